@@ -1,0 +1,26 @@
+//! The core: dtypes, bytes, layouts and tensors. Knows no script, no terminal and no file format.
+
+pub mod buffer;
+pub mod device;
+pub mod dtype;
+pub mod element;
+pub mod error;
+pub mod float8;
+pub mod index;
+pub mod iterate;
+pub mod layout;
+pub mod memory;
+pub mod storage;
+#[allow(clippy::module_inception)]
+pub mod tensor;
+
+pub use buffer::{Buffer, BufferKind, TypeCode};
+pub use device::{Device, DeviceKind};
+pub(crate) use dtype::dispatch;
+pub use dtype::{Category, DType, can_cast, promote_types};
+pub use element::{Element, Scalar};
+pub use error::{Error, ErrorKind, Result};
+pub use layout::{Dims, Layout};
+pub use memory::Memory;
+pub use storage::{Storage, TypedStorage};
+pub use tensor::{AutogradMeta, GradFn, Tensor, View};

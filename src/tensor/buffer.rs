@@ -1,0 +1,282 @@
+//! Buffer objects: Python's `array.array`, `bytearray`, `bytes` and `memoryview` as far as they hold bytes that a
+//! tensor can borrow. A buffer that grows moves its bytes; a tensor taken before keeps the old ones alive.
+
+use super::element::Scalar;
+use super::error::{Error, Result};
+use super::memory::{Memory, Plain, get, set};
+use super::storage::Storage;
+use crate::bail;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// A Python buffer object. Cloning the handle shares it.
+#[derive(Clone, Debug)]
+pub struct Buffer(Rc<BufferInner>);
+
+#[derive(Debug)]
+struct BufferInner {
+    kind: BufferKind,
+    memory: RefCell<Rc<Memory>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BufferKind {
+    Bytes,
+    ByteArray,
+    /// `array.array` with its type code.
+    Array(TypeCode),
+    /// A `memoryview`, and whether what it looks at may be written.
+    MemoryView { writable: bool },
+}
+
+macro_rules! type_codes {
+    ($($code:literal $variant:ident: $rust:ty;)*) => {
+        /// The element type of an `array.array`.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum TypeCode { $($variant),* }
+
+        impl TypeCode {
+            pub fn from_char(code: char) -> Option<TypeCode> {
+                match code { $($code => Some(TypeCode::$variant),)* _ => None }
+            }
+
+            pub fn as_char(self) -> char {
+                match self { $(TypeCode::$variant => $code),* }
+            }
+
+            pub fn itemsize(self) -> usize {
+                match self { $(TypeCode::$variant => size_of::<$rust>()),* }
+            }
+
+            fn read(self, memory: &Memory, index: usize) -> Option<Scalar> {
+                match self { $(TypeCode::$variant => memory.typed::<$rust>().get(index).map(get).map(ArrayItem::load),)* }
+            }
+
+            fn write(self, memory: &Memory, index: usize, value: Scalar) -> Result<bool> {
+                match self { $(TypeCode::$variant => {
+                    let value = <$rust as ArrayItem>::store(value)?;
+                    Ok(memory.typed::<$rust>().get(index).map(|cell| set(cell, value)).is_some())
+                })* }
+            }
+        }
+    };
+}
+
+type_codes! {
+    'b' I8: i8;
+    'B' U8: u8;
+    'u' Char: u32;
+    'h' I16: i16;
+    'H' U16: u16;
+    'i' I32: i32;
+    'I' U32: u32;
+    'l' Long: i64;
+    'L' ULong: u64;
+    'q' I64: i64;
+    'Q' U64: u64;
+    'f' F32: f32;
+    'd' F64: f64;
+}
+
+/// An element of an `array.array`, with Python's range checks.
+trait ArrayItem: Plain {
+    fn load(self) -> Scalar;
+    fn store(value: Scalar) -> Result<Self>;
+}
+
+macro_rules! array_integers {
+    ($($t:ty: $name:literal;)*) => {$(
+        impl ArrayItem for $t {
+            fn load(self) -> Scalar {
+                i64::try_from(self).map_or(Scalar::UInt(self as u64), Scalar::Int)
+            }
+            fn store(value: Scalar) -> Result<$t> {
+                let (wide, value) = match value {
+                    Scalar::Int(i) => (i128::from(i), <$t>::try_from(i).ok()),
+                    Scalar::UInt(u) => (i128::from(u), <$t>::try_from(u).ok()),
+                    Scalar::Bool(b) => (i128::from(b), <$t>::try_from(u8::from(b)).ok()),
+                    Scalar::Float(_) => bail!(TypeError, "'float' object cannot be interpreted as an integer"),
+                    Scalar::Complex(_) => bail!(TypeError, "'complex' object cannot be interpreted as an integer"),
+                };
+                value.ok_or_else(|| {
+                    let end = if wide < i128::from(<$t>::MIN) { "less than minimum" } else { "greater than maximum" };
+                    Error::new(super::error::ErrorKind::OverflowError, format!("{} is {end}", $name))
+                })
+            }
+        }
+    )*};
+}
+
+array_integers! {
+    i8: "signed char";
+    u8: "unsigned byte integer";
+    i16: "signed short integer";
+    u16: "unsigned short";
+    i32: "signed integer";
+    u32: "unsigned int";
+    i64: "signed long integer";
+    u64: "unsigned long integer";
+}
+
+macro_rules! array_floats {
+    ($($t:ty),*) => {$(
+        impl ArrayItem for $t {
+            fn load(self) -> Scalar {
+                Scalar::Float(f64::from(self))
+            }
+            fn store(value: Scalar) -> Result<$t> {
+                match value {
+                    Scalar::Complex(_) => bail!(TypeError, "must be real number, not complex"),
+                    real => Ok(real.to_f64() as $t),
+                }
+            }
+        }
+    )*};
+}
+array_floats!(f32, f64);
+
+impl Buffer {
+    fn from_memory(kind: BufferKind, memory: Memory) -> Buffer {
+        Buffer(Rc::new(BufferInner { kind, memory: RefCell::new(Rc::new(memory)) }))
+    }
+
+    pub fn bytes(data: &[u8]) -> Result<Buffer> {
+        Ok(Buffer::from_memory(BufferKind::Bytes, Memory::from_bytes(data)?))
+    }
+
+    pub fn bytearray(data: &[u8]) -> Result<Buffer> {
+        Ok(Buffer::from_memory(BufferKind::ByteArray, Memory::from_bytes(data)?))
+    }
+
+    /// `array.array(code, values)`.
+    ///
+    /// # Errors
+    /// OverflowError or TypeError for a value the type code does not hold.
+    pub fn array(code: TypeCode, values: &[Scalar]) -> Result<Buffer> {
+        let Some(nbytes) = values.len().checked_mul(code.itemsize()) else {
+            bail!(OverflowError, "array too large");
+        };
+        let memory = Memory::heap(nbytes)?;
+        for (i, &value) in values.iter().enumerate() {
+            code.write(&memory, i, value)?;
+        }
+        Ok(Buffer::from_memory(BufferKind::Array(code), memory))
+    }
+
+    /// `memoryview(buffer)[start:stop]`, in bytes.
+    pub fn memoryview(&self, start: usize, stop: usize) -> Option<Buffer> {
+        let memory = Memory::borrow(&self.memory(), start, stop.checked_sub(start)?)?;
+        Some(Buffer::from_memory(BufferKind::MemoryView { writable: self.writable() }, memory))
+    }
+
+    pub fn kind(&self) -> BufferKind {
+        self.0.kind
+    }
+
+    pub fn writable(&self) -> bool {
+        match self.0.kind {
+            BufferKind::Bytes => false,
+            BufferKind::MemoryView { writable } => writable,
+            BufferKind::ByteArray | BufferKind::Array(_) => true,
+        }
+    }
+
+    pub fn memory(&self) -> Rc<Memory> {
+        self.0.memory.borrow().clone()
+    }
+
+    pub fn identity(&self) -> usize {
+        Rc::as_ptr(&self.0) as usize
+    }
+
+    pub fn nbytes(&self) -> usize {
+        self.memory().nbytes()
+    }
+
+    fn code(&self) -> TypeCode {
+        match self.0.kind {
+            BufferKind::Array(code) => code,
+            _ => TypeCode::U8,
+        }
+    }
+
+    /// The number of elements (bytes, except for arrays).
+    pub fn len(&self) -> usize {
+        self.nbytes() / self.code().itemsize()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    pub fn item(&self, index: usize) -> Option<Scalar> {
+        self.code().read(&self.memory(), index)
+    }
+
+    pub fn items(&self) -> Vec<Scalar> {
+        (0..self.len()).filter_map(|i| self.item(i)).collect()
+    }
+
+    /// Writes one element.
+    ///
+    /// # Errors
+    /// TypeError for read-only buffers, IndexError beyond the end, ValueError or OverflowError for a value that does
+    /// not fit, as Python words them.
+    pub fn set_item(&self, index: usize, value: Scalar) -> Result<()> {
+        if !self.writable() {
+            match self.0.kind {
+                BufferKind::Bytes => bail!(TypeError, "'bytes' object does not support item assignment"),
+                _ => bail!(TypeError, "cannot modify read-only memory"),
+            }
+        }
+        let stored = match self.0.kind {
+            BufferKind::Array(code) => code.write(&self.memory(), index, value)?,
+            _ => match value {
+                Scalar::Int(_) | Scalar::UInt(_) | Scalar::Bool(_) => match u8::try_from(value.to_i64()) {
+                    Ok(_) => TypeCode::U8.write(&self.memory(), index, value)?,
+                    Err(_) => bail!(ValueError, "byte must be in range(0, 256)"),
+                },
+                Scalar::Float(_) => bail!(TypeError, "'float' object cannot be interpreted as an integer"),
+                Scalar::Complex(_) => bail!(TypeError, "'complex' object cannot be interpreted as an integer"),
+            },
+        };
+        if stored {
+            return Ok(());
+        }
+        match self.0.kind {
+            BufferKind::Array(_) => bail!(IndexError, "array assignment index out of range"),
+            BufferKind::MemoryView { .. } => bail!(IndexError, "index out of bounds on dimension 1"),
+            _ => bail!(IndexError, "bytearray index out of range"),
+        }
+    }
+
+    /// Appends elements, moving the bytes to new memory.
+    ///
+    /// # Errors
+    /// AttributeError for buffers that cannot grow; otherwise as [`Buffer::array`].
+    pub fn extend(&self, values: &[Scalar]) -> Result<()> {
+        let added = match self.0.kind {
+            BufferKind::Array(code) => Buffer::array(code, values)?,
+            BufferKind::ByteArray => {
+                if values.iter().any(|v| u8::try_from(v.to_i64()).is_err()) {
+                    bail!(ValueError, "byte must be in range(0, 256)");
+                }
+                Buffer::array(TypeCode::U8, values)?
+            }
+            BufferKind::Bytes => bail!(AttributeError, "'bytes' object has no attribute 'extend'"),
+            BufferKind::MemoryView { .. } => bail!(AttributeError, "'memoryview' object has no attribute 'extend'"),
+        };
+        let (old, added) = (self.memory(), added.memory());
+        let grown = Memory::heap(old.nbytes() + added.nbytes())?;
+        for (to, from) in grown.bytes().iter().zip(old.bytes().iter().chain(added.bytes())) {
+            to.set(from.get());
+        }
+        self.0.memory.replace(Rc::new(grown));
+        Ok(())
+    }
+
+    /// A storage over the buffer's bytes from `offset` on; writes go both ways.
+    pub fn storage(&self, offset: usize, nbytes: usize) -> Option<Storage> {
+        Memory::borrow(&self.memory(), offset, nbytes).map(Storage::new)
+    }
+}

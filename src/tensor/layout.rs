@@ -1,0 +1,576 @@
+//! Sizes, strides and offset: the whole algebra of views as pure functions. Knows no bytes and no dtype.
+//! Numbers count elements. Names are PyTorch's (`infer_size`, `compute_stride`), so that both trees can be searched.
+
+use super::error::{Error, Result};
+use crate::bail;
+use smallvec::SmallVec;
+
+/// One number per dimension; up to six dimensions without an allocation.
+pub type Dims = SmallVec<[i64; 6]>;
+
+/// Which elements of a storage a tensor shows, and in which order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    pub sizes: Dims,
+    pub strides: Dims,
+    pub offset: i64,
+}
+
+/// `[2, 3]`, as PyTorch writes sizes in messages.
+pub fn show(dims: &[i64]) -> String {
+    format!("{dims:?}")
+}
+
+/// The number of elements of a tensor with these sizes.
+///
+/// # Errors
+/// RuntimeError when a size is negative or the product does not fit.
+pub fn checked_numel(sizes: &[i64]) -> Result<i64> {
+    if let Some(&negative) = sizes.iter().find(|&&s| s < 0) {
+        bail!(RuntimeError, "Trying to create tensor with negative dimension {negative}: {}", show(sizes));
+    }
+    // A zero anywhere makes the product zero, however large the others are.
+    if sizes.contains(&0) {
+        return Ok(0);
+    }
+    sizes
+        .iter()
+        .try_fold(1i64, |n, &s| n.checked_mul(s))
+        .ok_or_else(|| {
+            Error::runtime(format!("Storage size calculation overflowed with sizes={}", show(sizes)))
+        })
+}
+
+/// Row-major strides; a size of 0 counts as 1.
+pub fn contiguous_strides(sizes: &[i64]) -> Dims {
+    let mut strides = Dims::from_elem(0, sizes.len());
+    let mut step = 1i64;
+    for (stride, &size) in strides.iter_mut().zip(sizes).rev() {
+        *stride = step;
+        step = step.saturating_mul(size.max(1));
+    }
+    strides
+}
+
+/// Resolves a possibly negative dimension against `ndim` dimensions; a 0-d tensor accepts what a 1-d one does.
+pub fn wrap_dim(dim: i64, ndim: usize) -> Result<usize> {
+    let n = (ndim as i64).max(1);
+    if dim < -n || dim >= n {
+        bail!(IndexError, "Dimension out of range (expected to be in range of [{}, {}], but got {dim})", -n, n - 1);
+    }
+    Ok(if dim < 0 { (dim + n) as usize } else { dim as usize })
+}
+
+/// Replaces the one `-1` of a requested shape by the size that makes `numel` elements.
+///
+/// # Errors
+/// RuntimeError with PyTorch's text when there are two of them, or the shape does not fit.
+pub fn infer_size(shape: &[i64], numel: i64) -> Result<Dims> {
+    let mut known = 1i64;
+    let mut unknown = None;
+    for (i, &size) in shape.iter().enumerate() {
+        match size {
+            -1 if unknown.is_some() => bail!(RuntimeError, "only one dimension can be inferred"),
+            -1 => unknown = Some(i),
+            s if s >= 0 => known = known.checked_mul(s).unwrap_or(i64::MAX),
+            s => bail!(RuntimeError, "invalid shape dimension {s}"),
+        }
+    }
+    let fits = numel == known || unknown.is_some() && known > 0 && numel % known == 0;
+    if !fits {
+        bail!(RuntimeError, "shape '{}' is invalid for input of size {numel}", show(shape));
+    }
+    let mut sizes = Dims::from_slice(shape);
+    if let Some(i) = unknown {
+        if known == 0 {
+            bail!(
+                RuntimeError,
+                "cannot reshape tensor of 0 elements into shape {} because the unspecified dimension size -1 can be \
+                 any value and is ambiguous",
+                show(shape)
+            );
+        }
+        sizes[i] = numel / known;
+    }
+    Ok(sizes)
+}
+
+/// The sizes both operands broadcast to.
+///
+/// # Errors
+/// RuntimeError naming the first dimension, from the right, that clashes.
+pub fn broadcast_sizes(a: &[i64], b: &[i64]) -> Result<Dims> {
+    let ndim = a.len().max(b.len());
+    let mut out = Dims::from_elem(1, ndim);
+    for i in (0..ndim).rev() {
+        let from_end = ndim - i;
+        let size = |s: &[i64]| if from_end <= s.len() { s[s.len() - from_end] } else { 1 };
+        let (x, y) = (size(a), size(b));
+        if x != y && x != 1 && y != 1 {
+            bail!(
+                RuntimeError,
+                "The size of tensor a ({x}) must match the size of tensor b ({y}) at non-singleton dimension {i}"
+            );
+        }
+        out[i] = if x == 1 { y } else { x };
+    }
+    Ok(out)
+}
+
+impl Layout {
+    /// Row-major from the storage's start.
+    pub fn contiguous(sizes: &[i64]) -> Layout {
+        Layout { sizes: Dims::from_slice(sizes), strides: contiguous_strides(sizes), offset: 0 }
+    }
+
+    pub fn ndim(&self) -> usize {
+        self.sizes.len()
+    }
+
+    pub fn numel(&self) -> i64 {
+        self.sizes.iter().product()
+    }
+
+    /// Elements a storage must have to hold every element shown; 0 for an empty tensor.
+    ///
+    /// # Errors
+    /// RuntimeError when the number does not fit, as PyTorch reports it.
+    pub fn storage_elements(&self) -> Result<i64> {
+        let overflow = || {
+            Error::runtime(format!(
+                "Storage size calculation overflowed with sizes={} and strides={}",
+                show(&self.sizes),
+                show(&self.strides)
+            ))
+        };
+        if self.sizes.contains(&0) {
+            return Ok(0);
+        }
+        let mut last = self.offset;
+        for (&size, &stride) in self.sizes.iter().zip(&self.strides) {
+            if size < 0 || stride < 0 {
+                return Err(overflow());
+            }
+            let span = (size - 1).checked_mul(stride).ok_or_else(overflow)?;
+            last = last.checked_add(span).ok_or_else(overflow)?;
+        }
+        last.checked_add(1).ok_or_else(overflow)
+    }
+
+    /// Row-major without gaps? Strides of dimensions of size 1 do not matter; an empty tensor is contiguous.
+    pub fn is_contiguous(&self) -> bool {
+        if self.sizes.contains(&0) {
+            return true;
+        }
+        let mut step = 1;
+        for (&size, &stride) in self.sizes.iter().zip(&self.strides).rev() {
+            if size != 1 {
+                if stride != step {
+                    return false;
+                }
+                step *= size;
+            }
+        }
+        true
+    }
+
+    /// Contiguous when its dimensions are read in the order given (slowest last)?
+    fn is_contiguous_in(&self, fastest_first: &[usize]) -> bool {
+        let mut step = 1;
+        for &d in fastest_first {
+            if self.sizes[d] != 1 {
+                if self.strides[d] != step {
+                    return false;
+                }
+                step *= self.sizes[d];
+            }
+        }
+        true
+    }
+
+    /// 4-d and stored as N, H, W, C?
+    pub fn is_channels_last(&self) -> bool {
+        self.ndim() == 4 && !self.sizes.contains(&0) && self.is_contiguous_in(&[1, 3, 2, 0])
+    }
+
+    /// 5-d and stored as N, D, H, W, C?
+    pub fn is_channels_last_3d(&self) -> bool {
+        self.ndim() == 5 && !self.sizes.contains(&0) && self.is_contiguous_in(&[1, 4, 3, 2, 0])
+    }
+
+    /// Every element at an address of its own, and no gaps, in whatever order of dimensions?
+    pub fn is_non_overlapping_and_dense(&self) -> bool {
+        if self.is_contiguous() {
+            return true;
+        }
+        let mut order: SmallVec<[usize; 6]> = (0..self.ndim()).filter(|&d| self.sizes[d] != 1).collect();
+        order.sort_by_key(|&d| self.strides[d]);
+        self.is_contiguous_in(&order)
+    }
+
+    /// Does one address appear at several indices for certain? (Stride 0 over more than one index.)
+    pub fn has_internal_overlap(&self) -> bool {
+        self.sizes.iter().zip(&self.strides).any(|(&size, &stride)| size > 1 && stride == 0)
+    }
+
+    /// Strides of `view(sizes)` over the same elements, or `None` when only a copy could give them.
+    ///
+    /// Walking from the last dimension, the old dimensions fall into chunks that are contiguous among themselves; every
+    /// new dimension must lie within one chunk.
+    pub fn compute_stride(&self, sizes: &[i64]) -> Option<Dims> {
+        if self.ndim() == 0 {
+            return Some(Dims::from_elem(1, sizes.len()));
+        }
+        if self.numel() == 0 {
+            let same = self.sizes.as_slice() == sizes;
+            return Some(if same { self.strides.clone() } else { contiguous_strides(sizes) });
+        }
+        let mut strides = Dims::from_elem(0, sizes.len());
+        let mut next = sizes.len(); // new dimensions still without a stride
+        let mut chunk_stride = self.strides[self.ndim() - 1];
+        let (mut chunk_numel, mut view_numel) = (1i64, 1i64);
+        for d in (0..self.ndim()).rev() {
+            chunk_numel *= self.sizes[d];
+            let chunk_ends =
+                d == 0 || self.sizes[d - 1] != 1 && self.strides[d - 1] != chunk_numel.saturating_mul(chunk_stride);
+            if !chunk_ends {
+                continue;
+            }
+            while next > 0 && (view_numel < chunk_numel || sizes[next - 1] == 1) {
+                next -= 1;
+                strides[next] = view_numel * chunk_stride;
+                view_numel *= sizes[next];
+            }
+            if view_numel != chunk_numel {
+                return None;
+            }
+            if d > 0 {
+                chunk_stride = self.strides[d - 1];
+                (chunk_numel, view_numel) = (1, 1);
+            }
+        }
+        (next == 0).then_some(strides)
+    }
+
+    /// `view(*shape)`.
+    ///
+    /// # Errors
+    /// RuntimeError when the shape does not fit the number of elements or the strides forbid a view.
+    pub fn view(&self, shape: &[i64]) -> Result<Layout> {
+        let sizes = infer_size(shape, self.numel())?;
+        match self.compute_stride(&sizes) {
+            Some(strides) => Ok(Layout { sizes, strides, offset: self.offset }),
+            None => bail!(
+                RuntimeError,
+                "view size is not compatible with input tensor's size and stride (at least one dimension spans across \
+                 two contiguous subspaces). Use .reshape(...) instead."
+            ),
+        }
+    }
+
+    pub fn transpose(&self, dim0: i64, dim1: i64) -> Result<Layout> {
+        let (a, b) = (wrap_dim(dim0, self.ndim())?, wrap_dim(dim1, self.ndim())?);
+        let mut out = self.clone();
+        if a != b {
+            out.sizes.swap(a, b);
+            out.strides.swap(a, b);
+        }
+        Ok(out)
+    }
+
+    /// Reorders dimensions; `dims` names the old dimension for each new one.
+    pub fn permute(&self, dims: &[i64]) -> Result<Layout> {
+        if dims.len() != self.ndim() {
+            bail!(
+                RuntimeError,
+                "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the \
+                 desired ordering of dimensions i.e. input.dim() = {} is not equal to len(dims) = {}",
+                self.ndim(),
+                dims.len()
+            );
+        }
+        let mut seen: SmallVec<[bool; 6]> = SmallVec::from_elem(false, self.ndim());
+        let mut out = Layout { sizes: Dims::new(), strides: Dims::new(), offset: self.offset };
+        for &dim in dims {
+            let d = wrap_dim(dim, self.ndim())?;
+            if std::mem::replace(&mut seen[d], true) {
+                bail!(RuntimeError, "permute(): duplicate dims are not allowed.");
+            }
+            out.sizes.push(self.sizes[d]);
+            out.strides.push(self.strides[d]);
+        }
+        Ok(out)
+    }
+
+    /// Repeats dimensions of size 1 by stride 0, and adds leading dimensions; `-1` keeps a size.
+    /// `type_name` is PyTorch's legacy name of the tensor's type (`FloatTensor`), which one message shows.
+    pub fn expand(&self, sizes: &[i64], type_name: &str) -> Result<Layout> {
+        let Some(added) = sizes.len().checked_sub(self.ndim()) else {
+            bail!(
+                RuntimeError,
+                "expand(torch.{type_name}{{{}}}, size={}): the number of sizes provided ({}) must be greater or equal to the \
+                 number of dimensions in the tensor ({})",
+                show(&self.sizes),
+                show(sizes),
+                sizes.len(),
+                self.ndim()
+            );
+        };
+        let mut out = Layout { sizes: Dims::from_slice(sizes), strides: Dims::from_elem(0, sizes.len()), offset: self.offset };
+        for i in (0..sizes.len()).rev() {
+            let (size, stride) = match i.checked_sub(added) {
+                Some(d) => (self.sizes[d], self.strides[d]),
+                // A new dimension gets the stride that would make it contiguous with the one after it.
+                None if i + 1 == sizes.len() => (1, 1),
+                None => (1, out.sizes[i + 1].wrapping_mul(out.strides[i + 1])),
+            };
+            let target = match sizes[i] {
+                -1 if i < added => bail!(
+                    RuntimeError,
+                    "The expanded size of the tensor (-1) isn't allowed in a leading, non-existing dimension {i}"
+                ),
+                -1 => size,
+                target => target,
+            };
+            if target != size && size != 1 {
+                bail!(
+                    RuntimeError,
+                    "The expanded size of the tensor ({target}) must match the existing size ({size}) at non-singleton \
+                     dimension {i}.  Target sizes: {}.  Tensor sizes: {}",
+                    show(sizes),
+                    show(&self.sizes)
+                );
+            }
+            out.sizes[i] = target;
+            out.strides[i] = if target == size { stride } else { 0 };
+        }
+        if out.sizes.iter().any(|&s| s < 0) || checked_numel(&out.sizes).is_err() {
+            bail!(RuntimeError, "numel: integer multiplication overflow");
+        }
+        Ok(out)
+    }
+
+    /// Inserts a dimension of size 1 before position `dim`.
+    pub fn unsqueeze(&self, dim: i64) -> Result<Layout> {
+        let d = wrap_dim(dim, self.ndim() + 1)?;
+        let stride = if d < self.ndim() { self.sizes[d].wrapping_mul(self.strides[d]) } else { 1 };
+        let mut out = self.clone();
+        out.sizes.insert(d, 1);
+        out.strides.insert(d, stride);
+        Ok(out)
+    }
+
+    /// Drops the dimensions of size 1 among those chosen.
+    pub fn squeeze(&self, chosen: impl Fn(usize) -> bool) -> Layout {
+        let mut out = Layout { sizes: Dims::new(), strides: Dims::new(), offset: self.offset };
+        for d in 0..self.ndim() {
+            if self.sizes[d] != 1 || !chosen(d) {
+                out.sizes.push(self.sizes[d]);
+                out.strides.push(self.strides[d]);
+            }
+        }
+        out
+    }
+
+    /// The slice at `index` of dimension `dim`, without that dimension. Both must be in range.
+    pub fn select(&self, dim: usize, index: i64) -> Layout {
+        let mut out = self.clone();
+        out.offset += index * out.strides[dim];
+        out.sizes.remove(dim);
+        out.strides.remove(dim);
+        out
+    }
+
+    /// `start:stop:step` of one dimension by Python's rules; `step` must be positive.
+    pub fn slice(&self, dim: usize, start: Option<i64>, stop: Option<i64>, step: i64) -> Layout {
+        let size = self.sizes[dim];
+        let clamp = |v: i64, low: i64| (if v < 0 { v.saturating_add(size) } else { v }).clamp(low, size);
+        let start = clamp(start.unwrap_or(0), 0);
+        let stop = clamp(stop.unwrap_or(i64::MAX), start);
+        let mut out = self.clone();
+        out.offset += start * out.strides[dim];
+        // A ceiling division whose sum could overflow for huge steps.
+        out.sizes[dim] = (stop - start) / step + i64::from((stop - start) % step != 0);
+        out.strides[dim] = out.strides[dim].saturating_mul(step);
+        out
+    }
+
+    /// The elements whose indices in `dim1` and `dim2` differ by `offset`, as a last dimension.
+    pub fn diagonal(&self, offset: i64, dim1: i64, dim2: i64) -> Result<Layout> {
+        let (a, b) = (wrap_dim(dim1, self.ndim())?, wrap_dim(dim2, self.ndim())?);
+        if a == b || self.ndim() == 0 {
+            bail!(RuntimeError, "diagonal dimensions cannot be identical {dim1}, {dim2}");
+        }
+        let length = if offset >= 0 {
+            self.sizes[a].min(self.sizes[b].saturating_sub(offset))
+        } else {
+            self.sizes[a].saturating_add(offset).min(self.sizes[b])
+        }
+        .max(0);
+        let mut out = self.clone();
+        if length > 0 {
+            out.offset += if offset >= 0 { offset * self.strides[b] } else { -offset * self.strides[a] };
+        }
+        let stride = self.strides[a].wrapping_add(self.strides[b]);
+        for d in [a.max(b), a.min(b)] {
+            out.sizes.remove(d);
+            out.strides.remove(d);
+        }
+        out.sizes.push(length);
+        out.strides.push(stride);
+        Ok(out)
+    }
+
+    /// Windows of `size` every `step` along `dim`; the window becomes a last dimension.
+    pub fn unfold(&self, dim: i64, size: i64, step: i64) -> Result<Layout> {
+        let d = wrap_dim(dim, self.ndim())?;
+        let (length, stride) = if self.ndim() == 0 { (1, 1) } else { (self.sizes[d], self.strides[d]) };
+        if size < 0 {
+            bail!(RuntimeError, "size is {size} but must be >= 0");
+        }
+        if size > length {
+            bail!(RuntimeError, "maximum size for tensor at dimension {d} is {length} but size is {size}");
+        }
+        if step <= 0 {
+            bail!(RuntimeError, "step is {step} but must be > 0");
+        }
+        let mut out = self.clone();
+        if self.ndim() > 0 {
+            out.sizes[d] = (length - size) / step + 1;
+            out.strides[d] = stride.saturating_mul(step);
+        }
+        out.sizes.push(size);
+        out.strides.push(stride);
+        Ok(out)
+    }
+
+    /// The order of dimensions, fastest first, in which PyTorch's iterator walks these operands: an insertion sort by
+    /// stride that leaves ambiguous pairs where they are. Operands must have `sizes.len()` strides each.
+    pub fn iteration_order(sizes: &[i64], operands: &[&[i64]]) -> SmallVec<[usize; 6]> {
+        let mut order: SmallVec<[usize; 6]> = (0..sizes.len()).rev().collect();
+        let should_swap = |a: usize, b: usize| -> i32 {
+            for strides in operands {
+                if strides[a] == 0 || strides[b] == 0 {
+                    continue;
+                }
+                if strides[a] != strides[b] {
+                    return if strides[a] < strides[b] { -1 } else { 1 };
+                }
+                if sizes[a] > sizes[b] {
+                    return 1;
+                }
+            }
+            0
+        };
+        for i in 1..order.len() {
+            let mut moving = i;
+            for other in (0..i).rev() {
+                match should_swap(order[other], order[moving]) {
+                    1 => {
+                        order.swap(other, moving);
+                        moving = other;
+                    }
+                    -1 => break,
+                    _ => {}
+                }
+            }
+        }
+        order
+    }
+
+    /// Strides without gaps in the given order of dimensions, fastest first.
+    fn dense_strides(sizes: &[i64], order: &[usize]) -> Dims {
+        let mut strides = Dims::from_elem(0, sizes.len());
+        let mut step = 1i64;
+        for &d in order {
+            strides[d] = step;
+            step = step.saturating_mul(sizes[d].max(1));
+        }
+        strides
+    }
+
+    /// Strides of a new tensor "like" this one (`clone`, `*_like`, `to(dtype)`): its own where they are dense, else
+    /// dense ones in the same order.
+    pub fn like_strides(&self) -> Dims {
+        if self.is_non_overlapping_and_dense() {
+            return self.strides.clone();
+        }
+        let order = Self::iteration_order(&self.sizes, &[&self.strides]);
+        Self::dense_strides(&self.sizes, &order)
+    }
+
+    /// Strides of the result of a pointwise operation over operands already broadcast to `sizes`; `original` are
+    /// their layouts before.
+    pub fn elementwise_strides(sizes: &[i64], original: &[&Layout]) -> Dims {
+        if let [first, rest @ ..] = original
+            && original.iter().all(|l| l.sizes.as_slice() == sizes)
+        {
+            if original.iter().all(|l| l.is_contiguous()) {
+                return contiguous_strides(sizes);
+            }
+            if original.iter().all(|l| l.is_channels_last()) {
+                return Self::dense_strides(sizes, &[1, 3, 2, 0]);
+            }
+            let alike = rest.iter().all(|l| l.strides == first.strides);
+            if alike && original.iter().all(|l| l.is_non_overlapping_and_dense()) {
+                return first.strides.clone();
+            }
+        }
+        let expanded: SmallVec<[Dims; 3]> = original.iter().map(|l| l.broadcast_strides(sizes)).collect();
+        let strides: SmallVec<[&[i64]; 3]> = expanded.iter().map(|s| s.as_slice()).collect();
+        let order = Self::iteration_order(sizes, &strides);
+        Self::dense_strides(sizes, &order)
+    }
+
+    /// Strides as an operand broadcast to `sizes`: 0 where the operand repeats.
+    pub fn broadcast_strides(&self, sizes: &[i64]) -> Dims {
+        let added = sizes.len() - self.ndim();
+        let mut out = Dims::from_elem(0, sizes.len());
+        for d in 0..self.ndim() {
+            let repeats = self.sizes[d] == 1 && sizes[added + d] != 1;
+            out[added + d] = if repeats { 0 } else { self.strides[d] };
+        }
+        out
+    }
+
+    /// This layout as an operand of an operation over `sizes`, to which it must broadcast.
+    pub fn broadcast_to(&self, sizes: &[i64]) -> Layout {
+        Layout { sizes: Dims::from_slice(sizes), strides: self.broadcast_strides(sizes), offset: self.offset }
+    }
+}
+
+/// Row-major offsets of every element of a layout, for code that visits elements one by one.
+pub struct Offsets<'a> {
+    layout: &'a Layout,
+    index: Dims,
+    next: Option<i64>,
+}
+
+impl Layout {
+    /// Element offsets into the storage, in row-major order of the indices.
+    pub fn offsets(&self) -> Offsets<'_> {
+        let next = (self.numel() > 0).then_some(self.offset);
+        Offsets { layout: self, index: Dims::from_elem(0, self.ndim()), next }
+    }
+}
+
+impl Iterator for Offsets<'_> {
+    type Item = i64;
+
+    fn next(&mut self) -> Option<i64> {
+        let current = self.next?;
+        let mut offset = current;
+        for d in (0..self.layout.ndim()).rev() {
+            self.index[d] += 1;
+            offset += self.layout.strides[d];
+            if self.index[d] < self.layout.sizes[d] {
+                self.next = Some(offset);
+                return Some(current);
+            }
+            offset -= self.layout.strides[d] * self.layout.sizes[d];
+            self.index[d] = 0;
+        }
+        self.next = None;
+        Some(current)
+    }
+}

@@ -1,0 +1,433 @@
+//! [`View`], the value operations take and give, and [`Tensor`], the identity that `set_`, `resize_` and autograd
+//! change for everybody who holds it.
+
+use super::device::Device;
+use super::dtype::DType;
+use super::element::{Element, Scalar};
+use super::error::{Error, Result};
+use super::layout::{Dims, Layout, checked_numel, contiguous_strides, show};
+use super::memory::{ElementCell, Memory, Plain, get, set};
+use super::storage::Storage;
+use super::dtype::dispatch;
+use crate::bail;
+use num_complex::Complex;
+use std::any::Any;
+use std::cell::{Cell, Ref, RefCell};
+use std::rc::Rc;
+
+/// A strided window on a storage: everything that determines a tensor's value. Cloning shares the storage.
+#[derive(Clone, Debug)]
+pub struct View {
+    pub storage: Storage,
+    pub layout: Layout,
+    pub dtype: DType,
+    /// The lazy conjugate bit: values read as the conjugates of what is stored.
+    pub conj: bool,
+    /// The lazy negative bit: values read as the negatives of what is stored.
+    pub neg: bool,
+}
+
+impl View {
+    /// A new zeroed tensor, row-major.
+    pub fn zeros(sizes: &[i64], dtype: DType, device: Device) -> Result<View> {
+        checked_numel(sizes)?;
+        View::zeros_strided(sizes, contiguous_strides(sizes), dtype, device)
+    }
+
+    /// A new zeroed tensor with the given strides and just the storage they need.
+    pub fn zeros_strided(sizes: &[i64], strides: Dims, dtype: DType, device: Device) -> Result<View> {
+        let layout = Layout { sizes: Dims::from_slice(sizes), strides, offset: 0 };
+        let nbytes = storage_bytes(&layout, dtype)?;
+        let storage = Storage::zeroed(nbytes, device)?;
+        Ok(View { storage, layout, dtype, conj: false, neg: false })
+    }
+
+    /// A new row-major tensor holding the scalars, converted to the dtype.
+    pub fn from_scalars(sizes: &[i64], dtype: DType, values: impl IntoIterator<Item = Scalar>) -> Result<View> {
+        let out = View::zeros(sizes, dtype, Device::CPU)?;
+        let memory = out.storage.memory();
+        dispatch!(dtype, T => {
+            for (cell, value) in memory.typed::<T>().iter().zip(values) {
+                set(cell, T::store(value));
+            }
+        });
+        Ok(out)
+    }
+
+    /// A 0-d tensor.
+    pub fn scalar(value: Scalar, dtype: DType) -> Result<View> {
+        View::from_scalars(&[], dtype, [value])
+    }
+
+    /// The same storage and dtype under another layout. Lazy bits are kept.
+    pub fn with_layout(&self, layout: Layout) -> View {
+        View { layout, ..self.clone() }
+    }
+
+    pub fn device(&self) -> Device {
+        self.storage.device()
+    }
+
+    pub fn sizes(&self) -> &[i64] {
+        &self.layout.sizes
+    }
+
+    pub fn strides(&self) -> &[i64] {
+        &self.layout.strides
+    }
+
+    pub fn ndim(&self) -> usize {
+        self.layout.ndim()
+    }
+
+    pub fn numel(&self) -> i64 {
+        self.layout.numel()
+    }
+
+    /// The address of the first element; 0 when there are no elements.
+    pub fn data_ptr(&self) -> usize {
+        let start = self.storage.data_ptr();
+        if start == 0 || self.numel() == 0 { 0 } else { start + self.layout.offset as usize * self.dtype.itemsize() }
+    }
+
+    /// PyTorch's legacy class name of this tensor, e.g. `FloatTensor`.
+    pub fn type_name(&self) -> String {
+        format!("{}Tensor", self.dtype.scalar_type())
+    }
+
+    /// Checks that every element lies within the storage as it is now.
+    ///
+    /// # Errors
+    /// RuntimeError with PyTorch's `setStorage` text: after a storage was shrunk, or for an `as_strided` beyond it.
+    pub fn check_bounds(&self) -> Result<()> {
+        check_bounds(&self.layout, self.dtype, self.storage.nbytes())
+    }
+
+    /// The memory, checked to hold every element, for a kernel to read or write.
+    ///
+    /// # Errors
+    /// As [`View::check_bounds`]; NotImplementedError for a tensor without data.
+    pub fn memory(&self) -> Result<Rc<Memory>> {
+        if self.device().is_meta() {
+            bail!(NotImplementedError, "Cannot copy out of meta tensor; no data!");
+        }
+        self.check_bounds()?;
+        Ok(self.storage.memory())
+    }
+
+    /// The scalar at a storage offset within bounds, with the lazy bits applied.
+    pub fn read(&self, memory: &Memory, offset: i64) -> Scalar {
+        let raw = dispatch!(self.dtype, T => memory.typed::<T>().get(offset as usize).map(get).unwrap_or_default().load());
+        self.resolve(raw)
+    }
+
+    fn resolve(&self, value: Scalar) -> Scalar {
+        let value = match value {
+            Scalar::Complex(c) if self.conj => Scalar::Complex(c.conj()),
+            other => other,
+        };
+        match value {
+            Scalar::Float(f) if self.neg => Scalar::Float(-f),
+            Scalar::Complex(c) if self.neg => Scalar::Complex(-c),
+            Scalar::Int(i) if self.neg => Scalar::Int(i.wrapping_neg()),
+            other => other,
+        }
+    }
+
+    /// All values in row-major order.
+    pub fn scalars(&self) -> Result<Vec<Scalar>> {
+        let memory = self.memory()?;
+        Ok(self.layout.offsets().map(|o| self.read(&memory, o)).collect())
+    }
+
+    /// The value of a one-element tensor.
+    ///
+    /// # Errors
+    /// RuntimeError when there is not exactly one element.
+    pub fn item(&self) -> Result<Scalar> {
+        if self.device().is_meta() {
+            bail!(RuntimeError, "Tensor.item() cannot be called on meta tensors");
+        }
+        if self.numel() != 1 {
+            bail!(RuntimeError, "a Tensor with {} elements cannot be converted to Scalar", self.numel());
+        }
+        let memory = self.memory()?;
+        Ok(self.read(&memory, self.layout.offset))
+    }
+
+    /// The cell of an element, for single reads and writes.
+    pub fn cell<'m, T: Plain>(&self, memory: &'m Memory, offset: i64) -> Option<&'m ElementCell<T>> {
+        usize::try_from(offset).ok().and_then(|o| memory.typed::<T>().get(o))
+    }
+
+    /// Do both show the same elements of the same storage in the same way?
+    pub fn is_same(&self, other: &View) -> bool {
+        self.storage == other.storage
+            && self.dtype == other.dtype
+            && self.layout == other.layout
+            && self.conj == other.conj
+            && self.neg == other.neg
+    }
+
+    /// `view(dtype)`: the same bytes read as another dtype.
+    ///
+    /// # Errors
+    /// RuntimeError with PyTorch's text when sizes, strides or offset do not divide as they must.
+    pub fn view_dtype(&self, dtype: DType) -> Result<View> {
+        if dtype == self.dtype {
+            return Ok(self.clone());
+        }
+        if self.conj {
+            bail!(
+                RuntimeError,
+                "torch.Tensor.view is not supported for conjugate view tensors when converting to a different dtype."
+            );
+        }
+        if self.neg {
+            bail!(
+                RuntimeError,
+                "torch.Tensor.view is not supported for tensors with negative bit set when converting to a different \
+                 dtype."
+            );
+        }
+        let layout = self.layout_as(dtype)?;
+        Ok(View { layout, dtype, ..self.clone() })
+    }
+
+    /// The layout under which `dtype` shows this view's bytes.
+    fn layout_as(&self, dtype: DType) -> Result<Layout> {
+        let (old, new) = (self.dtype.itemsize() as i64, dtype.itemsize() as i64);
+        let mut layout = self.layout.clone();
+        if old == new {
+            return Ok(layout);
+        }
+        let pair = format!(
+            "to view {} as {} (different element sizes)",
+            self.dtype.scalar_type(),
+            dtype.scalar_type()
+        );
+        let Some(last) = self.ndim().checked_sub(1) else {
+            bail!(RuntimeError, "self.dim() cannot be 0 {pair}");
+        };
+        let last_stride = layout.strides[last];
+        if old > new {
+            let ratio = old / new;
+            if last_stride != 1 {
+                bail!(RuntimeError, "self.stride(-1) must be 1 {pair}, but got {last_stride}");
+            }
+            let overflow = || Error::runtime("numel: integer multiplication overflow");
+            layout.sizes[last] = layout.sizes[last].checked_mul(ratio).ok_or_else(overflow)?;
+            layout.offset = layout.offset.checked_mul(ratio).ok_or_else(overflow)?;
+            for stride in &mut layout.strides[..last] {
+                *stride = stride.checked_mul(ratio).ok_or_else(overflow)?;
+            }
+            return Ok(layout);
+        }
+        let ratio = new / old;
+        if layout.sizes[last] % ratio != 0 {
+            bail!(
+                RuntimeError,
+                "self.size(-1) must be divisible by {ratio} {pair}, but got {}",
+                layout.sizes[last]
+            );
+        }
+        if layout.offset % ratio != 0 {
+            bail!(
+                RuntimeError,
+                "self.storage_offset() must be divisible by {ratio} {pair}, but got {}",
+                layout.offset
+            );
+        }
+        if last_stride != 1 {
+            bail!(RuntimeError, "self.stride(-1) must be 1 {pair}, but got {last_stride}");
+        }
+        for (i, stride) in layout.strides[..last].iter_mut().enumerate() {
+            if *stride % ratio != 0 {
+                bail!(RuntimeError, "self.stride({i}) must be divisible by {ratio} {pair}, but got {stride}");
+            }
+            *stride /= ratio;
+        }
+        layout.sizes[last] /= ratio;
+        layout.offset /= ratio;
+        Ok(layout)
+    }
+
+    /// The real or imaginary parts of a complex tensor, as a view.
+    pub fn complex_part(&self, imaginary: bool) -> View {
+        let mut layout = self.layout.clone();
+        layout.offset = layout.offset * 2 + i64::from(imaginary);
+        for stride in &mut layout.strides {
+            *stride *= 2;
+        }
+        View {
+            storage: self.storage.clone(),
+            layout,
+            dtype: self.dtype.to_real(),
+            conj: false,
+            // The imaginary part of a conjugate is the negative of what is stored.
+            neg: self.neg != (self.conj && imaginary),
+        }
+    }
+}
+
+/// Bytes a storage needs for every element of the layout.
+pub fn storage_bytes(layout: &Layout, dtype: DType) -> Result<usize> {
+    let elements = layout.storage_elements()?;
+    usize::try_from(elements)
+        .ok()
+        .and_then(|n| n.checked_mul(dtype.itemsize()))
+        .filter(|&n| i64::try_from(n).is_ok())
+        .ok_or_else(|| {
+            Error::runtime(format!(
+                "Storage size calculation overflowed with sizes={} and strides={}",
+                show(&layout.sizes),
+                show(&layout.strides)
+            ))
+        })
+}
+
+/// Checks that a storage of `nbytes` holds every element of the layout; the error is PyTorch's.
+pub fn check_bounds(layout: &Layout, dtype: DType, nbytes: usize) -> Result<()> {
+    let needed = storage_bytes(layout, dtype)?;
+    if needed > nbytes {
+        bail!(
+            RuntimeError,
+            "setStorage: sizes {}, strides {}, storage offset {}, and itemsize {} requiring a storage size of {needed} \
+             are out of bounds for storage of size {nbytes}",
+            show(&layout.sizes),
+            show(&layout.strides),
+            layout.offset,
+            dtype.itemsize()
+        );
+    }
+    Ok(())
+}
+
+/// A node of the gradient graph, as far as the core needs to know it: something with a name that a tensor came from.
+pub trait GradFn: Any {
+    /// The name printing shows, e.g. `MulBackward0`.
+    fn name(&self) -> String;
+    /// For the autograd engine to recover its own type.
+    fn as_any(&self) -> &dyn Any;
+}
+
+/// What autograd attaches to a tensor. PyTorch's `AutogradMeta`.
+#[derive(Default, Clone)]
+pub struct AutogradMeta {
+    /// Set by the user on a leaf.
+    pub requires_grad: bool,
+    pub retains_grad: bool,
+    pub grad: Option<Tensor>,
+    /// The operation this tensor came from, and which of its outputs it is.
+    pub grad_fn: Option<(Rc<dyn GradFn>, usize)>,
+    /// For a view taken while gradients were recorded: the tensor it is a view of, and that tensor's version then.
+    pub base: Option<(Tensor, u64)>,
+}
+
+/// A tensor with identity. Cloning the handle gives the same tensor; views are new tensors over the same storage.
+#[derive(Clone)]
+pub struct Tensor(Rc<TensorInner>);
+
+struct TensorInner {
+    view: RefCell<View>,
+    autograd: RefCell<Option<Box<AutogradMeta>>>,
+    /// Counts in-place writes; shared by a tensor and its views.
+    version: Rc<Cell<u64>>,
+}
+
+impl Tensor {
+    pub fn new(view: View) -> Tensor {
+        Tensor::with_version(view, Rc::new(Cell::new(0)))
+    }
+
+    fn with_version(view: View, version: Rc<Cell<u64>>) -> Tensor {
+        Tensor(Rc::new(TensorInner { view: RefCell::new(view), autograd: RefCell::new(None), version }))
+    }
+
+    /// A new tensor that shares this one's version counter, as views do.
+    pub fn new_view(&self, view: View) -> Tensor {
+        Tensor::with_version(view, self.0.version.clone())
+    }
+
+    /// What the tensor shows now.
+    #[inline]
+    pub fn view(&self) -> View {
+        self.0.view.borrow().clone()
+    }
+
+    /// What the tensor shows now, without a copy of the layout. Do not hold it across a call that may change tensors.
+    #[inline]
+    pub fn borrow(&self) -> Ref<'_, View> {
+        self.0.view.borrow()
+    }
+
+    /// Makes every holder of this tensor see another window: `set_`, `resize_`, `t_` and the like.
+    pub fn set_view(&self, view: View) {
+        self.0.view.replace(view);
+    }
+
+    /// Is it the very same tensor (Python's `is`)?
+    pub fn is(&self, other: &Tensor) -> bool {
+        Rc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// A number that is the same exactly for the same tensor (Python's `id`).
+    pub fn identity(&self) -> usize {
+        Rc::as_ptr(&self.0) as usize
+    }
+
+    /// How many in-place operations have written through this tensor or a view that shares its counter.
+    pub fn version(&self) -> u64 {
+        self.0.version.get()
+    }
+
+    pub fn bump_version(&self) {
+        self.0.version.set(self.0.version.get() + 1);
+    }
+
+    /// Reads the gradient state; the default where there is none.
+    pub fn autograd<R>(&self, read: impl FnOnce(&AutogradMeta) -> R) -> R {
+        match self.0.autograd.borrow().as_deref() {
+            Some(meta) => read(meta),
+            None => read(&AutogradMeta::default()),
+        }
+    }
+
+    /// Changes the gradient state.
+    pub fn autograd_mut<R>(&self, change: impl FnOnce(&mut AutogradMeta) -> R) -> R {
+        change(self.0.autograd.borrow_mut().get_or_insert_default())
+    }
+
+    /// Is there any gradient state at all? Almost no tensor has one, so this is what hot paths ask.
+    #[inline]
+    pub fn has_autograd(&self) -> bool {
+        self.0.autograd.borrow().is_some()
+    }
+
+    pub fn requires_grad(&self) -> bool {
+        self.has_autograd() && self.autograd(|meta| meta.requires_grad || meta.grad_fn.is_some())
+    }
+
+    /// Not the result of a recorded operation?
+    pub fn is_leaf(&self) -> bool {
+        !self.has_autograd() || self.autograd(|meta| meta.grad_fn.is_none())
+    }
+}
+
+impl From<View> for Tensor {
+    fn from(view: View) -> Tensor {
+        Tensor::new(view)
+    }
+}
+
+impl std::fmt::Debug for Tensor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let view = self.borrow();
+        write!(f, "Tensor({:?}, {:?})", view.dtype, view.layout)
+    }
+}
+
+/// The complex number with these parts as a scalar.
+pub fn complex(re: f64, im: f64) -> Scalar {
+    Scalar::Complex(Complex::new(re, im))
+}

@@ -1,0 +1,288 @@
+//! [`Value`]: what a function takes and gives. It sits between the core and the rooms that read results (printing,
+//! autograd, files) and knows neither the script language nor the terminal.
+
+use crate::ops::random::Generator;
+use crate::tensor::{Buffer, DType, Device, Dims, Error, Result, Scalar, Storage, Tensor, TypedStorage, View};
+use num_complex::Complex;
+use std::any::Any;
+use std::cell::RefCell;
+use std::fmt;
+use std::rc::Rc;
+
+/// A Python value, as far as a tensor session meets them. Cloning is cheap: everything large is shared.
+#[derive(Clone)]
+pub enum Value {
+    None,
+    Bool(bool),
+    Int(i64),
+    /// An integer beyond `i64`.
+    BigInt(i128),
+    Float(f64),
+    Complex(Complex<f64>),
+    Str(Rc<str>),
+    Tensor(Tensor),
+    Storage(Storage),
+    TypedStorage(TypedStorage),
+    DType(DType),
+    Device(Device),
+    Layout(TensorLayout),
+    MemoryFormat(MemoryFormat),
+    /// `torch.Size`.
+    Size(Dims),
+    Tuple(Rc<[Value]>),
+    List(Rc<[Value]>),
+    Dict(Rc<[(Value, Value)]>),
+    /// `torch.return_types.*`.
+    NamedTuple(Rc<NamedTuple>),
+    Slice(Rc<Slice>),
+    Range(Range),
+    Ellipsis,
+    Buffer(Buffer),
+    Generator(Rc<RefCell<Generator>>),
+    /// A class: `float`, `torch.Tensor`, `torch.FloatStorage`.
+    Type(&'static str),
+    /// A module, by its full name: `torch`, `torch.linalg`, `array`.
+    Module(&'static str),
+    /// A function as a value: `torch.sin`.
+    Function(Rc<str>),
+    /// Anything rarer: context managers, `finfo`, iterators.
+    Object(Rc<dyn Object>),
+}
+
+/// A value with behaviour of its own.
+pub trait Object: Any {
+    /// Python's name of its class, as messages show it.
+    fn type_name(&self) -> &str;
+    fn repr(&self) -> String;
+    /// The value of an attribute, or `None` where there is no such attribute.
+    fn attribute(&self, _name: &str) -> Option<Value> {
+        None
+    }
+    fn as_any(&self) -> &dyn Any;
+}
+
+/// `torch.layout`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TensorLayout {
+    Strided,
+    SparseCoo,
+    SparseCsr,
+    SparseCsc,
+    SparseBsr,
+    SparseBsc,
+}
+
+impl TensorLayout {
+    pub const ALL: [TensorLayout; 6] = [
+        TensorLayout::Strided,
+        TensorLayout::SparseCoo,
+        TensorLayout::SparseCsr,
+        TensorLayout::SparseCsc,
+        TensorLayout::SparseBsr,
+        TensorLayout::SparseBsc,
+    ];
+
+    /// The name after `torch.`.
+    pub fn name(self) -> &'static str {
+        match self {
+            TensorLayout::Strided => "strided",
+            TensorLayout::SparseCoo => "sparse_coo",
+            TensorLayout::SparseCsr => "sparse_csr",
+            TensorLayout::SparseCsc => "sparse_csc",
+            TensorLayout::SparseBsr => "sparse_bsr",
+            TensorLayout::SparseBsc => "sparse_bsc",
+        }
+    }
+}
+
+/// `torch.memory_format`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MemoryFormat {
+    Contiguous,
+    Preserve,
+    ChannelsLast,
+    ChannelsLast3d,
+}
+
+impl MemoryFormat {
+    pub const ALL: [MemoryFormat; 4] =
+        [MemoryFormat::Contiguous, MemoryFormat::Preserve, MemoryFormat::ChannelsLast, MemoryFormat::ChannelsLast3d];
+
+    /// The name after `torch.`.
+    pub fn name(self) -> &'static str {
+        match self {
+            MemoryFormat::Contiguous => "contiguous_format",
+            MemoryFormat::Preserve => "preserve_format",
+            MemoryFormat::ChannelsLast => "channels_last",
+            MemoryFormat::ChannelsLast3d => "channels_last_3d",
+        }
+    }
+}
+
+/// A tuple whose fields have names.
+pub struct NamedTuple {
+    /// The full name printing shows, e.g. `torch.return_types.max`.
+    pub type_name: &'static str,
+    pub fields: Vec<(&'static str, Value)>,
+}
+
+/// `slice(start, stop, step)`; the parts may be anything until they are used.
+#[derive(Clone)]
+pub struct Slice {
+    pub start: Value,
+    pub stop: Value,
+    pub step: Value,
+}
+
+/// `range(start, stop, step)`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Range {
+    pub start: i64,
+    pub stop: i64,
+    pub step: i64,
+}
+
+impl Range {
+    pub fn len(self) -> usize {
+        let (start, stop, step) = (i128::from(self.start), i128::from(self.stop), i128::from(self.step));
+        let span = if step > 0 { stop - start } else { start - stop };
+        let step = step.abs().max(1);
+        usize::try_from((span + step - 1).max(0) / step).unwrap_or(usize::MAX)
+    }
+
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+
+    pub fn iter(self) -> impl Iterator<Item = i64> {
+        (0..self.len()).map(move |i| self.start.wrapping_add((i as i64).wrapping_mul(self.step)))
+    }
+}
+
+impl Value {
+    pub fn str(text: impl AsRef<str>) -> Value {
+        Value::Str(text.as_ref().into())
+    }
+
+    pub fn tuple(items: impl IntoIterator<Item = Value>) -> Value {
+        Value::Tuple(items.into_iter().collect())
+    }
+
+    pub fn list(items: impl IntoIterator<Item = Value>) -> Value {
+        Value::List(items.into_iter().collect())
+    }
+
+    /// A tuple of plain integers, as `stride()` gives.
+    pub fn ints(items: &[i64]) -> Value {
+        Value::tuple(items.iter().copied().map(Value::Int))
+    }
+
+    pub fn size(sizes: &[i64]) -> Value {
+        Value::Size(Dims::from_slice(sizes))
+    }
+
+    /// Python's name of the value's class, as PyTorch's messages show it.
+    pub fn type_name(&self) -> &str {
+        match self {
+            Value::None => "NoneType",
+            Value::Bool(_) => "bool",
+            Value::Int(_) | Value::BigInt(_) => "int",
+            Value::Float(_) => "float",
+            Value::Complex(_) => "complex",
+            Value::Str(_) => "str",
+            Value::Tensor(_) => "Tensor",
+            Value::Storage(_) => "torch.storage.UntypedStorage",
+            Value::TypedStorage(_) => "TypedStorage",
+            Value::DType(_) => "torch.dtype",
+            Value::Device(_) => "torch.device",
+            Value::Layout(_) => "torch.layout",
+            Value::MemoryFormat(_) => "torch.memory_format",
+            Value::Size(_) => "torch.Size",
+            Value::Tuple(_) => "tuple",
+            Value::List(_) => "list",
+            Value::Dict(_) => "dict",
+            Value::NamedTuple(tuple) => tuple.type_name,
+            Value::Slice(_) => "slice",
+            Value::Range(_) => "range",
+            Value::Ellipsis => "ellipsis",
+            Value::Buffer(buffer) => match buffer.kind() {
+                crate::tensor::BufferKind::Bytes => "bytes",
+                crate::tensor::BufferKind::ByteArray => "bytearray",
+                crate::tensor::BufferKind::Array(_) => "array.array",
+                crate::tensor::BufferKind::MemoryView { .. } => "memoryview",
+            },
+            Value::Generator(_) => "torch._C.Generator",
+            Value::Type(_) => "type",
+            Value::Module(_) => "module",
+            Value::Function(_) => "builtin_function_or_method",
+            Value::Object(object) => object.type_name(),
+        }
+    }
+
+    /// The items of a tuple, list, size, named tuple or range; `None` for anything else.
+    pub fn sequence(&self) -> Option<Vec<Value>> {
+        Some(match self {
+            Value::Tuple(items) | Value::List(items) => items.to_vec(),
+            Value::Size(sizes) => sizes.iter().copied().map(Value::Int).collect(),
+            Value::NamedTuple(tuple) => tuple.fields.iter().map(|(_, value)| value.clone()).collect(),
+            Value::Range(range) => range.iter().map(Value::Int).collect(),
+            _ => return None,
+        })
+    }
+
+    /// A number as a scalar; `None` for what is not a Python number.
+    pub fn as_scalar(&self) -> Option<Scalar> {
+        Some(match self {
+            Value::Bool(b) => Scalar::Bool(*b),
+            Value::Int(i) => Scalar::Int(*i),
+            Value::BigInt(i) => Scalar::UInt(u64::try_from(*i).ok()?),
+            Value::Float(f) => Scalar::Float(*f),
+            Value::Complex(c) => Scalar::Complex(*c),
+            _ => return None,
+        })
+    }
+}
+
+impl From<Scalar> for Value {
+    fn from(scalar: Scalar) -> Value {
+        match scalar {
+            Scalar::Bool(b) => Value::Bool(b),
+            Scalar::Int(i) => Value::Int(i),
+            Scalar::UInt(u) => Value::BigInt(i128::from(u)),
+            Scalar::Float(f) => Value::Float(f),
+            Scalar::Complex(c) => Value::Complex(c),
+        }
+    }
+}
+
+impl From<View> for Value {
+    fn from(view: View) -> Value {
+        Value::Tensor(Tensor::new(view))
+    }
+}
+
+impl From<i128> for Value {
+    fn from(value: i128) -> Value {
+        i64::try_from(value).map_or(Value::BigInt(value), Value::Int)
+    }
+}
+
+impl fmt::Debug for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "<{}>", self.type_name())
+    }
+}
+
+/// Nested lists of Python numbers, as `tolist()` gives: 0-d is the bare number.
+pub fn nested_list(view: &View) -> Result<Value> {
+    fn nest(sizes: &[i64], values: &mut impl Iterator<Item = Scalar>) -> Result<Value> {
+        match sizes.split_first() {
+            None => values.next().map(Value::from).ok_or_else(|| Error::runtime("tolist(): too few elements")),
+            Some((&size, rest)) => {
+                let items: Result<Rc<[Value]>> = (0..size).map(|_| nest(rest, values)).collect();
+                Ok(Value::List(items?))
+            }
+        }
+    }
+    nest(view.sizes(), &mut view.scalars()?.into_iter())
+}
