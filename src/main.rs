@@ -1,1 +1,181 @@
-fn main() {}
+//! The command line: which of prompt, script, `-e`, `test` and `replay` is meant. What they do is in the library.
+
+use std::ffi::OsString;
+use std::io::{IsTerminal, stdin};
+use std::path::PathBuf;
+use std::process::exit;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use tensorsh::shell::{self, ColorChoice, Screen, Stream, complain, show};
+use tensorsh::transcript::{
+    Document, Form, Palette, Terms, Totals, collect, read_text, replay, run_files,
+    spawn_with_big_stack,
+};
+
+const USAGE: &str = "\
+tensorsh [OPTIONS]                        a prompt; or a script from standard input
+       tensorsh [OPTIONS] FILE.rhai [ARGS]...    a script
+       tensorsh [OPTIONS] -e CODE [ARGS]...      a line of code
+       tensorsh [OPTIONS] test [--update] PATH...
+       tensorsh [OPTIONS] replay FILE...";
+
+const AFTER: &str = "\
+Exit status: 0 if all went well; 1 if a script or a transcript failed, or a file cannot be read; 2 if the command line \
+is wrong; 130 if Ctrl-C ended a script; what a script gives to exit().
+
+Text from standard input that starts with `>>> ` or `rhai> ` is run as a session copied from a documentation page.";
+
+/// A shell for tensors and the bytes beneath them
+#[derive(Clone, Debug, Parser)]
+#[command(name = "tensorsh", version, override_usage = USAGE, after_help = AFTER, disable_help_subcommand = true)]
+struct Cli {
+    /// Evaluate CODE and show its value, as the prompt would; may be given several times
+    #[arg(
+        short = 'e',
+        long = "eval",
+        value_name = "CODE",
+        allow_hyphen_values = true
+    )]
+    code: Vec<String>,
+
+    /// Say less: no greeting at the prompt, only the failures of a test
+    #[arg(short, long, global = true)]
+    quiet: bool,
+
+    /// When to use colours; `auto` means on a terminal, unless NO_COLOR is set
+    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t = Color::Auto)]
+    color: Color,
+
+    #[command(subcommand)]
+    command: Option<Command>,
+
+    /// A script (`-` is standard input), and what it finds in the array ARGS; with -e, all of it goes to ARGS
+    #[arg(value_name = "FILE [ARGS]", trailing_var_arg = true)]
+    script: Vec<OsString>,
+}
+
+#[derive(Clone, Debug, Subcommand)]
+enum Command {
+    /// Run recorded sessions and compare what they print
+    ///
+    /// PATHs are files or folders. In a `.md` file every fenced block marked `pycon` or `rhai-session` belongs to a
+    /// session, and a heading starts a fresh one; a `.txt` file is one session. Python stands behind `>>> ` and
+    /// `... `, Rhai behind `rhai> ` and `    > `; what follows is the output.
+    Test(Test),
+    /// Print recorded sessions with the outputs of now
+    Replay(Replay),
+}
+
+#[derive(Args, Clone, Debug)]
+struct Test {
+    /// Write outputs that differ into the files, which otherwise stay as they are
+    #[arg(long)]
+    update: bool,
+
+    /// Interrupt an example that runs longer; it fails
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
+    timeout: u64,
+
+    /// Transcripts, or folders of them
+    #[arg(value_name = "PATH", required = true)]
+    paths: Vec<PathBuf>,
+}
+
+#[derive(Args, Clone, Debug)]
+struct Replay {
+    /// Transcripts
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+fn main() {
+    let cli = Cli::parse();
+    // The thread ends the program itself, as soon as its work is done.
+    let fate = spawn_with_big_stack("tensorsh", move || exit(run(cli))).map(|thread| thread.join());
+    match fate {
+        Ok(Ok(never)) => never,
+        // The panic has been reported where it happened.
+        Ok(Err(_)) => exit(101),
+        Err(error) => {
+            complain(&format!("tensorsh: no thread to run on: {error}\n"));
+            exit(1);
+        }
+    }
+}
+
+fn run(cli: Cli) -> i32 {
+    let screen = Screen::new(match cli.color {
+        Color::Auto => ColorChoice::Auto,
+        Color::Always => ColorChoice::Always,
+        Color::Never => ColorChoice::Never,
+    });
+    match cli.command {
+        Some(Command::Test(test)) => run_test(screen, &test, cli.quiet),
+        Some(Command::Replay(replay)) => run_replay(&replay),
+        None if !cli.code.is_empty() => shell::run_code(screen, &cli.code, as_text(&cli.script)),
+        None => match cli.script.split_first() {
+            Some((file, args)) if file != "-" => {
+                shell::run_file(screen, file.as_ref(), as_text(args))
+            }
+            None if stdin().is_terminal() => shell::prompt(screen, cli.quiet, Vec::new()),
+            script => {
+                shell::run_standard_input(screen, as_text(script.map_or(&[], |(_, args)| args)))
+            }
+        },
+    }
+}
+
+fn as_text(args: &[OsString]) -> Vec<String> {
+    args.iter()
+        .map(|arg| arg.to_string_lossy().into_owned())
+        .collect()
+}
+
+fn run_test(screen: Screen, test: &Test, quiet: bool) -> i32 {
+    let mut files = Vec::new();
+    let mut all_found = true;
+    for path in &test.paths {
+        match collect(path) {
+            Ok(found) => files.extend(found),
+            Err(error) => {
+                complain(&format!("tensorsh: {error}\n"));
+                all_found = false;
+            }
+        }
+    }
+    let palette = Palette::new(screen.is_coloured(Stream::Output));
+    let mut totals = Totals::default();
+    let terms = Terms {
+        update: test.update,
+        limit: Duration::from_secs(test.timeout),
+    };
+    run_files(&files, terms, |report| {
+        totals.add(&report);
+        show(&report.render(&palette, quiet));
+    });
+    show(&totals.render(&palette));
+    i32::from(!(all_found && totals.all_passed()))
+}
+
+fn run_replay(command: &Replay) -> i32 {
+    let mut status = 0;
+    for file in &command.files {
+        match read_text(file) {
+            Ok(text) => show(&replay(&Document::parse(&text, Form::of(file)))),
+            Err(error) => {
+                complain(&format!("tensorsh: {error}\n"));
+                status = 1;
+            }
+        }
+    }
+    status
+}

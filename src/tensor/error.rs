@@ -10,6 +10,8 @@ pub enum ErrorKind {
     FileNotFoundError,
     IndexError,
     KeyError,
+    KeyboardInterrupt,
+    MemoryError,
     ModuleNotFoundError,
     NameError,
     NotImplementedError,
@@ -19,18 +21,21 @@ pub enum ErrorKind {
     StopIteration,
     SyntaxError,
     SystemError,
+    SystemExit,
     TypeError,
     ValueError,
     ZeroDivisionError,
 }
 
 impl ErrorKind {
-    const ALL: [ErrorKind; 17] = [
+    const ALL: [ErrorKind; 20] = [
         ErrorKind::AssertionError,
         ErrorKind::AttributeError,
         ErrorKind::FileNotFoundError,
         ErrorKind::IndexError,
         ErrorKind::KeyError,
+        ErrorKind::KeyboardInterrupt,
+        ErrorKind::MemoryError,
         ErrorKind::ModuleNotFoundError,
         ErrorKind::NameError,
         ErrorKind::NotImplementedError,
@@ -40,6 +45,7 @@ impl ErrorKind {
         ErrorKind::StopIteration,
         ErrorKind::SyntaxError,
         ErrorKind::SystemError,
+        ErrorKind::SystemExit,
         ErrorKind::TypeError,
         ErrorKind::ValueError,
         ErrorKind::ZeroDivisionError,
@@ -61,6 +67,8 @@ impl ErrorKind {
 pub struct Error {
     pub kind: ErrorKind,
     pub message: String,
+    /// What to try instead, in our words.
+    pub hint: Option<Box<str>>,
 }
 
 /// What every fallible operation of the core returns.
@@ -68,7 +76,12 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Error {
-        Error { kind, message: message.into() }
+        Error { kind, message: message.into(), hint: None }
+    }
+
+    /// Adds advice.
+    pub fn with_hint(self, hint: impl Into<Box<str>>) -> Error {
+        Error { hint: Some(hint.into()), ..self }
     }
 
     pub fn runtime(message: impl Into<String>) -> Error {

@@ -1,0 +1,416 @@
+//! A subscript: `x[1, 2:, ..., None, mask]` becomes another layout over the same storage, or a layout and a plan of what
+//! to gather from it. Follows <https://pytorch.org/docs/2.7/tensor_view.html> and numpy's rules as PyTorch bends them.
+//! Reads index tensors and nothing else; moving elements is for `ops`.
+
+use super::device::Device;
+use super::dtype::DType;
+use super::element::Scalar;
+use super::error::{Error, Result};
+use super::layout::{Dims, Layout, broadcast_sizes, show, wrap_dim};
+use super::tensor::View;
+use crate::bail;
+use smallvec::SmallVec;
+use std::ops::Range;
+
+/// One item of a subscript.
+#[derive(Clone, Debug)]
+pub enum Index {
+    Int(i64),
+    Slice { start: Option<i64>, stop: Option<i64>, step: i64 },
+    NewAxis,
+    Ellipsis,
+    Bool(bool),
+    Tensor(View),
+}
+
+/// What a subscript means for a given tensor.
+#[derive(Clone, Debug)]
+pub enum Resolved {
+    /// Another window on the same storage.
+    Basic(Layout),
+    /// That window, and for its leading dimensions the tensors that index them; `None` leaves a dimension whole.
+    Advanced { base: Layout, indices: Vec<Option<View>> },
+}
+
+/// Applies a subscript to a tensor's layout. A list of one item is the bare item: `x[0]`, not `x[(0,)]`.
+///
+/// # Errors
+/// IndexError and ValueError with PyTorch's texts, found from left to right; tensors that index are judged by
+/// [`Gather::new`].
+pub fn resolve(view: &View, indices: &[Index]) -> Result<Resolved> {
+    let mut slicer = Slicer { layout: view.layout.clone(), dim: 0, tensors: Vec::new() };
+    let bare = matches!(indices, [index] if !matches!(index, Index::Tensor(_)));
+    let specified: usize = indices.iter().map(dims_taken).sum();
+    if !bare && specified > view.ndim() {
+        bail!(IndexError, "too many indices for tensor of dimension {}", view.ndim());
+    }
+    for (position, index) in indices.iter().enumerate() {
+        // Every ellipsis stands for the dimensions that no item names, even a second one.
+        slicer.apply(index, position, view.ndim().saturating_sub(specified))?;
+    }
+    let Slicer { layout, tensors, .. } = slicer;
+    Ok(if tensors.is_empty() { Resolved::Basic(layout) } else { Resolved::Advanced { base: layout, indices: tensors } })
+}
+
+/// How many dimensions an item takes away from what an ellipsis stands for.
+fn dims_taken(index: &Index) -> usize {
+    match index {
+        Index::Int(_) | Index::Slice { .. } => 1,
+        Index::NewAxis | Index::Ellipsis | Index::Bool(_) => 0,
+        Index::Tensor(tensor) if is_mask(tensor) => tensor.ndim(),
+        Index::Tensor(_) => 1,
+    }
+}
+
+fn is_mask(tensor: &View) -> bool {
+    matches!(tensor.dtype, DType::Bool | DType::Byte)
+}
+
+/// The state of a subscript half applied: `dim` is the next dimension to be indexed.
+struct Slicer {
+    layout: Layout,
+    dim: usize,
+    tensors: Vec<Option<View>>,
+}
+
+impl Slicer {
+    fn apply(&mut self, index: &Index, position: usize, ellipsis: usize) -> Result<()> {
+        match index {
+            Index::Int(i) => self.select(*i, position)?,
+            Index::Slice { start, stop, step } => {
+                self.layout = slice(&self.layout, self.dim, *start, *stop, *step)?;
+                self.dim += 1;
+            }
+            Index::Ellipsis => self.dim += ellipsis,
+            Index::NewAxis => {
+                self.layout = self.layout.unsqueeze(self.dim as i64)?;
+                self.dim += 1;
+            }
+            Index::Bool(value) => self.boolean(*value)?,
+            Index::Tensor(tensor) if tensor.ndim() == 0 && tensor.dtype.is_integral(true) => {
+                let value = tensor.item()?;
+                match value {
+                    _ if is_mask(tensor) => self.boolean(value.truth())?,
+                    Scalar::UInt(_) => {
+                        bail!(RuntimeError, "value cannot be converted to type int64_t without overflow")
+                    }
+                    _ => self.select(value.to_i64(), position)?,
+                }
+            }
+            Index::Tensor(tensor) => self.record(tensor.clone()),
+        }
+        Ok(())
+    }
+
+    fn select(&mut self, index: i64, position: usize) -> Result<()> {
+        if index == 0 && self.dim == 0 && self.layout.ndim() == 0 {
+            bail!(
+                IndexError,
+                "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert \
+                 a 0-dim tensor to a number"
+            );
+        }
+        // Two ellipses can lead beyond the last dimension, where nothing is in bounds.
+        let size = self.layout.sizes.get(self.dim).copied().unwrap_or(0);
+        if index >= size || index < -size {
+            bail!(IndexError, "index {index} is out of bounds for dimension {position} with size {size}");
+        }
+        self.layout = self.layout.select(self.dim, if index < 0 { index + size } else { index });
+        Ok(())
+    }
+
+    /// A boolean adds a dimension of size 1 and keeps it or empties it.
+    fn boolean(&mut self, value: bool) -> Result<()> {
+        self.layout = self.layout.unsqueeze(self.dim as i64)?;
+        let index = View::zeros(&[i64::from(value)], DType::Long, Device::CPU)?;
+        self.record(index);
+        Ok(())
+    }
+
+    fn record(&mut self, tensor: View) {
+        self.tensors.resize(self.dim, None);
+        self.tensors.push(Some(tensor));
+        self.dim += 1;
+    }
+}
+
+/// `start:stop:step` of one dimension, as a subscript has it.
+fn slice(layout: &Layout, dim: usize, start: Option<i64>, stop: Option<i64>, step: i64) -> Result<Layout> {
+    if step == 0 {
+        bail!(ValueError, "slice step cannot be zero");
+    }
+    if step < 0 {
+        bail!(ValueError, "step must be greater than zero");
+    }
+    if layout.ndim() == 0 {
+        bail!(IndexError, "slice() cannot be applied to a 0-dim tensor.");
+    }
+    wrap_dim(dim as i64, layout.ndim())?;
+    Ok(layout.slice(dim, start, stop, step))
+}
+
+/// Which elements of a tensor a list of index tensors means, as the operands of one loop over the result: PyTorch's
+/// `AdvancedIndex`. Every layout has the result's sizes or broadcasts to them.
+#[derive(Clone, Debug)]
+pub struct Gather {
+    /// The tensor indexed, with stride 0 along the dimensions that the index tensors span.
+    pub source: Layout,
+    /// The dimensions of the result that the index tensors span.
+    span: Range<usize>,
+    /// Integer tensors, shaped so that they broadcast to the result.
+    indices: SmallVec<[View; 3]>,
+    /// Size and stride of each indexed dimension of the tensor.
+    indexed: SmallVec<[(i64, i64); 3]>,
+}
+
+impl Gather {
+    /// Plans `x[indices]`; `None` leaves a dimension whole, as do dimensions beyond the list.
+    ///
+    /// # Errors
+    /// IndexError with PyTorch's texts for a list that is too long, dtypes that cannot index, masks of another shape
+    /// and tensors that do not broadcast. Values are not looked at here.
+    pub fn new(view: &View, indices: &[Option<View>]) -> Result<Gather> {
+        if indices.len() > view.ndim() {
+            bail!(
+                IndexError,
+                "too many indices for tensor of dimension {} (got {})",
+                view.ndim(),
+                indices.len()
+            );
+        }
+        for tensor in indices.iter().flatten() {
+            if !matches!(tensor.dtype, DType::Long | DType::Int | DType::Byte | DType::Bool) {
+                bail!(IndexError, "tensors used as indices must be long, int, byte or bool tensors");
+            }
+        }
+        let mut indices = expand_masks(&view.layout, indices)?;
+        if indices.len() > view.ndim() {
+            bail!(
+                IndexError,
+                "too many indices for tensor of dimension {} (got {})",
+                view.ndim(),
+                indices.len()
+            );
+        }
+        let shape = broadcast_indices(&mut indices)?;
+        indices.resize(view.ndim(), None);
+        Gather::plan(&view.layout, indices, &shape)
+    }
+
+    fn plan(layout: &Layout, indices: Vec<Option<View>>, shape: &[i64]) -> Result<Gather> {
+        let is_indexed = |&d: &usize| indices[d].is_some();
+        let dims: SmallVec<[usize; 6]> = (0..layout.ndim()).filter(is_indexed).collect();
+        let adjacent = dims.windows(2).all(|pair| pair[0] + 1 == pair[1]);
+        // Index tensors that stand apart have no place of their own: the dimensions they span come first.
+        let start = if adjacent { dims.first().copied().unwrap_or(0) } else { 0 };
+        let span = start..start + shape.len();
+
+        let whole: SmallVec<[usize; 6]> = (0..layout.ndim()).filter(|d| !is_indexed(d)).collect();
+        let (before, after) = whole.split_at(start);
+        let mut source = Layout { sizes: Dims::new(), strides: Dims::new(), offset: layout.offset };
+        let mut push = |size, stride| {
+            source.sizes.push(size);
+            source.strides.push(stride);
+        };
+        before.iter().for_each(|&d| push(layout.sizes[d], layout.strides[d]));
+        shape.iter().for_each(|&size| push(size, 0));
+        after.iter().for_each(|&d| push(layout.sizes[d], layout.strides[d]));
+
+        let indexed: SmallVec<[(i64, i64); 3]> = dims.iter().map(|&d| (layout.sizes[d], layout.strides[d])).collect();
+        if indexed.iter().any(|&(size, _)| size == 0) && !shape.contains(&0) {
+            bail!(IndexError, "index is out of bounds for dimension with size 0");
+        }
+
+        let indices = indices.into_iter().flatten().map(|tensor| {
+            let mut sizes = Dims::from_elem(1, before.len());
+            sizes.extend_from_slice(tensor.sizes());
+            sizes.extend(after.iter().map(|_| 1));
+            tensor.layout.view(&sizes).map(|layout| tensor.with_layout(layout))
+        });
+        Ok(Gather { source, span, indices: indices.collect::<Result<_>>()?, indexed })
+    }
+
+    /// The sizes of the result.
+    pub fn sizes(&self) -> &[i64] {
+        &self.source.sizes
+    }
+
+    /// The strides PyTorch gives the result of `x[indices]`.
+    pub fn result_strides(&self) -> Dims {
+        let mut operands: SmallVec<[&Layout; 4]> = SmallVec::new();
+        operands.push(&self.source);
+        operands.extend(self.indices.iter().map(|tensor| &tensor.layout));
+        Layout::elementwise_strides(self.sizes(), &operands)
+    }
+
+    /// The order of the result's dimensions, fastest first, in which PyTorch visits the elements when it writes
+    /// `value` (which must broadcast) to them. It decides which of several values for one element stays.
+    pub fn write_order(&self, value: &Layout) -> SmallVec<[usize; 6]> {
+        let mut strides: SmallVec<[Dims; 4]> = SmallVec::new();
+        strides.push(self.source.strides.clone());
+        strides.push(value.broadcast_strides(self.sizes()));
+        strides.extend(self.indices.iter().map(|tensor| tensor.layout.broadcast_strides(self.sizes())));
+        let operands: SmallVec<[&[i64]; 4]> = strides.iter().map(|s| s.as_slice()).collect();
+        Layout::iteration_order(self.sizes(), &operands)
+    }
+
+    /// Reads the index tensors: how far from `source` the element of each index lies. The numbers come with the layout
+    /// under which they broadcast to the result. `order` names the dimensions, fastest first.
+    ///
+    /// # Errors
+    /// IndexError for the first index out of bounds. A result without elements asks for none.
+    pub fn displacements(&self, order: &[usize]) -> Result<(Vec<i64>, Layout)> {
+        let sizes = self.sizes();
+        let mut layout = Layout {
+            sizes: Dims::from_slice(sizes),
+            strides: Dims::from_elem(0, sizes.len()),
+            offset: 0,
+        };
+        if sizes.contains(&0) {
+            return Ok((Vec::new(), layout));
+        }
+        // The table is laid out in the order of the walk, so that the walk fills it from end to end.
+        let mut length = 1i64;
+        for &d in order.iter().filter(|d| self.span.contains(d)) {
+            layout.strides[d] = length;
+            length *= sizes[d];
+        }
+        let slowest_first = || order.iter().rev().filter(|d| self.span.contains(d));
+        let mut table = vec![0i64; length as usize];
+        let mut readers = Vec::with_capacity(self.indices.len());
+        for tensor in &self.indices {
+            let strides = tensor.layout.broadcast_strides(sizes);
+            let walked = Layout {
+                sizes: slowest_first().map(|&d| sizes[d]).collect(),
+                strides: slowest_first().map(|&d| strides[d]).collect(),
+                offset: tensor.layout.offset,
+            };
+            readers.push((tensor, tensor.memory()?, walked));
+        }
+        let mut offsets: Vec<_> = readers.iter().map(|(_, _, layout)| layout.offsets()).collect();
+        for displacement in &mut table {
+            for (j, (tensor, memory, _)) in readers.iter().enumerate() {
+                let (size, stride) = self.indexed[j];
+                let Some(at) = offsets[j].next() else { continue };
+                let index = tensor.read(memory, at).to_i64();
+                if index >= size || index < -size {
+                    bail!(IndexError, "index {index} is out of bounds for dimension {j} with size {size}");
+                }
+                let index = if index < 0 { index + size } else { index };
+                *displacement = displacement.wrapping_add(index.wrapping_mul(stride));
+            }
+        }
+        Ok((table, layout))
+    }
+
+    /// Does an index tensor come without data, so that only the result's shape can be told?
+    pub fn is_meta(&self) -> bool {
+        self.indices.iter().any(|tensor| tensor.device().is_meta())
+    }
+}
+
+/// Replaces every mask by the positions of its true elements, one tensor per dimension of the mask.
+fn expand_masks(layout: &Layout, indices: &[Option<View>]) -> Result<Vec<Option<View>>> {
+    let mut out = Vec::with_capacity(indices.len());
+    for index in indices {
+        match index {
+            Some(mask) if is_mask(mask) => {
+                for (j, &size) in mask.sizes().iter().enumerate() {
+                    let at = out.len() + j;
+                    wrap_dim(at as i64, layout.ndim())?;
+                    if layout.sizes.get(at) != Some(&size) {
+                        bail!(
+                            IndexError,
+                            "The shape of the mask {} at index {j} does not match the shape of the indexed tensor {} at \
+                             index {at}",
+                            show(mask.sizes()),
+                            show(&layout.sizes)
+                        );
+                    }
+                }
+                let positions = nonzero(mask)?;
+                for j in 0..mask.ndim() {
+                    out.push(Some(positions.with_layout(positions.layout.select(1, j as i64))));
+                }
+            }
+            other => out.push(other.clone()),
+        }
+    }
+    Ok(out)
+}
+
+/// Expands all index tensors to one shape and returns it.
+fn broadcast_indices(indices: &mut [Option<View>]) -> Result<Dims> {
+    let mut shape = Dims::new();
+    for tensor in indices.iter().flatten() {
+        shape = broadcast_sizes(&shape, tensor.sizes()).map_err(|_| {
+            let shapes: Vec<String> = indices.iter().flatten().map(|tensor| show(tensor.sizes())).collect();
+            Error::index(format!(
+                "shape mismatch: indexing tensors could not be broadcast together with shapes {}",
+                shapes.join(", ")
+            ))
+        })?;
+    }
+    for tensor in indices.iter_mut().flatten() {
+        tensor.layout = tensor.layout.expand(&shape, "")?;
+        if tensor.dtype == DType::Int {
+            // PyTorch converts these, so that the strides which order the result are those of a copy.
+            *tensor = widen(tensor)?;
+        }
+    }
+    Ok(shape)
+}
+
+fn widen(tensor: &View) -> Result<View> {
+    let strides = tensor.layout.like_strides();
+    let out = View::zeros_strided(tensor.sizes(), strides, DType::Long, tensor.device())?;
+    if !tensor.device().is_meta() {
+        let from = tensor.memory()?;
+        let to = out.memory()?;
+        for (a, b) in tensor.layout.offsets().zip(out.layout.offsets()) {
+            if let Some(cell) = out.cell::<i64>(&to, b) {
+                super::memory::set(cell, tensor.read(&from, a).to_i64());
+            }
+        }
+    }
+    Ok(out)
+}
+
+/// The indices of all elements that are not zero: one row each, `ndim` columns, stored column by column as PyTorch does.
+///
+/// # Errors
+/// NotImplementedError for a tensor without data.
+pub fn nonzero(view: &View) -> Result<View> {
+    if view.device().is_meta() {
+        bail!(
+            NotImplementedError,
+            "The register_meta function for torch.nonzero() raises unimplemented by default, as a correct \
+             data-independent implementation does not exist. This implementation returns a fake value, assuming all \
+             elements of the tensor are non-zero. To enable this registration, please set \
+             'torch.fx.experimental._config.meta_nonzero_assume_all_nonzero' to True."
+        );
+    }
+    let memory = view.memory()?;
+    let mut found: Vec<i64> = Vec::new();
+    for (row_major, at) in view.layout.offsets().enumerate() {
+        if view.read(&memory, at).truth() {
+            found.push(row_major as i64);
+        }
+    }
+    let (rows, columns) = (found.len() as i64, view.ndim() as i64);
+    let strides = Dims::from_slice(&[1, rows]);
+    let out = View::zeros_strided(&[rows, columns], strides, DType::Long, Device::CPU)?;
+    let cells = out.memory()?;
+    let cells = cells.typed::<i64>();
+    let mut period = 1;
+    for d in (0..view.ndim()).rev() {
+        let size = view.sizes()[d];
+        for (row, &row_major) in found.iter().enumerate() {
+            if let Some(cell) = cells.get(d * found.len() + row) {
+                super::memory::set(cell, row_major / period % size);
+            }
+        }
+        period *= size.max(1);
+    }
+    Ok(out)
+}

@@ -320,8 +320,6 @@ pub struct AutogradMeta {
     pub grad: Option<Tensor>,
     /// The operation this tensor came from, and which of its outputs it is.
     pub grad_fn: Option<(Rc<dyn GradFn>, usize)>,
-    /// For a view taken while gradients were recorded: the tensor it is a view of, and that tensor's version then.
-    pub base: Option<(Tensor, u64)>,
 }
 
 /// A tensor with identity. Cloning the handle gives the same tensor; views are new tensors over the same storage.
@@ -333,20 +331,38 @@ struct TensorInner {
     autograd: RefCell<Option<Box<AutogradMeta>>>,
     /// Counts in-place writes; shared by a tensor and its views.
     version: Rc<Cell<u64>>,
+    /// For a view: the tensor it was taken from, which is never itself a view.
+    base: Option<Tensor>,
 }
 
 impl Tensor {
     pub fn new(view: View) -> Tensor {
-        Tensor::with_version(view, Rc::new(Cell::new(0)))
+        Tensor::build(view, Rc::new(Cell::new(0)), None)
     }
 
-    fn with_version(view: View, version: Rc<Cell<u64>>) -> Tensor {
-        Tensor(Rc::new(TensorInner { view: RefCell::new(view), autograd: RefCell::new(None), version }))
+    fn build(view: View, version: Rc<Cell<u64>>, base: Option<Tensor>) -> Tensor {
+        Tensor(Rc::new(TensorInner { view: RefCell::new(view), autograd: RefCell::new(None), version, base }))
     }
 
-    /// A new tensor that shares this one's version counter, as views do.
+    /// A view of this tensor: it shares the version counter and remembers its base.
     pub fn new_view(&self, view: View) -> Tensor {
-        Tensor::with_version(view, self.0.version.clone())
+        let base = self.0.base.clone().unwrap_or_else(|| self.clone());
+        Tensor::build(view, self.0.version.clone(), Some(base))
+    }
+
+    /// The same elements cut off from the gradient graph: shares the version counter, has no base.
+    pub fn detach(&self) -> Tensor {
+        Tensor::build(self.view(), self.0.version.clone(), None)
+    }
+
+    /// The tensor this one is a view of.
+    pub fn base(&self) -> Option<&Tensor> {
+        self.0.base.as_ref()
+    }
+
+    /// How many handles to this tensor exist.
+    pub fn holders(&self) -> usize {
+        Rc::strong_count(&self.0)
     }
 
     /// What the tensor shows now.

@@ -1,0 +1,224 @@
+//! Python's `repr` of every value. Tensors and storages are handed on to the files of their names.
+
+use super::number::{push, write_complex, write_float};
+use super::{Formatter, storage, tensor};
+use crate::bail;
+use crate::tensor::{Buffer, BufferKind, Device, Result, Scalar, TypeCode};
+use crate::value::{NamedTuple, Value};
+use std::rc::Rc;
+
+/// How deeply containers may be nested. Far beyond any real value, far below what the stack holds.
+const MAX_DEPTH: usize = 200;
+
+/// Appends the `repr` of a value that stands within `depth` containers.
+pub(super) fn write(out: &mut String, formatter: Formatter<'_>, value: &Value, depth: usize) -> Result<()> {
+    if depth > MAX_DEPTH {
+        bail!(RecursionError, "maximum recursion depth exceeded while getting the repr of an object");
+    }
+    let item = |out: &mut String, value: &Value| write(out, formatter, value, depth + 1);
+    match value {
+        Value::None => out.push_str("None"),
+        Value::Bool(b) => write_scalar(out, Scalar::Bool(*b)),
+        Value::Int(i) => push(out, format_args!("{i}")),
+        Value::BigInt(i) => push(out, format_args!("{i}")),
+        Value::Float(f) => write_float(out, *f),
+        Value::Complex(c) => write_complex(out, *c),
+        Value::Str(text) => write_quoted(out, text.chars().map(u32::from)),
+        Value::Tensor(tensor) => tensor::write(out, formatter, tensor)?,
+        Value::Storage(storage) => storage::write_untyped(out, storage)?,
+        Value::TypedStorage(typed) => storage::write_typed(out, typed)?,
+        Value::DType(dtype) => push(out, format_args!("torch.{}", dtype.name())),
+        Value::Device(device) => write_device(out, *device),
+        Value::Layout(layout) => push(out, format_args!("torch.{}", layout.name())),
+        Value::MemoryFormat(format) => push(out, format_args!("torch.{}", format.name())),
+        Value::Size(sizes) => push(out, format_args!("torch.Size({:?})", sizes.as_slice())),
+        Value::Tuple(items) => {
+            let close = if items.len() == 1 { ",)" } else { ")" };
+            write_joined(out, ("(", ", ", close), items.iter(), item)?;
+        }
+        Value::List(items) => write_joined(out, ("[", ", ", "]"), items.iter(), item)?,
+        Value::Dict(entries) => write_joined(out, ("{", ", ", "}"), entries.iter(), |out, (key, value)| {
+            item(out, key)?;
+            out.push_str(": ");
+            item(out, value)
+        })?,
+        Value::NamedTuple(tuple) => write_named_tuple(out, tuple, item)?,
+        Value::Slice(slice) => {
+            write_joined(out, ("slice(", ", ", ")"), [&slice.start, &slice.stop, &slice.step], item)?;
+        }
+        Value::Range(range) if range.step == 1 => push(out, format_args!("range({}, {})", range.start, range.stop)),
+        Value::Range(range) => push(out, format_args!("range({}, {}, {})", range.start, range.stop, range.step)),
+        Value::Ellipsis => out.push_str("Ellipsis"),
+        Value::Buffer(buffer) => write_buffer(out, buffer)?,
+        Value::Generator(generator) => {
+            push(out, format_args!("<torch._C.Generator object at {:#x}>", Rc::as_ptr(generator) as usize));
+        }
+        Value::Type(name) => push(out, format_args!("<class '{name}'>")),
+        Value::Module(name) => push(out, format_args!("<module '{name}'>")),
+        Value::Function(name) => push(out, format_args!("<built-in function {name}>")),
+        Value::Object(object) => out.push_str(&object.repr()),
+    }
+    Ok(())
+}
+
+/// Python's `repr` of a string: quotes chosen and escapes made as Python does.
+pub fn str_repr(text: &str) -> String {
+    let mut out = String::new();
+    write_quoted(&mut out, text.chars().map(u32::from));
+    out
+}
+
+/// Appends one element as a Python number.
+pub(super) fn write_scalar(out: &mut String, value: Scalar) {
+    match value {
+        Scalar::Bool(b) => out.push_str(if b { "True" } else { "False" }),
+        Scalar::Int(i) => push(out, format_args!("{i}")),
+        Scalar::UInt(u) => push(out, format_args!("{u}")),
+        Scalar::Float(f) => write_float(out, f),
+        Scalar::Complex(c) => write_complex(out, c),
+    }
+}
+
+/// Appends sizes as the tuple they are in a tensor's suffix: `(2, 3)`, `(3,)`, `()`.
+pub(super) fn write_sizes(out: &mut String, sizes: &[i64]) {
+    let close = if sizes.len() == 1 { ",)" } else { ")" };
+    out.push('(');
+    for (i, size) in sizes.iter().enumerate() {
+        push(out, format_args!("{}{size}", if i == 0 { "" } else { ", " }));
+    }
+    out.push_str(close);
+}
+
+fn write_joined<T>(
+    out: &mut String,
+    (open, separator, close): (&str, &str, &str),
+    items: impl IntoIterator<Item = T>,
+    mut write: impl FnMut(&mut String, T) -> Result<()>,
+) -> Result<()> {
+    out.push_str(open);
+    for (i, item) in items.into_iter().enumerate() {
+        if i > 0 {
+            out.push_str(separator);
+        }
+        write(out, item)?;
+    }
+    out.push_str(close);
+    Ok(())
+}
+
+fn write_device(out: &mut String, device: Device) {
+    push(out, format_args!("device(type='{}'", device.name()));
+    if let Some(index) = device.index {
+        push(out, format_args!(", index={index}"));
+    }
+    out.push(')');
+}
+
+/// PyTorch's own results put each field on a line; other named tuples look as Python's do.
+fn write_named_tuple(
+    out: &mut String,
+    tuple: &NamedTuple,
+    mut item: impl FnMut(&mut String, &Value) -> Result<()>,
+) -> Result<()> {
+    let (name, open, separator) = match tuple.type_name.strip_prefix("torch.return_types.") {
+        Some(_) => (tuple.type_name, "(\n", ",\n"),
+        None => (tuple.type_name.rsplit('.').next().unwrap_or_default(), "(", ", "),
+    };
+    out.push_str(name);
+    write_joined(out, (open, separator, ")"), &tuple.fields, |out, (name, value)| {
+        push(out, format_args!("{name}="));
+        item(out, value)
+    })
+}
+
+fn write_buffer(out: &mut String, buffer: &Buffer) -> Result<()> {
+    let bytes = || buffer.memory().bytes().iter().map(crate::tensor::memory::get).collect::<Vec<u8>>();
+    match buffer.kind() {
+        BufferKind::Bytes => write_bytes(out, &bytes(), false),
+        BufferKind::ByteArray => {
+            out.push_str("bytearray(");
+            write_bytes(out, &bytes(), true);
+            out.push(')');
+        }
+        BufferKind::Array(code) if buffer.is_empty() => push(out, format_args!("array('{}')", code.as_char())),
+        BufferKind::Array(code) => {
+            push(out, format_args!("array('{}', ", code.as_char()));
+            if code == TypeCode::Char {
+                let points: Vec<u32> = buffer.items().into_iter().map(|point| point.to_i64() as u32).collect();
+                if let Some(point) = points.iter().find(|&&point| point > u32::from(char::MAX)) {
+                    bail!(ValueError, "character U+{point:x} is not in range [U+0000; U+10ffff]");
+                }
+                write_quoted(out, points.into_iter());
+            } else {
+                write_joined(out, ("[", ", ", "]"), buffer.items(), |out, value| {
+                    write_scalar(out, value);
+                    Ok(())
+                })?;
+            }
+            out.push(')');
+        }
+        BufferKind::MemoryView { .. } => push(out, format_args!("<memory at {:#x}>", buffer.identity())),
+    }
+    Ok(())
+}
+
+/// The quote Python puts around text: single ones, unless the text has single ones and no double ones.
+fn quote_for(mut has: impl FnMut(char) -> bool) -> char {
+    if has('\'') && !has('"') { '"' } else { '\'' }
+}
+
+/// The escapes that strings and bytes share.
+fn short_escape(point: u32) -> Option<&'static str> {
+    Some(match char::from_u32(point)? {
+        '\\' => "\\\\",
+        '\n' => "\\n",
+        '\r' => "\\r",
+        '\t' => "\\t",
+        _ => return None,
+    })
+}
+
+/// Appends a bytes literal. In a `bytearray` Python escapes single quotes even where it need not.
+fn write_bytes(out: &mut String, bytes: &[u8], in_bytearray: bool) {
+    let quote = quote_for(|q| bytes.contains(&(q as u8)));
+    out.push('b');
+    out.push(quote);
+    for &byte in bytes {
+        match short_escape(u32::from(byte)) {
+            Some(escape) => out.push_str(escape),
+            None if byte == b'\'' && in_bytearray => out.push_str("\\'"),
+            None if char::from(byte) == quote => push(out, format_args!("\\{quote}")),
+            None if byte.is_ascii_graphic() || byte == b' ' => out.push(char::from(byte)),
+            None => push(out, format_args!("\\x{byte:02x}")),
+        }
+    }
+    out.push(quote);
+}
+
+/// Appends a string literal. Takes code points, for arrays of characters may hold ones that are none.
+fn write_quoted(out: &mut String, points: impl Iterator<Item = u32> + Clone) {
+    let quote = quote_for(|q| points.clone().any(|point| point == u32::from(q)));
+    out.push(quote);
+    for point in points {
+        match (short_escape(point), char::from_u32(point)) {
+            (Some(escape), _) => out.push_str(escape),
+            (None, Some(c)) if c == quote => push(out, format_args!("\\{quote}")),
+            (None, Some(c)) if is_printable(c) => out.push(c),
+            _ if point <= 0xff => push(out, format_args!("\\x{point:02x}")),
+            _ if point <= 0xffff => push(out, format_args!("\\u{point:04x}")),
+            _ => push(out, format_args!("\\U{point:08x}")),
+        }
+    }
+    out.push(quote);
+}
+
+/// `str.isprintable`: Rust's own escaping draws the line at the same Unicode categories.
+fn is_printable(c: char) -> bool {
+    if c.is_ascii() {
+        return c == ' ' || c.is_ascii_graphic();
+    }
+    // Rust also escapes a combining mark at the very start of a string, so look at it in second place.
+    let mut pair = [b'a'; 5];
+    let length = 1 + c.encode_utf8(&mut pair[1..]).len();
+    str::from_utf8(&pair[..length]).is_ok_and(|pair| pair.escape_debug().nth(1) == Some(c))
+}

@@ -1,0 +1,286 @@
+//! How kernels see tensors: blocks of consecutive values in a small buffer, in the type they are computed in. Loading
+//! and storing know strides, lazy bits and element types; kernels know none of that, are plain loops over slices, and
+//! exist once per compute type. Nothing here knows an operation.
+
+use super::number::{Number, Stored};
+use crate::bail;
+use crate::tensor::iterate::walk;
+use crate::tensor::memory::{ElementCell, Memory, get, set};
+use crate::tensor::{Layout, Result, View};
+use std::ops::Range;
+
+/// Values per block: three buffers of 16-byte values fit a level-1 cache.
+pub const BLOCK: usize = 512;
+
+/// An operand of a pointwise loop.
+pub enum Source<'a, C> {
+    /// A tensor already of the loop's dtype, and its layout broadcast to the loop's sizes.
+    Elements(&'a View, Layout),
+    /// One value for every position.
+    Value(C),
+}
+
+/// The bytes of a view and its lazy bits, ready to be read in blocks.
+struct Reader<'m, S> {
+    cells: &'m [ElementCell<S>],
+    conj: bool,
+    neg: bool,
+}
+
+impl<'m, S: Stored> Reader<'m, S> {
+    fn new(view: &View, memory: &'m Memory) -> Reader<'m, S> {
+        Reader {
+            cells: memory.typed(),
+            conj: view.conj,
+            neg: view.neg,
+        }
+    }
+
+    fn load(&self, offset: i64, stride: i64, into: &mut [S::Compute]) {
+        load(self.cells, offset, stride, into);
+        lazy_bits(into, self.conj, self.neg);
+    }
+}
+
+/// Reads `into.len()` elements from `offset` on, `stride` apart.
+pub fn load<S: Stored>(cells: &[ElementCell<S>], offset: i64, stride: i64, into: &mut [S::Compute]) {
+    let cells = usize::try_from(offset)
+        .ok()
+        .and_then(|start| cells.get(start..))
+        .unwrap_or_default();
+    match usize::try_from(stride) {
+        Ok(1) => {
+            for (value, cell) in into.iter_mut().zip(cells) {
+                *value = get(cell).widen();
+            }
+        }
+        Ok(0) => into.fill(cells.first().map(get).unwrap_or_default().widen()),
+        Ok(step) => {
+            for (value, cell) in into.iter_mut().zip(cells.iter().step_by(step)) {
+                *value = get(cell).widen();
+            }
+        }
+        // Tensors have no negative strides.
+        Err(_) => {}
+    }
+}
+
+/// Writes the values from `offset` on, `stride` apart.
+fn store<S: Stored>(cells: &[ElementCell<S>], offset: i64, stride: i64, values: &[S::Compute]) {
+    let cells = usize::try_from(offset)
+        .ok()
+        .and_then(|start| cells.get(start..))
+        .unwrap_or_default();
+    match usize::try_from(stride) {
+        Ok(1) => {
+            for (cell, &value) in cells.iter().zip(values) {
+                set(cell, S::narrow(value));
+            }
+        }
+        Ok(step) if step > 0 => {
+            for (cell, &value) in cells.iter().step_by(step).zip(values) {
+                set(cell, S::narrow(value));
+            }
+        }
+        _ => {
+            if let (Some(cell), Some(&value)) = (cells.first(), values.last()) {
+                set(cell, S::narrow(value));
+            }
+        }
+    }
+}
+
+fn lazy_bits<C: Number>(values: &mut [C], conj: bool, neg: bool) {
+    if conj {
+        values.iter_mut().for_each(|v| *v = v.conjugate());
+    }
+    if neg {
+        values.iter_mut().for_each(|v| *v = v.negate());
+    }
+}
+
+/// Splits a run into blocks. Where operands overlap, what has been written may be read again; PyTorch's loops then
+/// show in the result: 64 bytes at a time, and the rest one by one.
+fn blocks(length: usize, overlap: bool, itemsize: usize) -> impl Iterator<Item = Range<usize>> {
+    let whole = if overlap { (64 / itemsize).max(1) } else { BLOCK };
+    let mut start = 0;
+    std::iter::from_fn(move || {
+        let left = length - start;
+        let size = if left >= whole {
+            whole
+        } else if overlap {
+            left.min(1)
+        } else {
+            left
+        };
+        let range = start..start + size;
+        start = range.end;
+        (size > 0).then_some(range)
+    })
+}
+
+/// Could writing `out` change what is still to be read of `input`? The same elements in the same order are no danger.
+pub fn overlaps(out: &View, input: &View) -> bool {
+    out.storage == input.storage && !(out.layout == input.layout && out.dtype == input.dtype)
+}
+
+/// `out[i] = kernel(a[i])` in blocks; `a` has the layout given, of `out`'s sizes.
+pub fn unary<S: Stored, R: Stored>(
+    out: &View,
+    a: &View,
+    layout: &Layout,
+    kernel: &dyn Fn(&[S::Compute], &mut [R::Compute]),
+) -> Result<()> {
+    let (memory, a_memory) = (out.memory()?, a.memory()?);
+    let cells = memory.typed::<R>();
+    let reader = Reader::<S>::new(a, &a_memory);
+    let overlap = overlaps(out, a);
+    let mut values = [S::Compute::default(); BLOCK];
+    let mut results = [R::Compute::default(); BLOCK];
+    walk([&out.layout, layout], |run| {
+        for block in blocks(run.length, overlap, size_of::<R>()) {
+            let at = |k: usize| run.offset[k] + block.start as i64 * run.stride[k];
+            let values = &mut values[..block.len()];
+            let results = &mut results[..block.len()];
+            reader.load(at(1), run.stride[1], values);
+            kernel(values, results);
+            lazy_bits(results, out.conj, out.neg);
+            store(cells, at(0), run.stride[0], results);
+        }
+        Ok(())
+    })
+}
+
+/// What a binary kernel does to a block: first operand, second operand, results.
+pub type BinaryBlock<'k, C, R> = &'k dyn Fn(&[C], &[C], &mut [R]) -> Result<()>;
+
+/// `out[i] = kernel(a[i], b[i])` in blocks.
+pub fn binary<S: Stored, R: Stored>(
+    out: &View,
+    a: Source<S::Compute>,
+    b: Source<S::Compute>,
+    kernel: BinaryBlock<S::Compute, R::Compute>,
+) -> Result<()> {
+    let memory = out.memory()?;
+    let cells = memory.typed::<R>();
+    let mut buffers = [[S::Compute::default(); BLOCK]; 2];
+    let mut results = [R::Compute::default(); BLOCK];
+    let mut layouts = [
+        out.layout.broadcast_to(out.sizes()),
+        out.layout.broadcast_to(out.sizes()),
+    ];
+    let (mut memories, mut views) = ([None, None], [None, None]);
+    let mut overlap = false;
+    for (k, source) in [a, b].into_iter().enumerate() {
+        match source {
+            Source::Value(value) => {
+                buffers[k].fill(value);
+                layouts[k].strides.fill(0);
+            }
+            Source::Elements(view, layout) => {
+                memories[k] = Some(view.memory()?);
+                views[k] = Some(view);
+                layouts[k] = layout;
+                overlap |= overlaps(out, view);
+            }
+        }
+    }
+    let readers: [Option<Reader<S>>; 2] = [0, 1].map(|k| Some(Reader::new(views[k]?, memories[k].as_deref()?)));
+    let [first, second] = &mut buffers;
+    walk([&out.layout, &layouts[0], &layouts[1]], |run| {
+        for block in blocks(run.length, overlap, size_of::<R>()) {
+            let at = |k: usize| run.offset[k] + block.start as i64 * run.stride[k];
+            let n = block.len();
+            if let Some(reader) = &readers[0] {
+                reader.load(at(1), run.stride[1], &mut first[..n]);
+            }
+            if let Some(reader) = &readers[1] {
+                reader.load(at(2), run.stride[2], &mut second[..n]);
+            }
+            let results = &mut results[..n];
+            kernel(&first[..n], &second[..n], results)?;
+            lazy_bits(results, out.conj, out.neg);
+            store(cells, at(0), run.stride[0], results);
+        }
+        Ok(())
+    })
+}
+
+/// Copies elements as they are, without looking at them; both views have the same dtype and lazy bits.
+pub fn transfer(out: &View, a: &View, layout: &Layout) -> Result<()> {
+    match out.dtype.itemsize() {
+        1 => transfer_as::<u8>(out, a, layout),
+        2 => transfer_as::<u16>(out, a, layout),
+        4 => transfer_as::<u32>(out, a, layout),
+        8 => transfer_as::<u64>(out, a, layout),
+        _ => transfer_as::<num_complex::Complex<f64>>(out, a, layout),
+    }
+}
+
+fn transfer_as<T: Stored>(out: &View, a: &View, layout: &Layout) -> Result<()> {
+    let (memory, a_memory) = (out.memory()?, a.memory()?);
+    let (to, from) = (memory.typed::<T>(), a_memory.typed::<T>());
+    let overlap = overlaps(out, a);
+    let mut values = [T::Compute::default(); BLOCK];
+    walk([&out.layout, layout], |run| {
+        if !overlap && run.stride == [1, 1] {
+            let part = |cells: &'_ [ElementCell<T>], offset: i64| -> Option<Range<usize>> {
+                let start = usize::try_from(offset).ok()?;
+                let end = start.checked_add(run.length)?;
+                (end <= cells.len()).then_some(start..end)
+            };
+            let (Some(d), Some(s)) = (part(to, run.offset[0]), part(from, run.offset[1])) else {
+                bail!(RuntimeError, "copy beyond the end of a storage");
+            };
+            for (d, s) in to[d].iter().zip(&from[s]) {
+                d.set(s.get());
+            }
+            return Ok(());
+        }
+        for block in blocks(run.length, overlap, size_of::<T>()) {
+            let at = |k: usize| run.offset[k] + block.start as i64 * run.stride[k];
+            let values = &mut values[..block.len()];
+            load(from, at(1), run.stride[1], values);
+            store(to, at(0), run.stride[0], values);
+        }
+        Ok(())
+    })
+}
+
+/// Refuses to write a view that shows one address at several indices.
+pub fn check_no_internal_overlap(out: &View) -> Result<()> {
+    if out.layout.has_internal_overlap() && !out.layout.is_non_overlapping_and_dense() {
+        bail!(
+            RuntimeError,
+            "unsupported operation: more than one element of the written-to tensor refers to a single memory location. \
+             Please clone() the tensor before performing the operation."
+        );
+    }
+    Ok(())
+}
+
+/// Refuses dense operands that share some bytes but not element for element. (Whether views with gaps meet is not
+/// examined, as in PyTorch.)
+pub fn check_no_partial_overlap(out: &View, input: &View) -> Result<()> {
+    let dense = |v: &View| v.layout.is_non_overlapping_and_dense();
+    if out.storage != input.storage || out.is_same(input) || !dense(out) || !dense(input) {
+        return Ok(());
+    }
+    let bytes = |v: &View| {
+        let (start, size) = (
+            v.layout.offset * v.dtype.itemsize() as i64,
+            v.numel() * v.dtype.itemsize() as i64,
+        );
+        start..start + size
+    };
+    let (a, b) = (bytes(out), bytes(input));
+    let full = a == b && out.strides() == input.strides();
+    if !full && !a.is_empty() && !b.is_empty() && a.start < b.end && b.start < a.end {
+        bail!(
+            RuntimeError,
+            "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single \
+             memory location. Please clone() the tensor before performing the operation."
+        );
+    }
+    Ok(())
+}

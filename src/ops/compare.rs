@@ -1,0 +1,211 @@
+//! Comparisons and logic: element by element with a `bool` result, and of whole tensors. The mechanism is
+//! `pointwise`'s. Follows <https://pytorch.org/docs/2.7/torch.html#comparison-ops>.
+
+use super::block;
+use super::number::{Number, Real, Stored};
+use super::pointwise::classes::{self, *};
+use super::pointwise::{
+    BinaryOp, Output, Plan, Shape, UnaryOp, add, binary, check_kernel, deliver, held, landing, plan, source, sub, unary,
+};
+use super::promote::{Operand, result_type};
+use crate::bail;
+use crate::tensor::memory::BoolByte;
+use crate::tensor::{DType, Result, Scalar, View, dispatch};
+use num_complex::Complex;
+
+/// A kernel over blocks of one compute type.
+pub type Kernel<C> = fn(&[C], &[C], &mut [bool]);
+
+fn zip<C: Copy>(a: &[C], b: &[C], out: &mut [bool], function: impl Fn(C, C) -> bool) {
+    for ((out, &a), &b) in out.iter_mut().zip(a).zip(b) {
+        *out = function(a, b);
+    }
+}
+
+macro_rules! comparisons {
+    ($($op:ident $stub:literal [$($supported:ident)*] $class:ident $kernel:tt;)*) => {
+        /// An operation on two operands whose result is `bool`.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum CompareOp { $($op),* }
+
+        impl CompareOp {
+            pub const ALL: &'static [CompareOp] = &[$(CompareOp::$op),*];
+
+            /// The kernel's name in refusals.
+            fn stub(self) -> &'static str {
+                match self { $(CompareOp::$op => $stub),* }
+            }
+
+            fn supported(self) -> classes::Classes {
+                match self { $(CompareOp::$op => 0 $(| $supported)*),* }
+            }
+        }
+
+        fn ordered_kernel<T: Number + PartialOrd>(op: CompareOp) -> Option<Kernel<T>> {
+            match op { $(CompareOp::$op => Some(|a, b, out| zip(a, b, out, $kernel))),* }
+        }
+
+        fn complex_kernel<T: Real>(op: CompareOp) -> Option<Kernel<Complex<T>>>
+        where
+            Complex<T>: Number,
+        {
+            match op { $(CompareOp::$op => complex!($class $kernel)),* }
+        }
+    };
+}
+
+/// Complex numbers have no order.
+macro_rules! complex {
+    (ordered $kernel:tt) => {
+        None
+    };
+    (any $kernel:tt) => {
+        Some(|a, b, out| zip(a, b, out, $kernel))
+    };
+}
+
+comparisons! {
+    // operation kernel's name    dtypes                 of        kernel;
+    Eq         "eq_cpu"          [ALL]                   any      (|a, b| a == b);
+    Ne         "ne_cpu"          [ALL]                   any      (|a, b| a != b);
+    Lt         "lt_cpu"          [BOOL NUMBERS]          ordered  (|a, b| a < b);
+    Le         "le_cpu"          [BOOL NUMBERS]          ordered  (|a, b| a <= b);
+    Gt         "gt_cpu"          [BOOL NUMBERS]          ordered  (|a, b| a > b);
+    Ge         "ge_cpu"          [BOOL NUMBERS]          ordered  (|a, b| a >= b);
+    LogicalAnd "logical_and_cpu" [BOOL NUMBERS COMPLEX]  any      (|a, b| a.truth() & b.truth());
+    LogicalOr  "logical_or_cpu"  [BOOL NUMBERS COMPLEX]  any      (|a, b| a.truth() | b.truth());
+    LogicalXor "logical_xor_cpu" [BOOL NUMBERS COMPLEX]  any      (|a, b| a.truth() ^ b.truth());
+}
+
+/// The kernels of one compute type.
+pub trait CompareKernels: Number {
+    fn compare(op: CompareOp) -> Option<Kernel<Self>>;
+}
+
+macro_rules! kernels {
+    ($($table:ident: $($t:ty)*;)*) => {$($(
+        impl CompareKernels for $t {
+            fn compare(op: CompareOp) -> Option<Kernel<$t>> {
+                $table(op)
+            }
+        }
+    )*)*};
+}
+kernels! {
+    ordered_kernel: bool u8 i8 i16 i32 i64 u16 u32 u64 f32 f64;
+    complex_kernel: Complex<f32> Complex<f64>;
+}
+
+/// Compares two operands element by element. `default` is the default dtype.
+///
+/// # Errors
+/// RuntimeError, worded as PyTorch words it, for operands that do not broadcast or promote and dtypes without an order.
+pub fn compare(op: CompareOp, a: Operand, b: Operand, output: Output, default: DType) -> Result<View> {
+    let common = result_type(&[a, b], default)?;
+    let Plan { target, compute } = plan(&[a, b], output, Shape { common, result: DType::Bool, safe_cast: false })?;
+    if !compute {
+        return Ok(target);
+    }
+    check_kernel(op.stub(), op.supported(), common)?;
+    let computed = landing(&target, DType::Bool)?;
+    let views = held([a, b], common)?;
+    dispatch!(common, S => {
+        type C = <S as Stored>::Compute;
+        let Some(kernel) = C::compare(op) else {
+            return check_kernel(op.stub(), 0, common).map(|()| target);
+        };
+        let a = source::<S>(a, &views[0], computed.sizes(), false)?;
+        let b = source::<S>(b, &views[1], computed.sizes(), false)?;
+        block::binary::<S, BoolByte>(&computed, a, b, &|a, b, out| {
+            kernel(a, b, out);
+            Ok(())
+        })?;
+    });
+    deliver(&computed, target)
+}
+
+/// Have both tensors the same size and equal elements?
+///
+/// # Errors
+/// RuntimeError for dtypes that do not promote, NotImplementedError for tensors without data.
+pub fn equal(a: &View, b: &View) -> Result<bool> {
+    if a.device().is_meta() || b.device().is_meta() {
+        bail!(
+            NotImplementedError,
+            "aten::equal: attempted to run this operator with Meta tensors, but there was no fake impl or Meta kernel \
+             registered. You may have run into this message while using an operator with PT2 compilation APIs \
+             (torch.compile/torch.export); in order to use this operator with those APIs you'll need to add a fake impl. \
+             Please see the following for next steps:  https://pytorch.org/tutorials/advanced/custom_ops_landing_page.html"
+        );
+    }
+    if a.sizes() != b.sizes() {
+        return Ok(false);
+    }
+    let common = result_type(&[a.into(), b.into()], DType::Float)?;
+    check_kernel("equal_cpu", ALL & !COMPLEX_HALF, common)?;
+    let same = compare(CompareOp::Eq, a.into(), b.into(), Output::New, DType::Float)?;
+    Ok(same.scalars()?.into_iter().all(crate::tensor::Scalar::truth))
+}
+
+/// How close two values must be: `|a - b| <= atol + rtol * |b|`.
+#[derive(Clone, Copy, Debug)]
+pub struct Tolerance {
+    pub rtol: f64,
+    pub atol: f64,
+    pub equal_nan: bool,
+}
+
+impl Default for Tolerance {
+    fn default() -> Self {
+        Tolerance { rtol: 1e-5, atol: 1e-8, equal_nan: false }
+    }
+}
+
+/// Are the elements close to each other, as
+/// [`torch.isclose`](https://pytorch.org/docs/2.7/generated/torch.isclose.html)?
+///
+/// # Errors
+/// RuntimeError for different dtypes, negative tolerances, and sizes that do not broadcast.
+pub fn isclose(a: &View, b: &View, tolerance: Tolerance, default: DType) -> Result<View> {
+    if a.dtype != b.dtype {
+        bail!(RuntimeError, "{} did not match {}", a.dtype.scalar_type(), b.dtype.scalar_type());
+    }
+    for (name, value) in [("rtol", tolerance.rtol), ("atol", tolerance.atol)] {
+        if value.is_nan() || value < 0.0 {
+            bail!(RuntimeError, "{name} must be greater than or equal to zero, but got {value}");
+        }
+    }
+    let new = Output::New;
+    let both = |a: &View, b: &View| binary(BinaryOp::BitwiseAnd, a.into(), b.into(), new, default);
+    let close = compare(CompareOp::Eq, a.into(), b.into(), new, default)?;
+    let or_in = |more: &View| {
+        binary(BinaryOp::BitwiseOr, (&close).into(), more.into(), Output::InPlace(&close), default)
+    };
+    if tolerance.equal_nan && a.dtype.is_differentiable() {
+        let is_nan = |view: &View| unary(UnaryOp::Isnan, view, new, default);
+        or_in(&both(&is_nan(a)?, &is_nan(b)?)?)?;
+    }
+    if tolerance.rtol == 0.0 && tolerance.atol == 0.0 {
+        return Ok(close);
+    }
+    // The difference of unsigned integers must not wrap.
+    let in_float = |view: &View| super::copy::cast(view, default);
+    let first = if a.dtype == DType::Bool { in_float(a)? } else { a.clone() };
+    let second = if a.dtype.is_integral(true) { in_float(b)? } else { b.clone() };
+    let number = |value: f64| Operand::Number(Scalar::Float(value));
+    let magnitude = |view: View| unary(UnaryOp::Abs, &view, new, default);
+    let scaled = magnitude(binary(BinaryOp::Mul, (&second).into(), number(tolerance.rtol), new, default)?)?;
+    let allowed = add((&scaled).into(), number(tolerance.atol), Scalar::Int(1), new, default)?;
+    let difference = magnitude(sub((&first).into(), (&second).into(), Scalar::Int(1), new, default)?)?;
+    let finite = unary(UnaryOp::Isfinite, &difference, new, default)?;
+    let within = compare(CompareOp::Le, (&difference).into(), (&allowed).into(), new, default)?;
+    or_in(&both(&finite, &within)?)
+}
+
+/// Are all elements close to each other?
+///
+/// # Errors
+/// As [`isclose`].
+pub fn allclose(a: &View, b: &View, tolerance: Tolerance, default: DType) -> Result<bool> {
+    Ok(isclose(a, b, tolerance, default)?.scalars()?.into_iter().all(crate::tensor::Scalar::truth))
+}

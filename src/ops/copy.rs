@@ -1,0 +1,269 @@
+//! Moving values between tensors: casts, copies, fills, and resolving lazy bits. Knows how dtypes convert only through
+//! [`Element`]. Follows <https://pytorch.org/docs/2.7/generated/torch.Tensor.copy_.html>.
+
+use super::block::{BLOCK, check_no_internal_overlap, check_no_partial_overlap, overlaps, transfer};
+use crate::bail;
+use crate::tensor::dispatch;
+use crate::tensor::iterate::{Run, walk};
+use crate::tensor::layout::{broadcast_sizes, show};
+use crate::tensor::memory::{ElementCell, get, set};
+use crate::tensor::{Category, DType, Element, Layout, Result, Scalar, View};
+use num_complex::Complex;
+
+/// A new tensor with these values in another dtype, with strides like the original's.
+pub fn cast(view: &View, dtype: DType) -> Result<View> {
+    let out = View::zeros_strided(view.sizes(), view.layout.like_strides(), dtype, view.device())?;
+    convert(&out, view, &view.layout)?;
+    Ok(out)
+}
+
+/// A new tensor with the same values and strides like the original's; lazy bits are resolved.
+pub fn clone(view: &View) -> Result<View> {
+    cast(view, view.dtype)
+}
+
+/// The tensor itself where it is row-major, else a row-major copy.
+pub fn contiguous(view: &View) -> Result<View> {
+    if view.layout.is_contiguous() {
+        return Ok(view.clone());
+    }
+    let out = View::zeros(view.sizes(), view.dtype, view.device())?;
+    let out = View {
+        conj: view.conj,
+        neg: view.neg,
+        ..out
+    };
+    convert(&out, view, &view.layout)?;
+    Ok(out)
+}
+
+/// The tensor itself where its conjugate bit is clear, else a copy with the conjugation carried out.
+pub fn resolve_conj(view: &View) -> Result<View> {
+    if view.conj { clone(view) } else { Ok(view.clone()) }
+}
+
+/// The tensor itself where its negative bit is clear, else a copy with the negation carried out.
+pub fn resolve_neg(view: &View) -> Result<View> {
+    if view.neg { clone(view) } else { Ok(view.clone()) }
+}
+
+/// `dst.copy_(src)`: broadcasts `src`, converts to `dst`'s dtype.
+///
+/// # Errors
+/// RuntimeError when the sizes do not fit or `dst` cannot be written safely, NotImplementedError for a `src` without
+/// data.
+pub fn copy_into(dst: &View, src: &View) -> Result<()> {
+    if dst.is_same(src) {
+        return Ok(());
+    }
+    check_no_internal_overlap(dst)?;
+    check_no_partial_overlap(dst, src)?;
+    check_output_sizes(dst, &broadcast_sizes(dst.sizes(), src.sizes())?)?;
+    if dst.device().is_meta() {
+        return Ok(());
+    }
+    convert(dst, src, &src.layout.broadcast_to(dst.sizes()))
+}
+
+/// Refuses an output that would have to grow to the sizes the operands broadcast to.
+pub fn check_output_sizes(out: &View, sizes: &[i64]) -> Result<()> {
+    if out.sizes() != sizes {
+        bail!(
+            RuntimeError,
+            "output with shape {} doesn't match the broadcast shape {}",
+            show(out.sizes()),
+            show(sizes)
+        );
+    }
+    Ok(())
+}
+
+/// `dst.fill_(value)`; expanded tensors are filled like any other.
+///
+/// # Errors
+/// RuntimeError when the value does not fit the dtype.
+pub fn fill(dst: &View, value: Scalar) -> Result<()> {
+    check_fits(value, dst.dtype)?;
+    if dst.device().is_meta() {
+        return Ok(());
+    }
+    let memory = dst.memory()?;
+    // The lazy bits apply to what is stored: store what reads back as the value.
+    let value = match value {
+        Scalar::Complex(c) if dst.conj => Scalar::Complex(c.conj()),
+        other => other,
+    };
+    dispatch!(dst.dtype, T => {
+        let element = <T as Element>::store(if dst.neg { negated(value) } else { value });
+        let cells = memory.typed::<T>();
+        walk([&dst.layout], |run| {
+            store_block::<T>(cells, [run.offset[0], run.stride[0]], run.length, |_| element);
+            Ok(())
+        })
+    })
+}
+
+/// Refuses a number that a dtype cannot hold, as PyTorch does before it fills with it or scales by it.
+pub fn check_fits(value: Scalar, dtype: DType) -> Result<()> {
+    // complex32 is not checked by PyTorch.
+    if dtype != DType::ComplexHalf && !value.fits(dtype) {
+        bail!(
+            RuntimeError,
+            "value cannot be converted to type {} without overflow",
+            checked_type_name(dtype)
+        );
+    }
+    Ok(())
+}
+
+/// The C++ type as the overflow message names it.
+fn checked_type_name(dtype: DType) -> &'static str {
+    match dtype {
+        DType::Bool => "bool",
+        DType::Byte => "uint8_t",
+        DType::Char => "int8_t",
+        DType::Short => "int16_t",
+        DType::Int => "int",
+        DType::Long => "int64_t",
+        DType::UInt16 => "uint16_t",
+        DType::UInt32 => "uint32_t",
+        DType::UInt64 => "uint64_t",
+        DType::Half => "at::Half",
+        DType::BFloat16 => "at::BFloat16",
+        DType::Float => "float",
+        DType::Double => "double",
+        DType::Float8_e4m3fn => "at::Float8_e4m3fn",
+        DType::Float8_e5m2 => "at::Float8_e5m2",
+        DType::Float8_e4m3fnuz => "at::Float8_e4m3fnuz",
+        DType::Float8_e5m2fnuz => "at::Float8_e5m2fnuz",
+        DType::ComplexHalf => "c10::complex<at::Half>",
+        DType::ComplexFloat => "c10::complex<float>",
+        DType::ComplexDouble => "c10::complex<double>",
+    }
+}
+
+fn negated(value: Scalar) -> Scalar {
+    match value {
+        Scalar::Bool(b) => Scalar::Bool(b),
+        Scalar::Int(i) => Scalar::Int(i.wrapping_neg()),
+        Scalar::UInt(u) => Scalar::Int((u as i64).wrapping_neg()),
+        Scalar::Float(f) => Scalar::Float(-f),
+        Scalar::Complex(c) => Scalar::Complex(-c),
+    }
+}
+
+/// Copies and converts; `layout` is `src`'s, broadcast to `dst`'s sizes.
+fn convert(dst: &View, src: &View, layout: &Layout) -> Result<()> {
+    if dst.device().is_meta() {
+        return Ok(());
+    }
+    let conj = dst.dtype.is_complex() && dst.conj != src.conj;
+    let neg = dst.neg != src.neg;
+    if dst.dtype == src.dtype && !conj && !neg {
+        return transfer(dst, src, layout);
+    }
+    // Every dtype has one type wide enough for its values; blocks pass through it.
+    match src.dtype.category() {
+        _ if src.dtype == DType::UInt64 => convert_through::<u64>(dst, src, layout, conj, neg),
+        Category::Bool | Category::Integral => convert_through::<i64>(dst, src, layout, conj, neg),
+        Category::Floating => convert_through::<f64>(dst, src, layout, conj, neg),
+        Category::Complex => convert_through::<Complex<f64>>(dst, src, layout, conj, neg),
+    }
+}
+
+/// A type through which conversions pass without loss.
+trait Wide: Copy + Default {
+    fn read(value: Scalar) -> Self;
+    fn scalar(self) -> Scalar;
+}
+
+macro_rules! wide {
+    ($($t:ty: $read:expr, $scalar:expr;)*) => {$(
+        impl Wide for $t {
+            #[inline(always)]
+            fn read(value: Scalar) -> $t {
+                let read: fn(Scalar) -> $t = $read;
+                read(value)
+            }
+            #[inline(always)]
+            fn scalar(self) -> Scalar {
+                let scalar: fn($t) -> Scalar = $scalar;
+                scalar(self)
+            }
+        }
+    )*};
+}
+wide! {
+    i64: Scalar::to_i64, Scalar::Int;
+    u64: |v| v.to_i64() as u64, Scalar::UInt;
+    f64: Scalar::to_f64, Scalar::Float;
+    Complex<f64>: Scalar::to_complex, Scalar::Complex;
+}
+
+fn convert_through<W: Wide>(dst: &View, src: &View, layout: &Layout, conj: bool, neg: bool) -> Result<()> {
+    let mut buffer = [W::default(); BLOCK];
+    // Overlapping views of different dtypes cannot both be dense; element by element is the order PyTorch writes in.
+    let size = if overlaps(dst, src) { 1 } else { BLOCK };
+    let (to, from) = (dst.memory()?, src.memory()?);
+    walk([&dst.layout, layout], |run: Run<2>| {
+        for start in (0..run.length).step_by(size) {
+            let block = &mut buffer[..size.min(run.length - start)];
+            let at = |k: usize| [run.offset[k] + start as i64 * run.stride[k], run.stride[k]];
+            dispatch!(src.dtype, S => load_block::<S, W>(from.typed(), at(1), block));
+            if conj {
+                block
+                    .iter_mut()
+                    .for_each(|w| *w = W::read(Scalar::Complex(w.scalar().to_complex().conj())));
+            }
+            if neg {
+                block.iter_mut().for_each(|w| *w = W::read(negated(w.scalar())));
+            }
+            dispatch!(dst.dtype, D => store_block::<D>(to.typed(), at(0), block.len(), |i| D::store(block[i].scalar())));
+        }
+        Ok(())
+    })
+}
+
+fn load_block<S: Element, W: Wide>(cells: &[ElementCell<S>], [offset, stride]: [i64; 2], into: &mut [W]) {
+    let cells = usize::try_from(offset)
+        .ok()
+        .and_then(|start| cells.get(start..))
+        .unwrap_or_default();
+    match stride as usize {
+        1 => {
+            for (value, cell) in into.iter_mut().zip(cells) {
+                *value = W::read(get(cell).load());
+            }
+        }
+        0 => into.fill(W::read(cells.first().map(get).unwrap_or_default().load())),
+        step => {
+            for (value, cell) in into.iter_mut().zip(cells.iter().step_by(step)) {
+                *value = W::read(get(cell).load());
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn store_block<D: Element>(
+    cells: &[ElementCell<D>],
+    [offset, stride]: [i64; 2],
+    length: usize,
+    value: impl Fn(usize) -> D,
+) {
+    let cells = usize::try_from(offset)
+        .ok()
+        .and_then(|start| cells.get(start..))
+        .unwrap_or_default();
+    if stride == 1 {
+        for (i, cell) in cells.iter().take(length).enumerate() {
+            set(cell, value(i));
+        }
+    } else if stride > 0 {
+        for (i, cell) in cells.iter().step_by(stride as usize).take(length).enumerate() {
+            set(cell, value(i));
+        }
+    } else if let Some(cell) = cells.first() {
+        set(cell, value(length.saturating_sub(1)));
+    }
+}

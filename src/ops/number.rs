@@ -1,0 +1,299 @@
+//! The types kernels compute in, and how each dtype's elements become one: 16-bit and 8-bit floats compute in
+//! `float32`, `bool` bytes as `bool`, everything else in its own type. Knows no tensors.
+
+use crate::tensor::float8::{Float8, Format};
+use crate::tensor::memory::{BoolByte, Plain};
+use crate::tensor::{DType, Element, Scalar};
+use half::{bf16, f16};
+use num_complex::Complex;
+use num_traits::{Float, PrimInt, WrappingAdd, WrappingMul, WrappingNeg, WrappingSub};
+
+/// A type kernels compute in.
+pub trait Number: Copy + Default + PartialEq + std::fmt::Debug + 'static {
+    /// The kernels of this type, by operation.
+    fn from_scalar(value: Scalar) -> Self;
+    fn to_scalar(self) -> Scalar;
+    fn conjugate(self) -> Self {
+        self
+    }
+    fn negate(self) -> Self;
+    /// Nonzero? NaN is.
+    fn truth(self) -> bool;
+}
+
+/// An element type and the type its values are computed in.
+pub trait Stored: Element {
+    type Compute: Number;
+    fn widen(self) -> Self::Compute;
+    fn narrow(value: Self::Compute) -> Self;
+}
+
+/// Integers; arithmetic wraps.
+pub trait Integer: Number + PrimInt + WrappingAdd + WrappingSub + WrappingMul {
+    const BITS: u32;
+    const SIGNED: bool;
+    fn wrapping_negate(self) -> Self;
+    /// Truncating division; the one overflowing quotient wraps. The divisor must not be zero.
+    fn quotient(self, divisor: Self) -> Self;
+    /// The remainder of [`Integer::quotient`], with the dividend's sign.
+    fn rest(self, divisor: Self) -> Self;
+    fn power(self, exponent: u64) -> Self;
+}
+
+/// `f32` and `f64`.
+pub trait Real: Number + Float {
+    /// Applies a function of `f64` and rounds once: `f32` results are then correctly rounded but for rare ties.
+    fn through(self, function: impl Fn(f64) -> f64) -> Self;
+    fn from_f64(value: f64) -> Self;
+    fn as_f64(self) -> f64;
+    /// `self * factor + addend` with one rounding.
+    fn fused(self, factor: Self, addend: Self) -> Self;
+}
+
+impl Number for bool {
+    #[inline]
+    fn from_scalar(value: Scalar) -> bool {
+        value.truth()
+    }
+    #[inline]
+    fn to_scalar(self) -> Scalar {
+        Scalar::Bool(self)
+    }
+    #[inline]
+    fn negate(self) -> bool {
+        self
+    }
+    #[inline]
+    fn truth(self) -> bool {
+        self
+    }
+}
+
+macro_rules! integers {
+    ($($t:ty)*) => {$(
+        impl Number for $t {
+            #[inline]
+            fn from_scalar(value: Scalar) -> $t {
+                <$t as Element>::store(value)
+            }
+            #[inline]
+            fn to_scalar(self) -> Scalar {
+                self.load()
+            }
+            #[inline]
+            fn negate(self) -> $t {
+                self.wrapping_neg()
+            }
+            #[inline]
+            fn truth(self) -> bool {
+                self != 0
+            }
+        }
+
+        impl Integer for $t {
+            const BITS: u32 = <$t>::BITS;
+            #[allow(unused_comparisons)]
+            const SIGNED: bool = <$t>::MIN < 0;
+            #[inline]
+            fn wrapping_negate(self) -> $t {
+                WrappingNeg::wrapping_neg(&self)
+            }
+            #[inline]
+            fn quotient(self, divisor: $t) -> $t {
+                self.wrapping_div(divisor)
+            }
+            #[inline]
+            fn rest(self, divisor: $t) -> $t {
+                self.wrapping_rem(divisor)
+            }
+            #[inline]
+            fn power(self, mut exponent: u64) -> $t {
+                let (mut result, mut square): ($t, $t) = (1, self);
+                while exponent > 0 {
+                    if exponent & 1 == 1 {
+                        result = result.wrapping_mul(square);
+                    }
+                    square = square.wrapping_mul(square);
+                    exponent >>= 1;
+                }
+                result
+            }
+        }
+
+        impl Stored for $t {
+            type Compute = $t;
+            #[inline(always)]
+            fn widen(self) -> $t {
+                self
+            }
+            #[inline(always)]
+            fn narrow(value: $t) -> $t {
+                value
+            }
+        }
+    )*};
+}
+integers!(u8 i8 i16 i32 i64 u16 u32 u64);
+
+macro_rules! reals {
+    ($($t:ty)*) => {$(
+        impl Number for $t {
+            #[inline]
+            fn from_scalar(value: Scalar) -> $t {
+                <$t as Element>::store(value)
+            }
+            #[inline]
+            fn to_scalar(self) -> Scalar {
+                Scalar::Float(f64::from(self))
+            }
+            #[inline]
+            fn negate(self) -> $t {
+                -self
+            }
+            #[inline]
+            fn truth(self) -> bool {
+                self != 0.0
+            }
+        }
+
+        impl Real for $t {
+            #[inline]
+            fn through(self, function: impl Fn(f64) -> f64) -> $t {
+                function(f64::from(self)) as $t
+            }
+            #[inline]
+            fn from_f64(value: f64) -> $t {
+                value as $t
+            }
+            #[inline]
+            fn as_f64(self) -> f64 {
+                f64::from(self)
+            }
+            #[inline]
+            fn fused(self, factor: $t, addend: $t) -> $t {
+                self.mul_add(factor, addend)
+            }
+        }
+
+        impl Stored for $t {
+            type Compute = $t;
+            #[inline(always)]
+            fn widen(self) -> $t {
+                self
+            }
+            #[inline(always)]
+            fn narrow(value: $t) -> $t {
+                value
+            }
+        }
+
+        impl Number for Complex<$t> {
+            #[inline]
+            fn from_scalar(value: Scalar) -> Self {
+                <Complex<$t> as Element>::store(value)
+            }
+            #[inline]
+            fn to_scalar(self) -> Scalar {
+                self.load()
+            }
+            #[inline]
+            fn conjugate(self) -> Self {
+                self.conj()
+            }
+            #[inline]
+            fn negate(self) -> Self {
+                -self
+            }
+            #[inline]
+            fn truth(self) -> bool {
+                self.re != 0.0 || self.im != 0.0
+            }
+        }
+
+        impl Stored for Complex<$t> {
+            type Compute = Self;
+            #[inline(always)]
+            fn widen(self) -> Self {
+                self
+            }
+            #[inline(always)]
+            fn narrow(value: Self) -> Self {
+                value
+            }
+        }
+    )*};
+}
+reals!(f32 f64);
+
+impl Stored for BoolByte {
+    type Compute = bool;
+    #[inline(always)]
+    fn widen(self) -> bool {
+        self.get()
+    }
+    #[inline(always)]
+    fn narrow(value: bool) -> BoolByte {
+        BoolByte::new(value)
+    }
+}
+
+impl Stored for f16 {
+    type Compute = f32;
+    #[inline]
+    fn widen(self) -> f32 {
+        self.to_f32()
+    }
+    #[inline]
+    fn narrow(value: f32) -> f16 {
+        f16::from_f32(value)
+    }
+}
+
+impl Stored for bf16 {
+    type Compute = f32;
+    #[inline]
+    fn widen(self) -> f32 {
+        self.to_f32()
+    }
+    #[inline]
+    fn narrow(value: f32) -> bf16 {
+        bf16::from_f32(value)
+    }
+}
+
+impl Stored for Complex<f16> {
+    type Compute = Complex<f32>;
+    #[inline]
+    fn widen(self) -> Complex<f32> {
+        Complex::new(self.re.to_f32(), self.im.to_f32())
+    }
+    #[inline]
+    fn narrow(value: Complex<f32>) -> Self {
+        Complex::new(f16::from_f32(value.re), f16::from_f32(value.im))
+    }
+}
+
+impl<F: Format + 'static> Stored for Float8<F>
+where
+    Float8<F>: Element + Plain,
+{
+    type Compute = f32;
+    #[inline]
+    fn widen(self) -> f32 {
+        self.to_f32()
+    }
+    #[inline]
+    fn narrow(value: f32) -> Self {
+        Float8::from_f32(value)
+    }
+}
+
+/// The dtype whose elements are what `dtype` is computed in.
+pub fn compute_dtype(dtype: DType) -> DType {
+    match dtype {
+        DType::Half | DType::BFloat16 => DType::Float,
+        DType::ComplexHalf => DType::ComplexFloat,
+        d if d.is_float8() => DType::Float,
+        d => d,
+    }
+}

@@ -1,0 +1,278 @@
+//! Operations element by element. One mechanism for all of them: promotion, broadcasting, result strides, in-place and
+//! `out=` checks, refusals. What an operation computes is its row in `binary.rs` or `unary.rs`; nothing here knows one
+//! operation from another beyond its row. Follows <https://pytorch.org/docs/2.7/torch.html#pointwise-ops>.
+
+mod arithmetic;
+mod binary;
+mod complex;
+mod unary;
+
+pub use arithmetic::{add, div, pow, rsub, sub};
+pub use binary::{BinaryOp, Rounding, binary};
+pub(crate) use binary::held;
+pub use unary::{UnaryOp, conj, conj_physical, unary};
+
+use super::block::{Source, check_no_internal_overlap, check_no_partial_overlap};
+use super::copy::{cast, check_output_sizes, copy_into};
+use super::number::{Number, Stored};
+use super::promote::Operand;
+use crate::bail;
+use crate::tensor::layout::{broadcast_sizes, show};
+use crate::tensor::{DType, Device, Dims, Layout, Result, Scalar, View, can_cast};
+
+/// Where a result goes.
+#[derive(Clone, Copy, Debug)]
+pub enum Output<'a> {
+    /// A new tensor.
+    New,
+    /// Into the first operand, whose size must stay.
+    InPlace(&'a View),
+    /// `out=`: where its size is wrong, the view returned is the output's storage, grown, under the right layout; the
+    /// caller makes the tensor show it.
+    Out(&'a View),
+}
+
+impl<'a> Output<'a> {
+    fn view(self) -> Option<&'a View> {
+        match self {
+            Output::New => None,
+            Output::InPlace(view) | Output::Out(view) => Some(view),
+        }
+    }
+}
+
+/// The classes of dtypes a kernel exists for.
+pub(crate) mod classes {
+    use crate::tensor::DType;
+
+    pub type Classes = u8;
+    pub const BOOL: Classes = 1;
+    /// `uint8` and the signed integers.
+    pub const INT: Classes = 2;
+    /// `uint16`, `uint32`, `uint64`.
+    pub const UNSIGNED: Classes = 4;
+    pub const FLOAT: Classes = 8;
+    pub const FLOAT8: Classes = 16;
+    pub const COMPLEX: Classes = 32;
+    pub const COMPLEX_HALF: Classes = 64;
+    pub const NUMBERS: Classes = INT | FLOAT;
+    pub const ALL: Classes = 127;
+
+    pub fn of(dtype: DType) -> Classes {
+        match dtype {
+            DType::Bool => BOOL,
+            DType::ComplexHalf => COMPLEX_HALF,
+            d if d.is_bare_unsigned() => UNSIGNED,
+            d if d.is_integral(false) => INT,
+            d if d.is_float8() => FLOAT8,
+            d if d.is_floating_point() => FLOAT,
+            _ => COMPLEX,
+        }
+    }
+}
+
+/// Refuses a dtype that a kernel does not exist for.
+pub(crate) fn check_kernel(name: &str, supported: classes::Classes, dtype: DType) -> Result<()> {
+    if supported & classes::of(dtype) == 0 {
+        bail!(RuntimeError, "\"{name}\" not implemented for '{}'", dtype.scalar_type());
+    }
+    Ok(())
+}
+
+/// A checked operation, about to be computed.
+pub(crate) struct Plan {
+    /// Where the caller wants the result; for meta tensors that is all there is to do.
+    pub target: View,
+    /// Is there data to compute?
+    pub compute: bool,
+}
+
+/// What a result is like before its elements are known.
+pub(crate) struct Shape {
+    /// The dtype the operands are computed in.
+    pub common: DType,
+    /// The dtype of a new result.
+    pub result: DType,
+    /// Must `common` be castable to the output's dtype?
+    pub safe_cast: bool,
+}
+
+/// Checks operands and output against each other, in PyTorch's order, and allocates a new result.
+pub(crate) fn plan(operands: &[Operand], output: Output, shape: Shape) -> Result<Plan> {
+    let tensors = || {
+        operands.iter().filter_map(|o| {
+            if let Operand::Tensor(view) = o {
+                Some(*view)
+            } else {
+                None
+            }
+        })
+    };
+    if let Some(out) = output.view() {
+        check_no_internal_overlap(out)?;
+        tensors().try_for_each(|t| check_no_partial_overlap(out, t))?;
+    }
+    let sizes = common_sizes(operands, output)?;
+    if let Some(out) = output.view()
+        && shape.safe_cast
+        && !can_cast(shape.common, out.dtype)
+    {
+        bail!(
+            RuntimeError,
+            "result type {} can't be cast to the desired output type {}",
+            shape.common.scalar_type(),
+            out.dtype.scalar_type()
+        );
+    }
+    let device = common_device(tensors(), output)?;
+    let target = match output {
+        Output::InPlace(view) => view.clone(),
+        Output::Out(view) if view.sizes() == sizes.as_slice() => view.clone(),
+        Output::Out(view) => resized(view, &sizes, result_strides(&sizes, tensors()))?,
+        Output::New => View::zeros_strided(&sizes, result_strides(&sizes, tensors()), shape.result, device)?,
+    };
+    let compute = !device.is_meta() && !target.device().is_meta();
+    Ok(Plan { target, compute })
+}
+
+fn result_strides<'v>(sizes: &[i64], tensors: impl Iterator<Item = &'v View>) -> Dims {
+    let layouts: smallvec::SmallVec<[&Layout; 3]> = tensors.map(|t| &t.layout).collect();
+    if layouts.is_empty() {
+        return crate::tensor::layout::contiguous_strides(sizes);
+    }
+    Layout::elementwise_strides(sizes, &layouts)
+}
+
+fn common_sizes(operands: &[Operand], output: Output) -> Result<Dims> {
+    let mut sizes = Dims::new();
+    let meta = operands
+        .iter()
+        .any(|o| matches!(o, Operand::Tensor(t) if t.device().is_meta()));
+    for (i, operand) in operands.iter().enumerate() {
+        sizes = match broadcast_sizes(&sizes, operand.sizes()) {
+            Ok(sizes) => sizes,
+            Err(_) if meta && matches!(output, Output::New) => {
+                return Err(meta_broadcast_error(i, &sizes, operand.sizes()));
+            }
+            Err(error) => return Err(error),
+        };
+    }
+    if let Output::InPlace(out) = output {
+        sizes = broadcast_sizes(&sizes, out.sizes())?;
+        check_output_sizes(out, &sizes)?;
+    }
+    Ok(sizes)
+}
+
+/// What PyTorch's shape-only implementations say when sizes clash.
+fn meta_broadcast_error(index: usize, expected: &[i64], got: &[i64]) -> crate::tensor::Error {
+    let clash = expected
+        .iter()
+        .rev()
+        .zip(got.iter().rev())
+        .position(|(&e, &g)| e != g && e != 1 && g != 1)
+        .unwrap_or(0);
+    crate::tensor::Error::runtime(format!(
+        "Attempting to broadcast a dimension of length {} at {}! Mismatching argument at index {index} had torch.Size({}); \
+         but expected shape should be broadcastable to {}",
+        got[got.len() - 1 - clash],
+        -(clash as i64) - 1,
+        show(got),
+        show(expected)
+    ))
+}
+
+/// The device of the result. 0-d tensors on the cpu may meet any other; in-place operations do not look.
+fn common_device<'v>(tensors: impl Iterator<Item = &'v View>, output: Output) -> Result<Device> {
+    let is_cpu_number = |view: &View| view.ndim() == 0 && !view.device().is_meta();
+    let (mut device, mut only_numbers) = (None, true);
+    for view in tensors {
+        match device {
+            None => device = Some(view.device()),
+            _ if is_cpu_number(view) => {}
+            _ if only_numbers => device = Some(view.device()),
+            Some(expected) if expected != view.device() && !matches!(output, Output::InPlace(_)) => bail!(
+                RuntimeError,
+                "Tensor on device {} is not on the expected device {expected}!",
+                view.device()
+            ),
+            Some(expected) if expected != view.device() => device = Some(Device::META),
+            _ => {}
+        }
+        only_numbers &= is_cpu_number(view);
+    }
+    let device = device.or(output.view().map(View::device)).unwrap_or(Device::CPU);
+    if let Output::Out(out) = output
+        && out.device() != device
+    {
+        bail!(
+            RuntimeError,
+            "Attempting to copy from device {device} to device {}, but cross-device copies are not allowed!",
+            out.device()
+        );
+    }
+    Ok(device)
+}
+
+/// `out=` under another size: its storage, grown where it must be.
+fn resized(out: &View, sizes: &[i64], strides: Dims) -> Result<View> {
+    let layout = Layout {
+        sizes: Dims::from_slice(sizes),
+        strides,
+        offset: out.layout.offset,
+    };
+    out.storage
+        .reserve(crate::tensor::tensor::storage_bytes(&layout, out.dtype)?)?;
+    Ok(out.with_layout(layout))
+}
+
+/// Where a kernel writes results of `dtype`: the target itself, or a new tensor that [`deliver`] converts from.
+pub(crate) fn landing(target: &View, dtype: DType) -> Result<View> {
+    if target.dtype == dtype {
+        return Ok(target.clone());
+    }
+    View::zeros_strided(target.sizes(), target.layout.like_strides(), dtype, target.device())
+}
+
+/// Brings what was computed to where it was wanted.
+pub(crate) fn deliver(computed: &View, target: View) -> Result<View> {
+    if computed.dtype != target.dtype {
+        copy_into(&target, computed)?;
+    }
+    Ok(target)
+}
+
+/// A tensor of the common dtype for a kernel to read: the operand itself, or a converted copy.
+pub(crate) fn converted(view: &View, dtype: DType) -> Result<View> {
+    if view.dtype == dtype {
+        Ok(view.clone())
+    } else {
+        cast(view, dtype)
+    }
+}
+
+/// An operand as the block loop reads it. Numbers, and with `exact` all one-element tensors, go straight to the type
+/// computed in, without being rounded to the common dtype first.
+pub(crate) fn source<'v, S: Stored>(
+    operand: Operand,
+    held: &'v Option<View>,
+    sizes: &[i64],
+    exact: bool,
+) -> Result<Source<'v, S::Compute>> {
+    let round = |number: Scalar| -> S::Compute {
+        if exact {
+            S::Compute::from_scalar(number)
+        } else {
+            S::store(number).widen()
+        }
+    };
+    match (operand, held) {
+        (Operand::Number(number), _) => Ok(Source::Value(round(number))),
+        (Operand::Tensor(view), _) if view.numel() == 1 && (exact || view.dtype != S::DTYPE) => {
+            let value = view.with_layout(view.layout.squeeze(|_| true)).item()?;
+            Ok(Source::Value(round(value)))
+        }
+        (_, Some(view)) => Ok(Source::Elements(view, view.layout.broadcast_to(sizes))),
+        (Operand::Tensor(_), None) => bail!(RuntimeError, "an operand was not converted"),
+    }
+}

@@ -1,0 +1,168 @@
+//! Functions around the table's rows that take more than two operands' worth of arguments: `alpha`, rounding modes,
+//! and powers by a number.
+
+use super::binary::{BinaryOp, Rounding, binary, scaled_sum};
+use super::unary::{UnaryOp, unary};
+use super::{Output, Plan, Shape, plan};
+use crate::bail;
+use crate::ops::copy::{check_fits, copy_into, fill};
+use crate::ops::promote::{Operand, result_type};
+use crate::tensor::{Category, DType, Result, Scalar, View};
+
+/// `a + alpha * b`, as [`torch.add`](https://pytorch.org/docs/2.7/generated/torch.add.html).
+///
+/// # Errors
+/// RuntimeError for an `alpha` of a higher category than the result; otherwise as [`binary`].
+pub fn add(a: Operand, b: Operand, alpha: Scalar, output: Output, default: DType) -> Result<View> {
+    check_alpha(alpha, result_type(&[a, b], default)?)?;
+    if is_one(alpha) {
+        binary(BinaryOp::Add, a, b, output, default)
+    } else {
+        scaled_sum(a, b, alpha, output, default)
+    }
+}
+
+/// `a - alpha * b`, as [`torch.sub`](https://pytorch.org/docs/2.7/generated/torch.sub.html).
+///
+/// # Errors
+/// As [`add`], and RuntimeError for bool operands.
+pub fn sub(a: Operand, b: Operand, alpha: Scalar, output: Output, default: DType) -> Result<View> {
+    let common = result_type(&[a, b], default)?;
+    BinaryOp::Sub.check_operands([a, b], common)?;
+    check_alpha(alpha, common)?;
+    if is_one(alpha) {
+        return binary(BinaryOp::Sub, a, b, output, default);
+    }
+    let alpha = match alpha {
+        Scalar::Bool(b) => Scalar::Int(-i64::from(b)),
+        Scalar::Int(i) => Scalar::Int(i.wrapping_neg()),
+        Scalar::UInt(u) => Scalar::Int((u as i64).wrapping_neg()),
+        Scalar::Float(f) => Scalar::Float(-f),
+        Scalar::Complex(c) => Scalar::Complex(-c),
+    };
+    scaled_sum(a, b, alpha, output, default)
+}
+
+/// `b - alpha * a`, as `torch.rsub`.
+///
+/// # Errors
+/// As [`sub`].
+pub fn rsub(a: Operand, b: Operand, alpha: Scalar, output: Output, default: DType) -> Result<View> {
+    sub(b, a, alpha, output, default)
+}
+
+fn is_one(alpha: Scalar) -> bool {
+    matches!(alpha, Scalar::Bool(true) | Scalar::Int(1)) || alpha == Scalar::Float(1.0)
+}
+
+fn check_alpha(alpha: Scalar, common: DType) -> Result<()> {
+    if alpha.category() == Category::Bool && common != DType::Bool {
+        bail!(RuntimeError, "Boolean alpha only supported for Boolean results.");
+    }
+    if alpha.category() >= Category::Floating && common.is_integral(true) {
+        bail!(
+            RuntimeError,
+            "For integral input tensors, argument alpha must not be a floating point number."
+        );
+    }
+    if alpha.category() == Category::Complex && !common.is_complex() {
+        bail!(
+            RuntimeError,
+            "For non-complex input tensors, argument alpha must not be a complex number."
+        );
+    }
+    Ok(())
+}
+
+/// `a / b`, rounded as asked, as [`torch.div`](https://pytorch.org/docs/2.7/generated/torch.div.html).
+///
+/// # Errors
+/// As [`binary`].
+pub fn div(a: Operand, b: Operand, rounding: Option<Rounding>, output: Output, default: DType) -> Result<View> {
+    let op = match rounding {
+        None => BinaryOp::TrueDivide,
+        Some(Rounding::Trunc) => BinaryOp::TruncDivide,
+        Some(Rounding::Floor) => BinaryOp::FloorDivide,
+    };
+    binary(op, a, b, output, default)
+}
+
+/// `base ** exponent`, as [`torch.pow`](https://pytorch.org/docs/2.7/generated/torch.pow.html). Numbers 0 and 1 as an
+/// exponent, and 1 as a base, need no computation; some other exponents are computed as roots and products.
+///
+/// # Errors
+/// RuntimeError for negative integer exponents of integers; otherwise as [`binary`].
+pub fn pow(base: Operand, exponent: Operand, output: Output, default: DType) -> Result<View> {
+    match (base, exponent) {
+        (Operand::Tensor(tensor), Operand::Number(number)) => power_by_number(tensor, number, output, default),
+        (Operand::Number(number), Operand::Tensor(_)) if number != Scalar::Bool(true) && equals(number, 1.0) => {
+            let Plan { target, .. } = power_plan(base, exponent, output, default)?;
+            fill(&target, Scalar::Int(1))?;
+            Ok(target)
+        }
+        _ => binary(BinaryOp::Pow, base, exponent, output, default),
+    }
+}
+
+fn equals(number: Scalar, value: f64) -> bool {
+    match number {
+        Scalar::Complex(c) => c.re == value && c.im == 0.0,
+        real => real.to_f64() == value,
+    }
+}
+
+fn power_plan(base: Operand, exponent: Operand, output: Output, default: DType) -> Result<Plan> {
+    let common = result_type(&[base, exponent], default)?;
+    plan(
+        &[base, exponent],
+        output,
+        Shape {
+            common,
+            result: common,
+            safe_cast: true,
+        },
+    )
+}
+
+fn power_by_number(base: &View, exponent: Scalar, output: Output, default: DType) -> Result<View> {
+    let number = Operand::Number(exponent);
+    let negative = exponent.category() <= Category::Integral && exponent.to_f64() < 0.0;
+    if negative && base.dtype.is_integral(true) {
+        bail!(RuntimeError, "Integers to negative integer powers are not allowed.");
+    }
+    let common = result_type(&[base.into(), number], default)?;
+    if equals(exponent, 0.0) || equals(exponent, 1.0) {
+        let Plan { target, .. } = power_plan(base.into(), number, output, default)?;
+        if equals(exponent, 0.0) {
+            fill(&target, Scalar::Int(1))?;
+        } else {
+            copy_into(&target, base)?;
+        }
+        return Ok(target);
+    }
+    if common.is_integral(true) {
+        check_fits(exponent, common)?;
+    }
+    let has_shortcuts = matches!(common, DType::Float | DType::Double | DType::BFloat16) || common.is_complex();
+    let op = [
+        (0.5, UnaryOp::Sqrt),
+        (-0.5, UnaryOp::Rsqrt),
+        (-1.0, UnaryOp::Reciprocal),
+    ]
+    .into_iter()
+    .chain([
+        (2.0, UnaryOp::PowerOf2),
+        (3.0, UnaryOp::PowerOf3),
+        (-2.0, UnaryOp::PowerOfMinus2),
+    ])
+    .find(|&(value, _)| has_shortcuts && equals(exponent, value));
+    match op {
+        Some((_, op)) if base.dtype == common => unary(op, base, output, default),
+        Some((_, op)) => {
+            // The base alone must become what both operands together are.
+            let base = crate::ops::copy::cast(base, common)?;
+            unary(op, &base, output, default)
+        }
+        None => binary(BinaryOp::Pow, base.into(), number, output, default),
+    }
+}

@@ -1,0 +1,495 @@
+//! The table of operations on two operands, and the loop that runs a row.
+
+use super::classes::{self, *};
+use super::complex;
+use super::{Output, Plan, Shape, check_kernel, converted, deliver, landing, plan, source};
+use crate::bail;
+use crate::ops::block;
+use crate::ops::number::{Integer, Number, Real, Stored};
+use crate::ops::promote::{Operand, result_type};
+use crate::tensor::{Category, DType, Result, View, dispatch};
+use num_complex::Complex;
+
+/// What an operation's result is made of, given the operands' common dtype.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rule {
+    /// Computed in the common dtype.
+    Common,
+    /// Integers become the default floating dtype first.
+    Float,
+}
+
+/// How a quotient becomes a whole number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rounding {
+    Trunc,
+    Floor,
+}
+
+/// A kernel over blocks of one compute type.
+pub type Kernel<C> = fn(&[C], &[C], &mut [C]);
+
+fn zip<C: Copy>(a: &[C], b: &[C], out: &mut [C], function: impl Fn(C, C) -> C) {
+    for ((out, &a), &b) in out.iter_mut().zip(a).zip(b) {
+        *out = function(a, b);
+    }
+}
+
+/// Finds the kernel of one class among a row's.
+macro_rules! pick {
+    (bool; bool $kernel:tt $($rest:tt)*) => { Some(|a, b, out| zip(a, b, out, $kernel)) };
+    (int; int $kernel:tt $($rest:tt)*) => { Some(|a, b, out| zip(a, b, out, $kernel)) };
+    (float; float $kernel:tt $($rest:tt)*) => { Some(|a, b, out| zip(a, b, out, $kernel)) };
+    (complex; complex $kernel:tt $($rest:tt)*) => { Some(|a, b, out| zip(a, b, out, $kernel)) };
+    ($class:ident; $other:ident $kernel:tt $($rest:tt)*) => { pick!($class; $($rest)*) };
+    ($class:ident;) => { None };
+}
+
+macro_rules! binary_ops {
+    ($($op:ident $stub:literal $rule:ident [$($supported:ident)*] { $($kernels:tt)* })*) => {
+        /// An operation on two operands.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum BinaryOp { $($op),* }
+
+        impl BinaryOp {
+            pub const ALL: &'static [BinaryOp] = &[$(BinaryOp::$op),*];
+
+            /// The kernel's name in refusals.
+            fn stub(self) -> &'static str {
+                match self { $(BinaryOp::$op => $stub),* }
+            }
+
+            fn rule(self) -> Rule {
+                match self { $(BinaryOp::$op => Rule::$rule),* }
+            }
+
+            fn supported(self) -> classes::Classes {
+                match self { $(BinaryOp::$op => 0 $(| $supported)*),* }
+            }
+        }
+
+        fn bool_kernel(op: BinaryOp) -> Option<Kernel<bool>> {
+            match op { $(BinaryOp::$op => pick!(bool; $($kernels)*)),* }
+        }
+
+        fn int_kernel<T: Integer>(op: BinaryOp) -> Option<Kernel<T>> {
+            match op { $(BinaryOp::$op => pick!(int; $($kernels)*)),* }
+        }
+
+        fn float_kernel<T: Real>(op: BinaryOp) -> Option<Kernel<T>> {
+            match op { $(BinaryOp::$op => pick!(float; $($kernels)*)),* }
+        }
+
+        fn complex_kernel<T: Real>(op: BinaryOp) -> Option<Kernel<Complex<T>>>
+        where
+            Complex<T>: Number,
+        {
+            match op { $(BinaryOp::$op => pick!(complex; $($kernels)*)),* }
+        }
+    };
+}
+
+binary_ops! {
+    // operation   kernel's name      rule    dtypes                                   kernels by class;
+    Add            "add_stub"         Common  [BOOL NUMBERS COMPLEX COMPLEX_HALF] {
+        bool(|a, b| a | b) int(|a, b| a.wrapping_add(&b)) float(|a, b| a + b) complex(|a, b| a + b)
+    }
+    Sub            "add_stub"         Common  [NUMBERS COMPLEX COMPLEX_HALF] {
+        int(|a, b| a.wrapping_sub(&b)) float(|a, b| a - b) complex(|a, b| a - b)
+    }
+    Mul            "mul_cpu"          Common  [ALL] {
+        bool(|a, b| a & b) int(|a, b| a.wrapping_mul(&b)) float(|a, b| a * b) complex(|a, b| a * b)
+    }
+    TrueDivide     "div_cpu"          Float   [FLOAT COMPLEX] {
+        float(|a, b| a / b) complex(complex::divide)
+    }
+    FloorDivide    "div_floor_cpu"    Common  [NUMBERS] { int(floor_quotient) float(floor_quotient_float) }
+    TruncDivide    "div_trunc_cpu"    Common  [NUMBERS] { int(|a, b| a.quotient(b)) float(|a, b| (a / b).trunc()) }
+    Remainder      "remainder_cpu"    Common  [NUMBERS] { int(modulo) float(modulo_float) }
+    Fmod           "fmod_cpu"         Common  [NUMBERS] { int(|a, b| a.rest(b)) float(|a, b| a % b) }
+    Pow            "pow"              Common  [NUMBERS COMPLEX] {
+        int(integer_power) float(power) complex(complex::power)
+    }
+    Maximum        "maximum_cpu"      Common  [BOOL NUMBERS] {
+        bool(|a, b| a | b) int(|a, b| a.max(b)) float(|a, b| if a.is_nan() || a >= b { a } else { b })
+    }
+    Minimum        "minimum_cpu"      Common  [BOOL NUMBERS] {
+        bool(|a, b| a & b) int(|a, b| a.min(b)) float(|a, b| if a.is_nan() || a <= b { a } else { b })
+    }
+    Fmax           "fmax_cpu"         Common  [BOOL NUMBERS] {
+        bool(|a, b| a | b) int(|a, b| a.max(b)) float(|a, b| if a > b || b.is_nan() { a } else { b })
+    }
+    Fmin           "fmin_cpu"         Common  [BOOL NUMBERS] {
+        bool(|a, b| a & b) int(|a, b| a.min(b)) float(|a, b| if a < b || b.is_nan() { a } else { b })
+    }
+    BitwiseAnd     "bitwise_and_cpu"  Common  [BOOL INT UNSIGNED] { bool(|a, b| a & b) int(|a, b| a & b) }
+    BitwiseOr      "bitwise_or_cpu"   Common  [BOOL INT UNSIGNED] { bool(|a, b| a | b) int(|a, b| a | b) }
+    BitwiseXor     "bitwise_xor_cpu"  Common  [BOOL INT UNSIGNED] { bool(|a, b| a ^ b) int(|a, b| a ^ b) }
+    LeftShift      "lshift_cpu"       Common  [INT] { int(shift_left) }
+    RightShift     "rshift_cpu"       Common  [INT] { int(shift_right) }
+    Atan2          "atan2_cpu"        Float   [FLOAT] { float(|a, b| T::from_f64(a.as_f64().atan2(b.as_f64()))) }
+    Hypot          "hypot_cpu"        Common  [FLOAT] { float(|a, b| T::from_f64(a.as_f64().hypot(b.as_f64()))) }
+    Copysign       "copysign_cpu"     Float   [FLOAT] { float(|a, b| a.copysign(b)) }
+    Gcd            "gcd_cpu"          Common  [INT] { int(gcd) }
+    Lcm            "lcm_cpu"          Common  [INT] { int(lcm) }
+    Logaddexp      "logaddexp_cpu"    Common  [FLOAT] { float(log_add_exp) }
+    Logaddexp2     "logaddexp2_cpu"   Common  [FLOAT] { float(log_add_exp2) }
+    Xlogy          "xlogy_cpu"        Float   [FLOAT] { float(x_log_y) }
+    Heaviside      "heaviside_cpu"    Common  [BOOL NUMBERS] {
+        bool(|a, b| a | b)
+        int(|a, b| if a == T::zero() { b } else if a > T::zero() { T::one() } else { T::zero() })
+        float(|a, b| if a == T::zero() { b } else if a > T::zero() { T::one() } else { T::zero() })
+    }
+}
+
+/// The kernels of one compute type.
+pub trait BinaryKernels: Number {
+    fn binary(op: BinaryOp) -> Option<Kernel<Self>>;
+    /// `a + alpha * b`, with one rounding for floats.
+    fn scaled_sum(a: Self, b: Self, alpha: Self) -> Self;
+}
+
+impl BinaryKernels for bool {
+    fn binary(op: BinaryOp) -> Option<Kernel<bool>> {
+        bool_kernel(op)
+    }
+    fn scaled_sum(a: bool, b: bool, alpha: bool) -> bool {
+        a | b & alpha
+    }
+}
+
+macro_rules! kernels {
+    ($($t:ty: $table:ident, $a:ident $b:ident $alpha:ident $scaled:expr;)*) => {$(
+        impl BinaryKernels for $t {
+            fn binary(op: BinaryOp) -> Option<Kernel<$t>> {
+                $table(op)
+            }
+            #[inline]
+            fn scaled_sum($a: $t, $b: $t, $alpha: $t) -> $t {
+                $scaled
+            }
+        }
+    )*};
+}
+kernels! {
+    u8:  int_kernel, a b alpha a.wrapping_add(b.wrapping_mul(alpha));
+    i8:  int_kernel, a b alpha a.wrapping_add(b.wrapping_mul(alpha));
+    i16: int_kernel, a b alpha a.wrapping_add(b.wrapping_mul(alpha));
+    i32: int_kernel, a b alpha a.wrapping_add(b.wrapping_mul(alpha));
+    i64: int_kernel, a b alpha a.wrapping_add(b.wrapping_mul(alpha));
+    u16: int_kernel, a b alpha a.wrapping_add(b.wrapping_mul(alpha));
+    u32: int_kernel, a b alpha a.wrapping_add(b.wrapping_mul(alpha));
+    u64: int_kernel, a b alpha a.wrapping_add(b.wrapping_mul(alpha));
+    f32: float_kernel, a b alpha b.fused(alpha, a);
+    f64: float_kernel, a b alpha b.fused(alpha, a);
+    Complex<f32>: complex_kernel, a b alpha a + alpha * b;
+    Complex<f64>: complex_kernel, a b alpha a + alpha * b;
+}
+
+fn floor_quotient<T: Integer>(a: T, b: T) -> T {
+    let quotient = a.quotient(b);
+    let inexact = a.rest(b) != T::zero();
+    if inexact && (a < T::zero()) != (b < T::zero()) {
+        quotient.wrapping_sub(&T::one())
+    } else {
+        quotient
+    }
+}
+
+/// Python's `//` of floats: the floor of the exact quotient as far as it can be told.
+fn floor_quotient_float<T: Real>(a: T, b: T) -> T {
+    let zero = T::zero();
+    if b == zero {
+        return a / b;
+    }
+    let rest = a % b;
+    let mut quotient = (a - rest) / b;
+    if rest != zero && (b < zero) != (rest < zero) {
+        quotient = quotient - T::one();
+    }
+    if quotient == zero {
+        return zero.copysign(a / b);
+    }
+    let floor = quotient.floor();
+    if quotient - floor > T::from_f64(0.5) {
+        floor + T::one()
+    } else {
+        floor
+    }
+}
+
+fn modulo<T: Integer>(a: T, b: T) -> T {
+    let rest = a.rest(b);
+    if rest != T::zero() && (rest < T::zero()) != (b < T::zero()) {
+        rest.wrapping_add(&b)
+    } else {
+        rest
+    }
+}
+
+fn modulo_float<T: Real>(a: T, b: T) -> T {
+    let (rest, zero) = (a % b, T::zero());
+    if rest != zero && (b < zero) != (rest < zero) {
+        rest + b
+    } else {
+        rest
+    }
+}
+
+/// Negative exponents leave something only of 1 and -1.
+fn integer_power<T: Integer>(base: T, exponent: T) -> T {
+    match exponent.to_u64() {
+        Some(exponent) => base.power(exponent),
+        None if base == T::one() => T::one(),
+        None if T::SIGNED && base == T::zero().wrapping_sub(&T::one()) => {
+            if (exponent & T::one()) == T::zero() {
+                T::one()
+            } else {
+                base
+            }
+        }
+        None => T::zero(),
+    }
+}
+
+pub(super) fn power<T: Real>(base: T, exponent: T) -> T {
+    T::from_f64(base.as_f64().powf(exponent.as_f64()))
+}
+
+fn shift_left<T: Integer>(a: T, b: T) -> T {
+    match b.to_u32() {
+        Some(by) if by < T::BITS => a << by as usize,
+        _ => T::zero(),
+    }
+}
+
+fn shift_right<T: Integer>(a: T, b: T) -> T {
+    match b.to_u32() {
+        Some(by) if by < T::BITS => a >> by as usize,
+        // Everything is shifted out but the sign.
+        _ if a < T::zero() => T::zero().wrapping_sub(&T::one()),
+        _ => T::zero(),
+    }
+}
+
+fn gcd<T: Integer>(a: T, b: T) -> T {
+    let magnitude = |v: T| if v < T::zero() { v.wrapping_negate() } else { v };
+    let (mut a, mut b) = (magnitude(a), magnitude(b));
+    while a != T::zero() {
+        (a, b) = (b.rest(a), a);
+    }
+    b
+}
+
+fn lcm<T: Integer>(a: T, b: T) -> T {
+    let divisor = gcd(a, b);
+    if divisor == T::zero() {
+        return divisor;
+    }
+    let multiple = a.quotient(divisor).wrapping_mul(&b);
+    if multiple < T::zero() {
+        multiple.wrapping_negate()
+    } else {
+        multiple
+    }
+}
+
+fn log_add_exp<T: Real>(a: T, b: T) -> T {
+    if a.is_infinite() && a == b {
+        return a;
+    }
+    let largest = if a.is_nan() || a > b { a } else { b };
+    largest + T::from_f64((-(a - b).abs().as_f64()).exp().ln_1p())
+}
+
+fn log_add_exp2<T: Real>(a: T, b: T) -> T {
+    if a.is_infinite() && a == b {
+        return a;
+    }
+    let largest = if a.is_nan() || a > b { a } else { b };
+    largest + T::from_f64((-(a - b).abs().as_f64()).exp2().ln_1p() / std::f64::consts::LN_2)
+}
+
+fn x_log_y<T: Real>(x: T, y: T) -> T {
+    if y.is_nan() {
+        y
+    } else if x == T::zero() {
+        x.abs()
+    } else {
+        x * y.through(f64::ln)
+    }
+}
+
+impl BinaryOp {
+    /// Is there a second kernel, for one-element second operands, that does not round them to a 16-bit float?
+    fn has_reduced_kernel(self) -> bool {
+        matches!(
+            self,
+            BinaryOp::Mul | BinaryOp::TrueDivide | BinaryOp::FloorDivide | BinaryOp::TruncDivide
+        )
+    }
+
+    fn divides(self) -> bool {
+        use BinaryOp::*;
+        matches!(self, FloorDivide | TruncDivide | Remainder | Fmod)
+    }
+
+    /// Refusals that come before any look at the operands' sizes.
+    pub(super) fn check_operands(self, operands: [Operand; 2], common: DType) -> Result<()> {
+        let of_category = |o: Operand, category| match o {
+            Operand::Tensor(view) => view.dtype.category() == category,
+            Operand::Number(number) => number.category() == category,
+        };
+        if self == BinaryOp::Sub {
+            match operands.map(|o| of_category(o, Category::Bool)) {
+                [true, true] => bail!(
+                    RuntimeError,
+                    "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or \
+                     `logical_xor()` operator instead."
+                ),
+                [false, false] => {}
+                _ => bail!(
+                    RuntimeError,
+                    "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a \
+                     mask, use the `~` or `logical_not()` operator instead."
+                ),
+            }
+        }
+        let any_complex = || operands.iter().any(|&o| of_category(o, Category::Complex));
+        match self {
+            BinaryOp::Maximum if any_complex() => bail!(RuntimeError, "maximum not implemented for complex tensors."),
+            BinaryOp::Minimum if any_complex() => bail!(RuntimeError, "minimum not implemented for complex tensors."),
+            BinaryOp::Fmax if any_complex() => bail!(RuntimeError, "fmax not implemented for complex tensors."),
+            BinaryOp::Fmin if any_complex() => bail!(RuntimeError, "fmin not implemented for complex tensors."),
+            BinaryOp::Heaviside if any_complex() => {
+                bail!(RuntimeError, "heaviside is not yet implemented for complex tensors.")
+            }
+            BinaryOp::Heaviside => match operands {
+                [Operand::Tensor(a), Operand::Tensor(b)] if a.dtype != b.dtype => {
+                    bail!(
+                        RuntimeError,
+                        "heaviside is not yet implemented for tensors with different dtypes."
+                    )
+                }
+                _ => Ok(()),
+            },
+            // fmax and fmin of integers are maximum and minimum, and are refused under those names.
+            BinaryOp::Fmax if common.is_bare_unsigned() => check_kernel("maximum_cpu", 0, common),
+            BinaryOp::Fmin if common.is_bare_unsigned() => check_kernel("minimum_cpu", 0, common),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Computes `op` of two operands. `default` is the default dtype.
+///
+/// # Errors
+/// RuntimeError, worded as PyTorch words it, for operands that do not broadcast or promote, outputs that cannot take the
+/// result, dtypes without a kernel, and integer division by zero.
+pub fn binary(op: BinaryOp, a: Operand, b: Operand, output: Output, default: DType) -> Result<View> {
+    let common = common_dtype(op, a, b, default)?;
+    op.check_operands([a, b], common)?;
+    let Plan { target, compute } = plan(
+        &[a, b],
+        output,
+        Shape {
+            common,
+            result: common,
+            safe_cast: true,
+        },
+    )?;
+    if !compute {
+        return Ok(target);
+    }
+    // One-element second operands of reduced floats have a kernel of their own, that keeps them exact.
+    let single = match b {
+        Operand::Number(_) => true,
+        Operand::Tensor(view) => view.numel() == 1,
+    };
+    let reduced = (common.is_reduced_floating_point() || common.is_float8()) && single && op.has_reduced_kernel();
+    if reduced {
+        check_kernel(&format!("{}_reduced_float", op.stub()), FLOAT, common)?;
+    }
+    check_kernel(op.stub(), op.supported(), common)?;
+    let computed = landing(&target, common)?;
+    run(op, common, [a, b], &computed, reduced)?;
+    deliver(&computed, target)
+}
+
+fn common_dtype(op: BinaryOp, a: Operand, b: Operand, default: DType) -> Result<DType> {
+    let common = result_type(&[a, b], default)?;
+    Ok(if op.rule() == Rule::Float && common.is_integral(true) {
+        default
+    } else {
+        common
+    })
+}
+
+/// Tensors of the common dtype; what is read as a single value needs no conversion.
+pub(crate) fn held(operands: [Operand; 2], common: DType) -> Result<[Option<View>; 2]> {
+    let hold = |operand: Operand| match operand {
+        Operand::Tensor(view) if view.numel() != 1 || view.dtype == common => converted(view, common).map(Some),
+        _ => Ok(None),
+    };
+    let [a, b] = operands;
+    Ok([hold(a)?, hold(b)?])
+}
+
+fn run(op: BinaryOp, common: DType, operands: [Operand; 2], out: &View, reduced: bool) -> Result<()> {
+    let views = held(operands, common)?;
+    dispatch!(common, S => {
+        type C = <S as Stored>::Compute;
+        let Some(kernel) = C::binary(op) else {
+            return check_kernel(op.stub(), 0, common);
+        };
+        let a = source::<S>(operands[0], &views[0], out.sizes(), false)?;
+        let b = source::<S>(operands[1], &views[1], out.sizes(), reduced)?;
+        let guard = op.divides() && common.is_integral(false);
+        block::binary::<S, S>(out, a, b, &|a, b, out| {
+            if guard && b.iter().any(|b| !b.truth()) {
+                bail!(RuntimeError, "ZeroDivisionError");
+            }
+            kernel(a, b, out);
+            Ok(())
+        })
+    })
+}
+
+/// Computes `a + alpha * b`.
+pub(super) fn scaled_sum(
+    a: Operand,
+    b: Operand,
+    alpha: crate::tensor::Scalar,
+    output: Output,
+    default: DType,
+) -> Result<View> {
+    let op = BinaryOp::Add;
+    let common = common_dtype(op, a, b, default)?;
+    let Plan { target, compute } = plan(
+        &[a, b],
+        output,
+        Shape {
+            common,
+            result: common,
+            safe_cast: true,
+        },
+    )?;
+    if !compute {
+        return Ok(target);
+    }
+    check_kernel(op.stub(), op.supported(), common)?;
+    crate::ops::copy::check_fits(alpha, common)?;
+    let computed = landing(&target, common)?;
+    let views = held([a, b], common)?;
+    dispatch!(common, S => {
+        type C = <S as Stored>::Compute;
+        let alpha = C::from_scalar(alpha);
+        let a = source::<S>(a, &views[0], computed.sizes(), false)?;
+        let b = source::<S>(b, &views[1], computed.sizes(), false)?;
+        block::binary::<S, S>(&computed, a, b, &|a, b, out| {
+            zip(a, b, out, |a, b| C::scaled_sum(a, b, alpha));
+            Ok(())
+        })?;
+    });
+    deliver(&computed, target)
+}

@@ -1,0 +1,389 @@
+//! The table of operations on one operand, and the loop that runs a row.
+
+use super::classes::{self, *};
+use super::complex;
+use super::{Output, Plan, Shape, check_kernel, converted, deliver, landing, plan};
+use crate::bail;
+use crate::ops::block;
+use crate::ops::number::{Integer, Number, Real, Stored};
+use crate::tensor::memory::BoolByte;
+use crate::tensor::{DType, Result, View, dispatch};
+use num_complex::Complex;
+
+/// What an operation's result is made of, given the operand's dtype.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rule {
+    Same,
+    /// Integers become the default floating dtype first.
+    Float,
+    /// The result is `bool`.
+    Bool,
+}
+
+fn map<A: Copy, R>(values: &[A], out: &mut [R], function: impl Fn(A) -> R) {
+    for (out, &value) in out.iter_mut().zip(values) {
+        *out = function(value);
+    }
+}
+
+/// A kernel over blocks of one compute type.
+pub type Kernel<C> = fn(&[C], &mut [C]);
+
+/// A kernel whose results are bools.
+pub type Test<C> = fn(&[C], &mut [bool]);
+
+/// Finds the kernel of one class among a row's.
+macro_rules! pick {
+    (bool; bool $kernel:tt $($rest:tt)*) => { Some(|a, out| map(a, out, $kernel)) };
+    (int; int $kernel:tt $($rest:tt)*) => { Some(|a, out| map(a, out, $kernel)) };
+    (float; float $kernel:tt $($rest:tt)*) => { Some(|a, out| map(a, out, $kernel)) };
+    (complex; complex $kernel:tt $($rest:tt)*) => { Some(|a, out| map(a, out, $kernel)) };
+    ($class:ident; $other:ident $kernel:tt $($rest:tt)*) => { pick!($class; $($rest)*) };
+    ($class:ident;) => { None };
+}
+
+macro_rules! unary_ops {
+    (
+        numbers { $($op:ident $stub:literal $rule:ident [$($supported:ident)*] { $($kernels:tt)* })* }
+        tests { $($test:ident $test_stub:literal [$($test_supported:ident)*] { $($tests:tt)* })* }
+    ) => {
+        /// An operation on one operand.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum UnaryOp { $($op,)* $($test),* }
+
+        impl UnaryOp {
+            pub const ALL: &'static [UnaryOp] = &[$(UnaryOp::$op,)* $(UnaryOp::$test),*];
+
+            /// The kernel's name in refusals.
+            fn stub(self) -> &'static str {
+                match self { $(UnaryOp::$op => $stub,)* $(UnaryOp::$test => $test_stub),* }
+            }
+
+            fn rule(self) -> Rule {
+                match self { $(UnaryOp::$op => Rule::$rule,)* $(UnaryOp::$test => Rule::Bool),* }
+            }
+
+            fn supported(self) -> classes::Classes {
+                match self {
+                    $(UnaryOp::$op => 0 $(| $supported)*,)*
+                    $(UnaryOp::$test => 0 $(| $test_supported)*),*
+                }
+            }
+        }
+
+        fn bool_kernel(op: UnaryOp) -> Option<Kernel<bool>> {
+            match op { $(UnaryOp::$op => pick!(bool; $($kernels)*),)* _ => None }
+        }
+        fn int_kernel<T: Integer>(op: UnaryOp) -> Option<Kernel<T>> {
+            match op { $(UnaryOp::$op => pick!(int; $($kernels)*),)* _ => None }
+        }
+        fn float_kernel<T: Real>(op: UnaryOp) -> Option<Kernel<T>> {
+            match op { $(UnaryOp::$op => pick!(float; $($kernels)*),)* _ => None }
+        }
+        fn complex_kernel<T: Real>(op: UnaryOp) -> Option<Kernel<Complex<T>>>
+        where
+            Complex<T>: Number,
+        {
+            match op { $(UnaryOp::$op => pick!(complex; $($kernels)*),)* _ => None }
+        }
+
+        fn bool_test(op: UnaryOp) -> Option<Test<bool>> {
+            match op { $(UnaryOp::$test => pick!(bool; $($tests)*),)* _ => None }
+        }
+        fn int_test<T: Integer>(op: UnaryOp) -> Option<Test<T>> {
+            match op { $(UnaryOp::$test => pick!(int; $($tests)*),)* _ => None }
+        }
+        fn float_test<T: Real>(op: UnaryOp) -> Option<Test<T>> {
+            match op { $(UnaryOp::$test => pick!(float; $($tests)*),)* _ => None }
+        }
+        fn complex_test<T: Real>(op: UnaryOp) -> Option<Test<Complex<T>>>
+        where
+            Complex<T>: Number,
+        {
+            match op { $(UnaryOp::$test => pick!(complex; $($tests)*),)* _ => None }
+        }
+    };
+}
+
+unary_ops! {
+    numbers {
+    // operation   kernel's name      rule   dtypes                             kernels by class;
+    Neg            "neg_cpu"          Same   [NUMBERS COMPLEX COMPLEX_HALF] {
+        int(|a| a.wrapping_negate()) float(|a| -a) complex(|a| -a)
+    }
+    Abs            "abs_cpu"          Same   [NUMBERS FLOAT8 COMPLEX COMPLEX_HALF] {
+        int(|a| if a < T::zero() { a.wrapping_negate() } else { a })
+        float(|a| a.abs())
+        complex(|a| Complex::new(complex::magnitude(a), T::zero()))
+    }
+    Sign           "sign_cpu"         Same   [BOOL NUMBERS] { bool(|a| a) int(sign) float(sign_float) }
+    Sgn            "sign_cpu"         Same   [BOOL NUMBERS COMPLEX COMPLEX_HALF] {
+        bool(|a| a) int(sign) float(sign_float) complex(complex::sign)
+    }
+    BitwiseNot     "bitwise_not_cpu"  Same   [BOOL INT] { bool(|a| !a) int(|a| !a) }
+    Relu           "clamp_min_scalar_cpu" Same [NUMBERS] {
+        int(|a| if a < T::zero() { T::zero() } else { a }) float(|a| if a < T::zero() { T::zero() } else { a })
+    }
+    Floor          "floor_vml_cpu"    Same   [NUMBERS UNSIGNED] { int(|a| a) float(|a| a.floor()) }
+    Ceil           "ceil_vml_cpu"     Same   [NUMBERS UNSIGNED] { int(|a| a) float(|a| a.ceil()) }
+    Round          "round_vml_cpu"    Same   [NUMBERS UNSIGNED] { int(|a| a) float(|a| a.through(f64::round_ties_even)) }
+    Trunc          "trunc_vml_cpu"    Same   [NUMBERS UNSIGNED] { int(|a| a) float(|a| a.trunc()) }
+    Frac           "frac_cpu"         Same   [FLOAT] { float(|a| a - a.trunc()) }
+    PowerOf2       "pow"              Same   [FLOAT COMPLEX] { float(|a| a * a) complex(|a| a * a) }
+    PowerOf3       "pow"              Same   [FLOAT COMPLEX] { float(|a| a * a * a) complex(|a| a * a * a) }
+    PowerOfMinus2  "pow"              Same   [FLOAT COMPLEX] {
+        float(|a| T::one() / (a * a)) complex(|a| complex::reciprocal(a * a))
+    }
+    Exp            "exp_vml_cpu"      Float  [FLOAT COMPLEX] {
+        float(|a| a.through(f64::exp)) complex(|a| complex::through(a, complex::exp))
+    }
+    Exp2           "exp2"             Float  [FLOAT COMPLEX] {
+        float(|a| a.through(f64::exp2))
+        complex(|a| complex::through(a, |z| complex::exp(z * std::f64::consts::LN_2)))
+    }
+    Expm1          "expm1_vml_cpu"    Float  [FLOAT COMPLEX] {
+        float(|a| a.through(f64::exp_m1)) complex(|a| complex::through(a, complex::expm1))
+    }
+    Log            "log_vml_cpu"      Float  [FLOAT COMPLEX] {
+        float(|a| a.through(f64::ln)) complex(|a| complex::through(a, complex::log))
+    }
+    Log2           "log2_vml_cpu"     Float  [FLOAT COMPLEX] {
+        float(|a| a.through(f64::log2))
+        complex(|a| complex::through(a, |z| complex::log(z) / std::f64::consts::LN_2))
+    }
+    Log10          "log10_vml_cpu"    Float  [FLOAT COMPLEX] {
+        float(|a| a.through(f64::log10))
+        complex(|a| complex::through(a, |z| complex::log(z) / std::f64::consts::LN_10))
+    }
+    Log1p          "log1p_vml_cpu"    Float  [FLOAT COMPLEX] {
+        float(|a| a.through(f64::ln_1p)) complex(|a| complex::through(a, complex::log1p))
+    }
+    Sqrt           "sqrt_vml_cpu"     Float  [FLOAT COMPLEX] {
+        float(|a| a.sqrt()) complex(|a| complex::through(a, complex::sqrt))
+    }
+    Rsqrt          "rsqrt_cpu"        Float  [FLOAT COMPLEX] {
+        float(|a| T::one() / a.sqrt())
+        complex(|a| complex::reciprocal(complex::through(a, complex::sqrt)))
+    }
+    Reciprocal     "reciprocal_cpu"   Float  [FLOAT COMPLEX] { float(|a| T::one() / a) complex(complex::reciprocal) }
+    Sigmoid        "sigmoid_cpu"      Float  [FLOAT COMPLEX] {
+        float(|a| T::one() / (T::one() + (-a).through(f64::exp)))
+        complex(|a| complex::reciprocal(complex::through(-a, complex::exp) + T::one()))
+    }
+    Sin            "sin_vml_cpu"      Float  [FLOAT COMPLEX] {
+        float(|a| a.through(f64::sin)) complex(|a| complex::through(a, complex::sin))
+    }
+    Cos            "cos_vml_cpu"      Float  [FLOAT COMPLEX] {
+        float(|a| a.through(f64::cos)) complex(|a| complex::through(a, complex::cos))
+    }
+    Tan            "tan_vml_cpu"      Float  [FLOAT COMPLEX] {
+        float(|a| a.through(f64::tan)) complex(|a| complex::through(a, complex::tan))
+    }
+    Asin           "asin_vml_cpu"     Float  [FLOAT COMPLEX] {
+        float(|a| a.through(f64::asin)) complex(|a| complex::through(a, complex::asin))
+    }
+    Acos           "acos_vml_cpu"     Float  [FLOAT COMPLEX] {
+        float(|a| a.through(f64::acos)) complex(|a| complex::through(a, complex::acos))
+    }
+    Atan           "atan_vml_cpu"     Float  [FLOAT COMPLEX] {
+        float(|a| a.through(f64::atan)) complex(|a| complex::through(a, complex::atan))
+    }
+    Sinh           "sinh_cpu"         Float  [FLOAT COMPLEX] {
+        float(|a| a.through(f64::sinh)) complex(|a| complex::through(a, complex::sinh))
+    }
+    Cosh           "cosh_cpu"         Float  [FLOAT COMPLEX] {
+        float(|a| a.through(f64::cosh)) complex(|a| complex::through(a, complex::cosh))
+    }
+    Tanh           "tanh_vml_cpu"     Float  [FLOAT COMPLEX] {
+        float(|a| a.through(f64::tanh)) complex(|a| complex::through(a, complex::tanh))
+    }
+    Asinh          "asinh_cpu"        Float  [FLOAT COMPLEX] {
+        float(|a| a.through(f64::asinh)) complex(|a| complex::through(a, complex::asinh))
+    }
+    Acosh          "acosh_cpu"        Float  [FLOAT COMPLEX] {
+        float(|a| a.through(f64::acosh)) complex(|a| complex::through(a, complex::acosh))
+    }
+    Atanh          "atanh_cpu"        Float  [FLOAT COMPLEX] {
+        float(|a| a.through(f64::atanh)) complex(|a| complex::through(a, complex::atanh))
+    }
+    Deg2rad        "mul_cpu_reduced_float" Float [FLOAT] {
+        float(|a| T::from_f64(a.as_f64() * T::from_f64(0.017453292519943295).as_f64()))
+    }
+    Rad2deg        "mul_cpu_reduced_float" Float [FLOAT] {
+        float(|a| T::from_f64(a.as_f64() * T::from_f64(57.29577951308232).as_f64()))
+    }
+    }
+    tests {
+    LogicalNot     "logical_not_cpu"  [BOOL NUMBERS COMPLEX] {
+        bool(|a| !a) int(|a| !a.truth()) float(|a| !a.truth()) complex(|a| !a.truth())
+    }
+    Isnan          "isnan"            [ALL] {
+        bool(|_| false) int(|_| false) float(|a| a.is_nan()) complex(|a| a.re.is_nan() || a.im.is_nan())
+    }
+    Isinf          "isinf"            [ALL] {
+        bool(|_| false) int(|_| false) float(|a| a.is_infinite()) complex(|a| a.re.is_infinite() || a.im.is_infinite())
+    }
+    Isfinite       "isfinite"         [ALL] {
+        bool(|_| true) int(|_| true) float(|a| a.is_finite()) complex(|a| a.re.is_finite() && a.im.is_finite())
+    }
+    Isposinf       "isposinf_cpu"     [BOOL NUMBERS UNSIGNED] {
+        bool(|_| false) int(|_| false) float(|a| a == T::infinity())
+    }
+    Isneginf       "isneginf_cpu"     [BOOL NUMBERS UNSIGNED] {
+        bool(|_| false) int(|_| false) float(|a| a == T::neg_infinity())
+    }
+    Isreal         "isreal"           [ALL] {
+        bool(|_| true) int(|_| true) float(|_| true) complex(|a| a.im == T::zero())
+    }
+    Signbit        "signbit_cpu"      [BOOL NUMBERS] {
+        bool(|_| false) int(|a| a < T::zero()) float(|a| a.is_sign_negative())
+    }
+    }
+}
+
+fn sign<T: Integer>(a: T) -> T {
+    match a.cmp(&T::zero()) {
+        std::cmp::Ordering::Less => T::zero().wrapping_sub(&T::one()),
+        std::cmp::Ordering::Equal => a,
+        std::cmp::Ordering::Greater => T::one(),
+    }
+}
+
+/// 0 of NaN, and of negative zero.
+fn sign_float<T: Real>(a: T) -> T {
+    if a > T::zero() {
+        T::one()
+    } else if a < T::zero() {
+        -T::one()
+    } else {
+        T::zero()
+    }
+}
+
+/// The kernels of one compute type.
+pub trait UnaryKernels: Number {
+    fn unary(op: UnaryOp) -> Option<Kernel<Self>>;
+    fn test(op: UnaryOp) -> Option<Test<Self>>;
+}
+
+macro_rules! kernels {
+    ($($t:ty: $table:ident $tests:ident;)*) => {$(
+        impl UnaryKernels for $t {
+            fn unary(op: UnaryOp) -> Option<Kernel<$t>> {
+                $table(op)
+            }
+            fn test(op: UnaryOp) -> Option<Test<$t>> {
+                $tests(op)
+            }
+        }
+    )*};
+}
+kernels! {
+    bool: bool_kernel bool_test;
+    u8: int_kernel int_test;
+    i8: int_kernel int_test;
+    i16: int_kernel int_test;
+    i32: int_kernel int_test;
+    i64: int_kernel int_test;
+    u16: int_kernel int_test;
+    u32: int_kernel int_test;
+    u64: int_kernel int_test;
+    f32: float_kernel float_test;
+    f64: float_kernel float_test;
+    Complex<f32>: complex_kernel complex_test;
+    Complex<f64>: complex_kernel complex_test;
+}
+
+impl UnaryOp {
+    /// Refusals that come before any look at sizes.
+    fn check_operand(self, dtype: DType, in_place: bool) -> Result<()> {
+        use UnaryOp::*;
+        let complex = dtype.is_complex();
+        let name = format!("{self:?}").to_lowercase();
+        match self {
+            Neg if dtype == DType::Bool => bail!(
+                RuntimeError,
+                "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use \
+                 the `~` or `logical_not()` operator instead."
+            ),
+            Relu if dtype == DType::Bool => bail!(RuntimeError, "Boolean inputs not supported for relu"),
+            Relu if complex => bail!(RuntimeError, "clamp is not supported for complex types"),
+            Abs if complex && in_place => bail!(RuntimeError, "In-place abs is not supported for complex tensors."),
+            Sign if complex => bail!(
+                RuntimeError,
+                "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead."
+            ),
+            Floor | Ceil | Trunc if complex => bail!(RuntimeError, "{name} is not supported for complex inputs"),
+            Deg2rad | Rad2deg if complex => bail!(RuntimeError, "{name} is not supported for complex tensors."),
+            Isposinf | Isneginf if complex => bail!(RuntimeError, "{name} does not support complex inputs."),
+            Signbit if complex => bail!(RuntimeError, "signbit is not implemented for complex tensors."),
+            // Only one of the 8-bit formats has an infinity.
+            Isinf | Isfinite if dtype.is_float8() && dtype != DType::Float8_e5m2 => check_kernel(self.stub(), 0, dtype),
+            Sigmoid if dtype.is_float8() => check_kernel("sigmoid_cpu_reduced_float", 0, dtype),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Computes `op` of one operand. `default` is the default dtype.
+///
+/// # Errors
+/// RuntimeError, worded as PyTorch words it, for dtypes the operation refuses and outputs that cannot take the result.
+pub fn unary(op: UnaryOp, a: &View, output: Output, default: DType) -> Result<View> {
+    op.check_operand(a.dtype, matches!(output, Output::InPlace(_)))?;
+    let common = if op.rule() == Rule::Float && a.dtype.is_integral(true) {
+        default
+    } else {
+        a.dtype
+    };
+    let result = match op {
+        UnaryOp::Abs => common.to_real(),
+        _ if op.rule() == Rule::Bool => DType::Bool,
+        _ => common,
+    };
+    let safe_cast = op.rule() != Rule::Bool && op != UnaryOp::Abs;
+    let Plan { target, compute } = plan(
+        &[a.into()],
+        output,
+        Shape {
+            common,
+            result,
+            safe_cast,
+        },
+    )?;
+    if !compute {
+        return Ok(target);
+    }
+    check_kernel(op.stub(), op.supported(), common)?;
+    let a = converted(a, common)?;
+    let computed = landing(&target, if op == UnaryOp::Abs { common } else { result })?;
+    let layout = a.layout.broadcast_to(computed.sizes());
+    dispatch!(common, S => {
+        type C = <S as Stored>::Compute;
+        if let Some(test) = C::test(op) {
+            block::unary::<S, BoolByte>(&computed, &a, &layout, &|a, out| test(a, out))?;
+        } else if let Some(kernel) = C::unary(op) {
+            block::unary::<S, S>(&computed, &a, &layout, &|a, out| kernel(a, out))?;
+        } else {
+            check_kernel(op.stub(), 0, common)?;
+        }
+    });
+    deliver(&computed, target)
+}
+
+/// The lazy conjugate: complex tensors read conjugated from now on, others are themselves.
+pub fn conj(view: &View) -> View {
+    View {
+        conj: view.conj != view.dtype.is_complex(),
+        ..view.clone()
+    }
+}
+
+/// The conjugate in a tensor of its own; real tensors are themselves.
+pub fn conj_physical(view: &View) -> Result<View> {
+    if view.dtype.is_complex() {
+        crate::ops::copy::clone(&conj(view))
+    } else {
+        Ok(view.clone())
+    }
+}

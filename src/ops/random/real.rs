@@ -1,0 +1,124 @@
+//! What the four floating-point dtypes do differently when random numbers are made for them: how many bits they take,
+//! how they round, and how they turn 16 uniform numbers into 16 normal ones.
+
+use super::generator::Generator;
+use super::single::{self, BLOCK};
+use half::{bf16, f16};
+use std::f64::consts::PI;
+
+/// A floating-point element type that random numbers can be made for.
+pub trait Real: Copy {
+    /// Bits of precision; a uniform number takes as many random bits.
+    const PRECISION: u32;
+
+    /// The nearest value of this type. The 16-bit types round by way of single precision, as PyTorch's do.
+    fn nearest(value: f64) -> Self;
+
+    /// The same value in double precision.
+    fn widen(self) -> f64;
+
+    /// A number from [0, 1) with [`PRECISION`](Self::PRECISION) random bits.
+    #[inline(always)]
+    fn unit(generator: &mut Generator) -> f64 {
+        let below = 1u32 << Self::PRECISION;
+        f64::from(generator.random() & (below - 1)) * (1.0 / f64::from(below))
+    }
+
+    /// `a * b + c`, rounded once to the precision this type computes in: single for the 16-bit types.
+    #[inline]
+    fn fma(a: f64, b: f64, c: f64) -> f64 {
+        f64::from(single::fma(a as f32, b as f32, c as f32))
+    }
+
+    /// Turns numbers from [0, 1) into normal ones by Box and Muller's formula.
+    ///
+    /// This common form rounds the result of every operation to the type.
+    fn box_muller(block: &mut [Self; BLOCK], mean: Self, std: Self) {
+        let round = |value: f32| Self::nearest(f64::from(value)).widen() as f32;
+        let (mean, std) = (mean.widen() as f32, std.widen() as f32);
+        for j in 0..BLOCK / 2 {
+            let u1 = round(1.0 - block[j].widen() as f32);
+            let radius = round(round(-2.0 * round(u1.ln())).sqrt());
+            let angle = Self::nearest(2.0 * PI * block[j + BLOCK / 2].widen()).widen() as f32;
+            let point = |side: f32| {
+                Self::nearest(f64::from(round(round(radius * round(side)) * std) + mean))
+            };
+            block[j] = point(angle.cos());
+            block[j + BLOCK / 2] = point(angle.sin());
+        }
+    }
+}
+
+impl Real for f16 {
+    const PRECISION: u32 = f16::MANTISSA_DIGITS;
+
+    fn nearest(value: f64) -> Self {
+        f16::from_f32(value as f32)
+    }
+
+    fn widen(self) -> f64 {
+        self.to_f64()
+    }
+}
+
+impl Real for bf16 {
+    const PRECISION: u32 = bf16::MANTISSA_DIGITS;
+
+    fn nearest(value: f64) -> Self {
+        bf16::from_f32(value as f32)
+    }
+
+    fn widen(self) -> f64 {
+        self.to_f64()
+    }
+}
+
+impl Real for f32 {
+    const PRECISION: u32 = f32::MANTISSA_DIGITS;
+
+    #[inline]
+    fn nearest(value: f64) -> Self {
+        value as f32
+    }
+
+    #[inline]
+    fn widen(self) -> f64 {
+        f64::from(self)
+    }
+
+    #[inline]
+    fn box_muller(block: &mut [Self; BLOCK], mean: Self, std: Self) {
+        single::box_muller(block, mean, std);
+    }
+}
+
+impl Real for f64 {
+    const PRECISION: u32 = f64::MANTISSA_DIGITS;
+
+    fn nearest(value: f64) -> Self {
+        value
+    }
+
+    fn widen(self) -> f64 {
+        self
+    }
+
+    #[inline(always)]
+    fn unit(generator: &mut Generator) -> f64 {
+        generator.unit()
+    }
+
+    #[inline]
+    fn fma(a: f64, b: f64, c: f64) -> f64 {
+        a.mul_add(b, c)
+    }
+
+    fn box_muller(block: &mut [Self; BLOCK], mean: Self, std: Self) {
+        for j in 0..BLOCK / 2 {
+            let radius = (-2.0 * (1.0 - block[j]).ln()).sqrt();
+            let angle = 2.0 * PI * block[j + BLOCK / 2];
+            block[j] = (radius * angle.cos()).mul_add(std, mean);
+            block[j + BLOCK / 2] = (radius * angle.sin()).mul_add(std, mean);
+        }
+    }
+}

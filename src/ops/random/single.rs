@@ -1,0 +1,199 @@
+//! Normal samples in single precision, rounding for rounding as PyTorch's vector kernel makes them.
+//!
+//! The logarithm, sine and cosine follow the polynomials of the Cephes library, so they differ from the system's
+//! `logf`, `sinf` and `cosf` in last bits and are for this kernel only. Where the kernel fuses a multiplication with an
+//! addition and where it does not was the compiler's choice; it shows in the results and is followed here. All of it is
+//! plain arithmetic, the same on every machine.
+
+/// How many numbers are made at a time: the first eight give the radii of eight points, the last eight their angles.
+pub(super) const BLOCK: usize = 16;
+
+/// Turns numbers from [0, 1) into normal ones by Box and Muller's formula.
+#[inline]
+pub(super) fn box_muller(block: &mut [f32; BLOCK], mean: f32, std: f32) {
+    let mut quick = Quick::default();
+    let normal = points(&mut quick, block, mean, std);
+    *block = if quick.doubtful {
+        points(&mut Exact, block, mean, std)
+    } else {
+        normal
+    };
+}
+
+/// `a * b + c`, rounded once.
+#[inline]
+pub(super) fn fma(a: f32, b: f32, c: f32) -> f32 {
+    let mut quick = Quick::default();
+    let sum = quick.fma(a, b, c);
+    if quick.doubtful {
+        Exact.fma(a, b, c)
+    } else {
+        sum
+    }
+}
+
+/// A way to compute `a * b + c` with a single rounding.
+trait Fma {
+    fn fma(&mut self, a: f32, b: f32, c: f32) -> f32;
+}
+
+/// Always right, but a function call unless the program is compiled for processors that have the instruction.
+struct Exact;
+
+impl Fma for Exact {
+    #[inline]
+    fn fma(&mut self, a: f32, b: f32, c: f32) -> f32 {
+        a.mul_add(b, c)
+    }
+}
+
+/// Goes by way of double precision, and notes when that may have given the wrong float.
+///
+/// The product of two floats is exact in double precision, so `sum` is the true result rounded to a double. Rounding
+/// keeps order and the halfway points between floats are doubles: a `sum` that is no halfway point lies on the same
+/// side of each of them as the true result, and rounds to the same float. Halfway points are the doubles whose 29
+/// surplus bits are a one and zeros; only below the smallest normal float, where floats are further apart, are there
+/// others.
+#[derive(Default)]
+struct Quick {
+    doubtful: bool,
+}
+
+impl Fma for Quick {
+    #[inline(always)] // For the loop over a block to be compiled to vector instructions.
+    fn fma(&mut self, a: f32, b: f32, c: f32) -> f32 {
+        let sum = f64::from(a) * f64::from(b) + f64::from(c);
+        let halfway = sum.to_bits() & 0x1FFF_FFFF == 0x1000_0000;
+        let tiny = sum.abs() < f64::from(f32::MIN_POSITIVE);
+        self.doubtful |= halfway | tiny;
+        sum as f32
+    }
+}
+
+/// The points' abscissas, then their ordinates, scaled by `std` and moved by `mean`.
+#[inline(always)]
+fn points(by: &mut impl Fma, uniform: &[f32; BLOCK], mean: f32, std: f32) -> [f32; BLOCK] {
+    let mut points = [0.0; BLOCK];
+    for j in 0..BLOCK / 2 {
+        let radius = (-2.0 * ln(by, 1.0 - uniform[j])).sqrt();
+        let (sin, cos) = sin_cos(by, std::f32::consts::TAU * uniform[j + BLOCK / 2]);
+        points[j] = by.fma(radius * cos, std, mean);
+        points[j + BLOCK / 2] = by.fma(radius * sin, std, mean);
+    }
+    points
+}
+
+/// The natural logarithm of a normal float in (0, 1].
+#[inline(always)]
+fn ln(by: &mut impl Fma, x: f32) -> f32 {
+    /// ln 2 in two parts, the first so short that its multiples by an exponent are exact.
+    const LN_2: [f32; 2] = [0.693_359_4, -2.121_944_4e-4];
+
+    // x = (1 + fraction) * 2^exponent with 1 + fraction in [√½, √2).
+    let half = f32::from_bits((x.to_bits() & 0x007F_FFFF) | 0x3F00_0000);
+    let small = half < std::f32::consts::FRAC_1_SQRT_2;
+    let exponent = ((x.to_bits() >> 23) as i32 - 126 - i32::from(small)) as f32;
+    let fraction = half - 1.0 + if small { half } else { 0.0 };
+
+    let mut series = 7.037_683_6e-2;
+    for term in [
+        -1.151_461e-1,
+        1.167_699_84e-1,
+        -1.242_014_1e-1,
+        1.424_932_3e-1,
+        -1.666_805_8e-1,
+        2.000_071_4e-1,
+        -2.499_999_4e-1,
+        3.333_333e-1,
+    ] {
+        series = by.fma(series, fraction, term);
+    }
+    let square = fraction * fraction;
+    let rest = by.fma(series * fraction, square, exponent * LN_2[1]) - square * 0.5;
+    fraction + rest + exponent * LN_2[0]
+}
+
+/// The sine and the cosine of an angle in [0, 2π].
+#[inline(always)]
+fn sin_cos(by: &mut impl Fma, angle: f32) -> (f32, f32) {
+    /// π/4 in three parts, the first two so short that their multiples by 2, 4, 6 and 8 are exact.
+    const QUARTER_PI: [f32; 3] = [0.785_156_25, 2.418_756_5e-4, 3.774_895e-8];
+
+    // Take off an even number of eighth turns, which leaves x in [-π/4, π/4].
+    let eighths = ((angle * (4.0 / std::f32::consts::PI)) as i32 + 1) & !1;
+    let turned = eighths as f32;
+    let x = by.fma(
+        turned,
+        -QUARTER_PI[2],
+        angle - turned * QUARTER_PI[0] - turned * QUARTER_PI[1],
+    );
+    let square = x * x;
+
+    let cos = by.fma(2.443_315_7e-5, square, -1.388_731_6e-3);
+    let cos = by.fma(cos, square, 4.166_664_6e-2) * square;
+    let cos = by.fma(cos, square, -(square * 0.5)) + 1.0;
+    let sin = by.fma(-1.951_529_6e-4, square, 8.332_161e-3);
+    let sin = by.fma(sin, square, -1.666_665_5e-1) * square;
+    let sin = by.fma(sin, x, x);
+
+    let (sin, cos) = if eighths & 2 == 0 {
+        (sin, cos)
+    } else {
+        (cos, sin)
+    };
+    // Bit 2 of each number tells in which half turn the angle lies; it becomes the sign.
+    let negate = |value: f32, half_turn: i32| {
+        f32::from_bits(value.to_bits() ^ ((half_turn & 4) as u32) << 29)
+    };
+    (negate(sin, eighths), negate(cos, !(eighths - 2)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Generator;
+    use super::*;
+
+    /// The way around `f32::mul_add` agrees with it: on any bits, around halfway points, and among the smallest floats.
+    #[test]
+    fn quick_multiplication_and_addition_rounds_once() {
+        let mut g = Generator::new();
+        // Keeps the bits of `keep` and moves the exponent to one of `1 << spread` values from `least` on.
+        let shaped = |bits: u32, keep: u32, least: u32, spread: u32| {
+            f32::from_bits((bits & keep) | ((least + (bits >> 23 & ((1 << spread) - 1))) << 23))
+        };
+        for _ in 0..100_000 {
+            let (a, b, c) = (g.random(), g.random(), g.random());
+            let short = 0x8070_0000;
+            let whole = 0x807f_ffff;
+            for (a, b, c) in [
+                (f32::from_bits(a), f32::from_bits(b), f32::from_bits(c)),
+                (
+                    shaped(a, whole, 121, 3),
+                    shaped(b, whole, 121, 3),
+                    shaped(c, whole, 121, 3),
+                ),
+                (
+                    shaped(a, short, 121, 3),
+                    shaped(b, short, 121, 3),
+                    shaped(c, whole, 135, 4),
+                ),
+                (
+                    shaped(a, 0x8000_0003, 115, 0),
+                    shaped(b, 0x8000_0003, 115, 0),
+                    shaped(c, whole, 127, 0),
+                ),
+                (
+                    shaped(a, whole, 1, 6),
+                    shaped(b, whole, 40, 6),
+                    f32::from_bits(c & 0x80ff_ffff),
+                ),
+            ] {
+                let (got, expected) = (fma(a, b, c), a.mul_add(b, c));
+                assert!(
+                    got.to_bits() == expected.to_bits() || (got.is_nan() && expected.is_nan()),
+                    "{a:e} * {b:e} + {c:e}"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Reductions: many elements to one. This file knows dimensions, dtypes and error texts; the loops are in the files
+//! below it, one per way of combining. Follows <https://pytorch.org/docs/2.7/torch.html#reduction-ops>.
+//!
+//! Floating-point results depend on the order of additions. The loops follow PyTorch's CPU kernels for 256-bit vectors
+//! and one thread, so that results agree to the last bit.
+
+mod sum;
+mod tiles;
+
+pub use sum::{mean, sum};
+
+use crate::bail;
+use crate::ops::copy::{resolve_conj, resolve_neg};
+use crate::tensor::layout::wrap_dim;
+use crate::tensor::{DType, Dims, Layout, Result, View};
+
+/// Which dimensions a reduction takes together, checked.
+pub(crate) struct Reduction {
+    /// One flag per dimension of the operand.
+    pub reduced: smallvec::SmallVec<[bool; 6]>,
+    /// Sizes of the result.
+    pub sizes: Dims,
+    keepdim: bool,
+}
+
+impl Reduction {
+    /// `None` and no dimensions at all mean every dimension.
+    pub fn new(view: &View, dims: Option<&[i64]>, keepdim: bool) -> Result<Reduction> {
+        let ndim = view.ndim();
+        let all = dims.is_none_or(<[i64]>::is_empty);
+        let mut reduced = smallvec::SmallVec::from_elem(all, ndim);
+        // A 0-d operand is checked like a 1-d one.
+        let mut seen: smallvec::SmallVec<[bool; 6]> = smallvec::SmallVec::from_elem(false, ndim.max(1));
+        for &dim in dims.unwrap_or_default() {
+            let d = wrap_dim(dim, ndim)?;
+            if std::mem::replace(&mut seen[d], true) {
+                bail!(RuntimeError, "dim {d} appears multiple times in the list of dims");
+            }
+            if let Some(flag) = reduced.get_mut(d) {
+                *flag = true;
+            }
+        }
+        let mut sizes = Dims::new();
+        for (&size, &gone) in view.sizes().iter().zip(&reduced) {
+            match (gone, keepdim) {
+                (false, _) => sizes.push(size),
+                (true, true) => sizes.push(1),
+                (true, false) => {}
+            }
+        }
+        Ok(Reduction { reduced, sizes, keepdim })
+    }
+
+    /// A new row-major result.
+    pub fn result(&self, like: &View, dtype: DType) -> Result<View> {
+        View::zeros(&self.sizes, dtype, like.device())
+    }
+
+    /// The result's layout under the operand's dimensions: stride 0 where many elements meet.
+    pub fn spread(&self, result: &View, operand: &View) -> Layout {
+        let mut strides = Dims::new();
+        let mut own = result.strides().iter();
+        for &gone in &self.reduced {
+            strides.push(match gone {
+                false => own.next().copied().unwrap_or(0),
+                true => {
+                    if self.keepdim {
+                        own.next();
+                    }
+                    0
+                }
+            });
+        }
+        Layout { sizes: Dims::from_slice(operand.sizes()), strides, offset: result.layout.offset }
+    }
+
+    /// How many elements meet in one.
+    pub fn factor(&self, view: &View) -> i64 {
+        view.sizes().iter().zip(&self.reduced).filter(|&(_, &gone)| gone).map(|(&size, _)| size).product()
+    }
+
+    /// Refuses reductions of nothing, for operations whose value then would be undefined.
+    pub fn check_nonempty(&self, view: &View, name: &str, whole: bool) -> Result<()> {
+        if view.numel() != 0 {
+            return Ok(());
+        }
+        if whole {
+            bail!(
+                RuntimeError,
+                "{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with \
+                 the 'dim' argument."
+            );
+        }
+        for (d, (&size, &gone)) in view.sizes().iter().zip(&self.reduced).enumerate() {
+            if gone && size == 0 {
+                bail!(IndexError, "{name}(): Expected reduction dim {d} to have non-zero size.");
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The operand with lazy bits carried out.
+pub(crate) fn resolved(view: &View) -> Result<View> {
+    resolve_neg(&resolve_conj(view)?)
+}

@@ -1,0 +1,120 @@
+//! The order in which a reduction visits its operand: dimensions sorted as PyTorch's iterator sorts them (reduced ones
+//! first), merged where strides allow, and handed out two at a time.
+
+use crate::tensor::{Dims, Layout};
+use smallvec::SmallVec;
+
+/// The two fastest dimensions of a reduction at one place of the slower ones. Index 0 is the faster.
+#[derive(Clone, Copy, Debug)]
+pub struct Tile {
+    /// Offsets of the first result and the first element.
+    pub out: i64,
+    pub input: i64,
+    pub size: [usize; 2],
+    pub out_stride: [i64; 2],
+    pub in_stride: [i64; 2],
+}
+
+/// One dimension: its size, and how far apart results and elements are along it.
+#[derive(Clone, Copy)]
+pub struct Dim {
+    pub size: i64,
+    pub out: i64,
+    pub input: i64,
+}
+
+/// Sorted and merged dimensions, fastest first. `out` has the operand's sizes and stride 0 in reduced dimensions.
+pub fn dims(out: &Layout, input: &Layout) -> SmallVec<[Dim; 6]> {
+    let mut order: SmallVec<[usize; 6]> = (0..input.ndim()).rev().collect();
+    let swap = |a: usize, b: usize| -> i32 {
+        let (x, y) = (out.strides[a], out.strides[b]);
+        if (x == 0) != (y == 0) {
+            return if y == 0 { 1 } else { -1 };
+        }
+        for strides in [&out.strides, &input.strides] {
+            let (x, y) = (strides[a], strides[b]);
+            if x == 0 || y == 0 {
+                continue;
+            }
+            if x != y {
+                return if x < y { -1 } else { 1 };
+            }
+            if input.sizes[a] > input.sizes[b] {
+                return 1;
+            }
+        }
+        0
+    };
+    for i in 1..order.len() {
+        let mut moving = i;
+        for other in (0..i).rev() {
+            match swap(order[other], order[moving]) {
+                1 => {
+                    order.swap(other, moving);
+                    moving = other;
+                }
+                -1 => break,
+                _ => {}
+            }
+        }
+    }
+    let mut dims: SmallVec<[Dim; 6]> = SmallVec::new();
+    for d in order {
+        let dim = Dim { size: input.sizes[d], out: out.strides[d], input: input.strides[d] };
+        match dims.last_mut() {
+            Some(_) if dim.size == 1 => {}
+            Some(inner) if inner.size == 1 => *inner = dim,
+            Some(inner) if inner.size * inner.out == dim.out && inner.size * inner.input == dim.input => {
+                inner.size *= dim.size;
+            }
+            _ => dims.push(dim),
+        }
+    }
+    dims
+}
+
+/// Calls `body` at every combination of indices of `dims`, with the offsets there.
+pub fn odometer(dims: &[Dim], mut out: i64, mut input: i64, mut body: impl FnMut(i64, i64)) {
+    if dims.iter().any(|dim| dim.size == 0) {
+        return;
+    }
+    let mut index = Dims::from_elem(0, dims.len());
+    loop {
+        body(out, input);
+        let mut d = 0;
+        loop {
+            let Some(dim) = dims.get(d) else { return };
+            index[d] += 1;
+            out += dim.out;
+            input += dim.input;
+            if index[d] < dim.size {
+                break;
+            }
+            out -= dim.out * dim.size;
+            input -= dim.input * dim.size;
+            index[d] = 0;
+            d += 1;
+        }
+    }
+}
+
+/// Calls `body` for every tile.
+pub fn for_each(out: &Layout, input: &Layout, mut body: impl FnMut(Tile)) {
+    if input.numel() == 0 {
+        return;
+    }
+    let mut dims = dims(out, input);
+    while dims.len() < 2 {
+        dims.push(Dim { size: 1, out: 0, input: 0 });
+    }
+    let [first, second, outer @ ..] = dims.as_slice() else { return };
+    odometer(outer, out.offset, input.offset, |out, input| {
+        body(Tile {
+            out,
+            input,
+            size: [first.size as usize, second.size as usize],
+            out_stride: [first.out, second.out],
+            in_stride: [first.input, second.input],
+        });
+    });
+}

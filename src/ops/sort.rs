@@ -1,0 +1,229 @@
+//! `sort`, `argsort`, `topk` and `unique`.
+//! Follows <https://pytorch.org/docs/2.7/generated/torch.sort.html>. NaN is greater than every number.
+
+use super::check::{Lacks, by_width, lost, not_implemented, resolved, size_or_one, supported};
+use super::copy::contiguous;
+use super::introsort::{nth_element, partial_sort};
+use crate::bail;
+use crate::tensor::layout::{Dims, wrap_dim};
+use crate::tensor::memory::{get, set};
+use crate::tensor::{DType, Device, Element, Layout, Result, Scalar, View, dispatch};
+
+/// An element's rank among its dtype's values, and where it stood. Equal values have equal ranks.
+type Ranked = (u64, i64);
+
+/// The rank of a value: an unsigned number in the order of the values.
+fn rank(value: Scalar) -> u64 {
+    const SIGN: u64 = 1 << 63;
+    match value {
+        Scalar::Bool(b) => u64::from(b),
+        // An unsigned number beyond `i64` comes after all others, and its top bit is set already.
+        Scalar::Int(i) => (i as u64) ^ SIGN,
+        Scalar::UInt(u) => u,
+        Scalar::Float(f) if f.is_nan() => u64::MAX,
+        Scalar::Float(f) => {
+            // Zero has two bit patterns; adding zero leaves the positive one.
+            let bits = (f + 0.0).to_bits();
+            if bits & SIGN == 0 { bits | SIGN } else { !bits }
+        }
+        Scalar::Complex(c) => rank(Scalar::Float(c.re)),
+    }
+}
+
+/// Ranks of an unsigned 64-bit dtype, whose values do not all fit the signed scale.
+fn rank_of(dtype: DType, value: Scalar) -> u64 {
+    match value {
+        Scalar::Int(i) if dtype == DType::UInt64 => i as u64,
+        other => rank(other),
+    }
+}
+
+/// Every line of a tensor along a dimension: the layouts of its elements, one by one.
+fn lines(layout: &Layout, dim: usize) -> (Layout, i64, i64) {
+    let mut starts = layout.clone();
+    if layout.ndim() == 0 {
+        return (starts, 1, 1);
+    }
+    let (size, stride) = (starts.sizes[dim], starts.strides[dim]);
+    starts.sizes[dim] = i64::from(size > 0);
+    (starts, size, stride)
+}
+
+/// `sort(dim, descending, stable)`: the sorted values and where they stood.
+///
+/// # Errors
+/// IndexError for a dimension out of range; ValueError or RuntimeError for dtypes that have no order.
+pub fn sort(view: &View, dim: i64, descending: bool, stable: bool) -> Result<(View, View)> {
+    let d = wrap_dim(dim, view.ndim())?;
+    if matches!(view.dtype, DType::ComplexFloat | DType::ComplexDouble) && !view.device().is_meta() {
+        bail!(ValueError, "Sort currently does not support complex dtypes on CPU.");
+    }
+    let view = resolved(view)?;
+    let strides = view.layout.like_strides();
+    let values = View::zeros_strided(view.sizes(), strides.clone(), view.dtype, view.device())?;
+    let places = View::zeros_strided(view.sizes(), strides, DType::Long, view.device())?;
+    if view.device().is_meta() || view.numel() == 0 {
+        return Ok((values, places));
+    }
+    if view.ndim() > 0 && (view.dtype.is_float8() || view.dtype.is_complex()) {
+        return not_implemented("sorting_kernel_method_name", view.dtype);
+    }
+    let less = |a: &Ranked, b: &Ranked| if descending { a.0 > b.0 } else { a.0 < b.0 };
+    arrange(&view, d, &values, &places, |items| {
+        // PyTorch sorts long vectors of integers by their digits, which keeps equal ones in order.
+        let by_digits = view.ndim() == 1 && items.len() >= 32768 && view.dtype.is_integral(true);
+        if stable || by_digits {
+            items.sort_by(|a, b| if descending { b.0.cmp(&a.0) } else { a.0.cmp(&b.0) });
+        } else {
+            super::introsort::sort(items, &less);
+        }
+    })?;
+    Ok((values, places))
+}
+
+/// Ranks each line of `view` along `dim`, lets `order` rearrange it, and writes as much of it as `values` holds.
+fn arrange(view: &View, dim: usize, values: &View, places: &View, order: impl Fn(&mut [Ranked])) -> Result<()> {
+    let (from, to, to_places) = (view.memory()?, values.memory()?, places.memory()?);
+    let to_places = to_places.typed::<i64>();
+    let (starts, size, stride) = lines(&view.layout, dim);
+    let (value_starts, kept, value_stride) = lines(&values.layout, dim);
+    let (place_starts, _, place_stride) = lines(&places.layout, dim);
+    let mut items: Vec<Ranked> = Vec::with_capacity(size as usize);
+    for ((start, value_start), place_start) in starts.offsets().zip(value_starts.offsets()).zip(place_starts.offsets()) {
+        items.clear();
+        dispatch!(view.dtype, T => {
+            let from = from.typed::<T>();
+            for i in 0..size {
+                let cell = from.get((start + i * stride) as usize).ok_or_else(lost)?;
+                items.push((rank_of(view.dtype, get(cell).load()), i));
+            }
+        });
+        order(&mut items);
+        by_width!(view.dtype, T => {
+            let (from, to) = (from.typed::<T>(), to.typed::<T>());
+            for (i, &(_, place)) in (0..kept).zip(&items) {
+                let value = from.get((start + place * stride) as usize).ok_or_else(lost)?;
+                set(to.get((value_start + i * value_stride) as usize).ok_or_else(lost)?, get(value));
+                set(to_places.get((place_start + i * place_stride) as usize).ok_or_else(lost)?, place);
+            }
+        });
+    }
+    Ok(())
+}
+
+/// `topk(k, dim, largest, sorted)`: the k largest or smallest elements of every line, and where they stood; row-major.
+///
+/// # Errors
+/// RuntimeError for a `k` out of range and dtypes PyTorch refuses.
+pub fn topk(view: &View, k: i64, dim: i64, largest: bool, sorted: bool) -> Result<(View, View)> {
+    let d = wrap_dim(dim, view.ndim())?;
+    if k < 0 || k > size_or_one(&view.layout, d)? {
+        bail!(RuntimeError, "selected index k out of range");
+    }
+    let mut sizes = Dims::from_slice(view.sizes());
+    if let Some(size) = sizes.get_mut(d) {
+        *size = k;
+    }
+    let values = View::zeros(&sizes, view.dtype, view.device())?;
+    let places = View::zeros(&sizes, DType::Long, view.device())?;
+    if view.device().is_meta() {
+        return Ok((values, places));
+    }
+    if view.dtype == DType::Bool || view.dtype.is_complex() {
+        return not_implemented("topk_cpu", view.dtype);
+    }
+    supported("topk_cpu", view.dtype, Lacks::Float8)?;
+    let view = resolved(view)?;
+    let count = k as usize;
+    if values.numel() == 0 {
+        return Ok((values, places));
+    }
+    let less = |a: &Ranked, b: &Ranked| if largest { a.0 > b.0 } else { a.0 < b.0 };
+    arrange(&view, d, &values, &places, |items| {
+        let Some(last) = count.checked_sub(1) else { return };
+        if count * 64 <= items.len() {
+            partial_sort(items, count, &less);
+        } else {
+            nth_element(items, last, &less);
+            if sorted {
+                super::introsort::sort(&mut items[..last], &less);
+            }
+        }
+    })?;
+    Ok((values, places))
+}
+
+/// What [`unique`] found.
+pub struct Unique {
+    /// The distinct elements in ascending order.
+    pub values: View,
+    /// For every element of the input, which of `values` it is.
+    pub inverse: View,
+    /// How often each of `values` occurs.
+    pub counts: View,
+}
+
+/// `torch.unique(x)` without a dimension. Every NaN is an element of its own.
+///
+/// # Errors
+/// RuntimeError for dtypes PyTorch refuses; NotImplementedError without data.
+pub fn unique(view: &View) -> Result<Unique> {
+    if view.device().is_meta() {
+        return super::check::no_meta_kernel("_unique2");
+    }
+    distinct(view, true)
+}
+
+/// `torch.unique_consecutive(x)` without a dimension: only runs of equal elements are joined.
+pub fn unique_consecutive(view: &View) -> Result<Unique> {
+    if view.device().is_meta() {
+        return super::check::no_meta_kernel("unique_consecutive");
+    }
+    distinct(view, false)
+}
+
+fn distinct(view: &View, sorting: bool) -> Result<Unique> {
+    if view.dtype.is_float8() || view.dtype.is_complex() {
+        return not_implemented("unique", view.dtype);
+    }
+    let view = contiguous(&resolved(view)?)?;
+    let memory = view.memory()?;
+    let mut items: Vec<Ranked> = Vec::with_capacity(view.numel() as usize);
+    dispatch!(view.dtype, T => {
+        let cells = memory.typed::<T>();
+        for (i, at) in view.layout.offsets().enumerate() {
+            items.push((rank_of(view.dtype, get(cells.get(at as usize).ok_or_else(lost)?).load()), i as i64));
+        }
+    });
+    if sorting {
+        items.sort_by_key(|item| item.0);
+    }
+    let is_nan = |item: &Ranked| view.dtype.is_floating_point() && item.0 == u64::MAX;
+    let inverse = View::zeros(view.sizes(), DType::Long, Device::CPU)?;
+    let inverse_memory = inverse.memory()?;
+    let mut firsts: Vec<i64> = Vec::new();
+    let mut counts: Vec<i64> = Vec::new();
+    for (n, item) in items.iter().enumerate() {
+        let continues = n.checked_sub(1).and_then(|p| items.get(p)).is_some_and(|p| p.0 == item.0 && !is_nan(item));
+        match counts.last_mut() {
+            Some(count) if continues => *count += 1,
+            _ => {
+                firsts.push(item.1);
+                counts.push(1);
+            }
+        }
+        if let Some(cell) = inverse_memory.typed::<i64>().get(item.1 as usize) {
+            set(cell, counts.len() as i64 - 1);
+        }
+    }
+    let values = View::zeros(&[firsts.len() as i64], view.dtype, Device::CPU)?;
+    let to = values.memory()?;
+    by_width!(view.dtype, T => {
+        let from = memory.typed::<T>();
+        for (cell, &first) in to.typed::<T>().iter().zip(&firsts) {
+            set(cell, get(from.get((view.layout.offset + first) as usize).ok_or_else(lost)?));
+        }
+    });
+    let counts = View::from_scalars(&[counts.len() as i64], DType::Long, counts.into_iter().map(Scalar::Int))?;
+    Ok(Unique { values, inverse, counts })
+}

@@ -1,0 +1,13 @@
+//! The script language: the only room that names Rhai. A call travels from the engine through binding to a row of the
+//! function table; Python lines are translated first.
+
+pub mod bind;
+pub mod engine;
+pub mod fault;
+pub mod functions;
+pub mod operators;
+pub mod python;
+pub mod signature;
+pub mod state;
+pub mod subscript;
+pub mod value;

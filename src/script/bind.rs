@@ -1,0 +1,464 @@
+//! Arguments meet a signature. The rules and the words of every TypeError are those of PyTorch's argument parser, and
+//! of Python itself for the functions PyTorch writes in Python.
+
+use super::signature::{Kind, Param, Signature};
+use crate::tensor::{Device, Dims, DType, Error, ErrorKind, Result};
+use crate::value::Value;
+use smallvec::SmallVec;
+use std::rc::Rc;
+
+/// One value per parameter, in the signature's order.
+pub type Bound = SmallVec<[Value; 6]>;
+
+/// What was passed: positional arguments (for a method, without `self`) and keywords.
+#[derive(Default)]
+pub struct Arguments {
+    pub positional: SmallVec<[Value; 6]>,
+    pub keywords: Vec<(Rc<str>, Value)>,
+}
+
+/// Who parses the arguments in PyTorch, which decides the words of an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Parser {
+    /// PyTorch's own argument parser.
+    Torch,
+    /// A C method without parameters, refused by Python before PyTorch sees the call.
+    NoArguments,
+    /// A function written in Python, under its qualified name there.
+    Python(&'static str),
+}
+
+/// Binds to the first signature that fits.
+///
+/// # Errors
+/// TypeError in PyTorch's words when none does.
+pub fn bind<'s>(
+    name: &str,
+    signatures: impl Iterator<Item = &'s Signature> + Clone,
+    method: Option<&Value>,
+    parser: Parser,
+    arguments: &Arguments,
+) -> Result<(usize, Bound)> {
+    let mut candidates = signatures.clone();
+    let (first, second) = (candidates.next(), candidates.next());
+    if let (Some(only), None) = (first, second) {
+        return match parser {
+            Parser::Torch => attempt(only, method, arguments)?.map(|bound| (0, bound)).or_else(|m| Err(m.error(only, method.is_some(), arguments))),
+            Parser::NoArguments => no_arguments(name, only, method, arguments).map(|bound| (0, bound)),
+            Parser::Python(path) => as_python(path, only, method, arguments).map(|bound| (0, bound)),
+        };
+    }
+    for (i, signature) in signatures.clone().enumerate() {
+        if let Ok(bound) = attempt(signature, method, arguments)? {
+            return Ok((i, bound));
+        }
+    }
+    let count = arguments.positional.len() + arguments.keywords.len();
+    let mut plausible = signatures.clone().filter(|s| {
+        let params = s.visible(method.is_some());
+        let required = params.iter().filter(|p| p.default.is_none()).count();
+        (required..=params.len()).contains(&count)
+    });
+    if let (Some(only), None) = (plausible.next(), plausible.next())
+        && let Err(mismatch) = attempt(only, method, arguments)?
+    {
+        return Err(mismatch.error(only, method.is_some(), arguments));
+    }
+    Err(no_combination(name, signatures, method.is_some(), arguments))
+}
+
+/// Why a signature does not fit; turned into an error only when it is the one to report.
+enum Mismatch {
+    TooMany,
+    Missing { from: usize },
+    Wrong { param: usize, position: Option<usize>, got: String, element: Option<usize> },
+    Keywords,
+}
+
+/// Tries one signature. The outer error is for values that fit the type but not the range.
+fn attempt(signature: &Signature, method: Option<&Value>, arguments: &Arguments) -> Result<Result<Bound, Mismatch>> {
+    let params = signature.visible(method.is_some());
+    let given = &arguments.positional;
+    let max_positional = params.iter().filter(|p| !p.keyword_only).count();
+    // A single list of integers may be spread: `view(2, 3)`.
+    let spread = max_positional == 1 && matches!(params.first().map(|p| p.kind), Some(Kind::Ints(_)));
+    if given.len() > max_positional && !spread {
+        return Ok(Err(Mismatch::TooMany));
+    }
+    let mut bound = Bound::new();
+    bound.extend(method.cloned());
+    let mut next = 0;
+    let mut keywords_used = 0;
+    for (i, param) in params.iter().enumerate() {
+        let positional = if next < given.len() {
+            if param.keyword_only {
+                return Ok(Err(Mismatch::TooMany));
+            }
+            given.get(next)
+        } else {
+            None
+        };
+        let keyword = match positional {
+            Some(_) => None,
+            None => arguments.keywords.iter().find(|(k, _)| matches_name(param, k)).map(|(_, v)| v),
+        };
+        let Some(value) = positional.or(keyword) else {
+            match &param.default {
+                Some(default) => bound.push(default.clone()),
+                None => return Ok(Err(Mismatch::Missing { from: i })),
+            }
+            continue;
+        };
+        if matches!(value, Value::None) && param.nullable {
+            bound.push(Value::None);
+        } else {
+            match accept(param, value) {
+                Accept::Yes => bound.push(convert(signature.name, param, value)?),
+                Accept::No(_) if spread && next == 0 && keyword.is_none() && starts_as_ints(given) => {
+                    bound.push(Value::Size(unpack_ints(signature.name, param, given)?));
+                    next = given.len();
+                    continue;
+                }
+                Accept::No(element) => {
+                    // For a spread list the complaint is about the first argument as an element.
+                    let element = element.or((spread && keyword.is_none()).then_some(0));
+                    let culprit = match (element, value.sequence()) {
+                        (Some(k), Some(items)) => items.get(k).map(|v| v.type_name().to_string()),
+                        (Some(k), None) => given.get(k).map(|v| v.type_name().to_string()),
+                        _ => None,
+                    };
+                    let got = culprit.unwrap_or_else(|| value.type_name().to_string());
+                    let position = keyword.is_none().then_some(next + 1);
+                    return Ok(Err(Mismatch::Wrong { param: i, position, got, element }));
+                }
+            }
+        }
+        match keyword {
+            Some(_) => keywords_used += 1,
+            None => next += 1,
+        }
+    }
+    if keywords_used < arguments.keywords.len() {
+        return Ok(Err(Mismatch::Keywords));
+    }
+    Ok(Ok(bound))
+}
+
+/// NumPy's spellings are accepted for three common keywords.
+fn matches_name(param: &Param, keyword: &str) -> bool {
+    let name = param.shown_name();
+    keyword == name
+        || matches!((name, keyword), ("dim", "axis") | ("keepdim", "keepdims") | ("input", "x") | ("other", "x2"))
+}
+
+impl Mismatch {
+    fn error(&self, signature: &Signature, method: bool, arguments: &Arguments) -> Error {
+        let name = signature.name.rsplit('.').next().unwrap_or(signature.name);
+        let params = signature.visible(method);
+        let text = match self {
+            Mismatch::TooMany => {
+                let max = params.iter().filter(|p| !p.keyword_only).count();
+                let min = params.iter().filter(|p| p.default.is_none()).count();
+                let given = arguments.positional.len();
+                if min != max {
+                    format!("{name}() takes from {min} to {max} positional arguments but {given} were given")
+                } else {
+                    format!(
+                        "{name}() takes {max} positional argument{} but {given} {} given",
+                        if max == 1 { "" } else { "s" },
+                        if given == 1 { "was" } else { "were" }
+                    )
+                }
+            }
+            Mismatch::Missing { from } => {
+                let missing: Vec<String> = params
+                    .iter()
+                    .skip(*from)
+                    .filter(|p| p.default.is_none())
+                    .map(|p| format!("\"{}\"", p.shown_name()))
+                    .collect();
+                // The plural is PyTorch's own, the wrong way round.
+                let plural = if missing.len() == 1 { "s" } else { "" };
+                format!("{name}() missing {} required positional argument{plural}: {}", missing.len(), missing.join(", "))
+            }
+            Mismatch::Wrong { param, position, got, element } => {
+                let Some(param) = params.get(*param) else { return Error::type_error("invalid arguments") };
+                if let (Kind::Tensors, Some(element), Some(position)) = (param.kind, element, position) {
+                    return Error::type_error(format!(
+                        "expected Tensor as element {element} in argument {}, but got {got}",
+                        position - 1
+                    ));
+                }
+                let place = position.map(|p| format!(" (position {p})")).unwrap_or_default();
+                let want = param.kind.type_name();
+                let but = match element {
+                    Some(element) => format!(", but found element of type {got} at pos {element}"),
+                    None => format!(", not {got}"),
+                };
+                format!("{name}(): argument '{}'{place} must be {want}{but}", param.shown_name())
+            }
+            Mismatch::Keywords => unexpected_keyword(name, params, arguments),
+        };
+        Error::type_error(text)
+    }
+}
+
+fn unexpected_keyword(name: &str, params: &[Param], arguments: &Arguments) -> String {
+    for (keyword, _) in &arguments.keywords {
+        match params.iter().position(|p| matches_name(p, keyword)) {
+            None => return format!("{name}() got an unexpected keyword argument '{keyword}'"),
+            Some(i) if i < arguments.positional.len() => {
+                return format!("{name}() got multiple values for argument '{keyword}'");
+            }
+            Some(_) => {}
+        }
+    }
+    "invalid keyword arguments".to_string()
+}
+
+/// The error that lists every signature.
+fn no_combination<'s>(
+    name: &str,
+    signatures: impl Iterator<Item = &'s Signature> + Clone,
+    method: bool,
+    arguments: &Arguments,
+) -> Error {
+    let mut got: Vec<String> = arguments.positional.iter().map(|v| v.type_name().to_string()).collect();
+    let keywords = arguments.keywords.iter().rev().map(|(k, v)| format!("{k}={}", short_class(v)));
+    let only_keywords = got.is_empty() && !arguments.keywords.is_empty();
+    got.extend(keywords);
+    let mut got = got.join(", ");
+    if only_keywords {
+        got += ", ";
+    }
+    let mut text = format!("{name}() received an invalid combination of arguments - got ({got}), but expected ");
+    let listings: Vec<String> = signatures.map(|s| s.listing(method)).collect();
+    match listings.as_slice() {
+        [only] => text += only,
+        several => {
+            text += "one of:\n";
+            for listing in several {
+                text += &format!(" * {listing}\n");
+            }
+        }
+    }
+    Error::type_error(text)
+}
+
+fn short_class(value: &Value) -> &str {
+    value.type_name()
+}
+
+fn no_arguments(name: &str, signature: &Signature, method: Option<&Value>, arguments: &Arguments) -> Result<Bound> {
+    let given = arguments.positional.len();
+    if !arguments.keywords.is_empty() {
+        return Err(Error::type_error(format!("TensorBase.{name}() takes no keyword arguments")));
+    }
+    if given > 0 {
+        return Err(Error::type_error(format!("TensorBase.{name}() takes no arguments ({given} given)")));
+    }
+    attempt(signature, method, arguments)?.map_err(|m| m.error(signature, true, arguments))
+}
+
+/// Binding for functions that are Python functions in PyTorch; the words are CPython's.
+fn as_python(path: &str, signature: &Signature, method: Option<&Value>, arguments: &Arguments) -> Result<Bound> {
+    let params = signature.visible(method.is_some());
+    // Python counts `self`.
+    let own = usize::from(method.is_some());
+    let given = arguments.positional.len() + own;
+    let positional: Vec<&Param> = params.iter().filter(|p| !p.keyword_only).collect();
+    let max = positional.len() + own;
+    for (keyword, _) in &arguments.keywords {
+        match params.iter().position(|p| p.name == &**keyword) {
+            None => return Err(Error::type_error(format!("{path}() got an unexpected keyword argument '{keyword}'"))),
+            Some(i) if i < arguments.positional.len() => {
+                return Err(Error::type_error(format!("{path}() got multiple values for argument '{keyword}'")));
+            }
+            Some(_) => {}
+        }
+    }
+    if given > max {
+        let min = positional.iter().filter(|p| p.default.is_none()).count() + own;
+        let takes = if min == max {
+            format!("{max} positional argument{}", if max == 1 { "" } else { "s" })
+        } else {
+            format!("from {min} to {max} positional arguments")
+        };
+        let were = if given == 1 { "was" } else { "were" };
+        return Err(Error::type_error(format!("{path}() takes {takes} but {given} {were} given")));
+    }
+    let mut bound = Bound::new();
+    bound.extend(method.cloned());
+    let mut missing = Vec::new();
+    for (i, param) in params.iter().enumerate() {
+        let value = arguments
+            .positional
+            .get(i)
+            .filter(|_| !param.keyword_only)
+            .or_else(|| arguments.keywords.iter().find(|(k, _)| &**k == param.name).map(|(_, v)| v));
+        match value.or(param.default.as_ref()) {
+            Some(value) => bound.push(value.clone()),
+            None => missing.push(param),
+        }
+    }
+    if missing.is_empty() {
+        return Ok(bound);
+    }
+    let kind = if missing.iter().all(|p| p.keyword_only) { "keyword-only" } else { "positional" };
+    let names: Vec<String> = missing.iter().map(|p| format!("'{}'", p.name)).collect();
+    let listed = match names.split_last() {
+        Some((last, [first])) => format!("{first} and {last}"),
+        Some((last, rest)) if !rest.is_empty() => format!("{}, and {last}", rest.join(", ")),
+        _ => names.concat(),
+    };
+    Err(Error::type_error(format!(
+        "{path}() missing {} required {kind} argument{}: {listed}",
+        missing.len(),
+        if missing.len() == 1 { "" } else { "s" }
+    )))
+}
+
+/// Does a value fit a parameter? If not, which element of a list was the reason, where that is known.
+enum Accept {
+    Yes,
+    No(Option<usize>),
+}
+
+fn accept(param: &Param, value: &Value) -> Accept {
+    let yes = match param.kind {
+        Kind::Tensor => matches!(value, Value::Tensor(_)),
+        Kind::Operand => matches!(value, Value::Tensor(_) | Value::BigInt(_)) || value.as_scalar().is_some(),
+        Kind::Tensors => {
+            let Some(items) = list_or_tuple(value) else { return Accept::No(None) };
+            return match items.iter().position(|v| !matches!(v, Value::Tensor(_))) {
+                None => Accept::Yes,
+                Some(i) => Accept::No(Some(i)),
+            };
+        }
+        Kind::Number => value.as_scalar().is_some() || matches!(value, Value::BigInt(_)) || is_scalar_tensor(value),
+        Kind::Int => matches!(value, Value::Int(_) | Value::BigInt(_)) || is_integer_tensor(value),
+        Kind::Float => {
+            matches!(value, Value::Int(_) | Value::BigInt(_) | Value::Float(_) | Value::Bool(_)) || is_scalar_tensor(value)
+        }
+        Kind::Bool => matches!(value, Value::Bool(_)),
+        Kind::Str => matches!(value, Value::Str(_)),
+        Kind::Ints(length) => {
+            let Some(items) = list_or_tuple(value) else {
+                let single = length.is_some() && matches!(value, Value::Int(_) | Value::BigInt(_));
+                return if single { Accept::Yes } else { Accept::No(None) };
+            };
+            return match items.first() {
+                None => Accept::Yes,
+                Some(first) if is_index(first) => Accept::Yes,
+                Some(_) => Accept::No(Some(0)),
+            };
+        }
+        Kind::DType => match value {
+            Value::DType(_) => true,
+            Value::Type(name) => dtype_of_type(name).is_some(),
+            _ => false,
+        },
+        Kind::Device => matches!(value, Value::Device(_) | Value::Str(_) | Value::Int(_)),
+        Kind::Layout => matches!(value, Value::Layout(_)),
+        Kind::MemoryFormat => matches!(value, Value::MemoryFormat(_)),
+        Kind::Generator => matches!(value, Value::Generator(_)),
+        Kind::UntypedStorage => matches!(value, Value::Storage(_)),
+        Kind::TypedStorage => matches!(value, Value::TypedStorage(_)),
+        Kind::Storage => matches!(value, Value::Storage(_) | Value::TypedStorage(_)),
+        Kind::Name => matches!(value, Value::Str(_)),
+        Kind::Names => list_or_tuple(value).is_some_and(|items| items.iter().all(|v| matches!(v, Value::Str(_)))),
+        Kind::Size => matches!(value, Value::Size(_)),
+        Kind::Buffer => matches!(value, Value::Buffer(_)),
+        Kind::Type => matches!(value, Value::Type(_)),
+        Kind::Any => true,
+    };
+    if yes { Accept::Yes } else { Accept::No(None) }
+}
+
+fn list_or_tuple(value: &Value) -> Option<Vec<Value>> {
+    match value {
+        Value::Tuple(_) | Value::List(_) | Value::Size(_) | Value::NamedTuple(_) => value.sequence(),
+        _ => None,
+    }
+}
+
+fn is_scalar_tensor(value: &Value) -> bool {
+    matches!(value, Value::Tensor(t) if t.borrow().ndim() == 0 && !t.requires_grad())
+}
+
+fn is_integer_tensor(value: &Value) -> bool {
+    matches!(value, Value::Tensor(t) if t.borrow().ndim() == 0 && t.borrow().dtype.is_integral(false) && !t.requires_grad())
+}
+
+/// Python's `__index__`: integers, and integer tensors of one element.
+fn is_index(value: &Value) -> bool {
+    matches!(value, Value::Int(_) | Value::BigInt(_))
+        || matches!(value, Value::Tensor(t) if t.borrow().numel() == 1 && t.borrow().dtype.is_integral(true))
+}
+
+fn starts_as_ints(values: &[Value]) -> bool {
+    values.first().is_some_and(is_index)
+}
+
+/// The dtype that one of Python's number classes stands for.
+pub fn dtype_of_type(name: &str) -> Option<DType> {
+    Some(match name {
+        "float" => DType::Double,
+        "int" => DType::Long,
+        "bool" => DType::Bool,
+        "complex" => DType::ComplexDouble,
+        _ => return None,
+    })
+}
+
+/// Brings an accepted value into the form functions read: sizes as `Size`, devices parsed, numbers out of tensors.
+fn convert(name: &str, param: &Param, value: &Value) -> Result<Value> {
+    let single = std::slice::from_ref(value);
+    Ok(match (param.kind, value) {
+        (Kind::Ints(_), Value::Size(_)) => value.clone(),
+        (Kind::Ints(length), _) => match (list_or_tuple(value), length) {
+            (Some(items), _) => Value::Size(unpack_ints(name, param, &items)?),
+            (None, Some(n)) if n > 1 => {
+                let one = unpack_ints(name, param, single)?;
+                Value::Size(Dims::from_elem(one.first().copied().unwrap_or_default(), usize::from(n)))
+            }
+            (None, _) => Value::Size(unpack_ints(name, param, single)?),
+        },
+        (Kind::Int, Value::BigInt(_)) => return Err(Error::runtime("Overflow when unpacking long")),
+        (Kind::Int, Value::Tensor(t)) => Value::Int(t.borrow().item()?.to_i64()),
+        (Kind::Number | Kind::Float, Value::Tensor(t)) => Value::from(t.borrow().item()?),
+        (Kind::DType, Value::Type(class)) => dtype_of_type(class).map_or(Value::None, Value::DType),
+        (Kind::Device, Value::Str(text)) => Value::Device(Device::parse(text)?),
+        (Kind::Device, Value::Int(index)) => Value::Device(Device::parse(&format!("cuda:{index}"))?),
+        (Kind::Name, Value::Str(text)) => return Err(Error::runtime(format!("Name '{text}' not found in Tensor[None]."))),
+        _ => value.clone(),
+    })
+}
+
+fn unpack_ints(name: &str, param: &Param, items: &[Value]) -> Result<Dims> {
+    let mut dims = Dims::new();
+    for (i, item) in items.iter().enumerate() {
+        let wrong = |why: String| {
+            Error::type_error(format!(
+                "{name}(): argument '{}' failed to unpack the object at pos {} with error \"{why}\"",
+                param.shown_name(),
+                i + 1
+            ))
+        };
+        dims.push(match item {
+            Value::Int(v) => *v,
+            Value::BigInt(_) => return Err(wrong("Overflow when unpacking long".into())),
+            Value::Tensor(t) if is_index(item) => t.borrow().item()?.to_i64(),
+            other => return Err(wrong(format!("type must be tuple of ints,but got {}", other.type_name()))),
+        });
+    }
+    Ok(dims)
+}
+
+/// A TypeError in Python's words for an operator without meaning for its operands.
+pub fn unsupported_operands(symbol: &str, left: &Value, right: &Value) -> Error {
+    Error::new(
+        ErrorKind::TypeError,
+        format!("unsupported operand type(s) for {symbol}: '{}' and '{}'", left.type_name(), right.type_name()),
+    )
+}

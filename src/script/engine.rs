@@ -1,0 +1,357 @@
+//! The Rhai engine with our functions in it: registration, names, subscripts, operators, limits and interrupts.
+//! Every call of a script ends in [`dispatch`], which finds the row of the function table.
+
+use super::bind::Arguments;
+use super::fault;
+use super::functions::{self, Overloads, Receiver, class_of};
+use super::operators;
+use super::state::State;
+use super::subscript;
+use super::value::{class_ids, register_names, to_dynamic, to_value};
+use crate::tensor::{DType, Error, ErrorKind, Result, Tensor};
+use crate::value::{MemoryFormat, TensorLayout, Value};
+use rhai::packages::{
+    ArithmeticPackage, BasicArrayPackage, BasicFnPackage, BasicIteratorPackage, BasicMapPackage, BasicMathPackage,
+    BasicStringPackage, LanguageCorePackage, LogicPackage, MoreStringPackage, Package,
+};
+use rhai::{Dynamic, Engine, EvalAltResult, FuncRegistration, Module, NativeCallContext, RhaiFunc, Token};
+use std::any::TypeId;
+use std::cell::Cell;
+use std::rc::Rc;
+
+/// How deep script functions may call each other; Python's own limit.
+const MAX_CALL_LEVELS: usize = 1000;
+/// How deep an expression may nest; safe on the large stack the program runs on.
+const MAX_EXPRESSION_DEPTH: usize = 500;
+/// No single string of a script may grow beyond this many bytes.
+const MAX_STRING: usize = 1 << 30;
+
+type Scripted<T> = std::result::Result<T, Box<EvalAltResult>>;
+
+/// An engine that knows every function of the table and reports to `state`.
+pub fn build(state: &Rc<State>) -> Engine {
+    let mut engine = Engine::new_raw();
+    for package in [
+        ArithmeticPackage::new().as_shared_module(),
+        LogicPackage::new().as_shared_module(),
+        LanguageCorePackage::new().as_shared_module(),
+        BasicStringPackage::new().as_shared_module(),
+        MoreStringPackage::new().as_shared_module(),
+        BasicIteratorPackage::new().as_shared_module(),
+        BasicArrayPackage::new().as_shared_module(),
+        BasicMapPackage::new().as_shared_module(),
+        BasicMathPackage::new().as_shared_module(),
+        BasicFnPackage::new().as_shared_module(),
+    ] {
+        engine.register_global_module(package);
+    }
+    set_limits(&mut engine, state);
+    register_names(&mut engine);
+    let mut module = Module::new();
+    register_functions(&mut module, state);
+    register_subscripts(&mut module, state);
+    register_operators(&mut module, state);
+    register_iteration(&mut module, state);
+    engine.register_global_module(module.into());
+    register_printing(&mut engine, state);
+    // Python's matrix product; the precedence is that of `*`.
+    if let Err(reason) = engine.register_custom_operator("@", 180) {
+        state.print(&format!("operator @ is unavailable: {reason}\n"));
+    }
+    resolve_names(&mut engine, state);
+    free_reserved_words(&mut engine);
+    engine
+}
+
+fn set_limits(engine: &mut Engine, state: &Rc<State>) {
+    engine.set_max_call_levels(MAX_CALL_LEVELS);
+    engine.set_max_expr_depths(MAX_EXPRESSION_DEPTH, MAX_EXPRESSION_DEPTH);
+    engine.set_max_string_size(MAX_STRING);
+    engine.set_fail_on_invalid_map_property(true);
+    let interrupt = state.interrupt.clone();
+    engine.on_progress(move |_| {
+        interrupt.load(std::sync::atomic::Ordering::Relaxed).then(|| Dynamic::from(fault::Interrupted))
+    });
+}
+
+/// Adds a function over any types; the first argument is passed by reference and never copied back.
+fn add(
+    module: &mut Module,
+    name: &str,
+    types: &[TypeId],
+    run: impl Fn(&mut [&mut Dynamic]) -> Result<Dynamic> + 'static,
+) {
+    let func = move |_: Option<NativeCallContext>, args: &mut [&mut Dynamic]| run(args).map_err(fault::thrown);
+    FuncRegistration::new(name).in_global_namespace().set_into_module_raw(
+        module,
+        types,
+        RhaiFunc::Method { func: Rc::new(func), has_context: false, is_pure: true, is_volatile: true },
+    );
+}
+
+fn any(count: usize) -> Vec<TypeId> {
+    vec![TypeId::of::<Dynamic>(); count]
+}
+
+fn register_functions(module: &mut Module, state: &Rc<State>) {
+    for (name, largest) in state.registry.arities() {
+        for arity in 0..=largest.min(16) {
+            let state = state.clone();
+            add(module, name, &any(arity), move |args| {
+                dispatch(&state, name, args).map(to_dynamic)
+            });
+        }
+    }
+}
+
+/// Finds the function a script means by `name` with these arguments, and calls it.
+pub fn dispatch(state: &State, name: &str, args: &mut [&mut Dynamic]) -> Result<Value> {
+    let Some((first, rest)) = args.split_first() else {
+        return call(state, bare(state, name, None)?, None, &[]);
+    };
+    let receiver = to_value(first)?;
+    let registry = &state.registry;
+    match &receiver {
+        Value::Module(path) => {
+            let module = if *path == "torch" { "" } else { path };
+            match registry.find(name, Receiver::Module(module)) {
+                Some(overloads) => call(state, overloads, None, rest),
+                None => Err(fault::no_attribute(state, &receiver, name)),
+            }
+        }
+        Value::Type(class) => {
+            let class = class.rsplit('.').next().unwrap_or(class);
+            if let Some(overloads) = registry.find(name, Receiver::Module(class)) {
+                return call(state, overloads, None, rest);
+            }
+            // `torch.Tensor.view(x, 2)`: the method with its receiver passed by hand.
+            match rest.split_first() {
+                Some((this, rest)) => {
+                    let this = to_value(this)?;
+                    match class_of(&this).and_then(|kind| registry.find(name, Receiver::Class(kind))) {
+                        Some(overloads) => call(state, overloads, Some(&this), rest),
+                        None => Err(fault::no_attribute(state, &receiver, name)),
+                    }
+                }
+                None => Err(fault::no_attribute(state, &receiver, name)),
+            }
+        }
+        _ => {
+            if let Some(overloads) = class_of(&receiver).and_then(|kind| registry.find(name, Receiver::Class(kind))) {
+                return call(state, overloads, Some(&receiver), rest);
+            }
+            call(state, bare(state, name, Some(&receiver))?, None, args)
+        }
+    }
+}
+
+/// A function called by its bare name: Python's builtin, unless a tensor is passed and `torch` has one.
+fn bare<'s>(state: &'s State, name: &str, first: Option<&Value>) -> Result<&'s Overloads> {
+    let torch = state.registry.find(name, Receiver::Module(""));
+    let builtin = state.registry.find(name, Receiver::Module("py"));
+    let found = if matches!(first, Some(Value::Tensor(_))) { torch.or(builtin) } else { builtin.or(torch) };
+    found.ok_or_else(|| match first {
+        Some(value) => fault::no_attribute(state, value, name),
+        None => Error::new(ErrorKind::NameError, format!("name '{name}' is not defined")),
+    })
+}
+
+/// Collects the arguments of a script call: keywords travel as a last object map.
+fn call(state: &State, overloads: &Overloads, receiver: Option<&Value>, args: &[&mut Dynamic]) -> Result<Value> {
+    let mut arguments = Arguments::default();
+    let mut positional = args;
+    if let Some((last, before)) = args.split_last()
+        && let Some(map) = last.read_lock::<rhai::Map>()
+    {
+        positional = before;
+        for (key, value) in map.iter() {
+            arguments.keywords.push((key.as_str().into(), to_value(value)?));
+        }
+    }
+    for arg in positional {
+        arguments.positional.push(to_value(arg)?);
+    }
+    functions::call(state, overloads, receiver, &arguments)
+}
+
+fn register_subscripts(module: &mut Module, state: &Rc<State>) {
+    for class in class_ids() {
+        let this = state.clone();
+        add(module, "index$get$", &[class, TypeId::of::<Dynamic>()], move |args| match args {
+            [target, index] => subscript::get(&this, &to_value(target)?, index).map(to_dynamic),
+            _ => Ok(Dynamic::UNIT),
+        });
+        let this = state.clone();
+        add(module, "index$set$", &[class, TypeId::of::<Dynamic>(), TypeId::of::<Dynamic>()], move |args| match args {
+            [target, index, value] => subscript::set(&this, &to_value(target)?, index, value).map(|()| Dynamic::UNIT),
+            _ => Ok(Dynamic::UNIT),
+        });
+    }
+}
+
+fn register_operators(module: &mut Module, state: &Rc<State>) {
+    for operator in operators::BINARY {
+        let this = state.clone();
+        add(module, operator.symbol, &any(2), move |args| match args {
+            [a, b] => operators::binary(&this, operator, &to_value(a)?, &to_value(b)?).map(to_dynamic),
+            _ => Ok(Dynamic::UNIT),
+        });
+        if let Some(in_place) = operator.in_place {
+            let this = state.clone();
+            add(module, in_place, &[TypeId::of::<Tensor>(), TypeId::of::<Dynamic>()], move |args| match args {
+                [a, b] => operators::in_place(&this, operator, &to_value(a)?, &to_value(b)?).map(|_| Dynamic::UNIT),
+                _ => Ok(Dynamic::UNIT),
+            });
+        }
+    }
+    for (symbol, name) in operators::UNARY {
+        let this = state.clone();
+        add(module, symbol, &any(1), move |args| match args {
+            [a] => operators::unary(&this, name, &to_value(a)?).map(to_dynamic),
+            _ => Ok(Dynamic::UNIT),
+        });
+    }
+}
+
+fn register_iteration(module: &mut Module, state: &Rc<State>) {
+    for class in class_ids() {
+        let state = state.clone();
+        module.set_iter_result(class, move |value| {
+            let items = to_value(&value).and_then(|v| subscript::items(&state, &v));
+            match items {
+                Ok(items) => Box::new(items.into_iter().map(|v| Ok(to_dynamic(v)))),
+                Err(error) => Box::new(std::iter::once(Err(fault::thrown(error)))),
+            }
+        });
+    }
+}
+
+fn register_printing(engine: &mut Engine, state: &Rc<State>) {
+    for arity in 0..=16 {
+        let this = state.clone();
+        // The engine demands a string from `print` and hands it to `on_print`, which does the writing.
+        engine.register_raw_fn("print", any(arity), move |_: NativeCallContext, args: &mut [&mut Dynamic]| {
+            print_text(&this, args).map_err(fault::thrown)
+        });
+    }
+    let this = state.clone();
+    engine.on_print(move |text| this.print(text));
+    let this = state.clone();
+    engine.on_debug(move |text, _, _| this.print(&format!("{text}\n")));
+    for class in class_ids() {
+        for name in ["to_string", "to_debug"] {
+            let this = state.clone();
+            engine.register_raw_fn(name, [class], move |_: NativeCallContext, args: &mut [&mut Dynamic]| {
+                let text = args.first().map_or(Ok(String::new()), |v| to_value(v).and_then(|v| this.str(&v)));
+                text.map_err(fault::thrown)
+            });
+        }
+    }
+}
+
+/// Python's `print(*values, sep=" ", end="\n")`.
+fn print_text(state: &State, args: &[&mut Dynamic]) -> Result<String> {
+    let (mut separator, mut end) = (" ".to_string(), "\n".to_string());
+    let mut values = args;
+    if let Some((last, before)) = args.split_last()
+        && let Some(map) = last.read_lock::<rhai::Map>()
+    {
+        values = before;
+        for (key, value) in map.iter() {
+            let text = if value.is_unit() { None } else { Some(state.str(&to_value(value)?)?) };
+            match key.as_str() {
+                "sep" => separator = text.unwrap_or(separator),
+                "end" => end = text.unwrap_or(end),
+                "flush" | "file" => {}
+                other => {
+                    return Err(Error::type_error(format!("print() got an unexpected keyword argument '{other}'")));
+                }
+            }
+        }
+    }
+    let parts: Result<Vec<String>> = values.iter().map(|v| state.str(&to_value(v)?)).collect();
+    Ok(parts?.join(&separator) + end.as_str())
+}
+
+/// Names that are always there, in functions too: modules, Python's constants, dtypes by their bare names.
+fn resolve_names(engine: &mut Engine, state: &Rc<State>) {
+    let state = state.clone();
+    #[allow(deprecated)] // "volatile", says the library; there is no other way to see globals inside functions
+    engine.on_var(move |name, index, context| {
+        // A known position on the stack, or a local of that name, is an ordinary variable.
+        if index > 0 || context.scope().contains(name) {
+            return Ok(None);
+        }
+        if let Some(value) = state.globals.borrow().get(name) {
+            return Ok(Some(value.clone()));
+        }
+        Ok(constant(name).map(to_dynamic))
+    });
+}
+
+/// A name that every session starts with.
+pub fn constant(name: &str) -> Option<Value> {
+    Some(match name {
+        "torch" => Value::Module("torch"),
+        "py" => Value::Module("py"),
+        "None" => Value::None,
+        "True" => Value::Bool(true),
+        "False" => Value::Bool(false),
+        "Ellipsis" => Value::Ellipsis,
+        "inf" => Value::Float(f64::INFINITY),
+        "nan" => Value::Float(f64::NAN),
+        "cpu" | "meta" => return crate::tensor::Device::parse(name).ok().map(Value::Device),
+        _ => return member(name),
+    })
+}
+
+/// What `torch.` holds besides functions: dtypes, layouts, memory formats.
+pub fn member(name: &str) -> Option<Value> {
+    DType::from_name(name)
+        .map(Value::DType)
+        .or_else(|| TensorLayout::ALL.into_iter().find(|l| l.name() == name).map(Value::Layout))
+        .or_else(|| MemoryFormat::ALL.into_iter().find(|m| m.name() == name).map(Value::MemoryFormat))
+}
+
+/// After a dot, words that the language reserves are plain names: `storage.new()`, `x.is_shared()`.
+fn free_reserved_words(engine: &mut Engine) {
+    let after_dot = Cell::new(false);
+    #[allow(deprecated)] // "volatile"; the parser offers no other way
+    engine.on_parse_token(move |token, position, _| {
+        // A token at the start of a text also resets what an abandoned parse left behind.
+        let dotted = after_dot.get() && !(position.line() == Some(1) && position.position() == Some(1));
+        after_dot.set(matches!(token, Token::Period | Token::Elvis));
+        match token {
+            Token::Reserved(word) if dotted && rhai::is_valid_identifier(&word) => {
+                Token::Identifier(Box::new(rename(&word).into()))
+            }
+            Token::Identifier(word) if dotted && rename(&word) != word.as_str() => {
+                Token::Identifier(Box::new(rename(&word).into()))
+            }
+            other if dotted && other.is_standard_keyword() => {
+                Token::Identifier(Box::new(other.literal_syntax().into()))
+            }
+            other => other,
+        }
+    });
+}
+
+/// Names whose built-in meaning wins even after a dot reach our functions under another name.
+fn rename(word: &str) -> &str {
+    match word {
+        "is_shared" => "is_shared_",
+        "type_of" => "type_of_",
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_torch_resolve_bare() {
+        assert!(matches!(constant("float32"), Some(Value::DType(DType::Float))));
+        assert!(constant("no_such_name").is_none());
+    }
+}

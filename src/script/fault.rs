@@ -1,0 +1,189 @@
+//! Errors on their way out of the script engine: our errors travel as thrown values, the engine's own are put into
+//! Python's words. No name of a Rust type leaves this file.
+
+use super::state::State;
+use super::functions::{Receiver, class_of};
+use super::value::CLASSES;
+use crate::tensor::{Error, ErrorKind};
+use crate::value::Value;
+use rhai::{Dynamic, EvalAltResult, ParseError, Position};
+
+/// The token a running script is ended with by Ctrl-C.
+#[derive(Clone)]
+pub struct Interrupted;
+
+/// The token a script is ended with by `exit()`.
+#[derive(Clone)]
+pub struct Exit;
+
+/// An error of ours as the engine carries it.
+#[derive(Clone, Debug)]
+pub struct Thrown(pub Error);
+
+/// A failed evaluation, explained.
+#[derive(Clone, Debug)]
+pub struct Fault {
+    pub error: Error,
+    pub position: Position,
+    /// The calls it happened in, innermost first.
+    pub trace: Vec<String>,
+    pub interrupted: bool,
+    pub exit: bool,
+}
+
+/// Wraps an error for the engine; the position is filled in by it.
+pub fn thrown(error: Error) -> Box<EvalAltResult> {
+    if error.kind == ErrorKind::SystemExit {
+        return EvalAltResult::ErrorTerminated(Dynamic::from(Exit), Position::NONE).into();
+    }
+    EvalAltResult::ErrorRuntime(Dynamic::from(Thrown(error)), Position::NONE).into()
+}
+
+/// AttributeError in Python's words, with the nearest name as a suggestion in the text after a blank line.
+pub fn no_attribute(_state: &State, value: &Value, name: &str) -> Error {
+    Error::attribute(match value {
+        Value::Module(module) => format!("module '{module}' has no attribute '{name}'"),
+        Value::Type(class) => format!("type object '{}' has no attribute '{name}'", class.rsplit('.').next().unwrap_or(class)),
+        Value::Storage(_) => format!("'UntypedStorage' object has no attribute '{name}'"),
+        other => format!("'{}' object has no attribute '{name}'", other.type_name()),
+    })
+}
+
+/// The known name most like the one that was not found, for "did you mean".
+pub fn suggestion(state: &State, value: Option<&Value>, name: &str) -> Option<&'static str> {
+    let receiver = match value {
+        Some(Value::Module("torch")) | None => Receiver::Module(""),
+        Some(Value::Module(module)) => Receiver::Module(module),
+        Some(value) => Receiver::Class(class_of(value)?),
+    };
+    let names = state.registry.names(receiver);
+    let scored = names.into_iter().map(|known| (strsim::damerau_levenshtein(known, name), known));
+    let (distance, known) = scored.min()?;
+    (distance <= 2 && distance < name.len()).then_some(known)
+}
+
+/// Explains a parse error.
+pub fn from_parse(error: &ParseError) -> Fault {
+    let message = error.err_type().to_string();
+    fault(ErrorKind::SyntaxError, message, error.position())
+}
+
+fn fault(kind: ErrorKind, message: impl Into<String>, position: Position) -> Fault {
+    Fault { error: Error::new(kind, message), position, trace: Vec::new(), interrupted: false, exit: false }
+}
+
+/// Explains a failed evaluation of `source`.
+pub fn from_eval(error: &EvalAltResult, source: &str) -> Fault {
+    use ErrorKind::*;
+    use EvalAltResult as E;
+    let at = error.position();
+    match error {
+        E::ErrorInFunctionCall(name, _, inner, call_site) => {
+            let mut fault = from_eval(inner, source);
+            fault.trace.push(format!("in {name}() called at line {}", call_site.line().unwrap_or(0)));
+            fault
+        }
+        E::ErrorRuntime(value, position) => match value.read_lock::<Thrown>() {
+            Some(thrown) => Fault {
+                error: thrown.0.clone(),
+                position: *position,
+                trace: Vec::new(),
+                interrupted: false,
+                exit: false,
+            },
+            None => fault(RuntimeError, value.to_string(), *position),
+        },
+        E::ErrorTerminated(token, position) => {
+            let exit = token.is::<Exit>();
+            Fault { interrupted: !exit, exit, ..fault(KeyboardInterrupt, "", *position) }
+        }
+        E::ErrorParsing(kind, position) => fault(SyntaxError, kind.to_string(), *position),
+        E::ErrorVariableNotFound(name, _) => fault(NameError, format!("name '{name}' is not defined"), at),
+        E::ErrorVariableExists(name, _) => fault(NameError, format!("name '{name}' exists already"), at),
+        E::ErrorFunctionNotFound(signature, _) => function_not_found(signature, source, at),
+        E::ErrorModuleNotFound(name, _) => fault(ModuleNotFoundError, format!("No module named '{name}'"), at),
+        E::ErrorArrayBounds(..) => fault(IndexError, "list index out of range", at),
+        E::ErrorStringBounds(..) => fault(IndexError, "string index out of range", at),
+        E::ErrorIndexNotFound(key, _) => fault(KeyError, format!("'{key}'"), at),
+        E::ErrorPropertyNotFound(name, _) => fault(KeyError, format!("'{name}'"), at),
+        E::ErrorIndexingType(types, _) => {
+            let class = types.split(' ').next().unwrap_or(types);
+            fault(TypeError, format!("'{}' object is not subscriptable", python_type(class)), at)
+        }
+        E::ErrorDotExpr(text, _) => match quoted(text) {
+            (Some(name), Some(class)) => {
+                fault(AttributeError, format!("'{}' object has no attribute '{name}'", python_type(class)), at)
+            }
+            _ => fault(AttributeError, text.clone(), at),
+        },
+        E::ErrorArithmetic(text, _) if text.starts_with("Division by zero") || text.starts_with("Modulo division by zero") => {
+            fault(ZeroDivisionError, "division by zero", at)
+        }
+        E::ErrorArithmetic(text, _) => fault(OverflowError, text.clone(), at),
+        E::ErrorMismatchDataType(want, got, _) => fault(
+            TypeError,
+            format!("a {} is needed here, not {}", python_type(want), python_type(got)),
+            at,
+        ),
+        E::ErrorMismatchOutputType(_, got, _) => {
+            fault(TypeError, format!("a {} is not allowed here", python_type(got)), at)
+        }
+        E::ErrorFor(_) => fault(TypeError, "this value cannot be iterated over", at),
+        E::ErrorAssignmentToConstant(name, _) => fault(TypeError, format!("'{name}' cannot be assigned to"), at),
+        E::ErrorStackOverflow(_) => fault(RecursionError, "maximum recursion depth exceeded", at),
+        E::ErrorDataTooLarge(what, _) => fault(MemoryError, what.clone(), at),
+        other => fault(RuntimeError, other.to_string(), at),
+    }
+}
+
+/// `view (Tensor, i64)`: no function has that name, or none takes so many arguments.
+fn function_not_found(signature: &str, source: &str, at: Position) -> Fault {
+    let (name, types) = signature.split_once(" (").unwrap_or((signature, ""));
+    let first = types.trim_end_matches(')').split(", ").next().unwrap_or_default();
+    let message = if !first.is_empty() && follows_dot(source, at) {
+        match python_type(first) {
+            "module" => format!("module 'torch' has no attribute '{name}'"),
+            class => format!("'{class}' object has no attribute '{name}'"),
+        }
+    } else {
+        return fault(ErrorKind::NameError, format!("name '{name}' is not defined"), at);
+    };
+    fault(ErrorKind::AttributeError, message, at)
+}
+
+/// Is the last thing before a position a dot?
+fn follows_dot(source: &str, at: Position) -> bool {
+    let (Some(line), Some(column)) = (at.line(), at.position()) else { return false };
+    let Some(text) = source.lines().nth(line - 1) else { return false };
+    let before: String = text.chars().take(column.saturating_sub(1)).collect();
+    before.trim_end().ends_with('.')
+}
+
+/// The two quoted words of "Unknown property 'x' - a getter is not registered for type 'y'".
+fn quoted(text: &str) -> (Option<&str>, Option<&str>) {
+    let mut words = text.split('\'').skip(1).step_by(2);
+    (words.next(), words.next())
+}
+
+/// Python's name for a type of the script language.
+fn python_type(name: &str) -> &str {
+    match name {
+        "i64" => "int",
+        "f64" => "float",
+        "string" | "&str" | "ImmutableString" => "str",
+        "array" => "list",
+        "map" => "dict",
+        "()" => "NoneType",
+        "Fn" => "function",
+        other if other.contains("range") || other.contains("Range") => "range",
+        other if other.contains("Boxed<") => kind_name(other),
+        other if other.ends_with("::Tensor") => "Tensor",
+        other => other,
+    }
+}
+
+/// The class behind `…::Boxed<7>`, which the engine shows where no display name was asked for.
+fn kind_name(rust: &str) -> &str {
+    let kind = rust.rsplit('<').next().and_then(|k| k.trim_end_matches('>').trim_end_matches("u8").parse::<u8>().ok());
+    CLASSES.iter().find(|(_, k)| Some(*k) == kind).map_or("object", |(name, _)| name)
+}

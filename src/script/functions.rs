@@ -1,0 +1,467 @@
+//! THE function table: one row per overload. A row is the schema as PyTorch writes it, the function, and one line of
+//! documentation; methods, module functions, attributes, argument errors, help and completion all come from it.
+
+use super::bind::{Arguments, Bound, Parser, bind};
+use super::signature::{Kind, Signature};
+use super::state::State;
+use crate::tensor::{Device, DType, Dims, Error, Result, Scalar, Storage, Tensor, View};
+use crate::value::{MemoryFormat, Value};
+use crate::{autograd, bail};
+use std::collections::HashMap;
+
+mod attributes;
+mod autograd_rows;
+mod buffers;
+mod casts;
+mod create;
+mod objects;
+mod pointwise;
+mod python;
+mod random;
+mod reduce;
+mod storages;
+mod tensors;
+mod views;
+
+pub use create::index_tensor;
+pub use objects::module_value;
+pub use tensors::{assign, subscript};
+
+/// Modules a name may be reached through; `py` holds Python's builtins.
+pub const MODULES: &[&str] = &["py", "array", "copy", "math", "linalg", "nn", "storage", "serialization", "testing", "special", "fft"];
+
+/// Every row of the table.
+const TABLES: &[&[Row]] = &[
+    attributes::ROWS,
+    autograd_rows::ROWS,
+    buffers::ROWS,
+    casts::ROWS,
+    create::ROWS,
+    objects::ROWS,
+    pointwise::ROWS,
+    pointwise::BINARY,
+    pointwise::BINARY_IN_PLACE,
+    pointwise::BINARY_ONLY,
+    pointwise::LOGICAL,
+    pointwise::LOGICAL_IN_PLACE,
+    pointwise::COMPARISONS,
+    pointwise::COMPARISONS_IN_PLACE,
+    pointwise::UNARY,
+    pointwise::UNARY_IN_PLACE,
+    pointwise::TESTS,
+    python::ROWS,
+    random::ROWS,
+    reduce::ROWS,
+    storages::ROWS,
+    tensors::ROWS,
+    views::ROWS,
+];
+
+/// What a row's function looks like: bound arguments in, value out.
+pub type Run = fn(&mut Call) -> Result<Value>;
+
+/// One overload of one function.
+pub struct Row {
+    pub signature: &'static str,
+    pub run: Run,
+    pub doc: &'static str,
+    pub role: Role,
+    /// The qualified name in Python, for functions PyTorch writes in Python; decides the words of argument errors.
+    pub python: Option<&'static str>,
+}
+
+/// How a row is reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// `x.f()` only.
+    Method,
+    /// `torch.f()` and bare `f()` only.
+    Function,
+    /// `x.f()`, `torch.f(x)` and `f(x)`.
+    Both,
+    /// `x.f` without parentheses.
+    Attribute,
+    /// `x.f = value`.
+    Setter,
+    /// `torch.UntypedStorage.f()`: through the class named by the signature's module path.
+    Static,
+}
+
+const fn row(signature: &'static str, run: Run, doc: &'static str, role: Role) -> Row {
+    Row { signature, run, doc, role, python: None }
+}
+
+pub const fn method(signature: &'static str, run: Run, doc: &'static str) -> Row {
+    row(signature, run, doc, Role::Method)
+}
+
+pub const fn function(signature: &'static str, run: Run, doc: &'static str) -> Row {
+    row(signature, run, doc, Role::Function)
+}
+
+pub const fn both(signature: &'static str, run: Run, doc: &'static str) -> Row {
+    row(signature, run, doc, Role::Both)
+}
+
+pub const fn attribute(signature: &'static str, run: Run, doc: &'static str) -> Row {
+    row(signature, run, doc, Role::Attribute)
+}
+
+impl Row {
+    /// Marks a function that is written in Python there, under this qualified name.
+    pub const fn python(self, path: &'static str) -> Row {
+        Row { python: Some(path), ..self }
+    }
+}
+
+/// A row with its parsed signature.
+pub struct Function {
+    pub signature: Signature,
+    pub row: &'static Row,
+}
+
+/// All overloads of one name for one kind of receiver, in the order PyTorch tries them.
+pub struct Overloads {
+    pub name: &'static str,
+    pub functions: Vec<&'static Function>,
+    /// Is the first parameter the receiver?
+    pub method: bool,
+    parser: Parser,
+}
+
+/// Who is asked for a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Receiver {
+    /// A value of the class that this kind of parameter accepts.
+    Class(Kind),
+    /// A module: `torch` is "", the others carry their name.
+    Module(&'static str),
+}
+
+/// The table by name.
+pub struct Registry {
+    families: HashMap<&'static str, HashMap<Receiver, Overloads>>,
+    attributes: HashMap<(&'static str, Kind), &'static Function>,
+    setters: HashMap<(&'static str, Kind), &'static Function>,
+}
+
+impl Registry {
+    /// Parses every row. Malformed rows are left out; a test fails on them.
+    pub fn new() -> Registry {
+        let mut registry = Registry { families: HashMap::new(), attributes: HashMap::new(), setters: HashMap::new() };
+        for row in TABLES.iter().copied().flatten() {
+            if let Some(signature) = Signature::parse(row.signature) {
+                registry.add(Box::leak(Box::new(Function { signature, row })));
+            }
+        }
+        registry
+    }
+
+    fn add(&mut self, function: &'static Function) {
+        let signature = &function.signature;
+        let (module, name) = match signature.name.rsplit_once('.') {
+            Some((module, name)) => (module, name),
+            None => ("", signature.name),
+        };
+        let role = function.row.role;
+        if let (Role::Attribute | Role::Setter, Some(kind)) = (role, signature.receiver()) {
+            let table = if role == Role::Setter { &mut self.setters } else { &mut self.attributes };
+            table.insert((name, kind), function);
+            return;
+        }
+        if let (Role::Method | Role::Both, Some(kind)) = (role, signature.receiver()) {
+            self.insert(name, Receiver::Class(kind), function, true);
+        }
+        if let Role::Function | Role::Both | Role::Static = role {
+            self.insert(name, Receiver::Module(module), function, false);
+        }
+    }
+
+    fn insert(&mut self, name: &'static str, receiver: Receiver, function: &'static Function, method: bool) {
+        let parser = match function.row.python {
+            Some(path) => Parser::Python(path),
+            None if method && function.signature.visible(true).is_empty() => Parser::NoArguments,
+            None => Parser::Torch,
+        };
+        self.families
+            .entry(name)
+            .or_default()
+            .entry(receiver)
+            .or_insert_with(|| Overloads { name, functions: Vec::new(), method, parser })
+            .functions
+            .push(function);
+    }
+
+    /// The overloads of `name` for a receiver.
+    pub fn find(&self, name: &str, receiver: Receiver) -> Option<&Overloads> {
+        self.families.get(name)?.get(&receiver)
+    }
+
+    pub fn attribute(&self, name: &str, kind: Kind) -> Option<&'static Function> {
+        self.attributes.get(&(name, kind)).copied()
+    }
+
+    pub fn setter(&self, name: &str, kind: Kind) -> Option<&'static Function> {
+        self.setters.get(&(name, kind)).copied()
+    }
+
+    /// Every callable name with the largest number of arguments any overload takes (receiver and keywords included).
+    pub fn arities(&self) -> impl Iterator<Item = (&'static str, usize)> {
+        self.families.iter().map(|(name, family)| {
+            let largest = family.values().flat_map(|o| &o.functions).map(|f| {
+                let spread = f.signature.params.iter().any(|p| matches!(p.kind, Kind::Ints(_) | Kind::Any));
+                if spread { 14 } else { f.signature.params.iter().filter(|p| !p.keyword_only).count() }
+            });
+            // One more for the receiver module, one for keywords, one so that a surplus argument is our error.
+            (*name, largest.max().unwrap_or_default() + 3)
+        })
+    }
+
+    /// Every name that `receiver` answers to, for suggestions and completion.
+    pub fn names(&self, receiver: Receiver) -> Vec<&'static str> {
+        let methods = self.families.iter().filter(|(_, f)| f.contains_key(&receiver)).map(|(n, _)| *n);
+        let attributes = self.attributes.keys().filter(|(_, kind)| Receiver::Class(*kind) == receiver).map(|(n, _)| *n);
+        methods.chain(attributes).collect()
+    }
+}
+
+impl Default for Registry {
+    fn default() -> Self {
+        Registry::new()
+    }
+}
+
+/// The class a value belongs to as a receiver.
+pub fn class_of(value: &Value) -> Option<Kind> {
+    Some(match value {
+        Value::Tensor(_) => Kind::Tensor,
+        Value::Storage(_) => Kind::UntypedStorage,
+        Value::TypedStorage(_) => Kind::TypedStorage,
+        Value::DType(_) => Kind::DType,
+        Value::Device(_) => Kind::Device,
+        Value::Size(_) => Kind::Size,
+        Value::Buffer(_) => Kind::Buffer,
+        Value::Generator(_) => Kind::Generator,
+        Value::Str(_) => Kind::Str,
+        Value::Int(_) | Value::BigInt(_) => Kind::Int,
+        Value::Float(_) => Kind::Float,
+        Value::Complex(_) => Kind::Number,
+        Value::Tuple(_) | Value::List(_) | Value::Range(_) => Kind::Tensors,
+        _ => return None,
+    })
+}
+
+/// One call with its arguments bound: what a row's function reads.
+pub struct Call<'a> {
+    pub state: &'a State,
+    pub signature: &'static Signature,
+    pub args: Bound,
+}
+
+/// Binds the arguments to one of the overloads and runs it.
+///
+/// # Errors
+/// The binder's TypeErrors and whatever the function raises.
+pub fn call(state: &State, overloads: &Overloads, receiver: Option<&Value>, arguments: &Arguments) -> Result<Value> {
+    let receiver = receiver.filter(|_| overloads.method);
+    let signatures = overloads.functions.iter().map(|f| &f.signature);
+    let (chosen, args) = bind(overloads.name, signatures, receiver, overloads.parser, arguments)?;
+    let Some(function) = overloads.functions.get(chosen) else { bail!(TypeError, "no such overload") };
+    invoke(state, function, args)
+}
+
+/// Runs a function on bound arguments: autograd around it, version counters after it.
+pub fn invoke(state: &State, function: &'static Function, args: Bound) -> Result<Value> {
+    let signature = &function.signature;
+    let mut call = Call { state, signature, args };
+    let recording = state.grad_enabled.get() && call.args.iter().any(wants_grad);
+    let written = if signature.is_in_place() { call.args.first().and_then(as_tensor).cloned() } else { None };
+    let before = match &written {
+        Some(target) if recording => Some(autograd::prepare_in_place(target)?),
+        _ => None,
+    };
+    // A writing function may replace what its arguments show, so the record keeps them as they were.
+    let inputs = recording.then(|| autograd::Inputs::of(&call.args));
+    let result = (function.row.run)(&mut call)?;
+    if let Some(target) = &written {
+        target.bump_version();
+    }
+    if let Some(inputs) = inputs {
+        autograd::record(signature.key, inputs, &result, before)?;
+    }
+    finish(signature, &call, result)
+}
+
+/// What parameters shared by many functions do: `out=` and `requires_grad=`.
+fn finish(signature: &Signature, call: &Call, result: Value) -> Result<Value> {
+    for (param, value) in signature.params.iter().zip(&call.args) {
+        match (param.name, value, &result) {
+            ("requires_grad", Value::Bool(true), Value::Tensor(tensor)) if signature.name != "requires_grad_" => {
+                if !tensor.borrow().dtype.is_differentiable() {
+                    bail!(RuntimeError, "Only Tensors of floating point and complex dtype can require gradients");
+                }
+                tensor.autograd_mut(|meta| meta.requires_grad = true);
+            }
+            ("out", Value::Tensor(out), Value::Tensor(tensor)) if !out.is(tensor) => {
+                tensors::write_out(out, &tensor.view())?;
+                return Ok(Value::Tensor(out.clone()));
+            }
+            _ => {}
+        }
+    }
+    Ok(result)
+}
+
+fn as_tensor(value: &Value) -> Option<&Tensor> {
+    match value {
+        Value::Tensor(tensor) => Some(tensor),
+        _ => None,
+    }
+}
+
+fn wants_grad(value: &Value) -> bool {
+    match value {
+        Value::Tensor(tensor) => tensor.requires_grad(),
+        Value::List(items) | Value::Tuple(items) => items.iter().any(wants_grad),
+        _ => false,
+    }
+}
+
+/// The binder has checked every argument, so a mismatch here is a row whose function disagrees with its signature.
+fn row_error(call: &Call, index: usize) -> Error {
+    Error::type_error(format!("{}(): argument {index} has an unexpected type", call.signature.name))
+}
+
+impl Call<'_> {
+    /// The argument at a position of the signature; `None` where it has no such parameter.
+    pub fn value(&self, index: usize) -> Value {
+        self.args.get(index).cloned().unwrap_or(Value::None)
+    }
+
+    pub fn is_none(&self, index: usize) -> bool {
+        matches!(self.args.get(index), None | Some(Value::None))
+    }
+
+    pub fn tensor(&self, index: usize) -> Result<&Tensor> {
+        self.args.get(index).and_then(as_tensor).ok_or_else(|| row_error(self, index))
+    }
+
+    pub fn view(&self, index: usize) -> Result<View> {
+        Ok(self.tensor(index)?.view())
+    }
+
+    /// A result that is a view of the argument: it shares the version counter.
+    pub fn view_of(&self, index: usize, view: View) -> Result<Value> {
+        Ok(Value::Tensor(self.tensor(index)?.new_view(view)))
+    }
+
+    /// The receiver itself, for functions that return what they changed.
+    pub fn itself(&self) -> Value {
+        self.value(0)
+    }
+
+    pub fn views(&self, index: usize) -> Result<Vec<View>> {
+        let items = self.value(index).sequence().ok_or_else(|| row_error(self, index))?;
+        items.iter().map(|v| as_tensor(v).map(Tensor::view).ok_or_else(|| row_error(self, index))).collect()
+    }
+
+    pub fn storage(&self, index: usize) -> Result<Storage> {
+        match self.args.get(index) {
+            Some(Value::Storage(storage)) => Ok(storage.clone()),
+            Some(Value::TypedStorage(typed)) => Ok(typed.storage.clone()),
+            _ => Err(row_error(self, index)),
+        }
+    }
+
+    pub fn int(&self, index: usize) -> Result<i64> {
+        match self.args.get(index) {
+            Some(Value::Int(i)) => Ok(*i),
+            _ => Err(row_error(self, index)),
+        }
+    }
+
+    pub fn opt_int(&self, index: usize) -> Result<Option<i64>> {
+        if self.is_none(index) { Ok(None) } else { self.int(index).map(Some) }
+    }
+
+    pub fn bool(&self, index: usize) -> Result<bool> {
+        match self.args.get(index) {
+            Some(Value::Bool(b)) => Ok(*b),
+            _ => Err(row_error(self, index)),
+        }
+    }
+
+    pub fn str(&self, index: usize) -> Result<&str> {
+        match self.args.get(index) {
+            Some(Value::Str(s)) => Ok(s),
+            _ => Err(row_error(self, index)),
+        }
+    }
+
+    pub fn ints(&self, index: usize) -> Result<Dims> {
+        match self.args.get(index) {
+            Some(Value::Size(dims)) => Ok(dims.clone()),
+            _ => Err(row_error(self, index)),
+        }
+    }
+
+    pub fn scalar(&self, index: usize) -> Result<Scalar> {
+        match self.args.get(index) {
+            Some(Value::BigInt(i)) if u64::try_from(*i).is_err() => Err(Error::runtime("Overflow when unpacking long")),
+            Some(value) => value.as_scalar().ok_or_else(|| row_error(self, index)),
+            None => Err(row_error(self, index)),
+        }
+    }
+
+    pub fn opt_dtype(&self, index: usize) -> Option<DType> {
+        match self.args.get(index) {
+            Some(Value::DType(dtype)) => Some(*dtype),
+            _ => None,
+        }
+    }
+
+    pub fn opt_device(&self, index: usize) -> Result<Option<Device>> {
+        match self.args.get(index) {
+            Some(Value::Device(device)) => device.available().map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    pub fn memory_format(&self, index: usize) -> Option<MemoryFormat> {
+        match self.args.get(index) {
+            Some(Value::MemoryFormat(format)) => Some(*format),
+            _ => None,
+        }
+    }
+
+    /// The position of a parameter, for functions that share the factory parameters.
+    pub fn position(&self, name: &str) -> Option<usize> {
+        self.signature.params.iter().position(|p| p.name == name)
+    }
+
+    /// The `dtype` keyword, if the signature has one and it was given.
+    pub fn dtype_keyword(&self) -> Option<DType> {
+        self.position("dtype").and_then(|i| self.opt_dtype(i))
+    }
+
+    /// The `device` keyword, or the CPU.
+    pub fn device_keyword(&self) -> Result<Device> {
+        Ok(match self.position("device") {
+            Some(i) => self.opt_device(i)?.unwrap_or(Device::CPU),
+            None => Device::CPU,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_is_well_formed_and_documented() {
+        for row in TABLES.iter().copied().flatten() {
+            assert!(Signature::parse(row.signature).is_some(), "malformed signature: {}", row.signature);
+            assert!(!row.doc.is_empty() && row.doc.ends_with('.'), "{}: one sentence of documentation", row.signature);
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! Buffer objects and `torch.frombuffer`. Follows <https://pytorch.org/docs/2.7/generated/torch.frombuffer.html>.
+
+use super::{Call, Row, function, method};
+use crate::bail;
+use crate::tensor::{Buffer, BufferKind, DType, Error, Layout, Result, Scalar, TypeCode, View};
+use crate::value::Value;
+
+pub const ROWS: &[Row] = &[
+    function("frombuffer(any buffer, *, ScalarType dtype, int count=-1, int offset=0, bool requires_grad=False) -> Tensor", frombuffer, "A one-dimensional tensor that shares the memory of a buffer object."),
+    function("array.array(str typecode, any initializer=[]) -> Buffer", array, "Python's array of one element type.").python("array.array"),
+    function("py.array(str typecode, any initializer=[]) -> Buffer", array, "Python's array of one element type.").python("array"),
+    function("py.bytearray(any source=[]) -> Buffer", |c| bytes_of(&c.value(0)).and_then(|b| Buffer::bytearray(&b)).map(Value::Buffer), "A mutable sequence of bytes.").python("bytearray"),
+    function("py.bytes(any source=[]) -> Buffer", |c| bytes_of(&c.value(0)).and_then(|b| Buffer::bytes(&b)).map(Value::Buffer), "An immutable sequence of bytes.").python("bytes"),
+    function("py.memoryview(any object) -> Buffer", memoryview, "A window on the bytes of a buffer.").python("memoryview"),
+    method("tolist(Buffer self) -> any", |c| Ok(Value::list(buffer(c)?.items().into_iter().map(Value::from))), "The elements as a list.").python("array.array.tolist"),
+    method("tobytes(Buffer self) -> Buffer", |c| { let b = buffer(c)?; Buffer::bytes(&raw(&b)).map(Value::Buffer) }, "The bytes.").python("array.array.tobytes"),
+    method("append(Buffer self, any value) -> None", |c| { let value = number(&c.value(1))?; buffer(c)?.extend(&[value])?; Ok(Value::None) }, "Adds one element at the end.").python("array.array.append"),
+    method("extend(Buffer self, any values) -> None", |c| { let values = numbers(&c.value(1))?; buffer(c)?.extend(&values)?; Ok(Value::None) }, "Adds elements at the end.").python("array.array.extend"),
+    method("__len__(Buffer self) -> int", |c| Ok(Value::Int(buffer(c)?.len() as i64)), "The number of elements."),
+    method("__getitem__(Buffer self, any index) -> any", |c| crate::script::subscript::item_of(c), "One element, or a copied slice."),
+    method("__setitem__(Buffer self, any index, any value) -> None", |c| crate::script::subscript::set_item_of(c), "Writes one element."),
+];
+
+fn buffer(call: &Call) -> Result<Buffer> {
+    match call.value(0) {
+        Value::Buffer(buffer) => Ok(buffer),
+        other => bail!(TypeError, "a bytes-like object is required, not '{}'", other.type_name()),
+    }
+}
+
+fn raw(buffer: &Buffer) -> Vec<u8> {
+    buffer.memory().bytes().iter().map(crate::tensor::memory::get).collect()
+}
+
+fn number(value: &Value) -> Result<Scalar> {
+    value.as_scalar().ok_or_else(|| {
+        Error::type_error(format!("'{}' object cannot be interpreted as an integer", value.type_name()))
+    })
+}
+
+fn numbers(value: &Value) -> Result<Vec<Scalar>> {
+    match value {
+        Value::Buffer(buffer) => Ok(buffer.items()),
+        other => match other.sequence() {
+            Some(items) => items.iter().map(number).collect(),
+            None => bail!(TypeError, "'{}' object is not iterable", other.type_name()),
+        },
+    }
+}
+
+/// What `bytes(…)` and `bytearray(…)` hold.
+fn bytes_of(source: &Value) -> Result<Vec<u8>> {
+    match source {
+        Value::Int(n) => match usize::try_from(*n) {
+            Ok(n) if n <= 1 << 34 => {
+                let mut bytes = Vec::new();
+                bytes.try_reserve_exact(n).map_err(|_| Error::new(crate::tensor::ErrorKind::MemoryError, ""))?;
+                bytes.resize(n, 0);
+                Ok(bytes)
+            }
+            Ok(_) => Err(Error::new(crate::tensor::ErrorKind::MemoryError, "")),
+            Err(_) => bail!(ValueError, "negative count"),
+        },
+        Value::Buffer(buffer) => Ok(raw(buffer)),
+        Value::Str(_) => bail!(TypeError, "string argument without an encoding"),
+        other => numbers(other)?
+            .into_iter()
+            .map(|v| match v {
+                Scalar::Float(_) => bail!(TypeError, "'float' object cannot be interpreted as an integer"),
+                v => u8::try_from(v.to_i64()).map_err(|_| Error::value("byte must be in range(0, 256)")),
+            })
+            .collect(),
+    }
+}
+
+fn array(call: &mut Call) -> Result<Value> {
+    let text = match call.value(0) {
+        Value::Str(text) => text,
+        other => bail!(TypeError, "array() argument 1 must be a unicode character, not {}", other.type_name()),
+    };
+    let mut chars = text.chars();
+    let (Some(first), None) = (chars.next(), chars.next()) else {
+        bail!(TypeError, "array() argument 1 must be a unicode character, not str")
+    };
+    let Some(code) = TypeCode::from_char(first) else {
+        bail!(ValueError, "bad typecode (must be b, B, u, h, H, i, I, l, L, q, Q, f or d)")
+    };
+    let values = match call.value(1) {
+        Value::Str(text) if first == 'u' => text.chars().map(|c| Scalar::Int(i64::from(u32::from(c)))).collect(),
+        Value::Str(_) => bail!(TypeError, "cannot use a str to initialize an array with typecode '{first}'"),
+        other => numbers(&other)?,
+    };
+    Buffer::array(code, &values).map(Value::Buffer)
+}
+
+fn memoryview(call: &mut Call) -> Result<Value> {
+    let Value::Buffer(buffer) = call.value(0) else {
+        bail!(TypeError, "memoryview: a bytes-like object is required, not '{}'", call.value(0).type_name())
+    };
+    let whole = buffer.memoryview(0, buffer.nbytes());
+    whole.map(Value::Buffer).ok_or_else(|| Error::runtime("memoryview: the buffer has changed"))
+}
+
+fn frombuffer(call: &mut Call) -> Result<Value> {
+    let dtype = call.opt_dtype(1).unwrap_or(DType::Float);
+    let (count, offset) = (call.int(2)?, call.int(3)?);
+    let Value::Buffer(buffer) = call.value(0) else {
+        bail!(ValueError, "object does not implement Python buffer protocol.")
+    };
+    if !buffer.writable() {
+        call.state.warn_once("UserWarning", "The given buffer is not writable, and PyTorch does not support non-writable tensors. This means you can write to the underlying (supposedly non-writable) buffer using the tensor. You may want to copy the buffer to protect its data or make it writable before converting it to a tensor. This type of warning will be suppressed for the rest of this program. (Triggered internally at /pytorch/torch/csrc/utils/tensor_new.cpp:1577.)");
+    }
+    let (length, size) = (buffer.nbytes() as i64, dtype.itemsize() as i64);
+    if length == 0 || count == 0 {
+        bail!(ValueError, "both buffer length ({length}) and count ({count}) must not be 0");
+    }
+    if offset < 0 || offset >= length {
+        bail!(
+            ValueError,
+            "offset ({offset} bytes) must be non-negative and no greater than buffer length ({length} bytes) minus 1"
+        );
+    }
+    let available = length - offset;
+    let elements = if count < 0 {
+        if available % size != 0 {
+            bail!(
+                ValueError,
+                "buffer length ({available} bytes) after offset ({offset} bytes) must be a multiple of element size \
+                 ({size})"
+            );
+        }
+        available / size
+    } else {
+        if count.checked_mul(size).is_none_or(|needed| needed > available) {
+            bail!(
+                ValueError,
+                "requested buffer length ({count} * {size} bytes) after offset ({offset} bytes) must not be greater \
+                 than actual buffer length ({length} bytes)"
+            );
+        }
+        count
+    };
+    let storage = buffer.storage(offset as usize, (elements * size) as usize);
+    let storage = storage.ok_or_else(|| Error::runtime("could not retrieve buffer from object"))?;
+    Ok(View { storage, layout: Layout::contiguous(&[elements]), dtype, conj: false, neg: false }.into())
+}
+
+/// The word for a buffer's class in messages of its own.
+pub fn class_name(buffer: &Buffer) -> &'static str {
+    match buffer.kind() {
+        BufferKind::Bytes => "bytes",
+        BufferKind::ByteArray => "bytearray",
+        BufferKind::Array(_) => "array.array",
+        BufferKind::MemoryView { .. } => "memoryview",
+    }
+}

@@ -1,0 +1,103 @@
+//! Conversions between dtypes and devices. Follows <https://pytorch.org/docs/2.7/generated/torch.Tensor.to.html>.
+
+use super::{Call, Row, function, method};
+use crate::bail;
+use crate::ops::{copy, promote};
+use crate::script::bind::dtype_of_type;
+use crate::tensor::{DType, Device, Error, Result, View, can_cast, promote_types};
+use crate::value::{MemoryFormat, Value};
+
+pub const ROWS: &[Row] = &[
+    method("to.device(Tensor(a) self, Device? device=None, ScalarType? dtype=None, bool non_blocking=False, bool copy=False, *, MemoryFormat? memory_format=None) -> Tensor(a)", |c| { let d = c.opt_dtype(2); let copy = c.bool(4)?; let device = c.opt_device(1)?; convert(c, d, device, copy, 5) }, "The tensor on another device or in another dtype; itself if nothing changes."),
+    method("to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, *, MemoryFormat? memory_format=None) -> Tensor(a)", |c| { let d = c.opt_dtype(1); let copy = c.bool(3)?; convert(c, d, None, copy, 4) }, "The tensor in another dtype; itself if it has that dtype."),
+    method("to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, *, MemoryFormat? memory_format=None) -> Tensor(a)", |c| { let other = c.view(1)?; let copy = c.bool(3)?; convert(c, Some(other.dtype), Some(other.device()), copy, 4) }, "The tensor in the dtype and on the device of another."),
+    method("type_as(Tensor(a) self, Tensor other) -> Tensor(a)", |c| { let d = c.view(1)?.dtype; convert(c, Some(d), None, false, 2) }, "The tensor in the dtype of another."),
+    method("bool(Tensor(a) self, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor(a)", |c| to(c, DType::Bool), "The tensor as bool."),
+    method("byte(Tensor(a) self, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor(a)", |c| to(c, DType::Byte), "The tensor as uint8."),
+    method("char(Tensor(a) self, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor(a)", |c| to(c, DType::Char), "The tensor as int8."),
+    method("short(Tensor(a) self, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor(a)", |c| to(c, DType::Short), "The tensor as int16."),
+    method("int(Tensor(a) self, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor(a)", |c| to(c, DType::Int), "The tensor as int32."),
+    method("long(Tensor(a) self, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor(a)", |c| to(c, DType::Long), "The tensor as int64."),
+    method("half(Tensor(a) self, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor(a)", |c| to(c, DType::Half), "The tensor as float16."),
+    method("bfloat16(Tensor(a) self, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor(a)", |c| to(c, DType::BFloat16), "The tensor as bfloat16."),
+    method("float(Tensor(a) self, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor(a)", |c| to(c, DType::Float), "The tensor as float32."),
+    method("double(Tensor(a) self, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor(a)", |c| to(c, DType::Double), "The tensor as float64."),
+    method("chalf(Tensor(a) self, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor(a)", |c| to(c, DType::ComplexHalf), "The tensor as complex32."),
+    method("cfloat(Tensor(a) self, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor(a)", |c| to(c, DType::ComplexFloat), "The tensor as complex64."),
+    method("cdouble(Tensor(a) self, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor(a)", |c| to(c, DType::ComplexDouble), "The tensor as complex128."),
+    method("cpu(Tensor(a) self, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor(a)", |c| convert(c, None, Some(Device::CPU), false, 1), "The tensor on the CPU."),
+    method("cuda(Tensor(a) self, Device? device=None, bool non_blocking=False, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor(a)", |_| Device::parse("cuda")?.available().map(Value::Device), "The tensor on a CUDA device; there is none."),
+    method("type(Tensor(a) self, any dtype=None, bool non_blocking=False, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor(a)", type_, "The legacy name of the tensor's type, or the tensor in another type."),
+    function("promote_types(ScalarType type1, ScalarType type2) -> ScalarType", |c| promote_types(known(c, 0)?, known(c, 1)?).map(Value::DType), "The smallest dtype both convert to."),
+    function("can_cast(ScalarType from_, ScalarType to) -> bool", |c| Ok(Value::Bool(can_cast(known(c, 0)?, known(c, 1)?))), "May a result of one dtype be written into the other?"),
+    function("result_type(Operand tensor, Operand other) -> ScalarType", |c| {
+        let (a, b) = (super::pointwise::Argument::of(c, 0)?, super::pointwise::Argument::of(c, 1)?);
+        promote::result_type(&[a.operand(), b.operand()], c.state.default_dtype.get()).map(Value::DType)
+    }, "The dtype of an operation on two operands."),
+    function("get_default_dtype() -> ScalarType", |c| Ok(Value::DType(c.state.default_dtype.get())), "The dtype of new floating-point tensors."),
+    function("set_default_dtype(any d) -> None", set_default_dtype, "Changes the dtype of new floating-point tensors.").python("set_default_dtype"),
+    method("to_complex(ScalarType self) -> ScalarType", |c| known(c, 0)?.to_complex().map(Value::DType), "The complex dtype with this dtype as its parts."),
+    method("to_real(ScalarType self) -> ScalarType", |c| Ok(Value::DType(known(c, 0)?.to_real())), "The dtype of the parts."),
+];
+
+fn known(call: &Call, index: usize) -> Result<DType> {
+    call.opt_dtype(index).ok_or_else(|| Error::type_error("a dtype is needed"))
+}
+
+fn to(call: &mut Call, dtype: DType) -> Result<Value> {
+    convert(call, Some(dtype), None, false, 1)
+}
+
+fn convert(call: &mut Call, dtype: Option<DType>, device: Option<Device>, copy: bool, format: usize) -> Result<Value> {
+    let view = call.view(0)?;
+    let dtype = dtype.unwrap_or(view.dtype);
+    let device = device.unwrap_or(view.device());
+    let contiguous = call.memory_format(format) == Some(MemoryFormat::Contiguous) && !view.layout.is_contiguous();
+    if dtype == view.dtype && device.kind == view.device().kind && !copy && !contiguous {
+        return Ok(call.itself());
+    }
+    if device.kind != view.device().kind {
+        if view.device().is_meta() {
+            bail!(NotImplementedError, "Cannot copy out of meta tensor; no data!");
+        }
+        return View::zeros_strided(view.sizes(), view.layout.like_strides(), dtype, device).map(Value::from);
+    }
+    if view.dtype.is_complex() && !dtype.is_complex() && dtype != DType::Bool {
+        call.state.warn_once("UserWarning", "Casting complex values to real discards the imaginary part (Triggered internally at /pytorch/aten/src/ATen/native/Copy.cpp:307.)");
+    }
+    let view = if contiguous { copy::contiguous(&view)? } else { view };
+    if dtype == view.dtype { copy::clone(&view).map(Value::from) } else { copy::cast(&view, dtype).map(Value::from) }
+}
+
+fn type_(call: &mut Call) -> Result<Value> {
+    let dtype = match call.value(1) {
+        Value::None => return Ok(Value::str(format!("torch.{}", call.tensor(0)?.borrow().type_name()))),
+        Value::DType(dtype) => dtype,
+        Value::Str(name) | Value::Function(name) => legacy(&name)?,
+        Value::Type(name) => match dtype_of_type(name) {
+            Some(dtype) => dtype,
+            None => legacy(name)?,
+        },
+        _ => bail!(TypeError, "dtype must be a type, str, or dtype object"),
+    };
+    convert(call, Some(dtype), None, false, 3)
+}
+
+/// The dtype of a legacy type name such as `torch.IntTensor`.
+fn legacy(name: &str) -> Result<DType> {
+    let found = name.strip_prefix("torch.").unwrap_or(name).strip_suffix("Tensor").and_then(|prefix| {
+        DType::ALL.iter().copied().find(|d| d.scalar_type() == prefix)
+    });
+    found.ok_or_else(|| Error::value(format!("invalid type: '{name}'")))
+}
+
+fn set_default_dtype(call: &mut Call) -> Result<Value> {
+    match call.value(0) {
+        Value::DType(dtype) if dtype.is_floating_point() && !dtype.is_float8() => {
+            call.state.default_dtype.set(dtype);
+            Ok(Value::None)
+        }
+        Value::DType(_) => bail!(TypeError, "only floating-point types are supported as the default type"),
+        _ => bail!(TypeError, "invalid dtype object: only floating-point types are supported as the default type"),
+    }
+}

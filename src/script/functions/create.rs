@@ -1,0 +1,294 @@
+//! Creation: tensors from numbers, sizes and nested lists. Follows <https://pytorch.org/docs/2.7/torch.html#creation-ops>.
+
+use super::{Call, Row, both, function, method};
+use crate::bail;
+use crate::ops::{copy, create};
+use crate::tensor::{DType, Device, Error, Result, Scalar, View};
+use crate::value::{MemoryFormat, TensorLayout, Value};
+use std::rc::Rc;
+
+pub const ROWS: &[Row] = &[
+    function("tensor(any data, *, ScalarType? dtype=None, Device? device=None, bool pin_memory=False, bool requires_grad=False) -> Tensor", tensor, "A new tensor holding the numbers of nested lists."),
+    function("as_tensor(any data, ScalarType? dtype=None, Device? device=None) -> Tensor", as_tensor, "The data as a tensor, shared where possible."),
+    function("zeros(int[] size, *, Tensor? out=None, {factory}) -> Tensor", |c| filled(c, Scalar::Int(0)), "A tensor of zeros."),
+    function("zeros.names(int[] size, *, Dimname[]? names, {factory}) -> Tensor", |c| filled(c, Scalar::Int(0)), "A tensor of zeros with named dimensions."),
+    function("ones(int[] size, *, Tensor? out=None, {factory}) -> Tensor", |c| filled(c, Scalar::Int(1)), "A tensor of ones."),
+    function("ones.names(int[] size, *, Dimname[]? names, {factory}) -> Tensor", |c| filled(c, Scalar::Int(1)), "A tensor of ones with named dimensions."),
+    function("empty(int[] size, *, Tensor? out=None, MemoryFormat? memory_format=None, {factory}) -> Tensor", |c| filled(c, Scalar::Int(0)), "A tensor whose values are unspecified in PyTorch and zero here."),
+    function("empty.names(int[] size, *, Dimname[]? names, MemoryFormat? memory_format=None, {factory}) -> Tensor", |c| filled(c, Scalar::Int(0)), "An empty tensor with named dimensions."),
+    function("full(int[] size, Scalar fill_value, *, Tensor? out=None, {factory}) -> Tensor", |c| {
+        let value = c.scalar(1)?;
+        create::full(&c.ints(0)?, value, c.dtype_keyword(), c.state.default_dtype.get(), device(c)?).map(Value::from)
+    }, "A tensor filled with one value."),
+    function("full.names(int[] size, Scalar fill_value, *, Dimname[]? names, {factory}) -> Tensor", |c| filled(c, Scalar::Int(0)), "A filled tensor with named dimensions."),
+    function("zeros_like(Tensor input, *, MemoryFormat? memory_format=None, {factory}) -> Tensor", |c| like(c, Scalar::Int(0)), "Zeros of the same size and dtype."),
+    function("ones_like(Tensor input, *, MemoryFormat? memory_format=None, {factory}) -> Tensor", |c| like(c, Scalar::Int(1)), "Ones of the same size and dtype."),
+    function("empty_like(Tensor input, *, MemoryFormat? memory_format=None, {factory}) -> Tensor", |c| like(c, Scalar::Int(0)), "An empty tensor of the same size and dtype."),
+    function("full_like(Tensor input, Scalar fill_value, *, MemoryFormat? memory_format=None, {factory}) -> Tensor", |c| { let v = c.scalar(1)?; like(c, v) }, "A tensor of the same size filled with one value."),
+    function("empty_strided(int[] size, int[] stride, *, {factory}) -> Tensor", |c| {
+        create::empty_strided(&c.ints(0)?, &c.ints(1)?, dtype(c), device(c)?).map(Value::from)
+    }, "An empty tensor with the given strides."),
+    function("eye(int n, *, Tensor? out=None, {factory}) -> Tensor", |c| create::eye(c.int(0)?, c.int(0)?, dtype(c), device(c)?).map(Value::from), "The identity matrix."),
+    function("eye.m(int n, int m, *, Tensor? out=None, {factory}) -> Tensor", |c| create::eye(c.int(0)?, c.int(1)?, dtype(c), device(c)?).map(Value::from), "Ones on the diagonal of an n by m matrix."),
+    function("arange(Scalar end, *, Tensor? out=None, {factory}) -> Tensor", |c| arange(c, Scalar::Int(0), c.scalar(0)?, Scalar::Int(1)), "The numbers from 0 up to end."),
+    function("arange.start(Scalar start, Scalar end, Scalar step=1, *, Tensor? out=None, {factory}) -> Tensor", |c| arange(c, c.scalar(0)?, c.scalar(1)?, c.scalar(2)?), "The numbers from start up to end by step."),
+    function("range(Scalar start, Scalar end, Scalar step=1, *, Tensor? out=None, {factory}) -> Tensor", |c| {
+        c.state.warn_once("UserWarning", "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with Python's range builtin. Instead, use torch.arange, which produces values in [start, end).");
+        create::range(c.scalar(0)?, c.scalar(1)?, c.scalar(2)?, c.dtype_keyword(), c.state.default_dtype.get(), device(c)?).map(Value::from)
+    }, "The numbers from start to end, both included."),
+    function("linspace(Scalar start, Scalar end, int steps, *, Tensor? out=None, {factory}) -> Tensor", |c| {
+        create::linspace(c.scalar(0)?, c.scalar(1)?, c.int(2)?, c.dtype_keyword(), c.state.default_dtype.get(), device(c)?).map(Value::from)
+    }, "Evenly spaced numbers from start to end."),
+    function("linspace.tensors(Tensor start, Tensor end, int steps, *, Tensor? out=None, {factory}) -> Tensor", |c| {
+        let (start, end) = (c.view(0)?.item()?, c.view(1)?.item()?);
+        create::linspace(start, end, c.int(2)?, c.dtype_keyword(), c.state.default_dtype.get(), device(c)?).map(Value::from)
+    }, "Evenly spaced numbers between two 0-d tensors."),
+    function("logspace(Scalar start, Scalar end, int steps, float base=10.0, *, Tensor? out=None, {factory}) -> Tensor", |c| {
+        create::logspace(c.scalar(0)?, c.scalar(1)?, c.int(2)?, c.scalar(3)?.to_f64(), c.dtype_keyword(), c.state.default_dtype.get(), device(c)?).map(Value::from)
+    }, "Powers of base, evenly spaced in the exponent."),
+    method("new_zeros(Tensor self, int[] size, *, {factory}) -> Tensor", |c| new_filled(c, 1, Scalar::Int(0)), "Zeros of the tensor's dtype."),
+    method("new_ones(Tensor self, int[] size, *, {factory}) -> Tensor", |c| new_filled(c, 1, Scalar::Int(1)), "Ones of the tensor's dtype."),
+    method("new_empty(Tensor self, int[] size, *, {factory}) -> Tensor", |c| new_filled(c, 1, Scalar::Int(0)), "An empty tensor of the tensor's dtype."),
+    method("new_full(Tensor self, int[] size, Scalar fill_value, *, {factory}) -> Tensor", |c| { let v = c.scalar(2)?; new_filled(c, 1, v) }, "A filled tensor of the tensor's dtype."),
+    method("new_tensor(Tensor self, any data, *, ScalarType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor", |c| {
+        let dtype = c.opt_dtype(2).unwrap_or(c.tensor(0)?.borrow().dtype);
+        from_data(&c.value(1), Some(dtype), c.state.default_dtype.get()).map(Value::from)
+    }, "A tensor of the given data in the tensor's dtype."),
+    both("clone(Tensor self, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor", |c| {
+        let view = c.view(0)?;
+        match c.memory_format(1) {
+            Some(MemoryFormat::Contiguous) => copy_of(&view, |v| v.layout.is_contiguous()),
+            _ => copy::clone(&view).map(Value::from),
+        }
+    }, "A copy with memory of its own."),
+];
+
+/// A copy that is contiguous even where `contiguous` would give the tensor itself.
+fn copy_of(view: &View, already: impl Fn(&View) -> bool) -> Result<Value> {
+    if already(view) { copy::clone(view).map(Value::from) } else { copy::contiguous(view).map(Value::from) }
+}
+
+fn dtype(call: &Call) -> DType {
+    call.dtype_keyword().unwrap_or(call.state.default_dtype.get())
+}
+
+/// The device to create on, after the keywords that are not supported have been refused.
+fn device(call: &Call) -> Result<Device> {
+    if let Some(i) = call.position("layout")
+        && let Value::Layout(layout) = call.value(i)
+        && layout != TensorLayout::Strided
+    {
+        bail!(NotImplementedError, "only strided tensors can be created here, not torch.{}", layout.name());
+    }
+    if let Some(i) = call.position("names")
+        && !call.is_none(i)
+    {
+        bail!(NotImplementedError, "named tensors are not supported");
+    }
+    call.device_keyword()
+}
+
+fn filled(call: &mut Call, value: Scalar) -> Result<Value> {
+    let sizes = call.ints(0)?;
+    let (dtype, device) = (dtype(call), device(call)?);
+    match value {
+        Scalar::Int(0) => View::zeros(&sizes, dtype, device).map(Value::from),
+        value => create::full(&sizes, value, Some(dtype), dtype, device).map(Value::from),
+    }
+}
+
+fn new_filled(call: &mut Call, sizes: usize, value: Scalar) -> Result<Value> {
+    let this = call.view(0)?;
+    let device = match call.position("device") {
+        Some(i) => call.opt_device(i)?.unwrap_or(this.device()),
+        None => this.device(),
+    };
+    let dtype = call.dtype_keyword().unwrap_or(this.dtype);
+    create::full(&call.ints(sizes)?, value, Some(dtype), dtype, device).map(Value::from)
+}
+
+fn like(call: &mut Call, value: Scalar) -> Result<Value> {
+    let this = call.view(0)?;
+    let device = match call.position("device") {
+        Some(i) => call.opt_device(i)?,
+        None => None,
+    };
+    let format = call.position("memory_format").and_then(|i| call.memory_format(i));
+    let out = match format {
+        Some(MemoryFormat::Contiguous) => {
+            View::zeros(this.sizes(), call.dtype_keyword().unwrap_or(this.dtype), device.unwrap_or(this.device()))?
+        }
+        _ => create::zeros_like(&this, call.dtype_keyword(), device)?,
+    };
+    if value != Scalar::Int(0) {
+        copy::fill(&out, value)?;
+    }
+    Ok(out.into())
+}
+
+fn arange(call: &Call, start: Scalar, end: Scalar, step: Scalar) -> Result<Value> {
+    create::arange(start, end, step, call.dtype_keyword(), call.state.default_dtype.get(), device(call)?).map(Value::from)
+}
+
+fn tensor(call: &mut Call) -> Result<Value> {
+    let view = from_data(&call.value(0), call.opt_dtype(1), call.state.default_dtype.get())?;
+    if call.opt_device(2)?.is_some_and(Device::is_meta) {
+        return View::zeros(view.sizes(), view.dtype, Device::META).map(Value::from);
+    }
+    Ok(view.into())
+}
+
+fn as_tensor(call: &mut Call) -> Result<Value> {
+    match (call.value(0), call.opt_dtype(1)) {
+        (Value::Tensor(t), None) => Ok(Value::Tensor(t)),
+        (Value::Tensor(t), Some(dtype)) if t.borrow().dtype == dtype => Ok(Value::Tensor(t)),
+        (data, dtype) => from_data(&data, dtype, call.state.default_dtype.get()).map(Value::from),
+    }
+}
+
+/// `torch.tensor(data)`: the size is that of the nesting, the dtype that of the widest number.
+///
+/// # Errors
+/// TypeError, ValueError and RuntimeError in PyTorch's words for data that is not a rectangular nest of numbers.
+pub fn from_data(data: &Value, dtype: Option<DType>, default: DType) -> Result<View> {
+    if let Value::Tensor(tensor) = data {
+        let view = tensor.view();
+        return copy::cast(&view, dtype.unwrap_or(view.dtype)).and_then(|v| if v.storage == view.storage { copy::clone(&v) } else { Ok(v) });
+    }
+    if let Value::Storage(_) = data {
+        return View::zeros(&[0], dtype.unwrap_or(DType::Long), Device::CPU);
+    }
+    let data = unpack_buffer(data);
+    let mut sizes = Vec::new();
+    measure(&data, &mut sizes)?;
+    let dtype = match dtype {
+        Some(dtype) => dtype,
+        None => infer(&data, default, sizes.len())?.unwrap_or(default),
+    };
+    let mut values = Vec::new();
+    flatten(&data, &sizes, 0, dtype, &mut values)?;
+    View::from_scalars(&sizes, dtype, values)
+}
+
+/// Buffers and ranges count as lists of their numbers.
+fn unpack_buffer(data: &Value) -> Value {
+    match data {
+        Value::Buffer(buffer) if buffer.kind() != crate::tensor::BufferKind::Bytes => {
+            Value::list(buffer.items().into_iter().map(Value::from))
+        }
+        Value::Range(_) => Value::list(data.sequence().unwrap_or_default()),
+        other => other.clone(),
+    }
+}
+
+/// Sizes along the first element of every level.
+fn measure(data: &Value, sizes: &mut Vec<i64>) -> Result<()> {
+    let mut current = data.clone();
+    while let Some(items) = items_of(&current) {
+        if sizes.len() >= 64 {
+            bail!(ValueError, "too many dimensions '{}'", current.type_name());
+        }
+        sizes.push(items.len() as i64);
+        match items.first() {
+            Some(first) => current = first.clone(),
+            None => return Ok(()),
+        }
+    }
+    if let (Value::Str(_), true) = (&current, !sizes.is_empty()) {
+        bail!(ValueError, "too many dimensions 'str'");
+    }
+    Ok(())
+}
+
+fn items_of(value: &Value) -> Option<Rc<[Value]>> {
+    match value {
+        Value::List(items) | Value::Tuple(items) => Some(items.clone()),
+        Value::Size(_) | Value::NamedTuple(_) | Value::Range(_) => value.sequence().map(Into::into),
+        // A tensor inside a list is a number if it is 0-d, and a row of numbers otherwise.
+        Value::Tensor(t) if t.borrow().ndim() > 0 => {
+            let view = t.view();
+            let count = view.sizes().first().copied().unwrap_or_default();
+            Some((0..count).map(|i| Value::from(view.with_layout(view.layout.select(0, i)))).collect())
+        }
+        _ => None,
+    }
+}
+
+/// The dtype all numbers fit; `None` for no numbers at all.
+fn infer(data: &Value, default: DType, _depth: usize) -> Result<Option<DType>> {
+    let one = match data {
+        Value::Bool(_) => DType::Bool,
+        Value::Int(_) | Value::BigInt(_) => DType::Long,
+        Value::Float(_) => default,
+        Value::Complex(_) => default.to_complex()?,
+        Value::Tensor(t) => {
+            if t.borrow().numel() != 1 {
+                return Err(Error::value("only one element tensors can be converted to Python scalars"));
+            }
+            t.borrow().dtype
+        }
+        Value::Str(_) => bail!(TypeError, "new(): invalid data type 'str'"),
+        Value::Buffer(_) => bail!(TypeError, "new(): invalid data type 'bytes'"),
+        other => {
+            let Some(items) = items_of(other) else {
+                bail!(RuntimeError, "Could not infer dtype of {}", other.type_name())
+            };
+            let mut widest = None;
+            for item in items.iter() {
+                let next = infer(item, default, _depth)?;
+                widest = match (widest, next) {
+                    (Some(a), Some(b)) => Some(crate::tensor::promote_types(a, b)?),
+                    (a, b) => a.or(b),
+                };
+            }
+            return Ok(widest);
+        }
+    };
+    Ok(Some(one))
+}
+
+fn flatten(data: &Value, sizes: &[i64], depth: usize, dtype: DType, out: &mut Vec<Scalar>) -> Result<()> {
+    let Some((&size, rest)) = sizes.split_first() else {
+        out.push(number(data, dtype)?);
+        return Ok(());
+    };
+    let Some(items) = items_of(data) else { bail!(TypeError, "not a sequence") };
+    if items.len() as i64 != size {
+        bail!(ValueError, "expected sequence of length {size} at dim {depth} (got {})", items.len());
+    }
+    items.iter().try_for_each(|item| flatten(item, rest, depth + 1, dtype, out))
+}
+
+fn number(value: &Value, dtype: DType) -> Result<Scalar> {
+    let scalar = match value {
+        Value::Tensor(t) => t.borrow().item()?,
+        Value::BigInt(i) => match u64::try_from(*i) {
+            Ok(u) if dtype == DType::UInt64 || !dtype.is_integral(true) => Scalar::UInt(u),
+            _ if !dtype.is_integral(true) => Scalar::Float(*i as f64),
+            _ => return Err(Error::runtime("Overflow when unpacking long")),
+        },
+        Value::Str(_) => bail!(TypeError, "new(): invalid data type 'str'"),
+        other => match other.as_scalar() {
+            Some(scalar) => scalar,
+            None if dtype.is_integral(true) => {
+                bail!(TypeError, "'{}' object cannot be interpreted as an integer", other.type_name())
+            }
+            None => bail!(TypeError, "must be real number, not {}", other.type_name()),
+        },
+    };
+    if let (Scalar::Complex(_), false) = (scalar, dtype.is_complex()) {
+        bail!(TypeError, "must be real number, not complex");
+    }
+    // Floats overflow to infinity silently; integers do not wrap, except negatives into unsigned.
+    if dtype.is_integral(false) && !scalar.fits(dtype) {
+        bail!(RuntimeError, "value cannot be converted to type {} without overflow", dtype.name());
+    }
+    Ok(scalar)
+}
+
+/// A list used as a subscript, as a tensor.
+pub fn index_tensor(value: &Value) -> Result<View> {
+    let view = from_data(value, None, DType::Float)?;
+    let dtype = crate::script::subscript::index_dtype(view.dtype);
+    if dtype == view.dtype { Ok(view) } else { copy::cast(&view, dtype) }
+}

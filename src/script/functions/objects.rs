@@ -1,0 +1,299 @@
+//! Small objects and the values of modules: devices, sizes, `finfo`, context managers, print options.
+
+use super::{Call, Row, function, method};
+use crate::bail;
+use crate::format::PrintOptions;
+use crate::script::state::State;
+use crate::tensor::element::{integer_limits, largest_finite};
+use crate::tensor::{DType, Device, Dims, Error, Result};
+use crate::value::{NamedTuple, Object, Value};
+use std::any::Any;
+use std::cell::Cell;
+use std::rc::Rc;
+
+pub const ROWS: &[Row] = &[
+    function("device(any device) -> Device", device, "A device by its name."),
+    function("device.index(str type, int index) -> Device", |c| Device::parse(&format!("{}:{}", c.str(0)?, c.int(1)?)).map(Value::Device), "A device by its type and number."),
+    function("Size(any sizes=[]) -> Size", size, "A tensor's size.").python("torch.Size"),
+    method("numel(Size self) -> int", |c| Ok(Value::Int(c.ints(0)?.iter().product())), "The number of elements of a tensor of this size."),
+    method("count(Size self, any value) -> int", |c| { let v = c.value(1); Ok(Value::Int(c.value(0).sequence().unwrap_or_default().iter().filter(|i| crate::script::operators::equal(i, &v)).count() as i64)) }, "How often a number occurs.").python("tuple.count"),
+    method("__len__(Size self) -> int", |c| Ok(Value::Int(c.ints(0)?.len() as i64)), "The number of dimensions."),
+    function("finfo(any dtype=None) -> any", finfo, "The limits of a floating-point dtype."),
+    function("iinfo(any dtype) -> any", iinfo, "The limits of an integer dtype."),
+    function("typename(any obj) -> str", typename, "The name of a value's type.").python("typename"),
+    function("set_printoptions(any precision=None, any threshold=None, any edgeitems=None, any linewidth=None, any profile=None, any sci_mode=None) -> None", set_printoptions, "Changes how tensors are printed.").python("set_printoptions"),
+    function("no_grad() -> any", |c| Ok(switch(c.state, false, "no_grad")), "A context in which no gradients are recorded."),
+    function("enable_grad() -> any", |c| Ok(switch(c.state, true, "enable_grad")), "A context in which gradients are recorded."),
+    function("inference_mode(bool mode=True) -> any", |c| { let on = c.bool(0)?; Ok(switch(c.state, !on, "inference_mode")) }, "A context without gradients."),
+    function("is_grad_enabled() -> bool", |c| Ok(Value::Bool(c.state.grad_enabled.get())), "Are gradients being recorded?"),
+    function("set_grad_enabled(bool mode) -> any", |c| { let before = c.state.grad_enabled.replace(c.bool(0)?); Ok(Value::Object(Rc::new(GradMode { name: "set_grad_enabled", mode: c.bool(0)?, before: Cell::new(before) }))) }, "Turns the recording of gradients on or off."),
+    function("py.__enter__(any context) -> any", enter, "Enters a context."),
+    function("py.__exit__(any context) -> None", exit, "Leaves a context."),
+];
+
+fn device(call: &mut Call) -> Result<Value> {
+    match call.value(0) {
+        Value::Str(name) => Device::parse(&name).map(Value::Device),
+        Value::Device(device) => Ok(Value::Device(device)),
+        Value::Int(index) => Device::parse(&format!("cuda:{index}")).map(Value::Device),
+        other => bail!(TypeError, "device(): argument 'type' (position 1) must be str, not {}", other.type_name()),
+    }
+}
+
+fn size(call: &mut Call) -> Result<Value> {
+    let items = match call.value(0) {
+        Value::Tensor(t) => t.view().scalars()?.into_iter().map(Value::from).collect(),
+        other => other
+            .sequence()
+            .ok_or_else(|| Error::type_error(format!("'{}' object is not iterable", other.type_name())))?,
+    };
+    let mut sizes = Dims::new();
+    for (i, item) in items.iter().enumerate() {
+        match item {
+            Value::Int(size) => sizes.push(*size),
+            Value::Tensor(t) => sizes.push(t.borrow().item()?.to_i64()),
+            other => bail!(TypeError, "torch.Size() takes an iterable of 'int' (item {i} is '{}')", other.type_name()),
+        }
+    }
+    Ok(Value::Size(sizes))
+}
+
+/// A record with a fixed repr and named fields: `finfo`, `iinfo`.
+struct Record {
+    class: &'static str,
+    repr: String,
+    fields: Vec<(&'static str, Value)>,
+}
+
+impl Object for Record {
+    fn type_name(&self) -> &str {
+        self.class
+    }
+    fn repr(&self) -> String {
+        self.repr.clone()
+    }
+    fn attribute(&self, name: &str) -> Option<Value> {
+        self.fields.iter().find(|(field, _)| *field == name).map(|(_, value)| value.clone())
+    }
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// Mantissa bits (with the hidden one) and the exponent of the smallest normal number.
+fn precision(dtype: DType) -> Option<(i32, i32)> {
+    Some(match dtype {
+        DType::Half => (11, -14),
+        DType::BFloat16 => (8, -126),
+        DType::Float => (24, -126),
+        DType::Double => (53, -1022),
+        DType::Float8_e4m3fn => (4, -6),
+        DType::Float8_e5m2 => (3, -14),
+        DType::Float8_e4m3fnuz => (4, -7),
+        DType::Float8_e5m2fnuz => (3, -15),
+        _ => return None,
+    })
+}
+
+fn finfo(call: &mut Call) -> Result<Value> {
+    let dtype = match call.value(0) {
+        Value::None => call.state.default_dtype.get(),
+        Value::DType(dtype) => dtype.to_real(),
+        other => bail!(TypeError, "finfo(): argument 'type' (position 1) must be torch.dtype, not {}", other.type_name()),
+    };
+    let Some((digits, smallest)) = precision(dtype) else {
+        bail!(TypeError, "torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'")
+    };
+    let max = largest_finite(dtype);
+    let (eps, tiny) = (2f64.powi(1 - digits), 2f64.powi(smallest));
+    // The decimal digits that survive a round trip, as a power of ten.
+    let resolution = 10f64.powi(-((f64::from(digits - 1) * std::f64::consts::LOG10_2).floor() as i32));
+    let show = |v: f64| general(v, 6);
+    let repr = format!(
+        "finfo(resolution={}, min={}, max={}, eps={}, smallest_normal={}, tiny={}, dtype={})",
+        show(resolution),
+        show(-max),
+        show(max),
+        show(eps),
+        show(tiny),
+        show(tiny),
+        dtype.name()
+    );
+    let fields = vec![
+        ("resolution", Value::Float(resolution)),
+        ("min", Value::Float(-max)),
+        ("max", Value::Float(max)),
+        ("eps", Value::Float(eps)),
+        ("smallest_normal", Value::Float(tiny)),
+        ("tiny", Value::Float(tiny)),
+        ("bits", Value::Int(8 * dtype.itemsize() as i64)),
+        ("dtype", Value::str(dtype.name())),
+    ];
+    Ok(Value::Object(Rc::new(Record { class: "torch.finfo", repr, fields })))
+}
+
+/// C's `%g` with so many significant digits.
+fn general(value: f64, digits: i32) -> String {
+    let scientific = format!("{value:.*e}", (digits - 1) as usize);
+    let Some((mantissa, exponent)) = scientific.split_once('e') else { return scientific };
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    let trim = |s: &str| if s.contains('.') { s.trim_end_matches('0').trim_end_matches('.').to_string() } else { s.to_string() };
+    if exponent < -4 || exponent >= digits {
+        let sign = if exponent < 0 { '-' } else { '+' };
+        format!("{}e{sign}{:02}", trim(mantissa), exponent.abs())
+    } else {
+        trim(&format!("{value:.*}", (digits - 1 - exponent).max(0) as usize))
+    }
+}
+
+fn iinfo(call: &mut Call) -> Result<Value> {
+    let dtype = match call.value(0) {
+        Value::DType(dtype) => dtype,
+        other => bail!(TypeError, "iinfo(): argument 'type' (position 1) must be torch.dtype, not {}", other.type_name()),
+    };
+    if !dtype.is_integral(false) {
+        if dtype == DType::Bool {
+            bail!(TypeError, "torch.bool is not supported by torch.iinfo");
+        }
+        bail!(TypeError, "torch.iinfo() requires an integer input type. Use torch.finfo to handle 'torch.iinfo'");
+    }
+    let (min, max) = integer_limits(dtype);
+    let fields = vec![
+        ("min", Value::from(min)),
+        ("max", Value::from(max)),
+        ("bits", Value::Int(8 * dtype.itemsize() as i64)),
+        ("dtype", Value::str(dtype.name())),
+    ];
+    let repr = format!("iinfo(min={min}, max={max}, dtype={})", dtype.name());
+    Ok(Value::Object(Rc::new(Record { class: "torch.iinfo", repr, fields })))
+}
+
+fn typename(call: &mut Call) -> Result<Value> {
+    Ok(Value::str(match call.value(0) {
+        Value::Tensor(tensor) => format!("torch.{}", tensor.borrow().type_name()),
+        other => other.type_name().to_string(),
+    }))
+}
+
+fn set_printoptions(call: &mut Call) -> Result<Value> {
+    let mut options = match call.value(4) {
+        Value::None => *call.state.print_options.borrow(),
+        Value::Str(profile) => match PrintOptions::profile(&profile) {
+            Some(options) => options,
+            None => *call.state.print_options.borrow(),
+        },
+        other => bail!(TypeError, "profile must be a string, not {}", other.type_name()),
+    };
+    let count = |i: usize| -> Result<Option<i64>> {
+        match call.value(i) {
+            Value::None => Ok(None),
+            Value::Int(n) => Ok(Some(n)),
+            Value::Float(f) if f == f64::INFINITY => Ok(Some(i64::MAX)),
+            other => bail!(TypeError, "print options are integers, not {}", other.type_name()),
+        }
+    };
+    options.precision = count(0)?.unwrap_or(options.precision);
+    options.threshold = count(1)?.unwrap_or(options.threshold);
+    options.edgeitems = count(2)?.map_or(options.edgeitems, |n| usize::try_from(n).unwrap_or(0));
+    options.linewidth = count(3)?.unwrap_or(options.linewidth);
+    // PyTorch forgets the mode whenever options are set without it.
+    options.sci_mode = match call.value(5) {
+        Value::Bool(on) => Some(on),
+        _ => None,
+    };
+    *call.state.print_options.borrow_mut() = options;
+    Ok(Value::None)
+}
+
+/// A context manager that switches the recording of gradients.
+struct GradMode {
+    name: &'static str,
+    mode: bool,
+    before: Cell<bool>,
+}
+
+impl Object for GradMode {
+    fn type_name(&self) -> &str {
+        self.name
+    }
+    fn repr(&self) -> String {
+        format!("<torch.autograd.grad_mode.{} object>", self.name)
+    }
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+fn switch(state: &State, mode: bool, name: &'static str) -> Value {
+    Value::Object(Rc::new(GradMode { name, mode, before: Cell::new(state.grad_enabled.get()) }))
+}
+
+fn enter(call: &mut Call) -> Result<Value> {
+    if let Value::Object(object) = call.value(0)
+        && let Some(mode) = object.as_any().downcast_ref::<GradMode>()
+    {
+        mode.before.set(call.state.grad_enabled.replace(mode.mode));
+        return Ok(Value::None);
+    }
+    bail!(TypeError, "'{}' object does not support the context manager protocol", call.value(0).type_name())
+}
+
+fn exit(call: &mut Call) -> Result<Value> {
+    if let Value::Object(object) = call.value(0)
+        && let Some(mode) = object.as_any().downcast_ref::<GradMode>()
+    {
+        call.state.grad_enabled.set(mode.before.get());
+    }
+    Ok(Value::None)
+}
+
+/// A node of the gradient graph, as `grad_fn` shows it.
+struct NodeObject(String);
+
+impl Object for NodeObject {
+    fn type_name(&self) -> &str {
+        &self.0
+    }
+    fn repr(&self) -> String {
+        format!("<{} object>", self.0)
+    }
+    fn attribute(&self, _name: &str) -> Option<Value> {
+        None
+    }
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// The value of `grad_fn`.
+pub fn node(name: String) -> Value {
+    Value::Object(Rc::new(NodeObject(name)))
+}
+
+/// A result with named parts.
+pub fn named(type_name: &'static str, fields: Vec<(&'static str, Value)>) -> Value {
+    Value::NamedTuple(Rc::new(NamedTuple { type_name, fields }))
+}
+
+/// What modules hold that is neither function nor dtype.
+pub fn module_value(module: &'static str, name: &str) -> Option<Value> {
+    Some(match (module, name) {
+        ("torch" | "math", "pi") => Value::Float(std::f64::consts::PI),
+        ("torch" | "math", "e") => Value::Float(std::f64::consts::E),
+        ("torch" | "math", "inf") => Value::Float(f64::INFINITY),
+        ("torch" | "math", "nan") => Value::Float(f64::NAN),
+        ("torch", "newaxis") => Value::None,
+        ("torch", "__version__") => Value::str("2.7.0"),
+        ("torch", "Tensor") => Value::Type("torch.Tensor"),
+        ("torch", "Size") => Value::Type("torch.Size"),
+        ("torch", "dtype") => Value::Type("torch.dtype"),
+        ("torch", "device") => Value::Type("torch.device"),
+        ("torch", "Generator") => Value::Type("torch._C.Generator"),
+        ("torch" | "storage", "UntypedStorage") => Value::Type("torch.storage.UntypedStorage"),
+        ("torch" | "storage", "TypedStorage") => Value::Type("torch.storage.TypedStorage"),
+        ("torch", module) => Value::Module(super::MODULES.iter().copied().find(|m| *m == module && !["py", "array", "copy", "math"].contains(m))?),
+        ("py", class) => Value::Type(["float", "int", "bool", "complex", "str", "list", "tuple", "dict", "bytes", "bytearray", "range", "slice", "type", "set"].into_iter().find(|c| *c == class)?),
+        ("array", "array") => Value::Type("array.array"),
+        _ => return None,
+    })
+}

@@ -1,0 +1,359 @@
+//! Python's builtins, as documentation sessions use them; bare names in scripts and `py.` in translated lines.
+
+use super::{Call, Role, Row, function, method};
+use crate::bail;
+use crate::ops::copy;
+use crate::script::operators::{self, equal, truth};
+use crate::script::subscript;
+use crate::tensor::{Error, ErrorKind, Result, Scalar};
+use crate::value::{Range, Value};
+use num_complex::Complex;
+
+const fn operator(signature: &'static str, run: super::Run, doc: &'static str) -> Row {
+    Row { signature, run, doc, role: Role::Function, python: None }
+}
+
+pub const ROWS: &[Row] = &[
+    function("py.len(any obj) -> int", len, "The number of items."),
+    function("py.list(any iterable=[]) -> any", |c| items(c, 0).map(Value::list), "The items as a list."),
+    function("py.iter(any iterable) -> any", |c| items(c, 0).map(Value::list), "The items, for a loop."),
+    function("py.tuple(any iterable=[]) -> any", |c| items(c, 0).map(Value::tuple), "The items as a tuple."),
+    function("py.dict(any entries=[]) -> any", dict, "Keys with values."),
+    function("py.set(any iterable=[]) -> any", |c| items(c, 0).map(Value::list), "The items, as a list here."),
+    function("py.range(int start, int? stop=None, int step=1) -> any", range, "The integers of a range."),
+    function("py.slice(any start, any stop=None, any step=None) -> any", |c| Ok(subscript::slice(c.value(0), c.value(1), c.value(2))), "A slice, as a subscript."),
+    function("py.at(any i, any j=None) -> any", |c| Ok(Value::tuple([c.value(0), c.value(1)])), "Several subscripts together."),
+    function("py.int(any x=0) -> int", int, "A number as an integer."),
+    function("py.float(any x=0.0) -> float", float, "A number as a float."),
+    function("py.bool(any x=False) -> bool", |c| truth(&c.value(0)).map(Value::Bool), "Is the value true?"),
+    function("py.truth(any x) -> bool", |c| truth(&c.value(0)).map(Value::Bool), "Is the value true?"),
+    function("py.complex(any real=0, any imag=0) -> any", complex, "A complex number."),
+    function("py.str(any object=\"\") -> str", |c| c.state.str(&c.value(0)).map(Value::str), "The value as text."),
+    function("py.repr(any object) -> str", |c| c.state.repr(&c.value(0)).map(Value::str), "The value as the prompt shows it."),
+    function("py.format(any value, str spec=\"\") -> str", |c| { let spec = c.str(1)?.to_string(); let v = c.value(0); c.state.with_formatter(|f| f.format(&v, &spec)).map(Value::str) }, "The value as text in a given format."),
+    function("py.fstring(any parts) -> str", |c| { let parts: Result<Vec<String>> = items(c, 0)?.iter().map(|p| c.state.str(p)).collect(); Ok(Value::str(parts?.concat())) }, "Texts joined."),
+    function("py.type(any object) -> any", type_, "The class of a value."),
+    function("py.id(any object) -> int", id, "A number that is the same for the same object."),
+    function("py.isinstance(any object, any classes) -> bool", isinstance, "Is the value of a class?"),
+    function("py.abs(any x) -> any", abs, "The absolute value."),
+    function("py.sum(any iterable, any start=0) -> any", sum, "The items added up."),
+    function("py.min(any a, any b=None) -> any", |c| extreme(c, "<"), "The smallest item."),
+    function("py.max(any a, any b=None) -> any", |c| extreme(c, ">"), "The largest item."),
+    function("py.all(any iterable) -> bool", |c| { for v in items(c, 0)? { if !truth(&v)? { return Ok(Value::Bool(false)); } } Ok(Value::Bool(true)) }, "Are all items true?"),
+    function("py.any(any iterable) -> bool", |c| { for v in items(c, 0)? { if truth(&v)? { return Ok(Value::Bool(true)); } } Ok(Value::Bool(false)) }, "Is some item true?"),
+    function("py.zip(any a, any b) -> any", |c| Ok(Value::list(items(c, 0)?.into_iter().zip(items(c, 1)?).map(|(a, b)| Value::tuple([a, b])))), "Pairs of items."),
+    function("py.enumerate(any iterable, int start=0) -> any", |c| { let start = c.int(1)?; Ok(Value::list(items(c, 0)?.into_iter().enumerate().map(|(i, v)| Value::tuple([Value::Int(start.saturating_add(i as i64)), v])))) }, "Items with their numbers."),
+    function("py.reversed(any sequence) -> any", |c| Ok(Value::list(items(c, 0)?.into_iter().rev())), "The items backwards."),
+    function("py.unpack(any value, int count) -> any", unpack, "The items, which must be so many."),
+    function("py.__concat__(any lists) -> any", |c| { let mut all = Vec::new(); for part in items(c, 0)? { all.extend(subscript::items(c.state, &part)?); } Ok(Value::list(all)) }, "Lists joined."),
+    function("py.__is__(any a, any b) -> bool", |c| Ok(Value::Bool(operators::is(&c.value(0), &c.value(1)))), "Are two values the same object?"),
+    function("py.builtin(str name) -> any", |c| { let name = c.str(0)?; super::module_value("py", name).ok_or_else(|| Error::new(ErrorKind::NameError, format!("name '{name}' is not defined"))) }, "A builtin class by its name."),
+    function("py.import_(str name) -> any", import, "A module by its name."),
+    function("py.import_from(str module, str name) -> any", import_from, "A name from a module."),
+    function("py.assert_(any condition, any message=None) -> None", |c| { if truth(&c.value(0))? { return Ok(Value::None); } let text = if c.is_none(1) { String::new() } else { c.state.str(&c.value(1))? }; Err(Error::new(ErrorKind::AssertionError, text)) }, "Fails unless the condition is true."),
+    function("py.raise_(str kind, any message=None) -> None", |c| { let kind = ErrorKind::from_name(c.str(0)?).unwrap_or(ErrorKind::RuntimeError); let text = if c.is_none(1) { String::new() } else { c.state.str(&c.value(1))? }; Err(Error::new(kind, text)) }, "Fails with an error of the given kind."),
+    function("py.exit(any code=None) -> None", exit, "Leaves the session."),
+    function("py.quit(any code=None) -> None", exit, "Leaves the session."),
+    operator("py.__truediv__(any a, any b) -> any", |c| binary(c, "/"), "Python's / operator."),
+    operator("py.__floordiv__(any a, any b) -> any", |c| binary(c, "//"), "Python's // operator."),
+    operator("py.__mod__(any a, any b) -> any", |c| binary(c, "%"), "Python's % operator."),
+    operator("py.__pow__(any a, any b) -> any", |c| binary(c, "**"), "Python's ** operator."),
+    operator("py.__invert__(any a) -> any", |c| operators::unary(c.state, "bitwise_not", &c.value(0)), "Python's ~ operator."),
+    operator("py.__pos__(any a) -> any", |c| operators::unary(c.state, "positive", &c.value(0)), "Python's unary + operator."),
+    operator("py.__iadd__(any a, any b) -> any", |c| assign(c, "+"), "Python's += operator."),
+    operator("py.__isub__(any a, any b) -> any", |c| assign(c, "-"), "Python's -= operator."),
+    operator("py.__imul__(any a, any b) -> any", |c| assign(c, "*"), "Python's *= operator."),
+    operator("py.__itruediv__(any a, any b) -> any", |c| assign(c, "/"), "Python's /= operator."),
+    operator("py.__ifloordiv__(any a, any b) -> any", |c| assign(c, "//"), "Python's //= operator."),
+    operator("py.__imod__(any a, any b) -> any", |c| assign(c, "%"), "Python's %= operator."),
+    operator("py.__ipow__(any a, any b) -> any", |c| assign(c, "**"), "Python's **= operator."),
+    operator("py.__iand__(any a, any b) -> any", |c| assign(c, "&"), "Python's &= operator."),
+    operator("py.__ior__(any a, any b) -> any", |c| assign(c, "|"), "Python's |= operator."),
+    operator("py.__ixor__(any a, any b) -> any", |c| assign(c, "^"), "Python's ^= operator."),
+    operator("py.__ilshift__(any a, any b) -> any", |c| assign(c, "<<"), "Python's <<= operator."),
+    operator("py.__irshift__(any a, any b) -> any", |c| assign(c, ">>"), "Python's >>= operator."),
+    operator("py.__imatmul__(any a, any b) -> any", |c| binary(c, "@"), "Python's @= operator."),
+    operator("py.__getitem__(any object, any index) -> any", |c| subscript::item_of(c), "Python's subscript."),
+    operator("py.__setitem__(any object, any index, any value) -> None", |c| subscript::set_item_of(c), "Python's assignment to a subscript."),
+    operator("py.__delitem__(any object, any index) -> None", |c| match c.value(0) { Value::Tensor(_) => bail!(TypeError, "Tensor does not support deleting items"), other => bail!(TypeError, "'{}' object doesn't support item deletion", other.type_name()) }, "Python's del of a subscript; no value here supports it."),
+    operator("py.__contains__(any object, any item) -> bool", |c| { let wanted = c.value(1); Ok(Value::Bool(items(c, 0)?.iter().any(|v| equal(v, &wanted)))) }, "Is the item among the items?"),
+    method("index(Tensors self, any value) -> int", |c| { let wanted = c.value(1); match items(c, 0)?.iter().position(|v| equal(v, &wanted)) { Some(i) => Ok(Value::Int(i as i64)), None => bail!(ValueError, "tuple.index(x): x not in tuple") } }, "Where a value first occurs."),
+    method("count(Tensors self, any value) -> int", |c| { let wanted = c.value(1); Ok(Value::Int(items(c, 0)?.iter().filter(|v| equal(v, &wanted)).count() as i64)) }, "How often a value occurs."),
+];
+
+fn binary(call: &Call, symbol: &str) -> Result<Value> {
+    match operators::find(symbol) {
+        Some(operator) => operators::binary(call.state, operator, &call.value(0), &call.value(1)),
+        None => bail!(TypeError, "there is no operator {symbol}"),
+    }
+}
+
+fn assign(call: &Call, symbol: &str) -> Result<Value> {
+    match operators::find(symbol) {
+        Some(operator) => operators::in_place(call.state, operator, &call.value(0), &call.value(1)),
+        None => bail!(TypeError, "there is no operator {symbol}="),
+    }
+}
+
+fn items(call: &Call, index: usize) -> Result<Vec<Value>> {
+    subscript::items(call.state, &call.value(index))
+}
+
+fn len(call: &mut Call) -> Result<Value> {
+    let count = match call.value(0) {
+        Value::Tensor(t) => return super::tensors::length(&t),
+        Value::Storage(s) => s.nbytes(),
+        Value::TypedStorage(s) => s.len(),
+        Value::Buffer(b) => b.len(),
+        Value::Str(s) => s.chars().count(),
+        Value::Dict(d) => d.len(),
+        Value::Range(r) => r.len(),
+        other => match other.sequence() {
+            Some(items) => items.len(),
+            None => bail!(TypeError, "object of type '{}' has no len()", other.type_name()),
+        },
+    };
+    Ok(Value::Int(count as i64))
+}
+
+fn dict(call: &mut Call) -> Result<Value> {
+    let mut entries: Vec<(Value, Value)> = Vec::new();
+    for entry in items(call, 0)? {
+        let Some([key, value]) = entry.sequence().and_then(|pair| <[Value; 2]>::try_from(pair).ok()) else {
+            bail!(ValueError, "dictionary update sequence element has the wrong length; 2 is required")
+        };
+        match entries.iter_mut().find(|(k, _)| equal(k, &key)) {
+            Some(entry) => entry.1 = value,
+            None => entries.push((key, value)),
+        }
+    }
+    Ok(Value::Dict(entries.into()))
+}
+
+fn range(call: &mut Call) -> Result<Value> {
+    let step = call.int(2)?;
+    if step == 0 {
+        bail!(ValueError, "range() arg 3 must not be zero");
+    }
+    Ok(Value::Range(match call.opt_int(1)? {
+        Some(stop) => Range { start: call.int(0)?, stop, step },
+        None => Range { start: 0, stop: call.int(0)?, step },
+    }))
+}
+
+/// A number from a number, a one-element tensor or text.
+fn scalar(value: &Value, class: &str) -> Result<Scalar> {
+    match value {
+        Value::Tensor(t) => {
+            if t.borrow().numel() != 1 {
+                bail!(ValueError, "only one element tensors can be converted to Python scalars");
+            }
+            t.borrow().item()
+        }
+        other => other.as_scalar().ok_or_else(|| {
+            Error::type_error(format!(
+                "{class}() argument must be a string or a real number, not '{}'",
+                other.type_name()
+            ))
+        }),
+    }
+}
+
+fn int(call: &mut Call) -> Result<Value> {
+    match call.value(0) {
+        Value::Str(text) => match text.trim().replace('_', "").parse::<i128>() {
+            Ok(i) => Ok(Value::from(i)),
+            Err(_) => bail!(ValueError, "invalid literal for int() with base 10: {}", call.state.repr(&call.value(0))?),
+        },
+        Value::BigInt(i) => Ok(Value::BigInt(i)),
+        other => match scalar(&other, "int")? {
+            Scalar::Float(f) if f.is_nan() => bail!(ValueError, "cannot convert float NaN to integer"),
+            Scalar::Float(f) if f.is_infinite() => {
+                Err(Error::new(ErrorKind::OverflowError, "cannot convert float infinity to integer"))
+            }
+            Scalar::Float(f) => Ok(Value::from(f as i128)),
+            Scalar::Complex(_) => bail!(TypeError, "int() argument must be a string, a bytes-like object or a real number, not 'complex'"),
+            Scalar::UInt(u) => Ok(Value::from(i128::from(u))),
+            s => Ok(Value::Int(s.to_i64())),
+        },
+    }
+}
+
+fn float(call: &mut Call) -> Result<Value> {
+    match call.value(0) {
+        Value::Str(text) => {
+            let cleaned = text.trim().to_ascii_lowercase();
+            let parsed = match cleaned.trim_start_matches(['+', '-']) {
+                "infinity" | "inf" => Some(f64::INFINITY),
+                "nan" => Some(f64::NAN),
+                digits if digits.starts_with(|c: char| c.is_ascii_digit() || c == '.') => digits.parse().ok(),
+                _ => None,
+            };
+            match parsed {
+                Some(value) => Ok(Value::Float(if cleaned.starts_with('-') { -value } else { value })),
+                None => bail!(ValueError, "could not convert string to float: {}", call.state.repr(&call.value(0))?),
+            }
+        }
+        Value::BigInt(i) => Ok(Value::Float(i as f64)),
+        other => match scalar(&other, "float")? {
+            Scalar::Complex(_) => bail!(TypeError, "float() argument must be a string or a real number, not 'complex'"),
+            s => Ok(Value::Float(s.to_f64())),
+        },
+    }
+}
+
+fn complex(call: &mut Call) -> Result<Value> {
+    let real = scalar(&call.value(0), "complex")?.to_complex();
+    let imag = scalar(&call.value(1), "complex")?;
+    // A real second part keeps the sign of zero in the first.
+    Ok(Value::Complex(match imag {
+        Scalar::Complex(c) => real + Complex::new(0.0, 1.0) * c,
+        s => Complex::new(real.re, real.im + s.to_f64()),
+    }))
+}
+
+fn type_(call: &mut Call) -> Result<Value> {
+    Ok(Value::Type(match call.value(0) {
+        Value::None => "NoneType",
+        Value::Bool(_) => "bool",
+        Value::Int(_) | Value::BigInt(_) => "int",
+        Value::Float(_) => "float",
+        Value::Complex(_) => "complex",
+        Value::Str(_) => "str",
+        Value::Tensor(_) => "torch.Tensor",
+        Value::Storage(_) => "torch.storage.UntypedStorage",
+        Value::TypedStorage(_) => "torch.storage.TypedStorage",
+        Value::DType(_) => "torch.dtype",
+        Value::Device(_) => "torch.device",
+        Value::Layout(_) => "torch.layout",
+        Value::MemoryFormat(_) => "torch.memory_format",
+        Value::Size(_) => "torch.Size",
+        Value::Tuple(_) => "tuple",
+        Value::List(_) => "list",
+        Value::Dict(_) => "dict",
+        Value::NamedTuple(t) => t.type_name,
+        Value::Slice(_) => "slice",
+        Value::Range(_) => "range",
+        Value::Ellipsis => "ellipsis",
+        Value::Buffer(b) => super::buffers::class_name(&b),
+        Value::Generator(_) => "torch._C.Generator",
+        Value::Type(_) => "type",
+        Value::Module(_) => "module",
+        Value::Function(_) => "builtin_function_or_method",
+        Value::Object(_) => "object",
+    }))
+}
+
+fn id(call: &mut Call) -> Result<Value> {
+    Ok(Value::Int(match call.value(0) {
+        Value::Tensor(t) => t.identity() as i64,
+        Value::Storage(s) => s.identity() as i64,
+        Value::Buffer(b) => b.identity() as i64,
+        other => other.type_name().as_ptr() as i64,
+    }))
+}
+
+fn isinstance(call: &mut Call) -> Result<Value> {
+    let classes = match call.value(1) {
+        Value::Tuple(classes) => classes.to_vec(),
+        one => vec![one],
+    };
+    let value = call.value(0);
+    let mut own = Call { state: call.state, signature: call.signature, args: [value.clone()].into_iter().collect() };
+    let Value::Type(class) = type_(&mut own)? else { return Ok(Value::Bool(false)) };
+    Ok(Value::Bool(classes.iter().any(|c| match c {
+        Value::Type(name) => {
+            *name == class
+                || matches!((*name, class), ("int", "bool") | ("tuple", "torch.Size"))
+                || *name == "tuple" && matches!(value, Value::NamedTuple(_))
+        }
+        Value::Function(name) => &**name == class.rsplit('.').next().unwrap_or(class),
+        _ => false,
+    })))
+}
+
+fn abs(call: &mut Call) -> Result<Value> {
+    match call.value(0) {
+        Value::Int(i) => Ok(Value::from(i128::from(i).abs())),
+        Value::BigInt(i) => Ok(Value::from(i.saturating_abs())),
+        Value::Bool(b) => Ok(Value::Int(i64::from(b))),
+        Value::Float(f) => Ok(Value::Float(f.abs())),
+        Value::Complex(c) => Ok(Value::Float(c.norm())),
+        tensor @ Value::Tensor(_) => operators::method(call.state, "abs", &tensor),
+        other => bail!(TypeError, "bad operand type for abs(): '{}'", other.type_name()),
+    }
+}
+
+fn sum(call: &mut Call) -> Result<Value> {
+    let Some(plus) = operators::find("+") else { return Ok(Value::None) };
+    items(call, 0)?.iter().try_fold(call.value(1), |total, item| operators::binary(call.state, plus, &total, item))
+}
+
+fn extreme(call: &mut Call, symbol: &str) -> Result<Value> {
+    let candidates = if call.is_none(1) { items(call, 0)? } else { vec![call.value(0), call.value(1)] };
+    let mut candidates = candidates.into_iter();
+    let Some(mut best) = candidates.next() else {
+        bail!(ValueError, "{}() arg is an empty sequence", call.signature.name.trim_start_matches("py."))
+    };
+    let Some(operator) = operators::find(symbol) else { return Ok(best) };
+    for candidate in candidates {
+        if truth(&operators::binary(call.state, operator, &candidate, &best)?)? {
+            best = candidate;
+        }
+    }
+    Ok(best)
+}
+
+fn unpack(call: &mut Call) -> Result<Value> {
+    let (items, count) = (items(call, 0), call.int(1)? as usize);
+    let items = items.map_err(|_| Error::type_error(format!("cannot unpack non-iterable {} object", call.value(0).type_name())))?;
+    if items.len() > count {
+        bail!(ValueError, "too many values to unpack (expected {count})");
+    }
+    if items.len() < count {
+        bail!(ValueError, "not enough values to unpack (expected {count}, got {})", items.len());
+    }
+    Ok(Value::list(items))
+}
+
+fn import(call: &mut Call) -> Result<Value> {
+    let name = call.str(0)?;
+    let first = name.strip_prefix("torch.").unwrap_or(name);
+    match ["torch", "array", "copy", "math"].into_iter().chain(super::MODULES.iter().copied()).find(|m| *m == first) {
+        Some(module) if module != "py" => Ok(Value::Module(module)),
+        _ => Err(Error::new(ErrorKind::ModuleNotFoundError, format!("No module named '{name}'"))),
+    }
+}
+
+fn import_from(call: &mut Call) -> Result<Value> {
+    let (module, name) = (call.str(0)?.to_string(), call.str(1)?.to_string());
+    let mut inner = Call { state: call.state, signature: call.signature, args: [Value::str(&module)].into_iter().collect() };
+    let found = import(&mut inner)?;
+    subscript::attribute(call.state, &found, &name).map_err(|_| {
+        Error::new(ErrorKind::ModuleNotFoundError, format!("cannot import name '{name}' from '{module}'"))
+    })
+}
+
+fn exit(call: &mut Call) -> Result<Value> {
+    let code = match call.value(0) {
+        Value::None => 0,
+        Value::Int(code) => code as i32,
+        Value::Bool(b) => i32::from(b),
+        other => {
+            let text = call.state.str(&other)?;
+            call.state.print(&format!("{text}\n"));
+            1
+        }
+    };
+    call.state.exit.set(Some(code));
+    Err(Error::new(ErrorKind::SystemExit, ""))
+}
+
+/// `copy.copy` and `copy.deepcopy` of the values that have memory.
+pub fn deepcopy(value: &Value) -> Result<Value> {
+    match value {
+        Value::Tensor(t) => copy::clone(&t.view()).map(Value::from),
+        Value::Storage(s) => s.duplicate().map(Value::Storage),
+        other => Ok(other.clone()),
+    }
+}

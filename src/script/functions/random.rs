@@ -1,0 +1,186 @@
+//! Random tensors, bit for bit PyTorch's. Follows <https://pytorch.org/docs/2.7/torch.html#random-sampling>.
+
+use super::{Call, Row, function, method};
+use crate::bail;
+use crate::ops::copy;
+use crate::ops::random::{Generator, RealKind, normal, random_from_to, randperm, uniform};
+use crate::tensor::{DType, Device, Dims, Error, Result, Scalar, View};
+use crate::value::Value;
+use num_complex::Complex;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+pub const ROWS: &[Row] = &[
+    function("rand(int[] size, *, Generator? generator, {factory}) -> Tensor", |c| create(c, Sample::Uniform), "Uniform numbers in [0, 1)."),
+    function("rand.out(int[] size, *, Tensor? out=None, {factory}) -> Tensor", |c| create(c, Sample::Uniform), "Uniform numbers in [0, 1)."),
+    function("randn(int[] size, *, Generator? generator, {factory}) -> Tensor", |c| create(c, Sample::Normal), "Normally distributed numbers."),
+    function("randn.out(int[] size, *, Tensor? out=None, {factory}) -> Tensor", |c| create(c, Sample::Normal), "Normally distributed numbers."),
+    function("rand_like(Tensor input, *, MemoryFormat? memory_format=None, {factory}) -> Tensor", |c| like(c, Sample::Uniform), "Uniform numbers of the same size."),
+    function("randn_like(Tensor input, *, MemoryFormat? memory_format=None, {factory}) -> Tensor", |c| like(c, Sample::Normal), "Normal numbers of the same size."),
+    function("randint(int high, int[] size, *, Generator? generator=None, Tensor? out=None, {factory}) -> Tensor", |c| randint(c, 0, c.int(0)?, &c.ints(1)?), "Integers from 0 up to high."),
+    function("randint.low(int low, int high, int[] size, *, Generator? generator=None, Tensor? out=None, {factory}) -> Tensor", |c| randint(c, c.int(0)?, c.int(1)?, &c.ints(2)?), "Integers from low up to high."),
+    function("randint_like(Tensor input, int high, *, MemoryFormat? memory_format=None, {factory}) -> Tensor", |c| { let v = c.view(0)?; sampled_integers(c, 0, c.int(1)?, v.sizes(), c.dtype_keyword().unwrap_or(v.dtype)) }, "Integers from 0 up to high, of the same size."),
+    function("randint_like.low(Tensor input, int low, int high, *, MemoryFormat? memory_format=None, {factory}) -> Tensor", |c| { let v = c.view(0)?; sampled_integers(c, c.int(1)?, c.int(2)?, v.sizes(), c.dtype_keyword().unwrap_or(v.dtype)) }, "Integers from low up to high, of the same size."),
+    function("randperm(int n, *, Generator? generator=None, Tensor? out=None, {factory}) -> Tensor", permutation, "The numbers below n in random order."),
+    function("manual_seed(any seed) -> Generator", |c| { let seed = seed(&c.value(0))?; c.state.generator.borrow_mut().manual_seed(seed); Ok(Value::Generator(c.state.generator.clone())) }, "Seeds the default generator.").python("manual_seed"),
+    function("initial_seed() -> int", |c| Ok(Value::from(i128::from(c.state.generator.borrow().initial_seed()))), "The seed of the default generator."),
+    function("seed() -> int", |c| Ok(Value::from(i128::from(c.state.generator.borrow_mut().seed()))), "Seeds the default generator from the system."),
+    function("Generator(Device? device=None) -> Generator", |_| Ok(Value::Generator(Rc::new(RefCell::new(Generator::new())))), "A generator of its own."),
+    method("manual_seed(Generator self, any seed) -> Generator", |c| { let seed = seed(&c.value(1))?; generator(c, 0)?.borrow_mut().manual_seed(seed); Ok(c.itself()) }, "Seeds the generator."),
+    method("initial_seed(Generator self) -> int", |c| Ok(Value::from(i128::from(generator(c, 0)?.borrow().initial_seed()))), "The generator's seed."),
+    method("seed(Generator self) -> int", |c| Ok(Value::from(i128::from(generator(c, 0)?.borrow_mut().seed()))), "Seeds the generator from the system."),
+    method("uniform_(Tensor(a!) self, float from=0, float to=1, *, Generator? generator=None) -> Tensor(a!)", |c| { let (a, b) = (c.scalar(1)?.to_f64(), c.scalar(2)?.to_f64()); if a > b { bail!(RuntimeError, "uniform_ expects to return a [from, to) range, but found from={} > to={}", plain(a), plain(b)); } fill(c, Sample::Between(a, b), 3) }, "Filled with uniform numbers."),
+    method("normal_(Tensor(a!) self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor(a!)", |c| { let (m, s) = (c.scalar(1)?.to_f64(), c.scalar(2)?.to_f64()); if s < 0.0 { bail!(RuntimeError, "normal expects std >= 0.0, but found std {}", plain(s)); } fill(c, Sample::Gauss(m, s), 3) }, "Filled with normal numbers."),
+];
+
+/// C++ prints whole numbers without a fraction.
+fn plain(value: f64) -> String {
+    format!("{value}")
+}
+
+#[derive(Clone, Copy)]
+enum Sample {
+    Uniform,
+    Normal,
+    Between(f64, f64),
+    Gauss(f64, f64),
+}
+
+fn generator(call: &Call, index: usize) -> Result<Rc<RefCell<Generator>>> {
+    match call.value(index) {
+        Value::Generator(generator) => Ok(generator),
+        _ => Err(Error::type_error("a generator is needed")),
+    }
+}
+
+/// The generator given by keyword, or the session's own.
+fn chosen(call: &Call) -> Rc<RefCell<Generator>> {
+    match call.position("generator").map(|i| call.value(i)) {
+        Some(Value::Generator(generator)) => generator,
+        _ => call.state.generator.clone(),
+    }
+}
+
+/// A seed from a Python integer; negative ones wrap.
+fn seed(value: &Value) -> Result<u64> {
+    let overflow = || Error::runtime("Overflow when unpacking long");
+    match value {
+        Value::Int(i) => Ok(*i as u64),
+        Value::BigInt(i) => u64::try_from(*i).map_err(|_| overflow()),
+        Value::Float(f) => Ok(*f as i64 as u64),
+        Value::Bool(b) => Ok(u64::from(*b)),
+        Value::Str(s) => Err(Error::value(format!("invalid literal for int() with base 10: '{s}'"))),
+        other => bail!(TypeError, "manual_seed expected a long, but got {}", other.type_name()),
+    }
+}
+
+fn real_kind(dtype: DType) -> Option<RealKind> {
+    Some(match dtype.to_real() {
+        DType::Half => RealKind::F16,
+        DType::BFloat16 => RealKind::BF16,
+        DType::Float => RealKind::F32,
+        DType::Double => RealKind::F64,
+        _ => return None,
+    })
+}
+
+fn create(call: &mut Call, sample: Sample) -> Result<Value> {
+    let dtype = call.dtype_keyword().unwrap_or(call.state.default_dtype.get());
+    let out = View::zeros(&call.ints(0)?, dtype, call.device_keyword()?)?;
+    draw(call, &out, sample)?;
+    Ok(out.into())
+}
+
+fn like(call: &mut Call, sample: Sample) -> Result<Value> {
+    let this = call.view(0)?;
+    let out = crate::ops::create::zeros_like(&this, call.dtype_keyword(), None)?;
+    draw(call, &out, sample)?;
+    Ok(out.into())
+}
+
+fn fill(call: &mut Call, sample: Sample, _generator: usize) -> Result<Value> {
+    draw(call, &call.view(0)?, sample)?;
+    Ok(call.itself())
+}
+
+/// Fills a tensor in the order of its memory, as PyTorch does.
+fn draw(call: &Call, out: &View, sample: Sample) -> Result<()> {
+    let uniform_sample = matches!(sample, Sample::Uniform | Sample::Between(..));
+    let kernel = if uniform_sample { "check_uniform_bounds" } else { "normal_kernel_cpu" };
+    let Some(kind) = real_kind(out.dtype) else {
+        bail!(NotImplementedError, "\"{kernel}\" not implemented for '{}'", out.dtype.scalar_type())
+    };
+    if out.device().is_meta() {
+        return Ok(());
+    }
+    let complex = out.dtype.is_complex();
+    let elements = usize::try_from(out.numel()).map_err(|_| Error::runtime("numel: integer multiplication overflow"))?;
+    let n = elements.checked_mul(if complex { 2 } else { 1 }).ok_or_else(|| Error::runtime("numel: integer multiplication overflow"))?;
+    let generator = chosen(call);
+    let generator = &mut generator.borrow_mut();
+    let scale = if complex { std::f64::consts::FRAC_1_SQRT_2 } else { 1.0 };
+    let contiguous = out.layout.is_contiguous();
+    let values = match sample {
+        Sample::Uniform => uniform(generator, n, kind, 0.0, 1.0),
+        Sample::Between(from, to) => uniform(generator, n, kind, from, to),
+        Sample::Normal => normal(generator, n, kind, 0.0, scale, contiguous),
+        Sample::Gauss(mean, std) => normal(generator, n, kind, mean, std * scale, contiguous),
+    };
+    let scalars: Vec<Scalar> = if complex {
+        values.chunks_exact(2).map(|c| Scalar::Complex(Complex::new(c[0], c[1]))).collect()
+    } else {
+        values.into_iter().map(Scalar::Float).collect()
+    };
+    write(out, scalars)
+}
+
+/// Writes values in memory order.
+fn write(out: &View, values: Vec<Scalar>) -> Result<()> {
+    let order = crate::tensor::Layout::iteration_order(out.sizes(), &[out.strides()]);
+    let dims: Vec<i64> = order.iter().rev().map(|&d| d as i64).collect();
+    let in_memory_order = out.with_layout(out.layout.permute(&dims)?);
+    let flat = View::from_scalars(in_memory_order.sizes(), out.dtype, values)?;
+    copy::copy_into(&in_memory_order, &flat)
+}
+
+fn randint(call: &Call, low: i64, high: i64, sizes: &Dims) -> Result<Value> {
+    sampled_integers(call, low, high, sizes, call.dtype_keyword().unwrap_or(DType::Long))
+}
+
+fn sampled_integers(call: &Call, low: i64, high: i64, sizes: &[i64], dtype: DType) -> Result<Value> {
+    if low >= high {
+        bail!(RuntimeError, "random_ expects 'from' to be less than 'to', but got from={low} >= to={high}");
+    }
+    if dtype.is_complex() || dtype.is_bare_unsigned() || dtype.is_float8() {
+        bail!(NotImplementedError, "\"random_from_to_kernel_cpu\" not implemented for '{}'", dtype.scalar_type());
+    }
+    if dtype.is_integral(true) {
+        for (name, bound) in [("from", low), ("to - 1", high - 1)] {
+            let (min, max) = crate::tensor::element::integer_limits(dtype);
+            if i128::from(bound) < min || i128::from(bound) > max {
+                bail!(RuntimeError, "{name} is out of bounds for {}", dtype.cpp_name());
+            }
+        }
+    }
+    let device = call.device_keyword()?;
+    let out = View::zeros(sizes, dtype, device)?;
+    if device == Device::META {
+        return Ok(out.into());
+    }
+    let n = usize::try_from(out.numel()).map_err(|_| Error::runtime("numel: integer multiplication overflow"))?;
+    let generator = chosen(call);
+    let values = random_from_to(&mut generator.borrow_mut(), n, low, high.wrapping_sub(low) as u64);
+    View::from_scalars(sizes, dtype, values.into_iter().map(Scalar::Int)).map(Value::from)
+}
+
+fn permutation(call: &mut Call) -> Result<Value> {
+    let n = call.int(0)?;
+    if n < 0 {
+        bail!(RuntimeError, "n must be non-negative, got{n}");
+    }
+    let dtype = call.dtype_keyword().unwrap_or(DType::Long);
+    let room = View::zeros(&[n], dtype, Device::CPU)?;
+    let generator = chosen(call);
+    let values = randperm(&mut generator.borrow_mut(), room.numel() as usize);
+    View::from_scalars(&[n], dtype, values.into_iter().map(Scalar::Int)).map(Value::from)
+}

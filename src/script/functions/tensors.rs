@@ -1,0 +1,323 @@
+//! Methods of a tensor about itself, its storage and writing into it.
+//! Follows <https://pytorch.org/docs/2.7/tensors.html>.
+
+use super::{Call, Row, both, function, method};
+use crate::ops::{copy, index as gather};
+use crate::script::operators;
+use crate::script::state::State;
+use crate::script::subscript;
+use crate::tensor::index::{Index, Resolved, resolve};
+use crate::tensor::layout::{contiguous_strides, wrap_dim};
+use crate::tensor::tensor::storage_bytes;
+use crate::tensor::{DType, Dims, Error, Layout, Result, Scalar, Storage, Tensor, TypedStorage, View};
+use crate::value::{MemoryFormat, Value, nested_list};
+use crate::{autograd, bail};
+
+pub const ROWS: &[Row] = &[
+    method("size(Tensor self) -> Size", |c| Ok(Value::size(c.tensor(0)?.borrow().sizes())), "The size of every dimension, or of one."),
+    method("size.dim(Tensor self, int dim) -> int", |c| { let v = c.tensor(0)?.borrow(); Ok(Value::Int(v.sizes()[checked_dim(&v, c.int(1)?)?])) }, "The size of one dimension."),
+    method("size.name(Tensor self, Dimname dim) -> int", |c| Ok(c.itself()), "The size of a named dimension."),
+    method("stride(Tensor self) -> any", |c| Ok(Value::ints(c.tensor(0)?.borrow().strides())), "The stride of every dimension, or of one, in elements."),
+    method("stride.dim(Tensor self, int dim) -> int", |c| { let v = c.tensor(0)?.borrow(); Ok(Value::Int(v.strides()[checked_dim(&v, c.int(1)?)?])) }, "The stride of one dimension, in elements."),
+    method("stride.name(Tensor self, Dimname dim) -> int", |c| Ok(c.itself()), "The stride of a named dimension."),
+    method("storage_offset(Tensor self) -> int", |c| Ok(Value::Int(c.tensor(0)?.borrow().layout.offset)), "Where in its storage the tensor begins, in elements."),
+    both("numel(Tensor self) -> int", |c| Ok(Value::Int(c.tensor(0)?.borrow().numel())), "The number of elements."),
+    method("nelement(Tensor self) -> int", |c| Ok(Value::Int(c.tensor(0)?.borrow().numel())), "The number of elements."),
+    method("dim(Tensor self) -> int", |c| Ok(Value::Int(c.tensor(0)?.borrow().ndim() as i64)), "The number of dimensions."),
+    method("ndimension(Tensor self) -> int", |c| Ok(Value::Int(c.tensor(0)?.borrow().ndim() as i64)), "The number of dimensions."),
+    method("element_size(Tensor self) -> int", |c| Ok(Value::Int(c.tensor(0)?.borrow().dtype.itemsize() as i64)), "Bytes per element."),
+    method("data_ptr(Tensor self) -> int", |c| Ok(Value::Int(c.tensor(0)?.borrow().data_ptr() as i64)), "The address of the first element."),
+    method("is_contiguous(Tensor self, *, MemoryFormat memory_format=torch.contiguous_format) -> bool", is_contiguous, "Are the elements in row-major order without gaps?"),
+    method("get_device(Tensor self) -> int", |_| Ok(Value::Int(-1)), "The device number; -1 on the CPU."),
+    both("is_floating_point(Tensor self) -> bool", |c| Ok(Value::Bool(c.tensor(0)?.borrow().dtype.is_floating_point())), "Is the dtype a real floating-point one?"),
+    both("is_complex(Tensor self) -> bool", |c| Ok(Value::Bool(c.tensor(0)?.borrow().dtype.is_complex())), "Is the dtype complex?"),
+    both("is_signed(Tensor self) -> bool", |c| Ok(Value::Bool(c.tensor(0)?.borrow().dtype.is_signed())), "Can the dtype hold negative numbers?"),
+    both("is_conj(Tensor self) -> bool", |c| Ok(Value::Bool(c.tensor(0)?.borrow().conj)), "Is the conjugate bit set?"),
+    both("is_neg(Tensor self) -> bool", |c| Ok(Value::Bool(c.tensor(0)?.borrow().neg)), "Is the negative bit set?"),
+    method("is_shared(Tensor self) -> bool", |_| Ok(Value::Bool(false)), "Is the storage in shared memory?"),
+    method("is_shared_(Tensor self) -> bool", |_| Ok(Value::Bool(false)), "Is the storage in shared memory?"),
+    method("is_pinned(Tensor self) -> bool", |_| Ok(Value::Bool(false)), "Is the storage in pinned memory? Never here."),
+    both("is_same_size(Tensor self, Tensor other) -> bool", |c| Ok(Value::Bool(c.tensor(0)?.borrow().sizes() == c.tensor(1)?.borrow().sizes())), "Do two tensors have the same size?"),
+    method("is_set_to(Tensor self, Tensor tensor) -> bool", |c| { let (a, b) = (c.tensor(0)?.borrow(), c.tensor(1)?.borrow()); Ok(Value::Bool(a.storage == b.storage && a.layout == b.layout)) }, "Do two tensors show the same elements of one storage?"),
+    method("_is_view(Tensor self) -> bool", |c| Ok(Value::Bool(c.tensor(0)?.base().is_some())), "Is the tensor a view of another?"),
+    method("item(Tensor self) -> Scalar", |c| c.tensor(0)?.borrow().item().map(Value::from), "The value of a one-element tensor as a number."),
+    method("tolist(Tensor self) -> any", |c| nested_list(&c.tensor(0)?.borrow()), "The values as nested lists of numbers."),
+    method("untyped_storage(Tensor self) -> UntypedStorage", |c| Ok(Value::Storage(c.tensor(0)?.borrow().storage.clone())), "The bytes beneath the tensor."),
+    method("storage(Tensor self) -> TypedStorage", |c| { super::storages::warn_typed(c.state); let v = c.tensor(0)?.borrow(); Ok(Value::TypedStorage(TypedStorage { storage: v.storage.clone(), dtype: v.dtype })) }, "The storage as elements of the tensor's dtype (deprecated).").python("Tensor.storage"),
+    method("fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)", |c| { let value = c.view(1)?; if value.ndim() != 0 { bail!(RuntimeError, "fill_ only supports 0-dimension value tensor but got tensor with {} dimensions.", value.ndim()); } let value = value.item()?; fill(c, value) }, "Every element set to a value."),
+    method("fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)", |c| { let value = c.scalar(1)?; fill(c, value) }, "Every element set to a value."),
+    method("zero_(Tensor(a!) self) -> Tensor(a!)", |c| fill(c, Scalar::Int(0)), "Every element set to zero."),
+    method("copy_(Tensor(a!) self, Operand other, bool non_blocking=False) -> Tensor(a!)", copy_, "The elements of another tensor copied in, converted and broadcast."),
+    method("set_(Tensor(a!) self) -> Tensor(a!)", set_empty, "The tensor made empty over a new storage."),
+    method("set_.source_Storage(Tensor(a!) self, Storage source) -> Tensor(a!)", set_storage, "The tensor made to show all of a storage."),
+    method("set_.source_Storage_storage_offset(Tensor(a!) self, Storage source, int storage_offset, int[] size, int[] stride=None) -> Tensor(a!)", set_storage_layout, "The tensor made to show part of a storage."),
+    method("set_.source_Tensor(Tensor(a!) self, Tensor source) -> Tensor(a!)", set_tensor, "The tensor made to show what another shows."),
+    method("set_.source_Tensor_storage_offset(Tensor(a!) self, Tensor source, int storage_offset, int[] size, int[] stride=None) -> Tensor(a!)", set_storage_layout, "The tensor made to show part of another's storage."),
+    method("resize_(Tensor self, int[] size, *, MemoryFormat? memory_format=None) -> Tensor", resize, "Another size in place; the storage grows where it must."),
+    method("resize_as_(Tensor self, Tensor the_template, *, MemoryFormat? memory_format=None) -> Tensor", |c| { let sizes = Dims::from_slice(c.tensor(1)?.borrow().sizes()); resize_to(c, &sizes) }, "Resized to the size of another tensor."),
+    both("equal(Tensor self, Tensor other) -> bool", |c| crate::ops::compare::equal(&c.view(0)?, &c.view(1)?).map(Value::Bool), "Do two tensors have the same size and elements?"),
+    method("__getitem__(Tensor self, any index) -> any", |c| subscript::item_of(c), "The elements at a subscript."),
+    method("__setitem__(Tensor self, any index, any value) -> None", |c| subscript::set_item_of(c), "Writes at a subscript."),
+    method("__len__(Tensor self) -> int", |c| length(c.tensor(0)?), "The size of the first dimension."),
+    method("__contains__(Tensor self, any element) -> bool", contains, "Is any element equal to the value?"),
+    function("is_tensor(any obj) -> bool", |c| Ok(Value::Bool(matches!(c.value(0), Value::Tensor(_)))), "Is the value a tensor?"),
+    function("is_storage(any obj) -> bool", |c| Ok(Value::Bool(matches!(c.value(0), Value::Storage(_) | Value::TypedStorage(_)))), "Is the value a storage?"),
+    both("index_put_(Tensor(a!) self, any indices, Tensor values, bool accumulate=False) -> Tensor(a!)", |c| {
+        let indices = subscript::indices(&c.value(1).sequence().map_or(c.value(1), Value::tuple))?;
+        let tensors = indices.into_iter().map(|i| if let Index::Tensor(t) = i { Some(t) } else { None }).collect::<Vec<_>>();
+        gather::index_put_(&c.view(0)?, &tensors, &c.view(2)?, c.bool(3)?)?;
+        Ok(c.itself())
+    }, "Writes at subscripts given as tensors."),
+];
+
+fn checked_dim(view: &View, dim: i64) -> Result<usize> {
+    if view.ndim() == 0 {
+        bail!(IndexError, "Dimension specified as {dim} but tensor has no dimensions");
+    }
+    wrap_dim(dim, view.ndim())
+}
+
+fn is_contiguous(call: &mut Call) -> Result<Value> {
+    let view = call.tensor(0)?.borrow();
+    Ok(Value::Bool(match call.memory_format(1) {
+        Some(MemoryFormat::ChannelsLast) => view.layout.is_channels_last(),
+        Some(MemoryFormat::ChannelsLast3d) => view.layout.is_channels_last_3d(),
+        Some(MemoryFormat::Preserve) => {
+            bail!(RuntimeError, "preserve memory format is unsupported by the contiguous operator")
+        }
+        _ => view.layout.is_contiguous(),
+    }))
+}
+
+/// `len(tensor)`.
+pub fn length(tensor: &Tensor) -> Result<Value> {
+    match tensor.borrow().sizes().first() {
+        Some(&size) => Ok(Value::Int(size)),
+        None => Err(Error::type_error("len() of a 0-d tensor")),
+    }
+}
+
+fn contains(call: &mut Call) -> Result<Value> {
+    let element = call.value(1);
+    if !matches!(element, Value::Tensor(_)) && element.as_scalar().is_none() {
+        bail!(
+            RuntimeError,
+            "Tensor.__contains__ only supports Tensor or scalar, but you passed in a <class '{}'>.",
+            element.type_name()
+        );
+    }
+    let equal = operators::call_on(call.state, "eq", &call.value(0), &[element])?;
+    match equal {
+        Value::Tensor(t) => Ok(Value::Bool(t.view().scalars()?.into_iter().any(Scalar::truth))),
+        _ => Ok(Value::Bool(false)),
+    }
+}
+
+fn fill(call: &mut Call, value: Scalar) -> Result<Value> {
+    copy::fill(&call.view(0)?, value)?;
+    Ok(call.itself())
+}
+
+fn copy_(call: &mut Call) -> Result<Value> {
+    let target = call.view(0)?;
+    match call.value(1) {
+        Value::Tensor(source) => copy::copy_into(&target, &source.view())?,
+        _ => copy::fill(&target, call.scalar(1)?)?,
+    }
+    Ok(call.itself())
+}
+
+/// Copies a result into the tensor given as `out`, resizing it as PyTorch does.
+pub fn write_out(out: &Tensor, result: &View) -> Result<()> {
+    if !crate::tensor::can_cast(result.dtype, out.borrow().dtype) {
+        bail!(
+            RuntimeError,
+            "result type {} can't be cast to the desired output type {}",
+            result.dtype.scalar_type(),
+            out.borrow().dtype.scalar_type()
+        );
+    }
+    if out.borrow().sizes() != result.sizes() {
+        let layout = Layout { offset: out.borrow().layout.offset, ..Layout::contiguous(result.sizes()) };
+        show_layout(out, out.borrow().storage.clone(), layout, true)?;
+    }
+    out.bump_version();
+    copy::copy_into(&out.view(), result)
+}
+
+/// Makes a tensor show a layout of a storage, growing the storage first where that is allowed. Nothing changes on
+/// failure.
+fn show_layout(tensor: &Tensor, storage: Storage, layout: Layout, keep_bits: bool) -> Result<()> {
+    let dtype = tensor.borrow().dtype;
+    let needed = storage_bytes(&layout, dtype)?;
+    storage.reserve(needed)?;
+    let old = tensor.view();
+    let (conj, neg) = if keep_bits { (old.conj, old.neg) } else { (false, false) };
+    tensor.set_view(View { storage, layout, dtype, conj, neg });
+    Ok(())
+}
+
+fn check_device(tensor: &Tensor, storage: &Storage) -> Result<()> {
+    let (ours, theirs) = (tensor.borrow().device(), storage.device());
+    if ours != theirs {
+        bail!(
+            RuntimeError,
+            "Attempted to set the storage of a tensor on device \"{ours}\" to a storage on different device \
+             \"{theirs}\".  This is no longer allowed; the devices must match."
+        );
+    }
+    Ok(())
+}
+
+fn set_empty(call: &mut Call) -> Result<Value> {
+    let tensor = call.tensor(0)?;
+    let storage = Storage::zeroed(0, tensor.borrow().device())?;
+    show_layout(tensor, storage, Layout::contiguous(&[0]), false)?;
+    Ok(call.itself())
+}
+
+/// A storage argument, whose dtype must agree if it has one.
+fn source_storage(call: &Call, tensor: &Tensor) -> Result<Storage> {
+    let dtype = tensor.borrow().dtype;
+    match call.value(1) {
+        Value::TypedStorage(typed) if typed.dtype != dtype => Err(Error::runtime(format!(
+            "Expected a Storage of type {} or an UntypedStorage, but got type {} for argument 1 'storage'",
+            dtype.cpp_name(),
+            typed.dtype.scalar_type()
+        ))),
+        Value::Tensor(source) => {
+            check_same_dtype(source.borrow().dtype, dtype)?;
+            Ok(source.borrow().storage.clone())
+        }
+        _ => call.storage(1),
+    }
+}
+
+fn check_same_dtype(source: DType, target: DType) -> Result<()> {
+    if source != target {
+        bail!(
+            RuntimeError,
+            "Could not set tensor of type {} to a tensor of type {}",
+            source.cpp_name(),
+            target.cpp_name()
+        );
+    }
+    Ok(())
+}
+
+fn set_storage(call: &mut Call) -> Result<Value> {
+    let tensor = call.tensor(0)?;
+    let storage = source_storage(call, tensor)?;
+    check_device(tensor, &storage)?;
+    let count = storage.nbytes() / tensor.borrow().dtype.itemsize();
+    show_layout(tensor, storage, Layout::contiguous(&[count as i64]), false)?;
+    Ok(call.itself())
+}
+
+fn set_tensor(call: &mut Call) -> Result<Value> {
+    let (tensor, source) = (call.tensor(0)?, call.view(1)?);
+    check_same_dtype(source.dtype, tensor.borrow().dtype)?;
+    check_device(tensor, &source.storage)?;
+    tensor.set_view(source);
+    Ok(call.itself())
+}
+
+fn set_storage_layout(call: &mut Call) -> Result<Value> {
+    let tensor = call.tensor(0)?;
+    let storage = source_storage(call, tensor)?;
+    let (offset, sizes) = (call.int(2)?, call.ints(3)?);
+    check_device(tensor, &storage)?;
+    let strides = match call.value(4) {
+        Value::Size(strides) => strides,
+        _ => Dims::new(),
+    };
+    if !call.is_none(4) && strides.len() != sizes.len() {
+        // The numbers are one off in PyTorch's own message when there are more strides than sizes.
+        bail!(
+            RuntimeError,
+            "unequal size length ({}) and stride length ({})",
+            sizes.len(),
+            strides.len()
+        );
+    }
+    if offset < 0 {
+        bail!(RuntimeError, "Tensor: invalid storage offset {offset}");
+    }
+    if sizes.iter().any(|&s| s < 0) {
+        bail!(RuntimeError, "numel: integer multiplication overflow");
+    }
+    let given = !call.is_none(4);
+    let layout = Layout { strides: if given { strides } else { contiguous_strides(&sizes) }, sizes, offset };
+    show_layout(tensor, storage, layout, false)?;
+    Ok(call.itself())
+}
+
+fn resize(call: &mut Call) -> Result<Value> {
+    let sizes = call.ints(1)?;
+    resize_to(call, &sizes)
+}
+
+fn resize_to(call: &mut Call, sizes: &[i64]) -> Result<Value> {
+    let tensor = call.tensor(0)?;
+    if tensor.requires_grad() {
+        bail!(RuntimeError, "cannot resize variables that require grad");
+    }
+    if sizes.iter().any(|&s| s < 0) {
+        bail!(RuntimeError, "numel: integer multiplication overflow");
+    }
+    let view = tensor.view();
+    if view.sizes() != sizes {
+        let layout = Layout { offset: view.layout.offset, ..Layout::contiguous(sizes) };
+        show_layout(tensor, view.storage, layout, true)?;
+    }
+    Ok(call.itself())
+}
+
+/// `x[indices]`.
+pub fn subscript(state: &State, tensor: &Tensor, indices: &[Index]) -> Result<Value> {
+    let view = tensor.view();
+    let out = match resolve(&view, indices)? {
+        Resolved::Basic(layout) if !matches!(indices, [Index::Bool(_)]) => {
+            let selected = view.with_layout(layout);
+            selected.check_bounds()?;
+            Value::Tensor(tensor.new_view(selected))
+        }
+        _ => {
+            let gathered = Tensor::new(gather::index(&view, indices)?);
+            state.note_gathered(&gathered);
+            Value::Tensor(gathered)
+        }
+    };
+    if tensor.requires_grad() && state.grad_enabled.get() {
+        autograd::record_subscript(tensor, indices, &out)?;
+    }
+    Ok(out)
+}
+
+/// `x[indices] = value`.
+pub fn assign(state: &State, tensor: &Tensor, indices: &[Index], value: &Value) -> Result<()> {
+    let view = tensor.view();
+    let source = match value {
+        Value::Tensor(source) => source.view(),
+        other => match other.as_scalar() {
+            Some(scalar) => View::scalar(scalar, number_dtype(scalar, view.dtype)?)?,
+            None => bail!(TypeError, "can't assign a {} to a torch.{}", other.type_name(), view.type_name()),
+        },
+    };
+    let recorded = state.grad_enabled.get() && (tensor.requires_grad() || matches!(value, Value::Tensor(t) if t.requires_grad()));
+    let before = if recorded { Some(autograd::prepare_assignment(tensor)?) } else { None };
+    gather::set(&view, indices, &source)?;
+    tensor.bump_version();
+    match before {
+        Some(before) => autograd::record_assignment(tensor, indices, value, before),
+        None => Ok(()),
+    }
+}
+
+/// The dtype in which a number waits to be written: one that keeps the range check of the target meaningful.
+fn number_dtype(scalar: Scalar, target: DType) -> Result<DType> {
+    if !scalar.fits(target) {
+        copy::check_fits(scalar, target)?;
+    }
+    Ok(target)
+}

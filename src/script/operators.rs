@@ -1,0 +1,457 @@
+//! Operators: one row each, for tensors through the function table and for Python's own values by Python's rules.
+
+use super::bind::{Arguments, unsupported_operands};
+use super::functions::{self, Receiver};
+use super::signature::Kind;
+use super::state::State;
+use crate::tensor::{Error, ErrorKind, Result};
+use crate::value::Value;
+use num_complex::Complex;
+use num_traits::Pow;
+use std::rc::Rc;
+
+/// A binary operator.
+pub struct Operator {
+    /// As scripts write it; Python's `//` has no Rhai spelling and is reached by name.
+    pub symbol: &'static str,
+    /// Python's symbol, for messages.
+    pub python: &'static str,
+    /// The function of the table, `x.add(y)`.
+    pub method: &'static str,
+    /// For a number on the left: the function called with both operands in order, or `method` with them swapped.
+    reflected: Option<&'static str>,
+    pub in_place: Option<&'static str>,
+    numbers: Option<fn(Number, Number) -> Result<Value>>,
+}
+
+const fn operator(
+    symbol: &'static str,
+    method: &'static str,
+    reflected: Option<&'static str>,
+    in_place: Option<&'static str>,
+    numbers: Option<fn(Number, Number) -> Result<Value>>,
+) -> Operator {
+    Operator { symbol, python: symbol, method, reflected, in_place, numbers }
+}
+
+pub const BINARY: &[Operator] = &[
+    operator("+", "add", None, Some("+="), Some(add)),
+    operator("-", "sub", Some("rsub"), Some("-="), Some(sub)),
+    operator("*", "mul", None, Some("*="), Some(mul)),
+    operator("/", "div", Some("rdiv"), Some("/="), Some(true_divide)),
+    Operator { python: "//", ..operator("__floordiv__", "floor_divide", Some("floor_divide"), None, Some(floor_divide)) },
+    operator("%", "remainder", Some("remainder"), Some("%="), Some(remainder)),
+    Operator { python: "** or pow()", ..operator("**", "pow", Some("pow"), Some("**="), Some(power)) },
+    operator("@", "matmul", None, None, None),
+    operator("==", "eq", None, None, None),
+    operator("!=", "ne", None, None, None),
+    operator("<", "lt", Some("gt"), None, Some(|a, b| compare(a, b, f64::lt, i128::lt))),
+    operator("<=", "le", Some("ge"), None, Some(|a, b| compare(a, b, f64::le, i128::le))),
+    operator(">", "gt", Some("lt"), None, Some(|a, b| compare(a, b, f64::gt, i128::gt))),
+    operator(">=", "ge", Some("le"), None, Some(|a, b| compare(a, b, f64::ge, i128::ge))),
+    operator("&", "bitwise_and", None, Some("&="), Some(|a, b| bits(a, b, "&", |a, b| a & b))),
+    operator("|", "bitwise_or", None, Some("|="), Some(|a, b| bits(a, b, "|", |a, b| a | b))),
+    operator("^", "bitwise_xor", None, Some("^="), Some(|a, b| bits(a, b, "^", |a, b| a ^ b))),
+    operator("<<", "bitwise_left_shift", Some("bitwise_left_shift"), Some("<<="), Some(|a, b| shift(a, b, true))),
+    operator(">>", "bitwise_right_shift", Some("bitwise_right_shift"), Some(">>="), Some(|a, b| shift(a, b, false))),
+];
+
+/// Unary operators and the function each calls on a tensor.
+pub const UNARY: &[(&str, &str)] = &[("-", "neg"), ("+", "positive"), ("!", "logical_not"), ("__invert__", "bitwise_not")];
+
+/// The operator that a Python dunder name or symbol stands for.
+pub fn find(symbol: &str) -> Option<&'static Operator> {
+    BINARY.iter().find(|o| o.symbol == symbol || o.python == symbol)
+}
+
+/// `a op b`.
+///
+/// # Errors
+/// TypeError in Python's words for operands without such an operator; whatever the function raises.
+pub fn binary(state: &State, operator: &Operator, a: &Value, b: &Value) -> Result<Value> {
+    match (a, b) {
+        (Value::Tensor(_), _) if is_operand(b) => apply(state, operator.method, a, b),
+        (_, Value::Tensor(_)) if is_operand(a) => match (operator.reflected, operator.symbol) {
+            // A comparison mirrors; the others take both operands in order.
+            (Some(mirrored), "<" | "<=" | ">" | ">=") => apply(state, mirrored, b, a),
+            (Some("rsub"), _) => apply(state, "rsub", b, a),
+            (Some("rdiv"), _) => apply(state, "mul", &method(state, "reciprocal", b)?, a),
+            (Some(function), _) => apply_function(state, function, a, b),
+            (None, _) => apply(state, operator.method, b, a),
+        },
+        _ => plain(operator, a, b),
+    }
+}
+
+/// `a op= b` on a tensor, which writes into it and gives it back; anything else gets a new value.
+pub fn in_place(state: &State, operator: &Operator, a: &Value, b: &Value) -> Result<Value> {
+    match a {
+        Value::Tensor(_) if is_operand(b) => apply(state, &format!("{}_", operator.method), a, b),
+        _ => binary(state, operator, a, b),
+    }
+}
+
+pub fn unary(state: &State, name: &str, a: &Value) -> Result<Value> {
+    let wrong = |symbol: &str| {
+        Error::type_error(format!("bad operand type for unary {symbol}: '{}'", a.type_name()))
+    };
+    match (name, a) {
+        (_, Value::Tensor(_)) => method(state, name, a),
+        ("neg", Value::Int(_) | Value::BigInt(_) | Value::Bool(_)) => match number(a) {
+            Some(Number::Int(i)) => Ok(Value::from(-i)),
+            _ => Err(wrong("-")),
+        },
+        ("neg", Value::Float(f)) => Ok(Value::Float(-f)),
+        ("neg", Value::Complex(c)) => Ok(Value::Complex(-c)),
+        ("positive", Value::Int(_) | Value::BigInt(_) | Value::Float(_) | Value::Complex(_)) => Ok(a.clone()),
+        ("bitwise_not", Value::Int(_) | Value::BigInt(_) | Value::Bool(_)) => match number(a) {
+            Some(Number::Int(i)) => Ok(Value::from(!i)),
+            _ => Err(wrong("~")),
+        },
+        ("logical_not", other) => Ok(Value::Bool(!truth(other)?)),
+        ("neg", _) => Err(wrong("-")),
+        ("positive", _) => Err(wrong("+")),
+        _ => Err(wrong("~")),
+    }
+}
+
+fn is_operand(value: &Value) -> bool {
+    matches!(value, Value::Tensor(_)) || value.as_scalar().is_some()
+}
+
+/// Calls a method of a tensor with one argument.
+fn apply(state: &State, name: &str, this: &Value, other: &Value) -> Result<Value> {
+    call_on(state, name, this, std::slice::from_ref(other))
+}
+
+/// Calls a method of a tensor without arguments.
+pub fn method(state: &State, name: &str, this: &Value) -> Result<Value> {
+    call_on(state, name, this, &[])
+}
+
+/// Calls a method of a tensor.
+pub fn call_on(state: &State, name: &str, this: &Value, args: &[Value]) -> Result<Value> {
+    let Some(overloads) = state.registry.find(name, Receiver::Class(Kind::Tensor)) else {
+        return Err(super::fault::no_attribute(state, this, name));
+    };
+    let arguments = Arguments { positional: args.iter().cloned().collect(), keywords: Vec::new() };
+    functions::call(state, overloads, Some(this), &arguments)
+}
+
+fn apply_function(state: &State, name: &str, a: &Value, b: &Value) -> Result<Value> {
+    let Some(overloads) = state.registry.find(name, Receiver::Module("")) else {
+        return Err(super::fault::no_attribute(state, &Value::Module("torch"), name));
+    };
+    let arguments = Arguments { positional: [a.clone(), b.clone()].into_iter().collect(), keywords: Vec::new() };
+    functions::call(state, overloads, None, &arguments)
+}
+
+/// Is the value true, as Python's `bool()`?
+///
+/// # Errors
+/// RuntimeError for a tensor with other than one element.
+pub fn truth(value: &Value) -> Result<bool> {
+    Ok(match value {
+        Value::None => false,
+        Value::Str(s) => !s.is_empty(),
+        Value::Tensor(tensor) => {
+            let view = tensor.borrow();
+            match view.numel() {
+                0 => return Err(Error::runtime("Boolean value of Tensor with no values is ambiguous")),
+                1 => view.item()?.truth(),
+                _ => return Err(Error::runtime("Boolean value of Tensor with more than one value is ambiguous")),
+            }
+        }
+        Value::Tuple(items) | Value::List(items) => !items.is_empty(),
+        Value::Dict(items) => !items.is_empty(),
+        Value::Size(sizes) => !sizes.is_empty(),
+        Value::Range(range) => !range.is_empty(),
+        Value::Buffer(buffer) => !buffer.is_empty(),
+        Value::Storage(storage) => storage.nbytes() > 0,
+        other => other.as_scalar().is_none_or(|s| s.truth()),
+    })
+}
+
+/// A Python number in the form its arithmetic needs.
+#[derive(Clone, Copy)]
+pub enum Number {
+    Int(i128),
+    Float(f64),
+    Complex(Complex<f64>),
+}
+
+fn number(value: &Value) -> Option<Number> {
+    Some(match value {
+        Value::Bool(b) => Number::Int(i128::from(*b)),
+        Value::Int(i) => Number::Int(i128::from(*i)),
+        Value::BigInt(i) => Number::Int(*i),
+        Value::Float(f) => Number::Float(*f),
+        Value::Complex(c) => Number::Complex(*c),
+        _ => return None,
+    })
+}
+
+/// Operators between values that are not tensors.
+fn plain(operator: &Operator, a: &Value, b: &Value) -> Result<Value> {
+    match operator.symbol {
+        "==" => return Ok(Value::Bool(equal(a, b))),
+        "!=" => return Ok(Value::Bool(!equal(a, b))),
+        _ => {}
+    }
+    if let (Some(x), Some(y), Some(numbers)) = (number(a), number(b), operator.numbers) {
+        if matches!((x, y), (Number::Complex(_), _) | (_, Number::Complex(_)))
+            && matches!(operator.symbol, "<" | "<=" | ">" | ">=")
+        {
+            return Err(unordered(operator, a, b));
+        }
+        return numbers(x, y);
+    }
+    match (operator.symbol, a, b) {
+        ("+", Value::Str(x), Value::Str(y)) => Ok(Value::str(format!("{x}{y}"))),
+        ("+", Value::Str(_), other) => {
+            Err(Error::type_error(format!("can only concatenate str (not \"{}\") to str", other.type_name())))
+        }
+        ("+", Value::List(x), Value::List(y)) => Ok(Value::list(x.iter().chain(y.iter()).cloned())),
+        ("+", Value::List(_), other) => {
+            Err(Error::type_error(format!("can only concatenate list (not \"{}\") to list", other.type_name())))
+        }
+        ("+", Value::Size(x), Value::Size(y)) => Ok(Value::Size(x.iter().chain(y).copied().collect())),
+        ("+", Value::Tuple(_) | Value::Size(_), Value::Tuple(_) | Value::Size(_)) => {
+            let items = a.sequence().into_iter().chain(b.sequence()).flatten();
+            Ok(Value::tuple(items))
+        }
+        ("+", Value::Tuple(_) | Value::Size(_), other) => {
+            Err(Error::type_error(format!("can only concatenate tuple (not \"{}\") to tuple", other.type_name())))
+        }
+        ("*", sequence, Value::Int(n)) | ("*", Value::Int(n), sequence) => repeat(sequence, *n)
+            .unwrap_or_else(|| Err(unsupported_operands(operator.python, a, b))),
+        ("<" | "<=" | ">" | ">=", Value::Str(x), Value::Str(y)) => Ok(Value::Bool(match operator.symbol {
+            "<" => x < y,
+            "<=" => x <= y,
+            ">" => x > y,
+            _ => x >= y,
+        })),
+        ("<" | "<=" | ">" | ">=", ..) => Err(unordered(operator, a, b)),
+        _ => Err(unsupported_operands(operator.python, a, b)),
+    }
+}
+
+fn unordered(operator: &Operator, a: &Value, b: &Value) -> Error {
+    Error::type_error(format!(
+        "'{}' not supported between instances of '{}' and '{}'",
+        operator.python,
+        a.type_name(),
+        b.type_name()
+    ))
+}
+
+fn repeat(sequence: &Value, n: i64) -> Option<Result<Value>> {
+    let n = usize::try_from(n).unwrap_or(0);
+    const LIMIT: usize = 100_000_000;
+    let too_large = |length: usize| length.saturating_mul(n) > LIMIT;
+    let memory = || Err(Error::new(ErrorKind::MemoryError, "the repeated sequence would be too long"));
+    Some(match sequence {
+        Value::Str(s) if too_large(s.len()) => memory(),
+        Value::Str(s) => Ok(Value::str(s.repeat(n))),
+        Value::List(items) | Value::Tuple(items) if too_large(items.len()) => memory(),
+        Value::List(items) => Ok(Value::list(std::iter::repeat_n(items, n).flat_map(|items| items.iter().cloned()))),
+        Value::Tuple(items) => Ok(Value::tuple(std::iter::repeat_n(items, n).flat_map(|items| items.iter().cloned()))),
+        Value::Size(sizes) if too_large(sizes.len()) => memory(),
+        Value::Size(sizes) => Ok(Value::size(&sizes.repeat(n))),
+        _ => return None,
+    })
+}
+
+/// Python's `==` between values that are not tensors.
+pub fn equal(a: &Value, b: &Value) -> bool {
+    if let (Some(x), Some(y)) = (number(a), number(b)) {
+        return match (x, y) {
+            (Number::Int(x), Number::Int(y)) => x == y,
+            (x, y) => complex(x) == complex(y),
+        };
+    }
+    match (a, b) {
+        (Value::List(x), Value::List(y)) => x.len() == y.len() && x.iter().zip(y.iter()).all(|(x, y)| equal(x, y)),
+        (Value::Tuple(_) | Value::Size(_) | Value::NamedTuple(_), Value::Tuple(_) | Value::Size(_) | Value::NamedTuple(_)) => {
+            match (a.sequence(), b.sequence()) {
+                (Some(x), Some(y)) => x.len() == y.len() && x.iter().zip(&y).all(|(x, y)| equal(x, y)),
+                _ => false,
+            }
+        }
+        (Value::Buffer(x), Value::Buffer(y)) => x.items() == y.items(),
+        (Value::Str(x), Value::Str(y)) => x == y,
+        (Value::DType(x), Value::DType(y)) => x == y,
+        (Value::Device(x), Value::Device(y)) => x == y,
+        (Value::Layout(x), Value::Layout(y)) => x == y,
+        (Value::MemoryFormat(x), Value::MemoryFormat(y)) => x == y,
+        (Value::Range(x), Value::Range(y)) => x == y,
+        _ => is(a, b),
+    }
+}
+
+/// Python's `is`.
+pub fn is(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::None, Value::None) | (Value::Ellipsis, Value::Ellipsis) => true,
+        (Value::Tensor(x), Value::Tensor(y)) => x.is(y),
+        (Value::Storage(x), Value::Storage(y)) => x == y,
+        (Value::Bool(x), Value::Bool(y)) => x == y,
+        (Value::Int(x), Value::Int(y)) => x == y,
+        (Value::Str(x), Value::Str(y)) => x == y,
+        (Value::DType(x), Value::DType(y)) => x == y,
+        (Value::Layout(x), Value::Layout(y)) => x == y,
+        (Value::MemoryFormat(x), Value::MemoryFormat(y)) => x == y,
+        (Value::Type(x), Value::Type(y)) | (Value::Module(x), Value::Module(y)) => x == y,
+        (Value::Buffer(x), Value::Buffer(y)) => x.identity() == y.identity(),
+        (Value::Generator(x), Value::Generator(y)) => Rc::ptr_eq(x, y),
+        (Value::Tuple(x), Value::Tuple(y)) => Rc::ptr_eq(x, y),
+        (Value::Object(x), Value::Object(y)) => Rc::ptr_eq(x, y),
+        _ => false,
+    }
+}
+
+fn overflow() -> Error {
+    Error::new(ErrorKind::OverflowError, "integers beyond 128 bits are not supported")
+}
+
+fn float(n: Number) -> f64 {
+    match n {
+        Number::Int(i) => i as f64,
+        Number::Float(f) => f,
+        Number::Complex(c) => c.re,
+    }
+}
+
+fn complex(n: Number) -> Complex<f64> {
+    match n {
+        Number::Complex(c) => c,
+        real => Complex::new(float(real), 0.0),
+    }
+}
+
+/// Arithmetic in the wider of the two kinds.
+fn arithmetic(
+    a: Number,
+    b: Number,
+    ints: fn(i128, i128) -> Option<i128>,
+    floats: fn(f64, f64) -> f64,
+    complexes: fn(Complex<f64>, Complex<f64>) -> Complex<f64>,
+) -> Result<Value> {
+    match (a, b) {
+        (Number::Int(x), Number::Int(y)) => ints(x, y).map(Value::from).ok_or_else(overflow),
+        (Number::Complex(_), _) | (_, Number::Complex(_)) => Ok(Value::Complex(complexes(complex(a), complex(b)))),
+        _ => Ok(Value::Float(floats(float(a), float(b)))),
+    }
+}
+
+fn add(a: Number, b: Number) -> Result<Value> {
+    arithmetic(a, b, i128::checked_add, |x, y| x + y, |x, y| x + y)
+}
+
+fn sub(a: Number, b: Number) -> Result<Value> {
+    arithmetic(a, b, i128::checked_sub, |x, y| x - y, |x, y| x - y)
+}
+
+fn mul(a: Number, b: Number) -> Result<Value> {
+    arithmetic(a, b, i128::checked_mul, |x, y| x * y, |x, y| x * y)
+}
+
+fn is_zero(n: Number) -> bool {
+    complex(n) == Complex::new(0.0, 0.0)
+}
+
+fn zero_division(text: &str) -> Error {
+    Error::new(ErrorKind::ZeroDivisionError, text)
+}
+
+fn true_divide(a: Number, b: Number) -> Result<Value> {
+    if is_zero(b) {
+        let complex = matches!((a, b), (Number::Complex(_), _) | (_, Number::Complex(_)));
+        let float = matches!((a, b), (Number::Float(_), _) | (_, Number::Float(_)));
+        return Err(zero_division(match (complex, float) {
+            (true, _) => "complex division by zero",
+            (_, true) => "float division by zero",
+            _ => "division by zero",
+        }));
+    }
+    match (a, b) {
+        (Number::Complex(_), _) | (_, Number::Complex(_)) => Ok(Value::Complex(complex(a) / complex(b))),
+        _ => Ok(Value::Float(float(a) / float(b))),
+    }
+}
+
+fn floor_divide(a: Number, b: Number) -> Result<Value> {
+    match (a, b) {
+        (Number::Int(_), Number::Int(0)) => Err(zero_division("integer division or modulo by zero")),
+        (Number::Int(x), Number::Int(y)) => {
+            let quotient = x.checked_div(y).ok_or_else(overflow)?;
+            Ok(Value::from(if x % y != 0 && (x < 0) != (y < 0) { quotient - 1 } else { quotient }))
+        }
+        (Number::Complex(_), _) | (_, Number::Complex(_)) => Err(Error::type_error("can't take floor of complex number.")),
+        _ if float(b) == 0.0 => Err(zero_division("float floor division by zero")),
+        _ => Ok(Value::Float((float(a) / float(b)).floor())),
+    }
+}
+
+fn remainder(a: Number, b: Number) -> Result<Value> {
+    match (a, b) {
+        (Number::Int(_), Number::Int(0)) => Err(zero_division("integer modulo by zero")),
+        (Number::Int(x), Number::Int(y)) => {
+            let r = x.checked_rem(y).unwrap_or(0);
+            Ok(Value::from(if r != 0 && (r < 0) != (y < 0) { r + y } else { r }))
+        }
+        (Number::Complex(_), _) | (_, Number::Complex(_)) => Err(Error::type_error("can't mod complex numbers.")),
+        _ if float(b) == 0.0 => Err(zero_division("float modulo")),
+        _ => {
+            let (x, y) = (float(a), float(b));
+            let r = x % y;
+            Ok(Value::Float(if r != 0.0 && (r < 0.0) != (y < 0.0) { r + y } else { r }))
+        }
+    }
+}
+
+fn power(a: Number, b: Number) -> Result<Value> {
+    match (a, b) {
+        (Number::Int(x), Number::Int(y)) if y >= 0 => {
+            let exponent = u32::try_from(y).map_err(|_| overflow())?;
+            x.checked_pow(exponent).map(Value::from).ok_or_else(overflow)
+        }
+        (Number::Complex(_), _) | (_, Number::Complex(_)) => Ok(Value::Complex(complex(a).pow(complex(b)))),
+        _ if float(a) == 0.0 && float(b) < 0.0 => {
+            Err(zero_division("0.0 cannot be raised to a negative power"))
+        }
+        _ if float(a) < 0.0 && float(b).fract() != 0.0 => Ok(Value::Complex(complex(a).pow(complex(b)))),
+        _ => Ok(Value::Float(float(a).powf(float(b)))),
+    }
+}
+
+fn compare(
+    a: Number,
+    b: Number,
+    floats: fn(&f64, &f64) -> bool,
+    ints: fn(&i128, &i128) -> bool,
+) -> Result<Value> {
+    Ok(Value::Bool(match (a, b) {
+        (Number::Int(x), Number::Int(y)) => ints(&x, &y),
+        _ => floats(&float(a), &float(b)),
+    }))
+}
+
+fn bits(a: Number, b: Number, symbol: &str, ints: fn(i128, i128) -> i128) -> Result<Value> {
+    match (a, b) {
+        (Number::Int(x), Number::Int(y)) => Ok(Value::from(ints(x, y))),
+        _ => Err(Error::type_error(format!("unsupported operand type(s) for {symbol}: 'float'"))),
+    }
+}
+
+fn shift(a: Number, b: Number, left: bool) -> Result<Value> {
+    match (a, b) {
+        (Number::Int(_), Number::Int(y)) if y < 0 => Err(Error::value("negative shift count")),
+        (Number::Int(x), Number::Int(y)) if left => {
+            let shifted = u32::try_from(y).ok().filter(|&y| y < 120).and_then(|y| x.checked_mul(1i128 << y));
+            shifted.map(Value::from).ok_or_else(overflow)
+        }
+        (Number::Int(x), Number::Int(y)) => Ok(Value::from(x >> u32::try_from(y).unwrap_or(127).min(127))),
+        _ => Err(Error::type_error("unsupported operand type(s) for <<: 'float'")),
+    }
+}

@@ -1,0 +1,243 @@
+//! Calls. Rhai has no keyword arguments (they travel as a last object map), no unpacking (`__call__` takes an array
+//! and a map) and does not call a variable (`call_` does).
+
+use ruff_python_ast::{Arguments, Expr, ExprCall, Keyword};
+
+use super::scope::{Known, Parameter};
+use super::{SyntaxFault, Translator, Written, names, start};
+
+/// The engine has its functions up to this number of arguments; longer calls go through an array.
+pub(super) const MAX_ARGUMENTS: usize = 8;
+
+impl Translator<'_> {
+    pub(super) fn call(&mut self, call: &ExprCall) -> Written {
+        let arguments = &call.arguments;
+        check_keywords(arguments)?;
+        match call.func.as_ref() {
+            Expr::Attribute(method) => {
+                let name = method.attr.as_str();
+                self.receiver(&method.value)?;
+                self.out.push(".");
+                self.out.mark(start(&method.attr));
+                if is_spread(arguments)
+                    || names::is_captured_method(name)
+                    || !names::is_property(name)
+                {
+                    self.out.push("__call__(");
+                    self.string(name);
+                    self.out.push(", ");
+                    self.spread(arguments)
+                } else {
+                    self.out.push(name);
+                    self.plain(arguments)
+                }
+            }
+            Expr::Name(name) => self.call_name(name.id.as_str(), call),
+            callee => {
+                self.out.push("call_(");
+                self.expression(callee)?;
+                self.call_value(arguments)
+            }
+        }
+    }
+
+    fn call_name(&mut self, name: &str, call: &ExprCall) -> Written {
+        let arguments = &call.arguments;
+        let spelled = names::variable(name);
+        match self.scope.lookup(&spelled) {
+            Some(Known::Function(parameters)) if !has_star(arguments) => {
+                match places(&parameters, arguments) {
+                    Some(places) => {
+                        self.out.push(&spelled);
+                        self.positional(&places)
+                    }
+                    None => {
+                        self.out.push("__call__(\"");
+                        self.out.push(&spelled);
+                        self.out.push("\", ");
+                        self.spread(arguments)
+                    }
+                }
+            }
+            Some(Known::Closure) if !has_star(arguments) && arguments.keywords.is_empty() => {
+                self.out.push(&spelled);
+                self.out.push(".call");
+                self.plain(arguments)
+            }
+            Some(Known::Variable | Known::Closure) => {
+                self.out.push("call_(");
+                self.out.push(&spelled);
+                self.call_value(arguments)
+            }
+            _ => {
+                // `print` is no variable in Rhai, but it is a function.
+                let spelled = if name == "print" { name } else { &spelled };
+                if is_spread(arguments) {
+                    self.out.push("__call__(\"");
+                    self.out.push(spelled);
+                    self.out.push("\", ");
+                    self.spread(arguments)
+                } else {
+                    self.out.push(spelled);
+                    self.plain(arguments)
+                }
+            }
+        }
+    }
+
+    /// What follows the callee in `call_(callee, [a, b], #{k: v})`.
+    fn call_value(&mut self, arguments: &Arguments) -> Written {
+        self.out.push(", ");
+        if arguments.keywords.is_empty() {
+            self.elements(&arguments.args)?;
+            self.out.push(")");
+            return Ok(());
+        }
+        self.spread(arguments)
+    }
+
+    /// `(a, b, #{k: v})`
+    fn plain(&mut self, arguments: &Arguments) -> Written {
+        self.out.push("(");
+        for (i, argument) in arguments.args.iter().enumerate() {
+            if i > 0 {
+                self.out.push(", ");
+            }
+            self.expression(argument)?;
+        }
+        if !arguments.keywords.is_empty() {
+            if !arguments.args.is_empty() {
+                self.out.push(", ");
+            }
+            self.keywords(&arguments.keywords)?;
+        }
+        self.out.push(")");
+        Ok(())
+    }
+
+    /// `[a, b], #{k: v})`: the end of a call by array and map.
+    fn spread(&mut self, arguments: &Arguments) -> Written {
+        self.elements(&arguments.args)?;
+        self.out.push(", ");
+        let keywords = &arguments.keywords;
+        if keywords.iter().all(|keyword| keyword.arg.is_some()) {
+            self.keywords(keywords)?;
+        } else {
+            self.out.push("__merge__(");
+            let mut rest = keywords.as_slice();
+            while let Some((first, others)) = rest.split_first() {
+                if rest.len() < keywords.len() {
+                    self.out.push(", ");
+                } else if first.arg.is_none() && keywords.len() == 1 {
+                    self.out.push("#{}, ");
+                }
+                if first.arg.is_none() {
+                    self.expression(&first.value)?;
+                    rest = others;
+                } else {
+                    let named = rest.iter().take_while(|k| k.arg.is_some()).count();
+                    let (run, after) = rest.split_at(named);
+                    self.keywords(run)?;
+                    rest = after;
+                }
+            }
+            self.out.push(")");
+        }
+        self.out.push(")");
+        Ok(())
+    }
+
+    fn keywords(&mut self, keywords: &[Keyword]) -> Written {
+        self.out.push("#{");
+        for (i, keyword) in keywords.iter().enumerate() {
+            if i > 0 {
+                self.out.push(", ");
+            }
+            if let Some(name) = &keyword.arg {
+                self.out.mark(start(keyword));
+                self.out.push(&names::map_key(name.as_str()));
+                self.out.push(": ");
+            }
+            self.expression(&keyword.value)?;
+        }
+        self.out.push("}");
+        Ok(())
+    }
+
+    fn positional(&mut self, places: &[Place<'_>]) -> Written {
+        self.out.push("(");
+        for (i, place) in places.iter().enumerate() {
+            if i > 0 {
+                self.out.push(", ");
+            }
+            match place {
+                Place::Given(value) => self.expression(value)?,
+                Place::Default(text) => self.out.push(text),
+            }
+        }
+        self.out.push(")");
+        Ok(())
+    }
+}
+
+/// What is passed for a parameter.
+enum Place<'e> {
+    Given(&'e Expr),
+    Default(&'e str),
+}
+
+/// The arguments of a function of this input with its keywords put in their places, if that is possible. Rhai's
+/// overloads leave arguments out from the end only.
+fn places<'e>(parameters: &'e [Parameter], arguments: &'e Arguments) -> Option<Vec<Place<'e>>> {
+    let mut values: Vec<Option<&Expr>> = arguments.args.iter().map(Some).collect();
+    if values.len() > parameters.iter().filter(|p| !p.keyword_only).count() {
+        return None;
+    }
+    values.resize(parameters.len(), None);
+    for keyword in &arguments.keywords {
+        let name = names::variable(keyword.arg.as_ref()?.as_str());
+        let place = parameters.iter().position(|p| p.name == name)?;
+        match values.get_mut(place)? {
+            slot @ None => *slot = Some(&keyword.value),
+            Some(_) => return None,
+        }
+    }
+    let is_required = |(value, parameter): (&Option<&Expr>, &Parameter)| {
+        value.is_some() || !parameter.has_default
+    };
+    let given = values.iter().zip(parameters).rposition(is_required);
+    values
+        .into_iter()
+        .zip(parameters)
+        .take(given.map_or(0, |last| last + 1))
+        .map(|(value, parameter)| match value {
+            Some(value) => Some(Place::Given(value)),
+            None => parameter.literal_default.as_deref().map(Place::Default),
+        })
+        .collect()
+}
+
+/// The engine cannot take the arguments one by one.
+fn is_spread(arguments: &Arguments) -> bool {
+    arguments.args.len() + usize::from(!arguments.keywords.is_empty()) > MAX_ARGUMENTS
+        || has_star(arguments)
+}
+
+/// How many arguments there are is only known when the call is made.
+fn has_star(arguments: &Arguments) -> bool {
+    arguments.args.iter().any(Expr::is_starred_expr)
+        || arguments.keywords.iter().any(|k| k.arg.is_none())
+}
+
+fn check_keywords(arguments: &Arguments) -> Written {
+    let mut seen = std::collections::HashSet::new();
+    for keyword in &arguments.keywords {
+        if let Some(name) = &keyword.arg
+            && !seen.insert(name.as_str())
+        {
+            let message = format!("keyword argument repeated: {name}");
+            return Err(SyntaxFault::syntax(message, start(keyword)));
+        }
+    }
+    Ok(())
+}

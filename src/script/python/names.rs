@@ -1,0 +1,244 @@
+//! How Python's names are spelled in Rhai, and which names mean something by themselves.
+//!
+//! It must not know which names a session has defined.
+
+use std::borrow::Cow;
+
+/// Words that Rhai refuses as the name of a variable, a function or a parameter, and unquoted as a key.
+const RESERVED: &[&str] = &[
+    "Fn",
+    "as",
+    "async",
+    "await",
+    "break",
+    "call",
+    "case",
+    "catch",
+    "const",
+    "continue",
+    "curry",
+    "debug",
+    "default",
+    "do",
+    "else",
+    "eval",
+    "export",
+    "false",
+    "fn",
+    "for",
+    "go",
+    "goto",
+    "if",
+    "import",
+    "in",
+    "is",
+    "is_def_fn",
+    "is_def_var",
+    "is_shared",
+    "let",
+    "loop",
+    "match",
+    "module",
+    "new",
+    "nil",
+    "null",
+    "package",
+    "print",
+    "private",
+    "protected",
+    "public",
+    "return",
+    "shared",
+    "spawn",
+    "static",
+    "super",
+    "switch",
+    "sync",
+    "this",
+    "thread",
+    "throw",
+    "true",
+    "try",
+    "type_of",
+    "until",
+    "use",
+    "var",
+    "void",
+    "while",
+    "with",
+    "yield",
+];
+
+/// The temporaries of the written text, so that no variable of the user's is taken for one.
+const TEMPORARIES: &[&str] = &[
+    "base", "context", "error", "index", "item", "left", "list", "result", "returned", "right",
+    "unpacked", "value",
+];
+
+/// Methods that Rhai answers itself, or refuses, whatever the type: they go through `__call__`.
+const CAPTURED_METHODS: &[&str] = &[
+    "Fn",
+    "call",
+    "curry",
+    "debug",
+    "eval",
+    "is_def_fn",
+    "is_def_var",
+    "print",
+    "switch",
+    "type_of",
+];
+
+/// Python's built-in functions and types: called under their own name, written `builtin("name")` as a value.
+const BUILTINS: &[&str] = &[
+    "abs",
+    "all",
+    "any",
+    "ascii",
+    "bin",
+    "bool",
+    "bytearray",
+    "bytes",
+    "callable",
+    "chr",
+    "complex",
+    "dict",
+    "dir",
+    "divmod",
+    "enumerate",
+    "filter",
+    "float",
+    "format",
+    "frozenset",
+    "getattr",
+    "hasattr",
+    "hash",
+    "hex",
+    "id",
+    "int",
+    "isinstance",
+    "issubclass",
+    "iter",
+    "len",
+    "list",
+    "map",
+    "max",
+    "memoryview",
+    "min",
+    "next",
+    "object",
+    "oct",
+    "open",
+    "ord",
+    "pow",
+    "print",
+    "range",
+    "repr",
+    "reversed",
+    "round",
+    "set",
+    "setattr",
+    "slice",
+    "sorted",
+    "str",
+    "sum",
+    "tuple",
+    "type",
+    "vars",
+    "zip",
+];
+
+/// Engine functions that stand in the written text without standing in the Python: a `def` of such a name would
+/// change what every later line means.
+const ENGINE_FUNCTIONS: &[&str] = &[
+    "assert_",
+    "at",
+    "builtin",
+    "bytes",
+    "call_",
+    "caught_",
+    "complex",
+    "delattr",
+    "dict",
+    "echo_",
+    "float",
+    "format",
+    "fstring",
+    "getattr",
+    "import_",
+    "import_from",
+    "int",
+    "iter",
+    "raise_",
+    "repr",
+    "set",
+    "setattr",
+    "slice",
+    "str",
+    "truth",
+    "tuple",
+    "unpack",
+    "unpack_star",
+];
+
+pub fn is_builtin(name: &str) -> bool {
+    BUILTINS.contains(&name)
+}
+
+pub fn is_captured_method(name: &str) -> bool {
+    CAPTURED_METHODS.contains(&name)
+}
+
+pub fn is_engine_function(name: &str) -> bool {
+    ENGINE_FUNCTIONS.contains(&name) || (name.starts_with("__") && name.ends_with("__"))
+}
+
+/// Rhai takes it as an identifier: ASCII, and a letter is the first thing after any underscores.
+pub fn is_identifier(name: &str) -> bool {
+    let first = name.trim_start_matches('_').chars().next();
+    first.is_some_and(|c| c.is_ascii_alphabetic())
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+/// A name that can stand after a dot as it is.
+pub fn is_property(name: &str) -> bool {
+    is_identifier(name) && name != "switch"
+}
+
+/// The Rhai spelling of a Python variable, function or parameter. One to one: a reserved word gets a trailing `_`,
+/// and so does a name that would otherwise look like the result (`new` → `new_`, `new_` → `new__`).
+pub fn variable(name: &str) -> Cow<'_, str> {
+    if is_identifier(name) {
+        let stem = name.trim_end_matches('_');
+        let is_temporary = stem.len() < name.len()
+            && TEMPORARIES.contains(&stem.trim_end_matches(|c: char| c.is_ascii_digit()));
+        if is_temporary || RESERVED.contains(&stem) {
+            return Cow::Owned(format!("{name}_"));
+        }
+        return Cow::Borrowed(name);
+    }
+    let mut spelled = String::with_capacity(name.len() + 10);
+    if !name
+        .trim_start_matches('_')
+        .starts_with(char::is_alphabetic)
+    {
+        spelled.push_str("underscore");
+    }
+    for character in name.chars() {
+        if character.is_ascii() {
+            spelled.push(character);
+        } else {
+            spelled.push_str(&format!("u{:04x}_", u32::from(character)));
+        }
+    }
+    Cow::Owned(spelled)
+}
+
+/// The key of an object map, quoted where Rhai would not read it bare.
+pub fn map_key(name: &str) -> Cow<'_, str> {
+    if is_identifier(name) && !RESERVED.contains(&name) {
+        Cow::Borrowed(name)
+    } else {
+        Cow::Owned(format!("\"{name}\""))
+    }
+}

@@ -1,0 +1,303 @@
+//! Signatures as PyTorch writes its schemas: `transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)`.
+//! Parsing them once gives binding, the text of error messages, help and completion. Knows no values but defaults.
+
+use crate::tensor::{Device, Dims};
+use crate::value::Value;
+
+/// A parsed signature.
+#[derive(Clone, Debug)]
+pub struct Signature {
+    /// The name by which it is called, with a module path where there is one: `transpose`, `linalg.inv`.
+    pub name: &'static str,
+    /// Name and overload, the key of the derivative table: `transpose.int`.
+    pub key: &'static str,
+    pub params: Vec<Param>,
+    /// The part after `->`.
+    pub returns: &'static str,
+}
+
+/// One parameter.
+#[derive(Clone, Debug)]
+pub struct Param {
+    pub name: &'static str,
+    pub kind: Kind,
+    /// `None` is accepted.
+    pub nullable: bool,
+    pub keyword_only: bool,
+    /// The value when the argument is left out; `None` when it is required.
+    pub default: Option<Value>,
+    /// The default as written.
+    pub default_text: &'static str,
+    /// Marked `(a!)`: the function writes to it.
+    pub written: bool,
+}
+
+/// What a parameter accepts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    Tensor,
+    Tensors,
+    /// A tensor, or a number that stands for one; called a Tensor in messages.
+    Operand,
+    Number,
+    Int,
+    Float,
+    Bool,
+    Str,
+    /// Integers; with a length, a single integer also stands for that many.
+    Ints(Option<u8>),
+    DType,
+    Device,
+    Layout,
+    MemoryFormat,
+    Generator,
+    UntypedStorage,
+    TypedStorage,
+    /// Either storage class, as `set_` takes.
+    Storage,
+    /// A dimension's name; accepted so that overloads count as PyTorch's do, and refused when used.
+    Name,
+    Names,
+    Size,
+    Buffer,
+    Type,
+    Any,
+}
+
+/// Parameters most creation functions share, written `{factory}` in a signature.
+const FACTORY: &str = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? requires_grad=False";
+
+impl Kind {
+    /// The name PyTorch's argument errors give the kind.
+    pub fn type_name(self) -> &'static str {
+        match self {
+            Kind::Tensor | Kind::Operand => "Tensor",
+            Kind::Tensors => "tuple of Tensors",
+            Kind::Number => "Number",
+            Kind::Int => "int",
+            Kind::Float => "float",
+            Kind::Bool => "bool",
+            Kind::Str => "str",
+            Kind::Ints(_) => "tuple of ints",
+            Kind::DType => "torch.dtype",
+            Kind::Device => "torch.device",
+            Kind::Layout => "torch.layout",
+            Kind::MemoryFormat => "torch.memory_format",
+            Kind::Generator => "torch.Generator",
+            Kind::UntypedStorage => "torch.UntypedStorage",
+            Kind::TypedStorage => "torch.TypedStorage",
+            Kind::Storage => "torch.Storage",
+            Kind::Name => "name",
+            Kind::Names => "tuple of names",
+            Kind::Size => "torch.Size",
+            Kind::Buffer => "buffer",
+            Kind::Type => "type",
+            Kind::Any => "object",
+        }
+    }
+
+    /// The kind spelled `text` (without `?`), and whether it carries a write mark.
+    fn parse(text: &str) -> Option<(Kind, bool)> {
+        // `Tensor(a!)[]` and `Tensor(a)` carry alias marks.
+        let (base, written, suffix) = match text.split_once('(') {
+            Some((base, rest)) => {
+                let (mark, suffix) = rest.split_once(')')?;
+                (base, mark.contains('!'), suffix)
+            }
+            None => match text.split_once('[') {
+                Some((base, _)) => (base, false, &text[base.len()..]),
+                None => (text, false, ""),
+            },
+        };
+        let kind = match (base, suffix) {
+            ("Tensor", "") => Kind::Tensor,
+            ("Tensor", "[]") => Kind::Tensors,
+            ("Operand", "") => Kind::Operand,
+            ("Scalar" | "Number", "") => Kind::Number,
+            ("int", "") => Kind::Int,
+            ("int", "[]") => Kind::Ints(None),
+            ("int", sized) => Kind::Ints(Some(sized.trim_matches(['[', ']']).parse().ok()?)),
+            ("float", "") => Kind::Float,
+            ("bool", "") => Kind::Bool,
+            ("str", "") => Kind::Str,
+            ("ScalarType", "") => Kind::DType,
+            ("Device", "") => Kind::Device,
+            ("Layout", "") => Kind::Layout,
+            ("MemoryFormat", "") => Kind::MemoryFormat,
+            ("Generator", "") => Kind::Generator,
+            ("UntypedStorage", "") => Kind::UntypedStorage,
+            ("TypedStorage", "") => Kind::TypedStorage,
+            ("Storage", "") => Kind::Storage,
+            ("Dimname", "") => Kind::Name,
+            ("Dimname", "[]") => Kind::Names,
+            ("Size", "") => Kind::Size,
+            ("Buffer", "") => Kind::Buffer,
+            ("Type", "") => Kind::Type,
+            ("any", "") => Kind::Any,
+            _ => return None,
+        };
+        Some((kind, written))
+    }
+}
+
+impl Signature {
+    /// Parses a schema; `None` when it is malformed (a test keeps every row of the table well-formed).
+    pub fn parse(text: &'static str) -> Option<Signature> {
+        let (head, returns) = text.split_once(" -> ")?;
+        let (key, params) = head.split_once('(')?;
+        let params = params.strip_suffix(')')?;
+        let mut out = Vec::new();
+        let mut keyword_only = false;
+        for part in split_params(params) {
+            match part {
+                "*" => keyword_only = true,
+                "{factory}" => {
+                    for shared in split_params(FACTORY) {
+                        out.push(Param::parse(shared, keyword_only)?);
+                    }
+                }
+                part => out.push(Param::parse(part, keyword_only)?),
+            }
+        }
+        // `linalg.inv` is a path, `sum.dim_IntList` an overload: overload names follow the last dot of a key whose
+        // first part is not a module.
+        let name = match key.split_once('.') {
+            Some((first, _)) if !super::functions::MODULES.contains(&first) => first,
+            Some((first, rest)) => match rest.split_once('.') {
+                Some((function, _)) => &key[..first.len() + 1 + function.len()],
+                None => key,
+            },
+            None => key,
+        };
+        Some(Signature { name, key, params: out, returns })
+    }
+
+    /// Does the first parameter make it a method of a class?
+    pub fn receiver(&self) -> Option<Kind> {
+        let kind = self.params.first().filter(|p| p.name == "self")?.kind;
+        Some(if kind == Kind::Operand { Kind::Tensor } else { kind })
+    }
+
+    /// The parameters a caller passes: all but `self` for a method.
+    pub fn visible(&self, method: bool) -> &[Param] {
+        if method { self.params.get(1..).unwrap_or_default() } else { &self.params }
+    }
+
+    /// How an error message lists the signature: `(Tensor input, int dim0, int dim1)`.
+    pub fn listing(&self, method: bool) -> String {
+        let mut text = String::from("(");
+        let mut starred = false;
+        for (i, param) in self.visible(method).iter().enumerate() {
+            if i > 0 {
+                text += ", ";
+            }
+            if param.keyword_only && !starred {
+                text += "*, ";
+                starred = true;
+            }
+            text += param.kind.type_name();
+            text += " ";
+            text += param.shown_name();
+            if param.default.is_some() {
+                text += " = ";
+                text += param.default_text;
+            }
+        }
+        text + ")"
+    }
+
+    /// Does a result share memory with an argument (`Tensor(a)` in the result)?
+    pub fn is_view(&self) -> bool {
+        self.returns.starts_with("Tensor(a)")
+    }
+
+    /// Does the function write to its first argument?
+    pub fn is_in_place(&self) -> bool {
+        self.params.first().is_some_and(|p| p.written)
+    }
+}
+
+impl Param {
+    fn parse(text: &'static str, keyword_only: bool) -> Option<Param> {
+        let (declaration, default_text) = match text.split_once('=') {
+            Some((declaration, default)) => (declaration, Some(default)),
+            None => (text, None),
+        };
+        let (kind, name) = declaration.rsplit_once(' ')?;
+        let (kind, nullable) = match kind.strip_suffix('?') {
+            Some(kind) => (kind, true),
+            None => (kind, false),
+        };
+        let (kind, written) = Kind::parse(kind)?;
+        let default = match default_text {
+            Some(text) => Some(parse_default(text)?),
+            None => None,
+        };
+        Some(Param {
+            name,
+            kind,
+            nullable: nullable || default_text == Some("None"),
+            keyword_only,
+            default,
+            default_text: default_text.unwrap_or_default(),
+            written,
+        })
+    }
+
+    /// The name in messages: what is `self` in a method is `input` in a function.
+    pub fn shown_name(&self) -> &'static str {
+        if self.name == "self" { "input" } else { self.name }
+    }
+}
+
+/// Splits at top-level commas.
+fn split_params(text: &'static str) -> impl Iterator<Item = &'static str> {
+    let mut depth = 0;
+    text.split(move |c| {
+        match c {
+            '(' | '[' => depth += 1,
+            ')' | ']' => depth -= 1,
+            _ => {}
+        }
+        c == ',' && depth == 0
+    })
+    .map(str::trim)
+    .filter(|part| !part.is_empty())
+}
+
+fn parse_default(text: &'static str) -> Option<Value> {
+    Some(match text {
+        "None" => Value::None,
+        "True" => Value::Bool(true),
+        "False" => Value::Bool(false),
+        "[]" | "()" => Value::Size(Dims::new()),
+        "cpu" => Value::Device(Device::CPU),
+        "torch.contiguous_format" => Value::MemoryFormat(crate::value::MemoryFormat::Contiguous),
+        "torch.preserve_format" => Value::MemoryFormat(crate::value::MemoryFormat::Preserve),
+        "torch.strided" => Value::Layout(crate::value::TensorLayout::Strided),
+        quoted if quoted.starts_with('"') => Value::str(quoted.trim_matches('"')),
+        number => match number.parse::<i64>() {
+            Ok(i) => Value::Int(i),
+            Err(_) => Value::Float(number.parse().ok()?),
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_schema_gives_names_kinds_and_the_listing() {
+        let Some(s) = Signature::parse(
+            "sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+        ) else {
+            panic!("does not parse")
+        };
+        assert_eq!((s.name, s.key), ("sum", "sum.dim_IntList"));
+        assert_eq!(s.receiver(), Some(Kind::Tensor));
+        assert_eq!(s.listing(true), "(tuple of ints dim, bool keepdim = False, *, torch.dtype dtype = None)");
+        assert_eq!(s.listing(false), "(Tensor input, tuple of ints dim, bool keepdim = False, *, torch.dtype dtype = None)");
+        assert!(s.params[1].nullable && !s.params[2].keyword_only && s.params[3].keyword_only);
+    }
+}

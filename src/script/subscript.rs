@@ -1,0 +1,503 @@
+//! `x[…]` read and written, on every value that has subscripts or attributes; and what iterating over a value gives.
+
+use super::bind::Arguments;
+use super::functions::{self, Call, Receiver, class_of, invoke};
+use super::operators::equal;
+use super::signature::Kind;
+use super::state::State;
+use super::value::to_value;
+use super::{engine, fault};
+use crate::bail;
+use crate::ops;
+use crate::tensor::index::{Index, Resolved, resolve};
+use crate::tensor::{Buffer, BufferKind, DType, Error, Result, Scalar, Storage, Tensor, View};
+use crate::value::{Range, Slice, Value};
+use rhai::{Dynamic, ImmutableString};
+use std::rc::Rc;
+
+/// `target[index]`, or `target.name` which reaches us as a string subscript.
+pub fn get(state: &State, target: &Value, index: &Dynamic) -> Result<Value> {
+    if let Some(name) = index.read_lock::<ImmutableString>() {
+        return match target {
+            Value::Dict(_) => item(state, target, &Value::str(name.as_str())),
+            _ => attribute(state, target, &name),
+        };
+    }
+    item(state, target, &to_value(index)?)
+}
+
+/// `target[index] = value`, or `target.name = value`.
+pub fn set(state: &State, target: &Value, index: &Dynamic, value: &Dynamic) -> Result<()> {
+    let value = to_value(value)?;
+    if let Some(name) = index.read_lock::<ImmutableString>() {
+        return set_attribute(state, target, &name, &value);
+    }
+    set_item(state, target, &to_value(index)?, &value)
+}
+
+/// `value.name`.
+///
+/// # Errors
+/// AttributeError in Python's words.
+pub fn attribute(state: &State, value: &Value, name: &str) -> Result<Value> {
+    let missing = || fault::no_attribute(state, value, name);
+    match value {
+        Value::Module(module) => module_member(state, module, name).ok_or_else(missing),
+        Value::Object(object) => object.attribute(name).ok_or_else(missing),
+        Value::NamedTuple(tuple) => {
+            tuple.fields.iter().find(|(field, _)| *field == name).map(|(_, v)| v.clone()).ok_or_else(missing)
+        }
+        Value::Slice(slice) => match name {
+            "start" => Ok(slice.start.clone()),
+            "stop" => Ok(slice.stop.clone()),
+            "step" => Ok(slice.step.clone()),
+            _ => Err(missing()),
+        },
+        Value::Type(class) if name == "__name__" => Ok(Value::str(class.rsplit('.').next().unwrap_or(class))),
+        _ => {
+            let kind = class_of(value).ok_or_else(missing)?;
+            if let Some(function) = state.registry.attribute(name, kind) {
+                return invoke(state, function, [value.clone()].into_iter().collect());
+            }
+            match state.registry.find(name, Receiver::Class(kind)) {
+                Some(overloads) => Ok(Value::Function(overloads.name.into())),
+                None => Err(missing()),
+            }
+        }
+    }
+}
+
+fn module_member(state: &State, module: &'static str, name: &str) -> Option<Value> {
+    let registry_module = if module == "torch" { "" } else { module };
+    if module == "torch"
+        && let Some(value) = engine::member(name)
+    {
+        return Some(value);
+    }
+    functions::module_value(module, name).or_else(|| {
+        let overloads = state.registry.find(name, Receiver::Module(registry_module))?;
+        Some(Value::Function(overloads.name.into()))
+    })
+}
+
+fn set_attribute(state: &State, target: &Value, name: &str, value: &Value) -> Result<()> {
+    let kind = class_of(target).ok_or_else(|| fault::no_attribute(state, target, name))?;
+    if let Some(function) = state.registry.setter(name, kind) {
+        return invoke(state, function, [target.clone(), value.clone()].into_iter().collect()).map(drop);
+    }
+    // The engine writes a value back into the attribute it was read from: nothing to do then.
+    let current = attribute(state, target, name)?;
+    let same = match (&current, value) {
+        (Value::Tensor(a), Value::Tensor(b)) => a.borrow().is_same(&b.borrow()),
+        (a, b) => equal(a, b),
+    };
+    if same {
+        return Ok(());
+    }
+    bail!(AttributeError, "attribute '{name}' of '{}' objects is not writable", target.type_name())
+}
+
+/// `value[index]`.
+pub fn item(state: &State, value: &Value, index: &Value) -> Result<Value> {
+    match value {
+        Value::Tensor(tensor) => tensor_item(state, tensor, index),
+        Value::Storage(storage) => storage_item(storage, index),
+        Value::TypedStorage(_) => {
+            let overloads = state.registry.find("__getitem__", Receiver::Class(Kind::TypedStorage));
+            let overloads = overloads.ok_or_else(|| fault::no_attribute(state, value, "__getitem__"))?;
+            let arguments = Arguments { positional: [index.clone()].into_iter().collect(), keywords: Vec::new() };
+            functions::call(state, overloads, Some(value), &arguments)
+        }
+        Value::Tuple(items) => sequence_item(value, items, index),
+        Value::List(items) => sequence_item(value, items, index),
+        Value::Size(sizes) => match index {
+            Value::Slice(slice) => {
+                let (start, stop, step) = slice_bounds(slice, sizes.len())?;
+                Ok(Value::Size(positions(start, stop, step).filter_map(|i| sizes.get(i).copied()).collect()))
+            }
+            _ => sequence_item(value, &value.sequence().unwrap_or_default(), index),
+        },
+        Value::NamedTuple(_) | Value::Range(_) => sequence_item(value, &value.sequence().unwrap_or_default(), index),
+        Value::Dict(entries) => entries
+            .iter()
+            .find(|(key, _)| equal(key, index))
+            .map(|(_, value)| value.clone())
+            .ok_or_else(|| Error::new(crate::tensor::ErrorKind::KeyError, state.repr(index).unwrap_or_default())),
+        Value::Str(text) => {
+            let chars: Vec<Value> = text.chars().map(|c| Value::str(c.to_string())).collect();
+            match sequence_item(value, &chars, index)? {
+                Value::List(parts) => {
+                    Ok(Value::str(parts.iter().filter_map(|p| if let Value::Str(s) = p { Some(&**s) } else { None }).collect::<String>()))
+                }
+                single => Ok(single),
+            }
+        }
+        Value::Buffer(buffer) => buffer_item(buffer, index),
+        other => bail!(TypeError, "'{}' object is not subscriptable", other.type_name()),
+    }
+}
+
+fn sequence_item(whole: &Value, items: &[Value], index: &Value) -> Result<Value> {
+    let kind = match whole {
+        Value::Tuple(_) | Value::Size(_) | Value::NamedTuple(_) => "tuple",
+        Value::Str(_) => "string",
+        Value::Range(_) => "range object",
+        _ => "list",
+    };
+    match index {
+        Value::Slice(slice) => {
+            let (start, stop, step) = slice_bounds(slice, items.len())?;
+            let chosen = positions(start, stop, step).filter_map(|i| items.get(i).cloned());
+            Ok(if kind == "tuple" { Value::tuple(chosen) } else { Value::list(chosen) })
+        }
+        _ => match as_index(index)? {
+            Some(i) => {
+                let position = if i < 0 { i + items.len() as i64 } else { i };
+                usize::try_from(position)
+                    .ok()
+                    .and_then(|p| items.get(p).cloned())
+                    .ok_or_else(|| Error::index(format!("{kind} index out of range")))
+            }
+            None => bail!(TypeError, "{kind} indices must be integers or slices, not {}", index.type_name()),
+        },
+    }
+}
+
+/// An integer subscript: a number, or an integer tensor of one element.
+fn as_index(index: &Value) -> Result<Option<i64>> {
+    Ok(match index {
+        Value::Int(i) => Some(*i),
+        Value::Bool(b) => Some(i64::from(*b)),
+        Value::BigInt(_) => bail!(IndexError, "cannot fit 'int' into an index-sized integer"),
+        Value::Tensor(t) if t.borrow().numel() == 1 && t.borrow().dtype.is_integral(true) => {
+            Some(t.borrow().item()?.to_i64())
+        }
+        _ => None,
+    })
+}
+
+/// One part of a slice; `None` where it is absent.
+fn slice_part(part: &Value) -> Result<Option<i64>> {
+    match part {
+        Value::None => Ok(None),
+        // Python clamps what does not fit.
+        Value::BigInt(i) => Ok(Some(if *i < 0 { i64::MIN } else { i64::MAX })),
+        other => match as_index(other)? {
+            Some(i) => Ok(Some(i)),
+            None => bail!(TypeError, "slice indices must be integers or None or have an __index__ method"),
+        },
+    }
+}
+
+/// Start, stop and step of a slice over `length` items, by Python's rules.
+fn slice_bounds(slice: &Slice, length: usize) -> Result<(i64, i64, i64)> {
+    let step = slice_part(&slice.step)?.unwrap_or(1);
+    if step == 0 {
+        bail!(ValueError, "slice step cannot be zero");
+    }
+    let n = length as i64;
+    let (low, high) = if step > 0 { (0, n) } else { (-1, n - 1) };
+    let clamp = |v: i64| (if v < 0 { v.saturating_add(n) } else { v }).clamp(low, high);
+    let start = slice_part(&slice.start)?.map_or(if step > 0 { low } else { high }, clamp);
+    let stop = slice_part(&slice.stop)?.map_or(if step > 0 { high } else { low }, clamp);
+    Ok((start, stop, step))
+}
+
+fn positions(start: i64, stop: i64, step: i64) -> impl Iterator<Item = usize> {
+    Range { start, stop, step }.iter().filter_map(|i| usize::try_from(i).ok())
+}
+
+/// A script's subscript as the core understands it.
+///
+/// # Errors
+/// IndexError, TypeError and ValueError in PyTorch's words for what cannot be a subscript.
+pub fn indices(index: &Value) -> Result<Vec<Index>> {
+    match index {
+        Value::Tuple(parts) => parts.iter().map(one_index).collect(),
+        Value::Size(_) => index.sequence().unwrap_or_default().iter().map(one_index).collect(),
+        // A list that itself holds lists, slices, tensors … stands for the tuple of them.
+        Value::List(parts) if treat_as_tuple(parts) => parts.iter().map(one_index).collect(),
+        single => Ok(vec![one_index(single)?]),
+    }
+}
+
+fn treat_as_tuple(parts: &[Value]) -> bool {
+    parts.len() < 32
+        && parts.iter().any(|p| {
+            matches!(p, Value::List(_) | Value::Tuple(_) | Value::Tensor(_) | Value::Slice(_) | Value::Ellipsis | Value::None)
+        })
+}
+
+fn one_index(value: &Value) -> Result<Index> {
+    Ok(match value {
+        Value::Int(i) => Index::Int(*i),
+        Value::BigInt(_) => bail!(RuntimeError, "Overflow when unpacking long"),
+        Value::None => Index::NewAxis,
+        Value::Ellipsis => Index::Ellipsis,
+        Value::Bool(b) => Index::Bool(*b),
+        Value::Slice(slice) => {
+            let step = slice_part(&slice.step)?.unwrap_or(1);
+            match step {
+                0 => bail!(ValueError, "slice step cannot be zero"),
+                s if s < 0 => bail!(ValueError, "step must be greater than zero"),
+                _ => {}
+            }
+            Index::Slice { start: slice_part(&slice.start)?, stop: slice_part(&slice.stop)?, step }
+        }
+        Value::Tensor(tensor) => Index::Tensor(tensor.view()),
+        Value::List(_) | Value::Tuple(_) | Value::Range(_) | Value::Size(_) => {
+            Index::Tensor(functions::index_tensor(value)?)
+        }
+        Value::Str(_) => bail!(TypeError, "new(): invalid data type 'str'"),
+        other => bail!(
+            IndexError,
+            "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got {})",
+            other.type_name()
+        ),
+    })
+}
+
+fn tensor_item(state: &State, tensor: &Tensor, index: &Value) -> Result<Value> {
+    let view = tensor.borrow();
+    // The commonest subscript, without the general machinery.
+    if let (Value::Int(i), false) = (index, tensor.has_autograd())
+        && view.ndim() > 0
+    {
+        let size = view.sizes()[0];
+        if *i >= -size && *i < size {
+            let selected = view.with_layout(view.layout.select(0, if *i < 0 { i + size } else { *i }));
+            selected.check_bounds()?;
+            drop(view);
+            return Ok(Value::Tensor(tensor.new_view(selected)));
+        }
+    }
+    drop(view);
+    functions::subscript(state, tensor, &indices(index)?)
+}
+
+fn set_item(state: &State, target: &Value, index: &Value, value: &Value) -> Result<()> {
+    match target {
+        Value::Tensor(tensor) => set_tensor_item(state, tensor, index, value),
+        Value::Storage(storage) => set_storage_item(storage, index, value),
+        Value::TypedStorage(_) => {
+            let overloads = state.registry.find("__setitem__", Receiver::Class(Kind::TypedStorage));
+            let overloads = overloads.ok_or_else(|| fault::no_attribute(state, target, "__setitem__"))?;
+            let positional = [index.clone(), value.clone()].into_iter().collect();
+            functions::call(state, overloads, Some(target), &Arguments { positional, keywords: Vec::new() }).map(drop)
+        }
+        Value::Buffer(buffer) => set_buffer_item(buffer, index, value),
+        other => {
+            // The engine writes values read from tuples and the like back to where they were.
+            if item(state, other, index).is_ok_and(|current| equal(&current, value)) {
+                return Ok(());
+            }
+            bail!(TypeError, "'{}' object does not support item assignment", other.type_name())
+        }
+    }
+}
+
+/// `tensor[index] = value`.
+pub fn set_tensor_item(state: &State, tensor: &Tensor, index: &Value, value: &Value) -> Result<()> {
+    if let Value::Tensor(source) = value {
+        if state.is_gathered(source) {
+            // A method was called on a copy that a mask or list selected; the copy is not written back.
+            return Ok(());
+        }
+        // What was read is written back unchanged after a method call on it, as in `x[0].fill_(1)`.
+        let resolved = resolve(&tensor.borrow(), &indices(index)?);
+        if let Ok(Resolved::Basic(layout)) = resolved
+            && tensor.borrow().with_layout(layout).is_same(&source.borrow())
+        {
+            return Ok(());
+        }
+    }
+    if let (Value::Int(i), Some(scalar), false) = (index, value.as_scalar(), tensor.has_autograd())
+        && set_element(&tensor.borrow(), *i, scalar)?
+    {
+        tensor.bump_version();
+        return Ok(());
+    }
+    functions::assign(state, tensor, &indices(index)?, value)
+}
+
+/// Writes one element of a one-dimensional tensor, the commonest assignment. False when the general way is needed.
+fn set_element(view: &View, index: i64, value: Scalar) -> Result<bool> {
+    let [size] = *view.sizes() else { return Ok(false) };
+    if index < -size || index >= size || !value.fits(view.dtype) || view.conj || view.neg || view.device().is_meta() {
+        return Ok(false);
+    }
+    if value.category() == crate::tensor::Category::Complex && !view.dtype.is_complex() {
+        return Ok(false);
+    }
+    let element = view.with_layout(view.layout.select(0, if index < 0 { index + size } else { index }));
+    ops::copy::fill(&element, value)?;
+    Ok(true)
+}
+
+fn storage_item(storage: &Storage, index: &Value) -> Result<Value> {
+    if storage.device().is_meta() {
+        bail!(NotImplementedError, "Not available for 'meta' device type");
+    }
+    let n = storage.nbytes() as i64;
+    match index {
+        Value::Int(i) => {
+            let wrapped = if *i < 0 { i + n } else { *i };
+            usize::try_from(wrapped)
+                .ok()
+                .and_then(|i| storage.byte(i))
+                .map(|b| Value::Int(i64::from(b)))
+                .ok_or_else(|| Error::index(format!("index {wrapped} out of range for storage of size {n}")))
+        }
+        Value::Slice(slice) => {
+            let (start, stop, step) = slice_bounds(slice, storage.nbytes())?;
+            if step != 1 {
+                bail!(ValueError, "a storage can only be sliced with step 1, not {step}");
+            }
+            storage.slice(start as usize, stop.max(start) as usize).map(Value::Storage)
+        }
+        other => bail!(TypeError, "can't index a torch.UntypedStorage with {}", other.type_name()),
+    }
+}
+
+fn set_storage_item(storage: &Storage, index: &Value, value: &Value) -> Result<()> {
+    if let Value::Storage(slice) = value
+        && let Ok(Value::Storage(current)) = storage_item(storage, index)
+        && current.data_ptr() == slice.data_ptr()
+    {
+        // The engine writes a slice back after a method call on it.
+        return Ok(());
+    }
+    let byte = match value {
+        Value::Int(i) => *i as u8,
+        Value::Bool(b) => u8::from(*b),
+        other => bail!(TypeError, "a storage holds bytes: expected int, but got {}", other.type_name()),
+    };
+    match index {
+        Value::Int(i) => {
+            let wrapped = if *i < 0 { i + storage.nbytes() as i64 } else { *i };
+            match usize::try_from(wrapped) {
+                Ok(i) if storage.set_byte(i, byte) => Ok(()),
+                _ => bail!(RuntimeError, "out of bounds"),
+            }
+        }
+        Value::Slice(slice) => {
+            let (start, stop, step) = slice_bounds(slice, storage.nbytes())?;
+            if step != 1 {
+                bail!(ValueError, "a storage can only be sliced with step 1, not {step}");
+            }
+            for i in positions(start, stop, step) {
+                storage.set_byte(i, byte);
+            }
+            Ok(())
+        }
+        other => bail!(TypeError, "can't index a torch.UntypedStorage with {}", other.type_name()),
+    }
+}
+
+fn buffer_kind(buffer: &Buffer) -> &'static str {
+    match buffer.kind() {
+        BufferKind::Array(_) => "array",
+        BufferKind::ByteArray => "bytearray",
+        BufferKind::Bytes => "index",
+        BufferKind::MemoryView { .. } => "index",
+    }
+}
+
+fn buffer_item(buffer: &Buffer, index: &Value) -> Result<Value> {
+    let n = buffer.len();
+    match index {
+        Value::Slice(slice) => {
+            let (start, stop, step) = slice_bounds(slice, n)?;
+            if let (BufferKind::MemoryView { .. }, 1) = (buffer.kind(), step) {
+                let whole = buffer.memoryview(start as usize, stop.max(start) as usize);
+                return whole.map(Value::Buffer).ok_or_else(|| Error::index("index out of bounds on dimension 1"));
+            }
+            let items: Vec<Scalar> = positions(start, stop, step).filter_map(|i| buffer.item(i)).collect();
+            let bytes = || items.iter().map(|v| v.to_i64() as u8).collect::<Vec<u8>>();
+            Ok(Value::Buffer(match buffer.kind() {
+                BufferKind::Array(code) => Buffer::array(code, &items)?,
+                BufferKind::ByteArray => Buffer::bytearray(&bytes())?,
+                BufferKind::Bytes | BufferKind::MemoryView { .. } => Buffer::bytes(&bytes())?,
+            }))
+        }
+        _ => match as_index(index)? {
+            Some(i) => {
+                let position = if i < 0 { i + n as i64 } else { i };
+                let item = usize::try_from(position).ok().and_then(|p| buffer.item(p));
+                item.map(Value::from).ok_or_else(|| Error::index(format!("{} index out of range", buffer_kind(buffer))))
+            }
+            None => bail!(TypeError, "{} indices must be integers", buffer_kind(buffer)),
+        },
+    }
+}
+
+fn set_buffer_item(buffer: &Buffer, index: &Value, value: &Value) -> Result<()> {
+    let Some(scalar) = value.as_scalar() else {
+        let wanted = match buffer.kind() {
+            BufferKind::Array(_) => "array item must be a number",
+            _ => "an integer is required",
+        };
+        bail!(TypeError, "{wanted}, not {}", value.type_name());
+    };
+    let n = buffer.len() as i64;
+    match index {
+        Value::Slice(slice) => {
+            let (start, stop, step) = slice_bounds(slice, buffer.len())?;
+            positions(start, stop, step).try_for_each(|i| buffer.set_item(i, scalar))
+        }
+        _ => match as_index(index)? {
+            // A position before the start is out of range like one beyond the end.
+            Some(i) => buffer.set_item(usize::try_from(if i < 0 { i + n } else { i }).unwrap_or(usize::MAX), scalar),
+            None => bail!(TypeError, "{} indices must be integers", buffer_kind(buffer)),
+        },
+    }
+}
+
+/// What iterating over a value gives.
+///
+/// # Errors
+/// TypeError for what cannot be iterated over.
+pub fn items(state: &State, value: &Value) -> Result<Vec<Value>> {
+    if let Some(items) = value.sequence() {
+        return Ok(items);
+    }
+    Ok(match value {
+        Value::Tensor(tensor) => {
+            let Some(&length) = tensor.borrow().sizes().first() else {
+                bail!(TypeError, "iteration over a 0-d tensor")
+            };
+            return (0..length).map(|i| tensor_item(state, tensor, &Value::Int(i))).collect();
+        }
+        Value::Storage(storage) => {
+            if storage.device().is_meta() {
+                bail!(NotImplementedError, "Not available for 'meta' device type");
+            }
+            storage.to_vec().into_iter().map(|b| Value::Int(i64::from(b))).collect()
+        }
+        Value::TypedStorage(typed) => typed.view().scalars()?.into_iter().map(Value::from).collect(),
+        Value::Buffer(buffer) => buffer.items().into_iter().map(Value::from).collect(),
+        Value::Str(text) => text.chars().map(|c| Value::str(c.to_string())).collect(),
+        Value::Dict(entries) => entries.iter().map(|(key, _)| key.clone()).collect(),
+        other => bail!(TypeError, "'{}' object is not iterable", other.type_name()),
+    })
+}
+
+/// `slice(start, stop, step)` as a value.
+pub fn slice(start: Value, stop: Value, step: Value) -> Value {
+    Value::Slice(Rc::new(Slice { start, stop, step }))
+}
+
+/// Used by rows that take a subscript as an argument.
+pub fn item_of(call: &Call) -> Result<Value> {
+    item(call.state, &call.value(0), &call.value(1))
+}
+
+/// Used by rows that take a subscript and a value.
+pub fn set_item_of(call: &Call) -> Result<Value> {
+    set_item(call.state, &call.value(0), &call.value(1), &call.value(2)).map(|()| Value::None)
+}
+
+/// The dtype of a list used as a subscript: masks stay masks, everything else counts.
+pub fn index_dtype(dtype: DType) -> DType {
+    if matches!(dtype, DType::Bool | DType::Byte) { dtype } else { DType::Long }
+}

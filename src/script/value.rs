@@ -1,0 +1,158 @@
+//! Between the script language's `Dynamic` and our [`Value`]. Numbers, strings, lists and maps are Rhai's own; every
+//! other value travels in a box whose type names what is inside, so that Rhai's messages can be understood.
+
+use crate::tensor::{Error, Result, Tensor};
+use crate::value::{Range, Slice, Value};
+use rhai::{Dynamic, Engine, ImmutableString};
+use std::any::TypeId;
+use std::rc::Rc;
+
+/// A boxed value; `KIND` only makes the types differ.
+#[derive(Clone)]
+pub struct Boxed<const KIND: u8>(pub Value);
+
+macro_rules! boxes {
+    ($($kind:literal $name:literal: $($pattern:tt)::+ $(($any:tt))?;)*) => {
+        /// The name of every boxed class, by kind, as error messages of the script engine spell it.
+        pub const CLASSES: &[(&str, u8)] = &[$(($name, $kind)),*];
+
+        fn boxed(value: Value) -> Dynamic {
+            match &value {
+                $($($pattern)::+ $(($any))? => Dynamic::from(Boxed::<$kind>(value)),)*
+                // Every other variant is native to the script language.
+                _ => Dynamic::UNIT,
+            }
+        }
+
+        fn unboxed(dynamic: &Dynamic, id: TypeId) -> Option<Value> {
+            $(if id == TypeId::of::<Boxed<$kind>>() {
+                return dynamic.read_lock::<Boxed<$kind>>().map(|b| b.0.clone());
+            })*
+            None
+        }
+
+        /// Tells the engine the names of our classes.
+        pub fn register_names(engine: &mut Engine) {
+            engine.register_type_with_name::<Tensor>("Tensor");
+            $(engine.register_type_with_name::<Boxed<$kind>>($name);)*
+        }
+
+        /// The type ids of all classes whose values have attributes and subscripts.
+        pub fn class_ids() -> Vec<TypeId> {
+            vec![TypeId::of::<Tensor>(), $(TypeId::of::<Boxed<$kind>>()),*]
+        }
+    };
+}
+
+boxes! {
+    0  "UntypedStorage": Value::Storage(_);
+    1  "TypedStorage": Value::TypedStorage(_);
+    2  "torch.dtype": Value::DType(_);
+    3  "torch.device": Value::Device(_);
+    4  "torch.layout": Value::Layout(_);
+    5  "torch.memory_format": Value::MemoryFormat(_);
+    6  "torch.Size": Value::Size(_);
+    7  "tuple": Value::Tuple(_);
+    8  "dict": Value::Dict(_);
+    9  "named tuple": Value::NamedTuple(_);
+    10 "slice": Value::Slice(_);
+    11 "range": Value::Range(_);
+    12 "ellipsis": Value::Ellipsis;
+    13 "buffer": Value::Buffer(_);
+    14 "Generator": Value::Generator(_);
+    15 "type": Value::Type(_);
+    16 "module": Value::Module(_);
+    17 "builtin_function_or_method": Value::Function(_);
+    18 "object": Value::Object(_);
+    19 "complex": Value::Complex(_);
+    20 "int": Value::BigInt(_);
+}
+
+/// Into the script language.
+pub fn to_dynamic(value: Value) -> Dynamic {
+    match value {
+        Value::Tensor(tensor) => Dynamic::from(tensor),
+        Value::None => Dynamic::UNIT,
+        Value::Bool(b) => b.into(),
+        Value::Int(i) => i.into(),
+        Value::Float(f) => f.into(),
+        Value::Str(s) => ImmutableString::from(&*s).into(),
+        Value::List(items) => items.iter().cloned().map(to_dynamic).collect::<rhai::Array>().into(),
+        other => boxed(other),
+    }
+}
+
+/// Out of the script language.
+///
+/// # Errors
+/// TypeError for values of the script language that no function takes, such as closures.
+pub fn to_value(dynamic: &Dynamic) -> Result<Value> {
+    if let Some(tensor) = dynamic.read_lock::<Tensor>() {
+        return Ok(Value::Tensor(tensor.clone()));
+    }
+    if let Ok(i) = dynamic.as_int() {
+        return Ok(Value::Int(i));
+    }
+    if dynamic.is_unit() {
+        return Ok(Value::None);
+    }
+    if let Ok(f) = dynamic.as_float() {
+        return Ok(Value::Float(f));
+    }
+    if let Ok(b) = dynamic.as_bool() {
+        return Ok(Value::Bool(b));
+    }
+    if let Some(text) = dynamic.read_lock::<ImmutableString>() {
+        return Ok(Value::str(text.as_str()));
+    }
+    if let Some(array) = dynamic.read_lock::<rhai::Array>() {
+        let items: Result<Rc<[Value]>> = array.iter().map(to_value).collect();
+        return Ok(Value::List(items?));
+    }
+    let id = if dynamic.is_shared() { dynamic.clone().flatten().type_id() } else { dynamic.type_id() };
+    if let Some(value) = unboxed(dynamic, id) {
+        return Ok(value);
+    }
+    if let Some(map) = dynamic.read_lock::<rhai::Map>() {
+        let entries: Result<Rc<[(Value, Value)]>> =
+            map.iter().map(|(k, v)| Ok((Value::str(k.as_str()), to_value(v)?))).collect();
+        return Ok(Value::Dict(entries?));
+    }
+    if let Some(range) = dynamic.read_lock::<std::ops::Range<i64>>() {
+        return Ok(slice_of(range.start, range.end));
+    }
+    if let Some(range) = dynamic.read_lock::<std::ops::RangeInclusive<i64>>() {
+        // `..=-1` and `..=i64::MAX` both mean "to the end".
+        let stop = match *range.end() {
+            -1 | i64::MAX => i64::MAX,
+            end => end + 1,
+        };
+        return Ok(slice_of(*range.start(), stop));
+    }
+    if let Some(c) = dynamic.read_lock::<char>() {
+        return Ok(Value::str(c.to_string()));
+    }
+    if let Some(blob) = dynamic.read_lock::<rhai::Blob>() {
+        return crate::tensor::Buffer::bytearray(&blob).map(Value::Buffer);
+    }
+    if let Some(function) = dynamic.read_lock::<rhai::FnPtr>() {
+        return Ok(Value::Function(function.fn_name().into()));
+    }
+    Err(Error::type_error(format!("a {} cannot be used here", dynamic.type_name())))
+}
+
+/// A Rhai range as a subscript: `..` arrives as `0..i64::MAX`.
+fn slice_of(start: i64, stop: i64) -> Value {
+    let stop = if stop == i64::MAX { Value::None } else { Value::Int(stop) };
+    Value::Slice(Rc::new(Slice { start: Value::Int(start), stop, step: Value::None }))
+}
+
+/// A Rhai range used as a sequence of numbers.
+pub fn as_range(dynamic: &Dynamic) -> Option<Range> {
+    if let Some(range) = dynamic.read_lock::<std::ops::Range<i64>>() {
+        return Some(Range { start: range.start, stop: range.end, step: 1 });
+    }
+    dynamic
+        .read_lock::<std::ops::RangeInclusive<i64>>()
+        .map(|range| Range { start: *range.start(), stop: range.end().saturating_add(1), step: 1 })
+}

@@ -1,0 +1,359 @@
+//! One input in, one [`Outcome`] out. A script, a typed line, a transcript and a pasted session all come through here;
+//! nothing is printed, except through the listener a caller may give.
+
+use crate::script::engine;
+use crate::script::fault::{self, Fault};
+use crate::script::python::{self, Statement};
+use crate::script::state::{Live, State};
+use crate::script::value::to_value;
+use crate::tensor::{Error, ErrorKind};
+use rhai::{Dynamic, Engine, Position, Scope};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The two languages an input may be written in. They share every variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    Python,
+    Rhai,
+}
+
+/// What went wrong, ready to be shown.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Failure {
+    /// Python's class name, e.g. `RuntimeError`.
+    pub kind: String,
+    /// PyTorch's text; may have several lines.
+    pub message: String,
+    /// Line and column in the input, both from 1, the column in characters.
+    pub position: Option<(usize, usize)>,
+    /// What to try instead.
+    pub hint: Option<String>,
+    /// Calls of script functions it happened in, innermost first.
+    pub trace: Vec<String>,
+    /// Stopped by Ctrl-C?
+    pub interrupted: bool,
+}
+
+/// What an input gave.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Outcome {
+    /// Everything printed, the echoed value included; every line ends in a newline.
+    pub text: String,
+    pub error: Option<Failure>,
+    /// The exit status, when the input asked to leave.
+    pub exit: Option<i32>,
+}
+
+/// Could more lines complete an input?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Completeness {
+    Complete,
+    Incomplete,
+    Invalid,
+}
+
+#[derive(Default)]
+pub struct SessionOptions {
+    /// What scripts see as `ARGS`.
+    pub args: Vec<String>,
+    /// Receives printed text at once, instead of [`Outcome::text`].
+    pub live: Option<Live>,
+}
+
+/// The engine, the variables and the settings of one session.
+pub struct Session {
+    engine: Engine,
+    scope: Scope<'static>,
+    state: Rc<State>,
+    /// Has a script function been defined, which may want to read global variables?
+    has_functions: bool,
+}
+
+impl Session {
+    pub fn new(options: SessionOptions) -> Session {
+        let state = Rc::new(State::new(options.live));
+        let engine = engine::build(&state);
+        let mut scope = Scope::new();
+        let args: rhai::Array = options.args.into_iter().map(Dynamic::from).collect();
+        scope.push("ARGS", args);
+        Session { engine, scope, state, has_functions: false }
+    }
+
+    /// Set to stop the running evaluation, as Ctrl-C does.
+    pub fn interrupt_flag(&self) -> Arc<AtomicBool> {
+        self.state.interrupt.clone()
+    }
+
+    /// Evaluates an input and shows the value of an expression, as a prompt does.
+    pub fn eval(&mut self, language: Language, source: &str) -> Outcome {
+        self.guarded(|session| match language {
+            Language::Python => session.eval_python(source),
+            Language::Rhai => session.eval_rhai(source, true),
+        })
+    }
+
+    /// Runs a whole script; values are not shown. `_name` is for messages of the caller.
+    pub fn run_script(&mut self, _name: &str, source: &str) -> Outcome {
+        self.guarded(|session| session.eval_rhai(source, false))
+    }
+
+    /// Is the input a whole statement, or could more lines complete it?
+    pub fn completeness(&self, language: Language, source: &str) -> Completeness {
+        match language {
+            Language::Python => match python::translate(source, &|_| true) {
+                Ok(_) => Completeness::Complete,
+                Err(fault) if fault.incomplete => Completeness::Incomplete,
+                Err(_) => Completeness::Invalid,
+            },
+            Language::Rhai => match self.engine.compile(source) {
+                _ if has_open_comment(source) => Completeness::Incomplete,
+                Ok(_) => Completeness::Complete,
+                Err(error) if at_end(error.position(), source) => Completeness::Incomplete,
+                Err(error) if is_open_template(&error) => Completeness::Incomplete,
+                Err(_) => match python::translate(source, &|_| true) {
+                    Ok(_) => Completeness::Complete,
+                    Err(fault) if fault.incomplete => Completeness::Incomplete,
+                    Err(_) => Completeness::Invalid,
+                },
+            },
+        }
+    }
+
+    /// Runs an evaluation so that nothing it does can end the process.
+    fn guarded(&mut self, evaluate: impl FnOnce(&mut Session) -> Result<(), Failure>) -> Outcome {
+        self.state.interrupt.store(false, Ordering::Relaxed);
+        let result = catch_unwind(AssertUnwindSafe(|| evaluate(self)));
+        let error = match result {
+            Ok(Ok(())) => None,
+            Ok(Err(failure)) => Some(failure),
+            Err(_) => Some(Failure {
+                kind: ErrorKind::SystemError.name(),
+                message: "internal error; the session goes on, please report what you typed".into(),
+                position: None,
+                hint: None,
+                trace: Vec::new(),
+                interrupted: false,
+            }),
+        };
+        let exit = self.state.exit.take();
+        Outcome { text: self.state.take_printed(), error: error.filter(|_| exit.is_none()), exit }
+    }
+
+    fn eval_rhai(&mut self, source: &str, echo: bool) -> Result<(), Failure> {
+        // A script's first line may name its interpreter; as a comment it keeps the line numbers.
+        let shebang;
+        let source = match source.strip_prefix("#!") {
+            Some(rest) => {
+                shebang = format!("//{rest}");
+                shebang.as_str()
+            }
+            None => source,
+        };
+        let ast = match self.engine.compile(source) {
+            Ok(ast) => ast,
+            Err(error) => {
+                // What only Python's parser accepts is read as Python; scripts stay plain Rhai.
+                let defined = |name: &str| self.scope.contains(name);
+                if echo && python::translate(source, &defined).is_ok() {
+                    return self.eval_python(source);
+                }
+                return Err(failure(fault::from_parse(&error), source));
+            }
+        };
+        let value = self.run(&ast).map_err(|error| {
+            let fault = fault::from_eval(&error, source);
+            self.advise(failure(fault, source))
+        })?;
+        if echo && !ends_muted(source) {
+            self.show(&value).map_err(|error| failure_of(error, None))?;
+        }
+        Ok(())
+    }
+
+    fn eval_python(&mut self, source: &str) -> Result<(), Failure> {
+        let statements = python::translate(source, &|name| self.scope.contains(name)).map_err(|fault| Failure {
+            kind: fault.kind.to_string(),
+            message: fault.message,
+            position: Some(line_and_column(source, fault.offset)),
+            hint: None,
+            trace: Vec::new(),
+            interrupted: false,
+        })?;
+        for statement in statements {
+            match statement {
+                Statement::Delete { names } => {
+                    for name in names {
+                        if self.scope.remove::<Dynamic>(&name).is_none() {
+                            let error = Error::new(ErrorKind::NameError, format!("name '{name}' is not defined"));
+                            return Err(failure_of(error, None));
+                        }
+                    }
+                }
+                Statement::Run { rhai, echo, map, .. } => {
+                    let located = |fault: Fault| {
+                        let offset = offset_of(&rhai, fault.position).and_then(|offset| Some(map.source_offset(offset)));
+                        let mut failure = failure(fault, &rhai);
+                        failure.position = offset.map(|offset| line_and_column(source, offset));
+                        failure
+                    };
+                    let ast = self.engine.compile(&rhai).map_err(|error| located(fault::from_parse(&error)))?;
+                    let value = self.run(&ast).map_err(|error| {
+                        let failure = located(fault::from_eval(&error, &rhai));
+                        self.advise(failure)
+                    })?;
+                    if echo {
+                        self.show(&value).map_err(|error| failure_of(error, None))?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn run(&mut self, ast: &rhai::AST) -> Result<Dynamic, Box<rhai::EvalAltResult>> {
+        if ast.has_functions() {
+            // Functions live on as a module, so that later definitions replace earlier ones and all see each other.
+            self.has_functions = true;
+            self.engine.register_global_module(ast.clone_functions_only().shared_lib().clone());
+        }
+        if self.has_functions {
+            let variables = self.scope.iter().map(|(name, _, value)| (name.to_string(), value));
+            *self.state.globals.borrow_mut() = variables.collect();
+        }
+        let before = self.scope.len();
+        let result = self.engine.eval_ast_with_scope::<Dynamic>(&mut self.scope, ast);
+        self.state.globals.borrow_mut().clear();
+        if self.scope.len() != before {
+            // A second `let` of a name hides the first; drop what is hidden, or its tensors would live on.
+            self.scope = self.scope.clone_visible();
+        }
+        result
+    }
+
+    /// Shows a value as a prompt does: nothing for `None`.
+    fn show(&self, value: &Dynamic) -> crate::tensor::Result<()> {
+        if value.is_unit() {
+            return Ok(());
+        }
+        let text = self.state.repr(&to_value(value)?)?;
+        self.state.print(&text);
+        self.state.print("\n");
+        Ok(())
+    }
+
+    /// Adds "did you mean" to an unknown name.
+    fn advise(&self, mut failure: Failure) -> Failure {
+        if failure.kind == "NameError"
+            && failure.hint.is_none()
+            && let Some(name) = failure.message.split('\'').nth(1)
+        {
+            let variables = self.scope.iter().map(|(known, ..)| known.to_string());
+            let near = variables.filter(|known| strsim::damerau_levenshtein(known, name) <= 1 && known != name).min();
+            failure.hint = near
+                .or_else(|| fault::suggestion(&self.state, None, name).map(str::to_string))
+                .map(|known| format!("did you mean '{known}'?"));
+        }
+        failure
+    }
+}
+
+fn failure(fault: Fault, source: &str) -> Failure {
+    let position = match (fault.position.line(), fault.position.position()) {
+        (Some(line), Some(column)) => Some((line, column.max(1))),
+        _ => None,
+    };
+    // The end of the text is shown as a place behind the last character.
+    let position = position.or_else(|| fault.position.is_none().then_some(None).unwrap_or(Some(line_and_column(source, source.len()))));
+    Failure { trace: fault.trace, interrupted: fault.interrupted, ..failure_of(fault.error, position) }
+}
+
+fn failure_of(error: Error, position: Option<(usize, usize)>) -> Failure {
+    Failure {
+        kind: error.kind.name(),
+        message: error.message,
+        position,
+        hint: error.hint.map(String::from),
+        trace: Vec::new(),
+        interrupted: false,
+    }
+}
+
+/// Line and column, both from 1, of a byte offset.
+fn line_and_column(source: &str, offset: usize) -> (usize, usize) {
+    let before = source.get(..offset.min(source.len())).unwrap_or(source);
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().unwrap_or("").chars().count() + 1;
+    (line, column)
+}
+
+/// The byte offset of an engine position.
+fn offset_of(source: &str, position: Position) -> Option<usize> {
+    let (line, column) = (position.line()?, position.position()?);
+    let start: usize = source.split_inclusive('\n').take(line - 1).map(str::len).sum();
+    let text = source.get(start..)?;
+    Some(start + text.char_indices().nth(column.saturating_sub(1)).map_or(text.len(), |(i, _)| i))
+}
+
+/// Is a parse error at the very end of the text, so that more text could mend it?
+fn at_end(position: Position, source: &str) -> bool {
+    let trimmed = source.trim_end();
+    match (position.line(), position.position()) {
+        (Some(_), Some(_)) => offset_of(source, position).is_none_or(|offset| offset >= trimmed.len()),
+        _ => true,
+    }
+}
+
+/// An unclosed back-tick string may go on; other strings must end on their line.
+fn is_open_template(error: &rhai::ParseError) -> bool {
+    error.to_string().contains("Open string is not terminated") && error.to_string().contains('`')
+}
+
+/// Does a block comment begin that does not end? The compiler takes such a text as complete.
+fn has_open_comment(source: &str) -> bool {
+    let mut chars = source.chars().peekable();
+    let (mut depth, mut quote) = (0usize, None);
+    while let Some(c) = chars.next() {
+        match (quote, c) {
+            (Some(_), '\\') => {
+                chars.next();
+            }
+            (Some(q), c) if c == q => quote = None,
+            (Some(_), _) => {}
+            (None, '"' | '`' | '\'') if depth == 0 => quote = Some(c),
+            (None, '/') if depth == 0 && chars.peek() == Some(&'/') => {
+                while chars.next_if(|&c| c != '\n').is_some() {}
+            }
+            (None, '/') if chars.next_if_eq(&'*').is_some() => depth += 1,
+            (None, '*') if depth > 0 && chars.next_if_eq(&'/').is_some() => depth -= 1,
+            _ => {}
+        }
+    }
+    depth > 0
+}
+
+/// A closing semicolon keeps the value of an input from being shown.
+fn ends_muted(source: &str) -> bool {
+    let code = source.lines().map(|line| line.split("//").next().unwrap_or("").trim()).rfind(|line| !line.is_empty());
+    code.is_some_and(|line| line.ends_with(';'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_open_comment_is_seen_through_strings() {
+        for (source, open) in [("1 /* a", true), ("1 /* a */", false), ("\"/* a\"", false), ("1 // /* a", false)] {
+            assert_eq!(has_open_comment(source), open, "{source}");
+        }
+    }
+
+    #[test]
+    fn places_are_counted_in_characters_from_one() {
+        assert_eq!(line_and_column("ab\ncöd", 6), (2, 3));
+        assert_eq!(line_and_column("", 0), (1, 1));
+    }
+}

@@ -1,0 +1,15 @@
+//! The terminal's side: reading what is typed, piped or pasted, and showing what comes back.
+//!
+//! Nothing here evaluates: every input goes to a [`Session`](crate::session::Session), and what it gives back is put
+//! on standard output (values and prints) and standard error (errors).
+
+mod fault;
+mod history;
+mod paste;
+mod prompt;
+mod screen;
+mod script;
+
+pub use prompt::prompt;
+pub use screen::{ColorChoice, Screen, Stream, complain, show};
+pub use script::{run_code, run_file, run_standard_input};

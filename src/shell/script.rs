@@ -1,0 +1,178 @@
+//! Input that is there from the start: a script file, `-e CODE`, piped standard input. Gives the program's exit
+//! status; which of them is meant, the command line has decided.
+
+use std::io::{Read, stdin};
+use std::mem::ManuallyDrop;
+use std::path::Path;
+
+use signal_hook::consts::SIGINT;
+use signal_hook::flag;
+
+use super::fault::describe;
+use super::paste::{Pasted, read_session};
+use super::screen::{Screen, complain, show};
+use crate::session::{Completeness, Failure, Language, Outcome, Session, SessionOptions};
+use crate::transcript::{decode, prompt_of, read_text};
+
+/// The exit status of a script that Ctrl-C ended, as shells expect it.
+const INTERRUPTED: i32 = 130;
+
+/// Runs a script file. Its `#!` line, if it has one, is passed over.
+pub fn run_file(screen: Screen, path: &Path, args: Vec<String>) -> i32 {
+    match read_text(path) {
+        Ok(text) => run_script(screen, &path.display().to_string(), &text, args),
+        Err(error) => {
+            complain(&format!("tensorsh: {error}\n"));
+            1
+        }
+    }
+}
+
+/// Evaluates pieces of code one after the other in one session, as if each had been typed at the prompt, up to the
+/// first that fails.
+pub fn run_code(screen: Screen, codes: &[String], args: Vec<String>) -> i32 {
+    let mut session = open(args);
+    for code in codes {
+        let outcome = session.eval(Language::Rhai, code);
+        if let Some(status) = settle(screen, outcome, code, None) {
+            return status;
+        }
+    }
+    0
+}
+
+/// Runs what is piped in: a script, or a session copied out of a page, which starts with a prompt.
+pub fn run_standard_input(screen: Screen, args: Vec<String>) -> i32 {
+    let mut bytes = Vec::new();
+    let read = stdin()
+        .lock()
+        .read_to_end(&mut bytes)
+        .map_err(|error| error.to_string());
+    match read.and_then(|_| decode(bytes)) {
+        Ok(text) if starts_with_prompt(&text) => run_pasted(screen, &text, args),
+        Ok(text) => run_script(screen, "<stdin>", &text, args),
+        Err(error) => {
+            complain(&format!("tensorsh: standard input: {error}\n"));
+            1
+        }
+    }
+}
+
+fn run_script(screen: Screen, name: &str, text: &str, args: Vec<String>) -> i32 {
+    let source = without_first_mark(text);
+    let outcome = open(args).run_script(name, &source);
+    settle(screen, outcome, &source, Some(name)).unwrap_or(0)
+}
+
+/// Shows a pasted session with the results of now; a statement that fails does not keep the next ones from running.
+fn run_pasted(screen: Screen, text: &str, args: Vec<String>) -> i32 {
+    let mut session = open(args);
+    let pasted = read_session(text, |language, source| {
+        is_unfinished(&session, language, source)
+    });
+    let mut status = 0;
+    for statement in pasted
+        .into_iter()
+        .flat_map(|pasted: Pasted| pasted.statements)
+    {
+        show(&format!("{}\n", statement.shown));
+        let outcome = session.eval(statement.language, &statement.source);
+        let leaves = outcome.exit.is_some()
+            || outcome
+                .error
+                .as_ref()
+                .is_some_and(|error| error.interrupted);
+        if let Some(failed) = settle(screen, outcome, &statement.source, None) {
+            status = failed;
+            if leaves {
+                break;
+            }
+        }
+    }
+    status
+}
+
+/// Whether a source needs more lines to be a statement.
+pub fn is_unfinished(session: &Session, language: Language, source: &str) -> bool {
+    matches!(
+        session.completeness(language, source),
+        Completeness::Incomplete
+    )
+}
+
+/// A session for the rest of the program's life: it prints as it goes, and Ctrl-C stops it (a second Ctrl-C ends the
+/// program, should the first one not be heeded). The system takes its memory back faster than it could be dropped.
+fn open(args: Vec<String>) -> ManuallyDrop<Session> {
+    let session = Session::new(SessionOptions {
+        args,
+        live: Some(Box::new(show)),
+    });
+    // Without a handler Ctrl-C ends the program at once, which is good enough.
+    let _ = flag::register_conditional_shutdown(SIGINT, INTERRUPTED, session.interrupt_flag());
+    let _ = flag::register(SIGINT, session.interrupt_flag());
+    ManuallyDrop::new(session)
+}
+
+/// Shows an outcome; gives an exit status if the program should end with it.
+fn settle(screen: Screen, outcome: Outcome, source: &str, file: Option<&str>) -> Option<i32> {
+    show(&outcome.text);
+    if let Some(error) = &outcome.error {
+        complain(&describe(screen, error, source, file));
+    }
+    outcome.exit.or(outcome.error.as_ref().map(status_of))
+}
+
+fn status_of(failure: &Failure) -> i32 {
+    if failure.interrupted { INTERRUPTED } else { 1 }
+}
+
+fn starts_with_prompt(text: &str) -> bool {
+    let first = text
+        .lines()
+        .map(str::trim_start)
+        .find(|line| !line.is_empty());
+    first.is_some_and(|line| prompt_of(line).is_some())
+}
+
+/// The text without a byte order mark, its `#!` line made empty so that the lines keep their numbers.
+fn without_first_mark(text: &str) -> String {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let body = if text.starts_with("#!") {
+        text.trim_start_matches(|next| next != '\n')
+    } else {
+        text
+    };
+    body.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_line_may_name_the_interpreter() {
+        let rows = [
+            ("#!/usr/bin/env tensorsh\nprint(1)", "\nprint(1)"),
+            ("#!tensorsh", ""),
+            ("\u{feff}#!x\r\ny", "\ny"),
+            ("print(1) // #!\n", "print(1) // #!\n"),
+            ("", ""),
+        ];
+        for (text, wanted) in rows {
+            assert_eq!(without_first_mark(text), wanted);
+        }
+    }
+
+    #[test]
+    fn a_session_is_told_from_a_script() {
+        for (text, wanted) in [
+            ("\n  >>> x\n", true),
+            ("rhai> x", true),
+            ("x\n>>> y", false),
+            ("", false),
+            (">>>", true),
+        ] {
+            assert_eq!(starts_with_prompt(text), wanted, "{text:?}");
+        }
+    }
+}

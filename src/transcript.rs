@@ -1,0 +1,24 @@
+//! Recorded sessions: text in which inputs stand after prompts and what was printed stands below them.
+//!
+//! A transcript runs through the same [`Session`](crate::session::Session) as a typed line; only the two ends
+//! differ: its input comes from a file, and its output is compared (or rewritten, or shown anew) instead of being
+//! left on a screen. Nothing here writes to a terminal: reports and replays are given back as text.
+
+mod compare;
+mod files;
+mod markdown;
+mod parse;
+mod replay;
+mod report;
+mod run;
+mod stack;
+mod update;
+
+pub use compare::matches;
+pub use files::{collect, decode, read_text};
+pub use parse::{Case, Document, Example, Form, Options, continuation_of, prompt_of};
+pub use replay::{Answer, TRACEBACK, answer, printed, replay};
+pub use report::{Count, Palette, Totals};
+pub use run::{CaseReport, FileReport, Terms, Verdict, run_files};
+pub use stack::spawn_with_big_stack;
+pub use update::rewrite;

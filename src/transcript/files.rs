@@ -1,0 +1,115 @@
+//! Which files a command's PATHs mean, and their text. Knows nothing of what the text says.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The transcripts that `path` stands for: the file itself, or every `.md` and `.txt` file below a folder, in sorted
+/// order. Hidden entries are passed over, and so are links to folders, which could lead in a circle.
+///
+/// # Errors
+/// One line naming the path and what the system said.
+pub fn collect(path: &Path) -> Result<Vec<PathBuf>, String> {
+    let mut found = Vec::new();
+    if fs::metadata(path)
+        .map_err(|error| describe(path, &error))?
+        .is_dir()
+    {
+        walk(path, &mut found)?;
+    } else {
+        found.push(path.to_owned());
+    }
+    Ok(found)
+}
+
+fn walk(folder: &Path, found: &mut Vec<PathBuf>) -> Result<(), String> {
+    let mut entries = fs::read_dir(folder)
+        .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+        .map_err(|error| describe(folder, &error))?;
+    entries.sort_by_key(fs::DirEntry::file_name);
+    for entry in entries {
+        let path = entry.path();
+        if entry.file_name().as_encoded_bytes().starts_with(b".") {
+            continue;
+        }
+        let kind = entry.file_type().map_err(|error| describe(&path, &error))?;
+        if kind.is_dir() {
+            walk(&path, found)?;
+        } else if is_transcript(&path) && path.is_file() {
+            found.push(path);
+        }
+    }
+    Ok(())
+}
+
+fn is_transcript(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|extension| extension == "md" || extension == "txt")
+}
+
+/// The whole text of a file.
+///
+/// # Errors
+/// One line naming the file and what is wrong with it: what the system said, or the byte and line at which the bytes
+/// stop being UTF-8.
+pub fn read_text(path: &Path) -> Result<String, String> {
+    let bytes = fs::read(path).map_err(|error| describe(path, &error))?;
+    decode(bytes).map_err(|fault| format!("{}: {fault}", path.display()))
+}
+
+/// Bytes as text.
+///
+/// # Errors
+/// The byte offset (from 0) and the line (from 1) of the first byte that is not UTF-8.
+pub fn decode(bytes: Vec<u8>) -> Result<String, String> {
+    String::from_utf8(bytes).map_err(|error| {
+        let offset = error.utf8_error().valid_up_to();
+        let before = error.as_bytes().get(..offset).unwrap_or_default();
+        let line = 1 + before.iter().filter(|&&byte| byte == b'\n').count();
+        format!("invalid UTF-8 at byte {offset}, line {line}")
+    })
+}
+
+/// The system's words without Rust's "(os error 2)" behind them.
+fn describe(path: &Path, error: &std::io::Error) -> String {
+    let said = error.to_string();
+    let said = said.split(" (os error").next().unwrap_or(&said);
+    format!("{}: {said}", path.display())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn invalid_utf8_names_byte_and_line() {
+        assert_eq!(
+            decode(b"ab\nc\xff".to_vec()),
+            Err("invalid UTF-8 at byte 4, line 2".to_owned())
+        );
+        assert_eq!(decode("é\n".as_bytes().to_vec()), Ok("é\n".to_owned()));
+    }
+
+    #[test]
+    fn folders_are_walked_in_sorted_order() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["b.txt", "a/z.md", "a/y.txt", "c.rs", ".hidden/x.txt"] {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "").unwrap();
+        }
+        let found = collect(folder.path()).unwrap();
+        let names: Vec<_> = found
+            .iter()
+            .map(|path| path.strip_prefix(folder.path()).unwrap())
+            .collect();
+        assert_eq!(names, ["a/y.txt", "a/z.md", "b.txt"].map(Path::new));
+    }
+
+    #[test]
+    fn a_missing_file_is_named() {
+        assert_eq!(
+            collect(Path::new("nope.txt")),
+            Err("nope.txt: No such file or directory".to_owned())
+        );
+    }
+}

@@ -1,0 +1,267 @@
+//! Results of transcripts as text: one line a file, a difference line by line where an example fails, the totals.
+
+use owo_colors::{OwoColorize, Style};
+use similar::{ChangeTag, TextDiff};
+
+use super::parse::{Case, Example};
+use super::run::{CaseReport, FileReport, Verdict};
+
+/// How the parts of a report look.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Palette {
+    good: Style,
+    bad: Style,
+    place: Style,
+    dim: Style,
+}
+
+impl Palette {
+    /// Everything in the terminal's own colour unless `coloured`.
+    pub fn new(coloured: bool) -> Palette {
+        if !coloured {
+            return Palette::default();
+        }
+        Palette {
+            good: Style::new().green(),
+            bad: Style::new().red(),
+            place: Style::new().bold(),
+            dim: Style::new().dimmed(),
+        }
+    }
+}
+
+/// Counts over many files.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Inputs; skipped ones are not counted.
+    pub examples: Count,
+    /// Sessions.
+    pub sessions: Count,
+}
+
+/// How many fared well and how many did not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Count {
+    /// Printed what was recorded, or had it updated.
+    pub passed: usize,
+    /// Printed something else, or nothing.
+    pub failed: usize,
+}
+
+impl Count {
+    fn add(&mut self, passed: bool) {
+        if passed {
+            self.passed += 1;
+        } else {
+            self.failed += 1;
+        }
+    }
+}
+
+impl std::fmt::Display for Count {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} passed, {} failed", self.passed, self.failed)
+    }
+}
+
+impl Totals {
+    /// Counts a file. A session passes when all its examples do; a file that cannot be read is a failed session.
+    pub fn add(&mut self, report: &FileReport) {
+        let Ok(cases) = &report.cases else {
+            self.sessions.add(false);
+            return;
+        };
+        for CaseReport { verdicts, .. } in cases {
+            self.sessions.add(verdicts.iter().all(Verdict::is_good));
+            for verdict in verdicts
+                .iter()
+                .filter(|verdict| **verdict != Verdict::Skipped)
+            {
+                self.examples.add(verdict.is_good());
+            }
+        }
+    }
+
+    /// Whether nothing failed.
+    pub fn all_passed(&self) -> bool {
+        self.sessions.failed == 0
+    }
+
+    /// The two lines at the end of a run.
+    pub fn render(&self, palette: &Palette) -> String {
+        let style = if self.all_passed() {
+            palette.good
+        } else {
+            palette.bad
+        };
+        format!(
+            "examples: {}\n{}\n",
+            self.examples,
+            self.sessions.to_string().style(style)
+        )
+    }
+}
+
+impl Verdict {
+    fn is_good(&self) -> bool {
+        matches!(self, Verdict::Passed | Verdict::Skipped | Verdict::Updated)
+    }
+}
+
+impl FileReport {
+    /// The file's failures, and a line for the file itself unless `quiet`.
+    pub fn render(&self, palette: &Palette, quiet: bool) -> String {
+        let cases = match &self.cases {
+            Ok(cases) => cases,
+            Err(error) => return format!("{} {error}\n", "FAIL".style(palette.bad)),
+        };
+        let mut text = String::new();
+        for CaseReport { case, verdicts } in cases {
+            for (example, verdict) in case.examples.iter().zip(verdicts) {
+                self.push_failure(&mut text, palette, case, example, verdict);
+            }
+        }
+        if let Some(reason) = &self.not_updated {
+            text.push_str(&format!("{}: {reason}\n", self.path.display()));
+        }
+        if !quiet || !text.is_empty() {
+            text.push_str(&self.summary(palette, cases));
+        }
+        text
+    }
+
+    fn push_failure(
+        &self,
+        text: &mut String,
+        palette: &Palette,
+        case: &Case,
+        example: &Example,
+        verdict: &Verdict,
+    ) {
+        let detail = match verdict {
+            Verdict::Differs(printed) => difference(palette, &example.expected, printed),
+            Verdict::Broken(reason) => format!("    {}\n", reason.style(palette.bad)),
+            Verdict::Passed | Verdict::Skipped | Verdict::Updated => return,
+        };
+        let place = format!("{}:{}", self.path.display(), example.line);
+        text.push_str(&format!("{}", place.style(palette.place)));
+        if !case.name.is_empty() {
+            text.push_str(&format!(
+                " {}",
+                format!("({})", case.name).style(palette.dim)
+            ));
+        }
+        text.push('\n');
+        for line in example.input.lines() {
+            text.push_str(&format!("    {line}\n"));
+        }
+        text.push_str(&detail);
+    }
+
+    fn summary(&self, palette: &Palette, cases: &[CaseReport]) -> String {
+        let count = |wanted: fn(&Verdict) -> bool| {
+            cases
+                .iter()
+                .flat_map(|case| &case.verdicts)
+                .filter(|verdict| wanted(verdict))
+                .count()
+        };
+        let counts: Vec<_> = [
+            (count(|verdict| *verdict == Verdict::Passed), "passed"),
+            (count(|verdict| !verdict.is_good()), "failed"),
+            (count(|verdict| *verdict == Verdict::Updated), "updated"),
+            (count(|verdict| *verdict == Verdict::Skipped), "skipped"),
+        ]
+        .into_iter()
+        .filter(|(number, _)| *number > 0)
+        .map(|(number, word)| format!("{number} {word}"))
+        .collect();
+        let counts = if counts.is_empty() {
+            "no examples".to_owned()
+        } else {
+            counts.join(", ")
+        };
+        let good = cases
+            .iter()
+            .flat_map(|case| &case.verdicts)
+            .all(Verdict::is_good);
+        let mark = if good {
+            "ok  ".style(palette.good)
+        } else {
+            "FAIL".style(palette.bad)
+        };
+        format!("{mark} {}: {counts}\n", self.path.display())
+    }
+}
+
+/// The recorded lines that were not printed behind `-`, the printed ones that were not recorded behind `+`.
+fn difference(palette: &Palette, expected: &str, printed: &str) -> String {
+    let (expected, printed) = (closed(expected), closed(printed));
+    let mut text = String::new();
+    for change in TextDiff::from_lines(&expected, &printed).iter_all_changes() {
+        let line = change.value().trim_end_matches('\n');
+        text.push_str(&match change.tag() {
+            ChangeTag::Delete => format!("  {}\n", format!("- {line}").style(palette.bad)),
+            ChangeTag::Insert => format!("  {}\n", format!("+ {line}").style(palette.good)),
+            ChangeTag::Equal => format!("    {line}\n"),
+        });
+    }
+    text
+}
+
+/// Text whose last line ends, so that a missing line end is no difference.
+fn closed(text: &str) -> String {
+    let text = text.trim_end_matches('\n');
+    if text.is_empty() {
+        String::new()
+    } else {
+        format!("{text}\n")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::super::parse::{Document, Form};
+    use super::*;
+
+    fn report(text: &str, verdicts: Vec<Verdict>) -> FileReport {
+        let document = Document::parse(text, Form::Text);
+        let case = Arc::new(document.cases[0].clone());
+        FileReport {
+            path: "dir/a.txt".into(),
+            cases: Ok(vec![CaseReport { case, verdicts }]),
+            not_updated: None,
+        }
+    }
+
+    #[test]
+    fn a_failure_names_its_line_and_shows_what_differs() {
+        let report = report(
+            ">>> x\n1\n2\n>>> y\n",
+            vec![Verdict::Differs("1\n3\n".to_owned()), Verdict::Passed],
+        );
+        let wanted =
+            "dir/a.txt:1\n    >>> x\n    1\n  - 2\n  + 3\nFAIL dir/a.txt: 1 passed, 1 failed\n";
+        assert_eq!(report.render(&Palette::new(false), true), wanted);
+        let mut totals = Totals::default();
+        totals.add(&report);
+        assert_eq!(
+            totals.render(&Palette::new(false)),
+            "examples: 1 passed, 1 failed\n0 passed, 1 failed\n"
+        );
+        let coloured = report.render(&Palette::new(true), true);
+        assert!(coloured.contains("\u{1b}[31m- 2\u{1b}["), "{coloured:?}");
+    }
+
+    #[test]
+    fn a_good_file_is_one_line_or_none() {
+        let report = report(">>> x\n>>> y\n", vec![Verdict::Passed, Verdict::Skipped]);
+        assert_eq!(
+            report.render(&Palette::new(false), false),
+            "ok   dir/a.txt: 1 passed, 1 skipped\n"
+        );
+        assert_eq!(report.render(&Palette::new(false), true), "");
+    }
+}

@@ -1,0 +1,287 @@
+//! Running many transcripts: files side by side on all cores, every session on a thread of its own, an example that
+//! does not come to an end interrupted. Gives reports in the order of the files; prints nothing.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::Duration;
+
+use super::compare::matches;
+use super::files::read_text;
+use super::parse::{Case, Document, Example, Form};
+use super::replay::{Answer, answer};
+use super::stack::spawn_with_big_stack;
+use super::update::rewrite;
+use crate::session::{Session, SessionOptions};
+
+/// How the examples are run.
+#[derive(Clone, Copy, Debug)]
+pub struct Terms {
+    /// Rewrite recorded outputs that differ.
+    pub update: bool,
+    /// How long one example may take.
+    pub limit: Duration,
+}
+
+/// How an example fared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It printed what was recorded.
+    Passed,
+    /// It was not to be run.
+    Skipped,
+    /// It printed something else, which now stands in the file.
+    Updated,
+    /// It printed this instead.
+    Differs(String),
+    /// There is nothing to compare, for this reason.
+    Broken(String),
+}
+
+/// One session's results.
+#[derive(Clone, Debug)]
+pub struct CaseReport {
+    /// The session.
+    pub case: Arc<Case>,
+    /// One for each of its examples.
+    pub verdicts: Vec<Verdict>,
+}
+
+/// One file's results.
+#[derive(Debug)]
+pub struct FileReport {
+    /// As it was named.
+    pub path: PathBuf,
+    /// Every session with the verdicts on its examples; or why the file could not be run.
+    pub cases: Result<Vec<CaseReport>, String>,
+    /// Why the outputs that differ could not be written into the file.
+    pub not_updated: Option<String>,
+}
+
+/// Runs `files` and hands every report to `take`, in their order, as soon as those before it are there.
+pub fn run_files(files: &[PathBuf], terms: Terms, mut take: impl FnMut(FileReport)) {
+    let workers = thread::available_parallelism()
+        .map_or(1, NonZero::get)
+        .min(files.len());
+    let next = AtomicUsize::new(0);
+    let (sender, receiver) = channel();
+    thread::scope(|scope| {
+        for _ in 0..workers {
+            let (next, sender) = (&next, sender.clone());
+            scope.spawn(move || {
+                loop {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(path) = files.get(index) else { break };
+                    if sender.send((index, run_file(path, terms))).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        let mut early = BTreeMap::new();
+        let mut turn = 0;
+        for (index, report) in receiver {
+            early.insert(index, report);
+            while let Some(report) = early.remove(&turn) {
+                take(report);
+                turn += 1;
+            }
+        }
+    });
+}
+
+fn run_file(path: &Path, terms: Terms) -> FileReport {
+    let mut report = FileReport {
+        path: path.to_owned(),
+        cases: Ok(Vec::new()),
+        not_updated: None,
+    };
+    let text = match read_text(path) {
+        Ok(text) => text,
+        Err(error) => {
+            report.cases = Err(error);
+            return report;
+        }
+    };
+    let form = Form::of(path);
+    let mut cases: Vec<_> = Document::parse(&text, form)
+        .cases
+        .into_iter()
+        .map(|case| {
+            let case = Arc::new(case);
+            let verdicts = run_case(&case, terms.limit);
+            CaseReport { case, verdicts }
+        })
+        .collect();
+    if terms.update {
+        report.not_updated = update_file(path, &text, form, &mut cases).err();
+    }
+    report.cases = Ok(cases);
+    report
+}
+
+/// Writes the outputs that differ into the file, and counts them as updated.
+fn update_file(
+    path: &Path,
+    text: &str,
+    form: Form,
+    cases: &mut [CaseReport],
+) -> Result<(), String> {
+    let examples = cases
+        .iter()
+        .flat_map(|report| report.case.examples.iter().zip(&report.verdicts));
+    let answers: Vec<(&Example, Option<&str>)> = examples
+        .map(|(example, verdict)| match verdict {
+            Verdict::Differs(printed) => (example, Some(printed.as_str())),
+            _ => (example, None),
+        })
+        .collect();
+    if answers.iter().all(|(_, answer)| answer.is_none()) {
+        return Ok(());
+    }
+    let new = rewrite(text, form, &answers)?;
+    fs::write(path, new).map_err(|error| format!("not updated: {error}"))?;
+    for verdict in cases.iter_mut().flat_map(|case| &mut case.verdicts) {
+        if matches!(verdict, Verdict::Differs(_)) {
+            *verdict = Verdict::Updated;
+        }
+    }
+    Ok(())
+}
+
+/// After an interrupt, how long an example may take to heed it before its session is given up.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// What a session's thread reports.
+enum Message {
+    Started(Arc<AtomicBool>),
+    Answered(Answer),
+}
+
+fn run_case(case: &Arc<Case>, limit: Duration) -> Vec<Verdict> {
+    let mut verdicts = Vec::with_capacity(case.examples.len());
+    let (sender, receiver) = channel();
+    let theirs = Arc::clone(case);
+    // A session that heeds no interrupt keeps its thread; it must not keep the others waiting, so nothing joins it.
+    let fate = match spawn_with_big_stack("session", move || session_thread(&theirs, &sender)) {
+        Ok(_detached) => watch(case, &receiver, limit, &mut verdicts),
+        Err(error) => format!("no thread for the session: {error}"),
+    };
+    verdicts.resize(case.examples.len(), Verdict::Broken(fate));
+    verdicts
+}
+
+fn session_thread(case: &Case, sender: &Sender<Message>) {
+    // A session is bound to its thread, so it is made here.
+    let mut session = Session::new(SessionOptions::default());
+    if sender
+        .send(Message::Started(session.interrupt_flag()))
+        .is_err()
+    {
+        return;
+    }
+    for example in case.examples.iter().filter(|example| is_run(example)) {
+        let answer = answer(&mut session, example);
+        let ended = answer.ended;
+        if sender.send(Message::Answered(answer)).is_err() || ended {
+            return;
+        }
+    }
+}
+
+fn is_run(example: &Example) -> bool {
+    !example.options.skip && example.options.unknown.is_none()
+}
+
+/// Collects the answers of a session's thread. Gives the reason why the examples left over have none.
+fn watch(
+    case: &Case,
+    receiver: &Receiver<Message>,
+    limit: Duration,
+    verdicts: &mut Vec<Verdict>,
+) -> String {
+    let broke_off = || "the session broke off".to_owned();
+    let Ok(Message::Started(interrupt)) = receiver.recv() else {
+        return broke_off();
+    };
+    for example in &case.examples {
+        if let Some(option) = &example.options.unknown {
+            verdicts.push(Verdict::Broken(format!(
+                "doctest has no option {option} here"
+            )));
+            continue;
+        }
+        if example.options.skip {
+            verdicts.push(Verdict::Skipped);
+            continue;
+        }
+        let too_slow = || format!("interrupted after {} s", limit.as_secs_f64());
+        match receiver.recv_timeout(limit) {
+            Ok(Message::Answered(answer)) => {
+                verdicts.push(judge(example, answer.text));
+                if answer.ended {
+                    return "the session has ended".to_owned();
+                }
+            }
+            Ok(Message::Started(_)) | Err(RecvTimeoutError::Disconnected) => return broke_off(),
+            Err(RecvTimeoutError::Timeout) => {
+                interrupt.store(true, Ordering::Relaxed);
+                verdicts.push(Verdict::Broken(too_slow()));
+                if receiver.recv_timeout(GRACE).is_err() {
+                    return "the session is still busy with an earlier example".to_owned();
+                }
+            }
+        }
+    }
+    broke_off()
+}
+
+fn judge(example: &Example, printed: String) -> Verdict {
+    if matches(&example.expected, &printed, example.options.ellipsis) {
+        Verdict::Passed
+    } else {
+        Verdict::Differs(printed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn verdicts(text: &str, limit: Duration) -> Vec<Verdict> {
+        let document = Document::parse(text, Form::Text);
+        run_case(&Arc::new(document.cases[0].clone()), limit)
+    }
+
+    #[test]
+    fn an_endless_example_fails_and_the_next_one_runs() {
+        let found = verdicts(
+            "rhai> loop {}\nrhai> 1 + 1\n2\nrhai> 2\n1\n",
+            Duration::from_millis(200),
+        );
+        let wanted = [
+            Verdict::Broken("interrupted after 0.2 s".to_owned()),
+            Verdict::Passed,
+            Verdict::Differs("2\n".to_owned()),
+        ];
+        assert_eq!(found, wanted);
+    }
+
+    #[test]
+    fn skipped_and_unknown_options() {
+        let text = "rhai> loop {} // doctest: +SKIP\nrhai> 1 // doctest: +WHAT\n1\nrhai> exit(0)\nrhai> 2\n2\n";
+        let wanted = [
+            Verdict::Skipped,
+            Verdict::Broken("doctest has no option +WHAT here".to_owned()),
+            Verdict::Passed,
+            Verdict::Broken("the session has ended".to_owned()),
+        ];
+        assert_eq!(verdicts(text, Duration::from_secs(60)), wanted);
+    }
+}
