@@ -2,6 +2,7 @@
 //! function table; Python lines are translated first.
 
 pub mod bind;
+pub mod callable;
 pub mod engine;
 pub mod fault;
 pub mod functions;

@@ -63,6 +63,11 @@ pub struct SessionOptions {
     pub live: Option<Live>,
 }
 
+/// Would a Python prompt wait for more lines after this source: an open bracket, or a block no blank line has ended?
+pub fn python_goes_on(source: &str) -> bool {
+    python::awaits_blank_line(source) || python::translate(source, &|_| true).is_err_and(|fault| fault.incomplete)
+}
+
 /// The engine, the variables and the settings of one session.
 pub struct Session {
     engine: Engine,

@@ -29,11 +29,7 @@ struct Reader<'m, S> {
 
 impl<'m, S: Stored> Reader<'m, S> {
     fn new(view: &View, memory: &'m Memory) -> Reader<'m, S> {
-        Reader {
-            cells: memory.typed(),
-            conj: view.conj,
-            neg: view.neg,
-        }
+        Reader { cells: memory.typed(), conj: view.conj, neg: view.neg }
     }
 
     fn load(&self, offset: i64, stride: i64, into: &mut [S::Compute]) {
@@ -44,10 +40,7 @@ impl<'m, S: Stored> Reader<'m, S> {
 
 /// Reads `into.len()` elements from `offset` on, `stride` apart.
 pub fn load<S: Stored>(cells: &[ElementCell<S>], offset: i64, stride: i64, into: &mut [S::Compute]) {
-    let cells = usize::try_from(offset)
-        .ok()
-        .and_then(|start| cells.get(start..))
-        .unwrap_or_default();
+    let cells = usize::try_from(offset).ok().and_then(|start| cells.get(start..)).unwrap_or_default();
     match usize::try_from(stride) {
         Ok(1) => {
             for (value, cell) in into.iter_mut().zip(cells) {
@@ -67,10 +60,7 @@ pub fn load<S: Stored>(cells: &[ElementCell<S>], offset: i64, stride: i64, into:
 
 /// Writes the values from `offset` on, `stride` apart.
 fn store<S: Stored>(cells: &[ElementCell<S>], offset: i64, stride: i64, values: &[S::Compute]) {
-    let cells = usize::try_from(offset)
-        .ok()
-        .and_then(|start| cells.get(start..))
-        .unwrap_or_default();
+    let cells = usize::try_from(offset).ok().and_then(|start| cells.get(start..)).unwrap_or_default();
     match usize::try_from(stride) {
         Ok(1) => {
             for (cell, &value) in cells.iter().zip(values) {
@@ -165,10 +155,7 @@ pub fn binary<S: Stored, R: Stored>(
     let cells = memory.typed::<R>();
     let mut buffers = [[S::Compute::default(); BLOCK]; 2];
     let mut results = [R::Compute::default(); BLOCK];
-    let mut layouts = [
-        out.layout.broadcast_to(out.sizes()),
-        out.layout.broadcast_to(out.sizes()),
-    ];
+    let mut layouts = [out.layout.broadcast_to(out.sizes()), out.layout.broadcast_to(out.sizes())];
     let (mut memories, mut views) = ([None, None], [None, None]);
     let mut overlap = false;
     for (k, source) in [a, b].into_iter().enumerate() {
@@ -267,10 +254,7 @@ pub fn check_no_partial_overlap(out: &View, input: &View) -> Result<()> {
         return Ok(());
     }
     let bytes = |v: &View| {
-        let (start, size) = (
-            v.layout.offset * v.dtype.itemsize() as i64,
-            v.numel() * v.dtype.itemsize() as i64,
-        );
+        let (start, size) = (v.layout.offset * v.dtype.itemsize() as i64, v.numel() * v.dtype.itemsize() as i64);
         start..start + size
     };
     let (a, b) = (bytes(out), bytes(input));

@@ -8,6 +8,7 @@ use super::pointwise::{
     BinaryOp, Output, Plan, Shape, UnaryOp, add, binary, check_kernel, deliver, held, landing, plan, source, sub, unary,
 };
 use super::promote::{Operand, result_type};
+use super::reduce::all;
 use crate::bail;
 use crate::tensor::memory::BoolByte;
 use crate::tensor::{DType, Result, Scalar, View, dispatch};
@@ -23,7 +24,7 @@ fn zip<C: Copy>(a: &[C], b: &[C], out: &mut [bool], function: impl Fn(C, C) -> b
 }
 
 macro_rules! comparisons {
-    ($($op:ident $stub:literal [$($supported:ident)*] $class:ident $kernel:tt;)*) => {
+    ($($op:ident $stub:literal [$($supported:ident)*] $class:ident $kernel:expr;)*) => {
         /// An operation on two operands whose result is `bool`.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum CompareOp { $($op),* }
@@ -56,25 +57,25 @@ macro_rules! comparisons {
 
 /// Complex numbers have no order.
 macro_rules! complex {
-    (ordered $kernel:tt) => {
+    (ordered $kernel:expr) => {
         None
     };
-    (any $kernel:tt) => {
+    (any $kernel:expr) => {
         Some(|a, b, out| zip(a, b, out, $kernel))
     };
 }
 
 comparisons! {
     // operation kernel's name    dtypes                 of        kernel;
-    Eq         "eq_cpu"          [ALL]                   any      (|a, b| a == b);
-    Ne         "ne_cpu"          [ALL]                   any      (|a, b| a != b);
-    Lt         "lt_cpu"          [BOOL NUMBERS]          ordered  (|a, b| a < b);
-    Le         "le_cpu"          [BOOL NUMBERS]          ordered  (|a, b| a <= b);
-    Gt         "gt_cpu"          [BOOL NUMBERS]          ordered  (|a, b| a > b);
-    Ge         "ge_cpu"          [BOOL NUMBERS]          ordered  (|a, b| a >= b);
-    LogicalAnd "logical_and_cpu" [BOOL NUMBERS COMPLEX]  any      (|a, b| a.truth() & b.truth());
-    LogicalOr  "logical_or_cpu"  [BOOL NUMBERS COMPLEX]  any      (|a, b| a.truth() | b.truth());
-    LogicalXor "logical_xor_cpu" [BOOL NUMBERS COMPLEX]  any      (|a, b| a.truth() ^ b.truth());
+    Eq         "eq_cpu"          [ALL]                   any      |a, b| a == b;
+    Ne         "ne_cpu"          [ALL]                   any      |a, b| a != b;
+    Lt         "lt_cpu"          [BOOL NUMBERS]          ordered  |a, b| a < b;
+    Le         "le_cpu"          [BOOL NUMBERS]          ordered  |a, b| a <= b;
+    Gt         "gt_cpu"          [BOOL NUMBERS]          ordered  |a, b| a > b;
+    Ge         "ge_cpu"          [BOOL NUMBERS]          ordered  |a, b| a >= b;
+    LogicalAnd "logical_and_cpu" [BOOL NUMBERS COMPLEX]  any      |a, b| a.truth() & b.truth();
+    LogicalOr  "logical_or_cpu"  [BOOL NUMBERS COMPLEX]  any      |a, b| a.truth() | b.truth();
+    LogicalXor "logical_xor_cpu" [BOOL NUMBERS COMPLEX]  any      |a, b| a.truth() ^ b.truth();
 }
 
 /// The kernels of one compute type.
@@ -144,7 +145,7 @@ pub fn equal(a: &View, b: &View) -> Result<bool> {
     let common = result_type(&[a.into(), b.into()], DType::Float)?;
     check_kernel("equal_cpu", ALL & !COMPLEX_HALF, common)?;
     let same = compare(CompareOp::Eq, a.into(), b.into(), Output::New, DType::Float)?;
-    Ok(same.scalars()?.into_iter().all(crate::tensor::Scalar::truth))
+    Ok(all(&same, None, false)?.item()?.truth())
 }
 
 /// How close two values must be: `|a - b| <= atol + rtol * |b|`.
@@ -178,9 +179,8 @@ pub fn isclose(a: &View, b: &View, tolerance: Tolerance, default: DType) -> Resu
     let new = Output::New;
     let both = |a: &View, b: &View| binary(BinaryOp::BitwiseAnd, a.into(), b.into(), new, default);
     let close = compare(CompareOp::Eq, a.into(), b.into(), new, default)?;
-    let or_in = |more: &View| {
-        binary(BinaryOp::BitwiseOr, (&close).into(), more.into(), Output::InPlace(&close), default)
-    };
+    let or_in =
+        |more: &View| binary(BinaryOp::BitwiseOr, (&close).into(), more.into(), Output::InPlace(&close), default);
     if tolerance.equal_nan && a.dtype.is_differentiable() {
         let is_nan = |view: &View| unary(UnaryOp::Isnan, view, new, default);
         or_in(&both(&is_nan(a)?, &is_nan(b)?)?)?;
@@ -207,5 +207,5 @@ pub fn isclose(a: &View, b: &View, tolerance: Tolerance, default: DType) -> Resu
 /// # Errors
 /// As [`isclose`].
 pub fn allclose(a: &View, b: &View, tolerance: Tolerance, default: DType) -> Result<bool> {
-    Ok(isclose(a, b, tolerance, default)?.scalars()?.into_iter().all(crate::tensor::Scalar::truth))
+    Ok(all(&isclose(a, b, tolerance, default)?, None, false)?.item()?.truth())
 }

@@ -28,11 +28,7 @@ pub fn contiguous(view: &View) -> Result<View> {
         return Ok(view.clone());
     }
     let out = View::zeros(view.sizes(), view.dtype, view.device())?;
-    let out = View {
-        conj: view.conj,
-        neg: view.neg,
-        ..out
-    };
+    let out = View { conj: view.conj, neg: view.neg, ..out };
     convert(&out, view, &view.layout)?;
     Ok(out)
 }
@@ -107,11 +103,7 @@ pub fn fill(dst: &View, value: Scalar) -> Result<()> {
 pub fn check_fits(value: Scalar, dtype: DType) -> Result<()> {
     // complex32 is not checked by PyTorch.
     if dtype != DType::ComplexHalf && !value.fits(dtype) {
-        bail!(
-            RuntimeError,
-            "value cannot be converted to type {} without overflow",
-            checked_type_name(dtype)
-        );
+        bail!(RuntimeError, "value cannot be converted to type {} without overflow", checked_type_name(dtype));
     }
     Ok(())
 }
@@ -211,9 +203,7 @@ fn convert_through<W: Wide>(dst: &View, src: &View, layout: &Layout, conj: bool,
             let at = |k: usize| [run.offset[k] + start as i64 * run.stride[k], run.stride[k]];
             dispatch!(src.dtype, S => load_block::<S, W>(from.typed(), at(1), block));
             if conj {
-                block
-                    .iter_mut()
-                    .for_each(|w| *w = W::read(Scalar::Complex(w.scalar().to_complex().conj())));
+                block.iter_mut().for_each(|w| *w = W::read(Scalar::Complex(w.scalar().to_complex().conj())));
             }
             if neg {
                 block.iter_mut().for_each(|w| *w = W::read(negated(w.scalar())));
@@ -225,10 +215,7 @@ fn convert_through<W: Wide>(dst: &View, src: &View, layout: &Layout, conj: bool,
 }
 
 fn load_block<S: Element, W: Wide>(cells: &[ElementCell<S>], [offset, stride]: [i64; 2], into: &mut [W]) {
-    let cells = usize::try_from(offset)
-        .ok()
-        .and_then(|start| cells.get(start..))
-        .unwrap_or_default();
+    let cells = usize::try_from(offset).ok().and_then(|start| cells.get(start..)).unwrap_or_default();
     match stride as usize {
         1 => {
             for (value, cell) in into.iter_mut().zip(cells) {
@@ -251,10 +238,7 @@ fn store_block<D: Element>(
     length: usize,
     value: impl Fn(usize) -> D,
 ) {
-    let cells = usize::try_from(offset)
-        .ok()
-        .and_then(|start| cells.get(start..))
-        .unwrap_or_default();
+    let cells = usize::try_from(offset).ok().and_then(|start| cells.get(start..)).unwrap_or_default();
     if stride == 1 {
         for (i, cell) in cells.iter().take(length).enumerate() {
             set(cell, value(i));

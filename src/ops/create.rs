@@ -50,11 +50,7 @@ pub fn empty_strided(sizes: &[i64], strides: &[i64], dtype: DType, device: Devic
         );
     }
     if let Some(&negative) = sizes.iter().find(|&&s| s < 0) {
-        bail!(
-            RuntimeError,
-            "Trying to create tensor with negative dimension {negative}: {}",
-            show(sizes)
-        );
+        bail!(RuntimeError, "Trying to create tensor with negative dimension {negative}: {}", show(sizes));
     }
     View::zeros_strided(sizes, Dims::from_slice(strides), dtype, device)
 }
@@ -95,11 +91,7 @@ fn unsupported(kernel: &str, dtype: DType, device: Device) -> Result<()> {
     if device.is_meta() {
         return Ok(());
     }
-    bail!(
-        RuntimeError,
-        "\"{kernel}\" not implemented for '{}'",
-        dtype.scalar_type()
-    )
+    bail!(RuntimeError, "\"{kernel}\" not implemented for '{}'", dtype.scalar_type())
 }
 
 /// `uint8` to `int64`, and the real floating types computed with: what counting kernels exist for.
@@ -149,22 +141,14 @@ pub fn arange(
         }
     }
     let (first, stop, stride) = (as_double(start)?, as_double(end)?, as_double(step)?);
-    let zero_step = if dtype.is_integral(true) {
-        step.to_i64() == 0
-    } else {
-        stride == 0.0
-    };
+    let zero_step = if dtype.is_integral(true) { step.to_i64() == 0 } else { stride == 0.0 };
     if zero_step || stride.is_nan() {
         bail!(RuntimeError, "step must be nonzero");
     }
     check_range(first, stop, stride, "larger")?;
     let length = if dtype == DType::Long {
         // In integers, so that nothing is lost beyond 2^53.
-        let (a, b, s) = (
-            i128::from(start.to_i64()),
-            i128::from(end.to_i64()),
-            i128::from(step.to_i64()),
-        );
+        let (a, b, s) = (i128::from(start.to_i64()), i128::from(end.to_i64()), i128::from(step.to_i64()));
         ((b - a + s - s.signum()) / s) as f64
     } else {
         ((stop - first) / stride).ceil()
@@ -189,21 +173,14 @@ fn check_range(first: f64, stop: f64, stride: f64, bounds: &str) -> Result<()> {
         bail!(RuntimeError, "unsupported range: {} -> {}", shown(first), shown(stop));
     }
     if !(stride > 0.0 && stop >= first || stride < 0.0 && stop <= first) {
-        bail!(
-            RuntimeError,
-            "upper bound and {bounds} bound inconsistent with step sign"
-        );
+        bail!(RuntimeError, "upper bound and {bounds} bound inconsistent with step sign");
     }
     Ok(())
 }
 
 /// A double as C++ streams write it, as far as messages show one.
 fn shown(value: f64) -> String {
-    if value.is_nan() {
-        "nan".into()
-    } else {
-        format!("{value}")
-    }
+    if value.is_nan() { "nan".into() } else { format!("{value}") }
 }
 
 fn checked_length(length: f64) -> Result<i64> {
@@ -270,20 +247,12 @@ pub fn range(
         unsupported("range_cpu", dtype, device)?;
     }
     let (first, stop, stride) = (as_double(start)?, as_double(end)?, as_double(step)?);
-    let zero_step = if dtype.is_integral(true) {
-        step.to_i64() == 0
-    } else {
-        stride == 0.0
-    };
+    let zero_step = if dtype.is_integral(true) { step.to_i64() == 0 } else { stride == 0.0 };
     if zero_step || stride.is_nan() {
         bail!(RuntimeError, "step must be nonzero");
     }
     check_range(first, stop, stride, "lower")?;
-    let out = View::zeros(
-        &[checked_length(((stop - first) / stride).floor() + 1.0)?],
-        dtype,
-        device,
-    )?;
+    let out = View::zeros(&[checked_length(((stop - first) / stride).floor() + 1.0)?], dtype, device)?;
     match dtype {
         DType::Float => generate::<f32>(&out, |i| stride.mul_add(i as f64, first) as f32)?,
         DType::Double => generate::<f64>(&out, |i| stride.mul_add(i as f64, first))?,

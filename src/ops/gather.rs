@@ -7,11 +7,13 @@ use super::check::{
     Lacks, at_least_1d, by_width, fits, lost, no_overlap, product, resolved, size_at, size_or_one, sum, supported,
     through_bits, writable,
 };
+use super::copy::{cast, copy_into};
 use super::view;
 use crate::bail;
 use crate::tensor::iterate::{Run, walk};
 use crate::tensor::layout::{Dims, broadcast_sizes, show, wrap_dim};
 use crate::tensor::memory::{get, set as put};
+use crate::tensor::tensor::check_bounds;
 use crate::tensor::{DType, Device, Element, Error, ErrorKind, Layout, Result, Scalar, View, dispatch};
 
 /// `x.index_select(dim, index)`: the slices the index names, in its order; a row-major copy.
@@ -130,8 +132,13 @@ pub fn gather(view: &View, dim: i64, index: &View) -> Result<View> {
     if out.device().is_meta() {
         return Ok(out);
     }
-    supported("scatter_gather_tensor_cpu", view.dtype, Lacks::ComplexHalf)?;
     let view = resolved(view)?;
+    let kernel = if view.dtype.is_floating_point() && d == 0 && selects_rows(&view, index) {
+        "gather_expanded_index"
+    } else {
+        "scatter_gather_tensor_cpu"
+    };
+    supported(kernel, view.dtype, Lacks::ComplexHalf)?;
     let source = at_least_1d(&view.layout);
     let (size, stride) = (source.sizes[d], source.strides[d]);
     let places = at_least_1d(&index.layout);
@@ -158,6 +165,15 @@ pub fn gather(view: &View, dim: i64, index: &View) -> Result<View> {
     Ok(out)
 }
 
+/// Does an index name whole rows of a row-major tensor? PyTorch has a loop of its own for these.
+fn selects_rows(view: &View, index: &View) -> bool {
+    view.layout.is_contiguous()
+        && view.ndim() == index.ndim()
+        && view.numel() > 0
+        && index.strides().split_first().is_some_and(|(first, rest)| *first == 1 && rest.iter().all(|&stride| stride == 0))
+        && view.sizes().iter().skip(1).eq(index.sizes().iter().skip(1))
+}
+
 /// What `scatter_` writes.
 #[derive(Clone, Copy)]
 pub enum Scattered<'a> {
@@ -166,42 +182,49 @@ pub enum Scattered<'a> {
     Value(Scalar),
 }
 
-/// How `scatter_` joins what it writes with what is there.
+/// How what is written joins what is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reduce {
+enum Reduce {
     Replace,
     Add,
     Multiply,
 }
 
-impl Reduce {
-    /// The `reduce` argument of `scatter_`.
-    ///
-    /// # Errors
-    /// RuntimeError for anything but `add` and `multiply`.
-    pub fn parse(name: &str) -> Result<Reduce> {
-        match name {
-            "add" => Ok(Reduce::Add),
-            "multiply" => Ok(Reduce::Multiply),
-            _ => bail!(RuntimeError, "reduce argument must be either add or multiply."),
+/// `x.scatter_(dim, index, src, reduce)`: writes to the places that [`gather`] would read; `reduce` may be `add` or
+/// `multiply`.
+pub fn scatter_(view: &View, dim: i64, index: &View, what: Scattered, reduce: Option<&str>) -> Result<()> {
+    let d = check_scatter(view, dim, index, what)?;
+    let reduce = match reduce {
+        None => Reduce::Replace,
+        Some("add") => Reduce::Add,
+        Some("multiply") => Reduce::Multiply,
+        Some(_) => bail!(RuntimeError, "reduce argument must be either add or multiply."),
+    };
+    scatter(view, d, index, what, reduce)
+}
+
+/// `x.scatter_add_(dim, index, src)`: adds to the places that [`gather`] would read.
+pub fn scatter_add_(view: &View, dim: i64, index: &View, source: &View) -> Result<()> {
+    let d = check_scatter(view, dim, index, Scattered::Source(source))?;
+    scatter(view, d, index, Scattered::Source(source), Reduce::Add)
+}
+
+impl<'a> Scattered<'a> {
+    fn source(self) -> Option<&'a View> {
+        match self {
+            Scattered::Source(source) => Some(source),
+            Scattered::Value(_) => None,
         }
     }
 }
 
-/// `x.scatter_(dim, index, src)`, and with [`Reduce::Add`] `x.scatter_add_(…)`: writes to the places that
-/// [`gather`] would read.
-pub fn scatter_(view: &View, dim: i64, index: &View, what: Scattered, reduce: Reduce) -> Result<()> {
+fn check_scatter(view: &View, dim: i64, index: &View, what: Scattered) -> Result<usize> {
     let d = wrap_dim(dim, view.ndim())?;
     if index.numel() != 0 && index.dtype != DType::Long {
         bail!(RuntimeError, "scatter(): Expected dtype int64 for index");
     }
-    let source = match what {
-        Scattered::Source(source) => Some(source),
-        Scattered::Value(_) => None,
-    };
-    if let Some(source) = source
-        && source.dtype != view.dtype
-    {
+    let source = what.source();
+    if source.is_some_and(|source| source.dtype != view.dtype) {
         bail!(RuntimeError, "scatter(): Expected self.dtype to be equal to src.dtype");
     }
     if index.numel() != 0 {
@@ -209,26 +232,42 @@ pub fn scatter_(view: &View, dim: i64, index: &View, what: Scattered, reduce: Re
     }
     let operands: Vec<&View> = std::iter::once(index).chain(source).collect();
     writable(view, &operands)?;
-    if index.numel() == 0 || view.device().is_meta() || operands.iter().any(|v| v.device().is_meta()) {
+    Ok(d)
+}
+
+fn scatter(view: &View, d: usize, index: &View, what: Scattered, reduce: Reduce) -> Result<()> {
+    let is_meta = |view: &View| view.device().is_meta();
+    if index.numel() == 0 || is_meta(view) || is_meta(index) || what.source().is_some_and(is_meta) {
         return Ok(());
     }
-    let kernel = if source.is_some() { "scatter_gather_tensor_cpu" } else { "scatter_gather_scalar_cpu" };
+    let kernel = if what.source().is_some() { "scatter_gather_tensor_cpu" } else { "scatter_gather_scalar_cpu" };
     supported(kernel, view.dtype, Lacks::ComplexHalf)?;
-    // A number is a source of one element that never moves.
-    let (source, lines) = match what {
+    if reduce != Reduce::Replace && view.dtype.is_reduced_floating_point() {
+        // PyTorch rounds 16-bit floats once, after all has been joined.
+        let wide = cast(view, DType::Float)?;
+        match what {
+            Scattered::Source(source) => {
+                scatter(&wide, d, index, Scattered::Source(&cast(source, DType::Float)?), reduce)?;
+            }
+            Scattered::Value(_) => scatter(&wide, d, index, what, reduce)?,
+        }
+        return copy_into(view, &wide);
+    }
+    let sizes = at_least_1d(&index.layout).sizes;
+    let (source, lines, unfit) = match what {
         Scattered::Source(source) => {
             let source = resolved(source)?;
-            let layout = Layout { sizes: at_least_1d(&index.layout).sizes, ..at_least_1d(&source.layout) };
-            (source, layout)
+            let lines = Layout { sizes, ..at_least_1d(&source.layout) };
+            (source, lines, None)
         }
+        // A number is a source of one element that never moves. Whether it fits is asked after the first index.
         Scattered::Value(value) => {
-            fits(value, view.dtype)?;
-            let sizes = at_least_1d(&index.layout).sizes;
             let strides = Dims::from_elem(0, sizes.len());
-            (View::scalar(value, view.dtype)?, Layout { sizes, strides, offset: 0 })
+            let lines = Layout { sizes, strides, offset: 0 };
+            (View::scalar(value, view.dtype)?, lines, fits(value, view.dtype).err())
         }
     };
-    through_bits(view, |view| scatter_lines(view, d, index, &source, &lines, reduce))
+    through_bits(view, |view| Scatter { d, index, source: &source, lines: &lines, reduce, unfit: unfit.as_ref() }.write(view))
 }
 
 fn check_scatter_shape(view: &View, d: usize, index: &View, source: Option<&View>) -> Result<()> {
@@ -268,33 +307,50 @@ fn check_scatter_shape(view: &View, d: usize, index: &View, source: Option<&View
     Ok(())
 }
 
-/// Writes line by line along `d`, each from its start, so that of several values for one element the last one stays.
-fn scatter_lines(view: &View, d: usize, index: &View, source: &View, lines: &Layout, reduce: Reduce) -> Result<()> {
-    let target = at_least_1d(&view.layout);
-    let (size, stride) = (target.sizes[d], target.strides[d]);
-    let places = at_least_1d(&index.layout);
-    let mut starts = Layout { sizes: places.sizes.clone(), ..target };
-    starts.strides[d] = 0;
-    let (to, from, index_memory) = (view.memory()?, source.memory()?, index.memory()?);
-    let numbers = index_memory.typed::<i64>();
-    dispatch!(view.dtype, T => {
-        let (to, from) = (to.typed::<T>(), from.typed::<T>());
-        for ((start, place), read) in starts.offsets().zip(places.offsets()).zip(lines.offsets()) {
-            let index = get(numbers.get(place as usize).ok_or_else(lost)?);
-            if !(0..size).contains(&index) {
-                return Err(out_of_bounds(ErrorKind::RuntimeError, index, d, size));
+/// One scatter ready to be written.
+struct Scatter<'a> {
+    d: usize,
+    index: &'a View,
+    source: &'a View,
+    /// The source's elements in the index's shape.
+    lines: &'a Layout,
+    reduce: Reduce,
+    unfit: Option<&'a Error>,
+}
+
+impl Scatter<'_> {
+    /// Writes line by line along the dimension, each from its start, so that of several values for one element the last
+    /// one stays.
+    fn write(&self, view: &View) -> Result<()> {
+        let target = at_least_1d(&view.layout);
+        let (size, stride) = (target.sizes[self.d], target.strides[self.d]);
+        let places = at_least_1d(&self.index.layout);
+        let mut starts = Layout { sizes: places.sizes.clone(), ..target };
+        starts.strides[self.d] = 0;
+        let (to, from, index_memory) = (view.memory()?, self.source.memory()?, self.index.memory()?);
+        let numbers = index_memory.typed::<i64>();
+        dispatch!(view.dtype, T => {
+            let (to, from) = (to.typed::<T>(), from.typed::<T>());
+            for ((start, place), read) in starts.offsets().zip(places.offsets()).zip(self.lines.offsets()) {
+                let index = get(numbers.get(place as usize).ok_or_else(lost)?);
+                if !(0..size).contains(&index) {
+                    return Err(out_of_bounds(ErrorKind::RuntimeError, index, self.d, size));
+                }
+                if let Some(unfit) = self.unfit {
+                    return Err(unfit.clone());
+                }
+                let to = to.get((start + index * stride) as usize).ok_or_else(lost)?;
+                let new = get(from.get(read as usize).ok_or_else(lost)?);
+                let joined = match self.reduce {
+                    Reduce::Replace => new,
+                    Reduce::Add => T::store(sum(get(to).load(), new.load())),
+                    Reduce::Multiply => T::store(product(get(to).load(), new.load())),
+                };
+                put(to, joined);
             }
-            let to = to.get((start + index * stride) as usize).ok_or_else(lost)?;
-            let new = get(from.get(read as usize).ok_or_else(lost)?);
-            let joined = match reduce {
-                Reduce::Replace => new,
-                Reduce::Add => T::store(sum(get(to).load(), new.load())),
-                Reduce::Multiply => T::store(product(get(to).load(), new.load())),
-            };
-            put(to, joined);
-        }
-    });
-    Ok(())
+        });
+        Ok(())
+    }
 }
 
 /// The place in a storage of each element that a tensor of row-major positions names.
@@ -419,7 +475,8 @@ pub fn take_along_dim(view: &View, index: &View, dim: Option<i64>) -> Result<Vie
             index.dtype.scalar_type()
         );
     }
-    let (d, size) = size_at(&view.layout, dim)?;
+    let d = wrap_dim(dim, view.ndim())?;
+    let (_, size) = size_at(&view.layout, d as i64)?;
     // Both broadcast against each other everywhere but along the dimension.
     let mut sizes = Dims::from_slice(view.sizes());
     sizes[d] = index.sizes()[d];
@@ -498,32 +555,42 @@ fn add_slices(view: &View, d: usize, index: &View, source: &View, alpha: Scalar)
         return Ok(());
     }
     // PyTorch adds by one of three loops, each with its own name and text.
-    let by_scatter = view.ndim() > 1
+    let is_one = !matches!(alpha, Scalar::Bool(_)) && alpha.to_complex() == Scalar::Int(1).to_complex();
+    if view.ndim() > 1
         && (d == 0 || d + 1 == view.ndim())
-        && alpha.to_complex() == Scalar::Int(1).to_complex()
+        && is_one
         && index.dtype == DType::Long
-        && view.dtype != DType::ComplexHalf;
-    let kernel = match view.ndim() {
-        0 | 1 => "index_add_",
-        _ if by_scatter => "scatter_gather_tensor_cpu",
-        _ => "add_stub",
+        && view.dtype != DType::ComplexHalf
+    {
+        let mut rows = Layout {
+            sizes: Dims::from_slice(source.sizes()),
+            strides: Dims::from_elem(0, source.ndim()),
+            offset: index.layout.offset,
+        };
+        rows.strides[d] = index.strides().first().copied().unwrap_or(0);
+        return scatter(view, d, &index.with_layout(rows), Scattered::Source(source), Reduce::Add);
+    }
+    let size = size_or_one(&view.layout, d)?;
+    let check = |i: i64| match (0..size).contains(&i) {
+        true => Ok(i),
+        false => bail!(IndexError, "index out of range in self"),
     };
-    supported(kernel, view.dtype, Lacks::Float8)?;
-    fits(alpha, view.dtype)?;
-    let target = at_least_1d(&view.layout);
-    let size = target.sizes[d];
-    let chosen = indices(index, |i| {
-        if (0..size).contains(&i) {
-            Ok(i)
-        } else if by_scatter {
-            Err(out_of_bounds(ErrorKind::RuntimeError, i, d, size))
-        } else {
-            bail!(IndexError, "index out of range in self")
+    if view.ndim() > 1 {
+        // Every slice is added by a loop of its own, so the first index is looked at before the dtype.
+        if let Some(first) = index.layout.offsets().next() {
+            check(index.read(&*index.memory()?, first).to_i64())?;
         }
-    })?;
+        supported("add_stub", view.dtype, Lacks::Float8)?;
+    } else {
+        supported("index_add_", view.dtype, Lacks::Float8)?;
+    }
+    fits(alpha, view.dtype)?;
+    let chosen = indices(index, check)?;
     let source = resolved(source)?;
     let slices = at_least_1d(&source.layout);
+    let rounds_product = view.ndim() < 2 && view.dtype.is_reduced_floating_point();
     through_bits(view, |view| {
+        let target = at_least_1d(&view.layout);
         let (to, from) = (view.memory()?, source.memory()?);
         dispatch!(view.dtype, T => {
             let (to, from) = (to.typed::<T>(), from.typed::<T>());
@@ -533,8 +600,15 @@ fn add_slices(view: &View, d: usize, index: &View, source: &View, alpha: Scalar)
                     for step in 0..run.length as i64 {
                         let [write, read] = at(&run, step);
                         let to = to.get(write).ok_or_else(lost)?;
-                        let new = get(from.get(read).ok_or_else(lost)?);
-                        put(to, T::store(scaled_sum(get(to).load(), new.load(), alpha)));
+                        let (old, new) = (get(to).load(), get(from.get(read).ok_or_else(lost)?).load());
+                        let total = match (old, new, alpha) {
+                            // Rounded once, as the fused instruction does.
+                            (Scalar::Float(old), Scalar::Float(new), Scalar::Float(alpha)) if !rounds_product => {
+                                Scalar::Float(new.mul_add(alpha, old))
+                            }
+                            _ => sum(old, T::store(product(new, alpha)).load()),
+                        };
+                        put(to, T::store(total));
                     }
                     Ok(())
                 })?;
@@ -542,14 +616,6 @@ fn add_slices(view: &View, d: usize, index: &View, source: &View, alpha: Scalar)
         });
         Ok(())
     })
-}
-
-/// `a + b * alpha`, rounded once where PyTorch's vector unit does.
-fn scaled_sum(a: Scalar, b: Scalar, alpha: Scalar) -> Scalar {
-    match (a, b, alpha) {
-        (Scalar::Float(a), Scalar::Float(b), Scalar::Float(alpha)) => Scalar::Float(b.mul_add(alpha, a)),
-        _ => sum(a, product(b, alpha)),
-    }
 }
 
 /// `x.index_copy_(dim, index, source)`: writes the source's slices over those the index names.
@@ -616,8 +682,7 @@ pub fn index_copy_(view: &View, dim: i64, index: &View, source: &View) -> Result
     if view.numel() == 0 {
         return Ok(());
     }
-    let target = at_least_1d(&view.layout);
-    let size = target.sizes[d];
+    let size = size_or_one(&view.layout, d)?;
     let chosen = indices(index, |i| {
         if (0..size).contains(&i) {
             return Ok(i);
@@ -627,6 +692,7 @@ pub fn index_copy_(view: &View, dim: i64, index: &View, source: &View) -> Result
     let source = resolved(source)?;
     let slices = at_least_1d(&source.layout);
     through_bits(view, |view| {
+        let target = at_least_1d(&view.layout);
         for (row, &i) in chosen.iter().enumerate() {
             move_slice(view, &target.select(d, i), &source, &slices.select(d, row as i64))?;
         }
@@ -643,27 +709,31 @@ pub fn index_fill_(view: &View, dim: i64, index: &View, value: Scalar) -> Result
     if !view.dtype.is_complex() && matches!(value, Scalar::Complex(_)) {
         bail!(RuntimeError, "index_fill_(): Converting complex Scalar to non-complex type is not supported");
     }
-    let target = at_least_1d(&view.layout);
-    let d = wrap_dim(dim, target.ndim())?;
+    let d = wrap_dim(dim, view.ndim())?;
     if index.ndim() > 1 {
         bail!(RuntimeError, "Index has to be a vector/scalar");
     }
     if view.device().is_meta() || index.device().is_meta() {
         return Ok(());
     }
-    supported("index_fill_cpu", view.dtype, Lacks::Float8)?;
-    fits(value, view.dtype)?;
-    if view.numel() == 0 {
-        return Ok(());
-    }
-    let size = target.sizes[d];
-    let chosen = indices(index, |i| {
-        if i >= size || i < -size {
-            return Err(out_of_bounds(ErrorKind::IndexError, i, d, size));
-        }
-        Ok(if i < 0 { i + size } else { i })
-    })?;
     through_bits(view, |view| {
+        let target = at_least_1d(&view.layout);
+        let size = target.sizes[d];
+        // PyTorch lays the indices along the dimension before it looks whether there is anything to fill.
+        let mut laid = target.clone();
+        (laid.sizes[d], laid.strides[d]) = (index.numel(), 0);
+        check_bounds(&laid, view.dtype, view.storage.nbytes())?;
+        supported("index_fill_cpu", view.dtype, Lacks::Float8)?;
+        fits(value, view.dtype)?;
+        if laid.sizes.contains(&0) {
+            return Ok(());
+        }
+        let chosen = indices(index, |i| {
+            if i >= size || i < -size {
+                return Err(out_of_bounds(ErrorKind::IndexError, i, d, size));
+            }
+            Ok(if i < 0 { i + size } else { i })
+        })?;
         let to = view.memory()?;
         dispatch!(view.dtype, T => {
             let (to, value) = (to.typed::<T>(), T::store(value));

@@ -11,7 +11,7 @@ use crate::tensor::index as subscript;
 use crate::tensor::iterate::walk;
 use crate::tensor::layout::{broadcast_sizes, show};
 use crate::tensor::memory::{get, set as put};
-use crate::tensor::{DType, Element, Layout, Result, Scalar, View, dispatch};
+use crate::tensor::{DType, Element, Error, Layout, Result, Scalar, View, dispatch};
 
 /// `x.masked_fill_(mask, value)`: the value where the mask, broadcast, is true.
 ///
@@ -98,7 +98,9 @@ pub fn masked_select(view: &View, mask: &View) -> Result<View> {
         bail!(RuntimeError, "masked_select: expected BoolTensor for mask");
     }
     let sizes = broadcast_sizes(mask.sizes(), view.sizes())?;
-    supported("masked_select", view.dtype, Lacks::BareUnsigned)?;
+    if !sizes.contains(&0) {
+        supported("masked_select", view.dtype, Lacks::BareUnsigned)?;
+    }
     let view = resolved(view)?;
     let (source, masked) = (view.layout.broadcast_to(&sizes), mask.layout.broadcast_to(&sizes));
     let (from, mask_memory) = (view.memory()?, mask.memory()?);
@@ -134,7 +136,11 @@ pub fn masked_scatter_(view: &View, mask: &View, source: &View) -> Result<()> {
             source.dtype.scalar_type()
         );
     }
-    let masked = mask.layout.expand(view.sizes(), &mask.type_name())?;
+    let masked = mask.layout.expand(view.sizes(), &mask.type_name()).map_err(|error| {
+        // PyTorch names the type from below its dispatcher here.
+        let (seen, below) = (format!("torch.{}", mask.type_name()), format!("CPU{}Type", mask.dtype.scalar_type()));
+        Error { message: error.message.replacen(&seen, &below, 1), ..error }
+    })?;
     if mask.dtype != DType::Bool {
         bail!(
             RuntimeError,

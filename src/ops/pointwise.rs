@@ -8,8 +8,8 @@ mod complex;
 mod unary;
 
 pub use arithmetic::{add, div, pow, rsub, sub};
-pub use binary::{BinaryOp, Rounding, binary};
 pub(crate) use binary::held;
+pub use binary::{BinaryOp, Rounding, binary};
 pub use unary::{UnaryOp, conj, conj_physical, unary};
 
 use super::block::{Source, check_no_internal_overlap, check_no_partial_overlap};
@@ -99,15 +99,7 @@ pub(crate) struct Shape {
 
 /// Checks operands and output against each other, in PyTorch's order, and allocates a new result.
 pub(crate) fn plan(operands: &[Operand], output: Output, shape: Shape) -> Result<Plan> {
-    let tensors = || {
-        operands.iter().filter_map(|o| {
-            if let Operand::Tensor(view) = o {
-                Some(*view)
-            } else {
-                None
-            }
-        })
-    };
+    let tensors = || operands.iter().filter_map(|o| if let Operand::Tensor(view) = o { Some(*view) } else { None });
     if let Some(out) = output.view() {
         check_no_internal_overlap(out)?;
         tensors().try_for_each(|t| check_no_partial_overlap(out, t))?;
@@ -145,9 +137,7 @@ fn result_strides<'v>(sizes: &[i64], tensors: impl Iterator<Item = &'v View>) ->
 
 fn common_sizes(operands: &[Operand], output: Output) -> Result<Dims> {
     let mut sizes = Dims::new();
-    let meta = operands
-        .iter()
-        .any(|o| matches!(o, Operand::Tensor(t) if t.device().is_meta()));
+    let meta = operands.iter().any(|o| matches!(o, Operand::Tensor(t) if t.device().is_meta()));
     for (i, operand) in operands.iter().enumerate() {
         sizes = match broadcast_sizes(&sizes, operand.sizes()) {
             Ok(sizes) => sizes,
@@ -166,12 +156,8 @@ fn common_sizes(operands: &[Operand], output: Output) -> Result<Dims> {
 
 /// What PyTorch's shape-only implementations say when sizes clash.
 fn meta_broadcast_error(index: usize, expected: &[i64], got: &[i64]) -> crate::tensor::Error {
-    let clash = expected
-        .iter()
-        .rev()
-        .zip(got.iter().rev())
-        .position(|(&e, &g)| e != g && e != 1 && g != 1)
-        .unwrap_or(0);
+    let clash =
+        expected.iter().rev().zip(got.iter().rev()).position(|(&e, &g)| e != g && e != 1 && g != 1).unwrap_or(0);
     crate::tensor::Error::runtime(format!(
         "Attempting to broadcast a dimension of length {} at {}! Mismatching argument at index {index} had torch.Size({}); \
          but expected shape should be broadcastable to {}",
@@ -191,11 +177,9 @@ fn common_device<'v>(tensors: impl Iterator<Item = &'v View>, output: Output) ->
             None => device = Some(view.device()),
             _ if is_cpu_number(view) => {}
             _ if only_numbers => device = Some(view.device()),
-            Some(expected) if expected != view.device() && !matches!(output, Output::InPlace(_)) => bail!(
-                RuntimeError,
-                "Tensor on device {} is not on the expected device {expected}!",
-                view.device()
-            ),
+            Some(expected) if expected != view.device() && !matches!(output, Output::InPlace(_)) => {
+                bail!(RuntimeError, "Tensor on device {} is not on the expected device {expected}!", view.device())
+            }
             Some(expected) if expected != view.device() => device = Some(Device::META),
             _ => {}
         }
@@ -216,13 +200,8 @@ fn common_device<'v>(tensors: impl Iterator<Item = &'v View>, output: Output) ->
 
 /// `out=` under another size: its storage, grown where it must be.
 fn resized(out: &View, sizes: &[i64], strides: Dims) -> Result<View> {
-    let layout = Layout {
-        sizes: Dims::from_slice(sizes),
-        strides,
-        offset: out.layout.offset,
-    };
-    out.storage
-        .reserve(crate::tensor::tensor::storage_bytes(&layout, out.dtype)?)?;
+    let layout = Layout { sizes: Dims::from_slice(sizes), strides, offset: out.layout.offset };
+    out.storage.reserve(crate::tensor::tensor::storage_bytes(&layout, out.dtype)?)?;
     Ok(out.with_layout(layout))
 }
 
@@ -244,11 +223,7 @@ pub(crate) fn deliver(computed: &View, target: View) -> Result<View> {
 
 /// A tensor of the common dtype for a kernel to read: the operand itself, or a converted copy.
 pub(crate) fn converted(view: &View, dtype: DType) -> Result<View> {
-    if view.dtype == dtype {
-        Ok(view.clone())
-    } else {
-        cast(view, dtype)
-    }
+    if view.dtype == dtype { Ok(view.clone()) } else { cast(view, dtype) }
 }
 
 /// An operand as the block loop reads it. Numbers, and with `exact` all one-element tensors, go straight to the type
@@ -260,11 +235,7 @@ pub(crate) fn source<'v, S: Stored>(
     exact: bool,
 ) -> Result<Source<'v, S::Compute>> {
     let round = |number: Scalar| -> S::Compute {
-        if exact {
-            S::Compute::from_scalar(number)
-        } else {
-            S::store(number).widen()
-        }
+        if exact { S::Compute::from_scalar(number) } else { S::store(number).widen() }
     };
     match (operand, held) {
         (Operand::Number(number), _) => Ok(Source::Value(round(number))),

@@ -136,10 +136,7 @@ mod tests {
                 Scalar::Float(1.5),
                 Scalar::Complex(num_complex::Complex::new(0.0, 1.0)),
             ];
-            let others = numbers
-                .map(Operand::Number)
-                .into_iter()
-                .chain(zero_dim.iter().map(Operand::Tensor));
+            let others = numbers.map(Operand::Number).into_iter().chain(zero_dim.iter().map(Operand::Tensor));
             for (other, want) in others.zip(cells) {
                 let got = result_type(&[Operand::Tensor(&view), other], DType::Float);
                 assert_eq!(got.map_or("!", DType::name), want, "{first} with {other:?}");
@@ -155,10 +152,8 @@ mod tests {
         let message = result_type(&[Operand::Tensor(&a), Operand::Tensor(&b)], DType::Float).map_err(|e| e.message);
         assert_eq!(
             message,
-            Err(
-                "Promotion for uint16, uint32, uint64 types is not supported, attempted to promote UInt16 and Short"
-                    .into()
-            )
+            Err("Promotion for uint16, uint32, uint64 types is not supported, attempted to promote UInt16 and Short"
+                .into())
         );
     }
 }

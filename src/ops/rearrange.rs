@@ -69,9 +69,20 @@ pub fn flip(view: &View, dims: &[i64]) -> Result<View> {
     if out.device().is_meta() {
         return Ok(out);
     }
-    supported("flip_cpu", view.dtype, Lacks::ComplexHalf)?;
+    flippable(&view, &mirrored, out.strides())?;
     move_slice(&out, &out.layout, &view, &mirrored)?;
     Ok(out)
+}
+
+/// Refuses the dtypes that PyTorch's loop does not have; lines that lie together and keep their direction are moved by
+/// another loop, which has all.
+fn flippable(view: &View, mirrored: &Layout, out: &[i64]) -> Result<()> {
+    let still: Dims = view.strides().iter().zip(&mirrored.strides).map(|(a, b)| if a == b { *a } else { 0 }).collect();
+    let order = Layout::iteration_order(view.sizes(), &[out, view.strides(), &still]);
+    match order.into_iter().find(|&d| view.sizes()[d] != 1) {
+        Some(d) if out[d] == 1 && still[d] == 1 => Ok(()),
+        _ => supported("flip_cpu", view.dtype, Lacks::ComplexHalf),
+    }
 }
 
 /// `fliplr()`: reverses the second dimension.
@@ -211,9 +222,6 @@ pub fn repeated_positions(repeats: &View, output_size: Option<i64>) -> Result<Vi
     }
     if repeats.device().is_meta() {
         return super::check::no_meta_kernel("repeat_interleave.Tensor");
-    }
-    if repeats.numel() == 0 {
-        return View::zeros(&[0], repeats.dtype, Device::CPU);
     }
     if !matches!(repeats.dtype, DType::Long | DType::Int) {
         return super::check::not_implemented("repeat_interleave_cpu", repeats.dtype);

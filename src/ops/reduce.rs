@@ -4,9 +4,17 @@
 //! Floating-point results depend on the order of additions. The loops follow PyTorch's CPU kernels for 256-bit vectors
 //! and one thread, so that results agree to the last bit.
 
+mod extremum;
+mod fold;
+mod moments;
+mod scan;
 mod sum;
 mod tiles;
 
+pub use extremum::{Extremum, arg_extremum, extremum, extremum_all, extremum_dim};
+pub use fold::{all, any, prod};
+pub use moments::{Spread, has_no_freedom, norm, variance};
+pub use scan::{Running, cumulative};
 pub use sum::{mean, sum};
 
 use crate::bail;

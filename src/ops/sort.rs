@@ -62,16 +62,24 @@ pub fn sort(view: &View, dim: i64, descending: bool, stable: bool) -> Result<(Vi
     let strides = view.layout.like_strides();
     let values = View::zeros_strided(view.sizes(), strides.clone(), view.dtype, view.device())?;
     let places = View::zeros_strided(view.sizes(), strides, DType::Long, view.device())?;
-    if view.device().is_meta() || view.numel() == 0 {
+    if view.device().is_meta() {
         return Ok((values, places));
     }
-    if view.ndim() > 0 && (view.dtype.is_float8() || view.dtype.is_complex()) {
+    // Along a dimension that repeats one element there is nothing to do, and PyTorch does not ask for the dtype either.
+    let repeats = view.strides().get(d) == Some(&0);
+    if view.ndim() > 0 && !repeats && (view.dtype.is_float8() || view.dtype.is_complex()) {
         return not_implemented("sorting_kernel_method_name", view.dtype);
+    }
+    if view.numel() == 0 {
+        return Ok((values, places));
     }
     let less = |a: &Ranked, b: &Ranked| if descending { a.0 > b.0 } else { a.0 < b.0 };
     arrange(&view, d, &values, &places, |items| {
         // PyTorch sorts long vectors of integers by their digits, which keeps equal ones in order.
         let by_digits = view.ndim() == 1 && items.len() >= 32768 && view.dtype.is_integral(true);
+        if repeats {
+            return;
+        }
         if stable || by_digits {
             items.sort_by(|a, b| if descending { b.0.cmp(&a.0) } else { a.0.cmp(&b.0) });
         } else {

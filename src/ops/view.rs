@@ -226,7 +226,19 @@ pub fn as_strided(view: &View, sizes: &[i64], strides: &[i64], offset: Option<i6
         bail!(RuntimeError, "mismatch in length of strides and shape");
     }
     refuse_negative_strides(&layout)?;
+    let overflow = || Error::runtime("numel: integer multiplication overflow");
+    if sizes.iter().zip(strides).any(|(&size, &stride)| size < 0 && stride == 0) {
+        return Err(overflow());
+    }
     if !view.device().is_meta() {
+        if layout.offset < -1 && !sizes.contains(&0) {
+            bail!(
+                RuntimeError,
+                "Storage size calculation overflowed with sizes={} and strides={}",
+                show(sizes),
+                show(strides)
+            );
+        }
         check_bounds(&layout, view.dtype, view.storage.nbytes())?;
     }
     if layout.offset < 0 {
@@ -234,7 +246,7 @@ pub fn as_strided(view: &View, sizes: &[i64], strides: &[i64], offset: Option<i6
     }
     let numel = sizes.iter().try_fold(1i64, |n, &size| n.checked_mul(size));
     if sizes.iter().any(|&size| size < 0) || numel.is_none() {
-        bail!(RuntimeError, "numel: integer multiplication overflow");
+        return Err(overflow());
     }
     Ok(view.with_layout(layout))
 }

@@ -82,7 +82,8 @@ fn attempt(signature: &Signature, method: Option<&Value>, arguments: &Arguments)
     let max_positional = params.iter().filter(|p| !p.keyword_only).count();
     // A single list of integers may be spread: `view(2, 3)`.
     let spread = max_positional == 1 && matches!(params.first().map(|p| p.kind), Some(Kind::Ints(_)));
-    if given.len() > max_positional && !spread {
+    let unbounded = params.iter().any(|p| p.kind == Kind::Rest);
+    if given.len() > max_positional && !spread && !unbounded {
         return Ok(Err(Mismatch::TooMany));
     }
     let mut bound = Bound::new();
@@ -90,6 +91,11 @@ fn attempt(signature: &Signature, method: Option<&Value>, arguments: &Arguments)
     let mut next = 0;
     let mut keywords_used = 0;
     for (i, param) in params.iter().enumerate() {
+        if param.kind == Kind::Rest {
+            bound.push(Value::tuple(given.iter().skip(next).cloned()));
+            next = given.len();
+            continue;
+        }
         let positional = if next < given.len() {
             if param.keyword_only {
                 return Ok(Err(Mismatch::TooMany));
@@ -263,6 +269,12 @@ fn no_arguments(name: &str, signature: &Signature, method: Option<&Value>, argum
 /// Binding for functions that are Python functions in PyTorch; the words are CPython's.
 fn as_python(path: &str, signature: &Signature, method: Option<&Value>, arguments: &Arguments) -> Result<Bound> {
     let params = signature.visible(method.is_some());
+    // Methods written in C, as the class in their path tells, count without `self` and know no keywords.
+    if path.starts_with("StorageBase.") && arguments.positional.len() != params.len() {
+        let given = arguments.positional.len();
+        let takes = if params.is_empty() { "no arguments" } else { "exactly one argument" };
+        return Err(Error::type_error(format!("{path}() takes {takes} ({given} given)")));
+    }
     // Python counts `self`.
     let own = usize::from(method.is_some());
     let given = arguments.positional.len() + own;
@@ -370,7 +382,7 @@ fn accept(param: &Param, value: &Value) -> Accept {
         Kind::Size => matches!(value, Value::Size(_)),
         Kind::Buffer => matches!(value, Value::Buffer(_)),
         Kind::Type => matches!(value, Value::Type(_)),
-        Kind::Any => true,
+        Kind::Any | Kind::Rest => true,
     };
     if yes { Accept::Yes } else { Accept::No(None) }
 }

@@ -54,6 +54,7 @@ pub fn build(state: &Rc<State>) -> Engine {
     register_iteration(&mut module, state);
     engine.register_global_module(module.into());
     register_printing(&mut engine, state);
+    super::callable::register(&mut engine, state);
     // Python's matrix product; the precedence is that of `*`.
     if let Err(reason) = engine.register_custom_operator("@", 180) {
         state.print(&format!("operator @ is unavailable: {reason}\n"));

@@ -18,6 +18,7 @@ mod objects;
 mod pointwise;
 mod python;
 mod random;
+mod rearrange;
 mod reduce;
 mod storages;
 mod tensors;
@@ -51,6 +52,7 @@ const TABLES: &[&[Row]] = &[
     pointwise::TESTS,
     python::ROWS,
     random::ROWS,
+    rearrange::ROWS,
     reduce::ROWS,
     storages::ROWS,
     tensors::ROWS,
@@ -197,6 +199,11 @@ impl Registry {
         self.families.get(name)?.get(&receiver)
     }
 
+    /// Is there a function or method of this name at all?
+    pub fn is_callable(&self, name: &str) -> bool {
+        self.families.contains_key(name)
+    }
+
     pub fn attribute(&self, name: &str, kind: Kind) -> Option<&'static Function> {
         self.attributes.get(&(name, kind)).copied()
     }
@@ -209,7 +216,7 @@ impl Registry {
     pub fn arities(&self) -> impl Iterator<Item = (&'static str, usize)> {
         self.families.iter().map(|(name, family)| {
             let largest = family.values().flat_map(|o| &o.functions).map(|f| {
-                let spread = f.signature.params.iter().any(|p| matches!(p.kind, Kind::Ints(_) | Kind::Any));
+                let spread = f.signature.params.iter().any(|p| matches!(p.kind, Kind::Ints(_) | Kind::Rest));
                 if spread { 14 } else { f.signature.params.iter().filter(|p| !p.keyword_only).count() }
             });
             // One more for the receiver module, one for keywords, one so that a surplus argument is our error.

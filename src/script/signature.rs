@@ -62,6 +62,8 @@ pub enum Kind {
     Buffer,
     Type,
     Any,
+    /// All remaining positional arguments, as a tuple.
+    Rest,
 }
 
 /// Parameters most creation functions share, written `{factory}` in a signature.
@@ -93,6 +95,7 @@ impl Kind {
             Kind::Buffer => "buffer",
             Kind::Type => "type",
             Kind::Any => "object",
+            Kind::Rest => "objects",
         }
     }
 
@@ -134,6 +137,7 @@ impl Kind {
             ("Buffer", "") => Kind::Buffer,
             ("Type", "") => Kind::Type,
             ("any", "") => Kind::Any,
+            ("any", "[]") => Kind::Rest,
             _ => return None,
         };
         Some((kind, written))
@@ -271,6 +275,7 @@ fn parse_default(text: &'static str) -> Option<Value> {
         "True" => Value::Bool(true),
         "False" => Value::Bool(false),
         "[]" | "()" => Value::Size(Dims::new()),
+        "[0,1]" => Value::Size(Dims::from_slice(&[0, 1])),
         "cpu" => Value::Device(Device::CPU),
         "torch.contiguous_format" => Value::MemoryFormat(crate::value::MemoryFormat::Contiguous),
         "torch.preserve_format" => Value::MemoryFormat(crate::value::MemoryFormat::Preserve),

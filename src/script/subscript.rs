@@ -80,7 +80,7 @@ fn module_member(state: &State, module: &'static str, name: &str) -> Option<Valu
     })
 }
 
-fn set_attribute(state: &State, target: &Value, name: &str, value: &Value) -> Result<()> {
+pub fn set_attribute(state: &State, target: &Value, name: &str, value: &Value) -> Result<()> {
     let kind = class_of(target).ok_or_else(|| fault::no_attribute(state, target, name))?;
     if let Some(function) = state.registry.setter(name, kind) {
         return invoke(state, function, [target.clone(), value.clone()].into_iter().collect()).map(drop);

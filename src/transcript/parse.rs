@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::markdown;
-use crate::session::Language;
+use crate::session::{Language, python_goes_on};
 
 /// How a file holds its sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +64,14 @@ pub struct Example {
     pub indent: String,
     /// The line end that the input's lines have: `"\n"` or `"\r\n"`.
     pub line_end: &'static str,
+}
+
+impl Example {
+    /// Is a line with a continuation prompt part of the input? A bare `...` below a whole statement is output: a
+    /// storage without data prints itself so.
+    fn goes_on(&self, text: &str) -> bool {
+        text != "..." || python_goes_on(&self.source)
+    }
 }
 
 /// What a `# doctest:` comment in the input asks for.
@@ -196,7 +204,7 @@ impl Reader {
             return;
         };
         match continuation_of(text, example.language) {
-            Some(input) if line.start == example.output.start => {
+            Some(input) if line.start == example.output.start && example.goes_on(text) => {
                 example.input.push_str(text);
                 example.input.push_str(line.end);
                 example.source.push('\n');

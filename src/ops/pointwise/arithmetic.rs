@@ -15,11 +15,7 @@ use crate::tensor::{Category, DType, Result, Scalar, View};
 /// RuntimeError for an `alpha` of a higher category than the result; otherwise as [`binary`].
 pub fn add(a: Operand, b: Operand, alpha: Scalar, output: Output, default: DType) -> Result<View> {
     check_alpha(alpha, result_type(&[a, b], default)?)?;
-    if is_one(alpha) {
-        binary(BinaryOp::Add, a, b, output, default)
-    } else {
-        scaled_sum(a, b, alpha, output, default)
-    }
+    if is_one(alpha) { binary(BinaryOp::Add, a, b, output, default) } else { scaled_sum(a, b, alpha, output, default) }
 }
 
 /// `a - alpha * b`, as [`torch.sub`](https://pytorch.org/docs/2.7/generated/torch.sub.html).
@@ -60,16 +56,10 @@ fn check_alpha(alpha: Scalar, common: DType) -> Result<()> {
         bail!(RuntimeError, "Boolean alpha only supported for Boolean results.");
     }
     if alpha.category() >= Category::Floating && common.is_integral(true) {
-        bail!(
-            RuntimeError,
-            "For integral input tensors, argument alpha must not be a floating point number."
-        );
+        bail!(RuntimeError, "For integral input tensors, argument alpha must not be a floating point number.");
     }
     if alpha.category() == Category::Complex && !common.is_complex() {
-        bail!(
-            RuntimeError,
-            "For non-complex input tensors, argument alpha must not be a complex number."
-        );
+        bail!(RuntimeError, "For non-complex input tensors, argument alpha must not be a complex number.");
     }
     Ok(())
 }
@@ -113,15 +103,7 @@ fn equals(number: Scalar, value: f64) -> bool {
 
 fn power_plan(base: Operand, exponent: Operand, output: Output, default: DType) -> Result<Plan> {
     let common = result_type(&[base, exponent], default)?;
-    plan(
-        &[base, exponent],
-        output,
-        Shape {
-            common,
-            result: common,
-            safe_cast: true,
-        },
-    )
+    plan(&[base, exponent], output, Shape { common, result: common, safe_cast: true })
 }
 
 fn power_by_number(base: &View, exponent: Scalar, output: Output, default: DType) -> Result<View> {
@@ -144,18 +126,10 @@ fn power_by_number(base: &View, exponent: Scalar, output: Output, default: DType
         check_fits(exponent, common)?;
     }
     let has_shortcuts = matches!(common, DType::Float | DType::Double | DType::BFloat16) || common.is_complex();
-    let op = [
-        (0.5, UnaryOp::Sqrt),
-        (-0.5, UnaryOp::Rsqrt),
-        (-1.0, UnaryOp::Reciprocal),
-    ]
-    .into_iter()
-    .chain([
-        (2.0, UnaryOp::PowerOf2),
-        (3.0, UnaryOp::PowerOf3),
-        (-2.0, UnaryOp::PowerOfMinus2),
-    ])
-    .find(|&(value, _)| has_shortcuts && equals(exponent, value));
+    let op = [(0.5, UnaryOp::Sqrt), (-0.5, UnaryOp::Rsqrt), (-1.0, UnaryOp::Reciprocal)]
+        .into_iter()
+        .chain([(2.0, UnaryOp::PowerOf2), (3.0, UnaryOp::PowerOf3), (-2.0, UnaryOp::PowerOfMinus2)])
+        .find(|&(value, _)| has_shortcuts && equals(exponent, value));
     match op {
         Some((_, op)) if base.dtype == common => unary(op, base, output, default),
         Some((_, op)) => {

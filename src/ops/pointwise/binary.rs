@@ -189,11 +189,7 @@ kernels! {
 fn floor_quotient<T: Integer>(a: T, b: T) -> T {
     let quotient = a.quotient(b);
     let inexact = a.rest(b) != T::zero();
-    if inexact && (a < T::zero()) != (b < T::zero()) {
-        quotient.wrapping_sub(&T::one())
-    } else {
-        quotient
-    }
+    if inexact && (a < T::zero()) != (b < T::zero()) { quotient.wrapping_sub(&T::one()) } else { quotient }
 }
 
 /// Python's `//` of floats: the floor of the exact quotient as far as it can be told.
@@ -211,29 +207,17 @@ fn floor_quotient_float<T: Real>(a: T, b: T) -> T {
         return zero.copysign(a / b);
     }
     let floor = quotient.floor();
-    if quotient - floor > T::from_f64(0.5) {
-        floor + T::one()
-    } else {
-        floor
-    }
+    if quotient - floor > T::from_f64(0.5) { floor + T::one() } else { floor }
 }
 
 fn modulo<T: Integer>(a: T, b: T) -> T {
     let rest = a.rest(b);
-    if rest != T::zero() && (rest < T::zero()) != (b < T::zero()) {
-        rest.wrapping_add(&b)
-    } else {
-        rest
-    }
+    if rest != T::zero() && (rest < T::zero()) != (b < T::zero()) { rest.wrapping_add(&b) } else { rest }
 }
 
 fn modulo_float<T: Real>(a: T, b: T) -> T {
     let (rest, zero) = (a % b, T::zero());
-    if rest != zero && (b < zero) != (rest < zero) {
-        rest + b
-    } else {
-        rest
-    }
+    if rest != zero && (b < zero) != (rest < zero) { rest + b } else { rest }
 }
 
 /// Negative exponents leave something only of 1 and -1.
@@ -287,11 +271,7 @@ fn lcm<T: Integer>(a: T, b: T) -> T {
         return divisor;
     }
     let multiple = a.quotient(divisor).wrapping_mul(&b);
-    if multiple < T::zero() {
-        multiple.wrapping_negate()
-    } else {
-        multiple
-    }
+    if multiple < T::zero() { multiple.wrapping_negate() } else { multiple }
 }
 
 fn log_add_exp<T: Real>(a: T, b: T) -> T {
@@ -323,10 +303,7 @@ fn x_log_y<T: Real>(x: T, y: T) -> T {
 impl BinaryOp {
     /// Is there a second kernel, for one-element second operands, that does not round them to a 16-bit float?
     fn has_reduced_kernel(self) -> bool {
-        matches!(
-            self,
-            BinaryOp::Mul | BinaryOp::TrueDivide | BinaryOp::FloorDivide | BinaryOp::TruncDivide
-        )
+        matches!(self, BinaryOp::Mul | BinaryOp::TrueDivide | BinaryOp::FloorDivide | BinaryOp::TruncDivide)
     }
 
     fn divides(self) -> bool {
@@ -366,10 +343,7 @@ impl BinaryOp {
             }
             BinaryOp::Heaviside => match operands {
                 [Operand::Tensor(a), Operand::Tensor(b)] if a.dtype != b.dtype => {
-                    bail!(
-                        RuntimeError,
-                        "heaviside is not yet implemented for tensors with different dtypes."
-                    )
+                    bail!(RuntimeError, "heaviside is not yet implemented for tensors with different dtypes.")
                 }
                 _ => Ok(()),
             },
@@ -389,15 +363,7 @@ impl BinaryOp {
 pub fn binary(op: BinaryOp, a: Operand, b: Operand, output: Output, default: DType) -> Result<View> {
     let common = common_dtype(op, a, b, default)?;
     op.check_operands([a, b], common)?;
-    let Plan { target, compute } = plan(
-        &[a, b],
-        output,
-        Shape {
-            common,
-            result: common,
-            safe_cast: true,
-        },
-    )?;
+    let Plan { target, compute } = plan(&[a, b], output, Shape { common, result: common, safe_cast: true })?;
     if !compute {
         return Ok(target);
     }
@@ -418,11 +384,7 @@ pub fn binary(op: BinaryOp, a: Operand, b: Operand, output: Output, default: DTy
 
 fn common_dtype(op: BinaryOp, a: Operand, b: Operand, default: DType) -> Result<DType> {
     let common = result_type(&[a, b], default)?;
-    Ok(if op.rule() == Rule::Float && common.is_integral(true) {
-        default
-    } else {
-        common
-    })
+    Ok(if op.rule() == Rule::Float && common.is_integral(true) { default } else { common })
 }
 
 /// Tensors of the common dtype; what is read as a single value needs no conversion.
@@ -465,15 +427,7 @@ pub(super) fn scaled_sum(
 ) -> Result<View> {
     let op = BinaryOp::Add;
     let common = common_dtype(op, a, b, default)?;
-    let Plan { target, compute } = plan(
-        &[a, b],
-        output,
-        Shape {
-            common,
-            result: common,
-            safe_cast: true,
-        },
-    )?;
+    let Plan { target, compute } = plan(&[a, b], output, Shape { common, result: common, safe_cast: true })?;
     if !compute {
         return Ok(target);
     }

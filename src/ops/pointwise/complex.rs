@@ -40,21 +40,13 @@ pub fn magnitude<T: Real>(z: Complex<T>) -> T {
 /// The number of magnitude 1 in the same direction; 0 of 0.
 pub fn sign<T: Real>(z: Complex<T>) -> Complex<T> {
     let size = magnitude(z);
-    if size == T::zero() {
-        Complex::new(size, size)
-    } else {
-        Complex::new(z.re / size, z.im / size)
-    }
+    if size == T::zero() { Complex::new(size, size) } else { Complex::new(z.re / size, z.im / size) }
 }
 
 pub fn power<T: Real>(base: Complex<T>, exponent: Complex<T>) -> Complex<T> {
     let zero = T::zero();
     if base.re == zero && base.im == zero {
-        return if exponent.re == zero && exponent.im == zero {
-            Complex::new(T::one(), zero)
-        } else {
-            base
-        };
+        return if exponent.re == zero && exponent.im == zero { Complex::new(T::one(), zero) } else { base };
     }
     let exponent = Complex::new(exponent.re.as_f64(), exponent.im.as_f64());
     through(base, |z| exp(exponent * log(z)))
@@ -118,11 +110,7 @@ pub fn sqrt(z: C) -> C {
         };
     }
     let root = ((z.re.abs() + z.re.hypot(z.im)) * 0.5).sqrt();
-    if z.re >= 0.0 {
-        C::new(root, z.im / (2.0 * root))
-    } else {
-        C::new(z.im.abs() / (2.0 * root), root.copysign(z.im))
-    }
+    if z.re >= 0.0 { C::new(root, z.im / (2.0 * root)) } else { C::new(z.im.abs() / (2.0 * root), root.copysign(z.im)) }
 }
 
 pub fn sin(z: C) -> C {
@@ -200,8 +188,5 @@ pub fn acosh(z: C) -> C {
 pub fn atanh(z: C) -> C {
     let (x, y) = (z.re, z.im);
     let below = (1.0 - x) * (1.0 - x) + y * y;
-    C::new(
-        0.25 * (4.0 * x / below).ln_1p(),
-        0.5 * (2.0 * y).atan2((1.0 - x) * (1.0 + x) - y * y),
-    )
+    C::new(0.25 * (4.0 * x / below).ln_1p(), 0.5 * (2.0 * y).atan2((1.0 - x) * (1.0 + x) - y * y))
 }

@@ -331,26 +331,14 @@ impl UnaryOp {
 /// RuntimeError, worded as PyTorch words it, for dtypes the operation refuses and outputs that cannot take the result.
 pub fn unary(op: UnaryOp, a: &View, output: Output, default: DType) -> Result<View> {
     op.check_operand(a.dtype, matches!(output, Output::InPlace(_)))?;
-    let common = if op.rule() == Rule::Float && a.dtype.is_integral(true) {
-        default
-    } else {
-        a.dtype
-    };
+    let common = if op.rule() == Rule::Float && a.dtype.is_integral(true) { default } else { a.dtype };
     let result = match op {
         UnaryOp::Abs => common.to_real(),
         _ if op.rule() == Rule::Bool => DType::Bool,
         _ => common,
     };
     let safe_cast = op.rule() != Rule::Bool && op != UnaryOp::Abs;
-    let Plan { target, compute } = plan(
-        &[a.into()],
-        output,
-        Shape {
-            common,
-            result,
-            safe_cast,
-        },
-    )?;
+    let Plan { target, compute } = plan(&[a.into()], output, Shape { common, result, safe_cast })?;
     if !compute {
         return Ok(target);
     }
@@ -373,17 +361,10 @@ pub fn unary(op: UnaryOp, a: &View, output: Output, default: DType) -> Result<Vi
 
 /// The lazy conjugate: complex tensors read conjugated from now on, others are themselves.
 pub fn conj(view: &View) -> View {
-    View {
-        conj: view.conj != view.dtype.is_complex(),
-        ..view.clone()
-    }
+    View { conj: view.conj != view.dtype.is_complex(), ..view.clone() }
 }
 
 /// The conjugate in a tensor of its own; real tensors are themselves.
 pub fn conj_physical(view: &View) -> Result<View> {
-    if view.dtype.is_complex() {
-        crate::ops::copy::clone(&conj(view))
-    } else {
-        Ok(view.clone())
-    }
+    if view.dtype.is_complex() { crate::ops::copy::clone(&conj(view)) } else { Ok(view.clone()) }
 }

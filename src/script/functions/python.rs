@@ -22,7 +22,7 @@ pub const ROWS: &[Row] = &[
     function("py.set(any iterable=[]) -> any", |c| items(c, 0).map(Value::list), "The items, as a list here."),
     function("py.range(int start, int? stop=None, int step=1) -> any", range, "The integers of a range."),
     function("py.slice(any start, any stop=None, any step=None) -> any", |c| Ok(subscript::slice(c.value(0), c.value(1), c.value(2))), "A slice, as a subscript."),
-    function("py.at(any i, any j=None) -> any", |c| Ok(Value::tuple([c.value(0), c.value(1)])), "Several subscripts together."),
+    function("py.at(any[] indices) -> any", |c| Ok(c.value(0)), "Several subscripts together."),
     function("py.int(any x=0) -> int", int, "A number as an integer."),
     function("py.float(any x=0.0) -> float", float, "A number as a float."),
     function("py.bool(any x=False) -> bool", |c| truth(&c.value(0)).map(Value::Bool), "Is the value true?"),
@@ -41,8 +41,15 @@ pub const ROWS: &[Row] = &[
     function("py.max(any a, any b=None) -> any", |c| extreme(c, ">"), "The largest item."),
     function("py.all(any iterable) -> bool", |c| { for v in items(c, 0)? { if !truth(&v)? { return Ok(Value::Bool(false)); } } Ok(Value::Bool(true)) }, "Are all items true?"),
     function("py.any(any iterable) -> bool", |c| { for v in items(c, 0)? { if truth(&v)? { return Ok(Value::Bool(true)); } } Ok(Value::Bool(false)) }, "Is some item true?"),
-    function("py.zip(any a, any b) -> any", |c| Ok(Value::list(items(c, 0)?.into_iter().zip(items(c, 1)?).map(|(a, b)| Value::tuple([a, b])))), "Pairs of items."),
+    function("py.zip(any[] iterables) -> any", zip, "Items of several sequences, side by side."),
     function("py.enumerate(any iterable, int start=0) -> any", |c| { let start = c.int(1)?; Ok(Value::list(items(c, 0)?.into_iter().enumerate().map(|(i, v)| Value::tuple([Value::Int(start.saturating_add(i as i64)), v])))) }, "Items with their numbers."),
+    function("py.sorted(any iterable, bool reverse=False) -> any", sorted, "The items in order."),
+    function("py.getattr(any object, str name) -> any", get_attribute, "An attribute by its name."),
+    function("py.setattr(any object, str name, any value) -> None", set_attribute, "Sets an attribute by its name."),
+    function("py.hasattr(any object, str name) -> bool", |c| Ok(Value::Bool(get_attribute(c).is_ok())), "Is there such an attribute or method?"),
+    function("py.ascii(any object) -> str", |c| c.state.repr(&c.value(0)).map(Value::str), "The value as the prompt shows it."),
+    function("py.unpack_star(any value, int before, int after) -> any", unpack_star, "The items, the middle ones as a list."),
+    function("py.echo_(any value) -> None", |c| { let v = c.value(0); if !matches!(v, Value::None) { let text = c.state.repr(&v)?; c.state.print(&format!("{text}\n")); } Ok(Value::None) }, "Shows a value as the prompt does."),
     function("py.reversed(any sequence) -> any", |c| Ok(Value::list(items(c, 0)?.into_iter().rev())), "The items backwards."),
     function("py.unpack(any value, int count) -> any", unpack, "The items, which must be so many."),
     function("py.__concat__(any lists) -> any", |c| { let mut all = Vec::new(); for part in items(c, 0)? { all.extend(subscript::items(c.state, &part)?); } Ok(Value::list(all)) }, "Lists joined."),
@@ -287,6 +294,50 @@ fn abs(call: &mut Call) -> Result<Value> {
 fn sum(call: &mut Call) -> Result<Value> {
     let Some(plus) = operators::find("+") else { return Ok(Value::None) };
     items(call, 0)?.iter().try_fold(call.value(1), |total, item| operators::binary(call.state, plus, &total, item))
+}
+
+fn zip(call: &mut Call) -> Result<Value> {
+    let columns: Result<Vec<Vec<Value>>> = items(call, 0)?.iter().map(|v| subscript::items(call.state, v)).collect();
+    let columns = columns?;
+    let length = columns.iter().map(Vec::len).min().unwrap_or(0);
+    Ok(Value::list((0..length).map(|i| Value::tuple(columns.iter().filter_map(|c| c.get(i).cloned())))))
+}
+
+fn sorted(call: &mut Call) -> Result<Value> {
+    let mut items = items(call, 0)?;
+    let Some(less) = operators::find("<") else { return Ok(Value::list(items)) };
+    // Comparisons may fail; an insertion sort can stop at the first that does.
+    for i in 1..items.len() {
+        let mut j = i;
+        while j > 0 && truth(&operators::binary(call.state, less, &items[j], &items[j - 1])?)? {
+            items.swap(j, j - 1);
+            j -= 1;
+        }
+    }
+    if call.bool(1)? {
+        items.reverse();
+    }
+    Ok(Value::list(items))
+}
+
+fn unpack_star(call: &mut Call) -> Result<Value> {
+    let (items, before, after) = (items(call, 0)?, call.int(1)? as usize, call.int(2)? as usize);
+    let Some(middle) = items.len().checked_sub(before + after) else {
+        bail!(ValueError, "not enough values to unpack (expected at least {}, got {})", before + after, items.len())
+    };
+    let starred = Value::list(items.iter().skip(before).take(middle).cloned());
+    let head = items.iter().take(before).cloned();
+    Ok(Value::list(head.chain([starred]).chain(items.iter().skip(before + middle).cloned())))
+}
+
+fn set_attribute(call: &mut Call) -> Result<Value> {
+    let name = call.str(1)?.to_string();
+    subscript::set_attribute(call.state, &call.value(0), &name, &call.value(2)).map(|()| Value::None)
+}
+
+fn get_attribute(call: &mut Call) -> Result<Value> {
+    let name = call.str(1)?.to_string();
+    subscript::attribute(call.state, &call.value(0), &name)
 }
 
 fn extreme(call: &mut Call, symbol: &str) -> Result<Value> {

@@ -72,6 +72,10 @@ impl Translator<'_> {
             _ => {
                 // `print` is no variable in Rhai, but it is a function.
                 let spelled = if name == "print" { name } else { &spelled };
+                // `float(x)` is not `x.float()`, though Rhai would call the same function for both.
+                if names::is_method_too(name) && !is_spread(arguments) {
+                    self.out.push("py.");
+                }
                 if is_spread(arguments) {
                     self.out.push("__call__(\"");
                     self.out.push(spelled);

@@ -181,6 +181,11 @@ const ENGINE_FUNCTIONS: &[&str] = &[
     "unpack_star",
 ];
 
+/// Builtins whose name is also a tensor's method, with another meaning.
+pub fn is_method_too(name: &str) -> bool {
+    matches!(name, "abs" | "all" | "any" | "bool" | "float" | "int" | "max" | "min" | "round" | "sum" | "type")
+}
+
 pub fn is_builtin(name: &str) -> bool {
     BUILTINS.contains(&name)
 }

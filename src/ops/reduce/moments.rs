@@ -1,0 +1,304 @@
+//! Variance, standard deviation and norms: reductions that carry more than one number or finish with a function.
+
+use super::tiles::{Dim, dims, odometer};
+use super::{Reduction, mean, resolved};
+use crate::bail;
+use crate::ops::copy::{cast, fill};
+use crate::ops::number::{Number, Real, Stored};
+use crate::ops::pointwise::{BinaryOp, Output, UnaryOp, binary, check_kernel, classes, unary};
+use crate::tensor::memory::{ElementCell, get, set};
+use crate::tensor::{DType, Layout, Result, Scalar, View};
+use half::{bf16, f16};
+use num_traits::Float;
+
+/// Which measure of spread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spread {
+    Variance,
+    StandardDeviation,
+}
+
+/// Would a variance over these dimensions divide by zero or less? PyTorch warns then.
+///
+/// # Errors
+/// IndexError and RuntimeError for wrong dimensions.
+pub fn has_no_freedom(view: &View, dims: Option<&[i64]>, correction: f64) -> Result<bool> {
+    let reduction = Reduction::new(view, dims, false)?;
+    let results: i64 = reduction.sizes.iter().product();
+    Ok(results > 0 && reduction.factor(view) as f64 <= correction)
+}
+
+/// The variance or standard deviation over dimensions, as
+/// [`torch.var`](https://pytorch.org/docs/2.7/generated/torch.var.html).
+///
+/// # Errors
+/// IndexError and RuntimeError for wrong dimensions, RuntimeError for dtypes that are not floating.
+pub fn variance(which: Spread, view: &View, dims: Option<&[i64]>, correction: f64, keepdim: bool) -> Result<View> {
+    if !view.dtype.is_differentiable() {
+        bail!(RuntimeError, "std and var only support floating point and complex dtypes");
+    }
+    let view = resolved(view)?;
+    if view.dtype.is_complex() {
+        // The variance of a complex number is that of its parts together.
+        let part = |imaginary| variance(Spread::Variance, &view.complex_part(imaginary), dims, correction, keepdim);
+        let (re, im) = (part(false)?, part(true)?);
+        let total = binary(BinaryOp::Add, (&re).into(), (&im).into(), Output::InPlace(&re), re.dtype)?;
+        return match which {
+            Spread::Variance => Ok(total),
+            Spread::StandardDeviation => unary(UnaryOp::Sqrt, &total, Output::InPlace(&total), total.dtype),
+        };
+    }
+    let reduction = Reduction::new(&view, dims, keepdim)?;
+    let out = reduction.result(&view, view.dtype)?;
+    if view.device().is_meta() {
+        return Ok(out);
+    }
+    if view.numel() == 0 {
+        fill(&out, Scalar::Float(f64::NAN))?;
+        return Ok(out);
+    }
+    if view.dtype.is_float8() {
+        bail!(RuntimeError, "std_var_all: Unsupported dtype {}", view.dtype.scalar_type());
+    }
+    let finish = |sum: f64, freedom: f64| {
+        let variance = sum / freedom.max(0.0);
+        if which == Spread::Variance { variance } else { variance.sqrt() }
+    };
+    if out.numel() == 1 && !view.dtype.is_reduced_floating_point() {
+        let sum = squared_deviations(&view)?;
+        fill_rounded(&out, finish(sum, view.numel() as f64 - correction))?;
+        return Ok(out);
+    }
+    let layout = reduction.spread(&out, &view);
+    let count = reduction.factor(&view) as f64;
+    match view.dtype {
+        DType::Half => each::<f16, _>(&out, &layout, &view, Welford::default(), |w| finish(w.m2, count - correction)),
+        DType::BFloat16 => {
+            each::<bf16, _>(&out, &layout, &view, Welford::default(), |w| finish(w.m2, count - correction))
+        }
+        DType::Float => each::<f32, _>(&out, &layout, &view, Welford::default(), |w| finish(w.m2, count - correction)),
+        _ => each::<f64, _>(&out, &layout, &view, Welford::default(), |w| finish(w.m2, count - correction)),
+    }?;
+    Ok(out)
+}
+
+/// Stores a double in every element, rounded, whatever its size.
+fn fill_rounded(out: &View, value: f64) -> Result<()> {
+    let value = if out.dtype == DType::Float { f64::from(value as f32) } else { value };
+    fill(out, Scalar::Float(value))
+}
+
+/// The sum of squared distances from the mean, in double.
+fn squared_deviations(view: &View) -> Result<f64> {
+    let center = mean(view, None, false, None)?.item()?.to_f64();
+    let memory = view.memory()?;
+    let mut total = 0.0;
+    crate::tensor::iterate::walk([&view.layout], |run| {
+        let mut part = 0.0;
+        for i in 0..run.length as i64 {
+            let distance = view.read(&memory, run.offset[0] + i * run.stride[0]).to_f64() - center;
+            part += distance * distance;
+        }
+        total += part;
+        Ok(())
+    })?;
+    Ok(total)
+}
+
+/// What a reduction carries while it visits elements one after another.
+trait Carried<T>: Copy {
+    fn visit(self, value: T) -> Self;
+}
+
+/// B. P. Welford's running mean and sum of squared deviations.
+#[derive(Clone, Copy, Default)]
+struct Welford {
+    count: f64,
+    mean: f64,
+    m2: f64,
+}
+
+impl<T: Real> Carried<T> for Welford {
+    fn visit(self, value: T) -> Welford {
+        let value = value.as_f64();
+        let count = self.count + 1.0;
+        let delta = value - self.mean;
+        let mean = self.mean + delta / count;
+        Welford { count, mean, m2: delta.mul_add(value - mean, self.m2) }
+    }
+}
+
+/// Reduces every result by itself, visiting its elements in iteration order.
+fn each<S: Stored<Compute: Real>, A: Carried<S::Compute>>(
+    out: &View,
+    layout: &Layout,
+    view: &View,
+    start: A,
+    finish: impl Fn(A) -> f64,
+) -> Result<()> {
+    let (memory, out_memory) = (view.memory()?, out.memory()?);
+    let (cells, results) = (memory.typed::<S>(), out_memory.typed::<S>());
+    let (reduced, kept): (Vec<Dim>, Vec<Dim>) = dims(layout, &view.layout).into_iter().partition(|d| d.out == 0);
+    odometer(&kept, layout.offset, view.layout.offset, |to, from| {
+        let mut carried = start;
+        odometer(&reduced, to, from, |_, from| {
+            carried = carried.visit(cells.get(from as usize).map(get).unwrap_or_default().widen());
+        });
+        if let Some(result) = results.get(to as usize) {
+            set(result, S::narrow(Real::from_f64(finish(carried))));
+        }
+    });
+    Ok(())
+}
+
+/// The vector norm of order `p` over dimensions, as
+/// [`torch.linalg.vector_norm`](https://pytorch.org/docs/2.7/generated/torch.linalg.vector_norm.html).
+///
+/// # Errors
+/// IndexError and RuntimeError for wrong dimensions, RuntimeError for dtypes that are not floating and for norms that
+/// an empty dimension does not have.
+pub fn norm(view: &View, p: f64, dims: Option<&[i64]>, keepdim: bool, dtype: Option<DType>) -> Result<View> {
+    if !view.dtype.is_differentiable() {
+        bail!(
+            RuntimeError,
+            "linalg.vector_norm: Expected a floating point or complex tensor as input. Got {}",
+            view.dtype.scalar_type()
+        );
+    }
+    if let Some(dtype) = dtype.filter(|d| !d.is_differentiable()) {
+        bail!(
+            RuntimeError,
+            "linalg.vector_norm: dtype should be floating point or complex, but got {}",
+            dtype.scalar_type()
+        );
+    }
+    let reduction = Reduction::new(view, dims, keepdim)?;
+    check_identity(view, p, dims, &reduction)?;
+    let computed = dtype.unwrap_or(view.dtype);
+    let out = reduction.result(view, computed.to_real())?;
+    if view.device().is_meta() {
+        return Ok(out);
+    }
+    check_kernel("norm_cpu", classes::FLOAT | classes::COMPLEX | classes::COMPLEX_HALF, computed)?;
+    if view.numel() == 0 {
+        fill(&out, Scalar::Float(if p < 0.0 { f64::INFINITY } else { 0.0 }))?;
+        return Ok(out);
+    }
+    let view = resolved(view)?;
+    let view = if view.dtype == computed { view } else { cast(&view, computed)? };
+    // Orders are of magnitudes: those of complex numbers are taken first.
+    let view = if view.dtype.is_complex() { unary(UnaryOp::Abs, &view, Output::New, DType::Float)? } else { view };
+    let layout = reduction.spread(&out, &view);
+    match view.dtype {
+        DType::Half => norm_of::<f16, 8>(&out, &layout, &view, p)?,
+        DType::BFloat16 => norm_of::<bf16, 8>(&out, &layout, &view, p)?,
+        DType::Float => norm_of::<f32, 8>(&out, &layout, &view, p)?,
+        _ => norm_of::<f64, 4>(&out, &layout, &view, p)?,
+    }
+    Ok(out)
+}
+
+/// Refuses norms of nothing where there is no neutral value.
+fn check_identity(view: &View, p: f64, dims: Option<&[i64]>, reduction: &Reduction) -> Result<()> {
+    if view.numel() != 0 || p >= 0.0 && p != f64::INFINITY {
+        return Ok(());
+    }
+    if dims.is_none_or(<[i64]>::is_empty) {
+        bail!(
+            RuntimeError,
+            "linalg.vector_norm cannot compute the {p} norm on an empty tensor because the operation does not have an \
+             identity"
+        );
+    }
+    for (d, (&size, &gone)) in view.sizes().iter().zip(&reduction.reduced).enumerate() {
+        if gone && size == 0 {
+            bail!(
+                RuntimeError,
+                "linalg.vector_norm cannot compute the {p} norm on the dimension {d}because this dimension is empty and \
+                 the operation does not have an identity"
+            );
+        }
+    }
+    Ok(())
+}
+
+#[derive(Clone, Copy)]
+struct Power<T> {
+    order: f64,
+    total: T,
+}
+
+impl<T: Real> Carried<T> for Power<T> {
+    fn visit(self, value: T) -> Power<T> {
+        let value = value.abs();
+        let total = match self.order {
+            0.0 => self.total + if value == T::zero() { T::zero() } else { T::one() },
+            1.0 => self.total + value,
+            2.0 => value.fused(value, self.total),
+            f64::INFINITY => super::fold::larger(self.total, value),
+            f64::NEG_INFINITY => super::fold::smaller(self.total, value),
+            order => self.total + T::from_f64(value.as_f64().powf(T::from_f64(order).as_f64())),
+        };
+        Power { total, ..self }
+    }
+}
+
+fn norm_of<S: Stored<Compute: Real>, const V: usize>(out: &View, layout: &Layout, view: &View, p: f64) -> Result<()> {
+    let merged = dims(layout, &view.layout);
+    if let ([first, kept @ ..], 2.0) = (merged.as_slice(), p)
+        && first.out == 0
+        && first.input == 1
+        && kept.iter().all(|d| d.out != 0)
+        && view.dtype != DType::Half
+    {
+        return euclidean::<S, V>(out, layout, view, first.size as usize, kept);
+    }
+    let start = match p {
+        f64::NEG_INFINITY => <S::Compute as Number>::from_scalar(Scalar::Float(f64::INFINITY)),
+        _ => S::Compute::default(),
+    };
+    each::<S, _>(out, layout, view, Power { order: p, total: start }, |power| {
+        let total = power.total;
+        match p {
+            2.0 => total.sqrt().as_f64(),
+            0.0 | 1.0 => total.as_f64(),
+            p if p.is_infinite() => total.as_f64(),
+            p => {
+                let inverse = <S::Compute as Real>::from_f64(1.0).as_f64() / p;
+                total.as_f64().powf(<S::Compute as Real>::from_f64(inverse).as_f64())
+            }
+        }
+    })
+}
+
+/// The euclidean norm along contiguous runs: squares are added in `V` lanes, then the lanes, then what is left over.
+fn euclidean<S: Stored<Compute: Real>, const V: usize>(
+    out: &View,
+    layout: &Layout,
+    view: &View,
+    length: usize,
+    kept: &[Dim],
+) -> Result<()> {
+    let (memory, out_memory) = (view.memory()?, out.memory()?);
+    let (cells, results) = (memory.typed::<S>(), out_memory.typed::<S>());
+    let value = |cell: &ElementCell<S>| get(cell).widen();
+    // 16-bit floats fill a vector with twice as many elements, which join the lanes one half after the other.
+    let width = 32 / size_of::<S>();
+    odometer(kept, layout.offset, view.layout.offset, |to, from| {
+        let run = cells.get(from as usize..from as usize + length).unwrap_or_default();
+        let (whole, rest) = run.split_at(length - length % width);
+        let mut lanes = [S::Compute::default(); V];
+        for vector in whole.chunks_exact(V) {
+            for (lane, cell) in lanes.iter_mut().zip(vector) {
+                let value = value(cell);
+                *lane = value.fused(value, *lane);
+            }
+        }
+        let joined = lanes.into_iter().reduce(|a, b| a + b).unwrap_or_default();
+        let total = rest.iter().map(value).fold(joined, |total, value| value.fused(value, total));
+        if let Some(result) = results.get(to as usize) {
+            set(result, S::narrow(total.sqrt()));
+        }
+    });
+    Ok(())
+}
