@@ -110,7 +110,7 @@ fn attempt(signature: &Signature, method: Option<&Value>, arguments: &Arguments)
         };
         let Some(value) = positional.or(keyword) else {
             match &param.default {
-                Some(default) => bound.push(default.clone()),
+                Some(default) => bound.push(default.to_value()),
                 None => return Ok(Err(Mismatch::Missing { from: i })),
             }
             continue;
@@ -308,9 +308,10 @@ fn as_python(path: &str, signature: &Signature, method: Option<&Value>, argument
             .get(i)
             .filter(|_| !param.keyword_only)
             .or_else(|| arguments.keywords.iter().find(|(k, _)| &**k == param.name).map(|(_, v)| v));
-        match value.or(param.default.as_ref()) {
-            Some(value) => bound.push(value.clone()),
-            None => missing.push(param),
+        match (value, param.default) {
+            (Some(value), _) => bound.push(value.clone()),
+            (None, Some(default)) => bound.push(default.to_value()),
+            (None, None) => missing.push(param),
         }
     }
     if missing.is_empty() {

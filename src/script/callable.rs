@@ -58,7 +58,11 @@ fn call_named(state: &State, name: &str, receiver: Option<Dynamic>, args: Array,
         all.push(keywords.into());
     }
     let mut all: Vec<&mut Dynamic> = all.iter_mut().collect();
-    dispatch(state, name, &mut all).map(to_dynamic).map_err(fault::thrown)
+    let Some(family) = state.registry.family(name) else {
+        let error = Error::new(ErrorKind::NameError, format!("name '{name}' is not defined"));
+        return Err(fault::thrown(error));
+    };
+    dispatch(state, family, &mut all).map(to_dynamic).map_err(fault::thrown)
 }
 
 fn call_value(

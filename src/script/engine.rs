@@ -3,7 +3,7 @@
 
 use super::bind::Arguments;
 use super::fault;
-use super::functions::{self, Overloads, Receiver, class_of};
+use super::functions::{self, Family, Overloads, Receiver, class_of};
 use super::operators;
 use super::state::State;
 use super::subscript;
@@ -95,65 +95,52 @@ fn any(count: usize) -> Vec<TypeId> {
 }
 
 fn register_functions(module: &mut Module, state: &Rc<State>) {
-    for (name, largest) in state.registry.arities() {
+    for (family, largest) in state.registry.arities() {
         for arity in 0..=largest.min(16) {
             let state = state.clone();
-            add(module, name, &any(arity), move |args| {
-                dispatch(&state, name, args).map(to_dynamic)
-            });
+            add(module, family.name, &any(arity), move |args| dispatch(&state, family, args).map(to_dynamic));
         }
     }
 }
 
-/// Finds the function a script means by `name` with these arguments, and calls it.
-pub fn dispatch(state: &State, name: &str, args: &mut [&mut Dynamic]) -> Result<Value> {
+/// Finds the function a script means by a name with these arguments, and calls it.
+pub fn dispatch(state: &State, family: &Family, args: &mut [&mut Dynamic]) -> Result<Value> {
     let Some((first, rest)) = args.split_first() else {
-        return call(state, bare(state, name, None)?, None, &[]);
+        return call(state, bare(state, family, None)?, None, &[]);
     };
     let receiver = to_value(first)?;
-    let registry = &state.registry;
+    let missing = || fault::no_attribute(state, &receiver, family.name);
     match &receiver {
         Value::Module(path) => {
             let module = if *path == "torch" { "" } else { path };
-            match registry.find(name, Receiver::Module(module)) {
-                Some(overloads) => call(state, overloads, None, rest),
-                None => Err(fault::no_attribute(state, &receiver, name)),
-            }
+            call(state, family.find(Receiver::Module(module)).ok_or_else(missing)?, None, rest)
         }
         Value::Type(class) => {
             let class = class.rsplit('.').next().unwrap_or(class);
-            if let Some(overloads) = registry.find(name, Receiver::Module(class)) {
+            if let Some(overloads) = family.find(Receiver::Module(class)) {
                 return call(state, overloads, None, rest);
             }
             // `torch.Tensor.view(x, 2)`: the method with its receiver passed by hand.
-            match rest.split_first() {
-                Some((this, rest)) => {
-                    let this = to_value(this)?;
-                    match class_of(&this).and_then(|kind| registry.find(name, Receiver::Class(kind))) {
-                        Some(overloads) => call(state, overloads, Some(&this), rest),
-                        None => Err(fault::no_attribute(state, &receiver, name)),
-                    }
-                }
-                None => Err(fault::no_attribute(state, &receiver, name)),
-            }
+            let (this, rest) = rest.split_first().ok_or_else(missing)?;
+            let this = to_value(this)?;
+            let overloads = class_of(&this).and_then(|kind| family.find(Receiver::Class(kind))).ok_or_else(missing)?;
+            call(state, overloads, Some(&this), rest)
         }
-        _ => {
-            if let Some(overloads) = class_of(&receiver).and_then(|kind| registry.find(name, Receiver::Class(kind))) {
-                return call(state, overloads, Some(&receiver), rest);
-            }
-            call(state, bare(state, name, Some(&receiver))?, None, args)
-        }
+        _ => match class_of(&receiver).and_then(|kind| family.find(Receiver::Class(kind))) {
+            Some(overloads) => call(state, overloads, Some(&receiver), rest),
+            None => call(state, bare(state, family, Some(&receiver))?, None, args),
+        },
     }
 }
 
 /// A function called by its bare name: Python's builtin, unless a tensor is passed and `torch` has one.
-fn bare<'s>(state: &'s State, name: &str, first: Option<&Value>) -> Result<&'s Overloads> {
-    let torch = state.registry.find(name, Receiver::Module(""));
-    let builtin = state.registry.find(name, Receiver::Module("py"));
+fn bare<'f>(state: &State, family: &'f Family, first: Option<&Value>) -> Result<&'f Overloads> {
+    let torch = family.find(Receiver::Module(""));
+    let builtin = family.find(Receiver::Module("py"));
     let found = if matches!(first, Some(Value::Tensor(_))) { torch.or(builtin) } else { builtin.or(torch) };
     found.ok_or_else(|| match first {
-        Some(value) => fault::no_attribute(state, value, name),
-        None => Error::new(ErrorKind::NameError, format!("name '{name}' is not defined")),
+        Some(value) => fault::no_attribute(state, value, family.name),
+        None => Error::new(ErrorKind::NameError, format!("name '{}' is not defined", family.name)),
     })
 }
 

@@ -8,6 +8,7 @@ use crate::tensor::{Device, DType, Dims, Error, Result, Scalar, Storage, Tensor,
 use crate::value::{MemoryFormat, Value};
 use crate::{autograd, bail};
 use std::collections::HashMap;
+use std::sync::LazyLock;
 
 mod attributes;
 mod autograd_rows;
@@ -117,6 +118,7 @@ impl Row {
 }
 
 /// A row with its parsed signature.
+#[derive(Clone)]
 pub struct Function {
     pub signature: Signature,
     pub row: &'static Row,
@@ -125,7 +127,7 @@ pub struct Function {
 /// All overloads of one name for one kind of receiver, in the order PyTorch tries them.
 pub struct Overloads {
     pub name: &'static str,
-    pub functions: Vec<&'static Function>,
+    pub functions: Vec<Function>,
     /// Is the first parameter the receiver?
     pub method: bool,
     parser: Parser,
@@ -140,26 +142,46 @@ pub enum Receiver {
     Module(&'static str),
 }
 
+/// Everything that answers to one name.
+pub struct Family {
+    pub name: &'static str,
+    /// Few, so a search from the front is quicker than a hash.
+    members: Vec<(Receiver, Overloads)>,
+}
+
+impl Family {
+    /// The overloads for a receiver.
+    pub fn find(&self, receiver: Receiver) -> Option<&Overloads> {
+        self.members.iter().find(|(r, _)| *r == receiver).map(|(_, overloads)| overloads)
+    }
+}
+
 /// The table by name.
 pub struct Registry {
-    families: HashMap<&'static str, HashMap<Receiver, Overloads>>,
-    attributes: HashMap<(&'static str, Kind), &'static Function>,
-    setters: HashMap<(&'static str, Kind), &'static Function>,
+    families: HashMap<&'static str, Family>,
+    attributes: HashMap<&'static str, Vec<(Kind, Function)>>,
+    setters: HashMap<&'static str, Vec<(Kind, Function)>>,
+}
+
+/// The function table, parsed once for all sessions.
+pub fn registry() -> &'static Registry {
+    static REGISTRY: LazyLock<Registry> = LazyLock::new(Registry::new);
+    &REGISTRY
 }
 
 impl Registry {
     /// Parses every row. Malformed rows are left out; a test fails on them.
-    pub fn new() -> Registry {
+    fn new() -> Registry {
         let mut registry = Registry { families: HashMap::new(), attributes: HashMap::new(), setters: HashMap::new() };
         for row in TABLES.iter().copied().flatten() {
             if let Some(signature) = Signature::parse(row.signature) {
-                registry.add(Box::leak(Box::new(Function { signature, row })));
+                registry.add(Function { signature, row });
             }
         }
         registry
     }
 
-    fn add(&mut self, function: &'static Function) {
+    fn add(&mut self, function: Function) {
         let signature = &function.signature;
         let (module, name) = match signature.name.rsplit_once('.') {
             Some((module, name)) => (module, name),
@@ -168,35 +190,38 @@ impl Registry {
         let role = function.row.role;
         if let (Role::Attribute | Role::Setter, Some(kind)) = (role, signature.receiver()) {
             let table = if role == Role::Setter { &mut self.setters } else { &mut self.attributes };
-            table.insert((name, kind), function);
+            table.entry(name).or_default().push((kind, function));
             return;
         }
         if let (Role::Method | Role::Both, Some(kind)) = (role, signature.receiver()) {
-            self.insert(name, Receiver::Class(kind), function, true);
+            self.insert(name, Receiver::Class(kind), function.clone(), true);
         }
         if let Role::Function | Role::Both | Role::Static = role {
             self.insert(name, Receiver::Module(module), function, false);
         }
     }
 
-    fn insert(&mut self, name: &'static str, receiver: Receiver, function: &'static Function, method: bool) {
+    fn insert(&mut self, name: &'static str, receiver: Receiver, function: Function, method: bool) {
         let parser = match function.row.python {
             Some(path) => Parser::Python(path),
             None if method && function.signature.visible(true).is_empty() => Parser::NoArguments,
             None => Parser::Torch,
         };
-        self.families
-            .entry(name)
-            .or_default()
-            .entry(receiver)
-            .or_insert_with(|| Overloads { name, functions: Vec::new(), method, parser })
-            .functions
-            .push(function);
+        let family = self.families.entry(name).or_insert_with(|| Family { name, members: Vec::new() });
+        match family.members.iter_mut().find(|(r, _)| *r == receiver) {
+            Some((_, overloads)) => overloads.functions.push(function),
+            None => family.members.push((receiver, Overloads { name, functions: vec![function], method, parser })),
+        }
     }
 
     /// The overloads of `name` for a receiver.
     pub fn find(&self, name: &str, receiver: Receiver) -> Option<&Overloads> {
-        self.families.get(name)?.get(&receiver)
+        self.families.get(name)?.find(receiver)
+    }
+
+    /// Everything that answers to a name.
+    pub fn family(&self, name: &str) -> Option<&Family> {
+        self.families.get(name)
     }
 
     /// Is there a function or method of this name at all?
@@ -204,37 +229,32 @@ impl Registry {
         self.families.contains_key(name)
     }
 
-    pub fn attribute(&self, name: &str, kind: Kind) -> Option<&'static Function> {
-        self.attributes.get(&(name, kind)).copied()
+    pub fn attribute(&self, name: &str, kind: Kind) -> Option<&Function> {
+        self.attributes.get(name)?.iter().find(|(k, _)| *k == kind).map(|(_, f)| f)
     }
 
-    pub fn setter(&self, name: &str, kind: Kind) -> Option<&'static Function> {
-        self.setters.get(&(name, kind)).copied()
+    pub fn setter(&self, name: &str, kind: Kind) -> Option<&Function> {
+        self.setters.get(name)?.iter().find(|(k, _)| *k == kind).map(|(_, f)| f)
     }
 
     /// Every callable name with the largest number of arguments any overload takes (receiver and keywords included).
-    pub fn arities(&self) -> impl Iterator<Item = (&'static str, usize)> {
-        self.families.iter().map(|(name, family)| {
-            let largest = family.values().flat_map(|o| &o.functions).map(|f| {
+    pub fn arities(&self) -> impl Iterator<Item = (&Family, usize)> {
+        self.families.values().map(|family| {
+            let largest = family.members.iter().flat_map(|(_, o)| &o.functions).map(|f| {
                 let spread = f.signature.params.iter().any(|p| matches!(p.kind, Kind::Ints(_) | Kind::Rest));
                 if spread { 14 } else { f.signature.params.iter().filter(|p| !p.keyword_only).count() }
             });
             // One more for the receiver module, one for keywords, one so that a surplus argument is our error.
-            (*name, largest.max().unwrap_or_default() + 3)
+            (family, largest.max().unwrap_or_default() + 3)
         })
     }
 
     /// Every name that `receiver` answers to, for suggestions and completion.
     pub fn names(&self, receiver: Receiver) -> Vec<&'static str> {
-        let methods = self.families.iter().filter(|(_, f)| f.contains_key(&receiver)).map(|(n, _)| *n);
-        let attributes = self.attributes.keys().filter(|(_, kind)| Receiver::Class(*kind) == receiver).map(|(n, _)| *n);
+        let methods = self.families.values().filter(|f| f.find(receiver).is_some()).map(|f| f.name);
+        let has = |members: &Vec<(Kind, Function)>| members.iter().any(|(kind, _)| Receiver::Class(*kind) == receiver);
+        let attributes = self.attributes.iter().filter(|(_, members)| has(members)).map(|(n, _)| *n);
         methods.chain(attributes).collect()
-    }
-}
-
-impl Default for Registry {
-    fn default() -> Self {
-        Registry::new()
     }
 }
 
@@ -261,7 +281,7 @@ pub fn class_of(value: &Value) -> Option<Kind> {
 /// One call with its arguments bound: what a row's function reads.
 pub struct Call<'a> {
     pub state: &'a State,
-    pub signature: &'static Signature,
+    pub signature: &'a Signature,
     pub args: Bound,
 }
 
@@ -278,7 +298,7 @@ pub fn call(state: &State, overloads: &Overloads, receiver: Option<&Value>, argu
 }
 
 /// Runs a function on bound arguments: autograd around it, version counters after it.
-pub fn invoke(state: &State, function: &'static Function, args: Bound) -> Result<Value> {
+pub fn invoke(state: &State, function: &Function, args: Bound) -> Result<Value> {
     let signature = &function.signature;
     let mut call = Call { state, signature, args };
     let recording = state.grad_enabled.get() && call.args.iter().any(wants_grad);

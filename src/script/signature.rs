@@ -2,7 +2,7 @@
 //! Parsing them once gives binding, the text of error messages, help and completion. Knows no values but defaults.
 
 use crate::tensor::{Device, Dims};
-use crate::value::Value;
+use crate::value::{MemoryFormat, TensorLayout, Value};
 
 /// A parsed signature.
 #[derive(Clone, Debug)]
@@ -25,11 +25,41 @@ pub struct Param {
     pub nullable: bool,
     pub keyword_only: bool,
     /// The value when the argument is left out; `None` when it is required.
-    pub default: Option<Value>,
+    pub default: Option<Default>,
     /// The default as written.
     pub default_text: &'static str,
     /// Marked `(a!)`: the function writes to it.
     pub written: bool,
+}
+
+/// A default, plain data so that the table can be shared by all threads.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Default {
+    None,
+    Bool(bool),
+    Int(i64),
+    Float(f64),
+    Str(&'static str),
+    Ints(&'static [i64]),
+    Device(Device),
+    MemoryFormat(MemoryFormat),
+    Layout(TensorLayout),
+}
+
+impl Default {
+    pub fn to_value(self) -> Value {
+        match self {
+            Default::None => Value::None,
+            Default::Bool(b) => Value::Bool(b),
+            Default::Int(i) => Value::Int(i),
+            Default::Float(f) => Value::Float(f),
+            Default::Str(s) => Value::str(s),
+            Default::Ints(dims) => Value::Size(Dims::from_slice(dims)),
+            Default::Device(device) => Value::Device(device),
+            Default::MemoryFormat(format) => Value::MemoryFormat(format),
+            Default::Layout(layout) => Value::Layout(layout),
+        }
+    }
 }
 
 /// What a parameter accepts.
@@ -269,21 +299,21 @@ fn split_params(text: &'static str) -> impl Iterator<Item = &'static str> {
     .filter(|part| !part.is_empty())
 }
 
-fn parse_default(text: &'static str) -> Option<Value> {
+fn parse_default(text: &'static str) -> Option<Default> {
     Some(match text {
-        "None" => Value::None,
-        "True" => Value::Bool(true),
-        "False" => Value::Bool(false),
-        "[]" | "()" => Value::Size(Dims::new()),
-        "[0,1]" => Value::Size(Dims::from_slice(&[0, 1])),
-        "cpu" => Value::Device(Device::CPU),
-        "torch.contiguous_format" => Value::MemoryFormat(crate::value::MemoryFormat::Contiguous),
-        "torch.preserve_format" => Value::MemoryFormat(crate::value::MemoryFormat::Preserve),
-        "torch.strided" => Value::Layout(crate::value::TensorLayout::Strided),
-        quoted if quoted.starts_with('"') => Value::str(quoted.trim_matches('"')),
+        "None" => Default::None,
+        "True" => Default::Bool(true),
+        "False" => Default::Bool(false),
+        "[]" | "()" => Default::Ints(&[]),
+        "[0,1]" => Default::Ints(&[0, 1]),
+        "cpu" => Default::Device(Device::CPU),
+        "torch.contiguous_format" => Default::MemoryFormat(MemoryFormat::Contiguous),
+        "torch.preserve_format" => Default::MemoryFormat(MemoryFormat::Preserve),
+        "torch.strided" => Default::Layout(TensorLayout::Strided),
+        quoted if quoted.starts_with('"') => Default::Str(quoted.trim_matches('"')),
         number => match number.parse::<i64>() {
-            Ok(i) => Value::Int(i),
-            Err(_) => Value::Float(number.parse().ok()?),
+            Ok(i) => Default::Int(i),
+            Err(_) => Default::Float(number.parse().ok()?),
         },
     })
 }

@@ -15,7 +15,7 @@ pub type Live = Box<dyn FnMut(&str)>;
 
 /// The mutable state behind the functions of one session.
 pub struct State {
-    pub registry: super::functions::Registry,
+    pub registry: &'static super::functions::Registry,
     pub default_dtype: Cell<DType>,
     pub generator: Rc<RefCell<Generator>>,
     pub print_options: RefCell<PrintOptions>,
@@ -35,7 +35,7 @@ pub struct State {
 impl State {
     pub fn new(live: Option<Live>) -> State {
         State {
-            registry: super::functions::Registry::new(),
+            registry: super::functions::registry(),
             default_dtype: Cell::new(DType::Float),
             generator: Rc::new(RefCell::new(Generator::new())),
             print_options: RefCell::new(PrintOptions::default()),

@@ -61,7 +61,8 @@ impl View {
 
     /// The same storage and dtype under another layout. Lazy bits are kept.
     pub fn with_layout(&self, layout: Layout) -> View {
-        View { layout, ..self.clone() }
+        // Not `..self.clone()`, which would copy the old layout only to drop it: views must be cheap.
+        View { storage: self.storage.clone(), layout, dtype: self.dtype, conj: self.conj, neg: self.neg }
     }
 
     pub fn device(&self) -> Device {
