@@ -15,8 +15,8 @@ pub enum Value {
     None,
     Bool(bool),
     Int(i64),
-    /// An integer beyond `i64`.
-    BigInt(i128),
+    /// An integer beyond `i64`; behind a pointer, as it is rare and would make every value larger.
+    BigInt(Rc<i128>),
     Float(f64),
     Complex(Complex<f64>),
     Str(Rc<str>),
@@ -235,7 +235,7 @@ impl Value {
         Some(match self {
             Value::Bool(b) => Scalar::Bool(*b),
             Value::Int(i) => Scalar::Int(*i),
-            Value::BigInt(i) => Scalar::UInt(u64::try_from(*i).ok()?),
+            Value::BigInt(i) => Scalar::UInt(u64::try_from(**i).ok()?),
             Value::Float(f) => Scalar::Float(*f),
             Value::Complex(c) => Scalar::Complex(*c),
             _ => return None,
@@ -248,7 +248,7 @@ impl From<Scalar> for Value {
         match scalar {
             Scalar::Bool(b) => Value::Bool(b),
             Scalar::Int(i) => Value::Int(i),
-            Scalar::UInt(u) => Value::BigInt(i128::from(u)),
+            Scalar::UInt(u) => Value::from(i128::from(u)),
             Scalar::Float(f) => Value::Float(f),
             Scalar::Complex(c) => Value::Complex(c),
         }
@@ -263,7 +263,7 @@ impl From<View> for Value {
 
 impl From<i128> for Value {
     fn from(value: i128) -> Value {
-        i64::try_from(value).map_or(Value::BigInt(value), Value::Int)
+        i64::try_from(value).map_or_else(|_| Value::BigInt(Rc::new(value)), Value::Int)
     }
 }
 

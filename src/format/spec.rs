@@ -23,7 +23,7 @@ pub(super) fn format(value: &Value, spec: &str) -> Result<String> {
         Value::Str(text) => format_str(text, &read(true)?),
         Value::Bool(b) => format_int(i128::from(*b), &read(false)?, "bool"),
         Value::Int(i) => format_int(i128::from(*i), &read(false)?, "int"),
-        Value::BigInt(i) => format_int(*i, &read(false)?, "int"),
+        Value::BigInt(i) => format_int(**i, &read(false)?, "int"),
         Value::Float(f) => format_float(*f, &read(false)?, "float"),
         Value::Complex(c) => format_complex(*c, &read(false)?),
         Value::TypedStorage(_) => Err(unsupported("torch.storage.TypedStorage")),

@@ -8,12 +8,12 @@ use smallvec::SmallVec;
 use std::rc::Rc;
 
 /// One value per parameter, in the signature's order.
-pub type Bound = SmallVec<[Value; 6]>;
+pub type Bound = SmallVec<[Value; 4]>;
 
 /// What was passed: positional arguments (for a method, without `self`) and keywords.
 #[derive(Default)]
 pub struct Arguments {
-    pub positional: SmallVec<[Value; 6]>,
+    pub positional: SmallVec<[Value; 4]>,
     pub keywords: Vec<(Rc<str>, Value)>,
 }
 

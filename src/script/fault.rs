@@ -44,7 +44,6 @@ pub fn no_attribute(_state: &State, value: &Value, name: &str) -> Error {
     Error::attribute(match value {
         Value::Module(module) => format!("module '{module}' has no attribute '{name}'"),
         Value::Type(class) => format!("type object '{}' has no attribute '{name}'", class.rsplit('.').next().unwrap_or(class)),
-        Value::Storage(_) => format!("'UntypedStorage' object has no attribute '{name}'"),
         other => format!("'{}' object has no attribute '{name}'", other.type_name()),
     })
 }
@@ -175,6 +174,7 @@ fn python_type(name: &str) -> &str {
         "map" => "dict",
         "()" => "NoneType",
         "Fn" => "function",
+        "UntypedStorage" => "torch.storage.UntypedStorage",
         other if other.contains("range") || other.contains("Range") => "range",
         other if other.contains("Boxed<") => kind_name(other),
         other if other.ends_with("::Tensor") => "Tensor",

@@ -302,7 +302,7 @@ pub fn invoke(state: &State, function: &Function, args: Bound) -> Result<Value> 
     let signature = &function.signature;
     let mut call = Call { state, signature, args };
     let recording = state.grad_enabled.get() && call.args.iter().any(wants_grad);
-    let written = if signature.is_in_place() { call.args.first().and_then(as_tensor).cloned() } else { None };
+    let written = if signature.in_place { call.args.first().and_then(as_tensor).cloned() } else { None };
     let before = match &written {
         Some(target) if recording => Some(autograd::prepare_in_place(target)?),
         _ => None,
@@ -316,7 +316,7 @@ pub fn invoke(state: &State, function: &Function, args: Bound) -> Result<Value> 
     if let Some(inputs) = inputs {
         autograd::record(signature.key, inputs, &result, before)?;
     }
-    finish(signature, &call, result)
+    if signature.finishes { finish(signature, &call, result) } else { Ok(result) }
 }
 
 /// What parameters shared by many functions do: `out=` and `requires_grad=`.
@@ -434,7 +434,7 @@ impl Call<'_> {
 
     pub fn scalar(&self, index: usize) -> Result<Scalar> {
         match self.args.get(index) {
-            Some(Value::BigInt(i)) if u64::try_from(*i).is_err() => Err(Error::runtime("Overflow when unpacking long")),
+            Some(Value::BigInt(i)) if u64::try_from(**i).is_err() => Err(Error::runtime("Overflow when unpacking long")),
             Some(value) => value.as_scalar().ok_or_else(|| row_error(self, index)),
             None => Err(row_error(self, index)),
         }

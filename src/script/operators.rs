@@ -96,6 +96,9 @@ pub fn unary(state: &State, name: &str, a: &Value) -> Result<Value> {
         Error::type_error(format!("bad operand type for unary {symbol}: '{}'", a.type_name()))
     };
     match (name, a) {
+        ("bitwise_not", Value::Tensor(t)) if !t.borrow().dtype.is_integral(true) => {
+            Err(Error::type_error("~ (operator.invert) is only implemented on integer and Boolean-type tensors"))
+        }
         (_, Value::Tensor(_)) => method(state, name, a),
         ("neg", Value::Int(_) | Value::BigInt(_) | Value::Bool(_)) => match number(a) {
             Some(Number::Int(i)) => Ok(Value::from(-i)),
@@ -184,7 +187,7 @@ fn number(value: &Value) -> Option<Number> {
     Some(match value {
         Value::Bool(b) => Number::Int(i128::from(*b)),
         Value::Int(i) => Number::Int(i128::from(*i)),
-        Value::BigInt(i) => Number::Int(*i),
+        Value::BigInt(i) => Number::Int(**i),
         Value::Float(f) => Number::Float(*f),
         Value::Complex(c) => Number::Complex(*c),
         _ => return None,

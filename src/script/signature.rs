@@ -14,6 +14,10 @@ pub struct Signature {
     pub params: Vec<Param>,
     /// The part after `->`.
     pub returns: &'static str,
+    /// Does the function write to its first argument?
+    pub in_place: bool,
+    /// Has it one of the parameters that are seen to after it ran: `out`, `requires_grad`?
+    pub finishes: bool,
 }
 
 /// One parameter.
@@ -203,7 +207,9 @@ impl Signature {
             },
             None => key,
         };
-        Some(Signature { name, key, params: out, returns })
+        let in_place = out.first().is_some_and(|p| p.written);
+        let finishes = out.iter().any(|p| matches!(p.name, "out" | "requires_grad"));
+        Some(Signature { name, key, params: out, returns, in_place, finishes })
     }
 
     /// Does the first parameter make it a method of a class?
@@ -243,11 +249,6 @@ impl Signature {
     /// Does a result share memory with an argument (`Tensor(a)` in the result)?
     pub fn is_view(&self) -> bool {
         self.returns.starts_with("Tensor(a)")
-    }
-
-    /// Does the function write to its first argument?
-    pub fn is_in_place(&self) -> bool {
-        self.params.first().is_some_and(|p| p.written)
     }
 }
 

@@ -5,8 +5,8 @@ use super::error::{Error, Result};
 use crate::bail;
 use smallvec::SmallVec;
 
-/// One number per dimension; up to six dimensions without an allocation.
-pub type Dims = SmallVec<[i64; 6]>;
+/// One number per dimension; up to five dimensions without an allocation.
+pub type Dims = SmallVec<[i64; 5]>;
 
 /// Which elements of a storage a tensor shows, and in which order.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -262,9 +262,9 @@ fn flatten(data: &Value, sizes: &[i64], depth: usize, dtype: DType, out: &mut Ve
 fn number(value: &Value, dtype: DType) -> Result<Scalar> {
     let scalar = match value {
         Value::Tensor(t) => t.borrow().item()?,
-        Value::BigInt(i) => match u64::try_from(*i) {
+        Value::BigInt(i) => match u64::try_from(**i) {
             Ok(u) if dtype == DType::UInt64 || !dtype.is_integral(true) => Scalar::UInt(u),
-            _ if !dtype.is_integral(true) => Scalar::Float(*i as f64),
+            _ if !dtype.is_integral(true) => Scalar::Float(**i as f64),
             _ => return Err(Error::runtime("Overflow when unpacking long")),
         },
         Value::Str(_) => bail!(TypeError, "new(): invalid data type 'str'"),

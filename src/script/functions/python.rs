@@ -201,7 +201,7 @@ fn float(call: &mut Call) -> Result<Value> {
                 None => bail!(ValueError, "could not convert string to float: {}", call.state.repr(&call.value(0))?),
             }
         }
-        Value::BigInt(i) => Ok(Value::Float(i as f64)),
+        Value::BigInt(i) => Ok(Value::Float(*i as f64)),
         other => match scalar(&other, "float")? {
             Scalar::Complex(_) => bail!(TypeError, "float() argument must be a string or a real number, not 'complex'"),
             s => Ok(Value::Float(s.to_f64())),
@@ -210,12 +210,13 @@ fn float(call: &mut Call) -> Result<Value> {
 }
 
 fn complex(call: &mut Call) -> Result<Value> {
-    let real = scalar(&call.value(0), "complex")?.to_complex();
-    let imag = scalar(&call.value(1), "complex")?;
-    // A real second part keeps the sign of zero in the first.
-    Ok(Value::Complex(match imag {
-        Scalar::Complex(c) => real + Complex::new(0.0, 1.0) * c,
-        s => Complex::new(real.re, real.im + s.to_f64()),
+    let (real, imag) = (scalar(&call.value(0), "complex")?, scalar(&call.value(1), "complex")?);
+    // Two real parts are taken as they are, down to the sign of a zero.
+    Ok(Value::Complex(match (real, imag) {
+        (Scalar::Complex(_), _) | (_, Scalar::Complex(_)) => {
+            real.to_complex() + Complex::new(0.0, 1.0) * imag.to_complex()
+        }
+        _ => Complex::new(real.to_f64(), imag.to_f64()),
     }))
 }
 

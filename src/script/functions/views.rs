@@ -51,7 +51,7 @@ pub const ROWS: &[Row] = &[
     both("vsplit.int(Tensor(a) self, int sections) -> Tensor(a)[]", |c| { let parts = Along::V.split_sections(&c.view(0)?, c.int(1)?)?; views_of(c, parts) }, "Chunks along the rows."),
     both("dsplit.int(Tensor(a) self, int sections) -> Tensor(a)[]", |c| { let parts = Along::D.split_sections(&c.view(0)?, c.int(1)?)?; views_of(c, parts) }, "Chunks along the depth."),
     both("unbind.int(Tensor(a) self, int dim=0) -> Tensor(a)[]", |c| { let parts = split::unbind(&c.view(0)?, c.int(1)?)?; views_of(c, parts) }, "One view for every index of a dimension."),
-    both("adjoint(Tensor(a) self) -> Tensor(a)", |c| { let v = ops::adjoint(&c.view(0)?, "adjoint")?; c.view_of(0, v) }, "The conjugate transpose of the last two dimensions."),
+    both("adjoint(Tensor(a) self) -> Tensor(a)", |c| { let v = ops::adjoint(&c.view(0)?, "adjoint()")?; c.view_of(0, v) }, "The conjugate transpose of the last two dimensions."),
     attribute("T(Tensor(a) self) -> Tensor(a)", |c| {
         if c.tensor(0)?.borrow().ndim() != 2 {
             c.state.warn_once("UserWarning", "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will throw an error in a future release. Consider `x.mT` to transpose batches of matrices or `x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor. (Triggered internally at /pytorch/aten/src/ATen/native/TensorShape.cpp:4413.)");
