@@ -94,6 +94,16 @@ fn dependencies_are_used_and_explained() {
             broken.push(format!("Cargo.toml: {name} is a dependency that no file in src/ names"));
         }
     }
+    let tests: String = rust_files(&root().join("src"))
+        .iter()
+        .chain(&rust_files(&root().join("tests")))
+        .map(|path| read(path))
+        .collect();
+    for name in dependencies("[dev-dependencies]") {
+        if !tests.contains(&format!("{}::", name.replace('-', "_"))) {
+            broken.push(format!("Cargo.toml: {name} is a dependency of the tests that no file names"));
+        }
+    }
     for name in dependencies("[dependencies]").into_iter().chain(dependencies("[dev-dependencies]")) {
         if !architecture.contains(&format!("`{name}`")) {
             broken.push(format!("docs/architecture.md: does not say what `{name}` is for"));
