@@ -1,0 +1,394 @@
+//! The rules of the house, read off the source: who may use whom, where Rhai, the terminal and `unsafe` may stand, and
+//! how long a file may be. docs/architecture.md gives the reasons. Every failure names the file, the line and the rule.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What a room may use besides itself. Rooms are the modules of the crate's root; `main` is the binary.
+const ROOMS: &[(&str, &[&str])] = &[
+    ("tensor", &[]),
+    ("ops", &["tensor"]),
+    ("value", &["ops", "tensor"]),
+    ("format", &["value", "ops", "tensor"]),
+    ("autograd", &["value", "ops", "tensor"]),
+    ("script", &["format", "autograd", "value", "ops", "tensor"]),
+    ("session", &["script", "format", "value", "tensor"]),
+    ("transcript", &["session"]),
+    ("shell", &["transcript", "session", "format"]),
+    ("main", &["shell", "transcript"]),
+];
+
+/// The arithmetic below everything: number types, and vectors that live on the stack while they are short.
+const ARITHMETIC: &[&str] = &["tensor", "ops", "value", "format", "autograd", "script"];
+
+/// Which rooms may name which dependency. One that stands in no row may be named nowhere.
+const DEPENDENCIES: &[(&str, &[&str])] = &[
+    ("clap", &["main"]),
+    ("half", ARITHMETIC),
+    ("num_complex", ARITHMETIC),
+    ("num_traits", ARITHMETIC),
+    ("owo_colors", &["shell", "transcript"]),
+    ("rhai", &["script", "session"]),
+    ("ruff_python_ast", &["script"]),
+    ("ruff_python_parser", &["script"]),
+    ("ruff_text_size", &["script"]),
+    ("rustyline", &["shell"]),
+    ("signal_hook", &["shell"]),
+    ("similar", &["transcript"]),
+    ("smallvec", ARITHMETIC),
+    ("strsim", &["script", "session"]),
+    ("unicode_width", &["shell"]),
+];
+
+/// Where the terminal may be touched.
+const TERMINAL: &[&str] = &["shell", "main"];
+
+/// Warnings go to standard error from the place that knows whether they have been given before.
+const WARNINGS: (&str, &str) = ("script/state.rs", "eprintln");
+
+/// Where `unsafe` may stand.
+const UNSAFE: &[&str] = &["tensor/memory.rs", "tensor/parallel.rs"];
+
+/// Lines a file may have.
+const LONGEST: usize = 700;
+
+#[test]
+fn rooms_use_only_what_stands_below_them() {
+    let names: BTreeSet<_> = rooms().into_iter().collect();
+    let known: BTreeSet<_> = ROOMS.iter().map(|(room, _)| (*room).to_owned()).collect();
+    assert_eq!(names, known, "the rooms in src/ and those in this file's table differ");
+    let mut broken = Vec::new();
+    for source in sources() {
+        let allowed = ROOMS.iter().find(|(room, _)| *room == source.room).map_or(&[][..], |(_, allowed)| allowed);
+        for (line, target) in source.rooms_named() {
+            if target != source.room && known.contains(&target) && !allowed.contains(&target.as_str()) {
+                broken.push(format!("{}:{line}: {} may not use {target}", source.name, source.room));
+            }
+        }
+    }
+    report(&broken);
+}
+
+#[test]
+fn dependencies_stay_where_they_belong() {
+    let mut broken = Vec::new();
+    for source in sources() {
+        for (line, name) in source.crates_named() {
+            let allowed = DEPENDENCIES.iter().find(|(known, _)| *known == name).map_or(&[][..], |(_, allowed)| allowed);
+            if !allowed.contains(&source.room.as_str()) {
+                broken.push(format!("{}:{line}: {} may not name {name}", source.name, source.room));
+            }
+        }
+    }
+    report(&broken);
+}
+
+#[test]
+fn dependencies_are_used_and_explained() {
+    let architecture = read(&root().join("docs/architecture.md"));
+    let used: BTreeSet<_> = sources().iter().flat_map(|s| s.crates_named()).map(|(_, name)| name).collect();
+    let mut broken = Vec::new();
+    for name in dependencies("[dependencies]") {
+        if !used.contains(&name.replace('-', "_")) {
+            broken.push(format!("Cargo.toml: {name} is a dependency that no file in src/ names"));
+        }
+    }
+    let tests: String = rust_files(&root().join("src"))
+        .iter()
+        .chain(&rust_files(&root().join("tests")))
+        .map(|path| read(path))
+        .collect();
+    for name in dependencies("[dev-dependencies]") {
+        if !tests.contains(&format!("{}::", name.replace('-', "_"))) {
+            broken.push(format!("Cargo.toml: {name} is a dependency of the tests that no file names"));
+        }
+    }
+    for name in dependencies("[dependencies]").into_iter().chain(dependencies("[dev-dependencies]")) {
+        if !architecture.contains(&format!("`{name}`")) {
+            broken.push(format!("docs/architecture.md: does not say what `{name}` is for"));
+        }
+    }
+    report(&broken);
+}
+
+#[test]
+fn only_the_shell_touches_the_terminal() {
+    const MACROS: &[&str] = &["print", "println", "eprint", "eprintln", "dbg"];
+    const STREAMS: &[&str] = &["stdin", "stdout", "stderr"];
+    let mut broken = Vec::new();
+    for source in sources() {
+        if TERMINAL.contains(&source.room.as_str()) {
+            continue;
+        }
+        for pair in source.tokens.windows(2) {
+            let [token, next] = pair else { continue };
+            let touches = (MACROS.contains(&token.text.as_str()) && next.text == "!")
+                || (STREAMS.contains(&token.text.as_str()) && next.text == "(");
+            if touches && (source.name.as_str(), token.text.as_str()) != WARNINGS {
+                broken.push(format!("{}:{}: {} touches the terminal", source.name, token.line, source.room));
+            }
+        }
+    }
+    report(&broken);
+}
+
+#[test]
+fn unsafe_stands_in_two_files_and_says_why() {
+    let mut broken = Vec::new();
+    for source in sources() {
+        let lines: Vec<_> = source.text.lines().collect();
+        for token in source.tokens.iter().filter(|token| token.text == "unsafe") {
+            if !UNSAFE.contains(&source.name.as_str()) {
+                broken.push(format!("{}:{}: no unsafe code here", source.name, token.line));
+                continue;
+            }
+            // The reason stands above the statement, which may have begun a few lines earlier.
+            let above = &lines[token.line.saturating_sub(8)..token.line];
+            if !above.iter().any(|line| line.contains("// SAFETY: ") || line.contains("/// # Safety")) {
+                broken.push(format!("{}:{}: unsafe without a SAFETY comment above it", source.name, token.line));
+            }
+        }
+    }
+    report(&broken);
+}
+
+#[test]
+fn files_can_be_read_in_one_sitting() {
+    let mut broken = Vec::new();
+    for path in rust_files(&root().join("src")).into_iter().chain(rust_files(&root().join("tests"))) {
+        let (text, name) = (read(&path), path.strip_prefix(root()).unwrap().display().to_string());
+        if text.lines().count() > LONGEST {
+            broken.push(format!("{name}: longer than {LONGEST} lines"));
+        }
+        if !text.starts_with("//! ") {
+            broken.push(format!("{name}: does not begin by saying what it is for"));
+        }
+    }
+    report(&broken);
+}
+
+#[test]
+fn paths_are_found() {
+    let text = r##"
+        //! crate::shell is only spoken of
+        use crate::{bail, ops::{copy, number}, tensor as core, value};
+        use super::super::format::Formatter;
+        use super::near;
+        fn f<'a>(x: &'a str) -> char { crate::script::f("crate::session", r#"use crate::shell;"#); /* crate::main */ '"' }
+        mod tests { use super::super::super::autograd; use super::super::near; }
+    "##;
+    let source = Source::of("script/functions.rs", text);
+    let named: Vec<_> = source.rooms_named().into_iter().map(|(line, name)| format!("{line} {name}")).collect();
+    assert_eq!(named, ["3 bail", "3 ops", "3 tensor", "3 value", "4 format", "6 script", "7 autograd"]);
+    let source =
+        Source::of("main.rs", "use tensorsh::shell::{self, Screen};\nfn main() { clap::run(a.clap(), b::clap::c) }");
+    assert_eq!(source.rooms_named(), [(1, "shell".to_owned())]);
+    assert_eq!(source.crates_named(), [(2, "clap".to_owned())]);
+}
+
+fn report(broken: &[String]) {
+    assert!(broken.is_empty(), "\n{}\n", broken.join("\n"));
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn rust_files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(rust_files(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+fn sources() -> Vec<Source> {
+    let folder = root().join("src");
+    let name = |path: &Path| path.strip_prefix(&folder).unwrap().to_string_lossy().replace('\\', "/");
+    rust_files(&folder).iter().map(|path| Source::of(&name(path), &read(path))).collect()
+}
+
+/// The names of the rooms that exist; `lib` only lists them.
+fn rooms() -> Vec<String> {
+    sources().into_iter().map(|source| source.room).filter(|room| room != "lib").collect()
+}
+
+/// The names in one section of Cargo.toml.
+fn dependencies(section: &str) -> Vec<String> {
+    let text = read(&root().join("Cargo.toml"));
+    let rows = text.lines().skip_while(|line| line.trim() != section).skip(1).take_while(|line| !line.starts_with('['));
+    rows.filter_map(|row| Some(row.split_once('=')?.0.trim().to_owned())).collect()
+}
+
+/// One file of src/.
+struct Source {
+    /// From src/ on.
+    name: String,
+    room: String,
+    text: String,
+    tokens: Vec<Token>,
+}
+
+/// A word or one character of code; what comments and strings say is left out.
+struct Token {
+    text: String,
+    line: usize,
+}
+
+impl Source {
+    fn of(name: &str, text: &str) -> Source {
+        let room = name.split(['/', '.']).next().unwrap().to_owned();
+        Source { name: name.to_owned(), room, text: text.to_owned(), tokens: tokens(text) }
+    }
+
+    fn is(&self, index: usize, text: &str) -> bool {
+        self.tokens.get(index).is_some_and(|token| token.text == text)
+    }
+
+    fn is_path_separator(&self, index: usize) -> bool {
+        self.is(index, ":") && self.is(index + 1, ":")
+    }
+
+    /// Which items of the crate's root the file names by `crate::…`, `super::…` or, in the binary, `tensorsh::…`.
+    fn rooms_named(&self) -> Vec<(usize, String)> {
+        let is_root = matches!(self.name.as_str(), "lib.rs" | "main.rs");
+        let file_depth = if is_root { 0 } else { self.name.split('/').count() };
+        let mut named = Vec::new();
+        // For every open brace, whether it opens a module.
+        let mut braces = Vec::new();
+        let mut index = 0;
+        while let Some(token) = self.tokens.get(index) {
+            match token.text.as_str() {
+                "{" => braces.push(index >= 2 && self.is(index - 2, "mod")),
+                "}" => drop(braces.pop()),
+                "crate" | "tensorsh" if self.is_path_separator(index + 1) => self.items(index + 3, &mut named),
+                "super" if self.is_path_separator(index + 1) => {
+                    let mut climbed = 1;
+                    while self.is(index + 3, "super") {
+                        index += 3;
+                        climbed += 1;
+                    }
+                    let depth = file_depth + braces.iter().filter(|is_module| **is_module).count();
+                    if climbed >= depth {
+                        self.items(index + 3, &mut named);
+                    }
+                }
+                _ => {}
+            }
+            index += 1;
+        }
+        named
+    }
+
+    /// The first names of what stands at `start`: `a::b`, or a group `{a::b, c}`.
+    fn items(&self, start: usize, named: &mut Vec<(usize, String)>) {
+        let mut add = |token: &Token| named.push((token.line, token.text.clone()));
+        if !self.is(start, "{") {
+            self.tokens.get(start).into_iter().for_each(&mut add);
+            return;
+        }
+        let (mut depth, mut index) = (0, start);
+        while let Some(token) = self.tokens.get(index) {
+            match token.text.as_str() {
+                "{" => depth += 1,
+                "}" => depth -= 1,
+                _ => {}
+            }
+            if depth == 0 {
+                return;
+            }
+            if depth == 1 && (index == start || token.text == ",") && !self.is(index + 1, "}") {
+                self.tokens.get(index + 1).into_iter().for_each(&mut add);
+            }
+            index += 1;
+        }
+    }
+
+    /// Which dependencies the file names.
+    fn crates_named(&self) -> Vec<(usize, String)> {
+        let known: BTreeSet<_> = dependencies("[dependencies]").iter().map(|name| name.replace('-', "_")).collect();
+        let is_named = |index: usize, token: &Token| {
+            let follows_path = index >= 2 && self.is_path_separator(index - 2);
+            let is_use = index >= 1 && self.is(index - 1, "use");
+            known.contains(&token.text) && !follows_path && (is_use || self.is_path_separator(index + 1))
+        };
+        let named = self.tokens.iter().enumerate().filter(|(index, token)| is_named(*index, token));
+        named.map(|(_, token)| (token.line, token.text.clone())).collect()
+    }
+}
+
+fn tokens(text: &str) -> Vec<Token> {
+    let chars: Vec<char> = text.chars().collect();
+    let at = |index: usize| chars.get(index).copied().unwrap_or('\0');
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let (mut tokens, mut index, mut line) = (Vec::new(), 0, 1);
+    while index < chars.len() {
+        let start = index;
+        match (at(index), at(index + 1)) {
+            ('/', '/') => index += chars[index..].iter().take_while(|c| **c != '\n').count(),
+            ('/', '*') => {
+                let mut depth = 0;
+                loop {
+                    match (at(index), at(index + 1)) {
+                        ('/', '*') => (depth, index) = (depth + 1, index + 2),
+                        ('*', '/') => (depth, index) = (depth - 1, index + 2),
+                        _ => index += 1,
+                    }
+                    if depth == 0 || index >= chars.len() {
+                        break;
+                    }
+                }
+            }
+            ('"', _) => index = after_quote(&chars, index),
+            ('r', '#' | '"') if chars[index + 1..].iter().find(|c| **c != '#') == Some(&'"') => {
+                let hashes = chars[index + 1..].iter().take_while(|c| **c == '#').count();
+                index += hashes + 2;
+                while index < chars.len()
+                    && !(at(index) == '"' && chars[index + 1..].iter().take(hashes).all(|c| *c == '#'))
+                {
+                    index += 1;
+                }
+                index += hashes + 1;
+            }
+            // A character, unless it is a lifetime.
+            ('\'', '\\') => index = after_quote(&chars, index),
+            ('\'', _) if at(index + 2) == '\'' => index += 3,
+            (c, _) if is_word(c) => {
+                index += chars[index..].iter().take_while(|c| is_word(**c)).count();
+                tokens.push(Token { text: chars[start..index].iter().collect(), line });
+            }
+            (c, _) => {
+                if !c.is_whitespace() {
+                    tokens.push(Token { text: c.to_string(), line });
+                }
+                index += 1;
+            }
+        }
+        line += chars[start..index.min(chars.len())].iter().filter(|c| **c == '\n').count();
+    }
+    tokens
+}
+
+/// The place behind the string or character that begins at `start`.
+fn after_quote(chars: &[char], start: usize) -> usize {
+    let mut index = start + 1;
+    while let Some(c) = chars.get(index) {
+        match c {
+            '\\' => index += 2,
+            c if *c == chars[start] => return index + 1,
+            _ => index += 1,
+        }
+    }
+    index
+}
