@@ -4,4 +4,7 @@
 mod derivatives;
 mod tape;
 
-pub use tape::{Inputs, Before, backward, prepare_assignment, prepare_in_place, record, record_assignment, record_subscript};
+pub use tape::{
+    Before, Inputs, backward, prepare_assignment, prepare_in_place, record, record_assignment, record_subscript,
+    retain_grad,
+};

@@ -10,8 +10,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use tensorsh::shell::{self, ColorChoice, Screen, Stream, complain, show};
 use tensorsh::transcript::{
-    Document, Form, Palette, Terms, Totals, collect, read_text, replay, run_files,
-    spawn_with_big_stack,
+    Document, Form, Palette, Terms, Totals, collect, read_text, replay, run_files, spawn_with_big_stack,
 };
 
 const USAGE: &str = "\
@@ -32,12 +31,7 @@ Text from standard input that starts with `>>> ` or `rhai> ` is run as a session
 #[command(name = "tensorsh", version, override_usage = USAGE, after_help = AFTER, disable_help_subcommand = true)]
 struct Cli {
     /// Evaluate CODE and show its value, as the prompt would; may be given several times
-    #[arg(
-        short = 'e',
-        long = "eval",
-        value_name = "CODE",
-        allow_hyphen_values = true
-    )]
+    #[arg(short = 'e', long = "eval", value_name = "CODE", allow_hyphen_values = true)]
     code: Vec<String>,
 
     /// Say less: no greeting at the prompt, only the failures of a test
@@ -123,21 +117,15 @@ fn run(cli: Cli) -> i32 {
         Some(Command::Replay(replay)) => run_replay(&replay),
         None if !cli.code.is_empty() => shell::run_code(screen, &cli.code, as_text(&cli.script)),
         None => match cli.script.split_first() {
-            Some((file, args)) if file != "-" => {
-                shell::run_file(screen, file.as_ref(), as_text(args))
-            }
+            Some((file, args)) if file != "-" => shell::run_file(screen, file.as_ref(), as_text(args)),
             None if stdin().is_terminal() => shell::prompt(screen, cli.quiet, Vec::new()),
-            script => {
-                shell::run_standard_input(screen, as_text(script.map_or(&[], |(_, args)| args)))
-            }
+            script => shell::run_standard_input(screen, as_text(script.map_or(&[], |(_, args)| args))),
         },
     }
 }
 
 fn as_text(args: &[OsString]) -> Vec<String> {
-    args.iter()
-        .map(|arg| arg.to_string_lossy().into_owned())
-        .collect()
+    args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect()
 }
 
 fn run_test(screen: Screen, test: &Test, quiet: bool) -> i32 {
@@ -154,10 +142,7 @@ fn run_test(screen: Screen, test: &Test, quiet: bool) -> i32 {
     }
     let palette = Palette::new(screen.is_coloured(Stream::Output));
     let mut totals = Totals::default();
-    let terms = Terms {
-        update: test.update,
-        limit: Duration::from_secs(test.timeout),
-    };
+    let terms = Terms { update: test.update, limit: Duration::from_secs(test.timeout) };
     run_files(&files, terms, |report| {
         totals.add(&report);
         show(&report.render(&palette, quiet));

@@ -128,12 +128,12 @@ impl Session {
     }
 
     /// Runs an evaluation so that nothing it does can end the process.
-    fn guarded(&mut self, evaluate: impl FnOnce(&mut Session) -> Result<(), Failure>) -> Outcome {
+    fn guarded(&mut self, evaluate: impl FnOnce(&mut Session) -> Result<(), Box<Failure>>) -> Outcome {
         self.state.interrupt.store(false, Ordering::Relaxed);
         let result = catch_unwind(AssertUnwindSafe(|| evaluate(self)));
         let error = match result {
             Ok(Ok(())) => None,
-            Ok(Err(failure)) => Some(failure),
+            Ok(Err(failure)) => Some(*failure),
             Err(_) => Some(Failure {
                 kind: ErrorKind::SystemError.name(),
                 message: "internal error; the session goes on, please report what you typed".into(),
@@ -147,7 +147,7 @@ impl Session {
         Outcome { text: self.state.take_printed(), error: error.filter(|_| exit.is_none()), exit }
     }
 
-    fn eval_rhai(&mut self, source: &str, echo: bool) -> Result<(), Failure> {
+    fn eval_rhai(&mut self, source: &str, echo: bool) -> Result<(), Box<Failure>> {
         // A script's first line may name its interpreter; as a comment it keeps the line numbers.
         let shebang;
         let source = match source.strip_prefix("#!") {
@@ -165,27 +165,29 @@ impl Session {
                 if echo && python::translate(source, &defined).is_ok() {
                     return self.eval_python(source);
                 }
-                return Err(failure(fault::from_parse(&error), source));
+                return Err(failure(fault::from_parse(&error), source).into());
             }
         };
         let value = self.run(&ast).map_err(|error| {
             let fault = fault::from_eval(&error, source);
-            self.advise(failure(fault, source))
+            Box::new(self.advise(failure(fault, source)))
         })?;
         if echo && !ends_muted(source) {
-            self.show(&value).map_err(|error| failure_of(error, None))?;
+            self.show(&value).map_err(|error| Box::new(failure_of(error, None)))?;
         }
         Ok(())
     }
 
-    fn eval_python(&mut self, source: &str) -> Result<(), Failure> {
-        let statements = python::translate(source, &|name| self.scope.contains(name)).map_err(|fault| Failure {
-            kind: fault.kind.to_string(),
-            message: fault.message,
-            position: Some(line_and_column(source, fault.offset)),
-            hint: None,
-            trace: Vec::new(),
-            interrupted: false,
+    fn eval_python(&mut self, source: &str) -> Result<(), Box<Failure>> {
+        let statements = python::translate(source, &|name| self.scope.contains(name)).map_err(|fault| {
+            Box::new(Failure {
+                kind: fault.kind.to_string(),
+                message: fault.message,
+                position: Some(line_and_column(source, fault.offset)),
+                hint: None,
+                trace: Vec::new(),
+                interrupted: false,
+            })
         })?;
         for statement in statements {
             match statement {
@@ -193,24 +195,24 @@ impl Session {
                     for name in names {
                         if self.scope.remove::<Dynamic>(&name).is_none() {
                             let error = Error::new(ErrorKind::NameError, format!("name '{name}' is not defined"));
-                            return Err(failure_of(error, None));
+                            return Err(failure_of(error, None).into());
                         }
                     }
                 }
                 Statement::Run { rhai, echo, map, .. } => {
                     let located = |fault: Fault| {
-                        let offset = offset_of(&rhai, fault.position).and_then(|offset| Some(map.source_offset(offset)));
+                        let offset = offset_of(&rhai, fault.position).map(|offset| map.source_offset(offset));
                         let mut failure = failure(fault, &rhai);
                         failure.position = offset.map(|offset| line_and_column(source, offset));
-                        failure
+                        Box::new(failure)
                     };
                     let ast = self.engine.compile(&rhai).map_err(|error| located(fault::from_parse(&error)))?;
                     let value = self.run(&ast).map_err(|error| {
                         let failure = located(fault::from_eval(&error, &rhai));
-                        self.advise(failure)
+                        Box::new(self.advise(*failure))
                     })?;
                     if echo {
-                        self.show(&value).map_err(|error| failure_of(error, None))?;
+                        self.show(&value).map_err(|error| Box::new(failure_of(error, None)))?;
                     }
                 }
             }
@@ -268,10 +270,10 @@ impl Session {
 fn failure(fault: Fault, source: &str) -> Failure {
     let position = match (fault.position.line(), fault.position.position()) {
         (Some(line), Some(column)) => Some((line, column.max(1))),
+        // The end of the text is a place behind its last character.
+        _ if fault.error.kind == ErrorKind::SyntaxError => Some(line_and_column(source, source.len())),
         _ => None,
     };
-    // The end of the text is shown as a place behind the last character.
-    let position = position.or_else(|| fault.position.is_none().then_some(None).unwrap_or(Some(line_and_column(source, source.len()))));
     Failure { trace: fault.trace, interrupted: fault.interrupted, ..failure_of(fault.error, position) }
 }
 
@@ -328,9 +330,7 @@ fn has_open_comment(source: &str) -> bool {
             (Some(q), c) if c == q => quote = None,
             (Some(_), _) => {}
             (None, '"' | '`' | '\'') if depth == 0 => quote = Some(c),
-            (None, '/') if depth == 0 && chars.peek() == Some(&'/') => {
-                while chars.next_if(|&c| c != '\n').is_some() {}
-            }
+            (None, '/') if depth == 0 && chars.peek() == Some(&'/') => while chars.next_if(|&c| c != '\n').is_some() {},
             (None, '/') if chars.next_if_eq(&'*').is_some() => depth += 1,
             (None, '*') if depth > 0 && chars.next_if_eq(&'/').is_some() => depth -= 1,
             _ => {}

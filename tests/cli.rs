@@ -18,11 +18,7 @@ fn run(folder: &Path, args: &[&str], input: &[u8]) -> (i32, String, String) {
         .unwrap();
     // A program that does not read its input may have ended already.
     let _ = child.stdin.take().unwrap().write_all(input);
-    let Output {
-        status,
-        stdout,
-        stderr,
-    } = child.wait_with_output().unwrap();
+    let Output { status, stdout, stderr } = child.wait_with_output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     (status.code().unwrap_or(-1), text(stdout), text(stderr))
 }
@@ -44,29 +40,17 @@ fn out(text: &str) -> (i32, String, String) {
 
 #[test]
 fn code_shows_its_value() {
-    assert_eq!(
-        run_here(&["-e", "torch.ones(3)"], b""),
-        out("tensor([1., 1., 1.])\n")
-    );
-    assert_eq!(
-        run_here(&["-e", "let a = 1;", "-e", "a + 1"], b""),
-        out("2\n")
-    );
+    assert_eq!(run_here(&["-e", "torch.ones(3)"], b""), out("tensor([1., 1., 1.])\n"));
+    assert_eq!(run_here(&["-e", "let a = 1;", "-e", "a + 1"], b""), out("2\n"));
     assert_eq!(run_here(&["-e", "-1 + 2"], b""), out("1\n"));
-    assert_eq!(
-        run_here(&["-e", "print(ARGS.len())", "a", "-b"], b""),
-        out("2\n")
-    );
+    assert_eq!(run_here(&["-e", "print(ARGS.len())", "a", "-b"], b""), out("2\n"));
 }
 
 #[test]
 fn code_that_fails_shows_where() {
     let (status, stdout, stderr) = run_here(&["-e", "1 + x", "-e", "2"], b"");
     assert_eq!((status, stdout.as_str()), (1, ""));
-    assert_eq!(
-        stderr,
-        "NameError: name 'x' is not defined\n    1 + x\n        ^\n"
-    );
+    assert_eq!(stderr, "NameError: name 'x' is not defined\n    1 + x\n        ^\n");
 }
 
 #[test]
@@ -75,29 +59,17 @@ fn standard_input_is_a_script_or_a_session() {
     assert_eq!(run_here(&["-", "x"], b"print(ARGS[0])"), out("x\n"));
     assert_eq!(run_here(&[], b""), out(""));
     let page = b"\n  >>> t = torch.ones(3)\n  >>> t\n  tensor([9.])\n  rhai> 1 +\n      > 1\n  5\n";
-    assert_eq!(
-        run_here(&[], page),
-        out(">>> t = torch.ones(3)\n>>> t\ntensor([1., 1., 1.])\nrhai> 1 +\n    > 1\n2\n")
-    );
+    assert_eq!(run_here(&[], page), out(">>> t = torch.ones(3)\n>>> t\ntensor([1., 1., 1.])\nrhai> 1 +\n    > 1\n2\n"));
     let (status, stdout, stderr) = run_here(&[], b">>> x\n>>> torch.ones(3)\n");
-    assert_eq!(
-        (status, stdout.as_str()),
-        (1, ">>> x\n>>> torch.ones(3)\ntensor([1., 1., 1.])\n")
-    );
-    assert!(
-        stderr.starts_with("NameError: name 'x' is not defined\n"),
-        "{stderr}"
-    );
+    assert_eq!((status, stdout.as_str()), (1, ">>> x\n>>> torch.ones(3)\ntensor([1., 1., 1.])\n"));
+    assert!(stderr.starts_with("NameError: name 'x' is not defined\n"), "{stderr}");
 }
 
 #[test]
 fn scripts_take_arguments() {
     let script = "#!/usr/bin/env tensorsh\nfor arg in ARGS { print(arg); }\n7";
     let all = ["a.rhai", "test", "--help", "-e", "-q", "--", "x"];
-    assert_eq!(
-        run_on("a.rhai", script, &all),
-        out("test\n--help\n-e\n-q\n--\nx\n")
-    );
+    assert_eq!(run_on("a.rhai", script, &all), out("test\n--help\n-e\n-q\n--\nx\n"));
     assert_eq!(run_on("a.rhai", script, &["-q", "a.rhai"]), out(""));
     assert_eq!(run_on("test", "print(1)", &["./test"]), out("1\n"));
 }
@@ -106,75 +78,36 @@ fn scripts_take_arguments() {
 fn a_script_that_fails_names_file_line_and_column() {
     let (status, stdout, stderr) = run_on("a.rhai", "#!x\nprint(1);\n  print(x);\n", &["a.rhai"]);
     assert_eq!((status, stdout.as_str()), (1, "1\n"));
-    assert!(
-        stderr.starts_with("a.rhai:3:9: NameError: name 'x' is not defined\n"),
-        "{stderr}"
-    );
-    assert!(
-        stderr.contains("\n      print(x);\n            ^\n"),
-        "{stderr}"
-    );
+    assert!(stderr.starts_with("a.rhai:3:9: NameError: name 'x' is not defined\n"), "{stderr}");
+    assert!(stderr.contains("\n      print(x);\n            ^\n"), "{stderr}");
 }
 
 #[test]
 fn exit_gives_the_status() {
-    assert_eq!(
-        run_on("a.rhai", "print(1); exit(7); print(2)", &["a.rhai"]).0,
-        7
-    );
-    assert_eq!(
-        run_here(&["-e", "exit(3)", "-e", "print(1)"], b""),
-        (3, String::new(), String::new())
-    );
+    assert_eq!(run_on("a.rhai", "print(1); exit(7); print(2)", &["a.rhai"]).0, 7);
+    assert_eq!(run_here(&["-e", "exit(3)", "-e", "print(1)"], b""), (3, String::new(), String::new()));
 }
 
 #[test]
 fn files_that_cannot_be_read() {
-    let wanted = (
-        1,
-        String::new(),
-        "tensorsh: nope.rhai: No such file or directory\n".to_owned(),
-    );
+    let wanted = (1, String::new(), "tensorsh: nope.rhai: No such file or directory\n".to_owned());
     assert_eq!(run_here(&["nope.rhai"], b""), wanted);
     let folder = tempfile::tempdir().unwrap();
-    fs::write(
-        folder.path().join("bad.rhai"),
-        b"let a = 1;\nlet b = \"\xff\";\n",
-    )
-    .unwrap();
+    fs::write(folder.path().join("bad.rhai"), b"let a = 1;\nlet b = \"\xff\";\n").unwrap();
     for args in [&["bad.rhai"][..], &["replay", "bad.rhai"]] {
         let (status, _, stderr) = run(folder.path(), args, b"");
-        assert_eq!(
-            (status, stderr.as_str()),
-            (1, "tensorsh: bad.rhai: invalid UTF-8 at byte 20, line 2\n")
-        );
+        assert_eq!((status, stderr.as_str()), (1, "tensorsh: bad.rhai: invalid UTF-8 at byte 20, line 2\n"));
     }
     let (status, _, stderr) = run_here(&[], b"\xff");
-    assert_eq!(
-        (status, stderr.as_str()),
-        (
-            1,
-            "tensorsh: standard input: invalid UTF-8 at byte 0, line 1\n"
-        )
-    );
+    assert_eq!((status, stderr.as_str()), (1, "tensorsh: standard input: invalid UTF-8 at byte 0, line 1\n"));
 }
 
 #[test]
 fn wrong_usage_is_status_2() {
-    for args in [
-        &["--bogus"][..],
-        &["test"],
-        &["replay"],
-        &["-e"],
-        &["test", "--bogus", "x"],
-        &["--color", "red"],
-    ] {
+    for args in [&["--bogus"][..], &["test"], &["replay"], &["-e"], &["test", "--bogus", "x"], &["--color", "red"]] {
         let (status, stdout, stderr) = run_here(args, b"");
         assert_eq!((status, stdout.as_str()), (2, ""), "{args:?}");
-        assert!(
-            stderr.contains("Usage: tensorsh") || stderr.contains("try '--help'"),
-            "{stderr}"
-        );
+        assert!(stderr.contains("Usage: tensorsh") || stderr.contains("try '--help'"), "{stderr}");
     }
     let (status, stdout, _) = run_here(&["--help"], b"");
     assert!(status == 0 && stdout.contains("replay"));
@@ -184,10 +117,7 @@ fn wrong_usage_is_status_2() {
 
 #[test]
 fn colours_only_when_asked_for() {
-    for (args, wanted) in [
-        (&["-e", "x"][..], false),
-        (&["--color", "always", "-e", "x"], true),
-    ] {
+    for (args, wanted) in [(&["-e", "x"][..], false), (&["--color", "always", "-e", "x"], true)] {
         let (_, _, stderr) = run_here(args, b"");
         assert_eq!(stderr.contains('\u{1b}'), wanted, "{stderr:?}");
     }
@@ -203,10 +133,7 @@ fn a_reader_that_goes_away_is_no_fault() {
         .unwrap();
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
-    assert_eq!(
-        (output.status.code(), output.stderr.as_slice()),
-        (Some(0), &b""[..])
-    );
+    assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]));
 }
 
 #[cfg(unix)]
@@ -221,10 +148,7 @@ fn ctrl_c_ends_a_script() {
     let mut child = child;
     let mut first = [0; 2];
     std::io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut first).unwrap();
-    let killed = Command::new("kill")
-        .args(["-INT", &child.id().to_string()])
-        .status()
-        .unwrap();
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(killed.success());
     let output = child.wait_with_output().unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
@@ -275,19 +199,12 @@ fn transcripts_that_pass() {
 
 #[test]
 fn transcripts_that_fail_show_the_difference() {
-    let (status, stdout, stderr) = run_on(
-        "a.txt",
-        ">>> torch.ones(3)\ntensor([2.])\nend\n",
-        &["test", "a.txt"],
-    );
+    let (status, stdout, stderr) = run_on("a.txt", ">>> torch.ones(3)\ntensor([2.])\nend\n", &["test", "a.txt"]);
     let wanted = "a.txt:1\n    >>> torch.ones(3)\n  - tensor([2.])\n  - end\n  + tensor([1., 1., 1.])\n\
                   FAIL a.txt: 1 failed\nexamples: 0 passed, 1 failed\n0 passed, 1 failed\n";
     assert_eq!((status, stdout.as_str(), stderr.as_str()), (1, wanted, ""));
     let (status, stdout, stderr) = run_here(&["test", "nope"], b"");
-    assert_eq!(
-        (status, stdout.as_str()),
-        (1, "examples: 0 passed, 0 failed\n0 passed, 0 failed\n")
-    );
+    assert_eq!((status, stdout.as_str()), (1, "examples: 0 passed, 0 failed\n0 passed, 0 failed\n"));
     assert_eq!(stderr, "tensorsh: nope: No such file or directory\n");
 }
 
@@ -297,10 +214,7 @@ fn an_endless_example_fails() {
     let (status, stdout, _) = run_on("a.txt", text, &["test", "--timeout", "1", "a.txt"]);
     assert_eq!(status, 1);
     assert!(stdout.contains("interrupted after 1 s"), "{stdout}");
-    assert!(
-        stdout.ends_with("examples: 1 passed, 1 failed\n0 passed, 1 failed\n"),
-        "{stdout}"
-    );
+    assert!(stdout.ends_with("examples: 1 passed, 1 failed\n0 passed, 1 failed\n"), "{stdout}");
 }
 
 #[test]
@@ -319,30 +233,18 @@ fn folders_are_walked_in_order() {
 
 #[test]
 fn update_rewrites_outputs_and_nothing_else() {
-    let stale = PAGE
-        .replace("1., 1.]", "2.]")
-        .replace("'t' is", "'u' is")
-        .replace("1., ...", "3., ...");
+    let stale = PAGE.replace("1., 1.]", "2.]").replace("'t' is", "'u' is").replace("1., ...", "3., ...");
     for line_end in ["\n", "\r\n"] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.md");
         fs::write(&path, stale.replace('\n', line_end)).unwrap();
         let (status, stdout, _) = run(folder.path(), &["test", "--update", "a.md"], b"");
         assert_eq!(status, 0);
-        assert!(
-            stdout.starts_with("ok   a.md: 2 passed, 3 updated, 1 skipped\n"),
-            "{stdout}"
-        );
+        assert!(stdout.starts_with("ok   a.md: 2 passed, 3 updated, 1 skipped\n"), "{stdout}");
         let wanted = PAGE
-            .replace(
-                "call last):\nNameError: name 't'",
-                "call last):\n  ...\nNameError: name 't'",
-            )
+            .replace("call last):\nNameError: name 't'", "call last):\n  ...\nNameError: name 't'")
             .replace("1., ...", "1., 1., 1.");
-        assert_eq!(
-            fs::read_to_string(&path).unwrap(),
-            wanted.replace('\n', line_end)
-        );
+        assert_eq!(fs::read_to_string(&path).unwrap(), wanted.replace('\n', line_end));
     }
 }
 
@@ -354,12 +256,6 @@ fn replay_prints_the_sessions_of_now() {
     assert_eq!(run_on("a.txt", text, &["replay", "a.txt"]), out(wanted));
     let (status, stdout, _) = run_on("a.md", PAGE, &["replay", "a.md"]);
     assert_eq!(status, 0);
-    assert!(
-        stdout.starts_with(">>> t = torch.ones(3)\n>>> t\ntensor([1., 1., 1.])\n>>> x\nTraceback"),
-        "{stdout}"
-    );
-    assert!(
-        stdout.contains("\n\nrhai> t\nTraceback") && !stdout.contains("Fresh"),
-        "{stdout}"
-    );
+    assert!(stdout.starts_with(">>> t = torch.ones(3)\n>>> t\ntensor([1., 1., 1.])\n>>> x\nTraceback"), "{stdout}");
+    assert!(stdout.contains("\n\nrhai> t\nTraceback") && !stdout.contains("Fresh"), "{stdout}");
 }

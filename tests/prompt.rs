@@ -11,11 +11,7 @@ use expectrl::{ControlCode, Eof, Expect, Session};
 /// A prompt whose history stands below `state`.
 fn open(state: &Path) -> OsSession {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tensorsh"));
-    command
-        .env("XDG_STATE_HOME", state)
-        .env("TERM", "xterm")
-        .env("NO_COLOR", "1")
-        .arg("-q");
+    command.env("XDG_STATE_HOME", state).env("TERM", "xterm").env("NO_COLOR", "1").arg("-q");
     let mut session = Session::spawn(command).unwrap();
     session.set_expect_timeout(Some(Duration::from_secs(20)));
     session.expect("rhai> ").unwrap();
@@ -55,10 +51,7 @@ fn a_session() {
     check(&mut session, ">>> u = torch.ones(3)", "\n");
     check(&mut session, ">>> u", "tensor([1., 1., 1.])");
     session.send_line("1 + x").unwrap();
-    expect(
-        &mut session,
-        "NameError: name 'x' is not defined\r\n    1 + x\r\n        ^\r\n",
-    );
+    expect(&mut session, "NameError: name 'x' is not defined\r\n    1 + x\r\n        ^\r\n");
     expect(&mut session, "rhai> ");
     check(&mut session, "1 + 1", "\n2\r\n");
     leave(&mut session);
@@ -119,9 +112,7 @@ fn a_pasted_page_runs() {
 fn a_page_that_arrives_line_by_line_runs() {
     let state = tempfile::tempdir().unwrap();
     let mut session = open(state.path());
-    session
-        .send(format!("{PAGE}\n").replace('\n', "\r"))
-        .unwrap();
+    session.send(format!("{PAGE}\n").replace('\n', "\r")).unwrap();
     for wanted in [
         "\ntensor([1., 1., 1.])\r\n",
         "\nNameError: name 'x' is not defined\r\n",
@@ -138,11 +129,7 @@ fn a_page_that_arrives_line_by_line_runs() {
 fn a_line_typed_after_a_page_is_run() {
     let state = tempfile::tempdir().unwrap();
     let mut session = open(state.path());
-    check(
-        &mut session,
-        ">>> torch.ones(3)",
-        "\ntensor([1., 1., 1.])\r\n",
-    );
+    check(&mut session, ">>> torch.ones(3)", "\ntensor([1., 1., 1.])\r\n");
     std::thread::sleep(Duration::from_millis(200));
     check(&mut session, "[1, 2]", "\n[1, 2]\r\n");
     leave(&mut session);

@@ -115,21 +115,48 @@ const DERIVATIVES: &[Derivative] = &[
     row("true_divide.Tensor", "DivBackward0", quotient).uses(&[0, 1]),
     row("pow.Tensor_Scalar", "PowBackward0", power_of_number).uses(&[0]),
     row("neg", "NegBackward0", |_, g| one(neg(g))),
-    row("reciprocal", "ReciprocalBackward0", |c, g| { let out = output(c)?; one(neg(&mul(g, &conj(&mul(&out, &out)?))?)) }).uses_output(),
+    row("reciprocal", "ReciprocalBackward0", |c, g| {
+        let out = output(c)?;
+        one(neg(&mul(g, &conj(&mul(&out, &out)?))?))
+    })
+    .uses_output(),
     row("exp", "ExpBackward0", |c, g| one(mul(g, &conj(&output(c)?)))).uses_output(),
     row("log", "LogBackward0", |c, g| one(div(g, &conj(&input(c, 0)?)))).uses(&[0]),
-    row("sqrt", "SqrtBackward0", |c, g| { let twice = scale(&conj(&output(c)?), Scalar::Int(2))?; one(div(g, &twice)) }).uses_output(),
+    row("sqrt", "SqrtBackward0", |c, g| {
+        let twice = scale(&conj(&output(c)?), Scalar::Int(2))?;
+        one(div(g, &twice))
+    })
+    .uses_output(),
     row("sin", "SinBackward0", |c, g| one(mul(g, &conj(&apply(UnaryOp::Cos, &input(c, 0)?)?)))).uses(&[0]),
     row("cos", "CosBackward0", |c, g| one(neg(&mul(g, &conj(&apply(UnaryOp::Sin, &input(c, 0)?)?))?))).uses(&[0]),
-    row("tanh", "TanhBackward0", |c, g| { let out = output(c)?; let square = mul(&out, &out)?; one(sub(g, &mul(g, &conj(&square))?)) }).uses_output(),
-    row("sigmoid", "SigmoidBackward0", |c, g| { let out = output(c)?; let square = mul(&out, &out)?; one(mul(g, &conj(&sub(&out, &square)?))) }).uses_output(),
+    row("tanh", "TanhBackward0", |c, g| {
+        let out = output(c)?;
+        let square = mul(&out, &out)?;
+        one(sub(g, &mul(g, &conj(&square))?))
+    })
+    .uses_output(),
+    row("sigmoid", "SigmoidBackward0", |c, g| {
+        let out = output(c)?;
+        let square = mul(&out, &out)?;
+        one(mul(g, &conj(&sub(&out, &square)?)))
+    })
+    .uses_output(),
     row("abs", "AbsBackward0", |c, g| one(mul(g, &apply(UnaryOp::Sgn, &input(c, 0)?)?))).uses(&[0]),
     row("relu", "ReluBackward0", |c, g| one(mul(g, &apply(UnaryOp::Sign, &output(c)?)?))).uses_output(),
     // Reductions.
     row("sum", "SumBackward0", |c, g| one(spread(g, &input(c, 0)?, &[], true))),
-    row("sum.dim_IntList", "SumBackward1", |c, g| { let (dims, keep) = reduced(c)?; one(spread(g, &input(c, 0)?, &dims, keep)) }),
-    row("mean", "MeanBackward0", |c, g| { let x = input(c, 0)?; one(average(g, &x, &[], true)) }),
-    row("mean.dim", "MeanBackward1", |c, g| { let (dims, keep) = reduced(c)?; one(average(g, &input(c, 0)?, &dims, keep)) }),
+    row("sum.dim_IntList", "SumBackward1", |c, g| {
+        let (dims, keep) = reduced(c)?;
+        one(spread(g, &input(c, 0)?, &dims, keep))
+    }),
+    row("mean", "MeanBackward0", |c, g| {
+        let x = input(c, 0)?;
+        one(average(g, &x, &[], true))
+    }),
+    row("mean.dim", "MeanBackward1", |c, g| {
+        let (dims, keep) = reduced(c)?;
+        one(average(g, &input(c, 0)?, &dims, keep))
+    }),
 ];
 
 fn one(grad: Result<View>) -> Gradients {
@@ -317,5 +344,11 @@ fn average(grad: &View, input: &View, dims: &[i64], kept: bool) -> Result<View> 
             .collect();
         sizes?.iter().product()
     };
-    binary(BinaryOp::TrueDivide, Operand::Tensor(&spread), Operand::Number(Scalar::Int(count)), Output::New, DType::Float)
+    binary(
+        BinaryOp::TrueDivide,
+        Operand::Tensor(&spread),
+        Operand::Number(Scalar::Int(count)),
+        Output::New,
+        DType::Float,
+    )
 }

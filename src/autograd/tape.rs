@@ -71,7 +71,13 @@ impl Drop for Node {
     }
 }
 
-fn node(name: impl Into<String>, edges: Vec<Edge>, saves: bool, saved: Vec<(Tensor, u64, usize)>, backward: Backward) -> Rc<Node> {
+fn node(
+    name: impl Into<String>,
+    edges: Vec<Edge>,
+    saves: bool,
+    saved: Vec<(Tensor, u64, usize)>,
+    backward: Backward,
+) -> Rc<Node> {
     let sequence = SEQUENCE.with(|s| {
         s.set(s.get() + 1);
         s.get()
@@ -110,6 +116,15 @@ fn set_grad_fn(tensor: &Tensor, node: Rc<Node>) {
         meta.grad_fn = Some((node, 0));
         meta.requires_grad = false;
     });
+}
+
+/// Makes the pass keep the gradient of a tensor that is not a leaf.
+pub fn retain_grad(tensor: &Tensor) {
+    let grad_fn = tensor.autograd(|meta| meta.grad_fn.as_ref().map(|(grad_fn, _)| grad_fn.clone()));
+    if let Some(node) = grad_fn.as_ref().and_then(node_of) {
+        tensor.autograd_mut(|meta| meta.retains_grad = true);
+        node.retained.borrow_mut().push(tensor.clone());
+    }
 }
 
 /// The arguments of a call as they were before it ran.
@@ -177,7 +192,9 @@ fn check_base(base: Option<&Tensor>) -> Result<Before> {
 pub fn record(key: &'static str, inputs: Inputs, result: &Value, before: Option<Before>) -> Result<()> {
     let results: Vec<&Tensor> = match result {
         Value::Tensor(tensor) => vec![tensor],
-        Value::Tuple(items) | Value::List(items) => items.iter().filter_map(|v| if let Value::Tensor(t) = v { Some(t) } else { None }).collect(),
+        Value::Tuple(items) | Value::List(items) => {
+            items.iter().filter_map(|v| if let Value::Tensor(t) = v { Some(t) } else { None }).collect()
+        }
         _ => return Ok(()),
     };
     let returned_itself = |t: &Tensor| before.is_none() && inputs.tensors.iter().flatten().any(|input| input.is(t));
@@ -211,7 +228,11 @@ pub fn record(key: &'static str, inputs: Inputs, result: &Value, before: Option<
             _ => {
                 set_grad_fn(tensor, node);
                 if i > 0 {
-                    tensor.autograd_mut(|meta| if let Some((_, nr)) = &mut meta.grad_fn { *nr = i });
+                    tensor.autograd_mut(|meta| {
+                        if let Some((_, nr)) = &mut meta.grad_fn {
+                            *nr = i
+                        }
+                    });
                 }
             }
         }
@@ -241,10 +262,12 @@ pub fn record_subscript(tensor: &Tensor, indices: &[Index], result: &Value) -> R
         (false, _) => "IndexBackward0",
         (true, list) => match list.iter().rfind(|i| !matches!(i, Index::Ellipsis)) {
             Some(Index::Int(_)) => "SelectBackward0",
-            Some(Index::Slice { start: None, stop: None, step: 1 }) => match list.iter().rfind(|i| matches!(i, Index::Int(_))) {
-                Some(_) => "SelectBackward0",
-                None => "AliasBackward0",
-            },
+            Some(Index::Slice { start: None, stop: None, step: 1 }) => {
+                match list.iter().rfind(|i| matches!(i, Index::Int(_))) {
+                    Some(_) => "SelectBackward0",
+                    None => "AliasBackward0",
+                }
+            }
             Some(Index::NewAxis | Index::Bool(_)) => "UnsqueezeBackward0",
             Some(_) => "SliceBackward0",
             None => "AliasBackward0",
@@ -350,7 +373,9 @@ fn fit(grad: View, input: &View) -> Result<View> {
         if !dims.is_empty() {
             grad = crate::ops::reduce::sum(&grad, Some(&dims), true, None)?;
         }
-        grad = grad.with_layout(grad.layout.view(input.sizes()).or_else(|_| copy::contiguous(&grad)?.layout.view(input.sizes()))?);
+        grad = grad.with_layout(
+            grad.layout.view(input.sizes()).or_else(|_| copy::contiguous(&grad)?.layout.view(input.sizes()))?,
+        );
     }
     let wanted = if input.dtype.is_complex() || !grad.dtype.is_complex() { input.dtype } else { grad.dtype };
     if grad.dtype != wanted { copy::cast(&grad, wanted) } else { Ok(grad) }

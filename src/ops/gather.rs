@@ -170,7 +170,10 @@ fn selects_rows(view: &View, index: &View) -> bool {
     view.layout.is_contiguous()
         && view.ndim() == index.ndim()
         && view.numel() > 0
-        && index.strides().split_first().is_some_and(|(first, rest)| *first == 1 && rest.iter().all(|&stride| stride == 0))
+        && index
+            .strides()
+            .split_first()
+            .is_some_and(|(first, rest)| *first == 1 && rest.iter().all(|&stride| stride == 0))
         && view.sizes().iter().skip(1).eq(index.sizes().iter().skip(1))
 }
 
@@ -267,7 +270,9 @@ fn scatter(view: &View, d: usize, index: &View, what: Scattered, reduce: Reduce)
             (View::scalar(value, view.dtype)?, lines, fits(value, view.dtype).err())
         }
     };
-    through_bits(view, |view| Scatter { d, index, source: &source, lines: &lines, reduce, unfit: unfit.as_ref() }.write(view))
+    through_bits(view, |view| {
+        Scatter { d, index, source: &source, lines: &lines, reduce, unfit: unfit.as_ref() }.write(view)
+    })
 }
 
 fn check_scatter_shape(view: &View, d: usize, index: &View, source: Option<&View>) -> Result<()> {
@@ -626,10 +631,7 @@ pub fn index_copy_(view: &View, dim: i64, index: &View, source: &View) -> Result
     }
     let count = index.numel();
     if source.ndim() == 0 && count != 1 {
-        bail!(
-            IndexError,
-            "index_copy_(): When source is scalar, index should have one element (got {count})"
-        );
+        bail!(IndexError, "index_copy_(): When source is scalar, index should have one element (got {count})");
     }
     if source.ndim() != view.ndim() && source.ndim() != 0 && view.ndim() != 0 {
         bail!(
@@ -641,11 +643,7 @@ pub fn index_copy_(view: &View, dim: i64, index: &View, source: &View) -> Result
         );
     }
     if index.dtype != DType::Long {
-        bail!(
-            RuntimeError,
-            "index_copy_(): Expected a long tensor for index, but got {}",
-            index.dtype.scalar_type()
-        );
+        bail!(RuntimeError, "index_copy_(): Expected a long tensor for index, but got {}", index.dtype.scalar_type());
     }
     if view.dtype != source.dtype {
         bail!(

@@ -53,12 +53,7 @@ fn is_skipped(tensor: &View) -> bool {
 
 fn check_sizes(model: &View, tensor: &View, dim: usize, position: usize) -> Result<()> {
     if model.ndim() != tensor.ndim() {
-        bail!(
-            RuntimeError,
-            "Tensors must have same number of dimensions: got {} and {}",
-            model.ndim(),
-            tensor.ndim()
-        );
+        bail!(RuntimeError, "Tensors must have same number of dimensions: got {} and {}", model.ndim(), tensor.ndim());
     }
     for (i, (expected, got)) in model.sizes().iter().zip(tensor.sizes()).enumerate() {
         if i != dim && expected != got {

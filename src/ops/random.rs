@@ -22,9 +22,7 @@ mod tests;
 mod top;
 
 pub use continuous::{cauchy, exponential, geometric, log_normal};
-pub use discrete::{
-    FullRange, bernoulli_scalar, bernoulli_tensor, random_from_to, random_full, randperm,
-};
+pub use discrete::{FullRange, bernoulli_scalar, bernoulli_tensor, random_from_to, random_full, randperm};
 pub use generator::Generator;
 pub use multinomial::multinomial;
 pub use real::Real;
@@ -83,27 +81,14 @@ impl RealKind {
 }
 
 /// `n` numbers from [from, to): `torch.rand` and `uniform_(from, to)`. Rounded to the dtype, in double precision.
-pub fn uniform(
-    generator: &mut Generator,
-    n: usize,
-    kind: RealKind,
-    from: f64,
-    to: f64,
-) -> Vec<f64> {
+pub fn uniform(generator: &mut Generator, n: usize, kind: RealKind, from: f64, to: f64) -> Vec<f64> {
     with_real!(kind, T => widened(n, |out: &mut [T]| uniform_into(generator, out, from, to)))
 }
 
 /// `n` normal numbers: `torch.randn` and `normal_(mean, std)`. Rounded to the dtype, in double precision.
 ///
 /// `contiguous` tells whether the tensor to be filled is.
-pub fn normal(
-    generator: &mut Generator,
-    n: usize,
-    kind: RealKind,
-    mean: f64,
-    std: f64,
-    contiguous: bool,
-) -> Vec<f64> {
+pub fn normal(generator: &mut Generator, n: usize, kind: RealKind, mean: f64, std: f64, contiguous: bool) -> Vec<f64> {
     with_real!(kind, T => widened(n, |out: &mut [T]| normal_into(generator, out, mean, std, contiguous)))
 }
 
@@ -127,13 +112,7 @@ pub fn uniform_into<T: Real>(generator: &mut Generator, out: &mut [T], from: f64
 /// Fewer than 16 numbers, and the elements of a tensor that is not contiguous, come one by one out of a stream of
 /// doubles of which every second is kept for the next call. All others are made 16 at a time; if that does not come
 /// out even, the last 16 elements are made anew, those that already had a value included.
-pub fn normal_into<T: Real>(
-    generator: &mut Generator,
-    out: &mut [T],
-    mean: f64,
-    std: f64,
-    contiguous: bool,
-) {
+pub fn normal_into<T: Real>(generator: &mut Generator, out: &mut [T], mean: f64, std: f64, contiguous: bool) {
     if out.len() < BLOCK || !contiguous {
         for value in out {
             *value = T::nearest(generator.normal(mean, std));

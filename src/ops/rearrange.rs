@@ -31,12 +31,9 @@ pub fn roll(view: &View, shifts: &[i64], dims: &[i64]) -> Result<View> {
             let layout = rolled.layout.view(view.sizes())?;
             Ok(rolled.with_layout(layout))
         }
-        _ if shifts.len() != dims.len() => bail!(
-            RuntimeError,
-            "shifts and dimensions must align. shifts: {}, dims:{}",
-            shifts.len(),
-            dims.len()
-        ),
+        _ if shifts.len() != dims.len() => {
+            bail!(RuntimeError, "shifts and dimensions must align. shifts: {}, dims:{}", shifts.len(), dims.len())
+        }
         _ => shifts.iter().zip(dims).try_fold(resolved(view)?, |view, (shift, dim)| roll_one(&view, *shift, *dim)),
     }
 }
@@ -111,10 +108,7 @@ pub fn rot90(view: &View, k: i64, dims: &[i64]) -> Result<View> {
         bail!(RuntimeError, "expected total dims >= 2, but got total dims = {ndim}");
     }
     if dim0 == dim1 || dim0.abs_diff(dim1) == ndim as u64 {
-        bail!(
-            RuntimeError,
-            "expected rotation dims to be different, but got dim0 = {dim0} and dim1 = {dim1}"
-        );
+        bail!(RuntimeError, "expected rotation dims to be different, but got dim0 = {dim0} and dim1 = {dim1}");
     }
     for (name, dim) in [("dim0", dim0), ("dim1", dim1)] {
         if dim < -ndim || dim >= ndim {
@@ -174,10 +168,7 @@ pub fn repeat_interleave(view: &View, repeats: i64, dim: Option<i64>, output_siz
     if let Some(given) = output_size {
         let expected = sizes[d].saturating_mul(repeats);
         if given != expected {
-            bail!(
-                RuntimeError,
-                "repeat_interleave: Invalid output_size, expected {expected} but got {given}"
-            );
+            bail!(RuntimeError, "repeat_interleave: Invalid output_size, expected {expected} but got {given}");
         }
     }
     flatten(&row_major_copy(&input)?, d as i64, d as i64 + 1)

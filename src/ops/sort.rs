@@ -97,7 +97,8 @@ fn arrange(view: &View, dim: usize, values: &View, places: &View, order: impl Fn
     let (value_starts, kept, value_stride) = lines(&values.layout, dim);
     let (place_starts, _, place_stride) = lines(&places.layout, dim);
     let mut items: Vec<Ranked> = Vec::with_capacity(size as usize);
-    for ((start, value_start), place_start) in starts.offsets().zip(value_starts.offsets()).zip(place_starts.offsets()) {
+    for ((start, value_start), place_start) in starts.offsets().zip(value_starts.offsets()).zip(place_starts.offsets())
+    {
         items.clear();
         dispatch!(view.dtype, T => {
             let from = from.typed::<T>();

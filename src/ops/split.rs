@@ -23,10 +23,7 @@ pub fn split(view: &View, split_size: i64, dim: i64) -> Result<Vec<View>> {
     }
     let (d, size) = size_at(&view.layout, dim)?;
     if split_size == 0 && size != 0 {
-        bail!(
-            RuntimeError,
-            "split_size can only be 0 if dimension size is 0, but got dimension size of {size}"
-        );
+        bail!(RuntimeError, "split_size can only be 0 if dimension size is 0, but got dimension size of {size}");
     }
     let mut pieces = Vec::new();
     let mut start = 0i64;
@@ -126,10 +123,7 @@ pub fn tensor_split_indices(view: &View, indices: &[i64], dim: i64) -> Result<Ve
 
 fn splittable(view: &View, dim: i64) -> Result<(usize, i64)> {
     if view.ndim() == 0 {
-        bail!(
-            RuntimeError,
-            "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims"
-        );
+        bail!(RuntimeError, "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims");
     }
     size_at(&view.layout, dim)
 }

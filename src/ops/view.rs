@@ -125,10 +125,7 @@ pub fn adjoint(view: &View, name: &str) -> Result<View> {
 fn swap_last_two(view: &View, name: &str) -> Result<View> {
     match view.ndim() {
         0 => Ok(view.clone()),
-        1 => bail!(
-            RuntimeError,
-            "tensor.{name} is only supported on matrices or batches of matrices. Got 1-D tensor."
-        ),
+        1 => bail!(RuntimeError, "tensor.{name} is only supported on matrices or batches of matrices. Got 1-D tensor."),
         _ => transpose(view, -2, -1),
     }
 }
@@ -288,11 +285,7 @@ pub fn narrow(view: &View, dim: i64, start: i64, length: i64) -> Result<View> {
     }
     let (d, size) = size_at(&view.layout, dim)?;
     if start < -size || start > size {
-        bail!(
-            IndexError,
-            "start out of range (expected to be in range of [{}, {size}], but got {start})",
-            -size
-        );
+        bail!(IndexError, "start out of range (expected to be in range of [{}, {size}], but got {start})", -size);
     }
     let start = if start < 0 { start + size } else { start };
     if start > size - length {
@@ -388,10 +381,7 @@ pub fn unflatten(view: &View, dim: i64, sizes: &[i64]) -> Result<View> {
 pub fn channels_last(view: &View, rank: usize) -> Result<View> {
     if view.ndim() != rank {
         let name = if rank == 4 { "channels_last" } else { "channels_last_3d" };
-        return Err(Error::new(
-            ErrorKind::RuntimeError,
-            format!("required rank {rank} tensor to use {name} format"),
-        ));
+        return Err(Error::new(ErrorKind::RuntimeError, format!("required rank {rank} tensor to use {name} format")));
     }
     let fastest_first = std::iter::once(1).chain((2..rank).rev()).chain(std::iter::once(0));
     let mut strides = Dims::from_elem(0, rank);

@@ -2,7 +2,7 @@
 //! of Python itself for the functions PyTorch writes in Python.
 
 use super::signature::{Kind, Param, Signature};
-use crate::tensor::{Device, Dims, DType, Error, ErrorKind, Result};
+use crate::tensor::{DType, Device, Dims, Error, ErrorKind, Result};
 use crate::value::Value;
 use smallvec::SmallVec;
 use std::rc::Rc;
@@ -43,7 +43,9 @@ pub fn bind<'s>(
     let (first, second) = (candidates.next(), candidates.next());
     if let (Some(only), None) = (first, second) {
         return match parser {
-            Parser::Torch => attempt(only, method, arguments)?.map(|bound| (0, bound)).or_else(|m| Err(m.error(only, method.is_some(), arguments))),
+            Parser::Torch => attempt(only, method, arguments)?
+                .map(|bound| (0, bound))
+                .map_err(|m| m.error(only, method.is_some(), arguments)),
             Parser::NoArguments => no_arguments(name, only, method, arguments).map(|bound| (0, bound)),
             Parser::Python(path) => as_python(path, only, method, arguments).map(|bound| (0, bound)),
         };
@@ -185,7 +187,11 @@ impl Mismatch {
                     .collect();
                 // The plural is PyTorch's own, the wrong way round.
                 let plural = if missing.len() == 1 { "s" } else { "" };
-                format!("{name}() missing {} required positional argument{plural}: {}", missing.len(), missing.join(", "))
+                format!(
+                    "{name}() missing {} required positional argument{plural}: {}",
+                    missing.len(),
+                    missing.join(", ")
+                )
             }
             Mismatch::Wrong { param, position, got, element } => {
                 let Some(param) = params.get(*param) else { return Error::type_error("invalid arguments") };
@@ -351,7 +357,8 @@ fn accept(param: &Param, value: &Value) -> Accept {
         Kind::Number => value.as_scalar().is_some() || matches!(value, Value::BigInt(_)) || is_scalar_tensor(value),
         Kind::Int => matches!(value, Value::Int(_) | Value::BigInt(_)) || is_integer_tensor(value),
         Kind::Float => {
-            matches!(value, Value::Int(_) | Value::BigInt(_) | Value::Float(_) | Value::Bool(_)) || is_scalar_tensor(value)
+            matches!(value, Value::Int(_) | Value::BigInt(_) | Value::Float(_) | Value::Bool(_))
+                || is_scalar_tensor(value)
         }
         Kind::Bool => matches!(value, Value::Bool(_)),
         Kind::Str => matches!(value, Value::Str(_)),
@@ -443,7 +450,9 @@ fn convert(name: &str, param: &Param, value: &Value) -> Result<Value> {
         (Kind::DType, Value::Type(class)) => dtype_of_type(class).map_or(Value::None, Value::DType),
         (Kind::Device, Value::Str(text)) => Value::Device(Device::parse(text)?),
         (Kind::Device, Value::Int(index)) => Value::Device(Device::parse(&format!("cuda:{index}"))?),
-        (Kind::Name, Value::Str(text)) => return Err(Error::runtime(format!("Name '{text}' not found in Tensor[None]."))),
+        (Kind::Name, Value::Str(text)) => {
+            return Err(Error::runtime(format!("Name '{text}' not found in Tensor[None].")));
+        }
         _ => value.clone(),
     })
 }

@@ -34,9 +34,12 @@ pub fn register(engine: &mut Engine, state: &Rc<State>) {
         }
     });
     let this = state.clone();
-    engine.register_fn("__call__", move |_: NativeCallContext, object: Dynamic, name: &str, args: Array, keywords: Map| {
-        call_named(&this, name, Some(object), args, keywords)
-    });
+    engine.register_fn(
+        "__call__",
+        move |_: NativeCallContext, object: Dynamic, name: &str, args: Array, keywords: Map| {
+            call_named(&this, name, Some(object), args, keywords)
+        },
+    );
     let this = state.clone();
     engine.register_fn("map", move |context: NativeCallContext, function: FnPtr, items: Dynamic| -> Scripted<Array> {
         let items = to_value(&items).and_then(|v| subscript::items(&this, &v)).map_err(fault::thrown)?;

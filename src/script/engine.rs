@@ -14,7 +14,7 @@ use rhai::packages::{
     ArithmeticPackage, BasicArrayPackage, BasicFnPackage, BasicIteratorPackage, BasicMapPackage, BasicMathPackage,
     BasicStringPackage, LanguageCorePackage, LogicPackage, MoreStringPackage, Package,
 };
-use rhai::{Dynamic, Engine, EvalAltResult, FuncRegistration, Module, NativeCallContext, RhaiFunc, Token};
+use rhai::{Dynamic, Engine, FuncRegistration, Module, NativeCallContext, RhaiFunc, Token};
 use std::any::TypeId;
 use std::cell::Cell;
 use std::rc::Rc;
@@ -25,8 +25,6 @@ const MAX_CALL_LEVELS: usize = 1000;
 const MAX_EXPRESSION_DEPTH: usize = 500;
 /// No single string of a script may grow beyond this many bytes.
 const MAX_STRING: usize = 1 << 30;
-
-type Scripted<T> = std::result::Result<T, Box<EvalAltResult>>;
 
 /// An engine that knows every function of the table and reports to `state`.
 pub fn build(state: &Rc<State>) -> Engine {

@@ -1,8 +1,8 @@
 //! Errors on their way out of the script engine: our errors travel as thrown values, the engine's own are put into
 //! Python's words. No name of a Rust type leaves this file.
 
-use super::state::State;
 use super::functions::{Receiver, class_of};
+use super::state::State;
 use super::value::CLASSES;
 use crate::tensor::{Error, ErrorKind};
 use crate::value::Value;
@@ -43,7 +43,9 @@ pub fn thrown(error: Error) -> Box<EvalAltResult> {
 pub fn no_attribute(_state: &State, value: &Value, name: &str) -> Error {
     Error::attribute(match value {
         Value::Module(module) => format!("module '{module}' has no attribute '{name}'"),
-        Value::Type(class) => format!("type object '{}' has no attribute '{name}'", class.rsplit('.').next().unwrap_or(class)),
+        Value::Type(class) => {
+            format!("type object '{}' has no attribute '{name}'", class.rsplit('.').next().unwrap_or(class))
+        }
         other => format!("'{}' object has no attribute '{name}'", other.type_name()),
     })
 }
@@ -115,15 +117,15 @@ pub fn from_eval(error: &EvalAltResult, source: &str) -> Fault {
             }
             _ => fault(AttributeError, text.clone(), at),
         },
-        E::ErrorArithmetic(text, _) if text.starts_with("Division by zero") || text.starts_with("Modulo division by zero") => {
+        E::ErrorArithmetic(text, _)
+            if text.starts_with("Division by zero") || text.starts_with("Modulo division by zero") =>
+        {
             fault(ZeroDivisionError, "division by zero", at)
         }
         E::ErrorArithmetic(text, _) => fault(OverflowError, text.clone(), at),
-        E::ErrorMismatchDataType(want, got, _) => fault(
-            TypeError,
-            format!("a {} is needed here, not {}", python_type(want), python_type(got)),
-            at,
-        ),
+        E::ErrorMismatchDataType(want, got, _) => {
+            fault(TypeError, format!("a {} is needed here, not {}", python_type(want), python_type(got)), at)
+        }
         E::ErrorMismatchOutputType(_, got, _) => {
             fault(TypeError, format!("a {} is not allowed here", python_type(got)), at)
         }

@@ -4,7 +4,7 @@
 use super::bind::{Arguments, Bound, Parser, bind};
 use super::signature::{Kind, Signature};
 use super::state::State;
-use crate::tensor::{Device, DType, Dims, Error, Result, Scalar, Storage, Tensor, View};
+use crate::tensor::{DType, Device, Dims, Error, Result, Scalar, Storage, Tensor, View};
 use crate::value::{MemoryFormat, Value};
 use crate::{autograd, bail};
 use std::collections::HashMap;
@@ -30,7 +30,8 @@ pub use objects::module_value;
 pub use tensors::{assign, subscript};
 
 /// Modules a name may be reached through; `py` holds Python's builtins.
-pub const MODULES: &[&str] = &["py", "array", "copy", "math", "linalg", "nn", "storage", "serialization", "testing", "special", "fft"];
+pub const MODULES: &[&str] =
+    &["py", "array", "copy", "math", "linalg", "nn", "storage", "serialization", "testing", "special", "fft"];
 
 /// Every row of the table.
 const TABLES: &[&[Row]] = &[
@@ -434,7 +435,9 @@ impl Call<'_> {
 
     pub fn scalar(&self, index: usize) -> Result<Scalar> {
         match self.args.get(index) {
-            Some(Value::BigInt(i)) if u64::try_from(**i).is_err() => Err(Error::runtime("Overflow when unpacking long")),
+            Some(Value::BigInt(i)) if u64::try_from(**i).is_err() => {
+                Err(Error::runtime("Overflow when unpacking long"))
+            }
             Some(value) => value.as_scalar().ok_or_else(|| row_error(self, index)),
             None => Err(row_error(self, index)),
         }

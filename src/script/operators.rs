@@ -39,7 +39,10 @@ pub const BINARY: &[Operator] = &[
     operator("-", "sub", Some("rsub"), Some("-="), Some(sub)),
     operator("*", "mul", None, Some("*="), Some(mul)),
     operator("/", "div", Some("rdiv"), Some("/="), Some(true_divide)),
-    Operator { python: "//", ..operator("__floordiv__", "floor_divide", Some("floor_divide"), None, Some(floor_divide)) },
+    Operator {
+        python: "//",
+        ..operator("__floordiv__", "floor_divide", Some("floor_divide"), None, Some(floor_divide))
+    },
     operator("%", "remainder", Some("remainder"), Some("%="), Some(remainder)),
     Operator { python: "** or pow()", ..operator("**", "pow", Some("pow"), Some("**="), Some(power)) },
     operator("@", "matmul", None, None, None),
@@ -57,7 +60,8 @@ pub const BINARY: &[Operator] = &[
 ];
 
 /// Unary operators and the function each calls on a tensor.
-pub const UNARY: &[(&str, &str)] = &[("-", "neg"), ("+", "positive"), ("!", "logical_not"), ("__invert__", "bitwise_not")];
+pub const UNARY: &[(&str, &str)] =
+    &[("-", "neg"), ("+", "positive"), ("!", "logical_not"), ("__invert__", "bitwise_not")];
 
 /// The operator that a Python dunder name or symbol stands for.
 pub fn find(symbol: &str) -> Option<&'static Operator> {
@@ -92,9 +96,7 @@ pub fn in_place(state: &State, operator: &Operator, a: &Value, b: &Value) -> Res
 }
 
 pub fn unary(state: &State, name: &str, a: &Value) -> Result<Value> {
-    let wrong = |symbol: &str| {
-        Error::type_error(format!("bad operand type for unary {symbol}: '{}'", a.type_name()))
-    };
+    let wrong = |symbol: &str| Error::type_error(format!("bad operand type for unary {symbol}: '{}'", a.type_name()));
     match (name, a) {
         ("bitwise_not", Value::Tensor(t)) if !t.borrow().dtype.is_integral(true) => {
             Err(Error::type_error("~ (operator.invert) is only implemented on integer and Boolean-type tensors"))
@@ -226,8 +228,9 @@ fn plain(operator: &Operator, a: &Value, b: &Value) -> Result<Value> {
         ("+", Value::Tuple(_) | Value::Size(_), other) => {
             Err(Error::type_error(format!("can only concatenate tuple (not \"{}\") to tuple", other.type_name())))
         }
-        ("*", sequence, Value::Int(n)) | ("*", Value::Int(n), sequence) => repeat(sequence, *n)
-            .unwrap_or_else(|| Err(unsupported_operands(operator.python, a, b))),
+        ("*", sequence, Value::Int(n)) | ("*", Value::Int(n), sequence) => {
+            repeat(sequence, *n).unwrap_or_else(|| Err(unsupported_operands(operator.python, a, b)))
+        }
         ("<" | "<=" | ">" | ">=", Value::Str(x), Value::Str(y)) => Ok(Value::Bool(match operator.symbol {
             "<" => x < y,
             "<=" => x <= y,
@@ -275,12 +278,13 @@ pub fn equal(a: &Value, b: &Value) -> bool {
     }
     match (a, b) {
         (Value::List(x), Value::List(y)) => x.len() == y.len() && x.iter().zip(y.iter()).all(|(x, y)| equal(x, y)),
-        (Value::Tuple(_) | Value::Size(_) | Value::NamedTuple(_), Value::Tuple(_) | Value::Size(_) | Value::NamedTuple(_)) => {
-            match (a.sequence(), b.sequence()) {
-                (Some(x), Some(y)) => x.len() == y.len() && x.iter().zip(&y).all(|(x, y)| equal(x, y)),
-                _ => false,
-            }
-        }
+        (
+            Value::Tuple(_) | Value::Size(_) | Value::NamedTuple(_),
+            Value::Tuple(_) | Value::Size(_) | Value::NamedTuple(_),
+        ) => match (a.sequence(), b.sequence()) {
+            (Some(x), Some(y)) => x.len() == y.len() && x.iter().zip(&y).all(|(x, y)| equal(x, y)),
+            _ => false,
+        },
         (Value::Buffer(x), Value::Buffer(y)) => x.items() == y.items(),
         (Value::Str(x), Value::Str(y)) => x == y,
         (Value::DType(x), Value::DType(y)) => x == y,
@@ -390,7 +394,9 @@ fn floor_divide(a: Number, b: Number) -> Result<Value> {
             let quotient = x.checked_div(y).ok_or_else(overflow)?;
             Ok(Value::from(if x % y != 0 && (x < 0) != (y < 0) { quotient - 1 } else { quotient }))
         }
-        (Number::Complex(_), _) | (_, Number::Complex(_)) => Err(Error::type_error("can't take floor of complex number.")),
+        (Number::Complex(_), _) | (_, Number::Complex(_)) => {
+            Err(Error::type_error("can't take floor of complex number."))
+        }
         _ if float(b) == 0.0 => Err(zero_division("float floor division by zero")),
         _ => Ok(Value::Float((float(a) / float(b)).floor())),
     }
@@ -420,20 +426,13 @@ fn power(a: Number, b: Number) -> Result<Value> {
             x.checked_pow(exponent).map(Value::from).ok_or_else(overflow)
         }
         (Number::Complex(_), _) | (_, Number::Complex(_)) => Ok(Value::Complex(complex(a).pow(complex(b)))),
-        _ if float(a) == 0.0 && float(b) < 0.0 => {
-            Err(zero_division("0.0 cannot be raised to a negative power"))
-        }
+        _ if float(a) == 0.0 && float(b) < 0.0 => Err(zero_division("0.0 cannot be raised to a negative power")),
         _ if float(a) < 0.0 && float(b).fract() != 0.0 => Ok(Value::Complex(complex(a).pow(complex(b)))),
         _ => Ok(Value::Float(float(a).powf(float(b)))),
     }
 }
 
-fn compare(
-    a: Number,
-    b: Number,
-    floats: fn(&f64, &f64) -> bool,
-    ints: fn(&i128, &i128) -> bool,
-) -> Result<Value> {
+fn compare(a: Number, b: Number, floats: fn(&f64, &f64) -> bool, ints: fn(&i128, &i128) -> bool) -> Result<Value> {
     Ok(Value::Bool(match (a, b) {
         (Number::Int(x), Number::Int(y)) => ints(&x, &y),
         _ => floats(&float(a), &float(b)),

@@ -70,12 +70,7 @@ pub struct SyntaxFault {
 
 impl SyntaxFault {
     fn syntax(message: impl Into<String>, offset: usize) -> Self {
-        Self {
-            kind: "SyntaxError",
-            message: message.into(),
-            offset,
-            incomplete: false,
-        }
+        Self { kind: "SyntaxError", message: message.into(), offset, incomplete: false }
     }
 
     /// `construct` is a plural: "class definitions".
@@ -100,10 +95,7 @@ type Written = Result<(), SyntaxFault>;
 ///
 /// # Errors
 /// The first [`SyntaxFault`] of the source.
-pub fn translate(
-    source: &str,
-    is_defined: &dyn Fn(&str) -> bool,
-) -> Result<Vec<Statement>, SyntaxFault> {
+pub fn translate(source: &str, is_defined: &dyn Fn(&str) -> bool) -> Result<Vec<Statement>, SyntaxFault> {
     guard::check_depth(source)?;
     let parsed = parse_unchecked(source, ParseOptions::from(Mode::Module));
     if let Some(fault) = guard::first_fault(source, parsed.errors(), parsed.tokens()) {

@@ -333,7 +333,10 @@ mod tests {
         assert_eq!((s.name, s.key), ("sum", "sum.dim_IntList"));
         assert_eq!(s.receiver(), Some(Kind::Tensor));
         assert_eq!(s.listing(true), "(tuple of ints dim, bool keepdim = False, *, torch.dtype dtype = None)");
-        assert_eq!(s.listing(false), "(Tensor input, tuple of ints dim, bool keepdim = False, *, torch.dtype dtype = None)");
+        assert_eq!(
+            s.listing(false),
+            "(Tensor input, tuple of ints dim, bool keepdim = False, *, torch.dtype dtype = None)"
+        );
         assert!(s.params[1].nullable && !s.params[2].keyword_only && s.params[3].keyword_only);
     }
 }

@@ -126,9 +126,12 @@ pub fn item(state: &State, value: &Value, index: &Value) -> Result<Value> {
         Value::Str(text) => {
             let chars: Vec<Value> = text.chars().map(|c| Value::str(c.to_string())).collect();
             match sequence_item(value, &chars, index)? {
-                Value::List(parts) => {
-                    Ok(Value::str(parts.iter().filter_map(|p| if let Value::Str(s) = p { Some(&**s) } else { None }).collect::<String>()))
-                }
+                Value::List(parts) => Ok(Value::str(
+                    parts
+                        .iter()
+                        .filter_map(|p| if let Value::Str(s) = p { Some(&**s) } else { None })
+                        .collect::<String>(),
+                )),
                 single => Ok(single),
             }
         }
@@ -224,7 +227,10 @@ pub fn indices(index: &Value) -> Result<Vec<Index>> {
 fn treat_as_tuple(parts: &[Value]) -> bool {
     parts.len() < 32
         && parts.iter().any(|p| {
-            matches!(p, Value::List(_) | Value::Tuple(_) | Value::Tensor(_) | Value::Slice(_) | Value::Ellipsis | Value::None)
+            matches!(
+                p,
+                Value::List(_) | Value::Tuple(_) | Value::Tensor(_) | Value::Slice(_) | Value::Ellipsis | Value::None
+            )
         })
 }
 

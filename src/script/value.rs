@@ -152,7 +152,9 @@ pub fn as_range(dynamic: &Dynamic) -> Option<Range> {
     if let Some(range) = dynamic.read_lock::<std::ops::Range<i64>>() {
         return Some(Range { start: range.start, stop: range.end, step: 1 });
     }
-    dynamic
-        .read_lock::<std::ops::RangeInclusive<i64>>()
-        .map(|range| Range { start: *range.start(), stop: range.end().saturating_add(1), step: 1 })
+    dynamic.read_lock::<std::ops::RangeInclusive<i64>>().map(|range| Range {
+        start: *range.start(),
+        stop: range.end().saturating_add(1),
+        step: 1,
+    })
 }

@@ -13,9 +13,7 @@ const SHOWN: usize = 100;
 
 /// The text for `failure`, which happened in `source`. With a `file`, its first line starts `file:line:column: `.
 pub fn describe(screen: Screen, failure: &Failure, source: &str, file: Option<&str>) -> String {
-    let kind = failure
-        .kind
-        .style(screen.style(Stream::Error, Style::new().red().bold()));
+    let kind = failure.kind.style(screen.style(Stream::Error, Style::new().red().bold()));
     let dim = screen.style(Stream::Error, Style::new().dimmed());
     let place = match (file, failure.position) {
         (Some(file), Some((line, column))) => format!("{file}:{line}:{column}: "),
@@ -24,10 +22,7 @@ pub fn describe(screen: Screen, failure: &Failure, source: &str, file: Option<&s
     };
     let separator = if failure.message.is_empty() { "" } else { ": " };
     let mut text = format!("{place}{kind}{separator}{}\n", failure.message.trim_end());
-    if let Some((excerpt, caret)) = failure
-        .position
-        .and_then(|position| excerpt(source, position))
-    {
+    if let Some((excerpt, caret)) = failure.position.and_then(|position| excerpt(source, position)) {
         let mark = screen.style(Stream::Error, Style::new().red());
         text.push_str(&format!("    {excerpt}\n    {caret}{}\n", "^".style(mark)));
     }
@@ -106,15 +101,9 @@ mod tests {
             describe(plain, &error, source, None),
             "RuntimeError: no view\nsecond\n  in call to f\nhint: use reshape\n"
         );
-        assert_eq!(
-            describe(plain, &failure("KeyboardInterrupt", "", None), "", None),
-            "KeyboardInterrupt\n"
-        );
+        assert_eq!(describe(plain, &failure("KeyboardInterrupt", "", None), "", None), "KeyboardInterrupt\n");
         let coloured = Screen::new(ColorChoice::Always);
-        assert!(
-            describe(coloured, &error, source, None)
-                .contains("\u{1b}[31;1mRuntimeError\u{1b}[0m: no view")
-        );
+        assert!(describe(coloured, &error, source, None).contains("\u{1b}[31;1mRuntimeError\u{1b}[0m: no view"));
     }
 
     #[test]
@@ -132,9 +121,7 @@ mod tests {
         ];
         for (source, position, wanted) in rows {
             let found = excerpt(source, position);
-            let found = found
-                .as_ref()
-                .map(|(shown, caret)| (shown.as_str(), caret.as_str()));
+            let found = found.as_ref().map(|(shown, caret)| (shown.as_str(), caret.as_str()));
             assert_eq!(found, wanted, "{source:?} {position:?}");
         }
     }

@@ -16,13 +16,8 @@ impl Store {
     /// Opens the history below the user's state folder and reads it into `history`. The second value says why there
     /// is none.
     pub fn open(history: &mut FileHistory) -> (Store, Option<String>) {
-        let path = state_folder(
-            std::env::var_os("XDG_STATE_HOME").map(PathBuf::from),
-            std::env::home_dir(),
-        );
-        let opened = path
-            .ok_or_else(|| "there is no home folder".to_owned())
-            .and_then(|folder| read(&folder, history));
+        let path = state_folder(std::env::var_os("XDG_STATE_HOME").map(PathBuf::from), std::env::home_dir());
+        let opened = path.ok_or_else(|| "there is no home folder".to_owned()).and_then(|folder| read(&folder, history));
         match opened {
             Ok(path) => (Store { path: Some(path) }, None),
             Err(reason) => (Store { path: None }, Some(reason)),
@@ -42,11 +37,7 @@ fn read(folder: &Path, history: &mut FileHistory) -> Result<PathBuf, String> {
     let because = |error: &dyn std::fmt::Display| format!("{}: {error}", folder.display());
     fs::create_dir_all(folder).map_err(|error| because(&error))?;
     let path = folder.join("history");
-    let file = fs::OpenOptions::new()
-        .append(true)
-        .create(true)
-        .open(&path)
-        .map_err(|error| because(&error))?;
+    let file = fs::OpenOptions::new().append(true).create(true).open(&path).map_err(|error| because(&error))?;
     drop(file);
     history.load(&path).map_err(|error| because(&error))?;
     Ok(path)
@@ -54,9 +45,7 @@ fn read(folder: &Path, history: &mut FileHistory) -> Result<PathBuf, String> {
 
 /// `$XDG_STATE_HOME/tensorsh`, or `~/.local/state/tensorsh`; a relative path in the variable does not count.
 fn state_folder(xdg: Option<PathBuf>, home: Option<PathBuf>) -> Option<PathBuf> {
-    let state = xdg
-        .filter(|path| path.is_absolute())
-        .or_else(|| Some(home?.join(".local/state")))?;
+    let state = xdg.filter(|path| path.is_absolute()).or_else(|| Some(home?.join(".local/state")))?;
     Some(state.join("tensorsh"))
 }
 
@@ -74,10 +63,7 @@ mod tests {
             (None, None, None),
         ];
         for (xdg, home, wanted) in rows {
-            assert_eq!(
-                state_folder(xdg.map(PathBuf::from), home.map(PathBuf::from)),
-                wanted.map(PathBuf::from)
-            );
+            assert_eq!(state_folder(xdg.map(PathBuf::from), home.map(PathBuf::from)), wanted.map(PathBuf::from));
         }
     }
 
@@ -85,9 +71,7 @@ mod tests {
     fn entries_survive() {
         let folder = tempfile::tempdir().unwrap();
         let mut history = FileHistory::new();
-        let store = Store {
-            path: Some(read(folder.path(), &mut history).unwrap()),
-        };
+        let store = Store { path: Some(read(folder.path(), &mut history).unwrap()) };
         history.add("let a = [\n1]").unwrap();
         store.save(&mut history);
         let mut again = FileHistory::new();

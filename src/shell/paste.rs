@@ -21,10 +21,7 @@ pub struct Statement {
 /// The statements of a text in which some line starts with a prompt, and whether it holds anything besides them; none
 /// for any other text. `is_unfinished` says whether a source needs more lines to be a statement.
 pub fn read_session(text: &str, is_unfinished: impl Fn(Language, &str) -> bool) -> Option<Pasted> {
-    let mut session = Pasted {
-        statements: Vec::new(),
-        has_results: false,
-    };
+    let mut session = Pasted { statements: Vec::new(), has_results: false };
     let mut column = 0;
     for line in text.split('\n') {
         let line = line.strip_suffix('\r').unwrap_or(line);
@@ -51,9 +48,7 @@ pub fn read_session(text: &str, is_unfinished: impl Fn(Language, &str) -> bool) 
             }
             continue;
         }
-        let line = line
-            .get(column.min(line.len() - body.len())..)
-            .unwrap_or(body);
+        let line = line.get(column.min(line.len() - body.len())..).unwrap_or(body);
         match session.statements.last_mut() {
             Some(last) if !last.is_closed => {
                 if let Some(input) = continuation_of(line, last.language) {
@@ -96,14 +91,9 @@ impl Statement {
     /// Whether a line below belongs to it even without a prompt: typed lines have none, and some pages leave them
     /// out.
     fn takes_bare_lines(&self, is_unfinished: impl Fn(Language, &str) -> bool) -> bool {
-        let is_complete_block = self.language == Language::Python
-            && is_block(&self.source)
-            && self.source.contains('\n');
-        if self.is_prompted && is_complete_block {
-            false
-        } else {
-            self.takes_more(is_unfinished)
-        }
+        let is_complete_block =
+            self.language == Language::Python && is_block(&self.source) && self.source.contains('\n');
+        if self.is_prompted && is_complete_block { false } else { self.takes_more(is_unfinished) }
     }
 
     fn push(&mut self, shown: &str, input: &str) {
@@ -117,23 +107,13 @@ impl Statement {
 /// Whether a Python source is a block of several lines that no blank line has ended: another line may follow, though
 /// the parser would be content without it.
 pub fn is_open_block(source: &str) -> bool {
-    is_block(source)
-        && source
-            .rsplit_once('\n')
-            .is_some_and(|(_, last)| !last.trim().is_empty())
+    is_block(source) && source.rsplit_once('\n').is_some_and(|(_, last)| !last.trim().is_empty())
 }
 
 /// Whether a Python source begins a compound statement.
 fn is_block(source: &str) -> bool {
-    let word = source
-        .split(|next: char| !next.is_alphanumeric() && next != '_')
-        .next()
-        .unwrap_or_default();
-    source.starts_with('@')
-        || matches!(
-            word,
-            "if" | "for" | "while" | "def" | "class" | "with" | "try" | "async"
-        )
+    let word = source.split(|next: char| !next.is_alphanumeric() && next != '_').next().unwrap_or_default();
+    source.starts_with('@') || matches!(word, "if" | "for" | "while" | "def" | "class" | "with" | "try" | "async")
 }
 
 /// Whether a line looks like a printed result rather than like input: what is left of a session that is pasted line
@@ -142,35 +122,10 @@ pub fn looks_printed(line: &str) -> bool {
     let body = line.trim_end();
     let starts = |heads: &[&str]| heads.iter().any(|head| body.starts_with(head));
     body.is_empty()
-        || starts(&[
-            " ",
-            "\t",
-            "(",
-            "[",
-            "{",
-            "<",
-            "'",
-            "\"",
-            "b'",
-            "b\"",
-            "tensor(",
-            "array(",
-            "bytearray(",
-        ])
-        || starts(&[
-            "torch.",
-            "True",
-            "False",
-            "None",
-            "Traceback (most recent call last):",
-            "...",
-        ])
+        || starts(&[" ", "\t", "(", "[", "{", "<", "'", "\"", "b'", "b\"", "tensor(", "array(", "bytearray("])
+        || starts(&["torch.", "True", "False", "None", "Traceback (most recent call last):", "..."])
         || body.parse::<f64>().is_ok()
-        || body
-            .split_once(": ")
-            .unwrap_or((body, ""))
-            .0
-            .ends_with("Error")
+        || body.split_once(": ").unwrap_or((body, "")).0.ends_with("Error")
 }
 
 #[cfg(test)]
@@ -179,8 +134,7 @@ mod tests {
 
     /// A statement goes on while a bracket is open or a block has no body.
     fn is_unfinished(_: Language, source: &str) -> bool {
-        let depth =
-            source.matches(['(', '[', '{']).count() > source.matches([')', ']', '}']).count();
+        let depth = source.matches(['(', '[', '{']).count() > source.matches([')', ']', '}']).count();
         depth || source.trim_end().ends_with(':')
     }
 
@@ -189,45 +143,17 @@ mod tests {
         let rows: &[(&str, &[&str], bool)] = &[
             (">>> x", &["x"], false),
             (">>> x\n1\n>>> y\n", &["x", "y"], true),
-            (
-                "Example:\n\n    >>> x\n    1\n    >>> f(\n    ...   2)\n    2\n",
-                &["x", "f(\n  2)"],
-                true,
-            ),
-            (
-                ">>> f([1,\n       2])\ntensor([1,\n        2])\n",
-                &["f([1,\n       2])"],
-                true,
-            ),
-            (
-                ">>> for i in x:\n...     print(i)\n0\n1\n>>> y",
-                &["for i in x:\n    print(i)", "y"],
-                true,
-            ),
-            (
-                ">>> for i in x:\n...     print(i)\n...\n>>> y",
-                &["for i in x:\n    print(i)\n", "y"],
-                false,
-            ),
-            (
-                ">>> for i in x:\n    a\n    b\n",
-                &["for i in x:\n    a\n    b\n"],
-                false,
-            ),
-            (
-                ">>> with x:\n>>>     a\n>>>     b\n>>> c",
-                &["with x:\n    a\n    b", "c"],
-                false,
-            ),
+            ("Example:\n\n    >>> x\n    1\n    >>> f(\n    ...   2)\n    2\n", &["x", "f(\n  2)"], true),
+            (">>> f([1,\n       2])\ntensor([1,\n        2])\n", &["f([1,\n       2])"], true),
+            (">>> for i in x:\n...     print(i)\n0\n1\n>>> y", &["for i in x:\n    print(i)", "y"], true),
+            (">>> for i in x:\n...     print(i)\n...\n>>> y", &["for i in x:\n    print(i)\n", "y"], false),
+            (">>> for i in x:\n    a\n    b\n", &["for i in x:\n    a\n    b\n"], false),
+            (">>> with x:\n>>>     a\n>>>     b\n>>> c", &["with x:\n    a\n    b", "c"], false),
             ("rhai> f(\n    > 1)\n2", &["f(\n1)"], true),
         ];
         for (text, sources, has_results) in rows {
             let session = read_session(text, is_unfinished).unwrap();
-            let found: Vec<_> = session
-                .statements
-                .iter()
-                .map(|statement| statement.source.as_str())
-                .collect();
+            let found: Vec<_> = session.statements.iter().map(|statement| statement.source.as_str()).collect();
             assert_eq!(found, *sources, "{text:?}");
             assert_eq!(session.has_results, *has_results, "{text:?}");
         }
@@ -252,26 +178,15 @@ mod tests {
         ];
         for (text, wanted) in rows {
             let session = read_session(text, is_unfinished).unwrap();
-            assert_eq!(
-                session.statements.last().unwrap().takes_more(is_unfinished),
-                wanted,
-                "{text:?}"
-            );
+            assert_eq!(session.statements.last().unwrap().takes_more(is_unfinished), wanted, "{text:?}");
         }
     }
 
     #[test]
     fn printed_lines() {
-        for line in [
-            "tensor([1., 2.])",
-            "        [1.]])",
-            "3",
-            "-1.5e-3",
-            "torch.Size([2])",
-            "(1, 2)",
-            "ValueError: x",
-            "True",
-        ] {
+        for line in
+            ["tensor([1., 2.])", "        [1.]])", "3", "-1.5e-3", "torch.Size([2])", "(1, 2)", "ValueError: x", "True"]
+        {
             assert!(looks_printed(line), "{line}");
         }
         for line in ["x", "1 + 1", "let t = tensor([1])", "print(1)", "t.shape"] {

@@ -68,10 +68,7 @@ impl Pace {
     /// Whether a line is the recorded result of the pasted statement before it.
     fn is_pasted_result(&self, line: &str) -> bool {
         self.after_result.get()
-            && self
-                .since
-                .get()
-                .is_some_and(|since| since.elapsed() < Pace::HASTE)
+            && self.since.get().is_some_and(|since| since.elapsed() < Pace::HASTE)
             && looks_printed(line)
     }
 }
@@ -84,48 +81,27 @@ impl Prompt {
             printing.has_printed.set(true);
             show(text);
         };
-        let session = Session::new(SessionOptions {
-            args,
-            live: Some(Box::new(live)),
-        });
+        let session = Session::new(SessionOptions { args, live: Some(Box::new(live)) });
         flag::register(SIGINT, session.interrupt_flag()).map_err(ReadlineError::Io)?;
         let session = Rc::new(RefCell::new(session));
         let coloured = screen.is_coloured(Stream::Output);
         let config = Config::builder()
             .max_history_size(HISTORY_LENGTH)?
-            .color_mode(if coloured {
-                ColorMode::Enabled
-            } else {
-                ColorMode::Disabled
-            })
+            .color_mode(if coloured { ColorMode::Enabled } else { ColorMode::Disabled })
             .build();
         let mut editor = Editor::with_config(config)?;
-        editor.set_helper(Some(Assistant {
-            session: Rc::clone(&session),
-            pace: Rc::clone(&pace),
-        }));
+        editor.set_helper(Some(Assistant { session: Rc::clone(&session), pace: Rc::clone(&pace) }));
         let (store, no_history) = Store::open(editor.history_mut());
         if !quiet {
             let dim = screen.style(Stream::Output, Style::new().dimmed());
             let version = env!("CARGO_PKG_VERSION");
-            let banner = format!(
-                "tensorsh {version}: type Rhai, or Python behind >>>; exit or Ctrl-D leaves"
-            );
+            let banner = format!("tensorsh {version}: type Rhai, or Python behind >>>; exit or Ctrl-D leaves");
             show(&format!("{}\n", banner.style(dim)));
             if let Some(reason) = no_history {
-                show(&format!(
-                    "{}\n",
-                    format!("what you type will be forgotten: {reason}").style(dim)
-                ));
+                show(&format!("{}\n", format!("what you type will be forgotten: {reason}").style(dim)));
             }
         }
-        Ok(Prompt {
-            screen,
-            session,
-            pace,
-            editor,
-            store,
-        })
+        Ok(Prompt { screen, session, pace, editor, store })
     }
 
     fn run(&mut self) -> rustyline::Result<i32> {
@@ -137,9 +113,7 @@ impl Prompt {
                         return Ok(status);
                     }
                 }
-                Err(ReadlineError::Interrupted | ReadlineError::Signal(_)) => {
-                    self.pace.after_result.set(false)
-                }
+                Err(ReadlineError::Interrupted | ReadlineError::Signal(_)) => self.pace.after_result.set(false),
                 Err(ReadlineError::Eof) => return Ok(0),
                 // A key that is no UTF-8 costs its line, not the session.
                 Err(ReadlineError::Io(error)) if error.kind() == io::ErrorKind::InvalidData => {
@@ -157,9 +131,7 @@ impl Prompt {
         }
         let pasted = {
             let session = self.session.borrow();
-            read_session(entry, |language, source| {
-                is_unfinished(&session, language, source)
-            })
+            read_session(entry, |language, source| is_unfinished(&session, language, source))
         };
         let Some(pasted) = pasted else {
             self.pace.after_result.set(false);
@@ -181,8 +153,7 @@ impl Prompt {
             }
             self.pace.has_printed.set(false);
             let outcome = self.eval(statement.language, &statement.source);
-            let has_printed =
-                self.pace.has_printed.get() || !outcome.text.is_empty() || outcome.error.is_some();
+            let has_printed = self.pace.has_printed.get() || !outcome.text.is_empty() || outcome.error.is_some();
             self.pace.after_result.set(has_printed);
             if let Some(status) = self.settle(&outcome, &statement.source) {
                 return Some(status);
@@ -226,10 +197,7 @@ impl Prompt {
 }
 
 fn is_farewell(entry: &str) -> bool {
-    matches!(
-        entry.trim().trim_end_matches(';'),
-        "exit" | "exit()" | "quit" | "quit()"
-    )
+    matches!(entry.trim().trim_end_matches(';'), "exit" | "exit()" | "quit" | "quit()")
 }
 
 /// What the line editor asks while an entry is typed.
@@ -247,10 +215,7 @@ impl Assistant {
             return false;
         }
         if let Some(pasted) = read_session(entry, is_unfinished) {
-            return pasted
-                .statements
-                .last()
-                .is_some_and(|last| last.takes_more(is_unfinished));
+            return pasted.statements.last().is_some_and(|last| last.takes_more(is_unfinished));
         }
         match session.completeness(Language::Rhai, entry) {
             // Python is taken without its prompt as well, and the body of a block ends with an empty line.
@@ -263,23 +228,13 @@ impl Assistant {
 
 /// Whether a block's first line ends as Python's do; Rhai's end in a brace.
 fn has_python_header(entry: &str) -> bool {
-    entry.lines().any(|line| {
-        line.split('#')
-            .next()
-            .unwrap_or(line)
-            .trim_end()
-            .ends_with(':')
-    })
+    entry.lines().any(|line| line.split('#').next().unwrap_or(line).trim_end().ends_with(':'))
 }
 
 impl Validator for Assistant {
     fn validate(&self, context: &mut ValidationContext) -> rustyline::Result<ValidationResult> {
         let wants_more = self.wants_more(context.input());
-        Ok(if wants_more {
-            ValidationResult::Incomplete
-        } else {
-            ValidationResult::Valid(None)
-        })
+        Ok(if wants_more { ValidationResult::Incomplete } else { ValidationResult::Valid(None) })
     }
 }
 
@@ -301,13 +256,9 @@ mod tests {
 
     #[test]
     fn leaving() {
-        for (entry, wanted) in [
-            ("exit", true),
-            (" quit() ", true),
-            ("exit();", true),
-            ("exit(3)", false),
-            ("exits", false),
-        ] {
+        for (entry, wanted) in
+            [("exit", true), (" quit() ", true), ("exit();", true), ("exit(3)", false), ("exits", false)]
+        {
             assert_eq!(is_farewell(entry), wanted, "{entry}");
         }
     }
@@ -315,10 +266,7 @@ mod tests {
     #[test]
     fn entries_go_on_until_they_are_complete() {
         let session = Rc::new(RefCell::new(Session::new(SessionOptions::default())));
-        let assistant = Assistant {
-            session,
-            pace: Rc::default(),
-        };
+        let assistant = Assistant { session, pace: Rc::default() };
         for (entry, wanted) in [
             ("", false),
             ("1 + 1", false),

@@ -50,20 +50,14 @@ impl Screen {
                     Stream::Error => io::stderr().is_terminal(),
                 };
                 let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-                is_terminal
-                    && !is_set("NO_COLOR")
-                    && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+                is_terminal && !is_set("NO_COLOR") && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
             }
         }
     }
 
     /// `style` where the stream is coloured, and no style where it is not.
     pub fn style(&self, stream: Stream, style: Style) -> Style {
-        if self.is_coloured(stream) {
-            style
-        } else {
-            Style::new()
-        }
+        if self.is_coloured(stream) { style } else { Style::new() }
     }
 }
 
@@ -73,11 +67,7 @@ pub fn show(text: &str) {
     let mut output = io::stdout().lock();
     let written = output.write_all(text.as_bytes()).and_then(|()| {
         // A line that is not finished yet is a progress report or a question: it has to be seen.
-        if text.ends_with('\n') {
-            Ok(())
-        } else {
-            output.flush()
-        }
+        if text.ends_with('\n') { Ok(()) } else { output.flush() }
     });
     if let Err(error) = written {
         if error.kind() == ErrorKind::BrokenPipe {

@@ -44,10 +44,7 @@ pub fn run_code(screen: Screen, codes: &[String], args: Vec<String>) -> i32 {
 /// Runs what is piped in: a script, or a session copied out of a page, which starts with a prompt.
 pub fn run_standard_input(screen: Screen, args: Vec<String>) -> i32 {
     let mut bytes = Vec::new();
-    let read = stdin()
-        .lock()
-        .read_to_end(&mut bytes)
-        .map_err(|error| error.to_string());
+    let read = stdin().lock().read_to_end(&mut bytes).map_err(|error| error.to_string());
     match read.and_then(|_| decode(bytes)) {
         Ok(text) if starts_with_prompt(&text) => run_pasted(screen, &text, args),
         Ok(text) => run_script(screen, "<stdin>", &text, args),
@@ -67,21 +64,12 @@ fn run_script(screen: Screen, name: &str, text: &str, args: Vec<String>) -> i32 
 /// Shows a pasted session with the results of now; a statement that fails does not keep the next ones from running.
 fn run_pasted(screen: Screen, text: &str, args: Vec<String>) -> i32 {
     let mut session = open(args);
-    let pasted = read_session(text, |language, source| {
-        is_unfinished(&session, language, source)
-    });
+    let pasted = read_session(text, |language, source| is_unfinished(&session, language, source));
     let mut status = 0;
-    for statement in pasted
-        .into_iter()
-        .flat_map(|pasted: Pasted| pasted.statements)
-    {
+    for statement in pasted.into_iter().flat_map(|pasted: Pasted| pasted.statements) {
         show(&format!("{}\n", statement.shown));
         let outcome = session.eval(statement.language, &statement.source);
-        let leaves = outcome.exit.is_some()
-            || outcome
-                .error
-                .as_ref()
-                .is_some_and(|error| error.interrupted);
+        let leaves = outcome.exit.is_some() || outcome.error.as_ref().is_some_and(|error| error.interrupted);
         if let Some(failed) = settle(screen, outcome, &statement.source, None) {
             status = failed;
             if leaves {
@@ -94,19 +82,13 @@ fn run_pasted(screen: Screen, text: &str, args: Vec<String>) -> i32 {
 
 /// Whether a source needs more lines to be a statement.
 pub fn is_unfinished(session: &Session, language: Language, source: &str) -> bool {
-    matches!(
-        session.completeness(language, source),
-        Completeness::Incomplete
-    )
+    matches!(session.completeness(language, source), Completeness::Incomplete)
 }
 
 /// A session for the rest of the program's life: it prints as it goes, and Ctrl-C stops it (a second Ctrl-C ends the
 /// program, should the first one not be heeded). The system takes its memory back faster than it could be dropped.
 fn open(args: Vec<String>) -> ManuallyDrop<Session> {
-    let session = Session::new(SessionOptions {
-        args,
-        live: Some(Box::new(show)),
-    });
+    let session = Session::new(SessionOptions { args, live: Some(Box::new(show)) });
     // Without a handler Ctrl-C ends the program at once, which is good enough.
     let _ = flag::register_conditional_shutdown(SIGINT, INTERRUPTED, session.interrupt_flag());
     let _ = flag::register(SIGINT, session.interrupt_flag());
@@ -127,21 +109,14 @@ fn status_of(failure: &Failure) -> i32 {
 }
 
 fn starts_with_prompt(text: &str) -> bool {
-    let first = text
-        .lines()
-        .map(str::trim_start)
-        .find(|line| !line.is_empty());
+    let first = text.lines().map(str::trim_start).find(|line| !line.is_empty());
     first.is_some_and(|line| prompt_of(line).is_some())
 }
 
 /// The text without a byte order mark, its `#!` line made empty so that the lines keep their numbers.
 fn without_first_mark(text: &str) -> String {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let body = if text.starts_with("#!") {
-        text.trim_start_matches(|next| next != '\n')
-    } else {
-        text
-    };
+    let body = if text.starts_with("#!") { text.trim_start_matches(|next| next != '\n') } else { text };
     body.to_owned()
 }
 
@@ -165,13 +140,9 @@ mod tests {
 
     #[test]
     fn a_session_is_told_from_a_script() {
-        for (text, wanted) in [
-            ("\n  >>> x\n", true),
-            ("rhai> x", true),
-            ("x\n>>> y", false),
-            ("", false),
-            (">>>", true),
-        ] {
+        for (text, wanted) in
+            [("\n  >>> x\n", true), ("rhai> x", true), ("x\n>>> y", false), ("", false), (">>>", true)]
+        {
             assert_eq!(starts_with_prompt(text), wanted, "{text:?}");
         }
     }

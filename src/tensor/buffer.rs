@@ -26,7 +26,9 @@ pub enum BufferKind {
     /// `array.array` with its type code.
     Array(TypeCode),
     /// A `memoryview`, and whether what it looks at may be written.
-    MemoryView { writable: bool },
+    MemoryView {
+        writable: bool,
+    },
 }
 
 macro_rules! type_codes {

@@ -154,10 +154,7 @@ impl DType {
     }
 
     pub fn is_signed(self) -> bool {
-        !matches!(
-            self,
-            DType::Bool | DType::Byte | DType::UInt16 | DType::UInt32 | DType::UInt64
-        )
+        !matches!(self, DType::Bool | DType::Byte | DType::UInt16 | DType::UInt32 | DType::UInt64)
     }
 
     pub fn is_float8(self) -> bool {

@@ -83,7 +83,7 @@ impl Scalar {
         match self {
             Scalar::Float(f) | Scalar::Complex(Complex { re: f, .. }) => {
                 let t = f.trunc();
-                if t >= -2147483648.0 && t <= 2147483647.0 { t as i32 } else { i32::MIN }
+                if (-2147483648.0..=2147483647.0).contains(&t) { t as i32 } else { i32::MIN }
             }
             other => other.to_i64() as i32,
         }
@@ -140,7 +140,7 @@ impl Scalar {
 fn truncate_i64(f: f64) -> i64 {
     let t = f.trunc();
     // 2^63 itself is out of range; -2^63 is in.
-    if t >= -9223372036854775808.0 && t < 9223372036854775808.0 { t as i64 } else { i64::MIN }
+    if (-9223372036854775808.0..9223372036854775808.0).contains(&t) { t as i64 } else { i64::MIN }
 }
 
 /// The smallest and largest value of an integral dtype.

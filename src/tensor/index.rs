@@ -171,12 +171,7 @@ impl Gather {
     /// and tensors that do not broadcast. Values are not looked at here.
     pub fn new(view: &View, indices: &[Option<View>]) -> Result<Gather> {
         if indices.len() > view.ndim() {
-            bail!(
-                IndexError,
-                "too many indices for tensor of dimension {} (got {})",
-                view.ndim(),
-                indices.len()
-            );
+            bail!(IndexError, "too many indices for tensor of dimension {} (got {})", view.ndim(), indices.len());
         }
         for tensor in indices.iter().flatten() {
             if !matches!(tensor.dtype, DType::Long | DType::Int | DType::Byte | DType::Bool) {
@@ -185,12 +180,7 @@ impl Gather {
         }
         let mut indices = expand_masks(&view.layout, indices)?;
         if indices.len() > view.ndim() {
-            bail!(
-                IndexError,
-                "too many indices for tensor of dimension {} (got {})",
-                view.ndim(),
-                indices.len()
-            );
+            bail!(IndexError, "too many indices for tensor of dimension {} (got {})", view.ndim(), indices.len());
         }
         let shape = broadcast_indices(&mut indices)?;
         indices.resize(view.ndim(), None);
@@ -261,11 +251,7 @@ impl Gather {
     /// IndexError for the first index out of bounds. A result without elements asks for none.
     pub fn displacements(&self, order: &[usize]) -> Result<(Vec<i64>, Layout)> {
         let sizes = self.sizes();
-        let mut layout = Layout {
-            sizes: Dims::from_slice(sizes),
-            strides: Dims::from_elem(0, sizes.len()),
-            offset: 0,
-        };
+        let mut layout = Layout { sizes: Dims::from_slice(sizes), strides: Dims::from_elem(0, sizes.len()), offset: 0 };
         if sizes.contains(&0) {
             return Ok((Vec::new(), layout));
         }

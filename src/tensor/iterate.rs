@@ -33,7 +33,9 @@ pub fn walk<const N: usize, E>(operands: [&Layout; N], mut body: impl FnMut(Run<
             continue;
         }
         match dims.last_mut() {
-            Some((inner, inner_step)) if (0..N).all(|k| inner_step[k].wrapping_mul(*inner) == step[k]) => *inner *= size,
+            Some((inner, inner_step)) if (0..N).all(|k| inner_step[k].wrapping_mul(*inner) == step[k]) => {
+                *inner *= size
+            }
             _ => dims.push((size, step)),
         }
     }
@@ -50,14 +52,14 @@ pub fn walk<const N: usize, E>(operands: [&Layout; N], mut body: impl FnMut(Run<
         loop {
             let Some((size, step)) = outer.get(d) else { return Ok(()) };
             index[d] += 1;
-            for k in 0..N {
-                run.offset[k] += step[k];
+            for (offset, step) in run.offset.iter_mut().zip(step) {
+                *offset += step;
             }
             if index[d] < *size {
                 break;
             }
-            for k in 0..N {
-                run.offset[k] -= step[k] * size;
+            for (offset, step) in run.offset.iter_mut().zip(step) {
+                *offset -= step * size;
             }
             index[d] = 0;
             d += 1;

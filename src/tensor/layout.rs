@@ -36,9 +36,7 @@ pub fn checked_numel(sizes: &[i64]) -> Result<i64> {
     sizes
         .iter()
         .try_fold(1i64, |n, &s| n.checked_mul(s))
-        .ok_or_else(|| {
-            Error::runtime(format!("Storage size calculation overflowed with sizes={}", show(sizes)))
-        })
+        .ok_or_else(|| Error::runtime(format!("Storage size calculation overflowed with sizes={}", show(sizes))))
 }
 
 /// Row-major strides; a size of 0 counts as 1.
@@ -270,9 +268,8 @@ impl Layout {
 
     /// Which neighbouring dimensions keep this layout from being merged, in words.
     fn clash(&self) -> String {
-        let clash = (1..self.ndim()).find(|&d| {
-            self.sizes[d - 1] != 1 && self.strides[d - 1] != self.sizes[d].saturating_mul(self.strides[d])
-        });
+        let clash = (1..self.ndim())
+            .find(|&d| self.sizes[d - 1] != 1 && self.strides[d - 1] != self.sizes[d].saturating_mul(self.strides[d]));
         match clash {
             Some(d) => format!(
                 "dimensions {} and {d} cannot be merged: stride({}) is {}, but size({d}) * stride({d}) is {}",
@@ -333,7 +330,8 @@ impl Layout {
                 self.ndim()
             );
         };
-        let mut out = Layout { sizes: Dims::from_slice(sizes), strides: Dims::from_elem(0, sizes.len()), offset: self.offset };
+        let mut out =
+            Layout { sizes: Dims::from_slice(sizes), strides: Dims::from_elem(0, sizes.len()), offset: self.offset };
         for i in (0..sizes.len()).rev() {
             let (size, stride) = match i.checked_sub(added) {
                 Some(d) => (self.sizes[d], self.strides[d]),

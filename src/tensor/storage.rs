@@ -2,8 +2,8 @@
 //! Follows <https://pytorch.org/docs/2.7/storage.html>.
 
 use super::device::Device;
-use super::error::{Error, Result};
 use super::dtype::DType;
+use super::error::{Error, Result};
 use super::layout::Layout;
 use super::memory::{Memory, get, set};
 use super::tensor::View;
@@ -135,7 +135,8 @@ impl Storage {
 
     /// Bytes `start..stop` as a storage of their own that shares memory with this one. Bounds must hold.
     pub fn slice(&self, start: usize, stop: usize) -> Result<Storage> {
-        let out_of_bounds = || Error::index(format!("slice {start}:{stop} out of range for storage of size {}", self.nbytes()));
+        let out_of_bounds =
+            || Error::index(format!("slice {start}:{stop} out of range for storage of size {}", self.nbytes()));
         let length = stop.checked_sub(start).ok_or_else(out_of_bounds)?;
         if self.device().is_meta() {
             return Err(Error::not_implemented("Not available for 'meta' device type"));

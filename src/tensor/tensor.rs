@@ -3,12 +3,12 @@
 
 use super::device::Device;
 use super::dtype::DType;
+use super::dtype::dispatch;
 use super::element::{Element, Scalar};
 use super::error::{Error, Result};
 use super::layout::{Dims, Layout, checked_numel, contiguous_strides, show};
 use super::memory::{ElementCell, Memory, Plain, get, set};
 use super::storage::Storage;
-use super::dtype::dispatch;
 use crate::bail;
 use num_complex::Complex;
 use std::any::Any;
@@ -118,7 +118,8 @@ impl View {
 
     /// The scalar at a storage offset within bounds, with the lazy bits applied.
     pub fn read(&self, memory: &Memory, offset: i64) -> Scalar {
-        let raw = dispatch!(self.dtype, T => memory.typed::<T>().get(offset as usize).map(get).unwrap_or_default().load());
+        let raw =
+            dispatch!(self.dtype, T => memory.typed::<T>().get(offset as usize).map(get).unwrap_or_default().load());
         self.resolve(raw)
     }
 
@@ -202,11 +203,7 @@ impl View {
         if old == new {
             return Ok(layout);
         }
-        let pair = format!(
-            "to view {} as {} (different element sizes)",
-            self.dtype.scalar_type(),
-            dtype.scalar_type()
-        );
+        let pair = format!("to view {} as {} (different element sizes)", self.dtype.scalar_type(), dtype.scalar_type());
         let Some(last) = self.ndim().checked_sub(1) else {
             bail!(RuntimeError, "self.dim() cannot be 0 {pair}");
         };
@@ -226,18 +223,10 @@ impl View {
         }
         let ratio = new / old;
         if layout.sizes[last] % ratio != 0 {
-            bail!(
-                RuntimeError,
-                "self.size(-1) must be divisible by {ratio} {pair}, but got {}",
-                layout.sizes[last]
-            );
+            bail!(RuntimeError, "self.size(-1) must be divisible by {ratio} {pair}, but got {}", layout.sizes[last]);
         }
         if layout.offset % ratio != 0 {
-            bail!(
-                RuntimeError,
-                "self.storage_offset() must be divisible by {ratio} {pair}, but got {}",
-                layout.offset
-            );
+            bail!(RuntimeError, "self.storage_offset() must be divisible by {ratio} {pair}, but got {}", layout.offset);
         }
         if last_stride != 1 {
             bail!(RuntimeError, "self.stride(-1) must be 1 {pair}, but got {last_stride}");

@@ -8,11 +8,7 @@ use super::replay::TRACEBACK;
 pub fn matches(expected: &str, printed: &str, ellipsis: bool) -> bool {
     let (expected, printed) = (Essence::of(expected), Essence::of(printed));
     let same = |left: &str, right: &str| {
-        if ellipsis {
-            fits(left, right)
-        } else {
-            left == right
-        }
+        if ellipsis { fits(left, right) } else { left == right }
     };
     same(&expected.text, &printed.text)
         && match (expected.error, printed.error) {
@@ -32,19 +28,13 @@ impl Essence<'_> {
     fn of(output: &str) -> Essence<'_> {
         let output = output.trim_end_matches('\n');
         let mut lines = output.split('\n');
-        let before: Vec<_> = lines
-            .by_ref()
-            .take_while(|line| *line != TRACEBACK)
-            .collect();
+        let before: Vec<_> = lines.by_ref().take_while(|line| *line != TRACEBACK).collect();
         let text = before.join("\n");
         if text.len() == output.len() {
             return Essence { text, error: None };
         }
         let named = lines.find(|line| !line.is_empty() && !line.starts_with(' '));
-        Essence {
-            text,
-            error: Some(named.unwrap_or_default().trim_end()),
-        }
+        Essence { text, error: Some(named.unwrap_or_default().trim_end()) }
     }
 }
 
@@ -112,18 +102,8 @@ mod tests {
                 true,
             ),
             ("Traceback (most recent call last):", "", false, false),
-            (
-                "Traceback (most recent call last):\n  ...\nE: m",
-                "E: m",
-                false,
-                false,
-            ),
-            (
-                "E: m",
-                "Traceback (most recent call last):\n  ...\nE: m",
-                false,
-                false,
-            ),
+            ("Traceback (most recent call last):\n  ...\nE: m", "E: m", false, false),
+            ("E: m", "Traceback (most recent call last):\n  ...\nE: m", false, false),
             (
                 "Traceback (most recent call last):\n  ...\nE: a...z",
                 "Traceback (most recent call last):\n  ...\nE: abcz",
@@ -140,11 +120,7 @@ mod tests {
             ("abc", "abcd", true, false),
         ];
         for (expected, printed, ellipsis, wanted) in rows {
-            assert_eq!(
-                matches(expected, printed, ellipsis),
-                wanted,
-                "{expected:?} {printed:?} {ellipsis}"
-            );
+            assert_eq!(matches(expected, printed, ellipsis), wanted, "{expected:?} {printed:?} {ellipsis}");
         }
     }
 }

@@ -10,10 +10,7 @@ use std::path::{Path, PathBuf};
 /// One line naming the path and what the system said.
 pub fn collect(path: &Path) -> Result<Vec<PathBuf>, String> {
     let mut found = Vec::new();
-    if fs::metadata(path)
-        .map_err(|error| describe(path, &error))?
-        .is_dir()
-    {
+    if fs::metadata(path).map_err(|error| describe(path, &error))?.is_dir() {
         walk(path, &mut found)?;
     } else {
         found.push(path.to_owned());
@@ -42,8 +39,7 @@ fn walk(folder: &Path, found: &mut Vec<PathBuf>) -> Result<(), String> {
 }
 
 fn is_transcript(path: &Path) -> bool {
-    path.extension()
-        .is_some_and(|extension| extension == "md" || extension == "txt")
+    path.extension().is_some_and(|extension| extension == "md" || extension == "txt")
 }
 
 /// The whole text of a file.
@@ -82,10 +78,7 @@ mod tests {
 
     #[test]
     fn invalid_utf8_names_byte_and_line() {
-        assert_eq!(
-            decode(b"ab\nc\xff".to_vec()),
-            Err("invalid UTF-8 at byte 4, line 2".to_owned())
-        );
+        assert_eq!(decode(b"ab\nc\xff".to_vec()), Err("invalid UTF-8 at byte 4, line 2".to_owned()));
         assert_eq!(decode("é\n".as_bytes().to_vec()), Ok("é\n".to_owned()));
     }
 
@@ -98,18 +91,12 @@ mod tests {
             fs::write(path, "").unwrap();
         }
         let found = collect(folder.path()).unwrap();
-        let names: Vec<_> = found
-            .iter()
-            .map(|path| path.strip_prefix(folder.path()).unwrap())
-            .collect();
+        let names: Vec<_> = found.iter().map(|path| path.strip_prefix(folder.path()).unwrap()).collect();
         assert_eq!(names, ["a/y.txt", "a/z.md", "b.txt"].map(Path::new));
     }
 
     #[test]
     fn a_missing_file_is_named() {
-        assert_eq!(
-            collect(Path::new("nope.txt")),
-            Err("nope.txt: No such file or directory".to_owned())
-        );
+        assert_eq!(collect(Path::new("nope.txt")), Err("nope.txt: No such file or directory".to_owned()));
     }
 }

@@ -33,18 +33,13 @@ pub(super) fn read(text: &str, reader: &mut Reader) {
 /// The name that a line gives to what follows: `## Name`, or `Name` on the line above an underline of `=` or `-`.
 fn heading<'a>(above: &'a str, line: &'a str) -> Option<&'a str> {
     let name = line.trim_start_matches('#');
-    if name.len() < line.len()
-        && line.len() - name.len() <= 6
-        && (name.is_empty() || name.starts_with([' ', '\t']))
-    {
+    if name.len() < line.len() && line.len() - name.len() <= 6 && (name.is_empty() || name.starts_with([' ', '\t'])) {
         return Some(name.trim().trim_end_matches('#').trim_end());
     }
     let underline = line.trim_end();
     let is_underline = underline.len() > 1
-        && (underline.bytes().all(|byte| byte == b'=')
-            || underline.bytes().all(|byte| byte == b'-'));
-    let is_paragraph =
-        above.starts_with(|first: char| !first.is_whitespace() && !"#>|-*+`~".contains(first));
+        && (underline.bytes().all(|byte| byte == b'=') || underline.bytes().all(|byte| byte == b'-'));
+    let is_paragraph = above.starts_with(|first: char| !first.is_whitespace() && !"#>|-*+`~".contains(first));
     (is_underline && is_paragraph).then(|| above.trim())
 }
 
@@ -65,16 +60,8 @@ impl<'a> Fence<'a> {
         if length < 3 || (mark == '`' && info.contains('`')) {
             return None;
         }
-        let is_session = matches!(
-            info.split_whitespace().next(),
-            Some("pycon" | "rhai-session")
-        );
-        Some(Fence {
-            indent: line.strip_suffix(body).unwrap_or_default(),
-            mark,
-            length,
-            is_session,
-        })
+        let is_session = matches!(info.split_whitespace().next(), Some("pycon" | "rhai-session"));
+        Some(Fence { indent: line.strip_suffix(body).unwrap_or_default(), mark, length, is_session })
     }
 
     fn is_closed_by(&self, line: &str) -> bool {

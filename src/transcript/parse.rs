@@ -19,11 +19,7 @@ pub enum Form {
 impl Form {
     /// By the file's name: `.md` is Markdown, anything else is text.
     pub fn of(path: &Path) -> Form {
-        if path.extension().is_some_and(|extension| extension == "md") {
-            Form::Markdown
-        } else {
-            Form::Text
-        }
+        if path.extension().is_some_and(|extension| extension == "md") { Form::Markdown } else { Form::Text }
     }
 }
 
@@ -87,16 +83,10 @@ pub struct Options {
 
 /// The language of a line that starts with a prompt, and the line without it.
 pub fn prompt_of(line: &str) -> Option<(Language, &str)> {
-    [(">>>", Language::Python), ("rhai>", Language::Rhai)]
-        .into_iter()
-        .find_map(|(prompt, language)| {
-            let rest = line.strip_prefix(prompt)?;
-            if rest.is_empty() {
-                Some((language, ""))
-            } else {
-                Some((language, rest.strip_prefix(' ')?))
-            }
-        })
+    [(">>>", Language::Python), ("rhai>", Language::Rhai)].into_iter().find_map(|(prompt, language)| {
+        let rest = line.strip_prefix(prompt)?;
+        if rest.is_empty() { Some((language, "")) } else { Some((language, rest.strip_prefix(' ')?)) }
+    })
 }
 
 /// A continuation line without its prompt: `... ` goes on in Python, `    > ` in Rhai.
@@ -106,11 +96,7 @@ pub fn continuation_of(line: &str, language: Language) -> Option<&str> {
         Language::Rhai => "    >",
     };
     let rest = line.strip_prefix(prompt)?;
-    if rest.is_empty() {
-        Some("")
-    } else {
-        rest.strip_prefix(' ')
-    }
+    if rest.is_empty() { Some("") } else { rest.strip_prefix(' ') }
 }
 
 impl Document {
@@ -137,23 +123,16 @@ pub(super) struct Line<'a> {
 
 pub(super) fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
     let mut start = 0;
-    text.split_inclusive('\n')
-        .enumerate()
-        .map(move |(index, whole)| {
-            let (text, end) = match (whole.strip_suffix("\r\n"), whole.strip_suffix('\n')) {
-                (Some(text), _) => (text, "\r\n"),
-                (None, Some(text)) => (text, "\n"),
-                (None, None) => (whole, ""),
-            };
-            let line = Line {
-                number: index + 1,
-                start,
-                text,
-                end,
-            };
-            start += whole.len();
-            line
-        })
+    text.split_inclusive('\n').enumerate().map(move |(index, whole)| {
+        let (text, end) = match (whole.strip_suffix("\r\n"), whole.strip_suffix('\n')) {
+            (Some(text), _) => (text, "\r\n"),
+            (None, Some(text)) => (text, "\n"),
+            (None, None) => (whole, ""),
+        };
+        let line = Line { number: index + 1, start, text, end };
+        start += whole.len();
+        line
+    })
 }
 
 impl Line<'_> {
@@ -164,11 +143,7 @@ impl Line<'_> {
 
 /// `text` without as much of the white space `indent` as it begins with.
 fn dedent<'a>(text: &'a str, indent: &str) -> &'a str {
-    let shared = text
-        .bytes()
-        .zip(indent.bytes())
-        .take_while(|(left, right)| left == right)
-        .count();
+    let shared = text.bytes().zip(indent.bytes()).take_while(|(left, right)| left == right).count();
     text.get(shared..).unwrap_or(text)
 }
 
@@ -229,17 +204,12 @@ impl Reader {
     fn close_case(&mut self) {
         let mut examples = std::mem::take(&mut self.examples);
         for example in &mut examples {
-            example
-                .expected
-                .truncate(example.expected.trim_end_matches('\n').len());
+            example.expected.truncate(example.expected.trim_end_matches('\n').len());
             example.options = Options::take_from(&mut example.source, example.language);
         }
         self.close_block();
         if !examples.is_empty() {
-            self.cases.push(Case {
-                name: self.name.clone(),
-                examples,
-            });
+            self.cases.push(Case { name: self.name.clone(), examples });
         }
     }
 
@@ -265,15 +235,8 @@ impl Options {
                 kept.push(line);
                 continue;
             };
-            kept.push(if language == Language::Rhai {
-                line.get(..start).unwrap_or(line)
-            } else {
-                line
-            });
-            for name in names
-                .split([',', ' ', '\t'])
-                .filter(|name| !name.is_empty())
-            {
+            kept.push(if language == Language::Rhai { line.get(..start).unwrap_or(line) } else { line });
+            for name in names.split([',', ' ', '\t']).filter(|name| !name.is_empty()) {
                 match name {
                     "+ELLIPSIS" => options.ellipsis = true,
                     "-ELLIPSIS" => options.ellipsis = false,
@@ -293,10 +256,7 @@ impl Options {
 fn directive(line: &str) -> Option<(usize, &str)> {
     ["#", "//"].into_iter().find_map(|mark| {
         line.match_indices(mark).find_map(|(start, _)| {
-            let names = line
-                .get(start + mark.len()..)?
-                .trim_start()
-                .strip_prefix("doctest:")?;
+            let names = line.get(start + mark.len()..)?.trim_start().strip_prefix("doctest:")?;
             (!names.contains(['"', '\''])).then_some((start, names))
         })
     })
@@ -309,8 +269,7 @@ mod tests {
     fn examples(text: &str, form: Form) -> Vec<(String, String, usize)> {
         let document = Document::parse(text, form);
         let all = document.cases.into_iter().flat_map(|case| case.examples);
-        all.map(|example| (example.source, example.expected, example.line))
-            .collect()
+        all.map(|example| (example.source, example.expected, example.line)).collect()
     }
 
     fn row(source: &str, expected: &str, line: usize) -> (String, String, usize) {
@@ -326,26 +285,14 @@ mod tests {
             (">>> x\n1\n", &[("x", "1", 1)]),
             (">>> x", &[("x", "", 1)]),
             (">>>\n>>> x\n\n\n", &[("", "", 1), ("x", "", 2)]),
-            (
-                "a\n>>> f(\n...   1)\n...\nout\n\n more\n\n>>> y\n",
-                &[("f(\n  1)\n", "out\n\n more", 2), ("y", "", 9)],
-            ),
-            (
-                "rhai> f(\n    > 1)\n2\n    > 3\n",
-                &[("f(\n1)", "2\n    > 3", 1)],
-            ),
-            (
-                ">>> x\n\n... no continuation\n",
-                &[("x", "\n... no continuation", 1)],
-            ),
+            ("a\n>>> f(\n...   1)\n...\nout\n\n more\n\n>>> y\n", &[("f(\n  1)\n", "out\n\n more", 2), ("y", "", 9)]),
+            ("rhai> f(\n    > 1)\n2\n    > 3\n", &[("f(\n1)", "2\n    > 3", 1)]),
+            (">>> x\n\n... no continuation\n", &[("x", "\n... no continuation", 1)]),
             (">>> x\r\n1\r\n2\r\n", &[("x", "1\n2", 1)]),
             (">>>x\nrhai>y\n", &[]),
         ];
         for (text, wanted) in rows {
-            let wanted: Vec<_> = wanted
-                .iter()
-                .map(|(source, expected, line)| row(source, expected, *line))
-                .collect();
+            let wanted: Vec<_> = wanted.iter().map(|(source, expected, line)| row(source, expected, *line)).collect();
             assert_eq!(examples(text, Form::Text), wanted, "{text:?}");
         }
     }
@@ -380,19 +327,12 @@ Three
   ```
 ";
         let document = Document::parse(text, Form::Markdown);
-        let names: Vec<_> = document
-            .cases
-            .iter()
-            .map(|case| case.name.as_str())
-            .collect();
+        let names: Vec<_> = document.cases.iter().map(|case| case.name.as_str()).collect();
         assert_eq!(names, ["One", "Three"]);
         let wanted = [row("a", "1", 4), row("b", "```", 9), row("c", "x\n  y", 21)];
         assert_eq!(examples(text, Form::Markdown), wanted);
         let last = &document.cases[1].examples[0];
-        assert_eq!(
-            (&text[last.output.clone()], last.indent.as_str()),
-            ("  x\n    y\n", "  ")
-        );
+        assert_eq!((&text[last.output.clone()], last.indent.as_str()), ("  x\n    y\n", "  "));
         assert_eq!(last.input, ">>> c\n");
     }
 
@@ -400,77 +340,29 @@ Three
     fn the_output_is_a_range_of_bytes() {
         let text = ">>> x\r\né\r\n\r\n>>> y\n";
         let document = Document::parse(text, Form::Text);
-        let ranges: Vec<_> = document.cases[0]
-            .examples
-            .iter()
-            .map(|example| &text[example.output.clone()])
-            .collect();
+        let ranges: Vec<_> = document.cases[0].examples.iter().map(|example| &text[example.output.clone()]).collect();
         assert_eq!(ranges, ["é\r\n", ""]);
     }
 
     #[test]
     fn directives() {
         let rows = [
-            (
-                ">>> x # doctest: +SKIP",
-                "x # doctest: +SKIP",
-                Options {
-                    skip: true,
-                    ..Options::default()
-                },
-            ),
-            (
-                "rhai> x  # doctest: +SKIP",
-                "x  ",
-                Options {
-                    skip: true,
-                    ..Options::default()
-                },
-            ),
-            (
-                "rhai> x; // doctest: +ELLIPSIS",
-                "x; ",
-                Options {
-                    ellipsis: true,
-                    ..Options::default()
-                },
-            ),
+            (">>> x # doctest: +SKIP", "x # doctest: +SKIP", Options { skip: true, ..Options::default() }),
+            ("rhai> x  # doctest: +SKIP", "x  ", Options { skip: true, ..Options::default() }),
+            ("rhai> x; // doctest: +ELLIPSIS", "x; ", Options { ellipsis: true, ..Options::default() }),
             (
                 ">>> x #doctest: +ELLIPSIS, +SKIP",
                 "x #doctest: +ELLIPSIS, +SKIP",
-                Options {
-                    ellipsis: true,
-                    skip: true,
-                    unknown: None,
-                },
+                Options { ellipsis: true, skip: true, unknown: None },
             ),
-            (
-                ">>> 'x # doctest: +SKIP'",
-                "'x # doctest: +SKIP'",
-                Options::default(),
-            ),
-            (
-                ">>> x # xdoctest: +SKIP",
-                "x # xdoctest: +SKIP",
-                Options::default(),
-            ),
-            (
-                ">>> x # doctest: +NO",
-                "x # doctest: +NO",
-                Options {
-                    unknown: Some("+NO".into()),
-                    ..Options::default()
-                },
-            ),
+            (">>> 'x # doctest: +SKIP'", "'x # doctest: +SKIP'", Options::default()),
+            (">>> x # xdoctest: +SKIP", "x # xdoctest: +SKIP", Options::default()),
+            (">>> x # doctest: +NO", "x # doctest: +NO", Options { unknown: Some("+NO".into()), ..Options::default() }),
         ];
         for (line, source, options) in rows {
             let document = Document::parse(line, Form::Text);
             let example = &document.cases[0].examples[0];
-            assert_eq!(
-                (example.source.as_str(), &example.options),
-                (source, &options),
-                "{line}"
-            );
+            assert_eq!((example.source.as_str(), &example.options), (source, &options), "{line}");
         }
     }
 }

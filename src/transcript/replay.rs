@@ -44,10 +44,7 @@ pub fn replay(document: &Document) -> String {
 /// Evaluates one example.
 pub fn answer(session: &mut Session, example: &Example) -> Answer {
     let outcome = session.eval(example.language, &example.source);
-    Answer {
-        text: printed(&outcome),
-        ended: outcome.exit.is_some(),
-    }
+    Answer { text: printed(&outcome), ended: outcome.exit.is_some() }
 }
 
 /// An outcome as a transcript records it: what was printed, and an error as three lines of which the last is its kind
@@ -60,10 +57,7 @@ pub fn printed(outcome: &Outcome) -> String {
     if let Some(error) = &outcome.error {
         let message = error.message.lines().next().unwrap_or_default();
         let separator = if message.is_empty() { "" } else { ": " };
-        text.push_str(&format!(
-            "{TRACEBACK}\n  ...\n{}{separator}{message}\n",
-            error.kind
-        ));
+        text.push_str(&format!("{TRACEBACK}\n  ...\n{}{separator}{message}\n", error.kind));
     }
     text
 }
@@ -84,11 +78,7 @@ mod tests {
             interrupted: false,
         };
         let rows = [
-            (
-                "",
-                failure("RuntimeError", "a\nb"),
-                "Traceback (most recent call last):\n  ...\nRuntimeError: a\n",
-            ),
+            ("", failure("RuntimeError", "a\nb"), "Traceback (most recent call last):\n  ...\nRuntimeError: a\n"),
             (
                 "x\n",
                 failure("KeyboardInterrupt", ""),
@@ -96,11 +86,7 @@ mod tests {
             ),
         ];
         for (text, error, wanted) in rows {
-            let outcome = Outcome {
-                text: text.to_owned(),
-                error: Some(error),
-                exit: None,
-            };
+            let outcome = Outcome { text: text.to_owned(), error: Some(error), exit: None };
             assert_eq!(printed(&outcome), wanted);
         }
     }

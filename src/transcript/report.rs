@@ -73,10 +73,7 @@ impl Totals {
         };
         for CaseReport { verdicts, .. } in cases {
             self.sessions.add(verdicts.iter().all(Verdict::is_good));
-            for verdict in verdicts
-                .iter()
-                .filter(|verdict| **verdict != Verdict::Skipped)
-            {
+            for verdict in verdicts.iter().filter(|verdict| **verdict != Verdict::Skipped) {
                 self.examples.add(verdict.is_good());
             }
         }
@@ -89,16 +86,8 @@ impl Totals {
 
     /// The two lines at the end of a run.
     pub fn render(&self, palette: &Palette) -> String {
-        let style = if self.all_passed() {
-            palette.good
-        } else {
-            palette.bad
-        };
-        format!(
-            "examples: {}\n{}\n",
-            self.examples,
-            self.sessions.to_string().style(style)
-        )
+        let style = if self.all_passed() { palette.good } else { palette.bad };
+        format!("examples: {}\n{}\n", self.examples, self.sessions.to_string().style(style))
     }
 }
 
@@ -130,14 +119,7 @@ impl FileReport {
         text
     }
 
-    fn push_failure(
-        &self,
-        text: &mut String,
-        palette: &Palette,
-        case: &Case,
-        example: &Example,
-        verdict: &Verdict,
-    ) {
+    fn push_failure(&self, text: &mut String, palette: &Palette, case: &Case, example: &Example, verdict: &Verdict) {
         let detail = match verdict {
             Verdict::Differs(printed) => difference(palette, &example.expected, printed),
             Verdict::Broken(reason) => format!("    {}\n", reason.style(palette.bad)),
@@ -146,10 +128,7 @@ impl FileReport {
         let place = format!("{}:{}", self.path.display(), example.line);
         text.push_str(&format!("{}", place.style(palette.place)));
         if !case.name.is_empty() {
-            text.push_str(&format!(
-                " {}",
-                format!("({})", case.name).style(palette.dim)
-            ));
+            text.push_str(&format!(" {}", format!("({})", case.name).style(palette.dim)));
         }
         text.push('\n');
         for line in example.input.lines() {
@@ -160,11 +139,7 @@ impl FileReport {
 
     fn summary(&self, palette: &Palette, cases: &[CaseReport]) -> String {
         let count = |wanted: fn(&Verdict) -> bool| {
-            cases
-                .iter()
-                .flat_map(|case| &case.verdicts)
-                .filter(|verdict| wanted(verdict))
-                .count()
+            cases.iter().flat_map(|case| &case.verdicts).filter(|verdict| wanted(verdict)).count()
         };
         let counts: Vec<_> = [
             (count(|verdict| *verdict == Verdict::Passed), "passed"),
@@ -176,20 +151,9 @@ impl FileReport {
         .filter(|(number, _)| *number > 0)
         .map(|(number, word)| format!("{number} {word}"))
         .collect();
-        let counts = if counts.is_empty() {
-            "no examples".to_owned()
-        } else {
-            counts.join(", ")
-        };
-        let good = cases
-            .iter()
-            .flat_map(|case| &case.verdicts)
-            .all(Verdict::is_good);
-        let mark = if good {
-            "ok  ".style(palette.good)
-        } else {
-            "FAIL".style(palette.bad)
-        };
+        let counts = if counts.is_empty() { "no examples".to_owned() } else { counts.join(", ") };
+        let good = cases.iter().flat_map(|case| &case.verdicts).all(Verdict::is_good);
+        let mark = if good { "ok  ".style(palette.good) } else { "FAIL".style(palette.bad) };
         format!("{mark} {}: {counts}\n", self.path.display())
     }
 }
@@ -212,11 +176,7 @@ fn difference(palette: &Palette, expected: &str, printed: &str) -> String {
 /// Text whose last line ends, so that a missing line end is no difference.
 fn closed(text: &str) -> String {
     let text = text.trim_end_matches('\n');
-    if text.is_empty() {
-        String::new()
-    } else {
-        format!("{text}\n")
-    }
+    if text.is_empty() { String::new() } else { format!("{text}\n") }
 }
 
 #[cfg(test)]
@@ -229,28 +189,17 @@ mod tests {
     fn report(text: &str, verdicts: Vec<Verdict>) -> FileReport {
         let document = Document::parse(text, Form::Text);
         let case = Arc::new(document.cases[0].clone());
-        FileReport {
-            path: "dir/a.txt".into(),
-            cases: Ok(vec![CaseReport { case, verdicts }]),
-            not_updated: None,
-        }
+        FileReport { path: "dir/a.txt".into(), cases: Ok(vec![CaseReport { case, verdicts }]), not_updated: None }
     }
 
     #[test]
     fn a_failure_names_its_line_and_shows_what_differs() {
-        let report = report(
-            ">>> x\n1\n2\n>>> y\n",
-            vec![Verdict::Differs("1\n3\n".to_owned()), Verdict::Passed],
-        );
-        let wanted =
-            "dir/a.txt:1\n    >>> x\n    1\n  - 2\n  + 3\nFAIL dir/a.txt: 1 passed, 1 failed\n";
+        let report = report(">>> x\n1\n2\n>>> y\n", vec![Verdict::Differs("1\n3\n".to_owned()), Verdict::Passed]);
+        let wanted = "dir/a.txt:1\n    >>> x\n    1\n  - 2\n  + 3\nFAIL dir/a.txt: 1 passed, 1 failed\n";
         assert_eq!(report.render(&Palette::new(false), true), wanted);
         let mut totals = Totals::default();
         totals.add(&report);
-        assert_eq!(
-            totals.render(&Palette::new(false)),
-            "examples: 1 passed, 1 failed\n0 passed, 1 failed\n"
-        );
+        assert_eq!(totals.render(&Palette::new(false)), "examples: 1 passed, 1 failed\n0 passed, 1 failed\n");
         let coloured = report.render(&Palette::new(true), true);
         assert!(coloured.contains("\u{1b}[31m- 2\u{1b}["), "{coloured:?}");
     }
@@ -258,10 +207,7 @@ mod tests {
     #[test]
     fn a_good_file_is_one_line_or_none() {
         let report = report(">>> x\n>>> y\n", vec![Verdict::Passed, Verdict::Skipped]);
-        assert_eq!(
-            report.render(&Palette::new(false), false),
-            "ok   dir/a.txt: 1 passed, 1 skipped\n"
-        );
+        assert_eq!(report.render(&Palette::new(false), false), "ok   dir/a.txt: 1 passed, 1 skipped\n");
         assert_eq!(report.render(&Palette::new(false), true), "");
     }
 }

@@ -65,9 +65,7 @@ pub struct FileReport {
 
 /// Runs `files` and hands every report to `take`, in their order, as soon as those before it are there.
 pub fn run_files(files: &[PathBuf], terms: Terms, mut take: impl FnMut(FileReport)) {
-    let workers = thread::available_parallelism()
-        .map_or(1, NonZero::get)
-        .min(files.len());
+    let workers = thread::available_parallelism().map_or(1, NonZero::get).min(files.len());
     let next = AtomicUsize::new(0);
     let (sender, receiver) = channel();
     thread::scope(|scope| {
@@ -97,11 +95,7 @@ pub fn run_files(files: &[PathBuf], terms: Terms, mut take: impl FnMut(FileRepor
 }
 
 fn run_file(path: &Path, terms: Terms) -> FileReport {
-    let mut report = FileReport {
-        path: path.to_owned(),
-        cases: Ok(Vec::new()),
-        not_updated: None,
-    };
+    let mut report = FileReport { path: path.to_owned(), cases: Ok(Vec::new()), not_updated: None };
     let text = match read_text(path) {
         Ok(text) => text,
         Err(error) => {
@@ -127,15 +121,8 @@ fn run_file(path: &Path, terms: Terms) -> FileReport {
 }
 
 /// Writes the outputs that differ into the file, and counts them as updated.
-fn update_file(
-    path: &Path,
-    text: &str,
-    form: Form,
-    cases: &mut [CaseReport],
-) -> Result<(), String> {
-    let examples = cases
-        .iter()
-        .flat_map(|report| report.case.examples.iter().zip(&report.verdicts));
+fn update_file(path: &Path, text: &str, form: Form, cases: &mut [CaseReport]) -> Result<(), String> {
+    let examples = cases.iter().flat_map(|report| report.case.examples.iter().zip(&report.verdicts));
     let answers: Vec<(&Example, Option<&str>)> = examples
         .map(|(example, verdict)| match verdict {
             Verdict::Differs(printed) => (example, Some(printed.as_str())),
@@ -180,10 +167,7 @@ fn run_case(case: &Arc<Case>, limit: Duration) -> Vec<Verdict> {
 fn session_thread(case: &Case, sender: &Sender<Message>) {
     // A session is bound to its thread, so it is made here.
     let mut session = Session::new(SessionOptions::default());
-    if sender
-        .send(Message::Started(session.interrupt_flag()))
-        .is_err()
-    {
+    if sender.send(Message::Started(session.interrupt_flag())).is_err() {
         return;
     }
     for example in case.examples.iter().filter(|example| is_run(example)) {
@@ -200,21 +184,14 @@ fn is_run(example: &Example) -> bool {
 }
 
 /// Collects the answers of a session's thread. Gives the reason why the examples left over have none.
-fn watch(
-    case: &Case,
-    receiver: &Receiver<Message>,
-    limit: Duration,
-    verdicts: &mut Vec<Verdict>,
-) -> String {
+fn watch(case: &Case, receiver: &Receiver<Message>, limit: Duration, verdicts: &mut Vec<Verdict>) -> String {
     let broke_off = || "the session broke off".to_owned();
     let Ok(Message::Started(interrupt)) = receiver.recv() else {
         return broke_off();
     };
     for example in &case.examples {
         if let Some(option) = &example.options.unknown {
-            verdicts.push(Verdict::Broken(format!(
-                "doctest has no option {option} here"
-            )));
+            verdicts.push(Verdict::Broken(format!("doctest has no option {option} here")));
             continue;
         }
         if example.options.skip {
@@ -261,10 +238,7 @@ mod tests {
 
     #[test]
     fn an_endless_example_fails_and_the_next_one_runs() {
-        let found = verdicts(
-            "rhai> loop {}\nrhai> 1 + 1\n2\nrhai> 2\n1\n",
-            Duration::from_millis(200),
-        );
+        let found = verdicts("rhai> loop {}\nrhai> 1 + 1\n2\nrhai> 2\n1\n", Duration::from_millis(200));
         let wanted = [
             Verdict::Broken("interrupted after 0.2 s".to_owned()),
             Verdict::Passed,

@@ -8,11 +8,7 @@ use super::parse::{Document, Example, Form};
 /// # Errors
 /// When the new text would not read back as the same inputs with the new outputs, because a line of an output looks
 /// like a prompt or closes the fence around it.
-pub fn rewrite(
-    text: &str,
-    form: Form,
-    answers: &[(&Example, Option<&str>)],
-) -> Result<String, String> {
+pub fn rewrite(text: &str, form: Form, answers: &[(&Example, Option<&str>)]) -> Result<String, String> {
     let mut new = String::with_capacity(text.len());
     let mut done = 0;
     let mut wanted = Vec::with_capacity(answers.len());
@@ -35,7 +31,11 @@ pub fn rewrite(
         match read_back.next() {
             // The last input of a file may have had no line end before an output followed it.
             Some(example) if example.input.trim_end() == input.trim_end() && example.expected == output => {}
-            _ => return Err("not updated: a line of the output would read as a prompt or as the end of its block".to_owned()),
+            _ => {
+                return Err(
+                    "not updated: a line of the output would read as a prompt or as the end of its block".to_owned()
+                );
+            }
         }
     }
     if read_back.next().is_some() {
@@ -70,30 +70,17 @@ mod tests {
 
     fn check(text: &str, form: Form, answers: &[Option<&str>], wanted: &str) {
         let document = Document::parse(text, form);
-        let examples: Vec<_> = document
-            .cases
-            .iter()
-            .flat_map(|case| &case.examples)
-            .zip(answers.iter().copied())
-            .collect();
+        let examples: Vec<_> =
+            document.cases.iter().flat_map(|case| &case.examples).zip(answers.iter().copied()).collect();
         assert_eq!(examples.len(), answers.len(), "{text:?}");
-        assert_eq!(
-            rewrite(text, form, &examples).as_deref(),
-            Ok(wanted),
-            "{text:?}"
-        );
+        assert_eq!(rewrite(text, form, &examples).as_deref(), Ok(wanted), "{text:?}");
     }
 
     #[test]
     fn only_outputs_change() {
         check(">>> x\n1\n", Form::Text, &[Some("2\n")], ">>> x\n2\n");
         check(">>> x\n1\n", Form::Text, &[None], ">>> x\n1\n");
-        check(
-            "p\n>>> x\n\n\n>>> y\n1\n\n",
-            Form::Text,
-            &[Some("2\n3\n"), Some("")],
-            "p\n>>> x\n2\n3\n\n\n>>> y\n\n",
-        );
+        check("p\n>>> x\n\n\n>>> y\n1\n\n", Form::Text, &[Some("2\n3\n"), Some("")], "p\n>>> x\n2\n3\n\n\n>>> y\n\n");
         check(
             ">>> x\r\n1\r\n\r\n>>> y\r\n",
             Form::Text,
@@ -119,10 +106,7 @@ mod tests {
         ] {
             let document = Document::parse(text, form);
             let example = &document.cases[0].examples[0];
-            assert!(
-                rewrite(text, form, &[(example, Some(answer))]).is_err(),
-                "{text:?}"
-            );
+            assert!(rewrite(text, form, &[(example, Some(answer))]).is_err(), "{text:?}");
         }
     }
 }

@@ -17,27 +17,13 @@ pub fn geometric(generator: &mut Generator, n: usize, kind: RealKind, p: f64) ->
 }
 
 /// `n` samples whose logarithms are normal with `mean` and `std`: `log_normal_(mean, std)`.
-pub fn log_normal(
-    generator: &mut Generator,
-    n: usize,
-    kind: RealKind,
-    mean: f64,
-    std: f64,
-) -> Vec<f64> {
+pub fn log_normal(generator: &mut Generator, n: usize, kind: RealKind, mean: f64, std: f64) -> Vec<f64> {
     rounded(n, kind, || generator.normal(mean, std).exp())
 }
 
 /// `n` samples of a Cauchy distribution: `cauchy_(median, sigma)`.
-pub fn cauchy(
-    generator: &mut Generator,
-    n: usize,
-    kind: RealKind,
-    median: f64,
-    sigma: f64,
-) -> Vec<f64> {
-    rounded(n, kind, || {
-        (PI * (generator.unit() - 0.5)).tan().mul_add(sigma, median)
-    })
+pub fn cauchy(generator: &mut Generator, n: usize, kind: RealKind, median: f64, sigma: f64) -> Vec<f64> {
+    rounded(n, kind, || (PI * (generator.unit() - 0.5)).tan().mul_add(sigma, median))
 }
 
 fn rounded(n: usize, kind: RealKind, mut draw: impl FnMut() -> f64) -> Vec<f64> {

@@ -46,11 +46,7 @@ pub fn random_full(generator: &mut Generator, n: usize, dtype: FullRange) -> Vec
         FullRange::Real(kind) => ((1u64 << kind.digits()) + 1, kind == RealKind::F64),
     };
     let draw = |generator: &mut Generator| {
-        let bits = if wide {
-            generator.random64()
-        } else {
-            u64::from(generator.random())
-        };
+        let bits = if wide { generator.random64() } else { u64::from(generator.random()) };
         (bits % range) as i64
     };
     (0..n).map(|_| draw(generator)).collect()
@@ -84,10 +80,6 @@ pub fn bernoulli_scalar(generator: &mut Generator, n: usize, p: f64) -> Vec<bool
 /// A coin flip for each probability: `torch.bernoulli(p)` and `bernoulli_(p)` with a tensor `p` of dtype `kind`.
 pub fn bernoulli_tensor(generator: &mut Generator, p: &[f64], kind: RealKind) -> Vec<bool> {
     // Probabilities of the 16-bit dtypes are compared in single precision.
-    let kind = if kind == RealKind::F64 {
-        kind
-    } else {
-        RealKind::F32
-    };
+    let kind = if kind == RealKind::F64 { kind } else { RealKind::F32 };
     p.iter().map(|&p| kind.unit(generator) < p).collect()
 }

@@ -48,12 +48,7 @@ impl Default for Generator {
 impl Generator {
     /// A generator with PyTorch's fixed default seed, 67280421310721.
     pub fn new() -> Self {
-        let mut generator = Generator {
-            seed: 0,
-            words: [0; WORDS],
-            next: 0,
-            cached_normal: None,
-        };
+        let mut generator = Generator { seed: 0, words: [0; WORDS], next: 0, cached_normal: None };
         generator.manual_seed(DEFAULT_SEED);
         generator
     }
@@ -68,9 +63,7 @@ impl Generator {
         let mut word = seed as u32;
         for (index, slot) in (0u32..).zip(&mut self.words) {
             if index > 0 {
-                word = (word ^ (word >> 30))
-                    .wrapping_mul(1_812_433_253)
-                    .wrapping_add(index);
+                word = (word ^ (word >> 30)).wrapping_mul(1_812_433_253).wrapping_add(index);
             }
             *slot = word;
         }
@@ -130,11 +123,7 @@ impl Generator {
 
     /// The 5056 bytes of `torch.Generator.get_state()`.
     pub fn state_bytes(&self) -> Vec<u8> {
-        let left = if self.next == 0 {
-            1
-        } else {
-            WORDS + 1 - self.next
-        };
+        let left = if self.next == 0 { 1 } else { WORDS + 1 - self.next };
         let mut bytes = Vec::with_capacity(STATE_BYTES);
         bytes.extend(self.seed.to_le_bytes());
         bytes.extend((left as u32).to_le_bytes());
@@ -168,8 +157,7 @@ impl Generator {
         let seeded = field(bytes, AT_SEEDED, i32::from_le_bytes);
         let next = field(bytes, AT_NEXT, u64::from_le_bytes);
         let fresh = next == 0 && left == 1;
-        let running =
-            (1..=WORDS as u64).contains(&next) && left == (WORDS as u64 + 1 - next) as i64;
+        let running = (1..=WORDS as u64).contains(&next) && left == (WORDS as u64 + 1 - next) as i64;
         if seeded != 1 || !(fresh || running) {
             return Err("Invalid mt19937 state".to_owned());
         }
@@ -212,9 +200,7 @@ fn twist(word: u32, successor: u32) -> u32 {
 
 /// Reads the number at `offset`; zero where the bytes end too soon, which the caller's length check rules out.
 fn field<T, const SIZE: usize>(bytes: &[u8], offset: usize, read: impl Fn([u8; SIZE]) -> T) -> T {
-    let raw = bytes
-        .get(offset..)
-        .and_then(|rest| rest.first_chunk::<SIZE>());
+    let raw = bytes.get(offset..).and_then(|rest| rest.first_chunk::<SIZE>());
     read(*raw.unwrap_or(&[0; SIZE]))
 }
 
@@ -227,9 +213,7 @@ mod tests {
     #[test]
     fn saved_state_is_pytorchs() {
         let state_hash = |g: &Generator| hash(g.state_bytes().into_iter().map(u64::from));
-        let fresh = [
-            0x6e4956e9, 0x9c4dd982, 0xa6181176, 0xe8c0cc76, 0x930da405, 0x203d6acf,
-        ];
+        let fresh = [0x6e4956e9, 0x9c4dd982, 0xa6181176, 0xe8c0cc76, 0x930da405, 0x203d6acf];
         for (seed, expected) in SEEDS.into_iter().zip(fresh) {
             let mut generator = seeded(seed);
             generator.random64();
@@ -246,11 +230,7 @@ mod tests {
         let mut original = seeded(3);
         for draws in 0..1300 {
             let mut copy = Generator::new();
-            assert_eq!(
-                copy.set_state_bytes(&original.state_bytes()),
-                Ok(()),
-                "after {draws} draws"
-            );
+            assert_eq!(copy.set_state_bytes(&original.state_bytes()), Ok(()), "after {draws} draws");
             assert_eq!(copy, original, "after {draws} draws");
             original.random();
         }

@@ -21,9 +21,7 @@ pub fn multinomial(
         return Err("cannot sample n_sample <= 0 samples".to_owned());
     }
     if !replacement && samples > categories {
-        return Err(
-            "cannot sample n_sample > prob_dist.size(-1) samples without replacement".to_owned(),
-        );
+        return Err("cannot sample n_sample > prob_dist.size(-1) samples without replacement".to_owned());
     }
     if replacement && samples > 1 {
         with_replacement(generator, weights, categories, samples, kind)
@@ -40,21 +38,14 @@ fn without_replacement(
     samples: usize,
     kind: RealKind,
 ) -> Result<Vec<i64>, String> {
-    if !weights
-        .iter()
-        .all(|weight| (0.0..f64::INFINITY).contains(weight))
-    {
+    if !weights.iter().all(|weight| (0.0..f64::INFINITY).contains(weight)) {
         return Err("probability tensor contains either `inf`, `nan` or element < 0".to_owned());
     }
     if rows(weights, categories).any(|row| row.iter().all(|&weight| weight == 0.0)) {
         return Err("invalid multinomial distribution (sum of probabilities <= 0)".to_owned());
     }
     let times = exponential(generator, weights.len(), kind, 1.0);
-    let speeds: Vec<f64> = weights
-        .iter()
-        .zip(times)
-        .map(|(weight, time)| kind.round(weight / time))
-        .collect();
+    let speeds: Vec<f64> = weights.iter().zip(times).map(|(weight, time)| kind.round(weight / time)).collect();
     let chosen = rows(&speeds, categories).flat_map(|row| match samples {
         1 => first_greatest(row).into_iter().collect(),
         _ => top(row, samples),
@@ -71,21 +62,14 @@ fn with_replacement(
     kind: RealKind,
 ) -> Result<Vec<i64>, String> {
     // The sums of 16-bit weights are single-precision.
-    let sums = if kind == RealKind::F64 {
-        kind
-    } else {
-        RealKind::F32
-    };
+    let sums = if kind == RealKind::F64 { kind } else { RealKind::F32 };
     let mut chosen = Vec::with_capacity(weights.len() / categories.max(1) * samples);
     for row in rows(weights, categories) {
         let mut total = 0.0;
         let mut bounds = Vec::with_capacity(categories);
         for &weight in row {
             if weight.is_nan() || weight < 0.0 {
-                return Err(
-                    "invalid multinomial distribution (encountering probability entry < 0)"
-                        .to_owned(),
-                );
+                return Err("invalid multinomial distribution (encountering probability entry < 0)".to_owned());
             }
             if weight.is_infinite() {
                 return Err(
@@ -135,19 +119,13 @@ mod tests {
         ];
         for (weights, samples, replacement, expected) in expected {
             let got = multinomial(&mut seeded(0), weights, 4, samples, replacement, F32);
-            assert_eq!(
-                got,
-                Ok(expected.to_vec()),
-                "{weights:?}, {samples}, {replacement}"
-            );
+            assert_eq!(got, Ok(expected.to_vec()), "{weights:?}, {samples}, {replacement}");
         }
     }
 
     #[test]
     fn arrivals_of_few_digits_meet_in_ties() {
-        let expected = [
-            11, 6, 17, 9, 7, 12, 16, 15, 10, 2, 14, 8, 13, 4, 18, 1, 19, 5, 3, 0,
-        ];
+        let expected = [11, 6, 17, 9, 7, 12, 16, 15, 10, 2, 14, 8, 13, 4, 18, 1, 19, 5, 3, 0];
         let got = multinomial(&mut seeded(0), &[1.0; 20], 20, 20, false, BF16);
         assert_eq!(got, Ok(expected.to_vec()));
         let got = multinomial(&mut seeded(0), &[1.0; 200], 200, 3, false, BF16);
@@ -159,8 +137,7 @@ mod tests {
         let zero = "invalid multinomial distribution (sum of probabilities <= 0)";
         let bad = "probability tensor contains either `inf`, `nan` or element < 0";
         let negative = "invalid multinomial distribution (encountering probability entry < 0)";
-        let infinite =
-            "invalid multinomial distribution (encountering probability entry = infinity or NaN)";
+        let infinite = "invalid multinomial distribution (encountering probability entry = infinity or NaN)";
         let many = "cannot sample n_sample > prob_dist.size(-1) samples without replacement";
         let none = "cannot sample n_sample <= 0 samples";
         let (inf, nan) = (f64::INFINITY, f64::NAN);
@@ -179,15 +156,8 @@ mod tests {
         ];
         for (weights, samples, replacement, message) in expected {
             let got = multinomial(&mut seeded(0), weights, 2, samples, replacement, F32);
-            assert_eq!(
-                got,
-                Err(message.to_owned()),
-                "{weights:?}, {samples}, {replacement}"
-            );
+            assert_eq!(got, Err(message.to_owned()), "{weights:?}, {samples}, {replacement}");
         }
-        assert_eq!(
-            multinomial(&mut seeded(0), &[], 3, 2, true, F32),
-            Ok(Vec::new())
-        );
+        assert_eq!(multinomial(&mut seeded(0), &[], 3, 2, true, F32), Ok(Vec::new()));
     }
 }

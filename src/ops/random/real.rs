@@ -40,9 +40,7 @@ pub trait Real: Copy {
             let u1 = round(1.0 - block[j].widen() as f32);
             let radius = round(round(-2.0 * round(u1.ln())).sqrt());
             let angle = Self::nearest(2.0 * PI * block[j + BLOCK / 2].widen()).widen() as f32;
-            let point = |side: f32| {
-                Self::nearest(f64::from(round(round(radius * round(side)) * std) + mean))
-            };
+            let point = |side: f32| Self::nearest(f64::from(round(round(radius * round(side)) * std) + mean));
             block[j] = point(angle.cos());
             block[j + BLOCK / 2] = point(angle.sin());
         }

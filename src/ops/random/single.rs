@@ -13,11 +13,7 @@ pub(super) const BLOCK: usize = 16;
 pub(super) fn box_muller(block: &mut [f32; BLOCK], mean: f32, std: f32) {
     let mut quick = Quick::default();
     let normal = points(&mut quick, block, mean, std);
-    *block = if quick.doubtful {
-        points(&mut Exact, block, mean, std)
-    } else {
-        normal
-    };
+    *block = if quick.doubtful { points(&mut Exact, block, mean, std) } else { normal };
 }
 
 /// `a * b + c`, rounded once.
@@ -25,11 +21,7 @@ pub(super) fn box_muller(block: &mut [f32; BLOCK], mean: f32, std: f32) {
 pub(super) fn fma(a: f32, b: f32, c: f32) -> f32 {
     let mut quick = Quick::default();
     let sum = quick.fma(a, b, c);
-    if quick.doubtful {
-        Exact.fma(a, b, c)
-    } else {
-        sum
-    }
+    if quick.doubtful { Exact.fma(a, b, c) } else { sum }
 }
 
 /// A way to compute `a * b + c` with a single rounding.
@@ -122,11 +114,7 @@ fn sin_cos(by: &mut impl Fma, angle: f32) -> (f32, f32) {
     // Take off an even number of eighth turns, which leaves x in [-π/4, π/4].
     let eighths = ((angle * (4.0 / std::f32::consts::PI)) as i32 + 1) & !1;
     let turned = eighths as f32;
-    let x = by.fma(
-        turned,
-        -QUARTER_PI[2],
-        angle - turned * QUARTER_PI[0] - turned * QUARTER_PI[1],
-    );
+    let x = by.fma(turned, -QUARTER_PI[2], angle - turned * QUARTER_PI[0] - turned * QUARTER_PI[1]);
     let square = x * x;
 
     let cos = by.fma(2.443_315_7e-5, square, -1.388_731_6e-3);
@@ -136,15 +124,9 @@ fn sin_cos(by: &mut impl Fma, angle: f32) -> (f32, f32) {
     let sin = by.fma(sin, square, -1.666_665_5e-1) * square;
     let sin = by.fma(sin, x, x);
 
-    let (sin, cos) = if eighths & 2 == 0 {
-        (sin, cos)
-    } else {
-        (cos, sin)
-    };
+    let (sin, cos) = if eighths & 2 == 0 { (sin, cos) } else { (cos, sin) };
     // Bit 2 of each number tells in which half turn the angle lies; it becomes the sign.
-    let negate = |value: f32, half_turn: i32| {
-        f32::from_bits(value.to_bits() ^ ((half_turn & 4) as u32) << 29)
-    };
+    let negate = |value: f32, half_turn: i32| f32::from_bits(value.to_bits() ^ ((half_turn & 4) as u32) << 29);
     (negate(sin, eighths), negate(cos, !(eighths - 2)))
 }
 
@@ -167,26 +149,10 @@ mod tests {
             let whole = 0x807f_ffff;
             for (a, b, c) in [
                 (f32::from_bits(a), f32::from_bits(b), f32::from_bits(c)),
-                (
-                    shaped(a, whole, 121, 3),
-                    shaped(b, whole, 121, 3),
-                    shaped(c, whole, 121, 3),
-                ),
-                (
-                    shaped(a, short, 121, 3),
-                    shaped(b, short, 121, 3),
-                    shaped(c, whole, 135, 4),
-                ),
-                (
-                    shaped(a, 0x8000_0003, 115, 0),
-                    shaped(b, 0x8000_0003, 115, 0),
-                    shaped(c, whole, 127, 0),
-                ),
-                (
-                    shaped(a, whole, 1, 6),
-                    shaped(b, whole, 40, 6),
-                    f32::from_bits(c & 0x80ff_ffff),
-                ),
+                (shaped(a, whole, 121, 3), shaped(b, whole, 121, 3), shaped(c, whole, 121, 3)),
+                (shaped(a, short, 121, 3), shaped(b, short, 121, 3), shaped(c, whole, 135, 4)),
+                (shaped(a, 0x8000_0003, 115, 0), shaped(b, 0x8000_0003, 115, 0), shaped(c, whole, 127, 0)),
+                (shaped(a, whole, 1, 6), shaped(b, whole, 40, 6), f32::from_bits(c & 0x80ff_ffff)),
             ] {
                 let (got, expected) = (fma(a, b, c), a.mul_add(b, c));
                 assert!(

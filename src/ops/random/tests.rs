@@ -17,21 +17,15 @@ pub(super) fn seeded(seed: u64) -> Generator {
 /// FNV-1a over the bytes of 64-bit words, folded once: stands for results too long to be written out.
 pub(super) fn hash(words: impl IntoIterator<Item = u64>) -> u32 {
     let bytes = words.into_iter().flat_map(u64::to_le_bytes);
-    let hash = bytes.fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
+    let hash =
+        bytes.fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
     (hash ^ (hash >> 32)) as u32
 }
 
 /// The hash of what `draw` gives for each of `SIZES`, one after the other.
 fn hash_sizes<T: Word>(seed: u64, draw: impl Fn(&mut Generator, usize) -> Vec<T>) -> u32 {
     let mut generator = seeded(seed);
-    hash(
-        SIZES
-            .iter()
-            .flat_map(|&n| draw(&mut generator, n))
-            .map(Word::word),
-    )
+    hash(SIZES.iter().flat_map(|&n| draw(&mut generator, n)).map(Word::word))
 }
 
 /// Whether all values of a dtype can be expected to be PyTorch's on this system. With another C library than glibc the
@@ -74,67 +68,28 @@ fn words_of_each_seed() {
     ];
     for (seed, expected) in SEEDS.into_iter().zip(expected) {
         let mut generator = seeded(seed);
-        assert_eq!(
-            (generator.random64(), generator.random64()),
-            expected,
-            "seed {seed}"
-        );
+        assert_eq!((generator.random64(), generator.random64()), expected, "seed {seed}");
         assert_eq!(generator.initial_seed(), seed);
     }
-    assert_eq!(
-        random_from_to(&mut Generator::new(), 3, 0, (1 << 28) - 1),
-        [205_811_070, 81_747_464, 257_283_467]
-    );
+    assert_eq!(random_from_to(&mut Generator::new(), 3, 0, (1 << 28) - 1), [205_811_070, 81_747_464, 257_283_467]);
 }
 
 #[test]
 fn first_values_in_single_precision() {
     // The first two of rand(3), of randn(3) and of randn(17), and the last of randn(17).
     let expected: [[f32; 7]; 6] = [
-        [
-            0.4962566, 0.7682218, 1.5409961, -0.2934289, -1.1258398, -1.6959312, 0.9318266,
-        ],
-        [
-            0.7576316, 0.27931088, 0.66135216, 0.2669241, -1.5255959, -1.1607615, -0.7984398,
-        ],
-        [
-            0.88226926,
-            0.91500396,
-            0.33669037,
-            0.1288094,
-            1.9269153,
-            -0.15959747,
-            -0.30972677,
-        ],
-        [
-            0.9817182, 0.87960654, 1.4271305, -1.8700892, -1.4798077, -1.1370966, 0.52241766,
-        ],
-        [
-            0.53492254,
-            0.19880319,
-            -0.1467951,
-            0.7861413,
-            -0.8201345,
-            -0.32456663,
-            -0.8667016,
-        ],
-        [
-            0.9937994,
-            0.57130635,
-            1.219763,
-            -0.39297947,
-            -2.6642976,
-            -0.8765852,
-            1.6243832,
-        ],
+        [0.4962566, 0.7682218, 1.5409961, -0.2934289, -1.1258398, -1.6959312, 0.9318266],
+        [0.7576316, 0.27931088, 0.66135216, 0.2669241, -1.5255959, -1.1607615, -0.7984398],
+        [0.88226926, 0.91500396, 0.33669037, 0.1288094, 1.9269153, -0.15959747, -0.30972677],
+        [0.9817182, 0.87960654, 1.4271305, -1.8700892, -1.4798077, -1.1370966, 0.52241766],
+        [0.53492254, 0.19880319, -0.1467951, 0.7861413, -0.8201345, -0.32456663, -0.8667016],
+        [0.9937994, 0.57130635, 1.219763, -0.39297947, -2.6642976, -0.8765852, 1.6243832],
     ];
     for (seed, expected) in SEEDS.into_iter().zip(expected) {
         let uniform = uniform(&mut seeded(seed), 3, F32, 0.0, 1.0);
         let normal = |n| normal(&mut seeded(seed), n, F32, 0.0, 1.0, true);
         let (few, many) = (normal(3), normal(17));
-        let got = [
-            uniform[0], uniform[1], few[0], few[1], many[0], many[1], many[16],
-        ];
+        let got = [uniform[0], uniform[1], few[0], few[1], many[0], many[1], many[16]];
         assert_eq!(got, expected.map(f64::from), "seed {seed}");
     }
 }
@@ -189,10 +144,7 @@ const FLOATS: [(RealKind, [[u32; 5]; 6]); 4] = [
 
 #[test]
 fn uniform_and_normal_of_every_dtype() {
-    for (kind, rows) in FLOATS
-        .into_iter()
-        .filter(|&(kind, _)| same_everywhere(kind))
-    {
+    for (kind, rows) in FLOATS.into_iter().filter(|&(kind, _)| same_everywhere(kind)) {
         for (seed, expected) in SEEDS.into_iter().zip(rows) {
             let got = [
                 hash_sizes(seed, |g, n| uniform(g, n, kind, 0.0, 1.0)),
@@ -208,38 +160,15 @@ fn uniform_and_normal_of_every_dtype() {
 
 /// exponential_(0.7), geometric_(0.3), log_normal_(0.5, 1.5), cauchy_(0.5, 1.5), random_() and bernoulli(linspace(0, 1)).
 const OTHERS: [(RealKind, [u32; 6]); 4] = [
-    (
-        F16,
-        [
-            0xf38583c4, 0x6632da31, 0x73e701dd, 0x1fb8c107, 0x44431865, 0x4749d9bf,
-        ],
-    ),
-    (
-        BF16,
-        [
-            0xb674b9e9, 0x6632da31, 0x57ce7ced, 0xe8b5d266, 0x82a0de19, 0x4749d9bf,
-        ],
-    ),
-    (
-        F32,
-        [
-            0xd4c7bcb3, 0x6632da31, 0x88ede734, 0x4f4bea0b, 0x7aaf7106, 0x4749d9bf,
-        ],
-    ),
-    (
-        F64,
-        [
-            0x8c6d120e, 0x6632da31, 0xbc23b24b, 0x57d8d9d0, 0x5fe1b96e, 0xf4fcd8bd,
-        ],
-    ),
+    (F16, [0xf38583c4, 0x6632da31, 0x73e701dd, 0x1fb8c107, 0x44431865, 0x4749d9bf]),
+    (BF16, [0xb674b9e9, 0x6632da31, 0x57ce7ced, 0xe8b5d266, 0x82a0de19, 0x4749d9bf]),
+    (F32, [0xd4c7bcb3, 0x6632da31, 0x88ede734, 0x4f4bea0b, 0x7aaf7106, 0x4749d9bf]),
+    (F64, [0x8c6d120e, 0x6632da31, 0xbc23b24b, 0x57d8d9d0, 0x5fe1b96e, 0xf4fcd8bd]),
 ];
 
 #[test]
 fn other_distributions_of_every_dtype() {
-    for (kind, expected) in OTHERS
-        .into_iter()
-        .filter(|&(kind, _)| same_everywhere(kind))
-    {
+    for (kind, expected) in OTHERS.into_iter().filter(|&(kind, _)| same_everywhere(kind)) {
         let got = [
             hash_sizes(42, |g, n| exponential(g, n, kind, 0.7)),
             hash_sizes(42, |g, n| geometric(g, n, kind, 0.3)),
@@ -250,17 +179,12 @@ fn other_distributions_of_every_dtype() {
         ];
         assert_eq!(got, expected, "{kind:?}");
     }
-    assert_eq!(
-        hash_sizes(42, |g, n| bernoulli_scalar(g, n, 0.3)),
-        0xd3500227
-    );
+    assert_eq!(hash_sizes(42, |g, n| bernoulli_scalar(g, n, 0.3)), 0xd3500227);
 }
 
 /// `n` probabilities that rise from 0 by equal steps; their exact values decide about no coin here.
 fn ramp(n: usize, kind: RealKind) -> Vec<f64> {
-    (0..n)
-        .map(|i| kind.round(i as f64 / (n - 1).max(1) as f64))
-        .collect()
+    (0..n).map(|i| kind.round(i as f64 / (n - 1).max(1) as f64)).collect()
 }
 
 #[test]
@@ -274,11 +198,7 @@ fn whole_range_of_integer_dtypes() {
         (FullRange::I64, 0xf4b19801),
     ];
     for (dtype, expected) in expected {
-        assert_eq!(
-            hash_sizes(42, |g, n| random_full(g, n, dtype)),
-            expected,
-            "{dtype:?}"
-        );
+        assert_eq!(hash_sizes(42, |g, n| random_full(g, n, dtype)), expected, "{dtype:?}");
     }
 }
 
@@ -289,53 +209,22 @@ fn randint_takes_more_bits_from_2_to_the_28_on() {
         (0, 268_435_455, [209_652_399, 130_329_139, 118_924_923]),
         (0, 268_435_456, [130_329_130, 136_432_827, 195_187_446]),
         (0, 268_435_457, [265_551_854, 112_682_517, 112_664_403]),
-        (
-            0,
-            4_294_967_296,
-            [2_546_248_234, 3_626_093_755, 3_684_848_374],
-        ),
-        (
-            0,
-            1_099_511_627_776,
-            [741_280_623_146, 506_137_267_387, 291_447_657_206],
-        ),
+        (0, 4_294_967_296, [2_546_248_234, 3_626_093_755, 3_684_848_374]),
+        (0, 1_099_511_627_776, [741_280_623_146, 506_137_267_387, 291_447_657_206]),
         (u64::MAX, 10, [-4, 3, 1]),
-        (
-            u64::MAX,
-            268_435_455,
-            [150_890_911, 210_911_518, 160_558_101],
-        ),
+        (u64::MAX, 268_435_455, [150_890_911, 210_911_518, 160_558_101]),
         (u64::MAX, 268_435_456, [210_911_517, 830_530, 113_049_147]),
-        (
-            u64::MAX,
-            268_435_457,
-            [212_576_005, 116_255_843, 114_918_333],
-        ),
-        (
-            u64::MAX,
-            4_294_967_296,
-            [479_346_973, 2_416_749_634, 2_260_532_795],
-        ),
-        (
-            u64::MAX,
-            1_099_511_627_776,
-            [700_559_016_221, 53_956_357_186, 775_354_646_075],
-        ),
+        (u64::MAX, 268_435_457, [212_576_005, 116_255_843, 114_918_333]),
+        (u64::MAX, 4_294_967_296, [479_346_973, 2_416_749_634, 2_260_532_795]),
+        (u64::MAX, 1_099_511_627_776, [700_559_016_221, 53_956_357_186, 775_354_646_075]),
     ];
     for (seed, range, expected) in expected {
-        assert_eq!(
-            random_from_to(&mut seeded(seed), 3, -5, range),
-            expected,
-            "seed {seed}, range {range}"
-        );
+        assert_eq!(random_from_to(&mut seeded(seed), 3, -5, range), expected, "seed {seed}, range {range}");
     }
     let all = [-8_322_921_849_960_486_353, -5_253_828_890_213_626_688];
     assert_eq!(random_from_to(&mut seeded(0), 2, i64::MIN, 0), all);
     let all_but_one = [900_450_186_894_289_455, 3_969_543_146_641_149_120];
-    assert_eq!(
-        random_from_to(&mut seeded(0), 2, i64::MIN, u64::MAX),
-        all_but_one
-    );
+    assert_eq!(random_from_to(&mut seeded(0), 2, i64::MIN, u64::MAX), all_but_one);
 }
 
 #[test]
@@ -352,11 +241,7 @@ fn permutations() {
     for (seed, (ten, thousand)) in SEEDS.into_iter().zip(expected) {
         let mut generator = seeded(seed);
         assert_eq!(randperm(&mut generator, 10), ten, "seed {seed}");
-        assert_eq!(
-            hash(randperm(&mut generator, 1000).into_iter().map(Word::word)),
-            thousand,
-            "seed {seed}"
-        );
+        assert_eq!(hash(randperm(&mut generator, 1000).into_iter().map(Word::word)), thousand, "seed {seed}");
     }
     assert_eq!(randperm(&mut seeded(0), 0), []);
 }
@@ -365,30 +250,12 @@ fn permutations() {
 /// randn(1) from seed 0: a normal number is kept back over all of them.
 pub(super) fn mixed_stream() -> Generator {
     let mut g = seeded(0);
-    assert_eq!(
-        normal(&mut g, 1, F32, 0.0, 1.0, true),
-        [f64::from(1.540_996_1_f32)]
-    );
-    assert_eq!(
-        normal(&mut g, 2, F64, 0.0, 1.0, true),
-        [-0.2934289057609464, -2.1787893820745574]
-    );
-    assert_eq!(
-        uniform(&mut g, 2, F32, 0.0, 1.0),
-        [0.455627977848053, 0.6323062777519226]
-    );
-    assert_eq!(
-        normal(&mut g, 16, F32, 0.0, 1.0, true)[..2],
-        [0.4913049638271332, -0.20410172641277313]
-    );
-    assert_eq!(
-        normal(&mut g, 2, F16, 0.0, 1.0, true),
-        [0.568359375, -0.82666015625]
-    );
+    assert_eq!(normal(&mut g, 1, F32, 0.0, 1.0, true), [f64::from(1.540_996_1_f32)]);
+    assert_eq!(normal(&mut g, 2, F64, 0.0, 1.0, true), [-0.2934289057609464, -2.1787893820745574]);
+    assert_eq!(uniform(&mut g, 2, F32, 0.0, 1.0), [0.455627977848053, 0.6323062777519226]);
+    assert_eq!(normal(&mut g, 16, F32, 0.0, 1.0, true)[..2], [0.4913049638271332, -0.20410172641277313]);
+    assert_eq!(normal(&mut g, 2, F16, 0.0, 1.0, true), [0.568359375, -0.82666015625]);
     assert_eq!(random_from_to(&mut g, 2, 0, 100), [81, 12]);
-    assert_eq!(
-        normal(&mut g, 1, F32, 0.0, 1.0, true),
-        [-0.7949366569519043]
-    );
+    assert_eq!(normal(&mut g, 1, F32, 0.0, 1.0, true), [-0.7949366569519043]);
     g
 }

@@ -155,11 +155,7 @@ fn sift(heap: &mut [Entry], top: usize, entry: Entry) {
     let mut hole = top;
     while 2 * hole + 1 < heap.len() {
         let (left, right) = (2 * hole + 1, 2 * hole + 2);
-        let child = if right < heap.len() && !before(&heap[right], &heap[left]) {
-            right
-        } else {
-            left
-        };
+        let child = if right < heap.len() && !before(&heap[right], &heap[left]) { right } else { left };
         heap[hole] = heap[child];
         hole = child;
     }
@@ -184,13 +180,7 @@ mod tests {
     fn greatest_values_with_ties() {
         // The k greatest of n values that repeat 0, 1, 2.
         let expected: [(usize, usize, &[usize]); 7] = [
-            (
-                20,
-                20,
-                &[
-                    2, 17, 5, 14, 8, 11, 19, 4, 7, 1, 13, 16, 10, 15, 18, 3, 12, 9, 0, 6,
-                ],
-            ),
+            (20, 20, &[2, 17, 5, 14, 8, 11, 19, 4, 7, 1, 13, 16, 10, 15, 18, 3, 12, 9, 0, 6]),
             (20, 5, &[5, 11, 8, 14, 17]),
             (3, 2, &[2, 1]),
             (200, 3, &[8, 5, 2]),

@@ -10,37 +10,151 @@ const fn setter(signature: &'static str, run: super::Run, doc: &'static str) -> 
 }
 
 pub const ROWS: &[Row] = &[
-    attribute("shape(Tensor self) -> Size", |c| Ok(Value::size(c.tensor(0)?.borrow().sizes())), "The size of every dimension."),
-    attribute("dtype(Tensor self) -> ScalarType", |c| Ok(Value::DType(c.tensor(0)?.borrow().dtype)), "The element type."),
-    attribute("device(Tensor self) -> Device", |c| Ok(Value::Device(c.tensor(0)?.borrow().device())), "Where the tensor lives."),
-    attribute("layout(Tensor self) -> Layout", |_| Ok(Value::Layout(TensorLayout::Strided)), "How the tensor is stored."),
-    attribute("ndim(Tensor self) -> int", |c| Ok(Value::Int(c.tensor(0)?.borrow().ndim() as i64)), "The number of dimensions."),
-    attribute("itemsize(Tensor self) -> int", |c| Ok(Value::Int(c.tensor(0)?.borrow().dtype.itemsize() as i64)), "Bytes per element."),
-    attribute("nbytes(Tensor self) -> int", |c| { let v = c.tensor(0)?.borrow(); Ok(Value::Int(v.numel().saturating_mul(v.dtype.itemsize() as i64))) }, "Bytes of all elements shown."),
-    attribute("requires_grad(Tensor self) -> bool", |c| Ok(Value::Bool(c.tensor(0)?.requires_grad())), "Are gradients recorded for this tensor?"),
-    setter("requires_grad(Tensor self, bool requires_grad) -> None", |c| { super::autograd_rows::set_requires_grad(c.tensor(0)?, c.bool(1)?, true)?; Ok(Value::None) }, "Turns recording on or off for a leaf."),
+    attribute(
+        "shape(Tensor self) -> Size",
+        |c| Ok(Value::size(c.tensor(0)?.borrow().sizes())),
+        "The size of every dimension.",
+    ),
+    attribute(
+        "dtype(Tensor self) -> ScalarType",
+        |c| Ok(Value::DType(c.tensor(0)?.borrow().dtype)),
+        "The element type.",
+    ),
+    attribute(
+        "device(Tensor self) -> Device",
+        |c| Ok(Value::Device(c.tensor(0)?.borrow().device())),
+        "Where the tensor lives.",
+    ),
+    attribute(
+        "layout(Tensor self) -> Layout",
+        |_| Ok(Value::Layout(TensorLayout::Strided)),
+        "How the tensor is stored.",
+    ),
+    attribute(
+        "ndim(Tensor self) -> int",
+        |c| Ok(Value::Int(c.tensor(0)?.borrow().ndim() as i64)),
+        "The number of dimensions.",
+    ),
+    attribute(
+        "itemsize(Tensor self) -> int",
+        |c| Ok(Value::Int(c.tensor(0)?.borrow().dtype.itemsize() as i64)),
+        "Bytes per element.",
+    ),
+    attribute(
+        "nbytes(Tensor self) -> int",
+        |c| {
+            let v = c.tensor(0)?.borrow();
+            Ok(Value::Int(v.numel().saturating_mul(v.dtype.itemsize() as i64)))
+        },
+        "Bytes of all elements shown.",
+    ),
+    attribute(
+        "requires_grad(Tensor self) -> bool",
+        |c| Ok(Value::Bool(c.tensor(0)?.requires_grad())),
+        "Are gradients recorded for this tensor?",
+    ),
+    setter(
+        "requires_grad(Tensor self, bool requires_grad) -> None",
+        |c| {
+            super::autograd_rows::set_requires_grad(c.tensor(0)?, c.bool(1)?, true)?;
+            Ok(Value::None)
+        },
+        "Turns recording on or off for a leaf.",
+    ),
     attribute("grad(Tensor self) -> Tensor", grad, "The gradient accumulated by backward()."),
     setter("grad(Tensor self, Tensor? grad) -> None", set_grad, "Replaces the accumulated gradient."),
-    attribute("grad_fn(Tensor self) -> any", |c| Ok(c.tensor(0)?.autograd(|m| m.grad_fn.as_ref().map(|(node, _)| super::objects::node(node.name()))).unwrap_or(Value::None)), "The operation this tensor came from."),
-    attribute("is_leaf(Tensor self) -> bool", |c| Ok(Value::Bool(c.tensor(0)?.is_leaf())), "Is the tensor not the result of a recorded operation?"),
-    attribute("retains_grad(Tensor self) -> bool", |c| Ok(Value::Bool(c.tensor(0)?.autograd(|m| m.retains_grad))), "Does a non-leaf keep its gradient?"),
-    attribute("output_nr(Tensor self) -> int", |c| Ok(Value::Int(c.tensor(0)?.autograd(|m| m.grad_fn.as_ref().map_or(0, |(_, nr)| *nr as i64)))), "Which output of its operation the tensor is."),
-    attribute("data(Tensor self) -> Tensor", |c| Ok(Value::Tensor(crate::tensor::Tensor::new(c.view(0)?))), "The same elements outside the gradient graph, with a version of its own."),
-    setter("data(Tensor self, Tensor data) -> None", |c| { let view = c.view(1)?; c.tensor(0)?.set_view(view); Ok(Value::None) }, "Makes the tensor show another tensor's elements."),
-    attribute("_base(Tensor self) -> any", |c| Ok(c.tensor(0)?.base().cloned().map_or(Value::None, Value::Tensor)), "The tensor this one is a view of."),
-    attribute("_version(Tensor self) -> int", |c| Ok(Value::Int(c.tensor(0)?.version() as i64)), "How many in-place operations have written to it."),
-    attribute("is_cuda(Tensor self) -> bool", |_| Ok(Value::Bool(false)), "Is the tensor on a CUDA device? Never here."),
-    attribute("is_cpu(Tensor self) -> bool", |c| Ok(Value::Bool(!c.tensor(0)?.borrow().device().is_meta())), "Is the tensor on the CPU?"),
-    attribute("is_meta(Tensor self) -> bool", |c| Ok(Value::Bool(c.tensor(0)?.borrow().device().is_meta())), "Is the tensor without data?"),
+    attribute(
+        "grad_fn(Tensor self) -> any",
+        |c| {
+            Ok(c.tensor(0)?
+                .autograd(|m| m.grad_fn.as_ref().map(|(node, _)| super::objects::node(node.name())))
+                .unwrap_or(Value::None))
+        },
+        "The operation this tensor came from.",
+    ),
+    attribute(
+        "is_leaf(Tensor self) -> bool",
+        |c| Ok(Value::Bool(c.tensor(0)?.is_leaf())),
+        "Is the tensor not the result of a recorded operation?",
+    ),
+    attribute(
+        "retains_grad(Tensor self) -> bool",
+        |c| Ok(Value::Bool(c.tensor(0)?.autograd(|m| m.retains_grad))),
+        "Does a non-leaf keep its gradient?",
+    ),
+    attribute(
+        "output_nr(Tensor self) -> int",
+        |c| Ok(Value::Int(c.tensor(0)?.autograd(|m| m.grad_fn.as_ref().map_or(0, |(_, nr)| *nr as i64)))),
+        "Which output of its operation the tensor is.",
+    ),
+    attribute(
+        "data(Tensor self) -> Tensor",
+        |c| Ok(Value::Tensor(crate::tensor::Tensor::new(c.view(0)?))),
+        "The same elements outside the gradient graph, with a version of its own.",
+    ),
+    setter(
+        "data(Tensor self, Tensor data) -> None",
+        |c| {
+            let view = c.view(1)?;
+            c.tensor(0)?.set_view(view);
+            Ok(Value::None)
+        },
+        "Makes the tensor show another tensor's elements.",
+    ),
+    attribute(
+        "_base(Tensor self) -> any",
+        |c| Ok(c.tensor(0)?.base().cloned().map_or(Value::None, Value::Tensor)),
+        "The tensor this one is a view of.",
+    ),
+    attribute(
+        "_version(Tensor self) -> int",
+        |c| Ok(Value::Int(c.tensor(0)?.version() as i64)),
+        "How many in-place operations have written to it.",
+    ),
+    attribute(
+        "is_cuda(Tensor self) -> bool",
+        |_| Ok(Value::Bool(false)),
+        "Is the tensor on a CUDA device? Never here.",
+    ),
+    attribute(
+        "is_cpu(Tensor self) -> bool",
+        |c| Ok(Value::Bool(!c.tensor(0)?.borrow().device().is_meta())),
+        "Is the tensor on the CPU?",
+    ),
+    attribute(
+        "is_meta(Tensor self) -> bool",
+        |c| Ok(Value::Bool(c.tensor(0)?.borrow().device().is_meta())),
+        "Is the tensor without data?",
+    ),
     attribute("is_sparse(Tensor self) -> bool", |_| Ok(Value::Bool(false)), "Is the layout sparse?"),
     attribute("is_quantized(Tensor self) -> bool", |_| Ok(Value::Bool(false)), "Is the tensor quantized?"),
-    attribute("names(Tensor self) -> any", |c| Ok(Value::tuple(c.tensor(0)?.borrow().sizes().iter().map(|_| Value::None))), "The names of the dimensions; there are none."),
-    attribute("itemsize(ScalarType self) -> int", |c| Ok(Value::Int(dtype(c)?.itemsize() as i64)), "Bytes per element."),
-    attribute("is_floating_point(ScalarType self) -> bool", |c| Ok(Value::Bool(dtype(c)?.is_floating_point())), "A real floating-point dtype?"),
+    attribute(
+        "names(Tensor self) -> any",
+        |c| Ok(Value::tuple(c.tensor(0)?.borrow().sizes().iter().map(|_| Value::None))),
+        "The names of the dimensions; there are none.",
+    ),
+    attribute(
+        "itemsize(ScalarType self) -> int",
+        |c| Ok(Value::Int(dtype(c)?.itemsize() as i64)),
+        "Bytes per element.",
+    ),
+    attribute(
+        "is_floating_point(ScalarType self) -> bool",
+        |c| Ok(Value::Bool(dtype(c)?.is_floating_point())),
+        "A real floating-point dtype?",
+    ),
     attribute("is_complex(ScalarType self) -> bool", |c| Ok(Value::Bool(dtype(c)?.is_complex())), "A complex dtype?"),
-    attribute("is_signed(ScalarType self) -> bool", |c| Ok(Value::Bool(dtype(c)?.is_signed())), "A dtype with negative numbers?"),
+    attribute(
+        "is_signed(ScalarType self) -> bool",
+        |c| Ok(Value::Bool(dtype(c)?.is_signed())),
+        "A dtype with negative numbers?",
+    ),
     attribute("type(Device self) -> str", |c| Ok(Value::str(device(c)?.name())), "The kind of device."),
-    attribute("index(Device self) -> int", |c| Ok(device(c)?.index.map_or(Value::None, |i| Value::Int(i64::from(i)))), "The device's number, if it was given one."),
+    attribute(
+        "index(Device self) -> int",
+        |c| Ok(device(c)?.index.map_or(Value::None, |i| Value::Int(i64::from(i)))),
+        "The device's number, if it was given one.",
+    ),
     attribute("real(Number self) -> float", |c| Ok(Value::Float(c.scalar(0)?.to_complex().re)), "The real part."),
     attribute("imag(Number self) -> float", |c| Ok(Value::Float(c.scalar(0)?.to_complex().im)), "The imaginary part."),
 ];
@@ -78,7 +192,9 @@ fn set_grad(call: &mut Call) -> Result<Value> {
             }
             Some(grad)
         }
-        other => bail!(TypeError, "assigned grad expected to be a Tensor or None but got grad of type {}", other.type_name()),
+        other => {
+            bail!(TypeError, "assigned grad expected to be a Tensor or None but got grad of type {}", other.type_name())
+        }
     };
     tensor.autograd_mut(|meta| meta.grad = grad);
     Ok(Value::None)

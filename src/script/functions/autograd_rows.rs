@@ -8,7 +8,7 @@ use crate::{autograd, bail};
 pub const ROWS: &[Row] = &[
     method("requires_grad_(Tensor self, bool requires_grad=True) -> Tensor", |c| { let on = c.bool(1)?; set_requires_grad(c.tensor(0)?, on, false)?; Ok(c.itself()) }, "Turns the recording of gradients on or off, in place."),
     method("backward(Tensor self, any gradient=None, any retain_graph=None, bool create_graph=False, any inputs=None) -> None", backward, "Computes the gradients of the leaves this tensor came from.").python("Tensor.backward"),
-    method("retain_grad(Tensor self) -> None", |c| { let t = c.tensor(0)?; if !t.requires_grad() { bail!(RuntimeError, "can't retain_grad on Tensor that has requires_grad=False"); } if !t.is_leaf() { t.autograd_mut(|m| m.retains_grad = true); } Ok(Value::None) }, "Keeps the gradient of a tensor that is not a leaf."),
+    method("retain_grad(Tensor self) -> None", retain_grad, "Keeps the gradient of a tensor that is not a leaf."),
     method("detach_(Tensor self) -> Tensor", |c| { c.tensor(0)?.autograd_mut(|m| { m.grad_fn = None; m.requires_grad = false; }); Ok(c.itself()) }, "Cuts the tensor off from the gradient graph."),
 ];
 
@@ -22,13 +22,26 @@ pub fn set_requires_grad(tensor: &Tensor, on: bool, attribute: bool) -> Result<(
         );
     }
     if on && !tensor.borrow().dtype.is_differentiable() {
-        let word = if attribute { "only Tensors of floating point and complex dtype can require gradients" } else { "only Tensors of floating point dtype can require gradients" };
+        let word = if attribute {
+            "only Tensors of floating point and complex dtype can require gradients"
+        } else {
+            "only Tensors of floating point dtype can require gradients"
+        };
         return Err(Error::runtime(word));
     }
     if tensor.is_leaf() && (on || tensor.has_autograd()) {
         tensor.autograd_mut(|meta| meta.requires_grad = on);
     }
     Ok(())
+}
+
+fn retain_grad(call: &mut Call) -> Result<Value> {
+    let tensor = call.tensor(0)?;
+    if !tensor.requires_grad() {
+        bail!(RuntimeError, "can't retain_grad on Tensor that has requires_grad=False");
+    }
+    autograd::retain_grad(tensor);
+    Ok(Value::None)
 }
 
 fn backward(call: &mut Call) -> Result<Value> {

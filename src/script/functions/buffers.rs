@@ -6,19 +6,75 @@ use crate::tensor::{Buffer, BufferKind, DType, Error, Layout, Result, Scalar, Ty
 use crate::value::Value;
 
 pub const ROWS: &[Row] = &[
-    function("frombuffer(any buffer, *, ScalarType dtype, int count=-1, int offset=0, bool requires_grad=False) -> Tensor", frombuffer, "A one-dimensional tensor that shares the memory of a buffer object."),
-    function("array.array(str typecode, any initializer=[]) -> Buffer", array, "Python's array of one element type.").python("array.array"),
-    function("py.array(str typecode, any initializer=[]) -> Buffer", array, "Python's array of one element type.").python("array"),
-    function("py.bytearray(any source=[]) -> Buffer", |c| bytes_of(&c.value(0)).and_then(|b| Buffer::bytearray(&b)).map(Value::Buffer), "A mutable sequence of bytes.").python("bytearray"),
-    function("py.bytes(any source=[]) -> Buffer", |c| bytes_of(&c.value(0)).and_then(|b| Buffer::bytes(&b)).map(Value::Buffer), "An immutable sequence of bytes.").python("bytes"),
-    function("py.memoryview(any object) -> Buffer", memoryview, "A window on the bytes of a buffer.").python("memoryview"),
-    method("tolist(Buffer self) -> any", |c| Ok(Value::list(buffer(c)?.items().into_iter().map(Value::from))), "The elements as a list.").python("array.array.tolist"),
-    method("tobytes(Buffer self) -> Buffer", |c| { let b = buffer(c)?; Buffer::bytes(&raw(&b)).map(Value::Buffer) }, "The bytes.").python("array.array.tobytes"),
-    method("append(Buffer self, any value) -> None", |c| { let value = number(&c.value(1))?; buffer(c)?.extend(&[value])?; Ok(Value::None) }, "Adds one element at the end.").python("array.array.append"),
-    method("extend(Buffer self, any values) -> None", |c| { let values = numbers(&c.value(1))?; buffer(c)?.extend(&values)?; Ok(Value::None) }, "Adds elements at the end.").python("array.array.extend"),
+    function(
+        "frombuffer(any buffer, *, ScalarType dtype, int count=-1, int offset=0, bool requires_grad=False) -> Tensor",
+        frombuffer,
+        "A one-dimensional tensor that shares the memory of a buffer object.",
+    ),
+    function("array.array(str typecode, any initializer=[]) -> Buffer", array, "Python's array of one element type.")
+        .python("array.array"),
+    function("py.array(str typecode, any initializer=[]) -> Buffer", array, "Python's array of one element type.")
+        .python("array"),
+    function(
+        "py.bytearray(any source=[]) -> Buffer",
+        |c| bytes_of(&c.value(0)).and_then(|b| Buffer::bytearray(&b)).map(Value::Buffer),
+        "A mutable sequence of bytes.",
+    )
+    .python("bytearray"),
+    function(
+        "py.bytes(any source=[]) -> Buffer",
+        |c| bytes_of(&c.value(0)).and_then(|b| Buffer::bytes(&b)).map(Value::Buffer),
+        "An immutable sequence of bytes.",
+    )
+    .python("bytes"),
+    function("py.memoryview(any object) -> Buffer", memoryview, "A window on the bytes of a buffer.")
+        .python("memoryview"),
+    method(
+        "tolist(Buffer self) -> any",
+        |c| Ok(Value::list(buffer(c)?.items().into_iter().map(Value::from))),
+        "The elements as a list.",
+    )
+    .python("array.array.tolist"),
+    method(
+        "tobytes(Buffer self) -> Buffer",
+        |c| {
+            let b = buffer(c)?;
+            Buffer::bytes(&raw(&b)).map(Value::Buffer)
+        },
+        "The bytes.",
+    )
+    .python("array.array.tobytes"),
+    method(
+        "append(Buffer self, any value) -> None",
+        |c| {
+            let value = number(&c.value(1))?;
+            buffer(c)?.extend(&[value])?;
+            Ok(Value::None)
+        },
+        "Adds one element at the end.",
+    )
+    .python("array.array.append"),
+    method(
+        "extend(Buffer self, any values) -> None",
+        |c| {
+            let values = numbers(&c.value(1))?;
+            buffer(c)?.extend(&values)?;
+            Ok(Value::None)
+        },
+        "Adds elements at the end.",
+    )
+    .python("array.array.extend"),
     method("__len__(Buffer self) -> int", |c| Ok(Value::Int(buffer(c)?.len() as i64)), "The number of elements."),
-    method("__getitem__(Buffer self, any index) -> any", |c| crate::script::subscript::item_of(c), "One element, or a copied slice."),
-    method("__setitem__(Buffer self, any index, any value) -> None", |c| crate::script::subscript::set_item_of(c), "Writes one element."),
+    method(
+        "__getitem__(Buffer self, any index) -> any",
+        |c| crate::script::subscript::item_of(c),
+        "One element, or a copied slice.",
+    ),
+    method(
+        "__setitem__(Buffer self, any index, any value) -> None",
+        |c| crate::script::subscript::set_item_of(c),
+        "Writes one element.",
+    ),
 ];
 
 fn buffer(call: &Call) -> Result<Buffer> {
@@ -33,9 +89,9 @@ fn raw(buffer: &Buffer) -> Vec<u8> {
 }
 
 fn number(value: &Value) -> Result<Scalar> {
-    value.as_scalar().ok_or_else(|| {
-        Error::type_error(format!("'{}' object cannot be interpreted as an integer", value.type_name()))
-    })
+    value
+        .as_scalar()
+        .ok_or_else(|| Error::type_error(format!("'{}' object cannot be interpreted as an integer", value.type_name())))
 }
 
 fn numbers(value: &Value) -> Result<Vec<Scalar>> {

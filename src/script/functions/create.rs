@@ -8,59 +8,206 @@ use crate::value::{MemoryFormat, TensorLayout, Value};
 use std::rc::Rc;
 
 pub const ROWS: &[Row] = &[
-    function("tensor(any data, *, ScalarType? dtype=None, Device? device=None, bool pin_memory=False, bool requires_grad=False) -> Tensor", tensor, "A new tensor holding the numbers of nested lists."),
-    function("as_tensor(any data, ScalarType? dtype=None, Device? device=None) -> Tensor", as_tensor, "The data as a tensor, shared where possible."),
-    function("zeros(int[] size, *, Tensor? out=None, {factory}) -> Tensor", |c| filled(c, Scalar::Int(0)), "A tensor of zeros."),
-    function("zeros.names(int[] size, *, Dimname[]? names, {factory}) -> Tensor", |c| filled(c, Scalar::Int(0)), "A tensor of zeros with named dimensions."),
-    function("ones(int[] size, *, Tensor? out=None, {factory}) -> Tensor", |c| filled(c, Scalar::Int(1)), "A tensor of ones."),
-    function("ones.names(int[] size, *, Dimname[]? names, {factory}) -> Tensor", |c| filled(c, Scalar::Int(1)), "A tensor of ones with named dimensions."),
-    function("empty(int[] size, *, Tensor? out=None, MemoryFormat? memory_format=None, {factory}) -> Tensor", |c| filled(c, Scalar::Int(0)), "A tensor whose values are unspecified in PyTorch and zero here."),
-    function("empty.names(int[] size, *, Dimname[]? names, MemoryFormat? memory_format=None, {factory}) -> Tensor", |c| filled(c, Scalar::Int(0)), "An empty tensor with named dimensions."),
-    function("full(int[] size, Scalar fill_value, *, Tensor? out=None, {factory}) -> Tensor", |c| {
-        let value = c.scalar(1)?;
-        create::full(&c.ints(0)?, value, c.dtype_keyword(), c.state.default_dtype.get(), device(c)?).map(Value::from)
-    }, "A tensor filled with one value."),
-    function("full.names(int[] size, Scalar fill_value, *, Dimname[]? names, {factory}) -> Tensor", |c| filled(c, Scalar::Int(0)), "A filled tensor with named dimensions."),
-    function("zeros_like(Tensor input, *, MemoryFormat? memory_format=None, {factory}) -> Tensor", |c| like(c, Scalar::Int(0)), "Zeros of the same size and dtype."),
-    function("ones_like(Tensor input, *, MemoryFormat? memory_format=None, {factory}) -> Tensor", |c| like(c, Scalar::Int(1)), "Ones of the same size and dtype."),
-    function("empty_like(Tensor input, *, MemoryFormat? memory_format=None, {factory}) -> Tensor", |c| like(c, Scalar::Int(0)), "An empty tensor of the same size and dtype."),
-    function("full_like(Tensor input, Scalar fill_value, *, MemoryFormat? memory_format=None, {factory}) -> Tensor", |c| { let v = c.scalar(1)?; like(c, v) }, "A tensor of the same size filled with one value."),
-    function("empty_strided(int[] size, int[] stride, *, {factory}) -> Tensor", |c| {
-        create::empty_strided(&c.ints(0)?, &c.ints(1)?, dtype(c), device(c)?).map(Value::from)
-    }, "An empty tensor with the given strides."),
-    function("eye(int n, *, Tensor? out=None, {factory}) -> Tensor", |c| create::eye(c.int(0)?, c.int(0)?, dtype(c), device(c)?).map(Value::from), "The identity matrix."),
-    function("eye.m(int n, int m, *, Tensor? out=None, {factory}) -> Tensor", |c| create::eye(c.int(0)?, c.int(1)?, dtype(c), device(c)?).map(Value::from), "Ones on the diagonal of an n by m matrix."),
-    function("arange(Scalar end, *, Tensor? out=None, {factory}) -> Tensor", |c| arange(c, Scalar::Int(0), c.scalar(0)?, Scalar::Int(1)), "The numbers from 0 up to end."),
-    function("arange.start(Scalar start, Scalar end, Scalar step=1, *, Tensor? out=None, {factory}) -> Tensor", |c| arange(c, c.scalar(0)?, c.scalar(1)?, c.scalar(2)?), "The numbers from start up to end by step."),
-    function("range(Scalar start, Scalar end, Scalar step=1, *, Tensor? out=None, {factory}) -> Tensor", |c| {
-        c.state.warn_once("UserWarning", "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with Python's range builtin. Instead, use torch.arange, which produces values in [start, end).");
-        create::range(c.scalar(0)?, c.scalar(1)?, c.scalar(2)?, c.dtype_keyword(), c.state.default_dtype.get(), device(c)?).map(Value::from)
-    }, "The numbers from start to end, both included."),
-    function("linspace(Scalar start, Scalar end, int steps, *, Tensor? out=None, {factory}) -> Tensor", |c| {
-        create::linspace(c.scalar(0)?, c.scalar(1)?, c.int(2)?, c.dtype_keyword(), c.state.default_dtype.get(), device(c)?).map(Value::from)
-    }, "Evenly spaced numbers from start to end."),
-    function("linspace.tensors(Tensor start, Tensor end, int steps, *, Tensor? out=None, {factory}) -> Tensor", |c| {
-        let (start, end) = (c.view(0)?.item()?, c.view(1)?.item()?);
-        create::linspace(start, end, c.int(2)?, c.dtype_keyword(), c.state.default_dtype.get(), device(c)?).map(Value::from)
-    }, "Evenly spaced numbers between two 0-d tensors."),
-    function("logspace(Scalar start, Scalar end, int steps, float base=10.0, *, Tensor? out=None, {factory}) -> Tensor", |c| {
-        create::logspace(c.scalar(0)?, c.scalar(1)?, c.int(2)?, c.scalar(3)?.to_f64(), c.dtype_keyword(), c.state.default_dtype.get(), device(c)?).map(Value::from)
-    }, "Powers of base, evenly spaced in the exponent."),
-    method("new_zeros(Tensor self, int[] size, *, {factory}) -> Tensor", |c| new_filled(c, 1, Scalar::Int(0)), "Zeros of the tensor's dtype."),
-    method("new_ones(Tensor self, int[] size, *, {factory}) -> Tensor", |c| new_filled(c, 1, Scalar::Int(1)), "Ones of the tensor's dtype."),
-    method("new_empty(Tensor self, int[] size, *, {factory}) -> Tensor", |c| new_filled(c, 1, Scalar::Int(0)), "An empty tensor of the tensor's dtype."),
-    method("new_full(Tensor self, int[] size, Scalar fill_value, *, {factory}) -> Tensor", |c| { let v = c.scalar(2)?; new_filled(c, 1, v) }, "A filled tensor of the tensor's dtype."),
-    method("new_tensor(Tensor self, any data, *, ScalarType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor", |c| {
-        let dtype = c.opt_dtype(2).unwrap_or(c.tensor(0)?.borrow().dtype);
-        from_data(&c.value(1), Some(dtype), c.state.default_dtype.get()).map(Value::from)
-    }, "A tensor of the given data in the tensor's dtype."),
-    both("clone(Tensor self, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor", |c| {
-        let view = c.view(0)?;
-        match c.memory_format(1) {
-            Some(MemoryFormat::Contiguous) => copy_of(&view, |v| v.layout.is_contiguous()),
-            _ => copy::clone(&view).map(Value::from),
-        }
-    }, "A copy with memory of its own."),
+    function(
+        "tensor(any data, *, ScalarType? dtype=None, Device? device=None, bool pin_memory=False, bool requires_grad=False) -> Tensor",
+        tensor,
+        "A new tensor holding the numbers of nested lists.",
+    ),
+    function(
+        "as_tensor(any data, ScalarType? dtype=None, Device? device=None) -> Tensor",
+        as_tensor,
+        "The data as a tensor, shared where possible.",
+    ),
+    function(
+        "zeros(int[] size, *, Tensor? out=None, {factory}) -> Tensor",
+        |c| filled(c, Scalar::Int(0)),
+        "A tensor of zeros.",
+    ),
+    function(
+        "zeros.names(int[] size, *, Dimname[]? names, {factory}) -> Tensor",
+        |c| filled(c, Scalar::Int(0)),
+        "A tensor of zeros with named dimensions.",
+    ),
+    function(
+        "ones(int[] size, *, Tensor? out=None, {factory}) -> Tensor",
+        |c| filled(c, Scalar::Int(1)),
+        "A tensor of ones.",
+    ),
+    function(
+        "ones.names(int[] size, *, Dimname[]? names, {factory}) -> Tensor",
+        |c| filled(c, Scalar::Int(1)),
+        "A tensor of ones with named dimensions.",
+    ),
+    function(
+        "empty(int[] size, *, Tensor? out=None, MemoryFormat? memory_format=None, {factory}) -> Tensor",
+        |c| filled(c, Scalar::Int(0)),
+        "A tensor whose values are unspecified in PyTorch and zero here.",
+    ),
+    function(
+        "empty.names(int[] size, *, Dimname[]? names, MemoryFormat? memory_format=None, {factory}) -> Tensor",
+        |c| filled(c, Scalar::Int(0)),
+        "An empty tensor with named dimensions.",
+    ),
+    function(
+        "full(int[] size, Scalar fill_value, *, Tensor? out=None, {factory}) -> Tensor",
+        |c| {
+            let value = c.scalar(1)?;
+            create::full(&c.ints(0)?, value, c.dtype_keyword(), c.state.default_dtype.get(), device(c)?)
+                .map(Value::from)
+        },
+        "A tensor filled with one value.",
+    ),
+    function(
+        "full.names(int[] size, Scalar fill_value, *, Dimname[]? names, {factory}) -> Tensor",
+        |c| filled(c, Scalar::Int(0)),
+        "A filled tensor with named dimensions.",
+    ),
+    function(
+        "zeros_like(Tensor input, *, MemoryFormat? memory_format=None, {factory}) -> Tensor",
+        |c| like(c, Scalar::Int(0)),
+        "Zeros of the same size and dtype.",
+    ),
+    function(
+        "ones_like(Tensor input, *, MemoryFormat? memory_format=None, {factory}) -> Tensor",
+        |c| like(c, Scalar::Int(1)),
+        "Ones of the same size and dtype.",
+    ),
+    function(
+        "empty_like(Tensor input, *, MemoryFormat? memory_format=None, {factory}) -> Tensor",
+        |c| like(c, Scalar::Int(0)),
+        "An empty tensor of the same size and dtype.",
+    ),
+    function(
+        "full_like(Tensor input, Scalar fill_value, *, MemoryFormat? memory_format=None, {factory}) -> Tensor",
+        |c| {
+            let v = c.scalar(1)?;
+            like(c, v)
+        },
+        "A tensor of the same size filled with one value.",
+    ),
+    function(
+        "empty_strided(int[] size, int[] stride, *, {factory}) -> Tensor",
+        |c| create::empty_strided(&c.ints(0)?, &c.ints(1)?, dtype(c), device(c)?).map(Value::from),
+        "An empty tensor with the given strides.",
+    ),
+    function(
+        "eye(int n, *, Tensor? out=None, {factory}) -> Tensor",
+        |c| create::eye(c.int(0)?, c.int(0)?, dtype(c), device(c)?).map(Value::from),
+        "The identity matrix.",
+    ),
+    function(
+        "eye.m(int n, int m, *, Tensor? out=None, {factory}) -> Tensor",
+        |c| create::eye(c.int(0)?, c.int(1)?, dtype(c), device(c)?).map(Value::from),
+        "Ones on the diagonal of an n by m matrix.",
+    ),
+    function(
+        "arange(Scalar end, *, Tensor? out=None, {factory}) -> Tensor",
+        |c| arange(c, Scalar::Int(0), c.scalar(0)?, Scalar::Int(1)),
+        "The numbers from 0 up to end.",
+    ),
+    function(
+        "arange.start(Scalar start, Scalar end, Scalar step=1, *, Tensor? out=None, {factory}) -> Tensor",
+        |c| arange(c, c.scalar(0)?, c.scalar(1)?, c.scalar(2)?),
+        "The numbers from start up to end by step.",
+    ),
+    function(
+        "range(Scalar start, Scalar end, Scalar step=1, *, Tensor? out=None, {factory}) -> Tensor",
+        |c| {
+            c.state.warn_once("UserWarning", "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with Python's range builtin. Instead, use torch.arange, which produces values in [start, end).");
+            create::range(
+                c.scalar(0)?,
+                c.scalar(1)?,
+                c.scalar(2)?,
+                c.dtype_keyword(),
+                c.state.default_dtype.get(),
+                device(c)?,
+            )
+            .map(Value::from)
+        },
+        "The numbers from start to end, both included.",
+    ),
+    function(
+        "linspace(Scalar start, Scalar end, int steps, *, Tensor? out=None, {factory}) -> Tensor",
+        |c| {
+            create::linspace(
+                c.scalar(0)?,
+                c.scalar(1)?,
+                c.int(2)?,
+                c.dtype_keyword(),
+                c.state.default_dtype.get(),
+                device(c)?,
+            )
+            .map(Value::from)
+        },
+        "Evenly spaced numbers from start to end.",
+    ),
+    function(
+        "linspace.tensors(Tensor start, Tensor end, int steps, *, Tensor? out=None, {factory}) -> Tensor",
+        |c| {
+            let (start, end) = (c.view(0)?.item()?, c.view(1)?.item()?);
+            create::linspace(start, end, c.int(2)?, c.dtype_keyword(), c.state.default_dtype.get(), device(c)?)
+                .map(Value::from)
+        },
+        "Evenly spaced numbers between two 0-d tensors.",
+    ),
+    function(
+        "logspace(Scalar start, Scalar end, int steps, float base=10.0, *, Tensor? out=None, {factory}) -> Tensor",
+        |c| {
+            create::logspace(
+                c.scalar(0)?,
+                c.scalar(1)?,
+                c.int(2)?,
+                c.scalar(3)?.to_f64(),
+                c.dtype_keyword(),
+                c.state.default_dtype.get(),
+                device(c)?,
+            )
+            .map(Value::from)
+        },
+        "Powers of base, evenly spaced in the exponent.",
+    ),
+    method(
+        "new_zeros(Tensor self, int[] size, *, {factory}) -> Tensor",
+        |c| new_filled(c, 1, Scalar::Int(0)),
+        "Zeros of the tensor's dtype.",
+    ),
+    method(
+        "new_ones(Tensor self, int[] size, *, {factory}) -> Tensor",
+        |c| new_filled(c, 1, Scalar::Int(1)),
+        "Ones of the tensor's dtype.",
+    ),
+    method(
+        "new_empty(Tensor self, int[] size, *, {factory}) -> Tensor",
+        |c| new_filled(c, 1, Scalar::Int(0)),
+        "An empty tensor of the tensor's dtype.",
+    ),
+    method(
+        "new_full(Tensor self, int[] size, Scalar fill_value, *, {factory}) -> Tensor",
+        |c| {
+            let v = c.scalar(2)?;
+            new_filled(c, 1, v)
+        },
+        "A filled tensor of the tensor's dtype.",
+    ),
+    method(
+        "new_tensor(Tensor self, any data, *, ScalarType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor",
+        |c| {
+            let dtype = c.opt_dtype(2).unwrap_or(c.tensor(0)?.borrow().dtype);
+            from_data(&c.value(1), Some(dtype), c.state.default_dtype.get()).map(Value::from)
+        },
+        "A tensor of the given data in the tensor's dtype.",
+    ),
+    both(
+        "clone(Tensor self, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor",
+        |c| {
+            let view = c.view(0)?;
+            match c.memory_format(1) {
+                Some(MemoryFormat::Contiguous) => copy_of(&view, |v| v.layout.is_contiguous()),
+                _ => copy::clone(&view).map(Value::from),
+            }
+        },
+        "A copy with memory of its own.",
+    ),
 ];
 
 /// A copy that is contiguous even where `contiguous` would give the tensor itself.
@@ -127,7 +274,8 @@ fn like(call: &mut Call, value: Scalar) -> Result<Value> {
 }
 
 fn arange(call: &Call, start: Scalar, end: Scalar, step: Scalar) -> Result<Value> {
-    create::arange(start, end, step, call.dtype_keyword(), call.state.default_dtype.get(), device(call)?).map(Value::from)
+    create::arange(start, end, step, call.dtype_keyword(), call.state.default_dtype.get(), device(call)?)
+        .map(Value::from)
 }
 
 fn tensor(call: &mut Call) -> Result<Value> {
@@ -153,7 +301,8 @@ fn as_tensor(call: &mut Call) -> Result<Value> {
 pub fn from_data(data: &Value, dtype: Option<DType>, default: DType) -> Result<View> {
     if let Value::Tensor(tensor) = data {
         let view = tensor.view();
-        return copy::cast(&view, dtype.unwrap_or(view.dtype)).and_then(|v| if v.storage == view.storage { copy::clone(&v) } else { Ok(v) });
+        return copy::cast(&view, dtype.unwrap_or(view.dtype))
+            .and_then(|v| if v.storage == view.storage { copy::clone(&v) } else { Ok(v) });
     }
     if let Value::Storage(_) = data {
         return View::zeros(&[0], dtype.unwrap_or(DType::Long), Device::CPU);

@@ -99,7 +99,9 @@ fn finfo(call: &mut Call) -> Result<Value> {
     let dtype = match call.value(0) {
         Value::None => call.state.default_dtype.get(),
         Value::DType(dtype) => dtype.to_real(),
-        other => bail!(TypeError, "finfo(): argument 'type' (position 1) must be torch.dtype, not {}", other.type_name()),
+        other => {
+            bail!(TypeError, "finfo(): argument 'type' (position 1) must be torch.dtype, not {}", other.type_name())
+        }
     };
     let Some((digits, smallest)) = precision(dtype) else {
         bail!(TypeError, "torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'")
@@ -137,7 +139,9 @@ fn general(value: f64, digits: i32) -> String {
     let scientific = format!("{value:.*e}", (digits - 1) as usize);
     let Some((mantissa, exponent)) = scientific.split_once('e') else { return scientific };
     let exponent: i32 = exponent.parse().unwrap_or(0);
-    let trim = |s: &str| if s.contains('.') { s.trim_end_matches('0').trim_end_matches('.').to_string() } else { s.to_string() };
+    let trim = |s: &str| {
+        if s.contains('.') { s.trim_end_matches('0').trim_end_matches('.').to_string() } else { s.to_string() }
+    };
     if exponent < -4 || exponent >= digits {
         let sign = if exponent < 0 { '-' } else { '+' };
         format!("{}e{sign}{:02}", trim(mantissa), exponent.abs())
@@ -149,7 +153,9 @@ fn general(value: f64, digits: i32) -> String {
 fn iinfo(call: &mut Call) -> Result<Value> {
     let dtype = match call.value(0) {
         Value::DType(dtype) => dtype,
-        other => bail!(TypeError, "iinfo(): argument 'type' (position 1) must be torch.dtype, not {}", other.type_name()),
+        other => {
+            bail!(TypeError, "iinfo(): argument 'type' (position 1) must be torch.dtype, not {}", other.type_name())
+        }
     };
     if !dtype.is_integral(false) {
         if dtype == DType::Bool {
@@ -291,8 +297,29 @@ pub fn module_value(module: &'static str, name: &str) -> Option<Value> {
         ("torch", "Generator") => Value::Type("torch._C.Generator"),
         ("torch" | "storage", "UntypedStorage") => Value::Type("torch.storage.UntypedStorage"),
         ("torch" | "storage", "TypedStorage") => Value::Type("torch.storage.TypedStorage"),
-        ("torch", module) => Value::Module(super::MODULES.iter().copied().find(|m| *m == module && !["py", "array", "copy", "math"].contains(m))?),
-        ("py", class) => Value::Type(["float", "int", "bool", "complex", "str", "list", "tuple", "dict", "bytes", "bytearray", "range", "slice", "type", "set"].into_iter().find(|c| *c == class)?),
+        ("torch", module) => Value::Module(
+            super::MODULES.iter().copied().find(|m| *m == module && !["py", "array", "copy", "math"].contains(m))?,
+        ),
+        ("py", class) => Value::Type(
+            [
+                "float",
+                "int",
+                "bool",
+                "complex",
+                "str",
+                "list",
+                "tuple",
+                "dict",
+                "bytes",
+                "bytearray",
+                "range",
+                "slice",
+                "type",
+                "set",
+            ]
+            .into_iter()
+            .find(|c| *c == class)?,
+        ),
         ("array", "array") => Value::Type("array.array"),
         _ => return None,
     })

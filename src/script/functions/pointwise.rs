@@ -32,28 +32,113 @@ impl Argument {
 }
 
 pub const ROWS: &[Row] = &[
-    both("add.Tensor(Operand self, Operand other, *, Scalar alpha=1, Tensor? out=None) -> Tensor", |c| scaled(c, ops::add, false), "The sum, with the second operand scaled by alpha."),
-    method("add_.Tensor(Tensor(a!) self, Operand other, *, Scalar alpha=1) -> Tensor(a!)", |c| scaled(c, ops::add, true), "The sum, in place."),
-    both("sub.Tensor(Operand self, Operand other, *, Scalar alpha=1, Tensor? out=None) -> Tensor", |c| scaled(c, ops::sub, false), "The difference, with the second operand scaled by alpha."),
-    method("sub_.Tensor(Tensor(a!) self, Operand other, *, Scalar alpha=1) -> Tensor(a!)", |c| scaled(c, ops::sub, true), "The difference, in place."),
-    both("subtract.Tensor(Operand self, Operand other, *, Scalar alpha=1, Tensor? out=None) -> Tensor", |c| scaled(c, ops::sub, false), "The difference."),
-    both("rsub.Tensor(Operand self, Operand other, *, Scalar alpha=1) -> Tensor", |c| scaled(c, ops::rsub, false), "The difference with the operands swapped."),
-    both("div.Tensor(Operand self, Operand other, *, Tensor? out=None) -> Tensor", |c| divide(c, None, false), "The quotient."),
-    both("div.Tensor_mode(Operand self, Operand other, *, str? rounding_mode, Tensor? out=None) -> Tensor", |c| { let mode = rounding(c, 2)?; divide(c, mode, false) }, "The quotient, rounded if asked."),
-    method("div_.Tensor(Tensor(a!) self, Operand other) -> Tensor(a!)", |c| divide(c, None, true), "The quotient, in place."),
-    method("div_.Tensor_mode(Tensor(a!) self, Operand other, *, str? rounding_mode) -> Tensor(a!)", |c| { let mode = rounding(c, 2)?; divide(c, mode, true) }, "The quotient in place, rounded if asked."),
-    both("divide.Tensor(Operand self, Operand other, *, Tensor? out=None) -> Tensor", |c| divide(c, None, false), "The quotient."),
-    both("divide.Tensor_mode(Operand self, Operand other, *, str? rounding_mode, Tensor? out=None) -> Tensor", |c| { let mode = rounding(c, 2)?; divide(c, mode, false) }, "The quotient, rounded if asked."),
-    both("true_divide.Tensor(Operand self, Operand other, *, Tensor? out=None) -> Tensor", |c| divide(c, None, false), "The quotient."),
-    both("pow.Tensor_Tensor(Tensor self, Tensor exponent, *, Tensor? out=None) -> Tensor", |c| power(c, false), "The power, element by element."),
-    function("pow.Scalar(Scalar self, Tensor exponent, *, Tensor? out=None) -> Tensor", |c| power(c, false), "A number to the power of every element."),
-    both("pow.Tensor_Scalar(Tensor self, Scalar exponent, *, Tensor? out=None) -> Tensor", |c| power(c, false), "Every element to the power of a number."),
+    both(
+        "add.Tensor(Operand self, Operand other, *, Scalar alpha=1, Tensor? out=None) -> Tensor",
+        |c| scaled(c, ops::add, false),
+        "The sum, with the second operand scaled by alpha.",
+    ),
+    method(
+        "add_.Tensor(Tensor(a!) self, Operand other, *, Scalar alpha=1) -> Tensor(a!)",
+        |c| scaled(c, ops::add, true),
+        "The sum, in place.",
+    ),
+    both(
+        "sub.Tensor(Operand self, Operand other, *, Scalar alpha=1, Tensor? out=None) -> Tensor",
+        |c| scaled(c, ops::sub, false),
+        "The difference, with the second operand scaled by alpha.",
+    ),
+    method(
+        "sub_.Tensor(Tensor(a!) self, Operand other, *, Scalar alpha=1) -> Tensor(a!)",
+        |c| scaled(c, ops::sub, true),
+        "The difference, in place.",
+    ),
+    both(
+        "subtract.Tensor(Operand self, Operand other, *, Scalar alpha=1, Tensor? out=None) -> Tensor",
+        |c| scaled(c, ops::sub, false),
+        "The difference.",
+    ),
+    both(
+        "rsub.Tensor(Operand self, Operand other, *, Scalar alpha=1) -> Tensor",
+        |c| scaled(c, ops::rsub, false),
+        "The difference with the operands swapped.",
+    ),
+    both(
+        "div.Tensor(Operand self, Operand other, *, Tensor? out=None) -> Tensor",
+        |c| divide(c, None, false),
+        "The quotient.",
+    ),
+    both(
+        "div.Tensor_mode(Operand self, Operand other, *, str? rounding_mode, Tensor? out=None) -> Tensor",
+        |c| {
+            let mode = rounding(c, 2)?;
+            divide(c, mode, false)
+        },
+        "The quotient, rounded if asked.",
+    ),
+    method(
+        "div_.Tensor(Tensor(a!) self, Operand other) -> Tensor(a!)",
+        |c| divide(c, None, true),
+        "The quotient, in place.",
+    ),
+    method(
+        "div_.Tensor_mode(Tensor(a!) self, Operand other, *, str? rounding_mode) -> Tensor(a!)",
+        |c| {
+            let mode = rounding(c, 2)?;
+            divide(c, mode, true)
+        },
+        "The quotient in place, rounded if asked.",
+    ),
+    both(
+        "divide.Tensor(Operand self, Operand other, *, Tensor? out=None) -> Tensor",
+        |c| divide(c, None, false),
+        "The quotient.",
+    ),
+    both(
+        "divide.Tensor_mode(Operand self, Operand other, *, str? rounding_mode, Tensor? out=None) -> Tensor",
+        |c| {
+            let mode = rounding(c, 2)?;
+            divide(c, mode, false)
+        },
+        "The quotient, rounded if asked.",
+    ),
+    both(
+        "true_divide.Tensor(Operand self, Operand other, *, Tensor? out=None) -> Tensor",
+        |c| divide(c, None, false),
+        "The quotient.",
+    ),
+    both(
+        "pow.Tensor_Tensor(Tensor self, Tensor exponent, *, Tensor? out=None) -> Tensor",
+        |c| power(c, false),
+        "The power, element by element.",
+    ),
+    function(
+        "pow.Scalar(Scalar self, Tensor exponent, *, Tensor? out=None) -> Tensor",
+        |c| power(c, false),
+        "A number to the power of every element.",
+    ),
+    both(
+        "pow.Tensor_Scalar(Tensor self, Scalar exponent, *, Tensor? out=None) -> Tensor",
+        |c| power(c, false),
+        "Every element to the power of a number.",
+    ),
     method("pow_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)", |c| power(c, true), "The power, in place."),
     method("pow_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)", |c| power(c, true), "The power, in place."),
     both("positive(Tensor self) -> Tensor", |c| Ok(c.itself()), "The tensor itself."),
-    both("conj_physical(Tensor self) -> Tensor", |c| ops::conj_physical(&c.view(0)?).map(Value::from), "The complex conjugate, computed now."),
-    both("allclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> bool", |c| compare::allclose(&c.view(0)?, &c.view(1)?, tolerance(c)?, default(c)).map(Value::Bool), "Are all elements close to each other?"),
-    both("isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> Tensor", |c| compare::isclose(&c.view(0)?, &c.view(1)?, tolerance(c)?, default(c)).map(Value::from), "Which elements are close to each other?"),
+    both(
+        "conj_physical(Tensor self) -> Tensor",
+        |c| ops::conj_physical(&c.view(0)?).map(Value::from),
+        "The complex conjugate, computed now.",
+    ),
+    both(
+        "allclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> bool",
+        |c| compare::allclose(&c.view(0)?, &c.view(1)?, tolerance(c)?, default(c)).map(Value::Bool),
+        "Are all elements close to each other?",
+    ),
+    both(
+        "isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> Tensor",
+        |c| compare::isclose(&c.view(0)?, &c.view(1)?, tolerance(c)?, default(c)).map(Value::from),
+        "Which elements are close to each other?",
+    ),
 ];
 
 fn default(call: &Call) -> crate::tensor::DType {

@@ -2,7 +2,6 @@
 
 use super::{Call, Role, Row, function, method};
 use crate::bail;
-use crate::ops::copy;
 use crate::script::operators::{self, equal, truth};
 use crate::script::subscript;
 use crate::tensor::{Error, ErrorKind, Result, Scalar};
@@ -21,7 +20,11 @@ pub const ROWS: &[Row] = &[
     function("py.dict(any entries=[]) -> any", dict, "Keys with values."),
     function("py.set(any iterable=[]) -> any", |c| items(c, 0).map(Value::list), "The items, as a list here."),
     function("py.range(int start, int? stop=None, int step=1) -> any", range, "The integers of a range."),
-    function("py.slice(any start, any stop=None, any step=None) -> any", |c| Ok(subscript::slice(c.value(0), c.value(1), c.value(2))), "A slice, as a subscript."),
+    function(
+        "py.slice(any start, any stop=None, any step=None) -> any",
+        |c| Ok(subscript::slice(c.value(0), c.value(1), c.value(2))),
+        "A slice, as a subscript.",
+    ),
     function("py.at(any[] indices) -> any", |c| Ok(c.value(0)), "Several subscripts together."),
     function("py.int(any x=0) -> int", int, "A number as an integer."),
     function("py.float(any x=0.0) -> float", float, "A number as a float."),
@@ -29,9 +32,28 @@ pub const ROWS: &[Row] = &[
     function("py.truth(any x) -> bool", |c| truth(&c.value(0)).map(Value::Bool), "Is the value true?"),
     function("py.complex(any real=0, any imag=0) -> any", complex, "A complex number."),
     function("py.str(any object=\"\") -> str", |c| c.state.str(&c.value(0)).map(Value::str), "The value as text."),
-    function("py.repr(any object) -> str", |c| c.state.repr(&c.value(0)).map(Value::str), "The value as the prompt shows it."),
-    function("py.format(any value, str spec=\"\") -> str", |c| { let spec = c.str(1)?.to_string(); let v = c.value(0); c.state.with_formatter(|f| f.format(&v, &spec)).map(Value::str) }, "The value as text in a given format."),
-    function("py.fstring(any parts) -> str", |c| { let parts: Result<Vec<String>> = items(c, 0)?.iter().map(|p| c.state.str(p)).collect(); Ok(Value::str(parts?.concat())) }, "Texts joined."),
+    function(
+        "py.repr(any object) -> str",
+        |c| c.state.repr(&c.value(0)).map(Value::str),
+        "The value as the prompt shows it.",
+    ),
+    function(
+        "py.format(any value, str spec=\"\") -> str",
+        |c| {
+            let spec = c.str(1)?.to_string();
+            let v = c.value(0);
+            c.state.with_formatter(|f| f.format(&v, &spec)).map(Value::str)
+        },
+        "The value as text in a given format.",
+    ),
+    function(
+        "py.fstring(any parts) -> str",
+        |c| {
+            let parts: Result<Vec<String>> = items(c, 0)?.iter().map(|p| c.state.str(p)).collect();
+            Ok(Value::str(parts?.concat()))
+        },
+        "Texts joined.",
+    ),
     function("py.type(any object) -> any", type_, "The class of a value."),
     function("py.id(any object) -> int", id, "A number that is the same for the same object."),
     function("py.isinstance(any object, any classes) -> bool", isinstance, "Is the value of a class?"),
@@ -39,34 +61,145 @@ pub const ROWS: &[Row] = &[
     function("py.sum(any iterable, any start=0) -> any", sum, "The items added up."),
     function("py.min(any a, any b=None) -> any", |c| extreme(c, "<"), "The smallest item."),
     function("py.max(any a, any b=None) -> any", |c| extreme(c, ">"), "The largest item."),
-    function("py.all(any iterable) -> bool", |c| { for v in items(c, 0)? { if !truth(&v)? { return Ok(Value::Bool(false)); } } Ok(Value::Bool(true)) }, "Are all items true?"),
-    function("py.any(any iterable) -> bool", |c| { for v in items(c, 0)? { if truth(&v)? { return Ok(Value::Bool(true)); } } Ok(Value::Bool(false)) }, "Is some item true?"),
+    function(
+        "py.all(any iterable) -> bool",
+        |c| {
+            for v in items(c, 0)? {
+                if !truth(&v)? {
+                    return Ok(Value::Bool(false));
+                }
+            }
+            Ok(Value::Bool(true))
+        },
+        "Are all items true?",
+    ),
+    function(
+        "py.any(any iterable) -> bool",
+        |c| {
+            for v in items(c, 0)? {
+                if truth(&v)? {
+                    return Ok(Value::Bool(true));
+                }
+            }
+            Ok(Value::Bool(false))
+        },
+        "Is some item true?",
+    ),
     function("py.zip(any[] iterables) -> any", zip, "Items of several sequences, side by side."),
-    function("py.enumerate(any iterable, int start=0) -> any", |c| { let start = c.int(1)?; Ok(Value::list(items(c, 0)?.into_iter().enumerate().map(|(i, v)| Value::tuple([Value::Int(start.saturating_add(i as i64)), v])))) }, "Items with their numbers."),
+    function(
+        "py.enumerate(any iterable, int start=0) -> any",
+        |c| {
+            let start = c.int(1)?;
+            Ok(Value::list(
+                items(c, 0)?
+                    .into_iter()
+                    .enumerate()
+                    .map(|(i, v)| Value::tuple([Value::Int(start.saturating_add(i as i64)), v])),
+            ))
+        },
+        "Items with their numbers.",
+    ),
     function("py.sorted(any iterable, bool reverse=False) -> any", sorted, "The items in order."),
     function("py.getattr(any object, str name) -> any", get_attribute, "An attribute by its name."),
     function("py.setattr(any object, str name, any value) -> None", set_attribute, "Sets an attribute by its name."),
-    function("py.hasattr(any object, str name) -> bool", |c| Ok(Value::Bool(get_attribute(c).is_ok())), "Is there such an attribute or method?"),
-    function("py.ascii(any object) -> str", |c| c.state.repr(&c.value(0)).map(Value::str), "The value as the prompt shows it."),
-    function("py.unpack_star(any value, int before, int after) -> any", unpack_star, "The items, the middle ones as a list."),
-    function("py.echo_(any value) -> None", |c| { let v = c.value(0); if !matches!(v, Value::None) { let text = c.state.repr(&v)?; c.state.print(&format!("{text}\n")); } Ok(Value::None) }, "Shows a value as the prompt does."),
-    function("py.reversed(any sequence) -> any", |c| Ok(Value::list(items(c, 0)?.into_iter().rev())), "The items backwards."),
+    function(
+        "py.hasattr(any object, str name) -> bool",
+        |c| Ok(Value::Bool(get_attribute(c).is_ok())),
+        "Is there such an attribute or method?",
+    ),
+    function(
+        "py.ascii(any object) -> str",
+        |c| c.state.repr(&c.value(0)).map(Value::str),
+        "The value as the prompt shows it.",
+    ),
+    function(
+        "py.unpack_star(any value, int before, int after) -> any",
+        unpack_star,
+        "The items, the middle ones as a list.",
+    ),
+    function(
+        "py.echo_(any value) -> None",
+        |c| {
+            let v = c.value(0);
+            if !matches!(v, Value::None) {
+                let text = c.state.repr(&v)?;
+                c.state.print(&format!("{text}\n"));
+            }
+            Ok(Value::None)
+        },
+        "Shows a value as the prompt does.",
+    ),
+    function(
+        "py.reversed(any sequence) -> any",
+        |c| Ok(Value::list(items(c, 0)?.into_iter().rev())),
+        "The items backwards.",
+    ),
     function("py.unpack(any value, int count) -> any", unpack, "The items, which must be so many."),
-    function("py.__concat__(any lists) -> any", |c| { let mut all = Vec::new(); for part in items(c, 0)? { all.extend(subscript::items(c.state, &part)?); } Ok(Value::list(all)) }, "Lists joined."),
-    function("py.__is__(any a, any b) -> bool", |c| Ok(Value::Bool(operators::is(&c.value(0), &c.value(1)))), "Are two values the same object?"),
-    function("py.builtin(str name) -> any", |c| { let name = c.str(0)?; super::module_value("py", name).ok_or_else(|| Error::new(ErrorKind::NameError, format!("name '{name}' is not defined"))) }, "A builtin class by its name."),
+    function(
+        "py.__concat__(any lists) -> any",
+        |c| {
+            let mut all = Vec::new();
+            for part in items(c, 0)? {
+                all.extend(subscript::items(c.state, &part)?);
+            }
+            Ok(Value::list(all))
+        },
+        "Lists joined.",
+    ),
+    function(
+        "py.__is__(any a, any b) -> bool",
+        |c| Ok(Value::Bool(operators::is(&c.value(0), &c.value(1)))),
+        "Are two values the same object?",
+    ),
+    function(
+        "py.builtin(str name) -> any",
+        |c| {
+            let name = c.str(0)?;
+            super::module_value("py", name)
+                .ok_or_else(|| Error::new(ErrorKind::NameError, format!("name '{name}' is not defined")))
+        },
+        "A builtin class by its name.",
+    ),
     function("py.import_(str name) -> any", import, "A module by its name."),
     function("py.import_from(str module, str name) -> any", import_from, "A name from a module."),
-    function("py.assert_(any condition, any message=None) -> None", |c| { if truth(&c.value(0))? { return Ok(Value::None); } let text = if c.is_none(1) { String::new() } else { c.state.str(&c.value(1))? }; Err(Error::new(ErrorKind::AssertionError, text)) }, "Fails unless the condition is true."),
-    function("py.raise_(str kind, any message=None) -> None", |c| { let kind = ErrorKind::from_name(c.str(0)?).unwrap_or(ErrorKind::RuntimeError); let text = if c.is_none(1) { String::new() } else { c.state.str(&c.value(1))? }; Err(Error::new(kind, text)) }, "Fails with an error of the given kind."),
+    function(
+        "py.assert_(any condition, any message=None) -> None",
+        |c| {
+            if truth(&c.value(0))? {
+                return Ok(Value::None);
+            }
+            let text = if c.is_none(1) { String::new() } else { c.state.str(&c.value(1))? };
+            Err(Error::new(ErrorKind::AssertionError, text))
+        },
+        "Fails unless the condition is true.",
+    ),
+    function(
+        "py.raise_(str kind, any message=None) -> None",
+        |c| {
+            let kind = ErrorKind::from_name(c.str(0)?).unwrap_or(ErrorKind::RuntimeError);
+            let text = if c.is_none(1) { String::new() } else { c.state.str(&c.value(1))? };
+            Err(Error::new(kind, text))
+        },
+        "Fails with an error of the given kind.",
+    ),
     function("py.exit(any code=None) -> None", exit, "Leaves the session."),
     function("py.quit(any code=None) -> None", exit, "Leaves the session."),
+    function("copy.copy(any x) -> any", duplicate, "A copy; of a tensor, one that shares its elements.").python("copy"),
+    function("copy.deepcopy(any x) -> any", duplicate, "A copy with memory of its own.").python("deepcopy"),
     operator("py.__truediv__(any a, any b) -> any", |c| binary(c, "/"), "Python's / operator."),
     operator("py.__floordiv__(any a, any b) -> any", |c| binary(c, "//"), "Python's // operator."),
     operator("py.__mod__(any a, any b) -> any", |c| binary(c, "%"), "Python's % operator."),
     operator("py.__pow__(any a, any b) -> any", |c| binary(c, "**"), "Python's ** operator."),
-    operator("py.__invert__(any a) -> any", |c| operators::unary(c.state, "bitwise_not", &c.value(0)), "Python's ~ operator."),
-    operator("py.__pos__(any a) -> any", |c| operators::unary(c.state, "positive", &c.value(0)), "Python's unary + operator."),
+    operator(
+        "py.__invert__(any a) -> any",
+        |c| operators::unary(c.state, "bitwise_not", &c.value(0)),
+        "Python's ~ operator.",
+    ),
+    operator(
+        "py.__pos__(any a) -> any",
+        |c| operators::unary(c.state, "positive", &c.value(0)),
+        "Python's unary + operator.",
+    ),
     operator("py.__iadd__(any a, any b) -> any", |c| assign(c, "+"), "Python's += operator."),
     operator("py.__isub__(any a, any b) -> any", |c| assign(c, "-"), "Python's -= operator."),
     operator("py.__imul__(any a, any b) -> any", |c| assign(c, "*"), "Python's *= operator."),
@@ -81,11 +214,46 @@ pub const ROWS: &[Row] = &[
     operator("py.__irshift__(any a, any b) -> any", |c| assign(c, ">>"), "Python's >>= operator."),
     operator("py.__imatmul__(any a, any b) -> any", |c| binary(c, "@"), "Python's @= operator."),
     operator("py.__getitem__(any object, any index) -> any", |c| subscript::item_of(c), "Python's subscript."),
-    operator("py.__setitem__(any object, any index, any value) -> None", |c| subscript::set_item_of(c), "Python's assignment to a subscript."),
-    operator("py.__delitem__(any object, any index) -> None", |c| match c.value(0) { Value::Tensor(_) => bail!(TypeError, "Tensor does not support deleting items"), other => bail!(TypeError, "'{}' object doesn't support item deletion", other.type_name()) }, "Python's del of a subscript; no value here supports it."),
-    operator("py.__contains__(any object, any item) -> bool", |c| { let wanted = c.value(1); Ok(Value::Bool(items(c, 0)?.iter().any(|v| equal(v, &wanted)))) }, "Is the item among the items?"),
-    method("index(Tensors self, any value) -> int", |c| { let wanted = c.value(1); match items(c, 0)?.iter().position(|v| equal(v, &wanted)) { Some(i) => Ok(Value::Int(i as i64)), None => bail!(ValueError, "tuple.index(x): x not in tuple") } }, "Where a value first occurs."),
-    method("count(Tensors self, any value) -> int", |c| { let wanted = c.value(1); Ok(Value::Int(items(c, 0)?.iter().filter(|v| equal(v, &wanted)).count() as i64)) }, "How often a value occurs."),
+    operator(
+        "py.__setitem__(any object, any index, any value) -> None",
+        |c| subscript::set_item_of(c),
+        "Python's assignment to a subscript.",
+    ),
+    operator(
+        "py.__delitem__(any object, any index) -> None",
+        |c| match c.value(0) {
+            Value::Tensor(_) => bail!(TypeError, "Tensor does not support deleting items"),
+            other => bail!(TypeError, "'{}' object doesn't support item deletion", other.type_name()),
+        },
+        "Python's del of a subscript; no value here supports it.",
+    ),
+    operator(
+        "py.__contains__(any object, any item) -> bool",
+        |c| {
+            let wanted = c.value(1);
+            Ok(Value::Bool(items(c, 0)?.iter().any(|v| equal(v, &wanted))))
+        },
+        "Is the item among the items?",
+    ),
+    method(
+        "index(Tensors self, any value) -> int",
+        |c| {
+            let wanted = c.value(1);
+            match items(c, 0)?.iter().position(|v| equal(v, &wanted)) {
+                Some(i) => Ok(Value::Int(i as i64)),
+                None => bail!(ValueError, "tuple.index(x): x not in tuple"),
+            }
+        },
+        "Where a value first occurs.",
+    ),
+    method(
+        "count(Tensors self, any value) -> int",
+        |c| {
+            let wanted = c.value(1);
+            Ok(Value::Int(items(c, 0)?.iter().filter(|v| equal(v, &wanted)).count() as i64))
+        },
+        "How often a value occurs.",
+    ),
 ];
 
 fn binary(call: &Call, symbol: &str) -> Result<Value> {
@@ -179,7 +347,9 @@ fn int(call: &mut Call) -> Result<Value> {
                 Err(Error::new(ErrorKind::OverflowError, "cannot convert float infinity to integer"))
             }
             Scalar::Float(f) => Ok(Value::from(f as i128)),
-            Scalar::Complex(_) => bail!(TypeError, "int() argument must be a string, a bytes-like object or a real number, not 'complex'"),
+            Scalar::Complex(_) => {
+                bail!(TypeError, "int() argument must be a string, a bytes-like object or a real number, not 'complex'")
+            }
             Scalar::UInt(u) => Ok(Value::from(i128::from(u))),
             s => Ok(Value::Int(s.to_i64())),
         },
@@ -358,7 +528,8 @@ fn extreme(call: &mut Call, symbol: &str) -> Result<Value> {
 
 fn unpack(call: &mut Call) -> Result<Value> {
     let (items, count) = (items(call, 0), call.int(1)? as usize);
-    let items = items.map_err(|_| Error::type_error(format!("cannot unpack non-iterable {} object", call.value(0).type_name())))?;
+    let items = items
+        .map_err(|_| Error::type_error(format!("cannot unpack non-iterable {} object", call.value(0).type_name())))?;
     if items.len() > count {
         bail!(ValueError, "too many values to unpack (expected {count})");
     }
@@ -379,11 +550,11 @@ fn import(call: &mut Call) -> Result<Value> {
 
 fn import_from(call: &mut Call) -> Result<Value> {
     let (module, name) = (call.str(0)?.to_string(), call.str(1)?.to_string());
-    let mut inner = Call { state: call.state, signature: call.signature, args: [Value::str(&module)].into_iter().collect() };
+    let mut inner =
+        Call { state: call.state, signature: call.signature, args: [Value::str(&module)].into_iter().collect() };
     let found = import(&mut inner)?;
-    subscript::attribute(call.state, &found, &name).map_err(|_| {
-        Error::new(ErrorKind::ModuleNotFoundError, format!("cannot import name '{name}' from '{module}'"))
-    })
+    subscript::attribute(call.state, &found, &name)
+        .map_err(|_| Error::new(ErrorKind::ModuleNotFoundError, format!("cannot import name '{name}' from '{module}'")))
 }
 
 fn exit(call: &mut Call) -> Result<Value> {
@@ -401,11 +572,12 @@ fn exit(call: &mut Call) -> Result<Value> {
     Err(Error::new(ErrorKind::SystemExit, ""))
 }
 
-/// `copy.copy` and `copy.deepcopy` of the values that have memory.
-pub fn deepcopy(value: &Value) -> Result<Value> {
-    match value {
-        Value::Tensor(t) => copy::clone(&t.view()).map(Value::from),
+fn duplicate(call: &mut Call) -> Result<Value> {
+    let deep = call.signature.name == "copy.deepcopy";
+    match call.value(0) {
+        Value::Tensor(t) if deep => crate::ops::copy::clone(&t.view()).map(Value::from),
+        Value::Tensor(t) => Ok(Value::Tensor(crate::tensor::Tensor::new(t.view()))),
         Value::Storage(s) => s.duplicate().map(Value::Storage),
-        other => Ok(other.clone()),
+        other => Ok(other),
     }
 }

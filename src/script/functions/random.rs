@@ -11,26 +11,138 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 pub const ROWS: &[Row] = &[
-    function("rand(int[] size, *, Generator? generator, {factory}) -> Tensor", |c| create(c, Sample::Uniform), "Uniform numbers in [0, 1)."),
-    function("rand.out(int[] size, *, Tensor? out=None, {factory}) -> Tensor", |c| create(c, Sample::Uniform), "Uniform numbers in [0, 1)."),
-    function("randn(int[] size, *, Generator? generator, {factory}) -> Tensor", |c| create(c, Sample::Normal), "Normally distributed numbers."),
-    function("randn.out(int[] size, *, Tensor? out=None, {factory}) -> Tensor", |c| create(c, Sample::Normal), "Normally distributed numbers."),
-    function("rand_like(Tensor input, *, MemoryFormat? memory_format=None, {factory}) -> Tensor", |c| like(c, Sample::Uniform), "Uniform numbers of the same size."),
-    function("randn_like(Tensor input, *, MemoryFormat? memory_format=None, {factory}) -> Tensor", |c| like(c, Sample::Normal), "Normal numbers of the same size."),
-    function("randint(int high, int[] size, *, Generator? generator=None, Tensor? out=None, {factory}) -> Tensor", |c| randint(c, 0, c.int(0)?, &c.ints(1)?), "Integers from 0 up to high."),
-    function("randint.low(int low, int high, int[] size, *, Generator? generator=None, Tensor? out=None, {factory}) -> Tensor", |c| randint(c, c.int(0)?, c.int(1)?, &c.ints(2)?), "Integers from low up to high."),
-    function("randint_like(Tensor input, int high, *, MemoryFormat? memory_format=None, {factory}) -> Tensor", |c| { let v = c.view(0)?; sampled_integers(c, 0, c.int(1)?, v.sizes(), c.dtype_keyword().unwrap_or(v.dtype)) }, "Integers from 0 up to high, of the same size."),
-    function("randint_like.low(Tensor input, int low, int high, *, MemoryFormat? memory_format=None, {factory}) -> Tensor", |c| { let v = c.view(0)?; sampled_integers(c, c.int(1)?, c.int(2)?, v.sizes(), c.dtype_keyword().unwrap_or(v.dtype)) }, "Integers from low up to high, of the same size."),
-    function("randperm(int n, *, Generator? generator=None, Tensor? out=None, {factory}) -> Tensor", permutation, "The numbers below n in random order."),
-    function("manual_seed(any seed) -> Generator", |c| { let seed = seed(&c.value(0))?; c.state.generator.borrow_mut().manual_seed(seed); Ok(Value::Generator(c.state.generator.clone())) }, "Seeds the default generator.").python("manual_seed"),
-    function("initial_seed() -> int", |c| Ok(Value::from(i128::from(c.state.generator.borrow().initial_seed()))), "The seed of the default generator."),
-    function("seed() -> int", |c| Ok(Value::from(i128::from(c.state.generator.borrow_mut().seed()))), "Seeds the default generator from the system."),
-    function("Generator(Device? device=None) -> Generator", |_| Ok(Value::Generator(Rc::new(RefCell::new(Generator::new())))), "A generator of its own."),
-    method("manual_seed(Generator self, any seed) -> Generator", |c| { let seed = seed(&c.value(1))?; generator(c, 0)?.borrow_mut().manual_seed(seed); Ok(c.itself()) }, "Seeds the generator."),
-    method("initial_seed(Generator self) -> int", |c| Ok(Value::from(i128::from(generator(c, 0)?.borrow().initial_seed()))), "The generator's seed."),
-    method("seed(Generator self) -> int", |c| Ok(Value::from(i128::from(generator(c, 0)?.borrow_mut().seed()))), "Seeds the generator from the system."),
-    method("uniform_(Tensor(a!) self, float from=0, float to=1, *, Generator? generator=None) -> Tensor(a!)", |c| { let (a, b) = (c.scalar(1)?.to_f64(), c.scalar(2)?.to_f64()); if a > b { bail!(RuntimeError, "uniform_ expects to return a [from, to) range, but found from={} > to={}", plain(a), plain(b)); } fill(c, Sample::Between(a, b), 3) }, "Filled with uniform numbers."),
-    method("normal_(Tensor(a!) self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor(a!)", |c| { let (m, s) = (c.scalar(1)?.to_f64(), c.scalar(2)?.to_f64()); if s < 0.0 { bail!(RuntimeError, "normal expects std >= 0.0, but found std {}", plain(s)); } fill(c, Sample::Gauss(m, s), 3) }, "Filled with normal numbers."),
+    function(
+        "rand(int[] size, *, Generator? generator, {factory}) -> Tensor",
+        |c| create(c, Sample::Uniform),
+        "Uniform numbers in [0, 1).",
+    ),
+    function(
+        "rand.out(int[] size, *, Tensor? out=None, {factory}) -> Tensor",
+        |c| create(c, Sample::Uniform),
+        "Uniform numbers in [0, 1).",
+    ),
+    function(
+        "randn(int[] size, *, Generator? generator, {factory}) -> Tensor",
+        |c| create(c, Sample::Normal),
+        "Normally distributed numbers.",
+    ),
+    function(
+        "randn.out(int[] size, *, Tensor? out=None, {factory}) -> Tensor",
+        |c| create(c, Sample::Normal),
+        "Normally distributed numbers.",
+    ),
+    function(
+        "rand_like(Tensor input, *, MemoryFormat? memory_format=None, {factory}) -> Tensor",
+        |c| like(c, Sample::Uniform),
+        "Uniform numbers of the same size.",
+    ),
+    function(
+        "randn_like(Tensor input, *, MemoryFormat? memory_format=None, {factory}) -> Tensor",
+        |c| like(c, Sample::Normal),
+        "Normal numbers of the same size.",
+    ),
+    function(
+        "randint(int high, int[] size, *, Generator? generator=None, Tensor? out=None, {factory}) -> Tensor",
+        |c| randint(c, 0, c.int(0)?, &c.ints(1)?),
+        "Integers from 0 up to high.",
+    ),
+    function(
+        "randint.low(int low, int high, int[] size, *, Generator? generator=None, Tensor? out=None, {factory}) -> Tensor",
+        |c| randint(c, c.int(0)?, c.int(1)?, &c.ints(2)?),
+        "Integers from low up to high.",
+    ),
+    function(
+        "randint_like(Tensor input, int high, *, MemoryFormat? memory_format=None, {factory}) -> Tensor",
+        |c| {
+            let v = c.view(0)?;
+            sampled_integers(c, 0, c.int(1)?, v.sizes(), c.dtype_keyword().unwrap_or(v.dtype))
+        },
+        "Integers from 0 up to high, of the same size.",
+    ),
+    function(
+        "randint_like.low(Tensor input, int low, int high, *, MemoryFormat? memory_format=None, {factory}) -> Tensor",
+        |c| {
+            let v = c.view(0)?;
+            sampled_integers(c, c.int(1)?, c.int(2)?, v.sizes(), c.dtype_keyword().unwrap_or(v.dtype))
+        },
+        "Integers from low up to high, of the same size.",
+    ),
+    function(
+        "randperm(int n, *, Generator? generator=None, Tensor? out=None, {factory}) -> Tensor",
+        permutation,
+        "The numbers below n in random order.",
+    ),
+    function(
+        "manual_seed(any seed) -> Generator",
+        |c| {
+            let seed = seed(&c.value(0))?;
+            c.state.generator.borrow_mut().manual_seed(seed);
+            Ok(Value::Generator(c.state.generator.clone()))
+        },
+        "Seeds the default generator.",
+    )
+    .python("manual_seed"),
+    function(
+        "initial_seed() -> int",
+        |c| Ok(Value::from(i128::from(c.state.generator.borrow().initial_seed()))),
+        "The seed of the default generator.",
+    ),
+    function(
+        "seed() -> int",
+        |c| Ok(Value::from(i128::from(c.state.generator.borrow_mut().seed()))),
+        "Seeds the default generator from the system.",
+    ),
+    function(
+        "Generator(Device? device=None) -> Generator",
+        |_| Ok(Value::Generator(Rc::new(RefCell::new(Generator::new())))),
+        "A generator of its own.",
+    ),
+    method(
+        "manual_seed(Generator self, any seed) -> Generator",
+        |c| {
+            let seed = seed(&c.value(1))?;
+            generator(c, 0)?.borrow_mut().manual_seed(seed);
+            Ok(c.itself())
+        },
+        "Seeds the generator.",
+    ),
+    method(
+        "initial_seed(Generator self) -> int",
+        |c| Ok(Value::from(i128::from(generator(c, 0)?.borrow().initial_seed()))),
+        "The generator's seed.",
+    ),
+    method(
+        "seed(Generator self) -> int",
+        |c| Ok(Value::from(i128::from(generator(c, 0)?.borrow_mut().seed()))),
+        "Seeds the generator from the system.",
+    ),
+    method(
+        "uniform_(Tensor(a!) self, float from=0, float to=1, *, Generator? generator=None) -> Tensor(a!)",
+        |c| {
+            let (a, b) = (c.scalar(1)?.to_f64(), c.scalar(2)?.to_f64());
+            if a > b {
+                bail!(
+                    RuntimeError,
+                    "uniform_ expects to return a [from, to) range, but found from={} > to={}",
+                    plain(a),
+                    plain(b)
+                );
+            }
+            fill(c, Sample::Between(a, b), 3)
+        },
+        "Filled with uniform numbers.",
+    ),
+    method(
+        "normal_(Tensor(a!) self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor(a!)",
+        |c| {
+            let (m, s) = (c.scalar(1)?.to_f64(), c.scalar(2)?.to_f64());
+            if s < 0.0 {
+                bail!(RuntimeError, "normal expects std >= 0.0, but found std {}", plain(s));
+            }
+            fill(c, Sample::Gauss(m, s), 3)
+        },
+        "Filled with normal numbers.",
+    ),
 ];
 
 /// C++ prints whole numbers without a fraction.
@@ -114,8 +226,11 @@ fn draw(call: &Call, out: &View, sample: Sample) -> Result<()> {
         return Ok(());
     }
     let complex = out.dtype.is_complex();
-    let elements = usize::try_from(out.numel()).map_err(|_| Error::runtime("numel: integer multiplication overflow"))?;
-    let n = elements.checked_mul(if complex { 2 } else { 1 }).ok_or_else(|| Error::runtime("numel: integer multiplication overflow"))?;
+    let elements =
+        usize::try_from(out.numel()).map_err(|_| Error::runtime("numel: integer multiplication overflow"))?;
+    let n = elements
+        .checked_mul(if complex { 2 } else { 1 })
+        .ok_or_else(|| Error::runtime("numel: integer multiplication overflow"))?;
     let generator = chosen(call);
     let generator = &mut generator.borrow_mut();
     let scale = if complex { std::f64::consts::FRAC_1_SQRT_2 } else { 1.0 };

@@ -12,66 +12,341 @@ use crate::tensor::{Result, View};
 use crate::value::Value;
 
 pub const ROWS: &[Row] = &[
-    both("roll(Tensor self, int[1] shifts, int[1] dims=[]) -> Tensor", |c| ops::roll(&c.view(0)?, &c.ints(1)?, &c.ints(2)?).map(Value::from), "The elements moved around the ends."),
-    both("flip(Tensor self, int[] dims) -> Tensor", |c| ops::flip(&c.view(0)?, &c.ints(1)?).map(Value::from), "Dimensions reversed."),
+    both(
+        "roll(Tensor self, int[1] shifts, int[1] dims=[]) -> Tensor",
+        |c| ops::roll(&c.view(0)?, &c.ints(1)?, &c.ints(2)?).map(Value::from),
+        "The elements moved around the ends.",
+    ),
+    both(
+        "flip(Tensor self, int[] dims) -> Tensor",
+        |c| ops::flip(&c.view(0)?, &c.ints(1)?).map(Value::from),
+        "Dimensions reversed.",
+    ),
     both("fliplr(Tensor self) -> Tensor", |c| ops::fliplr(&c.view(0)?).map(Value::from), "Columns reversed."),
     both("flipud(Tensor self) -> Tensor", |c| ops::flipud(&c.view(0)?).map(Value::from), "Rows reversed."),
-    both("rot90(Tensor self, int k=1, int[] dims=[0,1]) -> Tensor", |c| ops::rot90(&c.view(0)?, c.int(1)?, &c.ints(2)?).map(Value::from), "Turned by quarter turns."),
-    method("repeat(Tensor self, int[] repeats) -> Tensor", |c| ops::repeat(&c.view(0)?, &c.ints(1)?).map(Value::from), "Copies side by side along every dimension."),
-    both("tile(Tensor self, int[] dims) -> Tensor", |c| ops::tile(&c.view(0)?, &c.ints(1)?).map(Value::from), "Copies side by side, by NumPy's rules."),
-    both("repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, int? output_size=None) -> Tensor", |c| ops::repeat_interleave_counts(&c.view(0)?, &c.view(1)?, c.opt_int(2)?, c.opt_int(3)?).map(Value::from), "Every element repeated its own number of times."),
-    both("repeat_interleave.self_int(Tensor self, int repeats, int? dim=None, *, int? output_size=None) -> Tensor", |c| ops::repeat_interleave(&c.view(0)?, c.int(1)?, c.opt_int(2)?, c.opt_int(3)?).map(Value::from), "Every element repeated."),
-    both("tril(Tensor self, int diagonal=0, *, Tensor? out=None) -> Tensor", |c| ops::triangle(&c.view(0)?, Triangle::Lower, c.int(1)?).map(Value::from), "The lower triangle."),
-    both("triu(Tensor self, int diagonal=0, *, Tensor? out=None) -> Tensor", |c| ops::triangle(&c.view(0)?, Triangle::Upper, c.int(1)?).map(Value::from), "The upper triangle."),
-    both("diag(Tensor self, int diagonal=0, *, Tensor? out=None) -> Tensor", |c| ops::diag(&c.view(0)?, c.int(1)?).map(Value::from), "A vector as a diagonal, or the diagonal of a matrix."),
-    both("diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor", |c| ops::diag_embed(&c.view(0)?, c.int(1)?, c.int(2)?, c.int(3)?).map(Value::from), "Vectors as the diagonals of matrices."),
-    both("diagflat(Tensor self, int offset=0) -> Tensor", |c| ops::diagflat(&c.view(0)?, c.int(1)?).map(Value::from), "All elements as a diagonal."),
-    function("cat(Tensor[] tensors, int dim=0, *, Tensor? out=None) -> Tensor", |c| join::cat(&c.views(0)?, c.int(1)?).map(Value::from), "Tensors joined along a dimension."),
-    function("concat(Tensor[] tensors, int dim=0, *, Tensor? out=None) -> Tensor", |c| join::cat(&c.views(0)?, c.int(1)?).map(Value::from), "Tensors joined along a dimension."),
-    function("concatenate(Tensor[] tensors, int dim=0, *, Tensor? out=None) -> Tensor", |c| join::cat(&c.views(0)?, c.int(1)?).map(Value::from), "Tensors joined along a dimension."),
-    function("stack(Tensor[] tensors, int dim=0, *, Tensor? out=None) -> Tensor", |c| join::stack(&c.views(0)?, c.int(1)?).map(Value::from), "Tensors joined along a new dimension."),
-    function("hstack(Tensor[] tensors, *, Tensor? out=None) -> Tensor", |c| join::hstack(&c.views(0)?).map(Value::from), "Tensors side by side."),
-    function("vstack(Tensor[] tensors, *, Tensor? out=None) -> Tensor", |c| join::vstack(&c.views(0)?).map(Value::from), "Tensors on top of each other."),
-    function("row_stack(Tensor[] tensors, *, Tensor? out=None) -> Tensor", |c| join::vstack(&c.views(0)?).map(Value::from), "Tensors on top of each other."),
-    function("dstack(Tensor[] tensors, *, Tensor? out=None) -> Tensor", |c| join::dstack(&c.views(0)?).map(Value::from), "Tensors behind each other."),
-    function("column_stack(Tensor[] tensors, *, Tensor? out=None) -> Tensor", |c| join::column_stack(&c.views(0)?).map(Value::from), "Vectors as the columns of a matrix."),
-    both("index_select(Tensor self, int dim, Tensor index, *, Tensor? out=None) -> Tensor", |c| gather::index_select(&c.view(0)?, c.int(1)?, &c.view(2)?).map(Value::from), "The given indices of a dimension."),
-    both("gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False, Tensor? out=None) -> Tensor", |c| gather::gather(&c.view(0)?, c.int(1)?, &c.view(2)?).map(Value::from), "Elements picked along a dimension."),
-    both("take(Tensor self, Tensor index, *, Tensor? out=None) -> Tensor", |c| gather::take(&c.view(0)?, &c.view(1)?).map(Value::from), "Elements picked as if the tensor had one dimension."),
-    both("take_along_dim(Tensor self, Tensor indices, int? dim=None, *, Tensor? out=None) -> Tensor", |c| gather::take_along_dim(&c.view(0)?, &c.view(1)?, c.opt_int(2)?).map(Value::from), "Elements picked along a dimension, with broadcasting."),
-    method("scatter_.src(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)", |c| { let src = c.view(3)?; scatter(c, Scattered::Source(&src), None) }, "Elements written along a dimension."),
-    method("scatter_.value(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)", |c| { let value = c.scalar(3)?; scatter(c, Scattered::Value(value), None) }, "A value written along a dimension."),
-    method("scatter_.reduce(Tensor(a!) self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor(a!)", |c| { let src = c.view(3)?; scatter(c, Scattered::Source(&src), Some(c.str(4)?)) }, "Elements added or multiplied in along a dimension."),
-    method("scatter_.value_reduce(Tensor(a!) self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor(a!)", |c| { let value = c.scalar(3)?; scatter(c, Scattered::Value(value), Some(c.str(4)?)) }, "A value added or multiplied in along a dimension."),
-    method("scatter_add_(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)", |c| { gather::scatter_add_(&c.view(0)?, c.int(1)?, &c.view(2)?, &c.view(3)?)?; Ok(c.itself()) }, "Elements added in along a dimension."),
-    method("put_(Tensor(a!) self, Tensor index, Tensor source, bool accumulate=False) -> Tensor(a!)", |c| { gather::put_(&c.view(0)?, &c.view(1)?, &c.view(2)?, c.bool(3)?)?; Ok(c.itself()) }, "Elements written as if the tensor had one dimension."),
-    method("index_add_(Tensor(a!) self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor(a!)", |c| { let alpha = c.scalar(4)?; gather::index_add_(&c.view(0)?, c.int(1)?, &c.view(2)?, &c.view(3)?, alpha)?; Ok(c.itself()) }, "Slices added to the given indices."),
-    method("index_copy_(Tensor(a!) self, int dim, Tensor index, Tensor source) -> Tensor(a!)", |c| { gather::index_copy_(&c.view(0)?, c.int(1)?, &c.view(2)?, &c.view(3)?)?; Ok(c.itself()) }, "Slices copied to the given indices."),
-    method("index_fill_(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)", |c| { let value = c.scalar(3)?; gather::index_fill_(&c.view(0)?, c.int(1)?, &c.view(2)?, value)?; Ok(c.itself()) }, "The given indices filled."),
-    method("masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!)", |c| { let value = c.scalar(2)?; mask::masked_fill_(&c.view(0)?, &c.view(1)?, value)?; Ok(c.itself()) }, "Filled where the mask is true."),
-    method("masked_fill_.Tensor(Tensor(a!) self, Tensor mask, Tensor value) -> Tensor(a!)", |c| { let value = mask::fill_value("masked_fill_", &c.view(2)?)?; mask::masked_fill_(&c.view(0)?, &c.view(1)?, value)?; Ok(c.itself()) }, "Filled where the mask is true."),
-    both("masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor", |c| { let value = c.scalar(2)?; mask::masked_fill(&c.view(0)?, &c.view(1)?, value).map(Value::from) }, "A copy filled where the mask is true."),
-    both("masked_select(Tensor self, Tensor mask, *, Tensor? out=None) -> Tensor", |c| mask::masked_select(&c.view(0)?, &c.view(1)?).map(Value::from), "The elements where the mask is true."),
-    method("masked_scatter_(Tensor(a!) self, Tensor mask, Tensor source) -> Tensor(a!)", |c| { mask::masked_scatter_(&c.view(0)?, &c.view(1)?, &c.view(2)?)?; Ok(c.itself()) }, "Elements of another tensor written where the mask is true."),
-    both("masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor", |c| mask::masked_scatter(&c.view(0)?, &c.view(1)?, &c.view(2)?).map(Value::from), "A copy with another tensor's elements where the mask is true."),
-    both("nonzero(Tensor self, *, bool as_tuple=False, Tensor? out=None) -> any", |c| if c.bool(1)? { Ok(Value::tuple(mask::nonzero_columns(&c.view(0)?)?.into_iter().map(Value::from))) } else { mask::nonzero(&c.view(0)?).map(Value::from) }, "Where the elements are not zero."),
-    both("argwhere(Tensor self) -> Tensor", |c| mask::nonzero(&c.view(0)?).map(Value::from), "Where the elements are not zero."),
-    function("where(Tensor condition) -> any", |c| Ok(Value::tuple(mask::nonzero_columns(&c.view(0)?)?.into_iter().map(Value::from))), "Where the elements are not zero, a tensor for every dimension."),
-    function("where.self(Tensor condition, Operand input, Operand other, *, Tensor? out=None) -> Tensor", |c| { let condition = c.view(0)?; choose(c, &condition, 1, 2) }, "Elements of one tensor or the other."),
-    method("where.self(Tensor self, Tensor condition, Operand other) -> Tensor", |c| { let condition = c.view(1)?; choose(c, &condition, 0, 2) }, "Own elements, or the other's where the condition is false."),
-    both("sort(Tensor self, int dim=-1, bool descending=False) -> any", |c| sorted(c, 1, 2, false), "The elements in order along a dimension, and where they were."),
-    both("sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> any", |c| sorted(c, 2, 3, true), "The elements in order, equal ones kept in place."),
-    both("argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor", |c| Ok(sort::sort(&c.view(0)?, c.int(1)?, c.bool(2)?, false)?.1.into()), "Where the elements in order were."),
-    both("topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) -> any", |c| {
-        let (values, indices) = sort::topk(&c.view(0)?, c.int(1)?, c.int(2)?, c.bool(3)?, c.bool(4)?)?;
-        Ok(named("torch.return_types.topk", vec![("values", values.into()), ("indices", indices.into())]))
-    }, "The largest elements along a dimension."),
-    both("unique(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False, int? dim=None) -> any", |c| unique(c, true, 2, 4), "The distinct elements."),
-    both("unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int? dim=None) -> any", |c| unique(c, false, 1, 3), "Runs of equal elements joined."),
-    function("atleast_1d(Tensor self) -> Tensor", |c| join::atleast_1d(&c.view(0)?).and_then(|v| c.view_of(0, v)), "With at least one dimension."),
-    function("atleast_2d(Tensor self) -> Tensor", |c| join::atleast_2d(&c.view(0)?).and_then(|v| c.view_of(0, v)), "With at least two dimensions."),
-    function("atleast_3d(Tensor self) -> Tensor", |c| join::atleast_3d(&c.view(0)?).and_then(|v| c.view_of(0, v)), "With at least three dimensions."),
-    both("narrow_copy(Tensor self, int dim, int start, int length) -> Tensor", |c| copy::clone(&crate::ops::view::narrow(&c.view(0)?, c.int(1)?, c.int(2)?, c.int(3)?)?).map(Value::from), "A copied run of indices of one dimension."),
+    both(
+        "rot90(Tensor self, int k=1, int[] dims=[0,1]) -> Tensor",
+        |c| ops::rot90(&c.view(0)?, c.int(1)?, &c.ints(2)?).map(Value::from),
+        "Turned by quarter turns.",
+    ),
+    method(
+        "repeat(Tensor self, int[] repeats) -> Tensor",
+        |c| ops::repeat(&c.view(0)?, &c.ints(1)?).map(Value::from),
+        "Copies side by side along every dimension.",
+    ),
+    both(
+        "tile(Tensor self, int[] dims) -> Tensor",
+        |c| ops::tile(&c.view(0)?, &c.ints(1)?).map(Value::from),
+        "Copies side by side, by NumPy's rules.",
+    ),
+    both(
+        "repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, int? output_size=None) -> Tensor",
+        |c| ops::repeat_interleave_counts(&c.view(0)?, &c.view(1)?, c.opt_int(2)?, c.opt_int(3)?).map(Value::from),
+        "Every element repeated its own number of times.",
+    ),
+    both(
+        "repeat_interleave.self_int(Tensor self, int repeats, int? dim=None, *, int? output_size=None) -> Tensor",
+        |c| ops::repeat_interleave(&c.view(0)?, c.int(1)?, c.opt_int(2)?, c.opt_int(3)?).map(Value::from),
+        "Every element repeated.",
+    ),
+    both(
+        "tril(Tensor self, int diagonal=0, *, Tensor? out=None) -> Tensor",
+        |c| ops::triangle(&c.view(0)?, Triangle::Lower, c.int(1)?).map(Value::from),
+        "The lower triangle.",
+    ),
+    both(
+        "triu(Tensor self, int diagonal=0, *, Tensor? out=None) -> Tensor",
+        |c| ops::triangle(&c.view(0)?, Triangle::Upper, c.int(1)?).map(Value::from),
+        "The upper triangle.",
+    ),
+    both(
+        "diag(Tensor self, int diagonal=0, *, Tensor? out=None) -> Tensor",
+        |c| ops::diag(&c.view(0)?, c.int(1)?).map(Value::from),
+        "A vector as a diagonal, or the diagonal of a matrix.",
+    ),
+    both(
+        "diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor",
+        |c| ops::diag_embed(&c.view(0)?, c.int(1)?, c.int(2)?, c.int(3)?).map(Value::from),
+        "Vectors as the diagonals of matrices.",
+    ),
+    both(
+        "diagflat(Tensor self, int offset=0) -> Tensor",
+        |c| ops::diagflat(&c.view(0)?, c.int(1)?).map(Value::from),
+        "All elements as a diagonal.",
+    ),
+    function(
+        "cat(Tensor[] tensors, int dim=0, *, Tensor? out=None) -> Tensor",
+        |c| join::cat(&c.views(0)?, c.int(1)?).map(Value::from),
+        "Tensors joined along a dimension.",
+    ),
+    function(
+        "concat(Tensor[] tensors, int dim=0, *, Tensor? out=None) -> Tensor",
+        |c| join::cat(&c.views(0)?, c.int(1)?).map(Value::from),
+        "Tensors joined along a dimension.",
+    ),
+    function(
+        "concatenate(Tensor[] tensors, int dim=0, *, Tensor? out=None) -> Tensor",
+        |c| join::cat(&c.views(0)?, c.int(1)?).map(Value::from),
+        "Tensors joined along a dimension.",
+    ),
+    function(
+        "stack(Tensor[] tensors, int dim=0, *, Tensor? out=None) -> Tensor",
+        |c| join::stack(&c.views(0)?, c.int(1)?).map(Value::from),
+        "Tensors joined along a new dimension.",
+    ),
+    function(
+        "hstack(Tensor[] tensors, *, Tensor? out=None) -> Tensor",
+        |c| join::hstack(&c.views(0)?).map(Value::from),
+        "Tensors side by side.",
+    ),
+    function(
+        "vstack(Tensor[] tensors, *, Tensor? out=None) -> Tensor",
+        |c| join::vstack(&c.views(0)?).map(Value::from),
+        "Tensors on top of each other.",
+    ),
+    function(
+        "row_stack(Tensor[] tensors, *, Tensor? out=None) -> Tensor",
+        |c| join::vstack(&c.views(0)?).map(Value::from),
+        "Tensors on top of each other.",
+    ),
+    function(
+        "dstack(Tensor[] tensors, *, Tensor? out=None) -> Tensor",
+        |c| join::dstack(&c.views(0)?).map(Value::from),
+        "Tensors behind each other.",
+    ),
+    function(
+        "column_stack(Tensor[] tensors, *, Tensor? out=None) -> Tensor",
+        |c| join::column_stack(&c.views(0)?).map(Value::from),
+        "Vectors as the columns of a matrix.",
+    ),
+    both(
+        "index_select(Tensor self, int dim, Tensor index, *, Tensor? out=None) -> Tensor",
+        |c| gather::index_select(&c.view(0)?, c.int(1)?, &c.view(2)?).map(Value::from),
+        "The given indices of a dimension.",
+    ),
+    both(
+        "gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False, Tensor? out=None) -> Tensor",
+        |c| gather::gather(&c.view(0)?, c.int(1)?, &c.view(2)?).map(Value::from),
+        "Elements picked along a dimension.",
+    ),
+    both(
+        "take(Tensor self, Tensor index, *, Tensor? out=None) -> Tensor",
+        |c| gather::take(&c.view(0)?, &c.view(1)?).map(Value::from),
+        "Elements picked as if the tensor had one dimension.",
+    ),
+    both(
+        "take_along_dim(Tensor self, Tensor indices, int? dim=None, *, Tensor? out=None) -> Tensor",
+        |c| gather::take_along_dim(&c.view(0)?, &c.view(1)?, c.opt_int(2)?).map(Value::from),
+        "Elements picked along a dimension, with broadcasting.",
+    ),
+    method(
+        "scatter_.src(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)",
+        |c| {
+            let src = c.view(3)?;
+            scatter(c, Scattered::Source(&src), None)
+        },
+        "Elements written along a dimension.",
+    ),
+    method(
+        "scatter_.value(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)",
+        |c| {
+            let value = c.scalar(3)?;
+            scatter(c, Scattered::Value(value), None)
+        },
+        "A value written along a dimension.",
+    ),
+    method(
+        "scatter_.reduce(Tensor(a!) self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor(a!)",
+        |c| {
+            let src = c.view(3)?;
+            scatter(c, Scattered::Source(&src), Some(c.str(4)?))
+        },
+        "Elements added or multiplied in along a dimension.",
+    ),
+    method(
+        "scatter_.value_reduce(Tensor(a!) self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor(a!)",
+        |c| {
+            let value = c.scalar(3)?;
+            scatter(c, Scattered::Value(value), Some(c.str(4)?))
+        },
+        "A value added or multiplied in along a dimension.",
+    ),
+    method(
+        "scatter_add_(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)",
+        |c| {
+            gather::scatter_add_(&c.view(0)?, c.int(1)?, &c.view(2)?, &c.view(3)?)?;
+            Ok(c.itself())
+        },
+        "Elements added in along a dimension.",
+    ),
+    method(
+        "put_(Tensor(a!) self, Tensor index, Tensor source, bool accumulate=False) -> Tensor(a!)",
+        |c| {
+            gather::put_(&c.view(0)?, &c.view(1)?, &c.view(2)?, c.bool(3)?)?;
+            Ok(c.itself())
+        },
+        "Elements written as if the tensor had one dimension.",
+    ),
+    method(
+        "index_add_(Tensor(a!) self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor(a!)",
+        |c| {
+            let alpha = c.scalar(4)?;
+            gather::index_add_(&c.view(0)?, c.int(1)?, &c.view(2)?, &c.view(3)?, alpha)?;
+            Ok(c.itself())
+        },
+        "Slices added to the given indices.",
+    ),
+    method(
+        "index_copy_(Tensor(a!) self, int dim, Tensor index, Tensor source) -> Tensor(a!)",
+        |c| {
+            gather::index_copy_(&c.view(0)?, c.int(1)?, &c.view(2)?, &c.view(3)?)?;
+            Ok(c.itself())
+        },
+        "Slices copied to the given indices.",
+    ),
+    method(
+        "index_fill_(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)",
+        |c| {
+            let value = c.scalar(3)?;
+            gather::index_fill_(&c.view(0)?, c.int(1)?, &c.view(2)?, value)?;
+            Ok(c.itself())
+        },
+        "The given indices filled.",
+    ),
+    method(
+        "masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!)",
+        |c| {
+            let value = c.scalar(2)?;
+            mask::masked_fill_(&c.view(0)?, &c.view(1)?, value)?;
+            Ok(c.itself())
+        },
+        "Filled where the mask is true.",
+    ),
+    method(
+        "masked_fill_.Tensor(Tensor(a!) self, Tensor mask, Tensor value) -> Tensor(a!)",
+        |c| {
+            let value = mask::fill_value("masked_fill_", &c.view(2)?)?;
+            mask::masked_fill_(&c.view(0)?, &c.view(1)?, value)?;
+            Ok(c.itself())
+        },
+        "Filled where the mask is true.",
+    ),
+    both(
+        "masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor",
+        |c| {
+            let value = c.scalar(2)?;
+            mask::masked_fill(&c.view(0)?, &c.view(1)?, value).map(Value::from)
+        },
+        "A copy filled where the mask is true.",
+    ),
+    both(
+        "masked_select(Tensor self, Tensor mask, *, Tensor? out=None) -> Tensor",
+        |c| mask::masked_select(&c.view(0)?, &c.view(1)?).map(Value::from),
+        "The elements where the mask is true.",
+    ),
+    method(
+        "masked_scatter_(Tensor(a!) self, Tensor mask, Tensor source) -> Tensor(a!)",
+        |c| {
+            mask::masked_scatter_(&c.view(0)?, &c.view(1)?, &c.view(2)?)?;
+            Ok(c.itself())
+        },
+        "Elements of another tensor written where the mask is true.",
+    ),
+    both(
+        "masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor",
+        |c| mask::masked_scatter(&c.view(0)?, &c.view(1)?, &c.view(2)?).map(Value::from),
+        "A copy with another tensor's elements where the mask is true.",
+    ),
+    both(
+        "nonzero(Tensor self, *, bool as_tuple=False, Tensor? out=None) -> any",
+        |c| {
+            if c.bool(1)? {
+                Ok(Value::tuple(mask::nonzero_columns(&c.view(0)?)?.into_iter().map(Value::from)))
+            } else {
+                mask::nonzero(&c.view(0)?).map(Value::from)
+            }
+        },
+        "Where the elements are not zero.",
+    ),
+    both(
+        "argwhere(Tensor self) -> Tensor",
+        |c| mask::nonzero(&c.view(0)?).map(Value::from),
+        "Where the elements are not zero.",
+    ),
+    function(
+        "where(Tensor condition) -> any",
+        |c| Ok(Value::tuple(mask::nonzero_columns(&c.view(0)?)?.into_iter().map(Value::from))),
+        "Where the elements are not zero, a tensor for every dimension.",
+    ),
+    function(
+        "where.self(Tensor condition, Operand input, Operand other, *, Tensor? out=None) -> Tensor",
+        |c| {
+            let condition = c.view(0)?;
+            choose(c, &condition, 1, 2)
+        },
+        "Elements of one tensor or the other.",
+    ),
+    method(
+        "where.self(Tensor self, Tensor condition, Operand other) -> Tensor",
+        |c| {
+            let condition = c.view(1)?;
+            choose(c, &condition, 0, 2)
+        },
+        "Own elements, or the other's where the condition is false.",
+    ),
+    both(
+        "sort(Tensor self, int dim=-1, bool descending=False) -> any",
+        |c| sorted(c, 1, 2, false),
+        "The elements in order along a dimension, and where they were.",
+    ),
+    both(
+        "sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> any",
+        |c| sorted(c, 2, 3, true),
+        "The elements in order, equal ones kept in place.",
+    ),
+    both(
+        "argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor",
+        |c| Ok(sort::sort(&c.view(0)?, c.int(1)?, c.bool(2)?, false)?.1.into()),
+        "Where the elements in order were.",
+    ),
+    both(
+        "topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) -> any",
+        |c| {
+            let (values, indices) = sort::topk(&c.view(0)?, c.int(1)?, c.int(2)?, c.bool(3)?, c.bool(4)?)?;
+            Ok(named("torch.return_types.topk", vec![("values", values.into()), ("indices", indices.into())]))
+        },
+        "The largest elements along a dimension.",
+    ),
+    both(
+        "unique(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False, int? dim=None) -> any",
+        |c| unique(c, true, 2, 4),
+        "The distinct elements.",
+    ),
+    both(
+        "unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int? dim=None) -> any",
+        |c| unique(c, false, 1, 3),
+        "Runs of equal elements joined.",
+    ),
+    function(
+        "atleast_1d(Tensor self) -> Tensor",
+        |c| join::atleast_1d(&c.view(0)?).and_then(|v| c.view_of(0, v)),
+        "With at least one dimension.",
+    ),
+    function(
+        "atleast_2d(Tensor self) -> Tensor",
+        |c| join::atleast_2d(&c.view(0)?).and_then(|v| c.view_of(0, v)),
+        "With at least two dimensions.",
+    ),
+    function(
+        "atleast_3d(Tensor self) -> Tensor",
+        |c| join::atleast_3d(&c.view(0)?).and_then(|v| c.view_of(0, v)),
+        "With at least three dimensions.",
+    ),
+    both(
+        "narrow_copy(Tensor self, int dim, int start, int length) -> Tensor",
+        |c| copy::clone(&crate::ops::view::narrow(&c.view(0)?, c.int(1)?, c.int(2)?, c.int(3)?)?).map(Value::from),
+        "A copied run of indices of one dimension.",
+    ),
 ];
 
 fn scatter(call: &Call, what: Scattered, how: Option<&str>) -> Result<Value> {

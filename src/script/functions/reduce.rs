@@ -7,38 +7,198 @@ use crate::tensor::{Dims, Result};
 use crate::value::Value;
 
 pub const ROWS: &[Row] = &[
-    both("sum(Tensor self, *, ScalarType? dtype=None) -> Tensor", |c| ops::sum(&c.view(0)?, None, false, c.opt_dtype(1)).map(Value::from), "The sum of all elements."),
-    both("sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor", |c| { let d = dims(c, 1)?; ops::sum(&c.view(0)?, Some(&d), c.bool(2)?, c.opt_dtype(3)).map(Value::from) }, "The sum along dimensions."),
-    both("sum.dim_DimnameList(Tensor self, Dimname[1] dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor", |c| Ok(c.itself()), "The sum along named dimensions."),
-    both("mean(Tensor self, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor", |c| ops::mean(&c.view(0)?, None, false, c.opt_dtype(1)).map(Value::from), "The mean of all elements."),
-    both("mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor", |c| { let d = dims(c, 1)?; ops::mean(&c.view(0)?, Some(&d), c.bool(2)?, c.opt_dtype(3)).map(Value::from) }, "The mean along dimensions."),
-    both("mean.names_dim(Tensor self, Dimname[1] dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor", |c| Ok(c.itself()), "The mean along named dimensions."),
-    both("prod(Tensor self, *, ScalarType? dtype=None) -> Tensor", |c| ops::prod(&c.view(0)?, None, false, c.opt_dtype(1)).map(Value::from), "The product of all elements."),
-    both("prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor", |c| ops::prod(&c.view(0)?, Some(c.int(1)?), c.bool(2)?, c.opt_dtype(3)).map(Value::from), "The product along a dimension."),
+    both(
+        "sum(Tensor self, *, ScalarType? dtype=None) -> Tensor",
+        |c| ops::sum(&c.view(0)?, None, false, c.opt_dtype(1)).map(Value::from),
+        "The sum of all elements.",
+    ),
+    both(
+        "sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
+        |c| {
+            let d = dims(c, 1)?;
+            ops::sum(&c.view(0)?, Some(&d), c.bool(2)?, c.opt_dtype(3)).map(Value::from)
+        },
+        "The sum along dimensions.",
+    ),
+    both(
+        "sum.dim_DimnameList(Tensor self, Dimname[1] dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
+        |c| Ok(c.itself()),
+        "The sum along named dimensions.",
+    ),
+    both(
+        "mean(Tensor self, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
+        |c| ops::mean(&c.view(0)?, None, false, c.opt_dtype(1)).map(Value::from),
+        "The mean of all elements.",
+    ),
+    both(
+        "mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
+        |c| {
+            let d = dims(c, 1)?;
+            ops::mean(&c.view(0)?, Some(&d), c.bool(2)?, c.opt_dtype(3)).map(Value::from)
+        },
+        "The mean along dimensions.",
+    ),
+    both(
+        "mean.names_dim(Tensor self, Dimname[1] dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
+        |c| Ok(c.itself()),
+        "The mean along named dimensions.",
+    ),
+    both(
+        "prod(Tensor self, *, ScalarType? dtype=None) -> Tensor",
+        |c| ops::prod(&c.view(0)?, None, false, c.opt_dtype(1)).map(Value::from),
+        "The product of all elements.",
+    ),
+    both(
+        "prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
+        |c| ops::prod(&c.view(0)?, Some(c.int(1)?), c.bool(2)?, c.opt_dtype(3)).map(Value::from),
+        "The product along a dimension.",
+    ),
     both("any(Tensor self) -> Tensor", |c| ops::any(&c.view(0)?, None, false).map(Value::from), "Is any element true?"),
-    both("any.dim(Tensor self, int[1]? dim, bool keepdim=False) -> Tensor", |c| { let d = dims(c, 1)?; ops::any(&c.view(0)?, Some(&d), c.bool(2)?).map(Value::from) }, "Is any element along dimensions true?"),
-    both("all(Tensor self) -> Tensor", |c| ops::all(&c.view(0)?, None, false).map(Value::from), "Are all elements true?"),
-    both("all.dim(Tensor self, int[1]? dim, bool keepdim=False) -> Tensor", |c| { let d = dims(c, 1)?; ops::all(&c.view(0)?, Some(&d), c.bool(2)?).map(Value::from) }, "Are all elements along dimensions true?"),
-    both("max(Tensor self) -> Tensor", |c| ops::extremum_all(Extremum::Max, &c.view(0)?).map(Value::from), "The largest element."),
-    both("max.dim(Tensor self, int dim, bool keepdim=False) -> any", |c| extremum(c, Extremum::Max, "torch.return_types.max"), "The largest elements along a dimension, and where they are."),
-    both("max.other(Tensor self, Tensor other) -> Tensor", |c| pair(c, crate::ops::pointwise::BinaryOp::Maximum), "The larger of two elements."),
-    both("min(Tensor self) -> Tensor", |c| ops::extremum_all(Extremum::Min, &c.view(0)?).map(Value::from), "The smallest element."),
-    both("min.dim(Tensor self, int dim, bool keepdim=False) -> any", |c| extremum(c, Extremum::Min, "torch.return_types.min"), "The smallest elements along a dimension, and where they are."),
-    both("min.other(Tensor self, Tensor other) -> Tensor", |c| pair(c, crate::ops::pointwise::BinaryOp::Minimum), "The smaller of two elements."),
-    both("amax(Tensor self, int[1] dim=(), bool keepdim=False, *, Tensor? out=None) -> Tensor", |c| ops::extremum(Extremum::Max, &c.view(0)?, &c.ints(1)?, c.bool(2)?).map(Value::from), "The largest elements along dimensions."),
-    both("amin(Tensor self, int[1] dim=(), bool keepdim=False, *, Tensor? out=None) -> Tensor", |c| ops::extremum(Extremum::Min, &c.view(0)?, &c.ints(1)?, c.bool(2)?).map(Value::from), "The smallest elements along dimensions."),
-    both("argmax(Tensor self, int? dim=None, bool keepdim=False, *, Tensor? out=None) -> Tensor", |c| ops::arg_extremum(Extremum::Max, &c.view(0)?, c.opt_int(1)?, c.bool(2)?).map(Value::from), "Where the largest element is."),
-    both("argmin(Tensor self, int? dim=None, bool keepdim=False, *, Tensor? out=None) -> Tensor", |c| ops::arg_extremum(Extremum::Min, &c.view(0)?, c.opt_int(1)?, c.bool(2)?).map(Value::from), "Where the smallest element is."),
-    both("var(Tensor self, bool unbiased=True) -> Tensor", |c| { let correction = f64::from(u8::from(c.bool(1)?)); spread(c, Spread::Variance, None, correction, false) }, "The variance of all elements."),
-    both("var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor", |c| corrected(c, Spread::Variance), "The variance along dimensions."),
-    both("var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor", |c| { let d = dims(c, 1)?; let correction = f64::from(u8::from(c.bool(2)?)); let keep = c.bool(3)?; spread(c, Spread::Variance, Some(d), correction, keep) }, "The variance along dimensions."),
-    both("std(Tensor self, bool unbiased=True) -> Tensor", |c| { let correction = f64::from(u8::from(c.bool(1)?)); spread(c, Spread::StandardDeviation, None, correction, false) }, "The standard deviation of all elements."),
-    both("std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor", |c| corrected(c, Spread::StandardDeviation), "The standard deviation along dimensions."),
-    both("std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor", |c| { let d = dims(c, 1)?; let correction = f64::from(u8::from(c.bool(2)?)); let keep = c.bool(3)?; spread(c, Spread::StandardDeviation, Some(d), correction, keep) }, "The standard deviation along dimensions."),
-    both("norm(Tensor self, Scalar p=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", |c| { let d = if c.is_none(2) { None } else { Some(c.ints(2)?) }; let p = c.scalar(1)?.to_f64(); ops::norm(&c.view(0)?, p, d.as_deref(), c.bool(3)?, c.opt_dtype(4)).map(Value::from) }, "The norm of all elements, or along dimensions."),
-    both("cumsum(Tensor self, int dim, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor", |c| ops::cumulative(Running::Sum, &c.view(0)?, c.int(1)?, c.opt_dtype(2)).map(Value::from), "The running sum along a dimension."),
-    both("cumprod(Tensor self, int dim, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor", |c| ops::cumulative(Running::Product, &c.view(0)?, c.int(1)?, c.opt_dtype(2)).map(Value::from), "The running product along a dimension."),
-    function("linalg.vector_norm(Tensor input, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor", |c| { let d = if c.is_none(2) { None } else { Some(c.ints(2)?) }; let p = c.scalar(1)?.to_f64(); ops::norm(&c.view(0)?, p, d.as_deref(), c.bool(3)?, c.opt_dtype(4)).map(Value::from) }, "The vector norm."),
+    both(
+        "any.dim(Tensor self, int[1]? dim, bool keepdim=False) -> Tensor",
+        |c| {
+            let d = dims(c, 1)?;
+            ops::any(&c.view(0)?, Some(&d), c.bool(2)?).map(Value::from)
+        },
+        "Is any element along dimensions true?",
+    ),
+    both(
+        "all(Tensor self) -> Tensor",
+        |c| ops::all(&c.view(0)?, None, false).map(Value::from),
+        "Are all elements true?",
+    ),
+    both(
+        "all.dim(Tensor self, int[1]? dim, bool keepdim=False) -> Tensor",
+        |c| {
+            let d = dims(c, 1)?;
+            ops::all(&c.view(0)?, Some(&d), c.bool(2)?).map(Value::from)
+        },
+        "Are all elements along dimensions true?",
+    ),
+    both(
+        "max(Tensor self) -> Tensor",
+        |c| ops::extremum_all(Extremum::Max, &c.view(0)?).map(Value::from),
+        "The largest element.",
+    ),
+    both(
+        "max.dim(Tensor self, int dim, bool keepdim=False) -> any",
+        |c| extremum(c, Extremum::Max, "torch.return_types.max"),
+        "The largest elements along a dimension, and where they are.",
+    ),
+    both(
+        "max.other(Tensor self, Tensor other) -> Tensor",
+        |c| pair(c, crate::ops::pointwise::BinaryOp::Maximum),
+        "The larger of two elements.",
+    ),
+    both(
+        "min(Tensor self) -> Tensor",
+        |c| ops::extremum_all(Extremum::Min, &c.view(0)?).map(Value::from),
+        "The smallest element.",
+    ),
+    both(
+        "min.dim(Tensor self, int dim, bool keepdim=False) -> any",
+        |c| extremum(c, Extremum::Min, "torch.return_types.min"),
+        "The smallest elements along a dimension, and where they are.",
+    ),
+    both(
+        "min.other(Tensor self, Tensor other) -> Tensor",
+        |c| pair(c, crate::ops::pointwise::BinaryOp::Minimum),
+        "The smaller of two elements.",
+    ),
+    both(
+        "amax(Tensor self, int[1] dim=(), bool keepdim=False, *, Tensor? out=None) -> Tensor",
+        |c| ops::extremum(Extremum::Max, &c.view(0)?, &c.ints(1)?, c.bool(2)?).map(Value::from),
+        "The largest elements along dimensions.",
+    ),
+    both(
+        "amin(Tensor self, int[1] dim=(), bool keepdim=False, *, Tensor? out=None) -> Tensor",
+        |c| ops::extremum(Extremum::Min, &c.view(0)?, &c.ints(1)?, c.bool(2)?).map(Value::from),
+        "The smallest elements along dimensions.",
+    ),
+    both(
+        "argmax(Tensor self, int? dim=None, bool keepdim=False, *, Tensor? out=None) -> Tensor",
+        |c| ops::arg_extremum(Extremum::Max, &c.view(0)?, c.opt_int(1)?, c.bool(2)?).map(Value::from),
+        "Where the largest element is.",
+    ),
+    both(
+        "argmin(Tensor self, int? dim=None, bool keepdim=False, *, Tensor? out=None) -> Tensor",
+        |c| ops::arg_extremum(Extremum::Min, &c.view(0)?, c.opt_int(1)?, c.bool(2)?).map(Value::from),
+        "Where the smallest element is.",
+    ),
+    both(
+        "var(Tensor self, bool unbiased=True) -> Tensor",
+        |c| {
+            let correction = f64::from(u8::from(c.bool(1)?));
+            spread(c, Spread::Variance, None, correction, false)
+        },
+        "The variance of all elements.",
+    ),
+    both(
+        "var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
+        |c| corrected(c, Spread::Variance),
+        "The variance along dimensions.",
+    ),
+    both(
+        "var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
+        |c| {
+            let d = dims(c, 1)?;
+            let correction = f64::from(u8::from(c.bool(2)?));
+            let keep = c.bool(3)?;
+            spread(c, Spread::Variance, Some(d), correction, keep)
+        },
+        "The variance along dimensions.",
+    ),
+    both(
+        "std(Tensor self, bool unbiased=True) -> Tensor",
+        |c| {
+            let correction = f64::from(u8::from(c.bool(1)?));
+            spread(c, Spread::StandardDeviation, None, correction, false)
+        },
+        "The standard deviation of all elements.",
+    ),
+    both(
+        "std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
+        |c| corrected(c, Spread::StandardDeviation),
+        "The standard deviation along dimensions.",
+    ),
+    both(
+        "std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
+        |c| {
+            let d = dims(c, 1)?;
+            let correction = f64::from(u8::from(c.bool(2)?));
+            let keep = c.bool(3)?;
+            spread(c, Spread::StandardDeviation, Some(d), correction, keep)
+        },
+        "The standard deviation along dimensions.",
+    ),
+    both(
+        "norm(Tensor self, Scalar p=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+        |c| {
+            let d = if c.is_none(2) { None } else { Some(c.ints(2)?) };
+            let p = c.scalar(1)?.to_f64();
+            ops::norm(&c.view(0)?, p, d.as_deref(), c.bool(3)?, c.opt_dtype(4)).map(Value::from)
+        },
+        "The norm of all elements, or along dimensions.",
+    ),
+    both(
+        "cumsum(Tensor self, int dim, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
+        |c| ops::cumulative(Running::Sum, &c.view(0)?, c.int(1)?, c.opt_dtype(2)).map(Value::from),
+        "The running sum along a dimension.",
+    ),
+    both(
+        "cumprod(Tensor self, int dim, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
+        |c| ops::cumulative(Running::Product, &c.view(0)?, c.int(1)?, c.opt_dtype(2)).map(Value::from),
+        "The running product along a dimension.",
+    ),
+    function(
+        "linalg.vector_norm(Tensor input, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
+        |c| {
+            let d = if c.is_none(2) { None } else { Some(c.ints(2)?) };
+            let p = c.scalar(1)?.to_f64();
+            ops::norm(&c.view(0)?, p, d.as_deref(), c.bool(3)?, c.opt_dtype(4)).map(Value::from)
+        },
+        "The vector norm.",
+    ),
 ];
 
 /// The dimensions to reduce; none given means all.

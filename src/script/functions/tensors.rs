@@ -14,60 +14,236 @@ use crate::value::{MemoryFormat, Value, nested_list};
 use crate::{autograd, bail};
 
 pub const ROWS: &[Row] = &[
-    method("size(Tensor self) -> Size", |c| Ok(Value::size(c.tensor(0)?.borrow().sizes())), "The size of every dimension, or of one."),
-    method("size.dim(Tensor self, int dim) -> int", |c| { let v = c.tensor(0)?.borrow(); Ok(Value::Int(v.sizes()[checked_dim(&v, c.int(1)?)?])) }, "The size of one dimension."),
+    method(
+        "size(Tensor self) -> Size",
+        |c| Ok(Value::size(c.tensor(0)?.borrow().sizes())),
+        "The size of every dimension, or of one.",
+    ),
+    method(
+        "size.dim(Tensor self, int dim) -> int",
+        |c| {
+            let v = c.tensor(0)?.borrow();
+            Ok(Value::Int(v.sizes()[checked_dim(&v, c.int(1)?)?]))
+        },
+        "The size of one dimension.",
+    ),
     method("size.name(Tensor self, Dimname dim) -> int", |c| Ok(c.itself()), "The size of a named dimension."),
-    method("stride(Tensor self) -> any", |c| Ok(Value::ints(c.tensor(0)?.borrow().strides())), "The stride of every dimension, or of one, in elements."),
-    method("stride.dim(Tensor self, int dim) -> int", |c| { let v = c.tensor(0)?.borrow(); Ok(Value::Int(v.strides()[checked_dim(&v, c.int(1)?)?])) }, "The stride of one dimension, in elements."),
+    method(
+        "stride(Tensor self) -> any",
+        |c| Ok(Value::ints(c.tensor(0)?.borrow().strides())),
+        "The stride of every dimension, or of one, in elements.",
+    ),
+    method(
+        "stride.dim(Tensor self, int dim) -> int",
+        |c| {
+            let v = c.tensor(0)?.borrow();
+            Ok(Value::Int(v.strides()[checked_dim(&v, c.int(1)?)?]))
+        },
+        "The stride of one dimension, in elements.",
+    ),
     method("stride.name(Tensor self, Dimname dim) -> int", |c| Ok(c.itself()), "The stride of a named dimension."),
-    method("storage_offset(Tensor self) -> int", |c| Ok(Value::Int(c.tensor(0)?.borrow().layout.offset)), "Where in its storage the tensor begins, in elements."),
+    method(
+        "storage_offset(Tensor self) -> int",
+        |c| Ok(Value::Int(c.tensor(0)?.borrow().layout.offset)),
+        "Where in its storage the tensor begins, in elements.",
+    ),
     both("numel(Tensor self) -> int", |c| Ok(Value::Int(c.tensor(0)?.borrow().numel())), "The number of elements."),
-    method("nelement(Tensor self) -> int", |c| Ok(Value::Int(c.tensor(0)?.borrow().numel())), "The number of elements."),
-    method("dim(Tensor self) -> int", |c| Ok(Value::Int(c.tensor(0)?.borrow().ndim() as i64)), "The number of dimensions."),
-    method("ndimension(Tensor self) -> int", |c| Ok(Value::Int(c.tensor(0)?.borrow().ndim() as i64)), "The number of dimensions."),
-    method("element_size(Tensor self) -> int", |c| Ok(Value::Int(c.tensor(0)?.borrow().dtype.itemsize() as i64)), "Bytes per element."),
-    method("data_ptr(Tensor self) -> int", |c| Ok(Value::Int(c.tensor(0)?.borrow().data_ptr() as i64)), "The address of the first element."),
-    method("is_contiguous(Tensor self, *, MemoryFormat memory_format=torch.contiguous_format) -> bool", is_contiguous, "Are the elements in row-major order without gaps?"),
+    method(
+        "nelement(Tensor self) -> int",
+        |c| Ok(Value::Int(c.tensor(0)?.borrow().numel())),
+        "The number of elements.",
+    ),
+    method(
+        "dim(Tensor self) -> int",
+        |c| Ok(Value::Int(c.tensor(0)?.borrow().ndim() as i64)),
+        "The number of dimensions.",
+    ),
+    method(
+        "ndimension(Tensor self) -> int",
+        |c| Ok(Value::Int(c.tensor(0)?.borrow().ndim() as i64)),
+        "The number of dimensions.",
+    ),
+    method(
+        "element_size(Tensor self) -> int",
+        |c| Ok(Value::Int(c.tensor(0)?.borrow().dtype.itemsize() as i64)),
+        "Bytes per element.",
+    ),
+    method(
+        "data_ptr(Tensor self) -> int",
+        |c| Ok(Value::Int(c.tensor(0)?.borrow().data_ptr() as i64)),
+        "The address of the first element.",
+    ),
+    method(
+        "is_contiguous(Tensor self, *, MemoryFormat memory_format=torch.contiguous_format) -> bool",
+        is_contiguous,
+        "Are the elements in row-major order without gaps?",
+    ),
     method("get_device(Tensor self) -> int", |_| Ok(Value::Int(-1)), "The device number; -1 on the CPU."),
-    both("is_floating_point(Tensor self) -> bool", |c| Ok(Value::Bool(c.tensor(0)?.borrow().dtype.is_floating_point())), "Is the dtype a real floating-point one?"),
-    both("is_complex(Tensor self) -> bool", |c| Ok(Value::Bool(c.tensor(0)?.borrow().dtype.is_complex())), "Is the dtype complex?"),
-    both("is_signed(Tensor self) -> bool", |c| Ok(Value::Bool(c.tensor(0)?.borrow().dtype.is_signed())), "Can the dtype hold negative numbers?"),
+    both(
+        "is_floating_point(Tensor self) -> bool",
+        |c| Ok(Value::Bool(c.tensor(0)?.borrow().dtype.is_floating_point())),
+        "Is the dtype a real floating-point one?",
+    ),
+    both(
+        "is_complex(Tensor self) -> bool",
+        |c| Ok(Value::Bool(c.tensor(0)?.borrow().dtype.is_complex())),
+        "Is the dtype complex?",
+    ),
+    both(
+        "is_signed(Tensor self) -> bool",
+        |c| Ok(Value::Bool(c.tensor(0)?.borrow().dtype.is_signed())),
+        "Can the dtype hold negative numbers?",
+    ),
     both("is_conj(Tensor self) -> bool", |c| Ok(Value::Bool(c.tensor(0)?.borrow().conj)), "Is the conjugate bit set?"),
     both("is_neg(Tensor self) -> bool", |c| Ok(Value::Bool(c.tensor(0)?.borrow().neg)), "Is the negative bit set?"),
     method("is_shared(Tensor self) -> bool", |_| Ok(Value::Bool(false)), "Is the storage in shared memory?"),
     method("is_shared_(Tensor self) -> bool", |_| Ok(Value::Bool(false)), "Is the storage in shared memory?"),
-    method("is_pinned(Tensor self) -> bool", |_| Ok(Value::Bool(false)), "Is the storage in pinned memory? Never here."),
-    both("is_same_size(Tensor self, Tensor other) -> bool", |c| Ok(Value::Bool(c.tensor(0)?.borrow().sizes() == c.tensor(1)?.borrow().sizes())), "Do two tensors have the same size?"),
-    method("is_set_to(Tensor self, Tensor tensor) -> bool", |c| { let (a, b) = (c.tensor(0)?.borrow(), c.tensor(1)?.borrow()); Ok(Value::Bool(a.storage == b.storage && a.layout == b.layout)) }, "Do two tensors show the same elements of one storage?"),
-    method("_is_view(Tensor self) -> bool", |c| Ok(Value::Bool(c.tensor(0)?.base().is_some())), "Is the tensor a view of another?"),
-    method("item(Tensor self) -> Scalar", |c| c.tensor(0)?.borrow().item().map(Value::from), "The value of a one-element tensor as a number."),
-    method("tolist(Tensor self) -> any", |c| nested_list(&c.tensor(0)?.borrow()), "The values as nested lists of numbers."),
-    method("untyped_storage(Tensor self) -> UntypedStorage", |c| Ok(Value::Storage(c.tensor(0)?.borrow().storage.clone())), "The bytes beneath the tensor."),
-    method("storage(Tensor self) -> TypedStorage", |c| { super::storages::warn_typed(c.state); let v = c.tensor(0)?.borrow(); Ok(Value::TypedStorage(TypedStorage { storage: v.storage.clone(), dtype: v.dtype })) }, "The storage as elements of the tensor's dtype (deprecated).").python("Tensor.storage"),
-    method("fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)", |c| { let value = c.view(1)?; if value.ndim() != 0 { bail!(RuntimeError, "fill_ only supports 0-dimension value tensor but got tensor with {} dimensions.", value.ndim()); } let value = value.item()?; fill(c, value) }, "Every element set to a value."),
-    method("fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)", |c| { let value = c.scalar(1)?; fill(c, value) }, "Every element set to a value."),
+    method(
+        "is_pinned(Tensor self) -> bool",
+        |_| Ok(Value::Bool(false)),
+        "Is the storage in pinned memory? Never here.",
+    ),
+    both(
+        "is_same_size(Tensor self, Tensor other) -> bool",
+        |c| Ok(Value::Bool(c.tensor(0)?.borrow().sizes() == c.tensor(1)?.borrow().sizes())),
+        "Do two tensors have the same size?",
+    ),
+    method(
+        "is_set_to(Tensor self, Tensor tensor) -> bool",
+        |c| {
+            let (a, b) = (c.tensor(0)?.borrow(), c.tensor(1)?.borrow());
+            Ok(Value::Bool(a.storage == b.storage && a.layout == b.layout))
+        },
+        "Do two tensors show the same elements of one storage?",
+    ),
+    method(
+        "_is_view(Tensor self) -> bool",
+        |c| Ok(Value::Bool(c.tensor(0)?.base().is_some())),
+        "Is the tensor a view of another?",
+    ),
+    method(
+        "item(Tensor self) -> Scalar",
+        |c| c.tensor(0)?.borrow().item().map(Value::from),
+        "The value of a one-element tensor as a number.",
+    ),
+    method(
+        "tolist(Tensor self) -> any",
+        |c| nested_list(&c.tensor(0)?.borrow()),
+        "The values as nested lists of numbers.",
+    ),
+    method(
+        "untyped_storage(Tensor self) -> UntypedStorage",
+        |c| Ok(Value::Storage(c.tensor(0)?.borrow().storage.clone())),
+        "The bytes beneath the tensor.",
+    ),
+    method(
+        "storage(Tensor self) -> TypedStorage",
+        |c| {
+            super::storages::warn_typed(c.state);
+            let v = c.tensor(0)?.borrow();
+            Ok(Value::TypedStorage(TypedStorage { storage: v.storage.clone(), dtype: v.dtype }))
+        },
+        "The storage as elements of the tensor's dtype (deprecated).",
+    )
+    .python("Tensor.storage"),
+    method(
+        "fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)",
+        |c| {
+            let value = c.view(1)?;
+            if value.ndim() != 0 {
+                bail!(
+                    RuntimeError,
+                    "fill_ only supports 0-dimension value tensor but got tensor with {} dimensions.",
+                    value.ndim()
+                );
+            }
+            let value = value.item()?;
+            fill(c, value)
+        },
+        "Every element set to a value.",
+    ),
+    method(
+        "fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)",
+        |c| {
+            let value = c.scalar(1)?;
+            fill(c, value)
+        },
+        "Every element set to a value.",
+    ),
     method("zero_(Tensor(a!) self) -> Tensor(a!)", |c| fill(c, Scalar::Int(0)), "Every element set to zero."),
-    method("copy_(Tensor(a!) self, Operand other, bool non_blocking=False) -> Tensor(a!)", copy_, "The elements of another tensor copied in, converted and broadcast."),
+    method(
+        "copy_(Tensor(a!) self, Operand other, bool non_blocking=False) -> Tensor(a!)",
+        copy_,
+        "The elements of another tensor copied in, converted and broadcast.",
+    ),
     method("set_(Tensor(a!) self) -> Tensor(a!)", set_empty, "The tensor made empty over a new storage."),
-    method("set_.source_Storage(Tensor(a!) self, Storage source) -> Tensor(a!)", set_storage, "The tensor made to show all of a storage."),
-    method("set_.source_Storage_storage_offset(Tensor(a!) self, Storage source, int storage_offset, int[] size, int[] stride=None) -> Tensor(a!)", set_storage_layout, "The tensor made to show part of a storage."),
-    method("set_.source_Tensor(Tensor(a!) self, Tensor source) -> Tensor(a!)", set_tensor, "The tensor made to show what another shows."),
-    method("set_.source_Tensor_storage_offset(Tensor(a!) self, Tensor source, int storage_offset, int[] size, int[] stride=None) -> Tensor(a!)", set_storage_layout, "The tensor made to show part of another's storage."),
-    method("resize_(Tensor self, int[] size, *, MemoryFormat? memory_format=None) -> Tensor", resize, "Another size in place; the storage grows where it must."),
-    method("resize_as_(Tensor self, Tensor the_template, *, MemoryFormat? memory_format=None) -> Tensor", |c| { let sizes = Dims::from_slice(c.tensor(1)?.borrow().sizes()); resize_to(c, &sizes) }, "Resized to the size of another tensor."),
-    both("equal(Tensor self, Tensor other) -> bool", |c| crate::ops::compare::equal(&c.view(0)?, &c.view(1)?).map(Value::Bool), "Do two tensors have the same size and elements?"),
+    method(
+        "set_.source_Storage(Tensor(a!) self, Storage source) -> Tensor(a!)",
+        set_storage,
+        "The tensor made to show all of a storage.",
+    ),
+    method(
+        "set_.source_Storage_storage_offset(Tensor(a!) self, Storage source, int storage_offset, int[] size, int[] stride=None) -> Tensor(a!)",
+        set_storage_layout,
+        "The tensor made to show part of a storage.",
+    ),
+    method(
+        "set_.source_Tensor(Tensor(a!) self, Tensor source) -> Tensor(a!)",
+        set_tensor,
+        "The tensor made to show what another shows.",
+    ),
+    method(
+        "set_.source_Tensor_storage_offset(Tensor(a!) self, Tensor source, int storage_offset, int[] size, int[] stride=None) -> Tensor(a!)",
+        set_storage_layout,
+        "The tensor made to show part of another's storage.",
+    ),
+    method(
+        "resize_(Tensor self, int[] size, *, MemoryFormat? memory_format=None) -> Tensor",
+        resize,
+        "Another size in place; the storage grows where it must.",
+    ),
+    method(
+        "resize_as_(Tensor self, Tensor the_template, *, MemoryFormat? memory_format=None) -> Tensor",
+        |c| {
+            let sizes = Dims::from_slice(c.tensor(1)?.borrow().sizes());
+            resize_to(c, &sizes)
+        },
+        "Resized to the size of another tensor.",
+    ),
+    both(
+        "equal(Tensor self, Tensor other) -> bool",
+        |c| crate::ops::compare::equal(&c.view(0)?, &c.view(1)?).map(Value::Bool),
+        "Do two tensors have the same size and elements?",
+    ),
     method("__getitem__(Tensor self, any index) -> any", |c| subscript::item_of(c), "The elements at a subscript."),
-    method("__setitem__(Tensor self, any index, any value) -> None", |c| subscript::set_item_of(c), "Writes at a subscript."),
+    method(
+        "__setitem__(Tensor self, any index, any value) -> None",
+        |c| subscript::set_item_of(c),
+        "Writes at a subscript.",
+    ),
     method("__len__(Tensor self) -> int", |c| length(c.tensor(0)?), "The size of the first dimension."),
     method("__contains__(Tensor self, any element) -> bool", contains, "Is any element equal to the value?"),
-    function("is_tensor(any obj) -> bool", |c| Ok(Value::Bool(matches!(c.value(0), Value::Tensor(_)))), "Is the value a tensor?"),
-    function("is_storage(any obj) -> bool", |c| Ok(Value::Bool(matches!(c.value(0), Value::Storage(_) | Value::TypedStorage(_)))), "Is the value a storage?"),
-    both("index_put_(Tensor(a!) self, any indices, Tensor values, bool accumulate=False) -> Tensor(a!)", |c| {
-        let indices = subscript::indices(&c.value(1).sequence().map_or(c.value(1), Value::tuple))?;
-        let tensors = indices.into_iter().map(|i| if let Index::Tensor(t) = i { Some(t) } else { None }).collect::<Vec<_>>();
-        gather::index_put_(&c.view(0)?, &tensors, &c.view(2)?, c.bool(3)?)?;
-        Ok(c.itself())
-    }, "Writes at subscripts given as tensors."),
+    function(
+        "is_tensor(any obj) -> bool",
+        |c| Ok(Value::Bool(matches!(c.value(0), Value::Tensor(_)))),
+        "Is the value a tensor?",
+    ),
+    function(
+        "is_storage(any obj) -> bool",
+        |c| Ok(Value::Bool(matches!(c.value(0), Value::Storage(_) | Value::TypedStorage(_)))),
+        "Is the value a storage?",
+    ),
+    both(
+        "index_put_(Tensor(a!) self, any indices, Tensor values, bool accumulate=False) -> Tensor(a!)",
+        |c| {
+            let indices = subscript::indices(&c.value(1).sequence().map_or(c.value(1), Value::tuple))?;
+            let tensors =
+                indices.into_iter().map(|i| if let Index::Tensor(t) = i { Some(t) } else { None }).collect::<Vec<_>>();
+            gather::index_put_(&c.view(0)?, &tensors, &c.view(2)?, c.bool(3)?)?;
+            Ok(c.itself())
+        },
+        "Writes at subscripts given as tensors.",
+    ),
 ];
 
 fn checked_dim(view: &View, dim: i64) -> Result<usize> {
@@ -233,12 +409,7 @@ fn set_storage_layout(call: &mut Call) -> Result<Value> {
     };
     if !call.is_none(4) && strides.len() != sizes.len() {
         // The numbers are one off in PyTorch's own message when there are more strides than sizes.
-        bail!(
-            RuntimeError,
-            "unequal size length ({}) and stride length ({})",
-            sizes.len(),
-            strides.len()
-        );
+        bail!(RuntimeError, "unequal size length ({}) and stride length ({})", sizes.len(), strides.len());
     }
     if offset < 0 {
         bail!(RuntimeError, "Tensor: invalid storage offset {offset}");
@@ -304,7 +475,8 @@ pub fn assign(state: &State, tensor: &Tensor, indices: &[Index], value: &Value) 
             None => bail!(TypeError, "can't assign a {} to a torch.{}", other.type_name(), view.type_name()),
         },
     };
-    let recorded = state.grad_enabled.get() && (tensor.requires_grad() || matches!(value, Value::Tensor(t) if t.requires_grad()));
+    let recorded =
+        state.grad_enabled.get() && (tensor.requires_grad() || matches!(value, Value::Tensor(t) if t.requires_grad()));
     let before = if recorded { Some(autograd::prepare_assignment(tensor)?) } else { None };
     gather::set(&view, indices, &source)?;
     tensor.bump_version();

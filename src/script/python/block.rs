@@ -3,9 +3,7 @@
 //! A Rhai block hides the variables declared in it, a Python block does not: the outermost compound statement declares
 //! beforehand what is assigned anywhere inside.
 
-use ruff_python_ast::{
-    ExceptHandler, Expr, Stmt, StmtFor, StmtIf, StmtTry, StmtWhile, StmtWith, WithItem,
-};
+use ruff_python_ast::{ExceptHandler, Expr, Stmt, StmtFor, StmtIf, StmtTry, StmtWhile, StmtWith, WithItem};
 
 use super::scope::{Cleanup, Known};
 use super::statement::assigned_names;
@@ -19,11 +17,7 @@ const MAX_BRANCHES: usize = 500;
 
 impl<'a> Translator<'a> {
     /// Writes a compound statement after the declarations of what is assigned in it.
-    pub(super) fn compound(
-        &mut self,
-        statement: &'a Stmt,
-        write: impl FnOnce(&mut Self) -> Written,
-    ) -> Written {
+    pub(super) fn compound(&mut self, statement: &'a Stmt, write: impl FnOnce(&mut Self) -> Written) -> Written {
         for name in assigned_names(std::slice::from_ref(statement)) {
             if !self.scope.is_assignable(&name) {
                 self.out.line_of(&format!("let {name} = ();"));
@@ -49,10 +43,7 @@ impl<'a> Translator<'a> {
     fn enter_block(&mut self, offset: usize) -> Written {
         self.blocks += 1;
         if self.blocks > MAX_BLOCKS {
-            return Err(SyntaxFault::syntax(
-                "too many statically nested blocks",
-                offset,
-            ));
+            return Err(SyntaxFault::syntax("too many statically nested blocks", offset));
         }
         Ok(())
     }
@@ -161,12 +152,7 @@ impl<'a> Translator<'a> {
     }
 
     /// `try { … } catch { cleanup; throw; } cleanup`
-    fn guarded(
-        &mut self,
-        cleanup: Cleanup<'a>,
-        offset: usize,
-        write: impl FnOnce(&mut Self) -> Written,
-    ) -> Written {
+    fn guarded(&mut self, cleanup: Cleanup<'a>, offset: usize, write: impl FnOnce(&mut Self) -> Written) -> Written {
         self.out.push("try ");
         self.out.open();
         self.scope.frame().cleanups.push(cleanup.clone());
@@ -255,10 +241,7 @@ impl<'a> Translator<'a> {
         let mut is_caught = false;
         for (i, ExceptHandler::ExceptHandler(handler)) in statement.handlers.iter().enumerate() {
             if i >= MAX_BRANCHES {
-                return Err(SyntaxFault::syntax(
-                    "too many except clauses (more than 500)",
-                    start(handler),
-                ));
+                return Err(SyntaxFault::syntax("too many except clauses (more than 500)", start(handler)));
             }
             if i == 0 {
                 self.out.line();
@@ -270,10 +253,7 @@ impl<'a> Translator<'a> {
                     self.out.push(" ");
                 }
                 None if is_caught => {
-                    return Err(SyntaxFault::syntax(
-                        "default 'except:' must be last",
-                        start(handler),
-                    ));
+                    return Err(SyntaxFault::syntax("default 'except:' must be last", start(handler)));
                 }
                 None => {
                     is_caught = true;
@@ -312,8 +292,7 @@ impl<'a> Translator<'a> {
         for (i, class) in classes.iter().enumerate() {
             let name = self.exception_name(class)?;
             let or = if i > 0 { " || " } else { "" };
-            self.out
-                .push(&format!("{or}__matches__(error_, \"{name}\")"));
+            self.out.push(&format!("{or}__matches__(error_, \"{name}\")"));
         }
         Ok(())
     }

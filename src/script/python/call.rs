@@ -19,10 +19,7 @@ impl Translator<'_> {
                 self.receiver(&method.value)?;
                 self.out.push(".");
                 self.out.mark(start(&method.attr));
-                if is_spread(arguments)
-                    || names::is_captured_method(name)
-                    || !names::is_property(name)
-                {
+                if is_spread(arguments) || names::is_captured_method(name) || !names::is_property(name) {
                     self.out.push("__call__(");
                     self.string(name);
                     self.out.push(", ");
@@ -45,20 +42,18 @@ impl Translator<'_> {
         let arguments = &call.arguments;
         let spelled = names::variable(name);
         match self.scope.lookup(&spelled) {
-            Some(Known::Function(parameters)) if !has_star(arguments) => {
-                match places(&parameters, arguments) {
-                    Some(places) => {
-                        self.out.push(&spelled);
-                        self.positional(&places)
-                    }
-                    None => {
-                        self.out.push("__call__(\"");
-                        self.out.push(&spelled);
-                        self.out.push("\", ");
-                        self.spread(arguments)
-                    }
+            Some(Known::Function(parameters)) if !has_star(arguments) => match places(&parameters, arguments) {
+                Some(places) => {
+                    self.out.push(&spelled);
+                    self.positional(&places)
                 }
-            }
+                None => {
+                    self.out.push("__call__(\"");
+                    self.out.push(&spelled);
+                    self.out.push("\", ");
+                    self.spread(arguments)
+                }
+            },
             Some(Known::Closure) if !has_star(arguments) && arguments.keywords.is_empty() => {
                 self.out.push(&spelled);
                 self.out.push(".call");
@@ -206,9 +201,7 @@ fn places<'e>(parameters: &'e [Parameter], arguments: &'e Arguments) -> Option<V
             Some(_) => return None,
         }
     }
-    let is_required = |(value, parameter): (&Option<&Expr>, &Parameter)| {
-        value.is_some() || !parameter.has_default
-    };
+    let is_required = |(value, parameter): (&Option<&Expr>, &Parameter)| value.is_some() || !parameter.has_default;
     let given = values.iter().zip(parameters).rposition(is_required);
     values
         .into_iter()
@@ -223,14 +216,12 @@ fn places<'e>(parameters: &'e [Parameter], arguments: &'e Arguments) -> Option<V
 
 /// The engine cannot take the arguments one by one.
 fn is_spread(arguments: &Arguments) -> bool {
-    arguments.args.len() + usize::from(!arguments.keywords.is_empty()) > MAX_ARGUMENTS
-        || has_star(arguments)
+    arguments.args.len() + usize::from(!arguments.keywords.is_empty()) > MAX_ARGUMENTS || has_star(arguments)
 }
 
 /// How many arguments there are is only known when the call is made.
 fn has_star(arguments: &Arguments) -> bool {
-    arguments.args.iter().any(Expr::is_starred_expr)
-        || arguments.keywords.iter().any(|k| k.arg.is_none())
+    arguments.args.iter().any(Expr::is_starred_expr) || arguments.keywords.iter().any(|k| k.arg.is_none())
 }
 
 fn check_keywords(arguments: &Arguments) -> Written {

@@ -21,10 +21,7 @@ impl Translator<'_> {
             }
             Expr::DictComp(e) => {
                 let Some(key) = &e.key else {
-                    return Err(SyntaxFault::unsupported(
-                        "comprehensions of dictionaries",
-                        e,
-                    ));
+                    return Err(SyntaxFault::unsupported("comprehensions of dictionaries", e));
                 };
                 self.out.push("dict(");
                 self.list_of(&e.generators, Some(key), &e.value)?;
@@ -36,12 +33,7 @@ impl Translator<'_> {
     }
 
     /// `{ let list_ = []; for x in iter(xs) { if truth(c) { list_.push(value); } } list_ }`
-    fn list_of(
-        &mut self,
-        generators: &[Comprehension],
-        key: Option<&Expr>,
-        value: &Expr,
-    ) -> Written {
+    fn list_of(&mut self, generators: &[Comprehension], key: Option<&Expr>, value: &Expr) -> Written {
         self.scope.push(Body::Expression);
         self.out.inline += 1;
         self.out.push("{ let list_ = [];");

@@ -78,10 +78,7 @@ impl Translator<'_> {
     /// Writes an expression that stands by itself: an argument, an element, the right side of `=`.
     pub(super) fn expression(&mut self, expression: &Expr) -> Written {
         if self.depth >= MAX_DEPTH {
-            return Err(SyntaxFault::syntax(
-                "expression is nested too deeply",
-                start(expression),
-            ));
+            return Err(SyntaxFault::syntax("expression is nested too deeply", start(expression)));
         }
         self.depth += 1;
         self.out.mark(start(expression));
@@ -102,9 +99,7 @@ impl Translator<'_> {
                 UnaryOp::Invert => self.function_of("__invert__", &[&e.operand]),
                 UnaryOp::UAdd => self.function_of("__pos__", &[&e.operand]),
                 UnaryOp::USub => match e.operand.as_ref() {
-                    Expr::NumberLiteral(number) => {
-                        self.number(&number.value, true, start(expression))
-                    }
+                    Expr::NumberLiteral(number) => self.number(&number.value, true, start(expression)),
                     operand => {
                         self.out.push("-");
                         self.operand(operand, &[Shape::Closed])
@@ -167,10 +162,7 @@ impl Translator<'_> {
                 Ok(())
             }
             Expr::Slice(_) => self.index_item(expression),
-            Expr::Starred(e) => Err(SyntaxFault::syntax(
-                "can't use starred expression here",
-                start(e),
-            )),
+            Expr::Starred(e) => Err(SyntaxFault::syntax("can't use starred expression here", start(e))),
             Expr::Named(e) => Err(SyntaxFault::unsupported("assignment expressions (:=)", e)),
             Expr::Await(e) => Err(SyntaxFault::unsupported("await expressions", e)),
             Expr::Yield(e) => Err(SyntaxFault::unsupported("generators (yield)", e)),
@@ -231,13 +223,10 @@ impl Translator<'_> {
             return self.function_of(name, &[left, right]);
         };
         let (on_left, on_right): (&[Shape], &[Shape]) = match op {
-            Operator::Add | Operator::Sub => (
-                &[Shape::Unary, Shape::Product, Shape::Sum],
-                &[Shape::Unary, Shape::Product],
-            ),
-            Operator::Mult | Operator::MatMult => {
-                (&[Shape::Unary, Shape::Product], &[Shape::Unary])
+            Operator::Add | Operator::Sub => {
+                (&[Shape::Unary, Shape::Product, Shape::Sum], &[Shape::Unary, Shape::Product])
             }
+            Operator::Mult | Operator::MatMult => (&[Shape::Unary, Shape::Product], &[Shape::Unary]),
             _ => (&[Shape::Unary, Shape::Bits(op)], &[Shape::Unary]),
         };
         self.operand(left, on_left)?;
@@ -269,14 +258,12 @@ impl Translator<'_> {
             Expr::UnaryOp(e) if e.op == UnaryOp::Not => {
                 self.out.push("!");
                 let operand: &Expr = &e.operand;
-                let is_negated = shape(operand) == Shape::Unary
-                    && !matches!(operand, Expr::UnaryOp(e) if e.op == UnaryOp::USub);
+                let is_negated =
+                    shape(operand) == Shape::Unary && !matches!(operand, Expr::UnaryOp(e) if e.op == UnaryOp::USub);
                 self.test_operand(operand, is_negated || operand.is_bool_op_expr())
             }
             Expr::Compare(e) => match e.ops.as_ref() {
-                [CmpOp::Is | CmpOp::IsNot | CmpOp::In | CmpOp::NotIn] => {
-                    self.expression(expression)
-                }
+                [CmpOp::Is | CmpOp::IsNot | CmpOp::In | CmpOp::NotIn] => self.expression(expression),
                 _ => self.function_of("truth", &[expression]),
             },
             _ => self.function_of("truth", &[expression]),
@@ -326,11 +313,7 @@ impl Translator<'_> {
         if repeatable {
             let mut left: &Expr = &e.left;
             for (i, (op, right)) in pairs.enumerate() {
-                self.out.push(if i == 0 {
-                    "{ let result_ = "
-                } else {
-                    "if truth(result_) { result_ = "
-                });
+                self.out.push(if i == 0 { "{ let result_ = " } else { "if truth(result_) { result_ = " });
                 self.comparison(left, *op, right)?;
                 self.out.push(if i == 0 { "; " } else { "; } " });
                 left = right;
@@ -341,21 +324,13 @@ impl Translator<'_> {
             self.out.push("; let right_ = ");
             for (i, (op, right)) in pairs.enumerate() {
                 if i > 0 {
-                    self.out
-                        .push("if truth(result_) { left_ = right_; right_ = ");
+                    self.out.push("if truth(result_) { left_ = right_; right_ = ");
                 }
                 self.expression(right)?;
-                self.out.push(if i == 0 {
-                    "; let result_ = "
-                } else {
-                    "; result_ = "
-                });
+                self.out.push(if i == 0 { "; let result_ = " } else { "; result_ = " });
                 let (before, between, after) = comparison_parts(*op);
-                let (left, right) = if op.is_in() || op.is_not_in() {
-                    ("right_", "left_")
-                } else {
-                    ("left_", "right_")
-                };
+                let (left, right) =
+                    if op.is_in() || op.is_not_in() { ("right_", "left_") } else { ("left_", "right_") };
                 for part in [before, left, between, right, after] {
                     self.out.push(part);
                 }

@@ -68,12 +68,7 @@ impl<'a> Translator<'a> {
                 }
                 _ => None,
             };
-            all.push(Parameter {
-                name: spelled,
-                keyword_only,
-                has_default: default.is_some(),
-                literal_default,
-            });
+            all.push(Parameter { name: spelled, keyword_only, has_default: default.is_some(), literal_default });
         }
         Ok(all)
     }
@@ -89,13 +84,11 @@ impl<'a> Translator<'a> {
             self.scope.define(&name, Known::Variable);
             format!("{name}_undecorated")
         } else {
-            self.scope
-                .define(&name, Known::Function(parameters.clone()));
+            self.scope.define(&name, Known::Function(parameters.clone()));
             name.to_string()
         };
         self.out.mark(start(&function.name));
-        self.out
-            .push(&format!("fn {plain}({}) ", list(&parameters)));
+        self.out.push(&format!("fn {plain}({}) ", list(&parameters)));
         self.function_body(function, &parameters, Body::Function)?;
         self.overloads(&plain, function, &parameters)?;
 
@@ -125,12 +118,7 @@ impl<'a> Translator<'a> {
 
     /// `fn f(a) { f(a, 1) }` for every argument that can be left out at the end. Unlike Python's, a default is
     /// evaluated anew in each call.
-    fn overloads(
-        &mut self,
-        name: &str,
-        function: &'a StmtFunctionDef,
-        parameters: &[Parameter],
-    ) -> Written {
+    fn overloads(&mut self, name: &str, function: &'a StmtFunctionDef, parameters: &[Parameter]) -> Written {
         let definitions = &function.parameters;
         let positional = definitions.posonlyargs.iter().chain(&definitions.args);
         let definitions: Vec<_> = positional.chain(&definitions.kwonlyargs).collect();
@@ -140,8 +128,7 @@ impl<'a> Translator<'a> {
             };
             let given = list(parameters.get(..i).unwrap_or_default());
             let separator = if i > 0 { ", " } else { "" };
-            self.out
-                .line_of(&format!("fn {name}({given}) {{ {name}({given}{separator}"));
+            self.out.line_of(&format!("fn {name}({given}) {{ {name}({given}{separator}"));
             self.scope.push(Body::Function);
             self.expression(default)?;
             self.scope.pop();
@@ -170,24 +157,13 @@ impl<'a> Translator<'a> {
             self.out.line_of(&format!("{name} = "));
             self.decorated(&name, &name, function)?;
         }
-        let is_certain = !is_recursive
-            && function.decorator_list.is_empty()
-            && self.scope.frame().compounds == 0;
-        let known = if is_certain {
-            Known::Closure
-        } else {
-            Known::Variable
-        };
+        let is_certain = !is_recursive && function.decorator_list.is_empty() && self.scope.frame().compounds == 0;
+        let known = if is_certain { Known::Closure } else { Known::Variable };
         self.scope.define(&name, known);
         Ok(())
     }
 
-    fn function_body(
-        &mut self,
-        function: &'a StmtFunctionDef,
-        parameters: &[Parameter],
-        body: Body,
-    ) -> Written {
+    fn function_body(&mut self, function: &'a StmtFunctionDef, parameters: &[Parameter], body: Body) -> Written {
         self.scope.push(body);
         self.define_parameters(parameters);
         let blocks = std::mem::take(&mut self.blocks);
@@ -214,10 +190,7 @@ impl<'a> Translator<'a> {
 
     pub(super) fn return_statement(&mut self, statement: &'a StmtReturn) -> Written {
         if !self.scope.in_function() {
-            return Err(SyntaxFault::syntax(
-                "'return' outside function",
-                start(statement),
-            ));
+            return Err(SyntaxFault::syntax("'return' outside function", start(statement)));
         }
         let is_inside = !self.scope.frame().cleanups.is_empty();
         match &statement.value {
@@ -257,11 +230,7 @@ fn check(function: &StmtFunctionDef) -> Written {
     Ok(())
 }
 
-fn no_defaults(
-    parameters: &[Parameter],
-    what: &str,
-    node: &impl ruff_text_size::Ranged,
-) -> Written {
+fn no_defaults(parameters: &[Parameter], what: &str, node: &impl ruff_text_size::Ranged) -> Written {
     if parameters.iter().any(|parameter| parameter.has_default) {
         return Err(SyntaxFault::unsupported(what, node));
     }
@@ -275,20 +244,14 @@ fn list(parameters: &[Parameter]) -> String {
 
 /// The function's body reads the function's own name.
 fn mentions(function: &StmtFunctionDef) -> bool {
-    let mut search = Search {
-        name: Some(function.name.as_str()),
-        found: false,
-    };
+    let mut search = Search { name: Some(function.name.as_str()), found: false };
     search.visit_body(&function.body);
     search.found
 }
 
 /// There is a `def` or a `lambda` inside.
 fn has_closure(body: &[Stmt]) -> bool {
-    let mut search = Search {
-        name: None,
-        found: false,
-    };
+    let mut search = Search { name: None, found: false };
     search.visit_body(body);
     search.found
 }

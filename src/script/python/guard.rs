@@ -5,8 +5,8 @@
 
 use ruff_python_ast::token::{TokenKind, Tokens};
 use ruff_python_parser::{
-    InterpolatedStringErrorType, LexicalErrorType, Mode, ParseError, ParseErrorType, ParseOptions,
-    lexer, parse_unchecked,
+    InterpolatedStringErrorType, LexicalErrorType, Mode, ParseError, ParseErrorType, ParseOptions, lexer,
+    parse_unchecked,
 };
 
 use super::{SyntaxFault, Written, start};
@@ -76,11 +76,7 @@ fn excess(source: &str) -> Option<&'static str> {
                 outer += level.nesting + level.lambdas;
                 levels.push(Level::default());
             }
-            TokenKind::Rpar
-            | TokenKind::Rsqb
-            | TokenKind::Rbrace
-            | TokenKind::FStringEnd
-            | TokenKind::TStringEnd => {
+            TokenKind::Rpar | TokenKind::Rsqb | TokenKind::Rbrace | TokenKind::FStringEnd | TokenKind::TStringEnd => {
                 if levels.len() > 1 {
                     levels.pop();
                 }
@@ -143,10 +139,7 @@ pub fn first_fault(source: &str, errors: &[ParseError], tokens: &Tokens) -> Opti
         offset = at;
         message = format!("'{bracket}' was never closed");
     }
-    Some(SyntaxFault {
-        incomplete: is_incomplete(source, first, tokens),
-        ..SyntaxFault::syntax(message, offset)
-    })
+    Some(SyntaxFault { incomplete: is_incomplete(source, first, tokens), ..SyntaxFault::syntax(message, offset) })
 }
 
 fn message(source: &str, error: &ParseError) -> String {
@@ -155,40 +148,28 @@ fn message(source: &str, error: &ParseError) -> String {
             LexicalErrorType::UnclosedStringError => {
                 let end = error.location.end().to_usize();
                 let line = source.get(..end).map_or(0, |s| s.lines().count());
-                let kind = if is_triple_quoted(source, start(error)) {
-                    "triple-quoted string"
-                } else {
-                    "string"
-                };
+                let kind = if is_triple_quoted(source, start(error)) { "triple-quoted string" } else { "string" };
                 format!("unterminated {kind} literal (detected at line {line})")
             }
             LexicalErrorType::UnrecognizedToken { tok } if !tok.is_ascii() => {
                 format!("invalid character '{tok}' (U+{:04X})", u32::from(*tok))
             }
             LexicalErrorType::UnrecognizedToken { .. } => "invalid syntax".into(),
-            LexicalErrorType::LineContinuationError => {
-                "unexpected character after line continuation character".into()
-            }
+            LexicalErrorType::LineContinuationError => "unexpected character after line continuation character".into(),
             LexicalErrorType::Eof => "unexpected EOF while parsing".into(),
-            LexicalErrorType::OtherError(text) if text.starts_with("ParseIntError") => {
-                "invalid integer literal".into()
-            }
+            LexicalErrorType::OtherError(text) if text.starts_with("ParseIntError") => "invalid integer literal".into(),
             other => lower_first(&other.to_string()),
         },
         ParseErrorType::UnexpectedIndentation => "unexpected indent".into(),
         ParseErrorType::SimpleStatementsOnSameLine => "invalid syntax".into(),
-        ParseErrorType::PositionalAfterKeywordArgument => {
-            "positional argument follows keyword argument".into()
-        }
+        ParseErrorType::PositionalAfterKeywordArgument => "positional argument follows keyword argument".into(),
         ParseErrorType::InvalidAssignmentTarget => "cannot assign to this expression".into(),
         ParseErrorType::InvalidDeleteTarget => "cannot delete this expression".into(),
         ParseErrorType::ExpectedExpression => "invalid syntax (expected an expression)".into(),
         ParseErrorType::ExpectedToken { .. } => {
             format!("invalid syntax ({})", lower_first(&error.error.to_string()))
         }
-        ParseErrorType::OtherError(text) if text == "Expected a statement" => {
-            "invalid syntax".into()
-        }
+        ParseErrorType::OtherError(text) if text == "Expected a statement" => "invalid syntax".into(),
         other => lower_first(&other.to_string()),
     }
 }
@@ -229,12 +210,8 @@ fn is_incomplete(source: &str, first: &ParseError, tokens: &Tokens) -> bool {
         ParseErrorType::Lexical(LexicalErrorType::UnclosedStringError) => {
             return is_triple_quoted(source, start(first));
         }
-        ParseErrorType::Lexical(LexicalErrorType::FStringError(error))
-        | ParseErrorType::FStringError(error) => {
-            let open = tokens
-                .iter()
-                .rev()
-                .find(|t| t.kind() == TokenKind::FStringStart);
+        ParseErrorType::Lexical(LexicalErrorType::FStringError(error)) | ParseErrorType::FStringError(error) => {
+            let open = tokens.iter().rev().find(|t| t.kind() == TokenKind::FStringStart);
             return matches!(
                 error,
                 InterpolatedStringErrorType::UnterminatedTripleQuotedString

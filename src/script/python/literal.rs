@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use ruff_python_ast::{
-    ConversionFlag, ExprBytesLiteral, ExprDict, ExprFString, FStringPart, Int,
-    InterpolatedStringElement, InterpolatedStringElements, Number,
+    ConversionFlag, ExprBytesLiteral, ExprDict, ExprFString, FStringPart, Int, InterpolatedStringElement,
+    InterpolatedStringElements, Number,
 };
 
 use super::{SyntaxFault, Translator, Written};
@@ -31,9 +31,7 @@ impl Translator<'_> {
         let digits = match value.as_u64() {
             Some(small) => small.to_string(),
             None => decimal(&value.to_string()).ok_or_else(|| {
-                let limit = format!(
-                    "Exceeds the limit ({MAX_DIGITS} digits) for integer string conversion"
-                );
+                let limit = format!("Exceeds the limit ({MAX_DIGITS} digits) for integer string conversion");
                 SyntaxFault::syntax(limit, offset)
             })?,
         };
@@ -133,9 +131,7 @@ impl Translator<'_> {
         for part in &literal.value {
             match part {
                 FStringPart::Literal(text) => pieces.text.push_str(&text.value),
-                FStringPart::FString(part) => {
-                    self.f_string_elements(&part.elements, &mut pieces)?
-                }
+                FStringPart::FString(part) => self.f_string_elements(&part.elements, &mut pieces)?,
             }
         }
         self.f_string_text(&mut pieces);
@@ -143,11 +139,7 @@ impl Translator<'_> {
         Ok(())
     }
 
-    fn f_string_elements(
-        &mut self,
-        elements: &InterpolatedStringElements,
-        pieces: &mut Pieces,
-    ) -> Written {
+    fn f_string_elements(&mut self, elements: &InterpolatedStringElements, pieces: &mut Pieces) -> Written {
         for element in elements {
             let field = match element {
                 InterpolatedStringElement::Literal(text) => {
@@ -243,8 +235,7 @@ fn float(value: f64) -> String {
 
 /// Control characters and those that steer the direction or the joining of a text, which would not be seen.
 fn is_invisible(c: char) -> bool {
-    c.is_control()
-        || matches!(u32::from(c), 0xad | 0x200b..=0x200f | 0x2028..=0x202e | 0x2060..=0x206f | 0xfeff)
+    c.is_control() || matches!(u32::from(c), 0xad | 0x200b..=0x200f | 0x2028..=0x202e | 0x2060..=0x206f | 0xfeff)
 }
 
 /// The decimal digits of a literal too large for 64 bits; none if there are too many of them.

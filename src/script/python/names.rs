@@ -70,24 +70,12 @@ const RESERVED: &[&str] = &[
 ];
 
 /// The temporaries of the written text, so that no variable of the user's is taken for one.
-const TEMPORARIES: &[&str] = &[
-    "base", "context", "error", "index", "item", "left", "list", "result", "returned", "right",
-    "unpacked", "value",
-];
+const TEMPORARIES: &[&str] =
+    &["base", "context", "error", "index", "item", "left", "list", "result", "returned", "right", "unpacked", "value"];
 
 /// Methods that Rhai answers itself, or refuses, whatever the type: they go through `__call__`.
-const CAPTURED_METHODS: &[&str] = &[
-    "Fn",
-    "call",
-    "curry",
-    "debug",
-    "eval",
-    "is_def_fn",
-    "is_def_var",
-    "print",
-    "switch",
-    "type_of",
-];
+const CAPTURED_METHODS: &[&str] =
+    &["Fn", "call", "curry", "debug", "eval", "is_def_fn", "is_def_var", "print", "switch", "type_of"];
 
 /// Python's built-in functions and types: called under their own name, written `builtin("name")` as a value.
 const BUILTINS: &[&str] = &[
@@ -201,8 +189,7 @@ pub fn is_engine_function(name: &str) -> bool {
 /// Rhai takes it as an identifier: ASCII, and a letter is the first thing after any underscores.
 pub fn is_identifier(name: &str) -> bool {
     let first = name.trim_start_matches('_').chars().next();
-    first.is_some_and(|c| c.is_ascii_alphabetic())
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    first.is_some_and(|c| c.is_ascii_alphabetic()) && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
 /// A name that can stand after a dot as it is.
@@ -215,18 +202,15 @@ pub fn is_property(name: &str) -> bool {
 pub fn variable(name: &str) -> Cow<'_, str> {
     if is_identifier(name) {
         let stem = name.trim_end_matches('_');
-        let is_temporary = stem.len() < name.len()
-            && TEMPORARIES.contains(&stem.trim_end_matches(|c: char| c.is_ascii_digit()));
+        let is_temporary =
+            stem.len() < name.len() && TEMPORARIES.contains(&stem.trim_end_matches(|c: char| c.is_ascii_digit()));
         if is_temporary || RESERVED.contains(&stem) {
             return Cow::Owned(format!("{name}_"));
         }
         return Cow::Borrowed(name);
     }
     let mut spelled = String::with_capacity(name.len() + 10);
-    if !name
-        .trim_start_matches('_')
-        .starts_with(char::is_alphabetic)
-    {
+    if !name.trim_start_matches('_').starts_with(char::is_alphabetic) {
         spelled.push_str("underscore");
     }
     for character in name.chars() {

@@ -70,18 +70,11 @@ pub struct Scope<'a> {
 
 impl<'a> Scope<'a> {
     pub fn new(is_defined: &'a dyn Fn(&str) -> bool) -> Self {
-        Self {
-            is_defined,
-            outer: Frame::default(),
-            inner: Vec::new(),
-        }
+        Self { is_defined, outer: Frame::default(), inner: Vec::new() }
     }
 
     pub fn push(&mut self, body: Body) {
-        self.inner.push(Frame {
-            body,
-            ..Frame::default()
-        });
+        self.inner.push(Frame { body, ..Frame::default() });
     }
 
     pub fn pop(&mut self) {
@@ -109,10 +102,7 @@ impl<'a> Scope<'a> {
     /// The name can be assigned without `let` here.
     pub fn is_assignable(&self, name: &str) -> bool {
         match self.inner.last() {
-            Some(frame) => matches!(
-                frame.names.get(name),
-                Some(Known::Variable | Known::Closure)
-            ),
+            Some(frame) => matches!(frame.names.get(name), Some(Known::Variable | Known::Closure)),
             None => self.session(name).is_some(),
         }
     }

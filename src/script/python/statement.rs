@@ -18,10 +18,7 @@ impl<'a> Translator<'a> {
                 self.named_function(e)?;
                 self.run(false, assigned_names(std::slice::from_ref(statement)));
             }
-            Stmt::Delete(e) => e
-                .targets
-                .iter()
-                .try_for_each(|t| self.top_level_delete(t))?,
+            Stmt::Delete(e) => e.targets.iter().try_for_each(|t| self.top_level_delete(t))?,
             _ => {
                 self.statement(statement)?;
                 self.run(false, assigned_names(std::slice::from_ref(statement)));
@@ -35,12 +32,7 @@ impl<'a> Translator<'a> {
         let out = std::mem::take(&mut self.out);
         if !out.is_empty() {
             let (rhai, map) = out.finish();
-            self.statements.push(Statement::Run {
-                rhai,
-                echo,
-                map,
-                names,
-            });
+            self.statements.push(Statement::Run { rhai, echo, map, names });
         }
         let names = std::mem::take(&mut self.leftovers);
         if !names.is_empty() {
@@ -81,8 +73,7 @@ impl<'a> Translator<'a> {
     }
 
     pub(super) fn statements(&mut self, body: &'a [Stmt]) -> Written {
-        body.iter()
-            .try_for_each(|statement| self.statement(statement))
+        body.iter().try_for_each(|statement| self.statement(statement))
     }
 
     pub(super) fn statement(&mut self, statement: &'a Stmt) -> Written {
@@ -171,19 +162,13 @@ impl<'a> Translator<'a> {
             }
             None => {
                 let message = "No active exception to reraise";
-                self.out
-                    .push(&format!("raise_(\"RuntimeError\", \"{message}\");"));
+                self.out.push(&format!("raise_(\"RuntimeError\", \"{message}\");"));
                 return Ok(());
             }
             Some(exception) => exception,
         };
         match exception {
-            Expr::Name(name)
-                if self
-                    .scope
-                    .lookup(&names::variable(name.id.as_str()))
-                    .is_some() =>
-            {
+            Expr::Name(name) if self.scope.lookup(&names::variable(name.id.as_str())).is_some() => {
                 self.out.push("throw ");
                 self.expression(exception)?;
                 self.out.push(";");
@@ -215,10 +200,7 @@ impl<'a> Translator<'a> {
         match class {
             Expr::Name(name) => Ok(name.id.as_str()),
             Expr::Attribute(e) => Ok(e.attr.as_str()),
-            other => Err(SyntaxFault::unsupported(
-                "computed exception classes",
-                other,
-            )),
+            other => Err(SyntaxFault::unsupported("computed exception classes", other)),
         }
     }
 
@@ -238,11 +220,7 @@ impl<'a> Translator<'a> {
                 self.bind(&names::variable(name));
             }
             self.out.mark(start(alias));
-            let bound = if name == "torch" || alias.asname.is_some() {
-                module
-            } else {
-                name
-            };
+            let bound = if name == "torch" || alias.asname.is_some() { module } else { name };
             self.out.push(&format!("import_(\"{bound}\");"));
         }
         Ok(())
@@ -263,8 +241,7 @@ impl<'a> Translator<'a> {
             }
             self.bind(&names::variable(bound_name(alias)));
             self.out.mark(start(alias));
-            self.out
-                .push(&format!("import_from(\"{module}\", \"{name}\");"));
+            self.out.push(&format!("import_from(\"{module}\", \"{name}\");"));
         }
         Ok(())
     }

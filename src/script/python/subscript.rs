@@ -29,12 +29,7 @@ impl Translator<'_> {
         }
     }
 
-    pub(super) fn attribute(
-        &mut self,
-        value: &Expr,
-        attribute: &Identifier,
-        is_receiver: bool,
-    ) -> Written {
+    pub(super) fn attribute(&mut self, value: &Expr, attribute: &Identifier, is_receiver: bool) -> Written {
         let name = attribute.as_str();
         if !names::is_property(name) {
             self.out.push("getattr(");
@@ -57,14 +52,10 @@ impl Translator<'_> {
 
     pub(super) fn subscript(&mut self, value: &Expr, index: &Expr, is_receiver: bool) -> Written {
         // Rhai checks the index of a literal by its own rules while it parses.
-        let native = !matches!(value, Expr::List(_) | Expr::UnaryOp(_) | Expr::FString(_))
-            && !value.is_literal_expr();
+        let native = !matches!(value, Expr::List(_) | Expr::UnaryOp(_) | Expr::FString(_)) && !value.is_literal_expr();
         self.receiver(value)?;
-        let (open, close) = if native && !is_receiver && !index.is_slice_expr() {
-            ("[", "]")
-        } else {
-            (".__getitem__(", ")")
-        };
+        let (open, close) =
+            if native && !is_receiver && !index.is_slice_expr() { ("[", "]") } else { (".__getitem__(", ")") };
         self.out.mark(start(index));
         self.out.push(open);
         self.index(index)?;

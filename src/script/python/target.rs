@@ -90,14 +90,10 @@ impl Translator<'_> {
                 }
                 Ok(())
             }
-            Expr::Starred(e) => Err(SyntaxFault::syntax(
-                "starred assignment target must be in a list or tuple",
-                start(e),
-            )),
-            other => Err(SyntaxFault::syntax(
-                "cannot assign to this expression",
-                start(other),
-            )),
+            Expr::Starred(e) => {
+                Err(SyntaxFault::syntax("starred assignment target must be in a list or tuple", start(e)))
+            }
+            other => Err(SyntaxFault::syntax("cannot assign to this expression", start(other))),
         }
     }
 
@@ -117,11 +113,7 @@ impl Translator<'_> {
         self.value(value)?;
         self.out.push(";");
         let is_certain = lambda.is_some() && !is_recursive && self.scope.frame().compounds == 0;
-        let known = if is_certain {
-            Known::Closure
-        } else {
-            Known::Variable
-        };
+        let known = if is_certain { Known::Closure } else { Known::Variable };
         self.scope.define(&name, known);
         Ok(())
     }
@@ -155,10 +147,7 @@ impl Translator<'_> {
     fn unpack(&mut self, targets: &[Expr], value: &Value<'_>) -> Written {
         let mut starred = targets.iter().filter(|t| t.is_starred_expr());
         if let Some(second) = starred.nth(1) {
-            return Err(SyntaxFault::syntax(
-                "multiple starred expressions in assignment",
-                start(second),
-            ));
+            return Err(SyntaxFault::syntax("multiple starred expressions in assignment", start(second)));
         }
         let star = targets.iter().position(Expr::is_starred_expr);
         let literal = match value {
@@ -166,9 +155,7 @@ impl Translator<'_> {
             _ => None,
         };
         let literal = literal.filter(|values| {
-            star.is_none()
-                && values.len() == targets.len()
-                && !values.iter().any(Expr::is_starred_expr)
+            star.is_none() && values.len() == targets.len() && !values.iter().any(Expr::is_starred_expr)
         });
         if let Some(values) = literal
             && can_assign_in_turn(targets, values)
@@ -273,11 +260,7 @@ impl Translator<'_> {
                 self.out.push("{ let base_ = ");
                 self.expression(&e.value)?;
                 let (before, between, after) = if names::is_property(name) {
-                    (
-                        format!("; base_.{name} = "),
-                        format!("{function}(base_.{name}, "),
-                        "); }",
-                    )
+                    (format!("; base_.{name} = "), format!("{function}(base_.{name}, "), "); }")
                 } else {
                     (
                         format!("; setattr(base_, \"{name}\", "),
@@ -341,10 +324,7 @@ impl Translator<'_> {
                 self.out.push(");");
                 Ok(())
             }
-            other => Err(SyntaxFault::syntax(
-                "cannot delete this expression",
-                start(other),
-            )),
+            other => Err(SyntaxFault::syntax("cannot delete this expression", start(other))),
         }
     }
 }

@@ -13,18 +13,14 @@ mod statements;
 fn engine() -> Engine {
     let mut engine = Engine::new();
     engine.set_max_expr_depths(0, 0);
-    engine
-        .register_custom_operator("@", 180)
-        .expect("a free operator");
+    engine.register_custom_operator("@", 180).expect("a free operator");
     let after_dot = std::cell::Cell::new(false);
     #[expect(deprecated, reason = "Rhai marks this method as unstable that way")]
     engine.on_parse_token(move |token, _, _| {
         let freed = after_dot.replace(matches!(token, Token::Period | Token::Elvis));
         match token {
             Token::Reserved(word) if freed => Token::Identifier(word),
-            word if freed && word.is_standard_keyword() => {
-                Token::Identifier(Box::new(word.literal_syntax().into()))
-            }
+            word if freed && word.is_standard_keyword() => Token::Identifier(Box::new(word.literal_syntax().into())),
             other => other,
         }
     });

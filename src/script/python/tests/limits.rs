@@ -14,34 +14,14 @@ fn fault(source: &str) -> SyntaxFault {
 fn faults_in_pythons_words() {
     let rows = [
         ("x = (1, 2", "'(' was never closed", 4),
-        (
-            "x = 'abc",
-            "unterminated string literal (detected at line 1)",
-            4,
-        ),
-        (
-            "x = '''a\nb",
-            "unterminated triple-quoted string literal (detected at line 2)",
-            4,
-        ),
+        ("x = 'abc", "unterminated string literal (detected at line 1)", 4),
+        ("x = '''a\nb", "unterminated triple-quoted string literal (detected at line 2)", 4),
         ("  x = 1", "unexpected indent", 0),
-        (
-            "if x:\n    a\n  b",
-            "unindent does not match any outer indentation level",
-            12,
-        ),
-        (
-            "f(a=1, 2)",
-            "positional argument follows keyword argument",
-            7,
-        ),
+        ("if x:\n    a\n  b", "unindent does not match any outer indentation level", 12),
+        ("f(a=1, 2)", "positional argument follows keyword argument", 7),
         ("f(a=1, a=2)", "keyword argument repeated: a", 7),
         ("x = “a”", "invalid character '“' (U+201C)", 4),
-        (
-            "x = 1 \\ y",
-            "unexpected character after line continuation character",
-            6,
-        ),
+        ("x = 1 \\ y", "unexpected character after line continuation character", 6),
         ("f() = 1", "cannot assign to this expression", 0),
         ("del f()", "cannot delete this expression", 4),
         ("a b", "invalid syntax", 2),
@@ -50,26 +30,10 @@ fn faults_in_pythons_words() {
         ("return 5", "'return' outside function", 0),
         ("break", "'break' outside loop", 0),
         ("if x: continue", "'continue' not properly in loop", 6),
-        (
-            "def f(a, a): pass",
-            "duplicate argument 'a' in function definition",
-            9,
-        ),
-        (
-            "*a, *b = x",
-            "multiple starred expressions in assignment",
-            4,
-        ),
-        (
-            "*a = x",
-            "starred assignment target must be in a list or tuple",
-            0,
-        ),
-        (
-            "def f():\n  for a in x:\n    def g():\n      break",
-            "'break' outside loop",
-            42,
-        ),
+        ("def f(a, a): pass", "duplicate argument 'a' in function definition", 9),
+        ("*a, *b = x", "multiple starred expressions in assignment", 4),
+        ("*a = x", "starred assignment target must be in a list or tuple", 0),
+        ("def f():\n  for a in x:\n    def g():\n      break", "'break' outside loop", 42),
     ];
     for (source, message, offset) in rows {
         let fault = fault(source);
@@ -165,41 +129,17 @@ fn unfinished_input() {
 
 #[test]
 fn a_compound_statement_waits_for_a_blank_line() {
-    for source in [
-        "if x: y",
-        "def f():\n  x",
-        "x\nfor i in x:\n  i\n",
-        "with x:\n  y\n  # z",
-    ] {
+    for source in ["if x: y", "def f():\n  x", "x\nfor i in x:\n  i\n", "with x:\n  y\n  # z"] {
         assert!(awaits_blank_line(source), "for {source:?}");
     }
-    for source in [
-        "",
-        "x",
-        "if x: y\nx",
-        "def f():\n  x\n\n",
-        "if x:",
-        "f(\n",
-        "[i for i in x]",
-    ] {
+    for source in ["", "x", "if x: y\nx", "def f():\n  x\n\n", "if x:", "f(\n", "[i for i in x]"] {
         assert!(!awaits_blank_line(source), "for {source:?}");
     }
 }
 
 #[test]
 fn blank_input_is_nothing() {
-    let blank = [
-        "",
-        " ",
-        "\n\n",
-        "# comment",
-        "  # comment\n",
-        "pass",
-        "\t",
-        "\r\n",
-        "x: int",
-        ";",
-    ];
+    let blank = ["", " ", "\n\n", "# comment", "  # comment\n", "pass", "\t", "\r\n", "x: int", ";"];
     for source in &blank[..9] {
         assert_eq!(rhai(source), Ok(Vec::new()), "for {source:?}");
     }
@@ -248,15 +188,10 @@ fn hostile_input_ends_with_an_answer() {
         shorter("@"),
         format!("f'{}", shorter("{")),
         format!("f'{{1:'{}", shorter("(")),
-        (0..2000)
-            .map(|i| format!("{}if x:\n", " ".repeat(i)))
-            .collect(),
+        (0..2000).map(|i| format!("{}if x:\n", " ".repeat(i))).collect(),
         format!("if x: pass\n{}", shorter("elif x: pass\n")),
         format!("with {}b: pass", shorter("a, ")),
-        format!(
-            "def f({}): pass",
-            (0..9999).map(|i| format!("a{i}=1,")).collect::<String>()
-        ),
+        format!("def f({}): pass", (0..9999).map(|i| format!("a{i}=1,")).collect::<String>()),
         format!("[{}]", repeated("x for x in y ")),
         "1".repeat(MEGABYTE),
         format!("0x{}", "f".repeat(MEGABYTE)),

@@ -4,9 +4,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use rhai::{
-    Array, Dynamic, Engine, EvalAltResult, FnPtr, INT, Map, NativeCallContext, Position, Scope,
-};
+use rhai::{Array, Dynamic, Engine, EvalAltResult, FnPtr, INT, Map, NativeCallContext, Position, Scope};
 
 use super::super::{Statement, translate};
 use super::engine;
@@ -40,11 +38,7 @@ fn truth(value: Dynamic) -> bool {
 }
 
 fn unpack(value: Array, count: INT) -> Fallible {
-    if value.len() as INT == count {
-        Ok(value.into())
-    } else {
-        throw("ValueError", "wrong number of values")
-    }
+    if value.len() as INT == count { Ok(value.into()) } else { throw("ValueError", "wrong number of values") }
 }
 
 fn register(engine: &mut Engine, log: &Log) {
@@ -70,18 +64,12 @@ fn register(engine: &mut Engine, log: &Log) {
         engine.register_fn(name, move |a: INT, b: INT| a + sign * b);
     }
     engine.register_fn("__mod__", INT::rem_euclid);
-    engine.register_fn("__contains__", |list: &mut Array, item: INT| {
-        list.iter().any(|other| other.as_int() == Ok(item))
-    });
-    engine.register_fn(
-        "call_",
-        |context: NativeCallContext, f: FnPtr, args: Array| f.call_raw(&context, None, args),
-    );
+    engine
+        .register_fn("__contains__", |list: &mut Array, item: INT| list.iter().any(|other| other.as_int() == Ok(item)));
+    engine.register_fn("call_", |context: NativeCallContext, f: FnPtr, args: Array| f.call_raw(&context, None, args));
     engine.register_fn("raise_", |kind: &str, message: &str| throw(kind, message));
     engine.register_fn("caught_", |error: Dynamic| error);
-    engine.register_fn("__matches__", |error: Dynamic, kind: &str| {
-        error.to_string().starts_with(kind)
-    });
+    engine.register_fn("__matches__", |error: Dynamic, kind: &str| error.to_string().starts_with(kind));
     let with = log.clone();
     engine.register_fn("open", move |name: &str| Context(name.into(), with.clone()));
     engine.register_fn("__enter__", |context: &mut Context| {
@@ -92,14 +80,8 @@ fn register(engine: &mut Engine, log: &Log) {
         context.1.borrow_mut().push(format!("exit {}", context.0));
     });
     engine.register_fn("dict", |pairs: Array| {
-        let pair = |pair: Dynamic| {
-            pair.into_array()
-                .map(|p| (text(&p[0]).into(), p[1].clone()))
-        };
-        pairs
-            .into_iter()
-            .filter_map(|p| pair(p).ok())
-            .collect::<Map>()
+        let pair = |pair: Dynamic| pair.into_array().map(|p| (text(&p[0]).into(), p[1].clone()));
+        pairs.into_iter().filter_map(|p| pair(p).ok()).collect::<Map>()
     });
 }
 
@@ -120,8 +102,8 @@ fn run(inputs: &str) -> String {
     });
     let mut scope = Scope::new();
     for input in inputs.split("\n\n") {
-        let statements = translate(input, &|name| scope.contains(name))
-            .unwrap_or_else(|fault| panic!("{input:?}: {fault:?}"));
+        let statements =
+            translate(input, &|name| scope.contains(name)).unwrap_or_else(|fault| panic!("{input:?}: {fault:?}"));
         for statement in statements {
             let (rhai, echo) = match statement {
                 Statement::Run { rhai, echo, .. } => (rhai, echo),
@@ -132,9 +114,7 @@ fn run(inputs: &str) -> String {
                     continue;
                 }
             };
-            let ast = engine
-                .compile_with_scope(&scope, &rhai)
-                .unwrap_or_else(|error| panic!("{rhai}: {error}"));
+            let ast = engine.compile_with_scope(&scope, &rhai).unwrap_or_else(|error| panic!("{rhai}: {error}"));
             engine.register_global_module(ast.clone_functions_only().shared_lib().clone());
             *globals.borrow_mut() = scope.clone();
             match engine.eval_ast_with_scope::<Dynamic>(&mut scope, &ast) {
@@ -158,10 +138,7 @@ fn run(inputs: &str) -> String {
 #[test]
 fn control_flow_and_scopes() {
     let rows = [
-        (
-            "for i in [1, 2, 3]:\n  if i == 2: continue\n  last = i\n\ni, last",
-            "[3 3]",
-        ),
+        ("for i in [1, 2, 3]:\n  if i == 2: continue\n  last = i\n\ni, last", "[3 3]"),
         ("n = 0\nwhile True:\n  n += 1\n  if n > 4: break\n\nn", "5"),
         ("if 0: a = 1\nelif 1: a = 2\nelse: a = 3\n\na", "2"),
         ("for a, (b, *c) in [[1, [2, 3, 4]]]: a, b, c", "[1 2 [3 4]]"),
@@ -188,18 +165,9 @@ fn values_of_and_or_and_chains() {
         ("1 < 3 < 2", "false"),
         ("not 0, 2 if 0 else 3", "[true 3]"),
         ("3 in [1, 3], 3 not in [1, 3]", "[true false]"),
-        (
-            "def f(a):\n  print(a)\n  return a\n\n0 < f(2) < f(1) < f(3)",
-            "2, 1, false",
-        ),
-        (
-            "def f(a):\n  print(a)\n  return a\n\nf(0) or f(4) or f(5)",
-            "0, 4, 4",
-        ),
-        (
-            "[a * b for a in [1, 2] for b in [3, 4] if a + b > 4]",
-            "[4 6 8]",
-        ),
+        ("def f(a):\n  print(a)\n  return a\n\n0 < f(2) < f(1) < f(3)", "2, 1, false"),
+        ("def f(a):\n  print(a)\n  return a\n\nf(0) or f(4) or f(5)", "0, 4, 4"),
+        ("[a * b for a in [1, 2] for b in [3, 4] if a + b > 4]", "[4 6 8]"),
         ("[[b for b in a] for a in [[1, 2], [3]]]", "[[1 2] [3]]"),
         ("{a: a + 1 for a in [1]}['1']", "2"),
     ];
@@ -211,10 +179,7 @@ fn values_of_and_or_and_chains() {
 #[test]
 fn functions_and_closures() {
     let rows = [
-        (
-            "def f(n): return 1 if n < 2 else n * f(n - 1)\n\nf(5)",
-            "120",
-        ),
+        ("def f(n): return 1 if n < 2 else n * f(n - 1)\n\nf(5)", "120"),
         (
             "def f(a, b=2, c=3): return [a, b, c]\nf(1), f(1, c=5), f(c=7, a=6)\n\nf(4)",
             "[[1 2 3] [1 2 5] [6 2 7]], [4 2 3]",
@@ -222,31 +187,16 @@ fn functions_and_closures() {
         ("def f(): print(1)\n\nf()", "1"),
         ("k = 10\n\ndef f(a): return a + k\n\nk = 20\n\nf(1)", "21"),
         ("g = lambda a, b: a - b\ng(5, 3)\n\ng(1, 1)", "2, 0"),
-        (
-            "fact = lambda n: 1 if n < 2 else n * fact(n - 1)\n\nfact(4)",
-            "24",
-        ),
-        (
-            "def outer(n):\n  def inner(k): return k + n\n  n = n * 2\n  return inner(1)\n\nouter(3)",
-            "7",
-        ),
+        ("fact = lambda n: 1 if n < 2 else n * fact(n - 1)\n\nfact(4)", "24"),
+        ("def outer(n):\n  def inner(k): return k + n\n  n = n * 2\n  return inner(1)\n\nouter(3)", "7"),
         (
             "def outer(n):\n  def rec(k):\n    if k == 0: return 0\n    return n + rec(k - 1)\n  return rec(3)\n\nouter(3)",
             "9",
         ),
-        (
-            "def apply(f, a): return f(a)\n\napply(lambda v: v * 2, 4)",
-            "8",
-        ),
-        (
-            "def twice(f): return lambda v: f(f(v))\n\n@twice\ndef add(v): return v + 3\n\nadd(1)",
-            "7",
-        ),
+        ("def apply(f, a): return f(a)\n\napply(lambda v: v * 2, 4)", "8"),
+        ("def twice(f): return lambda v: f(f(v))\n\n@twice\ndef add(v): return v + 3\n\nadd(1)", "7"),
         ("if 1:\n  def f(a): return a\n\nf(3)", "3"),
-        (
-            "def f(a):\n  for i in [1, 2]:\n    if i == a: return i\n  print(0)\n\nf(2), f(1)\n\nf(9)",
-            "[2 1], 0",
-        ),
+        ("def f(a):\n  for i in [1, 2]:\n    if i == a: return i\n  print(0)\n\nf(2), f(1)\n\nf(9)", "[2 1], 0"),
     ];
     for (python, shown) in rows {
         assert_eq!(run(python), shown, "for {python:?}");
@@ -256,46 +206,19 @@ fn functions_and_closures() {
 #[test]
 fn with_and_try_leave_what_they_entered() {
     let rows = [
-        (
-            "with open('a') as n, open('b'): n\n\nn",
-            "enter a, enter b, a, exit b, exit a, a",
-        ),
-        (
-            "with open('a'): raise ValueError('bad')",
-            "enter a, exit a, ! ValueError: bad",
-        ),
+        ("with open('a') as n, open('b'): n\n\nn", "enter a, enter b, a, exit b, exit a, a"),
+        ("with open('a'): raise ValueError('bad')", "enter a, exit a, ! ValueError: bad"),
         (
             "for i in [1, 2, 3]:\n  with open('a'):\n    if i == 1: continue\n    break\n\ni",
             "enter a, exit a, enter a, exit a, 2",
         ),
-        (
-            "def f():\n  with open('a'):\n    with open('b'): return 5\n\nf()",
-            "enter a, enter b, exit b, exit a, 5",
-        ),
-        (
-            "try: raise ValueError('bad')\nexcept (KeyError, ValueError) as e: print(e)",
-            "ValueError: bad",
-        ),
-        (
-            "try: raise KeyError('k')\nexcept ValueError: print(1)",
-            "! KeyError: k",
-        ),
-        (
-            "try: raise KeyError('k')\nexcept ValueError: print(1)\nexcept: print(2)",
-            "2",
-        ),
-        (
-            "try:\n  try: raise KeyError('k')\n  except KeyError: raise\nexcept KeyError as e: e",
-            "KeyError: k",
-        ),
-        (
-            "def f():\n  try: return 1\n  finally: print(2)\n\nf()",
-            "2, 1",
-        ),
-        (
-            "try: raise KeyError('k')\nexcept KeyError: print(1)\nfinally: print(2)",
-            "1, 2",
-        ),
+        ("def f():\n  with open('a'):\n    with open('b'): return 5\n\nf()", "enter a, enter b, exit b, exit a, 5"),
+        ("try: raise ValueError('bad')\nexcept (KeyError, ValueError) as e: print(e)", "ValueError: bad"),
+        ("try: raise KeyError('k')\nexcept ValueError: print(1)", "! KeyError: k"),
+        ("try: raise KeyError('k')\nexcept ValueError: print(1)\nexcept: print(2)", "2"),
+        ("try:\n  try: raise KeyError('k')\n  except KeyError: raise\nexcept KeyError as e: e", "KeyError: k"),
+        ("def f():\n  try: return 1\n  finally: print(2)\n\nf()", "2, 1"),
+        ("try: raise KeyError('k')\nexcept KeyError: print(1)\nfinally: print(2)", "1, 2"),
         ("while True:\n  try: break\n  finally: print(1)", "1"),
     ];
     for (python, shown) in rows {

@@ -9,28 +9,13 @@ fn assignments() {
         ("a = 1; a = 2", &["let a = 1;", "a = 2;"]),
         ("x = 1", &["x = 1;"]),
         ("a = b = c = f()", &["let a = f();\nlet b = a;\nlet c = a;"]),
-        (
-            "x.a = b = f()",
-            &[
-                "let value_ = f();\nx.a = value_;\nlet b = value_;",
-                "delete: value_",
-            ],
-        ),
+        ("x.a = b = f()", &["let value_ = f();\nx.a = value_;\nlet b = value_;", "delete: value_"]),
         (
             "a, b = f()",
-            &[
-                "let unpacked_ = unpack(f(), 2);\nlet a = unpacked_[0];\nlet b = unpacked_[1];",
-                "delete: unpacked_",
-            ],
+            &["let unpacked_ = unpack(f(), 2);\nlet a = unpacked_[0];\nlet b = unpacked_[1];", "delete: unpacked_"],
         ),
         ("a, b = 1, 2", &["let a = 1;\nlet b = 2;"]),
-        (
-            "x, y = y, x",
-            &[
-                "let unpacked_ = [y, x];\nx = unpacked_[0];\ny = unpacked_[1];",
-                "delete: unpacked_",
-            ],
-        ),
+        ("x, y = y, x", &["let unpacked_ = [y, x];\nx = unpacked_[0];\ny = unpacked_[1];", "delete: unpacked_"]),
         (
             "a, *b = x",
             &[
@@ -56,36 +41,23 @@ fn assignments() {
                 "{ let base_ = x; let index_ = at(0, 1); base_.__setitem__(index_, __isub__(base_.__getitem__(index_), 2)); }",
             ],
         ),
-        (
-            "f().a **= 2",
-            &["{ let base_ = f(); base_.a = __ipow__(base_.a, 2); }"],
-        ),
+        ("f().a **= 2", &["{ let base_ = f(); base_.a = __ipow__(base_.a, 2); }"]),
         ("del x, y; x = 1", &["delete: x, y", "let x = 1;"]),
         (
             "import torch, numpy as np, os.path",
-            &[
-                "import_(\"torch\");\nlet np = import_(\"numpy\");\nimport_(\"os.path\");\nlet os = import_(\"os\");",
-            ],
+            &["import_(\"torch\");\nlet np = import_(\"numpy\");\nimport_(\"os.path\");\nlet os = import_(\"os\");"],
         ),
-        (
-            "import torch.nn.functional as F",
-            &["let F = import_(\"torch.nn.functional\");"],
-        ),
+        ("import torch.nn.functional as F", &["let F = import_(\"torch.nn.functional\");"]),
         ("import torch.nn", &["import_(\"torch.nn\");"]),
         (
             "from torch import nn, zeros as z",
-            &[
-                "let nn = import_from(\"torch\", \"nn\");\nlet z = import_from(\"torch\", \"zeros\");",
-            ],
+            &["let nn = import_from(\"torch\", \"nn\");\nlet z = import_from(\"torch\", \"zeros\");"],
         ),
         ("from __future__ import annotations", &[]),
         ("assert x, 'm'", &["assert_(x, \"m\");"]),
         ("assert x", &["assert_(x);"]),
         ("raise ValueError('a')", &["raise_(\"ValueError\", \"a\");"]),
-        (
-            "raise torch.OutOfMemoryError",
-            &["raise_(\"OutOfMemoryError\", \"\");"],
-        ),
+        ("raise torch.OutOfMemoryError", &["raise_(\"OutOfMemoryError\", \"\");"]),
         ("raise x", &["throw x;"]),
     ]);
 }
@@ -95,24 +67,16 @@ fn blocks() {
     check(&[
         (
             "if x:\n  y = 1\nelif y and t:\n  a = 2\nelse:\n  pass",
-            &[
-                "let a = ();\nif truth(x) {\n    y = 1;\n} else if truth(y) && truth(t) {\n    a = 2;\n} else {\n}",
-            ],
+            &["let a = ();\nif truth(x) {\n    y = 1;\n} else if truth(y) && truth(t) {\n    a = 2;\n} else {\n}"],
         ),
-        (
-            "for i in range(3): i",
-            &["let i = ();\nfor item_ in iter(range(3)) {\n    i = item_;\n    echo_(i);\n}"],
-        ),
+        ("for i in range(3): i", &["let i = ();\nfor item_ in iter(range(3)) {\n    i = item_;\n    echo_(i);\n}"]),
         (
             "for a, b in x: print(a)",
             &[
                 "let a = ();\nlet b = ();\nfor item_ in iter(x) {\n    let unpacked_ = unpack(item_, 2);\n    a = unpacked_[0];\n    b = unpacked_[1];\n    print(a);\n}",
             ],
         ),
-        (
-            "while x > 0:\n  x -= 1\n  continue",
-            &["while truth(x > 0) {\n    x = __isub__(x, 1);\n    continue;\n}"],
-        ),
+        ("while x > 0:\n  x -= 1\n  continue", &["while truth(x > 0) {\n    x = __isub__(x, 1);\n    continue;\n}"]),
         (
             "with f() as a: x",
             &[
@@ -131,10 +95,7 @@ fn blocks() {
                 "let e = ();\ntry {\n    echo_(f());\n} catch (error_) {\n    if __matches__(error_, \"A\") || __matches__(error_, \"B\") {\n        e = caught_(error_);\n        print(e);\n    } else {\n        throw;\n    }\n}",
             ],
         ),
-        (
-            "try: x = 1\nfinally: y = 2",
-            &["try {\n    x = 1;\n} catch {\n    y = 2;\n    throw;\n}\ny = 2;"],
-        ),
+        ("try: x = 1\nfinally: y = 2", &["try {\n    x = 1;\n} catch {\n    y = 2;\n    throw;\n}\ny = 2;"]),
     ]);
 }
 
@@ -143,10 +104,7 @@ fn functions() {
     check(&[
         (
             "def f(a): return a\nf(1), map(f, x)",
-            &[
-                "fn f(a) {\n    return a;\n}\nlet f = Fn(\"f\");",
-                "echo: tuple([f(1), map(f, x)])",
-            ],
+            &["fn f(a) {\n    return a;\n}\nlet f = Fn(\"f\");", "echo: tuple([f(1), map(f, x)])"],
         ),
         (
             "def f(a, b=1, *, c=x):\n  'doc'\n  print(a)\nf(1, c=5)",
@@ -157,16 +115,11 @@ fn functions() {
         ),
         (
             "def f(a): pass\nf(b=1)",
-            &[
-                "fn f(a) {\n    return;\n}\nlet f = Fn(\"f\");",
-                "echo: __call__(\"f\", [], #{b: 1})",
-            ],
+            &["fn f(a) {\n    return;\n}\nlet f = Fn(\"f\");", "echo: __call__(\"f\", [], #{b: 1})"],
         ),
         (
             "def new(self): x.y = self",
-            &[
-                "fn new_(self) {\n    setattr(x, \"y\", self);\n    return;\n}\nnew_ = Fn(\"new_\");",
-            ],
+            &["fn new_(self) {\n    setattr(x, \"y\", self);\n    return;\n}\nnew_ = Fn(\"new_\");"],
         ),
         (
             "@x\n@y.z(1)\ndef f(): f()",
@@ -192,14 +145,8 @@ fn functions() {
                 "fn f() {\n    {\n        let context_ = t;\n        context_.__enter__();\n        try {\n            let returned_ = x;\n            context_.__exit__();\n            return returned_;\n        } catch {\n            context_.__exit__();\n            throw;\n        }\n        context_.__exit__();\n    }\n    return;\n}\nlet f = Fn(\"f\");",
             ],
         ),
-        (
-            "g = lambda a, new: a + new\ng(1, 2)",
-            &["let g = |a, new_| a + new_;", "echo: g.call(1, 2)"],
-        ),
-        (
-            "g = lambda n: g(n - 1)",
-            &["let g = ();\ng = |n| call_(g, [n - 1]);"],
-        ),
+        ("g = lambda a, new: a + new\ng(1, 2)", &["let g = |a, new_| a + new_;", "echo: g.call(1, 2)"]),
+        ("g = lambda n: g(n - 1)", &["let g = ();\ng = |n| call_(g, [n - 1]);"]),
         ("lambda: None", &["echo: (|| ())"]),
         (
             "[a + b for a, b in x if a]",
@@ -207,10 +154,7 @@ fn functions() {
                 "echo: ({ let list_ = []; for item_ in iter(x) { let unpacked_ = unpack(item_, 2); let a = unpacked_[0]; let b = unpacked_[1]; if truth(a) { list_.push(a + b); } } list_ })",
             ],
         ),
-        (
-            "y = {a for a in x}",
-            &["y = set({ let list_ = []; for a in iter(x) { list_.push(a); } list_ });"],
-        ),
+        ("y = {a for a in x}", &["y = set({ let list_ = []; for a in iter(x) { list_.push(a); } list_ });"]),
         (
             "y = {a: [b for b in a] for a in x}",
             &[
@@ -219,10 +163,7 @@ fn functions() {
         ),
         (
             "y = [len for len in x]; len",
-            &[
-                "y = { let list_ = []; for len in iter(x) { list_.push(len); } list_ };",
-                "echo: builtin(\"len\")",
-            ],
+            &["y = { let list_ = []; for len in iter(x) { list_.push(len); } list_ };", "echo: builtin(\"len\")"],
         ),
     ]);
 }
@@ -248,10 +189,7 @@ fn names_of_a_statement() {
         other => panic!("{source:?}: {other:?}"),
     };
     assert_eq!(names("a, (new, *b) = x"), "a new_ b");
-    assert_eq!(
-        names("for i in x:\n  if i: a = 1\n  def g(): z = 1"),
-        "i a g"
-    );
+    assert_eq!(names("for i in x:\n  if i: a = 1\n  def g(): z = 1"), "i a g");
     assert_eq!(names("with x as (a, b): import torch, os.path"), "a b os");
     assert_eq!(names("def f(a): b = 1"), "f");
     assert_eq!(names("x[0] = 1"), "");
