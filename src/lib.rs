@@ -5,6 +5,9 @@
 //! `script::bind` checks the arguments; [`autograd`] records, [`ops`] compute on [`tensor`]s; [`format`](mod@format) says
 //! what the value looks like. [`transcript`] and [`shell`] are the two ends: where inputs come from and where text goes.
 
+// Nothing a user can reach may end the process.
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+
 pub mod autograd;
 pub mod format;
 pub mod ops;

@@ -3,7 +3,9 @@
 
 use crate::script::engine;
 use crate::script::fault::{self, Fault};
+use crate::script::functions::Receiver;
 use crate::script::python::{self, Statement};
+pub use crate::script::state::Said;
 use crate::script::state::{Live, State};
 use crate::script::value::to_value;
 use crate::tensor::{Error, ErrorKind};
@@ -94,6 +96,11 @@ impl Session {
 
     /// Evaluates an input and shows the value of an expression, as a prompt does.
     pub fn eval(&mut self, language: Language, source: &str) -> Outcome {
+        // A line copied with its prompt says by that what language it is in.
+        let (language, source) = match (language, source.strip_prefix(">>> ")) {
+            (Language::Rhai, Some(python)) if !python.contains("\n>>> ") => (Language::Python, python),
+            _ => (language, source),
+        };
         self.guarded(|session| match language {
             Language::Python => session.eval_python(source),
             Language::Rhai => session.eval_rhai(source, true),
@@ -246,7 +253,7 @@ impl Session {
             return Ok(());
         }
         let text = self.state.repr(&to_value(value)?)?;
-        self.state.print(&text);
+        self.state.say(Said::Value, &text);
         self.state.print("\n");
         Ok(())
     }
@@ -260,7 +267,9 @@ impl Session {
             let variables = self.scope.iter().map(|(known, ..)| known.to_string());
             let near = variables.filter(|known| strsim::damerau_levenshtein(known, name) <= 1 && known != name).min();
             failure.hint = near
-                .or_else(|| fault::suggestion(&self.state, None, name).map(str::to_string))
+                .or_else(|| {
+                    fault::suggestion(self.state.registry, Some(Receiver::Module("")), name).map(str::to_string)
+                })
                 .map(|known| format!("did you mean '{known}'?"));
         }
         failure

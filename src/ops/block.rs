@@ -4,7 +4,7 @@
 
 use super::number::{Number, Stored};
 use crate::bail;
-use crate::tensor::iterate::walk;
+use crate::tensor::iterate::{Run, walk};
 use crate::tensor::memory::{ElementCell, Memory, get, set};
 use crate::tensor::{Layout, Result, View};
 use std::ops::Range;
@@ -89,24 +89,50 @@ fn lazy_bits<C: Number>(values: &mut [C], conj: bool, neg: bool) {
     }
 }
 
-/// Splits a run into blocks. Where operands overlap, what has been written may be read again; PyTorch's loops then
-/// show in the result: 64 bytes at a time, and the rest one by one.
-fn blocks(length: usize, overlap: bool, itemsize: usize) -> impl Iterator<Item = Range<usize>> {
-    let whole = if overlap { (64 / itemsize).max(1) } else { BLOCK };
-    let mut start = 0;
-    std::iter::from_fn(move || {
-        let left = length - start;
-        let size = if left >= whole {
-            whole
-        } else if overlap {
-            left.min(1)
-        } else {
-            left
-        };
-        let range = start..start + size;
-        start = range.end;
-        (size > 0).then_some(range)
-    })
+/// A block of a run, and how PyTorch's kernels reach its elements: whole vectors at a time, or, at the end of a run and
+/// where elements are apart, one by one. A few operations round differently in the two.
+struct Block {
+    range: Range<usize>,
+    tail: bool,
+}
+
+/// How a run is cut into blocks.
+#[derive(Clone, Copy)]
+struct Cut {
+    length: usize,
+    /// Elements that go through vectors; a multiple of what fits into them.
+    vectors: usize,
+    /// Elements per block where what has been written may be read again: PyTorch's loops then show in the result, one
+    /// step of vectors at a time, and the rest one by one.
+    overlap: Option<usize>,
+}
+
+impl Cut {
+    /// `step` elements are loaded at a time where all operands are contiguous, but for at most one that repeats a value.
+    fn new<const N: usize>(run: &Run<N>, step: usize, overlap: bool) -> Cut {
+        let overlap = overlap.then_some(step.max(1));
+        let [out, inputs @ ..] = run.stride.as_slice() else { return Cut { length: 0, vectors: 0, overlap } };
+        let repeated = inputs.iter().filter(|&&s| s == 0).count();
+        let contiguous = *out == 1 && repeated <= 1 && inputs.iter().all(|&s| s == 0 || s == 1);
+        let vectors = if contiguous { run.length - run.length % step.max(1) } else { 0 };
+        Cut { length: run.length, vectors, overlap }
+    }
+
+    fn blocks(self) -> impl Iterator<Item = Block> {
+        let mut start = 0;
+        std::iter::from_fn(move || {
+            let tail = start >= self.vectors;
+            let left = if tail { self.length - start } else { self.vectors - start };
+            let size = match self.overlap {
+                None => left.min(BLOCK),
+                Some(whole) if !tail => whole,
+                Some(_) => left.min(1),
+            };
+            let range = start..start + size;
+            start = range.end;
+            (size > 0).then_some(Block { range, tail })
+        })
+    }
 }
 
 /// Could writing `out` change what is still to be read of `input`? The same elements in the same order are no danger.
@@ -114,12 +140,16 @@ pub fn overlaps(out: &View, input: &View) -> bool {
     out.storage == input.storage && !(out.layout == input.layout && out.dtype == input.dtype)
 }
 
-/// `out[i] = kernel(a[i])` in blocks; `a` has the layout given, of `out`'s sizes.
+/// What a unary kernel does to a block: operand, results, and whether they are reached one by one.
+pub type UnaryBlock<'k, C, R> = &'k dyn Fn(&[C], &mut [R], bool);
+
+/// `out[i] = kernel(a[i])` in blocks; `a` has the layout given, of `out`'s sizes. Vectors take `step` bytes at a time.
 pub fn unary<S: Stored, R: Stored>(
     out: &View,
     a: &View,
     layout: &Layout,
-    kernel: &dyn Fn(&[S::Compute], &mut [R::Compute]),
+    step: usize,
+    kernel: UnaryBlock<S::Compute, R::Compute>,
 ) -> Result<()> {
     let (memory, a_memory) = (out.memory()?, a.memory()?);
     let cells = memory.typed::<R>();
@@ -128,12 +158,12 @@ pub fn unary<S: Stored, R: Stored>(
     let mut values = [S::Compute::default(); BLOCK];
     let mut results = [R::Compute::default(); BLOCK];
     walk([&out.layout, layout], |run| {
-        for block in blocks(run.length, overlap, size_of::<R>()) {
+        for Block { range: block, tail } in Cut::new(&run, step / size_of::<S>(), overlap).blocks() {
             let at = |k: usize| run.offset[k] + block.start as i64 * run.stride[k];
             let values = &mut values[..block.len()];
             let results = &mut results[..block.len()];
             reader.load(at(1), run.stride[1], values);
-            kernel(values, results);
+            kernel(values, results, tail);
             lazy_bits(results, out.conj, out.neg);
             store(cells, at(0), run.stride[0], results);
         }
@@ -141,14 +171,16 @@ pub fn unary<S: Stored, R: Stored>(
     })
 }
 
-/// What a binary kernel does to a block: first operand, second operand, results.
-pub type BinaryBlock<'k, C, R> = &'k dyn Fn(&[C], &[C], &mut [R]) -> Result<()>;
+/// What a binary kernel does to a block: first operand, second operand, results, and whether they are reached one by
+/// one.
+pub type BinaryBlock<'k, C, R> = &'k dyn Fn(&[C], &[C], &mut [R], bool) -> Result<()>;
 
-/// `out[i] = kernel(a[i], b[i])` in blocks.
+/// `out[i] = kernel(a[i], b[i])` in blocks. Vectors take `step` bytes at a time.
 pub fn binary<S: Stored, R: Stored>(
     out: &View,
     a: Source<S::Compute>,
     b: Source<S::Compute>,
+    step: usize,
     kernel: BinaryBlock<S::Compute, R::Compute>,
 ) -> Result<()> {
     let memory = out.memory()?;
@@ -175,7 +207,7 @@ pub fn binary<S: Stored, R: Stored>(
     let readers: [Option<Reader<S>>; 2] = [0, 1].map(|k| Some(Reader::new(views[k]?, memories[k].as_deref()?)));
     let [first, second] = &mut buffers;
     walk([&out.layout, &layouts[0], &layouts[1]], |run| {
-        for block in blocks(run.length, overlap, size_of::<R>()) {
+        for Block { range: block, tail } in Cut::new(&run, step / size_of::<S>(), overlap).blocks() {
             let at = |k: usize| run.offset[k] + block.start as i64 * run.stride[k];
             let n = block.len();
             if let Some(reader) = &readers[0] {
@@ -185,7 +217,7 @@ pub fn binary<S: Stored, R: Stored>(
                 reader.load(at(2), run.stride[2], &mut second[..n]);
             }
             let results = &mut results[..n];
-            kernel(&first[..n], &second[..n], results)?;
+            kernel(&first[..n], &second[..n], results, tail)?;
             lazy_bits(results, out.conj, out.neg);
             store(cells, at(0), run.stride[0], results);
         }
@@ -224,7 +256,7 @@ fn transfer_as<T: Stored>(out: &View, a: &View, layout: &Layout) -> Result<()> {
             }
             return Ok(());
         }
-        for block in blocks(run.length, overlap, size_of::<T>()) {
+        for Block { range: block, .. } in Cut::new(&run, 64 / size_of::<T>(), overlap).blocks() {
             let at = |k: usize| run.offset[k] + block.start as i64 * run.stride[k];
             let values = &mut values[..block.len()];
             load(from, at(1), run.stride[1], values);

@@ -1,9 +1,16 @@
-//! What data-moving operations ask before their loop starts: is the dtype supported, may the operands overlap, does a
-//! number fit. Also the lazy bits: kernels see bytes only, so conjugates and negatives are written out first.
-//! Knows no particular operation.
+//! What the operations that move elements ask before their loop starts: does the kernel have the dtype, may the operands
+//! overlap, does a number fit. Also the lazy bits: these kernels see bytes only, so conjugates and negatives are written
+//! out first. Knows no particular operation.
 
-use super::copy::copy_into;
+#[cfg(test)]
+pub(super) mod testing;
+
+use super::block::{check_no_internal_overlap, check_no_partial_overlap};
+use super::copy::{check_fits, clone, copy_into};
 use crate::bail;
+use crate::tensor::iterate::{Run, walk};
+use crate::tensor::layout::wrap_dim;
+use crate::tensor::memory::{get, set};
 use crate::tensor::{DType, Error, Layout, Result, Scalar, View};
 
 /// Runs the body with `$T` naming a plain type as wide as the dtype's elements, for kernels that only move them.
@@ -61,113 +68,40 @@ pub(super) fn not_implemented<T>(kernel: &str, dtype: DType) -> Result<T> {
     bail!(RuntimeError, "\"{kernel}\" not implemented for '{}'", dtype.scalar_type())
 }
 
-/// Refuses a number that the dtype cannot hold.
+/// Refuses a number that the dtype cannot hold. Unlike `fill_`, these operations ask it of `complex32` as well.
 pub(super) fn fits(value: Scalar, dtype: DType) -> Result<()> {
-    if value.fits(dtype) {
-        return Ok(());
+    if dtype == DType::ComplexHalf && !value.fits(dtype) {
+        bail!(RuntimeError, "value cannot be converted to type c10::complex<c10::Half> without overflow");
     }
-    let name = match dtype {
-        DType::Bool => "bool",
-        DType::Byte => "uint8_t",
-        DType::Char => "int8_t",
-        DType::Short => "int16_t",
-        DType::Int => "int",
-        DType::Long => "int64_t",
-        DType::UInt16 => "uint16_t",
-        DType::UInt32 => "uint32_t",
-        DType::UInt64 => "uint64_t",
-        DType::Half => "at::Half",
-        DType::BFloat16 => "at::BFloat16",
-        DType::Float => "float",
-        DType::Double => "double",
-        DType::Float8_e4m3fn => "at::Float8_e4m3fn",
-        DType::Float8_e5m2 => "at::Float8_e5m2",
-        DType::Float8_e4m3fnuz => "at::Float8_e4m3fnuz",
-        DType::Float8_e5m2fnuz => "at::Float8_e5m2fnuz",
-        DType::ComplexHalf | DType::ComplexFloat => "c10::complex<float>",
-        DType::ComplexDouble => "c10::complex<double>",
-    };
-    bail!(RuntimeError, "value cannot be converted to type {name} without overflow")
+    check_fits(value, dtype)
 }
 
-/// How far two tensors may write into each other. PyTorch's `MemOverlapStatus`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Overlap {
-    No,
-    /// Both show exactly the same elements.
-    Full,
-    Partial,
-    /// Gaps or repetitions make it too hard to say; treated as no overlap.
-    Unknown,
-}
-
-/// Do the elements of two tensors share memory? Only tensors without gaps are judged.
-pub(super) fn overlap(a: &View, b: &View) -> Overlap {
-    if a.numel() == 0 || b.numel() == 0 {
-        return Overlap::No;
-    }
-    if !a.layout.is_non_overlapping_and_dense() || !b.layout.is_non_overlapping_and_dense() {
-        return Overlap::Unknown;
-    }
-    if a.storage != b.storage {
-        return Overlap::No;
-    }
-    let bytes = |v: &View| {
-        let item = v.dtype.itemsize() as i64;
-        let start = v.layout.offset.wrapping_mul(item);
-        (start, start.wrapping_add(v.numel().wrapping_mul(item)))
-    };
-    let (a_start, a_end) = bytes(a);
-    let (b_start, b_end) = bytes(b);
-    if (a_start, a_end) == (b_start, b_end) {
-        return if a.strides() == b.strides() { Overlap::Full } else { Overlap::Partial };
-    }
-    if a_start < b_end && b_start < a_end { Overlap::Partial } else { Overlap::No }
-}
-
-/// Refuses a target of which one address is shown at several indices.
-pub(super) fn no_internal_overlap(target: &View) -> Result<()> {
-    if target.layout.has_internal_overlap() {
+/// Refuses a source that shares memory with the target. Only tensors without gaps are judged, as in PyTorch.
+pub(super) fn no_overlap(target: &View, source: &View) -> Result<()> {
+    check_no_partial_overlap(target, source)?;
+    // What is left are tensors that lie apart and tensors that lie on each other.
+    let dense = |view: &View| view.numel() > 0 && view.layout.is_non_overlapping_and_dense();
+    let start = |view: &View| view.layout.offset.wrapping_mul(view.dtype.itemsize() as i64);
+    if target.storage == source.storage && dense(target) && dense(source) && start(target) == start(source) {
         bail!(
             RuntimeError,
-            "unsupported operation: more than one element of the written-to tensor refers to a single memory location. \
-             Please clone() the tensor before performing the operation."
-        );
+            "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single \
+             memory location. Please clone() the tensor before performing the operation."
+        )
     }
     Ok(())
 }
 
-/// Refuses a source that shares memory with the target.
-pub(super) fn no_overlap(target: &View, source: &View) -> Result<()> {
-    match overlap(target, source) {
-        Overlap::Full | Overlap::Partial => refuse_overlap(),
-        Overlap::No | Overlap::Unknown => Ok(()),
-    }
-}
-
-/// Refuses a source that shares memory with the target, unless both are the very same elements.
-pub(super) fn no_partial_overlap(target: &View, source: &View) -> Result<()> {
-    if overlap(target, source) == Overlap::Partial { refuse_overlap() } else { Ok(()) }
-}
-
-fn refuse_overlap() -> Result<()> {
-    bail!(
-        RuntimeError,
-        "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory \
-         location. Please clone() the tensor before performing the operation."
-    )
-}
-
-/// A new tensor with the same values, laid out alike (`clone()`); lazy bits are written out.
-pub fn duplicate(view: &View) -> Result<View> {
-    let out = View::zeros_strided(view.sizes(), view.layout.like_strides(), view.dtype, view.device())?;
-    copy_into(&out, view)?;
-    Ok(out)
-}
-
 /// The tensor itself, or where it has lazy bits a copy with them written out.
 pub(super) fn resolved(view: &View) -> Result<View> {
-    if view.conj || view.neg { duplicate(view) } else { Ok(view.clone()) }
+    if view.conj || view.neg { clone(view) } else { Ok(view.clone()) }
+}
+
+/// A row-major copy; lazy bits are written out.
+pub(super) fn row_major_copy(view: &View) -> Result<View> {
+    let out = View::zeros(view.sizes(), view.dtype, view.device())?;
+    copy_into(&out, view)?;
+    Ok(out)
 }
 
 /// Lets `change` write to the target, by way of a copy where the target has lazy bits.
@@ -175,7 +109,7 @@ pub(super) fn through_bits(target: &View, change: impl FnOnce(&View) -> Result<(
     if !target.conj && !target.neg {
         return change(target);
     }
-    let plain = duplicate(target)?;
+    let plain = clone(target)?;
     change(&plain)?;
     copy_into(target, &plain)
 }
@@ -197,22 +131,38 @@ pub(super) fn size_or_one(layout: &Layout, dim: usize) -> Result<i64> {
     match layout.sizes.get(dim) {
         _ if layout.ndim() == 0 => Ok(1),
         Some(&size) => Ok(size),
-        None => crate::tensor::layout::wrap_dim(dim as i64, layout.ndim()).map(|_| 1),
+        None => wrap_dim(dim as i64, layout.ndim()).map(|_| 1),
     }
 }
 
 /// `size(dim)`: unlike most functions it lets nobody name a dimension of a 0-d tensor.
 pub(super) fn size_at(layout: &Layout, dim: i64) -> Result<(usize, i64)> {
-    let d = crate::tensor::layout::wrap_dim(dim, layout.ndim())?;
-    match layout.sizes.get(d) {
-        Some(&size) => Ok((d, size)),
-        None => bail!(IndexError, "Dimension specified as {dim} but tensor has no dimensions"),
+    if layout.ndim() == 0 {
+        bail!(IndexError, "Dimension specified as {dim} but tensor has no dimensions");
     }
+    let d = wrap_dim(dim, layout.ndim())?;
+    Ok((d, layout.sizes[d]))
+}
+
+/// `expand`, naming the tensor's type in errors as PyTorch does: by its legacy class, or from below the dispatcher.
+pub(super) fn expanded(view: &View, sizes: &[i64]) -> Result<View> {
+    let layout = view.layout.expand(sizes, &view.type_name()).map_err(|error| {
+        let scalar_type = view.dtype.scalar_type();
+        let below = match view.dtype {
+            _ if view.device().is_meta() => format!("expand(Meta{scalar_type}Type"),
+            DType::Byte | DType::Char | DType::Short | DType::Int | DType::Long => return error,
+            DType::Half | DType::Float | DType::Double => return error,
+            _ => format!("expand(CPU{scalar_type}Type"),
+        };
+        let message = error.message.replacen(&format!("expand(torch.{}", view.type_name()), &below, 1);
+        Error { message, ..error }
+    })?;
+    Ok(view.with_layout(layout))
 }
 
 /// Refuses what every in-place operation over index tensors refuses: a target that overlaps itself or an operand.
 pub(super) fn writable(target: &View, operands: &[&View]) -> Result<()> {
-    no_internal_overlap(target)?;
+    check_no_internal_overlap(target)?;
     operands.iter().try_for_each(|operand| no_overlap(target, operand))
 }
 
@@ -261,4 +211,48 @@ pub(super) fn at_least_1d(layout: &Layout) -> Layout {
         layout.strides.push(1);
     }
     layout
+}
+
+/// Copies the elements of one layout of `from` to those of another of `to`, of one dtype and one shape.
+pub(super) fn move_slice(to: &View, to_layout: &Layout, from: &View, from_layout: &Layout) -> Result<()> {
+    let (to_memory, from_memory) = (to.memory()?, from.memory()?);
+    by_width!(to.dtype, T => {
+        let (to, from) = (to_memory.typed::<T>(), from_memory.typed::<T>());
+        walk([to_layout, from_layout], |run| {
+            for i in 0..run.length as i64 {
+                let [write, read] = at(&run, i);
+                set(to.get(write).ok_or_else(lost)?, get(from.get(read).ok_or_else(lost)?));
+            }
+            Ok(())
+        })
+    })
+}
+
+/// The operands' offsets at step `i` of a run.
+pub(super) fn at<const N: usize>(run: &Run<N>, i: i64) -> [usize; N] {
+    std::array::from_fn(|k| (run.offset[k] + i * run.stride[k]) as usize)
+}
+
+/// Copies elements of one dtype whose places are looked up: each from where its layout of `from` says, displaced by the
+/// number that its layout of `table` names.
+pub(super) fn pick(
+    to: &View,
+    to_layout: &Layout,
+    from: &View,
+    from_layout: &Layout,
+    places: &Layout,
+    table: &[i64],
+) -> Result<()> {
+    let (to_memory, from_memory) = (to.memory()?, from.memory()?);
+    by_width!(to.dtype, T => {
+        let (to, from) = (to_memory.typed::<T>(), from_memory.typed::<T>());
+        walk([to_layout, from_layout, places], |run| {
+            for i in 0..run.length as i64 {
+                let [write, read, place] = at(&run, i);
+                let read = (read as i64).wrapping_add(*table.get(place).ok_or_else(lost)?);
+                set(to.get(write).ok_or_else(lost)?, get(from.get(read as usize).ok_or_else(lost)?));
+            }
+            Ok(())
+        })
+    })
 }

@@ -5,7 +5,8 @@ use super::block;
 use super::number::{Number, Real, Stored};
 use super::pointwise::classes::{self, *};
 use super::pointwise::{
-    BinaryOp, Output, Plan, Shape, UnaryOp, add, binary, check_kernel, deliver, held, landing, plan, source, sub, unary,
+    BinaryOp, Output, Plan, Shape, UnaryOp, add, binary, check_kernel, check_sizes, deliver, held, landing, plan,
+    source, sub, unary,
 };
 use super::promote::{Operand, result_type};
 use super::reduce::all;
@@ -102,8 +103,10 @@ kernels! {
 /// # Errors
 /// RuntimeError, worded as PyTorch words it, for operands that do not broadcast or promote and dtypes without an order.
 pub fn compare(op: CompareOp, a: Operand, b: Operand, output: Output, default: DType) -> Result<View> {
+    let sizes = check_sizes(&[a, b], output)?;
     let common = result_type(&[a, b], default)?;
-    let Plan { target, compute } = plan(&[a, b], output, Shape { common, result: DType::Bool, safe_cast: false })?;
+    let shape = Shape { sizes, common, result: DType::Bool, safe_cast: false };
+    let Plan { target, compute } = plan(&[a, b], output, shape)?;
     if !compute {
         return Ok(target);
     }
@@ -117,7 +120,7 @@ pub fn compare(op: CompareOp, a: Operand, b: Operand, output: Output, default: D
         };
         let a = source::<S>(a, &views[0], computed.sizes(), false)?;
         let b = source::<S>(b, &views[1], computed.sizes(), false)?;
-        block::binary::<S, BoolByte>(&computed, a, b, &|a, b, out| {
+        block::binary::<S, BoolByte>(&computed, a, b, 64, &|a, b, out, _| {
             kernel(a, b, out);
             Ok(())
         })?;
@@ -183,7 +186,9 @@ pub fn isclose(a: &View, b: &View, tolerance: Tolerance, default: DType) -> Resu
         |more: &View| binary(BinaryOp::BitwiseOr, (&close).into(), more.into(), Output::InPlace(&close), default);
     if tolerance.equal_nan && a.dtype.is_differentiable() {
         let is_nan = |view: &View| unary(UnaryOp::Isnan, view, new, default);
-        or_in(&both(&is_nan(a)?, &is_nan(b)?)?)?;
+        let nan = is_nan(a)?;
+        // In place, so the first operand must have the result's size; PyTorch's refusal.
+        or_in(&binary(BinaryOp::BitwiseAnd, (&nan).into(), (&is_nan(b)?).into(), Output::InPlace(&nan), default)?)?;
     }
     if tolerance.rtol == 0.0 && tolerance.atol == 0.0 {
         return Ok(close);

@@ -1,7 +1,8 @@
 //! Moving values between tensors: casts, copies, fills, and resolving lazy bits. Knows how dtypes convert only through
 //! [`Element`]. Follows <https://pytorch.org/docs/2.7/generated/torch.Tensor.copy_.html>.
 
-use super::block::{BLOCK, check_no_internal_overlap, check_no_partial_overlap, overlaps, transfer};
+use super::block::{self, BLOCK, check_no_internal_overlap, check_no_partial_overlap, overlaps, transfer};
+use super::number::{Number, Stored};
 use crate::bail;
 use crate::tensor::dispatch;
 use crate::tensor::iterate::{Run, walk};
@@ -85,10 +86,7 @@ pub fn fill(dst: &View, value: Scalar) -> Result<()> {
     }
     let memory = dst.memory()?;
     // The lazy bits apply to what is stored: store what reads back as the value.
-    let value = match value {
-        Scalar::Complex(c) if dst.conj => Scalar::Complex(c.conj()),
-        other => other,
-    };
+    let value = if dst.conj { Scalar::Complex(value.to_complex().conj()) } else { value };
     dispatch!(dst.dtype, T => {
         let element = <T as Element>::store(if dst.neg { negated(value) } else { value });
         let cells = memory.typed::<T>();
@@ -154,19 +152,40 @@ fn convert(dst: &View, src: &View, layout: &Layout) -> Result<()> {
     if dst.dtype == src.dtype && !conj && !neg {
         return transfer(dst, src, layout);
     }
+    if conj || neg {
+        // Convert first, then see to the bits.
+        let plain = View { conj: false, neg: false, ..src.clone() };
+        let converted = if src.dtype == dst.dtype { plain } else { cast(&plain, dst.dtype)? };
+        let layout = if src.dtype == dst.dtype { layout.clone() } else { converted.layout.broadcast_to(dst.sizes()) };
+        return dispatch!(dst.dtype, T => resolve_into::<T>(dst, &converted, &layout, conj, neg));
+    }
     // Every dtype has one type wide enough for its values; blocks pass through it.
     match src.dtype.category() {
-        _ if src.dtype == DType::UInt64 => convert_through::<u64>(dst, src, layout, conj, neg),
-        Category::Bool | Category::Integral => convert_through::<i64>(dst, src, layout, conj, neg),
-        Category::Floating => convert_through::<f64>(dst, src, layout, conj, neg),
-        Category::Complex => convert_through::<Complex<f64>>(dst, src, layout, conj, neg),
+        _ if src.dtype == DType::UInt64 => convert_through::<u64>(dst, src, layout),
+        Category::Bool | Category::Integral => convert_through::<i64>(dst, src, layout),
+        Category::Floating => convert_through::<f64>(dst, src, layout),
+        Category::Complex => convert_through::<Complex<f64>>(dst, src, layout),
     }
+}
+
+/// Copies elements of one dtype, conjugated or negated.
+fn resolve_into<T: Stored>(dst: &View, src: &View, layout: &Layout, conj: bool, neg: bool) -> Result<()> {
+    let target = View { conj: false, neg: false, ..dst.clone() };
+    block::unary::<T, T>(&target, src, layout, 64, &|values, out, _| {
+        for (out, &value) in out.iter_mut().zip(values) {
+            let value = if conj { value.conjugate() } else { value };
+            *out = if neg { value.negate() } else { value };
+        }
+    })
 }
 
 /// A type through which conversions pass without loss.
 trait Wide: Copy + Default {
     fn read(value: Scalar) -> Self;
     fn scalar(self) -> Scalar;
+    fn is_nan(self) -> bool {
+        matches!(self.scalar(), Scalar::Float(f) if f.is_nan())
+    }
 }
 
 macro_rules! wide {
@@ -192,21 +211,21 @@ wide! {
     Complex<f64>: Scalar::to_complex, Scalar::Complex;
 }
 
-fn convert_through<W: Wide>(dst: &View, src: &View, layout: &Layout, conj: bool, neg: bool) -> Result<()> {
+fn convert_through<W: Wide>(dst: &View, src: &View, layout: &Layout) -> Result<()> {
     let mut buffer = [W::default(); BLOCK];
     // Overlapping views of different dtypes cannot both be dense; element by element is the order PyTorch writes in.
     let size = if overlaps(dst, src) { 1 } else { BLOCK };
     let (to, from) = (dst.memory()?, src.memory()?);
+    let whole = dst.dtype.is_integral(false);
+    let signless = matches!(src.dtype, DType::Float8_e4m3fnuz | DType::Float8_e5m2fnuz);
     walk([&dst.layout, layout], |run: Run<2>| {
         for start in (0..run.length).step_by(size) {
             let block = &mut buffer[..size.min(run.length - start)];
             let at = |k: usize| [run.offset[k] + start as i64 * run.stride[k], run.stride[k]];
             dispatch!(src.dtype, S => load_block::<S, W>(from.typed(), at(1), block));
-            if conj {
-                block.iter_mut().for_each(|w| *w = W::read(Scalar::Complex(w.scalar().to_complex().conj())));
-            }
-            if neg {
-                block.iter_mut().for_each(|w| *w = W::read(negated(w.scalar())));
+            if whole && signless {
+                // The NaN of these formats has the bits of a negative zero, and counts as one.
+                block.iter_mut().filter(|w| w.is_nan()).for_each(|w| *w = W::default());
             }
             dispatch!(dst.dtype, D => store_block::<D>(to.typed(), at(0), block.len(), |i| D::store(block[i].scalar())));
         }

@@ -29,6 +29,8 @@ pub fn ones(sizes: &[i64], dtype: DType, device: Device) -> Result<View> {
 pub fn full(sizes: &[i64], value: Scalar, dtype: Option<DType>, default: DType, device: Device) -> Result<View> {
     let dtype = match dtype {
         Some(dtype) => dtype,
+        // Half-precision complex numbers are never inferred here.
+        None if value.category() == Category::Complex && default != DType::Double => DType::ComplexFloat,
         None => number_dtype(value, default)?,
     };
     let out = View::zeros(sizes, dtype, device)?;
@@ -135,25 +137,16 @@ pub fn arange(
     if !is_countable(dtype) {
         unsupported("arange_cpu", dtype, device)?;
     }
-    if dtype.is_integral(true) {
-        for number in [start, end, step] {
-            check_fits(number, DType::Long)?;
-        }
-    }
-    let (first, stop, stride) = (as_double(start)?, as_double(end)?, as_double(step)?);
-    let zero_step = if dtype.is_integral(true) { step.to_i64() == 0 } else { stride == 0.0 };
-    if zero_step || stride.is_nan() {
-        bail!(RuntimeError, "step must be nonzero");
-    }
-    check_range(first, stop, stride, "larger")?;
+    check_range([start, end, step], dtype, "larger")?;
     let length = if dtype == DType::Long {
         // In integers, so that nothing is lost beyond 2^53.
-        let (a, b, s) = (i128::from(start.to_i64()), i128::from(end.to_i64()), i128::from(step.to_i64()));
+        let [a, b, s] = [start, end, step].map(|s| i128::from(s.to_i64()));
         ((b - a + s - s.signum()) / s) as f64
     } else {
-        ((stop - first) / stride).ceil()
+        ((as_double(end)? - as_double(start)?) / as_double(step)?).ceil()
     };
     let out = View::zeros(&[checked_length(length)?], dtype, device)?;
+    let (first, stride) = (start.to_f64(), step.to_f64());
     match dtype {
         DType::Float => vectors::<f32>(&out, first, stride)?,
         DType::Double => vectors::<f64>(&out, first, stride)?,
@@ -167,15 +160,29 @@ pub fn arange(
     Ok(out)
 }
 
-/// `bounds` is how the function calls its two ends in the message.
-fn check_range(first: f64, stop: f64, stride: f64, bounds: &str) -> Result<()> {
+/// Refuses ranges without an end. Integral dtypes take whole numbers only, whatever is asked. `bounds` is how the
+/// function calls its lower end in the message.
+fn check_range(numbers: [Scalar; 3], dtype: DType, bounds: &str) -> Result<[f64; 3]> {
+    let mut parts = [0.0; 3];
+    for (part, number) in parts.iter_mut().zip(numbers) {
+        *part = if dtype.is_integral(true) {
+            check_fits(number, DType::Long)?;
+            number.to_i64() as f64
+        } else {
+            as_double(number)?
+        };
+    }
+    let [first, stop, stride] = parts;
+    if stride == 0.0 || stride.is_nan() {
+        bail!(RuntimeError, "step must be nonzero");
+    }
     if !first.is_finite() || !stop.is_finite() {
         bail!(RuntimeError, "unsupported range: {} -> {}", shown(first), shown(stop));
     }
     if !(stride > 0.0 && stop >= first || stride < 0.0 && stop <= first) {
         bail!(RuntimeError, "upper bound and {bounds} bound inconsistent with step sign");
     }
-    Ok(())
+    Ok(parts)
 }
 
 /// A double as C++ streams write it, as far as messages show one.
@@ -246,25 +253,24 @@ pub fn range(
     if !is_countable(dtype) {
         unsupported("range_cpu", dtype, device)?;
     }
-    let (first, stop, stride) = (as_double(start)?, as_double(end)?, as_double(step)?);
-    let zero_step = if dtype.is_integral(true) { step.to_i64() == 0 } else { stride == 0.0 };
-    if zero_step || stride.is_nan() {
-        bail!(RuntimeError, "step must be nonzero");
-    }
-    check_range(first, stop, stride, "lower")?;
+    let [first, stop, stride] = check_range([start, end, step], dtype, "lower")?;
     let out = View::zeros(&[checked_length(((stop - first) / stride).floor() + 1.0)?], dtype, device)?;
+    let (narrow_first, narrow_stride) = (first as f32, stride as f32);
     match dtype {
-        DType::Float => generate::<f32>(&out, |i| stride.mul_add(i as f64, first) as f32)?,
-        DType::Double => generate::<f64>(&out, |i| stride.mul_add(i as f64, first))?,
-        DType::Half => generate::<f16>(&out, |i| (stride as f32).mul_add(i as f32, first as f32))?,
-        DType::BFloat16 => generate::<bf16>(&out, |i| (stride as f32).mul_add(i as f32, first as f32))?,
+        DType::Float => generate::<f32>(&out, |i| (first + i as f64 * stride) as f32)?,
+        DType::Double => generate::<f64>(&out, |i| first + i as f64 * stride)?,
+        DType::Half => generate::<f16>(&out, |i| narrow_first + i as f32 * narrow_stride)?,
+        DType::BFloat16 => generate::<bf16>(&out, |i| narrow_first + i as f32 * narrow_stride)?,
         _ => integers(&out, |i| start.to_i64().wrapping_add(step.to_i64().wrapping_mul(i)))?,
     }
     Ok(out)
 }
 
 /// The dtype of `linspace` and `logspace`, which complex ends make complex.
-fn spaced_dtype(name: &str, ends: [Scalar; 2], dtype: Option<DType>, default: DType) -> Result<DType> {
+fn spaced_dtype(name: &str, ends: [Scalar; 2], steps: i64, dtype: Option<DType>, default: DType) -> Result<DType> {
+    if steps < 0 {
+        bail!(RuntimeError, "number of steps must be non-negative");
+    }
     if ends.iter().all(|s| s.category() < Category::Complex) {
         return Ok(dtype.unwrap_or(default));
     }
@@ -283,9 +289,6 @@ fn spaced_dtype(name: &str, ends: [Scalar; 2], dtype: Option<DType>, default: DT
 
 /// Refuses what `linspace` and `logspace` cannot make; whether values have to be computed at all.
 fn check_spaced(kernel: &str, steps: i64, dtype: DType, device: Device) -> Result<bool> {
-    if steps < 0 {
-        bail!(RuntimeError, "number of steps must be non-negative");
-    }
     let supported = is_countable(dtype) || dtype.is_complex() && dtype != DType::ComplexHalf;
     if steps > 1 && !supported {
         unsupported(kernel, dtype, device)?;
@@ -305,7 +308,7 @@ pub fn linspace(
     default: DType,
     device: Device,
 ) -> Result<View> {
-    let dtype = spaced_dtype("linspace", [start, end], dtype, default)?;
+    let dtype = spaced_dtype("linspace", [start, end], steps, dtype, default)?;
     let compute = check_spaced("linspace_cpu", steps, dtype, device.available()?)?;
     let out = View::zeros(&[steps], dtype, device)?;
     if steps == 1 {
@@ -403,7 +406,7 @@ pub fn logspace(
     default: DType,
     device: Device,
 ) -> Result<View> {
-    let dtype = spaced_dtype("logspace", [start, end], dtype, default)?;
+    let dtype = spaced_dtype("logspace", [start, end], steps, dtype, default)?;
     let compute = check_spaced("logspace_cpu", steps, dtype, device.available()?)?;
     let out = View::zeros(&[steps], dtype, device)?;
     if dtype.is_complex() {
@@ -437,7 +440,13 @@ fn logarithmic(out: &View, start: Scalar, end: Scalar, steps: i64, base: f64) ->
     // The difference of the ends is taken in their own type.
     let step = rounded(Scalar::Float(b - a), out.dtype) / (steps - 1) as f64;
     dispatch!(out.dtype, T => {
-        generate::<T>(out, |i| Number::from_scalar(Scalar::Float(base.powf(spaced(i, steps, a, b, step)))))
+        generate::<T>(out, |i| {
+            let exponent = match from_nearer_end(i, steps) {
+                Ok(i) => a + step * i as f64,
+                Err(back) => b - step * back as f64,
+            };
+            Number::from_scalar(Scalar::Float(base.powf(exponent)))
+        })
     })
 }
 

@@ -2,15 +2,14 @@
 //! Follows <https://pytorch.org/docs/2.7/generated/torch.Tensor.index_put_.html>. Which elements a subscript means is
 //! decided in `tensor::index`; here they are moved.
 
-use super::check::{Lacks, by_width, duplicate, lost, no_overlap, resolved, sum, supported, through_bits};
-use super::copy::copy_into;
+use super::check::{Lacks, by_width, expanded, fits, lost, no_overlap, pick, resolved, sum, supported, through_bits};
+use super::copy::{clone, copy_into};
 use super::mask::masked_fill_;
 use crate::bail;
 use crate::tensor::index::{Gather, Index, Resolved, resolve};
-use crate::tensor::iterate::walk;
 use crate::tensor::layout::{show, wrap_dim};
 use crate::tensor::memory::{get, set as put};
-use crate::tensor::{DType, Device, Dims, Element, Layout, Result, View, dispatch};
+use crate::tensor::{DType, Device, Dims, Element, Layout, Result, Scalar, View, dispatch};
 
 /// `x[indices]`: a view for basic subscripts, a copy where tensors or booleans index.
 ///
@@ -24,7 +23,7 @@ pub fn index(view: &View, indices: &[Index]) -> Result<View> {
 }
 
 /// `x[indices] = value`, by PyTorch's rules of broadcasting: leading dimensions of size 1 of the value do not count.
-/// A Python number arrives as a 0-d value of the target's dtype.
+/// A Python number comes through [`number`].
 ///
 /// # Errors
 /// As [`resolve`], [`index_put_`] and `copy_`; RuntimeError where the value does not broadcast.
@@ -43,6 +42,15 @@ pub fn set(view: &View, indices: &[Index], value: &View) -> Result<()> {
     }
 }
 
+/// A Python number as the value that [`set`] takes: of the target's dtype, on its device.
+///
+/// # Errors
+/// RuntimeError where the dtype cannot hold the number.
+pub fn number(view: &View, value: Scalar) -> Result<View> {
+    fits(value, view.dtype)?;
+    if view.device().is_meta() { View::zeros(&[], view.dtype, Device::META) } else { View::scalar(value, view.dtype) }
+}
+
 /// Copies `value` into a view, broadcast and converted.
 fn assign(target: &View, value: &View) -> Result<()> {
     if target.sizes() == value.sizes() {
@@ -50,12 +58,10 @@ fn assign(target: &View, value: &View) -> Result<()> {
     }
     if value.ndim() == 0 && !value.device().is_meta() {
         // One element of the target itself must be read before it is overwritten.
-        let value = if value.storage == target.storage { duplicate(value)? } else { value.clone() };
-        return copy_into(target, &value.with_layout(value.layout.expand(target.sizes(), &value.type_name())?));
+        let value = if value.storage == target.storage { clone(value)? } else { value.clone() };
+        return copy_into(target, &expanded(&value, target.sizes())?);
     }
-    let value = without_leading_ones(value)?;
-    let layout = value.layout.expand(target.sizes(), &value.type_name())?;
-    copy_into(target, &value.with_layout(layout))
+    copy_into(target, &expanded(&without_leading_ones(value)?, target.sizes())?)
 }
 
 fn without_leading_ones(value: &View) -> Result<View> {
@@ -82,21 +88,7 @@ pub fn index_tensors(view: &View, indices: &[Option<View>]) -> Result<View> {
     supported("index_cpu", view.dtype, Lacks::Float8)?;
     let order = Layout::iteration_order(plan.sizes(), &[out.strides()]);
     let (table, places) = plan.displacements(&order)?;
-    let (from, to) = (view.memory()?, out.memory()?);
-    by_width!(view.dtype, T => {
-        let (from, to) = (from.typed::<T>(), to.typed::<T>());
-        walk([&out.layout, &plan.source, &places], |run| {
-            for i in 0..run.length as i64 {
-                let [write, read, place] = [0, 1, 2].map(|k| run.offset[k] + i * run.stride[k]);
-                let read = read.wrapping_add(*table.get(place as usize).ok_or_else(lost)?);
-                let (Some(from), Some(to)) = (from.get(read as usize), to.get(write as usize)) else {
-                    return Err(lost());
-                };
-                put(to, get(from));
-            }
-            Ok(())
-        })?;
-    });
+    pick(&out, &out.layout, &view, &plan.source, &places, &table)?;
     Ok(out)
 }
 
@@ -240,3 +232,6 @@ fn walk_in_order<const N: usize>(
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

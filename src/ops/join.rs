@@ -186,3 +186,6 @@ pub fn column_stack(tensors: &[View]) -> Result<View> {
     let column = |view: &View| if view.ndim() < 2 { reshape(view, &[view.numel(), 1]) } else { Ok(view.clone()) };
     hstack(&prepared(tensors, "column_stack", column)?)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,17 +1,17 @@
 //! Operations steered by a mask or a condition: `masked_fill`, `masked_select`, `masked_scatter`, `where`, `nonzero`.
 //! Follows <https://pytorch.org/docs/2.7/generated/torch.masked_select.html> and its neighbours.
 
+use super::block::{check_no_internal_overlap, check_no_partial_overlap};
 use super::check::{
-    Lacks, by_width, duplicate, fits, lost, no_internal_overlap, no_meta_kernel, no_partial_overlap, resolved, same_device,
-    supported, through_bits,
+    Lacks, at_least_1d, by_width, expanded, fits, lost, no_meta_kernel, resolved, same_device, supported, through_bits,
 };
-use super::copy::{cast, copy_into};
+use super::copy::{cast, check_output_sizes, copy_into};
 use crate::bail;
 use crate::tensor::index as subscript;
 use crate::tensor::iterate::walk;
-use crate::tensor::layout::{broadcast_sizes, show};
+use crate::tensor::layout::broadcast_sizes;
 use crate::tensor::memory::{get, set as put};
-use crate::tensor::{DType, Element, Error, Layout, Result, Scalar, View, dispatch};
+use crate::tensor::{DType, Element, Layout, Result, Scalar, View, dispatch};
 
 /// `x.masked_fill_(mask, value)`: the value where the mask, broadcast, is true.
 ///
@@ -30,16 +30,9 @@ pub fn masked_fill_(view: &View, mask: &View, value: Scalar) -> Result<()> {
             mask.dtype.cpp_name()
         );
     }
-    no_partial_overlap(view, mask)?;
+    check_no_partial_overlap(view, mask)?;
     let sizes = sizes?;
-    if sizes.as_slice() != view.sizes() {
-        bail!(
-            RuntimeError,
-            "output with shape {} doesn't match the broadcast shape {}",
-            show(view.sizes()),
-            show(&sizes)
-        );
-    }
+    check_output_sizes(view, &sizes)?;
     supported("masked_fill", view.dtype, Lacks::Float8)?;
     fits(value, view.dtype)?;
     through_bits(view, |view| {
@@ -98,15 +91,15 @@ pub fn masked_select(view: &View, mask: &View) -> Result<View> {
         bail!(RuntimeError, "masked_select: expected BoolTensor for mask");
     }
     let sizes = broadcast_sizes(mask.sizes(), view.sizes())?;
-    if !sizes.contains(&0) {
-        supported("masked_select", view.dtype, Lacks::BareUnsigned)?;
-    }
     let view = resolved(view)?;
     let (source, masked) = (view.layout.broadcast_to(&sizes), mask.layout.broadcast_to(&sizes));
     let (from, mask_memory) = (view.memory()?, mask.memory()?);
     let truth = mask_memory.typed::<u8>();
     let is_true = |&(_, at): &(i64, i64)| truth.get(at as usize).is_some_and(|cell| get(cell) != 0);
     let chosen: Vec<i64> = source.offsets().zip(masked.offsets()).filter(is_true).map(|(at, _)| at).collect();
+    if !chosen.is_empty() {
+        supported("masked_select", view.dtype, Lacks::BareUnsigned)?;
+    }
     let out = View::zeros(&[chosen.len() as i64], view.dtype, view.device())?;
     let to = out.memory()?;
     by_width!(view.dtype, T => {
@@ -127,7 +120,7 @@ pub fn masked_scatter_(view: &View, mask: &View, source: &View) -> Result<()> {
     if [view, mask, source].iter().any(|v| v.device().is_meta()) {
         return Ok(());
     }
-    no_internal_overlap(view)?;
+    check_no_internal_overlap(view)?;
     if view.dtype != source.dtype {
         bail!(
             RuntimeError,
@@ -136,11 +129,7 @@ pub fn masked_scatter_(view: &View, mask: &View, source: &View) -> Result<()> {
             source.dtype.scalar_type()
         );
     }
-    let masked = mask.layout.expand(view.sizes(), &mask.type_name()).map_err(|error| {
-        // PyTorch names the type from below its dispatcher here.
-        let (seen, below) = (format!("torch.{}", mask.type_name()), format!("CPU{}Type", mask.dtype.scalar_type()));
-        Error { message: error.message.replacen(&seen, &below, 1), ..error }
-    })?;
+    let masked = expanded(mask, view.sizes())?.layout;
     if mask.dtype != DType::Bool {
         bail!(
             RuntimeError,
@@ -192,9 +181,9 @@ pub fn nonzero(view: &View) -> Result<View> {
 
 /// `torch.where(condition)`: the columns of [`nonzero`], of which a 0-d tensor has one.
 pub fn nonzero_columns(view: &View) -> Result<Vec<View>> {
-    let positions = nonzero(&view.with_layout(super::check::at_least_1d(&view.layout)))?;
+    let positions = nonzero(&view.with_layout(at_least_1d(&view.layout)))?;
     Ok((0..positions.sizes().get(1).copied().unwrap_or(0))
-        .map(|column| positions.with_layout(positions.layout.select(1, column as i64)))
+        .map(|column| positions.with_layout(positions.layout.select(1, column)))
         .collect())
 }
 
@@ -245,9 +234,8 @@ pub fn where_(condition: &View, x: &View, y: &View, dtype: DType) -> Result<View
 
 /// The tensor in a dtype, its lazy bits written out.
 fn promoted(view: &View, dtype: DType) -> Result<View> {
-    match view.dtype == dtype {
-        true if view.conj || view.neg => duplicate(view),
-        true => Ok(view.clone()),
-        false => cast(view, dtype),
-    }
+    if view.dtype == dtype { resolved(view) } else { cast(view, dtype) }
 }
+
+#[cfg(test)]
+mod tests;

@@ -10,6 +10,7 @@ mod unary;
 pub use arithmetic::{add, div, pow, rsub, sub};
 pub(crate) use binary::held;
 pub use binary::{BinaryOp, Rounding, binary};
+pub(crate) use complex::multiply_tail;
 pub use unary::{UnaryOp, conj, conj_physical, unary};
 
 use super::block::{Source, check_no_internal_overlap, check_no_partial_overlap};
@@ -19,6 +20,7 @@ use super::promote::Operand;
 use crate::bail;
 use crate::tensor::layout::{broadcast_sizes, show};
 use crate::tensor::{DType, Device, Dims, Layout, Result, Scalar, View, can_cast};
+use smallvec::SmallVec;
 
 /// Where a result goes.
 #[derive(Clone, Copy, Debug)]
@@ -89,6 +91,7 @@ pub(crate) struct Plan {
 
 /// What a result is like before its elements are known.
 pub(crate) struct Shape {
+    pub sizes: Dims,
     /// The dtype the operands are computed in.
     pub common: DType,
     /// The dtype of a new result.
@@ -97,14 +100,17 @@ pub(crate) struct Shape {
     pub safe_cast: bool,
 }
 
-/// Checks operands and output against each other, in PyTorch's order, and allocates a new result.
-pub(crate) fn plan(operands: &[Operand], output: Output, shape: Shape) -> Result<Plan> {
-    let tensors = || operands.iter().filter_map(|o| if let Operand::Tensor(view) = o { Some(*view) } else { None });
+/// The first checks, before any on dtypes: may the output be written, and do all sizes fit together?
+pub(crate) fn check_sizes(operands: &[Operand], output: Output) -> Result<Dims> {
     if let Some(out) = output.view() {
         check_no_internal_overlap(out)?;
-        tensors().try_for_each(|t| check_no_partial_overlap(out, t))?;
+        tensors(operands).try_for_each(|t| check_no_partial_overlap(out, t))?;
     }
-    let sizes = common_sizes(operands, output)?;
+    common_sizes(operands, output)
+}
+
+/// The rest of the checks, in PyTorch's order; allocates a new result.
+pub(crate) fn plan(operands: &[Operand], output: Output, shape: Shape) -> Result<Plan> {
     if let Some(out) = output.view()
         && shape.safe_cast
         && !can_cast(shape.common, out.dtype)
@@ -116,23 +122,38 @@ pub(crate) fn plan(operands: &[Operand], output: Output, shape: Shape) -> Result
             out.dtype.scalar_type()
         );
     }
-    let device = common_device(tensors(), output)?;
+    let device = common_device(tensors(operands), output)?;
+    let sizes = &shape.sizes;
     let target = match output {
         Output::InPlace(view) => view.clone(),
         Output::Out(view) if view.sizes() == sizes.as_slice() => view.clone(),
-        Output::Out(view) => resized(view, &sizes, result_strides(&sizes, tensors()))?,
-        Output::New => View::zeros_strided(&sizes, result_strides(&sizes, tensors()), shape.result, device)?,
+        Output::Out(view) => resized(view, sizes, result_strides(operands, &shape))?,
+        Output::New => View::zeros_strided(sizes, result_strides(operands, &shape), shape.result, device)?,
     };
     let compute = !device.is_meta() && !target.device().is_meta();
     Ok(Plan { target, compute })
 }
 
-fn result_strides<'v>(sizes: &[i64], tensors: impl Iterator<Item = &'v View>) -> Dims {
-    let layouts: smallvec::SmallVec<[&Layout; 3]> = tensors.map(|t| &t.layout).collect();
-    if layouts.is_empty() {
-        return crate::tensor::layout::contiguous_strides(sizes);
-    }
-    Layout::elementwise_strides(sizes, &layouts)
+fn tensors<'v>(operands: &[Operand<'v>]) -> impl Iterator<Item = &'v View> {
+    operands.iter().filter_map(|operand| match operand {
+        Operand::Tensor(view) => Some(*view),
+        Operand::Number(_) => None,
+    })
+}
+
+/// A new result is laid out like the operands, as they are once lazy bits are carried out and dtypes converted; a
+/// number counts as a 0-d tensor.
+fn result_strides(operands: &[Operand], shape: &Shape) -> Dims {
+    let converted: SmallVec<[Layout; 3]> = operands
+        .iter()
+        .map(|operand| match operand {
+            Operand::Tensor(view) if view.dtype == shape.common && !view.conj && !view.neg => view.layout.clone(),
+            Operand::Tensor(view) => Layout { strides: view.layout.like_strides(), ..view.layout.clone() },
+            Operand::Number(_) => Layout { sizes: Dims::new(), strides: Dims::new(), offset: 0 },
+        })
+        .collect();
+    let layouts: SmallVec<[&Layout; 3]> = converted.iter().collect();
+    Layout::elementwise_strides(&shape.sizes, &layouts)
 }
 
 fn common_sizes(operands: &[Operand], output: Output) -> Result<Dims> {

@@ -1,22 +1,15 @@
 //! Copies with the elements in other places: rolled, flipped, repeated, cut to a triangle, laid on a diagonal.
 //! Follows <https://pytorch.org/docs/2.7/generated/torch.roll.html> and its neighbours.
 
-use super::check::{Lacks, by_width, duplicate, lost, resolved, size_at, supported};
-use super::copy::{contiguous, copy_into};
-use super::gather::{index_select, move_slice};
+use super::check::{Lacks, by_width, lost, move_slice, resolved, row_major_copy, size_at, supported};
+use super::copy::{clone, contiguous, copy_into};
+use super::gather::index_select;
 use super::join::cat;
 use super::view::{diagonal, distinct_dims, expand, flatten, narrow, transpose, unsqueeze};
 use crate::bail;
 use crate::tensor::layout::{Dims, contiguous_strides, wrap_dim};
 use crate::tensor::memory::{get, set};
 use crate::tensor::{DType, Device, Layout, Result, View, dispatch};
-
-/// A row-major copy; lazy bits are written out.
-fn row_major_copy(view: &View) -> Result<View> {
-    let out = View::zeros(view.sizes(), view.dtype, view.device())?;
-    copy_into(&out, view)?;
-    Ok(out)
-}
 
 /// `roll(shifts, dims)`: moves elements along dimensions, what falls off one end coming in at the other. Without
 /// dimensions the elements move in row-major order.
@@ -40,7 +33,7 @@ pub fn roll(view: &View, shifts: &[i64], dims: &[i64]) -> Result<View> {
 
 fn roll_one(view: &View, shift: i64, dim: i64) -> Result<View> {
     if view.numel() == 0 {
-        return duplicate(view);
+        return clone(view);
     }
     let (_, size) = size_at(&view.layout, dim)?;
     let start = (i128::from(size) - i128::from(shift)).rem_euclid(i128::from(size)) as i64;
@@ -60,7 +53,7 @@ pub fn flip(view: &View, dims: &[i64]) -> Result<View> {
         }
     }
     if mirrored.strides == view.layout.strides || view.numel() <= 1 {
-        return duplicate(&view);
+        return clone(&view);
     }
     let out = View::zeros_strided(view.sizes(), view.layout.like_strides(), view.dtype, view.device())?;
     if out.device().is_meta() {
@@ -265,9 +258,9 @@ pub fn triangle(view: &View, side: Triangle, k: i64) -> Result<View> {
     by_width!(view.dtype, T => {
         let (from, to) = (from.typed::<T>(), to.typed::<T>());
         for (i, read) in view.layout.offsets().enumerate() {
-            let (row, column) = (i as i64 / columns % rows, i as i64 % columns);
-            let distance = column - row;
-            let kept = if side == Triangle::Lower { distance <= k } else { distance >= k };
+            // For an absurd `k` the sum wraps, as it does in PyTorch.
+            let (edge, column) = ((i as i64 / columns % rows).wrapping_add(k), i as i64 % columns);
+            let kept = if side == Triangle::Lower { column < edge.wrapping_add(1) } else { column >= edge };
             if kept {
                 set(to.get(i).ok_or_else(lost)?, get(from.get(read as usize).ok_or_else(lost)?));
             }
@@ -315,3 +308,6 @@ pub fn diagflat(view: &View, offset: i64) -> Result<View> {
     };
     diag(&flat.with_layout(layout), offset)
 }
+
+#[cfg(test)]
+mod tests;

@@ -87,21 +87,22 @@ impl Reduction {
         view.sizes().iter().zip(&self.reduced).filter(|&(_, &gone)| gone).map(|(&size, _)| size).product()
     }
 
-    /// Refuses reductions of nothing, for operations whose value then would be undefined.
-    pub fn check_nonempty(&self, view: &View, name: &str, whole: bool) -> Result<()> {
+    /// Refuses reductions of nothing, for operations whose value then would be undefined. `dims` are named as the caller
+    /// named them.
+    pub fn check_nonempty(&self, view: &View, name: &str, dims: Option<&[i64]>) -> Result<()> {
         if view.numel() != 0 {
             return Ok(());
         }
-        if whole {
+        let Some(dims) = dims.filter(|dims| !dims.is_empty()) else {
             bail!(
                 RuntimeError,
                 "{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with \
                  the 'dim' argument."
             );
-        }
-        for (d, (&size, &gone)) in view.sizes().iter().zip(&self.reduced).enumerate() {
-            if gone && size == 0 {
-                bail!(IndexError, "{name}(): Expected reduction dim {d} to have non-zero size.");
+        };
+        for &dim in dims {
+            if view.sizes().get(wrap_dim(dim, view.ndim())?) == Some(&0) {
+                bail!(IndexError, "{name}(): Expected reduction dim {dim} to have non-zero size.");
             }
         }
         Ok(())

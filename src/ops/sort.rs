@@ -1,9 +1,10 @@
 //! `sort`, `argsort`, `topk` and `unique`.
 //! Follows <https://pytorch.org/docs/2.7/generated/torch.sort.html>. NaN is greater than every number.
 
-use super::check::{Lacks, by_width, lost, not_implemented, resolved, size_or_one, supported};
+use super::check::{Lacks, by_width, lost, move_slice, not_implemented, resolved, size_at, size_or_one, supported};
 use super::copy::contiguous;
-use super::introsort::{nth_element, partial_sort};
+use super::introsort::{self, nth_element, partial_sort};
+use super::view::movedim;
 use crate::bail;
 use crate::tensor::layout::{Dims, wrap_dim};
 use crate::tensor::memory::{get, set};
@@ -39,7 +40,7 @@ fn rank_of(dtype: DType, value: Scalar) -> u64 {
 }
 
 /// Every line of a tensor along a dimension: the layouts of its elements, one by one.
-fn lines(layout: &Layout, dim: usize) -> (Layout, i64, i64) {
+fn line_starts(layout: &Layout, dim: usize) -> (Layout, i64, i64) {
     let mut starts = layout.clone();
     if layout.ndim() == 0 {
         return (starts, 1, 1);
@@ -83,7 +84,7 @@ pub fn sort(view: &View, dim: i64, descending: bool, stable: bool) -> Result<(Vi
         if stable || by_digits {
             items.sort_by(|a, b| if descending { b.0.cmp(&a.0) } else { a.0.cmp(&b.0) });
         } else {
-            super::introsort::sort(items, &less);
+            introsort::sort(items, &less);
         }
     })?;
     Ok((values, places))
@@ -93,9 +94,9 @@ pub fn sort(view: &View, dim: i64, descending: bool, stable: bool) -> Result<(Vi
 fn arrange(view: &View, dim: usize, values: &View, places: &View, order: impl Fn(&mut [Ranked])) -> Result<()> {
     let (from, to, to_places) = (view.memory()?, values.memory()?, places.memory()?);
     let to_places = to_places.typed::<i64>();
-    let (starts, size, stride) = lines(&view.layout, dim);
-    let (value_starts, kept, value_stride) = lines(&values.layout, dim);
-    let (place_starts, _, place_stride) = lines(&places.layout, dim);
+    let (starts, size, stride) = line_starts(&view.layout, dim);
+    let (value_starts, kept, value_stride) = line_starts(&values.layout, dim);
+    let (place_starts, _, place_stride) = line_starts(&places.layout, dim);
     let mut items: Vec<Ranked> = Vec::with_capacity(size as usize);
     for ((start, value_start), place_start) in starts.offsets().zip(value_starts.offsets()).zip(place_starts.offsets())
     {
@@ -138,10 +139,12 @@ pub fn topk(view: &View, k: i64, dim: i64, largest: bool, sorted: bool) -> Resul
     if view.device().is_meta() {
         return Ok((values, places));
     }
-    if view.dtype == DType::Bool || view.dtype.is_complex() {
-        return not_implemented("topk_cpu", view.dtype);
+    if view.ndim() > 0 {
+        if view.dtype == DType::Bool || view.dtype.is_complex() {
+            return not_implemented("topk_cpu", view.dtype);
+        }
+        supported("topk_cpu", view.dtype, Lacks::Float8)?;
     }
-    supported("topk_cpu", view.dtype, Lacks::Float8)?;
     let view = resolved(view)?;
     let count = k as usize;
     if values.numel() == 0 {
@@ -155,7 +158,7 @@ pub fn topk(view: &View, k: i64, dim: i64, largest: bool, sorted: bool) -> Resul
         } else {
             nth_element(items, last, &less);
             if sorted {
-                super::introsort::sort(&mut items[..last], &less);
+                introsort::sort(&mut items[..last], &less);
             }
         }
     })?;
@@ -205,7 +208,8 @@ fn distinct(view: &View, sorting: bool) -> Result<Unique> {
         }
     });
     if sorting {
-        items.sort_by_key(|item| item.0);
+        // Only NaNs can tell that this is not a stable sort.
+        introsort::sort(&mut items, &|a: &Ranked, b: &Ranked| a.0 < b.0);
     }
     let is_nan = |item: &Ranked| view.dtype.is_floating_point() && item.0 == u64::MAX;
     let inverse = View::zeros(view.sizes(), DType::Long, Device::CPU)?;
@@ -236,3 +240,71 @@ fn distinct(view: &View, sorting: bool) -> Result<Unique> {
     let counts = View::from_scalars(&[counts.len() as i64], DType::Long, counts.into_iter().map(Scalar::Int))?;
     Ok(Unique { values, inverse, counts })
 }
+
+/// `torch.unique(x, dim=…)`, or where `sorting` is off `torch.unique_consecutive(x, dim=…)`: the distinct slices of a
+/// dimension, ordered by their elements.
+///
+/// # Errors
+/// RuntimeError for other dimensions of size 0 and dtypes PyTorch refuses; NotImplementedError without data.
+pub fn unique_slices(view: &View, dim: i64, sorting: bool) -> Result<Unique> {
+    if view.device().is_meta() {
+        return super::check::no_meta_kernel(if sorting { "unique_dim" } else { "unique_consecutive" });
+    }
+    if !sorting && view.ndim() == 1 {
+        wrap_dim(dim, 1)?;
+        return distinct(view, false);
+    }
+    if view.dtype.is_float8() || view.dtype.is_complex() {
+        return not_implemented("unique_dim", view.dtype);
+    }
+    let (d, count) = size_at(&view.layout, dim)?;
+    let empty = view.sizes().iter().filter(|&&size| size == 0).count();
+    if count == 0 {
+        if empty > 1 {
+            bail!(RuntimeError, "Number of zero sized dimensions is more than one, so unique cannot be applied ");
+        }
+        let none = View::zeros(&[0], DType::Long, Device::CPU)?;
+        let values = View::zeros(view.sizes(), view.dtype, Device::CPU)?;
+        return Ok(Unique { values, inverse: none.clone(), counts: none });
+    }
+    if empty > 0 {
+        bail!(RuntimeError, "There are 0 sized dimensions, and they aren't selected, so unique cannot be applied");
+    }
+    let rows = resolved(&movedim(view, &[d as i64], &[0])?)?;
+    let memory = rows.memory()?;
+    let mut items: Vec<(Vec<u64>, i64)> = Vec::with_capacity(count as usize);
+    for row in 0..count {
+        let ranks = rows.layout.select(0, row);
+        let ranks = ranks.offsets().map(|at| rank_of(rows.dtype, rows.read(&memory, at)));
+        items.push((ranks.collect(), row));
+    }
+    if sorting {
+        items.sort_by(|a, b| a.0.cmp(&b.0));
+    }
+    let (mut firsts, mut counts) = (Vec::new(), Vec::new());
+    let mut inverse = vec![Scalar::Int(0); count as usize];
+    for (n, (ranks, row)) in items.iter().enumerate() {
+        let continues = n.checked_sub(1).and_then(|p| items.get(p)).is_some_and(|(previous, _)| previous == ranks);
+        match counts.last_mut() {
+            Some(Scalar::Int(count)) if continues => *count += 1,
+            _ => {
+                firsts.push(*row);
+                counts.push(Scalar::Int(1));
+            }
+        }
+        if let Some(place) = inverse.get_mut(*row as usize) {
+            *place = Scalar::Int(counts.len() as i64 - 1);
+        }
+    }
+    let mut sizes = Dims::from_slice(rows.sizes());
+    sizes[0] = firsts.len() as i64;
+    let chosen = View::zeros(&sizes, view.dtype, Device::CPU)?;
+    for (place, &first) in firsts.iter().enumerate() {
+        move_slice(&chosen, &chosen.layout.select(0, place as i64), &rows, &rows.layout.select(0, first))?;
+    }
+    let numbers = |numbers: Vec<Scalar>| View::from_scalars(&[numbers.len() as i64], DType::Long, numbers);
+    Ok(Unique { values: movedim(&chosen, &[0], &[d as i64])?, inverse: numbers(inverse)?, counts: numbers(counts)? })
+}
+
+#[cfg(test)]
+mod tests;

@@ -4,12 +4,12 @@
 
 use super::check::size_at;
 use crate::bail;
-use crate::tensor::layout::show;
+use crate::tensor::layout::{show, wrap_dim};
 use crate::tensor::{Result, View};
 
 /// One view per index of a dimension.
 pub fn unbind(view: &View, dim: i64) -> Result<Vec<View>> {
-    let (d, size) = size_at(&view.layout, dim)?;
+    let (d, size) = size_at(&view.layout, wrap_dim(dim, view.ndim())? as i64)?;
     Ok((0..size).map(|i| view.with_layout(view.layout.select(d, i))).collect())
 }
 

@@ -2,8 +2,8 @@
 //! back to a copy. Follows <https://pytorch.org/docs/2.7/tensor_view.html>. The algebra is `Layout`'s; here are the rules
 //! and error texts of each function.
 
-use super::check::size_at;
-use super::copy;
+use super::check::{expanded, row_major_copy, size_at};
+use super::copy::copy_into;
 use crate::bail;
 use crate::tensor::layout::{Dims, contiguous_strides, infer_size, show, wrap_dim};
 use crate::tensor::tensor::check_bounds;
@@ -206,7 +206,7 @@ pub fn view_as_complex(view: &View) -> Result<View> {
 
 /// `expand` or `broadcast_to`: repeats dimensions of size 1 without a copy; `-1` keeps a size.
 pub fn expand(view: &View, sizes: &[i64]) -> Result<View> {
-    view.layout.expand(sizes, &view.type_name()).map(|layout| view.with_layout(layout))
+    expanded(view, sizes)
 }
 
 /// Any sizes and strides over the storage. Without an offset the tensor's own is kept.
@@ -228,15 +228,16 @@ pub fn as_strided(view: &View, sizes: &[i64], strides: &[i64], offset: Option<i6
         return Err(overflow());
     }
     if !view.device().is_meta() {
-        if layout.offset < -1 && !sizes.contains(&0) {
+        if layout.offset < -i64::from(!sizes.is_empty()) && !sizes.contains(&0) {
             bail!(
                 RuntimeError,
-                "Storage size calculation overflowed with sizes={} and strides={}",
+                "Storage size calculation overflowed with sizes={}{}",
                 show(sizes),
-                show(strides)
+                if sizes.is_empty() { String::new() } else { format!(" and strides={}", show(strides)) }
             );
         }
-        check_bounds(&layout, view.dtype, view.storage.nbytes())?;
+        check_bounds(&layout, view.dtype, view.storage.nbytes())
+            .map_err(|error| Error { message: error.message.replace("=[] and strides=[]", "=[]"), ..error })?;
     }
     if layout.offset < 0 {
         bail!(RuntimeError, "Tensor: invalid storage offset {}", layout.offset);
@@ -317,7 +318,7 @@ pub fn reshape(view: &View, shape: &[i64]) -> Result<View> {
     match view.layout.compute_stride(&sizes) {
         Some(strides) => Ok(view.with_layout(Layout { sizes, strides, offset: view.layout.offset })),
         None => {
-            let copy = copy::contiguous(view)?;
+            let copy = row_major_copy(view)?;
             let strides = contiguous_strides(&sizes);
             let offset = copy.layout.offset;
             Ok(copy.with_layout(Layout { sizes, strides, offset }))
@@ -345,7 +346,7 @@ pub fn flatten(view: &View, start: i64, end: i64) -> Result<View> {
 
 /// `ravel`: one dimension, a view where the elements lie in order.
 pub fn ravel(view: &View) -> Result<View> {
-    reshape(&copy::contiguous(view)?, &[-1])
+    reshape(&if view.layout.is_contiguous() { view.clone() } else { row_major_copy(view)? }, &[-1])
 }
 
 /// Gives one dimension several sizes, of which one may be `-1`.
@@ -354,7 +355,7 @@ pub fn unflatten(view: &View, dim: i64, sizes: &[i64]) -> Result<View> {
     if sizes.is_empty() {
         bail!(RuntimeError, "unflatten: sizes must be non-empty");
     }
-    let (_, size) = size_at(&view.layout, dim)?;
+    let (_, size) = size_at(&view.layout, d as i64)?;
     let inferred = infer_size(sizes, size).map_err(|error| {
         if error.message.contains("is invalid for input of size") {
             Error::runtime(format!(
@@ -398,6 +399,9 @@ pub fn channels_last(view: &View, rank: usize) -> Result<View> {
         return Ok(view.clone());
     }
     let out = View::zeros_strided(view.sizes(), strides, view.dtype, view.device())?;
-    copy::copy_into(&out, view)?;
+    copy_into(&out, view)?;
     Ok(out)
 }
+
+#[cfg(test)]
+mod tests;

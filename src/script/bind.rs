@@ -56,7 +56,7 @@ pub fn bind<'s>(
         }
     }
     let count = arguments.positional.len() + arguments.keywords.len();
-    let mut plausible = signatures.clone().filter(|s| {
+    let mut plausible = signatures.clone().filter(|s| !s.hidden).filter(|s| {
         let params = s.visible(method.is_some());
         let required = params.iter().filter(|p| p.default.is_none()).count();
         (required..=params.len()).contains(&count)
@@ -244,7 +244,7 @@ fn no_combination<'s>(
         got += ", ";
     }
     let mut text = format!("{name}() received an invalid combination of arguments - got ({got}), but expected ");
-    let listings: Vec<String> = signatures.map(|s| s.listing(method)).collect();
+    let listings: Vec<String> = signatures.filter(|s| !s.hidden).map(|s| s.listing(method)).collect();
     match listings.as_slice() {
         [only] => text += only,
         several => {

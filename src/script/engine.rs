@@ -169,7 +169,15 @@ fn register_subscripts(module: &mut Module, state: &Rc<State>) {
         });
         let this = state.clone();
         add(module, "index$set$", &[class, TypeId::of::<Dynamic>(), TypeId::of::<Dynamic>()], move |args| match args {
-            [target, index, value] => subscript::set(&this, &to_value(target)?, index, value).map(|()| Dynamic::UNIT),
+            [target, index, value] => {
+                let object = to_value(target)?;
+                if let Some(changed) = subscript::with_entry(&object, index, value)? {
+                    // Dictionaries are values in scripts: the variable gets the changed one.
+                    **target = to_dynamic(changed);
+                    return Ok(Dynamic::UNIT);
+                }
+                subscript::set(&this, &object, index, value).map(|()| Dynamic::UNIT)
+            }
             _ => Ok(Dynamic::UNIT),
         });
     }

@@ -1,7 +1,8 @@
 //! Errors on their way out of the script engine: our errors travel as thrown values, the engine's own are put into
 //! Python's words. No name of a Rust type leaves this file.
 
-use super::functions::{Receiver, class_of};
+use super::functions::{Receiver, Registry, class_of, registry};
+use super::signature::Kind;
 use super::state::State;
 use super::value::CLASSES;
 use crate::tensor::{Error, ErrorKind};
@@ -39,25 +40,36 @@ pub fn thrown(error: Error) -> Box<EvalAltResult> {
     EvalAltResult::ErrorRuntime(Dynamic::from(Thrown(error)), Position::NONE).into()
 }
 
-/// AttributeError in Python's words, with the nearest name as a suggestion in the text after a blank line.
-pub fn no_attribute(_state: &State, value: &Value, name: &str) -> Error {
-    Error::attribute(match value {
+/// AttributeError in Python's words, with the nearest name as a hint.
+pub fn no_attribute(state: &State, value: &Value, name: &str) -> Error {
+    let error = Error::attribute(match value {
         Value::Module(module) => format!("module '{module}' has no attribute '{name}'"),
         Value::Type(class) => {
             format!("type object '{}' has no attribute '{name}'", class.rsplit('.').next().unwrap_or(class))
         }
         other => format!("'{}' object has no attribute '{name}'", other.type_name()),
-    })
+    });
+    with_suggestion(error, suggestion(state.registry, receiver_of(value), name))
+}
+
+fn with_suggestion(error: Error, known: Option<&str>) -> Error {
+    match known {
+        Some(known) => error.with_hint(format!("did you mean '{known}'?")),
+        None => error,
+    }
+}
+
+fn receiver_of(value: &Value) -> Option<Receiver> {
+    match value {
+        Value::Module("torch") => Some(Receiver::Module("")),
+        Value::Module(module) => Some(Receiver::Module(module)),
+        value => class_of(value).map(Receiver::Class),
+    }
 }
 
 /// The known name most like the one that was not found, for "did you mean".
-pub fn suggestion(state: &State, value: Option<&Value>, name: &str) -> Option<&'static str> {
-    let receiver = match value {
-        Some(Value::Module("torch")) | None => Receiver::Module(""),
-        Some(Value::Module(module)) => Receiver::Module(module),
-        Some(value) => Receiver::Class(class_of(value)?),
-    };
-    let names = state.registry.names(receiver);
+pub fn suggestion(registry: &Registry, receiver: Option<Receiver>, name: &str) -> Option<&'static str> {
+    let names = registry.names(receiver?);
     let scored = names.into_iter().map(|known| (strsim::damerau_levenshtein(known, name), known));
     let (distance, known) = scored.min()?;
     (distance <= 2 && distance < name.len()).then_some(known)
@@ -149,7 +161,15 @@ fn function_not_found(signature: &str, source: &str, at: Position) -> Fault {
     } else {
         return fault(ErrorKind::NameError, format!("name '{name}' is not defined"), at);
     };
-    fault(ErrorKind::AttributeError, message, at)
+    let receiver = match python_type(first) {
+        "module" => Some(Receiver::Module("")),
+        "Tensor" => Some(Receiver::Class(Kind::Tensor)),
+        "torch.storage.UntypedStorage" => Some(Receiver::Class(Kind::UntypedStorage)),
+        _ => None,
+    };
+    let mut fault = fault(ErrorKind::AttributeError, message, at);
+    fault.error = with_suggestion(fault.error, suggestion(registry(), receiver, name));
+    fault
 }
 
 /// Is the last thing before a position a dot?
@@ -171,7 +191,8 @@ fn python_type(name: &str) -> &str {
     match name {
         "i64" => "int",
         "f64" => "float",
-        "string" | "&str" | "ImmutableString" => "str",
+        "string" => "str",
+        other if other.contains("ImmutableString") || other == "&str" => "str",
         "array" => "list",
         "map" => "dict",
         "()" => "NoneType",

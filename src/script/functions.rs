@@ -70,6 +70,8 @@ pub struct Row {
     pub run: Run,
     pub doc: &'static str,
     pub role: Role,
+    /// A deprecated order of arguments, still accepted but not listed in messages.
+    pub hidden: bool,
     /// The qualified name in Python, for functions PyTorch writes in Python; decides the words of argument errors.
     pub python: Option<&'static str>,
 }
@@ -92,7 +94,7 @@ pub enum Role {
 }
 
 const fn row(signature: &'static str, run: Run, doc: &'static str, role: Role) -> Row {
-    Row { signature, run, doc, role, python: None }
+    Row { signature, run, doc, role, hidden: false, python: None }
 }
 
 pub const fn method(signature: &'static str, run: Run, doc: &'static str) -> Row {
@@ -115,6 +117,11 @@ impl Row {
     /// Marks a function that is written in Python there, under this qualified name.
     pub const fn python(self, path: &'static str) -> Row {
         Row { python: Some(path), ..self }
+    }
+
+    /// Marks a deprecated overload.
+    pub const fn hidden(self) -> Row {
+        Row { hidden: true, ..self }
     }
 }
 
@@ -176,7 +183,7 @@ impl Registry {
         let mut registry = Registry { families: HashMap::new(), attributes: HashMap::new(), setters: HashMap::new() };
         for row in TABLES.iter().copied().flatten() {
             if let Some(signature) = Signature::parse(row.signature) {
-                registry.add(Function { signature, row });
+                registry.add(Function { signature: Signature { hidden: row.hidden, ..signature }, row });
             }
         }
         registry

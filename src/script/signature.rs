@@ -14,6 +14,8 @@ pub struct Signature {
     pub params: Vec<Param>,
     /// The part after `->`.
     pub returns: &'static str,
+    /// Accepted but not listed in messages.
+    pub hidden: bool,
     /// Does the function write to its first argument?
     pub in_place: bool,
     /// Has it one of the parameters that are seen to after it ran: `out`, `requires_grad`?
@@ -209,7 +211,7 @@ impl Signature {
         };
         let in_place = out.first().is_some_and(|p| p.written);
         let finishes = out.iter().any(|p| matches!(p.name, "out" | "requires_grad"));
-        Some(Signature { name, key, params: out, returns, in_place, finishes })
+        Some(Signature { name, key, params: out, returns, hidden: false, in_place, finishes })
     }
 
     /// Does the first parameter make it a method of a class?

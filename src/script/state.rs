@@ -10,8 +10,17 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Receives printed text as it is produced.
-pub type Live = Box<dyn FnMut(&str)>;
+/// What a piece of output is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Said {
+    /// What the input printed.
+    Printed,
+    /// The value of the input, shown because it is one.
+    Value,
+}
+
+/// Receives text as it is produced.
+pub type Live = Box<dyn FnMut(Said, &str)>;
 
 /// The mutable state behind the functions of one session.
 pub struct State {
@@ -52,8 +61,13 @@ impl State {
 
     /// Text for the user: shown at once when someone listens, kept for the outcome otherwise.
     pub fn print(&self, text: &str) {
+        self.say(Said::Printed, text);
+    }
+
+    /// As [`State::print`], for any kind of output.
+    pub fn say(&self, what: Said, text: &str) {
         match self.live.borrow_mut().as_mut() {
-            Some(live) => live(text),
+            Some(live) => live(what, text),
             None => self.printed.borrow_mut().push_str(text),
         }
     }

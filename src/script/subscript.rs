@@ -35,6 +35,18 @@ pub fn set(state: &State, target: &Value, index: &Dynamic, value: &Dynamic) -> R
     set_item(state, target, &to_value(index)?, &value)
 }
 
+/// A dictionary with one entry set, as a new value; `None` for anything that is not a dictionary.
+pub fn with_entry(target: &Value, key: &Dynamic, value: &Dynamic) -> Result<Option<Value>> {
+    let Value::Dict(entries) = target else { return Ok(None) };
+    let (key, value) = (to_value(key)?, to_value(value)?);
+    let mut entries = entries.to_vec();
+    match entries.iter_mut().find(|(k, _)| equal(k, &key)) {
+        Some(entry) => entry.1 = value,
+        None => entries.push((key, value)),
+    }
+    Ok(Some(Value::Dict(entries.into())))
+}
+
 /// `value.name`.
 ///
 /// # Errors

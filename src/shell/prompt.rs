@@ -24,9 +24,9 @@ use signal_hook::flag;
 use super::fault::describe;
 use super::history::Store;
 use super::paste::{Statement, is_open_block, looks_printed, read_session};
-use super::screen::{Screen, Stream, complain, show};
+use super::screen::{Screen, Stream, complain, show, show_value};
 use super::script::is_unfinished;
-use crate::session::{Completeness, Language, Outcome, Session, SessionOptions};
+use crate::session::{Completeness, Language, Outcome, Said, Session, SessionOptions};
 
 const PROMPT: &str = "rhai> ";
 const HISTORY_LENGTH: usize = 10_000;
@@ -77,9 +77,12 @@ impl Prompt {
     fn open(screen: Screen, quiet: bool, args: Vec<String>) -> rustyline::Result<Prompt> {
         let pace = Rc::new(Pace::default());
         let printing = Rc::clone(&pace);
-        let live = move |text: &str| {
+        let live = move |said: Said, text: &str| {
             printing.has_printed.set(true);
-            show(text);
+            match said {
+                Said::Printed => show(text),
+                Said::Value => show_value(screen, text),
+            }
         };
         let session = Session::new(SessionOptions { args, live: Some(Box::new(live)) });
         flag::register(SIGINT, session.interrupt_flag()).map_err(ReadlineError::Io)?;

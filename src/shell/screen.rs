@@ -4,7 +4,9 @@
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::process::exit;
 
-use owo_colors::Style;
+use owo_colors::{OwoColorize, Style};
+
+use crate::format::style::{Role, Styled};
 
 /// When to colour, as the command line says it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -77,6 +79,29 @@ pub fn show(text: &str) {
         complain(&format!("tensorsh: standard output: {error}\n"));
         exit(1);
     }
+}
+
+/// Writes a value to standard output, in colours where it has them: numbers plain, what surrounds them dimmed.
+pub fn show_value(screen: Screen, text: &str) {
+    if !screen.is_coloured(Stream::Output) {
+        return show(text);
+    }
+    let mut coloured = String::with_capacity(text.len() * 2);
+    for (role, piece) in Styled::value(text).pieces() {
+        let style = match role {
+            Role::Number => Style::new().cyan(),
+            Role::Constant => Style::new().magenta(),
+            Role::Str => Style::new().green(),
+            Role::DType => Style::new().yellow(),
+            Role::Keyword | Role::Footer | Role::Ellipsis => Style::new().dimmed(),
+            Role::Plain | Role::Punctuation | Role::Name | Role::ErrorKind | Role::ErrorMessage => {
+                coloured.push_str(piece);
+                continue;
+            }
+        };
+        coloured.push_str(&piece.style(style).to_string());
+    }
+    show(&coloured);
 }
 
 /// Writes to standard error; if even that fails there is nowhere left to say so.

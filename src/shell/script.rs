@@ -10,8 +10,8 @@ use signal_hook::flag;
 
 use super::fault::describe;
 use super::paste::{Pasted, read_session};
-use super::screen::{Screen, complain, show};
-use crate::session::{Completeness, Failure, Language, Outcome, Session, SessionOptions};
+use super::screen::{Screen, complain, show, show_value};
+use crate::session::{Completeness, Failure, Language, Outcome, Said, Session, SessionOptions};
 use crate::transcript::{decode, prompt_of, read_text};
 
 /// The exit status of a script that Ctrl-C ended, as shells expect it.
@@ -31,7 +31,7 @@ pub fn run_file(screen: Screen, path: &Path, args: Vec<String>) -> i32 {
 /// Evaluates pieces of code one after the other in one session, as if each had been typed at the prompt, up to the
 /// first that fails.
 pub fn run_code(screen: Screen, codes: &[String], args: Vec<String>) -> i32 {
-    let mut session = open(args);
+    let mut session = open(screen, args);
     for code in codes {
         let outcome = session.eval(Language::Rhai, code);
         if let Some(status) = settle(screen, outcome, code, None) {
@@ -57,13 +57,13 @@ pub fn run_standard_input(screen: Screen, args: Vec<String>) -> i32 {
 
 fn run_script(screen: Screen, name: &str, text: &str, args: Vec<String>) -> i32 {
     let source = without_first_mark(text);
-    let outcome = open(args).run_script(name, &source);
+    let outcome = open(screen, args).run_script(name, &source);
     settle(screen, outcome, &source, Some(name)).unwrap_or(0)
 }
 
 /// Shows a pasted session with the results of now; a statement that fails does not keep the next ones from running.
 fn run_pasted(screen: Screen, text: &str, args: Vec<String>) -> i32 {
-    let mut session = open(args);
+    let mut session = open(screen, args);
     let pasted = read_session(text, |language, source| is_unfinished(&session, language, source));
     let mut status = 0;
     for statement in pasted.into_iter().flat_map(|pasted: Pasted| pasted.statements) {
@@ -87,8 +87,14 @@ pub fn is_unfinished(session: &Session, language: Language, source: &str) -> boo
 
 /// A session for the rest of the program's life: it prints as it goes, and Ctrl-C stops it (a second Ctrl-C ends the
 /// program, should the first one not be heeded). The system takes its memory back faster than it could be dropped.
-fn open(args: Vec<String>) -> ManuallyDrop<Session> {
-    let session = Session::new(SessionOptions { args, live: Some(Box::new(show)) });
+fn open(screen: Screen, args: Vec<String>) -> ManuallyDrop<Session> {
+    let session = Session::new(SessionOptions {
+        args,
+        live: Some(Box::new(move |said, text| match said {
+            Said::Printed => show(text),
+            Said::Value => show_value(screen, text),
+        })),
+    });
     // Without a handler Ctrl-C ends the program at once, which is good enough.
     let _ = flag::register_conditional_shutdown(SIGINT, INTERRUPTED, session.interrupt_flag());
     let _ = flag::register(SIGINT, session.interrupt_flag());

@@ -3,10 +3,11 @@
 //! Reads index tensors and nothing else; moving elements is for `ops`.
 
 use super::device::Device;
-use super::dtype::DType;
-use super::element::Scalar;
+use super::dtype::{DType, dispatch};
+use super::element::{Element, Scalar};
 use super::error::{Error, Result};
 use super::layout::{Dims, Layout, broadcast_sizes, show, wrap_dim};
+use super::memory::{get, set};
 use super::tensor::View;
 use crate::bail;
 use smallvec::SmallVec;
@@ -146,7 +147,17 @@ fn slice(layout: &Layout, dim: usize, start: Option<i64>, stop: Option<i64>, ste
         bail!(IndexError, "slice() cannot be applied to a 0-dim tensor.");
     }
     wrap_dim(dim as i64, layout.ndim())?;
-    Ok(layout.slice(dim, start, stop, step))
+    let mut out = layout.slice(dim, start, stop, step);
+    // A step so long that the stride wraps is found out by its sign, as in PyTorch.
+    out.strides[dim] = layout.strides[dim].wrapping_mul(step);
+    if out.strides[dim] < 0 {
+        bail!(
+            RuntimeError,
+            "as_strided: Negative strides are not supported at the moment, got strides: {}",
+            show(&out.strides)
+        );
+    }
+    Ok(out)
 }
 
 /// Which elements of a tensor a list of index tensors means, as the operands of one loop over the result: PyTorch's
@@ -262,7 +273,11 @@ impl Gather {
             length *= sizes[d];
         }
         let slowest_first = || order.iter().rev().filter(|d| self.span.contains(d));
-        let mut table = vec![0i64; length as usize];
+        let mut table = Vec::new();
+        if table.try_reserve_exact(length as usize).is_err() {
+            bail!(RuntimeError, "DefaultCPUAllocator: can't allocate memory for {length} indices");
+        }
+        table.resize(length as usize, 0i64);
         let mut readers = Vec::with_capacity(self.indices.len());
         for tensor in &self.indices {
             let strides = tensor.layout.broadcast_strides(sizes);
@@ -271,14 +286,13 @@ impl Gather {
                 strides: slowest_first().map(|&d| strides[d]).collect(),
                 offset: tensor.layout.offset,
             };
-            readers.push((tensor, tensor.memory()?, walked));
+            readers.push((tensor.memory()?, walked));
         }
-        let mut offsets: Vec<_> = readers.iter().map(|(_, _, layout)| layout.offsets()).collect();
+        let mut readers: Vec<_> =
+            readers.iter().map(|(memory, layout)| (memory.typed::<i64>(), layout.offsets())).collect();
         for displacement in &mut table {
-            for (j, (tensor, memory, _)) in readers.iter().enumerate() {
-                let (size, stride) = self.indexed[j];
-                let Some(at) = offsets[j].next() else { continue };
-                let index = tensor.read(memory, at).to_i64();
+            for (j, ((numbers, offsets), &(size, stride))) in readers.iter_mut().zip(&self.indexed).enumerate() {
+                let Some(index) = offsets.next().and_then(|at| numbers.get(at as usize)).map(get) else { continue };
                 if index >= size || index < -size {
                     bail!(IndexError, "index {index} is out of bounds for dimension {j} with size {size}");
                 }
@@ -339,7 +353,7 @@ fn broadcast_indices(indices: &mut [Option<View>]) -> Result<Dims> {
     }
     for tensor in indices.iter_mut().flatten() {
         tensor.layout = tensor.layout.expand(&shape, "")?;
-        if tensor.dtype == DType::Int {
+        if tensor.dtype == DType::Int || tensor.neg {
             // PyTorch converts these, so that the strides which order the result are those of a copy.
             *tensor = widen(tensor)?;
         }
@@ -355,7 +369,7 @@ fn widen(tensor: &View) -> Result<View> {
         let to = out.memory()?;
         for (a, b) in tensor.layout.offsets().zip(out.layout.offsets()) {
             if let Some(cell) = out.cell::<i64>(&to, b) {
-                super::memory::set(cell, tensor.read(&from, a).to_i64());
+                set(cell, tensor.read(&from, a).to_i64());
             }
         }
     }
@@ -378,11 +392,14 @@ pub fn nonzero(view: &View) -> Result<View> {
     }
     let memory = view.memory()?;
     let mut found: Vec<i64> = Vec::new();
-    for (row_major, at) in view.layout.offsets().enumerate() {
-        if view.read(&memory, at).truth() {
-            found.push(row_major as i64);
+    dispatch!(view.dtype, T => {
+        let cells = memory.typed::<T>();
+        for (row_major, at) in view.layout.offsets().enumerate() {
+            if cells.get(at as usize).is_some_and(|cell| get(cell).load().truth()) {
+                found.push(row_major as i64);
+            }
         }
-    }
+    });
     let (rows, columns) = (found.len() as i64, view.ndim() as i64);
     let strides = Dims::from_slice(&[1, rows]);
     let out = View::zeros_strided(&[rows, columns], strides, DType::Long, Device::CPU)?;
@@ -393,7 +410,7 @@ pub fn nonzero(view: &View) -> Result<View> {
         let size = view.sizes()[d];
         for (row, &row_major) in found.iter().enumerate() {
             if let Some(cell) = cells.get(d * found.len() + row) {
-                super::memory::set(cell, row_major / period % size);
+                set(cell, row_major / period % size);
             }
         }
         period *= size.max(1);

@@ -3,9 +3,10 @@
 
 use super::binary::{BinaryOp, Rounding, binary, scaled_sum};
 use super::unary::{UnaryOp, unary};
-use super::{Output, Plan, Shape, plan};
+use super::{Output, Plan, Shape, check_sizes, converted, plan};
 use crate::bail;
 use crate::ops::copy::{check_fits, copy_into, fill};
+use crate::ops::create::zeros;
 use crate::ops::promote::{Operand, result_type};
 use crate::tensor::{Category, DType, Result, Scalar, View};
 
@@ -14,7 +15,7 @@ use crate::tensor::{Category, DType, Result, Scalar, View};
 /// # Errors
 /// RuntimeError for an `alpha` of a higher category than the result; otherwise as [`binary`].
 pub fn add(a: Operand, b: Operand, alpha: Scalar, output: Output, default: DType) -> Result<View> {
-    check_alpha(alpha, result_type(&[a, b], default)?)?;
+    check_alpha(&[a, b], alpha, output, default)?;
     if is_one(alpha) { binary(BinaryOp::Add, a, b, output, default) } else { scaled_sum(a, b, alpha, output, default) }
 }
 
@@ -23,9 +24,8 @@ pub fn add(a: Operand, b: Operand, alpha: Scalar, output: Output, default: DType
 /// # Errors
 /// As [`add`], and RuntimeError for bool operands.
 pub fn sub(a: Operand, b: Operand, alpha: Scalar, output: Output, default: DType) -> Result<View> {
-    let common = result_type(&[a, b], default)?;
-    BinaryOp::Sub.check_operands([a, b], common)?;
-    check_alpha(alpha, common)?;
+    BinaryOp::Sub.check_operands([a, b])?;
+    check_alpha(&[a, b], alpha, output, default)?;
     if is_one(alpha) {
         return binary(BinaryOp::Sub, a, b, output, default);
     }
@@ -51,7 +51,9 @@ fn is_one(alpha: Scalar) -> bool {
     matches!(alpha, Scalar::Bool(true) | Scalar::Int(1)) || alpha == Scalar::Float(1.0)
 }
 
-fn check_alpha(alpha: Scalar, common: DType) -> Result<()> {
+fn check_alpha(operands: &[Operand], alpha: Scalar, output: Output, default: DType) -> Result<()> {
+    check_sizes(operands, output)?;
+    let common = result_type(operands, default)?;
     if alpha.category() == Category::Bool && common != DType::Bool {
         bail!(RuntimeError, "Boolean alpha only supported for Boolean results.");
     }
@@ -85,7 +87,16 @@ pub fn div(a: Operand, b: Operand, rounding: Option<Rounding>, output: Output, d
 pub fn pow(base: Operand, exponent: Operand, output: Output, default: DType) -> Result<View> {
     match (base, exponent) {
         (Operand::Tensor(tensor), Operand::Number(number)) => power_by_number(tensor, number, output, default),
-        (Operand::Number(number), Operand::Tensor(_)) if number != Scalar::Bool(true) && equals(number, 1.0) => {
+        (Operand::Number(number), Operand::Tensor(tensor)) => {
+            // Row-major, unlike what most operations return.
+            let out = match output {
+                Output::New => Some(zeros(tensor.sizes(), result_type(&[base, exponent], default)?, tensor.device())?),
+                _ => None,
+            };
+            let output = out.as_ref().map_or(output, Output::Out);
+            if number == Scalar::Bool(true) || !equals(number, 1.0) {
+                return binary(BinaryOp::Pow, base, exponent, output, default);
+            }
             let Plan { target, .. } = power_plan(base, exponent, output, default)?;
             fill(&target, Scalar::Int(1))?;
             Ok(target)
@@ -102,8 +113,12 @@ fn equals(number: Scalar, value: f64) -> bool {
 }
 
 fn power_plan(base: Operand, exponent: Operand, output: Output, default: DType) -> Result<Plan> {
-    let common = result_type(&[base, exponent], default)?;
-    plan(&[base, exponent], output, Shape { common, result: common, safe_cast: true })
+    let both = [base, exponent];
+    // Only tensors shape the result.
+    let operands = both.iter().copied().filter(|o| matches!(o, Operand::Tensor(_))).collect::<Vec<_>>();
+    let sizes = check_sizes(&operands, output)?;
+    let common = result_type(&both, default)?;
+    plan(&operands, output, Shape { sizes, common, result: common, safe_cast: true })
 }
 
 fn power_by_number(base: &View, exponent: Scalar, output: Output, default: DType) -> Result<View> {
@@ -122,8 +137,17 @@ fn power_by_number(base: &View, exponent: Scalar, output: Output, default: DType
         }
         return Ok(target);
     }
-    if common.is_integral(true) {
+    if common.is_integral(true) || common.is_reduced_floating_point() {
         check_fits(exponent, common)?;
+    }
+    let base = &converted(base, common)?;
+    if common == DType::BFloat16 && (equals(exponent, 3.0) || equals(exponent, -2.0)) {
+        // Every product is rounded.
+        let square = unary(UnaryOp::PowerOf2, base, Output::New, default)?;
+        return match equals(exponent, 3.0) {
+            true => binary(BinaryOp::Mul, (&square).into(), base.into(), output, default),
+            false => unary(UnaryOp::Reciprocal, &square, output, default),
+        };
     }
     let has_shortcuts = matches!(common, DType::Float | DType::Double | DType::BFloat16) || common.is_complex();
     let op = [(0.5, UnaryOp::Sqrt), (-0.5, UnaryOp::Rsqrt), (-1.0, UnaryOp::Reciprocal)]
@@ -131,12 +155,15 @@ fn power_by_number(base: &View, exponent: Scalar, output: Output, default: DType
         .chain([(2.0, UnaryOp::PowerOf2), (3.0, UnaryOp::PowerOf3), (-2.0, UnaryOp::PowerOfMinus2)])
         .find(|&(value, _)| has_shortcuts && equals(exponent, value));
     match op {
-        Some((_, op)) if base.dtype == common => unary(op, base, output, default),
-        Some((_, op)) => {
-            // The base alone must become what both operands together are.
-            let base = crate::ops::copy::cast(base, common)?;
-            unary(op, &base, output, default)
-        }
+        Some((_, op)) => unary(op, base, output, default),
         None => binary(BinaryOp::Pow, base.into(), number, output, default),
     }
+}
+
+/// An angle in another unit.
+pub(super) fn scale_angle(name: &str, angle: &View, factor: f64, output: Output, default: DType) -> Result<View> {
+    if angle.dtype.is_complex() {
+        bail!(RuntimeError, "{name} is not supported for complex tensors.");
+    }
+    binary(BinaryOp::Mul, angle.into(), Operand::Number(Scalar::Float(factor)), output, default)
 }

@@ -2,12 +2,14 @@
 
 use super::classes::{self, *};
 use super::complex;
-use super::{Output, Plan, Shape, check_kernel, converted, deliver, landing, plan, source};
+use super::{Output, Plan, Shape, check_kernel, check_sizes, converted, deliver, landing, plan, source};
 use crate::bail;
 use crate::ops::block;
+use crate::ops::copy::check_fits;
 use crate::ops::number::{Integer, Number, Real, Stored};
 use crate::ops::promote::{Operand, result_type};
-use crate::tensor::{Category, DType, Result, View, dispatch};
+use crate::tensor::{Category, DType, Result, Scalar, View, dispatch};
+use half::{bf16, f16};
 use num_complex::Complex;
 
 /// What an operation's result is made of, given the operands' common dtype.
@@ -41,6 +43,8 @@ macro_rules! pick {
     (int; int $kernel:tt $($rest:tt)*) => { Some(|a, b, out| zip(a, b, out, $kernel)) };
     (float; float $kernel:tt $($rest:tt)*) => { Some(|a, b, out| zip(a, b, out, $kernel)) };
     (complex; complex $kernel:tt $($rest:tt)*) => { Some(|a, b, out| zip(a, b, out, $kernel)) };
+    (float_tail; float_tail $kernel:tt $($rest:tt)*) => { Some(|a, b, out| zip(a, b, out, $kernel)) };
+    (complex_tail; complex_tail $kernel:tt $($rest:tt)*) => { Some(|a, b, out| zip(a, b, out, $kernel)) };
     ($class:ident; $other:ident $kernel:tt $($rest:tt)*) => { pick!($class; $($rest)*) };
     ($class:ident;) => { None };
 }
@@ -86,19 +90,33 @@ macro_rules! binary_ops {
         {
             match op { $(BinaryOp::$op => pick!(complex; $($kernels)*)),* }
         }
+
+        fn float_tail<T: Real>(op: BinaryOp) -> Option<Kernel<T>> {
+            match op { $(BinaryOp::$op => pick!(float_tail; $($kernels)*)),* }
+        }
+
+        fn complex_tail<T: Real>(op: BinaryOp) -> Option<Kernel<Complex<T>>>
+        where
+            Complex<T>: Number,
+        {
+            match op { $(BinaryOp::$op => pick!(complex_tail; $($kernels)*)),* }
+        }
     };
 }
 
 binary_ops! {
     // operation   kernel's name      rule    dtypes                                   kernels by class;
     Add            "add_stub"         Common  [BOOL NUMBERS COMPLEX COMPLEX_HALF] {
-        bool(|a, b| a | b) int(|a, b| a.wrapping_add(&b)) float(|a, b| a + b) complex(|a, b| a + b)
+        bool(|a, b| a | b) int(|a, b| a.wrapping_add(&b)) float(|a, b| a + b)
+        complex(|a, b| complex::scaled_sum(a, b, Complex::new(T::one(), T::zero())))
     }
     Sub            "add_stub"         Common  [NUMBERS COMPLEX COMPLEX_HALF] {
-        int(|a, b| a.wrapping_sub(&b)) float(|a, b| a - b) complex(|a, b| a - b)
+        int(|a, b| a.wrapping_sub(&b)) float(|a, b| a - b)
+        complex(|a, b| complex::scaled_sum(a, b, Complex::new(-T::one(), -T::zero())))
     }
     Mul            "mul_cpu"          Common  [ALL] {
         bool(|a, b| a & b) int(|a, b| a.wrapping_mul(&b)) float(|a, b| a * b) complex(|a, b| a * b)
+        complex_tail(complex::multiply_tail)
     }
     TrueDivide     "div_cpu"          Float   [FLOAT COMPLEX] {
         float(|a, b| a / b) complex(complex::divide)
@@ -108,13 +126,13 @@ binary_ops! {
     Remainder      "remainder_cpu"    Common  [NUMBERS] { int(modulo) float(modulo_float) }
     Fmod           "fmod_cpu"         Common  [NUMBERS] { int(|a, b| a.rest(b)) float(|a, b| a % b) }
     Pow            "pow"              Common  [NUMBERS COMPLEX] {
-        int(integer_power) float(power) complex(complex::power)
+        int(integer_power) float(power) float_tail(|a, b| a.powf(b)) complex(complex::power)
     }
     Maximum        "maximum_cpu"      Common  [BOOL NUMBERS] {
-        bool(|a, b| a | b) int(|a, b| a.max(b)) float(|a, b| if a.is_nan() || a >= b { a } else { b })
+        bool(|a, b| a | b) int(|a, b| a.max(b)) float(|a, b| if a.is_nan() || a > b { a } else { b }) float_tail(|a, b| if a.is_nan() || a >= b { a } else { b })
     }
     Minimum        "minimum_cpu"      Common  [BOOL NUMBERS] {
-        bool(|a, b| a & b) int(|a, b| a.min(b)) float(|a, b| if a.is_nan() || a <= b { a } else { b })
+        bool(|a, b| a & b) int(|a, b| a.min(b)) float(|a, b| if a.is_nan() || a < b { a } else { b }) float_tail(|a, b| if a.is_nan() || a <= b { a } else { b })
     }
     Fmax           "fmax_cpu"         Common  [BOOL NUMBERS] {
         bool(|a, b| a | b) int(|a, b| a.max(b)) float(|a, b| if a > b || b.is_nan() { a } else { b })
@@ -127,12 +145,12 @@ binary_ops! {
     BitwiseXor     "bitwise_xor_cpu"  Common  [BOOL INT UNSIGNED] { bool(|a, b| a ^ b) int(|a, b| a ^ b) }
     LeftShift      "lshift_cpu"       Common  [INT] { int(shift_left) }
     RightShift     "rshift_cpu"       Common  [INT] { int(shift_right) }
-    Atan2          "atan2_cpu"        Float   [FLOAT] { float(|a, b| T::from_f64(a.as_f64().atan2(b.as_f64()))) }
+    Atan2          "atan2_cpu"        Float   [FLOAT] { float(|a, b| T::from_f64(a.as_f64().atan2(b.as_f64()))) float_tail(|a, b| a.atan2(b)) }
     Hypot          "hypot_cpu"        Common  [FLOAT] { float(|a, b| T::from_f64(a.as_f64().hypot(b.as_f64()))) }
     Copysign       "copysign_cpu"     Float   [FLOAT] { float(|a, b| a.copysign(b)) }
     Gcd            "gcd_cpu"          Common  [INT] { int(gcd) }
     Lcm            "lcm_cpu"          Common  [INT] { int(lcm) }
-    Logaddexp      "logaddexp_cpu"    Common  [FLOAT] { float(log_add_exp) }
+    Logaddexp      "logaddexp_cpu"    Common  [FLOAT COMPLEX] { float(log_add_exp) complex(complex::log_add_exp) }
     Logaddexp2     "logaddexp2_cpu"   Common  [FLOAT] { float(log_add_exp2) }
     Xlogy          "xlogy_cpu"        Float   [FLOAT] { float(x_log_y) }
     Heaviside      "heaviside_cpu"    Common  [BOOL NUMBERS] {
@@ -145,8 +163,17 @@ binary_ops! {
 /// The kernels of one compute type.
 pub trait BinaryKernels: Number {
     fn binary(op: BinaryOp) -> Option<Kernel<Self>>;
+    /// The kernel for elements reached one by one, where it rounds differently.
+    fn binary_tail(_op: BinaryOp) -> Option<Kernel<Self>> {
+        None
+    }
     /// `a + alpha * b`, with one rounding for floats.
     fn scaled_sum(a: Self, b: Self, alpha: Self) -> Self;
+    /// As [`BinaryKernels::scaled_sum`], for elements reached one by one. `repeated`: is `b` the same for all of them,
+    /// so that it is scaled beforehand?
+    fn scaled_sum_tail(a: Self, b: Self, alpha: Self, _repeated: bool) -> Self {
+        Self::scaled_sum(a, b, alpha)
+    }
 }
 
 impl BinaryKernels for bool {
@@ -159,32 +186,55 @@ impl BinaryKernels for bool {
 }
 
 macro_rules! kernels {
-    ($($t:ty: $table:ident, $a:ident $b:ident $alpha:ident $scaled:expr;)*) => {$(
+    (integers $($t:ty)*) => {$(
         impl BinaryKernels for $t {
             fn binary(op: BinaryOp) -> Option<Kernel<$t>> {
-                $table(op)
+                int_kernel(op)
             }
             #[inline]
-            fn scaled_sum($a: $t, $b: $t, $alpha: $t) -> $t {
-                $scaled
+            fn scaled_sum(a: $t, b: $t, alpha: $t) -> $t {
+                a.wrapping_add(b.wrapping_mul(alpha))
+            }
+        }
+    )*};
+    (floats $($t:ty)*) => {$(
+        impl BinaryKernels for $t {
+            fn binary(op: BinaryOp) -> Option<Kernel<$t>> {
+                float_kernel(op)
+            }
+            fn binary_tail(op: BinaryOp) -> Option<Kernel<$t>> {
+                float_tail(op)
+            }
+            #[inline]
+            fn scaled_sum(a: $t, b: $t, alpha: $t) -> $t {
+                b.fused(alpha, a)
+            }
+            #[inline]
+            fn scaled_sum_tail(a: $t, b: $t, alpha: $t, repeated: bool) -> $t {
+                if repeated { a + alpha * b } else { b.fused(alpha, a) }
+            }
+        }
+
+        impl BinaryKernels for Complex<$t> {
+            fn binary(op: BinaryOp) -> Option<Kernel<Self>> {
+                complex_kernel(op)
+            }
+            fn binary_tail(op: BinaryOp) -> Option<Kernel<Self>> {
+                complex_tail(op)
+            }
+            #[inline]
+            fn scaled_sum(a: Self, b: Self, alpha: Self) -> Self {
+                complex::scaled_sum(a, b, alpha)
+            }
+            #[inline]
+            fn scaled_sum_tail(a: Self, b: Self, alpha: Self, _repeated: bool) -> Self {
+                complex::scaled_sum_tail(a, b, alpha)
             }
         }
     )*};
 }
-kernels! {
-    u8:  int_kernel, a b alpha a.wrapping_add(b.wrapping_mul(alpha));
-    i8:  int_kernel, a b alpha a.wrapping_add(b.wrapping_mul(alpha));
-    i16: int_kernel, a b alpha a.wrapping_add(b.wrapping_mul(alpha));
-    i32: int_kernel, a b alpha a.wrapping_add(b.wrapping_mul(alpha));
-    i64: int_kernel, a b alpha a.wrapping_add(b.wrapping_mul(alpha));
-    u16: int_kernel, a b alpha a.wrapping_add(b.wrapping_mul(alpha));
-    u32: int_kernel, a b alpha a.wrapping_add(b.wrapping_mul(alpha));
-    u64: int_kernel, a b alpha a.wrapping_add(b.wrapping_mul(alpha));
-    f32: float_kernel, a b alpha b.fused(alpha, a);
-    f64: float_kernel, a b alpha b.fused(alpha, a);
-    Complex<f32>: complex_kernel, a b alpha a + alpha * b;
-    Complex<f64>: complex_kernel, a b alpha a + alpha * b;
-}
+kernels!(integers u8 i8 i16 i32 i64 u16 u32 u64);
+kernels!(floats f32 f64);
 
 fn floor_quotient<T: Integer>(a: T, b: T) -> T {
     let quotient = a.quotient(b);
@@ -192,22 +242,39 @@ fn floor_quotient<T: Integer>(a: T, b: T) -> T {
     if inexact && (a < T::zero()) != (b < T::zero()) { quotient.wrapping_sub(&T::one()) } else { quotient }
 }
 
-/// Python's `//` of floats: the floor of the exact quotient as far as it can be told.
 fn floor_quotient_float<T: Real>(a: T, b: T) -> T {
+    floor_quotient_rounded(a, b, |v| v)
+}
+
+/// Python's `//` of floats: the floor of the exact quotient as far as it can be told. `round` is applied to every
+/// intermediate result.
+fn floor_quotient_rounded<T: Real>(a: T, b: T, round: impl Fn(T) -> T) -> T {
     let zero = T::zero();
     if b == zero {
         return a / b;
     }
     let rest = a % b;
-    let mut quotient = (a - rest) / b;
+    let mut quotient = round(round(a - rest) / b);
     if rest != zero && (b < zero) != (rest < zero) {
-        quotient = quotient - T::one();
+        quotient = round(quotient - T::one());
     }
     if quotient == zero {
         return zero.copysign(a / b);
     }
-    let floor = quotient.floor();
-    if quotient - floor > T::from_f64(0.5) { floor + T::one() } else { floor }
+    let floor = round(quotient.floor());
+    if round(quotient - floor) > T::from_f64(0.5) { floor + T::one() } else { floor }
+}
+
+/// Kernels of the 16-bit floats whose intermediate results are rounded to 16 bits too.
+fn rounding_kernel<S: Stored<Compute = f32>>(op: BinaryOp) -> Option<fn(f32, f32) -> f32> {
+    match op {
+        BinaryOp::FloorDivide => Some(|a, b| floor_quotient_rounded(a, b, |v| S::narrow(v).widen())),
+        BinaryOp::TruncDivide => Some(|a, b| S::narrow(a / b).widen().trunc()),
+        BinaryOp::Xlogy => {
+            Some(|x, y| if y.is_nan() || x == 0.0 { x_log_y(x, y) } else { x * S::narrow(y.through(f64::ln)).widen() })
+        }
+        _ => None,
+    }
 }
 
 fn modulo<T: Integer>(a: T, b: T) -> T {
@@ -270,8 +337,14 @@ fn lcm<T: Integer>(a: T, b: T) -> T {
     if divisor == T::zero() {
         return divisor;
     }
-    let multiple = a.quotient(divisor).wrapping_mul(&b);
-    if multiple < T::zero() { multiple.wrapping_negate() } else { multiple }
+    // Narrow types are multiplied as 32-bit integers: the result is made positive before it is narrowed.
+    match (T::BITS < 32, a.to_i64(), b.to_i64(), divisor.to_i64()) {
+        (true, Some(a), Some(b), Some(divisor)) if divisor != 0 => T::from_scalar(Scalar::Int((a / divisor * b).abs())),
+        _ => {
+            let multiple = a.quotient(divisor).wrapping_mul(&b);
+            if multiple < T::zero() { multiple.wrapping_negate() } else { multiple }
+        }
+    }
 }
 
 fn log_add_exp<T: Real>(a: T, b: T) -> T {
@@ -306,13 +379,22 @@ impl BinaryOp {
         matches!(self, BinaryOp::Mul | BinaryOp::TrueDivide | BinaryOp::FloorDivide | BinaryOp::TruncDivide)
     }
 
+    /// Bytes that go through vectors at a time; operations worth it have kernels for wider ones.
+    fn step(self) -> usize {
+        use BinaryOp::*;
+        match self {
+            Pow | Atan2 | Hypot | Logaddexp | Logaddexp2 | Xlogy | Copysign => 128,
+            _ => 64,
+        }
+    }
+
     fn divides(self) -> bool {
         use BinaryOp::*;
         matches!(self, FloorDivide | TruncDivide | Remainder | Fmod)
     }
 
     /// Refusals that come before any look at the operands' sizes.
-    pub(super) fn check_operands(self, operands: [Operand; 2], common: DType) -> Result<()> {
+    pub(super) fn check_operands(self, operands: [Operand; 2]) -> Result<()> {
         let of_category = |o: Operand, category| match o {
             Operand::Tensor(view) => view.dtype.category() == category,
             Operand::Number(number) => number.category() == category,
@@ -347,9 +429,6 @@ impl BinaryOp {
                 }
                 _ => Ok(()),
             },
-            // fmax and fmin of integers are maximum and minimum, and are refused under those names.
-            BinaryOp::Fmax if common.is_bare_unsigned() => check_kernel("maximum_cpu", 0, common),
-            BinaryOp::Fmin if common.is_bare_unsigned() => check_kernel("minimum_cpu", 0, common),
             _ => Ok(()),
         }
     }
@@ -361,9 +440,8 @@ impl BinaryOp {
 /// RuntimeError, worded as PyTorch words it, for operands that do not broadcast or promote, outputs that cannot take the
 /// result, dtypes without a kernel, and integer division by zero.
 pub fn binary(op: BinaryOp, a: Operand, b: Operand, output: Output, default: DType) -> Result<View> {
-    let common = common_dtype(op, a, b, default)?;
-    op.check_operands([a, b], common)?;
-    let Plan { target, compute } = plan(&[a, b], output, Shape { common, result: common, safe_cast: true })?;
+    op.check_operands([a, b])?;
+    let (common, Plan { target, compute }) = prepare(op, a, b, output, default)?;
     if !compute {
         return Ok(target);
     }
@@ -376,18 +454,33 @@ pub fn binary(op: BinaryOp, a: Operand, b: Operand, output: Output, default: DTy
     if reduced {
         check_kernel(&format!("{}_reduced_float", op.stub()), FLOAT, common)?;
     }
-    check_kernel(op.stub(), op.supported(), common)?;
+    let stub = match op {
+        // Of integers these are maximum and minimum, and are refused under those names.
+        BinaryOp::Fmax if common.is_integral(true) => BinaryOp::Maximum.stub(),
+        BinaryOp::Fmin if common.is_integral(true) => BinaryOp::Minimum.stub(),
+        op => op.stub(),
+    };
+    check_kernel(stub, op.supported(), common)?;
     let computed = landing(&target, common)?;
     run(op, common, [a, b], &computed, reduced)?;
     deliver(&computed, target)
 }
 
-fn common_dtype(op: BinaryOp, a: Operand, b: Operand, default: DType) -> Result<DType> {
-    let common = result_type(&[a, b], default)?;
-    Ok(if op.rule() == Rule::Float && common.is_integral(true) { default } else { common })
+/// The common dtype, and a checked place for the result.
+fn prepare(op: BinaryOp, a: Operand, b: Operand, output: Output, default: DType) -> Result<(DType, Plan)> {
+    let both = [a, b];
+    // A power by a number is an operation on the base alone.
+    let operands = match (op, b) {
+        (BinaryOp::Pow, Operand::Number(_)) => &both[..1],
+        _ => &both,
+    };
+    let sizes = check_sizes(operands, output)?;
+    let common = result_type(&both, default)?;
+    let common = if op.rule() == Rule::Float && common.is_integral(true) { default } else { common };
+    Ok((common, plan(operands, output, Shape { sizes, common, result: common, safe_cast: true })?))
 }
 
-/// Tensors of the common dtype; what is read as a single value needs no conversion.
+/// The operands as tensors of the common dtype; those read as a single value need no conversion.
 pub(crate) fn held(operands: [Operand; 2], common: DType) -> Result<[Option<View>; 2]> {
     let hold = |operand: Operand| match operand {
         Operand::Tensor(view) if view.numel() != 1 || view.dtype == common => converted(view, common).map(Some),
@@ -397,51 +490,88 @@ pub(crate) fn held(operands: [Operand; 2], common: DType) -> Result<[Option<View
     Ok([hold(a)?, hold(b)?])
 }
 
+/// Do all positions read one and the same second operand, along the fastest dimension at least?
+fn repeats(operand: Operand, sizes: &[i64]) -> bool {
+    match operand {
+        Operand::Number(_) => true,
+        Operand::Tensor(view) => view.layout.broadcast_strides(sizes).last().is_none_or(|&stride| stride == 0),
+    }
+}
+
 fn run(op: BinaryOp, common: DType, operands: [Operand; 2], out: &View, reduced: bool) -> Result<()> {
     let views = held(operands, common)?;
+    let rounding = match common {
+        DType::Half if !reduced => rounding_kernel::<f16>(op),
+        DType::BFloat16 if !reduced => rounding_kernel::<bf16>(op),
+        _ => None,
+    };
+    if let Some(kernel) = rounding {
+        return match common {
+            DType::Half => run_rounding::<f16>(operands, &views, out, kernel),
+            _ => run_rounding::<bf16>(operands, &views, out, kernel),
+        };
+    }
     dispatch!(common, S => {
         type C = <S as Stored>::Compute;
         let Some(kernel) = C::binary(op) else {
             return check_kernel(op.stub(), 0, common);
         };
+        let tail_kernel = C::binary_tail(op).unwrap_or(kernel);
         let a = source::<S>(operands[0], &views[0], out.sizes(), false)?;
         let b = source::<S>(operands[1], &views[1], out.sizes(), reduced)?;
         let guard = op.divides() && common.is_integral(false);
-        block::binary::<S, S>(out, a, b, &|a, b, out| {
+        block::binary::<S, S>(out, a, b, op.step(), &|a, b, out, tail| {
             if guard && b.iter().any(|b| !b.truth()) {
                 bail!(RuntimeError, "ZeroDivisionError");
             }
-            kernel(a, b, out);
+            if tail { tail_kernel(a, b, out) } else { kernel(a, b, out) }
             Ok(())
         })
     })
 }
 
+fn run_rounding<S: Stored<Compute = f32>>(
+    operands: [Operand; 2],
+    views: &[Option<View>; 2],
+    out: &View,
+    kernel: fn(f32, f32) -> f32,
+) -> Result<()> {
+    let a = source::<S>(operands[0], &views[0], out.sizes(), false)?;
+    let b = source::<S>(operands[1], &views[1], out.sizes(), false)?;
+    block::binary::<S, S>(out, a, b, 64, &|a, b, out, _| {
+        zip(a, b, out, kernel);
+        Ok(())
+    })
+}
+
 /// Computes `a + alpha * b`.
-pub(super) fn scaled_sum(
-    a: Operand,
-    b: Operand,
-    alpha: crate::tensor::Scalar,
-    output: Output,
-    default: DType,
-) -> Result<View> {
+pub(super) fn scaled_sum(a: Operand, b: Operand, alpha: Scalar, output: Output, default: DType) -> Result<View> {
     let op = BinaryOp::Add;
-    let common = common_dtype(op, a, b, default)?;
-    let Plan { target, compute } = plan(&[a, b], output, Shape { common, result: common, safe_cast: true })?;
+    let (common, Plan { target, compute }) = prepare(op, a, b, output, default)?;
     if !compute {
         return Ok(target);
     }
     check_kernel(op.stub(), op.supported(), common)?;
-    crate::ops::copy::check_fits(alpha, common)?;
+    check_fits(alpha, common)?;
     let computed = landing(&target, common)?;
     let views = held([a, b], common)?;
+    let repeated = repeats(b, computed.sizes());
+    let rounds = common.is_reduced_floating_point();
     dispatch!(common, S => {
         type C = <S as Stored>::Compute;
-        let alpha = C::from_scalar(alpha);
+        let round = |value: C| <S as Stored>::narrow(value).widen();
+        let alpha = round(C::from_scalar(alpha));
         let a = source::<S>(a, &views[0], computed.sizes(), false)?;
         let b = source::<S>(b, &views[1], computed.sizes(), false)?;
-        block::binary::<S, S>(&computed, a, b, &|a, b, out| {
-            zip(a, b, out, |a, b| C::scaled_sum(a, b, alpha));
+        block::binary::<S, S>(&computed, a, b, op.step(), &|a, b, out, tail| {
+            if rounds {
+                // The product is rounded by itself.
+                zip(a, b, out, |a, b| C::scaled_sum(a, round(C::scaled_sum(C::default(), b, alpha)), C::from_scalar(Scalar::Int(1))));
+            } else if tail {
+                zip(a, b, out, |a, b| C::scaled_sum_tail(a, b, alpha, repeated));
+            } else {
+                zip(a, b, out, |a, b| C::scaled_sum(a, b, alpha));
+            }
             Ok(())
         })?;
     });

@@ -43,6 +43,28 @@ pub fn sign<T: Real>(z: Complex<T>) -> Complex<T> {
     if size == T::zero() { Complex::new(size, size) } else { Complex::new(z.re / size, z.im / size) }
 }
 
+/// As [`sign`], dividing as complex numbers.
+pub fn sign_tail<T: Real>(z: Complex<T>) -> Complex<T> {
+    let size = Complex::new(magnitude(z), T::zero());
+    if size.re == T::zero() { size } else { divide(z, size) }
+}
+
+/// A product with one rounding less in each part.
+pub fn multiply_tail<T: Real>(a: Complex<T>, b: Complex<T>) -> Complex<T> {
+    Complex::new(a.re.fused(b.re, -(a.im * b.im)), a.re.fused(b.im, a.im * b.re))
+}
+
+/// `a + alpha * b`.
+pub fn scaled_sum<T: Real>(a: Complex<T>, b: Complex<T>, alpha: Complex<T>) -> Complex<T> {
+    Complex::new(a.re + (b.re * alpha.re - b.im * alpha.im), a.im + (b.re * alpha.im + b.im * alpha.re))
+}
+
+/// As [`scaled_sum`], with one rounding less in each part.
+pub fn scaled_sum_tail<T: Real>(a: Complex<T>, b: Complex<T>, alpha: Complex<T>) -> Complex<T> {
+    let product = multiply_tail(alpha, b);
+    Complex::new(a.re + product.re, a.im + product.im)
+}
+
 pub fn power<T: Real>(base: Complex<T>, exponent: Complex<T>) -> Complex<T> {
     let zero = T::zero();
     if base.re == zero && base.im == zero {
@@ -50,6 +72,18 @@ pub fn power<T: Real>(base: Complex<T>, exponent: Complex<T>) -> Complex<T> {
     }
     let exponent = Complex::new(exponent.re.as_f64(), exponent.im.as_f64());
     through(base, |z| exp(exponent * log(z)))
+}
+
+/// `log(exp(a) + exp(b))`, taken from the end with the larger real part.
+pub fn log_add_exp<T: Real>(a: Complex<T>, b: Complex<T>) -> Complex<T> {
+    if a.re.is_nan() || a.im.is_nan() || b.re.is_nan() || b.im.is_nan() {
+        return Complex::new(T::nan(), T::nan());
+    }
+    let (small, large) = if a.re <= b.re { (a, b) } else { (b, a) };
+    if small.re == large.re && small.re.is_infinite() {
+        return if small.re < T::zero() { small } else { Complex::new(small.re, T::zero()) };
+    }
+    through(small - large, |z| log1p(exp(z))) + large
 }
 
 pub fn exp(z: C) -> C {

@@ -1,13 +1,15 @@
 //! The table of operations on one operand, and the loop that runs a row.
 
+use super::arithmetic::scale_angle;
 use super::classes::{self, *};
 use super::complex;
-use super::{Output, Plan, Shape, check_kernel, converted, deliver, landing, plan};
+use super::{Output, Plan, Shape, check_kernel, check_sizes, converted, deliver, landing, plan};
 use crate::bail;
 use crate::ops::block;
+use crate::ops::create::{full_like, zeros_like};
 use crate::ops::number::{Integer, Number, Real, Stored};
 use crate::tensor::memory::BoolByte;
-use crate::tensor::{DType, Result, View, dispatch};
+use crate::tensor::{DType, Result, Scalar, View, dispatch};
 use num_complex::Complex;
 
 /// What an operation's result is made of, given the operand's dtype.
@@ -38,6 +40,8 @@ macro_rules! pick {
     (int; int $kernel:tt $($rest:tt)*) => { Some(|a, out| map(a, out, $kernel)) };
     (float; float $kernel:tt $($rest:tt)*) => { Some(|a, out| map(a, out, $kernel)) };
     (complex; complex $kernel:tt $($rest:tt)*) => { Some(|a, out| map(a, out, $kernel)) };
+    (float_tail; float_tail $kernel:tt $($rest:tt)*) => { Some(|a, out| map(a, out, $kernel)) };
+    (complex_tail; complex_tail $kernel:tt $($rest:tt)*) => { Some(|a, out| map(a, out, $kernel)) };
     ($class:ident; $other:ident $kernel:tt $($rest:tt)*) => { pick!($class; $($rest)*) };
     ($class:ident;) => { None };
 }
@@ -86,6 +90,15 @@ macro_rules! unary_ops {
         {
             match op { $(UnaryOp::$op => pick!(complex; $($kernels)*),)* _ => None }
         }
+        fn float_tail<T: Real>(op: UnaryOp) -> Option<Kernel<T>> {
+            match op { $(UnaryOp::$op => pick!(float_tail; $($kernels)*),)* _ => None }
+        }
+        fn complex_tail<T: Real>(op: UnaryOp) -> Option<Kernel<Complex<T>>>
+        where
+            Complex<T>: Number,
+        {
+            match op { $(UnaryOp::$op => pick!(complex_tail; $($kernels)*),)* _ => None }
+        }
 
         fn bool_test(op: UnaryOp) -> Option<Test<bool>> {
             match op { $(UnaryOp::$test => pick!(bool; $($tests)*),)* _ => None }
@@ -109,7 +122,8 @@ unary_ops! {
     numbers {
     // operation   kernel's name      rule   dtypes                             kernels by class;
     Neg            "neg_cpu"          Same   [NUMBERS COMPLEX COMPLEX_HALF] {
-        int(|a| a.wrapping_negate()) float(|a| -a) complex(|a| -a)
+        int(|a| a.wrapping_negate()) float(|a| -a)
+        complex(|a| Complex::new(T::zero() - a.re, T::zero() - a.im)) complex_tail(|a| -a)
     }
     Abs            "abs_cpu"          Same   [NUMBERS FLOAT8 COMPLEX COMPLEX_HALF] {
         int(|a| if a < T::zero() { a.wrapping_negate() } else { a })
@@ -118,7 +132,7 @@ unary_ops! {
     }
     Sign           "sign_cpu"         Same   [BOOL NUMBERS] { bool(|a| a) int(sign) float(sign_float) }
     Sgn            "sign_cpu"         Same   [BOOL NUMBERS COMPLEX COMPLEX_HALF] {
-        bool(|a| a) int(sign) float(sign_float) complex(complex::sign)
+        bool(|a| a) int(sign) float(sign_float) complex(complex::sign) complex_tail(complex::sign_tail)
     }
     BitwiseNot     "bitwise_not_cpu"  Same   [BOOL INT] { bool(|a| !a) int(|a| !a) }
     Relu           "clamp_min_scalar_cpu" Same [NUMBERS] {
@@ -129,8 +143,10 @@ unary_ops! {
     Round          "round_vml_cpu"    Same   [NUMBERS UNSIGNED] { int(|a| a) float(|a| a.through(f64::round_ties_even)) }
     Trunc          "trunc_vml_cpu"    Same   [NUMBERS UNSIGNED] { int(|a| a) float(|a| a.trunc()) }
     Frac           "frac_cpu"         Same   [FLOAT] { float(|a| a - a.trunc()) }
-    PowerOf2       "pow"              Same   [FLOAT COMPLEX] { float(|a| a * a) complex(|a| a * a) }
-    PowerOf3       "pow"              Same   [FLOAT COMPLEX] { float(|a| a * a * a) complex(|a| a * a * a) }
+    PowerOf2       "pow"              Same   [FLOAT COMPLEX] { float(|a| a * a) complex(|a| a * a) complex_tail(|a| complex::multiply_tail(a, a)) }
+    PowerOf3       "pow"              Same   [FLOAT COMPLEX] {
+        float(|a| a * a * a) complex(|a| a * a * a) complex_tail(|a| complex::multiply_tail(complex::multiply_tail(a, a), a))
+    }
     PowerOfMinus2  "pow"              Same   [FLOAT COMPLEX] {
         float(|a| T::one() / (a * a)) complex(|a| complex::reciprocal(a * a))
     }
@@ -138,7 +154,7 @@ unary_ops! {
         float(|a| a.through(f64::exp)) complex(|a| complex::through(a, complex::exp))
     }
     Exp2           "exp2"             Float  [FLOAT COMPLEX] {
-        float(|a| a.through(f64::exp2))
+        float(|a| a.through(f64::exp2)) float_tail(|a| a.exp2())
         complex(|a| complex::through(a, |z| complex::exp(z * std::f64::consts::LN_2)))
     }
     Expm1          "expm1_vml_cpu"    Float  [FLOAT COMPLEX] {
@@ -167,7 +183,7 @@ unary_ops! {
     }
     Reciprocal     "reciprocal_cpu"   Float  [FLOAT COMPLEX] { float(|a| T::one() / a) complex(complex::reciprocal) }
     Sigmoid        "sigmoid_cpu"      Float  [FLOAT COMPLEX] {
-        float(|a| T::one() / (T::one() + (-a).through(f64::exp)))
+        float(|a| T::one() / (T::one() + (-a).through(f64::exp))) float_tail(|a| T::one() / (T::one() + (-a).exp()))
         complex(|a| complex::reciprocal(complex::through(-a, complex::exp) + T::one()))
     }
     Sin            "sin_vml_cpu"      Float  [FLOAT COMPLEX] {
@@ -189,29 +205,26 @@ unary_ops! {
         float(|a| a.through(f64::atan)) complex(|a| complex::through(a, complex::atan))
     }
     Sinh           "sinh_cpu"         Float  [FLOAT COMPLEX] {
-        float(|a| a.through(f64::sinh)) complex(|a| complex::through(a, complex::sinh))
+        float(|a| a.through(f64::sinh)) float_tail(|a| a.sinh()) complex(|a| complex::through(a, complex::sinh))
     }
     Cosh           "cosh_cpu"         Float  [FLOAT COMPLEX] {
-        float(|a| a.through(f64::cosh)) complex(|a| complex::through(a, complex::cosh))
+        float(|a| a.through(f64::cosh)) float_tail(|a| a.cosh()) complex(|a| complex::through(a, complex::cosh))
     }
     Tanh           "tanh_vml_cpu"     Float  [FLOAT COMPLEX] {
         float(|a| a.through(f64::tanh)) complex(|a| complex::through(a, complex::tanh))
     }
     Asinh          "asinh_cpu"        Float  [FLOAT COMPLEX] {
-        float(|a| a.through(f64::asinh)) complex(|a| complex::through(a, complex::asinh))
+        float(asinh) complex(|a| complex::through(a, complex::asinh))
     }
     Acosh          "acosh_cpu"        Float  [FLOAT COMPLEX] {
-        float(|a| a.through(f64::acosh)) complex(|a| complex::through(a, complex::acosh))
+        float(acosh) complex(|a| complex::through(a, complex::acosh))
     }
     Atanh          "atanh_cpu"        Float  [FLOAT COMPLEX] {
-        float(|a| a.through(f64::atanh)) complex(|a| complex::through(a, complex::atanh))
+        float(|a| a.through(f64::atanh)) float_tail(atanh) complex(|a| complex::through(a, complex::atanh))
     }
-    Deg2rad        "mul_cpu_reduced_float" Float [FLOAT] {
-        float(|a| T::from_f64(a.as_f64() * T::from_f64(0.017453292519943295).as_f64()))
-    }
-    Rad2deg        "mul_cpu_reduced_float" Float [FLOAT] {
-        float(|a| T::from_f64(a.as_f64() * T::from_f64(57.29577951308232).as_f64()))
-    }
+    // Products with a number, see below.
+    Deg2rad        "mul_cpu"          Float  [FLOAT] {}
+    Rad2deg        "mul_cpu"          Float  [FLOAT] {}
     }
     tests {
     LogicalNot     "logical_not_cpu"  [BOOL NUMBERS COMPLEX] {
@@ -249,6 +262,47 @@ fn sign<T: Integer>(a: T) -> T {
     }
 }
 
+/// The inverse hyperbolic functions are computed in the type itself, from logarithms of what keeps digits.
+fn asinh<T: Real>(a: T) -> T {
+    let (size, one) = (a.abs(), T::one());
+    let square = size * size;
+    let result = if size > T::from_f64(268435456.0) {
+        size.ln() + T::from_f64(std::f64::consts::LN_2)
+    } else if size > T::from_f64(2.0) {
+        (size + size + one / ((square + one).sqrt() + size)).ln()
+    } else if size < T::from_f64(3.725290298461914e-9) || size.is_nan() {
+        return a;
+    } else {
+        (size + square / (one + (one + square).sqrt())).ln_1p()
+    };
+    result.copysign(a)
+}
+
+fn acosh<T: Real>(a: T) -> T {
+    let one = T::one();
+    if a > T::from_f64(268435456.0) {
+        a.ln() + T::from_f64(std::f64::consts::LN_2)
+    } else if a > T::from_f64(2.0) {
+        (a + a - one / (a + (a * a - one).sqrt())).ln()
+    } else if a >= one {
+        let above = a - one;
+        (above + (above + above + above * above).sqrt()).ln_1p()
+    } else {
+        T::nan()
+    }
+}
+
+fn atanh<T: Real>(a: T) -> T {
+    let (size, one, half) = (a.abs(), T::one(), T::from_f64(0.5));
+    let twice = size + size;
+    let result = if size < half {
+        half * (twice + twice * size / (one - size)).ln_1p()
+    } else {
+        half * (twice / (one - size)).ln_1p()
+    };
+    result.copysign(a)
+}
+
 /// 0 of NaN, and of negative zero.
 fn sign_float<T: Real>(a: T) -> T {
     if a > T::zero() {
@@ -263,15 +317,22 @@ fn sign_float<T: Real>(a: T) -> T {
 /// The kernels of one compute type.
 pub trait UnaryKernels: Number {
     fn unary(op: UnaryOp) -> Option<Kernel<Self>>;
+    /// The kernel for elements reached one by one, where it rounds differently.
+    fn unary_tail(_op: UnaryOp) -> Option<Kernel<Self>> {
+        None
+    }
     fn test(op: UnaryOp) -> Option<Test<Self>>;
 }
 
 macro_rules! kernels {
-    ($($t:ty: $table:ident $tests:ident;)*) => {$(
+    ($($t:ty: $table:ident $tests:ident $($tail:ident)?;)*) => {$(
         impl UnaryKernels for $t {
             fn unary(op: UnaryOp) -> Option<Kernel<$t>> {
                 $table(op)
             }
+            $(fn unary_tail(op: UnaryOp) -> Option<Kernel<$t>> {
+                $tail(op)
+            })?
             fn test(op: UnaryOp) -> Option<Test<$t>> {
                 $tests(op)
             }
@@ -288,10 +349,10 @@ kernels! {
     u16: int_kernel int_test;
     u32: int_kernel int_test;
     u64: int_kernel int_test;
-    f32: float_kernel float_test;
-    f64: float_kernel float_test;
-    Complex<f32>: complex_kernel complex_test;
-    Complex<f64>: complex_kernel complex_test;
+    f32: float_kernel float_test float_tail;
+    f64: float_kernel float_test float_tail;
+    Complex<f32>: complex_kernel complex_test complex_tail;
+    Complex<f64>: complex_kernel complex_test complex_tail;
 }
 
 impl UnaryOp {
@@ -314,7 +375,6 @@ impl UnaryOp {
                 "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead."
             ),
             Floor | Ceil | Trunc if complex => bail!(RuntimeError, "{name} is not supported for complex inputs"),
-            Deg2rad | Rad2deg if complex => bail!(RuntimeError, "{name} is not supported for complex tensors."),
             Isposinf | Isneginf if complex => bail!(RuntimeError, "{name} does not support complex inputs."),
             Signbit if complex => bail!(RuntimeError, "signbit is not implemented for complex tensors."),
             // Only one of the 8-bit formats has an infinity.
@@ -325,11 +385,36 @@ impl UnaryOp {
     }
 }
 
+impl UnaryOp {
+    /// Bytes that go through vectors at a time; operations worth it have kernels for wider ones.
+    fn step(self) -> usize {
+        use UnaryOp::*;
+        match self {
+            Exp2 | Sinh | Cosh | Atanh | Sigmoid | Sgn | PowerOf2 | PowerOf3 | PowerOfMinus2 => 128,
+            _ => 64,
+        }
+    }
+
+    /// Does the result not depend on the values, so that PyTorch does not compute it but fills a tensor like the operand?
+    fn is_constant(self, dtype: DType) -> bool {
+        match self {
+            UnaryOp::Isinf | UnaryOp::Isfinite => dtype.is_integral(true),
+            UnaryOp::Isreal => !dtype.is_complex(),
+            _ => false,
+        }
+    }
+}
+
 /// Computes `op` of one operand. `default` is the default dtype.
 ///
 /// # Errors
 /// RuntimeError, worded as PyTorch words it, for dtypes the operation refuses and outputs that cannot take the result.
 pub fn unary(op: UnaryOp, a: &View, output: Output, default: DType) -> Result<View> {
+    match op {
+        UnaryOp::Deg2rad => return scale_angle("deg2rad", a, std::f64::consts::PI / 180.0, output, default),
+        UnaryOp::Rad2deg => return scale_angle("rad2deg", a, 180.0 / std::f64::consts::PI, output, default),
+        _ => {}
+    }
     op.check_operand(a.dtype, matches!(output, Output::InPlace(_)))?;
     let common = if op.rule() == Rule::Float && a.dtype.is_integral(true) { default } else { a.dtype };
     let result = match op {
@@ -338,7 +423,14 @@ pub fn unary(op: UnaryOp, a: &View, output: Output, default: DType) -> Result<Vi
         _ => common,
     };
     let safe_cast = op.rule() != Rule::Bool && op != UnaryOp::Abs;
-    let Plan { target, compute } = plan(&[a.into()], output, Shape { common, result, safe_cast })?;
+    let sizes = check_sizes(&[a.into()], output)?;
+    if op.is_constant(a.dtype) && matches!(output, Output::New) {
+        return full_like(a, Scalar::Bool(op != UnaryOp::Isinf), Some(DType::Bool), None);
+    }
+    if op == UnaryOp::Abs && a.dtype.is_complex() && matches!(output, Output::New) {
+        return unary(op, a, Output::Out(&zeros_like(a, Some(result), None)?), default);
+    }
+    let Plan { target, compute } = plan(&[a.into()], output, Shape { sizes, common, result, safe_cast })?;
     if !compute {
         return Ok(target);
     }
@@ -349,9 +441,11 @@ pub fn unary(op: UnaryOp, a: &View, output: Output, default: DType) -> Result<Vi
     dispatch!(common, S => {
         type C = <S as Stored>::Compute;
         if let Some(test) = C::test(op) {
-            block::unary::<S, BoolByte>(&computed, &a, &layout, &|a, out| test(a, out))?;
+            block::unary::<S, BoolByte>(&computed, &a, &layout, 64, &|a, out, _| test(a, out))?;
         } else if let Some(kernel) = C::unary(op) {
-            block::unary::<S, S>(&computed, &a, &layout, &|a, out| kernel(a, out))?;
+            let tail_kernel = C::unary_tail(op).unwrap_or(kernel);
+            let run = |a: &[C], out: &mut [C], tail: bool| if tail { tail_kernel(a, out) } else { kernel(a, out) };
+            block::unary::<S, S>(&computed, &a, &layout, op.step(), &run)?;
         } else {
             check_kernel(op.stub(), 0, common)?;
         }

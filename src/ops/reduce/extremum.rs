@@ -5,7 +5,7 @@ use super::tiles::{Dim, odometer};
 use super::{Reduction, resolved};
 use crate::bail;
 use crate::ops::block::{BLOCK, load};
-use crate::ops::copy::fill;
+use crate::ops::copy::{copy_into, fill};
 use crate::ops::number::Stored;
 use crate::ops::pointwise::{check_kernel, classes};
 use crate::tensor::element::integer_limits;
@@ -61,7 +61,7 @@ macro_rules! ordered {
 /// order.
 pub fn extremum(which: Extremum, view: &View, dims: &[i64], keepdim: bool) -> Result<View> {
     let reduction = Reduction::new(view, Some(dims), keepdim)?;
-    reduction.check_nonempty(view, &format!("a{}", which.name()), dims.is_empty())?;
+    reduction.check_nonempty(view, &format!("a{}", which.name()), Some(dims))?;
     reduce_with(which, view, &reduction, &format!("{}_values_cpu", which.name()))
 }
 
@@ -71,7 +71,7 @@ pub fn extremum(which: Extremum, view: &View, dims: &[i64], keepdim: bool) -> Re
 /// RuntimeError for an empty tensor and for dtypes without an order.
 pub fn extremum_all(which: Extremum, view: &View) -> Result<View> {
     let reduction = Reduction::new(view, None, false)?;
-    reduction.check_nonempty(view, which.name(), true)?;
+    reduction.check_nonempty(view, which.name(), None)?;
     reduce_with(which, view, &reduction, &format!("{}_all", which.name()))
 }
 
@@ -117,9 +117,13 @@ pub fn extremum_dim(which: Extremum, view: &View, dim: i64, keepdim: bool) -> Re
         bail!(RuntimeError, "{name}(): does not support complex input");
     }
     let reduction = Reduction::new(view, Some(&[dim]), keepdim)?;
-    reduction.check_nonempty(view, name, false)?;
+    reduction.check_nonempty(view, name, Some(&[d as i64]))?;
     let (values, indices) = (reduction.result(view, view.dtype)?, reduction.result(view, DType::Long)?);
     if view.device().is_meta() {
+        return Ok((values, indices));
+    }
+    if view.ndim() == 0 {
+        copy_into(&values, view)?;
         return Ok((values, indices));
     }
     check_kernel(&format!("{name}_cpu"), classes::BOOL | classes::NUMBERS, view.dtype)?;
@@ -136,11 +140,15 @@ pub fn arg_extremum(which: Extremum, view: &View, dim: Option<i64>, keepdim: boo
     if dim.is_none() && view.numel() == 0 {
         bail!(IndexError, "{name}(): Expected reduction dim to be specified for input.numel() == 0.");
     }
-    let dims = dim.map(|d| [d]);
-    let reduction = Reduction::new(view, dims.as_ref().map(<[i64; 1]>::as_slice), keepdim)?;
-    reduction.check_nonempty(view, &name, false)?;
+    let dims = dim.map(|d| wrap_dim(d, view.ndim()).map(|d| [d as i64])).transpose()?;
+    let dims = dims.as_ref().map(<[i64; 1]>::as_slice);
+    let reduction = Reduction::new(view, dims, keepdim)?;
+    if dims.is_some() {
+        reduction.check_nonempty(view, &name, dims)?;
+    }
     let indices = reduction.result(view, DType::Long)?;
-    if view.device().is_meta() {
+    // Along a dimension of size 1 there is nothing to compare.
+    if view.device().is_meta() || dims.is_some() && reduction.factor(view) == 1 {
         return Ok(indices);
     }
     check_kernel(&format!("{name}_cpu"), classes::NUMBERS, view.dtype)?;

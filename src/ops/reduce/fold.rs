@@ -4,7 +4,7 @@ use super::tiles::{Tile, for_each};
 use super::{Reduction, resolved};
 use crate::ops::copy::{cast, copy_into, fill};
 use crate::ops::number::Stored;
-use crate::ops::pointwise::{check_kernel, classes};
+use crate::ops::pointwise::{check_kernel, classes, multiply_tail};
 use crate::tensor::memory::{BoolByte, ElementCell, get, set};
 use crate::tensor::{DType, Layout, Result, Scalar, View};
 use half::{bf16, f16};
@@ -33,8 +33,8 @@ pub fn prod(view: &View, dim: Option<i64>, keepdim: bool, dtype: Option<DType>) 
         DType::BFloat16 => fold::<bf16, 16>(&out, &layout, &view, |a, b| bf16::from_f32(a * b).to_f32())?,
         DType::Float => fold::<f32, 8>(&out, &layout, &view, |a, b| a * b)?,
         DType::Double => fold::<f64, 4>(&out, &layout, &view, |a, b| a * b)?,
-        DType::ComplexFloat => fold::<Complex<f32>, 4>(&out, &layout, &view, |a, b| a * b)?,
-        DType::ComplexDouble => fold::<Complex<f64>, 2>(&out, &layout, &view, |a, b| a * b)?,
+        DType::ComplexFloat => fold_with::<Complex<f32>, 4>(&out, &layout, &view, |a, b| a * b, multiply_tail)?,
+        DType::ComplexDouble => fold_with::<Complex<f64>, 2>(&out, &layout, &view, |a, b| a * b, multiply_tail)?,
         // Products wrap, so they can be narrowed last.
         _ => {
             let wide = cast(&view, DType::Long)?;
@@ -105,63 +105,118 @@ pub(super) fn fold<S: Stored, const V: usize>(
     view: &View,
     combine: impl Fn(S::Compute, S::Compute) -> S::Compute,
 ) -> Result<()> {
+    fold_with::<S, V>(out, layout, view, &combine, &combine)
+}
+
+/// As [`fold`], with a `combine` of its own for elements that are combined one by one.
+fn fold_with<S: Stored, const V: usize>(
+    out: &View,
+    layout: &Layout,
+    view: &View,
+    combine: impl Fn(S::Compute, S::Compute) -> S::Compute,
+    combine_tail: impl Fn(S::Compute, S::Compute) -> S::Compute,
+) -> Result<()> {
     let (out_memory, memory) = (out.memory()?, view.memory()?);
-    let (results, cells) = (out_memory.typed::<S>(), memory.typed::<S>());
-    for_each(layout, &view.layout, |tile| fold_tile::<S, V>(results, cells, tile, &combine));
+    let fold = Fold { results: out_memory.typed::<S>(), cells: memory.typed::<S>(), combine, combine_tail };
+    for_each(layout, &view.layout, |tile| fold.tile::<V>(tile));
     Ok(())
 }
 
-fn fold_tile<S: Stored, const V: usize>(
-    results: &[ElementCell<S>],
-    cells: &[ElementCell<S>],
-    tile: Tile,
-    combine: &impl Fn(S::Compute, S::Compute) -> S::Compute,
-) {
-    let value = |cell: &ElementCell<S>| get(cell).widen();
-    let put = |to: i64, value: S::Compute| {
-        if let Some(cell) = results.get(to as usize) {
-            set(cell, S::narrow(combine(get(cell).widen(), value)));
+struct Fold<'m, S, F, G> {
+    results: &'m [ElementCell<S>],
+    cells: &'m [ElementCell<S>],
+    combine: F,
+    combine_tail: G,
+}
+
+impl<S, F, G> Fold<'_, S, F, G>
+where
+    S: Stored,
+    F: Fn(S::Compute, S::Compute) -> S::Compute,
+    G: Fn(S::Compute, S::Compute) -> S::Compute,
+{
+    fn put(&self, to: i64, value: S::Compute) {
+        if let Some(cell) = self.results.get(to as usize) {
+            set(cell, S::narrow((self.combine_tail)(get(cell).widen(), value)));
         }
-    };
-    let [width, height] = tile.size;
-    for j in 0..height as i64 {
-        let (to, from) = (tile.out + j * tile.out_stride[1], tile.input + j * tile.in_stride[1]);
-        let run = cells.get(from as usize..).unwrap_or_default();
-        match (tile.out_stride[0], tile.in_stride[0]) {
-            (0, 1) => {
-                let (whole, rest) = run.get(..width).unwrap_or_default().as_chunks::<V>();
-                let mut steps = whole.chunks_exact(4);
-                if let Some(first) = steps.next() {
-                    let mut lanes = [[S::Compute::default(); V]; 4];
-                    for (lanes, vector) in lanes.iter_mut().zip(first) {
-                        for (lane, cell) in lanes.iter_mut().zip(vector) {
-                            *lane = value(cell);
-                        }
-                    }
-                    for step in steps.by_ref() {
-                        for (lanes, vector) in lanes.iter_mut().zip(step) {
-                            for (lane, cell) in lanes.iter_mut().zip(vector) {
-                                *lane = combine(*lane, value(cell));
-                            }
-                        }
-                    }
-                    let [a, b, c, d] = lanes;
-                    let joined = (0..V).map(|k| combine(combine(a[k], b[k]), combine(c[k], d[k])));
-                    if let Some(all) = joined.reduce(combine) {
-                        put(to, all);
+    }
+
+    fn from(&self, offset: i64) -> &[ElementCell<S>] {
+        self.cells.get(offset as usize..).unwrap_or_default()
+    }
+
+    /// Combines a vector of elements into lanes.
+    #[inline(always)]
+    fn join<const V: usize>(&self, lanes: &mut [S::Compute; V], vector: &[ElementCell<S>]) {
+        for (lane, cell) in lanes.iter_mut().zip(vector) {
+            *lane = (self.combine)(*lane, get(cell).widen());
+        }
+    }
+
+    fn tile<const V: usize>(&self, tile: Tile) {
+        let [width, height] = tile.size;
+        if (tile.out_stride, tile.in_stride[1]) == ([0, 1], 1) && tile.in_stride[0] != 1 {
+            return self.columns::<V>(tile);
+        }
+        for j in 0..height as i64 {
+            let (to, from) = (tile.out + j * tile.out_stride[1], tile.input + j * tile.in_stride[1]);
+            match (tile.out_stride[0], tile.in_stride[0]) {
+                (0, 1) => self.along::<V>(to, self.from(from).get(..width).unwrap_or_default()),
+                (out_step, 0) => {
+                    let one = self.from(from).first().map(get).unwrap_or_default().widen();
+                    (0..width as i64).for_each(|i| self.put(to + i * out_step, one));
+                }
+                (out_step, step) => {
+                    for (i, cell) in self.from(from).iter().step_by(step as usize).take(width).enumerate() {
+                        self.put(to + i as i64 * out_step, get(cell).widen());
                     }
                 }
-                steps.remainder().iter().flatten().chain(rest).for_each(|cell| put(to, value(cell)));
             }
-            (out_step, 0) => {
-                let one = run.first().map(value).unwrap_or_default();
-                (0..width as i64).for_each(|i| put(to + i * out_step, one));
+        }
+    }
+
+    /// One result of a contiguous run.
+    fn along<const V: usize>(&self, to: i64, run: &[ElementCell<S>]) {
+        let (vectors, rest) = run.as_chunks::<V>();
+        let mut steps = vectors.chunks_exact(4);
+        if let Some(first) = steps.next() {
+            let mut lanes = [[S::Compute::default(); V]; 4];
+            for (lane, cell) in lanes.iter_mut().flatten().zip(first.iter().flatten()) {
+                *lane = get(cell).widen();
             }
-            (out_step, step) => {
-                for (i, cell) in run.iter().step_by(step as usize).take(width).enumerate() {
-                    put(to + i as i64 * out_step, value(cell));
-                }
+            for step in steps.by_ref() {
+                lanes.iter_mut().zip(step).for_each(|(lanes, vector)| self.join(lanes, vector));
             }
+            let [a, b, c, d] = lanes;
+            let combine = &self.combine;
+            let joined = (0..V).map(|k| combine(combine(a[k], b[k]), combine(c[k], d[k])));
+            if let Some(all) = joined.reduce(&self.combine_tail) {
+                self.put(to, all);
+            }
+        }
+        steps.remainder().iter().flatten().chain(rest).for_each(|cell| self.put(to, get(cell).widen()));
+    }
+
+    /// Neighbouring results of rows that lie one after another.
+    fn columns<const V: usize>(&self, tile: Tile) {
+        let [rows, width] = tile.size;
+        let row = |i: usize| tile.input + i as i64 * tile.in_stride[0];
+        let whole = width - width % (4 * V);
+        for j in (0..whole).step_by(V) {
+            let mut lanes = [S::Compute::default(); V];
+            for (lane, cell) in lanes.iter_mut().zip(self.from(row(0) + j as i64)) {
+                *lane = get(cell).widen();
+            }
+            (1..rows).for_each(|i| self.join(&mut lanes, self.from(row(i) + j as i64)));
+            let results = self.results.get(tile.out as usize + j..).unwrap_or_default();
+            for (&lane, result) in lanes.iter().zip(results) {
+                set(result, S::narrow((self.combine)(lane, get(result).widen())));
+            }
+        }
+        for j in whole as i64..width as i64 {
+            (0..rows).for_each(|i| {
+                self.put(tile.out + j, self.from(row(i) + j).first().map(get).unwrap_or_default().widen())
+            });
         }
     }
 }

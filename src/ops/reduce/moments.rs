@@ -1,13 +1,13 @@
 //! Variance, standard deviation and norms: reductions that carry more than one number or finish with a function.
 
-use super::tiles::{Dim, dims, odometer};
+use super::tiles::{Dim, dims, for_each, odometer};
 use super::{Reduction, mean, resolved};
 use crate::bail;
-use crate::ops::copy::{cast, fill};
+use crate::ops::copy::{cast, copy_into, fill};
 use crate::ops::number::{Number, Real, Stored};
 use crate::ops::pointwise::{BinaryOp, Output, UnaryOp, binary, check_kernel, classes, unary};
 use crate::tensor::memory::{ElementCell, get, set};
-use crate::tensor::{DType, Layout, Result, Scalar, View};
+use crate::tensor::{DType, Dims, Layout, Result, Scalar, View, promote_types};
 use half::{bf16, f16};
 use num_traits::Float;
 
@@ -57,9 +57,10 @@ pub fn variance(which: Spread, view: &View, dims: Option<&[i64]>, correction: f6
         fill(&out, Scalar::Float(f64::NAN))?;
         return Ok(out);
     }
-    if view.dtype.is_float8() {
+    if view.dtype.is_float8() && out.numel() == 1 {
         bail!(RuntimeError, "std_var_all: Unsupported dtype {}", view.dtype.scalar_type());
     }
+    check_kernel("std_cpu", classes::FLOAT, view.dtype)?;
     let finish = |sum: f64, freedom: f64| {
         let variance = sum / freedom.max(0.0);
         if which == Spread::Variance { variance } else { variance.sqrt() }
@@ -92,16 +93,19 @@ fn fill_rounded(out: &View, value: f64) -> Result<()> {
 fn squared_deviations(view: &View) -> Result<f64> {
     let center = mean(view, None, false, None)?.item()?.to_f64();
     let memory = view.memory()?;
+    let together = Layout { strides: Dims::from_elem(0, view.ndim()), ..view.layout.clone() };
     let mut total = 0.0;
-    crate::tensor::iterate::walk([&view.layout], |run| {
+    for_each(&together, &view.layout, |tile| {
         let mut part = 0.0;
-        for i in 0..run.length as i64 {
-            let distance = view.read(&memory, run.offset[0] + i * run.stride[0]).to_f64() - center;
-            part += distance * distance;
+        for j in 0..tile.size[1] as i64 {
+            for i in 0..tile.size[0] as i64 {
+                let offset = tile.input + i * tile.in_stride[0] + j * tile.in_stride[1];
+                let distance = view.read(&memory, offset).to_f64() - center;
+                part += distance * distance;
+            }
         }
         total += part;
-        Ok(())
-    })?;
+    });
     Ok(total)
 }
 
@@ -172,6 +176,9 @@ pub fn norm(view: &View, p: f64, dims: Option<&[i64]>, keepdim: bool, dtype: Opt
             dtype.scalar_type()
         );
     }
+    if let Some(dtype) = dtype {
+        check_norm_dtype(view.dtype, dtype)?;
+    }
     let reduction = Reduction::new(view, dims, keepdim)?;
     check_identity(view, p, dims, &reduction)?;
     let computed = dtype.unwrap_or(view.dtype);
@@ -188,6 +195,12 @@ pub fn norm(view: &View, p: f64, dims: Option<&[i64]>, keepdim: bool, dtype: Opt
     let view = if view.dtype == computed { view } else { cast(&view, computed)? };
     // Orders are of magnitudes: those of complex numbers are taken first.
     let view = if view.dtype.is_complex() { unary(UnaryOp::Abs, &view, Output::New, DType::Float)? } else { view };
+    if reduction.factor(&view) == 1 && p != 0.0 {
+        // The norm of one number is its magnitude, of whatever order.
+        let magnitude = unary(UnaryOp::Abs, &view, Output::New, DType::Float)?;
+        copy_into(&out.with_layout(Layout::contiguous(view.sizes())), &magnitude)?;
+        return Ok(out);
+    }
     let layout = reduction.spread(&out, &view);
     match view.dtype {
         DType::Half => norm_of::<f16, 8>(&out, &layout, &view, p)?,
@@ -196,6 +209,27 @@ pub fn norm(view: &View, p: f64, dims: Option<&[i64]>, keepdim: bool, dtype: Opt
         _ => norm_of::<f64, 4>(&out, &layout, &view, p)?,
     }
     Ok(out)
+}
+
+fn check_norm_dtype(input: DType, asked: DType) -> Result<()> {
+    let (kind, wanted) = if input.is_complex() { ("complex", true) } else { ("real", false) };
+    if asked.is_complex() != wanted {
+        bail!(
+            RuntimeError,
+            "linalg.vector_norm: dtype should be {kind} for {kind} inputs, but got {}",
+            asked.scalar_type()
+        );
+    }
+    if promote_types(input, asked)? != asked {
+        bail!(
+            RuntimeError,
+            "linalg.vector_norm: the dtype of the input ({}) should be convertible without narrowing to the specified \
+             dtype ({})",
+            input.scalar_type(),
+            asked.scalar_type()
+        );
+    }
+    Ok(())
 }
 
 /// Refuses norms of nothing where there is no neutral value.

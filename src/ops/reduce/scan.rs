@@ -4,7 +4,7 @@ use super::resolved;
 use super::tiles::{Dim, odometer};
 use crate::ops::copy::{cast, copy_into};
 use crate::ops::number::{Number, Stored};
-use crate::ops::pointwise::{check_kernel, classes};
+use crate::ops::pointwise::{check_kernel, classes, multiply_tail};
 use crate::tensor::layout::wrap_dim;
 use crate::tensor::memory::{get, set};
 use crate::tensor::{DType, Result, Scalar, View};
@@ -88,7 +88,7 @@ carried! {
     i64: i64::wrapping_add, i64::wrapping_mul;
     f32: |a, b| a + b, |a, b| a * b;
     f64: |a, b| a + b, |a, b| a * b;
-    Complex<f64>: |a, b| a + b, |a, b| a * b;
+    Complex<f64>: |a, b| a + b, multiply_tail;
 }
 
 /// `out` is row-major.

@@ -44,12 +44,20 @@ pub fn sum(view: &View, dims: Option<&[i64]>, keepdim: bool, dtype: Option<DType
     let view = if view.dtype == dtype { view } else { cast(&view, dtype)? };
     let layout = reduction.spread(&out, &view);
     match dtype {
-        DType::Half => cascade::<f16, 8, 16>(&out, &layout, &view)?,
-        DType::BFloat16 => cascade::<bf16, 8, 16>(&out, &layout, &view)?,
-        DType::Float => cascade::<f32, 8, 8>(&out, &layout, &view)?,
-        DType::Double => cascade::<f64, 4, 4>(&out, &layout, &view)?,
-        DType::ComplexFloat => cascade::<Complex<f32>, 4, 4>(&out, &layout, &view)?,
-        _ => cascade::<Complex<f64>, 2, 2>(&out, &layout, &view)?,
+        DType::Half | DType::BFloat16 => {
+            // Rounded once, at the end.
+            let total = reduction.result(&view, DType::Float)?;
+            if dtype == DType::Half {
+                cascade::<f16, f32, 8, 16>(&total, &layout, &view)?;
+            } else {
+                cascade::<bf16, f32, 8, 16>(&total, &layout, &view)?;
+            }
+            copy_into(&out, &total)?;
+        }
+        DType::Float => cascade::<f32, f32, 8, 8>(&out, &layout, &view)?,
+        DType::Double => cascade::<f64, f64, 4, 4>(&out, &layout, &view)?,
+        DType::ComplexFloat => cascade::<Complex<f32>, Complex<f32>, 4, 4>(&out, &layout, &view)?,
+        _ => cascade::<Complex<f64>, Complex<f64>, 2, 2>(&out, &layout, &view)?,
     }
     Ok(out)
 }
@@ -191,31 +199,33 @@ where
 }
 
 /// `V` lanes are added in; `W` elements fill a vector as stored (twice `V` for 16-bit floats).
-fn cascade<S, const V: usize, const W: usize>(out: &View, layout: &Layout, view: &View) -> Result<()>
+fn cascade<S, R, const V: usize, const W: usize>(out: &View, layout: &Layout, view: &View) -> Result<()>
 where
     S: Stored,
     S::Compute: Add<Output = S::Compute>,
+    R: Stored<Compute = S::Compute>,
 {
     let (out_memory, memory) = (out.memory()?, view.memory()?);
-    let sums = Sums { sums: out_memory.typed::<S>(), cells: memory.typed::<S>() };
+    let sums = Sums { sums: out_memory.typed::<R>(), cells: memory.typed::<S>() };
     for_each(layout, &view.layout, |tile| sums.tile::<V, W>(tile));
     Ok(())
 }
 
-struct Sums<'m, S> {
-    sums: &'m [ElementCell<S>],
+struct Sums<'m, S, R> {
+    sums: &'m [ElementCell<R>],
     cells: &'m [ElementCell<S>],
 }
 
-impl<S> Sums<'_, S>
+impl<S, R> Sums<'_, S, R>
 where
     S: Stored,
     S::Compute: Add<Output = S::Compute>,
+    R: Stored<Compute = S::Compute>,
 {
-    /// Adds to a result. What is stored rounds; so does what is added to it.
+    /// Adds to a result.
     fn store(&self, offset: i64, value: S::Compute) {
         if let Some(sum) = self.sums.get(offset as usize) {
-            set(sum, S::narrow(get(sum).widen() + S::narrow(value).widen()));
+            set(sum, R::narrow(get(sum).widen() + value));
         }
     }
 

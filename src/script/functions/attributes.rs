@@ -6,7 +6,7 @@ use crate::tensor::{Layout, Result};
 use crate::value::{TensorLayout, Value};
 
 const fn setter(signature: &'static str, run: super::Run, doc: &'static str) -> Row {
-    Row { signature, run, doc, role: Role::Setter, python: None }
+    Row { signature, run, doc, role: Role::Setter, hidden: false, python: None }
 }
 
 pub const ROWS: &[Row] = &[

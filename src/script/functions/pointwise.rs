@@ -53,6 +53,18 @@ pub const ROWS: &[Row] = &[
         "The difference, in place.",
     ),
     both(
+        "add.Scalar(Tensor self, Scalar alpha, Tensor other) -> Tensor",
+        |c| deprecated(c, ops::add),
+        "The sum, with alpha before the second operand.",
+    )
+    .hidden(),
+    both(
+        "sub.Scalar(Tensor self, Scalar alpha, Tensor other) -> Tensor",
+        |c| deprecated(c, ops::sub),
+        "The difference, with alpha before the second operand.",
+    )
+    .hidden(),
+    both(
         "subtract.Tensor(Operand self, Operand other, *, Scalar alpha=1, Tensor? out=None) -> Tensor",
         |c| scaled(c, ops::sub, false),
         "The difference.",
@@ -155,6 +167,12 @@ fn scaled(call: &mut Call, run: Scaled, in_place: bool) -> Result<Value> {
     let (a, b) = (Argument::of(call, 0)?, Argument::of(call, 1)?);
     let alpha = call.scalar(2)?;
     result(call, in_place, |output| run(a.operand(), b.operand(), alpha, output, default(call)))
+}
+
+/// The old order of arguments: `add(alpha, other)`.
+fn deprecated(call: &mut Call, run: Scaled) -> Result<Value> {
+    let (a, b) = (call.view(0)?, call.view(2)?);
+    run(Operand::Tensor(&a), Operand::Tensor(&b), call.scalar(1)?, Output::New, default(call)).map(Value::from)
 }
 
 /// Runs an operation into the first operand or into a new tensor. (`out=` is handled for all functions at once.)

@@ -9,7 +9,7 @@ use crate::value::{Range, Value};
 use num_complex::Complex;
 
 const fn operator(signature: &'static str, run: super::Run, doc: &'static str) -> Row {
-    Row { signature, run, doc, role: Role::Function, python: None }
+    Row { signature, run, doc, role: Role::Function, hidden: false, python: None }
 }
 
 pub const ROWS: &[Row] = &[

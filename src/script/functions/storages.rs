@@ -9,7 +9,7 @@ use crate::tensor::{DType, Device, Error, ErrorKind, Result, Scalar, Storage, Ty
 use crate::value::Value;
 
 const fn statik(signature: &'static str, run: super::Run, doc: &'static str) -> Row {
-    Row { signature, run, doc, role: Role::Static, python: None }
+    Row { signature, run, doc, role: Role::Static, hidden: false, python: None }
 }
 
 pub const ROWS: &[Row] = &[
