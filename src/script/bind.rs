@@ -121,6 +121,9 @@ fn attempt(signature: &Signature, method: Option<&Value>, arguments: &Arguments)
             bound.push(Value::None);
         } else {
             match accept(param, value) {
+                Accept::Yes if matches!(param.kind, Kind::Name | Kind::Names) => {
+                    return Err(name_not_found(value, bound.first()));
+                }
                 Accept::Yes => bound.push(convert(signature.name, param, value)?),
                 Accept::No(_) if spread && next == 0 && keyword.is_none() && starts_as_ints(given) => {
                     bound.push(Value::Size(unpack_ints(signature.name, param, given)?));
@@ -386,10 +389,14 @@ fn accept(param: &Param, value: &Value) -> Accept {
         Kind::TypedStorage => matches!(value, Value::TypedStorage(_)),
         Kind::Storage => matches!(value, Value::Storage(_) | Value::TypedStorage(_)),
         Kind::Name => matches!(value, Value::Str(_)),
-        Kind::Names => list_or_tuple(value).is_some_and(|items| items.iter().all(|v| matches!(v, Value::Str(_)))),
+        Kind::Names => {
+            let one = matches!(value, Value::Str(_));
+            one || list_or_tuple(value).is_some_and(|v| !v.is_empty() && v.iter().all(|v| matches!(v, Value::Str(_))))
+        }
         Kind::Size => matches!(value, Value::Size(_)),
         Kind::Buffer => matches!(value, Value::Buffer(_)),
         Kind::Type => matches!(value, Value::Type(_)),
+        Kind::Sequence => value.sequence().is_some(),
         Kind::Any | Kind::Rest => true,
     };
     if yes { Accept::Yes } else { Accept::No(None) }
@@ -450,11 +457,22 @@ fn convert(name: &str, param: &Param, value: &Value) -> Result<Value> {
         (Kind::DType, Value::Type(class)) => dtype_of_type(class).map_or(Value::None, Value::DType),
         (Kind::Device, Value::Str(text)) => Value::Device(Device::parse(text)?),
         (Kind::Device, Value::Int(index)) => Value::Device(Device::parse(&format!("cuda:{index}"))?),
-        (Kind::Name, Value::Str(text)) => {
-            return Err(Error::runtime(format!("Name '{text}' not found in Tensor[None].")));
-        }
         _ => value.clone(),
     })
+}
+
+/// Dimensions have no names here, so none is ever found.
+fn name_not_found(value: &Value, this: Option<&Value>) -> Error {
+    let name = match (value, value.sequence()) {
+        (Value::Str(name), _) => name.to_string(),
+        (_, Some(names)) => match names.first() {
+            Some(Value::Str(name)) => name.to_string(),
+            _ => String::new(),
+        },
+        _ => String::new(),
+    };
+    let ndim = if let Some(Value::Tensor(tensor)) = this { tensor.borrow().ndim() } else { 0 };
+    Error::runtime(format!("Name '{name}' not found in Tensor[{}].", vec!["None"; ndim].join(", ")))
 }
 
 fn unpack_ints(name: &str, param: &Param, items: &[Value]) -> Result<Dims> {

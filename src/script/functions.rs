@@ -281,7 +281,7 @@ pub fn class_of(value: &Value) -> Option<Kind> {
         Value::Int(_) | Value::BigInt(_) => Kind::Int,
         Value::Float(_) => Kind::Float,
         Value::Complex(_) => Kind::Number,
-        Value::Tuple(_) | Value::List(_) | Value::Range(_) => Kind::Tensors,
+        Value::Tuple(_) | Value::List(_) | Value::Range(_) => Kind::Sequence,
         _ => return None,
     })
 }
@@ -498,7 +498,7 @@ mod tests {
     fn every_row_is_well_formed_and_documented() {
         for row in TABLES.iter().copied().flatten() {
             assert!(Signature::parse(row.signature).is_some(), "malformed signature: {}", row.signature);
-            assert!(!row.doc.is_empty() && row.doc.ends_with('.'), "{}: one sentence of documentation", row.signature);
+            assert!(!row.doc.is_empty() && row.doc.ends_with(['.', '?']), "{}: one sentence of documentation", row.signature);
         }
     }
 }

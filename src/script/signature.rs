@@ -98,6 +98,8 @@ pub enum Kind {
     Buffer,
     Type,
     Any,
+    /// A list, tuple or range.
+    Sequence,
     /// All remaining positional arguments, as a tuple.
     Rest,
 }
@@ -131,6 +133,7 @@ impl Kind {
             Kind::Buffer => "buffer",
             Kind::Type => "type",
             Kind::Any => "object",
+            Kind::Sequence => "tuple",
             Kind::Rest => "objects",
         }
     }
@@ -168,12 +171,13 @@ impl Kind {
             ("TypedStorage", "") => Kind::TypedStorage,
             ("Storage", "") => Kind::Storage,
             ("Dimname", "") => Kind::Name,
-            ("Dimname", "[]") => Kind::Names,
+            ("Dimname", _) => Kind::Names,
             ("Size", "") => Kind::Size,
             ("Buffer", "") => Kind::Buffer,
             ("Type", "") => Kind::Type,
             ("any", "") => Kind::Any,
             ("any", "[]") => Kind::Rest,
+            ("Sequence", "") => Kind::Sequence,
             _ => return None,
         };
         Some((kind, written))

@@ -63,10 +63,11 @@ pub struct Example {
 }
 
 impl Example {
-    /// Is a line with a continuation prompt part of the input? A bare `...` below a whole statement is output: a
-    /// storage without data prints itself so.
-    fn goes_on(&self, text: &str) -> bool {
-        text != "..." || python_goes_on(&self.source)
+    /// An answer without the line that the page shows as part of the input: a storage without data prints itself as a
+    /// bare `...`, which below a whole statement looks like one more continuation line.
+    pub(super) fn without_shown_dots<'a>(&self, printed: &'a str) -> &'a str {
+        let whole = self.source.strip_suffix('\n').is_some_and(|source| !python_goes_on(source));
+        if whole && self.language == Language::Python { printed.strip_prefix("...\n").unwrap_or(printed) } else { printed }
     }
 }
 
@@ -179,7 +180,7 @@ impl Reader {
             return;
         };
         match continuation_of(text, example.language) {
-            Some(input) if line.start == example.output.start && example.goes_on(text) => {
+            Some(input) if line.start == example.output.start => {
                 example.input.push_str(text);
                 example.input.push_str(line.end);
                 example.source.push('\n');

@@ -44,7 +44,7 @@ pub fn replay(document: &Document) -> String {
 /// Evaluates one example.
 pub fn answer(session: &mut Session, example: &Example) -> Answer {
     let outcome = session.eval(example.language, &example.source);
-    Answer { text: printed(&outcome), ended: outcome.exit.is_some() }
+    Answer { text: example.without_shown_dots(&printed(&outcome)).to_owned(), ended: outcome.exit.is_some() }
 }
 
 /// An outcome as a transcript records it: what was printed, and an error as three lines of which the last is its kind

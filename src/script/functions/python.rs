@@ -236,7 +236,7 @@ pub const ROWS: &[Row] = &[
         "Is the item among the items?",
     ),
     method(
-        "index(Tensors self, any value) -> int",
+        "index(Sequence self, any value) -> int",
         |c| {
             let wanted = c.value(1);
             match items(c, 0)?.iter().position(|v| equal(v, &wanted)) {
@@ -247,7 +247,7 @@ pub const ROWS: &[Row] = &[
         "Where a value first occurs.",
     ),
     method(
-        "count(Tensors self, any value) -> int",
+        "count(Sequence self, any value) -> int",
         |c| {
             let wanted = c.value(1);
             Ok(Value::Int(items(c, 0)?.iter().filter(|v| equal(v, &wanted)).count() as i64))
