@@ -99,8 +99,9 @@ pub fn fill(dst: &View, value: Scalar) -> Result<()> {
 
 /// Refuses a number that a dtype cannot hold, as PyTorch does before it fills with it or scales by it.
 pub fn check_fits(value: Scalar, dtype: DType) -> Result<()> {
-    // complex32 is not checked by PyTorch.
-    if dtype != DType::ComplexHalf && !value.fits(dtype) {
+    // Of complex32, PyTorch checks whole numbers only.
+    let checked = dtype != DType::ComplexHalf || value.category() <= Category::Integral;
+    if checked && !value.fits(dtype) {
         bail!(RuntimeError, "value cannot be converted to type {} without overflow", checked_type_name(dtype));
     }
     Ok(())

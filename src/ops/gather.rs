@@ -77,6 +77,7 @@ fn either_device(view: &View, index: &View) -> Device {
 
 /// The numbers of an index tensor in row-major order, each checked.
 fn indices(index: &View, mut check: impl FnMut(i64) -> Result<i64>) -> Result<Vec<i64>> {
+    let index = resolved(index)?;
     let memory = index.memory()?;
     dispatch!(index.dtype, T => {
         let cells = memory.typed::<T>();
@@ -118,7 +119,7 @@ pub fn gather(view: &View, dim: i64, index: &View) -> Result<View> {
     if out.device().is_meta() {
         return Ok(out);
     }
-    let view = resolved(view)?;
+    let (view, index) = (resolved(view)?, &resolved(index)?);
     let kernel = if view.dtype.is_floating_point() && d == 0 && selects_rows(&view, index) {
         "gather_expanded_index"
     } else {
@@ -157,7 +158,7 @@ fn selects_rows(view: &View, index: &View) -> bool {
         && view.ndim() == index.ndim()
         && view.numel() > 0
         && index.strides().first() == Some(&1)
-        && (1..index.ndim()).all(|i| index.strides()[i] == 0 || index.sizes()[i] == 1)
+        && (1..index.ndim()).all(|i| index.strides()[i] == 0 || index.sizes()[i] == 1 && index.strides()[i] == 1)
         && view.sizes().iter().skip(1).eq(index.sizes().iter().skip(1))
 }
 

@@ -250,8 +250,7 @@ pub fn unique_slices(view: &View, dim: i64, sorting: bool) -> Result<Unique> {
     if view.device().is_meta() {
         return super::check::no_meta_kernel(if sorting { "unique_dim" } else { "unique_consecutive" });
     }
-    if !sorting && view.ndim() == 1 {
-        wrap_dim(dim, 1)?;
+    if !sorting && view.ndim() == 1 && dim == 0 {
         return distinct(view, false);
     }
     if view.dtype.is_float8() || view.dtype.is_complex() {

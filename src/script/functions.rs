@@ -498,7 +498,11 @@ mod tests {
     fn every_row_is_well_formed_and_documented() {
         for row in TABLES.iter().copied().flatten() {
             assert!(Signature::parse(row.signature).is_some(), "malformed signature: {}", row.signature);
-            assert!(!row.doc.is_empty() && row.doc.ends_with(['.', '?']), "{}: one sentence of documentation", row.signature);
+            assert!(
+                !row.doc.is_empty() && row.doc.ends_with(['.', '?']),
+                "{}: one sentence of documentation",
+                row.signature
+            );
         }
     }
 }

@@ -67,7 +67,11 @@ impl Example {
     /// bare `...`, which below a whole statement looks like one more continuation line.
     pub(super) fn without_shown_dots<'a>(&self, printed: &'a str) -> &'a str {
         let whole = self.source.strip_suffix('\n').is_some_and(|source| !python_goes_on(source));
-        if whole && self.language == Language::Python { printed.strip_prefix("...\n").unwrap_or(printed) } else { printed }
+        if whole && self.language == Language::Python {
+            printed.strip_prefix("...\n").unwrap_or(printed)
+        } else {
+            printed
+        }
     }
 }
 

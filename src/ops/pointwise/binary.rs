@@ -560,13 +560,14 @@ pub(super) fn scaled_sum(a: Operand, b: Operand, alpha: Scalar, output: Output, 
     dispatch!(common, S => {
         type C = <S as Stored>::Compute;
         let round = |value: C| <S as Stored>::narrow(value).widen();
-        let alpha = round(C::from_scalar(alpha));
+        let (alpha, one) = (round(C::from_scalar(alpha)), C::from_scalar(Scalar::Int(1)));
         let a = source::<S>(a, &views[0], computed.sizes(), false)?;
         let b = source::<S>(b, &views[1], computed.sizes(), false)?;
         block::binary::<S, S>(&computed, a, b, op.step(), &|a, b, out, tail| {
-            if rounds {
+            if rounds && tail {
                 // The product is rounded by itself.
-                zip(a, b, out, |a, b| C::scaled_sum(a, round(C::scaled_sum(C::default(), b, alpha)), C::from_scalar(Scalar::Int(1))));
+                let product = |b| round(C::scaled_sum(C::default(), b, alpha));
+                zip(a, b, out, |a, b| C::scaled_sum(a, product(b), one));
             } else if tail {
                 zip(a, b, out, |a, b| C::scaled_sum_tail(a, b, alpha, repeated));
             } else {

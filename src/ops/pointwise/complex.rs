@@ -66,10 +66,6 @@ pub fn scaled_sum_tail<T: Real>(a: Complex<T>, b: Complex<T>, alpha: Complex<T>)
 }
 
 pub fn power<T: Real>(base: Complex<T>, exponent: Complex<T>) -> Complex<T> {
-    let zero = T::zero();
-    if base.re == zero && base.im == zero {
-        return if exponent.re == zero && exponent.im == zero { Complex::new(T::one(), zero) } else { base };
-    }
     let exponent = Complex::new(exponent.re.as_f64(), exponent.im.as_f64());
     through(base, |z| exp(exponent * log(z)))
 }
@@ -102,7 +98,7 @@ pub fn exp(z: C) -> C {
 }
 
 pub fn log(z: C) -> C {
-    let (x, y) = (z.re.abs().max(z.im.abs()), z.re.abs().min(z.im.abs()));
+    let (x, y) = if z.re.abs() > z.im.abs() { (z.re.abs(), z.im.abs()) } else { (z.im.abs(), z.re.abs()) };
     let size = if (0.5..2.0).contains(&x) {
         // Near 1 the logarithm of the magnitude loses digits unless 1 is taken off first.
         0.5 * ((x - 1.0) * (x + 1.0) + y * y).ln_1p()
@@ -160,11 +156,17 @@ pub fn tan(z: C) -> C {
 }
 
 pub fn asin(z: C) -> C {
+    if z.re.is_infinite() || z.im.is_infinite() {
+        return C::new(z.re.atan2(z.im.abs()), f64::INFINITY.copysign(z.im));
+    }
     let (minus, plus) = (sqrt(C::new(1.0 - z.re, -z.im)), sqrt(C::new(1.0 + z.re, z.im)));
     C::new(z.re.atan2((minus * plus).re), (minus.conj() * plus).im.asinh())
 }
 
 pub fn acos(z: C) -> C {
+    if z.re.is_infinite() || z.im.is_infinite() {
+        return C::new(z.im.abs().atan2(z.re), -f64::INFINITY.copysign(z.im));
+    }
     let (minus, plus) = (sqrt(C::new(1.0 - z.re, -z.im)), sqrt(C::new(1.0 + z.re, z.im)));
     C::new(2.0 * minus.re.atan2(plus.re), (plus.conj() * minus).im.asinh())
 }
@@ -183,22 +185,31 @@ pub fn sinh(z: C) -> C {
     if z.im == 0.0 {
         return C::new(z.re.sinh(), z.im);
     }
+    if !z.im.is_finite() && (z.re == 0.0 || z.re.is_infinite()) {
+        return C::new(z.re, f64::NAN);
+    }
     let (sin, cos) = z.im.sin_cos();
-    C::new(if cos == 0.0 { 0.0 } else { z.re.sinh() * cos }, z.re.cosh() * sin)
+    C::new(z.re.sinh() * cos, z.re.cosh() * sin)
 }
 
 pub fn cosh(z: C) -> C {
     if z.im == 0.0 {
         return C::new(z.re.cosh(), z.re * z.im);
     }
+    if !z.im.is_finite() && z.re == 0.0 {
+        return C::new(f64::NAN, 0.0);
+    }
+    if !z.im.is_finite() && z.re.is_infinite() {
+        return C::new(f64::INFINITY, f64::NAN);
+    }
     let (sin, cos) = z.im.sin_cos();
-    C::new(z.re.cosh() * cos, z.re.sinh() * sin)
+    C::new(z.re.cosh() * cos, if z.re == 0.0 { z.re * sin } else { z.re.sinh() * sin })
 }
 
 pub fn tanh(z: C) -> C {
     if z.re.abs() > 22.0 {
         // 1 in double; what is left of the imaginary part is tiny.
-        let (sin, cos) = z.im.sin_cos();
+        let (sin, cos) = if z.im.is_finite() { z.im.sin_cos() } else { (0.0, 1.0) };
         return C::new(1f64.copysign(z.re), 4.0 * sin * cos * (-2.0 * z.re.abs()).exp());
     }
     let tan = z.im.tan();
@@ -210,17 +221,22 @@ pub fn tanh(z: C) -> C {
 }
 
 pub fn asinh(z: C) -> C {
-    let w = asin(C::new(-z.im, z.re));
-    C::new(w.im, -w.re)
+    rotated(z, asin)
 }
 
 pub fn acosh(z: C) -> C {
+    if z.re.is_infinite() || z.im.is_infinite() {
+        return C::new(f64::INFINITY, z.im.atan2(z.re));
+    }
     let (minus, plus) = (sqrt(C::new(z.re - 1.0, z.im)), sqrt(C::new(z.re + 1.0, z.im)));
     C::new((minus.conj() * plus).re.asinh(), 2.0 * minus.im.atan2(plus.re))
 }
 
 pub fn atanh(z: C) -> C {
     let (x, y) = (z.re, z.im);
+    if x.is_infinite() || y.is_infinite() {
+        return C::new(0f64.copysign(x), std::f64::consts::FRAC_PI_2.copysign(y));
+    }
     let below = (1.0 - x) * (1.0 - x) + y * y;
     C::new(0.25 * (4.0 * x / below).ln_1p(), 0.5 * (2.0 * y).atan2((1.0 - x) * (1.0 + x) - y * y))
 }

@@ -155,7 +155,7 @@ unary_ops! {
     }
     Exp2           "exp2"             Float  [FLOAT COMPLEX] {
         float(|a| a.through(f64::exp2)) float_tail(|a| a.exp2())
-        complex(|a| complex::through(a, |z| complex::exp(z * std::f64::consts::LN_2)))
+        complex(|a| complex::through(a * T::from_f64(std::f64::consts::LN_2), complex::exp))
     }
     Expm1          "expm1_vml_cpu"    Float  [FLOAT COMPLEX] {
         float(|a| a.through(f64::exp_m1)) complex(|a| complex::through(a, complex::expm1))

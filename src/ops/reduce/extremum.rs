@@ -148,7 +148,7 @@ pub fn arg_extremum(which: Extremum, view: &View, dim: Option<i64>, keepdim: boo
     }
     let indices = reduction.result(view, DType::Long)?;
     // Along a dimension of size 1 there is nothing to compare.
-    if view.device().is_meta() || dims.is_some() && reduction.factor(view) == 1 {
+    if view.device().is_meta() || dims.is_some() && view.ndim() > 0 && reduction.factor(view) == 1 {
         return Ok(indices);
     }
     check_kernel(&format!("{name}_cpu"), classes::NUMBERS, view.dtype)?;

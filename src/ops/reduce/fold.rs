@@ -25,7 +25,8 @@ pub fn prod(view: &View, dim: Option<i64>, keepdim: bool, dtype: Option<DType>) 
         return Ok(out);
     }
     check_kernel("prod_out_cpu", classes::BOOL | classes::NUMBERS | classes::COMPLEX, dtype)?;
-    let view = cast(&resolved(view)?, dtype)?;
+    let view = resolved(view)?;
+    let view = if view.dtype == dtype { view } else { cast(&view, dtype)? };
     let layout = reduction.spread(&out, &view);
     match dtype {
         DType::Bool => fold::<BoolByte, 32>(&out, &layout, &view, |a, b| a & b)?,

@@ -186,21 +186,21 @@ pub fn norm(view: &View, p: f64, dims: Option<&[i64]>, keepdim: bool, dtype: Opt
     if view.device().is_meta() {
         return Ok(out);
     }
-    check_kernel("norm_cpu", classes::FLOAT | classes::COMPLEX | classes::COMPLEX_HALF, computed)?;
     if view.numel() == 0 {
         fill(&out, Scalar::Float(if p < 0.0 { f64::INFINITY } else { 0.0 }))?;
         return Ok(out);
     }
     let view = resolved(view)?;
     let view = if view.dtype == computed { view } else { cast(&view, computed)? };
-    // Orders are of magnitudes: those of complex numbers are taken first.
-    let view = if view.dtype.is_complex() { unary(UnaryOp::Abs, &view, Output::New, DType::Float)? } else { view };
     if reduction.factor(&view) == 1 && p != 0.0 {
         // The norm of one number is its magnitude, of whatever order.
         let magnitude = unary(UnaryOp::Abs, &view, Output::New, DType::Float)?;
         copy_into(&out.with_layout(Layout::contiguous(view.sizes())), &magnitude)?;
         return Ok(out);
     }
+    check_kernel("norm_cpu", classes::FLOAT | classes::COMPLEX | classes::COMPLEX_HALF, computed)?;
+    // Orders are of magnitudes: those of complex numbers are taken first.
+    let view = if view.dtype.is_complex() { unary(UnaryOp::Abs, &view, Output::New, DType::Float)? } else { view };
     let layout = reduction.spread(&out, &view);
     match view.dtype {
         DType::Half => norm_of::<f16, 8>(&out, &layout, &view, p)?,
