@@ -150,6 +150,7 @@ impl Session {
                 interrupted: false,
             }),
         };
+        self.state.forget_gathered();
         let exit = self.state.exit.take();
         Outcome { text: self.state.take_printed(), error: error.filter(|_| exit.is_none()), exit }
     }

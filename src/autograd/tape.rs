@@ -254,8 +254,7 @@ fn saved_tensors(derivative: &Derivative, inputs: &Inputs, results: &[&Tensor]) 
 }
 
 /// Records `x[indices]`.
-pub fn record_subscript(tensor: &Tensor, indices: &[Index], result: &Value) -> Result<()> {
-    let Value::Tensor(out) = result else { return Ok(()) };
+pub fn record_subscript(tensor: &Tensor, indices: &[Index], out: &Tensor) -> Result<()> {
     let (view, indices) = (tensor.view(), indices.to_vec());
     let basic = matches!(resolve(&view, &indices)?, Resolved::Basic(_));
     let name = match (basic, indices.as_slice()) {

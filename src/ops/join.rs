@@ -70,7 +70,12 @@ fn check_sizes(model: &View, tensor: &View, dim: usize, position: usize) -> Resu
 /// Channels last if all tensors look like that, else row-major.
 fn joined_strides(tensors: &[View], sizes: &[i64]) -> Dims {
     let ndim = sizes.len();
-    if !matches!(ndim, 4 | 5) || !tensors.iter().all(|tensor| looks_channels_last(&tensor.layout, ndim)) {
+    // Lazy bits are written out before tensors are joined, and the copies may be laid out otherwise.
+    let looks_so = |tensor: &View| match tensor.conj || tensor.neg {
+        true => looks_channels_last(&Layout { strides: tensor.layout.like_strides(), ..tensor.layout.clone() }, ndim),
+        false => looks_channels_last(&tensor.layout, ndim),
+    };
+    if !matches!(ndim, 4 | 5) || !tensors.iter().all(looks_so) {
         return contiguous_strides(sizes);
     }
     let mut strides = Dims::from_elem(0, ndim);

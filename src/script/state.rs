@@ -1,5 +1,6 @@
 //! What a session remembers besides variables: defaults, print options, the random generator, warnings shown.
 
+use super::operators;
 use crate::format::{Formatter, PrintOptions};
 use crate::ops::random::Generator;
 use crate::tensor::{DType, Result, Tensor};
@@ -22,6 +23,13 @@ pub enum Said {
 /// Receives text as it is produced.
 pub type Live = Box<dyn FnMut(Said, &str)>;
 
+/// A copy made by a subscript, and what was subscripted.
+struct Gathered {
+    copy: Tensor,
+    from: Tensor,
+    index: Value,
+}
+
 /// The mutable state behind the functions of one session.
 pub struct State {
     pub registry: &'static super::functions::Registry,
@@ -35,8 +43,8 @@ pub struct State {
     warned: RefCell<HashSet<&'static str>>,
     printed: RefCell<String>,
     live: RefCell<Option<Live>>,
-    /// The last tensor that a mask or list selected; see [`State::is_gathered`].
-    gathered: Cell<usize>,
+    /// The last copy that a subscript made; see [`State::is_gathered`].
+    gathered: RefCell<Option<Gathered>>,
     /// Variables as functions of scripts see them.
     pub globals: RefCell<HashMap<String, rhai::Dynamic>>,
 }
@@ -54,7 +62,7 @@ impl State {
             warned: RefCell::new(HashSet::new()),
             printed: RefCell::new(String::new()),
             live: RefCell::new(live),
-            gathered: Cell::new(0),
+            gathered: RefCell::new(None),
             globals: RefCell::new(HashMap::new()),
         }
     }
@@ -84,16 +92,26 @@ impl State {
         }
     }
 
-    /// Notes a tensor that subscripting had to copy.
-    pub fn note_gathered(&self, tensor: &Tensor) {
-        self.gathered.set(tensor.identity());
+    /// Notes that subscripting `from` by `index` had to copy.
+    pub fn note_gathered(&self, copy: &Tensor, from: &Tensor, index: &Value) {
+        self.gathered.replace(Some(Gathered { copy: copy.clone(), from: from.clone(), index: index.clone() }));
     }
 
-    /// Is this the copy just made by a subscript, held by nobody but the engine? After `x[mask].fill_(1)` the engine
-    /// wants to write the copy back into `x`, which PyTorch would not do.
-    pub fn is_gathered(&self, tensor: &Tensor) -> bool {
-        // One handle is the engine's temporary, the other the caller's.
-        tensor.identity() == self.gathered.get() && tensor.holders() <= 2
+    /// Is this the copy just made by that very subscript, held by nobody but the engine? After `x[mask].fill_(1)` the
+    /// engine wants to write the copy back into `x`, which PyTorch would not do.
+    pub fn is_gathered(&self, tensor: &Tensor, target: &Tensor, index: &Value) -> bool {
+        self.gathered.borrow().as_ref().is_some_and(|gathered| {
+            // One handle is the engine's temporary, one the caller's, one ours.
+            gathered.copy.is(tensor)
+                && tensor.holders() <= 3
+                && gathered.from.is(target)
+                && operators::equal(&gathered.index, index)
+        })
+    }
+
+    /// Lets go of the copy; at the end of every input.
+    pub fn forget_gathered(&self) {
+        self.gathered.replace(None);
     }
 
     pub fn interrupted(&self) -> bool {

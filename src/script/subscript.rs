@@ -290,7 +290,11 @@ fn tensor_item(state: &State, tensor: &Tensor, index: &Value) -> Result<Value> {
         }
     }
     drop(view);
-    functions::subscript(state, tensor, &indices(index)?)
+    let (item, copied) = functions::subscript(state, tensor, &indices(index)?)?;
+    if copied {
+        state.note_gathered(&item, tensor, index);
+    }
+    Ok(Value::Tensor(item))
 }
 
 fn set_item(state: &State, target: &Value, index: &Value, value: &Value) -> Result<()> {
@@ -317,7 +321,7 @@ fn set_item(state: &State, target: &Value, index: &Value, value: &Value) -> Resu
 /// `tensor[index] = value`.
 pub fn set_tensor_item(state: &State, tensor: &Tensor, index: &Value, value: &Value) -> Result<()> {
     if let Value::Tensor(source) = value {
-        if state.is_gathered(source) {
+        if state.is_gathered(source, tensor, index) {
             // A method was called on a copy that a mask or list selected; the copy is not written back.
             return Ok(());
         }

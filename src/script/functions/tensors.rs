@@ -444,25 +444,21 @@ fn resize_to(call: &mut Call, sizes: &[i64]) -> Result<Value> {
     Ok(call.itself())
 }
 
-/// `x[indices]`.
-pub fn subscript(state: &State, tensor: &Tensor, indices: &[Index]) -> Result<Value> {
+/// `x[indices]`, and whether it had to be copied.
+pub fn subscript(state: &State, tensor: &Tensor, indices: &[Index]) -> Result<(Tensor, bool)> {
     let view = tensor.view();
-    let out = match resolve(&view, indices)? {
+    let (out, copied) = match resolve(&view, indices)? {
         Resolved::Basic(layout) if !matches!(indices, [Index::Bool(_)]) => {
             let selected = view.with_layout(layout);
             selected.check_bounds()?;
-            Value::Tensor(tensor.new_view(selected))
+            (tensor.new_view(selected), false)
         }
-        _ => {
-            let gathered = Tensor::new(gather::index(&view, indices)?);
-            state.note_gathered(&gathered);
-            Value::Tensor(gathered)
-        }
+        _ => (Tensor::new(gather::index(&view, indices)?), true),
     };
     if tensor.requires_grad() && state.grad_enabled.get() {
         autograd::record_subscript(tensor, indices, &out)?;
     }
-    Ok(out)
+    Ok((out, copied))
 }
 
 /// `x[indices] = value`.

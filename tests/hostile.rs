@@ -1,0 +1,107 @@
+//! Input that could bring a program down: each is refused with an error that names a place, and nothing ends badly.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// Runs a script; gives its exit status and the first line of standard error.
+fn run(script: &[u8]) -> (i32, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("input.rhai");
+    fs::write(&path, script).unwrap();
+    let (status, _, error) = start(&["input.rhai"], folder.path());
+    (status, error.lines().next().unwrap_or_default().to_owned())
+}
+
+fn start(args: &[&str], folder: &Path) -> (i32, String, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_tensorsh")).args(args).current_dir(folder).output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.code().unwrap_or(-1), text(&output.stdout), text(&output.stderr))
+}
+
+/// Replays one Python input; gives the last line of the answer.
+fn replay(input: &str) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("page.txt"), format!(">>> {input}\n")).unwrap();
+    let (status, output, _) = start(&["replay", "page.txt"], folder.path());
+    assert_eq!(status, 0);
+    output.lines().last().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn recursion_without_end() {
+    let (status, error) = run(b"fn f(x) { f(x + 1) }\nf(0);\n");
+    assert_eq!((status, error.as_str()), (1, "input.rhai:2:1: RecursionError: maximum recursion depth exceeded"));
+}
+
+#[test]
+fn an_open_bracket() {
+    let (status, error) = run(b"let x = [1, 2;\n");
+    assert_eq!(status, 1);
+    assert!(error.starts_with("input.rhai:1:14: SyntaxError: "), "{error}");
+    assert_eq!(replay("(1, 2"), "SyntaxError: '(' was never closed");
+}
+
+#[test]
+fn lines_of_a_megabyte() {
+    for (text, wanted) in [
+        ("(".repeat(1 << 20), "SyntaxError: Expression exceeds maximum complexity"),
+        ("1+".repeat(1 << 19), "SyntaxError: Expression exceeds maximum complexity"),
+        ("-".repeat(1 << 20), "SyntaxError: "),
+        ("\"".to_owned() + &"a".repeat(1 << 20), "SyntaxError: "),
+    ] {
+        let (status, error) = run(text.as_bytes());
+        assert_eq!(status, 1, "{}", &text[..8]);
+        assert!(error.contains(wanted), "{error}");
+    }
+    assert_eq!(
+        run(format!("let a = [{}1]; if a.len() != 500001 {{ throw \"\" }}", "1,".repeat(500_000)).as_bytes()).0,
+        0
+    );
+    assert_eq!(replay(&"(".repeat(1 << 20)), "SyntaxError: too many nested parentheses");
+    assert!(
+        replay(&format!("x = {}1", "1+".repeat(1 << 19))).starts_with("SyntaxError: expression is nested too deeply")
+    );
+}
+
+#[test]
+fn text_that_is_not_utf8() {
+    let (status, error) = run(b"let x = 1;\nlet y = \"\xff\xfe\";\n");
+    assert_eq!((status, error.as_str()), (1, "tensorsh: input.rhai: invalid UTF-8 at byte 20, line 2"));
+}
+
+#[test]
+fn more_memory_than_there_is() {
+    for code in ["torch.zeros(10**15)", "torch.UntypedStorage(10**15)", "torch.zeros(1).expand(10**15).clone()"] {
+        let wanted = "RuntimeError: [enforce fail at alloc_cpu.cpp:119] err == 0. DefaultCPUAllocator: can't allocate \
+                      memory: you tried to allocate";
+        let last = replay(code);
+        assert!(last.starts_with(wanted), "{code}: {last}");
+    }
+}
+
+#[test]
+fn sizes_that_overflow() {
+    for code in [
+        "torch.zeros(2**62, 2**62)",
+        "torch.ones(3).as_strided((2**62, 2**62), (2**62, 2**62))",
+        "torch.arange(6).view(2, 3).select(1, -2**63)",
+        "torch.arange(6).narrow(0, 2**62, 2**62)",
+        "torch.arange(6).unfold(0, 2**62, 2**62)",
+        "torch.arange(6)[2**62:2**63-1:2**62].roll(2**63-1)",
+        "torch.arange(6).diagonal(2**63-1)",
+        "torch.ones(2).set_(torch.ones(2).untyped_storage(), 2**62, (2,), (2**62,))",
+    ] {
+        // An error or an empty tensor: the program answers.
+        assert!(!replay(code).is_empty(), "{code}");
+    }
+}
+
+#[test]
+fn a_sequence_of_errors_leaves_the_session_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = ">>> x = torch.ones(2)\n>>> x[5]\n>>> x.nope()\n>>> y\n>>> x.view(3)\n>>> x\ntensor([1., 1.])\n";
+    fs::write(folder.path().join("page.txt"), page).unwrap();
+    let (_, output, _) = start(&["replay", "page.txt"], folder.path());
+    assert!(output.ends_with(">>> x\ntensor([1., 1.])\n"), "{output}");
+}
