@@ -14,7 +14,7 @@ use rhai::packages::{
     ArithmeticPackage, BasicArrayPackage, BasicFnPackage, BasicIteratorPackage, BasicMapPackage, BasicMathPackage,
     BasicStringPackage, LanguageCorePackage, LogicPackage, MoreStringPackage, Package,
 };
-use rhai::{Dynamic, Engine, FuncRegistration, Module, NativeCallContext, RhaiFunc, Token};
+use rhai::{Dynamic, Engine, FuncRegistration, ImmutableString, Module, NativeCallContext, RhaiFunc, Token};
 use std::any::TypeId;
 use std::cell::Cell;
 use std::rc::Rc;
@@ -228,6 +228,22 @@ fn register_printing(engine: &mut Engine, state: &Rc<State>) {
             print_text(&this, args).map_err(fault::thrown)
         });
     }
+    // The engine's own `print` for its own types knows no end of line.
+    for native in [
+        TypeId::of::<ImmutableString>(),
+        TypeId::of::<i64>(),
+        TypeId::of::<f64>(),
+        TypeId::of::<bool>(),
+        TypeId::of::<char>(),
+        TypeId::of::<()>(),
+        TypeId::of::<rhai::Array>(),
+        TypeId::of::<rhai::Map>(),
+    ] {
+        let this = state.clone();
+        engine.register_raw_fn("print", [native], move |_: NativeCallContext, args: &mut [&mut Dynamic]| {
+            print_text(&this, args).map_err(fault::thrown)
+        });
+    }
     let this = state.clone();
     engine.on_print(move |text| this.print(text));
     let this = state.clone();
@@ -247,8 +263,10 @@ fn register_printing(engine: &mut Engine, state: &Rc<State>) {
 fn print_text(state: &State, args: &[&mut Dynamic]) -> Result<String> {
     let (mut separator, mut end) = (" ".to_string(), "\n".to_string());
     let mut values = args;
+    const KEYWORDS: &[&str] = &["sep", "end", "flush", "file"];
     if let Some((last, before)) = args.split_last()
         && let Some(map) = last.read_lock::<rhai::Map>()
+        && map.keys().all(|key| KEYWORDS.contains(&key.as_str()))
     {
         values = before;
         for (key, value) in map.iter() {
@@ -256,10 +274,7 @@ fn print_text(state: &State, args: &[&mut Dynamic]) -> Result<String> {
             match key.as_str() {
                 "sep" => separator = text.unwrap_or(separator),
                 "end" => end = text.unwrap_or(end),
-                "flush" | "file" => {}
-                other => {
-                    return Err(Error::type_error(format!("print() got an unexpected keyword argument '{other}'")));
-                }
+                _ => {}
             }
         }
     }

@@ -116,8 +116,7 @@ impl Scalar {
                 Scalar::UInt(u) => i128::from(u) <= integer_limits(dtype).1,
                 Scalar::Float(f) => {
                     let (low, high) = integer_limits(dtype);
-                    let low = if dtype.is_signed() { low } else { -high };
-                    within(low as f64, high as f64, f.trunc())
+                    within(low as f64, high as f64, f)
                 }
                 Scalar::Complex(c) => c.im == 0.0 && Scalar::Float(c.re).fits(dtype),
             },
@@ -125,7 +124,7 @@ impl Scalar {
                 Scalar::Complex(c) => c.im == 0.0 && Scalar::Float(c.re).fits(dtype),
                 other => {
                     let v = other.to_f64();
-                    !v.is_finite() || v.abs() <= largest_finite(dtype)
+                    v.is_nan() || v.is_infinite() && has_infinity(dtype) || v.abs() <= largest_finite(dtype)
                 }
             },
             Category::Complex => {
@@ -151,6 +150,11 @@ pub fn integer_limits(dtype: DType) -> (i128, i128) {
         d if d.is_signed() => (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1),
         _ => (0, (1i128 << bits) - 1),
     }
+}
+
+/// Does the floating dtype have infinities? Three of the 8-bit formats do not.
+fn has_infinity(dtype: DType) -> bool {
+    !matches!(dtype, DType::Float8_e4m3fn | DType::Float8_e4m3fnuz | DType::Float8_e5m2fnuz)
 }
 
 /// The largest finite value of a floating dtype.

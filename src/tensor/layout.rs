@@ -29,13 +29,11 @@ pub fn checked_numel(sizes: &[i64]) -> Result<i64> {
     if let Some(&negative) = sizes.iter().find(|&&s| s < 0) {
         bail!(RuntimeError, "Trying to create tensor with negative dimension {negative}: {}", show(sizes));
     }
-    // A zero anywhere makes the product zero, however large the others are.
-    if sizes.contains(&0) {
-        return Ok(0);
-    }
+    // PyTorch multiplies from the left in 64 unsigned bits, so that a zero comes too late after an overflow.
     sizes
         .iter()
-        .try_fold(1i64, |n, &s| n.checked_mul(s))
+        .try_fold(1u64, |n, &s| n.checked_mul(s.unsigned_abs()))
+        .and_then(|n| i64::try_from(n).ok())
         .ok_or_else(|| Error::runtime(format!("Storage size calculation overflowed with sizes={}", show(sizes))))
 }
 
@@ -126,7 +124,8 @@ impl Layout {
     }
 
     pub fn numel(&self) -> i64 {
-        self.sizes.iter().product()
+        // A zero anywhere makes the product zero, however large the others are.
+        if self.sizes.contains(&0) { 0 } else { self.sizes.iter().product() }
     }
 
     /// Elements a storage must have to hold every element shown; 0 for an empty tensor.
@@ -208,7 +207,7 @@ impl Layout {
 
     /// Does one address appear at several indices for certain? (Stride 0 over more than one index.)
     pub fn has_internal_overlap(&self) -> bool {
-        self.sizes.iter().zip(&self.strides).any(|(&size, &stride)| size > 1 && stride == 0)
+        !self.sizes.contains(&0) && self.sizes.iter().zip(&self.strides).any(|(&size, &stride)| size > 1 && stride == 0)
     }
 
     /// Strides of `view(sizes)` over the same elements, or `None` when only a copy could give them.
@@ -332,7 +331,9 @@ impl Layout {
         };
         let mut out =
             Layout { sizes: Dims::from_slice(sizes), strides: Dims::from_elem(0, sizes.len()), offset: self.offset };
-        for i in (0..sizes.len()).rev() {
+        // A 0-d tensor takes any sizes as they are, with strides of 0.
+        let dims = if self.ndim() == 0 { 0 } else { sizes.len() };
+        for i in (0..dims).rev() {
             let (size, stride) = match i.checked_sub(added) {
                 Some(d) => (self.sizes[d], self.strides[d]),
                 // A new dimension gets the stride that would make it contiguous with the one after it.
@@ -493,6 +494,21 @@ impl Layout {
         order
     }
 
+    /// Strides of a new result of a loop over dimensions in the given order, fastest first. A size of 0 makes the strides
+    /// after it 0, except where the order is the row-major one.
+    fn loop_strides(sizes: &[i64], order: &[usize]) -> Dims {
+        if order.iter().rev().copied().eq(0..sizes.len()) {
+            return contiguous_strides(sizes);
+        }
+        let mut strides = Dims::from_elem(0, sizes.len());
+        let mut step = 1i64;
+        for &d in order {
+            strides[d] = step;
+            step = step.saturating_mul(sizes[d]);
+        }
+        strides
+    }
+
     /// Strides without gaps in the given order of dimensions, fastest first.
     fn dense_strides(sizes: &[i64], order: &[usize]) -> Dims {
         let mut strides = Dims::from_elem(0, sizes.len());
@@ -534,7 +550,7 @@ impl Layout {
         let expanded: SmallVec<[Dims; 3]> = original.iter().map(|l| l.broadcast_strides(sizes)).collect();
         let strides: SmallVec<[&[i64]; 3]> = expanded.iter().map(|s| s.as_slice()).collect();
         let order = Self::iteration_order(sizes, &strides);
-        Self::dense_strides(sizes, &order)
+        Self::loop_strides(sizes, &order)
     }
 
     /// Strides as an operand broadcast to `sizes`: 0 where the operand repeats.
