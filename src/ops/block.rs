@@ -42,11 +42,7 @@ impl<'m, S: Stored> Reader<'m, S> {
 pub fn load<S: Stored>(cells: &[ElementCell<S>], offset: i64, stride: i64, into: &mut [S::Compute]) {
     let cells = usize::try_from(offset).ok().and_then(|start| cells.get(start..)).unwrap_or_default();
     match usize::try_from(stride) {
-        Ok(1) => {
-            for (value, cell) in into.iter_mut().zip(cells) {
-                *value = get(cell).widen();
-            }
-        }
+        Ok(1) => S::widen_run(cells, into),
         Ok(0) => into.fill(cells.first().map(get).unwrap_or_default().widen()),
         Ok(step) => {
             for (value, cell) in into.iter_mut().zip(cells.iter().step_by(step)) {
@@ -62,11 +58,7 @@ pub fn load<S: Stored>(cells: &[ElementCell<S>], offset: i64, stride: i64, into:
 fn store<S: Stored>(cells: &[ElementCell<S>], offset: i64, stride: i64, values: &[S::Compute]) {
     let cells = usize::try_from(offset).ok().and_then(|start| cells.get(start..)).unwrap_or_default();
     match usize::try_from(stride) {
-        Ok(1) => {
-            for (cell, &value) in cells.iter().zip(values) {
-                set(cell, S::narrow(value));
-            }
-        }
+        Ok(1) => S::narrow_run(values, cells),
         Ok(step) if step > 0 => {
             for (cell, &value) in cells.iter().step_by(step).zip(values) {
                 set(cell, S::narrow(value));
@@ -135,6 +127,11 @@ impl Cut {
     }
 }
 
+/// [`walk`] for loops that exist once per element type: behind a `dyn`, so that the walk itself exists once.
+pub fn walk_all<const N: usize>(layouts: [&Layout; N], body: &mut dyn FnMut(Run<N>) -> Result<()>) -> Result<()> {
+    walk(layouts, body)
+}
+
 /// Could writing `out` change what is still to be read of `input`? The same elements in the same order are no danger.
 pub fn overlaps(out: &View, input: &View) -> bool {
     out.storage == input.storage && !(out.layout == input.layout && out.dtype == input.dtype)
@@ -157,7 +154,7 @@ pub fn unary<S: Stored, R: Stored>(
     let overlap = overlaps(out, a);
     let mut values = [S::Compute::default(); BLOCK];
     let mut results = [R::Compute::default(); BLOCK];
-    walk([&out.layout, layout], |run| {
+    walk_all([&out.layout, layout], &mut |run| {
         for Block { range: block, tail } in Cut::new(&run, step / size_of::<S>(), overlap).blocks() {
             let at = |k: usize| run.offset[k] + block.start as i64 * run.stride[k];
             let values = &mut values[..block.len()];
@@ -206,7 +203,7 @@ pub fn binary<S: Stored, R: Stored>(
     }
     let readers: [Option<Reader<S>>; 2] = [0, 1].map(|k| Some(Reader::new(views[k]?, memories[k].as_deref()?)));
     let [first, second] = &mut buffers;
-    walk([&out.layout, &layouts[0], &layouts[1]], |run| {
+    walk_all([&out.layout, &layouts[0], &layouts[1]], &mut |run| {
         for Block { range: block, tail } in Cut::new(&run, step / size_of::<S>(), overlap).blocks() {
             let at = |k: usize| run.offset[k] + block.start as i64 * run.stride[k];
             let n = block.len();
@@ -241,7 +238,7 @@ fn transfer_as<T: Stored>(out: &View, a: &View, layout: &Layout) -> Result<()> {
     let (to, from) = (memory.typed::<T>(), a_memory.typed::<T>());
     let overlap = overlaps(out, a);
     let mut values = [T::Compute::default(); BLOCK];
-    walk([&out.layout, layout], |run| {
+    walk_all([&out.layout, layout], &mut |run| {
         if !overlap && run.stride == [1, 1] {
             let part = |cells: &'_ [ElementCell<T>], offset: i64| -> Option<Range<usize>> {
                 let start = usize::try_from(offset).ok()?;

@@ -214,3 +214,71 @@ pub fn isclose(a: &View, b: &View, tolerance: Tolerance, default: DType) -> Resu
 pub fn allclose(a: &View, b: &View, tolerance: Tolerance, default: DType) -> Result<bool> {
     Ok(all(&isclose(a, b, tolerance, default)?, None, false)?.item()?.truth())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ops::promote::testing::{checked, held, show, tensor};
+
+    /// Rows as PyTorch 2.7.0 answers them.
+    const TABLE: &str = r#"
+    Eq | int64 1 2 | float32 1 2.5 | bool True False
+    Eq | int8 -24 1 | #1000 | bool True False
+    Eq | int8 -24 | #1000.5 | bool False
+    Lt | uint8 44 | #-1 | bool True
+    Eq | bfloat16 1 2 | #1.001 | bool True False
+    Eq | complex64 1+2j | #1 | bool False
+    Lt | complex64 1j | #2 | RuntimeError: "lt_cpu" not implemented for 'ComplexFloat'
+    Lt | uint16 1 | uint16 2 | RuntimeError: "lt_cpu" not implemented for 'UInt16'
+    Lt | uint16 1 | #1.5 | bool True
+    Eq | uint16 1 | uint16 1 | bool True
+    Eq | float32 nan | float32 nan | bool False
+    Ne | float32 nan | float32 nan | bool True
+    Gt | bool True False | bool False False | bool True False
+    Ge | float8_e5m2 1 | #1 | RuntimeError: "ge_cpu" not implemented for 'Float8_e5m2'
+    LogicalAnd | int64 1 0 | float32 2 2 | bool True False
+    LogicalXor | complex64 0j 1j | bool True True | bool True False
+    LogicalAnd | complex32 1j | complex32 1j | RuntimeError: "logical_and_cpu" not implemented for 'ComplexHalf'
+    Eq | float32 1 2 | float32 1 2 3 | RuntimeError: The size of tensor a (2) must match the size of tensor b (3) at non-singleton dimension 0
+    "#;
+
+    #[test]
+    fn table() {
+        for line in TABLE.lines().map(str::trim).filter(|line| !line.is_empty()) {
+            let cells: Vec<&str> = line.split(" | ").collect();
+            let [name, a, b, want] = cells[..] else { panic!("{line}") };
+            let Some(op) = CompareOp::ALL.iter().find(|op| format!("{op:?}") == name) else { panic!("{name}") };
+            let got = compare(*op, held(a).operand(), held(b).operand(), Output::New, DType::Float);
+            assert_eq!(show(got), want, "{line}");
+        }
+    }
+
+    #[test]
+    fn in_place_results_take_the_dtype_of_the_operand() {
+        let a = tensor("int32 1 2");
+        assert_eq!(
+            show(compare(CompareOp::Eq, (&a).into(), Scalar::Int(1).into(), Output::InPlace(&a), DType::Float)),
+            "int32 1 0"
+        );
+    }
+
+    #[test]
+    fn whole_tensors() {
+        assert_eq!(equal(&tensor("int64 1"), &tensor("float32 1")), Ok(true));
+        assert_eq!(equal(&tensor("float32 nan"), &tensor("float32 nan")), Ok(false));
+        assert_eq!(equal(&tensor("float32 1"), &tensor("float32 1 1")), Ok(false));
+        let close = |a: &str, b: &str| allclose(&tensor(a), &tensor(b), Tolerance::default(), DType::Float);
+        assert!(checked(close("float32 1", "float32 1.000001")));
+        assert!(!checked(close("float32 1", "float32 1.1")));
+        assert!(checked(close("uint8 1", "uint8 1")));
+        assert_eq!(close("float32 1", "float64 1").map_err(|e| e.message), Err("Float did not match Double".into()));
+        let (nan, one) = (tensor("float32 nan"), tensor("float32 1"));
+        let tolerance = Tolerance { equal_nan: true, ..Tolerance::default() };
+        assert_eq!(show(isclose(&nan, &nan, tolerance, DType::Float)), "bool True");
+        let negative = Tolerance { rtol: -1.0, ..Tolerance::default() };
+        assert_eq!(
+            show(isclose(&one, &one, negative, DType::Float)),
+            "RuntimeError: rtol must be greater than or equal to zero, but got -1"
+        );
+    }
+}

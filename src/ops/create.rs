@@ -191,7 +191,8 @@ fn shown(value: f64) -> String {
 }
 
 fn checked_length(length: f64) -> Result<i64> {
-    if !(length >= 0.0 && length < 9223372036854775808.0) {
+    const LIMIT: f64 = 9223372036854775808.0;
+    if !(0.0..LIMIT).contains(&length) {
         bail!(RuntimeError, "invalid size, possible overflow?");
     }
     Ok(length as i64)
@@ -453,4 +454,100 @@ fn logarithmic(out: &View, start: Scalar, end: Scalar, steps: i64, base: f64) ->
 /// What is left of a number in a dtype.
 fn rounded(value: Scalar, dtype: DType) -> f64 {
     dispatch!(dtype, T => <T as Element>::store(value).load()).to_f64()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ops::promote::Operand;
+    use crate::ops::promote::testing::{held, show};
+
+    fn number(text: &str) -> Scalar {
+        match held(&format!("#{text}")).operand() {
+            Operand::Number(number) => number,
+            Operand::Tensor(_) => panic!("{text}"),
+        }
+    }
+
+    /// start | end | step | dtype | result, as PyTorch 2.7.0 gives it.
+    const ARANGE: &str = r#"
+    0 | 5 | 1 | - | int64 0 1 2 3 4
+    1 | 2.5 | 0.5 | - | float32 1 1.5 2
+    5 | 0 | -2 | - | int64 5 3 1
+    0 | 0 | 1 | - | int64
+    0 | 1 | 0.1 | - | float32 0 0.10000000149011612 0.20000000298023224 0.30000001192092896 0.4000000059604645 0.5 0.6000000238418579 0.699999988079071 0.800000011920929 0.8999999761581421
+    0 | 5 | 0 | - | RuntimeError: step must be nonzero
+    0 | 5 | -1 | - | RuntimeError: upper bound and larger bound inconsistent with step sign
+    0.0 | nan | 1 | - | RuntimeError: unsupported range: 0 -> nan
+    0 | inf | 1 | - | RuntimeError: unsupported range: 0 -> inf
+    0 | 1e+30 | 1 | - | RuntimeError: invalid size, possible overflow?
+    1 | 5 | 0.5 | int64 | RuntimeError: step must be nonzero
+    0.5 | 5 | 1 | int64 | int64 0 1 2 3 4
+    0 | 300 | 100 | int8 | int8 0 100 -56
+    -1 | 3 | 1 | uint8 | uint8 255 0 1 2
+    0 | 3 | 1 | bool | RuntimeError: "arange_cpu" not implemented for 'Bool'
+    0 | 3 | 1 | uint16 | RuntimeError: "arange_cpu" not implemented for 'UInt16'
+    0+1j | 5 | 1 | - | RuntimeError: value cannot be converted to type double without overflow
+    0 | 9007199254740995 | 9007199254740993 | - | int64 0 9007199254740993
+    0.9 | 5.9 | 1.3 | int32 | int32 0 1 2 3
+    0 | 3 | 1 | float16 | float16 0 1 2
+    "#;
+
+    #[test]
+    fn counted() {
+        for line in ARANGE.lines().map(str::trim).filter(|line| !line.is_empty()) {
+            let cells: Vec<&str> = line.split(" | ").collect();
+            let [start, end, step, dtype, want] = cells[..] else { panic!("{line}") };
+            let dtype = DType::from_name(dtype);
+            let got = arange(number(start), number(end), number(step), dtype, DType::Float, Device::CPU);
+            assert_eq!(show(got), want, "{line}");
+        }
+    }
+
+    /// start | end | steps | dtype | result, as PyTorch 2.7.0 gives it.
+    const LINSPACE: &str = r#"
+    0 | 1 | 5 | - | float32 0 0.25 0.5 0.75 1
+    0 | 10 | 1 | - | float32 0
+    0 | 1 | 0 | - | float32
+    0 | 10 | 4 | int64 | int64 0 3 6 10
+    3 | -3 | 4 | - | float32 3 1 -1 -3
+    0 | 1 | -1 | - | RuntimeError: number of steps must be non-negative
+    0 | 1 | 3 | bool | RuntimeError: "linspace_cpu" not implemented for 'Bool'
+    0 | 1 | 1 | bool | bool False
+    0 | 300 | 3 | uint8 | RuntimeError: value cannot be converted to type uint8_t without overflow
+    0.9 | 5.9 | 3 | int32 | int32 0 2 5
+    0+1j | 3 | 3 | - | complex64 0+1j 1.5+0.5j 3+0j
+    0 | 0+1j | 3 | float32 | RuntimeError: torch.linspace(): inferred dtype c10::complex<float> can't be safely cast to passed dtype Float
+    0 | 1 | 4 | float16 | float16 0 0.333251953125 0.6669921875 1
+    0 | 0.7 | 7 | - | float32 0 0.11666666716337204 0.23333333432674408 0.3499999940395355 0.46666663885116577 0.5833333134651184 0.699999988079071
+    "#;
+
+    #[test]
+    fn spaced_evenly() {
+        for line in LINSPACE.lines().map(str::trim).filter(|line| !line.is_empty()) {
+            let cells: Vec<&str> = line.split(" | ").collect();
+            let [start, end, steps, dtype, want] = cells[..] else { panic!("{line}") };
+            let (steps, dtype) = (number(steps).to_i64(), DType::from_name(dtype));
+            let got = linspace(number(start), number(end), steps, dtype, DType::Float, Device::CPU);
+            assert_eq!(show(got), want, "{line}");
+        }
+    }
+
+    #[test]
+    fn the_rest() {
+        let (float, cpu) = (DType::Float, Device::CPU);
+        let int = Scalar::Int;
+        assert_eq!(show(logspace(int(0), int(2), 3, 10.0, None, float, cpu)), "float32 1 10 100");
+        assert_eq!(show(eye(2, 3, DType::Long, cpu)), "int64[2,3] 1 0 0 0 1 0");
+        assert_eq!(show(eye(-1, 3, float, cpu)), "RuntimeError: n must be greater or equal to 0, got -1");
+        assert_eq!(show(eye(2, 2, DType::UInt16, cpu)), "RuntimeError: \"eye\" not implemented for 'UInt16'");
+        assert_eq!(show(full(&[2], Scalar::Bool(true), None, float, cpu)), "bool True True");
+        assert_eq!(show(full(&[2], int(7), None, float, cpu)), "int64 7 7");
+        assert_eq!(show(range(int(1), int(3), int(1), None, float, cpu)), "float32 1 2 3");
+        assert_eq!(
+            show(empty_strided(&[2, 3], &[1], float, cpu)),
+            "RuntimeError: dimensionality of sizes (2) must match dimensionality of strides (1)"
+        );
+        assert_eq!(show(arange(int(0), int(3), int(1), Some(DType::Bool), float, Device::META)), "bool without data");
+    }
 }

@@ -2,15 +2,16 @@
 //! `float32`, `bool` bytes as `bool`, everything else in its own type. Knows no tensors.
 
 use crate::tensor::float8::{Float8, Format};
-use crate::tensor::memory::{BoolByte, Plain};
+use crate::tensor::memory::{BoolByte, ElementCell, Plain, get, set};
 use crate::tensor::{DType, Element, Scalar};
+use half::slice::HalfFloatSliceExt;
 use half::{bf16, f16};
 use num_complex::Complex;
 use num_traits::{Float, PrimInt, WrappingAdd, WrappingMul, WrappingNeg, WrappingSub};
 
 /// A type kernels compute in.
 pub trait Number: Copy + Default + PartialEq + std::fmt::Debug + 'static {
-    /// The kernels of this type, by operation.
+    /// The number in this type, wrapped or rounded as an element would be.
     fn from_scalar(value: Scalar) -> Self;
     fn to_scalar(self) -> Scalar;
     fn conjugate(self) -> Self {
@@ -26,6 +27,22 @@ pub trait Stored: Element {
     type Compute: Number;
     fn widen(self) -> Self::Compute;
     fn narrow(value: Self::Compute) -> Self;
+
+    /// Widens as many neighbours as there is room for.
+    #[inline]
+    fn widen_run(cells: &[ElementCell<Self>], into: &mut [Self::Compute]) {
+        for (value, cell) in into.iter_mut().zip(cells) {
+            *value = get(cell).widen();
+        }
+    }
+
+    /// Narrows into neighbours.
+    #[inline]
+    fn narrow_run(values: &[Self::Compute], cells: &[ElementCell<Self>]) {
+        for (cell, &value) in cells.iter().zip(values) {
+            set(cell, Self::narrow(value));
+        }
+    }
 }
 
 /// Integers; arithmetic wraps.
@@ -246,6 +263,26 @@ impl Stored for f16 {
     #[inline]
     fn narrow(value: f32) -> f16 {
         f16::from_f32(value)
+    }
+
+    // The processor converts several at a time.
+    fn widen_run(cells: &[ElementCell<f16>], into: &mut [f32]) {
+        let mut buffer = [f16::ZERO; 64];
+        for (cells, into) in cells.chunks(buffer.len()).zip(into.chunks_mut(buffer.len())) {
+            let part = &mut buffer[..cells.len().min(into.len())];
+            part.iter_mut().zip(cells).for_each(|(half, cell)| *half = get(cell));
+            let length = part.len();
+            part.convert_to_f32_slice(&mut into[..length]);
+        }
+    }
+
+    fn narrow_run(values: &[f32], cells: &[ElementCell<f16>]) {
+        let mut buffer = [f16::ZERO; 64];
+        for (values, cells) in values.chunks(buffer.len()).zip(cells.chunks(buffer.len())) {
+            let part = &mut buffer[..values.len()];
+            part.convert_from_f32_slice(values);
+            cells.iter().zip(part).for_each(|(cell, half)| set(cell, *half));
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 mod arithmetic;
 mod binary;
 mod complex;
+mod real;
 mod unary;
 
 pub use arithmetic::{add, div, pow, rsub, sub};
@@ -268,3 +269,6 @@ pub(crate) fn source<'v, S: Stored>(
         (Operand::Tensor(_), None) => bail!(RuntimeError, "an operand was not converted"),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -95,6 +95,9 @@ fn combine(higher: Option<DType>, lower: Option<DType>) -> Result<Option<DType>>
 }
 
 #[cfg(test)]
+pub(crate) mod testing;
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::tensor::Device;

@@ -113,3 +113,6 @@ impl Reduction {
 pub(crate) fn resolved(view: &View) -> Result<View> {
     resolve_neg(&resolve_conj(view)?)
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,6 +2,7 @@
 
 use super::classes::{self, *};
 use super::complex;
+use super::real::*;
 use super::{Output, Plan, Shape, check_kernel, check_sizes, converted, deliver, landing, plan, source};
 use crate::bail;
 use crate::ops::block;
@@ -236,35 +237,6 @@ macro_rules! kernels {
 kernels!(integers u8 i8 i16 i32 i64 u16 u32 u64);
 kernels!(floats f32 f64);
 
-fn floor_quotient<T: Integer>(a: T, b: T) -> T {
-    let quotient = a.quotient(b);
-    let inexact = a.rest(b) != T::zero();
-    if inexact && (a < T::zero()) != (b < T::zero()) { quotient.wrapping_sub(&T::one()) } else { quotient }
-}
-
-fn floor_quotient_float<T: Real>(a: T, b: T) -> T {
-    floor_quotient_rounded(a, b, |v| v)
-}
-
-/// Python's `//` of floats: the floor of the exact quotient as far as it can be told. `round` is applied to every
-/// intermediate result.
-fn floor_quotient_rounded<T: Real>(a: T, b: T, round: impl Fn(T) -> T) -> T {
-    let zero = T::zero();
-    if b == zero {
-        return a / b;
-    }
-    let rest = a % b;
-    let mut quotient = round(round(a - rest) / b);
-    if rest != zero && (b < zero) != (rest < zero) {
-        quotient = round(quotient - T::one());
-    }
-    if quotient == zero {
-        return zero.copysign(a / b);
-    }
-    let floor = round(quotient.floor());
-    if round(quotient - floor) > T::from_f64(0.5) { floor + T::one() } else { floor }
-}
-
 /// Kernels of the 16-bit floats whose intermediate results are rounded to 16 bits too.
 fn rounding_kernel<S: Stored<Compute = f32>>(op: BinaryOp) -> Option<fn(f32, f32) -> f32> {
     match op {
@@ -274,102 +246,6 @@ fn rounding_kernel<S: Stored<Compute = f32>>(op: BinaryOp) -> Option<fn(f32, f32
             Some(|x, y| if y.is_nan() || x == 0.0 { x_log_y(x, y) } else { x * S::narrow(y.through(f64::ln)).widen() })
         }
         _ => None,
-    }
-}
-
-fn modulo<T: Integer>(a: T, b: T) -> T {
-    let rest = a.rest(b);
-    if rest != T::zero() && (rest < T::zero()) != (b < T::zero()) { rest.wrapping_add(&b) } else { rest }
-}
-
-fn modulo_float<T: Real>(a: T, b: T) -> T {
-    let (rest, zero) = (a % b, T::zero());
-    if rest != zero && (b < zero) != (rest < zero) { rest + b } else { rest }
-}
-
-/// Negative exponents leave something only of 1 and -1.
-fn integer_power<T: Integer>(base: T, exponent: T) -> T {
-    match exponent.to_u64() {
-        Some(exponent) => base.power(exponent),
-        None if base == T::one() => T::one(),
-        None if T::SIGNED && base == T::zero().wrapping_sub(&T::one()) => {
-            if (exponent & T::one()) == T::zero() {
-                T::one()
-            } else {
-                base
-            }
-        }
-        None => T::zero(),
-    }
-}
-
-pub(super) fn power<T: Real>(base: T, exponent: T) -> T {
-    T::from_f64(base.as_f64().powf(exponent.as_f64()))
-}
-
-fn shift_left<T: Integer>(a: T, b: T) -> T {
-    match b.to_u32() {
-        Some(by) if by < T::BITS => a << by as usize,
-        _ => T::zero(),
-    }
-}
-
-fn shift_right<T: Integer>(a: T, b: T) -> T {
-    match b.to_u32() {
-        Some(by) if by < T::BITS => a >> by as usize,
-        // Everything is shifted out but the sign.
-        _ if a < T::zero() => T::zero().wrapping_sub(&T::one()),
-        _ => T::zero(),
-    }
-}
-
-fn gcd<T: Integer>(a: T, b: T) -> T {
-    let magnitude = |v: T| if v < T::zero() { v.wrapping_negate() } else { v };
-    let (mut a, mut b) = (magnitude(a), magnitude(b));
-    while a != T::zero() {
-        (a, b) = (b.rest(a), a);
-    }
-    b
-}
-
-fn lcm<T: Integer>(a: T, b: T) -> T {
-    let divisor = gcd(a, b);
-    if divisor == T::zero() {
-        return divisor;
-    }
-    // Narrow types are multiplied as 32-bit integers: the result is made positive before it is narrowed.
-    match (T::BITS < 32, a.to_i64(), b.to_i64(), divisor.to_i64()) {
-        (true, Some(a), Some(b), Some(divisor)) if divisor != 0 => T::from_scalar(Scalar::Int((a / divisor * b).abs())),
-        _ => {
-            let multiple = a.quotient(divisor).wrapping_mul(&b);
-            if multiple < T::zero() { multiple.wrapping_negate() } else { multiple }
-        }
-    }
-}
-
-fn log_add_exp<T: Real>(a: T, b: T) -> T {
-    if a.is_infinite() && a == b {
-        return a;
-    }
-    let largest = if a.is_nan() || a > b { a } else { b };
-    largest + T::from_f64((-(a - b).abs().as_f64()).exp().ln_1p())
-}
-
-fn log_add_exp2<T: Real>(a: T, b: T) -> T {
-    if a.is_infinite() && a == b {
-        return a;
-    }
-    let largest = if a.is_nan() || a > b { a } else { b };
-    largest + T::from_f64((-(a - b).abs().as_f64()).exp2().ln_1p() / std::f64::consts::LN_2)
-}
-
-fn x_log_y<T: Real>(x: T, y: T) -> T {
-    if y.is_nan() {
-        y
-    } else if x == T::zero() {
-        x.abs()
-    } else {
-        x * y.through(f64::ln)
     }
 }
 

@@ -3,6 +3,7 @@
 use super::arithmetic::scale_angle;
 use super::classes::{self, *};
 use super::complex;
+use super::real::*;
 use super::{Output, Plan, Shape, check_kernel, check_sizes, converted, deliver, landing, plan};
 use crate::bail;
 use crate::ops::block;
@@ -251,66 +252,6 @@ unary_ops! {
     Signbit        "signbit_cpu"      [BOOL NUMBERS] {
         bool(|_| false) int(|a| a < T::zero()) float(|a| a.is_sign_negative())
     }
-    }
-}
-
-fn sign<T: Integer>(a: T) -> T {
-    match a.cmp(&T::zero()) {
-        std::cmp::Ordering::Less => T::zero().wrapping_sub(&T::one()),
-        std::cmp::Ordering::Equal => a,
-        std::cmp::Ordering::Greater => T::one(),
-    }
-}
-
-/// The inverse hyperbolic functions are computed in the type itself, from logarithms of what keeps digits.
-fn asinh<T: Real>(a: T) -> T {
-    let (size, one) = (a.abs(), T::one());
-    let square = size * size;
-    let result = if size > T::from_f64(268435456.0) {
-        size.ln() + T::from_f64(std::f64::consts::LN_2)
-    } else if size > T::from_f64(2.0) {
-        (size + size + one / ((square + one).sqrt() + size)).ln()
-    } else if size < T::from_f64(3.725290298461914e-9) || size.is_nan() {
-        return a;
-    } else {
-        (size + square / (one + (one + square).sqrt())).ln_1p()
-    };
-    result.copysign(a)
-}
-
-fn acosh<T: Real>(a: T) -> T {
-    let one = T::one();
-    if a > T::from_f64(268435456.0) {
-        a.ln() + T::from_f64(std::f64::consts::LN_2)
-    } else if a > T::from_f64(2.0) {
-        (a + a - one / (a + (a * a - one).sqrt())).ln()
-    } else if a >= one {
-        let above = a - one;
-        (above + (above + above + above * above).sqrt()).ln_1p()
-    } else {
-        T::nan()
-    }
-}
-
-fn atanh<T: Real>(a: T) -> T {
-    let (size, one, half) = (a.abs(), T::one(), T::from_f64(0.5));
-    let twice = size + size;
-    let result = if size < half {
-        half * (twice + twice * size / (one - size)).ln_1p()
-    } else {
-        half * (twice / (one - size)).ln_1p()
-    };
-    result.copysign(a)
-}
-
-/// 0 of NaN, and of negative zero.
-fn sign_float<T: Real>(a: T) -> T {
-    if a > T::zero() {
-        T::one()
-    } else if a < T::zero() {
-        -T::one()
-    } else {
-        T::zero()
     }
 }
 

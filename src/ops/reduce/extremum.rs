@@ -182,7 +182,7 @@ fn find(which: Extremum, view: &View, d: usize, values: Option<&View>, indices: 
     ordered!(view.dtype, S => {
         let cells = memory.typed::<S>();
         let value_cells = value_memory.as_deref().map(|m| m.typed::<S>()).unwrap_or_default();
-        odometer(&outer, 0, view.layout.offset, |out, input| {
+        odometer(&outer, 0, view.layout.offset, &mut |out, input| {
             let (index, value) = match which {
                 Extremum::Max => first::<S>(cells, input, along, Ordering::Greater),
                 Extremum::Min => first::<S>(cells, input, along, Ordering::Less),

@@ -119,7 +119,7 @@ fn fold_with<S: Stored, const V: usize>(
 ) -> Result<()> {
     let (out_memory, memory) = (out.memory()?, view.memory()?);
     let fold = Fold { results: out_memory.typed::<S>(), cells: memory.typed::<S>(), combine, combine_tail };
-    for_each(layout, &view.layout, |tile| fold.tile::<V>(tile));
+    for_each(layout, &view.layout, &mut |tile| fold.tile::<V>(tile));
     Ok(())
 }
 

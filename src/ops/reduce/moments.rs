@@ -66,7 +66,10 @@ pub fn variance(which: Spread, view: &View, dims: Option<&[i64]>, correction: f6
         if which == Spread::Variance { variance } else { variance.sqrt() }
     };
     if out.numel() == 1 && !view.dtype.is_reduced_floating_point() {
-        let sum = squared_deviations(&view)?;
+        let sum = match view.dtype {
+            DType::Float => squared_deviations::<f32>(&view)?,
+            _ => squared_deviations::<f64>(&view)?,
+        };
         fill_rounded(&out, finish(sum, view.numel() as f64 - correction))?;
         return Ok(out);
     }
@@ -90,17 +93,19 @@ fn fill_rounded(out: &View, value: f64) -> Result<()> {
 }
 
 /// The sum of squared distances from the mean, in double.
-fn squared_deviations(view: &View) -> Result<f64> {
+fn squared_deviations<S: Stored<Compute: Real>>(view: &View) -> Result<f64> {
     let center = mean(view, None, false, None)?.item()?.to_f64();
     let memory = view.memory()?;
+    let cells = memory.typed::<S>();
     let together = Layout { strides: Dims::from_elem(0, view.ndim()), ..view.layout.clone() };
     let mut total = 0.0;
-    for_each(&together, &view.layout, |tile| {
+    for_each(&together, &view.layout, &mut |tile| {
         let mut part = 0.0;
         for j in 0..tile.size[1] as i64 {
             for i in 0..tile.size[0] as i64 {
                 let offset = tile.input + i * tile.in_stride[0] + j * tile.in_stride[1];
-                let distance = view.read(&memory, offset).to_f64() - center;
+                let value = cells.get(offset as usize).map(get).unwrap_or_default().widen();
+                let distance = value.as_f64() - center;
                 part += distance * distance;
             }
         }
@@ -143,9 +148,9 @@ fn each<S: Stored<Compute: Real>, A: Carried<S::Compute>>(
     let (memory, out_memory) = (view.memory()?, out.memory()?);
     let (cells, results) = (memory.typed::<S>(), out_memory.typed::<S>());
     let (reduced, kept): (Vec<Dim>, Vec<Dim>) = dims(layout, &view.layout).into_iter().partition(|d| d.out == 0);
-    odometer(&kept, layout.offset, view.layout.offset, |to, from| {
+    odometer(&kept, layout.offset, view.layout.offset, &mut |to, from| {
         let mut carried = start;
-        odometer(&reduced, to, from, |_, from| {
+        odometer(&reduced, to, from, &mut |_, from| {
             carried = carried.visit(cells.get(from as usize).map(get).unwrap_or_default().widen());
         });
         if let Some(result) = results.get(to as usize) {
@@ -318,7 +323,7 @@ fn euclidean<S: Stored<Compute: Real>, const V: usize>(
     let value = |cell: &ElementCell<S>| get(cell).widen();
     // 16-bit floats fill a vector with twice as many elements, which join the lanes one half after the other.
     let width = 32 / size_of::<S>();
-    odometer(kept, layout.offset, view.layout.offset, |to, from| {
+    odometer(kept, layout.offset, view.layout.offset, &mut |to, from| {
         let run = cells.get(from as usize..from as usize + length).unwrap_or_default();
         let (whole, rest) = run.split_at(length - length % width);
         let mut lanes = [S::Compute::default(); V];

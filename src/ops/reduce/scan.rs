@@ -110,7 +110,7 @@ fn scan<S: Stored, A: Carried>(
     let (memory, out_memory) = (view.memory()?, out.memory()?);
     let (cells, results) = (memory.typed::<S>(), out_memory.typed::<S>());
     let start = A::from_scalar(Scalar::Int(i64::from(which == Running::Product)));
-    odometer(&outer, out.layout.offset, view.layout.offset, |mut to, mut from| {
+    odometer(&outer, out.layout.offset, view.layout.offset, &mut |mut to, mut from| {
         let mut carried = start;
         for _ in 0..along.size {
             let (Some(cell), Some(result)) = (cells.get(from as usize), results.get(to as usize)) else { return };

@@ -98,7 +98,7 @@ fn integers<S: Stored>(out: &View, layout: &Layout, view: &View) -> Result<()> {
             set(sum, get(sum).wrapping_add(value));
         }
     };
-    for_each(layout, &view.layout, |tile| {
+    for_each(layout, &view.layout, &mut |tile| {
         let [width, height] = tile.size;
         for j in 0..height as i64 {
             let (to, from) = (tile.out + j * tile.out_stride[1], tile.input + j * tile.in_stride[1]);
@@ -207,7 +207,7 @@ where
 {
     let (out_memory, memory) = (out.memory()?, view.memory()?);
     let sums = Sums { sums: out_memory.typed::<R>(), cells: memory.typed::<S>() };
-    for_each(layout, &view.layout, |tile| sums.tile::<V, W>(tile));
+    for_each(layout, &view.layout, &mut |tile| sums.tile::<V, W>(tile));
     Ok(())
 }
 

@@ -74,7 +74,7 @@ pub fn dims(out: &Layout, input: &Layout) -> SmallVec<[Dim; 6]> {
 }
 
 /// Calls `body` at every combination of indices of `dims`, with the offsets there.
-pub fn odometer(dims: &[Dim], mut out: i64, mut input: i64, mut body: impl FnMut(i64, i64)) {
+pub fn odometer(dims: &[Dim], mut out: i64, mut input: i64, body: &mut dyn FnMut(i64, i64)) {
     if dims.iter().any(|dim| dim.size == 0) {
         return;
     }
@@ -99,7 +99,7 @@ pub fn odometer(dims: &[Dim], mut out: i64, mut input: i64, mut body: impl FnMut
 }
 
 /// Calls `body` for every tile.
-pub fn for_each(out: &Layout, input: &Layout, mut body: impl FnMut(Tile)) {
+pub fn for_each(out: &Layout, input: &Layout, body: &mut dyn FnMut(Tile)) {
     if input.numel() == 0 {
         return;
     }
@@ -108,7 +108,7 @@ pub fn for_each(out: &Layout, input: &Layout, mut body: impl FnMut(Tile)) {
         dims.push(Dim { size: 1, out: 0, input: 0 });
     }
     let [first, second, outer @ ..] = dims.as_slice() else { return };
-    odometer(outer, out.offset, input.offset, |out, input| {
+    odometer(outer, out.offset, input.offset, &mut |out, input| {
         body(Tile {
             out,
             input,
