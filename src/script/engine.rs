@@ -225,10 +225,22 @@ fn register_iteration(module: &mut Module, state: &Rc<State>) {
 }
 
 fn register_printing(engine: &mut Engine, state: &Rc<State>) {
-    for arity in 0..=16 {
+    // The language's own functions for one plain value would win over those for any value.
+    let plain = [
+        TypeId::of::<ImmutableString>(),
+        TypeId::of::<char>(),
+        TypeId::of::<bool>(),
+        TypeId::of::<()>(),
+        TypeId::of::<f64>(),
+        TypeId::of::<i64>(),
+        TypeId::of::<rhai::Array>(),
+        TypeId::of::<rhai::Map>(),
+    ];
+    let plain = plain.into_iter().map(|class| vec![class]);
+    for types in (0..=16).map(any).chain(plain) {
         let this = state.clone();
         // The engine demands a string from `print` and hands it to `on_print`, which does the writing.
-        engine.register_raw_fn("print", any(arity), move |_: NativeCallContext, args: &mut [&mut Dynamic]| {
+        engine.register_raw_fn("print", types, move |_: NativeCallContext, args: &mut [&mut Dynamic]| {
             print_text(&this, args).map_err(fault::thrown)
         });
     }

@@ -579,9 +579,21 @@ fn exit(call: &mut Call) -> Result<Value> {
 fn duplicate(call: &mut Call) -> Result<Value> {
     let deep = call.signature.name == "copy.deepcopy";
     match call.value(0) {
-        Value::Tensor(t) if deep => crate::ops::copy::clone(&t.view()).map(Value::from),
+        // The whole storage is copied, however little of it the tensor shows.
+        Value::Tensor(t) if deep => {
+            let view = t.view();
+            let copy = crate::tensor::Tensor::new(crate::tensor::View { storage: view.storage.duplicate()?, ..view });
+            if t.is_leaf() && t.requires_grad() {
+                copy.autograd_mut(|meta| meta.requires_grad = true);
+            }
+            Ok(Value::Tensor(copy))
+        }
         Value::Tensor(t) => Ok(Value::Tensor(crate::tensor::Tensor::new(t.view()))),
         Value::Storage(s) => s.duplicate().map(Value::Storage),
+        Value::TypedStorage(typed) => {
+            let storage = typed.storage.duplicate()?;
+            Ok(Value::TypedStorage(crate::tensor::TypedStorage::new(storage, typed.dtype)))
+        }
         other => Ok(other),
     }
 }
