@@ -217,6 +217,20 @@ print(p[0], s[0]);
     assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
 }
 
+/// The sessions in tests/storage, whose outputs PyTorch 2.7.0 printed, in a folder of their own: they make files.
+#[test]
+fn recorded_sessions_with_files_print_what_pytorch_prints() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_tensorsh"))
+        .current_dir(folder.path())
+        .args(["--quiet", "--color", "never", "test"])
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/storage"))
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{text}");
+}
+
 /// The script must end with this error, and the folder must hold these files afterwards.
 fn fails(folder: &Path, source: &str, error: &str, files: &[(&str, u64)]) {
     let script = format!("try {{ {source}; print(\"no error\"); }} catch (e) {{ print(caught_(e)); }}");

@@ -13,9 +13,6 @@ use std::io;
 /// RuntimeError in PyTorch's words when the file cannot be opened, is too short, or cannot be mapped. The file is then
 /// as it was before.
 pub fn map(name: &str, shared: bool, nbytes: i64) -> Result<Memory> {
-    let refused =
-        || Error::runtime(format!("unable to mmap {nbytes} bytes from file <{name}>: Cannot allocate memory (12)"));
-    let size = usize::try_from(nbytes).map_err(|_| refused())?;
     let existed = std::fs::metadata(name).is_ok();
     let file = open(name, shared)?;
     let undo = |length: Option<u64>| {
@@ -24,6 +21,14 @@ pub fn map(name: &str, shared: bool, nbytes: i64) -> Result<Memory> {
             Some(length) => OpenOptions::new().write(true).open(name).and_then(|file| file.set_len(length)),
             None => std::fs::remove_file(name),
         };
+    };
+    let Ok(size) = usize::try_from(nbytes) else {
+        if !existed {
+            undo(None);
+        }
+        return Err(Error::runtime(format!(
+            "unable to mmap {nbytes} bytes from file <{name}>: Cannot allocate memory (12)"
+        )));
     };
     let length = file.metadata().map_err(|e| fail("unable to stat the file", name, &e))?.len();
     if length < size as u64 {
@@ -62,7 +67,8 @@ fn open(name: &str, shared: bool) -> Result<File> {
     opened.map_err(|e| Error::runtime(format!("unable to open file <{name}> in {mode} mode: {}", reason(&e))))
 }
 
-/// Makes a file longer; the new bytes are zero and take no room on the disk until they are written.
+/// Makes a file longer; the new bytes are zero and take no room on the disk until they are written. PyTorch 2.7.0 also
+/// sets the file's first byte to zero here, by oversight; we do not.
 fn stretch(file: &File, name: &str, size: u64) -> Result<()> {
     let resized = file.set_len(size).and_then(|()| file.metadata());
     match resized {
