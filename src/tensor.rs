@@ -5,10 +5,12 @@ pub mod device;
 pub mod dtype;
 pub mod element;
 pub mod error;
+pub mod files;
 pub mod float8;
 pub mod index;
 pub mod iterate;
 pub mod layout;
+mod limits;
 pub mod memory;
 pub mod storage;
 #[allow(clippy::module_inception)]

@@ -192,7 +192,7 @@ impl Value {
             Value::Str(_) => "str",
             Value::Tensor(_) => "Tensor",
             Value::Storage(_) => "torch.storage.UntypedStorage",
-            Value::TypedStorage(_) => "TypedStorage",
+            Value::TypedStorage(_) => "torch.storage.TypedStorage",
             Value::DType(_) => "torch.dtype",
             Value::Device(_) => "torch.device",
             Value::Layout(_) => "torch.layout",

@@ -26,6 +26,8 @@ const ARITHMETIC: &[&str] = &["tensor", "ops", "value", "format", "autograd", "s
 const DEPENDENCIES: &[(&str, &[&str])] = &[
     ("clap", &["main"]),
     ("half", ARITHMETIC),
+    ("libc", &["tensor"]),
+    ("memmap2", &["tensor"]),
     ("num_complex", ARITHMETIC),
     ("num_traits", ARITHMETIC),
     ("owo_colors", &["shell", "transcript"]),

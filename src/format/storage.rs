@@ -16,6 +16,7 @@ const MAX_LINE: usize = 64;
 /// RuntimeError when there is no memory for the text.
 pub(super) fn write_untyped(out: &mut String, storage: &Storage) -> Result<()> {
     let memory = storage.memory();
+    memory.check()?;
     let device = storage.device();
     if device.is_meta() {
         out.push_str("...\n");
@@ -25,6 +26,7 @@ pub(super) fn write_untyped(out: &mut String, storage: &Storage) -> Result<()> {
         let lines: Vec<String> = (0..=u8::MAX).map(|byte| format!(" {byte}\n")).collect();
         let line = |byte: u8| lines.get(usize::from(byte)).map_or("", String::as_str);
         // The text is up to five times the storage: ask for all of it once, and be told when there is not enough.
+        reserve(out, memory.nbytes().saturating_mul(3))?;
         let length = memory.bytes().iter().map(|cell| line(crate::tensor::memory::get(cell)).len()).sum();
         reserve(out, length)?;
         for cell in memory.bytes() {

@@ -110,6 +110,7 @@ fn write_elements(out: &mut String, options: &PrintOptions, view: &View) -> Resu
     let room = |pitch: usize| if shown.edges.is_none() { pitch.saturating_mul(numel as usize) } else { 0 };
     reserve(out, room("0, ".len()))?;
     let memory = view.storage.memory();
+    memory.check()?;
     let cells = Cells::measure(view, &memory, shown, options)?;
     reserve(out, room(cells.pitch()))?;
     let body = Body { view, memory: &memory, shown, cells, linewidth: options.linewidth };

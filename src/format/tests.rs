@@ -261,7 +261,7 @@ fn storages() {
     let typed = |name: &str, values: &[Scalar]| {
         let view = View::from_scalars(&[values.len() as i64], dtype(name), values.iter().copied());
         let storage = view.unwrap_or_else(|e| panic!("{e}")).storage;
-        Value::TypedStorage(TypedStorage { storage, dtype: dtype(name) })
+        Value::TypedStorage(TypedStorage::new(storage, dtype(name)))
     };
     let meta = Storage::zeroed(8, Device::META).unwrap_or_else(|e| panic!("{e}"));
     let complex = |re, im| Scalar::Complex(Complex::new(re, im));
@@ -270,7 +270,7 @@ fn storages() {
         (Value::Storage(untyped(&[0, 10, 255])), " 0\n 10\n 255\n[torch.storage.UntypedStorage(device=cpu) of size 3]"),
         (Value::Storage(meta.clone()), "...\n[torch.storage.UntypedStorage(device=meta) of size 8]"),
         (
-            Value::TypedStorage(TypedStorage { storage: meta, dtype: DType::Float }),
+            Value::TypedStorage(TypedStorage::new(meta, DType::Float)),
             "...\n[torch.storage.TypedStorage(dtype=torch.float32, device=meta) of size 2]",
         ),
         (typed("float32", &[]), " \n[torch.storage.TypedStorage(dtype=torch.float32, device=cpu) of size 0]"),

@@ -131,6 +131,7 @@ fn checked_type_name(dtype: DType) -> &'static str {
         DType::ComplexHalf => "c10::complex<c10::Half>",
         DType::ComplexFloat => "c10::complex<float>",
         DType::ComplexDouble => "c10::complex<double>",
+        quantized => quantized.cpp_name(),
     }
 }
 

@@ -246,7 +246,9 @@ fn no_combination<'s>(
     if only_keywords {
         got += ", ";
     }
-    let mut text = format!("{name}() received an invalid combination of arguments - got ({got}), but expected ");
+    let module = if name == "UntypedStorage" { "torch." } else { "" };
+    let mut text =
+        format!("{module}{name}() received an invalid combination of arguments - got ({got}), but expected ");
     let listings: Vec<String> = signatures.filter(|s| !s.hidden).map(|s| s.listing(method)).collect();
     match listings.as_slice() {
         [only] => text += only,
@@ -284,19 +286,31 @@ fn as_python(path: &str, signature: &Signature, method: Option<&Value>, argument
         let takes = if params.is_empty() { "no arguments" } else { "exactly one argument" };
         return Err(Error::type_error(format!("{path}() takes {takes} ({given} given)")));
     }
-    // Python counts `self`.
-    let own = usize::from(method.is_some());
+    // C functions that take keywords have no name in their messages.
+    let nameless = path == "function";
+    // `*args`
+    if params.first().is_some_and(|p| p.kind == Kind::Rest) {
+        return collect_rest(path, params, arguments);
+    }
+    // Python counts `self`, and the class of a class method.
+    let own = usize::from(method.is_some() || path == "TypedStorage.from_file");
     let given = arguments.positional.len() + own;
     let positional: Vec<&Param> = params.iter().filter(|p| !p.keyword_only).collect();
     let max = positional.len() + own;
     for (keyword, _) in &arguments.keywords {
         match params.iter().position(|p| p.name == &**keyword) {
+            None if nameless => {
+                return Err(Error::type_error(format!("'{keyword}' is an invalid keyword argument for this function")));
+            }
             None => return Err(Error::type_error(format!("{path}() got an unexpected keyword argument '{keyword}'"))),
             Some(i) if i < arguments.positional.len() => {
                 return Err(Error::type_error(format!("{path}() got multiple values for argument '{keyword}'")));
             }
             Some(_) => {}
         }
+    }
+    if given > max && nameless {
+        return Err(Error::type_error(format!("function takes at most {max} arguments ({given} given)")));
     }
     if given > max {
         let min = positional.iter().filter(|p| p.default.is_none()).count() + own;
@@ -323,8 +337,12 @@ fn as_python(path: &str, signature: &Signature, method: Option<&Value>, argument
             (None, None) => missing.push(param),
         }
     }
-    if missing.is_empty() {
+    let Some(first) = missing.first() else {
         return Ok(bound);
+    };
+    if nameless {
+        let place = params.iter().position(|p| p.name == first.name).map_or(0, |i| i + 1);
+        return Err(Error::type_error(format!("function missing required argument '{}' (pos {place})", first.name)));
     }
     let kind = if missing.iter().all(|p| p.keyword_only) { "keyword-only" } else { "positional" };
     let names: Vec<String> = missing.iter().map(|p| format!("'{}'", p.name)).collect();
@@ -338,6 +356,21 @@ fn as_python(path: &str, signature: &Signature, method: Option<&Value>, argument
         missing.len(),
         if missing.len() == 1 { "" } else { "s" }
     )))
+}
+
+/// Binding for Python functions with `*args`: all positional arguments as one tuple, then keywords.
+fn collect_rest(path: &str, params: &[Param], arguments: &Arguments) -> Result<Bound> {
+    let keywords = params.get(1..).unwrap_or_default();
+    if let Some((unknown, _)) = arguments.keywords.iter().find(|(k, _)| !keywords.iter().any(|p| p.name == &**k)) {
+        return Err(Error::type_error(format!("{path}() got an unexpected keyword argument '{unknown}'")));
+    }
+    let mut bound = Bound::new();
+    bound.push(Value::tuple(arguments.positional.iter().cloned()));
+    for param in keywords {
+        let given = arguments.keywords.iter().find(|(k, _)| &**k == param.name).map(|(_, v)| v.clone());
+        bound.push(given.unwrap_or_else(|| param.default.map_or(Value::None, |d| d.to_value())));
+    }
+    Ok(bound)
 }
 
 /// Does a value fit a parameter? If not, which element of a list was the reason, where that is known.

@@ -118,6 +118,10 @@ pub fn dispatch(state: &State, family: &Family, args: &mut [&mut Dynamic]) -> Re
             if let Some(overloads) = family.find(Receiver::Module(class)) {
                 return call(state, overloads, None, rest);
             }
+            // A builtin about the class itself: `isinstance` and `is` put it anywhere.
+            if let Some(builtin) = family.find(Receiver::Module("py")) {
+                return call(state, builtin, None, args);
+            }
             // `torch.Tensor.view(x, 2)`: the method with its receiver passed by hand.
             let (this, rest) = rest.split_first().ok_or_else(missing)?;
             let this = to_value(this)?;
@@ -221,10 +225,22 @@ fn register_iteration(module: &mut Module, state: &Rc<State>) {
 }
 
 fn register_printing(engine: &mut Engine, state: &Rc<State>) {
-    for arity in 0..=16 {
+    // The language's own functions for one plain value would win over those for any value.
+    let plain = [
+        TypeId::of::<ImmutableString>(),
+        TypeId::of::<char>(),
+        TypeId::of::<bool>(),
+        TypeId::of::<()>(),
+        TypeId::of::<f64>(),
+        TypeId::of::<i64>(),
+        TypeId::of::<rhai::Array>(),
+        TypeId::of::<rhai::Map>(),
+    ];
+    let plain = plain.into_iter().map(|class| vec![class]);
+    for types in (0..=16).map(any).chain(plain) {
         let this = state.clone();
         // The engine demands a string from `print` and hands it to `on_print`, which does the writing.
-        engine.register_raw_fn("print", any(arity), move |_: NativeCallContext, args: &mut [&mut Dynamic]| {
+        engine.register_raw_fn("print", types, move |_: NativeCallContext, args: &mut [&mut Dynamic]| {
             print_text(&this, args).map_err(fault::thrown)
         });
     }
@@ -322,15 +338,19 @@ pub fn member(name: &str) -> Option<Value> {
         .or_else(|| MemoryFormat::ALL.into_iter().find(|m| m.name() == name).map(Value::MemoryFormat))
 }
 
-/// After a dot, words that the language reserves are plain names: `storage.new()`, `x.is_shared()`.
+/// After a dot and as keys, words that the language reserves are plain names: `storage.new()`, `#{shared: true}`.
 fn free_reserved_words(engine: &mut Engine) {
     let after_dot = Cell::new(false);
+    let before_key = Cell::new(false);
     #[allow(deprecated)] // "volatile"; the parser offers no other way
     engine.on_parse_token(move |token, position, _| {
         // A token at the start of a text also resets what an abandoned parse left behind.
         let dotted = after_dot.get() && !(position.line() == Some(1) && position.position() == Some(1));
         after_dot.set(matches!(token, Token::Period | Token::Elvis));
+        let key = before_key.replace(matches!(token, Token::MapStart | Token::Comma));
         match token {
+            // A keyword argument: `#{shared: true}`.
+            Token::Reserved(word) if key && rhai::is_valid_identifier(&word) => Token::Identifier(word),
             Token::Reserved(word) if dotted && rhai::is_valid_identifier(&word) => {
                 Token::Identifier(Box::new(rename(&word).into()))
             }

@@ -44,6 +44,9 @@ pub fn thrown(error: Error) -> Box<EvalAltResult> {
 pub fn no_attribute(state: &State, value: &Value, name: &str) -> Error {
     let error = Error::attribute(match value {
         Value::Module(module) => format!("module '{module}' has no attribute '{name}'"),
+        Value::Type(class) if super::functions::legacy_dtype(class).is_some() => {
+            format!("type object '{class}' has no attribute '{name}'")
+        }
         Value::Type(class) => {
             format!("type object '{}' has no attribute '{name}'", class.rsplit('.').next().unwrap_or(class))
         }

@@ -4,6 +4,7 @@
 use super::bind::{Arguments, Bound, Parser, bind};
 use super::signature::{Kind, Signature};
 use super::state::State;
+use crate::tensor::memory::check_files;
 use crate::tensor::{DType, Device, Dims, Error, Result, Scalar, Storage, Tensor, View};
 use crate::value::{MemoryFormat, Value};
 use crate::{autograd, bail};
@@ -23,11 +24,17 @@ mod rearrange;
 mod reduce;
 mod storages;
 mod tensors;
+mod typed_storages;
 mod views;
 
 pub use create::index_tensor;
 pub use objects::module_value;
+pub use storages::{item as storage_item, set_item as set_storage_item};
 pub use tensors::{assign, subscript};
+pub use typed_storages::{
+    class_attribute, class_of_dtype, is_instance, item as typed_storage_item, legacy_dtype,
+    set_item as set_typed_storage_item,
+};
 
 /// Modules a name may be reached through; `py` holds Python's builtins.
 pub const MODULES: &[&str] =
@@ -57,6 +64,9 @@ const TABLES: &[&[Row]] = &[
     rearrange::ROWS,
     reduce::ROWS,
     storages::ROWS,
+    typed_storages::ROWS,
+    typed_storages::CASTS,
+    typed_storages::LEGACY,
     tensors::ROWS,
     views::ROWS,
 ];
@@ -89,7 +99,7 @@ pub enum Role {
     Attribute,
     /// `x.f = value`.
     Setter,
-    /// `torch.UntypedStorage.f()`: through the class named by the signature's module path.
+    /// `torch.UntypedStorage.f()`: through the class before the `::` of the signature.
     Static,
 }
 
@@ -191,7 +201,7 @@ impl Registry {
 
     fn add(&mut self, function: Function) {
         let signature = &function.signature;
-        let (module, name) = match signature.name.rsplit_once('.') {
+        let (module, name) = match signature.name.rsplit_once("::").or_else(|| signature.name.rsplit_once('.')) {
             Some((module, name)) => (module, name),
             None => ("", signature.name),
         };
@@ -317,7 +327,9 @@ pub fn invoke(state: &State, function: &Function, args: Bound) -> Result<Value> 
     };
     // A writing function may replace what its arguments show, so the record keeps them as they were.
     let inputs = recording.then(|| autograd::Inputs::of(&call.args));
-    let result = (function.row.run)(&mut call)?;
+    let result = (function.row.run)(&mut call);
+    check_files()?;
+    let result = result?;
     if let Some(target) = &written {
         target.bump_version();
     }

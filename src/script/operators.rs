@@ -173,6 +173,7 @@ pub fn truth(value: &Value) -> Result<bool> {
         Value::Range(range) => !range.is_empty(),
         Value::Buffer(buffer) => !buffer.is_empty(),
         Value::Storage(storage) => storage.nbytes() > 0,
+        Value::TypedStorage(typed) => !typed.is_empty(),
         other => other.as_scalar().is_none_or(|s| s.truth()),
     })
 }
@@ -302,6 +303,7 @@ pub fn is(a: &Value, b: &Value) -> bool {
         (Value::None, Value::None) | (Value::Ellipsis, Value::Ellipsis) => true,
         (Value::Tensor(x), Value::Tensor(y)) => x.is(y),
         (Value::Storage(x), Value::Storage(y)) => x == y,
+        (Value::TypedStorage(x), Value::TypedStorage(y)) => x == y,
         (Value::Bool(x), Value::Bool(y)) => x == y,
         (Value::Int(x), Value::Int(y)) => x == y,
         (Value::Str(x), Value::Str(y)) => x == y,

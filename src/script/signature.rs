@@ -205,7 +205,9 @@ impl Signature {
         }
         // `linalg.inv` is a path, `sum.dim_IntList` an overload: overload names follow the last dot of a key whose
         // first part is not a module.
+        // `UntypedStorage::from_file` is reached through a class and has no overloads.
         let name = match key.split_once('.') {
+            None | Some(_) if key.contains("::") => key,
             Some((first, _)) if !super::functions::MODULES.contains(&first) => first,
             Some((first, rest)) => match rest.split_once('.') {
                 Some((function, _)) => &key[..first.len() + 1 + function.len()],

@@ -3,6 +3,7 @@
 use super::operators;
 use crate::format::{Formatter, PrintOptions};
 use crate::ops::random::Generator;
+use crate::tensor::memory::check_files;
 use crate::tensor::{DType, Result, Tensor};
 use crate::value::Value;
 use std::cell::{Cell, RefCell};
@@ -120,12 +121,16 @@ impl State {
 
     /// Python's `repr` of a value, under the session's print options.
     pub fn repr(&self, value: &Value) -> Result<String> {
-        self.with_formatter(|f| f.repr(value))
+        let text = self.with_formatter(|f| f.repr(value));
+        check_files()?;
+        text
     }
 
     /// Python's `str` of a value.
     pub fn str(&self, value: &Value) -> Result<String> {
-        self.with_formatter(|f| f.str(value))
+        let text = self.with_formatter(|f| f.str(value));
+        check_files()?;
+        text
     }
 
     pub fn with_formatter<R>(&self, use_it: impl FnOnce(Formatter) -> R) -> R {

@@ -1,16 +1,14 @@
 //! `x[…]` read and written, on every value that has subscripts or attributes; and what iterating over a value gives.
 
-use super::bind::Arguments;
 use super::functions::{self, Call, Receiver, class_of, invoke};
 use super::operators::equal;
-use super::signature::Kind;
 use super::state::State;
 use super::value::to_value;
 use super::{engine, fault};
 use crate::bail;
 use crate::ops;
 use crate::tensor::index::{Index, Resolved, resolve};
-use crate::tensor::{Buffer, BufferKind, DType, Error, Result, Scalar, Storage, Tensor, View};
+use crate::tensor::{Buffer, BufferKind, DType, Error, Result, Scalar, Tensor, View};
 use crate::value::{Range, Slice, Value};
 use rhai::{Dynamic, ImmutableString};
 use std::rc::Rc;
@@ -65,7 +63,7 @@ pub fn attribute(state: &State, value: &Value, name: &str) -> Result<Value> {
             "step" => Ok(slice.step.clone()),
             _ => Err(missing()),
         },
-        Value::Type(class) if name == "__name__" => Ok(Value::str(class.rsplit('.').next().unwrap_or(class))),
+        Value::Type(class) => functions::class_attribute(state, class, name).ok_or_else(missing),
         _ => {
             let kind = class_of(value).ok_or_else(missing)?;
             if let Some(function) = state.registry.attribute(name, kind) {
@@ -86,6 +84,9 @@ fn module_member(state: &State, module: &'static str, name: &str) -> Option<Valu
     {
         return Some(value);
     }
+    if (module, name) == ("torch", "Storage") {
+        return functions::class_of_dtype(state.default_dtype.get()).map(Value::Type);
+    }
     functions::module_value(module, name).or_else(|| {
         let overloads = state.registry.find(name, Receiver::Module(registry_module))?;
         Some(Value::Function(overloads.name.into()))
@@ -93,8 +94,7 @@ fn module_member(state: &State, module: &'static str, name: &str) -> Option<Valu
 }
 
 pub fn set_attribute(state: &State, target: &Value, name: &str, value: &Value) -> Result<()> {
-    let kind = class_of(target).ok_or_else(|| fault::no_attribute(state, target, name))?;
-    if let Some(function) = state.registry.setter(name, kind) {
+    if let Some(function) = class_of(target).and_then(|kind| state.registry.setter(name, kind)) {
         return invoke(state, function, [target.clone(), value.clone()].into_iter().collect()).map(drop);
     }
     // The engine writes a value back into the attribute it was read from: nothing to do then.
@@ -113,13 +113,8 @@ pub fn set_attribute(state: &State, target: &Value, name: &str, value: &Value) -
 pub fn item(state: &State, value: &Value, index: &Value) -> Result<Value> {
     match value {
         Value::Tensor(tensor) => tensor_item(state, tensor, index),
-        Value::Storage(storage) => storage_item(storage, index),
-        Value::TypedStorage(_) => {
-            let overloads = state.registry.find("__getitem__", Receiver::Class(Kind::TypedStorage));
-            let overloads = overloads.ok_or_else(|| fault::no_attribute(state, value, "__getitem__"))?;
-            let arguments = Arguments { positional: [index.clone()].into_iter().collect(), keywords: Vec::new() };
-            functions::call(state, overloads, Some(value), &arguments)
-        }
+        Value::Storage(storage) => functions::storage_item(storage, index),
+        Value::TypedStorage(typed) => functions::typed_storage_item(state, typed, index),
         Value::Tuple(items) => sequence_item(value, items, index),
         Value::List(items) => sequence_item(value, items, index),
         Value::Size(sizes) => match index {
@@ -205,7 +200,7 @@ fn slice_part(part: &Value) -> Result<Option<i64>> {
 }
 
 /// Start, stop and step of a slice over `length` items, by Python's rules.
-fn slice_bounds(slice: &Slice, length: usize) -> Result<(i64, i64, i64)> {
+pub fn slice_bounds(slice: &Slice, length: usize) -> Result<(i64, i64, i64)> {
     let step = slice_part(&slice.step)?.unwrap_or(1);
     if step == 0 {
         bail!(ValueError, "slice step cannot be zero");
@@ -300,13 +295,8 @@ fn tensor_item(state: &State, tensor: &Tensor, index: &Value) -> Result<Value> {
 fn set_item(state: &State, target: &Value, index: &Value, value: &Value) -> Result<()> {
     match target {
         Value::Tensor(tensor) => set_tensor_item(state, tensor, index, value),
-        Value::Storage(storage) => set_storage_item(storage, index, value),
-        Value::TypedStorage(_) => {
-            let overloads = state.registry.find("__setitem__", Receiver::Class(Kind::TypedStorage));
-            let overloads = overloads.ok_or_else(|| fault::no_attribute(state, target, "__setitem__"))?;
-            let positional = [index.clone(), value.clone()].into_iter().collect();
-            functions::call(state, overloads, Some(target), &Arguments { positional, keywords: Vec::new() }).map(drop)
-        }
+        Value::Storage(storage) => functions::set_storage_item(storage, index, value),
+        Value::TypedStorage(typed) => functions::set_typed_storage_item(state, typed, index, value),
         Value::Buffer(buffer) => set_buffer_item(buffer, index, value),
         other => {
             // The engine writes values read from tuples and the like back to where they were.
@@ -354,66 +344,6 @@ fn set_element(view: &View, index: i64, value: Scalar) -> Result<bool> {
     let element = view.with_layout(view.layout.select(0, if index < 0 { index + size } else { index }));
     ops::copy::fill(&element, value)?;
     Ok(true)
-}
-
-fn storage_item(storage: &Storage, index: &Value) -> Result<Value> {
-    if storage.device().is_meta() {
-        bail!(NotImplementedError, "Not available for 'meta' device type");
-    }
-    let n = storage.nbytes() as i64;
-    match index {
-        Value::Int(i) => {
-            let wrapped = if *i < 0 { i + n } else { *i };
-            usize::try_from(wrapped)
-                .ok()
-                .and_then(|i| storage.byte(i))
-                .map(|b| Value::Int(i64::from(b)))
-                .ok_or_else(|| Error::index(format!("index {wrapped} out of range for storage of size {n}")))
-        }
-        Value::Slice(slice) => {
-            let (start, stop, step) = slice_bounds(slice, storage.nbytes())?;
-            if step != 1 {
-                bail!(ValueError, "a storage can only be sliced with step 1, not {step}");
-            }
-            storage.slice(start as usize, stop.max(start) as usize).map(Value::Storage)
-        }
-        other => bail!(TypeError, "can't index a torch.UntypedStorage with {}", other.type_name()),
-    }
-}
-
-fn set_storage_item(storage: &Storage, index: &Value, value: &Value) -> Result<()> {
-    if let Value::Storage(slice) = value
-        && let Ok(Value::Storage(current)) = storage_item(storage, index)
-        && current.data_ptr() == slice.data_ptr()
-    {
-        // The engine writes a slice back after a method call on it.
-        return Ok(());
-    }
-    let byte = match value {
-        Value::Int(i) => *i as u8,
-        Value::Bool(b) => u8::from(*b),
-        other => bail!(TypeError, "a storage holds bytes: expected int, but got {}", other.type_name()),
-    };
-    match index {
-        Value::Int(i) => {
-            let wrapped = if *i < 0 { i + storage.nbytes() as i64 } else { *i };
-            match usize::try_from(wrapped) {
-                Ok(i) if storage.set_byte(i, byte) => Ok(()),
-                _ => bail!(RuntimeError, "out of bounds"),
-            }
-        }
-        Value::Slice(slice) => {
-            let (start, stop, step) = slice_bounds(slice, storage.nbytes())?;
-            if step != 1 {
-                bail!(ValueError, "a storage can only be sliced with step 1, not {step}");
-            }
-            for i in positions(start, stop, step) {
-                storage.set_byte(i, byte);
-            }
-            Ok(())
-        }
-        other => bail!(TypeError, "can't index a torch.UntypedStorage with {}", other.type_name()),
-    }
 }
 
 fn buffer_kind(buffer: &Buffer) -> &'static str {
@@ -490,13 +420,8 @@ pub fn items(state: &State, value: &Value) -> Result<Vec<Value>> {
             };
             return (0..length).map(|i| tensor_item(state, tensor, &Value::Int(i))).collect();
         }
-        Value::Storage(storage) => {
-            if storage.device().is_meta() {
-                bail!(NotImplementedError, "Not available for 'meta' device type");
-            }
-            storage.to_vec().into_iter().map(|b| Value::Int(i64::from(b))).collect()
-        }
-        Value::TypedStorage(typed) => typed.view().scalars()?.into_iter().map(Value::from).collect(),
+        Value::Storage(storage) => storage.to_vec()?.into_iter().map(|b| Value::Int(i64::from(b))).collect(),
+        Value::TypedStorage(typed) => typed.scalars()?.into_iter().map(Value::from).collect(),
         Value::Buffer(buffer) => buffer.items().into_iter().map(Value::from).collect(),
         Value::Str(text) => text.chars().map(|c| Value::str(c.to_string())).collect(),
         Value::Dict(entries) => entries.iter().map(|(key, _)| key.clone()).collect(),

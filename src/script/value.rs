@@ -45,8 +45,8 @@ macro_rules! boxes {
 }
 
 boxes! {
-    0  "UntypedStorage": Value::Storage(_);
-    1  "TypedStorage": Value::TypedStorage(_);
+    0  "torch.storage.UntypedStorage": Value::Storage(_);
+    1  "torch.storage.TypedStorage": Value::TypedStorage(_);
     2  "torch.dtype": Value::DType(_);
     3  "torch.device": Value::Device(_);
     4  "torch.layout": Value::Layout(_);

@@ -26,56 +26,69 @@ pub enum Family {
     BareUnsigned,
     /// The four 8-bit floating-point formats: stored and converted only.
     Float8,
+    /// Integers that stand for real numbers by a scale and a zero point; here only the integers are known.
+    Quantized,
 }
 
 macro_rules! dtypes {
-    ($($variant:ident: $rust:ty, $name:literal, [$($alias:literal),*], $category:ident, $family:ident, $storage:literal, $cpp:literal;)*) => {
+    (
+        $($variant:ident: $rust:ty, $name:literal, [$($alias:literal),*], $category:ident, $family:ident, $storage:literal, $cpp:literal;)*
+        @quantized $($quantized:ident: $integer:ident $stored:ty, $qname:literal, $qstorage:literal, $qcpp:literal;)*
+    ) => {
         /// An element type; variants carry the names of PyTorch's `ScalarType`.
         #[allow(non_camel_case_types)]
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(u8)]
-        pub enum DType { $($variant),* }
+        pub enum DType { $($variant,)* $($quantized),* }
 
         impl DType {
-            /// Every dtype, in the table's order.
+            /// Every dtype that tensors compute with, in the table's order.
             pub const ALL: &'static [DType] = &[$(DType::$variant),*];
+
+            /// The quantized dtypes.
+            pub const QUANTIZED: &'static [DType] = &[$(DType::$quantized),*];
 
             /// The name after `torch.`, e.g. `float32`.
             pub fn name(self) -> &'static str {
-                match self { $(DType::$variant => $name),* }
+                match self { $(DType::$variant => $name,)* $(DType::$quantized => $qname),* }
             }
 
             /// Other names after `torch.`, e.g. `float` for `float32`.
             pub fn aliases(self) -> &'static [&'static str] {
-                match self { $(DType::$variant => &[$($alias),*]),* }
+                match self { $(DType::$variant => &[$($alias),*],)* $(DType::$quantized => &[]),* }
             }
 
             /// The `ScalarType` name used in error messages, e.g. `Float`.
             pub fn scalar_type(self) -> &'static str {
-                match self { $(DType::$variant => stringify!($variant)),* }
+                match self { $(DType::$variant => stringify!($variant),)* $(DType::$quantized => stringify!($quantized)),* }
             }
 
             /// The prefix of the legacy storage class, e.g. `Float` of `FloatStorage`; empty when there is none.
             pub fn legacy_name(self) -> &'static str {
-                match self { $(DType::$variant => $storage),* }
+                match self { $(DType::$variant => $storage,)* $(DType::$quantized => $qstorage),* }
             }
 
             /// The C++ type name PyTorch puts in a few messages, e.g. `long int`.
             pub fn cpp_name(self) -> &'static str {
-                match self { $(DType::$variant => $cpp),* }
+                match self { $(DType::$variant => $cpp,)* $(DType::$quantized => $qcpp),* }
             }
 
             /// Bytes per element.
             pub fn itemsize(self) -> usize {
-                match self { $(DType::$variant => size_of::<$rust>()),* }
+                match self { $(DType::$variant => size_of::<$rust>(),)* $(DType::$quantized => size_of::<$stored>()),* }
             }
 
             pub fn category(self) -> Category {
-                match self { $(DType::$variant => Category::$category),* }
+                match self { $(DType::$variant => Category::$category,)* $(DType::$quantized => Category::Integral),* }
             }
 
             pub fn family(self) -> Family {
-                match self { $(DType::$variant => Family::$family),* }
+                match self { $(DType::$variant => Family::$family,)* $(DType::$quantized => Family::Quantized),* }
+            }
+
+            /// The dtype of the integers a quantized dtype stores; any other dtype is its own.
+            pub fn stored_integers(self) -> DType {
+                match self { $(DType::$quantized => DType::$integer,)* other => other }
             }
         }
 
@@ -88,6 +101,11 @@ macro_rules! dtypes {
                     $($crate::tensor::DType::$variant => {
                         #[allow(dead_code)]
                         type $T = $crate::tensor::dtype::element_types::$variant;
+                        $body
+                    })*
+                    $($crate::tensor::DType::$quantized => {
+                        #[allow(dead_code)]
+                        type $T = $stored;
                         $body
                     })*
                 }
@@ -133,12 +151,20 @@ dtypes! {
     ComplexHalf:     Complex<f16>,  "complex32",       ["chalf"],    Complex,  Ordinary,     "",              "c10::complex<c10::Half>";
     ComplexFloat:    Complex<f32>,  "complex64",       ["cfloat"],   Complex,  Ordinary,     "ComplexFloat",  "c10::complex<float>";
     ComplexDouble:   Complex<f64>,  "complex128",      ["cdouble"],  Complex,  Ordinary,     "ComplexDouble", "c10::complex<double>";
+    // What quantized dtypes store are ordinary integers: no Rust type of their own, no kernels of their own.
+    @quantized
+    QInt8:           Char i8,       "qint8",           "QInt8",      "c10::qint8";
+    QUInt8:          Byte u8,       "quint8",          "QUInt8",     "c10::quint8";
+    QInt32:          Int i32,       "qint32",          "QInt32",     "c10::qint32";
+    QUInt4x2:        Byte u8,       "quint4x2",        "QUInt4x2",   "c10::quint4x2";
+    QUInt2x4:        Byte u8,       "quint2x4",        "QUInt2x4",   "c10::quint2x4";
 }
 
 impl DType {
     /// The dtype called `name` after `torch.`, by its own name or an alias.
     pub fn from_name(name: &str) -> Option<DType> {
-        Self::ALL.iter().copied().find(|d| d.name() == name || d.aliases().contains(&name))
+        let mut all = Self::ALL.iter().chain(Self::QUANTIZED).copied();
+        all.find(|d| d.name() == name || d.aliases().contains(&name))
     }
 
     pub fn is_floating_point(self) -> bool {
@@ -159,6 +185,10 @@ impl DType {
 
     pub fn is_float8(self) -> bool {
         self.family() == Family::Float8
+    }
+
+    pub fn is_quantized(self) -> bool {
+        self.family() == Family::Quantized
     }
 
     pub fn is_bare_unsigned(self) -> bool {
@@ -212,6 +242,14 @@ pub fn promote_types(a: DType, b: DType) -> Result<DType> {
     use Category::*;
     if a == b {
         return Ok(a);
+    }
+    if a.is_quantized() || b.is_quantized() {
+        return Err(Error::runtime(format!(
+            "promoteTypes with quantized numbers is not handled yet; figure out what the correct rules should be, \
+             offending types: {} {}",
+            a.scalar_type(),
+            b.scalar_type()
+        )));
     }
     if a.is_float8() || b.is_float8() {
         return Err(Error::runtime(format!(

@@ -1,14 +1,22 @@
 //! Bytes and who owns them. This file and `parallel.rs` are the only ones that may contain `unsafe`; everything above
-//! sees [`Memory`] through [`Memory::typed`], a slice of cells, so that overlapping views stay safe Rust.
+//! sees [`Memory`] through [`Memory::typed`], a slice of cells, so that overlapping views stay safe Rust. What a
+//! machine can give is decided in `limits.rs`, which file is mapped and how in `files.rs`.
 
 use super::error::{Error, Result};
 use super::float8::Float8;
+use super::limits;
 use half::{bf16, f16};
+use memmap2::{MmapOptions, MmapRaw};
 use num_complex::Complex;
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::cell::Cell;
-use std::ptr::NonNull;
+use std::fs::File;
+use std::io;
+use std::ptr::{self, NonNull};
 use std::rc::Rc;
+use std::sync::Once;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 
 /// A `bool` element: any byte is valid, nonzero is true, and the byte survives a round trip through `view(dtype)`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -70,6 +78,8 @@ pub fn set<T: Plain>(cell: &ElementCell<T>, value: T) {
 pub enum Memory {
     /// Zero-initialised memory of our own.
     Heap(Heap),
+    /// The bytes of a file, or memory that other processes can share.
+    Mapped(Mapped),
     /// Part of another memory: a buffer object, or the storage a slice was taken from. Keeps the owner alive.
     Borrowed { owner: Rc<Memory>, offset: usize, nbytes: usize },
     /// No bytes at all, only their number: the `meta` device.
@@ -98,9 +108,18 @@ impl Heap {
             ))
         };
         let layout = Layout::from_size_align(nbytes, Self::ALIGN).map_err(|_| failed())?;
+        if !limits::take(nbytes) {
+            return Err(failed());
+        }
         // SAFETY: `layout` has a nonzero size.
         let start = unsafe { alloc_zeroed(layout) };
-        Ok(Heap { start: NonNull::new(start).ok_or_else(failed)?, nbytes })
+        match NonNull::new(start) {
+            Some(start) => Ok(Heap { start, nbytes }),
+            None => {
+                limits::give_back(nbytes);
+                Err(failed())
+            }
+        }
     }
 }
 
@@ -111,6 +130,7 @@ impl Drop for Heap {
         {
             // SAFETY: `start` came from `alloc_zeroed` with this very layout and is freed once, here.
             unsafe { dealloc(self.start.as_ptr(), layout) }
+            limits::give_back(self.nbytes);
         }
     }
 }
@@ -127,8 +147,9 @@ impl Memory {
     /// A copy of `bytes`.
     pub fn from_bytes(bytes: &[u8]) -> Result<Memory> {
         let memory = Memory::heap(bytes.len())?;
-        for (cell, &byte) in memory.bytes().iter().zip(bytes) {
-            set(cell, byte);
+        if let Some(start) = memory.start() {
+            // SAFETY: the new memory has exactly `bytes.len()` bytes and is nobody else's.
+            unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), start.as_ptr(), bytes.len()) }
         }
         Ok(memory)
     }
@@ -142,6 +163,7 @@ impl Memory {
     pub fn nbytes(&self) -> usize {
         match self {
             Memory::Heap(heap) => heap.nbytes,
+            Memory::Mapped(mapped) => mapped.nbytes,
             Memory::Borrowed { nbytes, .. } | Memory::Meta { nbytes } => *nbytes,
         }
     }
@@ -150,14 +172,36 @@ impl Memory {
         matches!(self, Memory::Meta { .. })
     }
 
+    /// The mapping itself, if it is one.
+    pub fn mapped(&self) -> Option<&Mapped> {
+        match self {
+            Memory::Mapped(mapped) => Some(mapped),
+            _ => None,
+        }
+    }
+
     /// The address of the first byte; 0 where there is none.
     pub fn address(&self) -> usize {
         if self.nbytes() == 0 { 0 } else { self.start().map_or(0, |p| p.as_ptr() as usize) }
     }
 
+    /// Checks that the bytes are still there: a mapped file may have been cut off by another process.
+    ///
+    /// # Errors
+    /// RuntimeError naming the file.
+    #[inline]
+    pub fn check(&self) -> Result<()> {
+        match self {
+            Memory::Mapped(mapped) => mapped.check(),
+            Memory::Borrowed { owner, .. } => owner.check(),
+            Memory::Heap(_) | Memory::Meta { .. } => Ok(()),
+        }
+    }
+
     fn start(&self) -> Option<NonNull<u8>> {
         match self {
             Memory::Heap(heap) => Some(heap.start),
+            Memory::Mapped(mapped) => NonNull::new(mapped.map.as_mut_ptr()),
             Memory::Borrowed { owner, offset, .. } => {
                 // SAFETY: `borrow` checked that `offset + nbytes` lies within the owner's allocation.
                 owner.start().map(|start| unsafe { start.add(*offset) })
@@ -171,13 +215,297 @@ impl Memory {
     pub fn typed<T: Plain>(&self) -> &[ElementCell<T>] {
         let Some(start) = self.start() else { return &[] };
         let length = self.nbytes() / size_of::<T>();
-        // SAFETY: the bytes exist for as long as `self` (owners are kept alive), `Unaligned<T>` has alignment 1 and
-        // accepts every bit pattern (`T: Plain`), and cells permit shared mutation on this single thread.
+        // SAFETY: the bytes exist for as long as `self` (owners are kept alive; a mapping stays in place even when its
+        // file shrinks, see `on_bus_error`), `Unaligned<T>` has alignment 1 and accepts every bit pattern (`T: Plain`),
+        // and cells permit shared mutation on this single thread. Another process may write to a shared mapping at any
+        // time; every value it can leave there is valid.
         unsafe { std::slice::from_raw_parts(start.as_ptr().cast::<ElementCell<T>>(), length) }
     }
 
     /// The bytes themselves.
     pub fn bytes(&self) -> &[ElementCell<u8>] {
         self.typed::<u8>()
+    }
+
+    /// Sets every byte.
+    pub fn fill(&self, value: u8) {
+        if let Some(start) = self.start() {
+            // SAFETY: `start` is valid for writes of `nbytes` bytes, and no reference to them exists outside cells.
+            unsafe { ptr::write_bytes(start.as_ptr(), value, self.nbytes()) }
+        }
+    }
+
+    /// Copies as many bytes as both have; the two may overlap.
+    pub fn copy_from(&self, source: &Memory) {
+        if let (Some(to), Some(from)) = (self.start(), source.start()) {
+            let length = self.nbytes().min(source.nbytes());
+            // SAFETY: both are valid for `length` bytes, `ptr::copy` allows them to overlap, and no reference to the
+            // bytes exists outside cells.
+            unsafe { ptr::copy(from.as_ptr(), to.as_ptr(), length) }
+        }
+    }
+
+    /// A copy of the bytes.
+    ///
+    /// # Errors
+    /// RuntimeError when there is no memory for them.
+    pub fn to_vec(&self) -> Result<Vec<u8>> {
+        let length = self.bytes().len();
+        let mut copy = Vec::new();
+        copy.try_reserve_exact(length)
+            .map_err(|_| Error::runtime(format!("no memory for a copy of {length} bytes")))?;
+        copy.extend(self.bytes().iter().map(get));
+        Ok(copy)
+    }
+}
+
+/// Memory that belongs to a file, or that other processes can share.
+#[derive(Debug)]
+pub struct Mapped {
+    map: MmapRaw,
+    nbytes: usize,
+    /// The file, to see whether it still has its length; shared memory without a name has none.
+    file: Option<File>,
+    /// The file's name as it was given.
+    pub name: Option<String>,
+    /// Are writes seen by others?
+    pub shared: bool,
+    region: &'static Region,
+}
+
+impl Mapped {
+    /// Maps the first `nbytes` (at least one) of a file. With `shared`, writes reach the file; without, they stay here.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn file(file: File, nbytes: usize, name: &str, shared: bool) -> io::Result<Mapped> {
+        let mut options = MmapOptions::new();
+        options.len(nbytes).no_reserve_swap();
+        let map = if shared {
+            options.map_raw(&file)?
+        } else {
+            // SAFETY: the mapping is only ever reached through raw pointers and cells (`Memory::typed`), so changes of
+            // the file by others are no aliasing violation; a file cut short is handled by `on_bus_error`.
+            MmapRaw::from(unsafe { options.map_copy(&file) }?)
+        };
+        Ok(Mapped::new(map, nbytes, Some(file), Some(name.to_string()), shared))
+    }
+
+    /// `nbytes` zeroed bytes of POSIX shared memory, whose name is removed at once.
+    ///
+    /// # Errors
+    /// What the system says, as to which call.
+    pub fn shared_memory(nbytes: usize) -> std::result::Result<Mapped, (&'static str, io::Error)> {
+        let file = unnamed_shared_memory(nbytes)?;
+        let map = MmapOptions::new().len(nbytes.max(1)).map_raw(&file).map_err(|e| ("mmap", e))?;
+        Ok(Mapped::new(map, nbytes, None, None, true))
+    }
+
+    fn new(map: MmapRaw, nbytes: usize, file: Option<File>, name: Option<String>, shared: bool) -> Mapped {
+        let start = map.as_mut_ptr() as usize;
+        let region = Region::claim(start, start.saturating_add(map.len()));
+        Mapped { map, nbytes, file, name, shared, region }
+    }
+
+    fn check(&self) -> Result<()> {
+        let name = self.name.as_deref().unwrap_or("shared memory");
+        let length = match &self.file {
+            Some(file) => file.metadata().map_or(0, |m| m.len()),
+            None => u64::MAX,
+        };
+        if length < self.nbytes as u64 {
+            return Err(Error::runtime(format!(
+                "the file beneath this storage was truncated: <{name}> has {length} of the {} bytes that are mapped",
+                self.nbytes
+            )));
+        }
+        if self.region.lost.load(Ordering::Relaxed) {
+            return Err(Error::runtime(format!(
+                "the file beneath this storage was truncated or could not be read or written (a full disk?): <{name}>"
+            )));
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Mapped {
+    fn drop(&mut self) {
+        // Before the addresses are given back, so that the handler never touches what is mapped there next.
+        self.region.release();
+    }
+}
+
+/// A descriptor of zeroed shared memory that no longer has a name.
+fn unnamed_shared_memory(nbytes: usize) -> std::result::Result<File, (&'static str, io::Error)> {
+    use std::os::fd::FromRawFd;
+    static SERIAL: AtomicUsize = AtomicUsize::new(0);
+    let serial = SERIAL.fetch_add(1, Ordering::Relaxed);
+    let name = format!("/tensorsh_{}_{serial}\0", std::process::id());
+    let name = name.as_ptr().cast();
+    // SAFETY: `name` ends in NUL and outlives the calls; the descriptor is owned by the `File` alone.
+    let file = unsafe {
+        let descriptor = libc::shm_open(name, libc::O_RDWR | libc::O_CREAT | libc::O_EXCL, 0o600);
+        if descriptor < 0 {
+            return Err(("open", io::Error::last_os_error()));
+        }
+        libc::shm_unlink(name);
+        File::from_raw_fd(descriptor)
+    };
+    file.set_len(nbytes as u64).map_err(|e| ("resize", e))?;
+    reserve_blocks(&file, nbytes).map_err(|e| ("reserve", e))?;
+    Ok(file)
+}
+
+/// Asks for the memory now: a page that cannot be had later would end the process.
+#[cfg(target_os = "linux")]
+fn reserve_blocks(file: &File, nbytes: usize) -> io::Result<()> {
+    use std::os::fd::AsRawFd;
+    if nbytes == 0 {
+        return Ok(());
+    }
+    let length = libc::off_t::try_from(nbytes).map_err(|_| io::Error::from_raw_os_error(libc::EFBIG))?;
+    // SAFETY: a plain system call on an open descriptor.
+    match unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, length) } {
+        0 => Ok(()),
+        code => Err(io::Error::from_raw_os_error(code)),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn reserve_blocks(_file: &File, _nbytes: usize) -> io::Result<()> {
+    Ok(())
+}
+
+/// An address range that a mapping occupies, known to the signal handler. Regions are never freed, only reused.
+#[derive(Debug)]
+struct Region {
+    start: AtomicUsize,
+    end: AtomicUsize,
+    /// Some page could not be had from the file and was replaced by zeros.
+    lost: AtomicBool,
+    taken: AtomicBool,
+    next: *mut Region,
+}
+
+// SAFETY: `next` is written before the region is published and never changes; everything else is atomic.
+unsafe impl Sync for Region {}
+
+/// The newest region; the others hang from it.
+static REGIONS: AtomicPtr<Region> = AtomicPtr::new(ptr::null_mut());
+/// Did a page have to be replaced since the last [`check_files`]?
+static LOST: AtomicBool = AtomicBool::new(false);
+static PAGE: AtomicUsize = AtomicUsize::new(4096);
+static FORMER: OnceLock<libc::sigaction> = OnceLock::new();
+
+impl Region {
+    fn claim(start: usize, end: usize) -> &'static Region {
+        install_handler();
+        let mut current = REGIONS.load(Ordering::Acquire);
+        // SAFETY: regions are leaked, so every pointer in the list stays valid.
+        while let Some(region) = unsafe { current.as_ref() } {
+            if region.taken.compare_exchange(false, true, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
+                // In this order the handler never sees a range that is not ours.
+                region.lost.store(false, Ordering::Relaxed);
+                region.start.store(start, Ordering::Release);
+                region.end.store(end, Ordering::Release);
+                return region;
+            }
+            current = region.next;
+        }
+        let region = Box::leak(Box::new(Region {
+            start: AtomicUsize::new(start),
+            end: AtomicUsize::new(end),
+            lost: AtomicBool::new(false),
+            taken: AtomicBool::new(true),
+            next: REGIONS.load(Ordering::Acquire),
+        }));
+        while let Err(newer) = REGIONS.compare_exchange(region.next, region, Ordering::AcqRel, Ordering::Acquire) {
+            region.next = newer;
+        }
+        region
+    }
+
+    fn release(&self) {
+        self.end.store(0, Ordering::Release);
+        self.start.store(0, Ordering::Release);
+        self.taken.store(false, Ordering::Release);
+    }
+}
+
+/// Reports a page that went missing while a function ran: what it computed rests on zeros.
+///
+/// # Errors
+/// RuntimeError once after every such loss.
+#[inline]
+pub fn check_files() -> Result<()> {
+    if LOST.load(Ordering::Relaxed) && LOST.swap(false, Ordering::AcqRel) {
+        return Err(Error::runtime(
+            "the file beneath this storage was truncated while it was in use; what was to be read or written is lost",
+        ));
+    }
+    Ok(())
+}
+
+fn install_handler() {
+    static INSTALL: Once = Once::new();
+    INSTALL.call_once(|| {
+        // SAFETY: plain system calls; the handler has the signature that SA_SIGINFO demands and calls only what is
+        // allowed in a signal handler.
+        unsafe {
+            if let Ok(page) = usize::try_from(libc::sysconf(libc::_SC_PAGESIZE)) {
+                PAGE.store(page, Ordering::Relaxed);
+            }
+            let mut action: libc::sigaction = std::mem::zeroed();
+            action.sa_sigaction = on_bus_error as *const () as usize;
+            action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+            libc::sigemptyset(&mut action.sa_mask);
+            let mut former: libc::sigaction = std::mem::zeroed();
+            if libc::sigaction(libc::SIGBUS, &action, &mut former) == 0 {
+                // Set once, here.
+                let _ = FORMER.set(former);
+            }
+        }
+    });
+}
+
+/// SIGBUS: a mapped page has no file behind it any more. The rest of the mapping becomes private zeros, so that the
+/// interrupted instruction can finish, and the loss is noted for [`check_files`] and [`Memory::check`].
+extern "C" fn on_bus_error(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
+    // SAFETY: the kernel passes a valid `info`; regions are leaked; `mmap` with MAP_FIXED replaces only pages of a
+    // mapping that is ours and alive, for it is being accessed.
+    unsafe {
+        let address = (*info).si_addr() as usize;
+        let page = address & !(PAGE.load(Ordering::Relaxed) - 1);
+        let mut current = REGIONS.load(Ordering::Acquire);
+        while let Some(region) = current.as_ref() {
+            let (start, end) = (region.start.load(Ordering::Acquire), region.end.load(Ordering::Acquire));
+            if start <= address && address < end {
+                let rest = libc::mmap(
+                    page as *mut libc::c_void,
+                    end - page,
+                    libc::PROT_READ | libc::PROT_WRITE,
+                    libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED | libc::MAP_NORESERVE,
+                    -1,
+                    0,
+                );
+                if rest != libc::MAP_FAILED {
+                    region.lost.store(true, Ordering::Relaxed);
+                    LOST.store(true, Ordering::Release);
+                    return;
+                }
+            }
+            current = region.next;
+        }
+        // Not ours: whoever handled the signal before decides; at the second fault, the system.
+        match FORMER.get() {
+            Some(former) if former.sa_sigaction != libc::SIG_DFL && former.sa_sigaction != libc::SIG_IGN => {
+                let handler: extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void) =
+                    std::mem::transmute(former.sa_sigaction);
+                handler(signal, info, context);
+            }
+            _ => {
+                libc::signal(libc::SIGBUS, libc::SIG_DFL);
+            }
+        }
     }
 }

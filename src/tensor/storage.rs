@@ -3,7 +3,9 @@
 
 use super::device::Device;
 use super::dtype::DType;
+use super::element::Scalar;
 use super::error::{Error, Result};
+use super::files;
 use super::layout::Layout;
 use super::memory::{Memory, get, set};
 use super::tensor::View;
@@ -30,7 +32,7 @@ impl PartialEq for Storage {
 impl Storage {
     /// Wraps memory. Memory that belongs to someone else cannot be resized.
     pub fn new(memory: Memory) -> Storage {
-        let resizable = !matches!(memory, Memory::Borrowed { .. });
+        let resizable = !matches!(memory, Memory::Borrowed { .. } | Memory::Mapped(_));
         Storage(Rc::new(StorageInner { memory: RefCell::new(Rc::new(memory)), resizable: Cell::new(resizable) }))
     }
 
@@ -46,10 +48,33 @@ impl Storage {
         Ok(Storage::new(Memory::from_bytes(bytes)?))
     }
 
+    /// The first `nbytes` of a file as a storage; see [`files::map`].
+    ///
+    /// # Errors
+    /// RuntimeError in PyTorch's words.
+    pub fn from_file(name: &str, shared: bool, nbytes: i64) -> Result<Storage> {
+        let storage = Storage::new(files::map(name, shared, nbytes)?);
+        storage.0.resizable.set(false);
+        Ok(storage)
+    }
+
     /// The memory as it is now; the handle keeps it alive across a later resize.
     #[inline]
     pub fn memory(&self) -> Rc<Memory> {
         self.0.memory.borrow().clone()
+    }
+
+    /// The memory for reading or writing its bytes.
+    ///
+    /// # Errors
+    /// NotImplementedError without data; RuntimeError when the file beneath was cut off.
+    pub fn data(&self) -> Result<Rc<Memory>> {
+        let memory = self.memory();
+        if memory.is_meta() {
+            return Err(Error::not_implemented("Not available for 'meta' device type"));
+        }
+        memory.check()?;
+        Ok(memory)
     }
 
     pub fn nbytes(&self) -> usize {
@@ -65,8 +90,34 @@ impl Storage {
         self.0.memory.borrow().address()
     }
 
+    /// What PyTorch says when asked. Shared memory is said to be resizable there, though [`Storage::resize`] refuses it.
     pub fn resizable(&self) -> bool {
         self.0.resizable.get()
+    }
+
+    /// Can other processes see the bytes, or does a file hold them?
+    pub fn is_shared(&self) -> bool {
+        self.0.memory.borrow().mapped().is_some()
+    }
+
+    /// The file whose bytes these are, if writes reach it.
+    pub fn filename(&self) -> Option<String> {
+        self.0.memory.borrow().mapped().filter(|m| m.shared).and_then(|m| m.name.clone())
+    }
+
+    /// Moves the bytes to shared memory, for every tensor over the storage. Slices taken before keep the old bytes.
+    ///
+    /// # Errors
+    /// RuntimeError for a storage without data, or when there is no shared memory.
+    pub fn share(&self) -> Result<()> {
+        let memory = self.memory();
+        if memory.is_meta() {
+            return Err(Error::runtime("_share_fd_: only available on CPU"));
+        }
+        if memory.mapped().is_none() {
+            self.0.memory.replace(Rc::new(files::share(&memory)?));
+        }
+        Ok(())
     }
 
     /// A number that is the same for two handles exactly when they are one storage.
@@ -77,19 +128,18 @@ impl Storage {
     /// Changes the size, keeping the bytes that fit; new bytes are zero. Tensors over the storage are not told.
     ///
     /// # Errors
-    /// RuntimeError for memory that belongs to a buffer, or when memory runs out; nothing has changed then.
+    /// RuntimeError for memory that is shared or belongs to a buffer or file, or when memory runs out; nothing has
+    /// changed then.
     pub fn resize(&self, nbytes: usize) -> Result<()> {
-        if !self.resizable() {
+        let old = self.memory();
+        if !self.resizable() || old.mapped().is_some() {
             return Err(Error::runtime("Trying to resize storage that is not resizable"));
         }
-        let old = self.memory();
         if old.nbytes() == nbytes {
             return Ok(());
         }
         let new = if old.is_meta() { Memory::Meta { nbytes } } else { Memory::heap(nbytes)? };
-        for (to, from) in new.bytes().iter().zip(old.bytes()) {
-            to.set(from.get());
-        }
+        new.copy_from(&old);
         self.0.memory.replace(Rc::new(new));
         Ok(())
     }
@@ -106,16 +156,18 @@ impl Storage {
         Ok(copy)
     }
 
-    pub fn fill(&self, value: u8) {
-        for byte in self.memory().bytes() {
-            set(byte, value);
-        }
+    /// Sets every byte; without data there is nothing to do.
+    pub fn fill(&self, value: u8) -> Result<()> {
+        let memory = self.memory();
+        memory.check()?;
+        memory.fill(value);
+        Ok(())
     }
 
     /// Copies all bytes of `source`.
     ///
     /// # Errors
-    /// RuntimeError when the sizes differ.
+    /// RuntimeError when the sizes differ; NotImplementedError when only the source has no data.
     pub fn copy_from(&self, source: &Storage) -> Result<()> {
         let (to, from) = (self.memory(), source.memory());
         if to.nbytes() != from.nbytes() {
@@ -125,11 +177,12 @@ impl Storage {
                 from.nbytes()
             )));
         }
-        // The two may overlap (a slice and its parent): take the source first.
-        let bytes: Vec<_> = from.bytes().iter().map(Cell::get).collect();
-        for (to, from) in to.bytes().iter().zip(bytes) {
-            to.set(from);
+        if from.is_meta() && !to.is_meta() {
+            return Err(Error::not_implemented("Cannot copy out of meta tensor; no data!"));
         }
+        to.check()?;
+        from.check()?;
+        to.copy_from(&from);
         Ok(())
     }
 
@@ -138,23 +191,22 @@ impl Storage {
         let out_of_bounds =
             || Error::index(format!("slice {start}:{stop} out of range for storage of size {}", self.nbytes()));
         let length = stop.checked_sub(start).ok_or_else(out_of_bounds)?;
-        if self.device().is_meta() {
-            return Err(Error::not_implemented("Not available for 'meta' device type"));
-        }
-        Memory::borrow(&self.memory(), start, length).map(Storage::new).ok_or_else(out_of_bounds)
+        Memory::borrow(&self.data()?, start, length).map(Storage::new).ok_or_else(out_of_bounds)
     }
 
-    pub fn byte(&self, index: usize) -> Option<u8> {
-        self.memory().bytes().get(index).map(get)
+    /// One byte, or `None` beyond the end.
+    pub fn byte(&self, index: usize) -> Result<Option<u8>> {
+        Ok(self.data()?.bytes().get(index).map(get))
     }
 
     /// Writes one byte; false when there is no such byte.
-    pub fn set_byte(&self, index: usize, value: u8) -> bool {
-        self.memory().bytes().get(index).map(|cell| set(cell, value)).is_some()
+    pub fn set_byte(&self, index: usize, value: u8) -> Result<bool> {
+        Ok(self.data()?.bytes().get(index).map(|cell| set(cell, value)).is_some())
     }
 
-    pub fn to_vec(&self) -> Vec<u8> {
-        self.memory().bytes().iter().map(get).collect()
+    /// A copy of all bytes.
+    pub fn to_vec(&self) -> Result<Vec<u8>> {
+        self.data()?.to_vec()
     }
 
     /// Reverses the bytes of every group of `group` bytes.
@@ -162,27 +214,47 @@ impl Storage {
     /// # Errors
     /// RuntimeError when the size is not a multiple of the group.
     pub fn byteswap(&self, group: usize) -> Result<()> {
-        let memory = self.memory();
+        let memory = self.data()?;
         if !memory.nbytes().is_multiple_of(group) {
             return Err(Error::runtime(format!("the length of data is not a multiple of {group}")));
         }
-        for chunk in memory.bytes().chunks_exact(group) {
-            for i in 0..group / 2 {
-                chunk[i].swap(&chunk[group - 1 - i]);
-            }
+        match group {
+            1 => {}
+            2 => memory.typed::<u16>().iter().for_each(|cell| set(cell, get(cell).swap_bytes())),
+            4 => memory.typed::<u32>().iter().for_each(|cell| set(cell, get(cell).swap_bytes())),
+            8 => memory.typed::<u64>().iter().for_each(|cell| set(cell, get(cell).swap_bytes())),
+            _ => return Err(Error::runtime(format!("elements of {group} bytes cannot be swapped"))),
         }
         Ok(())
     }
 }
 
 /// A storage read as elements of one dtype: PyTorch's deprecated `TypedStorage`.
+/// Every one made is an object of its own; a clone of the handle is the same object.
 #[derive(Clone, Debug)]
 pub struct TypedStorage {
     pub storage: Storage,
     pub dtype: DType,
+    identity: Rc<()>,
+}
+
+impl PartialEq for TypedStorage {
+    fn eq(&self, other: &TypedStorage) -> bool {
+        Rc::ptr_eq(&self.identity, &other.identity)
+    }
 }
 
 impl TypedStorage {
+    pub fn new(storage: Storage, dtype: DType) -> TypedStorage {
+        TypedStorage { storage, dtype, identity: Rc::new(()) }
+    }
+
+    /// A number that is the same exactly for the same object.
+    pub fn identity(&self) -> usize {
+        // The counters in front of the empty value make the address unique.
+        Rc::as_ptr(&self.identity) as usize
+    }
+
     /// The number of whole elements.
     pub fn len(&self) -> usize {
         self.storage.nbytes() / self.dtype.itemsize()
@@ -192,9 +264,19 @@ impl TypedStorage {
         self.len() == 0
     }
 
-    /// The whole storage as a one-dimensional view.
+    /// The whole storage as a one-dimensional view; of a quantized dtype, the integers it stores.
     pub fn view(&self) -> View {
         let layout = Layout::contiguous(&[self.len() as i64]);
-        View { storage: self.storage.clone(), layout, dtype: self.dtype, conj: false, neg: false }
+        let dtype = self.dtype.stored_integers();
+        View { storage: self.storage.clone(), layout, dtype, conj: false, neg: false }
+    }
+
+    /// The elements.
+    ///
+    /// # Errors
+    /// NotImplementedError without data; RuntimeError when the file beneath was cut off.
+    pub fn scalars(&self) -> Result<Vec<Scalar>> {
+        self.storage.data()?;
+        self.view().scalars()
     }
 }

@@ -35,7 +35,13 @@ impl View {
     }
 
     /// A new zeroed tensor with the given strides and just the storage they need.
+    ///
+    /// # Errors
+    /// RuntimeError when the size overflows or memory runs out; NotImplementedError for quantized dtypes.
     pub fn zeros_strided(sizes: &[i64], strides: Dims, dtype: DType, device: Device) -> Result<View> {
+        if dtype.is_quantized() {
+            bail!(NotImplementedError, "a tensor of dtype torch.{} needs a scale and a zero point", dtype.name());
+        }
         let layout = Layout { sizes: Dims::from_slice(sizes), strides, offset: 0 };
         let nbytes = storage_bytes(&layout, dtype)?;
         let storage = Storage::zeroed(nbytes, device)?;
@@ -88,7 +94,11 @@ impl View {
     /// The address of the first element; 0 when there are no elements.
     pub fn data_ptr(&self) -> usize {
         let start = self.storage.data_ptr();
-        if start == 0 || self.numel() == 0 { 0 } else { start + self.layout.offset as usize * self.dtype.itemsize() }
+        if start == 0 || self.numel() == 0 {
+            return 0;
+        }
+        // A storage made smaller may leave the offset anywhere.
+        start.wrapping_add((self.layout.offset as usize).wrapping_mul(self.dtype.itemsize()))
     }
 
     /// PyTorch's legacy class name of this tensor, e.g. `FloatTensor`.
@@ -113,7 +123,9 @@ impl View {
             bail!(NotImplementedError, "Cannot copy out of meta tensor; no data!");
         }
         self.check_bounds()?;
-        Ok(self.storage.memory())
+        let memory = self.storage.memory();
+        memory.check()?;
+        Ok(memory)
     }
 
     /// The scalar at a storage offset within bounds, with the lazy bits applied.
@@ -178,6 +190,9 @@ impl View {
     pub fn view_dtype(&self, dtype: DType) -> Result<View> {
         if dtype == self.dtype {
             return Ok(self.clone());
+        }
+        if dtype.is_quantized() {
+            bail!(RuntimeError, "\"_local_scalar_dense_cpu\" not implemented for '{}'", dtype.scalar_type());
         }
         if self.conj {
             bail!(
@@ -245,9 +260,10 @@ impl View {
     /// The real or imaginary parts of a complex tensor, as a view.
     pub fn complex_part(&self, imaginary: bool) -> View {
         let mut layout = self.layout.clone();
-        layout.offset = layout.offset * 2 + i64::from(imaginary);
+        // An empty tensor may stand anywhere; any other lies within its storage, where nothing overflows.
+        layout.offset = layout.offset.saturating_mul(2).saturating_add(i64::from(imaginary));
         for stride in &mut layout.strides {
-            *stride *= 2;
+            *stride = stride.saturating_mul(2);
         }
         View {
             storage: self.storage.clone(),
@@ -278,19 +294,23 @@ pub fn storage_bytes(layout: &Layout, dtype: DType) -> Result<usize> {
 
 /// Checks that a storage of `nbytes` holds every element of the layout; the error is PyTorch's.
 pub fn check_bounds(layout: &Layout, dtype: DType, nbytes: usize) -> Result<()> {
-    let needed = storage_bytes(layout, dtype)?;
-    if needed > nbytes {
-        bail!(
-            RuntimeError,
-            "setStorage: sizes {}, strides {}, storage offset {}, and itemsize {} requiring a storage size of {needed} \
-             are out of bounds for storage of size {nbytes}",
-            show(&layout.sizes),
-            show(&layout.strides),
-            layout.offset,
-            dtype.itemsize()
-        );
+    if storage_bytes(layout, dtype)? > nbytes {
+        return Err(out_of_bounds(layout, &layout.strides, dtype, nbytes));
     }
     Ok(())
+}
+
+/// The error for a layout beyond its storage; PyTorch shows the strides as they were given.
+pub fn out_of_bounds(layout: &Layout, strides: &[i64], dtype: DType, nbytes: usize) -> Error {
+    Error::runtime(format!(
+        "setStorage: sizes {}, strides {}, storage offset {}, and itemsize {} requiring a storage size of {} are out of \
+         bounds for storage of size {nbytes}",
+        show(&layout.sizes),
+        show(strides),
+        layout.offset,
+        dtype.itemsize(),
+        storage_bytes(layout, dtype).unwrap_or(usize::MAX)
+    ))
 }
 
 /// A node of the gradient graph, as far as the core needs to know it: something with a name that a tensor came from.

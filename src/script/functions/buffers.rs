@@ -1,8 +1,10 @@
 //! Buffer objects and `torch.frombuffer`. Follows <https://pytorch.org/docs/2.7/generated/torch.frombuffer.html>.
 
+use super::storages::index_argument;
 use super::{Call, Row, function, method};
 use crate::bail;
-use crate::tensor::{Buffer, BufferKind, DType, Error, Layout, Result, Scalar, TypeCode, View};
+use crate::tensor::memory;
+use crate::tensor::{Buffer, BufferKind, DType, Error, Layout, Result, Scalar, Storage, TypeCode, View};
 use crate::value::Value;
 
 pub const ROWS: &[Row] = &[
@@ -10,6 +12,11 @@ pub const ROWS: &[Row] = &[
         "frombuffer(any buffer, *, ScalarType dtype, int count=-1, int offset=0, bool requires_grad=False) -> Tensor",
         frombuffer,
         "A one-dimensional tensor that shares the memory of a buffer object.",
+    ),
+    function(
+        "from_file(str filename, bool? shared=None, int? size=0, *, {factory}) -> Tensor",
+        from_file,
+        "A one-dimensional tensor over the bytes of a file; with shared=True writes reach it.",
     ),
     function("array.array(str typecode, any initializer=[]) -> Buffer", array, "Python's array of one element type.")
         .python("array.array"),
@@ -159,6 +166,9 @@ fn memoryview(call: &mut Call) -> Result<Value> {
 
 fn frombuffer(call: &mut Call) -> Result<Value> {
     let dtype = call.opt_dtype(1).unwrap_or(DType::Float);
+    if dtype.is_quantized() {
+        bail!(NotImplementedError, "a tensor of dtype torch.{} needs a scale and a zero point", dtype.name());
+    }
     let (count, offset) = (call.int(2)?, call.int(3)?);
     let Value::Buffer(buffer) = call.value(0) else {
         bail!(ValueError, "object does not implement Python buffer protocol.")
@@ -199,6 +209,95 @@ fn frombuffer(call: &mut Call) -> Result<Value> {
     let storage = buffer.storage(offset as usize, (elements * size) as usize);
     let storage = storage.ok_or_else(|| Error::runtime("could not retrieve buffer from object"))?;
     Ok(View { storage, layout: Layout::contiguous(&[elements]), dtype, conj: false, neg: false }.into())
+}
+
+/// `UntypedStorage.from_buffer(buffer, byte_order, count, offset, dtype)`, whose first four arguments the call holds:
+/// the bytes copied, and every element turned around where the order differs from this machine's.
+///
+/// # Errors
+/// What PyTorch raises, in its order.
+pub fn copied(call: &Call, dtype: &Value) -> Result<Storage> {
+    let order = match call.value(1) {
+        Value::None => None,
+        Value::Str(order) => Some(order),
+        other => bail!(TypeError, "argument 2 must be str, not {}", other.type_name()),
+    };
+    let (count, offset) = (index_argument(&call.value(2))?, index_argument(&call.value(3))?);
+    let dtype = match dtype {
+        Value::DType(dtype) => *dtype,
+        Value::None => bail!(RuntimeError, "argument 'dtype' cannot be None"),
+        _ => bail!(RuntimeError, "argument 'dtype' must be of type torch.dtype"),
+    };
+    let one_byte = dtype.itemsize() == 1 && dtype != DType::Bool && !dtype.is_quantized();
+    let swap = match order.as_deref() {
+        None if one_byte => false,
+        None => bail!(RuntimeError, "function missing required argument 'byte_order' (pos 2)"),
+        Some("native") => false,
+        Some("big") => cfg!(target_endian = "little"),
+        Some("little") => cfg!(target_endian = "big"),
+        Some(other) => bail!(ValueError, "invalid byte_order '{other}' (expected 'big', 'little', or 'native')"),
+    };
+    let Value::Buffer(buffer) = call.value(0) else {
+        bail!(TypeError, "a bytes-like object is required, not '{}'", call.value(0).type_name())
+    };
+    let (length, size) = (buffer.nbytes() as i64, dtype.itemsize() as i64);
+    if offset < 0 || offset > length {
+        // The two numbers stand in each other's place in PyTorch's message.
+        bail!(
+            ValueError,
+            "offset must be non-negative and no greater than buffer length ({offset}) , but got {length}"
+        );
+    }
+    let nbytes = if count < 0 {
+        if (length - offset) % size != 0 {
+            bail!(ValueError, "buffer size ({length}) must be a multiple of element size ({size})");
+        }
+        length - offset
+    } else {
+        match count.checked_mul(size).filter(|nbytes| *nbytes <= length - offset) {
+            Some(nbytes) => nbytes,
+            None => bail!(
+                ValueError,
+                "buffer has only {} elements after offset {offset}, but specified a size of {count}",
+                length - offset
+            ),
+        }
+    };
+    if dtype.is_quantized() || dtype.is_bare_unsigned() || dtype == DType::ComplexHalf {
+        bail!(RuntimeError, "Unknown type: {}", dtype.scalar_type());
+    }
+    let part = buffer.storage(offset as usize, nbytes as usize);
+    let storage = part.ok_or_else(|| Error::runtime("could not retrieve buffer from object"))?.duplicate()?;
+    if swap {
+        storage.byteswap(dtype.to_real().itemsize())?;
+    }
+    if dtype == DType::Bool {
+        let memory = storage.data()?;
+        memory.bytes().iter().for_each(|cell| memory::set(cell, u8::from(memory::get(cell) != 0)));
+    }
+    Ok(storage)
+}
+
+fn from_file(call: &mut Call) -> Result<Value> {
+    let size = call.int(2)?;
+    let dtype = call.dtype_keyword().unwrap_or_else(|| call.state.default_dtype.get());
+    if matches!(call.value(6), Value::Bool(true)) {
+        bail!(RuntimeError, "tensors constructed from a file cannot be pinned");
+    }
+    if call.device_keyword()?.is_meta() {
+        bail!(
+            NotImplementedError,
+            "aten::from_file: attempted to run this operator with Meta tensors, but there was no fake impl or Meta kernel registered."
+        );
+    }
+    let nbytes = size.checked_mul(dtype.itemsize() as i64);
+    let nbytes = nbytes.ok_or_else(|| Error::runtime("numel: integer multiplication overflow"))?;
+    let storage = match size {
+        // The file is not even looked at.
+        0 => Storage::zeroed(0, crate::tensor::Device::CPU)?,
+        _ => Storage::from_file(call.str(0)?, matches!(call.value(1), Value::Bool(true)), nbytes)?,
+    };
+    Ok(View { storage, layout: Layout::contiguous(&[size]), dtype, conj: false, neg: false }.into())
 }
 
 /// The word for a buffer's class in messages of its own.

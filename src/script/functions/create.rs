@@ -319,13 +319,17 @@ pub fn from_data(data: &Value, dtype: Option<DType>, default: DType) -> Result<V
     View::from_scalars(&sizes, dtype, values)
 }
 
-/// Buffers and ranges count as lists of their numbers.
+/// Buffers, typed storages and ranges count as lists of their numbers.
 fn unpack_buffer(data: &Value) -> Value {
     match data {
         Value::Buffer(buffer) if buffer.kind() != crate::tensor::BufferKind::Bytes => {
             Value::list(buffer.items().into_iter().map(Value::from))
         }
         Value::Range(_) => Value::list(data.sequence().unwrap_or_default()),
+        Value::TypedStorage(typed) => match typed.scalars() {
+            Ok(numbers) => Value::list(numbers.into_iter().map(Value::from)),
+            Err(_) => data.clone(),
+        },
         other => other.clone(),
     }
 }

@@ -177,6 +177,7 @@ fn iinfo(call: &mut Call) -> Result<Value> {
 fn typename(call: &mut Call) -> Result<Value> {
     Ok(Value::str(match call.value(0) {
         Value::Tensor(tensor) => format!("torch.{}", tensor.borrow().type_name()),
+        Value::Type(class) => class.to_string(),
         other => other.type_name().to_string(),
     }))
 }
@@ -297,6 +298,7 @@ pub fn module_value(module: &'static str, name: &str) -> Option<Value> {
         ("torch", "Generator") => Value::Type("torch._C.Generator"),
         ("torch" | "storage", "UntypedStorage") => Value::Type("torch.storage.UntypedStorage"),
         ("torch" | "storage", "TypedStorage") => Value::Type("torch.storage.TypedStorage"),
+        ("torch", class) if class.ends_with("Storage") => Value::Type(super::typed_storages::legacy_class(class)?),
         ("torch", module) => Value::Module(
             super::MODULES.iter().copied().find(|m| *m == module && !["py", "array", "copy", "math"].contains(m))?,
         ),

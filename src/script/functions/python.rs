@@ -54,8 +54,9 @@ pub const ROWS: &[Row] = &[
         },
         "Texts joined.",
     ),
-    function("py.type(any object) -> any", type_, "The class of a value."),
+    function("py.type(any object) -> any", |c| Ok(Value::Type(class_name(&c.value(0)))), "The class of a value."),
     function("py.id(any object) -> int", id, "A number that is the same for the same object."),
+    function("py.hash(any object) -> int", id, "A number that is the same for the same object."),
     function("py.isinstance(any object, any classes) -> bool", isinstance, "Is the value of a class?"),
     function("py.abs(any x) -> any", abs, "The absolute value."),
     function("py.sum(any iterable, any start=0) -> any", sum, "The items added up."),
@@ -390,8 +391,9 @@ fn complex(call: &mut Call) -> Result<Value> {
     }))
 }
 
-fn type_(call: &mut Call) -> Result<Value> {
-    Ok(Value::Type(match call.value(0) {
+/// The full name of a value's class, as `type()` shows it.
+pub fn class_name(value: &Value) -> &'static str {
+    match value {
         Value::None => "NoneType",
         Value::Bool(_) => "bool",
         Value::Int(_) | Value::BigInt(_) => "int",
@@ -413,19 +415,21 @@ fn type_(call: &mut Call) -> Result<Value> {
         Value::Slice(_) => "slice",
         Value::Range(_) => "range",
         Value::Ellipsis => "ellipsis",
-        Value::Buffer(b) => super::buffers::class_name(&b),
+        Value::Buffer(b) => super::buffers::class_name(b),
         Value::Generator(_) => "torch._C.Generator",
+        Value::Type(name) if super::typed_storages::legacy_dtype(name).is_some() => "torch.storage._LegacyStorageMeta",
         Value::Type(_) => "type",
         Value::Module(_) => "module",
         Value::Function(_) => "builtin_function_or_method",
         Value::Object(_) => "object",
-    }))
+    }
 }
 
 fn id(call: &mut Call) -> Result<Value> {
     Ok(Value::Int(match call.value(0) {
         Value::Tensor(t) => t.identity() as i64,
         Value::Storage(s) => s.identity() as i64,
+        Value::TypedStorage(s) => s.identity() as i64,
         Value::Buffer(b) => b.identity() as i64,
         other => other.type_name().as_ptr() as i64,
     }))
@@ -437,12 +441,12 @@ fn isinstance(call: &mut Call) -> Result<Value> {
         one => vec![one],
     };
     let value = call.value(0);
-    let mut own = Call { state: call.state, signature: call.signature, args: [value.clone()].into_iter().collect() };
-    let Value::Type(class) = type_(&mut own)? else { return Ok(Value::Bool(false)) };
+    let class = class_name(&value);
     Ok(Value::Bool(classes.iter().any(|c| match c {
         Value::Type(name) => {
             *name == class
                 || matches!((*name, class), ("int", "bool") | ("tuple", "torch.Size"))
+                || super::is_instance(&value, name)
                 || *name == "tuple" && matches!(value, Value::NamedTuple(_))
         }
         Value::Function(name) => &**name == class.rsplit('.').next().unwrap_or(class),
@@ -575,9 +579,21 @@ fn exit(call: &mut Call) -> Result<Value> {
 fn duplicate(call: &mut Call) -> Result<Value> {
     let deep = call.signature.name == "copy.deepcopy";
     match call.value(0) {
-        Value::Tensor(t) if deep => crate::ops::copy::clone(&t.view()).map(Value::from),
+        // The whole storage is copied, however little of it the tensor shows.
+        Value::Tensor(t) if deep => {
+            let view = t.view();
+            let copy = crate::tensor::Tensor::new(crate::tensor::View { storage: view.storage.duplicate()?, ..view });
+            if t.is_leaf() && t.requires_grad() {
+                copy.autograd_mut(|meta| meta.requires_grad = true);
+            }
+            Ok(Value::Tensor(copy))
+        }
         Value::Tensor(t) => Ok(Value::Tensor(crate::tensor::Tensor::new(t.view()))),
         Value::Storage(s) => s.duplicate().map(Value::Storage),
+        Value::TypedStorage(typed) => {
+            let storage = typed.storage.duplicate()?;
+            Ok(Value::TypedStorage(crate::tensor::TypedStorage::new(storage, typed.dtype)))
+        }
         other => Ok(other),
     }
 }

@@ -8,7 +8,7 @@ use crate::script::state::State;
 use crate::script::subscript;
 use crate::tensor::index::{Index, Resolved, resolve};
 use crate::tensor::layout::{contiguous_strides, wrap_dim};
-use crate::tensor::tensor::storage_bytes;
+use crate::tensor::tensor::{out_of_bounds, storage_bytes};
 use crate::tensor::{DType, Dims, Error, Layout, Result, Scalar, Storage, Tensor, TypedStorage, View};
 use crate::value::{MemoryFormat, Value, nested_list};
 use crate::{autograd, bail};
@@ -96,8 +96,27 @@ pub const ROWS: &[Row] = &[
     ),
     both("is_conj(Tensor self) -> bool", |c| Ok(Value::Bool(c.tensor(0)?.borrow().conj)), "Is the conjugate bit set?"),
     both("is_neg(Tensor self) -> bool", |c| Ok(Value::Bool(c.tensor(0)?.borrow().neg)), "Is the negative bit set?"),
-    method("is_shared(Tensor self) -> bool", |_| Ok(Value::Bool(false)), "Is the storage in shared memory?"),
-    method("is_shared_(Tensor self) -> bool", |_| Ok(Value::Bool(false)), "Is the storage in shared memory?"),
+    method(
+        "is_shared(Tensor self) -> bool",
+        |c| Ok(Value::Bool(c.tensor(0)?.borrow().storage.is_shared())),
+        "Can other processes see the storage, or does a file hold it?",
+    )
+    .python("Tensor.is_shared"),
+    method(
+        "is_shared_(Tensor self) -> bool",
+        |c| Ok(Value::Bool(c.tensor(0)?.borrow().storage.is_shared())),
+        "Can other processes see the storage, or does a file hold it?",
+    )
+    .python("Tensor.is_shared"),
+    method(
+        "share_memory_(Tensor self) -> Tensor",
+        |c| {
+            c.tensor(0)?.borrow().storage.share()?;
+            Ok(c.itself())
+        },
+        "Moves the storage to shared memory, for every tensor over it.",
+    )
+    .python("Tensor.share_memory_"),
     method(
         "is_pinned(Tensor self) -> bool",
         |_| Ok(Value::Bool(false)),
@@ -141,7 +160,7 @@ pub const ROWS: &[Row] = &[
         |c| {
             super::storages::warn_typed(c.state);
             let v = c.tensor(0)?.borrow();
-            Ok(Value::TypedStorage(TypedStorage { storage: v.storage.clone(), dtype: v.dtype }))
+            Ok(Value::TypedStorage(TypedStorage::new(v.storage.clone(), v.dtype)))
         },
         "The storage as elements of the tensor's dtype (deprecated).",
     )
@@ -325,8 +344,7 @@ pub fn write_out(out: &Tensor, result: &View) -> Result<()> {
 /// failure.
 fn show_layout(tensor: &Tensor, storage: Storage, layout: Layout, keep_bits: bool) -> Result<()> {
     let dtype = tensor.borrow().dtype;
-    let needed = storage_bytes(&layout, dtype)?;
-    storage.reserve(needed)?;
+    storage.reserve(storage_bytes(&layout, dtype)?)?;
     let old = tensor.view();
     let (conj, neg) = if keep_bits { (old.conj, old.neg) } else { (false, false) };
     tensor.set_view(View { storage, layout, dtype, conj, neg });
@@ -402,13 +420,11 @@ fn set_storage_layout(call: &mut Call) -> Result<Value> {
     let tensor = call.tensor(0)?;
     let storage = source_storage(call, tensor)?;
     let (offset, sizes) = (call.int(2)?, call.ints(3)?);
+    let given = if call.is_none(4) { None } else { Some(call.ints(4)?) };
     check_device(tensor, &storage)?;
-    let strides = match call.value(4) {
-        Value::Size(strides) => strides,
-        _ => Dims::new(),
-    };
-    if !call.is_none(4) && strides.len() != sizes.len() {
-        // The numbers are one off in PyTorch's own message when there are more strides than sizes.
+    if let Some(strides) = &given
+        && strides.len() != sizes.len()
+    {
         bail!(RuntimeError, "unequal size length ({}) and stride length ({})", sizes.len(), strides.len());
     }
     if offset < 0 {
@@ -417,8 +433,17 @@ fn set_storage_layout(call: &mut Call) -> Result<Value> {
     if sizes.iter().any(|&s| s < 0) {
         bail!(RuntimeError, "numel: integer multiplication overflow");
     }
-    let given = !call.is_none(4);
-    let layout = Layout { strides: if given { strides } else { contiguous_strides(&sizes) }, sizes, offset };
+    let strides = given.clone().unwrap_or_else(|| contiguous_strides(&sizes));
+    let layout = Layout { strides, sizes, offset };
+    let (unchanged, dtype) = {
+        let view = tensor.borrow();
+        let same_strides = given.as_ref().is_none_or(|strides| view.layout.strides == *strides);
+        (view.layout.sizes == layout.sizes && same_strides, view.dtype)
+    };
+    // A tensor that keeps its shape does not grow the storage it is moved to.
+    if unchanged && storage_bytes(&layout, dtype)? > storage.nbytes() {
+        return Err(out_of_bounds(&layout, given.as_deref().unwrap_or_default(), dtype, storage.nbytes()));
+    }
     show_layout(tensor, storage, layout, false)?;
     Ok(call.itself())
 }

@@ -1,0 +1,113 @@
+//! Files as memory: which file is opened how, made longer, and undone when that fails.
+//! Follows <https://pytorch.org/docs/2.7/generated/torch.from_file.html>; the messages are PyTorch's.
+
+use super::error::{Error, Result};
+use super::memory::{Mapped, Memory};
+use std::fs::{File, OpenOptions};
+use std::io;
+
+/// Maps the first `nbytes` of a file. With `shared` it is created or made longer as needed and writes reach it;
+/// otherwise it must be long enough and writes stay here.
+///
+/// # Errors
+/// RuntimeError in PyTorch's words when the file cannot be opened, is too short, or cannot be mapped. The file is then
+/// as it was before.
+pub fn map(name: &str, shared: bool, nbytes: i64) -> Result<Memory> {
+    let existed = std::fs::metadata(name).is_ok();
+    let file = open(name, shared)?;
+    let undo = |length: Option<u64>| {
+        // The error in hand matters more than one while tidying up.
+        let _ = match length {
+            Some(length) => OpenOptions::new().write(true).open(name).and_then(|file| file.set_len(length)),
+            None => std::fs::remove_file(name),
+        };
+    };
+    let Ok(size) = usize::try_from(nbytes) else {
+        if !existed {
+            undo(None);
+        }
+        return Err(Error::runtime(format!(
+            "unable to mmap {nbytes} bytes from file <{name}>: Cannot allocate memory (12)"
+        )));
+    };
+    let length = file.metadata().map_err(|e| fail("unable to stat the file", name, &e))?.len();
+    if length < size as u64 {
+        if !shared {
+            return Err(Error::runtime(format!(
+                "file <{name}> size <{length}> is smaller than the required mapping size <{size}>"
+            )));
+        }
+        if let Err(error) = stretch(&file, name, size as u64) {
+            if !existed {
+                undo(None);
+            }
+            return Err(error);
+        }
+    }
+    if size == 0 {
+        return Memory::heap(0);
+    }
+    Mapped::file(file, size, name, shared).map(Memory::Mapped).map_err(|error| {
+        if !existed {
+            undo(None);
+        } else if length < size as u64 {
+            undo(Some(length));
+        }
+        fail(&format!("unable to mmap {size} bytes from file"), name, &error)
+    })
+}
+
+fn open(name: &str, shared: bool) -> Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(shared).create(shared).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mode = if shared { "read-write" } else { "read-only" };
+    let opened = options.open(name);
+    opened.map_err(|e| Error::runtime(format!("unable to open file <{name}> in {mode} mode: {}", reason(&e))))
+}
+
+/// Makes a file longer; the new bytes are zero and take no room on the disk until they are written. PyTorch 2.7.0 also
+/// sets the file's first byte to zero here, by oversight; we do not.
+fn stretch(file: &File, name: &str, size: u64) -> Result<()> {
+    let resized = file.set_len(size).and_then(|()| file.metadata());
+    match resized {
+        Ok(metadata) if metadata.len() >= size => Ok(()),
+        Ok(_) => Err(Error::runtime(format!("unable to stretch file <{name}> to the right size: Success (0)"))),
+        Err(error) => {
+            Err(Error::runtime(format!("unable to resize file <{name}> to the right size: {}", reason(&error))))
+        }
+    }
+}
+
+fn fail(what: &str, name: &str, error: &io::Error) -> Error {
+    Error::runtime(format!("{what} <{name}>: {}", reason(error)))
+}
+
+/// The system's words for an error and its number, as C programs show them.
+fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    match error.raw_os_error() {
+        Some(code) => format!("{} ({code})", text.strip_suffix(&format!(" (os error {code})")).unwrap_or(&text)),
+        None => text,
+    }
+}
+
+/// A copy of some memory in POSIX shared memory.
+///
+/// # Errors
+/// RuntimeError in PyTorch's words when there is no shared memory to be had.
+pub fn share(memory: &Memory) -> Result<Memory> {
+    let nbytes = memory.nbytes();
+    let mapped = Mapped::shared_memory(nbytes).map_err(|(call, error)| {
+        let why = reason(&error);
+        Error::runtime(match call {
+            "open" => format!("unable to open shared memory object in read-write mode: {why}"),
+            "mmap" => format!("unable to mmap {nbytes} bytes of shared memory: {why}"),
+            _ => format!("unable to allocate {nbytes} bytes of shared memory: {why}"),
+        })
+    })?;
+    let shared = Memory::Mapped(mapped);
+    shared.copy_from(memory);
+    Ok(shared)
+}

@@ -1,0 +1,68 @@
+//! How much memory the machine can give. Asking for more than that would not fail at once: the system would promise it
+//! and later end some process to keep the promise.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Smaller requests are granted without looking at the machine.
+const LARGE: usize = 256 << 20;
+
+/// Bytes handed out and not yet given back.
+static LIVE: AtomicUsize = AtomicUsize::new(0);
+
+/// May `nbytes` more be allocated? If so they are counted; see [`give_back`].
+pub fn take(nbytes: usize) -> bool {
+    let before = LIVE.fetch_add(nbytes, Ordering::Relaxed);
+    let fits = nbytes < LARGE && before < total() / 2
+        || before.checked_add(nbytes).is_some_and(|sum| sum <= total()) && (nbytes < LARGE || nbytes <= available());
+    if !fits {
+        give_back(nbytes);
+    }
+    fits
+}
+
+/// Counts `nbytes` as free again.
+pub fn give_back(nbytes: usize) {
+    LIVE.fetch_sub(nbytes, Ordering::Relaxed);
+}
+
+/// Memory and swap of the machine, or of the control group that limits us; no limit where it cannot be known.
+fn total() -> usize {
+    static TOTAL: OnceLock<usize> = OnceLock::new();
+    *TOTAL.get_or_init(|| {
+        let machine = meminfo(&["MemTotal:", "SwapTotal:"]).unwrap_or(usize::MAX);
+        machine.min(group_limit().unwrap_or(usize::MAX))
+    })
+}
+
+/// What could be had now without taking it from others.
+fn available() -> usize {
+    meminfo(&["MemAvailable:", "SwapFree:"]).unwrap_or(usize::MAX)
+}
+
+/// The sum of some rows of Linux's memory table.
+fn meminfo(rows: &[&str]) -> Option<usize> {
+    let table = std::fs::read_to_string("/proc/meminfo").ok()?;
+    rows.iter().try_fold(0usize, |sum, row| {
+        let line = table.lines().find(|line| line.starts_with(row))?;
+        let kilobytes: usize = line.split_whitespace().nth(1)?.parse().ok()?;
+        sum.checked_add(kilobytes.checked_mul(1024)?)
+    })
+}
+
+fn group_limit() -> Option<usize> {
+    std::fs::read_to_string("/sys/fs/cgroup/memory.max").ok()?.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_no_machine_has_is_refused_and_not_counted() {
+        let before = LIVE.load(Ordering::Relaxed);
+        assert!(!take(1 << 60) && !take(usize::MAX - before));
+        assert!(take(1000));
+        give_back(1000);
+    }
+}
