@@ -399,6 +399,9 @@ impl Call<'_> {
 
     /// A result that is a view of the argument: it shares the version counter.
     pub fn view_of(&self, index: usize, view: View) -> Result<Value> {
+        if view.layout.offset < 0 {
+            bail!(RuntimeError, "Tensor: invalid storage offset {}", view.layout.offset);
+        }
         Ok(Value::Tensor(self.tensor(index)?.new_view(view)))
     }
 

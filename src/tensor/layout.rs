@@ -388,10 +388,11 @@ impl Layout {
         out
     }
 
-    /// The slice at `index` of dimension `dim`, without that dimension. Both must be in range.
+    /// The slice at `index` of dimension `dim`, without that dimension. Both must be in range. Only where a tensor without
+    /// elements lies beyond every storage can the offset wrap; whoever makes a tensor of it then refuses.
     pub fn select(&self, dim: usize, index: i64) -> Layout {
         let mut out = self.clone();
-        out.offset += index * out.strides[dim];
+        out.offset = out.offset.wrapping_add(index.wrapping_mul(out.strides[dim]));
         out.sizes.remove(dim);
         out.strides.remove(dim);
         out
@@ -404,7 +405,7 @@ impl Layout {
         let start = clamp(start.unwrap_or(0), 0);
         let stop = clamp(stop.unwrap_or(i64::MAX), start);
         let mut out = self.clone();
-        out.offset += start * out.strides[dim];
+        out.offset = out.offset.wrapping_add(start.wrapping_mul(out.strides[dim]));
         // A ceiling division whose sum could overflow for huge steps.
         out.sizes[dim] = (stop - start) / step + i64::from((stop - start) % step != 0);
         out.strides[dim] = out.strides[dim].saturating_mul(step);
@@ -425,7 +426,8 @@ impl Layout {
         .max(0);
         let mut out = self.clone();
         if length > 0 {
-            out.offset += if offset >= 0 { offset * self.strides[b] } else { -offset * self.strides[a] };
+            let steps = if offset >= 0 { self.strides[b] } else { self.strides[a] };
+            out.offset = out.offset.wrapping_add((offset.unsigned_abs() as i64).wrapping_mul(steps));
         }
         let stride = self.strides[a].wrapping_add(self.strides[b]);
         for d in [a.max(b), a.min(b)] {

@@ -294,6 +294,9 @@ pub fn storage_bytes(layout: &Layout, dtype: DType) -> Result<usize> {
 
 /// Checks that a storage of `nbytes` holds every element of the layout; the error is PyTorch's.
 pub fn check_bounds(layout: &Layout, dtype: DType, nbytes: usize) -> Result<()> {
+    if layout.offset < 0 {
+        bail!(RuntimeError, "Tensor: invalid storage offset {}", layout.offset);
+    }
     if storage_bytes(layout, dtype)? > nbytes {
         return Err(out_of_bounds(layout, &layout.strides, dtype, nbytes));
     }
