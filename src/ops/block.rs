@@ -283,8 +283,8 @@ pub fn check_no_partial_overlap(out: &View, input: &View) -> Result<()> {
         return Ok(());
     }
     let bytes = |v: &View| {
-        let (start, size) = (v.layout.offset * v.dtype.itemsize() as i64, v.numel() * v.dtype.itemsize() as i64);
-        start..start + size
+        let (start, itemsize) = (v.layout.offset.saturating_mul(v.dtype.itemsize() as i64), v.dtype.itemsize() as i64);
+        start..start.saturating_add(v.numel().saturating_mul(itemsize))
     };
     let (a, b) = (bytes(out), bytes(input));
     let full = a == b && out.strides() == input.strides();

@@ -438,8 +438,9 @@ pub fn logspace(
 
 fn logarithmic(out: &View, start: Scalar, end: Scalar, steps: i64, base: f64) -> Result<()> {
     let (a, b) = (rounded(start, out.dtype), rounded(end, out.dtype));
-    // The difference of the ends is taken in their own type.
-    let step = rounded(Scalar::Float(b - a), out.dtype) / (steps - 1) as f64;
+    // The difference of floating ends is taken in their own type.
+    let span = if out.dtype.is_floating_point() { rounded(Scalar::Float(b - a), out.dtype) } else { b - a };
+    let step = span / (steps - 1) as f64;
     dispatch!(out.dtype, T => {
         generate::<T>(out, |i| {
             let exponent = match from_nearer_end(i, steps) {

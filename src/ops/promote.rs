@@ -88,6 +88,7 @@ fn combine(higher: Option<DType>, lower: Option<DType>) -> Result<Option<DType>>
         (Category::Complex, _) => high,
         (Category::Floating, Category::Complex) => high.to_complex()?,
         (Category::Floating, _) => high,
+        // Two tensors of these would be refused.
         (Category::Integral, Category::Floating | Category::Complex) if high.is_bare_unsigned() => low,
         (Category::Bool, _) | (_, Category::Floating | Category::Complex) => promote_types(high, low)?,
         (Category::Integral, _) => high,

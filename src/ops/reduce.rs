@@ -84,7 +84,8 @@ impl Reduction {
 
     /// How many elements meet in one.
     pub fn factor(&self, view: &View) -> i64 {
-        view.sizes().iter().zip(&self.reduced).filter(|&(_, &gone)| gone).map(|(&size, _)| size).product()
+        let sizes = view.sizes().iter().zip(&self.reduced);
+        sizes.filter(|&(_, &gone)| gone).fold(1, |n: i64, (&size, _)| n.saturating_mul(size))
     }
 
     /// Refuses reductions of nothing, for operations whose value then would be undefined. `dims` are named as the caller

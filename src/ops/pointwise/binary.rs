@@ -105,8 +105,10 @@ macro_rules! binary_ops {
     };
 }
 
+// A row: the operation; its kernel's name in PyTorch's refusals; how the result's dtype follows from the operands'; the
+// classes of dtypes it exists for; and what it does to two numbers of each class, `T` being the real type at hand. A
+// `_tail` kernel serves elements that PyTorch does not reach through vectors, where the two round differently.
 binary_ops! {
-    // operation   kernel's name      rule    dtypes                                   kernels by class;
     Add            "add_stub"         Common  [BOOL NUMBERS COMPLEX COMPLEX_HALF] {
         bool(|a, b| a | b) int(|a, b| a.wrapping_add(&b)) float(|a, b| a + b)
         complex(|a, b| complex::scaled_sum(a, b, Complex::new(T::one(), T::zero())))
@@ -130,10 +132,14 @@ binary_ops! {
         int(integer_power) float(power) float_tail(|a, b| a.powf(b)) complex(complex::power)
     }
     Maximum        "maximum_cpu"      Common  [BOOL NUMBERS] {
-        bool(|a, b| a | b) int(|a, b| a.max(b)) float(|a, b| if a.is_nan() || a > b { a } else { b }) float_tail(|a, b| if a.is_nan() || a >= b { a } else { b })
+        bool(|a, b| a | b) int(|a, b| a.max(b))
+        float(|a, b| if a.is_nan() || a > b { a } else { b })
+        float_tail(|a, b| if a.is_nan() || a >= b { a } else { b })
     }
     Minimum        "minimum_cpu"      Common  [BOOL NUMBERS] {
-        bool(|a, b| a & b) int(|a, b| a.min(b)) float(|a, b| if a.is_nan() || a < b { a } else { b }) float_tail(|a, b| if a.is_nan() || a <= b { a } else { b })
+        bool(|a, b| a & b) int(|a, b| a.min(b))
+        float(|a, b| if a.is_nan() || a < b { a } else { b })
+        float_tail(|a, b| if a.is_nan() || a <= b { a } else { b })
     }
     Fmax           "fmax_cpu"         Common  [BOOL NUMBERS] {
         bool(|a, b| a | b) int(|a, b| a.max(b)) float(|a, b| if a > b || b.is_nan() { a } else { b })
@@ -146,7 +152,9 @@ binary_ops! {
     BitwiseXor     "bitwise_xor_cpu"  Common  [BOOL INT UNSIGNED] { bool(|a, b| a ^ b) int(|a, b| a ^ b) }
     LeftShift      "lshift_cpu"       Common  [INT] { int(shift_left) }
     RightShift     "rshift_cpu"       Common  [INT] { int(shift_right) }
-    Atan2          "atan2_cpu"        Float   [FLOAT] { float(|a, b| T::from_f64(a.as_f64().atan2(b.as_f64()))) float_tail(|a, b| a.atan2(b)) }
+    Atan2          "atan2_cpu"        Float   [FLOAT] {
+        float(|a, b| T::from_f64(a.as_f64().atan2(b.as_f64()))) float_tail(|a, b| a.atan2(b))
+    }
     Hypot          "hypot_cpu"        Common  [FLOAT] { float(|a, b| T::from_f64(a.as_f64().hypot(b.as_f64()))) }
     Copysign       "copysign_cpu"     Float   [FLOAT] { float(|a, b| a.copysign(b)) }
     Gcd            "gcd_cpu"          Common  [INT] { int(gcd) }

@@ -119,9 +119,9 @@ macro_rules! unary_ops {
     };
 }
 
+// Rows as in `binary.rs`; those of tests lack the rule, for their results are bools.
 unary_ops! {
-    numbers {
-    // operation   kernel's name      rule   dtypes                             kernels by class;
+numbers {
     Neg            "neg_cpu"          Same   [NUMBERS COMPLEX COMPLEX_HALF] {
         int(|a| a.wrapping_negate()) float(|a| -a)
         complex(|a| Complex::new(T::zero() - a.re, T::zero() - a.im)) complex_tail(|a| -a)
@@ -141,12 +141,17 @@ unary_ops! {
     }
     Floor          "floor_vml_cpu"    Same   [NUMBERS UNSIGNED] { int(|a| a) float(|a| a.floor()) }
     Ceil           "ceil_vml_cpu"     Same   [NUMBERS UNSIGNED] { int(|a| a) float(|a| a.ceil()) }
-    Round          "round_vml_cpu"    Same   [NUMBERS UNSIGNED] { int(|a| a) float(|a| a.through(f64::round_ties_even)) }
+    Round          "round_vml_cpu"    Same   [NUMBERS UNSIGNED] {
+        int(|a| a) float(|a| a.through(f64::round_ties_even))
+    }
     Trunc          "trunc_vml_cpu"    Same   [NUMBERS UNSIGNED] { int(|a| a) float(|a| a.trunc()) }
     Frac           "frac_cpu"         Same   [FLOAT] { float(|a| a - a.trunc()) }
-    PowerOf2       "pow"              Same   [FLOAT COMPLEX] { float(|a| a * a) complex(|a| a * a) complex_tail(|a| complex::multiply_tail(a, a)) }
+    PowerOf2       "pow"              Same   [FLOAT COMPLEX] {
+        float(|a| a * a) complex(|a| a * a) complex_tail(|a| complex::multiply_tail(a, a))
+    }
     PowerOf3       "pow"              Same   [FLOAT COMPLEX] {
-        float(|a| a * a * a) complex(|a| a * a * a) complex_tail(|a| complex::multiply_tail(complex::multiply_tail(a, a), a))
+        float(|a| a * a * a) complex(|a| a * a * a)
+        complex_tail(|a| complex::multiply_tail(complex::multiply_tail(a, a), a))
     }
     PowerOfMinus2  "pow"              Same   [FLOAT COMPLEX] {
         float(|a| T::one() / (a * a)) complex(|a| complex::reciprocal(a * a))
@@ -226,8 +231,8 @@ unary_ops! {
     // Products with a number, see below.
     Deg2rad        "mul_cpu"          Float  [FLOAT] {}
     Rad2deg        "mul_cpu"          Float  [FLOAT] {}
-    }
-    tests {
+}
+tests {
     LogicalNot     "logical_not_cpu"  [BOOL NUMBERS COMPLEX] {
         bool(|a| !a) int(|a| !a.truth()) float(|a| !a.truth()) complex(|a| !a.truth())
     }
@@ -252,7 +257,7 @@ unary_ops! {
     Signbit        "signbit_cpu"      [BOOL NUMBERS] {
         bool(|_| false) int(|a| a < T::zero()) float(|a| a.is_sign_negative())
     }
-    }
+}
 }
 
 /// The kernels of one compute type.
@@ -336,7 +341,7 @@ impl UnaryOp {
         }
     }
 
-    /// Does the result not depend on the values, so that PyTorch does not compute it but fills a tensor like the operand?
+    /// Does the result not depend on the values? PyTorch then fills a tensor like the operand.
     fn is_constant(self, dtype: DType) -> bool {
         match self {
             UnaryOp::Isinf | UnaryOp::Isfinite => dtype.is_integral(true),

@@ -113,11 +113,11 @@ fn worst(which: Extremum, dtype: DType) -> Scalar {
 pub fn extremum_dim(which: Extremum, view: &View, dim: i64, keepdim: bool) -> Result<(View, View)> {
     let name = which.name();
     let d = wrap_dim(dim, view.ndim())?;
+    let reduction = Reduction::new(view, Some(&[dim]), keepdim)?;
+    reduction.check_nonempty(view, name, Some(&[d as i64]))?;
     if view.dtype.is_complex() {
         bail!(RuntimeError, "{name}(): does not support complex input");
     }
-    let reduction = Reduction::new(view, Some(&[dim]), keepdim)?;
-    reduction.check_nonempty(view, name, Some(&[d as i64]))?;
     let (values, indices) = (reduction.result(view, view.dtype)?, reduction.result(view, DType::Long)?);
     if view.device().is_meta() {
         return Ok((values, indices));

@@ -24,8 +24,8 @@ pub enum Spread {
 /// IndexError and RuntimeError for wrong dimensions.
 pub fn has_no_freedom(view: &View, dims: Option<&[i64]>, correction: f64) -> Result<bool> {
     let reduction = Reduction::new(view, dims, false)?;
-    let results: i64 = reduction.sizes.iter().product();
-    Ok(results > 0 && reduction.factor(view) as f64 <= correction)
+    let any = !reduction.sizes.contains(&0);
+    Ok(any && reduction.factor(view) as f64 <= correction)
 }
 
 /// The variance or standard deviation over dimensions, as
@@ -197,7 +197,7 @@ pub fn norm(view: &View, p: f64, dims: Option<&[i64]>, keepdim: bool, dtype: Opt
     }
     let view = resolved(view)?;
     let view = if view.dtype == computed { view } else { cast(&view, computed)? };
-    if reduction.factor(&view) == 1 && p != 0.0 {
+    if reduction.factor(&view) == 1 && (dims.is_none() || view.ndim() > 0) && p != 0.0 {
         // The norm of one number is its magnitude, of whatever order.
         let magnitude = unary(UnaryOp::Abs, &view, Output::New, DType::Float)?;
         copy_into(&out.with_layout(Layout::contiguous(view.sizes())), &magnitude)?;
