@@ -107,8 +107,8 @@ impl Session {
         })
     }
 
-    /// Runs a whole script; values are not shown. `_name` is for messages of the caller.
-    pub fn run_script(&mut self, _name: &str, source: &str) -> Outcome {
+    /// Runs a whole script; values are not shown.
+    pub fn run_script(&mut self, source: &str) -> Outcome {
         self.guarded(|session| session.eval_rhai(source, false))
     }
 

@@ -2,7 +2,9 @@
 //! autograd, files) and knows neither the script language nor the terminal.
 
 use crate::ops::random::Generator;
-use crate::tensor::{Buffer, DType, Device, Dims, Error, Result, Scalar, Storage, Tensor, TypedStorage, View};
+use crate::tensor::{
+    Buffer, BufferKind, DType, Device, Dims, Error, Result, Scalar, Storage, Tensor, TypedStorage, View,
+};
 use num_complex::Complex;
 use std::any::Any;
 use std::cell::RefCell;
@@ -181,8 +183,17 @@ impl Value {
         Value::Size(Dims::from_slice(sizes))
     }
 
-    /// Python's name of the value's class, as PyTorch's messages show it.
+    /// Python's name of the value's class, as messages about arguments show it.
     pub fn type_name(&self) -> &str {
+        match self {
+            Value::Tensor(_) => "Tensor",
+            Value::Object(object) => object.type_name(),
+            other => other.class_name(),
+        }
+    }
+
+    /// The full name of the value's class, as `type()` shows it.
+    pub fn class_name(&self) -> &'static str {
         match self {
             Value::None => "NoneType",
             Value::Bool(_) => "bool",
@@ -190,7 +201,7 @@ impl Value {
             Value::Float(_) => "float",
             Value::Complex(_) => "complex",
             Value::Str(_) => "str",
-            Value::Tensor(_) => "Tensor",
+            Value::Tensor(_) => "torch.Tensor",
             Value::Storage(_) => "torch.storage.UntypedStorage",
             Value::TypedStorage(_) => "torch.storage.TypedStorage",
             Value::DType(_) => "torch.dtype",
@@ -206,16 +217,16 @@ impl Value {
             Value::Range(_) => "range",
             Value::Ellipsis => "ellipsis",
             Value::Buffer(buffer) => match buffer.kind() {
-                crate::tensor::BufferKind::Bytes => "bytes",
-                crate::tensor::BufferKind::ByteArray => "bytearray",
-                crate::tensor::BufferKind::Array(_) => "array.array",
-                crate::tensor::BufferKind::MemoryView { .. } => "memoryview",
+                BufferKind::Bytes => "bytes",
+                BufferKind::ByteArray => "bytearray",
+                BufferKind::Array(_) => "array.array",
+                BufferKind::MemoryView { .. } => "memoryview",
             },
             Value::Generator(_) => "torch._C.Generator",
             Value::Type(_) => "type",
             Value::Module(_) => "module",
             Value::Function(_) => "builtin_function_or_method",
-            Value::Object(object) => object.type_name(),
+            Value::Object(_) => "object",
         }
     }
 

@@ -57,7 +57,7 @@ pub fn run_standard_input(screen: Screen, args: Vec<String>) -> i32 {
 
 fn run_script(screen: Screen, name: &str, text: &str, args: Vec<String>) -> i32 {
     let source = without_first_mark(text);
-    let outcome = open(screen, args).run_script(name, &source);
+    let outcome = open(screen, args).run_script(&source);
     settle(screen, outcome, &source, Some(name)).unwrap_or(0)
 }
 

@@ -6,7 +6,7 @@ use super::unary::{UnaryOp, unary};
 use super::{Output, Plan, Shape, check_sizes, converted, plan};
 use crate::bail;
 use crate::ops::copy::{check_fits, copy_into, fill};
-use crate::ops::create::zeros;
+use crate::ops::create::{zeros, zeros_like};
 use crate::ops::promote::{Operand, result_type};
 use crate::tensor::{Category, DType, Result, Scalar, View};
 
@@ -165,5 +165,9 @@ pub(super) fn scale_angle(name: &str, angle: &View, factor: f64, output: Output,
     if angle.dtype.is_complex() {
         bail!(RuntimeError, "{name} is not supported for complex tensors.");
     }
+    let dtype = if angle.dtype.is_integral(true) { default } else { angle.dtype };
+    // A new result is laid out like the operand, not as products are.
+    let out = if let Output::New = output { Some(zeros_like(angle, Some(dtype), None)?) } else { None };
+    let output = out.as_ref().map_or(output, Output::Out);
     binary(BinaryOp::Mul, angle.into(), Operand::Number(Scalar::Float(factor)), output, default)
 }

@@ -126,8 +126,10 @@ binary_ops! {
     }
     FloorDivide    "div_floor_cpu"    Common  [NUMBERS] { int(floor_quotient) float(floor_quotient_float) }
     TruncDivide    "div_trunc_cpu"    Common  [NUMBERS] { int(|a, b| a.quotient(b)) float(|a, b| (a / b).trunc()) }
-    Remainder      "remainder_cpu"    Common  [NUMBERS] { int(modulo) float(modulo_float) }
-    Fmod           "fmod_cpu"         Common  [NUMBERS] { int(|a, b| a.rest(b)) float(|a, b| a % b) }
+    Remainder      "remainder_cpu"    Common  [NUMBERS] {
+        int(modulo) float(|a, b| modulo_float(b, vector_rest(a, b))) float_tail(|a, b| modulo_float(b, a % b))
+    }
+    Fmod           "fmod_cpu"         Common  [NUMBERS] { int(|a, b| a.rest(b)) float(vector_rest) float_tail(|a, b| a % b) }
     Pow            "pow"              Common  [NUMBERS COMPLEX] {
         int(integer_power) float(power) float_tail(|a, b| a.powf(b)) complex(complex::power)
     }

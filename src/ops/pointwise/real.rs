@@ -37,8 +37,15 @@ pub fn modulo<T: Integer>(a: T, b: T) -> T {
     if rest != T::zero() && (rest < T::zero()) != (b < T::zero()) { rest.wrapping_add(&b) } else { rest }
 }
 
-pub fn modulo_float<T: Real>(a: T, b: T) -> T {
-    let (rest, zero) = (a % b, T::zero());
+/// The remainder of a division as PyTorch's vectors compute it: NaN where the quotient is too large for the type.
+pub fn vector_rest<T: Real>(a: T, b: T) -> T {
+    let overflows = (a / b).is_infinite() && a.is_finite() && b != T::zero();
+    if overflows { T::nan() } else { a % b }
+}
+
+/// Python's `%` from the remainder that has the dividend's sign.
+pub fn modulo_float<T: Real>(b: T, rest: T) -> T {
+    let zero = T::zero();
     if rest != zero && (b < zero) != (rest < zero) { rest + b } else { rest }
 }
 

@@ -4,7 +4,7 @@ use super::storages::index_argument;
 use super::{Call, Row, function, method};
 use crate::bail;
 use crate::tensor::memory;
-use crate::tensor::{Buffer, BufferKind, DType, Error, Layout, Result, Scalar, Storage, TypeCode, View};
+use crate::tensor::{Buffer, DType, Error, Layout, Result, Scalar, Storage, TypeCode, View};
 use crate::value::Value;
 
 pub const ROWS: &[Row] = &[
@@ -298,14 +298,4 @@ fn from_file(call: &mut Call) -> Result<Value> {
         _ => Storage::from_file(call.str(0)?, matches!(call.value(1), Value::Bool(true)), nbytes)?,
     };
     Ok(View { storage, layout: Layout::contiguous(&[size]), dtype, conj: false, neg: false }.into())
-}
-
-/// The word for a buffer's class in messages of its own.
-pub fn class_name(buffer: &Buffer) -> &'static str {
-    match buffer.kind() {
-        BufferKind::Bytes => "bytes",
-        BufferKind::ByteArray => "bytearray",
-        BufferKind::Array(_) => "array.array",
-        BufferKind::MemoryView { .. } => "memoryview",
-    }
 }

@@ -312,7 +312,7 @@ pub fn from_data(data: &Value, dtype: Option<DType>, default: DType) -> Result<V
     measure(&data, &mut sizes)?;
     let dtype = match dtype {
         Some(dtype) => dtype,
-        None => infer(&data, default, sizes.len())?.unwrap_or(default),
+        None => infer(&data, default)?.unwrap_or(default),
     };
     let mut values = Vec::new();
     flatten(&data, &sizes, 0, dtype, &mut values)?;
@@ -368,7 +368,7 @@ fn items_of(value: &Value) -> Option<Rc<[Value]>> {
 }
 
 /// The dtype all numbers fit; `None` for no numbers at all.
-fn infer(data: &Value, default: DType, _depth: usize) -> Result<Option<DType>> {
+fn infer(data: &Value, default: DType) -> Result<Option<DType>> {
     let one = match data {
         Value::Bool(_) => DType::Bool,
         Value::Int(_) | Value::BigInt(_) => DType::Long,
@@ -388,7 +388,7 @@ fn infer(data: &Value, default: DType, _depth: usize) -> Result<Option<DType>> {
             };
             let mut widest = None;
             for item in items.iter() {
-                let next = infer(item, default, _depth)?;
+                let next = infer(item, default)?;
                 widest = match (widest, next) {
                     (Some(a), Some(b)) => Some(crate::tensor::promote_types(a, b)?),
                     (a, b) => a.or(b),

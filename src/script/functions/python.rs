@@ -391,37 +391,11 @@ fn complex(call: &mut Call) -> Result<Value> {
     }))
 }
 
-/// The full name of a value's class, as `type()` shows it.
+/// The full name of a value's class; legacy storage classes have a class of their own.
 pub fn class_name(value: &Value) -> &'static str {
     match value {
-        Value::None => "NoneType",
-        Value::Bool(_) => "bool",
-        Value::Int(_) | Value::BigInt(_) => "int",
-        Value::Float(_) => "float",
-        Value::Complex(_) => "complex",
-        Value::Str(_) => "str",
-        Value::Tensor(_) => "torch.Tensor",
-        Value::Storage(_) => "torch.storage.UntypedStorage",
-        Value::TypedStorage(_) => "torch.storage.TypedStorage",
-        Value::DType(_) => "torch.dtype",
-        Value::Device(_) => "torch.device",
-        Value::Layout(_) => "torch.layout",
-        Value::MemoryFormat(_) => "torch.memory_format",
-        Value::Size(_) => "torch.Size",
-        Value::Tuple(_) => "tuple",
-        Value::List(_) => "list",
-        Value::Dict(_) => "dict",
-        Value::NamedTuple(t) => t.type_name,
-        Value::Slice(_) => "slice",
-        Value::Range(_) => "range",
-        Value::Ellipsis => "ellipsis",
-        Value::Buffer(b) => super::buffers::class_name(b),
-        Value::Generator(_) => "torch._C.Generator",
         Value::Type(name) if super::typed_storages::legacy_dtype(name).is_some() => "torch.storage._LegacyStorageMeta",
-        Value::Type(_) => "type",
-        Value::Module(_) => "module",
-        Value::Function(_) => "builtin_function_or_method",
-        Value::Object(_) => "object",
+        other => other.class_name(),
     }
 }
 

@@ -128,7 +128,7 @@ pub const ROWS: &[Row] = &[
                     plain(b)
                 );
             }
-            fill(c, Sample::Between(a, b), 3)
+            fill(c, Sample::Between(a, b))
         },
         "Filled with uniform numbers.",
     ),
@@ -139,7 +139,7 @@ pub const ROWS: &[Row] = &[
             if s < 0.0 {
                 bail!(RuntimeError, "normal expects std >= 0.0, but found std {}", plain(s));
             }
-            fill(c, Sample::Gauss(m, s), 3)
+            fill(c, Sample::Gauss(m, s))
         },
         "Filled with normal numbers.",
     ),
@@ -210,7 +210,7 @@ fn like(call: &mut Call, sample: Sample) -> Result<Value> {
     Ok(out.into())
 }
 
-fn fill(call: &mut Call, sample: Sample, _generator: usize) -> Result<Value> {
+fn fill(call: &mut Call, sample: Sample) -> Result<Value> {
     draw(call, &call.view(0)?, sample)?;
     Ok(call.itself())
 }

@@ -295,9 +295,7 @@ pub fn legacy_new(state: &State, dtype: DType, args: &[Value]) -> Result<Value> 
             Storage::zeroed(checked_size(nbytes)?, Device::CPU)?
         }
         Some(Value::BigInt(_)) => return Err(overflow()),
-        Some(Value::Buffer(buffer)) => {
-            bail!(TypeError, "new(): invalid data type '{}'", buffers::class_name(buffer))
-        }
+        Some(buffer @ Value::Buffer(_)) => bail!(TypeError, "new(): invalid data type '{}'", buffer.class_name()),
         Some(sequence) => {
             super::create::from_data(sequence, Some(dtype.stored_integers()), state.default_dtype.get())?.storage
         }
