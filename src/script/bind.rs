@@ -38,21 +38,25 @@ pub fn bind<'s>(
     method: Option<&Value>,
     parser: Parser,
     arguments: &Arguments,
-) -> Result<(usize, Bound)> {
+    bound: &mut Bound,
+) -> Result<usize> {
     let mut candidates = signatures.clone();
     let (first, second) = (candidates.next(), candidates.next());
     if let (Some(only), None) = (first, second) {
         return match parser {
-            Parser::Torch => attempt(only, method, arguments)?
-                .map(|bound| (0, bound))
+            Parser::Torch => attempt(only, method, arguments, bound)?
+                .map(|()| 0)
                 .map_err(|m| m.error(only, method.is_some(), arguments)),
-            Parser::NoArguments => no_arguments(name, only, method, arguments).map(|bound| (0, bound)),
-            Parser::Python(path) => as_python(path, only, method, arguments).map(|bound| (0, bound)),
+            Parser::NoArguments => no_arguments(name, only, method, arguments, bound).map(|()| 0),
+            Parser::Python(path) => as_python(path, only, method, arguments).map(|values| {
+                *bound = values;
+                0
+            }),
         };
     }
     for (i, signature) in signatures.clone().enumerate() {
-        if let Ok(bound) = attempt(signature, method, arguments)? {
-            return Ok((i, bound));
+        if attempt(signature, method, arguments, bound)?.is_ok() {
+            return Ok(i);
         }
     }
     let count = arguments.positional.len() + arguments.keywords.len();
@@ -62,7 +66,7 @@ pub fn bind<'s>(
         (required..=params.len()).contains(&count)
     });
     if let (Some(only), None) = (plausible.next(), plausible.next())
-        && let Err(mismatch) = attempt(only, method, arguments)?
+        && let Err(mismatch) = attempt(only, method, arguments, bound)?
     {
         return Err(mismatch.error(only, method.is_some(), arguments));
     }
@@ -78,17 +82,22 @@ enum Mismatch {
 }
 
 /// Tries one signature. The outer error is for values that fit the type but not the range.
-fn attempt(signature: &Signature, method: Option<&Value>, arguments: &Arguments) -> Result<Result<Bound, Mismatch>> {
+fn attempt(
+    signature: &Signature,
+    method: Option<&Value>,
+    arguments: &Arguments,
+    bound: &mut Bound,
+) -> Result<Result<(), Mismatch>> {
     let params = signature.visible(method.is_some());
     let given = &arguments.positional;
-    let max_positional = params.iter().filter(|p| !p.keyword_only).count();
+    let max_positional = signature.positional - usize::from(method.is_some()).min(signature.positional);
     // A single list of integers may be spread: `view(2, 3)`.
     let spread = max_positional == 1 && matches!(params.first().map(|p| p.kind), Some(Kind::Ints(_)));
-    let unbounded = params.iter().any(|p| p.kind == Kind::Rest);
+    let unbounded = signature.unbounded;
     if given.len() > max_positional && !spread && !unbounded {
         return Ok(Err(Mismatch::TooMany));
     }
-    let mut bound = Bound::new();
+    bound.clear();
     bound.extend(method.cloned());
     let mut next = 0;
     let mut keywords_used = 0;
@@ -152,7 +161,7 @@ fn attempt(signature: &Signature, method: Option<&Value>, arguments: &Arguments)
     if keywords_used < arguments.keywords.len() {
         return Ok(Err(Mismatch::Keywords));
     }
-    Ok(Ok(bound))
+    Ok(Ok(()))
 }
 
 /// NumPy's spellings are accepted for three common keywords.
@@ -266,7 +275,13 @@ fn short_class(value: &Value) -> &str {
     value.type_name()
 }
 
-fn no_arguments(name: &str, signature: &Signature, method: Option<&Value>, arguments: &Arguments) -> Result<Bound> {
+fn no_arguments(
+    name: &str,
+    signature: &Signature,
+    method: Option<&Value>,
+    arguments: &Arguments,
+    bound: &mut Bound,
+) -> Result<()> {
     let given = arguments.positional.len();
     if !arguments.keywords.is_empty() {
         return Err(Error::type_error(format!("TensorBase.{name}() takes no keyword arguments")));
@@ -274,7 +289,7 @@ fn no_arguments(name: &str, signature: &Signature, method: Option<&Value>, argum
     if given > 0 {
         return Err(Error::type_error(format!("TensorBase.{name}() takes no arguments ({given} given)")));
     }
-    attempt(signature, method, arguments)?.map_err(|m| m.error(signature, true, arguments))
+    attempt(signature, method, arguments, bound)?.map_err(|m| m.error(signature, true, arguments))
 }
 
 /// Binding for functions that are Python functions in PyTorch; the words are CPython's.

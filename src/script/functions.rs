@@ -310,7 +310,8 @@ pub struct Call<'a> {
 pub fn call(state: &State, overloads: &Overloads, receiver: Option<&Value>, arguments: &Arguments) -> Result<Value> {
     let receiver = receiver.filter(|_| overloads.method);
     let signatures = overloads.functions.iter().map(|f| &f.signature);
-    let (chosen, args) = bind(overloads.name, signatures, receiver, overloads.parser, arguments)?;
+    let mut args = Bound::new();
+    let chosen = bind(overloads.name, signatures, receiver, overloads.parser, arguments, &mut args)?;
     let Some(function) = overloads.functions.get(chosen) else { bail!(TypeError, "no such overload") };
     invoke(state, function, args)
 }

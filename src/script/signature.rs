@@ -14,6 +14,10 @@ pub struct Signature {
     pub params: Vec<Param>,
     /// The part after `->`.
     pub returns: &'static str,
+    /// How many parameters, `self` included, may be given without their name.
+    pub positional: usize,
+    /// Is there a parameter that takes all remaining arguments?
+    pub unbounded: bool,
     /// Accepted but not listed in messages.
     pub hidden: bool,
     /// Does the function write to its first argument?
@@ -217,7 +221,9 @@ impl Signature {
         };
         let in_place = out.first().is_some_and(|p| p.written);
         let finishes = out.iter().any(|p| matches!(p.name, "out" | "requires_grad"));
-        Some(Signature { name, key, params: out, returns, hidden: false, in_place, finishes })
+        let positional = out.iter().filter(|p| !p.keyword_only).count();
+        let unbounded = out.iter().any(|p| p.kind == Kind::Rest);
+        Some(Signature { name, key, params: out, returns, positional, unbounded, hidden: false, in_place, finishes })
     }
 
     /// Does the first parameter make it a method of a class?
