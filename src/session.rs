@@ -8,12 +8,12 @@ use crate::script::python::{self, Statement};
 pub use crate::script::state::Said;
 use crate::script::state::{Live, State};
 use crate::script::value::to_value;
-use crate::tensor::{Error, ErrorKind};
+use crate::tensor::{Error, ErrorKind, interrupt};
 use rhai::{Dynamic, Engine, Position, Scope};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 /// The two languages an input may be written in. They share every variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,7 +91,7 @@ impl Session {
 
     /// Set to stop the running evaluation, as Ctrl-C does.
     pub fn interrupt_flag(&self) -> Arc<AtomicBool> {
-        self.state.interrupt.clone()
+        self.state.interrupt.shared()
     }
 
     /// Evaluates an input and shows the value of an expression, as a prompt does.
@@ -136,7 +136,8 @@ impl Session {
 
     /// Runs an evaluation so that nothing it does can end the process.
     fn guarded(&mut self, evaluate: impl FnOnce(&mut Session) -> Result<(), Box<Failure>>) -> Outcome {
-        self.state.interrupt.store(false, Ordering::Relaxed);
+        self.state.interrupt.clear();
+        interrupt::watch(&self.state.interrupt);
         let result = catch_unwind(AssertUnwindSafe(|| evaluate(self)));
         let error = match result {
             Ok(Ok(())) => None,
@@ -239,7 +240,11 @@ impl Session {
             *self.state.globals.borrow_mut() = variables.collect();
         }
         let before = self.scope.len();
-        let result = self.engine.eval_ast_with_scope::<Dynamic>(&mut self.scope, ast);
+        let mut result = self.engine.eval_ast_with_scope::<Dynamic>(&mut self.scope, ast);
+        if result.is_ok() && self.state.interrupt.is_set() {
+            // A kernel may have left off; what it made is not to be seen.
+            result = Err(fault::interrupted());
+        }
         self.state.globals.borrow_mut().clear();
         if self.scope.len() != before {
             // A second `let` of a name hides the first; drop what is hidden, or its tensors would live on.

@@ -68,9 +68,7 @@ fn set_limits(engine: &mut Engine, state: &Rc<State>) {
     engine.set_max_string_size(MAX_STRING);
     engine.set_fail_on_invalid_map_property(true);
     let interrupt = state.interrupt.clone();
-    engine.on_progress(move |_| {
-        interrupt.load(std::sync::atomic::Ordering::Relaxed).then(|| Dynamic::from(fault::Interrupted))
-    });
+    engine.on_progress(move |_| interrupt.is_set().then(|| Dynamic::from(fault::Interrupted)));
 }
 
 /// Adds a function over any types; the first argument is passed by reference and never copied back.

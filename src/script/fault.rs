@@ -40,6 +40,11 @@ pub fn thrown(error: Error) -> Box<EvalAltResult> {
     EvalAltResult::ErrorRuntime(Dynamic::from(Thrown(error)), Position::NONE).into()
 }
 
+/// The end of an evaluation that was asked to stop.
+pub fn interrupted() -> Box<EvalAltResult> {
+    EvalAltResult::ErrorTerminated(Dynamic::from(Interrupted), Position::NONE).into()
+}
+
 /// AttributeError in Python's words, with the nearest name as a hint.
 pub fn no_attribute(state: &State, value: &Value, name: &str) -> Error {
     let error = Error::attribute(match value {
@@ -104,7 +109,7 @@ pub fn from_eval(error: &EvalAltResult, source: &str) -> Fault {
                 error: thrown.0.clone(),
                 position: *position,
                 trace: Vec::new(),
-                interrupted: false,
+                interrupted: thrown.0.kind == KeyboardInterrupt,
                 exit: false,
             },
             None => fault(RuntimeError, value.to_string(), *position),

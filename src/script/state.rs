@@ -3,14 +3,13 @@
 use super::operators;
 use crate::format::{Formatter, PrintOptions};
 use crate::ops::random::Generator;
+use crate::tensor::interrupt::Interrupt;
 use crate::tensor::memory::check_files;
 use crate::tensor::{DType, Result, Tensor};
 use crate::value::Value;
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What a piece of output is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +37,7 @@ pub struct State {
     pub generator: Rc<RefCell<Generator>>,
     pub print_options: RefCell<PrintOptions>,
     pub grad_enabled: Cell<bool>,
-    pub interrupt: Arc<AtomicBool>,
+    pub interrupt: Interrupt,
     /// The code of `exit(code)`, once called.
     pub exit: Cell<Option<i32>>,
     warned: RefCell<HashSet<&'static str>>,
@@ -58,7 +57,7 @@ impl State {
             generator: Rc::new(RefCell::new(Generator::new())),
             print_options: RefCell::new(PrintOptions::default()),
             grad_enabled: Cell::new(true),
-            interrupt: Arc::new(AtomicBool::new(false)),
+            interrupt: Interrupt::default(),
             exit: Cell::new(None),
             warned: RefCell::new(HashSet::new()),
             printed: RefCell::new(String::new()),
@@ -113,10 +112,6 @@ impl State {
     /// Lets go of the copy; at the end of every input.
     pub fn forget_gathered(&self) {
         self.gathered.replace(None);
-    }
-
-    pub fn interrupted(&self) -> bool {
-        self.interrupt.load(Ordering::Relaxed)
     }
 
     /// Python's `repr` of a value, under the session's print options.

@@ -1,7 +1,9 @@
 //! Several operands of one shape walked together. Dimensions are sorted as PyTorch's iterator sorts them (which decides
 //! the order of writes to overlapping elements), merged where strides allow, and the innermost run is handed to the
-//! caller whole, so that its loop can be vectorised.
+//! caller whole (or, where it is very long, in pieces between which Ctrl-C is heeded), so that its loop can be vectorised.
 
+use super::error::Result;
+use super::interrupt;
 use super::layout::{Dims, Layout};
 use smallvec::SmallVec;
 
@@ -16,7 +18,10 @@ pub struct Run<const N: usize> {
 /// Calls `body` for every innermost run of `N` operands that all have the same sizes (broadcast beforehand).
 ///
 /// The first operand leads: dimensions are ordered by its strides, then by the others'. Stops at the first error.
-pub fn walk<const N: usize, E>(operands: [&Layout; N], mut body: impl FnMut(Run<N>) -> Result<(), E>) -> Result<(), E> {
+///
+/// # Errors
+/// KeyboardInterrupt, and whatever `body` returns.
+pub fn walk<const N: usize>(operands: [&Layout; N], mut body: impl FnMut(Run<N>) -> Result<()>) -> Result<()> {
     let Some(first) = operands.first() else { return Ok(()) };
     let sizes = &first.sizes;
     if sizes.contains(&0) {
@@ -46,8 +51,22 @@ pub fn walk<const N: usize, E>(operands: [&Layout; N], mut body: impl FnMut(Run<
     let (length, stride) = (*length as usize, *stride);
     let mut run = Run { offset, stride, length };
     let mut index = Dims::from_elem(0, outer.len());
+    let mut unwatched = 0;
     loop {
-        body(run)?;
+        let mut rest = run;
+        while rest.length > 0 {
+            let piece = Run { length: rest.length.min(interrupt::STRIDE), ..rest };
+            body(piece)?;
+            rest.length -= piece.length;
+            for (offset, stride) in rest.offset.iter_mut().zip(stride) {
+                *offset += stride * piece.length as i64;
+            }
+            unwatched += piece.length;
+            if unwatched >= interrupt::STRIDE {
+                interrupt::check()?;
+                unwatched = 0;
+            }
+        }
         let mut d = 0;
         loop {
             let Some((size, step)) = outer.get(d) else { return Ok(()) };
@@ -73,7 +92,7 @@ mod tests {
 
     fn visit(a: &Layout, b: &Layout) -> (usize, Vec<(i64, i64)>) {
         let (mut runs, mut seen) = (0, Vec::new());
-        let walked: Result<(), ()> = walk([a, b], |run| {
+        let walked = walk([a, b], |run| {
             runs += 1;
             for i in 0..run.length as i64 {
                 seen.push((run.offset[0] + i * run.stride[0], run.offset[1] + i * run.stride[1]));
@@ -90,6 +109,23 @@ mod tests {
         let (runs, seen) = visit(&a, &a);
         assert_eq!(runs, 1);
         assert_eq!(seen, (0..24).map(|i| (i, i)).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_very_long_run_comes_in_pieces_and_ends_when_asked() {
+        let long = Layout::contiguous(&[2 * interrupt::STRIDE as i64 + 1]);
+        let mut seen = Vec::new();
+        let mut visit = |run: Run<1>| {
+            seen.push((run.offset[0], run.length));
+            Ok(())
+        };
+        assert_eq!(walk([&long], &mut visit), Ok(()));
+        let flag = interrupt::Interrupt::default();
+        interrupt::watch(&flag);
+        flag.set();
+        assert!(walk([&long], &mut visit).is_err());
+        let stride = interrupt::STRIDE;
+        assert_eq!(seen, [(0, stride), (stride as i64, stride), (2 * stride as i64, 1), (0, stride)]);
     }
 
     #[test]
