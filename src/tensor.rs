@@ -8,6 +8,7 @@ pub mod error;
 pub mod files;
 pub mod float8;
 pub mod index;
+pub mod interrupt;
 pub mod iterate;
 pub mod layout;
 mod limits;

@@ -5,6 +5,7 @@ use super::signature::{Kind, Param, Signature};
 use crate::tensor::{DType, Device, Dims, Error, ErrorKind, Result};
 use crate::value::Value;
 use smallvec::SmallVec;
+use std::borrow::Cow;
 use std::rc::Rc;
 
 /// One value per parameter, in the signature's order.
@@ -15,6 +16,13 @@ pub type Bound = SmallVec<[Value; 4]>;
 pub struct Arguments {
     pub positional: SmallVec<[Value; 4]>,
     pub keywords: Vec<(Rc<str>, Value)>,
+}
+
+impl Arguments {
+    /// The keyword argument that a parameter goes by.
+    fn keyword(&self, param: &Param) -> Option<&Value> {
+        self.keywords.iter().find(|(keyword, _)| matches_name(param, keyword)).map(|(_, value)| value)
+    }
 }
 
 /// Who parses the arguments in PyTorch, which decides the words of an error.
@@ -76,8 +84,15 @@ pub fn bind<'s>(
 /// Why a signature does not fit; turned into an error only when it is the one to report.
 enum Mismatch {
     TooMany,
-    Missing { from: usize },
-    Wrong { param: usize, position: Option<usize>, got: String, element: Option<usize> },
+    Missing {
+        from: usize,
+    },
+    /// The value at a position, or else the keyword's, or one element of it, is of another kind.
+    Wrong {
+        param: usize,
+        position: Option<usize>,
+        element: Option<usize>,
+    },
     Keywords,
 }
 
@@ -117,7 +132,7 @@ fn attempt(
         };
         let keyword = match positional {
             Some(_) => None,
-            None => arguments.keywords.iter().find(|(k, _)| matches_name(param, k)).map(|(_, v)| v),
+            None => arguments.keyword(param),
         };
         let Some(value) = positional.or(keyword) else {
             match &param.default {
@@ -142,14 +157,8 @@ fn attempt(
                 Accept::No(element) => {
                     // For a spread list the complaint is about the first argument as an element.
                     let element = element.or((spread && keyword.is_none()).then_some(0));
-                    let culprit = match (element, value.sequence()) {
-                        (Some(k), Some(items)) => items.get(k).map(|v| v.type_name().to_string()),
-                        (Some(k), None) => given.get(k).map(|v| v.type_name().to_string()),
-                        _ => None,
-                    };
-                    let got = culprit.unwrap_or_else(|| value.type_name().to_string());
                     let position = keyword.is_none().then_some(next + 1);
-                    return Ok(Err(Mismatch::Wrong { param: i, position, got, element }));
+                    return Ok(Err(Mismatch::Wrong { param: i, position, element }));
                 }
             }
         }
@@ -205,8 +214,19 @@ impl Mismatch {
                     missing.join(", ")
                 )
             }
-            Mismatch::Wrong { param, position, got, element } => {
+            Mismatch::Wrong { param, position, element } => {
                 let Some(param) = params.get(*param) else { return Error::type_error("invalid arguments") };
+                let value = match position {
+                    Some(position) => arguments.positional.get(position - 1),
+                    None => arguments.keyword(param),
+                };
+                let Some(value) = value else { return Error::type_error("invalid arguments") };
+                let culprit = match (*element, value.sequence()) {
+                    (Some(k), Some(items)) => items.get(k).map(|v| v.type_name().to_string()),
+                    (Some(k), None) => arguments.positional.get(k).map(|v| v.type_name().to_string()),
+                    _ => None,
+                };
+                let got = culprit.unwrap_or_else(|| value.type_name().to_string());
                 if let (Kind::Tensors, Some(element), Some(position)) = (param.kind, element, position) {
                     return Error::type_error(format!(
                         "expected Tensor as element {element} in argument {}, but got {got}",
@@ -450,9 +470,10 @@ fn accept(param: &Param, value: &Value) -> Accept {
     if yes { Accept::Yes } else { Accept::No(None) }
 }
 
-fn list_or_tuple(value: &Value) -> Option<Vec<Value>> {
+fn list_or_tuple(value: &Value) -> Option<Cow<'_, [Value]>> {
     match value {
-        Value::Tuple(_) | Value::List(_) | Value::Size(_) | Value::NamedTuple(_) => value.sequence(),
+        Value::Tuple(items) | Value::List(items) => Some(Cow::Borrowed(items)),
+        Value::Size(_) | Value::NamedTuple(_) => value.sequence().map(Cow::Owned),
         _ => None,
     }
 }

@@ -9,11 +9,19 @@ use smallvec::SmallVec;
 pub type Dims = SmallVec<[i64; 5]>;
 
 /// Which elements of a storage a tensor shows, and in which order.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Layout {
     pub sizes: Dims,
     pub strides: Dims,
     pub offset: i64,
+}
+
+impl Clone for Layout {
+    /// Every view begins with a copy of a layout. `SmallVec`'s own clone goes item by item; this one moves the bytes.
+    #[inline]
+    fn clone(&self) -> Layout {
+        Layout { sizes: Dims::from_slice(&self.sizes), strides: Dims::from_slice(&self.strides), offset: self.offset }
+    }
 }
 
 /// `[2, 3]`, as PyTorch writes sizes in messages.
