@@ -17,6 +17,7 @@ pub mod promote;
 pub mod random;
 pub mod rearrange;
 pub mod reduce;
+pub mod slice_scatter;
 pub mod sort;
 pub mod split;
 pub mod view;

@@ -12,3 +12,4 @@ pub mod signature;
 pub mod state;
 pub mod subscript;
 pub mod value;
+mod warnings;

@@ -13,6 +13,7 @@ pub mod iterate;
 pub mod layout;
 mod limits;
 pub mod memory;
+mod memory_format;
 pub mod storage;
 #[allow(clippy::module_inception)]
 pub mod tensor;
@@ -25,5 +26,6 @@ pub use element::{Element, Scalar};
 pub use error::{Error, ErrorKind, Result};
 pub use layout::{Dims, Layout};
 pub use memory::Memory;
+pub use memory_format::MemoryFormat;
 pub use storage::{Storage, TypedStorage};
 pub use tensor::{AutogradMeta, GradFn, Tensor, View};

@@ -2,6 +2,7 @@
 //! autograd, files) and knows neither the script language nor the terminal.
 
 use crate::ops::random::Generator;
+pub use crate::tensor::MemoryFormat;
 use crate::tensor::{
     Buffer, BufferKind, DType, Device, Dims, Error, Result, Scalar, Storage, Tensor, TypedStorage, View,
 };
@@ -93,30 +94,6 @@ impl TensorLayout {
             TensorLayout::SparseCsc => "sparse_csc",
             TensorLayout::SparseBsr => "sparse_bsr",
             TensorLayout::SparseBsc => "sparse_bsc",
-        }
-    }
-}
-
-/// `torch.memory_format`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MemoryFormat {
-    Contiguous,
-    Preserve,
-    ChannelsLast,
-    ChannelsLast3d,
-}
-
-impl MemoryFormat {
-    pub const ALL: [MemoryFormat; 4] =
-        [MemoryFormat::Contiguous, MemoryFormat::Preserve, MemoryFormat::ChannelsLast, MemoryFormat::ChannelsLast3d];
-
-    /// The name after `torch.`.
-    pub fn name(self) -> &'static str {
-        match self {
-            MemoryFormat::Contiguous => "contiguous_format",
-            MemoryFormat::Preserve => "preserve_format",
-            MemoryFormat::ChannelsLast => "channels_last",
-            MemoryFormat::ChannelsLast3d => "channels_last_3d",
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::bail;
 use crate::tensor::dispatch;
 use crate::tensor::layout::{broadcast_sizes, show};
 use crate::tensor::memory::{ElementCell, get, set};
-use crate::tensor::{Category, DType, Element, Layout, Result, Scalar, View};
+use crate::tensor::{Category, DType, Element, Layout, MemoryFormat, Result, Scalar, View};
 use half::{bf16, f16};
 use num_complex::Complex;
 
@@ -23,15 +23,52 @@ pub fn clone(view: &View) -> Result<View> {
     cast(view, view.dtype)
 }
 
-/// The tensor itself where it is row-major, else a row-major copy.
-pub fn contiguous(view: &View) -> Result<View> {
-    if view.layout.is_contiguous() {
+/// As [`cast`], with the strides of a memory format; a copy even where nothing changes.
+///
+/// # Errors
+/// RuntimeError for another number of dimensions than the format has.
+pub fn cast_as(view: &View, dtype: DType, format: MemoryFormat) -> Result<View> {
+    let out = View::zeros_strided(view.sizes(), format.strides_like(&view.layout)?, dtype, view.device())?;
+    convert(&out, view, &view.layout)?;
+    Ok(out)
+}
+
+/// A row-major copy, whatever the original's strides; lazy bits are resolved.
+pub fn row_major(view: &View) -> Result<View> {
+    cast_as(view, view.dtype, MemoryFormat::Contiguous)
+}
+
+/// A copy of the whole storage, shown through the same layout; of an expanded tensor only a copy of what it shows.
+pub fn clone_storage(view: &View) -> Result<View> {
+    if view.layout.has_internal_overlap() {
+        return clone(view);
+    }
+    let elements = view.storage.nbytes() / view.dtype.itemsize();
+    let whole = clone(&view.with_layout(Layout::contiguous(&[elements as i64])))?;
+    Ok(View { layout: view.layout.clone(), ..whole })
+}
+
+/// `contiguous(memory_format)`: the tensor itself where the format describes it, else a copy in that format.
+///
+/// # Errors
+/// RuntimeError for another number of dimensions than the format has, and for a tensor that `preserve_format` would
+/// have to copy.
+pub fn contiguous_as(view: &View, format: MemoryFormat) -> Result<View> {
+    if format.describes(&view.layout) {
         return Ok(view.clone());
     }
-    let out = View::zeros(view.sizes(), view.dtype, view.device())?;
+    if format == MemoryFormat::Preserve {
+        bail!(RuntimeError, "preserve memory format is unsupported by the contiguous operator");
+    }
+    let out = View::zeros_strided(view.sizes(), format.strides(view.sizes())?, view.dtype, view.device())?;
     let out = View { conj: view.conj, neg: view.neg, ..out };
     convert(&out, view, &view.layout)?;
     Ok(out)
+}
+
+/// The tensor itself where it is row-major, else a row-major copy.
+pub fn contiguous(view: &View) -> Result<View> {
+    contiguous_as(view, MemoryFormat::Contiguous)
 }
 
 /// The tensor itself where its conjugate bit is clear, else a copy with the conjugation carried out.

@@ -2,8 +2,10 @@
 //! Follows <https://pytorch.org/docs/2.7/generated/torch.gather.html> and its neighbours. Unlike subscripts, most of these
 //! take no negative indices. Writing is in `scatter`.
 
+mod reduce;
 mod scatter;
 
+pub use reduce::{index_reduce_, scatter_reduce_};
 pub use scatter::{Scattered, index_add_, index_copy_, index_fill_, put_, scatter_, scatter_add_};
 
 use super::check::{Lacks, at, at_least_1d, by_width, lost, pick, resolved, size_at, size_or_one, supported};

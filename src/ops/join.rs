@@ -7,7 +7,7 @@ use super::view::{reshape, unsqueeze};
 use crate::bail;
 use crate::tensor::dtype::promote_types;
 use crate::tensor::layout::{Dims, contiguous_strides, show, wrap_dim};
-use crate::tensor::{Layout, Result, View};
+use crate::tensor::{Layout, MemoryFormat, Result, View};
 
 /// `torch.cat(tensors, dim)`. Sizes must agree but for `dim`; dtypes are promoted; an empty 1-d tensor is skipped,
 /// whatever the others' sizes.
@@ -36,7 +36,7 @@ pub fn cat(tensors: &[View], dim: i64) -> Result<View> {
     for tensor in rest {
         same_device(head, tensor)?;
     }
-    let out = View::zeros_strided(&sizes, joined_strides(tensors, &sizes), dtype, head.device())?;
+    let out = View::zeros_strided(&sizes, joined_strides(tensors, &sizes)?, dtype, head.device())?;
     let mut start = 0;
     for tensor in tensors.iter().filter(|tensor| !is_skipped(tensor)) {
         let end = start + tensor.sizes()[d];
@@ -67,46 +67,17 @@ fn check_sizes(model: &View, tensor: &View, dim: usize, position: usize) -> Resu
     Ok(())
 }
 
-/// Channels last if all tensors look like that, else row-major.
-fn joined_strides(tensors: &[View], sizes: &[i64]) -> Dims {
-    let ndim = sizes.len();
+/// In the format that the strides of all tensors suggest, if they agree, else row-major.
+fn joined_strides(tensors: &[View], sizes: &[i64]) -> Result<Dims> {
     // Lazy bits are written out before tensors are joined, and the copies may be laid out otherwise.
-    let looks_so = |tensor: &View| match tensor.conj || tensor.neg {
-        true => looks_channels_last(&Layout { strides: tensor.layout.like_strides(), ..tensor.layout.clone() }, ndim),
-        false => looks_channels_last(&tensor.layout, ndim),
+    let suggested = |tensor: &View| match tensor.conj || tensor.neg {
+        true => MemoryFormat::suggested(&Layout { strides: tensor.layout.like_strides(), ..tensor.layout.clone() }),
+        false => MemoryFormat::suggested(&tensor.layout),
     };
-    if !matches!(ndim, 4 | 5) || !tensors.iter().all(looks_so) {
-        return contiguous_strides(sizes);
-    }
-    let mut strides = Dims::from_elem(0, ndim);
-    let mut step = 1i64;
-    for d in channels_last_order(ndim) {
-        strides[d] = step;
-        step = step.saturating_mul(sizes[d]);
-    }
-    strides
-}
-
-/// Dimensions from the fastest to the slowest.
-fn channels_last_order(ndim: usize) -> impl Iterator<Item = usize> {
-    std::iter::once(1).chain((2..ndim).rev()).chain(std::iter::once(0))
-}
-
-/// Do the strides grow in the order of channels last? PyTorch's `suggest_memory_format`; sizes of 1 make many layouts
-/// ambiguous, and those count as row-major.
-fn looks_channels_last(layout: &Layout, ndim: usize) -> bool {
-    if layout.ndim() != ndim || layout.strides[1] == 0 {
-        return false;
-    }
-    let mut least = 0;
-    for d in channels_last_order(ndim) {
-        let (size, stride) = (layout.sizes[d], layout.strides[d]);
-        if size == 0 || stride < least || d == 0 && least == layout.strides[1] {
-            return false;
-        }
-        least = if size > 1 { stride.saturating_mul(size) } else { stride };
-    }
-    true
+    let mut formats = tensors.iter().filter(|tensor| tensor.ndim() == sizes.len()).map(suggested);
+    let format = formats.next().unwrap_or(MemoryFormat::Contiguous);
+    let agreed = formats.all(|other| other == format) && tensors.iter().all(|tensor| tensor.ndim() == sizes.len());
+    if agreed { format.strides(sizes) } else { Ok(contiguous_strides(sizes)) }
 }
 
 /// `torch.stack(tensors, dim)`: joins tensors of one size along a new dimension.

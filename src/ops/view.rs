@@ -3,11 +3,10 @@
 //! and error texts of each function.
 
 use super::check::{expanded, row_major_copy, size_at};
-use super::copy::copy_into;
 use crate::bail;
 use crate::tensor::layout::{Dims, contiguous_strides, infer_size, show, wrap_dim};
 use crate::tensor::tensor::check_bounds;
-use crate::tensor::{DType, Error, ErrorKind, Layout, Result, View};
+use crate::tensor::{DType, Error, Layout, Result, View};
 
 /// Adds a dimension of size 1 before position `dim`.
 pub fn unsqueeze(view: &View, dim: i64) -> Result<View> {
@@ -214,13 +213,20 @@ pub fn expand(view: &View, sizes: &[i64]) -> Result<View> {
 /// # Errors
 /// RuntimeError for lengths that differ, negative numbers and elements beyond the storage's end.
 pub fn as_strided(view: &View, sizes: &[i64], strides: &[i64], offset: Option<i64>) -> Result<View> {
-    let layout = Layout {
+    let mut layout = Layout {
         sizes: Dims::from_slice(sizes),
         strides: Dims::from_slice(strides),
         offset: offset.unwrap_or(view.layout.offset),
     };
-    if sizes.len() != strides.len() {
-        bail!(RuntimeError, "mismatch in length of strides and shape");
+    match (sizes.len(), strides.len()) {
+        (n, m) if n == m => {}
+        (n, m) if view.device().is_meta() => {
+            bail!(RuntimeError, "dimensionality of sizes ({n}) must match dimensionality of strides ({m})")
+        }
+        _ => bail!(RuntimeError, "mismatch in length of strides and shape"),
+    }
+    if view.device().is_meta() {
+        contiguous_where_negative(&mut layout);
     }
     refuse_negative_strides(&layout)?;
     let overflow = || Error::runtime("numel: integer multiplication overflow");
@@ -247,6 +253,17 @@ pub fn as_strided(view: &View, sizes: &[i64], strides: &[i64], offset: Option<i6
         return Err(overflow());
     }
     Ok(view.with_layout(layout))
+}
+
+/// What PyTorch makes of negative strides where no data would be read: the dimension lies just outside the next one.
+fn contiguous_where_negative(layout: &mut Layout) {
+    let mut inner = 1i64;
+    for (&size, stride) in layout.sizes.iter().zip(&mut layout.strides).rev() {
+        if *stride < 0 {
+            *stride = inner;
+        }
+        inner = stride.wrapping_mul(size.max(1));
+    }
 }
 
 fn refuse_negative_strides(layout: &Layout) -> Result<()> {
@@ -276,6 +293,18 @@ pub fn select(view: &View, dim: i64, index: i64) -> Result<View> {
     Ok(view.with_layout(view.layout.select(d, if index < 0 { index + size } else { index })))
 }
 
+/// `slice_copy`'s window: `start:end:step` of one dimension, by Python's rules.
+pub fn slice(view: &View, dim: i64, start: Option<i64>, end: Option<i64>, step: i64) -> Result<View> {
+    if view.ndim() == 0 {
+        bail!(IndexError, "slice() cannot be applied to a 0-dim tensor.");
+    }
+    let d = wrap_dim(dim, view.ndim())?;
+    if step <= 0 {
+        bail!(RuntimeError, "slice step must be positive");
+    }
+    Ok(view.with_layout(view.layout.slice(d, start, end, step)))
+}
+
 /// `length` elements of a dimension from `start` on; a negative start counts from the end.
 pub fn narrow(view: &View, dim: i64, start: i64, length: i64) -> Result<View> {
     if view.ndim() == 0 {
@@ -293,6 +322,26 @@ pub fn narrow(view: &View, dim: i64, start: i64, length: i64) -> Result<View> {
         bail!(RuntimeError, "start ({start}) + length ({length}) exceeds dimension size ({size}).");
     }
     Ok(view.with_layout(view.layout.slice(d, Some(start), Some(start + length), 1)))
+}
+
+/// What `narrow_copy` copies: [`narrow`], refused in its own words.
+pub fn narrow_copied(view: &View, dim: i64, start: i64, length: i64) -> Result<View> {
+    if view.device().is_meta() || view.ndim() == 0 || dim < 0 {
+        return narrow(view, dim, start, length);
+    }
+    if dim >= view.ndim() as i64 {
+        bail!(
+            RuntimeError,
+            "Expected dim < static_cast<int64_t>(self_sizes.size()) to be true, but got false.  (Could this error message \
+             be improved?  If so, please report an enhancement request to PyTorch.)"
+        );
+    }
+    let (_, size) = size_at(&view.layout, dim)?;
+    if length < 0 && (-size..=size).contains(&start) {
+        let start = if start < 0 { start + size } else { start };
+        bail!(RuntimeError, "start ({start}) + length ({length}) exceeds dimension size ({size}).");
+    }
+    narrow(view, dim, start, length)
 }
 
 /// The elements whose indices in `dim1` and `dim2` differ by `offset`, as a last dimension.
@@ -372,35 +421,6 @@ pub fn unflatten(view: &View, dim: i64, sizes: &[i64]) -> Result<View> {
     shape.remove(d);
     shape.insert_from_slice(d, &inferred);
     view.layout.view(&shape).map(|layout| view.with_layout(layout))
-}
-
-/// `contiguous(memory_format=torch.channels_last)` for 4 dimensions, `channels_last_3d` for 5 (`rank`): itself, or a copy
-/// whose second dimension has stride 1.
-///
-/// # Errors
-/// RuntimeError for another number of dimensions.
-pub fn channels_last(view: &View, rank: usize) -> Result<View> {
-    if view.ndim() != rank {
-        let name = if rank == 4 { "channels_last" } else { "channels_last_3d" };
-        return Err(Error::new(ErrorKind::RuntimeError, format!("required rank {rank} tensor to use {name} format")));
-    }
-    let fastest_first = std::iter::once(1).chain((2..rank).rev()).chain(std::iter::once(0));
-    let mut strides = Dims::from_elem(0, rank);
-    let mut step = 1i64;
-    let mut already = true;
-    for d in fastest_first {
-        strides[d] = step;
-        if view.sizes()[d] != 1 {
-            already &= view.strides()[d] == step;
-            step = step.saturating_mul(view.sizes()[d]);
-        }
-    }
-    if already {
-        return Ok(view.clone());
-    }
-    let out = View::zeros_strided(view.sizes(), strides, view.dtype, view.device())?;
-    copy_into(&out, view)?;
-    Ok(out)
 }
 
 #[cfg(test)]

@@ -116,6 +116,8 @@ fn attempt(
     bound.extend(method.cloned());
     let mut next = 0;
     let mut keywords_used = 0;
+    // A dimension's name, refused once everything else fits.
+    let mut named = None;
     for (i, param) in params.iter().enumerate() {
         if param.kind == Kind::Rest {
             bound.push(Value::tuple(given.iter().skip(next).cloned()));
@@ -146,7 +148,8 @@ fn attempt(
         } else {
             match accept(param, value) {
                 Accept::Yes if matches!(param.kind, Kind::Name | Kind::Names) => {
-                    return Err(name_not_found(value, bound.first()));
+                    named = Some(value);
+                    bound.push(value.clone());
                 }
                 Accept::Yes => bound.push(convert(signature.name, param, value)?),
                 Accept::No(_) if spread && next == 0 && keyword.is_none() && starts_as_ints(given) => {
@@ -170,7 +173,10 @@ fn attempt(
     if keywords_used < arguments.keywords.len() {
         return Ok(Err(Mismatch::Keywords));
     }
-    Ok(Ok(()))
+    match named {
+        Some(name) => Err(name_refused(signature.name, name, bound.first())),
+        None => Ok(Ok(())),
+    }
 }
 
 /// NumPy's spellings are accepted for three common keywords.
@@ -530,8 +536,28 @@ fn convert(name: &str, param: &Param, value: &Value) -> Result<Value> {
     })
 }
 
+/// Functions whose overload for a dimension's name is there to say that it does nothing.
+const NAMELESS: &[&str] = &[
+    "gather",
+    "index_add",
+    "index_copy",
+    "index_copy_",
+    "index_select",
+    "scatter",
+    "scatter_add",
+    "sort",
+    "squeeze_",
+];
+
 /// Dimensions have no names here, so none is ever found.
-fn name_not_found(value: &Value, this: Option<&Value>) -> Error {
+fn name_refused(function: &str, value: &Value, this: Option<&Value>) -> Error {
+    if NAMELESS.contains(&function) {
+        return Error::runtime(format!(
+            "{}: You passed a dimname (string) to this op in place of a dimension index but it does not yet support this \
+             behavior. Please pass a dimension index to work around this.",
+            function.trim_end_matches('_')
+        ));
+    }
     let name = match (value, value.sequence()) {
         (Value::Str(name), _) => name.to_string(),
         (_, Some(names)) => match names.first() {

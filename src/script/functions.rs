@@ -22,10 +22,14 @@ mod python;
 mod random;
 mod rearrange;
 mod reduce;
+mod scatter;
+mod splits;
 mod storages;
 mod tensors;
 mod typed_storages;
+mod view_copies;
 mod views;
+mod views_in_place;
 
 pub use create::index_tensor;
 pub use objects::module_value;
@@ -38,7 +42,10 @@ pub use typed_storages::{
 
 /// Modules a name may be reached through; `py` holds Python's builtins.
 pub const MODULES: &[&str] =
-    &["py", "array", "copy", "math", "linalg", "nn", "storage", "serialization", "testing", "special", "fft"];
+    &["py", "array", "copy", "math", "linalg", "nn", "storage", "serialization", "testing", "special", "fft", BELOW];
+
+/// `torch._VF`: what a function that PyTorch writes in Python hands on to.
+const BELOW: &str = "_VF";
 
 /// Every row of the table.
 const TABLES: &[&[Row]] = &[
@@ -62,6 +69,8 @@ const TABLES: &[&[Row]] = &[
     python::ROWS,
     random::ROWS,
     rearrange::ROWS,
+    scatter::ROWS,
+    splits::ROWS,
     reduce::ROWS,
     storages::ROWS,
     typed_storages::ROWS,
@@ -69,6 +78,8 @@ const TABLES: &[&[Row]] = &[
     typed_storages::LEGACY,
     tensors::ROWS,
     views::ROWS,
+    view_copies::ROWS,
+    views_in_place::ROWS,
 ];
 
 /// What a row's function looks like: bound arguments in, value out.
@@ -206,6 +217,10 @@ impl Registry {
             None => ("", signature.name),
         };
         let role = function.row.role;
+        if module == BELOW {
+            self.insert(name, Receiver::Module(BELOW), function, role == Role::Method);
+            return;
+        }
         if let (Role::Attribute | Role::Setter, Some(kind)) = (role, signature.receiver()) {
             let table = if role == Role::Setter { &mut self.setters } else { &mut self.attributes };
             table.entry(name).or_default().push((kind, function));
@@ -314,6 +329,15 @@ pub fn call(state: &State, overloads: &Overloads, receiver: Option<&Value>, argu
     let chosen = bind(overloads.name, signatures, receiver, overloads.parser, arguments, &mut args)?;
     let Some(function) = overloads.functions.get(chosen) else { bail!(TypeError, "no such overload") };
     invoke(state, function, args)
+}
+
+/// Calls what stands below a function written in Python; the first argument is its receiver.
+pub fn call_below(state: &State, name: &str, args: &[Value]) -> Result<Value> {
+    let overloads = [Receiver::Module(BELOW), Receiver::Module("")].into_iter().find_map(|r| state.registry.find(name, r));
+    let Some(overloads) = overloads else { bail!(AttributeError, "module 'torch' has no attribute '{name}'") };
+    let receiver = args.first().filter(|_| overloads.method);
+    let positional = args.iter().skip(usize::from(overloads.method)).cloned().collect();
+    call(state, overloads, receiver, &Arguments { positional, keywords: Vec::new() })
 }
 
 /// Runs a function on bound arguments: autograd around it, version counters after it.

@@ -2,6 +2,7 @@
 //! Numbers count elements. Names are PyTorch's (`infer_size`, `compute_stride`), so that both trees can be searched.
 
 use super::error::{Error, Result};
+use super::memory_format::MemoryFormat;
 use crate::bail;
 use smallvec::SmallVec;
 
@@ -180,7 +181,7 @@ impl Layout {
     }
 
     /// Contiguous when its dimensions are read in the order given (slowest last)?
-    fn is_contiguous_in(&self, fastest_first: &[usize]) -> bool {
+    pub(super) fn is_contiguous_in(&self, fastest_first: &[usize]) -> bool {
         let mut step = 1;
         for &d in fastest_first {
             if self.sizes[d] != 1 {
@@ -191,16 +192,6 @@ impl Layout {
             }
         }
         true
-    }
-
-    /// 4-d and stored as N, H, W, C?
-    pub fn is_channels_last(&self) -> bool {
-        self.ndim() == 4 && !self.sizes.contains(&0) && self.is_contiguous_in(&[1, 3, 2, 0])
-    }
-
-    /// 5-d and stored as N, D, H, W, C?
-    pub fn is_channels_last_3d(&self) -> bool {
-        self.ndim() == 5 && !self.sizes.contains(&0) && self.is_contiguous_in(&[1, 4, 3, 2, 0])
     }
 
     /// Every element at an address of its own, and no gaps, in whatever order of dimensions?
@@ -549,8 +540,10 @@ impl Layout {
             if original.iter().all(|l| l.is_contiguous()) {
                 return contiguous_strides(sizes);
             }
-            if original.iter().all(|l| l.is_channels_last()) {
-                return Self::dense_strides(sizes, &[1, 3, 2, 0]);
+            if original.iter().all(|l| MemoryFormat::ChannelsLast.describes(l))
+                && let Ok(strides) = MemoryFormat::ChannelsLast.strides(sizes)
+            {
+                return strides;
             }
             let alike = rest.iter().all(|l| l.strides == first.strides);
             if alike && original.iter().all(|l| l.is_non_overlapping_and_dense()) {

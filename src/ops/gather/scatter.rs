@@ -14,6 +14,7 @@ use crate::tensor::layout::{Dims, show, wrap_dim};
 use crate::tensor::memory::{get, set};
 use crate::tensor::tensor::check_bounds;
 use crate::tensor::{DType, Element, Error, ErrorKind, Layout, Result, Scalar, View, dispatch};
+use std::cmp::Ordering;
 
 /// What `scatter_` writes.
 #[derive(Clone, Copy)]
@@ -25,10 +26,37 @@ pub enum Scattered<'a> {
 
 /// How what is written joins what is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reduce {
+pub(super) enum Reduce {
     Replace,
     Add,
     Multiply,
+    Largest,
+    Smallest,
+}
+
+impl Reduce {
+    /// What becomes of the value that is there and the one that is written.
+    pub(super) fn join(self, there: Scalar, written: Scalar) -> Scalar {
+        match self {
+            Reduce::Replace => written,
+            Reduce::Add => sum(there, written),
+            Reduce::Multiply => product(there, written),
+            Reduce::Largest => extreme(there, written, Ordering::Less),
+            Reduce::Smallest => extreme(there, written, Ordering::Greater),
+        }
+    }
+}
+
+/// The second value where the first compares to it as told, else the first. A NaN stays.
+fn extreme(there: Scalar, written: Scalar, gives_way: Ordering) -> Scalar {
+    let order = match (there, written) {
+        (Scalar::Float(a), Scalar::Float(b)) if a.is_nan() || b.is_nan() => {
+            return if a.is_nan() { there } else { written };
+        }
+        (Scalar::Float(a), Scalar::Float(b)) => a.partial_cmp(&b),
+        _ => Some(there.to_i64().cmp(&written.to_i64())),
+    };
+    if order == Some(gives_way) { written } else { there }
 }
 
 /// `x.scatter_(dim, index, src, reduce)`: writes to the places that [`gather`] would read; `reduce` may be `add` or
@@ -41,14 +69,18 @@ pub fn scatter_(view: &View, dim: i64, index: &View, what: Scattered, reduce: Op
         Some("multiply") => Reduce::Multiply,
         Some(_) => bail!(RuntimeError, "reduce argument must be either add or multiply."),
     };
-    scatter(view, d, index, what, reduce)
+    let kernel = if what.source().is_some() { "scatter_gather_tensor_cpu" } else { "scatter_gather_scalar_cpu" };
+    scatter(view, d, index, what, reduce, kernel)
 }
 
 /// `x.scatter_add_(dim, index, src)`: adds to the places that [`gather`] would read.
 pub fn scatter_add_(view: &View, dim: i64, index: &View, source: &View) -> Result<()> {
     let d = check_scatter(view, dim, index, Scattered::Source(source))?;
-    scatter(view, d, index, Scattered::Source(source), Reduce::Add)
+    scatter(view, d, index, Scattered::Source(source), Reduce::Add, ADDING)
 }
+
+/// The kernel that adds, as errors name it.
+const ADDING: &str = "scatter_gather_tensor_cpu";
 
 impl<'a> Scattered<'a> {
     fn source(self) -> Option<&'a View> {
@@ -59,7 +91,8 @@ impl<'a> Scattered<'a> {
     }
 }
 
-fn check_scatter(view: &View, dim: i64, index: &View, what: Scattered) -> Result<usize> {
+/// What every scatter asks of its arguments; the dimension, counted from the front.
+pub(super) fn check_scatter(view: &View, dim: i64, index: &View, what: Scattered) -> Result<usize> {
     let d = wrap_dim(dim, view.ndim())?;
     if index.numel() != 0 && index.dtype != DType::Long {
         bail!(RuntimeError, "scatter(): Expected dtype int64 for index");
@@ -76,12 +109,19 @@ fn check_scatter(view: &View, dim: i64, index: &View, what: Scattered) -> Result
     Ok(d)
 }
 
-fn scatter(view: &View, d: usize, index: &View, what: Scattered, reduce: Reduce) -> Result<()> {
+/// Writes after the checks; `kernel` is whom a refused dtype hears of.
+pub(super) fn scatter(
+    view: &View,
+    d: usize,
+    index: &View,
+    what: Scattered,
+    reduce: Reduce,
+    kernel: &str,
+) -> Result<()> {
     let is_meta = |view: &View| view.device().is_meta();
     if index.numel() == 0 || is_meta(view) || is_meta(index) || what.source().is_some_and(is_meta) {
         return Ok(());
     }
-    let kernel = if what.source().is_some() { "scatter_gather_tensor_cpu" } else { "scatter_gather_scalar_cpu" };
     supported(kernel, view.dtype, Lacks::ComplexHalf)?;
     let sizes = at_least_1d(&index.layout).sizes;
     let (source, lines, unfit) = match what {
@@ -170,12 +210,11 @@ impl Scatter<'_> {
                 Ok(())
             });
         }
-        let join = if self.reduce == Reduce::Add { sum } else { product };
         dispatch!(view.dtype, T => {
             let to = to.typed::<T>();
             for (&write, read) in targets.iter().zip(self.lines.offsets()) {
                 let to = to.get(write).ok_or_else(lost)?;
-                set(to, T::store(join(get(to).load(), self.source.read(&from, read))));
+                set(to, T::store(self.reduce.join(get(to).load(), self.source.read(&from, read))));
             }
         });
         Ok(())
@@ -252,11 +291,21 @@ pub fn put_(view: &View, index: &View, source: &View, accumulate: bool) -> Resul
 
 /// `x.index_add_(dim, index, source, alpha)`: adds `alpha` times the source's slices to those the index names.
 pub fn index_add_(view: &View, dim: i64, index: &View, source: &View, alpha: Scalar) -> Result<()> {
+    let d = check_slices("index_add_", view, dim, index, source)?;
+    if [view, index, source].iter().any(|v| v.device().is_meta()) {
+        return Ok(());
+    }
+    add_slices(view, d, index, source, alpha)
+}
+
+/// What functions that join slices of a source with those an index names ask of their arguments; the dimension, counted
+/// from the front.
+pub(super) fn check_slices(function: &str, view: &View, dim: i64, index: &View, source: &View) -> Result<usize> {
     let d = wrap_dim(dim, view.ndim())?;
     if index.ndim() > 1 {
         bail!(
             IndexError,
-            "index_add_(): Index is supposed to be a vector, but got dim: {} with type: {} and size: {}",
+            "{function}(): Index is supposed to be a vector, but got dim: {} with type: {} and size: {}",
             index.ndim(),
             index.dtype.scalar_type(),
             show(index.sizes())
@@ -265,14 +314,14 @@ pub fn index_add_(view: &View, dim: i64, index: &View, source: &View, alpha: Sca
     if !matches!(index.dtype, DType::Long | DType::Int) {
         bail!(
             RuntimeError,
-            "index_add_(): Expected dtype int32/int64 for index but got: {}",
+            "{function}(): Expected dtype int32/int64 for index but got: {}",
             index.dtype.scalar_type()
         );
     }
     if view.dtype != source.dtype {
         bail!(
             RuntimeError,
-            "index_add_(): self ({}) and source ({}) must have the same scalar type",
+            "{function}(): self ({}) and source ({}) must have the same scalar type",
             view.dtype.scalar_type(),
             source.dtype.scalar_type()
         );
@@ -280,7 +329,7 @@ pub fn index_add_(view: &View, dim: i64, index: &View, source: &View, alpha: Sca
     if d != 0 && d >= source.ndim() {
         bail!(
             RuntimeError,
-            "index_add_(): Indexing dim {d} is out of bounds of the source tensor with dim {}",
+            "{function}(): Indexing dim {d} is out of bounds of the source tensor with dim {}",
             source.ndim()
         );
     }
@@ -288,7 +337,7 @@ pub fn index_add_(view: &View, dim: i64, index: &View, source: &View, alpha: Sca
         let (_, size) = size_at(&source.layout, d as i64)?;
         bail!(
             RuntimeError,
-            "index_add_(): Number of indices ({}) should be equal to source.size(dim): ({size}), for dim: {d}",
+            "{function}(): Number of indices ({}) should be equal to source.size(dim): ({size}), for dim: {d}",
             index.numel()
         );
     }
@@ -307,10 +356,7 @@ pub fn index_add_(view: &View, dim: i64, index: &View, source: &View, alpha: Sca
         );
     }
     writable(view, &[index, source])?;
-    if [view, index, source].iter().any(|v| v.device().is_meta()) {
-        return Ok(());
-    }
-    add_slices(view, d, index, source, alpha)
+    Ok(d)
 }
 
 fn add_slices(view: &View, d: usize, index: &View, source: &View, alpha: Scalar) -> Result<()> {
@@ -331,7 +377,7 @@ fn add_slices(view: &View, d: usize, index: &View, source: &View, alpha: Scalar)
             offset: index.layout.offset,
         };
         rows.strides[d] = index.strides().first().copied().unwrap_or(0);
-        return scatter(view, d, &index.with_layout(rows), Scattered::Source(source), Reduce::Add);
+        return scatter(view, d, &index.with_layout(rows), Scattered::Source(source), Reduce::Add, ADDING);
     }
     let size = size_or_one(&view.layout, d)?;
     let check = |i: i64| match (0..size).contains(&i) {

@@ -2,8 +2,9 @@
 
 use super::*;
 use crate::ops::check::testing::*;
+use crate::ops::copy::contiguous_as;
 use crate::ops::split::*;
-use crate::tensor::Device;
+use crate::tensor::{Device, MemoryFormat};
 use crate::tensor::tensor::complex;
 
 #[test]
@@ -284,17 +285,17 @@ fn reshaping_copies_where_it_must() {
         ),
         (
             "x.reshape(2, 3, 2, 2).contiguous(memory_format=torch.channels_last)",
-            line(&channels_last(&must(reshape(&x, &[2, 3, 2, 2])), 4)),
+            line(&contiguous_as(&must(reshape(&x, &[2, 3, 2, 2])), MemoryFormat::ChannelsLast)),
             "int64 [2, 3, 2, 2] (12,1,6,3) @0: 0 1 2 3 4 5 6 7 8 9 10 11",
         ),
         (
             "x.reshape(2, 1, 3, 4).contiguous(memory_format=torch.channels_last)",
-            line(&channels_last(&must(reshape(&x, &[2, 1, 3, 4])), 4)),
+            line(&contiguous_as(&must(reshape(&x, &[2, 1, 3, 4])), MemoryFormat::ChannelsLast)),
             "int64 [2, 1, 3, 4] (12,12,4,1) @0: 0 1 2 3 4 5 6 7 8 9 10 11",
         ),
         (
             "x.contiguous(memory_format=torch.channels_last_3d)",
-            line(&channels_last(&x, 5)),
+            line(&contiguous_as(&x, MemoryFormat::ChannelsLast3d)),
             "RuntimeError: required rank 5 tensor to use channels_last_3d format",
         ),
     ]);

@@ -173,21 +173,22 @@ fn convert(call: &mut Call, dtype: Option<DType>, device: Option<Device>, copy: 
     let view = call.view(0)?;
     let dtype = dtype.unwrap_or(view.dtype);
     let device = device.unwrap_or(view.device());
-    let contiguous = call.memory_format(format) == Some(MemoryFormat::Contiguous) && !view.layout.is_contiguous();
-    if dtype == view.dtype && device.kind == view.device().kind && !copy && !contiguous {
+    let format = call.memory_format(format).unwrap_or(MemoryFormat::Preserve);
+    let stays = format == MemoryFormat::Preserve || format == MemoryFormat::suggested(&view.layout);
+    if dtype == view.dtype && device.kind == view.device().kind && !copy && stays {
         return Ok(call.itself());
     }
     if device.kind != view.device().kind {
         if view.device().is_meta() {
             bail!(NotImplementedError, "Cannot copy out of meta tensor; no data!");
         }
-        return View::zeros_strided(view.sizes(), view.layout.like_strides(), dtype, device).map(Value::from);
+        let strides = format.strides_like(&view.layout)?;
+        return View::zeros_strided(view.sizes(), strides, dtype, device).map(Value::from);
     }
     if view.dtype.is_complex() && !dtype.is_complex() && dtype != DType::Bool {
         call.state.warn_once("UserWarning", "Casting complex values to real discards the imaginary part (Triggered internally at /pytorch/aten/src/ATen/native/Copy.cpp:307.)");
     }
-    let view = if contiguous { copy::contiguous(&view)? } else { view };
-    if dtype == view.dtype { copy::clone(&view).map(Value::from) } else { copy::cast(&view, dtype).map(Value::from) }
+    copy::cast_as(&view, dtype, format).map(Value::from)
 }
 
 fn type_(call: &mut Call) -> Result<Value> {

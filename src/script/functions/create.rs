@@ -3,7 +3,8 @@
 use super::{Call, Row, both, function, method};
 use crate::bail;
 use crate::ops::{copy, create};
-use crate::tensor::{DType, Device, Error, Result, Scalar, View};
+use crate::tensor::layout::{checked_numel, contiguous_strides};
+use crate::tensor::{DType, Device, Dims, Error, Result, Scalar, View};
 use crate::value::{MemoryFormat, TensorLayout, Value};
 use std::rc::Rc;
 
@@ -89,6 +90,11 @@ pub const ROWS: &[Row] = &[
         "empty_strided(int[] size, int[] stride, *, {factory}) -> Tensor",
         |c| create::empty_strided(&c.ints(0)?, &c.ints(1)?, dtype(c), device(c)?).map(Value::from),
         "An empty tensor with the given strides.",
+    ),
+    function(
+        "empty_permuted(int[] size, int[] physical_layout, *, {factory}) -> Tensor",
+        empty_permuted,
+        "An empty tensor whose dimensions lie in memory in the given order.",
     ),
     function(
         "eye(int n, *, Tensor? out=None, {factory}) -> Tensor",
@@ -201,19 +207,11 @@ pub const ROWS: &[Row] = &[
         "clone(Tensor self, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor",
         |c| {
             let view = c.view(0)?;
-            match c.memory_format(1) {
-                Some(MemoryFormat::Contiguous) => copy_of(&view, |v| v.layout.is_contiguous()),
-                _ => copy::clone(&view).map(Value::from),
-            }
+            copy::cast_as(&view, view.dtype, c.memory_format(1).unwrap_or(MemoryFormat::Preserve)).map(Value::from)
         },
         "A copy with memory of its own.",
     ),
 ];
-
-/// A copy that is contiguous even where `contiguous` would give the tensor itself.
-fn copy_of(view: &View, already: impl Fn(&View) -> bool) -> Result<Value> {
-    if already(view) { copy::clone(view).map(Value::from) } else { copy::contiguous(view).map(Value::from) }
-}
 
 fn dtype(call: &Call) -> DType {
     call.dtype_keyword().unwrap_or(call.state.default_dtype.get())
@@ -239,9 +237,54 @@ fn filled(call: &mut Call, value: Scalar) -> Result<Value> {
     let sizes = call.ints(0)?;
     let (dtype, device) = (dtype(call), device(call)?);
     match value {
+        Scalar::Int(0) if let Some(format) = memory_format(call) => {
+            if format == MemoryFormat::Preserve {
+                bail!(RuntimeError, "unsupported memory format Preserve");
+            }
+            checked_numel(&sizes)?;
+            View::zeros_strided(&sizes, format.strides(&sizes)?, dtype, device).map(Value::from)
+        }
         Scalar::Int(0) => View::zeros(&sizes, dtype, device).map(Value::from),
         value => create::full(&sizes, value, Some(dtype), dtype, device).map(Value::from),
     }
+}
+
+fn memory_format(call: &Call) -> Option<MemoryFormat> {
+    call.position("memory_format").and_then(|i| call.memory_format(i))
+}
+
+/// `torch.empty_permuted(size, physical_layout)`: dense, the dimensions in memory in the given order, slowest first.
+fn empty_permuted(call: &mut Call) -> Result<Value> {
+    let (sizes, order) = (call.ints(0)?, call.ints(1)?);
+    if sizes.len() != order.len() {
+        bail!(
+            RuntimeError,
+            "Number of dimensions in size does not match the length of the physical_layout; i.e. len(size) = {} is not \
+             equal to len(physical_layout) = {}",
+            sizes.len(),
+            order.len()
+        );
+    }
+    let mut dims: Vec<usize> = Vec::with_capacity(order.len());
+    for (i, &dim) in order.iter().enumerate() {
+        let Some(d) = usize::try_from(dim).ok().filter(|&d| d < sizes.len()) else {
+            bail!(
+                RuntimeError,
+                "Dimension out of range (expected to be between 0 and {}, but got {dim} at index {i}).  NB: negative dims \
+                 not currently supported; file an issue if you want it.",
+                sizes.len() as i64 - 1
+            );
+        };
+        if dims.contains(&d) {
+            bail!(RuntimeError, "Duplicate dim not allowed");
+        }
+        dims.push(d);
+    }
+    let physical: Dims = dims.iter().map(|&d| sizes[d]).collect();
+    checked_numel(&physical)?;
+    let mut strides = Dims::from_elem(0, sizes.len());
+    dims.iter().zip(contiguous_strides(&physical)).for_each(|(&d, stride)| strides[d] = stride);
+    View::zeros_strided(&sizes, strides, dtype(call), device(call)?).map(Value::from)
 }
 
 fn new_filled(call: &mut Call, sizes: usize, value: Scalar) -> Result<Value> {
@@ -260,13 +303,9 @@ fn like(call: &mut Call, value: Scalar) -> Result<Value> {
         Some(i) => call.opt_device(i)?,
         None => None,
     };
-    let format = call.position("memory_format").and_then(|i| call.memory_format(i));
-    let out = match format {
-        Some(MemoryFormat::Contiguous) => {
-            View::zeros(this.sizes(), call.dtype_keyword().unwrap_or(this.dtype), device.unwrap_or(this.device()))?
-        }
-        _ => create::zeros_like(&this, call.dtype_keyword(), device)?,
-    };
+    let strides = memory_format(call).unwrap_or(MemoryFormat::Preserve).strides_like(&this.layout)?;
+    let (dtype, device) = (call.dtype_keyword().unwrap_or(this.dtype), device.unwrap_or(this.device()));
+    let out = View::zeros_strided(this.sizes(), strides, dtype, device)?;
     if value != Scalar::Int(0) {
         copy::fill(&out, value)?;
     }

@@ -7,7 +7,8 @@ use super::{Call, Row, both, function, method};
 use crate::bail;
 use crate::ops::gather::{self, Scattered};
 use crate::ops::rearrange::{self as ops, Triangle};
-use crate::ops::{copy, join, mask, promote, sort};
+use crate::ops::{join, mask, promote, sort};
+use crate::script::warnings::{self, Writer};
 use crate::tensor::{Result, View};
 use crate::value::Value;
 
@@ -38,6 +39,11 @@ pub const ROWS: &[Row] = &[
         "tile(Tensor self, int[] dims) -> Tensor",
         |c| ops::tile(&c.view(0)?, &c.ints(1)?).map(Value::from),
         "Copies side by side, by NumPy's rules.",
+    ),
+    function(
+        "repeat_interleave.Tensor(Tensor repeats, *, int? output_size=None) -> Tensor",
+        |c| ops::repeated_positions(&c.view(0)?, c.opt_int(1)?).map(Value::from),
+        "Every position repeated its own number of times.",
     ),
     both(
         "repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, int? output_size=None) -> Tensor",
@@ -125,6 +131,16 @@ pub const ROWS: &[Row] = &[
         "The given indices of a dimension.",
     ),
     both(
+        "index_select.dimname(Tensor self, Dimname dim, Tensor index, *, Tensor? out=None) -> Tensor",
+        |c| Ok(c.itself()),
+        "The given indices of a named dimension.",
+    ),
+    both(
+        "gather.dimname(Tensor self, Dimname dim, Tensor index, *, bool sparse_grad=False, Tensor? out=None) -> Tensor",
+        |c| Ok(c.itself()),
+        "Elements picked along a named dimension.",
+    ),
+    both(
         "gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False, Tensor? out=None) -> Tensor",
         |c| gather::gather(&c.view(0)?, c.int(1)?, &c.view(2)?).map(Value::from),
         "Elements picked along a dimension.",
@@ -197,6 +213,11 @@ pub const ROWS: &[Row] = &[
         "Slices added to the given indices.",
     ),
     method(
+        "index_copy_.dimname(Tensor(a!) self, Dimname dim, Tensor index, Tensor source) -> Tensor(a!)",
+        |c| Ok(c.itself()),
+        "Slices copied along a named dimension.",
+    ),
+    method(
         "index_copy_(Tensor(a!) self, int dim, Tensor index, Tensor source) -> Tensor(a!)",
         |c| {
             gather::index_copy_(&c.view(0)?, c.int(1)?, &c.view(2)?, &c.view(3)?)?;
@@ -205,9 +226,30 @@ pub const ROWS: &[Row] = &[
         "Slices copied to the given indices.",
     ),
     method(
-        "index_fill_(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)",
+        "index_fill_.int_Tensor(Tensor(a!) self, int dim, Tensor index, Tensor value) -> Tensor(a!)",
+        |c| {
+            let value = mask::fill_value("index_fill_", &c.view(3)?)?;
+            warnings::expanded(c.state, Writer::IndexFill, &c.view(0)?);
+            gather::index_fill_(&c.view(0)?, c.int(1)?, &c.view(2)?, value)?;
+            Ok(c.itself())
+        },
+        "The given indices filled.",
+    ),
+    method(
+        "index_fill_.Dimname_Tensor(Tensor(a!) self, Dimname dim, Tensor index, Tensor value) -> Tensor(a!)",
+        |c| Ok(c.itself()),
+        "The given indices of a named dimension filled.",
+    ),
+    method(
+        "index_fill_.Dimname_Scalar(Tensor(a!) self, Dimname dim, Tensor index, Scalar value) -> Tensor(a!)",
+        |c| Ok(c.itself()),
+        "The given indices of a named dimension filled.",
+    ),
+    method(
+        "index_fill_.int_Scalar(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)",
         |c| {
             let value = c.scalar(3)?;
+            warnings::expanded(c.state, Writer::IndexFill, &c.view(0)?);
             gather::index_fill_(&c.view(0)?, c.int(1)?, &c.view(2)?, value)?;
             Ok(c.itself())
         },
@@ -217,6 +259,7 @@ pub const ROWS: &[Row] = &[
         "masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!)",
         |c| {
             let value = c.scalar(2)?;
+            warnings::expanded(c.state, Writer::MaskedFill, &c.view(0)?);
             mask::masked_fill_(&c.view(0)?, &c.view(1)?, value)?;
             Ok(c.itself())
         },
@@ -226,10 +269,19 @@ pub const ROWS: &[Row] = &[
         "masked_fill_.Tensor(Tensor(a!) self, Tensor mask, Tensor value) -> Tensor(a!)",
         |c| {
             let value = mask::fill_value("masked_fill_", &c.view(2)?)?;
+            warnings::expanded(c.state, Writer::MaskedFill, &c.view(0)?);
             mask::masked_fill_(&c.view(0)?, &c.view(1)?, value)?;
             Ok(c.itself())
         },
         "Filled where the mask is true.",
+    ),
+    both(
+        "masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor",
+        |c| {
+            let value = mask::fill_value("masked_fill_", &c.view(2)?)?;
+            mask::masked_fill(&c.view(0)?, &c.view(1)?, value).map(Value::from)
+        },
+        "A copy filled where the mask is true.",
     ),
     both(
         "masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor",
@@ -258,7 +310,12 @@ pub const ROWS: &[Row] = &[
         "A copy with another tensor's elements where the mask is true.",
     ),
     both(
-        "nonzero(Tensor self, *, bool as_tuple=False, Tensor? out=None) -> any",
+        "nonzero(Tensor self, *, Tensor? out=None) -> Tensor",
+        |c| mask::nonzero(&c.view(0)?).map(Value::from),
+        "Where the elements are not zero.",
+    ),
+    both(
+        "nonzero.as_tuple(Tensor self, *, bool as_tuple) -> any",
         |c| {
             if c.bool(1)? {
                 Ok(Value::tuple(mask::nonzero_columns(&c.view(0)?)?.into_iter().map(Value::from)))
@@ -286,6 +343,15 @@ pub const ROWS: &[Row] = &[
         },
         "Elements of one tensor or the other.",
     ),
+    // The row above takes numbers, too; this one is there so that overloads count as PyTorch's do.
+    function(
+        "where.ScalarOther(Tensor condition, Tensor input, Scalar other) -> Tensor",
+        |c| {
+            let condition = c.view(0)?;
+            choose(c, &condition, 1, 2)
+        },
+        "Elements of one tensor, or a number.",
+    ),
     method(
         "where.self(Tensor self, Tensor condition, Operand other) -> Tensor",
         |c| {
@@ -293,6 +359,14 @@ pub const ROWS: &[Row] = &[
             choose(c, &condition, 0, 2)
         },
         "Own elements, or the other's where the condition is false.",
+    ),
+    method(
+        "where.ScalarOther(Tensor self, Tensor condition, Scalar other) -> Tensor",
+        |c| {
+            let condition = c.view(1)?;
+            choose(c, &condition, 0, 2)
+        },
+        "Own elements, or a number where the condition is false.",
     ),
     both(
         "sort(Tensor self, int dim=-1, bool descending=False) -> any",
@@ -342,14 +416,10 @@ pub const ROWS: &[Row] = &[
         |c| join::atleast_3d(&c.view(0)?).and_then(|v| c.view_of(0, v)),
         "With at least three dimensions.",
     ),
-    both(
-        "narrow_copy(Tensor self, int dim, int start, int length) -> Tensor",
-        |c| copy::clone(&crate::ops::view::narrow(&c.view(0)?, c.int(1)?, c.int(2)?, c.int(3)?)?).map(Value::from),
-        "A copied run of indices of one dimension.",
-    ),
 ];
 
 fn scatter(call: &Call, what: Scattered, how: Option<&str>) -> Result<Value> {
+    super::scatter::warn_of_reduce(call, what, how);
     gather::scatter_(&call.view(0)?, call.int(1)?, &call.view(2)?, what, how)?;
     Ok(call.itself())
 }
@@ -363,6 +433,7 @@ fn choose(call: &Call, condition: &View, x: usize, y: usize) -> Result<Value> {
         Argument::Tensor(view) => Ok(view.clone()),
         Argument::Number(number) => View::scalar(*number, dtype),
     };
+    warnings::byte_condition(call.state, condition);
     mask::where_(condition, &tensor(&x)?, &tensor(&y)?, dtype).map(Value::from)
 }
 

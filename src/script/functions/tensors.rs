@@ -6,10 +6,11 @@ use crate::ops::{copy, index as gather};
 use crate::script::operators;
 use crate::script::state::State;
 use crate::script::subscript;
+use crate::script::warnings::{self, Writer};
 use crate::tensor::index::{Index, Resolved, resolve};
 use crate::tensor::layout::{contiguous_strides, wrap_dim};
 use crate::tensor::tensor::{out_of_bounds, storage_bytes};
-use crate::tensor::{DType, Dims, Error, Layout, Result, Scalar, Storage, Tensor, TypedStorage, View};
+use crate::tensor::{DType, Error, Layout, Result, Scalar, Storage, Tensor, TypedStorage, View};
 use crate::value::{MemoryFormat, Value, nested_list};
 use crate::{autograd, bail};
 
@@ -224,8 +225,12 @@ pub const ROWS: &[Row] = &[
     method(
         "resize_as_(Tensor self, Tensor the_template, *, MemoryFormat? memory_format=None) -> Tensor",
         |c| {
-            let sizes = Dims::from_slice(c.tensor(1)?.borrow().sizes());
-            resize_to(c, &sizes)
+            let template = c.tensor(1)?.borrow().layout.clone();
+            let format = match c.memory_format(2) {
+                Some(MemoryFormat::Preserve) => Some(MemoryFormat::suggested(&template)),
+                given => given,
+            };
+            resize_to(c, &template.sizes, format)
         },
         "Resized to the size of another tensor.",
     ),
@@ -252,17 +257,6 @@ pub const ROWS: &[Row] = &[
         |c| Ok(Value::Bool(matches!(c.value(0), Value::Storage(_) | Value::TypedStorage(_)))),
         "Is the value a storage?",
     ),
-    both(
-        "index_put_(Tensor(a!) self, any indices, Tensor values, bool accumulate=False) -> Tensor(a!)",
-        |c| {
-            let indices = subscript::indices(&c.value(1).sequence().map_or(c.value(1), Value::tuple))?;
-            let tensors =
-                indices.into_iter().map(|i| if let Index::Tensor(t) = i { Some(t) } else { None }).collect::<Vec<_>>();
-            gather::index_put_(&c.view(0)?, &tensors, &c.view(2)?, c.bool(3)?)?;
-            Ok(c.itself())
-        },
-        "Writes at subscripts given as tensors.",
-    ),
 ];
 
 fn checked_dim(view: &View, dim: i64) -> Result<usize> {
@@ -274,14 +268,8 @@ fn checked_dim(view: &View, dim: i64) -> Result<usize> {
 
 fn is_contiguous(call: &mut Call) -> Result<Value> {
     let view = call.tensor(0)?.borrow();
-    Ok(Value::Bool(match call.memory_format(1) {
-        Some(MemoryFormat::ChannelsLast) => view.layout.is_channels_last(),
-        Some(MemoryFormat::ChannelsLast3d) => view.layout.is_channels_last_3d(),
-        Some(MemoryFormat::Preserve) => {
-            bail!(RuntimeError, "preserve memory format is unsupported by the contiguous operator")
-        }
-        _ => view.layout.is_contiguous(),
-    }))
+    let format = call.memory_format(1).unwrap_or(MemoryFormat::Contiguous);
+    Ok(Value::Bool(format.describes(&view.layout)))
 }
 
 /// `len(tensor)`.
@@ -449,11 +437,10 @@ fn set_storage_layout(call: &mut Call) -> Result<Value> {
 }
 
 fn resize(call: &mut Call) -> Result<Value> {
-    let sizes = call.ints(1)?;
-    resize_to(call, &sizes)
+    resize_to(call, &call.ints(1)?, call.memory_format(2))
 }
 
-fn resize_to(call: &mut Call, sizes: &[i64]) -> Result<Value> {
+fn resize_to(call: &Call, sizes: &[i64], format: Option<MemoryFormat>) -> Result<Value> {
     let tensor = call.tensor(0)?;
     if tensor.requires_grad() {
         bail!(RuntimeError, "cannot resize variables that require grad");
@@ -462,8 +449,15 @@ fn resize_to(call: &mut Call, sizes: &[i64]) -> Result<Value> {
         bail!(RuntimeError, "numel: integer multiplication overflow");
     }
     let view = tensor.view();
+    let mut layout = Layout { offset: view.layout.offset, ..Layout::contiguous(sizes) };
     if view.sizes() != sizes {
-        let layout = Layout { offset: view.layout.offset, ..Layout::contiguous(sizes) };
+        show_layout(tensor, view.storage.clone(), layout.clone(), true)?;
+    }
+    if let Some(format) = format {
+        if format == MemoryFormat::Preserve {
+            bail!(RuntimeError, "Unsupported memory formatPreserve");
+        }
+        layout.strides = format.strides(sizes)?;
         show_layout(tensor, view.storage, layout, true)?;
     }
     Ok(call.itself())
@@ -472,6 +466,7 @@ fn resize_to(call: &mut Call, sizes: &[i64]) -> Result<Value> {
 /// `x[indices]`, and whether it had to be copied.
 pub fn subscript(state: &State, tensor: &Tensor, indices: &[Index]) -> Result<(Tensor, bool)> {
     let view = tensor.view();
+    warnings::byte_masks(state, index_tensors(indices));
     let (out, copied) = match resolve(&view, indices)? {
         Resolved::Basic(layout) if !matches!(indices, [Index::Bool(_)]) => {
             let selected = view.with_layout(layout);
@@ -498,6 +493,7 @@ pub fn assign(state: &State, tensor: &Tensor, indices: &[Index], value: &Value) 
     };
     let recorded =
         state.grad_enabled.get() && (tensor.requires_grad() || matches!(value, Value::Tensor(t) if t.requires_grad()));
+    warn_of_assignment(state, &view, indices, &source);
     let before = if recorded { Some(autograd::prepare_assignment(tensor)?) } else { None };
     gather::set(&view, indices, &source)?;
     tensor.bump_version();
@@ -505,6 +501,21 @@ pub fn assign(state: &State, tensor: &Tensor, indices: &[Index], value: &Value) 
         Some(before) => autograd::record_assignment(tensor, indices, value, before),
         None => Ok(()),
     }
+}
+
+/// Assignment by tensors or booleans is `index_put_`, or `masked_fill_` where one number goes where a mask says.
+fn warn_of_assignment(state: &State, view: &View, indices: &[Index], source: &View) {
+    warnings::byte_masks(state, index_tensors(indices));
+    if indices.iter().any(|index| matches!(index, Index::Tensor(_) | Index::Bool(_))) {
+        warnings::expanded(state, Writer::IndexPut, view);
+        if source.numel() == 1 && index_tensors(indices).any(|index| index.dtype == DType::Bool) {
+            warnings::expanded(state, Writer::MaskedFill, view);
+        }
+    }
+}
+
+fn index_tensors(indices: &[Index]) -> impl Iterator<Item = &View> {
+    indices.iter().filter_map(|index| if let Index::Tensor(tensor) = index { Some(tensor) } else { None })
 }
 
 /// The dtype in which a number waits to be written: one that keeps the range check of the target meaningful.

@@ -2,9 +2,10 @@
 
 use super::{Call, Row, attribute, both, function, method};
 use crate::bail;
-use crate::ops::split::{self, Along};
 use crate::ops::{copy, view as ops};
-use crate::tensor::{Dims, Error, Result, View};
+use crate::script::{operators, warnings};
+use crate::tensor::layout::broadcast_sizes;
+use crate::tensor::{Dims, Error, Layout, Result, Tensor, View};
 use crate::value::{MemoryFormat, Value};
 
 pub const ROWS: &[Row] = &[
@@ -130,12 +131,27 @@ pub const ROWS: &[Row] = &[
     ),
     both("squeeze.dimname(Tensor(a) self, Dimname dim) -> Tensor(a)", |c| Ok(c.itself()), "A named dimension removed."),
     both(
+        "flatten.named_out_dim(Tensor(a) self, int start_dim, int end_dim, Dimname out_dim) -> Tensor(a)",
+        |c| Ok(c.itself()),
+        "A range of dimensions merged into a named one.",
+    ),
+    both(
         "flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)",
         |c| {
             let v = ops::flatten(&c.view(0)?, c.int(1)?, c.int(2)?)?;
             view_or_copy(c, v)
         },
         "A range of dimensions merged into one.",
+    ),
+    both(
+        "flatten.using_names(Tensor(a) self, Dimname start_dim, Dimname end_dim, Dimname out_dim) -> Tensor(a)",
+        |c| Ok(c.itself()),
+        "A range of named dimensions merged into one.",
+    ),
+    both(
+        "flatten.DimnameList(Tensor(a) self, Dimname[] dims, Dimname out_dim) -> Tensor(a)",
+        |c| Ok(c.itself()),
+        "Named dimensions merged into one.",
     ),
     both(
         "ravel(Tensor(a) self) -> Tensor(a)",
@@ -145,14 +161,20 @@ pub const ROWS: &[Row] = &[
         },
         "All elements in one dimension.",
     ),
-    both(
-        "unflatten.int(Tensor(a) self, int dim, int[] sizes) -> Tensor(a)",
-        |c| {
-            let v = ops::unflatten(&c.view(0)?, c.int(1)?, &c.ints(2)?)?;
-            c.view_of(0, v)
-        },
-        "One dimension split into several.",
+    function(
+        "unflatten.Dimname(Tensor(a) self, Dimname dim, int[] sizes, Dimname[] names) -> Tensor(a)",
+        |c| Ok(c.itself()),
+        "One named dimension split into several.",
     ),
+    function("unflatten.int(Tensor(a) self, int dim, int[] sizes) -> Tensor(a)", unflatten, UNFLATTEN),
+    // The method is written in Python and hands on to these.
+    method(
+        "_VF.unflatten.Dimname(Tensor(a) self, Dimname dim, int[] sizes, Dimname[] names) -> Tensor(a)",
+        |c| Ok(c.itself()),
+        "One named dimension split into several.",
+    ),
+    method("_VF.unflatten.int(Tensor(a) self, int dim, int[] sizes) -> Tensor(a)", unflatten, UNFLATTEN),
+    method("unflatten(Tensor self, any dim, any sizes) -> any", unflatten_by_sizes, UNFLATTEN).python("Tensor.unflatten"),
     method(
         "expand(Tensor(a) self, int[] size, *, bool implicit=False) -> Tensor(a)",
         |c| expand(c, c.ints(1)?),
@@ -163,6 +185,24 @@ pub const ROWS: &[Row] = &[
         |c| expand(c, Dims::from_slice(c.tensor(1)?.borrow().sizes())),
         "Expanded to the size of another tensor.",
     ),
+    function(
+        "broadcast_tensors(any[] tensors) -> any",
+        broadcast_tensors,
+        "Tensors expanded to the size they broadcast to.",
+    )
+    .python("broadcast_tensors"),
+    function(
+        "broadcast_shapes(any[] shapes) -> Size",
+        broadcast_shapes,
+        "The size that tensors of these sizes broadcast to.",
+    )
+    .python("broadcast_shapes"),
+    method(
+        "dim_order(Tensor self, *, any ambiguity_check=False) -> any",
+        dim_order,
+        "The dimensions as they lie in memory, slowest first.",
+    )
+    .python("Tensor.dim_order"),
     both(
         "broadcast_to(Tensor(a) self, int[] size) -> Tensor(a)",
         |c| expand(c, c.ints(1)?),
@@ -179,7 +219,11 @@ pub const ROWS: &[Row] = &[
     both(
         "narrow.Tensor(Tensor(a) self, int dim, Tensor start, int length) -> Tensor(a)",
         |c| {
-            let start = c.view(2)?.item()?.to_i64();
+            let start = c.view(2)?;
+            if start.ndim() != 0 || !start.dtype.is_integral(false) {
+                bail!(RuntimeError, "start must be an 0-dim integral Tensor.");
+            }
+            let start = start.item()?.to_i64();
             let v = ops::narrow(&c.view(0)?, c.int(1)?, start, c.int(3)?)?;
             c.view_of(0, v)
         },
@@ -197,6 +241,11 @@ pub const ROWS: &[Row] = &[
             c.view_of(0, v)
         },
         "One index of one dimension.",
+    ),
+    both(
+        "diagonal.Dimname(Tensor(a) self, *, Dimname outdim, Dimname dim1, Dimname dim2, int offset=0) -> Tensor(a)",
+        |c| Ok(c.itself()),
+        "A diagonal of named dimensions.",
     ),
     both(
         "diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)",
@@ -223,88 +272,9 @@ pub const ROWS: &[Row] = &[
         "Any window of the storage, by size, stride and offset.",
     ),
     both(
-        "split.Tensor(Tensor(a) self, int split_size, int dim=0) -> Tensor(a)[]",
-        |c| {
-            let parts = split::split(&c.view(0)?, c.int(1)?, c.int(2)?)?;
-            views_of(c, parts)
-        },
-        "Chunks of one size.",
-    ),
-    both(
-        "split.sizes(Tensor(a) self, int[] split_size, int dim=0) -> Tensor(a)[]",
-        |c| {
-            let parts = split::split_with_sizes(&c.view(0)?, &c.ints(1)?, c.int(2)?)?;
-            views_of(c, parts)
-        },
-        "Chunks of the given sizes.",
-    ),
-    both(
-        "split_with_sizes(Tensor(a) self, int[] split_sizes, int dim=0) -> Tensor(a)[]",
-        |c| {
-            let parts = split::split_with_sizes(&c.view(0)?, &c.ints(1)?, c.int(2)?)?;
-            views_of(c, parts)
-        },
-        "Chunks of the given sizes.",
-    ),
-    both(
-        "chunk(Tensor(a) self, int chunks, int dim=0) -> Tensor(a)[]",
-        |c| {
-            let parts = split::chunk(&c.view(0)?, c.int(1)?, c.int(2)?)?;
-            views_of(c, parts)
-        },
-        "At most so many chunks.",
-    ),
-    both(
-        "tensor_split.indices(Tensor(a) self, int[] indices, int dim=0) -> Tensor(a)[]",
-        |c| {
-            let parts = split::tensor_split_indices(&c.view(0)?, &c.ints(1)?, c.int(2)?)?;
-            views_of(c, parts)
-        },
-        "Chunks between the given indices.",
-    ),
-    both(
-        "tensor_split.sections(Tensor(a) self, int sections, int dim=0) -> Tensor(a)[]",
-        |c| {
-            let parts = split::tensor_split_sections(&c.view(0)?, c.int(1)?, c.int(2)?)?;
-            views_of(c, parts)
-        },
-        "Nearly equal chunks.",
-    ),
-    both(
-        "hsplit.int(Tensor(a) self, int sections) -> Tensor(a)[]",
-        |c| {
-            let parts = Along::H.split_sections(&c.view(0)?, c.int(1)?)?;
-            views_of(c, parts)
-        },
-        "Chunks along the columns.",
-    ),
-    both(
-        "vsplit.int(Tensor(a) self, int sections) -> Tensor(a)[]",
-        |c| {
-            let parts = Along::V.split_sections(&c.view(0)?, c.int(1)?)?;
-            views_of(c, parts)
-        },
-        "Chunks along the rows.",
-    ),
-    both(
-        "dsplit.int(Tensor(a) self, int sections) -> Tensor(a)[]",
-        |c| {
-            let parts = Along::D.split_sections(&c.view(0)?, c.int(1)?)?;
-            views_of(c, parts)
-        },
-        "Chunks along the depth.",
-    ),
-    both(
-        "unbind.int(Tensor(a) self, int dim=0) -> Tensor(a)[]",
-        |c| {
-            let parts = split::unbind(&c.view(0)?, c.int(1)?)?;
-            views_of(c, parts)
-        },
-        "One view for every index of a dimension.",
-    ),
-    both(
         "adjoint(Tensor(a) self) -> Tensor(a)",
         |c| {
+            warnings::transposed_number(c.state, "adjoint()", &c.view(0)?);
             let v = ops::adjoint(&c.view(0)?, "adjoint()")?;
             c.view_of(0, v)
         },
@@ -313,9 +283,7 @@ pub const ROWS: &[Row] = &[
     attribute(
         "T(Tensor(a) self) -> Tensor(a)",
         |c| {
-            if c.tensor(0)?.borrow().ndim() != 2 {
-                c.state.warn_once("UserWarning", "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will throw an error in a future release. Consider `x.mT` to transpose batches of matrices or `x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor. (Triggered internally at /pytorch/aten/src/ATen/native/TensorShape.cpp:4413.)");
-            }
+            warnings::reversed(c.state, &c.view(0)?);
             let v = ops::numpy_t(&c.view(0)?);
             c.view_of(0, v)
         },
@@ -324,6 +292,7 @@ pub const ROWS: &[Row] = &[
     attribute(
         "mT(Tensor(a) self) -> Tensor(a)",
         |c| {
+            warnings::transposed_number(c.state, "mT", &c.view(0)?);
             let v = ops::matrix_t(&c.view(0)?)?;
             c.view_of(0, v)
         },
@@ -332,6 +301,7 @@ pub const ROWS: &[Row] = &[
     attribute(
         "H(Tensor(a) self) -> Tensor(a)",
         |c| {
+            warnings::transposed_number(c.state, "H", &c.view(0)?);
             let v = ops::matrix_h(&c.view(0)?)?;
             c.view_of(0, v)
         },
@@ -340,6 +310,7 @@ pub const ROWS: &[Row] = &[
     attribute(
         "mH(Tensor(a) self) -> Tensor(a)",
         |c| {
+            warnings::transposed_number(c.state, "mH", &c.view(0)?);
             let v = ops::adjoint(&c.view(0)?, "mH")?;
             c.view_of(0, v)
         },
@@ -409,6 +380,114 @@ pub const ROWS: &[Row] = &[
     ),
 ];
 
+const UNFLATTEN: &str = "One dimension split into several.";
+
+fn unflatten(call: &mut Call) -> Result<Value> {
+    let view = ops::unflatten(&call.view(0)?, call.int(1)?, &call.ints(2)?)?;
+    call.view_of(0, view)
+}
+
+/// `x.unflatten(dim, sizes)`, where sizes may come with names.
+fn unflatten_by_sizes(call: &mut Call) -> Result<Value> {
+    let (this, dim, sizes) = (call.value(0), call.value(1), call.value(2));
+    if !operators::truth(&sizes)? {
+        bail!(RuntimeError, "unflatten: sizes must be non-empty");
+    }
+    let pairs: Option<Vec<Value>> = match &sizes {
+        Value::List(items) | Value::Tuple(items)
+            if matches!(items.first(), Some(Value::List(_) | Value::Tuple(_))) =>
+        {
+            Some(items.to_vec())
+        }
+        _ => None,
+    };
+    let Some(pairs) = pairs else { return super::call_below(call.state, "unflatten", &[this, dim, sizes]) };
+    let part = |k: usize| Value::tuple(pairs.iter().filter_map(|pair| pair.sequence()?.get(k).cloned()));
+    super::call_below(call.state, "unflatten", &[this, dim, part(1), part(0)])
+}
+
+fn broadcast_tensors(call: &mut Call) -> Result<Value> {
+    let items = call.value(0).sequence().unwrap_or_default();
+    let mut tensors = Vec::with_capacity(items.len());
+    for (i, item) in items.iter().enumerate() {
+        match item {
+            Value::Tensor(tensor) => tensors.push(tensor),
+            other => bail!(TypeError, "expected Tensor as element {i} in argument 0, but got {}", other.type_name()),
+        }
+    }
+    let sizes = tensors.iter().try_fold(Dims::new(), |sizes, t| broadcast_sizes(&sizes, t.borrow().sizes()))?;
+    let expand = |tensor: &&Tensor| operators::call_on(call.state, "expand", &Value::Tensor((*tensor).clone()), &[Value::Size(sizes.clone())]);
+    Ok(Value::tuple(tensors.iter().map(expand).collect::<Result<Vec<_>>>()?))
+}
+
+/// `torch.broadcast_shapes(*shapes)`, with the words of the Python it is written in.
+fn broadcast_shapes(call: &mut Call) -> Result<Value> {
+    let mut sizes: Vec<i64> = Vec::new();
+    for shape in call.value(0).sequence().unwrap_or_default() {
+        let shape: Vec<i64> = match &shape {
+            Value::Int(size) => vec![*size],
+            Value::List(_) | Value::Tuple(_) | Value::Size(_) => ints_of(&shape)?,
+            other => bail!(
+                RuntimeError,
+                "('Input shapes should be of type ints, a tuple of ints, or a list of ints, got ', {})",
+                call.state.repr(other)?
+            ),
+        };
+        if let Some(negative) = shape.iter().find(|&&size| size < 0) {
+            bail!(RuntimeError, "Trying to create tensor with negative dimension ({negative}): ({negative})");
+        }
+        sizes.splice(0..0, std::iter::repeat_n(1, shape.len().saturating_sub(sizes.len())));
+        for (wide, &size) in sizes.iter_mut().rev().zip(shape.iter().rev()) {
+            if size != 1 && *wide != 1 && size != *wide {
+                bail!(RuntimeError, "Shape mismatch: objects cannot be broadcast to a single shape");
+            }
+            if size != 1 {
+                *wide = size;
+            }
+        }
+    }
+    Ok(Value::size(&sizes))
+}
+
+fn ints_of(shape: &Value) -> Result<Vec<i64>> {
+    let number = |(i, item): (usize, Value)| match item {
+        Value::Int(size) => Ok(size),
+        other => bail!(TypeError, "torch.Size() takes an iterable of 'int' (item {i} is '{}')", other.type_name()),
+    };
+    shape.sequence().unwrap_or_default().into_iter().enumerate().map(number).collect()
+}
+
+/// `dim_order(ambiguity_check)`.
+fn dim_order(call: &mut Call) -> Result<Value> {
+    let layout = call.view(0)?.layout;
+    let (check, formats) = match call.value(1) {
+        Value::Bool(check) => (check, Vec::new()),
+        Value::List(items) => (true, items.to_vec()),
+        _ => (true, vec![Value::None]),
+    };
+    let mut fitting = 0;
+    for format in formats {
+        let Value::MemoryFormat(format) = format else {
+            bail!(TypeError, "The ambiguity_check argument must be a bool or a list of memory formats.");
+        };
+        fitting += usize::from(format.describes(&layout));
+    }
+    let ambiguous = layout.sizes.contains(&1) || layout.strides.windows(2).any(|pair| pair[0] == pair[1]);
+    if check && ambiguous && fitting != 1 {
+        bail!(
+            RuntimeError,
+            "The tensor does not have unique dim order, or cannot map to exact one of the given memory formats."
+        );
+    }
+    let order: Vec<i64> = if layout.is_contiguous() {
+        (0..layout.ndim() as i64).collect()
+    } else {
+        let fastest_first = Layout::iteration_order(&layout.sizes, &[&layout.strides]);
+        fastest_first.into_iter().rev().map(|d| d as i64).collect()
+    };
+    Ok(Value::ints(&order))
+}
+
 fn view(call: &mut Call) -> Result<Value> {
     let tensor = call.tensor(0)?;
     let layout = match call.args.get(1) {
@@ -419,7 +498,7 @@ fn view(call: &mut Call) -> Result<Value> {
 }
 
 /// The receiver's storage and dtype under another layout.
-fn same_view(call: &Call, layout: crate::tensor::Layout) -> Result<Value> {
+fn same_view(call: &Call, layout: Layout) -> Result<Value> {
     let view = call.tensor(0)?.borrow().with_layout(layout);
     call.view_of(0, view)
 }
@@ -432,11 +511,6 @@ fn view_or_copy(call: &Call, view: View) -> Result<Value> {
         return Ok(call.itself());
     }
     if shares { call.view_of(0, view) } else { Ok(view.into()) }
-}
-
-fn views_of(call: &Call, views: Vec<View>) -> Result<Value> {
-    let this = call.tensor(0)?;
-    Ok(Value::tuple(views.into_iter().map(|v| Value::Tensor(this.new_view(v)))))
 }
 
 fn transpose(call: &mut Call) -> Result<Value> {
@@ -477,15 +551,9 @@ fn imag(call: &mut Call) -> Result<Value> {
 
 fn contiguous(call: &mut Call) -> Result<Value> {
     let view = call.view(0)?;
-    match call.memory_format(1) {
-        Some(MemoryFormat::Preserve) => {
-            bail!(RuntimeError, "preserve memory format is unsupported by the contiguous operator")
-        }
-        Some(format @ (MemoryFormat::ChannelsLast | MemoryFormat::ChannelsLast3d)) => {
-            let out = ops::channels_last(&view, if format == MemoryFormat::ChannelsLast { 4 } else { 5 })?;
-            if out.storage == view.storage { Ok(call.itself()) } else { Ok(out.into()) }
-        }
-        _ if view.layout.is_contiguous() => Ok(call.itself()),
-        _ => copy::contiguous(&view).map(Value::from),
+    let format = call.memory_format(1).unwrap_or(MemoryFormat::Contiguous);
+    if format.describes(&view.layout) {
+        return Ok(call.itself());
     }
+    copy::contiguous_as(&view, format).map(Value::from)
 }

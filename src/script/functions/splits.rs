@@ -1,0 +1,160 @@
+//! Cutting a tensor into views along one dimension. Follows <https://pytorch.org/docs/2.7/generated/torch.tensor_split.html>
+//! and its neighbours.
+
+use super::{Call, Row, both, function, method};
+use crate::bail;
+use crate::ops::split::{self, Along};
+use crate::tensor::{DType, Dims, Result, View};
+use crate::value::Value;
+
+pub const ROWS: &[Row] = &[
+    // `split` is written in Python and hands on to these.
+    function(
+        "_VF.split.Tensor(Tensor(a) self, int split_size, int dim=0) -> Tensor(a)[]",
+        |c| views_of(c, split::split(&c.view(0)?, c.int(1)?, c.int(2)?)),
+        "Chunks of one size.",
+    ),
+    function(
+        "_VF.split.sizes(Tensor(a) self, int[] split_size, int dim=0) -> Tensor(a)[]",
+        |c| views_of(c, split::split_with_sizes(&c.view(0)?, &c.ints(1)?, c.int(2)?)),
+        "Chunks of the given sizes.",
+    ),
+    method("split(Tensor self, any split_size, any dim=0) -> any", split_, "Chunks of one size, or of the given sizes.")
+        .python("Tensor.split"),
+    function(
+        "split(any tensor, any split_size_or_sections, any dim=0) -> any",
+        split_,
+        "Chunks of one size, or of the given sizes.",
+    )
+    .python("split"),
+    both(
+        "split_with_sizes(Tensor(a) self, int[] split_sizes, int dim=0) -> Tensor(a)[]",
+        |c| views_of(c, split::split_with_sizes(&c.view(0)?, &c.ints(1)?, c.int(2)?)),
+        "Chunks of the given sizes.",
+    ),
+    both(
+        "chunk(Tensor(a) self, int chunks, int dim=0) -> Tensor(a)[]",
+        |c| views_of(c, split::chunk(&c.view(0)?, c.int(1)?, c.int(2)?)),
+        "At most so many chunks.",
+    ),
+    both(
+        "unsafe_split.Tensor(Tensor self, int split_size, int dim=0) -> Tensor[]",
+        |c| apart(split::split(&c.view(0)?, c.int(1)?, c.int(2)?)),
+        "Chunks of one size that are not known to be views.",
+    ),
+    both(
+        "unsafe_split_with_sizes(Tensor self, int[] split_sizes, int dim=0) -> Tensor[]",
+        |c| apart(split::split_with_sizes(&c.view(0)?, &c.ints(1)?, c.int(2)?)),
+        "Chunks of the given sizes that are not known to be views.",
+    ),
+    both(
+        "unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]",
+        |c| apart(split::chunk(&c.view(0)?, c.int(1)?, c.int(2)?)),
+        "At most so many chunks that are not known to be views.",
+    ),
+    both(
+        "tensor_split.indices(Tensor(a) self, int[] indices, int dim=0) -> Tensor(a)[]",
+        |c| views_of(c, split::tensor_split_indices(&c.view(0)?, &c.ints(1)?, c.int(2)?)),
+        "Chunks between the given indices.",
+    ),
+    both(
+        "tensor_split.tensor_indices_or_sections(Tensor(a) self, Tensor tensor_indices_or_sections, int dim=0) -> Tensor(a)[]",
+        tensor_split_by_tensor,
+        "Nearly equal chunks, or chunks between indices, as a tensor says.",
+    ),
+    both(
+        "tensor_split.sections(Tensor(a) self, int sections, int dim=0) -> Tensor(a)[]",
+        |c| views_of(c, split::tensor_split_sections(&c.view(0)?, c.int(1)?, c.int(2)?)),
+        "Nearly equal chunks.",
+    ),
+    both(
+        "hsplit.int(Tensor(a) self, int sections) -> Tensor(a)[]",
+        |c| views_of(c, Along::H.split_sections(&c.view(0)?, c.int(1)?)),
+        "Chunks along the columns.",
+    ),
+    both(
+        "hsplit.array(Tensor(a) self, int[] indices) -> Tensor(a)[]",
+        |c| views_of(c, Along::H.split_indices(&c.view(0)?, &c.ints(1)?)),
+        "Chunks along the columns, between the given indices.",
+    ),
+    both(
+        "vsplit.int(Tensor(a) self, int sections) -> Tensor(a)[]",
+        |c| views_of(c, Along::V.split_sections(&c.view(0)?, c.int(1)?)),
+        "Chunks along the rows.",
+    ),
+    both(
+        "vsplit.array(Tensor(a) self, int[] indices) -> Tensor(a)[]",
+        |c| views_of(c, Along::V.split_indices(&c.view(0)?, &c.ints(1)?)),
+        "Chunks along the rows, between the given indices.",
+    ),
+    both(
+        "dsplit.int(Tensor(a) self, int sections) -> Tensor(a)[]",
+        |c| views_of(c, Along::D.split_sections(&c.view(0)?, c.int(1)?)),
+        "Chunks along the depth.",
+    ),
+    both(
+        "dsplit.array(Tensor(a) self, int[] indices) -> Tensor(a)[]",
+        |c| views_of(c, Along::D.split_indices(&c.view(0)?, &c.ints(1)?)),
+        "Chunks along the depth, between the given indices.",
+    ),
+    both(
+        "unbind.int(Tensor(a) self, int dim=0) -> Tensor(a)[]",
+        |c| views_of(c, split::unbind(&c.view(0)?, c.int(1)?)),
+        "One view for every index of a dimension.",
+    ),
+    both(
+        "unbind.Dimname(Tensor(a) self, Dimname dim) -> Tensor(a)[]",
+        |c| Ok(c.itself()),
+        "One view for every index of a named dimension.",
+    ),
+];
+
+fn views_of(call: &Call, views: Result<Vec<View>>) -> Result<Value> {
+    let this = call.tensor(0)?;
+    Ok(Value::tuple(views?.into_iter().map(|view| Value::Tensor(this.new_view(view)))))
+}
+
+/// Tensors that share the storage without being known as views.
+fn apart(views: Result<Vec<View>>) -> Result<Value> {
+    Ok(Value::tuple(views?.into_iter().map(Value::from)))
+}
+
+fn split_(call: &mut Call) -> Result<Value> {
+    let this = call.value(0);
+    if !matches!(this, Value::Tensor(_)) {
+        bail!(AttributeError, "'{}' object has no attribute 'split'", this.type_name());
+    }
+    // A tensor of one element counts as its number.
+    let size = match call.value(1) {
+        Value::Tensor(t) if t.borrow().numel() == 1 => Value::Int(t.borrow().item()?.to_i64()),
+        other => other,
+    };
+    let name = if matches!(size, Value::Int(_) | Value::Bool(_)) { "split" } else { "split_with_sizes" };
+    super::call_below(call.state, name, &[this, size, call.value(2)])
+}
+
+fn tensor_split_by_tensor(call: &mut Call) -> Result<Value> {
+    let (view, places, dim) = (call.view(0)?, call.view(1)?, call.int(2)?);
+    if places.device().is_meta() {
+        bail!(RuntimeError, "tensor_split expected tensor_indices_or_sections to be on cpu, but it's on meta");
+    }
+    if places.dtype != DType::Long {
+        bail!(
+            RuntimeError,
+            "tensor_split expected tensor_indices_or_sections to have dtype of long, but got {}",
+            places.dtype.scalar_type()
+        );
+    }
+    match places.ndim() {
+        0 => views_of(call, split::tensor_split_sections(&view, places.item()?.to_i64(), dim)),
+        1 => {
+            let indices: Dims = places.scalars()?.into_iter().map(|index| index.to_i64()).collect();
+            views_of(call, split::tensor_split_indices(&view, &indices, dim))
+        }
+        ndim => bail!(
+            RuntimeError,
+            "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, but got \
+             a tensor with {ndim} dims"
+        ),
+    }
+}

@@ -1,0 +1,83 @@
+//! View operations that change the tensor itself: everybody who holds it sees the other shape afterwards.
+//! Follows <https://pytorch.org/docs/2.7/tensors.html>.
+
+use super::{Call, Row, method};
+use crate::bail;
+use crate::ops::view as ops;
+use crate::tensor::{Layout, Result, View};
+use crate::value::Value;
+
+pub const ROWS: &[Row] = &[
+    method(
+        "transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)",
+        transpose_,
+        "Two dimensions swapped in place.",
+    ),
+    method(
+        "swapaxes_(Tensor(a!) self, int axis0, int axis1) -> Tensor(a!)",
+        transpose_,
+        "Two dimensions swapped in place, by NumPy's name.",
+    ),
+    method(
+        "swapdims_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)",
+        transpose_,
+        "Two dimensions swapped in place.",
+    ),
+    method(
+        "t_(Tensor(a!) self) -> Tensor(a!)",
+        |c| {
+            let view = c.view(0)?;
+            if view.ndim() > 2 {
+                bail!(RuntimeError, "t_() expects a tensor with <= 2 dimensions, but self is {}D", view.ndim());
+            }
+            show(c, ops::t(&view)?)
+        },
+        "A matrix transposed in place.",
+    ),
+    method(
+        "unsqueeze_(Tensor(a!) self, int dim) -> Tensor(a!)",
+        |c| change(c, |layout| layout.unsqueeze(c.int(1)?)),
+        "A dimension of size 1 inserted in place.",
+    ),
+    method(
+        "squeeze_(Tensor(a!) self) -> Tensor(a!)",
+        |c| change(c, |layout| Ok(layout.squeeze(|_| true))),
+        "All dimensions of size 1 removed in place.",
+    ),
+    method(
+        "squeeze_.dim(Tensor(a!) self, int dim) -> Tensor(a!)",
+        |c| show(c, ops::squeeze(&c.view(0)?, Some(&[c.int(1)?]))?),
+        "One dimension removed in place if its size is 1.",
+    ),
+    method(
+        "squeeze_.dims(Tensor(a!) self, int[] dim) -> Tensor(a!)",
+        |c| show(c, ops::squeeze(&c.view(0)?, Some(&c.ints(1)?))?),
+        "The given dimensions removed in place where their size is 1.",
+    ),
+    method(
+        "squeeze_.dimname(Tensor(a!) self, Dimname dim) -> Tensor(a!)",
+        |c| Ok(c.itself()),
+        "A named dimension removed in place.",
+    ),
+    method(
+        "as_strided_(Tensor(a!) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a!)",
+        |c| show(c, ops::as_strided(&c.view(0)?, &c.ints(1)?, &c.ints(2)?, c.opt_int(3)?)?),
+        "Any window of the storage, in place.",
+    ),
+];
+
+/// Makes the receiver show another view of its storage.
+fn show(call: &Call, view: View) -> Result<Value> {
+    call.tensor(0)?.set_view(view);
+    Ok(call.itself())
+}
+
+fn change(call: &Call, to: impl FnOnce(&Layout) -> Result<Layout>) -> Result<Value> {
+    let view = call.view(0)?;
+    let layout = to(&view.layout)?;
+    show(call, view.with_layout(layout))
+}
+
+fn transpose_(call: &mut Call) -> Result<Value> {
+    change(call, |layout| layout.transpose(call.int(1)?, call.int(2)?))
+}

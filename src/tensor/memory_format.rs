@@ -1,0 +1,117 @@
+//! `torch.memory_format`: in which order a new tensor's dimensions lie in memory. Follows
+//! <https://pytorch.org/docs/2.7/tensor_attributes.html#torch.memory_format>. Pure arithmetic on layouts.
+
+use super::error::Result;
+use super::layout::{Dims, Layout, contiguous_strides};
+use crate::bail;
+
+/// `torch.memory_format`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MemoryFormat {
+    Contiguous,
+    Preserve,
+    ChannelsLast,
+    ChannelsLast3d,
+}
+
+impl MemoryFormat {
+    pub const ALL: [MemoryFormat; 4] =
+        [MemoryFormat::Contiguous, MemoryFormat::Preserve, MemoryFormat::ChannelsLast, MemoryFormat::ChannelsLast3d];
+
+    /// The name after `torch.`.
+    pub fn name(self) -> &'static str {
+        match self {
+            MemoryFormat::Contiguous => "contiguous_format",
+            MemoryFormat::Preserve => "preserve_format",
+            MemoryFormat::ChannelsLast => "channels_last",
+            MemoryFormat::ChannelsLast3d => "channels_last_3d",
+        }
+    }
+
+    /// The dimensions from the fastest to the slowest, where the format names their order.
+    fn order(self) -> Option<&'static [usize]> {
+        match self {
+            MemoryFormat::ChannelsLast => Some(&[1, 3, 2, 0]),
+            MemoryFormat::ChannelsLast3d => Some(&[1, 4, 3, 2, 0]),
+            MemoryFormat::Contiguous | MemoryFormat::Preserve => None,
+        }
+    }
+
+    /// The strides of a new tensor of these sizes. Nothing is there to be preserved, so `Preserve` is row-major.
+    ///
+    /// # Errors
+    /// RuntimeError for another number of dimensions than the format has.
+    pub fn strides(self, sizes: &[i64]) -> Result<Dims> {
+        let Some(order) = self.order() else { return Ok(contiguous_strides(sizes)) };
+        if sizes.len() != order.len() {
+            bail!(RuntimeError, "required rank {} tensor to use {} format", order.len(), self.name());
+        }
+        let mut strides = Dims::from_elem(0, sizes.len());
+        let mut step = 1i64;
+        for &d in order {
+            strides[d] = step;
+            // Unlike the row-major order, these let a size of 0 through.
+            step = step.saturating_mul(sizes[d]);
+        }
+        Ok(strides)
+    }
+
+    /// The strides of a new tensor like one of this layout.
+    ///
+    /// # Errors
+    /// As [`MemoryFormat::strides`].
+    pub fn strides_like(self, layout: &Layout) -> Result<Dims> {
+        if self == MemoryFormat::Preserve { Ok(layout.like_strides()) } else { self.strides(&layout.sizes) }
+    }
+
+    /// `is_contiguous(memory_format)`: does the layout have no gaps in this order?
+    pub fn describes(self, layout: &Layout) -> bool {
+        match self.order() {
+            Some(order) => layout.ndim() == order.len() && layout.is_contiguous_in(order),
+            None => layout.is_contiguous(),
+        }
+    }
+
+    /// The format that a layout's strides suggest. Where sizes of 1 leave it open, the row-major one.
+    pub fn suggested(layout: &Layout) -> MemoryFormat {
+        let candidates = [MemoryFormat::ChannelsLast, MemoryFormat::ChannelsLast3d];
+        candidates.into_iter().find(|format| format.resembles(layout)).unwrap_or(MemoryFormat::Contiguous)
+    }
+
+    /// Do the strides grow in the format's order? Gaps are allowed.
+    fn resembles(self, layout: &Layout) -> bool {
+        let Some(order) = self.order() else { return false };
+        if layout.ndim() != order.len() || layout.strides[1] == 0 {
+            return false;
+        }
+        let mut least = 0;
+        for &d in order {
+            let (size, stride) = (layout.sizes[d], layout.strides[d]);
+            // With one channel and one pixel both orders are the same.
+            if size == 0 || stride < least || d == 0 && least == layout.strides[1] {
+                return false;
+            }
+            least = if size > 1 { stride.saturating_mul(size) } else { stride };
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_of_small_images() -> Result<()> {
+        assert_eq!(MemoryFormat::ChannelsLast.strides(&[2, 3, 4, 5])?.as_slice(), [60, 1, 15, 3]);
+        assert_eq!(MemoryFormat::ChannelsLast.strides(&[2, 0, 4, 5])?.as_slice(), [0, 1, 0, 0]);
+        assert!(MemoryFormat::ChannelsLast3d.strides(&[2, 3, 4, 5]).is_err());
+        let last = Layout { strides: MemoryFormat::ChannelsLast.strides(&[2, 3, 4, 5])?, ..Layout::contiguous(&[2, 3, 4, 5]) };
+        assert_eq!(MemoryFormat::suggested(&last), MemoryFormat::ChannelsLast);
+        // One pixel: either order describes it, and the row-major one is suggested.
+        let pixel = Layout::contiguous(&[2, 3, 1, 1]);
+        assert!(MemoryFormat::ChannelsLast.describes(&pixel));
+        assert_eq!(MemoryFormat::suggested(&pixel), MemoryFormat::Contiguous);
+        Ok(())
+    }
+}
