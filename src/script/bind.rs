@@ -309,11 +309,12 @@ fn no_arguments(
     bound: &mut Bound,
 ) -> Result<()> {
     let given = arguments.positional.len();
+    let class = if let Some(Value::DType(_)) = method { "dtype" } else { "TensorBase" };
     if !arguments.keywords.is_empty() {
-        return Err(Error::type_error(format!("TensorBase.{name}() takes no keyword arguments")));
+        return Err(Error::type_error(format!("{class}.{name}() takes no keyword arguments")));
     }
     if given > 0 {
-        return Err(Error::type_error(format!("TensorBase.{name}() takes no arguments ({given} given)")));
+        return Err(Error::type_error(format!("{class}.{name}() takes no arguments ({given} given)")));
     }
     attempt(signature, method, arguments, bound)?.map_err(|m| m.error(signature, true, arguments))
 }
@@ -537,17 +538,8 @@ fn convert(name: &str, param: &Param, value: &Value) -> Result<Value> {
 }
 
 /// Functions whose overload for a dimension's name is there to say that it does nothing.
-const NAMELESS: &[&str] = &[
-    "gather",
-    "index_add",
-    "index_copy",
-    "index_copy_",
-    "index_select",
-    "scatter",
-    "scatter_add",
-    "sort",
-    "squeeze_",
-];
+const NAMELESS: &[&str] =
+    &["gather", "index_add", "index_copy", "index_copy_", "index_select", "scatter", "scatter_add", "sort", "squeeze_"];
 
 /// Dimensions have no names here, so none is ever found.
 fn name_refused(function: &str, value: &Value, this: Option<&Value>) -> Error {
@@ -571,6 +563,7 @@ fn name_refused(function: &str, value: &Value, this: Option<&Value>) -> Error {
 }
 
 fn unpack_ints(name: &str, param: &Param, items: &[Value]) -> Result<Dims> {
+    let name = name.rsplit('.').next().unwrap_or(name);
     let mut dims = Dims::new();
     for (i, item) in items.iter().enumerate() {
         let wrong = |why: String| {

@@ -333,7 +333,8 @@ pub fn call(state: &State, overloads: &Overloads, receiver: Option<&Value>, argu
 
 /// Calls what stands below a function written in Python; the first argument is its receiver.
 pub fn call_below(state: &State, name: &str, args: &[Value]) -> Result<Value> {
-    let overloads = [Receiver::Module(BELOW), Receiver::Module("")].into_iter().find_map(|r| state.registry.find(name, r));
+    let overloads =
+        [Receiver::Module(BELOW), Receiver::Module("")].into_iter().find_map(|r| state.registry.find(name, r));
     let Some(overloads) = overloads else { bail!(AttributeError, "module 'torch' has no attribute '{name}'") };
     let receiver = args.first().filter(|_| overloads.method);
     let positional = args.iter().skip(usize::from(overloads.method)).cloned().collect();

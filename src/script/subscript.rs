@@ -106,7 +106,8 @@ pub fn set_attribute(state: &State, target: &Value, name: &str, value: &Value) -
     if same {
         return Ok(());
     }
-    bail!(AttributeError, "attribute '{name}' of '{}' objects is not writable", target.type_name())
+    let class = if let Value::Tensor(_) = target { "torch._C.TensorBase" } else { target.type_name() };
+    bail!(AttributeError, "attribute '{name}' of '{class}' objects is not writable")
 }
 
 /// `value[index]`.
@@ -324,6 +325,7 @@ pub fn set_tensor_item(state: &State, tensor: &Tensor, index: &Value, value: &Va
         }
     }
     if let (Value::Int(i), Some(scalar), false) = (index, value.as_scalar(), tensor.has_autograd())
+        && !matches!(value, Value::BigInt(_))
         && set_element(&tensor.borrow(), *i, scalar)?
     {
         tensor.bump_version();

@@ -106,7 +106,8 @@ mod tests {
         assert_eq!(MemoryFormat::ChannelsLast.strides(&[2, 3, 4, 5])?.as_slice(), [60, 1, 15, 3]);
         assert_eq!(MemoryFormat::ChannelsLast.strides(&[2, 0, 4, 5])?.as_slice(), [0, 1, 0, 0]);
         assert!(MemoryFormat::ChannelsLast3d.strides(&[2, 3, 4, 5]).is_err());
-        let last = Layout { strides: MemoryFormat::ChannelsLast.strides(&[2, 3, 4, 5])?, ..Layout::contiguous(&[2, 3, 4, 5]) };
+        let last =
+            Layout { strides: MemoryFormat::ChannelsLast.strides(&[2, 3, 4, 5])?, ..Layout::contiguous(&[2, 3, 4, 5]) };
         assert_eq!(MemoryFormat::suggested(&last), MemoryFormat::ChannelsLast);
         // One pixel: either order describes it, and the row-major one is suggested.
         let pixel = Layout::contiguous(&[2, 3, 1, 1]);

@@ -159,11 +159,11 @@ impl View {
     /// # Errors
     /// RuntimeError when there is not exactly one element.
     pub fn item(&self) -> Result<Scalar> {
-        if self.device().is_meta() {
-            bail!(RuntimeError, "Tensor.item() cannot be called on meta tensors");
-        }
         if self.numel() != 1 {
             bail!(RuntimeError, "a Tensor with {} elements cannot be converted to Scalar", self.numel());
+        }
+        if self.device().is_meta() {
+            bail!(RuntimeError, "Tensor.item() cannot be called on meta tensors");
         }
         let memory = self.memory()?;
         Ok(self.read(&memory, self.layout.offset))

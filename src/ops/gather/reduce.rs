@@ -26,13 +26,14 @@ enum Meeting {
 }
 
 impl Meeting {
+    /// By its name, or the older name that `scatter_reduce` still takes.
     fn parse(name: &str) -> Option<Meeting> {
         Some(match name {
             "sum" => Meeting::Sum,
             "prod" => Meeting::Prod,
             "mean" => Meeting::Mean,
-            "amax" => Meeting::Amax,
-            "amin" => Meeting::Amin,
+            "amax" | "max" => Meeting::Amax,
+            "amin" | "min" => Meeting::Amin,
             _ => return None,
         })
     }
@@ -119,11 +120,8 @@ pub fn index_reduce_(
     reduce: &str,
     include_self: bool,
 ) -> Result<()> {
-    let Some(meeting) = Meeting::parse(reduce).filter(|&meeting| meeting != Meeting::Sum) else {
-        bail!(
-            RuntimeError,
-            "index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}."
-        );
+    let Some(meeting) = Meeting::parse(reduce).filter(|_| matches!(reduce, "prod" | "mean" | "amax" | "amin")) else {
+        bail!(RuntimeError, "index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.");
     };
     let d = check_slices("index_reduce_", view, dim, index, source)?;
     if [view, index, source].iter().any(|v| v.device().is_meta()) {

@@ -4,8 +4,8 @@ use super::*;
 use crate::ops::check::testing::*;
 use crate::ops::copy::contiguous_as;
 use crate::ops::split::*;
-use crate::tensor::{Device, MemoryFormat};
 use crate::tensor::tensor::complex;
+use crate::tensor::{Device, MemoryFormat};
 
 #[test]
 fn views_have_pytorchs_layouts_and_errors() {

@@ -142,6 +142,12 @@ pub const ROWS: &[Row] = &[
         },
         "The dtype of an operation on two operands.",
     ),
+    // The row above takes numbers, too; this one is there so that overloads count as PyTorch's do.
+    function(
+        "result_type.Scalar(Tensor tensor, Scalar other) -> ScalarType",
+        |c| Ok(Value::DType(c.view(0)?.dtype)),
+        "The dtype of an operation on a tensor and a number.",
+    ),
     function(
         "get_default_dtype() -> ScalarType",
         |c| Ok(Value::DType(c.state.default_dtype.get())),
@@ -220,6 +226,9 @@ fn set_default_dtype(call: &mut Call) -> Result<Value> {
         Value::DType(dtype) if dtype.is_floating_point() && !dtype.is_float8() => {
             call.state.default_dtype.set(dtype);
             Ok(Value::None)
+        }
+        Value::DType(dtype) if dtype.is_float8() => {
+            bail!(TypeError, "couldn't find storage object {}Storage", dtype.scalar_type())
         }
         Value::DType(_) => bail!(TypeError, "only floating-point types are supported as the default type"),
         _ => bail!(TypeError, "invalid dtype object: only floating-point types are supported as the default type"),

@@ -15,6 +15,15 @@ pub const ROWS: &[Row] = &[
         "A new tensor holding the numbers of nested lists.",
     ),
     function(
+        "scalar_tensor(Scalar s, *, {factory}) -> Tensor",
+        |c| {
+            let value = c.scalar(0)?;
+            let dtype = dtype(c);
+            create::full(&[], value, Some(dtype), dtype, device(c)?).map(Value::from)
+        },
+        "A 0-d tensor of the default dtype.",
+    ),
+    function(
         "as_tensor(any data, ScalarType? dtype=None, Device? device=None) -> Tensor",
         as_tensor,
         "The data as a tensor, shared where possible.",
@@ -354,6 +363,10 @@ pub fn from_data(data: &Value, dtype: Option<DType>, default: DType) -> Result<V
         None => infer(&data, default)?.unwrap_or(default),
     };
     let mut values = Vec::new();
+    if sizes.contains(&0) {
+        // Where the first elements say that there is nothing, PyTorch looks no further.
+        return View::zeros(&sizes, dtype, Device::CPU);
+    }
     flatten(&data, &sizes, 0, dtype, &mut values)?;
     View::from_scalars(&sizes, dtype, values)
 }
@@ -468,7 +481,10 @@ fn number(value: &Value, dtype: DType) -> Result<Scalar> {
             None => bail!(TypeError, "must be real number, not {}", other.type_name()),
         },
     };
-    if let (Scalar::Complex(_), false) = (scalar, dtype.is_complex()) {
+    if let (Scalar::Complex(_), true) = (scalar, dtype.is_integral(false)) {
+        bail!(TypeError, "'complex' object cannot be interpreted as an integer");
+    }
+    if let (Scalar::Complex(_), false) = (scalar, dtype.is_complex() || dtype == DType::Bool) {
         bail!(TypeError, "must be real number, not complex");
     }
     // Floats overflow to infinity silently; integers do not wrap, except negatives into unsigned.

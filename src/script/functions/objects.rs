@@ -18,8 +18,9 @@ pub const ROWS: &[Row] = &[
     method("numel(Size self) -> int", |c| Ok(Value::Int(c.ints(0)?.iter().product())), "The number of elements of a tensor of this size."),
     method("count(Size self, any value) -> int", |c| { let v = c.value(1); Ok(Value::Int(c.value(0).sequence().unwrap_or_default().iter().filter(|i| crate::script::operators::equal(i, &v)).count() as i64)) }, "How often a number occurs.").python("tuple.count"),
     method("__len__(Size self) -> int", |c| Ok(Value::Int(c.ints(0)?.len() as i64)), "The number of dimensions."),
-    function("finfo(any dtype=None) -> any", finfo, "The limits of a floating-point dtype."),
-    function("iinfo(any dtype) -> any", iinfo, "The limits of an integer dtype."),
+    function("finfo(ScalarType type) -> any", finfo, "The limits of a floating-point dtype."),
+    function("finfo.default() -> any", finfo, "The limits of the default dtype."),
+    function("iinfo(ScalarType type) -> any", iinfo, "The limits of an integer dtype."),
     function("typename(any obj) -> str", typename, "The name of a value's type.").python("typename"),
     function("set_printoptions(any precision=None, any threshold=None, any edgeitems=None, any linewidth=None, any profile=None, any sci_mode=None) -> None", set_printoptions, "Changes how tensors are printed.").python("set_printoptions"),
     function("no_grad() -> any", |c| Ok(switch(c.state, false, "no_grad")), "A context in which no gradients are recorded."),
@@ -96,13 +97,7 @@ fn precision(dtype: DType) -> Option<(i32, i32)> {
 }
 
 fn finfo(call: &mut Call) -> Result<Value> {
-    let dtype = match call.value(0) {
-        Value::None => call.state.default_dtype.get(),
-        Value::DType(dtype) => dtype.to_real(),
-        other => {
-            bail!(TypeError, "finfo(): argument 'type' (position 1) must be torch.dtype, not {}", other.type_name())
-        }
-    };
+    let dtype = call.opt_dtype(0).unwrap_or(call.state.default_dtype.get()).to_real();
     let Some((digits, smallest)) = precision(dtype) else {
         bail!(TypeError, "torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'")
     };
@@ -151,12 +146,7 @@ fn general(value: f64, digits: i32) -> String {
 }
 
 fn iinfo(call: &mut Call) -> Result<Value> {
-    let dtype = match call.value(0) {
-        Value::DType(dtype) => dtype,
-        other => {
-            bail!(TypeError, "iinfo(): argument 'type' (position 1) must be torch.dtype, not {}", other.type_name())
-        }
-    };
+    let Some(dtype) = call.opt_dtype(0) else { bail!(TypeError, "a dtype is needed") };
     if !dtype.is_integral(false) {
         if dtype == DType::Bool {
             bail!(TypeError, "torch.bool is not supported by torch.iinfo");
@@ -170,7 +160,8 @@ fn iinfo(call: &mut Call) -> Result<Value> {
         ("bits", Value::Int(8 * dtype.itemsize() as i64)),
         ("dtype", Value::str(dtype.name())),
     ];
-    let repr = format!("iinfo(min={min}, max={max}, dtype={})", dtype.name());
+    let show = |v: i128| general(v as f64, 6);
+    let repr = format!("iinfo(min={}, max={}, dtype={})", show(min), show(max), dtype.name());
     Ok(Value::Object(Rc::new(Record { class: "torch.iinfo", repr, fields })))
 }
 

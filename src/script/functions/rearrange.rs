@@ -309,20 +309,15 @@ pub const ROWS: &[Row] = &[
         |c| mask::masked_scatter(&c.view(0)?, &c.view(1)?, &c.view(2)?).map(Value::from),
         "A copy with another tensor's elements where the mask is true.",
     ),
-    both(
-        "nonzero(Tensor self, *, Tensor? out=None) -> Tensor",
+    method(
+        "nonzero(Tensor self) -> Tensor",
         |c| mask::nonzero(&c.view(0)?).map(Value::from),
         "Where the elements are not zero.",
     ),
-    both(
-        "nonzero.as_tuple(Tensor self, *, bool as_tuple) -> any",
-        |c| {
-            if c.bool(1)? {
-                Ok(Value::tuple(mask::nonzero_columns(&c.view(0)?)?.into_iter().map(Value::from)))
-            } else {
-                mask::nonzero(&c.view(0)?).map(Value::from)
-            }
-        },
+    method("nonzero.as_tuple(Tensor self, *, bool as_tuple) -> any", nonzero, "Where the elements are not zero."),
+    function(
+        "nonzero(Tensor self, *, bool as_tuple=False, Tensor? out=None) -> any",
+        nonzero,
         "Where the elements are not zero.",
     ),
     both(
@@ -417,6 +412,14 @@ pub const ROWS: &[Row] = &[
         "With at least three dimensions.",
     ),
 ];
+
+fn nonzero(call: &mut Call) -> Result<Value> {
+    if call.bool(1)? {
+        Ok(Value::tuple(mask::nonzero_columns(&call.view(0)?)?.into_iter().map(Value::from)))
+    } else {
+        mask::nonzero(&call.view(0)?).map(Value::from)
+    }
+}
 
 fn scatter(call: &Call, what: Scattered, how: Option<&str>) -> Result<Value> {
     super::scatter::warn_of_reduce(call, what, how);

@@ -19,8 +19,12 @@ pub const ROWS: &[Row] = &[
         |c| views_of(c, split::split_with_sizes(&c.view(0)?, &c.ints(1)?, c.int(2)?)),
         "Chunks of the given sizes.",
     ),
-    method("split(Tensor self, any split_size, any dim=0) -> any", split_, "Chunks of one size, or of the given sizes.")
-        .python("Tensor.split"),
+    method(
+        "split(Tensor self, any split_size, any dim=0) -> any",
+        split_,
+        "Chunks of one size, or of the given sizes.",
+    )
+    .python("Tensor.split"),
     function(
         "split(any tensor, any split_size_or_sections, any dim=0) -> any",
         split_,

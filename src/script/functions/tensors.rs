@@ -245,13 +245,20 @@ pub const ROWS: &[Row] = &[
         |c| subscript::set_item_of(c),
         "Writes at a subscript.",
     ),
+    method("__index__(Tensor self) -> int", index_of, "The number of an integer tensor of one element."),
+    both(
+        "is_nonzero(Tensor self) -> bool",
+        |c| operators::truth(&c.value(0)).map(Value::Bool),
+        "Is the one element not zero?",
+    ),
     method("__len__(Tensor self) -> int", |c| length(c.tensor(0)?), "The size of the first dimension."),
     method("__contains__(Tensor self, any element) -> bool", contains, "Is any element equal to the value?"),
     function(
         "is_tensor(any obj) -> bool",
         |c| Ok(Value::Bool(matches!(c.value(0), Value::Tensor(_)))),
         "Is the value a tensor?",
-    ),
+    )
+    .python("is_tensor"),
     function(
         "is_storage(any obj) -> bool",
         |c| Ok(Value::Bool(matches!(c.value(0), Value::Storage(_) | Value::TypedStorage(_)))),
@@ -270,6 +277,14 @@ fn is_contiguous(call: &mut Call) -> Result<Value> {
     let view = call.tensor(0)?.borrow();
     let format = call.memory_format(1).unwrap_or(MemoryFormat::Contiguous);
     Ok(Value::Bool(format.describes(&view.layout)))
+}
+
+fn index_of(call: &mut Call) -> Result<Value> {
+    let view = call.tensor(0)?.borrow();
+    if view.numel() != 1 || !view.dtype.is_integral(true) {
+        bail!(TypeError, "only integer tensors of a single element can be converted to an index");
+    }
+    Ok(Value::Int(view.item()?.to_i64()))
 }
 
 /// `len(tensor)`.
@@ -486,6 +501,8 @@ pub fn assign(state: &State, tensor: &Tensor, indices: &[Index], value: &Value) 
     let view = tensor.view();
     let source = match value {
         Value::Tensor(source) => source.view(),
+        // Python's integers pass through 64 bits, whatever the dtype.
+        Value::BigInt(_) => bail!(RuntimeError, "Overflow when unpacking long"),
         other => match other.as_scalar() {
             Some(scalar) => View::scalar(scalar, number_dtype(scalar, view.dtype)?)?,
             None => bail!(TypeError, "can't assign a {} to a torch.{}", other.type_name(), view.type_name()),

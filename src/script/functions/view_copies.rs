@@ -174,4 +174,3 @@ fn all_copied(views: Result<Vec<View>>) -> Result<Value> {
     let copies: Result<Vec<View>> = views?.iter().map(copy::row_major).collect();
     Ok(Value::tuple(copies?.into_iter().map(Value::from)))
 }
-

@@ -174,7 +174,8 @@ pub const ROWS: &[Row] = &[
         "One named dimension split into several.",
     ),
     method("_VF.unflatten.int(Tensor(a) self, int dim, int[] sizes) -> Tensor(a)", unflatten, UNFLATTEN),
-    method("unflatten(Tensor self, any dim, any sizes) -> any", unflatten_by_sizes, UNFLATTEN).python("Tensor.unflatten"),
+    method("unflatten(Tensor self, any dim, any sizes) -> any", unflatten_by_sizes, UNFLATTEN)
+        .python("Tensor.unflatten"),
     method(
         "expand(Tensor(a) self, int[] size, *, bool implicit=False) -> Tensor(a)",
         |c| expand(c, c.ints(1)?),
@@ -394,9 +395,7 @@ fn unflatten_by_sizes(call: &mut Call) -> Result<Value> {
         bail!(RuntimeError, "unflatten: sizes must be non-empty");
     }
     let pairs: Option<Vec<Value>> = match &sizes {
-        Value::List(items) | Value::Tuple(items)
-            if matches!(items.first(), Some(Value::List(_) | Value::Tuple(_))) =>
-        {
+        Value::List(items) | Value::Tuple(items) if matches!(items.first(), Some(Value::List(_) | Value::Tuple(_))) => {
             Some(items.to_vec())
         }
         _ => None,
@@ -416,7 +415,9 @@ fn broadcast_tensors(call: &mut Call) -> Result<Value> {
         }
     }
     let sizes = tensors.iter().try_fold(Dims::new(), |sizes, t| broadcast_sizes(&sizes, t.borrow().sizes()))?;
-    let expand = |tensor: &&Tensor| operators::call_on(call.state, "expand", &Value::Tensor((*tensor).clone()), &[Value::Size(sizes.clone())]);
+    let expand = |tensor: &&Tensor| {
+        operators::call_on(call.state, "expand", &Value::Tensor((*tensor).clone()), &[Value::Size(sizes.clone())])
+    };
     Ok(Value::tuple(tensors.iter().map(expand).collect::<Result<Vec<_>>>()?))
 }
 
