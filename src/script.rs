@@ -3,10 +3,14 @@
 
 pub mod bind;
 pub mod callable;
+pub mod dict;
 pub mod engine;
 pub mod fault;
 pub mod functions;
+pub mod higher;
+pub mod list;
 pub mod operators;
+pub mod parameters;
 pub mod python;
 pub mod signature;
 pub mod state;

@@ -157,6 +157,7 @@ impl Session {
     }
 
     fn eval_rhai(&mut self, source: &str, echo: bool) -> Result<(), Box<Failure>> {
+        self.state.python.set(false);
         // A script's first line may name its interpreter; as a comment it keeps the line numbers.
         let shebang;
         let source = match source.strip_prefix("#!") {
@@ -188,6 +189,7 @@ impl Session {
     }
 
     fn eval_python(&mut self, source: &str) -> Result<(), Box<Failure>> {
+        self.state.python.set(true);
         let statements = python::translate(source, &|name| self.scope.contains(name)).map_err(|fault| {
             Box::new(Failure {
                 kind: fault.kind.to_string(),

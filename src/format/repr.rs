@@ -55,7 +55,9 @@ pub(super) fn write(out: &mut String, formatter: Formatter<'_>, value: &Value, d
         }
         Value::Type(name) => push(out, format_args!("<class '{name}'>")),
         Value::Module(name) => push(out, format_args!("<module '{name}'>")),
-        Value::Function(name) => push(out, format_args!("<built-in function {name}>")),
+        Value::Function(path) => {
+            push(out, format_args!("<built-in function {}>", path.rsplit('.').next().unwrap_or(path)));
+        }
         Value::Object(object) => out.push_str(&object.repr()),
     }
     Ok(())

@@ -2,8 +2,10 @@
 //! Every call of a script ends in [`dispatch`], which finds the row of the function table.
 
 use super::bind::Arguments;
+use super::dict::Dict;
 use super::fault;
 use super::functions::{self, Family, Overloads, Receiver, class_of};
+use super::list::List;
 use super::operators;
 use super::state::State;
 use super::subscript;
@@ -50,6 +52,8 @@ pub fn build(state: &Rc<State>) -> Engine {
     register_subscripts(&mut module, state);
     register_operators(&mut module, state);
     register_iteration(&mut module, state);
+    super::list::register(&mut module, state);
+    super::dict::register(&mut module, state);
     engine.register_global_module(module.into());
     register_printing(&mut engine, state);
     super::callable::register(&mut engine, state);
@@ -72,7 +76,7 @@ fn set_limits(engine: &mut Engine, state: &Rc<State>) {
 }
 
 /// Adds a function over any types; the first argument is passed by reference and never copied back.
-fn add(
+pub fn add(
     module: &mut Module,
     name: &str,
     types: &[TypeId],
@@ -86,7 +90,7 @@ fn add(
     );
 }
 
-fn any(count: usize) -> Vec<TypeId> {
+pub fn any(count: usize) -> Vec<TypeId> {
     vec![TypeId::of::<Dynamic>(); count]
 }
 
@@ -94,7 +98,9 @@ fn register_functions(module: &mut Module, state: &Rc<State>) {
     for (family, largest) in state.registry.arities() {
         for arity in 0..=largest.min(16) {
             let state = state.clone();
-            add(module, family.name, &any(arity), move |args| dispatch(&state, family, args).map(to_dynamic));
+            add(module, family.name, &any(arity), move |args| {
+                dispatch(&state, family, args).and_then(|value| state.give(value))
+            });
         }
     }
 }
@@ -166,7 +172,7 @@ fn register_subscripts(module: &mut Module, state: &Rc<State>) {
     for class in class_ids() {
         let this = state.clone();
         add(module, "index$get$", &[class, TypeId::of::<Dynamic>()], move |args| match args {
-            [target, index] => subscript::get(&this, &to_value(target)?, index).map(to_dynamic),
+            [target, index] => subscript::get(&this, &to_value(target)?, index).and_then(|value| this.give(value)),
             _ => Ok(Dynamic::UNIT),
         });
         let this = state.clone();
@@ -189,7 +195,9 @@ fn register_operators(module: &mut Module, state: &Rc<State>) {
     for operator in operators::BINARY {
         let this = state.clone();
         add(module, operator.symbol, &any(2), move |args| match args {
-            [a, b] => operators::binary(&this, operator, &to_value(a)?, &to_value(b)?).map(to_dynamic),
+            [a, b] => {
+                operators::binary(&this, operator, &to_value(a)?, &to_value(b)?).and_then(|value| this.give(value))
+            }
             _ => Ok(Dynamic::UNIT),
         });
         if let Some(in_place) = operator.in_place {
@@ -199,6 +207,21 @@ fn register_operators(module: &mut Module, state: &Rc<State>) {
                 _ => Ok(Dynamic::UNIT),
             });
         }
+    }
+    // The language itself would put the text of anything behind a string.
+    let (text, other) = (TypeId::of::<ImmutableString>(), TypeId::of::<Dynamic>());
+    for types in [[text, other], [other, text]] {
+        let this = state.clone();
+        add(module, "+", &types, move |args| match args {
+            [a, b] => {
+                let (a, b) = (to_value(a)?, to_value(b)?);
+                match operators::find("+") {
+                    Some(plus) if this.python.get() => operators::binary(&this, plus, &a, &b).map(to_dynamic),
+                    _ => Ok((this.str(&a)? + this.str(&b)?.as_str()).into()),
+                }
+            }
+            _ => Ok(Dynamic::UNIT),
+        });
     }
     for (symbol, name) in operators::UNARY {
         let this = state.clone();
@@ -262,7 +285,7 @@ fn register_printing(engine: &mut Engine, state: &Rc<State>) {
     engine.on_print(move |text| this.print(text));
     let this = state.clone();
     engine.on_debug(move |text, _, _| this.print(&format!("{text}\n")));
-    for class in class_ids() {
+    for class in class_ids().into_iter().chain([TypeId::of::<List>(), TypeId::of::<Dict>()]) {
         for name in ["to_string", "to_debug"] {
             let this = state.clone();
             engine.register_raw_fn(name, [class], move |_: NativeCallContext, args: &mut [&mut Dynamic]| {
@@ -274,7 +297,7 @@ fn register_printing(engine: &mut Engine, state: &Rc<State>) {
 }
 
 /// Python's `print(*values, sep=" ", end="\n")`.
-fn print_text(state: &State, args: &[&mut Dynamic]) -> Result<String> {
+pub fn print_text(state: &State, args: &[&mut Dynamic]) -> Result<String> {
     let (mut separator, mut end) = (" ".to_string(), "\n".to_string());
     let mut values = args;
     const KEYWORDS: &[&str] = &["sep", "end", "flush", "file"];

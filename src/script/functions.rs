@@ -16,6 +16,7 @@ mod autograd_rows;
 mod buffers;
 mod casts;
 mod create;
+mod modules;
 mod objects;
 mod pointwise;
 mod python;
@@ -26,6 +27,7 @@ mod scatter;
 mod splits;
 mod storages;
 mod tensors;
+mod text;
 mod typed_storages;
 mod view_copies;
 mod views;
@@ -35,17 +37,37 @@ pub use create::index_tensor;
 pub use objects::module_value;
 pub use storages::{item as storage_item, set_item as set_storage_item};
 pub use tensors::{assign, subscript};
+pub use text::percent;
 pub use typed_storages::{
     class_attribute, class_of_dtype, is_instance, item as typed_storage_item, legacy_dtype,
     set_item as set_typed_storage_item,
 };
 
 /// Modules a name may be reached through; `py` holds Python's builtins.
-pub const MODULES: &[&str] =
-    &["py", "array", "copy", "math", "linalg", "nn", "storage", "serialization", "testing", "special", "fft", BELOW];
+pub const MODULES: &[&str] = &[
+    "py",
+    "array",
+    "copy",
+    "functools",
+    "itertools",
+    "linalg",
+    "math",
+    "nn",
+    "operator",
+    "storage",
+    "serialization",
+    "testing",
+    "time",
+    "special",
+    "fft",
+    BELOW,
+];
+
+/// Those of them that are not PyTorch's.
+pub const LIBRARY: &[&str] = &["py", "array", "copy", "functools", "itertools", "math", "operator", "time"];
 
 /// `torch._VF`: what a function that PyTorch writes in Python hands on to.
-const BELOW: &str = "_VF";
+pub const BELOW: &str = "_VF";
 
 /// Every row of the table.
 const TABLES: &[&[Row]] = &[
@@ -54,6 +76,7 @@ const TABLES: &[&[Row]] = &[
     buffers::ROWS,
     casts::ROWS,
     create::ROWS,
+    modules::ROWS,
     objects::ROWS,
     pointwise::ROWS,
     pointwise::BINARY,
@@ -77,10 +100,16 @@ const TABLES: &[&[Row]] = &[
     typed_storages::CASTS,
     typed_storages::LEGACY,
     tensors::ROWS,
+    text::ROWS,
     views::ROWS,
     view_copies::ROWS,
     views_in_place::ROWS,
 ];
+
+/// Every row, table by table.
+pub fn rows() -> impl Iterator<Item = &'static Row> {
+    TABLES.iter().copied().flatten()
+}
 
 /// What a row's function looks like: bound arguments in, value out.
 pub type Run = fn(&mut Call) -> Result<Value>;
@@ -202,7 +231,7 @@ impl Registry {
     /// Parses every row. Malformed rows are left out; a test fails on them.
     fn new() -> Registry {
         let mut registry = Registry { families: HashMap::new(), attributes: HashMap::new(), setters: HashMap::new() };
-        for row in TABLES.iter().copied().flatten() {
+        for row in rows() {
             if let Some(signature) = Signature::parse(row.signature) {
                 registry.add(Function { signature: Signature { hidden: row.hidden, ..signature }, row });
             }
@@ -537,7 +566,7 @@ mod tests {
 
     #[test]
     fn every_row_is_well_formed_and_documented() {
-        for row in TABLES.iter().copied().flatten() {
+        for row in rows() {
             assert!(Signature::parse(row.signature).is_some(), "malformed signature: {}", row.signature);
             assert!(
                 !row.doc.is_empty() && row.doc.ends_with(['.', '?']),

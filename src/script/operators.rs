@@ -83,6 +83,7 @@ pub fn binary(state: &State, operator: &Operator, a: &Value, b: &Value) -> Resul
             (Some(function), _) => apply_function(state, function, a, b),
             (None, _) => apply(state, operator.method, b, a),
         },
+        (Value::Str(pattern), _) if operator.symbol == "%" => functions::percent(state, pattern, b),
         _ => plain(operator, a, b),
     }
 }
@@ -238,8 +239,20 @@ fn plain(operator: &Operator, a: &Value, b: &Value) -> Result<Value> {
             ">" => x > y,
             _ => x >= y,
         })),
+        ("<" | "<=" | ">" | ">=", Value::List(x), Value::List(y)) => in_order(operator, x, y),
+        ("<" | "<=" | ">" | ">=", Value::Tuple(_) | Value::Size(_), Value::Tuple(_) | Value::Size(_)) => {
+            in_order(operator, &a.sequence().unwrap_or_default(), &b.sequence().unwrap_or_default())
+        }
         ("<" | "<=" | ">" | ">=", ..) => Err(unordered(operator, a, b)),
         _ => Err(unsupported_operands(operator.python, a, b)),
+    }
+}
+
+/// Two sequences compare as the first items in which they differ, or else as their lengths.
+fn in_order(operator: &Operator, a: &[Value], b: &[Value]) -> Result<Value> {
+    match a.iter().zip(b).find(|(x, y)| !equal(x, y)) {
+        Some((x, y)) => plain(operator, x, y),
+        None => plain(operator, &Value::Int(a.len() as i64), &Value::Int(b.len() as i64)),
     }
 }
 

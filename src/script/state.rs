@@ -1,6 +1,7 @@
 //! What a session remembers besides variables: defaults, print options, the random generator, warnings shown.
 
 use super::operators;
+use super::value::{to_dynamic, to_object};
 use crate::format::{Formatter, PrintOptions};
 use crate::ops::random::Generator;
 use crate::tensor::interrupt::Interrupt;
@@ -47,6 +48,8 @@ pub struct State {
     gathered: RefCell<Option<Gathered>>,
     /// Variables as functions of scripts see them.
     pub globals: RefCell<HashMap<String, rhai::Dynamic>>,
+    /// Is a line of Python running? Then functions give lists that are shared, as Python's are.
+    pub python: Cell<bool>,
 }
 
 impl State {
@@ -64,6 +67,7 @@ impl State {
             live: RefCell::new(live),
             gathered: RefCell::new(None),
             globals: RefCell::new(HashMap::new()),
+            python: Cell::new(false),
         }
     }
 
@@ -112,6 +116,14 @@ impl State {
     /// Lets go of the copy; at the end of every input.
     pub fn forget_gathered(&self) {
         self.gathered.replace(None);
+    }
+
+    /// A function's result in the script language.
+    ///
+    /// # Errors
+    /// TypeError for a dictionary with keys that can change.
+    pub fn give(&self, value: Value) -> Result<rhai::Dynamic> {
+        if self.python.get() { to_object(value) } else { Ok(to_dynamic(value)) }
     }
 
     /// Python's `repr` of a value, under the session's print options.

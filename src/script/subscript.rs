@@ -89,7 +89,9 @@ fn module_member(state: &State, module: &'static str, name: &str) -> Option<Valu
     }
     functions::module_value(module, name).or_else(|| {
         let overloads = state.registry.find(name, Receiver::Module(registry_module))?;
-        Some(Value::Function(overloads.name.into()))
+        // Outside of `torch` a function is known by its path.
+        let path = if module == "torch" { overloads.name.into() } else { format!("{module}.{name}").into() };
+        Some(Value::Function(path))
     })
 }
 
@@ -175,7 +177,7 @@ fn sequence_item(whole: &Value, items: &[Value], index: &Value) -> Result<Value>
 }
 
 /// An integer subscript: a number, or an integer tensor of one element.
-fn as_index(index: &Value) -> Result<Option<i64>> {
+pub fn as_index(index: &Value) -> Result<Option<i64>> {
     Ok(match index {
         Value::Int(i) => Some(*i),
         Value::Bool(b) => Some(i64::from(*b)),
@@ -214,7 +216,7 @@ pub fn slice_bounds(slice: &Slice, length: usize) -> Result<(i64, i64, i64)> {
     Ok((start, stop, step))
 }
 
-fn positions(start: i64, stop: i64, step: i64) -> impl Iterator<Item = usize> {
+pub fn positions(start: i64, stop: i64, step: i64) -> impl Iterator<Item = usize> {
     Range { start, stop, step }.iter().filter_map(|i| usize::try_from(i).ok())
 }
 

@@ -1,7 +1,9 @@
 //! Between the script language's `Dynamic` and our [`Value`]. Numbers, strings, lists and maps are Rhai's own; every
 //! other value travels in a box whose type names what is inside, so that Rhai's messages can be understood.
 
-use crate::tensor::{Error, Result, Tensor};
+use super::dict::Dict;
+use super::list::List;
+use crate::tensor::{Error, ErrorKind, Result, Tensor};
 use crate::value::{Range, Slice, Value};
 use rhai::{Dynamic, Engine, ImmutableString};
 use std::any::TypeId;
@@ -34,6 +36,8 @@ macro_rules! boxes {
         /// Tells the engine the names of our classes.
         pub fn register_names(engine: &mut Engine) {
             engine.register_type_with_name::<Tensor>("Tensor");
+            engine.register_type_with_name::<List>("list");
+            engine.register_type_with_name::<Dict>("dict");
             $(engine.register_type_with_name::<Boxed<$kind>>($name);)*
         }
 
@@ -68,6 +72,31 @@ boxes! {
     20 "int": Value::BigInt(_);
 }
 
+/// How deep lists may lie within each other.
+const MAX_DEPTH: usize = 200;
+
+pub fn too_deep() -> Error {
+    Error::new(ErrorKind::RecursionError, "maximum recursion depth exceeded")
+}
+
+/// Into the script language, as a line of Python sees it: lists and dictionaries are objects.
+///
+/// # Errors
+/// TypeError for a dictionary with keys that can change.
+pub fn to_object(value: Value) -> Result<Dynamic> {
+    Ok(match value {
+        Value::List(items) => {
+            let items: Result<Vec<Dynamic>> = items.iter().cloned().map(to_object).collect();
+            Dynamic::from(List::new(items?))
+        }
+        Value::Dict(entries) => {
+            let entry = |(key, value): &(Value, Value)| Ok((key.clone(), to_object(value.clone())?));
+            Dynamic::from(Dict::new(entries.iter().map(entry).collect::<Result<Vec<_>>>()?)?)
+        }
+        other => to_dynamic(other),
+    })
+}
+
 /// Into the script language.
 pub fn to_dynamic(value: Value) -> Dynamic {
     match value {
@@ -87,6 +116,14 @@ pub fn to_dynamic(value: Value) -> Dynamic {
 /// # Errors
 /// TypeError for values of the script language that no function takes, such as closures.
 pub fn to_value(dynamic: &Dynamic) -> Result<Value> {
+    to_value_within(dynamic, 0)
+}
+
+/// As [`to_value`], for what lies within so many lists and dictionaries.
+pub fn to_value_within(dynamic: &Dynamic, depth: usize) -> Result<Value> {
+    if depth > MAX_DEPTH {
+        return Err(too_deep());
+    }
     if let Some(tensor) = dynamic.read_lock::<Tensor>() {
         return Ok(Value::Tensor(tensor.clone()));
     }
@@ -106,8 +143,14 @@ pub fn to_value(dynamic: &Dynamic) -> Result<Value> {
         return Ok(Value::str(text.as_str()));
     }
     if let Some(array) = dynamic.read_lock::<rhai::Array>() {
-        let items: Result<Rc<[Value]>> = array.iter().map(to_value).collect();
+        let items: Result<Rc<[Value]>> = array.iter().map(|item| to_value_within(item, depth + 1)).collect();
         return Ok(Value::List(items?));
+    }
+    if let Some(list) = dynamic.read_lock::<List>() {
+        return list.to_value(depth + 1);
+    }
+    if let Some(dict) = dynamic.read_lock::<Dict>() {
+        return dict.to_value(depth + 1);
     }
     let id = if dynamic.is_shared() { dynamic.clone().flatten().type_id() } else { dynamic.type_id() };
     if let Some(value) = unboxed(dynamic, id) {
@@ -115,7 +158,7 @@ pub fn to_value(dynamic: &Dynamic) -> Result<Value> {
     }
     if let Some(map) = dynamic.read_lock::<rhai::Map>() {
         let entries: Result<Rc<[(Value, Value)]>> =
-            map.iter().map(|(k, v)| Ok((Value::str(k.as_str()), to_value(v)?))).collect();
+            map.iter().map(|(k, v)| Ok((Value::str(k.as_str()), to_value_within(v, depth + 1)?))).collect();
         return Ok(Value::Dict(entries?));
     }
     if let Some(range) = dynamic.read_lock::<std::ops::Range<i64>>() {

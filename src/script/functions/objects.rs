@@ -276,6 +276,8 @@ pub fn named(type_name: &'static str, fields: Vec<(&'static str, Value)>) -> Val
 /// What modules hold that is neither function nor dtype.
 pub fn module_value(module: &'static str, name: &str) -> Option<Value> {
     Some(match (module, name) {
+        ("math", "tau") => Value::Float(std::f64::consts::TAU),
+        ("functools", "reduce" | "partial") => Value::Function(format!("functools.{name}").into()),
         ("torch" | "math", "pi") => Value::Float(std::f64::consts::PI),
         ("torch" | "math", "e") => Value::Float(std::f64::consts::E),
         ("torch" | "math", "inf") => Value::Float(f64::INFINITY),
@@ -290,9 +292,9 @@ pub fn module_value(module: &'static str, name: &str) -> Option<Value> {
         ("torch" | "storage", "UntypedStorage") => Value::Type("torch.storage.UntypedStorage"),
         ("torch" | "storage", "TypedStorage") => Value::Type("torch.storage.TypedStorage"),
         ("torch", class) if class.ends_with("Storage") => Value::Type(super::typed_storages::legacy_class(class)?),
-        ("torch", module) => Value::Module(
-            super::MODULES.iter().copied().find(|m| *m == module && !["py", "array", "copy", "math"].contains(m))?,
-        ),
+        ("torch", module) => {
+            Value::Module(super::MODULES.iter().copied().find(|m| *m == module && !super::LIBRARY.contains(m))?)
+        }
         ("py", class) => Value::Type(
             [
                 "float",

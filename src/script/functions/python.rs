@@ -1,6 +1,6 @@
 //! Python's builtins, as documentation sessions use them; bare names in scripts and `py.` in translated lines.
 
-use super::{Call, Role, Row, function, method};
+use super::{Call, Receiver, Role, Row, function, method};
 use crate::bail;
 use crate::script::operators::{self, equal, truth};
 use crate::script::subscript;
@@ -60,8 +60,21 @@ pub const ROWS: &[Row] = &[
     function("py.isinstance(any object, any classes) -> bool", isinstance, "Is the value of a class?"),
     function("py.abs(any x) -> any", abs, "The absolute value."),
     function("py.sum(any iterable, any start=0) -> any", sum, "The items added up."),
-    function("py.min(any a, any b=None) -> any", |c| extreme(c, "<"), "The smallest item."),
-    function("py.max(any a, any b=None) -> any", |c| extreme(c, ">"), "The largest item."),
+    function("py.min(any[] items, *, any default=None) -> any", |c| extreme(c, "<"), "The smallest item."),
+    function("py.max(any[] items, *, any default=None) -> any", |c| extreme(c, ">"), "The largest item."),
+    function(
+        "py.divmod(any a, any b) -> any",
+        |c| Ok(Value::tuple([binary(c, "//")?, binary(c, "%")?])),
+        "Quotient and remainder.",
+    ),
+    function("py.pow(any base, any exp) -> any", |c| binary(c, "**"), "A power."),
+    function("py.round(any number, int? ndigits=None) -> any", round, "A number rounded, halves to the even side."),
+    function(
+        "py.callable(any object) -> bool",
+        |c| Ok(Value::Bool(matches!(c.value(0), Value::Function(_) | Value::Type(_)))),
+        "Can it be called?",
+    ),
+    function("py.issubclass(any class, any classes) -> bool", issubclass, "Is it the class or derived from it?"),
     function(
         "py.all(any iterable) -> bool",
         |c| {
@@ -156,10 +169,15 @@ pub const ROWS: &[Row] = &[
         "py.builtin(str name) -> any",
         |c| {
             let name = c.str(0)?;
+            let function = || {
+                let known = name == "print" || c.state.registry.find(name, Receiver::Module("py")).is_some();
+                known.then(|| Value::Function(format!("py.{name}").into()))
+            };
             super::module_value("py", name)
+                .or_else(function)
                 .ok_or_else(|| Error::new(ErrorKind::NameError, format!("name '{name}' is not defined")))
         },
-        "A builtin class by its name.",
+        "A builtin class or function by its name.",
     ),
     function("py.import_(str name) -> any", import, "A module by its name."),
     function("py.import_from(str module, str name) -> any", import_from, "A name from a module."),
@@ -440,6 +458,48 @@ fn abs(call: &mut Call) -> Result<Value> {
     }
 }
 
+fn round(call: &mut Call) -> Result<Value> {
+    let digits = call.opt_int(1)?;
+    let value = call.value(0);
+    match (&value, digits) {
+        (Value::Tensor(_), None) => operators::method(call.state, "round", &value),
+        (Value::Int(_) | Value::BigInt(_), None | Some(0..)) => Ok(value),
+        (Value::Bool(b), _) => Ok(Value::Int(i64::from(*b))),
+        (Value::Float(x), None) if x.is_nan() => bail!(ValueError, "cannot convert float NaN to integer"),
+        (Value::Float(x), None) if x.is_infinite() => bail!(OverflowError, "cannot convert float infinity to integer"),
+        (Value::Float(x), None) => Ok(Value::from(x.round_ties_even() as i128)),
+        // Rust writes as many decimals as asked for, correctly rounded.
+        (Value::Float(x), Some(digits @ 0..=300)) => {
+            Ok(Value::Float(format!("{x:.*}", digits as usize).parse().unwrap_or(*x)))
+        }
+        (Value::Float(x), Some(digits @ -300..0)) => {
+            let unit = 10f64.powi(-digits as i32);
+            Ok(Value::Float((x / unit).round_ties_even() * unit))
+        }
+        (Value::Float(_), Some(1..)) => Ok(value),
+        (Value::Float(_), Some(_)) => Ok(Value::Float(0.0)),
+        (Value::Int(n), Some(digits)) => {
+            let unit = 10i128.pow(digits.unsigned_abs().min(30) as u32);
+            let n = i128::from(*n);
+            let (quotient, rest) = (n.div_euclid(unit), n.rem_euclid(unit));
+            let up = rest > unit / 2 || rest == unit / 2 && quotient % 2 != 0;
+            Ok(Value::from((quotient + i128::from(up)).saturating_mul(unit)))
+        }
+        (other, _) => bail!(TypeError, "type {} doesn't define __round__ method", other.type_name()),
+    }
+}
+
+fn issubclass(call: &mut Call) -> Result<Value> {
+    let (Value::Type(class), classes) = (call.value(0), call.value(1)) else {
+        bail!(TypeError, "issubclass() arg 1 must be a class")
+    };
+    let classes = classes.sequence().unwrap_or_else(|| vec![classes]);
+    Ok(Value::Bool(classes.iter().any(|c| match c {
+        Value::Type(name) => *name == class || matches!((*name, class), ("int", "bool") | ("tuple", "torch.Size")),
+        _ => false,
+    })))
+}
+
 fn sum(call: &mut Call) -> Result<Value> {
     let Some(plus) = operators::find("+") else { return Ok(Value::None) };
     items(call, 0)?.iter().try_fold(call.value(1), |total, item| operators::binary(call.state, plus, &total, item))
@@ -490,10 +550,18 @@ fn get_attribute(call: &mut Call) -> Result<Value> {
 }
 
 fn extreme(call: &mut Call, symbol: &str) -> Result<Value> {
-    let candidates = if call.is_none(1) { items(call, 0)? } else { vec![call.value(0), call.value(1)] };
+    let given = items(call, 0)?;
+    let candidates = match given.as_slice() {
+        [only] => subscript::items(call.state, only)?,
+        _ => given,
+    };
     let mut candidates = candidates.into_iter();
     let Some(mut best) = candidates.next() else {
-        bail!(ValueError, "{}() arg is an empty sequence", call.signature.name.trim_start_matches("py."))
+        if !call.is_none(1) {
+            return Ok(call.value(1));
+        }
+        let name = call.signature.name.trim_start_matches("py.");
+        bail!(ValueError, "{name}() arg is an empty sequence")
     };
     let Some(operator) = operators::find(symbol) else { return Ok(best) };
     for candidate in candidates {
@@ -519,10 +587,14 @@ fn unpack(call: &mut Call) -> Result<Value> {
 
 fn import(call: &mut Call) -> Result<Value> {
     let name = call.str(0)?;
-    let first = name.strip_prefix("torch.").unwrap_or(name);
-    match ["torch", "array", "copy", "math"].into_iter().chain(super::MODULES.iter().copied()).find(|m| *m == first) {
-        Some(module) if module != "py" => Ok(Value::Module(module)),
-        _ => Err(Error::new(ErrorKind::ModuleNotFoundError, format!("No module named '{name}'"))),
+    // A module of PyTorch's is imported by its path, one of the library's by its name.
+    let found = match name.strip_prefix("torch.") {
+        Some(inner) => super::MODULES.iter().find(|m| **m == inner && !super::LIBRARY.contains(m)),
+        None => super::LIBRARY.iter().chain(&["torch"]).find(|m| **m == name && **m != "py"),
+    };
+    match found {
+        Some(module) => Ok(Value::Module(module)),
+        None => Err(Error::new(ErrorKind::ModuleNotFoundError, format!("No module named '{name}'"))),
     }
 }
 
@@ -551,8 +623,22 @@ fn exit(call: &mut Call) -> Result<Value> {
 }
 
 fn duplicate(call: &mut Call) -> Result<Value> {
-    let deep = call.signature.name == "copy.deepcopy";
-    match call.value(0) {
+    copied(&call.value(0), call.signature.name == "copy.deepcopy")
+}
+
+/// A copy of a value, of what it holds too if it is to be deep.
+fn copied(value: &Value, deep: bool) -> Result<Value> {
+    match value.clone() {
+        Value::List(items) if deep => {
+            Ok(Value::List(items.iter().map(|item| copied(item, deep)).collect::<Result<_>>()?))
+        }
+        Value::Tuple(items) if deep => {
+            Ok(Value::Tuple(items.iter().map(|item| copied(item, deep)).collect::<Result<_>>()?))
+        }
+        Value::Dict(entries) if deep => {
+            let entry = |(key, value): &(Value, Value)| Ok((key.clone(), copied(value, deep)?));
+            Ok(Value::Dict(entries.iter().map(entry).collect::<Result<_>>()?))
+        }
         // The whole storage is copied, however little of it the tensor shows.
         Value::Tensor(t) if deep => {
             let view = t.view();

@@ -3,7 +3,7 @@
 
 use ruff_python_ast::{Arguments, Expr, ExprCall, Keyword};
 
-use super::scope::{Known, Parameter};
+use super::scope::{Known, Parameter, Role};
 use super::{SyntaxFault, Translator, Written, names, start};
 
 /// The engine has its functions up to this number of arguments; longer calls go through an array.
@@ -42,24 +42,18 @@ impl Translator<'_> {
         let arguments = &call.arguments;
         let spelled = names::variable(name);
         match self.scope.lookup(&spelled) {
-            Some(Known::Function(parameters)) if !has_star(arguments) => match places(&parameters, arguments) {
+            Some(Known::Function(parameters)) => match places(&parameters, arguments) {
                 Some(places) => {
                     self.out.push(&spelled);
                     self.positional(&places)
                 }
                 None => {
-                    self.out.push("__call__(\"");
+                    self.out.push("call_(");
                     self.out.push(&spelled);
-                    self.out.push("\", ");
-                    self.spread(arguments)
+                    self.call_value(arguments)
                 }
             },
-            Some(Known::Closure) if !has_star(arguments) && arguments.keywords.is_empty() => {
-                self.out.push(&spelled);
-                self.out.push(".call");
-                self.plain(arguments)
-            }
-            Some(Known::Variable | Known::Closure) => {
+            Some(Known::Variable) => {
                 self.out.push("call_(");
                 self.out.push(&spelled);
                 self.call_value(arguments)
@@ -102,7 +96,7 @@ impl Translator<'_> {
             if i > 0 {
                 self.out.push(", ");
             }
-            self.expression(argument)?;
+            self.argument(argument)?;
         }
         if !arguments.keywords.is_empty() {
             if !arguments.args.is_empty() {
@@ -157,7 +151,7 @@ impl Translator<'_> {
                 self.out.push(&names::map_key(name.as_str()));
                 self.out.push(": ");
             }
-            self.expression(&keyword.value)?;
+            self.argument(&keyword.value)?;
         }
         self.out.push("}");
         Ok(())
@@ -185,11 +179,12 @@ enum Place<'e> {
     Default(&'e str),
 }
 
-/// The arguments of a function of this input with its keywords put in their places, if that is possible. Rhai's
-/// overloads leave arguments out from the end only.
+/// The arguments of a function of this input with its keywords put in their places and literal defaults filled in, if
+/// that is possible: not where something is wrong, nor where the function or the call gathers arguments.
 fn places<'e>(parameters: &'e [Parameter], arguments: &'e Arguments) -> Option<Vec<Place<'e>>> {
     let mut values: Vec<Option<&Expr>> = arguments.args.iter().map(Some).collect();
-    if values.len() > parameters.iter().filter(|p| !p.keyword_only).count() {
+    let gathers = parameters.iter().any(|p| matches!(p.role, Role::Rest | Role::Keywords));
+    if gathers || has_star(arguments) || values.len() > parameters.iter().filter(|p| p.role == Role::Plain).count() {
         return None;
     }
     values.resize(parameters.len(), None);
@@ -201,12 +196,9 @@ fn places<'e>(parameters: &'e [Parameter], arguments: &'e Arguments) -> Option<V
             Some(_) => return None,
         }
     }
-    let is_required = |(value, parameter): (&Option<&Expr>, &Parameter)| value.is_some() || !parameter.has_default;
-    let given = values.iter().zip(parameters).rposition(is_required);
     values
         .into_iter()
         .zip(parameters)
-        .take(given.map_or(0, |last| last + 1))
         .map(|(value, parameter)| match value {
             Some(value) => Some(Place::Given(value)),
             None => parameter.literal_default.as_deref().map(Place::Default),

@@ -57,7 +57,7 @@ impl Translator<'_> {
             self.expression(key)?;
             self.out.push(", ");
         }
-        self.expression(value)?;
+        self.argument(value)?;
         self.out.push(if key.is_some() { "]);" } else { ");" });
         for _ in 0..braces {
             self.out.push(" }");

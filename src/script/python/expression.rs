@@ -46,7 +46,7 @@ pub(super) fn shape(expression: &Expr) -> Shape {
             [_] => Shape::Comparison,
             _ => Shape::Block,
         },
-        Expr::BoolOp(_) | Expr::ListComp(_) | Expr::Generator(_) => Shape::Block,
+        Expr::BoolOp(_) | Expr::Generator(_) | Expr::Named(_) => Shape::Block,
         Expr::Lambda(_) => Shape::Closure,
         Expr::NumberLiteral(e) if !matches!(e.value, Number::Complex { .. }) => Shape::Number,
         _ => Shape::Closed,
@@ -121,7 +121,13 @@ impl Translator<'_> {
             Expr::Call(e) => self.call(e),
             Expr::Attribute(e) => self.attribute(&e.value, &e.attr, false),
             Expr::Subscript(e) => self.subscript(&e.value, &e.slice, false),
-            Expr::List(e) => self.elements(&e.elts),
+            // A Rhai array is a value; a list is shared by all who hold it.
+            Expr::List(_) | Expr::ListComp(_) => {
+                self.out.push("list(");
+                self.argument(expression)?;
+                self.out.push(")");
+                Ok(())
+            }
             Expr::Tuple(e) => {
                 self.out.push("tuple(");
                 self.elements(&e.elts)?;
@@ -135,9 +141,7 @@ impl Translator<'_> {
                 Ok(())
             }
             Expr::Dict(e) => self.dict(e),
-            Expr::ListComp(_) | Expr::SetComp(_) | Expr::DictComp(_) | Expr::Generator(_) => {
-                self.comprehension(expression)
-            }
+            Expr::SetComp(_) | Expr::DictComp(_) | Expr::Generator(_) => self.comprehension(expression),
             Expr::Lambda(e) => self.lambda(e),
             Expr::FString(e) => self.f_string(e),
             Expr::StringLiteral(e) => {
@@ -163,12 +167,35 @@ impl Translator<'_> {
             }
             Expr::Slice(_) => self.index_item(expression),
             Expr::Starred(e) => Err(SyntaxFault::syntax("can't use starred expression here", start(e))),
-            Expr::Named(e) => Err(SyntaxFault::unsupported("assignment expressions (:=)", e)),
+            Expr::Named(e) => match e.target.as_ref() {
+                // The statement around has declared the name.
+                Expr::Name(name) => {
+                    let name = names::variable(name.id.as_str());
+                    self.out.push(&format!("{{ {name} = "));
+                    self.expression(&e.value)?;
+                    self.out.push(&format!("; {name} }}"));
+                    Ok(())
+                }
+                target => Err(SyntaxFault::syntax("cannot use assignment expressions with this", start(target))),
+            },
             Expr::Await(e) => Err(SyntaxFault::unsupported("await expressions", e)),
             Expr::Yield(e) => Err(SyntaxFault::unsupported("generators (yield)", e)),
             Expr::YieldFrom(e) => Err(SyntaxFault::unsupported("generators (yield)", e)),
             Expr::TString(e) => Err(SyntaxFault::unsupported("template strings", e)),
             Expr::IpyEscapeCommand(e) => Err(SyntaxFault::unsupported("IPython commands", e)),
+        }
+    }
+
+    /// What a function of the engine takes or a literal holds: a list may be a plain array there, since the function
+    /// only reads it and the literal makes it its own.
+    pub(super) fn argument(&mut self, expression: &Expr) -> Written {
+        match expression {
+            Expr::List(e) => {
+                self.out.mark(start(expression));
+                self.elements(&e.elts)
+            }
+            Expr::ListComp(_) => self.comprehension(expression),
+            other => self.expression(other),
         }
     }
 
@@ -206,7 +233,7 @@ impl Translator<'_> {
             if i > 0 {
                 self.out.push(", ");
             }
-            self.expression(argument)?;
+            self.argument(argument)?;
         }
         self.out.push(")");
         Ok(())
@@ -401,7 +428,7 @@ impl Translator<'_> {
             if i > 0 {
                 self.out.push(", ");
             }
-            self.expression(element)?;
+            self.argument(element)?;
         }
         self.out.push("]");
         Ok(())

@@ -1,13 +1,14 @@
 //! `def`, `lambda` and `return`.
 //!
-//! A `def` of the session becomes a Rhai `fn`, one overload per number of arguments, and a variable that holds it: so
-//! it can call itself, can be passed on, and reads the session's variables through the engine. A `def` anywhere else
-//! becomes a closure, since only a closure sees the variables around it.
+//! A `def` of the session becomes a Rhai `fn` that takes every parameter, and a variable that holds it together with
+//! what Python knows of its parameters (`function_`): so it can call itself, can be passed on, and reads the session's
+//! variables through the engine. A `def` anywhere else becomes a closure, since only a closure sees the variables
+//! around it.
 
 use ruff_python_ast::visitor::{Visitor, walk_expr, walk_stmt};
 use ruff_python_ast::{Expr, ExprLambda, Parameters, Stmt, StmtFunctionDef, StmtReturn};
 
-use super::scope::{Body, Known, Parameter};
+use super::scope::{Body, Known, Parameter, Role};
 use super::statement::assigned_names;
 use super::{SyntaxFault, Translator, Written, names, start};
 
@@ -19,12 +20,17 @@ impl<'a> Translator<'a> {
             Some(parameters) => self.parameters(parameters)?,
             None => Vec::new(),
         };
-        no_defaults(&parameters, "default values in a lambda", lambda)?;
+        let described = parameters.iter().any(|p| p.role != Role::Plain)
+            || lambda.parameters.iter().any(|p| p.iter_non_variadic_params().any(|p| p.default.is_some()));
+        self.out.push(if described { "function_(\"<lambda>\", " } else { "" });
         self.closure_header(&parameters);
         self.scope.push(Body::Expression);
         self.define_parameters(&parameters);
         self.expression(&lambda.body)?;
         self.scope.pop();
+        if let (true, Some(definitions)) = (described, &lambda.parameters) {
+            self.description(definitions)?;
+        }
         Ok(())
     }
 
@@ -39,16 +45,15 @@ impl<'a> Translator<'a> {
     }
 
     fn parameters(&mut self, parameters: &Parameters) -> Result<Vec<Parameter>, SyntaxFault> {
-        if let Some(star) = parameters.vararg.as_ref().or(parameters.kwarg.as_ref()) {
-            let what = "functions with *args or **kwargs";
-            return Err(SyntaxFault::unsupported(what, star.as_ref()));
-        }
-        let positional = parameters.posonlyargs.iter().chain(&parameters.args);
-        let positional = positional.map(|p| (p, false));
-        let keyword_only = parameters.kwonlyargs.iter().map(|p| (p, true));
+        let plain = |p| (p, Role::Plain);
+        let single = parameters.posonlyargs.iter().chain(&parameters.args).map(plain);
+        let single = single.chain(parameters.kwonlyargs.iter().map(|p| (p, Role::KeywordOnly)));
+        let single = single.map(|(p, role)| (&p.parameter, p.default.as_deref(), role));
+        let rest = parameters.vararg.iter().map(|p| (p.as_ref(), None, Role::Rest));
+        let keywords = parameters.kwarg.iter().map(|p| (p.as_ref(), None, Role::Keywords));
         let mut all: Vec<Parameter> = Vec::new();
-        for (parameter, keyword_only) in positional.chain(keyword_only) {
-            let name = parameter.parameter.name.as_str();
+        for (parameter, default, role) in single.chain(rest).chain(keywords) {
+            let name = parameter.name.as_str();
             let spelled = names::variable(name).into_owned();
             if all.len() >= MAX_PARAMETERS {
                 let what = format!("functions with more than {MAX_PARAMETERS} parameters");
@@ -58,7 +63,6 @@ impl<'a> Translator<'a> {
                 let message = format!("duplicate argument '{name}' in function definition");
                 return Err(SyntaxFault::syntax(message, start(parameter)));
             }
-            let default = parameter.default.as_deref();
             let literal_default = match default {
                 Some(value) if value.is_literal_expr() => {
                     let out = std::mem::take(&mut self.out);
@@ -68,9 +72,38 @@ impl<'a> Translator<'a> {
                 }
                 _ => None,
             };
-            all.push(Parameter { name: spelled, keyword_only, has_default: default.is_some(), literal_default });
+            all.push(Parameter { name: spelled, role, literal_default });
         }
         Ok(all)
+    }
+
+    /// `, ["a", "b", "*args"], #{b: 1})`: how a function may be called, in Python's own notation, and its defaults.
+    /// They are evaluated here, once, as Python does.
+    fn description(&mut self, parameters: &Parameters) -> Written {
+        let mut names: Vec<String> = Vec::new();
+        names.extend(parameters.posonlyargs.iter().chain(&parameters.args).map(|p| p.parameter.name.to_string()));
+        match &parameters.vararg {
+            Some(rest) => names.push(format!("*{}", rest.name)),
+            None if !parameters.kwonlyargs.is_empty() => names.push("*".into()),
+            None => {}
+        }
+        names.extend(parameters.kwonlyargs.iter().map(|p| p.parameter.name.to_string()));
+        names.extend(parameters.kwarg.iter().map(|p| format!("**{}", p.name)));
+        self.out.push(", [");
+        for (i, name) in names.iter().enumerate() {
+            self.out.push(if i > 0 { ", " } else { "" });
+            self.string(name);
+        }
+        self.out.push("], #{");
+        let defaults = parameters.iter_non_variadic_params().filter_map(|p| Some((p, p.default.as_deref()?)));
+        for (i, (parameter, default)) in defaults.enumerate() {
+            self.out.push(if i > 0 { ", " } else { "" });
+            self.out.push(&names::map_key(parameter.parameter.name.as_str()));
+            self.out.push(": ");
+            self.expression(default)?;
+        }
+        self.out.push("})");
+        Ok(())
     }
 
     /// A `def` of the session itself.
@@ -90,49 +123,38 @@ impl<'a> Translator<'a> {
         self.out.mark(start(&function.name));
         self.out.push(&format!("fn {plain}({}) ", list(&parameters)));
         self.function_body(function, &parameters, Body::Function)?;
-        self.overloads(&plain, function, &parameters)?;
-
         let binding = if is_defined { "" } else { "let " };
         self.out.line_of(&format!("{binding}{name} = "));
-        self.decorated(&name, &format!("Fn(\"{plain}\")"), function)
+        self.decorated(&name, function, |t| {
+            t.out.push(&format!("function_(\"{}\", Fn(\"{plain}\")", function.name));
+            t.description(&function.parameters)
+        })
     }
 
     /// The value of a `def` behind `name = `, with every decorator applied.
-    fn decorated(&mut self, name: &str, value: &str, function: &'a StmtFunctionDef) -> Written {
-        let mut value = value.to_string();
+    fn decorated(
+        &mut self,
+        name: &str,
+        function: &'a StmtFunctionDef,
+        value: impl FnOnce(&mut Self) -> Written,
+    ) -> Written {
+        let mut value = Some(value);
         for (i, decorator) in function.decorator_list.iter().rev().enumerate() {
             if i > 0 {
                 self.out.line_of(&format!("{name} = "));
             }
             self.out.push("call_(");
             self.expression(&decorator.expression)?;
-            self.out.push(&format!(", [{value}]);"));
-            value = name.to_string();
+            self.out.push(", [");
+            match value.take() {
+                Some(value) => value(self)?,
+                None => self.out.push(name),
+            }
+            self.out.push("]);");
         }
-        if function.decorator_list.is_empty() {
-            self.out.push(&value);
+        if let Some(value) = value {
+            value(self)?;
             self.out.push(";");
-        }
-        Ok(())
-    }
-
-    /// `fn f(a) { f(a, 1) }` for every argument that can be left out at the end. Unlike Python's, a default is
-    /// evaluated anew in each call.
-    fn overloads(&mut self, name: &str, function: &'a StmtFunctionDef, parameters: &[Parameter]) -> Written {
-        let definitions = &function.parameters;
-        let positional = definitions.posonlyargs.iter().chain(&definitions.args);
-        let definitions: Vec<_> = positional.chain(&definitions.kwonlyargs).collect();
-        for (i, definition) in definitions.iter().enumerate().rev() {
-            let Some(default) = &definition.default else {
-                break;
-            };
-            let given = list(parameters.get(..i).unwrap_or_default());
-            let separator = if i > 0 { ", " } else { "" };
-            self.out.line_of(&format!("fn {name}({given}) {{ {name}({given}{separator}"));
-            self.scope.push(Body::Function);
-            self.expression(default)?;
-            self.scope.pop();
-            self.out.push(") }");
         }
         Ok(())
     }
@@ -142,24 +164,19 @@ impl<'a> Translator<'a> {
         check(function)?;
         let name = names::variable(function.name.as_str());
         let parameters = self.parameters(&function.parameters)?;
-        no_defaults(&parameters, "default values in a nested function", function)?;
-        let is_recursive = mentions(function);
         // A closure looks its variables up when it is made, so that one that calls itself must exist before.
-        if is_recursive && !self.scope.is_assignable(&name) {
+        if mentions(function) && !self.scope.is_assignable(&name) {
             self.bind(&name);
             self.out.push("();");
         }
         self.open_binding(&name);
-        self.closure_header(&parameters);
-        self.function_body(function, &parameters, Body::Closure)?;
-        self.out.push(";");
-        if !function.decorator_list.is_empty() {
-            self.out.line_of(&format!("{name} = "));
-            self.decorated(&name, &name, function)?;
-        }
-        let is_certain = !is_recursive && function.decorator_list.is_empty() && self.scope.frame().compounds == 0;
-        let known = if is_certain { Known::Closure } else { Known::Variable };
-        self.scope.define(&name, known);
+        self.decorated(&name, function, |t| {
+            t.out.push(&format!("function_(\"{}\", ", function.name));
+            t.closure_header(&parameters);
+            t.function_body(function, &parameters, Body::Closure)?;
+            t.description(&function.parameters)
+        })?;
+        self.scope.define(&name, Known::Variable);
         Ok(())
     }
 
@@ -226,13 +243,6 @@ fn check(function: &StmtFunctionDef) -> Written {
     if names::is_engine_function(function.name.as_str()) {
         let what = format!("functions named {}", function.name);
         return Err(SyntaxFault::unsupported(&what, &function.name));
-    }
-    Ok(())
-}
-
-fn no_defaults(parameters: &[Parameter], what: &str, node: &impl ruff_text_size::Ranged) -> Written {
-    if parameters.iter().any(|parameter| parameter.has_default) {
-        return Err(SyntaxFault::unsupported(what, node));
     }
     Ok(())
 }

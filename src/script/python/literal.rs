@@ -118,7 +118,7 @@ impl Translator<'_> {
                 self.expression(key)?;
             }
             self.out.push(", ");
-            self.expression(&item.value)?;
+            self.argument(&item.value)?;
             self.out.push("]");
         }
         self.out.push("]");

@@ -74,8 +74,20 @@ const TEMPORARIES: &[&str] =
     &["base", "context", "error", "index", "item", "left", "list", "result", "returned", "right", "unpacked", "value"];
 
 /// Methods that Rhai answers itself, or refuses, whatever the type: they go through `__call__`.
-const CAPTURED_METHODS: &[&str] =
-    &["Fn", "call", "curry", "debug", "eval", "is_def_fn", "is_def_var", "print", "switch", "type_of"];
+const CAPTURED_METHODS: &[&str] = &[
+    "Fn",
+    "call",
+    "curry",
+    "debug",
+    "eval",
+    "is_def_fn",
+    "is_def_var",
+    "print",
+    "replace",
+    "split",
+    "switch",
+    "type_of",
+];
 
 /// Python's built-in functions and types: called under their own name, written `builtin("name")` as a value.
 const BUILTINS: &[&str] = &[
@@ -152,11 +164,13 @@ const ENGINE_FUNCTIONS: &[&str] = &[
     "float",
     "format",
     "fstring",
+    "function_",
     "getattr",
     "import_",
     "import_from",
     "int",
     "iter",
+    "list",
     "raise_",
     "repr",
     "set",

@@ -9,19 +9,29 @@ use std::collections::HashMap;
 #[derive(Clone, PartialEq, Eq)]
 pub enum Known {
     Variable,
-    /// A variable that certainly holds a Rhai closure.
-    Closure,
     /// A Rhai function of this input, with its parameters.
     Function(Vec<Parameter>),
     /// Deleted by this input.
     Deleted,
 }
 
+/// What arguments a parameter takes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// One, by position or by name.
+    Plain,
+    /// One, by name.
+    KeywordOnly,
+    /// `*args`
+    Rest,
+    /// `**kwargs`
+    Keywords,
+}
+
 #[derive(Clone, PartialEq, Eq)]
 pub struct Parameter {
     pub name: String,
-    pub keyword_only: bool,
-    pub has_default: bool,
+    pub role: Role,
     /// The Rhai text of a default that is a literal, which a call may repeat.
     pub literal_default: Option<String>,
 }
@@ -102,7 +112,7 @@ impl<'a> Scope<'a> {
     /// The name can be assigned without `let` here.
     pub fn is_assignable(&self, name: &str) -> bool {
         match self.inner.last() {
-            Some(frame) => matches!(frame.names.get(name), Some(Known::Variable | Known::Closure)),
+            Some(frame) => frame.names.get(name) == Some(&Known::Variable),
             None => self.session(name).is_some(),
         }
     }
@@ -112,7 +122,7 @@ impl<'a> Scope<'a> {
     pub fn is_changeable(&self, name: &str) -> bool {
         for frame in self.inner.iter().rev() {
             if let Some(known) = frame.names.get(name) {
-                return matches!(known, Known::Variable | Known::Closure);
+                return *known == Known::Variable;
             }
         }
         !self.in_named_function() && self.session(name).is_some()

@@ -1,5 +1,6 @@
 //! Statements: the simple ones, and the way to the room of each compound one.
 
+use ruff_python_ast::visitor::{Visitor, walk_expr, walk_stmt};
 use ruff_python_ast::{Alias, Expr, Stmt, StmtImport, StmtImportFrom, StmtRaise};
 
 use super::expression::{Shape, shape};
@@ -11,8 +12,12 @@ impl<'a> Translator<'a> {
     pub(super) fn top_level(&mut self, statement: &'a Stmt) -> Written {
         match statement {
             Stmt::Expr(e) => {
+                let names = self.declare_named(statement);
+                if !names.is_empty() {
+                    self.out.line();
+                }
                 self.statement_expression(&e.value)?;
-                self.run(true, Vec::new());
+                self.run(true, names);
             }
             Stmt::FunctionDef(e) => {
                 self.named_function(e)?;
@@ -63,11 +68,24 @@ impl<'a> Translator<'a> {
         }
     }
 
+    /// Declares the variables that `:=` assigns somewhere in a statement.
+    fn declare_named(&mut self, statement: &'a Stmt) -> Vec<String> {
+        let mut search = NamedTargets::default();
+        search.visit_stmt(statement);
+        for name in &search.spelled {
+            if !self.scope.is_assignable(name) {
+                self.bind(name);
+                self.out.push("();");
+            }
+        }
+        search.spelled
+    }
+
     /// An expression where Rhai expects a statement: it must not be taken for a block.
     fn statement_expression(&mut self, expression: &'a Expr) -> Written {
-        let is_taken = matches!(shape(expression), Shape::Block | Shape::Closure);
+        let is_taken = matches!(shape(expression), Shape::Block | Shape::Closure) || expression.is_list_comp_expr();
         self.out.push(if is_taken { "(" } else { "" });
-        self.expression(expression)?;
+        self.argument(expression)?;
         self.out.push(if is_taken { ")" } else { "" });
         Ok(())
     }
@@ -77,6 +95,7 @@ impl<'a> Translator<'a> {
     }
 
     pub(super) fn statement(&mut self, statement: &'a Stmt) -> Written {
+        self.declare_named(statement);
         match statement {
             Stmt::Expr(e) => self.expression_statement(&e.value),
             Stmt::Assign(e) => self.assign(&e.targets, &e.value),
@@ -114,7 +133,13 @@ impl<'a> Translator<'a> {
             // In the session itself every variable is global already.
             Stmt::Global(_) if self.scope.is_session() => Ok(()),
             Stmt::Global(e) => Err(SyntaxFault::unsupported("global statements", e)),
-            Stmt::Nonlocal(e) => Err(SyntaxFault::unsupported("nonlocal statements", e)),
+            // A closure shares the variables around it already.
+            Stmt::Nonlocal(e) => {
+                for name in &e.names {
+                    self.scope.define(&names::variable(name.as_str()), Known::Variable);
+                }
+                Ok(())
+            }
             Stmt::ClassDef(e) => Err(SyntaxFault::unsupported("class definitions", e)),
             Stmt::Match(e) => Err(SyntaxFault::unsupported("match statements", e)),
             Stmt::TypeAlias(e) => Err(SyntaxFault::unsupported("type aliases", e)),
@@ -244,6 +269,34 @@ impl<'a> Translator<'a> {
             self.out.push(&format!("import_from(\"{module}\", \"{name}\");"));
         }
         Ok(())
+    }
+}
+
+/// Collects the targets of `:=` that belong to the scope of a statement.
+#[derive(Default)]
+struct NamedTargets {
+    spelled: Vec<String>,
+}
+
+impl<'n> Visitor<'n> for NamedTargets {
+    fn visit_stmt(&mut self, statement: &'n Stmt) {
+        if !statement.is_function_def_stmt() {
+            walk_stmt(self, statement);
+        }
+    }
+
+    fn visit_expr(&mut self, expression: &'n Expr) {
+        if let Expr::Named(named) = expression
+            && let Expr::Name(name) = named.target.as_ref()
+        {
+            let spelled = names::variable(name.id.as_str()).into_owned();
+            if !self.spelled.contains(&spelled) {
+                self.spelled.push(spelled);
+            }
+        }
+        if !expression.is_lambda_expr() {
+            walk_expr(self, expression);
+        }
     }
 }
 

@@ -85,7 +85,7 @@ impl Translator<'_> {
 
     pub(super) fn index_item(&mut self, item: &Expr) -> Written {
         let Expr::Slice(slice) = item else {
-            return self.expression(item);
+            return self.argument(item);
         };
         self.out.mark(start(item));
         self.out.push("slice(");

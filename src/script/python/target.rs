@@ -112,9 +112,7 @@ impl Translator<'_> {
         self.open_binding(&name);
         self.value(value)?;
         self.out.push(";");
-        let is_certain = lambda.is_some() && !is_recursive && self.scope.frame().compounds == 0;
-        let known = if is_certain { Known::Closure } else { Known::Variable };
-        self.scope.define(&name, known);
+        self.scope.define(&name, Known::Variable);
         Ok(())
     }
 
@@ -168,8 +166,11 @@ impl Translator<'_> {
         let unpacked = self.temporary("unpacked");
         self.out.line_of(&format!("let {unpacked} = "));
         if let Some(values) = literal {
+            // Lists among the values must not stay arrays.
+            let holds_list = values.iter().any(|value| value.is_list_expr() || value.is_list_comp_expr());
+            self.out.push(if holds_list { "list(" } else { "" });
             self.elements(values)?;
-            self.out.push(";");
+            self.out.push(if holds_list { ");" } else { ";" });
         } else {
             let (function, counts) = match star {
                 Some(before) => {

@@ -90,7 +90,7 @@ fn operators() {
         ("(x < y) == t", &["echo: (x < y) == t"]),
         ("x == None", &["echo: x == ()"]),
         ("x is None, x is not y", &["echo: tuple([__is__(x, ()), !__is__(x, y)])"]),
-        ("x in y, x not in [1]", &["echo: tuple([y.__contains__(x), ![1].__contains__(x)])"]),
+        ("x in y, x not in [1]", &["echo: tuple([y.__contains__(x), !list([1]).__contains__(x)])"]),
         ("x in y + t", &["echo: (y + t).__contains__(x)"]),
         ("not x", &["echo: !truth(x)"]),
         ("not (x and y)", &["echo: !(truth(x) && truth(y))"]),
@@ -133,7 +133,7 @@ fn subscripts() {
         ("x[0].shape[1]", &["echo: x.__getitem__(0).shape[1]"]),
         (
             "f(x)[0], 'abc'[1], [1, 2]['a']",
-            &["echo: tuple([f(x)[0], \"abc\".__getitem__(1), [1, 2].__getitem__(\"a\")])"],
+            &["echo: tuple([f(x)[0], \"abc\".__getitem__(1), list([1, 2]).__getitem__(\"a\")])"],
         ),
         ("(x + y)[0]", &["echo: (x + y)[0]"]),
         ("x[*y]", &["echo: x[tuple(__concat__([iter(y)]))]"]),

@@ -8,6 +8,8 @@ use rhai::{Array, Dynamic, Engine, EvalAltResult, FnPtr, INT, Map, NativeCallCon
 
 use super::super::{Statement, translate};
 use super::engine;
+use crate::script::callable::function;
+use crate::script::parameters::Parameters;
 
 type Fallible = Result<Dynamic, Box<EvalAltResult>>;
 type Log = Rc<RefCell<Vec<String>>>;
@@ -67,6 +69,14 @@ fn register(engine: &mut Engine, log: &Log) {
     engine
         .register_fn("__contains__", |list: &mut Array, item: INT| list.iter().any(|other| other.as_int() == Ok(item)));
     engine.register_fn("call_", |context: NativeCallContext, f: FnPtr, args: Array| f.call_raw(&context, None, args));
+    engine.register_fn("call_", |context: NativeCallContext, f: FnPtr, mut args: Array, keywords: Map| {
+        args.push(keywords.into());
+        f.call_raw(&context, None, args)
+    });
+    engine.register_fn("function_", |name: &str, body: FnPtr, names: Array, defaults: Map| {
+        function(Parameters::new(name, &names, defaults), body)
+    });
+    engine.register_fn("list", |items: Array| items);
     engine.register_fn("raise_", |kind: &str, message: &str| throw(kind, message));
     engine.register_fn("caught_", |error: Dynamic| error);
     engine.register_fn("__matches__", |error: Dynamic, kind: &str| error.to_string().starts_with(kind));
@@ -196,6 +206,12 @@ fn functions_and_closures() {
         ("def apply(f, a): return f(a)\n\napply(lambda v: v * 2, 4)", "8"),
         ("def twice(f): return lambda v: f(f(v))\n\n@twice\ndef add(v): return v + 3\n\nadd(1)", "7"),
         ("if 1:\n  def f(a): return a\n\nf(3)", "3"),
+        ("g = lambda a, k=2: a * k\ng(3), g(3, k=5)", "[6 15]"),
+        (
+            "def outer():\n  n = 0\n  def count(by=1):\n    nonlocal n\n    n += by\n  count(); count(by=4)\n  return n\n\nouter()",
+            "5",
+        ),
+        ("if (n := 3) > 2: n\n\nn", "3, 3"),
         ("def f(a):\n  for i in [1, 2]:\n    if i == a: return i\n  print(0)\n\nf(2), f(1)\n\nf(9)", "[2 1], 0"),
     ];
     for (python, shown) in rows {

@@ -48,6 +48,8 @@ fn assignments() {
             &["import_(\"torch\");\nlet np = import_(\"numpy\");\nimport_(\"os.path\");\nlet os = import_(\"os\");"],
         ),
         ("import torch.nn.functional as F", &["let F = import_(\"torch.nn.functional\");"]),
+        ("y = [1, [2]]; f([3])", &["y = list([1, [2]]);", "echo: f([3])"]),
+        ("(a := x)", &["echo: let a = ();\n({ a = x; a })"]),
         ("import torch.nn", &["import_(\"torch.nn\");"]),
         (
             "from torch import nn, zeros as z",
@@ -104,49 +106,65 @@ fn functions() {
     check(&[
         (
             "def f(a): return a\nf(1), map(f, x)",
-            &["fn f(a) {\n    return a;\n}\nlet f = Fn(\"f\");", "echo: tuple([f(1), map(f, x)])"],
+            &[
+                "fn f(a) {\n    return a;\n}\nlet f = function_(\"f\", Fn(\"f\"), [\"a\"], #{});",
+                "echo: tuple([f(1), map(f, x)])",
+            ],
         ),
         (
             "def f(a, b=1, *, c=x):\n  'doc'\n  print(a)\nf(1, c=5)",
             &[
-                "fn f(a, b, c) {\n    print(a);\n    return;\n}\nfn f(a, b) { f(a, b, x) }\nfn f(a) { f(a, 1) }\nlet f = Fn(\"f\");",
+                "fn f(a, b, c) {\n    print(a);\n    return;\n}\nlet f = function_(\"f\", Fn(\"f\"), [\"a\", \"b\", \"*\", \"c\"], #{b: 1, c: x});",
                 "echo: f(1, 1, 5)",
             ],
         ),
         (
             "def f(a): pass\nf(b=1)",
-            &["fn f(a) {\n    return;\n}\nlet f = Fn(\"f\");", "echo: __call__(\"f\", [], #{b: 1})"],
+            &[
+                "fn f(a) {\n    return;\n}\nlet f = function_(\"f\", Fn(\"f\"), [\"a\"], #{});",
+                "echo: call_(f, [], #{b: 1})",
+            ],
         ),
         (
             "def new(self): x.y = self",
-            &["fn new_(self) {\n    setattr(x, \"y\", self);\n    return;\n}\nnew_ = Fn(\"new_\");"],
+            &[
+                "fn new_(self) {\n    setattr(x, \"y\", self);\n    return;\n}\nnew_ = function_(\"new\", Fn(\"new_\"), [\"self\"], #{});",
+            ],
         ),
         (
             "@x\n@y.z(1)\ndef f(): f()",
             &[
-                "fn f_undecorated() {\n    call_(f, []);\n    return;\n}\nlet f = call_(y.z(1), [Fn(\"f_undecorated\")]);\nf = call_(x, [f]);",
+                "fn f_undecorated() {\n    call_(f, []);\n    return;\n}\nlet f = call_(y.z(1), [function_(\"f\", Fn(\"f_undecorated\"), [], #{})]);\nf = call_(x, [f]);",
             ],
         ),
         (
             "def f(n):\n  a = n\n  if a: b = a\n  return b",
             &[
-                "fn f(n) {\n    let a = n;\n    let b = ();\n    if truth(a) {\n        b = a;\n    }\n    return b;\n}\nlet f = Fn(\"f\");",
+                "fn f(n) {\n    let a = n;\n    let b = ();\n    if truth(a) {\n        b = a;\n    }\n    return b;\n}\nlet f = function_(\"f\", Fn(\"f\"), [\"n\"], #{});",
             ],
         ),
         (
             "def f(n):\n  def g(k): return k + n\n  return g(1)",
             &[
-                "fn f(n) {\n    let g = ();\n    g = |k| {\n        return k + n;\n    };\n    return g.call(1);\n}\nlet f = Fn(\"f\");",
+                "fn f(n) {\n    let g = ();\n    g = function_(\"g\", |k| {\n        return k + n;\n    }, [\"k\"], #{});\n    return call_(g, [1]);\n}\nlet f = function_(\"f\", Fn(\"f\"), [\"n\"], #{});",
             ],
         ),
         (
             "def f():\n  with t: return x",
             &[
-                "fn f() {\n    {\n        let context_ = t;\n        context_.__enter__();\n        try {\n            let returned_ = x;\n            context_.__exit__();\n            return returned_;\n        } catch {\n            context_.__exit__();\n            throw;\n        }\n        context_.__exit__();\n    }\n    return;\n}\nlet f = Fn(\"f\");",
+                "fn f() {\n    {\n        let context_ = t;\n        context_.__enter__();\n        try {\n            let returned_ = x;\n            context_.__exit__();\n            return returned_;\n        } catch {\n            context_.__exit__();\n            throw;\n        }\n        context_.__exit__();\n    }\n    return;\n}\nlet f = function_(\"f\", Fn(\"f\"), [], #{});",
             ],
         ),
-        ("g = lambda a, new: a + new\ng(1, 2)", &["let g = |a, new_| a + new_;", "echo: g.call(1, 2)"]),
+        ("g = lambda a, new: a + new\ng(1, 2)", &["let g = |a, new_| a + new_;", "echo: call_(g, [1, 2])"]),
         ("g = lambda n: g(n - 1)", &["let g = ();\ng = |n| call_(g, [n - 1]);"]),
+        ("y = lambda a, *b, k=2: a", &["y = function_(\"<lambda>\", |a, k, b| a, [\"a\", \"*b\", \"k\"], #{k: 2});"]),
+        (
+            "def f(**k): pass\nf(a=1)",
+            &[
+                "fn f(k) {\n    return;\n}\nlet f = function_(\"f\", Fn(\"f\"), [\"**k\"], #{});",
+                "echo: call_(f, [], #{a: 1})",
+            ],
+        ),
         ("lambda: None", &["echo: (|| ())"]),
         (
             "[a + b for a, b in x if a]",
@@ -163,7 +181,7 @@ fn functions() {
         ),
         (
             "y = [len for len in x]; len",
-            &["y = { let list_ = []; for len in iter(x) { list_.push(len); } list_ };", "echo: builtin(\"len\")"],
+            &["y = list({ let list_ = []; for len in iter(x) { list_.push(len); } list_ });", "echo: builtin(\"len\")"],
         ),
     ]);
 }

@@ -1,0 +1,297 @@
+//! Modules of Python's library, as far as documentation sessions use them: `math`, `itertools`, `operator`, `time`.
+
+use super::{Call, Row, function};
+use crate::bail;
+use crate::script::operators;
+use crate::script::subscript;
+use crate::tensor::{Error, ErrorKind, Result};
+use crate::value::Value;
+
+/// No iterator of more items is turned into a list.
+const MOST_ITEMS: usize = 10_000_000;
+
+pub const ROWS: &[Row] = &[
+    function("math.sqrt(float x) -> float", |c| real(c, f64::sqrt, |x| x >= 0.0), "The square root."),
+    function("math.exp(float x) -> float", |c| bounded(c, f64::exp), "e to the power of x."),
+    function("math.log(float x, float? base=None) -> float", log, "The logarithm, natural unless a base is given."),
+    function("math.log2(float x) -> float", |c| real(c, f64::log2, |x| x > 0.0), "The logarithm to base 2."),
+    function("math.log10(float x) -> float", |c| real(c, f64::log10, |x| x > 0.0), "The logarithm to base 10."),
+    function("math.log1p(float x) -> float", |c| real(c, f64::ln_1p, |x| x > -1.0), "The logarithm of 1 + x."),
+    function("math.expm1(float x) -> float", |c| bounded(c, f64::exp_m1), "e to the power of x, minus 1."),
+    function("math.sin(float x) -> float", |c| real(c, f64::sin, f64::is_finite), "The sine."),
+    function("math.cos(float x) -> float", |c| real(c, f64::cos, f64::is_finite), "The cosine."),
+    function("math.tan(float x) -> float", |c| real(c, f64::tan, f64::is_finite), "The tangent."),
+    function("math.asin(float x) -> float", |c| real(c, f64::asin, |x| x.abs() <= 1.0), "The arc sine."),
+    function("math.acos(float x) -> float", |c| real(c, f64::acos, |x| x.abs() <= 1.0), "The arc cosine."),
+    function("math.atan(float x) -> float", |c| real(c, f64::atan, |_| true), "The arc tangent."),
+    function("math.atan2(float y, float x) -> float", |c| pair(c, f64::atan2), "The angle of the point (x, y)."),
+    function("math.sinh(float x) -> float", |c| bounded(c, f64::sinh), "The hyperbolic sine."),
+    function("math.cosh(float x) -> float", |c| bounded(c, f64::cosh), "The hyperbolic cosine."),
+    function("math.tanh(float x) -> float", |c| real(c, f64::tanh, |_| true), "The hyperbolic tangent."),
+    function("math.fabs(float x) -> float", |c| real(c, f64::abs, |_| true), "The absolute value."),
+    function("math.pow(float x, float y) -> float", |c| pair(c, f64::powf), "x to the power of y."),
+    function("math.copysign(float x, float y) -> float", |c| pair(c, f64::copysign), "x with the sign of y."),
+    function("math.hypot(float x, float y) -> float", |c| pair(c, f64::hypot), "The length of the vector (x, y)."),
+    function("math.degrees(float x) -> float", |c| real(c, f64::to_degrees, |_| true), "Radians as degrees."),
+    function("math.radians(float x) -> float", |c| real(c, f64::to_radians, |_| true), "Degrees as radians."),
+    function("math.floor(any x) -> int", |c| whole(c, f64::floor), "The largest integer that is not greater."),
+    function("math.ceil(any x) -> int", |c| whole(c, f64::ceil), "The smallest integer that is not smaller."),
+    function("math.trunc(any x) -> int", |c| whole(c, f64::trunc), "The integer towards zero."),
+    function("math.isnan(float x) -> bool", |c| Ok(Value::Bool(number(c, 0)?.is_nan())), "Is it not a number?"),
+    function("math.isinf(float x) -> bool", |c| Ok(Value::Bool(number(c, 0)?.is_infinite())), "Is it infinite?"),
+    function("math.isfinite(float x) -> bool", |c| Ok(Value::Bool(number(c, 0)?.is_finite())), "Is it finite?"),
+    function(
+        "math.isclose(float a, float b, *, float rel_tol=1e-09, float abs_tol=0.0) -> bool",
+        is_close,
+        "Are two numbers close?",
+    ),
+    function("math.prod(any iterable, *, any start=1) -> any", product_of, "The items multiplied."),
+    function("math.factorial(int n) -> int", factorial, "The product of the integers up to n."),
+    function("math.gcd(any[] integers) -> int", gcd, "The greatest common divisor."),
+    function(
+        "itertools.product(any[] iterables, *, int repeat=1) -> any",
+        product,
+        "Every combination of one item of each.",
+    ),
+    function(
+        "itertools.combinations(any iterable, int r) -> any",
+        |c| choose(c, Choice::Combinations),
+        "Every choice of r items, in order.",
+    ),
+    function(
+        "itertools.combinations_with_replacement(any iterable, int r) -> any",
+        |c| choose(c, Choice::WithReplacement),
+        "Every choice of r items, in order, repeated ones too.",
+    ),
+    function(
+        "itertools.permutations(any iterable, int? r=None) -> any",
+        |c| choose(c, Choice::Permutations),
+        "Every ordered choice of r items.",
+    ),
+    function("itertools.chain(any[] iterables) -> any", chain, "The items of several sequences, one after the other."),
+    function("itertools.accumulate(any iterable) -> any", accumulate, "The sums so far."),
+    function("operator.add(any a, any b) -> any", |c| binary(c, "+"), "a + b."),
+    function("operator.sub(any a, any b) -> any", |c| binary(c, "-"), "a - b."),
+    function("operator.mul(any a, any b) -> any", |c| binary(c, "*"), "a * b."),
+    function("operator.truediv(any a, any b) -> any", |c| binary(c, "/"), "a / b."),
+    function("operator.floordiv(any a, any b) -> any", |c| binary(c, "//"), "a // b."),
+    function("operator.mod(any a, any b) -> any", |c| binary(c, "%"), "The remainder of a / b."),
+    function("operator.pow(any a, any b) -> any", |c| binary(c, "**"), "a to the power of b."),
+    function("operator.matmul(any a, any b) -> any", |c| binary(c, "@"), "a @ b."),
+    function("operator.eq(any a, any b) -> any", |c| binary(c, "=="), "Are they equal?"),
+    function("operator.lt(any a, any b) -> any", |c| binary(c, "<"), "Is a less than b?"),
+    function("operator.gt(any a, any b) -> any", |c| binary(c, ">"), "Is a greater than b?"),
+    function("time.time() -> float", now, "Seconds since 1970."),
+    function("time.perf_counter() -> float", now, "Seconds of a clock for intervals."),
+];
+
+fn domain() -> Error {
+    Error::value("math domain error")
+}
+
+/// A number, which a tensor of one element is too.
+fn number(call: &Call, index: usize) -> Result<f64> {
+    match call.value(index) {
+        Value::Tensor(tensor) => Ok(tensor.borrow().item()?.to_f64()),
+        other => other
+            .as_scalar()
+            .map(|scalar| scalar.to_f64())
+            .ok_or_else(|| Error::type_error(format!("must be real number, not {}", other.type_name()))),
+    }
+}
+
+/// A function of one number where it is defined.
+fn real(call: &mut Call, function: fn(f64) -> f64, is_defined: impl Fn(f64) -> bool) -> Result<Value> {
+    let x = number(call, 0)?;
+    if !x.is_nan() && !is_defined(x) {
+        return Err(domain());
+    }
+    Ok(Value::Float(function(x)))
+}
+
+/// A function of one number that may grow beyond every float.
+fn bounded(call: &mut Call, function: fn(f64) -> f64) -> Result<Value> {
+    let x = number(call, 0)?;
+    let y = function(x);
+    if y.is_infinite() && x.is_finite() {
+        return Err(Error::new(ErrorKind::OverflowError, "math range error"));
+    }
+    Ok(Value::Float(y))
+}
+
+fn pair(call: &mut Call, function: fn(f64, f64) -> f64) -> Result<Value> {
+    let (x, y) = (number(call, 0)?, number(call, 1)?);
+    let z = function(x, y);
+    if z.is_nan() && !x.is_nan() && !y.is_nan() {
+        return Err(domain());
+    }
+    Ok(Value::Float(z))
+}
+
+fn log(call: &mut Call) -> Result<Value> {
+    let x = number(call, 0)?;
+    let base = if call.is_none(1) { None } else { Some(number(call, 1)?) };
+    if x <= 0.0 || base.is_some_and(|base| base <= 0.0) {
+        return Err(domain());
+    }
+    match base {
+        Some(1.0) => Err(Error::new(ErrorKind::ZeroDivisionError, "float division by zero")),
+        Some(base) => Ok(Value::Float(x.ln() / base.ln())),
+        None => Ok(Value::Float(x.ln())),
+    }
+}
+
+fn whole(call: &mut Call, round: fn(f64) -> f64) -> Result<Value> {
+    match call.value(0) {
+        integer @ (Value::Int(_) | Value::BigInt(_)) => Ok(integer),
+        _ => {
+            let x = number(call, 0)?;
+            if x.is_nan() {
+                bail!(ValueError, "cannot convert float NaN to integer");
+            }
+            if x.is_infinite() {
+                return Err(Error::new(ErrorKind::OverflowError, "cannot convert float infinity to integer"));
+            }
+            Ok(Value::from(round(x) as i128))
+        }
+    }
+}
+
+fn is_close(call: &mut Call) -> Result<Value> {
+    let (a, b) = (number(call, 0)?, number(call, 1)?);
+    let (relative, absolute) = (number(call, 2)?, number(call, 3)?);
+    let distance = (a - b).abs();
+    let close = a == b || distance.is_finite() && distance <= (relative * a.abs().max(b.abs())).max(absolute);
+    Ok(Value::Bool(close))
+}
+
+fn binary(call: &Call, symbol: &str) -> Result<Value> {
+    match operators::find(symbol) {
+        Some(operator) => operators::binary(call.state, operator, &call.value(0), &call.value(1)),
+        None => bail!(TypeError, "there is no operator {symbol}"),
+    }
+}
+
+fn items(call: &Call, index: usize) -> Result<Vec<Value>> {
+    subscript::items(call.state, &call.value(index))
+}
+
+fn fold(call: &Call, symbol: &str, start: Value, items: Vec<Value>) -> Result<Value> {
+    let Some(operator) = operators::find(symbol) else { return Ok(start) };
+    items.iter().try_fold(start, |total, item| operators::binary(call.state, operator, &total, item))
+}
+
+fn product_of(call: &mut Call) -> Result<Value> {
+    fold(call, "*", call.value(1), items(call, 0)?)
+}
+
+fn factorial(call: &mut Call) -> Result<Value> {
+    let n = call.int(0)?;
+    if n < 0 {
+        bail!(ValueError, "factorial() not defined for negative values");
+    }
+    // One factor more than fits would be refused by the multiplication.
+    fold(call, "*", Value::Int(1), (2..=n.min(40)).map(Value::Int).collect())
+}
+
+fn gcd(call: &mut Call) -> Result<Value> {
+    let mut divisor = 0u64;
+    for item in items(call, 0)? {
+        let Value::Int(n) = item else {
+            bail!(TypeError, "'{}' object cannot be interpreted as an integer", item.type_name())
+        };
+        let (mut a, mut b) = (divisor, n.unsigned_abs());
+        while b > 0 {
+            (a, b) = (b, a % b);
+        }
+        divisor = a;
+    }
+    Ok(Value::from(i128::from(divisor)))
+}
+
+fn check_count(count: Option<usize>) -> Result<usize> {
+    let fits = count.filter(|count| *count <= MOST_ITEMS);
+    fits.ok_or_else(|| Error::new(ErrorKind::MemoryError, format!("more than {MOST_ITEMS} items")))
+}
+
+fn product(call: &mut Call) -> Result<Value> {
+    let once: Vec<Vec<Value>> =
+        items(call, 0)?.iter().map(|source| subscript::items(call.state, source)).collect::<Result<_>>()?;
+    let Ok(repeat) = usize::try_from(call.int(1)?) else { bail!(ValueError, "repeat argument cannot be negative") };
+    check_count(once.len().checked_mul(repeat))?;
+    let pools: Vec<&Vec<Value>> = std::iter::repeat_n(&once, repeat).flatten().collect();
+    let count = check_count(pools.iter().try_fold(1usize, |count, pool| count.checked_mul(pool.len())))?;
+    let row = |mut i: usize| {
+        let mut row: Vec<Value> = Vec::with_capacity(pools.len());
+        for pool in pools.iter().rev() {
+            row.extend(pool.get(i % pool.len()).cloned());
+            i /= pool.len();
+        }
+        row.reverse();
+        Value::tuple(row)
+    };
+    Ok(Value::list((0..count).map(row)))
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Choice {
+    Combinations,
+    WithReplacement,
+    Permutations,
+}
+
+fn choose(call: &mut Call, choice: Choice) -> Result<Value> {
+    let pool = items(call, 0)?;
+    let r = if call.is_none(1) { pool.len() as i64 } else { call.int(1)? };
+    let Ok(r) = usize::try_from(r) else { bail!(ValueError, "r must be non-negative") };
+    let mut rows = Vec::new();
+    let mut chosen: Vec<usize> = Vec::new();
+    // A candidate for the next place; places are filled and given up one after the other, without recursion.
+    let mut candidate = 0;
+    loop {
+        if chosen.len() == r {
+            rows.push(Value::tuple(chosen.iter().filter_map(|&i| pool.get(i).cloned())));
+            check_count(Some(rows.len()))?;
+        } else {
+            let free = |i: &usize| choice != Choice::Permutations || !chosen.contains(i);
+            if let Some(next) = (candidate..pool.len()).find(free) {
+                chosen.push(next);
+                candidate = match choice {
+                    Choice::Combinations => next + 1,
+                    Choice::WithReplacement => next,
+                    Choice::Permutations => 0,
+                };
+                continue;
+            }
+        }
+        match chosen.pop() {
+            Some(last) => candidate = last + 1,
+            None => return Ok(Value::list(rows)),
+        }
+    }
+}
+
+fn chain(call: &mut Call) -> Result<Value> {
+    let mut all = Vec::new();
+    for source in items(call, 0)? {
+        all.extend(subscript::items(call.state, &source)?);
+    }
+    Ok(Value::list(all))
+}
+
+fn accumulate(call: &mut Call) -> Result<Value> {
+    let mut sums: Vec<Value> = Vec::new();
+    for item in items(call, 0)? {
+        let sum = match sums.last() {
+            Some(before) => fold(call, "+", before.clone(), vec![item])?,
+            None => item,
+        };
+        sums.push(sum);
+    }
+    Ok(Value::list(sums))
+}
+
+fn now(_: &mut Call) -> Result<Value> {
+    let elapsed = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    Ok(Value::Float(elapsed.map_or(0.0, |elapsed| elapsed.as_secs_f64())))
+}

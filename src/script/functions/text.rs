@@ -1,0 +1,295 @@
+//! Methods of Python's strings, and the builtins about numbers as text.
+
+use super::{Call, Row, function, method};
+use crate::bail;
+use crate::script::state::State;
+use crate::script::subscript;
+use crate::tensor::{Error, Result};
+use crate::value::Value;
+
+pub const ROWS: &[Row] = &[
+    method("upper(str self) -> str", |c| text(c, |s| s.to_uppercase()), "In capital letters."),
+    method("lower(str self) -> str", |c| text(c, |s| s.to_lowercase()), "In small letters."),
+    method("title(str self) -> str", |c| text(c, title), "Each word with a capital letter."),
+    method("capitalize(str self) -> str", |c| text(c, capitalize), "The first letter a capital."),
+    method("strip(str self, str? chars=None) -> str", |c| strip(c, true, true), "Without the blanks around it."),
+    method("lstrip(str self, str? chars=None) -> str", |c| strip(c, true, false), "Without the blanks before it."),
+    method("rstrip(str self, str? chars=None) -> str", |c| strip(c, false, true), "Without the blanks behind it."),
+    method("split(str self, str? sep=None, int maxsplit=-1) -> any", split, "The parts between separators."),
+    method("splitlines(str self) -> any", |c| Ok(Value::list(c.str(0)?.lines().map(Value::str))), "The lines."),
+    method("join(str self, any iterable) -> str", join, "Texts joined with this one between them."),
+    method("replace(str self, str old, str new, int count=-1) -> str", replace, "One text in place of another."),
+    method(
+        "startswith(str self, str prefix) -> bool",
+        |c| Ok(Value::Bool(c.str(0)?.starts_with(c.str(1)?))),
+        "Does it begin so?",
+    ),
+    method(
+        "endswith(str self, str suffix) -> bool",
+        |c| Ok(Value::Bool(c.str(0)?.ends_with(c.str(1)?))),
+        "Does it end so?",
+    ),
+    method(
+        "find(str self, str sub) -> int",
+        |c| Ok(Value::Int(position(c)?.map_or(-1, |i| i as i64))),
+        "Where a text first occurs, or -1.",
+    ),
+    method(
+        "index(str self, str sub) -> int",
+        |c| match position(c)? {
+            Some(i) => Ok(Value::Int(i as i64)),
+            None => bail!(ValueError, "substring not found"),
+        },
+        "Where a text first occurs.",
+    ),
+    method(
+        "count(str self, str sub) -> int",
+        |c| Ok(Value::Int(c.str(0)?.matches(c.str(1)?).count() as i64)),
+        "How often a text occurs.",
+    ),
+    method("isdigit(str self) -> bool", |c| all(c, |ch| ch.is_ascii_digit()), "Is it made of digits?"),
+    method("isalpha(str self) -> bool", |c| all(c, char::is_alphabetic), "Is it made of letters?"),
+    method("isspace(str self) -> bool", |c| all(c, char::is_whitespace), "Is it made of blanks?"),
+    method("zfill(str self, int width) -> str", zfill, "With zeros before it, to a width."),
+    method(
+        "ljust(str self, int width, str fillchar=\" \") -> str",
+        |c| pad(c, 0, 1),
+        "With blanks behind it, to a width.",
+    ),
+    method(
+        "rjust(str self, int width, str fillchar=\" \") -> str",
+        |c| pad(c, 1, 1),
+        "With blanks before it, to a width.",
+    ),
+    method(
+        "center(str self, int width, str fillchar=\" \") -> str",
+        |c| pad(c, 1, 2),
+        "With blanks around it, to a width.",
+    ),
+    method("format(str self, any[] args) -> str", format, "The values put in place of {}."),
+    function("py.chr(int i) -> str", chr, "The character with this number."),
+    function("py.ord(str c) -> int", ord, "The number of a character."),
+    function("py.bin(int number) -> str", |c| radix(c, |n| format!("0b{n:b}")), "A number in binary digits."),
+    function("py.oct(int number) -> str", |c| radix(c, |n| format!("0o{n:o}")), "A number in octal digits."),
+    function("py.hex(int number) -> str", |c| radix(c, |n| format!("0x{n:x}")), "A number in hexadecimal digits."),
+];
+
+/// No text is padded beyond this many characters.
+const WIDEST: i64 = 1 << 24;
+
+fn text(call: &Call, change: impl Fn(&str) -> String) -> Result<Value> {
+    Ok(Value::str(change(call.str(0)?)))
+}
+
+fn capitalize(text: &str) -> String {
+    let mut chars = text.chars();
+    let first = chars.next().map(|c| c.to_uppercase().collect::<String>()).unwrap_or_default();
+    first + chars.as_str().to_lowercase().as_str()
+}
+
+fn title(text: &str) -> String {
+    let mut inside = false;
+    let letter = |c: char| {
+        let cased: String = if inside { c.to_lowercase().collect() } else { c.to_uppercase().collect() };
+        inside = c.is_alphabetic();
+        cased
+    };
+    text.chars().map(letter).collect()
+}
+
+fn strip(call: &mut Call, left: bool, right: bool) -> Result<Value> {
+    let chars: Option<Vec<char>> = if call.is_none(1) { None } else { Some(call.str(1)?.chars().collect()) };
+    let doomed = |c: char| chars.as_ref().map_or(c.is_whitespace(), |chars| chars.contains(&c));
+    let text = call.str(0)?;
+    let text = if left { text.trim_start_matches(doomed) } else { text };
+    Ok(Value::str(if right { text.trim_end_matches(doomed) } else { text }))
+}
+
+fn split(call: &mut Call) -> Result<Value> {
+    let most = usize::try_from(call.int(2)?).unwrap_or(usize::MAX).saturating_add(1);
+    let text = call.str(0)?;
+    if call.is_none(1) {
+        let mut parts = Vec::new();
+        let mut rest = text.trim_start();
+        while !rest.is_empty() {
+            let end =
+                if parts.len() + 1 == most { rest.len() } else { rest.find(char::is_whitespace).unwrap_or(rest.len()) };
+            let (part, after) = rest.split_at(end);
+            parts.push(Value::str(part));
+            rest = after.trim_start();
+        }
+        return Ok(Value::list(parts));
+    }
+    match call.str(1)? {
+        "" => bail!(ValueError, "empty separator"),
+        separator => Ok(Value::list(text.splitn(most, separator).map(Value::str))),
+    }
+}
+
+fn join(call: &mut Call) -> Result<Value> {
+    let mut parts = Vec::new();
+    for (i, item) in subscript::items(call.state, &call.value(1))?.into_iter().enumerate() {
+        match item {
+            Value::Str(part) => parts.push(part.to_string()),
+            other => bail!(TypeError, "sequence item {i}: expected str instance, {} found", other.type_name()),
+        }
+    }
+    Ok(Value::str(parts.join(call.str(0)?)))
+}
+
+fn replace(call: &mut Call) -> Result<Value> {
+    let (text, old, new) = (call.str(0)?, call.str(1)?, call.str(2)?);
+    Ok(Value::str(match usize::try_from(call.int(3)?) {
+        Ok(count) => text.replacen(old, new, count),
+        Err(_) => text.replace(old, new),
+    }))
+}
+
+/// Where the second text begins in the first, in characters.
+fn position(call: &Call) -> Result<Option<usize>> {
+    let text = call.str(0)?;
+    Ok(text.find(call.str(1)?).map(|at| text.get(..at).unwrap_or_default().chars().count()))
+}
+
+fn all(call: &Call, is: impl Fn(char) -> bool) -> Result<Value> {
+    let text = call.str(0)?;
+    Ok(Value::Bool(!text.is_empty() && text.chars().all(is)))
+}
+
+/// How many characters are lacking to a width.
+fn lacking(call: &Call) -> Result<usize> {
+    let width = call.int(1)?;
+    if width > WIDEST {
+        bail!(MemoryError, "a width of {width} is too large");
+    }
+    Ok(usize::try_from(width).unwrap_or(0).saturating_sub(call.str(0)?.chars().count()))
+}
+
+fn zfill(call: &mut Call) -> Result<Value> {
+    let zeros = "0".repeat(lacking(call)?);
+    let text = call.str(0)?;
+    Ok(Value::str(match text.strip_prefix(['+', '-']) {
+        Some(digits) => format!("{}{zeros}{digits}", text.get(..1).unwrap_or_default()),
+        None => zeros + text,
+    }))
+}
+
+/// The padding, this share of it before the text.
+fn pad(call: &mut Call, part: usize, of: usize) -> Result<Value> {
+    let fill = call.str(2)?;
+    if fill.chars().count() != 1 {
+        bail!(TypeError, "The fill character must be exactly one character long");
+    }
+    let lacking = lacking(call)?;
+    // Of an odd number, a centred text has the larger half before it if its width is odd, as Python has it.
+    let extra = if of == 2 { lacking & call.int(1)? as usize & 1 } else { 0 };
+    let before = lacking * part / of + extra;
+    Ok(Value::str(format!("{}{}{}", fill.repeat(before), call.str(0)?, fill.repeat(lacking - before))))
+}
+
+/// `"{} {1:.2f}".format(a, b)`
+fn format(call: &mut Call) -> Result<Value> {
+    let pattern = call.str(0)?.to_string();
+    let args = subscript::items(call.state, &call.value(1))?;
+    let (mut out, mut rest, mut next) = (String::new(), pattern.as_str(), 0);
+    while let Some(at) = rest.find(['{', '}']) {
+        let (before, after) = rest.split_at(at);
+        out += before;
+        if after.starts_with("{{") || after.starts_with("}}") {
+            out += after.get(..1).unwrap_or_default();
+            rest = after.get(2..).unwrap_or_default();
+            continue;
+        }
+        let Some((field, after)) = after.strip_prefix('{').and_then(|field| field.split_once('}')) else {
+            bail!(ValueError, "Single '{}' encountered in format string", after.get(..1).unwrap_or_default())
+        };
+        rest = after;
+        let (name, spec) = field.split_once(':').unwrap_or((field, ""));
+        let (name, is_repr) = name.strip_suffix("!r").map_or((name, false), |name| (name, true));
+        let index = if name.is_empty() {
+            next += 1;
+            next - 1
+        } else {
+            name.parse().map_err(|_| Error::new(crate::tensor::ErrorKind::KeyError, format!("'{name}'")))?
+        };
+        let Some(value) = args.get(index) else {
+            bail!(IndexError, "Replacement index {index} out of range for positional args tuple")
+        };
+        let value = if is_repr { Value::str(call.state.repr(value)?) } else { value.clone() };
+        out += &call.state.with_formatter(|f| f.format(&value, spec))?;
+    }
+    Ok(Value::str(out + rest))
+}
+
+/// `"%d of %.2f" % (a, b)`
+///
+/// # Errors
+/// Python's TypeErrors about too few and too many values; ValueError for a conversion that does not exist.
+pub fn percent(state: &State, pattern: &str, values: &Value) -> Result<Value> {
+    let mut values = match values {
+        Value::Tuple(values) => values.to_vec(),
+        single => vec![single.clone()],
+    }
+    .into_iter();
+    let (mut out, mut rest) = (String::new(), pattern);
+    while let Some((before, after)) = rest.split_once('%') {
+        out += before;
+        let end = after.find(|c: char| c.is_ascii_alphabetic() || c == '%');
+        let Some((options, conversion)) = end.and_then(|end| Some((after.get(..end)?, after.get(end..)?))) else {
+            bail!(ValueError, "incomplete format")
+        };
+        rest = conversion.get(1..).unwrap_or_default();
+        if conversion.starts_with('%') {
+            out.push('%');
+            continue;
+        }
+        let Some(value) = values.next() else { bail!(TypeError, "not enough arguments for format string") };
+        // A minus aligns to the left, which is how a text lies in a format specification.
+        let (align, options) = match options.strip_prefix('-') {
+            Some(options) => ("<", options),
+            None => (">", options),
+        };
+        let (value, letter) = match conversion.chars().next() {
+            Some('s') => (Value::str(state.str(&value)?), ""),
+            Some('r') => (Value::str(state.repr(&value)?), ""),
+            Some('d' | 'i' | 'u') => match value.as_scalar() {
+                Some(number) => (Value::Int(number.to_i64()), "d"),
+                None => bail!(TypeError, "%d format: a real number is required, not {}", value.type_name()),
+            },
+            Some('e' | 'E' | 'f' | 'F' | 'g' | 'G') => match value.as_scalar() {
+                Some(number) => (Value::Float(number.to_f64()), conversion.get(..1).unwrap_or_default()),
+                None => bail!(TypeError, "must be real number, not {}", value.type_name()),
+            },
+            Some('x') => (value, "x"),
+            _ => bail!(ValueError, "unsupported format character"),
+        };
+        let align = if options.starts_with(['0', '+', ' ']) || letter == "x" { "" } else { align };
+        out += &state.with_formatter(|f| f.format(&value, &format!("{align}{options}{letter}")))?;
+    }
+    if values.next().is_some() {
+        bail!(TypeError, "not all arguments converted during string formatting");
+    }
+    Ok(Value::str(out + rest))
+}
+
+fn chr(call: &mut Call) -> Result<Value> {
+    let c = u32::try_from(call.int(0)?).ok().and_then(char::from_u32);
+    c.map(|c| Value::str(c.to_string())).ok_or_else(|| Error::value("chr() arg not in range(0x110000)"))
+}
+
+fn ord(call: &mut Call) -> Result<Value> {
+    let mut chars = call.str(0)?.chars();
+    match (chars.next(), chars.count()) {
+        (Some(c), 0) => Ok(Value::Int(i64::from(u32::from(c)))),
+        (_, more) => {
+            let length = if call.str(0)?.is_empty() { 0 } else { more + 1 };
+            bail!(TypeError, "ord() expected a character, but string of length {length} found")
+        }
+    }
+}
+
+/// A number in digits that `write` gives for its magnitude.
+fn radix(call: &mut Call, write: impl Fn(u64) -> String) -> Result<Value> {
+    let n = call.int(0)?;
+    Ok(Value::str(format!("{}{}", if n < 0 { "-" } else { "" }, write(n.unsigned_abs()))))
+}

@@ -1,0 +1,248 @@
+//! Builtins that call functions of the script: `map`, `filter`, `sorted` and its kin with a key, `functools`. They need
+//! the engine's context, which rows of the function table do not have.
+
+use super::callable::{Scripted, call_value, native};
+use super::engine::dispatch;
+use super::fault;
+use super::list::{List, items_of, own, sort_by_keys};
+use super::operators::{self, truth};
+use super::state::State;
+use super::value::to_value;
+use crate::tensor::{Error, Result};
+use crate::value::Value;
+use rhai::{Array, Dynamic, Engine, Map, NativeCallContext};
+use std::any::TypeId;
+use std::rc::Rc;
+
+type Higher = fn(&Rc<State>, &NativeCallContext, Array) -> Scripted<Dynamic>;
+
+/// Name, the numbers of arguments, function.
+const FUNCTIONS: &[(&str, &[usize], Higher)] = &[
+    ("map", &[2, 3, 4], map),
+    ("filter", &[2], filter),
+    ("reduce", &[2, 3], reduce),
+    ("partial", &[1, 2, 3, 4], partial),
+];
+
+/// Those that take `key=`, `reverse=` and `default=`.
+const KEYED: &[(&str, Keyed)] = &[("sorted", sorted), ("min", least), ("max", greatest)];
+
+type Keyed = fn(&State, Vec<(Value, Dynamic)>, &Map) -> Result<Dynamic>;
+
+/// Adds the functions to the engine.
+pub fn register(engine: &mut Engine, state: &Rc<State>) {
+    for (name, arities, run) in FUNCTIONS {
+        for arity in *arities {
+            // `functools.reduce(f, x)` comes with its module in front.
+            for module in [false, true] {
+                let state = state.clone();
+                let types = vec![TypeId::of::<Dynamic>(); arity + usize::from(module)];
+                engine.register_raw_fn(*name, types, move |context: NativeCallContext, args: &mut [&mut Dynamic]| {
+                    let mut args: Array = args.iter().map(|arg| arg.flatten_clone()).collect();
+                    let first = args.first().map(to_value).transpose();
+                    if matches!(first, Ok(Some(Value::Module(_)))) {
+                        args.drain(..1);
+                    }
+                    run(&state, &context, args)
+                });
+            }
+        }
+    }
+    for (name, run) in KEYED {
+        let (this, name) = (state.clone(), *name);
+        for arity in 1..4 {
+            let types = [vec![TypeId::of::<Dynamic>(); arity], vec![TypeId::of::<Map>()]].concat();
+            let this = this.clone();
+            engine.register_raw_fn(name, types, move |context: NativeCallContext, args: &mut [&mut Dynamic]| {
+                let takes_key =
+                    args.last().and_then(|last| last.read_lock::<Map>()).is_some_and(|m| m.contains_key("key"));
+                if !takes_key {
+                    return plain(&this, name, args).map_err(fault::thrown);
+                }
+                let mut args: Array = args.iter().map(|arg| arg.flatten_clone()).collect();
+                let keywords = args.pop().and_then(|map| map.try_cast::<Map>()).unwrap_or_default();
+                if matches!(args.first().map(to_value), Some(Ok(Value::Module(_)))) {
+                    args.drain(..1);
+                }
+                keyed(&this, &context, args, keywords, *run)
+            });
+        }
+    }
+    let this = state.clone();
+    engine.register_raw_fn(
+        "sort",
+        [TypeId::of::<List>()],
+        move |context: NativeCallContext, args: &mut [&mut Dynamic]| sort(&this, &context, args),
+    );
+    let this = state.clone();
+    engine.register_raw_fn(
+        "sort",
+        [TypeId::of::<List>(), TypeId::of::<Map>()],
+        move |context: NativeCallContext, args: &mut [&mut Dynamic]| sort(&this, &context, args),
+    );
+}
+
+/// The function of the table, for a call without a key.
+fn plain(state: &State, name: &str, args: &mut [&mut Dynamic]) -> Result<Dynamic> {
+    match state.registry.family(name) {
+        Some(family) => dispatch(state, family, args).and_then(|value| state.give(value)),
+        None => Ok(Dynamic::UNIT),
+    }
+}
+
+fn items(state: &State, value: &Dynamic) -> Scripted<Vec<Dynamic>> {
+    items_of(state, value).map_err(fault::thrown)
+}
+
+/// A list in a line of Python, an array in a line of Rhai.
+fn list_of(state: &State, items: Vec<Dynamic>) -> Dynamic {
+    if state.python.get() { Dynamic::from(List::new(items)) } else { items.into() }
+}
+
+fn is_true(value: &Dynamic) -> Scripted<bool> {
+    to_value(value).and_then(|value| truth(&value)).map_err(fault::thrown)
+}
+
+/// `map(f, xs, ys, …)`: as many calls as the shortest has items.
+fn map(state: &Rc<State>, context: &NativeCallContext, args: Array) -> Scripted<Dynamic> {
+    let Some((function, sources)) = args.split_first() else { return Ok(Dynamic::UNIT) };
+    // In Rhai an array comes first: `a.map(f)`.
+    let (function, sources) = match sources {
+        [only] if only.is::<rhai::FnPtr>() && !function.is::<rhai::FnPtr>() => (only, std::slice::from_ref(function)),
+        _ => (function, sources),
+    };
+    let columns = sources.iter().map(|source| items(state, source)).collect::<Scripted<Vec<_>>>()?;
+    let length = columns.iter().map(Vec::len).min().unwrap_or(0);
+    let mut results = Vec::new();
+    for i in 0..length {
+        let row: Array = columns.iter().filter_map(|column| column.get(i).cloned()).collect();
+        results.push(call_value(state, context, function, row, Map::new())?);
+    }
+    Ok(list_of(state, results))
+}
+
+/// `filter(f, xs)`; `None` stands for the items' own truth.
+fn filter(state: &Rc<State>, context: &NativeCallContext, args: Array) -> Scripted<Dynamic> {
+    let [function, source] = args.as_slice() else { return Ok(Dynamic::UNIT) };
+    let (function, source) = if source.is::<rhai::FnPtr>() && !function.is::<rhai::FnPtr>() {
+        (source, function)
+    } else {
+        (function, source)
+    };
+    let mut kept = Vec::new();
+    for item in items(state, source)? {
+        let verdict = match function.is_unit() {
+            true => item.clone(),
+            false => call_value(state, context, function, vec![item.clone()], Map::new())?,
+        };
+        if is_true(&verdict)? {
+            kept.push(item);
+        }
+    }
+    Ok(list_of(state, kept))
+}
+
+/// `functools.reduce(f, xs, start)`
+fn reduce(state: &Rc<State>, context: &NativeCallContext, args: Array) -> Scripted<Dynamic> {
+    let [function, source, start @ ..] = args.as_slice() else { return Ok(Dynamic::UNIT) };
+    let mut items = items(state, source)?.into_iter();
+    let Some(mut total) = start.first().cloned().or_else(|| items.next()) else {
+        return Err(fault::thrown(Error::type_error("reduce() of empty iterable with no initial value")));
+    };
+    for item in items {
+        total = call_value(state, context, function, vec![total, item], Map::new())?;
+    }
+    Ok(total)
+}
+
+/// `functools.partial(f, *args, **keywords)`
+fn partial(state: &Rc<State>, _: &NativeCallContext, mut args: Array) -> Scripted<Dynamic> {
+    let keywords = match args.last() {
+        Some(last) if last.is::<Map>() => args.pop().and_then(|map| map.try_cast::<Map>()).unwrap_or_default(),
+        _ => Map::new(),
+    };
+    if args.is_empty() {
+        return Err(fault::thrown(Error::type_error("type 'partial' takes at least one argument")));
+    }
+    let function = args.remove(0);
+    let state = state.clone();
+    let applied = native("partial", move |context, mut more| {
+        let mut all = keywords.clone();
+        if more.last().is_some_and(|last| last.is::<Map>()) {
+            all.extend(more.pop().and_then(|map| map.try_cast::<Map>()).unwrap_or_default());
+        }
+        call_value(&state, context, &function, [args.clone(), more].concat(), all)
+    })?;
+    Ok(Dynamic::from(applied))
+}
+
+/// Computes every item's key and hands both on.
+fn keyed(state: &Rc<State>, context: &NativeCallContext, args: Array, keywords: Map, run: Keyed) -> Scripted<Dynamic> {
+    let candidates = match args.as_slice() {
+        [only] => items(state, only)?,
+        several => several.to_vec(),
+    };
+    let pairs = with_keys(state, context, candidates, &keywords)?;
+    run(state, pairs, &keywords).map_err(fault::thrown)
+}
+
+fn with_keys(
+    state: &Rc<State>,
+    context: &NativeCallContext,
+    items: Vec<Dynamic>,
+    keywords: &Map,
+) -> Scripted<Vec<(Value, Dynamic)>> {
+    let function = keywords.get("key").filter(|key| !key.is_unit());
+    let key_of = |item: Dynamic| {
+        let key = match function {
+            Some(function) => call_value(state, context, function, vec![item.clone()], Map::new())?,
+            None => item.clone(),
+        };
+        Ok((to_value(&key).map_err(fault::thrown)?, item))
+    };
+    items.into_iter().map(key_of).collect()
+}
+
+fn is_reverse(keywords: &Map) -> Result<bool> {
+    keywords.get("reverse").map_or(Ok(false), |reverse| truth(&to_value(reverse)?))
+}
+
+fn sorted(state: &State, pairs: Vec<(Value, Dynamic)>, keywords: &Map) -> Result<Dynamic> {
+    Ok(list_of(state, sort_by_keys(state, pairs, is_reverse(keywords)?)?))
+}
+
+/// `list.sort(key=…, reverse=…)`
+fn sort(state: &Rc<State>, context: &NativeCallContext, args: &mut [&mut Dynamic]) -> Scripted<Dynamic> {
+    let list = args.first().and_then(|list| list.read_lock::<List>().map(|list| list.clone()));
+    let keywords = args.get(1).and_then(|map| map.read_lock::<Map>().map(|map| map.clone())).unwrap_or_default();
+    if let Some(list) = list {
+        let pairs = with_keys(state, context, list.items(), &keywords)?;
+        let reverse = is_reverse(&keywords).map_err(fault::thrown)?;
+        list.replace(sort_by_keys(state, pairs, reverse).map_err(fault::thrown)?);
+    }
+    Ok(Dynamic::UNIT)
+}
+
+fn least(state: &State, pairs: Vec<(Value, Dynamic)>, keywords: &Map) -> Result<Dynamic> {
+    extreme(state, pairs, keywords, "min", "<")
+}
+
+fn greatest(state: &State, pairs: Vec<(Value, Dynamic)>, keywords: &Map) -> Result<Dynamic> {
+    extreme(state, pairs, keywords, "max", ">")
+}
+
+/// The first item whose key is beyond every other's.
+fn extreme(state: &State, pairs: Vec<(Value, Dynamic)>, keywords: &Map, name: &str, symbol: &str) -> Result<Dynamic> {
+    let mut pairs = pairs.into_iter();
+    let Some(mut best) = pairs.next() else {
+        let default = keywords.get("default").cloned();
+        return default.ok_or_else(|| Error::value(format!("{name}() arg is an empty sequence")));
+    };
+    let Some(operator) = operators::find(symbol) else { return Ok(best.1) };
+    for pair in pairs {
+        if truth(&operators::binary(state, operator, &pair.0, &best.0)?)? {
+            best = pair;
+        }
+    }
+    Ok(own(best.1))
+}

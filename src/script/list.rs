@@ -1,0 +1,362 @@
+//! Python's lists: shared by everybody who holds them, where Rhai's arrays are values. A line of Python makes lists, a
+//! line of Rhai arrays; functions of the table see a copy of either. Must not know what the items are.
+
+use super::dict::Dict;
+use super::engine::{add, any};
+use super::operators::{equal, truth};
+use super::state::State;
+use super::subscript::{self, slice_bounds};
+use super::value::{self, to_dynamic, to_value};
+use crate::bail;
+use crate::tensor::{Error, Result};
+use crate::value::{Slice, Value};
+use rhai::{Array, Dynamic, Module};
+use std::any::TypeId;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// A list. Cloning it gives another handle on the same items.
+#[derive(Clone)]
+pub struct List(Rc<Items>);
+
+struct Items(RefCell<Vec<Dynamic>>);
+
+/// Lists within lists within lists … are taken apart without recursion, or a long chain of them would exhaust the
+/// stack.
+impl Drop for Items {
+    fn drop(&mut self) {
+        dismantle(self.0.take());
+    }
+}
+
+/// Drops values, and what only they hold, one after the other.
+pub fn dismantle(mut doomed: Vec<Dynamic>) {
+    while let Some(item) = doomed.pop() {
+        if item.is::<List>() {
+            let items = item.try_cast::<List>().and_then(|list| Rc::into_inner(list.0));
+            doomed.extend(items.map(|items| items.0.take()).unwrap_or_default());
+        } else if item.is::<Dict>() {
+            doomed.extend(item.try_cast::<Dict>().and_then(Dict::into_values).unwrap_or_default());
+        }
+    }
+}
+
+impl List {
+    /// A list of these items. Arrays among them become lists, so that changing one in place reaches its holder.
+    pub fn new(items: impl IntoIterator<Item = Dynamic>) -> List {
+        List(Rc::new(Items(RefCell::new(items.into_iter().map(own).collect()))))
+    }
+
+    /// The items as they are now.
+    pub fn items(&self) -> Vec<Dynamic> {
+        self.0.0.borrow().clone()
+    }
+
+    /// The list as functions of the table take it.
+    ///
+    /// # Errors
+    /// RecursionError for a list that contains itself or lies too deep.
+    pub fn to_value(&self, depth: usize) -> Result<Value> {
+        // Held as if to be written to: a list that contains itself meets its own lock.
+        let Ok(items) = self.0.0.try_borrow_mut() else { return Err(value::too_deep()) };
+        Ok(Value::List(items.iter().map(|item| value::to_value_within(item, depth)).collect::<Result<_>>()?))
+    }
+
+    /// Puts these items in place of all others.
+    pub fn replace(&self, items: Vec<Dynamic>) {
+        *self.0.0.borrow_mut() = items;
+    }
+
+    fn is(&self, other: &List) -> bool {
+        Rc::ptr_eq(&self.0, &other.0)
+    }
+
+    fn position(&self, wanted: &Value) -> Result<Option<usize>> {
+        for (i, item) in self.items().iter().enumerate() {
+            if equal(&to_value(item)?, wanted) {
+                return Ok(Some(i));
+            }
+        }
+        Ok(None)
+    }
+
+    fn get(&self, index: &Value) -> Result<Dynamic> {
+        let items = self.0.0.borrow();
+        match index {
+            Value::Slice(slice) => {
+                let chosen = chosen(slice, items.len())?;
+                Ok(Dynamic::from(List::new(chosen.into_iter().filter_map(|i| items.get(i).cloned()))))
+            }
+            _ => {
+                let i = place(index, items.len(), "list index out of range")?;
+                items.get(i).cloned().ok_or_else(|| Error::index("list index out of range"))
+            }
+        }
+    }
+
+    fn set(&self, state: &State, index: &Value, value: &Dynamic) -> Result<()> {
+        if let Value::Slice(slice) = index {
+            return self.set_slice(slice, items_of(state, value)?);
+        }
+        let mut items = self.0.0.borrow_mut();
+        let i = place(index, items.len(), "list assignment index out of range")?;
+        if let Some(item) = items.get_mut(i) {
+            *item = own(value.clone());
+        }
+        Ok(())
+    }
+
+    fn set_slice(&self, slice: &Slice, values: Vec<Dynamic>) -> Result<()> {
+        let mut items = self.0.0.borrow_mut();
+        let (start, stop, step) = slice_bounds(slice, items.len())?;
+        if step == 1 {
+            let (start, stop) = (start.max(0) as usize, stop.max(start).max(0) as usize);
+            items.splice(start..stop, values.into_iter().map(own));
+            return Ok(());
+        }
+        let chosen = chosen(slice, items.len())?;
+        if chosen.len() != values.len() {
+            bail!(
+                ValueError,
+                "attempt to assign sequence of size {} to extended slice of size {}",
+                values.len(),
+                chosen.len()
+            );
+        }
+        for (i, value) in chosen.into_iter().zip(values) {
+            if let Some(item) = items.get_mut(i) {
+                *item = own(value);
+            }
+        }
+        Ok(())
+    }
+
+    fn delete(&self, index: &Value) -> Result<()> {
+        let mut items = self.0.0.borrow_mut();
+        let mut doomed = match index {
+            Value::Slice(slice) => chosen(slice, items.len())?,
+            _ => vec![place(index, items.len(), "list assignment index out of range")?],
+        };
+        doomed.sort_unstable();
+        for i in doomed.into_iter().rev() {
+            let _: Dynamic = items.remove(i);
+        }
+        Ok(())
+    }
+}
+
+/// The positions a slice selects.
+fn chosen(slice: &Slice, length: usize) -> Result<Vec<usize>> {
+    let (start, stop, step) = slice_bounds(slice, length)?;
+    Ok(subscript::positions(start, stop, step).filter(|&i| i < length).collect())
+}
+
+/// The position an integer subscript names.
+fn place(index: &Value, length: usize, refusal: &str) -> Result<usize> {
+    let Some(i) = subscript::as_index(index)? else {
+        bail!(TypeError, "list indices must be integers or slices, not {}", index.type_name())
+    };
+    let position = if i < 0 { i.saturating_add(length as i64) } else { i };
+    usize::try_from(position).ok().filter(|&p| p < length).ok_or_else(|| Error::index(refusal))
+}
+
+/// A value that is about to be held by a list, a dictionary or a name: arrays become lists.
+pub fn own(item: Dynamic) -> Dynamic {
+    match item.read_lock::<Array>().map(|array| array.clone()) {
+        Some(array) => Dynamic::from(List::new(array)),
+        None => item,
+    }
+}
+
+/// What iterating over any value gives, each item the very object where it has an identity.
+pub fn items_of(state: &State, value: &Dynamic) -> Result<Vec<Dynamic>> {
+    if let Some(list) = value.read_lock::<List>() {
+        return Ok(list.items());
+    }
+    if let Some(array) = value.read_lock::<Array>() {
+        return Ok(array.clone());
+    }
+    subscript::items(state, &to_value(value)?).map(|items| items.into_iter().map(to_dynamic).collect())
+}
+
+type Method = fn(&State, &List, &[&mut Dynamic]) -> Result<Dynamic>;
+
+/// The methods of a list: name, the numbers of arguments they take, function.
+const METHODS: &[(&str, &[usize], Method)] = &[
+    ("append", &[1], |_, list, args| {
+        list.0.0.borrow_mut().push(own(argument(args, 0)));
+        Ok(Dynamic::UNIT)
+    }),
+    ("extend", &[1], |state, list, args| extend(state, list, &argument(args, 0)).map(|()| Dynamic::UNIT)),
+    ("insert", &[2], |_, list, args| {
+        let length = list.0.0.borrow().len();
+        let at = subscript::as_index(&to_value(&argument(args, 0))?)?;
+        let Some(at) = at else { bail!(TypeError, "'{}' object cannot be interpreted as an integer", class(args, 0)?) };
+        let at = if at < 0 { at.saturating_add(length as i64).max(0) } else { at };
+        list.0.0.borrow_mut().insert(usize::try_from(at).unwrap_or(length).min(length), own(argument(args, 1)));
+        Ok(Dynamic::UNIT)
+    }),
+    ("pop", &[0, 1], |_, list, args| {
+        let mut items = list.0.0.borrow_mut();
+        if items.is_empty() {
+            bail!(IndexError, "pop from empty list");
+        }
+        let i = match args.first() {
+            Some(index) => place(&to_value(index)?, items.len(), "pop index out of range")?,
+            None => items.len() - 1,
+        };
+        Ok(items.remove(i))
+    }),
+    ("remove", &[1], |_, list, args| match list.position(&to_value(&argument(args, 0))?)? {
+        Some(i) => {
+            let _: Dynamic = list.0.0.borrow_mut().remove(i);
+            Ok(Dynamic::UNIT)
+        }
+        None => bail!(ValueError, "list.remove(x): x not in list"),
+    }),
+    ("clear", &[0], |_, list, _| {
+        list.0.0.borrow_mut().clear();
+        Ok(Dynamic::UNIT)
+    }),
+    ("copy", &[0], |_, list, _| Ok(Dynamic::from(List::new(list.items())))),
+    ("reverse", &[0], |_, list, _| {
+        list.0.0.borrow_mut().reverse();
+        Ok(Dynamic::UNIT)
+    }),
+    ("iter", &[0], |_, list, _| Ok(list.items().into())),
+    ("list", &[0], |_, list, _| Ok(Dynamic::from(List::new(list.items())))),
+    ("id", &[0], |_, list, _| Ok((Rc::as_ptr(&list.0) as *const () as i64).into())),
+    ("__contains__", &[1], |_, list, args| Ok(list.position(&to_value(&argument(args, 0))?)?.is_some().into())),
+    ("__is__", &[1], |_, list, args| {
+        Ok(args.first().and_then(|other| other.read_lock::<List>()).is_some_and(|other| list.is(&other)).into())
+    }),
+    ("__getitem__", &[1], |_, list, args| list.get(&to_value(&argument(args, 0))?)),
+    ("__setitem__", &[2], |state, list, args| {
+        list.set(state, &to_value(&argument(args, 0))?, &argument(args, 1)).map(|()| Dynamic::UNIT)
+    }),
+    ("__delitem__", &[1], |_, list, args| list.delete(&to_value(&argument(args, 0))?).map(|()| Dynamic::UNIT)),
+    ("__iadd__", &[1], |state, list, args| {
+        extend(state, list, &argument(args, 0))?;
+        Ok(Dynamic::from(list.clone()))
+    }),
+];
+
+fn argument(args: &[&mut Dynamic], index: usize) -> Dynamic {
+    args.get(index).map_or(Dynamic::UNIT, |arg| arg.flatten_clone())
+}
+
+fn class(args: &[&mut Dynamic], index: usize) -> Result<String> {
+    to_value(&argument(args, index)).map(|value| value.type_name().to_string())
+}
+
+fn extend(state: &State, list: &List, more: &Dynamic) -> Result<()> {
+    let more = items_of(state, more)?;
+    list.0.0.borrow_mut().extend(more.into_iter().map(own));
+    Ok(())
+}
+
+/// Adds the class to a module of the engine.
+pub fn register(module: &mut Module, state: &Rc<State>) {
+    for (name, arities, method) in METHODS {
+        for arity in *arities {
+            let types = [vec![TypeId::of::<List>()], any(*arity)].concat();
+            let state = state.clone();
+            add(module, name, &types, move |args| match args.split_first() {
+                Some((this, rest)) => method(&state, &receiver(this)?, rest),
+                None => Ok(Dynamic::UNIT),
+            });
+        }
+    }
+    // `l[i]` where Rhai subscripts itself.
+    let class = TypeId::of::<List>();
+    let this = state.clone();
+    add(module, "index$get$", &[class, TypeId::of::<Dynamic>()], move |args| match args {
+        [list, index] => match index.read_lock::<rhai::ImmutableString>() {
+            Some(name) => Err(super::fault::no_attribute(&this, &to_value(list)?, &name)),
+            None => receiver(list)?.get(&to_value(index)?),
+        },
+        _ => Ok(Dynamic::UNIT),
+    });
+    let this = state.clone();
+    add(module, "index$set$", &[class, TypeId::of::<Dynamic>(), TypeId::of::<Dynamic>()], move |args| match args {
+        [list, index, value] => receiver(list)?.set(&this, &to_value(index)?, value).map(|()| Dynamic::UNIT),
+        _ => Ok(Dynamic::UNIT),
+    });
+    // Rhai's name for it.
+    add(module, "push", &[class, TypeId::of::<Dynamic>()], |args| match args {
+        [list, item] => {
+            receiver(list)?.0.0.borrow_mut().push(own(item.clone()));
+            Ok(Dynamic::UNIT)
+        }
+        _ => Ok(Dynamic::UNIT),
+    });
+    // A literal, or what a comprehension filled, becomes a list.
+    add(module, "list", &[TypeId::of::<Array>()], |args| match args {
+        [array] => Ok(own(array.clone())),
+        _ => Ok(Dynamic::UNIT),
+    });
+    // The arguments of a call, some of them starred.
+    let this = state.clone();
+    add(module, "__concat__", &[TypeId::of::<Array>()], move |args| match args {
+        [parts] => {
+            let parts: Array = parts.read_lock::<Array>().map(|parts| parts.clone()).unwrap_or_default();
+            let parts = parts.iter().map(|part| items_of(&this, part)).collect::<Result<Vec<_>>>()?;
+            Ok(parts.concat().into())
+        }
+        _ => Ok(Dynamic::UNIT),
+    });
+    module.set_iter_result(class, |list| {
+        Box::new(list.try_cast::<List>().map(|list| list.items()).unwrap_or_default().into_iter().map(Ok))
+    });
+}
+
+fn receiver(this: &Dynamic) -> Result<List> {
+    this.read_lock::<List>().map(|list| list.clone()).ok_or_else(|| Error::type_error("a list is needed here"))
+}
+
+/// Sorts items by their keys, stably, as `<` orders them.
+///
+/// # Errors
+/// What comparing two keys raises.
+pub fn sort_by_keys(state: &State, keyed: Vec<(Value, Dynamic)>, reverse: bool) -> Result<Vec<Dynamic>> {
+    let Some(less) = super::operators::find("<") else { return Ok(Vec::new()) };
+    let mut failure = None;
+    let mut before = |a: &Value, b: &Value| {
+        if failure.is_some() {
+            return false;
+        }
+        match super::operators::binary(state, less, a, b).and_then(|answer| truth(&answer)) {
+            Ok(answer) => answer,
+            Err(error) => {
+                failure = Some(error);
+                false
+            }
+        }
+    };
+    let sorted = merge_sort(keyed, &mut |a, b| if reverse { before(b, a) } else { before(a, b) });
+    match failure {
+        Some(error) => Err(error),
+        None => Ok(sorted.into_iter().map(|(_, item)| item).collect()),
+    }
+}
+
+/// A stable sort that stays in bounds whatever the comparison answers.
+fn merge_sort(
+    mut items: Vec<(Value, Dynamic)>,
+    before: &mut dyn FnMut(&Value, &Value) -> bool,
+) -> Vec<(Value, Dynamic)> {
+    if items.len() < 2 {
+        return items;
+    }
+    let right = items.split_off(items.len() / 2);
+    let (left, right) = (merge_sort(items, before), merge_sort(right, before));
+    let mut merged = Vec::with_capacity(left.len() + right.len());
+    let (mut left, mut right) = (left.into_iter().peekable(), right.into_iter().peekable());
+    while let (Some(a), Some(b)) = (left.peek(), right.peek()) {
+        // Equal items keep their order.
+        merged.extend(if before(&b.0, &a.0) { right.next() } else { left.next() });
+    }
+    merged.extend(left);
+    merged.extend(right);
+    merged
+}
