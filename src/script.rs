@@ -12,6 +12,7 @@ pub mod list;
 pub mod operators;
 pub mod parameters;
 pub mod python;
+pub mod reference;
 pub mod signature;
 pub mod state;
 pub mod subscript;

@@ -1,0 +1,79 @@
+//! The function table as a page: docs/reference.md. `scripts/reference` writes it, and a test compares it.
+
+use super::functions::{LIBRARY, MODULES, Role, Row, rows};
+use super::signature::{Kind, Signature};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+/// The page, in Markdown.
+pub fn page() -> String {
+    let mut sections: BTreeMap<String, Vec<(String, &'static Row)>> = BTreeMap::new();
+    let mut names = BTreeSet::new();
+    let mut overloads = 0;
+    for row in rows() {
+        let Some(signature) = Signature::parse(row.signature) else { continue };
+        let owner = owner(row, &signature);
+        let name = called(&owner, &signature, row);
+        names.insert(name.clone());
+        overloads += 1;
+        sections.entry(owner).or_default().push((name, row));
+    }
+    let mut page = format!(
+        "# Functions\n\n\
+         {} functions, methods and attributes in {overloads} overloads. This page is written from the function table by \
+         `scripts/reference`; a\ntest fails when it is stale.\n\n\
+         The name in front is that of the function of PyTorch 2.7, or of Python, that is followed; PyTorch's page on \
+         `torch.NAME` is\n`https://pytorch.org/docs/2.7/generated/torch.NAME.html`. Signatures are written as PyTorch's \
+         schemas: `Tensor(a!)` is written\nto, `Tensor(a)` shares its elements with a result of that mark, what stands \
+         behind `*` is given by its name, and `?` allows\n`None`. What begins with `self` and stands under `torch` is a \
+         function and a method.\n",
+        names.len()
+    );
+    let mut order: Vec<&String> = sections.keys().collect();
+    // PyTorch first, its functions before its classes; Python's own last.
+    order.sort_by_key(|owner| (!owner.starts_with("torch"), owner.as_str() != "torch", owner.as_str()));
+    for owner in order {
+        // Writing to a string cannot fail.
+        let _ = write!(page, "\n## {owner}\n\n| Name | Signature | |\n| --- | --- | --- |\n");
+        let mut members = sections.get(owner).cloned().unwrap_or_default();
+        members.sort_by(|a, b| a.0.cmp(&b.0));
+        for (name, row) in members {
+            let _ = writeln!(page, "| `{name}` | `{}` | {} |", row.signature.replace('|', "\\|"), row.doc);
+        }
+    }
+    page
+}
+
+/// The module or class in whose section a row stands.
+fn owner(row: &Row, signature: &Signature) -> String {
+    match (row.role, signature.receiver()) {
+        (Role::Method | Role::Attribute | Role::Setter, Some(kind)) => class(kind),
+        _ => match signature.name.split_once("::").or_else(|| signature.name.split_once('.')) {
+            Some(("py", _)) => "Python's builtins".into(),
+            Some((module, _)) if LIBRARY.contains(&module) => format!("Python's {module}"),
+            Some((module, _)) if MODULES.contains(&module) || module.contains("Storage") => format!("torch.{module}"),
+            _ => "torch".into(),
+        },
+    }
+}
+
+fn class(kind: Kind) -> String {
+    match kind {
+        Kind::Tensor | Kind::Operand => "torch.Tensor".into(),
+        Kind::Sequence => "Python's list and tuple".into(),
+        Kind::Buffer => "Python's array, bytearray, bytes and memoryview".into(),
+        Kind::Str | Kind::Int | Kind::Float | Kind::Number => format!("Python's {}", kind.type_name()),
+        other => other.type_name().into(),
+    }
+}
+
+/// The name that is followed, with its module or class.
+fn called(owner: &str, signature: &Signature, row: &Row) -> String {
+    let name = signature.name.rsplit([':', '.']).next().unwrap_or(signature.name);
+    let name = if row.role == Role::Setter { format!("{name} = …") } else { name.to_string() };
+    match owner.strip_prefix("Python's ") {
+        Some(module) if LIBRARY.contains(&module) => format!("{module}.{name}"),
+        Some(_) => name,
+        None => format!("{owner}.{name}"),
+    }
+}
