@@ -1,6 +1,6 @@
 //! The function table as a page: docs/reference.md. `scripts/reference` writes it, and a test compares it.
 
-use super::functions::{LIBRARY, MODULES, Role, Row, rows};
+use super::functions::{BELOW, LIBRARY, MODULES, Role, Row, rows};
 use super::signature::{Kind, Signature};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -12,6 +12,10 @@ pub fn page() -> String {
     let mut overloads = 0;
     for row in rows() {
         let Some(signature) = Signature::parse(row.signature) else { continue };
+        // Inner halves of functions that stand here by their own name.
+        if signature.name.starts_with(BELOW) {
+            continue;
+        }
         let owner = owner(row, &signature);
         let name = called(&owner, &signature, row);
         names.insert(name.clone());
