@@ -4,6 +4,7 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 /// Runs the program in `folder`; gives its exit status, standard output and standard error.
 fn run(folder: &Path, args: &[&str], input: &[u8]) -> (i32, String, String) {
@@ -139,21 +140,37 @@ fn a_reader_that_goes_away_is_no_fault() {
 #[cfg(unix)]
 #[test]
 fn ctrl_c_ends_a_script() {
-    let child = Command::new(env!("CARGO_BIN_EXE_tensorsh"))
-        .args(["-e", "print(1); loop {}"])
+    let (status, stderr, _) = interrupted("print(1); loop {}");
+    assert_eq!(status, Some(130), "{stderr}");
+    assert!(stderr.contains("loop {}"), "{stderr}");
+}
+
+/// A single call that would take a quarter of an hour: the engine is not asked in between, the kernel is.
+#[test]
+fn ctrl_c_ends_a_kernel() {
+    let (status, stderr, took) = interrupted("print(1); torch.zeros(1).expand(1 << 40).fill_(1)");
+    assert_eq!(status, Some(130), "{stderr}");
+    assert!(stderr.contains("KeyboardInterrupt"), "{stderr}");
+    assert!(took < Duration::from_secs(2), "{took:?}");
+}
+
+/// Runs code that first prints `1`, then interrupts it: exit status, standard error, and how long it went on.
+fn interrupted(code: &str) -> (Option<i32>, String, Duration) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_tensorsh"))
+        .args(["-e", code])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut child = child;
     let mut first = [0; 2];
     std::io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut first).unwrap();
+    // The call behind the print has begun by then, or begins with the flag set; both must end.
+    std::thread::sleep(Duration::from_millis(100));
+    let start = Instant::now();
     let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(killed.success());
     let output = child.wait_with_output().unwrap();
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(130), "{stderr}");
-    assert!(stderr.contains("loop {}"), "{stderr}");
+    (output.status.code(), String::from_utf8(output.stderr).unwrap(), start.elapsed())
 }
 
 const PAGE: &str = "\

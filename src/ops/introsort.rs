@@ -1,6 +1,9 @@
 //! Sorting and selecting as C++'s standard library does it, because PyTorch's `sort`, `argsort` and `topk` show the
 //! order in which it leaves equal elements. Quicksort with a median of three, heaps when it degenerates, insertion sort
-//! at the end. Knows nothing of tensors.
+//! at the end. Knows nothing of tensors. All of them end early, with an error, when the thread is interrupted.
+
+use crate::tensor::{Error, ErrorKind, Result, interrupt};
+use std::cmp::Ordering;
 
 /// Below this many elements quicksort stops and insertion sort finishes.
 const SMALL: usize = 16;
@@ -11,36 +14,73 @@ fn depth_limit(length: usize) -> u32 {
 }
 
 /// `std::sort`: not stable.
-pub(super) fn sort<T: Copy>(items: &mut [T], less: &impl Fn(&T, &T) -> bool) {
-    sort_loosely(items, depth_limit(items.len()), less);
+pub(super) fn sort<T: Copy>(items: &mut [T], less: &impl Fn(&T, &T) -> bool) -> Result<()> {
+    sort_loosely(items, depth_limit(items.len()), less)?;
     let (head, tail) = (items.len().min(SMALL), items.len());
     insertion_sort(&mut items[..head], less);
     for i in head..tail {
+        interrupt::check_at(i)?;
         insert_unguarded(items, i, less);
     }
+    Ok(())
+}
+
+/// `std::stable_sort`: pieces are sorted by themselves and merged two by two.
+pub(super) fn stable_sort<T: Copy>(items: &mut [T], order: &impl Fn(&T, &T) -> Ordering) -> Result<()> {
+    for piece in items.chunks_mut(interrupt::STRIDE) {
+        piece.sort_by(order);
+        interrupt::check()?;
+    }
+    let mut width = interrupt::STRIDE;
+    if items.len() <= width {
+        return Ok(());
+    }
+    let mut merged: Vec<T> = Vec::new();
+    merged.try_reserve_exact(items.len()).map_err(|_| Error::new(ErrorKind::MemoryError, ""))?;
+    while width < items.len() {
+        merged.clear();
+        for pair in items.chunks(width.saturating_mul(2)) {
+            let (mut left, mut right) = pair.split_at(width.min(pair.len()));
+            while let ([first, rest_left @ ..], [second, rest_right @ ..]) = (left, right) {
+                interrupt::check_at(merged.len())?;
+                if order(second, first) == Ordering::Less {
+                    merged.push(*second);
+                    right = rest_right;
+                } else {
+                    merged.push(*first);
+                    left = rest_left;
+                }
+            }
+            merged.extend_from_slice(left);
+            merged.extend_from_slice(right);
+        }
+        items.copy_from_slice(&merged);
+        width = width.saturating_mul(2);
+    }
+    Ok(())
 }
 
 /// `std::partial_sort`: the `count` least items, sorted, come first.
-pub(super) fn partial_sort<T: Copy>(items: &mut [T], count: usize, less: &impl Fn(&T, &T) -> bool) {
-    heap_select(items, count, less);
-    sort_heap(&mut items[..count], less);
+pub(super) fn partial_sort<T: Copy>(items: &mut [T], count: usize, less: &impl Fn(&T, &T) -> bool) -> Result<()> {
+    heap_select(items, count, less)?;
+    sort_heap(&mut items[..count], less)
 }
 
 /// `std::nth_element`: the item that belongs at `nth` gets there, with none greater before it.
-pub(super) fn nth_element<T: Copy>(items: &mut [T], nth: usize, less: &impl Fn(&T, &T) -> bool) {
+pub(super) fn nth_element<T: Copy>(items: &mut [T], nth: usize, less: &impl Fn(&T, &T) -> bool) -> Result<()> {
     if nth >= items.len() {
-        return;
+        return Ok(());
     }
     let (mut first, mut last) = (0, items.len());
     let mut depth = depth_limit(items.len());
     while last - first > 3 {
         if depth == 0 {
-            heap_select(&mut items[first..last], nth + 1 - first, less);
+            heap_select(&mut items[first..last], nth + 1 - first, less)?;
             items.swap(first, nth);
-            return;
+            return Ok(());
         }
         depth -= 1;
-        let cut = first + partition(&mut items[first..last], less);
+        let cut = first + partition(&mut items[first..last], less)?;
         if cut <= nth {
             first = cut;
         } else {
@@ -48,25 +88,26 @@ pub(super) fn nth_element<T: Copy>(items: &mut [T], nth: usize, less: &impl Fn(&
         }
     }
     insertion_sort(&mut items[first..last], less);
+    Ok(())
 }
 
 /// Sorts so far that no item is more than a small range from its place.
-fn sort_loosely<T: Copy>(items: &mut [T], mut depth: u32, less: &impl Fn(&T, &T) -> bool) {
+fn sort_loosely<T: Copy>(items: &mut [T], mut depth: u32, less: &impl Fn(&T, &T) -> bool) -> Result<()> {
     let mut last = items.len();
     while last > SMALL {
         if depth == 0 {
-            partial_sort(&mut items[..last], last, less);
-            return;
+            return partial_sort(&mut items[..last], last, less);
         }
         depth -= 1;
-        let cut = partition(&mut items[..last], less);
-        sort_loosely(&mut items[cut..last], depth, less);
+        let cut = partition(&mut items[..last], less)?;
+        sort_loosely(&mut items[cut..last], depth, less)?;
         last = cut;
     }
+    Ok(())
 }
 
 /// Splits around the median of the second, middle and last item, which is put first. Needs four items.
-fn partition<T: Copy>(items: &mut [T], less: &impl Fn(&T, &T) -> bool) -> usize {
+fn partition<T: Copy>(items: &mut [T], less: &impl Fn(&T, &T) -> bool) -> Result<usize> {
     let (a, b, c) = (1, items.len() / 2, items.len() - 1);
     let at = |i: usize| &items[i];
     let median = if less(at(a), at(b)) {
@@ -96,10 +137,11 @@ fn partition<T: Copy>(items: &mut [T], less: &impl Fn(&T, &T) -> bool) -> usize 
             high -= 1;
         }
         if low >= high {
-            return low;
+            return Ok(low);
         }
         items.swap(low, high);
         low += 1;
+        interrupt::check_at(low)?;
     }
 }
 
@@ -124,28 +166,33 @@ fn insert_unguarded<T: Copy>(items: &mut [T], mut i: usize, less: &impl Fn(&T, &
 }
 
 /// Gathers the `count` least items, as a heap, at the front.
-fn heap_select<T: Copy>(items: &mut [T], count: usize, less: &impl Fn(&T, &T) -> bool) {
+fn heap_select<T: Copy>(items: &mut [T], count: usize, less: &impl Fn(&T, &T) -> bool) -> Result<()> {
     let (heap, rest) = items.split_at_mut(count);
     if heap.is_empty() {
-        return;
+        return Ok(());
     }
     for parent in (0..heap.len() / 2).rev() {
+        interrupt::check_at(parent)?;
         sift(heap, parent, heap[parent], less);
     }
-    for item in rest {
+    for (i, item) in rest.iter_mut().enumerate() {
+        interrupt::check_at(i)?;
         if less(item, &heap[0]) {
             let smaller = std::mem::replace(item, heap[0]);
             sift(heap, 0, smaller, less);
         }
     }
+    Ok(())
 }
 
-fn sort_heap<T: Copy>(heap: &mut [T], less: &impl Fn(&T, &T) -> bool) {
+fn sort_heap<T: Copy>(heap: &mut [T], less: &impl Fn(&T, &T) -> bool) -> Result<()> {
     for last in (1..heap.len()).rev() {
+        interrupt::check_at(last)?;
         let item = heap[last];
         heap[last] = heap[0];
         sift(&mut heap[..last], 0, item, less);
     }
+    Ok(())
 }
 
 /// Fills the hole with `item`: the hole sinks to the bottom along the greater children, and the item rises from there.

@@ -3,12 +3,12 @@
 
 use super::check::{Lacks, by_width, lost, move_slice, not_implemented, resolved, size_at, size_or_one, supported};
 use super::copy::contiguous;
-use super::introsort::{self, nth_element, partial_sort};
+use super::introsort::{self, nth_element, partial_sort, stable_sort};
 use super::view::movedim;
 use crate::bail;
 use crate::tensor::layout::{Dims, wrap_dim};
 use crate::tensor::memory::{get, set};
-use crate::tensor::{DType, Device, Element, Layout, Result, Scalar, View, dispatch};
+use crate::tensor::{DType, Device, Element, Layout, Result, Scalar, View, dispatch, interrupt};
 
 /// An element's rank among its dtype's values, and where it stood. Equal values have equal ranks.
 type Ranked = (u64, i64);
@@ -79,19 +79,24 @@ pub fn sort(view: &View, dim: i64, descending: bool, stable: bool) -> Result<(Vi
         // PyTorch sorts long vectors of integers by their digits, which keeps equal ones in order.
         let by_digits = view.ndim() == 1 && items.len() >= 32768 && view.dtype.is_integral(true);
         if repeats {
-            return;
-        }
-        if stable || by_digits {
-            items.sort_by(|a, b| if descending { b.0.cmp(&a.0) } else { a.0.cmp(&b.0) });
+            Ok(())
+        } else if stable || by_digits {
+            stable_sort(items, &|a: &Ranked, b: &Ranked| if descending { b.0.cmp(&a.0) } else { a.0.cmp(&b.0) })
         } else {
-            introsort::sort(items, &less);
+            introsort::sort(items, &less)
         }
     })?;
     Ok((values, places))
 }
 
 /// Ranks each line of `view` along `dim`, lets `order` rearrange it, and writes as much of it as `values` holds.
-fn arrange(view: &View, dim: usize, values: &View, places: &View, order: impl Fn(&mut [Ranked])) -> Result<()> {
+fn arrange(
+    view: &View,
+    dim: usize,
+    values: &View,
+    places: &View,
+    order: impl Fn(&mut [Ranked]) -> Result<()>,
+) -> Result<()> {
     let (from, to, to_places) = (view.memory()?, values.memory()?, places.memory()?);
     let to_places = to_places.typed::<i64>();
     let (starts, size, stride) = line_starts(&view.layout, dim);
@@ -104,14 +109,16 @@ fn arrange(view: &View, dim: usize, values: &View, places: &View, order: impl Fn
         dispatch!(view.dtype, T => {
             let from = from.typed::<T>();
             for i in 0..size {
+                interrupt::check_at(i as usize)?;
                 let cell = from.get((start + i * stride) as usize).ok_or_else(lost)?;
                 items.push((rank_of(view.dtype, get(cell).load()), i));
             }
         });
-        order(&mut items);
+        order(&mut items)?;
         by_width!(view.dtype, T => {
             let (from, to) = (from.typed::<T>(), to.typed::<T>());
             for (i, &(_, place)) in (0..kept).zip(&items) {
+                interrupt::check_at(i as usize)?;
                 let value = from.get((start + place * stride) as usize).ok_or_else(lost)?;
                 set(to.get((value_start + i * value_stride) as usize).ok_or_else(lost)?, get(value));
                 set(to_places.get((place_start + i * place_stride) as usize).ok_or_else(lost)?, place);
@@ -152,15 +159,12 @@ pub fn topk(view: &View, k: i64, dim: i64, largest: bool, sorted: bool) -> Resul
     }
     let less = |a: &Ranked, b: &Ranked| if largest { a.0 > b.0 } else { a.0 < b.0 };
     arrange(&view, d, &values, &places, |items| {
-        let Some(last) = count.checked_sub(1) else { return };
+        let Some(last) = count.checked_sub(1) else { return Ok(()) };
         if count * 64 <= items.len() {
-            partial_sort(items, count, &less);
-        } else {
-            nth_element(items, last, &less);
-            if sorted {
-                introsort::sort(&mut items[..last], &less);
-            }
+            return partial_sort(items, count, &less);
         }
+        nth_element(items, last, &less)?;
+        if sorted { introsort::sort(&mut items[..last], &less) } else { Ok(()) }
     })?;
     Ok((values, places))
 }
@@ -209,7 +213,7 @@ fn distinct(view: &View, sorting: bool) -> Result<Unique> {
     });
     if sorting {
         // Only NaNs can tell that this is not a stable sort.
-        introsort::sort(&mut items, &|a: &Ranked, b: &Ranked| a.0 < b.0);
+        introsort::sort(&mut items, &|a: &Ranked, b: &Ranked| a.0 < b.0)?;
     }
     let is_nan = |item: &Ranked| view.dtype.is_floating_point() && item.0 == u64::MAX;
     let inverse = View::zeros(view.sizes(), DType::Long, Device::CPU)?;

@@ -69,6 +69,15 @@ pub fn check() -> Result<()> {
     if requested() { Err(Error::new(ErrorKind::KeyboardInterrupt, "")) } else { Ok(()) }
 }
 
+/// [`check`], at the steps of a loop whose number is a multiple of [`STRIDE`].
+///
+/// # Errors
+/// KeyboardInterrupt.
+#[inline]
+pub fn check_at(step: usize) -> Result<()> {
+    if step.is_multiple_of(STRIDE) { check() } else { Ok(()) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
