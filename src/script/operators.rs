@@ -265,10 +265,12 @@ fn unordered(operator: &Operator, a: &Value, b: &Value) -> Error {
     ))
 }
 
+/// How many items a sequence may get in one step.
+pub const LONGEST: usize = 100_000_000;
+
 fn repeat(sequence: &Value, n: i64) -> Option<Result<Value>> {
     let n = usize::try_from(n).unwrap_or(0);
-    const LIMIT: usize = 100_000_000;
-    let too_large = |length: usize| length.saturating_mul(n) > LIMIT;
+    let too_large = |length: usize| length.saturating_mul(n) > LONGEST;
     let memory = || Err(Error::new(ErrorKind::MemoryError, "the repeated sequence would be too long"));
     Some(match sequence {
         Value::Str(s) if too_large(s.len()) => memory(),

@@ -1,14 +1,14 @@
 //! `x[…]` read and written, on every value that has subscripts or attributes; and what iterating over a value gives.
 
 use super::functions::{self, Call, Receiver, class_of, invoke};
-use super::operators::equal;
+use super::operators::{LONGEST, equal};
 use super::state::State;
 use super::value::to_value;
 use super::{engine, fault};
 use crate::bail;
 use crate::ops;
 use crate::tensor::index::{Index, Resolved, resolve};
-use crate::tensor::{Buffer, BufferKind, DType, Error, Result, Scalar, Tensor, View};
+use crate::tensor::{Buffer, BufferKind, DType, Error, ErrorKind, Result, Scalar, Tensor, View};
 use crate::value::{Range, Slice, Value};
 use rhai::{Dynamic, ImmutableString};
 use std::rc::Rc;
@@ -132,7 +132,7 @@ pub fn item(state: &State, value: &Value, index: &Value) -> Result<Value> {
             .iter()
             .find(|(key, _)| equal(key, index))
             .map(|(_, value)| value.clone())
-            .ok_or_else(|| Error::new(crate::tensor::ErrorKind::KeyError, state.repr(index).unwrap_or_default())),
+            .ok_or_else(|| Error::new(ErrorKind::KeyError, state.repr(index).unwrap_or_default())),
         Value::Str(text) => {
             let chars: Vec<Value> = text.chars().map(|c| Value::str(c.to_string())).collect();
             match sequence_item(value, &chars, index)? {
@@ -414,6 +414,11 @@ fn set_buffer_item(buffer: &Buffer, index: &Value, value: &Value) -> Result<()> 
 /// # Errors
 /// TypeError for what cannot be iterated over.
 pub fn items(state: &State, value: &Value) -> Result<Vec<Value>> {
+    if let Value::Range(range) = value
+        && range.len() > LONGEST
+    {
+        return Err(Error::new(ErrorKind::MemoryError, ""));
+    }
     if let Some(items) = value.sequence() {
         return Ok(items);
     }

@@ -15,7 +15,7 @@ const fn operator(signature: &'static str, run: super::Run, doc: &'static str) -
 pub const ROWS: &[Row] = &[
     function("py.len(any obj) -> int", len, "The number of items."),
     function("py.list(any iterable=[]) -> any", |c| items(c, 0).map(Value::list), "The items as a list."),
-    function("py.iter(any iterable) -> any", |c| items(c, 0).map(Value::list), "The items, for a loop."),
+    function("py.iter(any iterable) -> any", iter, "The items, for a loop."),
     function("py.tuple(any iterable=[]) -> any", |c| items(c, 0).map(Value::tuple), "The items as a tuple."),
     function("py.dict(any entries=[]) -> any", dict, "Keys with values."),
     function("py.set(any iterable=[]) -> any", |c| items(c, 0).map(Value::list), "The items, as a list here."),
@@ -291,6 +291,14 @@ fn assign(call: &Call, symbol: &str) -> Result<Value> {
 
 fn items(call: &Call, index: usize) -> Result<Vec<Value>> {
     subscript::items(call.state, &call.value(index))
+}
+
+/// A range stays one: its numbers are made as a loop asks for them.
+fn iter(call: &mut Call) -> Result<Value> {
+    match call.value(0) {
+        range @ Value::Range(_) => Ok(range),
+        _ => items(call, 0).map(Value::list),
+    }
 }
 
 fn len(call: &mut Call) -> Result<Value> {
