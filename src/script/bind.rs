@@ -113,7 +113,9 @@ fn attempt(
         return Ok(Err(Mismatch::TooMany));
     }
     bound.clear();
-    bound.extend(method.cloned());
+    if let Some(this) = method {
+        bound.push(this.clone());
+    }
     let mut next = 0;
     let mut keywords_used = 0;
     // A dimension's name, refused once everything else fits.

@@ -28,27 +28,20 @@ const MAX_EXPRESSION_DEPTH: usize = 500;
 /// No single string of a script may grow beyond this many bytes.
 const MAX_STRING: usize = 1 << 30;
 
+rhai::def_package! {
+    /// What scripts have of the language itself, as one module: the engine asks one after the other.
+    Language(module): ArithmeticPackage, LogicPackage, LanguageCorePackage, BasicStringPackage, MoreStringPackage,
+        BasicIteratorPackage, BasicArrayPackage, BasicMapPackage, BasicMathPackage, BasicFnPackage {}
+}
+
 /// An engine that knows every function of the table and reports to `state`.
 pub fn build(state: &Rc<State>) -> Engine {
     let mut engine = Engine::new_raw();
-    for package in [
-        ArithmeticPackage::new().as_shared_module(),
-        LogicPackage::new().as_shared_module(),
-        LanguageCorePackage::new().as_shared_module(),
-        BasicStringPackage::new().as_shared_module(),
-        MoreStringPackage::new().as_shared_module(),
-        BasicIteratorPackage::new().as_shared_module(),
-        BasicArrayPackage::new().as_shared_module(),
-        BasicMapPackage::new().as_shared_module(),
-        BasicMathPackage::new().as_shared_module(),
-        BasicFnPackage::new().as_shared_module(),
-    ] {
-        engine.register_global_module(package);
-    }
+    engine.register_global_module(Language::new().as_shared_module());
     set_limits(&mut engine, state);
-    register_names(&mut engine);
     let mut module = Module::new();
-    register_functions(&mut module, state);
+    register_names(&mut engine, &mut module);
+    register_functions(&mut engine, &mut module, state);
     register_subscripts(&mut module, state);
     register_operators(&mut module, state);
     register_iteration(&mut module, state);
@@ -94,15 +87,29 @@ pub fn any(count: usize) -> Vec<TypeId> {
     vec![TypeId::of::<Dynamic>(); count]
 }
 
-fn register_functions(module: &mut Module, state: &Rc<State>) {
-    for (family, largest) in state.registry.arities() {
-        for arity in 0..=largest.min(16) {
+/// Every name of the table, for as many arguments as calls mostly have: what is registered is found quickly and
+/// remembered by the engine. Any other number of arguments takes the same way as soon as the engine has found nothing.
+fn register_functions(engine: &mut Engine, module: &mut Module, state: &Rc<State>) {
+    for family in state.registry.families() {
+        for arity in family.arities() {
             let state = state.clone();
-            add(module, family.name, &any(arity), move |args| {
-                dispatch(&state, family, args).and_then(|value| state.give(value))
-            });
+            add(module, family.name, &any(arity), move |args| answer(&state, family, args));
         }
     }
+    let state = state.clone();
+    #[allow(deprecated)] // "volatile"; nothing else takes any number of arguments
+    engine.on_missing_function(move |name, args, _, _| match state.registry.family(name) {
+        // Asked after every failure: a function that is registered has failed for its own reasons.
+        Some(family) if !family.arities().contains(&args.len()) => {
+            answer(&state, family, args).map(Some).map_err(fault::thrown)
+        }
+        _ => Ok(None),
+    });
+}
+
+/// What a call of a script gives.
+fn answer(state: &State, family: &Family, args: &mut [&mut Dynamic]) -> Result<Dynamic> {
+    dispatch(state, family, args).and_then(|value| state.give(value))
 }
 
 /// Finds the function a script means by a name with these arguments, and calls it.
@@ -235,12 +242,13 @@ fn register_operators(module: &mut Module, state: &Rc<State>) {
 fn register_iteration(module: &mut Module, state: &Rc<State>) {
     for class in class_ids() {
         let state = state.clone();
-        module.set_iter_result(class, move |value| {
-            let items = to_value(&value).and_then(|v| subscript::items(&state, &v));
-            match items {
+        module.set_iter_result(class, move |value| match to_value(&value) {
+            // As long as it likes: a loop may leave it early.
+            Ok(Value::Range(range)) => Box::new(range.iter().map(|i| Ok(i.into()))),
+            value => match value.and_then(|v| subscript::items(&state, &v)) {
                 Ok(items) => Box::new(items.into_iter().map(|v| Ok(to_dynamic(v)))),
                 Err(error) => Box::new(std::iter::once(Err(fault::thrown(error)))),
-            }
+            },
         });
     }
 }
@@ -262,22 +270,6 @@ fn register_printing(engine: &mut Engine, state: &Rc<State>) {
         let this = state.clone();
         // The engine demands a string from `print` and hands it to `on_print`, which does the writing.
         engine.register_raw_fn("print", types, move |_: NativeCallContext, args: &mut [&mut Dynamic]| {
-            print_text(&this, args).map_err(fault::thrown)
-        });
-    }
-    // The engine's own `print` for its own types knows no end of line.
-    for native in [
-        TypeId::of::<ImmutableString>(),
-        TypeId::of::<i64>(),
-        TypeId::of::<f64>(),
-        TypeId::of::<bool>(),
-        TypeId::of::<char>(),
-        TypeId::of::<()>(),
-        TypeId::of::<rhai::Array>(),
-        TypeId::of::<rhai::Map>(),
-    ] {
-        let this = state.clone();
-        engine.register_raw_fn("print", [native], move |_: NativeCallContext, args: &mut [&mut Dynamic]| {
             print_text(&this, args).map_err(fault::thrown)
         });
     }

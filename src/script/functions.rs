@@ -9,6 +9,7 @@ use crate::tensor::{DType, Device, Dims, Error, Result, Scalar, Storage, Tensor,
 use crate::value::{MemoryFormat, Value};
 use crate::{autograd, bail};
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 use std::sync::LazyLock;
 
 mod attributes;
@@ -212,6 +213,19 @@ impl Family {
     pub fn find(&self, receiver: Receiver) -> Option<&Overloads> {
         self.members.iter().find(|(r, _)| *r == receiver).map(|(_, overloads)| overloads)
     }
+
+    /// How many values calls mostly pass, the receiver or module among them, and keywords together as one.
+    pub fn arities(&self) -> RangeInclusive<usize> {
+        let (mut fewest, mut most) = (1, 0);
+        for function in self.members.iter().flat_map(|(_, overloads)| &overloads.functions) {
+            let signature = &function.signature;
+            // A list of sizes is mostly written out.
+            let spread = signature.params.iter().any(|p| matches!(p.kind, Kind::Ints(_) | Kind::Rest));
+            fewest = fewest.min(signature.positional);
+            most = most.max(signature.positional + if spread { 5 } else { 2 });
+        }
+        fewest..=most
+    }
 }
 
 /// The table by name.
@@ -299,16 +313,8 @@ impl Registry {
         self.setters.get(name)?.iter().find(|(k, _)| *k == kind).map(|(_, f)| f)
     }
 
-    /// Every callable name with the largest number of arguments any overload takes (receiver and keywords included).
-    pub fn arities(&self) -> impl Iterator<Item = (&Family, usize)> {
-        self.families.values().map(|family| {
-            let largest = family.members.iter().flat_map(|(_, o)| &o.functions).map(|f| {
-                let spread = f.signature.params.iter().any(|p| matches!(p.kind, Kind::Ints(_) | Kind::Rest));
-                if spread { 14 } else { f.signature.params.iter().filter(|p| !p.keyword_only).count() }
-            });
-            // One more for the receiver module, one for keywords, one so that a surplus argument is our error.
-            (family, largest.max().unwrap_or_default() + 3)
-        })
+    pub fn families(&self) -> impl Iterator<Item = &Family> {
+        self.families.values()
     }
 
     /// Every name that `receiver` answers to, for suggestions and completion.

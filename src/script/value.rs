@@ -5,7 +5,7 @@ use super::dict::Dict;
 use super::list::List;
 use crate::tensor::{Error, ErrorKind, Result, Tensor};
 use crate::value::{Range, Slice, Value};
-use rhai::{Dynamic, Engine, ImmutableString};
+use rhai::{Dynamic, Engine, ImmutableString, Module};
 use std::any::TypeId;
 use std::rc::Rc;
 
@@ -33,12 +33,12 @@ macro_rules! boxes {
             None
         }
 
-        /// Tells the engine the names of our classes.
-        pub fn register_names(engine: &mut Engine) {
+        /// Tells the engine the names of our classes. It asks for the receiver's at every method call, and the engine's
+        /// own list comes first: tensors stand there alone.
+        pub fn register_names(engine: &mut Engine, module: &mut Module) {
             engine.register_type_with_name::<Tensor>("Tensor");
-            engine.register_type_with_name::<List>("list");
-            engine.register_type_with_name::<Dict>("dict");
-            $(engine.register_type_with_name::<Boxed<$kind>>($name);)*
+            module.set_custom_type::<List>("list").set_custom_type::<Dict>("dict");
+            $(module.set_custom_type::<Boxed<$kind>>($name);)*
         }
 
         /// The type ids of all classes whose values have attributes and subscripts.

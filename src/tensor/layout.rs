@@ -221,14 +221,17 @@ impl Layout {
             let same = self.sizes.as_slice() == sizes;
             return Some(if same { self.strides.clone() } else { contiguous_strides(sizes) });
         }
-        let mut strides = Dims::from_elem(0, sizes.len());
+        // Slices, so that no index asks again where the numbers are.
+        let (old_sizes, old_strides) = (self.sizes.as_slice(), self.strides.as_slice());
+        let mut out = Dims::from_elem(0, sizes.len());
+        let strides = out.as_mut_slice();
         let mut next = sizes.len(); // new dimensions still without a stride
-        let mut chunk_stride = self.strides[self.ndim() - 1];
+        let mut chunk_stride = old_strides[self.ndim() - 1];
         let (mut chunk_numel, mut view_numel) = (1i64, 1i64);
-        for d in (0..self.ndim()).rev() {
-            chunk_numel *= self.sizes[d];
+        for d in (0..old_sizes.len()).rev() {
+            chunk_numel *= old_sizes[d];
             let chunk_ends =
-                d == 0 || self.sizes[d - 1] != 1 && self.strides[d - 1] != chunk_numel.saturating_mul(chunk_stride);
+                d == 0 || old_sizes[d - 1] != 1 && old_strides[d - 1] != chunk_numel.saturating_mul(chunk_stride);
             if !chunk_ends {
                 continue;
             }
@@ -241,11 +244,11 @@ impl Layout {
                 return None;
             }
             if d > 0 {
-                chunk_stride = self.strides[d - 1];
+                chunk_stride = old_strides[d - 1];
                 (chunk_numel, view_numel) = (1, 1);
             }
         }
-        (next == 0).then_some(strides)
+        (next == 0).then_some(out)
     }
 
     /// `view(*shape)`.
