@@ -47,6 +47,7 @@ pub fn build(state: &Rc<State>) -> Engine {
     register_iteration(&mut module, state);
     super::list::register(&mut module, state);
     super::dict::register(&mut module, state);
+    register_ranges(&mut module, state);
     engine.register_global_module(module.into());
     register_printing(&mut engine, state);
     super::callable::register(&mut engine, state);
@@ -91,7 +92,7 @@ pub fn any(count: usize) -> Vec<TypeId> {
 /// remembered by the engine. Any other number of arguments takes the same way as soon as the engine has found nothing.
 fn register_functions(engine: &mut Engine, module: &mut Module, state: &Rc<State>) {
     for family in state.registry.families() {
-        for arity in family.arities() {
+        for arity in 0..=family.most_arguments() {
             let state = state.clone();
             add(module, family.name, &any(arity), move |args| answer(&state, family, args));
         }
@@ -100,7 +101,7 @@ fn register_functions(engine: &mut Engine, module: &mut Module, state: &Rc<State
     #[allow(deprecated)] // "volatile"; nothing else takes any number of arguments
     engine.on_missing_function(move |name, args, _, _| match state.registry.family(name) {
         // Asked after every failure: a function that is registered has failed for its own reasons.
-        Some(family) if !family.arities().contains(&args.len()) => {
+        Some(family) if args.len() > family.most_arguments() => {
             answer(&state, family, args).map(Some).map_err(fault::thrown)
         }
         _ => Ok(None),
@@ -250,6 +251,15 @@ fn register_iteration(module: &mut Module, state: &Rc<State>) {
                 Err(error) => Box::new(std::iter::once(Err(fault::thrown(error)))),
             },
         });
+    }
+}
+
+/// Python's ranges, which the language would otherwise take for its own: those know neither step nor length.
+fn register_ranges(module: &mut Module, state: &Rc<State>) {
+    let Some(family) = state.registry.family("range") else { return };
+    for arity in 1..=3 {
+        let state = state.clone();
+        add(module, family.name, &vec![TypeId::of::<i64>(); arity], move |args| answer(&state, family, args));
     }
 }
 

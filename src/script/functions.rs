@@ -9,7 +9,6 @@ use crate::tensor::{DType, Device, Dims, Error, Result, Scalar, Storage, Tensor,
 use crate::value::{MemoryFormat, Value};
 use crate::{autograd, bail};
 use std::collections::HashMap;
-use std::ops::RangeInclusive;
 use std::sync::LazyLock;
 
 mod attributes;
@@ -214,17 +213,16 @@ impl Family {
         self.members.iter().find(|(r, _)| *r == receiver).map(|(_, overloads)| overloads)
     }
 
-    /// How many values calls mostly pass, the receiver or module among them, and keywords together as one.
-    pub fn arities(&self) -> RangeInclusive<usize> {
-        let (mut fewest, mut most) = (1, 0);
-        for function in self.members.iter().flat_map(|(_, overloads)| &overloads.functions) {
+    /// How many values a call may pass before it is a rare one, the receiver or module among them, and keywords together
+    /// as one.
+    pub fn most_arguments(&self) -> usize {
+        let counts = self.members.iter().flat_map(|(_, overloads)| &overloads.functions).map(|function| {
             let signature = &function.signature;
             // A list of sizes is mostly written out.
             let spread = signature.params.iter().any(|p| matches!(p.kind, Kind::Ints(_) | Kind::Rest));
-            fewest = fewest.min(signature.positional);
-            most = most.max(signature.positional + if spread { 5 } else { 2 });
-        }
-        fewest..=most
+            signature.positional + if spread { 5 } else { 2 }
+        });
+        counts.max().unwrap_or_default()
     }
 }
 
