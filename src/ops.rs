@@ -2,22 +2,30 @@
 //! no terminal. One file per family of PyTorch's reference.
 
 pub mod block;
+pub mod calculus;
 mod check;
 pub mod compare;
+mod compose;
 pub mod copy;
 pub mod create;
 pub mod gather;
+pub mod histogram;
 pub mod index;
 mod introsort;
 pub mod join;
+mod lines;
 pub mod mask;
 pub mod number;
 pub mod pointwise;
 pub mod promote;
 pub mod random;
+pub mod rank;
 pub mod rearrange;
 pub mod reduce;
 pub mod slice_scatter;
+pub mod softmax;
 pub mod sort;
+pub mod special;
 pub mod split;
+pub mod statistics;
 pub mod view;

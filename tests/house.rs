@@ -27,6 +27,7 @@ const DEPENDENCIES: &[(&str, &[&str])] = &[
     ("clap", &["main"]),
     ("half", ARITHMETIC),
     ("libc", &["tensor"]),
+    ("libm", &["ops"]),
     ("memmap2", &["tensor"]),
     ("num_complex", ARITHMETIC),
     ("num_traits", ARITHMETIC),

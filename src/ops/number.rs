@@ -65,6 +65,8 @@ pub trait Real: Number + Float {
     fn as_f64(self) -> f64;
     /// `self * factor + addend` with one rounding.
     fn fused(self, factor: Self, addend: Self) -> Self;
+    /// The next number of this type, upwards or downwards.
+    fn neighbour(self, up: bool) -> Self;
 }
 
 impl Number for bool {
@@ -189,6 +191,10 @@ macro_rules! reals {
             #[inline]
             fn fused(self, factor: $t, addend: $t) -> $t {
                 self.mul_add(factor, addend)
+            }
+            #[inline]
+            fn neighbour(self, up: bool) -> $t {
+                if up { self.next_up() } else { self.next_down() }
             }
         }
 

@@ -6,13 +6,15 @@ mod arithmetic;
 mod binary;
 mod complex;
 mod real;
+mod ternary;
 mod unary;
 
 pub use arithmetic::{add, div, pow, rsub, sub};
 pub(crate) use binary::held;
 pub use binary::{BinaryOp, Rounding, binary};
 pub(crate) use complex::multiply_tail;
-pub use unary::{UnaryOp, conj, conj_physical, unary};
+pub use ternary::{TernaryOp, clamp, clamp_tensors, lerp_number, ternary};
+pub use unary::{UnaryOp, conj, conj_physical, map_real, nan_to_num, unary};
 
 use super::block::{Source, check_no_internal_overlap, check_no_partial_overlap};
 use super::copy::{cast, check_output_sizes, copy_into};
@@ -45,7 +47,7 @@ impl<'a> Output<'a> {
 }
 
 /// The classes of dtypes a kernel exists for.
-pub(crate) mod classes {
+pub mod classes {
     use crate::tensor::DType;
 
     pub type Classes = u8;
@@ -54,12 +56,16 @@ pub(crate) mod classes {
     pub const INT: Classes = 2;
     /// `uint16`, `uint32`, `uint64`.
     pub const UNSIGNED: Classes = 4;
-    pub const FLOAT: Classes = 8;
+    /// `float32` and `float64`.
+    pub const WIDE_FLOAT: Classes = 8;
+    /// `float16` and `bfloat16`.
+    pub const NARROW_FLOAT: Classes = 128;
+    pub const FLOAT: Classes = WIDE_FLOAT | NARROW_FLOAT;
     pub const FLOAT8: Classes = 16;
     pub const COMPLEX: Classes = 32;
     pub const COMPLEX_HALF: Classes = 64;
     pub const NUMBERS: Classes = INT | FLOAT;
-    pub const ALL: Classes = 127;
+    pub const ALL: Classes = 255;
 
     pub fn of(dtype: DType) -> Classes {
         match dtype {
@@ -68,11 +74,15 @@ pub(crate) mod classes {
             d if d.is_bare_unsigned() => UNSIGNED,
             d if d.is_integral(false) => INT,
             d if d.is_float8() => FLOAT8,
-            d if d.is_floating_point() => FLOAT,
+            d if d.is_reduced_floating_point() => NARROW_FLOAT,
+            d if d.is_floating_point() => WIDE_FLOAT,
             _ => COMPLEX,
         }
     }
 }
+
+/// The dtypes of most functions that [`map_real`] serves.
+pub const FLOATS: classes::Classes = classes::FLOAT;
 
 /// Refuses a dtype that a kernel does not exist for.
 pub(crate) fn check_kernel(name: &str, supported: classes::Classes, dtype: DType) -> Result<()> {

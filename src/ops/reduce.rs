@@ -7,14 +7,18 @@
 mod extremum;
 mod fold;
 mod moments;
+mod running;
 mod scan;
+mod skip;
 mod sum;
 mod tiles;
 
 pub use extremum::{Extremum, arg_extremum, extremum, extremum_all, extremum_dim};
 pub use fold::{all, any, prod};
 pub use moments::{Spread, has_no_freedom, norm, variance};
+pub use running::{log_cumulative_sum_exp, running_extremum};
 pub use scan::{Running, cumulative};
+pub use skip::{aminmax, count_nonzero, nanmean, nansum};
 pub use sum::{mean, sum};
 
 use crate::bail;

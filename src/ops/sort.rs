@@ -11,7 +11,7 @@ use crate::tensor::memory::{get, set};
 use crate::tensor::{DType, Device, Element, Layout, Result, Scalar, View, dispatch, interrupt};
 
 /// An element's rank among its dtype's values, and where it stood. Equal values have equal ranks.
-type Ranked = (u64, i64);
+pub(super) type Ranked = (u64, i64);
 
 /// The rank of a value: an unsigned number in the order of the values.
 fn rank(value: Scalar) -> u64 {
@@ -32,7 +32,7 @@ fn rank(value: Scalar) -> u64 {
 }
 
 /// Ranks of an unsigned 64-bit dtype, whose values do not all fit the signed scale.
-fn rank_of(dtype: DType, value: Scalar) -> u64 {
+pub(super) fn rank_of(dtype: DType, value: Scalar) -> u64 {
     match value {
         Scalar::Int(i) if dtype == DType::UInt64 => i as u64,
         other => rank(other),
@@ -40,7 +40,7 @@ fn rank_of(dtype: DType, value: Scalar) -> u64 {
 }
 
 /// Every line of a tensor along a dimension: the layouts of its elements, one by one.
-fn line_starts(layout: &Layout, dim: usize) -> (Layout, i64, i64) {
+pub(super) fn line_starts(layout: &Layout, dim: usize) -> (Layout, i64, i64) {
     let mut starts = layout.clone();
     if layout.ndim() == 0 {
         return (starts, 1, 1);

@@ -78,7 +78,8 @@ pub fn bind<'s>(
     {
         return Err(mismatch.error(only, method.is_some(), arguments));
     }
-    Err(no_combination(name, signatures, method.is_some(), arguments))
+    let called = first.map_or_else(|| name.to_string().into(), Signature::called);
+    Err(no_combination(&called, signatures, method.is_some(), arguments))
 }
 
 /// Why a signature does not fit; turned into an error only when it is the one to report.
@@ -190,7 +191,7 @@ fn matches_name(param: &Param, keyword: &str) -> bool {
 
 impl Mismatch {
     fn error(&self, signature: &Signature, method: bool, arguments: &Arguments) -> Error {
-        let name = signature.name.rsplit('.').next().unwrap_or(signature.name);
+        let name = &signature.called();
         let params = signature.visible(method);
         let text = match self {
             Mismatch::TooMany => {

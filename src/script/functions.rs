@@ -11,6 +11,7 @@ use crate::{autograd, bail};
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+mod arithmetic;
 mod attributes;
 mod autograd_rows;
 mod buffers;
@@ -25,6 +26,8 @@ mod rearrange;
 mod reduce;
 mod scatter;
 mod splits;
+mod special;
+mod statistics;
 mod storages;
 mod tensors;
 mod text;
@@ -53,6 +56,9 @@ pub const MODULES: &[&str] = &[
     "linalg",
     "math",
     "nn",
+    "nn.functional",
+    "signal",
+    "signal.windows",
     "operator",
     "storage",
     "serialization",
@@ -69,8 +75,17 @@ pub const LIBRARY: &[&str] = &["py", "array", "copy", "functools", "itertools", 
 /// `torch._VF`: what a function that PyTorch writes in Python hands on to.
 pub const BELOW: &str = "_VF";
 
+/// The module `name` inside of another.
+pub fn submodule(parent: &str, name: &str) -> Option<&'static str> {
+    MODULES.iter().copied().find(|module| match module.rsplit_once('.') {
+        Some((outer, inner)) => outer == parent && inner == name,
+        None => parent == "torch" && *module == name && !LIBRARY.contains(module),
+    })
+}
+
 /// Every row of the table.
 const TABLES: &[&[Row]] = &[
+    arithmetic::ROWS,
     attributes::ROWS,
     autograd_rows::ROWS,
     buffers::ROWS,
@@ -89,12 +104,18 @@ const TABLES: &[&[Row]] = &[
     pointwise::UNARY,
     pointwise::UNARY_IN_PLACE,
     pointwise::TESTS,
+    pointwise::PAIRS_IN_PLACE,
+    pointwise::UNARY_ONLY,
     python::ROWS,
     random::ROWS,
     rearrange::ROWS,
     scatter::ROWS,
     splits::ROWS,
     reduce::ROWS,
+    special::ROWS,
+    special::UNARY,
+    special::BINARY,
+    statistics::ROWS,
     storages::ROWS,
     typed_storages::ROWS,
     typed_storages::CASTS,

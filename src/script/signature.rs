@@ -210,14 +210,15 @@ impl Signature {
         // `linalg.inv` is a path, `sum.dim_IntList` an overload: overload names follow the last dot of a key whose
         // first part is not a module.
         // `UntypedStorage::from_file` is reached through a class and has no overloads.
-        let name = match key.split_once('.') {
-            None | Some(_) if key.contains("::") => key,
-            Some((first, _)) if !super::functions::MODULES.contains(&first) => first,
-            Some((first, rest)) => match rest.split_once('.') {
-                Some((function, _)) => &key[..first.len() + 1 + function.len()],
-                None => key,
-            },
-            None => key,
+        let module = super::functions::MODULES
+            .iter()
+            .filter_map(|module| key.strip_prefix(module)?.strip_prefix('.'))
+            .min_by_key(|rest| rest.len());
+        let name = match (module, key.split_once('.')) {
+            _ if key.contains("::") => key,
+            (Some(rest), _) => &key[..key.len() - rest.len() + rest.find('.').unwrap_or(rest.len())],
+            (None, Some((first, _))) => first,
+            (None, None) => key,
         };
         let in_place = out.first().is_some_and(|p| p.written);
         let finishes = out.iter().any(|p| matches!(p.name, "out" | "requires_grad"));
@@ -258,6 +259,15 @@ impl Signature {
             }
         }
         text + ")"
+    }
+
+    /// The name in errors about arguments, which tells some modules.
+    pub fn called(&self) -> std::borrow::Cow<'static, str> {
+        match self.name.rsplit_once('.') {
+            Some((module @ ("special" | "fft" | "linalg"), name)) => format!("{module}_{name}").into(),
+            Some((_, name)) => name.into(),
+            None => self.name.into(),
+        }
     }
 
     /// Does a result share memory with an argument (`Tensor(a)` in the result)?

@@ -9,6 +9,7 @@ use crate::ops::block;
 use crate::ops::copy::check_fits;
 use crate::ops::number::{Integer, Number, Real, Stored};
 use crate::ops::promote::{Operand, result_type};
+use crate::ops::special;
 use crate::tensor::{Category, DType, Result, Scalar, View, dispatch};
 use half::{bf16, f16};
 use num_complex::Complex;
@@ -169,6 +170,52 @@ binary_ops! {
         int(|a, b| if a == T::zero() { b } else if a > T::zero() { T::one() } else { T::zero() })
         float(|a, b| if a == T::zero() { b } else if a > T::zero() { T::one() } else { T::zero() })
     }
+    Nextafter      "nextafter_cpu"    Common  [FLOAT] { float(|a, b| special::next_after(a, b, T::neighbour)) }
+    Xlog1py        "xlog1py_cpu"      Float   [FLOAT] { float(|a, b| of_double(a, b, special::x_log1p_y)) }
+    Zeta           "zeta_cpu"         Float   [WIDE_FLOAT] { float(|a, b| of_double(a, b, special::zeta)) }
+    Igamma         "igamma_cpu"       Common  [FLOAT] { float(|a, b| of_double(a, b, special::lower_gamma)) }
+    Igammac        "igammac_cpu"      Common  [FLOAT] { float(|a, b| of_double(a, b, special::upper_gamma)) }
+    ChebyshevT     "chebyshev_polynomial_t_cpu" Float [WIDE_FLOAT] {
+        float(|a, b| of_double(a, b, special::chebyshev_t))
+    }
+    ChebyshevU     "chebyshev_polynomial_u_cpu" Float [WIDE_FLOAT] {
+        float(|a, b| of_double(a, b, special::chebyshev_u))
+    }
+    ChebyshevV     "chebyshev_polynomial_v_cpu" Float [WIDE_FLOAT] {
+        float(|a, b| of_double(a, b, special::chebyshev_v))
+    }
+    ChebyshevW     "chebyshev_polynomial_w_cpu" Float [WIDE_FLOAT] {
+        float(|a, b| of_double(a, b, special::chebyshev_w))
+    }
+    ShiftedChebyshevT "shifted_chebyshev_polynomial_t_cpu" Float [WIDE_FLOAT] {
+        float(|a, b| of_double(a, b, special::shifted(special::chebyshev_t)))
+    }
+    ShiftedChebyshevU "shifted_chebyshev_polynomial_u_cpu" Float [WIDE_FLOAT] {
+        float(|a, b| of_double(a, b, special::shifted(special::chebyshev_u)))
+    }
+    ShiftedChebyshevV "shifted_chebyshev_polynomial_v_cpu" Float [WIDE_FLOAT] {
+        float(|a, b| of_double(a, b, special::shifted(special::chebyshev_v)))
+    }
+    ShiftedChebyshevW "shifted_chebyshev_polynomial_w_cpu" Float [WIDE_FLOAT] {
+        float(|a, b| of_double(a, b, special::shifted(special::chebyshev_w)))
+    }
+    HermiteH       "hermite_polynomial_h_cpu" Float [WIDE_FLOAT] {
+        float(|a, b| of_double(a, b, special::hermite_h))
+    }
+    HermiteHe      "hermite_polynomial_he_cpu" Float [WIDE_FLOAT] {
+        float(|a, b| of_double(a, b, special::hermite_he))
+    }
+    LaguerreL      "laguerre_polynomial_l_cpu" Float [WIDE_FLOAT] {
+        float(|a, b| of_double(a, b, special::laguerre))
+    }
+    LegendreP      "legendre_polynomial_p_cpu" Float [WIDE_FLOAT] {
+        float(|a, b| of_double(a, b, special::legendre))
+    }
+}
+
+/// A function of doubles, its result rounded.
+fn of_double<T: Real>(a: T, b: T, function: impl Fn(f64, f64) -> f64) -> T {
+    T::from_f64(function(a.as_f64(), b.as_f64()))
 }
 
 /// The kernels of one compute type.
@@ -255,8 +302,22 @@ fn rounding_kernel<S: Stored<Compute = f32>>(op: BinaryOp) -> Option<fn(f32, f32
         BinaryOp::Xlogy => {
             Some(|x, y| if y.is_nan() || x == 0.0 { x_log_y(x, y) } else { x * S::narrow(y.through(f64::ln)).widen() })
         }
+        BinaryOp::Nextafter => Some(|a, b| special::next_after(a, b, narrow_neighbour::<S>)),
         _ => None,
     }
+}
+
+/// The next number of a 16-bit type: the first to which a growing distance rounds.
+fn narrow_neighbour<S: Stored<Compute = f32>>(from: f32, up: bool) -> f32 {
+    let mut distance = f32::from_bits(1);
+    while distance.is_finite() {
+        let there = S::narrow(if up { from + distance } else { from - distance }).widen();
+        if there != from {
+            return there;
+        }
+        distance *= 2.0;
+    }
+    from
 }
 
 impl BinaryOp {

@@ -240,3 +240,9 @@ pub fn atanh(z: C) -> C {
     let below = (1.0 - x) * (1.0 - x) + y * y;
     C::new(0.25 * (4.0 * x / below).ln_1p(), 0.5 * (2.0 * y).atan2((1.0 - x) * (1.0 + x) - y * y))
 }
+
+/// `sin(πz) / (πz)`.
+pub fn sinc(z: C) -> C {
+    let angle = z * std::f64::consts::PI;
+    if z == C::new(0.0, 0.0) { C::new(1.0, 0.0) } else { sin(angle) / angle }
+}

@@ -194,3 +194,13 @@ pub fn sign_float<T: Real>(a: T) -> T {
         T::zero()
     }
 }
+
+/// The larger of two numbers; NaN where either is.
+pub fn larger_of<T: Real>(a: T, b: T) -> T {
+    if a.is_nan() || a > b { a } else { b }
+}
+
+/// The smaller of two numbers; NaN where either is.
+pub fn smaller_of<T: Real>(a: T, b: T) -> T {
+    if a.is_nan() || a < b { a } else { b }
+}

@@ -9,6 +9,7 @@ use crate::bail;
 use crate::ops::block;
 use crate::ops::create::{full_like, zeros_like};
 use crate::ops::number::{Integer, Number, Real, Stored};
+use crate::ops::special;
 use crate::tensor::memory::BoolByte;
 use crate::tensor::{DType, Result, Scalar, View, dispatch};
 use num_complex::Complex;
@@ -228,6 +229,38 @@ numbers {
     Atanh          "atanh_cpu"        Float  [FLOAT COMPLEX] {
         float(|a| a.through(f64::atanh)) float_tail(atanh) complex(|a| complex::through(a, complex::atanh))
     }
+    Erf            "erf_vml_cpu"      Float  [FLOAT] { float(|a| a.through(special::erf)) }
+    Erfc           "erfc_vml_cpu"     Float  [FLOAT] { float(|a| a.through(special::erfc)) }
+    Erfinv         "erfinv_vml_cpu"   Float  [FLOAT] { float(|a| a.through(special::erfinv)) }
+    Lgamma         "lgamma_vml_cpu"   Float  [FLOAT] { float(|a| a.through(special::lgamma)) }
+    Digamma        "digamma"          Float  [FLOAT] { float(|a| a.through(special::digamma)) }
+    I0             "i0_vml_cpu"       Float  [FLOAT] { float(|a| a.through(special::i0)) }
+    I0e            "i0e_cpu"          Float  [FLOAT] { float(|a| a.through(special::i0e)) }
+    I1             "i1_cpu"           Float  [FLOAT] { float(|a| a.through(special::i1)) }
+    I1e            "i1e_cpu"          Float  [FLOAT] { float(|a| a.through(special::i1e)) }
+    Entr           "entr_cpu"         Float  [FLOAT] { float(|a| a.through(special::entr)) }
+    Sinc           "sinc_cpu"         Float  [FLOAT COMPLEX] {
+        float(|a| a.through(special::sinc)) complex(|a| complex::through(a, complex::sinc))
+    }
+    Erfcx          "erfcx_cpu"        Float  [WIDE_FLOAT] { float(|a| a.through(special::erfcx)) }
+    Ndtri          "ndtri_cpu"        Float  [WIDE_FLOAT] { float(|a| a.through(special::ndtri)) }
+    LogNdtr        "log_ndtr_cpu"     Float  [WIDE_FLOAT] { float(|a| a.through(special::log_ndtr)) }
+    AiryAi         "airy_ai_cpu"      Float  [WIDE_FLOAT] { float(|a| a.through(special::airy_ai)) }
+    BesselJ0       "bessel_j0_cpu"    Float  [WIDE_FLOAT] { float(|a| a.through(special::j0)) }
+    BesselJ1       "bessel_j1_cpu"    Float  [WIDE_FLOAT] { float(|a| a.through(special::j1)) }
+    BesselY0       "bessel_y0_cpu"    Float  [WIDE_FLOAT] { float(|a| a.through(special::y0)) }
+    BesselY1       "bessel_y1_cpu"    Float  [WIDE_FLOAT] { float(|a| a.through(special::y1)) }
+    ModifiedBesselI0 "modified_bessel_i0_cpu" Float  [WIDE_FLOAT] { float(|a| a.through(special::i0)) }
+    ModifiedBesselI1 "modified_bessel_i1_cpu" Float  [WIDE_FLOAT] { float(|a| a.through(special::i1)) }
+    ModifiedBesselK0 "modified_bessel_k0_cpu" Float  [WIDE_FLOAT] { float(|a| a.through(special::modified_k0)) }
+    ModifiedBesselK1 "modified_bessel_k1_cpu" Float  [WIDE_FLOAT] { float(|a| a.through(special::modified_k1)) }
+    ScaledModifiedBesselK0 "scaled_modified_bessel_k0_cpu" Float  [WIDE_FLOAT] { float(|a| a.through(special::scaled_k0)) }
+    ScaledModifiedBesselK1 "scaled_modified_bessel_k1_cpu" Float  [WIDE_FLOAT] { float(|a| a.through(special::scaled_k1)) }
+    SphericalBesselJ0 "spherical_bessel_j0_cpu" Float  [WIDE_FLOAT] { float(|a| a.through(special::spherical_j0)) }
+    Angle          "angle_cpu"        Float  [FLOAT COMPLEX] {
+        float(|a| if a.is_nan() { a } else if a < T::zero() { T::from_f64(std::f64::consts::PI) } else { T::zero() })
+        complex(|a| Complex::new(a.im.atan2(a.re), T::zero()))
+    }
     // Products with a number, see below.
     Deg2rad        "mul_cpu"          Float  [FLOAT] {}
     Rad2deg        "mul_cpu"          Float  [FLOAT] {}
@@ -364,16 +397,17 @@ pub fn unary(op: UnaryOp, a: &View, output: Output, default: DType) -> Result<Vi
     op.check_operand(a.dtype, matches!(output, Output::InPlace(_)))?;
     let common = if op.rule() == Rule::Float && a.dtype.is_integral(true) { default } else { a.dtype };
     let result = match op {
-        UnaryOp::Abs => common.to_real(),
+        UnaryOp::Abs | UnaryOp::Angle => common.to_real(),
         _ if op.rule() == Rule::Bool => DType::Bool,
         _ => common,
     };
-    let safe_cast = op.rule() != Rule::Bool && op != UnaryOp::Abs;
+    let of_parts = matches!(op, UnaryOp::Abs | UnaryOp::Angle);
+    let safe_cast = op.rule() != Rule::Bool && !of_parts;
     let sizes = check_sizes(&[a.into()], output)?;
     if op.is_constant(a.dtype) && matches!(output, Output::New) {
         return full_like(a, Scalar::Bool(op != UnaryOp::Isinf), Some(DType::Bool), None);
     }
-    if op == UnaryOp::Abs && a.dtype.is_complex() && matches!(output, Output::New) {
+    if of_parts && a.dtype.is_complex() && matches!(output, Output::New) {
         return unary(op, a, Output::Out(&zeros_like(a, Some(result), None)?), default);
     }
     let Plan { target, compute } = plan(&[a.into()], output, Shape { sizes, common, result, safe_cast })?;
@@ -382,7 +416,7 @@ pub fn unary(op: UnaryOp, a: &View, output: Output, default: DType) -> Result<Vi
     }
     check_kernel(op.stub(), op.supported(), common)?;
     let a = converted(a, common)?;
-    let computed = landing(&target, if op == UnaryOp::Abs { common } else { result })?;
+    let computed = landing(&target, if of_parts { common } else { result })?;
     let layout = a.layout.broadcast_to(computed.sizes());
     dispatch!(common, S => {
         type C = <S as Stored>::Compute;
@@ -407,4 +441,85 @@ pub fn conj(view: &View) -> View {
 /// The conjugate in a tensor of its own; real tensors are themselves.
 pub fn conj_physical(view: &View) -> Result<View> {
     if view.dtype.is_complex() { crate::ops::copy::clone(&conj(view)) } else { Ok(view.clone()) }
+}
+
+/// A function with parameters of its own on every element of a real tensor, computed in double. `float`: do integers
+/// become the default floating dtype first, or are they refused?
+///
+/// # Errors
+/// As [`unary`].
+pub fn map_real(
+    stub: &str,
+    supported: classes::Classes,
+    a: &View,
+    output: Output,
+    default: Option<DType>,
+    function: &dyn Fn(f64) -> f64,
+) -> Result<View> {
+    let common = default.filter(|_| a.dtype.is_integral(true)).unwrap_or(a.dtype);
+    let sizes = check_sizes(&[a.into()], output)?;
+    let shape = Shape { sizes, common, result: common, safe_cast: true };
+    let Plan { target, compute } = plan(&[a.into()], output, shape)?;
+    if !compute {
+        return Ok(target);
+    }
+    check_kernel(stub, supported, common)?;
+    let a = converted(a, common)?;
+    let computed = landing(&target, common)?;
+    let layout = a.layout.broadcast_to(computed.sizes());
+    match common {
+        DType::Half => mapped::<half::f16>(&computed, &a, &layout, function)?,
+        DType::BFloat16 => mapped::<half::bf16>(&computed, &a, &layout, function)?,
+        DType::Float => mapped::<f32>(&computed, &a, &layout, function)?,
+        DType::Double => mapped::<f64>(&computed, &a, &layout, function)?,
+        _ => check_kernel(stub, 0, common)?,
+    }
+    deliver(&computed, target)
+}
+
+fn mapped<S: Stored<Compute: Real>>(
+    out: &View,
+    a: &View,
+    layout: &crate::tensor::Layout,
+    function: &dyn Fn(f64) -> f64,
+) -> Result<()> {
+    block::unary::<S, S>(out, a, layout, 64, &|a, out, _| map(a, out, |value| value.through(function)))
+}
+
+/// NaN and the infinities replaced: by 0 and the dtype's limits where no numbers are given.
+///
+/// # Errors
+/// As [`unary`].
+pub fn nan_to_num(a: &View, to: [Option<f64>; 3], output: Output) -> Result<View> {
+    if a.dtype.is_integral(true) {
+        return match output {
+            Output::InPlace(_) => Ok(a.clone()),
+            Output::Out(out) => crate::ops::copy::copy_into(out, a).map(|()| out.clone()),
+            Output::New => crate::ops::copy::clone(a),
+        };
+    }
+    if a.dtype.is_complex() && a.dtype != DType::ComplexHalf {
+        // The parts are replaced each by itself.
+        let out = match output {
+            Output::New => crate::ops::copy::clone(a)?,
+            Output::InPlace(out) => out.clone(),
+            Output::Out(out) => {
+                crate::ops::copy::copy_into(out, a)?;
+                out.clone()
+            }
+        };
+        for imaginary in [false, true] {
+            let part = out.complex_part(imaginary);
+            nan_to_num(&part, to, Output::InPlace(&part))?;
+        }
+        return Ok(out);
+    }
+    let largest = crate::tensor::element::largest_finite(a.dtype);
+    let [nan, above, below] = [to[0].unwrap_or(0.0), to[1].unwrap_or(largest), to[2].unwrap_or(-largest)];
+    map_real("nan_to_num", FLOAT, a, output, None, &|value| match value {
+        v if v.is_nan() => nan,
+        f64::INFINITY => above,
+        f64::NEG_INFINITY => below,
+        v => v,
+    })
 }

@@ -23,7 +23,7 @@ pub enum Extremum {
 }
 
 impl Extremum {
-    fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Extremum::Max => "max",
             Extremum::Min => "min",

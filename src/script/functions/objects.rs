@@ -292,8 +292,8 @@ pub fn module_value(module: &'static str, name: &str) -> Option<Value> {
         ("torch" | "storage", "UntypedStorage") => Value::Type("torch.storage.UntypedStorage"),
         ("torch" | "storage", "TypedStorage") => Value::Type("torch.storage.TypedStorage"),
         ("torch", class) if class.ends_with("Storage") => Value::Type(super::typed_storages::legacy_class(class)?),
-        ("torch", module) => {
-            Value::Module(super::MODULES.iter().copied().find(|m| *m == module && !super::LIBRARY.contains(m))?)
+        (parent, module) if parent != "py" && super::submodule(parent, module).is_some() => {
+            Value::Module(super::submodule(parent, module)?)
         }
         ("py", class) => Value::Type(
             [

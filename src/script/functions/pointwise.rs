@@ -113,6 +113,21 @@ pub const ROWS: &[Row] = &[
         },
         "The quotient, rounded if asked.",
     ),
+    method(
+        "subtract_.Tensor(Tensor(a!) self, Operand other, *, Scalar alpha=1) -> Tensor(a!)",
+        |c| scaled(c, ops::sub, true),
+        "The difference, in place.",
+    ),
+    method(
+        "divide_.Tensor(Tensor(a!) self, Operand other) -> Tensor(a!)",
+        |c| divide(c, None, true),
+        "The quotient, in place.",
+    ),
+    method(
+        "true_divide_.Tensor(Tensor(a!) self, Operand other) -> Tensor(a!)",
+        |c| divide(c, None, true),
+        "The quotient, in place.",
+    ),
     both(
         "true_divide.Tensor(Operand self, Operand other, *, Tensor? out=None) -> Tensor",
         |c| divide(c, None, false),
@@ -153,7 +168,7 @@ pub const ROWS: &[Row] = &[
     ),
 ];
 
-fn default(call: &Call) -> crate::tensor::DType {
+pub(super) fn default(call: &Call) -> crate::tensor::DType {
     call.state.default_dtype.get()
 }
 
@@ -176,7 +191,7 @@ fn deprecated(call: &mut Call, run: Scaled) -> Result<Value> {
 }
 
 /// Runs an operation into the first operand or into a new tensor. (`out=` is handled for all functions at once.)
-fn result(call: &Call, in_place: bool, run: impl FnOnce(Output) -> Result<View>) -> Result<Value> {
+pub(super) fn result(call: &Call, in_place: bool, run: impl FnOnce(Output) -> Result<View>) -> Result<Value> {
     if in_place {
         let target = call.view(0)?;
         run(Output::InPlace(&target))?;
@@ -268,6 +283,7 @@ with_in_place! { BINARY, BINARY_IN_PLACE, binary, BinaryOp, "Operand", ", Operan
     "lcm" Lcm "The least common multiple.";
     "xlogy" Xlogy "x times the logarithm of y.";
     "heaviside" Heaviside "The step function.";
+    "arctan2" Atan2 "The angle of a point.";
 }
 
 table! { BINARY_ONLY, binary, BinaryOp, "Tensor", ", Tensor other":
@@ -277,6 +293,15 @@ table! { BINARY_ONLY, binary, BinaryOp, "Tensor", ", Tensor other":
     "fmin" Fmin "The smaller element, ignoring NaN.";
     "logaddexp" Logaddexp "The logarithm of a sum of exponentials.";
     "logaddexp2" Logaddexp2 "The same in base 2.";
+    "nextafter" Nextafter "The next number in a direction.";
+    "igamma" Igamma "The lower incomplete gamma function.";
+    "igammac" Igammac "The upper incomplete gamma function.";
+}
+
+in_place! { PAIRS_IN_PLACE, binary, BinaryOp, ", Tensor other":
+    "nextafter" Nextafter "The next number in a direction.";
+    "igamma" Igamma "The lower incomplete gamma function.";
+    "igammac" Igammac "The upper incomplete gamma function.";
 }
 
 with_in_place! { LOGICAL, LOGICAL_IN_PLACE, comparison, CompareOp, "Tensor", ", Tensor other":
@@ -292,6 +317,11 @@ with_in_place! { COMPARISONS, COMPARISONS_IN_PLACE, comparison, CompareOp, "Tens
     "le" Le "Which elements are at most as large?";
     "gt" Gt "Which elements are larger?";
     "ge" Ge "Which elements are at least as large?";
+    "not_equal" Ne "Which elements differ?";
+    "less" Lt "Which elements are smaller?";
+    "less_equal" Le "Which elements are at most as large?";
+    "greater" Gt "Which elements are larger?";
+    "greater_equal" Ge "Which elements are at least as large?";
 }
 
 with_in_place! { UNARY, UNARY_IN_PLACE, unary, UnaryOp, "Tensor", "":
@@ -332,6 +362,26 @@ with_in_place! { UNARY, UNARY_IN_PLACE, unary, UnaryOp, "Tensor", "":
     "atanh" Atanh "The inverse hyperbolic tangent.";
     "deg2rad" Deg2rad "Degrees as radians.";
     "rad2deg" Rad2deg "Radians as degrees.";
+    "negative" Neg "The negative.";
+    "absolute" Abs "The absolute value.";
+    "fix" Trunc "Rounded towards zero.";
+    "arcsin" Asin "The inverse sine.";
+    "arccos" Acos "The inverse cosine.";
+    "arctan" Atan "The inverse tangent.";
+    "arcsinh" Asinh "The inverse hyperbolic sine.";
+    "arccosh" Acosh "The inverse hyperbolic cosine.";
+    "arctanh" Atanh "The inverse hyperbolic tangent.";
+    "erf" Erf "The error function.";
+    "erfc" Erfc "The complement of the error function.";
+    "erfinv" Erfinv "The inverse of the error function.";
+    "lgamma" Lgamma "The logarithm of the gamma function.";
+    "digamma" Digamma "The logarithmic derivative of the gamma function.";
+    "i0" I0 "The modified Bessel function of order 0.";
+    "sinc" Sinc "The sine of pi x, divided by pi x.";
+}
+
+table! { UNARY_ONLY, unary, UnaryOp, "Tensor", "":
+    "angle" Angle "The angle of a complex number.";
 }
 
 table! { TESTS, unary, UnaryOp, "Tensor", "":

@@ -4,7 +4,6 @@
 use super::objects::named;
 use super::pointwise::Argument;
 use super::{Call, Row, both, function, method};
-use crate::bail;
 use crate::ops::gather::{self, Scattered};
 use crate::ops::rearrange::{self as ops, Triangle};
 use crate::ops::{join, mask, promote, sort};
@@ -446,11 +445,12 @@ fn sorted(call: &Call, dim: usize, descending: usize, stable: bool) -> Result<Va
 }
 
 fn unique(call: &Call, all: bool, inverse: usize, dim: usize) -> Result<Value> {
-    if !call.is_none(dim) {
-        bail!(NotImplementedError, "unique along a dimension is not supported");
-    }
     let view = call.view(0)?;
-    let found = if all { sort::unique(&view)? } else { sort::unique_consecutive(&view)? };
+    let found = match call.opt_int(dim)? {
+        Some(dim) => sort::unique_slices(&view, dim, all)?,
+        None if all => sort::unique(&view)?,
+        None => sort::unique_consecutive(&view)?,
+    };
     let mut parts = vec![Value::from(found.values)];
     if call.bool(inverse)? {
         parts.push(found.inverse.into());

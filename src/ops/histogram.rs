@@ -1,0 +1,327 @@
+//! Counting and finding: `histc`, `histogram`, `bincount`, `searchsorted`, `bucketize`, `isin`.
+
+use super::create::linspace;
+use super::pointwise::{check_kernel, classes};
+use crate::bail;
+use crate::tensor::layout::show;
+use crate::tensor::{DType, Result, Scalar, View};
+
+/// The range of bins: as given, or that of the elements where it is empty; never of length 0.
+fn bin_range(values: &[f64], low: f64, high: f64, name: &str) -> Result<(f64, f64)> {
+    let (mut low, mut high) = (low, high);
+    if low == high && !values.is_empty() {
+        let poisoned = values.iter().any(|v| v.is_nan());
+        low = values.iter().copied().fold(f64::INFINITY, f64::min);
+        high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        if poisoned {
+            bail!(RuntimeError, "torch.{name}: range of [-nan, -nan] is not finite");
+        }
+    }
+    if low == high {
+        (low, high) = (low - 1.0, high + 1.0);
+    }
+    if !low.is_finite() || !high.is_finite() {
+        bail!(RuntimeError, "torch.{name}: range of [{low}, {high}] is not finite");
+    }
+    if low > high {
+        bail!(RuntimeError, "torch.{name}: max must be larger than min");
+    }
+    Ok((low, high))
+}
+
+fn check_bins(bins: i64) -> Result<()> {
+    if bins <= 0 {
+        bail!(RuntimeError, "torch.histogram(): bins must be > 0, but got {bins} for dimension 0");
+    }
+    Ok(())
+}
+
+fn doubles(view: &View) -> Result<Vec<f64>> {
+    Ok(view.scalars()?.into_iter().map(Scalar::to_f64).collect())
+}
+
+/// The bin of equal width that a value falls in, computed in the values' own type.
+fn even_bin(value: f64, (low, high): (f64, f64), bins: usize, single: bool) -> Option<usize> {
+    if !(low..=high).contains(&value) {
+        return None;
+    }
+    let place = if single {
+        f64::from((value as f32 - low as f32) / (high as f32 - low as f32) * bins as f32)
+    } else {
+        (value - low) / (high - low) * bins as f64
+    };
+    Some((place as usize).min(bins.saturating_sub(1)))
+}
+
+/// How many elements fall into each of `bins` bins of equal width.
+///
+/// # Errors
+/// RuntimeError for bins and ranges that make no sense, and dtypes without this kernel.
+pub fn histc(view: &View, bins: i64, low: f64, high: f64) -> Result<View> {
+    check_bins(bins)?;
+    check_kernel("histogram_cpu", classes::WIDE_FLOAT, view.dtype)?;
+    let values = doubles(view)?;
+    let range = bin_range(&values, low, high, "histc")?;
+    let out = View::zeros(&[bins], view.dtype, view.device())?;
+    let mut counts = vec![0.0; out.numel() as usize];
+    for value in values {
+        if let Some(bin) = even_bin(value, range, counts.len(), view.dtype == DType::Float) {
+            counts[bin] += 1.0;
+        }
+    }
+    View::from_scalars(&[bins], view.dtype, counts.into_iter().map(Scalar::Float))
+}
+
+/// The edges of a histogram's bins.
+pub enum Bins<'v> {
+    Count(i64),
+    Edges(&'v View),
+}
+
+/// The (weighted) number of elements in each bin, or the density, and the bins' edges.
+///
+/// # Errors
+/// As [`histc`], and RuntimeError for edges and weights that do not go with the elements.
+pub fn histogram(
+    view: &View,
+    bins: Bins,
+    range: Option<(f64, f64)>,
+    weight: Option<&View>,
+    density: bool,
+) -> Result<(View, View)> {
+    if let Bins::Count(bins) = bins {
+        check_bins(bins)?;
+    }
+    check_kernel("histogramdd", classes::WIDE_FLOAT, view.dtype)?;
+    let values = doubles(view)?;
+    let weights = match weight {
+        Some(weight) => {
+            if weight.dtype != view.dtype {
+                bail!(
+                    RuntimeError,
+                    "torch.histogramdd(): if weight tensor is provided, input tensor and weight tensor should have the \
+                     same dtype, but got input(dtype={}), and weight(dtype={})",
+                    view.dtype.scalar_type(),
+                    weight.dtype.scalar_type()
+                );
+            }
+            if weight.sizes() != view.sizes() {
+                bail!(
+                    RuntimeError,
+                    "torch.histogramdd(): if weight tensor is provided it should have the same shape as the input tensor \
+                     excluding its innermost dimension, but got input with shape {} and weight with shape {}",
+                    show(view.sizes()),
+                    show(weight.sizes())
+                );
+            }
+            doubles(weight)?
+        }
+        None => vec![1.0; values.len()],
+    };
+    let edges = match bins {
+        Bins::Count(bins) => {
+            let (low, high) = match range {
+                Some((low, high)) => bin_range(&[], low, high, "histogramdd")?,
+                None => bin_range(&values, 0.0, 0.0, "histogramdd")?,
+            };
+            let ends = [low, high].map(Scalar::Float);
+            linspace(ends[0], ends[1], bins.saturating_add(1), Some(view.dtype), view.dtype, view.device())?
+        }
+        Bins::Edges(edges) => {
+            if edges.dtype != view.dtype {
+                bail!(
+                    RuntimeError,
+                    "torch.histogramdd(): input tensor and bins tensors should have the same dtype, but got input with \
+                     dtype {} and bins for dimension 0 with dtype {}",
+                    view.dtype.scalar_type(),
+                    edges.dtype.scalar_type()
+                );
+            }
+            super::copy::clone(edges)?
+        }
+    };
+    let places = doubles(&edges)?;
+    let count = places.len().saturating_sub(1);
+    let mut totals = vec![0.0; count];
+    for (&value, &weight) in values.iter().zip(&weights) {
+        // The last bin includes its upper edge.
+        let bin = match places.partition_point(|&edge| edge <= value).checked_sub(1) {
+            Some(bin) if bin < count => bin,
+            Some(bin) if bin == count && places.last() == Some(&value) && count > 0 => bin - 1,
+            _ => continue,
+        };
+        totals[bin] += weight;
+    }
+    if density {
+        let total: f64 = totals.iter().sum();
+        for (amount, edge) in totals.iter_mut().zip(places.windows(2)) {
+            *amount /= total * (edge[1] - edge[0]);
+        }
+    }
+    let hist = View::from_scalars(&[count as i64], view.dtype, totals.into_iter().map(Scalar::Float))?;
+    Ok((hist, edges))
+}
+
+/// How often each number from 0 on occurs, or the sum of the weights at its places.
+///
+/// # Errors
+/// RuntimeError for what is not a vector of non-negative integers, and weights of another length.
+pub fn bincount(view: &View, weights: Option<&View>, minlength: i64) -> Result<View> {
+    if minlength < 0 {
+        bail!(RuntimeError, "minlength should be >= 0");
+    }
+    check_kernel("bincount_cpu", classes::INT, view.dtype)?;
+    let refuse = || crate::tensor::Error::runtime("bincount only supports 1-d non-negative integral inputs.");
+    if view.ndim() == 1 && view.numel() == 0 {
+        return View::zeros(&[minlength], DType::Long, view.device());
+    }
+    let numbers: Vec<i64> = view.scalars()?.into_iter().map(Scalar::to_i64).collect();
+    if view.ndim() != 1 || numbers.iter().any(|&n| n < 0) {
+        return Err(refuse());
+    }
+    if weights.is_some_and(|w| w.sizes() != view.sizes()) {
+        bail!(RuntimeError, "weights should be 1-d and have the same length as input");
+    }
+    let length = numbers.iter().max().map_or(0, |&n| n.saturating_add(1)).max(minlength);
+    let dtype = match weights.map(|w| w.dtype) {
+        None => DType::Long,
+        Some(DType::Float) => DType::Float,
+        Some(_) => DType::Double,
+    };
+    // Asked of the allocator first, so that a large number is an error and not the end of the process.
+    let room = View::zeros(&[length], dtype, view.device())?;
+    let mut totals = vec![0.0; room.numel() as usize];
+    let weights = weights.map(doubles).transpose()?;
+    for (i, &n) in numbers.iter().enumerate() {
+        let weight = weights.as_ref().and_then(|w| w.get(i)).copied().unwrap_or(1.0);
+        let total = &mut totals[n as usize];
+        *total = if dtype == DType::Float { f64::from((*total + weight) as f32) } else { *total + weight };
+    }
+    View::from_scalars(&[length], dtype, totals.into_iter().map(Scalar::Float))
+}
+
+/// How values are looked up among sorted ones.
+pub struct Search<'v> {
+    /// Is the place after equal elements wanted?
+    pub right: bool,
+    pub int32: bool,
+    /// Which order makes the boundaries sorted.
+    pub sorter: Option<&'v View>,
+}
+
+/// Where values would go in sorted boundaries: one vector for all, or one for each line of values.
+///
+/// # Errors
+/// RuntimeError for shapes that do not go together.
+pub fn searchsorted(boundaries: &View, values: &View, number: bool, search: &Search) -> Result<View> {
+    if number && boundaries.ndim() != 1 {
+        bail!(
+            RuntimeError,
+            "torch.searchsorted(): input value can be a scalar only when boundaries tensor dimension is 1, but we got \
+             boundaries tensor dim({}) and input value's dim(0) numel(1)",
+            boundaries.ndim()
+        );
+    }
+    if boundaries.ndim() == 0 {
+        bail!(
+            RuntimeError,
+            "torch.searchsorted(): input value can be a scalar only when boundaries tensor dimension is 1, but we got \
+             boundaries tensor dim(0) and input value's dim({}) numel({})",
+            values.ndim(),
+            values.numel()
+        );
+    }
+    let outer = |view: &View| view.sizes().split_last().map(|(_, outer)| outer.to_vec());
+    if boundaries.ndim() != 1 && (boundaries.ndim() != values.ndim() || outer(boundaries) != outer(values)) {
+        bail!(
+            RuntimeError,
+            "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries \
+             tensor and input value tensor must match, but we got boundaries tensor {} and input value tensor {}",
+            show(boundaries.sizes()),
+            show(values.sizes())
+        );
+    }
+    if let Some(sorter) = search.sorter {
+        if sorter.sizes() != boundaries.sizes() {
+            bail!(
+                RuntimeError,
+                "torch.searchsorted(): boundary and sorter must have the same size, but got boundary tensor {} and got \
+                 sorter tensor {}",
+                show(boundaries.sizes()),
+                show(sorter.sizes())
+            );
+        }
+        if sorter.dtype != DType::Long {
+            bail!(
+                RuntimeError,
+                "torch.searchsorted(): sorter must be a tensor of long dtype but got dtype {}",
+                sorter.dtype.scalar_type()
+            );
+        }
+    }
+    let dtype = if search.int32 { DType::Int } else { DType::Long };
+    if values.device().is_meta() {
+        return View::zeros(values.sizes(), dtype, values.device());
+    }
+    check_kernel("searchsorted_out_cpu", classes::NUMBERS | classes::BOOL, boundaries.dtype)?;
+    let length = boundaries.sizes().last().copied().unwrap_or(0) as usize;
+    let all = boundaries.scalars()?;
+    let order = search.sorter.map(View::scalars).transpose()?;
+    let per_line = values.sizes().last().copied().unwrap_or(1).max(1) as usize;
+    let places = values.scalars()?.into_iter().enumerate().map(|(n, value)| {
+        let start = if boundaries.ndim() == 1 { 0 } else { n / per_line * length };
+        let at = |i: usize| -> Option<Scalar> {
+            let i = match &order {
+                Some(order) => usize::try_from(order.get(start + i)?.to_i64()).ok()?,
+                None => i,
+            };
+            all.get(start + i).copied()
+        };
+        let (mut low, mut high) = (0, length);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            let before = at(middle).is_some_and(|boundary| !follows(boundary, value, search.right));
+            if before { low = middle + 1 } else { high = middle }
+        }
+        Scalar::Int(low as i64)
+    });
+    let places: Vec<Scalar> = places.collect();
+    View::from_scalars(values.sizes(), dtype, places)
+}
+
+/// Is a boundary at or beyond a value, or, for the place after equal ones, beyond it?
+fn follows(boundary: Scalar, value: Scalar, right: bool) -> bool {
+    match (boundary, value) {
+        (Scalar::Float(_), _) | (_, Scalar::Float(_)) => {
+            let (boundary, value) = (boundary.to_f64(), value.to_f64());
+            if right { boundary > value } else { boundary >= value }
+        }
+        _ if right => boundary.to_i64() > value.to_i64(),
+        _ => boundary.to_i64() >= value.to_i64(),
+    }
+}
+
+/// Which elements are among the test elements?
+///
+/// # Errors
+/// RuntimeError for complex and boolean tensors.
+pub fn isin(elements: &View, tests: &View, invert: bool) -> Result<View> {
+    for view in [elements, tests] {
+        if view.dtype.is_complex() {
+            bail!(RuntimeError, "Unsupported input type encountered for isin(): {}", view.dtype.scalar_type());
+        }
+    }
+    let floating = elements.dtype.is_floating_point() || tests.dtype.is_floating_point();
+    let key = |value: Scalar| match floating {
+        // Zero has two bit patterns; NaN is nowhere.
+        true => Some((value.to_f64() + 0.0).to_bits()).filter(|_| !value.to_f64().is_nan()),
+        false => Some(value.to_i64() as u64),
+    };
+    let known: std::collections::HashSet<u64> = tests.scalars()?.into_iter().filter_map(key).collect();
+    let found = elements.scalars()?.into_iter().map(|value| {
+        let found = key(value).is_some_and(|key| known.contains(&key));
+        Scalar::Bool(found != invert)
+    });
+    let found: Vec<Scalar> = found.collect();
+    View::from_scalars(elements.sizes(), DType::Bool, found)
+}

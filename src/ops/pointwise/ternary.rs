@@ -1,0 +1,260 @@
+//! Operations on three operands: sums with a scaled product or quotient, interpolation, and bounds.
+
+use super::classes::*;
+use super::real::{larger_of, smaller_of};
+use super::{
+    BinaryOp, Output, Plan, Shape, binary, check_kernel, check_sizes, complex, converted, deliver, landing, plan,
+};
+use crate::bail;
+use crate::ops::check::{at, lost, resolved, through_bits};
+use crate::ops::copy::{check_fits, fill};
+use crate::ops::number::{Number, Real, Stored};
+use crate::ops::promote::{Operand, result_type};
+use crate::tensor::iterate::walk;
+use crate::tensor::memory::{get, set};
+use crate::tensor::{Category, DType, Layout, Result, Scalar, View, dispatch};
+use num_complex::Complex;
+
+/// An operation on three operands and, for sums, a factor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TernaryOp {
+    /// `a + value * b * c`.
+    Addcmul,
+    /// `a + value * b / c`.
+    Addcdiv,
+    /// `a + c * (b - a)`.
+    Lerp,
+    /// `a`, but at least `b` and at most `c`.
+    Clamp,
+    /// `a`, but at least `b`.
+    AtLeast,
+    /// `a`, but at most `b`.
+    AtMost,
+}
+
+impl TernaryOp {
+    fn stub(self) -> &'static str {
+        match self {
+            TernaryOp::Addcmul => "addcmul_cpu_out",
+            TernaryOp::Addcdiv => "addcdiv_cpu_out",
+            TernaryOp::Lerp => "lerp_kernel_tensor",
+            TernaryOp::Clamp | TernaryOp::AtLeast | TernaryOp::AtMost => "clamp_cpu",
+        }
+    }
+
+    fn supported(self) -> u8 {
+        match self {
+            TernaryOp::Addcmul => NUMBERS | COMPLEX | COMPLEX_HALF,
+            TernaryOp::Addcdiv | TernaryOp::Lerp => FLOAT | COMPLEX,
+            TernaryOp::Clamp | TernaryOp::AtLeast | TernaryOp::AtMost => NUMBERS,
+        }
+    }
+}
+
+/// A type of computation with kernels for three operands.
+pub trait TernaryKernels: Number {
+    fn ternary(op: TernaryOp, a: Self, b: Self, c: Self, value: Self) -> Self;
+}
+
+macro_rules! kernels {
+    (integers $($t:ty)*) => {$(
+        impl TernaryKernels for $t {
+            fn ternary(op: TernaryOp, a: $t, b: $t, c: $t, value: $t) -> $t {
+                match op {
+                    TernaryOp::Addcmul => a.wrapping_add(value.wrapping_mul(b).wrapping_mul(c)),
+                    TernaryOp::Addcdiv => a.wrapping_add(value.wrapping_mul(b).checked_div(c).unwrap_or_default()),
+                    TernaryOp::Lerp => a,
+                    TernaryOp::Clamp => a.max(b).min(c),
+                    TernaryOp::AtLeast => a.max(b),
+                    TernaryOp::AtMost => a.min(b),
+                }
+            }
+        }
+    )*};
+    (floats $($t:ty)*) => {$(
+        impl TernaryKernels for $t {
+            fn ternary(op: TernaryOp, a: $t, b: $t, c: $t, value: $t) -> $t {
+                match op {
+                    TernaryOp::Addcmul => (value * b).fused(c, a),
+                    TernaryOp::Addcdiv => a + value * b / c,
+                    // From the nearer end, so that both ends are reached.
+                    TernaryOp::Lerp if c.abs() < 0.5 => c.fused(b - a, a),
+                    TernaryOp::Lerp => (c - 1.0).fused(b - a, b),
+                    TernaryOp::Clamp => smaller_of(larger_of(a, b), c),
+                    // A single bound that is NaN bounds nothing.
+                    TernaryOp::AtLeast => if a < b { b } else { a },
+                    TernaryOp::AtMost => if a > b { b } else { a },
+                }
+            }
+        }
+
+        impl TernaryKernels for Complex<$t> {
+            fn ternary(op: TernaryOp, a: Self, b: Self, c: Self, value: Self) -> Self {
+                match op {
+                    TernaryOp::Addcmul => a + value * b * c,
+                    TernaryOp::Addcdiv => a + complex::divide(value * b, c),
+                    TernaryOp::Lerp if c.norm_sqr() < 0.25 => a + c * (b - a),
+                    TernaryOp::Lerp => b - (b - a) * (Complex::new(1.0, 0.0) - c),
+                    // Complex numbers have no order, and are refused.
+                    TernaryOp::Clamp | TernaryOp::AtLeast | TernaryOp::AtMost => a,
+                }
+            }
+        }
+    )*};
+}
+kernels!(integers u8 i8 i16 i32 i64 u16 u32 u64);
+kernels!(floats f32 f64);
+
+impl TernaryKernels for bool {
+    fn ternary(_: TernaryOp, a: bool, b: bool, c: bool, _: bool) -> bool {
+        (a | b) & c
+    }
+}
+
+/// Computes `op` of three operands.
+///
+/// # Errors
+/// RuntimeError, worded as PyTorch words it, for operands that do not broadcast or promote, outputs that cannot take
+/// the result, and dtypes without a kernel.
+pub fn ternary(op: TernaryOp, operands: [&View; 3], value: Scalar, output: Output, default: DType) -> Result<View> {
+    let inputs: [Operand; 3] = operands.map(Operand::Tensor);
+    let common = result_type(&inputs, default)?;
+    let [a, b, c] = operands;
+    match op {
+        TernaryOp::Lerp => same_dtype(a, b, "end").and_then(|()| same_dtype(a, c, "weight"))?,
+        TernaryOp::Clamp if common.is_complex() => bail!(RuntimeError, "clamp is not supported for complex types"),
+        TernaryOp::Addcdiv if b.dtype.is_integral(true) && c.dtype.is_integral(true) => bail!(
+            RuntimeError,
+            "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a true \
+             division of tensor1 and tensor2. The historic addcdiv behavior can be implemented as (input + value * \
+             torch.trunc(tensor1 / tensor2)).to(input.dtype) for integer inputs and as (input + value * tensor1 / \
+             tensor2) for float inputs. The future addcdiv behavior is just the latter implementation: (input + value * \
+             tensor1 / tensor2), for all dtypes."
+        ),
+        _ => {}
+    }
+    let sizes = check_sizes(&inputs, output)?;
+    let Plan { target, compute } = plan(&inputs, output, Shape { sizes, common, result: common, safe_cast: true })?;
+    if !compute {
+        return Ok(target);
+    }
+    check_kernel(op.stub(), op.supported(), common)?;
+    check_fits(value, common)?;
+    let computed = landing(&target, common)?;
+    let [a, b, c] = operands.map(|view| converted(view, common).and_then(|view| resolved(&view)));
+    let views = [a?, b?, c?];
+    dispatch!(common, S => {
+        type C = <S as Stored>::Compute;
+        let value = C::from_scalar(value);
+        through_bits(&computed, |out| each::<S>(out, &views, |a, b, c| C::ternary(op, a, b, c, value)))?;
+    });
+    deliver(&computed, target)
+}
+
+fn each<S: Stored>(
+    out: &View,
+    views: &[View; 3],
+    kernel: impl Fn(S::Compute, S::Compute, S::Compute) -> S::Compute,
+) -> Result<()> {
+    let layouts: [Layout; 3] = std::array::from_fn(|k| views[k].layout.broadcast_to(out.sizes()));
+    let [a, b, c] = views;
+    let (a, b, c, to) = (a.memory()?, b.memory()?, c.memory()?, out.memory()?);
+    let (a, b, c, to) = (a.typed::<S>(), b.typed::<S>(), c.typed::<S>(), to.typed::<S>());
+    walk([&out.layout, &layouts[0], &layouts[1], &layouts[2]], |run| {
+        for i in 0..run.length as i64 {
+            let [write, i, j, k] = at(&run, i);
+            let read = |cells: &[crate::tensor::memory::ElementCell<S>], offset: usize| {
+                cells.get(offset).map(|cell| get(cell).widen()).ok_or_else(lost)
+            };
+            let result = kernel(read(a, i)?, read(b, j)?, read(c, k)?);
+            set(to.get(write).ok_or_else(lost)?, S::narrow(result));
+        }
+        Ok(())
+    })
+}
+
+fn same_dtype(a: &View, b: &View, name: &str) -> Result<()> {
+    if a.dtype != b.dtype {
+        bail!(RuntimeError, "expected dtype {} for `{name}` but got dtype {}", a.dtype.cpp_name(), b.dtype.cpp_name());
+    }
+    Ok(())
+}
+
+/// `lerp` with a number as its weight.
+///
+/// # Errors
+/// As [`ternary`].
+pub fn lerp_number(start: &View, end: &View, weight: Scalar, output: Output, default: DType) -> Result<View> {
+    same_dtype(start, end, "end")?;
+    check_kernel("lerp_kernel_scalar", FLOAT | COMPLEX, start.dtype)?;
+    // The weight is not rounded to 16 bits where the operands are.
+    let weight = View::scalar(weight, start.dtype)?;
+    ternary(TernaryOp::Lerp, [start, end, &weight], Scalar::Int(1), output, default)
+}
+
+/// `clamp` between numbers; NaN as one of two bounds makes every element NaN.
+///
+/// # Errors
+/// RuntimeError where there is no bound, and as [`ternary`].
+pub fn clamp(a: &View, bounds: [Option<Scalar>; 2], output: Output, default: DType) -> Result<View> {
+    if a.dtype.is_complex() {
+        bail!(RuntimeError, "clamp is not supported for complex types");
+    }
+    let [low, high] = bounds;
+    let numbers: Vec<Operand> =
+        std::iter::once(Operand::Tensor(a)).chain(bounds.into_iter().flatten().map(Operand::Number)).collect();
+    let stub = match bounds {
+        [None, None] => bail!(RuntimeError, "torch.clamp: At least one of 'min' or 'max' must not be None"),
+        [Some(_), Some(_)] => "clamp_scalar_cpu",
+        [Some(_), None] => "clamp_min_scalar_cpu",
+        [None, Some(_)] => "clamp_max_scalar_cpu",
+    };
+    let common = result_type(&numbers, default)?;
+    if common.category() == Category::Complex {
+        bail!(RuntimeError, "clamp is not supported for complex types");
+    }
+    let sizes = check_sizes(&[a.into()], output)?;
+    let Plan { target, compute } = plan(&[a.into()], output, Shape { sizes, common, result: common, safe_cast: true })?;
+    if !compute {
+        return Ok(target);
+    }
+    let is_nan = |bound: Option<Scalar>| matches!(bound, Some(Scalar::Float(f)) if f.is_nan());
+    if low.is_some() && high.is_some() && (is_nan(low) || is_nan(high)) {
+        fill(&target, Scalar::Float(f64::NAN))?;
+        return Ok(target);
+    }
+    check_kernel(stub, NUMBERS, common)?;
+    let limits = |bound: Option<Scalar>| bound.map(|bound| check_fits(bound, common)).transpose();
+    limits(low)?;
+    limits(high)?;
+    let computed = landing(&target, common)?;
+    let a = resolved(&converted(a, common)?)?;
+    dispatch!(common, S => {
+        type C = <S as Stored>::Compute;
+        let [low, high] = [low, high].map(|bound| bound.map(|bound| <S as crate::tensor::Element>::store(bound).widen()));
+        let bound = |value: C| match (low, high) {
+            (Some(low), Some(high)) => C::ternary(TernaryOp::Clamp, value, low, high, low),
+            (Some(low), None) => C::ternary(TernaryOp::AtLeast, value, low, low, low),
+            (None, Some(high)) => C::ternary(TernaryOp::AtMost, value, high, high, high),
+            (None, None) => value,
+        };
+        through_bits(&computed, |out| each::<S>(out, &[a.clone(), a.clone(), a.clone()], |a, _, _| bound(a)))?;
+    });
+    deliver(&computed, target)
+}
+
+/// `clamp` between tensors.
+///
+/// # Errors
+/// As [`clamp`].
+pub fn clamp_tensors(a: &View, bounds: [Option<&View>; 2], output: Output, default: DType) -> Result<View> {
+    if [Some(a)].iter().chain(&bounds).flatten().any(|view| view.dtype.is_complex()) {
+        bail!(RuntimeError, "clamp is not supported for complex types");
+    }
+    match bounds {
+        [None, None] => bail!(RuntimeError, "torch.clamp: At least one of 'min' or 'max' must not be None"),
+        [Some(low), None] => binary(BinaryOp::Maximum, a.into(), low.into(), output, default),
+        [None, Some(high)] => binary(BinaryOp::Minimum, a.into(), high.into(), output, default),
+        [Some(low), Some(high)] => ternary(TernaryOp::Clamp, [a, low, high], Scalar::Int(1), output, default),
+    }
+}

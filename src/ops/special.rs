@@ -1,0 +1,71 @@
+//! Special functions of real numbers, in double precision: narrower types round the result. What the tables of
+//! `pointwise` name is defined here; nothing here knows tensors. Formulas are those of Abramowitz and Stegun, Handbook
+//! of Mathematical Functions (its numbers are cited as A&S), unless said otherwise; arguments outside of a domain give
+//! what PyTorch gives. Follows <https://pytorch.org/docs/2.7/special.html>.
+
+mod bessel;
+mod error;
+mod gamma;
+mod polynomials;
+
+pub use bessel::{
+    airy_ai, i0, i0e, i1, i1e, j0, j1, modified_k0, modified_k1, scaled_k0, scaled_k1, spherical_j0, y0, y1,
+};
+pub use error::{erf, erfc, erfcx, erfinv, log_ndtr, ndtri};
+pub use gamma::{digamma, lgamma, lower_gamma, polygamma, upper_gamma, zeta};
+pub use polynomials::{
+    chebyshev_t, chebyshev_u, chebyshev_v, chebyshev_w, hermite_h, hermite_he, laguerre, legendre, shifted,
+};
+
+/// `-x ln x`, whose limit at 0 is 0.
+pub fn entr(x: f64) -> f64 {
+    match x {
+        x if x.is_nan() => x,
+        x if x > 0.0 => -x * x.ln(),
+        0.0 => 0.0,
+        _ => f64::NEG_INFINITY,
+    }
+}
+
+/// `sin(πx) / (πx)`.
+pub fn sinc(x: f64) -> f64 {
+    let angle = std::f64::consts::PI * x;
+    if x == 0.0 { 1.0 } else { angle.sin() / angle }
+}
+
+/// The logarithm of the odds. With `eps`, `x` is brought into `[eps, 1 - eps]` first.
+pub fn logit(x: f64, eps: Option<f64>) -> f64 {
+    let x = match eps {
+        Some(eps) if x < eps => eps,
+        Some(eps) if x > 1.0 - eps => 1.0 - eps,
+        _ => x,
+    };
+    (x / (1.0 - x)).ln()
+}
+
+/// `x ln(1 + y)`, 0 where `x` is.
+pub fn x_log1p_y(x: f64, y: f64) -> f64 {
+    if y.is_nan() {
+        y
+    } else if x == 0.0 {
+        0.0
+    } else {
+        x * y.ln_1p()
+    }
+}
+
+/// A mantissa of [0.5, 1) and the exponent of two.
+pub fn frexp(x: f64) -> (f64, i32) {
+    libm::frexp(x)
+}
+
+/// The next number of the type after `a` in the direction of `b`, given the type's neighbours.
+pub fn next_after<T: super::number::Real>(a: T, b: T, step: impl Fn(T, bool) -> T) -> T {
+    if a.is_nan() || b.is_nan() {
+        return a + b;
+    }
+    if a == b { b } else { step(a, b > a) }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,277 @@
+//! Operations element by element with parameters, or on three operands. Follows
+//! <https://pytorch.org/docs/2.7/torch.html#pointwise-ops>.
+
+use super::objects::named;
+use super::pointwise::{Argument, default, result};
+use super::{Call, Row, both, function, method};
+use crate::bail;
+use crate::ops::pointwise::{self as ops, Output, TernaryOp};
+use crate::ops::{copy, create, special};
+use crate::tensor::{DType, Result, Scalar};
+use crate::value::Value;
+
+/// A function and its in-place form.
+macro_rules! pairs {
+    ($($name:literal $parameters:literal $run:ident $doc:literal;)*) => {
+        pub const ROWS: &[Row] = &[
+            $(both(concat!($name, "(Tensor self", $parameters, ", *, Tensor? out=None) -> Tensor"), |c| $run(c, false), $doc),
+            method(concat!($name, "_(Tensor(a!) self", $parameters, ") -> Tensor(a!)"), |c| $run(c, true), concat!($doc, " In place.")),)*
+            both("clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None, *, Tensor? out=None) -> Tensor", |c| clamp_tensors(c, false), "Brought between bounds."),
+            both("clamp(Tensor self, Scalar? min=None, Scalar? max=None, *, Tensor? out=None) -> Tensor", |c| clamp(c, false), "Brought between bounds."),
+            both("clip.Tensor(Tensor self, Tensor? min=None, Tensor? max=None, *, Tensor? out=None) -> Tensor", |c| clamp_tensors(c, false), "Brought between bounds."),
+            both("clip(Tensor self, Scalar? min=None, Scalar? max=None, *, Tensor? out=None) -> Tensor", |c| clamp(c, false), "Brought between bounds."),
+            method("clamp_.Tensor(Tensor(a!) self, Tensor? min=None, Tensor? max=None) -> Tensor(a!)", |c| clamp_tensors(c, true), "Brought between bounds, in place."),
+            method("clamp_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)", |c| clamp(c, true), "Brought between bounds, in place."),
+            method("clip_.Tensor(Tensor(a!) self, Tensor? min=None, Tensor? max=None) -> Tensor(a!)", |c| clamp_tensors(c, true), "Brought between bounds, in place."),
+            method("clip_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)", |c| clamp(c, true), "Brought between bounds, in place."),
+            both("clamp_min(Tensor self, Scalar min, *, Tensor? out=None) -> Tensor", |c| at_least(c, false), "At least a number."),
+            method("clamp_min_(Tensor(a!) self, Scalar min) -> Tensor(a!)", |c| at_least(c, true), "At least a number, in place."),
+            both("clamp_max(Tensor self, Scalar max, *, Tensor? out=None) -> Tensor", |c| at_most(c, false), "At most a number."),
+            method("clamp_max_(Tensor(a!) self, Scalar max) -> Tensor(a!)", |c| at_most(c, true), "At most a number, in place."),
+            both("lerp.Scalar(Tensor self, Tensor end, Scalar weight, *, Tensor? out=None) -> Tensor", |c| lerp_number(c, false), "Between two tensors."),
+            both("lerp.Tensor(Tensor self, Tensor end, Tensor weight, *, Tensor? out=None) -> Tensor", |c| lerp(c, false), "Between two tensors."),
+            method("lerp_.Scalar(Tensor(a!) self, Tensor end, Scalar weight) -> Tensor(a!)", |c| lerp_number(c, true), "Between two tensors, in place."),
+            method("lerp_.Tensor(Tensor(a!) self, Tensor end, Tensor weight) -> Tensor(a!)", |c| lerp(c, true), "Between two tensors, in place."),
+            both("addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1, Tensor? out=None) -> Tensor", |c| sum_with(c, TernaryOp::Addcmul, false), "A product added."),
+            method("addcmul_(Tensor(a!) self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor(a!)", |c| sum_with(c, TernaryOp::Addcmul, true), "A product added, in place."),
+            both("addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1, Tensor? out=None) -> Tensor", |c| sum_with(c, TernaryOp::Addcdiv, false), "A quotient added."),
+            method("addcdiv_(Tensor(a!) self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor(a!)", |c| sum_with(c, TernaryOp::Addcdiv, true), "A quotient added, in place."),
+            both("float_power.Tensor_Tensor(Tensor self, Tensor exponent, *, Tensor? out=None) -> Tensor", |c| float_power(c), "The power in double precision."),
+            function("float_power.Scalar(Scalar self, Tensor exponent, *, Tensor? out=None) -> Tensor", |c| float_power(c), "A number to the power of every element, in double precision."),
+            both("float_power.Tensor_Scalar(Tensor self, Scalar exponent, *, Tensor? out=None) -> Tensor", |c| float_power(c), "Every element to the power of a number, in double precision."),
+            method("float_power_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)", float_power_in_place, "The power in double precision, in place."),
+            method("float_power_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)", float_power_in_place, "The power in double precision, in place."),
+            both("round.decimals(Tensor self, *, int decimals, Tensor? out=None) -> Tensor", |c| round(c, false), "Rounded to decimal places."),
+            method("round_.decimals(Tensor(a!) self, *, int decimals) -> Tensor(a!)", |c| round(c, true), "Rounded to decimal places, in place."),
+            function("special.round(Tensor self, *, int decimals=0, Tensor? out=None) -> Tensor", |c| round(c, false), "Rounded to decimal places."),
+            function("special.logit(Tensor self, float? eps=None, *, Tensor? out=None) -> Tensor", |c| logit(c, false), "The logarithm of the odds."),
+            function("polygamma(int n, Tensor self, *, Tensor? out=None) -> Tensor", |c| polygamma(c, 1, 0, false), "A derivative of the digamma function."),
+            function("special.polygamma(int n, Tensor self, *, Tensor? out=None) -> Tensor", |c| polygamma(c, 1, 0, false), "A derivative of the digamma function."),
+            method("polygamma(Tensor self, int n) -> Tensor", |c| polygamma(c, 0, 1, false), "A derivative of the digamma function."),
+            method("polygamma_(Tensor(a!) self, int n) -> Tensor(a!)", |c| polygamma(c, 0, 1, true), "A derivative of the digamma function, in place."),
+            function("special.multigammaln(Tensor self, int p, *, Tensor? out=None) -> Tensor", |c| multigamma(c, false), "The multivariate log-gamma function."),
+            both("frexp.Tensor(Tensor self) -> any", frexp, "Mantissas and exponents of two."),
+            function("complex(Tensor real, Tensor imag, *, Tensor? out=None) -> Tensor", |c| complex(c, "complex"), "A complex tensor from its parts."),
+            function("polar(Tensor abs, Tensor angle, *, Tensor? out=None) -> Tensor", |c| complex(c, "polar"), "A complex tensor from lengths and angles."),
+            method("conj_physical_(Tensor(a!) self) -> Tensor(a!)", conj_physical, "The complex conjugate, in place."),
+        ];
+    };
+}
+
+pairs! {
+    "square" "" square "The square.";
+    "ldexp" ", Tensor other" ldexp "The product with a power of two.";
+    "logit" ", float? eps=None" logit "The logarithm of the odds.";
+    "nan_to_num" ", float? nan=None, float? posinf=None, float? neginf=None" nan_to_num "NaN and infinities replaced.";
+    "mvlgamma" ", int p" multigamma "The multivariate log-gamma function.";
+}
+
+fn square(call: &mut Call, in_place: bool) -> Result<Value> {
+    let view = call.view(0)?;
+    let two = Scalar::Int(2).into();
+    result(call, in_place, |output| ops::pow((&view).into(), two, output, default(call)))
+}
+
+fn ldexp(call: &mut Call, in_place: bool) -> Result<Value> {
+    let (view, exponent) = (call.view(0)?, call.view(1)?);
+    let two = Scalar::Float(2.0).into();
+    let power = ops::pow(two, (&exponent).into(), Output::New, default(call))?;
+    result(call, in_place, |output| {
+        ops::binary(ops::BinaryOp::Mul, (&view).into(), (&power).into(), output, default(call))
+    })
+}
+
+fn opt_float(call: &Call, index: usize) -> Result<Option<f64>> {
+    if call.is_none(index) { Ok(None) } else { call.scalar(index).map(|s| Some(s.to_f64())) }
+}
+
+fn logit(call: &mut Call, in_place: bool) -> Result<Value> {
+    let (view, eps) = (call.view(0)?, opt_float(call, 1)?);
+    let stub = "logit_cpu";
+    result(call, in_place, |output| {
+        ops::map_real(stub, ops::FLOATS, &view, output, Some(default(call)), &|x| special::logit(x, eps))
+    })
+}
+
+fn nan_to_num(call: &mut Call, in_place: bool) -> Result<Value> {
+    let view = call.view(0)?;
+    let to = [opt_float(call, 1)?, opt_float(call, 2)?, opt_float(call, 3)?];
+    result(call, in_place, |output| ops::nan_to_num(&view, to, output))
+}
+
+fn multigamma(call: &mut Call, in_place: bool) -> Result<Value> {
+    let (view, p) = (call.view(0)?, call.int(1)?);
+    if p < 1 {
+        bail!(RuntimeError, "p has to be greater than or equal to 1");
+    }
+    let constant = (p * (p - 1)) as f64 / 4.0 * std::f64::consts::PI.ln();
+    let function = |x: f64| (0..p).map(|k| special::lgamma(x - k as f64 / 2.0)).sum::<f64>() + constant;
+    result(call, in_place, |output| {
+        ops::map_real("lgamma_vml_cpu", ops::FLOATS, &view, output, Some(default(call)), &function)
+    })
+}
+
+fn round(call: &mut Call, in_place: bool) -> Result<Value> {
+    let (view, decimals) = (call.view(0)?, call.int(1)?);
+    if decimals == 0 {
+        return result(call, in_place, |output| ops::unary(ops::UnaryOp::Round, &view, output, default(call)));
+    }
+    let scale = 10f64.powi(decimals.unsigned_abs().min(400) as i32);
+    let single = view.dtype != DType::Double;
+    let round = move |x: f64| if single { f64::from(x as f32) } else { x };
+    let function = move |x: f64| {
+        if decimals < 0 {
+            round(x / scale).round_ties_even() * scale
+        } else {
+            round(x * scale).round_ties_even() / scale
+        }
+    };
+    result(call, in_place, |output| ops::map_real("round_cpu", ops::FLOATS, &view, output, None, &function))
+}
+
+fn polygamma(call: &mut Call, this: usize, order: usize, in_place: bool) -> Result<Value> {
+    let (view, n) = (call.view(this)?, call.int(order)?);
+    if n < 0 {
+        bail!(RuntimeError, "polygamma(n, x) does not support negative n.");
+    }
+    let stub = match n {
+        0 => "digamma",
+        1 => "trigamma",
+        _ => "polygamma",
+    };
+    result(call, in_place, |output| {
+        ops::map_real(stub, ops::FLOATS, &view, output, Some(default(call)), &|x| special::polygamma(n, x))
+    })
+}
+
+fn sum_with(call: &mut Call, op: TernaryOp, in_place: bool) -> Result<Value> {
+    let (a, b, c) = (call.view(0)?, call.view(1)?, call.view(2)?);
+    let value = call.scalar(3)?;
+    result(call, in_place, |output| ops::ternary(op, [&a, &b, &c], value, output, default(call)))
+}
+
+fn lerp(call: &mut Call, in_place: bool) -> Result<Value> {
+    let (a, b, c) = (call.view(0)?, call.view(1)?, call.view(2)?);
+    result(call, in_place, |output| ops::ternary(TernaryOp::Lerp, [&a, &b, &c], Scalar::Int(1), output, default(call)))
+}
+
+fn lerp_number(call: &mut Call, in_place: bool) -> Result<Value> {
+    let (a, b, weight) = (call.view(0)?, call.view(1)?, call.scalar(2)?);
+    result(call, in_place, |output| ops::lerp_number(&a, &b, weight, output, default(call)))
+}
+
+fn clamp(call: &mut Call, in_place: bool) -> Result<Value> {
+    let bound = |i: usize| if call.is_none(i) { Ok(None) } else { call.scalar(i).map(Some) };
+    let (view, bounds) = (call.view(0)?, [bound(1)?, bound(2)?]);
+    result(call, in_place, |output| ops::clamp(&view, bounds, output, default(call)))
+}
+
+fn clamp_tensors(call: &mut Call, in_place: bool) -> Result<Value> {
+    let bound = |i: usize| if call.is_none(i) { Ok(None) } else { call.view(i).map(Some) };
+    let (view, low, high) = (call.view(0)?, bound(1)?, bound(2)?);
+    result(call, in_place, |output| ops::clamp_tensors(&view, [low.as_ref(), high.as_ref()], output, default(call)))
+}
+
+fn at_least(call: &mut Call, in_place: bool) -> Result<Value> {
+    let (view, bound) = (call.view(0)?, call.scalar(1)?);
+    result(call, in_place, |output| ops::clamp(&view, [Some(bound), None], output, default(call)))
+}
+
+fn at_most(call: &mut Call, in_place: bool) -> Result<Value> {
+    let (view, bound) = (call.view(0)?, call.scalar(1)?);
+    result(call, in_place, |output| ops::clamp(&view, [None, Some(bound)], output, default(call)))
+}
+
+/// The operands as `float64`, or `complex128` where one is complex.
+fn float_power(call: &mut Call) -> Result<Value> {
+    let operands = [Argument::of(call, 0)?, Argument::of(call, 1)?];
+    let complex = operands.iter().any(|operand| match operand {
+        Argument::Tensor(view) => view.dtype.is_complex(),
+        Argument::Number(number) => matches!(number, Scalar::Complex(_)),
+    });
+    let dtype = if complex { DType::ComplexDouble } else { DType::Double };
+    let wide = operands.map(|operand| match operand {
+        Argument::Tensor(view) => copy::cast(&view, dtype).map(Argument::Tensor),
+        Argument::Number(Scalar::Complex(c)) => Ok(Argument::Number(Scalar::Complex(c))),
+        Argument::Number(number) => Ok(Argument::Number(Scalar::Float(number.to_f64()))),
+    });
+    let [base, exponent] = wide;
+    ops::pow(base?.operand(), exponent?.operand(), Output::New, dtype).map(Value::from)
+}
+
+fn float_power_in_place(call: &mut Call) -> Result<Value> {
+    let view = call.view(0)?;
+    let result = float_power(call)?;
+    let Value::Tensor(result) = result else { return Ok(result) };
+    let result = result.view();
+    if result.dtype != view.dtype {
+        bail!(
+            RuntimeError,
+            "the base given to float_power_ has dtype {} but the operation's result requires dtype {}",
+            view.dtype.scalar_type(),
+            result.dtype.scalar_type()
+        );
+    }
+    copy::copy_into(&view, &result)?;
+    Ok(call.itself())
+}
+
+fn frexp(call: &mut Call) -> Result<Value> {
+    let view = call.view(0)?;
+    if !view.dtype.is_floating_point() {
+        bail!(RuntimeError, "torch.frexp() only supports floating-point dtypes");
+    }
+    let mantissa = ops::map_real("frexp_cpu", ops::FLOATS, &view, Output::New, None, &|x| special::frexp(x).0)?;
+    let exponent =
+        ops::map_real("frexp_cpu", ops::FLOATS, &copy::cast(&view, DType::Double)?, Output::New, None, &|x| {
+            f64::from(special::frexp(x).1)
+        })?;
+    let exponent = copy::cast(&exponent, DType::Int)?;
+    Ok(named("torch.return_types.frexp", vec![("mantissa", mantissa.into()), ("exponent", exponent.into())]))
+}
+
+fn complex(call: &mut Call, name: &str) -> Result<Value> {
+    let (a, b) = (call.view(0)?, call.view(1)?);
+    let fits = |dtype| matches!(dtype, DType::Half | DType::Float | DType::Double);
+    if !fits(a.dtype) || !fits(b.dtype) {
+        bail!(
+            RuntimeError,
+            "Expected both inputs to be Half, Float or Double tensors but got {} and {}",
+            a.dtype.scalar_type(),
+            b.dtype.scalar_type()
+        );
+    }
+    if a.dtype != b.dtype {
+        bail!(
+            RuntimeError,
+            "Expected object of scalar type {} but got scalar type {} for second argument",
+            a.dtype.scalar_type(),
+            b.dtype.scalar_type()
+        );
+    }
+    let polar = name == "polar";
+    if polar && a.dtype == DType::Half {
+        bail!(RuntimeError, "\"polar_cpu\" not implemented for 'Half'");
+    }
+    let new = Output::New;
+    let (re, im) = if polar {
+        let part = |op| {
+            let unit = ops::unary(op, &b, new, a.dtype)?;
+            ops::binary(ops::BinaryOp::Mul, (&a).into(), (&unit).into(), new, a.dtype)
+        };
+        (part(ops::UnaryOp::Cos)?, part(ops::UnaryOp::Sin)?)
+    } else {
+        (a, b)
+    };
+    let sizes = crate::tensor::layout::broadcast_sizes(re.sizes(), im.sizes())?;
+    let out = create::zeros(&sizes, re.dtype.to_complex()?, re.device())?;
+    copy::copy_into(&out.complex_part(false), &re)?;
+    copy::copy_into(&out.complex_part(true), &im)?;
+    Ok(out.into())
+}
+
+fn conj_physical(call: &mut Call) -> Result<Value> {
+    let view = call.view(0)?;
+    copy::copy_into(&view, &ops::conj_physical(&view)?)?;
+    Ok(call.itself())
+}

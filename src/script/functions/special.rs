@@ -1,0 +1,128 @@
+//! `torch.special`: what it has beyond other names for functions of `torch`, and those names. Follows
+//! <https://pytorch.org/docs/2.7/special.html>.
+
+use super::pointwise::{Argument, default, result};
+use super::statistics::{logsumexp, softmax};
+use super::{Call, Row, function};
+use crate::ops::pointwise::{self as ops, BinaryOp, UnaryOp};
+use crate::ops::promote::Operand;
+use crate::ops::softmax::Softmax;
+use crate::tensor::{Result, Scalar};
+use crate::value::Value;
+
+pub const ROWS: &[Row] = &[
+    function(
+        "special.ndtr(Tensor self, *, Tensor? out=None) -> Tensor",
+        ndtr,
+        "The probability that a normal variable is smaller.",
+    ),
+    function(
+        "special.softmax(Tensor input, int dim, *, ScalarType? dtype=None) -> Tensor",
+        |c| softmax(c, Softmax::Plain, 1, 2),
+        "The shares of exponentials.",
+    ),
+    function(
+        "special.log_softmax(Tensor input, int dim, *, ScalarType? dtype=None) -> Tensor",
+        |c| softmax(c, Softmax::Log, 1, 2),
+        "The logarithms of the shares of exponentials.",
+    ),
+    function(
+        "special.logsumexp(Tensor self, int[1] dim, bool keepdim=False, *, Tensor? out=None) -> Tensor",
+        logsumexp,
+        "The logarithm of the sum of exponentials.",
+    ),
+];
+
+macro_rules! unary_rows {
+    ($($name:literal $op:ident $doc:literal;)*) => {
+        pub const UNARY: &[Row] = &[$(
+            function(concat!("special.", $name, "(Tensor self, *, Tensor? out=None) -> Tensor"), |c| unary(c, UnaryOp::$op), $doc),
+        )*];
+    };
+}
+
+/// Two overloads of each: the second and the first operand may be a number, but not both.
+macro_rules! binary_rows {
+    ($($name:literal $first:literal $second:literal $op:ident $doc:literal;)*) => {
+        pub const BINARY: &[Row] = &[
+            $(function(concat!("special.", $name, "(Tensor ", $first, ", Tensor ", $second, ", *, Tensor? out=None) -> Tensor"), |c| binary(c, BinaryOp::$op), $doc),
+            function(concat!("special.", $name, ".self_scalar(Scalar ", $first, ", Tensor ", $second, ", *, Tensor? out=None) -> Tensor"), |c| binary(c, BinaryOp::$op), $doc),
+            function(concat!("special.", $name, ".other_scalar(Tensor ", $first, ", Scalar ", $second, ", *, Tensor? out=None) -> Tensor"), |c| binary(c, BinaryOp::$op), $doc),)*
+            function("special.gammainc(Tensor self, Tensor other, *, Tensor? out=None) -> Tensor", |c| binary(c, BinaryOp::Igamma), "The lower incomplete gamma function."),
+            function("special.gammaincc(Tensor self, Tensor other, *, Tensor? out=None) -> Tensor", |c| binary(c, BinaryOp::Igammac), "The upper incomplete gamma function."),
+        ];
+    };
+}
+
+unary_rows! {
+    "erf" Erf "The error function.";
+    "erfc" Erfc "The complement of the error function.";
+    "erfcx" Erfcx "The scaled complement of the error function.";
+    "erfinv" Erfinv "The inverse of the error function.";
+    "gammaln" Lgamma "The logarithm of the gamma function.";
+    "digamma" Digamma "The logarithmic derivative of the gamma function.";
+    "psi" Digamma "The logarithmic derivative of the gamma function.";
+    "entr" Entr "The entropy of each element.";
+    "expit" Sigmoid "The logistic function.";
+    "exp2" Exp2 "The power of two.";
+    "expm1" Expm1 "The exponential minus one.";
+    "log1p" Log1p "The logarithm of one plus x.";
+    "sinc" Sinc "The sine of pi x, divided by pi x.";
+    "i0" I0 "The modified Bessel function of order 0.";
+    "i0e" I0e "The modified Bessel function of order 0, scaled.";
+    "i1" I1 "The modified Bessel function of order 1.";
+    "i1e" I1e "The modified Bessel function of order 1, scaled.";
+    "ndtri" Ndtri "The quantile of the normal distribution.";
+    "log_ndtr" LogNdtr "The logarithm of the probability that a normal variable is smaller.";
+    "airy_ai" AiryAi "The Airy function.";
+    "bessel_j0" BesselJ0 "The Bessel function of the first kind, of order 0.";
+    "bessel_j1" BesselJ1 "The Bessel function of the first kind, of order 1.";
+    "bessel_y0" BesselY0 "The Bessel function of the second kind, of order 0.";
+    "bessel_y1" BesselY1 "The Bessel function of the second kind, of order 1.";
+    "modified_bessel_i0" ModifiedBesselI0 "The modified Bessel function of the first kind, of order 0.";
+    "modified_bessel_i1" ModifiedBesselI1 "The modified Bessel function of the first kind, of order 1.";
+    "modified_bessel_k0" ModifiedBesselK0 "The modified Bessel function of the second kind, of order 0.";
+    "modified_bessel_k1" ModifiedBesselK1 "The modified Bessel function of the second kind, of order 1.";
+    "scaled_modified_bessel_k0" ScaledModifiedBesselK0 "The modified Bessel function of the second kind, of order 0, scaled.";
+    "scaled_modified_bessel_k1" ScaledModifiedBesselK1 "The modified Bessel function of the second kind, of order 1, scaled.";
+    "spherical_bessel_j0" SphericalBesselJ0 "The spherical Bessel function of order 0.";
+}
+
+binary_rows! {
+    "xlogy" "input" "other" Xlogy "x times the logarithm of y.";
+    "xlog1py" "input" "other" Xlog1py "x times the logarithm of one plus y.";
+    "zeta" "input" "other" Zeta "The Hurwitz zeta function.";
+    "chebyshev_polynomial_t" "input" "n" ChebyshevT "The Chebyshev polynomial of the first kind.";
+    "chebyshev_polynomial_u" "input" "n" ChebyshevU "The Chebyshev polynomial of the second kind.";
+    "chebyshev_polynomial_v" "input" "n" ChebyshevV "The Chebyshev polynomial of the third kind.";
+    "chebyshev_polynomial_w" "input" "n" ChebyshevW "The Chebyshev polynomial of the fourth kind.";
+    "shifted_chebyshev_polynomial_t" "input" "n" ShiftedChebyshevT "The shifted Chebyshev polynomial of the first kind.";
+    "shifted_chebyshev_polynomial_u" "input" "n" ShiftedChebyshevU "The shifted Chebyshev polynomial of the second kind.";
+    "shifted_chebyshev_polynomial_v" "input" "n" ShiftedChebyshevV "The shifted Chebyshev polynomial of the third kind.";
+    "shifted_chebyshev_polynomial_w" "input" "n" ShiftedChebyshevW "The shifted Chebyshev polynomial of the fourth kind.";
+    "hermite_polynomial_h" "input" "n" HermiteH "The physicist's Hermite polynomial.";
+    "hermite_polynomial_he" "input" "n" HermiteHe "The probabilist's Hermite polynomial.";
+    "laguerre_polynomial_l" "input" "n" LaguerreL "The Laguerre polynomial.";
+    "legendre_polynomial_p" "input" "n" LegendreP "The Legendre polynomial.";
+}
+
+fn unary(call: &mut Call, op: UnaryOp) -> Result<Value> {
+    let view = call.view(0)?;
+    result(call, false, |output| ops::unary(op, &view, output, default(call)))
+}
+
+fn binary(call: &mut Call, op: BinaryOp) -> Result<Value> {
+    let (a, b) = (Argument::of(call, 0)?, Argument::of(call, 1)?);
+    result(call, false, |output| ops::binary(op, a.operand(), b.operand(), output, default(call)))
+}
+
+/// Half of one plus an error function, computed step by step as PyTorch does.
+fn ndtr(call: &mut Call) -> Result<Value> {
+    let (view, default) = (call.view(0)?, default(call));
+    let number = |value: f64| Operand::Number(Scalar::Float(value));
+    let new = ops::Output::New;
+    let scaled = ops::binary(BinaryOp::Mul, (&view).into(), number(std::f64::consts::FRAC_1_SQRT_2), new, default)?;
+    let erf = ops::unary(UnaryOp::Erf, &scaled, new, default)?;
+    let above = ops::binary(BinaryOp::Add, (&erf).into(), number(1.0), new, default)?;
+    ops::binary(BinaryOp::Mul, (&above).into(), number(0.5), new, default).map(Value::from)
+}

@@ -1,0 +1,512 @@
+//! Functions that describe the elements along a dimension: ranks, sums with a twist, running values, differences,
+//! histograms. Follows <https://pytorch.org/docs/2.7/torch.html#reduction-ops> and the pages after it.
+
+use super::objects::named;
+use super::pointwise::default;
+use super::{Call, Row, both, function};
+use crate::bail;
+use crate::ops::calculus::{self, Spacing};
+use crate::ops::histogram::{self, Bins, Search};
+use crate::ops::rank::{self, Interpolation, Quantile};
+use crate::ops::reduce::{self, Extremum, Spread};
+use crate::ops::softmax::{self as soft, Softmax};
+use crate::ops::statistics::{self, Weights};
+use crate::ops::{copy, sort};
+use crate::tensor::{Error, Result, Scalar, View};
+use crate::value::Value;
+
+pub const ROWS: &[Row] = &[
+    both(
+        "median(Tensor self) -> Tensor",
+        |c| rank::median(&c.view(0)?, false).map(Value::from),
+        "The median, the lower of two.",
+    ),
+    both(
+        "median.dim(Tensor self, int dim, bool keepdim=False) -> any",
+        |c| pair("torch.return_types.median", rank::median_dim(&c.view(0)?, c.int(1)?, c.bool(2)?, false)?),
+        "The medians along a dimension, and where they are.",
+    ),
+    both(
+        "nanmedian(Tensor self) -> Tensor",
+        |c| rank::median(&c.view(0)?, true).map(Value::from),
+        "The median, ignoring NaN.",
+    ),
+    both(
+        "nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> any",
+        |c| pair("torch.return_types.nanmedian", rank::median_dim(&c.view(0)?, c.int(1)?, c.bool(2)?, true)?),
+        "The medians along a dimension, ignoring NaN.",
+    ),
+    both(
+        "mode(Tensor self, int dim=-1, bool keepdim=False) -> any",
+        |c| pair("torch.return_types.mode", rank::mode(&c.view(0)?, c.int(1)?, c.bool(2)?)?),
+        "The most frequent elements along a dimension, and where they are.",
+    ),
+    both(
+        "kthvalue(Tensor self, int k, int dim=-1, bool keepdim=False) -> any",
+        |c| pair("torch.return_types.kthvalue", rank::kthvalue(&c.view(0)?, c.int(1)?, c.int(2)?, c.bool(3)?)?),
+        "The k-th smallest elements along a dimension, and where they are.",
+    ),
+    both(
+        "quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation=\"linear\", Tensor? out=None) -> Tensor",
+        |c| quantile(c, false),
+        "The elements below which given shares lie.",
+    ),
+    both(
+        "quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation=\"linear\", Tensor? out=None) -> Tensor",
+        |c| quantile(c, false),
+        "The element below which a given share lies.",
+    ),
+    both(
+        "nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation=\"linear\", Tensor? out=None) -> Tensor",
+        |c| quantile(c, true),
+        "The elements below which given shares lie, ignoring NaN.",
+    ),
+    both(
+        "nanquantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation=\"linear\", Tensor? out=None) -> Tensor",
+        |c| quantile(c, true),
+        "The element below which a given share lies, ignoring NaN.",
+    ),
+    both(
+        "msort(Tensor self, *, Tensor? out=None) -> Tensor",
+        |c| Ok(sort::sort(&c.view(0)?, 0, false, false)?.0.into()),
+        "The rows in order, column by column.",
+    ),
+    both(
+        "nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
+        |c| {
+            let dims = if c.is_none(1) { None } else { Some(c.ints(1)?) };
+            reduce::nansum(&c.view(0)?, dims.as_deref(), c.bool(2)?, c.opt_dtype(3)).map(Value::from)
+        },
+        "The sum, ignoring NaN.",
+    ),
+    both(
+        "nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
+        |c| {
+            let dims = if c.is_none(1) { None } else { Some(c.ints(1)?) };
+            reduce::nanmean(&c.view(0)?, dims.as_deref(), c.bool(2)?, c.opt_dtype(3)).map(Value::from)
+        },
+        "The mean, ignoring NaN.",
+    ),
+    both(
+        "count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor",
+        |c| {
+            let dims = c.ints(1)?;
+            reduce::count_nonzero(&c.view(0)?, Some(&dims)).map(Value::from)
+        },
+        "How many elements along dimensions are not zero.",
+    ),
+    both(
+        "count_nonzero(Tensor self, int? dim=None) -> Tensor",
+        |c| {
+            let dims = c.opt_int(1)?.map(|d| [d]);
+            reduce::count_nonzero(&c.view(0)?, dims.as_ref().map(<[i64; 1]>::as_slice)).map(Value::from)
+        },
+        "How many elements are not zero.",
+    ),
+    both(
+        "aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> any",
+        |c| {
+            let (low, high) = reduce::aminmax(&c.view(0)?, c.opt_int(1)?, c.bool(2)?)?;
+            Ok(named("torch.return_types.aminmax", vec![("min", low.into()), ("max", high.into())]))
+        },
+        "The smallest and the largest element.",
+    ),
+    function(
+        "std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> any",
+        |c| with_mean(c, Spread::StandardDeviation),
+        "The standard deviation and the mean.",
+    ),
+    function(
+        "std_mean(Tensor self, bool unbiased=True) -> any",
+        |c| with_mean(c, Spread::StandardDeviation),
+        "The standard deviation and the mean of all elements.",
+    ),
+    function(
+        "std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> any",
+        |c| with_mean(c, Spread::StandardDeviation),
+        "The standard deviation and the mean along dimensions.",
+    ),
+    function(
+        "var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> any",
+        |c| with_mean(c, Spread::Variance),
+        "The variance and the mean.",
+    ),
+    function(
+        "var_mean(Tensor self, bool unbiased=True) -> any",
+        |c| with_mean(c, Spread::Variance),
+        "The variance and the mean of all elements.",
+    ),
+    function(
+        "var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> any",
+        |c| with_mean(c, Spread::Variance),
+        "The variance and the mean along dimensions.",
+    ),
+    both(
+        "logsumexp(Tensor self, int[1] dim, bool keepdim=False, *, Tensor? out=None) -> Tensor",
+        logsumexp,
+        "The logarithm of the sum of exponentials.",
+    ),
+    both(
+        "softmax.int(Tensor self, int dim, ScalarType? dtype=None, *, Tensor? out=None) -> Tensor",
+        |c| softmax(c, Softmax::Plain, 1, 2),
+        "The shares of exponentials.",
+    ),
+    both(
+        "softmax.Dimname(Tensor self, Dimname dim, *, ScalarType? dtype=None) -> Tensor",
+        |c| Ok(c.itself()),
+        "The shares of exponentials along a named dimension.",
+    ),
+    both(
+        "log_softmax.int(Tensor self, int dim, ScalarType? dtype=None, *, Tensor? out=None) -> Tensor",
+        |c| softmax(c, Softmax::Log, 1, 2),
+        "The logarithms of the shares of exponentials.",
+    ),
+    both(
+        "log_softmax.Dimname(Tensor self, Dimname dim, *, ScalarType? dtype=None) -> Tensor",
+        |c| Ok(c.itself()),
+        "The logarithms of the shares along a named dimension.",
+    ),
+    both(
+        "cummax(Tensor self, int dim) -> any",
+        |c| pair("torch.return_types.cummax", reduce::running_extremum(Extremum::Max, &c.view(0)?, c.int(1)?)?),
+        "The largest element so far, and where it is.",
+    ),
+    both(
+        "cummin(Tensor self, int dim) -> any",
+        |c| pair("torch.return_types.cummin", reduce::running_extremum(Extremum::Min, &c.view(0)?, c.int(1)?)?),
+        "The smallest element so far, and where it is.",
+    ),
+    both(
+        "logcumsumexp(Tensor self, int dim, *, Tensor? out=None) -> Tensor",
+        |c| reduce::log_cumulative_sum_exp(&c.view(0)?, c.int(1)?).map(Value::from),
+        "The logarithm of the running sum of exponentials.",
+    ),
+    super::method(
+        "cumsum_(Tensor(a!) self, int dim, *, ScalarType? dtype=None) -> Tensor(a!)",
+        |c| running(c, reduce::Running::Sum),
+        "The running sum, in place.",
+    ),
+    super::method(
+        "cumprod_(Tensor(a!) self, int dim, *, ScalarType? dtype=None) -> Tensor(a!)",
+        |c| running(c, reduce::Running::Product),
+        "The running product, in place.",
+    ),
+    both(
+        "diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None, *, Tensor? out=None) -> Tensor",
+        |c| {
+            let side = |i: usize| if c.is_none(i) { Ok(None) } else { c.view(i).map(Some) };
+            let (before, after) = (side(3)?, side(4)?);
+            calculus::diff(&c.view(0)?, c.int(1)?, c.int(2)?, [before.as_ref(), after.as_ref()], default(c))
+                .map(Value::from)
+        },
+        "The differences along a dimension.",
+    ),
+    function(
+        "trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor",
+        |c| {
+            let x = c.view(1)?;
+            calculus::trapezoid(&c.view(0)?, Spacing::At(&x), c.int(2)?, default(c)).map(Value::from)
+        },
+        "The integral by the trapezoidal rule.",
+    ),
+    function(
+        "trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor",
+        |c| {
+            let dx = c.scalar(1)?.to_f64();
+            calculus::trapezoid(&c.view(0)?, Spacing::Even(dx), c.int(2)?, default(c)).map(Value::from)
+        },
+        "The integral by the trapezoidal rule.",
+    ),
+    function(
+        "trapz.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor",
+        |c| {
+            let x = c.view(1)?;
+            calculus::trapezoid(&c.view(0)?, Spacing::At(&x), c.int(2)?, default(c)).map(Value::from)
+        },
+        "The integral by the trapezoidal rule.",
+    ),
+    function(
+        "trapz.dx(Tensor y, *, float dx=1, int dim=-1) -> Tensor",
+        |c| {
+            let dx = c.scalar(1)?.to_f64();
+            calculus::trapezoid(&c.view(0)?, Spacing::Even(dx), c.int(2)?, default(c)).map(Value::from)
+        },
+        "The integral by the trapezoidal rule.",
+    ),
+    function(
+        "cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor",
+        |c| {
+            let x = c.view(1)?;
+            calculus::cumulative_trapezoid(&c.view(0)?, Spacing::At(&x), c.int(2)?, default(c)).map(Value::from)
+        },
+        "The running integral by the trapezoidal rule.",
+    ),
+    function(
+        "cumulative_trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor",
+        |c| {
+            let dx = c.scalar(1)?.to_f64();
+            calculus::cumulative_trapezoid(&c.view(0)?, Spacing::Even(dx), c.int(2)?, default(c)).map(Value::from)
+        },
+        "The running integral by the trapezoidal rule.",
+    ),
+    function(
+        "gradient(Tensor self, *, any spacing=None, any dim=None, int edge_order=1) -> any",
+        gradient,
+        "The derivative along each dimension.",
+    ),
+    both(
+        "histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0, *, Tensor? out=None) -> Tensor",
+        |c| {
+            let (low, high) = (c.scalar(2)?.to_f64(), c.scalar(3)?.to_f64());
+            histogram::histc(&c.view(0)?, c.int(1)?, low, high).map(Value::from)
+        },
+        "How many elements fall into bins of equal width.",
+    ),
+    both(
+        "histogram.bins_tensor(Tensor self, Tensor bins, *, Tensor? weight=None, bool density=False) -> any",
+        |c| {
+            let edges = c.view(1)?;
+            binned(c, Bins::Edges(&edges), None, 2)
+        },
+        "How many elements fall between edges.",
+    ),
+    both(
+        "histogram.bin_ct(Tensor self, int bins=100, *, any range=None, Tensor? weight=None, bool density=False) -> any",
+        |c| {
+            let range = match c.value(2).sequence().as_deref() {
+                Some([low, high]) => low.as_scalar().zip(high.as_scalar()).map(|(a, b)| (a.to_f64(), b.to_f64())),
+                _ => None,
+            };
+            let bins = c.int(1)?;
+            binned(c, Bins::Count(bins), range, 3)
+        },
+        "How many elements fall into bins of equal width, and their edges.",
+    ),
+    both(
+        "bincount(Tensor self, Tensor? weights=None, int minlength=0) -> Tensor",
+        |c| {
+            let weights = if c.is_none(1) { None } else { Some(c.view(1)?) };
+            histogram::bincount(&c.view(0)?, weights.as_ref(), c.int(2)?).map(Value::from)
+        },
+        "How often each number occurs.",
+    ),
+    function(
+        "searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None, Tensor? out=None) -> Tensor",
+        |c| search(c, c.view(0)?, c.view(1)?, false),
+        "Where values would go in sorted ones.",
+    ),
+    function(
+        "searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None, Tensor? out=None) -> Tensor",
+        |c| {
+            let value = number(c, 1)?;
+            search(c, c.view(0)?, value, true)
+        },
+        "Where a value would go in sorted ones.",
+    ),
+    function(
+        "bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False, Tensor? out=None) -> Tensor",
+        |c| bucketize(c, c.view(0)?),
+        "Which interval values belong to.",
+    ),
+    function(
+        "bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False, Tensor? out=None) -> Tensor",
+        |c| {
+            let value = number(c, 0)?;
+            bucketize(c, value)
+        },
+        "Which interval a value belongs to.",
+    ),
+    function(
+        "isin.Tensor_Tensor(Tensor elements, Tensor test_elements, *, bool assume_unique=False, bool invert=False, Tensor? out=None) -> Tensor",
+        |c| histogram::isin(&c.view(0)?, &c.view(1)?, c.bool(3)?).map(Value::from),
+        "Which elements are among others?",
+    ),
+    function(
+        "isin.Scalar_Tensor(Scalar element, Tensor test_elements, *, bool assume_unique=False, bool invert=False, Tensor? out=None) -> Tensor",
+        |c| histogram::isin(&number(c, 0)?, &c.view(1)?, c.bool(3)?).map(Value::from),
+        "Is a number among elements?",
+    ),
+    function(
+        "isin.Tensor_Scalar(Tensor elements, Scalar test_element, *, bool assume_unique=False, bool invert=False, Tensor? out=None) -> Tensor",
+        |c| histogram::isin(&c.view(0)?, &number(c, 1)?, c.bool(3)?).map(Value::from),
+        "Which elements equal a number?",
+    ),
+    both(
+        "cov(Tensor self, *, int correction=1, Tensor? fweights=None, Tensor? aweights=None) -> Tensor",
+        |c| {
+            let weight = |i: usize| if c.is_none(i) { Ok(None) } else { c.view(i).map(Some) };
+            let (f, a) = (weight(2)?, weight(3)?);
+            let weights = Weights { correction: c.int(1)?, frequencies: f.as_ref(), importances: a.as_ref() };
+            warned(c, statistics::cov(&c.view(0)?, &weights, default(c))?)
+        },
+        "The covariance matrix.",
+    ),
+    both(
+        "corrcoef(Tensor self) -> Tensor",
+        |c| warned(c, statistics::corrcoef(&c.view(0)?, default(c))?),
+        "The correlation matrix.",
+    ),
+];
+
+fn pair(type_name: &'static str, (values, indices): (View, View)) -> Result<Value> {
+    Ok(named(type_name, vec![("values", values.into()), ("indices", indices.into())]))
+}
+
+fn warned(call: &Call, (result, few): (View, bool)) -> Result<Value> {
+    if few {
+        call.state.warn_once(
+            "UserWarning",
+            "cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations.",
+        );
+    }
+    Ok(result.into())
+}
+
+fn quantile(call: &mut Call, ignore_nan: bool) -> Result<Value> {
+    let view = call.view(0)?;
+    let name = if ignore_nan { "nanquantile" } else { "quantile" };
+    let interpolation = Interpolation::parse(call.str(4)?, name)?;
+    let q = match call.value(1) {
+        Value::Tensor(q) => q.view(),
+        other => {
+            let q = other.as_scalar().map_or(f64::NAN, Scalar::to_f64);
+            if !(0.0..=1.0).contains(&q) {
+                bail!(RuntimeError, "{name}() q must be in the range [0, 1] but got {q}");
+            }
+            View::scalar(Scalar::Float(q), view.dtype)?
+        }
+    };
+    let how = Quantile { dim: call.opt_int(2)?, keepdim: call.bool(3)?, interpolation, ignore_nan };
+    rank::quantile(&view, &q, &how).map(Value::from)
+}
+
+/// `std_mean` and `var_mean`: the parameters go by their names, which say what they mean in each overload.
+fn with_mean(call: &mut Call, which: Spread) -> Result<Value> {
+    let view = call.view(0)?;
+    if !view.dtype.is_differentiable() {
+        let name = if which == Spread::Variance { "var_mean" } else { "std_mean" };
+        bail!(RuntimeError, "{name} only support floating point and complex dtypes");
+    }
+    let at = |name: &str| call.position(name);
+    let dims = match at("dim") {
+        Some(i) if !call.is_none(i) => Some(call.ints(i)?),
+        _ => None,
+    };
+    let keepdim = at("keepdim").map_or(Ok(false), |i| call.bool(i))?;
+    let correction = match (at("unbiased"), at("correction")) {
+        (Some(i), _) => f64::from(u8::from(call.bool(i)?)),
+        (_, Some(i)) if !call.is_none(i) => call.scalar(i)?.to_f64(),
+        _ => 1.0,
+    };
+    let spread = reduce::variance(which, &view, dims.as_deref(), correction, keepdim)?;
+    let mean = reduce::mean(&view, Some(dims.as_deref().unwrap_or_default()), keepdim, None)?;
+    Ok(Value::tuple([spread.into(), mean.into()]))
+}
+
+pub(super) fn logsumexp(call: &mut Call) -> Result<Value> {
+    soft::logsumexp(&call.view(0)?, &call.ints(1)?, call.bool(2)?, default(call)).map(Value::from)
+}
+
+pub(super) fn softmax(call: &mut Call, which: Softmax, dim: usize, dtype: usize) -> Result<Value> {
+    soft::softmax(which, &call.view(0)?, call.int(dim)?, call.opt_dtype(dtype)).map(Value::from)
+}
+
+fn running(call: &mut Call, which: reduce::Running) -> Result<Value> {
+    let view = call.view(0)?;
+    let result = reduce::cumulative(which, &view, call.int(1)?, Some(call.opt_dtype(2).unwrap_or(view.dtype)))?;
+    copy::copy_into(&view, &result)?;
+    Ok(call.itself())
+}
+
+fn binned(call: &Call, bins: Bins, range: Option<(f64, f64)>, weight: usize) -> Result<Value> {
+    let weights = if call.is_none(weight) { None } else { Some(call.view(weight)?) };
+    let (hist, edges) = histogram::histogram(&call.view(0)?, bins, range, weights.as_ref(), call.bool(weight + 1)?)?;
+    Ok(named("torch.return_types.histogram", vec![("hist", hist.into()), ("bin_edges", edges.into())]))
+}
+
+/// A number argument as a 0-d tensor of its own dtype.
+fn number(call: &Call, index: usize) -> Result<View> {
+    let number = call.scalar(index)?;
+    View::scalar(number, crate::ops::promote::number_dtype(number, default(call))?)
+}
+
+fn search(call: &Call, boundaries: View, values: View, number: bool) -> Result<Value> {
+    let right = match (call.value(4), call.bool(3)?) {
+        (Value::None, right) => right,
+        (Value::Str(side), right) => match &*side {
+            "left" if right => bail!(
+                RuntimeError,
+                "torch.searchsorted(): side and right can't be set to opposites, got side of left while right was True"
+            ),
+            "left" => false,
+            "right" => true,
+            other => bail!(RuntimeError, "torch.searchsorted(): side can only be 'left' or 'right' but got {other}"),
+        },
+        _ => false,
+    };
+    let sorter = if call.is_none(5) { None } else { Some(call.view(5)?) };
+    let search = Search { right, int32: call.bool(2)?, sorter: sorter.as_ref() };
+    histogram::searchsorted(&boundaries, &values, number, &search).map(Value::from)
+}
+
+fn bucketize(call: &Call, values: View) -> Result<Value> {
+    let boundaries = call.view(1)?;
+    if boundaries.ndim() != 1 {
+        bail!(RuntimeError, "boundaries tensor must be 1 dimension, but got dim({})", boundaries.ndim());
+    }
+    let search = Search { right: call.bool(3)?, int32: call.bool(2)?, sorter: None };
+    histogram::searchsorted(&boundaries, &values, false, &search).map(Value::from)
+}
+
+/// `torch.gradient`: one spacing for all dimensions, or a list of numbers or places, one for each.
+fn gradient(call: &mut Call) -> Result<Value> {
+    let view = call.view(0)?;
+    let edge_order = call.int(3)?;
+    let dims: Vec<i64> = match call.value(2) {
+        Value::None => (0..view.ndim() as i64).collect(),
+        Value::Int(dim) => vec![dim],
+        other => other.sequence().unwrap_or_default().iter().filter_map(Value::as_scalar).map(Scalar::to_i64).collect(),
+    };
+    let spacing = call.value(1);
+    let listed = spacing.sequence();
+    if let Some(items) = &listed
+        && items.len() != dims.len()
+    {
+        if call.is_none(2) {
+            bail!(
+                RuntimeError,
+                "torch.gradient expected spacing to be unspecified, a scalar, or a list of length equal to 'self.dim() = \
+                 {}', since dim argument was not given, but got a list of length {}",
+                view.ndim(),
+                items.len()
+            );
+        }
+        bail!(
+            RuntimeError,
+            "torch.gradient expected spacing to be unspecified, a scalar or it's spacing and dim arguments to have the \
+             same length, but got a spacing argument of length {} and a dim argument of length {}.",
+            items.len(),
+            dims.len()
+        );
+    }
+    let refused =
+        || Error::type_error("gradient(): argument 'spacing' must be a number, or a list of numbers or tensors");
+    let mut parts = Vec::new();
+    for (n, &dim) in dims.iter().enumerate() {
+        let one = match &listed {
+            Some(items) => items.get(n).cloned().unwrap_or(Value::None),
+            None => spacing.clone(),
+        };
+        let places = match &one {
+            Value::Tensor(places) => Some(places.view()),
+            _ => None,
+        };
+        let spacing = match (&one, &places) {
+            (Value::None, _) => Spacing::Even(1.0),
+            (_, Some(places)) => Spacing::At(places),
+            (number, None) => Spacing::Even(number.as_scalar().ok_or_else(refused)?.to_f64()),
+        };
+        parts.push(calculus::gradient(&view, &spacing, dim, edge_order, default(call))?.into());
+    }
+    Ok(Value::tuple(parts))
+}
