@@ -178,6 +178,7 @@ impl Value {
             Value::Float(_) => "float",
             Value::Complex(_) => "complex",
             Value::Str(_) => "str",
+            Value::Tensor(tensor) if tensor.borrow().device().is_fake() => "torch._subclasses.fake_tensor.FakeTensor",
             Value::Tensor(_) => "torch.Tensor",
             Value::Storage(_) => "torch.storage.UntypedStorage",
             Value::TypedStorage(_) => "torch.storage.TypedStorage",

@@ -310,3 +310,88 @@ fn memory_that_no_machine_has_is_refused() {
         fails(folder.path(), source, error, &[]);
     }
 }
+
+/// Says on the screen that a test could not run here: standard error itself, which the test harness does not keep.
+fn cannot_run(test: &str, why: &str) {
+    let _ = writeln!(std::io::stderr(), "{test}: not run, {why}");
+}
+
+/// The script that tries to make a file of 12 bytes longer than there is room for, and then uses what it has.
+const STRETCH: &str = r#"
+let t = torch.from_file("a.bin", #{shared: true, size: 12, dtype: torch.uint8});
+try { torch.from_file("a.bin", #{shared: true, size: 8388608, dtype: torch.uint8}); print("no error"); }
+catch (e) { print(caught_(e)); }
+try { torch.UntypedStorage.from_file("new.bin", true, 8388608); print("no error"); }
+catch (e) { print(caught_(e)); }
+t[0] = 9;
+print(t.sum().item());
+"#;
+
+/// The lines that [`STRETCH`] prints where the system gives this reason.
+fn stretched(reason: &str) -> String {
+    ["a.bin", "new.bin"].map(|file| format!("unable to resize file <{file}> to the right size: {reason}\n")).concat()
+        + "64\n"
+}
+
+/// A limit on the size of files ends a process with a signal unless it is told otherwise.
+#[test]
+fn a_file_that_may_not_grow_is_left_as_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("a.bin"), [5; 12]).unwrap();
+    fs::write(folder.path().join("grow.rhai"), STRETCH).unwrap();
+    let output = Command::new("sh")
+        .args(["-c", "ulimit -f 1024; exec \"$0\" grow.rhai", env!("CARGO_BIN_EXE_tensorsh")])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), stretched("File too large (27)"));
+    assert!(output.status.success());
+    let mut expected = [5; 12];
+    expected[0] = 9;
+    assert_eq!(fs::read(folder.path().join("a.bin")).unwrap(), expected);
+    assert!(!folder.path().join("new.bin").exists());
+}
+
+/// A disk of one megabyte, which only the processes of this test see.
+#[test]
+fn a_full_disk_leaves_the_file_as_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = format!(
+        "mount -t tmpfs -o size=1m none . 2>/dev/null && cd \"$PWD\" || exit 77
+         printf '\\5\\5\\5\\5\\5\\5\\5\\5\\5\\5\\5\\5' >a.bin; cat >grow.rhai <<'END'
+{STRETCH}
+END
+         \"$0\" grow.rhai && ls && od -An -tu1 a.bin"
+    );
+    let output = Command::new("unshare")
+        .args(["--user", "--map-root-user", "--mount", "sh", "-c", &script, env!("CARGO_BIN_EXE_tensorsh")])
+        .current_dir(folder.path())
+        .output();
+    let Ok(output) = output else {
+        return cannot_run("a_full_disk_leaves_the_file_as_it_was", "there is no unshare");
+    };
+    let text = String::from_utf8_lossy(&output.stdout);
+    if text.is_empty() && !output.status.success() {
+        return cannot_run("a_full_disk_leaves_the_file_as_it_was", "no file system may be mounted here");
+    }
+    let files = "a.bin\ngrow.rhai\n   9   5   5   5   5   5   5   5   5   5   5   5\n";
+    assert_eq!(text, stretched("No space left on device (28)") + files);
+}
+
+#[test]
+fn a_file_without_permission_is_refused() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    fs::write(here.join("a.bin"), [5; 12]).unwrap();
+    let forbid = |mode| fs::set_permissions(here.join("a.bin"), fs::Permissions::from_mode(mode)).unwrap();
+    forbid(0o400);
+    if fs::OpenOptions::new().write(true).open(here.join("a.bin")).is_ok() {
+        // The superuser may write to any file.
+        return cannot_run("a_file_without_permission_is_refused", "nothing is forbidden to this user");
+    }
+    let denied = "Permission denied (13)";
+    fails(here, "torch.from_file(\"a.bin\", #{shared: true, size: 3})", denied, &[("a.bin", 12)]);
+    forbid(0);
+    fails(here, "torch.from_file(\"a.bin\", #{size: 3})", denied, &[("a.bin", 12)]);
+}

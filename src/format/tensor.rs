@@ -25,7 +25,7 @@ pub(super) fn write(out: &mut String, formatter: Formatter<'_>, tensor: &Tensor)
     let start = out.len();
     let view = tensor.view();
     let empty = view.sizes().contains(&0);
-    out.push_str(PREFIX);
+    out.push_str(if view.device().is_fake() { "FakeTensor(" } else { PREFIX });
     if view.device().is_meta() {
         out.push_str("...");
     } else if empty {
@@ -43,7 +43,7 @@ fn suffixes(formatter: Formatter<'_>, tensor: &Tensor, view: &View) -> Vec<Strin
     let mut suffixes = Vec::new();
     let meta = view.device().is_meta();
     let empty = view.sizes().contains(&0);
-    if meta {
+    if meta && view.device().name() != "cpu" {
         suffixes.push(format!("device='{}'", view.device()));
     }
     let size_unclear = if meta {

@@ -48,7 +48,8 @@ pub fn clone_storage(view: &View) -> Result<View> {
     Ok(View { layout: view.layout.clone(), ..whole })
 }
 
-/// `contiguous(memory_format)`: the tensor itself where the format describes it, else a copy in that format.
+/// `contiguous(memory_format)`: the tensor itself where the format describes it, else a copy in that format, in which
+/// lazy bits are resolved.
 ///
 /// # Errors
 /// RuntimeError for another number of dimensions than the format has, and for a tensor that `preserve_format` would
@@ -61,7 +62,6 @@ pub fn contiguous_as(view: &View, format: MemoryFormat) -> Result<View> {
         bail!(RuntimeError, "preserve memory format is unsupported by the contiguous operator");
     }
     let out = View::zeros_strided(view.sizes(), format.strides(view.sizes())?, view.dtype, view.device())?;
-    let out = View { conj: view.conj, neg: view.neg, ..out };
     convert(&out, view, &view.layout)?;
     Ok(out)
 }
@@ -434,6 +434,9 @@ mod tests {
         assert_eq!(strides(&checked(contiguous(&t))), [2, 1]);
         let lazy = View { conj: true, ..tensor("complex64 1+2j") };
         assert_eq!(show(resolve_conj(&lazy)), "complex64 1-2j");
+        let turned = View { conj: true, ..transposed(&tensor("complex64[2,2] 1+2j 3+4j 5+6j 7+8j")) };
+        assert!(!checked(contiguous(&turned)).conj);
+        assert_eq!(show(contiguous(&turned)), "complex64[2,2] 1-2j 5-6j 3-4j 7-8j");
         assert_eq!(
             show(copy_into(&lazy, &tensor("complex64 3+4j")).map(|()| View { conj: false, ..lazy })),
             "complex64 3-4j"

@@ -44,6 +44,10 @@ fn roll_one(view: &View, shift: i64, dim: i64) -> Result<View> {
 pub fn flip(view: &View, dims: &[i64]) -> Result<View> {
     let dims = distinct_dims(dims, view.ndim())?;
     let view = resolved(view)?;
+    // An empty tensor may stand anywhere, and its strides may be anything: there is nothing to move.
+    if view.numel() <= 1 {
+        return clone(&view);
+    }
     let mut mirrored = view.layout.clone();
     for d in dims.into_iter().filter(|&d| d < view.ndim()) {
         let (size, stride) = (view.sizes()[d], view.strides()[d]);
@@ -52,7 +56,7 @@ pub fn flip(view: &View, dims: &[i64]) -> Result<View> {
             mirrored.strides[d] = -stride;
         }
     }
-    if mirrored.strides == view.layout.strides || view.numel() <= 1 {
+    if mirrored.strides == view.layout.strides {
         return clone(&view);
     }
     let out = View::zeros_strided(view.sizes(), view.layout.like_strides(), view.dtype, view.device())?;

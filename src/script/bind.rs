@@ -326,6 +326,9 @@ fn no_arguments(
 fn as_python(path: &str, signature: &Signature, method: Option<&Value>, arguments: &Arguments) -> Result<Bound> {
     let params = signature.visible(method.is_some());
     // Methods written in C, as the class in their path tells, count without `self` and know no keywords.
+    if path.starts_with("StorageBase.") && !arguments.keywords.is_empty() {
+        return Err(Error::type_error(format!("{path}() takes no keyword arguments")));
+    }
     if path.starts_with("StorageBase.") && arguments.positional.len() != params.len() {
         let given = arguments.positional.len();
         let takes = if params.is_empty() { "no arguments" } else { "exactly one argument" };
@@ -344,9 +347,8 @@ fn as_python(path: &str, signature: &Signature, method: Option<&Value>, argument
     let max = positional.len() + own;
     for (keyword, _) in &arguments.keywords {
         match params.iter().position(|p| p.name == &**keyword) {
-            None if nameless => {
-                return Err(Error::type_error(format!("'{keyword}' is an invalid keyword argument for this function")));
-            }
+            // Said after what is missing.
+            None if nameless => {}
             None => return Err(Error::type_error(format!("{path}() got an unexpected keyword argument '{keyword}'"))),
             Some(i) if i < arguments.positional.len() => {
                 return Err(Error::type_error(format!("{path}() got multiple values for argument '{keyword}'")));
@@ -383,7 +385,13 @@ fn as_python(path: &str, signature: &Signature, method: Option<&Value>, argument
         }
     }
     let Some(first) = missing.first() else {
-        return Ok(bound);
+        let unknown = arguments.keywords.iter().find(|(keyword, _)| !params.iter().any(|p| p.name == &**keyword));
+        return match unknown {
+            Some((keyword, _)) => {
+                Err(Error::type_error(format!("'{keyword}' is an invalid keyword argument for this function")))
+            }
+            None => Ok(bound),
+        };
     };
     if nameless {
         let place = params.iter().position(|p| p.name == first.name).map_or(0, |i| i + 1);

@@ -7,7 +7,7 @@ use super::fault::{self, Thrown};
 use super::list::own;
 use super::parameters::Parameters;
 use super::state::State;
-use super::value::{to_dynamic, to_value};
+use super::value::{text_subscript, to_dynamic, to_value};
 use crate::tensor::{Error, ErrorKind, Result};
 use crate::value::Value;
 use rhai::{Array, Dynamic, Engine, EvalAltResult, FnPtr, Map, NativeCallContext};
@@ -49,6 +49,7 @@ pub fn register(engine: &mut Engine, state: &Rc<State>) {
     let this = state.clone();
     engine.register_fn("__merge__", move |first: Map, second: Dynamic| merge(&this, first, &second));
     engine.register_fn("caught_", caught);
+    engine.register_fn("key_", text_subscript);
     engine.register_fn("__matches__", |error: Dynamic, kind: &str| {
         let raised = error_of(&error).kind.name();
         raised == kind || kind == "Exception" || kind == "BaseException"

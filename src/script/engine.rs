@@ -140,10 +140,17 @@ pub fn dispatch(state: &State, family: &Family, args: &mut [&mut Dynamic]) -> Re
             let overloads = class_of(&this).and_then(|kind| family.find(Receiver::Class(kind))).ok_or_else(missing)?;
             call(state, overloads, Some(&this), rest)
         }
-        _ => match class_of(&receiver).and_then(|kind| family.find(Receiver::Class(kind))) {
-            Some(overloads) => call(state, overloads, Some(&receiver), rest),
-            None => call(state, bare(state, family, Some(&receiver))?, None, args),
-        },
+        _ => {
+            if let Some(overloads) = class_of(&receiver).and_then(|kind| family.find(Receiver::Class(kind))) {
+                return call(state, overloads, Some(&receiver), rest);
+            }
+            // A class method called on an instance.
+            let class = receiver.class_name().rsplit('.').next().unwrap_or_default();
+            match family.find(Receiver::Module(class)) {
+                Some(overloads) => call(state, overloads, None, rest),
+                None => call(state, bare(state, family, Some(&receiver))?, None, args),
+            }
+        }
     }
 }
 

@@ -16,7 +16,10 @@ mod attributes;
 mod autograd_rows;
 mod buffers;
 mod casts;
+mod classes;
 mod create;
+mod fake;
+mod legacy_tensors;
 mod modules;
 mod objects;
 mod pointwise;
@@ -28,6 +31,7 @@ mod scatter;
 mod special;
 mod splits;
 mod statistics;
+mod storage_devices;
 mod storages;
 mod tensors;
 mod text;
@@ -37,6 +41,7 @@ mod views;
 mod views_in_place;
 
 pub use create::index_tensor;
+pub use legacy_tensors::{cuda_tensor_class, legacy_tensor_class};
 pub use objects::module_value;
 pub use storages::{item as storage_item, set_item as set_storage_item};
 pub use tensors::{assign, subscript};
@@ -51,6 +56,7 @@ pub const MODULES: &[&str] = &[
     "py",
     "array",
     "copy",
+    "cuda",
     "functools",
     "itertools",
     "linalg",
@@ -66,6 +72,7 @@ pub const MODULES: &[&str] = &[
     "time",
     "special",
     "fft",
+    "_subclasses.fake_tensor",
     BELOW,
 ];
 
@@ -90,8 +97,10 @@ const TABLES: &[&[Row]] = &[
     autograd_rows::ROWS,
     buffers::ROWS,
     casts::ROWS,
+    classes::ROWS,
     create::ROWS,
     modules::ROWS,
+    fake::ROWS,
     objects::ROWS,
     pointwise::ROWS,
     pointwise::BINARY,
@@ -117,9 +126,12 @@ const TABLES: &[&[Row]] = &[
     special::BINARY,
     statistics::ROWS,
     storages::ROWS,
+    storage_devices::ROWS,
+    legacy_tensors::ON_CUDA,
     typed_storages::ROWS,
     typed_storages::CASTS,
     typed_storages::LEGACY,
+    typed_storages::ON_CUDA,
     tensors::ROWS,
     text::ROWS,
     views::ROWS,
@@ -127,9 +139,10 @@ const TABLES: &[&[Row]] = &[
     views_in_place::ROWS,
 ];
 
-/// Every row, table by table.
+/// Every row, table by table; those of the legacy tensor classes come in groups.
 pub fn rows() -> impl Iterator<Item = &'static Row> {
-    TABLES.iter().copied().flatten()
+    let groups = legacy_tensors::ROWS.iter().chain(legacy_tensors::CLASSES).flatten();
+    TABLES.iter().copied().flatten().chain(groups)
 }
 
 /// What a row's function looks like: bound arguments in, value out.
@@ -143,6 +156,8 @@ pub struct Row {
     pub role: Role,
     /// A deprecated order of arguments, still accepted but not listed in messages.
     pub hidden: bool,
+    /// The name that messages show, where it is not the one called: all legacy constructors say `new`.
+    pub shown: Option<&'static str>,
     /// The qualified name in Python, for functions PyTorch writes in Python; decides the words of argument errors.
     pub python: Option<&'static str>,
 }
@@ -165,7 +180,7 @@ pub enum Role {
 }
 
 const fn row(signature: &'static str, run: Run, doc: &'static str, role: Role) -> Row {
-    Row { signature, run, doc, role, hidden: false, python: None }
+    Row { signature, run, doc, role, hidden: false, shown: None, python: None }
 }
 
 pub const fn method(signature: &'static str, run: Run, doc: &'static str) -> Row {
@@ -188,6 +203,11 @@ impl Row {
     /// Marks a function that is written in Python there, under this qualified name.
     pub const fn python(self, path: &'static str) -> Row {
         Row { python: Some(path), ..self }
+    }
+
+    /// Gives the row another name in messages.
+    pub const fn named(self, name: &'static str) -> Row {
+        Row { shown: Some(name), ..self }
     }
 
     /// Marks a deprecated overload.
@@ -296,7 +316,11 @@ impl Registry {
         }
     }
 
-    fn insert(&mut self, name: &'static str, receiver: Receiver, function: Function, method: bool) {
+    fn insert(&mut self, name: &'static str, receiver: Receiver, mut function: Function, method: bool) {
+        let shown = function.row.shown.unwrap_or(name);
+        if function.row.shown.is_some() {
+            function.signature.name = shown;
+        }
         let parser = match function.row.python {
             Some(path) => Parser::Python(path),
             None if method && function.signature.visible(true).is_empty() => Parser::NoArguments,
@@ -305,7 +329,9 @@ impl Registry {
         let family = self.families.entry(name).or_insert_with(|| Family { name, members: Vec::new() });
         match family.members.iter_mut().find(|(r, _)| *r == receiver) {
             Some((_, overloads)) => overloads.functions.push(function),
-            None => family.members.push((receiver, Overloads { name, functions: vec![function], method, parser })),
+            None => {
+                family.members.push((receiver, Overloads { name: shown, functions: vec![function], method, parser }))
+            }
         }
     }
 
@@ -409,7 +435,7 @@ pub fn invoke(state: &State, function: &Function, args: Bound) -> Result<Value> 
     let inputs = recording.then(|| autograd::Inputs::of(&call.args));
     let result = (function.row.run)(&mut call);
     check_files()?;
-    let result = result?;
+    let result = fake::checked(&call, function.row, result?)?;
     if let Some(target) = &written {
         target.bump_version();
     }
@@ -459,6 +485,14 @@ fn row_error(call: &Call, index: usize) -> Error {
     Error::type_error(format!("{}(): argument {index} has an unexpected type", call.signature.name))
 }
 
+/// A view of a tensor. Where an empty one lies beyond every storage, its views wrap as PyTorch's do, and are refused.
+pub fn view_on(tensor: &Tensor, view: View) -> Result<Tensor> {
+    if view.layout.offset < 0 {
+        bail!(RuntimeError, "Tensor: invalid storage offset {}", view.layout.offset);
+    }
+    Ok(tensor.new_view(view))
+}
+
 impl Call<'_> {
     /// The argument at a position of the signature; `None` where it has no such parameter.
     pub fn value(&self, index: usize) -> Value {
@@ -479,10 +513,7 @@ impl Call<'_> {
 
     /// A result that is a view of the argument: it shares the version counter.
     pub fn view_of(&self, index: usize, view: View) -> Result<Value> {
-        if view.layout.offset < 0 {
-            bail!(RuntimeError, "Tensor: invalid storage offset {}", view.layout.offset);
-        }
-        Ok(Value::Tensor(self.tensor(index)?.new_view(view)))
+        Ok(Value::Tensor(view_on(self.tensor(index)?, view)?))
     }
 
     /// The receiver itself, for functions that return what they changed.
@@ -554,6 +585,7 @@ impl Call<'_> {
 
     pub fn opt_device(&self, index: usize) -> Result<Option<Device>> {
         match self.args.get(index) {
+            Some(Value::Device(device)) if self.state.fake_mode.get().is_some() => Ok(Some(device.faked())),
             Some(Value::Device(device)) => device.available().map(Some),
             _ => Ok(None),
         }
@@ -578,10 +610,9 @@ impl Call<'_> {
 
     /// The `device` keyword, or the CPU.
     pub fn device_keyword(&self) -> Result<Device> {
-        Ok(match self.position("device") {
-            Some(i) => self.opt_device(i)?.unwrap_or(Device::CPU),
-            None => Device::CPU,
-        })
+        let given = self.position("device").map_or(Ok(None), |i| self.opt_device(i))?;
+        let usual = if self.state.fake_mode.get().is_some() { Device::CPU.faked() } else { Device::CPU };
+        Ok(given.unwrap_or(usual))
     }
 }
 

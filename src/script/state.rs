@@ -38,6 +38,8 @@ pub struct State {
     pub generator: Rc<RefCell<Generator>>,
     pub print_options: RefCell<PrintOptions>,
     pub grad_enabled: Cell<bool>,
+    /// Are new tensors fake? If so: may real ones be used with them?
+    pub fake_mode: Cell<Option<bool>>,
     pub interrupt: Interrupt,
     /// The code of `exit(code)`, once called.
     pub exit: Cell<Option<i32>>,
@@ -60,6 +62,7 @@ impl State {
             generator: Rc::new(RefCell::new(Generator::new())),
             print_options: RefCell::new(PrintOptions::default()),
             grad_enabled: Cell::new(true),
+            fake_mode: Cell::new(None),
             interrupt: Interrupt::default(),
             exit: Cell::new(None),
             warned: RefCell::new(HashSet::new()),

@@ -69,7 +69,9 @@ pub fn attribute(state: &State, value: &Value, name: &str) -> Result<Value> {
             if let Some(function) = state.registry.attribute(name, kind) {
                 return invoke(state, function, [value.clone()].into_iter().collect());
             }
-            match state.registry.find(name, Receiver::Class(kind)) {
+            let class = value.class_name().rsplit('.').next().unwrap_or_default();
+            let on_class = || state.registry.find(name, Receiver::Module(class));
+            match state.registry.find(name, Receiver::Class(kind)).or_else(on_class) {
                 Some(overloads) => Ok(Value::Function(overloads.name.into())),
                 None => Err(missing()),
             }
@@ -108,8 +110,32 @@ pub fn set_attribute(state: &State, target: &Value, name: &str, value: &Value) -
     if same {
         return Ok(());
     }
-    let class = if let Value::Tensor(_) = target { "torch._C.TensorBase" } else { target.type_name() };
-    bail!(AttributeError, "attribute '{name}' of '{class}' objects is not writable")
+    Err(fixed(state, target, name, "setter"))
+}
+
+/// `del target.name`, which nothing here allows.
+///
+/// # Errors
+/// AttributeError in Python's words, always.
+pub fn delete_attribute(state: &State, target: &Value, name: &str) -> Result<()> {
+    attribute(state, target, name)?;
+    Err(fixed(state, target, name, "deleter"))
+}
+
+/// The error for an attribute that cannot be changed. Python's properties, and the attributes that its C code defines,
+/// say it differently.
+fn fixed(state: &State, target: &Value, name: &str, lacks: &str) -> Error {
+    let row = class_of(target).and_then(|kind| state.registry.attribute(name, kind)).map(|function| function.row);
+    match row.and_then(|row| row.python).and_then(|path| path.split_once('.')) {
+        Some(("StorageBase", _)) => {
+            Error::attribute(format!("attribute '{name}' of 'torch._C.StorageBase' objects is not writable"))
+        }
+        Some((class, _)) => Error::attribute(format!("property '{name}' of '{class}' object has no {lacks}")),
+        None => {
+            let class = if let Value::Tensor(_) = target { "torch._C.TensorBase" } else { target.type_name() };
+            Error::attribute(format!("attribute '{name}' of '{class}' objects is not writable"))
+        }
+    }
 }
 
 /// `value[index]`.

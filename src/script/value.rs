@@ -70,6 +70,12 @@ boxes! {
     18 "object": Value::Object(_);
     19 "complex": Value::Complex(_);
     20 "int": Value::BigInt(_);
+    21 "str": Value::Str(_);
+}
+
+/// A text as a subscript. A bare one would be read as the name of an attribute: Rhai knows `x["a"]` and `x.a` as one.
+pub fn text_subscript(text: &str) -> Dynamic {
+    boxed(Value::str(text))
 }
 
 /// How deep lists may lie within each other.

@@ -1,7 +1,7 @@
 //! Where a tensor lives. Only `cpu` and `meta` exist here; the others are names whose use is refused as PyTorch
 //! refuses them on a machine without that hardware.
 
-use super::error::{Error, Result};
+use super::error::{Error, ErrorKind, Result};
 use std::fmt;
 
 /// A device that holds memory.
@@ -16,6 +16,8 @@ pub struct Device {
 pub enum DeviceKind {
     Cpu,
     Meta,
+    /// No memory, as on `meta`, under the name of another device: where PyTorch's `FakeTensor` says it is.
+    Fake(&'static str),
     /// A device type PyTorch knows and this machine does not have.
     Absent(&'static str),
 }
@@ -83,12 +85,23 @@ impl Device {
         match self.kind {
             DeviceKind::Cpu => "cpu",
             DeviceKind::Meta => "meta",
-            DeviceKind::Absent(name) => name,
+            DeviceKind::Absent(name) | DeviceKind::Fake(name) => name,
         }
     }
 
+    /// A device of this name without memory. Those that are counted have a number.
+    pub fn faked(self) -> Device {
+        let index = self.index.or(matches!(self.kind, DeviceKind::Absent(_)).then_some(0));
+        Device { kind: DeviceKind::Fake(self.name()), index }
+    }
+
+    pub fn is_fake(self) -> bool {
+        matches!(self.kind, DeviceKind::Fake(_))
+    }
+
+    /// Has it no memory? So it is on `meta`, and on fake devices.
     pub fn is_meta(self) -> bool {
-        self.kind == DeviceKind::Meta
+        matches!(self.kind, DeviceKind::Meta | DeviceKind::Fake(_))
     }
 
     /// The device itself, if memory can be had on it.
@@ -97,11 +110,15 @@ impl Device {
     /// What PyTorch raises on a machine without the hardware.
     pub fn available(self) -> Result<Device> {
         match self.kind {
-            DeviceKind::Cpu | DeviceKind::Meta => Ok(self),
+            DeviceKind::Cpu | DeviceKind::Meta | DeviceKind::Fake(_) => Ok(self),
             DeviceKind::Absent("cuda") => Err(Error::runtime(
                 "Found no NVIDIA driver on your system. Please check that you have an NVIDIA GPU and installed a \
                  driver from http://www.nvidia.com/Download/index.aspx",
             )),
+            DeviceKind::Absent("xpu") => {
+                Err(Error::new(ErrorKind::AssertionError, "Torch not compiled with XPU enabled"))
+            }
+            DeviceKind::Absent("hpu") => Err(Error::new(ErrorKind::ModuleNotFoundError, "No module named 'torch.hpu'")),
             DeviceKind::Absent(name) => Err(Error::not_implemented(format!(
                 "Could not run 'aten::empty.memory_format' with arguments from the '{}' backend. There is no such \
                  device here; cpu and meta exist",

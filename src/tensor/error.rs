@@ -62,6 +62,14 @@ impl ErrorKind {
     }
 }
 
+/// What every operation is "available for", beside the devices that compute it.
+const BACKENDS_OF_ALL: &str = "BackendSelect, Python, FuncTorchDynamicLayerBackMode, Functionalize, Named, Conjugate, \
+    Negative, ZeroTensor, ADInplaceOrView, AutogradOther, AutogradCPU, AutogradCUDA, AutogradHIP, AutogradXLA, \
+    AutogradMPS, AutogradIPU, AutogradXPU, AutogradHPU, AutogradVE, AutogradLazy, AutogradMTIA, AutogradPrivateUse1, \
+    AutogradPrivateUse2, AutogradPrivateUse3, AutogradMeta, AutogradNestedTensor, Tracer, AutocastCPU, AutocastMTIA, \
+    AutocastXPU, AutocastMPS, AutocastCUDA, FuncTorchBatched, BatchedNestedTensor, FuncTorchVmapMode, Batched, VmapMode, \
+    FuncTorchGradWrapper, PythonTLSSnapshot, FuncTorchDynamicLayerFrontMode, PreDispatch, PythonDispatcher";
+
 /// A failed operation: what Python would raise.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Error {
@@ -102,6 +110,30 @@ impl Error {
 
     pub fn not_implemented(message: impl Into<String>) -> Error {
         Error::new(ErrorKind::NotImplementedError, message)
+    }
+
+    /// PyTorch's error for an operation that exists, but not for this kind of tensor.
+    pub fn no_backend(operation: &str, backend: &str) -> Error {
+        // Those of sparse and nested tensors come after the three that every operation has.
+        let more = match operation {
+            "zero_" => {
+                "MkldnnCPU, SparseCPU, SparseCUDA, SparseMeta, SparseCsrCPU, SparseCsrCUDA, SparseCsrMeta, \
+                 NestedTensorCPU, NestedTensorCUDA, "
+            }
+            "normal_" => "SparseCsrCPU, SparseCsrCUDA, SparseCsrMeta, NestedTensorCPU, NestedTensorCUDA, ",
+            _ => "",
+        };
+        let devices = match operation {
+            "qscheme" => "Meta, QuantizedCPU, QuantizedCUDA",
+            _ => "CPU, CUDA, Meta",
+        };
+        Error::not_implemented(format!(
+            "Could not run 'aten::{operation}' with arguments from the '{backend}' backend. This could be because the \
+             operator doesn't exist for this backend, or was omitted during the selective/custom build process (if \
+             using custom build). If you are a Facebook employee using PyTorch on mobile, please visit \
+             https://fburl.com/ptmfixes for possible resolutions. 'aten::{operation}' is only available for these \
+             backends: [{devices}, {more}{BACKENDS_OF_ALL}]."
+        ))
     }
 
     pub fn attribute(message: impl Into<String>) -> Error {

@@ -2,7 +2,7 @@
 //! Follows <https://pytorch.org/docs/2.7/generated/torch.from_file.html>; the messages are PyTorch's.
 
 use super::error::{Error, Result};
-use super::memory::{Mapped, Memory};
+use super::memory::{Mapped, Memory, ignore_file_size_signal, reserve_blocks};
 use std::fs::{File, OpenOptions};
 use std::io;
 
@@ -37,7 +37,7 @@ pub fn map(name: &str, shared: bool, nbytes: i64) -> Result<Memory> {
                 "file <{name}> size <{length}> is smaller than the required mapping size <{size}>"
             )));
         }
-        if let Err(error) = stretch(&file, name, size as u64) {
+        if let Err(error) = stretch(&file, name, length, size as u64) {
             if !existed {
                 undo(None);
             }
@@ -67,14 +67,23 @@ fn open(name: &str, shared: bool) -> Result<File> {
     opened.map_err(|e| Error::runtime(format!("unable to open file <{name}> in {mode} mode: {}", reason(&e))))
 }
 
-/// Makes a file longer; the new bytes are zero and take no room on the disk until they are written. PyTorch 2.7.0 also
-/// sets the file's first byte to zero here, by oversight; we do not.
-fn stretch(file: &File, name: &str, size: u64) -> Result<()> {
-    let resized = file.set_len(size).and_then(|()| file.metadata());
-    match resized {
-        Ok(metadata) if metadata.len() >= size => Ok(()),
-        Ok(_) => Err(Error::runtime(format!("unable to stretch file <{name}> to the right size: Success (0)"))),
+/// Makes a file longer. The new bytes are zero, and the room for them is taken at once: on a full disk this fails, where
+/// PyTorch ends with a signal at the first write. PyTorch 2.7.0 also sets the file's first byte to zero here, by
+/// oversight; we do not.
+fn stretch(file: &File, name: &str, length: u64, size: u64) -> Result<()> {
+    ignore_file_size_signal();
+    let stretched = file.set_len(size).and_then(|()| file.metadata()).and_then(|metadata| {
+        if metadata.len() < size {
+            return Ok(false);
+        }
+        reserve_blocks(file, length, size).map(|()| true)
+    });
+    match stretched {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(Error::runtime(format!("unable to stretch file <{name}> to the right size: Success (0)"))),
         Err(error) => {
+            // The error in hand matters more than one while tidying up.
+            let _ = file.set_len(length);
             Err(Error::runtime(format!("unable to resize file <{name}> to the right size: {}", reason(&error))))
         }
     }

@@ -2,6 +2,7 @@
 //! sees [`Memory`] through [`Memory::typed`], a slice of cells, so that overlapping views stay safe Rust. What a
 //! machine can give is decided in `limits.rs`, which file is mapped and how in `files.rs`.
 
+use super::device::Device;
 use super::error::{Error, Result};
 use super::float8::Float8;
 use super::limits;
@@ -82,8 +83,8 @@ pub enum Memory {
     Mapped(Mapped),
     /// Part of another memory: a buffer object, or the storage a slice was taken from. Keeps the owner alive.
     Borrowed { owner: Rc<Memory>, offset: usize, nbytes: usize },
-    /// No bytes at all, only their number: the `meta` device.
-    Meta { nbytes: usize },
+    /// No bytes at all, only their number: the `meta` device, or one that only has the name of another.
+    Meta { nbytes: usize, device: Device },
 }
 
 /// An owned, zeroed allocation.
@@ -164,7 +165,7 @@ impl Memory {
         match self {
             Memory::Heap(heap) => heap.nbytes,
             Memory::Mapped(mapped) => mapped.nbytes,
-            Memory::Borrowed { nbytes, .. } | Memory::Meta { nbytes } => *nbytes,
+            Memory::Borrowed { nbytes, .. } | Memory::Meta { nbytes, .. } => *nbytes,
         }
     }
 
@@ -242,6 +243,33 @@ impl Memory {
             // SAFETY: both are valid for `length` bytes, `ptr::copy` allows them to overlap, and no reference to the
             // bytes exists outside cells.
             unsafe { ptr::copy(from.as_ptr(), to.as_ptr(), length) }
+        }
+    }
+
+    /// Reverses the bytes of every whole group of 2, 4 or 8 bytes; other groups stay as they are.
+    pub fn swap_bytes(&self, group: usize) {
+        #[cfg(target_arch = "x86_64")]
+        if std::arch::is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor has what the function is compiled for.
+            return unsafe { self.swap_bytes_avx2(group) };
+        }
+        self.swap_bytes_plainly(group);
+    }
+
+    /// The same loop for processors that shuffle 32 bytes at a time, which without that are slower than one by one.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn swap_bytes_avx2(&self, group: usize) {
+        self.swap_bytes_plainly(group);
+    }
+
+    #[inline(always)]
+    fn swap_bytes_plainly(&self, group: usize) {
+        match group {
+            2 => self.typed::<u16>().iter().for_each(|cell| set(cell, get(cell).swap_bytes())),
+            4 => self.typed::<u32>().iter().for_each(|cell| set(cell, get(cell).swap_bytes())),
+            8 => self.typed::<u64>().iter().for_each(|cell| set(cell, get(cell).swap_bytes())),
+            _ => {}
         }
     }
 
@@ -351,29 +379,53 @@ fn unnamed_shared_memory(nbytes: usize) -> std::result::Result<File, (&'static s
         libc::shm_unlink(name);
         File::from_raw_fd(descriptor)
     };
+    ignore_file_size_signal();
     file.set_len(nbytes as u64).map_err(|e| ("resize", e))?;
-    reserve_blocks(&file, nbytes).map_err(|e| ("reserve", e))?;
+    reserve_blocks(&file, 0, nbytes as u64).map_err(|e| ("reserve", e))?;
     Ok(file)
 }
 
-/// Asks for the memory now: a page that cannot be had later would end the process.
+/// Asks for the room for bytes `from..to` of a file now: a page that cannot be had when it is written to would be lost.
+/// Where the file system knows no such request, nothing is asked.
+///
+/// # Errors
+/// What the system says, usually that there is no room.
 #[cfg(target_os = "linux")]
-fn reserve_blocks(file: &File, nbytes: usize) -> io::Result<()> {
+pub fn reserve_blocks(file: &File, from: u64, to: u64) -> io::Result<()> {
     use std::os::fd::AsRawFd;
-    if nbytes == 0 {
+    let too_large = |_| io::Error::from_raw_os_error(libc::EFBIG);
+    let start = libc::off_t::try_from(from).map_err(too_large)?;
+    let length = libc::off_t::try_from(to.saturating_sub(from)).map_err(too_large)?;
+    if length == 0 {
         return Ok(());
     }
-    let length = libc::off_t::try_from(nbytes).map_err(|_| io::Error::from_raw_os_error(libc::EFBIG))?;
-    // SAFETY: a plain system call on an open descriptor.
-    match unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, length) } {
-        0 => Ok(()),
-        code => Err(io::Error::from_raw_os_error(code)),
+    loop {
+        // SAFETY: a plain system call on an open descriptor.
+        if unsafe { libc::fallocate(file.as_raw_fd(), 0, start, length) } == 0 {
+            return Ok(());
+        }
+        let error = io::Error::last_os_error();
+        match error.raw_os_error() {
+            Some(libc::EINTR) => {}
+            Some(libc::EOPNOTSUPP | libc::ENOSYS) => return Ok(()),
+            _ => return Err(error),
+        }
     }
 }
 
 #[cfg(not(target_os = "linux"))]
-fn reserve_blocks(_file: &File, _nbytes: usize) -> io::Result<()> {
+pub fn reserve_blocks(_file: &File, _from: u64, _to: u64) -> io::Result<()> {
     Ok(())
+}
+
+/// Makes a limit on the size of files an error of the call that meets it, as Python does; otherwise it is a signal that
+/// ends the process.
+pub fn ignore_file_size_signal() {
+    static ONCE: Once = Once::new();
+    // SAFETY: a plain system call.
+    ONCE.call_once(|| unsafe {
+        libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
+    });
 }
 
 /// An address range that a mapping occupies, known to the signal handler. Regions are never freed, only reused.

@@ -41,7 +41,9 @@ impl Storage {
     /// # Errors
     /// RuntimeError when the memory cannot be had or the device does not exist here.
     pub fn zeroed(nbytes: usize, device: Device) -> Result<Storage> {
-        Ok(Storage::new(if device.available()?.is_meta() { Memory::Meta { nbytes } } else { Memory::heap(nbytes)? }))
+        let memory =
+            if device.available()?.is_meta() { Memory::Meta { nbytes, device } } else { Memory::heap(nbytes)? };
+        Ok(Storage::new(memory))
     }
 
     pub fn from_bytes(bytes: &[u8]) -> Result<Storage> {
@@ -83,6 +85,14 @@ impl Storage {
 
     pub fn device(&self) -> Device {
         if self.0.memory.borrow().is_meta() { Device::META } else { Device::CPU }
+    }
+
+    /// The device that tensors over the storage say they are on: another than the storage's, for fake ones.
+    pub fn tensor_device(&self) -> Device {
+        match **self.0.memory.borrow() {
+            Memory::Meta { device, .. } => device,
+            _ => Device::CPU,
+        }
     }
 
     /// The address of the first byte, 0 when empty or without memory.
@@ -138,7 +148,10 @@ impl Storage {
         if old.nbytes() == nbytes {
             return Ok(());
         }
-        let new = if old.is_meta() { Memory::Meta { nbytes } } else { Memory::heap(nbytes)? };
+        let new = match *old {
+            Memory::Meta { device, .. } => Memory::Meta { nbytes, device },
+            _ => Memory::heap(nbytes)?,
+        };
         new.copy_from(&old);
         self.0.memory.replace(Rc::new(new));
         Ok(())
@@ -151,7 +164,7 @@ impl Storage {
 
     /// An independent copy of the bytes.
     pub fn duplicate(&self) -> Result<Storage> {
-        let copy = Storage::zeroed(self.nbytes(), self.device())?;
+        let copy = Storage::zeroed(self.nbytes(), self.tensor_device())?;
         copy.copy_from(self)?;
         Ok(copy)
     }
@@ -218,13 +231,10 @@ impl Storage {
         if !memory.nbytes().is_multiple_of(group) {
             return Err(Error::runtime(format!("the length of data is not a multiple of {group}")));
         }
-        match group {
-            1 => {}
-            2 => memory.typed::<u16>().iter().for_each(|cell| set(cell, get(cell).swap_bytes())),
-            4 => memory.typed::<u32>().iter().for_each(|cell| set(cell, get(cell).swap_bytes())),
-            8 => memory.typed::<u64>().iter().for_each(|cell| set(cell, get(cell).swap_bytes())),
-            _ => return Err(Error::runtime(format!("elements of {group} bytes cannot be swapped"))),
+        if ![1, 2, 4, 8].contains(&group) {
+            return Err(Error::runtime(format!("elements of {group} bytes cannot be swapped")));
         }
+        memory.swap_bytes(group);
         Ok(())
     }
 }
@@ -278,5 +288,82 @@ impl TypedStorage {
     pub fn scalars(&self) -> Result<Vec<Scalar>> {
         self.storage.data()?;
         self.view().scalars()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tensor::memory::set;
+
+    fn storage(bytes: &[u8]) -> Storage {
+        match Storage::from_bytes(bytes) {
+            Ok(storage) => storage,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    fn bytes(storage: &Storage) -> Vec<u8> {
+        storage.to_vec().unwrap_or_default()
+    }
+
+    #[test]
+    fn slices_share_memory_and_outlive_their_storage() {
+        let whole = storage(&[1, 2, 3, 4, 5]);
+        let Ok(part) = whole.slice(1, 4) else { panic!("a slice within bounds") };
+        assert_eq!(part.fill(9), Ok(()));
+        assert_eq!(bytes(&whole), [1, 9, 9, 9, 5]);
+        let Ok(inner) = part.slice(2, 3) else { panic!("a slice of a slice") };
+        drop((whole, part));
+        assert_eq!(bytes(&inner), [9]);
+        assert!(inner.slice(0, 2).is_err() && inner.slice(1, 0).is_err() && inner.slice(1, 1).is_ok());
+        assert!(inner.resize(4).is_err() && !inner.resizable());
+    }
+
+    #[test]
+    fn resizing_keeps_what_fits_and_leaves_slices_alone() {
+        let whole = storage(&[1, 2, 3, 4]);
+        let Ok(part) = whole.slice(2, 4) else { panic!("a slice within bounds") };
+        assert_eq!(whole.resize(6), Ok(()));
+        assert_eq!(bytes(&whole), [1, 2, 3, 4, 0, 0]);
+        assert_eq!(whole.resize(1), Ok(()));
+        assert_eq!(whole.resize(3), Ok(()));
+        assert_eq!((bytes(&whole), bytes(&part)), (vec![1, 0, 0], vec![3, 4]));
+        assert_eq!(whole.resize(0), Ok(()));
+        assert_eq!((whole.data_ptr(), bytes(&whole).len()), (0, 0));
+    }
+
+    #[test]
+    fn copies_may_overlap() {
+        let whole = storage(&[1, 2, 3, 4, 5]);
+        let (Ok(low), Ok(high)) = (whole.slice(0, 4), whole.slice(1, 5)) else { panic!("slices within bounds") };
+        assert_eq!(high.copy_from(&low), Ok(()));
+        assert_eq!(bytes(&whole), [1, 1, 2, 3, 4]);
+        assert_eq!(low.copy_from(&high), Ok(()));
+        assert_eq!(bytes(&whole), [1, 2, 3, 4, 4]);
+        assert!(whole.copy_from(&low).is_err() && whole.copy_from(&whole).is_ok());
+    }
+
+    #[test]
+    fn elements_may_stand_at_odd_addresses() {
+        let whole = storage(&[0; 19]);
+        let Ok(odd) = whole.slice(1, 19) else { panic!("a slice within bounds") };
+        let memory = odd.memory();
+        let cells = memory.typed::<u64>();
+        assert_eq!(cells.len(), 2);
+        cells.iter().for_each(|cell| set(cell, 0x0102_0304_0506_0708));
+        assert_eq!(odd.byteswap(4).map_err(|e| e.message), Err("the length of data is not a multiple of 4".into()));
+        assert_eq!(odd.byteswap(2), Ok(()));
+        assert_eq!(bytes(&odd)[..9], [7, 8, 5, 6, 3, 4, 1, 2, 7]);
+        assert_eq!(get(&cells[1]), 0x0201_0403_0605_0807);
+        assert_eq!((odd.byte(18), odd.set_byte(17, 3), odd.byte(17)), (Ok(None), Ok(true), Ok(Some(3))));
+    }
+
+    #[test]
+    fn without_bytes_there_is_only_a_size() {
+        let Ok(meta) = Storage::zeroed(1 << 50, Device::META) else { panic!("no memory is needed") };
+        assert_eq!((meta.nbytes(), meta.data_ptr(), meta.memory().bytes().len()), (1 << 50, 0, 0));
+        assert!(meta.to_vec().is_err() && meta.slice(0, 1).is_err() && meta.fill(1).is_ok());
+        assert!(meta.resize(7).is_ok() && meta.duplicate().is_ok_and(|copy| copy.nbytes() == 7));
     }
 }

@@ -31,16 +31,26 @@ impl View {
     /// A new zeroed tensor, row-major.
     pub fn zeros(sizes: &[i64], dtype: DType, device: Device) -> Result<View> {
         checked_numel(sizes)?;
+        if dtype.is_quantized() {
+            bail!(
+                RuntimeError,
+                "false INTERNAL ASSERT FAILED at \"/pytorch/aten/src/ATen/quantized/Quantizer.cpp\":441, please report a \
+                 bug to PyTorch. cannot call qscheme on UnknownQuantizer"
+            );
+        }
         View::zeros_strided(sizes, contiguous_strides(sizes), dtype, device)
     }
 
     /// A new zeroed tensor with the given strides and just the storage they need.
     ///
     /// # Errors
-    /// RuntimeError when the size overflows or memory runs out; NotImplementedError for quantized dtypes.
+    /// RuntimeError when the size overflows or memory runs out, and for quantized dtypes, which need a quantizer.
     pub fn zeros_strided(sizes: &[i64], strides: Dims, dtype: DType, device: Device) -> Result<View> {
         if dtype.is_quantized() {
-            bail!(NotImplementedError, "a tensor of dtype torch.{} needs a scale and a zero point", dtype.name());
+            bail!(
+                RuntimeError,
+                "empty_strided not supported on quantized tensors yet see https://github.com/pytorch/pytorch/issues/74540"
+            );
         }
         let layout = Layout { sizes: Dims::from_slice(sizes), strides, offset: 0 };
         let nbytes = storage_bytes(&layout, dtype)?;
@@ -50,6 +60,9 @@ impl View {
 
     /// A new row-major tensor holding the scalars, converted to the dtype.
     pub fn from_scalars(sizes: &[i64], dtype: DType, values: impl IntoIterator<Item = Scalar>) -> Result<View> {
+        if dtype.is_quantized() {
+            bail!(RuntimeError, "store_scalar: invalid type");
+        }
         let out = View::zeros(sizes, dtype, Device::CPU)?;
         let memory = out.storage.memory();
         dispatch!(dtype, T => {
@@ -72,7 +85,7 @@ impl View {
     }
 
     pub fn device(&self) -> Device {
-        self.storage.device()
+        self.storage.tensor_device()
     }
 
     pub fn sizes(&self) -> &[i64] {

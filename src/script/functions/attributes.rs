@@ -6,7 +6,7 @@ use crate::tensor::{Layout, Result};
 use crate::value::{TensorLayout, Value};
 
 const fn setter(signature: &'static str, run: super::Run, doc: &'static str) -> Row {
-    Row { signature, run, doc, role: Role::Setter, hidden: false, python: None }
+    Row { signature, run, doc, role: Role::Setter, hidden: false, shown: None, python: None }
 }
 
 pub const ROWS: &[Row] = &[
@@ -123,7 +123,7 @@ pub const ROWS: &[Row] = &[
     ),
     attribute(
         "is_meta(Tensor self) -> bool",
-        |c| Ok(Value::Bool(c.tensor(0)?.borrow().device().is_meta())),
+        |c| Ok(Value::Bool(c.tensor(0)?.borrow().device().name() == "meta")),
         "Is the tensor without data?",
     ),
     attribute("is_sparse(Tensor self) -> bool", |_| Ok(Value::Bool(false)), "Is the layout sparse?"),
@@ -146,7 +146,10 @@ pub const ROWS: &[Row] = &[
     attribute("is_complex(ScalarType self) -> bool", |c| Ok(Value::Bool(dtype(c)?.is_complex())), "A complex dtype?"),
     attribute(
         "is_signed(ScalarType self) -> bool",
-        |c| Ok(Value::Bool(dtype(c)?.is_signed())),
+        |c| match dtype(c)? {
+            dtype if dtype.is_quantized() => bail!(RuntimeError, "isSignedType not supported for quantized types"),
+            dtype => Ok(Value::Bool(dtype.is_signed())),
+        },
         "A dtype with negative numbers?",
     ),
     attribute("type(Device self) -> str", |c| Ok(Value::str(device(c)?.name())), "The kind of device."),

@@ -104,6 +104,8 @@ fn number(value: &Value) -> Result<Scalar> {
 fn numbers(value: &Value) -> Result<Vec<Scalar>> {
     match value {
         Value::Buffer(buffer) => Ok(buffer.items()),
+        Value::Storage(storage) => Ok(storage.to_vec()?.into_iter().map(|byte| Scalar::Int(i64::from(byte))).collect()),
+        Value::TypedStorage(typed) => typed.scalars(),
         other => match other.sequence() {
             Some(items) => items.iter().map(number).collect(),
             None => bail!(TypeError, "'{}' object is not iterable", other.type_name()),
@@ -167,7 +169,7 @@ fn memoryview(call: &mut Call) -> Result<Value> {
 fn frombuffer(call: &mut Call) -> Result<Value> {
     let dtype = call.opt_dtype(1).unwrap_or(DType::Float);
     if dtype.is_quantized() {
-        bail!(NotImplementedError, "a tensor of dtype torch.{} needs a scale and a zero point", dtype.name());
+        bail!(RuntimeError, "a tensor of dtype torch.{} needs a scale and a zero point", dtype.name());
     }
     let (count, offset) = (call.int(2)?, call.int(3)?);
     let Value::Buffer(buffer) = call.value(0) else {
@@ -176,6 +178,11 @@ fn frombuffer(call: &mut Call) -> Result<Value> {
     if !buffer.writable() {
         call.state.warn_once("UserWarning", "The given buffer is not writable, and PyTorch does not support non-writable tensors. This means you can write to the underlying (supposedly non-writable) buffer using the tensor. You may want to copy the buffer to protect its data or make it writable before converting it to a tensor. This type of warning will be suppressed for the rest of this program. (Triggered internally at /pytorch/torch/csrc/utils/tensor_new.cpp:1577.)");
     }
+    shared(&buffer, dtype, count, offset).map(Value::from)
+}
+
+/// `count` elements of a buffer from a byte on, as a tensor that shares its memory; all of them for a negative count.
+pub fn shared(buffer: &Buffer, dtype: DType, count: i64, offset: i64) -> Result<View> {
     let (length, size) = (buffer.nbytes() as i64, dtype.itemsize() as i64);
     if length == 0 || count == 0 {
         bail!(ValueError, "both buffer length ({length}) and count ({count}) must not be 0");
@@ -208,7 +215,7 @@ fn frombuffer(call: &mut Call) -> Result<Value> {
     };
     let storage = buffer.storage(offset as usize, (elements * size) as usize);
     let storage = storage.ok_or_else(|| Error::runtime("could not retrieve buffer from object"))?;
-    Ok(View { storage, layout: Layout::contiguous(&[elements]), dtype, conj: false, neg: false }.into())
+    Ok(View { storage, layout: Layout::contiguous(&[elements]), dtype, conj: false, neg: false })
 }
 
 /// `UntypedStorage.from_buffer(buffer, byte_order, count, offset, dtype)`, whose first four arguments the call holds:

@@ -178,14 +178,15 @@ fn to(call: &mut Call, dtype: DType) -> Result<Value> {
 fn convert(call: &mut Call, dtype: Option<DType>, device: Option<Device>, copy: bool, format: usize) -> Result<Value> {
     let view = call.view(0)?;
     let dtype = dtype.unwrap_or(view.dtype);
-    let device = device.unwrap_or(view.device());
+    // What a fake tensor becomes is fake, wherever it is said to be.
+    let device = device.map_or(view.device(), |device| if view.device().is_fake() { device.faked() } else { device });
     let format = call.memory_format(format).unwrap_or(MemoryFormat::Preserve);
     let stays = format == MemoryFormat::Preserve || format == MemoryFormat::suggested(&view.layout);
     if dtype == view.dtype && device.kind == view.device().kind && !copy && stays {
         return Ok(call.itself());
     }
     if device.kind != view.device().kind {
-        if view.device().is_meta() {
+        if view.device().is_meta() && !view.device().is_fake() {
             bail!(NotImplementedError, "Cannot copy out of meta tensor; no data!");
         }
         let strides = format.strides_like(&view.layout)?;

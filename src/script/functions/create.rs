@@ -4,7 +4,7 @@ use super::{Call, Row, both, function, method};
 use crate::bail;
 use crate::ops::{copy, create};
 use crate::tensor::layout::{checked_numel, contiguous_strides};
-use crate::tensor::{DType, Device, Dims, Error, Result, Scalar, View};
+use crate::tensor::{DType, Device, Dims, Error, Result, Scalar, Tensor, View};
 use crate::value::{MemoryFormat, TensorLayout, Value};
 use std::rc::Rc;
 
@@ -27,6 +27,11 @@ pub const ROWS: &[Row] = &[
         "as_tensor(any data, ScalarType? dtype=None, Device? device=None) -> Tensor",
         as_tensor,
         "The data as a tensor, shared where possible.",
+    ),
+    function(
+        "asarray(any obj, *, ScalarType? dtype=None, Device? device=None, bool? copy=None, bool requires_grad=False) -> Tensor",
+        asarray,
+        "The data as a tensor that shares its memory where possible.",
     ),
     function(
         "zeros(int[] size, *, Tensor? out=None, {factory}) -> Tensor",
@@ -239,7 +244,30 @@ fn device(call: &Call) -> Result<Device> {
     {
         bail!(NotImplementedError, "named tensors are not supported");
     }
-    call.device_keyword()
+    let device = call.device_keyword()?;
+    if call.position("pin_memory").is_some_and(|i| matches!(call.value(i), Value::Bool(true))) {
+        // Memory is pinned for a CUDA device.
+        Device::parse("cuda")?.available()?;
+    }
+    if call.dtype_keyword().is_some_and(DType::is_quantized)
+        && let Some(operation) = filling_operation(call.signature.name)
+    {
+        let backend = if device.is_meta() { "QuantizedMeta" } else { "QuantizedCPU" };
+        return Err(Error::no_backend(operation, backend));
+    }
+    Ok(device)
+}
+
+/// The operation by which PyTorch fills what a factory makes, for those that fill it before they look at the quantizer.
+fn filling_operation(factory: &str) -> Option<&'static str> {
+    Some(match factory.split('.').next().unwrap_or(factory) {
+        "zeros" => "zero_",
+        "arange" => "arange.start_out",
+        "eye" => "eye.m_out",
+        "linspace" => "linspace.out",
+        "logspace" => "logspace.out",
+        _ => return None,
+    })
 }
 
 fn filled(call: &mut Call, value: Scalar) -> Result<Value> {
@@ -303,6 +331,9 @@ fn new_filled(call: &mut Call, sizes: usize, value: Scalar) -> Result<Value> {
         None => this.device(),
     };
     let dtype = call.dtype_keyword().unwrap_or(this.dtype);
+    if dtype.is_quantized() && value == Scalar::Int(0) && call.signature.name == "new_zeros" {
+        return Err(Error::no_backend("zero_", "QuantizedCPU"));
+    }
     create::full(&call.ints(sizes)?, value, Some(dtype), dtype, device).map(Value::from)
 }
 
@@ -340,6 +371,49 @@ fn as_tensor(call: &mut Call) -> Result<Value> {
         (Value::Tensor(t), Some(dtype)) if t.borrow().dtype == dtype => Ok(Value::Tensor(t)),
         (data, dtype) => from_data(&data, dtype, call.state.default_dtype.get()).map(Value::from),
     }
+}
+
+/// `torch.asarray`: tensors are themselves, buffers share their memory, everything else is copied.
+fn asarray(call: &mut Call) -> Result<Value> {
+    let (dtype, device) = (call.opt_dtype(1), call.opt_device(2)?);
+    let copy = if call.is_none(3) { None } else { Some(call.bool(3)?) };
+    let tensor = match call.value(0) {
+        Value::Tensor(tensor) => tensor,
+        Value::Buffer(buffer) => {
+            let dtype = dtype.unwrap_or_else(|| call.state.default_dtype.get());
+            Tensor::new(super::buffers::shared(&buffer, dtype, -1, 0)?)
+        }
+        _ if copy == Some(false) => bail!(ValueError, "can't alias arbitrary sequence into a tensor."),
+        data => {
+            let view = from_data(&data, dtype, call.state.default_dtype.get())?;
+            let meta = device.is_some_and(Device::is_meta);
+            return Ok(if meta { View::zeros(view.sizes(), view.dtype, Device::META)? } else { view }.into());
+        }
+    };
+    let view = tensor.view();
+    let (wanted, place) = (dtype.unwrap_or(view.dtype), device.unwrap_or(view.device()));
+    if copy == Some(false) && place.kind != view.device().kind {
+        bail!(ValueError, "can't alias tensor from device '{}' to '{place}'.", view.device());
+    }
+    if copy == Some(false) && wanted != view.dtype {
+        bail!(
+            ValueError,
+            "can't alias tensor with dtype '{}' into dtype '{}'.",
+            view.dtype.scalar_type(),
+            wanted.scalar_type()
+        );
+    }
+    if place.kind != view.device().kind {
+        return if view.device().is_meta() {
+            bail!(NotImplementedError, "Cannot copy out of meta tensor; no data!")
+        } else {
+            View::zeros(view.sizes(), wanted, place).map(Value::from)
+        };
+    }
+    if wanted != view.dtype || copy == Some(true) {
+        return copy::cast(&view, wanted).map(Value::from);
+    }
+    Ok(Value::Tensor(if tensor.requires_grad() && !call.bool(4)? { tensor.detach() } else { tensor }))
 }
 
 /// `torch.tensor(data)`: the size is that of the nesting, the dtype that of the widest number.

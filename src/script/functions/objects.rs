@@ -1,5 +1,6 @@
 //! Small objects and the values of modules: devices, sizes, `finfo`, context managers, print options.
 
+use super::fake::FakeTensorMode;
 use super::{Call, Row, function, method};
 use crate::bail;
 use crate::format::PrintOptions;
@@ -28,6 +29,8 @@ pub const ROWS: &[Row] = &[
     function("inference_mode(bool mode=True) -> any", |c| { let on = c.bool(0)?; Ok(switch(c.state, !on, "inference_mode")) }, "A context without gradients."),
     function("is_grad_enabled() -> bool", |c| Ok(Value::Bool(c.state.grad_enabled.get())), "Are gradients being recorded?"),
     function("set_grad_enabled(bool mode) -> any", |c| { let before = c.state.grad_enabled.replace(c.bool(0)?); Ok(Value::Object(Rc::new(GradMode { name: "set_grad_enabled", mode: c.bool(0)?, before: Cell::new(before) }))) }, "Turns the recording of gradients on or off."),
+    function("cuda.is_available() -> bool", |_| Ok(Value::Bool(false)), "Is there a CUDA device? Never here."),
+    function("cuda.device_count() -> int", |_| Ok(Value::Int(0)), "The number of CUDA devices: none."),
     function("py.__enter__(any context) -> any", enter, "Enters a context."),
     function("py.__exit__(any context) -> None", exit, "Leaves a context."),
 ];
@@ -147,6 +150,9 @@ fn general(value: f64, digits: i32) -> String {
 
 fn iinfo(call: &mut Call) -> Result<Value> {
     let Some(dtype) = call.opt_dtype(0) else { bail!(TypeError, "a dtype is needed") };
+    if dtype.is_quantized() {
+        bail!(RuntimeError, "\"dtype\" not implemented for '{}'", dtype.scalar_type());
+    }
     if !dtype.is_integral(false) {
         if dtype == DType::Bool {
             bail!(TypeError, "torch.bool is not supported by torch.iinfo");
@@ -233,6 +239,12 @@ fn enter(call: &mut Call) -> Result<Value> {
         mode.before.set(call.state.grad_enabled.replace(mode.mode));
         return Ok(Value::None);
     }
+    if let Value::Object(object) = call.value(0)
+        && let Some(mode) = object.as_any().downcast_ref::<FakeTensorMode>()
+    {
+        mode.enter(call.state);
+        return Ok(call.value(0));
+    }
     bail!(TypeError, "'{}' object does not support the context manager protocol", call.value(0).type_name())
 }
 
@@ -241,6 +253,11 @@ fn exit(call: &mut Call) -> Result<Value> {
         && let Some(mode) = object.as_any().downcast_ref::<GradMode>()
     {
         call.state.grad_enabled.set(mode.before.get());
+    }
+    if let Value::Object(object) = call.value(0)
+        && let Some(mode) = object.as_any().downcast_ref::<FakeTensorMode>()
+    {
+        mode.exit(call.state);
     }
     Ok(Value::None)
 }
@@ -291,7 +308,13 @@ pub fn module_value(module: &'static str, name: &str) -> Option<Value> {
         ("torch", "Generator") => Value::Type("torch._C.Generator"),
         ("torch" | "storage", "UntypedStorage") => Value::Type("torch.storage.UntypedStorage"),
         ("torch" | "storage", "TypedStorage") => Value::Type("torch.storage.TypedStorage"),
+        ("storage", "_LegacyStorage") => Value::Type("torch.storage._LegacyStorage"),
         ("torch", class) if class.ends_with("Storage") => Value::Type(super::typed_storages::legacy_class(class)?),
+        ("torch", class) if class.ends_with("Tensor") => Value::Type(super::legacy_tensor_class(class)?.0),
+        ("_subclasses.fake_tensor", "FakeTensorMode") => Value::Type("torch._subclasses.fake_tensor.FakeTensorMode"),
+        ("_subclasses.fake_tensor", "FakeTensor") => Value::Type("torch._subclasses.fake_tensor.FakeTensor"),
+        ("cuda", class) if class.ends_with("Storage") => Value::Type(super::typed_storages::cuda_class(class)?),
+        ("cuda", class) if class.ends_with("Tensor") => Value::Type(super::cuda_tensor_class(class)?),
         (parent, module) if parent != "py" && super::submodule(parent, module).is_some() => {
             Value::Module(super::submodule(parent, module)?)
         }
@@ -310,6 +333,7 @@ pub fn module_value(module: &'static str, name: &str) -> Option<Value> {
                 "range",
                 "slice",
                 "type",
+                "object",
                 "set",
             ]
             .into_iter()

@@ -9,7 +9,7 @@ use crate::value::{Range, Value};
 use num_complex::Complex;
 
 const fn operator(signature: &'static str, run: super::Run, doc: &'static str) -> Row {
-    Row { signature, run, doc, role: Role::Function, hidden: false, python: None }
+    Row { signature, run, doc, role: Role::Function, hidden: false, shown: None, python: None }
 }
 
 pub const ROWS: &[Row] = &[
@@ -54,10 +54,13 @@ pub const ROWS: &[Row] = &[
         },
         "Texts joined.",
     ),
-    function("py.type(any object) -> any", |c| Ok(Value::Type(class_name(&c.value(0)))), "The class of a value."),
+    function(
+        "py.type(any object) -> any",
+        |c| Ok(Value::Type(super::classes::class_name(&c.value(0)))),
+        "The class of a value.",
+    ),
     function("py.id(any object) -> int", id, "A number that is the same for the same object."),
     function("py.hash(any object) -> int", id, "A number that is the same for the same object."),
-    function("py.isinstance(any object, any classes) -> bool", isinstance, "Is the value of a class?"),
     function("py.abs(any x) -> any", abs, "The absolute value."),
     function("py.sum(any iterable, any start=0) -> any", sum, "The items added up."),
     function("py.min(any[] items, *, any default=None) -> any", |c| extreme(c, "<"), "The smallest item."),
@@ -116,6 +119,7 @@ pub const ROWS: &[Row] = &[
     function("py.sorted(any iterable, bool reverse=False) -> any", sorted, "The items in order."),
     function("py.getattr(any object, str name) -> any", get_attribute, "An attribute by its name."),
     function("py.setattr(any object, str name, any value) -> None", set_attribute, "Sets an attribute by its name."),
+    function("py.delattr(any object, str name) -> None", delete_attribute, "Deletes an attribute by its name."),
     function(
         "py.hasattr(any object, str name) -> bool",
         |c| Ok(Value::Bool(get_attribute(c).is_ok())),
@@ -417,14 +421,6 @@ fn complex(call: &mut Call) -> Result<Value> {
     }))
 }
 
-/// The full name of a value's class; legacy storage classes have a class of their own.
-pub fn class_name(value: &Value) -> &'static str {
-    match value {
-        Value::Type(name) if super::typed_storages::legacy_dtype(name).is_some() => "torch.storage._LegacyStorageMeta",
-        other => other.class_name(),
-    }
-}
-
 fn id(call: &mut Call) -> Result<Value> {
     Ok(Value::Int(match call.value(0) {
         Value::Tensor(t) => t.identity() as i64,
@@ -433,25 +429,6 @@ fn id(call: &mut Call) -> Result<Value> {
         Value::Buffer(b) => b.identity() as i64,
         other => other.type_name().as_ptr() as i64,
     }))
-}
-
-fn isinstance(call: &mut Call) -> Result<Value> {
-    let classes = match call.value(1) {
-        Value::Tuple(classes) => classes.to_vec(),
-        one => vec![one],
-    };
-    let value = call.value(0);
-    let class = class_name(&value);
-    Ok(Value::Bool(classes.iter().any(|c| match c {
-        Value::Type(name) => {
-            *name == class
-                || matches!((*name, class), ("int", "bool") | ("tuple", "torch.Size"))
-                || super::is_instance(&value, name)
-                || *name == "tuple" && matches!(value, Value::NamedTuple(_))
-        }
-        Value::Function(name) => &**name == class.rsplit('.').next().unwrap_or(class),
-        _ => false,
-    })))
 }
 
 fn abs(call: &mut Call) -> Result<Value> {
@@ -550,6 +527,11 @@ fn unpack_star(call: &mut Call) -> Result<Value> {
 fn set_attribute(call: &mut Call) -> Result<Value> {
     let name = call.str(1)?.to_string();
     subscript::set_attribute(call.state, &call.value(0), &name, &call.value(2)).map(|()| Value::None)
+}
+
+fn delete_attribute(call: &mut Call) -> Result<Value> {
+    let name = call.str(1)?.to_string();
+    subscript::delete_attribute(call.state, &call.value(0), &name).map(|()| Value::None)
 }
 
 fn get_attribute(call: &mut Call) -> Result<Value> {

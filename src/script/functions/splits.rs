@@ -1,7 +1,7 @@
 //! Cutting a tensor into views along one dimension. Follows <https://pytorch.org/docs/2.7/generated/torch.tensor_split.html>
 //! and its neighbours.
 
-use super::{Call, Row, both, function, method};
+use super::{Call, Row, both, function, method, view_on};
 use crate::bail;
 use crate::ops::split::{self, Along};
 use crate::tensor::{DType, Dims, Result, View};
@@ -115,7 +115,8 @@ pub const ROWS: &[Row] = &[
 
 fn views_of(call: &Call, views: Result<Vec<View>>) -> Result<Value> {
     let this = call.tensor(0)?;
-    Ok(Value::tuple(views?.into_iter().map(|view| Value::Tensor(this.new_view(view)))))
+    let views: Result<Vec<Value>> = views?.into_iter().map(|view| view_on(this, view).map(Value::Tensor)).collect();
+    views.map(Value::tuple)
 }
 
 /// Tensors that share the storage without being known as views.

@@ -1,6 +1,7 @@
 //! `torch.UntypedStorage`: bytes without a dtype. Follows <https://pytorch.org/docs/2.7/storage.html>; the deprecated
 //! typed classes are in `typed_storages.rs`.
 
+use super::storage_devices::no_driver;
 use super::typed_storages::{cast, class_attribute, legacy_class, legacy_new};
 use super::{Call, Role, Row, attribute, function, method};
 use crate::bail;
@@ -10,7 +11,7 @@ use crate::tensor::{DType, Device, Error, ErrorKind, Result, Storage, TypedStora
 use crate::value::Value;
 
 pub const fn class_method(signature: &'static str, run: super::Run, doc: &'static str) -> Row {
-    Row { signature, run, doc, role: Role::Static, hidden: false, python: None }
+    Row { signature, run, doc, role: Role::Static, hidden: false, shown: None, python: None }
 }
 
 pub const ROWS: &[Row] = &[
@@ -33,19 +34,12 @@ pub const ROWS: &[Row] = &[
     method("resize_(UntypedStorage self, any size) -> UntypedStorage", |c| { let size = c.value(1); resize(&c.storage(0)?, &size)?; Ok(c.itself()) }, "Another size in place; new bytes are zero.").python("StorageBase.resize_"),
     method("byteswap(UntypedStorage self, any dtype) -> None", byteswap, "The bytes of every element reversed in place.").python("_StorageBase.byteswap"),
     method("untyped(UntypedStorage self) -> UntypedStorage", |c| Ok(c.itself()), "The storage itself.").python("_StorageBase.untyped"),
-    method("cpu(UntypedStorage self) -> UntypedStorage", cpu, "The storage on the CPU: itself, unless it has no data.").python("_StorageBase.cpu"),
     method("new(UntypedStorage self) -> UntypedStorage", |c| new(0, Some(c.storage(0)?.device())), "A new empty storage.").python("StorageBase.new"),
     method("is_shared_(UntypedStorage self) -> bool", |c| Ok(Value::Bool(c.storage(0)?.is_shared())), "Can other processes see the bytes, or does a file hold them?").python("StorageBase.is_shared"),
     method("is_shared(UntypedStorage self) -> bool", |c| Ok(Value::Bool(c.storage(0)?.is_shared())), "Can other processes see the bytes, or does a file hold them?").python("StorageBase.is_shared"),
     method("share_memory_(UntypedStorage self) -> UntypedStorage", |c| { c.storage(0)?.share()?; Ok(c.itself()) }, "Moves the bytes to shared memory, for every tensor over them.").python("_StorageBase.share_memory_"),
-    method("is_pinned(UntypedStorage self, any device=\"cuda\") -> bool", |_| Ok(Value::Bool(false)), "Is the storage in pinned memory? Never here.").python("_StorageBase.is_pinned"),
-    method("pin_memory(UntypedStorage self, any device=\"cuda\") -> UntypedStorage", |_| no_driver(), "The storage in pinned memory; that needs a CUDA device.").python("_StorageBase.pin_memory"),
     method("type(UntypedStorage self, any dtype=None, any non_blocking=False) -> any", |c| if c.is_none(1) { Ok(Value::str("torch.storage.UntypedStorage")) } else { let class = c.value(1); as_class(c, &class) }, "The name of the class, or the bytes as another storage class.").python("_StorageBase.type"),
     method("get_device(UntypedStorage self) -> int", |_| Ok(Value::None), "The device number; none on the CPU.").python("_StorageBase.get_device"),
-    method("hpu(UntypedStorage self, any device=None, any non_blocking=False) -> UntypedStorage", |_| bail!(AssertionError, "HPU device module is not loaded"), "The storage on an HPU; there is none.").python("_StorageBase.hpu"),
-    method("cuda(UntypedStorage self, any device=None, any non_blocking=False) -> UntypedStorage", |_| bail!(RuntimeError, "invalid argument to exchangeDevice"), "The storage on a CUDA device; there is none.").python("_StorageBase.cuda"),
-    method("mps(UntypedStorage self) -> UntypedStorage", |_| bail!(RuntimeError, "torch.UntypedStorage(): Storage device not recognized: mps"), "The storage on an Apple GPU; there is none.").python("_StorageBase.mps"),
-    method("to(UntypedStorage self, *, any device, any non_blocking=False) -> UntypedStorage", |c| { let device = c.value(1); to_device(&c.storage(0)?, &device)?; Ok(c.itself()) }, "The storage on another device.").python("_StorageBase.to"),
     method("__getitem__(UntypedStorage self, any index) -> any", |c| item(&c.storage(0)?, &c.value(1)), "One byte, or a slice that shares memory."),
     method("__setitem__(UntypedStorage self, any index, any value) -> None", |c| set_item(&c.storage(0)?, &c.value(1), &c.value(2)).map(|()| Value::None), "Writes bytes."),
     method("__copy__(UntypedStorage self) -> UntypedStorage", |c| c.storage(0)?.duplicate().map(Value::Storage), "A copy of the bytes."),
@@ -65,12 +59,12 @@ pub const ROWS: &[Row] = &[
     method("float8_e5m2(UntypedStorage self) -> TypedStorage", |c| cast_bytes(c, DType::Float8_e5m2), "The bytes converted to float8_e5m2.").python("_StorageBase.float8_e5m2"),
     method("float8_e4m3fnuz(UntypedStorage self) -> TypedStorage", |c| cast_bytes(c, DType::Float8_e4m3fnuz), "The bytes converted to float8_e4m3fnuz.").python("_StorageBase.float8_e4m3fnuz"),
     method("float8_e5m2fnuz(UntypedStorage self) -> TypedStorage", |c| cast_bytes(c, DType::Float8_e5m2fnuz), "The bytes converted to float8_e5m2fnuz.").python("_StorageBase.float8_e5m2fnuz"),
-    attribute("device(UntypedStorage self) -> Device", |c| Ok(Value::Device(c.storage(0)?.device())), "Where the bytes live."),
-    attribute("is_cuda(UntypedStorage self) -> bool", |_| Ok(Value::Bool(false)), "On a CUDA device? Never here."),
-    attribute("is_hpu(UntypedStorage self) -> bool", |_| Ok(Value::Bool(false)), "On an HPU? Never here."),
+    attribute("device(UntypedStorage self) -> Device", |c| Ok(Value::Device(c.storage(0)?.device())), "Where the bytes live.").python("StorageBase.device"),
+    attribute("is_cuda(UntypedStorage self) -> bool", |_| Ok(Value::Bool(false)), "On a CUDA device? Never here.").python("UntypedStorage.is_cuda"),
+    attribute("is_hpu(UntypedStorage self) -> bool", |_| Ok(Value::Bool(false)), "On an HPU? Never here.").python("UntypedStorage.is_hpu"),
     attribute("is_sparse(UntypedStorage self) -> bool", |_| Ok(Value::Bool(false)), "Sparse? Never."),
     attribute("is_sparse_csr(UntypedStorage self) -> bool", |_| Ok(Value::Bool(false)), "Sparse? Never."),
-    attribute("filename(UntypedStorage self) -> str", |c| Ok(c.storage(0)?.filename().map_or(Value::None, Value::str)), "The file that writes reach, if any."),
+    attribute("filename(UntypedStorage self) -> str", |c| Ok(c.storage(0)?.filename().map_or(Value::None, Value::str)), "The file that writes reach, if any.").python("UntypedStorage.filename"),
     attribute("_cdata(UntypedStorage self) -> int", |c| Ok(Value::Int(c.storage(0)?.identity() as i64)), "The identity of the storage as a number."),
     attribute("__class__(UntypedStorage self) -> Type", |_| Ok(Value::Type("torch.storage.UntypedStorage")), "The class."),
 ];
@@ -78,11 +72,6 @@ pub const ROWS: &[Row] = &[
 /// The deprecation warning every typed storage gives, once.
 pub fn warn_typed(state: &State) {
     state.warn_once("UserWarning", "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only storage class. This should only matter to you if you are using storages directly.  To access UntypedStorage directly, use tensor.untyped_storage() instead of tensor.storage()");
-}
-
-/// The error of everything that needs a CUDA device.
-pub fn no_driver() -> Result<Value> {
-    Device::parse("cuda").and_then(Device::available).map(Value::Device)
 }
 
 fn new(nbytes: usize, device: Option<Device>) -> Result<Value> {
@@ -188,35 +177,7 @@ fn byteswap(call: &mut Call) -> Result<Value> {
 
 /// `<class 'float'>`, for messages.
 pub fn class_repr(value: &Value) -> String {
-    format!("<class '{}'>", super::python::class_name(value))
-}
-
-fn cpu(call: &mut Call) -> Result<Value> {
-    if call.storage(0)?.device().is_meta() {
-        bail!(NotImplementedError, "Cannot copy out of meta tensor; no data!");
-    }
-    Ok(call.itself())
-}
-
-/// Checks that a storage is already on the device.
-///
-/// # Errors
-/// What PyTorch raises for devices that are not there.
-pub fn to_device(storage: &Storage, device: &Value) -> Result<()> {
-    let wanted = match device {
-        Value::Str(name) => Device::parse(name)?,
-        Value::Device(device) => *device,
-        Value::Int(index) => return Device::parse(&format!("cuda:{index}"))?.available().map(drop),
-        other => bail!(TypeError, "device(): argument 'type' (position 1) must be str, not {}", other.type_name()),
-    };
-    match wanted.name() {
-        name if name == storage.device().name() => Ok(()),
-        "cpu" => bail!(NotImplementedError, "Cannot copy out of meta tensor; no data!"),
-        "cuda" => bail!(RuntimeError, "invalid argument to exchangeDevice"),
-        "mps" => bail!(AttributeError, "module 'torch.mps' has no attribute 'device'"),
-        "xpu" => bail!(NotImplementedError, "PyTorch was compiled without XPU support"),
-        other => bail!(AssertionError, "{} device module is not loaded", other.to_uppercase()),
-    }
+    format!("<class '{}'>", super::classes::class_name(value))
 }
 
 /// `storage.type(class)`: so many elements of the class, with these bytes. Only classes of one-byte elements fit.
@@ -230,18 +191,29 @@ pub fn as_class(call: &Call, class: &Value) -> Result<Value> {
         }
     };
     let name = match class {
+        // The module of these classes is not the one whose name they begin with.
+        Value::Str(name) if name.starts_with("torch.cuda.") => return no_driver(),
+        Value::Type(name) if name.starts_with("torch.cuda.") => return no_driver(),
+        Value::Type("torch.Tensor") => bail!(RuntimeError, "Cannot cast dense tensor to sparse tensor"),
         Value::Str(name) => match (known(name), name.rsplit_once('.')) {
             (Some(known), _) => known,
             (None, Some((module, name))) => bail!(AttributeError, "module '{module}' has no attribute '{name}'"),
             (None, None) => bail!(ModuleNotFoundError, "No module named '{name}'"),
         },
         Value::Type(name) => name,
+        Value::Storage(_) | Value::TypedStorage(_) | Value::Tensor(_) => {
+            bail!(TypeError, "'{}' object is not callable", class.type_name())
+        }
         other => bail!(AttributeError, "'{}' object has no attribute 'is_sparse'", other.type_name()),
     };
     if name == "torch.storage.UntypedStorage" {
         return Ok(Value::Storage(storage));
     }
-    let Some(Value::DType(dtype)) = class_attribute(call.state, name, "dtype") else {
+    let dtype = match name {
+        "torch.storage.TypedStorage" => Some(Value::DType(call.state.default_dtype.get())),
+        _ => class_attribute(call.state, name, "dtype"),
+    };
+    let Some(Value::DType(dtype)) = dtype else {
         bail!(AttributeError, "type object '{name}' has no attribute 'is_sparse'")
     };
     let Value::TypedStorage(converted) = legacy_new(call.state, dtype, &[Value::Int(storage.nbytes() as i64)])? else {

@@ -355,7 +355,7 @@ fn show_layout(tensor: &Tensor, storage: Storage, layout: Layout, keep_bits: boo
 }
 
 fn check_device(tensor: &Tensor, storage: &Storage) -> Result<()> {
-    let (ours, theirs) = (tensor.borrow().device(), storage.device());
+    let (ours, theirs) = (tensor.borrow().device(), storage.tensor_device());
     if ours != theirs {
         bail!(
             RuntimeError,

@@ -1,14 +1,15 @@
 //! `torch.TypedStorage` and the legacy classes `torch.FloatStorage` and so on: deprecated, and complete.
 //! Follows <https://pytorch.org/docs/2.7/storage.html#legacy-typed-storage>.
 
-use super::storages::{as_class, checked_size, class_method, class_repr, no_driver, resize, to_device, warn_typed};
-use super::{Call, Receiver, Row, attribute, buffers, function, method, tensors};
+use super::storages::{as_class, checked_size, class_method, class_repr, resize, warn_typed};
+use super::{Call, Receiver, Row, attribute, buffers, function, legacy_tensor_class, method, tensors};
 use crate::bail;
 use crate::ops::copy;
+use crate::script::signature::Kind;
 use crate::script::state::State;
 use crate::script::subscript::indices;
 use crate::tensor::{DType, Device, Error, ErrorKind, Result, Storage, Tensor, TypedStorage};
-use crate::value::{Slice, Value};
+use crate::value::{Slice, TensorLayout, Value};
 use std::rc::Rc;
 
 macro_rules! casts {
@@ -51,6 +52,23 @@ macro_rules! legacy {
                 "The bytes of a file (deprecated).",
             ).python("TypedStorage.from_file"),
         )*];
+
+        /// The legacy classes of CUDA devices; they can only be refused.
+        pub const ON_CUDA: &[Row] = &[$(
+            function(
+                concat!("cuda.", $prefix, "Storage(any[] args, *, any wrap_storage=None, any dtype=None, any device=None) -> TypedStorage"),
+                |c| construct_on_cuda(c, concat!("torch.cuda.", $prefix, "Storage")),
+                concat!("A storage of ", $prefix, " elements on a CUDA device; there is none."),
+            ).python("TypedStorage.__new__"),
+        )*];
+
+        /// The full name of the legacy class of CUDA devices with this short name.
+        pub fn cuda_class(name: &str) -> Option<&'static str> {
+            match name {
+                $(concat!($prefix, "Storage") if !DType::$dtype.is_quantized() => Some(concat!("torch.cuda.", $prefix, "Storage")),)*
+                _ => None,
+            }
+        }
 
         /// The full name of the legacy class with this short name.
         pub fn legacy_class(name: &str) -> Option<&'static str> {
@@ -100,12 +118,6 @@ pub const ROWS: &[Row] = &[
     method("untyped(TypedStorage self) -> UntypedStorage", |c| Ok(Value::Storage(typed(c)?.storage)), "The bytes without the dtype.").python("TypedStorage.untyped"),
     method("clone(TypedStorage self) -> TypedStorage", copied, "A copy of the storage.").python("TypedStorage.clone"),
     method("__copy__(TypedStorage self) -> TypedStorage", copied, "A copy of the storage.").python("TypedStorage.__copy__"),
-    method("cpu(TypedStorage self) -> TypedStorage", |c| { to_device(&typed(c)?.storage, &Value::Device(Device::CPU))?; Ok(c.itself()) }, "The storage on the CPU.").python("TypedStorage.cpu"),
-    method("to(TypedStorage self, *, any device, any non_blocking=False) -> TypedStorage", to, "The storage on another device.").python("TypedStorage.to"),
-    method("cuda(TypedStorage self, any device=None, any non_blocking=False) -> TypedStorage", |c| { not_quantized(c, "CUDA")?; bail!(RuntimeError, "invalid argument to exchangeDevice") }, "The storage on a CUDA device; there is none.").python("TypedStorage.cuda"),
-    method("hpu(TypedStorage self, any device=None, any non_blocking=False) -> TypedStorage", |c| { not_quantized(c, "HPU")?; bail!(AssertionError, "HPU device module is not loaded") }, "The storage on an HPU; there is none.").python("TypedStorage.hpu"),
-    method("is_pinned(TypedStorage self, any device=\"cuda\") -> bool", |_| Ok(Value::Bool(false)), "Is the storage in pinned memory? Never here.").python("TypedStorage.is_pinned"),
-    method("pin_memory(TypedStorage self, any device=\"cuda\") -> TypedStorage", |_| no_driver(), "The storage in pinned memory; that needs a CUDA device.").python("TypedStorage.pin_memory"),
     method("is_shared(TypedStorage self) -> bool", |c| Ok(Value::Bool(typed(c)?.storage.is_shared())), "Can other processes see the bytes, or does a file hold them?").python("TypedStorage.is_shared"),
     method("is_shared_(TypedStorage self) -> bool", |c| Ok(Value::Bool(typed(c)?.storage.is_shared())), "Can other processes see the bytes, or does a file hold them?").python("TypedStorage.is_shared"),
     method("share_memory_(TypedStorage self) -> TypedStorage", |c| { typed(c)?.storage.share()?; Ok(c.itself()) }, "Moves the bytes to shared memory.").python("TypedStorage.share_memory_"),
@@ -122,10 +134,10 @@ pub const ROWS: &[Row] = &[
     method("_typed_storage(Tensor self) -> TypedStorage", |c| { let v = c.tensor(0)?.borrow(); Ok(Value::TypedStorage(TypedStorage::new(v.storage.clone(), v.dtype))) }, "The storage as elements of the tensor's dtype.").python("Tensor._typed_storage"),
     attribute("dtype(TypedStorage self) -> ScalarType", |c| Ok(Value::DType(typed(c)?.dtype)), "The element type."),
     attribute("_dtype(TypedStorage self) -> ScalarType", |c| Ok(Value::DType(typed(c)?.dtype)), "The element type."),
-    attribute("device(TypedStorage self) -> Device", |c| Ok(Value::Device(typed(c)?.storage.device())), "Where the bytes live."),
-    attribute("filename(TypedStorage self) -> str", |c| Ok(typed(c)?.storage.filename().map_or(Value::None, Value::str)), "The file that writes reach, if any."),
-    attribute("is_cuda(TypedStorage self) -> bool", |_| Ok(Value::Bool(false)), "On a CUDA device? Never here."),
-    attribute("is_hpu(TypedStorage self) -> bool", |_| Ok(Value::Bool(false)), "On an HPU? Never here."),
+    attribute("device(TypedStorage self) -> Device", |c| Ok(Value::Device(typed(c)?.storage.device())), "Where the bytes live.").python("TypedStorage.device"),
+    attribute("filename(TypedStorage self) -> str", |c| Ok(typed(c)?.storage.filename().map_or(Value::None, Value::str)), "The file that writes reach, if any.").python("TypedStorage.filename"),
+    attribute("is_cuda(TypedStorage self) -> bool", |_| Ok(Value::Bool(false)), "On a CUDA device? Never here.").python("TypedStorage.is_cuda"),
+    attribute("is_hpu(TypedStorage self) -> bool", |_| Ok(Value::Bool(false)), "On an HPU? Never here.").python("TypedStorage.is_hpu"),
     attribute("is_sparse(TypedStorage self) -> bool", |_| Ok(Value::Bool(false)), "Sparse? Never."),
     attribute("_untyped_storage(TypedStorage self) -> UntypedStorage", |c| Ok(Value::Storage(typed(c)?.storage)), "The bytes without the dtype."),
     attribute("_cdata(TypedStorage self) -> int", |c| Ok(Value::Int(typed(c)?.storage.identity() as i64)), "The identity of the bytes as a number."),
@@ -137,26 +149,50 @@ pub fn class_attribute(state: &State, class: &'static str, name: &str) -> Option
     match name {
         "__name__" | "__qualname__" => Some(Value::str(class.rsplit('.').next().unwrap_or(class))),
         "__module__" => Some(Value::str(class.rsplit_once('.').map_or("builtins", |(module, _)| module))),
-        "dtype" | "_dtype" => legacy_dtype(class).map(Value::DType),
-        "is_sparse" | "is_cuda" | "is_hpu" if legacy_dtype(class).is_some() => Some(Value::Bool(false)),
+        "dtype" | "_dtype" => dtype_of_class(class).map(Value::DType),
+        "is_sparse" | "is_sparse_csr" if class.ends_with("Storage") => Some(Value::Bool(false)),
+        "is_cuda" if class.ends_with("Tensor") => Some(Value::Bool(class.starts_with("torch.cuda."))),
+        "layout" if class.ends_with("Tensor") => Some(Value::Layout(TensorLayout::Strided)),
         // A class method taken as a value.
         _ => {
             let short = class.rsplit('.').next().unwrap_or(class);
-            let family = state.registry.family(name)?;
-            family.find(Receiver::Module(short)).map(|_| Value::Function(family.name.into()))
+            let kind = match class {
+                "torch.storage.UntypedStorage" => Some(Kind::UntypedStorage),
+                "torch.storage.TypedStorage" => Some(Kind::TypedStorage),
+                _ => legacy_dtype(class).map(|_| Kind::TypedStorage),
+            };
+            // A class method, or a method without its receiver, taken as a value.
+            let method = kind.and_then(|kind| state.registry.find(name, Receiver::Class(kind)));
+            let property = || kind.and_then(|kind| state.registry.attribute(name, kind));
+            match state.registry.find(name, Receiver::Module(short)).or(method) {
+                Some(overloads) => Some(Value::Function(overloads.name.into())),
+                None => property().map(|function| Value::Function(function.signature.name.into())),
+            }
         }
     }
 }
 
-/// Is the value of a legacy storage class? They differ by dtype; storages without data belong to none.
+/// The dtype that the name of a legacy class of storages or tensors tells.
+fn dtype_of_class(class: &str) -> Option<DType> {
+    let short = class.rsplit('.').next()?;
+    let on_cpu = format!("torch.{short}");
+    legacy_dtype(&on_cpu).or_else(|| legacy_tensor_class(short).map(|(_, dtype)| dtype))
+}
+
+/// Is the value of a legacy class? They differ by dtype; storages without data belong to none.
 pub fn is_instance(value: &Value, class: &str) -> bool {
     match value {
+        Value::Tensor(tensor) => {
+            let view = tensor.borrow();
+            let wanted = class.strip_prefix("torch.").and_then(super::legacy_tensor_class);
+            wanted.is_some_and(|(_, dtype)| dtype == view.dtype) && !view.device().is_meta()
+        }
         Value::TypedStorage(typed) => legacy_dtype(class) == Some(typed.dtype) && !typed.storage.device().is_meta(),
         _ => false,
     }
 }
 
-fn typed(call: &Call) -> Result<TypedStorage> {
+pub fn typed(call: &Call) -> Result<TypedStorage> {
     match call.value(0) {
         Value::TypedStorage(typed) => {
             warn_typed(call.state);
@@ -180,10 +216,25 @@ const ONE_WRAPPED: &str = "No positional arguments should be given when using 'w
 /// `torch.FloatStorage(…)`.
 fn construct_legacy(call: &mut Call, dtype: DType) -> Result<Value> {
     warn_typed(call.state);
-    let class = class_of_dtype(dtype).unwrap_or("torch.TypedStorage");
+    let args = call.value(0).sequence().unwrap_or_default();
+    match legacy_arguments(call, class_of_dtype(dtype).unwrap_or("torch.TypedStorage"), "cpu", &args)? {
+        Some(storage) => Ok(Value::TypedStorage(TypedStorage::new(storage, dtype))),
+        None => legacy_new(call.state, dtype, &args),
+    }
+}
+
+/// `torch.cuda.FloatStorage(…)`: the arguments are looked at before the device.
+fn construct_on_cuda(call: &mut Call, class: &str) -> Result<Value> {
+    warn_typed(call.state);
+    let args = call.value(0).sequence().unwrap_or_default();
+    legacy_arguments(call, class, "cuda", &args)?;
+    super::storage_devices::no_driver()
+}
+
+/// Checks what a legacy class is called with; the storage to wrap, if there is one.
+fn legacy_arguments(call: &Call, class: &str, device: &str, args: &[Value]) -> Result<Option<Storage>> {
     let forms = ["no arguments", "(int size)", "(Sequence data)", "(*, UntypedStorage wrap_storage)"];
     let wrong = |why: &str| wrong(&format!("<class '{class}'>.__new__"), &forms, why);
-    let args = call.value(0).sequence().unwrap_or_default();
     if !call.is_none(3) {
         bail!(RuntimeError, "{}", wrong("Keyword argument 'device' cannot be specified"));
     }
@@ -196,13 +247,14 @@ fn construct_legacy(call: &mut Call, dtype: DType) -> Result<Value> {
             Some(other) if !is_size(other) && !is_sequence(other) => {
                 bail!(TypeError, "{}", wrong(&format!("Argument type not recognized: {}", class_repr(other))))
             }
-            _ => legacy_new(call.state, dtype, &args),
+            _ => Ok(None),
         },
         _ if !args.is_empty() => bail!(RuntimeError, "{}", wrong(ONE_WRAPPED)),
-        Value::Storage(storage) if storage.device().is_meta() => {
-            bail!(RuntimeError, "{}", wrong("Device of 'wrap_storage' must be cpu, but got meta"))
+        Value::Storage(storage) if storage.device().name() != device => {
+            let why = format!("Device of 'wrap_storage' must be {device}, but got {}", storage.device().name());
+            bail!(RuntimeError, "{}", wrong(&why))
         }
-        Value::Storage(storage) => Ok(Value::TypedStorage(TypedStorage::new(storage, dtype))),
+        Value::Storage(storage) => Ok(Some(storage)),
         other => bail!(
             TypeError,
             "{}",
@@ -349,10 +401,7 @@ fn legacy_from_file(call: &mut Call, dtype: DType) -> Result<Value> {
 /// The elements converted to another dtype, in a storage of their own.
 pub fn cast(typed: &TypedStorage, dtype: DType) -> Result<Value> {
     if typed.dtype.is_quantized() {
-        bail!(
-            NotImplementedError,
-            "Could not run 'aten::set_.source_Storage' with arguments from the 'QuantizedCPU' backend."
-        );
+        return Err(Error::no_backend("set_.source_Storage", "QuantizedCPU"));
     }
     if typed.storage.device().is_meta() {
         let nbytes = typed.len().saturating_mul(dtype.itemsize());
@@ -369,27 +418,6 @@ pub fn cast(typed: &TypedStorage, dtype: DType) -> Result<Value> {
 fn copied(call: &mut Call) -> Result<Value> {
     let typed = typed(call)?;
     Ok(Value::TypedStorage(TypedStorage::new(typed.storage.duplicate()?, typed.dtype)))
-}
-
-fn not_quantized(call: &Call, device: &str) -> Result<TypedStorage> {
-    let typed = typed(call)?;
-    if typed.dtype.is_quantized() {
-        bail!(RuntimeError, "Cannot create {device} storage with quantized dtype");
-    }
-    Ok(typed)
-}
-
-fn to(call: &mut Call) -> Result<Value> {
-    let device = match call.value(1) {
-        Value::Str(name) => Value::Device(Device::parse(&name)?),
-        other => other,
-    };
-    let name = match device {
-        Value::Device(device) => device.name().to_uppercase(),
-        _ => "CUDA".to_string(),
-    };
-    to_device(&not_quantized(call, &name)?.storage, &device)?;
-    Ok(call.itself())
 }
 
 fn pickle_storage_type(call: &mut Call) -> Result<Value> {
@@ -427,7 +455,10 @@ fn resize_(call: &mut Call) -> Result<Value> {
     let size = match call.value(1) {
         Value::Int(size) => Value::from(i128::from(size) * typed.dtype.itemsize() as i128),
         Value::Bool(size) => Value::Int(i64::from(size) * typed.dtype.itemsize() as i64),
-        other => other,
+        // The product of these and a number is no number either.
+        other @ (Value::Float(_) | Value::Str(_) | Value::List(_) | Value::Tuple(_) | Value::Tensor(_)) => other,
+        Value::BigInt(_) => bail!(RuntimeError, "Overflow when unpacking long"),
+        other => bail!(TypeError, "unsupported operand type(s) for *: '{}' and 'int'", other.type_name()),
     };
     resize(&typed.storage, &size)?;
     Ok(Value::None)

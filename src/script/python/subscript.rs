@@ -84,8 +84,15 @@ impl Translator<'_> {
     }
 
     pub(super) fn index_item(&mut self, item: &Expr) -> Written {
-        let Expr::Slice(slice) = item else {
-            return self.argument(item);
+        let slice = match item {
+            Expr::Slice(slice) => slice,
+            Expr::StringLiteral(_) => {
+                self.out.push("key_(");
+                self.expression(item)?;
+                self.out.push(")");
+                return Ok(());
+            }
+            _ => return self.argument(item),
         };
         self.out.mark(start(item));
         self.out.push("slice(");

@@ -1,0 +1,82 @@
+//! Classes as values: which is a subclass of which, `isinstance` and `issubclass`.
+
+use super::typed_storages::legacy_dtype;
+use super::{Call, Row, function, legacy_tensor_class};
+use crate::bail;
+use crate::tensor::Result;
+use crate::value::Value;
+
+pub const ROWS: &[Row] = &[
+    function("py.isinstance(any object, any classes) -> bool", isinstance, "Is the value of a class?"),
+    function("py.issubclass(any cls, any classes) -> bool", issubclass, "Is a class another one, or derived from it?"),
+];
+
+/// The full name of a value's class. The classes of classes are told apart too.
+pub fn class_name(value: &Value) -> &'static str {
+    match value {
+        Value::Type("torch.storage.UntypedStorage") => "torch._C._StorageMeta",
+        Value::Type("torch.Tensor") => "torch._C._TensorMeta",
+        Value::Type(name) if legacy_dtype(name).is_some() => "torch.storage._LegacyStorageMeta",
+        Value::Type(name) if is_legacy_tensor(name) => "torch.tensortype",
+        other => other.class_name(),
+    }
+}
+
+fn is_legacy_tensor(class: &str) -> bool {
+    class.strip_prefix("torch.").is_some_and(|short| legacy_tensor_class(short).is_some())
+}
+
+/// The class that one is derived from; everything is an object.
+fn parent(class: &str) -> Option<&'static str> {
+    Some(match class {
+        "object" => return None,
+        "bool" => "int",
+        "torch.Size" => "tuple",
+        "torch._subclasses.fake_tensor.FakeTensor" => "torch.Tensor",
+        "torch.storage._LegacyStorage" => "torch.storage.TypedStorage",
+        "torch._C._StorageMeta" | "torch._C._TensorMeta" | "torch.storage._LegacyStorageMeta" | "torch.tensortype" => {
+            "type"
+        }
+        storage if legacy_dtype(storage).is_some() => "torch.storage._LegacyStorage",
+        storage if storage.starts_with("torch.cuda.") && storage.ends_with("Storage") => "torch.storage._LegacyStorage",
+        _ => "object",
+    })
+}
+
+fn derives(class: &str, from: &str) -> bool {
+    class == from || parent(class).is_some_and(|parent| derives(parent, from))
+}
+
+fn any_of(classes: &Value, refusal: &str, test: &dyn Fn(&str) -> bool) -> Result<bool> {
+    match classes {
+        Value::Tuple(items) => {
+            for item in items.iter() {
+                if any_of(item, refusal, test)? {
+                    return Ok(true);
+                }
+            }
+            Ok(false)
+        }
+        Value::Type(name) => Ok(test(name)),
+        // A class that is only known as a function.
+        Value::Function(name) => Ok(test(name)),
+        _ => bail!(TypeError, "{refusal} must be a type, a tuple of types, or a union"),
+    }
+}
+
+fn isinstance(call: &mut Call) -> Result<Value> {
+    let value = call.value(0);
+    let class = class_name(&value);
+    let found = any_of(&call.value(1), "isinstance() arg 2", &|name| {
+        derives(class, name)
+            || super::is_instance(&value, name)
+            || name == "tuple" && matches!(value, Value::NamedTuple(_))
+            || class.rsplit('.').next() == Some(name)
+    });
+    found.map(Value::Bool)
+}
+
+fn issubclass(call: &mut Call) -> Result<Value> {
+    let Value::Type(class) = call.value(0) else { bail!(TypeError, "issubclass() arg 1 must be a class") };
+    any_of(&call.value(1), "issubclass() arg 2", &|name| derives(class, name)).map(Value::Bool)
+}

@@ -1,0 +1,96 @@
+//! Fake tensors: shapes and dtypes worked out without memory, on devices that need not exist. A fake tensor is a tensor
+//! without data that names another device. PyTorch's `torch._subclasses.fake_tensor`, as its page on storages mentions it.
+
+use super::{Call, Row, function};
+use crate::bail;
+use crate::script::state::State;
+use crate::tensor::{Result, Storage, Tensor, View};
+use crate::value::{Object, Value};
+use std::any::Any;
+use std::cell::Cell;
+use std::rc::Rc;
+
+pub const ROWS: &[Row] = &[function(
+    "FakeTensorMode(*, any allow_fallback_kernels=True, bool allow_non_fake_inputs=False, any shape_env=None) -> any",
+    |c| Ok(Value::Object(Rc::new(FakeTensorMode { real_too: c.bool(1)?, before: Cell::new(None) }))),
+    "A context in which new tensors are fake: they have shapes and no memory.",
+)];
+
+/// The context manager. It keeps what it replaces.
+pub struct FakeTensorMode {
+    real_too: bool,
+    before: Cell<Option<bool>>,
+}
+
+impl FakeTensorMode {
+    pub fn enter(&self, state: &State) {
+        self.before.set(state.fake_mode.replace(Some(self.real_too)));
+    }
+
+    pub fn exit(&self, state: &State) {
+        state.fake_mode.set(self.before.get());
+    }
+}
+
+impl Object for FakeTensorMode {
+    fn type_name(&self) -> &str {
+        "FakeTensorMode"
+    }
+    fn repr(&self) -> String {
+        format!("<torch._subclasses.fake_tensor.FakeTensorMode object at {:#x}>", std::ptr::from_ref(self).addr())
+    }
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+fn is_fake(tensor: &Tensor) -> bool {
+    tensor.borrow().device().is_fake()
+}
+
+/// What a function gives, in view of fake tensors: none are mixed with real ones, and within the context new tensors are
+/// fake however they were made.
+///
+/// # Errors
+/// AssertionError for a real tensor among fake ones.
+pub fn checked(call: &Call, row: &Row, result: Value) -> Result<Value> {
+    let mode = call.state.fake_mode.get();
+    let tensors = || call.args.iter().filter_map(super::as_tensor);
+    if mode.is_none() && !tensors().any(is_fake) {
+        return Ok(result);
+    }
+    let gives_tensor = row.signature.rsplit("-> ").next().is_some_and(|kind| kind.starts_with("Tensor"));
+    if gives_tensor && mode != Some(true) && tensors().any(|tensor| !is_fake(tensor)) {
+        let (name, overload) = call.signature.key.split_once('.').unwrap_or((call.signature.key, "default"));
+        let shown: Result<Vec<String>> = call.args.iter().map(|value| shown(call.state, value)).collect();
+        bail!(
+            AssertionError,
+            "Please convert all Tensors to FakeTensors first or instantiate FakeTensorMode with \
+             'allow_non_fake_inputs'. Found in aten.{name}.{overload}({})",
+            shown?.join(", ")
+        );
+    }
+    match (&result, mode) {
+        (Value::Tensor(tensor), Some(_)) if !is_fake(tensor) && !tensors().any(|given| given.is(tensor)) => {
+            Ok(Value::Tensor(Tensor::new(without_data(&tensor.borrow())?)))
+        }
+        _ => Ok(result),
+    }
+}
+
+/// An argument as PyTorch's message shows it.
+fn shown(state: &State, value: &Value) -> Result<String> {
+    match value {
+        Value::Tensor(tensor) if !is_fake(tensor) => {
+            let sizes = state.repr(&Value::ints(tensor.borrow().sizes()))?;
+            Ok(format!("tensor([...], size={sizes})"))
+        }
+        other => state.repr(other),
+    }
+}
+
+/// The same layout over no bytes, on a fake device of the same name.
+fn without_data(view: &View) -> Result<View> {
+    let storage = Storage::zeroed(view.storage.nbytes(), view.device().faked())?;
+    Ok(View { storage, ..view.clone() })
+}
