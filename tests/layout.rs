@@ -1,8 +1,10 @@
-//! Properties of the layout algebra, over random windows on random tensors.
+//! Properties of the layout algebra, over random windows on random tensors, and of every view operation against a model
+//! that knows indices only.
 
 use proptest::prelude::*;
+use tensorsh::ops::{split, view};
 use tensorsh::tensor::iterate::walk;
-use tensorsh::tensor::{Layout, Result};
+use tensorsh::tensor::{DType, Device, Layout, Result, View};
 
 /// One step from a window to another.
 #[derive(Clone, Debug)]
@@ -77,6 +79,233 @@ fn strides_of(offsets: &[i64], sizes: &[i64]) -> Option<Vec<i64>> {
     }
     let layout = Layout { sizes: sizes.into(), strides: strides.as_slice().into(), offset: offsets[0] };
     layout.offsets().eq(offsets.iter().copied()).then_some(strides)
+}
+
+/// Every view operation of the Tensor Views page, with raw numbers that [`Op::apply`] makes fit.
+#[derive(Clone, Debug)]
+struct Op {
+    kind: u8,
+    a: i64,
+    b: i64,
+    c: i64,
+}
+
+/// A view and, for each index of it in row-major order, the index of the tensor it was taken from.
+type Modelled = (View, Vec<Vec<i64>>);
+
+/// All indices of a tensor of these sizes, in row-major order.
+fn every_index(sizes: &[i64]) -> Vec<Vec<i64>> {
+    sizes.iter().fold(vec![Vec::new()], |shorter, &size| {
+        let longer = |index: Vec<i64>| (0..size).map(move |i| index.iter().copied().chain([i]).collect());
+        shorter.into_iter().flat_map(longer).collect()
+    })
+}
+
+impl Op {
+    /// Runs the operation and the model beside it; `None` where it does not apply to this tensor.
+    fn apply(&self, view: &View) -> Option<Modelled> {
+        let (n, sizes) = (view.ndim() as i64, view.sizes().to_vec());
+        let dim = |x: i64| x.rem_euclid(n.max(1));
+        // Negative dimensions must mean the same as the positive ones.
+        let signed = |d: i64| if self.c % 2 == 0 { d } else { d - n };
+        let (d, e) = (dim(self.a), dim(self.b));
+        let size = sizes.get(d as usize).copied().unwrap_or(1);
+        let from = |out: View, source: &dyn Fn(&[i64]) -> Vec<i64>| {
+            let model = every_index(out.sizes()).iter().map(|index| source(index)).collect();
+            Some((out, model))
+        };
+        let inserted = |index: &[i64], at: i64, value: i64| {
+            let mut index = index.to_vec();
+            index.insert(at as usize, value);
+            index
+        };
+        match self.kind {
+            0 if n > 0 => from(view::transpose(view, signed(d), e).ok()?, &|index| {
+                let mut index = index.to_vec();
+                index.swap(d as usize, e as usize);
+                index
+            }),
+            1 => {
+                let order: Vec<i64> = (0..n).map(|i| (i + self.a).rem_euclid(n.max(1))).collect();
+                from(view::permute(view, &order).ok()?, &|index| {
+                    let mut source = vec![0; order.len()];
+                    order.iter().zip(index).for_each(|(&old, &i)| source[old as usize] = i);
+                    source
+                })
+            }
+            2 => from(view::numpy_t(view), &|index| index.iter().rev().copied().collect()),
+            3 if n > 0 => from(view::movedim(view, &[signed(d)], &[e]).ok()?, &|index| {
+                let mut index = index.to_vec();
+                let moved = index.remove(e as usize);
+                index.insert(d as usize, moved);
+                index
+            }),
+            4 => {
+                let at = self.a.rem_euclid(n + 1);
+                from(view::unsqueeze(view, at).ok()?, &|index| {
+                    let mut index = index.to_vec();
+                    index.remove(at as usize);
+                    index
+                })
+            }
+            5 => from(view::squeeze(view, None).ok()?, &|index| {
+                let mut kept = index.iter();
+                sizes.iter().map(|&size| if size == 1 { 0 } else { kept.next().copied().unwrap_or(0) }).collect()
+            }),
+            6 if size == 1 && n > 0 => {
+                from(view::squeeze(view, Some(&[signed(d)])).ok()?, &|index| inserted(index, d, 0))
+            }
+            7 => {
+                let wide: Vec<i64> =
+                    [2].into_iter().chain(sizes.iter().map(|&s| if s == 1 { 3 } else { -1 })).collect();
+                from(view::expand(view, &wide).ok()?, &|index| {
+                    index[1..].iter().zip(&sizes).map(|(&i, &size)| if size == 1 { 0 } else { i }).collect()
+                })
+            }
+            8 if n > 0 && size > 0 => {
+                let at = self.b.rem_euclid(size);
+                let given = if self.c % 2 == 0 { at } else { at - size };
+                from(view::select(view, signed(d), given).ok()?, &|index| inserted(index, d, at))
+            }
+            9 if n > 0 => {
+                let start = self.b.rem_euclid(size + 1);
+                let length = self.c.rem_euclid(size - start + 1);
+                from(view::narrow(view, d, start, length).ok()?, &|index| {
+                    let mut index = index.to_vec();
+                    index[d as usize] += start;
+                    index
+                })
+            }
+            10 if n > 0 => {
+                let (start, step) = (self.b, 1 + self.c.rem_euclid(3));
+                let first = (if start < 0 { start + size } else { start }).clamp(0, size);
+                let out = view::slice(view, signed(d), Some(start), None, step).ok()?;
+                assert_eq!(out.sizes()[d as usize], (size - first + step - 1) / step);
+                from(out, &|index| {
+                    let mut index = index.to_vec();
+                    index[d as usize] = first + index[d as usize] * step;
+                    index
+                })
+            }
+            11 if n > 1 && d != e => {
+                let offset = self.c % 3;
+                let out = view::diagonal(view, offset, d, e).ok()?;
+                let (down, right) = ((-offset).max(0), offset.max(0));
+                let expected = (sizes[d as usize] - down).min(sizes[e as usize] - right).max(0);
+                assert_eq!(out.sizes().last(), Some(&expected));
+                from(out, &|index| {
+                    let (step, rest) = (index[index.len() - 1], &index[..index.len() - 1]);
+                    let (low, high) = if d < e {
+                        ((d, step + down), (e, step + right))
+                    } else {
+                        ((e, step + right), (d, step + down))
+                    };
+                    inserted(&inserted(rest, low.0, low.1), high.0, high.1)
+                })
+            }
+            12 if n > 0 && size > 0 => {
+                let (width, step) = (1 + self.b.rem_euclid(size), 1 + self.c.rem_euclid(2));
+                let out = view::unfold(view, d, width, step).ok()?;
+                assert_eq!(out.sizes()[d as usize], (size - width) / step + 1);
+                from(out, &|index| {
+                    let (within, rest) = (index[index.len() - 1], &index[..index.len() - 1]);
+                    let mut index = rest.to_vec();
+                    index[d as usize] = index[d as usize] * step + within;
+                    index
+                })
+            }
+            13 if n > 0 => {
+                let pieces = split::chunk(view, 1 + self.b.rem_euclid(4), signed(d)).ok()?;
+                piece_of(&pieces, self.c, d, &sizes)
+            }
+            14 if n > 0 => {
+                let pieces = split::tensor_split_sections(view, 1 + self.b.rem_euclid(4), signed(d)).ok()?;
+                piece_of(&pieces, self.c, d, &sizes)
+            }
+            15 if n > 0 && size > 0 => {
+                let pieces = split::unbind(view, signed(d)).ok()?;
+                assert_eq!(pieces.len() as i64, size);
+                let at = self.b.rem_euclid(size);
+                from(pieces[at as usize].clone(), &|index| inserted(index, d, at))
+            }
+            16 if n > 0 && size > 0 => {
+                let first = (1..=size).find(|f| size % f == 0 && *f > self.b.rem_euclid(size)).unwrap_or(size);
+                let rest = size / first;
+                from(view::unflatten(view, signed(d), &[first, -1]).ok()?, &|index| {
+                    let mut index = index.to_vec();
+                    let inner = index.remove(d as usize + 1);
+                    index[d as usize] = index[d as usize] * rest + inner;
+                    index
+                })
+            }
+            17 if n > 1 => from(view::matrix_t(view).ok()?, &|index| {
+                let mut index = index.to_vec();
+                let last = index.len() - 1;
+                index.swap(last - 1, last);
+                index
+            }),
+            _ => None,
+        }
+    }
+}
+
+/// One of the pieces, which together must cover the dimension.
+fn piece_of(pieces: &[View], which: i64, d: i64, sizes: &[i64]) -> Option<Modelled> {
+    let lengths: Vec<i64> = pieces.iter().map(|piece| piece.sizes()[d as usize]).collect();
+    assert_eq!(lengths.iter().sum::<i64>(), sizes[d as usize]);
+    let chosen = which.rem_euclid(pieces.len().max(1) as i64) as usize;
+    let start: i64 = lengths[..chosen].iter().sum();
+    let out = pieces.get(chosen)?.clone();
+    let model = every_index(out.sizes()).into_iter().map(|mut index| {
+        index[d as usize] += start;
+        index
+    });
+    let model = model.collect();
+    Some((out, model))
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    (0u8..18, -7i64..8, -7i64..8, -7i64..8).prop_map(|(kind, a, b, c)| Op { kind, a, b, c })
+}
+
+/// The address of one index.
+fn address(layout: &Layout, index: &[i64]) -> i64 {
+    layout.offset + index.iter().zip(&layout.strides).map(|(i, stride)| i * stride).sum::<i64>()
+}
+
+proptest! {
+    /// After any run of view operations, the element reached through the view is the one that the indices lead to.
+    #[test]
+    fn views_reach_the_elements_a_model_reaches(
+        sizes in prop::collection::vec(0i64..5, 0..4),
+        ops in prop::collection::vec(op(), 1..5),
+    ) {
+        let mut view = View::zeros(&sizes, DType::Byte, Device::CPU).unwrap();
+        for op in ops {
+            if let Some((next, model)) = op.apply(&view) {
+                if next.ndim() > 6 || next.numel() > 400 {
+                    break;
+                }
+                prop_assert!(next.storage == view.storage);
+                let reached: Vec<i64> = next.layout.offsets().collect();
+                let expected: Vec<i64> = model.iter().map(|index| address(&view.layout, index)).collect();
+                prop_assert_eq!(reached, expected, "{:?}", op);
+                view = next;
+            }
+        }
+    }
+
+    /// `reshape` copies exactly when `view` refuses, and `flatten` agrees with both.
+    #[test]
+    fn reshape_copies_where_view_refuses(layout in window(), choices in prop::collection::vec(0usize..12, 0..4)) {
+        let whole = View::zeros(&[layout.storage_elements().unwrap().max(1)], DType::Byte, Device::CPU).unwrap();
+        let view = whole.with_layout(layout);
+        let shape = shapes(view.numel(), &choices);
+        let reshaped = view::reshape(&view, &shape).unwrap();
+        prop_assert_eq!(reshaped.storage == view.storage, view.layout.view(&shape).is_ok());
+        let flat = view::flatten(&view, 0, -1).unwrap();
+        prop_assert_eq!(flat.storage == view.storage, view.ndim() == 0 || view.layout.view(&[view.numel()]).is_ok());
+    }
 }
 
 proptest! {

@@ -205,14 +205,14 @@ pub fn repeat_interleave_counts(
 
 /// `torch.repeat_interleave(repeats)`: each position as often as its count says.
 pub fn repeated_positions(repeats: &View, output_size: Option<i64>) -> Result<View> {
-    if repeats.ndim() != 1 {
-        bail!(RuntimeError, "repeat_interleave only accept 1D vector as repeat");
-    }
     if repeats.device().is_meta() {
         return super::check::no_meta_kernel("repeat_interleave.Tensor");
     }
     if !matches!(repeats.dtype, DType::Long | DType::Int) {
         return super::check::not_implemented("repeat_interleave_cpu", repeats.dtype);
+    }
+    if repeats.ndim() != 1 {
+        bail!(RuntimeError, "repeat_interleave only accept 1D vector as repeat");
     }
     let counts = repeats.scalars()?;
     let mut total = 0i64;

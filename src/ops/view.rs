@@ -326,7 +326,7 @@ pub fn narrow(view: &View, dim: i64, start: i64, length: i64) -> Result<View> {
 
 /// What `narrow_copy` copies: [`narrow`], refused in its own words.
 pub fn narrow_copied(view: &View, dim: i64, start: i64, length: i64) -> Result<View> {
-    if view.device().is_meta() || view.ndim() == 0 || dim < 0 {
+    if view.device().is_meta() || view.ndim() == 0 {
         return narrow(view, dim, start, length);
     }
     if dim >= view.ndim() as i64 {
@@ -337,7 +337,8 @@ pub fn narrow_copied(view: &View, dim: i64, start: i64, length: i64) -> Result<V
         );
     }
     let (_, size) = size_at(&view.layout, dim)?;
-    if length < 0 && (-size..=size).contains(&start) {
+    if length < 0 {
+        narrow(view, dim, start, 0)?;
         let start = if start < 0 { start + size } else { start };
         bail!(RuntimeError, "start ({start}) + length ({length}) exceeds dimension size ({size}).");
     }

@@ -151,7 +151,7 @@ fn attempt(
         } else {
             match accept(param, value) {
                 Accept::Yes if matches!(param.kind, Kind::Name | Kind::Names) => {
-                    named = Some(value);
+                    named = named.or(Some(value));
                     bound.push(value.clone());
                 }
                 Accept::Yes => bound.push(convert(signature.name, param, value)?),

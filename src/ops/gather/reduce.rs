@@ -81,11 +81,6 @@ pub fn scatter_reduce_(
     if index.numel() == 0 || [view, index, source].iter().any(|v| v.device().is_meta()) {
         return Ok(());
     }
-    if !include_self {
-        start_anew("scatter_reduce_exclude_input_init", view, &[DType::Bool])?;
-        let neutral = Scattered::Value(meeting.neutral(view.dtype));
-        scatter(view, d, index, neutral, Reduce::Replace, "scatter_gather_scalar_cpu")?;
-    }
     let kernel = match meeting {
         Meeting::Sum | Meeting::Prod => "scatter_gather_tensor_cpu",
         Meeting::Mean => "scatter_gather_tensor_cpu_reduce_mean",
@@ -94,11 +89,20 @@ pub fn scatter_reduce_(
     };
     let refused = match meeting {
         Meeting::Mean => view.dtype == DType::Bool,
-        Meeting::Amax | Meeting::Amin => view.dtype.is_complex(),
+        Meeting::Amax | Meeting::Amin => matches!(view.dtype, DType::ComplexFloat | DType::ComplexDouble),
         Meeting::Sum | Meeting::Prod => false,
     };
     if refused {
         return not_implemented(kernel, view.dtype);
+    }
+    if !include_self {
+        start_anew(
+            "scatter_reduce_exclude_input_init",
+            view,
+            &[DType::Bool, DType::ComplexFloat, DType::ComplexDouble],
+        )?;
+        let neutral = Scattered::Value(meeting.neutral(view.dtype));
+        scatter(view, d, index, neutral, Reduce::Replace, "scatter_gather_scalar_cpu")?;
     }
     scatter(view, d, index, Scattered::Source(source), meeting.reduce(), kernel)?;
     if meeting == Meeting::Mean {
@@ -132,7 +136,7 @@ pub fn index_reduce_(
         let index = crate::ops::copy::cast(index, DType::Long)?;
         index_fill_(view, dim, &index, meeting.neutral(view.dtype))?;
     }
-    if view.ndim() > 1 && (index.numel() == 0 || view.numel() == 0) {
+    if view.ndim() > 1 && index.numel() == 0 {
         return Ok(());
     }
     join_slices(view, d, index, source, meeting)?;

@@ -512,6 +512,9 @@ fn infer(data: &Value, default: DType) -> Result<Option<DType>> {
             let Some(items) = items_of(other) else {
                 bail!(RuntimeError, "Could not infer dtype of {}", other.type_name())
             };
+            if items.is_empty() {
+                return Ok(Some(default));
+            }
             let mut widest = None;
             for item in items.iter() {
                 let next = infer(item, default)?;

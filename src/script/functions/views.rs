@@ -482,6 +482,9 @@ fn dim_order(call: &mut Call) -> Result<Value> {
     }
     let order: Vec<i64> = if layout.is_contiguous() {
         (0..layout.ndim() as i64).collect()
+    } else if [MemoryFormat::ChannelsLast, MemoryFormat::ChannelsLast3d].iter().any(|format| format.describes(&layout))
+    {
+        std::iter::once(0).chain(2..layout.ndim() as i64).chain(std::iter::once(1)).collect()
     } else {
         let fastest_first = Layout::iteration_order(&layout.sizes, &[&layout.strides]);
         fastest_first.into_iter().rev().map(|d| d as i64).collect()
