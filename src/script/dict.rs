@@ -169,6 +169,11 @@ const METHODS: &[(&str, &[usize], Method)] = &[
         let key = key(args)?;
         dict.remove(&key).map(|_| Dynamic::UNIT).ok_or_else(|| missing(state, &key))
     }),
+    ("|", &[1], |state, dict, args| {
+        let merged = Dict::new(dict.entries())?;
+        merged.update(state, &argument(args, 0))?;
+        Ok(Dynamic::from(merged))
+    }),
     ("__ior__", &[1], |state, dict, args| {
         dict.update(state, &argument(args, 0))?;
         Ok(Dynamic::from(dict.clone()))

@@ -8,7 +8,7 @@ use super::state::State;
 use super::subscript::{self, slice_bounds};
 use super::value::{self, to_dynamic, to_value};
 use crate::bail;
-use crate::tensor::{Error, Result};
+use crate::tensor::{Error, ErrorKind, Result};
 use crate::value::{Slice, Value};
 use rhai::{Array, Dynamic, Module};
 use std::any::TypeId;
@@ -65,6 +65,11 @@ impl List {
     /// Puts these items in place of all others.
     pub fn replace(&self, items: Vec<Dynamic>) {
         *self.0.0.borrow_mut() = items;
+    }
+
+    fn take_first(&self) -> Option<Dynamic> {
+        let mut items = self.0.0.borrow_mut();
+        if items.is_empty() { None } else { Some(items.remove(0)) }
     }
 
     fn is(&self, other: &List) -> bool {
@@ -295,6 +300,23 @@ pub fn register(module: &mut Module, state: &Rc<State>) {
         [array] => Ok(own(array.clone())),
         _ => Ok(Dynamic::UNIT),
     });
+    // What `iter` gave is used up from the front.
+    for class in [class, TypeId::of::<Array>()] {
+        for more in [0, 1] {
+            add(module, "next", &[vec![class], any(more)].concat(), |args| {
+                let Some((items, default)) = args.split_first_mut() else { return Ok(Dynamic::UNIT) };
+                let taken = items
+                    .write_lock::<Array>()
+                    .map(|mut array| if array.is_empty() { None } else { Some(array.remove(0)) });
+                let first = match taken {
+                    Some(first) => first,
+                    None => receiver(items)?.take_first(),
+                };
+                let default = default.first().map(|default| default.flatten_clone());
+                first.or(default).ok_or_else(|| Error::new(ErrorKind::StopIteration, ""))
+            });
+        }
+    }
     // The arguments of a call, some of them starred.
     let this = state.clone();
     add(module, "__concat__", &[TypeId::of::<Array>()], move |args| match args {

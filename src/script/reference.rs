@@ -66,7 +66,8 @@ fn class(kind: Kind) -> String {
         Kind::Tensor | Kind::Operand => "torch.Tensor".into(),
         Kind::Sequence => "Python's list and tuple".into(),
         Kind::Buffer => "Python's array, bytearray, bytes and memoryview".into(),
-        Kind::Str | Kind::Int | Kind::Float | Kind::Number => format!("Python's {}", kind.type_name()),
+        Kind::Number => "Python's complex".into(),
+        Kind::Str | Kind::Int | Kind::Float => format!("Python's {}", kind.type_name()),
         other => other.type_name().into(),
     }
 }

@@ -117,7 +117,14 @@ pub const ROWS: &[Row] = &[
         "Items with their numbers.",
     ),
     function("py.sorted(any iterable, bool reverse=False) -> any", sorted, "The items in order."),
-    function("py.getattr(any object, str name) -> any", get_attribute, "An attribute by its name."),
+    function(
+        "py.getattr(any object, str name, any[] default) -> any",
+        |c| match (get_attribute(c), c.value(2).sequence().unwrap_or_default().first()) {
+            (Err(_), Some(default)) => Ok(default.clone()),
+            (found, _) => found,
+        },
+        "An attribute by its name.",
+    ),
     function("py.setattr(any object, str name, any value) -> None", set_attribute, "Sets an attribute by its name."),
     function("py.delattr(any object, str name) -> None", delete_attribute, "Deletes an attribute by its name."),
     function(
@@ -264,6 +271,9 @@ pub const ROWS: &[Row] = &[
             let wanted = c.value(1);
             match items(c, 0)?.iter().position(|v| equal(v, &wanted)) {
                 Some(i) => Ok(Value::Int(i as i64)),
+                None if matches!(c.value(0), Value::List(_)) => {
+                    bail!(ValueError, "{} is not in list", c.state.repr(&wanted)?)
+                }
                 None => bail!(ValueError, "tuple.index(x): x not in tuple"),
             }
         },

@@ -72,38 +72,62 @@ impl<'a> Translator<'a> {
     }
 
     pub(super) fn while_loop(&mut self, statement: &'a StmtWhile) -> Written {
-        no_else(&statement.orelse, "else clauses of loops")?;
-        self.out.push("while ");
-        self.test(&statement.test)?;
-        self.out.push(" ");
-        self.enter_loop(start(statement))?;
-        self.body(&statement.body)?;
-        self.exit_loop();
-        Ok(())
+        self.with_else(&statement.orelse, "broken", |t, flag| {
+            t.out.push("while ");
+            t.test(&statement.test)?;
+            t.out.push(" ");
+            t.enter_loop(start(statement), flag)?;
+            t.body(&statement.body)?;
+            t.exit_loop();
+            Ok(())
+        })
     }
 
     pub(super) fn for_loop(&mut self, statement: &'a StmtFor) -> Written {
         if statement.is_async {
             return Err(SyntaxFault::unsupported("async loops", statement));
         }
-        no_else(&statement.orelse, "else clauses of loops")?;
-        self.out.push("for item_ in ");
-        self.function_of("iter", &[&statement.iter])?;
-        self.out.push(" ");
-        self.enter_loop(start(statement))?;
+        self.with_else(&statement.orelse, "broken", |t, flag| {
+            t.out.push("for item_ in ");
+            t.function_of("iter", &[&statement.iter])?;
+            t.out.push(" ");
+            t.enter_loop(start(statement), flag)?;
+            t.out.open();
+            t.temporaries.clear();
+            t.assign_to(&statement.target, &Value::Text("item_".into()))?;
+            t.statements(&statement.body)?;
+            t.out.close();
+            t.exit_loop();
+            Ok(())
+        })
+    }
+
+    /// A statement with an `else` clause, which runs unless a flag was set: `{ let broken_ = false; … if !broken_ { … } }`.
+    fn with_else(
+        &mut self,
+        clause: &'a [Stmt],
+        flag: &str,
+        write: impl FnOnce(&mut Self, Option<String>) -> Written,
+    ) -> Written {
+        if clause.is_empty() {
+            return write(self, None);
+        }
+        let flag = format!("{flag}{}_", self.blocks + 1);
         self.out.open();
-        self.temporaries.clear();
-        self.assign_to(&statement.target, &Value::Text("item_".into()))?;
-        self.statements(&statement.body)?;
+        self.out.line_of(&format!("let {flag} = false;"));
+        self.out.line();
+        write(self, Some(flag.clone()))?;
+        self.out.line_of(&format!("if !{flag} "));
+        self.body(clause)?;
         self.out.close();
-        self.exit_loop();
         Ok(())
     }
 
-    fn enter_loop(&mut self, offset: usize) -> Written {
+    /// `flag` is set where the loop is left by `break`.
+    fn enter_loop(&mut self, offset: usize, flag: Option<String>) -> Written {
         self.enter_block(offset)?;
         let frame = self.scope.frame();
-        frame.loops.push(frame.cleanups.len());
+        frame.loops.push((frame.cleanups.len(), flag));
         Ok(())
     }
 
@@ -114,7 +138,7 @@ impl<'a> Translator<'a> {
 
     /// `break` or `continue`.
     pub(super) fn leave_loop(&mut self, word: &str, offset: usize) -> Written {
-        let Some(&cleanups) = self.scope.frame().loops.last() else {
+        let Some((cleanups, flag)) = self.scope.frame().loops.last().cloned() else {
             let message = match word {
                 "break" => "'break' outside loop",
                 _ => "'continue' not properly in loop",
@@ -122,6 +146,9 @@ impl<'a> Translator<'a> {
             return Err(SyntaxFault::syntax(message, offset));
         };
         self.clean_up_to(cleanups)?;
+        if let (Some(flag), "break") = (flag, word) {
+            self.out.line_of(&format!("{flag} = true;"));
+        }
         self.out.line();
         self.out.mark(offset);
         self.out.push(word);
@@ -213,10 +240,9 @@ impl<'a> Translator<'a> {
         if statement.is_star {
             return Err(SyntaxFault::unsupported("except* clauses", statement));
         }
-        no_else(&statement.orelse, "else clauses of try statements")?;
         self.enter_block(start(statement))?;
         if statement.finalbody.is_empty() {
-            self.try_except(statement)?;
+            self.try_except_else(statement)?;
         } else {
             let cleanup = Cleanup::Finally(&statement.finalbody);
             self.guarded(cleanup, start(statement), |t| {
@@ -224,7 +250,7 @@ impl<'a> Translator<'a> {
                     t.statements(&statement.body)
                 } else {
                     t.out.line();
-                    t.try_except(statement)
+                    t.try_except_else(statement)
                 }
             })?;
         }
@@ -232,11 +258,19 @@ impl<'a> Translator<'a> {
         Ok(())
     }
 
-    fn try_except(&mut self, statement: &'a StmtTry) -> Written {
+    /// The `else` clause runs unless an error was caught, and its own errors are not.
+    fn try_except_else(&mut self, statement: &'a StmtTry) -> Written {
+        self.with_else(&statement.orelse, "failed", |t, flag| t.try_except(statement, flag))
+    }
+
+    fn try_except(&mut self, statement: &'a StmtTry, flag: Option<String>) -> Written {
         self.out.push("try ");
         self.body(&statement.body)?;
         self.out.push(" catch (error_) ");
         self.out.open();
+        if let Some(flag) = flag {
+            self.out.line_of(&format!("{flag} = true;"));
+        }
         self.scope.frame().handlers += 1;
         let mut is_caught = false;
         for (i, ExceptHandler::ExceptHandler(handler)) in statement.handlers.iter().enumerate() {
@@ -295,12 +329,5 @@ impl<'a> Translator<'a> {
             self.out.push(&format!("{or}__matches__(error_, \"{name}\")"));
         }
         Ok(())
-    }
-}
-
-fn no_else(body: &[Stmt], what: &str) -> Written {
-    match body.first() {
-        Some(first) => Err(SyntaxFault::unsupported(what, first)),
-        None => Ok(()),
     }
 }

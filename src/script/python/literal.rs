@@ -165,7 +165,8 @@ impl Translator<'_> {
             };
             // A conversion gives a string, which needs no formatting unless there is something to format.
             let formats = convert.is_empty() || field.format_spec.is_some();
-            self.out.push(if formats { "format(" } else { "" });
+            // Bare, it would be the method of a text that is called so.
+            self.out.push(if formats { "py.format(" } else { "" });
             self.out.push(convert);
             self.expression(&field.expression)?;
             self.out.push(if convert.is_empty() { "" } else { ")" });

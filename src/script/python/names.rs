@@ -70,8 +70,10 @@ const RESERVED: &[&str] = &[
 ];
 
 /// The temporaries of the written text, so that no variable of the user's is taken for one.
-const TEMPORARIES: &[&str] =
-    &["base", "context", "error", "index", "item", "left", "list", "result", "returned", "right", "unpacked", "value"];
+const TEMPORARIES: &[&str] = &[
+    "base", "broken", "context", "error", "failed", "index", "item", "left", "list", "result", "returned", "right",
+    "unpacked", "value",
+];
 
 /// Methods that Rhai answers itself, or refuses, whatever the type: they go through `__call__`.
 const CAPTURED_METHODS: &[&str] = &[
@@ -185,7 +187,10 @@ const ENGINE_FUNCTIONS: &[&str] = &[
 
 /// Builtins whose name is also a tensor's method, with another meaning.
 pub fn is_method_too(name: &str) -> bool {
-    matches!(name, "abs" | "all" | "any" | "bool" | "float" | "int" | "max" | "min" | "round" | "sum" | "type")
+    matches!(
+        name,
+        "abs" | "all" | "any" | "bool" | "float" | "format" | "int" | "max" | "min" | "round" | "sum" | "type"
+    )
 }
 
 pub fn is_builtin(name: &str) -> bool {

@@ -64,8 +64,9 @@ pub struct Frame<'a> {
     body: Body,
     /// Compound statements around the current statement: it may run never, once or often.
     pub compounds: usize,
-    /// The cleanups that were open when each loop around the current statement began.
-    pub loops: Vec<usize>,
+    /// Of each loop around the current statement: the cleanups that were open when it began, and what tells its `else`
+    /// clause that it was broken off.
+    pub loops: Vec<(usize, Option<String>)>,
     pub cleanups: Vec<Cleanup<'a>>,
     /// `except` blocks around the current statement.
     pub handlers: usize,

@@ -354,8 +354,12 @@ impl Names {
             Stmt::For(e) => {
                 self.of_target(&e.target);
                 self.of_statements(&e.body);
+                self.of_statements(&e.orelse);
             }
-            Stmt::While(e) => self.of_statements(&e.body),
+            Stmt::While(e) => {
+                self.of_statements(&e.body);
+                self.of_statements(&e.orelse);
+            }
             Stmt::If(e) => {
                 self.of_statements(&e.body);
                 for clause in &e.elif_else_clauses {
@@ -377,6 +381,7 @@ impl Names {
                     }
                     self.of_statements(&handler.body);
                 }
+                self.of_statements(&e.orelse);
                 self.of_statements(&e.finalbody);
             }
             _ => {}

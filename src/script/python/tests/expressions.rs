@@ -34,12 +34,15 @@ fn literals() {
 fn f_strings() {
     check(&[
         ("f'a'", &["echo: fstring([\"a\"])"]),
-        ("f'{x}'", &["echo: fstring([format(x, \"\")])"]),
-        ("f'a{x:.2f}{{}}' 'b'", &["echo: fstring([\"a\", format(x, \".2f\"), \"{}b\"])"]),
-        ("f'{x!r}{x!s:>4}'", &["echo: fstring([repr(x), format(str(x), \">4\")])"]),
-        ("f'{x:{y}.{t}f}'", &["echo: fstring([format(x, fstring([format(y, \"\"), \".\", format(t, \"\"), \"f\"]))])"]),
+        ("f'{x}'", &["echo: fstring([py.format(x, \"\")])"]),
+        ("f'a{x:.2f}{{}}' 'b'", &["echo: fstring([\"a\", py.format(x, \".2f\"), \"{}b\"])"]),
+        ("f'{x!r}{x!s:>4}'", &["echo: fstring([repr(x), py.format(str(x), \">4\")])"]),
+        (
+            "f'{x:{y}.{t}f}'",
+            &["echo: fstring([py.format(x, fstring([py.format(y, \"\"), \".\", py.format(t, \"\"), \"f\"]))])"],
+        ),
         ("f'{x = }'", &["echo: fstring([\"x = \", repr(x)])"]),
-        ("f'{x=:.1f}'", &["echo: fstring([\"x=\", format(x, \".1f\")])"]),
+        ("f'{x=:.1f}'", &["echo: fstring([\"x=\", py.format(x, \".1f\")])"]),
     ]);
 }
 

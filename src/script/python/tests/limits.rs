@@ -51,7 +51,6 @@ fn constructs_without_a_translation() {
         ("def f():\n  yield 1", "generators (yield)"),
         ("def truth(a): pass", "functions named truth"),
         ("match x:\n  case 1: pass", "match statements"),
-        ("for a in x: pass\nelse: pass", "else clauses of loops"),
         ("from x import *", "imports of *"),
         ("from . import x", "relative imports"),
         ("type X = int", "type aliases"),

@@ -236,6 +236,11 @@ fn with_and_try_leave_what_they_entered() {
         ("def f():\n  try: return 1\n  finally: print(2)\n\nf()", "2, 1"),
         ("try: raise KeyError('k')\nexcept KeyError: print(1)\nfinally: print(2)", "1, 2"),
         ("while True:\n  try: break\n  finally: print(1)", "1"),
+        ("for i in [1, 2]:\n  if i == 5: break\nelse: print(9)", "9"),
+        ("for i in [1, 2]:\n  for j in [3]:\n    if i == 2: break\n  else: print(i)\nelse: print(8)", "1, 8"),
+        ("while True:\n  break\nelse: print(9)\n\n5", "5"),
+        ("try: 1\nexcept ValueError: print(2)\nelse: print(3)\nfinally: print(4)", "1, 3, 4"),
+        ("try: raise ValueError('a')\nexcept ValueError: print(2)\nelse: print(3)", "2"),
     ];
     for (python, shown) in rows {
         assert_eq!(run(python), shown, "for {python:?}");
