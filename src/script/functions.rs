@@ -17,6 +17,9 @@ mod autograd_rows;
 mod buffers;
 mod casts;
 mod create;
+mod distributions;
+mod fft;
+mod functional;
 mod modules;
 mod objects;
 mod pointwise;
@@ -35,6 +38,7 @@ mod typed_storages;
 mod view_copies;
 mod views;
 mod views_in_place;
+mod windows;
 
 pub use create::index_tensor;
 pub use objects::module_value;
@@ -91,6 +95,9 @@ const TABLES: &[&[Row]] = &[
     buffers::ROWS,
     casts::ROWS,
     create::ROWS,
+    distributions::ROWS,
+    fft::ROWS,
+    functional::ROWS,
     modules::ROWS,
     objects::ROWS,
     pointwise::ROWS,
@@ -123,6 +130,7 @@ const TABLES: &[&[Row]] = &[
     tensors::ROWS,
     text::ROWS,
     views::ROWS,
+    windows::ROWS,
     view_copies::ROWS,
     views_in_place::ROWS,
 ];
