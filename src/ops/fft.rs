@@ -93,6 +93,10 @@ fn lines(view: &View, d: usize, length: usize) -> Result<Vec<C>> {
 
 /// Transforms every `n` numbers in place, in single or double precision.
 fn compute(values: &mut [C], n: usize, forward: bool, single: bool) {
+    // Of no lines there is nothing to compute.
+    if values.is_empty() {
+        return;
+    }
     fn run<T: FftNum>(buffer: &mut [Complex<T>], n: usize, forward: bool) {
         let direction = if forward { FftDirection::Forward } else { FftDirection::Inverse };
         FftPlanner::new().plan_fft(n, direction).process(buffer);
@@ -212,6 +216,11 @@ fn points(view: &View, s: Option<&[i64]>, dim: Option<&[i64]>) -> Result<Vec<(us
         (None, Some(s)) => (ndim - s.len()..ndim).collect(),
         (None, None) => (0..ndim).collect(),
     };
+    if ndim == 0
+        && let Some(d) = dim.and_then(<[i64]>::first)
+    {
+        bail!(IndexError, "Dimension specified as {d} but tensor has no dimensions");
+    }
     if dims.iter().enumerate().any(|(i, d)| dims[..i].contains(d)) {
         bail!(RuntimeError, "FFT dims must be unique");
     }

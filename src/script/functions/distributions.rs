@@ -264,13 +264,15 @@ fn multinomial(call: &mut Call) -> Result<Value> {
     let categories = weights.sizes().last().copied().unwrap_or(0) as usize;
     let values: Vec<f64> = weights.scalars()?.into_iter().map(Scalar::to_f64).collect();
     let replacement = call.bool(2)?;
-    let generator = chosen(call);
-    let drawn = samples::multinomial(&mut generator.borrow_mut(), &values, categories, number, replacement, kind)
-        .map_err(Error::runtime)?;
     let mut sizes = weights.sizes().to_vec();
     if let Some(last) = sizes.last_mut() {
         *last = number as i64;
     }
+    // Asked of the allocator first, so that a large number is an error and not the end of the process.
+    View::zeros(&sizes, DType::Long, Device::CPU)?;
+    let generator = chosen(call);
+    let drawn = samples::multinomial(&mut generator.borrow_mut(), &values, categories, number, replacement, kind)
+        .map_err(Error::runtime)?;
     View::from_scalars(&sizes, DType::Long, drawn.into_iter().map(Scalar::Int)).map(Value::from)
 }
 
