@@ -36,6 +36,7 @@ const DEPENDENCIES: &[(&str, &[&str])] = &[
     ("ruff_python_ast", &["script"]),
     ("ruff_python_parser", &["script"]),
     ("ruff_text_size", &["script"]),
+    ("rustfft", &["ops"]),
     ("rustyline", &["shell"]),
     ("signal_hook", &["shell"]),
     ("similar", &["transcript"]),

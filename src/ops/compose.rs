@@ -7,13 +7,13 @@ use super::promote::Operand;
 use crate::tensor::{DType, Result, Scalar, View};
 
 /// A number among tensors.
-pub(super) fn number<'a>(value: f64) -> Operand<'a> {
+pub(crate) fn number<'a>(value: f64) -> Operand<'a> {
     Operand::Number(Scalar::Float(value))
 }
 
 /// Arithmetic under a default dtype.
 #[derive(Clone, Copy)]
-pub(super) struct Math(pub DType);
+pub(crate) struct Math(pub DType);
 
 impl Math {
     pub fn binary<'a>(self, op: BinaryOp, a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<View> {

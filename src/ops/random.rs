@@ -22,7 +22,7 @@ mod tests;
 mod top;
 
 pub use continuous::{cauchy, exponential, geometric, log_normal};
-pub use discrete::{FullRange, bernoulli_scalar, bernoulli_tensor, random_from_to, random_full, randperm};
+pub use discrete::{FullRange, bernoulli_scalar, bernoulli_tensor, poisson, random_from_to, random_full, randperm};
 pub use generator::Generator;
 pub use multinomial::multinomial;
 pub use real::Real;

@@ -23,15 +23,15 @@ fn is_nan(value: &Scalar) -> bool {
 }
 
 /// The place of a line's median; the lower one of two. NaN is the median of a line that has one, unless it is ignored.
-fn median_place(dtype: DType, line: &[Scalar], ignore_nan: bool) -> usize {
+fn median_place(dtype: DType, line: &[Scalar], ignore_nan: bool) -> Result<usize> {
     let nans = line.iter().filter(|v| is_nan(v)).count();
     if nans > 0 && (!ignore_nan || nans == line.len()) {
-        return line.iter().position(is_nan).unwrap_or(0);
+        return Ok(line.iter().position(is_nan).unwrap_or(0));
     }
     let middle = (line.len() - nans).saturating_sub(1) / 2;
     let mut items = ranked(dtype, line);
-    nth_element(&mut items, middle, &less);
-    items.get(middle).map_or(0, |item| item.1 as usize)
+    nth_element(&mut items, middle, &less)?;
+    Ok(items.get(middle).map_or(0, |item| item.1 as usize))
 }
 
 /// `median()` or `nanmedian()` of all elements.
@@ -46,7 +46,7 @@ pub fn median(view: &View, ignore_nan: bool) -> Result<View> {
     check_kernel("median_cpu", classes::NUMBERS, view.dtype)?;
     let values = view.scalars()?;
     let missing = Scalar::Float(f64::NAN);
-    let value = values.get(median_place(view.dtype, &values, ignore_nan)).copied().unwrap_or(missing);
+    let value = values.get(median_place(view.dtype, &values, ignore_nan)?).copied().unwrap_or(missing);
     View::scalar(value, view.dtype)
 }
 
@@ -58,7 +58,7 @@ fn picked(
     view: &View,
     dim: i64,
     keepdim: bool,
-    pick: &dyn Fn(&[Scalar]) -> usize,
+    pick: &dyn Fn(&[Scalar]) -> Result<usize>,
 ) -> Result<(View, View)> {
     let d = wrap_dim(dim, view.ndim())?;
     if view.sizes().get(d) == Some(&0) {
@@ -68,7 +68,7 @@ fn picked(
     if !view.device().is_meta() {
         check_kernel(stub, supported, view.dtype)?;
         each_line(view, d, [&values, &places], &mut |line, [values, places]| {
-            let place = pick(line);
+            let place = pick(line)?;
             values.extend(line.get(place));
             places.push(Scalar::Int(place as i64));
             Ok(())
@@ -102,7 +102,7 @@ pub fn kthvalue(view: &View, k: i64, dim: i64, keepdim: bool) -> Result<(View, V
     picked("kthvalue", "kthvalue_cpu", classes::NUMBERS, view, dim, keepdim, &|line| {
         let mut items = ranked(view.dtype, line);
         quick_select(&mut items, k);
-        items.get(k).map_or(0, |item| item.1 as usize)
+        Ok(items.get(k).map_or(0, |item| item.1 as usize))
     })
 }
 
@@ -155,7 +155,7 @@ fn quick_select(items: &mut [Ranked], k: usize) {
 pub fn mode(view: &View, dim: i64, keepdim: bool) -> Result<(View, View)> {
     picked("mode", "mode_cpu", classes::BOOL | classes::NUMBERS, view, dim, keepdim, &|line| {
         let mut items = ranked(view.dtype, line);
-        introsort::sort(&mut items, &less);
+        introsort::sort(&mut items, &less)?;
         // Every NaN is a value of its own.
         let nan = if view.dtype.is_floating_point() { u64::MAX } else { u64::MAX - 1 };
         let same = |a: &Ranked, b: &Ranked| a.0 == b.0 && a.0 != nan;
@@ -166,7 +166,7 @@ pub fn mode(view: &View, dim: i64, keepdim: bool) -> Result<(View, View)> {
                 best = run.last().map_or(0, |item| item.1 as usize);
             }
         }
-        best
+        Ok(best)
     })
 }
 

@@ -27,10 +27,10 @@ pub fn entr(x: f64) -> f64 {
     }
 }
 
-/// `sin(πx) / (πx)`.
-pub fn sinc(x: f64) -> f64 {
-    let angle = std::f64::consts::PI * x;
-    if x == 0.0 { 1.0 } else { angle.sin() / angle }
+/// `sin(πx) / (πx)`. The angle is rounded to the type, which shows where the sine is small.
+pub fn sinc<T: super::number::Real>(x: T) -> T {
+    let angle = T::from_f64(std::f64::consts::PI) * x;
+    if x == T::zero() { T::one() } else { angle.through(f64::sin) / angle }
 }
 
 /// The logarithm of the odds. With `eps`, `x` is brought into `[eps, 1 - eps]` first.

@@ -18,7 +18,10 @@ mod buffers;
 mod casts;
 mod classes;
 mod create;
+mod distributions;
 mod fake;
+mod fft;
+mod functional;
 mod legacy_tensors;
 mod modules;
 mod objects;
@@ -39,6 +42,7 @@ mod typed_storages;
 mod view_copies;
 mod views;
 mod views_in_place;
+mod windows;
 
 pub use create::index_tensor;
 pub use legacy_tensors::{cuda_tensor_class, legacy_tensor_class};
@@ -99,6 +103,9 @@ const TABLES: &[&[Row]] = &[
     casts::ROWS,
     classes::ROWS,
     create::ROWS,
+    distributions::ROWS,
+    fft::ROWS,
+    functional::ROWS,
     modules::ROWS,
     fake::ROWS,
     objects::ROWS,
@@ -135,6 +142,7 @@ const TABLES: &[&[Row]] = &[
     tensors::ROWS,
     text::ROWS,
     views::ROWS,
+    windows::ROWS,
     view_copies::ROWS,
     views_in_place::ROWS,
 ];

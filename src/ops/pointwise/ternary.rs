@@ -12,7 +12,7 @@ use crate::ops::number::{Number, Real, Stored};
 use crate::ops::promote::{Operand, result_type};
 use crate::tensor::iterate::walk;
 use crate::tensor::memory::{get, set};
-use crate::tensor::{Category, DType, Layout, Result, Scalar, View, dispatch};
+use crate::tensor::{Category, DType, Layout, Result, Scalar, View, can_cast, dispatch};
 use num_complex::Complex;
 
 /// An operation on three operands and, for sums, a factor.
@@ -212,6 +212,17 @@ pub fn clamp(a: &View, bounds: [Option<Scalar>; 2], output: Output, default: DTy
     let common = result_type(&numbers, default)?;
     if common.category() == Category::Complex {
         bail!(RuntimeError, "clamp is not supported for complex types");
+    }
+    if let Output::InPlace(out) = output
+        && !can_cast(common, out.dtype)
+    {
+        // Worded unlike other operations.
+        bail!(
+            RuntimeError,
+            "result type {} can't be cast to the desired output type {}",
+            common.scalar_type(),
+            out.dtype.cpp_name()
+        );
     }
     let sizes = check_sizes(&[a.into()], output)?;
     let Plan { target, compute } = plan(&[a.into()], output, Shape { sizes, common, result: common, safe_cast: true })?;

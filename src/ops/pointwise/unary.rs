@@ -240,7 +240,7 @@ numbers {
     I1e            "i1e_cpu"          Float  [FLOAT] { float(|a| a.through(special::i1e)) }
     Entr           "entr_cpu"         Float  [FLOAT] { float(|a| a.through(special::entr)) }
     Sinc           "sinc_cpu"         Float  [FLOAT COMPLEX] {
-        float(|a| a.through(special::sinc)) complex(|a| complex::through(a, complex::sinc))
+        float(special::sinc) complex(|a| complex::through(a, complex::sinc))
     }
     Erfcx          "erfcx_cpu"        Float  [WIDE_FLOAT] { float(|a| a.through(special::erfcx)) }
     Ndtri          "ndtri_cpu"        Float  [WIDE_FLOAT] { float(|a| a.through(special::ndtri)) }

@@ -83,3 +83,52 @@ pub fn bernoulli_tensor(generator: &mut Generator, p: &[f64], kind: RealKind) ->
     let kind = if kind == RealKind::F64 { kind } else { RealKind::F32 };
     p.iter().map(|&p| kind.unit(generator) < p).collect()
 }
+
+/// The number of events at each rate: `torch.poisson`. Small rates multiply uniform numbers until their product is
+/// small enough; larger ones follow W. Hörmann's transformed rejection (PTRS, 1993).
+///
+/// <https://pytorch.org/docs/2.7/generated/torch.poisson.html>
+pub fn poisson(generator: &mut Generator, rates: &[f64]) -> Vec<f64> {
+    rates
+        .iter()
+        .map(|&rate| if rate >= 10.0 { rejected(generator, rate) } else { multiplied(generator, rate) })
+        .collect()
+}
+
+fn multiplied(generator: &mut Generator, rate: f64) -> f64 {
+    if rate == 0.0 {
+        return 0.0;
+    }
+    let (limit, mut product, mut events) = ((-rate).exp(), 1.0, 0.0);
+    loop {
+        product *= generator.unit();
+        if product <= limit {
+            return events;
+        }
+        events += 1.0;
+    }
+}
+
+fn rejected(generator: &mut Generator, rate: f64) -> f64 {
+    let log_rate = rate.ln();
+    let b = 0.931 + 2.53 * rate.sqrt();
+    let a = -0.059 + 0.02483 * b;
+    let inverse_alpha = 1.1239 + 1.1328 / (b - 3.4);
+    let sure = 0.9277 - 3.6224 / (b - 2.0);
+    loop {
+        let u = generator.unit() - 0.5;
+        let v = generator.unit();
+        let distance = 0.5 - u.abs();
+        let events = ((2.0 * a / distance + b) * u + rate + 0.43).floor();
+        if distance >= 0.07 && v <= sure {
+            return events;
+        }
+        if events < 0.0 || distance < 0.013 && v > distance {
+            continue;
+        }
+        let hat = v.ln() + inverse_alpha.ln() - (a / (distance * distance) + b).ln();
+        if hat <= -rate + events * log_rate - libm::lgamma(events + 1.0) {
+            return events;
+        }
+    }
+}

@@ -151,14 +151,14 @@ fn plain(value: f64) -> String {
 }
 
 #[derive(Clone, Copy)]
-enum Sample {
+pub(super) enum Sample {
     Uniform,
     Normal,
     Between(f64, f64),
     Gauss(f64, f64),
 }
 
-fn generator(call: &Call, index: usize) -> Result<Rc<RefCell<Generator>>> {
+pub(super) fn generator(call: &Call, index: usize) -> Result<Rc<RefCell<Generator>>> {
     match call.value(index) {
         Value::Generator(generator) => Ok(generator),
         _ => Err(Error::type_error("a generator is needed")),
@@ -166,7 +166,7 @@ fn generator(call: &Call, index: usize) -> Result<Rc<RefCell<Generator>>> {
 }
 
 /// The generator given by keyword, or the session's own.
-fn chosen(call: &Call) -> Rc<RefCell<Generator>> {
+pub(super) fn chosen(call: &Call) -> Rc<RefCell<Generator>> {
     match call.position("generator").map(|i| call.value(i)) {
         Some(Value::Generator(generator)) => generator,
         _ => call.state.generator.clone(),
@@ -186,7 +186,7 @@ fn seed(value: &Value) -> Result<u64> {
     }
 }
 
-fn real_kind(dtype: DType) -> Option<RealKind> {
+pub(super) fn real_kind(dtype: DType) -> Option<RealKind> {
     Some(match dtype.to_real() {
         DType::Half => RealKind::F16,
         DType::BFloat16 => RealKind::BF16,
@@ -216,7 +216,7 @@ fn fill(call: &mut Call, sample: Sample) -> Result<Value> {
 }
 
 /// Fills a tensor in the order of its memory, as PyTorch does.
-fn draw(call: &Call, out: &View, sample: Sample) -> Result<()> {
+pub(super) fn draw(call: &Call, out: &View, sample: Sample) -> Result<()> {
     let uniform_sample = matches!(sample, Sample::Uniform | Sample::Between(..));
     let kernel = if uniform_sample { "check_uniform_bounds" } else { "normal_kernel_cpu" };
     let Some(kind) = real_kind(out.dtype) else {
@@ -249,11 +249,16 @@ fn draw(call: &Call, out: &View, sample: Sample) -> Result<()> {
     write(out, scalars)
 }
 
-/// Writes values in memory order.
-fn write(out: &View, values: Vec<Scalar>) -> Result<()> {
-    let order = crate::tensor::Layout::iteration_order(out.sizes(), &[out.strides()]);
+/// A tensor seen in the order in which `like` lies in memory.
+pub(super) fn memory_order(view: &View, like: &View) -> Result<View> {
+    let order = crate::tensor::Layout::iteration_order(like.sizes(), &[like.strides()]);
     let dims: Vec<i64> = order.iter().rev().map(|&d| d as i64).collect();
-    let in_memory_order = out.with_layout(out.layout.permute(&dims)?);
+    Ok(view.with_layout(view.layout.permute(&dims)?))
+}
+
+/// Writes values in memory order.
+pub(super) fn write(out: &View, values: Vec<Scalar>) -> Result<()> {
+    let in_memory_order = memory_order(out, out)?;
     let flat = View::from_scalars(in_memory_order.sizes(), out.dtype, values)?;
     copy::copy_into(&in_memory_order, &flat)
 }

@@ -1,0 +1,178 @@
+//! Elements moved between channels and pixels, and borders around them: `pixel_shuffle`, `channel_shuffle`, `pad`,
+//! `avg_pool1d`. Follows <https://pytorch.org/docs/2.7/nn.functional.html>.
+
+use super::compose::{Math, number};
+use super::copy::{contiguous, copy_into};
+use super::create::full;
+use super::reduce::sum;
+use super::view::{narrow, permute, reshape, unfold};
+use crate::bail;
+use crate::tensor::{DType, Result, Scalar, View};
+
+/// The leading dimensions, and the last three: channels, height and width.
+fn image<'v>(view: &'v View, name: &str) -> Result<(&'v [i64], [i64; 3])> {
+    match view.sizes() {
+        [batch @ .., c, h, w] => Ok((batch, [*c, *h, *w])),
+        sizes => bail!(
+            RuntimeError,
+            "{name} expects input to have at least 3 dimensions, but got input with {} dimension(s)",
+            sizes.len()
+        ),
+    }
+}
+
+fn check_factor(name: &str, factor_name: &str, factor: i64) -> Result<()> {
+    if factor <= 0 {
+        bail!(RuntimeError, "{name} expects a positive {factor_name}, but got {factor}");
+    }
+    Ok(())
+}
+
+/// Channels rearranged as `r` by `r` blocks of pixels.
+///
+/// # Errors
+/// RuntimeError for less than three dimensions and channels that do not divide.
+pub fn pixel_shuffle(view: &View, r: i64) -> Result<View> {
+    let (batch, [c, h, w]) = image(view, "pixel_shuffle")?;
+    check_factor("pixel_shuffle", "upscale_factor", r)?;
+    let square = r.saturating_mul(r);
+    if c % square != 0 {
+        bail!(
+            RuntimeError,
+            "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, but \
+             input.size(-3)={c} is not divisible by {square}"
+        );
+    }
+    let split = [batch, &[c / square, r, r, h, w]].concat();
+    moved(view, &split, &[0, 3, 1, 4, 2], &[batch, &[c / square, h * r, w * r]].concat())
+}
+
+/// The inverse of [`pixel_shuffle`].
+///
+/// # Errors
+/// RuntimeError for less than three dimensions and sizes that do not divide.
+pub fn pixel_unshuffle(view: &View, r: i64) -> Result<View> {
+    let (batch, [c, h, w]) = image(view, "pixel_unshuffle")?;
+    check_factor("pixel_unshuffle", "downscale_factor", r)?;
+    for (name, index, size) in [("height", 2, h), ("width", 1, w)] {
+        if size % r != 0 {
+            bail!(
+                RuntimeError,
+                "pixel_unshuffle expects {name} to be divisible by downscale_factor, but input.size(-{index})={size} is \
+                 not divisible by {r}"
+            );
+        }
+    }
+    let split = [batch, &[c, h / r, r, w / r, r]].concat();
+    moved(view, &split, &[0, 2, 4, 1, 3], &[batch, &[c * r * r, h / r, w / r]].concat())
+}
+
+/// Seen with the sizes `split`, its last dimensions reordered, and copied to the sizes `joined`.
+fn moved(view: &View, split: &[i64], order: &[i64], joined: &[i64]) -> Result<View> {
+    let kept = (split.len() - order.len()) as i64;
+    let dims: Vec<i64> = (0..kept).chain(order.iter().map(|d| d + kept)).collect();
+    reshape(&contiguous(&permute(&reshape(view, split)?, &dims)?)?, joined)
+}
+
+/// Channels of `groups` groups, interleaved.
+///
+/// # Errors
+/// RuntimeError for less than three dimensions and channels that do not divide.
+pub fn channel_shuffle(view: &View, groups: i64) -> Result<View> {
+    if view.ndim() < 3 {
+        bail!(
+            RuntimeError,
+            "channel_shuffle expects input with > 2 dims, but got input with sizes {}",
+            crate::tensor::layout::show(view.sizes())
+        );
+    }
+    let (batch, c) = (view.sizes()[0], view.sizes()[1]);
+    if groups <= 0 {
+        bail!(RuntimeError, "Number of groups to divide channels in must be positive. Value of groups:{groups}");
+    }
+    if c % groups != 0 {
+        bail!(RuntimeError, "Number of channels must be divisible by groups. Got {c} channels and {groups} groups.");
+    }
+    let rest = &view.sizes()[2..];
+    let split = [&[batch, groups, c / groups], rest].concat();
+    let order: Vec<i64> = [0, 2, 1].into_iter().chain(3..split.len() as i64).collect();
+    moved(view, &split, &order, view.sizes())
+}
+
+/// A border of a value around the last dimensions: `pad` lists, from the last one on, what comes before and after.
+/// Negative numbers cut off.
+///
+/// # Errors
+/// RuntimeError for a list that does not go with the dimensions.
+pub fn pad(view: &View, pad: &[i64], value: Scalar) -> Result<View> {
+    if pad.len() % 2 != 0 {
+        bail!(RuntimeError, "Padding length must be divisible by 2");
+    }
+    if pad.len() / 2 > view.ndim() {
+        bail!(
+            RuntimeError,
+            "Padding length should be less than or equal to two times the input dimension but got padding length {} and input of dimension {}",
+            pad.len(),
+            view.ndim()
+        );
+    }
+    let mut inner = view.clone();
+    let mut sizes = view.sizes().to_vec();
+    for (i, pair) in pad.chunks_exact(2).enumerate() {
+        let d = view.ndim() - 1 - i;
+        let (before, after) = (pair[0], pair[1]);
+        let size = sizes[d].saturating_add(before).saturating_add(after);
+        if size < 0 {
+            bail!(
+                RuntimeError,
+                "The input size {}, plus negative padding {before} and {after} resulted in a negative output size, which \
+                 is invalid. Check dimension {d} of your input.",
+                sizes[d]
+            );
+        }
+        let cut = (-before).max(0);
+        inner = narrow(&inner, d as i64, cut, (sizes[d] - cut - (-after).max(0)).max(0))?;
+        sizes[d] = size;
+    }
+    let out = full(&sizes, value, Some(view.dtype), view.dtype, view.device())?;
+    let mut window = out.clone();
+    for (i, pair) in pad.chunks_exact(2).enumerate() {
+        let d = view.ndim() - 1 - i;
+        window = narrow(&window, d as i64, pair[0].max(0), inner.sizes()[d])?;
+    }
+    copy_into(&window, &inner)?;
+    Ok(out)
+}
+
+/// The mean of every window of `kernel` elements along the last dimension.
+///
+/// # Errors
+/// RuntimeError for windows that do not fit.
+pub fn avg_pool1d(view: &View, kernel: i64, stride: i64, padding: i64, count_padding: bool) -> Result<View> {
+    if !matches!(view.ndim(), 2 | 3) {
+        bail!(
+            RuntimeError,
+            "Expected 2D or 3D (batch mode) tensor, but got input of size: {}",
+            crate::tensor::layout::show(view.sizes())
+        );
+    }
+    if kernel <= 0 || stride <= 0 {
+        bail!(RuntimeError, "kernel_size should be greater than zero, but got {kernel}");
+    }
+    if padding < 0 || padding > kernel / 2 {
+        bail!(
+            RuntimeError,
+            "pad should be at most half of effective kernel size, but got pad={padding}, kernel_size={kernel} and dilation=1"
+        );
+    }
+    let math = Math(DType::Float);
+    let zero = Scalar::Int(0);
+    let around = [padding, padding];
+    let windows = |view: &View| sum(&unfold(&pad(view, &around, zero)?, -1, kernel, stride)?, Some(&[-1]), false, None);
+    let totals = windows(view)?;
+    if count_padding {
+        return math.div(&totals, number(kernel as f64));
+    }
+    let counts = windows(&super::create::full_like(view, Scalar::Int(1), None, None)?)?;
+    math.div(&totals, &counts)
+}

@@ -1,0 +1,57 @@
+//! `torch.fft`. Follows <https://pytorch.org/docs/2.7/fft.html>.
+
+use super::pointwise::default;
+use super::{Call, Row, function};
+use crate::ops::fft::{self, Kind, Norm};
+use crate::tensor::Result;
+use crate::value::Value;
+
+/// Rows of transforms along one dimension, two, and several.
+macro_rules! transforms {
+    ($($one:literal $two:literal $several:literal $kind:ident $forward:literal $doc:literal;)*) => {
+        pub const ROWS: &[Row] = &[
+            $(function(concat!("fft.", $one, "(Tensor self, int? n=None, int dim=-1, str? norm=None, *, Tensor? out=None) -> Tensor"), |c| one(c, $one, Kind::$kind, $forward), $doc),
+            function(concat!("fft.", $two, "(Tensor self, int[1]? s=None, int[1] dim=[-2,-1], str? norm=None, *, Tensor? out=None) -> Tensor"), |c| several(c, $two, Kind::$kind, $forward), $doc),
+            function(concat!("fft.", $several, "(Tensor self, int[1]? s=None, int[1]? dim=None, str? norm=None, *, Tensor? out=None) -> Tensor"), |c| several(c, $several, Kind::$kind, $forward), $doc),)*
+            function("fft.fftfreq(int n, float d=1.0, *, Tensor? out=None, {factory}) -> Tensor", |c| frequencies(c, false), "The frequencies of a transform."),
+            function("fft.rfftfreq(int n, float d=1.0, *, Tensor? out=None, {factory}) -> Tensor", |c| frequencies(c, true), "The frequencies of half a spectrum."),
+            function("fft.fftshift(Tensor self, int[1]? dim=None) -> Tensor", |c| shift(c, false), "The frequency 0 in the middle."),
+            function("fft.ifftshift(Tensor self, int[1]? dim=None) -> Tensor", |c| shift(c, true), "The frequency 0 back at the start."),
+        ];
+    };
+}
+
+transforms! {
+    "fft" "fft2" "fftn" Complex true "The Fourier transform.";
+    "ifft" "ifft2" "ifftn" Complex false "The inverse Fourier transform.";
+    "rfft" "rfft2" "rfftn" RealToHalf true "Half the spectrum of a real signal.";
+    "irfft" "irfft2" "irfftn" HalfToReal false "A real signal from half its spectrum.";
+    "hfft" "hfft2" "hfftn" HalfToReal true "The real spectrum of a symmetric signal.";
+    "ihfft" "ihfft2" "ihfftn" RealToHalf false "Half a symmetric signal from its real spectrum.";
+}
+
+fn norm(call: &Call) -> Result<Norm> {
+    Norm::parse(if call.is_none(3) { None } else { Some(call.str(3)?) })
+}
+
+fn one(call: &mut Call, name: &str, kind: Kind, forward: bool) -> Result<Value> {
+    let transform = fft::Transform { name, kind, forward, norm: norm(call)?, default: default(call) };
+    fft::one(&call.view(0)?, call.opt_int(1)?, call.int(2)?, &transform).map(Value::from)
+}
+
+fn several(call: &mut Call, name: &str, kind: Kind, forward: bool) -> Result<Value> {
+    let list = |i: usize| if call.is_none(i) { Ok(None) } else { call.ints(i).map(Some) };
+    let (s, dim) = (list(1)?, list(2)?);
+    let transform = fft::Transform { name, kind, forward, norm: norm(call)?, default: default(call) };
+    fft::several(&call.view(0)?, s.as_deref(), dim.as_deref(), &transform).map(Value::from)
+}
+
+fn frequencies(call: &mut Call, half: bool) -> Result<Value> {
+    let dtype = call.dtype_keyword().unwrap_or(default(call));
+    fft::frequencies(call.int(0)?, call.scalar(1)?.to_f64(), half, dtype).map(Value::from)
+}
+
+fn shift(call: &mut Call, back: bool) -> Result<Value> {
+    let dims = if call.is_none(1) { None } else { Some(call.ints(1)?) };
+    fft::shift(&call.view(0)?, dims.as_deref(), back).map(Value::from)
+}

@@ -1,0 +1,308 @@
+//! The smaller functions of `torch.nn.functional`, and those `torch` shares with it. Follows
+//! <https://pytorch.org/docs/2.7/nn.functional.html>.
+
+use super::pointwise::{default, result};
+use super::statistics::softmax;
+use super::{Call, Row, both, function};
+use crate::bail;
+use crate::ops::pointwise::{self as ops, FLOATS, UnaryOp};
+use crate::ops::softmax::Softmax;
+use crate::ops::special::erf;
+use crate::ops::{copy, create, gather, mask, pixels, view as views};
+use crate::tensor::{DType, Result, Scalar, View};
+use crate::value::Value;
+
+pub const ROWS: &[Row] = &[
+    function(
+        "nn.functional.relu(Tensor self, bool inplace=False) -> Tensor",
+        |c| unary(c, UnaryOp::Relu),
+        "The element, or zero where it is negative.",
+    ),
+    function("nn.functional.sigmoid(Tensor self) -> Tensor", |c| unary(c, UnaryOp::Sigmoid), "The logistic function."),
+    function("nn.functional.tanh(Tensor self) -> Tensor", |c| unary(c, UnaryOp::Tanh), "The hyperbolic tangent."),
+    function(
+        "nn.functional.relu6(Tensor self, bool inplace=False) -> Tensor",
+        |c| bounded(c, 0.0, 6.0),
+        "Between 0 and 6.",
+    ),
+    function(
+        "nn.functional.hardtanh(Tensor self, float min_val=-1.0, float max_val=1.0, bool inplace=False) -> Tensor",
+        |c| {
+            let (low, high) = (number(c, 1)?, number(c, 2)?);
+            bounded(c, low, high)
+        },
+        "Between two numbers.",
+    ),
+    function(
+        "nn.functional.gelu(Tensor self, *, str approximate=\"none\") -> Tensor",
+        gelu,
+        "The element times the normal distribution at it.",
+    ),
+    function(
+        "nn.functional.silu(Tensor self, bool inplace=False) -> Tensor",
+        |c| map(c, "silu_cpu", |x| x / (1.0 + (-x).exp())),
+        "The element times the logistic function of it.",
+    ),
+    function(
+        "nn.functional.mish(Tensor self, bool inplace=False) -> Tensor",
+        |c| map(c, "mish_cpu", |x| x * x.exp().ln_1p().tanh()),
+        "The element times the tangent of its softplus.",
+    ),
+    function(
+        "nn.functional.softplus(Tensor self, float beta=1.0, float threshold=20.0) -> Tensor",
+        |c| {
+            let (beta, threshold) = (number(c, 1)?, number(c, 2)?);
+            map(c, "softplus_cpu", move |x| if x * beta > threshold { x } else { (x * beta).exp().ln_1p() / beta })
+        },
+        "A smooth form of the larger of x and 0.",
+    ),
+    function(
+        "nn.functional.elu(Tensor self, float alpha=1.0, bool inplace=False) -> Tensor",
+        |c| {
+            let alpha = number(c, 1)?;
+            map(c, "elu_cpu", move |x| if x > 0.0 { x } else { alpha * x.exp_m1() })
+        },
+        "The element, or an exponential where it is negative.",
+    ),
+    function(
+        "nn.functional.celu(Tensor self, float alpha=1.0, bool inplace=False) -> Tensor",
+        |c| {
+            let alpha = number(c, 1)?;
+            map(c, "elu_cpu", move |x| if x > 0.0 { x } else { alpha * (x / alpha).exp_m1() })
+        },
+        "The element, or a scaled exponential where it is negative.",
+    ),
+    function(
+        "nn.functional.selu(Tensor self, bool inplace=False) -> Tensor",
+        |c| map(c, "elu_cpu", |x| SCALE * if x > 0.0 { x } else { ALPHA * x.exp_m1() }),
+        "The scaled exponential linear unit.",
+    ),
+    function(
+        "nn.functional.leaky_relu(Tensor self, float negative_slope=0.01, bool inplace=False) -> Tensor",
+        |c| {
+            let slope = number(c, 1)?;
+            map(c, "leaky_relu_cpu", move |x| if x > 0.0 { x } else { x * slope })
+        },
+        "The element, or a part of it where it is negative.",
+    ),
+    function(
+        "nn.functional.threshold(Tensor self, float threshold, float value, bool inplace=False) -> Tensor",
+        |c| {
+            let (limit, value) = (number(c, 1)?, number(c, 2)?);
+            map(c, "threshold_cpu", move |x| if x <= limit { value } else { x })
+        },
+        "The element, or a value where it is at most another.",
+    ),
+    function(
+        "nn.functional.hardsigmoid(Tensor self, bool inplace=False) -> Tensor",
+        |c| map(c, "hardsigmoid_cpu", |x| (x + 3.0).clamp(0.0, 6.0) / 6.0),
+        "A logistic function of straight lines.",
+    ),
+    function(
+        "nn.functional.hardswish(Tensor self, bool inplace=False) -> Tensor",
+        |c| map(c, "hardswish_cpu", |x| x * (x + 3.0).clamp(0.0, 6.0) / 6.0),
+        "The element times its hard sigmoid.",
+    ),
+    both("hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor", hardshrink, "Zero near zero."),
+    function("nn.functional.hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor", hardshrink, "Zero near zero."),
+    function(
+        "nn.functional.softshrink(Tensor self, Scalar lambd=0.5) -> Tensor",
+        |c| {
+            let by = number(c, 1)?;
+            map(c, "softshrink_cpu", move |x| {
+                if x > by {
+                    x - by
+                } else if x < -by {
+                    x + by
+                } else {
+                    x * 0.0
+                }
+            })
+        },
+        "Moved towards zero.",
+    ),
+    function(
+        "nn.functional.logsigmoid(Tensor self) -> Tensor",
+        |c| map(c, "log_sigmoid_cpu", |x| x.min(0.0) - (-x.abs()).exp().ln_1p()),
+        "The logarithm of the logistic function.",
+    ),
+    function(
+        "nn.functional.softmax(Tensor input, int? dim=None, int _stacklevel=3, ScalarType? dtype=None) -> Tensor",
+        |c| any_softmax(c, Softmax::Plain),
+        "The shares of exponentials.",
+    ),
+    function(
+        "nn.functional.log_softmax(Tensor input, int? dim=None, int _stacklevel=3, ScalarType? dtype=None) -> Tensor",
+        |c| any_softmax(c, Softmax::Log),
+        "The logarithms of the shares of exponentials.",
+    ),
+    function(
+        "nn.functional.one_hot(Tensor self, int num_classes=-1) -> Tensor",
+        one_hot,
+        "A one among zeros for every class number.",
+    ),
+    function(
+        "nn.functional.pad(Tensor self, int[] pad, str mode=\"constant\", float? value=None) -> Tensor",
+        pad,
+        "With a border.",
+    ),
+    function(
+        "avg_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], bool ceil_mode=False, bool count_include_pad=True) -> Tensor",
+        avg_pool1d,
+        "The means of windows.",
+    ),
+    function(
+        "nn.functional.avg_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], bool ceil_mode=False, bool count_include_pad=True) -> Tensor",
+        avg_pool1d,
+        "The means of windows.",
+    ),
+    function(
+        "pixel_shuffle(Tensor self, int upscale_factor) -> Tensor",
+        |c| pixels::pixel_shuffle(&c.view(0)?, c.int(1)?).map(Value::from),
+        "Channels as blocks of pixels.",
+    ),
+    function(
+        "nn.functional.pixel_shuffle(Tensor self, int upscale_factor) -> Tensor",
+        |c| pixels::pixel_shuffle(&c.view(0)?, c.int(1)?).map(Value::from),
+        "Channels as blocks of pixels.",
+    ),
+    function(
+        "pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor",
+        |c| pixels::pixel_unshuffle(&c.view(0)?, c.int(1)?).map(Value::from),
+        "Blocks of pixels as channels.",
+    ),
+    function(
+        "nn.functional.pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor",
+        |c| pixels::pixel_unshuffle(&c.view(0)?, c.int(1)?).map(Value::from),
+        "Blocks of pixels as channels.",
+    ),
+    function(
+        "channel_shuffle(Tensor self, int groups) -> Tensor",
+        |c| pixels::channel_shuffle(&c.view(0)?, c.int(1)?).map(Value::from),
+        "Channels interleaved.",
+    ),
+    function(
+        "nn.functional.channel_shuffle(Tensor self, int groups) -> Tensor",
+        |c| pixels::channel_shuffle(&c.view(0)?, c.int(1)?).map(Value::from),
+        "Channels interleaved.",
+    ),
+    both(
+        "nonzero_static(Tensor self, *, int size, int fill_value=-1) -> Tensor",
+        nonzero_static,
+        "Where the elements are not zero, as many rows as asked.",
+    ),
+];
+
+const ALPHA: f64 = 1.673_263_242_354_377_2;
+const SCALE: f64 = 1.050_700_987_355_480_5;
+
+fn number(call: &Call, index: usize) -> Result<f64> {
+    call.scalar(index).map(Scalar::to_f64)
+}
+
+fn in_place(call: &Call) -> bool {
+    call.position("inplace").is_some_and(|i| call.bool(i) == Ok(true))
+}
+
+fn unary(call: &mut Call, op: UnaryOp) -> Result<Value> {
+    let view = call.view(0)?;
+    result(call, in_place(call), |output| ops::unary(op, &view, output, default(call)))
+}
+
+fn map(call: &mut Call, stub: &str, function: impl Fn(f64) -> f64) -> Result<Value> {
+    let view = call.view(0)?;
+    result(call, in_place(call), |output| ops::map_real(stub, FLOATS, &view, output, None, &function))
+}
+
+fn bounded(call: &mut Call, low: f64, high: f64) -> Result<Value> {
+    let view = call.view(0)?;
+    let whole = |bound: f64| match view.dtype.is_integral(true) {
+        true => Scalar::Int(bound as i64),
+        false => Scalar::Float(bound),
+    };
+    let bounds = [Some(whole(low)), Some(whole(high))];
+    result(call, in_place(call), |output| ops::clamp(&view, bounds, output, default(call)))
+}
+
+fn gelu(call: &mut Call) -> Result<Value> {
+    match call.str(1)? {
+        "none" => map(call, "GeluKernelImpl", |x| 0.5 * x * (1.0 + erf(x * std::f64::consts::FRAC_1_SQRT_2))),
+        "tanh" => map(call, "GeluKernelImpl", |x| {
+            let inner = (2.0 / std::f64::consts::PI).sqrt() * (x + 0.044715 * x * x * x);
+            0.5 * x * (1.0 + inner.tanh())
+        }),
+        _ => bail!(RuntimeError, "approximate argument must be either none or tanh."),
+    }
+}
+
+fn hardshrink(call: &mut Call) -> Result<Value> {
+    let limit = number(call, 1)?;
+    map(call, "hardshrink_cpu", move |x| if (-limit..=limit).contains(&x) { 0.0 } else { x })
+}
+
+/// Without a dimension PyTorch chooses one, and warns.
+fn any_softmax(call: &mut Call, which: Softmax) -> Result<Value> {
+    if call.is_none(1) {
+        let dim = if matches!(call.view(0)?.ndim(), 0 | 1 | 3) { 0 } else { 1 };
+        call.args[1] = Value::Int(dim);
+    }
+    softmax(call, which, 1, 3)
+}
+
+fn one_hot(call: &mut Call) -> Result<Value> {
+    let (view, asked) = (call.view(0)?, call.int(1)?);
+    if view.dtype != DType::Long {
+        bail!(RuntimeError, "one_hot is only applicable to index tensor of type LongTensor.");
+    }
+    let classes: Vec<i64> = view.scalars()?.into_iter().map(Scalar::to_i64).collect();
+    let largest = classes.iter().copied().max();
+    if classes.is_empty() && asked <= 0 {
+        bail!(RuntimeError, "Can not infer total number of classes from empty tensor.");
+    }
+    if classes.iter().any(|&class| class < 0) {
+        bail!(RuntimeError, "Class values must be non-negative.");
+    }
+    let count = match (asked, largest) {
+        (-1, Some(largest)) => largest.saturating_add(1),
+        (asked, _) if asked < 1 => bail!(RuntimeError, "num_classes should be positive"),
+        (asked, Some(largest)) if largest >= asked => {
+            bail!(RuntimeError, "Class values must be smaller than num_classes.")
+        }
+        (asked, _) => asked,
+    };
+    let sizes: Vec<i64> = view.sizes().iter().copied().chain([count]).collect();
+    let out = create::zeros(&sizes, DType::Long, view.device())?;
+    let index = views::unsqueeze(&view, -1)?;
+    gather::scatter_(&out, -1, &index, gather::Scattered::Value(Scalar::Int(1)), None)?;
+    Ok(out.into())
+}
+
+fn pad(call: &mut Call) -> Result<Value> {
+    let (view, pad) = (call.view(0)?, call.ints(1)?);
+    let value = if call.is_none(3) { Scalar::Int(0) } else { call.scalar(3)? };
+    match call.str(2)? {
+        "constant" => pixels::pad(&view, &pad, value).map(Value::from),
+        mode => bail!(NotImplementedError, "Unrecognised padding mode {mode}"),
+    }
+}
+
+fn avg_pool1d(call: &mut Call) -> Result<Value> {
+    let first = |i: usize| call.ints(i).map(|sizes| sizes.first().copied());
+    let kernel = first(1)?.unwrap_or(1);
+    let (stride, padding) = (first(2)?.unwrap_or(kernel), first(3)?.unwrap_or(0));
+    pixels::avg_pool1d(&call.view(0)?, kernel, stride, padding, call.bool(5)?).map(Value::from)
+}
+
+fn nonzero_static(call: &mut Call) -> Result<Value> {
+    let (view, size, fill) = (call.view(0)?, call.int(1)?, call.int(2)?);
+    if size < 0 {
+        bail!(RuntimeError, "nonzero_static: 'size' must be an non-negative integer");
+    }
+    let found = mask::nonzero(&view)?;
+    let out =
+        create::full(&[size, view.ndim() as i64], Scalar::Int(fill), Some(DType::Long), DType::Long, view.device())?;
+    let rows = size.min(found.sizes().first().copied().unwrap_or(0));
+    let part = |view: &View| views::narrow(view, 0, 0, rows);
+    copy::copy_into(&part(&out)?, &part(&found)?)?;
+    Ok(out.into())
+}
