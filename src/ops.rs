@@ -15,6 +15,7 @@ mod introsort;
 pub mod join;
 mod lines;
 pub mod mask;
+pub mod matmul;
 pub mod number;
 pub mod pointwise;
 pub mod promote;

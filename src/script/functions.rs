@@ -16,7 +16,10 @@ mod attributes;
 mod autograd_rows;
 mod buffers;
 mod casts;
+mod combine;
 mod create;
+mod einsum;
+mod matmul;
 mod modules;
 mod objects;
 mod pointwise;
@@ -28,6 +31,7 @@ mod scatter;
 mod special;
 mod splits;
 mod statistics;
+mod steps;
 mod storages;
 mod tensors;
 mod text;
@@ -90,8 +94,11 @@ const TABLES: &[&[Row]] = &[
     autograd_rows::ROWS,
     buffers::ROWS,
     casts::ROWS,
+    combine::ROWS,
     create::ROWS,
     modules::ROWS,
+    einsum::ROWS,
+    matmul::ROWS,
     objects::ROWS,
     pointwise::ROWS,
     pointwise::BINARY,
