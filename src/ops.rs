@@ -13,6 +13,7 @@ pub mod histogram;
 pub mod index;
 mod introsort;
 pub mod join;
+pub mod linalg;
 mod lines;
 pub mod mask;
 pub mod matmul;

@@ -18,6 +18,7 @@ use super::view;
 use crate::bail;
 use crate::tensor::layout::show;
 use crate::tensor::{Category, DType, Layout, Result, Scalar, View};
+pub use product::Ring;
 use product::{Scaling, batch_of_one, multiply};
 
 /// The factors of `addmm` and its kin: `beta · input + alpha · product`. An input whose factor is zero is not read.

@@ -19,6 +19,7 @@ mod casts;
 mod combine;
 mod create;
 mod einsum;
+mod linalg;
 mod matmul;
 mod modules;
 mod objects;
@@ -98,6 +99,7 @@ const TABLES: &[&[Row]] = &[
     create::ROWS,
     modules::ROWS,
     einsum::ROWS,
+    linalg::ROWS,
     matmul::ROWS,
     objects::ROWS,
     pointwise::ROWS,

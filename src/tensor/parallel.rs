@@ -2,7 +2,6 @@
 //! hands: slices, and strides that are checked to stay within them.
 
 use super::error::{Error, Result};
-use num_complex::Complex;
 
 /// Types that matrix products are computed in by vectors of the processor.
 pub trait Multiplied: Copy + Sync + Send + 'static {
@@ -19,8 +18,6 @@ macro_rules! multiplied {
 multiplied! {
     f32: 1.0;
     f64: 1.0;
-    Complex<f32>: Complex::new(1.0, 0.0);
-    Complex<f64>: Complex::new(1.0, 0.0);
 }
 
 /// A matrix in a slice: how far apart its rows and its columns are.

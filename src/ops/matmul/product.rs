@@ -15,6 +15,8 @@ pub trait Ring: Number {
     /// `total + a * b`.
     fn plus_product(total: Self, a: Self, b: Self) -> Self;
 
+    fn times(a: Self, b: Self) -> Self;
+
     /// `into += alpha · a @ b`; `into` is row-major.
     fn accumulate(into: &mut [Self], sizes: [usize; 3], alpha: Self, a: Matrix<Self>, b: Matrix<Self>) -> Result<()> {
         in_order(into, sizes, alpha, a, b)
@@ -28,6 +30,10 @@ macro_rules! wrapping_ring {
             fn plus_product(total: $t, a: $t, b: $t) -> $t {
                 total.wrapping_add(a.wrapping_mul(b))
             }
+            #[inline(always)]
+            fn times(a: $t, b: $t) -> $t {
+                a.wrapping_mul(b)
+            }
         }
     )*};
 }
@@ -40,6 +46,10 @@ macro_rules! vector_ring {
             fn plus_product(total: $t, a: $t, b: $t) -> $t {
                 total + a * b
             }
+            #[inline(always)]
+            fn times(a: Self, b: Self) -> Self {
+                a * b
+            }
             fn accumulate(
                 into: &mut [$t],
                 sizes: [usize; 3],
@@ -50,14 +60,60 @@ macro_rules! vector_ring {
                 add_product(into, sizes, alpha, a, b)
             }
         }
+
+        impl Ring for Complex<$t> {
+            #[inline(always)]
+            fn plus_product(total: Self, a: Self, b: Self) -> Self {
+                total + a * b
+            }
+            #[inline(always)]
+            fn times(a: Self, b: Self) -> Self {
+                a * b
+            }
+
+            // Four real products: where a number meets its conjugate, the imaginary parts then cancel exactly.
+            fn accumulate(
+                into: &mut [Self],
+                sizes: [usize; 3],
+                alpha: Self,
+                a: Matrix<Self>,
+                b: Matrix<Self>,
+            ) -> Result<()> {
+                let part = |values: &[Self], imaginary: bool| -> Result<Vec<$t>> {
+                    let mut parts = buffer::<$t>(values.len())?;
+                    let part = |value: &Self| if imaginary { value.im } else { value.re };
+                    parts.iter_mut().zip(values).for_each(|(to, value)| *to = part(value));
+                    Ok(parts)
+                };
+                let product = |i: bool, j: bool| -> Result<Vec<$t>> {
+                    let (x, y) = (part(a.values, i)?, part(b.values, j)?);
+                    let mut total = buffer::<$t>(into.len())?;
+                    let (x, y) = (Matrix { values: &x, strides: a.strides }, Matrix { values: &y, strides: b.strides });
+                    add_product(&mut total, sizes, 1.0, x, y)?;
+                    Ok(total)
+                };
+                let (re, im) = (product(false, false)?, product(true, true)?);
+                let (cross, other) = (product(false, true)?, product(true, false)?);
+                let real = re.iter().zip(&im).map(|(a, b)| a - b);
+                let imaginary = cross.iter().zip(&other).map(|(a, b)| a + b);
+                for ((into, re), im) in into.iter_mut().zip(real).zip(imaginary) {
+                    *into += alpha * Complex::new(re, im);
+                }
+                Ok(())
+            }
+        }
     )*};
 }
-vector_ring!(f32 f64 Complex<f32> Complex<f64>);
+vector_ring!(f32 f64);
 
 impl Ring for bool {
     #[inline(always)]
     fn plus_product(total: bool, a: bool, b: bool) -> bool {
         total | (a & b)
+    }
+    #[inline(always)]
+    fn times(a: bool, b: bool) -> bool {
+        a & b
     }
 }
 
@@ -81,6 +137,18 @@ fn in_order<C: Ring>(into: &mut [C], [n, m, p]: [usize; 3], alpha: C, a: Matrix<
         }
     }
     Ok(())
+}
+
+/// A column times a row: without a sum, so that negative zeros stay what they are.
+fn outer<C: Ring>(into: &mut [C], p: usize, alpha: C, a: Matrix<C>, b: Matrix<C>) {
+    let value = |m: &Matrix<C>, place: usize| m.values.get(place).copied().unwrap_or_default();
+    for (i, row) in into.chunks_exact_mut(p.max(1)).enumerate() {
+        let factor = value(&a, i * a.strides[0]);
+        for (j, into) in row.iter_mut().enumerate() {
+            let product = C::times(factor, value(&b, j * b.strides[1]));
+            *into = C::times(alpha, product);
+        }
+    }
 }
 
 /// Room for `n` values.
@@ -160,7 +228,9 @@ fn multiply_as<S: Stored<Compute: Ring>>(out: &View, a: &View, b: &View, scaling
         _ => buffer(out.numel().max(0) as usize)?,
     };
     for (i, into) in result.chunks_exact_mut(matrix.max(1)).enumerate().take(batch.max(0) as usize) {
-        if scaling.plain {
+        if sizes[1] == 1 && scaling.added.is_none() && !scaling.plain {
+            outer(into, sizes[2], alpha, a.matrix(i), b.matrix(i));
+        } else if scaling.plain {
             in_order(into, sizes, alpha, a.matrix(i), b.matrix(i))?;
         } else {
             S::Compute::accumulate(into, sizes, alpha, a.matrix(i), b.matrix(i))?;
@@ -179,7 +249,7 @@ fn scaled<S: Stored<Compute: Ring>>(view: &View, factor: Scalar) -> Result<Vec<S
     copy_into(&plain, view)?;
     let mut values = values::<S>(&plain)?;
     for value in &mut values {
-        *value = S::Compute::plus_product(S::Compute::default(), factor, *value);
+        *value = S::Compute::times(factor, *value);
     }
     Ok(values)
 }

@@ -383,21 +383,18 @@ fn join(steps: Steps, mut a: Tensor, mut b: Tensor, places: &Places, sharing: &m
     let (mut both, mut only_a, mut only_b) = (Dims::new(), Dims::new(), Dims::new());
     {
         let (x, y) = (a.view(), b.view());
-        for dim in places.kept..places.all {
-            if x.sizes()[dim] != 1 && y.sizes()[dim] != 1 {
-                sharing[dim] -= 1;
-                if sharing[dim] == 1 {
-                    both.push(dim as i64);
-                    sharing[dim] = 0;
+        let dims = x.sizes().iter().zip(y.sizes()).zip(sharing.iter_mut()).enumerate();
+        for (dim, ((&size_a, &size_b), sharing)) in dims.skip(places.kept) {
+            let dim = dim as i64;
+            if size_a != 1 && size_b != 1 {
+                *sharing -= 1;
+                if *sharing == 1 {
+                    both.push(dim);
+                    *sharing = 0;
                 }
-            } else if sharing[dim] == 1 {
-                if x.sizes()[dim] != 1 {
-                    only_a.push(dim as i64);
-                    sharing[dim] = 0;
-                } else if y.sizes()[dim] != 1 {
-                    only_b.push(dim as i64);
-                    sharing[dim] = 0;
-                }
+            } else if *sharing == 1 && (size_a != 1 || size_b != 1) {
+                if size_a != 1 { &mut only_a } else { &mut only_b }.push(dim);
+                *sharing = 0;
             }
         }
     }

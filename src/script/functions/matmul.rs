@@ -7,7 +7,7 @@ use super::{Call, Row, both, function, method};
 use crate::bail;
 use crate::ops::matmul::{self as ops, Factors};
 use crate::tensor::layout::{Dims, broadcast_sizes};
-use crate::tensor::{Result, Tensor, View};
+use crate::tensor::{Result, Scalar, Tensor, View};
 use crate::value::Value;
 
 pub const ROWS: &[Row] = &[
@@ -28,12 +28,12 @@ pub const ROWS: &[Row] = &[
     ),
     both(
         "dot(Tensor self, Tensor tensor, *, Tensor? out=None) -> Tensor",
-        |c| same_dtype_out(c, ops::dot(&c.view(0)?, &c.view(1)?)?),
+        |c| dot_out(c, ops::dot(&c.view(0)?, &c.view(1)?)?),
         "The sum of the products of two vectors' elements.",
     ),
     both(
         "vdot(Tensor self, Tensor other, *, Tensor? out=None) -> Tensor",
-        |c| same_dtype_out(c, ops::vdot(&c.view(0)?, &c.view(1)?)?),
+        |c| dot_out(c, ops::vdot(&c.view(0)?, &c.view(1)?)?),
         "The dot product with the first vector conjugated.",
     ),
     both(
@@ -72,6 +72,24 @@ pub const ROWS: &[Row] = &[
         |c| same_dtype_out(c, ops::addmm(&c.view(0)?, &c.view(1)?, &c.view(2)?, factors(c)?)?),
         "The product of two matrices, added to a third.",
     ),
+    function(
+        "addmm.beta(Scalar beta, Tensor self, Tensor mat1, Tensor mat2, *, Tensor? out=None) -> Tensor",
+        |c| {
+            let factors = Factors { beta: c.scalar(0)?, alpha: Scalar::Int(1) };
+            same_dtype_out(c, ops::addmm(&c.view(1)?, &c.view(2)?, &c.view(3)?, factors)?)
+        },
+        "The product of two matrices, added to a third.",
+    )
+    .hidden(),
+    function(
+        "addmm.alpha(Scalar beta, Tensor self, Scalar alpha, Tensor mat1, Tensor mat2, *, Tensor? out=None) -> Tensor",
+        |c| {
+            let factors = Factors { beta: c.scalar(0)?, alpha: c.scalar(2)? };
+            same_dtype_out(c, ops::addmm(&c.view(1)?, &c.view(3)?, &c.view(4)?, factors)?)
+        },
+        "The product of two matrices, added to a third.",
+    )
+    .hidden(),
     method(
         "addmm_(Tensor(a!) self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)",
         |c| in_place(c, &ops::addmm(&c.view(0)?, &c.view(1)?, &c.view(2)?, factors(c)?)?),
@@ -135,6 +153,17 @@ pub const ROWS: &[Row] = &[
     ),
 ];
 
+/// Refuses an `out` of another dtype, in the words of dot products.
+fn dot_out(call: &Call, result: View) -> Result<Value> {
+    if let Value::Tensor(out) = call.value(2) {
+        let (wanted, given) = (result.dtype.scalar_type(), out.borrow().dtype.scalar_type());
+        if wanted != given {
+            bail!(RuntimeError, "result dtype {given} does not match input dtype {wanted}");
+        }
+    }
+    Ok(result.into())
+}
+
 fn factors(call: &Call) -> Result<Factors> {
     Ok(Factors { beta: call.scalar(3)?, alpha: call.scalar(4)? })
 }
@@ -176,7 +205,7 @@ pub fn matmul(steps: Steps, a: &Tensor, b: &Tensor) -> Result<Tensor> {
         ),
         (1, 1) => steps.pair("dot", a, b),
         (2, 1) => steps.pair("mv", a, b),
-        (1, 2) => steps.on(&steps.pair("mm", &steps.unsqueeze(a, 0)?, b)?, "squeeze_", &[Value::Int(0)]),
+        (1, 2) => steps.on(&steps.pair("mm", &steps.unsqueeze(a, 0)?, b)?, "squeeze", &[Value::Int(0)]),
         (2, 2) => steps.pair("mm", a, b),
         _ if folds(a, b)? => folded(steps, a, b),
         _ => batched(steps, a, b),
