@@ -25,6 +25,7 @@ const ARITHMETIC: &[&str] = &["tensor", "ops", "value", "format", "autograd", "s
 /// Which rooms may name which dependency. One that stands in no row may be named nowhere.
 const DEPENDENCIES: &[(&str, &[&str])] = &[
     ("clap", &["main"]),
+    ("gemm", &["tensor"]),
     ("half", ARITHMETIC),
     ("libc", &["tensor"]),
     ("libm", &["ops"]),

@@ -16,7 +16,9 @@ use rhai::packages::{
     ArithmeticPackage, BasicArrayPackage, BasicFnPackage, BasicIteratorPackage, BasicMapPackage, BasicMathPackage,
     BasicStringPackage, LanguageCorePackage, LogicPackage, MoreStringPackage, Package,
 };
-use rhai::{Dynamic, Engine, FuncRegistration, ImmutableString, Module, NativeCallContext, RhaiFunc, Token};
+use rhai::{
+    Dynamic, Engine, FuncRegistration, ImmutableString, Module, NativeCallContext, OptimizationLevel, RhaiFunc, Token,
+};
 use std::any::TypeId;
 use std::cell::Cell;
 use std::rc::Rc;
@@ -65,6 +67,8 @@ fn set_limits(engine: &mut Engine, state: &Rc<State>) {
     engine.set_max_expr_depths(MAX_EXPRESSION_DEPTH, MAX_EXPRESSION_DEPTH);
     engine.set_max_string_size(MAX_STRING);
     engine.set_fail_on_invalid_map_property(true);
+    // The optimizer makes `a = a + b` an `a += b`, which writes into a tensor that others hold.
+    engine.set_optimization_level(OptimizationLevel::None);
     let interrupt = state.interrupt.clone();
     engine.on_progress(move |_| interrupt.is_set().then(|| Dynamic::from(fault::Interrupted)));
 }

@@ -17,12 +17,16 @@ mod autograd_rows;
 mod buffers;
 mod casts;
 mod classes;
+mod combine;
 mod create;
 mod distributions;
+mod einsum;
 mod fake;
 mod fft;
 mod functional;
 mod legacy_tensors;
+mod linalg;
+mod matmul;
 mod modules;
 mod objects;
 mod pointwise;
@@ -34,6 +38,7 @@ mod scatter;
 mod special;
 mod splits;
 mod statistics;
+mod steps;
 mod storage_devices;
 mod storages;
 mod tensors;
@@ -102,12 +107,16 @@ const TABLES: &[&[Row]] = &[
     buffers::ROWS,
     casts::ROWS,
     classes::ROWS,
+    combine::ROWS,
     create::ROWS,
     distributions::ROWS,
     fft::ROWS,
     functional::ROWS,
     modules::ROWS,
+    einsum::ROWS,
     fake::ROWS,
+    linalg::ROWS,
+    matmul::ROWS,
     objects::ROWS,
     pointwise::ROWS,
     pointwise::BINARY,

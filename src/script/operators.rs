@@ -73,9 +73,12 @@ pub fn find(symbol: &str) -> Option<&'static Operator> {
 /// # Errors
 /// TypeError in Python's words for operands without such an operator; whatever the function raises.
 pub fn binary(state: &State, operator: &Operator, a: &Value, b: &Value) -> Result<Value> {
+    // Matrices are multiplied by nothing but tensors.
+    let matrices = operator.symbol == "@";
     match (a, b) {
-        (Value::Tensor(_), _) if is_operand(b) => apply(state, operator.method, a, b),
-        (_, Value::Tensor(_)) if is_operand(a) => match (operator.reflected, operator.symbol) {
+        (Value::Tensor(_), Value::Tensor(_)) => apply(state, operator.method, a, b),
+        (Value::Tensor(_), _) if is_operand(b) && !matrices => apply(state, operator.method, a, b),
+        (_, Value::Tensor(_)) if is_operand(a) && !matrices => match (operator.reflected, operator.symbol) {
             // A comparison mirrors; the others take both operands in order.
             (Some(mirrored), "<" | "<=" | ">" | ">=") => apply(state, mirrored, b, a),
             (Some("rsub"), _) => apply(state, "rsub", b, a),

@@ -11,6 +11,7 @@ pub enum ErrorKind {
     IndexError,
     KeyError,
     KeyboardInterrupt,
+    LinAlgError,
     MemoryError,
     ModuleNotFoundError,
     NameError,
@@ -28,13 +29,14 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
-    const ALL: [ErrorKind; 20] = [
+    const ALL: [ErrorKind; 21] = [
         ErrorKind::AssertionError,
         ErrorKind::AttributeError,
         ErrorKind::FileNotFoundError,
         ErrorKind::IndexError,
         ErrorKind::KeyError,
         ErrorKind::KeyboardInterrupt,
+        ErrorKind::LinAlgError,
         ErrorKind::MemoryError,
         ErrorKind::ModuleNotFoundError,
         ErrorKind::NameError,
@@ -53,7 +55,11 @@ impl ErrorKind {
 
     /// The class's name as Python prints it, e.g. `"IndexError"`.
     pub fn name(self) -> String {
-        format!("{self:?}")
+        match self {
+            // PyTorch's own, known to users as `torch.linalg.LinAlgError`.
+            ErrorKind::LinAlgError => "_LinAlgError".to_owned(),
+            builtin => format!("{builtin:?}"),
+        }
     }
 
     /// The kind with this Python class name, if it is one of ours.

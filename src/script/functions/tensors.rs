@@ -337,7 +337,8 @@ pub fn write_out(out: &Tensor, result: &View) -> Result<()> {
     }
     if out.borrow().sizes() != result.sizes() {
         let layout = Layout { offset: out.borrow().layout.offset, ..Layout::contiguous(result.sizes()) };
-        show_layout(out, out.borrow().storage.clone(), layout, true)?;
+        let storage = out.borrow().storage.clone();
+        show_layout(out, storage, layout, true)?;
     }
     out.bump_version();
     copy::copy_into(&out.view(), result)

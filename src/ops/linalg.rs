@@ -1,0 +1,704 @@
+//! `torch.linalg`: solving, inverting and decomposing matrices. Follows <https://pytorch.org/docs/2.7/linalg.html>.
+//!
+//! Each decomposition computes in the operand's own precision and makes LAPACK's choices of sign and order. This file
+//! knows tensors, batches and refusals; the algorithms are in the files below it and know single matrices.
+
+mod eigh;
+mod field;
+mod lu;
+mod matrix;
+mod qr;
+mod rotation;
+mod svd;
+
+use super::copy::copy_into;
+use super::pointwise::conj;
+use super::view;
+use crate::bail;
+use crate::tensor::layout::{Dims, broadcast_sizes};
+use crate::tensor::{DType, Device, Layout, Result, Scalar, View};
+use field::Field;
+use lu::{Triangular, cholesky as cholesky_factor, lu as lu_factors};
+use matrix::{Matrix, Order, read, room, write, write_vectors};
+use num_complex::Complex;
+use num_traits::{Float, One, Zero};
+
+/// Runs the body with `$T` naming the number type of a dtype that matrices are decomposed in.
+macro_rules! by_field {
+    ($dtype:expr, $kernel:expr, $T:ident => $body:expr) => {
+        match $dtype {
+            DType::Float => {
+                type $T = f32;
+                $body
+            }
+            DType::Double => {
+                type $T = f64;
+                $body
+            }
+            DType::ComplexFloat => {
+                type $T = Complex<f32>;
+                $body
+            }
+            DType::ComplexDouble => {
+                type $T = Complex<f64>;
+                $body
+            }
+            other => bail!(RuntimeError, "\"{}\" not implemented for '{}'", $kernel, other.scalar_type()),
+        }
+    };
+}
+
+/// A tensor's last two dimensions and the others.
+pub struct Shape {
+    pub batch: Dims,
+    pub rows: usize,
+    pub columns: usize,
+}
+
+impl Shape {
+    /// Takes a tensor for a batch of matrices.
+    ///
+    /// # Errors
+    /// RuntimeError for fewer than two dimensions.
+    pub fn of(name: &str, view: &View) -> Result<Shape> {
+        match view.sizes() {
+            [batch @ .., rows, columns] => {
+                Ok(Shape { batch: Dims::from_slice(batch), rows: *rows as usize, columns: *columns as usize })
+            }
+            _ => bail!(RuntimeError, "{name}: The input tensor A must have at least 2 dimensions."),
+        }
+    }
+
+    /// Takes a tensor for a batch of square matrices.
+    ///
+    /// # Errors
+    /// RuntimeError for fewer than two dimensions and for matrices that are not square.
+    pub fn square(name: &str, view: &View) -> Result<Shape> {
+        let shape = Shape::of(name, view)?;
+        if shape.rows != shape.columns {
+            let (m, n) = (shape.rows, shape.columns);
+            bail!(RuntimeError, "{name}: A must be batches of square matrices, but they are {m} by {n} matrices");
+        }
+        Ok(shape)
+    }
+}
+
+/// Refuses what is not floating or complex and, where a function says so, 16-bit floats.
+pub fn check_floating(name: &str, view: &View, low_precision: bool) -> Result<()> {
+    let got = view.dtype.scalar_type();
+    if !view.dtype.is_differentiable() {
+        bail!(RuntimeError, "{name}: Expected a floating point or complex tensor as input. Got {got}");
+    }
+    let low = view.dtype.is_reduced_floating_point() || view.dtype == DType::ComplexHalf;
+    if low && !low_precision {
+        bail!(RuntimeError, "{name}: Low precision dtypes not supported. Got {got}");
+    }
+    Ok(())
+}
+
+/// Numbers for each matrix of a batch, as `info` is given: `int32`.
+fn infos(batch: &[i64], values: impl IntoIterator<Item = usize>) -> Result<View> {
+    View::from_scalars(batch, DType::Int, values.into_iter().map(|v| Scalar::Int(v as i64)))
+}
+
+/// The first matrix that failed, as an error's beginning names it, and its number.
+pub fn first_failure(info: &View) -> Result<Option<(String, i64)>> {
+    let failed = info.scalars()?.into_iter().map(Scalar::to_i64).enumerate().find(|&(_, info)| info != 0);
+    Ok(failed.map(|(i, number)| {
+        let place = if info.ndim() > 0 { format!("(Batch element {i}): ") } else { String::new() };
+        (place, number)
+    }))
+}
+
+/// The inverse, and for each matrix the place of the first zero on the diagonal of its U.
+pub fn inv(name: &str, a: &View) -> Result<(View, View)> {
+    check_floating(name, a, false)?;
+    let shape = Shape::square(name, a)?;
+    let n = shape.rows;
+    if a.device().is_meta() {
+        let inverse = room(&shape.batch, n, n, Order::Columns, a.dtype, a.device())?;
+        return Ok((inverse, View::zeros(&shape.batch, DType::Int, Device::META)?));
+    }
+    by_field!(a.dtype, "lu_cpu", T => {
+        let (mut inverses, mut zeros) = (Vec::new(), Vec::new());
+        for matrix in read::<T>(a)? {
+            let factors = lu_factors(matrix);
+            let mut inverse = Matrix::identity(n, n)?;
+            factors.solve(&mut inverse);
+            inverses.push(inverse);
+            zeros.push(factors.zero.unwrap_or(0));
+        }
+        Ok((write(&shape.batch, [n, n], Order::Columns, inverses)?, infos(&shape.batch, zeros)?))
+    })
+}
+
+/// The determinant's sign and the logarithm of its magnitude.
+pub fn slogdet(name: &str, a: &View) -> Result<(View, View)> {
+    check_floating(name, a, true)?;
+    let shape = Shape::square(name, a)?;
+    if a.device().is_meta() {
+        let part = |dtype| View::zeros(&shape.batch, dtype, Device::META);
+        return Ok((part(a.dtype)?, part(a.dtype.to_real())?));
+    }
+    by_field!(a.dtype, "lu_cpu", T => {
+        let (mut signs, mut logarithms) = (Vec::new(), Vec::new());
+        for matrix in read::<T>(a)? {
+            let factors = lu_factors(matrix);
+            let mut sign = if factors.is_odd() { -T::one() } else { T::one() };
+            let mut logarithm = <T as Field>::Real::zero();
+            for i in 0..shape.rows {
+                let value = factors.factors[(i, i)];
+                let size = value.magnitude();
+                sign = if value.is_zero() { T::zero() } else { sign * value.scale(<T as Field>::Real::one() / size) };
+                logarithm += Float::ln(size);
+            }
+            signs.push(vec![sign]);
+            logarithms.push(vec![logarithm]);
+        }
+        let scalars = |view: View| view.with_layout(Layout::contiguous(&shape.batch));
+        let signs = scalars(write_vectors::<T>(&shape.batch, 1, signs)?);
+        Ok((signs, scalars(write_vectors::<<T as Field>::Real>(&shape.batch, 1, logarithms)?)))
+    })
+}
+
+/// The determinant.
+pub fn det(a: &View) -> Result<View> {
+    check_floating("linalg.det", a, true)?;
+    let shape = Shape::square("linalg.det", a)?;
+    if a.device().is_meta() {
+        return View::zeros(&shape.batch, a.dtype, Device::META);
+    }
+    by_field!(a.dtype, "lu_cpu", T => {
+        let mut values = Vec::new();
+        for matrix in read::<T>(a)? {
+            let factors = lu_factors(matrix);
+            let product = (0..shape.rows).fold(T::one(), |product, i| product * factors.factors[(i, i)]);
+            values.push(vec![if factors.is_odd() { -product } else { product }]);
+        }
+        Ok(write_vectors::<T>(&shape.batch, 1, values)?.with_layout(Layout::contiguous(&shape.batch)))
+    })
+}
+
+/// Is the right side of an equation a vector for each matrix?
+pub fn is_vector(a: &View, b: &View) -> bool {
+    let batch = a.sizes().split_last().map_or(a.sizes(), |(_, rest)| rest);
+    b.ndim() == 1 || (b.ndim() + 1 == a.ndim() && b.sizes() == batch)
+}
+
+/// Brings both sides of an equation to one batch.
+fn paired(name: &str, a: &View, b: &View, left: bool) -> Result<(View, View, Shape)> {
+    let (sa, sb) = (Shape::square(name, a)?, Shape::of(name, b)?);
+    let fits = if left { sa.rows == sb.rows } else { sa.rows == sb.columns };
+    if !fits {
+        let equation = if left { "AX = B" } else { "XA = B" };
+        bail!(
+            RuntimeError,
+            "{name}: Incompatible shapes of A and B for the equation {equation} ({}x{} and {}x{})",
+            sa.rows,
+            sa.columns,
+            sb.rows,
+            sb.columns
+        );
+    }
+    let batch = broadcast_sizes(&sa.batch, &sb.batch)?;
+    let spread = |view: &View, rows: usize, columns: usize| {
+        let sizes: Dims = batch.iter().copied().chain([rows as i64, columns as i64]).collect();
+        view::expand(view, &sizes)
+    };
+    let (a, b) = (spread(a, sa.rows, sa.columns)?, spread(b, sb.rows, sb.columns)?);
+    Ok((a, b, Shape { batch, ..sb }))
+}
+
+/// The solution of `A X = B`, or of `X A = B`, and where it failed.
+pub fn solve(a: &View, b: &View, left: bool) -> Result<(View, View)> {
+    let name = "linalg.solve";
+    check_floating(name, a, false)?;
+    if a.dtype != b.dtype {
+        let (a, b) = (a.dtype.scalar_type(), b.dtype.scalar_type());
+        bail!(
+            RuntimeError,
+            "{name}: Expected A and B to have the same dtype, but found A of type {a} and B of type {b} instead"
+        );
+    }
+    let vector = is_vector(a, b);
+    let sides = if vector { view::unsqueeze(b, -1)? } else { b.clone() };
+    let (x, y, shape) = paired(name, a, &sides, left)?;
+    let batch_a = Dims::from_slice(x.sizes().get(..x.ndim().saturating_sub(2)).unwrap_or_default());
+    let sizes = [shape.rows, shape.columns];
+    let order = if left { Order::Columns } else { Order::Rows };
+    let (result, info) = if x.device().is_meta() {
+        (
+            room(&shape.batch, sizes[0], sizes[1], order, a.dtype, Device::META)?,
+            View::zeros(&batch_a, DType::Int, Device::META)?,
+        )
+    } else {
+        by_field!(a.dtype, "lu_cpu", T => {
+            let (mut solutions, mut zeros) = (Vec::new(), Vec::new());
+            for (matrix, mut side) in read::<T>(&x)?.into_iter().zip(read::<T>(&y)?) {
+                if left {
+                    let factors = lu_factors(matrix);
+                    factors.solve(&mut side);
+                    zeros.push(factors.zero.unwrap_or(0));
+                    solutions.push(side);
+                } else {
+                    let factors = lu_factors(matrix.transpose()?);
+                    let mut turned = side.transpose()?;
+                    factors.solve(&mut turned);
+                    zeros.push(factors.zero.unwrap_or(0));
+                    solutions.push(turned.transpose()?);
+                }
+            }
+            (write(&shape.batch, sizes, order, solutions)?, infos(&batch_a, zeros)?)
+        })
+    };
+    Ok((if vector { view::squeeze(&result, Some(&[-1]))? } else { result }, info))
+}
+
+/// The Cholesky factor, and the order of the first leading minor that is not positive-definite.
+pub fn cholesky(name: &str, a: &View, upper: bool) -> Result<(View, View)> {
+    check_floating(name, a, true)?;
+    let shape = Shape::square(name, a)?;
+    let n = shape.rows;
+    if a.device().is_meta() {
+        let factor = room(&shape.batch, n, n, Order::Columns, a.dtype, a.device())?;
+        return Ok((factor, View::zeros(&shape.batch, DType::Int, Device::META)?));
+    }
+    by_field!(a.dtype, "cholesky_cpu", T => {
+        let (mut factors, mut failures) = (Vec::new(), Vec::new());
+        for matrix in read::<T>(a)? {
+            let (factor, failed) = cholesky_factor(if upper { matrix.adjoint()? } else { matrix });
+            factors.push(if upper { factor.adjoint()? } else { factor });
+            failures.push(failed.unwrap_or(0));
+        }
+        Ok((write(&shape.batch, [n, n], Order::Columns, factors)?, infos(&shape.batch, failures)?))
+    })
+}
+
+/// Both factors of `P A = L U` in one matrix, the rows exchanged (counted from one), and the first zero in U.
+pub fn lu_factor(name: &str, a: &View) -> Result<(View, View, View)> {
+    let shape = Shape::of(name, a)?;
+    let (m, n) = (shape.rows, shape.columns);
+    let pivot_sizes: Dims = shape.batch.iter().copied().chain([m.min(n) as i64]).collect();
+    if a.device().is_meta() {
+        let factors = room(&shape.batch, m, n, Order::Columns, a.dtype, a.device())?;
+        let part = |sizes: &[i64]| View::zeros(sizes, DType::Int, Device::META);
+        return Ok((factors, part(&pivot_sizes)?, part(&shape.batch)?));
+    }
+    by_field!(a.dtype, "lu_factor_cpu", T => {
+        let (mut factors, mut pivots, mut zeros) = (Vec::new(), Vec::new(), Vec::new());
+        for matrix in read::<T>(a)? {
+            let found = lu_factors(matrix);
+            pivots.extend(found.pivots.iter().map(|&row| row + 1));
+            zeros.push(found.zero.unwrap_or(0));
+            factors.push(found.factors);
+        }
+        let factors = write(&shape.batch, [m, n], Order::Columns, factors)?;
+        Ok((factors, infos(&pivot_sizes, pivots)?, infos(&shape.batch, zeros)?))
+    })
+}
+
+/// `A = P L U` from the factors in one matrix.
+pub fn lu_unpack(factors: &View, pivots: &View) -> Result<(View, View, View)> {
+    let shape = Shape::of("torch.lu_unpack", factors)?;
+    let (m, n) = (shape.rows, shape.columns);
+    let k = m.min(n);
+    if factors.device().is_meta() {
+        let part = |rows, columns| room(&shape.batch, rows, columns, Order::Rows, factors.dtype, Device::META);
+        return Ok((part(m, m)?, part(m, k)?, part(k, n)?));
+    }
+    let exchanged: Vec<usize> =
+        pivots.scalars()?.into_iter().map(|p| p.to_i64().saturating_sub(1).max(0) as usize).collect();
+    if exchanged.iter().any(|&row| row >= m) {
+        bail!(
+            RuntimeError,
+            "pivots passed to lu_unpack must be between 1 and LU.size(-2) inclusive.Did you properly pass the result of lu_factor?"
+        );
+    }
+    by_field!(factors.dtype, "lu_unpack_cpu", T => {
+        let (mut permutations, mut lowers, mut uppers) = (Vec::new(), Vec::new(), Vec::new());
+        for (i, matrix) in read::<T>(factors)?.into_iter().enumerate() {
+            let pivots = exchanged.get(i * k..(i + 1) * k).unwrap_or_default().to_vec();
+            let found = lu::Lu { factors: matrix, pivots, zero: None };
+            let mut permutation = Matrix::zeros(m, m)?;
+            for (to, from) in found.rows().into_iter().enumerate() {
+                permutation[(from, to)] = T::one();
+            }
+            let (lower, upper) = found.split()?;
+            permutations.push(permutation);
+            lowers.push(lower);
+            uppers.push(upper);
+        }
+        Ok((
+            write(&shape.batch, [m, m], Order::Rows, permutations)?,
+            write(&shape.batch, [m, k], Order::Rows, lowers)?,
+            write(&shape.batch, [k, n], Order::Rows, uppers)?,
+        ))
+    })
+}
+
+/// The solution of `A X = B` for a factored `A`.
+pub fn lu_solve(factors: &View, pivots: &View, b: &View) -> Result<View> {
+    let (x, y, shape) = paired("linalg.lu_solve", factors, b, true)?;
+    let n = x.sizes().last().copied().unwrap_or(0) as usize;
+    let sizes: Dims = shape.batch.iter().copied().chain([n as i64]).collect();
+    let exchanged: Vec<usize> = view::expand(pivots, &sizes)?
+        .scalars()?
+        .into_iter()
+        .map(|p| (p.to_i64() - 1).clamp(0, n.max(1) as i64 - 1) as usize)
+        .collect();
+    by_field!(factors.dtype, "lu_solve_cpu", T => {
+        let mut solutions = Vec::new();
+        for (i, (matrix, mut side)) in read::<T>(&x)?.into_iter().zip(read::<T>(&y)?).enumerate() {
+            let pivots = exchanged.get(i * n..(i + 1) * n).unwrap_or_default().to_vec();
+            lu::Lu { factors: matrix, pivots, zero: None }.solve(&mut side);
+            solutions.push(side);
+        }
+        write(&shape.batch, [shape.rows, shape.columns], Order::Columns, solutions)
+    })
+}
+
+/// The solution of a triangular `A X = B` or `X A = B`.
+pub fn solve_triangular(a: &View, b: &View, upper: bool, left: bool, unit: bool) -> Result<View> {
+    let name = "linalg.solve_triangular";
+    if a.dtype != b.dtype {
+        let (a, b) = (a.dtype.scalar_type(), b.dtype.scalar_type());
+        bail!(
+            RuntimeError,
+            "{name}: Expected A and B to have the same dtype, but found A of type {a} and B of type {b} instead"
+        );
+    }
+    let (x, y, shape) = paired(name, a, b, left)?;
+    let sizes = [shape.rows, shape.columns];
+    let order = if left { Order::Columns } else { Order::Rows };
+    if x.device().is_meta() {
+        return room(&shape.batch, sizes[0], sizes[1], order, a.dtype, Device::META);
+    }
+    by_field!(a.dtype, "triangular_solve_cpu", T => {
+        let mut solutions = Vec::new();
+        for (matrix, mut side) in read::<T>(&x)?.into_iter().zip(read::<T>(&y)?) {
+            if left {
+                lu::solve_triangular(&matrix, &mut side, Triangular { upper, unit });
+                solutions.push(side);
+            } else {
+                let mut turned = side.transpose()?;
+                lu::solve_triangular(&matrix.transpose()?, &mut turned, Triangular { upper: !upper, unit });
+                solutions.push(turned.transpose()?);
+            }
+        }
+        write(&shape.batch, sizes, order, solutions)
+    })
+}
+
+/// How much of a QR decomposition is wanted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum QrMode {
+    Reduced,
+    Complete,
+    OnlyR,
+}
+
+/// `A = Q R`.
+pub fn qr_decomposition(name: &str, a: &View, mode: QrMode) -> Result<(View, View)> {
+    check_floating(name, a, true)?;
+    let shape = Shape::of(name, a)?;
+    let (m, n) = (shape.rows, shape.columns);
+    let k = if mode == QrMode::Complete { m } else { m.min(n) };
+    let nothing = View::zeros(&[0], a.dtype, a.device())?;
+    if a.device().is_meta() {
+        let part = |rows, columns| room(&shape.batch, rows, columns, Order::Columns, a.dtype, Device::META);
+        return Ok((if mode == QrMode::OnlyR { nothing } else { part(m, k)? }, part(k, n)?));
+    }
+    by_field!(a.dtype, "geqrf_cpu", T => {
+        let (mut qs, mut rs) = (Vec::new(), Vec::new());
+        for matrix in read::<T>(a)? {
+            let (factored, taus) = qr::qr(matrix);
+            if mode != QrMode::OnlyR {
+                qs.push(qr::form_q(&factored, &taus, k)?);
+            }
+            rs.push(qr::upper(&factored, k)?);
+        }
+        let q = if mode == QrMode::OnlyR { nothing } else { write(&shape.batch, [m, k], Order::Columns, qs)? };
+        Ok((q, write(&shape.batch, [k, n], Order::Columns, rs)?))
+    })
+}
+
+/// The reflections of a QR decomposition, as they stand beneath R, and their factors.
+pub fn geqrf(a: &View) -> Result<(View, View)> {
+    let shape = Shape::of("torch.geqrf", a)?;
+    let (m, n) = (shape.rows, shape.columns);
+    by_field!(a.dtype, "geqrf_cpu", T => {
+        let found: Vec<_> = read::<T>(a)?.into_iter().map(qr::qr).collect();
+        let (factored, taus): (Vec<_>, Vec<_>) = found.into_iter().unzip();
+        let factored = write(&shape.batch, [m, n], Order::Columns, factored)?;
+        Ok((factored, write_vectors::<T>(&shape.batch, m.min(n), taus)?))
+    })
+}
+
+/// The first columns of the product of reflections.
+pub fn householder_product(a: &View, tau: &View) -> Result<View> {
+    if a.ndim() < 2 {
+        bail!(RuntimeError, "torch.linalg.householder_product: input must have at least 2 dimensions.");
+    }
+    let shape = Shape::of("torch.linalg.householder_product", a)?;
+    let (m, n) = (shape.rows, shape.columns);
+    if m < n {
+        bail!(
+            RuntimeError,
+            "torch.linalg.householder_product: input.shape[-2] must be greater than or equal to input.shape[-1]"
+        );
+    }
+    let k = tau.sizes().last().copied().unwrap_or(0) as usize;
+    if k > n {
+        bail!(
+            RuntimeError,
+            "torch.linalg.householder_product: input.shape[-1] must be greater than or equal to tau.shape[-1]"
+        );
+    }
+    by_field!(a.dtype, "orgqr_cpu", T => {
+        let taus = read::<T>(&view::unsqueeze(tau, -1)?)?;
+        let mut products = Vec::new();
+        for (matrix, taus) in read::<T>(a)?.into_iter().zip(taus) {
+            let taus: Vec<T> = (0..k).map(|i| taus[(i, 0)]).collect();
+            products.push(qr::form_q(&matrix, &taus, n)?);
+        }
+        write(&shape.batch, [m, n], Order::Columns, products)
+    })
+}
+
+/// The product of reflections' Q with another matrix, from one side.
+pub fn ormqr(a: &View, tau: &View, other: &View, left: bool, transpose: bool) -> Result<View> {
+    let name = "torch.ormqr";
+    let (shape, sides) = (Shape::of(name, a)?, Shape::of(name, other)?);
+    let meets = if left { sides.rows } else { sides.columns };
+    if meets != shape.rows {
+        let dim = if left { 2 } else { 1 };
+        bail!(RuntimeError, "torch.ormqr: other.shape[-{dim}] must be equal to input.shape[-2]");
+    }
+    let k = tau.sizes().last().copied().unwrap_or(0) as usize;
+    if k > shape.columns {
+        bail!(RuntimeError, "torch.ormqr: tau.shape[-1] must be less than or equal to input.shape[-1]");
+    }
+    by_field!(a.dtype, "ormqr_cpu", T => {
+        let mut products = Vec::new();
+        let taus = read::<T>(&view::unsqueeze(tau, -1)?)?;
+        for ((factored, taus), mut side) in read::<T>(a)?.into_iter().zip(taus).zip(read::<T>(other)?) {
+            let taus: Vec<T> = (0..k).map(|i| taus[(i, 0)]).collect();
+            qr::apply_q(&factored, &taus, &mut side, left, transpose);
+            products.push(side);
+        }
+        write(&sides.batch, [sides.rows, sides.columns], Order::Columns, products)
+    })
+}
+
+/// Eigenvalues, ascending, and eigenvectors of symmetric or Hermitian matrices.
+pub fn eigh(name: &str, a: &View, upper: bool) -> Result<(View, View)> {
+    let shape = Shape::square(name, a)?;
+    let n = shape.rows;
+    if a.device().is_meta() {
+        let sizes: Dims = shape.batch.iter().copied().chain([n as i64]).collect();
+        let vectors = room(&shape.batch, n, n, Order::Columns, a.dtype, a.device())?;
+        return Ok((View::zeros(&sizes, a.dtype.to_real(), Device::META)?, vectors));
+    }
+    by_field!(a.dtype, "linalg_eigh_cpu", T => {
+        let (mut values, mut vectors) = (Vec::new(), Vec::new());
+        for matrix in read::<T>(a)? {
+            let (own_values, own_vectors) = eigh::eigh(if upper { matrix.adjoint()? } else { matrix })?;
+            values.push(own_values);
+            vectors.push(own_vectors);
+        }
+        let values = write_vectors::<<T as Field>::Real>(&shape.batch, n, values)?;
+        Ok((values, write(&shape.batch, [n, n], Order::Columns, vectors)?))
+    })
+}
+
+/// `A = U diag(S) Vᴴ`, with square U and V where `full`.
+pub fn svd_decomposition(name: &str, a: &View, full: bool) -> Result<[View; 3]> {
+    check_floating(name, a, true)?;
+    let shape = Shape::of(name, a)?;
+    let (m, n) = (shape.rows, shape.columns);
+    let k = m.min(n);
+    let (width, height) = if full { (m, n) } else { (k, k) };
+    if a.device().is_meta() {
+        let part = |rows, columns| room(&shape.batch, rows, columns, Order::Columns, a.dtype, Device::META);
+        let sizes: Dims = shape.batch.iter().copied().chain([k as i64]).collect();
+        return Ok([part(m, width)?, View::zeros(&sizes, a.dtype.to_real(), Device::META)?, part(height, n)?]);
+    }
+    by_field!(a.dtype, "linalg_svd_cpu", T => {
+        let (mut us, mut values, mut vhs) = (Vec::new(), Vec::new(), Vec::new());
+        for matrix in read::<T>(a)? {
+            if !matrix.has_only_finite() {
+                bail!(
+                    RuntimeError,
+                    "linalg.svd: The algorithm failed to converge because the input matrix contained non-finite values."
+                );
+            }
+            let found = svd::svd(&matrix, full)?;
+            us.push(found.u);
+            values.push(found.values);
+            vhs.push(found.vh);
+        }
+        Ok([
+            write(&shape.batch, [m, width], Order::Columns, us)?,
+            write_vectors::<<T as Field>::Real>(&shape.batch, k, values)?,
+            write(&shape.batch, [height, n], Order::Columns, vhs)?,
+        ])
+    })
+}
+
+/// The pseudoinverse: singular values no larger than the tolerances count as zero.
+pub fn pinv(a: &View, atol: Option<f64>, rtol: Option<f64>) -> Result<View> {
+    let shape = Shape::of("linalg.pinv", a)?;
+    let (m, n) = (shape.rows, shape.columns);
+    if a.device().is_meta() {
+        return room(&shape.batch, n, m, Order::Rows, a.dtype, Device::META);
+    }
+    by_field!(a.dtype, "linalg_svd_cpu", T => {
+        let mut inverses = Vec::new();
+        for matrix in read::<T>(a)? {
+            let found = svd::svd(&matrix, false)?;
+            let limit = tolerance::<T>(&found.values, m, n, atol, rtol);
+            let mut scaled = found.vh.adjoint()?;
+            for (j, &value) in found.values.iter().enumerate() {
+                let inverse = if value > limit { <T as Field>::Real::one() / value } else { <T as Field>::Real::zero() };
+                for i in 0..n {
+                    scaled[(i, j)] = scaled[(i, j)].scale(inverse);
+                }
+            }
+            inverses.push(scaled.times(&found.u.adjoint()?)?);
+        }
+        write(&shape.batch, [n, m], Order::Rows, inverses)
+    })
+}
+
+/// Up to where singular values count as zero.
+fn tolerance<T: Field>(values: &[T::Real], m: usize, n: usize, atol: Option<f64>, rtol: Option<f64>) -> T::Real {
+    use crate::ops::number::Real;
+    let epsilon = <T::Real as Float>::epsilon().as_f64();
+    // A given absolute tolerance does away with the default relative one.
+    let rtol = rtol.unwrap_or(if atol.is_some_and(|atol| atol > 0.0) { 0.0 } else { epsilon * m.max(n) as f64 });
+    let largest = values.first().map_or(0.0, |v| v.as_f64());
+    <T::Real as Real>::from_f64(atol.unwrap_or(0.0).max(rtol * largest))
+}
+
+/// How many singular values are larger than the tolerances.
+pub fn matrix_rank(a: &View, atol: Option<f64>, rtol: Option<f64>) -> Result<View> {
+    if a.ndim() < 2 {
+        bail!(RuntimeError, "torch.linalg.matrix_rank: The input tensor input must have at least 2 dimensions.");
+    }
+    let shape = Shape::of("linalg.matrix_rank", a)?;
+    if a.device().is_meta() {
+        return View::zeros(&shape.batch, DType::Long, Device::META);
+    }
+    by_field!(a.dtype, "linalg_svd_cpu", T => {
+        let mut ranks = Vec::new();
+        for matrix in read::<T>(a)? {
+            let values = svd::svd(&matrix, false)?.values;
+            let limit = tolerance::<T>(&values, shape.rows, shape.columns, atol, rtol);
+            ranks.push(Scalar::Int(values.into_iter().filter(|&value| value > limit).count() as i64));
+        }
+        View::from_scalars(&shape.batch, DType::Long, ranks)
+    })
+}
+
+/// The exponential: a Taylor series of the matrix halved until it is small, squared as often.
+pub fn matrix_exp(a: &View) -> Result<View> {
+    let name = "linalg.matrix_exp";
+    check_floating(name, a, true)?;
+    let shape = Shape::square(name, a)?;
+    let n = shape.rows;
+    if a.device().is_meta() {
+        return room(&shape.batch, n, n, Order::Rows, a.dtype, Device::META);
+    }
+    by_field!(a.dtype, "matrix_exp", T => {
+        let mut results = Vec::new();
+        for matrix in read::<T>(a)? {
+            results.push(exponential(matrix)?);
+        }
+        write(&shape.batch, [n, n], Order::Rows, results)
+    })
+}
+
+fn exponential<T: Field>(mut a: Matrix<T>) -> Result<Matrix<T>> {
+    use crate::ops::number::Real;
+    let n = a.rows;
+    let column = |j: usize| (0..n).fold(0.0, |sum: f64, i| sum + a[(i, j)].magnitude().as_f64());
+    let norm = (0..n).map(column).fold(0.0, f64::max);
+    let halvings = if norm.is_finite() && norm > 0.5 { (norm / 0.5).log2().ceil() as i32 } else { 0 };
+    let factor = <T::Real as Real>::from_f64(0.5f64.powi(halvings));
+    for j in 0..n {
+        for i in 0..n {
+            a[(i, j)] = a[(i, j)].scale(factor);
+        }
+    }
+    let (mut sum, mut term) = (Matrix::identity(n, n)?, Matrix::identity(n, n)?);
+    for k in 1..=18 {
+        term = term.times(&a)?;
+        let divisor = <T::Real as Real>::from_f64(1.0 / f64::from(k));
+        for j in 0..n {
+            for i in 0..n {
+                term[(i, j)] = term[(i, j)].scale(divisor);
+                sum[(i, j)] = sum[(i, j)] + term[(i, j)];
+            }
+        }
+    }
+    for _ in 0..halvings {
+        sum = sum.times(&sum)?;
+    }
+    Ok(sum)
+}
+
+/// The solution of `A X = B` from the Cholesky factor of `A`.
+pub fn cholesky_solve(b: &View, factor: &View, upper: bool) -> Result<View> {
+    let ndim = factor.ndim() as i64;
+    if ndim < 2 || b.ndim() < 2 {
+        let which = if b.ndim() < 2 { ("b", b.ndim()) } else { ("u", factor.ndim()) };
+        bail!(RuntimeError, "{} should have at least 2 dimensions, but has {} dimensions instead", which.0, which.1);
+    }
+    let turned = conj(&view::transpose(factor, ndim - 2, ndim - 1)?);
+    let (first, second) = if upper { (&turned, factor) } else { (factor, &turned) };
+    let half = solve_triangular(first, b, false, true, false)?;
+    solve_triangular(second, &half, true, true, false)
+}
+
+/// The inverse of a matrix from its Cholesky factor.
+pub fn cholesky_inverse(factor: &View, upper: bool) -> Result<View> {
+    let shape = Shape::square("cholesky_inverse", factor)?;
+    let sizes: Dims = shape.batch.iter().copied().chain([shape.rows as i64; 2]).collect();
+    let identity = View::zeros(&sizes, factor.dtype, factor.device())?;
+    let ones = super::create::eye(shape.rows as i64, shape.rows as i64, factor.dtype, factor.device())?;
+    copy_into(&identity, &ones)?;
+    cholesky_solve(&identity, factor, upper)
+}
+
+/// The least-squares solution of smallest norm, the residuals, the rank and the singular values.
+pub fn lstsq(a: &View, b: &View, rcond: Option<f64>) -> Result<(View, View)> {
+    let name = "torch.linalg.lstsq";
+    let shape = Shape::of(name, a)?;
+    let inverse = pinv(a, None, rcond)?;
+    let vector = b.ndim() + 1 == a.ndim();
+    let sides = if vector { view::unsqueeze(b, -1)? } else { b.clone() };
+    let other = Shape::of(name, &sides)?;
+    if other.rows != shape.rows {
+        bail!(
+            RuntimeError,
+            "torch.linalg.lstsq: input.size(-2) should match other.size(-{})",
+            if vector { 1 } else { 2 }
+        );
+    }
+    by_field!(a.dtype, "linalg_lstsq_cpu", T => {
+        let batch = broadcast_sizes(&shape.batch, &other.batch)?;
+        let spread = |view: &View, rows: usize, columns: usize| {
+            let sizes: Dims = batch.iter().copied().chain([rows as i64, columns as i64]).collect();
+            view::expand(view, &sizes)
+        };
+        let inverse = spread(&inverse, shape.columns, shape.rows)?;
+        let sides = spread(&sides, other.rows, other.columns)?;
+        let mut solutions = Vec::new();
+        for (inverse, side) in read::<T>(&inverse)?.into_iter().zip(read::<T>(&sides)?) {
+            solutions.push(inverse.times(&side)?);
+        }
+        let solution = write(&batch, [shape.columns, other.columns], Order::Columns, solutions)?;
+        let solution = if vector { view::squeeze(&solution, Some(&[-1]))? } else { solution };
+        Ok((solution, matrix_rank(a, None, rcond)?))
+    })
+}

@@ -1,0 +1,149 @@
+//! LU and Cholesky factorizations, and solving by them. As LAPACK's getrf, getrs, potrf and trtrs.
+
+use super::field::Field;
+use super::matrix::Matrix;
+use crate::tensor::Result;
+use num_traits::{Float, Zero};
+
+/// `P A = L U`: both factors in one matrix, the rows exchanged at each step, and the first zero on the diagonal,
+/// counted from one, if there is any.
+pub struct Lu<T> {
+    pub factors: Matrix<T>,
+    pub pivots: Vec<usize>,
+    pub zero: Option<usize>,
+}
+
+/// Elimination by columns, the largest element of each becoming its pivot.
+pub fn lu<T: Field>(mut a: Matrix<T>) -> Lu<T> {
+    let (mut pivots, mut zero) = (Vec::new(), None);
+    for j in 0..a.rows.min(a.columns) {
+        let mut pivot = j;
+        for i in j + 1..a.rows {
+            if a[(i, j)].size() > a[(pivot, j)].size() {
+                pivot = i;
+            }
+        }
+        pivots.push(pivot);
+        if a[(pivot, j)].is_zero() {
+            zero = zero.or(Some(j + 1));
+        } else {
+            a.swap_rows(j, pivot);
+            let divisor = a[(j, j)];
+            for i in j + 1..a.rows {
+                a[(i, j)] = a[(i, j)] / divisor;
+            }
+        }
+        for k in j + 1..a.columns {
+            let factor = a[(j, k)];
+            for i in j + 1..a.rows {
+                a[(i, k)] = a[(i, k)] - a[(i, j)] * factor;
+            }
+        }
+    }
+    Lu { factors: a, pivots, zero }
+}
+
+impl<T: Field> Lu<T> {
+    /// The sign of the permutation: are the exchanges odd in number?
+    pub fn is_odd(&self) -> bool {
+        self.pivots.iter().enumerate().filter(|&(i, &pivot)| i != pivot).count() % 2 == 1
+    }
+
+    /// The permutation as the order of rows.
+    pub fn rows(&self) -> Vec<usize> {
+        let mut rows: Vec<usize> = (0..self.factors.rows).collect();
+        for (i, &pivot) in self.pivots.iter().enumerate() {
+            rows.swap(i, pivot);
+        }
+        rows
+    }
+
+    /// The lower factor, with ones on its diagonal, and the upper one.
+    pub fn split(&self) -> Result<(Matrix<T>, Matrix<T>)> {
+        let (m, n) = (self.factors.rows, self.factors.columns);
+        let k = m.min(n);
+        let (mut lower, mut upper) = (Matrix::identity(m, k)?, Matrix::zeros(k, n)?);
+        for j in 0..n {
+            for i in 0..m {
+                if i > j {
+                    lower[(i, j)] = self.factors[(i, j)];
+                } else {
+                    upper[(i, j)] = self.factors[(i, j)];
+                }
+            }
+        }
+        Ok((lower, upper))
+    }
+
+    /// Solves `A X = B` in place.
+    pub fn solve(&self, b: &mut Matrix<T>) {
+        for (i, &pivot) in self.pivots.iter().enumerate() {
+            b.swap_rows(i, pivot);
+        }
+        solve_triangular(&self.factors, b, Triangular { upper: false, unit: true });
+        solve_triangular(&self.factors, b, Triangular { upper: true, unit: false });
+    }
+}
+
+/// Which triangle of a matrix counts, and is its diagonal taken for ones?
+#[derive(Clone, Copy)]
+pub struct Triangular {
+    pub upper: bool,
+    pub unit: bool,
+}
+
+/// Solves `A X = B` in place for a triangular `A`.
+pub fn solve_triangular<T: Field>(a: &Matrix<T>, b: &mut Matrix<T>, shape: Triangular) {
+    let n = a.columns.min(a.rows);
+    for column in 0..b.columns {
+        for step in 0..n {
+            let k = if shape.upper { n - 1 - step } else { step };
+            if b[(k, column)].is_zero() {
+                continue;
+            }
+            if !shape.unit {
+                b[(k, column)] = b[(k, column)] / a[(k, k)];
+            }
+            let value = b[(k, column)];
+            let rest = if shape.upper { 0..k } else { k + 1..n };
+            for i in rest {
+                b[(i, column)] = b[(i, column)] - value * a[(i, k)];
+            }
+        }
+    }
+}
+
+/// The lower Cholesky factor of a positive-definite matrix, of which only the lower triangle is read; and the order of
+/// the first leading minor that is not positive-definite.
+pub fn cholesky<T: Field>(mut a: Matrix<T>) -> (Matrix<T>, Option<usize>) {
+    let n = a.rows;
+    let mut failed = None;
+    for j in 0..n {
+        let mut square = a[(j, j)].re();
+        for k in 0..j {
+            let value = a[(j, k)].magnitude();
+            square = square - value * value;
+        }
+        // NaN is not positive either.
+        if square <= T::Real::zero() || Float::is_nan(square) {
+            a[(j, j)] = T::of(square);
+            failed = Some(j + 1);
+            break;
+        }
+        let root = Float::sqrt(square);
+        a[(j, j)] = T::of(root);
+        for i in j + 1..n {
+            let mut value = a[(i, j)];
+            for k in 0..j {
+                value = value - a[(i, k)] * a[(j, k)].conj();
+            }
+            a[(i, j)] = value / T::of(root);
+        }
+    }
+    for j in 1..n {
+        for i in 0..j {
+            a[(i, j)] = T::zero();
+        }
+    }
+    (a, failed)
+}

@@ -1,0 +1,177 @@
+//! A matrix as decompositions work on it: by columns, of its own memory; and batches of them, read from tensors and
+//! written to new ones.
+
+use super::field::Field;
+use crate::bail;
+use crate::ops::check::resolved;
+use crate::ops::copy::contiguous;
+use crate::tensor::memory::{get, set};
+use crate::tensor::{DType, Device, Dims, Error, Result, View};
+use std::ops::{Index, IndexMut};
+
+/// A matrix, column after column.
+#[derive(Clone, Debug)]
+pub struct Matrix<T> {
+    pub rows: usize,
+    pub columns: usize,
+    values: Vec<T>,
+}
+
+impl<T> Index<(usize, usize)> for Matrix<T> {
+    type Output = T;
+    fn index(&self, (i, j): (usize, usize)) -> &T {
+        &self.values[j * self.rows + i]
+    }
+}
+
+impl<T> IndexMut<(usize, usize)> for Matrix<T> {
+    fn index_mut(&mut self, (i, j): (usize, usize)) -> &mut T {
+        &mut self.values[j * self.rows + i]
+    }
+}
+
+impl<T: Field> Matrix<T> {
+    pub fn zeros(rows: usize, columns: usize) -> Result<Matrix<T>> {
+        let count = rows.checked_mul(columns).ok_or_else(|| Error::runtime("a matrix is too large"))?;
+        let mut values = Vec::new();
+        values.try_reserve_exact(count).map_err(|_| Error::runtime("not enough memory for a matrix"))?;
+        values.resize(count, T::zero());
+        Ok(Matrix { rows, columns, values })
+    }
+
+    pub fn identity(rows: usize, columns: usize) -> Result<Matrix<T>> {
+        let mut matrix = Matrix::zeros(rows, columns)?;
+        for i in 0..rows.min(columns) {
+            matrix[(i, i)] = T::one();
+        }
+        Ok(matrix)
+    }
+
+    /// The conjugate transpose.
+    pub fn adjoint(&self) -> Result<Matrix<T>> {
+        let mut out = Matrix::zeros(self.columns, self.rows)?;
+        for j in 0..self.columns {
+            for i in 0..self.rows {
+                out[(j, i)] = self[(i, j)].conj();
+            }
+        }
+        Ok(out)
+    }
+
+    pub fn transpose(&self) -> Result<Matrix<T>> {
+        let mut out = Matrix::zeros(self.columns, self.rows)?;
+        for j in 0..self.columns {
+            for i in 0..self.rows {
+                out[(j, i)] = self[(i, j)];
+            }
+        }
+        Ok(out)
+    }
+
+    pub fn times(&self, other: &Matrix<T>) -> Result<Matrix<T>> {
+        let mut out = Matrix::zeros(self.rows, other.columns)?;
+        for j in 0..other.columns {
+            for k in 0..self.columns.min(other.rows) {
+                let factor = other[(k, j)];
+                for i in 0..self.rows {
+                    out[(i, j)] = out[(i, j)] + self[(i, k)] * factor;
+                }
+            }
+        }
+        Ok(out)
+    }
+
+    pub fn swap_rows(&mut self, a: usize, b: usize) {
+        if a != b {
+            for j in 0..self.columns {
+                self.values.swap(j * self.rows + a, j * self.rows + b);
+            }
+        }
+    }
+
+    pub fn swap_columns(&mut self, a: usize, b: usize) {
+        if a != b {
+            for i in 0..self.rows {
+                self.values.swap(a * self.rows + i, b * self.rows + i);
+            }
+        }
+    }
+
+    pub fn has_only_finite(&self) -> bool {
+        self.values.iter().all(|v| num_traits::Float::is_finite(v.re()) && num_traits::Float::is_finite(v.im()))
+    }
+}
+
+/// The matrices of a tensor's last two dimensions, in row-major order of the others.
+pub fn read<T: Field>(view: &View) -> Result<Vec<Matrix<T>>> {
+    let [batch @ .., rows, columns] = view.sizes() else { bail!(RuntimeError, "a matrix has two dimensions") };
+    let (rows, columns) = (*rows as usize, *columns as usize);
+    let count = batch.iter().product::<i64>() as usize;
+    let flat = contiguous(&resolved(view)?)?;
+    let memory = flat.memory()?;
+    let cells = memory.typed::<T>().get(flat.layout.offset as usize..).unwrap_or_default();
+    (0..count)
+        .map(|k| {
+            let mut matrix = Matrix::zeros(rows, columns)?;
+            let own = cells.get(k * rows * columns..).unwrap_or_default();
+            for (n, cell) in own.iter().take(rows * columns).enumerate() {
+                matrix[(n / columns, n % columns)] = get(cell);
+            }
+            Ok(matrix)
+        })
+        .collect()
+}
+
+/// How a new tensor lays out its matrices.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    Rows,
+    Columns,
+}
+
+/// Room for a batch of matrices.
+pub fn room(batch: &[i64], rows: usize, columns: usize, order: Order, dtype: DType, device: Device) -> Result<View> {
+    let (first, second) = if order == Order::Rows { (rows, columns) } else { (columns, rows) };
+    let sizes: Dims = batch.iter().copied().chain([first as i64, second as i64]).collect();
+    let view = View::zeros(&sizes, dtype, device)?;
+    let ndim = view.ndim() as i64;
+    if order == Order::Rows { Ok(view) } else { Ok(view.with_layout(view.layout.transpose(ndim - 2, ndim - 1)?)) }
+}
+
+/// A new tensor of a batch of matrices, all of the sizes given.
+pub fn write<T: Field>(
+    batch: &[i64],
+    [rows, columns]: [usize; 2],
+    order: Order,
+    matrices: impl IntoIterator<Item = Matrix<T>>,
+) -> Result<View> {
+    let out = room(batch, rows, columns, order, T::DTYPE, Device::CPU)?;
+    let memory = out.memory()?;
+    let cells = memory.typed::<T>();
+    for (k, matrix) in matrices.into_iter().enumerate() {
+        for j in 0..columns {
+            for i in 0..rows {
+                let place = if order == Order::Rows { i * columns + j } else { j * rows + i };
+                if let Some(cell) = cells.get(k * rows * columns + place) {
+                    set(cell, matrix[(i, j)]);
+                }
+            }
+        }
+    }
+    Ok(out)
+}
+
+/// A new tensor of a batch of vectors.
+pub fn write_vectors<T: Field>(
+    batch: &[i64],
+    length: usize,
+    vectors: impl IntoIterator<Item = Vec<T>>,
+) -> Result<View> {
+    let sizes: Dims = batch.iter().copied().chain([length as i64]).collect();
+    let out = View::zeros(&sizes, T::DTYPE, Device::CPU)?;
+    let memory = out.memory()?;
+    for (cell, value) in memory.typed::<T>().iter().zip(vectors.into_iter().flatten()) {
+        set(cell, value);
+    }
+    Ok(out)
+}

@@ -1,0 +1,144 @@
+//! Householder reflections, with LAPACK's choice of signs, and QR factorizations by them. As LAPACK's larfg, larf, geqrf,
+//! orgqr and ormqr.
+
+use super::field::Field;
+use super::matrix::Matrix;
+use crate::tensor::Result;
+use num_traits::{Float, Zero};
+
+/// The reflection that maps a vector to a multiple of its first element's axis, as `larfg` chooses it.
+pub struct Reflection<T: Field> {
+    /// What the first element becomes; real.
+    pub beta: T::Real,
+    pub tau: T,
+    /// What the rest of the vector is multiplied by to become the reflection's own.
+    pub scale: T,
+}
+
+/// The reflection for a vector of this first element and rest.
+pub fn reflection<T: Field>(alpha: T, rest: impl Iterator<Item = T>) -> Reflection<T> {
+    let norm = norm(rest);
+    if norm == T::Real::zero() && alpha.im() == T::Real::zero() {
+        return Reflection { beta: alpha.re(), tau: T::zero(), scale: T::zero() };
+    }
+    let length = Float::hypot(Float::hypot(alpha.re(), alpha.im()), norm);
+    let beta = if alpha.re() >= T::Real::zero() { -length } else { length };
+    let tau = T::new((beta - alpha.re()) / beta, -alpha.im() / beta);
+    Reflection { beta, tau, scale: T::one() / (alpha - T::of(beta)) }
+}
+
+/// The length of a vector.
+fn norm<T: Field>(values: impl Iterator<Item = T>) -> T::Real {
+    length(values.flat_map(|value| [value.re(), value.im()]))
+}
+
+/// The root of the sum of squares, safe from overflow.
+fn length<R: Float>(parts: impl Iterator<Item = R>) -> R {
+    let (mut largest, mut sum) = (R::zero(), R::one());
+    for part in parts.map(|part| part.abs()) {
+        if largest < part {
+            let ratio = largest / part;
+            sum = R::one() + sum * ratio * ratio;
+            largest = part;
+        } else if part != R::zero() {
+            let ratio = part / largest;
+            sum = sum + ratio * ratio;
+        }
+    }
+    largest * sum.sqrt()
+}
+
+/// `(1 - tau v vᴴ) C` for rows from `row` and columns from `column` of C on; `v[0]` counts as one.
+pub fn reflect_left<T: Field>(c: &mut Matrix<T>, row: usize, column: usize, v: &[T], tau: T) {
+    if tau.is_zero() {
+        return;
+    }
+    for j in column..c.columns {
+        let mut product = c[(row, j)];
+        for (k, &value) in v.iter().enumerate().skip(1) {
+            product = product + value.conj() * c[(row + k, j)];
+        }
+        let product = tau * product;
+        c[(row, j)] = c[(row, j)] - product;
+        for (k, &value) in v.iter().enumerate().skip(1) {
+            c[(row + k, j)] = c[(row + k, j)] - value * product;
+        }
+    }
+}
+
+/// `C (1 - tau v vᴴ)` for rows from `row` and columns from `column` of C on; `v[0]` counts as one.
+pub fn reflect_right<T: Field>(c: &mut Matrix<T>, row: usize, column: usize, v: &[T], tau: T) {
+    if tau.is_zero() {
+        return;
+    }
+    for i in row..c.rows {
+        let mut product = c[(i, column)];
+        for (k, &value) in v.iter().enumerate().skip(1) {
+            product = product + c[(i, column + k)] * value;
+        }
+        let product = product * tau;
+        c[(i, column)] = c[(i, column)] - product;
+        for (k, &value) in v.iter().enumerate().skip(1) {
+            c[(i, column + k)] = c[(i, column + k)] - product * value.conj();
+        }
+    }
+}
+
+/// The reflections' vectors beneath the diagonal of a factored matrix.
+pub fn vector<T: Field>(factored: &Matrix<T>, j: usize) -> Vec<T> {
+    let rest = (j + 1..factored.rows).map(|i| factored[(i, j)]);
+    [T::one()].into_iter().chain(rest).collect()
+}
+
+/// `A = Q R`: R on and above the diagonal, the reflections beneath it, and their factors.
+pub fn qr<T: Field>(mut a: Matrix<T>) -> (Matrix<T>, Vec<T>) {
+    let mut taus = Vec::new();
+    for j in 0..a.rows.min(a.columns) {
+        let found = reflection(a[(j, j)], (j + 1..a.rows).map(|i| a[(i, j)]));
+        for i in j + 1..a.rows {
+            a[(i, j)] = a[(i, j)] * found.scale;
+        }
+        a[(j, j)] = T::of(found.beta);
+        let v = vector(&a, j);
+        reflect_left(&mut a, j, j + 1, &v, found.tau.conj());
+        taus.push(found.tau);
+    }
+    (a, taus)
+}
+
+/// The first columns of the Q that reflections stand for.
+pub fn form_q<T: Field>(factored: &Matrix<T>, taus: &[T], columns: usize) -> Result<Matrix<T>> {
+    let mut q = Matrix::identity(factored.rows, columns)?;
+    for (j, &tau) in taus.iter().enumerate().rev() {
+        reflect_left(&mut q, j, j.min(columns), &vector(factored, j), tau);
+    }
+    Ok(q)
+}
+
+/// `Q C`, `Qᴴ C`, `C Q` or `C Qᴴ` in place.
+pub fn apply_q<T: Field>(factored: &Matrix<T>, taus: &[T], c: &mut Matrix<T>, left: bool, adjoint: bool) {
+    let mut order: Vec<usize> = (0..taus.len()).collect();
+    if left != adjoint {
+        order.reverse();
+    }
+    for j in order {
+        let Some(&tau) = taus.get(j) else { continue };
+        let (tau, v) = (if adjoint { tau.conj() } else { tau }, vector(factored, j));
+        if left {
+            reflect_left(c, j, 0, &v, tau);
+        } else {
+            reflect_right(c, 0, j, &v, tau);
+        }
+    }
+}
+
+/// The elements on and above the diagonal of the first rows.
+pub fn upper<T: Field>(factored: &Matrix<T>, rows: usize) -> Result<Matrix<T>> {
+    let mut r = Matrix::zeros(rows, factored.columns)?;
+    for j in 0..factored.columns {
+        for i in 0..rows.min(j + 1).min(factored.rows) {
+            r[(i, j)] = factored[(i, j)];
+        }
+    }
+    Ok(r)
+}

@@ -1,0 +1,165 @@
+//! Plane rotations, and the two-by-two problems that iterations end in. As LAPACK's lartg, lasr, laev2, las2 and lasv2.
+
+use super::field::Field;
+use super::matrix::Matrix;
+use num_traits::Float;
+
+/// A rotation's cosine and sine.
+pub type Rotation<R> = [R; 2];
+
+/// The rotation that turns `(f, g)` to `(r, 0)`, and `r`.
+pub fn rotation<R: Field<Real = R> + Float>(f: R, g: R) -> (Rotation<R>, R) {
+    let (zero, one) = (<R as num_traits::Zero>::zero(), <R as num_traits::One>::one());
+    if g == zero {
+        return ([one, zero], f);
+    }
+    if f == zero {
+        return ([zero, Float::signum(g)], Float::abs(g));
+    }
+    let length = Float::sqrt(f * f + g * g);
+    let r = length * Float::signum(f);
+    ([Float::abs(f) / length, g / r], r)
+}
+
+/// `[x, y] ← [c x + s y, c y - s x]` for two columns.
+pub fn rotate_columns<T: Field>(m: &mut Matrix<T>, a: usize, b: usize, [c, s]: Rotation<T::Real>) {
+    for i in 0..m.rows {
+        let (x, y) = (m[(i, a)], m[(i, b)]);
+        m[(i, a)] = x.scale(c) + y.scale(s);
+        m[(i, b)] = y.scale(c) - x.scale(s);
+    }
+}
+
+/// `[x, y] ← [c x + s y, c y - s x]` for two rows.
+pub fn rotate_rows<T: Field>(m: &mut Matrix<T>, a: usize, b: usize, [c, s]: Rotation<T::Real>) {
+    for j in 0..m.columns {
+        let (x, y) = (m[(a, j)], m[(b, j)]);
+        m[(a, j)] = x.scale(c) + y.scale(s);
+        m[(b, j)] = y.scale(c) - x.scale(s);
+    }
+}
+
+/// The eigenvalues of `[[a, b], [b, c]]`, the one of larger magnitude first, and the rotation to its eigenvector.
+pub fn symmetric_pair<R: Field<Real = R> + Float>(a: R, b: R, c: R) -> ([R; 2], Rotation<R>) {
+    let (zero, one) = (<R as num_traits::Zero>::zero(), <R as num_traits::One>::one());
+    let half = one / (one + one);
+    let (sum, difference, twice) = (a + c, a - c, b + b);
+    let root = Float::hypot(difference, twice);
+    let (large, small) = if Float::abs(a) > Float::abs(c) { (a, c) } else { (c, a) };
+    let (first, second, sign) = if sum < zero {
+        let first = half * (sum - root);
+        (first, (large / first) * small - (b / first) * b, -1)
+    } else if sum > zero {
+        let first = half * (sum + root);
+        (first, (large / first) * small - (b / first) * b, 1)
+    } else {
+        (half * root, -half * root, 1)
+    };
+    let (cosine, other) = if difference >= zero { (difference + root, 1) } else { (difference - root, -1) };
+    let (c1, s1) = if Float::abs(cosine) > Float::abs(twice) {
+        let cotangent = -twice / cosine;
+        let s1 = one / Float::sqrt(one + cotangent * cotangent);
+        (cotangent * s1, s1)
+    } else if twice == zero {
+        (one, zero)
+    } else {
+        let tangent = -cosine / twice;
+        let c1 = one / Float::sqrt(one + tangent * tangent);
+        (c1, tangent * c1)
+    };
+    let rotation = if sign == other { [-s1, c1] } else { [c1, s1] };
+    ([first, second], rotation)
+}
+
+/// The singular values of `[[f, g], [0, h]]`, smaller first.
+pub fn triangular_values<R: Field<Real = R> + Float>(f: R, g: R, h: R) -> [R; 2] {
+    let (zero, one) = (<R as num_traits::Zero>::zero(), <R as num_traits::One>::one());
+    let two = one + one;
+    let (f, g, h) = (Float::abs(f), Float::abs(g), Float::abs(h));
+    let (small, large) = (Float::min(f, h), Float::max(f, h));
+    if small == zero {
+        let most = if large == zero {
+            g
+        } else {
+            let (a, b) = (Float::max(large, g), Float::min(large, g));
+            a * Float::sqrt(one + (b / a) * (b / a))
+        };
+        return [zero, most];
+    }
+    let (ratio, gap) = (one + small / large, (large - small) / large);
+    if g < large {
+        let square = (g / large) * (g / large);
+        let c = two / (Float::sqrt(ratio * ratio + square) + Float::sqrt(gap * gap + square));
+        return [small * c, large / c];
+    }
+    let part = large / g;
+    if part == zero {
+        return [(small * large) / g, g];
+    }
+    let (x, y) = (ratio * part, gap * part);
+    let c = one / (Float::sqrt(one + x * x) + Float::sqrt(one + y * y));
+    let least = (small * c) * part;
+    [least + least, g / (c + c)]
+}
+
+/// The singular values of `[[f, g], [0, h]]` with signs, smaller magnitude first, and the rotations to the singular
+/// vectors of the larger: right, then left.
+pub fn triangular_pair<R: Field<Real = R> + Float>(f: R, g: R, h: R) -> ([R; 2], Rotation<R>, Rotation<R>) {
+    let (zero, one) = (<R as num_traits::Zero>::zero(), <R as num_traits::One>::one());
+    let two = one + one;
+    let four = two + two;
+    let sign = |of: R| if Float::is_sign_negative(of) { -one } else { one };
+    let swapped = Float::abs(h) > Float::abs(f);
+    let (ft, ht) = if swapped { (h, f) } else { (f, h) };
+    let (fa, ha, ga) = (Float::abs(ft), Float::abs(ht), Float::abs(g));
+    // Which element is largest in magnitude: it gives the sign.
+    let mut largest = if swapped { 3 } else { 1 };
+    let (mut least, mut most) = (ha, fa);
+    let (mut cl, mut sl, mut cr, mut sr) = (one, zero, one, zero);
+    if ga != zero {
+        let mut ordinary = true;
+        if ga > fa {
+            largest = 2;
+            if fa / ga < R::epsilon() {
+                ordinary = false;
+                most = ga;
+                least = if ha > one { fa / (ga / ha) } else { (fa / ga) * ha };
+                cl = one;
+                sl = ht / g;
+                sr = one;
+                cr = ft / g;
+            }
+        }
+        if ordinary {
+            let d = fa - ha;
+            let mut l = if d == fa { one } else { d / fa };
+            let m = g / ft;
+            let mut t = two - l;
+            let (mm, tt) = (m * m, t * t);
+            let s = Float::sqrt(tt + mm);
+            let r = if l == zero { Float::abs(m) } else { Float::sqrt(l * l + mm) };
+            let a = (s + r) / two;
+            least = ha / a;
+            most = fa * a;
+            t = if mm == zero {
+                if l == zero { two * sign(ft) * sign(g) } else { g / (Float::abs(d) * sign(ft)) + m / t }
+            } else {
+                (m / (s + t) + m / (r + l)) * (one + a)
+            };
+            l = Float::sqrt(t * t + four);
+            cr = two / l;
+            sr = t / l;
+            cl = (cr + sr * m) / a;
+            sl = (ht / ft) * sr / a;
+        }
+    }
+    let (left, right) = if swapped { ([sr, cr], [sl, cl]) } else { ([cl, sl], [cr, sr]) };
+    let overall = match largest {
+        1 => sign(right[0]) * sign(left[0]) * sign(f),
+        2 => sign(right[1]) * sign(left[0]) * sign(g),
+        _ => sign(right[1]) * sign(left[1]) * sign(h),
+    };
+    let most = Float::abs(most) * overall;
+    let least = Float::abs(least) * (overall * sign(f) * sign(h));
+    ([least, most], right, left)
+}

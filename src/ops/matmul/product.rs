@@ -1,0 +1,263 @@
+//! The loop below every matrix product: batches of matrices in the type they are computed in. Floats and complex numbers
+//! go to the processor's vectors, integers and very small batches through plain loops. Knows sizes, no refusals.
+
+use crate::bail;
+use crate::ops::block::load;
+use crate::ops::check::resolved;
+use crate::ops::copy::{contiguous, copy_into};
+use crate::ops::number::{Number, Stored};
+use crate::tensor::parallel::{Matrix, add_product};
+use crate::tensor::{Dims, Error, Layout, Result, Scalar, View, dispatch};
+use num_complex::Complex;
+
+/// What matrices can be multiplied of.
+pub trait Ring: Number {
+    /// `total + a * b`.
+    fn plus_product(total: Self, a: Self, b: Self) -> Self;
+
+    fn times(a: Self, b: Self) -> Self;
+
+    /// `into += alpha · a @ b`; `into` is row-major.
+    fn accumulate(into: &mut [Self], sizes: [usize; 3], alpha: Self, a: Matrix<Self>, b: Matrix<Self>) -> Result<()> {
+        in_order(into, sizes, alpha, a, b)
+    }
+}
+
+macro_rules! wrapping_ring {
+    ($($t:ty)*) => {$(
+        impl Ring for $t {
+            #[inline(always)]
+            fn plus_product(total: $t, a: $t, b: $t) -> $t {
+                total.wrapping_add(a.wrapping_mul(b))
+            }
+            #[inline(always)]
+            fn times(a: $t, b: $t) -> $t {
+                a.wrapping_mul(b)
+            }
+        }
+    )*};
+}
+wrapping_ring!(u8 i8 i16 i32 i64 u16 u32 u64);
+
+macro_rules! vector_ring {
+    ($($t:ty)*) => {$(
+        impl Ring for $t {
+            #[inline(always)]
+            fn plus_product(total: $t, a: $t, b: $t) -> $t {
+                total + a * b
+            }
+            #[inline(always)]
+            fn times(a: Self, b: Self) -> Self {
+                a * b
+            }
+            fn accumulate(
+                into: &mut [$t],
+                sizes: [usize; 3],
+                alpha: $t,
+                a: Matrix<$t>,
+                b: Matrix<$t>,
+            ) -> Result<()> {
+                add_product(into, sizes, alpha, a, b)
+            }
+        }
+
+        impl Ring for Complex<$t> {
+            #[inline(always)]
+            fn plus_product(total: Self, a: Self, b: Self) -> Self {
+                total + a * b
+            }
+            #[inline(always)]
+            fn times(a: Self, b: Self) -> Self {
+                a * b
+            }
+
+            // Four real products: where a number meets its conjugate, the imaginary parts then cancel exactly.
+            fn accumulate(
+                into: &mut [Self],
+                sizes: [usize; 3],
+                alpha: Self,
+                a: Matrix<Self>,
+                b: Matrix<Self>,
+            ) -> Result<()> {
+                let part = |values: &[Self], imaginary: bool| -> Result<Vec<$t>> {
+                    let mut parts = buffer::<$t>(values.len())?;
+                    let part = |value: &Self| if imaginary { value.im } else { value.re };
+                    parts.iter_mut().zip(values).for_each(|(to, value)| *to = part(value));
+                    Ok(parts)
+                };
+                let product = |i: bool, j: bool| -> Result<Vec<$t>> {
+                    let (x, y) = (part(a.values, i)?, part(b.values, j)?);
+                    let mut total = buffer::<$t>(into.len())?;
+                    let (x, y) = (Matrix { values: &x, strides: a.strides }, Matrix { values: &y, strides: b.strides });
+                    add_product(&mut total, sizes, 1.0, x, y)?;
+                    Ok(total)
+                };
+                let (re, im) = (product(false, false)?, product(true, true)?);
+                let (cross, other) = (product(false, true)?, product(true, false)?);
+                let real = re.iter().zip(&im).map(|(a, b)| a - b);
+                let imaginary = cross.iter().zip(&other).map(|(a, b)| a + b);
+                for ((into, re), im) in into.iter_mut().zip(real).zip(imaginary) {
+                    *into += alpha * Complex::new(re, im);
+                }
+                Ok(())
+            }
+        }
+    )*};
+}
+vector_ring!(f32 f64);
+
+impl Ring for bool {
+    #[inline(always)]
+    fn plus_product(total: bool, a: bool, b: bool) -> bool {
+        total | (a & b)
+    }
+    #[inline(always)]
+    fn times(a: bool, b: bool) -> bool {
+        a & b
+    }
+}
+
+/// Row by row, each element's products added in their order.
+fn in_order<C: Ring>(into: &mut [C], [n, m, p]: [usize; 3], alpha: C, a: Matrix<C>, b: Matrix<C>) -> Result<()> {
+    if p == 0 {
+        return Ok(());
+    }
+    let mut row = buffer::<C>(p)?;
+    for (i, into) in into.chunks_exact_mut(p).enumerate().take(n) {
+        row.fill(C::default());
+        for k in 0..m {
+            let factor = a.values.get(i * a.strides[0] + k * a.strides[1]).copied().unwrap_or_default();
+            let line = b.values.get(k * b.strides[0]..).unwrap_or_default();
+            for (total, &value) in row.iter_mut().zip(line.iter().step_by(b.strides[1].max(1))) {
+                *total = C::plus_product(*total, factor, value);
+            }
+        }
+        for (into, &total) in into.iter_mut().zip(&row) {
+            *into = C::plus_product(*into, alpha, total);
+        }
+    }
+    Ok(())
+}
+
+/// A column times a row: without a sum, so that negative zeros stay what they are.
+fn outer<C: Ring>(into: &mut [C], p: usize, alpha: C, a: Matrix<C>, b: Matrix<C>) {
+    let value = |m: &Matrix<C>, place: usize| m.values.get(place).copied().unwrap_or_default();
+    for (i, row) in into.chunks_exact_mut(p.max(1)).enumerate() {
+        let factor = value(&a, i * a.strides[0]);
+        for (j, into) in row.iter_mut().enumerate() {
+            let product = C::times(factor, value(&b, j * b.strides[1]));
+            *into = C::times(alpha, product);
+        }
+    }
+}
+
+/// Room for `n` values.
+fn buffer<C: Number>(n: usize) -> Result<Vec<C>> {
+    let mut values = Vec::new();
+    values.try_reserve_exact(n).map_err(|_| Error::runtime("not enough memory for a matrix product"))?;
+    values.resize(n, C::default());
+    Ok(values)
+}
+
+/// All elements of a row-major view, in the type they are computed in.
+fn values<S: Stored>(view: &View) -> Result<Vec<S::Compute>> {
+    let mut values = buffer::<S::Compute>(view.numel().max(0) as usize)?;
+    load(view.memory()?.typed::<S>(), view.layout.offset, 1, &mut values);
+    Ok(values)
+}
+
+/// A batch of matrices, read once.
+struct Batch<C> {
+    values: Vec<C>,
+    strides: [usize; 2],
+    /// Elements from one matrix to the next; none for one that serves the whole batch.
+    step: usize,
+}
+
+impl<C: Number> Batch<C> {
+    /// Columns that lie together are left so, instead of being turned into rows.
+    fn read<S: Stored<Compute = C>>(view: &View) -> Result<Batch<C>> {
+        let &[_, rows, columns] = view.sizes() else { bail!(RuntimeError, "a batch of matrices has three dimensions") };
+        let view = resolved(view)?;
+        let turned = view.with_layout(view.layout.transpose(1, 2)?);
+        let (rows, columns) = (rows.max(0) as usize, columns.max(0) as usize);
+        let by_columns = !view.layout.is_contiguous() && turned.layout.is_contiguous();
+        let values = values::<S>(&contiguous(if by_columns { &turned } else { &view })?)?;
+        let strides = if by_columns { [1, rows] } else { [columns, 1] };
+        Ok(Batch { values, strides, step: rows * columns })
+    }
+
+    fn matrix(&self, index: usize) -> Matrix<'_, C> {
+        Matrix { values: self.values.get(index * self.step..).unwrap_or_default(), strides: self.strides }
+    }
+}
+
+/// How batches are multiplied.
+#[derive(Clone, Copy)]
+pub struct Scaling<'v> {
+    pub alpha: Scalar,
+    /// What is added, expanded to the result's sizes, and its factor; a factor of zero leaves it unread.
+    pub added: Option<(&'v View, Scalar)>,
+    /// Each element's products are added in their order, without fused steps, as PyTorch does for small batches.
+    pub plain: bool,
+}
+
+impl Scaling<'_> {
+    /// The bare product.
+    pub const NONE: Scaling<'static> = Scaling { alpha: Scalar::Int(1), added: None, plain: false };
+}
+
+/// `beta · added + alpha · a @ b` into a row-major `out`; all of one dtype, three dimensions and sizes that fit.
+pub fn multiply(out: &View, a: &View, b: &View, scaling: Scaling) -> Result<()> {
+    dispatch!(out.dtype, S => multiply_as::<S>(out, a, b, scaling))
+}
+
+fn multiply_as<S: Stored<Compute: Ring>>(out: &View, a: &View, b: &View, scaling: Scaling) -> Result<()> {
+    let (&[batch, n, p], &[_, _, m]) = (out.sizes(), a.sizes()) else {
+        bail!(RuntimeError, "a batch of matrices has three dimensions");
+    };
+    if out.numel() == 0 {
+        return Ok(());
+    }
+    let sizes = [n, m, p].map(|size| size.max(0) as usize);
+    let matrix = sizes[0] * sizes[2];
+    let (a, b) = (Batch::read::<S>(a)?, Batch::read::<S>(b)?);
+    let alpha = S::Compute::from_scalar(scaling.alpha);
+    let mut result = match scaling.added {
+        Some((added, beta)) if beta.truth() => scaled::<S>(added, beta)?,
+        _ => buffer(out.numel().max(0) as usize)?,
+    };
+    for (i, into) in result.chunks_exact_mut(matrix.max(1)).enumerate().take(batch.max(0) as usize) {
+        if sizes[1] == 1 && scaling.added.is_none() && !scaling.plain {
+            outer(into, sizes[2], alpha, a.matrix(i), b.matrix(i));
+        } else if scaling.plain {
+            in_order(into, sizes, alpha, a.matrix(i), b.matrix(i))?;
+        } else {
+            S::Compute::accumulate(into, sizes, alpha, a.matrix(i), b.matrix(i))?;
+        }
+    }
+    let memory = out.memory()?;
+    let start = usize::try_from(out.layout.offset).unwrap_or(usize::MAX);
+    S::narrow_run(&result, memory.typed::<S>().get(start..).unwrap_or_default());
+    Ok(())
+}
+
+/// All elements of a view times a factor.
+fn scaled<S: Stored<Compute: Ring>>(view: &View, factor: Scalar) -> Result<Vec<S::Compute>> {
+    let factor = S::Compute::from_scalar(factor);
+    let plain = View::zeros(view.sizes(), view.dtype, view.device())?;
+    copy_into(&plain, view)?;
+    let mut values = values::<S>(&plain)?;
+    for value in &mut values {
+        *value = S::Compute::times(factor, *value);
+    }
+    Ok(values)
+}
+
+/// A matrix as a batch of one.
+pub fn batch_of_one(view: &View) -> View {
+    let (mut sizes, mut strides) = (Dims::from_slice(&[1]), Dims::from_slice(&[0]));
+    sizes.extend_from_slice(view.sizes());
+    strides.extend_from_slice(view.strides());
+    view.with_layout(Layout { sizes, strides, offset: view.layout.offset })
+}

@@ -1,0 +1,731 @@
+//! Decompositions, inverses and solvers. Follows <https://pytorch.org/docs/2.7/linalg.html>.
+
+use super::objects::named;
+use super::{Call, Row, both, function};
+use crate::bail;
+use crate::ops::linalg::{self as ops, QrMode, first_failure};
+use crate::ops::pointwise::{BinaryOp, Output, UnaryOp, binary, unary};
+use crate::ops::promote::Operand;
+use crate::ops::{matmul, view as views};
+use crate::tensor::{DType, Device, Dims, Error, ErrorKind, Result, Scalar, View};
+use crate::value::Value;
+
+pub const ROWS: &[Row] = &[
+    function(
+        "linalg.inv(Tensor A, *, Tensor? out=None) -> Tensor",
+        |c| inverse(c, "linalg.inv"),
+        "The inverse of a matrix.",
+    ),
+    both(
+        "inverse(Tensor self, *, Tensor? out=None) -> Tensor",
+        |c| inverse(c, "linalg.inv"),
+        "The inverse of a matrix.",
+    ),
+    function(
+        "linalg.inv_ex(Tensor A, *, bool check_errors=False, Tensor[]? out=None) -> any",
+        |c| {
+            let (inverse, info) = ops::inv("linalg.inv", &c.view(0)?)?;
+            if c.bool(1)? {
+                refuse_singular("linalg.inv_ex", &info)?;
+            }
+            Ok(named("torch.return_types.linalg_inv_ex", vec![("inverse", inverse.into()), ("info", info.into())]))
+        },
+        "The inverse of a matrix, and whether there is one.",
+    ),
+    function(
+        "linalg.det(Tensor A, *, Tensor? out=None) -> Tensor",
+        |c| ops::det(&c.view(0)?).map(Value::from),
+        "The determinant.",
+    ),
+    both("det(Tensor self) -> Tensor", |c| ops::det(&c.view(0)?).map(Value::from), "The determinant."),
+    function(
+        "linalg.slogdet(Tensor A, *, Tensor[]? out=None) -> any",
+        |c| slogdet(c, "torch.return_types.linalg_slogdet"),
+        "The determinant's sign and the logarithm of its magnitude.",
+    ),
+    both(
+        "slogdet(Tensor self) -> any",
+        |c| slogdet(c, "torch.return_types.slogdet"),
+        "The determinant's sign and the logarithm of its magnitude.",
+    ),
+    both("logdet(Tensor self) -> Tensor", logdet, "The logarithm of the determinant."),
+    function(
+        "linalg.solve(Tensor A, Tensor B, *, bool left=True, Tensor? out=None) -> Tensor",
+        |c| {
+            let (solution, info) = ops::solve(&c.view(0)?, &c.view(1)?, c.bool(2)?)?;
+            refuse_unsolved("torch.linalg.solve", &info)?;
+            Ok(solution.into())
+        },
+        "The solution of a system of linear equations.",
+    ),
+    function(
+        "linalg.solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False, Tensor[]? out=None) -> any",
+        |c| {
+            let (solution, info) = ops::solve(&c.view(0)?, &c.view(1)?, c.bool(2)?)?;
+            if c.bool(3)? {
+                refuse_unsolved("torch.linalg.solve_ex", &info)?;
+            }
+            Ok(named("torch.return_types.linalg_solve_ex", vec![("result", solution.into()), ("info", info.into())]))
+        },
+        "The solution of a system of linear equations, and whether there is one.",
+    ),
+    function(
+        "linalg.cholesky(Tensor A, *, bool upper=False, Tensor? out=None) -> Tensor",
+        |c| {
+            let (factor, info) = ops::cholesky("linalg.cholesky", &c.view(0)?, c.bool(1)?)?;
+            refuse_indefinite("linalg.cholesky", &info)?;
+            Ok(factor.into())
+        },
+        "The Cholesky factor of a positive-definite matrix.",
+    ),
+    both(
+        "cholesky(Tensor self, bool upper=False, *, Tensor? out=None) -> Tensor",
+        |c| {
+            let (factor, info) = ops::cholesky("cholesky", &c.view(0)?, c.bool(1)?)?;
+            refuse_indefinite("cholesky", &info)?;
+            Ok(factor.into())
+        },
+        "The Cholesky factor of a positive-definite matrix.",
+    ),
+    function(
+        "linalg.cholesky_ex(Tensor A, *, bool upper=False, bool check_errors=False, Tensor[]? out=None) -> any",
+        |c| {
+            let (factor, info) = ops::cholesky("linalg.cholesky_ex", &c.view(0)?, c.bool(1)?)?;
+            if c.bool(2)? {
+                refuse_indefinite("linalg.cholesky_ex", &info)?;
+            }
+            Ok(named("torch.return_types.linalg_cholesky_ex", vec![("L", factor.into()), ("info", info.into())]))
+        },
+        "The Cholesky factor, and whether there is one.",
+    ),
+    both(
+        "cholesky_solve(Tensor self, Tensor input2, bool upper=False, *, Tensor? out=None) -> Tensor",
+        |c| ops::cholesky_solve(&c.view(0)?, &c.view(1)?, c.bool(2)?).map(Value::from),
+        "The solution of linear equations from a Cholesky factor.",
+    ),
+    both(
+        "cholesky_inverse(Tensor self, bool upper=False, *, Tensor? out=None) -> Tensor",
+        |c| ops::cholesky_inverse(&c.view(0)?, c.bool(1)?).map(Value::from),
+        "The inverse of a matrix from its Cholesky factor.",
+    ),
+    function(
+        "linalg.lu_factor(Tensor A, *, bool pivot=True, Tensor[]? out=None) -> any",
+        |c| {
+            let (factors, pivots, info) = lu_factor(c, "linalg.lu_factor", 1)?;
+            if let Some((place, number)) = first_failure_of(&info)? {
+                bail!(
+                    RuntimeError,
+                    "{place}torch.linalg.lu_factor: U[{number},{number}] is zero and using it on lu_solve would result in a \
+                     division by zero. If you still want to perform the factorization, consider calling linalg.lu(A, \
+                     pivot) or linalg.lu_factor_ex(A, pivot)"
+                );
+            }
+            Ok(named("torch.return_types.linalg_lu_factor", vec![("LU", factors.into()), ("pivots", pivots.into())]))
+        },
+        "Both factors of an LU decomposition in one matrix.",
+    ),
+    function(
+        "linalg.lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False, Tensor[]? out=None) -> any",
+        |c| {
+            let (factors, pivots, info) = lu_factor(c, "linalg.lu_factor", 1)?;
+            Ok(named(
+                "torch.return_types.linalg_lu_factor_ex",
+                vec![("LU", factors.into()), ("pivots", pivots.into()), ("info", info.into())],
+            ))
+        },
+        "Both factors of an LU decomposition in one matrix, and whether they are good for solving.",
+    ),
+    function(
+        "linalg.lu(Tensor A, *, bool pivot=True, Tensor[]? out=None) -> any",
+        |c| {
+            let (factors, pivots, _) = lu_factor(c, "linalg.lu", 1)?;
+            let (p, l, u) = ops::lu_unpack(&factors, &pivots)?;
+            Ok(named("torch.return_types.linalg_lu", vec![("P", p.into()), ("L", l.into()), ("U", u.into())]))
+        },
+        "A permutation, a lower and an upper factor.",
+    ),
+    function(
+        "lu(Tensor self, bool pivot=True, bool get_infos=False, *, any out=None) -> any",
+        |c| {
+            let (factors, pivots, info) = lu_factor(c, "linalg.lu_factor", 1)?;
+            Ok(if c.bool(2)? {
+                named(
+                    "torch.return_types._lu_with_info",
+                    vec![("LU", factors.into()), ("pivots", pivots.into()), ("info", info.into())],
+                )
+            } else {
+                Value::tuple([factors.into(), pivots.into()])
+            })
+        },
+        "Both factors of an LU decomposition in one matrix.",
+    ),
+    function(
+        "lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True, *, Tensor[]? out=None) -> any",
+        |c| {
+            let (p, l, u) = ops::lu_unpack(&c.view(0)?, &c.view(1)?)?;
+            let nothing = View::zeros(&[0], p.dtype, p.device())?;
+            let kept = |view: View, keep: bool| Value::from(if keep { view } else { nothing.clone() });
+            let (data, pivots) = (c.bool(2)?, c.bool(3)?);
+            Ok(named(
+                "torch.return_types.lu_unpack",
+                vec![("P", kept(p, pivots)), ("L", kept(l, data)), ("U", kept(u, data))],
+            ))
+        },
+        "The permutation and the factors of an LU decomposition.",
+    ),
+    both(
+        "lu_solve(Tensor self, Tensor LU_data, Tensor LU_pivots, *, Tensor? out=None) -> Tensor",
+        |c| ops::lu_solve(&c.view(1)?, &c.view(2)?, &c.view(0)?).map(Value::from),
+        "The solution of linear equations from LU factors.",
+    ),
+    function(
+        "linalg.lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False, Tensor? out=None) -> Tensor",
+        |c| {
+            if !c.bool(3)? || c.bool(4)? {
+                bail!(NotImplementedError, "linalg.lu_solve: only left=True, adjoint=False is supported");
+            }
+            ops::lu_solve(&c.view(0)?, &c.view(1)?, &c.view(2)?).map(Value::from)
+        },
+        "The solution of linear equations from LU factors.",
+    ),
+    function(
+        "linalg.solve_triangular(Tensor self, Tensor B, *, bool upper, bool left=True, bool unitriangular=False, Tensor? out=None) -> Tensor",
+        |c| ops::solve_triangular(&c.view(0)?, &c.view(1)?, c.bool(2)?, c.bool(3)?, c.bool(4)?).map(Value::from),
+        "The solution of triangular linear equations.",
+    ),
+    both(
+        "triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool unitriangular=False) -> any",
+        |c| {
+            let (b, a) = (c.view(0)?, c.view(1)?);
+            let (upper, turned) = (c.bool(2)?, c.bool(3)?);
+            let coefficient = if turned { views::transpose(&a, -2, -1)? } else { a.clone() };
+            let solution = ops::solve_triangular(&coefficient, &b, upper != turned, true, c.bool(4)?)?;
+            let cloned = crate::ops::copy::clone(&a)?;
+            Ok(named(
+                "torch.return_types.triangular_solve",
+                vec![("solution", solution.into()), ("cloned_coefficient", cloned.into())],
+            ))
+        },
+        "The solution of triangular linear equations.",
+    ),
+    function(
+        "linalg.qr(Tensor A, str mode=\"reduced\", *, Tensor[]? out=None) -> any",
+        qr,
+        "An orthogonal and an upper factor.",
+    ),
+    both(
+        "qr(Tensor self, bool some=True, *, Tensor[]? out=None) -> any",
+        |c| {
+            let mode = if c.bool(1)? { QrMode::Reduced } else { QrMode::Complete };
+            let (q, r) = ops::qr_decomposition("linalg.qr", &c.view(0)?, mode)?;
+            Ok(named("torch.return_types.qr", vec![("Q", q.into()), ("R", r.into())]))
+        },
+        "An orthogonal and an upper factor.",
+    ),
+    both(
+        "geqrf(Tensor self, *, Tensor[]? out=None) -> any",
+        |c| {
+            let (a, tau) = ops::geqrf(&c.view(0)?)?;
+            Ok(named("torch.return_types.geqrf", vec![("a", a.into()), ("tau", tau.into())]))
+        },
+        "The reflections of a QR decomposition.",
+    ),
+    function(
+        "linalg.householder_product(Tensor input, Tensor tau, *, Tensor? out=None) -> Tensor",
+        |c| ops::householder_product(&c.view(0)?, &c.view(1)?).map(Value::from),
+        "The product of reflections.",
+    ),
+    both(
+        "orgqr(Tensor self, Tensor input2) -> Tensor",
+        |c| ops::householder_product(&c.view(0)?, &c.view(1)?).map(Value::from),
+        "The product of reflections.",
+    ),
+    both(
+        "ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, bool transpose=False) -> Tensor",
+        |c| ops::ormqr(&c.view(0)?, &c.view(1)?, &c.view(2)?, c.bool(3)?, c.bool(4)?).map(Value::from),
+        "The product of reflections with a matrix.",
+    ),
+    function(
+        "linalg.svd(Tensor A, bool full_matrices=True, *, str? driver=None, Tensor[]? out=None) -> any",
+        |c| {
+            let [u, s, vh] = ops::svd_decomposition("linalg.svd", &c.view(0)?, c.bool(1)?)?;
+            Ok(named("torch.return_types.linalg_svd", vec![("U", u.into()), ("S", s.into()), ("Vh", vh.into())]))
+        },
+        "The singular value decomposition.",
+    ),
+    both(
+        "svd(Tensor self, bool some=True, bool compute_uv=True, *, Tensor[]? out=None) -> any",
+        |c| {
+            let some = c.bool(1)? && c.bool(2)?;
+            let [u, s, vh] = ops::svd_decomposition("linalg.svd", &c.view(0)?, !some)?;
+            let v = views::adjoint(&vh, "adjoint")?;
+            let zeroed = |view: View| View::zeros(view.sizes(), view.dtype, view.device());
+            let (u, v) = if c.bool(2)? { (u, v) } else { (zeroed(u)?, zeroed(v)?) };
+            Ok(named("torch.return_types.svd", vec![("U", u.into()), ("S", s.into()), ("V", v.into())]))
+        },
+        "The singular value decomposition.",
+    ),
+    function(
+        "linalg.svdvals(Tensor A, *, str? driver=None, Tensor? out=None) -> Tensor",
+        |c| {
+            let [_, s, _] = ops::svd_decomposition("linalg.svdvals", &c.view(0)?, false)?;
+            Ok(s.into())
+        },
+        "The singular values.",
+    ),
+    function(
+        "linalg.eigh(Tensor A, str UPLO=\"L\", *, Tensor[]? out=None) -> any",
+        |c| {
+            let (values, vectors) = ops::eigh("linalg.eigh", &c.view(0)?, upper(c)?)?;
+            Ok(named(
+                "torch.return_types.linalg_eigh",
+                vec![("eigenvalues", values.into()), ("eigenvectors", vectors.into())],
+            ))
+        },
+        "Eigenvalues and eigenvectors of a symmetric matrix.",
+    ),
+    function(
+        "linalg.eigvalsh(Tensor A, str UPLO=\"L\", *, Tensor? out=None) -> Tensor",
+        |c| Ok(ops::eigh("linalg.eigvalsh", &c.view(0)?, upper(c)?)?.0.into()),
+        "The eigenvalues of a symmetric matrix.",
+    ),
+    function(
+        "linalg.pinv(Tensor A, *, Scalar? atol=None, Scalar? rtol=None, bool hermitian=False, Tensor? out=None) -> Tensor",
+        |c| pinv(c, 1, 2),
+        "The pseudoinverse.",
+    ),
+    function(
+        "linalg.pinv.rcond(Tensor A, Scalar rcond, bool hermitian=False, *, Tensor? out=None) -> Tensor",
+        |c| pinv(c, usize::MAX, 1),
+        "The pseudoinverse.",
+    ),
+    both("pinverse(Tensor self, float rcond=1e-15) -> Tensor", |c| pinv(c, usize::MAX, 1), "The pseudoinverse."),
+    function(
+        "linalg.matrix_rank(Tensor A, *, Scalar? atol=None, Scalar? rtol=None, bool hermitian=False, Tensor? out=None) -> Tensor",
+        |c| ops::matrix_rank(&c.view(0)?, tolerance(c, 1)?, tolerance(c, 2)?).map(Value::from),
+        "The rank.",
+    ),
+    function(
+        "linalg.matrix_rank.tol(Tensor A, Scalar tol, bool hermitian=False, *, Tensor? out=None) -> Tensor",
+        |c| ops::matrix_rank(&c.view(0)?, tolerance(c, 1)?, Some(0.0)).map(Value::from),
+        "The rank.",
+    ),
+    function(
+        "linalg.lstsq(Tensor A, Tensor B, Scalar? rcond=None, *, str? driver=None) -> any",
+        lstsq,
+        "The least-squares solution of linear equations.",
+    ),
+    function(
+        "linalg.matrix_exp(Tensor A) -> Tensor",
+        |c| ops::matrix_exp(&c.view(0)?).map(Value::from),
+        "The exponential of a matrix.",
+    ),
+    both(
+        "matrix_exp(Tensor self) -> Tensor",
+        |c| ops::matrix_exp(&c.view(0)?).map(Value::from),
+        "The exponential of a matrix.",
+    ),
+    function(
+        "linalg.matrix_power(Tensor A, int n, *, Tensor? out=None) -> Tensor",
+        matrix_power,
+        "A matrix multiplied with itself.",
+    ),
+    both(
+        "matrix_power(Tensor self, int n, *, Tensor? out=None) -> Tensor",
+        matrix_power,
+        "A matrix multiplied with itself.",
+    ),
+    function("linalg.cond(Tensor A, any p=None, *, Tensor? out=None) -> Tensor", cond, "The condition number."),
+    function(
+        "linalg.tensorinv(Tensor a, int ind=2, *, Tensor? out=None) -> Tensor",
+        tensorinv,
+        "The inverse of a tensor as a linear map.",
+    ),
+    function(
+        "linalg.tensorsolve(Tensor self, Tensor other, int[]? dims=None, *, Tensor? out=None) -> Tensor",
+        tensorsolve,
+        "The solution of linear equations between tensors.",
+    ),
+    function(
+        "linalg.norm(Tensor A, any ord=None, int[1]? dim=None, bool keepdim=False, *, Tensor? out=None, ScalarType? dtype=None) -> Tensor",
+        norm,
+        "The norm of a vector or a matrix.",
+    ),
+    function(
+        "linalg.matrix_norm(Tensor A, any ord=None, int[]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
+        |c| {
+            let ord = match c.value(1) {
+                Value::None => Value::str("fro"),
+                ord => ord,
+            };
+            let dims = if c.is_none(2) { Dims::from_slice(&[-2, -1]) } else { c.ints(2)? };
+            matrix_norm(&c.view(0)?, &ord, &dims, c.bool(3)?, c.opt_dtype(4)).map(Value::from)
+        },
+        "The norm of a matrix.",
+    ),
+];
+
+fn refuse(message: String) -> Error {
+    Error::new(ErrorKind::LinAlgError, message)
+}
+
+/// Nothing is known about tensors without data.
+fn first_failure_of(info: &View) -> Result<Option<(String, i64)>> {
+    if info.device().is_meta() { Ok(None) } else { first_failure(info) }
+}
+
+fn refuse_singular(name: &str, info: &View) -> Result<()> {
+    match first_failure_of(info)? {
+        None => Ok(()),
+        Some((place, number)) => Err(refuse(format!(
+            "{name}: {place}The diagonal element {number} is zero, the inversion could not be completed because the input \
+             matrix is singular."
+        ))),
+    }
+}
+
+fn refuse_unsolved(name: &str, info: &View) -> Result<()> {
+    match first_failure_of(info)? {
+        None => Ok(()),
+        Some((place, _)) => {
+            Err(refuse(format!("{name}: {place}The solver failed because the input matrix is singular.")))
+        }
+    }
+}
+
+fn refuse_indefinite(name: &str, info: &View) -> Result<()> {
+    match first_failure_of(info)? {
+        None => Ok(()),
+        Some((place, order)) => Err(refuse(format!(
+            "{name}: {place}The factorization could not be completed because the input is not positive-definite (the \
+             leading minor of order {order} is not positive-definite)."
+        ))),
+    }
+}
+
+fn inverse(call: &mut Call, name: &str) -> Result<Value> {
+    let (inverse, info) = ops::inv(name, &call.view(0)?)?;
+    refuse_singular(name, &info)?;
+    Ok(inverse.into())
+}
+
+fn slogdet(call: &mut Call, class: &'static str) -> Result<Value> {
+    let (sign, logarithm) = ops::slogdet("linalg.slogdet", &call.view(0)?)?;
+    Ok(named(class, vec![("sign", sign.into()), ("logabsdet", logarithm.into())]))
+}
+
+fn logdet(call: &mut Call) -> Result<Value> {
+    let (sign, logarithm) = ops::slogdet("linalg.slogdet", &call.view(0)?)?;
+    if sign.device().is_meta() {
+        return Ok(logarithm.into());
+    }
+    let parts = sign.scalars()?.into_iter().zip(logarithm.scalars()?);
+    let values = parts.map(|(sign, logarithm)| match sign {
+        Scalar::Complex(c) => Scalar::Complex(c.ln() + logarithm.to_f64()),
+        sign if sign.to_f64() < 0.0 => Scalar::Float(f64::NAN),
+        _ => logarithm,
+    });
+    View::from_scalars(sign.sizes(), sign.dtype, values).map(Value::from)
+}
+
+fn lu_factor(call: &Call, name: &str, pivot: usize) -> Result<(View, View, View)> {
+    if !call.bool(pivot)? {
+        bail!(RuntimeError, "linalg.lu_factor: LU without pivoting is not implemented on the CPU");
+    }
+    ops::lu_factor(name, &call.view(0)?)
+}
+
+fn qr(call: &mut Call) -> Result<Value> {
+    let mode = match call.str(1)? {
+        "reduced" => QrMode::Reduced,
+        "complete" => QrMode::Complete,
+        "r" => QrMode::OnlyR,
+        other => bail!(
+            RuntimeError,
+            "qr received unrecognized mode '{other}' but expected one of 'reduced' (default), 'r', or 'complete'"
+        ),
+    };
+    let (q, r) = ops::qr_decomposition("linalg.qr", &call.view(0)?, mode)?;
+    Ok(named("torch.return_types.linalg_qr", vec![("Q", q.into()), ("R", r.into())]))
+}
+
+/// Which triangle is read.
+fn upper(call: &Call) -> Result<bool> {
+    match call.str(1)? {
+        "L" | "l" => Ok(false),
+        "U" | "u" => Ok(true),
+        other => bail!(RuntimeError, "Expected UPLO argument to be 'L' or 'U', but got {other}"),
+    }
+}
+
+fn tolerance(call: &Call, index: usize) -> Result<Option<f64>> {
+    if call.is_none(index) { Ok(None) } else { call.scalar(index).map(|scalar| Some(scalar.to_f64())) }
+}
+
+fn pinv(call: &mut Call, atol: usize, rtol: usize) -> Result<Value> {
+    let view = call.view(0)?;
+    let name = "linalg.pinv";
+    if view.ndim() < 2 || !view.dtype.is_differentiable() {
+        let (class, sizes) = (view.dtype.scalar_type(), crate::tensor::layout::show(view.sizes()));
+        bail!(
+            RuntimeError,
+            "{name}({class}{{{sizes}}}): expected a tensor with 2 or more dimensions of float, double, cfloat or cdouble \
+             types"
+        );
+    }
+    ops::pinv(&view, tolerance(call, atol)?, tolerance(call, rtol)?).map(Value::from)
+}
+
+fn lstsq(call: &mut Call) -> Result<Value> {
+    let (a, b) = (call.view(0)?, call.view(1)?);
+    let driver = if call.is_none(3) { "gelsy" } else { call.str(3)? };
+    if !["gels", "gelsy", "gelsd", "gelss"].contains(&driver) {
+        bail!(RuntimeError, "torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)");
+    }
+    let (solution, rank) = ops::lstsq(&a, &b, tolerance(call, 2)?)?;
+    let nothing = |dtype: DType| View::zeros(&[0], dtype, Device::CPU);
+    let (mut residuals, mut values) = (nothing(a.dtype)?, nothing(a.dtype.to_real())?);
+    let (rows, columns) = (a.sizes()[a.ndim() - 2], a.sizes()[a.ndim() - 1]);
+    if driver != "gelsy" && rows > columns && rank.scalars()?.iter().all(|rank| rank.to_i64() == columns) {
+        let ((a, x, b), vector) = ((&a, &solution, &b), b.ndim() + 1 == a.ndim());
+        let column = |view: &View| if vector { views::unsqueeze(view, -1) } else { Ok(view.clone()) };
+        let product = matrix_product(a, &column(x)?)?;
+        let rest = on(BinaryOp::Sub, &product, &column(b)?)?;
+        let sizes = unary(UnaryOp::Abs, &rest, Output::New, a.dtype)?;
+        let squares = on(BinaryOp::Mul, &sizes, &sizes)?;
+        residuals = crate::ops::reduce::sum(&squares, Some(&[-2]), false, None)?;
+    }
+    if driver == "gelsd" || driver == "gelss" {
+        values = ops::svd_decomposition("linalg.svd", &a, false)?[1].clone();
+    }
+    let rank = if driver == "gels" { View::zeros(&[0], DType::Long, Device::CPU)? } else { rank };
+    Ok(named(
+        "torch.return_types.linalg_lstsq",
+        vec![
+            ("solution", solution.into()),
+            ("residuals", residuals.into()),
+            ("rank", rank.into()),
+            ("singular_values", values.into()),
+        ],
+    ))
+}
+
+fn on(op: BinaryOp, a: &View, b: &View) -> Result<View> {
+    binary(op, Operand::Tensor(a), Operand::Tensor(b), Output::New, DType::Float)
+}
+
+/// The products of two batches of matrices of any number of dimensions.
+fn matrix_product(a: &View, b: &View) -> Result<View> {
+    let flat = |view: &View| {
+        let (rows, columns) = (view.sizes()[view.ndim() - 2], view.sizes()[view.ndim() - 1]);
+        views::reshape(view, &[-1, rows, columns])
+    };
+    let product = matmul::bmm(&flat(a)?, &flat(b)?)?;
+    let mut sizes = Dims::from_slice(&a.sizes()[..a.ndim() - 1]);
+    sizes.extend(b.sizes().last().copied());
+    views::reshape(&product, &sizes)
+}
+
+fn matrix_power(call: &mut Call) -> Result<Value> {
+    let steps = super::steps::Steps::of(call);
+    let name = "linalg.matrix_power";
+    let (tensor, power) = (call.tensor(0)?.clone(), call.int(1)?);
+    let view = tensor.view();
+    ops::Shape::square(name, &view)?;
+    if power == 0 {
+        let identity = View::zeros(view.sizes(), view.dtype, view.device())?;
+        let n = view.sizes()[view.ndim() - 1];
+        let ones = crate::ops::create::eye(n, n, view.dtype, view.device())?;
+        crate::ops::copy::copy_into(&identity, &ones)?;
+        return Ok(identity.into());
+    }
+    let base = if power < 0 {
+        super::steps::one(steps.torch("linalg.inv", &[Value::Tensor(tensor)])?)?
+    } else if power == 1 {
+        return steps.on(&tensor, "clone", &[]).map(Value::Tensor);
+    } else {
+        tensor
+    };
+    let times = |a: &_, b: &_| steps.pair("matmul", a, b);
+    // A cube takes two products, as there.
+    if power.unsigned_abs() == 3 {
+        return times(&times(&base, &base)?, &base).map(Value::Tensor);
+    }
+    let (mut left, mut square, mut result) = (power.unsigned_abs(), base, None);
+    loop {
+        if left & 1 == 1 {
+            result = Some(match result {
+                None => square.clone(),
+                Some(result) => times(&square, &result)?,
+            });
+        }
+        left >>= 1;
+        if left == 0 {
+            break;
+        }
+        square = times(&square, &square)?;
+    }
+    result.map(Value::Tensor).ok_or_else(|| Error::runtime("no power"))
+}
+
+fn cond(call: &mut Call) -> Result<Value> {
+    let view = call.view(0)?;
+    let ord = call.value(1);
+    ops::check_floating("linalg.cond", &view, true)?;
+    ops::Shape::of("linalg.cond", &view)?;
+    let two = |scalar: Option<Scalar>| scalar.is_none_or(|s| s.to_f64().abs() == 2.0);
+    if matches!(ord, Value::None) || !matches!(ord, Value::Str(_)) && two(ord.as_scalar()) {
+        let [_, values, _] = ops::svd_decomposition("linalg.svd", &view, false)?;
+        let last = values.sizes().last().copied().unwrap_or(0);
+        let (largest, least) = (views::select(&values, -1, 0)?, views::select(&values, -1, last - 1)?);
+        let inverted = ord.as_scalar().is_some_and(|s| s.to_f64() < 0.0);
+        let quotient = if inverted { (&least, &largest) } else { (&largest, &least) };
+        return on(BinaryOp::TrueDivide, quotient.0, quotient.1).map(Value::from);
+    }
+    ops::Shape::square("linalg.cond", &view)?;
+    let (inverse, info) = ops::inv("linalg.cond", &view)?;
+    let norm = |view: &View| matrix_norm(view, &ord, &[-2, -1], false, None);
+    let product = on(BinaryOp::Mul, &norm(&view)?, &norm(&inverse)?)?;
+    // There is no inverse of a singular matrix, and its condition is infinite.
+    let infinite = info.scalars()?.into_iter().zip(product.scalars()?);
+    let values = infinite.map(|(info, value)| if info.to_i64() != 0 { Scalar::Float(f64::INFINITY) } else { value });
+    View::from_scalars(product.sizes(), product.dtype, values).map(Value::from)
+}
+
+fn tensorinv(call: &mut Call) -> Result<Value> {
+    let (view, ind) = (call.view(0)?, call.int(1)?);
+    if ind <= 0 {
+        bail!(RuntimeError, "Expected a strictly positive integer for 'ind'");
+    }
+    let split = (ind as usize).min(view.ndim());
+    let (first, second) = view.sizes().split_at(split);
+    let (rows, columns): (i64, i64) = (first.iter().product(), second.iter().product());
+    if rows != columns {
+        bail!(
+            RuntimeError,
+            "Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), but got {columns} \
+             != {rows}"
+        );
+    }
+    let (inverse, info) = ops::inv("linalg.inv", &views::reshape(&view, &[rows, columns])?)?;
+    refuse_singular("linalg.inv", &info)?;
+    let sizes: Dims = second.iter().chain(first).copied().collect();
+    views::reshape(&inverse, &sizes).map(Value::from)
+}
+
+fn tensorsolve(call: &mut Call) -> Result<Value> {
+    let (mut a, b) = (call.view(0)?, call.view(1)?);
+    if !call.is_none(2) {
+        let dims = call.ints(2)?;
+        let ends: Dims = (a.ndim() as i64 - dims.len() as i64..a.ndim() as i64).collect();
+        a = views::movedim(&a, &dims, &ends)?;
+    }
+    let sizes = Dims::from_slice(a.sizes().get(b.ndim()..).unwrap_or_default());
+    let unknowns: i64 = sizes.iter().product();
+    if unknowns != b.numel() {
+        bail!(
+            RuntimeError,
+            "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == prod(self.shape[:other.ndim]), but \
+             got {unknowns} != {}",
+            b.numel()
+        );
+    }
+    let flat = views::reshape(&b, &[-1])?;
+    let (solution, info) = ops::solve(&views::reshape(&a, &[unknowns, unknowns])?, &flat, true)?;
+    refuse_unsolved("torch.linalg.solve", &info)?;
+    views::reshape(&solution, &sizes).map(Value::from)
+}
+
+fn norm(call: &mut Call) -> Result<Value> {
+    let (view, ord) = (call.view(0)?, call.value(1));
+    let dims = if call.is_none(2) { None } else { Some(call.ints(2)?) };
+    let (keepdim, dtype) = (call.bool(3)?, call.opt_dtype(5));
+    if let Some(dims) = dims.as_deref().filter(|dims| !(1..=2).contains(&dims.len()) && !matches!(ord, Value::None)) {
+        let dims = crate::tensor::layout::show(dims);
+        bail!(RuntimeError, "linalg.norm: If dim is specified, it must be of length 1 or 2. Got {dims}");
+    }
+    let vector =
+        |p: f64, dims: Option<&[i64]>| crate::ops::reduce::norm(&view, p, dims, keepdim, dtype).map(Value::from);
+    if let Value::None = ord {
+        return vector(2.0, dims.as_deref());
+    }
+    let textual = matches!(ord, Value::Str(_));
+    let of_matrix = match &dims {
+        Some(dims) => dims.len() == 2,
+        None if textual => true,
+        None if view.ndim() <= 2 => view.ndim() == 2,
+        None => bail!(
+            RuntimeError,
+            "linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {}D.",
+            view.ndim()
+        ),
+    };
+    if of_matrix || textual {
+        let dims = dims.unwrap_or_else(|| Dims::from_slice(&[-2, -1]));
+        return matrix_norm(&view, &ord, &dims, keepdim, dtype).map(Value::from);
+    }
+    match ord.as_scalar() {
+        Some(p) => vector(p.to_f64(), dims.as_deref()),
+        None => bail!(TypeError, "linalg_norm(): argument 'ord' (position 2) must be Number, not {}", ord.type_name()),
+    }
+}
+
+/// The norm of matrices: of their elements, their rows, columns or singular values.
+pub fn matrix_norm(view: &View, ord: &Value, dims: &[i64], keepdim: bool, dtype: Option<DType>) -> Result<View> {
+    use crate::ops::reduce::{Extremum, extremum, norm, sum};
+    let name = "linalg.matrix_norm";
+    ops::Shape::of(name, view)?;
+    ops::check_floating(name, view, true)?;
+    let &[first, second] = dims else {
+        let dims: Vec<String> = dims.iter().map(i64::to_string).collect();
+        bail!(RuntimeError, "{name}: dim must be a 2-tuple. Got {}", dims.join(" "));
+    };
+    let (row, column) =
+        (crate::tensor::layout::wrap_dim(first, view.ndim())?, crate::tensor::layout::wrap_dim(second, view.ndim())?);
+    if row == column {
+        bail!(RuntimeError, "{name}: dims must be different. Got ({first}, {second})");
+    }
+    let unknown = |shown: String| -> Result<View> { bail!(RuntimeError, "{name}: Order {shown} not supported.") };
+    let of_lines = |along: usize, p: f64| -> Result<View> {
+        let sums = norm(view, 1.0, Some(&[along as i64]), true, dtype)?;
+        let across = if along == row { column } else { row };
+        let which = if p > 0.0 { Extremum::Max } else { Extremum::Min };
+        let kept = extremum(which, &sums, &[across as i64], true)?;
+        if keepdim { Ok(kept) } else { views::squeeze(&kept, Some(&[row as i64, column as i64])) }
+    };
+    let of_values = |what: &dyn Fn(&View) -> Result<View>| -> Result<View> {
+        let view = match dtype {
+            Some(dtype) => crate::ops::copy::cast(view, dtype)?,
+            None => view.clone(),
+        };
+        let moved = views::movedim(&view, &[row as i64, column as i64], &[-2, -1])?;
+        let [_, values, _] = ops::svd_decomposition("linalg.svd", &moved, false)?;
+        let mut result = what(&values)?;
+        if keepdim {
+            for dim in [row.min(column), row.max(column)] {
+                result = views::unsqueeze(&result, dim as i64)?;
+            }
+        }
+        Ok(result)
+    };
+    match ord {
+        Value::Str(ord) => match &**ord {
+            "fro" => norm(view, 2.0, Some(&[row as i64, column as i64]), keepdim, dtype),
+            "nuc" => of_values(&|values| sum(values, Some(&[-1]), false, None)),
+            other => unknown(other.to_owned()),
+        },
+        ord => match ord.as_scalar().map(Scalar::to_f64) {
+            Some(p) if p.abs() == 1.0 => of_lines(row, p),
+            Some(p) if p.is_infinite() => of_lines(column, p),
+            Some(p) if p.abs() == 2.0 => {
+                of_values(&|values| extremum(if p > 0.0 { Extremum::Max } else { Extremum::Min }, values, &[-1], false))
+            }
+            Some(p) => unknown(p.to_string()),
+            None => bail!(
+                TypeError,
+                "linalg_matrix_norm(): argument 'ord' (position 2) must be Number, not {}",
+                ord.type_name()
+            ),
+        },
+    }
+}

@@ -1,0 +1,96 @@
+//! How functions that PyTorch puts together from others are put together here: each step is a call of the table, so that
+//! gradients are recorded step by step.
+
+use super::{Call, Receiver, call};
+use crate::bail;
+use crate::script::bind::Arguments;
+use crate::script::operators::call_on;
+use crate::script::state::State;
+use crate::tensor::{Error, Result, Tensor, View};
+use crate::value::Value;
+
+/// Calls functions of the table on tensors.
+#[derive(Clone, Copy)]
+pub struct Steps<'s>(pub &'s State);
+
+impl<'s> Steps<'s> {
+    pub fn of(call: &Call<'s>) -> Steps<'s> {
+        Steps(call.state)
+    }
+
+    /// `tensor.name(arguments)`.
+    pub fn on(self, tensor: &Tensor, name: &str, arguments: &[Value]) -> Result<Tensor> {
+        one(call_on(self.0, name, &Value::Tensor(tensor.clone()), arguments)?)
+    }
+
+    /// `torch.name(arguments)`.
+    pub fn torch(self, name: &str, arguments: &[Value]) -> Result<Value> {
+        let Some(overloads) = self.0.registry.find(name, Receiver::Module("")) else {
+            bail!(AttributeError, "module 'torch' has no attribute '{name}'");
+        };
+        let arguments = Arguments { positional: arguments.iter().cloned().collect(), keywords: Vec::new() };
+        call(self.0, overloads, None, &arguments)
+    }
+
+    pub fn pair(self, name: &str, a: &Tensor, b: &Tensor) -> Result<Tensor> {
+        self.on(a, name, &[Value::Tensor(b.clone())])
+    }
+
+    /// A function whose argument is a list of sizes or dimensions.
+    pub fn sized(self, name: &str, tensor: &Tensor, sizes: &[i64]) -> Result<Tensor> {
+        self.on(tensor, name, &[Value::size(sizes)])
+    }
+
+    pub fn unsqueeze(self, tensor: &Tensor, dim: i64) -> Result<Tensor> {
+        self.on(tensor, "unsqueeze", &[Value::Int(dim)])
+    }
+
+    pub fn transpose(self, tensor: &Tensor, dim0: i64, dim1: i64) -> Result<Tensor> {
+        self.on(tensor, "transpose", &[Value::Int(dim0), Value::Int(dim1)])
+    }
+
+    pub fn sum(self, tensor: &Tensor, dims: &[i64], keepdim: bool) -> Result<Tensor> {
+        self.on(tensor, "sum", &[Value::size(dims), Value::Bool(keepdim)])
+    }
+
+    /// A new shape of a tensor that nobody else holds.
+    pub fn unsafe_view(self, tensor: &Tensor, sizes: &[i64]) -> Result<Tensor> {
+        one(self.torch("_unsafe_view", &[Value::Tensor(tensor.clone()), Value::size(sizes)])?)
+    }
+}
+
+/// The tensor a step gave.
+pub fn one(value: Value) -> Result<Tensor> {
+    match value {
+        Value::Tensor(tensor) => Ok(tensor),
+        other => Err(Error::type_error(format!("expected a Tensor, not {}", other.type_name()))),
+    }
+}
+
+/// Refuses an `out` of another dtype than the result's, as PyTorch's BLAS functions do; they never convert.
+pub fn same_dtype_out(call: &Call, result: View) -> Result<Value> {
+    let out = call.position("out").map(|i| call.value(i));
+    if let Some(Value::Tensor(out)) = out
+        && out.borrow().dtype != result.dtype
+    {
+        let (expected, got) = (result.dtype.cpp_name(), out.borrow().dtype.cpp_name());
+        bail!(RuntimeError, "Expected out tensor to have dtype {expected}, but got {got} instead");
+    }
+    Ok(result.into())
+}
+
+/// Writes a result over the first argument.
+pub fn in_place(call: &Call, result: &View) -> Result<Value> {
+    let target = call.view(0)?;
+    if target.sizes() != result.sizes() {
+        let show = crate::tensor::layout::show;
+        bail!(
+            RuntimeError,
+            "Bad in-place call: input tensor size {} and output tensor size {} should match",
+            show(target.sizes()),
+            show(result.sizes())
+        );
+    }
+    crate::ops::copy::copy_into(&target, result)?;
+    Ok(call.itself())
+}
