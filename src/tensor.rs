@@ -14,6 +14,7 @@ pub mod layout;
 mod limits;
 pub mod memory;
 mod memory_format;
+pub mod parallel;
 pub mod storage;
 #[allow(clippy::module_inception)]
 pub mod tensor;
