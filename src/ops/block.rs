@@ -1,16 +1,14 @@
-//! How kernels see tensors: blocks of consecutive values in a small buffer, in the type they are computed in. Loading
-//! and storing know strides, lazy bits and element types; kernels know none of that, are plain loops over slices, and
-//! exist once per compute type. Nothing here knows an operation.
+//! How kernels see tensors: blocks of consecutive values in the type they are computed in. Loading and storing know
+//! lazy bits and element types, [`parallel::blocks`] knows strides and threads; kernels know none of that, are plain
+//! loops over slices, and exist once per compute type. Nothing here knows an operation.
 
 use super::number::{Number, Stored};
 use crate::bail;
-use crate::tensor::iterate::{Run, walk};
-use crate::tensor::memory::{ElementCell, Memory, get, set};
+use crate::tensor::memory::{ElementCell, Memory, Plain, get};
+use crate::tensor::parallel::{self, Block, Elements, Steps};
 use crate::tensor::{Layout, Result, View};
-use std::ops::Range;
 
-/// Values per block: three buffers of 16-byte values fit a level-1 cache.
-pub const BLOCK: usize = 512;
+pub use crate::tensor::parallel::BLOCK;
 
 /// An operand of a pointwise loop.
 pub enum Source<'a, C> {
@@ -20,21 +18,29 @@ pub enum Source<'a, C> {
     Value(C),
 }
 
-/// The bytes of a view and its lazy bits, ready to be read in blocks.
-struct Reader<'m, S> {
-    cells: &'m [ElementCell<S>],
+/// The conjugate and negative bits of a view.
+#[derive(Clone, Copy)]
+struct LazyBits {
     conj: bool,
     neg: bool,
 }
 
-impl<'m, S: Stored> Reader<'m, S> {
-    fn new(view: &View, memory: &'m Memory) -> Reader<'m, S> {
-        Reader { cells: memory.typed(), conj: view.conj, neg: view.neg }
+impl LazyBits {
+    fn of(view: &View) -> LazyBits {
+        LazyBits { conj: view.conj, neg: view.neg }
     }
 
-    fn load(&self, offset: i64, stride: i64, into: &mut [S::Compute]) {
-        load(self.cells, offset, stride, into);
-        lazy_bits(into, self.conj, self.neg);
+    fn any(self) -> bool {
+        self.conj || self.neg
+    }
+
+    fn apply<C: Number>(self, values: &mut [C]) {
+        if self.conj {
+            values.iter_mut().for_each(|v| *v = v.conjugate());
+        }
+        if self.neg {
+            values.iter_mut().for_each(|v| *v = v.negate());
+        }
     }
 }
 
@@ -42,7 +48,6 @@ impl<'m, S: Stored> Reader<'m, S> {
 pub fn load<S: Stored>(cells: &[ElementCell<S>], offset: i64, stride: i64, into: &mut [S::Compute]) {
     let cells = usize::try_from(offset).ok().and_then(|start| cells.get(start..)).unwrap_or_default();
     match usize::try_from(stride) {
-        Ok(1) => S::widen_run(cells, into),
         Ok(0) => into.fill(cells.first().map(get).unwrap_or_default().widen()),
         Ok(step) => {
             for (value, cell) in into.iter_mut().zip(cells.iter().step_by(step)) {
@@ -54,91 +59,51 @@ pub fn load<S: Stored>(cells: &[ElementCell<S>], offset: i64, stride: i64, into:
     }
 }
 
-/// Writes the values from `offset` on, `stride` apart.
-fn store<S: Stored>(cells: &[ElementCell<S>], offset: i64, stride: i64, values: &[S::Compute]) {
-    let cells = usize::try_from(offset).ok().and_then(|start| cells.get(start..)).unwrap_or_default();
-    match usize::try_from(stride) {
-        Ok(1) => S::narrow_run(values, cells),
-        Ok(step) if step > 0 => {
-            for (cell, &value) in cells.iter().step_by(step).zip(values) {
-                set(cell, S::narrow(value));
-            }
+/// Hands the values of some elements to `with`: the elements themselves where they are what is computed with.
+fn widened<S: Stored>(elements: &[S], lazy: LazyBits, with: impl FnOnce(&[S::Compute]) -> Result<()>) -> Result<()> {
+    if let Some(values) = S::as_computed(elements)
+        && !lazy.any()
+    {
+        return with(values);
+    }
+    let mut buffer = [S::Compute::default(); BLOCK];
+    let values = &mut buffer[..elements.len().min(BLOCK)];
+    S::widen_all(elements, values);
+    lazy.apply(values);
+    with(values)
+}
+
+/// Lets `compute` leave results, and stores them.
+fn narrowed<R: Stored>(
+    out: &mut [R],
+    lazy: LazyBits,
+    compute: impl FnOnce(&mut [R::Compute]) -> Result<()>,
+) -> Result<()> {
+    let mut buffer;
+    let results = match R::as_computed_mut(out) {
+        Some(results) => {
+            compute(results)?;
+            lazy.apply(results);
+            return Ok(());
         }
-        _ => {
-            if let (Some(cell), Some(&value)) = (cells.first(), values.last()) {
-                set(cell, S::narrow(value));
-            }
+        None => {
+            buffer = [R::Compute::default(); BLOCK];
+            let length = out.len().min(BLOCK);
+            &mut buffer[..length]
         }
-    }
+    };
+    compute(results)?;
+    lazy.apply(results);
+    R::narrow_all(results, out);
+    Ok(())
 }
 
-fn lazy_bits<C: Number>(values: &mut [C], conj: bool, neg: bool) {
-    if conj {
-        values.iter_mut().for_each(|v| *v = v.conjugate());
-    }
-    if neg {
-        values.iter_mut().for_each(|v| *v = v.negate());
-    }
-}
-
-/// A block of a run, and how PyTorch's kernels reach its elements: whole vectors at a time, or, at the end of a run and
-/// where elements are apart, one by one. A few operations round differently in the two.
-struct Block {
-    range: Range<usize>,
-    tail: bool,
-}
-
-/// How a run is cut into blocks.
-#[derive(Clone, Copy)]
-struct Cut {
-    length: usize,
-    /// Elements that go through vectors; a multiple of what fits into them.
-    vectors: usize,
-    /// Elements per block where what has been written may be read again: PyTorch's loops then show in the result, one
-    /// step of vectors at a time, and the rest one by one.
-    overlap: Option<usize>,
-}
-
-impl Cut {
-    /// `step` elements are loaded at a time where all operands are contiguous, but for at most one that repeats a value.
-    fn new<const N: usize>(run: &Run<N>, step: usize, overlap: bool) -> Cut {
-        let overlap = overlap.then_some(step.max(1));
-        let [out, inputs @ ..] = run.stride.as_slice() else { return Cut { length: 0, vectors: 0, overlap } };
-        let repeated = inputs.iter().filter(|&&s| s == 0).count();
-        let contiguous = *out == 1 && repeated <= 1 && inputs.iter().all(|&s| s == 0 || s == 1);
-        let vectors = if contiguous { run.length - run.length % step.max(1) } else { 0 };
-        Cut { length: run.length, vectors, overlap }
-    }
-
-    fn blocks(self) -> impl Iterator<Item = Block> {
-        let mut start = 0;
-        std::iter::from_fn(move || {
-            let tail = start >= self.vectors;
-            let left = if tail { self.length - start } else { self.vectors - start };
-            let size = match self.overlap {
-                None => left.min(BLOCK),
-                Some(whole) if !tail => whole,
-                Some(_) => left.min(1),
-            };
-            let range = start..start + size;
-            start = range.end;
-            (size > 0).then_some(Block { range, tail })
-        })
-    }
-}
-
-/// [`walk`] for loops that exist once per element type: behind a `dyn`, so that the walk itself exists once.
-pub fn walk_all<const N: usize>(layouts: [&Layout; N], body: &mut dyn FnMut(Run<N>) -> Result<()>) -> Result<()> {
-    walk(layouts, body)
-}
-
-/// Could writing `out` change what is still to be read of `input`? The same elements in the same order are no danger.
-pub fn overlaps(out: &View, input: &View) -> bool {
-    out.storage == input.storage && !(out.layout == input.layout && out.dtype == input.dtype)
+pub(super) fn elements<'a>(view: &View, memory: &'a Memory, layout: &'a Layout) -> Elements<'a> {
+    Elements { memory, layout, itemsize: view.dtype.itemsize() }
 }
 
 /// What a unary kernel does to a block: operand, results, and whether they are reached one by one.
-pub type UnaryBlock<'k, C, R> = &'k dyn Fn(&[C], &mut [R], bool);
+pub type UnaryBlock<'k, C, R> = &'k (dyn Fn(&[C], &mut [R], bool) + Sync);
 
 /// `out[i] = kernel(a[i])` in blocks; `a` has the layout given, of `out`'s sizes. Vectors take `step` bytes at a time.
 pub fn unary<S: Stored, R: Stored>(
@@ -149,28 +114,49 @@ pub fn unary<S: Stored, R: Stored>(
     kernel: UnaryBlock<S::Compute, R::Compute>,
 ) -> Result<()> {
     let (memory, a_memory) = (out.memory()?, a.memory()?);
-    let cells = memory.typed::<R>();
-    let reader = Reader::<S>::new(a, &a_memory);
-    let overlap = overlaps(out, a);
-    let mut values = [S::Compute::default(); BLOCK];
-    let mut results = [R::Compute::default(); BLOCK];
-    walk_all([&out.layout, layout], &mut |run| {
-        for Block { range: block, tail } in Cut::new(&run, step / size_of::<S>(), overlap).blocks() {
-            let at = |k: usize| run.offset[k] + block.start as i64 * run.stride[k];
-            let values = &mut values[..block.len()];
-            let results = &mut results[..block.len()];
-            reader.load(at(1), run.stride[1], values);
-            kernel(values, results, tail);
-            lazy_bits(results, out.conj, out.neg);
-            store(cells, at(0), run.stride[0], results);
-        }
-        Ok(())
-    })
+    let (out_bits, a_bits) = (LazyBits::of(out), LazyBits::of(a));
+    let steps = Steps { step: step / size_of::<S>(), repeated: 0 };
+    parallel::blocks(
+        [elements(out, &memory, &out.layout), elements(a, &a_memory, layout)],
+        steps,
+        &|block: &mut Block<2>| {
+            let tail = block.tail;
+            let (a, out) = block.one::<S, R>();
+            widened(a, a_bits, |a| {
+                narrowed(out, out_bits, |out| {
+                    kernel(a, out, tail);
+                    Ok(())
+                })
+            })
+        },
+    )
+}
+
+/// Copies between two dtypes that are computed in the same type, without a look at lazy bits.
+pub fn convert<S: Stored, D: Stored<Compute = S::Compute>>(out: &View, a: &View, layout: &Layout) -> Result<()> {
+    let (memory, a_memory) = (out.memory()?, a.memory()?);
+    let none = LazyBits { conj: false, neg: false };
+    let steps = Steps { step: 64 / size_of::<S>(), repeated: 0 };
+    parallel::blocks(
+        [elements(out, &memory, &out.layout), elements(a, &a_memory, layout)],
+        steps,
+        &|block: &mut Block<2>| {
+            let (a, out) = block.one::<S, D>();
+            if let Some(out) = D::as_computed_mut(out) {
+                S::widen_all(a, out);
+                return Ok(());
+            }
+            widened(a, none, |a| {
+                D::narrow_all(a, out);
+                Ok(())
+            })
+        },
+    )
 }
 
 /// What a binary kernel does to a block: first operand, second operand, results, and whether they are reached one by
 /// one.
-pub type BinaryBlock<'k, C, R> = &'k dyn Fn(&[C], &[C], &mut [R], bool) -> Result<()>;
+pub type BinaryBlock<'k, C, R> = &'k (dyn Fn(&[C], &[C], &mut [R], bool) -> Result<()> + Sync);
 
 /// `out[i] = kernel(a[i], b[i])` in blocks. Vectors take `step` bytes at a time.
 pub fn binary<S: Stored, R: Stored>(
@@ -180,44 +166,60 @@ pub fn binary<S: Stored, R: Stored>(
     step: usize,
     kernel: BinaryBlock<S::Compute, R::Compute>,
 ) -> Result<()> {
-    let memory = out.memory()?;
-    let cells = memory.typed::<R>();
-    let mut buffers = [[S::Compute::default(); BLOCK]; 2];
-    let mut results = [R::Compute::default(); BLOCK];
-    let mut layouts = [out.layout.broadcast_to(out.sizes()), out.layout.broadcast_to(out.sizes())];
-    let (mut memories, mut views) = ([None, None], [None, None]);
-    let mut overlap = false;
-    for (k, source) in [a, b].into_iter().enumerate() {
-        match source {
-            Source::Value(value) => {
-                buffers[k].fill(value);
-                layouts[k].strides.fill(0);
-            }
-            Source::Elements(view, layout) => {
-                memories[k] = Some(view.memory()?);
-                views[k] = Some(view);
-                layouts[k] = layout;
-                overlap |= overlaps(out, view);
-            }
+    let step = step / size_of::<S>();
+    let (memory, bits) = (out.memory()?, LazyBits::of(out));
+    let target = elements(out, &memory, &out.layout);
+    match (a, b) {
+        (Source::Elements(a, a_layout), Source::Elements(b, b_layout)) => {
+            let (a_memory, b_memory) = (a.memory()?, b.memory()?);
+            let (a_bits, b_bits) = (LazyBits::of(a), LazyBits::of(b));
+            let operands = [target, elements(a, &a_memory, &a_layout), elements(b, &b_memory, &b_layout)];
+            parallel::blocks(operands, Steps { step, repeated: 0 }, &|block: &mut Block<3>| {
+                let tail = block.tail;
+                let (a, b, out) = block.two::<S, S, R>();
+                widened(a, a_bits, |a| widened(b, b_bits, |b| narrowed(out, bits, |out| kernel(a, b, out, tail))))
+            })
+        }
+        (Source::Elements(a, layout), Source::Value(value)) => {
+            let value = [value; BLOCK];
+            let (memory, a_bits) = (a.memory()?, LazyBits::of(a));
+            let operands = [target, elements(a, &memory, &layout)];
+            parallel::blocks(operands, Steps { step, repeated: 1 }, &|block: &mut Block<2>| {
+                let tail = block.tail;
+                let (a, out) = block.one::<S, R>();
+                let b = &value[..a.len().min(BLOCK)];
+                widened(a, a_bits, |a| narrowed(out, bits, |out| kernel(a, b, out, tail)))
+            })
+        }
+        (Source::Value(value), Source::Elements(b, layout)) => {
+            let value = [value; BLOCK];
+            let (memory, b_bits) = (b.memory()?, LazyBits::of(b));
+            let operands = [target, elements(b, &memory, &layout)];
+            parallel::blocks(operands, Steps { step, repeated: 1 }, &|block: &mut Block<2>| {
+                let tail = block.tail;
+                let (b, out) = block.one::<S, R>();
+                let a = &value[..b.len().min(BLOCK)];
+                widened(b, b_bits, |b| narrowed(out, bits, |out| kernel(a, b, out, tail)))
+            })
+        }
+        (Source::Value(a), Source::Value(b)) => {
+            let (a, b) = ([a; BLOCK], [b; BLOCK]);
+            parallel::blocks([target], Steps { step, repeated: 2 }, &|block: &mut Block<1>| {
+                let tail = block.tail;
+                let out = block.output::<R>();
+                let length = out.len().min(BLOCK);
+                narrowed(out, bits, |out| kernel(&a[..length], &b[..length], out, tail))
+            })
         }
     }
-    let readers: [Option<Reader<S>>; 2] = [0, 1].map(|k| Some(Reader::new(views[k]?, memories[k].as_deref()?)));
-    let [first, second] = &mut buffers;
-    walk_all([&out.layout, &layouts[0], &layouts[1]], &mut |run| {
-        for Block { range: block, tail } in Cut::new(&run, step / size_of::<S>(), overlap).blocks() {
-            let at = |k: usize| run.offset[k] + block.start as i64 * run.stride[k];
-            let n = block.len();
-            if let Some(reader) = &readers[0] {
-                reader.load(at(1), run.stride[1], &mut first[..n]);
-            }
-            if let Some(reader) = &readers[1] {
-                reader.load(at(2), run.stride[2], &mut second[..n]);
-            }
-            let results = &mut results[..n];
-            kernel(&first[..n], &second[..n], results, tail)?;
-            lazy_bits(results, out.conj, out.neg);
-            store(cells, at(0), run.stride[0], results);
-        }
+}
+
+/// Writes blocks of elements that nothing is read for.
+pub fn fill<T: Plain>(out: &View, element: T) -> Result<()> {
+    let memory = out.memory()?;
+    let steps = Steps { step: 1, repeated: 0 };
+    parallel::blocks([elements(out, &memory, &out.layout)], steps, &|block: &mut Block<1>| {
+        block.output::<T>().fill(element);
         Ok(())
     })
 }
@@ -235,30 +237,11 @@ pub fn transfer(out: &View, a: &View, layout: &Layout) -> Result<()> {
 
 fn transfer_as<T: Stored>(out: &View, a: &View, layout: &Layout) -> Result<()> {
     let (memory, a_memory) = (out.memory()?, a.memory()?);
-    let (to, from) = (memory.typed::<T>(), a_memory.typed::<T>());
-    let overlap = overlaps(out, a);
-    let mut values = [T::Compute::default(); BLOCK];
-    walk_all([&out.layout, layout], &mut |run| {
-        if !overlap && run.stride == [1, 1] {
-            let part = |cells: &'_ [ElementCell<T>], offset: i64| -> Option<Range<usize>> {
-                let start = usize::try_from(offset).ok()?;
-                let end = start.checked_add(run.length)?;
-                (end <= cells.len()).then_some(start..end)
-            };
-            let (Some(d), Some(s)) = (part(to, run.offset[0]), part(from, run.offset[1])) else {
-                bail!(RuntimeError, "copy beyond the end of a storage");
-            };
-            for (d, s) in to[d].iter().zip(&from[s]) {
-                d.set(s.get());
-            }
-            return Ok(());
-        }
-        for Block { range: block, .. } in Cut::new(&run, 64 / size_of::<T>(), overlap).blocks() {
-            let at = |k: usize| run.offset[k] + block.start as i64 * run.stride[k];
-            let values = &mut values[..block.len()];
-            load(from, at(1), run.stride[1], values);
-            store(to, at(0), run.stride[0], values);
-        }
+    let steps = Steps { step: 64 / size_of::<T>(), repeated: 0 };
+    let operands = [elements(out, &memory, &out.layout), elements(a, &a_memory, layout)];
+    parallel::blocks(operands, steps, &|block: &mut Block<2>| {
+        let (a, out) = block.one::<T, T>();
+        out.copy_from_slice(a);
         Ok(())
     })
 }

@@ -1,12 +1,13 @@
 //! Moving values between tensors: casts, copies, fills, and resolving lazy bits. Knows how dtypes convert only through
 //! [`Element`]. Follows <https://pytorch.org/docs/2.7/generated/torch.Tensor.copy_.html>.
 
-use super::block::{self, BLOCK, check_no_internal_overlap, check_no_partial_overlap, overlaps, transfer, walk_all};
+use super::block::{self, BLOCK, check_no_internal_overlap, check_no_partial_overlap, elements, transfer};
 use super::number::{Number, Stored};
 use crate::bail;
 use crate::tensor::dispatch;
+use crate::tensor::float8::{E4M3Fn, E4M3Fnuz, E5M2, E5M2Fnuz};
 use crate::tensor::layout::{broadcast_sizes, show};
-use crate::tensor::memory::{ElementCell, get, set};
+use crate::tensor::parallel::{self, Block, Steps, vectorised};
 use crate::tensor::{Category, DType, Element, Layout, MemoryFormat, Result, Scalar, View};
 use half::{bf16, f16};
 use num_complex::Complex;
@@ -124,16 +125,10 @@ pub fn fill(dst: &View, value: Scalar) -> Result<()> {
     if dst.device().is_meta() {
         return Ok(());
     }
-    let memory = dst.memory()?;
     // The lazy bits apply to what is stored: store what reads back as the value.
     let value = if dst.conj { Scalar::Complex(value.to_complex().conj()) } else { value };
     dispatch!(dst.dtype, T => {
-        let element = <T as Element>::store(if dst.neg { negated(value) } else { value });
-        let cells = memory.typed::<T>();
-        walk_all([&dst.layout], &mut |run| {
-            store_block::<T>(cells, [run.offset[0], run.stride[0]], run.length, |_| element);
-            Ok(())
-        })
+        block::fill::<T>(dst, <T as Element>::store(if dst.neg { negated(value) } else { value }))
     })
 }
 
@@ -182,6 +177,39 @@ fn negated(value: Scalar) -> Scalar {
     }
 }
 
+/// Runs an expression with `$T` standing for the type of a floating dtype narrower than `float32`; nothing for others.
+macro_rules! narrow_float {
+    ($dtype:expr, $T:ident => $value:expr) => {
+        match $dtype {
+            DType::Half => {
+                type $T = f16;
+                $value
+            }
+            DType::BFloat16 => {
+                type $T = bf16;
+                $value
+            }
+            DType::Float8_e4m3fn => {
+                type $T = E4M3Fn;
+                $value
+            }
+            DType::Float8_e5m2 => {
+                type $T = E5M2;
+                $value
+            }
+            DType::Float8_e4m3fnuz => {
+                type $T = E4M3Fnuz;
+                $value
+            }
+            DType::Float8_e5m2fnuz => {
+                type $T = E5M2Fnuz;
+                $value
+            }
+            _ => {}
+        }
+    };
+}
+
 /// Copies and converts; `layout` is `src`'s, broadcast to `dst`'s sizes.
 fn convert(dst: &View, src: &View, layout: &Layout) -> Result<()> {
     if dst.device().is_meta() {
@@ -199,13 +227,11 @@ fn convert(dst: &View, src: &View, layout: &Layout) -> Result<()> {
         let layout = if src.dtype == dst.dtype { layout.clone() } else { converted.layout.broadcast_to(dst.sizes()) };
         return dispatch!(dst.dtype, T => resolve_into::<T>(dst, &converted, &layout, conj, neg));
     }
-    // The conversions of 16-bit floats that everybody needs have an own, faster way.
-    match (src.dtype, dst.dtype) {
-        (DType::Half, DType::Float) => return convert_plainly::<f16, f32>(dst, src, layout),
-        (DType::Float, DType::Half) => return convert_plainly::<f32, f16>(dst, src, layout),
-        (DType::BFloat16, DType::Float) => return convert_plainly::<bf16, f32>(dst, src, layout),
-        (DType::Float, DType::BFloat16) => return convert_plainly::<f32, bf16>(dst, src, layout),
-        _ => {}
+    // Between single precision and the narrower floats there is a shorter way.
+    if src.dtype == DType::Float {
+        narrow_float!(dst.dtype, D => return block::convert::<f32, D>(dst, src, layout));
+    } else if dst.dtype == DType::Float {
+        narrow_float!(src.dtype, S => return block::convert::<S, f32>(dst, src, layout));
     }
     // Every dtype has one type wide enough for its values; blocks pass through it.
     match src.dtype.category() {
@@ -225,13 +251,6 @@ fn resolve_into<T: Stored>(dst: &View, src: &View, layout: &Layout, conj: bool, 
             *out = if neg { value.negate() } else { value };
         }
     })
-}
-
-/// Copies between two dtypes that are computed in the same type.
-fn convert_plainly<S: Stored, D: Stored<Compute = S::Compute>>(dst: &View, src: &View, layout: &Layout) -> Result<()> {
-    let target = View { conj: false, neg: false, ..dst.clone() };
-    let source = View { conj: false, neg: false, ..src.clone() };
-    block::unary::<S, D>(&target, &source, layout, 64, &|values, out, _| out.copy_from_slice(values))
 }
 
 /// A type through which conversions pass without loss.
@@ -267,63 +286,31 @@ wide! {
 }
 
 fn convert_through<W: Wide>(dst: &View, src: &View, layout: &Layout) -> Result<()> {
-    let mut buffer = [W::default(); BLOCK];
-    // Overlapping views of different dtypes cannot both be dense; element by element is the order PyTorch writes in.
-    let size = if overlaps(dst, src) { 1 } else { BLOCK };
     let (to, from) = (dst.memory()?, src.memory()?);
-    let whole = dst.dtype.is_integral(false);
-    let signless = matches!(src.dtype, DType::Float8_e4m3fnuz | DType::Float8_e5m2fnuz);
-    walk_all([&dst.layout, layout], &mut |run| {
-        for start in (0..run.length).step_by(size) {
-            let block = &mut buffer[..size.min(run.length - start)];
-            let at = |k: usize| [run.offset[k] + start as i64 * run.stride[k], run.stride[k]];
-            dispatch!(src.dtype, S => load_block::<S, W>(from.typed(), at(1), block));
-            if whole && signless {
-                // The NaN of these formats has the bits of a negative zero, and counts as one.
-                block.iter_mut().filter(|w| w.is_nan()).for_each(|w| *w = W::default());
-            }
-            dispatch!(dst.dtype, D => store_block::<D>(to.typed(), at(0), block.len(), |i| D::store(block[i].scalar())));
+    let (source, target) = (src.dtype, dst.dtype);
+    let whole = target.is_integral(false);
+    let signless = matches!(source, DType::Float8_e4m3fnuz | DType::Float8_e5m2fnuz);
+    // Overlapping views of different dtypes cannot both be dense; element by element is the order PyTorch writes in.
+    let steps = Steps { step: 1, repeated: 0 };
+    parallel::blocks([elements(dst, &to, &dst.layout), elements(src, &from, layout)], steps, &|block: &mut Block<2>| {
+        let mut buffer = [W::default(); BLOCK];
+        let values = &mut buffer[..block.len().min(BLOCK)];
+        dispatch!(source, S => read_all(block.input::<S>(1), values));
+        if whole && signless {
+            // The NaN of these formats has the bits of a negative zero, and counts as one.
+            values.iter_mut().filter(|w| w.is_nan()).for_each(|w| *w = W::default());
         }
+        dispatch!(target, D => store_all(values, block.output::<D>()));
         Ok(())
     })
 }
 
-fn load_block<S: Element, W: Wide>(cells: &[ElementCell<S>], [offset, stride]: [i64; 2], into: &mut [W]) {
-    let cells = usize::try_from(offset).ok().and_then(|start| cells.get(start..)).unwrap_or_default();
-    match stride as usize {
-        1 => {
-            for (value, cell) in into.iter_mut().zip(cells) {
-                *value = W::read(get(cell).load());
-            }
-        }
-        0 => into.fill(W::read(cells.first().map(get).unwrap_or_default().load())),
-        step => {
-            for (value, cell) in into.iter_mut().zip(cells.iter().step_by(step)) {
-                *value = W::read(get(cell).load());
-            }
-        }
-    }
+fn read_all<S: Element, W: Wide>(elements: &[S], into: &mut [W]) {
+    vectorised(|| into.iter_mut().zip(elements).for_each(|(value, element)| *value = W::read(element.load())));
 }
 
-#[inline(always)]
-fn store_block<D: Element>(
-    cells: &[ElementCell<D>],
-    [offset, stride]: [i64; 2],
-    length: usize,
-    value: impl Fn(usize) -> D,
-) {
-    let cells = usize::try_from(offset).ok().and_then(|start| cells.get(start..)).unwrap_or_default();
-    if stride == 1 {
-        for (i, cell) in cells.iter().take(length).enumerate() {
-            set(cell, value(i));
-        }
-    } else if stride > 0 {
-        for (i, cell) in cells.iter().step_by(stride as usize).take(length).enumerate() {
-            set(cell, value(i));
-        }
-    } else if let Some(cell) = cells.first() {
-        set(cell, value(length.saturating_sub(1)));
-    }
+fn store_all<W: Wide, D: Element>(values: &[W], into: &mut [D]) {
+    vectorised(|| into.iter_mut().zip(values).for_each(|(element, value)| *element = D::store(value.scalar())));
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use super::number::{Number, Real, Stored};
 use super::promote::number_dtype;
 use crate::bail;
 use crate::tensor::layout::show;
-use crate::tensor::memory::set;
+use crate::tensor::parallel::{self, vectorised};
 use crate::tensor::{Category, DType, Device, Dims, Element, Result, Scalar, View, dispatch};
 use half::{bf16, f16};
 use num_complex::Complex;
@@ -102,15 +102,18 @@ fn is_countable(dtype: DType) -> bool {
 }
 
 /// Writes `value(i)` to each element of a new row-major tensor.
-fn generate<S: Stored>(out: &View, mut value: impl FnMut(i64) -> S::Compute) -> Result<()> {
+fn generate<S: Stored>(out: &View, value: impl Fn(i64) -> S::Compute + Sync + Send) -> Result<()> {
     if out.device().is_meta() {
         return Ok(());
     }
-    let memory = out.memory()?;
-    for (i, cell) in memory.typed::<S>().iter().enumerate() {
-        set(cell, S::narrow(value(i as i64)));
-    }
-    Ok(())
+    let filled = parallel::writing(&*out.memory()?, 0..out.numel() as usize, |elements: &mut [S]| {
+        parallel::parts(elements, &|first, part| {
+            let places = (first as i64..).zip(part);
+            vectorised(|| places.for_each(|(i, element)| *element = S::narrow(value(i))));
+            Ok(())
+        })
+    });
+    filled.unwrap_or(Ok(()))
 }
 
 /// The number as `double`, refusing those with an imaginary part.
@@ -228,7 +231,7 @@ fn reduced_vectors<S: Stored<Compute = f32>>(out: &View, start: f32, step: f32) 
 }
 
 /// Fills an integral tensor with values that wrap into its dtype.
-fn integers(out: &View, mut value: impl FnMut(i64) -> i64) -> Result<()> {
+fn integers(out: &View, value: impl Fn(i64) -> i64 + Sync + Send) -> Result<()> {
     match out.dtype {
         DType::Byte => generate::<u8>(out, |i| value(i) as u8),
         DType::Char => generate::<i8>(out, |i| value(i) as i8),

@@ -2,7 +2,8 @@
 //! `float32`, `bool` bytes as `bool`, everything else in its own type. Knows no tensors.
 
 use crate::tensor::float8::{Float8, Format};
-use crate::tensor::memory::{BoolByte, ElementCell, Plain, get, set};
+use crate::tensor::memory::{BoolByte, Plain};
+use crate::tensor::parallel::vectorised;
 use crate::tensor::{DType, Element, Scalar};
 use half::slice::HalfFloatSliceExt;
 use half::{bf16, f16};
@@ -10,7 +11,7 @@ use num_complex::Complex;
 use num_traits::{Float, PrimInt, WrappingAdd, WrappingMul, WrappingNeg, WrappingSub};
 
 /// A type kernels compute in.
-pub trait Number: Copy + Default + PartialEq + std::fmt::Debug + 'static {
+pub trait Number: Copy + Default + PartialEq + std::fmt::Debug + Send + Sync + 'static {
     /// The number in this type, wrapped or rounded as an element would be.
     fn from_scalar(value: Scalar) -> Self;
     fn to_scalar(self) -> Scalar;
@@ -28,20 +29,26 @@ pub trait Stored: Element {
     fn widen(self) -> Self::Compute;
     fn narrow(value: Self::Compute) -> Self;
 
-    /// Widens as many neighbours as there is room for.
-    #[inline]
-    fn widen_run(cells: &[ElementCell<Self>], into: &mut [Self::Compute]) {
-        for (value, cell) in into.iter_mut().zip(cells) {
-            *value = get(cell).widen();
-        }
+    /// The elements themselves, where they are stored as they are computed.
+    fn as_computed(_elements: &[Self]) -> Option<&[Self::Compute]> {
+        None
     }
 
-    /// Narrows into neighbours.
+    /// The elements as a place for results, where they are stored as they are computed.
+    fn as_computed_mut(_elements: &mut [Self]) -> Option<&mut [Self::Compute]> {
+        None
+    }
+
+    /// Widens as many elements as there is room for.
     #[inline]
-    fn narrow_run(values: &[Self::Compute], cells: &[ElementCell<Self>]) {
-        for (cell, &value) in cells.iter().zip(values) {
-            set(cell, Self::narrow(value));
-        }
+    fn widen_all(elements: &[Self], into: &mut [Self::Compute]) {
+        vectorised(|| into.iter_mut().zip(elements).for_each(|(value, element)| *value = element.widen()));
+    }
+
+    /// Narrows as many values as there is room for.
+    #[inline]
+    fn narrow_all(values: &[Self::Compute], into: &mut [Self]) {
+        vectorised(|| into.iter_mut().zip(values).for_each(|(element, &value)| *element = Self::narrow(value)));
     }
 }
 
@@ -61,6 +68,11 @@ pub trait Integer: Number + PrimInt + WrappingAdd + WrappingSub + WrappingMul {
 pub trait Real: Number + Float {
     /// Applies a function of `f64` and rounds once: `f32` results are then correctly rounded but for rare ties.
     fn through(self, function: impl Fn(f64) -> f64) -> Self;
+    /// As [`Real::through`], by way of `series` (see there) for `f32`.
+    #[inline(always)]
+    fn through_series(self, series: impl Fn(f64) -> f64, function: impl Fn(f64) -> f64) -> Self {
+        if size_of::<Self>() == size_of::<f32>() { self.through(series) } else { self.through(function) }
+    }
     fn from_f64(value: f64) -> Self;
     fn as_f64(self) -> f64;
     /// `self * factor + addend` with one rounding.
@@ -149,6 +161,12 @@ macro_rules! integers {
             fn narrow(value: $t) -> $t {
                 value
             }
+            fn as_computed(elements: &[Self]) -> Option<&[Self]> {
+                Some(elements)
+            }
+            fn as_computed_mut(elements: &mut [Self]) -> Option<&mut [Self]> {
+                Some(elements)
+            }
         }
     )*};
 }
@@ -208,6 +226,12 @@ macro_rules! reals {
             fn narrow(value: $t) -> $t {
                 value
             }
+            fn as_computed(elements: &[Self]) -> Option<&[Self]> {
+                Some(elements)
+            }
+            fn as_computed_mut(elements: &mut [Self]) -> Option<&mut [Self]> {
+                Some(elements)
+            }
         }
 
         impl Number for Complex<$t> {
@@ -243,6 +267,12 @@ macro_rules! reals {
             fn narrow(value: Self) -> Self {
                 value
             }
+            fn as_computed(elements: &[Self]) -> Option<&[Self]> {
+                Some(elements)
+            }
+            fn as_computed_mut(elements: &mut [Self]) -> Option<&mut [Self]> {
+                Some(elements)
+            }
         }
     )*};
 }
@@ -272,23 +302,14 @@ impl Stored for f16 {
     }
 
     // The processor converts several at a time.
-    fn widen_run(cells: &[ElementCell<f16>], into: &mut [f32]) {
-        let mut buffer = [f16::ZERO; 64];
-        for (cells, into) in cells.chunks(buffer.len()).zip(into.chunks_mut(buffer.len())) {
-            let part = &mut buffer[..cells.len().min(into.len())];
-            part.iter_mut().zip(cells).for_each(|(half, cell)| *half = get(cell));
-            let length = part.len();
-            part.convert_to_f32_slice(&mut into[..length]);
-        }
+    fn widen_all(elements: &[f16], into: &mut [f32]) {
+        let length = elements.len().min(into.len());
+        elements[..length].convert_to_f32_slice(&mut into[..length]);
     }
 
-    fn narrow_run(values: &[f32], cells: &[ElementCell<f16>]) {
-        let mut buffer = [f16::ZERO; 64];
-        for (values, cells) in values.chunks(buffer.len()).zip(cells.chunks(buffer.len())) {
-            let part = &mut buffer[..values.len()];
-            part.convert_from_f32_slice(values);
-            cells.iter().zip(part).for_each(|(cell, half)| set(cell, *half));
-        }
+    fn narrow_all(values: &[f32], into: &mut [f16]) {
+        let length = values.len().min(into.len());
+        into[..length].convert_from_f32_slice(&values[..length]);
     }
 }
 

@@ -27,6 +27,8 @@ pub use generator::Generator;
 pub use multinomial::multinomial;
 pub use real::Real;
 
+use crate::tensor::interrupt;
+use crate::tensor::parallel::vectorised;
 use half::{bf16, f16};
 use single::BLOCK;
 
@@ -102,8 +104,15 @@ fn widened<T: Real>(n: usize, fill: impl FnOnce(&mut [T])) -> Vec<f64> {
 pub fn uniform_into<T: Real>(generator: &mut Generator, out: &mut [T], from: f64, to: f64) {
     let (from, to) = (T::nearest(from).widen(), T::nearest(to).widen());
     let span = T::nearest(to - from).widen();
-    for value in out {
-        *value = T::nearest(T::fma(T::unit(generator), span, from));
+    for part in out.chunks_mut(interrupt::STRIDE) {
+        if interrupt::requested() {
+            return;
+        }
+        vectorised(|| {
+            for value in part {
+                *value = T::nearest(T::fma(T::unit(generator), span, from));
+            }
+        });
     }
 }
 
@@ -121,8 +130,11 @@ pub fn normal_into<T: Real>(generator: &mut Generator, out: &mut [T], mean: f64,
     }
     let (mean, std) = (T::nearest(mean), T::nearest(std));
     let (blocks, rest) = out.as_chunks_mut::<BLOCK>();
-    for block in blocks {
-        normal_block(generator, block, mean, std);
+    for part in blocks.chunks_mut(interrupt::STRIDE / BLOCK) {
+        if interrupt::requested() {
+            return;
+        }
+        vectorised(|| part.iter_mut().for_each(|block| normal_block(generator, block, mean, std)));
     }
     if rest.is_empty() {
         return;
@@ -136,6 +148,7 @@ pub fn normal_into<T: Real>(generator: &mut Generator, out: &mut [T], mean: f64,
     }
 }
 
+#[inline(always)]
 fn normal_block<T: Real>(generator: &mut Generator, block: &mut [T; BLOCK], mean: T, std: T) {
     for value in block.iter_mut() {
         *value = T::nearest(T::unit(generator));

@@ -82,8 +82,11 @@ impl Scalar {
     fn to_i32(self) -> i32 {
         match self {
             Scalar::Float(f) | Scalar::Complex(Complex { re: f, .. }) => {
-                let t = f.trunc();
-                if (-2147483648.0..=2147483647.0).contains(&t) { t as i32 } else { i32::MIN }
+                if f > -2147483649.0 && f < 2147483648.0 {
+                    f as i32
+                } else {
+                    i32::MIN
+                }
             }
             other => other.to_i64() as i32,
         }
@@ -137,9 +140,8 @@ impl Scalar {
 }
 
 fn truncate_i64(f: f64) -> i64 {
-    let t = f.trunc();
     // 2^63 itself is out of range; -2^63 is in.
-    if (-9223372036854775808.0..9223372036854775808.0).contains(&t) { t as i64 } else { i64::MIN }
+    if (-9223372036854775808.0..9223372036854775808.0).contains(&f) { f as i64 } else { i64::MIN }
 }
 
 /// The smallest and largest value of an integral dtype.

@@ -57,25 +57,27 @@ impl<F: Format> Float8<F> {
         self.0
     }
 
+    #[inline]
     pub fn to_f32(self) -> f32 {
         let magnitude = u32::from(self.0 & 0x7f);
-        let negative = self.0 & 0x80 != 0;
-        if Self::is_nan_pattern(self.0) {
-            return f32::NAN;
-        }
-        let mantissa = magnitude & ((1 << Self::MANTISSA_BITS) - 1);
-        let exponent = magnitude >> Self::MANTISSA_BITS;
-        let scale = |m: u32, e: i32| m as f32 * 2f32.powi(e - Self::MANTISSA_BITS as i32);
-        let value = if F::INFINITE && exponent == (1 << F::EXPONENT_BITS) - 1 {
-            f32::INFINITY
-        } else if exponent == 0 {
-            scale(mantissa, 1 - F::BIAS)
-        } else {
-            scale(mantissa | 1 << Self::MANTISSA_BITS, exponent as i32 - F::BIAS)
-        };
-        if negative { -value } else { value }
+        let sign = u32::from(self.0 & 0x80) << 24;
+        let shift = f32::MANTISSA_DIGITS - 1 - Self::MANTISSA_BITS;
+        // The fields of a normal number need only be moved; a subnormal one is a whole multiple of the smallest.
+        let normal = (magnitude << shift) + (((127 - F::BIAS) as u32) << (f32::MANTISSA_DIGITS - 1));
+        let subnormal = (magnitude as f32 * Self::smallest()).to_bits();
+        let value = if magnitude >> Self::MANTISSA_BITS == 0 { subnormal } else { normal };
+        let infinite = F::INFINITE && magnitude == 0x7c;
+        let value = if infinite { f32::INFINITY.to_bits() } else { value };
+        if Self::is_nan_pattern(self.0) { f32::NAN } else { f32::from_bits(value | sign) }
     }
 
+    /// The smallest positive number, a power of two.
+    #[inline(always)]
+    const fn smallest() -> f32 {
+        f32::from_bits(((127 + 1 - F::BIAS - Self::MANTISSA_BITS as i32) as u32) << (f32::MANTISSA_DIGITS - 1))
+    }
+
+    #[inline(always)]
     fn is_nan_pattern(bits: u8) -> bool {
         if F::FNUZ {
             bits == 0x80
@@ -87,37 +89,34 @@ impl<F: Format> Float8<F> {
     }
 
     /// Rounds to nearest, ties to even. Overflow becomes infinity where the format has one and NaN where it has not.
+    #[inline]
     pub fn from_f32(value: f32) -> Self {
-        let sign = if value.is_sign_negative() { 0x80u8 } else { 0 };
-        let nan = if F::FNUZ { 0x80 } else { 0x7f | sign };
-        if value.is_nan() {
-            return Self::from_bits(nan);
-        }
-        let overflow = if F::INFINITE { 0x7c | sign } else { nan };
-        if value.is_infinite() {
-            return Self::from_bits(overflow);
-        }
-        let bits = value.abs().to_bits();
-        // In units of 2^-149 a float32 is (mantissa << shift); round it to this format's spacing at its exponent.
-        let exponent = ((bits >> 23) as i32 - 127).max(1 - F::BIAS);
-        let step = exponent - Self::MANTISSA_BITS as i32;
-        // value / 2^step is exact: both are within float64's range.
-        let scaled = f64::from(value.abs()) * 2f64.powi(-step);
-        let rounded = scaled.round_ties_even() as u32;
-        // A rounded mantissa of one more bit carries into the exponent by plain addition.
-        let code = (((exponent - (1 - F::BIAS)) as u32) << Self::MANTISSA_BITS) + rounded;
-        let largest = if F::INFINITE {
-            0x7b
+        let bits = value.to_bits();
+        let sign = (bits >> 24) & 0x80;
+        let magnitude = bits & 0x7fff_ffff;
+        let shift = f32::MANTISSA_DIGITS - 1 - Self::MANTISSA_BITS;
+        // Normal numbers keep their leading bits; half a unit is added before, less where that would round a tie to odd.
+        // What rounds up to a power of two carries into the exponent by itself.
+        let even = (magnitude >> shift) & 1;
+        let bias = ((127 - F::BIAS) as u32) << Self::MANTISSA_BITS;
+        let normal = ((magnitude + (1 << (shift - 1)) - 1 + even) >> shift).wrapping_sub(bias);
+        // Smaller ones are rounded by adding a number so large that its last bit is worth the smallest.
+        let large = Self::smallest() * (1u32 << (f32::MANTISSA_DIGITS - 1)) as f32;
+        let subnormal = (f32::from_bits(magnitude) + large).to_bits().wrapping_sub(large.to_bits());
+        let least_normal = ((128 - F::BIAS) as u32) << (f32::MANTISSA_DIGITS - 1);
+        let code = if magnitude < least_normal { subnormal } else { normal };
+
+        let (largest, nan) = if F::INFINITE {
+            (0x7b, 0x7f | sign)
         } else if F::FNUZ {
-            0x7f
+            (0x7f, 0x80)
         } else {
-            0x7e
+            (0x7e, 0x7f | sign)
         };
-        if code > largest {
-            return Self::from_bits(overflow);
-        }
-        let code = code as u8;
-        Self::from_bits(if F::FNUZ && code == 0 { 0 } else { code | sign })
+        let overflow = if F::INFINITE { 0x7c | sign } else { nan };
+        let signed = if F::FNUZ && code == 0 { 0 } else { code | sign };
+        let code = if code > largest { overflow } else { signed };
+        Self::from_bits(if magnitude > f32::INFINITY.to_bits() { nan } else { code } as u8)
     }
 }
 

@@ -6,6 +6,7 @@ use super::error::Result;
 use super::interrupt;
 use super::layout::{Dims, Layout};
 use smallvec::SmallVec;
+use std::ops::Range;
 
 /// An innermost run of elements: where each operand starts and how far apart its elements are.
 #[derive(Clone, Copy, Debug)]
@@ -15,24 +16,15 @@ pub struct Run<const N: usize> {
     pub length: usize,
 }
 
-/// Calls `body` for every innermost run of `N` operands that all have the same sizes (broadcast beforehand).
-///
-/// The first operand leads: dimensions are ordered by its strides, then by the others'. Stops at the first error.
-///
-/// # Errors
-/// KeyboardInterrupt, and whatever `body` returns.
-pub fn walk<const N: usize>(operands: [&Layout; N], mut body: impl FnMut(Run<N>) -> Result<()>) -> Result<()> {
-    let Some(first) = operands.first() else { return Ok(()) };
-    let sizes = &first.sizes;
-    if sizes.contains(&0) {
-        return Ok(());
-    }
-    let strides = operands.map(|layout| layout.strides.as_slice());
-    let order = Layout::iteration_order(sizes, &strides);
+/// One dimension that `N` operands are walked along: its size, and how far apart their elements are.
+type Dim<const N: usize> = (i64, [i64; N]);
 
-    // Fastest dimension first, adjacent ones merged where one continues the other in every operand.
-    let mut dims: SmallVec<[(i64, [i64; N]); 6]> = SmallVec::new();
-    for &d in &order {
+/// The dimensions of `N` operands, fastest first: those of size 1 left out, adjacent ones merged where one continues
+/// the other in every operand.
+fn merged<const N: usize>(sizes: &[i64], operands: &[&Layout; N]) -> SmallVec<[Dim<N>; 6]> {
+    let strides = operands.map(|layout| layout.strides.as_slice());
+    let mut dims: SmallVec<[Dim<N>; 6]> = SmallVec::new();
+    for &d in &Layout::iteration_order(sizes, &strides) {
         let (size, step) = (sizes[d], strides.map(|s| s[d]));
         if size == 1 {
             continue;
@@ -44,6 +36,21 @@ pub fn walk<const N: usize>(operands: [&Layout; N], mut body: impl FnMut(Run<N>)
             _ => dims.push((size, step)),
         }
     }
+    dims
+}
+
+/// Calls `body` for every innermost run of `N` operands that all have the same sizes (broadcast beforehand).
+///
+/// The first operand leads: dimensions are ordered by its strides, then by the others'. Stops at the first error.
+///
+/// # Errors
+/// KeyboardInterrupt, and whatever `body` returns.
+pub fn walk<const N: usize>(operands: [&Layout; N], mut body: impl FnMut(Run<N>) -> Result<()>) -> Result<()> {
+    let Some(first) = operands.first() else { return Ok(()) };
+    if first.sizes.contains(&0) {
+        return Ok(());
+    }
+    let dims = merged(&first.sizes, &operands);
     let offset = operands.map(|layout| layout.offset);
     let Some(((length, stride), outer)) = dims.split_first() else {
         return body(Run { offset, stride: [0; N], length: 1 });
@@ -84,6 +91,112 @@ pub fn walk<const N: usize>(operands: [&Layout; N], mut body: impl FnMut(Run<N>)
             d += 1;
         }
     }
+}
+
+/// The same walk cut into tiles, which may be visited in any order and by many threads.
+pub struct Tiles<const N: usize> {
+    offset: [i64; N],
+    /// Along a run; across runs.
+    inner: [Dim<N>; 2],
+    outer: SmallVec<[Dim<N>; 6]>,
+    /// The size of a whole tile, along and across.
+    tile: [i64; 2],
+    count: usize,
+}
+
+/// Part of some neighbouring runs.
+#[derive(Clone, Debug)]
+pub struct Tile<const N: usize> {
+    /// The first of the runs, as a whole.
+    pub run: Run<N>,
+    /// Which of its elements belong to the tile.
+    pub span: Range<usize>,
+    /// How many runs, and how far apart they begin.
+    pub runs: usize,
+    pub step: [i64; N],
+}
+
+/// Elements of a tile, about.
+const TILE: i64 = 1 << 16;
+/// Elements along and across a tile in which one operand's neighbours lie along, another's across.
+const SQUARE: i64 = 64;
+
+impl<const N: usize> Tiles<N> {
+    /// Tiles of `N` operands of the same sizes. `in_order`: the tiles, one after another, visit the elements in the order
+    /// of [`walk`].
+    pub fn new(operands: [&Layout; N], in_order: bool) -> Tiles<N> {
+        let sizes = operands.first().map(|layout| layout.sizes.as_slice()).unwrap_or_default();
+        let offset = operands.map(|layout| layout.offset);
+        if sizes.contains(&0) || N == 0 {
+            return Tiles { offset, inner: [(0, [0; N]); 2], outer: SmallVec::new(), tile: [1; 2], count: 0 };
+        }
+        let mut dims = merged(sizes, &operands);
+        while dims.len() < 2 {
+            dims.push((1, [0; N]));
+        }
+        let tile = match crossing(&dims) {
+            Some(across) if !in_order => {
+                dims.swap(1, across);
+                [SQUARE, SQUARE]
+            }
+            _ if in_order => [i64::MAX, TILE],
+            _ => [TILE, TILE],
+        };
+        let outer = SmallVec::from_slice(&dims[2..]);
+        let inner = [dims[0], dims[1]];
+        let along = tile[0].min(inner[0].0);
+        let across = tile[1].min((TILE / along).max(1)).min(inner[1].0);
+        let tile = [along, across];
+        let across: usize = [0, 1].map(|k| (inner[k].0 as usize).div_ceil(tile[k] as usize)).iter().product();
+        let count = outer.iter().fold(across, |count, dim: &Dim<N>| count * dim.0 as usize);
+        Tiles { offset, inner, outer, tile, count }
+    }
+
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Elements in a whole tile.
+    pub fn volume(&self) -> usize {
+        (self.tile[0] * self.tile[1]) as usize
+    }
+
+    /// The tile of a number below [`Tiles::count`].
+    pub fn tile(&self, index: usize) -> Tile<N> {
+        let mut rest = index as i64;
+        let mut offset = self.offset;
+        let mut digit = |size: i64| {
+            let digit = rest % size;
+            rest /= size;
+            digit
+        };
+        let start = [0, 1].map(|k| {
+            let (size, tile) = (self.inner[k].0, self.tile[k]);
+            digit((size as u64).div_ceil(tile as u64) as i64) * tile
+        });
+        for (size, step) in &self.outer {
+            let at = digit(*size);
+            offset.iter_mut().zip(step).for_each(|(offset, step)| *offset += at * step);
+        }
+        let [(length, stride), (height, step)] = self.inner;
+        offset.iter_mut().zip(step).for_each(|(offset, step)| *offset += start[1] * step);
+        Tile {
+            run: Run { offset, stride, length: length as usize },
+            span: start[0] as usize..(start[0] + self.tile[0]).min(length) as usize,
+            runs: self.tile[1].min(height - start[1]) as usize,
+            step,
+        }
+    }
+}
+
+/// A dimension along which some operand's elements are closer to each other than along the runs, if both are long.
+fn crossing<const N: usize>(dims: &[Dim<N>]) -> Option<usize> {
+    let (length, stride) = dims.first()?;
+    let long = |size: i64| size >= SQUARE / 2;
+    (1..dims.len()).find(|&d| {
+        let (size, step) = &dims[d];
+        long(*length) && long(*size) && (0..N).any(|k| step[k] > 0 && step[k] < stride[k])
+    })
 }
 
 #[cfg(test)]
@@ -135,5 +248,27 @@ mod tests {
         let (_, mut seen) = visit(&a, &b);
         seen.sort();
         assert_eq!(seen, [(0, 0), (1, 2), (2, 4), (3, 1), (4, 3), (5, 5)]);
+    }
+
+    #[test]
+    fn tiles_visit_what_runs_visit() {
+        let cube = Layout::contiguous(&[3, 70, 130]);
+        let Ok(turned) = Layout::contiguous(&[130, 70, 3]).transpose(0, 2) else { panic!("transpose") };
+        for (a, b, in_order) in [(&cube, &turned, true), (&cube, &turned, false), (&turned, &turned, false)] {
+            let tiles = Tiles::new([a, b], in_order);
+            let mut seen = Vec::new();
+            for Tile { run, span, runs, step } in (0..tiles.count()).map(|i| tiles.tile(i)) {
+                for row in 0..runs as i64 {
+                    let at = |k: usize, i: usize| run.offset[k] + row * step[k] + i as i64 * run.stride[k];
+                    seen.extend(span.clone().map(|i| (at(0, i), at(1, i))));
+                }
+            }
+            let (_, mut want) = visit(a, b);
+            if !in_order {
+                seen.sort();
+                want.sort();
+            }
+            assert_eq!(seen, want);
+        }
     }
 }

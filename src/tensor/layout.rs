@@ -209,6 +209,19 @@ impl Layout {
         !self.sizes.contains(&0) && self.sizes.iter().zip(&self.strides).any(|(&size, &stride)| size > 1 && stride == 0)
     }
 
+    /// Has every index an element of its own? `false` also where that is hard to tell.
+    pub fn has_distinct_elements(&self) -> bool {
+        let mut dims: SmallVec<[(i64, i64); 6]> =
+            self.strides.iter().copied().zip(self.sizes.iter().copied()).filter(|&(_, size)| size != 1).collect();
+        dims.sort_unstable();
+        let mut extent = 0i64;
+        dims.iter().all(|&(stride, size)| {
+            let beyond = stride > extent;
+            extent = extent.saturating_add((size - 1).saturating_mul(stride));
+            beyond
+        })
+    }
+
     /// Strides of `view(sizes)` over the same elements, or `None` when only a copy could give them.
     ///
     /// Walking from the last dimension, the old dimensions fall into chunks that are contiguous among themselves; every

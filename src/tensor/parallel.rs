@@ -1,102 +1,469 @@
-//! Work for all cores: products of matrices, by the `gemm` crate, whose interface is pointers. This file gives it safe
-//! hands: slices, and strides that are checked to stay within them.
+//! Loops over elements on all cores. This file and `memory.rs` are the only ones that may contain `unsafe`: here a
+//! kernel, which is a plain function of slices, meets memory that views share. It knows where elements lie, not what
+//! they mean.
+//!
+//! Why that is safe: memories cannot leave the thread they live on (`Rc`, `Cell`), and a loop here keeps that thread
+//! busy, so that until it ends nobody but the loop touches them. What a kernel captures must be `Sync`, which cells are
+//! not. What the loop itself does is decided from addresses, before it starts, in [`Reach`].
+
+mod product;
 
 use super::error::{Error, Result};
+use super::interrupt;
+use super::iterate::{Run, Tile, Tiles};
+use super::layout::Layout;
+use super::memory::{Memory, Plain};
+use std::mem::MaybeUninit;
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::thread;
 
-/// Types that matrix products are computed in by vectors of the processor.
-pub trait Multiplied: Copy + Sync + Send + 'static {
-    const ONE: Self;
+pub use product::{Matrix, Multiplied, add_product};
+
+/// Elements in a block at most: three blocks of 8-byte elements fit a level-1 cache.
+pub const BLOCK: usize = 1024;
+
+/// Elements that are worth a thread of their own: starting one takes about as long as adding as many numbers.
+const GRAIN: usize = 1 << 17;
+
+/// The cores this process may use.
+fn cores() -> usize {
+    static CORES: OnceLock<usize> = OnceLock::new();
+    *CORES.get_or_init(|| thread::available_parallelism().map_or(1, usize::from))
 }
 
-macro_rules! multiplied {
-    ($($t:ty: $one:expr;)*) => {$(
-        impl Multiplied for $t {
-            const ONE: $t = $one;
-        }
-    )*};
-}
-multiplied! {
-    f32: 1.0;
-    f64: 1.0;
-}
-
-/// A matrix in a slice: how far apart its rows and its columns are.
-#[derive(Clone, Copy)]
-pub struct Matrix<'a, T> {
-    pub values: &'a [T],
-    pub strides: [usize; 2],
-}
-
-impl<T> Matrix<'_, T> {
-    /// Does every element of a matrix of these sizes lie within the slice?
-    fn holds(&self, sizes: [usize; 2]) -> bool {
-        let last = |size: usize, stride: usize| size.checked_sub(1)?.checked_mul(stride);
-        let end = |[a, b]: [Option<usize>; 2]| a?.checked_add(b?);
-        end([last(sizes[0], self.strides[0]), last(sizes[1], self.strides[1])])
-            .is_some_and(|end| end < self.values.len())
-    }
-}
-
-/// `into += alpha · a @ b` for `a` of n × m, `b` of m × p and a row-major `into` of n × p elements.
+/// Calls `body` once for every number below `count`, in no certain order, on as many cores as `work` elements are worth.
+/// Threads are started for the call and end with it. Stops early at an error or at Ctrl-C.
 ///
 /// # Errors
-/// RuntimeError when an operand is smaller than the sizes say, which is a mistake of the caller.
-pub fn add_product<T: Multiplied>(
-    into: &mut [T],
-    [n, m, p]: [usize; 3],
-    alpha: T,
-    a: Matrix<T>,
-    b: Matrix<T>,
-) -> Result<()> {
-    if n == 0 || m == 0 || p == 0 {
-        return Ok(());
+/// The first error of `body`; KeyboardInterrupt.
+pub fn tasks(count: usize, work: usize, body: &(dyn Fn(usize) -> Result<()> + Sync)) -> Result<()> {
+    let task = |index: usize| interrupt::check().and_then(|()| body(index));
+    let threads = if work < 2 * GRAIN { 1 } else { cores().min(work / GRAIN).min(count) };
+    if threads <= 1 {
+        return (0..count).try_for_each(task);
     }
-    if !a.holds([n, m]) || !b.holds([m, p]) || n.checked_mul(p) != Some(into.len()) {
-        return Err(Error::runtime("a matrix lies outside of its memory"));
-    }
-    let [a_row, a_column] = a.strides.map(|s| s as isize);
-    let [b_row, b_column] = b.strides.map(|s| s as isize);
-    // SAFETY: the three matrices lie within their slices, as checked above; `into` is borrowed exclusively, so nothing
-    // that is read is written; strides fit `isize` since they lie within slices. `Multiplied` has only the types that
-    // `gemm` has kernels for.
-    unsafe {
-        gemm::gemm(
-            n,
-            p,
-            m,
-            into.as_mut_ptr(),
-            1,
-            p as isize,
-            true,
-            a.values.as_ptr(),
-            a_column,
-            a_row,
-            b.values.as_ptr(),
-            b_column,
-            b_row,
-            T::ONE,
-            alpha,
-            false,
-            false,
-            false,
-            gemm::Parallelism::Rayon(0),
-        );
-    }
-    Ok(())
+    let flag = interrupt::flag();
+    let next = AtomicUsize::new(0);
+    let failure: Mutex<Option<Error>> = Mutex::new(None);
+    let run = || {
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            if index >= count {
+                return;
+            }
+            if let Err(error) = task(index) {
+                next.store(count, Ordering::Relaxed);
+                failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+            }
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 1..threads {
+            // Without another thread the work is done all the same.
+            let helper = || {
+                interrupt::watch(&flag);
+                run();
+            };
+            if thread::Builder::new().spawn_scoped(scope, helper).is_err() {
+                break;
+            }
+        }
+        run();
+    });
+    failure.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// What `body` gives for every number below `count`, computed as [`tasks`] does.
+///
+/// # Errors
+/// As [`tasks`].
+pub fn collect<T: Send>(count: usize, work: usize, body: &(dyn Fn(usize) -> Result<T> + Sync)) -> Result<Vec<T>> {
+    let results: Mutex<Vec<(usize, T)>> = Mutex::new(Vec::with_capacity(count));
+    tasks(count, work, &|index| {
+        let result = body(index)?;
+        results.lock().unwrap_or_else(PoisonError::into_inner).push((index, result));
+        Ok(())
+    })?;
+    let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    results.sort_by_key(|(index, _)| *index);
+    Ok(results.into_iter().map(|(_, result)| result).collect())
+}
 
-    #[test]
-    fn strides_are_honoured_and_checked() {
-        let a = Matrix { values: &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], strides: [3, 1] };
-        let transposed = Matrix { strides: [1, 3], ..a };
-        let mut into = [1.0; 4];
-        assert_eq!(add_product(&mut into, [2, 3, 2], 2.0, a, transposed), Ok(()));
-        assert_eq!(into, [29.0, 65.0, 65.0, 155.0]);
-        assert!(add_product(&mut into, [2, 4, 2], 1.0, a, transposed).is_err());
-        assert!(add_product(&mut into[..3], [2, 3, 2], 1.0, a, transposed).is_err());
+/// Calls `body` for parts of a slice, each with the place it begins at, on all cores if it is long.
+///
+/// # Errors
+/// As [`tasks`].
+pub fn parts<T: Send>(slice: &mut [T], body: &(dyn Fn(usize, &mut [T]) -> Result<()> + Sync)) -> Result<()> {
+    let length = slice.len();
+    let parts: Vec<Mutex<&mut [T]>> = slice.chunks_mut(GRAIN / 2).map(Mutex::new).collect();
+    tasks(parts.len(), length, &|k| match parts.get(k) {
+        Some(part) => body(k * (GRAIN / 2), &mut part.lock().unwrap_or_else(PoisonError::into_inner)),
+        None => Ok(()),
+    })
+}
+
+/// Lends the elements of a memory as a plain slice to read, for as long as `body` runs: what several threads share, or a
+/// loop that needs no cells. `None` where the memory is not aligned for the type.
+pub fn reading<T: Plain, R>(memory: &Memory, body: impl FnOnce(&[T]) -> R + Send) -> Option<R> {
+    let start = memory.start()?.cast::<T>();
+    // SAFETY: the memory holds as many initialised elements, any bits are a `T`, and nobody writes to them meanwhile:
+    // `body` is `Send` and so holds no memory and no cells (see the head of this file).
+    start
+        .is_aligned()
+        .then(|| body(unsafe { std::slice::from_raw_parts(start.as_ptr(), memory.nbytes() / size_of::<T>()) }))
+}
+
+/// Lends elements of a memory as a plain slice to write. `None` where they do not exist or are not aligned.
+pub fn writing<T: Plain, R>(
+    memory: &Memory,
+    range: Range<usize>,
+    body: impl FnOnce(&mut [T]) -> R + Send,
+) -> Option<R> {
+    let start = memory.start()?.cast::<T>();
+    let fits = range.start <= range.end && range.end <= memory.nbytes() / size_of::<T>();
+    // SAFETY: as in `reading`; nobody reads or writes them meanwhile but `body`.
+    (fits && start.is_aligned())
+        .then(|| body(unsafe { std::slice::from_raw_parts_mut(start.as_ptr().add(range.start), range.len()) }))
+}
+
+/// Runs `body` compiled for 256-bit vectors where the processor has them. The results are the same either way; a loop is
+/// worth it that becomes vector instructions, and is inlined here.
+#[inline(always)]
+pub fn vectorised<R>(body: impl FnOnce() -> R) -> R {
+    #[cfg(target_arch = "x86_64")]
+    {
+        #[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
+        fn wide<R>(body: impl FnOnce() -> R) -> R {
+            body()
+        }
+        if std::arch::is_x86_feature_detected!("avx2")
+            && std::arch::is_x86_feature_detected!("fma")
+            && std::arch::is_x86_feature_detected!("f16c")
+            && std::arch::is_x86_feature_detected!("bmi2")
+        {
+            // SAFETY: the processor has these instructions; those with AVX2 and BMI2 have the older ones of the list.
+            return unsafe { wide(body) };
+        }
     }
+    body()
+}
+
+/// An operand of a loop: its memory, where in it the elements lie, and how many bytes each has.
+#[derive(Clone, Copy)]
+pub struct Elements<'a> {
+    pub memory: &'a Memory,
+    pub layout: &'a Layout,
+    pub itemsize: usize,
+}
+
+/// How PyTorch's loops reach elements, where that shows in results.
+#[derive(Clone, Copy, Debug)]
+pub struct Steps {
+    /// Elements that are loaded at a time where all operands are contiguous, but for at most one that repeats a value.
+    pub step: usize,
+    /// Further operands that repeat a value, which the loop does not see.
+    pub repeated: usize,
+}
+
+/// One operand as the loop reaches it.
+#[derive(Clone, Copy)]
+struct Reach {
+    start: *mut u8,
+    itemsize: usize,
+    /// May a kernel see the memory itself as a slice? Not an input that the output is written over.
+    direct: bool,
+}
+
+/// The addresses an operand lies between.
+fn bounds(operand: &Elements) -> Result<(*mut u8, Range<usize>)> {
+    let elements = usize::try_from(operand.layout.storage_elements()?).unwrap_or(usize::MAX);
+    let end = elements.saturating_mul(operand.itemsize);
+    let start = usize::try_from(operand.layout.offset).unwrap_or(usize::MAX).saturating_mul(operand.itemsize);
+    match operand.memory.start() {
+        Some(memory) if end <= operand.memory.nbytes() && start <= end => {
+            let address = memory.as_ptr() as usize;
+            Ok((memory.as_ptr(), address + start..address + end))
+        }
+        _ => Err(Error::runtime("an operand lies beyond the end of its storage")),
+    }
+}
+
+/// A block of consecutive elements of every operand; operand 0 is the output. Some of them are copies in a buffer.
+pub struct Block<const N: usize> {
+    data: [*mut u8; N],
+    itemsize: [usize; N],
+    length: usize,
+    /// Are these elements that PyTorch's loops reach one by one, not whole vectors at a time? A few operations round
+    /// differently in the two.
+    pub tail: bool,
+}
+
+impl<const N: usize> Block<N> {
+    /// Operand `index` as `T`s; none where that is not its size.
+    fn pointer<T: Plain>(&self, index: usize) -> (*mut T, usize) {
+        match (self.data.get(index), self.itemsize.get(index)) {
+            (Some(&data), Some(&size)) if size == size_of::<T>() && data.cast::<T>().is_aligned() => {
+                (data.cast(), self.length)
+            }
+            _ => {
+                debug_assert!(false, "an operand of another size");
+                (std::ptr::dangling_mut(), 0)
+            }
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        self.length
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
+    /// Input `index`, counted from 1.
+    pub fn input<T: Plain>(&self, index: usize) -> &[T] {
+        let (data, length) = self.pointer(index);
+        // SAFETY: `length` initialised elements of this size start here (`Loop::block`), any bits are a `T`, and nobody
+        // writes to them while the block exists.
+        unsafe { std::slice::from_raw_parts(data, length) }
+    }
+
+    /// The output alone.
+    pub fn output<R: Plain>(&mut self) -> &mut [R] {
+        let (data, length) = self.pointer(0);
+        // SAFETY: as in `input`; no other operand and no other block shares a byte with it, and `self` is borrowed
+        // exclusively.
+        unsafe { std::slice::from_raw_parts_mut(data, length) }
+    }
+
+    /// The first input and the output.
+    pub fn one<S: Plain, R: Plain>(&mut self) -> (&[S], &mut [R]) {
+        let (data, length) = self.pointer(0);
+        // SAFETY: as in `output`, of which the inputs share no byte.
+        (self.input(1), unsafe { std::slice::from_raw_parts_mut(data, length) })
+    }
+
+    /// Two inputs and the output.
+    pub fn two<A: Plain, B: Plain, R: Plain>(&mut self) -> (&[A], &[B], &mut [R]) {
+        let (data, length) = self.pointer(0);
+        // SAFETY: as in `one`.
+        (self.input(1), self.input(2), unsafe { std::slice::from_raw_parts_mut(data, length) })
+    }
+}
+
+/// Calls `body` for blocks that together are all elements of the operands, which have the same sizes (broadcast
+/// beforehand). Operand 0 is written: what `body` leaves in a block's output is stored.
+///
+/// Large loops run on all cores. Where writing the output changes what is still to be read, one thread goes through the
+/// elements in PyTorch's order instead.
+///
+/// # Errors
+/// Those of `body`, after which some elements have been written; KeyboardInterrupt.
+pub fn blocks<const N: usize>(
+    operands: [Elements; N],
+    steps: Steps,
+    body: &(dyn Fn(&mut Block<N>) -> Result<()> + Sync),
+) -> Result<()> {
+    let layouts = operands.map(|operand| operand.layout);
+    let Some((out, inputs)) = operands.split_first() else { return Ok(()) };
+    if out.layout.numel() == 0 {
+        return Ok(());
+    }
+    if inputs.iter().any(|input| input.layout.sizes != out.layout.sizes) {
+        return Err(Error::runtime("operands of different sizes"));
+    }
+    let mut reaches = [Reach { start: std::ptr::null_mut(), itemsize: 0, direct: false }; N];
+    let mut overlap = false;
+    let (_, written) = bounds(out)?;
+    for (k, (reach, operand)) in reaches.iter_mut().zip(&operands).enumerate() {
+        let (start, read) = bounds(operand)?;
+        let apart = k == 0 || read.end <= written.start || written.end <= read.start;
+        // The same elements in the same order are no danger: each is read before it is written, by the same thread.
+        let same = read == written && operand.itemsize == out.itemsize && operand.layout.strides == out.layout.strides;
+        overlap |= !apart && !same;
+        *reach = Reach { start, itemsize: operand.itemsize, direct: apart };
+    }
+    let single = overlap || !out.layout.has_distinct_elements();
+    let tiles = Tiles::new(layouts, single);
+    let work = Loop { reaches, steps, overlap: overlap.then_some(steps.step.max(1)), tiles, body };
+    let (count, volume) = (work.tiles.count(), work.tiles.volume());
+    // Small tiles are taken several at a time.
+    let together = (GRAIN / 2 / volume.max(1)).clamp(1, count.max(1));
+    let elements = if single { 0 } else { count.saturating_mul(volume) };
+    tasks(count.div_ceil(together), elements, &|index| {
+        let first = index * together;
+        work.tiles(first..(first + together).min(count))
+    })
+}
+
+struct Loop<'b, const N: usize> {
+    reaches: [Reach; N],
+    steps: Steps,
+    /// Elements per block where what has been written may be read again: PyTorch's loops then show in the result, one
+    /// step of vectors at a time, and the rest one by one.
+    overlap: Option<usize>,
+    tiles: Tiles<N>,
+    body: &'b (dyn Fn(&mut Block<N>) -> Result<()> + Sync),
+}
+
+// SAFETY: what the pointers reach is alive and touched by nobody else until the loop has ended (see the head of this
+// file). `blocks` checked that the layouts lie within the memories. Tiles share no element of the output, and where the
+// output's elements are not distinct or an input's bytes meet the output's in another order, one thread does all.
+unsafe impl<const N: usize> Sync for Loop<'_, N> {}
+
+/// Room for a block of the widest elements.
+#[repr(C, align(64))]
+struct Buffer([MaybeUninit<u8>; 16 * BLOCK]);
+
+impl<const N: usize> Loop<'_, N> {
+    fn tiles(&self, range: Range<usize>) -> Result<()> {
+        let mut buffers: [Buffer; N] = std::array::from_fn(|_| Buffer([const { MaybeUninit::uninit() }; 16 * BLOCK]));
+        if let Some(out) = buffers.first_mut() {
+            // A kernel may look at the output before it writes it.
+            let bytes = self.reaches.first().map_or(0, |out| out.itemsize) * BLOCK.min(self.tiles.volume());
+            out.0.iter_mut().take(bytes).for_each(|byte| *byte = MaybeUninit::new(0));
+        }
+        // Where an input repeats one element, its buffer is filled once: from where, and how far.
+        let mut repeated = [(std::ptr::null_mut::<u8>(), 0); N];
+        for index in range {
+            let Tile { mut run, span, runs, step } = self.tiles.tile(index);
+            for _ in 0..runs {
+                for (block, tail) in self.cut(&run, span.clone()) {
+                    interrupt::check()?;
+                    self.block(&run, block, tail, &mut buffers, &mut repeated)?;
+                }
+                run.offset.iter_mut().zip(step).for_each(|(offset, step)| *offset += step);
+            }
+        }
+        Ok(())
+    }
+
+    /// Cuts part of a run into blocks, each with whether it is reached one by one.
+    fn cut(&self, run: &Run<N>, span: Range<usize>) -> impl Iterator<Item = (Range<usize>, bool)> + use<N> {
+        let (step, overlap) = (self.steps.step.max(1), self.overlap);
+        let contiguous = run.stride.split_first().is_some_and(|(&out, inputs)| {
+            let repeated = inputs.iter().filter(|&&stride| stride == 0).count() + self.steps.repeated;
+            out == 1 && repeated <= 1 && inputs.iter().all(|&stride| stride == 0 || stride == 1)
+        });
+        let vectors = if contiguous { run.length - run.length % step } else { 0 };
+        let mut start = span.start;
+        std::iter::from_fn(move || {
+            let tail = start >= vectors;
+            let left = if tail { span.end.saturating_sub(start) } else { vectors.min(span.end).saturating_sub(start) };
+            let size = match overlap {
+                None => left.min(BLOCK),
+                Some(whole) if !tail => whole.min(left),
+                Some(_) => left.min(1),
+            };
+            let range = start..start + size;
+            start = range.end;
+            (size > 0).then_some((range, tail))
+        })
+    }
+
+    fn block(
+        &self,
+        run: &Run<N>,
+        range: Range<usize>,
+        tail: bool,
+        buffers: &mut [Buffer; N],
+        repeated: &mut [(*mut u8, usize); N],
+    ) -> Result<()> {
+        let length = range.len().min(BLOCK);
+        let mut block = Block { data: [std::ptr::null_mut(); N], itemsize: [0; N], length, tail };
+        let mut scattered = None;
+        for k in 0..N {
+            let Reach { start, itemsize, direct } = self.reaches[k];
+            let stride = run.stride[k];
+            // SAFETY: the offset is that of an element, which `blocks` checked to lie within the memory.
+            let first =
+                unsafe { start.offset((run.offset[k] + range.start as i64 * stride) as isize * itemsize as isize) };
+            block.itemsize[k] = itemsize;
+            // Element sizes are powers of two, and no type is aligned to more than 8.
+            if direct && (stride == 1 || length == 1) && first.addr().is_multiple_of(itemsize.min(8)) {
+                block.data[k] = first;
+                continue;
+            }
+            let buffer = buffers[k].0.as_mut_ptr().cast::<u8>();
+            block.data[k] = buffer;
+            if k == 0 {
+                scattered = Some((first, stride, itemsize));
+                continue;
+            }
+            if stride == 0 && direct {
+                if repeated[k].0 == first && repeated[k].1 >= length {
+                    continue;
+                }
+                repeated[k] = (first, length);
+            } else {
+                repeated[k].1 = 0;
+            }
+            // SAFETY: all elements of the run lie within the memory, and `length` of them fit the buffer.
+            unsafe { gather(itemsize, first, stride, buffer, length) };
+        }
+        (self.body)(&mut block)?;
+        if let Some((first, stride, itemsize)) = scattered {
+            let buffer = buffers[0].0.as_ptr().cast::<u8>();
+            // SAFETY: as for `gather`; the buffer was initialised in `tiles`.
+            unsafe { scatter(itemsize, buffer, first, stride, length) };
+        }
+        Ok(())
+    }
+}
+
+/// Calls a function generic over an element of `itemsize` bytes.
+macro_rules! by_itemsize {
+    ($size:expr, $function:ident($($argument:expr),*)) => {
+        match $size {
+            1 => $function::<u8>($($argument),*),
+            2 => $function::<u16>($($argument),*),
+            4 => $function::<u32>($($argument),*),
+            8 => $function::<u64>($($argument),*),
+            _ => $function::<[u64; 2]>($($argument),*),
+        }
+    };
+}
+
+/// Copies `length` elements that lie `stride` apart to a buffer.
+///
+/// # Safety
+/// All of them can be read, the buffer has room for them, and the two share no byte.
+unsafe fn gather(itemsize: usize, from: *const u8, stride: i64, to: *mut u8, length: usize) {
+    unsafe fn typed<T: Copy>(from: *const u8, stride: i64, to: *mut u8, length: usize) {
+        let (from, to) = (from.cast::<T>(), to.cast::<T>());
+        if stride == 1 {
+            // SAFETY: as the caller promises.
+            unsafe { std::ptr::copy_nonoverlapping(from.cast::<u8>(), to.cast(), length * size_of::<T>()) };
+            return;
+        }
+        for i in 0..length {
+            // SAFETY: as the caller promises; buffers are aligned.
+            unsafe { to.add(i).write(from.offset(i as isize * stride as isize).read_unaligned()) };
+        }
+    }
+    // SAFETY: passed on.
+    unsafe { by_itemsize!(itemsize, typed(from, stride, to, length)) }
+}
+
+/// Copies a buffer to `length` elements that lie `stride` apart, in order.
+///
+/// # Safety
+/// All of them can be written, the buffer holds as many, and the two share no byte.
+unsafe fn scatter(itemsize: usize, from: *const u8, to: *mut u8, stride: i64, length: usize) {
+    unsafe fn typed<T: Copy>(from: *const u8, to: *mut u8, stride: i64, length: usize) {
+        let (from, to) = (from.cast::<T>(), to.cast::<T>());
+        if stride == 1 {
+            // SAFETY: as the caller promises.
+            unsafe { std::ptr::copy_nonoverlapping(from.cast::<u8>(), to.cast(), length * size_of::<T>()) };
+            return;
+        }
+        for i in 0..length {
+            // SAFETY: as the caller promises; buffers are aligned.
+            unsafe { to.offset(i as isize * stride as isize).write_unaligned(from.add(i).read()) };
+        }
+    }
+    // SAFETY: passed on.
+    unsafe { by_itemsize!(itemsize, typed(from, to, stride, length)) }
 }

@@ -10,6 +10,7 @@ use crate::ops::copy::check_fits;
 use crate::ops::number::{Integer, Number, Real, Stored};
 use crate::ops::promote::{Operand, result_type};
 use crate::ops::special;
+use crate::tensor::parallel::vectorised;
 use crate::tensor::{Category, DType, Result, Scalar, View, dispatch};
 use half::{bf16, f16};
 use num_complex::Complex;
@@ -34,9 +35,11 @@ pub enum Rounding {
 pub type Kernel<C> = fn(&[C], &[C], &mut [C]);
 
 fn zip<C: Copy>(a: &[C], b: &[C], out: &mut [C], function: impl Fn(C, C) -> C) {
-    for ((out, &a), &b) in out.iter_mut().zip(a).zip(b) {
-        *out = function(a, b);
-    }
+    vectorised(|| {
+        for ((out, &a), &b) in out.iter_mut().zip(a).zip(b) {
+            *out = function(a, b);
+        }
+    });
 }
 
 /// Finds the kernel of one class among a row's.

@@ -9,8 +9,10 @@ use crate::bail;
 use crate::ops::block;
 use crate::ops::create::{full_like, zeros_like};
 use crate::ops::number::{Integer, Number, Real, Stored};
+use crate::ops::series;
 use crate::ops::special;
 use crate::tensor::memory::BoolByte;
+use crate::tensor::parallel::vectorised;
 use crate::tensor::{DType, Result, Scalar, View, dispatch};
 use num_complex::Complex;
 
@@ -25,9 +27,11 @@ enum Rule {
 }
 
 fn map<A: Copy, R>(values: &[A], out: &mut [R], function: impl Fn(A) -> R) {
-    for (out, &value) in out.iter_mut().zip(values) {
-        *out = function(value);
-    }
+    vectorised(|| {
+        for (out, &value) in out.iter_mut().zip(values) {
+            *out = function(value);
+        }
+    });
 }
 
 /// A kernel over blocks of one compute type.
@@ -158,7 +162,7 @@ numbers {
         float(|a| T::one() / (a * a)) complex(|a| complex::reciprocal(a * a))
     }
     Exp            "exp_vml_cpu"      Float  [FLOAT COMPLEX] {
-        float(|a| a.through(f64::exp)) complex(|a| complex::through(a, complex::exp))
+        float(|a| a.through_series(series::exp, f64::exp)) complex(|a| complex::through(a, complex::exp))
     }
     Exp2           "exp2"             Float  [FLOAT COMPLEX] {
         float(|a| a.through(f64::exp2)) float_tail(|a| a.exp2())
@@ -168,7 +172,7 @@ numbers {
         float(|a| a.through(f64::exp_m1)) complex(|a| complex::through(a, complex::expm1))
     }
     Log            "log_vml_cpu"      Float  [FLOAT COMPLEX] {
-        float(|a| a.through(f64::ln)) complex(|a| complex::through(a, complex::log))
+        float(|a| a.through_series(series::ln, f64::ln)) complex(|a| complex::through(a, complex::log))
     }
     Log2           "log2_vml_cpu"     Float  [FLOAT COMPLEX] {
         float(|a| a.through(f64::log2))
@@ -190,7 +194,8 @@ numbers {
     }
     Reciprocal     "reciprocal_cpu"   Float  [FLOAT COMPLEX] { float(|a| T::one() / a) complex(complex::reciprocal) }
     Sigmoid        "sigmoid_cpu"      Float  [FLOAT COMPLEX] {
-        float(|a| T::one() / (T::one() + (-a).through(f64::exp))) float_tail(|a| T::one() / (T::one() + (-a).exp()))
+        float(|a| T::one() / (T::one() + (-a).through_series(series::exp, f64::exp)))
+        float_tail(|a| T::one() / (T::one() + (-a).exp()))
         complex(|a| complex::reciprocal(complex::through(-a, complex::exp) + T::one()))
     }
     Sin            "sin_vml_cpu"      Float  [FLOAT COMPLEX] {
@@ -218,7 +223,7 @@ numbers {
         float(|a| a.through(f64::cosh)) float_tail(|a| a.cosh()) complex(|a| complex::through(a, complex::cosh))
     }
     Tanh           "tanh_vml_cpu"     Float  [FLOAT COMPLEX] {
-        float(|a| a.through(f64::tanh)) complex(|a| complex::through(a, complex::tanh))
+        float(|a| a.through_series(series::tanh, f64::tanh)) complex(|a| complex::through(a, complex::tanh))
     }
     Asinh          "asinh_cpu"        Float  [FLOAT COMPLEX] {
         float(asinh) complex(|a| complex::through(a, complex::asinh))
@@ -454,7 +459,7 @@ pub fn map_real(
     a: &View,
     output: Output,
     default: Option<DType>,
-    function: &dyn Fn(f64) -> f64,
+    function: &(dyn Fn(f64) -> f64 + Sync),
 ) -> Result<View> {
     let common = default.filter(|_| a.dtype.is_integral(true)).unwrap_or(a.dtype);
     let sizes = check_sizes(&[a.into()], output)?;
@@ -481,7 +486,7 @@ fn mapped<S: Stored<Compute: Real>>(
     out: &View,
     a: &View,
     layout: &crate::tensor::Layout,
-    function: &dyn Fn(f64) -> f64,
+    function: &(dyn Fn(f64) -> f64 + Sync),
 ) -> Result<()> {
     block::unary::<S, S>(out, a, layout, 64, &|a, out, _| map(a, out, |value| value.through(function)))
 }

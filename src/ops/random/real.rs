@@ -25,7 +25,7 @@ pub trait Real: Copy {
     }
 
     /// `a * b + c`, rounded once to the precision this type computes in: single for the 16-bit types.
-    #[inline]
+    #[inline(always)]
     fn fma(a: f64, b: f64, c: f64) -> f64 {
         f64::from(single::fma(a as f32, b as f32, c as f32))
     }
@@ -84,7 +84,7 @@ impl Real for f32 {
         f64::from(self)
     }
 
-    #[inline]
+    #[inline(always)]
     fn box_muller(block: &mut [Self; BLOCK], mean: Self, std: Self) {
         single::box_muller(block, mean, std);
     }

@@ -9,7 +9,7 @@
 pub(super) const BLOCK: usize = 16;
 
 /// Turns numbers from [0, 1) into normal ones by Box and Muller's formula.
-#[inline]
+#[inline(always)]
 pub(super) fn box_muller(block: &mut [f32; BLOCK], mean: f32, std: f32) {
     let mut quick = Quick::default();
     let normal = points(&mut quick, block, mean, std);
@@ -17,7 +17,7 @@ pub(super) fn box_muller(block: &mut [f32; BLOCK], mean: f32, std: f32) {
 }
 
 /// `a * b + c`, rounded once.
-#[inline]
+#[inline(always)]
 pub(super) fn fma(a: f32, b: f32, c: f32) -> f32 {
     let mut quick = Quick::default();
     let sum = quick.fma(a, b, c);

@@ -7,6 +7,7 @@ use crate::ops::copy::{cast, copy_into, fill};
 use crate::ops::number::{Number, Real, Stored};
 use crate::ops::pointwise::{BinaryOp, Output, UnaryOp, binary, check_kernel, classes, unary};
 use crate::tensor::memory::{ElementCell, get, set};
+use crate::tensor::parallel::vectorised;
 use crate::tensor::{DType, Dims, Layout, Result, Scalar, View, promote_types};
 use half::{bf16, f16};
 use num_traits::Float;
@@ -326,13 +327,16 @@ fn euclidean<S: Stored<Compute: Real>, const V: usize>(
     odometer(kept, layout.offset, view.layout.offset, &mut |to, from| {
         let run = cells.get(from as usize..from as usize + length).unwrap_or_default();
         let (whole, rest) = run.split_at(length - length % width);
-        let mut lanes = [S::Compute::default(); V];
-        for vector in whole.chunks_exact(V) {
-            for (lane, cell) in lanes.iter_mut().zip(vector) {
-                let value = value(cell);
-                *lane = value.fused(value, *lane);
+        let lanes = vectorised(|| {
+            let mut lanes = [S::Compute::default(); V];
+            for vector in whole.as_chunks::<V>().0 {
+                for (lane, cell) in lanes.iter_mut().zip(vector) {
+                    let value = value(cell);
+                    *lane = value.fused(value, *lane);
+                }
             }
-        }
+            lanes
+        });
         let joined = lanes.into_iter().reduce(|a, b| a + b).unwrap_or_default();
         let total = rest.iter().map(value).fold(joined, |total, value| value.fused(value, total));
         if let Some(result) = results.get(to as usize) {

@@ -9,10 +9,11 @@ use crate::ops::number::{Number, Stored};
 use crate::ops::pointwise::{Output, check_kernel, classes, div};
 use crate::ops::promote::Operand;
 use crate::tensor::memory::{ElementCell, get, set};
+use crate::tensor::parallel::{self, vectorised};
 use crate::tensor::{DType, Layout, Result, Scalar, View, dispatch};
 use half::{bf16, f16};
 use num_complex::Complex;
-use std::ops::Add;
+use std::ops::{Add, Range};
 
 /// The sum over dimensions, as [`torch.sum`](https://pytorch.org/docs/2.7/generated/torch.sum.html). Integers add up in
 /// `int64` unless a dtype is given.
@@ -134,60 +135,99 @@ fn add_lanes<C: Copy + Add<Output = C>, const V: usize>(to: &mut Lanes<C, V>, fr
     }
 }
 
-/// Four running sums over `size` steps; `add` adds one step's values. Runs of at least 16 steps are added up by
-/// themselves, then runs of runs, on four levels.
-fn four_sums<C, const V: usize>(size: usize, add: impl Fn(usize, &mut [Lanes<C, V>; 4])) -> [Lanes<C, V>; 4]
+fn add_four<C: Copy + Add<Output = C>, const V: usize>(to: &mut [Lanes<C, V>; 4], from: &[Lanes<C, V>; 4]) {
+    to.iter_mut().zip(from).for_each(|(to, from)| add_lanes(to, from));
+}
+
+const LEVELS: usize = 4;
+
+/// The sums of every level after some whole runs of `1 << power` steps: runs are added up by themselves, then runs of
+/// runs.
+#[inline(always)]
+fn levels<C, const V: usize>(
+    steps: Range<usize>,
+    power: u32,
+    add: impl Fn(usize, &mut [Lanes<C, V>; 4]),
+) -> [[Lanes<C, V>; 4]; LEVELS]
 where
     C: Copy + Default + Add<Output = C>,
 {
-    const LEVELS: usize = 4;
-    let ceil_log2 = if size <= 2 { 1 } else { usize::BITS - (size - 1).leading_zeros() };
-    let level_power = (ceil_log2 / LEVELS as u32).max(4);
-    let level_step = 1usize << level_power;
+    let run = 1usize << power;
     let mut sums = [[[C::default(); V]; 4]; LEVELS];
-    let mut i = 0;
-    while i + level_step <= size {
-        let [run, ..] = &mut sums;
-        for _ in 0..level_step {
-            add(i, run);
+    let mut i = steps.start;
+    while i + run <= steps.end {
+        let [lowest, ..] = &mut sums;
+        for _ in 0..run {
+            add(i, lowest);
             i += 1;
         }
         for level in 1..LEVELS {
             let (below, above) = sums.split_at_mut(level);
             let (Some(below), Some(above)) = (below.last_mut(), above.first_mut()) else { break };
-            for (above, below) in above.iter_mut().zip(below.iter_mut()) {
-                add_lanes(above, below);
-                *below = [C::default(); V];
-            }
+            add_four(above, below);
+            *below = [[C::default(); V]; 4];
             // Only a full run moves further up.
-            if i & ((level_step - 1) << (level as u32 * level_power)) != 0 {
+            if i & ((run - 1) << (level as u32 * power)) != 0 {
                 break;
             }
         }
     }
-    let [mut total, upper @ ..] = sums;
-    for i in i..size {
-        add(i, &mut total);
+    sums
+}
+
+/// Four running sums over `size` steps; `add` adds one step's values. They are added up in runs of at least 16 steps, on
+/// four levels. What meets on the highest level is independent of each other: with `shared`, all cores compute it.
+#[inline(always)]
+fn four_sums<C, const V: usize>(
+    size: usize,
+    shared: bool,
+    add: impl Fn(usize, &mut [Lanes<C, V>; 4]) + Sync,
+) -> Result<[Lanes<C, V>; 4]>
+where
+    C: Copy + Default + Add<Output = C> + Send,
+{
+    let ceil_log2 = if size <= 2 { 1 } else { usize::BITS - (size - 1).leading_zeros() };
+    let power = (ceil_log2 / LEVELS as u32).max(4);
+    let mut start = 0;
+    let mut top = [[C::default(); V]; 4];
+    if shared {
+        let unit = 1usize << (power * (LEVELS as u32 - 1));
+        start = size - size % unit;
+        let parts = parallel::collect(size / unit, size * 4 * V, &|k| {
+            let [.., highest] = vectorised(|| levels(k * unit..(k + 1) * unit, power, &add));
+            Ok(highest)
+        })?;
+        parts.iter().for_each(|part| add_four(&mut top, part));
     }
-    for level in &upper {
-        for (total, level) in total.iter_mut().zip(level) {
-            add_lanes(total, level);
+    Ok(vectorised(|| {
+        let [mut total, upper @ ..] = levels(start..size, power, &add);
+        for i in size - (size - start) % (1 << power)..size {
+            add(i, &mut total);
         }
-    }
-    total
+        let [middle @ .., highest] = upper;
+        add_four(&mut top, &highest);
+        middle.iter().for_each(|level| add_four(&mut total, level));
+        add_four(&mut total, &top);
+        total
+    }))
 }
 
 /// The sum of `size` steps, every fourth in one of four sums.
-fn row_sum<C, const V: usize>(size: usize, add: impl Fn(usize, &mut Lanes<C, V>)) -> Lanes<C, V>
+#[inline(always)]
+fn row_sum<C, const V: usize>(
+    size: usize,
+    shared: bool,
+    add: impl Fn(usize, &mut Lanes<C, V>) + Sync,
+) -> Result<Lanes<C, V>>
 where
-    C: Copy + Default + Add<Output = C>,
+    C: Copy + Default + Add<Output = C> + Send,
 {
     let fours = size / 4;
-    let sums = four_sums::<C, V>(fours, |i, sums| {
+    let sums = four_sums::<C, V>(fours, shared, |i, sums| {
         for (k, sum) in sums.iter_mut().enumerate() {
             add(4 * i + k, sum);
         }
-    });
+    })?;
     let [mut total, others @ ..] = sums;
     for i in 4 * fours..size {
         add(i, &mut total);
@@ -195,8 +235,13 @@ where
     for other in &others {
         add_lanes(&mut total, other);
     }
-    total
+    Ok(total)
 }
+
+/// Elements of one sum that are worth all cores.
+const LONG: usize = 1 << 18;
+/// Elements that are handed to the cores at a time, and tiles.
+const BATCH: (usize, usize) = (1 << 22, 1 << 12);
 
 /// `V` lanes are added in; `W` elements fill a vector as stored (twice `V` for 16-bit floats).
 fn cascade<S, R, const V: usize, const W: usize>(out: &View, layout: &Layout, view: &View) -> Result<()>
@@ -206,39 +251,101 @@ where
     R: Stored<Compute = S::Compute>,
 {
     let (out_memory, memory) = (out.memory()?, view.memory()?);
-    let sums = Sums { sums: out_memory.typed::<R>(), cells: memory.typed::<S>() };
-    for_each(layout, &view.layout, &mut |tile| sums.tile::<V, W>(tile));
-    Ok(())
+    let results = out_memory.typed::<R>();
+    let store = |sums: Vec<(i64, S::Compute)>| {
+        for (offset, value) in sums {
+            if let Some(sum) = results.get(offset as usize) {
+                set(sum, R::narrow(get(sum).widen() + value));
+            }
+        }
+    };
+    let sums = |parts: &[Part]| -> Result<Vec<(i64, S::Compute)>> {
+        let work = parts.iter().map(|part| part.columns.len() * part.tile.size[0]).sum();
+        let sums = parallel::reading::<S, _>(&memory, |cells| {
+            let sums = Sums { cells };
+            match parts {
+                [part] => sums.part::<V, W>(part, true),
+                parts => {
+                    let each = parallel::collect(parts.len(), work, &|k| match parts.get(k) {
+                        Some(part) => sums.part::<V, W>(part, false),
+                        None => Ok(Vec::new()),
+                    })?;
+                    Ok(each.into_iter().flatten().collect())
+                }
+            }
+        });
+        sums.unwrap_or_else(|| bail!(RuntimeError, "elements that are not aligned"))
+    };
+    let (mut parts, mut volume, mut outcome) = (Vec::new(), 0, Ok(()));
+    let flush = |parts: &mut Vec<Part>| -> Result<()> {
+        store(sums(parts)?);
+        parts.clear();
+        Ok(())
+    };
+    for_each(layout, &view.layout, &mut |tile| {
+        if outcome.is_err() {
+            return;
+        }
+        let tile = reduced_first(tile);
+        let [rows, columns] = tile.size;
+        volume += rows * columns;
+        let long = rows >= LONG && tile.out_stride[0] == 0;
+        // Parts begin where vectors do.
+        let width = if long { 1 } else { (GRAIN / rows.max(1)).next_multiple_of(64) };
+        for start in (0..columns).step_by(width) {
+            if long && !parts.is_empty() {
+                outcome = outcome.clone().and_then(|()| flush(&mut parts));
+            }
+            parts.push(Part { tile, columns: start..(start + width).min(columns) });
+        }
+        if long || volume >= BATCH.0 || parts.len() >= BATCH.1 {
+            outcome = outcome.clone().and_then(|()| flush(&mut parts));
+            volume = 0;
+        }
+    });
+    outcome?;
+    flush(&mut parts)
 }
 
-struct Sums<'m, S, R> {
-    sums: &'m [ElementCell<R>],
-    cells: &'m [ElementCell<S>],
+/// Elements of a part, about.
+const GRAIN: usize = 1 << 16;
+
+/// Some columns of a tile.
+struct Part {
+    tile: Tile,
+    columns: Range<usize>,
 }
 
-impl<S, R> Sums<'_, S, R>
+/// The tile with the dimension that is reduced, if only one is, first.
+fn reduced_first(mut tile: Tile) -> Tile {
+    if tile.out_stride[0] != 0 && tile.out_stride[1] == 0 {
+        tile.size.swap(0, 1);
+        tile.out_stride.swap(0, 1);
+        tile.in_stride.swap(0, 1);
+    }
+    tile
+}
+
+struct Sums<'m, S> {
+    cells: &'m [S],
+}
+
+impl<S> Sums<'_, S>
 where
     S: Stored,
     S::Compute: Add<Output = S::Compute>,
-    R: Stored<Compute = S::Compute>,
 {
-    /// Adds to a result.
-    fn store(&self, offset: i64, value: S::Compute) {
-        if let Some(sum) = self.sums.get(offset as usize) {
-            set(sum, R::narrow(get(sum).widen() + value));
-        }
-    }
-
+    #[inline(always)]
     fn value(&self, offset: i64) -> S::Compute {
-        self.cells.get(offset as usize).map(get).unwrap_or_default().widen()
+        self.cells.get(offset as usize).copied().unwrap_or_default().widen()
     }
 
     /// Adds `V` neighbours to as many lanes.
     #[inline(always)]
     fn add_vector<const V: usize>(&self, offset: i64, lanes: &mut Lanes<S::Compute, V>) {
         let start = offset as usize;
-        for (lane, cell) in lanes.iter_mut().zip(self.cells.get(start..start + V).unwrap_or_default()) {
-            *lane = *lane + get(cell).widen();
+        for (lane, element) in lanes.iter_mut().zip(self.cells.get(start..start + V).unwrap_or_default()) {
+            *lane = *lane + element.widen();
         }
     }
 
@@ -248,72 +355,78 @@ where
         let start = offset as usize;
         let (low, high) = (self.cells.get(start..start + V), self.cells.get(start + V..start + 2 * V));
         for ((lane, low), high) in lanes.iter_mut().zip(low.unwrap_or_default()).zip(high.unwrap_or_default()) {
-            *lane = *lane + (get(low).widen() + get(high).widen());
+            *lane = *lane + (low.widen() + high.widen());
         }
     }
 
-    fn tile<const V: usize, const W: usize>(&self, tile: Tile) {
-        let Tile { out, input, mut size, mut out_stride, mut in_stride } = tile;
-        if out_stride[0] != 0 && out_stride[1] == 0 {
-            size.swap(0, 1);
-            out_stride.swap(0, 1);
-            in_stride.swap(0, 1);
-        }
-        let [rows, columns] = size;
+    /// What is to be added to which result, in order. A part by itself is `shared` by all cores if it is long.
+    fn part<const V: usize, const W: usize>(&self, part: &Part, shared: bool) -> Result<Vec<(i64, S::Compute)>> {
+        let Tile { out, input, size: [rows, _], out_stride, in_stride } = part.tile;
+        let Range { start, end } = part.columns;
+        let mut sums = Vec::with_capacity(part.columns.len());
         let to = |column: usize| out + column as i64 * out_stride[1];
         let from = |row: usize, column: usize| input + row as i64 * in_stride[0] + column as i64 * in_stride[1];
-        let column_sum = |j: usize| {
-            let [total] = row_sum::<S::Compute, 1>(rows, |i, [sum]| *sum = *sum + self.value(from(i, j)));
-            self.store(to(j), total);
+        let column_sum = |j: usize| -> Result<(i64, S::Compute)> {
+            let [total] = row_sum::<S::Compute, 1>(rows, false, |i, [sum]| *sum = *sum + self.value(from(i, j)))?;
+            Ok((to(j), total))
         };
         if out_stride[0] != 0 {
             // Nothing is reduced here.
-            for j in 0..columns {
-                (0..rows).for_each(|i| self.store(to(j) + i as i64 * out_stride[0], self.value(from(i, j))));
+            for j in start..end {
+                sums.extend((0..rows).map(|i| (to(j) + i as i64 * out_stride[0], self.value(from(i, j)))));
             }
         } else if in_stride[0] == 1 && rows >= W {
-            (0..columns).for_each(|j| self.store(to(j), self.along::<V, W>(from(0, j), rows)));
-        } else if in_stride[1] == 1 && columns >= W {
-            let mut j = 0;
-            while j + 4 * V <= columns {
-                let four = four_sums::<S::Compute, V>(rows, |i, sums| {
+            for j in start..end {
+                sums.push((to(j), self.along::<V, W>(from(0, j), rows, shared && rows >= LONG)?));
+            }
+        } else if in_stride[1] == 1 && part.tile.size[1] >= W {
+            let mut j = start;
+            while j + 4 * V <= end {
+                let four = four_sums::<S::Compute, V>(rows, false, |i, sums| {
                     for (k, lanes) in sums.iter_mut().enumerate() {
                         self.add_vector(from(i, j + k * V), lanes);
                     }
-                });
-                four.iter().flatten().enumerate().for_each(|(k, &value)| self.store(to(j + k), value));
+                })?;
+                sums.extend(four.iter().flatten().enumerate().map(|(k, &value)| (to(j + k), value)));
                 j += 4 * V;
             }
-            while j + V <= columns {
-                let lanes = row_sum::<S::Compute, V>(rows, |i, lanes| self.add_vector(from(i, j), lanes));
-                lanes.iter().enumerate().for_each(|(k, &value)| self.store(to(j + k), value));
+            while j + V <= end {
+                let lanes = row_sum::<S::Compute, V>(rows, false, |i, lanes| self.add_vector(from(i, j), lanes))?;
+                sums.extend(lanes.iter().enumerate().map(|(k, &value)| (to(j + k), value)));
                 j += V;
             }
-            (j..columns).for_each(column_sum);
+            for j in j..end {
+                sums.push(column_sum(j)?);
+            }
         } else if in_stride[0] < in_stride[1] {
-            (0..columns).for_each(column_sum);
+            for j in start..end {
+                sums.push(column_sum(j)?);
+            }
         } else {
-            let whole = columns - columns % 4;
-            for j in (0..whole).step_by(4) {
-                let four = four_sums::<S::Compute, 1>(rows, |i, sums| {
+            let whole = end - (end - start) % 4;
+            for j in (start..whole).step_by(4) {
+                let four = four_sums::<S::Compute, 1>(rows, false, |i, sums| {
                     for (k, [sum]) in sums.iter_mut().enumerate() {
                         *sum = *sum + self.value(from(i, j + k));
                     }
-                });
-                four.iter().flatten().enumerate().for_each(|(k, &value)| self.store(to(j + k), value));
+                })?;
+                sums.extend(four.iter().flatten().enumerate().map(|(k, &value)| (to(j + k), value)));
             }
-            (whole..columns).for_each(column_sum);
+            for j in whole..end {
+                sums.push(column_sum(j)?);
+            }
         }
+        Ok(sums)
     }
 
     /// The sum of `length` neighbours: whole vectors in lanes, the rest first, then the lanes one after another.
-    fn along<const V: usize, const W: usize>(&self, start: i64, length: usize) -> S::Compute {
+    fn along<const V: usize, const W: usize>(&self, start: i64, length: usize, shared: bool) -> Result<S::Compute> {
         let vectors = length / W;
-        let lanes = row_sum::<S::Compute, V>(vectors, |i, lanes| {
+        let lanes = row_sum::<S::Compute, V>(vectors, shared, |i, lanes| {
             let offset = start + (i * W) as i64;
             if W == V { self.add_vector(offset, lanes) } else { self.add_halves(offset, lanes) }
-        });
+        })?;
         let rest = (vectors * W..length).map(|i| self.value(start + i as i64));
-        rest.chain(lanes).fold(S::Compute::default(), |total, value| total + value)
+        Ok(rest.chain(lanes).fold(S::Compute::default(), |total, value| total + value))
     }
 }

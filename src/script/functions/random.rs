@@ -3,10 +3,12 @@
 use super::{Call, Row, function, method};
 use crate::bail;
 use crate::ops::copy;
-use crate::ops::random::{Generator, RealKind, normal, random_from_to, randperm, uniform};
-use crate::tensor::{DType, Device, Dims, Error, Result, Scalar, View};
+use crate::ops::random::{Generator, Real, RealKind, normal_into, random_from_to, randperm, uniform_into};
+use crate::tensor::memory::Plain;
+use crate::tensor::parallel;
+use crate::tensor::{DType, Device, Dims, Error, Result, Scalar, View, interrupt};
 use crate::value::Value;
-use num_complex::Complex;
+use half::{bf16, f16};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -225,28 +227,16 @@ pub(super) fn draw(call: &Call, out: &View, sample: Sample) -> Result<()> {
     if out.device().is_meta() {
         return Ok(());
     }
-    let complex = out.dtype.is_complex();
-    let elements =
-        usize::try_from(out.numel()).map_err(|_| Error::runtime("numel: integer multiplication overflow"))?;
-    let n = elements
-        .checked_mul(if complex { 2 } else { 1 })
-        .ok_or_else(|| Error::runtime("numel: integer multiplication overflow"))?;
     let generator = chosen(call);
     let generator = &mut generator.borrow_mut();
-    let scale = if complex { std::f64::consts::FRAC_1_SQRT_2 } else { 1.0 };
     let contiguous = out.layout.is_contiguous();
-    let values = match sample {
-        Sample::Uniform => uniform(generator, n, kind, 0.0, 1.0),
-        Sample::Between(from, to) => uniform(generator, n, kind, from, to),
-        Sample::Normal => normal(generator, n, kind, 0.0, scale, contiguous),
-        Sample::Gauss(mean, std) => normal(generator, n, kind, mean, std * scale, contiguous),
-    };
-    let scalars: Vec<Scalar> = if complex {
-        values.chunks_exact(2).map(|c| Scalar::Complex(Complex::new(c[0], c[1]))).collect()
-    } else {
-        values.into_iter().map(Scalar::Float).collect()
-    };
-    write(out, scalars)
+    if contiguous && draw_into(generator, out, kind, sample, contiguous)? {
+        return Ok(());
+    }
+    let in_memory_order = memory_order(out, out)?;
+    let flat = View::zeros(in_memory_order.sizes(), out.dtype, out.device())?;
+    draw_into(generator, &flat, kind, sample, contiguous)?;
+    copy::copy_into(&in_memory_order, &flat)
 }
 
 /// A tensor seen in the order in which `like` lies in memory.
@@ -261,6 +251,37 @@ pub(super) fn write(out: &View, values: Vec<Scalar>) -> Result<()> {
     let in_memory_order = memory_order(out, out)?;
     let flat = View::from_scalars(in_memory_order.sizes(), out.dtype, values)?;
     copy::copy_into(&in_memory_order, &flat)
+}
+
+/// Fills a row-major tensor; complex numbers as pairs. `false` where its elements are not aligned. `contiguous` tells of
+/// the tensor that the numbers are for.
+fn draw_into(generator: &mut Generator, out: &View, kind: RealKind, sample: Sample, contiguous: bool) -> Result<bool> {
+    if out.conj || out.neg {
+        return Ok(false);
+    }
+    match kind {
+        RealKind::F16 => write_as::<f16>(generator, out, sample, contiguous),
+        RealKind::BF16 => write_as::<bf16>(generator, out, sample, contiguous),
+        RealKind::F32 => write_as::<f32>(generator, out, sample, contiguous),
+        RealKind::F64 => write_as::<f64>(generator, out, sample, contiguous),
+    }
+}
+
+fn write_as<T: Real + Plain>(generator: &mut Generator, out: &View, sample: Sample, contiguous: bool) -> Result<bool> {
+    let (parts, scale) = if out.dtype.is_complex() { (2, std::f64::consts::FRAC_1_SQRT_2) } else { (1, 1.0) };
+    let overflow = || Error::runtime("numel: integer multiplication overflow");
+    let part = |elements: i64| usize::try_from(elements).ok()?.checked_mul(parts);
+    let start = part(out.layout.offset).ok_or_else(overflow)?;
+    let end = part(out.numel()).and_then(|n| start.checked_add(n)).ok_or_else(overflow)?;
+    let memory = out.memory()?;
+    let written = parallel::writing::<T, _>(&memory, start..end, |out| match sample {
+        Sample::Uniform => uniform_into(generator, out, 0.0, 1.0),
+        Sample::Between(from, to) => uniform_into(generator, out, from, to),
+        Sample::Normal => normal_into(generator, out, 0.0, scale, contiguous),
+        Sample::Gauss(mean, std) => normal_into(generator, out, mean, std * scale, contiguous),
+    });
+    interrupt::check()?;
+    Ok(written.is_some())
 }
 
 fn randint(call: &Call, low: i64, high: i64, sizes: &Dims) -> Result<Value> {
