@@ -38,6 +38,8 @@ pub struct State {
     pub generator: Rc<RefCell<Generator>>,
     pub print_options: RefCell<PrintOptions>,
     pub grad_enabled: Cell<bool>,
+    /// Within `inference_mode`.
+    pub inference: Cell<bool>,
     pub interrupt: Interrupt,
     /// The code of `exit(code)`, once called.
     pub exit: Cell<Option<i32>>,
@@ -61,6 +63,7 @@ impl State {
             print_options: RefCell::new(PrintOptions::default()),
             grad_enabled: Cell::new(true),
             interrupt: Interrupt::default(),
+            inference: Cell::new(false),
             exit: Cell::new(None),
             warned: RefCell::new(HashSet::new()),
             printed: RefCell::new(String::new()),

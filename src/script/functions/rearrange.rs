@@ -348,7 +348,7 @@ pub const ROWS: &[Row] = &[
         "Elements of one tensor, or a number.",
     ),
     method(
-        "where.self(Tensor self, Tensor condition, Operand other) -> Tensor",
+        "where.method(Tensor self, Tensor condition, Operand other) -> Tensor",
         |c| {
             let condition = c.view(1)?;
             choose(c, &condition, 0, 2)
