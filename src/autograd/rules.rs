@@ -200,6 +200,8 @@ static RULES: LazyLock<HashMap<&'static str, Rule>> = LazyLock::new(|| {
     rules.extend(PLAIN.iter().map(|key| (*key, Rule::Plain)));
     rules.extend(composite::ROWS.iter().map(|(key, parts)| (*key, Rule::Composite(*parts))));
     rules.extend(TABLES.iter().copied().flatten().map(|row| (row.key, Rule::Derivative(row))));
+    // A number modulo a tensor: refused by PyTorch, too.
+    rules.insert("remainder.number_first", Rule::Missing);
     for (alias, key) in ALIASES {
         if let Some(rule) = rules.get(key).copied() {
             rules.insert(alias, rule);

@@ -317,6 +317,11 @@ impl Registry {
         self.keys.get(key)
     }
 
+    /// The functions on tensors, one for each overload.
+    pub fn overloads(&self) -> impl Iterator<Item = &Function> {
+        self.keys.values()
+    }
+
     /// Everything that answers to a name.
     pub fn family(&self, name: &str) -> Option<&Family> {
         self.families.get(name)
