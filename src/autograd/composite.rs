@@ -47,6 +47,9 @@ pub const ROWS: &[(&str, Composite)] = &[
     ("split.sizes", |f, a| f.call("split_with_sizes", a)),
     ("chunk", chunk),
     ("tensor_split.indices", |f, a| slices(f, "tensor_split.indices", a, int(a, 2))),
+    ("tensor_split.tensor_indices_or_sections", |f, a| {
+        slices(f, "tensor_split.tensor_indices_or_sections", a, int(a, 2))
+    }),
     ("tensor_split.sections", |f, a| slices(f, "tensor_split.sections", a, int(a, 2))),
     ("hsplit.int", |f, a| slices(f, "hsplit.int", a, i64::from(tensor(a, 0)?.borrow().ndim() > 1))),
     ("vsplit.int", |f, a| slices(f, "vsplit.int", a, 0)),
@@ -116,6 +119,8 @@ pub const ROWS: &[(&str, Composite)] = &[
         f.call("gather", &[this, Value::Int(dim as i64), index])
     }),
     ("where.method", |f, a| f.call("where.self", &[arg(a, 1), arg(a, 0), arg(a, 2)])),
+    ("where.scalar_method", |f, a| f.call("where.self", &[arg(a, 1), arg(a, 0), arg(a, 2)])),
+    ("where.ScalarOther", |f, a| f.call("where.self", a)),
     // Arithmetic.
     ("add.Scalar", |f, a| f.call("add.Tensor", &[arg(a, 0), arg(a, 2), arg(a, 1)])),
     ("sub.Scalar", |f, a| f.call("sub.Tensor", &[arg(a, 0), arg(a, 2), arg(a, 1)])),

@@ -35,6 +35,7 @@ const ALIASES: &[(&str, &str)] = &[
     ("transpose_", "transpose.int"),
     ("swapaxes_", "transpose.int"),
     ("swapdims_", "transpose.int"),
+    ("_index_put_impl_", "index_put"),
     ("concat", "cat"),
     ("concatenate", "cat"),
     ("contiguous", "clone"),
@@ -182,6 +183,10 @@ const PLAIN: &[&str] = &[
     "share_memory_",
     "requires_grad_",
     "detach_",
+    // Written in Python, of parts that are recorded.
+    "split",
+    "unflatten",
+    "broadcast_tensors",
     // Subscripts record what they are made of.
     "__getitem__",
     "__setitem__",
@@ -189,7 +194,20 @@ const PLAIN: &[&str] = &[
 ];
 
 /// Modules that are not PyTorch's, or record for themselves.
-const PYTHON: &[&str] = &["py", "array", "autograd", "copy", "math", "serialization", "storage", "testing"];
+const PYTHON: &[&str] = &[
+    "py",
+    "array",
+    "autograd",
+    "copy",
+    "functools",
+    "itertools",
+    "math",
+    "operator",
+    "serialization",
+    "storage",
+    "testing",
+    "time",
+];
 
 /// The suffixes of rows for operands that are numbers.
 const NUMBER: &str = ".number";
@@ -217,6 +235,8 @@ pub fn derivatives() -> impl Iterator<Item = &'static Derivative> {
 
 /// The rule for a call. A function that works in place follows its twin.
 pub fn rule(key: &str, args: &[Value]) -> Rule {
+    // The inner half of a function written in Python has the name of the whole.
+    let key = key.strip_prefix("_VF.").unwrap_or(key);
     let is_number = |arg: Option<&Value>| arg.is_some_and(|value| value.as_scalar().is_some());
     let variant = if is_number(args.first()) {
         Some(NUMBER_FIRST)

@@ -270,7 +270,8 @@ impl Registry {
         // Formulas and composite functions call what works on tensors, by its key.
         let of_tensors = matches!(signature.receiver(), None | Some(Kind::Tensor));
         if function.row.role != Role::Setter && of_tensors {
-            self.keys.entry(signature.key).or_insert_with(|| function.clone());
+            let key = signature.key.strip_prefix("_VF.").unwrap_or(signature.key);
+            self.keys.entry(key).or_insert_with(|| function.clone());
         }
         let (module, name) = match signature.name.rsplit_once("::").or_else(|| signature.name.rsplit_once('.')) {
             Some((module, name)) => (module, name),

@@ -30,14 +30,14 @@ pub const ROWS: &[Derivative] = &[
     row("take", "TakeBackward0")
         .grad(0, &[1], |c| c.room(0).apply("put_", [c.arg(1).value, c.g().value, Ok(Value::Bool(true))])),
     row("index.Tensor", "IndexBackward0")
-        .grad(0, &[], |c| c.room(0).apply("index_put_", [Ok(c.value(1)), c.g().value, Ok(Value::Bool(true))])),
+        .grad(0, &[], |c| c.room(0).apply("_index_put_impl_", [Ok(c.value(1)), c.g().value, Ok(Value::Bool(true))])),
     row("index_put", "IndexPutBackward0")
         .grad(0, &[], |c| {
             if c.flag(3) {
                 return c.g();
             }
             let zero = c.g().call("new_zeros", &[Value::size(&[])]);
-            c.g().call("clone", &[]).apply("index_put_", [Ok(c.value(1)), zero.value, Ok(Value::Bool(false))])
+            c.g().call("clone", &[]).apply("_index_put_impl_", [Ok(c.value(1)), zero.value, Ok(Value::Bool(false))])
         })
         .grad(2, &[], |c| c.g().call("index.Tensor", &[c.value(1)])),
     row("masked_fill.Scalar", "MaskedFillBackward0").grad(0, &[1], |c| c.g().cleared(&c.arg(1))),
@@ -73,10 +73,17 @@ pub const ROWS: &[Derivative] = &[
     row("index_add", "IndexAddBackward0")
         .grad(0, &[], same)
         .grad(3, &[2], |c| c.g().apply("index_select", [Ok(c.value(1)), c.arg(2).value]).scaled(c.arg(4))),
-    row("index_copy", "IndexCopyBackward0")
-        .grad(0, &[2], |c| emptied(c, "index_fill_"))
-        .grad(3, &[2], |c| c.g().apply("index_select", [Ok(c.value(1)), c.arg(2).value])),
-    row("index_fill", "IndexFillBackward0").grad(0, &[2], |c| emptied(c, "index_fill_")),
+    row("index_copy", "IndexCopyBackward0").grad(0, &[2], |c| emptied(c, "index_fill_.int_Scalar")).grad(
+        3,
+        &[2],
+        |c| c.g().apply("index_select", [Ok(c.value(1)), c.arg(2).value]),
+    ),
+    row("index_fill.int_Scalar", "IndexFillBackward0").grad(0, &[2], |c| emptied(c, "index_fill_.int_Scalar")),
+    row("index_fill.int_Tensor", "IndexFillBackward1").grad(0, &[2], |c| emptied(c, "index_fill_.int_Scalar")).grad(
+        3,
+        &[2],
+        |c| c.g().apply("index_select", [Ok(c.value(1)), c.arg(2).value]).call("sum", &[]),
+    ),
     row("put", "PutBackward0")
         .grad(0, &[1], |c| {
             if c.flag(3) {

@@ -3,7 +3,7 @@
 
 use super::{Call, Role, Row, row};
 use crate::bail;
-use crate::ops::{copy, index, view as views};
+use crate::ops::{index, view as views};
 use crate::tensor::index::{Index, Resolved, resolve};
 use crate::tensor::layout::wrap_dim;
 use crate::tensor::{Result, View};
@@ -30,13 +30,12 @@ pub const ROWS: &[Row] = &[
         "The elements at the places that tensors name, one for each dimension or None.",
     ),
     internal(
-        "diagonal_copy(Tensor self, int offset=0, int dim1=0, int dim2=1) -> Tensor",
+        "_index_put_impl_(Tensor(a!) self, any indices, Tensor values, bool accumulate=False) -> Tensor(a!)",
         |c| {
-            let view = c.view(0)?;
-            let layout = view.layout.diagonal(c.int(1)?, c.int(2)?, c.int(3)?)?;
-            copy::clone(&view.with_layout(layout)).map(Value::from)
+            index::index_put_(&c.view(0)?, &places(c)?, &c.view(2)?, c.bool(3)?)?;
+            Ok(c.itself())
         },
-        "A copy of a diagonal.",
+        "Writes at the places that tensors name, one for each dimension or None.",
     ),
 ];
 

@@ -356,7 +356,7 @@ pub const ROWS: &[Row] = &[
         "Own elements, or the other's where the condition is false.",
     ),
     method(
-        "where.ScalarOther(Tensor self, Tensor condition, Scalar other) -> Tensor",
+        "where.scalar_method(Tensor self, Tensor condition, Scalar other) -> Tensor",
         |c| {
             let condition = c.view(1)?;
             choose(c, &condition, 0, 2)

@@ -568,7 +568,7 @@ fn assign_recorded(state: &State, tensor: &Tensor, indices: &[Index], source: Te
     if tensors.is_empty() {
         state.call(if single { "fill_.Tensor" } else { "copy_" }, &[viewed, source])?;
     } else {
-        state.call("index_put_", &[viewed, Value::list(tensors), source, Value::Bool(false)])?;
+        state.call("_index_put_impl_", &[viewed, Value::list(tensors), source, Value::Bool(false)])?;
     }
     Ok(())
 }
