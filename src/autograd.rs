@@ -1,10 +1,33 @@
 //! Gradients: recording operations as they run, and walking the record backwards.
 //! Follows <https://pytorch.org/docs/2.7/notes/autograd.html>. Knows operations and values, no script and no terminal.
+//!
+//! A derivative is written as a call of the very functions a script calls ([`Functions`]), so that a formula is recorded
+//! in its turn when `create_graph` asks for gradients of gradients.
 
+mod composite;
+mod context;
 mod derivatives;
-mod tape;
+mod engine;
+mod graph;
+mod inplace;
+mod record;
+mod rules;
 
-pub use tape::{
-    Before, Inputs, backward, prepare_assignment, prepare_in_place, record, record_assignment, record_subscript,
-    retain_grad,
-};
+pub use derivatives::Derivative;
+pub use engine::{FREED, Pass, backward, gradients};
+pub use graph::{Node, add_after_hook, add_hook, grad_fn, remove_hook, retain_grad};
+pub use inplace::check_in_place;
+pub use record::{Plan, Recording, plan};
+pub use rules::{Rule, derivatives, rule};
+
+use crate::tensor::Result;
+use crate::value::Value;
+
+/// The function table, as formulas call it: what is called is recorded like any other call.
+pub trait Functions {
+    /// Calls the overload with this key; arguments left out take their defaults.
+    fn call(&self, key: &str, args: &[Value]) -> Result<Value>;
+
+    /// Turns the recording of calls on or off and gives the state before.
+    fn set_recording(&self, on: bool) -> bool;
+}

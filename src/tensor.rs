@@ -29,4 +29,4 @@ pub use layout::{Dims, Layout};
 pub use memory::Memory;
 pub use memory_format::MemoryFormat;
 pub use storage::{Storage, TypedStorage};
-pub use tensor::{AutogradMeta, GradFn, Tensor, View};
+pub use tensor::{AutogradMeta, GradFn, Hook, Hooks, Origin, Tensor, View, WeakTensor};

@@ -62,6 +62,10 @@ pub trait Object: Any {
         None
     }
     fn as_any(&self) -> &dyn Any;
+    /// For an object that is made anew for every look at the same thing: what tells that it is the same.
+    fn identity(&self) -> Option<usize> {
+        None
+    }
 }
 
 /// `torch.layout`.
@@ -247,6 +251,12 @@ impl From<Scalar> for Value {
 impl From<View> for Value {
     fn from(view: View) -> Value {
         Value::Tensor(Tensor::new(view))
+    }
+}
+
+impl From<Tensor> for Value {
+    fn from(tensor: Tensor) -> Value {
+        Value::Tensor(tensor)
     }
 }
 

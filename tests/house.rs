@@ -10,7 +10,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("tensor", &[]),
     ("ops", &["tensor"]),
     ("value", &["ops", "tensor"]),
-    ("format", &["value", "ops", "tensor"]),
+    ("format", &["autograd", "value", "ops", "tensor"]),
     ("autograd", &["value", "ops", "tensor"]),
     ("script", &["format", "autograd", "value", "ops", "tensor"]),
     ("session", &["script", "format", "value", "tensor"]),

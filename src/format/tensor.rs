@@ -7,9 +7,10 @@ use super::number::{write_fixed, write_scientific};
 use super::repr::{write_scalar, write_sizes};
 use super::storage::reserve;
 use super::{Formatter, PrintOptions};
+use crate::autograd;
 use crate::bail;
 use crate::tensor::layout::checked_numel;
-use crate::tensor::{DType, Dims, Layout, Memory, Result, Scalar, Tensor, View};
+use crate::tensor::{DType, Dims, GradFn, Layout, Memory, Result, Scalar, Tensor, View};
 use std::ops::Range;
 
 const PREFIX: &str = "tensor(";
@@ -66,14 +67,20 @@ fn suffixes(formatter: Formatter<'_>, tensor: &Tensor, view: &View) -> Vec<Strin
     if !dtype_clear {
         suffixes.push(format!("dtype=torch.{}", view.dtype.name()));
     }
-    tensor.autograd(|meta| {
-        if let Some((grad_fn, _)) = &meta.grad_fn {
-            suffixes.push(format!("grad_fn=<{}>", grad_fn.name()));
-        } else if meta.requires_grad {
-            suffixes.push(String::from("requires_grad=True"));
-        }
-    });
+    if let Some(name) = grad_fn_name(tensor) {
+        suffixes.push(format!("grad_fn=<{name}>"));
+    } else if tensor.requires_grad() {
+        suffixes.push(String::from("requires_grad=True"));
+    }
     suffixes
+}
+
+/// The operation a tensor came from. That of a view may have to be brought up to date first.
+fn grad_fn_name(tensor: &Tensor) -> Option<String> {
+    if tensor.is_outdated() {
+        return autograd::grad_fn(tensor).map(|(node, _)| node.name());
+    }
+    tensor.has_autograd().then(|| tensor.autograd(|meta| meta.grad_fn.as_ref().map(|(node, _)| node.name()))).flatten()
 }
 
 /// Appends the suffixes to the text that began at `start`, each on a new line where the last one has no room.

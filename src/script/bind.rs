@@ -482,6 +482,7 @@ fn accept(param: &Param, value: &Value) -> Accept {
         Kind::Size => matches!(value, Value::Size(_)),
         Kind::Buffer => matches!(value, Value::Buffer(_)),
         Kind::Type => matches!(value, Value::Type(_)),
+        Kind::Object => matches!(value, Value::Object(_)),
         Kind::Sequence => value.sequence().is_some(),
         Kind::Any | Kind::Rest => true,
     };

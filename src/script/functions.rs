@@ -5,7 +5,7 @@ use super::bind::{Arguments, Bound, Parser, bind};
 use super::signature::{Kind, Signature};
 use super::state::State;
 use crate::tensor::memory::check_files;
-use crate::tensor::{DType, Device, Dims, Error, Result, Scalar, Storage, Tensor, View};
+use crate::tensor::{DType, Device, Dims, Error, Origin, Result, Scalar, Storage, Tensor, View};
 use crate::value::{MemoryFormat, Value};
 use crate::{autograd, bail};
 use std::collections::HashMap;
@@ -24,6 +24,8 @@ mod einsum;
 mod fake;
 mod fft;
 mod functional;
+mod graph;
+mod internal;
 mod legacy_tensors;
 mod linalg;
 mod matmul;
@@ -50,6 +52,7 @@ mod views_in_place;
 mod windows;
 
 pub use create::index_tensor;
+pub use graph::attribute as node_attribute;
 pub use legacy_tensors::{cuda_tensor_class, legacy_tensor_class};
 pub use objects::module_value;
 pub use storages::{item as storage_item, set_item as set_storage_item};
@@ -64,6 +67,7 @@ pub use typed_storages::{
 pub const MODULES: &[&str] = &[
     "py",
     "array",
+    "autograd",
     "copy",
     "cuda",
     "functools",
@@ -112,6 +116,8 @@ const TABLES: &[&[Row]] = &[
     distributions::ROWS,
     fft::ROWS,
     functional::ROWS,
+    graph::ROWS,
+    internal::ROWS,
     modules::ROWS,
     einsum::ROWS,
     fake::ROWS,
@@ -194,6 +200,8 @@ pub enum Role {
     Setter,
     /// `torch.UntypedStorage.f()`: through the class before the `::` of the signature.
     Static,
+    /// By its key alone: a part that other functions are made of.
+    Internal,
 }
 
 const fn row(signature: &'static str, run: Run, doc: &'static str, role: Role) -> Row {
@@ -289,6 +297,7 @@ pub struct Registry {
     families: HashMap<&'static str, Family>,
     attributes: HashMap<&'static str, Vec<(Kind, Function)>>,
     setters: HashMap<&'static str, Vec<(Kind, Function)>>,
+    keys: HashMap<&'static str, Function>,
 }
 
 /// The function table, parsed once for all sessions.
@@ -300,7 +309,12 @@ pub fn registry() -> &'static Registry {
 impl Registry {
     /// Parses every row. Malformed rows are left out; a test fails on them.
     fn new() -> Registry {
-        let mut registry = Registry { families: HashMap::new(), attributes: HashMap::new(), setters: HashMap::new() };
+        let mut registry = Registry {
+            families: HashMap::new(),
+            attributes: HashMap::new(),
+            setters: HashMap::new(),
+            keys: HashMap::new(),
+        };
         for row in rows() {
             if let Some(signature) = Signature::parse(row.signature) {
                 registry.add(Function { signature: Signature { hidden: row.hidden, ..signature }, row });
@@ -311,6 +325,12 @@ impl Registry {
 
     fn add(&mut self, function: Function) {
         let signature = &function.signature;
+        // Formulas and composite functions call what works on tensors, by its key.
+        let of_tensors = matches!(signature.receiver(), None | Some(Kind::Tensor));
+        if function.row.role != Role::Setter && of_tensors {
+            let key = signature.key.strip_prefix("_VF.").unwrap_or(signature.key);
+            self.keys.entry(key).or_insert_with(|| function.clone());
+        }
         let (module, name) = match signature.name.rsplit_once("::").or_else(|| signature.name.rsplit_once('.')) {
             Some((module, name)) => (module, name),
             None => ("", signature.name),
@@ -355,6 +375,16 @@ impl Registry {
     /// The overloads of `name` for a receiver.
     pub fn find(&self, name: &str, receiver: Receiver) -> Option<&Overloads> {
         self.families.get(name)?.find(receiver)
+    }
+
+    /// The function of an overload: of the first row with that key.
+    pub fn overload(&self, key: &str) -> Option<&Function> {
+        self.keys.get(key)
+    }
+
+    /// The functions on tensors, one for each overload.
+    pub fn overloads(&self) -> impl Iterator<Item = &Function> {
+        self.keys.values()
     }
 
     /// Everything that answers to a name.
@@ -404,6 +434,7 @@ pub fn class_of(value: &Value) -> Option<Kind> {
         Value::Float(_) => Kind::Float,
         Value::Complex(_) => Kind::Number,
         Value::Tuple(_) | Value::List(_) | Value::Range(_) => Kind::Sequence,
+        Value::Object(_) => Kind::Object,
         _ => return None,
     })
 }
@@ -440,26 +471,102 @@ pub fn call_below(state: &State, name: &str, args: &[Value]) -> Result<Value> {
 
 /// Runs a function on bound arguments: autograd around it, version counters after it.
 pub fn invoke(state: &State, function: &Function, args: Bound) -> Result<Value> {
-    let signature = &function.signature;
-    let mut call = Call { state, signature, args };
-    let recording = state.grad_enabled.get() && call.args.iter().any(wants_grad);
-    let written = if signature.in_place { call.args.first().and_then(as_tensor).cloned() } else { None };
-    let before = match &written {
-        Some(target) if recording => Some(autograd::prepare_in_place(target)?),
-        _ => None,
+    let mut call = Call { state, signature: &function.signature, args };
+    if state.grad_enabled.get() && call.args.iter().any(wants_grad) {
+        return recorded(function, &mut call);
+    }
+    let result = run(function, &mut call)?;
+    if !state.grad_enabled.get() {
+        mark_views(state, &result);
+    }
+    Ok(result)
+}
+
+/// Runs a function whose arguments require gradients.
+fn recorded(function: &Function, call: &mut Call) -> Result<Value> {
+    let signature = call.signature;
+    let target = if signature.in_place { call.args.first().and_then(as_tensor).cloned() } else { None };
+    let recording = match autograd::plan(signature.key, &call.args, target.as_ref())? {
+        autograd::Plan::Plain => return run(function, call),
+        autograd::Plan::Composite(parts) => {
+            refuse_out(call)?;
+            return parts(call.state, &call.args).map_err(|error| {
+                // The function itself says best what is wrong with its arguments.
+                let before = call.state.grad_enabled.replace(false);
+                let own = run(function, call).err();
+                call.state.grad_enabled.set(before);
+                own.unwrap_or(error)
+            });
+        }
+        autograd::Plan::Record(recording) => recording,
     };
-    // A writing function may replace what its arguments show, so the record keeps them as they were.
-    let inputs = recording.then(|| autograd::Inputs::of(&call.args));
-    let result = (function.row.run)(&mut call);
+    refuse_out(call)?;
+    let args = call.args.clone();
+    let result = run(function, call)?;
+    recording.finish(&args, &result);
+    Ok(result)
+}
+
+/// Runs a function, counts what it wrote and sees to the parameters many functions share.
+fn run(function: &Function, call: &mut Call) -> Result<Value> {
+    let signature = call.signature;
+    let written = if signature.in_place { call.args.first().and_then(as_tensor).cloned() } else { None };
+    let result = (function.row.run)(call);
     check_files()?;
-    let result = fake::checked(&call, function.row, result?)?;
+    let result = fake::checked(call, function.row, result?)?;
     if let Some(target) = &written {
         target.bump_version();
     }
-    if let Some(inputs) = inputs {
-        autograd::record(signature.key, inputs, &result, before)?;
+    if signature.finishes { finish(signature, call, result) } else { Ok(result) }
+}
+
+/// Views made while gradients are not recorded must not be written through once they are.
+pub fn mark_views(state: &State, result: &Value) {
+    match result {
+        Value::Tensor(tensor) => {
+            if tensor.base().is_some() && tensor.origin() == Origin::Plain {
+                tensor.set_origin(Origin::NoGrad);
+            }
+            if state.inference.get() {
+                tensor.set_inference();
+            }
+        }
+        Value::List(items) | Value::Tuple(items) => items.iter().for_each(|item| mark_views(state, item)),
+        _ => {}
     }
-    if signature.finishes { finish(signature, &call, result) } else { Ok(result) }
+}
+
+/// Results cannot be recorded when they are written into a tensor that has a history of its own.
+fn refuse_out(call: &Call) -> Result<()> {
+    match call.position("out").and_then(|i| call.args.get(i)) {
+        Some(Value::Tensor(_)) => bail!(
+            RuntimeError,
+            "{}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments \
+             requires grad.",
+            call.signature.name
+        ),
+        _ => Ok(()),
+    }
+}
+
+impl autograd::Functions for State {
+    fn call(&self, key: &str, args: &[Value]) -> Result<Value> {
+        let Some(function) = self.registry.overload(key) else {
+            bail!(NotImplementedError, "the gradient needs {key}, which is not there");
+        };
+        let mut bound = Bound::from(args);
+        for param in function.signature.params.iter().skip(args.len()) {
+            match param.default {
+                Some(default) => bound.push(default.to_value()),
+                None => bail!(TypeError, "the gradient calls {key} without its argument '{}'", param.name),
+            }
+        }
+        invoke(self, function, bound)
+    }
+
+    fn set_recording(&self, on: bool) -> bool {
+        self.grad_enabled.replace(on)
+    }
 }
 
 /// What parameters shared by many functions do: `out=` and `requires_grad=`.

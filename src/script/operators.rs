@@ -332,7 +332,9 @@ pub fn is(a: &Value, b: &Value) -> bool {
         (Value::Buffer(x), Value::Buffer(y)) => x.identity() == y.identity(),
         (Value::Generator(x), Value::Generator(y)) => Rc::ptr_eq(x, y),
         (Value::Tuple(x), Value::Tuple(y)) => Rc::ptr_eq(x, y),
-        (Value::Object(x), Value::Object(y)) => Rc::ptr_eq(x, y),
+        (Value::Object(x), Value::Object(y)) => {
+            Rc::ptr_eq(x, y) || x.identity().is_some_and(|id| y.identity() == Some(id))
+        }
         _ => false,
     }
 }

@@ -12,8 +12,8 @@ pub fn page() -> String {
     let mut overloads = 0;
     for row in rows() {
         let Some(signature) = Signature::parse(row.signature) else { continue };
-        // Inner halves of functions that stand here by their own name.
-        if signature.name.starts_with(BELOW) {
+        // Parts of functions that stand here by their own name.
+        if signature.name.starts_with(BELOW) || row.role == Role::Internal {
             continue;
         }
         let owner = owner(row, &signature);

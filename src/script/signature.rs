@@ -101,6 +101,8 @@ pub enum Kind {
     Size,
     Buffer,
     Type,
+    /// Anything rarer: see [`Value::Object`].
+    Object,
     Any,
     /// A list, tuple or range.
     Sequence,
@@ -136,7 +138,7 @@ impl Kind {
             Kind::Size => "torch.Size",
             Kind::Buffer => "buffer",
             Kind::Type => "type",
-            Kind::Any => "object",
+            Kind::Any | Kind::Object => "object",
             Kind::Sequence => "tuple",
             Kind::Rest => "objects",
         }
@@ -179,6 +181,7 @@ impl Kind {
             ("Size", "") => Kind::Size,
             ("Buffer", "") => Kind::Buffer,
             ("Type", "") => Kind::Type,
+            ("Object", "") => Kind::Object,
             ("any", "") => Kind::Any,
             ("any", "[]") => Kind::Rest,
             ("Sequence", "") => Kind::Sequence,

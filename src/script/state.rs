@@ -40,6 +40,8 @@ pub struct State {
     pub grad_enabled: Cell<bool>,
     /// Are new tensors fake? If so: may real ones be used with them?
     pub fake_mode: Cell<Option<bool>>,
+    /// Within `inference_mode`.
+    pub inference: Cell<bool>,
     pub interrupt: Interrupt,
     /// The code of `exit(code)`, once called.
     pub exit: Cell<Option<i32>>,
@@ -64,6 +66,7 @@ impl State {
             grad_enabled: Cell::new(true),
             fake_mode: Cell::new(None),
             interrupt: Interrupt::default(),
+            inference: Cell::new(false),
             exit: Cell::new(None),
             warned: RefCell::new(HashSet::new()),
             printed: RefCell::new(String::new()),

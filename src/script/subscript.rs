@@ -53,7 +53,10 @@ pub fn attribute(state: &State, value: &Value, name: &str) -> Result<Value> {
     let missing = || fault::no_attribute(state, value, name);
     match value {
         Value::Module(module) => module_member(state, module, name).ok_or_else(missing),
-        Value::Object(object) => object.attribute(name).ok_or_else(missing),
+        Value::Object(object) => match functions::node_attribute(state, object.as_any(), name)? {
+            Some(value) => Ok(value),
+            None => object.attribute(name).ok_or_else(missing),
+        },
         Value::NamedTuple(tuple) => {
             tuple.fields.iter().find(|(field, _)| *field == name).map(|(_, v)| v.clone()).ok_or_else(missing)
         }
@@ -302,7 +305,7 @@ fn one_index(value: &Value) -> Result<Index> {
 fn tensor_item(state: &State, tensor: &Tensor, index: &Value) -> Result<Value> {
     let view = tensor.borrow();
     // The commonest subscript, without the general machinery.
-    if let (Value::Int(i), false) = (index, tensor.has_autograd())
+    if let (Value::Int(i), false) = (index, tensor.requires_grad() || !state.grad_enabled.get())
         && view.ndim() > 0
     {
         let size = view.sizes()[0];
@@ -352,7 +355,7 @@ pub fn set_tensor_item(state: &State, tensor: &Tensor, index: &Value, value: &Va
             return Ok(());
         }
     }
-    if let (Value::Int(i), Some(scalar), false) = (index, value.as_scalar(), tensor.has_autograd())
+    if let (Value::Int(i), Some(scalar), false) = (index, value.as_scalar(), tensor.requires_grad())
         && !matches!(value, Value::BigInt(_))
         && set_element(&tensor.borrow(), *i, scalar)?
     {

@@ -33,13 +33,36 @@ pub enum Resolved {
     Advanced { base: Layout, indices: Vec<Option<View>> },
 }
 
+/// One view that a subscript is made of.
+#[derive(Clone, Debug)]
+pub enum Step {
+    Select { dim: usize, index: i64 },
+    Slice { dim: usize, start: Option<i64>, stop: Option<i64>, step: i64 },
+    Unsqueeze { dim: usize },
+}
+
+/// A subscript as the views it is made of, one after the other, and the tensors that index the last of them; `None`
+/// leaves a dimension whole.
+///
+/// # Errors
+/// As [`resolve`].
+pub fn steps(view: &View, indices: &[Index]) -> Result<(Vec<Step>, Vec<Option<View>>)> {
+    let slicer = applied(view, indices)?;
+    Ok((slicer.steps, slicer.tensors))
+}
+
 /// Applies a subscript to a tensor's layout. A list of one item is the bare item: `x[0]`, not `x[(0,)]`.
 ///
 /// # Errors
 /// IndexError and ValueError with PyTorch's texts, found from left to right; tensors that index are judged by
 /// [`Gather::new`].
 pub fn resolve(view: &View, indices: &[Index]) -> Result<Resolved> {
-    let mut slicer = Slicer { layout: view.layout.clone(), dim: 0, tensors: Vec::new() };
+    let Slicer { layout, tensors, .. } = applied(view, indices)?;
+    Ok(if tensors.is_empty() { Resolved::Basic(layout) } else { Resolved::Advanced { base: layout, indices: tensors } })
+}
+
+fn applied(view: &View, indices: &[Index]) -> Result<Slicer> {
+    let mut slicer = Slicer { layout: view.layout.clone(), dim: 0, tensors: Vec::new(), steps: Vec::new() };
     let bare = matches!(indices, [index] if !matches!(index, Index::Tensor(_)));
     let specified: usize = indices.iter().map(dims_taken).sum();
     if !bare && specified > view.ndim() {
@@ -49,8 +72,7 @@ pub fn resolve(view: &View, indices: &[Index]) -> Result<Resolved> {
         // Every ellipsis stands for the dimensions that no item names, even a second one.
         slicer.apply(index, position, view.ndim().saturating_sub(specified))?;
     }
-    let Slicer { layout, tensors, .. } = slicer;
-    Ok(if tensors.is_empty() { Resolved::Basic(layout) } else { Resolved::Advanced { base: layout, indices: tensors } })
+    Ok(slicer)
 }
 
 /// How many dimensions an item takes away from what an ellipsis stands for.
@@ -72,6 +94,7 @@ struct Slicer {
     layout: Layout,
     dim: usize,
     tensors: Vec<Option<View>>,
+    steps: Vec<Step>,
 }
 
 impl Slicer {
@@ -80,11 +103,12 @@ impl Slicer {
             Index::Int(i) => self.select(*i, position)?,
             Index::Slice { start, stop, step } => {
                 self.layout = slice(&self.layout, self.dim, *start, *stop, *step)?;
+                self.steps.push(Step::Slice { dim: self.dim, start: *start, stop: *stop, step: *step });
                 self.dim += 1;
             }
             Index::Ellipsis => self.dim += ellipsis,
             Index::NewAxis => {
-                self.layout = self.layout.unsqueeze(self.dim as i64)?;
+                self.unsqueeze()?;
                 self.dim += 1;
             }
             Index::Bool(value) => self.boolean(*value)?,
@@ -116,13 +140,21 @@ impl Slicer {
         if index >= size || index < -size {
             bail!(IndexError, "index {index} is out of bounds for dimension {position} with size {size}");
         }
-        self.layout = self.layout.select(self.dim, if index < 0 { index + size } else { index });
+        let index = if index < 0 { index + size } else { index };
+        self.layout = self.layout.select(self.dim, index);
+        self.steps.push(Step::Select { dim: self.dim, index });
+        Ok(())
+    }
+
+    fn unsqueeze(&mut self) -> Result<()> {
+        self.layout = self.layout.unsqueeze(self.dim as i64)?;
+        self.steps.push(Step::Unsqueeze { dim: self.dim });
         Ok(())
     }
 
     /// A boolean adds a dimension of size 1 and keeps it or empties it.
     fn boolean(&mut self, value: bool) -> Result<()> {
-        self.layout = self.layout.unsqueeze(self.dim as i64)?;
+        self.unsqueeze()?;
         let index = View::zeros(&[i64::from(value)], DType::Long, Device::CPU)?;
         self.record(index);
         Ok(())

@@ -13,7 +13,7 @@ use crate::bail;
 use num_complex::Complex;
 use std::any::Any;
 use std::cell::{Cell, Ref, RefCell};
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 
 /// A strided window on a storage: everything that determines a tensor's value. Cloning shares the storage.
 #[derive(Clone, Debug)]
@@ -337,6 +337,14 @@ pub trait GradFn: Any {
     fn as_any(&self) -> &dyn Any;
 }
 
+/// What `register_hook` was given: it sees a gradient, or the tensor that just received one, and may replace the former.
+pub trait Hook {
+    fn call(&self, tensor: &Tensor) -> Result<Option<Tensor>>;
+}
+
+/// Hooks with the numbers by which they are removed.
+pub type Hooks = Vec<(u64, Rc<dyn Hook>)>;
+
 /// What autograd attaches to a tensor. PyTorch's `AutogradMeta`.
 #[derive(Default, Clone)]
 pub struct AutogradMeta {
@@ -346,6 +354,23 @@ pub struct AutogradMeta {
     pub grad: Option<Tensor>,
     /// The operation this tensor came from, and which of its outputs it is.
     pub grad_fn: Option<(Rc<dyn GradFn>, usize)>,
+    /// The node that adds to `grad`, as long as some graph holds it: the node holds the tensor.
+    pub accumulator: Option<Weak<dyn GradFn>>,
+    /// A leaf's hooks on its gradient; those of other tensors belong to their `grad_fn`.
+    pub hooks: Hooks,
+    /// Called once `grad` is complete.
+    pub after_hooks: Hooks,
+}
+
+/// How a view came about, where that forbids writing through it while gradients are recorded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Origin {
+    #[default]
+    Plain,
+    /// While gradients were not recorded.
+    NoGrad,
+    /// As one of several results.
+    Several,
 }
 
 /// A tensor with identity. Cloning the handle gives the same tensor; views are new tensors over the same storage.
@@ -359,6 +384,20 @@ struct TensorInner {
     version: Rc<Cell<u64>>,
     /// For a view: the tensor it was taken from, which is never itself a view.
     base: Option<Tensor>,
+    origin: Cell<Origin>,
+    /// For a view: the version whose history its `grad_fn` tells.
+    told: Cell<u64>,
+    /// Made in inference mode.
+    inference: Cell<bool>,
+}
+
+/// A tensor that may be gone.
+pub struct WeakTensor(Weak<TensorInner>);
+
+impl WeakTensor {
+    pub fn upgrade(&self) -> Option<Tensor> {
+        self.0.upgrade().map(Tensor)
+    }
 }
 
 impl Tensor {
@@ -367,7 +406,16 @@ impl Tensor {
     }
 
     fn build(view: View, version: Rc<Cell<u64>>, base: Option<Tensor>) -> Tensor {
-        Tensor(Rc::new(TensorInner { view: RefCell::new(view), autograd: RefCell::new(None), version, base }))
+        let told = Cell::new(version.get());
+        Tensor(Rc::new(TensorInner {
+            view: RefCell::new(view),
+            autograd: RefCell::new(None),
+            version,
+            base,
+            origin: Cell::default(),
+            told,
+            inference: Cell::default(),
+        }))
     }
 
     /// A view of this tensor: it shares the version counter and remembers its base.
@@ -446,8 +494,41 @@ impl Tensor {
         self.0.autograd.borrow().is_some()
     }
 
+    /// A view requires a gradient as soon as its base does.
     pub fn requires_grad(&self) -> bool {
         self.has_autograd() && self.autograd(|meta| meta.requires_grad || meta.grad_fn.is_some())
+            || self.base().is_some_and(Tensor::requires_grad)
+    }
+
+    /// A handle that does not keep the tensor alive.
+    pub fn downgrade(&self) -> WeakTensor {
+        WeakTensor(Rc::downgrade(&self.0))
+    }
+
+    pub fn origin(&self) -> Origin {
+        self.0.origin.get()
+    }
+
+    pub fn set_origin(&self, origin: Origin) {
+        self.0.origin.set(origin);
+    }
+
+    pub fn is_inference(&self) -> bool {
+        self.0.inference.get()
+    }
+
+    pub fn set_inference(&self) {
+        self.0.inference.set(true);
+    }
+
+    /// For a view: was its base written to since its `grad_fn` was set?
+    pub fn is_outdated(&self) -> bool {
+        self.0.base.is_some() && self.0.told.get() != self.version()
+    }
+
+    /// Notes that `grad_fn` tells the history up to now.
+    pub fn mark_current(&self) {
+        self.0.told.set(self.version());
     }
 
     /// Not the result of a recorded operation?

@@ -1,9 +1,9 @@
 //! Attributes: what is read without parentheses, and the few that can be set.
 
 use super::{Call, Role, Row, attribute};
-use crate::bail;
 use crate::tensor::{Layout, Result};
 use crate::value::{TensorLayout, Value};
+use crate::{autograd, bail};
 
 const fn setter(signature: &'static str, run: super::Run, doc: &'static str) -> Row {
     Row { signature, run, doc, role: Role::Setter, hidden: false, shown: None, python: None }
@@ -65,16 +65,15 @@ pub const ROWS: &[Row] = &[
     setter("grad(Tensor self, Tensor? grad) -> None", set_grad, "Replaces the accumulated gradient."),
     attribute(
         "grad_fn(Tensor self) -> any",
-        |c| {
-            Ok(c.tensor(0)?
-                .autograd(|m| m.grad_fn.as_ref().map(|(node, _)| super::objects::node(node.name())))
-                .unwrap_or(Value::None))
-        },
+        |c| Ok(autograd::grad_fn(c.tensor(0)?).map_or(Value::None, |(node, _)| super::graph::node(node))),
         "The operation this tensor came from.",
     ),
     attribute(
         "is_leaf(Tensor self) -> bool",
-        |c| Ok(Value::Bool(c.tensor(0)?.is_leaf())),
+        |c| {
+            let tensor = c.tensor(0)?;
+            Ok(Value::Bool(autograd::grad_fn(tensor).is_none()))
+        },
         "Is the tensor not the result of a recorded operation?",
     ),
     attribute(
@@ -84,7 +83,7 @@ pub const ROWS: &[Row] = &[
     ),
     attribute(
         "output_nr(Tensor self) -> int",
-        |c| Ok(Value::Int(c.tensor(0)?.autograd(|m| m.grad_fn.as_ref().map_or(0, |(_, nr)| *nr as i64)))),
+        |c| Ok(Value::Int(autograd::grad_fn(c.tensor(0)?).map_or(0, |(_, nr)| nr as i64))),
         "Which output of its operation the tensor is.",
     ),
     attribute(

@@ -1,20 +1,86 @@
-//! Gradients as methods. Follows <https://pytorch.org/docs/2.7/autograd.html>.
+//! Gradients: methods of tensors and the functions of `torch.autograd`.
+//! Follows <https://pytorch.org/docs/2.7/autograd.html>.
 
-use super::{Call, Row, method};
-use crate::tensor::{Error, Result, Tensor};
+use super::{Call, Row, function, method};
+use crate::autograd::Pass;
+use crate::ops::create;
+use crate::tensor::{Error, Result, Scalar, Tensor};
 use crate::value::Value;
 use crate::{autograd, bail};
 
 pub const ROWS: &[Row] = &[
-    method("requires_grad_(Tensor self, bool requires_grad=True) -> Tensor", |c| { let on = c.bool(1)?; set_requires_grad(c.tensor(0)?, on, false)?; Ok(c.itself()) }, "Turns the recording of gradients on or off, in place."),
-    method("backward(Tensor self, any gradient=None, any retain_graph=None, bool create_graph=False, any inputs=None) -> None", backward, "Computes the gradients of the leaves this tensor came from.").python("Tensor.backward"),
+    method(
+        "requires_grad_(Tensor self, bool requires_grad=True) -> Tensor",
+        |c| {
+            let on = c.bool(1)?;
+            set_requires_grad(c.tensor(0)?, on, false)?;
+            Ok(c.itself())
+        },
+        "Turns the recording of gradients on or off, in place.",
+    ),
+    method(
+        "backward(Tensor self, any gradient=None, any retain_graph=None, any create_graph=False, any inputs=None) -> None",
+        |c| {
+            let roots = Value::tuple([c.itself()]);
+            let gradients = match c.value(1) {
+                list @ (Value::List(_) | Value::Tuple(_)) => list,
+                one => Value::tuple([one]),
+            };
+            backward(c, &roots, &gradients, &c.value(4), &c.value(2), &c.value(3))
+        },
+        "Computes the gradients of the leaves this tensor came from.",
+    )
+    .python("Tensor.backward"),
+    function(
+        "autograd.backward(any tensors, any grad_tensors=None, any retain_graph=None, any create_graph=False, any grad_variables=None, any inputs=None) -> None",
+        |c| {
+            let roots = listed(&c.value(0));
+            let count = roots.sequence().map_or(0, |roots| roots.len());
+            let gradients = match c.value(1) {
+                Value::None => Value::tuple(vec![Value::None; count]),
+                other => listed(&other),
+            };
+            backward(c, &roots, &gradients, &c.value(5), &c.value(2), &c.value(3))
+        },
+        "Computes the gradients of the leaves that tensors came from.",
+    )
+    .python("backward"),
+    function(
+        "autograd.grad(any outputs, any inputs, any grad_outputs=None, any retain_graph=None, any create_graph=False, any only_inputs=True, any allow_unused=None, any is_grads_batched=False, any materialize_grads=False) -> any",
+        grad,
+        "The gradients of outputs with respect to inputs, which keep their own.",
+    )
+    .python("grad"),
     method("retain_grad(Tensor self) -> None", retain_grad, "Keeps the gradient of a tensor that is not a leaf."),
-    method("detach_(Tensor self) -> Tensor", |c| { c.tensor(0)?.autograd_mut(|m| { m.grad_fn = None; m.requires_grad = false; }); Ok(c.itself()) }, "Cuts the tensor off from the gradient graph."),
+    method(
+        "detach_(Tensor self) -> Tensor",
+        |c| {
+            let tensor = c.tensor(0)?;
+            if tensor.base().is_some() {
+                bail!(
+                    RuntimeError,
+                    "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for \
+                     training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence \
+                     detach_() cannot be called on these gradients. To fix this error, please refer to the \
+                     Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution."
+                );
+            }
+            if tensor.has_autograd() {
+                tensor.autograd_mut(|meta| {
+                    meta.grad_fn = None;
+                    meta.requires_grad = false;
+                });
+            }
+            Ok(c.itself())
+        },
+        "Cuts the tensor off from the gradient graph.",
+    ),
 ];
 
 /// `requires_grad_()`, or the assignment to the attribute.
 pub fn set_requires_grad(tensor: &Tensor, on: bool, attribute: bool) -> Result<()> {
-    if !tensor.is_leaf() && !on {
+    let leaf = autograd::grad_fn(tensor).is_none();
+    if !leaf && !on {
         bail!(
             RuntimeError,
             "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a \
@@ -29,7 +95,10 @@ pub fn set_requires_grad(tensor: &Tensor, on: bool, attribute: bool) -> Result<(
         };
         return Err(Error::runtime(word));
     }
-    if tensor.is_leaf() && (on || tensor.has_autograd()) {
+    if on && tensor.is_inference() {
+        bail!(RuntimeError, "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.");
+    }
+    if leaf && (on || tensor.has_autograd()) {
         tensor.autograd_mut(|meta| meta.requires_grad = on);
     }
     Ok(())
@@ -44,17 +113,160 @@ fn retain_grad(call: &mut Call) -> Result<Value> {
     Ok(Value::None)
 }
 
-fn backward(call: &mut Call) -> Result<Value> {
-    let gradient = match call.value(1) {
-        Value::None => None,
-        Value::Tensor(gradient) => Some(gradient),
-        other => bail!(TypeError, "'{}' object is not iterable", other.type_name()),
-    };
-    let create_graph = matches!(call.value(3), Value::Bool(true));
-    if create_graph {
-        bail!(NotImplementedError, "create_graph=True is not supported: gradients of gradients are not recorded");
+/// A single tensor as a sequence of one.
+fn listed(value: &Value) -> Value {
+    match value {
+        Value::Tensor(_) => Value::tuple([value.clone()]),
+        other => Value::tuple(other.sequence().unwrap_or_default()),
     }
-    let retain = matches!(call.value(2), Value::Bool(true));
-    autograd::backward(call.tensor(0)?, gradient.as_ref(), retain)?;
+}
+
+fn tensors(value: &Value, what: &str) -> Result<Vec<Tensor>> {
+    let items = listed(value).sequence().unwrap_or_default();
+    items
+        .iter()
+        .enumerate()
+        .map(|(i, item)| match item {
+            Value::Tensor(tensor) => Ok(tensor.clone()),
+            other => bail!(TypeError, "element {i} of {what} tuple is not a Tensor, but {}", other.type_name()),
+        })
+        .collect()
+}
+
+fn truth(value: &Value) -> bool {
+    matches!(value, Value::Bool(true)) || matches!(value, Value::Int(i) if *i != 0)
+}
+
+fn pass<'c>(call: &'c Call, retain_graph: &Value, create_graph: &Value) -> Pass<'c> {
+    let create_graph = truth(create_graph);
+    let retain_graph = if matches!(retain_graph, Value::None) { create_graph } else { truth(retain_graph) };
+    Pass { functions: call.state, retain_graph, create_graph }
+}
+
+fn backward(
+    call: &Call,
+    roots: &Value,
+    gradients: &Value,
+    inputs: &Value,
+    retain_graph: &Value,
+    create_graph: &Value,
+) -> Result<Value> {
+    let inputs = match inputs {
+        Value::None => None,
+        given => {
+            let inputs = tensors(given, "inputs")?;
+            if inputs.is_empty() {
+                bail!(RuntimeError, "`inputs` argument to `backward()` cannot be empty.");
+            }
+            Some(inputs)
+        }
+    };
+    let roots = tensors(roots, "tensors")?;
+    let roots = seeded(roots, gradients)?;
+    if truth(create_graph) {
+        call.state.warn_once("UserWarning", "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient which can cause a memory leak. We recommend using autograd.grad when creating the graph to avoid this. If you have to use this function, make sure to reset the .grad fields of your parameters to None after use to break the cycle and avoid the leak. (Triggered internally at /pytorch/torch/csrc/autograd/engine.cpp:1271.)");
+    }
+    autograd::backward(pass(call, retain_graph, create_graph), &roots, inputs.as_deref())?;
     Ok(Value::None)
+}
+
+fn grad(call: &mut Call) -> Result<Value> {
+    let (outputs, inputs) = (tensors(&call.value(0), "outputs")?, tensors(&call.value(1), "inputs")?);
+    let materialize = truth(&call.value(8));
+    let allow_unused = match call.value(6) {
+        Value::None => materialize,
+        Value::Bool(false) if materialize => bail!(
+            ValueError,
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: False."
+        ),
+        given => truth(&given),
+    };
+    if truth(&call.value(7)) {
+        bail!(NotImplementedError, "is_grads_batched=True needs vmap, which is not supported");
+    }
+    let gradients = match call.value(2) {
+        Value::None => Value::tuple(vec![Value::None; outputs.len()]),
+        given => listed(&given),
+    };
+    let roots = seeded(outputs, &gradients)?;
+    let found = autograd::gradients(pass(call, &call.value(3), &call.value(4)), &roots, &inputs)?;
+    let mut out = Vec::with_capacity(found.len());
+    for (gradient, input) in found.into_iter().zip(&inputs) {
+        out.push(match gradient {
+            Some(gradient) => Value::Tensor(gradient),
+            None if materialize => {
+                let zeros = Tensor::new(create::zeros_like(&input.borrow(), None, None)?);
+                zeros.autograd_mut(|meta| meta.requires_grad = true);
+                Value::Tensor(zeros)
+            }
+            None if allow_unused => Value::None,
+            None => bail!(
+                RuntimeError,
+                "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if \
+                 this is the desired behavior."
+            ),
+        });
+    }
+    Ok(Value::tuple(out))
+}
+
+/// Each root with the gradient to begin with: 1 for a scalar without one.
+fn seeded(roots: Vec<Tensor>, gradients: &Value) -> Result<Vec<(Tensor, Tensor)>> {
+    let gradients = gradients.sequence().unwrap_or_default();
+    if gradients.len() != roots.len() {
+        bail!(RuntimeError, "got {} tensors and {} gradients", roots.len(), gradients.len());
+    }
+    let mut seeded = Vec::with_capacity(roots.len());
+    for (i, (root, gradient)) in roots.into_iter().zip(gradients).enumerate() {
+        let seed = match gradient {
+            Value::Tensor(gradient) => {
+                check_seed(i, &root, &gradient)?;
+                gradient
+            }
+            Value::None if root.requires_grad() => implicit(&root)?,
+            // The pass refuses it.
+            Value::None => root.clone(),
+            other => bail!(TypeError, "gradients can be either Tensors or None, but got {}", other.type_name()),
+        };
+        seeded.push((root, seed));
+    }
+    Ok(seeded)
+}
+
+fn implicit(root: &Tensor) -> Result<Tensor> {
+    let view = root.borrow();
+    if view.numel() != 1 {
+        bail!(RuntimeError, "grad can be implicitly created only for scalar outputs");
+    }
+    if view.dtype.is_complex() {
+        bail!(
+            RuntimeError,
+            "grad can be implicitly created only for real scalar outputs but got torch.{}",
+            view.dtype.name()
+        );
+    }
+    create::full(view.sizes(), Scalar::Int(1), Some(view.dtype), view.dtype, view.device()).map(Tensor::new)
+}
+
+fn check_seed(index: usize, root: &Tensor, gradient: &Tensor) -> Result<()> {
+    let (root, gradient) = (root.borrow(), gradient.borrow());
+    if root.sizes() != gradient.sizes() {
+        bail!(
+            RuntimeError,
+            "Mismatch in shape: grad_output[{index}] has a shape of torch.Size({:?}) and output[{index}] has a shape of \
+             torch.Size({:?}).",
+            gradient.sizes(),
+            root.sizes()
+        );
+    }
+    if root.dtype.is_complex() != gradient.dtype.is_complex() {
+        bail!(
+            RuntimeError,
+            "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: \
+             grad_output[{index}] has a dtype of torch.{} and output[{index}] has a dtype of torch.{}.",
+            gradient.dtype.name(),
+            root.dtype.name()
+        );
+    }
+    Ok(())
 }

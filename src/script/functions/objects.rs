@@ -26,11 +26,31 @@ pub const ROWS: &[Row] = &[
     function("set_printoptions(any precision=None, any threshold=None, any edgeitems=None, any linewidth=None, any profile=None, any sci_mode=None) -> None", set_printoptions, "Changes how tensors are printed.").python("set_printoptions"),
     function("no_grad() -> any", |c| Ok(switch(c.state, false, "no_grad")), "A context in which no gradients are recorded."),
     function("enable_grad() -> any", |c| Ok(switch(c.state, true, "enable_grad")), "A context in which gradients are recorded."),
-    function("inference_mode(bool mode=True) -> any", |c| { let on = c.bool(0)?; Ok(switch(c.state, !on, "inference_mode")) }, "A context without gradients."),
+    function(
+        "inference_mode(bool mode=True) -> any",
+        |c| {
+            let on = c.bool(0)?;
+            // Leaving inference mode within itself records again.
+            Ok(grad_mode(c.state, !on, "inference_mode", Some(on)))
+        },
+        "A context without gradients, whose tensors stay without.",
+    ),
+    function("is_inference_mode_enabled() -> bool", |c| Ok(Value::Bool(c.state.inference.get())), "Is inference mode on?"),
+    method("is_inference(Tensor self) -> bool", |c| Ok(Value::Bool(c.tensor(0)?.is_inference())), "Was the tensor made in inference mode?"),
     function("is_grad_enabled() -> bool", |c| Ok(Value::Bool(c.state.grad_enabled.get())), "Are gradients being recorded?"),
-    function("set_grad_enabled(bool mode) -> any", |c| { let before = c.state.grad_enabled.replace(c.bool(0)?); Ok(Value::Object(Rc::new(GradMode { name: "set_grad_enabled", mode: c.bool(0)?, before: Cell::new(before) }))) }, "Turns the recording of gradients on or off."),
     function("cuda.is_available() -> bool", |_| Ok(Value::Bool(false)), "Is there a CUDA device? Never here."),
     function("cuda.device_count() -> int", |_| Ok(Value::Int(0)), "The number of CUDA devices: none."),
+    function(
+        "set_grad_enabled(bool mode) -> any",
+        |c| {
+            let context = grad_mode(c.state, c.bool(0)?, "set_grad_enabled", None);
+            c.state.grad_enabled.set(c.bool(0)?);
+            Ok(context)
+        },
+        "Turns the recording of gradients on or off.",
+    ),
+    function("autograd.no_grad() -> any", |c| Ok(switch(c.state, false, "no_grad")), "A context in which no gradients are recorded."),
+    function("autograd.enable_grad() -> any", |c| Ok(switch(c.state, true, "enable_grad")), "A context in which gradients are recorded."),
     function("py.__enter__(any context) -> any", enter, "Enters a context."),
     function("py.__exit__(any context) -> None", exit, "Leaves a context."),
 ];
@@ -213,7 +233,10 @@ fn set_printoptions(call: &mut Call) -> Result<Value> {
 struct GradMode {
     name: &'static str,
     mode: bool,
-    before: Cell<bool>,
+    /// Does it also switch inference mode, and to what?
+    inference: Option<bool>,
+    /// Both switches as they were.
+    before: Cell<(bool, bool)>,
 }
 
 impl Object for GradMode {
@@ -221,7 +244,7 @@ impl Object for GradMode {
         self.name
     }
     fn repr(&self) -> String {
-        format!("<torch.autograd.grad_mode.{} object>", self.name)
+        format!("<torch.autograd.grad_mode.{} object at {:#x}>", self.name, std::ptr::from_ref(self) as usize)
     }
     fn as_any(&self) -> &dyn Any {
         self
@@ -229,14 +252,26 @@ impl Object for GradMode {
 }
 
 fn switch(state: &State, mode: bool, name: &'static str) -> Value {
-    Value::Object(Rc::new(GradMode { name, mode, before: Cell::new(state.grad_enabled.get()) }))
+    grad_mode(state, mode, name, None)
+}
+
+fn grad_mode(state: &State, mode: bool, name: &'static str, inference: Option<bool>) -> Value {
+    let before = Cell::new((state.grad_enabled.get(), state.inference.get()));
+    Value::Object(Rc::new(GradMode { name, mode, inference, before }))
 }
 
 fn enter(call: &mut Call) -> Result<Value> {
     if let Value::Object(object) = call.value(0)
         && let Some(mode) = object.as_any().downcast_ref::<GradMode>()
     {
-        mode.before.set(call.state.grad_enabled.replace(mode.mode));
+        // `set_grad_enabled` has switched when it was made; what was before is known since then.
+        if mode.name != "set_grad_enabled" {
+            mode.before.set((call.state.grad_enabled.get(), call.state.inference.get()));
+        }
+        call.state.grad_enabled.set(mode.mode);
+        if let Some(on) = mode.inference {
+            call.state.inference.set(on);
+        }
         return Ok(Value::None);
     }
     if let Value::Object(object) = call.value(0)
@@ -252,7 +287,9 @@ fn exit(call: &mut Call) -> Result<Value> {
     if let Value::Object(object) = call.value(0)
         && let Some(mode) = object.as_any().downcast_ref::<GradMode>()
     {
-        call.state.grad_enabled.set(mode.before.get());
+        let (recording, inference) = mode.before.get();
+        call.state.grad_enabled.set(recording);
+        call.state.inference.set(inference);
     }
     if let Value::Object(object) = call.value(0)
         && let Some(mode) = object.as_any().downcast_ref::<FakeTensorMode>()
@@ -260,29 +297,6 @@ fn exit(call: &mut Call) -> Result<Value> {
         mode.exit(call.state);
     }
     Ok(Value::None)
-}
-
-/// A node of the gradient graph, as `grad_fn` shows it.
-struct NodeObject(String);
-
-impl Object for NodeObject {
-    fn type_name(&self) -> &str {
-        &self.0
-    }
-    fn repr(&self) -> String {
-        format!("<{} object>", self.0)
-    }
-    fn attribute(&self, _name: &str) -> Option<Value> {
-        None
-    }
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-}
-
-/// The value of `grad_fn`.
-pub fn node(name: String) -> Value {
-    Value::Object(Rc::new(NodeObject(name)))
 }
 
 /// A result with named parts.

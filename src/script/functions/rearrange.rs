@@ -347,7 +347,7 @@ pub const ROWS: &[Row] = &[
         "Elements of one tensor, or a number.",
     ),
     method(
-        "where.self(Tensor self, Tensor condition, Operand other) -> Tensor",
+        "where.method(Tensor self, Tensor condition, Operand other) -> Tensor",
         |c| {
             let condition = c.view(1)?;
             choose(c, &condition, 0, 2)
@@ -355,7 +355,7 @@ pub const ROWS: &[Row] = &[
         "Own elements, or the other's where the condition is false.",
     ),
     method(
-        "where.ScalarOther(Tensor self, Tensor condition, Scalar other) -> Tensor",
+        "where.scalar_method(Tensor self, Tensor condition, Scalar other) -> Tensor",
         |c| {
             let condition = c.view(1)?;
             choose(c, &condition, 0, 2)

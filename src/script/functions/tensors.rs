@@ -2,17 +2,18 @@
 //! Follows <https://pytorch.org/docs/2.7/tensors.html>.
 
 use super::{Call, Row, both, function, method};
+use crate::autograd::Functions;
+use crate::bail;
 use crate::ops::{copy, index as gather};
 use crate::script::operators;
 use crate::script::state::State;
 use crate::script::subscript;
 use crate::script::warnings::{self, Writer};
-use crate::tensor::index::{Index, Resolved, resolve};
+use crate::tensor::index::{Index, Resolved, Step, resolve, steps};
 use crate::tensor::layout::{contiguous_strides, wrap_dim};
 use crate::tensor::tensor::{out_of_bounds, storage_bytes};
 use crate::tensor::{DType, Error, Layout, Result, Scalar, Storage, Tensor, TypedStorage, View};
 use crate::value::{MemoryFormat, Value, nested_list};
-use crate::{autograd, bail};
 
 pub const ROWS: &[Row] = &[
     method(
@@ -481,6 +482,9 @@ fn resize_to(call: &Call, sizes: &[i64], format: Option<MemoryFormat>) -> Result
 
 /// `x[indices]`, and whether it had to be copied.
 pub fn subscript(state: &State, tensor: &Tensor, indices: &[Index]) -> Result<(Tensor, bool)> {
+    if state.grad_enabled.get() && tensor.requires_grad() {
+        return subscript_recorded(state, tensor, indices);
+    }
     let view = tensor.view();
     warnings::byte_masks(state, index_tensors(indices));
     let (out, copied) = match resolve(&view, indices)? {
@@ -491,8 +495,8 @@ pub fn subscript(state: &State, tensor: &Tensor, indices: &[Index]) -> Result<(T
         }
         _ => (Tensor::new(gather::index(&view, indices)?), true),
     };
-    if tensor.requires_grad() && state.grad_enabled.get() {
-        autograd::record_subscript(tensor, indices, &out)?;
+    if !state.grad_enabled.get() {
+        super::mark_views(state, &Value::Tensor(out.clone()));
     }
     Ok((out, copied))
 }
@@ -501,24 +505,73 @@ pub fn subscript(state: &State, tensor: &Tensor, indices: &[Index]) -> Result<(T
 pub fn assign(state: &State, tensor: &Tensor, indices: &[Index], value: &Value) -> Result<()> {
     let view = tensor.view();
     let source = match value {
-        Value::Tensor(source) => source.view(),
+        Value::Tensor(source) => source.clone(),
         // Python's integers pass through 64 bits, whatever the dtype.
         Value::BigInt(_) => bail!(RuntimeError, "Overflow when unpacking long"),
         other => match other.as_scalar() {
-            Some(scalar) => View::scalar(scalar, number_dtype(scalar, view.dtype)?)?,
+            Some(scalar) => Tensor::new(View::scalar(scalar, number_dtype(scalar, view.dtype)?)?),
             None => bail!(TypeError, "can't assign a {} to a torch.{}", other.type_name(), view.type_name()),
         },
     };
-    let recorded =
-        state.grad_enabled.get() && (tensor.requires_grad() || matches!(value, Value::Tensor(t) if t.requires_grad()));
-    warn_of_assignment(state, &view, indices, &source);
-    let before = if recorded { Some(autograd::prepare_assignment(tensor)?) } else { None };
-    gather::set(&view, indices, &source)?;
-    tensor.bump_version();
-    match before {
-        Some(before) => autograd::record_assignment(tensor, indices, value, before),
-        None => Ok(()),
+    warn_of_assignment(state, &view, indices, &source.borrow());
+    if state.grad_enabled.get() && (tensor.requires_grad() || source.requires_grad()) {
+        return assign_recorded(state, tensor, indices, source);
     }
+    gather::set(&view, indices, &source.view())?;
+    tensor.bump_version();
+    Ok(())
+}
+
+/// The views a subscript is made of, each recorded as a call of its own; and the tensors that index the last of them.
+fn viewed(state: &State, tensor: &Tensor, indices: &[Index]) -> Result<(Value, Vec<Value>, bool)> {
+    let (steps, tensors) = steps(&tensor.view(), indices)?;
+    let moved = !steps.is_empty();
+    let bound = |i: Option<i64>| i.map_or(Value::None, Value::Int);
+    let viewed = steps.into_iter().try_fold(Value::Tensor(tensor.clone()), |this, step| match step {
+        Step::Select { dim, index } => state.call("select.int", &[this, Value::Int(dim as i64), Value::Int(index)]),
+        Step::Slice { dim, start, stop, step } => {
+            let range = [this, Value::Int(dim as i64), bound(start), bound(stop), Value::Int(step)];
+            state.call("slice.Tensor", &range)
+        }
+        Step::Unsqueeze { dim } => state.call("unsqueeze", &[this, Value::Int(dim as i64)]),
+    })?;
+    let tensors = tensors.into_iter().map(|t| t.map_or(Value::None, Value::from)).collect();
+    Ok((viewed, tensors, moved))
+}
+
+fn subscript_recorded(state: &State, tensor: &Tensor, indices: &[Index]) -> Result<(Tensor, bool)> {
+    let (viewed, tensors, moved) = viewed(state, tensor, indices)?;
+    let copied = !tensors.is_empty();
+    let out = match (copied, moved) {
+        (true, _) => state.call("index.Tensor", &[viewed, Value::list(tensors)])?,
+        (false, false) => state.call("alias", &[viewed])?,
+        (false, true) => viewed,
+    };
+    match out {
+        Value::Tensor(out) => Ok((out, copied)),
+        other => bail!(TypeError, "a subscript gives a Tensor, not {}", other.type_name()),
+    }
+}
+
+fn assign_recorded(state: &State, tensor: &Tensor, indices: &[Index], source: Tensor) -> Result<()> {
+    let (viewed, tensors, _) = viewed(state, tensor, indices)?;
+    // Leading dimensions of size 1 that the place does not have are let go of.
+    let sizes = source.borrow().layout.sizes.clone();
+    let ones = sizes.iter().take_while(|&&size| size == 1).count();
+    let place =
+        if let (Value::Tensor(viewed), true) = (&viewed, tensors.is_empty()) { viewed.borrow().ndim() } else { 0 };
+    let surplus = sizes.len().saturating_sub(place).min(ones);
+    let source = match sizes.get(surplus..) {
+        Some(rest) if surplus > 0 => state.call("view", &[source.into(), Value::size(rest)])?,
+        _ => Value::Tensor(source),
+    };
+    let single = matches!(&source, Value::Tensor(source) if source.borrow().ndim() == 0);
+    if tensors.is_empty() {
+        state.call(if single { "fill_.Tensor" } else { "copy_" }, &[viewed, source])?;
+    } else {
+        state.call("_index_put_impl_", &[viewed, Value::list(tensors), source, Value::Bool(false)])?;
+    }
+    Ok(())
 }
 
 /// Assignment by tensors or booleans is `index_put_`, or `masked_fill_` where one number goes where a mask says.

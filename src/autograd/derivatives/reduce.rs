@@ -1,0 +1,229 @@
+//! Reductions, and what runs along a dimension.
+
+use super::{Context, Derivative, Expr, RESULT, row};
+use crate::bail;
+use crate::tensor::layout::wrap_dim;
+use crate::tensor::{Dims, Result};
+use crate::value::Value;
+
+pub const ROWS: &[Derivative] = &[
+    row("sum", "SumBackward0").grad(0, &[], |c| spread(c, c.g(), &[], true)),
+    row("sum.dim_IntList", "SumBackward1").grad(0, &[], |c| spread(c, c.g(), &c.dims(1), c.flag(2))),
+    row("mean", "MeanBackward0").grad(0, &[], |c| spread(c, c.g(), &[], true) / count(c, &[])),
+    row("mean.dim", "MeanBackward1").grad(0, &[], |c| spread(c, c.g(), &c.dims(1), c.flag(2)) / count(c, &c.dims(1))),
+    row("prod", "ProdBackward0").grad(0, &[0, RESULT], product),
+    row("prod.dim_int", "ProdBackward1").grad(0, &[0, RESULT], product_along),
+    row("max", "MaxBackward1").grad(0, &[0, RESULT], |c| shared(c, &[], true)),
+    row("min", "MinBackward1").grad(0, &[0, RESULT], |c| shared(c, &[], true)),
+    row("median", "MedianBackward0").grad(0, &[0, RESULT], |c| shared(c, &[], true)),
+    row("nanmedian", "NanmedianBackward0").grad(0, &[0, RESULT], |c| shared(c, &[], true)),
+    row("amax", "AmaxBackward0").grad(0, &[0, RESULT], |c| shared(c, &c.dims(1), c.flag(2))),
+    row("amin", "AminBackward0").grad(0, &[0, RESULT], |c| shared(c, &c.dims(1), c.flag(2))),
+    row("max.dim", "MaxBackward0").grad(0, &[RESULT], |c| put_back(c, 1, c.flag(2))),
+    row("min.dim", "MinBackward0").grad(0, &[RESULT], |c| put_back(c, 1, c.flag(2))),
+    row("median.dim", "MedianBackward1").grad(0, &[RESULT], |c| put_back(c, 1, c.flag(2))),
+    row("nanmedian.dim", "NanmedianBackward1").grad(0, &[RESULT], |c| put_back(c, 1, c.flag(2))),
+    row("mode", "ModeBackward0").grad(0, &[RESULT], |c| put_back(c, 1, c.flag(2))),
+    row("kthvalue", "KthvalueBackward0").grad(0, &[RESULT], |c| put_back(c, 2, c.flag(3))),
+    row("sort", "SortBackward0").grad(0, &[RESULT], |c| put_back(c, 1, true)),
+    row("sort.stable", "SortBackward1").grad(0, &[RESULT], |c| put_back(c, 2, true)),
+    row("topk", "TopkBackward0").grad(0, &[RESULT], |c| put_back(c, 2, true)),
+    row("cummax", "CummaxBackward0").grad(0, &[RESULT], |c| put_back(c, 1, true)),
+    row("cummin", "CumminBackward0").grad(0, &[RESULT], |c| put_back(c, 1, true)),
+    row("var.correction", "VarBackward0").grad(0, &[0], |c| variance(c, c.g())),
+    row("std.correction", "StdBackward0").grad(0, &[0, RESULT], |c| {
+        let by_root = c.g() / (c.result() * 2.0);
+        variance(c, by_root.cleared(&c.result().compare("eq", Value::Int(0))))
+    }),
+    row("linalg.vector_norm", "LinalgVectorNormBackward0").grad(0, &[0, RESULT], norm),
+    row("cumsum", "CumsumBackward0").grad(0, &[], |c| backwards_sum(&c.g(), c.value(1))),
+    row("cumprod", "CumprodBackward0").grad(0, &[0, RESULT], running_product),
+];
+
+/// A reduced value in every place that went into it. No dimensions: all.
+fn spread<'a>(c: &Context<'a>, value: Expr<'a>, dims: &[i64], kept: bool) -> Expr<'a> {
+    let sizes = c.sizes(0);
+    restored(value, &sizes, dims, kept).call("expand", &[Value::Size(sizes)])
+}
+
+/// The reduced dimensions as dimensions of size 1.
+fn restored<'a>(value: Expr<'a>, sizes: &Dims, dims: &[i64], kept: bool) -> Expr<'a> {
+    if kept || sizes.is_empty() {
+        return value;
+    }
+    let mut places: Vec<usize> = if dims.is_empty() {
+        (0..sizes.len()).collect()
+    } else {
+        dims.iter().filter_map(|&d| wrap_dim(d, sizes.len()).ok()).collect()
+    };
+    places.sort_unstable();
+    places.iter().fold(value, |value, &d| value.call("unsqueeze", &[Value::Int(d as i64)]))
+}
+
+/// How many elements went into each result.
+fn count(c: &Context, dims: &[i64]) -> f64 {
+    let sizes = c.sizes(0);
+    if dims.is_empty() {
+        return sizes.iter().product::<i64>() as f64;
+    }
+    let reduced = dims.iter().filter_map(|&d| wrap_dim(d, sizes.len()).ok()).filter_map(|d| sizes.get(d));
+    reduced.product::<i64>() as f64
+}
+
+/// The product of all other elements, for every element: from both ends, as dividing fails at zero.
+fn others<'a>(x: &Expr<'a>, dim: i64) -> Expr<'a> {
+    let before = |x: &Expr<'a>| -> Expr<'a> {
+        x.clone().and(|tensor| {
+            let length = tensor.borrow().sizes().get(dim as usize).copied().unwrap_or(1);
+            let slice = |start, length| x.call("narrow", &[Value::Int(dim), Value::Int(start), Value::Int(length)]);
+            let (first, rest) = (slice(0, length.min(1)).call("ones_like", &[]), slice(0, (length - 1).max(0)));
+            let shifted = Value::list([first.value?, rest.value?]);
+            Ok(Expr { functions: x.functions, value: Ok(shifted) }
+                .call("cat", &[Value::Int(dim)])
+                .call("cumprod", &[Value::Int(dim)]))
+        })
+    };
+    let flipped = |x: &Expr<'a>| x.call("flip", &[Value::size(&[dim])]);
+    before(x) * flipped(&before(&flipped(x)))
+}
+
+fn any_zero(x: &Expr) -> Result<bool> {
+    let none = x.compare("eq", Value::Int(0)).call("any", &[]).tensor()?;
+    let truth = none.borrow().item()?.truth();
+    Ok(truth)
+}
+
+fn product<'a>(c: &Context<'a>) -> Expr<'a> {
+    c.arg(0).and(|_| {
+        let x = c.arg(0);
+        if !any_zero(&x)? {
+            return Ok(c.g() * (c.result() / x).conj());
+        }
+        let flat = x.reshape(&[-1]);
+        Ok((c.g() * others(&flat, 0).conj()).reshape(&c.sizes(0)))
+    })
+}
+
+fn product_along<'a>(c: &Context<'a>) -> Expr<'a> {
+    c.arg(0).and(|_| {
+        let (x, sizes) = (c.arg(0), c.sizes(0));
+        if sizes.is_empty() {
+            return Ok(c.g());
+        }
+        let dim = wrap_dim(c.int(1), sizes.len())?;
+        let grad = restored(c.g(), &sizes, &[dim as i64], c.flag(2));
+        if any_zero(&x)? {
+            return Ok(grad * others(&x, dim as i64).conj());
+        }
+        Ok(grad * (restored(c.result(), &sizes, &[dim as i64], c.flag(2)) / x).conj())
+    })
+}
+
+/// Elements equal to the result share its gradient.
+fn shared<'a>(c: &Context<'a>, dims: &[i64], kept: bool) -> Expr<'a> {
+    let sizes = c.sizes(0);
+    let (grad, result) = (restored(c.g(), &sizes, dims, kept), restored(c.result(), &sizes, dims, kept));
+    let mask = c.arg(0).with("eq", &result, &[]);
+    let winners = if dims.is_empty() { mask.call("sum", &[]) } else { mask.sum(dims, true) };
+    (grad / winners) * mask
+}
+
+/// The gradient of selected values, back where the second result says they came from.
+fn put_back<'a>(c: &Context<'a>, dim: usize, kept: bool) -> Expr<'a> {
+    let sizes = c.sizes(0);
+    let dim = match c.value(dim) {
+        Value::Int(dim) => dim,
+        _ => -1,
+    };
+    if sizes.is_empty() {
+        return c.g();
+    }
+    let (grad, index) = (restored(c.g(), &sizes, &[dim], kept), restored(c.result_at(1), &sizes, &[dim], kept));
+    c.room(0).apply("scatter_add_", [Ok(Value::Int(dim)), index.value, grad.value])
+}
+
+fn variance<'a>(c: &Context<'a>, grad: Expr<'a>) -> Expr<'a> {
+    let (sizes, dims) = (c.sizes(0), c.dims(1));
+    let correction = match c.value(2) {
+        Value::None => 1.0,
+        number => number.as_scalar().map_or(1.0, |n| n.to_f64()),
+    };
+    let freedom = count(c, &dims) - correction;
+    let mean = if dims.is_empty() || sizes.is_empty() {
+        c.arg(0).call("mean", &[])
+    } else {
+        c.arg(0).call("mean.dim", &[Value::Size(dims.clone()), Value::Bool(true)])
+    };
+    restored(grad, &sizes, &dims, c.flag(3)) * (2.0 / freedom) * (c.arg(0) - mean)
+}
+
+fn norm<'a>(c: &Context<'a>) -> Expr<'a> {
+    let (sizes, dims, kept) = (c.sizes(0), c.dims(2), c.flag(3));
+    let (x, order) = (c.arg(0), c.number(1).to_f64());
+    let (grad, norm) = (restored(c.g(), &sizes, &dims, kept), restored(c.result(), &sizes, &dims, kept));
+    let zero_norm = || norm.compare("eq", Value::Int(0));
+    let (length, sign) = (|| x.call("abs", &[]), || x.call("sgn", &[]));
+    if order == 0.0 {
+        return super::zero(c).and(|_| Ok(x.call("zeros_like", &[])));
+    }
+    if order == 1.0 {
+        return sign() * grad;
+    }
+    if order == 2.0 {
+        return grad * (x.clone() / norm.clone()).cleared(&zero_norm());
+    }
+    if order.is_infinite() {
+        let mask = length().with("eq", &norm, &[]);
+        let winners = if dims.is_empty() { mask.call("sum", &[]) } else { mask.sum(&dims, true) };
+        return sign() * ((grad / winners) * mask);
+    }
+    let scale = |by: f64| grad.clone() * norm.pow(Value::Float(by));
+    if order < 2.0 {
+        let powers = sign() * length().pow(Value::Float(order - 1.0));
+        let powers = powers.cleared(&x.compare("eq", Value::Int(0)));
+        return powers * scale(1.0 - order).cleared(&zero_norm());
+    }
+    x.clone() * length().pow(Value::Float(order - 2.0)) * scale(1.0 - order).cleared(&zero_norm())
+}
+
+/// The sum from each element to the end.
+fn backwards_sum<'a>(x: &Expr<'a>, dim: Value) -> Expr<'a> {
+    let flip = |x: &Expr<'a>| match dim {
+        Value::Int(dim) => x.call("flip", &[Value::size(&[dim])]),
+        _ => x.clone(),
+    };
+    match &x.value {
+        Ok(Value::Tensor(tensor)) if tensor.borrow().ndim() == 0 => x.clone(),
+        _ => flip(&flip(x).call("cumsum", std::slice::from_ref(&dim))),
+    }
+}
+
+fn running_product<'a>(c: &Context<'a>) -> Expr<'a> {
+    c.arg(0).and(|_| {
+        let (x, sizes) = (c.arg(0), c.sizes(0));
+        if sizes.is_empty() {
+            return Ok(c.g());
+        }
+        let dim = wrap_dim(c.int(1), sizes.len())?;
+        if !any_zero(&x)? {
+            return Ok(backwards_sum(&(c.result().conj() * c.g()), c.value(1)) / x.conj());
+        }
+        // Element by element: what comes before it, times the weighted products of what comes after.
+        let Some(&length) = sizes.get(dim) else { bail!(IndexError, "no such dimension") };
+        let x = x.conj();
+        let at = |x: &Expr<'a>, start: i64, length: i64| {
+            x.call("narrow", &[Value::Int(dim as i64), Value::Int(start), Value::Int(length)])
+        };
+        let product = |x: &Expr<'a>| x.call("prod.dim_int", &[Value::Int(dim as i64), Value::Bool(true)]);
+        let mut parts = Vec::new();
+        for k in 0..length {
+            let ones = at(&x, k, 1).call("ones_like", &[]);
+            let after = Value::list([ones.value?, at(&x, k + 1, length - k - 1).value?]);
+            let after = c.expr(Ok(after)).call("cat", &[Value::Int(dim as i64)]);
+            let after = after.call("cumprod", &[Value::Int(dim as i64)]);
+            let weighted = (after * at(&c.g(), k, length - k)).sum(&[dim as i64], true);
+            parts.push((product(&at(&x, 0, k)) * weighted).value?);
+        }
+        Ok(c.expr(Ok(Value::list(parts))).call("cat", &[Value::Int(dim as i64)]))
+    })
+}

@@ -1,0 +1,154 @@
+//! Views and copies: the gradient goes back through the inverse view, or into zeros where elements were left out.
+
+use super::{Context, Derivative, Expr, row, same};
+use crate::tensor::layout::wrap_dim;
+use crate::tensor::{Dims, Layout, Result, Scalar, View};
+use crate::value::Value;
+
+pub const ROWS: &[Derivative] = &[
+    row("view", "ViewBackward0").grad(0, &[], reshaped),
+    row("_unsafe_view", "UnsafeViewBackward0").grad(0, &[], reshaped),
+    row("unsqueeze", "UnsqueezeBackward0").grad(0, &[], reshaped),
+    row("squeeze", "SqueezeBackward0").grad(0, &[], reshaped),
+    row("squeeze.dim", "SqueezeBackward1").grad(0, &[], reshaped),
+    row("squeeze.dims", "SqueezeBackward2").grad(0, &[], reshaped),
+    row("transpose.int", "TransposeBackward0").grad(0, &[], |c| c.g().call("transpose.int", &[c.value(1), c.value(2)])),
+    row("t", "TBackward0").grad(0, &[], |c| c.g().call("t", &[])),
+    row("permute", "PermuteBackward0").grad(0, &[], permuted),
+    row("expand", "ExpandBackward0").grad(0, &[], same),
+    row("alias", "AliasBackward0").grad(0, &[], same),
+    row("select.int", "SelectBackward0").grad(0, &[], |c| c.placed("select.int", &[c.value(1), c.value(2)])),
+    row("slice.Tensor", "SliceBackward0")
+        .grad(0, &[], |c| c.placed("slice.Tensor", &[c.value(1), c.value(2), c.value(3), c.value(4)])),
+    row("diagonal", "DiagonalBackward0").grad(0, &[], |c| c.placed("diagonal", &[c.value(1), c.value(2), c.value(3)])),
+    row("as_strided", "AsStridedBackward0").grad(0, &[], strided),
+    row("unfold", "UnfoldBackward0").grad(0, &[], unfolded),
+    row("split.Tensor", "SplitBackward0").grad(0, &[], |c| joined(c, "cat", 2)),
+    row("split_with_sizes", "SplitWithSizesBackward0").grad(0, &[], |c| joined(c, "cat", 2)),
+    row("unbind.int", "UnbindBackward0").grad(0, &[], |c| joined(c, "stack", 1)),
+    row("unsafe_split.Tensor", "UnsafeSplitBackward0").grad(0, &[], |c| joined(c, "cat", 2)),
+    row("unsafe_split_with_sizes", "UnsafeSplitWithSizesBackward0").grad(0, &[], |c| joined(c, "cat", 2)),
+    row("view_copy", "ViewBackward0_copy").grad(0, &[], reshaped),
+    row("unsqueeze_copy", "UnsqueezeBackward0_copy").grad(0, &[], reshaped),
+    row("squeeze_copy", "SqueezeBackward0_copy").grad(0, &[], reshaped),
+    row("squeeze_copy.dim", "SqueezeBackward1_copy").grad(0, &[], reshaped),
+    row("squeeze_copy.dims", "SqueezeBackward2_copy").grad(0, &[], reshaped),
+    row("transpose_copy.int", "TransposeBackward0_copy")
+        .grad(0, &[], |c| c.g().call("transpose.int", &[c.value(1), c.value(2)])),
+    row("t_copy", "TBackward0_copy").grad(0, &[], |c| c.g().call("t", &[])),
+    row("permute_copy", "PermuteBackward0_copy").grad(0, &[], permuted),
+    row("expand_copy", "ExpandBackward0_copy").grad(0, &[], same),
+    row("alias_copy", "AliasBackward0_copy").grad(0, &[], same),
+    row("select_copy.int", "SelectBackward0_copy").grad(0, &[], |c| c.placed("select.int", &[c.value(1), c.value(2)])),
+    row("slice_copy.Tensor", "SliceBackward0_copy")
+        .grad(0, &[], |c| c.placed("slice.Tensor", &[c.value(1), c.value(2), c.value(3), c.value(4)])),
+    row("as_strided_copy", "AsStridedBackward0_copy").grad(0, &[], strided),
+    row("unfold_copy", "UnfoldBackward0_copy").grad(0, &[], unfolded),
+    row("conj", "ConjBackward0").grad(0, &[], |c| c.g().conj()),
+    row("view_as_real", "ViewAsRealBackward0")
+        .grad(0, &[], |c| c.g().call("contiguous", &[]).call("view_as_complex", &[])),
+    row("view_as_complex", "ViewAsComplexBackward0")
+        .grad(0, &[], |c| c.g().call("contiguous", &[]).call("resolve_conj", &[]).call("view_as_real", &[])),
+    row("clone", "CloneBackward0").grad(0, &[], same),
+    row("_to_copy", "ToCopyBackward0").grad(0, &[], same),
+    row("copy_", "CopyBackwards").grad(0, &[], super::zero).grad(1, &[], same),
+    row("fill.Scalar", "FillBackward0").grad(0, &[], super::zero),
+    row("fill.Tensor", "FillBackward1").grad(0, &[], super::zero).grad(1, &[], |c| c.g().call("sum", &[])),
+    row("fill_.Scalar", "FillBackward2").grad(0, &[], super::zero),
+    row("fill_.Tensor", "FillBackward3").grad(0, &[], super::zero).grad(1, &[], |c| c.g().call("sum", &[])),
+    row("zero", "ZeroBackward0").grad(0, &[], super::zero),
+];
+
+fn reshaped<'a>(c: &Context<'a>) -> Expr<'a> {
+    c.g().reshape(&c.sizes(0))
+}
+
+fn permuted<'a>(c: &Context<'a>) -> Expr<'a> {
+    let dims = c.dims(1);
+    let mut inverse = Dims::from_elem(0, dims.len());
+    for (to, &from) in dims.iter().enumerate() {
+        if let Some(slot) = wrap_dim(from, dims.len()).ok().and_then(|from| inverse.get_mut(from)) {
+            *slot = to as i64;
+        }
+    }
+    c.g().call("permute", &[Value::Size(inverse)])
+}
+
+/// The gradients of all parts put together again; the dimension is an argument.
+fn joined<'a>(c: &Context<'a>, how: &str, dim: usize) -> Expr<'a> {
+    let parts: Result<Vec<Value>> = (0..c.node.outputs.len()).map(|i| c.gradient(i).value).collect();
+    let list = c.expr(parts.map(Value::list));
+    list.call(how, &[c.value(dim)])
+}
+
+/// Windows may overlap: every element of the gradient is added where it came from.
+fn unfolded<'a>(c: &Context<'a>) -> Expr<'a> {
+    let (sizes, size, step) = (c.sizes(0), c.int(2), c.int(3));
+    let Ok(dim) = wrap_dim(c.int(1), sizes.len()) else { return c.g() };
+    if sizes.is_empty() {
+        return c.g().reshape(&sizes);
+    }
+    c.g().and(|g| {
+        let windows = g.borrow().sizes().get(dim).copied().unwrap_or(0);
+        let mut merged = sizes.clone();
+        if let Some(slot) = merged.get_mut(dim) {
+            *slot = windows * size;
+        }
+        let rows = c.g().call("movedim.int", &[Value::Int(-1), Value::Int(dim as i64 + 1)]).reshape(&merged);
+        let places: Vec<i64> = (0..windows).flat_map(|w| (0..size).map(move |i| w * step + i)).collect();
+        let index = c.index(places.into_iter());
+        Ok(c.room(0).apply("index_add_", [Ok(Value::Int(dim as i64)), index.value, rows.value]))
+    })
+}
+
+/// The inverse of any window on a storage: the gradient is added where the window's elements lie, and read as the
+/// argument's window. The fifth argument says that the window shows conjugates.
+fn strided<'a>(c: &Context<'a>) -> Expr<'a> {
+    let grad = if c.flag(4) { c.g().conj() } else { c.g() };
+    let Ok(shape) = c.shape(0) else { return grad };
+    let offset = match c.value(3) {
+        Value::Int(offset) => offset,
+        _ => shape.layout.offset,
+    };
+    let to = Layout { sizes: c.dims(1), strides: c.dims(2), offset };
+    grad.clone().and(|g| {
+        let parts = shape.dtype.is_complex() && !g.borrow().dtype.is_complex();
+        let from = if parts { as_parts(&shape.layout) } else { shape.layout.clone() };
+        let out = spread(c, &grad, &from, &to)?;
+        Ok(if parts { out.call("view_as_complex", &[]) } else { out })
+    })
+}
+
+/// The layout of `view_as_real`.
+pub fn as_parts(layout: &Layout) -> Layout {
+    let mut parts = Layout { offset: layout.offset.saturating_mul(2), ..layout.clone() };
+    parts.strides.iter_mut().for_each(|stride| *stride = stride.saturating_mul(2));
+    parts.sizes.push(2);
+    parts.strides.push(1);
+    parts
+}
+
+fn spread<'a>(c: &Context<'a>, grad: &Expr<'a>, from: &Layout, to: &Layout) -> Result<Expr<'a>> {
+    let start = from.offset.min(to.offset);
+    let shifted = |layout: &Layout| Layout { offset: layout.offset - start, ..layout.clone() };
+    let (from, to) = (shifted(from), shifted(to));
+    let length = from.storage_elements()?.max(to.storage_elements()?);
+    let (dtype, device) = {
+        let g = grad.tensor()?;
+        let view = g.borrow();
+        (view.dtype, view.device())
+    };
+    let places = |layout: &Layout| c.index(layout.offsets().collect::<Vec<i64>>().into_iter());
+    let room = c.expr(View::zeros(&[length], dtype, device).map(Value::from));
+    let mut flat = room.call("index_add_", &[Value::Int(0), places(&to).value?, grad.reshape(&[to.numel()]).value?]);
+    if from.has_internal_overlap() {
+        // Elements the argument shows several times share their gradient.
+        let count = c.expr(View::zeros(&[length], dtype.to_real(), device).map(Value::from));
+        let ones = View::from_scalars(&[from.numel()], dtype.to_real(), (0..from.numel()).map(|_| Scalar::Int(1)))?;
+        let count = count.call("index_add_", &[Value::Int(0), places(&from).value?, Value::from(ones)]);
+        let none = count.compare("eq", Value::Int(0));
+        flat = flat / count.with("masked_fill.Scalar", &none, &[Value::Int(1)]);
+    }
+    let window = [Value::Size(from.sizes), Value::Size(from.strides), Value::Int(from.offset)];
+    Ok(flat.call("as_strided", &window))
+}

@@ -1,0 +1,462 @@
+//! The backward pass: gradients run along the edges, each node once all of its own have arrived, without recursion.
+
+use super::Functions;
+use super::context::Context;
+use super::derivatives::views_parts;
+use super::graph::{Edge, Formula, Node, Shape, Work, edge_of};
+use super::inplace::Slices;
+use crate::bail;
+use crate::tensor::{GradFn, Layout, Origin, Result, Tensor, View};
+use crate::value::Value;
+use std::collections::{BinaryHeap, HashMap, HashSet};
+use std::rc::Rc;
+
+/// How a pass runs.
+#[derive(Clone, Copy)]
+pub struct Pass<'a> {
+    pub functions: &'a dyn Functions,
+    /// Keep what the nodes saved, for another pass.
+    pub retain_graph: bool,
+    /// Record the pass itself.
+    pub create_graph: bool,
+}
+
+/// Adds to the `grad` of the leaves the roots came from, or of the given inputs only. A root is a tensor with its
+/// gradient.
+///
+/// # Errors
+/// RuntimeError in PyTorch's words: nothing to differentiate, a graph already freed, a value changed in place after it
+/// was used.
+pub fn backward(pass: Pass, roots: &[(Tensor, Tensor)], inputs: Option<&[Tensor]>) -> Result<()> {
+    let Some(inputs) = inputs else {
+        return Walk::run(pass, roots, None).map(|_| ());
+    };
+    let wanted = edges_of_inputs(inputs)?;
+    let found = Walk::run(pass, roots, Some(&wanted))?;
+    for (input, gradient) in inputs.iter().zip(found) {
+        if let Some(gradient) = gradient {
+            accumulate(pass, input, gradient)?;
+        }
+    }
+    Ok(())
+}
+
+/// The gradients of the inputs, which keep their `grad`; `None` for those that the roots do not come from.
+///
+/// # Errors
+/// As [`backward`].
+pub fn gradients(pass: Pass, roots: &[(Tensor, Tensor)], inputs: &[Tensor]) -> Result<Vec<Option<Tensor>>> {
+    let wanted = edges_of_inputs(inputs)?;
+    Walk::run(pass, roots, Some(&wanted))
+}
+
+fn edges_of_inputs(inputs: &[Tensor]) -> Result<Vec<Edge>> {
+    inputs
+        .iter()
+        .map(|input| {
+            let edge = edge_of(input);
+            if edge.node.is_none() {
+                bail!(RuntimeError, "One of the differentiated Tensors does not require grad");
+            }
+            Ok(edge)
+        })
+        .collect()
+}
+
+fn id(node: &Rc<Node>) -> usize {
+    Rc::as_ptr(node) as usize
+}
+
+/// A node that has all its gradients; the newest goes first.
+struct Ready(Rc<Node>);
+
+impl PartialEq for Ready {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.sequence == other.0.sequence
+    }
+}
+impl Eq for Ready {}
+impl PartialOrd for Ready {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Ready {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.0.sequence.cmp(&other.0.sequence)
+    }
+}
+
+/// One pass on its way.
+struct Walk<'a> {
+    pass: Pass<'a>,
+    /// How many edges still have to bring a gradient to a node.
+    missing: HashMap<usize, usize>,
+    /// The gradients that arrived, one per result.
+    arrived: HashMap<usize, Vec<Option<Tensor>>>,
+    ready: BinaryHeap<Ready>,
+    /// Where only some gradients are wanted: the nodes on the way to them, and the nodes they belong to.
+    needed: Option<HashSet<usize>>,
+    /// Of those, the ones that have to compute something.
+    running: HashSet<usize>,
+    /// For a node whose gradients are wanted themselves: which of them, and whose.
+    captures: HashMap<usize, Vec<(usize, usize)>>,
+    captured: Vec<Option<Tensor>>,
+}
+
+impl<'a> Walk<'a> {
+    fn run(pass: Pass<'a>, roots: &[(Tensor, Tensor)], wanted: Option<&[Edge]>) -> Result<Vec<Option<Tensor>>> {
+        let before = pass.functions.set_recording(pass.create_graph);
+        let found = Walk::walk(pass, roots, wanted);
+        pass.functions.set_recording(before);
+        found
+    }
+
+    fn walk(pass: Pass<'a>, roots: &[(Tensor, Tensor)], wanted: Option<&[Edge]>) -> Result<Vec<Option<Tensor>>> {
+        let starts: Vec<Edge> = roots.iter().map(|(root, _)| edge_of(root)).collect();
+        for (i, start) in starts.iter().enumerate() {
+            if start.node.is_none() {
+                bail!(RuntimeError, "element {i} of tensors does not require grad and does not have a grad_fn");
+            }
+        }
+        let order = reachable(&starts);
+        let mut walk = Walk {
+            pass,
+            missing: HashMap::new(),
+            arrived: HashMap::new(),
+            ready: BinaryHeap::new(),
+            needed: None,
+            running: HashSet::new(),
+            captures: HashMap::new(),
+            captured: vec![None; wanted.map_or(0, <[Edge]>::len)],
+        };
+        for node in &order {
+            for edge in node.edges.borrow().iter() {
+                if let Some(next) = &edge.node {
+                    *walk.missing.entry(id(next)).or_default() += 1;
+                }
+            }
+        }
+        if let Some(wanted) = wanted {
+            for (slot, edge) in wanted.iter().enumerate() {
+                if let Some(node) = &edge.node {
+                    walk.captures.entry(id(node)).or_default().push((edge.output, slot));
+                }
+            }
+            let (needed, running) = on_the_way(&order, &walk.captures);
+            walk.needed = Some(needed);
+            walk.running = running;
+        }
+        for (start, (_, gradient)) in starts.iter().zip(roots) {
+            walk.deliver(start, gradient.clone(), None)?;
+        }
+        for start in &starts {
+            if let Some(node) = &start.node {
+                walk.settle(node, 0);
+            }
+        }
+        while let Some(Ready(node)) = walk.ready.pop() {
+            walk.visit(&node)?;
+        }
+        Ok(walk.captured)
+    }
+
+    /// Brings a gradient to the node at the end of an edge.
+    fn deliver(&mut self, edge: &Edge, gradient: Tensor, from: Option<(&Node, usize)>) -> Result<()> {
+        let Some(node) = &edge.node else { return Ok(()) };
+        let gradient = match (from, node.outputs.get(edge.output)) {
+            (Some((from, index)), Some(shape)) => fit(self.pass.functions, gradient, shape, from, index)?,
+            _ => gradient,
+        };
+        let slots = self.arrived.entry(id(node)).or_insert_with(|| vec![None; node.outputs.len()]);
+        let Some(slot) = slots.get_mut(edge.output) else { return Ok(()) };
+        *slot = Some(match slot.take() {
+            Some(before) => as_tensor(self.pass.functions.call("add.Tensor", &[before.into(), gradient.into()])?)?,
+            None => gradient,
+        });
+        Ok(())
+    }
+
+    /// Counts an edge of a node as done; a node without open edges is ready.
+    fn settle(&mut self, node: &Rc<Node>, done: usize) {
+        let open = self.missing.entry(id(node)).or_default();
+        *open = open.saturating_sub(done);
+        if *open == 0 && self.arrived.contains_key(&id(node)) {
+            // Once only: roots may be given twice.
+            *open = usize::MAX;
+            self.ready.push(Ready(node.clone()));
+        } else if *open == 0 {
+            // Nothing arrived at all, so nothing goes on from here.
+            *open = usize::MAX;
+            self.arrived.insert(id(node), Vec::new());
+            self.ready.push(Ready(node.clone()));
+        }
+    }
+
+    fn visit(&mut self, node: &Rc<Node>) -> Result<()> {
+        let mut grads = self.arrived.remove(&id(node)).unwrap_or_default();
+        run_hooks(node, &mut grads)?;
+        if let Some(captures) = self.captures.get(&id(node)) {
+            for &(output, slot) in captures {
+                if let Some(place) = self.captured.get_mut(slot) {
+                    *place = grads.get(output).cloned().flatten();
+                }
+            }
+        }
+        for (output, tensor) in node.retained.borrow().iter() {
+            if let (Some(tensor), Some(Some(gradient))) = (tensor.upgrade(), grads.get(*output)) {
+                accumulate(self.pass, &tensor, gradient.clone())?;
+            }
+        }
+        let edges = node.edges.borrow().clone();
+        let runs = self.needed.is_none() || self.running.contains(&id(node));
+        let outputs = if runs && grads.iter().any(Option::is_some) { self.step(node, &grads)? } else { Vec::new() };
+        for (i, (edge, gradient)) in edges.iter().zip(outputs.into_iter().chain(std::iter::repeat(None))).enumerate() {
+            if let Some(gradient) = gradient {
+                self.deliver(edge, gradient, Some((node, i)))?;
+            }
+        }
+        for edge in &edges {
+            if let Some(next) = &edge.node {
+                self.settle(next, 1);
+            }
+        }
+        Ok(())
+    }
+
+    /// The gradients a node sends along its edges.
+    fn step(&self, node: &Rc<Node>, grads: &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>> {
+        if let Work::Accumulate(leaf) = &*node.work.borrow() {
+            // Where only some gradients are wanted, they are handed over instead.
+            if self.needed.is_none()
+                && let Some(Some(gradient)) = grads.first()
+            {
+                let leaf = leaf.clone();
+                accumulate(self.pass, &leaf, gradient.clone())?;
+                let after = leaf.autograd(|meta| meta.after_hooks.clone());
+                for (_, hook) in after {
+                    hook.call(&leaf)?;
+                }
+            }
+            return Ok(Vec::new());
+        }
+        let outputs = self.compute(node, grads, &node.edges.borrow())?;
+        if !self.pass.retain_graph {
+            release(node);
+        }
+        Ok(outputs)
+    }
+
+    fn compute(&self, node: &Rc<Node>, grads: &[Option<Tensor>], edges: &[Edge]) -> Result<Vec<Option<Tensor>>> {
+        enum Job {
+            Formula(Rc<Formula>),
+            Slices(Rc<Slices>),
+        }
+        let job = match &*node.work.borrow() {
+            Work::Formula(formula) => Job::Formula(formula.clone()),
+            Work::Slices(slices) => Job::Slices(slices.clone()),
+            Work::Missing(name) => bail!(RuntimeError, "derivative for aten::{name} is not implemented"),
+            Work::Freed => bail!(RuntimeError, "{FREED}"),
+            Work::Accumulate(_) => return Ok(Vec::new()),
+        };
+        match job {
+            Job::Formula(formula) => self.formula(node, &formula, grads, edges),
+            Job::Slices(slices) => self.slices(&slices, grads, edges),
+        }
+    }
+
+    fn formula(
+        &self,
+        node: &Rc<Node>,
+        formula: &Formula,
+        grads: &[Option<Tensor>],
+        edges: &[Edge],
+    ) -> Result<Vec<Option<Tensor>>> {
+        let mut outputs = Vec::with_capacity(edges.len());
+        for gradient in formula.row.gradients() {
+            for element in 0..formula.tensors_at(gradient.arg) {
+                let wanted = edges.get(outputs.len()).is_some_and(|edge| {
+                    edge.node.as_ref().is_some_and(|next| self.needed.as_ref().is_none_or(|n| n.contains(&id(next))))
+                });
+                let context = Context { functions: self.pass.functions, node, formula, grads, element };
+                outputs.push(if wanted { Some((gradient.formula)(&context).tensor()?) } else { None });
+            }
+        }
+        Ok(outputs)
+    }
+
+    /// The gradient of the base passes around what was written; that of the part goes through the operation.
+    fn slices(&self, slices: &Slices, grads: &[Option<Tensor>], edges: &[Edge]) -> Result<Vec<Option<Tensor>>> {
+        let Some(Some(gradient)) = grads.first() else { return Ok(Vec::new()) };
+        let call = |key: &str, args: &[Value]| self.pass.functions.call(key, args).and_then(as_tensor);
+        let (dtype, device) = (gradient.borrow().dtype, gradient.borrow().device());
+        let layout = &slices.base.layout;
+        let whole = Tensor::new(View::zeros_strided(&layout.sizes, layout.strides.clone(), dtype, device)?);
+        call("copy_", &[whole.clone().into(), gradient.clone().into()])?;
+        let mut room = whole.clone();
+        let mut start = layout.offset;
+        if slices.base.dtype.is_complex() && !slices.dtype.is_complex() {
+            room = call("view_as_real", &[room.into()])?;
+            start = views_parts(layout).offset;
+        }
+        let Layout { sizes, strides, offset } = slices.part.clone();
+        let window = [room.into(), Value::Size(sizes), Value::Size(strides), Value::Int(offset - start)];
+        let mut slot = call("as_strided", &window)?;
+        if slices.conj {
+            slot = call("conj", &[slot.into()])?;
+        }
+        slot.set_origin(Origin::Plain);
+        let mut inner_edges = edges.to_vec();
+        if let (Some(first), Some(own)) = (inner_edges.first_mut(), slices.inner.edges.borrow().first()) {
+            // The view's gradient is needed whether or not the base's goes anywhere.
+            *first = if first.node.is_some() { first.clone() } else { own.clone() };
+        }
+        let own = call("clone", &[slot.clone().into()])?;
+        let mut grads = self.compute(&slices.inner, &[Some(own)], &inner_edges)?;
+        match grads.first_mut().map(Option::take) {
+            Some(Some(own)) => call("copy_", &[slot.into(), own.into()])?,
+            _ => call("zero_", &[slot.into()])?,
+        };
+        let mut outputs = vec![Some(whole)];
+        outputs.extend(grads.into_iter().skip(1));
+        Ok(outputs)
+    }
+}
+
+/// Every node the roots came from.
+fn reachable(starts: &[Edge]) -> Vec<Rc<Node>> {
+    let mut seen = HashSet::new();
+    let mut order = Vec::new();
+    let mut pending: Vec<Rc<Node>> = starts.iter().filter_map(|edge| edge.node.clone()).collect();
+    while let Some(node) = pending.pop() {
+        if seen.insert(id(&node)) {
+            pending.extend(node.edges.borrow().iter().filter_map(|edge| edge.node.clone()));
+            order.push(node);
+        }
+    }
+    order
+}
+
+/// The nodes from which a captured gradient can be reached. Inputs are older than what was made of them, and leaves have
+/// no edges, so that one look at the nodes from old to new suffices.
+fn on_the_way(nodes: &[Rc<Node>], captures: &HashMap<usize, Vec<(usize, usize)>>) -> (HashSet<usize>, HashSet<usize>) {
+    let mut sorted: Vec<&Rc<Node>> = nodes.iter().collect();
+    sorted.sort_by_key(|node| if node.accumulates() { 0 } else { node.sequence });
+    let (mut needed, mut running) = (HashSet::new(), HashSet::new());
+    for node in sorted {
+        let leads = |edge: &Edge| edge.node.as_ref().is_some_and(|next| needed.contains(&id(next)));
+        if node.edges.borrow().iter().any(leads) {
+            running.insert(id(node));
+            needed.insert(id(node));
+        } else if captures.contains_key(&id(node)) {
+            needed.insert(id(node));
+        }
+    }
+    (needed, running)
+}
+
+/// Lets go of what a node saved. One that saved nothing can run again.
+fn release(node: &Rc<Node>) {
+    let saves = match &*node.work.borrow() {
+        Work::Formula(formula) => formula.saves(),
+        Work::Slices(slices) => {
+            release(&slices.inner);
+            slices.inner.is_freed()
+        }
+        _ => false,
+    };
+    if saves {
+        node.work.replace(Work::Freed);
+    }
+}
+
+/// Calls the hooks on the gradients of a node's results.
+fn run_hooks(node: &Rc<Node>, grads: &mut [Option<Tensor>]) -> Result<()> {
+    let mut hooks = node.hooks.borrow().clone();
+    if let Some(leaf) = node.variable() {
+        hooks.extend(leaf.autograd(|meta| meta.hooks.clone()).into_iter().map(|(id, hook)| (0, id, hook)));
+    }
+    for (output, _, hook) in hooks {
+        if let Some(slot @ Some(_)) = grads.get_mut(output)
+            && let Some(gradient) = slot.clone()
+            && let Some(replaced) = hook.call(&gradient)?
+        {
+            *slot = Some(replaced);
+        }
+    }
+    Ok(())
+}
+
+/// Adds to a tensor's `grad`: in place where there is one already, unless that is to be recorded.
+fn accumulate(pass: Pass, tensor: &Tensor, gradient: Tensor) -> Result<()> {
+    let call = |key: &str, args: &[Value]| pass.functions.call(key, args).and_then(as_tensor);
+    let recorded = pass.create_graph && gradient.requires_grad();
+    let total = match tensor.autograd(|meta| meta.grad.clone()) {
+        Some(existing) if recorded || pass.create_graph && existing.requires_grad() => {
+            call("add.Tensor", &[existing.into(), gradient.into()])?
+        }
+        Some(existing) => {
+            call("add_.Tensor", &[existing.into(), gradient.into()])?;
+            return Ok(());
+        }
+        None if recorded => call("clone", &[gradient.into()])?,
+        None => {
+            // In memory of its own, laid out as its tensor.
+            let room = crate::ops::create::zeros_like(&tensor.borrow(), Some(gradient.borrow().dtype), None)?;
+            crate::ops::copy::copy_into(&room, &gradient.borrow())?;
+            Tensor::new(room)
+        }
+    };
+    tensor.autograd_mut(|meta| meta.grad = Some(total));
+    Ok(())
+}
+
+/// Brings a gradient to the size and dtype of what it belongs to: broadcast dimensions are summed, and a real tensor has
+/// a real gradient.
+fn fit(functions: &dyn Functions, gradient: Tensor, shape: &Shape, from: &Node, index: usize) -> Result<Tensor> {
+    let call = |key: &str, args: &[Value]| functions.call(key, args).and_then(as_tensor);
+    let mut gradient = gradient;
+    let (sizes, wanted) = (gradient.borrow().layout.sizes.clone(), &shape.layout.sizes);
+    if sizes != *wanted {
+        let added = sizes.len().checked_sub(wanted.len());
+        let fits = |added: usize| sizes.iter().skip(added).zip(wanted).all(|(have, want)| have == want || *want == 1);
+        let Some(added) = added.filter(|&added| fits(added)) else {
+            bail!(
+                RuntimeError,
+                "Function {} returned an invalid gradient at index {index} - got {} but expected shape compatible with {}",
+                from.name(),
+                crate::tensor::layout::show(&sizes),
+                crate::tensor::layout::show(wanted)
+            );
+        };
+        let mut dims: Vec<i64> = (0..added as i64).collect();
+        let stretched =
+            wanted.iter().zip(sizes.iter().skip(added)).enumerate().filter(|(_, (want, have))| want != have);
+        dims.extend(stretched.map(|(d, _)| (added + d) as i64));
+        gradient = call("sum.dim_IntList", &[gradient.into(), Value::size(&dims), Value::Bool(true)])?;
+        if added > 0 {
+            gradient = call("view", &[gradient.into(), Value::size(wanted)])?;
+        }
+    }
+    let dtype = gradient.borrow().dtype;
+    if dtype.is_complex() && !shape.dtype.is_complex() {
+        gradient = call("real", &[gradient.into()])?;
+    }
+    if gradient.borrow().dtype != shape.dtype {
+        gradient = call("to.dtype", &[gradient.into(), Value::DType(shape.dtype)])?;
+    }
+    Ok(gradient)
+}
+
+fn as_tensor(value: Value) -> Result<Tensor> {
+    match value {
+        Value::Tensor(tensor) => Ok(tensor),
+        other => bail!(TypeError, "expected a Tensor, not {}", other.type_name()),
+    }
+}
+
+/// What is said when a graph has been used up.
+pub const FREED: &str = "Trying to backward through the graph a second time (or directly access saved tensors after they \
+have already been freed). Saved intermediate values of the graph are freed when you call .backward() or \
+autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or if you need to \
+access saved tensors after calling backward.";

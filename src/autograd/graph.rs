@@ -1,0 +1,395 @@
+//! The graph of recorded operations: [`Node`]s, the [`Edge`]s between them, and the values they saved.
+
+use super::derivatives::Derivative;
+use super::inplace::Slices;
+use crate::bail;
+use crate::tensor::layout::show;
+use crate::tensor::{DType, Device, GradFn, Hook, Layout, Result, Tensor, View, WeakTensor};
+use crate::value::Value;
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::rc::{Rc, Weak};
+
+/// Where a gradient goes: to a node, as the gradient of its `output`-th result. No node: nowhere.
+#[derive(Clone, Default)]
+pub struct Edge {
+    pub node: Option<Rc<Node>>,
+    pub output: usize,
+}
+
+/// What a gradient must look like.
+#[derive(Clone)]
+pub struct Shape {
+    pub layout: Layout,
+    pub dtype: DType,
+    pub device: Device,
+}
+
+impl Shape {
+    pub fn of(view: &View) -> Shape {
+        Shape { layout: view.layout.clone(), dtype: view.dtype, device: view.device() }
+    }
+}
+
+/// A recorded operation. Its results and the tensors it saved do not keep each other alive in a circle: it keeps what
+/// tensors showed, and where their gradients go, not the tensors.
+pub struct Node {
+    name: &'static str,
+    /// The order of recording; gradients flow from high to low.
+    pub sequence: u64,
+    pub edges: RefCell<Vec<Edge>>,
+    /// One per result.
+    pub outputs: Vec<Shape>,
+    pub work: RefCell<Work>,
+    /// Hooks on the gradients of results, with the result each belongs to.
+    pub hooks: RefCell<Vec<(usize, u64, Rc<dyn Hook>)>>,
+    /// Results that asked to keep their gradient.
+    pub retained: RefCell<Vec<(usize, WeakTensor)>>,
+}
+
+/// What a node does with gradients.
+pub enum Work {
+    /// Adds them to the `grad` of a leaf.
+    Accumulate(Tensor),
+    /// Computes those of the arguments by a row of the derivative table.
+    Formula(Rc<Formula>),
+    /// Passes them around what was written through a view.
+    Slices(Rc<Slices>),
+    /// There is no formula.
+    Missing(String),
+    /// Did its work and let go of what it saved.
+    Freed,
+}
+
+/// A row of the derivative table with the call it belongs to.
+pub struct Formula {
+    pub row: &'static Derivative,
+    pub args: Vec<Argument>,
+    pub results: RefCell<Vec<Option<Saved>>>,
+}
+
+impl Formula {
+    /// How many tensors stand in the place of an argument: those of a list, or one.
+    pub fn tensors_at(&self, index: usize) -> usize {
+        match self.args.get(index) {
+            Some(Argument::List(list)) => list.len(),
+            _ => 1,
+        }
+    }
+
+    /// Are any values saved?
+    pub fn saves(&self) -> bool {
+        let of_args = self.args.iter().any(|arg| match arg {
+            Argument::Plain(_) => false,
+            Argument::Tensor(kept) => kept.saved.is_some(),
+            Argument::List(list) => list.iter().any(|kept| kept.saved.is_some()),
+        });
+        of_args || self.results.borrow().iter().any(Option::is_some)
+    }
+}
+
+/// What is kept of an argument.
+pub enum Argument {
+    Plain(Value),
+    Tensor(Kept),
+    List(Vec<Kept>),
+}
+
+/// What is kept of a tensor: its shape always, its values only where a formula reads them.
+pub struct Kept {
+    pub shape: Shape,
+    pub saved: Option<Saved>,
+}
+
+/// The values of a tensor as a formula needs them later.
+pub struct Saved {
+    /// Shares memory and version with the tensor and has no history.
+    values: Tensor,
+    version: u64,
+    pub edge: Edge,
+}
+
+impl Saved {
+    /// Saves a tensor whose gradient goes along `edge`.
+    pub fn new(tensor: &Tensor, edge: Edge) -> Saved {
+        Saved { values: tensor.detach(), version: tensor.version(), edge }
+    }
+
+    /// The tensor as it was, a part of the graph again. For a result of `owner` the edge is not stored, as the node
+    /// would hold itself.
+    ///
+    /// # Errors
+    /// RuntimeError when it was changed in place since.
+    pub fn unpack(&self, owner: Option<(&Rc<Node>, usize)>) -> Result<Tensor> {
+        let source = match owner {
+            Some((node, output)) => Some((node.clone(), output)),
+            None => self.edge.node.clone().map(|node| (node, self.edge.output)),
+        };
+        if self.values.version() != self.version {
+            self.refuse(source.as_ref())?;
+        }
+        Ok(match source {
+            Some((node, output)) => {
+                if let Work::Accumulate(leaf) = &*node.work.borrow() {
+                    return Ok(leaf.clone());
+                }
+                let tensor = self.values.detach();
+                let recorded: Rc<dyn GradFn> = node;
+                tensor.autograd_mut(|meta| meta.grad_fn = Some((recorded, output)));
+                tensor
+            }
+            None => self.values.clone(),
+        })
+    }
+
+    fn refuse(&self, source: Option<&(Rc<Node>, usize)>) -> Result<()> {
+        let view = self.values.borrow();
+        let origin = match source {
+            Some((node, output)) if !node.accumulates() => {
+                format!(", which is output {output} of {},", node.name)
+            }
+            _ => String::new(),
+        };
+        bail!(
+            RuntimeError,
+            "one of the variables needed for gradient computation has been modified by an inplace operation: \
+             [torch.{} {}]{origin} is at version {}; expected version {} instead. Hint: enable anomaly detection to find \
+             the operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True).",
+            view.type_name(),
+            show(view.sizes()),
+            self.values.version(),
+            self.version
+        );
+    }
+}
+
+thread_local! {
+    static SEQUENCE: Cell<u64> = const { Cell::new(0) };
+    static HOOKS: Cell<u64> = const { Cell::new(0) };
+}
+
+fn next(counter: &'static std::thread::LocalKey<Cell<u64>>) -> u64 {
+    counter.with(|last| {
+        last.set(last.get() + 1);
+        last.get()
+    })
+}
+
+impl Node {
+    pub fn new(name: &'static str, edges: Vec<Edge>, outputs: Vec<Shape>, work: Work) -> Rc<Node> {
+        // Leaves receive their gradient as soon as it is complete.
+        let sequence = if matches!(work, Work::Accumulate(_)) { u64::MAX } else { next(&SEQUENCE) };
+        Rc::new(Node {
+            name,
+            sequence,
+            edges: RefCell::new(edges),
+            outputs,
+            work: RefCell::new(work),
+            hooks: RefCell::default(),
+            retained: RefCell::default(),
+        })
+    }
+
+    pub fn accumulates(&self) -> bool {
+        matches!(&*self.work.borrow(), Work::Accumulate(_))
+    }
+
+    /// The leaf whose `grad` this node adds to.
+    pub fn variable(&self) -> Option<Tensor> {
+        match &*self.work.borrow() {
+            Work::Accumulate(leaf) => Some(leaf.clone()),
+            _ => None,
+        }
+    }
+
+    /// Where gradients go from here, as `next_functions` shows it.
+    pub fn next_functions(&self) -> Vec<(Option<Rc<Node>>, usize)> {
+        self.edges.borrow().iter().map(|edge| (edge.node.clone(), edge.output)).collect()
+    }
+
+    /// The overload that was recorded, for naming what it saved.
+    pub fn key(&self) -> Option<&'static str> {
+        match &*self.work.borrow() {
+            Work::Formula(formula) => Some(formula.row.key),
+            _ => None,
+        }
+    }
+
+    /// What was saved of an argument, as the attribute `_saved_…` shows it; `None` where nothing was.
+    ///
+    /// # Errors
+    /// RuntimeError when the graph was freed or the value changed in place.
+    pub fn saved_argument(&self, index: usize) -> Result<Option<Value>> {
+        let work = self.work.borrow();
+        let Work::Formula(formula) = &*work else { return Ok(None) };
+        Ok(match formula.args.get(index) {
+            Some(Argument::Plain(value)) => Some(value.clone()),
+            Some(Argument::Tensor(Kept { saved: Some(saved), .. })) => Some(Value::Tensor(saved.unpack(None)?)),
+            _ => None,
+        })
+    }
+
+    /// What was saved of the result.
+    pub fn saved_result(self: &Rc<Node>) -> Result<Option<Value>> {
+        let work = self.work.borrow();
+        let Work::Formula(formula) = &*work else { return Ok(None) };
+        let results = formula.results.borrow();
+        let Some(Some(saved)) = results.first() else { return Ok(None) };
+        saved.unpack(Some((self, 0))).map(|tensor| Some(Value::Tensor(tensor)))
+    }
+
+    /// Was the graph freed?
+    pub fn is_freed(&self) -> bool {
+        matches!(&*self.work.borrow(), Work::Freed)
+    }
+}
+
+impl GradFn for Node {
+    fn name(&self) -> String {
+        self.name.to_string()
+    }
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+impl Work {
+    /// Moves out every edge it holds, so that nodes can be dropped one by one.
+    fn take_edges(self, into: &mut Vec<Edge>) {
+        match self {
+            Work::Formula(formula) => {
+                if let Some(mut formula) = Rc::into_inner(formula) {
+                    for arg in &mut formula.args {
+                        match arg {
+                            Argument::Plain(_) => {}
+                            Argument::Tensor(kept) => into.extend(kept.saved.take().map(|saved| saved.edge)),
+                            Argument::List(list) => {
+                                into.extend(list.iter_mut().filter_map(|k| k.saved.take()).map(|saved| saved.edge));
+                            }
+                        }
+                    }
+                }
+            }
+            Work::Slices(slices) => {
+                if let Some(slices) = Rc::into_inner(slices) {
+                    into.push(Edge { node: Some(slices.inner), output: 0 });
+                }
+            }
+            Work::Accumulate(_) | Work::Missing(_) | Work::Freed => {}
+        }
+    }
+}
+
+impl Drop for Node {
+    /// Takes a chain of nodes apart one by one: a deep graph would overflow the stack.
+    fn drop(&mut self) {
+        let mut pending = self.edges.take();
+        self.work.replace(Work::Freed).take_edges(&mut pending);
+        while let Some(edge) = pending.pop() {
+            if let Some(node) = edge.node
+                && let Some(mut node) = Rc::into_inner(node)
+            {
+                pending.append(node.edges.get_mut());
+                node.work.replace(Work::Freed).take_edges(&mut pending);
+            }
+        }
+    }
+}
+
+/// The node behind what a tensor stores: only nodes of this module are ever stored there.
+fn node_of(stored: Rc<dyn GradFn>) -> Option<Rc<Node>> {
+    let any: Rc<dyn Any> = stored;
+    any.downcast::<Node>().ok()
+}
+
+/// Makes a tensor the result of a node.
+pub fn set_history(tensor: &Tensor, node: &Rc<Node>, output: usize) {
+    let stored: Rc<dyn GradFn> = node.clone();
+    tensor.autograd_mut(|meta| {
+        meta.grad_fn = Some((stored, output));
+        meta.requires_grad = false;
+    });
+    tensor.mark_current();
+}
+
+/// The operation a tensor came from, and which of its results it is. A view whose base was written to since comes from
+/// that write.
+pub fn grad_fn(tensor: &Tensor) -> Option<(Rc<Node>, usize)> {
+    if let Some(base) = tensor.base()
+        && tensor.is_outdated()
+    {
+        if base.requires_grad() {
+            super::inplace::renew(tensor, base);
+        } else {
+            tensor.mark_current();
+        }
+    }
+    if !tensor.has_autograd() {
+        return None;
+    }
+    let (stored, output) = tensor.autograd(|meta| meta.grad_fn.clone())?;
+    node_of(stored).map(|node| (node, output))
+}
+
+/// Where the gradient of a tensor goes.
+pub fn edge_of(tensor: &Tensor) -> Edge {
+    if !tensor.requires_grad() {
+        return Edge::default();
+    }
+    match grad_fn(tensor) {
+        Some((node, output)) => Edge { node: Some(node), output },
+        None => Edge { node: Some(accumulator(tensor)), output: 0 },
+    }
+}
+
+/// The node that adds to a leaf's `grad`: the same one as long as some graph holds it.
+fn accumulator(leaf: &Tensor) -> Rc<Node> {
+    let known = leaf.autograd(|meta| meta.accumulator.as_ref().and_then(Weak::upgrade)).and_then(node_of);
+    known.unwrap_or_else(|| {
+        let shape = Shape::of(&leaf.borrow());
+        let node = Node::new("AccumulateGrad", Vec::new(), vec![shape], Work::Accumulate(leaf.clone()));
+        let stored: Rc<dyn GradFn> = node.clone();
+        leaf.autograd_mut(|meta| meta.accumulator = Some(Rc::downgrade(&stored)));
+        node
+    })
+}
+
+/// Makes the pass keep the gradient of a tensor that is not a leaf.
+pub fn retain_grad(tensor: &Tensor) {
+    if let Some((node, output)) = grad_fn(tensor)
+        && !tensor.autograd(|meta| meta.retains_grad)
+    {
+        tensor.autograd_mut(|meta| meta.retains_grad = true);
+        node.retained.borrow_mut().push((output, tensor.downgrade()));
+    }
+}
+
+/// Registers a hook on a tensor's gradient; the number is for removing it.
+pub fn add_hook(tensor: &Tensor, hook: Rc<dyn Hook>) -> u64 {
+    let id = next(&HOOKS);
+    match grad_fn(tensor) {
+        Some((node, output)) => node.hooks.borrow_mut().push((output, id, hook)),
+        None => tensor.autograd_mut(|meta| meta.hooks.push((id, hook))),
+    }
+    id
+}
+
+/// Removes a hook, if it is still there.
+pub fn remove_hook(tensor: &Tensor, id: u64) {
+    if let Some((node, _)) = grad_fn(tensor) {
+        node.hooks.borrow_mut().retain(|(_, other, _)| *other != id);
+    }
+    if tensor.has_autograd() {
+        tensor.autograd_mut(|meta| {
+            meta.hooks.retain(|(other, _)| *other != id);
+            meta.after_hooks.retain(|(other, _)| *other != id);
+        });
+    }
+}
+
+/// Registers a hook that sees a leaf once its `grad` is complete.
+pub fn add_after_hook(tensor: &Tensor, hook: Rc<dyn Hook>) -> u64 {
+    let id = next(&HOOKS);
+    tensor.autograd_mut(|meta| meta.after_hooks.push((id, hook)));
+    id
+}

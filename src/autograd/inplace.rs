@@ -1,0 +1,114 @@
+//! Writing in place: what forbids it, and what it does to the histories of a tensor and its views.
+//!
+//! A write through a view is a new value of the whole base: its node, `CopySlices`, lets the gradient of the elements
+//! written through the operation and that of the others past it. Every view of the base, the one written through
+//! included, then shows a part of that new value; which is noticed and put right when its history is next asked for.
+
+use super::derivatives::Derivative;
+use super::graph::{Argument, Edge, Formula, Kept, Node, Shape, Work, edge_of, set_history};
+use super::rules::{Rule, rule};
+use crate::bail;
+use crate::tensor::{DType, GradFn, Layout, Origin, Result, Tensor};
+use crate::value::Value;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// The work of a `CopySlices` node.
+pub struct Slices {
+    pub base: Shape,
+    /// The view written through.
+    pub part: Layout,
+    pub dtype: DType,
+    /// Does the view show the conjugates of its base?
+    pub conj: bool,
+    /// The operation that wrote.
+    pub inner: Rc<Node>,
+}
+
+/// Checks that a tensor may be written to while gradients are recorded.
+///
+/// # Errors
+/// RuntimeError in PyTorch's words.
+pub fn check_in_place(target: &Tensor) -> Result<()> {
+    if let Some(base) = target.base() {
+        check_origin(target)?;
+        if target.requires_grad() && base.is_leaf() {
+            bail!(RuntimeError, "a view of a leaf Variable that requires grad is being used in an in-place operation.");
+        }
+    }
+    if target.requires_grad() && target.is_leaf() && target.base().is_none() {
+        bail!(RuntimeError, "a leaf Variable that requires grad is being used in an in-place operation.");
+    }
+    Ok(())
+}
+
+fn check_origin(view: &Tensor) -> Result<()> {
+    match view.origin() {
+        Origin::Plain => Ok(()),
+        Origin::NoGrad => bail!(
+            RuntimeError,
+            "A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that this use \
+             case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and \
+             the inplace either both inside the no_grad block (if you don't want the inplace to be tracked) or both \
+             outside (if you want the inplace to be tracked)."
+        ),
+        Origin::Several => {
+            let (name, output) = match super::grad_fn(view) {
+                Some((node, output)) => (node.name(), output),
+                None => (String::from("None"), 0),
+            };
+            bail!(
+                RuntimeError,
+                "Output {output} of {name} is a view and is being modified inplace. This view is the output of a function \
+                 that returns multiple views. Such functions do not allow the output views to be modified inplace. You \
+                 should replace the inplace operation by an out-of-place one."
+            )
+        }
+    }
+}
+
+/// After a write through a view: the base gets a new history.
+pub fn rebase(view: &Tensor, base: &Tensor, written: Rc<Node>) {
+    let mut edges = vec![edge_of(base)];
+    // The first gradient of the operation is that of the view, which stays within the base's.
+    edges.extend(written.edges.borrow().iter().skip(1).cloned());
+    let slices = {
+        let (whole, part) = (base.borrow(), view.borrow());
+        Slices {
+            base: Shape::of(&whole),
+            part: part.layout.clone(),
+            dtype: part.dtype,
+            conj: part.conj != whole.conj,
+            inner: written,
+        }
+    };
+    let outputs = vec![slices.base.clone()];
+    let node = Node::new("CopySlices", edges, outputs, Work::Slices(Rc::new(slices)));
+    set_history(base, &node, 0);
+}
+
+/// Makes a view a part of its base as the base is now.
+pub fn renew(view: &Tensor, base: &Tensor) {
+    let Some(row) = strided() else { return };
+    let node = {
+        let (whole, part) = (base.borrow(), view.borrow());
+        let args = vec![
+            Argument::Tensor(Kept { shape: Shape::of(&whole), saved: None }),
+            Argument::Plain(Value::size(part.sizes())),
+            Argument::Plain(Value::size(part.strides())),
+            Argument::Plain(Value::Int(part.layout.offset)),
+            Argument::Plain(Value::Bool(part.conj != whole.conj)),
+        ];
+        let formula = Formula { row, args, results: RefCell::default() };
+        let edge: Edge = edge_of(base);
+        Node::new(row.name, vec![edge], vec![Shape::of(&part)], Work::Formula(Rc::new(formula)))
+    };
+    set_history(view, &node, 0);
+}
+
+fn strided() -> Option<&'static Derivative> {
+    match rule("as_strided", &[]) {
+        Rule::Derivative(row) => Some(row),
+        _ => None,
+    }
+}

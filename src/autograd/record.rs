@@ -1,0 +1,175 @@
+//! Recording a call: what is to be kept of it before it runs, and the node its results get afterwards.
+
+use super::composite::Composite;
+use super::derivatives::{Derivative, RESULT};
+use super::graph::{Argument, Edge, Formula, Kept, Node, Saved, Shape, Work, edge_of, set_history};
+use super::inplace;
+use super::rules::{Rule, rule};
+use crate::ops::copy;
+use crate::tensor::{Origin, Result, Tensor};
+use crate::value::Value;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// What to do with a call whose arguments require gradients.
+pub enum Plan {
+    /// Run it, and no more.
+    Plain,
+    /// Run what it is made of instead.
+    Composite(Composite),
+    /// Run it, then [`Recording::finish`].
+    Record(Recording),
+}
+
+/// A call about to run: its arguments as they are before it.
+pub struct Recording {
+    key: &'static str,
+    row: Option<&'static Derivative>,
+    args: Vec<Argument>,
+    edges: Vec<Edge>,
+    inputs: Vec<Tensor>,
+    /// The tensor written to.
+    target: Option<Tensor>,
+}
+
+/// Looks at a call before it runs.
+///
+/// # Errors
+/// RuntimeError when a leaf that requires a gradient, or a view that may not be, is to be written to.
+pub fn plan(key: &'static str, args: &[Value], target: Option<&Tensor>) -> Result<Plan> {
+    let row = match rule(key, args) {
+        Rule::Plain => return Ok(Plan::Plain),
+        Rule::Composite(parts) => return Ok(Plan::Composite(parts)),
+        Rule::Derivative(row) => Some(row),
+        Rule::Missing => None,
+    };
+    if let Some(target) = target {
+        inplace::check_in_place(target)?;
+    }
+    let edges = match row {
+        Some(row) => edges_of_row(row, args),
+        None => args.iter().flat_map(tensors).map(edge_of).collect(),
+    };
+    if edges.iter().all(|edge| edge.node.is_none()) {
+        return Ok(Plan::Plain);
+    }
+    let kept = args.iter().enumerate().map(|(i, arg)| keep(row, i, arg, &edges, args, target.is_some()));
+    let args_kept = kept.collect::<Result<Vec<Argument>>>()?;
+    let inputs = args.iter().flat_map(tensors).cloned().collect();
+    Ok(Plan::Record(Recording { key, row, args: args_kept, edges, inputs, target: target.cloned() }))
+}
+
+/// One edge for each tensor (or number in the place of one) that the row can differentiate.
+fn edges_of_row(row: &Derivative, args: &[Value]) -> Vec<Edge> {
+    let mut edges = Vec::new();
+    for gradient in row.gradients() {
+        match args.get(gradient.arg) {
+            Some(list @ (Value::List(_) | Value::Tuple(_))) => edges.extend(tensors(list).map(edge_of)),
+            Some(Value::Tensor(tensor)) => edges.push(edge_of(tensor)),
+            _ => edges.push(Edge::default()),
+        }
+    }
+    edges
+}
+
+fn tensors(value: &Value) -> impl Iterator<Item = &Tensor> {
+    let list: &[Value] = match value {
+        Value::List(items) | Value::Tuple(items) => items,
+        single => std::slice::from_ref(single),
+    };
+    list.iter().filter_map(|value| if let Value::Tensor(tensor) = value { Some(tensor) } else { None })
+}
+
+/// Keeps of an argument what the wanted formulas read.
+fn keep(
+    row: Option<&Derivative>,
+    index: usize,
+    arg: &Value,
+    edges: &[Edge],
+    args: &[Value],
+    in_place: bool,
+) -> Result<Argument> {
+    let used = row.is_some_and(|row| wanted(row, edges, args).any(|uses| uses.contains(&index)));
+    let kept = |tensor: &Tensor| -> Result<Kept> {
+        let saved = match used {
+            false => None,
+            // The call is about to overwrite it.
+            true if in_place && index == 0 => {
+                Some(Saved::new(&Tensor::new(copy::clone(&tensor.borrow())?), edge_of(tensor)))
+            }
+            true => Some(Saved::new(tensor, edge_of(tensor))),
+        };
+        Ok(Kept { shape: Shape::of(&tensor.borrow()), saved })
+    };
+    let differentiable = row.is_some_and(|row| row.gradients().any(|gradient| gradient.arg == index));
+    Ok(match arg {
+        Value::Tensor(tensor) => Argument::Tensor(kept(tensor)?),
+        list @ (Value::List(_) | Value::Tuple(_)) if differentiable => {
+            Argument::List(tensors(list).map(kept).collect::<Result<Vec<Kept>>>()?)
+        }
+        plain => Argument::Plain(plain.clone()),
+    })
+}
+
+/// What the formulas of the wanted gradients use.
+fn wanted<'r>(
+    row: &'r Derivative,
+    edges: &'r [Edge],
+    args: &'r [Value],
+) -> impl Iterator<Item = &'static [usize]> + use<'r> {
+    let mut next = 0;
+    row.gradients().filter_map(move |gradient| {
+        let count = match args.get(gradient.arg) {
+            Some(list @ (Value::List(_) | Value::Tuple(_))) => tensors(list).count(),
+            _ => 1,
+        };
+        let own = edges.get(next..next + count).unwrap_or_default();
+        next += count;
+        own.iter().any(|edge| edge.node.is_some()).then_some(gradient.uses)
+    })
+}
+
+impl Recording {
+    /// Gives the results of the call their history.
+    pub fn finish(self, args: &[Value], result: &Value) {
+        let Recording { key, row, args: kept, edges, inputs, target } = self;
+        let results: Vec<&Tensor> = match result {
+            Value::Tensor(tensor) => vec![tensor],
+            Value::Tuple(items) | Value::List(items) => items.iter().flat_map(tensors).collect(),
+            Value::NamedTuple(tuple) => tuple.fields.iter().flat_map(|(_, value)| tensors(value)).collect(),
+            _ => return,
+        };
+        let itself = |tensor: &Tensor| target.is_none() && inputs.iter().any(|input| input.is(tensor));
+        if results.iter().all(|tensor| !tensor.borrow().dtype.is_differentiable() || itself(tensor)) {
+            return;
+        }
+        let several = !matches!(result, Value::Tensor(_));
+        let outputs = results.iter().map(|tensor| Shape::of(&tensor.borrow())).collect();
+        let node = match row {
+            Some(row) => {
+                let uses_result = wanted(row, &edges, args).any(|uses| uses.contains(&RESULT));
+                // The edge of a result is its node, which must not hold itself.
+                let save = |tensor: &&Tensor| uses_result.then(|| Saved::new(tensor, Edge::default()));
+                let results = RefCell::new(results.iter().map(save).collect());
+                let work = Work::Formula(Rc::new(Formula { row, args: kept, results }));
+                Node::new(row.name, edges, outputs, work)
+            }
+            None => {
+                let name = key.split('.').next().unwrap_or(key);
+                Node::new("NotImplemented", edges, outputs, Work::Missing(name.to_string()))
+            }
+        };
+        for (i, tensor) in results.iter().enumerate() {
+            if !tensor.borrow().dtype.is_differentiable() || itself(tensor) {
+                continue;
+            }
+            match tensor.base() {
+                Some(base) if target.is_some() => inplace::rebase(tensor, base, node.clone()),
+                _ => set_history(tensor, &node, i),
+            }
+            if several && tensor.base().is_some() {
+                tensor.set_origin(Origin::Several);
+            }
+        }
+    }
+}

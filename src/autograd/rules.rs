@@ -1,0 +1,264 @@
+//! What recording does with an overload: the one place that knows of every function whether it is differentiable.
+
+use super::composite::{self, Composite};
+use super::derivatives::{Derivative, TABLES};
+use crate::value::Value;
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+/// How a call is recorded.
+#[derive(Clone, Copy)]
+pub enum Rule {
+    /// By a row of the derivative table.
+    Derivative(&'static Derivative),
+    /// As the calls it is made of.
+    Composite(Composite),
+    /// Not at all: its result does not depend on its arguments smoothly, is no tensor, or is recorded elsewhere.
+    Plain,
+    /// It would have to be, but nobody wrote down how. The node says so when it is asked for a gradient.
+    Missing,
+}
+
+/// Other names for a row: same arguments in the same places, same derivative.
+const ALIASES: &[(&str, &str)] = &[
+    ("multiply", "mul"),
+    ("subtract.Tensor", "sub.Tensor"),
+    ("divide.Tensor", "div.Tensor"),
+    ("divide.Tensor_mode", "div.Tensor_mode"),
+    ("true_divide.Tensor", "div.Tensor"),
+    ("pow_.Scalar", "pow.Tensor_Scalar"),
+    ("pow_.Tensor", "pow.Tensor_Tensor"),
+    ("max.other", "maximum"),
+    ("min.other", "minimum"),
+    ("swapaxes", "transpose.int"),
+    ("swapdims", "transpose.int"),
+    ("transpose_", "transpose.int"),
+    ("swapaxes_", "transpose.int"),
+    ("swapdims_", "transpose.int"),
+    ("_index_put_impl_", "index_put"),
+    ("concat", "cat"),
+    ("concatenate", "cat"),
+    ("contiguous", "clone"),
+    ("resolve_conj", "clone"),
+    ("resolve_neg", "clone"),
+    ("to.device", "_to_copy"),
+    ("to.dtype", "_to_copy"),
+    ("to.other", "_to_copy"),
+    ("type_as", "_to_copy"),
+    ("type", "_to_copy"),
+    ("cpu", "_to_copy"),
+    ("cuda", "_to_copy"),
+    ("half", "_to_copy"),
+    ("bfloat16", "_to_copy"),
+    ("float", "_to_copy"),
+    ("double", "_to_copy"),
+    ("chalf", "_to_copy"),
+    ("cfloat", "_to_copy"),
+    ("cdouble", "_to_copy"),
+    ("absolute", "abs"),
+    ("negative", "neg"),
+    ("fix", "trunc"),
+    ("arccos", "acos"),
+    ("arcsin", "asin"),
+    ("arctan", "atan"),
+    ("arctan2", "atan2"),
+    ("arccosh", "acosh"),
+    ("arcsinh", "asinh"),
+    ("arctanh", "atanh"),
+    ("special.expit", "sigmoid"),
+    ("special.exp2", "exp2"),
+    ("special.expm1", "expm1"),
+    ("special.log1p", "log1p"),
+    ("special.round", "round"),
+    ("special.xlogy", "xlogy"),
+];
+
+/// Functions whose results never require a gradient, as in PyTorch: comparisons and tests, places and counts, new
+/// tensors, and what is about a tensor instead of computing with it. Gradient functions and subscripts do their own
+/// recording.
+const PLAIN: &[&str] = &[
+    // Comparisons, tests and integers.
+    "eq",
+    "ne",
+    "lt",
+    "le",
+    "gt",
+    "ge",
+    "logical_and",
+    "logical_or",
+    "logical_xor",
+    "logical_not",
+    "isnan",
+    "isinf",
+    "isfinite",
+    "isposinf",
+    "isneginf",
+    "isreal",
+    "signbit",
+    "isclose",
+    "allclose",
+    "equal",
+    "any",
+    "any.dim",
+    "all",
+    "all.dim",
+    "bitwise_and",
+    "bitwise_or",
+    "bitwise_xor",
+    "bitwise_not",
+    "bitwise_left_shift",
+    "bitwise_right_shift",
+    "gcd",
+    "lcm",
+    "argmax",
+    "argmin",
+    "argsort",
+    "nonzero",
+    "argwhere",
+    "where",
+    "sum.dim_DimnameList",
+    "mean.names_dim",
+    "squeeze.dimname",
+    "select.Dimname",
+    "transpose.Dimname",
+    "count_nonzero",
+    "histc",
+    "bincount",
+    "searchsorted.Tensor",
+    "bucketize.Tensor",
+    "isin.Tensor_Tensor",
+    // Casts to integers, and the same bytes as something else.
+    "bool",
+    "byte",
+    "char",
+    "short",
+    "int",
+    "long",
+    "view.dtype",
+    // New tensors.
+    "tensor",
+    "as_tensor",
+    "zeros_like",
+    "ones_like",
+    "empty_like",
+    "full_like",
+    "rand_like",
+    "randn_like",
+    "randint_like",
+    "randint_like.low",
+    "new_zeros",
+    "new_ones",
+    "new_empty",
+    "new_full",
+    "new_tensor",
+    "linspace.tensors",
+    "detach",
+    "data",
+    // About a tensor.
+    "positive",
+    "shape",
+    "dtype",
+    "device",
+    "layout",
+    "ndim",
+    "itemsize",
+    "nbytes",
+    "requires_grad",
+    "grad",
+    "grad_fn",
+    "is_leaf",
+    "retains_grad",
+    "output_nr",
+    "_base",
+    "_version",
+    "is_cuda",
+    "is_cpu",
+    "is_meta",
+    "is_sparse",
+    "is_quantized",
+    "names",
+    "set_",
+    "resize_",
+    "resize_as_",
+    "share_memory_",
+    "requires_grad_",
+    "detach_",
+    // Written in Python, of parts that are recorded.
+    "split",
+    "unflatten",
+    "broadcast_tensors",
+    // Subscripts record what they are made of.
+    "__getitem__",
+    "__setitem__",
+    "__contains__",
+];
+
+/// Modules that are not PyTorch's, or record for themselves.
+const PYTHON: &[&str] = &[
+    "py",
+    "array",
+    "autograd",
+    "copy",
+    "functools",
+    "itertools",
+    "math",
+    "operator",
+    "serialization",
+    "storage",
+    "testing",
+    "time",
+];
+
+/// The suffixes of rows for operands that are numbers.
+const NUMBER: &str = ".number";
+const NUMBER_FIRST: &str = ".number_first";
+
+static RULES: LazyLock<HashMap<&'static str, Rule>> = LazyLock::new(|| {
+    let mut rules = HashMap::new();
+    rules.extend(PLAIN.iter().map(|key| (*key, Rule::Plain)));
+    rules.extend(composite::ROWS.iter().map(|(key, parts)| (*key, Rule::Composite(*parts))));
+    rules.extend(TABLES.iter().copied().flatten().map(|row| (row.key, Rule::Derivative(row))));
+    // A number modulo a tensor: refused by PyTorch, too.
+    rules.insert("remainder.number_first", Rule::Missing);
+    for (alias, key) in ALIASES {
+        if let Some(rule) = rules.get(key).copied() {
+            rules.insert(alias, rule);
+        }
+    }
+    rules
+});
+
+/// Every row of the derivative table.
+pub fn derivatives() -> impl Iterator<Item = &'static Derivative> {
+    TABLES.iter().copied().flatten()
+}
+
+/// The rule for a call. A function that works in place follows its twin.
+pub fn rule(key: &str, args: &[Value]) -> Rule {
+    // The inner half of a function written in Python has the name of the whole.
+    let key = key.strip_prefix("_VF.").unwrap_or(key);
+    let is_number = |arg: Option<&Value>| arg.is_some_and(|value| value.as_scalar().is_some());
+    let variant = if is_number(args.first()) {
+        Some(NUMBER_FIRST)
+    } else if is_number(args.get(1)) {
+        Some(NUMBER)
+    } else {
+        None
+    };
+    let of = |key: &str| {
+        let special = variant.and_then(|suffix| RULES.get(format!("{key}{suffix}").as_str()));
+        special.or_else(|| RULES.get(key)).copied()
+    };
+    let found = of(key).or_else(|| of(&out_of_place(key)?));
+    // What Python itself does with values computes through functions that are recorded.
+    let of_python = || PYTHON.iter().any(|module| key.strip_prefix(module).is_some_and(|rest| rest.starts_with('.')));
+    found.unwrap_or_else(|| if of_python() { Rule::Plain } else { Rule::Missing })
+}
+
+/// `mul_.Tensor` without the mark of working in place.
+fn out_of_place(key: &str) -> Option<String> {
+    match key.split_once('.') {
+        Some((name, overload)) => Some(format!("{}.{overload}", name.strip_suffix('_')?)),
+        None => key.strip_suffix('_').map(str::to_string),
+    }
+}

@@ -1,0 +1,82 @@
+//! The gradient graph as a session sees it: what `grad_fn` gives, and its parts.
+//! Follows <https://pytorch.org/docs/2.7/autograd.html#autograd-graph>.
+
+use super::{Row, method};
+use crate::autograd::{FREED, Node};
+use crate::bail;
+use crate::script::state::State;
+use crate::tensor::{GradFn, Result};
+use crate::value::{Object, Value};
+use std::any::Any;
+use std::rc::Rc;
+
+pub const ROWS: &[Row] = &[method(
+    "name(Object self) -> str",
+    |c| match c.value(0) {
+        Value::Object(object) => {
+            let name = object.type_name();
+            // Nodes that PyTorch wrote by hand carry their namespace.
+            let own = matches!(name, "AccumulateGrad" | "CopySlices" | "CopyBackwards" | "NotImplemented");
+            Ok(Value::str(format!("{}{name}", if own { "torch::autograd::" } else { "" })))
+        }
+        other => bail!(AttributeError, "'{}' object has no attribute 'name'", other.type_name()),
+    },
+    "The name of an operation of the gradient graph.",
+)];
+
+/// A node of the gradient graph.
+struct NodeObject {
+    node: Rc<Node>,
+    name: String,
+}
+
+impl Object for NodeObject {
+    fn type_name(&self) -> &str {
+        &self.name
+    }
+    fn repr(&self) -> String {
+        format!("<{} object at {:#x}>", self.name, Rc::as_ptr(&self.node) as usize)
+    }
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+    fn identity(&self) -> Option<usize> {
+        Some(Rc::as_ptr(&self.node) as usize)
+    }
+}
+
+/// The value of `grad_fn`.
+pub fn node(node: Rc<Node>) -> Value {
+    let name = node.name();
+    Value::Object(Rc::new(NodeObject { node, name }))
+}
+
+/// An attribute of a node; `None` for objects of other classes and attributes it does not have.
+///
+/// # Errors
+/// RuntimeError for a saved value that was freed or changed in place.
+pub fn attribute(state: &State, object: &dyn Any, name: &str) -> Result<Option<Value>> {
+    let Some(NodeObject { node: this, .. }) = object.downcast_ref::<NodeObject>() else { return Ok(None) };
+    if let Some(saved) = name.strip_prefix("_saved_") {
+        if this.is_freed() {
+            bail!(RuntimeError, "{FREED}");
+        }
+        let function = this.key().and_then(|key| state.registry.overload(key));
+        let place = function.and_then(|f| f.signature.params.iter().position(|param| param.name == saved));
+        return match place {
+            Some(index) => this.saved_argument(index),
+            None if saved == "result" => this.saved_result(),
+            None => Ok(None),
+        };
+    }
+    Ok(match name {
+        "next_functions" => Some(Value::tuple(
+            this.next_functions()
+                .into_iter()
+                .map(|(next, output)| Value::tuple([next.map_or(Value::None, node), Value::Int(output as i64)])),
+        )),
+        "metadata" => Some(Value::Dict(Rc::from([]))),
+        "variable" => this.variable().map(Value::Tensor),
+        _ => None,
+    })
+}
