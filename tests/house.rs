@@ -25,6 +25,8 @@ const ARITHMETIC: &[&str] = &["tensor", "ops", "value", "format", "autograd", "s
 /// Which rooms may name which dependency. One that stands in no row may be named nowhere.
 const DEPENDENCIES: &[(&str, &[&str])] = &[
     ("clap", &["main"]),
+    ("clap_complete", &["main"]),
+    ("clap_mangen", &["main"]),
     ("half", ARITHMETIC),
     ("libc", &["tensor"]),
     ("memmap2", &["tensor"]),
@@ -40,6 +42,8 @@ const DEPENDENCIES: &[(&str, &[&str])] = &[
     ("similar", &["transcript"]),
     ("smallvec", ARITHMETIC),
     ("strsim", &["script", "session"]),
+    ("tempfile", &["shell"]),
+    ("toml", &["shell"]),
     ("unicode_width", &["shell"]),
 ];
 
