@@ -398,3 +398,23 @@ fn after_quote(chars: &[char], start: usize) -> usize {
     }
     index
 }
+
+/// Every feature of the prompt is shown by a test that exists.
+#[test]
+fn the_prompts_features_have_tests() {
+    let page = read(&root().join("docs/shell.md"));
+    let tests = read(&root().join("tests/prompt.rs"));
+    let mut broken = Vec::new();
+    let rows: Vec<_> = page.lines().filter(|line| line.starts_with("| ")).skip(2).collect();
+    for row in &rows {
+        let names: Vec<_> = row.trim_end_matches(" |").rsplit(" | ").next().unwrap_or_default().split(", ").collect();
+        for name in names {
+            let name = name.trim_matches('`');
+            if !tests.contains(&format!("#[test]\nfn {name}()")) {
+                broken.push(format!("docs/shell.md: tests/prompt.rs has no test {name}"));
+            }
+        }
+    }
+    assert!(rows.len() > 20, "docs/shell.md has lost its table");
+    report(&broken);
+}

@@ -35,8 +35,28 @@ pub struct Completion {
 
 /// Words of the languages themselves.
 const RHAI_WORDS: &[&str] = &[
-    "break", "catch", "const", "continue", "do", "else", "false", "fn", "for", "if", "in", "is_def_var", "let", "loop",
-    "private", "return", "switch", "throw", "true", "try", "until", "while",
+    "break",
+    "catch",
+    "const",
+    "continue",
+    "do",
+    "else",
+    "false",
+    "fn",
+    "for",
+    "if",
+    "in",
+    "is_def_var",
+    "let",
+    "loop",
+    "private",
+    "return",
+    "switch",
+    "throw",
+    "true",
+    "try",
+    "until",
+    "while",
 ];
 const PYTHON_WORDS: &[&str] = &[
     "and", "assert", "break", "continue", "def", "del", "elif", "else", "for", "from", "if", "import", "in", "is",
@@ -120,13 +140,15 @@ impl Session {
             && let Some(overloads) = self.called(call)
         {
             let sign = if language == Language::Python { "=" } else { ": " };
-            found.extend(help::keywords(overloads).into_iter().map(|(name, kind)| Candidate {
-                text: format!("{name}{sign}"),
-                doc: kind.to_owned(),
-            }));
+            found.extend(
+                help::keywords(overloads)
+                    .into_iter()
+                    .map(|(name, kind)| Candidate { text: format!("{name}{sign}"), doc: kind.to_owned() }),
+            );
         }
         // Nothing typed yet: the keywords of the call, or else everything the session holds; not the whole of torch.
-        let variables = self.scope.iter_raw().map(|(name, _, value)| Candidate { text: name.to_owned(), doc: summary(value) });
+        let variables =
+            self.scope.iter_raw().map(|(name, _, value)| Candidate { text: name.to_owned(), doc: summary(value) });
         found.extend(variables);
         found.extend(self.functions.iter().map(|name| Candidate { text: name.clone(), doc: "function".to_owned() }));
         if cursor.word.is_empty() {
@@ -135,7 +157,8 @@ impl Session {
         let words = if language == Language::Python { PYTHON_WORDS } else { RHAI_WORDS };
         found.extend(words.iter().map(|word| Candidate { text: (*word).to_owned(), doc: String::new() }));
         found.extend(
-            ["torch", "None", "True", "False", "inf", "nan"].map(|name| Candidate { text: name.to_owned(), doc: String::new() }),
+            ["torch", "None", "True", "False", "inf", "nan"]
+                .map(|name| Candidate { text: name.to_owned(), doc: String::new() }),
         );
         found.extend(torch_names().map(|(name, doc)| Candidate { text: name.to_owned(), doc: doc.to_owned() }));
         for receiver in [Receiver::Module("py"), Receiver::Module("")] {

@@ -90,9 +90,9 @@ impl<'a> Cursor<'a> {
             };
             while rest.next_if(|&(next, _)| next < here + skipped).is_some() {}
         }
-        let start = text.rfind(|c: char| !is_part_of_name(c)).map_or(0, |before| {
-            before + text[before..].chars().next().map_or(1, char::len_utf8)
-        });
+        let start = text
+            .rfind(|c: char| !is_part_of_name(c))
+            .map_or(0, |before| before + text[before..].chars().next().map_or(1, char::len_utf8));
         let word = &text[start..];
         let place = if word.starts_with(|c: char| c.is_ascii_digit()) {
             Place::Comment
@@ -111,7 +111,8 @@ impl<'a> Cursor<'a> {
 fn call<'a>(frames: &[Frame<'a>], word: Option<(Language, &str, usize)>) -> Option<Call<'a>> {
     let depth = frames.iter().rposition(|frame| !frame.callee.is_empty())?;
     let (frame, inner) = (frames.get(depth)?, frames.get(depth + 1));
-    let begins = |frame: &Frame, start: usize, text: &str| text.get(frame.part..start).is_some_and(|s| s.trim().is_empty());
+    let begins =
+        |frame: &Frame, start: usize, text: &str| text.get(frame.part..start).is_some_and(|s| s.trim().is_empty());
     let takes_keyword = word.is_some_and(|(language, text, start)| match (language, inner) {
         (Language::Python, None) => begins(frame, start, text),
         // Keywords travel in an object map: `f(x, #{dtype: int32})`.
@@ -126,9 +127,9 @@ fn names_before(text: &str, end: usize) -> Vec<&str> {
     let mut names = Vec::new();
     let mut rest = text.get(..end).unwrap_or_default();
     loop {
-        let start = rest.rfind(|c: char| !is_part_of_name(c)).map_or(0, |at| {
-            at + rest[at..].chars().next().map_or(1, char::len_utf8)
-        });
+        let start = rest
+            .rfind(|c: char| !is_part_of_name(c))
+            .map_or(0, |at| at + rest[at..].chars().next().map_or(1, char::len_utf8));
         let name = &rest[start..];
         if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
             return Vec::new();

@@ -14,8 +14,8 @@ use rustyline::highlight::{CmdKind, Highlighter};
 use rustyline::hint::{Hint, Hinter, HistoryHinter};
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{
-    Cmd, CompletionType, ConditionalEventHandler, Context, Event, EventContext, EventHandler, Helper, KeyCode, KeyEvent,
-    Modifiers, RepeatCount,
+    Cmd, CompletionType, ConditionalEventHandler, Context, Event, EventContext, EventHandler, Helper, KeyCode,
+    KeyEvent, Modifiers, RepeatCount,
 };
 
 use super::commands;
@@ -202,7 +202,8 @@ impl Assistant {
     fn choices(&self, found: Vec<(String, String)>) -> Vec<Choice> {
         let widest = found.iter().map(|(text, _)| text.chars().count()).max().unwrap_or_default().min(30);
         let columns = self.shared.columns.get().saturating_sub(2).max(10);
-        let shown = |text: &str, doc: &str| if doc.is_empty() { text.to_owned() } else { format!("{text:widest$}  {doc}") };
+        let shown =
+            |text: &str, doc: &str| if doc.is_empty() { text.to_owned() } else { format!("{text:widest$}  {doc}") };
         found.into_iter().map(|(text, doc)| Choice { shown: cut(&shown(&text, &doc), columns), text }).collect()
     }
 }
@@ -282,16 +283,26 @@ impl Highlighter for Assistant {
     }
 
     fn highlight_prompt<'b, 's: 'b, 'p: 'b>(&'s self, prompt: &'p str, _: bool) -> Cow<'b, str> {
-        if self.shared.is_coloured { Cow::Owned(prompt.style(Style::new().bold()).to_string()) } else { Cow::Borrowed(prompt) }
+        if self.shared.is_coloured {
+            Cow::Owned(prompt.style(Style::new().bold()).to_string())
+        } else {
+            Cow::Borrowed(prompt)
+        }
     }
 
     fn highlight_hint<'h>(&self, hint: &'h str) -> Cow<'h, str> {
-        if self.shared.is_coloured { Cow::Owned(hint.style(Style::new().dimmed()).to_string()) } else { Cow::Borrowed(hint) }
+        if self.shared.is_coloured {
+            Cow::Owned(hint.style(Style::new().dimmed()).to_string())
+        } else {
+            Cow::Borrowed(hint)
+        }
     }
 
     fn highlight_candidate<'c>(&self, candidate: &'c str, _: CompletionType) -> Cow<'c, str> {
         match candidate.split_once("  ") {
-            Some((name, doc)) if self.shared.is_coloured => Cow::Owned(format!("{name}  {}", doc.style(Style::new().dimmed()))),
+            Some((name, doc)) if self.shared.is_coloured => {
+                Cow::Owned(format!("{name}  {}", doc.style(Style::new().dimmed())))
+            }
             _ => Cow::Borrowed(candidate),
         }
     }

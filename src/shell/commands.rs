@@ -38,13 +38,23 @@ pub enum Flow {
 
 const COMMANDS: &[Command] = &[
     Command { name: "check", arguments: "", doc: "compare the last paste with its recorded outputs", run: check },
-    Command { name: "help", arguments: "[NAME or WORDS]", doc: "what a function does; or these commands", run: show_help },
+    Command {
+        name: "help",
+        arguments: "[NAME or WORDS]",
+        doc: "what a function does; or these commands",
+        run: show_help,
+    },
     Command { name: "load", arguments: "FILE", doc: "run a script, or a session in a .md or .txt file", run: load },
     Command { name: "python", arguments: "[CODE]", doc: "read what is typed as Python; or just this", run: python },
     Command { name: "quit", arguments: "", doc: "leave, as Ctrl-D does", run: |_, _| Flow::Leave(0) },
     Command { name: "reset", arguments: "", doc: "forget every variable and setting", run: reset },
     Command { name: "rhai", arguments: "[CODE]", doc: "read what is typed as Rhai; or just this", run: rhai },
-    Command { name: "save", arguments: "FILE.md|FILE.rhai", doc: "write this session as a transcript or a script", run: save },
+    Command {
+        name: "save",
+        arguments: "FILE.md|FILE.rhai",
+        doc: "write this session as a transcript or a script",
+        run: save,
+    },
     Command { name: "time", arguments: "CODE", doc: "run once and say how long it took", run: time },
     Command { name: "timeit", arguments: "CODE", doc: "run many times and say how long one takes", run: timeit },
     Command { name: "translate", arguments: "on|off|CODE", doc: "show the Rhai form of Python", run: translate },
@@ -59,7 +69,10 @@ pub fn is_command(entry: &str) -> bool {
     entry.starts_with(':')
         || entry.starts_with('?')
         || entry.strip_suffix('?').is_some_and(is_path)
-        || entry.strip_prefix("help(").and_then(|rest| rest.strip_suffix(')')).is_some_and(|name| is_path(unquoted(name)))
+        || entry
+            .strip_prefix("help(")
+            .and_then(|rest| rest.strip_suffix(')'))
+            .is_some_and(|name| is_path(unquoted(name)))
 }
 
 fn unquoted(text: &str) -> &str {
@@ -91,12 +104,17 @@ pub fn run(prompt: &mut Prompt, entry: &str) -> Flow {
     };
     let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let meant: Vec<_> = COMMANDS.iter().filter(|command| command.name.starts_with(name) && !name.is_empty()).collect();
-    let chosen = meant.iter().find(|command| command.name == name).or_else(|| meant.first().filter(|_| meant.len() == 1));
+    let chosen =
+        meant.iter().find(|command| command.name == name).or_else(|| meant.first().filter(|_| meant.len() == 1));
     match chosen {
         Some(command) => (command.run)(prompt, rest.trim()),
         None => {
             let names: Vec<_> = meant.iter().map(|command| format!(":{}", command.name)).collect();
-            let near = if names.is_empty() { ":help lists the commands".to_owned() } else { format!("is it {}?", names.join(" or ")) };
+            let near = if names.is_empty() {
+                ":help lists the commands".to_owned()
+            } else {
+                format!("is it {}?", names.join(" or "))
+            };
             complain(&format!("there is no command :{name}; {near}\n"));
             Flow::On
         }
@@ -110,7 +128,8 @@ fn show_help(prompt: &mut Prompt, topic: &str) -> Flow {
 }
 
 fn overview() -> String {
-    let mut text = String::from("Type Rhai, or Python behind `>>> `; paste a session as it stands, outputs and all.\n\n");
+    let mut text =
+        String::from("Type Rhai, or Python behind `>>> `; paste a session as it stands, outputs and all.\n\n");
     for command in COMMANDS {
         let head = format!(":{} {}", command.name, command.arguments);
         text.push_str(&format!("  {head:<26} {}\n", command.doc));

@@ -56,10 +56,16 @@ fn example(name: &str) -> Option<String> {
     let shown = |case: &Case| {
         let end = case.examples.iter().position(|example| calls(&example.source, name))?;
         let language = case.examples.first()?.language;
-        let lines: String = case.examples.iter().take(end + 1).map(|example| {
-            let output = if example.expected.is_empty() { String::new() } else { format!("{}\n", example.expected) };
-            format!("{}{output}", example.input)
-        }).collect();
+        let lines: String = case
+            .examples
+            .iter()
+            .take(end + 1)
+            .map(|example| {
+                let output =
+                    if example.expected.is_empty() { String::new() } else { format!("{}\n", example.expected) };
+                format!("{}{output}", example.input)
+            })
+            .collect();
         let lines = if lines.ends_with('\n') { lines } else { lines + "\n" };
         (lines.lines().count() <= LONGEST).then_some((language == Language::Rhai, lines))
     };
@@ -70,9 +76,9 @@ fn example(name: &str) -> Option<String> {
 /// Whether a source has `name` as a word of its own.
 fn calls(source: &str, name: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    source.match_indices(name).any(|(at, _)| {
-        !source[..at].ends_with(is_part) && !source[at + name.len()..].starts_with(is_part)
-    })
+    source
+        .match_indices(name)
+        .any(|(at, _)| !source[..at].ends_with(is_part) && !source[at + name.len()..].starts_with(is_part))
 }
 
 #[cfg(test)]

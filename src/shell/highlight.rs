@@ -24,8 +24,9 @@ const RHAI: &[&str] = &[
     "switch", "throw", "try", "until", "while",
 ];
 const PYTHON: &[&str] = &[
-    "and", "as", "assert", "break", "class", "continue", "def", "del", "elif", "else", "except", "finally", "for", "from",
-    "global", "if", "import", "in", "is", "lambda", "not", "or", "pass", "raise", "return", "try", "while", "with", "yield",
+    "and", "as", "assert", "break", "class", "continue", "def", "del", "elif", "else", "except", "finally", "for",
+    "from", "global", "if", "import", "in", "is", "lambda", "not", "or", "pass", "raise", "return", "try", "while",
+    "with", "yield",
 ];
 const CONSTANTS: &[&str] = &["true", "false", "True", "False", "None", "inf", "nan"];
 
@@ -123,13 +124,11 @@ mod tests {
     fn pieces_of_both_languages() {
         use Piece::*;
         let rows: &[(Language, &str, &[(Piece, &str)])] = &[
-            (Language::Rhai, "let t = f(1.5, \"a\"); // b", &[
-                (Keyword, "let"),
-                (Call, "f"),
-                (Number, "1.5"),
-                (Text, "\"a\""),
-                (Comment, "// b"),
-            ]),
+            (
+                Language::Rhai,
+                "let t = f(1.5, \"a\"); // b",
+                &[(Keyword, "let"), (Call, "f"), (Number, "1.5"), (Text, "\"a\""), (Comment, "// b")],
+            ),
             (Language::Python, "for i in x: # b", &[(Keyword, "for"), (Keyword, "in"), (Comment, "# b")]),
             (Language::Rhai, "1..3", &[(Number, "1"), (Number, "3")]),
             (Language::Rhai, ">>> not True", &[(Prompt, ">>> "), (Keyword, "not"), (Constant, "True")]),

@@ -94,11 +94,14 @@ impl Log {
         read.reverse();
         for entry in &self.entries {
             let same = read.pop().is_some_and(|example| {
-                example.source.trim_end() == entry.annotated().trim_end() && example.expected == entry.output.trim_end_matches('\n')
+                example.source.trim_end() == entry.annotated().trim_end()
+                    && example.expected == entry.output.trim_end_matches('\n')
             });
             if !same {
                 let first = entry.source.lines().next().unwrap_or_default();
-                return Err(format!("a transcript cannot hold `{first}` with its output: a line of it reads as a prompt"));
+                return Err(format!(
+                    "a transcript cannot hold `{first}` with its output: a line of it reads as a prompt"
+                ));
             }
         }
         Ok(())
@@ -163,7 +166,8 @@ pub fn compare(pasted: &str, entries: &[Entry]) -> (Vec<String>, usize) {
             same += 1;
             continue;
         }
-        let lines = |sign: char, text: &str| -> String { text.lines().map(|line| format!("{sign} {line}\n")).collect() };
+        let lines =
+            |sign: char, text: &str| -> String { text.lines().map(|line| format!("{sign} {line}\n")).collect() };
         let (expected, output) = (lines('-', &example.expected), lines('+', &entry.output));
         reports.push(format!("{}{expected}{output}", example.input));
     }
@@ -197,7 +201,10 @@ mod tests {
         let text = log.markdown("A session").unwrap();
         assert!(text.contains("rhai> t\n") && text.contains("... ") && text.contains("RuntimeError: shape"), "{text}");
         let script = log.script(|python| (python.len() < 20).then(|| "x()".to_owned()));
-        assert!(script.starts_with("let t = torch.arange(3);\nt;\n") && script.contains("// failed: t.view(2)"), "{script}");
+        assert!(
+            script.starts_with("let t = torch.arange(3);\nt;\n") && script.contains("// failed: t.view(2)"),
+            "{script}"
+        );
     }
 
     #[test]

@@ -201,7 +201,8 @@ impl Prompt {
                 let before = before.trim_end_matches(['(', ' ']);
                 let start = before.rfind(|c| !is_part(c)).map_or(0, |at| at + 1);
                 let rest = if before.len() == at { after.find(|c| !is_part(c)).unwrap_or(after.len()) } else { 0 };
-                let name = format!("{}{}", before.get(start..).unwrap_or_default(), after.get(..rest).unwrap_or_default());
+                let name =
+                    format!("{}{}", before.get(start..).unwrap_or_default(), after.get(..rest).unwrap_or_default());
                 if name.is_empty() {
                     commands::run(self, ":help");
                 } else {
@@ -337,7 +338,8 @@ impl Prompt {
     pub fn eval(&mut self, language: Language, source: &str) -> Outcome {
         let outcome = self.watched(|session| session.eval(language, source));
         // A line copied with its prompt says by that what language it is in.
-        let (language, source) = source.strip_prefix(">>> ").map_or((language, source), |rest| (Language::Python, rest));
+        let (language, source) =
+            source.strip_prefix(">>> ").map_or((language, source), |rest| (Language::Python, rest));
         self.log.borrow_mut().end(language, source, &outcome);
         outcome
     }
@@ -456,7 +458,9 @@ fn new_session(screen: Screen, args: &[String], log: &Rc<RefCell<Log>>) -> Sessi
 
 /// The text as the user's editor leaves it.
 fn edited(text: &str) -> Result<String, String> {
-    let editor = ["VISUAL", "EDITOR"].into_iter().find_map(|name| std::env::var(name).ok().filter(|value| !value.trim().is_empty()));
+    let editor = ["VISUAL", "EDITOR"]
+        .into_iter()
+        .find_map(|name| std::env::var(name).ok().filter(|value| !value.trim().is_empty()));
     let editor = editor.unwrap_or_else(|| "vi".to_owned());
     let mut words = editor.split_whitespace();
     let because = |error: io::Error| format!("{editor}: {error}");

@@ -79,7 +79,8 @@ mod tests {
     #[test]
     fn tensors_show_who_shares() {
         let mut session = Session::new(SessionOptions::default());
-        session.eval(Language::Rhai, "let t = torch.zeros(2, 3); let v = t.t(); let s = t.untyped_storage(); let n = 3;");
+        session
+            .eval(Language::Rhai, "let t = torch.zeros(2, 3); let v = t.t(); let s = t.untyped_storage(); let n = 3;");
         let wanted = "\
 name  type            size    stride  offset  storage  bytes  shared with
 t     float32         [2, 3]  [3, 1]       0  #1          24  v s
