@@ -6,9 +6,10 @@ use std::path::PathBuf;
 use std::process::exit;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 
-use tensorsh::shell::{self, ColorChoice, Screen, Stream, complain, show};
+use tensorsh::shell::{self, ColorChoice, Opening, Screen, Stream, complain, show};
 use tensorsh::transcript::{
     Document, Form, Palette, Terms, Totals, collect, read_text, replay, run_files, spawn_with_big_stack,
 };
@@ -18,7 +19,9 @@ tensorsh [OPTIONS]                        a prompt; or a script from standard in
        tensorsh [OPTIONS] FILE.rhai [ARGS]...    a script
        tensorsh [OPTIONS] -e CODE [ARGS]...      a line of code
        tensorsh [OPTIONS] test [--update] PATH...
-       tensorsh [OPTIONS] replay FILE...";
+       tensorsh [OPTIONS] replay FILE...
+       tensorsh completions SHELL
+       tensorsh man";
 
 const AFTER: &str = "\
 Exit status: 0 if all went well; 1 if a script or a transcript failed, or a file cannot be read; 2 if the command line \
@@ -42,6 +45,14 @@ struct Cli {
     #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t = Color::Auto)]
     color: Color,
 
+    /// Go on at a prompt after the script, with its variables
+    #[arg(short, long)]
+    interactive: bool,
+
+    /// Leave the settings file unread
+    #[arg(long)]
+    no_config: bool,
+
     #[command(subcommand)]
     command: Option<Command>,
 
@@ -60,6 +71,13 @@ enum Command {
     Test(Test),
     /// Print recorded sessions with the outputs of now
     Replay(Replay),
+    /// Print what a shell needs to complete this command line
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// Print the manual page
+    Man,
 }
 
 #[derive(Args, Clone, Debug)]
@@ -112,16 +130,36 @@ fn run(cli: Cli) -> i32 {
         Color::Always => ColorChoice::Always,
         Color::Never => ColorChoice::Never,
     });
-    match cli.command {
-        Some(Command::Test(test)) => run_test(screen, &test, cli.quiet),
-        Some(Command::Replay(replay)) => run_replay(&replay),
+    match &cli.command {
+        Some(Command::Test(test)) => run_test(screen, test, cli.quiet),
+        Some(Command::Replay(replay)) => run_replay(replay),
+        Some(Command::Completions { shell }) => {
+            let mut script = Vec::new();
+            clap_complete::generate(*shell, &mut Cli::command(), "tensorsh", &mut script);
+            show(&String::from_utf8_lossy(&script));
+            0
+        }
+        Some(Command::Man) => {
+            let mut page = Vec::new();
+            match clap_mangen::Man::new(Cli::command()).render(&mut page) {
+                Ok(()) => show(&String::from_utf8_lossy(&page)),
+                Err(error) => complain(&format!("tensorsh: {error}\n")),
+            }
+            0
+        }
         None if !cli.code.is_empty() => shell::run_code(screen, &cli.code, as_text(&cli.script)),
         None => match cli.script.split_first() {
+            Some((file, _)) if cli.interactive => shell::prompt(screen, opening(&cli, Some(file))),
             Some((file, args)) if file != "-" => shell::run_file(screen, file.as_ref(), as_text(args)),
-            None if stdin().is_terminal() => shell::prompt(screen, cli.quiet, Vec::new()),
+            None if stdin().is_terminal() || cli.interactive => shell::prompt(screen, opening(&cli, None)),
             script => shell::run_standard_input(screen, as_text(script.map_or(&[], |(_, args)| args))),
         },
     }
+}
+
+fn opening(cli: &Cli, script: Option<&OsString>) -> Opening {
+    let args = cli.script.get(1..).unwrap_or_default();
+    Opening { quiet: cli.quiet, args: as_text(args), no_config: cli.no_config, script: script.map(PathBuf::from) }
 }
 
 fn as_text(args: &[OsString]) -> Vec<String> {

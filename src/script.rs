@@ -7,6 +7,7 @@ pub mod dict;
 pub mod engine;
 pub mod fault;
 pub mod functions;
+pub mod help;
 pub mod higher;
 pub mod list;
 pub mod operators;

@@ -4,16 +4,32 @@
 use crate::script::engine;
 use crate::script::fault::{self, Fault};
 use crate::script::functions::Receiver;
+use crate::script::help;
 use crate::script::python::{self, Statement};
 pub use crate::script::state::Said;
 use crate::script::state::{Live, State};
 use crate::script::value::to_value;
+pub use crate::tensor::Dims;
 use crate::tensor::{Error, ErrorKind, interrupt};
 use rhai::{Dynamic, Engine, Position, Scope};
+use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+
+mod complete;
+mod cursor;
+mod results;
+mod timing;
+mod undo;
+mod variables;
+
+pub use complete::{Candidate, Completion};
+pub use cursor::{comment as comment_length, string as string_length};
+pub use timing::Timing;
+pub use undo::Undone;
+pub use variables::{MemoryUse, Variable};
 
 /// The two languages an input may be written in. They share every variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,6 +79,8 @@ pub struct SessionOptions {
     pub args: Vec<String>,
     /// Receives printed text at once, instead of [`Outcome::text`].
     pub live: Option<Live>,
+    /// Keep the latest results as `_`, `__` and `___`, as a prompt does.
+    pub keeps_results: bool,
 }
 
 /// Would a Python prompt wait for more lines after this source: an open bracket, or a block no blank line has ended?
@@ -77,6 +95,10 @@ pub struct Session {
     state: Rc<State>,
     /// Has a script function been defined, which may want to read global variables?
     has_functions: bool,
+    /// The names of script functions.
+    functions: BTreeSet<String>,
+    past: undo::Past,
+    keeps_results: bool,
 }
 
 impl Session {
@@ -86,7 +108,15 @@ impl Session {
         let mut scope = Scope::new();
         let args: rhai::Array = options.args.into_iter().map(Dynamic::from).collect();
         scope.push("ARGS", args);
-        Session { engine, scope, state, has_functions: false }
+        Session {
+            engine,
+            scope,
+            state,
+            has_functions: false,
+            functions: BTreeSet::new(),
+            past: undo::Past::default(),
+            keeps_results: options.keeps_results,
+        }
     }
 
     /// Set to stop the running evaluation, as Ctrl-C does.
@@ -120,7 +150,7 @@ impl Session {
                 Err(fault) if fault.incomplete => Completeness::Incomplete,
                 Err(_) => Completeness::Invalid,
             },
-            Language::Rhai => match self.engine.compile(source) {
+            Language::Rhai => match self.compile(source) {
                 _ if has_open_comment(source) => Completeness::Incomplete,
                 Ok(_) => Completeness::Complete,
                 Err(error) if at_end(error.position(), source) => Completeness::Incomplete,
@@ -132,6 +162,50 @@ impl Session {
                 },
             },
         }
+    }
+
+    /// The Rhai form of an input that only Python's parser accepts; nothing for any other.
+    pub fn read_as_python(&self, source: &str) -> Option<String> {
+        if self.compile(source).is_ok() { None } else { self.translated(source) }
+    }
+
+    /// The Rhai form of a Python input.
+    pub fn translated(&self, source: &str) -> Option<String> {
+        let statements = python::translate(source, &|name| self.scope.contains(name)).ok()?;
+        let lines = statements.into_iter().map(|statement| match statement {
+            Statement::Run { rhai, .. } => rhai,
+            Statement::Delete { names } => format!("// forgets {}", names.join(", ")),
+        });
+        Some(lines.collect::<Vec<_>>().join("\n"))
+    }
+
+    /// Help on a name, or on the class of a variable; nothing for an unknown one.
+    pub fn help(&self, topic: &str) -> Option<String> {
+        help::describe(topic).or_else(|| {
+            // `help(t.view)` about a variable: what its class says.
+            let (variable, name) = topic.rsplit_once('.')?;
+            let class = self.class_path(variable)?;
+            help::describe(&format!("{class}.{name}"))
+        })
+    }
+
+    /// Functions whose name or description holds all of these words, the best first.
+    pub fn search(&self, words: &str) -> Vec<Candidate> {
+        let found = help::search(words).into_iter();
+        found.map(|member| Candidate { text: member.name.to_owned(), doc: member.doc.to_owned() }).collect()
+    }
+
+    /// The name of a function or a variable that is nearest to a misspelt one.
+    pub fn nearest(&self, name: &str) -> Option<String> {
+        let variables = self.scope.iter().map(|(known, ..)| known.to_string());
+        let near = variables.filter(|known| strsim::damerau_levenshtein(known, name) <= 1 && known != name).min();
+        near.or_else(|| fault::suggestion(self.state.registry, Some(Receiver::Module("")), name).map(str::to_string))
+    }
+
+    fn compile(&self, source: &str) -> Result<rhai::AST, rhai::ParseError> {
+        // `_` is the last result, but in a `switch` it stands for everything else.
+        self.state.has_switch.set(source.contains("switch"));
+        self.engine.compile(source)
     }
 
     /// Runs an evaluation so that nothing it does can end the process.
@@ -167,7 +241,7 @@ impl Session {
             }
             None => source,
         };
-        let ast = match self.engine.compile(source) {
+        let ast = match self.compile(source) {
             Ok(ast) => ast,
             Err(error) => {
                 // What only Python's parser accepts is read as Python; scripts stay plain Rhai.
@@ -235,6 +309,7 @@ impl Session {
         if ast.has_functions() {
             // Functions live on as a module, so that later definitions replace earlier ones and all see each other.
             self.has_functions = true;
+            self.functions.extend(ast.iter_functions().map(|function| function.name.to_owned()));
             self.engine.register_global_module(ast.clone_functions_only().shared_lib().clone());
         }
         if self.has_functions {
@@ -256,13 +331,14 @@ impl Session {
     }
 
     /// Shows a value as a prompt does: nothing for `None`.
-    fn show(&self, value: &Dynamic) -> crate::tensor::Result<()> {
+    fn show(&mut self, value: &Dynamic) -> crate::tensor::Result<()> {
         if value.is_unit() {
             return Ok(());
         }
         let text = self.state.repr(&to_value(value)?)?;
         self.state.say(Said::Value, &text);
         self.state.print("\n");
+        self.keep_result(value);
         Ok(())
     }
 
@@ -272,13 +348,7 @@ impl Session {
             && failure.hint.is_none()
             && let Some(name) = failure.message.split('\'').nth(1)
         {
-            let variables = self.scope.iter().map(|(known, ..)| known.to_string());
-            let near = variables.filter(|known| strsim::damerau_levenshtein(known, name) <= 1 && known != name).min();
-            failure.hint = near
-                .or_else(|| {
-                    fault::suggestion(self.state.registry, Some(Receiver::Module("")), name).map(str::to_string)
-                })
-                .map(|known| format!("did you mean '{known}'?"));
+            failure.hint = self.nearest(name).map(|known| format!("did you mean '{known}'?"));
         }
         failure
     }

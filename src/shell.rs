@@ -3,13 +3,23 @@
 //! Nothing here evaluates: every input goes to a [`Session`](crate::session::Session), and what it gives back is put
 //! on standard output (values and prints) and standard error (errors).
 
+mod assistant;
+mod commands;
+mod config;
 mod fault;
+mod help;
+mod highlight;
 mod history;
+mod log;
+mod pager;
 mod paste;
+mod progress;
 mod prompt;
+mod save;
 mod screen;
 mod script;
+mod table;
 
-pub use prompt::prompt;
+pub use prompt::{Opening, prompt};
 pub use screen::{ColorChoice, Screen, Stream, complain, show};
 pub use script::{run_code, run_file, run_standard_input};

@@ -25,6 +25,8 @@ const ARITHMETIC: &[&str] = &["tensor", "ops", "value", "format", "autograd", "s
 /// Which rooms may name which dependency. One that stands in no row may be named nowhere.
 const DEPENDENCIES: &[(&str, &[&str])] = &[
     ("clap", &["main"]),
+    ("clap_complete", &["main"]),
+    ("clap_mangen", &["main"]),
     ("gemm", &["tensor"]),
     ("half", ARITHMETIC),
     ("libc", &["tensor"]),
@@ -43,6 +45,8 @@ const DEPENDENCIES: &[(&str, &[&str])] = &[
     ("similar", &["transcript"]),
     ("smallvec", ARITHMETIC),
     ("strsim", &["script", "session"]),
+    ("tempfile", &["shell"]),
+    ("toml", &["shell"]),
     ("unicode_width", &["shell"]),
 ];
 
@@ -396,4 +400,24 @@ fn after_quote(chars: &[char], start: usize) -> usize {
         }
     }
     index
+}
+
+/// Every feature of the prompt is shown by a test that exists.
+#[test]
+fn the_prompts_features_have_tests() {
+    let page = read(&root().join("docs/shell.md"));
+    let tests = read(&root().join("tests/prompt.rs"));
+    let mut broken = Vec::new();
+    let rows: Vec<_> = page.lines().filter(|line| line.starts_with("| ")).skip(2).collect();
+    for row in &rows {
+        let names: Vec<_> = row.trim_end_matches(" |").rsplit(" | ").next().unwrap_or_default().split(", ").collect();
+        for name in names {
+            let name = name.trim_matches('`');
+            if !tests.contains(&format!("#[test]\nfn {name}()")) {
+                broken.push(format!("docs/shell.md: tests/prompt.rs has no test {name}"));
+            }
+        }
+    }
+    assert!(rows.len() > 20, "docs/shell.md has lost its table");
+    report(&broken);
 }

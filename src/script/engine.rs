@@ -58,7 +58,7 @@ pub fn build(state: &Rc<State>) -> Engine {
         state.print(&format!("operator @ is unavailable: {reason}\n"));
     }
     resolve_names(&mut engine, state);
-    free_reserved_words(&mut engine);
+    free_reserved_words(&mut engine, state);
     engine
 }
 
@@ -373,7 +373,8 @@ pub fn member(name: &str) -> Option<Value> {
 }
 
 /// After a dot and as keys, words that the language reserves are plain names: `storage.new()`, `#{shared: true}`.
-fn free_reserved_words(engine: &mut Engine) {
+fn free_reserved_words(engine: &mut Engine, state: &Rc<State>) {
+    let state = state.clone();
     let after_dot = Cell::new(false);
     let before_key = Cell::new(false);
     #[allow(deprecated)] // "volatile"; the parser offers no other way
@@ -383,6 +384,11 @@ fn free_reserved_words(engine: &mut Engine) {
         after_dot.set(matches!(token, Token::Period | Token::Elvis));
         let key = before_key.replace(matches!(token, Token::MapStart | Token::Comma));
         match token {
+            // The last results of a prompt; the translation of Python spells them the same way.
+            Token::Underscore if !state.has_switch.get() => Token::Identifier(Box::new("underscore_".into())),
+            Token::Reserved(word) | Token::Identifier(word) if word.len() > 1 && word.bytes().all(|b| b == b'_') => {
+                Token::Identifier(Box::new(format!("underscore{word}").into()))
+            }
             // A keyword argument: `#{shared: true}`.
             Token::Reserved(word) if key && rhai::is_valid_identifier(&word) => Token::Identifier(word),
             Token::Reserved(word) if dotted && rhai::is_valid_identifier(&word) => {

@@ -290,6 +290,11 @@ impl Family {
         });
         counts.max().unwrap_or_default()
     }
+
+    /// Everybody who answers to the name.
+    pub fn members(&self) -> impl Iterator<Item = &(Receiver, Overloads)> {
+        self.members.iter()
+    }
 }
 
 /// The table by name.
@@ -399,6 +404,11 @@ impl Registry {
 
     pub fn attribute(&self, name: &str, kind: Kind) -> Option<&Function> {
         self.attributes.get(name)?.iter().find(|(k, _)| *k == kind).map(|(_, f)| f)
+    }
+
+    /// The attribute of this name in each class that has one.
+    pub fn attributes_of(&self, name: &str) -> &[(Kind, Function)] {
+        self.attributes.get(name).map_or(&[], Vec::as_slice)
     }
 
     pub fn setter(&self, name: &str, kind: Kind) -> Option<&Function> {

@@ -50,6 +50,8 @@ pub struct State {
     live: RefCell<Option<Live>>,
     /// The last copy that a subscript made; see [`State::is_gathered`].
     gathered: RefCell<Option<Gathered>>,
+    /// The text that is parsed now has a `switch`, in which `_` is not a name.
+    pub has_switch: Cell<bool>,
     /// Variables as functions of scripts see them.
     pub globals: RefCell<HashMap<String, rhai::Dynamic>>,
     /// Is a line of Python running? Then functions give lists that are shared, as Python's are.
@@ -72,6 +74,7 @@ impl State {
             printed: RefCell::new(String::new()),
             live: RefCell::new(live),
             gathered: RefCell::new(None),
+            has_switch: Cell::new(false),
             globals: RefCell::new(HashMap::new()),
             python: Cell::new(false),
         }

@@ -1,10 +1,17 @@
-//! Where the lines typed at the prompt are kept between sessions. Anything that goes wrong here costs the history and
-//! nothing else.
+//! Where the entries typed at the prompt are kept between sessions. Several shells may write to one file, and any of
+//! them may be killed at any time: an entry is there whole or not at all. Anything that goes wrong here costs the history
+//! and nothing else.
+//!
+//! The file holds one entry per line, oldest first, below the line `#V2`; a line end inside an entry is written `\n`, a
+//! backslash `\\`.
 
-use std::fs;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use rustyline::history::{FileHistory, History};
+use super::save::replace;
+
+const HEAD: &str = "#V2";
 
 /// The history file, or none where it cannot be written.
 #[derive(Debug)]
@@ -13,34 +20,100 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens the history below the user's state folder and reads it into `history`. The second value says why there
-    /// is none.
-    pub fn open(history: &mut FileHistory) -> (Store, Option<String>) {
-        let path = state_folder(std::env::var_os("XDG_STATE_HOME").map(PathBuf::from), std::env::home_dir());
-        let opened = path.ok_or_else(|| "there is no home folder".to_owned()).and_then(|folder| read(&folder, history));
-        match opened {
-            Ok(path) => (Store { path: Some(path) }, None),
-            Err(reason) => (Store { path: None }, Some(reason)),
-        }
+    /// A store that forgets.
+    pub fn nowhere() -> Store {
+        Store { path: None }
     }
 
-    /// Writes what was added since the last time, so that a crash loses nothing.
-    pub fn save(&self, history: &mut FileHistory) {
-        if let Some(path) = &self.path {
-            // The folder was writable when the prompt opened; a full disk later is no reason to stop it.
-            let _ = history.append(path);
-        }
+    /// Opens the history in the folder `tensorsh` of the user's state folder, and gives its newest `limit` entries.
+    ///
+    /// # Errors
+    /// A sentence that says why nothing can be kept.
+    pub fn open(limit: usize) -> Result<(Store, Vec<String>), String> {
+        let path = state_folder(std::env::var_os("XDG_STATE_HOME").map(PathBuf::from), std::env::home_dir());
+        let folder = path.ok_or_else(|| "there is no home folder".to_owned())?;
+        Store::open_in(&folder, limit).map_err(|error| format!("{}: {error}", folder.display()))
+    }
+
+    fn open_in(folder: &Path, limit: usize) -> io::Result<(Store, Vec<String>)> {
+        fs::create_dir_all(folder)?;
+        let store = Store { path: Some(folder.join("history")) };
+        let mut entries = Vec::new();
+        store.locked(|path| {
+            // Whether it can be written is better known now than at the first entry.
+            OpenOptions::new().append(true).create(true).open(path)?;
+            let all = read(path)?;
+            // A file that is read anew at every start is cut when it has become much too long, not at every entry.
+            let surplus = all.len().saturating_sub(limit);
+            entries = all.into_iter().skip(surplus).collect();
+            if surplus > limit / 4 { replace(path, write(&entries).as_bytes()) } else { Ok(()) }
+        })?;
+        Ok((store, entries))
+    }
+
+    /// Adds an entry. A disk that is full now is no reason to stop the prompt: the entry will be missed, no more.
+    pub fn add(&self, entry: &str) {
+        let _ = self.locked(|path| {
+            let mut file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
+            let mut line = String::new();
+            if file.metadata()?.len() == 0 {
+                line.push_str(&format!("{HEAD}\n"));
+            } else if !ends_a_line(&mut file)? {
+                // Somebody was killed while writing; what they left is dropped when the file is read.
+                line.push('\n');
+            }
+            line.push_str(&escape(entry));
+            line.push('\n');
+            file.write_all(line.as_bytes())
+        });
+    }
+
+    /// Runs `work` while no other shell touches the file.
+    fn locked(&self, work: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
+        let Some(path) = &self.path else { return Ok(()) };
+        let lock = File::create(path.with_extension("lock"))?;
+        lock.lock()?;
+        work(path)
     }
 }
 
-fn read(folder: &Path, history: &mut FileHistory) -> Result<PathBuf, String> {
-    let because = |error: &dyn std::fmt::Display| format!("{}: {error}", folder.display());
-    fs::create_dir_all(folder).map_err(|error| because(&error))?;
-    let path = folder.join("history");
-    let file = fs::OpenOptions::new().append(true).create(true).open(&path).map_err(|error| because(&error))?;
-    drop(file);
-    history.load(&path).map_err(|error| because(&error))?;
-    Ok(path)
+fn ends_a_line(file: &mut File) -> io::Result<bool> {
+    file.seek(SeekFrom::End(-1))?;
+    let mut last = [0];
+    file.read_exact(&mut last)?;
+    Ok(last == *b"\n")
+}
+
+fn read(path: &Path) -> io::Result<Vec<String>> {
+    let bytes = fs::read(path)?;
+    let text = String::from_utf8_lossy(&bytes);
+    // What stands behind the last line end was never finished.
+    let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+    Ok(whole.split('\n').filter(|line| !line.is_empty() && *line != HEAD).map(unescape).collect())
+}
+
+fn write(entries: &[String]) -> String {
+    std::iter::once(HEAD.to_owned()).chain(entries.iter().map(|entry| escape(entry))).map(|line| line + "\n").collect()
+}
+
+fn escape(entry: &str) -> String {
+    entry.replace('\\', "\\\\").replace('\n', "\\n")
+}
+
+fn unescape(line: &str) -> String {
+    let mut entry = String::with_capacity(line.len());
+    let mut rest = line.chars();
+    while let Some(c) = rest.next() {
+        match c {
+            '\\' => match rest.next() {
+                Some('n') => entry.push('\n'),
+                Some(other) => entry.push(other),
+                None => entry.push('\\'),
+            },
+            c => entry.push(c),
+        }
+    }
+    entry
 }
 
 /// `$XDG_STATE_HOME/tensorsh`, or `~/.local/state/tensorsh`; a relative path in the variable does not count.
@@ -70,12 +143,28 @@ mod tests {
     #[test]
     fn entries_survive() {
         let folder = tempfile::tempdir().unwrap();
-        let mut history = FileHistory::new();
-        let store = Store { path: Some(read(folder.path(), &mut history).unwrap()) };
-        history.add("let a = [\n1]").unwrap();
-        store.save(&mut history);
-        let mut again = FileHistory::new();
-        read(folder.path(), &mut again).unwrap();
-        assert_eq!(again.iter().collect::<Vec<_>>(), ["let a = [\n1]"]);
+        let (store, entries) = Store::open_in(folder.path(), 10).unwrap();
+        assert!(entries.is_empty());
+        let typed = ["let a = [\n1]", "'\\n'", "\\", "größe"];
+        typed.iter().for_each(|entry| store.add(entry));
+        assert_eq!(Store::open_in(folder.path(), 10).unwrap().1, typed);
+        assert_eq!(Store::open_in(folder.path(), 2).unwrap().1, typed[2..]);
+        // That was long enough ago to cut the file.
+        assert_eq!(Store::open_in(folder.path(), 10).unwrap().1, typed[2..]);
+    }
+
+    #[test]
+    fn a_half_written_entry_is_dropped() {
+        let folder = tempfile::tempdir().unwrap();
+        let (store, _) = Store::open_in(folder.path(), 10).unwrap();
+        store.add("whole");
+        let path = folder.path().join("history");
+        let mut bytes = fs::read(&path).unwrap();
+        bytes.extend_from_slice(b"hal");
+        fs::write(&path, &bytes).unwrap();
+        assert_eq!(Store::open_in(folder.path(), 10).unwrap().1, ["whole"]);
+        store.add("next");
+        let entries = Store::open_in(folder.path(), 10).unwrap().1;
+        assert_eq!((entries.first().unwrap().as_str(), entries.last().unwrap().as_str()), ("whole", "next"));
     }
 }

@@ -1,6 +1,8 @@
 //! Text copied out of a documentation page: which of its lines are input, in which language, and which are printed
 //! results. Evaluates nothing; whether a statement goes on is asked of the caller.
 
+use std::borrow::Cow;
+
 use crate::session::Language;
 use crate::transcript::{continuation_of, prompt_of};
 
@@ -16,6 +18,31 @@ pub struct Statement {
     is_prompted: bool,
     /// A result was seen below it.
     is_closed: bool,
+}
+
+/// A text with IPython's prompts written as Python's: `In [1]: ` as `>>> `, `   ...: ` as `... `, and without `Out[1]: `.
+pub fn with_python_prompts(text: &str) -> Cow<'_, str> {
+    let is_numbered = |line: &str, head: &str| {
+        let rest = line.strip_prefix(head)?;
+        let (number, rest) = rest.split_once("]:")?;
+        number.bytes().all(|byte| byte.is_ascii_digit()).then(|| rest.strip_prefix(' ').unwrap_or(rest).to_owned())
+    };
+    if !text.lines().any(|line| is_numbered(line.trim_start(), "In [").is_some()) {
+        return Cow::Borrowed(text);
+    }
+    let lines = text.split('\n').map(|line| {
+        let body = line.trim_start();
+        if let Some(input) = is_numbered(body, "In [") {
+            format!(">>> {input}")
+        } else if let Some(input) = body.strip_prefix("...:") {
+            format!("...{input}")
+        } else if let Some(output) = is_numbered(body, "Out[") {
+            output
+        } else {
+            line.to_owned()
+        }
+    });
+    Cow::Owned(lines.collect::<Vec<_>>().join("\n"))
 }
 
 /// The statements of a text in which some line starts with a prompt, and whether it holds anything besides them; none
@@ -160,6 +187,13 @@ mod tests {
         for text in ["", "x\ny", "let s = \">>> \";", ">>>x"] {
             assert_eq!(read_session(text, is_unfinished), None);
         }
+    }
+
+    #[test]
+    fn the_prompts_of_ipython() {
+        let text = "In [1]: x\nOut[1]: 1\n\nIn [12]: for i in x:\n    ...:     i\n    ...: \n";
+        assert_eq!(with_python_prompts(text), ">>> x\n1\n\n>>> for i in x:\n...     i\n... \n");
+        assert_eq!(with_python_prompts("a\n...: b"), "a\n...: b");
     }
 
     #[test]

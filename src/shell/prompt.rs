@@ -4,36 +4,52 @@
 //! whose statements are run one by one. Without such marks every line arrives as if it had been typed; then the lines
 //! that look like printed results and come faster than anybody types are passed over.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, Ref, RefCell, RefMut};
 use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use owo_colors::{OwoColorize, Style};
-use rustyline::completion::Completer;
 use rustyline::error::ReadlineError;
-use rustyline::highlight::Highlighter;
-use rustyline::hint::Hinter;
-use rustyline::history::{FileHistory, History};
-use rustyline::validate::{ValidationContext, ValidationResult, Validator};
-use rustyline::{ColorMode, Config, Editor, Helper};
+use rustyline::history::MemHistory;
+use rustyline::{ColorMode, CompletionType, Config as EditorConfig, EditMode, Editor};
 use signal_hook::consts::SIGINT;
 use signal_hook::flag;
 
+use super::assistant::{Assistant, Pace, Request, Shared, keys};
+use super::commands::{self, Flow, is_command};
+use super::config::Config;
 use super::fault::describe;
+use super::help::help;
 use super::history::Store;
-use super::paste::{Statement, is_open_block, looks_printed, read_session};
+use super::log::Log;
+use super::pager::page;
+use super::paste::{Statement, read_session, with_python_prompts};
+use super::progress;
 use super::screen::{Screen, Stream, complain, show, show_value};
 use super::script::is_unfinished;
-use crate::session::{Completeness, Language, Outcome, Said, Session, SessionOptions};
+use crate::session::{Language, Outcome, Said, Session, SessionOptions};
+use crate::transcript::{Document, Form};
 
-const PROMPT: &str = "rhai> ";
-const HISTORY_LENGTH: usize = 10_000;
+/// How a prompt begins.
+#[derive(Clone, Debug, Default)]
+pub struct Opening {
+    /// No greeting.
+    pub quiet: bool,
+    /// What scripts see as `ARGS`.
+    pub args: Vec<String>,
+    /// The settings file is not read.
+    pub no_config: bool,
+    /// A script that runs before the first prompt, its variables staying.
+    pub script: Option<PathBuf>,
+}
 
 /// Runs the prompt until the user leaves it, and gives the program's exit status.
-pub fn prompt(screen: Screen, quiet: bool, args: Vec<String>) -> i32 {
-    match Prompt::open(screen, quiet, args).and_then(|mut prompt| prompt.run()) {
+pub fn prompt(screen: Screen, opening: Opening) -> i32 {
+    match Prompt::open(screen, opening).and_then(|mut prompt| prompt.run()) {
         Ok(status) => status,
         Err(error) => {
             complain(&format!("tensorsh: the terminal cannot be used: {error}\n"));
@@ -42,81 +58,130 @@ pub fn prompt(screen: Screen, quiet: bool, args: Vec<String>) -> i32 {
     }
 }
 
-struct Prompt {
+/// The prompt of one terminal.
+pub struct Prompt {
     screen: Screen,
-    session: Rc<RefCell<Session>>,
-    pace: Rc<Pace>,
-    editor: Editor<Assistant, FileHistory>,
+    shared: Rc<Shared>,
+    editor: Editor<Assistant, MemHistory>,
     store: Store,
-}
-
-/// What tells a pasted line from a typed one.
-#[derive(Default)]
-struct Pace {
-    /// The statement before came with a documentation prompt and printed something, so its recorded result may follow.
-    after_result: Cell<bool>,
-    /// The statement that runs has printed something.
-    has_printed: Cell<bool>,
-    /// When the line editor began to wait for the entry.
-    since: Cell<Option<Instant>>,
-}
-
-impl Pace {
-    /// Nobody types a line as fast.
-    const HASTE: Duration = Duration::from_millis(50);
-
-    /// Whether a line is the recorded result of the pasted statement before it.
-    fn is_pasted_result(&self, line: &str) -> bool {
-        self.after_result.get()
-            && self.since.get().is_some_and(|since| since.elapsed() < Pace::HASTE)
-            && looks_printed(line)
-    }
+    config: Config,
+    log: Rc<RefCell<Log>>,
+    args: Vec<String>,
+    /// The last pasted session, and which input of the log was its first.
+    paste: Option<(String, usize)>,
+    /// What the next entry begins as, and where its cursor stands.
+    initial: Option<(String, usize)>,
 }
 
 impl Prompt {
-    fn open(screen: Screen, quiet: bool, args: Vec<String>) -> rustyline::Result<Prompt> {
-        let pace = Rc::new(Pace::default());
-        let printing = Rc::clone(&pace);
-        let live = move |said: Said, text: &str| {
-            printing.has_printed.set(true);
-            match said {
-                Said::Printed => show(text),
-                Said::Value => show_value(screen, text),
-            }
-        };
-        let session = Session::new(SessionOptions { args, live: Some(Box::new(live)) });
+    fn open(screen: Screen, opening: Opening) -> rustyline::Result<Prompt> {
+        let (config, faults) = if opening.no_config { Default::default() } else { Config::read() };
+        let screen = screen.configured(config.color, config.theme);
+        let log = Rc::default();
+        let session = new_session(screen, &opening.args, &log);
         flag::register(SIGINT, session.interrupt_flag()).map_err(ReadlineError::Io)?;
-        let session = Rc::new(RefCell::new(session));
-        let coloured = screen.is_coloured(Stream::Output);
-        let config = Config::builder()
-            .max_history_size(HISTORY_LENGTH)?
-            .color_mode(if coloured { ColorMode::Enabled } else { ColorMode::Disabled })
+        let shared = Rc::new(Shared {
+            session: Rc::new(RefCell::new(session)),
+            language: Cell::new(config.language),
+            is_coloured: screen.is_coloured(Stream::Output),
+            has_hints: config.hints,
+            columns: Cell::new(80),
+            request: Default::default(),
+            pace: Pace::default(),
+        });
+        let settings = EditorConfig::builder()
+            .max_history_size(config.history)?
+            .color_mode(if shared.is_coloured { ColorMode::Enabled } else { ColorMode::Disabled })
+            .edit_mode(if config.vi { EditMode::Vi } else { EditMode::Emacs })
+            .completion_type(CompletionType::List)
             .build();
-        let mut editor = Editor::with_config(config)?;
-        editor.set_helper(Some(Assistant { session: Rc::clone(&session), pace: Rc::clone(&pace) }));
-        let (store, no_history) = Store::open(editor.history_mut());
-        if !quiet {
-            let dim = screen.style(Stream::Output, Style::new().dimmed());
-            let version = env!("CARGO_PKG_VERSION");
-            let banner = format!("tensorsh {version}: type Rhai, or Python behind >>>; exit or Ctrl-D leaves");
-            show(&format!("{}\n", banner.style(dim)));
-            if let Some(reason) = no_history {
-                show(&format!("{}\n", format!("what you type will be forgotten: {reason}").style(dim)));
-            }
+        let history = MemHistory::with_config(&settings);
+        let mut editor = Editor::with_history(settings, history)?;
+        editor.set_helper(Some(Assistant::new(Rc::clone(&shared))));
+        for (event, handler) in keys(&shared) {
+            editor.bind_sequence(event, handler);
         }
-        Ok(Prompt { screen, session, pace, editor, store })
+        let mut prompt = Prompt {
+            screen,
+            shared,
+            editor,
+            store: Store::nowhere(),
+            config,
+            log,
+            args: opening.args,
+            paste: None,
+            initial: None,
+        };
+        prompt.begin(opening.quiet, opening.script.as_deref(), &faults);
+        Ok(prompt)
+    }
+
+    /// What happens before the first line is read.
+    fn begin(&mut self, is_quiet: bool, script: Option<&Path>, faults: &[String]) {
+        if !is_quiet {
+            let version = env!("CARGO_PKG_VERSION");
+            self.remark(&format!("tensorsh {version}: type Rhai, or Python behind >>>; :help helps, Ctrl-D leaves"));
+        }
+        for fault in faults {
+            complain(&format!("{fault}\n"));
+        }
+        match Store::open(self.config.history) {
+            Ok((store, entries)) => {
+                self.store = store;
+                for entry in entries {
+                    self.add_to_history(&entry);
+                }
+            }
+            Err(reason) if !is_quiet => self.remark(&format!("what you type will be forgotten: {reason}")),
+            Err(_) => {}
+        }
+        progress::watch();
+        self.set_print_options();
+        for script in self.config.startup.clone().iter().map(PathBuf::as_path).chain(script) {
+            commands::run(self, &format!(":load {}", script.display()));
+        }
+        *self.log.borrow_mut() = Log::default();
+    }
+
+    /// Tells a new session how the settings file wants tensors printed.
+    fn set_print_options(&self) {
+        if self.config.print.is_empty() {
+            return;
+        }
+        let options: Vec<_> = self.config.print.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        let source = format!("torch.set_printoptions({})", options.join(", "));
+        let outcome = self.watched(|session| session.eval(Language::Python, &source));
+        self.settle(&outcome, &source);
     }
 
     fn run(&mut self) -> rustyline::Result<i32> {
         loop {
-            self.pace.since.set(Some(Instant::now()));
-            match self.editor.readline(PROMPT) {
+            if let Some((columns, _)) = self.editor.dimensions() {
+                self.shared.columns.set(columns.into());
+            }
+            self.shared.pace.since.set(Some(Instant::now()));
+            let sign = match self.shared.language.get() {
+                Language::Rhai => "rhai> ",
+                Language::Python => ">>> ",
+            };
+            let read = match self.initial.take() {
+                Some((text, at)) => {
+                    let (left, right) = text.split_at_checked(at).unwrap_or((&text, ""));
+                    self.editor.readline_with_initial(sign, (left, right))
+                }
+                None => self.editor.readline(sign),
+            };
+            match read {
                 Ok(entry) => {
-                    if let Some(status) = self.take(&entry) {
+                    let flow = match self.shared.take_request() {
+                        Some(request) => self.fulfil(request, entry),
+                        None => self.take(&entry),
+                    };
+                    if let Flow::Leave(status) = flow {
                         return Ok(status);
                     }
                 }
-                Err(ReadlineError::Interrupted | ReadlineError::Signal(_)) => self.pace.after_result.set(false),
+                Err(ReadlineError::Interrupted | ReadlineError::Signal(_)) => self.shared.pace.after_result.set(false),
                 Err(ReadlineError::Eof) => return Ok(0),
                 // A key that is no UTF-8 costs its line, not the session.
                 Err(ReadlineError::Io(error)) if error.kind() == io::ErrorKind::InvalidData => {
@@ -127,168 +192,284 @@ impl Prompt {
         }
     }
 
-    /// Runs one entry. Gives an exit status when it was the last.
-    fn take(&mut self, entry: &str) -> Option<i32> {
-        if entry.trim().is_empty() || self.pace.is_pasted_result(entry) {
-            return None;
+    /// Does what a key asked for, and gives the entry back to be edited.
+    fn fulfil(&mut self, request: Request, entry: String) -> Flow {
+        match request {
+            Request::Help(at) => {
+                let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.');
+                let (before, after) = entry.split_at_checked(at).unwrap_or((&entry, ""));
+                let before = before.trim_end_matches(['(', ' ']);
+                let start = before.rfind(|c| !is_part(c)).map_or(0, |at| at + 1);
+                let rest = if before.len() == at { after.find(|c| !is_part(c)).unwrap_or(after.len()) } else { 0 };
+                let name =
+                    format!("{}{}", before.get(start..).unwrap_or_default(), after.get(..rest).unwrap_or_default());
+                if name.is_empty() {
+                    commands::run(self, ":help");
+                } else {
+                    let text = help(&self.session(), &name);
+                    page(&text, self.rows());
+                }
+                self.initial = Some((entry, at));
+            }
+            Request::Editor => {
+                let text = match edited(&entry) {
+                    Ok(text) => text,
+                    Err(error) => {
+                        complain(&format!("{error}\n"));
+                        entry
+                    }
+                };
+                let end = text.len();
+                self.initial = Some((text, end));
+            }
+        }
+        Flow::On
+    }
+
+    /// Runs one entry.
+    fn take(&mut self, entry: &str) -> Flow {
+        let entry = &*with_python_prompts(entry);
+        if entry.trim().is_empty() || self.shared.pace.is_pasted_result(entry) {
+            return Flow::On;
+        }
+        if is_command(entry) {
+            self.remember(entry);
+            return commands::run(self, entry);
+        }
+        if matches!(entry.trim().trim_end_matches(';'), "exit" | "exit()" | "quit" | "quit()") {
+            self.remember(entry);
+            return Flow::Leave(0);
         }
         let pasted = {
-            let session = self.session.borrow();
+            let session = self.session();
             read_session(entry, |language, source| is_unfinished(&session, language, source))
         };
-        let Some(pasted) = pasted else {
-            self.pace.after_result.set(false);
+        self.session_mut().remember();
+        let Some(mut pasted) = pasted else {
+            self.shared.pace.after_result.set(false);
             self.remember(entry);
-            if is_farewell(entry) {
-                return Some(0);
-            }
-            let outcome = self.eval(Language::Rhai, entry);
-            return self.settle(&outcome, entry);
+            let language = self.shared.language.get();
+            self.show_translation(language, entry);
+            let outcome = self.eval(language, entry);
+            return self.settle(&outcome, entry).map_or(Flow::On, Flow::Leave);
         };
+        if pasted.statements.len() > 1 {
+            let session = Rc::clone(&self.shared.session);
+            let is_open = |language: Language, source: &str| is_unfinished(&session.borrow(), language, source);
+            if let Some(tail) = pasted.statements.pop_if(|last| last.takes_more(is_open)) {
+                let end = tail.shown.len();
+                self.initial = Some((tail.shown, end));
+            }
+        }
+        if pasted.has_results {
+            let first = self.log().len();
+            self.paste = Some((entry.to_owned(), first));
+        }
         let is_echoed = pasted.has_results || pasted.statements.len() > 1;
-        for statement in &pasted.statements {
+        self.run_statements(&pasted.statements, is_echoed)
+    }
+
+    /// Runs the session that a file holds, as if it had been pasted.
+    pub fn take_session(&mut self, text: &str, name: &str) -> Flow {
+        let document = Document::parse(text, Form::of(Path::new(name)));
+        for case in &document.cases {
+            for example in case.examples.iter().filter(|example| !example.options.skip) {
+                self.echo(example.input.trim_end());
+                let outcome = self.eval(example.language, &example.source);
+                let is_interrupted = outcome.error.as_ref().is_some_and(|error| error.interrupted);
+                if let Some(status) = self.settle(&outcome, &example.source) {
+                    return Flow::Leave(status);
+                }
+                if is_interrupted {
+                    return Flow::On;
+                }
+            }
+        }
+        Flow::On
+    }
+
+    fn run_statements(&mut self, statements: &[Statement], is_echoed: bool) -> Flow {
+        for statement in statements {
             if is_echoed {
-                self.echo(statement);
+                self.echo(&statement.shown);
             }
             self.remember(&statement.shown);
-            if is_farewell(&statement.source) {
-                return Some(0);
+            if matches!(statement.source.trim(), "exit" | "exit()" | "quit" | "quit()") {
+                return Flow::Leave(0);
             }
-            self.pace.has_printed.set(false);
+            self.shared.pace.has_printed.set(false);
             let outcome = self.eval(statement.language, &statement.source);
-            let has_printed = self.pace.has_printed.get() || !outcome.text.is_empty() || outcome.error.is_some();
-            self.pace.after_result.set(has_printed);
+            let has_printed = self.shared.pace.has_printed.get() || !outcome.text.is_empty() || outcome.error.is_some();
+            self.shared.pace.after_result.set(has_printed);
             if let Some(status) = self.settle(&outcome, &statement.source) {
-                return Some(status);
+                return Flow::Leave(status);
             }
             if outcome.error.is_some_and(|error| error.interrupted) {
+                self.initial = None;
                 break;
             }
         }
-        None
+        Flow::On
     }
 
-    /// Shows a statement of a pasted session above its result.
-    fn echo(&self, statement: &Statement) {
-        let dim = self.screen.style(Stream::Output, Style::new().dimmed());
-        for line in statement.shown.lines() {
-            show(&format!("{}\n", line.style(dim)));
+    /// Shows the Rhai form of an entry that is read as Python although it stands at a prompt for Rhai.
+    fn show_translation(&self, language: Language, entry: &str) {
+        if !self.config.translate || language == Language::Python {
+            return;
+        }
+        let rhai = self.session().read_as_python(entry);
+        if let Some(rhai) = rhai.filter(|rhai| rhai.trim() != entry.trim()) {
+            rhai.lines().for_each(|line| self.remark(line));
         }
     }
 
-    fn eval(&self, language: Language, source: &str) -> Outcome {
-        let mut session = self.session.borrow_mut();
-        // A Ctrl-C that came too late for the statement before must not stop this one.
-        session.interrupt_flag().store(false, Ordering::Relaxed);
-        session.eval(language, source)
+    /// Shows a statement of a session above its result.
+    fn echo(&self, statement: &str) {
+        statement.lines().for_each(|line| self.remark(line));
     }
 
-    fn settle(&self, outcome: &Outcome, source: &str) -> Option<i32> {
+    /// A line beside the matter.
+    pub fn remark(&self, line: &str) {
+        let dim = self.screen.style(Stream::Output, Style::new().dimmed());
+        show(&format!("{}\n", line.style(dim)));
+    }
+
+    /// Evaluates an input and takes down what it prints.
+    pub fn eval(&mut self, language: Language, source: &str) -> Outcome {
+        let outcome = self.watched(|session| session.eval(language, source));
+        // A line copied with its prompt says by that what language it is in.
+        let (language, source) =
+            source.strip_prefix(">>> ").map_or((language, source), |rest| (Language::Python, rest));
+        self.log.borrow_mut().end(language, source, &outcome);
+        outcome
+    }
+
+    /// Lets the session work, while a line on the terminal may tell that it does.
+    pub fn watched<R>(&self, work: impl FnOnce(&mut Session) -> R) -> R {
+        let mut session = self.shared.session.borrow_mut();
+        // A Ctrl-C that came too late for the statement before must not stop this one.
+        session.interrupt_flag().store(false, Ordering::Relaxed);
+        let _running = progress::begin();
+        work(&mut session)
+    }
+
+    /// Shows what an input left to show; gives an exit status when it was the last.
+    pub fn settle(&self, outcome: &Outcome, source: &str) -> Option<i32> {
+        self.report(outcome, source, None)
+    }
+
+    /// As [`Prompt::settle`], for the whole of a file.
+    pub fn settle_file(&self, outcome: &Outcome, source: &str, file: &str) -> Option<i32> {
+        self.report(outcome, source, Some(file))
+    }
+
+    fn report(&self, outcome: &Outcome, source: &str, file: Option<&str>) -> Option<i32> {
         show(&outcome.text);
         if let Some(error) = &outcome.error {
-            complain(&describe(self.screen, error, source, None));
+            complain(&describe(self.screen, error, source, file));
         }
         outcome.exit
     }
 
+    /// Forgets everything but the history and the settings.
+    pub fn reset(&mut self) {
+        let fresh = new_session(self.screen, &self.args, &self.log);
+        // The old flag stays registered too, which does no harm.
+        if let Err(error) = flag::register(SIGINT, fresh.interrupt_flag()) {
+            complain(&format!("Ctrl-C will not stop what runs: {error}\n"));
+        }
+        *self.shared.session.borrow_mut() = fresh;
+        self.set_print_options();
+        *self.log.borrow_mut() = Log::default();
+        self.paste = None;
+    }
+
+    /// The language of code given to a command, and the code without its prompt.
+    pub fn language_of<'c>(&self, code: &'c str) -> (Language, &'c str) {
+        match code.strip_prefix(">>> ") {
+            Some(rest) => (Language::Python, rest),
+            None => (self.shared.language.get(), code),
+        }
+    }
+
+    pub fn set_language(&mut self, language: Language) {
+        self.shared.language.set(language);
+    }
+
+    pub fn set_translates(&mut self, translates: bool) {
+        self.config.translate = translates;
+    }
+
+    pub fn session(&self) -> Ref<'_, Session> {
+        self.shared.session.borrow()
+    }
+
+    pub fn session_mut(&self) -> RefMut<'_, Session> {
+        self.shared.session.borrow_mut()
+    }
+
+    pub fn log(&self) -> Ref<'_, Log> {
+        self.log.borrow()
+    }
+
+    pub fn last_paste(&self) -> Option<(&str, usize)> {
+        self.paste.as_ref().map(|(text, first)| (text.as_str(), *first))
+    }
+
+    pub fn screen(&self) -> Screen {
+        self.screen
+    }
+
+    /// How wide the terminal is.
+    pub fn columns(&self) -> usize {
+        self.shared.columns.get()
+    }
+
+    /// How many lines are shown before the pager takes over.
+    pub fn rows(&mut self) -> Option<usize> {
+        let (_, rows) = self.editor.dimensions()?;
+        self.config.pager.then_some(rows.into())
+    }
+
     fn remember(&mut self, entry: &str) {
-        let history = self.editor.history_mut();
-        // Keeping the line is a convenience: a failure shows when it is missed, and harms nothing.
-        let _ = history.add(entry);
-        self.store.save(history);
-    }
-}
-
-fn is_farewell(entry: &str) -> bool {
-    matches!(entry.trim().trim_end_matches(';'), "exit" | "exit()" | "quit" | "quit()")
-}
-
-/// What the line editor asks while an entry is typed.
-struct Assistant {
-    session: Rc<RefCell<Session>>,
-    pace: Rc<Pace>,
-}
-
-impl Assistant {
-    /// Whether Enter should go on with a further line instead of running the entry.
-    fn wants_more(&self, entry: &str) -> bool {
-        let session = self.session.borrow();
-        let is_unfinished = |language, source: &str| is_unfinished(&session, language, source);
-        if entry.trim().is_empty() || self.pace.is_pasted_result(entry) {
-            return false;
-        }
-        if let Some(pasted) = read_session(entry, is_unfinished) {
-            return pasted.statements.last().is_some_and(|last| last.takes_more(is_unfinished));
-        }
-        match session.completeness(Language::Rhai, entry) {
-            // Python is taken without its prompt as well, and the body of a block ends with an empty line.
-            Completeness::Complete => is_open_block(entry) && has_python_header(entry),
-            Completeness::Incomplete => true,
-            Completeness::Invalid => false,
-        }
-    }
-}
-
-/// Whether a block's first line ends as Python's do; Rhai's end in a brace.
-fn has_python_header(entry: &str) -> bool {
-    entry.lines().any(|line| line.split('#').next().unwrap_or(line).trim_end().ends_with(':'))
-}
-
-impl Validator for Assistant {
-    fn validate(&self, context: &mut ValidationContext) -> rustyline::Result<ValidationResult> {
-        let wants_more = self.wants_more(context.input());
-        Ok(if wants_more { ValidationResult::Incomplete } else { ValidationResult::Valid(None) })
-    }
-}
-
-impl Completer for Assistant {
-    type Candidate = String;
-}
-
-impl Hinter for Assistant {
-    type Hint = String;
-}
-
-impl Highlighter for Assistant {}
-
-impl Helper for Assistant {}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn leaving() {
-        for (entry, wanted) in
-            [("exit", true), (" quit() ", true), ("exit();", true), ("exit(3)", false), ("exits", false)]
-        {
-            assert_eq!(is_farewell(entry), wanted, "{entry}");
+        if self.add_to_history(entry) {
+            self.store.add(entry);
         }
     }
 
-    #[test]
-    fn entries_go_on_until_they_are_complete() {
-        let session = Rc::new(RefCell::new(Session::new(SessionOptions::default())));
-        let assistant = Assistant { session, pace: Rc::default() };
-        for (entry, wanted) in [
-            ("", false),
-            ("1 + 1", false),
-            ("let a = [1,", true),
-            ("let a = [1,\n2]", false),
-            (">>> x = [1,", true),
-            (">>> x = [1,\n...      2]", false),
-            (">>> for i in range(3):", true),
-            (">>> for i in range(3):\n...     print(i)", true),
-            (">>> for i in range(3):\n...     print(i)\n...", false),
-            (">>> for i in range(3):\n    print(i)\n", false),
-            (">>> x\n1\n>>> y", false),
-            ("for i in range(3):", true),
-            ("for i in range(3):  # thrice\n    print(i)", true),
-            ("for i in range(3):\n    print(i)\n", false),
-            ("for i in 0..3 {\n  print(i);", true),
-            ("for i in 0..3 {\n  print(i);\n}", false),
-        ] {
-            assert_eq!(assistant.wants_more(entry), wanted, "{entry:?}");
-        }
+    /// Whether the entry is a new one.
+    fn add_to_history(&mut self, entry: &str) -> bool {
+        // Without a history there is still a prompt.
+        self.editor.add_history_entry(entry).unwrap_or(false)
     }
+}
+
+fn new_session(screen: Screen, args: &[String], log: &Rc<RefCell<Log>>) -> Session {
+    let log = Rc::clone(log);
+    let live = move |said: Said, text: &str| {
+        log.borrow_mut().print(text);
+        match said {
+            Said::Printed => show(text),
+            Said::Value => show_value(screen, text),
+        }
+    };
+    Session::new(SessionOptions { args: args.to_vec(), live: Some(Box::new(live)), keeps_results: true })
+}
+
+/// The text as the user's editor leaves it.
+fn edited(text: &str) -> Result<String, String> {
+    let editor = ["VISUAL", "EDITOR"]
+        .into_iter()
+        .find_map(|name| std::env::var(name).ok().filter(|value| !value.trim().is_empty()));
+    let editor = editor.unwrap_or_else(|| "vi".to_owned());
+    let mut words = editor.split_whitespace();
+    let because = |error: io::Error| format!("{editor}: {error}");
+    let file = tempfile::Builder::new().prefix("tensorsh-").suffix(".rhai").tempfile().map_err(because)?;
+    std::fs::write(file.path(), text).map_err(because)?;
+    let status = Command::new(words.next().unwrap_or("vi")).args(words).arg(file.path()).status().map_err(because)?;
+    if !status.success() {
+        return Err(format!("{editor} ended with {status}; the entry is as it was"));
+    }
+    let text = std::fs::read_to_string(file.path()).map_err(because)?;
+    Ok(text.trim_end_matches('\n').to_owned())
 }

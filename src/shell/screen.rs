@@ -4,14 +4,15 @@
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::process::exit;
 
-use owo_colors::{OwoColorize, Style};
+use owo_colors::{AnsiColors, OwoColorize, Style};
 
+use super::progress;
 use crate::format::style::{Role, Styled};
 
 /// When to colour, as the command line says it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ColorChoice {
-    /// On a terminal, unless `NO_COLOR` is set or the terminal is a dumb one.
+    /// On a terminal, unless `NO_COLOR` is set or the terminal is a dumb one; anywhere if `FORCE_COLOR` is set.
     #[default]
     Auto,
     /// Wherever it goes.
@@ -33,12 +34,62 @@ pub enum Stream {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Screen {
     choice: ColorChoice,
+    theme: Theme,
+}
+
+/// The colours of a printed value's parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Theme {
+    number: AnsiColors,
+    constant: AnsiColors,
+    string: AnsiColors,
+    dtype: AnsiColors,
+}
+
+impl Default for Theme {
+    fn default() -> Theme {
+        Theme {
+            number: AnsiColors::Cyan,
+            constant: AnsiColors::Magenta,
+            string: AnsiColors::Green,
+            dtype: AnsiColors::Yellow,
+        }
+    }
+}
+
+impl Theme {
+    /// What can be given a colour.
+    pub const NAMES: &[&str] = &["number", "constant", "string", "dtype"];
+    /// The colours there are.
+    pub const COLORS: &[&str] = &["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white", "default"];
+
+    /// Gives a part a colour; false if either is unknown.
+    pub fn set(&mut self, name: &str, color: &str) -> bool {
+        let part = match name {
+            "number" => &mut self.number,
+            "constant" => &mut self.constant,
+            "string" => &mut self.string,
+            "dtype" => &mut self.dtype,
+            _ => return false,
+        };
+        if !Theme::COLORS.contains(&color) {
+            return false;
+        }
+        *part = if color == "default" { AnsiColors::Default } else { AnsiColors::from(color) };
+        true
+    }
 }
 
 impl Screen {
     /// A screen coloured as `choice` says.
     pub fn new(choice: ColorChoice) -> Screen {
-        Screen { choice }
+        Screen { choice, theme: Theme::default() }
+    }
+
+    /// The screen as a settings file wants it; what the command line said about colours stands above that.
+    pub fn configured(self, choice: Option<ColorChoice>, theme: Theme) -> Screen {
+        let choice = if self.choice == ColorChoice::Auto { choice.unwrap_or_default() } else { self.choice };
+        Screen { choice, theme }
     }
 
     /// Whether text on `stream` may be coloured.
@@ -52,6 +103,9 @@ impl Screen {
                     Stream::Error => io::stderr().is_terminal(),
                 };
                 let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+                if is_set("FORCE_COLOR") && !is_set("NO_COLOR") {
+                    return true;
+                }
                 is_terminal && !is_set("NO_COLOR") && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
             }
         }
@@ -66,6 +120,7 @@ impl Screen {
 /// Writes to standard output. When its reader has gone away there is nobody left to serve: the program ends, quietly
 /// and well, as it would had all been read.
 pub fn show(text: &str) {
+    progress::clear();
     let mut output = io::stdout().lock();
     let written = output.write_all(text.as_bytes()).and_then(|()| {
         // A line that is not finished yet is a progress report or a question: it has to be seen.
@@ -89,10 +144,10 @@ pub fn show_value(screen: Screen, text: &str) {
     let mut coloured = String::with_capacity(text.len() * 2);
     for (role, piece) in Styled::value(text).pieces() {
         let style = match role {
-            Role::Number => Style::new().cyan(),
-            Role::Constant => Style::new().magenta(),
-            Role::Str => Style::new().green(),
-            Role::DType => Style::new().yellow(),
+            Role::Number => Style::new().color(screen.theme.number),
+            Role::Constant => Style::new().color(screen.theme.constant),
+            Role::Str => Style::new().color(screen.theme.string),
+            Role::DType => Style::new().color(screen.theme.dtype),
             Role::Keyword | Role::Footer | Role::Ellipsis => Style::new().dimmed(),
             Role::Plain | Role::Punctuation | Role::Name | Role::ErrorKind | Role::ErrorMessage => {
                 coloured.push_str(piece);
@@ -106,6 +161,7 @@ pub fn show_value(screen: Screen, text: &str) {
 
 /// Writes to standard error; if even that fails there is nowhere left to say so.
 pub fn complain(text: &str) {
+    progress::clear();
     let mut error = io::stderr().lock();
     let _ = error.write_all(text.as_bytes());
 }

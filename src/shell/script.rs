@@ -9,7 +9,7 @@ use signal_hook::consts::SIGINT;
 use signal_hook::flag;
 
 use super::fault::describe;
-use super::paste::{Pasted, read_session};
+use super::paste::{Pasted, read_session, with_python_prompts};
 use super::screen::{Screen, complain, show, show_value};
 use crate::session::{Completeness, Failure, Language, Outcome, Said, Session, SessionOptions};
 use crate::transcript::{decode, prompt_of, read_text};
@@ -64,7 +64,7 @@ fn run_script(screen: Screen, name: &str, text: &str, args: Vec<String>) -> i32 
 /// Shows a pasted session with the results of now; a statement that fails does not keep the next ones from running.
 fn run_pasted(screen: Screen, text: &str, args: Vec<String>) -> i32 {
     let mut session = open(screen, args);
-    let pasted = read_session(text, |language, source| is_unfinished(&session, language, source));
+    let pasted = read_session(&with_python_prompts(text), |language, source| is_unfinished(&session, language, source));
     let mut status = 0;
     for statement in pasted.into_iter().flat_map(|pasted: Pasted| pasted.statements) {
         show(&format!("{}\n", statement.shown));
@@ -94,6 +94,7 @@ fn open(screen: Screen, args: Vec<String>) -> ManuallyDrop<Session> {
             Said::Printed => show(text),
             Said::Value => show_value(screen, text),
         })),
+        keeps_results: false,
     });
     // Without a handler Ctrl-C ends the program at once, which is good enough.
     let _ = flag::register_conditional_shutdown(SIGINT, INTERRUPTED, session.interrupt_flag());
@@ -116,7 +117,7 @@ fn status_of(failure: &Failure) -> i32 {
 
 fn starts_with_prompt(text: &str) -> bool {
     let first = text.lines().map(str::trim_start).find(|line| !line.is_empty());
-    first.is_some_and(|line| prompt_of(line).is_some())
+    first.is_some_and(|line| prompt_of(&with_python_prompts(line)).is_some())
 }
 
 /// The text without a byte order mark, its `#!` line made empty so that the lines keep their numbers.

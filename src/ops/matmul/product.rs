@@ -238,7 +238,8 @@ fn multiply_as<S: Stored<Compute: Ring>>(out: &View, a: &View, b: &View, scaling
     }
     let memory = out.memory()?;
     let start = usize::try_from(out.layout.offset).unwrap_or(usize::MAX);
-    S::narrow_run(&result, memory.typed::<S>().get(start..).unwrap_or_default());
+    let cells = memory.typed::<S>().get(start..).unwrap_or_default();
+    cells.iter().zip(result).for_each(|(cell, value)| set(cell, S::narrow(value)));
     Ok(())
 }
 

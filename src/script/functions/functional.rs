@@ -209,7 +209,7 @@ fn unary(call: &mut Call, op: UnaryOp) -> Result<Value> {
     result(call, in_place(call), |output| ops::unary(op, &view, output, default(call)))
 }
 
-fn map(call: &mut Call, stub: &str, function: impl Fn(f64) -> f64) -> Result<Value> {
+fn map(call: &mut Call, stub: &str, function: impl Fn(f64) -> f64 + Sync) -> Result<Value> {
     let view = call.view(0)?;
     result(call, in_place(call), |output| ops::map_real(stub, FLOATS, &view, output, None, &function))
 }

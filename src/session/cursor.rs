@@ -1,0 +1,249 @@
+//! What stands at a place of an unfinished input: a name, a member of something, an argument of a call, a string. Reads
+//! text only; what the names mean is asked elsewhere.
+
+use super::Language;
+
+/// The place of the cursor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cursor<'a> {
+    /// Where the word before the cursor begins, in bytes.
+    pub start: usize,
+    /// The word up to the cursor; inside a string, the string up to the cursor.
+    pub word: &'a str,
+    pub place: Place<'a>,
+    /// The innermost call whose parentheses are open.
+    pub call: Option<Call<'a>>,
+}
+
+/// What a word at the cursor would be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place<'a> {
+    /// A variable, a function, a keyword of the language.
+    Name,
+    /// Behind a dot. The names before it, or none if what stands there is not made of names and dots.
+    Member(Vec<&'a str>),
+    /// Inside a string.
+    Text,
+    /// Inside a comment.
+    Comment,
+}
+
+/// A call that is being written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call<'a> {
+    /// The names that lead to the function: `torch.zeros` is two.
+    pub callee: Vec<&'a str>,
+    /// How many commas stand before the cursor.
+    pub argument: usize,
+    /// A keyword's name may stand at the cursor.
+    pub takes_keyword: bool,
+}
+
+/// An open bracket.
+struct Frame<'a> {
+    bracket: char,
+    callee: Vec<&'a str>,
+    commas: usize,
+    /// Where its latest part begins: behind the bracket or the last comma.
+    part: usize,
+}
+
+impl<'a> Cursor<'a> {
+    /// Reads `text` up to the byte `at`.
+    pub fn find(language: Language, text: &'a str, at: usize) -> Cursor<'a> {
+        let text = text.get(..at).unwrap_or(text);
+        let mut frames: Vec<Frame> = Vec::new();
+        let mut rest = text.char_indices().peekable();
+        while let Some((here, c)) = rest.next() {
+            let tail = &text[here..];
+            let skipped = if let Some(length) = string(language, tail) {
+                match length {
+                    Some(length) => length,
+                    None => {
+                        let start = here + opening(language, tail);
+                        return Cursor { start, word: &text[start..], place: Place::Text, call: call(&frames, None) };
+                    }
+                }
+            } else if let Some(length) = comment(language, tail) {
+                match length {
+                    Some(length) => length,
+                    None => return Cursor { start: at, word: "", place: Place::Comment, call: None },
+                }
+            } else {
+                match c {
+                    '(' | '[' | '{' => {
+                        let callee = if c == '(' { names_before(text, here) } else { Vec::new() };
+                        frames.push(Frame { bracket: c, callee, commas: 0, part: here + 1 });
+                    }
+                    ')' | ']' | '}' => {
+                        frames.pop();
+                    }
+                    ',' => {
+                        if let Some(frame) = frames.last_mut() {
+                            frame.commas += 1;
+                            frame.part = here + 1;
+                        }
+                    }
+                    _ => {}
+                }
+                continue;
+            };
+            while rest.next_if(|&(next, _)| next < here + skipped).is_some() {}
+        }
+        let start = text
+            .rfind(|c: char| !is_part_of_name(c))
+            .map_or(0, |before| before + text[before..].chars().next().map_or(1, char::len_utf8));
+        let word = &text[start..];
+        let place = if word.starts_with(|c: char| c.is_ascii_digit()) {
+            Place::Comment
+        } else if text[..start].trim_end().ends_with('.') && !text[..start].trim_end().ends_with("..") {
+            let dot = text[..start].trim_end().len() - 1;
+            Place::Member(names_before(text, dot))
+        } else {
+            Place::Name
+        };
+        let call = call(&frames, (place == Place::Name).then_some((language, text, start)));
+        Cursor { start, word, place, call }
+    }
+}
+
+/// The innermost call among the open brackets. `word` tells where a name begins, if one may stand at the cursor.
+fn call<'a>(frames: &[Frame<'a>], word: Option<(Language, &str, usize)>) -> Option<Call<'a>> {
+    let depth = frames.iter().rposition(|frame| !frame.callee.is_empty())?;
+    let (frame, inner) = (frames.get(depth)?, frames.get(depth + 1));
+    let begins =
+        |frame: &Frame, start: usize, text: &str| text.get(frame.part..start).is_some_and(|s| s.trim().is_empty());
+    let takes_keyword = word.is_some_and(|(language, text, start)| match (language, inner) {
+        (Language::Python, None) => begins(frame, start, text),
+        // Keywords travel in an object map: `f(x, #{dtype: int32})`.
+        (Language::Rhai, Some(map)) => map.bracket == '{' && frames.len() == depth + 2 && begins(map, start, text),
+        _ => false,
+    });
+    Some(Call { callee: frame.callee.clone(), argument: frame.commas, takes_keyword })
+}
+
+/// The names and dots that end at byte `end`: `a.b` gives both. None if something else stands before them.
+fn names_before(text: &str, end: usize) -> Vec<&str> {
+    let mut names = Vec::new();
+    let mut rest = text.get(..end).unwrap_or_default();
+    loop {
+        let start = rest
+            .rfind(|c: char| !is_part_of_name(c))
+            .map_or(0, |at| at + rest[at..].chars().next().map_or(1, char::len_utf8));
+        let name = &rest[start..];
+        if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
+            return Vec::new();
+        }
+        names.push(name);
+        match rest[..start].strip_suffix('.') {
+            Some(before) => rest = before,
+            None => break,
+        }
+    }
+    names.reverse();
+    names
+}
+
+fn is_part_of_name(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+/// The length of the quote a string begins with.
+fn opening(language: Language, text: &str) -> usize {
+    let triple = language == Language::Python && (text.starts_with("\"\"\"") || text.starts_with("'''"));
+    if triple { 3 } else { 1 }
+}
+
+/// The length of the string that `text` begins with, if it does; no length if it never ends.
+pub fn string(language: Language, text: &str) -> Option<Option<usize>> {
+    let quote = text.chars().next().filter(|c| matches!(c, '"' | '\'') || (*c == '`' && language == Language::Rhai))?;
+    let open = opening(language, text);
+    let close = &text[..open];
+    let mut rest = text[open..].char_indices();
+    while let Some((at, c)) = rest.next() {
+        match c {
+            '\\' if quote != '`' => {
+                rest.next();
+            }
+            // A string of one line that is not closed there is an error that ends with the line.
+            '\n' if open == 1 && quote != '`' => return Some(Some(open + at)),
+            _ if text[open + at..].starts_with(close) => return Some(Some(open + at + open)),
+            _ => {}
+        }
+    }
+    Some(None)
+}
+
+/// The length of the comment that `text` begins with, if it does; no length if it runs to the end of the text.
+pub fn comment(language: Language, text: &str) -> Option<Option<usize>> {
+    let ends = |mark: &str| text.find(mark).map(|at| at + if mark == "\n" { 0 } else { mark.len() });
+    match language {
+        Language::Python if text.starts_with('#') => Some(ends("\n")),
+        Language::Rhai if text.starts_with("//") => Some(ends("\n")),
+        Language::Rhai if text.starts_with("/*") => Some(ends("*/")),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Language::{Python, Rhai};
+    use super::*;
+
+    /// The cursor stands at the `|`.
+    fn at(language: Language, text: &str) -> Cursor<'static> {
+        let at = text.find('|').unwrap();
+        let text: &'static str = Box::leak(text.replacen('|', "", 1).into_boxed_str());
+        Cursor::find(language, text, at)
+    }
+
+    #[test]
+    fn words_and_members() {
+        let rows: &[(Language, &str, usize, &str, Place)] = &[
+            (Rhai, "|", 0, "", Place::Name),
+            (Rhai, "tor|", 0, "tor", Place::Name),
+            (Rhai, "let x = to|rch", 8, "to", Place::Name),
+            (Rhai, "t.|", 2, "", Place::Member(vec!["t"])),
+            (Rhai, "1 + torch.linalg.in|", 17, "in", Place::Member(vec!["torch", "linalg"])),
+            (Rhai, "t[0].vi|", 5, "vi", Place::Member(vec![])),
+            (Rhai, "f(x).|", 5, "", Place::Member(vec![])),
+            (Rhai, "0..x|", 3, "x", Place::Name),
+            (Rhai, "\"ab/c|", 1, "ab/c", Place::Text),
+            (Rhai, "\"a\\\"b|", 1, "a\\\"b", Place::Text),
+            (Rhai, "\"a\" + b|", 6, "b", Place::Name),
+            (Rhai, "x // y|", 6, "", Place::Comment),
+            (Python, "x # y|", 5, "", Place::Comment),
+            (Python, "x // y|", 5, "y", Place::Name),
+            (Python, "\"\"\"a\"b|", 3, "a\"b", Place::Text),
+            (Rhai, "12|", 0, "12", Place::Comment),
+            (Rhai, "größe.ta|", 8, "ta", Place::Member(vec!["größe"])),
+        ];
+        for (language, text, start, word, place) in rows {
+            let cursor = at(*language, text);
+            assert_eq!((cursor.start, cursor.word, &cursor.place), (*start, *word, place), "{text}");
+        }
+    }
+
+    #[test]
+    fn calls() {
+        let rows: &[(Language, &str, Option<(&[&str], usize, bool)>)] = &[
+            (Rhai, "x|", None),
+            (Rhai, "f(|", Some((&["f"], 0, false))),
+            (Python, "f(|", Some((&["f"], 0, true))),
+            (Python, "torch.zeros(2, dt|", Some((&["torch", "zeros"], 1, true))),
+            (Python, "f(1, x + y|", Some((&["f"], 1, false))),
+            (Python, "f((1, 2), [3, d|", Some((&["f"], 1, false))),
+            (Python, "f(a)(|", None),
+            (Rhai, "f(2, #{dt|", Some((&["f"], 1, true))),
+            (Rhai, "f(2, #{dtype: i|", Some((&["f"], 1, false))),
+            (Rhai, "f(2, #{dtype: int32, re|", Some((&["f"], 1, true))),
+            (Rhai, "f(1) + 2|", None),
+            (Rhai, "f(g(1), \"a|", Some((&["f"], 1, false))),
+        ];
+        for (language, text, wanted) in rows {
+            let found = at(*language, text).call;
+            let found = found.as_ref().map(|call| (call.callee.as_slice(), call.argument, call.takes_keyword));
+            assert_eq!(found, *wanted, "{text}");
+        }
+    }
+}

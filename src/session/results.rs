@@ -1,0 +1,75 @@
+//! The latest results of a prompt, under the names `_`, `__` and `___`.
+
+use rhai::Dynamic;
+
+use super::Session;
+use super::variables::storage_of;
+
+/// The variables behind the names, the newest first; Rhai has no variable that is called `_`.
+const NAMES: [&str; 3] = ["underscore_", "underscore__", "underscore___"];
+/// A result on a storage larger than this is not kept alive for its own sake.
+const LARGEST: usize = 64 << 20;
+
+/// The name a result goes by, for the variable it is kept in.
+pub(super) fn shown_name(variable: &str) -> &str {
+    if NAMES.contains(&variable) { variable.trim_start_matches("underscore") } else { variable }
+}
+
+impl Session {
+    /// Makes a value the newest result. One that lies on a large storage which no variable holds is let go instead, and
+    /// `_` is then unknown.
+    pub(super) fn keep_result(&mut self, value: &Dynamic) {
+        if !self.keeps_results {
+            return;
+        }
+        for pair in NAMES.windows(2).rev() {
+            let [newer, older] = pair else { continue };
+            match self.scope.get(newer).cloned() {
+                Some(result) => drop(self.scope.set_value(*older, result)),
+                None => drop(self.scope.remove::<Dynamic>(older)),
+            }
+        }
+        let [newest, ..] = NAMES;
+        if self.is_worth_keeping(value) {
+            self.scope.set_value(newest, value.clone());
+        } else {
+            let _ = self.scope.remove::<Dynamic>(newest);
+        }
+    }
+
+    fn is_worth_keeping(&self, value: &Dynamic) -> bool {
+        let Some(storage) = storage_of(value).filter(|storage| storage.nbytes() > LARGEST) else { return true };
+        let mut variables = self.scope.iter_raw().filter(|(name, ..)| !NAMES.contains(name));
+        variables.any(|(_, _, held)| storage_of(held).is_some_and(|held| held == storage))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::session::{Language, Session, SessionOptions};
+
+    #[test]
+    fn results_move_on() {
+        let mut session = Session::new(SessionOptions { keeps_results: true, ..SessionOptions::default() });
+        for (language, input, wanted) in [
+            (Language::Rhai, "40 + 1", "41\n"),
+            (Language::Rhai, "_ + 1", "42\n"),
+            (Language::Python, "_ + __", "83\n"),
+            (Language::Rhai, "let x = ___; x", "41\n"),
+            (Language::Rhai, "switch 3 { 1 => 2, _ => 5 }", "5\n"),
+            (Language::Rhai, "_", "5\n"),
+        ] {
+            let outcome = session.eval(language, input);
+            assert_eq!((outcome.text.as_str(), outcome.error), (wanted, None), "{input}");
+        }
+    }
+
+    #[test]
+    fn a_large_result_is_let_go() {
+        let mut session = Session::new(SessionOptions { keeps_results: true, ..SessionOptions::default() });
+        session.eval(Language::Rhai, "torch.zeros(20000000)");
+        assert!(session.eval(Language::Rhai, "_").error.is_some_and(|error| error.kind == "NameError"));
+        session.eval(Language::Rhai, "let big = torch.zeros(20000000); big[0]");
+        assert_eq!(session.eval(Language::Rhai, "_").text, "tensor(0.)\n");
+    }
+}

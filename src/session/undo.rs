@@ -1,0 +1,333 @@
+//! The session as it was before an input: its variables, the bytes they lie on, its settings.
+//!
+//! An input may write through any view of any storage, so there is nothing to record but the bytes themselves. They are
+//! compared with the copy before and kept once as long as they are the same; what is too large to copy at every input is
+//! left as it is, and said so.
+
+use std::collections::{HashSet, VecDeque};
+use std::rc::Rc;
+
+use rhai::{Dynamic, Scope};
+
+use super::Session;
+use crate::format::PrintOptions;
+use crate::script::value::to_value;
+use crate::tensor::memory::{get, set};
+use crate::tensor::{AutogradMeta, DType, Memory, Result, Storage, Tensor, View};
+use crate::value::Value;
+
+/// How many inputs can be undone.
+const STEPS: usize = 32;
+/// How many bytes of storages are copied for one input. What does not fit is not undone.
+const STEP_BYTES: usize = 32 << 20;
+/// How many bytes all copies may take together; the oldest go first.
+const ALL_BYTES: usize = 128 << 20;
+/// How many items of lists are looked through for tensors.
+const ITEMS: usize = 100_000;
+
+/// The latest states, the newest last.
+#[derive(Default)]
+pub(super) struct Past {
+    steps: VecDeque<Snapshot>,
+}
+
+struct Snapshot {
+    variables: Vec<(String, Dynamic)>,
+    /// Lists that several names share, with what they held.
+    shared: Vec<(Dynamic, Dynamic)>,
+    tensors: Vec<(Tensor, View, Option<AutogradMeta>)>,
+    bytes: Vec<(Place, Rc<[u8]>)>,
+    /// Variables whose bytes are too many.
+    left_out: Vec<String>,
+    default_dtype: DType,
+    print_options: PrintOptions,
+    grad_enabled: bool,
+    generator: Vec<u8>,
+}
+
+/// Where bytes are put back.
+#[derive(Clone)]
+enum Place {
+    Storage(Storage),
+    /// A buffer's own memory.
+    Memory(Rc<Memory>),
+}
+
+impl Place {
+    fn identity(&self) -> usize {
+        match self {
+            Place::Storage(storage) => storage.identity(),
+            Place::Memory(memory) => Rc::as_ptr(memory) as usize,
+        }
+    }
+
+    fn memory(&self) -> Rc<Memory> {
+        match self {
+            Place::Storage(storage) => storage.memory(),
+            Place::Memory(memory) => Rc::clone(memory),
+        }
+    }
+
+    fn restore(&self, bytes: &[u8]) -> Result<()> {
+        if let Place::Storage(storage) = self {
+            storage.resize(bytes.len())?;
+        }
+        for (cell, byte) in self.memory().bytes().iter().zip(bytes) {
+            // Writing only what differs leaves pages of a mapped file alone.
+            if get(cell) != *byte {
+                set(cell, *byte);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What undoing did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Undone {
+    /// Variables that were too large to be remembered, and are as they were left.
+    pub left_out: Vec<String>,
+}
+
+impl Session {
+    /// Remembers the present state, to be called before an input.
+    pub fn remember(&mut self) {
+        let snapshot = Snapshot::take(self);
+        let steps = &mut self.past.steps;
+        steps.push_back(snapshot);
+        while steps.len() > STEPS || (steps.len() > 1 && total(steps) > ALL_BYTES) {
+            steps.pop_front();
+        }
+    }
+
+    /// Takes the session back to before the last input that was remembered; `None` if there is none.
+    ///
+    /// # Errors
+    /// RuntimeError if a storage has been made so that it cannot get its size back.
+    pub fn undo(&mut self) -> Option<Result<Undone>> {
+        let snapshot = self.past.steps.pop_back()?;
+        Some(snapshot.restore(self))
+    }
+
+    /// Forgets the newest state, when the input it was taken for changed nothing.
+    pub fn forget_last(&mut self) {
+        self.past.steps.pop_back();
+    }
+}
+
+fn total(steps: &VecDeque<Snapshot>) -> usize {
+    let mut seen = HashSet::new();
+    let copies = steps.iter().flat_map(|step| &step.bytes);
+    copies.filter(|(_, bytes)| seen.insert(bytes.as_ptr())).map(|(_, bytes)| bytes.len()).sum()
+}
+
+/// What is reached from a variable.
+#[derive(Default)]
+struct Reached {
+    tensors: Vec<Tensor>,
+    places: Vec<Place>,
+    shared: Vec<(Dynamic, Dynamic)>,
+    items: usize,
+}
+
+impl Reached {
+    fn from(&mut self, value: &Dynamic) {
+        self.items += 1;
+        if self.items > ITEMS {
+            return;
+        }
+        if value.is_shared() && !self.shared.iter().any(|(known, _)| same_cell(known, value)) {
+            self.shared.push((value.clone(), value.flatten_clone()));
+        }
+        if let Some(array) = value.read_lock::<rhai::Array>() {
+            array.iter().for_each(|item| self.from(item));
+        } else if let Some(map) = value.read_lock::<rhai::Map>() {
+            map.values().for_each(|item| self.from(item));
+        } else if let Ok(value) = to_value(value) {
+            self.from_value(&value);
+        }
+    }
+
+    fn from_value(&mut self, value: &Value) {
+        self.items += 1;
+        match value {
+            _ if self.items > ITEMS => {}
+            Value::Tensor(tensor) => {
+                self.places.push(Place::Storage(tensor.borrow().storage.clone()));
+                self.tensors.push(tensor.clone());
+                if let Some(grad) = tensor.autograd(|meta| meta.grad.clone()) {
+                    self.from_value(&Value::Tensor(grad));
+                }
+            }
+            Value::Storage(storage) => self.places.push(Place::Storage(storage.clone())),
+            Value::TypedStorage(typed) => self.places.push(Place::Storage(typed.storage.clone())),
+            Value::Buffer(buffer) => self.places.push(Place::Memory(buffer.memory())),
+            Value::Tuple(items) | Value::List(items) => items.iter().for_each(|item| self.from_value(item)),
+            Value::Dict(entries) => entries.iter().for_each(|(_, item)| self.from_value(item)),
+            _ => {}
+        }
+    }
+}
+
+/// Whether two shared values are one cell.
+fn same_cell(a: &Dynamic, b: &Dynamic) -> bool {
+    let address = |value: &Dynamic| value.read_lock::<rhai::Array>().map(|array| std::ptr::from_ref(&*array) as usize);
+    address(a).is_some_and(|address_of_a| address(b) == Some(address_of_a))
+}
+
+impl Snapshot {
+    fn take(session: &Session) -> Snapshot {
+        let state = &session.state;
+        let before = session.past.steps.back();
+        let mut snapshot = Snapshot {
+            variables: Vec::new(),
+            shared: Vec::new(),
+            tensors: Vec::new(),
+            bytes: Vec::new(),
+            left_out: Vec::new(),
+            default_dtype: state.default_dtype.get(),
+            print_options: *state.print_options.borrow(),
+            grad_enabled: state.grad_enabled.get(),
+            generator: state.generator.borrow().state_bytes(),
+        };
+        let mut seen = HashSet::new();
+        let mut left = STEP_BYTES;
+        for (name, _, value) in session.scope.iter_raw() {
+            let mut reached = Reached::default();
+            reached.from(value);
+            let fresh: Vec<_> = reached.places.into_iter().filter(|place| !seen.contains(&place.identity())).collect();
+            let needed: usize = {
+                let mut once = HashSet::new();
+                fresh.iter().filter(|place| once.insert(place.identity())).map(|place| size_of(place)).sum()
+            };
+            if reached.items > ITEMS || needed > left {
+                snapshot.left_out.push(name.to_owned());
+                continue;
+            }
+            left -= needed;
+            for place in fresh {
+                if seen.insert(place.identity())
+                    && let Some(bytes) = copy(&place, before)
+                {
+                    snapshot.bytes.push((place, bytes));
+                }
+            }
+            for tensor in reached.tensors {
+                let view = tensor.view();
+                let autograd = tensor.has_autograd().then(|| tensor.autograd(AutogradMeta::clone));
+                snapshot.tensors.push((tensor, view, autograd));
+            }
+            snapshot.shared.extend(reached.shared);
+            snapshot.variables.push((name.to_owned(), value.clone()));
+        }
+        // The scope lists its newest entry first.
+        snapshot.variables.reverse();
+        snapshot
+    }
+
+    fn restore(self, session: &mut Session) -> Result<Undone> {
+        for (place, bytes) in &self.bytes {
+            place.restore(bytes)?;
+        }
+        for (tensor, view, autograd) in self.tensors {
+            tensor.set_view(view);
+            if autograd.is_some() || tensor.has_autograd() {
+                tensor.autograd_mut(|meta| *meta = autograd.unwrap_or_default());
+            }
+        }
+        for (mut cell, content) in self.shared {
+            if let Some(mut inside) = cell.write_lock::<rhai::Array>()
+                && let Ok(content) = content.into_array()
+            {
+                *inside = content;
+            }
+        }
+        let mut scope = Scope::new();
+        let mut undone = Undone::default();
+        for name in self.left_out {
+            if let Some(value) = session.scope.get(&name) {
+                scope.push_dynamic(name.clone(), value.clone());
+                undone.left_out.push(name);
+            }
+        }
+        for (name, value) in self.variables {
+            scope.push_dynamic(name, value);
+        }
+        session.scope = scope;
+        let state = &session.state;
+        state.default_dtype.set(self.default_dtype);
+        *state.print_options.borrow_mut() = self.print_options;
+        state.grad_enabled.set(self.grad_enabled);
+        // The bytes come from a generator of the same kind.
+        let _ = state.generator.borrow_mut().set_state_bytes(&self.generator);
+        Ok(undone)
+    }
+}
+
+fn size_of(place: &Place) -> usize {
+    let memory = place.memory();
+    if memory.is_meta() { 0 } else { memory.nbytes() }
+}
+
+/// The bytes at a place: the copy of the step before, if they are still the same.
+fn copy(place: &Place, before: Option<&Snapshot>) -> Option<Rc<[u8]>> {
+    let memory = place.memory();
+    if memory.is_meta() || memory.check().is_err() {
+        return None;
+    }
+    let known = before.and_then(|before| before.bytes.iter().find(|(other, _)| other.identity() == place.identity()));
+    if let Some((_, bytes)) = known
+        && bytes.len() == memory.nbytes()
+        && holds(&memory, bytes)
+    {
+        return Some(Rc::clone(bytes));
+    }
+    memory.to_vec().ok().map(Rc::from)
+}
+
+/// Whether the memory holds these very bytes. Compares words, as this is done at every input.
+fn holds(memory: &Memory, bytes: &[u8]) -> bool {
+    let (words, tail) = bytes.as_chunks::<8>();
+    let rest = memory.bytes().get(bytes.len() - tail.len()..).unwrap_or_default();
+    memory.typed::<u64>().iter().zip(words).all(|(cell, word)| get(cell) == u64::from_ne_bytes(*word))
+        && rest.iter().zip(tail).all(|(cell, byte)| get(cell) == *byte)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::session::{Language, Session, SessionOptions};
+
+    fn eval(session: &mut Session, input: &str) -> String {
+        let outcome = session.eval(Language::Python, input);
+        assert_eq!(outcome.error, None, "{input}");
+        outcome.text
+    }
+
+    #[test]
+    fn bytes_shapes_and_names_come_back() {
+        let mut session = Session::new(SessionOptions::default());
+        eval(&mut session, "import torch\nt = torch.arange(5.)\nv = t[1:3]\nb = bytearray(3)\nx = [t, 1]");
+        session.remember();
+        eval(&mut session, "v.fill_(9); t.resize_(2, 4); b[1] = 7; x = 3; y = 4; torch.manual_seed(1)");
+        session.remember();
+        eval(&mut session, "del t");
+        assert!(session.undo().is_some_and(|undone| undone.is_ok()));
+        assert_eq!(eval(&mut session, "t.shape, x, y"), "(torch.Size([2, 4]), 3, 4)\n");
+        assert!(session.undo().is_some_and(|undone| undone.is_ok()));
+        assert_eq!(eval(&mut session, "t"), "tensor([0., 1., 2., 3., 4.])\n");
+        assert_eq!(eval(&mut session, "v, b, x[0] is t"), "(tensor([1., 2.]), bytearray(b'\\x00\\x00\\x00'), True)\n");
+        assert!(session.eval(Language::Python, "y").error.is_some());
+        assert!(session.undo().is_none());
+    }
+
+    #[test]
+    fn what_is_too_large_is_left_and_said() {
+        let mut session = Session::new(SessionOptions::default());
+        eval(&mut session, "import torch\nbig = torch.zeros(10000000)\nsmall = torch.zeros(2)");
+        session.remember();
+        eval(&mut session, "big[0] = 1; small[0] = 1");
+        let undone = session.undo().map(|undone| undone.map(|undone| undone.left_out));
+        assert!(matches!(undone, Some(Ok(names)) if names == ["big"]));
+        assert_eq!(eval(&mut session, "big[0], small[0]"), "(tensor(1.), tensor(0.))\n");
+    }
+}

@@ -1,0 +1,146 @@
+//! The variables of a session as a table: what each is, and which of them lie on the same bytes. Formats no elements.
+
+use std::collections::HashMap;
+
+use rhai::Dynamic;
+
+use super::Session;
+use super::results::shown_name;
+use crate::script::value::to_value;
+use crate::tensor::{Dims, Storage, Tensor};
+use crate::value::Value;
+
+/// A variable, as `:vars` shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variable {
+    pub name: String,
+    /// Python's name of its class.
+    pub class: String,
+    /// What it is made of, in a few words: the number of items of a list, a short number itself.
+    pub summary: String,
+    /// What there is to say of its memory, if it has any.
+    pub memory: Option<MemoryUse>,
+}
+
+/// Where a tensor, a storage or a buffer lies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemoryUse {
+    pub dtype: Option<String>,
+    /// In elements; none of these for a storage.
+    pub size: Option<Dims>,
+    pub stride: Option<Dims>,
+    pub offset: Option<i64>,
+    /// Storages are numbered in the order in which variables show them, from 1.
+    pub storage: usize,
+    /// The bytes of the whole storage.
+    pub nbytes: usize,
+    /// The other variables on the same storage.
+    pub shared_with: Vec<String>,
+}
+
+impl Session {
+    /// Every variable, the oldest first. Names of earlier results, which begin with an underscore, come last.
+    pub fn variables(&self) -> Vec<Variable> {
+        let mut entries: Vec<_> = self.scope.iter_raw().map(|(name, _, value)| (name, value)).collect();
+        entries.reverse();
+        entries.retain(|(name, value)| *name != "ARGS" || !is_empty_list(value));
+        let mut entries: Vec<_> = entries.into_iter().map(|(name, value)| (shown_name(name), value)).collect();
+        entries.sort_by_key(|(name, _)| name.starts_with('_'));
+        let storages: Vec<_> = entries.iter().map(|(_, value)| storage_of(value)).collect();
+        let mut numbers: HashMap<usize, usize> = HashMap::new();
+        let mut holders: HashMap<usize, Vec<&str>> = HashMap::new();
+        for ((name, _), storage) in entries.iter().zip(&storages) {
+            if let Some(storage) = storage {
+                let number = numbers.len() + 1;
+                numbers.entry(storage.identity()).or_insert(number);
+                holders.entry(storage.identity()).or_default().push(name);
+            }
+        }
+        let variable = |((name, value), storage): (&(&str, &Dynamic), &Option<Storage>)| Variable {
+            name: (*name).to_owned(),
+            class: class_name(value),
+            summary: summary(value),
+            memory: storage.as_ref().map(|storage| {
+                let id = storage.identity();
+                let others = holders.get(&id).into_iter().flatten().filter(|other| *other != name);
+                let tensor = value.read_lock::<Tensor>().map(|tensor| tensor.view());
+                MemoryUse {
+                    dtype: tensor.as_ref().map(|view| view.dtype.name().to_owned()),
+                    size: tensor.as_ref().map(|view| Dims::from_slice(view.sizes())),
+                    stride: tensor.as_ref().map(|view| Dims::from_slice(view.strides())),
+                    offset: tensor.as_ref().map(|view| view.layout.offset),
+                    storage: numbers.get(&id).copied().unwrap_or_default(),
+                    nbytes: storage.nbytes(),
+                    shared_with: others.map(|other| (*other).to_owned()).collect(),
+                }
+            }),
+        };
+        entries.iter().zip(&storages).map(variable).collect()
+    }
+}
+
+impl Session {
+    /// The class of a variable as help names it.
+    pub(super) fn class_path(&self, variable: &str) -> Option<&'static str> {
+        match to_value(self.scope.get(variable)?).ok()? {
+            Value::Tensor(_) => Some("Tensor"),
+            Value::Storage(_) => Some("UntypedStorage"),
+            Value::TypedStorage(_) => Some("TypedStorage"),
+            _ => None,
+        }
+    }
+}
+
+/// The storage a variable lies on.
+pub(super) fn storage_of(value: &Dynamic) -> Option<Storage> {
+    if let Some(tensor) = value.read_lock::<Tensor>() {
+        return Some(tensor.borrow().storage.clone());
+    }
+    if value.is_array() || value.is_map() {
+        return None;
+    }
+    match to_value(value).ok()? {
+        Value::Storage(storage) => Some(storage),
+        Value::TypedStorage(typed) => Some(typed.storage),
+        _ => None,
+    }
+}
+
+fn is_empty_list(value: &Dynamic) -> bool {
+    value.read_lock::<rhai::Array>().is_some_and(|array| array.is_empty())
+}
+
+/// Python's name of a variable's class; lists and dictionaries are not walked for it.
+fn class_name(value: &Dynamic) -> String {
+    if value.is_array() {
+        return "list".to_owned();
+    }
+    if value.is_map() {
+        return "dict".to_owned();
+    }
+    to_value(value).map_or_else(|_| "object".to_owned(), |value| value.type_name().to_owned())
+}
+
+/// A variable in a few words: what it is and how large.
+pub(super) fn summary(value: &Dynamic) -> String {
+    if let Some(tensor) = value.read_lock::<Tensor>() {
+        let view = tensor.borrow();
+        return format!("Tensor {} {:?}", view.dtype.name(), view.sizes());
+    }
+    if let Some(array) = value.read_lock::<rhai::Array>() {
+        return format!("list of {}", array.len());
+    }
+    if let Ok(number) = value.as_int() {
+        return format!("int {number}");
+    }
+    if let Ok(number) = value.as_float() {
+        return format!("float {number}");
+    }
+    if let Ok(truth) = value.as_bool() {
+        return format!("bool {}", if truth { "True" } else { "False" });
+    }
+    if let Some(text) = value.read_lock::<rhai::ImmutableString>() {
+        return format!("str of {}", text.chars().count());
+    }
+    class_name(value)
+}

@@ -1,0 +1,325 @@
+//! What the prompt does for the session instead of in it: `:vars`, `:save`, `:undo`, … One row per command.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use owo_colors::{OwoColorize, Style};
+
+use super::assistant::paths;
+use super::fault::describe;
+use super::help::help;
+use super::log::compare;
+use super::pager::page;
+use super::prompt::Prompt;
+use super::save::replace;
+use super::screen::{Stream, complain, show};
+use super::table;
+use crate::session::{Language, Outcome};
+use crate::transcript::read_text;
+
+/// How long `:timeit` repeats.
+const TIMEIT: Duration = Duration::from_millis(1000);
+
+/// A command.
+struct Command {
+    name: &'static str,
+    /// What stands behind the name.
+    arguments: &'static str,
+    doc: &'static str,
+    run: fn(&mut Prompt, &str) -> Flow,
+}
+
+/// Whether the prompt goes on.
+pub enum Flow {
+    On,
+    /// With this exit status.
+    Leave(i32),
+}
+
+const COMMANDS: &[Command] = &[
+    Command { name: "check", arguments: "", doc: "compare the last paste with its recorded outputs", run: check },
+    Command {
+        name: "help",
+        arguments: "[NAME or WORDS]",
+        doc: "what a function does; or these commands",
+        run: show_help,
+    },
+    Command { name: "load", arguments: "FILE", doc: "run a script, or a session in a .md or .txt file", run: load },
+    Command { name: "python", arguments: "[CODE]", doc: "read what is typed as Python; or just this", run: python },
+    Command { name: "quit", arguments: "", doc: "leave, as Ctrl-D does", run: |_, _| Flow::Leave(0) },
+    Command { name: "reset", arguments: "", doc: "forget every variable and setting", run: reset },
+    Command { name: "rhai", arguments: "[CODE]", doc: "read what is typed as Rhai; or just this", run: rhai },
+    Command {
+        name: "save",
+        arguments: "FILE.md|FILE.rhai",
+        doc: "write this session as a transcript or a script",
+        run: save,
+    },
+    Command { name: "time", arguments: "CODE", doc: "run once and say how long it took", run: time },
+    Command { name: "timeit", arguments: "CODE", doc: "run many times and say how long one takes", run: timeit },
+    Command { name: "translate", arguments: "on|off|CODE", doc: "show the Rhai form of Python", run: translate },
+    Command { name: "undo", arguments: "", doc: "variables and bytes as before the last input", run: undo },
+    Command { name: "vars", arguments: "", doc: "every variable: shape, storage, who shares it", run: vars },
+];
+
+/// Whether an entry is for the prompt itself: `:vars`, `?view`, `view?`.
+pub fn is_command(entry: &str) -> bool {
+    let entry = entry.trim();
+    let is_path = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.'));
+    entry.starts_with(':')
+        || entry.starts_with('?')
+        || entry.strip_suffix('?').is_some_and(is_path)
+        || entry
+            .strip_prefix("help(")
+            .and_then(|rest| rest.strip_suffix(')'))
+            .is_some_and(|name| is_path(unquoted(name)))
+}
+
+fn unquoted(text: &str) -> &str {
+    text.trim().trim_matches(['"', '\''])
+}
+
+/// The ways to complete a command line, and where what they replace begins.
+pub fn complete(line: &str, at: usize) -> Option<(usize, Vec<(String, String)>)> {
+    let typed = line.get(..at)?.strip_prefix(':')?;
+    match typed.split_once(' ') {
+        None => {
+            let meant = COMMANDS.iter().filter(|command| command.name.starts_with(typed));
+            Some((0, meant.map(|command| (format!(":{}", command.name), command.doc.to_owned())).collect()))
+        }
+        Some(("load" | "save", path)) => {
+            let (length, found) = paths(path.trim_start());
+            Some((at - length, found))
+        }
+        Some(_) => None,
+    }
+}
+
+/// Runs a command line.
+pub fn run(prompt: &mut Prompt, entry: &str) -> Flow {
+    let entry = entry.trim();
+    let Some(line) = entry.strip_prefix(':') else {
+        let topic = entry.strip_prefix("help(").and_then(|rest| rest.strip_suffix(')')).unwrap_or(entry);
+        return show_help(prompt, unquoted(topic.trim_matches('?')));
+    };
+    let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    let meant: Vec<_> = COMMANDS.iter().filter(|command| command.name.starts_with(name) && !name.is_empty()).collect();
+    let chosen =
+        meant.iter().find(|command| command.name == name).or_else(|| meant.first().filter(|_| meant.len() == 1));
+    match chosen {
+        Some(command) => (command.run)(prompt, rest.trim()),
+        None => {
+            let names: Vec<_> = meant.iter().map(|command| format!(":{}", command.name)).collect();
+            let near = if names.is_empty() {
+                ":help lists the commands".to_owned()
+            } else {
+                format!("is it {}?", names.join(" or "))
+            };
+            complain(&format!("there is no command :{name}; {near}\n"));
+            Flow::On
+        }
+    }
+}
+
+fn show_help(prompt: &mut Prompt, topic: &str) -> Flow {
+    let text = if topic.is_empty() { overview() } else { help(&prompt.session(), topic) };
+    page(&text, prompt.rows());
+    Flow::On
+}
+
+fn overview() -> String {
+    let mut text =
+        String::from("Type Rhai, or Python behind `>>> `; paste a session as it stands, outputs and all.\n\n");
+    for command in COMMANDS {
+        let head = format!(":{} {}", command.name, command.arguments);
+        text.push_str(&format!("  {head:<26} {}\n", command.doc));
+    }
+    text + "\n  ?NAME, NAME?, help(NAME)   what a function does; F1 on the name at the cursor
+  Tab                        names, methods, keywords, files
+  Ctrl-R                     search what was typed before; the right arrow takes the dimmed hint
+  Ctrl-X Ctrl-E              edit the entry in $EDITOR
+  Ctrl-C, Ctrl-D             stop what runs; leave
+  _, __, ___                 the last three results; a closing ; shows none\n"
+}
+
+fn vars(prompt: &mut Prompt, _: &str) -> Flow {
+    let text = table::variables(&prompt.session().variables(), prompt.columns());
+    page(&text, prompt.rows());
+    Flow::On
+}
+
+fn python(prompt: &mut Prompt, code: &str) -> Flow {
+    switch(prompt, Language::Python, code)
+}
+
+fn rhai(prompt: &mut Prompt, code: &str) -> Flow {
+    switch(prompt, Language::Rhai, code)
+}
+
+fn switch(prompt: &mut Prompt, language: Language, code: &str) -> Flow {
+    if code.is_empty() {
+        prompt.set_language(language);
+        return Flow::On;
+    }
+    let outcome = prompt.eval(language, code);
+    prompt.settle(&outcome, code).map_or(Flow::On, Flow::Leave)
+}
+
+fn time(prompt: &mut Prompt, code: &str) -> Flow {
+    if code.is_empty() {
+        return usage("time");
+    }
+    let (language, code) = prompt.language_of(code);
+    let begun = Instant::now();
+    let outcome = prompt.eval(language, code);
+    let elapsed = begun.elapsed();
+    let left = prompt.settle(&outcome, code);
+    prompt.remark(&format!("{elapsed:.1?}"));
+    left.map_or(Flow::On, Flow::Leave)
+}
+
+fn timeit(prompt: &mut Prompt, code: &str) -> Flow {
+    if code.is_empty() {
+        return usage("timeit");
+    }
+    let (language, code) = prompt.language_of(code);
+    match prompt.watched(|session| session.timeit(language, code, TIMEIT)) {
+        Ok(timing) => prompt.remark(&format!("{:.1?} (best {:.1?}, {} runs)", timing.median, timing.best, timing.runs)),
+        Err(failure) => complain(&describe(prompt.screen(), &failure, code, None)),
+    }
+    Flow::On
+}
+
+fn usage(name: &str) -> Flow {
+    if let Some(command) = COMMANDS.iter().find(|command| command.name == name) {
+        complain(&format!(":{name} {} -- {}\n", command.arguments, command.doc));
+    }
+    Flow::On
+}
+
+fn translate(prompt: &mut Prompt, code: &str) -> Flow {
+    match code {
+        "" | "on" => prompt.set_translates(true),
+        "off" => prompt.set_translates(false),
+        code => {
+            let code = code.strip_prefix(">>> ").unwrap_or(code);
+            let translated = prompt.session().translated(code);
+            match translated {
+                Some(rhai) => show(&format!("{rhai}\n")),
+                None => complain("that is not Python that tensorsh can read; `>>> ` before it shows why\n"),
+            }
+        }
+    }
+    Flow::On
+}
+
+fn undo(prompt: &mut Prompt, _: &str) -> Flow {
+    let undone = prompt.session_mut().undo();
+    match undone {
+        None => complain("there is nothing to undo\n"),
+        Some(Err(error)) => complain(&format!("{}: {}\n", error.kind.name(), error.message)),
+        Some(Ok(undone)) if undone.left_out.is_empty() => {}
+        Some(Ok(undone)) => {
+            prompt.remark(&format!("too large to be remembered, so left as they are: {}", undone.left_out.join(", ")));
+        }
+    }
+    Flow::On
+}
+
+fn reset(prompt: &mut Prompt, _: &str) -> Flow {
+    prompt.reset();
+    Flow::On
+}
+
+fn save(prompt: &mut Prompt, name: &str) -> Flow {
+    let path = Path::new(name);
+    let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+    let text = match extension {
+        "md" => prompt.log().markdown("A session of tensorsh"),
+        "rhai" => {
+            let session = prompt.session();
+            Ok(prompt.log().script(|python| session.translated(python)))
+        }
+        _ => return usage("save"),
+    };
+    match text.and_then(|text| replace(path, text.as_bytes()).map_err(|error| format!("{name}: {error}"))) {
+        Ok(()) => prompt.remark(&format!("{} inputs in {name}", prompt.log().len())),
+        Err(error) => complain(&format!("not saved: {error}\n")),
+    }
+    Flow::On
+}
+
+fn load(prompt: &mut Prompt, name: &str) -> Flow {
+    if name.is_empty() {
+        return usage("load");
+    }
+    let path = Path::new(name);
+    let text = match read_text(path) {
+        Ok(text) => text,
+        Err(error) => {
+            complain(&format!("{error}\n"));
+            return Flow::On;
+        }
+    };
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("md" | "txt") => prompt.take_session(&text, name),
+        Some("py") => {
+            let outcome = prompt.eval(Language::Python, &text);
+            prompt.settle_file(&outcome, &text, name).map_or(Flow::On, Flow::Leave)
+        }
+        _ => {
+            let outcome: Outcome = prompt.watched(|session| session.run_script(&text));
+            prompt.settle_file(&outcome, &text, name).map_or(Flow::On, Flow::Leave)
+        }
+    }
+}
+
+fn check(prompt: &mut Prompt, _: &str) -> Flow {
+    let Some((pasted, first)) = prompt.last_paste() else {
+        complain("nothing has been pasted with its outputs yet\n");
+        return Flow::On;
+    };
+    let (reports, same) = compare(pasted, prompt.log().since(first));
+    let mut text = String::new();
+    let (red, green) = (Style::new().red(), Style::new().green());
+    for line in reports.join("\n").lines() {
+        let style = match line.chars().next() {
+            Some('-') => prompt.screen().style(Stream::Output, red),
+            Some('+') => prompt.screen().style(Stream::Output, green),
+            _ => Style::new(),
+        };
+        text.push_str(&format!("{}\n", line.style(style)));
+    }
+    text.push_str(&format!("{same} outputs are as recorded, {} differ (- recorded, + printed here)\n", reports.len()));
+    page(&text, prompt.rows());
+    Flow::On
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_told_from_input() {
+        for (entry, wanted) in [
+            (":vars", true),
+            ("?view", true),
+            ("view?", true),
+            ("torch.zeros?", true),
+            ("help(view)", true),
+            ("help(\"view\")", true),
+            ("a ? b", false),
+            ("x?.y", false),
+            ("t.view(2)", false),
+            ("help(f(x))", false),
+            ("?", true),
+        ] {
+            assert_eq!(is_command(entry), wanted, "{entry}");
+        }
+    }
+
+    #[test]
+    fn the_table_is_in_order() {
+        assert!(COMMANDS.is_sorted_by_key(|command| command.name));
+    }
+}

@@ -1,0 +1,214 @@
+//! The settings file, `$XDG_CONFIG_HOME/tensorsh/config.toml`: what it may say, and what is wrong with what it says.
+//! docs/shell.md lists the settings.
+
+use std::io::ErrorKind;
+use std::path::PathBuf;
+
+use toml::{Table, Value};
+
+use super::screen::{ColorChoice, Theme};
+use crate::session::Language;
+
+/// What a user has chosen; the default is what holds without a file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// `color`
+    pub color: Option<ColorChoice>,
+    /// `keys = "vi"`
+    pub vi: bool,
+    /// `language`: what the prompt reads at first.
+    pub language: Language,
+    /// `history`: how many entries are kept.
+    pub history: usize,
+    /// `startup`: a script that runs before the first prompt.
+    pub startup: Option<PathBuf>,
+    /// `pager`: long values are shown a screen at a time.
+    pub pager: bool,
+    /// `hints`: the rest of an earlier entry, and the signature of a call, are shown behind the cursor.
+    pub hints: bool,
+    /// `translate`: the Rhai form of a line that was read as Python is shown.
+    pub translate: bool,
+    /// `[print]`: keywords of `torch.set_printoptions` with their values as source.
+    pub print: Vec<(String, String)>,
+    /// `[colors]`
+    pub theme: Theme,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            color: None,
+            vi: false,
+            language: Language::Rhai,
+            history: 10_000,
+            startup: None,
+            pager: true,
+            hints: true,
+            translate: true,
+            print: Vec::new(),
+            theme: Theme::default(),
+        }
+    }
+}
+
+const SETTINGS: &[&str] =
+    &["color", "keys", "language", "history", "startup", "pager", "hints", "translate", "print", "colors"];
+const PRINT: &[&str] = &["precision", "threshold", "edgeitems", "linewidth", "profile", "sci_mode"];
+
+impl Config {
+    /// Reads the settings file, if there is one. What is wrong in it is told in sentences; the rest of it holds.
+    pub fn read() -> (Config, Vec<String>) {
+        let Some(path) = path(std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from), std::env::home_dir()) else {
+            return Default::default();
+        };
+        match std::fs::read_to_string(&path) {
+            Ok(text) => {
+                let (config, faults) = Config::parse(&text);
+                (config, faults.into_iter().map(|fault| format!("{}: {fault}", path.display())).collect())
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => Default::default(),
+            Err(error) => (Config::default(), vec![format!("{}: {error}", path.display())]),
+        }
+    }
+
+    /// Reads settings from text.
+    pub fn parse(text: &str) -> (Config, Vec<String>) {
+        let mut config = Config::default();
+        let table = match text.parse::<Table>() {
+            Ok(table) => table,
+            Err(error) => return (config, vec![error.to_string().trim_end().to_owned()]),
+        };
+        let faults = table.iter().filter_map(|(key, value)| config.set(key, value).err()).flatten().collect();
+        (config, faults)
+    }
+
+    fn set(&mut self, key: &str, value: &Value) -> Result<(), Vec<String>> {
+        let wrong = |wanted: &str| vec![format!("{key} must be {wanted}, not {value}")];
+        match key {
+            "color" => {
+                self.color = Some(match value.as_str() {
+                    Some("auto") => ColorChoice::Auto,
+                    Some("always") => ColorChoice::Always,
+                    Some("never") => ColorChoice::Never,
+                    _ => return Err(wrong("\"auto\", \"always\" or \"never\"")),
+                });
+            }
+            "keys" => {
+                self.vi = match value.as_str() {
+                    Some("emacs") => false,
+                    Some("vi") => true,
+                    _ => return Err(wrong("\"emacs\" or \"vi\"")),
+                };
+            }
+            "language" => {
+                self.language = match value.as_str() {
+                    Some("rhai") => Language::Rhai,
+                    Some("python") => Language::Python,
+                    _ => return Err(wrong("\"rhai\" or \"python\"")),
+                };
+            }
+            "history" => {
+                let size = value.as_integer().and_then(|size| usize::try_from(size).ok());
+                self.history = size.filter(|size| *size <= 1_000_000).ok_or_else(|| wrong("a number up to 1000000"))?;
+            }
+            "startup" => {
+                let path = value.as_str().ok_or_else(|| wrong("the path of a script"))?;
+                self.startup = Some(match (path.strip_prefix("~/"), std::env::home_dir()) {
+                    (Some(rest), Some(home)) => home.join(rest),
+                    _ => PathBuf::from(path),
+                });
+            }
+            "pager" | "hints" | "translate" => {
+                let setting = match key {
+                    "pager" => &mut self.pager,
+                    "hints" => &mut self.hints,
+                    _ => &mut self.translate,
+                };
+                *setting = value.as_bool().ok_or_else(|| wrong("true or false"))?;
+            }
+            "print" => return self.set_print(value.as_table().ok_or_else(|| wrong("a table"))?),
+            "colors" => return self.set_colors(value.as_table().ok_or_else(|| wrong("a table"))?),
+            _ => return Err(vec![unknown("setting", key, SETTINGS)]),
+        }
+        Ok(())
+    }
+
+    fn set_print(&mut self, table: &Table) -> Result<(), Vec<String>> {
+        let mut faults = Vec::new();
+        for (key, value) in table {
+            let source = match value {
+                Value::Boolean(true) => "True".to_owned(),
+                Value::Boolean(false) => "False".to_owned(),
+                other => other.to_string(),
+            };
+            match value {
+                _ if !PRINT.contains(&key.as_str()) => faults.push(unknown("print option", key, PRINT)),
+                Value::Integer(_) | Value::Boolean(_) | Value::String(_) => self.print.push((key.clone(), source)),
+                _ => faults.push(format!("print.{key} cannot be {value}")),
+            }
+        }
+        if faults.is_empty() { Ok(()) } else { Err(faults) }
+    }
+
+    fn set_colors(&mut self, table: &Table) -> Result<(), Vec<String>> {
+        let mut faults = Vec::new();
+        for (key, value) in table {
+            match value.as_str() {
+                _ if !Theme::NAMES.contains(&key.as_str()) => faults.push(unknown("colour", key, Theme::NAMES)),
+                Some(color) if self.theme.set(key, color) => {}
+                _ => faults.push(format!("colors.{key} must be one of {}, not {value}", Theme::COLORS.join(", "))),
+            }
+        }
+        if faults.is_empty() { Ok(()) } else { Err(faults) }
+    }
+}
+
+fn unknown(what: &str, key: &str, known: &[&str]) -> String {
+    let near = known.iter().find(|known| {
+        known.starts_with(key) || key.starts_with(*known) || known.chars().filter(|c| !key.contains(*c)).count() <= 1
+    });
+    match near {
+        Some(near) => format!("there is no {what} '{key}'; did you mean '{near}'?"),
+        None => format!("there is no {what} '{key}'; there are {}", known.join(", ")),
+    }
+}
+
+/// `$XDG_CONFIG_HOME/tensorsh/config.toml`, or the same below `~/.config`; a relative path in the variable does not
+/// count.
+fn path(xdg: Option<PathBuf>, home: Option<PathBuf>) -> Option<PathBuf> {
+    let folder = xdg.filter(|path| path.is_absolute()).or_else(|| Some(home?.join(".config")))?;
+    Some(folder.join("tensorsh/config.toml"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings() {
+        let text = "color = \"never\"\nkeys = \"vi\"\nlanguage = \"python\"\nhistory = 5\npager = false\n[print]\nprecision = 2\n[colors]\nnumber = \"red\"\n";
+        let (config, faults) = Config::parse(text);
+        assert_eq!(faults, Vec::<String>::new());
+        assert!(config.vi && !config.pager && config.hints && config.history == 5);
+        assert_eq!((config.color, config.language), (Some(ColorChoice::Never), Language::Python));
+        assert_eq!(config.print, [("precision".to_owned(), "2".to_owned())]);
+        assert_ne!(config.theme, Theme::default());
+    }
+
+    #[test]
+    fn faults_are_told_and_the_rest_holds() {
+        let rows = [
+            ("key = 1", "there is no setting 'key'; did you mean 'keys'?"),
+            ("history = -1", "history must be a number up to 1000000, not -1"),
+            ("pager = 3", "pager must be true or false, not 3"),
+            ("[print]\nprecison = 3", "there is no print option 'precison'; did you mean 'precision'?"),
+            ("[colors]\nnumber = \"beige\"", "colors.number must be one of"),
+            ("color = ", "TOML parse error"),
+        ];
+        for (text, wanted) in rows {
+            let (_, faults) = Config::parse(text);
+            assert!(faults.len() == 1 && faults[0].contains(wanted), "{text}: {faults:?}");
+        }
+        assert!(Config::parse("nothing = 1\nkeys = \"vi\"").0.vi);
+    }
+}

@@ -1,0 +1,222 @@
+//! What was typed and what it printed, in order: what `:save` writes and `:check` compares.
+
+use crate::session::{Language, Outcome};
+use crate::transcript::{Document, Form, matches, printed};
+
+/// Output of one input beyond this many bytes is not kept.
+const LARGEST: usize = 1 << 20;
+/// Output of all inputs beyond this is not kept.
+const ALL: usize = 64 << 20;
+
+/// The inputs of a session and their outputs.
+#[derive(Debug, Default)]
+pub struct Log {
+    entries: Vec<Entry>,
+    /// What the running input has printed so far.
+    current: String,
+    is_cut: bool,
+    bytes: usize,
+}
+
+/// One input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    pub language: Language,
+    pub source: String,
+    /// As a transcript records it, every line with its end.
+    pub output: String,
+    /// There was more output than is kept.
+    pub is_cut: bool,
+    /// It ended with an error.
+    pub failed: bool,
+}
+
+impl Log {
+    /// Takes down what the running input prints.
+    pub fn print(&mut self, text: &str) {
+        if self.is_cut || self.current.len() + text.len() > LARGEST || self.bytes > ALL {
+            self.is_cut = true;
+        } else {
+            self.current.push_str(text);
+        }
+    }
+
+    /// Ends an input.
+    pub fn end(&mut self, language: Language, source: &str, outcome: &Outcome) {
+        let text = std::mem::take(&mut self.current);
+        let output = printed(&Outcome { text, error: outcome.error.clone(), exit: None });
+        self.bytes += output.len() + source.len();
+        let is_cut = std::mem::take(&mut self.is_cut);
+        let failed = outcome.error.is_some();
+        self.entries.push(Entry { language, source: source.to_owned(), output, is_cut, failed });
+    }
+
+    /// How many inputs there have been.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// The inputs from the one at `first` on.
+    pub fn since(&self, first: usize) -> &[Entry] {
+        self.entries.get(first..).unwrap_or_default()
+    }
+
+    /// The session as a transcript in Markdown.
+    ///
+    /// # Errors
+    /// A sentence about an input that cannot be written so that it reads back the same.
+    pub fn markdown(&self, title: &str) -> Result<String, String> {
+        let mut text = format!("# {title}\n");
+        let mut open: Option<Language> = None;
+        for entry in &self.entries {
+            if open != Some(entry.language) {
+                if open.is_some() {
+                    text.push_str("```\n");
+                }
+                let mark = if entry.language == Language::Python { "pycon" } else { "rhai-session" };
+                text.push_str(&format!("\n```{mark}\n"));
+                open = Some(entry.language);
+            }
+            text.push_str(&entry.shown());
+            text.push_str(&entry.output);
+        }
+        if open.is_some() {
+            text.push_str("```\n");
+        }
+        self.check(&text)?;
+        Ok(text)
+    }
+
+    /// Whether a transcript reads back as these inputs and outputs.
+    fn check(&self, text: &str) -> Result<(), String> {
+        let document = Document::parse(text, Form::Markdown);
+        let mut read: Vec<_> = document.cases.iter().flat_map(|case| &case.examples).collect();
+        read.reverse();
+        for entry in &self.entries {
+            let same = read.pop().is_some_and(|example| {
+                example.source.trim_end() == entry.annotated().trim_end()
+                    && example.expected == entry.output.trim_end_matches('\n')
+            });
+            if !same {
+                let first = entry.source.lines().next().unwrap_or_default();
+                return Err(format!(
+                    "a transcript cannot hold `{first}` with its output: a line of it reads as a prompt"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// The inputs that did not fail, as a script. `translate` gives the Rhai form of Python.
+    pub fn script(&self, translate: impl Fn(&str) -> Option<String>) -> String {
+        let mut text = String::new();
+        for entry in &self.entries {
+            let rhai = match entry.language {
+                Language::Rhai => Some(entry.source.clone()),
+                Language::Python => translate(&entry.source),
+            };
+            let source = rhai.as_deref().filter(|_| !entry.failed).map(str::trim_end);
+            match source {
+                Some(source) if source.ends_with([';', '}']) || source.is_empty() => text.push_str(source),
+                Some(source) => text.push_str(&format!("{source};")),
+                None => {
+                    let lines: Vec<_> = entry.source.lines().map(|line| format!("// failed: {line}")).collect();
+                    text.push_str(&lines.join("\n"));
+                }
+            }
+            text.push('\n');
+        }
+        text
+    }
+}
+
+impl Entry {
+    /// The input behind its prompts, every line with its end.
+    fn shown(&self) -> String {
+        let (first, next) = match self.language {
+            Language::Python => (">>> ", "... "),
+            Language::Rhai => ("rhai> ", "    > "),
+        };
+        let source = self.annotated();
+        let lines = source.split('\n').enumerate().map(|(at, line)| {
+            let prompt = if at == 0 { first } else { next };
+            format!("{prompt}{line}").trim_end().to_owned() + "\n"
+        });
+        lines.collect()
+    }
+
+    /// The input; one whose output is not known whole asks not to be run as a test.
+    fn annotated(&self) -> String {
+        let comment = if self.language == Language::Python { "#" } else { "//" };
+        if self.is_cut { format!("{}  {comment} doctest: +SKIP", self.source) } else { self.source.clone() }
+    }
+}
+
+/// Compares the outputs that a pasted session came with to what its inputs printed here. Gives a report for each that
+/// differs, and how many are the same.
+pub fn compare(pasted: &str, entries: &[Entry]) -> (Vec<String>, usize) {
+    let document = Document::parse(pasted, Form::Text);
+    let (mut reports, mut same) = (Vec::new(), 0);
+    let recorded = document.cases.iter().flat_map(|case| &case.examples);
+    for (example, entry) in recorded.zip(entries) {
+        if example.options.skip {
+            continue;
+        }
+        if matches(&example.expected, &entry.output, example.options.ellipsis) {
+            same += 1;
+            continue;
+        }
+        let lines =
+            |sign: char, text: &str| -> String { text.lines().map(|line| format!("{sign} {line}\n")).collect() };
+        let (expected, output) = (lines('-', &example.expected), lines('+', &entry.output));
+        reports.push(format!("{}{expected}{output}", example.input));
+    }
+    (reports, same)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::{Session, SessionOptions};
+
+    fn logged(inputs: &[(Language, &str)]) -> Log {
+        let mut log = Log::default();
+        let mut session = Session::new(SessionOptions::default());
+        for (language, source) in inputs {
+            let outcome = session.eval(*language, source);
+            log.print(&outcome.text);
+            log.end(*language, source, &outcome);
+        }
+        log
+    }
+
+    #[test]
+    fn a_saved_session_reads_back() {
+        let log = logged(&[
+            (Language::Rhai, "let t = torch.arange(3);"),
+            (Language::Rhai, "t\n"),
+            (Language::Python, "for i in t:\n    print(i)\n"),
+            (Language::Python, "t.view(2)"),
+        ]);
+        let text = log.markdown("A session").unwrap();
+        assert!(text.contains("rhai> t\n") && text.contains("... ") && text.contains("RuntimeError: shape"), "{text}");
+        let script = log.script(|python| (python.len() < 20).then(|| "x()".to_owned()));
+        assert!(
+            script.starts_with("let t = torch.arange(3);\nt;\n") && script.contains("// failed: t.view(2)"),
+            "{script}"
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_read_back_is_not_saved() {
+        let log = logged(&[(Language::Rhai, "print(\">>> 1\")")]);
+        assert!(log.markdown("A session").is_err());
+    }
+
+    #[test]
+    fn pasted_outputs_are_compared() {
+        let log = logged(&[(Language::Python, "1 + 1"), (Language::Python, "2 + 2")]);
+        let (reports, same) = compare(">>> 1 + 1\n2\n>>> 2 + 2\n5\n", log.since(0));
+        assert_eq!((reports, same), (vec![">>> 2 + 2\n- 5\n+ 4\n".to_owned()], 1));
+    }
+}

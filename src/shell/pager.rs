@@ -1,0 +1,35 @@
+//! Long text, a screen at a time: the reader's own pager shows it.
+
+use std::io::{IsTerminal, Write, stdout};
+use std::process::{Command, Stdio};
+
+use super::screen::show;
+
+/// Shows `text`, through the pager if it is longer than the terminal is high.
+pub fn page(text: &str, rows: Option<usize>) {
+    let is_long = rows.is_some_and(|rows| text.lines().count() + 1 > rows);
+    if !is_long || !stdout().is_terminal() || !run(text) {
+        show(text);
+    }
+}
+
+/// Hands the text to `$PAGER`, or to `less`. False if there is no such program.
+fn run(text: &str) -> bool {
+    let chosen = std::env::var("PAGER").ok().filter(|pager| !pager.trim().is_empty());
+    let words = chosen.unwrap_or_else(|| "less".to_owned());
+    let mut words = words.split_whitespace();
+    let Some(program) = words.next() else { return false };
+    let mut command = Command::new(program);
+    command.args(words).stdin(Stdio::piped());
+    if std::env::var_os("LESS").is_none() {
+        // Colours as they are; the text stays on the screen when it is left.
+        command.env("LESS", "RX");
+    }
+    let Ok(mut child) = command.spawn() else { return false };
+    if let Some(mut input) = child.stdin.take() {
+        // A reader who leaves early has seen enough.
+        let _ = input.write_all(text.as_bytes());
+    }
+    let _ = child.wait();
+    true
+}

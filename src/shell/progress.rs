@@ -1,0 +1,89 @@
+//! A sign of life: when an input runs for longer than a moment, a line on the terminal says for how long, and that
+//! Ctrl-C stops it. Whatever is printed takes the line's place.
+
+use std::io::{IsTerminal, Write, stderr};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long an input may run before anything is said.
+const PATIENCE: Duration = Duration::from_millis(1500);
+/// How often the line is renewed.
+const PERIOD: Duration = Duration::from_millis(500);
+
+static WORK: Mutex<Work> = Mutex::new(Work { since: None, is_shown: false });
+static CHANGED: Condvar = Condvar::new();
+
+struct Work {
+    since: Option<Instant>,
+    is_shown: bool,
+}
+
+impl Work {
+    fn clear(&mut self) {
+        if std::mem::take(&mut self.is_shown) {
+            write("\r\x1b[2K");
+        }
+    }
+}
+
+fn work() -> MutexGuard<'static, Work> {
+    // A panic elsewhere leaves nothing half done here.
+    WORK.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A line on a terminal that may be gone: nobody misses it.
+fn write(text: &str) {
+    let mut error = stderr().lock();
+    let _ = error.write_all(text.as_bytes()).and_then(|()| error.flush());
+}
+
+/// Starts watching; does nothing where standard error is no terminal.
+pub fn watch() {
+    if !stderr().is_terminal() {
+        return;
+    }
+    // Without the thread there is no line, and nothing else is missing.
+    let _ = thread::Builder::new().name("progress".to_owned()).spawn(|| {
+        let mut work = work();
+        loop {
+            work = match work.since {
+                None => CHANGED.wait(work).unwrap_or_else(PoisonError::into_inner),
+                Some(since) => {
+                    let elapsed = since.elapsed();
+                    if elapsed >= PATIENCE {
+                        work.is_shown = true;
+                        write(&format!("\r\x1b[2K\x1b[2m… {} s, Ctrl-C stops\x1b[0m", elapsed.as_secs()));
+                    }
+                    let pause = if elapsed < PATIENCE { PATIENCE - elapsed } else { PERIOD };
+                    CHANGED.wait_timeout(work, pause).unwrap_or_else(PoisonError::into_inner).0
+                }
+            };
+        }
+    });
+}
+
+/// Something begins to run; the line is gone when what this gives is dropped.
+pub fn begin() -> Running {
+    work().since = Some(Instant::now());
+    CHANGED.notify_all();
+    Running
+}
+
+/// Takes the line away, before something else is written.
+pub fn clear() {
+    work().clear();
+}
+
+/// An input that runs.
+#[derive(Debug)]
+pub struct Running;
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let mut work = work();
+        work.since = None;
+        work.clear();
+        CHANGED.notify_all();
+    }
+}
