@@ -43,7 +43,7 @@ pub(super) fn write_untyped(out: &mut String, storage: &Storage) -> Result<()> {
 /// RuntimeError when there is no memory for the text.
 pub(super) fn write_typed(out: &mut String, typed: &TypedStorage) -> Result<()> {
     let view = typed.view();
-    let (device, dtype, length) = (view.device(), typed.dtype.name(), typed.len());
+    let (device, dtype, length) = (typed.storage.device(), typed.dtype.name(), typed.len());
     if device.is_meta() {
         out.push_str("...\n");
     } else if length == 0 {

@@ -521,9 +521,10 @@ fn recorded(function: &Function, call: &mut Call) -> Result<Value> {
 fn run(function: &Function, call: &mut Call) -> Result<Value> {
     let signature = call.signature;
     let written = if signature.in_place { call.args.first().and_then(as_tensor).cloned() } else { None };
+    fake::refuse_mixture(call, function.row)?;
     let result = (function.row.run)(call);
     check_files()?;
-    let result = fake::checked(call, function.row, result?)?;
+    let result = fake::faked(call, result?)?;
     if let Some(target) = &written {
         target.bump_version();
     }

@@ -6,6 +6,7 @@ use crate::ops::block::load;
 use crate::ops::check::resolved;
 use crate::ops::copy::{contiguous, copy_into};
 use crate::ops::number::{Number, Stored};
+use crate::tensor::memory::set;
 use crate::tensor::parallel::{Matrix, add_product};
 use crate::tensor::{Dims, Error, Layout, Result, Scalar, View, dispatch};
 use num_complex::Complex;

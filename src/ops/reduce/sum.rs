@@ -4,7 +4,7 @@
 use super::tiles::{Tile, for_each};
 use super::{Reduction, resolved};
 use crate::bail;
-use crate::ops::copy::{cast, copy_into};
+use crate::ops::copy::{cast, copy_into, row_major};
 use crate::ops::number::{Number, Stored};
 use crate::ops::pointwise::{Output, check_kernel, classes, div};
 use crate::ops::promote::Operand;
@@ -250,6 +250,14 @@ where
     S::Compute: Add<Output = S::Compute>,
     R: Stored<Compute = S::Compute>,
 {
+    // A buffer may be read from an odd byte on; the lanes want their elements in place.
+    let moved;
+    let view = if parallel::reading::<S, _>(&*view.memory()?, |_| ()).is_none() {
+        moved = row_major(view)?;
+        &moved
+    } else {
+        view
+    };
     let (out_memory, memory) = (out.memory()?, view.memory()?);
     let results = out_memory.typed::<R>();
     let store = |sums: Vec<(i64, S::Compute)>| {

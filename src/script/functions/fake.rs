@@ -48,30 +48,41 @@ fn is_fake(tensor: &Tensor) -> bool {
     tensor.borrow().device().is_fake()
 }
 
-/// What a function gives, in view of fake tensors: none are mixed with real ones, and within the context new tensors are
-/// fake however they were made.
+fn tensors<'c>(call: &'c Call) -> impl Iterator<Item = &'c Tensor> {
+    call.args.iter().filter_map(super::as_tensor)
+}
+
+/// Refuses to compute with real tensors among fake ones, and within the context unless it permits them.
 ///
 /// # Errors
-/// AssertionError for a real tensor among fake ones.
-pub fn checked(call: &Call, row: &Row, result: Value) -> Result<Value> {
+/// AssertionError with PyTorch's text.
+pub fn refuse_mixture(call: &Call, row: &Row) -> Result<()> {
     let mode = call.state.fake_mode.get();
-    let tensors = || call.args.iter().filter_map(super::as_tensor);
-    if mode.is_none() && !tensors().any(is_fake) {
-        return Ok(result);
+    if mode == Some(true) || mode.is_none() && !tensors(call).any(is_fake) || tensors(call).all(is_fake) {
+        return Ok(());
     }
-    let gives_tensor = row.signature.rsplit("-> ").next().is_some_and(|kind| kind.starts_with("Tensor"));
-    if gives_tensor && mode != Some(true) && tensors().any(|tensor| !is_fake(tensor)) {
-        let (name, overload) = call.signature.key.split_once('.').unwrap_or((call.signature.key, "default"));
-        let shown: Result<Vec<String>> = call.args.iter().map(|value| shown(call.state, value)).collect();
-        bail!(
-            AssertionError,
-            "Please convert all Tensors to FakeTensors first or instantiate FakeTensorMode with \
-             'allow_non_fake_inputs'. Found in aten.{name}.{overload}({})",
-            shown?.join(", ")
-        );
+    // Asking a real tensor for its size computes nothing.
+    if !row.signature.rsplit("-> ").next().is_some_and(|kind| kind.starts_with("Tensor")) {
+        return Ok(());
     }
-    match (&result, mode) {
-        (Value::Tensor(tensor), Some(_)) if !is_fake(tensor) && !tensors().any(|given| given.is(tensor)) => {
+    let (name, overload) = call.signature.key.split_once('.').unwrap_or((call.signature.key, "default"));
+    let shown: Result<Vec<String>> = call.args.iter().map(|value| shown(call.state, value)).collect();
+    bail!(
+        AssertionError,
+        "Please convert all Tensors to FakeTensors first or instantiate FakeTensorMode with 'allow_non_fake_inputs'. \
+         Found in aten.{name}.{overload}({})",
+        shown?.join(", ")
+    )
+}
+
+/// What a function gives: within the context a new tensor is fake, however it was made.
+pub fn faked(call: &Call, result: Value) -> Result<Value> {
+    match &result {
+        Value::Tensor(tensor)
+            if call.state.fake_mode.get().is_some()
+                && !is_fake(tensor)
+                && !tensors(call).any(|given| given.is(tensor)) =>
+        {
             Ok(Value::Tensor(Tensor::new(without_data(&tensor.borrow())?)))
         }
         _ => Ok(result),
