@@ -151,7 +151,7 @@ fn ctrl_c_ends_a_kernel() {
     let (status, stderr, took) = interrupted("let x = torch.rand(10000000); print(1); x.sort()");
     assert_eq!(status, Some(130), "{stderr}");
     assert!(stderr.contains("KeyboardInterrupt"), "{stderr}");
-    assert!(took < Duration::from_millis(500), "{took:?}");
+    assert!(took < Duration::from_secs(1), "{took:?}");
 }
 
 /// Runs code that first prints `1`, then interrupts it: exit status, standard error, and how long it went on.
