@@ -41,11 +41,13 @@ pub struct Node {
     /// One per result.
     pub outputs: Vec<Shape>,
     pub work: RefCell<Work>,
-    /// Hooks on the gradients of results, with the result each belongs to.
-    pub hooks: RefCell<Vec<(usize, u64, Rc<dyn Hook>)>>,
+    pub hooks: RefCell<Vec<ResultHook>>,
     /// Results that asked to keep their gradient.
     pub retained: RefCell<Vec<(usize, WeakTensor)>>,
 }
+
+/// A hook on the gradient of a result: which result, the hook's number, and what it does.
+type ResultHook = (usize, u64, Rc<dyn Hook>);
 
 /// What a node does with gradients.
 pub enum Work {

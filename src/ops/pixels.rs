@@ -105,7 +105,7 @@ pub fn channel_shuffle(view: &View, groups: i64) -> Result<View> {
 /// # Errors
 /// RuntimeError for a list that does not go with the dimensions.
 pub fn pad(view: &View, pad: &[i64], value: Scalar) -> Result<View> {
-    if pad.len() % 2 != 0 {
+    if !pad.len().is_multiple_of(2) {
         bail!(RuntimeError, "Padding length must be divisible by 2");
     }
     if pad.len() / 2 > view.ndim() {

@@ -42,6 +42,16 @@ impl Dict {
         self.0.0.borrow().clone()
     }
 
+    /// Puts these entries, which came from a dictionary, in place of all others.
+    pub fn replace(&self, entries: Vec<(Value, Dynamic)>) {
+        *self.0.0.borrow_mut() = entries;
+    }
+
+    /// A number that is the same for two handles exactly when they are one dictionary.
+    pub fn identity(&self) -> usize {
+        Rc::as_ptr(&self.0) as usize
+    }
+
     /// The dictionary as functions of the table take it.
     ///
     /// # Errors

@@ -72,6 +72,20 @@ impl List {
         if items.is_empty() { None } else { Some(items.remove(0)) }
     }
 
+    /// How many items there are.
+    pub fn len(&self) -> usize {
+        self.0.0.borrow().len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// A number that is the same for two handles exactly when they are one list.
+    pub fn identity(&self) -> usize {
+        Rc::as_ptr(&self.0) as usize
+    }
+
     fn is(&self, other: &List) -> bool {
         Rc::ptr_eq(&self.0, &other.0)
     }

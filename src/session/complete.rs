@@ -4,11 +4,12 @@
 use rhai::Dynamic;
 
 use super::cursor::{Call, Cursor, Place};
-use super::variables::summary;
+use super::variables::{is_container, summary};
 use super::{Language, Session};
 use crate::script::engine::{constant, member};
 use crate::script::functions::{MODULES, Overloads, Receiver, class_of};
 use crate::script::help;
+use crate::script::list::List;
 use crate::script::signature::Kind;
 use crate::script::value::to_value;
 use crate::tensor::DType;
@@ -201,10 +202,10 @@ fn class_receiver(name: &str) -> Option<Receiver> {
 
 /// The class of a variable; a long list is not walked for it.
 fn class_of_dynamic(value: &Dynamic) -> Option<Kind> {
-    if value.is_array() {
+    if value.is_array() || value.is::<List>() {
         return Some(Kind::Sequence);
     }
-    if value.is_map() {
+    if is_container(value) {
         return None;
     }
     class_of(&to_value(value).ok()?)

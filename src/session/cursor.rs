@@ -226,7 +226,8 @@ mod tests {
 
     #[test]
     fn calls() {
-        let rows: &[(Language, &str, Option<(&[&str], usize, bool)>)] = &[
+        type Wanted = Option<(&'static [&'static str], usize, bool)>;
+        let rows: &[(Language, &str, Wanted)] = &[
             (Rhai, "x|", None),
             (Rhai, "f(|", Some((&["f"], 0, false))),
             (Python, "f(|", Some((&["f"], 0, true))),

@@ -22,12 +22,12 @@ impl Session {
     ///
     /// # Errors
     /// What the input raises; the first failure ends it, and so does Ctrl-C.
-    pub fn timeit(&mut self, language: Language, source: &str, budget: Duration) -> Result<Timing, Failure> {
+    pub fn timeit(&mut self, language: Language, source: &str, budget: Duration) -> Result<Timing, Box<Failure>> {
         let rhai = match language {
             Language::Rhai if self.compile(source).is_ok() => source.to_owned(),
             _ => self.translated(source).unwrap_or_else(|| source.to_owned()),
         };
-        let ast = self.compile(&rhai).map_err(|error| super::failure(fault::from_parse(&error), &rhai))?;
+        let ast = self.compile(&rhai).map_err(|error| Box::new(super::failure(fault::from_parse(&error), &rhai)))?;
         let mut samples = Vec::new();
         let mut error = None;
         let (mut runs, mut batch) = (0, 1u64);
@@ -52,7 +52,7 @@ impl Session {
             Ok(())
         });
         if let Some(failure) = error.or(outcome.error) {
-            return Err(failure);
+            return Err(Box::new(failure));
         }
         samples.sort_unstable();
         let at = |index: usize| samples.get(index).copied().unwrap_or_default();

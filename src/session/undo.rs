@@ -11,6 +11,8 @@ use rhai::{Dynamic, Scope};
 
 use super::Session;
 use crate::format::PrintOptions;
+use crate::script::dict::Dict;
+use crate::script::list::List;
 use crate::script::value::to_value;
 use crate::tensor::memory::{get, set};
 use crate::tensor::{AutogradMeta, DType, Memory, Result, Storage, Tensor, View};
@@ -24,6 +26,8 @@ const STEP_BYTES: usize = 32 << 20;
 const ALL_BYTES: usize = 128 << 20;
 /// How many items of lists are looked through for tensors.
 const ITEMS: usize = 100_000;
+/// How deep lists may lie in lists; a variable that holds deeper ones is not undone.
+const DEPTH: usize = 100;
 
 /// The latest states, the newest last.
 #[derive(Default)]
@@ -33,8 +37,9 @@ pub(super) struct Past {
 
 struct Snapshot {
     variables: Vec<(String, Dynamic)>,
-    /// Lists that several names share, with what they held.
-    shared: Vec<(Dynamic, Dynamic)>,
+    /// Python's lists and dictionaries, which all who hold them share, with what they held.
+    lists: Vec<(List, Vec<Dynamic>)>,
+    dicts: Vec<(Dict, Vec<(Value, Dynamic)>)>,
     tensors: Vec<(Tensor, View, Option<AutogradMeta>)>,
     bytes: Vec<(Place, Rc<[u8]>)>,
     /// Variables whose bytes are too many.
@@ -126,29 +131,41 @@ fn total(steps: &VecDeque<Snapshot>) -> usize {
 struct Reached {
     tensors: Vec<Tensor>,
     places: Vec<Place>,
-    shared: Vec<(Dynamic, Dynamic)>,
+    lists: Vec<(List, Vec<Dynamic>)>,
+    dicts: Vec<(Dict, Vec<(Value, Dynamic)>)>,
     items: usize,
 }
 
 impl Reached {
-    fn from(&mut self, value: &Dynamic) {
+    /// Adds what `value` holds. A list may hold itself, and lists may be nested deeply.
+    fn add(&mut self, value: &Dynamic, depth: usize) {
         self.items += 1;
-        if self.items > ITEMS {
+        if self.items > ITEMS || depth > DEPTH {
+            self.items = ITEMS + 1;
             return;
         }
-        if value.is_shared() && !self.shared.iter().any(|(known, _)| same_cell(known, value)) {
-            self.shared.push((value.clone(), value.flatten_clone()));
-        }
         if let Some(array) = value.read_lock::<rhai::Array>() {
-            array.iter().for_each(|item| self.from(item));
+            array.iter().for_each(|item| self.add(item, depth + 1));
         } else if let Some(map) = value.read_lock::<rhai::Map>() {
-            map.values().for_each(|item| self.from(item));
+            map.values().for_each(|item| self.add(item, depth + 1));
+        } else if let Some(list) = value.read_lock::<List>() {
+            if !self.lists.iter().any(|(known, _)| known.identity() == list.identity()) {
+                let items = list.items();
+                self.lists.push((list.clone(), items.clone()));
+                items.iter().for_each(|item| self.add(item, depth + 1));
+            }
+        } else if let Some(dict) = value.read_lock::<Dict>() {
+            if !self.dicts.iter().any(|(known, _)| known.identity() == dict.identity()) {
+                let entries = dict.entries();
+                self.dicts.push((dict.clone(), entries.clone()));
+                entries.iter().for_each(|(_, item)| self.add(item, depth + 1));
+            }
         } else if let Ok(value) = to_value(value) {
-            self.from_value(&value);
+            self.add_value(&value);
         }
     }
 
-    fn from_value(&mut self, value: &Value) {
+    fn add_value(&mut self, value: &Value) {
         self.items += 1;
         match value {
             _ if self.items > ITEMS => {}
@@ -156,23 +173,17 @@ impl Reached {
                 self.places.push(Place::Storage(tensor.borrow().storage.clone()));
                 self.tensors.push(tensor.clone());
                 if let Some(grad) = tensor.autograd(|meta| meta.grad.clone()) {
-                    self.from_value(&Value::Tensor(grad));
+                    self.add_value(&Value::Tensor(grad));
                 }
             }
             Value::Storage(storage) => self.places.push(Place::Storage(storage.clone())),
             Value::TypedStorage(typed) => self.places.push(Place::Storage(typed.storage.clone())),
             Value::Buffer(buffer) => self.places.push(Place::Memory(buffer.memory())),
-            Value::Tuple(items) | Value::List(items) => items.iter().for_each(|item| self.from_value(item)),
-            Value::Dict(entries) => entries.iter().for_each(|(_, item)| self.from_value(item)),
+            Value::Tuple(items) | Value::List(items) => items.iter().for_each(|item| self.add_value(item)),
+            Value::Dict(entries) => entries.iter().for_each(|(_, item)| self.add_value(item)),
             _ => {}
         }
     }
-}
-
-/// Whether two shared values are one cell.
-fn same_cell(a: &Dynamic, b: &Dynamic) -> bool {
-    let address = |value: &Dynamic| value.read_lock::<rhai::Array>().map(|array| std::ptr::from_ref(&*array) as usize);
-    address(a).is_some_and(|address_of_a| address(b) == Some(address_of_a))
 }
 
 impl Snapshot {
@@ -181,7 +192,8 @@ impl Snapshot {
         let before = session.past.steps.back();
         let mut snapshot = Snapshot {
             variables: Vec::new(),
-            shared: Vec::new(),
+            lists: Vec::new(),
+            dicts: Vec::new(),
             tensors: Vec::new(),
             bytes: Vec::new(),
             left_out: Vec::new(),
@@ -194,11 +206,11 @@ impl Snapshot {
         let mut left = STEP_BYTES;
         for (name, _, value) in session.scope.iter_raw() {
             let mut reached = Reached::default();
-            reached.from(value);
+            reached.add(value, 0);
             let fresh: Vec<_> = reached.places.into_iter().filter(|place| !seen.contains(&place.identity())).collect();
             let needed: usize = {
                 let mut once = HashSet::new();
-                fresh.iter().filter(|place| once.insert(place.identity())).map(|place| size_of(place)).sum()
+                fresh.iter().filter(|place| once.insert(place.identity())).map(size_of).sum()
             };
             if reached.items > ITEMS || needed > left {
                 snapshot.left_out.push(name.to_owned());
@@ -217,7 +229,8 @@ impl Snapshot {
                 let autograd = tensor.has_autograd().then(|| tensor.autograd(AutogradMeta::clone));
                 snapshot.tensors.push((tensor, view, autograd));
             }
-            snapshot.shared.extend(reached.shared);
+            snapshot.lists.extend(reached.lists);
+            snapshot.dicts.extend(reached.dicts);
             snapshot.variables.push((name.to_owned(), value.clone()));
         }
         // The scope lists its newest entry first.
@@ -235,13 +248,8 @@ impl Snapshot {
                 tensor.autograd_mut(|meta| *meta = autograd.unwrap_or_default());
             }
         }
-        for (mut cell, content) in self.shared {
-            if let Some(mut inside) = cell.write_lock::<rhai::Array>()
-                && let Ok(content) = content.into_array()
-            {
-                *inside = content;
-            }
-        }
+        self.lists.into_iter().for_each(|(list, items)| list.replace(items));
+        self.dicts.into_iter().for_each(|(dict, entries)| dict.replace(entries));
         let mut scope = Scope::new();
         let mut undone = Undone::default();
         for name in self.left_out {
@@ -308,7 +316,7 @@ mod tests {
         let mut session = Session::new(SessionOptions::default());
         eval(&mut session, "import torch\nt = torch.arange(5.)\nv = t[1:3]\nb = bytearray(3)\nx = [t, 1]");
         session.remember();
-        eval(&mut session, "v.fill_(9); t.resize_(2, 4); b[1] = 7; x = 3; y = 4; torch.manual_seed(1)");
+        eval(&mut session, "x.append(5); v.fill_(9); t.resize_(2, 4); b[1] = 7; x = 3; y = 4; torch.manual_seed(1)");
         session.remember();
         eval(&mut session, "del t");
         assert!(session.undo().is_some_and(|undone| undone.is_ok()));
@@ -316,6 +324,7 @@ mod tests {
         assert!(session.undo().is_some_and(|undone| undone.is_ok()));
         assert_eq!(eval(&mut session, "t"), "tensor([0., 1., 2., 3., 4.])\n");
         assert_eq!(eval(&mut session, "v, b, x[0] is t"), "(tensor([1., 2.]), bytearray(b'\\x00\\x00\\x00'), True)\n");
+        assert_eq!(eval(&mut session, "len(x)"), "2\n");
         assert!(session.eval(Language::Python, "y").error.is_some());
         assert!(session.undo().is_none());
     }

@@ -6,6 +6,8 @@ use rhai::Dynamic;
 
 use super::Session;
 use super::results::shown_name;
+use crate::script::dict::Dict;
+use crate::script::list::List;
 use crate::script::value::to_value;
 use crate::tensor::{Dims, Storage, Tensor};
 use crate::value::Value;
@@ -96,7 +98,7 @@ pub(super) fn storage_of(value: &Dynamic) -> Option<Storage> {
     if let Some(tensor) = value.read_lock::<Tensor>() {
         return Some(tensor.borrow().storage.clone());
     }
-    if value.is_array() || value.is_map() {
+    if is_container(value) {
         return None;
     }
     match to_value(value).ok()? {
@@ -106,16 +108,21 @@ pub(super) fn storage_of(value: &Dynamic) -> Option<Storage> {
     }
 }
 
+/// A list or a dictionary of either language, which it would take time to walk.
+pub(super) fn is_container(value: &Dynamic) -> bool {
+    value.is_array() || value.is_map() || value.is::<List>() || value.is::<Dict>()
+}
+
 fn is_empty_list(value: &Dynamic) -> bool {
     value.read_lock::<rhai::Array>().is_some_and(|array| array.is_empty())
 }
 
 /// Python's name of a variable's class; lists and dictionaries are not walked for it.
 fn class_name(value: &Dynamic) -> String {
-    if value.is_array() {
+    if value.is_array() || value.is::<List>() {
         return "list".to_owned();
     }
-    if value.is_map() {
+    if value.is_map() || value.is::<Dict>() {
         return "dict".to_owned();
     }
     to_value(value).map_or_else(|_| "object".to_owned(), |value| value.type_name().to_owned())
@@ -129,6 +136,9 @@ pub(super) fn summary(value: &Dynamic) -> String {
     }
     if let Some(array) = value.read_lock::<rhai::Array>() {
         return format!("list of {}", array.len());
+    }
+    if let Some(list) = value.read_lock::<List>() {
+        return format!("list of {}", list.len());
     }
     if let Ok(number) = value.as_int() {
         return format!("int {number}");

@@ -123,7 +123,8 @@ mod tests {
     #[test]
     fn pieces_of_both_languages() {
         use Piece::*;
-        let rows: &[(Language, &str, &[(Piece, &str)])] = &[
+        type Wanted = &'static [(Piece, &'static str)];
+        let rows: &[(Language, &str, Wanted)] = &[
             (
                 Language::Rhai,
                 "let t = f(1.5, \"a\"); // b",

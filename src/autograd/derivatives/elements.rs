@@ -20,7 +20,7 @@ pub const ROWS: &[Derivative] = &[
         .grad(0, &[], |c| c.placed("diagonal", &[c.value(1), c.value(2), c.value(3)])),
     row("diag_embed", "DiagEmbedBackward0")
         .grad(0, &[], |c| c.g().call("diagonal", &[c.value(1), c.value(2), c.value(3)])),
-    row("cat", "CatBackward0").grad(0, &[], |c| part(c)),
+    row("cat", "CatBackward0").grad(0, &[], part),
     row("stack", "StackBackward0")
         .grad(0, &[], |c| c.g().call("select.int", &[c.value(1), Value::Int(c.element as i64)])),
     row("index_select", "IndexSelectBackward0")

@@ -15,7 +15,7 @@ pub const ROWS: &[Derivative] = &[
         .grad(0, &[1], |c| c.g() / c.arg(1).conj())
         .grad(1, &[0, 1], |c| -c.g() * ((c.arg(0) / c.arg(1)) / c.arg(1)).conj()),
     row("div.Tensor_mode", "DivBackward2").grad(0, &[], zero).grad(1, &[], zero),
-    row("pow.Tensor_Scalar", "PowBackward0").grad(0, &[0], |c| power_of_number(c)),
+    row("pow.Tensor_Scalar", "PowBackward0").grad(0, &[0], power_of_number),
     row("pow.Tensor_Tensor", "PowBackward1").grad(0, &[0, 1], power_base).grad(1, &[0, 1, RESULT], power_exponent),
     row("pow.Scalar", "PowBackward2").grad(1, &[1, RESULT], power_of_exponent),
     row("remainder", "RemainderBackward1")

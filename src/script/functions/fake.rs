@@ -67,11 +67,20 @@ pub fn refuse_mixture(call: &Call, row: &Row) -> Result<()> {
     }
     let (name, overload) = call.signature.key.split_once('.').unwrap_or((call.signature.key, "default"));
     let shown: Result<Vec<String>> = call.args.iter().map(|value| shown(call.state, value)).collect();
+    let mut shown = shown?;
+    // Defaults at the end are left out.
+    for param in call.signature.params.iter().skip(1).rev() {
+        let Some(default) = param.default else { break };
+        if shown.last() != Some(&call.state.repr(&default.to_value())?) {
+            break;
+        }
+        shown.pop();
+    }
     bail!(
         AssertionError,
         "Please convert all Tensors to FakeTensors first or instantiate FakeTensorMode with 'allow_non_fake_inputs'. \
          Found in aten.{name}.{overload}({})",
-        shown?.join(", ")
+        shown.join(", ")
     )
 }
 
