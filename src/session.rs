@@ -325,7 +325,7 @@ impl Session {
         self.state.globals.borrow_mut().clear();
         if self.scope.len() != before {
             // A second `let` of a name hides the first; drop what is hidden, or its tensors would live on.
-            self.scope = self.scope.clone_visible();
+            self.scope = visible(&self.scope);
         }
         result
     }
@@ -352,6 +352,23 @@ impl Session {
         }
         failure
     }
+}
+
+/// The variables that are not hidden by later ones of the same name, in their order.
+fn visible(scope: &Scope) -> Scope<'static> {
+    let mut seen = BTreeSet::new();
+    let mut kept: Vec<_> = scope.iter_raw().filter(|(name, ..)| seen.insert(*name)).collect();
+    // They come newest first.
+    kept.reverse();
+    let mut visible = Scope::new();
+    for (name, is_constant, value) in kept {
+        if is_constant {
+            visible.push_constant_dynamic(name.to_owned(), value.clone());
+        } else {
+            visible.push_dynamic(name.to_owned(), value.clone());
+        }
+    }
+    visible
 }
 
 fn failure(fault: Fault, source: &str) -> Failure {

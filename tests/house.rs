@@ -45,7 +45,7 @@ const DEPENDENCIES: &[(&str, &[&str])] = &[
     ("similar", &["transcript"]),
     ("smallvec", ARITHMETIC),
     ("strsim", &["script", "session"]),
-    ("tempfile", &["shell"]),
+    ("tempfile", &["shell", "transcript"]),
     ("toml", &["shell"]),
     ("unicode_width", &["shell"]),
 ];

@@ -23,11 +23,15 @@ fn recorded_sessions_print_what_pytorch_prints() {
     assert!(last.ends_with(" passed, 0 failed") && !last.starts_with("0 "), "{text}");
 }
 
-/// Both languages are tested alike: every session is told once in Python and once in Rhai.
+/// Both languages are tested alike: every session is told once in Python and once in Rhai, but for those that are about
+/// Python.
 #[test]
 fn every_session_stands_in_both_languages() {
     for entry in fs::read_dir(folder()).unwrap() {
         let path = entry.unwrap().path();
+        if path.ends_with("python.md") {
+            continue;
+        }
         let text = fs::read_to_string(&path).unwrap();
         let headings: Vec<_> = text.lines().filter_map(|line| line.strip_prefix("## ")).collect();
         for pair in headings.chunks(2) {

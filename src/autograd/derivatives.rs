@@ -9,6 +9,7 @@
 use super::context::{Context, Expr};
 
 mod elements;
+mod matmul;
 mod pointwise;
 mod reduce;
 mod views;
@@ -16,7 +17,7 @@ mod views;
 pub use views::as_parts as views_parts;
 
 /// Every row.
-pub const TABLES: &[&[Derivative]] = &[elements::ROWS, pointwise::ROWS, reduce::ROWS, views::ROWS];
+pub const TABLES: &[&[Derivative]] = &[elements::ROWS, matmul::ROWS, pointwise::ROWS, reduce::ROWS, views::ROWS];
 
 /// Among the values a formula uses: the result.
 pub const RESULT: usize = usize::MAX;

@@ -193,6 +193,27 @@ const PLAIN: &[&str] = &[
     "__contains__",
 ];
 
+/// Functions that call others of the table: those are recorded, as in PyTorch.
+const STEPS: &[&str] = &[
+    "__matmul__",
+    "__rmatmul__",
+    "chain_matmul",
+    "combinations",
+    "einsum",
+    "ger",
+    "inner",
+    "kron",
+    "linalg.matmul",
+    "linalg.matrix_power",
+    "linalg.multi_dot",
+    "linalg.vecdot",
+    "matmul",
+    "matrix_power",
+    "meshgrid",
+    "outer",
+    "tensordot",
+];
+
 /// Modules that are not PyTorch's, or record for themselves.
 const PYTHON: &[&str] = &[
     "py",
@@ -215,7 +236,7 @@ const NUMBER_FIRST: &str = ".number_first";
 
 static RULES: LazyLock<HashMap<&'static str, Rule>> = LazyLock::new(|| {
     let mut rules = HashMap::new();
-    rules.extend(PLAIN.iter().map(|key| (*key, Rule::Plain)));
+    rules.extend(PLAIN.iter().chain(STEPS).map(|key| (*key, Rule::Plain)));
     rules.extend(composite::ROWS.iter().map(|(key, parts)| (*key, Rule::Composite(*parts))));
     rules.extend(TABLES.iter().copied().flatten().map(|row| (row.key, Rule::Derivative(row))));
     // A number modulo a tensor: refused by PyTorch, too.

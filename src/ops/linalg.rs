@@ -4,6 +4,7 @@
 //! knows tensors, batches and refusals; the algorithms are in the files below it and know single matrices.
 
 mod eigh;
+mod exponential;
 mod field;
 mod lu;
 mod matrix;
@@ -17,6 +18,7 @@ use super::view;
 use crate::bail;
 use crate::tensor::layout::{Dims, broadcast_sizes};
 use crate::tensor::{DType, Device, Layout, Result, Scalar, View};
+use exponential::exponential;
 use field::Field;
 use lu::{Triangular, cholesky as cholesky_factor, lu as lu_factors};
 use matrix::{Matrix, Order, read, room, write, write_vectors};
@@ -616,35 +618,6 @@ pub fn matrix_exp(a: &View) -> Result<View> {
         }
         write(&shape.batch, [n, n], Order::Rows, results)
     })
-}
-
-fn exponential<T: Field>(mut a: Matrix<T>) -> Result<Matrix<T>> {
-    use crate::ops::number::Real;
-    let n = a.rows;
-    let column = |j: usize| (0..n).fold(0.0, |sum: f64, i| sum + a[(i, j)].magnitude().as_f64());
-    let norm = (0..n).map(column).fold(0.0, f64::max);
-    let halvings = if norm.is_finite() && norm > 0.5 { (norm / 0.5).log2().ceil() as i32 } else { 0 };
-    let factor = <T::Real as Real>::from_f64(0.5f64.powi(halvings));
-    for j in 0..n {
-        for i in 0..n {
-            a[(i, j)] = a[(i, j)].scale(factor);
-        }
-    }
-    let (mut sum, mut term) = (Matrix::identity(n, n)?, Matrix::identity(n, n)?);
-    for k in 1..=18 {
-        term = term.times(&a)?;
-        let divisor = <T::Real as Real>::from_f64(1.0 / f64::from(k));
-        for j in 0..n {
-            for i in 0..n {
-                term[(i, j)] = term[(i, j)].scale(divisor);
-                sum[(i, j)] = sum[(i, j)] + term[(i, j)];
-            }
-        }
-    }
-    for _ in 0..halvings {
-        sum = sum.times(&sum)?;
-    }
-    Ok(sum)
 }
 
 /// The solution of `A X = B` from the Cholesky factor of `A`.

@@ -17,7 +17,8 @@ use rhai::packages::{
     BasicStringPackage, LanguageCorePackage, LogicPackage, MoreStringPackage, Package,
 };
 use rhai::{
-    Dynamic, Engine, FuncRegistration, ImmutableString, Module, NativeCallContext, OptimizationLevel, RhaiFunc, Token,
+    Dynamic, Engine, FuncRegistration, ImmutableString, LexError, Module, NativeCallContext, OptimizationLevel,
+    RhaiFunc, Token,
 };
 use std::any::TypeId;
 use std::cell::Cell;
@@ -117,6 +118,9 @@ fn answer(state: &State, family: &Family, args: &mut [&mut Dynamic]) -> Result<D
     dispatch(state, family, args).and_then(|value| state.give(value))
 }
 
+/// Python's builtins that a module may be passed to; `len(torch)` reads as `torch.len()`, which there is not.
+const OF_MODULES: &[&str] = &["getattr", "hasattr", "id", "isinstance", "repr", "str", "type"];
+
 /// Finds the function a script means by a name with these arguments, and calls it.
 pub fn dispatch(state: &State, family: &Family, args: &mut [&mut Dynamic]) -> Result<Value> {
     let Some((first, rest)) = args.split_first() else {
@@ -127,7 +131,11 @@ pub fn dispatch(state: &State, family: &Family, args: &mut [&mut Dynamic]) -> Re
     match &receiver {
         Value::Module(path) => {
             let module = if *path == "torch" { "" } else { path };
-            call(state, family.find(Receiver::Module(module)).ok_or_else(missing)?, None, rest)
+            match (family.find(Receiver::Module(module)), family.find(Receiver::Module("py"))) {
+                (Some(overloads), _) => call(state, overloads, None, rest),
+                (None, Some(builtin)) if OF_MODULES.contains(&family.name) => call(state, builtin, None, args),
+                _ => Err(missing()),
+            }
         }
         Value::Type(class) => {
             let class = class.rsplit('.').next().unwrap_or(class);
@@ -162,7 +170,9 @@ pub fn dispatch(state: &State, family: &Family, args: &mut [&mut Dynamic]) -> Re
 fn bare<'f>(state: &State, family: &'f Family, first: Option<&Value>) -> Result<&'f Overloads> {
     let torch = family.find(Receiver::Module(""));
     let builtin = family.find(Receiver::Module("py"));
-    let found = if matches!(first, Some(Value::Tensor(_))) { torch.or(builtin) } else { builtin.or(torch) };
+    // What makes a number of a tensor is Python's.
+    let wants_torch = matches!(first, Some(Value::Tensor(_))) && family.name != "complex";
+    let found = if wants_torch { torch.or(builtin) } else { builtin.or(torch) };
     found.ok_or_else(|| match first {
         Some(value) => fault::no_attribute(state, value, family.name),
         None => Error::new(ErrorKind::NameError, format!("name '{}' is not defined", family.name)),
@@ -386,9 +396,12 @@ fn free_reserved_words(engine: &mut Engine, state: &Rc<State>) {
         match token {
             // The last results of a prompt; the translation of Python spells them the same way.
             Token::Underscore if !state.has_switch.get() => Token::Identifier(Box::new("underscore_".into())),
-            Token::Reserved(word) | Token::Identifier(word) if word.len() > 1 && word.bytes().all(|b| b == b'_') => {
-                Token::Identifier(Box::new(format!("underscore{word}").into()))
-            }
+            Token::LexError(fault) => match *fault {
+                LexError::MalformedIdentifier(word) if word.bytes().all(|b| b == b'_') => {
+                    Token::Identifier(Box::new(format!("underscore{word}").into()))
+                }
+                other => Token::LexError(Box::new(other)),
+            },
             // A keyword argument: `#{shared: true}`.
             Token::Reserved(word) if key && rhai::is_valid_identifier(&word) => Token::Identifier(word),
             Token::Reserved(word) if dotted && rhai::is_valid_identifier(&word) => {

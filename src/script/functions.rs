@@ -5,8 +5,8 @@ use super::bind::{Arguments, Bound, Parser, bind};
 use super::signature::{Kind, Signature};
 use super::state::State;
 use crate::tensor::memory::check_files;
-use crate::tensor::{DType, Device, Dims, Error, Origin, Result, Scalar, Storage, Tensor, View};
-use crate::value::{MemoryFormat, Value};
+use crate::tensor::{Origin, Result, Tensor, View};
+use crate::value::Value;
 use crate::{autograd, bail};
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -15,6 +15,7 @@ mod arithmetic;
 mod attributes;
 mod autograd_rows;
 mod buffers;
+mod call;
 mod casts;
 mod classes;
 mod combine;
@@ -30,6 +31,7 @@ mod legacy_tensors;
 mod linalg;
 mod matmul;
 mod modules;
+mod norms;
 mod objects;
 mod pointwise;
 mod python;
@@ -51,6 +53,7 @@ mod views;
 mod views_in_place;
 mod windows;
 
+pub use call::Call;
 pub use create::index_tensor;
 pub use graph::attribute as node_attribute;
 pub use legacy_tensors::{cuda_tensor_class, legacy_tensor_class};
@@ -123,6 +126,7 @@ const TABLES: &[&[Row]] = &[
     fake::ROWS,
     linalg::ROWS,
     matmul::ROWS,
+    norms::ROWS,
     objects::ROWS,
     pointwise::ROWS,
     pointwise::BINARY,
@@ -449,13 +453,6 @@ pub fn class_of(value: &Value) -> Option<Kind> {
     })
 }
 
-/// One call with its arguments bound: what a row's function reads.
-pub struct Call<'a> {
-    pub state: &'a State,
-    pub signature: &'a Signature,
-    pub args: Bound,
-}
-
 /// Binds the arguments to one of the overloads and runs it.
 ///
 /// # Errors
@@ -615,140 +612,12 @@ fn wants_grad(value: &Value) -> bool {
     }
 }
 
-/// The binder has checked every argument, so a mismatch here is a row whose function disagrees with its signature.
-fn row_error(call: &Call, index: usize) -> Error {
-    Error::type_error(format!("{}(): argument {index} has an unexpected type", call.signature.name))
-}
-
 /// A view of a tensor. Where an empty one lies beyond every storage, its views wrap as PyTorch's do, and are refused.
 pub fn view_on(tensor: &Tensor, view: View) -> Result<Tensor> {
     if view.layout.offset < 0 {
         bail!(RuntimeError, "Tensor: invalid storage offset {}", view.layout.offset);
     }
     Ok(tensor.new_view(view))
-}
-
-impl Call<'_> {
-    /// The argument at a position of the signature; `None` where it has no such parameter.
-    pub fn value(&self, index: usize) -> Value {
-        self.args.get(index).cloned().unwrap_or(Value::None)
-    }
-
-    pub fn is_none(&self, index: usize) -> bool {
-        matches!(self.args.get(index), None | Some(Value::None))
-    }
-
-    pub fn tensor(&self, index: usize) -> Result<&Tensor> {
-        self.args.get(index).and_then(as_tensor).ok_or_else(|| row_error(self, index))
-    }
-
-    pub fn view(&self, index: usize) -> Result<View> {
-        Ok(self.tensor(index)?.view())
-    }
-
-    /// A result that is a view of the argument: it shares the version counter.
-    pub fn view_of(&self, index: usize, view: View) -> Result<Value> {
-        Ok(Value::Tensor(view_on(self.tensor(index)?, view)?))
-    }
-
-    /// The receiver itself, for functions that return what they changed.
-    pub fn itself(&self) -> Value {
-        self.value(0)
-    }
-
-    pub fn views(&self, index: usize) -> Result<Vec<View>> {
-        let items = self.value(index).sequence().ok_or_else(|| row_error(self, index))?;
-        items.iter().map(|v| as_tensor(v).map(Tensor::view).ok_or_else(|| row_error(self, index))).collect()
-    }
-
-    pub fn storage(&self, index: usize) -> Result<Storage> {
-        match self.args.get(index) {
-            Some(Value::Storage(storage)) => Ok(storage.clone()),
-            Some(Value::TypedStorage(typed)) => Ok(typed.storage.clone()),
-            _ => Err(row_error(self, index)),
-        }
-    }
-
-    pub fn int(&self, index: usize) -> Result<i64> {
-        match self.args.get(index) {
-            Some(Value::Int(i)) => Ok(*i),
-            _ => Err(row_error(self, index)),
-        }
-    }
-
-    pub fn opt_int(&self, index: usize) -> Result<Option<i64>> {
-        if self.is_none(index) { Ok(None) } else { self.int(index).map(Some) }
-    }
-
-    pub fn bool(&self, index: usize) -> Result<bool> {
-        match self.args.get(index) {
-            Some(Value::Bool(b)) => Ok(*b),
-            _ => Err(row_error(self, index)),
-        }
-    }
-
-    pub fn str(&self, index: usize) -> Result<&str> {
-        match self.args.get(index) {
-            Some(Value::Str(s)) => Ok(s),
-            _ => Err(row_error(self, index)),
-        }
-    }
-
-    pub fn ints(&self, index: usize) -> Result<Dims> {
-        match self.args.get(index) {
-            Some(Value::Size(dims)) => Ok(dims.clone()),
-            _ => Err(row_error(self, index)),
-        }
-    }
-
-    pub fn scalar(&self, index: usize) -> Result<Scalar> {
-        match self.args.get(index) {
-            Some(Value::BigInt(i)) if u64::try_from(**i).is_err() => {
-                Err(Error::runtime("Overflow when unpacking long"))
-            }
-            Some(value) => value.as_scalar().ok_or_else(|| row_error(self, index)),
-            None => Err(row_error(self, index)),
-        }
-    }
-
-    pub fn opt_dtype(&self, index: usize) -> Option<DType> {
-        match self.args.get(index) {
-            Some(Value::DType(dtype)) => Some(*dtype),
-            _ => None,
-        }
-    }
-
-    pub fn opt_device(&self, index: usize) -> Result<Option<Device>> {
-        match self.args.get(index) {
-            Some(Value::Device(device)) if self.state.fake_mode.get().is_some() => Ok(Some(device.faked())),
-            Some(Value::Device(device)) => device.available().map(Some),
-            _ => Ok(None),
-        }
-    }
-
-    pub fn memory_format(&self, index: usize) -> Option<MemoryFormat> {
-        match self.args.get(index) {
-            Some(Value::MemoryFormat(format)) => Some(*format),
-            _ => None,
-        }
-    }
-
-    /// The position of a parameter, for functions that share the factory parameters.
-    pub fn position(&self, name: &str) -> Option<usize> {
-        self.signature.params.iter().position(|p| p.name == name)
-    }
-
-    /// The `dtype` keyword, if the signature has one and it was given.
-    pub fn dtype_keyword(&self) -> Option<DType> {
-        self.position("dtype").and_then(|i| self.opt_dtype(i))
-    }
-
-    /// The `device` keyword, or the CPU.
-    pub fn device_keyword(&self) -> Result<Device> {
-        let given = self.position("device").map_or(Ok(None), |i| self.opt_device(i))?;
-        let usual = if self.state.fake_mode.get().is_some() { Device::CPU.faked() } else { Device::CPU };
-        Ok(given.unwrap_or(usual))
-    }
 }
 
 #[cfg(test)]

@@ -44,6 +44,7 @@ impl Session {
     /// Every variable, the oldest first. Names of earlier results, which begin with an underscore, come last.
     pub fn variables(&self) -> Vec<Variable> {
         let mut entries: Vec<_> = self.scope.iter_raw().map(|(name, _, value)| (name, value)).collect();
+        // The scope lists its newest entry first.
         entries.reverse();
         entries.retain(|(name, value)| *name != "ARGS" || !is_empty_list(value));
         let mut entries: Vec<_> = entries.into_iter().map(|(name, value)| (shown_name(name), value)).collect();
@@ -117,7 +118,7 @@ fn is_empty_list(value: &Dynamic) -> bool {
     value.read_lock::<rhai::Array>().is_some_and(|array| array.is_empty())
 }
 
-/// Python's name of a variable's class; lists and dictionaries are not walked for it.
+/// Python's name of a variable's class, without its module; lists and dictionaries are not walked for it.
 fn class_name(value: &Dynamic) -> String {
     if value.is_array() || value.is::<List>() {
         return "list".to_owned();
@@ -125,7 +126,8 @@ fn class_name(value: &Dynamic) -> String {
     if value.is_map() || value.is::<Dict>() {
         return "dict".to_owned();
     }
-    to_value(value).map_or_else(|_| "object".to_owned(), |value| value.type_name().to_owned())
+    let name = to_value(value).map_or_else(|_| "object".to_owned(), |value| value.type_name().to_owned());
+    name.rsplit('.').next().map(str::to_owned).unwrap_or(name)
 }
 
 /// A variable in a few words: what it is and how large.

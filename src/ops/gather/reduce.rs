@@ -227,7 +227,11 @@ mod tests {
     fn neutral_values_change_nothing() {
         for dtype in [DType::Bool, DType::Char, DType::Long, DType::Half, DType::Double] {
             for meeting in [Meeting::Amax, Meeting::Amin, Meeting::Prod] {
-                let one = if dtype == DType::Bool { Scalar::Bool(true) } else { Scalar::Int(1) };
+                let one = match dtype {
+                    DType::Bool => Scalar::Bool(true),
+                    _ if dtype.is_floating_point() => Scalar::Float(1.0),
+                    _ => Scalar::Int(1),
+                };
                 let joined = meeting.reduce().join(meeting.neutral(dtype), one);
                 assert_eq!(joined.to_f64(), 1.0, "{meeting:?} of {dtype:?}");
             }

@@ -19,7 +19,7 @@ pub const ROWS: &[Row] = &[
         slice,
         "A range of a dimension.",
     ),
-    internal(
+    super::function(
         "_unsafe_view(Tensor self, int[] size) -> Tensor",
         |c| views::reshape(&c.view(0)?, &c.ints(1)?).map(Value::from),
         "The only view of a tensor nobody else holds.",

@@ -146,11 +146,6 @@ pub const ROWS: &[Row] = &[
         |c| multi_dot(c, &tensors(c, 0)?),
         "The product of several matrices, in the order of fewest multiplications.",
     ),
-    function(
-        "_unsafe_view(Tensor self, int[] size) -> Tensor",
-        |c| crate::ops::view::reshape(&c.view(0)?, &c.ints(1)?).map(Value::from),
-        "Another shape of a tensor that is not used any more.",
-    ),
 ];
 
 /// Refuses an `out` of another dtype, in the words of dot products.

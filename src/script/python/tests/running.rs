@@ -76,6 +76,7 @@ fn register(engine: &mut Engine, log: &Log) {
     engine.register_fn("function_", |name: &str, body: FnPtr, names: Array, defaults: Map| {
         function(Parameters::new(name, &names, defaults), body)
     });
+    engine.register_fn("key_", |text: &str| text.to_owned());
     engine.register_fn("list", |items: Array| items);
     engine.register_fn("raise_", |kind: &str, message: &str| throw(kind, message));
     engine.register_fn("caught_", |error: Dynamic| error);

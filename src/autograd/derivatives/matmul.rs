@@ -1,0 +1,49 @@
+//! Products of matrices and vectors. What PyTorch makes of these (`matmul`, `einsum`, `tensordot`) is recorded step by step.
+
+use super::{Derivative, Expr, row};
+use crate::value::Value;
+
+pub const ROWS: &[Derivative] = &[
+    row("mm", "MmBackward0")
+        .grad(0, &[1], |c| times("mm", c.g(), adjoint(c.arg(1))))
+        .grad(1, &[0], |c| times("mm", adjoint(c.arg(0)), c.g())),
+    row("bmm", "BmmBackward0")
+        .grad(0, &[1], |c| times("bmm", c.g(), adjoint(c.arg(1))))
+        .grad(1, &[0], |c| times("bmm", adjoint(c.arg(0)), c.g())),
+    row("mv", "MvBackward0")
+        .grad(0, &[1], |c| times("outer", c.g(), c.arg(1).conj()))
+        .grad(1, &[0], |c| times("mv", adjoint(c.arg(0)), c.g())),
+    row("dot", "DotBackward0").grad(0, &[1], |c| c.g() * c.arg(1).conj()).grad(1, &[0], |c| c.g() * c.arg(0).conj()),
+    row("vdot", "VdotBackward0").grad(0, &[1], |c| c.g().conj() * c.arg(1)).grad(1, &[0], |c| c.g() * c.arg(0)),
+    row("addmm", "AddmmBackward0")
+        .grad(0, &[], |c| c.g().scaled(c.arg(3)))
+        .grad(1, &[2], |c| times("mm", c.g(), adjoint(c.arg(2))).scaled(c.arg(4)))
+        .grad(2, &[1], |c| times("mm", adjoint(c.arg(1)), c.g()).scaled(c.arg(4))),
+    row("addmv", "AddmvBackward0")
+        .grad(0, &[], |c| c.g().scaled(c.arg(3)))
+        .grad(1, &[2], |c| times("outer", c.g(), c.arg(2).conj()).scaled(c.arg(4)))
+        .grad(2, &[1], |c| times("mv", adjoint(c.arg(1)), c.g()).scaled(c.arg(4))),
+    row("baddbmm", "BaddbmmBackward0")
+        .grad(0, &[], |c| c.g().scaled(c.arg(3)))
+        .grad(1, &[2], |c| times("bmm", c.g(), adjoint(c.arg(2))).scaled(c.arg(4)))
+        .grad(2, &[1], |c| times("bmm", adjoint(c.arg(1)), c.g()).scaled(c.arg(4))),
+    row("addr", "AddrBackward0")
+        .grad(0, &[], |c| c.g().scaled(c.arg(3)))
+        .grad(1, &[2], |c| times("mv", c.g(), c.arg(2).conj()).scaled(c.arg(4)))
+        .grad(2, &[1], |c| times("mv", transposed(c.g()), c.arg(1).conj()).scaled(c.arg(4))),
+    row("trace", "TraceBackward0")
+        .grad(0, &[], |c| c.placed("diagonal", &[Value::Int(0), Value::Int(0), Value::Int(1)])),
+];
+
+fn times<'a>(product: &str, a: Expr<'a>, b: Expr<'a>) -> Expr<'a> {
+    a.with(product, &b, &[])
+}
+
+fn transposed(matrices: Expr<'_>) -> Expr<'_> {
+    matrices.call("transpose.int", &[Value::Int(-2), Value::Int(-1)])
+}
+
+/// Transposed and conjugated.
+fn adjoint(matrices: Expr<'_>) -> Expr<'_> {
+    transposed(matrices).conj()
+}

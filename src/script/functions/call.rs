@@ -1,0 +1,143 @@
+//! What a row's function reads: one call with its arguments bound, each by its place in the signature.
+
+use super::{as_tensor, view_on};
+use crate::script::bind::Bound;
+use crate::script::signature::Signature;
+use crate::script::state::State;
+use crate::tensor::{DType, Device, Dims, Error, Result, Scalar, Storage, Tensor, View};
+use crate::value::{MemoryFormat, Value};
+
+/// One call with its arguments bound: what a row's function reads.
+pub struct Call<'a> {
+    pub state: &'a State,
+    pub signature: &'a Signature,
+    pub args: Bound,
+}
+
+/// The binder has checked every argument, so a mismatch here is a row whose function disagrees with its signature.
+fn row_error(call: &Call, index: usize) -> Error {
+    Error::type_error(format!("{}(): argument {index} has an unexpected type", call.signature.name))
+}
+
+impl Call<'_> {
+    /// The argument at a position of the signature; `None` where it has no such parameter.
+    pub fn value(&self, index: usize) -> Value {
+        self.args.get(index).cloned().unwrap_or(Value::None)
+    }
+
+    pub fn is_none(&self, index: usize) -> bool {
+        matches!(self.args.get(index), None | Some(Value::None))
+    }
+
+    pub fn tensor(&self, index: usize) -> Result<&Tensor> {
+        self.args.get(index).and_then(as_tensor).ok_or_else(|| row_error(self, index))
+    }
+
+    pub fn view(&self, index: usize) -> Result<View> {
+        Ok(self.tensor(index)?.view())
+    }
+
+    /// A result that is a view of the argument: it shares the version counter.
+    pub fn view_of(&self, index: usize, view: View) -> Result<Value> {
+        Ok(Value::Tensor(view_on(self.tensor(index)?, view)?))
+    }
+
+    /// The receiver itself, for functions that return what they changed.
+    pub fn itself(&self) -> Value {
+        self.value(0)
+    }
+
+    pub fn views(&self, index: usize) -> Result<Vec<View>> {
+        let items = self.value(index).sequence().ok_or_else(|| row_error(self, index))?;
+        items.iter().map(|v| as_tensor(v).map(Tensor::view).ok_or_else(|| row_error(self, index))).collect()
+    }
+
+    pub fn storage(&self, index: usize) -> Result<Storage> {
+        match self.args.get(index) {
+            Some(Value::Storage(storage)) => Ok(storage.clone()),
+            Some(Value::TypedStorage(typed)) => Ok(typed.storage.clone()),
+            _ => Err(row_error(self, index)),
+        }
+    }
+
+    pub fn int(&self, index: usize) -> Result<i64> {
+        match self.args.get(index) {
+            Some(Value::Int(i)) => Ok(*i),
+            _ => Err(row_error(self, index)),
+        }
+    }
+
+    pub fn opt_int(&self, index: usize) -> Result<Option<i64>> {
+        if self.is_none(index) { Ok(None) } else { self.int(index).map(Some) }
+    }
+
+    pub fn bool(&self, index: usize) -> Result<bool> {
+        match self.args.get(index) {
+            Some(Value::Bool(b)) => Ok(*b),
+            _ => Err(row_error(self, index)),
+        }
+    }
+
+    pub fn str(&self, index: usize) -> Result<&str> {
+        match self.args.get(index) {
+            Some(Value::Str(s)) => Ok(s),
+            _ => Err(row_error(self, index)),
+        }
+    }
+
+    pub fn ints(&self, index: usize) -> Result<Dims> {
+        match self.args.get(index) {
+            Some(Value::Size(dims)) => Ok(dims.clone()),
+            _ => Err(row_error(self, index)),
+        }
+    }
+
+    pub fn scalar(&self, index: usize) -> Result<Scalar> {
+        match self.args.get(index) {
+            Some(Value::BigInt(i)) if u64::try_from(**i).is_err() => {
+                Err(Error::runtime("Overflow when unpacking long"))
+            }
+            Some(value) => value.as_scalar().ok_or_else(|| row_error(self, index)),
+            None => Err(row_error(self, index)),
+        }
+    }
+
+    pub fn opt_dtype(&self, index: usize) -> Option<DType> {
+        match self.args.get(index) {
+            Some(Value::DType(dtype)) => Some(*dtype),
+            _ => None,
+        }
+    }
+
+    pub fn opt_device(&self, index: usize) -> Result<Option<Device>> {
+        match self.args.get(index) {
+            Some(Value::Device(device)) if self.state.fake_mode.get().is_some() => Ok(Some(device.faked())),
+            Some(Value::Device(device)) => device.available().map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    pub fn memory_format(&self, index: usize) -> Option<MemoryFormat> {
+        match self.args.get(index) {
+            Some(Value::MemoryFormat(format)) => Some(*format),
+            _ => None,
+        }
+    }
+
+    /// The position of a parameter, for functions that share the factory parameters.
+    pub fn position(&self, name: &str) -> Option<usize> {
+        self.signature.params.iter().position(|p| p.name == name)
+    }
+
+    /// The `dtype` keyword, if the signature has one and it was given.
+    pub fn dtype_keyword(&self) -> Option<DType> {
+        self.position("dtype").and_then(|i| self.opt_dtype(i))
+    }
+
+    /// The `device` keyword, or the CPU.
+    pub fn device_keyword(&self) -> Result<Device> {
+        let given = self.position("device").map_or(Ok(None), |i| self.opt_device(i))?;
+        let usual = if self.state.fake_mode.get().is_some() { Device::CPU.faked() } else { Device::CPU };
+        Ok(given.unwrap_or(usual))
+    }
+}
