@@ -243,15 +243,6 @@ impl Memory {
     pub fn bytes(&self) -> &[ElementCell<u8>] {
         self.typed::<u8>()
     }
-
-    /// Sets every byte.
-    pub fn fill(&self, value: u8) {
-        if let Some(start) = self.start() {
-            // SAFETY: `start` is valid for writes of `nbytes` bytes, and no reference to them exists outside cells.
-            unsafe { ptr::write_bytes(start.as_ptr(), value, self.nbytes()) }
-        }
-    }
-
     /// Copies as many bytes as both have; the two may overlap.
     pub fn copy_from(&self, source: &Memory) {
         if let (Some(to), Some(from)) = (self.start(), source.start()) {

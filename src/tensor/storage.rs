@@ -8,6 +8,7 @@ use super::error::{Error, Result};
 use super::files;
 use super::layout::Layout;
 use super::memory::{Memory, get, set};
+use super::parallel;
 use super::tensor::View;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -169,12 +170,17 @@ impl Storage {
         Ok(copy)
     }
 
-    /// Sets every byte; without data there is nothing to do.
+    /// Sets every byte, on all cores if there are many; without data there is nothing to do.
     pub fn fill(&self, value: u8) -> Result<()> {
         let memory = self.memory();
         memory.check()?;
-        memory.fill(value);
-        Ok(())
+        let filled = parallel::writing(&memory, 0..memory.nbytes(), |bytes: &mut [u8]| {
+            parallel::parts(bytes, &|_, part| {
+                part.fill(value);
+                Ok(())
+            })
+        });
+        filled.unwrap_or(Ok(()))
     }
 
     /// Copies all bytes of `source`.
