@@ -243,6 +243,7 @@ impl Memory {
     pub fn bytes(&self) -> &[ElementCell<u8>] {
         self.typed::<u8>()
     }
+
     /// Copies as many bytes as both have; the two may overlap.
     pub fn copy_from(&self, source: &Memory) {
         if let (Some(to), Some(from)) = (self.start(), source.start()) {
