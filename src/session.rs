@@ -25,7 +25,7 @@ mod timing;
 mod undo;
 mod variables;
 
-pub use complete::{Candidate, Completion};
+pub use complete::{Candidate, Completion, keywords};
 pub use cursor::{comment as comment_length, string as string_length};
 pub use timing::Timing;
 pub use undo::Undone;

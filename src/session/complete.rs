@@ -34,35 +34,20 @@ pub struct Completion {
     pub in_string: bool,
 }
 
-/// Words of the languages themselves.
-const RHAI_WORDS: &[&str] = &[
-    "break",
-    "catch",
-    "const",
-    "continue",
-    "do",
-    "else",
-    "false",
-    "fn",
-    "for",
-    "if",
-    "in",
-    "is_def_var",
-    "let",
-    "loop",
-    "private",
-    "return",
-    "switch",
-    "throw",
-    "true",
-    "try",
-    "until",
-    "while",
-];
-const PYTHON_WORDS: &[&str] = &[
-    "and", "assert", "break", "continue", "def", "del", "elif", "else", "for", "from", "if", "import", "in", "is",
-    "lambda", "not", "or", "pass", "return", "while", "with",
-];
+/// The words of a language itself.
+pub fn keywords(language: Language) -> &'static [&'static str] {
+    match language {
+        Language::Python => &[
+            "and", "as", "assert", "break", "class", "continue", "def", "del", "elif", "else", "except", "finally",
+            "for", "from", "global", "if", "import", "in", "is", "lambda", "not", "or", "pass", "raise", "return",
+            "try", "while", "with", "yield",
+        ],
+        Language::Rhai => &[
+            "break", "catch", "const", "continue", "do", "else", "fn", "for", "if", "in", "let", "loop", "private",
+            "return", "switch", "throw", "try", "until", "while",
+        ],
+    }
+}
 
 impl Session {
     /// What could stand at byte `at` of `text`.
@@ -155,10 +140,9 @@ impl Session {
         if cursor.word.is_empty() {
             return found;
         }
-        let words = if language == Language::Python { PYTHON_WORDS } else { RHAI_WORDS };
-        found.extend(words.iter().map(|word| Candidate { text: (*word).to_owned(), doc: String::new() }));
+        found.extend(keywords(language).iter().map(|word| Candidate { text: (*word).to_owned(), doc: String::new() }));
         found.extend(
-            ["torch", "None", "True", "False", "inf", "nan"]
+            ["torch", "None", "True", "False", "true", "false", "inf", "nan"]
                 .map(|name| Candidate { text: name.to_owned(), doc: String::new() }),
         );
         found.extend(torch_names().map(|(name, doc)| Candidate { text: name.to_owned(), doc: doc.to_owned() }));

@@ -164,9 +164,8 @@ impl Config {
 }
 
 fn unknown(what: &str, key: &str, known: &[&str]) -> String {
-    let near = known.iter().find(|known| {
-        known.starts_with(key) || key.starts_with(*known) || known.chars().filter(|c| !key.contains(*c)).count() <= 1
-    });
+    let scored = known.iter().map(|known| (strsim::damerau_levenshtein(known, key), known));
+    let near = scored.min().filter(|(distance, _)| *distance <= 2).map(|(_, known)| known);
     match near {
         Some(near) => format!("there is no {what} '{key}'; did you mean '{near}'?"),
         None => format!("there is no {what} '{key}'; there are {}", known.join(", ")),

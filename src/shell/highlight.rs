@@ -3,7 +3,7 @@
 
 use owo_colors::{OwoColorize, Style};
 
-use crate::session::{Language, comment_length, string_length};
+use crate::session::{Language, comment_length, keywords, string_length};
 
 /// What a piece of an input is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,15 +19,6 @@ enum Piece {
     Plain,
 }
 
-const RHAI: &[&str] = &[
-    "break", "catch", "const", "continue", "do", "else", "fn", "for", "if", "in", "let", "loop", "private", "return",
-    "switch", "throw", "try", "until", "while",
-];
-const PYTHON: &[&str] = &[
-    "and", "as", "assert", "break", "class", "continue", "def", "del", "elif", "else", "except", "finally", "for",
-    "from", "global", "if", "import", "in", "is", "lambda", "not", "or", "pass", "raise", "return", "try", "while",
-    "with", "yield",
-];
 const CONSTANTS: &[&str] = &["true", "false", "True", "False", "None", "inf", "nan"];
 
 /// `text` with colours.
@@ -102,9 +93,8 @@ fn number(text: &str) -> usize {
 fn word(language: Language, text: &str) -> (Piece, usize) {
     let length = text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
     let word = &text[..length];
-    let keywords = if language == Language::Python { PYTHON } else { RHAI };
     let piece = match word {
-        word if keywords.contains(&word) => Piece::Keyword,
+        word if keywords(language).contains(&word) => Piece::Keyword,
         word if CONSTANTS.contains(&word) => Piece::Constant,
         _ if text[length..].starts_with('(') => Piece::Call,
         _ => Piece::Plain,

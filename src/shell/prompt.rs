@@ -236,7 +236,7 @@ impl Prompt {
             self.remember(entry);
             return commands::run(self, entry);
         }
-        if matches!(entry.trim().trim_end_matches(';'), "exit" | "exit()" | "quit" | "quit()") {
+        if is_farewell(entry) {
             self.remember(entry);
             return Flow::Leave(0);
         }
@@ -294,7 +294,7 @@ impl Prompt {
                 self.echo(&statement.shown);
             }
             self.remember(&statement.shown);
-            if matches!(statement.source.trim(), "exit" | "exit()" | "quit" | "quit()") {
+            if is_farewell(&statement.source) {
                 return Flow::Leave(0);
             }
             self.shared.pace.has_printed.set(false);
@@ -444,6 +444,10 @@ impl Prompt {
     }
 }
 
+fn is_farewell(entry: &str) -> bool {
+    matches!(entry.trim().trim_end_matches(';'), "exit" | "exit()" | "quit" | "quit()")
+}
+
 fn new_session(screen: Screen, args: &[String], log: &Rc<RefCell<Log>>) -> Session {
     let log = Rc::clone(log);
     let live = move |said: Said, text: &str| {
@@ -472,4 +476,18 @@ fn edited(text: &str) -> Result<String, String> {
     }
     let text = std::fs::read_to_string(file.path()).map_err(because)?;
     Ok(text.trim_end_matches('\n').to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn leaving() {
+        for (entry, wanted) in
+            [("exit", true), (" quit() ", true), ("exit();", true), ("exit(3)", false), ("exits", false)]
+        {
+            assert_eq!(is_farewell(entry), wanted, "{entry}");
+        }
+    }
 }

@@ -1,5 +1,5 @@
-//! Loops over elements on all cores. This file and `memory.rs` are the only ones that may contain `unsafe`: here a
-//! kernel, which is a plain function of slices, meets memory that views share. It knows where elements lie, not what
+//! Loops over elements on all cores. This file, `product.rs` below it and `memory.rs` are the only ones that may contain
+//! `unsafe`: here a kernel, which is a plain function of slices, meets memory that views share. It knows where elements lie, not what
 //! they mean.
 //!
 //! Why that is safe: memories cannot leave the thread they live on (`Rc`, `Cell`), and a loop here keeps that thread
