@@ -2,8 +2,10 @@
 //! <https://pytorch.org/docs/2.7/generated/torch.Tensor.scatter_reduce_.html> and its neighbour. A mean is a sum that is
 //! divided, in the end, by how many values met.
 
-use super::scatter::{Reduce, Scattered, check_scatter, check_slices, index_add_, index_fill_, scatter, scatter_add_};
-use super::{indices, size_or_one};
+use super::indices;
+use super::scatter::{
+    Reduce, Scattered, check_scatter, check_slices, index_add_, index_fill_, scatter, scatter_add_, within_slices,
+};
 use crate::bail;
 use crate::ops::check::{Lacks, at_least_1d, lost, not_implemented, resolved, supported, through_bits};
 use crate::ops::compare::{CompareOp, compare};
@@ -148,16 +150,8 @@ pub fn index_reduce_(
 }
 
 fn join_slices(view: &View, d: usize, index: &View, source: &View, meeting: Meeting) -> Result<()> {
-    let size = size_or_one(&view.layout, d)?;
-    let check = |i: i64| match (0..size).contains(&i) {
-        true => Ok(i),
-        false => bail!(IndexError, "index out of range in self"),
-    };
+    let check = within_slices(view, d, index)?;
     if view.ndim() > 1 {
-        // Every slice is joined by a loop of its own, so the first index is looked at before the dtype.
-        if let Some(first) = index.layout.offsets().next() {
-            check(index.read(&*index.memory()?, first).to_i64())?;
-        }
         let kernel = match meeting {
             Meeting::Amax => "maximum_cpu",
             Meeting::Amin => "minimum_cpu",

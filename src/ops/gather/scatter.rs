@@ -359,6 +359,22 @@ pub(super) fn check_slices(function: &str, view: &View, dim: i64, index: &View, 
     Ok(d)
 }
 
+/// What refuses an index beyond the slices along a dimension. In several dimensions every slice is joined by a loop of its
+/// own, so the first index is looked at at once, before the dtype is.
+pub(super) fn within_slices(view: &View, d: usize, index: &View) -> Result<impl Fn(i64) -> Result<i64> + use<>> {
+    let size = size_or_one(&view.layout, d)?;
+    let check = move |i: i64| match (0..size).contains(&i) {
+        true => Ok(i),
+        false => bail!(IndexError, "index out of range in self"),
+    };
+    if view.ndim() > 1
+        && let Some(first) = index.layout.offsets().next()
+    {
+        check(index.read(&*index.memory()?, first).to_i64())?;
+    }
+    Ok(check)
+}
+
 fn add_slices(view: &View, d: usize, index: &View, source: &View, alpha: Scalar) -> Result<()> {
     if view.ndim() > 1 && (index.numel() == 0 || view.numel() == 0) {
         return Ok(());
@@ -379,16 +395,8 @@ fn add_slices(view: &View, d: usize, index: &View, source: &View, alpha: Scalar)
         rows.strides[d] = index.strides().first().copied().unwrap_or(0);
         return scatter(view, d, &index.with_layout(rows), Scattered::Source(source), Reduce::Add, ADDING);
     }
-    let size = size_or_one(&view.layout, d)?;
-    let check = |i: i64| match (0..size).contains(&i) {
-        true => Ok(i),
-        false => bail!(IndexError, "index out of range in self"),
-    };
+    let check = within_slices(view, d, index)?;
     if view.ndim() > 1 {
-        // Every slice is added by a loop of its own, so the first index is looked at before the dtype.
-        if let Some(first) = index.layout.offsets().next() {
-            check(index.read(&*index.memory()?, first).to_i64())?;
-        }
         supported("add_stub", view.dtype, Lacks::Float8)?;
     } else {
         supported("index_add_", view.dtype, Lacks::Float8)?;
