@@ -216,6 +216,10 @@ impl Session {
         let error = match result {
             Ok(Ok(())) => None,
             Ok(Err(failure)) => Some(*failure),
+            // What a kernel left undone may have misled whoever came after it.
+            Err(_) if self.state.interrupt.is_set() => {
+                Some(Failure { interrupted: true, ..failure_of(Error::new(ErrorKind::KeyboardInterrupt, ""), None) })
+            }
             Err(_) => Some(Failure {
                 kind: ErrorKind::SystemError.name(),
                 message: "internal error; the session goes on, please report what you typed".into(),
@@ -318,8 +322,8 @@ impl Session {
         }
         let before = self.scope.len();
         let mut result = self.engine.eval_ast_with_scope::<Dynamic>(&mut self.scope, ast);
-        if result.is_ok() && self.state.interrupt.is_set() {
-            // A kernel may have left off; what it made is not to be seen.
+        if self.state.interrupt.is_set() && !result.as_ref().is_err_and(|error| fault::is_end(error)) {
+            // A kernel may have left off; what it made, or what went wrong for want of it, is not to be seen.
             result = Err(fault::interrupted());
         }
         self.state.globals.borrow_mut().clear();

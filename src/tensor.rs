@@ -11,7 +11,7 @@ pub mod index;
 pub mod interrupt;
 pub mod iterate;
 pub mod layout;
-mod limits;
+pub mod limits;
 pub mod memory;
 mod memory_format;
 pub mod parallel;

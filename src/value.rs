@@ -4,7 +4,7 @@
 use crate::ops::random::Generator;
 pub use crate::tensor::MemoryFormat;
 use crate::tensor::{
-    Buffer, BufferKind, DType, Device, Dims, Error, Result, Scalar, Storage, Tensor, TypedStorage, View,
+    Buffer, BufferKind, DType, Device, Dims, Error, Result, Scalar, Storage, Tensor, TypedStorage, View, interrupt,
 };
 use num_complex::Complex;
 use std::any::Any;
@@ -278,7 +278,11 @@ pub fn nested_list(view: &View) -> Result<Value> {
         match sizes.split_first() {
             None => values.next().map(Value::from).ok_or_else(|| Error::runtime("tolist(): too few elements")),
             Some((&size, rest)) => {
-                let items: Result<Rc<[Value]>> = (0..size).map(|_| nest(rest, values)).collect();
+                let item = |index| {
+                    interrupt::check_at(index as usize)?;
+                    nest(rest, values)
+                };
+                let items: Result<Rc<[Value]>> = (0..size).map(item).collect();
                 Ok(Value::List(items?))
             }
         }

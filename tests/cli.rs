@@ -145,13 +145,33 @@ fn ctrl_c_ends_a_script() {
     assert!(stderr.contains("loop {}"), "{stderr}");
 }
 
-/// A single call of a second or more: the engine is not asked in between, the kernel is.
+/// A single call that takes seconds, hours or years: the engine is not asked in between, the kernel is.
 #[test]
 fn ctrl_c_ends_a_kernel() {
-    let (status, stderr, took) = interrupted("let x = torch.rand(10000000); print(1); x.sort()");
-    assert_eq!(status, Some(130), "{stderr}");
-    assert!(stderr.contains("KeyboardInterrupt"), "{stderr}");
-    assert!(took < Duration::from_secs(1), "{took:?}");
+    for code in [
+        "let x = torch.rand(10000000); print(1); x.sort()",
+        "print(1); torch.ones(1).expand(2**40).sum()",
+        "print(1); torch.ones(64).expand([2**40, 64]).sum(0)",
+        "print(1); torch.ones(1).expand(2**40).max()",
+        "print(1); torch.ones(64).expand([2**40, 64]).amax(0)",
+        "print(1); torch.ones(1).expand(2**40).argmax(0)",
+        "print(1); torch.ones(1).expand(2**40).prod()",
+        "print(1); torch.ones(1, #{dtype: bool}).expand(2**40).any()",
+        "print(1); torch.ones(1).expand(2**40).std()",
+        "print(1); torch.ones(1).expand([2**40, 2]).var(0)",
+        "print(1); torch.ones(1).expand(2**40).norm()",
+        "print(1); torch.zeros(1).expand(2**40).nonzero()",
+        "let x = torch.ones(100000000); print(1); for i in 0..100 { x.cumsum(0) }",
+        "let x = torch.rand(4000, 4000); print(1); for i in 0..100 { x @ x }",
+        "let x = torch.rand(1000, 1000); print(1); torch.linalg.svd(x)",
+        "print(1); torch.randperm(100000000)",
+        "torch.set_printoptions(#{threshold: 10**12}); let x = torch.rand(10000000); print(1); print(x)",
+    ] {
+        let (status, stderr, took) = interrupted(code);
+        assert_eq!(status, Some(130), "{code}: {stderr}");
+        assert!(stderr.contains("KeyboardInterrupt"), "{code}: {stderr}");
+        assert!(took < Duration::from_secs(2), "{code}: {took:?}");
+    }
 }
 
 /// Runs code that first prints `1`, then interrupts it: exit status, standard error, and how long it went on.

@@ -2,7 +2,8 @@
 
 use super::number::push;
 use super::repr::write_scalar;
-use crate::tensor::{Error, Result, Storage, TypedStorage};
+use crate::tensor::memory::get;
+use crate::tensor::{Error, Result, Storage, TypedStorage, interrupt};
 
 /// Elements between two checks that there is memory for more text.
 const BLOCK: i64 = 1 << 12;
@@ -27,10 +28,11 @@ pub(super) fn write_untyped(out: &mut String, storage: &Storage) -> Result<()> {
         let line = |byte: u8| lines.get(usize::from(byte)).map_or("", String::as_str);
         // The text is up to five times the storage: ask for all of it once, and be told when there is not enough.
         reserve(out, memory.nbytes().saturating_mul(3))?;
-        let length = memory.bytes().iter().map(|cell| line(crate::tensor::memory::get(cell)).len()).sum();
+        let length = memory.bytes().iter().map(|cell| line(get(cell)).len()).sum();
         reserve(out, length)?;
-        for cell in memory.bytes() {
-            out.push_str(line(crate::tensor::memory::get(cell)));
+        for part in memory.bytes().chunks(interrupt::STRIDE) {
+            interrupt::check()?;
+            part.iter().for_each(|cell| out.push_str(line(get(cell))));
         }
     }
     push(out, format_args!("[torch.storage.UntypedStorage(device={device}) of size {}]", memory.nbytes()));
@@ -52,6 +54,7 @@ pub(super) fn write_typed(out: &mut String, typed: &TypedStorage) -> Result<()> 
         let memory = view.memory()?;
         for index in 0..length as i64 {
             if index % BLOCK == 0 {
+                interrupt::check()?;
                 reserve(out, BLOCK as usize * MAX_LINE)?;
             }
             out.push(' ');

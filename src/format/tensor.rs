@@ -10,7 +10,7 @@ use super::{Formatter, PrintOptions};
 use crate::autograd;
 use crate::bail;
 use crate::tensor::layout::checked_numel;
-use crate::tensor::{DType, Dims, GradFn, Layout, Memory, Result, Scalar, Tensor, View};
+use crate::tensor::{DType, Dims, GradFn, Layout, Memory, Result, Scalar, Tensor, View, interrupt};
 use std::ops::Range;
 
 const PREFIX: &str = "tensor(";
@@ -221,7 +221,7 @@ impl Cells {
     }
 }
 
-/// Calls `body` with the storage offset of every element shown, in row-major order.
+/// Calls `body` with the storage offset of every element shown, in row-major order. Leaves off after Ctrl-C.
 fn visit(view: &View, shown: Shown, dim: usize, offset: i64, body: &mut impl FnMut(i64)) {
     let (Some(&size), Some(&stride)) = (view.sizes().get(dim), view.strides().get(dim)) else { return body(offset) };
     if shown.edges == Some(0) {
@@ -229,9 +229,17 @@ fn visit(view: &View, shown: Shown, dim: usize, offset: i64, body: &mut impl FnM
     }
     let last = dim + 1 == view.ndim();
     for index in shown.all(size) {
+        if asked_to_stop(index) {
+            return;
+        }
         let offset = offset + index * stride;
         if last { body(offset) } else { visit(view, shown, dim + 1, offset, body) }
     }
+}
+
+/// At every row, and now and then within a long one: was Ctrl-C typed?
+fn asked_to_stop(index: i64) -> bool {
+    index % interrupt::STRIDE as i64 == 0 && interrupt::requested()
 }
 
 /// The values of a column that can be its widest.
@@ -378,6 +386,7 @@ struct Body<'a> {
 
 impl Body<'_> {
     /// Appends the elements from dimension `dim` on, beginning at a storage offset and `column` characters from the left.
+    /// Leaves off after Ctrl-C.
     fn write(&self, out: &mut String, scratch: &mut String, dim: usize, offset: i64, column: usize) {
         let (Some(&size), Some(&stride)) = (self.view.sizes().get(dim), self.view.strides().get(dim)) else {
             return self.cells.write(out, scratch, self.view.read(self.memory, offset));
@@ -402,6 +411,9 @@ impl Body<'_> {
                 self.cells.write(out, scratch, self.view.read(self.memory, offset + index * stride));
             };
             for index in head {
+                if asked_to_stop(index) {
+                    return;
+                }
                 separate(out);
                 write(out, scratch, index);
             }
@@ -424,6 +436,9 @@ impl Body<'_> {
                 self.write(out, scratch, dim + 1, offset + index * stride, column + 1);
             };
             for index in head.clone() {
+                if asked_to_stop(index) {
+                    return;
+                }
                 if index > 0 {
                     separate(out);
                 }

@@ -7,7 +7,7 @@ use super::rearrange::roll;
 use super::view::{movedim, permute};
 use crate::bail;
 use crate::tensor::layout::wrap_dim;
-use crate::tensor::{DType, Result, Scalar, View};
+use crate::tensor::{DType, Result, Scalar, View, interrupt};
 use num_complex::Complex;
 use rustfft::{FftDirection, FftNum, FftPlanner};
 
@@ -91,24 +91,30 @@ fn lines(view: &View, d: usize, length: usize) -> Result<Vec<C>> {
     Ok(out)
 }
 
-/// Transforms every `n` numbers in place, in single or double precision.
-fn compute(values: &mut [C], n: usize, forward: bool, single: bool) {
+/// Transforms every `n` numbers in place, in single or double precision. Ctrl-C is heeded between them.
+fn compute(values: &mut [C], n: usize, forward: bool, single: bool) -> Result<()> {
     // Of no lines there is nothing to compute.
     if values.is_empty() {
-        return;
+        return Ok(());
     }
-    fn run<T: FftNum>(buffer: &mut [Complex<T>], n: usize, forward: bool) {
+    fn run<T: FftNum>(buffer: &mut [Complex<T>], n: usize, forward: bool) -> Result<()> {
         let direction = if forward { FftDirection::Forward } else { FftDirection::Inverse };
-        FftPlanner::new().plan_fft(n, direction).process(buffer);
+        let transform = FftPlanner::new().plan_fft(n, direction);
+        for lines in buffer.chunks_mut((interrupt::STRIDE / n).max(1) * n) {
+            interrupt::check()?;
+            transform.process(lines);
+        }
+        Ok(())
     }
     if !single {
         return run(values, n, forward);
     }
     let mut narrow: Vec<Complex<f32>> = values.iter().map(|v| Complex::new(v.re as f32, v.im as f32)).collect();
-    run(&mut narrow, n, forward);
+    run(&mut narrow, n, forward)?;
     for (value, narrow) in values.iter_mut().zip(narrow) {
         *value = C::new(f64::from(narrow.re), f64::from(narrow.im));
     }
+    Ok(())
 }
 
 /// One dimension of a transform, of `n` points.
@@ -148,13 +154,13 @@ fn along(view: &View, d: usize, n: i64, kind: Kind, transform: &Transform) -> Re
                     }
                 }));
             }
-            compute(&mut full, n, false, single);
+            compute(&mut full, n, false, single)?;
             (full, n)
         }
         _ if real_input => {
             // A real signal's spectrum is symmetric; the inverse transform is its conjugate.
             let mut full = lines(view, d, n)?;
-            compute(&mut full, n, true, single);
+            compute(&mut full, n, true, single)?;
             let kept = if kind == Kind::RealToHalf { half } else { n };
             let mut out = Vec::with_capacity(full.len() / n * kept);
             for line in full.chunks_exact(n) {
@@ -169,7 +175,7 @@ fn along(view: &View, d: usize, n: i64, kind: Kind, transform: &Transform) -> Re
         }
         _ => {
             let mut full = lines(view, d, n)?;
-            compute(&mut full, n, forward, single);
+            compute(&mut full, n, forward, single)?;
             (full, n)
         }
     };

@@ -14,7 +14,7 @@ use crate::bail;
 use crate::tensor::iterate::walk;
 use crate::tensor::layout::{Dims, broadcast_sizes, show, wrap_dim};
 use crate::tensor::memory::{get, set};
-use crate::tensor::{DType, Device, Element, Error, ErrorKind, Layout, Result, View, dispatch};
+use crate::tensor::{DType, Device, Element, Error, ErrorKind, Layout, Result, View, dispatch, limits};
 
 /// `x.index_select(dim, index)`: the slices the index names, in its order; a row-major copy.
 ///
@@ -84,7 +84,11 @@ fn indices(index: &View, mut check: impl FnMut(i64) -> Result<i64>) -> Result<Ve
     dispatch!(index.dtype, T => {
         let cells = memory.typed::<T>();
         let number = |at: i64| cells.get(at as usize).map(|cell| get(cell).load().to_i64()).ok_or_else(lost);
-        index.layout.offsets().map(|at| check(number(at)?)).collect()
+        let mut indices = limits::vector(index.numel() as usize)?;
+        for at in index.layout.offsets() {
+            indices.push(check(number(at)?)?);
+        }
+        Ok(indices)
     })
 }
 

@@ -4,7 +4,7 @@ use super::create::linspace;
 use super::pointwise::{check_kernel, classes};
 use crate::bail;
 use crate::tensor::layout::show;
-use crate::tensor::{DType, Result, Scalar, View};
+use crate::tensor::{DType, Result, Scalar, View, interrupt};
 
 /// The range of bins: as given, or that of the elements where it is empty; never of length 0.
 fn bin_range(values: &[f64], low: f64, high: f64, name: &str) -> Result<(f64, f64)> {
@@ -64,7 +64,8 @@ pub fn histc(view: &View, bins: i64, low: f64, high: f64) -> Result<View> {
     let range = bin_range(&values, low, high, "histc")?;
     let out = View::zeros(&[bins], view.dtype, view.device())?;
     let mut counts = vec![0.0; out.numel() as usize];
-    for value in values {
+    for (i, value) in values.into_iter().enumerate() {
+        interrupt::check_at(i)?;
         if let Some(bin) = even_bin(value, range, counts.len(), view.dtype == DType::Float) {
             counts[bin] += 1.0;
         }
@@ -143,7 +144,8 @@ pub fn histogram(
     let places = doubles(&edges)?;
     let count = places.len().saturating_sub(1);
     let mut totals = vec![0.0; count];
-    for (&value, &weight) in values.iter().zip(&weights) {
+    for (i, (&value, &weight)) in values.iter().zip(&weights).enumerate() {
+        interrupt::check_at(i)?;
         // The last bin includes its upper edge.
         let bin = match places.partition_point(|&edge| edge <= value).checked_sub(1) {
             Some(bin) if bin < count => bin,
@@ -193,6 +195,7 @@ pub fn bincount(view: &View, weights: Option<&View>, minlength: i64) -> Result<V
     let mut totals = vec![0.0; room.numel() as usize];
     let weights = weights.map(doubles).transpose()?;
     for (i, &n) in numbers.iter().enumerate() {
+        interrupt::check_at(i)?;
         let weight = weights.as_ref().and_then(|w| w.get(i)).copied().unwrap_or(1.0);
         let total = &mut totals[n as usize];
         *total = if dtype == DType::Float { f64::from((*total + weight) as f32) } else { *total + weight };
@@ -269,6 +272,7 @@ pub fn searchsorted(boundaries: &View, values: &View, number: bool, search: &Sea
     let order = search.sorter.map(View::scalars).transpose()?;
     let per_line = values.sizes().last().copied().unwrap_or(1).max(1) as usize;
     let places = values.scalars()?.into_iter().enumerate().map(|(n, value)| {
+        interrupt::check_at(n)?;
         let start = if boundaries.ndim() == 1 { 0 } else { n / per_line * length };
         let at = |i: usize| -> Option<Scalar> {
             let i = match &order {
@@ -283,9 +287,9 @@ pub fn searchsorted(boundaries: &View, values: &View, number: bool, search: &Sea
             let before = at(middle).is_some_and(|boundary| !follows(boundary, value, search.right));
             if before { low = middle + 1 } else { high = middle }
         }
-        Scalar::Int(low as i64)
+        Ok(Scalar::Int(low as i64))
     });
-    let places: Vec<Scalar> = places.collect();
+    let places: Vec<Scalar> = places.collect::<Result<_>>()?;
     View::from_scalars(values.sizes(), dtype, places)
 }
 

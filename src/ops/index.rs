@@ -9,7 +9,7 @@ use crate::bail;
 use crate::tensor::index::{Gather, Index, Resolved, resolve};
 use crate::tensor::layout::{show, wrap_dim};
 use crate::tensor::memory::{get, set as put};
-use crate::tensor::{DType, Device, Dims, Element, Layout, Result, Scalar, View, dispatch};
+use crate::tensor::{DType, Device, Dims, Element, Layout, Result, Scalar, View, dispatch, interrupt};
 
 /// `x[indices]`: a view for basic subscripts, a copy where tensors or booleans index.
 ///
@@ -211,7 +211,8 @@ fn walk_in_order<const N: usize>(
     }
     let mut offset = operands.map(|layout| layout.offset);
     let mut index = Dims::from_elem(0, order.len());
-    loop {
+    for step in 0.. {
+        interrupt::check_at(step)?;
         body(offset)?;
         let mut carried = true;
         for (count, &d) in index.iter_mut().zip(order) {
@@ -228,9 +229,10 @@ fn walk_in_order<const N: usize>(
             *count = 0;
         }
         if carried {
-            return Ok(());
+            break;
         }
     }
+    Ok(())
 }
 
 #[cfg(test)]

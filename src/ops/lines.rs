@@ -4,7 +4,7 @@
 use super::check::{lost, resolved};
 use super::sort::line_starts;
 use crate::tensor::memory::{get, set};
-use crate::tensor::{Dims, Element, Layout, Result, Scalar, View, dispatch};
+use crate::tensor::{Dims, Element, Layout, Result, Scalar, View, dispatch, interrupt, limits};
 
 /// A result with `view`'s dimensions, but `count` elements along `dim`. Row-major.
 pub(super) fn like_lines(view: &View, dim: usize, count: i64, dtype: crate::tensor::DType) -> Result<View> {
@@ -36,13 +36,14 @@ pub(super) fn each_line<const N: usize>(view: &View, dim: usize, outs: [&View; N
         .iter()
         .map(|(_, (starts, ..))| Layout { sizes: lines_of(starts, dim), ..starts.clone() }.offsets().collect())
         .collect();
-    let mut line = Vec::new();
+    let mut line = limits::vector(usize::try_from(size).unwrap_or_default())?;
     let mut results: [Vec<Scalar>; N] = std::array::from_fn(|_| Vec::new());
     for (n, start) in starts.offsets().enumerate() {
         line.clear();
         dispatch!(view.dtype, T => {
             let cells = memory.typed::<T>();
             for i in 0..size {
+                interrupt::check_at(i as usize)?;
                 line.push(get(cells.get((start + i * stride) as usize).ok_or_else(lost)?).load());
             }
         });

@@ -11,7 +11,7 @@ use crate::tensor::index as subscript;
 use crate::tensor::iterate::walk;
 use crate::tensor::layout::broadcast_sizes;
 use crate::tensor::memory::{get, set as put};
-use crate::tensor::{DType, Element, Layout, Result, Scalar, View, dispatch};
+use crate::tensor::{DType, Element, Layout, Result, Scalar, View, dispatch, limits};
 
 /// `x.masked_fill_(mask, value)`: the value where the mask, broadcast, is true.
 ///
@@ -95,8 +95,12 @@ pub fn masked_select(view: &View, mask: &View) -> Result<View> {
     let (source, masked) = (view.layout.broadcast_to(&sizes), mask.layout.broadcast_to(&sizes));
     let (from, mask_memory) = (view.memory()?, mask.memory()?);
     let truth = mask_memory.typed::<u8>();
-    let is_true = |&(_, at): &(i64, i64)| truth.get(at as usize).is_some_and(|cell| get(cell) != 0);
-    let chosen: Vec<i64> = source.offsets().zip(masked.offsets()).filter(is_true).map(|(at, _)| at).collect();
+    let mut chosen: Vec<i64> = Vec::new();
+    for (at, mask) in source.offsets().zip(masked.offsets()) {
+        if truth.get(mask as usize).is_some_and(|cell| get(cell) != 0) {
+            limits::push(&mut chosen, at)?;
+        }
+    }
     if !chosen.is_empty() {
         supported("masked_select", view.dtype, Lacks::BareUnsigned)?;
     }

@@ -123,7 +123,7 @@ pub fn uniform_into<T: Real>(generator: &mut Generator, out: &mut [T], from: f64
 /// out even, the last 16 elements are made anew, those that already had a value included.
 pub fn normal_into<T: Real>(generator: &mut Generator, out: &mut [T], mean: f64, std: f64, contiguous: bool) {
     if out.len() < BLOCK || !contiguous {
-        for value in out {
+        for value in interrupt::watched(out) {
             *value = T::nearest(generator.normal(mean, std));
         }
         return;

@@ -8,14 +8,16 @@ use super::pointwise::{check_kernel, classes};
 use super::sort::{Ranked, rank_of};
 use crate::bail;
 use crate::tensor::layout::wrap_dim;
-use crate::tensor::{DType, Result, Scalar, View};
+use crate::tensor::{DType, Result, Scalar, View, interrupt, limits};
 
 fn less(a: &Ranked, b: &Ranked) -> bool {
     a.0 < b.0
 }
 
-fn ranked(dtype: DType, line: &[Scalar]) -> Vec<Ranked> {
-    (0..).zip(line).map(|(i, &value)| (rank_of(dtype, value), i)).collect()
+fn ranked(dtype: DType, line: &[Scalar]) -> Result<Vec<Ranked>> {
+    let mut items = limits::vector(line.len())?;
+    items.extend((0..).zip(line).map(|(i, &value)| (rank_of(dtype, value), i)));
+    Ok(items)
 }
 
 fn is_nan(value: &Scalar) -> bool {
@@ -29,7 +31,7 @@ fn median_place(dtype: DType, line: &[Scalar], ignore_nan: bool) -> Result<usize
         return Ok(line.iter().position(is_nan).unwrap_or(0));
     }
     let middle = (line.len() - nans).saturating_sub(1) / 2;
-    let mut items = ranked(dtype, line);
+    let mut items = ranked(dtype, line)?;
     nth_element(&mut items, middle, &less)?;
     Ok(items.get(middle).map_or(0, |item| item.1 as usize))
 }
@@ -100,14 +102,14 @@ pub fn kthvalue(view: &View, k: i64, dim: i64, keepdim: bool) -> Result<(View, V
     }
     let k = (k - 1) as usize;
     picked("kthvalue", "kthvalue_cpu", classes::NUMBERS, view, dim, keepdim, &|line| {
-        let mut items = ranked(view.dtype, line);
-        quick_select(&mut items, k);
+        let mut items = ranked(view.dtype, line)?;
+        quick_select(&mut items, k)?;
         Ok(items.get(k).map_or(0, |item| item.1 as usize))
     })
 }
 
 /// C. A. R. Hoare's selection with the median of three as its pivot: the item of rank `k` ends at its place.
-fn quick_select(items: &mut [Ranked], k: usize) {
+fn quick_select(items: &mut [Ranked], k: usize) -> Result<()> {
     let (mut left, mut right) = (0, items.len().saturating_sub(1));
     let sort_pair = |items: &mut [Ranked], a: usize, b: usize| {
         if items[a].0 > items[b].0 {
@@ -116,7 +118,8 @@ fn quick_select(items: &mut [Ranked], k: usize) {
     };
     while right > left {
         if right == left + 1 {
-            return sort_pair(items, left, right);
+            sort_pair(items, left, right);
+            return Ok(());
         }
         items.swap(left + (right - left) / 2, left + 1);
         sort_pair(items, left + 1, right);
@@ -137,6 +140,7 @@ fn quick_select(items: &mut [Ranked], k: usize) {
                 break;
             }
             items.swap(i, j);
+            interrupt::check_at(i)?;
         }
         items.swap(left, j);
         if j <= k {
@@ -146,6 +150,7 @@ fn quick_select(items: &mut [Ranked], k: usize) {
             right = j.saturating_sub(1);
         }
     }
+    Ok(())
 }
 
 /// `mode(dim)`: the most frequent elements, the smallest of several, and where they are.
@@ -154,7 +159,7 @@ fn quick_select(items: &mut [Ranked], k: usize) {
 /// IndexError for a wrong or empty dimension, RuntimeError for dtypes without this kernel.
 pub fn mode(view: &View, dim: i64, keepdim: bool) -> Result<(View, View)> {
     picked("mode", "mode_cpu", classes::BOOL | classes::NUMBERS, view, dim, keepdim, &|line| {
-        let mut items = ranked(view.dtype, line);
+        let mut items = ranked(view.dtype, line)?;
         introsort::sort(&mut items, &less)?;
         // Every NaN is a value of its own.
         let nan = if view.dtype.is_floating_point() { u64::MAX } else { u64::MAX - 1 };

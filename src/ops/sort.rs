@@ -8,7 +8,7 @@ use super::view::movedim;
 use crate::bail;
 use crate::tensor::layout::{Dims, wrap_dim};
 use crate::tensor::memory::{get, set};
-use crate::tensor::{DType, Device, Element, Layout, Result, Scalar, View, dispatch, interrupt};
+use crate::tensor::{DType, Device, Element, Layout, Result, Scalar, View, dispatch, interrupt, limits};
 
 /// An element's rank among its dtype's values, and where it stood. Equal values have equal ranks.
 pub(super) type Ranked = (u64, i64);
@@ -102,7 +102,7 @@ fn arrange(
     let (starts, size, stride) = line_starts(&view.layout, dim);
     let (value_starts, kept, value_stride) = line_starts(&values.layout, dim);
     let (place_starts, _, place_stride) = line_starts(&places.layout, dim);
-    let mut items: Vec<Ranked> = Vec::with_capacity(size as usize);
+    let mut items: Vec<Ranked> = limits::vector(size as usize)?;
     for ((start, value_start), place_start) in starts.offsets().zip(value_starts.offsets()).zip(place_starts.offsets())
     {
         items.clear();
@@ -204,7 +204,7 @@ fn distinct(view: &View, sorting: bool) -> Result<Unique> {
     }
     let view = contiguous(&resolved(view)?)?;
     let memory = view.memory()?;
-    let mut items: Vec<Ranked> = Vec::with_capacity(view.numel() as usize);
+    let mut items: Vec<Ranked> = limits::vector(view.numel() as usize)?;
     dispatch!(view.dtype, T => {
         let cells = memory.typed::<T>();
         for (i, at) in view.layout.offsets().enumerate() {
@@ -221,6 +221,7 @@ fn distinct(view: &View, sorting: bool) -> Result<Unique> {
     let mut firsts: Vec<i64> = Vec::new();
     let mut counts: Vec<i64> = Vec::new();
     for (n, item) in items.iter().enumerate() {
+        interrupt::check_at(n)?;
         let continues = n.checked_sub(1).and_then(|p| items.get(p)).is_some_and(|p| p.0 == item.0 && !is_nan(item));
         match counts.last_mut() {
             Some(count) if continues => *count += 1,

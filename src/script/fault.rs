@@ -45,6 +45,12 @@ pub fn interrupted() -> Box<EvalAltResult> {
     EvalAltResult::ErrorTerminated(Dynamic::from(Interrupted), Position::NONE).into()
 }
 
+/// Was an evaluation ended by Ctrl-C or by `exit()`, not by a mistake?
+pub fn is_end(error: &EvalAltResult) -> bool {
+    let fault = from_eval(error, "");
+    fault.interrupted || fault.exit
+}
+
 /// AttributeError in Python's words, with the nearest name as a hint.
 pub fn no_attribute(state: &State, value: &Value, name: &str) -> Error {
     let error = Error::attribute(match value {

@@ -8,6 +8,7 @@ use super::state::State;
 use super::subscript::{self, slice_bounds};
 use super::value::{self, to_dynamic, to_value};
 use crate::bail;
+use crate::tensor::interrupt::watched;
 use crate::tensor::{Error, ErrorKind, Result};
 use crate::value::{Slice, Value};
 use rhai::{Array, Dynamic, Module};
@@ -59,7 +60,8 @@ impl List {
     pub fn to_value(&self, depth: usize) -> Result<Value> {
         // Held as if to be written to: a list that contains itself meets its own lock.
         let Ok(items) = self.0.0.try_borrow_mut() else { return Err(value::too_deep()) };
-        Ok(Value::List(items.iter().map(|item| value::to_value_within(item, depth)).collect::<Result<_>>()?))
+        let values = watched(items.iter()).map(|item| value::to_value_within(item, depth));
+        Ok(Value::List(values.collect::<Result<_>>()?))
     }
 
     /// Puts these items in place of all others.

@@ -4,7 +4,7 @@ use super::operators;
 use super::value::{to_dynamic, to_object};
 use crate::format::{Formatter, PrintOptions};
 use crate::ops::random::Generator;
-use crate::tensor::interrupt::Interrupt;
+use crate::tensor::interrupt::{self, Interrupt};
 use crate::tensor::memory::check_files;
 use crate::tensor::{DType, Result, Tensor};
 use crate::value::Value;
@@ -139,6 +139,7 @@ impl State {
     pub fn repr(&self, value: &Value) -> Result<String> {
         let text = self.with_formatter(|f| f.repr(value));
         check_files()?;
+        interrupt::check()?;
         text
     }
 
@@ -146,6 +147,7 @@ impl State {
     pub fn str(&self, value: &Value) -> Result<String> {
         let text = self.with_formatter(|f| f.str(value));
         check_files()?;
+        interrupt::check()?;
         text
     }
 

@@ -8,6 +8,7 @@ use super::{engine, fault};
 use crate::bail;
 use crate::ops;
 use crate::tensor::index::{Index, Resolved, resolve};
+use crate::tensor::interrupt::{self, watched};
 use crate::tensor::{Buffer, BufferKind, DType, Error, ErrorKind, Result, Scalar, Tensor, View};
 use crate::value::{Range, Slice, Value};
 use rhai::{Dynamic, ImmutableString};
@@ -456,11 +457,15 @@ pub fn items(state: &State, value: &Value) -> Result<Vec<Value>> {
             let Some(&length) = tensor.borrow().sizes().first() else {
                 bail!(TypeError, "iteration over a 0-d tensor")
             };
-            return (0..length).map(|i| tensor_item(state, tensor, &Value::Int(i))).collect();
+            let row = |i| {
+                interrupt::check()?;
+                tensor_item(state, tensor, &Value::Int(i))
+            };
+            return (0..length).map(row).collect();
         }
-        Value::Storage(storage) => storage.to_vec()?.into_iter().map(|b| Value::Int(i64::from(b))).collect(),
-        Value::TypedStorage(typed) => typed.scalars()?.into_iter().map(Value::from).collect(),
-        Value::Buffer(buffer) => buffer.items().into_iter().map(Value::from).collect(),
+        Value::Storage(storage) => watched(storage.to_vec()?).map(|b| Value::Int(i64::from(b))).collect(),
+        Value::TypedStorage(typed) => watched(typed.scalars()?).map(Value::from).collect(),
+        Value::Buffer(buffer) => watched(buffer.items()).map(Value::from).collect(),
         Value::Str(text) => text.chars().map(|c| Value::str(c.to_string())).collect(),
         Value::Dict(entries) => entries.iter().map(|(key, _)| key.clone()).collect(),
         other => bail!(TypeError, "'{}' object is not iterable", other.type_name()),

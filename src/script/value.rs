@@ -3,6 +3,7 @@
 
 use super::dict::Dict;
 use super::list::List;
+use crate::tensor::interrupt::watched;
 use crate::tensor::{Error, ErrorKind, Result, Tensor};
 use crate::value::{Range, Slice, Value};
 use rhai::{Dynamic, Engine, ImmutableString, Module};
@@ -92,7 +93,7 @@ pub fn too_deep() -> Error {
 pub fn to_object(value: Value) -> Result<Dynamic> {
     Ok(match value {
         Value::List(items) => {
-            let items: Result<Vec<Dynamic>> = items.iter().cloned().map(to_object).collect();
+            let items: Result<Vec<Dynamic>> = watched(items.iter().cloned()).map(to_object).collect();
             Dynamic::from(List::new(items?))
         }
         Value::Dict(entries) => {
@@ -112,7 +113,7 @@ pub fn to_dynamic(value: Value) -> Dynamic {
         Value::Int(i) => i.into(),
         Value::Float(f) => f.into(),
         Value::Str(s) => ImmutableString::from(&*s).into(),
-        Value::List(items) => items.iter().cloned().map(to_dynamic).collect::<rhai::Array>().into(),
+        Value::List(items) => watched(items.iter().cloned()).map(to_dynamic).collect::<rhai::Array>().into(),
         other => boxed(other),
     }
 }
@@ -149,7 +150,7 @@ pub fn to_value_within(dynamic: &Dynamic, depth: usize) -> Result<Value> {
         return Ok(Value::str(text.as_str()));
     }
     if let Some(array) = dynamic.read_lock::<rhai::Array>() {
-        let items: Result<Rc<[Value]>> = array.iter().map(|item| to_value_within(item, depth + 1)).collect();
+        let items: Result<Rc<[Value]>> = watched(array.iter()).map(|item| to_value_within(item, depth + 1)).collect();
         return Ok(Value::List(items?));
     }
     if let Some(list) = dynamic.read_lock::<List>() {

@@ -6,7 +6,9 @@ use super::device::Device;
 use super::dtype::{DType, dispatch};
 use super::element::{Element, Scalar};
 use super::error::{Error, Result};
+use super::interrupt;
 use super::layout::{Dims, Layout, broadcast_sizes, show, wrap_dim};
+use super::limits;
 use super::memory::{get, set};
 use super::tensor::View;
 use crate::bail;
@@ -322,7 +324,7 @@ impl Gather {
         }
         let mut readers: Vec<_> =
             readers.iter().map(|(memory, layout)| (memory.typed::<i64>(), layout.offsets())).collect();
-        for displacement in &mut table {
+        for displacement in interrupt::watched(&mut table) {
             for (j, ((numbers, offsets), &(size, stride))) in readers.iter_mut().zip(&self.indexed).enumerate() {
                 let Some(index) = offsets.next().and_then(|at| numbers.get(at as usize)).map(get) else { continue };
                 if index >= size || index < -size {
@@ -428,7 +430,7 @@ pub fn nonzero(view: &View) -> Result<View> {
         let cells = memory.typed::<T>();
         for (row_major, at) in view.layout.offsets().enumerate() {
             if cells.get(at as usize).is_some_and(|cell| get(cell).load().truth()) {
-                found.push(row_major as i64);
+                limits::push(&mut found, row_major as i64)?;
             }
         }
     });

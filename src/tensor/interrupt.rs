@@ -4,11 +4,13 @@
 //!
 //! ```text
 //! for part in elements.chunks(STRIDE) { interrupt::check()?; … }                         // in a kernel
+//! for piece in interrupt::pieces(0..rows, columns) { for row in piece? { … } }           // where steps are many elements
 //! let flag = interrupt::flag(); spawn(move || …, flag.is_set() …)                        // on a thread it starts
 //! ```
 
 use super::error::{Error, ErrorKind, Result};
 use std::cell::RefCell;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -78,6 +80,39 @@ pub fn check_at(step: usize) -> Result<()> {
     if step.is_multiple_of(STRIDE) { check() } else { Ok(()) }
 }
 
+/// The items of an iterator, until the thread is asked to stop: for loops that have no way to fail. One look every
+/// [`STRIDE`] items.
+#[inline]
+pub fn watched<I: IntoIterator>(items: I) -> impl Iterator<Item = I::Item> {
+    let go_on = |(i, _): &(usize, I::Item)| !(i.is_multiple_of(STRIDE) && *i > 0 && requested());
+    items.into_iter().enumerate().take_while(go_on).map(|(_, item)| item)
+}
+
+/// Cuts the steps of a loop, each of which handles `weight` elements, into pieces of about [`STRIDE`] elements. Between two
+/// pieces comes a [`check`], so that short loops do without.
+///
+/// # Errors
+/// KeyboardInterrupt in place of a piece, which is then the last.
+#[inline]
+pub fn pieces(steps: Range<usize>, weight: usize) -> impl Iterator<Item = Result<Range<usize>>> {
+    let most = (STRIDE / weight.max(1)).max(1);
+    let mut start = steps.start;
+    std::iter::from_fn(move || {
+        if start >= steps.end {
+            return None;
+        }
+        if start > steps.start
+            && let Err(error) = check()
+        {
+            start = steps.end;
+            return Some(Err(error));
+        }
+        let piece = start..steps.end.min(start.saturating_add(most));
+        start = piece.end;
+        Some(Ok(piece))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -94,5 +129,22 @@ mod tests {
         assert_eq!(std::thread::spawn(move || (helper.is_set(), requested())).join().ok(), Some((true, false)));
         ours.clear();
         assert!(!requested());
+    }
+
+    #[test]
+    fn pieces_are_all_steps_until_a_request() {
+        let flag = Interrupt::default();
+        watch(&flag);
+        let all = |steps, weight| pieces(steps, weight).collect::<Result<Vec<_>>>();
+        assert_eq!(all(3..10, 1), Ok(vec![3..10]));
+        assert_eq!(all(0..5, STRIDE / 2), Ok(vec![0..2, 2..4, 4..5]));
+        assert_eq!(all(0..2, usize::MAX), Ok(vec![0..1, 1..2]));
+        assert_eq!(all(4..4, 0), Ok(vec![]));
+        flag.set();
+        assert_eq!(all(0..STRIDE, 1), Ok(vec![0..STRIDE]));
+        assert!(all(0..STRIDE + 1, 1).is_err());
+        assert_eq!(watched(0..2 * STRIDE).count(), STRIDE);
+        flag.clear();
+        assert_eq!(watched(0..2 * STRIDE).count(), 2 * STRIDE);
     }
 }

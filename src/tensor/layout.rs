@@ -2,6 +2,7 @@
 //! Numbers count elements. Names are PyTorch's (`infer_size`, `compute_stride`), so that both trees can be searched.
 
 use super::error::{Error, Result};
+use super::interrupt;
 use super::memory_format::MemoryFormat;
 use crate::bail;
 use smallvec::SmallVec;
@@ -589,18 +590,20 @@ impl Layout {
     }
 }
 
-/// Row-major offsets of every element of a layout, for code that visits elements one by one.
+/// Row-major offsets of every element of a layout, for code that visits elements one by one. After Ctrl-C no more come.
 pub struct Offsets<'a> {
     layout: &'a Layout,
     index: Dims,
     next: Option<i64>,
+    /// How many have been given since Ctrl-C was last looked for.
+    unwatched: usize,
 }
 
 impl Layout {
     /// Element offsets into the storage, in row-major order of the indices.
     pub fn offsets(&self) -> Offsets<'_> {
         let next = (self.numel() > 0).then_some(self.offset);
-        Offsets { layout: self, index: Dims::from_elem(0, self.ndim()), next }
+        Offsets { layout: self, index: Dims::from_elem(0, self.ndim()), next, unwatched: 0 }
     }
 }
 
@@ -609,6 +612,14 @@ impl Iterator for Offsets<'_> {
 
     fn next(&mut self) -> Option<i64> {
         let current = self.next?;
+        self.unwatched += 1;
+        if self.unwatched == interrupt::STRIDE {
+            self.unwatched = 0;
+            if interrupt::requested() {
+                self.next = None;
+                return None;
+            }
+        }
         let mut offset = current;
         for d in (0..self.layout.ndim()).rev() {
             self.index[d] += 1;

@@ -1,6 +1,7 @@
 //! How much memory the machine can give. Asking for more than that would not fail at once: the system would promise it
 //! and later end some process to keep the promise.
 
+use super::error::{Error, Result};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -24,6 +25,47 @@ pub fn take(nbytes: usize) -> bool {
 /// Counts `nbytes` as free again.
 pub fn give_back(nbytes: usize) {
     LIVE.fetch_sub(nbytes, Ordering::Relaxed);
+}
+
+/// PyTorch's error for memory that cannot be had.
+pub fn refusal(nbytes: usize) -> Error {
+    Error::runtime(format!(
+        "[enforce fail at alloc_cpu.cpp:119] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to allocate \
+         {nbytes} bytes. Error code 12 (Cannot allocate memory)"
+    ))
+}
+
+/// An empty vector with room for `count` items: what a kernel notes down about as many elements.
+///
+/// # Errors
+/// [`refusal`].
+pub fn vector<T>(count: usize) -> Result<Vec<T>> {
+    let mut items = Vec::new();
+    reserve(&mut items, count)?;
+    Ok(items)
+}
+
+/// Appends to a vector whose length nobody knows beforehand.
+///
+/// # Errors
+/// As [`vector`].
+#[inline]
+pub fn push<T>(items: &mut Vec<T>, item: T) -> Result<()> {
+    if items.len() == items.capacity() {
+        reserve(items, items.len().max(16))?;
+    }
+    items.push(item);
+    Ok(())
+}
+
+/// Room for `more` items. Granted like other memory, but not counted: kernels do not keep it.
+fn reserve<T>(items: &mut Vec<T>, more: usize) -> Result<()> {
+    let nbytes = items.len().saturating_add(more).saturating_mul(size_of::<T>());
+    if !take(nbytes) {
+        return Err(refusal(nbytes));
+    }
+    give_back(nbytes);
+    items.try_reserve_exact(more).map_err(|_| refusal(nbytes))
 }
 
 /// Memory and swap of the machine, or of the control group that limits us; no limit where it cannot be known.
@@ -64,5 +106,8 @@ mod tests {
         assert!(!take(1 << 60) && !take(usize::MAX - before));
         assert!(take(1000));
         give_back(1000);
+        assert!(vector::<u64>(usize::MAX / 4).is_err() && vector::<u64>(1 << 57).is_err());
+        let mut items = Vec::new();
+        assert!((0..100).all(|i| push(&mut items, i).is_ok()) && items.iter().copied().eq(0..100));
     }
 }

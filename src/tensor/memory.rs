@@ -102,12 +102,7 @@ impl Heap {
         if nbytes == 0 {
             return Ok(Heap { start: NonNull::dangling(), nbytes });
         }
-        let failed = || {
-            Error::runtime(format!(
-                "[enforce fail at alloc_cpu.cpp:119] err == 0. DefaultCPUAllocator: can't allocate memory: you tried \
-                 to allocate {nbytes} bytes. Error code 12 (Cannot allocate memory)"
-            ))
-        };
+        let failed = || limits::refusal(nbytes);
         let layout = Layout::from_size_align(nbytes, Self::ALIGN).map_err(|_| failed())?;
         if !limits::take(nbytes) {
             return Err(failed());

@@ -6,7 +6,9 @@ use super::dtype::DType;
 use super::dtype::dispatch;
 use super::element::{Element, Scalar};
 use super::error::{Error, Result};
+use super::interrupt;
 use super::layout::{Dims, Layout, checked_numel, contiguous_strides, show};
+use super::limits;
 use super::memory::{ElementCell, Memory, Plain, get, set};
 use super::storage::Storage;
 use crate::bail;
@@ -164,7 +166,13 @@ impl View {
     /// All values in row-major order.
     pub fn scalars(&self) -> Result<Vec<Scalar>> {
         let memory = self.memory()?;
-        Ok(self.layout.offsets().map(|o| self.read(&memory, o)).collect())
+        let numel = usize::try_from(self.numel()).unwrap_or(usize::MAX);
+        // PyTorch would have copied the elements as they are.
+        let mut scalars =
+            limits::vector(numel).map_err(|_| limits::refusal(numel.saturating_mul(self.dtype.itemsize())))?;
+        scalars.extend(self.layout.offsets().map(|o| self.read(&memory, o)));
+        interrupt::check()?;
+        Ok(scalars)
     }
 
     /// The value of a one-element tensor.

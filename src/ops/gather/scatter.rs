@@ -13,7 +13,7 @@ use crate::tensor::iterate::walk;
 use crate::tensor::layout::{Dims, show, wrap_dim};
 use crate::tensor::memory::{get, set};
 use crate::tensor::tensor::check_bounds;
-use crate::tensor::{DType, Element, Error, ErrorKind, Layout, Result, Scalar, View, dispatch};
+use crate::tensor::{DType, Element, Error, ErrorKind, Layout, Result, Scalar, View, dispatch, limits};
 use std::cmp::Ordering;
 
 /// What `scatter_` writes.
@@ -227,7 +227,7 @@ impl Scatter<'_> {
         let mut starts = Layout { sizes: at_least_1d(&self.index.layout).sizes, ..target };
         starts.strides[self.d] = 0;
         let mut starts = starts.offsets();
-        let mut targets = Vec::with_capacity(self.index.numel() as usize);
+        let mut targets = limits::vector(self.index.numel() as usize)?;
         indices(self.index, |index| {
             if !(0..size).contains(&index) {
                 return Err(out_of_bounds(ErrorKind::RuntimeError, index, self.d, size));

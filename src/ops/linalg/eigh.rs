@@ -6,7 +6,7 @@ use super::matrix::Matrix;
 use super::qr::{reflect_left, reflection};
 use super::rotation::{Rotation, rotate_columns, rotation, symmetric_pair};
 use crate::bail;
-use crate::tensor::Result;
+use crate::tensor::{Result, interrupt};
 use num_traits::{Float, One, Zero};
 
 /// Eigenvalues in ascending order and the eigenvectors as columns. Only the lower triangle is read.
@@ -34,6 +34,7 @@ fn tridiagonal<T: Field>(mut a: Matrix<T>) -> Result<Tridiagonal<T>> {
     }
     let (mut taus, mut beside) = (Vec::new(), Vec::new());
     for k in 0..n.saturating_sub(1) {
+        interrupt::check()?;
         let found = reflection(a[(k + 1, k)], (k + 2..n).map(|i| a[(i, k)]));
         beside.push(found.beta);
         let mut v = vec![T::one()];
@@ -136,6 +137,7 @@ fn iterate<T: Field>(d: &mut [T::Real], e: &mut [T::Real], z: &mut Matrix<T>) ->
                     return no_convergence();
                 }
                 left -= 1;
+                interrupt::check()?;
                 let mut p = d[l];
                 let mut g = (d[l + 1] - p) / (two * e[l]);
                 let r = Float::hypot(g, one);
@@ -189,6 +191,7 @@ fn iterate<T: Field>(d: &mut [T::Real], e: &mut [T::Real], z: &mut Matrix<T>) ->
                     return no_convergence();
                 }
                 left -= 1;
+                interrupt::check()?;
                 let mut p = d[l];
                 let mut g = (d[l - 1] - p) / (two * e[l - 1]);
                 let r = Float::hypot(g, one);

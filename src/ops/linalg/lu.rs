@@ -1,8 +1,9 @@
-//! LU and Cholesky factorizations, and solving by them. As LAPACK's getrf, getrs, potrf and trtrs.
+//! LU and Cholesky factorizations, and solving by them. As LAPACK's getrf, getrs, potrf and trtrs. After Ctrl-C all of
+//! them leave off.
 
 use super::field::Field;
 use super::matrix::Matrix;
-use crate::tensor::Result;
+use crate::tensor::{Result, interrupt};
 use num_traits::{Float, Zero};
 
 /// `P A = L U`: both factors in one matrix, the rows exchanged at each step, and the first zero on the diagonal,
@@ -17,6 +18,9 @@ pub struct Lu<T> {
 pub fn lu<T: Field>(mut a: Matrix<T>) -> Lu<T> {
     let (mut pivots, mut zero) = (Vec::new(), None);
     for j in 0..a.rows.min(a.columns) {
+        if interrupt::requested() {
+            break;
+        }
         let mut pivot = j;
         for i in j + 1..a.rows {
             if a[(i, j)].size() > a[(pivot, j)].size() {
@@ -96,6 +100,9 @@ pub struct Triangular {
 pub fn solve_triangular<T: Field>(a: &Matrix<T>, b: &mut Matrix<T>, shape: Triangular) {
     let n = a.columns.min(a.rows);
     for column in 0..b.columns {
+        if interrupt::requested() {
+            return;
+        }
         for step in 0..n {
             let k = if shape.upper { n - 1 - step } else { step };
             if b[(k, column)].is_zero() {
@@ -119,6 +126,9 @@ pub fn cholesky<T: Field>(mut a: Matrix<T>) -> (Matrix<T>, Option<usize>) {
     let n = a.rows;
     let mut failed = None;
     for j in 0..n {
+        if interrupt::requested() {
+            break;
+        }
         let mut square = a[(j, j)].re();
         for k in 0..j {
             let value = a[(j, k)].magnitude();

@@ -6,7 +6,7 @@ use crate::bail;
 use crate::ops::check::resolved;
 use crate::ops::copy::contiguous;
 use crate::tensor::memory::{get, set};
-use crate::tensor::{DType, Device, Dims, Error, Result, View};
+use crate::tensor::{DType, Device, Dims, Error, Result, View, interrupt};
 use std::ops::{Index, IndexMut};
 
 /// A matrix, column after column.
@@ -71,6 +71,7 @@ impl<T: Field> Matrix<T> {
     pub fn times(&self, other: &Matrix<T>) -> Result<Matrix<T>> {
         let mut out = Matrix::zeros(self.rows, other.columns)?;
         for j in 0..other.columns {
+            interrupt::check()?;
             for k in 0..self.columns.min(other.rows) {
                 let factor = other[(k, j)];
                 for i in 0..self.rows {

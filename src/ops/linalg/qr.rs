@@ -1,9 +1,9 @@
 //! Householder reflections, with LAPACK's choice of signs, and QR factorizations by them. As LAPACK's larfg, larf, geqrf,
-//! orgqr and ormqr.
+//! orgqr and ormqr. After Ctrl-C all of them leave off.
 
 use super::field::Field;
 use super::matrix::Matrix;
-use crate::tensor::Result;
+use crate::tensor::{Result, interrupt};
 use num_traits::{Float, Zero};
 
 /// The reflection that maps a vector to a multiple of its first element's axis, as `larfg` chooses it.
@@ -54,6 +54,9 @@ pub fn reflect_left<T: Field>(c: &mut Matrix<T>, row: usize, column: usize, v: &
         return;
     }
     for j in column..c.columns {
+        if interrupt::requested() {
+            return;
+        }
         let mut product = c[(row, j)];
         for (k, &value) in v.iter().enumerate().skip(1) {
             product = product + value.conj() * c[(row + k, j)];
@@ -72,6 +75,9 @@ pub fn reflect_right<T: Field>(c: &mut Matrix<T>, row: usize, column: usize, v: 
         return;
     }
     for i in row..c.rows {
+        if interrupt::requested() {
+            return;
+        }
         let mut product = c[(i, column)];
         for (k, &value) in v.iter().enumerate().skip(1) {
             product = product + c[(i, column + k)] * value;
@@ -94,6 +100,9 @@ pub fn vector<T: Field>(factored: &Matrix<T>, j: usize) -> Vec<T> {
 pub fn qr<T: Field>(mut a: Matrix<T>) -> (Matrix<T>, Vec<T>) {
     let mut taus = Vec::new();
     for j in 0..a.rows.min(a.columns) {
+        if interrupt::requested() {
+            break;
+        }
         let found = reflection(a[(j, j)], (j + 1..a.rows).map(|i| a[(i, j)]));
         for i in j + 1..a.rows {
             a[(i, j)] = a[(i, j)] * found.scale;
@@ -110,6 +119,7 @@ pub fn qr<T: Field>(mut a: Matrix<T>) -> (Matrix<T>, Vec<T>) {
 pub fn form_q<T: Field>(factored: &Matrix<T>, taus: &[T], columns: usize) -> Result<Matrix<T>> {
     let mut q = Matrix::identity(factored.rows, columns)?;
     for (j, &tau) in taus.iter().enumerate().rev() {
+        interrupt::check()?;
         reflect_left(&mut q, j, j.min(columns), &vector(factored, j), tau);
     }
     Ok(q)

@@ -6,7 +6,7 @@ use super::matrix::Matrix;
 use super::qr::{form_q, qr, reflect_left, reflect_right, reflection, upper};
 use super::rotation::{rotate_columns, rotate_rows, rotation, triangular_pair, triangular_values};
 use crate::bail;
-use crate::tensor::Result;
+use crate::tensor::{Result, interrupt};
 use num_traits::{Float, One, Zero};
 
 /// `A = U diag(S) Vᴴ`, singular values in descending order.
@@ -70,6 +70,7 @@ fn direct<T: Field>(mut a: Matrix<T>, full: bool) -> Result<Svd<T>> {
     let (mut d, mut e) = (Vec::new(), Vec::new());
     let (mut lefts, mut rights) = (Vec::new(), Vec::new());
     for i in 0..k {
+        interrupt::check()?;
         if is_upper {
             let (beta, tau, v) = clear_column(&mut a, i, i);
             d.push(beta);
@@ -188,6 +189,7 @@ fn diagonalize<R: Field<Real = R> + Float>(
             );
         }
         left -= 1;
+        interrupt::check()?;
         let mut most = Float::abs(d[m]);
         let mut ll = 0;
         for l in (0..m).rev() {

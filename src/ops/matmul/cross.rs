@@ -8,7 +8,7 @@ use crate::ops::pointwise::{BinaryOp, Output, binary, check_kernel, classes};
 use crate::ops::promote::Operand;
 use crate::ops::view;
 use crate::tensor::layout::{Dims, broadcast_sizes};
-use crate::tensor::{DType, Result, Scalar, View};
+use crate::tensor::{DType, Result, Scalar, View, interrupt, limits};
 use num_complex::Complex;
 
 /// The cross products of vectors of three elements along a dimension, as
@@ -117,14 +117,20 @@ pub fn cdist(a: &View, b: &View, p: f64) -> Result<View> {
     let (left, right) = (numbers(&left)?, numbers(&right)?);
     let columns = columns as usize;
     let (rows, others) = (rows as usize * columns, others as usize * columns);
-    let mut distances = Vec::with_capacity(out.numel() as usize);
+    let mut distances = limits::vector(out.numel() as usize)?;
     for batch in 0..batches as usize {
         let (left, right) =
             (left.get(batch * rows..(batch + 1) * rows), right.get(batch * others..(batch + 1) * others));
         for x in left.unwrap_or_default().chunks_exact(columns) {
-            for y in right.unwrap_or_default().chunks_exact(columns) {
-                distances.push(Scalar::Float(distance(x, y, p)));
+            let right = right.unwrap_or_default();
+            for piece in interrupt::pieces(0..right.len() / columns, columns) {
+                let piece = piece?;
+                for y in right.get(piece.start * columns..piece.end * columns).unwrap_or_default().chunks_exact(columns)
+                {
+                    distances.push(Scalar::Float(distance(x, y, p)));
+                }
             }
+            interrupt::check()?;
         }
     }
     copy_into(&out, &cast(&View::from_scalars(&Dims::from_slice(out.sizes()), DType::Double, distances)?, out.dtype)?)?;

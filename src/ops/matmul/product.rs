@@ -8,7 +8,7 @@ use crate::ops::copy::{contiguous, copy_into};
 use crate::ops::number::{Number, Stored};
 use crate::tensor::memory::set;
 use crate::tensor::parallel::{Matrix, add_product};
-use crate::tensor::{Dims, Error, Layout, Result, Scalar, View, dispatch};
+use crate::tensor::{Dims, Error, Layout, Result, Scalar, View, dispatch, interrupt};
 use num_complex::Complex;
 
 /// What matrices can be multiplied of.
@@ -125,12 +125,15 @@ fn in_order<C: Ring>(into: &mut [C], [n, m, p]: [usize; 3], alpha: C, a: Matrix<
     }
     let mut row = buffer::<C>(p)?;
     for (i, into) in into.chunks_exact_mut(p).enumerate().take(n) {
+        interrupt::check()?;
         row.fill(C::default());
-        for k in 0..m {
-            let factor = a.values.get(i * a.strides[0] + k * a.strides[1]).copied().unwrap_or_default();
-            let line = b.values.get(k * b.strides[0]..).unwrap_or_default();
-            for (total, &value) in row.iter_mut().zip(line.iter().step_by(b.strides[1].max(1))) {
-                *total = C::plus_product(*total, factor, value);
+        for piece in interrupt::pieces(0..m, p) {
+            for k in piece? {
+                let factor = a.values.get(i * a.strides[0] + k * a.strides[1]).copied().unwrap_or_default();
+                let line = b.values.get(k * b.strides[0]..).unwrap_or_default();
+                for (total, &value) in row.iter_mut().zip(line.iter().step_by(b.strides[1].max(1))) {
+                    *total = C::plus_product(*total, factor, value);
+                }
             }
         }
         for (into, &total) in into.iter_mut().zip(&row) {
@@ -141,15 +144,17 @@ fn in_order<C: Ring>(into: &mut [C], [n, m, p]: [usize; 3], alpha: C, a: Matrix<
 }
 
 /// A column times a row: without a sum, so that negative zeros stay what they are.
-fn outer<C: Ring>(into: &mut [C], p: usize, alpha: C, a: Matrix<C>, b: Matrix<C>) {
+fn outer<C: Ring>(into: &mut [C], p: usize, alpha: C, a: Matrix<C>, b: Matrix<C>) -> Result<()> {
     let value = |m: &Matrix<C>, place: usize| m.values.get(place).copied().unwrap_or_default();
     for (i, row) in into.chunks_exact_mut(p.max(1)).enumerate() {
+        interrupt::check()?;
         let factor = value(&a, i * a.strides[0]);
         for (j, into) in row.iter_mut().enumerate() {
             let product = C::times(factor, value(&b, j * b.strides[1]));
             *into = C::times(alpha, product);
         }
     }
+    Ok(())
 }
 
 /// Room for `n` values.
@@ -163,7 +168,11 @@ fn buffer<C: Number>(n: usize) -> Result<Vec<C>> {
 /// All elements of a row-major view, in the type they are computed in.
 fn values<S: Stored>(view: &View) -> Result<Vec<S::Compute>> {
     let mut values = buffer::<S::Compute>(view.numel().max(0) as usize)?;
-    load(view.memory()?.typed::<S>(), view.layout.offset, 1, &mut values);
+    let memory = view.memory()?;
+    for (part, start) in values.chunks_mut(interrupt::STRIDE).zip((view.layout.offset..).step_by(interrupt::STRIDE)) {
+        interrupt::check()?;
+        load(memory.typed::<S>(), start, 1, part);
+    }
     Ok(values)
 }
 
@@ -230,7 +239,7 @@ fn multiply_as<S: Stored<Compute: Ring>>(out: &View, a: &View, b: &View, scaling
     };
     for (i, into) in result.chunks_exact_mut(matrix.max(1)).enumerate().take(batch.max(0) as usize) {
         if sizes[1] == 1 && scaling.added.is_none() && !scaling.plain {
-            outer(into, sizes[2], alpha, a.matrix(i), b.matrix(i));
+            outer(into, sizes[2], alpha, a.matrix(i), b.matrix(i))?;
         } else if scaling.plain {
             in_order(into, sizes, alpha, a.matrix(i), b.matrix(i))?;
         } else {

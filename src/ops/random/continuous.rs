@@ -2,6 +2,7 @@
 
 use super::RealKind;
 use super::generator::Generator;
+use crate::tensor::interrupt::watched;
 use std::f64::consts::PI;
 
 /// `n` samples of a waiting time with rate `lambda`: `exponential_(lambd)`.
@@ -27,5 +28,5 @@ pub fn cauchy(generator: &mut Generator, n: usize, kind: RealKind, median: f64, 
 }
 
 fn rounded(n: usize, kind: RealKind, mut draw: impl FnMut() -> f64) -> Vec<f64> {
-    (0..n).map(|_| kind.round(draw())).collect()
+    watched(0..n).map(|_| kind.round(draw())).collect()
 }

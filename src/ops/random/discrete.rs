@@ -1,7 +1,8 @@
-//! Whole numbers: integers in a range, permutations and coin flips.
+//! Whole numbers: integers in a range, permutations and coin flips. After Ctrl-C no more are drawn.
 
 use super::RealKind;
 use super::generator::Generator;
+use crate::tensor::interrupt::watched;
 
 /// Ranges of this many values and more take 64 random bits a number, smaller ones 32.
 const WIDE_RANGE: u64 = 1 << 28;
@@ -18,7 +19,7 @@ pub fn random_from_to(generator: &mut Generator, n: usize, low: i64, range: u64)
         1..WIDE_RANGE => low.wrapping_add_unsigned(u64::from(generator.random() % range as u32)),
         WIDE_RANGE.. => low.wrapping_add_unsigned(generator.random64() % range),
     };
-    (0..n).map(|_| draw(generator)).collect()
+    watched(0..n).map(|_| draw(generator)).collect()
 }
 
 /// The dtypes that `random_()` without bounds knows, each with a range of its own.
@@ -49,7 +50,7 @@ pub fn random_full(generator: &mut Generator, n: usize, dtype: FullRange) -> Vec
         let bits = if wide { generator.random64() } else { u64::from(generator.random()) };
         (bits % range) as i64
     };
-    (0..n).map(|_| draw(generator)).collect()
+    watched(0..n).map(|_| draw(generator)).collect()
 }
 
 /// The numbers 0 to `n - 1` in random order.
@@ -58,13 +59,13 @@ pub fn random_full(generator: &mut Generator, n: usize, dtype: FullRange) -> Vec
 pub fn randperm(generator: &mut Generator, n: usize) -> Vec<i64> {
     let mut order: Vec<i64> = (0..n as i64).collect();
     if n < LONG_PERMUTATION {
-        for i in 0..n.saturating_sub(1) {
+        for i in watched(0..n.saturating_sub(1)) {
             let ahead = generator.random() as usize % (n - i);
             order.swap(i, i + ahead);
         }
     } else {
         // Each element comes in at its own place and changes places with one before it, or stays.
-        for i in 0..n {
+        for i in watched(0..n) {
             let place = (generator.random64() % (i as u64 + 1)) as usize;
             order.swap(i, place);
         }
@@ -74,14 +75,14 @@ pub fn randperm(generator: &mut Generator, n: usize) -> Vec<i64> {
 
 /// `n` coin flips that are true with probability `p`: `bernoulli_(p)`.
 pub fn bernoulli_scalar(generator: &mut Generator, n: usize, p: f64) -> Vec<bool> {
-    (0..n).map(|_| generator.unit() < p).collect()
+    watched(0..n).map(|_| generator.unit() < p).collect()
 }
 
 /// A coin flip for each probability: `torch.bernoulli(p)` and `bernoulli_(p)` with a tensor `p` of dtype `kind`.
 pub fn bernoulli_tensor(generator: &mut Generator, p: &[f64], kind: RealKind) -> Vec<bool> {
     // Probabilities of the 16-bit dtypes are compared in single precision.
     let kind = if kind == RealKind::F64 { kind } else { RealKind::F32 };
-    p.iter().map(|&p| kind.unit(generator) < p).collect()
+    watched(p).map(|&p| kind.unit(generator) < p).collect()
 }
 
 /// The number of events at each rate: `torch.poisson`. Small rates multiply uniform numbers until their product is
@@ -89,8 +90,7 @@ pub fn bernoulli_tensor(generator: &mut Generator, p: &[f64], kind: RealKind) ->
 ///
 /// <https://pytorch.org/docs/2.7/generated/torch.poisson.html>
 pub fn poisson(generator: &mut Generator, rates: &[f64]) -> Vec<f64> {
-    rates
-        .iter()
+    watched(rates)
         .map(|&rate| if rate >= 10.0 { rejected(generator, rate) } else { multiplied(generator, rate) })
         .collect()
 }

@@ -6,6 +6,7 @@ use super::RealKind;
 use super::continuous::exponential;
 use super::generator::Generator;
 use super::top::{first_greatest, top};
+use crate::tensor::interrupt::watched;
 
 /// Draws `samples` categories for each row of `weights`, a matrix with `categories` columns and elements of dtype
 /// `kind`. The result has a row of `samples` category numbers for each row of weights.
@@ -87,7 +88,7 @@ fn with_replacement(
         }
         // The last category takes what rounding has left over.
         bounds.pop();
-        for _ in 0..samples {
+        for _ in watched(0..samples) {
             let sample = generator.unit();
             chosen.push(bounds.partition_point(|&bound| bound < sample) as i64);
         }

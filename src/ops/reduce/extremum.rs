@@ -11,7 +11,7 @@ use crate::ops::pointwise::{check_kernel, classes};
 use crate::tensor::element::integer_limits;
 use crate::tensor::layout::wrap_dim;
 use crate::tensor::memory::{BoolByte, ElementCell, get, set};
-use crate::tensor::{DType, Layout, Result, Scalar, View};
+use crate::tensor::{DType, Layout, Result, Scalar, View, interrupt};
 use half::{bf16, f16};
 use std::cmp::Ordering;
 
@@ -184,8 +184,8 @@ fn find(which: Extremum, view: &View, d: usize, values: Option<&View>, indices: 
         let value_cells = value_memory.as_deref().map(|m| m.typed::<S>()).unwrap_or_default();
         odometer(&outer, 0, view.layout.offset, &mut |out, input| {
             let (index, value) = match which {
-                Extremum::Max => first::<S>(cells, input, along, Ordering::Greater),
-                Extremum::Min => first::<S>(cells, input, along, Ordering::Less),
+                Extremum::Max => first::<S>(cells, input, along, Ordering::Greater)?,
+                Extremum::Min => first::<S>(cells, input, along, Ordering::Less)?,
             };
             if let Some(cell) = index_cells.get(out as usize) {
                 set(cell, index as i64);
@@ -193,9 +193,9 @@ fn find(which: Extremum, view: &View, d: usize, values: Option<&View>, indices: 
             if let Some(cell) = value_cells.get(out as usize) {
                 set(cell, S::narrow(value));
             }
-        });
-    });
-    Ok(())
+            Ok(())
+        })
+    })
 }
 
 /// The first of `length` elements that is not outdone in the `better` direction, or the first NaN.
@@ -204,21 +204,23 @@ fn first<S: Stored<Compute: PartialOrd>>(
     start: i64,
     (length, stride): (usize, i64),
     better: Ordering,
-) -> (usize, S::Compute) {
+) -> Result<(usize, S::Compute)> {
     let mut best = (0, cells.get(start as usize).map(get).unwrap_or_default().widen());
     let mut buffer = [S::Compute::default(); BLOCK];
-    for block in (0..length).step_by(BLOCK) {
-        let values = &mut buffer[..BLOCK.min(length - block)];
-        load(cells, start + block as i64 * stride, stride, values);
-        for (i, &value) in values.iter().enumerate() {
-            match value.partial_cmp(&best.1) {
-                Some(order) if order == better => best = (block + i, value),
-                Some(_) => {}
-                // The first NaN is the result.
-                None if best.1.partial_cmp(&best.1).is_none() => return best,
-                None => return (block + i, value),
+    for blocks in interrupt::pieces(0..length.div_ceil(BLOCK), BLOCK) {
+        for block in blocks?.map(|k| k * BLOCK) {
+            let values = &mut buffer[..BLOCK.min(length - block)];
+            load(cells, start + block as i64 * stride, stride, values);
+            for (i, &value) in values.iter().enumerate() {
+                match value.partial_cmp(&best.1) {
+                    Some(order) if order == better => best = (block + i, value),
+                    Some(_) => {}
+                    // The first NaN is the result.
+                    None if best.1.partial_cmp(&best.1).is_none() => return Ok(best),
+                    None => return Ok((block + i, value)),
+                }
             }
         }
     }
-    best
+    Ok(best)
 }

@@ -6,7 +6,7 @@ use crate::ops::copy::{cast, copy_into, fill};
 use crate::ops::number::Stored;
 use crate::ops::pointwise::{check_kernel, classes, multiply_tail};
 use crate::tensor::memory::{BoolByte, ElementCell, get, set};
-use crate::tensor::{DType, Layout, Result, Scalar, View};
+use crate::tensor::{DType, Layout, Result, Scalar, View, interrupt};
 use half::{bf16, f16};
 use num_complex::Complex;
 
@@ -119,8 +119,7 @@ fn fold_with<S: Stored, const V: usize>(
 ) -> Result<()> {
     let (out_memory, memory) = (out.memory()?, view.memory()?);
     let fold = Fold { results: out_memory.typed::<S>(), cells: memory.typed::<S>(), combine, combine_tail };
-    for_each(layout, &view.layout, &mut |tile| fold.tile::<V>(tile));
-    Ok(())
+    for_each(layout, &view.layout, &mut |tile| fold.tile::<V>(tile))
 }
 
 struct Fold<'m, S, F, G> {
@@ -142,6 +141,10 @@ where
         }
     }
 
+    fn value(&self, offset: i64) -> S::Compute {
+        self.cells.get(offset as usize).map(get).unwrap_or_default().widen()
+    }
+
     fn from(&self, offset: i64) -> &[ElementCell<S>] {
         self.cells.get(offset as usize..).unwrap_or_default()
     }
@@ -154,30 +157,31 @@ where
         }
     }
 
-    fn tile<const V: usize>(&self, tile: Tile) {
+    fn tile<const V: usize>(&self, tile: Tile) -> Result<()> {
         let [width, height] = tile.size;
         if (tile.out_stride, tile.in_stride[1]) == ([0, 1], 1) && tile.in_stride[0] != 1 {
             return self.columns::<V>(tile);
         }
-        for j in 0..height as i64 {
-            let (to, from) = (tile.out + j * tile.out_stride[1], tile.input + j * tile.in_stride[1]);
-            match (tile.out_stride[0], tile.in_stride[0]) {
-                (0, 1) => self.along::<V>(to, self.from(from).get(..width).unwrap_or_default()),
-                (out_step, 0) => {
-                    let one = self.from(from).first().map(get).unwrap_or_default().widen();
-                    (0..width as i64).for_each(|i| self.put(to + i * out_step, one));
-                }
-                (out_step, step) => {
-                    for (i, cell) in self.from(from).iter().step_by(step as usize).take(width).enumerate() {
-                        self.put(to + i as i64 * out_step, get(cell).widen());
+        for rows in interrupt::pieces(0..height, width) {
+            for j in rows?.map(|j| j as i64) {
+                let (to, from) = (tile.out + j * tile.out_stride[1], tile.input + j * tile.in_stride[1]);
+                match (tile.out_stride[0], tile.in_stride[0]) {
+                    (0, 1) => self.along::<V>(to, self.from(from).get(..width).unwrap_or_default())?,
+                    (out_step, step) => {
+                        for piece in interrupt::pieces(0..width, 1) {
+                            for i in piece?.map(|i| i as i64) {
+                                self.put(to + i * out_step, self.value(from + i * step));
+                            }
+                        }
                     }
                 }
             }
         }
+        Ok(())
     }
 
     /// One result of a contiguous run.
-    fn along<const V: usize>(&self, to: i64, run: &[ElementCell<S>]) {
+    fn along<const V: usize>(&self, to: i64, run: &[ElementCell<S>]) -> Result<()> {
         let (vectors, rest) = run.as_chunks::<V>();
         let mut steps = vectors.chunks_exact(4);
         if let Some(first) = steps.next() {
@@ -185,8 +189,10 @@ where
             for (lane, cell) in lanes.iter_mut().flatten().zip(first.iter().flatten()) {
                 *lane = get(cell).widen();
             }
-            for step in steps.by_ref() {
-                lanes.iter_mut().zip(step).for_each(|(lanes, vector)| self.join(lanes, vector));
+            for piece in interrupt::pieces(0..steps.len(), 4 * V) {
+                for step in steps.by_ref().take(piece?.len()) {
+                    lanes.iter_mut().zip(step).for_each(|(lanes, vector)| self.join(lanes, vector));
+                }
             }
             let [a, b, c, d] = lanes;
             let combine = &self.combine;
@@ -196,28 +202,34 @@ where
             }
         }
         steps.remainder().iter().flatten().chain(rest).for_each(|cell| self.put(to, get(cell).widen()));
+        Ok(())
     }
 
     /// Neighbouring results of rows that lie one after another.
-    fn columns<const V: usize>(&self, tile: Tile) {
+    fn columns<const V: usize>(&self, tile: Tile) -> Result<()> {
         let [rows, width] = tile.size;
         let row = |i: usize| tile.input + i as i64 * tile.in_stride[0];
         let whole = width - width % (4 * V);
-        for j in (0..whole).step_by(V) {
-            let mut lanes = [S::Compute::default(); V];
-            for (lane, cell) in lanes.iter_mut().zip(self.from(row(0) + j as i64)) {
-                *lane = get(cell).widen();
-            }
-            (1..rows).for_each(|i| self.join(&mut lanes, self.from(row(i) + j as i64)));
-            let results = self.results.get(tile.out as usize + j..).unwrap_or_default();
-            for (&lane, result) in lanes.iter().zip(results) {
-                set(result, S::narrow((self.combine)(lane, get(result).widen())));
+        for vectors in interrupt::pieces(0..whole / V, rows.saturating_mul(V)) {
+            for j in vectors?.map(|k| k * V) {
+                let mut lanes = [S::Compute::default(); V];
+                for (lane, cell) in lanes.iter_mut().zip(self.from(row(0) + j as i64)) {
+                    *lane = get(cell).widen();
+                }
+                for piece in interrupt::pieces(1..rows, V) {
+                    piece?.for_each(|i| self.join(&mut lanes, self.from(row(i) + j as i64)));
+                }
+                let results = self.results.get(tile.out as usize + j..).unwrap_or_default();
+                for (&lane, result) in lanes.iter().zip(results) {
+                    set(result, S::narrow((self.combine)(lane, get(result).widen())));
+                }
             }
         }
         for j in whole as i64..width as i64 {
-            (0..rows).for_each(|i| {
-                self.put(tile.out + j, self.from(row(i) + j).first().map(get).unwrap_or_default().widen())
-            });
+            for piece in interrupt::pieces(0..rows, 1) {
+                piece?.for_each(|i| self.put(tile.out + j, self.value(row(i) + j)));
+            }
         }
+        Ok(())
     }
 }

@@ -8,7 +8,7 @@ use crate::ops::number::{Number, Real, Stored};
 use crate::ops::pointwise::{BinaryOp, Output, UnaryOp, binary, check_kernel, classes, unary};
 use crate::tensor::memory::{ElementCell, get, set};
 use crate::tensor::parallel::vectorised;
-use crate::tensor::{DType, Dims, Layout, Result, Scalar, View, promote_types};
+use crate::tensor::{DType, Dims, Layout, Result, Scalar, View, interrupt, promote_types};
 use half::{bf16, f16};
 use num_traits::Float;
 
@@ -101,17 +101,23 @@ fn squared_deviations<S: Stored<Compute: Real>>(view: &View) -> Result<f64> {
     let together = Layout { strides: Dims::from_elem(0, view.ndim()), ..view.layout.clone() };
     let mut total = 0.0;
     for_each(&together, &view.layout, &mut |tile| {
+        let [width, height] = tile.size;
         let mut part = 0.0;
-        for j in 0..tile.size[1] as i64 {
-            for i in 0..tile.size[0] as i64 {
-                let offset = tile.input + i * tile.in_stride[0] + j * tile.in_stride[1];
-                let value = cells.get(offset as usize).map(get).unwrap_or_default().widen();
-                let distance = value.as_f64() - center;
-                part += distance * distance;
+        for rows in interrupt::pieces(0..height, width) {
+            for j in rows?.map(|j| j as i64) {
+                for piece in interrupt::pieces(0..width, 1) {
+                    for i in piece?.map(|i| i as i64) {
+                        let offset = tile.input + i * tile.in_stride[0] + j * tile.in_stride[1];
+                        let value = cells.get(offset as usize).map(get).unwrap_or_default().widen();
+                        let distance = value.as_f64() - center;
+                        part += distance * distance;
+                    }
+                }
             }
         }
         total += part;
-    });
+        Ok(())
+    })?;
     Ok(total)
 }
 
@@ -149,16 +155,26 @@ fn each<S: Stored<Compute: Real>, A: Carried<S::Compute>>(
     let (memory, out_memory) = (view.memory()?, out.memory()?);
     let (cells, results) = (memory.typed::<S>(), out_memory.typed::<S>());
     let (reduced, kept): (Vec<Dim>, Vec<Dim>) = dims(layout, &view.layout).into_iter().partition(|d| d.out == 0);
+    let (run, outer) = match reduced.split_first() {
+        Some((run, outer)) => (*run, outer),
+        None => (Dim { size: 1, out: 0, input: 0 }, [].as_slice()),
+    };
     odometer(&kept, layout.offset, view.layout.offset, &mut |to, from| {
         let mut carried = start;
-        odometer(&reduced, to, from, &mut |_, from| {
-            carried = carried.visit(cells.get(from as usize).map(get).unwrap_or_default().widen());
-        });
+        odometer(outer, to, from, &mut |_, from| {
+            for piece in interrupt::pieces(0..run.size as usize, 1) {
+                for i in piece?.map(|i| i as i64) {
+                    let cell = cells.get((from + i * run.input) as usize);
+                    carried = carried.visit(cell.map(get).unwrap_or_default().widen());
+                }
+            }
+            Ok(())
+        })?;
         if let Some(result) = results.get(to as usize) {
             set(result, S::narrow(Real::from_f64(finish(carried))));
         }
-    });
-    Ok(())
+        Ok(())
+    })
 }
 
 /// The vector norm of order `p` over dimensions, as
@@ -326,22 +342,27 @@ fn euclidean<S: Stored<Compute: Real>, const V: usize>(
     let width = 32 / size_of::<S>();
     odometer(kept, layout.offset, view.layout.offset, &mut |to, from| {
         let run = cells.get(from as usize..from as usize + length).unwrap_or_default();
-        let (whole, rest) = run.split_at(length - length % width);
-        let lanes = vectorised(|| {
-            let mut lanes = [S::Compute::default(); V];
-            for vector in whole.as_chunks::<V>().0 {
-                for (lane, cell) in lanes.iter_mut().zip(vector) {
-                    let value = value(cell);
-                    *lane = value.fused(value, *lane);
+        let (whole, rest) = run.split_at(run.len() - run.len() % width);
+        let vectors = whole.as_chunks::<V>().0;
+        let mut lanes = [S::Compute::default(); V];
+        for piece in interrupt::pieces(0..vectors.len(), V) {
+            let vectors = vectors.get(piece?).unwrap_or_default();
+            lanes = vectorised(|| {
+                let mut lanes = lanes;
+                for vector in vectors {
+                    for (lane, cell) in lanes.iter_mut().zip(vector) {
+                        let value = value(cell);
+                        *lane = value.fused(value, *lane);
+                    }
                 }
-            }
-            lanes
-        });
+                lanes
+            });
+        }
         let joined = lanes.into_iter().reduce(|a, b| a + b).unwrap_or_default();
         let total = rest.iter().map(value).fold(joined, |total, value| value.fused(value, total));
         if let Some(result) = results.get(to as usize) {
             set(result, S::narrow(total.sqrt()));
         }
-    });
-    Ok(())
+        Ok(())
+    })
 }

@@ -2,12 +2,13 @@
 
 use super::resolved;
 use super::tiles::{Dim, odometer};
+use crate::ops::check::lost;
 use crate::ops::copy::{cast, copy_into};
 use crate::ops::number::{Number, Stored};
 use crate::ops::pointwise::{check_kernel, classes, multiply_tail};
 use crate::tensor::layout::wrap_dim;
 use crate::tensor::memory::{get, set};
-use crate::tensor::{DType, Result, Scalar, View};
+use crate::tensor::{DType, Result, Scalar, View, interrupt};
 use half::{bf16, f16};
 use num_complex::Complex;
 
@@ -112,14 +113,18 @@ fn scan<S: Stored, A: Carried>(
     let start = A::from_scalar(Scalar::Int(i64::from(which == Running::Product)));
     odometer(&outer, out.layout.offset, view.layout.offset, &mut |mut to, mut from| {
         let mut carried = start;
-        for _ in 0..along.size {
-            let (Some(cell), Some(result)) = (cells.get(from as usize), results.get(to as usize)) else { return };
-            let value = widen(get(cell).widen());
-            carried = if which == Running::Sum { carried.plus(value) } else { carried.times(value) };
-            set(result, S::narrow(narrow(carried)));
-            from += along.input;
-            to += along.out;
+        for piece in interrupt::pieces(0..along.size as usize, 1) {
+            for _ in piece? {
+                let (Some(cell), Some(result)) = (cells.get(from as usize), results.get(to as usize)) else {
+                    return Err(lost());
+                };
+                let value = widen(get(cell).widen());
+                carried = if which == Running::Sum { carried.plus(value) } else { carried.times(value) };
+                set(result, S::narrow(narrow(carried)));
+                from += along.input;
+                to += along.out;
+            }
         }
-    });
-    Ok(())
+        Ok(())
+    })
 }

@@ -10,7 +10,7 @@ use crate::ops::pointwise::{Output, check_kernel, classes, div};
 use crate::ops::promote::Operand;
 use crate::tensor::memory::{ElementCell, get, set};
 use crate::tensor::parallel::{self, vectorised};
-use crate::tensor::{DType, Layout, Result, Scalar, View, dispatch};
+use crate::tensor::{DType, Layout, Result, Scalar, View, dispatch, interrupt};
 use half::{bf16, f16};
 use num_complex::Complex;
 use std::ops::{Add, Range};
@@ -99,31 +99,41 @@ fn integers<S: Stored>(out: &View, layout: &Layout, view: &View) -> Result<()> {
             set(sum, get(sum).wrapping_add(value));
         }
     };
-    for_each(layout, &view.layout, &mut |tile| {
-        let [width, height] = tile.size;
-        for j in 0..height as i64 {
-            let (to, from) = (tile.out + j * tile.out_stride[1], tile.input + j * tile.in_stride[1]);
-            let run = cells.get(from as usize..).unwrap_or_default();
-            match (tile.out_stride[0], tile.in_stride[0]) {
-                (0, 0) => add(to, run.first().map(value).unwrap_or_default().wrapping_mul(width as i64)),
-                (0, 1) => add(to, run.iter().take(width).map(value).fold(0, i64::wrapping_add)),
-                (0, step) => {
-                    let values = run.iter().step_by(step as usize).take(width).map(value);
-                    add(to, values.fold(0, i64::wrapping_add));
-                }
-                (out_step, 0) => {
-                    let one = run.first().map(value).unwrap_or_default();
-                    (0..width as i64).for_each(|i| add(to + i * out_step, one));
-                }
-                (out_step, step) => {
-                    for (i, cell) in run.iter().step_by(step as usize).take(width).enumerate() {
-                        add(to + i as i64 * out_step, value(cell));
-                    }
+    // A piece of a run: where its results and its elements begin, and how many there are.
+    let add_run = |tile: &Tile, to: i64, from: i64, length: usize| {
+        let run = cells.get(from as usize..).unwrap_or_default();
+        match (tile.out_stride[0], tile.in_stride[0]) {
+            (0, 0) => add(to, run.first().map(value).unwrap_or_default().wrapping_mul(length as i64)),
+            (0, 1) => add(to, run.iter().take(length).map(value).fold(0, i64::wrapping_add)),
+            (0, step) => {
+                let values = run.iter().step_by(step as usize).take(length).map(value);
+                add(to, values.fold(0, i64::wrapping_add));
+            }
+            (out_step, 0) => {
+                let one = run.first().map(value).unwrap_or_default();
+                (0..length as i64).for_each(|i| add(to + i * out_step, one));
+            }
+            (out_step, step) => {
+                for (i, cell) in run.iter().step_by(step as usize).take(length).enumerate() {
+                    add(to + i as i64 * out_step, value(cell));
                 }
             }
         }
-    });
-    Ok(())
+    };
+    for_each(layout, &view.layout, &mut |tile| {
+        let [width, height] = tile.size;
+        for rows in interrupt::pieces(0..height, width) {
+            for j in rows?.map(|j| j as i64) {
+                let (to, from) = (tile.out + j * tile.out_stride[1], tile.input + j * tile.in_stride[1]);
+                for piece in interrupt::pieces(0..width, 1) {
+                    let piece = piece?;
+                    let start = piece.start as i64;
+                    add_run(&tile, to + start * tile.out_stride[0], from + start * tile.in_stride[0], piece.len());
+                }
+            }
+        }
+        Ok(())
+    })
 }
 
 /// As many values as one vector register holds, each added to by itself.
@@ -148,31 +158,33 @@ fn levels<C, const V: usize>(
     steps: Range<usize>,
     power: u32,
     add: impl Fn(usize, &mut [Lanes<C, V>; 4]),
-) -> [[Lanes<C, V>; 4]; LEVELS]
+) -> Result<[[Lanes<C, V>; 4]; LEVELS]>
 where
     C: Copy + Default + Add<Output = C>,
 {
     let run = 1usize << power;
     let mut sums = [[[C::default(); V]; 4]; LEVELS];
     let mut i = steps.start;
-    while i + run <= steps.end {
-        let [lowest, ..] = &mut sums;
-        for _ in 0..run {
-            add(i, lowest);
-            i += 1;
-        }
-        for level in 1..LEVELS {
-            let (below, above) = sums.split_at_mut(level);
-            let (Some(below), Some(above)) = (below.last_mut(), above.first_mut()) else { break };
-            add_four(above, below);
-            *below = [[C::default(); V]; 4];
-            // Only a full run moves further up.
-            if i & ((run - 1) << (level as u32 * power)) != 0 {
-                break;
+    for runs in interrupt::pieces(0..steps.len() / run, 4 * V * run) {
+        for _ in runs? {
+            let [lowest, ..] = &mut sums;
+            for _ in 0..run {
+                add(i, lowest);
+                i += 1;
+            }
+            for level in 1..LEVELS {
+                let (below, above) = sums.split_at_mut(level);
+                let (Some(below), Some(above)) = (below.last_mut(), above.first_mut()) else { break };
+                add_four(above, below);
+                *below = [[C::default(); V]; 4];
+                // Only a full run moves further up.
+                if i & ((run - 1) << (level as u32 * power)) != 0 {
+                    break;
+                }
             }
         }
     }
-    sums
+    Ok(sums)
 }
 
 /// Four running sums over `size` steps; `add` adds one step's values. They are added up in runs of at least 16 steps, on
@@ -194,13 +206,13 @@ where
         let unit = 1usize << (power * (LEVELS as u32 - 1));
         start = size - size % unit;
         let parts = parallel::collect(size / unit, size * 4 * V, &|k| {
-            let [.., highest] = vectorised(|| levels(k * unit..(k + 1) * unit, power, &add));
+            let [.., highest] = vectorised(|| levels(k * unit..(k + 1) * unit, power, &add))?;
             Ok(highest)
         })?;
         parts.iter().for_each(|part| add_four(&mut top, part));
     }
-    Ok(vectorised(|| {
-        let [mut total, upper @ ..] = levels(start..size, power, &add);
+    vectorised(|| {
+        let [mut total, upper @ ..] = levels(start..size, power, &add)?;
         for i in size - (size - start) % (1 << power)..size {
             add(i, &mut total);
         }
@@ -208,8 +220,8 @@ where
         add_four(&mut top, &highest);
         middle.iter().for_each(|level| add_four(&mut total, level));
         add_four(&mut total, &top);
-        total
-    }))
+        Ok(total)
+    })
 }
 
 /// The sum of `size` steps, every fourth in one of four sums.
@@ -284,16 +296,13 @@ where
         });
         sums.unwrap_or_else(|| bail!(RuntimeError, "elements that are not aligned"))
     };
-    let (mut parts, mut volume, mut outcome) = (Vec::new(), 0, Ok(()));
+    let (mut parts, mut volume) = (Vec::new(), 0);
     let flush = |parts: &mut Vec<Part>| -> Result<()> {
         store(sums(parts)?);
         parts.clear();
         Ok(())
     };
     for_each(layout, &view.layout, &mut |tile| {
-        if outcome.is_err() {
-            return;
-        }
         let tile = reduced_first(tile);
         let [rows, columns] = tile.size;
         volume += rows * columns;
@@ -302,16 +311,16 @@ where
         let width = if long { 1 } else { (GRAIN / rows.max(1)).next_multiple_of(64) };
         for start in (0..columns).step_by(width) {
             if long && !parts.is_empty() {
-                outcome = outcome.clone().and_then(|()| flush(&mut parts));
+                flush(&mut parts)?;
             }
             parts.push(Part { tile, columns: start..(start + width).min(columns) });
         }
         if long || volume >= BATCH.0 || parts.len() >= BATCH.1 {
-            outcome = outcome.clone().and_then(|()| flush(&mut parts));
+            flush(&mut parts)?;
             volume = 0;
         }
-    });
-    outcome?;
+        Ok(())
+    })?;
     flush(&mut parts)
 }
 
@@ -381,7 +390,9 @@ where
         if out_stride[0] != 0 {
             // Nothing is reduced here.
             for j in start..end {
-                sums.extend((0..rows).map(|i| (to(j) + i as i64 * out_stride[0], self.value(from(i, j)))));
+                for piece in interrupt::pieces(0..rows, 1) {
+                    sums.extend(piece?.map(|i| (to(j) + i as i64 * out_stride[0], self.value(from(i, j)))));
+                }
             }
         } else if in_stride[0] == 1 && rows >= W {
             for j in start..end {

@@ -1,7 +1,7 @@
 //! The order in which a reduction visits its operand: dimensions sorted as PyTorch's iterator sorts them (reduced ones
 //! first), merged where strides allow, and handed out two at a time.
 
-use crate::tensor::{Dims, Layout};
+use crate::tensor::{Dims, Layout, Result, interrupt};
 use smallvec::SmallVec;
 
 /// The two fastest dimensions of a reduction at one place of the slower ones. Index 0 is the faster.
@@ -73,17 +73,27 @@ pub fn dims(out: &Layout, input: &Layout) -> SmallVec<[Dim; 6]> {
     dims
 }
 
-/// Calls `body` at every combination of indices of `dims`, with the offsets there.
-pub fn odometer(dims: &[Dim], mut out: i64, mut input: i64, body: &mut dyn FnMut(i64, i64)) {
+/// Calls `body` at every combination of indices of `dims`, with the offsets there. Looks for Ctrl-C before each call; a
+/// body that may take long looks for itself, between [`interrupt::pieces`].
+///
+/// # Errors
+/// Those of `body`; KeyboardInterrupt.
+pub fn odometer(
+    dims: &[Dim],
+    mut out: i64,
+    mut input: i64,
+    body: &mut dyn FnMut(i64, i64) -> Result<()>,
+) -> Result<()> {
     if dims.iter().any(|dim| dim.size == 0) {
-        return;
+        return Ok(());
     }
     let mut index = Dims::from_elem(0, dims.len());
     loop {
-        body(out, input);
+        interrupt::check()?;
+        body(out, input)?;
         let mut d = 0;
         loop {
-            let Some(dim) = dims.get(d) else { return };
+            let Some(dim) = dims.get(d) else { return Ok(()) };
             index[d] += 1;
             out += dim.out;
             input += dim.input;
@@ -99,15 +109,18 @@ pub fn odometer(dims: &[Dim], mut out: i64, mut input: i64, body: &mut dyn FnMut
 }
 
 /// Calls `body` for every tile.
-pub fn for_each(out: &Layout, input: &Layout, body: &mut dyn FnMut(Tile)) {
+///
+/// # Errors
+/// As [`odometer`].
+pub fn for_each(out: &Layout, input: &Layout, body: &mut dyn FnMut(Tile) -> Result<()>) -> Result<()> {
     if input.numel() == 0 {
-        return;
+        return Ok(());
     }
     let mut dims = dims(out, input);
     while dims.len() < 2 {
         dims.push(Dim { size: 1, out: 0, input: 0 });
     }
-    let [first, second, outer @ ..] = dims.as_slice() else { return };
+    let [first, second, outer @ ..] = dims.as_slice() else { return Ok(()) };
     odometer(outer, out.offset, input.offset, &mut |out, input| {
         body(Tile {
             out,
@@ -115,6 +128,6 @@ pub fn for_each(out: &Layout, input: &Layout, body: &mut dyn FnMut(Tile)) {
             size: [first.size as usize, second.size as usize],
             out_stride: [first.out, second.out],
             in_stride: [first.input, second.input],
-        });
-    });
+        })
+    })
 }

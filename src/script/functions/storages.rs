@@ -7,7 +7,7 @@ use super::{Call, Role, Row, attribute, function, method};
 use crate::bail;
 use crate::script::state::State;
 use crate::script::subscript::slice_bounds;
-use crate::tensor::{DType, Device, Error, ErrorKind, Result, Storage, TypedStorage};
+use crate::tensor::{DType, Device, Error, ErrorKind, Result, Storage, TypedStorage, interrupt};
 use crate::value::Value;
 
 pub const fn class_method(signature: &'static str, run: super::Run, doc: &'static str) -> Row {
@@ -30,7 +30,7 @@ pub const ROWS: &[Row] = &[
     method("clone(UntypedStorage self) -> UntypedStorage", |c| c.storage(0)?.duplicate().map(Value::Storage), "A copy of the bytes.").python("_StorageBase.clone"),
     method("fill_(UntypedStorage self, any value) -> UntypedStorage", fill, "Every byte set to a value.").python("StorageBase.fill_"),
     method("copy_(UntypedStorage self, Storage src, any non_blocking=None) -> UntypedStorage", |c| { c.storage(0)?.copy_from(&c.storage(1)?)?; Ok(c.itself()) }, "The bytes of another storage copied in."),
-    method("tolist(UntypedStorage self) -> any", |c| Ok(Value::list(c.storage(0)?.to_vec()?.into_iter().map(|b| Value::Int(i64::from(b))))), "The bytes as a list of integers.").python("_StorageBase.tolist"),
+    method("tolist(UntypedStorage self) -> any", |c| Ok(Value::list(interrupt::watched(c.storage(0)?.to_vec()?).map(|b| Value::Int(i64::from(b))))), "The bytes as a list of integers.").python("_StorageBase.tolist"),
     method("resize_(UntypedStorage self, any size) -> UntypedStorage", |c| { let size = c.value(1); resize(&c.storage(0)?, &size)?; Ok(c.itself()) }, "Another size in place; new bytes are zero.").python("StorageBase.resize_"),
     method("byteswap(UntypedStorage self, any dtype) -> None", byteswap, "The bytes of every element reversed in place.").python("_StorageBase.byteswap"),
     method("untyped(UntypedStorage self) -> UntypedStorage", |c| Ok(c.itself()), "The storage itself.").python("_StorageBase.untyped"),

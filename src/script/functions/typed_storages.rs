@@ -8,7 +8,7 @@ use crate::ops::copy;
 use crate::script::signature::Kind;
 use crate::script::state::State;
 use crate::script::subscript::indices;
-use crate::tensor::{DType, Device, Error, ErrorKind, Result, Storage, Tensor, TypedStorage};
+use crate::tensor::{DType, Device, Error, ErrorKind, Result, Storage, Tensor, TypedStorage, interrupt};
 use crate::value::{Slice, TensorLayout, Value};
 use std::rc::Rc;
 
@@ -108,7 +108,7 @@ pub const ROWS: &[Row] = &[
     function("storage._LegacyStorage(any[] args) -> TypedStorage", |_| bail!(RuntimeError, "Only child classes of _LegacyStorage can be instantiated"), "The parent of the legacy classes; it cannot be called.").python("TypedStorage.__new__"),
     class_method("TypedStorage::from_buffer(any buffer, any byte_order=None, any count=-1, any offset=0, any dtype=None, any device=None) -> TypedStorage", from_buffer, "A copy of a buffer's bytes (deprecated).").python("function"),
     class_method("TypedStorage::from_file(any filename, any shared, any size) -> TypedStorage", |c| { warn_typed(c.state); bail!(RuntimeError, "from_file can only be called on derived classes") }, "Only the legacy classes can map files.").python("TypedStorage.from_file"),
-    method("tolist(TypedStorage self) -> any", |c| Ok(Value::list(typed(c)?.scalars()?.into_iter().map(Value::from))), "The elements as a list.").python("TypedStorage.tolist"),
+    method("tolist(TypedStorage self) -> any", |c| Ok(Value::list(interrupt::watched(typed(c)?.scalars()?).map(Value::from))), "The elements as a list.").python("TypedStorage.tolist"),
     method("size(TypedStorage self) -> int", length, "The number of elements.").python("TypedStorage.size"),
     method("__len__(TypedStorage self) -> int", length, "The number of elements.").python("TypedStorage.__len__"),
     method("nbytes(TypedStorage self) -> int", |c| Ok(Value::Int(typed(c)?.storage.nbytes() as i64)), "The size in bytes.").python("TypedStorage.nbytes"),
