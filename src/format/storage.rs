@@ -28,7 +28,7 @@ pub(super) fn write_untyped(out: &mut String, storage: &Storage) -> Result<()> {
         let line = |byte: u8| lines.get(usize::from(byte)).map_or("", String::as_str);
         // The text is up to five times the storage: ask for all of it once, and be told when there is not enough.
         reserve(out, memory.nbytes().saturating_mul(3))?;
-        let length = memory.bytes().iter().map(|cell| line(get(cell)).len()).sum();
+        let length = interrupt::watched(memory.bytes()).map(|cell| line(get(cell)).len()).sum();
         reserve(out, length)?;
         for part in memory.bytes().chunks(interrupt::STRIDE) {
             interrupt::check()?;

@@ -68,7 +68,7 @@ impl View {
         let out = View::zeros(sizes, dtype, Device::CPU)?;
         let memory = out.storage.memory();
         dispatch!(dtype, T => {
-            for (cell, value) in memory.typed::<T>().iter().zip(values) {
+            for (cell, value) in interrupt::watched(memory.typed::<T>().iter().zip(values)) {
                 set(cell, T::store(value));
             }
         });

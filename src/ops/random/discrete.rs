@@ -57,7 +57,8 @@ pub fn random_full(generator: &mut Generator, n: usize, dtype: FullRange) -> Vec
 ///
 /// <https://pytorch.org/docs/2.7/generated/torch.randperm.html>
 pub fn randperm(generator: &mut Generator, n: usize) -> Vec<i64> {
-    let mut order: Vec<i64> = (0..n as i64).collect();
+    let mut order: Vec<i64> = watched(0..n as i64).collect();
+    let n = order.len();
     if n < LONG_PERMUTATION {
         for i in watched(0..n.saturating_sub(1)) {
             let ahead = generator.random() as usize % (n - i);
