@@ -3,12 +3,13 @@
 //! One path serves every input. [`session`] takes a line; what stands after `>>> ` is Python and is translated to Rhai by
 //! `script::python`; `script::engine` evaluates it; every call finds its row in the function table, where
 //! `script::bind` checks the arguments; [`autograd`] records, [`ops`] compute on [`tensor`]s; [`format`](mod@format) says
-//! what the value looks like. [`transcript`] and [`shell`] are the two ends: where inputs come from and where text goes.
+//! what the value looks like; [`explain`] draws the memory beneath it. [`transcript`] and [`shell`] are the two ends: where inputs come from and where text goes.
 
 // Nothing a user can reach may end the process.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod autograd;
+pub mod explain;
 pub mod format;
 pub mod ops;
 pub mod script;

@@ -1,9 +1,11 @@
 //! One input in, one [`Outcome`] out. A script, a typed line, a transcript and a pasted session all come through here;
 //! nothing is printed, except through the listener a caller may give.
 
+use crate::explain::aliases;
+pub use crate::explain::{Ink, Picture};
 use crate::script::engine;
 use crate::script::fault::{self, Fault};
-use crate::script::functions::Receiver;
+use crate::script::functions::{READ_VARIABLES, Receiver};
 use crate::script::help;
 use crate::script::python::{self, Statement};
 pub use crate::script::state::Said;
@@ -11,6 +13,7 @@ use crate::script::state::{Live, State};
 use crate::script::value::to_value;
 pub use crate::tensor::Dims;
 use crate::tensor::{Error, ErrorKind, interrupt};
+use crate::value::Value;
 use rhai::{Dynamic, Engine, Position, Scope};
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -208,6 +211,27 @@ impl Session {
         self.engine.compile(source)
     }
 
+    /// Gathers the variables for functions that look at all of them, if the source names one.
+    fn gather_holders(&self, source: &str) {
+        let holders = if READ_VARIABLES.iter().any(|name| source.contains(name)) { self.holders() } else { Vec::new() };
+        self.state.holders.replace(holders);
+    }
+
+    /// The columns that pictures may take.
+    pub fn set_width(&mut self, columns: usize) {
+        self.state.width.set(columns.max(1));
+    }
+
+    /// The variables grouped by storage, drawn.
+    pub fn aliases(&self) -> Picture {
+        Picture { scene: aliases::scene(&self.holders()), width: self.state.width.get() }
+    }
+
+    /// What small views of large storages keep alive, a sentence each.
+    pub fn costs(&self) -> Vec<String> {
+        aliases::costs(&self.holders())
+    }
+
     /// Runs an evaluation so that nothing it does can end the process.
     fn guarded(&mut self, evaluate: impl FnOnce(&mut Session) -> Result<(), Box<Failure>>) -> Outcome {
         self.state.interrupt.clear();
@@ -230,6 +254,8 @@ impl Session {
             }),
         };
         self.state.forget_gathered();
+        self.state.holders.replace(Vec::new());
+        self.state.tell_changes(|| self.holders());
         let exit = self.state.exit.take();
         Outcome { text: self.state.take_printed(), error: error.filter(|_| exit.is_none()), exit }
     }
@@ -256,6 +282,7 @@ impl Session {
                 return Err(failure(fault::from_parse(&error), source).into());
             }
         };
+        self.gather_holders(source);
         let value = self.run(&ast).map_err(|error| {
             let fault = fault::from_eval(&error, source);
             Box::new(self.advise(failure(fault, source)))
@@ -296,6 +323,7 @@ impl Session {
                         Box::new(failure)
                     };
                     let ast = self.engine.compile(&rhai).map_err(|error| located(fault::from_parse(&error)))?;
+                    self.gather_holders(&rhai);
                     let value = self.run(&ast).map_err(|error| {
                         let failure = located(fault::from_eval(&error, &rhai));
                         Box::new(self.advise(*failure))
@@ -339,9 +367,17 @@ impl Session {
         if value.is_unit() {
             return Ok(());
         }
-        let text = self.state.repr(&to_value(value)?)?;
-        self.state.say(Said::Value, &text);
-        self.state.print("\n");
+        let shown = to_value(value)?;
+        match &shown {
+            Value::Object(object) if let Some(picture) = object.as_any().downcast_ref::<Picture>() => {
+                self.state.draw(&picture.lines());
+            }
+            shown => {
+                let text = self.state.repr(shown)?;
+                self.state.say(Said::Value, &text);
+                self.state.print("\n");
+            }
+        }
         self.keep_result(value);
         Ok(())
     }

@@ -18,6 +18,7 @@ pub mod parallel;
 pub mod storage;
 #[allow(clippy::module_inception)]
 pub mod tensor;
+mod viewable;
 
 pub use buffer::{Buffer, BufferKind, TypeCode};
 pub use device::{Device, DeviceKind};
@@ -28,5 +29,6 @@ pub use error::{Error, ErrorKind, Result};
 pub use layout::{Dims, Layout};
 pub use memory::Memory;
 pub use memory_format::MemoryFormat;
-pub use storage::{Storage, TypedStorage};
-pub use tensor::{AutogradMeta, GradFn, Hook, Hooks, Origin, Tensor, View, WeakTensor};
+pub use storage::{Storage, TypedStorage, WeakStorage};
+pub use tensor::{AutogradMeta, GradFn, Hook, Hooks, Origin, Step, Tensor, View, WeakTensor};
+pub use viewable::ViewFault;

@@ -12,15 +12,16 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("value", &["ops", "tensor"]),
     ("format", &["autograd", "value", "ops", "tensor"]),
     ("autograd", &["value", "ops", "tensor"]),
-    ("script", &["format", "autograd", "value", "ops", "tensor"]),
-    ("session", &["script", "format", "value", "tensor"]),
+    ("explain", &["format", "value", "tensor"]),
+    ("script", &["explain", "format", "autograd", "value", "ops", "tensor"]),
+    ("session", &["script", "explain", "format", "value", "tensor"]),
     ("transcript", &["session"]),
     ("shell", &["transcript", "session", "format"]),
     ("main", &["shell", "transcript"]),
 ];
 
 /// The arithmetic below everything: number types, and vectors that live on the stack while they are short.
-const ARITHMETIC: &[&str] = &["tensor", "ops", "value", "format", "autograd", "script"];
+const ARITHMETIC: &[&str] = &["tensor", "ops", "value", "format", "autograd", "explain", "script"];
 
 /// Which rooms may name which dependency. One that stands in no row may be named nowhere.
 const DEPENDENCIES: &[(&str, &[&str])] = &[

@@ -426,6 +426,20 @@ fn variables_show_who_shares() {
 }
 
 #[test]
+fn memory_is_drawn_as_wide_as_the_terminal() {
+    on_both_sizes(|session, _| {
+        check(session, "let t = torch.arange(6).view(2, 3);", "\n");
+        check(session, ":explain t.t()", "index");
+        check(session, ":why t.t(), [6]", "No: dimension 0 of [6]");
+        check(session, ":bytes t", "little-endian");
+        check(session, ":bits 1.5", "exponent");
+        check(session, ":aliases", "storage #1: 48 bytes");
+        check(session, "let big = torch.zeros(4096); let v = big[0..2]; big = 0;", "\n");
+        check(session, ":vars", "alive to show 8 bytes");
+    });
+}
+
+#[test]
 fn undo_brings_bytes_and_names_back() {
     on_both_sizes(|session, _| {
         check(session, "let t = torch.ones(2);", "\n");

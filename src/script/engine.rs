@@ -50,7 +50,7 @@ pub fn build(state: &Rc<State>) -> Engine {
     register_iteration(&mut module, state);
     super::list::register(&mut module, state);
     super::dict::register(&mut module, state);
-    register_ranges(&mut module, state);
+    register_over_integers(&mut module, state);
     engine.register_global_module(module.into());
     register_printing(&mut engine, state);
     super::callable::register(&mut engine, state);
@@ -275,12 +275,15 @@ fn register_iteration(module: &mut Module, state: &Rc<State>) {
     }
 }
 
-/// Python's ranges, which the language would otherwise take for its own: those know neither step nor length.
-fn register_ranges(module: &mut Module, state: &Rc<State>) {
-    let Some(family) = state.registry.family("range") else { return };
-    for arity in 1..=3 {
-        let state = state.clone();
-        add(module, family.name, &vec![TypeId::of::<i64>(); arity], move |args| answer(&state, family, args));
+/// What the language would otherwise take for its own functions of integers: its ranges know neither step nor length,
+/// and its `bits` are something else.
+fn register_over_integers(module: &mut Module, state: &Rc<State>) {
+    for (name, arities) in [("range", 1..=3), ("bits", 1..=1)] {
+        let Some(family) = state.registry.family(name) else { continue };
+        for arity in arities {
+            let state = state.clone();
+            add(module, family.name, &vec![TypeId::of::<i64>(); arity], move |args| answer(&state, family, args));
+        }
     }
 }
 

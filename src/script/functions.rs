@@ -22,6 +22,7 @@ mod combine;
 mod create;
 mod distributions;
 mod einsum;
+mod explain;
 mod fake;
 mod fft;
 mod functional;
@@ -55,6 +56,7 @@ mod windows;
 
 pub use call::Call;
 pub use create::index_tensor;
+pub use explain::READ_VARIABLES;
 pub use graph::attribute as node_attribute;
 pub use legacy_tensors::{cuda_tensor_class, legacy_tensor_class};
 pub use objects::module_value;
@@ -123,6 +125,7 @@ const TABLES: &[&[Row]] = &[
     internal::ROWS,
     modules::ROWS,
     einsum::ROWS,
+    explain::ROWS,
     fake::ROWS,
     linalg::ROWS,
     matmul::ROWS,
@@ -525,7 +528,21 @@ fn run(function: &Function, call: &mut Call) -> Result<Value> {
     if let Some(target) = &written {
         target.bump_version();
     }
+    if signature.is_view()
+        && let Some(Value::Tensor(source)) = call.args.first()
+    {
+        note_step(signature.name, source, &result);
+    }
     if signature.finishes { finish(signature, call, result) } else { Ok(result) }
+}
+
+/// Notes in every view of `source` which function it came from.
+fn note_step(name: &'static str, source: &Tensor, result: &Value) {
+    match result {
+        Value::Tensor(view) => view.note_step(name, source),
+        Value::List(items) | Value::Tuple(items) => items.iter().for_each(|item| note_step(name, source, item)),
+        _ => {}
+    }
 }
 
 /// Views made while gradients are not recorded must not be written through once they are.

@@ -2,6 +2,8 @@
 
 use super::operators;
 use super::value::{to_dynamic, to_object};
+use crate::explain::watch::{Change, Watched};
+use crate::explain::{Holder, Ink, Line, terminal};
 use crate::format::{Formatter, PrintOptions};
 use crate::ops::random::Generator;
 use crate::tensor::interrupt::{self, Interrupt};
@@ -19,6 +21,8 @@ pub enum Said {
     Printed,
     /// The value of the input, shown because it is one.
     Value,
+    /// A piece of a picture.
+    Drawn(Ink),
 }
 
 /// Receives text as it is produced.
@@ -54,6 +58,12 @@ pub struct State {
     pub has_switch: Cell<bool>,
     /// Variables as functions of scripts see them.
     pub globals: RefCell<HashMap<String, rhai::Dynamic>>,
+    /// Every variable that has memory, as it was before the input, if that names a function that wants to know.
+    pub holders: RefCell<Vec<Holder>>,
+    /// Storages whose changes are told.
+    pub watched: RefCell<Vec<Watched>>,
+    /// The columns that pictures may take.
+    pub width: Cell<usize>,
     /// Is a line of Python running? Then functions give lists that are shared, as Python's are.
     pub python: Cell<bool>,
 }
@@ -77,6 +87,9 @@ impl State {
             has_switch: Cell::new(false),
             globals: RefCell::new(HashMap::new()),
             python: Cell::new(false),
+            holders: RefCell::default(),
+            watched: RefCell::default(),
+            width: Cell::new(80),
         }
     }
 
@@ -91,6 +104,31 @@ impl State {
             Some(live) => live(what, text),
             None => self.printed.borrow_mut().push_str(text),
         }
+    }
+
+    /// Shows the lines of a picture.
+    pub fn draw(&self, lines: &[Line]) {
+        for line in lines {
+            for piece in line.iter().filter(|piece| !piece.text.is_empty()) {
+                self.say(Said::Drawn(piece.ink), &piece.text);
+            }
+            self.print("\n");
+        }
+    }
+
+    /// Shows what has become of the watched storages since this was last asked.
+    pub fn tell_changes(&self, holders: impl Fn() -> Vec<Holder>) {
+        let width = self.width.get();
+        let mut scenes = Vec::new();
+        self.watched.borrow_mut().retain_mut(|watched| match watched.look(&holders) {
+            Change::None => true,
+            Change::Gone => false,
+            Change::Seen(scene) => {
+                scenes.push(scene);
+                true
+            }
+        });
+        scenes.iter().for_each(|scene| self.draw(&terminal::draw(scene, width)));
     }
 
     /// What was printed since the last call.

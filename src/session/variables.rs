@@ -6,6 +6,7 @@ use rhai::Dynamic;
 
 use super::Session;
 use super::results::shown_name;
+use crate::explain::Holder;
 use crate::script::dict::Dict;
 use crate::script::list::List;
 use crate::script::value::to_value;
@@ -83,6 +84,19 @@ impl Session {
 }
 
 impl Session {
+    /// The variables that have memory, those in lists and dictionaries as well.
+    pub(super) fn holders(&self) -> Vec<Holder> {
+        let mut entries: Vec<_> = self.scope.iter_raw().map(|(name, _, value)| (shown_name(name), value)).collect();
+        // The scope lists its newest entry first.
+        entries.reverse();
+        entries.sort_by_key(|(name, _)| name.starts_with('_'));
+        let mut holders = Vec::new();
+        for (name, value) in entries {
+            add_holders(&mut holders, name, value, 0);
+        }
+        holders
+    }
+
     /// The class of a variable as help names it.
     pub(super) fn class_path(&self, variable: &str) -> Option<&'static str> {
         match to_value(self.scope.get(variable)?).ok()? {
@@ -91,6 +105,36 @@ impl Session {
             Value::TypedStorage(_) => Some("TypedStorage"),
             _ => None,
         }
+    }
+}
+
+/// So many items of lists are looked at for tensors, …
+const ITEMS: usize = 1000;
+/// … and so deep.
+const DEPTH: usize = 3;
+
+/// Adds what a variable, or an item of one, holds of memory.
+fn add_holders(holders: &mut Vec<Holder>, name: &str, value: &Dynamic, depth: usize) {
+    if holders.len() >= ITEMS || depth > DEPTH {
+        return;
+    }
+    if let Some(tensor) = value.read_lock::<Tensor>() {
+        let view = tensor.view();
+        let (storage, identity) = (view.storage.clone(), tensor.identity());
+        holders.push(Holder { name: name.to_owned(), storage, view: Some(view), identity });
+        return;
+    }
+    let mut item = |key: String, item: &Dynamic| add_holders(holders, &format!("{name}[{key}]"), item, depth + 1);
+    if let Some(array) = value.read_lock::<rhai::Array>() {
+        array.iter().take(ITEMS).enumerate().for_each(|(i, value)| item(i.to_string(), value));
+    } else if let Some(list) = value.read_lock::<List>() {
+        list.items().iter().take(ITEMS).enumerate().for_each(|(i, value)| item(i.to_string(), value));
+    } else if let Some(map) = value.read_lock::<rhai::Map>() {
+        map.iter().take(ITEMS).for_each(|(key, value)| item(format!("'{key}'"), value));
+    } else if let Some(storage) = storage_of(value) {
+        // Two handles of one storage are two, and this one is the variable's.
+        let identity = std::ptr::from_ref(value) as usize;
+        holders.push(Holder { name: name.to_owned(), storage, view: None, identity });
     }
 }
 

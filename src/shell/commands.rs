@@ -12,9 +12,9 @@ use super::log::compare;
 use super::pager::page;
 use super::prompt::Prompt;
 use super::save::replace;
-use super::screen::{Stream, complain, show};
+use super::screen::{Stream, complain, show, show_said};
 use super::table;
-use crate::session::{Language, Outcome};
+use crate::session::{Language, Outcome, Said};
 use crate::transcript::read_text;
 
 /// How long `:timeit` repeats.
@@ -37,7 +37,11 @@ pub enum Flow {
 }
 
 const COMMANDS: &[Command] = &[
+    Command { name: "aliases", arguments: "", doc: "the variables, storage by storage, drawn", run: aliases },
+    Command { name: "bits", arguments: "X", doc: "sign, exponent and mantissa of one number", run: bits },
+    Command { name: "bytes", arguments: "X[, DTYPES]", doc: "the bytes of a tensor or a storage, decoded", run: bytes },
     Command { name: "check", arguments: "", doc: "compare the last paste with its recorded outputs", run: check },
+    Command { name: "explain", arguments: "T", doc: "what a tensor shows of its storage, drawn", run: explain },
     Command {
         name: "help",
         arguments: "[NAME or WORDS]",
@@ -60,6 +64,7 @@ const COMMANDS: &[Command] = &[
     Command { name: "translate", arguments: "on|off|CODE", doc: "show the Rhai form of Python", run: translate },
     Command { name: "undo", arguments: "", doc: "variables and bytes as before the last input", run: undo },
     Command { name: "vars", arguments: "", doc: "every variable: shape, storage, who shares it", run: vars },
+    Command { name: "why", arguments: "T, SHAPE|DTYPE", doc: "why a view works or does not", run: why },
 ];
 
 /// Whether an entry is for the prompt itself: `:vars`, `?view`, `view?`.
@@ -143,9 +148,47 @@ fn overview() -> String {
 }
 
 fn vars(prompt: &mut Prompt, _: &str) -> Flow {
-    let text = table::variables(&prompt.session().variables(), prompt.columns());
+    let mut text = table::variables(&prompt.session().variables(), prompt.columns());
+    for cost in prompt.session().costs() {
+        text.push_str(&format!("{cost}\n"));
+    }
     page(&text, prompt.rows());
     Flow::On
+}
+
+fn aliases(prompt: &mut Prompt, _: &str) -> Flow {
+    let picture = prompt.session().aliases();
+    for line in picture.lines() {
+        for piece in line.iter().filter(|piece| !piece.text.is_empty()) {
+            show_said(prompt.screen(), Said::Drawn(piece.ink), &piece.text);
+        }
+        show("\n");
+    }
+    Flow::On
+}
+
+fn explain(prompt: &mut Prompt, arguments: &str) -> Flow {
+    called(prompt, "explain", arguments)
+}
+
+fn why(prompt: &mut Prompt, arguments: &str) -> Flow {
+    called(prompt, "why", arguments)
+}
+
+fn bytes(prompt: &mut Prompt, arguments: &str) -> Flow {
+    called(prompt, "show_bytes", arguments)
+}
+
+fn bits(prompt: &mut Prompt, arguments: &str) -> Flow {
+    called(prompt, "bits", arguments)
+}
+
+/// Evaluates a call of a function that draws, its arguments as they were typed.
+fn called(prompt: &mut Prompt, function: &str, arguments: &str) -> Flow {
+    let (language, arguments) = prompt.language_of(arguments);
+    let code = format!("{function}({arguments})");
+    let outcome = prompt.eval(language, &code);
+    prompt.settle(&outcome, &code).map_or(Flow::On, Flow::Leave)
 }
 
 fn python(prompt: &mut Prompt, code: &str) -> Flow {

@@ -29,7 +29,7 @@ use super::log::Log;
 use super::pager::page;
 use super::paste::{Statement, read_session, with_python_prompts};
 use super::progress;
-use super::screen::{Screen, Stream, complain, show, show_value};
+use super::screen::{Screen, Stream, complain, show, show_said};
 use super::script::is_unfinished;
 use crate::session::{Language, Outcome, Said, Session, SessionOptions};
 use crate::transcript::{Document, Form};
@@ -158,6 +158,7 @@ impl Prompt {
         loop {
             if let Some((columns, _)) = self.editor.dimensions() {
                 self.shared.columns.set(columns.into());
+                self.session_mut().set_width(columns.into());
             }
             self.shared.pace.since.set(Some(Instant::now()));
             let sign = match self.shared.language.get() {
@@ -452,10 +453,7 @@ fn new_session(screen: Screen, args: &[String], log: &Rc<RefCell<Log>>) -> Sessi
     let log = Rc::clone(log);
     let live = move |said: Said, text: &str| {
         log.borrow_mut().print(text);
-        match said {
-            Said::Printed => show(text),
-            Said::Value => show_value(screen, text),
-        }
+        show_said(screen, said, text);
     };
     Session::new(SessionOptions { args: args.to_vec(), live: Some(Box::new(live)), keeps_results: true })
 }

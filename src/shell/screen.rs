@@ -8,6 +8,7 @@ use owo_colors::{AnsiColors, OwoColorize, Style};
 
 use super::progress;
 use crate::format::style::{Role, Styled};
+use crate::session::{Ink, Said};
 
 /// When to colour, as the command line says it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -157,6 +158,28 @@ pub fn show_value(screen: Screen, text: &str) {
         coloured.push_str(&piece.style(style).to_string());
     }
     show(&coloured);
+}
+
+/// Writes a piece of a session's output, coloured by what it is.
+pub fn show_said(screen: Screen, said: Said, text: &str) {
+    match said {
+        Said::Printed => show(text),
+        Said::Value => show_value(screen, text),
+        Said::Drawn(ink) => show(&text.style(screen.style(Stream::Output, style_of(ink))).to_string()),
+    }
+}
+
+/// The colour of a picture's ink; what it means can be read without.
+fn style_of(ink: Ink) -> Style {
+    match ink {
+        Ink::Plain => Style::new(),
+        Ink::Title => Style::new().bold(),
+        Ink::Label | Ink::Frame | Ink::Unused => Style::new().dimmed(),
+        Ink::Shown | Ink::Mantissa => Style::new().cyan(),
+        Ink::Shared => Style::new().yellow(),
+        Ink::Sign | Ink::Fault => Style::new().red(),
+        Ink::Exponent | Ink::Good => Style::new().green(),
+    }
 }
 
 /// Writes to standard error; if even that fails there is nowhere left to say so.

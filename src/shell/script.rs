@@ -10,8 +10,8 @@ use signal_hook::flag;
 
 use super::fault::describe;
 use super::paste::{Pasted, read_session, with_python_prompts};
-use super::screen::{Screen, complain, show, show_value};
-use crate::session::{Completeness, Failure, Language, Outcome, Said, Session, SessionOptions};
+use super::screen::{Screen, complain, show, show_said};
+use crate::session::{Completeness, Failure, Language, Outcome, Session, SessionOptions};
 use crate::transcript::{decode, prompt_of, read_text};
 
 /// The exit status of a script that Ctrl-C ended, as shells expect it.
@@ -90,10 +90,7 @@ pub fn is_unfinished(session: &Session, language: Language, source: &str) -> boo
 fn open(screen: Screen, args: Vec<String>) -> ManuallyDrop<Session> {
     let session = Session::new(SessionOptions {
         args,
-        live: Some(Box::new(move |said, text| match said {
-            Said::Printed => show(text),
-            Said::Value => show_value(screen, text),
-        })),
+        live: Some(Box::new(move |said, text| show_said(screen, said, text))),
         keeps_results: false,
     });
     // Without a handler Ctrl-C ends the program at once, which is good enough.

@@ -273,27 +273,16 @@ impl Layout {
         let sizes = infer_size(shape, self.numel())?;
         match self.compute_stride(&sizes) {
             Some(strides) => Ok(Layout { sizes, strides, offset: self.offset }),
-            None => Err(Error::runtime(
-                "view size is not compatible with input tensor's size and stride (at least one dimension spans across \
-                 two contiguous subspaces). Use .reshape(...) instead.",
-            )
-            .with_hint(self.clash())),
-        }
-    }
-
-    /// Which neighbouring dimensions keep this layout from being merged, in words.
-    fn clash(&self) -> String {
-        let clash = (1..self.ndim())
-            .find(|&d| self.sizes[d - 1] != 1 && self.strides[d - 1] != self.sizes[d].saturating_mul(self.strides[d]));
-        match clash {
-            Some(d) => format!(
-                "dimensions {} and {d} cannot be merged: stride({}) is {}, but size({d}) * stride({d}) is {}",
-                d - 1,
-                d - 1,
-                self.strides[d - 1],
-                self.sizes[d].saturating_mul(self.strides[d])
-            ),
-            None => "the strides do not fit the requested shape".to_string(),
+            None => {
+                let error = Error::runtime(
+                    "view size is not compatible with input tensor's size and stride (at least one dimension spans \
+                     across two contiguous subspaces). Use .reshape(...) instead.",
+                );
+                Err(match self.view_fault(&sizes) {
+                    Some(fault) => error.with_hint(fault.hint(self, &sizes)),
+                    None => error,
+                })
+            }
         }
     }
 

@@ -11,7 +11,7 @@ use super::memory::{Memory, get, set};
 use super::parallel;
 use super::tensor::View;
 use std::cell::{Cell, RefCell};
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 
 /// Untyped bytes shared by every tensor over them. Cloning the handle shares; equality is identity.
 #[derive(Clone, Debug)]
@@ -22,6 +22,16 @@ struct StorageInner {
     /// Replaced, never resized in place, so that a slice taken before a resize stays valid.
     memory: RefCell<Rc<Memory>>,
     resizable: Cell<bool>,
+}
+
+/// A storage that may be gone.
+#[derive(Clone, Debug)]
+pub struct WeakStorage(Weak<StorageInner>);
+
+impl WeakStorage {
+    pub fn upgrade(&self) -> Option<Storage> {
+        self.0.upgrade().map(Storage)
+    }
 }
 
 impl PartialEq for Storage {
@@ -129,6 +139,16 @@ impl Storage {
             self.0.memory.replace(Rc::new(files::share(&memory)?));
         }
         Ok(())
+    }
+
+    /// How many handles to this storage exist, those of tensors over it among them.
+    pub fn holders(&self) -> usize {
+        Rc::strong_count(&self.0)
+    }
+
+    /// A handle that does not keep the storage alive.
+    pub fn downgrade(&self) -> WeakStorage {
+        WeakStorage(Rc::downgrade(&self.0))
     }
 
     /// A number that is the same for two handles exactly when they are one storage.

@@ -30,8 +30,8 @@ pub const ROWS: &[Row] = &[
     .python("bytearray"),
     function(
         "py.bytes(any source=[]) -> Buffer",
-        |c| bytes_of(&c.value(0)).and_then(|b| Buffer::bytes(&b)).map(Value::Buffer),
-        "An immutable sequence of bytes.",
+        bytes,
+        "An immutable sequence of bytes; in Rhai, of a tensor or a storage, the drawing that show_bytes makes.",
     )
     .python("bytes"),
     function("py.memoryview(any object) -> Buffer", memoryview, "A window on the bytes of a buffer.")
@@ -110,6 +110,16 @@ fn numbers(value: &Value) -> Result<Vec<Scalar>> {
             Some(items) => items.iter().map(number).collect(),
             None => bail!(TypeError, "'{}' object is not iterable", other.type_name()),
         },
+    }
+}
+
+/// Python's `bytes`. In Rhai nobody expects that of a tensor, and its bytes are drawn.
+fn bytes(call: &mut Call) -> Result<Value> {
+    match call.value(0) {
+        value @ (Value::Tensor(_) | Value::Storage(_) | Value::TypedStorage(_)) if !call.state.python.get() => {
+            super::explain::bytes_of(call, &value, &[])
+        }
+        value => bytes_of(&value).and_then(|bytes| Buffer::bytes(&bytes)).map(Value::Buffer),
     }
 }
 

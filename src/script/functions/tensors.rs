@@ -491,7 +491,9 @@ pub fn subscript(state: &State, tensor: &Tensor, indices: &[Index]) -> Result<(T
         Resolved::Basic(layout) if !matches!(indices, [Index::Bool(_)]) => {
             let selected = view.with_layout(layout);
             selected.check_bounds()?;
-            (tensor.new_view(selected), false)
+            let out = tensor.new_view(selected);
+            out.note_step("[ ]", tensor);
+            (out, false)
         }
         _ => (Tensor::new(gather::index(&view, indices)?), true),
     };

@@ -1,0 +1,24 @@
+//! Memory made visible: what a tensor shows of its storage, who shares it, why a view fails, what the bytes mean.
+//!
+//! Everything is first a [`Scene`], made of [`View`](crate::tensor::View)s; [`terminal`], [`svg`] and [`html`] draw the
+//! same scene. Evaluates nothing, changes nothing and writes no files.
+
+pub mod aliases;
+pub mod bits;
+pub mod bytes;
+mod element;
+pub mod html;
+mod page;
+mod picture;
+mod residents;
+mod scene;
+mod steps;
+pub mod svg;
+pub mod tensor;
+pub mod terminal;
+pub mod watch;
+pub mod why;
+
+pub use aliases::Holder;
+pub use picture::Picture;
+pub use scene::{Ink, Line, Scene, Span};

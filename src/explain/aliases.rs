@@ -1,0 +1,177 @@
+//! Which variables lie on which storage, where on it, and what they keep alive.
+
+use std::collections::{BTreeSet, HashSet};
+use std::ops::Range;
+
+use super::residents::residents;
+use super::scene::{Bar, Bars, Block, Ink, Scene, Table, byte_count, counted, list, span};
+use super::tensor::extent;
+use crate::tensor::{Storage, View};
+
+/// A storage of so many bytes of which variables show less than a tenth is worth a word.
+pub(super) const WORTH_A_WORD: usize = 4096;
+/// Views of more elements are compared by their ranges, not byte by byte.
+const COMPARED: i64 = 4096;
+/// So many variables of one storage are compared with each other.
+const PAIRED: usize = 12;
+
+/// A variable with memory.
+#[derive(Clone, Debug)]
+pub struct Holder {
+    pub name: String,
+    pub storage: Storage,
+    /// For a tensor: what it shows.
+    pub view: Option<View>,
+    /// The same for two names of one thing.
+    pub identity: usize,
+}
+
+impl Holder {
+    /// The bytes of the storage between the first and the last that is shown.
+    fn range(&self) -> Range<usize> {
+        let Some(view) = &self.view else { return 0..self.storage.nbytes() };
+        let range = extent(&view.layout);
+        let scale = |at: i64| usize::try_from(at).unwrap_or_default().saturating_mul(view.dtype.itemsize());
+        scale(range.start)..scale(range.end)
+    }
+
+    /// The bytes shown, one by one; nothing where they are too many.
+    fn bytes(&self) -> Option<BTreeSet<usize>> {
+        let view = self.view.as_ref().filter(|view| view.numel() <= COMPARED)?;
+        let size = view.dtype.itemsize();
+        let starts = view.layout.offsets().filter_map(|at| usize::try_from(at).ok()?.checked_mul(size));
+        Some(starts.flat_map(|start| start..start.saturating_add(size)).collect())
+    }
+
+    /// How many bytes this shows and the other does as well; nothing where this one's are too many.
+    fn common(&self, other: &Holder) -> Option<usize> {
+        let view = other.view.as_ref()?;
+        let is_shown = |byte: usize| {
+            let place = i64::try_from(byte / view.dtype.itemsize().max(1)).unwrap_or(i64::MAX);
+            residents(&view.layout, place).is_some()
+        };
+        Some(self.bytes()?.into_iter().filter(|byte| is_shown(*byte)).count())
+    }
+
+    fn description(&self) -> String {
+        match &self.view {
+            Some(view) => format!("{} {}", view.dtype.name(), list(view.sizes())),
+            None => "storage".to_owned(),
+        }
+    }
+}
+
+/// The variables that have memory, storage by storage.
+pub fn scene(holders: &[Holder]) -> Scene {
+    let mut storages: Vec<&Storage> = Vec::new();
+    for holder in holders {
+        if !storages.contains(&&holder.storage) {
+            storages.push(&holder.storage);
+        }
+    }
+    let what = counted(holders.len() as u64, "variable");
+    let mut scene = Scene::new(format!("{what} on {}", counted(storages.len() as u64, "storage")));
+    for (i, storage) in storages.into_iter().enumerate() {
+        let here: Vec<&Holder> = holders.iter().filter(|holder| holder.storage == *storage).collect();
+        group(&mut scene, i + 1, storage, &here);
+    }
+    if !holders.is_empty() {
+        scene.note(Ink::Label, "A handle without a name is the base of a view, or what a graph keeps.");
+    }
+    scene
+}
+
+fn group(scene: &mut Scene, number: usize, storage: &Storage, here: &[&Holder]) {
+    let nbytes = storage.nbytes();
+    scene.heading(format!("storage #{number}: {}, {}", byte_count(nbytes as u64), handles(storage, here)));
+    let bar = |holder: &&Holder| {
+        let range = holder.range();
+        Bar {
+            name: holder.name.clone(),
+            text: format!("{}  bytes {}..{}", holder.description(), range.start, range.end),
+            start: range.start as u64,
+            end: range.end as u64,
+            ink: if holder.view.is_some() { Ink::Shown } else { Ink::Label },
+        }
+    };
+    scene.blocks.push(Block::Bars(Bars { total: nbytes as u64, rows: here.iter().map(bar).collect() }));
+    if let Some(table) = overlaps(here) {
+        scene.blocks.push(Block::Table(table));
+    }
+    if let Some(cost) = cost(storage, here) {
+        scene.note(Ink::Fault, cost);
+    }
+}
+
+/// Who holds a storage: tensors and storages that have names, and those that have none.
+fn handles(storage: &Storage, here: &[&Holder]) -> String {
+    // What a holder itself holds is not counted.
+    let ours: usize = here.iter().map(|holder| 1 + usize::from(holder.view.is_some())).sum();
+    let all = storage.holders().saturating_sub(ours);
+    let named = here.iter().map(|holder| holder.identity).collect::<HashSet<_>>().len();
+    let unnamed = all.saturating_sub(named);
+    let text = format!("held by {}", counted(all.max(named) as u64, "handle"));
+    if unnamed == 0 { text } else { format!("{text}, {unnamed} of them without a name") }
+}
+
+/// What any two of the variables have in common.
+fn overlaps(here: &[&Holder]) -> Option<Table> {
+    let tensors: Vec<_> = here.iter().filter(|holder| holder.view.is_some()).take(PAIRED).collect();
+    let mut table = Table { head: vec!["pair", "in common"], rows: Vec::new() };
+    for (i, a) in tensors.iter().enumerate() {
+        for b in tensors.iter().skip(i + 1) {
+            let (left, right) = (a.range(), b.range());
+            let crossing = left.start.max(right.start)..left.end.min(right.end);
+            let (ink, text) = if a.identity == b.identity {
+                (Ink::Shared, "two names of one tensor".to_owned())
+            } else if crossing.is_empty() {
+                (Ink::Unused, "nothing".to_owned())
+            } else {
+                match a.common(b).or_else(|| b.common(a)) {
+                    Some(0) => (Ink::Unused, "nothing: each lies in the gaps of the other".to_owned()),
+                    Some(common) => (Ink::Shared, byte_count(common as u64)),
+                    None => (Ink::Shared, format!("up to {}", byte_count(crossing.len() as u64))),
+                }
+            };
+            table.rows.push(vec![span(Ink::Label, format!("{}, {}", a.name, b.name)), span(ink, text)]);
+        }
+    }
+    (!table.rows.is_empty()).then_some(table)
+}
+
+/// What a small view of a large storage costs.
+fn cost(storage: &Storage, here: &[&Holder]) -> Option<String> {
+    let nbytes = storage.nbytes();
+    if nbytes < WORTH_A_WORD || storage.device().is_meta() {
+        return None;
+    }
+    let mut ranges: Vec<Range<usize>> = here.iter().map(|holder| holder.range()).collect();
+    ranges.sort_by_key(|range| range.start);
+    let (mut shown, mut end) = (0usize, 0usize);
+    for range in ranges {
+        let start = range.start.max(end);
+        shown += range.end.saturating_sub(start);
+        end = end.max(range.end);
+    }
+    if shown.saturating_mul(10) > nbytes {
+        return None;
+    }
+    let names: Vec<_> = here.iter().map(|holder| holder.name.as_str()).collect();
+    let (verb, names) = (if names.len() == 1 { "keeps" } else { "keep" }, names.join(", "));
+    let (shown, rest) = (byte_count(shown as u64), byte_count((nbytes - shown) as u64));
+    Some(format!("{names} {verb} {rest} alive to show {shown}; clone() would let them go"))
+}
+
+/// The warnings alone: for a table of variables that has no room for more.
+pub fn costs(holders: &[Holder]) -> Vec<String> {
+    let mut seen: Vec<&Storage> = Vec::new();
+    let mut costs = Vec::new();
+    for holder in holders {
+        if !seen.contains(&&holder.storage) {
+            seen.push(&holder.storage);
+            let here: Vec<&Holder> = holders.iter().filter(|other| other.storage == holder.storage).collect();
+            costs.extend(cost(&holder.storage, &here));
+        }
+    }
+    costs
+}

@@ -1,0 +1,281 @@
+//! The bits of one element: of a float its sign, exponent and mantissa, and how the value follows from them.
+
+use super::bytes::decode_bytes;
+use super::scene::{Block, Ink, Lane, Scene, Span, Strip, Table, span};
+use crate::format::float_repr;
+use crate::tensor::float8::{self, Format};
+use crate::tensor::{Category, DType, Error, Memory, Result, View};
+use half::{bf16, f16};
+
+/// How the bits of a float are read.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Fields {
+    exponent: u32,
+    mantissa: u32,
+    bias: i32,
+    special: Special,
+}
+
+/// Which bits stand for no number.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Special {
+    /// The highest exponent: infinite without a mantissa, else no number.
+    HighestExponent,
+    /// Only all exponent and mantissa bits together, which are no number.
+    AllOnes,
+    /// Only the sign alone, which is no number.
+    SignAlone,
+}
+
+impl Fields {
+    fn ieee(bits: u32, mantissa: u32) -> Fields {
+        let exponent = bits - 1 - mantissa;
+        Fields { exponent, mantissa, bias: (1 << (exponent - 1)) - 1, special: Special::HighestExponent }
+    }
+
+    fn float8<F: Format>() -> Fields {
+        let special = match (F::FNUZ, F::INFINITE) {
+            (true, _) => Special::SignAlone,
+            (false, true) => Special::HighestExponent,
+            (false, false) => Special::AllOnes,
+        };
+        Fields { exponent: F::EXPONENT_BITS, mantissa: 7 - F::EXPONENT_BITS, bias: F::BIAS, special }
+    }
+
+    /// Of a floating-point dtype; nothing for any other.
+    fn of(dtype: DType) -> Option<Fields> {
+        Some(match dtype {
+            DType::Half => Fields::ieee(16, f16::MANTISSA_DIGITS - 1),
+            DType::BFloat16 => Fields::ieee(16, bf16::MANTISSA_DIGITS - 1),
+            DType::Float => Fields::ieee(32, f32::MANTISSA_DIGITS - 1),
+            DType::Double => Fields::ieee(64, f64::MANTISSA_DIGITS - 1),
+            DType::Float8_e4m3fn => Fields::float8::<float8::E4M3FnFormat>(),
+            DType::Float8_e5m2 => Fields::float8::<float8::E5M2Format>(),
+            DType::Float8_e4m3fnuz => Fields::float8::<float8::E4M3FnuzFormat>(),
+            DType::Float8_e5m2fnuz => Fields::float8::<float8::E5M2FnuzFormat>(),
+            _ => return None,
+        })
+    }
+}
+
+/// A float taken apart.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Parts {
+    fields: Fields,
+    is_negative: bool,
+    exponent: u64,
+    mantissa: u64,
+}
+
+impl Parts {
+    fn of(bits: u64, fields: Fields) -> Parts {
+        Parts {
+            fields,
+            is_negative: bits >> (fields.exponent + fields.mantissa) & 1 == 1,
+            exponent: bits >> fields.mantissa & ((1 << fields.exponent) - 1),
+            mantissa: bits & ((1 << fields.mantissa) - 1),
+        }
+    }
+
+    fn has_highest_exponent(&self) -> bool {
+        self.exponent == (1 << self.fields.exponent) - 1
+    }
+
+    fn is_nan(&self) -> bool {
+        match self.fields.special {
+            Special::HighestExponent => self.has_highest_exponent() && self.mantissa != 0,
+            Special::AllOnes => self.has_highest_exponent() && self.mantissa == (1 << self.fields.mantissa) - 1,
+            Special::SignAlone => self.is_negative && self.exponent == 0 && self.mantissa == 0,
+        }
+    }
+
+    fn is_infinite(&self) -> bool {
+        self.fields.special == Special::HighestExponent && self.has_highest_exponent() && self.mantissa == 0
+    }
+
+    /// The power of two that the mantissa is multiplied by.
+    fn power(&self) -> i32 {
+        // Numbers without a leading one share the exponent of the smallest with one.
+        self.exponent.max(1) as i32 - self.fields.bias
+    }
+
+    /// The mantissa with the bit before its point.
+    fn significand(&self) -> f64 {
+        let fraction = self.mantissa as f64 / (1u64 << self.fields.mantissa) as f64;
+        if self.exponent == 0 { fraction } else { 1.0 + fraction }
+    }
+
+    fn value(&self) -> f64 {
+        let sign = if self.is_negative { -1.0 } else { 1.0 };
+        if self.is_nan() {
+            return f64::NAN;
+        }
+        if self.is_infinite() {
+            return sign * f64::INFINITY;
+        }
+        // In two steps: the smallest power of two lies beyond what one multiplication can give.
+        let half = self.power() / 2;
+        sign * self.significand() * 2f64.powi(half) * 2f64.powi(self.power() - half)
+    }
+}
+
+/// The bits of the only element of a view.
+///
+/// # Errors
+/// RuntimeError when there is not exactly one, or none that can be read.
+pub fn of_view(view: &View) -> Result<Scene> {
+    if view.numel() != 1 {
+        return Err(Error::runtime(format!("bits() takes one element, this tensor has {}", view.numel())));
+    }
+    let memory = view.memory()?;
+    let size = view.dtype.itemsize();
+    let start = usize::try_from(view.layout.offset).unwrap_or_default().saturating_mul(size);
+    let bytes = bytes(&memory, start, size);
+    let mut scene = of_bytes(&bytes, view.dtype);
+    if view.conj || view.neg {
+        scene.note(Ink::Fault, "A lazy bit is set: what the tensor shows is not what is stored.");
+    }
+    Ok(scene)
+}
+
+fn bytes(memory: &Memory, start: usize, size: usize) -> Vec<u8> {
+    let cells = memory.bytes().get(start..start.saturating_add(size)).unwrap_or_default();
+    cells.iter().map(crate::tensor::memory::get).collect()
+}
+
+/// The bits of one element, its bytes in the order of memory.
+pub fn of_bytes(bytes: &[u8], dtype: DType) -> Scene {
+    let value = decode_bytes(bytes, dtype).unwrap_or_default();
+    let mut scene = Scene::new(format!("{} {value}", dtype.name()));
+    if dtype.is_complex() {
+        let part = dtype.to_real();
+        for (name, half) in ["real part", "imaginary part"].into_iter().zip(bytes.chunks(part.itemsize())) {
+            scene.heading(format!("{name}: {}", decode_bytes(half, part).unwrap_or_default()));
+            number(&mut scene, half, part);
+        }
+    } else {
+        number(&mut scene, bytes, dtype);
+    }
+    scene
+}
+
+/// The bytes of a number, the one that counts most on the left, and what its bits say.
+fn number(scene: &mut Scene, bytes: &[u8], dtype: DType) {
+    let mut address = Lane::ruler("byte");
+    let mut hexadecimal = Lane::framed("hex");
+    let mut bits = Lane::framed("bits");
+    let counting = if cfg!(target_endian = "little") {
+        bytes.iter().enumerate().rev().collect::<Vec<_>>()
+    } else {
+        bytes.iter().enumerate().collect()
+    };
+    let mut whole = 0u64;
+    for (at, byte) in counting {
+        address.push(1, Ink::Label, format!("+{at}"));
+        hexadecimal.push(1, Ink::Shown, format!("{byte:02x}"));
+        bits.push(1, Ink::Shown, format!("{:04b} {:04b}", byte >> 4, byte & 15));
+        whole = whole << 8 | u64::from(*byte);
+    }
+    scene.blocks.push(Block::Strip(Strip { lanes: vec![address, hexadecimal, bits] }));
+    match Fields::of(dtype) {
+        Some(fields) => float(scene, Parts::of(whole, fields)),
+        None => integer(scene, whole, dtype),
+    }
+}
+
+fn float(scene: &mut Scene, parts: Parts) {
+    let Fields { exponent, mantissa, bias, .. } = parts.fields;
+    let sign = if parts.is_negative { "1" } else { "0" };
+    let meaning = if parts.is_negative { "negative" } else { "positive" };
+    let mut table = Table { head: vec!["field", "means", "bits"], rows: Vec::new() };
+    let mut row = |ink, name: &str, means: String, bits: String| {
+        table.rows.push(vec![Span { ink, text: name.to_owned() }, span(Ink::Plain, means), span(ink, bits)]);
+    };
+    row(Ink::Sign, "sign", meaning.to_owned(), sign.to_owned());
+    let power = if parts.is_nan() || parts.is_infinite() {
+        "no power: not a finite number".to_owned()
+    } else if parts.exponent == 0 {
+        format!("0: 2^{}, no leading 1", parts.power())
+    } else {
+        format!("{} - {bias}: 2^{}", parts.exponent, parts.power())
+    };
+    row(Ink::Exponent, "exponent", power, binary(parts.exponent, exponent));
+    let fraction = if parts.is_nan() || parts.is_infinite() {
+        parts.mantissa.to_string()
+    } else {
+        float_repr(parts.significand())
+    };
+    row(Ink::Mantissa, "mantissa", fraction, binary(parts.mantissa, mantissa));
+    let value = match parts.value() {
+        value if value.is_finite() => {
+            let sign = if parts.is_negative { "-" } else { "" };
+            format!("{sign}{} * 2^{} = {}", float_repr(parts.significand()), parts.power(), float_repr(value))
+        }
+        value => float_repr(value),
+    };
+    scene.blocks.push(Block::Table(table));
+    scene.note(Ink::Plain, value);
+}
+
+fn integer(scene: &mut Scene, whole: u64, dtype: DType) {
+    let bits = 8 * dtype.itemsize();
+    let text = match dtype.category() {
+        Category::Bool => format!("{whole}: any byte but 0 is True"),
+        _ if dtype.is_signed() && bits > 0 && whole >> (bits - 1) & 1 == 1 => {
+            format!("the highest bit is set, so 2^{bits} is taken off {whole}")
+        }
+        _ => format!("the sum of the powers of two whose bits are set: {whole}"),
+    };
+    scene.note(Ink::Plain, text);
+}
+
+/// So many bits in groups of four, the first group short.
+fn binary(number: u64, bits: u32) -> String {
+    let digits = format!("{number:0width$b}", width = bits as usize);
+    let first = digits.len() % 4;
+    let (head, tail) = digits.split_at(first);
+    let groups = tail.as_bytes().chunks(4).map(|group| String::from_utf8_lossy(group).into_owned());
+    let groups: Vec<String> = (!head.is_empty()).then(|| head.to_owned()).into_iter().chain(groups).collect();
+    groups.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tensor::{Layout, Scalar, Storage};
+
+    fn decoded(bytes: &[u8], dtype: DType) -> f64 {
+        let storage = Storage::from_bytes(bytes).unwrap();
+        let view = View { storage, layout: Layout::contiguous(&[]), dtype, conj: false, neg: false };
+        match view.item() {
+            Ok(Scalar::Float(value)) => value,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_parts_give_the_value() {
+        for &dtype in DType::ALL.iter().filter(|dtype| dtype.is_floating_point()) {
+            let fields = Fields::of(dtype).unwrap();
+            let bits = 8 * dtype.itemsize();
+            let step = if bits <= 16 { 1 } else { u64::MAX >> (64 - bits) >> 14 | 1 };
+            for code in (0..1u64 << 14).chain((0..1 << 14).map(|code| (1 << (bits - 1)) + code)) {
+                let code = if bits <= 16 {
+                    code & ((1 << bits) - 1)
+                } else {
+                    code.wrapping_mul(step) & (u64::MAX >> (64 - bits))
+                };
+                let value = decoded(&code.to_le_bytes()[..dtype.itemsize()], dtype);
+                let parts = Parts::of(code, fields).value();
+                assert!(parts == value || parts.is_nan() && value.is_nan(), "{dtype:?} {code:#x}: {parts} {value}");
+            }
+        }
+    }
+
+    #[test]
+    fn groups_of_bits() {
+        assert_eq!(binary(5, 3), "101");
+        assert_eq!(binary(127, 8), "0111 1111");
+        assert_eq!(binary(1, 10), "00 0000 0001");
+    }
+}

@@ -1,0 +1,200 @@
+//! The bytes of a tensor or a storage, and under them what they mean in one dtype or several.
+
+use std::ops::Range;
+
+use super::element::exact;
+use super::residents::residents;
+use super::scene::{Block, Ink, Lane, Scene, Strip, byte_count, span};
+use super::tensor::extent;
+use crate::tensor::memory::get;
+use crate::tensor::{DType, Layout, Memory, Result, Storage, View};
+
+/// The bytes that a view shows, with those between them, read as its own dtype and as the others.
+///
+/// # Errors
+/// RuntimeError in PyTorch's words for a tensor without data or beyond its storage.
+pub fn of_view(view: &View, others: &[DType], cells: usize) -> Result<Scene> {
+    let memory = view.memory()?;
+    let itemsize = view.dtype.itemsize();
+    let elements = extent(&view.layout);
+    let scale = |at: i64| usize::try_from(at).unwrap_or_default().saturating_mul(itemsize);
+    let mut dtypes = vec![view.dtype];
+    dtypes.extend(others.iter().copied().filter(|dtype| *dtype != view.dtype));
+    let title = format!("{} tensor of size {:?}, byte by byte", view.dtype.name(), view.sizes());
+    let window = Window { range: scale(elements.start)..scale(elements.end), dtypes, shown: Some((view, itemsize)) };
+    Ok(window.scene(title, &memory, cells))
+}
+
+/// The bytes of a storage, read as these dtypes.
+///
+/// # Errors
+/// NotImplementedError for a storage without data.
+pub fn of_storage(storage: &Storage, dtypes: &[DType], cells: usize) -> Result<Scene> {
+    let memory = storage.data()?;
+    let dtypes = if dtypes.is_empty() { vec![DType::Byte] } else { dtypes.to_vec() };
+    let title = format!("storage of {}, byte by byte", byte_count(memory.nbytes() as u64));
+    let window = Window { range: 0..memory.nbytes(), dtypes, shown: None };
+    Ok(window.scene(title, &memory, cells))
+}
+
+/// What is drawn of a memory.
+struct Window<'a> {
+    range: Range<usize>,
+    dtypes: Vec<DType>,
+    /// The view whose elements are told from what lies between them.
+    shown: Option<(&'a View, usize)>,
+}
+
+impl Window<'_> {
+    fn scene(&self, title: String, memory: &Memory, cells: usize) -> Scene {
+        let mut scene = Scene::new(title);
+        let unit = self.dtypes.iter().map(|dtype| dtype.itemsize()).max().unwrap_or(1);
+        let length = self.range.len();
+        if length == 0 {
+            scene.note(Ink::Plain, "There are no bytes.");
+            return scene;
+        }
+        scene.facts(vec![("order".to_owned(), span(Ink::Plain, self.order(memory)))]);
+        // Whole units, so that every lane begins anew at the same byte.
+        let room = cells.max(2).saturating_mul(unit);
+        let parts = if length <= room {
+            vec![self.range.clone()]
+        } else {
+            let (head, tail) = (room / 4 / unit * 3 * unit, (room / 4 / unit).max(1) * unit);
+            let last = (length - tail).next_multiple_of(unit).min(length);
+            vec![self.range.start..self.range.start + head.max(unit), self.range.start + last..self.range.end]
+        };
+        let mut drawn = self.range.start;
+        for part in parts {
+            if part.start > drawn {
+                let left_out = byte_count((part.start - drawn) as u64);
+                scene.note(Ink::Unused, format!("… {left_out}, {drawn} to {}, not drawn …", part.start - 1));
+            }
+            drawn = part.end;
+            scene.blocks.push(Block::Strip(self.strip(memory, part)));
+        }
+        if self.has_gaps() {
+            scene
+                .note(Ink::Unused, "( ) around a value: its bytes lie between those of the tensor and are not its own");
+        }
+        scene
+    }
+
+    /// Which byte counts most.
+    fn order(&self, memory: &Memory) -> String {
+        let dtype = self.dtypes.iter().find(|dtype| dtype.to_real().itemsize() > 1);
+        let Some(dtype) = dtype.map(|dtype| dtype.to_real()) else {
+            return "one byte is one element: there is no order".to_owned();
+        };
+        let first = bytes_at(memory, self.range.start..self.range.start + dtype.itemsize());
+        let number: String = first.iter().rev().map(|byte| format!("{byte:02x}")).collect();
+        let (name, which) =
+            if cfg!(target_endian = "little") { ("little-endian", "least") } else { ("big-endian", "most") };
+        format!("{name}: the first byte counts {which}; the first {} is 0x{number}", dtype.name())
+    }
+
+    fn has_gaps(&self) -> bool {
+        self.shown.is_some_and(|(view, _)| {
+            let range = extent(&view.layout);
+            super::tensor::places_shown(&view.layout).is_some_and(|places| places < range.end.abs_diff(range.start))
+        })
+    }
+
+    fn strip(&self, memory: &Memory, part: Range<usize>) -> Strip {
+        let mut lanes = vec![self.ruler(&part), self.hexadecimal(memory, &part)];
+        lanes.extend(self.dtypes.iter().map(|dtype| self.decoded(memory, &part, *dtype)));
+        Strip { lanes }
+    }
+
+    /// Is the byte one of an element that the view shows?
+    fn is_shown(&self, byte: usize) -> bool {
+        self.shown.is_none_or(|(view, itemsize)| {
+            let place = i64::try_from(byte / itemsize.max(1)).unwrap_or(i64::MAX);
+            residents(&view.layout, place).is_some()
+        })
+    }
+
+    fn ink(&self, byte: usize) -> Ink {
+        if self.is_shown(byte) { Ink::Shown } else { Ink::Unused }
+    }
+
+    fn ruler(&self, part: &Range<usize>) -> Lane {
+        let mut lane = Lane::ruler("byte");
+        part.clone().for_each(|byte| lane.push(1, Ink::Label, byte.to_string()));
+        lane
+    }
+
+    fn hexadecimal(&self, memory: &Memory, part: &Range<usize>) -> Lane {
+        let mut lane = Lane::framed("hex");
+        for byte in part.clone() {
+            let text: String = bytes_at(memory, byte..byte + 1).iter().map(|byte| format!("{byte:02x}")).collect();
+            lane.push(1, self.ink(byte), text);
+        }
+        lane
+    }
+
+    fn decoded(&self, memory: &Memory, part: &Range<usize>, dtype: DType) -> Lane {
+        let size = dtype.itemsize();
+        let mut lane = Lane::framed(dtype.name());
+        for start in part.clone().step_by(size) {
+            let end = (start + size).min(part.end);
+            let text = if end - start < size { String::new() } else { decode(memory, start, dtype) };
+            let ink = self.ink(start);
+            let text = if ink == Ink::Unused && !text.is_empty() { format!("({text})") } else { text };
+            lane.push(end - start, ink, text);
+        }
+        lane
+    }
+}
+
+fn bytes_at(memory: &Memory, range: Range<usize>) -> Vec<u8> {
+    memory.bytes().get(range).unwrap_or_default().iter().map(get).collect()
+}
+
+/// The element that begins at a byte; nothing where it would reach beyond the end.
+pub fn decode(memory: &Memory, byte: usize, dtype: DType) -> String {
+    let bytes = bytes_at(memory, byte..byte.saturating_add(dtype.itemsize()));
+    decode_bytes(&bytes, dtype).unwrap_or_default()
+}
+
+/// The one element that these bytes are.
+pub fn decode_bytes(bytes: &[u8], dtype: DType) -> Option<String> {
+    let storage = Storage::from_bytes(bytes).ok()?;
+    // Of a quantized element only the integer is known.
+    let stored = dtype.stored_integers();
+    let view = View { storage, layout: Layout::contiguous(&[]), dtype: stored, conj: false, neg: false };
+    view.item().ok().map(|value| exact(value, stored))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::terminal::{draw, plain};
+    use super::*;
+    use crate::tensor::Scalar;
+
+    #[test]
+    fn dtypes_stand_below_each_other() {
+        let view = View::from_scalars(&[2], DType::Float, [1.0, -2.5].map(Scalar::Float)).unwrap();
+        let drawn = plain(&draw(&of_view(&view, &[DType::Short], 64).unwrap(), 100));
+        assert!(drawn.contains("0x3f800000") && drawn.contains("16256"), "{drawn}");
+        assert!(drawn.contains("-16352") && drawn.contains("-2.5"), "{drawn}");
+    }
+
+    #[test]
+    fn what_lies_between_is_told_apart() {
+        let mut view = View::from_scalars(&[6], DType::Byte, (0..6).map(Scalar::Int)).unwrap();
+        view.layout = Layout { sizes: [3].as_slice().into(), strides: [2].as_slice().into(), offset: 0 };
+        let drawn = plain(&draw(&of_view(&view, &[], 64).unwrap(), 80));
+        assert!(
+            drawn.contains("(1)") && drawn.contains("(3)") && !drawn.contains("(2)") && !drawn.contains("(5)"),
+            "{drawn}"
+        );
+    }
+
+    #[test]
+    fn long_ones_are_cut() {
+        let storage = Storage::from_bytes(&[7; 1000]).unwrap();
+        let drawn = plain(&draw(&of_storage(&storage, &[DType::Long], 4).unwrap(), 120));
+        assert!(drawn.contains("968 bytes, 24 to 991, not drawn"), "{drawn}");
+    }
+}

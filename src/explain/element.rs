@@ -1,0 +1,75 @@
+//! One element as a short text that fits a cell.
+
+use crate::format::{complex_repr, float_repr};
+use crate::tensor::{DType, Scalar};
+use num_complex::Complex;
+
+/// How many digits a cell shows of a number.
+const BRIEF: usize = 5;
+
+/// The element with few digits, for cells.
+pub fn brief(value: Scalar) -> String {
+    match value {
+        Scalar::Float(f) => float_repr(rounded(f, BRIEF)),
+        Scalar::Complex(c) => complex_repr(Complex::new(rounded(c.re, BRIEF), rounded(c.im, BRIEF))),
+        other => whole(other),
+    }
+}
+
+/// The element with as many digits as tell it from its neighbours in `dtype`.
+pub fn exact(value: Scalar, dtype: DType) -> String {
+    match value {
+        Scalar::Float(f) => float_repr(shortest(f, dtype)),
+        Scalar::Complex(c) => {
+            let part = dtype.to_real();
+            complex_repr(Complex::new(shortest(c.re, part), shortest(c.im, part)))
+        }
+        other => whole(other),
+    }
+}
+
+fn whole(value: Scalar) -> String {
+    match value {
+        Scalar::Bool(true) => "True".to_owned(),
+        Scalar::Bool(false) => "False".to_owned(),
+        Scalar::UInt(u) => u.to_string(),
+        other => other.to_i64().to_string(),
+    }
+}
+
+/// The decimal number of so many digits that is nearest.
+fn rounded(value: f64, digits: usize) -> f64 {
+    format!("{value:.*e}", digits.saturating_sub(1)).parse().unwrap_or(value)
+}
+
+/// The shortest decimal number that `dtype` reads as this value.
+fn shortest(value: f64, dtype: DType) -> f64 {
+    match dtype {
+        DType::Float => (value as f32).to_string().parse().unwrap_or(value),
+        // Five digits tell any two numbers of 16 or 8 bits apart.
+        dtype if dtype.itemsize() <= 2 => rounded(value, BRIEF),
+        _ => value,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_short() {
+        let third = f64::from(1.0f32 / 3.0);
+        for (value, dtype, wanted_brief, wanted_exact) in [
+            (Scalar::Float(third), DType::Float, "0.33333", "0.33333334"),
+            (Scalar::Float(1.0), DType::Float, "1.0", "1.0"),
+            (Scalar::Float(f64::NAN), DType::Float, "nan", "nan"),
+            (Scalar::Float(f64::NEG_INFINITY), DType::Half, "-inf", "-inf"),
+            (Scalar::Float(0.0999755859375), DType::Half, "0.099976", "0.099976"),
+            (Scalar::Complex(Complex::new(1.0, -2.0)), DType::ComplexFloat, "(1-2j)", "(1-2j)"),
+            (Scalar::Int(-3), DType::Long, "-3", "-3"),
+            (Scalar::Bool(true), DType::Bool, "True", "True"),
+        ] {
+            assert_eq!((brief(value), exact(value, dtype)), (wanted_brief.to_owned(), wanted_exact.to_owned()));
+        }
+    }
+}

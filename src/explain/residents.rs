@@ -1,0 +1,146 @@
+//! Which indices of a tensor live at a place of its storage: the layout read backwards, without walking through the
+//! elements, of which there may be a billion.
+
+use crate::tensor::{Dims, Layout};
+
+/// How many places the search looks at for one cell before it is content with what it has found.
+const BUDGET: usize = 2_000;
+
+/// Who lives at a place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Residents {
+    /// The first of them in reading order.
+    pub first: Dims,
+    pub count: u64,
+    /// Whether there may be more.
+    pub is_cut: bool,
+}
+
+/// The indices of the element that stands at `place`, counted in elements from the start of the storage; nothing where
+/// none does.
+pub fn residents(layout: &Layout, place: i64) -> Option<Residents> {
+    let rest = place.checked_sub(layout.offset).filter(|rest| *rest >= 0)?;
+    if layout.numel() == 0 {
+        return None;
+    }
+    // The widest steps first, so that what is left is soon decided. A step of 0 goes nowhere and only multiplies.
+    let mut order: Vec<usize> = (0..layout.ndim()).filter(|&d| size(layout, d) > 1 && stride(layout, d) > 0).collect();
+    order.sort_by_key(|&d| std::cmp::Reverse(stride(layout, d)));
+    let repeats = (0..layout.ndim())
+        .filter(|&d| stride(layout, d) == 0)
+        .fold(1u64, |count, d| count.saturating_mul(size(layout, d).unsigned_abs()));
+    let mut search = Search { layout, index: Dims::from_elem(0, layout.ndim()), first: None, count: 0, budget: BUDGET };
+    search.place(&order, rest);
+    let first = search.first?;
+    Some(Residents { first, count: search.count.saturating_mul(repeats), is_cut: search.budget == 0 })
+}
+
+fn size(layout: &Layout, dim: usize) -> i64 {
+    layout.sizes.get(dim).copied().unwrap_or(1)
+}
+
+fn stride(layout: &Layout, dim: usize) -> i64 {
+    layout.strides.get(dim).copied().unwrap_or(0)
+}
+
+struct Search<'a> {
+    layout: &'a Layout,
+    index: Dims,
+    first: Option<Dims>,
+    count: u64,
+    budget: usize,
+}
+
+impl Search<'_> {
+    /// Finds all ways to come exactly `rest` further by the dimensions of `order`. As deep as there are dimensions.
+    fn place(&mut self, order: &[usize], rest: i64) {
+        if self.budget == 0 {
+            return;
+        }
+        self.budget -= 1;
+        let Some((&dim, others)) = order.split_first() else {
+            if rest == 0 {
+                self.count = self.count.saturating_add(1);
+                if self.first.as_ref().is_none_or(|first| self.index < *first) {
+                    self.first = Some(self.index.clone());
+                }
+            }
+            return;
+        };
+        let (size, stride) = (size(self.layout, dim), stride(self.layout, dim));
+        let reach = others.iter().fold(0i64, |reach, &d| {
+            reach.saturating_add((self::size(self.layout, d) - 1).saturating_mul(self::stride(self.layout, d)))
+        });
+        let least = rest.saturating_sub(reach).max(0);
+        let least = least / stride + i64::from(least % stride != 0);
+        let most = (rest / stride).min(size - 1);
+        for steps in least..=most {
+            if let Some(slot) = self.index.get_mut(dim) {
+                *slot = steps;
+            }
+            self.place(others, rest - steps * stride);
+            if self.budget == 0 {
+                break;
+            }
+        }
+        if let Some(slot) = self.index.get_mut(dim) {
+            *slot = 0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn layout(sizes: &[i64], strides: &[i64], offset: i64) -> Layout {
+        Layout { sizes: Dims::from_slice(sizes), strides: Dims::from_slice(strides), offset }
+    }
+
+    /// All indices in reading order, each with the place it leads to.
+    fn walk(layout: &Layout) -> Vec<(Dims, i64)> {
+        let mut all = vec![(Dims::new(), layout.offset)];
+        for (&size, &stride) in layout.sizes.iter().zip(&layout.strides) {
+            all = all
+                .into_iter()
+                .flat_map(|(index, place)| {
+                    (0..size).map(move |i| {
+                        let mut index = index.clone();
+                        index.push(i);
+                        (index, place + i * stride)
+                    })
+                })
+                .collect();
+        }
+        all
+    }
+
+    #[test]
+    fn places_are_found_as_by_walking() {
+        for layout in [
+            layout(&[], &[], 3),
+            layout(&[2, 3], &[3, 1], 0),
+            layout(&[3, 2], &[1, 3], 2),
+            layout(&[3, 4], &[0, 2], 1),
+            layout(&[4, 3], &[1, 1], 0),
+            layout(&[2, 0, 3], &[3, 3, 1], 0),
+            layout(&[2, 1, 3, 2, 2], &[7, 50, 3, 2, 0], 1),
+        ] {
+            let all = walk(&layout);
+            for place in 0..40 {
+                let here: Vec<_> = all.iter().filter(|(_, at)| *at == place).collect();
+                let wanted = here.first().map(|(index, _)| (index.clone(), here.len() as u64, false));
+                let found = residents(&layout, place).map(|found| (found.first, found.count, found.is_cut));
+                assert_eq!(found, wanted, "{layout:?} {place}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_search_without_end_is_given_up() {
+        let wide = layout(&[1 << 30, 1 << 30], &[1, 1], 0);
+        let found = residents(&wide, 1 << 20).unwrap();
+        assert!(found.is_cut && found.count > 100, "{found:?}");
+        assert_eq!(residents(&layout(&[1 << 40], &[0], 0), 0).map(|found| found.count), Some(1 << 40));
+    }
+}

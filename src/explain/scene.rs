@@ -1,0 +1,299 @@
+//! What a picture is made of, whoever draws it: facts, sentences, tables, strips of cells and bars.
+
+/// What a piece of a picture means; who draws it chooses the colour. Nothing is told by colour alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Ink {
+    #[default]
+    Plain,
+    /// The name of the whole.
+    Title,
+    /// The name of a fact, a lane or a column.
+    Label,
+    /// Lines of a frame.
+    Frame,
+    /// A cell that the tensor shows once.
+    Shown,
+    /// A cell that it shows at several indices.
+    Shared,
+    /// A cell that it does not show.
+    Unused,
+    /// The sign of a number.
+    Sign,
+    Exponent,
+    Mantissa,
+    /// What is at fault, or has changed.
+    Fault,
+    /// What works.
+    Good,
+}
+
+impl Ink {
+    pub const ALL: &'static [Ink] = &[
+        Ink::Plain,
+        Ink::Title,
+        Ink::Label,
+        Ink::Frame,
+        Ink::Shown,
+        Ink::Shared,
+        Ink::Unused,
+        Ink::Sign,
+        Ink::Exponent,
+        Ink::Mantissa,
+        Ink::Fault,
+        Ink::Good,
+    ];
+
+    /// Its name in style sheets.
+    pub fn name(self) -> &'static str {
+        match self {
+            Ink::Plain => "plain",
+            Ink::Title => "title",
+            Ink::Label => "label",
+            Ink::Frame => "frame",
+            Ink::Shown => "shown",
+            Ink::Shared => "shared",
+            Ink::Unused => "unused",
+            Ink::Sign => "sign",
+            Ink::Exponent => "exponent",
+            Ink::Mantissa => "mantissa",
+            Ink::Fault => "fault",
+            Ink::Good => "good",
+        }
+    }
+}
+
+/// Text of one kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Span {
+    pub ink: Ink,
+    pub text: String,
+}
+
+/// A line as it is drawn.
+pub type Line = Vec<Span>;
+
+/// Text of one kind.
+pub fn span(ink: Ink, text: impl Into<String>) -> Span {
+    Span { ink, text: text.into() }
+}
+
+/// A picture, not yet drawn.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Scene {
+    pub title: String,
+    pub blocks: Vec<Block>,
+}
+
+/// A part of a picture; the parts stand below each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Block {
+    /// Names with what there is to say.
+    Facts(Vec<(String, Span)>),
+    /// A sentence.
+    Note(Span),
+    /// The name of what follows.
+    Heading(String),
+    Table(Table),
+    Strip(Strip),
+    Bars(Bars),
+}
+
+/// Rows of equally many cells below a head.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Table {
+    pub head: Vec<&'static str>,
+    pub rows: Vec<Vec<Span>>,
+}
+
+/// Cells in a row, in several lanes one above the other: the units that all lanes count are bytes, elements or bits.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Strip {
+    pub lanes: Vec<Lane>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lane {
+    pub name: String,
+    /// Drawn within the frame, or above it like the numbers of a ruler.
+    pub is_framed: bool,
+    /// They add up to the same number of units in every lane.
+    pub items: Vec<Item>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Item {
+    /// How many units it is wide; at least one.
+    pub units: usize,
+    pub ink: Ink,
+    pub text: String,
+}
+
+/// Stretches of one whole, drawn to scale, one row for each.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Bars {
+    /// The length of the whole.
+    pub total: u64,
+    pub rows: Vec<Bar>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bar {
+    pub name: String,
+    pub text: String,
+    pub start: u64,
+    pub end: u64,
+    pub ink: Ink,
+}
+
+impl Scene {
+    pub fn new(title: impl Into<String>) -> Scene {
+        Scene { title: title.into(), blocks: Vec::new() }
+    }
+
+    pub fn note(&mut self, ink: Ink, text: impl Into<String>) {
+        self.blocks.push(Block::Note(span(ink, text)));
+    }
+
+    pub fn heading(&mut self, text: impl Into<String>) {
+        self.blocks.push(Block::Heading(text.into()));
+    }
+
+    pub fn facts(&mut self, facts: Vec<(String, Span)>) {
+        if !facts.is_empty() {
+            self.blocks.push(Block::Facts(facts));
+        }
+    }
+}
+
+impl Lane {
+    /// A lane of the frame.
+    pub fn framed(name: impl Into<String>) -> Lane {
+        Lane { name: name.into(), is_framed: true, items: Vec::new() }
+    }
+
+    /// A lane of numbers above it.
+    pub fn ruler(name: impl Into<String>) -> Lane {
+        Lane { name: name.into(), is_framed: false, items: Vec::new() }
+    }
+
+    pub fn push(&mut self, units: usize, ink: Ink, text: impl Into<String>) {
+        self.items.push(Item { units: units.max(1), ink, text: text.into() });
+    }
+}
+
+impl Strip {
+    /// How many units long.
+    pub fn units(&self) -> usize {
+        self.lanes.iter().map(|lane| lane.items.iter().map(|item| item.units).sum()).max().unwrap_or_default()
+    }
+
+    /// Where the strip may be cut: after so many units no lane has an item that goes on.
+    pub fn cuts(&self) -> Vec<usize> {
+        let ends = |lane: &Lane| -> Vec<usize> {
+            let ends = lane.items.iter().scan(0, |end, item| {
+                *end += item.units;
+                Some(*end)
+            });
+            ends.collect()
+        };
+        let mut lanes = self.lanes.iter().map(ends);
+        let mut cuts = lanes.next().unwrap_or_default();
+        for other in lanes {
+            cuts.retain(|cut| other.binary_search(cut).is_ok());
+        }
+        cuts
+    }
+
+    /// The strip in rows of at most `per_row` units, or of as few as its lanes allow.
+    pub fn rows(&self, per_row: usize) -> Vec<Strip> {
+        let cuts = self.cuts();
+        let (mut rows, mut start) = (Vec::new(), 0);
+        while let Some(&next) = cuts.iter().find(|cut| **cut > start) {
+            let fitting = cuts.iter().copied().filter(|cut| *cut > start && *cut - start <= per_row).max();
+            let end = fitting.unwrap_or(next);
+            // Rows of equal length are easier to compare: a power of two, if that does not waste much.
+            let even =
+                cuts.iter().copied().filter(|cut| *cut <= end && cut.saturating_sub(start).is_power_of_two()).max();
+            let end = even.filter(|even| end < self.units() && (even - start) * 4 >= (end - start) * 3).unwrap_or(end);
+            rows.push(self.part(start, end));
+            start = end;
+        }
+        rows
+    }
+
+    /// The units from `start` to `end`, both of them cuts.
+    pub fn part(&self, start: usize, end: usize) -> Strip {
+        let lanes = self.lanes.iter().map(|lane| {
+            let mut at = 0;
+            let items = lane.items.iter().filter(|item| {
+                let first = at;
+                at += item.units;
+                first >= start && at <= end
+            });
+            Lane { name: lane.name.clone(), is_framed: lane.is_framed, items: items.cloned().collect() }
+        });
+        Strip { lanes: lanes.collect() }
+    }
+}
+
+/// `[2, 3]`, as everything here writes sizes, strides and indices.
+pub fn list(numbers: &[i64]) -> String {
+    format!("{numbers:?}")
+}
+
+/// `1 byte`, `24 bytes`, `1 000 000 000 bytes (953.7 MiB)`.
+pub fn byte_count(bytes: u64) -> String {
+    const UNITS: [(u64, &str); 4] = [(1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    let plain = counted(bytes, "byte");
+    match UNITS.iter().find(|(size, _)| bytes >= *size && bytes >= 10_000) {
+        Some((size, name)) => format!("{plain} ({:.1} {name})", bytes as f64 / *size as f64),
+        None => plain,
+    }
+}
+
+/// `1 element`, `2 elements`.
+pub fn counted(count: u64, what: &str) -> String {
+    format!("{} {what}{}", grouped(count), if count == 1 { "" } else { "s" })
+}
+
+/// A large number in groups of three digits.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    if digits.len() < 5 {
+        return digits;
+    }
+    let first = digits.len() % 3;
+    let (head, tail) = digits.split_at(first);
+    let groups = tail.as_bytes().chunks(3).map(|group| String::from_utf8_lossy(group).into_owned());
+    let groups: Vec<String> = (!head.is_empty()).then(|| head.to_owned()).into_iter().chain(groups).collect();
+    groups.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_readable() {
+        for (bytes, wanted) in [
+            (0, "0 bytes"),
+            (1, "1 byte"),
+            (9999, "9999 bytes"),
+            (10_240, "10 240 bytes (10.0 KiB)"),
+            (4_000_000_000, "4 000 000 000 bytes (3.7 GiB)"),
+        ] {
+            assert_eq!(byte_count(bytes), wanted);
+        }
+    }
+
+    #[test]
+    fn a_strip_is_cut_where_no_lane_goes_on() {
+        let mut wide = Lane::framed("wide");
+        let mut narrow = Lane::framed("narrow");
+        (0..2).for_each(|_| wide.push(2, Ink::Plain, ""));
+        (0..4).for_each(|_| narrow.push(1, Ink::Plain, ""));
+        let strip = Strip { lanes: vec![narrow, wide] };
+        assert_eq!((strip.units(), strip.cuts()), (4, vec![2, 4]));
+        assert_eq!(strip.part(2, 4).lanes.iter().map(|lane| lane.items.len()).collect::<Vec<_>>(), [2, 1]);
+    }
+}

@@ -1,0 +1,241 @@
+//! Memory made visible: `explain`, `why_view`, `bits`, `aliases`, `watch`, and pictures of them. None of these is
+//! PyTorch's; what is drawn comes from the room `explain`.
+
+use std::rc::Rc;
+
+use super::{Call, Row, function};
+use crate::bail;
+use crate::explain::tensor::{Terms, scene};
+use crate::explain::watch::Watched;
+use crate::explain::{Picture, Scene, aliases, bits, bytes, html, svg, why};
+use crate::tensor::{DType, Error, ErrorKind, Result, Scalar, Storage, View};
+use crate::value::Value;
+
+/// The functions that look at every variable: the session gathers those before a text that names one of them.
+pub const READ_VARIABLES: &[&str] = &["explain", "aliases", "svg", "html"];
+
+/// More cells than this nobody looks at.
+const MOST_CELLS: i64 = 4096;
+
+pub const ROWS: &[Row] = &[
+    function(
+        "py.explain(Tensor t, *, bool bytes=False, int cells=64, int? width=None) -> Object",
+        explain,
+        "What a tensor shows of its storage, drawn: sizes, strides, the cells of memory and who shares them.",
+    )
+    .python("explain"),
+    function(
+        "py.why(Tensor t, any[] shape_or_dtype, *, int? width=None) -> Object",
+        why_view,
+        "Why view(shape) or view(dtype) works or does not, and what works instead.",
+    ),
+    function(
+        "py.why_view(Tensor t, any[] shape_or_dtype, *, int? width=None) -> Object",
+        why_view,
+        "Why view(shape) or view(dtype) works or does not, and what works instead.",
+    ),
+    function(
+        "py.why_dtype(Tensor t, ScalarType dtype, *, int? width=None) -> Object",
+        |c| picture(c, why::dtype(&c.view(0)?, c.opt_dtype(1).unwrap_or(c.view(0)?.dtype))),
+        "Why view(dtype) works or does not, condition by condition.",
+    )
+    .python("why_dtype"),
+    function(
+        "py.show_bytes(any x, any[] dtypes, *, int cells=32, int? width=None) -> Object",
+        show_bytes,
+        "The bytes of a tensor or a storage, with what they mean in its dtype and in others.",
+    ),
+    function(
+        "py.bits(any x, *, ScalarType? dtype=None, int? width=None) -> Object",
+        show_bits,
+        "The bits of one number: sign, exponent and mantissa of a float.",
+    )
+    .python("bits"),
+    function(
+        "py.aliases(*, int? width=None) -> Object",
+        |c| picture(c, aliases::scene(&c.state.holders.borrow())),
+        "The variables, grouped by the storage they lie on: ranges, overlaps, what they keep alive.",
+    )
+    .python("aliases"),
+    function(
+        "py.watch(any x, *, ScalarType? dtype=None) -> None",
+        watch,
+        "From now on, shows after every input which bytes of a tensor's or a storage's memory it changed.",
+    )
+    .python("watch"),
+    function("py.unwatch(any x=None) -> None", unwatch, "Watches a tensor or a storage, or all of them, no longer.")
+        .python("unwatch"),
+    function(
+        "py.svg(any x, str file) -> None",
+        |c| write(c, svg::draw),
+        "Writes a picture, or that of a tensor, as an SVG file.",
+    )
+    .python("svg"),
+    function(
+        "py.html(any x, str file) -> None",
+        |c| write(c, html::draw),
+        "Writes a picture, or that of a tensor, as a page of its own.",
+    )
+    .python("html"),
+];
+
+fn picture(call: &Call, scene: Scene) -> Result<Value> {
+    let width = match call.position("width").map(|at| call.opt_int(at)).transpose()?.flatten() {
+        Some(width) => match usize::try_from(width) {
+            Ok(width) if width > 0 => width,
+            _ => bail!(ValueError, "width must be positive, not {width}"),
+        },
+        None => call.state.width.get(),
+    };
+    Ok(Value::Object(Rc::new(Picture { scene, width })))
+}
+
+fn cells(call: &Call) -> Result<usize> {
+    let cells = call.position("cells").map_or(Ok(MOST_CELLS), |at| call.int(at))?;
+    match usize::try_from(cells.min(MOST_CELLS)) {
+        Ok(cells) if cells > 0 => Ok(cells),
+        _ => bail!(ValueError, "cells must be positive, not {cells}"),
+    }
+}
+
+fn explain(call: &mut Call) -> Result<Value> {
+    let terms = Terms { bytes: call.bool(1)?, cells: cells(call)? };
+    let drawn = scene(call.tensor(0)?, &call.state.holders.borrow(), terms);
+    picture(call, drawn)
+}
+
+/// A shape, written out or as a list, or a dtype.
+fn why_view(call: &mut Call) -> Result<Value> {
+    let view = call.view(0)?;
+    let wanted = call.value(1).sequence().unwrap_or_default();
+    let sizes: Vec<Value> = match wanted.as_slice() {
+        [Value::DType(dtype)] => return picture(call, why::dtype(&view, *dtype)),
+        [one] => one.sequence().unwrap_or_else(|| wanted.clone()),
+        _ => wanted,
+    };
+    let size = |value: &Value| match value {
+        Value::Int(size) => Ok(*size),
+        other => Err(Error::type_error(format!("why_view() takes sizes or a dtype, not {}", other.type_name()))),
+    };
+    let sizes: Result<Vec<i64>> = sizes.iter().map(size).collect();
+    picture(call, why::shape(&view, &sizes?))
+}
+
+fn dtypes(values: &[Value]) -> Result<Vec<DType>> {
+    let dtype = |value: &Value| match value {
+        Value::DType(dtype) => Ok(*dtype),
+        other => Err(Error::type_error(format!("bytes are read as a torch.dtype, not {}", other.type_name()))),
+    };
+    values.iter().map(dtype).collect()
+}
+
+fn show_bytes(call: &mut Call) -> Result<Value> {
+    let others = dtypes(&call.value(1).sequence().unwrap_or_default())?;
+    bytes_of(call, &call.value(0), &others)
+}
+
+/// The drawing of the bytes of a tensor or a storage.
+pub fn bytes_of(call: &Call, value: &Value, others: &[DType]) -> Result<Value> {
+    let cells = match call.position("cells") {
+        Some(_) => cells(call)?,
+        None => 32,
+    };
+    let scene = match value {
+        Value::Tensor(tensor) => bytes::of_view(&tensor.view(), others, cells)?,
+        Value::Storage(storage) => bytes::of_storage(storage, others, cells)?,
+        Value::TypedStorage(typed) if others.is_empty() => bytes::of_storage(&typed.storage, &[typed.dtype], cells)?,
+        Value::TypedStorage(typed) => bytes::of_storage(&typed.storage, others, cells)?,
+        other => bail!(TypeError, "show_bytes() takes a tensor or a storage, not {}", other.type_name()),
+    };
+    picture(call, scene)
+}
+
+fn show_bits(call: &mut Call) -> Result<Value> {
+    let wanted = call.opt_dtype(1);
+    let view = match call.value(0) {
+        Value::Tensor(tensor) => tensor.view(),
+        other => {
+            let Some(scalar) = other.as_scalar() else {
+                bail!(TypeError, "bits() takes a tensor of one element or a number, not {}", other.type_name())
+            };
+            // What Python computes with.
+            let usual = match scalar {
+                Scalar::Bool(_) => DType::Bool,
+                Scalar::Int(_) | Scalar::UInt(_) => DType::Long,
+                Scalar::Float(_) => DType::Double,
+                Scalar::Complex(_) => DType::ComplexDouble,
+            };
+            View::scalar(scalar, wanted.unwrap_or(usual))?
+        }
+    };
+    let scene = match wanted {
+        Some(dtype) if dtype != view.dtype && view.numel() == 1 => bits::of_view(&View::scalar(view.item()?, dtype)?)?,
+        _ => bits::of_view(&view)?,
+    };
+    picture(call, scene)
+}
+
+/// The storage of whatever has one, and what its elements are read as.
+fn storage_of(value: &Value, name: &str) -> Result<(Storage, DType)> {
+    match value {
+        Value::Tensor(tensor) => {
+            let view = tensor.borrow();
+            Ok((view.storage.clone(), view.dtype))
+        }
+        Value::Storage(storage) => Ok((storage.clone(), DType::Byte)),
+        Value::TypedStorage(typed) => Ok((typed.storage.clone(), typed.dtype)),
+        other => bail!(TypeError, "{name}() takes a tensor or a storage, not {}", other.type_name()),
+    }
+}
+
+fn watch(call: &mut Call) -> Result<Value> {
+    let (storage, dtype) = storage_of(&call.value(0), "watch")?;
+    let watched = Watched::new(&storage, call.opt_dtype(1).unwrap_or(dtype))?;
+    let mut all = call.state.watched.borrow_mut();
+    all.retain(|other| !other.is_of(&storage));
+    all.push(watched);
+    Ok(Value::None)
+}
+
+fn unwatch(call: &mut Call) -> Result<Value> {
+    let mut all = call.state.watched.borrow_mut();
+    match call.value(0) {
+        Value::None => all.clear(),
+        value => {
+            let (storage, _) = storage_of(&value, "unwatch")?;
+            all.retain(|other| !other.is_of(&storage));
+        }
+    }
+    Ok(Value::None)
+}
+
+/// Writes the picture of the first argument to the file that the second names.
+fn write(call: &mut Call, draw: fn(&Scene) -> String) -> Result<Value> {
+    let text = match call.value(0) {
+        Value::Object(object) => match object.as_any().downcast_ref::<Picture>() {
+            Some(picture) => draw(&picture.scene),
+            None => bail!(
+                TypeError,
+                "{}() takes a picture or a tensor, not {}",
+                call.signature.called(),
+                object.type_name()
+            ),
+        },
+        Value::Tensor(tensor) => {
+            let terms = Terms { bytes: false, cells: 64 };
+            draw(&scene(&tensor, &call.state.holders.borrow(), terms))
+        }
+        other => {
+            bail!(TypeError, "{}() takes a picture or a tensor, not {}", call.signature.called(), other.type_name())
+        }
+    };
+    let file = call.str(1)?;
+    std::fs::write(file, text).map_err(|error| {
+        let kind = match error.kind() {
+            std::io::ErrorKind::NotFound => ErrorKind::FileNotFoundError,
+            _ => ErrorKind::RuntimeError,
+        };
+        Error::new(kind, format!("{file}: {error}"))
+    })?;
+    Ok(Value::None)
+}

@@ -1,0 +1,160 @@
+//! Why a shape cannot be had as a view: the place at which the walk through the elements needs two different steps.
+//! [`Layout::compute_stride`] decides, this says where it failed. Knows no bytes and no dtype.
+
+use super::layout::{Layout, show};
+
+/// The one place that keeps a shape from being a view. All numbers count elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ViewFault {
+    /// The dimension of the requested shape that would need two steps; the rightmost of those.
+    pub dim: usize,
+    /// The tensor's dimension left of the border that it would have to cross, …
+    pub outer: usize,
+    /// … and the first one right of it.
+    pub inner: usize,
+    /// The stride that `outer` would need for the two to be one.
+    pub needed: i64,
+    /// In reading order, the elements between which the walk along `dim` breaks.
+    pub from: i64,
+    pub to: i64,
+    /// How far apart in memory neighbours along `dim` lie before the border, …
+    pub step: i64,
+    /// … and how far the two at the border do.
+    pub jump: i64,
+}
+
+impl Layout {
+    /// Where `view(sizes)` breaks; nothing if it does not. `sizes` must hold as many elements as the tensor does.
+    ///
+    /// The tensor's dimensions fall into chunks whose elements follow each other at one stride. A requested dimension that
+    /// reaches across the border of two chunks would need the stride of both.
+    pub fn view_fault(&self, sizes: &[i64]) -> Option<ViewFault> {
+        if self.ndim() == 0 || self.numel() == 0 || sizes.contains(&0) {
+            return None;
+        }
+        let (old_sizes, old_strides) = (self.sizes.as_slice(), self.strides.as_slice());
+        let mut chunk_stride = *old_strides.last()?;
+        // How many elements stand right of the chunk, and right of and within it.
+        let (mut right_of, mut within) = (1i64, 1i64);
+        for inner in (1..old_sizes.len()).rev() {
+            let outer = inner - 1;
+            within = within.checked_mul(*old_sizes.get(inner)?)?;
+            let (size, stride) = (*old_sizes.get(outer)?, *old_strides.get(outer)?);
+            let needed = (within / right_of).saturating_mul(chunk_stride);
+            if size == 1 || stride == needed {
+                continue;
+            }
+            // The border lies after every `within` elements: the sizes from some dimension on must multiply to that.
+            let mut block = 1i64;
+            for (dim, &size) in sizes.iter().enumerate().rev() {
+                let wider = block.checked_mul(size)?;
+                if within % wider != 0 {
+                    // `block` divides `within`; where they are equal the border falls between two dimensions.
+                    if block == within {
+                        break;
+                    }
+                    let last = ((within - block) / right_of).saturating_mul(chunk_stride);
+                    return Some(ViewFault {
+                        dim,
+                        outer,
+                        inner,
+                        needed,
+                        from: within - block,
+                        to: within,
+                        step: (block / right_of).saturating_mul(chunk_stride),
+                        jump: stride.saturating_sub(last),
+                    });
+                }
+                block = wider;
+            }
+            chunk_stride = stride;
+            right_of = within;
+        }
+        None
+    }
+}
+
+impl ViewFault {
+    /// One sentence, for the hint below an error.
+    pub fn hint(&self, layout: &Layout, sizes: &[i64]) -> String {
+        let Self { dim, outer, inner, needed, step, jump, .. } = *self;
+        let stride = layout.strides.get(outer).copied().unwrap_or_default();
+        format!(
+            "dimension {dim} of {shape} crosses dimensions {outer} and {inner} of the tensor: stride({outer}) is {stride}, \
+             one step through both needs {needed}; it would walk by {step} and then by {jump}. why_view(t, {shape}) \
+             shows it",
+            shape = show(sizes)
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tensor::Dims;
+
+    /// The rightmost dimension along which neighbours are not always the same distance apart, found by looking at all
+    /// addresses.
+    fn by_looking(layout: &Layout, sizes: &[i64]) -> Option<usize> {
+        let addresses: Vec<i64> = layout.offsets().collect();
+        let mut block = 1;
+        for (dim, &size) in sizes.iter().enumerate().rev() {
+            let size = size as usize;
+            let steps = addresses.chunks(block * size).flat_map(|run| {
+                let starts: Vec<_> = run.iter().step_by(block).collect();
+                starts.windows(2).map(|pair| pair[1] - pair[0]).collect::<Vec<_>>()
+            });
+            let steps: Vec<_> = steps.collect();
+            if steps.iter().any(|step| *step != steps[0]) {
+                return Some(dim);
+            }
+            block *= size;
+        }
+        None
+    }
+
+    fn shapes_of(numel: i64, depth: usize) -> Vec<Vec<i64>> {
+        if depth == 0 {
+            return if numel == 1 { vec![vec![]] } else { vec![] };
+        }
+        let divisors = (1..=numel).filter(|size| numel % size == 0);
+        divisors
+            .flat_map(|size| {
+                shapes_of(numel / size, depth - 1).into_iter().map(move |rest| [vec![size], rest].concat())
+            })
+            .collect()
+    }
+
+    #[test]
+    fn the_fault_is_where_the_addresses_break() {
+        let (mut faults, mut views) = (0, 0);
+        let strides = [0i64, 1, 2, 3, 4, 6, 12, 13];
+        for sizes in [vec![4, 3], vec![2, 6], vec![2, 2, 3], vec![3, 1, 4], vec![1, 12], vec![2, 1, 3, 2]] {
+            let choices = strides.len().pow(sizes.len() as u32);
+            for choice in (0..choices).step_by(if sizes.len() == 4 { 3 } else { 1 }) {
+                let stride = |d: usize| strides[choice / strides.len().pow(d as u32) % strides.len()];
+                let layout = Layout {
+                    sizes: Dims::from_slice(&sizes),
+                    strides: (0..sizes.len()).map(stride).collect(),
+                    offset: 0,
+                };
+                for shape in (0..=4).flat_map(|ndim| shapes_of(12, ndim)) {
+                    let fault = layout.view_fault(&shape);
+                    let found = fault.map(|fault| fault.dim);
+                    assert_eq!(found.is_none(), layout.compute_stride(&shape).is_some(), "{layout:?} {shape:?}");
+                    assert_eq!(found, by_looking(&layout, &shape), "{layout:?} {shape:?}");
+                    let Some(fault) = fault else {
+                        views += 1;
+                        continue;
+                    };
+                    faults += 1;
+                    let at: Vec<i64> = layout.offsets().collect();
+                    assert_eq!(at[fault.to as usize] - at[fault.from as usize], fault.jump, "{layout:?} {shape:?}");
+                    assert_eq!(at[(fault.to - fault.from) as usize] - at[0], fault.step, "{layout:?} {shape:?}");
+                    assert_ne!(fault.step, fault.jump);
+                }
+            }
+        }
+        assert!(faults > 10_000 && views > 1_000, "{faults} {views}");
+    }
+}

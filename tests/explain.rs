@@ -1,0 +1,103 @@
+//! What the functions that make memory visible draw, on every kind of tensor and at three widths. The numbers in
+//! tests/explain are PyTorch's; the drawings are ours.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use tensorsh::session::{Language, Session, SessionOptions};
+
+#[test]
+fn drawings_are_as_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_tensorsh"))
+        // Some of the sessions make files.
+        .current_dir(folder.path())
+        .args(["--quiet", "--color", "never", "test"])
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/explain"))
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{text}");
+}
+
+fn text_of(session: &mut Session, language: Language, source: &str) -> String {
+    let outcome = session.eval(language, source);
+    assert_eq!(outcome.error, None, "{source}");
+    outcome.text
+}
+
+/// A picture takes no longer for a billion elements than for a few: nothing walks through them.
+#[test]
+fn a_billion_elements_take_a_moment() {
+    let mut session = Session::new(SessionOptions::default());
+    text_of(
+        &mut session,
+        Language::Rhai,
+        "let t = torch.empty(1000, 1000, 1000, #{device: \"meta\"}).transpose(0, 1);",
+    );
+    let begun = Instant::now();
+    let drawn = text_of(&mut session, Language::Rhai, "explain(t)");
+    assert!(begun.elapsed() < Duration::from_millis(200), "{:?}", begun.elapsed());
+    assert!(drawn.contains("1 000 000 000 elements"), "{drawn}");
+}
+
+/// In Python the builtins stay what they are, and names that scripts define come before ours.
+#[test]
+fn pythons_names_stay_pythons() {
+    let mut session = Session::new(SessionOptions::default());
+    for (source, wanted) in [
+        ("import torch", ""),
+        ("bytes([1, 2])", "b'\\x01\\x02'\n"),
+        ("bytes(torch.tensor([1, 2], dtype=torch.uint8).untyped_storage())", "b'\\x01\\x02'\n"),
+        ("def watch(x): return x + 1", ""),
+        ("watch(3)", "4\n"),
+        ("bits = 5", ""),
+        ("bits", "5\n"),
+        ("hasattr(torch, 'explain')", "False\n"),
+    ] {
+        assert_eq!(text_of(&mut session, Language::Python, source), wanted, "{source}");
+    }
+}
+
+/// Both files hold every cell that the terminal shows, and no markup can be broken by what is drawn.
+#[test]
+fn pictures_are_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut session = Session::new(SessionOptions::default());
+    text_of(&mut session, Language::Rhai, "let t = torch.arange(6).view(2, 3).t();");
+    for (call, name) in [("svg(t", "t.svg"), ("html(explain(t)", "t.html"), ("svg(aliases()", "a.svg")] {
+        let path = folder.path().join(name);
+        text_of(&mut session, Language::Rhai, &format!("{call}, {:?});", path.display().to_string()));
+        let text = std::fs::read_to_string(&path).unwrap();
+        let wanted = if name == "a.svg" { vec!["storage #1"] } else { vec!["2,1", "prefers-color-scheme: dark"] };
+        for wanted in wanted {
+            assert!(text.contains(wanted), "{name}: {wanted}");
+        }
+        for tag in ["svg", "text", "style"] {
+            let opened = text.matches(&format!("<{tag}>")).count() + text.matches(&format!("<{tag} ")).count();
+            assert_eq!(opened, text.matches(&format!("</{tag}>")).count(), "{name}: {tag}");
+        }
+    }
+    let missing = folder.path().join("none/t.svg");
+    let outcome = session.eval(Language::Rhai, &format!("svg(t, {:?})", missing.display().to_string()));
+    assert_eq!(outcome.error.map(|error| error.kind).as_deref(), Some("FileNotFoundError"));
+}
+
+/// Handles are counted without those that the counting itself needs.
+#[test]
+fn handles_are_counted() {
+    let mut session = Session::new(SessionOptions::default());
+    for (source, wanted) in [
+        ("let t = torch.zeros(4);", "held by 1 handle"),
+        ("let same = t;", "held by 1 handle"),
+        ("let s = t.untyped_storage();", "held by 2 handles"),
+        ("let v = t[0..2];", "held by 3 handles"),
+        ("t = 0; same = 0;", "held by 3 handles, 1 of them without a name"),
+        ("let l = [v, v.t()];", "held by 4 handles, 1 of them without a name"),
+    ] {
+        text_of(&mut session, Language::Rhai, source);
+        let drawn = text_of(&mut session, Language::Rhai, "aliases(#{width: 200})");
+        assert!(drawn.lines().any(|line| line.ends_with(wanted)), "{source}: {wanted}\n{drawn}");
+    }
+}
