@@ -259,7 +259,7 @@ mod tests {
         let strip = Block::Strip(Strip { lanes: vec![ruler, bytes, wide] });
         let wanted = "\
 t
-at      0    1    2    3
+at       0    1    2    3
       ┌────┬────┬────┬────┐
 hex   │ 0a │ 0a │ 0a │ 0a │
       ├────┴────┼────┴────┤
