@@ -12,6 +12,12 @@ use std::cell::RefCell;
 use std::fmt;
 use std::rc::Rc;
 
+/// A method and what it was taken from: an object or its class.
+pub struct Method {
+    pub of: Value,
+    pub name: &'static str,
+}
+
 /// A Python value, as far as a tensor session meets them. Cloning is cheap: everything large is shared.
 #[derive(Clone)]
 pub enum Value {
@@ -48,6 +54,8 @@ pub enum Value {
     Module(&'static str),
     /// A function as a value: `torch.sin`.
     Function(Rc<str>),
+    /// A method as a value: `x.sum`, or `torch.Tensor.sum`, whose receiver comes as its first argument.
+    Method(Rc<Method>),
     /// Anything rarer: context managers, `finfo`, iterators.
     Object(Rc<dyn Object>),
 }
@@ -208,6 +216,8 @@ impl Value {
             Value::Type(_) => "type",
             Value::Module(_) => "module",
             Value::Function(_) => "builtin_function_or_method",
+            Value::Method(method) if matches!(method.of, Value::Type(_)) => "method_descriptor",
+            Value::Method(_) => "builtin_function_or_method",
             Value::Object(_) => "object",
         }
     }

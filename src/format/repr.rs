@@ -58,6 +58,10 @@ pub(super) fn write(out: &mut String, formatter: Formatter<'_>, value: &Value, d
         Value::Function(path) => {
             push(out, format_args!("<built-in function {}>", path.rsplit('.').next().unwrap_or(path)));
         }
+        Value::Method(method) => match &method.of {
+            Value::Type(class) => push(out, format_args!("<method '{}' of '{class}' objects>", method.name)),
+            other => push(out, format_args!("<built-in method {} of {} object>", method.name, other.type_name())),
+        },
         Value::Object(object) => out.push_str(&object.repr()),
     }
     Ok(())

@@ -123,6 +123,7 @@ pub fn call_value(
             let module = super::functions::MODULES.iter().copied().find(|known| *known == module).unwrap_or("torch");
             call_named(state, name, Some(to_dynamic(Value::Module(module))), args, keywords)
         }
+        Value::Method(method) => call_named(state, method.name, Some(to_dynamic(method.of.clone())), args, keywords),
         Value::Type(class) => {
             let name = class.rsplit('.').next().unwrap_or(class);
             let module = if class.contains("torch") { "torch" } else { "py" };

@@ -138,19 +138,25 @@ pub fn dispatch(state: &State, family: &Family, args: &mut [&mut Dynamic]) -> Re
             }
         }
         Value::Type(class) => {
-            let class = class.rsplit('.').next().unwrap_or(class);
-            if let Some(overloads) = family.find(Receiver::Module(class)) {
+            let short = class.rsplit('.').next().unwrap_or(class);
+            if let Some(overloads) = family.find(Receiver::Module(short)) {
+                functions::refuse_elsewhere(class, family.name)?;
                 return call(state, overloads, None, rest);
             }
             // A builtin about the class itself: `isinstance` and `is` put it anywhere.
-            if let Some(builtin) = family.find(Receiver::Module("py")) {
+            let about_it = rest.is_empty() && OF_MODULES.contains(&family.name);
+            let method = functions::kind_of_class(class).and_then(|kind| family.find(Receiver::Class(kind)));
+            if let Some(builtin) = family.find(Receiver::Module("py")).filter(|_| about_it || method.is_none()) {
                 return call(state, builtin, None, args);
             }
             // `torch.Tensor.view(x, 2)`: the method with its receiver passed by hand.
-            let (this, rest) = rest.split_first().ok_or_else(missing)?;
+            let overloads = method.ok_or_else(missing)?;
+            let Some((this, rest)) = rest.split_first() else { return Err(functions::unbound(overloads, None)) };
             let this = to_value(this)?;
-            let overloads = class_of(&this).and_then(|kind| family.find(Receiver::Class(kind))).ok_or_else(missing)?;
-            call(state, overloads, Some(&this), rest)
+            match class_of(&this).and_then(|kind| family.find(Receiver::Class(kind))) {
+                Some(overloads) => call(state, overloads, Some(&this), rest),
+                None => Err(functions::unbound(overloads, Some(&this))),
+            }
         }
         _ => {
             if let Some(overloads) = class_of(&receiver).and_then(|kind| family.find(Receiver::Class(kind))) {

@@ -54,10 +54,11 @@ pub fn is_end(error: &EvalAltResult) -> bool {
 /// AttributeError in Python's words, with the nearest name as a hint.
 pub fn no_attribute(state: &State, value: &Value, name: &str) -> Error {
     let error = Error::attribute(match value {
-        Value::Module(module) => format!("module '{module}' has no attribute '{name}'"),
-        Value::Type(class) if super::functions::legacy_dtype(class).is_some() => {
-            format!("type object '{class}' has no attribute '{name}'")
+        Value::Module(module) if *module == "torch" || super::functions::LIBRARY.contains(module) => {
+            format!("module '{module}' has no attribute '{name}'")
         }
+        Value::Module(module) => format!("module 'torch.{module}' has no attribute '{name}'"),
+        Value::Type(class) if class.ends_with("Storage") => format!("type object '{class}' has no attribute '{name}'"),
         Value::Type(class) => {
             format!("type object '{}' has no attribute '{name}'", class.rsplit('.').next().unwrap_or(class))
         }

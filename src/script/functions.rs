@@ -5,7 +5,7 @@ use super::bind::{Arguments, Bound, Parser, bind};
 use super::signature::{Kind, Signature};
 use super::state::State;
 use crate::tensor::memory::check_files;
-use crate::tensor::{Origin, Result, Tensor, View};
+use crate::tensor::{Error, Origin, Result, Tensor, View};
 use crate::value::Value;
 use crate::{autograd, bail};
 use std::collections::HashMap;
@@ -64,8 +64,8 @@ pub use storages::{item as storage_item, set_item as set_storage_item};
 pub use tensors::{assign, subscript};
 pub use text::percent;
 pub use typed_storages::{
-    class_attribute, class_of_dtype, is_instance, item as typed_storage_item, legacy_dtype,
-    set_item as set_typed_storage_item,
+    class_attribute, class_of_dtype, is_instance, item as typed_storage_item, kind_of_class, legacy_dtype,
+    refuse_elsewhere, set_item as set_typed_storage_item,
 };
 
 /// Modules a name may be reached through; `py` holds Python's builtins.
@@ -467,6 +467,24 @@ pub fn call(state: &State, overloads: &Overloads, receiver: Option<&Value>, argu
     let chosen = bind(overloads.name, signatures, receiver, overloads.parser, arguments, &mut args)?;
     let Some(function) = overloads.functions.get(chosen) else { bail!(TypeError, "no such overload") };
     invoke(state, function, args)
+}
+
+/// The error for a method of a class that is called without an object of that class.
+pub fn unbound(method: &Overloads, first: Option<&Value>) -> Error {
+    let receiver = method.functions.first().and_then(|function| function.signature.receiver());
+    let base = if receiver == Some(Kind::Tensor) { "TensorBase" } else { "StorageBase" };
+    let name = method.name;
+    match (method.parser, first) {
+        (Parser::Python(path), first) if !path.starts_with("StorageBase.") => match first {
+            None => Error::type_error(format!("{path}() missing 1 required positional argument: 'self'")),
+            Some(other) => Error::attribute(format!("'{}' object has no attribute '{name}'", other.type_name())),
+        },
+        (_, None) => Error::type_error(format!("unbound method {base}.{name}() needs an argument")),
+        (_, Some(other)) => Error::type_error(format!(
+            "descriptor '{name}' for 'torch._C.{base}' objects doesn't apply to a '{}' object",
+            other.type_name()
+        )),
+    }
 }
 
 /// Calls what stands below a function written in Python; the first argument is its receiver.

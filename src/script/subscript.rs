@@ -10,7 +10,7 @@ use crate::ops;
 use crate::tensor::index::{Index, Resolved, resolve};
 use crate::tensor::interrupt::{self, watched};
 use crate::tensor::{Buffer, BufferKind, DType, Error, ErrorKind, Result, Scalar, Tensor, View};
-use crate::value::{Range, Slice, Value};
+use crate::value::{Method, Range, Slice, Value};
 use rhai::{Dynamic, ImmutableString};
 use std::rc::Rc;
 
@@ -74,11 +74,13 @@ pub fn attribute(state: &State, value: &Value, name: &str) -> Result<Value> {
                 return invoke(state, function, [value.clone()].into_iter().collect());
             }
             let class = value.class_name().rsplit('.').next().unwrap_or_default();
-            let on_class = || state.registry.find(name, Receiver::Module(class));
-            match state.registry.find(name, Receiver::Class(kind)).or_else(on_class) {
-                Some(overloads) => Ok(Value::Function(overloads.name.into())),
-                None => Err(missing()),
+            if let Some(family) = state.registry.family(name)
+                && family.find(Receiver::Class(kind)).is_some()
+            {
+                return Ok(Value::Method(Rc::new(Method { of: value.clone(), name: family.name })));
             }
+            let on_class = state.registry.find(name, Receiver::Module(class)).ok_or_else(missing)?;
+            Ok(Value::Function(on_class.name.into()))
         }
     }
 }

@@ -72,6 +72,7 @@ boxes! {
     19 "complex": Value::Complex(_);
     20 "int": Value::BigInt(_);
     21 "str": Value::Str(_);
+    22 "method": Value::Method(_);
 }
 
 /// A text as a subscript. A bare one would be read as the name of an attribute: Rhai knows `x["a"]` and `x.a` as one.

@@ -4,7 +4,7 @@ use super::{Call, Row, both, function, method};
 use crate::bail;
 use crate::ops::{copy, create};
 use crate::tensor::layout::{checked_numel, contiguous_strides};
-use crate::tensor::{DType, Device, Dims, Error, Result, Scalar, Tensor, View};
+use crate::tensor::{DType, Device, Dims, Error, Result, Scalar, Tensor, TypedStorage, View};
 use crate::value::{MemoryFormat, TensorLayout, Value};
 use std::rc::Rc;
 
@@ -416,7 +416,8 @@ fn asarray(call: &mut Call) -> Result<Value> {
     Ok(Value::Tensor(if tensor.requires_grad() && !call.bool(4)? { tensor.detach() } else { tensor }))
 }
 
-/// `torch.tensor(data)`: the size is that of the nesting, the dtype that of the widest number.
+/// `torch.tensor(data)`: the size is that of the nesting, the dtype that of the widest number. A storage by itself is shown,
+/// not copied.
 ///
 /// # Errors
 /// TypeError, ValueError and RuntimeError in PyTorch's words for data that is not a rectangular nest of numbers.
@@ -426,8 +427,30 @@ pub fn from_data(data: &Value, dtype: Option<DType>, default: DType) -> Result<V
         return copy::cast(&view, dtype.unwrap_or(view.dtype))
             .and_then(|v| if v.storage == view.storage { copy::clone(&v) } else { Ok(v) });
     }
-    if let Value::Storage(_) = data {
-        return View::zeros(&[0], dtype.unwrap_or(DType::Long), Device::CPU);
+    match data {
+        Value::Storage(storage) if storage.device().is_meta() => {
+            bail!(ValueError, "could not determine the shape of object type 'torch.storage.UntypedStorage'");
+        }
+        Value::Storage(storage) => {
+            let dtype = dtype.unwrap_or(if storage.nbytes() == 0 { default } else { DType::Long });
+            return Ok(TypedStorage::new(storage.clone(), dtype).view());
+        }
+        Value::TypedStorage(typed) if typed.storage.device().is_meta() => {
+            bail!(NotImplementedError, "Not available for 'meta' device type");
+        }
+        Value::TypedStorage(typed) => {
+            let (wanted, got) = (dtype.unwrap_or(default), typed.dtype);
+            if wanted != got {
+                bail!(
+                    RuntimeError,
+                    "Expected a Storage of type {} or an UntypedStorage, but got {}",
+                    wanted.scalar_type(),
+                    got.scalar_type()
+                );
+            }
+            return Ok(typed.view());
+        }
+        _ => {}
     }
     let data = unpack_buffer(data);
     let mut sizes = Vec::new();
@@ -445,17 +468,13 @@ pub fn from_data(data: &Value, dtype: Option<DType>, default: DType) -> Result<V
     View::from_scalars(&sizes, dtype, values)
 }
 
-/// Buffers, typed storages and ranges count as lists of their numbers.
+/// Buffers and ranges count as lists of their numbers.
 fn unpack_buffer(data: &Value) -> Value {
     match data {
         Value::Buffer(buffer) if buffer.kind() != crate::tensor::BufferKind::Bytes => {
             Value::list(buffer.items().into_iter().map(Value::from))
         }
         Value::Range(_) => Value::list(data.sequence().unwrap_or_default()),
-        Value::TypedStorage(typed) => match typed.scalars() {
-            Ok(numbers) => Value::list(numbers.into_iter().map(Value::from)),
-            Err(_) => data.clone(),
-        },
         other => other.clone(),
     }
 }
@@ -489,6 +508,8 @@ fn items_of(value: &Value) -> Option<Rc<[Value]>> {
             let count = view.sizes().first().copied().unwrap_or_default();
             Some((0..count).map(|i| Value::from(view.with_layout(view.layout.select(0, i)))).collect())
         }
+        Value::Storage(storage) => Some(storage.to_vec().ok()?.into_iter().map(|b| Value::Int(i64::from(b))).collect()),
+        Value::TypedStorage(typed) => Some(typed.scalars().ok()?.into_iter().map(Value::from).collect()),
         _ => None,
     }
 }

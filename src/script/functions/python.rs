@@ -74,7 +74,7 @@ pub const ROWS: &[Row] = &[
     function("py.round(any number, int? ndigits=None) -> any", round, "A number rounded, halves to the even side."),
     function(
         "py.callable(any object) -> bool",
-        |c| Ok(Value::Bool(matches!(c.value(0), Value::Function(_) | Value::Type(_)))),
+        |c| Ok(Value::Bool(matches!(c.value(0), Value::Function(_) | Value::Method(_) | Value::Type(_)))),
         "Can it be called?",
     ),
     function("py.issubclass(any class, any classes) -> bool", issubclass, "Is it the class or derived from it?"),
@@ -253,6 +253,7 @@ pub const ROWS: &[Row] = &[
         "py.__delitem__(any object, any index) -> None",
         |c| match c.value(0) {
             Value::Tensor(_) => bail!(TypeError, "Tensor does not support deleting items"),
+            Value::TypedStorage(_) => bail!(AttributeError, "__delitem__"),
             other => bail!(TypeError, "'{}' object doesn't support item deletion", other.type_name()),
         },
         "Python's del of a subscript; no value here supports it.",

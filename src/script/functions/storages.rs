@@ -93,6 +93,7 @@ fn from_sequence(call: &mut Call) -> Result<Value> {
     let items = match call.value(0) {
         Value::Buffer(buffer) => buffer.items().into_iter().map(Value::from).collect(),
         Value::Str(_) => bail!(TypeError, "torch.UntypedStorage(): a sequence of integers is needed, not str"),
+        Value::Storage(storage) => storage.to_vec()?.into_iter().map(|b| Value::Int(i64::from(b))).collect(),
         other => other.sequence().ok_or_else(|| {
             Error::runtime(format!("torch.UntypedStorage(): Expected a sequence type, but got {}", other.type_name()))
         })?,

@@ -9,7 +9,7 @@ use crate::script::signature::Kind;
 use crate::script::state::State;
 use crate::script::subscript::indices;
 use crate::tensor::{DType, Device, Error, ErrorKind, Result, Storage, Tensor, TypedStorage, interrupt};
-use crate::value::{Slice, TensorLayout, Value};
+use crate::value::{Method, Slice, TensorLayout, Value};
 use std::rc::Rc;
 
 macro_rules! casts {
@@ -156,19 +156,36 @@ pub fn class_attribute(state: &State, class: &'static str, name: &str) -> Option
         // A class method taken as a value.
         _ => {
             let short = class.rsplit('.').next().unwrap_or(class);
-            let kind = match class {
-                "torch.storage.UntypedStorage" => Some(Kind::UntypedStorage),
-                "torch.storage.TypedStorage" => Some(Kind::TypedStorage),
-                _ => legacy_dtype(class).map(|_| Kind::TypedStorage),
-            };
-            // A class method, or a method without its receiver, taken as a value.
-            let method = kind.and_then(|kind| state.registry.find(name, Receiver::Class(kind)));
-            let property = || kind.and_then(|kind| state.registry.attribute(name, kind));
-            match state.registry.find(name, Receiver::Module(short)).or(method) {
-                Some(overloads) => Some(Value::Function(overloads.name.into())),
-                None => property().map(|function| Value::Function(function.signature.name.into())),
+            if let Some(overloads) = state.registry.find(name, Receiver::Module(short)) {
+                return Some(Value::Function(overloads.name.into()));
+            }
+            let (kind, family) = (kind_of_class(class)?, state.registry.family(name));
+            match family.filter(|family| family.find(Receiver::Class(kind)).is_some()) {
+                Some(family) => Some(Value::Method(Rc::new(Method { of: Value::Type(class), name: family.name }))),
+                None => state.registry.attribute(name, kind).map(|f| Value::Function(f.signature.name.into())),
             }
         }
+    }
+}
+
+/// Refuses what the storages of other devices cannot do: take the bytes of a buffer.
+///
+/// # Errors
+/// RuntimeError.
+pub fn refuse_elsewhere(class: &str, method: &str) -> Result<()> {
+    if method == "from_buffer" && class.starts_with("torch.cuda.") {
+        bail!(RuntimeError, "from_buffer: Not available for CUDA storage");
+    }
+    Ok(())
+}
+
+/// What the objects of a class are as receivers of methods.
+pub fn kind_of_class(class: &str) -> Option<Kind> {
+    match class {
+        tensor if tensor.starts_with("torch.") && tensor.ends_with("Tensor") => Some(Kind::Tensor),
+        "torch.storage.UntypedStorage" => Some(Kind::UntypedStorage),
+        "torch.storage.TypedStorage" => Some(Kind::TypedStorage),
+        _ => legacy_dtype(class).map(|_| Kind::TypedStorage),
     }
 }
 
@@ -306,6 +323,9 @@ fn construct(call: &mut Call) -> Result<Value> {
     let dtype = match dtype {
         Value::None => call.state.default_dtype.get(),
         Value::DType(dtype) => dtype,
+        other if matches!(args.as_slice(), [data] if is_sequence(data)) => {
+            bail!(TypeError, "tensor(): argument 'dtype' must be torch.dtype, not {}", other.type_name())
+        }
         other => bail!(RuntimeError, "expected torch.dtype, but got {}", class_repr(&other)),
     };
     if dtype.is_quantized() && device.name() == "cuda" {
