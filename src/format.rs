@@ -3,6 +3,7 @@
 //! Everything is written straight into one growing string, so that a storage of a gigabyte is not copied on its way
 //! out. [`style`] marks up finished text afterwards, for those who want colours.
 
+mod form;
 pub mod number;
 mod repr;
 mod spec;
@@ -65,6 +66,12 @@ pub struct Formatter<'a> {
 }
 
 impl Formatter<'_> {
+    /// Can a reader tell this dtype from the numbers alone?
+    fn dtype_is_clear(&self, dtype: DType) -> bool {
+        let complex = if self.default_dtype == DType::Double { DType::ComplexDouble } else { DType::ComplexFloat };
+        dtype == self.default_dtype || dtype == complex || matches!(dtype, DType::Long | DType::Bool)
+    }
+
     /// Python's `repr(value)`, which is also what a prompt echoes.
     ///
     /// # Errors

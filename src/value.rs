@@ -2,10 +2,10 @@
 //! autograd, files) and knows neither the script language nor the terminal.
 
 use crate::ops::random::Generator;
-pub use crate::tensor::MemoryFormat;
 use crate::tensor::{
     Buffer, BufferKind, DType, Device, Dims, Error, Result, Scalar, Storage, Tensor, TypedStorage, View, interrupt,
 };
+pub use crate::tensor::{MemoryFormat, TensorLayout};
 use num_complex::Complex;
 use std::any::Any;
 use std::cell::RefCell;
@@ -73,40 +73,6 @@ pub trait Object: Any {
     /// For an object that is made anew for every look at the same thing: what tells that it is the same.
     fn identity(&self) -> Option<usize> {
         None
-    }
-}
-
-/// `torch.layout`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TensorLayout {
-    Strided,
-    SparseCoo,
-    SparseCsr,
-    SparseCsc,
-    SparseBsr,
-    SparseBsc,
-}
-
-impl TensorLayout {
-    pub const ALL: [TensorLayout; 6] = [
-        TensorLayout::Strided,
-        TensorLayout::SparseCoo,
-        TensorLayout::SparseCsr,
-        TensorLayout::SparseCsc,
-        TensorLayout::SparseBsr,
-        TensorLayout::SparseBsc,
-    ];
-
-    /// The name after `torch.`.
-    pub fn name(self) -> &'static str {
-        match self {
-            TensorLayout::Strided => "strided",
-            TensorLayout::SparseCoo => "sparse_coo",
-            TensorLayout::SparseCsr => "sparse_csr",
-            TensorLayout::SparseCsc => "sparse_csc",
-            TensorLayout::SparseBsr => "sparse_bsr",
-            TensorLayout::SparseBsc => "sparse_bsc",
-        }
     }
 }
 

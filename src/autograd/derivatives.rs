@@ -12,12 +12,14 @@ mod elements;
 mod matmul;
 mod pointwise;
 mod reduce;
+mod sparse;
 mod views;
 
 pub use views::as_parts as views_parts;
 
 /// Every row.
-pub const TABLES: &[&[Derivative]] = &[elements::ROWS, matmul::ROWS, pointwise::ROWS, reduce::ROWS, views::ROWS];
+pub const TABLES: &[&[Derivative]] =
+    &[elements::ROWS, matmul::ROWS, pointwise::ROWS, reduce::ROWS, sparse::ROWS, views::ROWS];
 
 /// Among the values a formula uses: the result.
 pub const RESULT: usize = usize::MAX;

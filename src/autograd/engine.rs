@@ -399,7 +399,7 @@ fn accumulate(pass: Pass, tensor: &Tensor, gradient: Tensor) -> Result<()> {
             call("add_.Tensor", &[existing.into(), gradient.into()])?;
             return Ok(());
         }
-        None if recorded => call("clone", &[gradient.into()])?,
+        None if recorded || gradient.borrow().form.is_some() => call("clone", &[gradient.into()])?,
         None => {
             // In memory of its own, laid out as its tensor.
             let room = crate::ops::create::zeros_like(&tensor.borrow(), Some(gradient.borrow().dtype), None)?;

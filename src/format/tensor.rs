@@ -6,14 +6,14 @@
 use super::number::{write_fixed, write_scientific};
 use super::repr::{write_scalar, write_sizes};
 use super::storage::reserve;
-use super::{Formatter, PrintOptions};
+use super::{Formatter, PrintOptions, form};
 use crate::autograd;
 use crate::bail;
 use crate::tensor::layout::checked_numel;
-use crate::tensor::{DType, Dims, GradFn, Layout, Memory, Result, Scalar, Tensor, View, interrupt};
+use crate::tensor::{Dims, GradFn, Layout, Memory, Result, Scalar, Tensor, View, interrupt};
 use std::ops::Range;
 
-const PREFIX: &str = "tensor(";
+pub(super) const PREFIX: &str = "tensor(";
 
 /// Dimensions beyond this overflow Python's stack in PyTorch, too.
 const MAX_DIMENSIONS: usize = 400;
@@ -25,23 +25,33 @@ const MAX_PRECISION: i64 = 100_000;
 pub(super) fn write(out: &mut String, formatter: Formatter<'_>, tensor: &Tensor) -> Result<()> {
     let start = out.len();
     let view = tensor.view();
-    let empty = view.sizes().contains(&0);
     out.push_str(if view.device().is_fake() { "FakeTensor(" } else { PREFIX });
-    if view.device().is_meta() {
-        out.push_str("...");
-    } else if empty {
-        out.push_str("[]");
+    let mut suffixes = Vec::new();
+    if let Some(form) = view.form.as_deref() {
+        suffixes = form::write(out, formatter, &view, form)?;
+        if view.is_sparse() {
+            suffixes.push(format!("layout=torch.{}", view.tensor_layout().name()));
+        }
     } else {
-        write_elements(out, formatter.options, &view)?;
+        if view.device().is_meta() {
+            out.push_str("...");
+        } else {
+            write_body(out, formatter.options, &view, PREFIX.len())?;
+        }
+        strided_suffixes(&mut suffixes, formatter, &view);
     }
-    write_suffixes(out, start, formatter.options.linewidth, &suffixes(formatter, tensor, &view));
+    if let Some(name) = grad_fn_name(tensor) {
+        suffixes.push(format!("grad_fn=<{name}>"));
+    } else if tensor.requires_grad() {
+        suffixes.push(String::from("requires_grad=True"));
+    }
+    write_suffixes(out, start, formatter.options.linewidth, view.coo().is_some(), &suffixes);
     out.push(')');
     Ok(())
 }
 
-/// What follows the numbers, in PyTorch's order.
-fn suffixes(formatter: Formatter<'_>, tensor: &Tensor, view: &View) -> Vec<String> {
-    let mut suffixes = Vec::new();
+/// What follows the numbers of a dense tensor, in PyTorch's order.
+fn strided_suffixes(suffixes: &mut Vec<String>, formatter: Formatter<'_>, view: &View) {
     let meta = view.device().is_meta();
     let empty = view.sizes().contains(&0);
     if meta && view.device().name() != "cpu" {
@@ -60,19 +70,10 @@ fn suffixes(formatter: Formatter<'_>, tensor: &Tensor, view: &View) -> Vec<Strin
         suffixes.push(size);
     }
     // Without numbers to look at, only the default dtype goes without saying.
-    let default_complex =
-        if formatter.default_dtype == DType::Double { DType::ComplexDouble } else { DType::ComplexFloat };
-    let dtype_clear = view.dtype == formatter.default_dtype
-        || !meta && !empty && (matches!(view.dtype, DType::Long | DType::Bool) || view.dtype == default_complex);
+    let dtype_clear = view.dtype == formatter.default_dtype || !meta && !empty && formatter.dtype_is_clear(view.dtype);
     if !dtype_clear {
         suffixes.push(format!("dtype=torch.{}", view.dtype.name()));
     }
-    if let Some(name) = grad_fn_name(tensor) {
-        suffixes.push(format!("grad_fn=<{name}>"));
-    } else if tensor.requires_grad() {
-        suffixes.push(String::from("requires_grad=True"));
-    }
-    suffixes
 }
 
 /// The operation a tensor came from. That of a view may have to be brought up to date first.
@@ -83,13 +84,14 @@ fn grad_fn_name(tensor: &Tensor) -> Option<String> {
     tensor.has_autograd().then(|| tensor.autograd(|meta| meta.grad_fn.as_ref().map(|(node, _)| node.name()))).flatten()
 }
 
-/// Appends the suffixes to the text that began at `start`, each on a new line where the last one has no room.
-fn write_suffixes(out: &mut String, start: usize, linewidth: i64, suffixes: &[String]) {
+/// Appends the suffixes to the text that began at `start`, each on a new line where the last one has no room. The first
+/// may have to be on a new line in any case.
+fn write_suffixes(out: &mut String, start: usize, linewidth: i64, mut on_new_line: bool, suffixes: &[String]) {
     let text = &out[start..];
     let mut column = (text.len() - text.rfind('\n').map_or(0, |newline| newline + 1)) as i64 + 2;
     for suffix in suffixes {
         let length = suffix.len() as i64;
-        if column + length + 2 > linewidth {
+        if std::mem::take(&mut on_new_line) || column + length + 2 > linewidth {
             out.push_str(",\n");
             indent(out, PREFIX.len());
             column = PREFIX.len() as i64 + length;
@@ -101,12 +103,16 @@ fn write_suffixes(out: &mut String, start: usize, linewidth: i64, suffixes: &[St
     }
 }
 
-fn indent(out: &mut String, columns: usize) {
+pub(super) fn indent(out: &mut String, columns: usize) {
     out.extend(std::iter::repeat_n(' ', columns));
 }
 
-/// Appends the numbers of a tensor that has some.
-fn write_elements(out: &mut String, options: &PrintOptions, view: &View) -> Result<()> {
+/// Appends the numbers of a tensor with data, which begin in a column of the line.
+pub(super) fn write_body(out: &mut String, options: &PrintOptions, view: &View, column: usize) -> Result<()> {
+    if view.sizes().contains(&0) {
+        out.push_str("[]");
+        return Ok(());
+    }
     if view.ndim() > MAX_DIMENSIONS {
         bail!(RecursionError, "maximum recursion depth exceeded while printing a tensor of {} dimensions", view.ndim());
     }
@@ -121,7 +127,7 @@ fn write_elements(out: &mut String, options: &PrintOptions, view: &View) -> Resu
     let cells = Cells::measure(view, &memory, shown, options)?;
     reserve(out, room(cells.pitch()))?;
     let body = Body { view, memory: &memory, shown, cells, linewidth: options.linewidth };
-    body.write(out, &mut String::new(), 0, view.layout.offset, PREFIX.len());
+    body.write(out, &mut String::new(), 0, view.layout.offset, column);
     Ok(())
 }
 

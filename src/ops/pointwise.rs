@@ -9,7 +9,7 @@ mod real;
 mod ternary;
 mod unary;
 
-pub use arithmetic::{add, div, pow, rsub, sub};
+pub use arithmetic::{add, div, negated, pow, rsub, sub};
 pub(crate) use binary::held;
 pub use binary::{BinaryOp, Rounding, binary};
 pub(crate) use complex::multiply_tail;

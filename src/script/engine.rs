@@ -383,12 +383,13 @@ pub fn constant(name: &str) -> Option<Value> {
     })
 }
 
-/// What `torch.` holds besides functions: dtypes, layouts, memory formats.
+/// What `torch.` holds besides functions: dtypes, layouts, memory formats, schemes of quantization.
 pub fn member(name: &str) -> Option<Value> {
     DType::from_name(name)
         .map(Value::DType)
         .or_else(|| TensorLayout::ALL.into_iter().find(|l| l.name() == name).map(Value::Layout))
         .or_else(|| MemoryFormat::ALL.into_iter().find(|m| m.name() == name).map(Value::MemoryFormat))
+        .or_else(|| functions::scheme(name))
 }
 
 /// After a dot and as keys, words that the language reserves are plain names: `storage.new()`, `#{shared: true}`.

@@ -25,6 +25,7 @@ mod einsum;
 mod explain;
 mod fake;
 mod fft;
+mod forms;
 mod functional;
 mod graph;
 mod internal;
@@ -36,10 +37,13 @@ mod norms;
 mod objects;
 mod pointwise;
 mod python;
+mod quantized;
 mod random;
 mod rearrange;
 mod reduce;
 mod scatter;
+mod sparse;
+mod sparse_rules;
 mod special;
 mod splits;
 mod statistics;
@@ -60,6 +64,7 @@ pub use explain::READ_VARIABLES;
 pub use graph::attribute as node_attribute;
 pub use legacy_tensors::{cuda_tensor_class, legacy_tensor_class};
 pub use objects::module_value;
+pub use quantized::{SCHEMES, scheme};
 pub use storages::{item as storage_item, set_item as set_storage_item};
 pub use tensors::{assign, subscript};
 pub use text::percent;
@@ -88,6 +93,7 @@ pub const MODULES: &[&str] = &[
     "serialization",
     "testing",
     "time",
+    "sparse",
     "special",
     "fft",
     "_subclasses.fake_tensor",
@@ -145,11 +151,13 @@ const TABLES: &[&[Row]] = &[
     pointwise::PAIRS_IN_PLACE,
     pointwise::UNARY_ONLY,
     python::ROWS,
+    quantized::ROWS,
     random::ROWS,
     rearrange::ROWS,
     scatter::ROWS,
     splits::ROWS,
     reduce::ROWS,
+    sparse::ROWS,
     special::ROWS,
     special::UNARY,
     special::BINARY,
@@ -540,7 +548,10 @@ fn run(function: &Function, call: &mut Call) -> Result<Value> {
     let signature = call.signature;
     let written = if signature.in_place { call.args.first().and_then(as_tensor).cloned() } else { None };
     fake::refuse_mixture(call, function.row)?;
-    let result = (function.row.run)(call);
+    let result = match forms::backend(call) {
+        None => (function.row.run)(call),
+        Some(backend) => forms::run(function, call, backend),
+    };
     check_files()?;
     let result = fake::faked(call, result?)?;
     if let Some(target) = &written {

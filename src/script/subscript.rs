@@ -310,6 +310,7 @@ fn tensor_item(state: &State, tensor: &Tensor, index: &Value) -> Result<Value> {
     // The commonest subscript, without the general machinery.
     if let (Value::Int(i), false) = (index, tensor.requires_grad() || !state.grad_enabled.get())
         && view.ndim() > 0
+        && view.form.is_none()
     {
         let size = view.sizes()[0];
         if *i >= -size && *i < size {

@@ -7,7 +7,7 @@ use super::cursor::{Call, Cursor, Place};
 use super::variables::{is_container, summary};
 use super::{Language, Session};
 use crate::script::engine::{constant, member};
-use crate::script::functions::{MODULES, Overloads, Receiver, class_of};
+use crate::script::functions::{MODULES, Overloads, Receiver, SCHEMES, class_of};
 use crate::script::help;
 use crate::script::list::List;
 use crate::script::signature::Kind;
@@ -163,7 +163,8 @@ fn torch_names() -> impl Iterator<Item = (&'static str, &'static str)> {
     let dtypes = DType::ALL.iter().map(|dtype| (dtype.name(), "dtype"));
     let layouts = TensorLayout::ALL.into_iter().map(|layout| (layout.name(), "layout"));
     let formats = MemoryFormat::ALL.into_iter().map(|format| (format.name(), "memory format"));
-    dtypes.chain(layouts).chain(formats)
+    let schemes = SCHEMES.into_iter().map(|name| (name, "quantization scheme"));
+    dtypes.chain(layouts).chain(formats).chain(schemes)
 }
 
 fn module_receiver(module: &str) -> Option<Receiver> {

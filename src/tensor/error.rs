@@ -130,7 +130,16 @@ impl Error {
             _ => "",
         };
         let devices = match operation {
-            "qscheme" => "Meta, QuantizedCPU, QuantizedCUDA",
+            "qscheme" | "q_scale" | "q_zero_point" | "int_repr" | "q_per_channel_scales" | "q_per_channel_axis" => {
+                "Meta, QuantizedCPU, QuantizedCUDA"
+            }
+            "_indices" | "_values" => "Meta, SparseCPU, SparseCUDA, SparseMeta",
+            "_nnz" => "Meta, SparseCPU, SparseCUDA, SparseMeta, SparseCsrCPU, SparseCsrCUDA, SparseCsrMeta",
+            "add.out" | "mul.out" | "sub.out" | "div.out" => {
+                "CPU, CUDA, Meta, MkldnnCPU, SparseCPU, SparseCUDA, SparseMeta, SparseCsrCPU, SparseCsrCUDA, SparseCsrMeta"
+            }
+            "as_strided" | "flip" => "CPU, CUDA, Meta, QuantizedCPU, QuantizedCUDA",
+            "view" => "CPU, CUDA, Meta, QuantizedCPU, QuantizedCUDA, MkldnnCPU, NestedTensorCPU, NestedTensorCUDA",
             _ => "CPU, CUDA, Meta",
         };
         Error::not_implemented(format!(

@@ -304,7 +304,7 @@ impl TypedStorage {
     pub fn view(&self) -> View {
         let layout = Layout::contiguous(&[self.len() as i64]);
         let dtype = self.dtype.stored_integers();
-        View { storage: self.storage.clone(), layout, dtype, conj: false, neg: false }
+        View { storage: self.storage.clone(), layout, dtype, conj: false, neg: false, form: None }
     }
 
     /// The elements.

@@ -6,6 +6,7 @@ use super::dtype::DType;
 use super::dtype::dispatch;
 use super::element::{Element, Scalar};
 use super::error::{Error, Result};
+use super::form::{Form, Quantizer, dequantized};
 use super::interrupt;
 use super::layout::{Dims, Layout, checked_numel, contiguous_strides, show};
 use super::limits;
@@ -27,6 +28,8 @@ pub struct View {
     pub conj: bool,
     /// The lazy negative bit: values read as the negatives of what is stored.
     pub neg: bool,
+    /// For sparse and quantized tensors: where their values are. The others, which are almost all, have none.
+    pub form: Option<Rc<Form>>,
 }
 
 impl View {
@@ -57,7 +60,7 @@ impl View {
         let layout = Layout { sizes: Dims::from_slice(sizes), strides, offset: 0 };
         let nbytes = storage_bytes(&layout, dtype)?;
         let storage = Storage::zeroed(nbytes, device)?;
-        Ok(View { storage, layout, dtype, conj: false, neg: false })
+        Ok(View { storage, layout, dtype, conj: false, neg: false, form: None })
     }
 
     /// A new row-major tensor holding the scalars, converted to the dtype.
@@ -83,7 +86,14 @@ impl View {
     /// The same storage and dtype under another layout. Lazy bits are kept.
     pub fn with_layout(&self, layout: Layout) -> View {
         // Not `..self.clone()`, which would copy the old layout only to drop it: views must be cheap.
-        View { storage: self.storage.clone(), layout, dtype: self.dtype, conj: self.conj, neg: self.neg }
+        View {
+            storage: self.storage.clone(),
+            layout,
+            dtype: self.dtype,
+            conj: self.conj,
+            neg: self.neg,
+            form: self.form.clone(),
+        }
     }
 
     pub fn device(&self) -> Device {
@@ -137,6 +147,9 @@ impl View {
         if self.device().is_meta() {
             bail!(NotImplementedError, "Cannot copy out of meta tensor; no data!");
         }
+        if self.is_sparse() {
+            bail!(RuntimeError, "Cannot access data pointer of Tensor that doesn't have storage");
+        }
         self.check_bounds()?;
         let memory = self.storage.memory();
         memory.check()?;
@@ -187,7 +200,13 @@ impl View {
             bail!(RuntimeError, "Tensor.item() cannot be called on meta tensors");
         }
         let memory = self.memory()?;
-        Ok(self.read(&memory, self.layout.offset))
+        let stored = self.read(&memory, self.layout.offset);
+        Ok(match self.quantizer() {
+            Some(Quantizer::PerTensor { scale, zero_point }) => {
+                Scalar::Float(dequantized(stored.to_f64(), *scale, *zero_point as f64))
+            }
+            _ => stored,
+        })
     }
 
     /// The cell of an element, for single reads and writes.
@@ -197,11 +216,15 @@ impl View {
 
     /// Do both show the same elements of the same storage in the same way?
     pub fn is_same(&self, other: &View) -> bool {
-        self.storage == other.storage
+        (self.storage == other.storage || self.is_sparse())
             && self.dtype == other.dtype
             && self.layout == other.layout
             && self.conj == other.conj
             && self.neg == other.neg
+            && match (&self.form, &other.form) {
+                (Some(form), Some(other)) => Rc::ptr_eq(form, other) || form.is_same(other),
+                (form, other) => form.is_none() && other.is_none(),
+            }
     }
 
     /// `view(dtype)`: the same bytes read as another dtype.
@@ -293,6 +316,7 @@ impl View {
             conj: false,
             // The imaginary part of a conjugate is the negative of what is stored.
             neg: self.neg != (self.conj && imaginary),
+            form: None,
         }
     }
 }

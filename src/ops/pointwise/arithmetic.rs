@@ -29,14 +29,18 @@ pub fn sub(a: Operand, b: Operand, alpha: Scalar, output: Output, default: DType
     if is_one(alpha) {
         return binary(BinaryOp::Sub, a, b, output, default);
     }
-    let alpha = match alpha {
+    scaled_sum(a, b, negated(alpha), output, default)
+}
+
+/// The negative of a factor.
+pub fn negated(alpha: Scalar) -> Scalar {
+    match alpha {
         Scalar::Bool(b) => Scalar::Int(-i64::from(b)),
         Scalar::Int(i) => Scalar::Int(i.wrapping_neg()),
         Scalar::UInt(u) => Scalar::Int((u as i64).wrapping_neg()),
         Scalar::Float(f) => Scalar::Float(-f),
         Scalar::Complex(c) => Scalar::Complex(-c),
-    };
-    scaled_sum(a, b, alpha, output, default)
+    }
 }
 
 /// `b - alpha * a`, as `torch.rsub`.

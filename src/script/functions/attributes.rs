@@ -2,7 +2,7 @@
 
 use super::{Call, Role, Row, attribute};
 use crate::tensor::{Layout, Result};
-use crate::value::{TensorLayout, Value};
+use crate::value::Value;
 use crate::{autograd, bail};
 
 const fn setter(signature: &'static str, run: super::Run, doc: &'static str) -> Row {
@@ -27,7 +27,7 @@ pub const ROWS: &[Row] = &[
     ),
     attribute(
         "layout(Tensor self) -> Layout",
-        |_| Ok(Value::Layout(TensorLayout::Strided)),
+        |c| Ok(Value::Layout(c.tensor(0)?.borrow().tensor_layout())),
         "How the tensor is stored.",
     ),
     attribute(
@@ -125,8 +125,16 @@ pub const ROWS: &[Row] = &[
         |c| Ok(Value::Bool(c.tensor(0)?.borrow().device().name() == "meta")),
         "Is the tensor without data?",
     ),
-    attribute("is_sparse(Tensor self) -> bool", |_| Ok(Value::Bool(false)), "Is the layout sparse?"),
-    attribute("is_quantized(Tensor self) -> bool", |_| Ok(Value::Bool(false)), "Is the tensor quantized?"),
+    attribute(
+        "is_sparse(Tensor self) -> bool",
+        |c| Ok(Value::Bool(c.tensor(0)?.borrow().coo().is_some())),
+        "Are the elements listed by their indices?",
+    ),
+    attribute(
+        "is_quantized(Tensor self) -> bool",
+        |c| Ok(Value::Bool(c.tensor(0)?.borrow().quantizer().is_some())),
+        "Do integers stand for the numbers?",
+    ),
     attribute(
         "names(Tensor self) -> any",
         |c| Ok(Value::tuple(c.tensor(0)?.borrow().sizes().iter().map(|_| Value::None))),

@@ -225,7 +225,7 @@ pub fn shared(buffer: &Buffer, dtype: DType, count: i64, offset: i64) -> Result<
     };
     let storage = buffer.storage(offset as usize, (elements * size) as usize);
     let storage = storage.ok_or_else(|| Error::runtime("could not retrieve buffer from object"))?;
-    Ok(View { storage, layout: Layout::contiguous(&[elements]), dtype, conj: false, neg: false })
+    Ok(View { storage, layout: Layout::contiguous(&[elements]), dtype, conj: false, neg: false, form: None })
 }
 
 /// `UntypedStorage.from_buffer(buffer, byte_order, count, offset, dtype)`, whose first four arguments the call holds:
@@ -314,5 +314,5 @@ fn from_file(call: &mut Call) -> Result<Value> {
         0 => Storage::zeroed(0, crate::tensor::Device::CPU)?,
         _ => Storage::from_file(call.str(0)?, matches!(call.value(1), Value::Bool(true)), nbytes)?,
     };
-    Ok(View { storage, layout: Layout::contiguous(&[size]), dtype, conj: false, neg: false }.into())
+    Ok(View { storage, layout: Layout::contiguous(&[size]), dtype, conj: false, neg: false, form: None }.into())
 }

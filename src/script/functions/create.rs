@@ -2,7 +2,7 @@
 
 use super::{Call, Row, both, function, method};
 use crate::bail;
-use crate::ops::{copy, create};
+use crate::ops::{copy, create, sparse};
 use crate::tensor::layout::{checked_numel, contiguous_strides};
 use crate::tensor::{DType, Device, Dims, Error, Result, Scalar, Tensor, TypedStorage, View};
 use crate::value::{MemoryFormat, TensorLayout, Value};
@@ -272,6 +272,15 @@ fn filling_operation(factory: &str) -> Option<&'static str> {
 
 fn filled(call: &mut Call, value: Scalar) -> Result<Value> {
     let sizes = call.ints(0)?;
+    if let Some(Value::Layout(layout)) = call.position("layout").map(|i| call.value(i))
+        && layout != TensorLayout::Strided
+    {
+        return match (value, layout) {
+            (Scalar::Int(0), TensorLayout::SparseCoo) => sparse::empty_coo(&sizes, 0, dtype(call)).map(Value::from),
+            (Scalar::Int(0), _) => sparse::compressed::empty(&sizes, layout, dtype(call)).map(Value::from),
+            _ => bail!(RuntimeError, "full(...) is not implemented for sparse layout"),
+        };
+    }
     let (dtype, device) = (dtype(call), device(call)?);
     match value {
         Scalar::Int(0) if let Some(format) = memory_format(call) => {

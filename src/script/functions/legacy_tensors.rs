@@ -173,7 +173,7 @@ fn over_storage(call: &mut Call, first: usize, dtype: DType) -> Result<Value> {
         );
     }
     let layout = Layout::contiguous(&[(storage.nbytes() / dtype.itemsize()) as i64]);
-    Ok(View { storage, layout, dtype, conj: false, neg: false }.into())
+    Ok(View { storage, layout, dtype, conj: false, neg: false, form: None }.into())
 }
 
 /// Another tensor over the same elements, cut off from the gradient graph. Only `torch.Tensor` takes every dtype.

@@ -352,7 +352,7 @@ fn show_layout(tensor: &Tensor, storage: Storage, layout: Layout, keep_bits: boo
     storage.reserve(storage_bytes(&layout, dtype)?)?;
     let old = tensor.view();
     let (conj, neg) = if keep_bits { (old.conj, old.neg) } else { (false, false) };
-    tensor.set_view(View { storage, layout, dtype, conj, neg });
+    tensor.set_view(View { storage, layout, dtype, conj, neg, form: old.form });
     Ok(())
 }
 
@@ -482,7 +482,7 @@ fn resize_to(call: &Call, sizes: &[i64], format: Option<MemoryFormat>) -> Result
 
 /// `x[indices]`, and whether it had to be copied.
 pub fn subscript(state: &State, tensor: &Tensor, indices: &[Index]) -> Result<(Tensor, bool)> {
-    if state.grad_enabled.get() && tensor.requires_grad() {
+    if tensor.borrow().form.is_some() || state.grad_enabled.get() && tensor.requires_grad() {
         return subscript_recorded(state, tensor, indices);
     }
     let view = tensor.view();
@@ -516,7 +516,8 @@ pub fn assign(state: &State, tensor: &Tensor, indices: &[Index], value: &Value) 
         },
     };
     warn_of_assignment(state, &view, indices, &source.borrow());
-    if state.grad_enabled.get() && (tensor.requires_grad() || source.requires_grad()) {
+    let recorded = state.grad_enabled.get() && (tensor.requires_grad() || source.requires_grad());
+    if view.form.is_some() || source.borrow().form.is_some() || recorded {
         return assign_recorded(state, tensor, indices, source);
     }
     gather::set(&view, indices, &source.view())?;

@@ -1,0 +1,502 @@
+//! Quantized tensors: what makes them and what functions for dense tensors do with them.
+//! Follows <https://pytorch.org/docs/2.7/quantization-support.html>.
+
+use super::forms::{Rule, Rules};
+use super::{Call, Row, both, function, method};
+use crate::bail;
+use crate::ops::pointwise::{self, Output, UnaryOp};
+use crate::ops::quantize::{self as ops, Window};
+use crate::ops::{copy, view as views};
+use crate::tensor::layout::wrap_dim;
+use crate::tensor::{DType, Error, Quantizer, Result, Scalar, View};
+use crate::value::{Object, Value};
+use std::any::Any;
+use std::rc::Rc;
+
+pub const ROWS: &[Row] = &[
+    function(
+        "quantize_per_tensor(Tensor input, float scale, int zero_point, ScalarType dtype) -> Tensor",
+        |c| ops::per_tensor(&c.view(0)?, c.scalar(1)?.to_f64(), c.int(2)?, dtype(c, 3)?).map(Value::from),
+        "Numbers as integers of a dtype, by one scale and zero point.",
+    ),
+    function(
+        "quantize_per_tensor.tensor_qparams(Tensor input, Tensor scale, Tensor zero_point, ScalarType dtype) -> Tensor",
+        |c| {
+            let (scale, zero_point) = (c.view(1)?.item()?.to_f64(), c.view(2)?.item()?.to_i64());
+            ops::per_tensor(&c.view(0)?, scale, zero_point, dtype(c, 3)?).map(Value::from)
+        },
+        "Numbers as integers of a dtype, by one scale and zero point.",
+    ),
+    function(
+        "quantize_per_tensor.tensors(Tensor[] tensors, Tensor scales, Tensor zero_points, ScalarType dtype) -> Tensor[]",
+        |c| {
+            let (scales, points) = (c.view(1)?.scalars()?, c.view(2)?.scalars()?);
+            let each = c.views(0)?.into_iter().zip(scales).zip(points);
+            let quantized: Result<Vec<Value>> = each
+                .map(|((view, scale), point)| {
+                    ops::per_tensor(&view, scale.to_f64(), point.to_i64(), dtype(c, 3)?).map(Value::from)
+                })
+                .collect();
+            Ok(Value::tuple(quantized?))
+        },
+        "Several tensors quantized, each by its own scale and zero point.",
+    ),
+    function(
+        "quantize_per_tensor_dynamic(Tensor input, ScalarType dtype, bool reduce_range) -> Tensor",
+        |c| {
+            let (view, dtype) = (c.view(0)?, dtype(c, 1)?);
+            if dtype == DType::Half {
+                return copy::cast(&view, dtype).map(Value::from);
+            }
+            let (scale, zero_point) = ops::choose_parameters(&view, dtype, c.bool(2)?)?;
+            ops::per_tensor(&view, scale, zero_point, dtype).map(Value::from)
+        },
+        "Numbers as integers by the scale and zero point that suit them.",
+    ),
+    function(
+        "quantize_per_channel(Tensor input, Tensor scales, Tensor zero_points, int axis, ScalarType dtype) -> Tensor",
+        |c| ops::per_channel(&c.view(0)?, &c.view(1)?, &c.view(2)?, c.int(3)?, dtype(c, 4)?).map(Value::from),
+        "Numbers as integers, by a scale and zero point for each index of a dimension.",
+    ),
+    both(
+        "dequantize(Tensor self) -> Tensor",
+        |c| ops::dequantize(&c.view(0)?).map(Value::from),
+        "The numbers, as float32.",
+    ),
+    function(
+        "dequantize.tensors(Tensor[] tensors) -> Tensor[]",
+        |c| {
+            let numbers: Result<Vec<Value>> =
+                c.views(0)?.iter().map(|view| ops::dequantize(view).map(Value::from)).collect();
+            Ok(Value::tuple(numbers?))
+        },
+        "The numbers of several tensors, as float32.",
+    ),
+    both(
+        "int_repr(Tensor self) -> Tensor",
+        |c| {
+            let view = c.view(0)?;
+            quantizer(&view, "int_repr")?;
+            copy::clone(&ops::integers(&view)).map(Value::from)
+        },
+        "The integers.",
+    ),
+    method(
+        "qscheme(Tensor self) -> any",
+        |c| {
+            let view = c.view(0)?;
+            let name = quantizer(&view, "qscheme")?.scheme();
+            scheme(name).ok_or_else(|| Error::runtime("unknown quantization scheme"))
+        },
+        "The way of quantizing.",
+    ),
+    both(
+        "q_scale(Tensor self) -> float",
+        |c| match quantizer(&c.view(0)?, "q_scale")? {
+            Quantizer::PerTensor { scale, .. } => Ok(Value::Float(*scale)),
+            _ => expected("quantizer->qscheme() == kPerTensorAffine"),
+        },
+        "The number that one step of the integers stands for.",
+    ),
+    both(
+        "q_zero_point(Tensor self) -> int",
+        |c| match quantizer(&c.view(0)?, "q_zero_point")? {
+            Quantizer::PerTensor { zero_point, .. } => Ok(Value::Int(*zero_point)),
+            _ => expected("quantizer->qscheme() == kPerTensorAffine"),
+        },
+        "The integer that stands for zero.",
+    ),
+    both(
+        "q_per_channel_scales(Tensor self) -> Tensor",
+        |c| per_channel(c, |scales, _, _| Value::from(scales.clone())),
+        "The scale of each channel.",
+    ),
+    both(
+        "q_per_channel_zero_points(Tensor self) -> Tensor",
+        |c| per_channel(c, |_, points, _| Value::from(points.clone())),
+        "The zero point of each channel.",
+    ),
+    both(
+        "q_per_channel_axis(Tensor self) -> int",
+        |c| per_channel(c, |_, _, axis| Value::Int(axis as i64)),
+        "The dimension with a scale for each index.",
+    ),
+    function(
+        "fake_quantize_per_tensor_affine(Tensor self, float scale, int zero_point, int quant_min, int quant_max) -> Tensor",
+        |c| {
+            let (scale, point) = (c.scalar(1)?.to_f64(), c.int(2)? as f64);
+            ops::fake(&c.view(0)?, &[scale], &[point], None, (c.int(3)?, c.int(4)?)).map(Value::from)
+        },
+        "Numbers rounded as quantizing would.",
+    ),
+    function(
+        "fake_quantize_per_tensor_affine.tensor_qparams(Tensor self, Tensor scale, Tensor zero_point, int quant_min, int quant_max) -> Tensor",
+        |c| {
+            let (scale, point) = (c.view(1)?.item()?.to_f64(), c.view(2)?.item()?.to_f64());
+            ops::fake(&c.view(0)?, &[scale], &[point], None, (c.int(3)?, c.int(4)?)).map(Value::from)
+        },
+        "Numbers rounded as quantizing would.",
+    ),
+    function(
+        "fake_quantize_per_channel_affine(Tensor self, Tensor scale, Tensor zero_point, int axis, int quant_min, int quant_max) -> Tensor",
+        fake_per_channel,
+        "Numbers rounded as quantizing by a scale for each channel would.",
+    ),
+    function(
+        "quantized_max_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, int[1] dilation=1, bool ceil_mode=False) -> Tensor",
+        |c| max_pool(c, 1),
+        "The largest number of every window along the last dimension.",
+    ),
+    function(
+        "quantized_max_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> Tensor",
+        |c| max_pool(c, 2),
+        "The largest number of every window along the last two dimensions.",
+    ),
+    function(
+        "quantized_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor mean, Tensor var, float eps, float output_scale, int output_zero_point) -> Tensor",
+        batch_norm,
+        "Each channel shifted and scaled to a mean and a variance, and quantized again.",
+    ),
+];
+
+/// What functions for dense tensors do with quantized ones.
+pub const RULES: Rules = &[
+    (
+        Rule::Any,
+        &[
+            "stride",
+            "stride.dim",
+            "nbytes",
+            "data_ptr",
+            "is_contiguous",
+            "storage",
+            "untyped_storage",
+            "is_set_to",
+            "is_shared",
+            "quantized_max_pool1d",
+            "quantized_max_pool2d",
+            "quantized_batch_norm",
+        ],
+    ),
+    (Rule::Own(|c| uniform_view(c)), VIEWS),
+    (Rule::Own(select), &["select.int"]),
+    (
+        Rule::Integers,
+        &[
+            "clone",
+            "contiguous",
+            "cat",
+            "concat",
+            "concatenate",
+            "stack",
+            "flip",
+            "repeat",
+            "index_select",
+            "max",
+            "min",
+            "max.dim",
+            "min.dim",
+            "sort",
+            "topk",
+            "empty_like",
+            "index.Tensor",
+            "roll",
+            "masked_select",
+            "resolve_conj",
+            "resolve_neg",
+            "equal",
+        ],
+    ),
+    (Rule::Numbers, &["eq", "ne", "lt", "le", "gt", "ge", "item", "isnan", "isfinite", "isinf"]),
+    (
+        Rule::Requantized,
+        &["relu", "relu_", "mean", "mean.dim", "clamp", "fill_.Scalar", "masked_fill.Scalar", "ones_like"],
+    ),
+    (Rule::Own(copy_numbers), &["copy_"]),
+    (
+        Rule::Own(|c| convert(c)),
+        &["to.device", "to.dtype", "to.other", "cpu", "float", "double", "half", "int", "long"],
+    ),
+    (Rule::Own(|c| Ok(Value::str(format!("torch.quantized.{}", c.view(0)?.type_name())))), &["type"]),
+    (Rule::Own(|_| bail!(RuntimeError, "load_scalar: invalid type")), &["tolist"]),
+    (Rule::Own(|_| bail!(RuntimeError, "isSignedType not supported for quantized types")), &["is_signed"]),
+    (
+        Rule::Own(|c| {
+            let numbers = ops::dequantize(&c.view(0)?)?;
+            let result = pointwise::unary(UnaryOp::Sigmoid, &numbers, Output::New, DType::Float)?;
+            // All its results lie between 0 and 1, whatever the scale of the input.
+            ops::per_tensor(&result, 1.0 / 256.0, 0, c.tensor(0)?.borrow().dtype).map(Value::from)
+        }),
+        &["sigmoid"],
+    ),
+    (Rule::Refused("zero_"), &["zeros_like", "zero_", "new_zeros"]),
+    (Rule::Own(|c| arithmetic(c, "add.out")), &["add.Tensor"]),
+    (Rule::Own(|c| arithmetic(c, "sub.out")), &["sub.Tensor"]),
+    (Rule::Own(|c| arithmetic(c, "mul.out")), &["mul"]),
+    (Rule::Own(|c| arithmetic(c, "div.out")), &["div.Tensor"]),
+    (Rule::Refused("sum.IntList_out"), &["sum", "sum.dim_IntList"]),
+];
+
+/// Views by strides alone.
+const VIEWS: &[&str] = &[
+    "view",
+    "reshape",
+    "flatten.using_ints",
+    "permute",
+    "transpose.int",
+    "swapaxes",
+    "swapdims",
+    "t",
+    "T",
+    "mT",
+    "movedim.int",
+    "movedim.intlist",
+    "unsqueeze",
+    "squeeze",
+    "squeeze.dim",
+    "expand",
+    "expand_as",
+    "broadcast_to",
+    "slice.Tensor",
+    "narrow",
+    "unbind.int",
+    "split.Tensor",
+    "split.sizes",
+    "split_with_sizes",
+    "chunk",
+    "diagonal",
+    "unfold",
+    "as_strided",
+    "view_as",
+    "reshape_as",
+    "unflatten.int",
+];
+
+/// `torch.qscheme`: a value that stands for itself.
+struct Scheme(&'static str);
+
+impl Object for Scheme {
+    fn type_name(&self) -> &str {
+        "torch.qscheme"
+    }
+    fn repr(&self) -> String {
+        format!("torch.{}", self.0)
+    }
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+    fn identity(&self) -> Option<usize> {
+        Some(self.0.as_ptr() as usize)
+    }
+}
+
+/// Every scheme by its name after `torch.`.
+pub const SCHEMES: [&str; 5] = [
+    "per_tensor_affine",
+    "per_channel_affine",
+    "per_channel_affine_float_qparams",
+    "per_tensor_symmetric",
+    "per_channel_symmetric",
+];
+
+/// The scheme of this name.
+pub fn scheme(name: &str) -> Option<Value> {
+    SCHEMES.into_iter().find(|scheme| *scheme == name).map(|scheme| Value::Object(Rc::new(Scheme(scheme))))
+}
+
+fn dtype(call: &Call, index: usize) -> Result<DType> {
+    call.opt_dtype(index).ok_or_else(|| Error::type_error("a dtype is needed"))
+}
+
+fn quantizer<'v>(view: &'v View, function: &str) -> Result<&'v Quantizer> {
+    view.quantizer().ok_or_else(|| Error::no_backend(function, view.backend()))
+}
+
+fn expected<T>(condition: &str) -> Result<T> {
+    bail!(
+        RuntimeError,
+        "Expected {condition} to be true, but got false.  (Could this error message be improved?  If so, please report an \
+         enhancement request to PyTorch.)"
+    )
+}
+
+fn per_channel(call: &mut Call, read: fn(&View, &View, usize) -> Value) -> Result<Value> {
+    match quantizer(&call.view(0)?, call.signature.name)? {
+        Quantizer::PerChannel { scales, zero_points, axis } => Ok(read(scales, zero_points, *axis)),
+        Quantizer::PerTensor { .. } => expected(
+            "quantizer->qscheme() == kPerChannelAffine || quantizer->qscheme() == kPerChannelAffineFloatQParams",
+        ),
+    }
+}
+
+/// A view that keeps the scale, which only one scale for the whole tensor allows.
+fn uniform_view(call: &mut Call) -> Result<Value> {
+    if let Some(Quantizer::PerChannel { .. }) = call.tensor(0)?.borrow().quantizer() {
+        bail!(RuntimeError, "Setting strides is possible only on uniformly quantized tensor");
+    }
+    let Some(dense) = call.state.registry.overload(call.signature.key) else { bail!(RuntimeError, "no such overload") };
+    (dense.row.run)(call)
+}
+
+fn select(call: &mut Call) -> Result<Value> {
+    let view = call.view(0)?;
+    let (dim, at) = (wrap_dim(call.int(1)?, view.ndim())?, call.int(2)?);
+    // The bounds are those of any tensor.
+    let dense = views::select(&ops::integers(&view), dim as i64, at)?;
+    match view.quantizer() {
+        Some(Quantizer::PerChannel { .. }) => {
+            let at = if at < 0 { at + view.sizes()[dim] } else { at };
+            call.view_of(0, ops::select_channel(&view, dim, at)?)
+        }
+        Some(quantizer) => call.view_of(0, ops::wrap(dense, view.dtype, quantizer.clone())),
+        None => call.view_of(0, dense),
+    }
+}
+
+/// `q.copy_(x)`: numbers are quantized as `q` is.
+fn copy_numbers(call: &mut Call) -> Result<Value> {
+    let (target, source) = (call.view(0)?, call.view(1)?);
+    if target.quantizer().is_none() {
+        bail!(
+            RuntimeError,
+            "Copying from quantized Tensor to non-quantized Tensor is not allowed, please use dequantize to get a float Tensor from a quantized Tensor"
+        );
+    }
+    let integers = match source.quantizer() {
+        Some(_) if source.dtype != target.dtype => {
+            bail!(RuntimeError, "Quantized Copy only works with same dtypes")
+        }
+        Some(_) => ops::integers(&source),
+        None if source.dtype != DType::Float => {
+            bail!(RuntimeError, "Quantized copy only works with kFloat as source Tensor")
+        }
+        None => {
+            let source = views::expand(&source, target.sizes())?;
+            ops::integers(&ops::like(&source, &target)?)
+        }
+    };
+    copy::copy_into(&ops::integers(&target), &integers)?;
+    Ok(call.itself())
+}
+
+/// Arithmetic, which quantized tensors have in a module of their own.
+fn arithmetic(call: &mut Call, operation: &str) -> Result<Value> {
+    match (call.value(0), call.value(1)) {
+        (Value::Tensor(_), Value::Tensor(_)) => Err(Error::no_backend(operation, "QuantizedCPU")),
+        _ => bail!(
+            RuntimeError,
+            "empty_strided not supported on quantized tensors yet see https://github.com/pytorch/pytorch/issues/74540"
+        ),
+    }
+}
+
+/// Conversions: quantized tensors only stay what they are.
+fn convert(call: &mut Call) -> Result<Value> {
+    let own = call.tensor(0)?.borrow().dtype;
+    let wanted = match call.signature.name {
+        "float" => Some(DType::Float),
+        "double" => Some(DType::Double),
+        "half" => Some(DType::Half),
+        "int" => Some(DType::Int),
+        "long" => Some(DType::Long),
+        _ => call.args.iter().find_map(|value| match value {
+            Value::DType(dtype) => Some(*dtype),
+            _ => None,
+        }),
+    };
+    match wanted {
+        None => Ok(call.itself()),
+        Some(dtype) if dtype == own => Ok(call.itself()),
+        Some(dtype) if dtype.is_quantized() => expected("self.scalar_type() == src.scalar_type()"),
+        Some(_) => bail!(RuntimeError, "Creation of quantized tensor requires quantized dtype like torch.quint8"),
+    }
+}
+
+fn fake_per_channel(call: &mut Call) -> Result<Value> {
+    let (view, scales, points, axis) = (call.view(0)?, call.view(1)?, call.view(2)?, call.int(3)?);
+    if scales.dtype != DType::Float {
+        bail!(RuntimeError, "Scale must be Float, found {}", scales.dtype.scalar_type());
+    }
+    if !matches!(points.dtype, DType::Int | DType::Float | DType::Half) {
+        bail!(RuntimeError, "Zero-point must be Int32, Float or Half, found {}", points.dtype.scalar_type());
+    }
+    if scales.ndim() != 1 {
+        bail!(RuntimeError, "scale should be a 1-D tensor");
+    }
+    if points.ndim() != 1 {
+        bail!(RuntimeError, "zero point should be a 1-D tensor");
+    }
+    if scales.numel() != points.numel() {
+        bail!(RuntimeError, "scale and zero-point need to have the same dimensions");
+    }
+    let Some(&channels) = usize::try_from(axis).ok().and_then(|axis| view.sizes().get(axis)) else {
+        bail!(RuntimeError, "`axis` must be between 0 and number of dimensions of input");
+    };
+    if scales.numel() != channels {
+        bail!(RuntimeError, "dimensions of scale and zero-point are not consistent with input tensor");
+    }
+    let numbers = |view: &View| -> Result<Vec<f64>> { Ok(view.scalars()?.into_iter().map(Scalar::to_f64).collect()) };
+    let limits = (call.int(4)?, call.int(5)?);
+    ops::fake(&view, &numbers(&scales)?, &numbers(&points)?, Some(axis as usize), limits).map(Value::from)
+}
+
+fn max_pool(call: &mut Call, dims: usize) -> Result<Value> {
+    let number = |list: usize, d: usize, default: i64| -> Result<i64> {
+        let given = match call.value(list) {
+            Value::Int(one) => [one].into_iter().collect(),
+            _ => call.ints(list)?,
+        };
+        Ok(match given.as_slice() {
+            [] => default,
+            [one] => *one,
+            several => several.get(d).copied().unwrap_or(default),
+        })
+    };
+    let windows: Result<Vec<Window>> = (0..dims)
+        .map(|d| {
+            let size = number(1, d, 1)?;
+            let (stride, padding, dilation) = (number(2, d, size)?, number(3, d, 0)?, number(4, d, 1)?);
+            Ok(Window { size, stride, padding, dilation, ceil: call.bool(5)? })
+        })
+        .collect();
+    let view = call.view(0)?;
+    quantizer(&view, call.signature.name)?;
+    if view.ndim() <= dims {
+        bail!(RuntimeError, "Expecting the input tensor of rank {} or {}.", dims + 1, dims + 2);
+    }
+    ops::max_pool(&view, &windows?).map(Value::from)
+}
+
+fn batch_norm(call: &mut Call) -> Result<Value> {
+    let view = call.view(0)?;
+    quantizer(&view, "quantized_batch_norm")?;
+    if view.ndim() < 2 {
+        bail!(RuntimeError, "Expecting the input tensor of at least 2 dimensions.");
+    }
+    let channels = view.sizes()[1];
+    let parameter = |index: usize, default: f64| -> Result<Vec<f64>> {
+        let numbers = if call.is_none(index) {
+            vec![default; channels as usize]
+        } else {
+            call.view(index)?.scalars()?.into_iter().map(Scalar::to_f64).collect()
+        };
+        if numbers.len() as i64 != channels {
+            bail!(RuntimeError, "Expect {channels} numbers, one for each channel, got {}", numbers.len());
+        }
+        Ok(numbers)
+    };
+    let (weight, bias) = (parameter(1, 1.0)?, parameter(2, 0.0)?);
+    let (mean, variance) = (parameter(3, 0.0)?, parameter(4, 1.0)?);
+    let (eps, scale, zero_point) = (call.scalar(5)?.to_f64(), call.scalar(6)?.to_f64(), call.int(7)?);
+    let numbers = ops::dequantize(&view)?;
+    let inner = view.sizes()[2..].iter().product::<i64>().max(1) as usize;
+    let normal = |(position, value): (usize, Scalar)| {
+        let channel = position / inner % channels.max(1) as usize;
+        let factor = weight[channel] as f32 / (variance[channel] as f32 + eps as f32).sqrt();
+        let shift = bias[channel] as f32 - mean[channel] as f32 * factor;
+        Scalar::Float(f64::from(value.to_f64() as f32 * factor + shift))
+    };
+    let normalised =
+        View::from_scalars(view.sizes(), DType::Float, numbers.scalars()?.into_iter().enumerate().map(normal))?;
+    ops::per_tensor(&normalised, scale, zero_point, view.dtype).map(Value::from)
+}

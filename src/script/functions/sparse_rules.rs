@@ -1,0 +1,571 @@
+//! What functions written for dense tensors do with sparse ones: the table, and the functions it names.
+//! Follows <https://pytorch.org/docs/2.7/sparse.html#supported-operations>.
+
+use super::Call;
+use super::forms::{Rule, Rules, on_elements};
+use crate::autograd::Functions;
+use crate::bail;
+use crate::ops::sparse::{self as ops, compressed, product, rearrange};
+use crate::ops::{copy, pointwise, promote, view as views};
+use crate::tensor::layout::wrap_dim;
+use crate::tensor::{DType, Result, Scalar, TensorLayout, View};
+use crate::value::Value;
+
+/// What functions of dense tensors do with sparse ones.
+pub const RULES: Rules = &[
+    (
+        Rule::Any,
+        &[
+            "is_signed",
+            "tolist",
+            "to_dense",
+            "to_sparse.sparse_dim",
+            "to_sparse",
+            "to_sparse_coo",
+            "to_sparse_csr",
+            "to_sparse_csc",
+            "to_sparse_bsr",
+            "to_sparse_bsc",
+            "sparse_mask",
+            "sparse_resize_",
+            "sparse_resize_and_clear_",
+            "sparse.mm",
+            "sparse.mm.reduce",
+            "smm",
+            "hspmm",
+            "sspaddmm",
+            "sparse.addmm",
+            "sparse.softmax",
+            "sparse.log_softmax",
+            "sparse.sum",
+        ],
+    ),
+    (
+        Rule::Given,
+        &[
+            "clone",
+            "to.device",
+            "to.dtype",
+            "to.other",
+            "type_as",
+            "cpu",
+            "half",
+            "bfloat16",
+            "float",
+            "double",
+            "chalf",
+            "cfloat",
+            "cdouble",
+            "bool",
+            "char",
+            "byte",
+            "short",
+            "int",
+            "long",
+            "conj",
+            "resolve_conj",
+            "resolve_neg",
+            "div.Tensor_mode",
+            "nan_to_num",
+        ],
+    ),
+    (
+        Rule::Coalesced,
+        &[
+            "abs",
+            "asin",
+            "asinh",
+            "atan",
+            "atanh",
+            "ceil",
+            "deg2rad",
+            "erf",
+            "erfinv",
+            "expm1",
+            "floor",
+            "frac",
+            "isinf",
+            "isnan",
+            "isneginf",
+            "isposinf",
+            "log1p",
+            "neg",
+            "rad2deg",
+            "relu",
+            "round",
+            "sgn",
+            "sign",
+            "signbit",
+            "sin",
+            "sinh",
+            "sqrt",
+            "square",
+            "tan",
+            "tanh",
+            "trunc",
+            "positive",
+            "pow.Tensor_Scalar",
+            "absolute",
+            "arcsin",
+            "arcsinh",
+            "arctan",
+            "arctanh",
+            "negative",
+            "angle",
+            "abs_",
+            "asin_",
+            "atan_",
+            "ceil_",
+            "erf_",
+            "expm1_",
+            "floor_",
+            "log1p_",
+            "neg_",
+            "relu_",
+            "round_",
+            "sgn_",
+            "sign_",
+            "sin_",
+            "sqrt_",
+            "square_",
+            "tan_",
+            "tanh_",
+            "trunc_",
+            "pow_.Scalar",
+        ],
+    ),
+    (Rule::Total, &["any", "norm", "linalg.vector_norm"]),
+    (
+        Rule::Own(|_| bail!(RuntimeError, "Cannot access data pointer of Tensor that doesn't have storage")),
+        &["data_ptr"],
+    ),
+    (Rule::Own(|c| arithmetic(c, add)), &["add.Tensor", "add_.Tensor"]),
+    (Rule::Own(|c| arithmetic(c, subtract)), &["sub.Tensor", "sub_.Tensor", "subtract.Tensor", "subtract_.Tensor"]),
+    (Rule::Own(|c| arithmetic(c, multiply_elements)), &["mul", "mul_", "multiply", "multiply_"]),
+    (Rule::Own(divide), &["div.Tensor", "div_.Tensor", "divide.Tensor", "divide_.Tensor", "true_divide.Tensor"]),
+    (Rule::Own(|c| multiply(&c.view(0)?, &c.view(1)?).map(Value::from)), &["mm"]),
+    (Rule::Own(matmul), &["matmul", "__matmul__"]),
+    (Rule::Own(matrix_vector), &["mv"]),
+    (Rule::Own(add_product), &["addmm"]),
+    (Rule::Own(|c| transposed(c, 0, 1)), &["t"]),
+    (
+        Rule::Own(|c| {
+            let (dim0, dim1) = (c.int(1)?, c.int(2)?);
+            transposed(c, dim0, dim1)
+        }),
+        &["transpose.int", "swapaxes", "swapdims"],
+    ),
+    (Rule::Own(|c| rearrange::permute(&c.view(0)?, &c.ints(1)?).map(Value::from)), &["permute"]),
+    (
+        Rule::Own(|c| {
+            let view = c.view(0)?;
+            let dims: Vec<i64> = (0..view.ndim() as i64).rev().collect();
+            if view.compressed().is_some() {
+                transposed(c, -2, -1)
+            } else {
+                rearrange::permute(&view, &dims).map(Value::from)
+            }
+        }),
+        &["T"],
+    ),
+    (Rule::Own(|c| rearrange::unsqueeze(&c.view(0)?, c.int(1)?).map(Value::from)), &["unsqueeze"]),
+    (Rule::Own(select), &["select.int"]),
+    (Rule::Own(unbind), &["unbind.int"]),
+    (Rule::Own(|c| rearrange::index_select(&c.view(0)?, c.int(1)?, &c.view(2)?).map(Value::from)), &["index_select"]),
+    (Rule::Own(|c| rearrange::narrow(&c.view(0)?, c.int(1)?, c.int(2)?, c.int(3)?).map(Value::from)), &["narrow_copy"]),
+    (Rule::Own(|c| rearrange::cat(&c.views(0)?, c.int(1)?).map(Value::from)), &["cat", "concat", "concatenate"]),
+    (Rule::Own(|c| rearrange::stack(&c.views(0)?, c.int(1)?).map(Value::from)), &["stack"]),
+    (Rule::Own(|c| sum(&c.view(0)?, &[], false, c.dtype_keyword()).map(Value::from)), &["sum"]),
+    (
+        Rule::Own(|c| {
+            let dims = if c.is_none(1) { Default::default() } else { c.ints(1)? };
+            sum(&c.view(0)?, &dims, c.bool(2)?, c.dtype_keyword()).map(Value::from)
+        }),
+        &["sum.dim_IntList"],
+    ),
+    (Rule::Own(|c| ops::item(&c.view(0)?).map(Value::from)), &["item"]),
+    (Rule::Own(|c| Ok(Value::Bool(ops::item(&c.view(0)?)? != Scalar::Int(0)))), &["is_nonzero"]),
+    (Rule::Own(zero), &["zero_"]),
+    (Rule::Own(empty_like), &["zeros_like", "empty_like"]),
+    (
+        Rule::Own(|c| {
+            let dtype = c.dtype_keyword().unwrap_or(c.tensor(0)?.borrow().dtype);
+            ops::empty_coo(&c.ints(1)?, 0, dtype).map(Value::from)
+        }),
+        &["new_zeros", "new_empty"],
+    ),
+    (Rule::Own(copy_between), &["copy_"]),
+    (Rule::Own(strides), &["stride", "stride.dim", "is_contiguous"]),
+    (Rule::Own(|c| no_storage(c)), &["storage", "untyped_storage"]),
+    (Rule::Own(|c| type_name(c)), &["type"]),
+    (
+        Rule::Own(|_| bail!(RuntimeError, "reshape is not implemented for sparse tensors")),
+        &["reshape", "flatten.using_ints"],
+    ),
+    (
+        Rule::Own(|_| bail!(RuntimeError, "expand is unsupported for Sparse tensors")),
+        &["expand", "broadcast_to", "repeat"],
+    ),
+    (Rule::Own(|_| bail!(RuntimeError, "unsupported memory format option Contiguous")), &["contiguous"]),
+    (
+        Rule::Own(|_| {
+            bail!(
+                RuntimeError,
+                "nbytes is not defined for sparse tensors.  If you want the size of the constituent tensors, add the \
+                 nbytes of the indices and values.  If you want the size of the  equivalent dense tensor, multiply \
+                 numel() by element_size()"
+            )
+        }),
+        &["nbytes"],
+    ),
+    (
+        Rule::Refused("as_strided"),
+        &[
+            "slice.Tensor",
+            "narrow",
+            "squeeze",
+            "squeeze.dim",
+            "split.Tensor",
+            "chunk",
+            "diagonal",
+            "unfold",
+            "as_strided",
+        ],
+    ),
+    (Rule::Refused("fill_.Scalar"), &["ones_like", "full_like", "fill_.Scalar"]),
+];
+
+/// The product of two matrices, of which one at least is sparse: sparse if both are.
+pub(super) fn multiply(a: &View, b: &View) -> Result<View> {
+    match (a.is_sparse(), b.is_sparse()) {
+        (true, true) => {
+            let product = product::sparse_sparse(a, b)?;
+            let compressed = a.tensor_layout().is_compressed() && b.tensor_layout().is_compressed();
+            if compressed { compressed::from_coo(&product, TensorLayout::SparseCsr) } else { Ok(product) }
+        }
+        (true, false) => product::sparse_dense(a, b),
+        (false, true) => product::dense_sparse(a, b),
+        (false, false) => crate::ops::matmul::mm(a, b),
+    }
+}
+
+pub(super) fn multiply_reduced(call: &mut Call) -> Result<Value> {
+    let (a, b) = (call.view(0)?, call.view(1)?);
+    product::reduced(&a, &b, call.str(2)?).map(Value::from)
+}
+
+pub(super) fn product_as_sparse(call: &mut Call) -> Result<Value> {
+    let product = product::sparse_dense(&call.view(0)?, &call.view(1)?)?;
+    product::rows_of(&call.view(0)?, &product).map(Value::from)
+}
+
+pub(super) fn hybrid_product(call: &mut Call) -> Result<Value> {
+    let (a, b) = (call.view(0)?, call.view(1)?);
+    let product = product::sparse_dense(&a, &b)?;
+    product::hybrid_rows_of(&a, &product).map(Value::from)
+}
+
+pub(super) fn sparse_sum_and_product(call: &mut Call) -> Result<Value> {
+    let (input, a, b) = (call.view(0)?, call.view(1)?, call.view(2)?);
+    let product = product::rows_of(&a, &product::sparse_dense(&a, &b)?)?;
+    let factor = |view: &View, factor: Scalar| -> Result<View> {
+        let parts = ops::expect_coo(view, "sspaddmm")?;
+        ops::with_values(view, times(&parts.values, promote::Operand::Number(factor))?)
+    };
+    rearrange::beside(&factor(&input, call.scalar(3)?)?, &factor(&product, call.scalar(4)?)?).map(Value::from)
+}
+
+fn matmul(call: &mut Call) -> Result<Value> {
+    let (a, b) = (call.value(0), call.value(1));
+    match (call.tensor(0)?.borrow().ndim(), call.tensor(1)?.borrow().ndim()) {
+        (2, 2) => call.state.call("mm", &[a, b]),
+        (2, 1) => call.state.call("mv", &[a, b]),
+        (n, m) => bail!(RuntimeError, "a sparse product needs matrices, got tensors of {n} and {m} dimensions"),
+    }
+}
+
+fn matrix_vector(call: &mut Call) -> Result<Value> {
+    let (a, v) = (call.view(0)?, call.view(1)?);
+    if a.ndim() != 2 || v.ndim() != 1 || a.sizes()[1] != v.sizes()[0] {
+        bail!(RuntimeError, "mv: expected self.size(-1) == vec.size(-1)");
+    }
+    let product = multiply(&a, &views::unsqueeze(&v, 1)?)?;
+    views::squeeze(&product, Some(&[1])).map(Value::from)
+}
+
+/// `beta * x + alpha * (a @ b)`, dense.
+pub(super) fn add_product(call: &mut Call) -> Result<Value> {
+    let input = call.view(0)?;
+    if input.is_sparse() {
+        bail!(
+            RuntimeError,
+            "addmm_sparse_dense: expected strided result tensor, got tensor with layout {}",
+            input.tensor_layout().cpp_name()
+        );
+    }
+    let product = multiply(&call.view(1)?, &call.view(2)?)?;
+    let product = if product.is_sparse() { ops::to_dense(&product)? } else { product };
+    let scaled = |view: &View, factor: Scalar| times(view, promote::Operand::Number(factor));
+    let (input, product) = (scaled(&input, call.scalar(3)?)?, scaled(&product, call.scalar(4)?)?);
+    plus(&input, &product).map(Value::from)
+}
+
+fn times(a: &View, b: promote::Operand) -> Result<View> {
+    pointwise::binary(pointwise::BinaryOp::Mul, a.into(), b, pointwise::Output::New, DType::Float)
+}
+
+fn plus(a: &View, b: &View) -> Result<View> {
+    pointwise::binary(pointwise::BinaryOp::Add, a.into(), b.into(), pointwise::Output::New, DType::Float)
+}
+
+/// `x.sum(dims)`.
+pub(super) fn sum(view: &View, dims: &[i64], keepdim: bool, dtype: Option<DType>) -> Result<View> {
+    if view.compressed().is_none() {
+        return rearrange::sum(view, dims, keepdim, dtype);
+    }
+    if !dims.is_empty() && !keepdim {
+        bail!(RuntimeError, "reduction operations on CSR tensors with keepdim=False is unsupported");
+    }
+    let out = rearrange::sum(&compressed::to_coo(view)?, dims, keepdim, dtype)?;
+    if out.is_sparse() { compressed::from_coo(&out, view.tensor_layout()) } else { Ok(out) }
+}
+
+/// One operand of arithmetic: a tensor, or a number.
+enum Part {
+    Tensor(View),
+    Number(Scalar),
+}
+
+impl Part {
+    fn of(call: &Call, index: usize) -> Result<Part> {
+        match call.value(index) {
+            Value::Tensor(tensor) => Ok(Part::Tensor(tensor.view())),
+            _ => call.scalar(index).map(Part::Number),
+        }
+    }
+}
+
+/// Runs an arithmetic function of two operands, and stores what it gives if it is in place.
+fn arithmetic(call: &mut Call, compute: fn(&mut Call) -> Result<Value>) -> Result<Value> {
+    let result = compute(call)?;
+    let target = match call.args.first() {
+        Some(Value::Tensor(target)) if call.signature.in_place => target.clone(),
+        _ => return Ok(result),
+    };
+    if let Value::Tensor(new) = result {
+        if target.borrow().is_sparse() {
+            target.set_view(new.view());
+        } else {
+            copy::copy_into(&target.view(), &new.view())?;
+        }
+    }
+    Ok(Value::Tensor(target))
+}
+
+fn add(call: &mut Call) -> Result<Value> {
+    let alpha = call.position("alpha").map_or(Ok(Scalar::Int(1)), |i| call.scalar(i))?;
+    added(call, alpha)
+}
+
+fn subtract(call: &mut Call) -> Result<Value> {
+    let alpha = call.position("alpha").map_or(Ok(Scalar::Int(1)), |i| call.scalar(i))?;
+    if call.tensor(0)?.borrow().compressed().is_some() {
+        bail!(RuntimeError, "unsupported tensor layout: {}", call.tensor(0)?.borrow().tensor_layout().cpp_name());
+    }
+    added(call, pointwise::negated(alpha))
+}
+
+fn added(call: &Call, alpha: Scalar) -> Result<Value> {
+    let (Part::Tensor(a), b) = (Part::of(call, 0)?, Part::of(call, 1)?) else {
+        bail!(RuntimeError, "add(sparse, dense) is not supported. Use add(dense, sparse) instead.");
+    };
+    match b {
+        Part::Tensor(b) if !a.is_sparse() => rearrange::add_to_dense(&a, &b, alpha).map(Value::from),
+        Part::Tensor(b) if a.coo().is_some() && b.coo().is_some() => rearrange::add(&a, &b, alpha).map(Value::from),
+        Part::Tensor(b) if a.compressed().is_some() && !b.is_sparse() => {
+            let scaled = times(&b, promote::Operand::Number(alpha))?;
+            plus(&ops::to_dense(&a)?, &scaled).map(Value::from)
+        }
+        Part::Tensor(b) if a.compressed().is_some() && b.is_sparse() => {
+            let sum = rearrange::add(&by_coordinates(&a)?, &by_coordinates(&b)?, alpha)?;
+            compressed::from_coo(&sum, a.tensor_layout()).map(Value::from)
+        }
+        _ => bail!(RuntimeError, "add(sparse, dense) is not supported. Use add(dense, sparse) instead."),
+    }
+}
+
+fn by_coordinates(view: &View) -> Result<View> {
+    ops::coalesce(&ops::to_layout(view, TensorLayout::SparseCoo, None, 0)?)
+}
+
+fn multiply_elements(call: &mut Call) -> Result<Value> {
+    let (a, b) = (Part::of(call, 0)?, Part::of(call, 1)?);
+    let (sparse, other) = match (a, b) {
+        (Part::Tensor(a), Part::Tensor(b)) if a.is_sparse() && b.is_sparse() => {
+            let product = rearrange::multiply(&by_coordinates(&a)?, &by_coordinates(&b)?)?;
+            let layout = a.tensor_layout();
+            return match layout.is_compressed() {
+                true => compressed::from_coo(&product, layout).map(Value::from),
+                false => Ok(product.into()),
+            };
+        }
+        (Part::Tensor(a), b) if a.is_sparse() => (a, b),
+        (a, Part::Tensor(b)) => (b, a),
+        _ => bail!(RuntimeError, "a sparse tensor is needed"),
+    };
+    match other {
+        Part::Tensor(dense) if dense.ndim() > 0 => {
+            let product =
+                rearrange::multiply_dense(&ops::to_layout(&sparse, TensorLayout::SparseCoo, None, 0)?, &dense)?;
+            match sparse.tensor_layout() {
+                layout if layout.is_compressed() => compressed::from_coo(&product, layout).map(Value::from),
+                _ => Ok(product.into()),
+            }
+        }
+        Part::Tensor(number) => scaled(&sparse, promote::Operand::Tensor(&number)),
+        Part::Number(number) => scaled(&sparse, promote::Operand::Number(number)),
+    }
+}
+
+fn scaled(sparse: &View, by: promote::Operand) -> Result<Value> {
+    let elements = match (sparse.coo(), sparse.compressed()) {
+        (Some(parts), _) => &parts.values,
+        (_, Some(parts)) => &parts.values,
+        _ => sparse,
+    };
+    ops::with_values(sparse, times(elements, by)?).map(Value::from)
+}
+
+fn divide(call: &mut Call) -> Result<Value> {
+    if let Part::Tensor(divisor) = Part::of(call, 1)?
+        && (divisor.is_sparse() || divisor.ndim() > 0)
+    {
+        bail!(
+            RuntimeError,
+            "Sparse division requires a scalar or zero-dim dense tensor divisor (got shape {:?} for divisor)",
+            divisor.sizes()
+        );
+    }
+    if call.tensor(0)?.borrow().compressed().is_some() {
+        bail!(RuntimeError, "unsupported tensor layout: {}", call.tensor(0)?.borrow().tensor_layout().cpp_name());
+    }
+    let Some(dense) = call.state.registry.overload(call.signature.key) else { bail!(RuntimeError, "no such overload") };
+    on_elements(dense.row.run, call, true)
+}
+
+fn transposed(call: &mut Call, dim0: i64, dim1: i64) -> Result<Value> {
+    let view = call.view(0)?;
+    if view.compressed().is_some() {
+        let (d0, d1) = (wrap_dim(dim0, view.ndim())?, wrap_dim(dim1, view.ndim())?);
+        return compressed::transpose(&view, d0, d1).map(Value::from);
+    }
+    let (sparse, dense) = (ops::sparse_dim(&view), ops::dense_dim(&view));
+    if call.signature.name == "t" && (sparse > 2 || dense > 0) {
+        bail!(
+            RuntimeError,
+            "t() expects a tensor with <= 2 sparse and 0 dense dimensions, but got {sparse} sparse and {dense} dense \
+             dimensions"
+        );
+    }
+    rearrange::transpose(&view, dim0, dim1).map(Value::from)
+}
+
+fn select(call: &mut Call) -> Result<Value> {
+    let (view, dim, at) = (call.view(0)?, call.int(1)?, call.int(2)?);
+    let d = wrap_dim(dim, view.ndim())?;
+    let size = view.sizes().get(d).copied().unwrap_or(0);
+    if at < -size || at >= size {
+        bail!(IndexError, "select(): index {at} out of range for tensor of size {:?} at dimension {dim}", view.sizes());
+    }
+    ops::select(&view, d, if at < 0 { at + size } else { at }).map(Value::from)
+}
+
+fn unbind(call: &mut Call) -> Result<Value> {
+    let (view, dim) = (call.view(0)?, call.int(1)?);
+    let d = wrap_dim(dim, view.ndim())?;
+    let size = view.sizes().get(d).copied().unwrap_or(0);
+    let items: Result<Vec<Value>> = (0..size).map(|at| ops::select(&view, d, at).map(Value::from)).collect();
+    Ok(Value::tuple(items?))
+}
+
+fn without_elements(view: &View, dtype: DType) -> Result<View> {
+    match view.compressed() {
+        Some(parts) => compressed::empty(view.sizes(), parts.layout, dtype),
+        None => ops::empty_coo(view.sizes(), ops::dense_dim(view), dtype),
+    }
+}
+
+fn zero(call: &mut Call) -> Result<Value> {
+    let view = call.view(0)?;
+    call.tensor(0)?.set_view(without_elements(&view, view.dtype)?);
+    Ok(call.itself())
+}
+
+fn empty_like(call: &mut Call) -> Result<Value> {
+    let view = call.view(0)?;
+    let dtype = call.dtype_keyword().unwrap_or(view.dtype);
+    match call.position("layout").map(|i| call.value(i)) {
+        Some(Value::Layout(TensorLayout::Strided)) => {
+            View::zeros(view.sizes(), dtype, call.device_keyword()?).map(Value::from)
+        }
+        _ => without_elements(&view, dtype).map(Value::from),
+    }
+}
+
+fn copy_between(call: &mut Call) -> Result<Value> {
+    let (target, source) = (call.view(0)?, call.view(1)?);
+    if target.tensor_layout() != source.tensor_layout() {
+        bail!(
+            RuntimeError,
+            "copy_() between dense and sparse Tensors is not implemented! Found self type = {} and src type = {}",
+            legacy_name(&target),
+            legacy_name(&source)
+        );
+    }
+    if target.sizes() != source.sizes() {
+        bail!(RuntimeError, "copy_() of a sparse tensor needs the same size, got {:?}", source.sizes());
+    }
+    let elements = match (source.coo(), source.compressed()) {
+        (Some(parts), _) => &parts.values,
+        (_, Some(parts)) => &parts.values,
+        _ => &source,
+    };
+    call.tensor(0)?.set_view(ops::with_values(&source, copy::clone(&copy::cast(elements, target.dtype)?)?)?);
+    Ok(call.itself())
+}
+
+fn legacy_name(view: &View) -> String {
+    let module = if view.coo().is_some() { "sparse." } else { "" };
+    format!("torch.{module}{}", view.type_name())
+}
+
+fn strides(call: &mut Call) -> Result<Value> {
+    let view = call.view(0)?;
+    let name = call.signature.name;
+    if view.compressed().is_some() {
+        let what = if name == "stride" { "strides" } else { name };
+        bail!(RuntimeError, "Sparse CSR tensors do not have {what}");
+    }
+    match name {
+        "stride" if call.signature.key == "stride" => Ok(Value::ints(view.strides())),
+        "stride" => Ok(Value::Int(view.strides().get(wrap_dim(call.int(1)?, view.ndim())?).copied().unwrap_or(0))),
+        _ => Ok(Value::Bool(false)),
+    }
+}
+
+fn no_storage(call: &Call) -> Result<Value> {
+    let class = if call.tensor(0)?.borrow().coo().is_some() { "SparseTensorImpl" } else { "SparseCsrTensorImpl" };
+    bail!(NotImplementedError, "Cannot access storage of {class}")
+}
+
+fn type_name(call: &mut Call) -> Result<Value> {
+    let view = call.view(0)?;
+    match (view.coo(), call.is_none(1)) {
+        (Some(_), true) => Ok(Value::str(legacy_name(&view))),
+        (None, true) => bail!(RuntimeError, "Unimplemented backend {}", view.backend()),
+        _ => {
+            let Some(dense) = call.state.registry.overload("type") else { bail!(RuntimeError, "no such overload") };
+            on_elements(dense.row.run, call, false)
+        }
+    }
+}
