@@ -246,7 +246,7 @@ mod tests {
 
     fn decoded(bytes: &[u8], dtype: DType) -> f64 {
         let storage = Storage::from_bytes(bytes).unwrap();
-        let view = View { storage, layout: Layout::contiguous(&[]), dtype, conj: false, neg: false };
+        let view = View { storage, layout: Layout::contiguous(&[]), dtype, conj: false, neg: false, form: None };
         match view.item() {
             Ok(Scalar::Float(value)) => value,
             other => panic!("{other:?}"),

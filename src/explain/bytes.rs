@@ -162,7 +162,7 @@ pub fn decode_bytes(bytes: &[u8], dtype: DType) -> Option<String> {
     let storage = Storage::from_bytes(bytes).ok()?;
     // Of a quantized element only the integer is known.
     let stored = dtype.stored_integers();
-    let view = View { storage, layout: Layout::contiguous(&[]), dtype: stored, conj: false, neg: false };
+    let view = View { storage, layout: Layout::contiguous(&[]), dtype: stored, conj: false, neg: false, form: None };
     view.item().ok().map(|value| exact(value, stored))
 }
 

@@ -126,7 +126,11 @@ pub fn per_channel(view: &View, scales: &View, zero_points: &View, axis: i64, dt
         }
     });
     let integers = View::from_scalars(view.sizes(), dtype.stored_integers(), values)?;
-    Ok(wrap(integers, dtype, Quantizer::PerChannel { scales, zero_points, axis: axis as usize }))
+    Ok(wrap(
+        integers,
+        dtype,
+        Quantizer::PerChannel { scales: Box::new(scales), zero_points: Box::new(zero_points), axis: axis as usize },
+    ))
 }
 
 /// For every element in row-major order, its index along one dimension.

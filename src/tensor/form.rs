@@ -166,8 +166,8 @@ pub enum Quantizer {
     },
     /// Scales (float64, or float32 with zero points of float32) and zero points (int64) for each index of a dimension.
     PerChannel {
-        scales: View,
-        zero_points: View,
+        scales: Box<View>,
+        zero_points: Box<View>,
         axis: usize,
     },
 }

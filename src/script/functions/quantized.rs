@@ -178,7 +178,7 @@ pub const RULES: Rules = &[
             "quantized_batch_norm",
         ],
     ),
-    (Rule::Own(|c| uniform_view(c)), VIEWS),
+    (Rule::Own(uniform_view), VIEWS),
     (Rule::Own(select), &["select.int"]),
     (
         Rule::Integers,
@@ -213,10 +213,7 @@ pub const RULES: Rules = &[
         &["relu", "relu_", "mean", "mean.dim", "clamp", "fill_.Scalar", "masked_fill.Scalar", "ones_like"],
     ),
     (Rule::Own(copy_numbers), &["copy_"]),
-    (
-        Rule::Own(|c| convert(c)),
-        &["to.device", "to.dtype", "to.other", "cpu", "float", "double", "half", "int", "long"],
-    ),
+    (Rule::Own(convert), &["to.device", "to.dtype", "to.other", "cpu", "float", "double", "half", "int", "long"]),
     (Rule::Own(|c| Ok(Value::str(format!("torch.quantized.{}", c.view(0)?.type_name())))), &["type"]),
     (Rule::Own(|_| bail!(RuntimeError, "load_scalar: invalid type")), &["tolist"]),
     (Rule::Own(|_| bail!(RuntimeError, "isSignedType not supported for quantized types")), &["is_signed"]),

@@ -197,7 +197,7 @@ pub const RULES: Rules = &[
     (Rule::Own(copy_between), &["copy_"]),
     (Rule::Own(strides), &["stride", "stride.dim", "is_contiguous"]),
     (Rule::Own(|c| no_storage(c)), &["storage", "untyped_storage"]),
-    (Rule::Own(|c| type_name(c)), &["type"]),
+    (Rule::Own(type_name), &["type"]),
     (
         Rule::Own(|_| bail!(RuntimeError, "reshape is not implemented for sparse tensors")),
         &["reshape", "flatten.using_ints"],
