@@ -11,6 +11,7 @@
 pub mod autograd;
 pub mod explain;
 pub mod format;
+pub mod lessons;
 pub mod ops;
 pub mod script;
 pub mod session;

@@ -9,7 +9,7 @@ use std::time::Duration;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
-use tensorsh::shell::{self, ColorChoice, Opening, Screen, Stream, complain, show};
+use tensorsh::shell::{self, ColorChoice, Learning, Opening, Screen, Stream, complain, show};
 use tensorsh::transcript::{
     Document, Form, Palette, Terms, Totals, collect, read_text, replay, run_files, spawn_with_big_stack,
 };
@@ -20,6 +20,7 @@ tensorsh [OPTIONS]                        a prompt; or a script from standard in
        tensorsh [OPTIONS] -e CODE [ARGS]...      a line of code
        tensorsh [OPTIONS] test [--update] PATH...
        tensorsh [OPTIONS] replay FILE...
+       tensorsh learn [--list] [LESSON]
        tensorsh completions SHELL
        tensorsh man";
 
@@ -71,6 +72,10 @@ enum Command {
     Test(Test),
     /// Print recorded sessions with the outputs of now
     Replay(Replay),
+    /// Learn what storages, strides and views are: lessons with exercises
+    ///
+    /// Without a LESSON, the first whose exercises are not all done.
+    Learn(Learn),
     /// Print what a shell needs to complete this command line
     Completions {
         /// The shell
@@ -100,6 +105,21 @@ struct Replay {
     /// Transcripts
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
+}
+
+#[derive(Args, Clone, Debug)]
+struct Learn {
+    /// Show the lessons and how far each is done
+    #[arg(long)]
+    list: bool,
+
+    /// Forget which exercises have been done
+    #[arg(long)]
+    reset: bool,
+
+    /// The number or the name of a lesson
+    #[arg(value_name = "LESSON")]
+    lesson: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -133,6 +153,9 @@ fn run(cli: Cli) -> i32 {
     match &cli.command {
         Some(Command::Test(test)) => run_test(screen, test, cli.quiet),
         Some(Command::Replay(replay)) => run_replay(replay),
+        Some(Command::Learn(Learn { list, reset, lesson })) => {
+            shell::learn(screen, &Learning { lesson: lesson.clone(), list: *list, reset: *reset })
+        }
         Some(Command::Completions { shell }) => {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Cli::command(), "tensorsh", &mut script);

@@ -2,6 +2,7 @@
 //! nothing is printed, except through the listener a caller may give.
 
 use crate::explain::aliases;
+pub use crate::explain::terminal::wrapped;
 pub use crate::explain::{Ink, Picture};
 use crate::script::engine;
 use crate::script::fault::{self, Fault};

@@ -10,6 +10,7 @@ mod fault;
 mod help;
 mod highlight;
 mod history;
+mod learn;
 mod log;
 mod pager;
 mod paste;
@@ -20,6 +21,7 @@ mod screen;
 mod script;
 mod table;
 
+pub use learn::{Learning, learn};
 pub use prompt::{Opening, prompt};
 pub use screen::{ColorChoice, Screen, Stream, complain, show};
 pub use script::{run_code, run_file, run_standard_input};

@@ -296,3 +296,36 @@ fn replay_prints_the_sessions_of_now() {
     assert!(stdout.starts_with(">>> t = torch.ones(3)\n>>> t\ntensor([1., 1., 1.])\n>>> x\nTraceback"), "{stdout}");
     assert!(stdout.contains("\n\nrhai> t\nTraceback") && !stdout.contains("Fresh"), "{stdout}");
 }
+
+/// `tensorsh learn` with its progress below `state`, its input as if typed; gives what it shows.
+fn learn(state: &Path, arguments: &[&str], input: &str) -> String {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_tensorsh"))
+        .args(["--color", "never", "learn"])
+        .args(arguments)
+        .env("XDG_STATE_HOME", state)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap()
+}
+
+#[test]
+fn lessons_are_learnt_and_remembered() {
+    let state = tempfile::tempdir().unwrap();
+    let text = learn(state.path(), &["strides"], "34\n:hint\n:solution\n35\n(1, 2)\n:skip\n");
+    for wanted in
+        ["2. Shape, stride, offset", "Not yet.", "one step along each dimension", "Right.", "1 of 2 exercises done"]
+    {
+        assert!(text.contains(wanted), "{wanted}\n{text}");
+    }
+    let list = learn(state.path(), &["--list"], "");
+    assert!(list.contains("[ ]  2 strides       Shape, stride, offset (1 of 2 exercises)"), "{list}");
+    // The first lesson that is not done is the first of all.
+    let text = learn(state.path(), &[], "t.nbytes\nt.untyped_storage()[2] = 1\n");
+    assert!(text.contains("1. What a storage is") && text.contains("2 of 2 exercises done"), "{text}");
+    assert!(learn(state.path(), &["--list"], "").starts_with("[x]  1 storage"));
+    learn(state.path(), &["--reset"], "");
+    assert!(learn(state.path(), &["--list"], "").lines().all(|line| line.contains("(0 of")));
+}

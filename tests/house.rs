@@ -16,7 +16,8 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("script", &["explain", "format", "autograd", "value", "ops", "tensor"]),
     ("session", &["script", "explain", "format", "value", "tensor"]),
     ("transcript", &["session"]),
-    ("shell", &["transcript", "session", "format"]),
+    ("lessons", &["transcript", "session"]),
+    ("shell", &["lessons", "transcript", "session", "format"]),
     ("main", &["shell", "transcript"]),
 ];
 

@@ -59,7 +59,7 @@ fn trim_end(line: &mut Line) {
 }
 
 /// The words of a text in lines of at most `width` columns.
-fn wrapped(text: &str, width: usize) -> Vec<String> {
+pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {
         let Some(line) = lines.last_mut() else { break };

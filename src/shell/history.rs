@@ -30,8 +30,7 @@ impl Store {
     /// # Errors
     /// A sentence that says why nothing can be kept.
     pub fn open(limit: usize) -> Result<(Store, Vec<String>), String> {
-        let path = state_folder(std::env::var_os("XDG_STATE_HOME").map(PathBuf::from), std::env::home_dir());
-        let folder = path.ok_or_else(|| "there is no home folder".to_owned())?;
+        let folder = folder().ok_or_else(|| "there is no home folder".to_owned())?;
         Store::open_in(&folder, limit).map_err(|error| format!("{}: {error}", folder.display()))
     }
 
@@ -114,6 +113,11 @@ fn unescape(line: &str) -> String {
         }
     }
     entry
+}
+
+/// Where what outlives a session is kept: the folder `tensorsh` of the user's state folder.
+pub fn folder() -> Option<PathBuf> {
+    state_folder(std::env::var_os("XDG_STATE_HOME").map(PathBuf::from), std::env::home_dir())
 }
 
 /// `$XDG_STATE_HOME/tensorsh`, or `~/.local/state/tensorsh`; a relative path in the variable does not count.

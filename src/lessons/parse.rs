@@ -1,0 +1,170 @@
+//! A page of Markdown ─► a lesson. What a reader of the page need not see stands in comments: `<!-- given`, `<!-- check`,
+//! `<!-- right`, `<!-- wrong`; what one should not see at once stands in `<details>`, as hints and as the solution.
+
+use super::{Exercise, Lesson, Part};
+use crate::transcript::{Document, Form};
+
+/// Reads a page.
+pub(super) fn lesson(name: &'static str, page: &str) -> Lesson {
+    let mut lesson = Lesson { name, ..Lesson::default() };
+    let mut lines = page.lines();
+    let mut reader = Reader::default();
+    while let Some(line) = lines.next() {
+        if let Some(title) = line.strip_prefix("# ") {
+            title.clone_into(&mut lesson.title);
+        } else if let Some(title) = line.strip_prefix("## Exercise: ") {
+            reader.close(&mut lesson);
+            lesson.exercises.push(Exercise { title: title.to_owned(), ..Exercise::default() });
+        } else if let Some(kind) = line.strip_prefix("<!-- ") {
+            let text: Vec<_> = lines.by_ref().take_while(|line| *line != "-->").collect();
+            if let Some(exercise) = lesson.exercises.last_mut() {
+                exercise.note(kind, &text);
+            }
+        } else if let Some(summary) = line.strip_prefix("<details><summary>") {
+            let mut inner = Reader::default();
+            lines.by_ref().take_while(|line| *line != "</details>").for_each(|line| inner.line(line));
+            let parts = inner.parts();
+            if let Some(exercise) = lesson.exercises.last_mut() {
+                match summary {
+                    "Solution</summary>" => exercise.solution = parts,
+                    _ => exercise.hints.push(parts),
+                }
+            }
+        } else {
+            reader.line(line);
+        }
+    }
+    reader.close(&mut lesson);
+    lesson
+}
+
+impl Exercise {
+    fn note(&mut self, kind: &str, lines: &[&str]) {
+        let each = || lines.iter().map(|line| (*line).to_owned()).collect();
+        match kind {
+            "given" => self.given = lines.join("\n"),
+            "check" => self.check = lines.join("\n"),
+            "right" => self.right = each(),
+            "wrong" => self.wrong = each(),
+            _ => {}
+        }
+    }
+}
+
+/// Collects paragraphs and sessions.
+#[derive(Default)]
+struct Reader {
+    parts: Vec<Part>,
+    paragraph: String,
+    /// The lines of an open fence.
+    fence: Option<String>,
+}
+
+impl Reader {
+    fn line(&mut self, line: &str) {
+        match &mut self.fence {
+            Some(text) if line == "```" => {
+                let examples = Document::parse(text, Form::Text).cases.into_iter().flat_map(|case| case.examples);
+                self.parts.push(Part::Session(examples.collect()));
+                self.fence = None;
+            }
+            Some(text) => {
+                text.push_str(line);
+                text.push('\n');
+            }
+            None if line.starts_with("```") => {
+                self.end_paragraph();
+                self.fence = Some(String::new());
+            }
+            None if line.trim().is_empty() => self.end_paragraph(),
+            None => {
+                if !self.paragraph.is_empty() {
+                    self.paragraph.push(' ');
+                }
+                self.paragraph.push_str(line.trim());
+            }
+        }
+    }
+
+    fn end_paragraph(&mut self) {
+        if !self.paragraph.is_empty() {
+            self.parts.push(Part::Prose(std::mem::take(&mut self.paragraph)));
+        }
+    }
+
+    fn parts(&mut self) -> Vec<Part> {
+        self.end_paragraph();
+        std::mem::take(&mut self.parts)
+    }
+
+    /// What has been read belongs to the lesson, or to the exercise it has come to.
+    fn close(&mut self, lesson: &mut Lesson) {
+        let parts = self.parts();
+        match lesson.exercises.last_mut() {
+            Some(exercise) => exercise.task.extend(parts),
+            None => lesson.parts.extend(parts),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_is_read() {
+        let page = "\
+# Title
+
+One
+paragraph.
+
+```pycon
+>>> 1 + 1
+2
+```
+
+## Exercise: try
+
+Do it.
+
+<!-- given
+x = 1
+y = 2
+-->
+<!-- check
+answer == x
+-->
+<!-- right
+1
+x
+-->
+
+<details><summary>Hint</summary>
+
+Think.
+
+</details>
+
+<details><summary>Solution</summary>
+
+```pycon
+>>> x
+1
+```
+
+So.
+
+</details>
+";
+        let lesson = lesson("name", page);
+        assert_eq!(lesson.title, "Title");
+        assert!(matches!(&lesson.parts[..], [Part::Prose(text), Part::Session(examples)]
+            if text == "One paragraph." && examples[0].source == "1 + 1"));
+        let [exercise] = &lesson.exercises[..] else { panic!("{lesson:?}") };
+        assert_eq!((exercise.given.as_str(), exercise.check.as_str()), ("x = 1\ny = 2", "answer == x"));
+        assert_eq!((exercise.right.len(), exercise.wrong.len(), exercise.hints.len()), (2, 0, 1));
+        assert_eq!(exercise.task, [Part::Prose("Do it.".to_owned())]);
+        assert_eq!(exercise.solution.len(), 2);
+    }
+}

@@ -1,0 +1,318 @@
+//! `tensorsh learn`: the lessons at the terminal. Each is read in turn, its sessions running as one reads, and ends in
+//! exercises; what has been done is remembered in the user's state folder.
+
+use std::cell::Cell;
+use std::collections::BTreeSet;
+use std::io::{IsTerminal, stdin};
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use owo_colors::{OwoColorize, Style};
+use rustyline::Editor;
+use rustyline::error::ReadlineError;
+use rustyline::history::MemHistory;
+use signal_hook::consts::SIGINT;
+use signal_hook::flag;
+
+use super::fault::describe;
+use super::history;
+use super::save::replace;
+use super::screen::{Screen, Stream, complain, show, show_said};
+use crate::lessons::{Exercise, Lesson, Part, find, lessons};
+use crate::session::{Completeness, Language, Session, SessionOptions, wrapped};
+use crate::transcript::Example;
+
+/// What `tensorsh learn` is asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Learning {
+    /// The number or the name of a lesson; without one, the first that is not done.
+    pub lesson: Option<String>,
+    /// Only show which there are.
+    pub list: bool,
+    /// Forget what was done.
+    pub reset: bool,
+}
+
+/// Runs a lesson, and gives the program's exit status.
+pub fn learn(screen: Screen, wanted: &Learning) -> i32 {
+    let mut progress = Progress::read();
+    if wanted.reset {
+        progress.forget();
+    }
+    if wanted.list {
+        show(&list(&progress));
+        return 0;
+    }
+    let lesson = match &wanted.lesson {
+        Some(name) => match find(name) {
+            Some(lesson) => lesson,
+            None => {
+                complain(&format!("tensorsh: there is no lesson {name}; tensorsh learn --list shows them\n"));
+                return 1;
+            }
+        },
+        None if wanted.reset => return 0,
+        None => match lessons().iter().find(|lesson| !progress.has_done(lesson)) {
+            Some(lesson) => lesson,
+            None => {
+                show("All exercises are done. tensorsh learn LESSON takes one again, --reset forgets them.\n");
+                return 0;
+            }
+        },
+    };
+    match Learner::open(screen).and_then(|mut learner| learner.lesson(lesson, &mut progress)) {
+        Ok(()) | Err(ReadlineError::Eof | ReadlineError::Interrupted) => 0,
+        Err(error) => {
+            complain(&format!("tensorsh: the terminal cannot be used: {error}\n"));
+            1
+        }
+    }
+}
+
+fn list(progress: &Progress) -> String {
+    let widest = lessons().iter().map(|lesson| lesson.name.len()).max().unwrap_or_default();
+    let line = |(number, lesson): (usize, &Lesson)| {
+        let done = lesson.exercises.iter().filter(|exercise| progress.has(lesson, exercise)).count();
+        let mark = if progress.has_done(lesson) { "x" } else { " " };
+        let (name, title, all) = (lesson.name, &lesson.title, lesson.exercises.len());
+        format!("[{mark}] {:>2} {name:<widest$}  {title} ({done} of {all} exercises)\n", number + 1)
+    };
+    lessons().iter().enumerate().map(line).collect()
+}
+
+/// Which exercises have been done.
+struct Progress {
+    /// None where nothing can be kept.
+    path: Option<PathBuf>,
+    done: BTreeSet<String>,
+}
+
+impl Progress {
+    fn read() -> Progress {
+        let path = history::folder().map(|folder| folder.join("learn"));
+        let text = path.as_ref().and_then(|path| std::fs::read_to_string(path).ok()).unwrap_or_default();
+        Progress { path, done: text.lines().map(str::to_owned).collect() }
+    }
+
+    fn key(lesson: &Lesson, exercise: &Exercise) -> String {
+        format!("{}: {}", lesson.name, exercise.title)
+    }
+
+    fn has(&self, lesson: &Lesson, exercise: &Exercise) -> bool {
+        self.done.contains(&Progress::key(lesson, exercise))
+    }
+
+    fn has_done(&self, lesson: &Lesson) -> bool {
+        lesson.exercises.iter().all(|exercise| self.has(lesson, exercise))
+    }
+
+    fn add(&mut self, lesson: &Lesson, exercise: &Exercise) {
+        self.done.insert(Progress::key(lesson, exercise));
+        self.write();
+    }
+
+    fn forget(&mut self) {
+        self.done.clear();
+        self.write();
+    }
+
+    fn write(&self) {
+        let Some(path) = &self.path else { return };
+        let text: String = self.done.iter().map(|line| format!("{line}\n")).collect();
+        let made = path.parent().map_or(Ok(()), std::fs::create_dir_all);
+        if let Err(error) = made.and_then(|()| replace(path, text.as_bytes())) {
+            complain(&format!("what you have done will be forgotten: {}: {error}\n", path.display()));
+        }
+    }
+}
+
+/// How an exercise was left.
+enum Left {
+    Solved,
+    Skipped,
+    Quit,
+}
+
+/// Whoever sits at the terminal.
+struct Learner {
+    screen: Screen,
+    /// None where lines come from a file.
+    editor: Option<Editor<(), MemHistory>>,
+}
+
+impl Learner {
+    fn open(screen: Screen) -> rustyline::Result<Learner> {
+        let editor = if stdin().is_terminal() {
+            Some(Editor::with_history(rustyline::Config::default(), MemHistory::new())?)
+        } else {
+            None
+        };
+        Ok(Learner { screen, editor })
+    }
+
+    fn columns(&mut self) -> usize {
+        let dimensions = self.editor.as_mut().and_then(Editor::dimensions);
+        dimensions.map_or(80, |(columns, _)| usize::from(columns)).clamp(20, 100)
+    }
+
+    /// The next line; an error at the end of the input.
+    fn read(&mut self, sign: &str) -> rustyline::Result<String> {
+        if let Some(editor) = &mut self.editor {
+            let line = editor.readline(sign)?;
+            // Without a history there is still a prompt.
+            let _ = editor.add_history_entry(&line);
+            return Ok(line);
+        }
+        let mut line = String::new();
+        match stdin().read_line(&mut line)? {
+            0 => Err(ReadlineError::Eof),
+            _ => {
+                let line = line.trim_end_matches(['\r', '\n']).to_owned();
+                show(&format!("{sign}{line}\n"));
+                Ok(line)
+            }
+        }
+    }
+
+    fn remark(&self, text: &str) {
+        let dim = self.screen.style(Stream::Output, Style::new().dimmed());
+        show(&format!("{}\n", text.style(dim)));
+    }
+
+    fn heading(&self, text: &str) {
+        let bold = self.screen.style(Stream::Output, Style::new().bold());
+        show(&format!("\n{}\n\n", text.style(bold)));
+    }
+
+    fn prose(&mut self, text: &str) {
+        let columns = self.columns();
+        wrapped(text, columns).iter().for_each(|line| show(&format!("{line}\n")));
+        show("\n");
+    }
+
+    fn lesson(&mut self, lesson: &Lesson, progress: &mut Progress) -> rustyline::Result<()> {
+        let number = lessons().iter().position(|other| other == lesson).unwrap_or_default() + 1;
+        self.heading(&format!("{number}. {}", lesson.title));
+        let mut session = self.session();
+        for (i, part) in lesson.parts.iter().enumerate() {
+            self.part(part, &mut session);
+            // Nobody reads on at a file's pace.
+            let has_more = lesson.parts.len() > i + 1;
+            if self.editor.is_some() && has_more && matches!(part, Part::Session(_)) {
+                self.read("-- Enter goes on --")?;
+            }
+        }
+        for exercise in &lesson.exercises {
+            if progress.has(lesson, exercise) {
+                self.remark(&format!("Exercise: {} (done before)", exercise.title));
+            }
+            match self.exercise(exercise)? {
+                Left::Solved => progress.add(lesson, exercise),
+                Left::Skipped => {}
+                Left::Quit => return Ok(()),
+            }
+        }
+        let done = lesson.exercises.iter().filter(|exercise| progress.has(lesson, exercise)).count();
+        self.remark(&format!("Lesson {number}: {done} of {} exercises done.", lesson.exercises.len()));
+        if let Some(next) = lessons().get(number) {
+            self.remark(&format!("Next: tensorsh learn {} ({}).", next.name, next.title));
+        }
+        Ok(())
+    }
+
+    fn session(&mut self) -> Session {
+        let (options, _) = self.options();
+        let mut session = Session::new(options);
+        session.set_width(self.columns());
+        session
+    }
+
+    /// Output goes to the terminal at once, and notes that there was some.
+    fn options(&self) -> (SessionOptions, Rc<Cell<bool>>) {
+        let (screen, has_shown) = (self.screen, Rc::new(Cell::new(false)));
+        let shown = Rc::clone(&has_shown);
+        let live = move |said, text: &str| {
+            shown.set(true);
+            show_said(screen, said, text);
+        };
+        (SessionOptions { live: Some(Box::new(live)), ..SessionOptions::default() }, has_shown)
+    }
+
+    fn part(&mut self, part: &Part, session: &mut Session) {
+        match part {
+            Part::Prose(text) => self.prose(text),
+            Part::Session(examples) => {
+                for example in examples.iter().filter(|example| !example.options.skip) {
+                    self.run(example, session);
+                }
+                show("\n");
+            }
+        }
+    }
+
+    /// Runs an input of a page and shows both.
+    fn run(&self, example: &Example, session: &mut Session) {
+        self.remark(example.input.trim_end());
+        let outcome = session.eval(example.language, &example.source);
+        if let Some(error) = &outcome.error {
+            complain(&describe(self.screen, error, &example.source, None));
+        }
+    }
+
+    fn exercise(&mut self, exercise: &Exercise) -> rustyline::Result<Left> {
+        self.heading(&format!("Exercise: {}", exercise.title));
+        'anew: loop {
+            let (options, has_shown) = self.options();
+            let mut session = exercise.session(options);
+            session.set_width(self.columns());
+            // Without a handler Ctrl-C ends the program at once, which is good enough.
+            let _ = flag::register(SIGINT, session.interrupt_flag());
+            exercise.task.iter().for_each(|part| self.part(part, &mut session));
+            exercise.given.lines().for_each(|line| self.remark(&format!(">>> {line}")));
+            self.remark("(:hint, :solution, :again, :skip, :quit)");
+            let mut hints = exercise.hints.iter();
+            loop {
+                let line = self.read(">>> ")?;
+                match line.trim() {
+                    "" => {}
+                    ":hint" => match hints.next() {
+                        Some(parts) => parts.iter().for_each(|part| self.part(part, &mut session)),
+                        None => self.remark("There are no more hints; :solution shows one way."),
+                    },
+                    ":solution" => {
+                        // In a session of its own: what was tried stays as it is.
+                        let mut aside = self.session();
+                        exercise.solution.iter().for_each(|part| self.part(part, &mut aside));
+                    }
+                    ":again" => continue 'anew,
+                    ":skip" => return Ok(Left::Skipped),
+                    ":quit" | "exit" | "exit()" | "quit()" => return Ok(Left::Quit),
+                    _ => {
+                        has_shown.set(false);
+                        if self.attempt(exercise, &mut session, line)? {
+                            self.remark("Right.");
+                            return Ok(Left::Solved);
+                        }
+                        if has_shown.get() {
+                            self.remark("Not yet. :hint may help.");
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Runs what was typed, with the lines that belong to it; true if the exercise is solved by it.
+    fn attempt(&mut self, exercise: &Exercise, session: &mut Session, first: String) -> rustyline::Result<bool> {
+        let mut source = first.trim_start_matches(">>> ").to_owned();
+        while session.completeness(Language::Python, &source) == Completeness::Incomplete {
+            source = format!("{source}\n{}", self.read("... ")?);
+        }
+        let outcome = session.eval(Language::Python, &source);
+        if let Some(error) = &outcome.error {
+            complain(&describe(self.screen, error, &source, None));
+            return Ok(false);
+        }
+        Ok(exercise.is_solved(session))
+    }
+}
