@@ -13,6 +13,7 @@ mod inplace;
 mod record;
 mod rules;
 
+pub use context::Expr;
 pub use derivatives::Derivative;
 pub use engine::{FREED, Pass, backward, gradients};
 pub use graph::{Node, add_after_hook, add_hook, grad_fn, remove_hook, retain_grad};

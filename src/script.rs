@@ -3,6 +3,7 @@
 
 pub mod bind;
 pub mod callable;
+pub mod callback;
 pub mod dict;
 pub mod engine;
 pub mod fault;

@@ -4,6 +4,7 @@
 use crate::explain::aliases;
 pub use crate::explain::terminal::wrapped;
 pub use crate::explain::{Ink, Picture};
+use crate::script::callback::Home;
 use crate::script::engine;
 use crate::script::fault::{self, Fault};
 use crate::script::functions::{READ_VARIABLES, Receiver};
@@ -16,6 +17,7 @@ pub use crate::tensor::Dims;
 use crate::tensor::{Error, ErrorKind, interrupt};
 use crate::value::Value;
 use rhai::{Dynamic, Engine, Position, Scope};
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
@@ -94,7 +96,7 @@ pub fn python_goes_on(source: &str) -> bool {
 
 /// The engine, the variables and the settings of one session.
 pub struct Session {
-    engine: Engine,
+    engine: Rc<RefCell<Engine>>,
     scope: Scope<'static>,
     state: Rc<State>,
     /// Has a script function been defined, which may want to read global variables?
@@ -108,7 +110,8 @@ pub struct Session {
 impl Session {
     pub fn new(options: SessionOptions) -> Session {
         let state = Rc::new(State::new(options.live));
-        let engine = engine::build(&state);
+        let engine = Rc::new(RefCell::new(engine::build(&state)));
+        state.home.replace(Home::new(&engine, &state));
         let mut scope = Scope::new();
         let args: rhai::Array = options.args.into_iter().map(Dynamic::from).collect();
         scope.push("ARGS", args);
@@ -209,7 +212,7 @@ impl Session {
     fn compile(&self, source: &str) -> Result<rhai::AST, rhai::ParseError> {
         // `_` is the last result, but in a `switch` it stands for everything else.
         self.state.has_switch.set(source.contains("switch"));
-        self.engine.compile(source)
+        self.engine.borrow().compile(source)
     }
 
     /// Gathers the variables for functions that look at all of them, if the source names one.
@@ -323,7 +326,8 @@ impl Session {
                         failure.position = offset.map(|offset| line_and_column(source, offset));
                         Box::new(failure)
                     };
-                    let ast = self.engine.compile(&rhai).map_err(|error| located(fault::from_parse(&error)))?;
+                    let ast =
+                        self.engine.borrow().compile(&rhai).map_err(|error| located(fault::from_parse(&error)))?;
                     self.gather_holders(&rhai);
                     let value = self.run(&ast).map_err(|error| {
                         let failure = located(fault::from_eval(&error, &rhai));
@@ -343,14 +347,15 @@ impl Session {
             // Functions live on as a module, so that later definitions replace earlier ones and all see each other.
             self.has_functions = true;
             self.functions.extend(ast.iter_functions().map(|function| function.name.to_owned()));
-            self.engine.register_global_module(ast.clone_functions_only().shared_lib().clone());
+            let functions = ast.clone_functions_only().shared_lib().clone();
+            self.engine.borrow_mut().register_global_module(functions);
         }
         if self.has_functions {
             let variables = self.scope.iter().map(|(name, _, value)| (name.to_string(), value));
             *self.state.globals.borrow_mut() = variables.collect();
         }
         let before = self.scope.len();
-        let mut result = self.engine.eval_ast_with_scope::<Dynamic>(&mut self.scope, ast);
+        let mut result = self.engine.borrow().eval_ast_with_scope::<Dynamic>(&mut self.scope, ast);
         if self.state.interrupt.is_set() && !result.as_ref().is_err_and(|error| fault::is_end(error)) {
             // A kernel may have left off; what it made, or what went wrong for want of it, is not to be seen.
             result = Err(fault::interrupted());

@@ -3,6 +3,7 @@
 //! itself: when a part fails, the caller runs the function to see what it says.
 
 use super::Functions;
+use super::context::Expr;
 use crate::tensor::layout::wrap_dim;
 use crate::tensor::{DType, Dims, Error, Result, Scalar, Tensor, View};
 use crate::value::Value;
@@ -10,8 +11,14 @@ use crate::value::Value;
 /// Runs the parts on bound arguments.
 pub type Composite = fn(&dyn Functions, &[Value]) -> Result<Value>;
 
+mod analysis;
+mod fft;
+mod linalg;
+
 /// Every composite function by its overload.
-pub const ROWS: &[(&str, Composite)] = &[
+pub const TABLES: &[&[(&str, Composite)]] = &[ROWS, analysis::ROWS, fft::ROWS, linalg::ROWS];
+
+const ROWS: &[(&str, Composite)] = &[
     // Views.
     ("view_as", |f, a| f.call("view", &[self_(a)?, sizes_of(a, 1)?])),
     ("reshape", |f, a| reshape(f, self_(a)?, &dims(a, 1))),
@@ -46,6 +53,15 @@ pub const ROWS: &[(&str, Composite)] = &[
     }),
     ("split.sizes", |f, a| f.call("split_with_sizes", a)),
     ("chunk", chunk),
+    ("unsafe_chunk", |f, a| {
+        let parts = unrecorded(f, "unsafe_chunk", a)?.sequence().unwrap_or_default();
+        let dim = wrap_dim(int(a, 2), tensor(a, 0)?.borrow().ndim())?;
+        let longest = match parts.first() {
+            Some(Value::Tensor(part)) => part.borrow().sizes().get(dim).copied().unwrap_or(0),
+            _ => 0,
+        };
+        f.call("unsafe_split.Tensor", &[self_(a)?, Value::Int(longest.max(1)), arg(a, 2)])
+    }),
     ("tensor_split.indices", |f, a| slices(f, "tensor_split.indices", a, int(a, 2))),
     ("tensor_split.tensor_indices_or_sections", |f, a| {
         slices(f, "tensor_split.tensor_indices_or_sections", a, int(a, 2))
@@ -121,18 +137,48 @@ pub const ROWS: &[(&str, Composite)] = &[
     ("where.method", |f, a| f.call("where.self", &[arg(a, 1), arg(a, 0), arg(a, 2)])),
     ("where.scalar_method", |f, a| f.call("where.self", &[arg(a, 1), arg(a, 0), arg(a, 2)])),
     ("where.ScalarOther", |f, a| f.call("where.self", a)),
+    ("fill_diagonal_", fill_diagonal),
     // Arithmetic.
     ("add.Scalar", |f, a| f.call("add.Tensor", &[arg(a, 0), arg(a, 2), arg(a, 1)])),
     ("sub.Scalar", |f, a| f.call("sub.Tensor", &[arg(a, 0), arg(a, 2), arg(a, 1)])),
     ("square", |f, a| f.call("pow.Tensor_Scalar", &[self_(a)?, Value::Int(2)])),
     ("square_", |f, a| f.call("pow_.Scalar", &[self_(a)?, Value::Int(2)])),
+    ("float_power.Tensor_Tensor", |f, a| float_power(f, a, "pow.Tensor_Tensor")),
+    ("float_power.Tensor_Scalar", |f, a| float_power(f, a, "pow.Tensor_Scalar")),
+    ("float_power.Scalar", |f, a| float_power(f, a, "pow.Scalar")),
+    ("float_power_.Tensor", |f, a| float_power(f, a, "pow_.Tensor")),
+    ("float_power_.Scalar", |f, a| float_power(f, a, "pow_.Scalar")),
+    ("ldexp", |f, a| {
+        let two = on(f, self_(a)?).call("new_full", &[Value::size(&[]), Value::Float(2.0)]);
+        let power = two.apply("pow.Tensor_Tensor", [Ok(arg(a, 1))]);
+        f.call("mul", &[self_(a)?, power.value?])
+    }),
     // Reductions.
     ("var", |f, a| f.call("var.correction", &[self_(a)?, Value::None, correction(arg(a, 1))])),
     ("std", |f, a| f.call("std.correction", &[self_(a)?, Value::None, correction(arg(a, 1))])),
     ("var.dim", |f, a| f.call("var.correction", &[self_(a)?, arg(a, 1), correction(arg(a, 2)), arg(a, 3)])),
     ("std.dim", |f, a| f.call("std.correction", &[self_(a)?, arg(a, 1), correction(arg(a, 2)), arg(a, 3)])),
-    ("norm", |f, a| f.call("linalg.vector_norm", a)),
+    ("var_mean", |f, a| f.call("var_mean.correction", &[self_(a)?, Value::None, correction(arg(a, 1))])),
+    ("std_mean", |f, a| f.call("std_mean.correction", &[self_(a)?, Value::None, correction(arg(a, 1))])),
+    ("var_mean.dim", |f, a| f.call("var_mean.correction", &[self_(a)?, arg(a, 1), correction(arg(a, 2)), arg(a, 3)])),
+    ("std_mean.dim", |f, a| f.call("std_mean.correction", &[self_(a)?, arg(a, 1), correction(arg(a, 2)), arg(a, 3)])),
+    // Functions of `torch.nn.functional` with names of their own.
+    ("nn.functional.relu", |f, a| f.call(if flag(a, 1) { "relu_" } else { "relu" }, &[self_(a)?])),
+    ("nn.functional.softmax", |f, a| shares(f, a, "softmax.int")),
+    ("nn.functional.log_softmax", |f, a| shares(f, a, "log_softmax.int")),
+    ("nn.functional.pad", |f, a| match arg(a, 2) {
+        Value::Str(mode) if &*mode == "constant" => {
+            let value = if let Value::None = arg(a, 3) { Value::Int(0) } else { arg(a, 3) };
+            f.call("constant_pad_nd", &[self_(a)?, arg(a, 1), value])
+        }
+        _ => Err(Error::not_implemented("only padding by a constant can be recorded")),
+    }),
 ];
+
+/// A value that arithmetic can be written with.
+fn on(f: &dyn Functions, value: Value) -> Expr<'_> {
+    Expr { functions: f, value: Ok(value) }
+}
 
 fn arg(args: &[Value], index: usize) -> Value {
     args.get(index).cloned().unwrap_or(Value::None)
@@ -153,6 +199,10 @@ fn int(args: &[Value], index: usize) -> i64 {
     args.get(index).and_then(Value::as_scalar).map_or(0, Scalar::to_i64)
 }
 
+fn flag(args: &[Value], index: usize) -> bool {
+    matches!(args.get(index), Some(Value::Bool(true)))
+}
+
 fn dims(args: &[Value], index: usize) -> Dims {
     match args.get(index) {
         Some(Value::Size(dims)) => dims.clone(),
@@ -171,6 +221,56 @@ fn ndim(value: &Value) -> usize {
 
 fn numel(value: &Value) -> i64 {
     if let Value::Tensor(tensor) = value { tensor.borrow().numel() } else { 0 }
+}
+
+/// The shares of exponentials along a dimension, which PyTorch chooses where none is given.
+fn shares(f: &dyn Functions, args: &[Value], key: &str) -> Result<Value> {
+    let chosen = i64::from(!matches!(tensor(args, 0)?.borrow().ndim(), 0 | 1 | 3));
+    let dim = if let Value::None = arg(args, 1) { Value::Int(chosen) } else { arg(args, 1) };
+    let this = match arg(args, 3) {
+        Value::None => self_(args)?,
+        dtype => f.call("to.dtype", &[self_(args)?, dtype])?,
+    };
+    f.call(key, &[this, dim])
+}
+
+/// A write through a window on the diagonal, and through another on where it goes on beneath a tall matrix.
+fn fill_diagonal(f: &dyn Functions, args: &[Value]) -> Result<Value> {
+    let layout = tensor(args, 0)?.borrow().layout.clone();
+    let (Some(&order), step) = (layout.sizes.iter().min(), layout.strides.iter().sum::<i64>()) else {
+        return Err(Error::runtime("dimensions must larger than 1"));
+    };
+    let fill = |length: i64, offset: i64| {
+        let window = [self_(args)?, Value::size(&[length]), Value::size(&[step]), Value::Int(layout.offset + offset)];
+        f.call("fill_.Scalar", &[f.call("as_strided", &window)?, arg(args, 1)])
+    };
+    fill(order, 0)?;
+    if let (true, &[rows, columns]) = (flag(args, 2), layout.sizes.as_slice())
+        && rows > columns + 1
+    {
+        let rest = (rows * columns + order) / (order + 1) - order;
+        fill(rest, step * (order + 1))?;
+    }
+    self_(args)
+}
+
+/// A power of operands in double precision.
+fn float_power(f: &dyn Functions, args: &[Value], key: &str) -> Result<Value> {
+    let operands = [arg(args, 0), arg(args, 1)];
+    let is_complex = |value: &Value| match value {
+        Value::Tensor(tensor) => tensor.borrow().dtype.is_complex(),
+        number => matches!(number, Value::Complex(_)),
+    };
+    let dtype = if operands.iter().any(is_complex) { DType::ComplexDouble } else { DType::Double };
+    let wide = |operand: Value| match operand {
+        Value::Tensor(tensor) if tensor.borrow().dtype != dtype => {
+            f.call("to.dtype", &[Value::Tensor(tensor), Value::DType(dtype)])
+        }
+        Value::Int(number) => Ok(Value::Float(number as f64)),
+        same => Ok(same),
+    };
+    let [base, exponent] = operands.map(wide);
+    f.call(key, &[base?, exponent?])
 }
 
 /// `unbiased` as a correction.

@@ -39,6 +39,11 @@ impl<'a> Context<'a> {
         }
     }
 
+    /// Did a gradient of this result arrive?
+    pub fn has_gradient(&self, output: usize) -> bool {
+        matches!(self.grads.get(output), Some(Some(_)))
+    }
+
     fn kept(&self, index: usize) -> Option<&'a Kept> {
         match self.formula.args.get(index) {
             Some(Argument::Tensor(kept)) => Some(kept),
@@ -193,6 +198,15 @@ impl<'a> Expr<'a> {
         Expr { functions: self.functions, value }
     }
 
+    /// One of several results.
+    pub fn field(&self, index: usize) -> Expr<'a> {
+        let field = self.value.clone().and_then(|value| {
+            let fields = value.sequence().unwrap_or_default();
+            fields.get(index).cloned().ok_or_else(|| missing("a result"))
+        });
+        Expr { functions: self.functions, value: field }
+    }
+
     pub fn tensor(&self) -> Result<Tensor> {
         match self.value.clone()? {
             Value::Tensor(tensor) => Ok(tensor),
@@ -235,7 +249,11 @@ impl<'a> Expr<'a> {
         match &by.value {
             Ok(Value::Int(1)) => self,
             Ok(Value::Float(one)) if *one == 1.0 => self,
-            _ => self * by.conj(),
+            Ok(Value::Tensor(_)) | Err(_) => self * by.conj(),
+            Ok(_) => match by.conj().value {
+                Ok(number) => self.call("mul.Scalar", &[number]),
+                Err(error) => Expr { value: Err(error), ..self },
+            },
         }
     }
 
@@ -275,7 +293,7 @@ impl<'a> Expr<'a> {
 }
 
 macro_rules! operators {
-    ($($operator:ident $method:ident $key:literal;)*) => {$(
+    ($($operator:ident $method:ident $key:literal $number:literal;)*) => {$(
         impl<'a> $operator for Expr<'a> {
             type Output = Expr<'a>;
             fn $method(self, other: Expr<'a>) -> Expr<'a> {
@@ -285,17 +303,17 @@ macro_rules! operators {
         impl<'a> $operator<f64> for Expr<'a> {
             type Output = Expr<'a>;
             fn $method(self, other: f64) -> Expr<'a> {
-                self.call($key, &[Value::Float(other)])
+                self.call($number, &[Value::Float(other)])
             }
         }
     )*};
 }
 
 operators! {
-    Add add "add.Tensor";
-    Sub sub "sub.Tensor";
-    Mul mul "mul";
-    Div div "div.Tensor";
+    Add add "add.Tensor" "add.Number";
+    Sub sub "sub.Tensor" "sub.Number";
+    Mul mul "mul" "mul.Scalar";
+    Div div "div.Tensor" "div.Scalar";
 }
 
 impl<'a> Neg for Expr<'a> {

@@ -7,19 +7,39 @@
 //! them.
 
 use super::context::{Context, Expr};
+use crate::tensor::Error;
 
+mod activation;
 mod elements;
+mod fft;
+mod linalg;
 mod matmul;
+mod norms;
 mod pointwise;
 mod reduce;
+mod second;
 mod sparse;
+mod special;
 mod views;
 
+pub use fft::opposite_norm;
 pub use views::as_parts as views_parts;
 
 /// Every row.
-pub const TABLES: &[&[Derivative]] =
-    &[elements::ROWS, matmul::ROWS, pointwise::ROWS, reduce::ROWS, sparse::ROWS, views::ROWS];
+pub const TABLES: &[&[Derivative]] = &[
+    activation::ROWS,
+    elements::ROWS,
+    fft::ROWS,
+    linalg::ROWS,
+    matmul::ROWS,
+    norms::ROWS,
+    pointwise::ROWS,
+    reduce::ROWS,
+    second::ROWS,
+    sparse::ROWS,
+    special::ROWS,
+    views::ROWS,
+];
 
 /// Among the values a formula uses: the result.
 pub const RESULT: usize = usize::MAX;
@@ -77,4 +97,9 @@ pub fn zero<'a>(c: &Context<'a>) -> Expr<'a> {
 /// The gradient as it is.
 pub fn same<'a>(c: &Context<'a>) -> Expr<'a> {
     c.g()
+}
+
+/// What PyTorch has a node for, but no derivative.
+pub fn refused<'a>(c: &Context<'a>, name: &str) -> Expr<'a> {
+    c.expr(Err(Error::not_implemented(format!("the derivative for '{name}' is not implemented."))))
 }

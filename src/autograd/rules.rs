@@ -32,10 +32,8 @@ const ALIASES: &[(&str, &str)] = &[
     ("min.other", "minimum"),
     ("swapaxes", "transpose.int"),
     ("swapdims", "transpose.int"),
-    ("transpose_", "transpose.int"),
-    ("swapaxes_", "transpose.int"),
-    ("swapdims_", "transpose.int"),
-    ("_index_put_impl_", "index_put"),
+    ("swapaxes_", "transpose_"),
+    ("swapdims_", "transpose_"),
     ("concat", "cat"),
     ("concatenate", "cat"),
     ("contiguous", "clone"),
@@ -71,6 +69,49 @@ const ALIASES: &[(&str, &str)] = &[
     ("special.log1p", "log1p"),
     ("special.round", "round"),
     ("special.xlogy", "xlogy"),
+    ("special.xlogy.self_scalar", "xlogy.number_first"),
+    ("special.xlogy.other_scalar", "xlogy.number"),
+    ("special.erf", "erf"),
+    ("special.erfc", "erfc"),
+    ("special.erfinv", "erfinv"),
+    ("special.gammaln", "lgamma"),
+    ("special.digamma", "digamma"),
+    ("special.psi", "digamma"),
+    ("special.polygamma", "polygamma"),
+    ("special.multigammaln", "mvlgamma"),
+    ("special.i0", "i0"),
+    ("special.sinc", "sinc"),
+    ("special.logit", "logit"),
+    ("special.logsumexp", "logsumexp"),
+    ("special.softmax", "softmax.int"),
+    ("special.log_softmax", "log_softmax.int"),
+    ("special.gammainc", "igamma"),
+    ("special.gammaincc", "igammac"),
+    ("clip", "clamp"),
+    ("orgqr", "linalg.householder_product"),
+    ("clip.Tensor", "clamp.Tensor"),
+    ("det", "linalg.det"),
+    ("slogdet", "linalg.slogdet"),
+    ("matrix_exp", "linalg.matrix_exp"),
+    ("linalg.pinv.rcond", "linalg.pinv"),
+    ("pinverse", "linalg.pinv"),
+    ("nn.functional.sigmoid", "sigmoid"),
+    ("nn.functional.tanh", "tanh"),
+    ("nn.functional.hardshrink", "hardshrink"),
+    ("nn.functional.pixel_shuffle", "pixel_shuffle"),
+    ("nn.functional.pixel_unshuffle", "pixel_unshuffle"),
+    ("nn.functional.channel_shuffle", "channel_shuffle"),
+    ("nn.functional.avg_pool1d", "avg_pool1d"),
+    ("not_equal_", "ne_"),
+    ("not_equal_.number", "ne_.number"),
+    ("less_", "lt_"),
+    ("less_.number", "lt_.number"),
+    ("less_equal_", "le_"),
+    ("less_equal_.number", "le_.number"),
+    ("greater_", "gt_"),
+    ("greater_.number", "gt_.number"),
+    ("greater_equal_", "ge_"),
+    ("greater_equal_.number", "ge_.number"),
 ];
 
 /// Functions whose results never require a gradient, as in PyTorch: comparisons and tests, places and counts, new
@@ -84,6 +125,11 @@ const PLAIN: &[&str] = &[
     "le",
     "gt",
     "ge",
+    "not_equal",
+    "less",
+    "less_equal",
+    "greater",
+    "greater_equal",
     "logical_and",
     "logical_or",
     "logical_xor",
@@ -126,7 +172,19 @@ const PLAIN: &[&str] = &[
     "bincount",
     "searchsorted.Tensor",
     "bucketize.Tensor",
+    "searchsorted.Scalar",
+    "bucketize.Scalar",
     "isin.Tensor_Tensor",
+    "isin.Scalar_Tensor",
+    "isin.Tensor_Scalar",
+    "count_nonzero.dim_IntList",
+    "nonzero.as_tuple",
+    "nonzero_static",
+    "multinomial",
+    "linalg.matrix_rank",
+    "linalg.matrix_rank.tol",
+    "nn.functional.one_hot",
+    "repeat_interleave.Tensor",
     // Casts to integers, and the same bytes as something else.
     "bool",
     "byte",
@@ -156,6 +214,32 @@ const PLAIN: &[&str] = &[
     "data",
     // About a tensor.
     "positive",
+    "new",
+    "new.data",
+    "new.other",
+    "new.sequence",
+    "new.shape",
+    "new.size",
+    "new.storage",
+    "Tensor.other",
+    "BFloat16Tensor.other",
+    "BoolTensor.other",
+    "ByteTensor.other",
+    "CharTensor.other",
+    "DoubleTensor.other",
+    "FloatTensor.other",
+    "HalfTensor.other",
+    "IntTensor.other",
+    "LongTensor.other",
+    "ShortTensor.other",
+    "view_copy.dtype",
+    "stride",
+    "storage_type",
+    "dim_order",
+    "tolist",
+    "pin_memory",
+    "register_hook",
+    "register_post_accumulate_grad_hook",
     "shape",
     "dtype",
     "device",
@@ -177,7 +261,6 @@ const PLAIN: &[&str] = &[
     "is_sparse",
     "is_quantized",
     "names",
-    "set_",
     "resize_",
     "resize_as_",
     "share_memory_",
@@ -193,10 +276,39 @@ const PLAIN: &[&str] = &[
     "__contains__",
 ];
 
+/// Special functions that PyTorch computes, but lets no gradient through.
+const WITHOUT_DERIVATIVE: &[&str] = &[
+    "special.airy_ai",
+    "special.bessel_j0",
+    "special.bessel_j1",
+    "special.bessel_y0",
+    "special.bessel_y1",
+    "special.modified_bessel_i0",
+    "special.modified_bessel_i1",
+    "special.modified_bessel_k0",
+    "special.modified_bessel_k1",
+    "special.scaled_modified_bessel_k0",
+    "special.scaled_modified_bessel_k1",
+    "special.spherical_bessel_j0",
+    "special.chebyshev_polynomial_t",
+    "special.chebyshev_polynomial_u",
+    "special.chebyshev_polynomial_v",
+    "special.chebyshev_polynomial_w",
+    "special.shifted_chebyshev_polynomial_t",
+    "special.shifted_chebyshev_polynomial_u",
+    "special.shifted_chebyshev_polynomial_v",
+    "special.shifted_chebyshev_polynomial_w",
+    "special.hermite_polynomial_h",
+    "special.hermite_polynomial_he",
+    "special.laguerre_polynomial_l",
+    "special.legendre_polynomial_p",
+];
+
 /// Functions that call others of the table: those are recorded, as in PyTorch.
 const STEPS: &[&str] = &[
     "__matmul__",
     "__rmatmul__",
+    "cartesian_prod",
     "chain_matmul",
     "combinations",
     "einsum",
@@ -236,8 +348,8 @@ const NUMBER_FIRST: &str = ".number_first";
 
 static RULES: LazyLock<HashMap<&'static str, Rule>> = LazyLock::new(|| {
     let mut rules = HashMap::new();
-    rules.extend(PLAIN.iter().chain(STEPS).map(|key| (*key, Rule::Plain)));
-    rules.extend(composite::ROWS.iter().map(|(key, parts)| (*key, Rule::Composite(*parts))));
+    rules.extend(PLAIN.iter().chain(WITHOUT_DERIVATIVE).chain(STEPS).map(|key| (*key, Rule::Plain)));
+    rules.extend(composite::TABLES.iter().copied().flatten().map(|(key, parts)| (*key, Rule::Composite(*parts))));
     rules.extend(TABLES.iter().copied().flatten().map(|row| (row.key, Rule::Derivative(row))));
     // A number modulo a tensor: refused by PyTorch, too.
     rules.insert("remainder.number_first", Rule::Missing);
@@ -270,7 +382,10 @@ pub fn rule(key: &str, args: &[Value]) -> Rule {
         let special = variant.and_then(|suffix| RULES.get(format!("{key}{suffix}").as_str()));
         special.or_else(|| RULES.get(key)).copied()
     };
-    let found = of(key).or_else(|| of(&out_of_place(key)?));
+    // Their other overloads take numbers.
+    let overload_of_plain =
+        || key.rsplit_once('.').and_then(|(name, _)| WITHOUT_DERIVATIVE.contains(&name).then_some(Rule::Plain));
+    let found = of(key).or_else(|| of(&out_of_place(key)?)).or_else(overload_of_plain);
     // What Python itself does with values computes through functions that are recorded.
     let of_python = || PYTHON.iter().any(|module| key.strip_prefix(module).is_some_and(|rest| rest.starts_with('.')));
     found.unwrap_or_else(|| if of_python() { Rule::Plain } else { Rule::Missing })

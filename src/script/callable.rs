@@ -57,7 +57,13 @@ pub fn register(engine: &mut Engine, state: &Rc<State>) {
 }
 
 /// Our function or method of that name, with arguments collected beforehand.
-fn call_named(state: &State, name: &str, receiver: Option<Dynamic>, args: Array, keywords: Map) -> Scripted<Dynamic> {
+pub fn call_named(
+    state: &State,
+    name: &str,
+    receiver: Option<Dynamic>,
+    args: Array,
+    keywords: Map,
+) -> Scripted<Dynamic> {
     let skipped = usize::from(receiver.is_some());
     let mut all: Vec<Dynamic> = receiver.into_iter().chain(args).collect();
     if !keywords.is_empty() {

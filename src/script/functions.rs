@@ -13,7 +13,9 @@ use std::sync::LazyLock;
 
 mod arithmetic;
 mod attributes;
+mod autograd_functional;
 mod autograd_rows;
+mod backward;
 mod buffers;
 mod call;
 mod casts;
@@ -25,9 +27,11 @@ mod einsum;
 mod explain;
 mod fake;
 mod fft;
+mod finite_differences;
 mod forms;
 mod functional;
 mod graph;
+mod hooks;
 mod internal;
 mod legacy_tensors;
 mod linalg;
@@ -78,6 +82,8 @@ pub const MODULES: &[&str] = &[
     "py",
     "array",
     "autograd",
+    "autograd.functional",
+    "autograd.graph",
     "copy",
     "cuda",
     "functools",
@@ -118,7 +124,9 @@ pub fn submodule(parent: &str, name: &str) -> Option<&'static str> {
 const TABLES: &[&[Row]] = &[
     arithmetic::ROWS,
     attributes::ROWS,
+    autograd_functional::ROWS,
     autograd_rows::ROWS,
+    backward::ROWS,
     buffers::ROWS,
     casts::ROWS,
     classes::ROWS,
@@ -126,8 +134,10 @@ const TABLES: &[&[Row]] = &[
     create::ROWS,
     distributions::ROWS,
     fft::ROWS,
+    finite_differences::ROWS,
     functional::ROWS,
     graph::ROWS,
+    hooks::ROWS,
     internal::ROWS,
     modules::ROWS,
     einsum::ROWS,
@@ -346,7 +356,12 @@ impl Registry {
     fn add(&mut self, function: Function) {
         let signature = &function.signature;
         // Formulas and composite functions call what works on tensors, by its key.
-        let of_tensors = matches!(signature.receiver(), None | Some(Kind::Tensor));
+        let of_tensors = match signature.receiver() {
+            None | Some(Kind::Tensor) => true,
+            // A number that stands in front of a tensor.
+            Some(Kind::Number) => function.row.role == Role::Function,
+            Some(_) => false,
+        };
         if function.row.role != Role::Setter && of_tensors {
             let key = signature.key.strip_prefix("_VF.").unwrap_or(signature.key);
             self.keys.entry(key).or_insert_with(|| function.clone());
@@ -521,11 +536,11 @@ pub fn invoke(state: &State, function: &Function, args: Bound) -> Result<Value> 
 /// Runs a function whose arguments require gradients.
 fn recorded(function: &Function, call: &mut Call) -> Result<Value> {
     let signature = call.signature;
-    let target = if signature.in_place { call.args.first().and_then(as_tensor).cloned() } else { None };
+    let target = call.target();
     let recording = match autograd::plan(signature.key, &call.args, target.as_ref())? {
         autograd::Plan::Plain => return run(function, call),
         autograd::Plan::Composite(parts) => {
-            refuse_out(call)?;
+            call.refuse_out()?;
             return parts(call.state, &call.args).map_err(|error| {
                 // The function itself says best what is wrong with its arguments.
                 let before = call.state.grad_enabled.replace(false);
@@ -536,7 +551,7 @@ fn recorded(function: &Function, call: &mut Call) -> Result<Value> {
         }
         autograd::Plan::Record(recording) => recording,
     };
-    refuse_out(call)?;
+    call.refuse_out()?;
     let args = call.args.clone();
     let result = run(function, call)?;
     recording.finish(&args, &result);
@@ -546,7 +561,7 @@ fn recorded(function: &Function, call: &mut Call) -> Result<Value> {
 /// Runs a function, counts what it wrote and sees to the parameters many functions share.
 fn run(function: &Function, call: &mut Call) -> Result<Value> {
     let signature = call.signature;
-    let written = if signature.in_place { call.args.first().and_then(as_tensor).cloned() } else { None };
+    let written = call.target();
     fake::refuse_mixture(call, function.row)?;
     let result = match forms::backend(call) {
         None => (function.row.run)(call),
@@ -587,19 +602,6 @@ pub fn mark_views(state: &State, result: &Value) {
         }
         Value::List(items) | Value::Tuple(items) => items.iter().for_each(|item| mark_views(state, item)),
         _ => {}
-    }
-}
-
-/// Results cannot be recorded when they are written into a tensor that has a history of its own.
-fn refuse_out(call: &Call) -> Result<()> {
-    match call.position("out").and_then(|i| call.args.get(i)) {
-        Some(Value::Tensor(_)) => bail!(
-            RuntimeError,
-            "{}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments \
-             requires grad.",
-            call.signature.name
-        ),
-        _ => Ok(()),
     }
 }
 

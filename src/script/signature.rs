@@ -22,6 +22,8 @@ pub struct Signature {
     pub hidden: bool,
     /// Does the function write to its first argument?
     pub in_place: bool,
+    /// Where a call says whether it is to: the parameter `inplace` of `torch.nn.functional`.
+    pub switch: Option<usize>,
     /// Has it one of the parameters that are seen to after it ran: `out`, `requires_grad`?
     pub finishes: bool,
 }
@@ -224,10 +226,22 @@ impl Signature {
             (None, None) => key,
         };
         let in_place = out.first().is_some_and(|p| p.written);
+        let switch = out.iter().position(|p| p.name == "inplace");
         let finishes = out.iter().any(|p| matches!(p.name, "out" | "requires_grad"));
         let positional = out.iter().filter(|p| !p.keyword_only).count();
         let unbounded = out.iter().any(|p| p.kind == Kind::Rest);
-        Some(Signature { name, key, params: out, returns, positional, unbounded, hidden: false, in_place, finishes })
+        Some(Signature {
+            name,
+            key,
+            params: out,
+            returns,
+            positional,
+            unbounded,
+            hidden: false,
+            in_place,
+            switch,
+            finishes,
+        })
     }
 
     /// Does the first parameter make it a method of a class?

@@ -1,5 +1,6 @@
 //! What a session remembers besides variables: defaults, print options, the random generator, warnings shown.
 
+use super::callback::Home;
 use super::operators;
 use super::value::{to_dynamic, to_object};
 use crate::explain::watch::{Change, Watched};
@@ -64,6 +65,10 @@ pub struct State {
     pub watched: RefCell<Vec<Watched>>,
     /// The columns that pictures may take.
     pub width: Cell<usize>,
+    /// How to call functions of the script.
+    pub home: RefCell<Home>,
+    /// How many such calls are going on, one within the other.
+    pub callbacks: Cell<usize>,
     /// Is a line of Python running? Then functions give lists that are shared, as Python's are.
     pub python: Cell<bool>,
 }
@@ -86,6 +91,8 @@ impl State {
             gathered: RefCell::new(None),
             has_switch: Cell::new(false),
             globals: RefCell::new(HashMap::new()),
+            home: RefCell::default(),
+            callbacks: Cell::new(0),
             python: Cell::new(false),
             holders: RefCell::default(),
             watched: RefCell::default(),

@@ -1,6 +1,7 @@
 //! Between the script language's `Dynamic` and our [`Value`]. Numbers, strings, lists and maps are Rhai's own; every
 //! other value travels in a box whose type names what is inside, so that Rhai's messages can be understood.
 
+use super::callback::ScriptFunction;
 use super::dict::Dict;
 use super::list::List;
 use crate::tensor::interrupt::watched;
@@ -115,6 +116,10 @@ pub fn to_dynamic(value: Value) -> Dynamic {
         Value::Float(f) => f.into(),
         Value::Str(s) => ImmutableString::from(&*s).into(),
         Value::List(items) => watched(items.iter().cloned()).map(to_dynamic).collect::<rhai::Array>().into(),
+        Value::Object(object) => match object.as_any().downcast_ref() {
+            Some(ScriptFunction(function)) => Dynamic::from(function.clone()),
+            None => boxed(Value::Object(object)),
+        },
         other => boxed(other),
     }
 }
@@ -187,7 +192,7 @@ pub fn to_value_within(dynamic: &Dynamic, depth: usize) -> Result<Value> {
         return crate::tensor::Buffer::bytearray(&blob).map(Value::Buffer);
     }
     if let Some(function) = dynamic.read_lock::<rhai::FnPtr>() {
-        return Ok(Value::Function(function.fn_name().into()));
+        return Ok(Value::Object(Rc::new(ScriptFunction(function.clone()))));
     }
     Err(Error::type_error(format!("a {} cannot be used here", dynamic.type_name())))
 }

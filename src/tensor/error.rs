@@ -8,6 +8,7 @@ pub enum ErrorKind {
     AssertionError,
     AttributeError,
     FileNotFoundError,
+    GradcheckError,
     IndexError,
     KeyError,
     KeyboardInterrupt,
@@ -29,10 +30,11 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
-    const ALL: [ErrorKind; 21] = [
+    const ALL: [ErrorKind; 22] = [
         ErrorKind::AssertionError,
         ErrorKind::AttributeError,
         ErrorKind::FileNotFoundError,
+        ErrorKind::GradcheckError,
         ErrorKind::IndexError,
         ErrorKind::KeyError,
         ErrorKind::KeyboardInterrupt,

@@ -1,8 +1,8 @@
 //! Operations that pick, move, join and replace elements.
 
-use super::{Context, Derivative, Expr, row, same, zero};
+use super::{Context, Derivative, Expr, RESULT, refused, row, same, zero};
 use crate::tensor::layout::wrap_dim;
-use crate::tensor::{Dims, Error};
+use crate::tensor::{DType, Dims, Result};
 use crate::value::Value;
 
 pub const ROWS: &[Derivative] = &[
@@ -17,10 +17,26 @@ pub const ROWS: &[Derivative] = &[
     row("tril", "TrilBackward0").grad(0, &[], |c| c.g().call("tril", &[c.value(1)])),
     row("triu", "TriuBackward0").grad(0, &[], |c| c.g().call("triu", &[c.value(1)])),
     row("diagonal_copy", "DiagonalBackward0_copy")
-        .grad(0, &[], |c| c.placed("diagonal", &[c.value(1), c.value(2), c.value(3)])),
+        .grad(0, &[], |c| super::views::in_place_of(c, "diagonal_backward", 3)),
     row("diag_embed", "DiagEmbedBackward0")
         .grad(0, &[], |c| c.g().call("diagonal", &[c.value(1), c.value(2), c.value(3)])),
     row("cat", "CatBackward0").grad(0, &[], part),
+    row("block_diag", "BlockDiagBackward0").grad(0, &[], |c| {
+        // A vector is a row, a number a matrix of one element.
+        let sides = |sizes: &Dims| match sizes.as_slice() {
+            [rows, columns] => (*rows, *columns),
+            rest => (1, rest.first().copied().unwrap_or(1)),
+        };
+        let all = c.list_sizes(0);
+        let before = all.iter().take(c.element).map(sides).fold((0, 0), |sum, next| (sum.0 + next.0, sum.1 + next.1));
+        let Some(own) = all.get(c.element) else { return c.g() };
+        let (rows, columns) = sides(own);
+        let cut = |x: Expr<'_>, dim: i64, start: i64, length: i64| -> Result<Value> {
+            x.call("narrow", &[Value::Int(dim), Value::Int(start), Value::Int(length)]).value
+        };
+        let block = cut(c.g(), 0, before.0, rows).and_then(|band| cut(c.expr(Ok(band)), 1, before.1, columns));
+        c.expr(block).reshape(own)
+    }),
     row("stack", "StackBackward0")
         .grad(0, &[], |c| c.g().call("select.int", &[c.value(1), Value::Int(c.element as i64)])),
     row("index_select", "IndexSelectBackward0")
@@ -32,13 +48,10 @@ pub const ROWS: &[Derivative] = &[
     row("index.Tensor", "IndexBackward0")
         .grad(0, &[], |c| c.room(0).apply("_index_put_impl_", [Ok(c.value(1)), c.g().value, Ok(Value::Bool(true))])),
     row("index_put", "IndexPutBackward0")
-        .grad(0, &[], |c| {
-            if c.flag(3) {
-                return c.g();
-            }
-            let zero = c.g().call("new_zeros", &[Value::size(&[])]);
-            c.g().call("clone", &[]).apply("_index_put_impl_", [Ok(c.value(1)), zero.value, Ok(Value::Bool(false))])
-        })
+        .grad(0, &[], put_over)
+        .grad(2, &[], |c| c.g().call("index.Tensor", &[c.value(1)])),
+    row("_index_put_impl_", "IndexPutImplBackward0")
+        .grad(0, &[], put_over)
         .grad(2, &[], |c| c.g().call("index.Tensor", &[c.value(1)])),
     row("masked_fill.Scalar", "MaskedFillBackward0").grad(0, &[1], |c| c.g().cleared(&c.arg(1))),
     row("masked_fill.Tensor", "MaskedFillBackward1")
@@ -61,7 +74,7 @@ pub const ROWS: &[Derivative] = &[
     row("where.self", "WhereBackward0").grad(1, &[0], |c| c.g().or_where(&c.arg(0), c.expr(Ok(Value::Int(0))))).grad(
         2,
         &[0],
-        |c| c.g().cleared(&c.arg(0)),
+        |c| c.expr(Ok(Value::Int(0))).or_where(&c.arg(0), c.g()),
     ),
     row("scatter.src", "ScatterBackward0")
         .grad(0, &[2], |c| emptied(c, "scatter_.value"))
@@ -70,19 +83,17 @@ pub const ROWS: &[Derivative] = &[
     row("scatter_add", "ScatterAddBackward0")
         .grad(0, &[], same)
         .grad(3, &[2], |c| c.g().apply("gather", [Ok(c.value(1)), c.arg(2).value])),
-    row("index_add", "IndexAddBackward0")
-        .grad(0, &[], same)
-        .grad(3, &[2], |c| c.g().apply("index_select", [Ok(c.value(1)), c.arg(2).value]).scaled(c.arg(4))),
+    row("index_add", "IndexAddBackward0").grad(0, &[], same).grad(3, &[2], |c| sources(c).scaled(c.arg(4))),
     row("index_copy", "IndexCopyBackward0").grad(0, &[2], |c| emptied(c, "index_fill_.int_Scalar")).grad(
         3,
         &[2],
-        |c| c.g().apply("index_select", [Ok(c.value(1)), c.arg(2).value]),
+        sources,
     ),
     row("index_fill.int_Scalar", "IndexFillBackward0").grad(0, &[2], |c| emptied(c, "index_fill_.int_Scalar")),
     row("index_fill.int_Tensor", "IndexFillBackward1").grad(0, &[2], |c| emptied(c, "index_fill_.int_Scalar")).grad(
         3,
         &[2],
-        |c| c.g().apply("index_select", [Ok(c.value(1)), c.arg(2).value]).call("sum", &[]),
+        |c| c.g().apply("index_select", [Ok(c.value(1)), c.arg(2).call("unique", &[]).value]).call("sum", &[]),
     ),
     row("put", "PutBackward0")
         .grad(0, &[1], |c| {
@@ -93,9 +104,43 @@ pub const ROWS: &[Derivative] = &[
             c.g().call("clone", &[]).apply("put_", [c.arg(1).value, zero.value])
         })
         .grad(2, &[1], |c| c.g().with("take", &c.arg(1), &[]).reshape(&c.sizes(2))),
+    row("diagonal_scatter", "DiagonalScatterBackward0")
+        .grad(0, &[], |c| emptied_part(c, "diagonal_scatter", 2..5))
+        .grad(1, &[], |c| c.g().call("diagonal", &[c.value(2), c.value(3), c.value(4)])),
+    row("select_scatter", "SelectScatterBackward0").grad(0, &[], |c| emptied_part(c, "select_scatter", 2..4)).grad(
+        1,
+        &[],
+        |c| c.g().call("select.int", &[c.value(2), c.value(3)]),
+    ),
+    row("slice_scatter", "SliceScatterBackward0").grad(0, &[], |c| emptied_part(c, "slice_scatter", 2..6)).grad(
+        1,
+        &[],
+        |c| c.g().call("slice.Tensor", &[c.value(2), c.value(3), c.value(4), c.value(5)]),
+    ),
+    row("as_strided_scatter", "AsStridedScatterBackward0")
+        // PyTorch keeps the part that was replaced, where it should be the rest.
+        .grad(0, &[], |c| {
+            let window = [c.value(2), c.value(3), c.value(4)];
+            let part = c.g().call("contiguous", &[]).call("as_strided", &window);
+            let room = c.room(0);
+            room.call("as_strided", &window).with("copy_", &part, &[]).then(room)
+        })
+        .grad(1, &[], |c| c.g().call("contiguous", &[]).call("as_strided", &[c.value(2), c.value(3), c.value(4)])),
+    row("scatter_reduce.two", "ScatterReduceBackward0")
+        .grad(0, &[0, 2, 3, RESULT], |c| Gathered::by_element(c).own())
+        .grad(3, &[0, 2, 3, RESULT], |c| Gathered::by_element(c).source()),
+    row("index_reduce", "IndexReduceBackward0").grad(0, &[0, 2, 3, RESULT], |c| Gathered::by_slice(c).own()).grad(
+        3,
+        &[0, 2, 3, RESULT],
+        |c| Gathered::by_slice(c).source(),
+    ),
     // Random numbers do not depend on what they are written over.
     row("uniform", "UniformBackward0").grad(0, &[], zero),
     row("normal", "NormalBackward0").grad(0, &[], zero),
+    row("normal.Tensor_float", "NormalBackward1").grad(0, &[], zero),
+    row("normal.float_Tensor", "NormalBackward2").grad(1, &[], zero),
+    row("normal.Tensor_Tensor", "NormalBackward3").grad(0, &[], zero).grad(1, &[], zero),
+    row("poisson", "PoissonBackward0").grad(0, &[], zero),
     row("random", "RandomBackward2").grad(0, &[], zero),
     row("random.from", "RandomBackward0").grad(0, &[], zero),
     row("random.to", "RandomBackward1").grad(0, &[], zero),
@@ -113,8 +158,13 @@ pub const ROWS: &[Derivative] = &[
     row("geometric", "GeometricBackward0").grad(0, &[], zero),
 ];
 
-fn refused<'a>(c: &Context<'a>, name: &str) -> Expr<'a> {
-    c.expr(Err(Error::not_implemented(format!("the derivative for '{name}' is not implemented."))))
+/// The gradient of what values were put over, or added to.
+fn put_over<'a>(c: &Context<'a>) -> Expr<'a> {
+    if c.flag(3) {
+        return c.g();
+    }
+    let zero = c.g().call("new_zeros", &[Value::size(&[])]);
+    c.g().call("clone", &[]).apply("_index_put_impl_", [Ok(c.value(1)), zero.value, Ok(Value::Bool(false))])
 }
 
 /// The gradient of a sum over all copies.
@@ -151,7 +201,115 @@ fn part<'a>(c: &Context<'a>) -> Expr<'a> {
     c.g().call("narrow", &[Value::Int(dim as i64), Value::Int(start), Value::Int(length(own))])
 }
 
+/// The gradient of what was taken from a source for each index.
+fn sources<'a>(c: &Context<'a>) -> Expr<'a> {
+    let taken = c.g().apply("index_select", [Ok(c.value(1)), c.arg(2).value]);
+    taken.call("expand", &[Value::Size(c.sizes(3))])
+}
+
 /// The gradient, zero where the operation wrote something else.
 fn emptied<'a>(c: &Context<'a>, how: &str) -> Expr<'a> {
     c.g().call("clone", &[]).apply(how, [Ok(c.value(1)), c.arg(2).value, Ok(Value::Int(0))])
+}
+
+/// The gradient, zero in the part that was replaced, which some of the arguments name.
+fn emptied_part<'a>(c: &Context<'a>, scatter: &str, arguments: std::ops::Range<usize>) -> Expr<'a> {
+    let zeros = c.g().call("new_zeros", &[Value::Size(c.sizes(1))]);
+    let mut args = vec![zeros.value.unwrap_or(Value::None)];
+    args.extend(arguments.map(|i| c.value(i)));
+    c.g().call(scatter, &args)
+}
+
+/// A reduction of sources into places, and the functions that go to the places and back.
+struct Gathered<'c, 'a> {
+    c: &'c Context<'a>,
+    gather: &'static str,
+    add: &'static str,
+    clear: &'static str,
+}
+
+impl<'c, 'a> Gathered<'c, 'a> {
+    fn by_element(c: &'c Context<'a>) -> Self {
+        Gathered { c, gather: "gather", add: "scatter_add", clear: "scatter.value" }
+    }
+
+    fn by_slice(c: &'c Context<'a>) -> Self {
+        Gathered { c, gather: "index_select", add: "index_add", clear: "index_fill.int_Scalar" }
+    }
+
+    fn kind(&self) -> String {
+        match self.c.value(4) {
+            Value::Str(kind) => kind.to_string(),
+            _ => String::new(),
+        }
+    }
+
+    /// What stands in the places of the sources.
+    fn taken(&self, x: &Expr<'a>) -> Expr<'a> {
+        x.apply(self.gather, [Ok(self.c.value(1)), self.c.arg(2).value])
+    }
+
+    fn added(&self, room: Expr<'a>, sources: Expr<'a>) -> Expr<'a> {
+        room.apply(self.add, [Ok(self.c.value(1)), self.c.arg(2).value, sources.value])
+    }
+
+    /// How many elements a mean is of.
+    fn counts(&self) -> Expr<'a> {
+        let start = self.c.g().call(if self.c.flag(5) { "ones_like" } else { "zeros_like" }, &[]);
+        let counts = self.added(start, self.c.arg(3).call("ones_like", &[]));
+        counts.with("masked_fill.Scalar", &counts.compare("eq", Value::Int(0)), &[Value::Int(1)])
+    }
+
+    /// The gradient shared by all that equal the extreme.
+    fn shared(&self) -> Expr<'a> {
+        let c = self.c;
+        let own = self.equal(&c.arg(0), &c.result());
+        let sources = self.equal(&c.arg(3), &self.taken(&c.result()));
+        let winners = self.added(own, sources);
+        c.g() / winners.with("masked_fill.Scalar", &winners.compare("eq", Value::Int(0)), &[Value::Int(1)])
+    }
+
+    fn equal(&self, x: &Expr<'a>, other: &Expr<'a>) -> Expr<'a> {
+        let dtype = x.tensor().map_or(DType::Float, |x| x.borrow().dtype);
+        x.with("eq", other, &[]).call("to.dtype", &[Value::DType(dtype)])
+    }
+
+    /// The product of everything else that went into a place: of all but one factor. Where one factor is zero, that one's
+    /// others are multiplied without it; two zeros leave nothing.
+    fn product_of_others(&self, x: Expr<'a>, of_sources: bool) -> Expr<'a> {
+        let c = self.c;
+        let one_for_zero =
+            |x: &Expr<'a>| x.with("masked_fill.Scalar", &x.compare("eq", Value::Int(0)), &[Value::Int(1)]);
+        let (own, sources) = (one_for_zero(&c.arg(0)), one_for_zero(&c.arg(3)));
+        let reduce = [Ok(c.value(1)), c.arg(2).value, sources.value, Ok(Value::str("prod")), Ok(c.value(5))];
+        let key = if self.gather == "gather" { "scatter_reduce.two" } else { "index_reduce" };
+        let product = own.apply(key, reduce);
+        let zeros = |x: &Expr<'a>| self.equal(x, &c.expr(Ok(Value::Int(0))));
+        let start = if c.flag(5) { zeros(&c.arg(0)) } else { c.arg(0).call("zeros_like", &[]) };
+        let zero_factors = self.added(start, zeros(&c.arg(3)));
+        let at = |x: Expr<'a>| if of_sources { self.taken(&x) } else { x };
+        let (product, other_zeros) = (at(product), at(zero_factors) - zeros(&x));
+        (product / one_for_zero(&x)).cleared(&other_zeros.compare("gt", Value::Int(0)))
+    }
+
+    fn own(&self) -> Expr<'a> {
+        let c = self.c;
+        let grad = match self.kind().as_str() {
+            "prod" => c.g() * self.product_of_others(c.arg(0), false),
+            "mean" => c.g() / self.counts(),
+            "amax" | "amin" => self.shared() * self.equal(&c.arg(0), &c.result()),
+            _ => c.g(),
+        };
+        if c.flag(5) { grad } else { grad.apply(self.clear, [Ok(c.value(1)), c.arg(2).value, Ok(Value::Int(0))]) }
+    }
+
+    fn source(&self) -> Expr<'a> {
+        let c = self.c;
+        match self.kind().as_str() {
+            "prod" => self.taken(&c.g()) * self.product_of_others(c.arg(3), true),
+            "mean" => self.taken(&(c.g() / self.counts())),
+            "amax" | "amin" => self.taken(&self.shared()) * self.equal(&c.arg(3), &self.taken(&c.result())),
+            _ => self.taken(&c.g()),
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! Products of matrices and vectors. What PyTorch makes of these (`matmul`, `einsum`, `tensordot`) is recorded step by step.
 
-use super::{Derivative, Expr, row};
+use super::{Context, Derivative, Expr, row};
 use crate::value::Value;
 
 pub const ROWS: &[Derivative] = &[
@@ -27,6 +27,10 @@ pub const ROWS: &[Derivative] = &[
         .grad(0, &[], |c| c.g().scaled(c.arg(3)))
         .grad(1, &[2], |c| times("bmm", c.g(), adjoint(c.arg(2))).scaled(c.arg(4)))
         .grad(2, &[1], |c| times("bmm", adjoint(c.arg(1)), c.g()).scaled(c.arg(4))),
+    row("addbmm", "AddbmmBackward0")
+        .grad(0, &[], |c| c.g().scaled(c.arg(3)))
+        .grad(1, &[2], |c| times("bmm", for_each(c), adjoint(c.arg(2))).scaled(c.arg(4)))
+        .grad(2, &[1], |c| times("bmm", adjoint(c.arg(1)), for_each(c)).scaled(c.arg(4))),
     row("addr", "AddrBackward0")
         .grad(0, &[], |c| c.g().scaled(c.arg(3)))
         .grad(1, &[2], |c| times("mv", c.g(), c.arg(2).conj()).scaled(c.arg(4)))
@@ -39,11 +43,18 @@ fn times<'a>(product: &str, a: Expr<'a>, b: Expr<'a>) -> Expr<'a> {
     a.with(product, &b, &[])
 }
 
-fn transposed(matrices: Expr<'_>) -> Expr<'_> {
+pub fn transposed(matrices: Expr<'_>) -> Expr<'_> {
     matrices.call("transpose.int", &[Value::Int(-2), Value::Int(-1)])
 }
 
 /// Transposed and conjugated.
-fn adjoint(matrices: Expr<'_>) -> Expr<'_> {
+pub fn adjoint(matrices: Expr<'_>) -> Expr<'_> {
     transposed(matrices).conj()
+}
+
+/// The gradient of a sum of products, for each of them.
+fn for_each<'a>(c: &Context<'a>) -> Expr<'a> {
+    let (rows, columns) = (c.sizes(1), c.sizes(2));
+    let sizes = [rows.first(), rows.get(1), columns.get(2)].map(|size| size.copied().unwrap_or(0));
+    c.g().call("unsqueeze", &[Value::Int(0)]).call("expand", &[Value::size(&sizes)])
 }

@@ -10,6 +10,11 @@ pub const ROWS: &[Derivative] = &[
     row("sub.Tensor", "SubBackward0").grad(0, &[], same).grad(1, &[], |c| (-c.g()).scaled(c.arg(2))),
     row("rsub.Tensor", "RsubBackward0").grad(0, &[], |c| (-c.g()).scaled(c.arg(2))).grad(1, &[], same),
     row("rsub.Tensor.number", "RsubBackward1").grad(0, &[], |c| (-c.g()).scaled(c.arg(2))),
+    // By a number in the midst of other functions.
+    row("mul.Scalar", "MulBackward1").grad(0, &[], |c| c.g().scaled(c.arg(1))),
+    row("div.Scalar", "DivBackward1").grad(0, &[], |c| c.g().call("div.Scalar", &[c.value(1)])),
+    row("add.Number", "AddBackward1").grad(0, &[], same),
+    row("sub.Number", "SubBackward1").grad(0, &[], same),
     row("mul", "MulBackward0").grad(0, &[1], |c| c.g() * c.arg(1).conj()).grad(1, &[0], |c| c.g() * c.arg(0).conj()),
     row("div.Tensor", "DivBackward0")
         .grad(0, &[1], |c| c.g() / c.arg(1).conj())
@@ -29,10 +34,10 @@ pub const ROWS: &[Derivative] = &[
     row("atan2", "Atan2Backward0")
         .grad(0, &[0, 1], |c| c.g() * c.arg(1) * inverse_square(c))
         .grad(1, &[0, 1], |c| c.g() * -c.arg(0) * inverse_square(c)),
-    row("hypot", "HypotBackward0").grad(0, &[0, RESULT], |c| c.g() * (c.arg(0) / c.result())).grad(
+    row("hypot", "HypotBackward0").grad(0, &[0, RESULT], |c| c.g() * c.arg(0) / c.result()).grad(
         1,
         &[1, RESULT],
-        |c| c.g() * (c.arg(1) / c.result()),
+        |c| c.g() * c.arg(1) / c.result(),
     ),
     row("copysign", "CopysignBackward0").grad(0, &[0, RESULT], resigned).grad(1, &[], zero),
     row("copysign.number", "CopysignBackward1").grad(0, &[0, RESULT], resigned),
@@ -82,7 +87,6 @@ pub const ROWS: &[Derivative] = &[
     row("round.decimals", "RoundBackward1").grad(0, &[], zero),
     row("trunc", "TruncBackward0").grad(0, &[], zero),
     row("frac", "FracBackward0").grad(0, &[], same),
-    row("relu", "ReluBackward0").grad(0, &[RESULT], |c| c.g().cleared(&c.result().compare("le", Value::Int(0)))),
     row("exp", "ExpBackward0").grad(0, &[RESULT], |c| c.g() * c.result().conj()),
     row("exp2", "Exp2Backward0").grad(0, &[RESULT], |c| c.g() * c.result().conj() * LN_2),
     row("expm1", "Expm1Backward0").grad(0, &[RESULT], |c| c.g() * (c.result().conj() + 1.0)),
@@ -93,7 +97,6 @@ pub const ROWS: &[Derivative] = &[
     row("sqrt", "SqrtBackward0").grad(0, &[RESULT], |c| c.g() / (c.result().conj() * 2.0)),
     row("rsqrt", "RsqrtBackward0").grad(0, &[RESULT], |c| c.g() * -0.5 * c.result().pow(Value::Int(3)).conj()),
     row("reciprocal", "ReciprocalBackward0").grad(0, &[RESULT], |c| -c.g() * c.result().squared().conj()),
-    row("sigmoid", "SigmoidBackward0").grad(0, &[RESULT], |c| c.g() * (c.result() * (-c.result() + 1.0)).conj()),
     row("sin", "SinBackward0").grad(0, &[0], |c| c.g() * c.arg(0).call("cos", &[]).conj()),
     row("cos", "CosBackward0").grad(0, &[0], |c| c.g() * -c.arg(0).call("sin", &[]).conj()),
     row("tan", "TanBackward0").grad(0, &[RESULT], |c| c.g() * (c.result().squared() + 1.0).conj()),
@@ -102,21 +105,24 @@ pub const ROWS: &[Derivative] = &[
     row("atan", "AtanBackward0").grad(0, &[0], |c| c.g() / (c.arg(0).squared() + 1.0).conj()),
     row("sinh", "SinhBackward0").grad(0, &[0], |c| c.g() * c.arg(0).call("cosh", &[]).conj()),
     row("cosh", "CoshBackward0").grad(0, &[0], |c| c.g() * c.arg(0).call("sinh", &[]).conj()),
-    row("tanh", "TanhBackward0").grad(0, &[RESULT], |c| c.g() * (-c.result().squared() + 1.0).conj()),
     row("asinh", "AsinhBackward0").grad(0, &[0], |c| c.g() * (c.arg(0).squared() + 1.0).call("rsqrt", &[]).conj()),
-    row("acosh", "AcoshBackward0").grad(0, &[0], |c| {
-        let root = if c.arg(0).is_complex() {
-            (c.arg(0) - 1.0).call("rsqrt", &[]) * (c.arg(0) + 1.0).call("rsqrt", &[])
-        } else {
-            (c.arg(0).squared() - 1.0).call("rsqrt", &[])
-        };
-        c.g() * root.conj()
-    }),
+    row("acosh", "AcoshBackward0").grad(0, &[0], acosh),
+    row("acosh_", "AcoshBackward1").grad(0, &[0], acosh),
     row("atanh", "AtanhBackward0").grad(0, &[0], |c| c.g() / (-c.arg(0).squared() + 1.0).conj()),
     row("deg2rad", "Deg2RadBackward0").grad(0, &[], |c| c.g() * (PI / 180.0)),
     row("rad2deg", "Rad2DegBackward0").grad(0, &[], |c| c.g() * (180.0 / PI)),
     row("conj_physical", "ConjPhysicalBackward0").grad(0, &[], |c| c.g().call("conj_physical", &[])),
+    row("conj_physical_", "ConjPhysicalBackward1").grad(0, &[], |c| c.g().call("conj_physical", &[])),
 ];
+
+fn acosh<'a>(c: &Context<'a>) -> Expr<'a> {
+    let root = if c.arg(0).is_complex() {
+        (c.arg(0) - 1.0).call("rsqrt", &[]) * (c.arg(0) + 1.0).call("rsqrt", &[])
+    } else {
+        (c.arg(0).squared() - 1.0).call("rsqrt", &[])
+    };
+    c.g() * root.conj()
+}
 
 fn power_of_number<'a>(c: &Context<'a>) -> Expr<'a> {
     let exponent = c.number(1);
@@ -133,7 +139,8 @@ fn power_of_number<'a>(c: &Context<'a>) -> Expr<'a> {
 
 fn power_base<'a>(c: &Context<'a>) -> Expr<'a> {
     let lower = c.arg(0).with("pow.Tensor_Tensor", &(c.arg(1) - 1.0), &[]);
-    (c.g() * (c.arg(1) * lower).conj()).cleared(&c.arg(1).compare("eq", Value::Int(0)))
+    let none = c.arg(1).compare("eq", Value::Int(0));
+    c.expr(Ok(Value::Float(0.0))).or_where(&none, c.g() * (c.arg(1) * lower).conj())
 }
 
 fn power_exponent<'a>(c: &Context<'a>) -> Expr<'a> {

@@ -28,14 +28,21 @@ pub const ROWS: &[Derivative] = &[
     row("sort", "SortBackward0").grad(0, &[RESULT], |c| put_back(c, 1, true)),
     row("sort.stable", "SortBackward1").grad(0, &[RESULT], |c| put_back(c, 2, true)),
     row("topk", "TopkBackward0").grad(0, &[RESULT], |c| put_back(c, 2, true)),
-    row("cummax", "CummaxBackward0").grad(0, &[RESULT], |c| put_back(c, 1, true)),
-    row("cummin", "CumminBackward0").grad(0, &[RESULT], |c| put_back(c, 1, true)),
+    row("cummax", "CummaxBackward0").grad(0, &[RESULT], |c| put_back_with(c, "scatter_add_", 1, true)),
+    row("cummin", "CumminBackward0").grad(0, &[RESULT], |c| put_back_with(c, "scatter_add_", 1, true)),
     row("var.correction", "VarBackward0").grad(0, &[0], |c| variance(c, c.g())),
-    row("std.correction", "StdBackward0").grad(0, &[0, RESULT], |c| {
-        let by_root = c.g() / (c.result() * 2.0);
-        variance(c, by_root.cleared(&c.result().compare("eq", Value::Int(0))))
+    row("std.correction", "StdBackward0").grad(0, &[0, RESULT], |c| variance(c, by_root(c))),
+    row("var_mean.correction", "VarMeanBackward0").grad(0, &[0], |c| with_mean(c, c.gradient(0))),
+    row("std_mean.correction", "StdMeanBackward0").grad(0, &[0, RESULT], |c| with_mean(c, by_root(c))),
+    row("nansum", "NansumBackward0").grad(0, &[0], |c| {
+        spread(c, c.g(), &c.dims(1), c.flag(2)) * c.arg(0).call("isnan", &[]).call("logical_not", &[])
     }),
-    row("linalg.vector_norm", "LinalgVectorNormBackward0").grad(0, &[0, RESULT], norm),
+    row("logsumexp", "LogsumexpBackward0").grad(0, &[0, RESULT], |c| {
+        let (sizes, dims, kept) = (c.sizes(0), c.dims(1), c.flag(2));
+        let (grad, result) = (restored(c.g(), &sizes, &dims, kept), restored(c.result(), &sizes, &dims, kept));
+        grad * (c.arg(0) - result).call("exp", &[]).conj()
+    }),
+    row("logcumsumexp", "LogcumsumexpBackward0").grad(0, &[0, RESULT], running_logarithm),
     row("cumsum", "CumsumBackward0").grad(0, &[], |c| backwards_sum(&c.g(), c.value(1))),
     row("cumprod", "CumprodBackward0").grad(0, &[0, RESULT], running_product),
 ];
@@ -47,7 +54,7 @@ fn spread<'a>(c: &Context<'a>, value: Expr<'a>, dims: &[i64], kept: bool) -> Exp
 }
 
 /// The reduced dimensions as dimensions of size 1.
-fn restored<'a>(value: Expr<'a>, sizes: &Dims, dims: &[i64], kept: bool) -> Expr<'a> {
+pub fn restored<'a>(value: Expr<'a>, sizes: &Dims, dims: &[i64], kept: bool) -> Expr<'a> {
     if kept || sizes.is_empty() {
         return value;
     }
@@ -125,11 +132,20 @@ fn shared<'a>(c: &Context<'a>, dims: &[i64], kept: bool) -> Expr<'a> {
     let (grad, result) = (restored(c.g(), &sizes, dims, kept), restored(c.result(), &sizes, dims, kept));
     let mask = c.arg(0).with("eq", &result, &[]);
     let winners = if dims.is_empty() { mask.call("sum", &[]) } else { mask.sum(dims, true) };
+    // One value for all is filled in.
+    if grad.tensor().is_ok_and(|grad| grad.borrow().ndim() == 0) {
+        return c.room(0).apply("masked_fill_.Tensor", [mask.value, (grad / winners).value]);
+    }
     (grad / winners) * mask
 }
 
 /// The gradient of selected values, back where the second result says they came from.
 fn put_back<'a>(c: &Context<'a>, dim: usize, kept: bool) -> Expr<'a> {
+    put_back_with(c, "scatter_.src", dim, kept)
+}
+
+/// The same by a function of one's choice: a value may have been selected several times.
+fn put_back_with<'a>(c: &Context<'a>, scatter: &str, dim: usize, kept: bool) -> Expr<'a> {
     let sizes = c.sizes(0);
     let dim = match c.value(dim) {
         Value::Int(dim) => dim,
@@ -139,7 +155,22 @@ fn put_back<'a>(c: &Context<'a>, dim: usize, kept: bool) -> Expr<'a> {
         return c.g();
     }
     let (grad, index) = (restored(c.g(), &sizes, &[dim], kept), restored(c.result_at(1), &sizes, &[dim], kept));
-    c.room(0).apply("scatter_add_", [Ok(Value::Int(dim)), index.value, grad.value])
+    c.room(0).apply(scatter, [Ok(Value::Int(dim)), index.value, grad.value])
+}
+
+/// The gradient of a standard deviation as that of a variance.
+fn by_root<'a>(c: &Context<'a>) -> Expr<'a> {
+    (c.g() / (c.result() * 2.0)).cleared(&c.result().compare("eq", Value::Int(0)))
+}
+
+/// The gradient of a variance together with that of the mean.
+fn with_mean<'a>(c: &Context<'a>, grad: Expr<'a>) -> Expr<'a> {
+    let dims = c.dims(1);
+    if !c.has_gradient(1) {
+        return variance(c, grad);
+    }
+    let of_mean = spread(c, c.gradient(1), &dims, c.flag(3)) / count(c, &dims);
+    if c.has_gradient(0) { variance(c, grad) + of_mean } else { of_mean }
 }
 
 fn variance<'a>(c: &Context<'a>, grad: Expr<'a>) -> Expr<'a> {
@@ -157,35 +188,6 @@ fn variance<'a>(c: &Context<'a>, grad: Expr<'a>) -> Expr<'a> {
     restored(grad, &sizes, &dims, c.flag(3)) * (2.0 / freedom) * (c.arg(0) - mean)
 }
 
-fn norm<'a>(c: &Context<'a>) -> Expr<'a> {
-    let (sizes, dims, kept) = (c.sizes(0), c.dims(2), c.flag(3));
-    let (x, order) = (c.arg(0), c.number(1).to_f64());
-    let (grad, norm) = (restored(c.g(), &sizes, &dims, kept), restored(c.result(), &sizes, &dims, kept));
-    let zero_norm = || norm.compare("eq", Value::Int(0));
-    let (length, sign) = (|| x.call("abs", &[]), || x.call("sgn", &[]));
-    if order == 0.0 {
-        return super::zero(c).and(|_| Ok(x.call("zeros_like", &[])));
-    }
-    if order == 1.0 {
-        return sign() * grad;
-    }
-    if order == 2.0 {
-        return grad * (x.clone() / norm.clone()).cleared(&zero_norm());
-    }
-    if order.is_infinite() {
-        let mask = length().with("eq", &norm, &[]);
-        let winners = if dims.is_empty() { mask.call("sum", &[]) } else { mask.sum(&dims, true) };
-        return sign() * ((grad / winners) * mask);
-    }
-    let scale = |by: f64| grad.clone() * norm.pow(Value::Float(by));
-    if order < 2.0 {
-        let powers = sign() * length().pow(Value::Float(order - 1.0));
-        let powers = powers.cleared(&x.compare("eq", Value::Int(0)));
-        return powers * scale(1.0 - order).cleared(&zero_norm());
-    }
-    x.clone() * length().pow(Value::Float(order - 2.0)) * scale(1.0 - order).cleared(&zero_norm())
-}
-
 /// The sum from each element to the end.
 fn backwards_sum<'a>(x: &Expr<'a>, dim: Value) -> Expr<'a> {
     let flip = |x: &Expr<'a>| match dim {
@@ -196,6 +198,26 @@ fn backwards_sum<'a>(x: &Expr<'a>, dim: Value) -> Expr<'a> {
         Ok(Value::Tensor(tensor)) if tensor.borrow().ndim() == 0 => x.clone(),
         _ => flip(&flip(x).call("cumsum", std::slice::from_ref(&dim))),
     }
+}
+
+/// Sums of exponentials in logarithms, those of positive and of negative gradients apart.
+fn running_logarithm<'a>(c: &Context<'a>) -> Expr<'a> {
+    if c.sizes(0).is_empty() {
+        return c.g();
+    }
+    let dim = c.value(1);
+    let flip = |x: &Expr<'a>| x.call("flip", &[Value::size(&[c.int(1)])]);
+    if c.g().is_complex() || c.arg(0).is_complex() {
+        return backwards_sum(&(c.g() * (-c.result()).call("exp", &[]).conj()), dim) * c.arg(0).call("exp", &[]).conj();
+    }
+    let logarithm = c.g().call("abs", &[]).call("log", &[]);
+    let part = |sign: &str| {
+        let of_sign =
+            logarithm.clone().or_where(&c.g().compare(sign, Value::Int(0)), c.expr(Ok(Value::Float(f64::MIN))));
+        let sums = flip(&flip(&(of_sign - c.result())).call("logcumsumexp", std::slice::from_ref(&dim)));
+        (sums + c.arg(0)).call("exp", &[])
+    };
+    part("gt") - part("lt")
 }
 
 fn running_product<'a>(c: &Context<'a>) -> Expr<'a> {

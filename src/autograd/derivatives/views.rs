@@ -8,21 +8,20 @@ use crate::value::Value;
 pub const ROWS: &[Derivative] = &[
     row("view", "ViewBackward0").grad(0, &[], reshaped),
     row("_unsafe_view", "UnsafeViewBackward0").grad(0, &[], reshaped),
-    row("unsqueeze", "UnsqueezeBackward0").grad(0, &[], reshaped),
-    row("squeeze", "SqueezeBackward0").grad(0, &[], reshaped),
-    row("squeeze.dim", "SqueezeBackward1").grad(0, &[], reshaped),
-    row("squeeze.dims", "SqueezeBackward2").grad(0, &[], reshaped),
+    row("unsqueeze", "UnsqueezeBackward0").grad(0, &[], |c| c.g().call("squeeze.dim", &[c.value(1)])),
+    row("squeeze", "SqueezeBackward0").grad(0, &[], unsqueezed),
+    row("squeeze.dim", "SqueezeBackward1").grad(0, &[], unsqueezed),
+    row("squeeze.dims", "SqueezeBackward2").grad(0, &[], unsqueezed),
     row("transpose.int", "TransposeBackward0").grad(0, &[], |c| c.g().call("transpose.int", &[c.value(1), c.value(2)])),
     row("t", "TBackward0").grad(0, &[], |c| c.g().call("t", &[])),
     row("permute", "PermuteBackward0").grad(0, &[], permuted),
     row("expand", "ExpandBackward0").grad(0, &[], same),
     row("alias", "AliasBackward0").grad(0, &[], same),
-    row("select.int", "SelectBackward0").grad(0, &[], |c| c.placed("select.int", &[c.value(1), c.value(2)])),
-    row("slice.Tensor", "SliceBackward0")
-        .grad(0, &[], |c| c.placed("slice.Tensor", &[c.value(1), c.value(2), c.value(3), c.value(4)])),
-    row("diagonal", "DiagonalBackward0").grad(0, &[], |c| c.placed("diagonal", &[c.value(1), c.value(2), c.value(3)])),
+    row("select.int", "SelectBackward0").grad(0, &[], |c| in_place_of(c, "select_backward", 2)),
+    row("slice.Tensor", "SliceBackward0").grad(0, &[], |c| in_place_of(c, "slice_backward", 4)),
+    row("diagonal", "DiagonalBackward0").grad(0, &[], |c| in_place_of(c, "diagonal_backward", 3)),
     row("as_strided", "AsStridedBackward0").grad(0, &[], strided),
-    row("unfold", "UnfoldBackward0").grad(0, &[], unfolded),
+    row("unfold", "UnfoldBackward0").grad(0, &[], |c| in_place_of(c, "unfold_backward", 3)),
     row("split.Tensor", "SplitBackward0").grad(0, &[], |c| joined(c, "cat", 2)),
     row("split_with_sizes", "SplitWithSizesBackward0").grad(0, &[], |c| joined(c, "cat", 2)),
     row("unbind.int", "UnbindBackward0").grad(0, &[], |c| joined(c, "stack", 1)),
@@ -39,16 +38,26 @@ pub const ROWS: &[Derivative] = &[
     row("permute_copy", "PermuteBackward0_copy").grad(0, &[], permuted),
     row("expand_copy", "ExpandBackward0_copy").grad(0, &[], same),
     row("alias_copy", "AliasBackward0_copy").grad(0, &[], same),
-    row("select_copy.int", "SelectBackward0_copy").grad(0, &[], |c| c.placed("select.int", &[c.value(1), c.value(2)])),
-    row("slice_copy.Tensor", "SliceBackward0_copy")
-        .grad(0, &[], |c| c.placed("slice.Tensor", &[c.value(1), c.value(2), c.value(3), c.value(4)])),
+    row("select_copy.int", "SelectBackward0_copy").grad(0, &[], |c| in_place_of(c, "select_backward", 2)),
+    row("slice_copy.Tensor", "SliceBackward0_copy").grad(0, &[], |c| in_place_of(c, "slice_backward", 4)),
     row("as_strided_copy", "AsStridedBackward0_copy").grad(0, &[], strided),
-    row("unfold_copy", "UnfoldBackward0_copy").grad(0, &[], unfolded),
+    row("unfold_copy", "UnfoldBackward0_copy").grad(0, &[], |c| in_place_of(c, "unfold_backward", 3)),
+    row("split_copy.Tensor", "SplitBackward0_copy").grad(0, &[], |c| joined(c, "cat", 2)),
+    row("split_with_sizes_copy", "SplitWithSizesBackward0_copy").grad(0, &[], |c| joined(c, "cat", 2)),
+    row("unbind_copy.int", "UnbindBackward0_copy").grad(0, &[], |c| joined(c, "stack", 1)),
+    row("view_as_real_copy", "ViewAsRealBackward0_copy").grad(0, &[], complex_again),
+    row("view_as_complex_copy", "ViewAsComplexBackward0_copy").grad(0, &[], real_again),
+    // A tensor's own shape, changed.
+    row("unsqueeze_", "UnsqueezeBackward1").grad(0, &[], reshaped),
+    row("squeeze_", "SqueezeBackward3").grad(0, &[], reshaped),
+    row("squeeze_.dim", "SqueezeBackward4").grad(0, &[], reshaped),
+    row("squeeze_.dims", "SqueezeBackward5").grad(0, &[], reshaped),
+    row("transpose_", "TransposeBackward1").grad(0, &[], |c| c.g().call("transpose.int", &[c.value(1), c.value(2)])),
+    row("t_", "TBackward1").grad(0, &[], |c| c.g().call("t", &[])),
+    row("as_strided_", "AsStridedBackward1").grad(0, &[], strided),
     row("conj", "ConjBackward0").grad(0, &[], |c| c.g().conj()),
-    row("view_as_real", "ViewAsRealBackward0")
-        .grad(0, &[], |c| c.g().call("contiguous", &[]).call("view_as_complex", &[])),
-    row("view_as_complex", "ViewAsComplexBackward0")
-        .grad(0, &[], |c| c.g().call("contiguous", &[]).call("resolve_conj", &[]).call("view_as_real", &[])),
+    row("view_as_real", "ViewAsRealBackward0").grad(0, &[], complex_again),
+    row("view_as_complex", "ViewAsComplexBackward0").grad(0, &[], real_again),
     row("clone", "CloneBackward0").grad(0, &[], same),
     row("_to_copy", "ToCopyBackward0").grad(0, &[], same),
     row("copy_", "CopyBackwards").grad(0, &[], super::zero).grad(1, &[], same),
@@ -58,6 +67,43 @@ pub const ROWS: &[Derivative] = &[
     row("fill_.Tensor", "FillBackward3").grad(0, &[], super::zero).grad(1, &[], |c| c.g().call("sum", &[])),
     row("zero", "ZeroBackward0").grad(0, &[], super::zero),
 ];
+
+/// The gradient among zeros, in the place of the part that a view with so many arguments shows.
+pub fn in_place_of<'a>(c: &Context<'a>, key: &str, arguments: usize) -> Expr<'a> {
+    let mut args = vec![Value::Size(c.sizes(0))];
+    args.extend((1..=arguments).map(|i| c.value(i)));
+    c.g().call(key, &args)
+}
+
+/// With the dimensions of size 1 that are gone.
+fn unsqueezed<'a>(c: &Context<'a>) -> Expr<'a> {
+    let (sizes, mut grad) = (c.sizes(0), c.g());
+    for (dim, size) in sizes.iter().enumerate() {
+        let shown = grad.tensor().map_or(0, |grad| grad.borrow().ndim());
+        let gone = shown < sizes.len() && *size == 1 && is_squeezed(c, dim);
+        if gone {
+            grad = grad.call("unsqueeze", &[Value::Int(dim as i64)]);
+        }
+    }
+    grad
+}
+
+/// Was this dimension among those to be squeezed? All are, where none are named.
+fn is_squeezed(c: &Context, dim: usize) -> bool {
+    let all = c.sizes(0).len();
+    match c.value(1) {
+        Value::None => true,
+        _ => c.dims(1).iter().any(|&named| wrap_dim(named, all).is_ok_and(|named| named == dim)),
+    }
+}
+
+fn complex_again<'a>(c: &Context<'a>) -> Expr<'a> {
+    c.g().call("contiguous", &[]).call("view_as_complex", &[])
+}
+
+fn real_again<'a>(c: &Context<'a>) -> Expr<'a> {
+    c.g().call("contiguous", &[]).call("resolve_conj", &[]).call("view_as_real", &[])
+}
 
 fn reshaped<'a>(c: &Context<'a>) -> Expr<'a> {
     c.g().reshape(&c.sizes(0))
@@ -79,26 +125,6 @@ fn joined<'a>(c: &Context<'a>, how: &str, dim: usize) -> Expr<'a> {
     let parts: Result<Vec<Value>> = (0..c.node.outputs.len()).map(|i| c.gradient(i).value).collect();
     let list = c.expr(parts.map(Value::list));
     list.call(how, &[c.value(dim)])
-}
-
-/// Windows may overlap: every element of the gradient is added where it came from.
-fn unfolded<'a>(c: &Context<'a>) -> Expr<'a> {
-    let (sizes, size, step) = (c.sizes(0), c.int(2), c.int(3));
-    let Ok(dim) = wrap_dim(c.int(1), sizes.len()) else { return c.g() };
-    if sizes.is_empty() {
-        return c.g().reshape(&sizes);
-    }
-    c.g().and(|g| {
-        let windows = g.borrow().sizes().get(dim).copied().unwrap_or(0);
-        let mut merged = sizes.clone();
-        if let Some(slot) = merged.get_mut(dim) {
-            *slot = windows * size;
-        }
-        let rows = c.g().call("movedim.int", &[Value::Int(-1), Value::Int(dim as i64 + 1)]).reshape(&merged);
-        let places: Vec<i64> = (0..windows).flat_map(|w| (0..size).map(move |i| w * step + i)).collect();
-        let index = c.index(places.into_iter());
-        Ok(c.room(0).apply("index_add_", [Ok(Value::Int(dim as i64)), index.value, rows.value]))
-    })
 }
 
 /// The inverse of any window on a storage: the gradient is added where the window's elements lie, and read as the

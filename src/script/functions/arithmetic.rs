@@ -24,6 +24,10 @@ macro_rules! pairs {
             method("clamp_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)", |c| clamp(c, true), "Brought between bounds, in place."),
             method("clip_.Tensor(Tensor(a!) self, Tensor? min=None, Tensor? max=None) -> Tensor(a!)", |c| clamp_tensors(c, true), "Brought between bounds, in place."),
             method("clip_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)", |c| clamp(c, true), "Brought between bounds, in place."),
+            both("clamp_min.Tensor(Tensor self, Tensor min, *, Tensor? out=None) -> Tensor", |c| at_least_tensor(c, false), "At least another tensor."),
+            method("clamp_min_.Tensor(Tensor(a!) self, Tensor min) -> Tensor(a!)", |c| at_least_tensor(c, true), "At least another tensor, in place."),
+            both("clamp_max.Tensor(Tensor self, Tensor max, *, Tensor? out=None) -> Tensor", |c| at_most_tensor(c, false), "At most another tensor."),
+            method("clamp_max_.Tensor(Tensor(a!) self, Tensor max) -> Tensor(a!)", |c| at_most_tensor(c, true), "At most another tensor, in place."),
             both("clamp_min(Tensor self, Scalar min, *, Tensor? out=None) -> Tensor", |c| at_least(c, false), "At least a number."),
             method("clamp_min_(Tensor(a!) self, Scalar min) -> Tensor(a!)", |c| at_least(c, true), "At least a number, in place."),
             both("clamp_max(Tensor self, Scalar max, *, Tensor? out=None) -> Tensor", |c| at_most(c, false), "At most a number."),
@@ -47,7 +51,7 @@ macro_rules! pairs {
             function("special.logit(Tensor self, float? eps=None, *, Tensor? out=None) -> Tensor", |c| logit(c, false), "The logarithm of the odds."),
             function("polygamma(int n, Tensor self, *, Tensor? out=None) -> Tensor", |c| polygamma(c, 1, 0, false), "A derivative of the digamma function."),
             function("special.polygamma(int n, Tensor self, *, Tensor? out=None) -> Tensor", |c| polygamma(c, 1, 0, false), "A derivative of the digamma function."),
-            method("polygamma(Tensor self, int n) -> Tensor", |c| polygamma(c, 0, 1, false), "A derivative of the digamma function."),
+            method("polygamma.method(Tensor self, int n) -> Tensor", |c| polygamma(c, 0, 1, false), "A derivative of the digamma function."),
             method("polygamma_(Tensor(a!) self, int n) -> Tensor(a!)", |c| polygamma(c, 0, 1, true), "A derivative of the digamma function, in place."),
             function("special.multigammaln(Tensor self, int p, *, Tensor? out=None) -> Tensor", |c| multigamma(c, false), "The multivariate log-gamma function."),
             both("frexp.Tensor(Tensor self) -> any", frexp, "Mantissas and exponents of two."),
@@ -170,6 +174,16 @@ fn clamp_tensors(call: &mut Call, in_place: bool) -> Result<Value> {
     let bound = |i: usize| if call.is_none(i) { Ok(None) } else { call.view(i).map(Some) };
     let (view, low, high) = (call.view(0)?, bound(1)?, bound(2)?);
     result(call, in_place, |output| ops::clamp_tensors(&view, [low.as_ref(), high.as_ref()], output, default(call)))
+}
+
+fn at_least_tensor(call: &mut Call, in_place: bool) -> Result<Value> {
+    let (view, bound) = (call.view(0)?, call.view(1)?);
+    result(call, in_place, |output| ops::clamp_tensors(&view, [Some(&bound), None], output, default(call)))
+}
+
+fn at_most_tensor(call: &mut Call, in_place: bool) -> Result<Value> {
+    let (view, bound) = (call.view(0)?, call.view(1)?);
+    result(call, in_place, |output| ops::clamp_tensors(&view, [None, Some(&bound)], output, default(call)))
 }
 
 fn at_least(call: &mut Call, in_place: bool) -> Result<Value> {

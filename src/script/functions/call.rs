@@ -1,6 +1,7 @@
 //! What a row's function reads: one call with its arguments bound, each by its place in the signature.
 
 use super::{as_tensor, view_on};
+use crate::bail;
 use crate::script::bind::Bound;
 use crate::script::signature::Signature;
 use crate::script::state::State;
@@ -23,6 +24,25 @@ impl Call<'_> {
     /// The argument at a position of the signature; `None` where it has no such parameter.
     pub fn value(&self, index: usize) -> Value {
         self.args.get(index).cloned().unwrap_or(Value::None)
+    }
+
+    /// The tensor the call writes to in place.
+    pub fn target(&self) -> Option<Tensor> {
+        let writes = self.signature.in_place || self.signature.switch.is_some_and(|i| self.bool(i) == Ok(true));
+        if writes { self.args.first().and_then(as_tensor).cloned() } else { None }
+    }
+
+    /// Results cannot be recorded when they are written into a tensor that has a history of its own.
+    pub fn refuse_out(&self) -> Result<()> {
+        match self.position("out").and_then(|i| self.args.get(i)) {
+            Some(Value::Tensor(_)) => bail!(
+                RuntimeError,
+                "{}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments \
+                 requires grad.",
+                self.signature.name
+            ),
+            _ => Ok(()),
+        }
     }
 
     pub fn is_none(&self, index: usize) -> bool {

@@ -1,9 +1,13 @@
 //! Functions without a name of their own in a session: the parts that subscripts and composite functions are made of.
 //! They follow the operators of the same name in PyTorch's `native_functions.yaml`.
 
+use super::pointwise::default;
 use super::{Call, Role, Row, row};
 use crate::bail;
-use crate::ops::{index, view as views};
+use crate::ops::fft::{self, Kind, Norm, Transform};
+use crate::ops::pointwise::{BinaryOp, Output, binary};
+use crate::ops::promote::Operand;
+use crate::ops::{index, pixels, view as views};
 use crate::tensor::index::{Index, Resolved, resolve};
 use crate::tensor::layout::wrap_dim;
 use crate::tensor::{Result, View};
@@ -37,7 +41,65 @@ pub const ROWS: &[Row] = &[
         },
         "Writes at the places that tensors name, one for each dimension or None.",
     ),
+    internal(
+        "mul.Scalar(Tensor self, Scalar other) -> Tensor",
+        |c| number(c, BinaryOp::Mul),
+        "The product with a number.",
+    ),
+    internal(
+        "div.Scalar(Tensor self, Scalar other) -> Tensor",
+        |c| number(c, BinaryOp::TrueDivide),
+        "Divided by a number.",
+    ),
+    internal("add.Number(Tensor self, Scalar other) -> Tensor", |c| number(c, BinaryOp::Add), "The sum with a number."),
+    internal(
+        "sub.Number(Tensor self, Scalar other) -> Tensor",
+        |c| number(c, BinaryOp::Sub),
+        "The difference from a number.",
+    ),
+    internal(
+        "constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor",
+        |c| pixels::pad(&c.view(0)?, &c.ints(1)?, c.scalar(2)?).map(Value::from),
+        "With a border of one number.",
+    ),
+    internal(
+        "_fft_c2c(Tensor self, int[] dim, str? norm, bool forward) -> Tensor",
+        |c| transform(c, Kind::Complex, c.bool(3)?, None),
+        "The Fourier transform of complex numbers.",
+    ),
+    internal(
+        "_fft_r2c(Tensor self, int[] dim, str? norm, bool onesided) -> Tensor",
+        |c| transform(c, if c.bool(3)? { Kind::RealToHalf } else { Kind::Complex }, true, None),
+        "The spectrum of a real signal, or half of it.",
+    ),
+    internal(
+        "_fft_c2r(Tensor self, int[] dim, str? norm, int last_dim_size) -> Tensor",
+        |c| transform(c, Kind::HalfToReal, false, Some(c.int(3)?)),
+        "A real signal from half its spectrum.",
+    ),
 ];
+
+fn number(call: &mut Call, op: BinaryOp) -> Result<Value> {
+    let (view, number) = (call.view(0)?, call.scalar(1)?);
+    binary(op, Operand::Tensor(&view), Operand::Number(number), Output::New, default(call)).map(Value::from)
+}
+
+/// A transform along dimensions; `last` is the length of the last one, where half its spectrum leaves that open.
+fn transform(call: &mut Call, kind: Kind, forward: bool, last: Option<i64>) -> Result<Value> {
+    let norm = Norm::parse(if call.is_none(2) { None } else { Some(call.str(2)?) })?;
+    let how = Transform { name: "fft", kind, forward, norm, default: default(call) };
+    let (view, dims) = (call.view(0)?, call.ints(1)?);
+    if let [dim] = dims.as_slice() {
+        return fft::one(&view, last, *dim, &how).map(Value::from);
+    }
+    let lengths = last.map(|last| {
+        let mut lengths = vec![-1; dims.len()];
+        lengths.pop();
+        lengths.push(last);
+        lengths
+    });
+    fft::several(&view, lengths.as_deref(), Some(&dims), &how).map(Value::from)
+}
 
 fn slice(call: &mut Call) -> Result<Value> {
     let view = call.view(0)?;

@@ -153,7 +153,10 @@ pub const ROWS: &[Row] = &[
     both("positive(Tensor self) -> Tensor", |c| Ok(c.itself()), "The tensor itself."),
     both(
         "conj_physical(Tensor self) -> Tensor",
-        |c| ops::conj_physical(&c.view(0)?).map(Value::from),
+        |c| match c.view(0)?.dtype.is_complex() {
+            true => ops::conj_physical(&c.view(0)?).map(Value::from),
+            false => Ok(c.itself()),
+        },
         "The complex conjugate, computed now.",
     ),
     both(

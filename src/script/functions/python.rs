@@ -2,6 +2,7 @@
 
 use super::{Call, Receiver, Role, Row, function, method};
 use crate::bail;
+use crate::script::callback::is_function;
 use crate::script::operators::{self, equal, truth};
 use crate::script::subscript;
 use crate::tensor::{Error, ErrorKind, Result, Scalar};
@@ -74,7 +75,10 @@ pub const ROWS: &[Row] = &[
     function("py.round(any number, int? ndigits=None) -> any", round, "A number rounded, halves to the even side."),
     function(
         "py.callable(any object) -> bool",
-        |c| Ok(Value::Bool(matches!(c.value(0), Value::Function(_) | Value::Method(_) | Value::Type(_)))),
+        |c| {
+            let value = c.value(0);
+            Ok(Value::Bool(is_function(&value) || matches!(value, Value::Method(_) | Value::Type(_))))
+        },
         "Can it be called?",
     ),
     function("py.issubclass(any class, any classes) -> bool", issubclass, "Is it the class or derived from it?"),

@@ -1,5 +1,6 @@
 //! Reductions. Follows <https://pytorch.org/docs/2.7/torch.html#reduction-ops>.
 
+use super::norms::matrix_norm;
 use super::objects::named;
 use super::{Call, Row, both, function};
 use crate::ops::reduce::{self as ops, Extremum, Running, Spread};
@@ -172,10 +173,18 @@ pub const ROWS: &[Row] = &[
         "The standard deviation along dimensions.",
     ),
     both(
-        "norm(Tensor self, Scalar p=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+        "norm(Tensor self, any p=\"fro\", int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
         |c| {
             let d = if c.is_none(2) { None } else { Some(c.ints(2)?) };
-            let p = c.scalar(1)?.to_f64();
+            let p = match c.value(1) {
+                Value::None => 2.0,
+                Value::Str(kind) if &*kind == "fro" => 2.0,
+                kind @ Value::Str(_) => {
+                    let dims = d.unwrap_or_else(|| Dims::from_slice(&[-2, -1]));
+                    return matrix_norm(&c.view(0)?, &kind, &dims, c.bool(3)?, c.opt_dtype(4)).map(Value::from);
+                }
+                _ => c.scalar(1)?.to_f64(),
+            };
             ops::norm(&c.view(0)?, p, d.as_deref(), c.bool(3)?, c.opt_dtype(4)).map(Value::from)
         },
         "The norm of all elements, or along dimensions.",

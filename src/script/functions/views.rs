@@ -416,6 +416,9 @@ fn broadcast_tensors(call: &mut Call) -> Result<Value> {
     }
     let sizes = tensors.iter().try_fold(Dims::new(), |sizes, t| broadcast_sizes(&sizes, t.borrow().sizes()))?;
     let expand = |tensor: &&Tensor| {
+        if tensor.borrow().sizes() == sizes.as_slice() {
+            return Ok(Value::Tensor((*tensor).clone()));
+        }
         operators::call_on(call.state, "expand", &Value::Tensor((*tensor).clone()), &[Value::Size(sizes.clone())])
     };
     Ok(Value::tuple(tensors.iter().map(expand).collect::<Result<Vec<_>>>()?))

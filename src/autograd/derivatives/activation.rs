@@ -1,0 +1,110 @@
+//! Activation functions, and the other functions of `torch.nn.functional`.
+
+use super::{Context, Derivative, Expr, RESULT, row};
+use crate::bail;
+use crate::tensor::layout::wrap_dim;
+use crate::tensor::{Dims, Scalar};
+use crate::value::Value;
+
+pub const ROWS: &[Derivative] = &[
+    row("relu", "ReluBackward0")
+        .grad(0, &[RESULT], |c| c.g().with("threshold_backward", &c.result(), &[Value::Int(0)])),
+    row("sigmoid", "SigmoidBackward0").grad(0, &[RESULT], |c| c.g().with("sigmoid_backward", &c.result(), &[])),
+    row("tanh", "TanhBackward0").grad(0, &[RESULT], |c| c.g().with("tanh_backward", &c.result(), &[])),
+    row("nn.functional.hardtanh", "HardtanhBackward0")
+        .grad(0, &[0], |c| one_step(c, "hardtanh_backward", &[c.value(1), c.value(2)])),
+    row("nn.functional.relu6", "HardtanhBackward0")
+        .grad(0, &[0], |c| one_step(c, "hardtanh_backward", &[Value::Int(0), Value::Int(6)])),
+    row("nn.functional.leaky_relu", "LeakyReluBackward0")
+        .grad(0, &[0], |c| one_step(c, "leaky_relu_backward", &[c.value(1)])),
+    row("nn.functional.elu", "EluBackward0").grad(0, &[0], |c| elu(c, c.number(1).to_f64(), 1.0, 1.0)),
+    row("nn.functional.celu", "CeluBackward0").grad(0, &[0], |c| {
+        let alpha = c.number(1).to_f64();
+        elu(c, alpha, 1.0, 1.0 / alpha)
+    }),
+    row("nn.functional.selu", "EluBackward0").grad(0, &[0], |c| elu(c, SELU_ALPHA, SELU_SCALE, 1.0)),
+    row("nn.functional.gelu", "GeluBackward0").grad(0, &[0], |c| one_step(c, "gelu_backward", &[c.value(1)])),
+    row("nn.functional.silu", "SiluBackward0").grad(0, &[0], |c| {
+        let share = c.arg(0).call("sigmoid", &[]);
+        c.g() * (share.clone() * (c.arg(0) * (-share + 1.0) + 1.0))
+    }),
+    row("nn.functional.mish", "MishBackward0").grad(0, &[0], |c| {
+        let share = c.arg(0).call("sigmoid", &[]);
+        let bent = c.arg(0).call("nn.functional.softplus", &[]).call("tanh", &[]);
+        c.g() * (bent.clone() + c.arg(0) * share * (-bent.squared() + 1.0))
+    }),
+    row("nn.functional.softplus", "SoftplusBackward0")
+        .grad(0, &[0], |c| one_step(c, "softplus_backward", &[c.value(1), c.value(2)])),
+    row("nn.functional.hardsigmoid", "HardsigmoidBackward0")
+        .grad(0, &[0], |c| one_step(c, "hardtanh_backward", &[Value::Int(-3), Value::Int(3)]) / 6.0),
+    row("nn.functional.hardswish", "HardswishBackward0").grad(0, &[0], |c| one_step(c, "hardswish_backward", &[])),
+    row("hardshrink", "HardshrinkBackward0").grad(0, &[0], |c| one_step(c, "hardshrink_backward", &[c.value(1)])),
+    row("nn.functional.softshrink", "SoftshrinkBackward0")
+        .grad(0, &[0], |c| one_step(c, "softshrink_backward", &[c.value(1)])),
+    row("nn.functional.logsigmoid", "LogSigmoidBackward0").grad(0, &[0], |c| one_step(c, "log_sigmoid_backward", &[])),
+    row("nn.functional.threshold", "ThresholdBackward0")
+        .grad(0, &[0], |c| one_step(c, "threshold_backward", &[c.value(1)])),
+    row("softmax.int", "SoftmaxBackward0")
+        .grad(0, &[RESULT], |c| c.g().with("_softmax_backward_data", &c.result(), &[c.value(1)])),
+    row("log_softmax.int", "LogSoftmaxBackward0")
+        .grad(0, &[RESULT], |c| c.g().with("_log_softmax_backward_data", &c.result(), &[c.value(1)])),
+    row("constant_pad_nd", "ConstantPadNdBackward0").grad(0, &[], |c| {
+        let back: Dims = c.dims(1).iter().map(|width| width.saturating_neg()).collect();
+        c.g().call("constant_pad_nd", &[Value::Size(back)])
+    }),
+    row("pixel_shuffle", "PixelShuffleBackward0").grad(0, &[], |c| c.g().call("pixel_unshuffle", &[c.value(1)])),
+    row("pixel_unshuffle", "PixelUnshuffleBackward0").grad(0, &[], |c| c.g().call("pixel_shuffle", &[c.value(1)])),
+    row("channel_shuffle", "ChannelShuffleBackward0").grad(0, &[], |c| {
+        let channels = c.sizes(0).get(1).copied().unwrap_or(1);
+        let groups = channels.checked_div(c.int(1)).unwrap_or(1);
+        c.g().call("channel_shuffle", &[Value::Int(groups)])
+    }),
+    // Composed of a pooling in two dimensions there, whose last step this is.
+    row("avg_pool1d", "SqueezeBackward1").grad(0, &[], pooled),
+];
+
+const SELU_ALPHA: f64 = 1.673_263_242_354_377_2;
+const SELU_SCALE: f64 = 1.050_700_987_355_480_5;
+
+/// A gradient that is a function of the argument and some numbers.
+fn one_step<'a>(c: &Context<'a>, key: &str, numbers: &[Value]) -> Expr<'a> {
+    c.g().with(key, &c.arg(0), numbers)
+}
+
+fn elu<'a>(c: &Context<'a>, alpha: f64, scale: f64, input_scale: f64) -> Expr<'a> {
+    one_step(c, "elu_backward", &[alpha, scale, input_scale].map(Value::Float))
+}
+
+/// The mean of each window, given back to the elements in it.
+fn pooled<'a>(c: &Context<'a>) -> Expr<'a> {
+    c.g().and(|g| {
+        let sizes = c.sizes(0);
+        let (Some(&length), Some(windows)) = (sizes.last(), g.borrow().sizes().last().copied()) else {
+            bail!(RuntimeError, "avg_pool1d needs a dimension to pool");
+        };
+        let first = |index: usize| c.dims(index).first().copied();
+        let kernel = first(1).unwrap_or(1);
+        let (stride, padding) = (first(2).unwrap_or(kernel), first(3).unwrap_or(0));
+        let include_padding = c.flag(5);
+        let last = wrap_dim(-1, sizes.len())? as i64;
+        let mut shares = Vec::new();
+        let mut places = Vec::new();
+        let mut sources = Vec::new();
+        for window in 0..windows {
+            let start = window.saturating_mul(stride).saturating_sub(padding);
+            let end = start.saturating_add(kernel).min(length.saturating_add(padding));
+            let inside = start.max(0)..end.min(length);
+            let count = if include_padding { end - start } else { inside.end - inside.start };
+            for place in inside {
+                places.push(place);
+                sources.push(window);
+                shares.push(Scalar::Float(1.0 / count as f64));
+            }
+        }
+        let dtype = g.borrow().dtype;
+        let shares = crate::tensor::View::from_scalars(&[shares.len() as i64], dtype, shares)?;
+        let (places, sources) = (c.index(places.into_iter()), c.index(sources.into_iter()));
+        let given = c.g().apply("index_select", [Ok(Value::Int(last)), sources.value]) * c.expr(Ok(shares.into()));
+        Ok(c.room(0).apply("index_add_", [Ok(Value::Int(last)), places.value, given.value]))
+    })
+}

@@ -1,0 +1,54 @@
+//! Fourier transforms: a transform's adjoint is the transform back, scaled the other way.
+
+use super::{Context, Derivative, row};
+use crate::bail;
+use crate::tensor::layout::wrap_dim;
+use crate::tensor::{Scalar, View};
+use crate::value::Value;
+
+pub const ROWS: &[Derivative] = &[
+    row("_fft_c2c", "FftC2CBackward0")
+        .grad(0, &[], |c| c.g().call("_fft_c2c", &[c.value(1), opposite_norm(&c.value(2)), Value::Bool(!c.flag(3))])),
+    row("_fft_r2c", "FftR2CBackward0").grad(0, &[], |c| {
+        c.g().and(|g| {
+            let mut grad = c.g();
+            if let (true, Some(dim)) = (c.flag(3), last_dim(c)) {
+                // Half a spectrum stands for the whole of it with zeros in the other half.
+                let (whole, half) = (c.sizes(0).get(dim).copied(), g.borrow().sizes().get(dim).copied());
+                let missing = whole.unwrap_or(0) - half.unwrap_or(0);
+                let after = c.sizes(0).len() - 1 - dim;
+                let pads = std::iter::repeat_n(0, after * 2).chain([0, missing]).collect();
+                grad = grad.call("constant_pad_nd", &[Value::Size(pads)]);
+            }
+            let back = [c.value(1), opposite_norm(&c.value(2)), Value::Bool(false)];
+            Ok(grad.call("_fft_c2c", &back).call("real", &[]))
+        })
+    }),
+    row("_fft_c2r", "FftC2RBackward0").grad(0, &[], |c| {
+        c.g().and(|g| {
+            let Some(dim) = last_dim(c) else { bail!(RuntimeError, "no dimension was transformed") };
+            let spectrum = c.g().call("_fft_r2c", &[c.value(1), opposite_norm(&c.value(2)), Value::Bool(true)]);
+            // What stands for two numbers of the whole spectrum counts twice.
+            let (half, whole) = (c.sizes(0).get(dim).copied().unwrap_or(0), c.int(3));
+            let counts = (0..half).map(|i| Scalar::Int(if i > 0 && i <= whole - half { 2 } else { 1 }));
+            let dtype = g.borrow().dtype;
+            let counts = c.expr(View::from_scalars(&[half], dtype, counts).map(Value::from));
+            let shape: Vec<i64> = (0..c.sizes(0).len()).map(|d| if d == dim { -1 } else { 1 }).collect();
+            Ok(spectrum * counts.reshape(&shape))
+        })
+    }),
+];
+
+/// The dimension of which only half is kept.
+fn last_dim(c: &Context) -> Option<usize> {
+    c.dims(1).last().and_then(|&dim| wrap_dim(dim, c.sizes(0).len()).ok())
+}
+
+/// The normalisation that scales the other direction of a transform by the same factor.
+pub fn opposite_norm(norm: &Value) -> Value {
+    match norm {
+        Value::Str(norm) if &**norm == "ortho" => Value::str("ortho"),
+        Value::Str(norm) if &**norm == "forward" => Value::str("backward"),
+        _ => Value::str("forward"),
+    }
+}

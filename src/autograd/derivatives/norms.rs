@@ -1,0 +1,78 @@
+//! Norms and distances.
+
+use super::reduce::restored;
+use super::{Context, Derivative, Expr, RESULT, row};
+use crate::tensor::layout::wrap_dim;
+use crate::tensor::{Dims, Result};
+use crate::value::Value;
+
+pub const ROWS: &[Derivative] = &[
+    row("linalg.vector_norm", "LinalgVectorNormBackward0").grad(0, &[0, RESULT], |c| {
+        let (sizes, dims, kept) = (c.sizes(0), c.dims(2), c.flag(3));
+        let (grad, norm) = (restored(c.g(), &sizes, &dims, kept), restored(c.result(), &sizes, &dims, kept));
+        of_norm(c.arg(0), c.number(1).to_f64(), &grad, &norm, &dims)
+    }),
+    row("dist", "DistBackward0")
+        .grad(0, &[0, 1, RESULT], |c| of_norm(c.arg(0) - c.arg(1), c.number(2).to_f64(), &c.g(), &c.result(), &[]))
+        .grad(1, &[0, 1, RESULT], |c| -of_norm(c.arg(0) - c.arg(1), c.number(2).to_f64(), &c.g(), &c.result(), &[])),
+    row("cdist", "CdistBackward0").grad(0, &[0, 1, RESULT], |c| between(c).sum(&[-2], false)).grad(
+        1,
+        &[0, 1, RESULT],
+        |c| -between(c).sum(&[-3], false),
+    ),
+    row("renorm", "RenormBackward0").grad(0, &[0], renormed),
+];
+
+/// The gradient of every difference of two rows.
+fn between<'a>(c: &Context<'a>) -> Expr<'a> {
+    let one = |x: Expr<'a>| x.call("unsqueeze", &[Value::Int(-1)]);
+    let difference = c.arg(0).call("unsqueeze", &[Value::Int(-2)]) - c.arg(1).call("unsqueeze", &[Value::Int(-3)]);
+    of_norm(difference, c.number(2).to_f64(), &one(c.g()), &one(c.result()), &[-1])
+}
+
+/// The gradient of a norm, whose reduced dimensions are there with size 1, along some dimensions, or all.
+fn of_norm<'a>(x: Expr<'a>, order: f64, grad: &Expr<'a>, norm: &Expr<'a>, dims: &[i64]) -> Expr<'a> {
+    let (grad, zero_norm) = (grad.clone(), || norm.compare("eq", Value::Int(0)));
+    let (length, sign) = (|| x.call("abs", &[]), || x.call("sgn", &[]));
+    if order == 0.0 {
+        return x.call("zeros_like", &[]);
+    }
+    if order == 1.0 {
+        return sign() * grad;
+    }
+    if order == 2.0 {
+        return grad * (x.clone() / norm.clone()).cleared(&zero_norm());
+    }
+    if order.is_infinite() {
+        let mask = length().with("eq", &norm, &[]);
+        let winners = if dims.is_empty() { mask.call("sum", &[]) } else { mask.sum(dims, true) };
+        return sign() * ((grad / winners) * mask);
+    }
+    let scale = |by: f64| grad.clone() * norm.pow(Value::Float(by));
+    if order < 2.0 {
+        let powers = sign() * length().pow(Value::Float(order - 1.0));
+        let powers = powers.cleared(&x.compare("eq", Value::Int(0)));
+        return powers * scale(1.0 - order).cleared(&zero_norm());
+    }
+    x.clone() * length().pow(Value::Float(order - 2.0)) * scale(1.0 - order).cleared(&zero_norm())
+}
+
+/// Slices that are too long keep their direction only.
+fn renormed<'a>(c: &Context<'a>) -> Expr<'a> {
+    c.arg(0).and(|x| {
+        let (all, order, most) = (x.borrow().ndim(), c.number(1).to_f64(), c.number(3).to_f64());
+        let dim = wrap_dim(c.int(2), all)?;
+        let dims: Dims = (0..all).filter(|&d| d != dim).map(|d| d as i64).collect();
+        let how = [Value::Float(order), Value::Size(dims.clone()), Value::Bool(true)];
+        let norm = c.arg(0).call("linalg.vector_norm", &how);
+        let mut along = (c.arg(0).conj() * c.g()).sum(&dims, true);
+        if along.is_complex() {
+            along = along.call("real", &[]);
+        }
+        let turned = of_norm(c.arg(0), order, &along, &norm, &dims);
+        let inverse = (norm.clone() + 1e-7).call("reciprocal", &[]);
+        let shortened = inverse.clone() * (c.g() - inverse * turned) * most;
+        let long: Result<Value> = norm.compare("gt", Value::Float(most)).value;
+        Ok(shortened.or_where(&c.expr(long), c.g()))
+    })
+}
