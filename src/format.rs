@@ -3,6 +3,7 @@
 //! Everything is written straight into one growing string, so that a storage of a gigabyte is not copied on its way
 //! out. [`style`] marks up finished text afterwards, for those who want colours.
 
+pub mod arrays;
 mod form;
 pub mod number;
 mod repr;
@@ -91,6 +92,7 @@ impl Formatter<'_> {
         match value {
             Value::Str(text) => Ok(text.as_ref().to_owned()),
             Value::Device(device) => Ok(device.to_string()),
+            Value::Object(object) => Ok(object.text()),
             other => self.repr(other),
         }
     }

@@ -6,6 +6,7 @@ pub mod calculus;
 mod check;
 pub mod compare;
 pub(crate) mod compose;
+pub mod convolution;
 pub mod copy;
 pub mod create;
 pub mod fft;

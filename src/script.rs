@@ -18,5 +18,6 @@ pub mod reference;
 pub mod signature;
 pub mod state;
 pub mod subscript;
+mod transforms;
 pub mod value;
 mod warnings;

@@ -64,7 +64,15 @@ pub enum Value {
 pub trait Object: Any {
     /// Python's name of its class, as messages show it.
     fn type_name(&self) -> &str;
+    /// The full name of its class, as `type()` shows it.
+    fn class_name(&self) -> &'static str {
+        "object"
+    }
     fn repr(&self) -> String;
+    /// What `str` and `print` show.
+    fn text(&self) -> String {
+        self.repr()
+    }
     /// The value of an attribute, or `None` where there is no such attribute.
     fn attribute(&self, _name: &str) -> Option<Value> {
         None
@@ -157,6 +165,7 @@ impl Value {
             Value::Complex(_) => "complex",
             Value::Str(_) => "str",
             Value::Tensor(tensor) if tensor.borrow().device().is_fake() => "torch._subclasses.fake_tensor.FakeTensor",
+            Value::Tensor(tensor) if tensor.is_parameter() => "torch.nn.parameter.Parameter",
             Value::Tensor(_) => "torch.Tensor",
             Value::Storage(_) => "torch.storage.UntypedStorage",
             Value::TypedStorage(_) => "torch.storage.TypedStorage",
@@ -184,7 +193,7 @@ impl Value {
             Value::Function(_) => "builtin_function_or_method",
             Value::Method(method) if matches!(method.of, Value::Type(_)) => "method_descriptor",
             Value::Method(_) => "builtin_function_or_method",
-            Value::Object(_) => "object",
+            Value::Object(object) => object.class_name(),
         }
     }
 

@@ -10,6 +10,7 @@ use super::context::{Context, Expr};
 use crate::tensor::Error;
 
 mod activation;
+mod convolution;
 mod elements;
 mod fft;
 mod linalg;
@@ -28,6 +29,7 @@ pub use views::as_parts as views_parts;
 /// Every row.
 pub const TABLES: &[&[Derivative]] = &[
     activation::ROWS,
+    convolution::ROWS,
     elements::ROWS,
     fft::ROWS,
     linalg::ROWS,

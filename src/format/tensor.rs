@@ -23,6 +23,9 @@ const MAX_PRECISION: i64 = 100_000;
 
 /// Appends a tensor.
 pub(super) fn write(out: &mut String, formatter: Formatter<'_>, tensor: &Tensor) -> Result<()> {
+    if tensor.is_parameter() {
+        out.push_str("Parameter containing:\n");
+    }
     let start = out.len();
     let view = tensor.view();
     out.push_str(if view.device().is_fake() { "FakeTensor(" } else { PREFIX });

@@ -97,62 +97,20 @@ pub fn histogram(
     let values = doubles(view)?;
     let weights = match weight {
         Some(weight) => {
-            if weight.dtype != view.dtype {
-                bail!(
-                    RuntimeError,
-                    "torch.histogramdd(): if weight tensor is provided, input tensor and weight tensor should have the \
-                     same dtype, but got input(dtype={}), and weight(dtype={})",
-                    view.dtype.scalar_type(),
-                    weight.dtype.scalar_type()
-                );
-            }
-            if weight.sizes() != view.sizes() {
-                bail!(
-                    RuntimeError,
-                    "torch.histogramdd(): if weight tensor is provided it should have the same shape as the input tensor \
-                     excluding its innermost dimension, but got input with shape {} and weight with shape {}",
-                    show(view.sizes()),
-                    show(weight.sizes())
-                );
-            }
+            check_weight(view, weight, view.sizes())?;
             doubles(weight)?
         }
         None => vec![1.0; values.len()],
     };
-    let edges = match bins {
-        Bins::Count(bins) => {
-            let (low, high) = match range {
-                Some((low, high)) => bin_range(&[], low, high, "histogramdd")?,
-                None => bin_range(&values, 0.0, 0.0, "histogramdd")?,
-            };
-            let ends = [low, high].map(Scalar::Float);
-            linspace(ends[0], ends[1], bins.saturating_add(1), Some(view.dtype), view.dtype, view.device())?
-        }
-        Bins::Edges(edges) => {
-            if edges.dtype != view.dtype {
-                bail!(
-                    RuntimeError,
-                    "torch.histogramdd(): input tensor and bins tensors should have the same dtype, but got input with \
-                     dtype {} and bins for dimension 0 with dtype {}",
-                    view.dtype.scalar_type(),
-                    edges.dtype.scalar_type()
-                );
-            }
-            super::copy::clone(edges)?
-        }
-    };
+    let edges = edges(view, &values, bins, range, 0)?;
     let places = doubles(&edges)?;
     let count = places.len().saturating_sub(1);
     let mut totals = vec![0.0; count];
     for (i, (&value, &weight)) in values.iter().zip(&weights).enumerate() {
         interrupt::check_at(i)?;
-        // The last bin includes its upper edge.
-        let bin = match places.partition_point(|&edge| edge <= value).checked_sub(1) {
-            Some(bin) if bin < count => bin,
-            Some(bin) if bin == count && places.last() == Some(&value) && count > 0 => bin - 1,
-            _ => continue,
-        };
-        totals[bin] += weight;
+        if let Some(total) = bin(&places, value).and_then(|bin| totals.get_mut(bin)) {
+            *total += weight;
+        }
     }
     if density {
         let total: f64 = totals.iter().sum();
@@ -162,6 +120,150 @@ pub fn histogram(
     }
     let hist = View::from_scalars(&[count as i64], view.dtype, totals.into_iter().map(Scalar::Float))?;
     Ok((hist, edges))
+}
+
+/// The edges of the bins along a dimension of which these are the values.
+fn edges(view: &View, values: &[f64], bins: Bins, range: Option<(f64, f64)>, dim: usize) -> Result<View> {
+    match bins {
+        Bins::Count(bins) => {
+            let (low, high) = match range {
+                Some((low, high)) => bin_range(&[], low, high, "histogramdd")?,
+                None => bin_range(values, 0.0, 0.0, "histogramdd")?,
+            };
+            let ends = [low, high].map(Scalar::Float);
+            linspace(ends[0], ends[1], bins.saturating_add(1), Some(view.dtype), view.dtype, view.device())
+        }
+        Bins::Edges(edges) => {
+            if edges.dtype != view.dtype {
+                bail!(
+                    RuntimeError,
+                    "torch.histogramdd: input tensor and bins tensors should have the same dtype, but got input with \
+                     dtype {} and bins for dimension {dim} with dtype {}",
+                    view.dtype.cpp_name(),
+                    edges.dtype.cpp_name()
+                );
+            }
+            super::copy::clone(edges)
+        }
+    }
+}
+
+/// The bin between two of these edges; the last includes its upper one.
+fn bin(edges: &[f64], value: f64) -> Option<usize> {
+    let count = edges.len().saturating_sub(1);
+    match edges.partition_point(|&edge| edge <= value).checked_sub(1) {
+        Some(bin) if bin < count => Some(bin),
+        Some(bin) if bin == count && edges.last() == Some(&value) && count > 0 => Some(bin - 1),
+        _ => None,
+    }
+}
+
+/// The (weighted) number of points in each box of a grid, or the density, and the grid's edges. A point is what the
+/// innermost dimension holds; `ranges` has two numbers for each of its coordinates.
+///
+/// # Errors
+/// As [`histogram`], and RuntimeError for bins and ranges that are not one for each coordinate.
+pub fn histogramdd(
+    view: &View,
+    bins: Vec<Bins>,
+    ranges: Option<&[f64]>,
+    weight: Option<&View>,
+    density: bool,
+) -> Result<(View, Vec<View>)> {
+    let Some((&dims, outer)) = view.sizes().split_last().filter(|_| view.ndim() > 1) else {
+        bail!(RuntimeError, "torch.histogramdd: input tensor should have at least 2 dimensions")
+    };
+    let dims = dims as usize;
+    if bins.len() != dims {
+        if bins.iter().any(|bins| matches!(bins, Bins::Edges(_))) {
+            bail!(
+                RuntimeError,
+                "torch.histogramdd: expected {dims} sequences of bin edges for a {dims}-dimensional histogram but got {}",
+                bins.len()
+            );
+        }
+        bail!(RuntimeError, "histogramdd: The size of bins must be equal to the innermost dimension of the input.");
+    }
+    if let Some(ranges) = ranges.filter(|ranges| ranges.len() != 2 * dims) {
+        bail!(
+            RuntimeError,
+            "torch.histogramdd: for a {dims}-dimensional histogram range should have {} elements, but got {}",
+            2 * dims,
+            ranges.len()
+        );
+    }
+    check_kernel("histogramdd", classes::WIDE_FLOAT, view.dtype)?;
+    let values = doubles(view)?;
+    let count = outer.iter().product::<i64>() as usize;
+    let weights = match weight {
+        Some(weight) => {
+            check_weight(view, weight, outer)?;
+            doubles(weight)?
+        }
+        None => vec![1.0; count],
+    };
+    let mut grid = Vec::new();
+    for (d, bins) in bins.into_iter().enumerate() {
+        if let Bins::Count(bins) = bins
+            && bins <= 0
+        {
+            bail!(RuntimeError, "torch.histogram(): bins must be > 0, but got {bins} for dimension {d}");
+        }
+        let own: Vec<f64> = values.iter().skip(d).step_by(dims.max(1)).copied().collect();
+        let range = ranges.and_then(|ranges| Some((*ranges.get(2 * d)?, *ranges.get(2 * d + 1)?)));
+        grid.push(edges(view, &own, bins, range, d)?);
+    }
+    let places = grid.iter().map(doubles).collect::<Result<Vec<_>>>()?;
+    let sizes: Vec<i64> = places.iter().map(|edges| edges.len().saturating_sub(1) as i64).collect();
+    let boxes = crate::tensor::layout::checked_numel(&sizes)? as usize;
+    let mut totals = vec![0.0; boxes];
+    for (i, (point, &weight)) in values.chunks_exact(dims.max(1)).zip(&weights).enumerate() {
+        interrupt::check_at(i)?;
+        let place =
+            point.iter().zip(&places).zip(&sizes).try_fold(0, |place, ((&value, edges), &size)| {
+                bin(edges, value).map(|bin| place * size as usize + bin)
+            });
+        if let Some(total) = place.and_then(|place| totals.get_mut(place)) {
+            *total += weight;
+        }
+    }
+    if density {
+        let total: f64 = totals.iter().sum();
+        for (i, amount) in totals.iter_mut().enumerate() {
+            let (mut rest, mut volume) = (i, 1.0);
+            for (edges, &size) in places.iter().zip(&sizes).rev() {
+                let bin = rest % size.max(1) as usize;
+                volume *= edges.get(bin + 1).zip(edges.get(bin)).map_or(1.0, |(high, low)| high - low);
+                rest /= size.max(1) as usize;
+            }
+            *amount /= total * volume;
+        }
+    }
+    let hist = View::from_scalars(&sizes, view.dtype, totals.into_iter().map(Scalar::Float))?;
+    Ok((hist, grid))
+}
+
+/// Refuses weights that are not one for each point.
+fn check_weight(view: &View, weight: &View, sizes: &[i64]) -> Result<()> {
+    if weight.dtype != view.dtype {
+        bail!(
+            RuntimeError,
+            "torch.histogramdd: if weight tensor is provided, input tensor and weight tensor should have the same dtype, \
+             but got input({}), and weight({})",
+            view.dtype.cpp_name(),
+            weight.dtype.cpp_name()
+        );
+    }
+    if weight.sizes() != sizes {
+        bail!(
+            RuntimeError,
+            "torch.histogramdd: if weight tensor is provided it should have the same shape as the input tensor excluding \
+             its innermost dimension, but got input with shape {} and weight with shape {}",
+            show(view.sizes()),
+            show(weight.sizes())
+        );
+    }
+    Ok(())
 }
 
 /// How often each number from 0 on occurs, or the sum of the weights at its places.

@@ -3,28 +3,6 @@
 //! Each decomposition computes in the operand's own precision and makes LAPACK's choices of sign and order. This file
 //! knows tensors, batches and refusals; the algorithms are in the files below it and know single matrices.
 
-mod eigh;
-mod exponential;
-mod field;
-mod lu;
-mod matrix;
-mod qr;
-mod rotation;
-mod svd;
-
-use super::copy::copy_into;
-use super::pointwise::conj;
-use super::view;
-use crate::bail;
-use crate::tensor::layout::{Dims, broadcast_sizes};
-use crate::tensor::{DType, Device, Layout, Result, Scalar, View};
-use exponential::exponential;
-use field::Field;
-use lu::{Triangular, cholesky as cholesky_factor, lu as lu_factors};
-use matrix::{Matrix, Order, read, room, write, write_vectors};
-use num_complex::Complex;
-use num_traits::{Float, One, Zero};
-
 /// Runs the body with `$T` naming the number type of a dtype that matrices are decomposed in.
 macro_rules! by_field {
     ($dtype:expr, $kernel:expr, $T:ident => $body:expr) => {
@@ -49,6 +27,36 @@ macro_rules! by_field {
         }
     };
 }
+
+mod eig;
+mod eigh;
+mod exponential;
+mod factored;
+mod field;
+mod ldl;
+mod lu;
+mod matrix;
+mod pseudo;
+mod qr;
+mod rotation;
+mod schur;
+mod svd;
+
+pub use factored::{eig, eigvals, ldl_factor, ldl_solve, lu_solve};
+pub use pseudo::{lstsq, matrix_rank, pinv};
+
+use super::copy::copy_into;
+use super::pointwise::conj;
+use super::view;
+use crate::bail;
+use crate::tensor::layout::{Dims, broadcast_sizes};
+use crate::tensor::{DType, Device, Layout, Result, Scalar, View};
+use exponential::exponential;
+use field::Field;
+use lu::{Triangular, cholesky as cholesky_factor, lu as lu_factors};
+use matrix::{Matrix, Order, read, room, write, write_vectors};
+use num_complex::Complex;
+use num_traits::{Float, One, Zero};
 
 /// A tensor's last two dimensions and the others.
 pub struct Shape {
@@ -151,7 +159,8 @@ pub fn slogdet(name: &str, a: &View) -> Result<(View, View)> {
             for i in 0..shape.rows {
                 let value = factors.factors[(i, i)];
                 let size = value.magnitude();
-                sign = if value.is_zero() { T::zero() } else { sign * value.scale(<T as Field>::Real::one() / size) };
+                let own = if value.im().is_zero() { T::of(Float::signum(value.re())) } else { value / T::of(size) };
+                sign = if value.is_zero() { T::zero() } else { sign * own };
                 logarithm += Float::ln(size);
             }
             signs.push(vec![sign]);
@@ -335,27 +344,6 @@ pub fn lu_unpack(factors: &View, pivots: &View) -> Result<(View, View, View)> {
             write(&shape.batch, [m, k], Order::Rows, lowers)?,
             write(&shape.batch, [k, n], Order::Rows, uppers)?,
         ))
-    })
-}
-
-/// The solution of `A X = B` for a factored `A`.
-pub fn lu_solve(factors: &View, pivots: &View, b: &View) -> Result<View> {
-    let (x, y, shape) = paired("linalg.lu_solve", factors, b, true)?;
-    let n = x.sizes().last().copied().unwrap_or(0) as usize;
-    let sizes: Dims = shape.batch.iter().copied().chain([n as i64]).collect();
-    let exchanged: Vec<usize> = view::expand(pivots, &sizes)?
-        .scalars()?
-        .into_iter()
-        .map(|p| (p.to_i64() - 1).clamp(0, n.max(1) as i64 - 1) as usize)
-        .collect();
-    by_field!(factors.dtype, "lu_solve_cpu", T => {
-        let mut solutions = Vec::new();
-        for (i, (matrix, mut side)) in read::<T>(&x)?.into_iter().zip(read::<T>(&y)?).enumerate() {
-            let pivots = exchanged.get(i * n..(i + 1) * n).unwrap_or_default().to_vec();
-            lu::Lu { factors: matrix, pivots, zero: None }.solve(&mut side);
-            solutions.push(side);
-        }
-        write(&shape.batch, [shape.rows, shape.columns], Order::Columns, solutions)
     })
 }
 
@@ -547,61 +535,6 @@ pub fn svd_decomposition(name: &str, a: &View, full: bool) -> Result<[View; 3]> 
     })
 }
 
-/// The pseudoinverse: singular values no larger than the tolerances count as zero.
-pub fn pinv(a: &View, atol: Option<f64>, rtol: Option<f64>) -> Result<View> {
-    let shape = Shape::of("linalg.pinv", a)?;
-    let (m, n) = (shape.rows, shape.columns);
-    if a.device().is_meta() {
-        return room(&shape.batch, n, m, Order::Rows, a.dtype, Device::META);
-    }
-    by_field!(a.dtype, "linalg_svd_cpu", T => {
-        let mut inverses = Vec::new();
-        for matrix in read::<T>(a)? {
-            let found = svd::svd(&matrix, false)?;
-            let limit = tolerance::<T>(&found.values, m, n, atol, rtol);
-            let mut scaled = found.vh.adjoint()?;
-            for (j, &value) in found.values.iter().enumerate() {
-                let inverse = if value > limit { <T as Field>::Real::one() / value } else { <T as Field>::Real::zero() };
-                for i in 0..n {
-                    scaled[(i, j)] = scaled[(i, j)].scale(inverse);
-                }
-            }
-            inverses.push(scaled.times(&found.u.adjoint()?)?);
-        }
-        write(&shape.batch, [n, m], Order::Rows, inverses)
-    })
-}
-
-/// Up to where singular values count as zero.
-fn tolerance<T: Field>(values: &[T::Real], m: usize, n: usize, atol: Option<f64>, rtol: Option<f64>) -> T::Real {
-    use crate::ops::number::Real;
-    let epsilon = <T::Real as Float>::epsilon().as_f64();
-    // A given absolute tolerance does away with the default relative one.
-    let rtol = rtol.unwrap_or(if atol.is_some_and(|atol| atol > 0.0) { 0.0 } else { epsilon * m.max(n) as f64 });
-    let largest = values.first().map_or(0.0, |v| v.as_f64());
-    <T::Real as Real>::from_f64(atol.unwrap_or(0.0).max(rtol * largest))
-}
-
-/// How many singular values are larger than the tolerances.
-pub fn matrix_rank(a: &View, atol: Option<f64>, rtol: Option<f64>) -> Result<View> {
-    if a.ndim() < 2 {
-        bail!(RuntimeError, "torch.linalg.matrix_rank: The input tensor input must have at least 2 dimensions.");
-    }
-    let shape = Shape::of("linalg.matrix_rank", a)?;
-    if a.device().is_meta() {
-        return View::zeros(&shape.batch, DType::Long, Device::META);
-    }
-    by_field!(a.dtype, "linalg_svd_cpu", T => {
-        let mut ranks = Vec::new();
-        for matrix in read::<T>(a)? {
-            let values = svd::svd(&matrix, false)?.values;
-            let limit = tolerance::<T>(&values, shape.rows, shape.columns, atol, rtol);
-            ranks.push(Scalar::Int(values.into_iter().filter(|&value| value > limit).count() as i64));
-        }
-        View::from_scalars(&shape.batch, DType::Long, ranks)
-    })
-}
-
 /// The exponential: a Taylor series of the matrix halved until it is small, squared as often.
 pub fn matrix_exp(a: &View) -> Result<View> {
     let name = "linalg.matrix_exp";
@@ -641,37 +574,4 @@ pub fn cholesky_inverse(factor: &View, upper: bool) -> Result<View> {
     let ones = super::create::eye(shape.rows as i64, shape.rows as i64, factor.dtype, factor.device())?;
     copy_into(&identity, &ones)?;
     cholesky_solve(&identity, factor, upper)
-}
-
-/// The least-squares solution of smallest norm, the residuals, the rank and the singular values.
-pub fn lstsq(a: &View, b: &View, rcond: Option<f64>) -> Result<(View, View)> {
-    let name = "torch.linalg.lstsq";
-    let shape = Shape::of(name, a)?;
-    let inverse = pinv(a, None, rcond)?;
-    let vector = b.ndim() + 1 == a.ndim();
-    let sides = if vector { view::unsqueeze(b, -1)? } else { b.clone() };
-    let other = Shape::of(name, &sides)?;
-    if other.rows != shape.rows {
-        bail!(
-            RuntimeError,
-            "torch.linalg.lstsq: input.size(-2) should match other.size(-{})",
-            if vector { 1 } else { 2 }
-        );
-    }
-    by_field!(a.dtype, "linalg_lstsq_cpu", T => {
-        let batch = broadcast_sizes(&shape.batch, &other.batch)?;
-        let spread = |view: &View, rows: usize, columns: usize| {
-            let sizes: Dims = batch.iter().copied().chain([rows as i64, columns as i64]).collect();
-            view::expand(view, &sizes)
-        };
-        let inverse = spread(&inverse, shape.columns, shape.rows)?;
-        let sides = spread(&sides, other.rows, other.columns)?;
-        let mut solutions = Vec::new();
-        for (inverse, side) in read::<T>(&inverse)?.into_iter().zip(read::<T>(&sides)?) {
-            solutions.push(inverse.times(&side)?);
-        }
-        let solution = write(&batch, [shape.columns, other.columns], Order::Columns, solutions)?;
-        let solution = if vector { view::squeeze(&solution, Some(&[-1]))? } else { solution };
-        Ok((solution, matrix_rank(a, None, rcond)?))
-    })
 }

@@ -126,6 +126,12 @@ pub fn call_value(
         }
         Value::Function(name) => {
             let (module, name) = name.rsplit_once('.').unwrap_or(("torch", &name));
+            if let Some(run) = super::higher::find(name).filter(|_| !state.registry.is_callable(name)) {
+                if !keywords.is_empty() {
+                    args.push(keywords.into());
+                }
+                return run(state, context, args);
+            }
             let module = super::functions::MODULES.iter().copied().find(|known| *known == module).unwrap_or("torch");
             call_named(state, name, Some(to_dynamic(Value::Module(module))), args, keywords)
         }

@@ -21,8 +21,12 @@ mod call;
 mod casts;
 mod classes;
 mod combine;
+mod convolution;
 mod create;
+mod defaults;
 mod distributions;
+mod dlpack;
+mod eigen;
 mod einsum;
 mod explain;
 mod fake;
@@ -38,7 +42,9 @@ mod linalg;
 mod matmul;
 mod modules;
 mod norms;
+mod numpy;
 mod objects;
+mod places;
 mod pointwise;
 mod python;
 mod quantized;
@@ -46,6 +52,7 @@ mod random;
 mod rearrange;
 mod reduce;
 mod scatter;
+mod similarity;
 mod sparse;
 mod sparse_rules;
 mod special;
@@ -55,6 +62,7 @@ mod steps;
 mod storage_devices;
 mod storages;
 mod tensors;
+mod testing;
 mod text;
 mod typed_storages;
 mod view_copies;
@@ -67,8 +75,10 @@ pub use create::index_tensor;
 pub use explain::READ_VARIABLES;
 pub use graph::attribute as node_attribute;
 pub use legacy_tensors::{cuda_tensor_class, legacy_tensor_class};
+pub use numpy::{array_item, array_view, set_array_item};
 pub use objects::module_value;
 pub use quantized::{SCHEMES, scheme};
+pub use steps::Steps;
 pub use storages::{item as storage_item, set_item as set_storage_item};
 pub use tensors::{assign, subscript};
 pub use text::percent;
@@ -91,6 +101,7 @@ pub const MODULES: &[&str] = &[
     "linalg",
     "math",
     "nn",
+    "numpy",
     "nn.functional",
     "signal",
     "signal.windows",
@@ -102,12 +113,15 @@ pub const MODULES: &[&str] = &[
     "sparse",
     "special",
     "fft",
+    "func",
+    "utils",
+    "utils.dlpack",
     "_subclasses.fake_tensor",
     BELOW,
 ];
 
 /// Those of them that are not PyTorch's.
-pub const LIBRARY: &[&str] = &["py", "array", "copy", "functools", "itertools", "math", "operator", "time"];
+pub const LIBRARY: &[&str] = &["py", "array", "copy", "functools", "itertools", "math", "numpy", "operator", "time"];
 
 /// `torch._VF`: what a function that PyTorch writes in Python hands on to.
 pub const BELOW: &str = "_VF";
@@ -131,7 +145,12 @@ const TABLES: &[&[Row]] = &[
     casts::ROWS,
     classes::ROWS,
     combine::ROWS,
+    convolution::ROWS,
+    convolution::FORWARDS,
+    convolution::TRANSPOSED,
     create::ROWS,
+    defaults::ROWS,
+    dlpack::ROWS,
     distributions::ROWS,
     fft::ROWS,
     finite_differences::ROWS,
@@ -140,12 +159,14 @@ const TABLES: &[&[Row]] = &[
     hooks::ROWS,
     internal::ROWS,
     modules::ROWS,
+    eigen::ROWS,
     einsum::ROWS,
     explain::ROWS,
     fake::ROWS,
     linalg::ROWS,
     matmul::ROWS,
     norms::ROWS,
+    numpy::ROWS,
     objects::ROWS,
     pointwise::ROWS,
     pointwise::BINARY,
@@ -160,11 +181,13 @@ const TABLES: &[&[Row]] = &[
     pointwise::TESTS,
     pointwise::PAIRS_IN_PLACE,
     pointwise::UNARY_ONLY,
+    places::ROWS,
     python::ROWS,
     quantized::ROWS,
     random::ROWS,
     rearrange::ROWS,
     scatter::ROWS,
+    similarity::ROWS,
     splits::ROWS,
     reduce::ROWS,
     sparse::ROWS,
@@ -180,6 +203,7 @@ const TABLES: &[&[Row]] = &[
     typed_storages::LEGACY,
     typed_storages::ON_CUDA,
     tensors::ROWS,
+    testing::ROWS,
     text::ROWS,
     views::ROWS,
     windows::ROWS,

@@ -14,7 +14,7 @@ use rhai::{Array, Dynamic, Engine, Map, NativeCallContext};
 use std::any::TypeId;
 use std::rc::Rc;
 
-type Higher = fn(&Rc<State>, &NativeCallContext, Array) -> Scripted<Dynamic>;
+pub type Higher = fn(&Rc<State>, &NativeCallContext, Array) -> Scripted<Dynamic>;
 
 /// Name, the numbers of arguments, function.
 const FUNCTIONS: &[(&str, &[usize], Higher)] = &[
@@ -22,7 +22,13 @@ const FUNCTIONS: &[(&str, &[usize], Higher)] = &[
     ("filter", &[2], filter),
     ("reduce", &[2, 3], reduce),
     ("partial", &[1, 2, 3, 4], partial),
+    ("vmap", &[1, 2, 3, 4], super::transforms::vmap),
 ];
+
+/// The function of this name, for calls through a variable.
+pub fn find(name: &str) -> Option<Higher> {
+    FUNCTIONS.iter().find(|(known, ..)| *known == name).map(|(.., run)| *run)
+}
 
 /// Those that take `key=`, `reverse=` and `default=`.
 const KEYED: &[(&str, Keyed)] = &[("sorted", sorted), ("min", least), ("max", greatest)];

@@ -9,7 +9,7 @@ use crate::format::{Formatter, PrintOptions};
 use crate::ops::random::Generator;
 use crate::tensor::interrupt::{self, Interrupt};
 use crate::tensor::memory::check_files;
-use crate::tensor::{DType, Result, Tensor};
+use crate::tensor::{DType, Device, Result, Tensor};
 use crate::value::Value;
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
@@ -40,6 +40,10 @@ struct Gathered {
 pub struct State {
     pub registry: &'static super::functions::Registry,
     pub default_dtype: Cell<DType>,
+    /// What `set_default_device` or a `with` of a device says.
+    pub default_device: Cell<Option<Device>>,
+    /// The default devices outside of each `with` of a device.
+    pub outer_devices: RefCell<Vec<Option<Device>>>,
     pub generator: Rc<RefCell<Generator>>,
     pub print_options: RefCell<PrintOptions>,
     pub grad_enabled: Cell<bool>,
@@ -78,6 +82,8 @@ impl State {
         State {
             registry: super::functions::registry(),
             default_dtype: Cell::new(DType::Float),
+            default_device: Cell::new(None),
+            outer_devices: RefCell::new(Vec::new()),
             generator: Rc::new(RefCell::new(Generator::new())),
             print_options: RefCell::new(PrintOptions::default()),
             grad_enabled: Cell::new(true),

@@ -178,7 +178,10 @@ pub fn item(state: &State, value: &Value, index: &Value) -> Result<Value> {
             }
         }
         Value::Buffer(buffer) => buffer_item(buffer, index),
-        other => bail!(TypeError, "'{}' object is not subscriptable", other.type_name()),
+        other => match functions::array_view(other) {
+            Some(array) => functions::array_item(state, &array, index),
+            None => bail!(TypeError, "'{}' object is not subscriptable", other.type_name()),
+        },
     }
 }
 
@@ -335,6 +338,9 @@ fn set_item(state: &State, target: &Value, index: &Value, value: &Value) -> Resu
         Value::TypedStorage(typed) => functions::set_typed_storage_item(state, typed, index, value),
         Value::Buffer(buffer) => set_buffer_item(buffer, index, value),
         other => {
+            if let Some(array) = functions::array_view(other) {
+                return functions::set_array_item(state, &array, index, value);
+            }
             // The engine writes values read from tuples and the like back to where they were.
             if item(state, other, index).is_ok_and(|current| equal(&current, value)) {
                 return Ok(());

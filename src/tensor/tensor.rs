@@ -392,6 +392,8 @@ pub struct AutogradMeta {
     pub hooks: Hooks,
     /// Called once `grad` is complete.
     pub after_hooks: Hooks,
+    /// Is it a `torch.nn.Parameter`?
+    pub parameter: bool,
 }
 
 /// How a view came about, where that forbids writing through it while gradients are recorded.
@@ -575,6 +577,11 @@ impl Tensor {
     pub fn requires_grad(&self) -> bool {
         self.has_autograd() && self.autograd(|meta| meta.requires_grad || meta.grad_fn.is_some())
             || self.base().is_some_and(Tensor::requires_grad)
+    }
+
+    /// Is it a `torch.nn.Parameter`?
+    pub fn is_parameter(&self) -> bool {
+        self.has_autograd() && self.autograd(|meta| meta.parameter)
     }
 
     /// A handle that does not keep the tensor alive.

@@ -32,15 +32,17 @@ pub fn lu<T: Field>(mut a: Matrix<T>) -> Lu<T> {
             zero = zero.or(Some(j + 1));
         } else {
             a.swap_rows(j, pivot);
-            let divisor = a[(j, j)];
+            let (divisor, inverse) = (a[(j, j)], T::one() / a[(j, j)]);
+            // The last column of the smallest square matrices is divided, all others are multiplied, as there.
+            let divides = a.rows <= 4 && a.columns == a.rows && j + 2 == a.rows;
             for i in j + 1..a.rows {
-                a[(i, j)] = a[(i, j)] / divisor;
+                a[(i, j)] = if divides { a[(i, j)] / divisor } else { a[(i, j)] * inverse };
             }
         }
         for k in j + 1..a.columns {
             let factor = a[(j, k)];
             for i in j + 1..a.rows {
-                a[(i, k)] = a[(i, k)] - a[(i, j)] * factor;
+                a[(i, k)] = a[(i, k)].minus_product(a[(i, j)], factor);
             }
         }
     }
@@ -86,6 +88,17 @@ impl<T: Field> Lu<T> {
         }
         solve_triangular(&self.factors, b, Triangular { upper: false, unit: true });
         solve_triangular(&self.factors, b, Triangular { upper: true, unit: false });
+    }
+
+    /// Solves `Aᴴ X = B` in place.
+    pub fn solve_adjoint(&self, b: &mut Matrix<T>) -> Result<()> {
+        let turned = self.factors.adjoint()?;
+        solve_triangular(&turned, b, Triangular { upper: false, unit: false });
+        solve_triangular(&turned, b, Triangular { upper: true, unit: true });
+        for (i, &pivot) in self.pivots.iter().enumerate().rev() {
+            b.swap_rows(i, pivot);
+        }
+        Ok(())
     }
 }
 

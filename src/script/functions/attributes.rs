@@ -107,7 +107,10 @@ pub const ROWS: &[Row] = &[
     ),
     attribute(
         "_version(Tensor self) -> int",
-        |c| Ok(Value::Int(c.tensor(0)?.version() as i64)),
+        |c| match c.tensor(0)? {
+            tensor if tensor.is_inference() => bail!(RuntimeError, "Inference tensors do not track version counter."),
+            tensor => Ok(Value::Int(tensor.version() as i64)),
+        },
         "How many in-place operations have written to it.",
     ),
     attribute(

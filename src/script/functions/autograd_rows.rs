@@ -51,6 +51,12 @@ pub const ROWS: &[Row] = &[
         "The gradients of outputs with respect to inputs, which keep their own.",
     )
     .python("grad"),
+    function(
+        "nn.Parameter(Tensor? data=None, bool requires_grad=True) -> Tensor",
+        parameter,
+        "A tensor that a module is to learn.",
+    )
+    .python("Parameter"),
     method("retain_grad(Tensor self) -> None", retain_grad, "Keeps the gradient of a tensor that is not a leaf."),
     method(
         "detach_(Tensor self) -> Tensor",
@@ -76,6 +82,23 @@ pub const ROWS: &[Row] = &[
         "Cuts the tensor off from the gradient graph.",
     ),
 ];
+
+/// `torch.nn.Parameter`: a tensor on the memory of another.
+fn parameter(call: &mut Call) -> Result<Value> {
+    let tensor = match call.is_none(0) {
+        true => {
+            let dtype = call.state.default_dtype.get();
+            Tensor::new(create::zeros(&[0], dtype, call.device_keyword()?)?)
+        }
+        false => Tensor::new(call.view(0)?),
+    };
+    if call.bool(1)? && !tensor.borrow().dtype.is_differentiable() {
+        bail!(RuntimeError, "Only Tensors of floating point and complex dtype can require gradients");
+    }
+    set_requires_grad(&tensor, call.bool(1)?, false)?;
+    tensor.autograd_mut(|meta| meta.parameter = true);
+    Ok(tensor.into())
+}
 
 /// `requires_grad_()`, or the assignment to the attribute.
 pub fn set_requires_grad(tensor: &Tensor, on: bool, attribute: bool) -> Result<()> {

@@ -108,6 +108,8 @@ impl Call<'_> {
     pub fn ints(&self, index: usize) -> Result<Dims> {
         match self.args.get(index) {
             Some(Value::Size(dims)) => Ok(dims.clone()),
+            // A default that stands for any number of dimensions.
+            Some(Value::Int(one)) => Ok(Dims::from_slice(&[*one])),
             _ => Err(row_error(self, index)),
         }
     }
@@ -154,10 +156,14 @@ impl Call<'_> {
         self.position("dtype").and_then(|i| self.opt_dtype(i))
     }
 
-    /// The `device` keyword, or the CPU.
+    /// The `device` keyword, or the default device.
     pub fn device_keyword(&self) -> Result<Device> {
         let given = self.position("device").map_or(Ok(None), |i| self.opt_device(i))?;
         let usual = if self.state.fake_mode.get().is_some() { Device::CPU.faked() } else { Device::CPU };
-        Ok(given.unwrap_or(usual))
+        match (given, self.state.default_device.get()) {
+            (Some(given), _) => Ok(given),
+            (None, Some(chosen)) if self.state.fake_mode.get().is_none() => chosen.available(),
+            _ => Ok(usual),
+        }
     }
 }

@@ -32,7 +32,7 @@ fn parent(class: &str) -> Option<&'static str> {
         "object" => return None,
         "bool" => "int",
         "torch.Size" => "tuple",
-        "torch._subclasses.fake_tensor.FakeTensor" => "torch.Tensor",
+        "torch._subclasses.fake_tensor.FakeTensor" | "torch.nn.parameter.Parameter" => "torch.Tensor",
         "torch.storage._LegacyStorage" => "torch.storage.TypedStorage",
         "torch._C._StorageMeta" | "torch._C._TensorMeta" | "torch.storage._LegacyStorageMeta" | "torch.tensortype" => {
             "type"

@@ -368,13 +368,19 @@ fn arange(call: &Call, start: Scalar, end: Scalar, step: Scalar) -> Result<Value
 
 fn tensor(call: &mut Call) -> Result<Value> {
     let view = from_data(&call.value(0), call.opt_dtype(1), call.state.default_dtype.get())?;
-    if call.opt_device(2)?.is_some_and(Device::is_meta) {
+    if call.device_keyword()?.is_meta() {
         return View::zeros(view.sizes(), view.dtype, Device::META).map(Value::from);
     }
     Ok(view.into())
 }
 
 fn as_tensor(call: &mut Call) -> Result<Value> {
+    if let Some(array) = super::array_view(&call.value(0)) {
+        return match call.opt_dtype(1).filter(|dtype| *dtype != array.dtype) {
+            Some(dtype) => copy::cast(&array, dtype).map(Value::from),
+            None => Ok(array.into()),
+        };
+    }
     match (call.value(0), call.opt_dtype(1)) {
         (Value::Tensor(t), None) => Ok(Value::Tensor(t)),
         (Value::Tensor(t), Some(dtype)) if t.borrow().dtype == dtype => Ok(Value::Tensor(t)),
@@ -388,6 +394,9 @@ fn asarray(call: &mut Call) -> Result<Value> {
     let copy = if call.is_none(3) { None } else { Some(call.bool(3)?) };
     let tensor = match call.value(0) {
         Value::Tensor(tensor) => tensor,
+        data if super::array_view(&data).is_some() => {
+            Tensor::new(super::array_view(&data).ok_or_else(|| Error::runtime("not an array"))?)
+        }
         Value::Buffer(buffer) => {
             let dtype = dtype.unwrap_or_else(|| call.state.default_dtype.get());
             Tensor::new(super::buffers::shared(&buffer, dtype, -1, 0)?)
@@ -435,6 +444,12 @@ pub fn from_data(data: &Value, dtype: Option<DType>, default: DType) -> Result<V
         let view = tensor.view();
         return copy::cast(&view, dtype.unwrap_or(view.dtype))
             .and_then(|v| if v.storage == view.storage { copy::clone(&v) } else { Ok(v) });
+    }
+    if let Some(array) = super::array_view(data) {
+        return match dtype.filter(|dtype| *dtype != array.dtype) {
+            Some(dtype) => copy::cast(&array, dtype),
+            None => copy::clone(&array),
+        };
     }
     match data {
         Value::Storage(storage) if storage.device().is_meta() => {

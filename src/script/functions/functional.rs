@@ -186,6 +186,16 @@ pub const ROWS: &[Row] = &[
         |c| pixels::channel_shuffle(&c.view(0)?, c.int(1)?).map(Value::from),
         "Channels interleaved.",
     ),
+    function(
+        "native_channel_shuffle(Tensor self, int groups) -> Tensor",
+        |c| pixels::channel_shuffle(&c.view(0)?, c.int(1)?).map(Value::from),
+        "Channels interleaved.",
+    ),
+    function(
+        "nn.functional.native_channel_shuffle(Tensor self, int groups) -> Tensor",
+        |c| pixels::channel_shuffle(&c.view(0)?, c.int(1)?).map(Value::from),
+        "Channels interleaved.",
+    ),
     both(
         "nonzero_static(Tensor self, *, int size, int fill_value=-1) -> Tensor",
         nonzero_static,

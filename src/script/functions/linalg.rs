@@ -176,17 +176,12 @@ pub const ROWS: &[Row] = &[
     ),
     both(
         "lu_solve(Tensor self, Tensor LU_data, Tensor LU_pivots, *, Tensor? out=None) -> Tensor",
-        |c| ops::lu_solve(&c.view(1)?, &c.view(2)?, &c.view(0)?).map(Value::from),
+        |c| ops::lu_solve(&c.view(1)?, &c.view(2)?, &c.view(0)?, true, false).map(Value::from),
         "The solution of linear equations from LU factors.",
     ),
     function(
         "linalg.lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False, Tensor? out=None) -> Tensor",
-        |c| {
-            if !c.bool(3)? || c.bool(4)? {
-                bail!(NotImplementedError, "linalg.lu_solve: only left=True, adjoint=False is supported");
-            }
-            ops::lu_solve(&c.view(0)?, &c.view(1)?, &c.view(2)?).map(Value::from)
-        },
+        |c| ops::lu_solve(&c.view(0)?, &c.view(1)?, &c.view(2)?, c.bool(3)?, c.bool(4)?).map(Value::from),
         "The solution of linear equations from LU factors.",
     ),
     function(
@@ -292,23 +287,23 @@ pub const ROWS: &[Row] = &[
     ),
     function(
         "linalg.pinv(Tensor A, *, Scalar? atol=None, Scalar? rtol=None, bool hermitian=False, Tensor? out=None) -> Tensor",
-        |c| pinv(c, 1, 2),
+        |c| pinv(c, 1, 2, Some(3)),
         "The pseudoinverse.",
     ),
     function(
         "linalg.pinv.rcond(Tensor A, Scalar rcond, bool hermitian=False, *, Tensor? out=None) -> Tensor",
-        |c| pinv(c, usize::MAX, 1),
+        |c| pinv(c, usize::MAX, 1, Some(2)),
         "The pseudoinverse.",
     ),
-    both("pinverse(Tensor self, float rcond=1e-15) -> Tensor", |c| pinv(c, usize::MAX, 1), "The pseudoinverse."),
+    both("pinverse(Tensor self, float rcond=1e-15) -> Tensor", |c| pinv(c, usize::MAX, 1, None), "The pseudoinverse."),
     function(
         "linalg.matrix_rank(Tensor A, *, Scalar? atol=None, Scalar? rtol=None, bool hermitian=False, Tensor? out=None) -> Tensor",
-        |c| ops::matrix_rank(&c.view(0)?, tolerance(c, 1)?, tolerance(c, 2)?).map(Value::from),
+        |c| ops::matrix_rank(&c.view(0)?, tolerance(c, 1)?, tolerance(c, 2)?, c.bool(3)?).map(Value::from),
         "The rank.",
     ),
     function(
         "linalg.matrix_rank.tol(Tensor A, Scalar tol, bool hermitian=False, *, Tensor? out=None) -> Tensor",
-        |c| ops::matrix_rank(&c.view(0)?, tolerance(c, 1)?, Some(0.0)).map(Value::from),
+        |c| ops::matrix_rank(&c.view(0)?, tolerance(c, 1)?, Some(0.0), c.bool(2)?).map(Value::from),
         "The rank.",
     ),
     function(
@@ -446,7 +441,7 @@ fn tolerance(call: &Call, index: usize) -> Result<Option<f64>> {
     if call.is_none(index) { Ok(None) } else { call.scalar(index).map(|scalar| Some(scalar.to_f64())) }
 }
 
-fn pinv(call: &mut Call, atol: usize, rtol: usize) -> Result<Value> {
+fn pinv(call: &mut Call, atol: usize, rtol: usize, hermitian: Option<usize>) -> Result<Value> {
     let view = call.view(0)?;
     let name = "linalg.pinv";
     if view.ndim() < 2 || !view.dtype.is_differentiable() {
@@ -457,7 +452,8 @@ fn pinv(call: &mut Call, atol: usize, rtol: usize) -> Result<Value> {
              types"
         );
     }
-    ops::pinv(&view, tolerance(call, atol)?, tolerance(call, rtol)?).map(Value::from)
+    let hermitian = hermitian.map_or(Ok(false), |index| call.bool(index))?;
+    ops::pinv(&view, tolerance(call, atol)?, tolerance(call, rtol)?, hermitian).map(Value::from)
 }
 
 fn lstsq(call: &mut Call) -> Result<Value> {

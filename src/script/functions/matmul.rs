@@ -310,12 +310,12 @@ fn outer(call: &Call, name: &str) -> Result<Value> {
 fn inner(call: &mut Call) -> Result<Value> {
     let (a, b) = (call.tensor(0)?, call.tensor(1)?);
     let (x, y) = (a.view(), b.view());
-    if x.dtype != y.dtype {
-        bail!(RuntimeError, "both inputs should have same dtype");
-    }
     let steps = Steps::of(call);
     if x.ndim() == 0 || y.ndim() == 0 {
         return steps.pair("mul", a, b).map(Value::Tensor);
+    }
+    if x.dtype != y.dtype {
+        bail!(RuntimeError, "both inputs should have same dtype");
     }
     if x.sizes().last() != y.sizes().last() {
         let show = crate::tensor::layout::show;

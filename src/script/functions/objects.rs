@@ -193,6 +193,7 @@ fn iinfo(call: &mut Call) -> Result<Value> {
 
 fn typename(call: &mut Call) -> Result<Value> {
     Ok(Value::str(match call.value(0) {
+        Value::Tensor(tensor) if tensor.is_parameter() => "torch.nn.parameter.Parameter".to_owned(),
         Value::Tensor(tensor) => format!("torch.{}", tensor.borrow().type_name()),
         Value::Type(class) => class.to_string(),
         other => other.type_name().to_string(),
@@ -280,6 +281,11 @@ fn enter(call: &mut Call) -> Result<Value> {
         mode.enter(call.state);
         return Ok(call.value(0));
     }
+    if let Value::Device(device) = call.value(0) {
+        let before = call.state.default_device.replace(Some(device));
+        call.state.outer_devices.borrow_mut().push(before);
+        return Ok(Value::Device(device));
+    }
     bail!(TypeError, "'{}' object does not support the context manager protocol", call.value(0).type_name())
 }
 
@@ -296,6 +302,10 @@ fn exit(call: &mut Call) -> Result<Value> {
     {
         mode.exit(call.state);
     }
+    if let Value::Device(_) = call.value(0) {
+        let before = call.state.outer_devices.borrow_mut().pop();
+        call.state.default_device.set(before.flatten());
+    }
     Ok(Value::None)
 }
 
@@ -308,6 +318,9 @@ pub fn named(type_name: &'static str, fields: Vec<(&'static str, Value)>) -> Val
 pub fn module_value(module: &'static str, name: &str) -> Option<Value> {
     Some(match (module, name) {
         ("math", "tau") => Value::Float(std::f64::consts::TAU),
+        ("nn", "Parameter") => Value::Type("torch.nn.parameter.Parameter"),
+        ("torch", "vmap") => Value::Function("vmap".into()),
+        ("func", "vmap") => Value::Function("func.vmap".into()),
         ("functools", "reduce" | "partial") => Value::Function(format!("functools.{name}").into()),
         ("torch" | "math", "pi") => Value::Float(std::f64::consts::PI),
         ("torch" | "math", "e") => Value::Float(std::f64::consts::E),
@@ -354,6 +367,7 @@ pub fn module_value(module: &'static str, name: &str) -> Option<Value> {
             .find(|c| *c == class)?,
         ),
         ("array", "array") => Value::Type("array.array"),
+        ("numpy", name) => super::numpy::constant(name)?,
         _ => return None,
     })
 }

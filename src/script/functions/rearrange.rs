@@ -401,16 +401,40 @@ pub const ROWS: &[Row] = &[
         "With at least one dimension.",
     ),
     function(
+        "atleast_1d.Sequence(Tensor[] tensors) -> any",
+        |c| each_at_least(c, join::atleast_1d),
+        "Each with at least one dimension.",
+    ),
+    function(
         "atleast_2d(Tensor self) -> Tensor",
         |c| join::atleast_2d(&c.view(0)?).and_then(|v| c.view_of(0, v)),
         "With at least two dimensions.",
+    ),
+    function(
+        "atleast_2d.Sequence(Tensor[] tensors) -> any",
+        |c| each_at_least(c, join::atleast_2d),
+        "Each with at least two dimensions.",
     ),
     function(
         "atleast_3d(Tensor self) -> Tensor",
         |c| join::atleast_3d(&c.view(0)?).and_then(|v| c.view_of(0, v)),
         "With at least three dimensions.",
     ),
+    function(
+        "atleast_3d.Sequence(Tensor[] tensors) -> any",
+        |c| each_at_least(c, join::atleast_3d),
+        "Each with at least three dimensions.",
+    ),
 ];
+
+fn each_at_least(call: &mut Call, widen: fn(&View) -> Result<View>) -> Result<Value> {
+    let tensors = call.value(0).sequence().unwrap_or_default();
+    let widened = tensors.iter().map(|tensor| match tensor {
+        Value::Tensor(tensor) => super::view_on(tensor, widen(&tensor.view())?).map(Value::Tensor),
+        other => Ok(other.clone()),
+    });
+    widened.collect::<Result<Vec<Value>>>().map(Value::tuple)
+}
 
 fn nonzero(call: &mut Call) -> Result<Value> {
     if call.bool(1)? {

@@ -282,6 +282,12 @@ pub const ROWS: &[Row] = &[
         },
         "How many elements fall into bins of equal width, and their edges.",
     ),
+    function(
+        "histogramdd(Tensor input, any bins, any range=None, Tensor? weight=None, bool density=False) -> any",
+        grid,
+        "How many points fall into the boxes of a grid, and its edges.",
+    )
+    .python("histogramdd"),
     both(
         "bincount(Tensor self, Tensor? weights=None, int minlength=0) -> Tensor",
         |c| {
@@ -422,6 +428,37 @@ fn binned(call: &Call, bins: Bins, range: Option<(f64, f64)>, weight: usize) -> 
     let weights = if call.is_none(weight) { None } else { Some(call.view(weight)?) };
     let (hist, edges) = histogram::histogram(&call.view(0)?, bins, range, weights.as_ref(), call.bool(weight + 1)?)?;
     Ok(named("torch.return_types.histogram", vec![("hist", hist.into()), ("bin_edges", edges.into())]))
+}
+
+/// `histogramdd`, whose bins are a number for all coordinates, numbers, or tensors of edges.
+fn grid(call: &mut Call) -> Result<Value> {
+    let view = call.view(0)?;
+    let dims = view.sizes().last().map_or(0, |&dims| dims as usize);
+    let given = match call.value(1) {
+        one @ Value::Int(_) => vec![one; dims],
+        other => other.sequence().unwrap_or_default(),
+    };
+    let own: Vec<View> = given
+        .iter()
+        .filter_map(|bins| if let Value::Tensor(edges) = bins { Some(edges.view()) } else { None })
+        .collect();
+    let mut own = own.iter();
+    let mut bins = Vec::new();
+    for one in &given {
+        match (one, if let Value::Tensor(_) = one { own.next() } else { None }) {
+            (Value::Int(count), _) => bins.push(Bins::Count(*count)),
+            (_, Some(edges)) => bins.push(Bins::Edges(edges)),
+            (other, _) => {
+                bail!(TypeError, "histogramdd(): argument 'bins' must be tuple of ints, not {}", other.type_name())
+            }
+        }
+    }
+    let ranges: Option<Vec<f64>> =
+        call.value(2).sequence().map(|range| range.iter().filter_map(Value::as_scalar).map(Scalar::to_f64).collect());
+    let weights = if call.is_none(3) { None } else { Some(call.view(3)?) };
+    let (hist, edges) = histogram::histogramdd(&view, bins, ranges.as_deref(), weights.as_ref(), call.bool(4)?)?;
+    let edges = Value::tuple(edges.into_iter().map(Value::from));
+    Ok(named("torch.return_types.histogramdd", vec![("hist", hist.into()), ("bin_edges", edges)]))
 }
 
 /// A number argument as a 0-d tensor of its own dtype.

@@ -1,7 +1,7 @@
 //! How functions that PyTorch puts together from others are put together here: each step is a call of the table, so that
 //! gradients are recorded step by step.
 
-use super::{Call, Receiver, call};
+use super::{Call, MODULES, Receiver, call};
 use crate::bail;
 use crate::script::bind::Arguments;
 use crate::script::operators::call_on;
@@ -25,7 +25,9 @@ impl<'s> Steps<'s> {
 
     /// `torch.name(arguments)`.
     pub fn torch(self, name: &str, arguments: &[Value]) -> Result<Value> {
-        let Some(overloads) = self.0.registry.find(name, Receiver::Module("")) else {
+        let (module, short) = name.rsplit_once('.').unwrap_or(("", name));
+        let module = MODULES.iter().copied().find(|known| *known == module).unwrap_or("");
+        let Some(overloads) = self.0.registry.find(short, Receiver::Module(module)) else {
             bail!(AttributeError, "module 'torch' has no attribute '{name}'");
         };
         let arguments = Arguments { positional: arguments.iter().cloned().collect(), keywords: Vec::new() };

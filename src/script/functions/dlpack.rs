@@ -1,0 +1,76 @@
+//! Tensors handed on without a copy, as libraries hand them to each other. Follows
+//! <https://pytorch.org/docs/2.7/dlpack.html>.
+
+use super::{Call, Row, function};
+use crate::bail;
+use crate::tensor::{Result, Tensor, View};
+use crate::value::{Object, Value};
+use std::any::Any;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+pub const ROWS: &[Row] = &[
+    function("from_dlpack(any ext_tensor) -> Tensor", from_dlpack, "A tensor on the memory of another.")
+        .python("from_dlpack"),
+    function("utils.dlpack.from_dlpack(any ext_tensor) -> Tensor", from_dlpack, "A tensor on the memory of another.")
+        .python("from_dlpack"),
+    function("to_dlpack(Tensor tensor) -> any", to_dlpack, "A capsule around a tensor, to be taken out once."),
+    function(
+        "utils.dlpack.to_dlpack(Tensor tensor) -> any",
+        to_dlpack,
+        "A capsule around a tensor, to be taken out once.",
+    ),
+];
+
+/// A tensor on its way. It can be taken out once.
+struct Capsule(RefCell<Option<View>>);
+
+impl Object for Capsule {
+    fn type_name(&self) -> &str {
+        "PyCapsule"
+    }
+
+    fn repr(&self) -> String {
+        let name = if self.0.borrow().is_some() { "dltensor" } else { "used_dltensor" };
+        format!("<capsule object \"{name}\" at {:p}>", std::ptr::from_ref(self))
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+fn handed_on(tensor: &Tensor) -> Result<View> {
+    if tensor.requires_grad() {
+        bail!(RuntimeError, "Can't export tensors that require gradient, use tensor.detach()");
+    }
+    if tensor.borrow().conj {
+        bail!(RuntimeError, "Can't export tensors with the conjugate bit set");
+    }
+    Ok(tensor.view())
+}
+
+fn to_dlpack(call: &mut Call) -> Result<Value> {
+    let view = handed_on(call.tensor(0)?)?;
+    Ok(Value::Object(Rc::new(Capsule(RefCell::new(Some(view))))))
+}
+
+fn from_dlpack(call: &mut Call) -> Result<Value> {
+    match call.value(0) {
+        Value::Tensor(tensor) => handed_on(&tensor).map(Value::from),
+        Value::Object(object) if object.as_any().is::<Capsule>() => {
+            let capsule = object.as_any().downcast_ref::<Capsule>();
+            match capsule.and_then(|capsule| capsule.0.borrow_mut().take()) {
+                Some(view) => Ok(view.into()),
+                None => bail!(
+                    RuntimeError,
+                    "from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed only once, so \
+                     you might have already constructed a tensor from it once."
+                ),
+            }
+        }
+        other => {
+            bail!(AttributeError, "'{}' object has no attribute '__dlpack__'", other.type_name())
+        }
+    }
+}

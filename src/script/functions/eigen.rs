@@ -1,0 +1,70 @@
+//! Eigenvalues of general matrices and factors of indefinite ones. Follows <https://pytorch.org/docs/2.7/linalg.html>.
+
+use super::objects::named;
+use super::{Row, function};
+use crate::bail;
+use crate::ops::linalg::{self as ops, first_failure};
+use crate::tensor::Result;
+use crate::value::Value;
+
+pub const ROWS: &[Row] = &[
+    function(
+        "linalg.eig(Tensor self, *, Tensor[]? out=None) -> any",
+        |c| {
+            let (values, vectors) = ops::eig("linalg.eig", &c.view(0)?)?;
+            Ok(named(
+                "torch.return_types.linalg_eig",
+                vec![("eigenvalues", values.into()), ("eigenvectors", vectors.into())],
+            ))
+        },
+        "Eigenvalues and eigenvectors of a matrix.",
+    ),
+    function(
+        "linalg.eigvals(Tensor self, *, Tensor? out=None) -> Tensor",
+        |c| ops::eigvals("linalg.eigvals", &c.view(0)?).map(Value::from),
+        "The eigenvalues of a matrix.",
+    ),
+    function(
+        "linalg.ldl_factor(Tensor self, *, bool hermitian=False, Tensor[]? out=None) -> any",
+        |c| {
+            let (factors, pivots, info) = ops::ldl_factor(&c.view(0)?, c.bool(1)?)?;
+            check("torch.linalg.ldl_factor", &info)?;
+            Ok(named("torch.return_types.linalg_ldl_factor", vec![("LD", factors.into()), ("pivots", pivots.into())]))
+        },
+        "A lower and a block diagonal factor of a symmetric matrix.",
+    ),
+    function(
+        "linalg.ldl_factor_ex(Tensor self, *, bool hermitian=False, bool check_errors=False, Tensor[]? out=None) -> any",
+        |c| {
+            let (factors, pivots, info) = ops::ldl_factor(&c.view(0)?, c.bool(1)?)?;
+            if c.bool(2)? {
+                check("torch.linalg.ldl_factor_ex", &info)?;
+            }
+            Ok(named(
+                "torch.return_types.linalg_ldl_factor_ex",
+                vec![("LD", factors.into()), ("pivots", pivots.into()), ("info", info.into())],
+            ))
+        },
+        "A lower and a block diagonal factor of a symmetric matrix, and whether they are good for solving.",
+    ),
+    function(
+        "linalg.ldl_solve(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=False, Tensor? out=None) -> Tensor",
+        |c| ops::ldl_solve(&c.view(0)?, &c.view(1)?, &c.view(2)?, c.bool(3)?).map(Value::from),
+        "The solution of linear equations from LDL factors.",
+    ),
+];
+
+/// PyTorch has no sentence for a block of zeros, and reports a fault of its own.
+fn check(name: &str, info: &crate::tensor::View) -> Result<()> {
+    if info.device().is_meta() {
+        return Ok(());
+    }
+    match first_failure(info)? {
+        None => Ok(()),
+        Some((place, code)) => bail!(
+            RuntimeError,
+            "false INTERNAL ASSERT FAILED at \"/pytorch/aten/src/ATen/native/BatchLinearAlgebra.cpp\":1633, please report \
+             a bug to PyTorch. {name}: {place}Unknown error code: {code}."
+        ),
+    }
+}
