@@ -40,6 +40,7 @@ mod internal;
 mod legacy_tensors;
 mod linalg;
 mod matmul;
+mod module_names;
 mod modules;
 mod norms;
 mod numpy;
@@ -75,6 +76,7 @@ pub use create::index_tensor;
 pub use explain::READ_VARIABLES;
 pub use graph::attribute as node_attribute;
 pub use legacy_tensors::{cuda_tensor_class, legacy_tensor_class};
+pub use module_names::{BELOW, LIBRARY, MODULES, submodule};
 pub use numpy::{array_item, array_view, set_array_item};
 pub use objects::module_value;
 pub use quantized::{SCHEMES, scheme};
@@ -86,53 +88,6 @@ pub use typed_storages::{
     class_attribute, class_of_dtype, is_instance, item as typed_storage_item, kind_of_class, legacy_dtype,
     refuse_elsewhere, set_item as set_typed_storage_item,
 };
-
-/// Modules a name may be reached through; `py` holds Python's builtins.
-pub const MODULES: &[&str] = &[
-    "py",
-    "array",
-    "autograd",
-    "autograd.functional",
-    "autograd.graph",
-    "copy",
-    "cuda",
-    "functools",
-    "itertools",
-    "linalg",
-    "math",
-    "nn",
-    "numpy",
-    "nn.functional",
-    "signal",
-    "signal.windows",
-    "operator",
-    "storage",
-    "serialization",
-    "testing",
-    "time",
-    "sparse",
-    "special",
-    "fft",
-    "func",
-    "utils",
-    "utils.dlpack",
-    "_subclasses.fake_tensor",
-    BELOW,
-];
-
-/// Those of them that are not PyTorch's.
-pub const LIBRARY: &[&str] = &["py", "array", "copy", "functools", "itertools", "math", "numpy", "operator", "time"];
-
-/// `torch._VF`: what a function that PyTorch writes in Python hands on to.
-pub const BELOW: &str = "_VF";
-
-/// The module `name` inside of another.
-pub fn submodule(parent: &str, name: &str) -> Option<&'static str> {
-    MODULES.iter().copied().find(|module| match module.rsplit_once('.') {
-        Some((outer, inner)) => outer == parent && inner == name,
-        None => parent == "torch" && *module == name && !LIBRARY.contains(module),
-    })
-}
 
 /// Every row of the table.
 const TABLES: &[&[Row]] = &[

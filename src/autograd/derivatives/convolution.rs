@@ -11,10 +11,6 @@ pub const ROWS: &[Derivative] = &[
         let dims: Dims = (0..c.sizes(0).len() as i64).filter(|&d| d != 1).collect();
         c.g().sum(&dims, false)
     }),
-    row("constant_pad_nd", "ConstantPadNdBackward0").grad(0, &[], |c| {
-        let inwards: Dims = c.dims(1).iter().map(|&size| size.saturating_neg()).collect();
-        c.g().call("constant_pad_nd", &[Value::Size(inwards), Value::Int(0)])
-    }),
 ];
 
 /// The numbers a convolution was called with, one for each dimension.

@@ -2,10 +2,10 @@
 //! <https://pytorch.org/docs/2.7/nn.functional.html#convolution-functions>.
 
 use super::steps::{Steps, one};
-use super::{Call, Row, both, function};
+use super::{Call, Row, function};
+use crate::autograd::Functions;
 use crate::bail;
 use crate::ops::convolution::{self as ops, for_each_dimension};
-use crate::ops::pixels;
 use crate::tensor::layout::show;
 use crate::tensor::{Dims, Error, Result};
 use crate::value::Value;
@@ -72,11 +72,6 @@ pub const ROWS: &[Row] = &[
         "convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, bool transposed, int[] output_padding, int groups) -> Tensor",
         convolution,
         "The convolution of which all others are cases.",
-    ),
-    both(
-        "constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor",
-        |c| pixels::pad(&c.view(0)?, &c.ints(1)?, c.scalar(2)?).map(Value::from),
-        "With a border of a value.",
     ),
 ];
 
@@ -199,7 +194,7 @@ fn named_padding(call: &mut Call, dims: usize) -> Result<Value> {
     let mut input = call.value(0);
     if totals.iter().any(|total| total % 2 != 0) {
         let after: Dims = totals.iter().rev().flat_map(|total| [0, total % 2]).collect();
-        input = Steps::of(call).torch("constant_pad_nd", &[input, Value::Size(after), Value::Int(0)])?;
+        input = Functions::call(call.state, "constant_pad_nd", &[input, Value::Size(after), Value::Int(0)])?;
     }
     run(call, dims, &name, &input, parts)
 }

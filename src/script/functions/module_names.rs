@@ -1,0 +1,48 @@
+//! The modules that functions stand in, PyTorch's and Python's.
+
+/// Modules a name may be reached through; `py` holds Python's builtins.
+pub const MODULES: &[&str] = &[
+    "py",
+    "array",
+    "autograd",
+    "autograd.functional",
+    "autograd.graph",
+    "copy",
+    "cuda",
+    "functools",
+    "itertools",
+    "linalg",
+    "math",
+    "nn",
+    "numpy",
+    "nn.functional",
+    "signal",
+    "signal.windows",
+    "operator",
+    "storage",
+    "serialization",
+    "testing",
+    "time",
+    "sparse",
+    "special",
+    "fft",
+    "func",
+    "utils",
+    "utils.dlpack",
+    "_subclasses.fake_tensor",
+    BELOW,
+];
+
+/// Those of them that are not PyTorch's.
+pub const LIBRARY: &[&str] = &["py", "array", "copy", "functools", "itertools", "math", "numpy", "operator", "time"];
+
+/// `torch._VF`: what a function that PyTorch writes in Python hands on to.
+pub const BELOW: &str = "_VF";
+
+/// The module `name` inside of another.
+pub fn submodule(parent: &str, name: &str) -> Option<&'static str> {
+    MODULES.iter().copied().find(|module| match module.rsplit_once('.') {
+        Some((outer, inner)) => outer == parent && inner == name,
+        None => parent == "torch" && *module == name && !LIBRARY.contains(module),
+    })
+}
