@@ -6,12 +6,11 @@ use crate::autograd::context::{Context, Expr};
 use crate::tensor::Dims;
 use crate::value::Value;
 
-pub const ROWS: &[Derivative] = &[
-    row("convolution", "ConvolutionBackward0").grad(0, &[1], input).grad(1, &[0], kernels).grad(2, &[], |c| {
+pub const ROWS: &[Derivative] =
+    &[row("convolution", "ConvolutionBackward0").grad(0, &[1], input).grad(1, &[0], kernels).grad(2, &[], |c| {
         let dims: Dims = (0..c.sizes(0).len() as i64).filter(|&d| d != 1).collect();
         c.g().sum(&dims, false)
-    }),
-];
+    })];
 
 /// The numbers a convolution was called with, one for each dimension.
 struct Called {

@@ -67,13 +67,11 @@ pub const TRANSPOSED: &[Row] = transposed! {
     3 "conv_transpose3d" ".input" "3";
 };
 
-pub const ROWS: &[Row] = &[
-    function(
-        "convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, bool transposed, int[] output_padding, int groups) -> Tensor",
-        convolution,
-        "The convolution of which all others are cases.",
-    ),
-];
+pub const ROWS: &[Row] = &[function(
+    "convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, bool transposed, int[] output_padding, int groups) -> Tensor",
+    convolution,
+    "The convolution of which all others are cases.",
+)];
 
 fn convolution(call: &mut Call) -> Result<Value> {
     let (input, weight) = (call.view(0)?, call.view(1)?);
