@@ -8,6 +8,8 @@ use super::element::brief;
 use super::residents::residents;
 use super::scene::{Bar, Bars, Block, Ink, Lane, Scene, Span, Strip, byte_count, counted, grouped, list, span};
 use super::steps;
+use crate::format::float_repr;
+use crate::tensor::form::{Form, Quantizer};
 use crate::tensor::memory::get;
 use crate::tensor::{DType, Layout, Memory, MemoryFormat, Tensor, View};
 
@@ -27,6 +29,19 @@ pub struct Terms {
 pub fn scene(tensor: &Tensor, holders: &[Holder], terms: Terms) -> Scene {
     let view = tensor.view();
     let mut scene = Scene::new(title(&view));
+    if let Some(parts) = parts(&view) {
+        let layout = view.tensor_layout().name();
+        scene.facts(vec![
+            fact("dtype", view.dtype.name()),
+            fact("size", list(view.sizes())),
+            fact("layout", format!("torch.{layout}: no storage of its own, what it holds are the tensors below")),
+        ]);
+        for (name, part) in parts {
+            scene.heading(format!("{name}: {}", title(part)));
+            draw_storage(&mut scene, part, terms);
+        }
+        return scene;
+    }
     scene.facts(facts(&view, holders));
     let chain = steps::table(tensor);
     if let Some(chain) = chain {
@@ -36,6 +51,18 @@ pub fn scene(tensor: &Tensor, holders: &[Holder], terms: Terms) -> Scene {
     scene.heading("Its storage");
     draw_storage(&mut scene, &view, terms);
     scene
+}
+
+/// The tensors that a sparse one is made of; nothing for any other.
+pub fn parts(view: &View) -> Option<Vec<(&'static str, &View)>> {
+    match view.form.as_deref()? {
+        Form::Coo(coo) => Some(vec![("indices", &coo.indices), ("values", &coo.values)]),
+        Form::Compressed(compressed) => {
+            let (rows, columns) = compressed.layout.index_names();
+            Some(vec![(rows, &compressed.compressed), (columns, &compressed.plain), ("values", &compressed.values)])
+        }
+        Form::Quantized(_) => None,
+    }
 }
 
 fn title(view: &View) -> String {
@@ -63,6 +90,9 @@ fn facts(view: &View, holders: &[Holder]) -> Vec<(String, Span)> {
         let set: Vec<_> = bits.into_iter().filter(|(is_set, _)| *is_set).map(|(_, name)| name).collect();
         facts.push(fact("lazy bits", format!("{}: what is read is not what is stored", set.join(", "))));
     }
+    if let Some(quantizer) = view.quantizer() {
+        facts.push(fact("quantized", quantized_in_words(quantizer)));
+    }
     facts.push(fact("storage", storage_in_words(view)));
     let (ink, text) = use_of_storage(view);
     facts.push(("shows".to_owned(), span(ink, text)));
@@ -72,6 +102,18 @@ fn facts(view: &View, holders: &[Holder]) -> Vec<(String, Span)> {
         facts.push(fact("variables", format!("{} on this storage", names.join(", "))));
     }
     facts
+}
+
+fn quantized_in_words(quantizer: &Quantizer) -> String {
+    let scheme = quantizer.scheme();
+    match quantizer {
+        Quantizer::PerTensor { scale, zero_point } => {
+            format!("{scheme}: an integer n stands for (n - {zero_point}) * {}", float_repr(*scale))
+        }
+        Quantizer::PerChannel { axis, .. } => {
+            format!("{scheme}: scale and zero point differ along dimension {axis}")
+        }
+    }
 }
 
 fn counted_signed(elements: i64) -> String {
@@ -209,8 +251,8 @@ fn windows(total: i64, extent: Range<i64>, cells: i64) -> Vec<Range<i64>> {
     let (first, last) = (extent.start.clamp(0, total), extent.end.clamp(0, total));
     let mut wanted = vec![0..few, total - few..total];
     if first < last {
-        wanted.push(first.saturating_sub(2)..first.saturating_add(most));
-        wanted.push(last.saturating_sub(some)..last.saturating_add(2));
+        wanted.push(first.saturating_sub(2)..first.saturating_add(most).min(last.saturating_add(2)));
+        wanted.push(last.saturating_sub(some).max(first)..last.saturating_add(2));
     } else {
         wanted.push(0..most);
     }
@@ -336,6 +378,7 @@ mod tests {
         assert_eq!(windows(1000, 500..600, 64), vec![0..4, 498..532, 584..602, 996..1000]);
         assert_eq!(windows(1000, 0..1000, 64), vec![0..32, 984..1000]);
         assert_eq!(windows(1000, 7..7, 16), vec![0..8, 999..1000]);
+        assert_eq!(windows(1000, 500..503, 64), vec![0..4, 498..505, 996..1000]);
     }
 
     #[test]

@@ -7,6 +7,7 @@ use rhai::Dynamic;
 use super::Session;
 use super::results::shown_name;
 use crate::explain::Holder;
+use crate::explain::tensor::parts;
 use crate::script::dict::Dict;
 use crate::script::list::List;
 use crate::script::value::to_value;
@@ -120,6 +121,14 @@ fn add_holders(holders: &mut Vec<Holder>, name: &str, value: &Dynamic, depth: us
     }
     if let Some(tensor) = value.read_lock::<Tensor>() {
         let view = tensor.view();
+        if let Some(parts) = parts(&view) {
+            for (part, view) in parts {
+                let (storage, identity) = (view.storage.clone(), view.storage.identity());
+                let name = format!("{name}.{part}()");
+                holders.push(Holder { name, storage, view: Some(view.clone()), identity });
+            }
+            return;
+        }
         let (storage, identity) = (view.storage.clone(), tensor.identity());
         holders.push(Holder { name: name.to_owned(), storage, view: Some(view), identity });
         return;

@@ -36,7 +36,10 @@ pub const ROWS: &[Row] = &[
     ),
     function(
         "py.why_dtype(Tensor t, ScalarType dtype, *, int? width=None) -> Object",
-        |c| picture(c, why::dtype(&c.view(0)?, c.opt_dtype(1).unwrap_or(c.view(0)?.dtype))),
+        |c| {
+            let view = strided(c)?;
+            picture(c, why::dtype(&view, c.opt_dtype(1).unwrap_or(view.dtype)))
+        },
         "Why view(dtype) works or does not, condition by condition.",
     )
     .python("why_dtype"),
@@ -98,6 +101,24 @@ fn cells(call: &Call) -> Result<usize> {
     }
 }
 
+/// The first argument, which must have a storage of its own.
+fn strided(call: &Call) -> Result<View> {
+    let view = call.view(0)?;
+    refuse_sparse(&view, call.signature.called().as_ref())?;
+    Ok(view)
+}
+
+fn refuse_sparse(view: &View, function: &str) -> Result<()> {
+    if view.is_sparse() {
+        let layout = view.tensor_layout().name();
+        bail!(
+            NotImplementedError,
+            "{function}(): a torch.{layout} tensor has no storage of its own; its values() have"
+        );
+    }
+    Ok(())
+}
+
 fn explain(call: &mut Call) -> Result<Value> {
     let terms = Terms { bytes: call.bool(1)?, cells: cells(call)? };
     let drawn = scene(call.tensor(0)?, &call.state.holders.borrow(), terms);
@@ -106,7 +127,7 @@ fn explain(call: &mut Call) -> Result<Value> {
 
 /// A shape, written out or as a list, or a dtype.
 fn why_view(call: &mut Call) -> Result<Value> {
-    let view = call.view(0)?;
+    let view = strided(call)?;
     let wanted = call.value(1).sequence().unwrap_or_default();
     let sizes: Vec<Value> = match wanted.as_slice() {
         [Value::DType(dtype)] => return picture(call, why::dtype(&view, *dtype)),
@@ -141,7 +162,10 @@ pub fn bytes_of(call: &Call, value: &Value, others: &[DType]) -> Result<Value> {
         None => 32,
     };
     let scene = match value {
-        Value::Tensor(tensor) => bytes::of_view(&tensor.view(), others, cells)?,
+        Value::Tensor(tensor) => {
+            refuse_sparse(&tensor.borrow(), "show_bytes")?;
+            bytes::of_view(&tensor.view(), others, cells)?
+        }
         Value::Storage(storage) => bytes::of_storage(storage, others, cells)?,
         Value::TypedStorage(typed) if others.is_empty() => bytes::of_storage(&typed.storage, &[typed.dtype], cells)?,
         Value::TypedStorage(typed) => bytes::of_storage(&typed.storage, others, cells)?,
@@ -153,7 +177,7 @@ pub fn bytes_of(call: &Call, value: &Value, others: &[DType]) -> Result<Value> {
 fn show_bits(call: &mut Call) -> Result<Value> {
     let wanted = call.opt_dtype(1);
     let view = match call.value(0) {
-        Value::Tensor(tensor) => tensor.view(),
+        Value::Tensor(_) => strided(call)?,
         other => {
             let Some(scalar) = other.as_scalar() else {
                 bail!(TypeError, "bits() takes a tensor of one element or a number, not {}", other.type_name())
@@ -180,6 +204,7 @@ fn storage_of(value: &Value, name: &str) -> Result<(Storage, DType)> {
     match value {
         Value::Tensor(tensor) => {
             let view = tensor.borrow();
+            refuse_sparse(&view, name)?;
             Ok((view.storage.clone(), view.dtype))
         }
         Value::Storage(storage) => Ok((storage.clone(), DType::Byte)),
