@@ -30,6 +30,9 @@ impl Holder {
     /// The bytes of the storage between the first and the last that is shown.
     fn range(&self) -> Range<usize> {
         let Some(view) = &self.view else { return 0..self.storage.nbytes() };
+        if view.numel() == 0 {
+            return 0..0;
+        }
         let range = extent(&view.layout);
         let scale = |at: i64| usize::try_from(at).unwrap_or_default().saturating_mul(view.dtype.itemsize());
         scale(range.start)..scale(range.end)
@@ -71,19 +74,27 @@ pub fn scene(holders: &[Holder]) -> Scene {
     }
     let what = counted(holders.len() as u64, "variable");
     let mut scene = Scene::new(format!("{what} on {}", counted(storages.len() as u64, "storage")));
+    let mut has_unnamed = false;
     for (i, storage) in storages.into_iter().enumerate() {
         let here: Vec<&Holder> = holders.iter().filter(|holder| holder.storage == *storage).collect();
-        group(&mut scene, i + 1, storage, &here);
+        has_unnamed |= group(&mut scene, i + 1, storage, &here);
     }
-    if !holders.is_empty() {
+    if has_unnamed {
         scene.note(Ink::Label, "A handle without a name is the base of a view, or what a graph keeps.");
     }
     scene
 }
 
-fn group(scene: &mut Scene, number: usize, storage: &Storage, here: &[&Holder]) {
+/// One storage with its variables. Has it a handle without a name?
+fn group(scene: &mut Scene, number: usize, storage: &Storage, here: &[&Holder]) -> bool {
     let nbytes = storage.nbytes();
-    scene.heading(format!("storage #{number}: {}, {}", byte_count(nbytes as u64), handles(storage, here)));
+    let (all, unnamed) = handles(storage, here);
+    let mut heading =
+        format!("storage #{number}: {}, held by {}", byte_count(nbytes as u64), counted(all as u64, "handle"));
+    if unnamed > 0 {
+        heading.push_str(&format!(", {unnamed} of them without a name"));
+    }
+    scene.heading(heading);
     let bar = |holder: &&Holder| {
         let range = holder.range();
         Bar {
@@ -101,17 +112,16 @@ fn group(scene: &mut Scene, number: usize, storage: &Storage, here: &[&Holder]) 
     if let Some(cost) = cost(storage, here) {
         scene.note(Ink::Fault, cost);
     }
+    unnamed > 0
 }
 
-/// Who holds a storage: tensors and storages that have names, and those that have none.
-fn handles(storage: &Storage, here: &[&Holder]) -> String {
+/// How many handles a storage has, tensors and storages alike, and how many of them no variable holds.
+fn handles(storage: &Storage, here: &[&Holder]) -> (usize, usize) {
     // What a holder itself holds is not counted.
     let ours: usize = here.iter().map(|holder| 1 + usize::from(holder.view.is_some())).sum();
     let all = storage.holders().saturating_sub(ours);
     let named = here.iter().map(|holder| holder.identity).collect::<HashSet<_>>().len();
-    let unnamed = all.saturating_sub(named);
-    let text = format!("held by {}", counted(all.max(named) as u64, "handle"));
-    if unnamed == 0 { text } else { format!("{text}, {unnamed} of them without a name") }
+    (all.max(named), all.saturating_sub(named))
 }
 
 /// What any two of the variables have in common.

@@ -148,7 +148,8 @@ impl Canvas {
         let texts = bars.rows.iter().map(|bar| width_of(&bar.text)).fold(0.0, f64::max) + 16.0;
         let start = MARGIN + names + texts;
         let room = (WIDTH - MARGIN - start).max(120.0);
-        let scale = |at: u64| at as f64 / bars.total.max(1) as f64 * room;
+        // What reaches beyond the whole is drawn up to its end.
+        let scale = |at: u64| (at as f64 / bars.total.max(1) as f64).min(1.0) * room;
         for bar in &bars.rows {
             let baseline = self.y + LINE / 2.0 + 4.5;
             let top = self.y + (LINE - BAR) / 2.0;

@@ -217,7 +217,7 @@ fn use_of_storage(view: &View) -> (Ink, String) {
     let range = extent(&view.layout);
     if view.check_bounds().is_err() {
         let end = scaled(range.end, itemsize);
-        return (Ink::Fault, format!("bytes up to {end}, beyond the end of the storage: it was made smaller"));
+        return (Ink::Fault, format!("bytes up to {end}, beyond the end of the storage"));
     }
     if view.numel() == 0 {
         return (Ink::Plain, "no byte of it".to_owned());

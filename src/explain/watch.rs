@@ -101,10 +101,10 @@ impl Watched {
                 table.rows.push(vec![span(Ink::Label, &holder.name), span(Ink::Plain, seen)]);
             }
         }
-        if table.rows.is_empty() {
-            scene.note(Ink::Plain, "No variable shows these bytes.");
-        } else {
+        if !table.rows.is_empty() {
             scene.blocks.push(Block::Table(table));
+        } else if !changed.is_empty() {
+            scene.note(Ink::Plain, "No variable shows these bytes.");
         }
         scene
     }

@@ -35,7 +35,7 @@ pub fn shape(view: &View, shape: &[i64]) -> Scene {
             scene.note(
                 Ink::Good,
                 format!(
-                    "Every requested dimension lies within one chunk, so one stride does for each: {}. Nothing is copied.",
+                    "No requested dimension crosses a border, so one stride does for each: {}. Nothing is copied.",
                     list(&strides)
                 ),
             );
@@ -54,6 +54,9 @@ fn count_of(layout: &Layout, shape: &[i64]) -> String {
     let has = counted(layout.numel().unsigned_abs(), "element");
     if shape.iter().filter(|size| **size == -1).count() > 1 {
         return "Only one size can follow from the others.".to_owned();
+    }
+    if shape.iter().any(|size| *size < -1) {
+        return "A size is 0 or more, or -1 for what is left.".to_owned();
     }
     let known = shape.iter().filter(|size| **size >= 0).try_fold(1i64, |product, size| product.checked_mul(*size));
     match known {
