@@ -6,8 +6,8 @@ pub use crate::explain::terminal::wrapped;
 pub use crate::explain::{Ink, Picture};
 use crate::script::callback::Home;
 use crate::script::engine;
-use crate::script::fault::{self, Fault};
-use crate::script::functions::{READ_VARIABLES, Receiver};
+use crate::script::fault;
+use crate::script::functions::READ_VARIABLES;
 use crate::script::help;
 use crate::script::python::{self, Statement};
 pub use crate::script::state::Said;
@@ -16,9 +16,10 @@ use crate::script::value::to_value;
 pub use crate::tensor::Dims;
 use crate::tensor::{Error, ErrorKind, interrupt};
 use crate::value::Value;
+use failure::{Cell, Defined, failure_of};
 use rhai::{Dynamic, Engine, Position, Scope};
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -26,6 +27,7 @@ use std::sync::atomic::AtomicBool;
 
 mod complete;
 mod cursor;
+mod failure;
 mod results;
 mod timing;
 mod undo;
@@ -33,6 +35,7 @@ mod variables;
 
 pub use complete::{Candidate, Completion, keywords};
 pub use cursor::{comment as comment_length, string as string_length};
+pub use failure::Failure;
 pub use timing::Timing;
 pub use undo::Undone;
 pub use variables::{MemoryUse, Variable};
@@ -42,23 +45,6 @@ pub use variables::{MemoryUse, Variable};
 pub enum Language {
     Python,
     Rhai,
-}
-
-/// What went wrong, ready to be shown.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Failure {
-    /// Python's class name, e.g. `RuntimeError`.
-    pub kind: String,
-    /// PyTorch's text; may have several lines.
-    pub message: String,
-    /// Line and column in the input, both from 1, the column in characters.
-    pub position: Option<(usize, usize)>,
-    /// What to try instead.
-    pub hint: Option<String>,
-    /// Calls of script functions it happened in, innermost first.
-    pub trace: Vec<String>,
-    /// Stopped by Ctrl-C?
-    pub interrupted: bool,
 }
 
 /// What an input gave.
@@ -101,8 +87,8 @@ pub struct Session {
     state: Rc<State>,
     /// Has a script function been defined, which may want to read global variables?
     has_functions: bool,
-    /// The names of script functions.
-    functions: BTreeSet<String>,
+    /// The functions that scripts have defined, by name.
+    functions: BTreeMap<String, Defined>,
     past: undo::Past,
     keeps_results: bool,
 }
@@ -120,7 +106,7 @@ impl Session {
             scope,
             state,
             has_functions: false,
-            functions: BTreeSet::new(),
+            functions: BTreeMap::new(),
             past: undo::Past::default(),
             keeps_results: options.keeps_results,
         }
@@ -202,13 +188,6 @@ impl Session {
         found.map(|member| Candidate { text: member.name.to_owned(), doc: member.doc.to_owned() }).collect()
     }
 
-    /// The name of a function or a variable that is nearest to a misspelt one.
-    pub fn nearest(&self, name: &str) -> Option<String> {
-        let variables = self.scope.iter().map(|(known, ..)| known.to_string());
-        let near = variables.filter(|known| strsim::damerau_levenshtein(known, name) <= 1 && known != name).min();
-        near.or_else(|| fault::suggestion(self.state.registry, Some(Receiver::Module("")), name).map(str::to_string))
-    }
-
     fn compile(&self, source: &str) -> Result<rhai::AST, rhai::ParseError> {
         // `_` is the last result, but in a `switch` it stands for everything else.
         self.state.has_switch.set(source.contains("switch"));
@@ -246,16 +225,12 @@ impl Session {
             Ok(Err(failure)) => Some(*failure),
             // What a kernel left undone may have misled whoever came after it.
             Err(_) if self.state.interrupt.is_set() => {
-                Some(Failure { interrupted: true, ..failure_of(Error::new(ErrorKind::KeyboardInterrupt, ""), None) })
+                Some(Failure { interrupted: true, ..failure_of(Error::new(ErrorKind::KeyboardInterrupt, "")) })
             }
-            Err(_) => Some(Failure {
-                kind: ErrorKind::SystemError.name(),
-                message: "internal error; the session goes on, please report what you typed".into(),
-                position: None,
-                hint: None,
-                trace: Vec::new(),
-                interrupted: false,
-            }),
+            Err(_) => {
+                let message = "internal error; the session goes on, please report what you typed";
+                Some(failure_of(Error::new(ErrorKind::SystemError, message)))
+            }
         };
         self.state.forget_gathered();
         self.state.holders.replace(Vec::new());
@@ -283,58 +258,46 @@ impl Session {
                 if echo && python::translate(source, &defined).is_ok() {
                     return self.eval_python(source);
                 }
-                return Err(failure(fault::from_parse(&error), source).into());
+                return Err(self.refused(&error, &Cell::rhai(source)));
             }
         };
         self.gather_holders(source);
-        let value = self.run(&ast).map_err(|error| {
-            let fault = fault::from_eval(&error, source);
-            Box::new(self.advise(failure(fault, source)))
-        })?;
+        let cell = Cell::rhai(source);
+        let value = self.run(&ast, &cell).map_err(|error| self.failed(&error, &cell))?;
         if echo && !ends_muted(source) {
-            self.show(&value).map_err(|error| Box::new(failure_of(error, None)))?;
+            self.show(&value).map_err(failure_of)?;
         }
         Ok(())
     }
 
     fn eval_python(&mut self, source: &str) -> Result<(), Box<Failure>> {
         self.state.python.set(true);
-        let statements = python::translate(source, &|name| self.scope.contains(name)).map_err(|fault| {
-            Box::new(Failure {
-                kind: fault.kind.to_string(),
-                message: fault.message,
-                position: Some(line_and_column(source, fault.offset)),
-                hint: None,
-                trace: Vec::new(),
-                interrupted: false,
-            })
+        let statements = python::translate(source, &|name| self.scope.contains(name)).map_err(|fault| Failure {
+            kind: fault.kind.to_string(),
+            message: fault.message,
+            position: Some(failure::line_and_column(source, fault.offset)),
+            ..Failure::default()
         })?;
+        let typed: Rc<str> = source.into();
         for statement in statements {
             match statement {
                 Statement::Delete { names } => {
                     for name in names {
                         if self.scope.remove::<Dynamic>(&name).is_none() {
+                            let name = python::original_name(&name);
                             let error = Error::new(ErrorKind::NameError, format!("name '{name}' is not defined"));
-                            return Err(failure_of(error, None).into());
+                            return Err(failure_of(error).into());
                         }
                     }
                 }
                 Statement::Run { rhai, echo, map, .. } => {
-                    let located = |fault: Fault| {
-                        let offset = offset_of(&rhai, fault.position).map(|offset| map.source_offset(offset));
-                        let mut failure = failure(fault, &rhai);
-                        failure.position = offset.map(|offset| line_and_column(source, offset));
-                        Box::new(failure)
-                    };
-                    let ast =
-                        self.engine.borrow().compile(&rhai).map_err(|error| located(fault::from_parse(&error)))?;
+                    let ast = self.engine.borrow().compile(&rhai);
                     self.gather_holders(&rhai);
-                    let value = self.run(&ast).map_err(|error| {
-                        let failure = located(fault::from_eval(&error, &rhai));
-                        Box::new(self.advise(*failure))
-                    })?;
+                    let cell = Cell::python(Rc::clone(&typed), rhai, map);
+                    let ast = ast.map_err(|error| self.refused(&error, &cell))?;
+                    let value = self.run(&ast, &cell).map_err(|error| self.failed(&error, &cell))?;
                     if echo {
-                        self.show(&value).map_err(|error| Box::new(failure_of(error, None)))?;
+                        self.show(&value).map_err(failure_of)?;
                     }
                 }
             }
@@ -342,11 +305,12 @@ impl Session {
         Ok(())
     }
 
-    fn run(&mut self, ast: &rhai::AST) -> Result<Dynamic, Box<rhai::EvalAltResult>> {
+    /// Evaluates what was read from `cell`.
+    fn run(&mut self, ast: &rhai::AST, cell: &Cell) -> Result<Dynamic, Box<rhai::EvalAltResult>> {
         if ast.has_functions() {
             // Functions live on as a module, so that later definitions replace earlier ones and all see each other.
             self.has_functions = true;
-            self.functions.extend(ast.iter_functions().map(|function| function.name.to_owned()));
+            self.define(ast, cell);
             let functions = ast.clone_functions_only().shared_lib().clone();
             self.engine.borrow_mut().register_global_module(functions);
         }
@@ -387,17 +351,6 @@ impl Session {
         self.keep_result(value);
         Ok(())
     }
-
-    /// Adds "did you mean" to an unknown name.
-    fn advise(&self, mut failure: Failure) -> Failure {
-        if failure.kind == "NameError"
-            && failure.hint.is_none()
-            && let Some(name) = failure.message.split('\'').nth(1)
-        {
-            failure.hint = self.nearest(name).map(|known| format!("did you mean '{known}'?"));
-        }
-        failure
-    }
 }
 
 /// The variables that are not hidden by later ones of the same name, in their order.
@@ -417,48 +370,11 @@ fn visible(scope: &Scope) -> Scope<'static> {
     visible
 }
 
-fn failure(fault: Fault, source: &str) -> Failure {
-    let position = match (fault.position.line(), fault.position.position()) {
-        (Some(line), Some(column)) => Some((line, column.max(1))),
-        // The end of the text is a place behind its last character.
-        _ if fault.error.kind == ErrorKind::SyntaxError => Some(line_and_column(source, source.len())),
-        _ => None,
-    };
-    Failure { trace: fault.trace, interrupted: fault.interrupted, ..failure_of(fault.error, position) }
-}
-
-fn failure_of(error: Error, position: Option<(usize, usize)>) -> Failure {
-    Failure {
-        kind: error.kind.name(),
-        message: error.message,
-        position,
-        hint: error.hint.map(String::from),
-        trace: Vec::new(),
-        interrupted: false,
-    }
-}
-
-/// Line and column, both from 1, of a byte offset.
-fn line_and_column(source: &str, offset: usize) -> (usize, usize) {
-    let before = source.get(..offset.min(source.len())).unwrap_or(source);
-    let line = before.matches('\n').count() + 1;
-    let column = before.rsplit('\n').next().unwrap_or("").chars().count() + 1;
-    (line, column)
-}
-
-/// The byte offset of an engine position.
-fn offset_of(source: &str, position: Position) -> Option<usize> {
-    let (line, column) = (position.line()?, position.position()?);
-    let start: usize = source.split_inclusive('\n').take(line - 1).map(str::len).sum();
-    let text = source.get(start..)?;
-    Some(start + text.char_indices().nth(column.saturating_sub(1)).map_or(text.len(), |(i, _)| i))
-}
-
 /// Is a parse error at the very end of the text, so that more text could mend it?
 fn at_end(position: Position, source: &str) -> bool {
     let trimmed = source.trim_end();
     match (position.line(), position.position()) {
-        (Some(_), Some(_)) => offset_of(source, position).is_none_or(|offset| offset >= trimmed.len()),
+        (Some(_), Some(_)) => failure::offset_of(source, position).is_none_or(|offset| offset >= trimmed.len()),
         _ => true,
     }
 }
@@ -504,11 +420,5 @@ mod tests {
         for (source, open) in [("1 /* a", true), ("1 /* a */", false), ("\"/* a\"", false), ("1 // /* a", false)] {
             assert_eq!(has_open_comment(source), open, "{source}");
         }
-    }
-
-    #[test]
-    fn places_are_counted_in_characters_from_one() {
-        assert_eq!(line_and_column("ab\ncöd", 6), (2, 3));
-        assert_eq!(line_and_column("", 0), (1, 1));
     }
 }

@@ -117,6 +117,17 @@ fn wrong_usage_is_status_2() {
 }
 
 #[test]
+fn completions_and_the_manual_are_printed() {
+    for (shell, wanted) in [("bash", "complete -F"), ("zsh", "#compdef tensorsh"), ("fish", "complete -c tensorsh")] {
+        let (status, stdout, stderr) = run_here(&["completions", shell], b"");
+        assert_eq!((status, stderr.as_str()), (0, ""));
+        assert!(stdout.contains(wanted) && stdout.contains("no-config"), "{stdout}");
+    }
+    let (status, stdout, _) = run_here(&["man"], b"");
+    assert!(status == 0 && stdout.starts_with(".ie") && stdout.contains(".SH SYNOPSIS"), "{stdout}");
+}
+
+#[test]
 fn colours_only_when_asked_for() {
     for (args, wanted) in [(&["-e", "x"][..], false), (&["--color", "always", "-e", "x"], true)] {
         let (_, _, stderr) = run_here(args, b"");

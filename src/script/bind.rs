@@ -1,6 +1,7 @@
 //! Arguments meet a signature. The rules and the words of every TypeError are those of PyTorch's argument parser, and
 //! of Python itself for the functions PyTorch writes in Python.
 
+use super::fault::nearest;
 use super::signature::{Kind, Param, Signature};
 use crate::tensor::{DType, Device, Dims, Error, ErrorKind, Result};
 use crate::value::Value;
@@ -41,6 +42,18 @@ pub enum Parser {
 /// # Errors
 /// TypeError in PyTorch's words when none does.
 pub fn bind<'s>(
+    name: &str,
+    signatures: impl Iterator<Item = &'s Signature> + Clone,
+    method: Option<&Value>,
+    parser: Parser,
+    arguments: &Arguments,
+    bound: &mut Bound,
+) -> Result<usize> {
+    choose(name, signatures.clone(), method, parser, arguments, bound)
+        .map_err(|error| with_nearest_keyword(error, signatures, arguments))
+}
+
+fn choose<'s>(
     name: &str,
     signatures: impl Iterator<Item = &'s Signature> + Clone,
     method: Option<&Value>,
@@ -267,6 +280,22 @@ fn unexpected_keyword(name: &str, params: &[Param], arguments: &Arguments) -> St
         }
     }
     "invalid keyword arguments".to_string()
+}
+
+/// Adds the keyword that was meant, where one was given that no signature has.
+fn with_nearest_keyword<'s>(
+    error: Error,
+    signatures: impl Iterator<Item = &'s Signature> + Clone,
+    arguments: &Arguments,
+) -> Error {
+    let params = signatures.filter(|s| !s.hidden).flat_map(|s| &s.params);
+    let is_unknown = |keyword: &str| !params.clone().any(|param| matches_name(param, keyword));
+    let unknown = arguments.keywords.iter().map(|(keyword, _)| keyword).find(|keyword| is_unknown(keyword));
+    let meant = unknown.and_then(|keyword| nearest(keyword, params.clone().map(Param::shown_name)));
+    match meant {
+        Some(meant) => error.with_hint(format!("did you mean '{meant}'?")),
+        None => error,
+    }
 }
 
 /// The error that lists every signature.

@@ -42,6 +42,9 @@ pub fn build(state: &Rc<State>) -> Engine {
     let mut engine = Engine::new_raw();
     engine.register_global_module(Language::new().as_shared_module());
     set_limits(&mut engine, state);
+    // What `type_of` says.
+    engine.register_type_with_name::<i64>("int").register_type_with_name::<f64>("float");
+    engine.register_type_with_name::<fault::Thrown>("error");
     let mut module = Module::new();
     register_names(&mut engine, &mut module);
     register_functions(&mut engine, &mut module, state);

@@ -4,10 +4,12 @@
 use super::functions::{Receiver, Registry, class_of, registry};
 use super::signature::Kind;
 use super::state::State;
-use super::value::CLASSES;
-use crate::tensor::{Error, ErrorKind};
+use super::value::{CLASSES, to_value};
+use crate::format::{Formatter, PrintOptions};
+use crate::tensor::{DType, Error, ErrorKind};
 use crate::value::Value;
 use rhai::{Dynamic, EvalAltResult, ParseError, Position};
+use std::fmt;
 
 /// The token a running script is ended with by Ctrl-C.
 #[derive(Clone)]
@@ -21,15 +23,32 @@ pub struct Exit;
 #[derive(Clone, Debug)]
 pub struct Thrown(pub Error);
 
+impl fmt::Display for Thrown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let separator = if self.0.message.is_empty() { "" } else { ": " };
+        write!(f, "{}{separator}{}", self.0.kind.name(), self.0.message)
+    }
+}
+
 /// A failed evaluation, explained.
 #[derive(Clone, Debug)]
 pub struct Fault {
     pub error: Error,
+    /// In the text that defines the innermost of the calls, or in the one that was evaluated.
     pub position: Position,
-    /// The calls it happened in, innermost first.
-    pub trace: Vec<String>,
+    /// The calls of script functions it happened in, innermost first.
+    pub calls: Vec<ScriptCall>,
+    /// The function that was called by its bare name and is none of ours, and with how many arguments.
+    pub unknown: Option<(String, usize)>,
     pub interrupted: bool,
-    pub exit: bool,
+}
+
+/// A call of a function that a script defines.
+#[derive(Clone, Debug)]
+pub struct ScriptCall {
+    pub name: String,
+    /// Where it is called, in the text that defines the next call outwards.
+    pub position: Position,
 }
 
 /// Wraps an error for the engine; the position is filled in by it.
@@ -47,8 +66,14 @@ pub fn interrupted() -> Box<EvalAltResult> {
 
 /// Was an evaluation ended by Ctrl-C or by `exit()`, not by a mistake?
 pub fn is_end(error: &EvalAltResult) -> bool {
-    let fault = from_eval(error, "");
-    fault.interrupted || fault.exit
+    match error {
+        EvalAltResult::ErrorTerminated(..) => true,
+        EvalAltResult::ErrorInFunctionCall(_, _, inner, _) => is_end(inner),
+        EvalAltResult::ErrorRuntime(value, _) => {
+            value.read_lock::<Thrown>().is_some_and(|thrown| thrown.0.kind == ErrorKind::KeyboardInterrupt)
+        }
+        _ => false,
+    }
 }
 
 /// AttributeError in Python's words, with the nearest name as a hint.
@@ -84,10 +109,18 @@ fn receiver_of(value: &Value) -> Option<Receiver> {
 
 /// The known name most like the one that was not found, for "did you mean".
 pub fn suggestion(registry: &Registry, receiver: Option<Receiver>, name: &str) -> Option<&'static str> {
-    let names = registry.names(receiver?);
-    let scored = names.into_iter().map(|known| (strsim::damerau_levenshtein(known, name), known));
-    let (distance, known) = scored.min()?;
-    (distance <= 2 && distance < name.len()).then_some(known)
+    nearest(name, registry.names(receiver?))
+}
+
+/// The name among these that is most like a misspelt one: one slip in a short name, two in a longer one.
+pub fn nearest<N: AsRef<str> + Ord>(name: &str, names: impl IntoIterator<Item = N>) -> Option<N> {
+    let allowed = match name.chars().count() {
+        0..=2 => return None,
+        3..=5 => 1,
+        _ => 2,
+    };
+    let scored = names.into_iter().map(|known| (strsim::damerau_levenshtein(known.as_ref(), name), known));
+    scored.min().filter(|(distance, _)| (1..=allowed).contains(distance)).map(|(_, known)| known)
 }
 
 /// Explains a parse error.
@@ -97,38 +130,40 @@ pub fn from_parse(error: &ParseError) -> Fault {
 }
 
 fn fault(kind: ErrorKind, message: impl Into<String>, position: Position) -> Fault {
-    Fault { error: Error::new(kind, message), position, trace: Vec::new(), interrupted: false, exit: false }
+    Fault { error: Error::new(kind, message), position, calls: Vec::new(), unknown: None, interrupted: false }
 }
 
-/// Explains a failed evaluation of `source`.
-pub fn from_eval(error: &EvalAltResult, source: &str) -> Fault {
+/// Explains a failed evaluation. `text_of` gives the text that defines a script function, or for none the one that was
+/// evaluated.
+pub fn from_eval(error: &EvalAltResult, text_of: &dyn Fn(Option<&str>) -> String) -> Fault {
+    from_call(error, text_of, None)
+}
+
+/// As [`from_eval`], for what failed within a call of `function`.
+fn from_call(error: &EvalAltResult, text_of: &dyn Fn(Option<&str>) -> String, function: Option<&str>) -> Fault {
     use ErrorKind::*;
     use EvalAltResult as E;
     let at = error.position();
     match error {
         E::ErrorInFunctionCall(name, _, inner, call_site) => {
-            let mut fault = from_eval(inner, source);
-            fault.trace.push(format!("in {name}() called at line {}", call_site.line().unwrap_or(0)));
+            let mut fault = from_call(inner, text_of, Some(name));
+            fault.calls.push(ScriptCall { name: name.clone(), position: *call_site });
             fault
         }
         E::ErrorRuntime(value, position) => match value.read_lock::<Thrown>() {
-            Some(thrown) => Fault {
-                error: thrown.0.clone(),
-                position: *position,
-                trace: Vec::new(),
-                interrupted: thrown.0.kind == KeyboardInterrupt,
-                exit: false,
-            },
-            None => fault(RuntimeError, value.to_string(), *position),
+            Some(thrown) => {
+                let interrupted = thrown.0.kind == KeyboardInterrupt;
+                Fault { error: thrown.0.clone(), interrupted, ..fault(RuntimeError, "", *position) }
+            }
+            None => fault(RuntimeError, text_of_value(value), *position),
         },
         E::ErrorTerminated(token, position) => {
-            let exit = token.is::<Exit>();
-            Fault { interrupted: !exit, exit, ..fault(KeyboardInterrupt, "", *position) }
+            Fault { interrupted: !token.is::<Exit>(), ..fault(KeyboardInterrupt, "", *position) }
         }
         E::ErrorParsing(kind, position) => fault(SyntaxError, kind.to_string(), *position),
         E::ErrorVariableNotFound(name, _) => fault(NameError, format!("name '{name}' is not defined"), at),
         E::ErrorVariableExists(name, _) => fault(NameError, format!("name '{name}' exists already"), at),
-        E::ErrorFunctionNotFound(signature, _) => function_not_found(signature, source, at),
+        E::ErrorFunctionNotFound(signature, _) => function_not_found(signature, &text_of(function), at),
         E::ErrorModuleNotFound(name, _) => fault(ModuleNotFoundError, format!("No module named '{name}'"), at),
         E::ErrorArrayBounds(..) => fault(IndexError, "list index out of range", at),
         E::ErrorStringBounds(..) => fault(IndexError, "string index out of range", at),
@@ -149,6 +184,7 @@ pub fn from_eval(error: &EvalAltResult, source: &str) -> Fault {
         {
             fault(ZeroDivisionError, "division by zero", at)
         }
+        E::ErrorArithmetic(text, _) if text.starts_with("Error parsing") => fault(ValueError, text.clone(), at),
         E::ErrorArithmetic(text, _) => fault(OverflowError, text.clone(), at),
         E::ErrorMismatchDataType(want, got, _) => {
             fault(TypeError, format!("a {} is needed here, not {}", python_type(want), python_type(got)), at)
@@ -164,35 +200,60 @@ pub fn from_eval(error: &EvalAltResult, source: &str) -> Fault {
     }
 }
 
-/// `view (Tensor, i64)`: no function has that name, or none takes so many arguments.
+/// `view (Tensor, i64)`: no function has that name, or none takes so many arguments of these types.
 fn function_not_found(signature: &str, source: &str, at: Position) -> Fault {
     let (name, types) = signature.split_once(" (").unwrap_or((signature, ""));
-    let first = types.trim_end_matches(')').split(", ").next().unwrap_or_default();
-    let message = if !first.is_empty() && follows_dot(source, at) {
-        match python_type(first) {
-            "module" => format!("module 'torch' has no attribute '{name}'"),
-            class => format!("'{class}' object has no attribute '{name}'"),
+    let types = types.strip_suffix(')').unwrap_or(types);
+    let types: Vec<&str> = types.split(", ").filter(|class| !class.is_empty()).map(python_type).collect();
+    match types.as_slice() {
+        [class, ..] if follows_dot(source, at, name) => {
+            let (message, receiver) = match *class {
+                "module" => (format!("module 'torch' has no attribute '{name}'"), Some(Receiver::Module(""))),
+                class => {
+                    let receiver = match class {
+                        "Tensor" => Some(Receiver::Class(Kind::Tensor)),
+                        "torch.storage.UntypedStorage" => Some(Receiver::Class(Kind::UntypedStorage)),
+                        _ => None,
+                    };
+                    (format!("'{class}' object has no attribute '{name}'"), receiver)
+                }
+            };
+            let mut fault = fault(ErrorKind::AttributeError, message, at);
+            fault.error = with_suggestion(fault.error, suggestion(registry(), receiver, name));
+            fault
         }
-    } else {
-        return fault(ErrorKind::NameError, format!("name '{name}' is not defined"), at);
-    };
-    let receiver = match python_type(first) {
-        "module" => Some(Receiver::Module("")),
-        "Tensor" => Some(Receiver::Class(Kind::Tensor)),
-        "torch.storage.UntypedStorage" => Some(Receiver::Class(Kind::UntypedStorage)),
-        _ => None,
-    };
-    let mut fault = fault(ErrorKind::AttributeError, message, at);
-    fault.error = with_suggestion(fault.error, suggestion(registry(), receiver, name));
-    fault
+        // What the engine makes of `item in container`.
+        [container, _] if name == "contains" => {
+            fault(ErrorKind::TypeError, format!("argument of type '{container}' is not iterable"), at)
+        }
+        [left, right] if !name.starts_with(|c: char| c.is_alphanumeric() || c == '_') => {
+            let message = format!("unsupported operand type(s) for {name}: '{left}' and '{right}'");
+            fault(ErrorKind::TypeError, message, at)
+        }
+        _ => {
+            let unknown = Some((name.to_owned(), types.len()));
+            Fault { unknown, ..fault(ErrorKind::NameError, format!("name '{name}' is not defined"), at) }
+        }
+    }
 }
 
-/// Is the last thing before a position a dot?
-fn follows_dot(source: &str, at: Position) -> bool {
+/// Does `name` stand at a position, behind a dot?
+fn follows_dot(source: &str, at: Position, name: &str) -> bool {
     let (Some(line), Some(column)) = (at.line(), at.position()) else { return false };
     let Some(text) = source.lines().nth(line - 1) else { return false };
-    let before: String = text.chars().take(column.saturating_sub(1)).collect();
-    before.trim_end().ends_with('.')
+    let mut rest = text.chars();
+    let before: String = rest.by_ref().take(column.saturating_sub(1)).collect();
+    before.trim_end().ends_with('.') && rest.as_str().starts_with(name)
+}
+
+/// What was thrown, as text.
+fn text_of_value(value: &Dynamic) -> String {
+    if value.is_string() {
+        return value.to_string();
+    }
+    let options = PrintOptions::default();
+    let formatter = Formatter { options: &options, default_dtype: DType::Float };
+    to_value(value).and_then(|value| formatter.str(&value)).unwrap_or_else(|error| error.message)
 }
 
 /// The two quoted words of "Unknown property 'x' - a getter is not registered for type 'y'".
@@ -202,13 +263,14 @@ fn quoted(text: &str) -> (Option<&str>, Option<&str>) {
 }
 
 /// Python's name for a type of the script language.
-fn python_type(name: &str) -> &str {
+pub fn python_type(name: &str) -> &str {
     match name {
         "i64" => "int",
         "f64" => "float",
         "string" => "str",
         other if other.contains("ImmutableString") || other == "&str" => "str",
-        "array" => "list",
+        "char" => "str",
+        "array" | "blob" => "list",
         "map" => "dict",
         "()" => "NoneType",
         "Fn" => "function",
@@ -216,6 +278,8 @@ fn python_type(name: &str) -> &str {
         other if other.contains("range") || other.contains("Range") => "range",
         other if other.contains("Boxed<") => kind_name(other),
         other if other.ends_with("::Tensor") => "Tensor",
+        other if other.ends_with("::Thrown") => "error",
+        other if other.contains("::") => "object",
         other => other,
     }
 }

@@ -34,6 +34,7 @@ use ruff_python_ast::Stmt;
 use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 use ruff_text_size::Ranged;
 
+pub use names::original as original_name;
 use scope::Scope;
 pub use writer::SourceMap;
 use writer::Writer;

@@ -3,6 +3,7 @@
 
 use super::callback::ScriptFunction;
 use super::dict::Dict;
+use super::fault::{Thrown, python_type};
 use super::list::List;
 use crate::tensor::interrupt::watched;
 use crate::tensor::{Error, ErrorKind, Result, Tensor};
@@ -169,6 +170,10 @@ pub fn to_value_within(dynamic: &Dynamic, depth: usize) -> Result<Value> {
     if let Some(value) = unboxed(dynamic, id) {
         return Ok(value);
     }
+    if let Some(thrown) = dynamic.read_lock::<Thrown>() {
+        // What a script has caught is its text.
+        return Ok(Value::str(&thrown.to_string()));
+    }
     if let Some(map) = dynamic.read_lock::<rhai::Map>() {
         let entries: Result<Rc<[(Value, Value)]>> =
             map.iter().map(|(k, v)| Ok((Value::str(k.as_str()), to_value_within(v, depth + 1)?))).collect();
@@ -194,7 +199,7 @@ pub fn to_value_within(dynamic: &Dynamic, depth: usize) -> Result<Value> {
     if let Some(function) = dynamic.read_lock::<rhai::FnPtr>() {
         return Ok(Value::Object(Rc::new(ScriptFunction(function.clone()))));
     }
-    Err(Error::type_error(format!("a {} cannot be used here", dynamic.type_name())))
+    Err(Error::type_error(format!("a {} cannot be used here", python_type(dynamic.type_name()))))
 }
 
 /// A Rhai range as a subscript: `..` arrives as `0..i64::MAX`.

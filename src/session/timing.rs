@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use super::failure::Cell;
 use super::{Failure, Language, Session};
-use crate::script::fault;
 
 /// Samples shorter than this would measure the clock.
 const SAMPLE: Duration = Duration::from_millis(2);
@@ -27,7 +27,8 @@ impl Session {
             Language::Rhai if self.compile(source).is_ok() => source.to_owned(),
             _ => self.translated(source).unwrap_or_else(|| source.to_owned()),
         };
-        let ast = self.compile(&rhai).map_err(|error| Box::new(super::failure(fault::from_parse(&error), &rhai)))?;
+        let cell = Cell::rhai(&rhai);
+        let ast = self.compile(&rhai).map_err(|error| self.refused(&error, &cell))?;
         let mut samples = Vec::new();
         let mut error = None;
         let (mut runs, mut batch) = (0, 1u64);
@@ -36,8 +37,8 @@ impl Session {
             while error.is_none() && (samples.is_empty() || begun.elapsed() < budget) {
                 let start = Instant::now();
                 for _ in 0..batch {
-                    if let Err(raised) = session.run(&ast) {
-                        error = Some(super::failure(fault::from_eval(&raised, &rhai), &rhai));
+                    if let Err(raised) = session.run(&ast, &cell) {
+                        error = Some(*session.failed(&raised, &cell));
                         break;
                     }
                 }

@@ -172,7 +172,7 @@ fn is_empty_list(value: &Dynamic) -> bool {
 }
 
 /// Python's name of a variable's class, without its module; lists and dictionaries are not walked for it.
-fn class_name(value: &Dynamic) -> String {
+pub(super) fn class_name(value: &Dynamic) -> String {
     if value.is_array() || value.is::<List>() {
         return "list".to_owned();
     }

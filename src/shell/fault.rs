@@ -15,16 +15,18 @@ const SHOWN: usize = 100;
 pub fn describe(screen: Screen, failure: &Failure, source: &str, file: Option<&str>) -> String {
     let kind = failure.kind.style(screen.style(Stream::Error, Style::new().red().bold()));
     let dim = screen.style(Stream::Error, Style::new().dimmed());
-    let place = match (file, failure.position) {
+    // What lies in a function of an earlier input has no place in this file.
+    let place = match (file, failure.position.filter(|_| failure.source.is_none())) {
         (Some(file), Some((line, column))) => format!("{file}:{line}:{column}: "),
         (Some(file), None) => format!("{file}: "),
         (None, _) => String::new(),
     };
     let separator = if failure.message.is_empty() { "" } else { ": " };
     let mut text = format!("{place}{kind}{separator}{}\n", failure.message.trim_end());
-    if let Some((excerpt, caret)) = failure.position.and_then(|position| excerpt(source, position)) {
+    let source = failure.source.as_deref().unwrap_or(source);
+    if let Some((excerpt, before, carets)) = failure.position.and_then(|position| excerpt(source, position, failure)) {
         let mark = screen.style(Stream::Error, Style::new().red());
-        text.push_str(&format!("    {excerpt}\n    {caret}{}\n", "^".style(mark)));
+        text.push_str(&format!("    {excerpt}\n    {before}{}\n", carets.style(mark)));
     }
     for call in &failure.trace {
         text.push_str(&format!("  {}\n", call.style(dim)));
@@ -35,21 +37,20 @@ pub fn describe(screen: Screen, failure: &Failure, source: &str, file: Option<&s
     text
 }
 
-/// The part of a line around a column, and the spaces that bring a caret below it. Characters that take no column or
-/// would move the cursor are shown as `·`.
-fn excerpt(source: &str, (line, column): (usize, usize)) -> Option<(String, String)> {
+/// The part of a line around a fault, the spaces that bring carets below it, and the carets. Characters that take no
+/// column or would move the cursor are shown as `·`.
+fn excerpt(source: &str, (line, column): (usize, usize), failure: &Failure) -> Option<(String, String, String)> {
     let line = source.split('\n').nth(line.checked_sub(1)?)?;
     let line = line.strip_suffix('\r').unwrap_or(line);
     if line.trim().is_empty() {
         return None;
     }
-    let fault = column.saturating_sub(1);
+    let (fault, end) = extent(line, column.saturating_sub(1), missing_attribute(failure));
     let first = fault.min(line.chars().count()).saturating_sub(BEFORE);
-    let mut shown = String::new();
-    let mut caret = String::new();
+    let (mut shown, mut before, mut carets) = (String::new(), String::new(), String::new());
     if first > 0 {
         shown.push('…');
-        caret.push(' ');
+        before.push(' ');
     }
     let mut rest = line.chars().enumerate().skip(first);
     for (index, character) in rest.by_ref().take(SHOWN) {
@@ -59,14 +60,94 @@ fn excerpt(source: &str, (line, column): (usize, usize)) -> Option<(String, Stri
             Some(width) => (character.to_string(), width),
         };
         shown.push_str(&piece);
-        if index < fault {
-            caret.push_str(&" ".repeat(width));
+        match index {
+            index if index < fault => before.push_str(&" ".repeat(width)),
+            index if index < end => carets.push_str(&"^".repeat(width)),
+            _ => {}
         }
     }
     if rest.next().is_some() {
         shown.push('…');
     }
-    Some((shown, caret))
+    if carets.is_empty() {
+        // Behind the end of the line.
+        carets.push('^');
+    }
+    Some((shown, before, carets))
+}
+
+/// The name in "… has no attribute 'name'".
+fn missing_attribute(failure: &Failure) -> Option<&str> {
+    failure.message.lines().next()?.strip_suffix('\'')?.rsplit_once(" has no attribute '").map(|(_, name)| name)
+}
+
+/// From which character of a line to which the carets go: the word, the number, the string or the sign at `at`, with the
+/// arguments or the subscript behind a name. What begins at a dot means the name behind it. `member` is the name that is
+/// at fault, where only the beginning of the whole expression is known.
+fn extent(line: &str, at: usize, member: Option<&str>) -> (usize, usize) {
+    let chars: Vec<char> = line.chars().collect();
+    let is_part = |c: &char| c.is_alphanumeric() || *c == '_';
+    let mut start = at.min(chars.len());
+    let word = |from: usize| from + chars.iter().skip(from).take_while(|c| is_part(c)).count();
+    if let Some(member) = member.filter(|name| !name.is_empty()) {
+        let name: Vec<char> = member.chars().collect();
+        let is_here = |from: usize| {
+            chars.get(from.wrapping_sub(1)) == Some(&'.')
+                && chars.get(from..).is_some_and(|rest| rest.starts_with(&name))
+                && word(from) == from + name.len()
+        };
+        if let Some(found) = (start..chars.len()).find(|&from| is_here(from)) {
+            return (found, found + name.len());
+        }
+    }
+    if chars.get(start) == Some(&'.') && chars.get(start + 1).is_some_and(is_part) {
+        start += 1;
+    }
+    let end = match chars.get(start) {
+        None => start + 1,
+        Some('(' | '[' | '{') => closing(&chars, start),
+        Some(&quote @ ('"' | '\'' | '`')) => string_end(&chars, start, quote),
+        Some(c) if is_part(c) => {
+            let end = word(start);
+            if matches!(chars.get(end), Some('(' | '[')) { closing(&chars, end) } else { end }
+        }
+        Some(_) => {
+            let is_sign = |c: &&char| "+-*/%<>=!&|^~@?".contains(**c);
+            start + chars.iter().skip(start).take_while(is_sign).count().max(1)
+        }
+    };
+    (start, end)
+}
+
+/// Behind the bracket that closes the one at `open`; behind the line, if it does not close there.
+fn closing(chars: &[char], open: usize) -> usize {
+    let mut depth = 0usize;
+    let mut at = open;
+    while let Some(&c) = chars.get(at) {
+        match c {
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => depth = depth.saturating_sub(1),
+            '"' | '\'' | '`' => at = string_end(chars, at, c) - 1,
+            _ => {}
+        }
+        at += 1;
+        if depth == 0 {
+            break;
+        }
+    }
+    at
+}
+
+/// Behind the string that begins at `open`.
+fn string_end(chars: &[char], open: usize, quote: char) -> usize {
+    let mut at = open + 1;
+    while let Some(&c) = chars.get(at) {
+        at += if c == '\\' { 2 } else { 1 };
+        if c == quote {
+            break;
+        }
+    }
+    at.min(chars.len())
 }
 
 #[cfg(test)]
@@ -75,14 +156,7 @@ mod tests {
     use super::*;
 
     fn failure(kind: &str, message: &str, position: Option<(usize, usize)>) -> Failure {
-        Failure {
-            kind: kind.to_owned(),
-            message: message.to_owned(),
-            position,
-            hint: None,
-            trace: Vec::new(),
-            interrupted: false,
-        }
+        Failure { kind: kind.to_owned(), message: message.to_owned(), position, ..Failure::default() }
     }
 
     #[test]
@@ -120,17 +194,39 @@ mod tests {
             ("ab\n\ncd", (2, 1), None),
         ];
         for (source, position, wanted) in rows {
-            let found = excerpt(source, position);
-            let found = found.as_ref().map(|(shown, caret)| (shown.as_str(), caret.as_str()));
+            let found = excerpt(source, position, &Failure::default());
+            let found = found.as_ref().map(|(shown, before, _)| (shown.as_str(), before.as_str()));
             assert_eq!(found, wanted, "{source:?} {position:?}");
         }
     }
 
     #[test]
+    fn carets_stand_below_the_whole_fault() {
+        let rows = [
+            ("t.view(7) + 1", 3, "view(7)"),
+            ("t.view(f(\")\"), 2) + 1", 3, "view(f(\")\"), 2)"),
+            ("t.view(7,", 3, "view(7,"),
+            ("t.shape", 2, "shape"),
+            ("t[5] + 1", 2, "[5]"),
+            ("t[5] + 1", 1, "t[5]"),
+            ("a <= b", 3, "<="),
+            ("1.5 + x", 7, "x"),
+            ("'a\\'b' + 1", 1, "'a\\'b'"),
+            ("größe.x", 7, "x"),
+        ];
+        for (line, column, wanted) in rows {
+            let (start, end) = extent(line, column - 1, None);
+            assert_eq!(line.chars().skip(start).take(end - start).collect::<String>(), wanted, "{line}");
+        }
+        assert_eq!(extent("t.a.b + t.bc", 0, Some("b")), (4, 5));
+        assert_eq!(extent("t", 5, None), (1, 2));
+    }
+
+    #[test]
     fn a_long_line_is_cut_around_the_fault() {
         let source = format!("{}!{}", "a".repeat(1_000_000), "b".repeat(1_000_000));
-        let (shown, caret) = excerpt(&source, (1, 1_000_001)).unwrap();
+        let (shown, before, _) = excerpt(&source, (1, 1_000_001), &Failure::default()).unwrap();
         assert_eq!(shown.chars().count(), SHOWN + 2);
-        assert_eq!(shown.chars().nth(caret.len()), Some('!'));
+        assert_eq!(shown.chars().nth(before.len()), Some('!'));
     }
 }

@@ -3,6 +3,7 @@
 use std::io::{IsTerminal, Write, stdout};
 use std::process::{Command, Stdio};
 
+use super::progress;
 use super::screen::show;
 
 /// Shows `text`, through the pager if it is longer than the terminal is high.
@@ -25,6 +26,7 @@ fn run(text: &str) -> bool {
         // Colours as they are; the text stays on the screen when it is left.
         command.env("LESS", "RX");
     }
+    let _paused = progress::pause();
     let Ok(mut child) = command.spawn() else { return false };
     if let Some(mut input) = child.stdin.take() {
         // A reader who leaves early has seen enough.

@@ -70,6 +70,13 @@ pub fn begin() -> Running {
     Running
 }
 
+/// Keeps the line away while another program has the terminal: until what this gives is dropped.
+pub fn pause() -> Paused {
+    let mut work = work();
+    work.clear();
+    Paused(work.since.take())
+}
+
 /// Takes the line away, before something else is written.
 pub fn clear() {
     work().clear();
@@ -84,6 +91,17 @@ impl Drop for Running {
         let mut work = work();
         work.since = None;
         work.clear();
+        CHANGED.notify_all();
+    }
+}
+
+/// Another program has the terminal.
+#[derive(Debug)]
+pub struct Paused(Option<Instant>);
+
+impl Drop for Paused {
+    fn drop(&mut self) {
+        work().since = self.0;
         CHANGED.notify_all();
     }
 }

@@ -29,7 +29,7 @@ use super::log::Log;
 use super::pager::page;
 use super::paste::{Statement, read_session, with_python_prompts};
 use super::progress;
-use super::screen::{Screen, Stream, complain, show, show_said};
+use super::screen::{Screen, Stream, coloured, complain, show, show_said};
 use super::script::is_unfinished;
 use crate::session::{Language, Outcome, Said, Session, SessionOptions};
 use crate::transcript::{Document, Form};
@@ -66,6 +66,8 @@ pub struct Prompt {
     store: Store,
     config: Config,
     log: Rc<RefCell<Log>>,
+    /// A value of more lines than this goes through the pager; none is shown that way while a page is run.
+    page_above: Rc<Cell<Option<usize>>>,
     args: Vec<String>,
     /// The last pasted session, and which input of the log was its first.
     paste: Option<(String, usize)>,
@@ -78,7 +80,8 @@ impl Prompt {
         let (config, faults) = if opening.no_config { Default::default() } else { Config::read() };
         let screen = screen.configured(config.color, config.theme);
         let log = Rc::default();
-        let session = new_session(screen, &opening.args, &log);
+        let page_above = Rc::default();
+        let session = new_session(screen, &opening.args, &log, &page_above);
         flag::register(SIGINT, session.interrupt_flag()).map_err(ReadlineError::Io)?;
         let shared = Rc::new(Shared {
             session: Rc::new(RefCell::new(session)),
@@ -91,7 +94,8 @@ impl Prompt {
         });
         let settings = EditorConfig::builder()
             .max_history_size(config.history)?
-            .color_mode(if shared.is_coloured { ColorMode::Enabled } else { ColorMode::Disabled })
+            // Whether there are colours has been decided.
+            .color_mode(if shared.is_coloured { ColorMode::Forced } else { ColorMode::Disabled })
             .edit_mode(if config.vi { EditMode::Vi } else { EditMode::Emacs })
             .completion_type(CompletionType::List)
             .build();
@@ -108,6 +112,7 @@ impl Prompt {
             store: Store::nowhere(),
             config,
             log,
+            page_above,
             args: opening.args,
             paste: None,
             initial: None,
@@ -251,7 +256,10 @@ impl Prompt {
             self.remember(entry);
             let language = self.shared.language.get();
             self.show_translation(language, entry);
+            let rows = self.rows();
+            self.page_above.set(rows);
             let outcome = self.eval(language, entry);
+            self.page_above.set(None);
             return self.settle(&outcome, entry).map_or(Flow::On, Flow::Leave);
         };
         if pasted.statements.len() > 1 {
@@ -374,7 +382,7 @@ impl Prompt {
 
     /// Forgets everything but the history and the settings.
     pub fn reset(&mut self) {
-        let fresh = new_session(self.screen, &self.args, &self.log);
+        let fresh = new_session(self.screen, &self.args, &self.log, &self.page_above);
         // The old flag stays registered too, which does no harm.
         if let Err(error) = flag::register(SIGINT, fresh.interrupt_flag()) {
             complain(&format!("Ctrl-C will not stop what runs: {error}\n"));
@@ -449,11 +457,19 @@ fn is_farewell(entry: &str) -> bool {
     matches!(entry.trim().trim_end_matches(';'), "exit" | "exit()" | "quit" | "quit()")
 }
 
-fn new_session(screen: Screen, args: &[String], log: &Rc<RefCell<Log>>) -> Session {
-    let log = Rc::clone(log);
+fn new_session(
+    screen: Screen,
+    args: &[String],
+    log: &Rc<RefCell<Log>>,
+    page_above: &Rc<Cell<Option<usize>>>,
+) -> Session {
+    let (log, page_above) = (Rc::clone(log), Rc::clone(page_above));
     let live = move |said: Said, text: &str| {
         log.borrow_mut().print(text);
-        show_said(screen, said, text);
+        match said {
+            Said::Value => page(&coloured(screen, text), page_above.get()),
+            _ => show_said(screen, said, text),
+        }
     };
     Session::new(SessionOptions { args: args.to_vec(), live: Some(Box::new(live)), keeps_results: true })
 }

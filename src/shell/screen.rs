@@ -1,6 +1,7 @@
 //! Standard output and standard error: whether they are coloured, and writing that ends the program instead of
 //! panicking when nobody reads any more. Knows nothing of what is written.
 
+use std::borrow::Cow;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::process::exit;
 
@@ -137,10 +138,10 @@ pub fn show(text: &str) {
     }
 }
 
-/// Writes a value to standard output, in colours where it has them: numbers plain, what surrounds them dimmed.
-pub fn show_value(screen: Screen, text: &str) {
+/// A value as standard output shows it, in colours where it has them.
+pub fn coloured(screen: Screen, text: &str) -> Cow<'_, str> {
     if !screen.is_coloured(Stream::Output) {
-        return show(text);
+        return Cow::Borrowed(text);
     }
     let mut coloured = String::with_capacity(text.len() * 2);
     for (role, piece) in Styled::value(text).pieces() {
@@ -157,7 +158,12 @@ pub fn show_value(screen: Screen, text: &str) {
         };
         coloured.push_str(&piece.style(style).to_string());
     }
-    show(&coloured);
+    Cow::Owned(coloured)
+}
+
+/// Writes a value to standard output.
+pub fn show_value(screen: Screen, text: &str) {
+    show(&coloured(screen, text));
 }
 
 /// Writes a piece of a session's output, coloured by what it is.

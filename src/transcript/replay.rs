@@ -72,10 +72,7 @@ mod tests {
         let failure = |kind: &str, message: &str| Failure {
             kind: kind.to_owned(),
             message: message.to_owned(),
-            position: None,
-            hint: None,
-            trace: Vec::new(),
-            interrupted: false,
+            ..Failure::default()
         };
         let rows = [
             ("", failure("RuntimeError", "a\nb"), "Traceback (most recent call last):\n  ...\nRuntimeError: a\n"),

@@ -242,6 +242,11 @@ pub fn variable(name: &str) -> Cow<'_, str> {
     Cow::Owned(spelled)
 }
 
+/// The Python name that is spelled this way, as far as a trailing `_` makes the difference.
+pub fn original(spelled: &str) -> &str {
+    spelled.strip_suffix('_').filter(|name| variable(name) == spelled).unwrap_or(spelled)
+}
+
 /// The key of an object map, quoted where Rhai would not read it bare.
 pub fn map_key(name: &str) -> Cow<'_, str> {
     if is_identifier(name) && !RESERVED.contains(&name) {

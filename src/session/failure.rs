@@ -1,0 +1,314 @@
+//! What went wrong in an input: where, in the words of the language it was typed in, by which calls, and what to try.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use rhai::{AST, EvalAltResult, ParseError, Position};
+
+use super::Session;
+use super::variables::class_name;
+use crate::script::fault::{self, Fault};
+use crate::script::functions::{LIBRARY, Receiver};
+use crate::script::python::{self, SourceMap};
+use crate::tensor::{Error, ErrorKind};
+
+/// What went wrong, ready to be shown.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Failure {
+    /// Python's class name, e.g. `RuntimeError`.
+    pub kind: String,
+    /// PyTorch's text; may have several lines.
+    pub message: String,
+    /// Line and column, both from 1, the column in characters: in the input, or in `source`.
+    pub position: Option<(usize, usize)>,
+    /// The earlier input that defines the function it happened in.
+    pub source: Option<String>,
+    /// What to try instead.
+    pub hint: Option<String>,
+    /// Calls of script functions it happened in, innermost first.
+    pub trace: Vec<String>,
+    /// Stopped by Ctrl-C?
+    pub interrupted: bool,
+}
+
+/// How many calls of a deep recursion are listed, at either end.
+const LISTED: usize = 5;
+/// How much of a line a call is shown with.
+const QUOTED: usize = 60;
+
+/// An input as it was typed, with the way to it from what the engine was given.
+#[derive(Clone)]
+pub(super) struct Cell {
+    typed: Rc<str>,
+    /// What a statement of Python was translated to.
+    translation: Option<Rc<(String, SourceMap)>>,
+}
+
+impl Cell {
+    /// An input in Rhai.
+    pub fn rhai(source: &str) -> Cell {
+        Cell { typed: source.into(), translation: None }
+    }
+
+    /// A statement of the Python input `typed`.
+    pub fn python(typed: Rc<str>, rhai: String, map: SourceMap) -> Cell {
+        Cell { typed, translation: Some(Rc::new((rhai, map))) }
+    }
+
+    /// The text that the engine's positions are places in.
+    fn engine_text(&self) -> &str {
+        self.translation.as_ref().map_or(&*self.typed, |translation| &translation.0)
+    }
+
+    /// Line and column of an engine's position in what was typed.
+    fn place(&self, position: Position) -> Option<(usize, usize)> {
+        match &self.translation {
+            None => Some((position.line()?, position.position()?.max(1))),
+            Some(translation) => {
+                let (rhai, map) = &**translation;
+                Some(line_and_column(&self.typed, map.source_offset(offset_of(rhai, position)?)))
+            }
+        }
+    }
+
+    fn is(&self, other: &Cell) -> bool {
+        Rc::ptr_eq(&self.typed, &other.typed)
+    }
+}
+
+/// A function that an input has defined.
+pub(super) struct Defined {
+    cell: Cell,
+    /// How many arguments it takes; Rhai tells functions of one name by that.
+    parameters: BTreeSet<usize>,
+}
+
+impl Session {
+    /// Notes which functions an input defines.
+    pub(super) fn define(&mut self, ast: &AST, cell: &Cell) {
+        for function in ast.iter_functions() {
+            let fresh = || Defined { cell: cell.clone(), parameters: BTreeSet::new() };
+            let defined = self.functions.entry(function.name.to_owned()).or_insert_with(fresh);
+            defined.cell = cell.clone();
+            defined.parameters.insert(function.params.len());
+        }
+    }
+
+    /// Explains why the engine does not read an input.
+    pub(super) fn refused(&self, error: &ParseError, cell: &Cell) -> Box<Failure> {
+        self.explain(fault::from_parse(error), cell)
+    }
+
+    /// Explains why an input failed.
+    pub(super) fn failed(&self, error: &EvalAltResult, cell: &Cell) -> Box<Failure> {
+        let text_of = |function: Option<&str>| {
+            self.cell_of(function, cell).map_or_else(String::new, |cell| cell.engine_text().to_owned())
+        };
+        self.explain(fault::from_eval(error, &text_of), cell)
+    }
+
+    /// The input that defines a function; for no function, the present one.
+    fn cell_of<'c>(&'c self, function: Option<&str>, here: &'c Cell) -> Option<&'c Cell> {
+        match function {
+            None => Some(here),
+            Some(name) => self.functions.get(name).map(|defined| &defined.cell),
+        }
+    }
+
+    fn explain(&self, fault: Fault, here: &Cell) -> Box<Failure> {
+        let cell = self.cell_of(fault.calls.first().map(|call| call.name.as_str()), here);
+        let position = cell.and_then(|cell| cell.place(fault.position)).or_else(|| {
+            // The end of the text is a place behind its last character.
+            let is_at_end = fault.error.kind == ErrorKind::SyntaxError && fault.calls.is_empty();
+            is_at_end.then(|| line_and_column(&here.typed, here.typed.len()))
+        });
+        let failure = Failure {
+            position,
+            source: cell.filter(|cell| !cell.is(here)).map(|cell| cell.typed.to_string()),
+            trace: self.trace(&fault, here),
+            interrupted: fault.interrupted,
+            ..failure_of(fault.error)
+        };
+        Box::new(self.advise(failure, fault.unknown, cell.unwrap_or(here)))
+    }
+
+    /// One line for each call, the innermost first.
+    fn trace(&self, fault: &Fault, here: &Cell) -> Vec<String> {
+        let callers = fault.calls.iter().skip(1).map(|call| Some(call.name.as_str())).chain([None]);
+        let mut lines: Vec<_> = fault
+            .calls
+            .iter()
+            .zip(callers)
+            .map(|(call, caller)| {
+                // Functions without a name have one that nobody wrote.
+                let name = if call.name.contains('$') {
+                    "an unnamed function".to_owned()
+                } else {
+                    format!("{}()", python::original_name(&call.name))
+                };
+                let cell = self.cell_of(caller, here);
+                let place = cell.and_then(|cell| Some((cell, cell.place(call.position)?.0)));
+                let Some((cell, line)) = place else { return format!("in {name}") };
+                let earlier = if cell.is(here) { "" } else { " of an earlier input" };
+                let text = cell.typed.lines().nth(line.saturating_sub(1)).unwrap_or_default().trim();
+                let cut: String = text.chars().take(QUOTED).collect();
+                let more = if cut.len() < text.len() { "…" } else { "" };
+                format!("in {name}, called at line {line}{earlier}: {cut}{more}")
+            })
+            .collect();
+        if lines.len() > 2 * LISTED + 1 {
+            let left_out = lines.len() - 2 * LISTED;
+            lines.splice(LISTED..LISTED + left_out, [format!("… and {left_out} more calls …")]);
+        }
+        lines
+    }
+
+    /// Says more about a name that nothing goes by.
+    fn advise(&self, mut failure: Failure, called: Option<(String, usize)>, cell: &Cell) -> Failure {
+        if failure.kind != "NameError" || failure.hint.is_some() {
+            return failure;
+        }
+        let Some(name) = failure.message.split('\'').nth(1).map(str::to_owned) else { return failure };
+        if let Some((name, given)) = called {
+            if let Some(defined) = self.functions.get(&name) {
+                failure.kind = ErrorKind::TypeError.name();
+                failure.message = wrong_number(&name, &defined.parameters, given);
+                return failure;
+            }
+            if let Some(value) = self.scope.get(&name) {
+                failure.kind = ErrorKind::TypeError.name();
+                failure.message = format!("'{}' object is not callable", class_name(value));
+                return failure;
+            }
+        }
+        let mut known = name.as_str();
+        if cell.translation.is_some() {
+            known = python::original_name(&name);
+            failure.message = failure.message.replacen(&name, known, 1);
+        } else if failure.position.is_some_and(|position| is_assigned(&cell.typed, position, &name)) {
+            failure.hint = Some(format!("`let {name} = …` makes a new variable"));
+            return failure;
+        }
+        failure.hint = if LIBRARY.contains(&known) && known != "py" {
+            Some(format!("`import {known}` first"))
+        } else {
+            self.nearest(known).map(|known| format!("did you mean '{known}'?"))
+        };
+        failure
+    }
+
+    /// The name of a function or a variable that is nearest to a misspelt one.
+    pub fn nearest(&self, name: &str) -> Option<String> {
+        let variables = self.scope.iter_raw().map(|(known, ..)| known);
+        let own = variables.chain(self.functions.keys().map(String::as_str));
+        let near = fault::nearest(name, own).map(str::to_owned);
+        near.or_else(|| fault::suggestion(self.state.registry, Some(Receiver::Module("")), name).map(str::to_owned))
+    }
+}
+
+/// Python's TypeError for a function of the script that is called with another number of arguments than it takes.
+fn wrong_number(name: &str, parameters: &BTreeSet<usize>, given: usize) -> String {
+    let wanted: Vec<_> = parameters.iter().map(usize::to_string).collect();
+    let noun = if wanted == ["1"] { "argument" } else { "arguments" };
+    let were = if given == 1 { "was" } else { "were" };
+    format!("{name}() takes {} positional {noun} but {given} {were} given", wanted.join(" or "))
+}
+
+/// Does `name` stand at a place with a `=` behind it?
+fn is_assigned(source: &str, (line, column): (usize, usize), name: &str) -> bool {
+    let line = source.lines().nth(line.saturating_sub(1)).unwrap_or_default();
+    let rest: String = line.chars().skip(column.saturating_sub(1)).collect();
+    let after = rest.strip_prefix(name).map(str::trim_start).and_then(|rest| rest.strip_prefix('='));
+    after.is_some_and(|rest| !rest.starts_with('='))
+}
+
+/// An error without a place.
+pub(super) fn failure_of(error: Error) -> Failure {
+    Failure {
+        kind: error.kind.name(),
+        message: error.message,
+        hint: error.hint.map(String::from),
+        ..Failure::default()
+    }
+}
+
+/// Line and column, both from 1, of a byte offset.
+pub(super) fn line_and_column(source: &str, offset: usize) -> (usize, usize) {
+    let before = source.get(..offset.min(source.len())).unwrap_or(source);
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().unwrap_or("").chars().count() + 1;
+    (line, column)
+}
+
+/// The byte offset of an engine position.
+pub(super) fn offset_of(source: &str, position: Position) -> Option<usize> {
+    let (line, column) = (position.line()?, position.position()?);
+    let start: usize = source.split_inclusive('\n').take(line - 1).map(str::len).sum();
+    let text = source.get(start..)?;
+    Some(start + text.char_indices().nth(column.saturating_sub(1)).map_or(text.len(), |(i, _)| i))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::{Language, SessionOptions};
+
+    #[test]
+    fn places_are_counted_in_characters_from_one() {
+        assert_eq!(line_and_column("ab\ncöd", 6), (2, 3));
+        assert_eq!(line_and_column("", 0), (1, 1));
+    }
+
+    /// Runs inputs, the last of which fails.
+    fn failure(inputs: &[(Language, &str)]) -> Failure {
+        let mut session = Session::new(SessionOptions::default());
+        let mut outcomes = inputs.iter().map(|(language, input)| session.eval(*language, input));
+        outcomes.next_back().and_then(|outcome| outcome.error).unwrap_or_default()
+    }
+
+    #[test]
+    fn a_trace_leads_through_the_inputs_of_both_languages() {
+        use Language::*;
+        let found = failure(&[
+            (Python, "import torch\n\ndef inner(t):\n    u = t + 1\n    return u.view(9)"),
+            (Rhai, "fn middle(t) {\n  inner.call(t)\n}"),
+            (Rhai, "\nmiddle(torch.ones(2))"),
+        ]);
+        assert_eq!(found.message, "shape '[9]' is invalid for input of size 2");
+        assert!(found.source.is_some_and(|source| source.starts_with("import torch")));
+        assert_eq!(found.position.map(|(line, _)| line), Some(5));
+        assert_eq!(
+            found.trace,
+            [
+                "in inner(), called at line 2 of an earlier input: inner.call(t)",
+                "in middle(), called at line 2: middle(torch.ones(2))"
+            ]
+        );
+    }
+
+    #[test]
+    fn advice() {
+        use Language::*;
+        let rows: &[(&[(Language, &str)], &str, Option<&str>)] = &[
+            (&[(Rhai, "fn f(a) {}"), (Rhai, "f(1, 2)")], "f() takes 1 positional argument but 2 were given", None),
+            (&[(Rhai, "let d = #{}; d()")], "'dict' object is not callable", None),
+            (&[(Rhai, "y = 1")], "name 'y' is not defined", Some("`let y = …` makes a new variable")),
+            (&[(Rhai, "y == 1")], "name 'y' is not defined", None),
+            (&[(Python, "math.pi")], "name 'math' is not defined", Some("`import math` first")),
+            (&[(Python, "eval(1)")], "name 'eval' is not defined", None),
+            (&[(Rhai, "let weight = 1; wieght")], "name 'wieght' is not defined", Some("did you mean 'weight'?")),
+            (&[(Rhai, "1 in 5")], "argument of type 'int' is not iterable", None),
+            (&[(Rhai, "().foo()")], "'NoneType' object has no attribute 'foo'", None),
+            (&[(Rhai, "throw torch.ones(1)")], "tensor([1.])", None),
+            (
+                &[(Rhai, "try { torch.ones(2).view(3) } catch (e) { throw `no: ${e}` }")],
+                "no: RuntimeError: shape '[3]' is invalid for input of size 2",
+                None,
+            ),
+        ];
+        for (inputs, message, hint) in rows {
+            let found = failure(inputs);
+            assert_eq!((found.message.as_str(), found.hint.as_deref()), (*message, *hint), "{inputs:?}");
+        }
+    }
+}

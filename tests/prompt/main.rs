@@ -1,0 +1,563 @@
+//! The prompt as a user meets it, on a terminal of usual size and on a small one. docs/shell.md lists these tests.
+#![cfg(unix)]
+
+mod survival;
+mod terminal;
+
+use std::process::Command;
+use std::time::Duration;
+
+use terminal::{BOTH, CTRL_C, ESCAPE, F1, RIGHT, Shell, Start, UP};
+
+/// Runs a test at a plain prompt of each size, and leaves it by Ctrl-D.
+fn at_prompts(test: impl Fn(&mut Shell)) {
+    at_prompts_with("hints = false\n", test);
+}
+
+/// The same, with settings of one's own.
+fn at_prompts_with(settings: &str, test: impl Fn(&mut Shell)) {
+    for size in BOTH {
+        let mut shell = Shell::open(&Start { size, settings, ..Start::default() });
+        test(&mut shell);
+        shell.leave();
+    }
+}
+
+#[test]
+fn a_session() {
+    at_prompts(|shell| {
+        shell.check("let t = torch.ones(3);", "");
+        shell.check("t", "tensor([1., 1., 1.])\n");
+        shell.check(">>> u = torch.ones(3)", "");
+        shell.check(">>> u", "tensor([1., 1., 1.])\n");
+        shell.check("1 + x", "NameError: name 'x' is not defined\n    1 + x\n        ^\n");
+        shell.check("1 + 1", "2\n");
+    });
+}
+
+#[test]
+fn input_goes_on_until_it_is_complete() {
+    at_prompts(|shell| {
+        shell.send("let sum = [20,\r");
+        shell.check("22];", "");
+        shell.check("sum[0] + sum[1]", "42\n");
+        shell.send(">>> torch.ones(\r");
+        shell.check("3)", "tensor([1., 1., 1.])\n");
+        shell.send(">>> for i in range(2):\r    print(i)\r");
+        shell.check("", "0\n1\n");
+    });
+}
+
+const PAGE: &str = "\
+>>> t = torch.ones(3)
+>>> t
+tensor([5., 5., 5.])
+>>> x
+Traceback (most recent call last):
+  ...
+NameError: something else
+>>> torch.ones(
+...     2)
+tensor([6.,
+        6.])
+>>> torch.ones(4)";
+
+#[test]
+fn a_pasted_page_runs() {
+    at_prompts(|shell| {
+        let wanted = "\
+>>> t = torch.ones(3)
+>>> t
+tensor([1., 1., 1.])
+>>> x
+NameError: name 'x' is not defined
+    x
+    ^
+>>> torch.ones(
+...     2)
+tensor([1., 1.])
+>>> torch.ones(4)
+tensor([1., 1., 1., 1.])
+";
+        assert_eq!(shell.paste(PAGE), wanted);
+        shell.check("1 + 1", "2\n");
+    });
+}
+
+#[test]
+fn a_page_that_arrives_line_by_line_runs() {
+    at_prompts(|shell| {
+        shell.send(&format!("{PAGE}\n").replace('\n', "\r"));
+        for wanted in [
+            "\ntensor([1., 1., 1.])\r\n",
+            "\nNameError: name 'x' is not defined\r\n",
+            "\ntensor([1., 1.])\r\n",
+            "\ntensor([1., 1., 1., 1.])\r\n",
+        ] {
+            shell.sees(wanted);
+        }
+        shell.ready();
+    });
+}
+
+#[test]
+fn a_line_typed_after_a_page_is_run() {
+    at_prompts(|shell| {
+        shell.check(">>> torch.ones(3)", "tensor([1., 1., 1.])\n");
+        // Nobody types faster; it may as well be more.
+        std::thread::sleep(Duration::from_millis(200));
+        shell.check("[1, 2]", "[1, 2]\n");
+    });
+}
+
+#[test]
+fn a_page_of_ipython_runs_and_its_open_end_stays_in_the_line() {
+    at_prompts(|shell| {
+        let page = "In [1]: x = 20\n\nIn [2]: x + 22\nOut[2]: 0\n\nIn [3]: print(\"open\",";
+        assert_eq!(shell.paste(page), ">>> x = 20\n>>> x + 22\n42\n");
+        shell.sees("print(\"open\",");
+        shell.check("x)", "open 20\n");
+    });
+}
+
+#[test]
+fn a_long_paste_is_taken() {
+    at_prompts(|shell| {
+        let page: String = (0..1000).map(|at| format!(">>> x = {at}\n")).collect();
+        assert_eq!(shell.paste(&page), page);
+        shell.check("x", "999\n");
+    });
+}
+
+#[test]
+fn pasted_outputs_are_checked() {
+    at_prompts(|shell| {
+        assert_eq!(shell.paste(">>> 1 + 1\n2\n>>> 2 + 2\n5\n"), ">>> 1 + 1\n2\n>>> 2 + 2\n4\n");
+        let report = shell.run(":check");
+        assert!(report.contains(">>> 2 + 2\n- 5\n+ 4\n1 outputs are as recorded, 1 differ"), "{report}");
+    });
+}
+
+#[test]
+fn words_that_leave() {
+    for word in ["exit", "exit()", "quit()", ">>> exit()", "exit(0)", ":quit"] {
+        let mut shell = Shell::open(&Start::default());
+        shell.send(&format!("{word}\r"));
+        shell.ended();
+    }
+}
+
+#[test]
+fn ctrl_c_at_the_prompt_clears_the_line() {
+    at_prompts(|shell| {
+        shell.send("exit(9");
+        shell.sees("exit(9");
+        shell.send(CTRL_C);
+        shell.ready();
+        shell.check("1 + 1", "2\n");
+    });
+}
+
+#[test]
+fn the_history_is_kept() {
+    for size in BOTH {
+        let start = Start { size, ..Start::default() };
+        let folder = tempfile::tempdir().unwrap();
+        let mut shell = Shell::open_in(folder.path(), &start);
+        shell.check("20 + 22", "42\n");
+        shell.leave();
+        let mut shell = Shell::open_in(folder.path(), &start);
+        shell.send(UP);
+        shell.sees("20 + 22");
+        shell.check("", "42\n");
+        shell.leave();
+    }
+}
+
+#[test]
+fn the_history_has_a_limit() {
+    for size in BOTH {
+        let start = Start { size, settings: "hints = false\nhistory = 3\n", ..Start::default() };
+        let folder = tempfile::tempdir().unwrap();
+        let mut shell = Shell::open_in(folder.path(), &start);
+        (1..=9).for_each(|number| shell.check(&number.to_string(), &format!("{number}\n")));
+        shell.leave();
+        Shell::open_in(folder.path(), &start).leave();
+        let kept = std::fs::read_to_string(folder.path().join("tensorsh/history")).unwrap();
+        assert_eq!(kept, "#V2\n7\n8\n9\n");
+    }
+}
+
+#[test]
+fn a_state_folder_that_cannot_be_written_costs_only_the_history() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    let mut shell = Shell::open_in(&file, &Start::default());
+    shell.check("1 + 1", "2\n");
+    shell.leave();
+}
+
+#[test]
+fn an_entry_of_several_lines_is_one_in_the_history() {
+    at_prompts(|shell| {
+        shell.send("let long = [20,\r");
+        shell.check("22];", "");
+        shell.check("let long = 1;", "");
+        shell.check(&format!("{UP}{UP}"), "");
+        shell.check("long", "[20, 22]\n");
+    });
+}
+
+#[test]
+fn the_history_can_be_searched() {
+    at_prompts(|shell| {
+        shell.check("1000 + 1", "1001\n");
+        shell.check("2000 + 2", "2002\n");
+        shell.check("\u{12}1000", "1001\n");
+    });
+}
+
+#[test]
+fn an_earlier_entry_is_hinted_and_taken() {
+    at_prompts_with("", |shell| {
+        shell.check("111 + 222", "333\n");
+        shell.send("111");
+        shell.sees(" + 222");
+        shell.check(RIGHT, "333\n");
+    });
+}
+
+#[test]
+fn emacs_keys() {
+    at_prompts(|shell| {
+        // To the beginning; cut the word; to the end; paste it.
+        shell.check("40 + \u{1}\u{1b}d\u{5}\u{19} + 4", "44\n");
+        // Undo.
+        shell.check("6 * 7\u{17}\u{1f}", "42\n");
+    });
+}
+
+#[test]
+fn vi_keys() {
+    at_prompts_with("hints = false\nkeys = \"vi\"\n", |shell| {
+        shell.send("1 + 1");
+        shell.sees("1 + 1");
+        // Escape has been understood when the cursor goes back a column.
+        shell.send(ESCAPE);
+        shell.sees("\u{1b}[D");
+        shell.check("0i4", "42\n");
+    });
+}
+
+#[test]
+fn the_users_editor_edits_the_entry() {
+    for size in BOTH {
+        let folder = tempfile::tempdir().unwrap();
+        let editor = folder.path().join("editor");
+        std::fs::write(&editor, "#!/bin/sh\necho '6 * 7' > \"$1\"\n").unwrap();
+        assert!(Command::new("chmod").arg("+x").arg(&editor).status().unwrap().success());
+        let environment = [("EDITOR", editor.to_str().unwrap())];
+        let mut shell = Shell::open_in(folder.path(), &Start { size, environment: &environment, ..Start::default() });
+        shell.send("1 + \u{18}\u{5}");
+        shell.ready();
+        shell.check("", "42\n");
+        shell.leave();
+    }
+}
+
+#[test]
+fn tab_completes_names_members_and_keywords() {
+    at_prompts(|shell| {
+        shell.check("let tensor_of_mine = torch.ones(2, 3);", "");
+        shell.check("tensor_of\t.untyped_sto\t().nb\t()", "24\n");
+        shell.check("torch.zeros(1, #{dty\tint3\t})", "tensor([0], dtype=torch.int32)\n");
+        shell.check(">>> torch.zeros(1, dty\tint3\t)", "tensor([0], dtype=torch.int32)\n");
+        // Two ways to go on are listed, with what they are.
+        shell.send("tensor_of_mine.trans\t\t");
+        shell.sees("transpose_");
+        shell.send(CTRL_C);
+        shell.ready();
+    });
+}
+
+#[test]
+fn tab_completes_commands_and_files() {
+    at_prompts(|shell| {
+        std::fs::write(shell.folder.join("a_script.rhai"), "let from_file = 6 * 7;").unwrap();
+        shell.check(":lo\t a_scr\t", "");
+        shell.check("from_file", "42\n");
+        shell.check("let name = \"a_scr\t\";", "");
+        shell.check("name", "'a_script.rhai'\n");
+    });
+}
+
+#[test]
+fn an_open_call_shows_its_signature() {
+    at_prompts_with("", |shell| {
+        shell.send("torch.transpose(");
+        // A narrow terminal shows its beginning.
+        shell.sees("   transpose(");
+        shell.send(CTRL_C);
+        shell.ready();
+    });
+}
+
+#[test]
+fn what_is_typed_is_coloured() {
+    for size in BOTH {
+        let start = Start { size, arguments: &["--color", "always"], ..Start::default() };
+        let mut shell = Shell::open(&start);
+        // A keyword of each language, where it is one.
+        shell.send("let ");
+        shell.sees("\u{1b}[34mlet\u{1b}[0m");
+        shell.send(CTRL_C);
+        shell.ready();
+        shell.send(">>> lambda ");
+        shell.sees("\u{1b}[34mlambda\u{1b}[0m");
+        shell.send(CTRL_C);
+        shell.ready();
+        shell.leave();
+    }
+}
+
+#[test]
+fn help_is_one_key_away() {
+    at_prompts(|shell| {
+        for asking in ["?untyped_storage", "untyped_storage?", "help(untyped_storage)", ":help untyped_storage"] {
+            let text = shell.run(asking);
+            assert!(text.contains("Tensor.untyped_storage()") && text.contains("Example"), "{text}");
+        }
+        assert!(shell.run("?xyzzy").contains("nothing is called xyzzy"));
+        assert!(shell.run("?dimensions swapped").contains("transpose"));
+        assert!(shell.run(":help").contains(":timeit CODE"));
+        shell.send(&format!("untyped_storage{F1}"));
+        assert!(shell.ready().contains("Tensor.untyped_storage()"));
+        shell.sees("rhai> untyped_storage");
+        shell.send(CTRL_C);
+        shell.ready();
+    });
+}
+
+#[test]
+fn an_error_underlines_its_place() {
+    at_prompts(|shell| {
+        let wanted = "\
+RuntimeError: shape '[7]' is invalid for input of size 6
+    let t = torch.ones(2, 3); t.view(7) + 1
+                                ^^^^^^^
+";
+        shell.check("let t = torch.ones(2, 3); t.view(7) + 1", wanted);
+        let text = shell.run("torch.ones(2, #{dtyp: torch.int32})");
+        assert!(text.contains("hint: did you mean 'dtype'?"), "{text}");
+        let wanted = "\
+AttributeError: 'Tensor' object has no attribute 'shpae'
+    t.shpae
+      ^^^^^
+hint: did you mean 'shape'?
+";
+        shell.check(">>> t.shpae", wanted);
+    });
+}
+
+#[test]
+fn an_error_in_a_function_shows_its_line_and_the_calls() {
+    at_prompts(|shell| {
+        shell.check("fn inner(t) {\n  t.view(9)\n}", "");
+        shell.check("fn outer(t) { inner(t) }", "");
+        let wanted = "\
+RuntimeError: shape '[9]' is invalid for input of size 2
+      t.view(9)
+        ^^^^^^^
+  in inner(), called at line 1 of an earlier input: fn outer(t) { inner(t) }
+  in outer(), called at line 1: outer(torch.ones(2))
+";
+        shell.check("outer(torch.ones(2))", wanted);
+    });
+}
+
+#[test]
+fn languages_are_switched() {
+    at_prompts(|shell| {
+        shell.check(":python", "");
+        shell.sees(">>> ");
+        shell.check("x = [i * 2 for i in range(3)]", "");
+        shell.check("x", "[0, 2, 4]\n");
+        shell.check(":rhai x.len()", "3\n");
+        shell.check(":rhai", "");
+        shell.sees("rhai> ");
+        shell.check("x[1]", "2\n");
+        shell.check(":python not x", "False\n");
+    });
+}
+
+#[test]
+fn python_at_the_rhai_prompt_shows_its_translation() {
+    at_prompts(|shell| {
+        assert!(shell.run("x = 42 if True else 8").contains("} else {"));
+        shell.check(":translate off", "");
+        shell.check("x = 43 if True else 8", "");
+        shell.check("x", "43\n");
+    });
+}
+
+#[test]
+fn results_are_kept_and_muted() {
+    at_prompts(|shell| {
+        shell.check("40 + 2", "42\n");
+        shell.check("_ * 2", "84\n");
+        shell.check("_ + __", "126\n");
+        shell.check("1234567;", "");
+        shell.check("_", "126\n");
+    });
+}
+
+#[test]
+fn variables_show_who_shares() {
+    for (size, wanted) in
+        [((80, 24), "v     float32  [3, 2]  [1, 3]       0  #1          24  t\n"), ((40, 10), "[3, 2]")]
+    {
+        let mut shell = Shell::open(&Start { size, ..Start::default() });
+        shell.check("let t = torch.ones(2, 3); let v = t.t();", "");
+        let table = shell.run(":vars");
+        assert!(table.contains(wanted), "{table}");
+        assert!(table.lines().all(|line| line.chars().count() <= size.0.into()), "{table}");
+        shell.leave();
+    }
+}
+
+#[test]
+fn memory_is_drawn_as_wide_as_the_terminal() {
+    at_prompts(|shell| {
+        shell.check("let t = torch.arange(6).view(2, 3);", "");
+        for (line, wanted) in [
+            (":explain t.t()", "index"),
+            (":why t.t(), [6]", "No: dimension 0 of [6]"),
+            (":bytes t", "little-endian"),
+            (":bits 1.5", "exponent"),
+            (":aliases", "storage #1: 48 bytes"),
+            ("let big = torch.zeros(4096); let v = big[0..2]; big = 0;", ""),
+            (":vars", "alive to show 8 bytes"),
+        ] {
+            let text = shell.run(line);
+            assert!(text.contains(wanted), "{line}: {text}");
+        }
+    });
+}
+
+#[test]
+fn undo_brings_bytes_and_names_back() {
+    at_prompts(|shell| {
+        shell.check("let t = torch.ones(2);", "");
+        shell.check("t.fill_(5); let other = 1;", "");
+        shell.check(":undo", "");
+        shell.check("t", "tensor([1., 1.])\n");
+        assert!(shell.run("other").starts_with("NameError"));
+    });
+}
+
+#[test]
+fn reset_forgets() {
+    at_prompts(|shell| {
+        shell.check("let t = 1;", "");
+        shell.check(":reset", "");
+        assert!(shell.run("t").starts_with("NameError"));
+        shell.check("1 + 1", "2\n");
+    });
+}
+
+#[test]
+fn times_are_told() {
+    at_prompts(|shell| {
+        let text = shell.run(":time 6 * 7");
+        assert!(text.starts_with("42\n") && text.trim_end().ends_with('s'), "{text}");
+        assert!(shell.run(":timeit 6 * 7").contains("best"));
+        assert!(shell.run(":time").starts_with(":time CODE"));
+    });
+}
+
+#[test]
+fn a_saved_session_is_a_test_that_passes() {
+    at_prompts(|shell| {
+        shell.check("let t = torch.arange(3);", "");
+        shell.check("t", "tensor([0, 1, 2])\n");
+        assert!(shell.run(">>> t.view(2)").starts_with("RuntimeError"));
+        assert!(shell.run(":save kept.md").contains("3 inputs in kept.md"));
+        assert!(shell.run(":save kept.rhai").contains("kept.rhai"));
+        assert!(shell.run(":save kept.doc").starts_with(":save FILE"));
+        for arguments in [&["test", "kept.md"][..], &["kept.rhai"][..]] {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_tensorsh"));
+            let output = command.args(arguments).current_dir(&shell.folder).output().unwrap();
+            assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stdout));
+        }
+        assert!(shell.run(":load kept.md").contains("rhai> t\ntensor([0, 1, 2])\n"));
+    });
+}
+
+#[test]
+fn long_values_go_through_the_pager() {
+    for size in BOTH {
+        let environment = [("PAGER", "sed s/^/paged:/")];
+        let mut shell = Shell::open(&Start { size, environment: &environment, ..Start::default() });
+        let text = shell.run("torch.zeros(30, 1)");
+        assert!(text.starts_with("paged:tensor([[0.],\npaged:        [0.],\n"), "{text}");
+        // What fits is shown at once.
+        shell.check("torch.zeros(3)", "tensor([0., 0., 0.])\n");
+        shell.check("print(torch.zeros(2))", "tensor([0., 0.])\n");
+        shell.leave();
+    }
+}
+
+#[test]
+fn settings_are_read_and_their_faults_told() {
+    let settings = "hints = false\nlanguage = \"python\"\nnonsense = 1\n[print]\nprecision = 2\n";
+    for size in BOTH {
+        let folder = tempfile::tempdir().unwrap();
+        let start = Start { size, settings, ..Start::default() };
+        let mut shell = Shell::start(folder.path(), &start);
+        assert!(shell.ready().contains("there is no setting 'nonsense'"));
+        shell.check("torch.tensor(1.23456)", "tensor(1.23)\n");
+        shell.leave();
+        let mut shell = Shell::start(folder.path(), &Start { arguments: &["--no-config"], ..start });
+        assert_eq!(shell.ready(), "");
+        shell.check("torch.tensor(1.23456)", "tensor(1.2346)\n");
+        shell.leave();
+    }
+}
+
+#[test]
+fn a_script_runs_first() {
+    for size in BOTH {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("first.rhai"), "let here = 41;").unwrap();
+        let settings = "hints = false\nstartup = \"first.rhai\"\n";
+        let mut shell = Shell::open_in(folder.path(), &Start { size, settings, ..Start::default() });
+        shell.check("here + 1", "42\n");
+        shell.leave();
+        let arguments = ["-i", "first.rhai"];
+        let mut shell = Shell::open_in(folder.path(), &Start { size, arguments: &arguments, ..Start::default() });
+        shell.check("here + 1", "42\n");
+        shell.leave();
+    }
+}
+
+#[test]
+fn colours_can_be_chosen() {
+    let cases: [(&[&str], (&str, &str), bool); 5] = [
+        (&["--color", "always"], ("NO_COLOR", "1"), true),
+        (&["--color", "never"], ("NO_COLOR", ""), false),
+        (&[], ("NO_COLOR", ""), true),
+        (&[], ("NO_COLOR", "1"), false),
+        (&["--color", "never"], ("FORCE_COLOR", "1"), false),
+    ];
+    for size in BOTH {
+        for (arguments, variable, is_coloured) in cases {
+            let environment = [variable];
+            let start = Start { size, arguments, environment: &environment, ..Start::default() };
+            let mut shell = Shell::open(&start);
+            let text = shell.run("torch.ones(1)");
+            assert_eq!(text.contains("\u{1b}[36m1."), is_coloured, "{arguments:?} {variable:?} {text:?}");
+            shell.leave();
+        }
+    }
+}
