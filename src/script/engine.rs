@@ -320,7 +320,9 @@ fn register_printing(engine: &mut Engine, state: &Rc<State>) {
     engine.on_print(move |text| this.print(text));
     let this = state.clone();
     engine.on_debug(move |text, _, _| this.print(&format!("{text}\n")));
-    for class in class_ids().into_iter().chain([TypeId::of::<List>(), TypeId::of::<Dict>()]) {
+    for class in
+        class_ids().into_iter().chain([TypeId::of::<List>(), TypeId::of::<Dict>(), TypeId::of::<fault::Thrown>()])
+    {
         for name in ["to_string", "to_debug"] {
             let this = state.clone();
             engine.register_raw_fn(name, [class], move |_: NativeCallContext, args: &mut [&mut Dynamic]| {

@@ -262,8 +262,11 @@ mod tests {
     /// Runs inputs, the last of which fails.
     fn failure(inputs: &[(Language, &str)]) -> Failure {
         let mut session = Session::new(SessionOptions::default());
-        let mut outcomes = inputs.iter().map(|(language, input)| session.eval(*language, input));
-        outcomes.next_back().and_then(|outcome| outcome.error).unwrap_or_default()
+        let mut outcome = Default::default();
+        for (language, input) in inputs {
+            outcome = session.eval(*language, input);
+        }
+        outcome.error.unwrap_or_default()
     }
 
     #[test]

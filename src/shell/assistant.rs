@@ -383,4 +383,89 @@ mod tests {
         let hint = assistant(Language::Rhai).hint("torch.transpose(", 16, &Context::new(&history)).unwrap();
         assert!(hint.shown.contains("transpose(input, dim0, dim1)") && hint.taken.is_none(), "{}", hint.shown);
     }
+
+    /// Typed, cut and completed at random: whatever stands in the line, the assistant answers.
+    #[test]
+    fn any_line_is_assisted() {
+        const PIECES: &[&str] = &[
+            "t",
+            "torch",
+            ".",
+            "(",
+            ")",
+            "[",
+            "]",
+            "{",
+            "#{",
+            "}",
+            "'",
+            "\"",
+            "`",
+            "\"\"\"",
+            ":",
+            "#",
+            "//",
+            "/*",
+            ">>> ",
+            "... ",
+            "rhai> ",
+            "In [1]: ",
+            "\n",
+            "_",
+            " ",
+            "1",
+            "0x",
+            "..",
+            "=",
+            ", ",
+            "\\",
+            "é",
+            "漢",
+            "\u{301}",
+            "\u{1f469}\u{200d}\u{1f680}",
+            "let x = ",
+            "for i in ",
+            "def f(a):\n",
+            "fn f(",
+            "|x| ",
+            "lambda ",
+            "torch.zeros(",
+            "x.view(",
+            ":load ",
+            "?",
+            "\0",
+            "\t",
+        ];
+        let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+        let mut below = |limit: usize| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            (state % limit.max(1) as u64) as usize
+        };
+        let history = rustyline::history::MemHistory::new();
+        let context = Context::new(&history);
+        for language in [Language::Rhai, Language::Python] {
+            let assistant = assistant(language);
+            let mut line = String::new();
+            for step in 0..100_000 {
+                let at = (0..=below(line.len() + 1)).rev().find(|at| line.is_char_boundary(*at)).unwrap_or_default();
+                match below(20) {
+                    0 => line.truncate(at),
+                    1 if line.len() > 120 => line.clear(),
+                    2 => line = line.split_off(at),
+                    _ => line.insert_str(at, PIECES[below(PIECES.len())]),
+                }
+                let cursor = if step % 3 == 0 { at.min(line.len()) } else { line.len() };
+                let cursor = (0..=cursor).rev().find(|at| line.is_char_boundary(*at)).unwrap_or_default();
+                assistant.hint(&line, cursor, &context);
+                highlight(language, &line);
+                if step % 50 == 0 {
+                    assistant.wants_more(&line);
+                    let (start, _) = assistant.complete(&line, cursor, &context).unwrap();
+                    assert!(line.is_char_boundary(start) && start <= cursor, "{line:?} {cursor}");
+                }
+            }
+        }
+    }
 }
