@@ -85,7 +85,7 @@ fn called(engine: &Engine, state: &Rc<State>, function: &Value, args: Vec<Value>
         }
         other => return Err(Error::type_error(format!("'{}' object is not callable", other.type_name()))),
     };
-    result.map_err(|error| fault::from_eval(&error, "").error).and_then(|value| to_value(&value))
+    result.map_err(|error| fault::from_eval(&error, &|_| String::new()).error).and_then(|value| to_value(&value))
 }
 
 /// Is it a function?
