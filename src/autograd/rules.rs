@@ -193,6 +193,17 @@ const PLAIN: &[&str] = &[
     "int",
     "long",
     "view.dtype",
+    // How sparse and quantized tensors store their values.
+    "indices",
+    "_indices",
+    "crow_indices",
+    "col_indices",
+    "ccol_indices",
+    "row_indices",
+    "int_repr",
+    "qscheme",
+    "q_per_channel_scales",
+    "q_per_channel_zero_points",
     // New tensors.
     "tensor",
     "as_tensor",

@@ -517,7 +517,12 @@ fn recorded(function: &Function, call: &mut Call) -> Result<Value> {
     let signature = call.signature;
     let target = call.target();
     let recording = match autograd::plan(signature.key, &call.args, target.as_ref())? {
-        autograd::Plan::Plain => return run(function, call),
+        autograd::Plan::Plain => {
+            if !matches!(autograd::rule(signature.key, &call.args), autograd::Rule::Plain) {
+                call.refuse_recorded_out()?;
+            }
+            return run(function, call);
+        }
         autograd::Plan::Composite(parts) => {
             call.refuse_out()?;
             return parts(call.state, &call.args).map_err(|error| {

@@ -35,7 +35,10 @@ pub struct View {
 impl View {
     /// A new zeroed tensor, row-major.
     pub fn zeros(sizes: &[i64], dtype: DType, device: Device) -> Result<View> {
-        checked_numel(sizes)?;
+        let numel = checked_numel(sizes)?;
+        if i64::try_from(dtype.itemsize()).ok().and_then(|size| numel.checked_mul(size)).is_none() {
+            bail!(RuntimeError, "Storage size calculation overflowed with sizes={}", show(sizes));
+        }
         if dtype.is_quantized() {
             bail!(
                 RuntimeError,

@@ -336,7 +336,7 @@ fn qr<'a>(c: &Context<'a>) -> Expr<'a> {
             bail!(
                 RuntimeError,
                 "The derivative of linalg.qr depends on Q, which is not computed when mode='r'. Please use \
-                 linalg.qr(A, mode='reduced') if you are going to require gradients."
+                 linalg.qr(A, mode='reduced') if you are going to differentiate through linalg.qr."
             );
         }
         if mode == "complete" && rows > columns {

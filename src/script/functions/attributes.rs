@@ -1,7 +1,7 @@
 //! Attributes: what is read without parentheses, and the few that can be set.
 
 use super::{Call, Role, Row, attribute};
-use crate::tensor::{Layout, Result};
+use crate::tensor::{Result, Tensor};
 use crate::value::Value;
 use crate::{autograd, bail};
 
@@ -194,15 +194,49 @@ fn grad(call: &mut Call) -> Result<Value> {
     Ok(tensor.autograd(|m| m.grad.clone()).map_or(Value::None, Value::Tensor))
 }
 
+/// Refuses what cannot be a tensor's gradient.
+fn check_grad(tensor: &Tensor, grad: &Tensor) -> Result<()> {
+    if tensor.is(grad) {
+        bail!(RuntimeError, "can't assign Variable as its own grad");
+    }
+    let (own, view) = (tensor.borrow(), grad.borrow());
+    if view.dtype != own.dtype {
+        bail!(
+            RuntimeError,
+            "attempting to assign a gradient with dtype '{}' to a tensor with dtype '{}'. Please ensure that the gradient \
+             and the tensor have the same dtype",
+            view.dtype.cpp_name(),
+            own.dtype.cpp_name()
+        );
+    }
+    if view.device() != own.device() {
+        bail!(
+            RuntimeError,
+            "attempting to assign a gradient with device type '{}' to a tensor with device type '{}'. Please ensure that \
+             the gradient and the tensor are on the same device",
+            view.device().name(),
+            own.device().name()
+        );
+    }
+    if view.sizes() != own.sizes() {
+        let show = crate::tensor::layout::show;
+        bail!(
+            RuntimeError,
+            "attempting to assign a gradient of size '{}' to a tensor of size '{}'. Please ensure that the gradient and \
+             the tensor are the same size",
+            show(view.sizes()),
+            show(own.sizes())
+        );
+    }
+    Ok(())
+}
+
 fn set_grad(call: &mut Call) -> Result<Value> {
     let tensor = call.tensor(0)?;
     let grad = match call.value(1) {
         Value::None => None,
         Value::Tensor(grad) => {
-            let (shape, wanted): (Layout, Layout) = (grad.borrow().layout.clone(), tensor.borrow().layout.clone());
-            if shape.sizes != wanted.sizes {
-                bail!(RuntimeError, "assigned grad has data of a different size");
-            }
+            check_grad(tensor, &grad)?;
             Some(grad)
         }
         other => {

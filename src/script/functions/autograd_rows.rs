@@ -139,7 +139,7 @@ fn retain_grad(call: &mut Call) -> Result<Value> {
 /// A single tensor as a sequence of one.
 fn listed(value: &Value) -> Value {
     match value {
-        Value::Tensor(_) => Value::tuple([value.clone()]),
+        Value::Tensor(_) | Value::Str(_) => Value::tuple([value.clone()]),
         other => Value::tuple(other.sequence().unwrap_or_default()),
     }
 }
@@ -151,6 +151,9 @@ fn tensors(value: &Value, what: &str) -> Result<Vec<Tensor>> {
         .enumerate()
         .map(|(i, item)| match item {
             Value::Tensor(tensor) => Ok(tensor.clone()),
+            other if what == "inputs" => {
+                bail!(RuntimeError, "all inputs have to be Tensors or GradientEdges, but got {}", other.type_name())
+            }
             other => bail!(TypeError, "element {i} of {what} tuple is not a Tensor, but {}", other.type_name()),
         })
         .collect()
@@ -181,6 +184,9 @@ fn backward(
             if inputs.is_empty() {
                 bail!(RuntimeError, "`inputs` argument to `backward()` cannot be empty.");
             }
+            if inputs.iter().any(|input| !input.requires_grad()) {
+                bail!(RuntimeError, "can't retain_grad on Tensor that has requires_grad=False");
+            }
             Some(inputs)
         }
     };
@@ -200,7 +206,8 @@ fn grad(call: &mut Call) -> Result<Value> {
         Value::None => materialize,
         Value::Bool(false) if materialize => bail!(
             ValueError,
-            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: False."
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: \
+             allow_unused=False."
         ),
         given => truth(&given),
     };

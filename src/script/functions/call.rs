@@ -45,6 +45,14 @@ impl Call<'_> {
         }
     }
 
+    /// As [`Call::refuse_out`], where only the tensor written into has a history.
+    pub fn refuse_recorded_out(&self) -> Result<()> {
+        match self.position("out").and_then(|i| self.args.get(i)) {
+            Some(Value::Tensor(out)) if out.requires_grad() => self.refuse_out(),
+            _ => Ok(()),
+        }
+    }
+
     pub fn is_none(&self, index: usize) -> bool {
         matches!(self.args.get(index), None | Some(Value::None))
     }

@@ -317,7 +317,7 @@ fn sampled_integers(call: &Call, low: i64, high: i64, sizes: &[i64], dtype: DTyp
 fn permutation(call: &mut Call) -> Result<Value> {
     let n = call.int(0)?;
     if n < 0 {
-        bail!(RuntimeError, "n must be non-negative, got{n}");
+        bail!(RuntimeError, "Trying to create tensor with negative dimension {n}: [{n}]");
     }
     let dtype = call.dtype_keyword().unwrap_or(DType::Long);
     let room = View::zeros(&[n], dtype, Device::CPU)?;
