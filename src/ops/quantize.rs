@@ -29,6 +29,21 @@ pub fn wrap(integers: View, dtype: DType, quantizer: Quantizer) -> View {
     View { dtype, form: Some(Rc::new(Form::Quantized(quantizer))), ..integers }
 }
 
+/// Integers quantized as another tensor is.
+///
+/// # Errors
+/// RuntimeError where there is not a scale for each channel.
+pub fn wrap_like(integers: View, model: &View) -> Result<View> {
+    let Some(quantizer) = model.quantizer() else { return Ok(integers) };
+    if let Quantizer::PerChannel { scales, axis, .. } = quantizer {
+        let channels = integers.sizes().get(*axis).copied().unwrap_or(0);
+        if channels != scales.numel() {
+            bail!(RuntimeError, "length of scales must equal to channel, expected {channels} got, {}", scales.numel());
+        }
+    }
+    Ok(wrap(integers, model.dtype, quantizer.clone()))
+}
+
 /// The integers themselves, on the same storage; any other tensor as it is.
 pub fn integers(view: &View) -> View {
     match view.quantizer() {

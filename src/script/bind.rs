@@ -164,7 +164,9 @@ fn attempt(
         } else {
             match accept(param, value) {
                 Accept::Yes if matches!(param.kind, Kind::Name | Kind::Names) => {
-                    named = named.or(Some(value));
+                    // Where two dimensions are asked for by name, PyTorch looks for the last one first.
+                    let last = matches!(signature.name, "transpose" | "diagonal");
+                    named = if last { Some(value) } else { named.or(Some(value)) };
                     bound.push(value.clone());
                 }
                 Accept::Yes => bound.push(convert(signature.name, param, value)?),

@@ -107,13 +107,30 @@ fn register_functions(engine: &mut Engine, module: &mut Module, state: &Rc<State
     }
     let state = state.clone();
     #[allow(deprecated)] // "volatile"; nothing else takes any number of arguments
-    engine.on_missing_function(move |name, args, _, _| match state.registry.family(name) {
+    engine.on_missing_function(move |name, args, on_receiver, _| match state.registry.family(name) {
         // Asked after every failure: a function that is registered has failed for its own reasons.
         Some(family) if args.len() > family.most_arguments() => {
             answer(&state, family, args).map(Some).map_err(fault::thrown)
         }
+        None if on_receiver => match args.first().and_then(|receiver| not_callable(&state, receiver, name)) {
+            Some(error) => Err(fault::thrown(error)),
+            None => Ok(None),
+        },
         _ => Ok(None),
     });
+}
+
+/// What Python says to `x.name()` where `x.name` is there and no function; `None` where it is not there.
+fn not_callable(state: &State, receiver: &Dynamic, name: &str) -> Option<Error> {
+    let receiver = to_value(receiver).ok()?;
+    match subscript::attribute(state, &receiver, name).ok()? {
+        Value::Function(_) | Value::Method(_) => None,
+        Value::Type(class @ ("torch.dtype" | "torch.layout" | "torch.memory_format")) => {
+            Some(Error::type_error(format!("cannot create '{class}' instances")))
+        }
+        Value::Type(_) => None,
+        other => Some(Error::type_error(format!("'{}' object is not callable", other.type_name()))),
+    }
 }
 
 /// What a call of a script gives.

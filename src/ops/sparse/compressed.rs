@@ -5,6 +5,7 @@ use super::{Coordinates, coalesce, coo, expect_coo, integers, pick, vector};
 use crate::bail;
 use crate::ops::{copy, gather, join, view as views};
 use crate::tensor::layout::{Dims, checked_numel, show};
+use crate::tensor::limits;
 use crate::tensor::{Compressed, DType, Device, Error, Form, Layout, Result, Scalar, TensorLayout, View};
 
 /// A compressed tensor of these parts.
@@ -196,14 +197,16 @@ pub fn from_coo(view: &View, layout: TensorLayout) -> Result<View> {
     };
     let mut order: Vec<i64> = (0..coordinates.nnz as i64).collect();
     order.sort_by_key(|&n| lines.get(n as usize));
-    let starts = starts(lines, count);
+    let starts = starts(lines, count)?;
     let plain: Vec<i64> = order.iter().filter_map(|&n| across.get(n as usize).copied()).collect();
     compressed(view.sizes(), layout, vector(&starts)?, vector(&plain)?, pick(&given.values, &order)?)
 }
 
 /// Where each of `count` lines begins, and where the last one ends.
-fn starts(lines: &[i64], count: i64) -> Vec<i64> {
-    let mut starts = vec![0; count as usize + 1];
+pub(super) fn starts(lines: &[i64], count: i64) -> Result<Vec<i64>> {
+    let room = (count as usize).saturating_add(1);
+    let mut starts = limits::vector(room)?;
+    starts.resize(room, 0);
     for &line in lines {
         if let Some(end) = starts.get_mut(line as usize + 1) {
             *end += 1;
@@ -212,7 +215,7 @@ fn starts(lines: &[i64], count: i64) -> Vec<i64> {
     for line in 1..starts.len() {
         starts[line] += starts[line - 1];
     }
-    starts
+    Ok(starts)
 }
 
 /// `to_dense()`.
@@ -292,7 +295,7 @@ pub fn from_dense(view: &View, layout: TensorLayout, block: Option<(i64, i64)>, 
         let given = expect_coo(&given, "to_sparse")?;
         let coordinates = Coordinates::of(given, &[lines, across])?;
         let [of_line, plain] = coordinates.rows.as_slice() else { bail!(RuntimeError, "a matrix has two indices") };
-        matrices.push((vector(&starts(of_line, lines))?, vector(plain)?, given.values.clone()));
+        matrices.push((vector(&starts(of_line, lines)?)?, vector(plain)?, given.values.clone()));
     }
     if matrices.windows(2).any(|pair| pair[0].1.sizes() != pair[1].1.sizes()) {
         bail!(RuntimeError, "Expect the same number of specified elements per batch.");

@@ -1,13 +1,14 @@
 //! Products with sparse matrices: only elements that are given are multiplied.
 //! Follows <https://pytorch.org/docs/2.7/generated/torch.sparse.mm.html>.
 
+use super::compressed::starts;
 use super::{Coordinates, coalesce, coo, dense_dim, expect_coo, pick, sparse_dim, to_layout, vector};
 use crate::bail;
 use crate::ops::gather::{index_add_, index_reduce_};
 use crate::ops::pointwise::{BinaryOp, Output, binary};
 use crate::ops::promote::Operand;
 use crate::ops::view as views;
-use crate::tensor::{DType, Device, Result, Scalar, TensorLayout, View};
+use crate::tensor::{DType, Device, Result, Scalar, TensorLayout, View, interrupt, limits};
 
 /// A sparse matrix as the rows, columns and values of its elements.
 struct Elements {
@@ -31,18 +32,6 @@ impl Elements {
 
     fn column(&self, n: usize) -> i64 {
         self.coordinates.rows.get(1).and_then(|row| row.get(n)).copied().unwrap_or_default()
-    }
-
-    /// Where each row's elements begin, and where the last one's end. (Coalesced elements are in order of rows.)
-    fn starts(&self, rows: i64) -> Vec<usize> {
-        let mut starts = vec![0; rows as usize + 1];
-        for n in 0..self.coordinates.nnz {
-            starts[self.row(n) as usize + 1] += 1;
-        }
-        for row in 1..starts.len() {
-            starts[row] += starts[row - 1];
-        }
-        starts
     }
 }
 
@@ -91,17 +80,19 @@ pub fn sparse_sparse(a: &View, b: &View) -> Result<View> {
         return mismatch(a, b);
     }
     let (left, right) = (Elements::of(a)?, Elements::of(b)?);
-    let starts = right.starts(b.sizes()[0]);
+    // Coalesced elements are in order of rows.
+    let starts = starts(&right.coordinates.rows[0], b.sizes()[0])?;
     let (mut lefts, mut rights) = (Vec::new(), Vec::new());
     let mut rows = vec![Vec::new(), Vec::new()];
     for n in 0..left.coordinates.nnz {
         let inner = left.column(n) as usize;
         for m in starts[inner]..starts[inner + 1] {
-            lefts.push(n as i64);
-            rights.push(m as i64);
-            rows[0].push(left.row(n));
-            rows[1].push(right.column(m));
+            limits::push(&mut lefts, n as i64)?;
+            limits::push(&mut rights, m)?;
+            limits::push(&mut rows[0], left.row(n))?;
+            limits::push(&mut rows[1], right.column(m as usize))?;
         }
+        interrupt::check()?;
     }
     let values = multiply(&pick(&left.values, &lefts)?, &pick(&right.values, &rights)?)?;
     let nnz = lefts.len();

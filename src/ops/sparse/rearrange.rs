@@ -11,6 +11,14 @@ use crate::tensor::layout::{Dims, checked_numel, show, wrap_dim};
 use crate::tensor::{DType, Device, Result, Scalar, View, promote_types};
 use std::collections::HashMap;
 
+/// A dimension that is there, counted from the front.
+fn dimension(view: &View, dim: i64) -> Result<usize> {
+    if view.ndim() == 0 {
+        bail!(IndexError, "Dimension specified as {dim} but tensor has no dimensions");
+    }
+    wrap_dim(dim, view.ndim())
+}
+
 /// `permute(dims)`: sparse dimensions among themselves, dense ones among themselves.
 ///
 /// # Errors
@@ -84,7 +92,7 @@ pub fn unsqueeze(view: &View, dim: i64) -> Result<View> {
 /// IndexError for an entry beyond the dimension.
 pub fn index_select(view: &View, dim: i64, index: &View) -> Result<View> {
     let parts = expect_coo(view, "index_select")?;
-    let d = wrap_dim(dim, view.ndim())?;
+    let d = dimension(view, dim)?;
     let split = sparse_dim(view);
     let wanted = super::integers(index)?;
     let size = view.sizes()[d];
@@ -119,7 +127,7 @@ pub fn index_select(view: &View, dim: i64, index: &View) -> Result<View> {
 /// `narrow_copy(dim, start, length)`.
 pub fn narrow(view: &View, dim: i64, start: i64, length: i64) -> Result<View> {
     let parts = expect_coo(view, "narrow_copy")?;
-    let d = wrap_dim(dim, view.ndim())?;
+    let d = dimension(view, dim)?;
     let split = sparse_dim(view);
     let sizes = View::zeros(&[view.sizes()[d]], DType::Byte, Device::CPU)?;
     views::narrow_copied(&sizes, 0, start, length)?;
@@ -148,7 +156,7 @@ pub fn cat(tensors: &[View], dim: i64) -> Result<View> {
         bail!(RuntimeError, "Concatenating sparse tensors, but a dense tensor was found at position {position}.");
     }
     let Some(first) = tensors.first() else { bail!(ValueError, "expected a non-empty list of Tensors") };
-    let d = wrap_dim(dim, first.ndim())?;
+    let d = dimension(first, dim)?;
     let split = sparse_dim(first);
     let mut sizes = first.layout.sizes.clone();
     for (position, view) in tensors.iter().enumerate() {
@@ -333,7 +341,7 @@ pub fn sum(view: &View, dims: &[i64], keepdim: bool, dtype: Option<DType>) -> Re
     let split = sparse_dim(view);
     let mut gone = vec![dims.is_empty(); view.ndim()];
     for &dim in dims {
-        let d = wrap_dim(dim, view.ndim())?;
+        let d = dimension(view, dim)?;
         if std::mem::replace(&mut gone[d], true) {
             bail!(RuntimeError, "dim {d} appears multiple times in the list of dims");
         }

@@ -262,10 +262,7 @@ fn on_integers(run: Run, call: &mut Call) -> Result<Value> {
     mapped(&result, &mut |tensor| {
         let view = tensor.view();
         let integers = view.dtype == model.dtype.stored_integers();
-        Ok(Tensor::new(match model.quantizer() {
-            Some(quantizer) if integers => quantize::wrap(view, model.dtype, quantizer.clone()),
-            _ => view,
-        }))
+        Ok(Tensor::new(if integers { quantize::wrap_like(view, &model)? } else { view }))
     })
 }
 

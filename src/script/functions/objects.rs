@@ -331,6 +331,8 @@ pub fn module_value(module: &'static str, name: &str) -> Option<Value> {
         ("torch", "Tensor") => Value::Type("torch.Tensor"),
         ("torch", "Size") => Value::Type("torch.Size"),
         ("torch", "dtype") => Value::Type("torch.dtype"),
+        ("torch", "layout") => Value::Type("torch.layout"),
+        ("torch", "memory_format") => Value::Type("torch.memory_format"),
         ("torch", "device") => Value::Type("torch.device"),
         ("torch", "Generator") => Value::Type("torch._C.Generator"),
         ("torch" | "storage", "UntypedStorage") => Value::Type("torch.storage.UntypedStorage"),

@@ -8,7 +8,7 @@ use crate::bail;
 use crate::ops::sparse::{self as ops, compressed, product, rearrange};
 use crate::ops::{copy, pointwise, promote, view as views};
 use crate::tensor::layout::wrap_dim;
-use crate::tensor::{DType, Result, Scalar, TensorLayout, View};
+use crate::tensor::{DType, Result, Scalar, TensorLayout, View, interrupt};
 use crate::value::Value;
 
 /// What functions of dense tensors do with sparse ones.
@@ -484,7 +484,11 @@ fn unbind(call: &mut Call) -> Result<Value> {
     let (view, dim) = (call.view(0)?, call.int(1)?);
     let d = wrap_dim(dim, view.ndim())?;
     let size = view.sizes().get(d).copied().unwrap_or(0);
-    let items: Result<Vec<Value>> = (0..size).map(|at| ops::select(&view, d, at).map(Value::from)).collect();
+    let item = |at: i64| {
+        interrupt::check()?;
+        ops::select(&view, d, at).map(Value::from)
+    };
+    let items: Result<Vec<Value>> = (0..size).map(item).collect();
     Ok(Value::tuple(items?))
 }
 
