@@ -6,6 +6,7 @@ pub mod callable;
 pub mod callback;
 pub mod dict;
 pub mod engine;
+pub mod extras;
 pub mod fault;
 pub mod functions;
 pub mod help;

@@ -233,6 +233,7 @@ impl Session {
             }
         };
         self.state.forget_gathered();
+        self.state.extras.prune();
         self.state.holders.replace(Vec::new());
         self.state.tell_changes(|| self.holders());
         let exit = self.state.exit.take();

@@ -1,6 +1,7 @@
 //! What a session remembers besides variables: defaults, print options, the random generator, warnings shown.
 
 use super::callback::Home;
+use super::extras::Extras;
 use super::operators;
 use super::value::{to_dynamic, to_object};
 use crate::explain::watch::{Change, Watched};
@@ -61,6 +62,8 @@ pub struct State {
     gathered: RefCell<Option<Gathered>>,
     /// The text that is parsed now has a `switch`, in which `_` is not a name.
     pub has_switch: Cell<bool>,
+    /// Attributes that scripts put on tensors and storages.
+    pub extras: Extras,
     /// Variables as functions of scripts see them.
     pub globals: RefCell<HashMap<String, rhai::Dynamic>>,
     /// Every variable that has memory, as it was before the input, if that names a function that wants to know.
@@ -96,6 +99,7 @@ impl State {
             live: RefCell::new(live),
             gathered: RefCell::new(None),
             has_switch: Cell::new(false),
+            extras: Extras::default(),
             globals: RefCell::new(HashMap::new()),
             home: RefCell::default(),
             callbacks: Cell::new(0),

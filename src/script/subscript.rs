@@ -1,5 +1,6 @@
 //! `x[…]` read and written, on every value that has subscripts or attributes; and what iterating over a value gives.
 
+use super::extras::Extras;
 use super::functions::{self, Call, Receiver, class_of, invoke};
 use super::operators::{LONGEST, equal};
 use super::state::State;
@@ -73,6 +74,9 @@ pub fn attribute(state: &State, value: &Value, name: &str) -> Result<Value> {
             if let Some(function) = state.registry.attribute(name, kind) {
                 return invoke(state, function, [value.clone()].into_iter().collect());
             }
+            if let Some(extra) = state.extras.get(value, name) {
+                return Ok(extra);
+            }
             let class = value.class_name().rsplit('.').next().unwrap_or_default();
             if let Some(family) = state.registry.family(name)
                 && family.find(Receiver::Class(kind)).is_some()
@@ -107,23 +111,34 @@ pub fn set_attribute(state: &State, target: &Value, name: &str, value: &Value) -
     if let Some(function) = class_of(target).and_then(|kind| state.registry.setter(name, kind)) {
         return invoke(state, function, [target.clone(), value.clone()].into_iter().collect()).map(drop);
     }
+    let defined = class_of(target).is_some_and(|kind| state.registry.attribute(name, kind).is_some());
+    let open = Extras::fit(target) && !defined;
     // The engine writes a value back into the attribute it was read from: nothing to do then.
-    let current = attribute(state, target, name)?;
-    let same = match (&current, value) {
-        (Value::Tensor(a), Value::Tensor(b)) => a.borrow().is_same(&b.borrow()),
-        (a, b) => equal(a, b),
+    let same = match (attribute(state, target, name), value) {
+        (Ok(Value::Tensor(a)), Value::Tensor(b)) => a.borrow().is_same(&b.borrow()),
+        (Ok(Value::Method(a)), Value::Method(b)) => a.name == b.name,
+        (Ok(a), b) => equal(&a, b),
+        (Err(_), _) if open || defined => false,
+        (Err(error), _) => return Err(error),
     };
     if same {
+        return Ok(());
+    }
+    if open {
+        state.extras.set(target, name, value);
         return Ok(());
     }
     Err(fixed(state, target, name, "setter"))
 }
 
-/// `del target.name`, which nothing here allows.
+/// `del target.name`, for what a script put there itself.
 ///
 /// # Errors
-/// AttributeError in Python's words, always.
+/// AttributeError in Python's words.
 pub fn delete_attribute(state: &State, target: &Value, name: &str) -> Result<()> {
+    if state.extras.remove(target, name) {
+        return Ok(());
+    }
     attribute(state, target, name)?;
     Err(fixed(state, target, name, "deleter"))
 }

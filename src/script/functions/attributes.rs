@@ -92,10 +92,12 @@ pub const ROWS: &[Row] = &[
         "The same elements outside the gradient graph, with a version of its own.",
     ),
     setter(
-        "data(Tensor self, Tensor data) -> None",
+        "data(Tensor self, any data) -> None",
         |c| {
-            let view = c.view(1)?;
-            c.tensor(0)?.set_view(view);
+            let Value::Tensor(data) = c.value(1) else {
+                bail!(TypeError, "Variable data has to be a tensor, but got {}", c.value(1).type_name());
+            };
+            c.tensor(0)?.set_view(data.view());
             Ok(Value::None)
         },
         "Makes the tensor show another tensor's elements.",

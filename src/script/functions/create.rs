@@ -368,7 +368,12 @@ fn arange(call: &Call, start: Scalar, end: Scalar, step: Scalar) -> Result<Value
 
 fn tensor(call: &mut Call) -> Result<Value> {
     let view = from_data(&call.value(0), call.opt_dtype(1), call.state.default_dtype.get())?;
-    if call.device_keyword()?.is_meta() {
+    on_device(view, call.device_keyword()?)
+}
+
+/// New data on a device; on one without data, its shape.
+fn on_device(view: View, device: Device) -> Result<Value> {
+    if device.is_meta() && !view.device().is_meta() {
         return View::zeros(view.sizes(), view.dtype, Device::META).map(Value::from);
     }
     Ok(view.into())
@@ -384,7 +389,8 @@ fn as_tensor(call: &mut Call) -> Result<Value> {
     match (call.value(0), call.opt_dtype(1)) {
         (Value::Tensor(t), None) => Ok(Value::Tensor(t)),
         (Value::Tensor(t), Some(dtype)) if t.borrow().dtype == dtype => Ok(Value::Tensor(t)),
-        (data, dtype) => from_data(&data, dtype, call.state.default_dtype.get()).map(Value::from),
+        (data @ Value::Tensor(_), dtype) => from_data(&data, dtype, call.state.default_dtype.get()).map(Value::from),
+        (data, dtype) => on_device(from_data(&data, dtype, call.state.default_dtype.get())?, call.device_keyword()?),
     }
 }
 
@@ -404,8 +410,7 @@ fn asarray(call: &mut Call) -> Result<Value> {
         _ if copy == Some(false) => bail!(ValueError, "can't alias arbitrary sequence into a tensor."),
         data => {
             let view = from_data(&data, dtype, call.state.default_dtype.get())?;
-            let meta = device.is_some_and(Device::is_meta);
-            return Ok(if meta { View::zeros(view.sizes(), view.dtype, Device::META)? } else { view }.into());
+            return on_device(view, call.device_keyword()?);
         }
     };
     let view = tensor.view();

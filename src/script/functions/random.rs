@@ -1,6 +1,6 @@
 //! Random tensors, bit for bit PyTorch's. Follows <https://pytorch.org/docs/2.7/torch.html#random-sampling>.
 
-use super::{Call, Row, function, method};
+use super::{Call, Row, attribute, function, method};
 use crate::bail;
 use crate::ops::copy;
 use crate::ops::random::{Generator, Real, RealKind, normal_into, random_from_to, randperm, uniform_into};
@@ -99,6 +99,7 @@ pub const ROWS: &[Row] = &[
         |_| Ok(Value::Generator(Rc::new(RefCell::new(Generator::new())))),
         "A generator of its own.",
     ),
+    attribute("device(Generator self) -> Device", |_| Ok(Value::Device(Device::CPU)), "Where its numbers are made."),
     method(
         "manual_seed(Generator self, any seed) -> Generator",
         |c| {

@@ -375,7 +375,7 @@ fn set_empty(call: &mut Call) -> Result<Value> {
     Ok(call.itself())
 }
 
-/// A storage argument, whose dtype must agree if it has one.
+/// A storage argument, whose dtype must agree if it has one, or a tensor's storage.
 fn source_storage(call: &Call, tensor: &Tensor) -> Result<Storage> {
     let dtype = tensor.borrow().dtype;
     match call.value(1) {
@@ -384,10 +384,8 @@ fn source_storage(call: &Call, tensor: &Tensor) -> Result<Storage> {
             dtype.cpp_name(),
             typed.dtype.scalar_type()
         ))),
-        Value::Tensor(source) => {
-            check_same_dtype(source.borrow().dtype, dtype)?;
-            Ok(source.borrow().storage.clone())
-        }
+        // Its bytes, whatever its dtype.
+        Value::Tensor(source) => Ok(source.borrow().storage.clone()),
         _ => call.storage(1),
     }
 }
@@ -435,9 +433,7 @@ fn set_storage_layout(call: &mut Call) -> Result<Value> {
     if offset < 0 {
         bail!(RuntimeError, "Tensor: invalid storage offset {offset}");
     }
-    if sizes.iter().any(|&s| s < 0) {
-        bail!(RuntimeError, "numel: integer multiplication overflow");
-    }
+    check_product(&sizes)?;
     let strides = given.clone().unwrap_or_else(|| contiguous_strides(&sizes));
     let layout = Layout { strides, sizes, offset };
     let (unchanged, dtype) = {
@@ -453,6 +449,15 @@ fn set_storage_layout(call: &mut Call) -> Result<Value> {
     Ok(call.itself())
 }
 
+/// PyTorch multiplies sizes as unsigned numbers, from the left, before it looks at anything else.
+fn check_product(sizes: &[i64]) -> Result<()> {
+    let product = sizes.iter().try_fold(1u64, |product, &size| product.checked_mul(size as u64));
+    match product.map(i64::try_from) {
+        Some(Ok(_)) if sizes.iter().all(|&size| size >= 0) => Ok(()),
+        _ => bail!(RuntimeError, "numel: integer multiplication overflow"),
+    }
+}
+
 fn resize(call: &mut Call) -> Result<Value> {
     resize_to(call, &call.ints(1)?, call.memory_format(2))
 }
@@ -462,12 +467,15 @@ fn resize_to(call: &Call, sizes: &[i64], format: Option<MemoryFormat>) -> Result
     if tensor.requires_grad() {
         bail!(RuntimeError, "cannot resize variables that require grad");
     }
-    if sizes.iter().any(|&s| s < 0) {
-        bail!(RuntimeError, "numel: integer multiplication overflow");
-    }
+    check_product(sizes)?;
     let view = tensor.view();
     let mut layout = Layout { offset: view.layout.offset, ..Layout::contiguous(sizes) };
     if view.sizes() != sizes {
+        // The text is that of a row-major tensor, whose strides go without saying.
+        storage_bytes(&layout, view.dtype).map_err(|error| match error.message.split_once(" and strides=") {
+            Some((sizes, _)) => Error { message: sizes.to_owned(), ..error },
+            None => error,
+        })?;
         show_layout(tensor, view.storage.clone(), layout.clone(), true)?;
     }
     if let Some(format) = format {
