@@ -324,6 +324,8 @@ const STEPS: &[&str] = &[
     "combinations",
     "einsum",
     "asarray",
+    "nn.Parameter",
+    "numpy",
     "unravel_index",
     "atleast_1d.Sequence",
     "atleast_2d.Sequence",

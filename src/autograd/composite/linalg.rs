@@ -47,6 +47,7 @@ pub const ROWS: &[(&str, Composite)] = &[
         named("torch.return_types.svd", &["U", "S", "V"], &Value::tuple(parts))
     }),
     ("linalg.svdvals", |f, a| singular_values(on(f, self_(a)?)).value),
+    ("linalg.eigvals", |f, a| on(f, self_(a)?).call("linalg.eig", &[]).field(0).value),
     ("linalg.eigvalsh", |f, a| on(f, self_(a)?).call("linalg.eigh", &[arg(a, 1)]).field(0).value),
     ("logdet", |f, a| {
         let parts = on(f, self_(a)?).call("linalg.slogdet", &[]);

@@ -51,15 +51,19 @@ pub const ROWS: &[Derivative] = &[
     row("linalg.lu_solve", "LinalgLuSolveBackward0")
         .grad(0, &[0, 1, RESULT], |c| {
             let [p, l, u] = unpacked(c, c.arg(0), c.arg(1));
+            let (given, solution) = (lu_given(c), c.result());
             // The gradient of the product of the factors, and of each of them.
-            let whole = -times(lu_solved(&p, &l, &u, c.g()), adjoint(c.result()));
-            let turned = times(transposed(p), whole);
+            let whole = match (c.flag(3), c.flag(4)) {
+                (true, false) => times(given, adjoint(solution)),
+                (true, true) => times(solution, adjoint(given)),
+                (false, false) => times(adjoint(solution), given),
+                (false, true) => times(adjoint(given), solution),
+            };
+            let turned = times(transposed(p), -whole);
             tril(&times(turned.clone(), adjoint(u)), -1) + triu(&times(adjoint(l), turned), 0)
         })
-        .grad(2, &[0, 1], |c| {
-            let [p, l, u] = unpacked(c, c.arg(0), c.arg(1));
-            lu_solved(&p, &l, &u, c.g())
-        }),
+        .grad(2, &[0, 1], lu_given),
+    row("linalg.eig", "LinalgEigBackward0").grad(0, &[RESULT], eig),
     row("linalg.solve_triangular", "LinalgSolveTriangularBackward0")
         .grad(0, &[0, RESULT], |c| {
             let given = triangular(c, &c.arg(0), &c.g());
@@ -254,16 +258,14 @@ fn unpacking<'a>(c: &Context<'a>) -> Expr<'a> {
     Expr { value: added.and_then(|()| room.value.clone()), ..room }
 }
 
-/// `(P L U)⁻ᴴ G`
-fn lu_solved<'a>(p: &Expr<'a>, l: &Expr<'a>, u: &Expr<'a>, grad: Expr<'a>) -> Expr<'a> {
-    let solve = |matrices: Expr<'a>, right: Expr<'a>, upper: bool| {
-        matrices.with("linalg.solve_triangular", &right, &[Value::Bool(upper)])
-    };
-    let first = solve(adjoint(u.clone()), grad, false);
-    times(p.clone(), solve(adjoint(l.clone()), first, true))
+/// The gradient of `P L U` from those of `L` and `U`. The part that is not square goes along.
+/// The gradient of the right side of equations solved by LU factors.
+fn lu_given<'a>(c: &Context<'a>) -> Expr<'a> {
+    let how = [Ok(Value::Bool(c.flag(3))), Ok(Value::Bool(!c.flag(4)))];
+    let [left, adjoint] = how;
+    c.arg(0).apply("linalg.lu_solve", [c.arg(1).value, c.g().value, left, adjoint])
 }
 
-/// The gradient of `P L U` from those of `L` and `U`. The part that is not square goes along.
 fn product_of_factors<'a>(factors: [Expr<'a>; 3], grad_l: Expr<'a>, grad_u: Expr<'a>) -> Expr<'a> {
     let [p, l, u] = factors;
     l.clone().and(|lower| {
@@ -370,6 +372,30 @@ fn qr<'a>(c: &Context<'a>) -> Expr<'a> {
 fn gaps<'a>(values: &Expr<'a>) -> Expr<'a> {
     let across = values.call("unsqueeze", &[Value::Int(-2)]) - values.call("unsqueeze", &[Value::Int(-1)]);
     across + values.call("ones_like", &[]).call("diag_embed", &[])
+}
+
+/// For a general matrix. That eigenvectors have length one takes away what would change it.
+fn eig<'a>(c: &Context<'a>) -> Expr<'a> {
+    let (values, vectors) = (c.result(), c.result_at(1));
+    let turned = adjoint(vectors.clone());
+    let mut inner = None;
+    if c.has_gradient(1) {
+        let along = times(turned.clone(), c.gradient(1));
+        let diagonal = [Value::Int(0), Value::Int(-2), Value::Int(-1)];
+        let own = along.call("diagonal", &diagonal).call("real", &[]).call("unsqueeze", &[Value::Int(-2)]);
+        let across = (along - times(turned.clone(), vectors * own)) / gaps(&values.clone().conj());
+        // The places on the diagonal belong to the eigenvalues.
+        inner = Some(across.clone() - across.call("diagonal", &diagonal).call("diag_embed", &[]));
+    }
+    if c.has_gradient(0) {
+        let diagonal = c.gradient(0).call("diag_embed", &[]);
+        inner = Some(match inner {
+            Some(inner) => inner + diagonal,
+            None => diagonal,
+        });
+    }
+    let Some(inner) = inner else { return zero(c) };
+    turned.with("linalg.solve", &times(inner, turned.clone()), &[])
 }
 
 fn svd<'a>(c: &Context<'a>) -> Expr<'a> {

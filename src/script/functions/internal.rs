@@ -2,7 +2,7 @@
 //! They follow the operators of the same name in PyTorch's `native_functions.yaml`.
 
 use super::pointwise::default;
-use super::{Call, Role, Row, row};
+use super::{Call, Role, Row, function, row};
 use crate::bail;
 use crate::ops::fft::{self, Kind, Norm, Transform};
 use crate::ops::pointwise::{BinaryOp, Output, binary};
@@ -57,7 +57,7 @@ pub const ROWS: &[Row] = &[
         |c| number(c, BinaryOp::Sub),
         "The difference from a number.",
     ),
-    internal(
+    function(
         "constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor",
         |c| pixels::pad(&c.view(0)?, &c.ints(1)?, c.scalar(2)?).map(Value::from),
         "With a border of one number.",

@@ -402,7 +402,7 @@ pub const ROWS: &[Row] = &[
     ),
     function(
         "atleast_1d.Sequence(Tensor[] tensors) -> any",
-        |c| each_at_least(c, join::atleast_1d),
+        |c| each_at_least(c, "atleast_1d"),
         "Each with at least one dimension.",
     ),
     function(
@@ -412,7 +412,7 @@ pub const ROWS: &[Row] = &[
     ),
     function(
         "atleast_2d.Sequence(Tensor[] tensors) -> any",
-        |c| each_at_least(c, join::atleast_2d),
+        |c| each_at_least(c, "atleast_2d"),
         "Each with at least two dimensions.",
     ),
     function(
@@ -422,18 +422,14 @@ pub const ROWS: &[Row] = &[
     ),
     function(
         "atleast_3d.Sequence(Tensor[] tensors) -> any",
-        |c| each_at_least(c, join::atleast_3d),
+        |c| each_at_least(c, "atleast_3d"),
         "Each with at least three dimensions.",
     ),
 ];
 
-fn each_at_least(call: &mut Call, widen: fn(&View) -> Result<View>) -> Result<Value> {
-    let tensors = call.value(0).sequence().unwrap_or_default();
-    let widened = tensors.iter().map(|tensor| match tensor {
-        Value::Tensor(tensor) => super::view_on(tensor, widen(&tensor.view())?).map(Value::Tensor),
-        other => Ok(other.clone()),
-    });
-    widened.collect::<Result<Vec<Value>>>().map(Value::tuple)
+fn each_at_least(call: &mut Call, name: &str) -> Result<Value> {
+    let (steps, tensors) = (super::Steps::of(call), call.value(0).sequence().unwrap_or_default());
+    tensors.into_iter().map(|tensor| steps.torch(name, &[tensor])).collect::<Result<Vec<Value>>>().map(Value::tuple)
 }
 
 fn nonzero(call: &mut Call) -> Result<Value> {
