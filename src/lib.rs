@@ -10,6 +10,7 @@
 
 pub mod autograd;
 pub mod explain;
+pub mod files;
 pub mod format;
 pub mod lessons;
 pub mod ops;

@@ -21,6 +21,7 @@ tensorsh [OPTIONS]                        a prompt; or a script from standard in
        tensorsh [OPTIONS] test [--update] PATH...
        tensorsh [OPTIONS] replay FILE...
        tensorsh learn [--list] [LESSON]
+       tensorsh [OPTIONS] inspect [--json] FILE...
        tensorsh completions SHELL
        tensorsh man";
 
@@ -76,6 +77,11 @@ enum Command {
     ///
     /// Without a LESSON, the first whose exercises are not all done.
     Learn(Learn),
+    /// Say what files of tensors hold, without reading their data
+    ///
+    /// Checkpoints of PyTorch, safetensors, npy and npz: the name, dtype, size, stride and offset of every tensor, which
+    /// of them share a storage, and the bytes that are kept and shown by none. Nothing in a file is executed.
+    Inspect(Inspect),
     /// Print what a shell needs to complete this command line
     Completions {
         /// The shell
@@ -122,6 +128,17 @@ struct Learn {
     lesson: Option<String>,
 }
 
+#[derive(Args, Clone, Debug)]
+struct Inspect {
+    /// Say it as JSON
+    #[arg(long)]
+    json: bool,
+
+    /// The files
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<OsString>,
+}
+
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Color {
     Auto,
@@ -156,6 +173,7 @@ fn run(cli: Cli) -> i32 {
         Some(Command::Learn(Learn { list, reset, lesson })) => {
             shell::learn(screen, &Learning { lesson: lesson.clone(), list: *list, reset: *reset })
         }
+        Some(Command::Inspect(inspect)) => shell::inspect(&as_text(&inspect.files), inspect.json),
         Some(Command::Completions { shell }) => {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Cli::command(), "tensorsh", &mut script);

@@ -41,6 +41,8 @@ pub enum Value {
     Tuple(Rc<[Value]>),
     List(Rc<[Value]>),
     Dict(Rc<[(Value, Value)]>),
+    /// `collections.OrderedDict`.
+    OrderedDict(Rc<[(Value, Value)]>),
     /// `torch.return_types.*`.
     NamedTuple(Rc<NamedTuple>),
     Slice(Rc<Slice>),
@@ -149,7 +151,9 @@ impl Value {
     /// Python's name of the value's class, as messages about arguments show it.
     pub fn type_name(&self) -> &str {
         match self {
+            Value::Tensor(tensor) if tensor.is_parameter() => "Parameter",
             Value::Tensor(_) => "Tensor",
+            Value::OrderedDict(_) => "OrderedDict",
             Value::Object(object) => object.type_name(),
             other => other.class_name(),
         }
@@ -177,6 +181,7 @@ impl Value {
             Value::Tuple(_) => "tuple",
             Value::List(_) => "list",
             Value::Dict(_) => "dict",
+            Value::OrderedDict(_) => "collections.OrderedDict",
             Value::NamedTuple(tuple) => tuple.type_name,
             Value::Slice(_) => "slice",
             Value::Range(_) => "range",
@@ -206,6 +211,14 @@ impl Value {
             Value::Range(range) => range.iter().map(Value::Int).collect(),
             _ => return None,
         })
+    }
+
+    /// The entries of a dictionary of either kind; `None` for anything else.
+    pub fn entries(&self) -> Option<&Rc<[(Value, Value)]>> {
+        match self {
+            Value::Dict(entries) | Value::OrderedDict(entries) => Some(entries),
+            _ => None,
+        }
     }
 
     /// A number as a scalar; `None` for what is not a Python number.

@@ -55,6 +55,18 @@ fn code_that_fails_shows_where() {
 }
 
 #[test]
+fn inspect_tells_what_is_in_a_file() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/files/rows.npy");
+    let (status, text, errors) = run_here(&["inspect", file], b"");
+    assert_eq!((status, errors.as_str()), (0, ""));
+    assert!(text.ends_with("1 tensor on 1 storage of 48 bytes\n"), "{text}");
+    let (status, text, _) = run_here(&["inspect", "--json", file], b"");
+    assert!(status == 0 && text.starts_with("{\n") && text.contains("\"file_offset\": 128"), "{text}");
+    let (status, _, errors) = run_here(&["inspect", "no.pt"], b"");
+    assert_eq!((status, errors.as_str()), (1, "FileNotFoundError: [Errno 2] No such file or directory: 'no.pt'\n"));
+}
+
+#[test]
 fn standard_input_is_a_script_or_a_session() {
     assert_eq!(run_here(&[], b"let a = 1;\nprint(a + 1);\na"), out("2\n"));
     assert_eq!(run_here(&["-", "x"], b"print(ARGS[0])"), out("x\n"));

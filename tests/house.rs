@@ -10,19 +10,20 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("tensor", &[]),
     ("ops", &["tensor"]),
     ("value", &["ops", "tensor"]),
+    ("files", &["value", "ops", "tensor"]),
     ("format", &["autograd", "value", "ops", "tensor"]),
     ("autograd", &["value", "ops", "tensor"]),
     ("explain", &["format", "value", "tensor"]),
-    ("script", &["explain", "format", "autograd", "value", "ops", "tensor"]),
+    ("script", &["explain", "files", "format", "autograd", "value", "ops", "tensor"]),
     ("session", &["script", "explain", "format", "value", "tensor"]),
     ("transcript", &["session"]),
     ("lessons", &["transcript", "session"]),
-    ("shell", &["lessons", "transcript", "session", "format"]),
+    ("shell", &["lessons", "transcript", "session", "files", "format"]),
     ("main", &["shell", "transcript"]),
 ];
 
 /// The arithmetic below everything: number types, and vectors that live on the stack while they are short.
-const ARITHMETIC: &[&str] = &["tensor", "ops", "value", "format", "autograd", "explain", "script"];
+const ARITHMETIC: &[&str] = &["tensor", "ops", "value", "files", "format", "autograd", "explain", "script"];
 
 /// Which rooms may name which dependency. One that stands in no row may be named nowhere.
 const DEPENDENCIES: &[(&str, &[&str])] = &[
@@ -43,13 +44,16 @@ const DEPENDENCIES: &[(&str, &[&str])] = &[
     ("ruff_text_size", &["script"]),
     ("rustfft", &["ops"]),
     ("rustyline", &["shell"]),
+    ("safetensors", &["files"]),
+    ("serde_json", &["files"]),
     ("signal_hook", &["shell"]),
     ("similar", &["transcript"]),
     ("smallvec", ARITHMETIC),
     ("strsim", &["script", "session", "shell"]),
-    ("tempfile", &["shell", "transcript"]),
+    ("tempfile", &["files", "shell", "transcript"]),
     ("toml", &["shell"]),
     ("unicode_width", &["shell"]),
+    ("zip", &["files"]),
 ];
 
 /// Where the terminal may be touched.

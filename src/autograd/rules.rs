@@ -223,6 +223,9 @@ const PLAIN: &[&str] = &[
     "linspace.tensors",
     "detach",
     "data",
+    "nn.Parameter",
+    // To files.
+    "save",
     // About a tensor.
     "positive",
     "new",
@@ -377,13 +380,17 @@ const PYTHON: &[&str] = &[
     "py",
     "array",
     "autograd",
+    "collections",
     "copy",
     "functools",
+    "io",
     "itertools",
     "math",
     "operator",
+    "safetensors",
     "serialization",
     "storage",
+    "tempfile",
     "testing",
     "time",
 ];

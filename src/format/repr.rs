@@ -42,6 +42,12 @@ pub(super) fn write(out: &mut String, formatter: Formatter<'_>, value: &Value, d
             out.push_str(": ");
             item(out, value)
         })?,
+        Value::OrderedDict(entries) if entries.is_empty() => out.push_str("OrderedDict()"),
+        Value::OrderedDict(entries) => {
+            write_joined(out, ("OrderedDict([", ", ", "])"), entries.iter(), |out, (key, value)| {
+                write_joined(out, ("(", ", ", ")"), [key, value], item)
+            })?;
+        }
         Value::NamedTuple(tuple) => write_named_tuple(out, tuple, item)?,
         Value::Slice(slice) => {
             write_joined(out, ("slice(", ", ", ")"), [&slice.start, &slice.stop, &slice.step], item)?;

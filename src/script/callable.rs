@@ -4,6 +4,7 @@
 use super::dict::Dict;
 use super::engine::{dispatch, print_text};
 use super::fault::{self, Thrown};
+use super::functions::Receiver;
 use super::list::own;
 use super::parameters::Parameters;
 use super::state::State;
@@ -137,8 +138,11 @@ pub fn call_value(
         }
         Value::Method(method) => call_named(state, method.name, Some(to_dynamic(method.of.clone())), args, keywords),
         Value::Type(class) => {
-            let name = class.rsplit('.').next().unwrap_or(class);
-            let module = if class.contains("torch") { "torch" } else { "py" };
+            let (path, name) = class.rsplit_once('.').unwrap_or(("", class));
+            let inner = path.strip_prefix("torch.").unwrap_or(path);
+            let of_module = super::functions::MODULES.iter().copied().find(|known| *known == inner);
+            let of_module = of_module.filter(|module| state.registry.find(name, Receiver::Module(module)).is_some());
+            let module = of_module.unwrap_or(if class.contains("torch") { "torch" } else { "py" });
             call_named(state, name, Some(to_dynamic(Value::Module(module))), args, keywords)
         }
         // A context manager as a decorator.
@@ -185,7 +189,7 @@ fn merge(state: &State, mut first: Map, second: &Dynamic) -> Scripted<Map> {
         return Ok(first);
     }
     match to_value(second).map_err(fault::thrown)? {
-        Value::Dict(entries) => {
+        Value::Dict(entries) | Value::OrderedDict(entries) => {
             for (key, value) in entries.iter() {
                 let key = state.str(key).map_err(fault::thrown)?;
                 first.insert(key.into(), to_dynamic(value.clone()));

@@ -11,11 +11,12 @@ use crate::value::Value;
 use rhai::{Array, Dynamic, Map, Module};
 use std::any::TypeId;
 use std::cell::RefCell;
+use std::collections::HashSet;
 use std::rc::Rc;
 
-/// A dictionary. Cloning it gives another handle on the same entries.
+/// A dictionary, and whether it is a `collections.OrderedDict`. Cloning it gives another handle on the same entries.
 #[derive(Clone)]
-pub struct Dict(Rc<Entries>);
+pub struct Dict(Rc<Entries>, bool);
 
 struct Entries(RefCell<Vec<(Value, Dynamic)>>);
 
@@ -31,11 +32,28 @@ impl Dict {
     /// # Errors
     /// TypeError for a key that can change.
     pub fn new(entries: impl IntoIterator<Item = (Value, Dynamic)>) -> Result<Dict> {
-        let dict = Dict(Rc::new(Entries(RefCell::new(Vec::new()))));
+        let dict = Dict(Rc::new(Entries(RefCell::new(Vec::new()))), false);
+        let entries: Vec<(Value, Dynamic)> = entries.into_iter().collect();
+        let mut names = HashSet::new();
+        // The usual case need not look for each key among all others.
+        let are_distinct = entries.iter().all(|(key, _)| matches!(key, Value::Str(name) if names.insert(name.clone())));
+        if are_distinct {
+            dict.replace(entries.into_iter().map(|(key, value)| (key, own(value))).collect());
+            return Ok(dict);
+        }
         for (key, value) in entries {
             dict.insert(key, value)?;
         }
         Ok(dict)
+    }
+
+    /// The same entries as an `OrderedDict`.
+    pub fn ordered(self) -> Dict {
+        Dict(self.0, true)
+    }
+
+    pub fn is_ordered(&self) -> bool {
+        self.1
     }
 
     pub fn entries(&self) -> Vec<(Value, Dynamic)> {
@@ -60,7 +78,8 @@ impl Dict {
         // Held as if to be written to: a dictionary that contains itself meets its own lock.
         let Ok(entries) = self.0.0.try_borrow_mut() else { return Err(value::too_deep()) };
         let entry = |(key, value): &(Value, Dynamic)| Ok((key.clone(), value::to_value_within(value, depth)?));
-        Ok(Value::Dict(entries.iter().map(entry).collect::<Result<_>>()?))
+        let entries = entries.iter().map(entry).collect::<Result<_>>()?;
+        Ok(if self.1 { Value::OrderedDict(entries) } else { Value::Dict(entries) })
     }
 
     /// The values, if nobody else holds the dictionary.
@@ -73,7 +92,7 @@ impl Dict {
     }
 
     fn insert(&self, key: Value, value: Dynamic) -> Result<()> {
-        if matches!(key, Value::List(_) | Value::Dict(_)) {
+        if matches!(key, Value::List(_) | Value::Dict(_) | Value::OrderedDict(_)) {
             bail!(TypeError, "unhashable type: '{}'", key.type_name());
         }
         let value = own(value);
@@ -99,7 +118,7 @@ impl Dict {
         if let Some(map) = source.read_lock::<Map>() {
             return map.iter().try_for_each(|(key, value)| self.insert(Value::str(key.as_str()), value.clone()));
         }
-        if let Value::Dict(entries) = to_value(source)? {
+        if let Some(entries) = to_value(source)?.entries() {
             return entries.iter().try_for_each(|(key, value)| self.insert(key.clone(), to_dynamic(value.clone())));
         }
         for (i, pair) in items_of(state, source)?.into_iter().enumerate() {
@@ -158,7 +177,7 @@ const METHODS: &[(&str, &[usize], Method)] = &[
         dismantle(dict.0.0.take().into_iter().map(|(_, value)| value).collect());
         Ok(Dynamic::UNIT)
     }),
-    ("copy", &[0], |_, dict, _| Dict::new(dict.entries()).map(Dynamic::from)),
+    ("copy", &[0], |_, dict, _| Dict::new(dict.entries()).map(|copy| Dynamic::from(Dict(copy.0, dict.1)))),
     ("dict", &[0, 1], |state, dict, args| {
         let copy = Dict::new(dict.entries())?;
         args.iter().try_for_each(|source| copy.update(state, source))?;

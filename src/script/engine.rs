@@ -196,8 +196,8 @@ pub fn dispatch(state: &State, family: &Family, args: &mut [&mut Dynamic]) -> Re
 fn bare<'f>(state: &State, family: &'f Family, first: Option<&Value>) -> Result<&'f Overloads> {
     let torch = family.find(Receiver::Module(""));
     let builtin = family.find(Receiver::Module("py"));
-    // What makes a number of a tensor is Python's.
-    let wants_torch = matches!(first, Some(Value::Tensor(_))) && family.name != "complex";
+    // What makes a number of a tensor is Python's; what writes one to any format, the shell's.
+    let wants_torch = matches!(first, Some(Value::Tensor(_))) && !matches!(family.name, "complex" | "save");
     let found = if wants_torch { torch.or(builtin) } else { builtin.or(torch) };
     found.ok_or_else(|| match first {
         Some(value) => fault::no_attribute(state, value, family.name),

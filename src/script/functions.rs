@@ -17,6 +17,7 @@ mod autograd_functional;
 mod autograd_rows;
 mod backward;
 mod buffers;
+mod byte_streams;
 mod call;
 mod casts;
 mod classes;
@@ -31,6 +32,7 @@ mod einsum;
 mod explain;
 mod fake;
 mod fft;
+mod files;
 mod finite_differences;
 mod forms;
 mod functional;
@@ -97,6 +99,7 @@ const TABLES: &[&[Row]] = &[
     autograd_rows::ROWS,
     backward::ROWS,
     buffers::ROWS,
+    byte_streams::ROWS,
     casts::ROWS,
     classes::ROWS,
     combine::ROWS,
@@ -108,6 +111,7 @@ const TABLES: &[&[Row]] = &[
     dlpack::ROWS,
     distributions::ROWS,
     fft::ROWS,
+    files::ROWS,
     finite_differences::ROWS,
     functional::ROWS,
     graph::ROWS,

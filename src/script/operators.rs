@@ -172,7 +172,7 @@ pub fn truth(value: &Value) -> Result<bool> {
             }
         }
         Value::Tuple(items) | Value::List(items) => !items.is_empty(),
-        Value::Dict(items) => !items.is_empty(),
+        Value::Dict(items) | Value::OrderedDict(items) => !items.is_empty(),
         Value::Size(sizes) => !sizes.is_empty(),
         Value::Range(range) => !range.is_empty(),
         Value::Buffer(buffer) => !buffer.is_empty(),

@@ -52,6 +52,8 @@ pub struct State {
     pub fake_mode: Cell<Option<bool>>,
     /// Within `inference_mode`.
     pub inference: Cell<bool>,
+    /// Within `serialization.skip_data`: files are written and read without the bytes of storages.
+    pub skip_data: Cell<bool>,
     pub interrupt: Interrupt,
     /// The code of `exit(code)`, once called.
     pub exit: Cell<Option<i32>>,
@@ -91,6 +93,7 @@ impl State {
             print_options: RefCell::new(PrintOptions::default()),
             grad_enabled: Cell::new(true),
             fake_mode: Cell::new(None),
+            skip_data: Cell::new(false),
             interrupt: Interrupt::default(),
             inference: Cell::new(false),
             exit: Cell::new(None),

@@ -19,7 +19,7 @@ use std::rc::Rc;
 pub fn get(state: &State, target: &Value, index: &Dynamic) -> Result<Value> {
     if let Some(name) = index.read_lock::<ImmutableString>() {
         return match target {
-            Value::Dict(_) => item(state, target, &Value::str(name.as_str())),
+            Value::Dict(_) | Value::OrderedDict(_) => item(state, target, &Value::str(name.as_str())),
             _ => attribute(state, target, &name),
         };
     }
@@ -37,14 +37,15 @@ pub fn set(state: &State, target: &Value, index: &Dynamic, value: &Dynamic) -> R
 
 /// A dictionary with one entry set, as a new value; `None` for anything that is not a dictionary.
 pub fn with_entry(target: &Value, key: &Dynamic, value: &Dynamic) -> Result<Option<Value>> {
-    let Value::Dict(entries) = target else { return Ok(None) };
+    let Some(entries) = target.entries() else { return Ok(None) };
     let (key, value) = (to_value(key)?, to_value(value)?);
     let mut entries = entries.to_vec();
     match entries.iter_mut().find(|(k, _)| equal(k, &key)) {
         Some(entry) => entry.1 = value,
         None => entries.push((key, value)),
     }
-    Ok(Some(Value::Dict(entries.into())))
+    let entries = entries.into();
+    Ok(Some(if let Value::OrderedDict(_) = target { Value::OrderedDict(entries) } else { Value::Dict(entries) }))
 }
 
 /// `value.name`.
@@ -175,7 +176,7 @@ pub fn item(state: &State, value: &Value, index: &Value) -> Result<Value> {
             _ => sequence_item(value, &value.sequence().unwrap_or_default(), index),
         },
         Value::NamedTuple(_) | Value::Range(_) => sequence_item(value, &value.sequence().unwrap_or_default(), index),
-        Value::Dict(entries) => entries
+        Value::Dict(entries) | Value::OrderedDict(entries) => entries
             .iter()
             .find(|(key, _)| equal(key, index))
             .map(|(_, value)| value.clone())
@@ -491,7 +492,7 @@ pub fn items(state: &State, value: &Value) -> Result<Vec<Value>> {
         Value::TypedStorage(typed) => watched(typed.scalars()?).map(Value::from).collect(),
         Value::Buffer(buffer) => watched(buffer.items()).map(Value::from).collect(),
         Value::Str(text) => text.chars().map(|c| Value::str(c.to_string())).collect(),
-        Value::Dict(entries) => entries.iter().map(|(key, _)| key.clone()).collect(),
+        Value::Dict(entries) | Value::OrderedDict(entries) => entries.iter().map(|(key, _)| key.clone()).collect(),
         other => bail!(TypeError, "'{}' object is not iterable", other.type_name()),
     })
 }

@@ -61,6 +61,7 @@ boxes! {
     6  "torch.Size": Value::Size(_);
     7  "tuple": Value::Tuple(_);
     8  "dict": Value::Dict(_);
+    22 "OrderedDict": Value::OrderedDict(_);
     9  "named tuple": Value::NamedTuple(_);
     10 "slice": Value::Slice(_);
     11 "range": Value::Range(_);
@@ -99,9 +100,10 @@ pub fn to_object(value: Value) -> Result<Dynamic> {
             let items: Result<Vec<Dynamic>> = watched(items.iter().cloned()).map(to_object).collect();
             Dynamic::from(List::new(items?))
         }
-        Value::Dict(entries) => {
+        Value::Dict(ref entries) | Value::OrderedDict(ref entries) => {
             let entry = |(key, value): &(Value, Value)| Ok((key.clone(), to_object(value.clone())?));
-            Dynamic::from(Dict::new(entries.iter().map(entry).collect::<Result<Vec<_>>>()?)?)
+            let dict = Dict::new(entries.iter().map(entry).collect::<Result<Vec<_>>>()?)?;
+            Dynamic::from(if let Value::OrderedDict(_) = value { dict.ordered() } else { dict })
         }
         other => to_dynamic(other),
     })

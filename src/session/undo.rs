@@ -180,7 +180,9 @@ impl Reached {
             Value::TypedStorage(typed) => self.places.push(Place::Storage(typed.storage.clone())),
             Value::Buffer(buffer) => self.places.push(Place::Memory(buffer.memory())),
             Value::Tuple(items) | Value::List(items) => items.iter().for_each(|item| self.add_value(item)),
-            Value::Dict(entries) => entries.iter().for_each(|(_, item)| self.add_value(item)),
+            Value::Dict(entries) | Value::OrderedDict(entries) => {
+                entries.iter().for_each(|(_, item)| self.add_value(item))
+            }
             _ => {}
         }
     }

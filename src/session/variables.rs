@@ -176,7 +176,10 @@ pub(super) fn class_name(value: &Dynamic) -> String {
     if value.is_array() || value.is::<List>() {
         return "list".to_owned();
     }
-    if value.is_map() || value.is::<Dict>() {
+    if let Some(dict) = value.read_lock::<Dict>() {
+        return if dict.is_ordered() { "OrderedDict" } else { "dict" }.to_owned();
+    }
+    if value.is_map() {
         return "dict".to_owned();
     }
     let name = to_value(value).map_or_else(|_| "object".to_owned(), |value| value.type_name().to_owned());

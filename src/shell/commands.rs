@@ -11,9 +11,9 @@ use super::help::help;
 use super::log::compare;
 use super::pager::page;
 use super::prompt::Prompt;
-use super::save::replace;
 use super::screen::{Stream, complain, show, show_said};
 use super::table;
+use crate::files::replace;
 use crate::session::{Language, Outcome, Said};
 use crate::transcript::read_text;
 

@@ -9,7 +9,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use super::save::replace;
+use crate::files::replace;
 
 const HEAD: &str = "#V2";
 

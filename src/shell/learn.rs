@@ -16,8 +16,8 @@ use signal_hook::flag;
 
 use super::fault::describe;
 use super::history;
-use super::save::replace;
 use super::screen::{Screen, Stream, complain, show, show_said};
+use crate::files::replace;
 use crate::lessons::{Exercise, Lesson, Part, find, lessons};
 use crate::session::{Completeness, Language, Session, SessionOptions, wrapped};
 use crate::transcript::Example;

@@ -1,6 +1,7 @@
 //! A sign of life: when an input runs for longer than a moment, a line on the terminal says for how long, and that
 //! Ctrl-C stops it. Whatever is printed takes the line's place.
 
+use crate::files::progress::percent;
 use std::io::{IsTerminal, Write, stderr};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -53,7 +54,8 @@ pub fn watch() {
                     let elapsed = since.elapsed();
                     if elapsed >= PATIENCE {
                         work.is_shown = true;
-                        write(&format!("\r\x1b[2K\x1b[2m… {} s, Ctrl-C stops\x1b[0m", elapsed.as_secs()));
+                        let share = percent().map(|percent| format!(", {percent} % written")).unwrap_or_default();
+                        write(&format!("\r\x1b[2K\x1b[2m… {} s{share}, Ctrl-C stops\x1b[0m", elapsed.as_secs()));
                     }
                     let pause = if elapsed < PATIENCE { PATIENCE - elapsed } else { PERIOD };
                     CHANGED.wait_timeout(work, pause).unwrap_or_else(PoisonError::into_inner).0

@@ -608,6 +608,13 @@ impl Tensor {
         self.0.inference.set(true);
     }
 
+    /// The same elements as a parameter of a module: a leaf of the gradient graph.
+    pub fn to_parameter(&self, requires_grad: bool) -> Tensor {
+        let parameter = self.detach();
+        parameter.autograd_mut(|meta| (meta.parameter, meta.requires_grad) = (true, requires_grad));
+        parameter
+    }
+
     /// For a view: was its base written to since its `grad_fn` was set?
     pub fn is_outdated(&self) -> bool {
         self.0.base.is_some() && self.0.told.get() != self.version()

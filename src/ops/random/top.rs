@@ -193,6 +193,6 @@ mod tests {
             assert_eq!(top(&values, k), expected, "{k} of {n}");
         }
         assert_eq!(top(&[1.0, f64::NAN, 2.0, f64::NAN, 3.0], 3), [1, 3, 4]);
-        assert_eq!(top(&[], 3), []);
+        assert!(top(&[], 3).is_empty());
     }
 }

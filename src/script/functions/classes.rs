@@ -39,6 +39,7 @@ fn parent(class: &str) -> Option<&'static str> {
         }
         storage if legacy_dtype(storage).is_some() => "torch.storage._LegacyStorage",
         storage if storage.starts_with("torch.cuda.") && storage.ends_with("Storage") => "torch.storage._LegacyStorage",
+        "collections.OrderedDict" => "dict",
         _ => "object",
     })
 }

@@ -7,9 +7,11 @@ pub const MODULES: &[&str] = &[
     "autograd",
     "autograd.functional",
     "autograd.graph",
+    "collections",
     "copy",
     "cuda",
     "functools",
+    "io",
     "itertools",
     "linalg",
     "math",
@@ -19,8 +21,11 @@ pub const MODULES: &[&str] = &[
     "signal",
     "signal.windows",
     "operator",
+    "safetensors",
+    "safetensors.torch",
     "storage",
     "serialization",
+    "tempfile",
     "testing",
     "time",
     "sparse",
@@ -34,7 +39,22 @@ pub const MODULES: &[&str] = &[
 ];
 
 /// Those of them that are not PyTorch's.
-pub const LIBRARY: &[&str] = &["py", "array", "copy", "functools", "itertools", "math", "numpy", "operator", "time"];
+pub const LIBRARY: &[&str] = &[
+    "py",
+    "array",
+    "collections",
+    "copy",
+    "functools",
+    "io",
+    "itertools",
+    "math",
+    "numpy",
+    "operator",
+    "safetensors",
+    "safetensors.torch",
+    "tempfile",
+    "time",
+];
 
 /// `torch._VF`: what a function that PyTorch writes in Python hands on to.
 pub const BELOW: &str = "_VF";

@@ -1,6 +1,8 @@
 //! Small objects and the values of modules: devices, sizes, `finfo`, context managers, print options.
 
+use super::byte_streams::ByteStream;
 use super::fake::FakeTensorMode;
+use super::files::{SkipData, Temporary};
 use super::{Call, Row, function, method};
 use crate::bail;
 use crate::format::PrintOptions;
@@ -286,6 +288,17 @@ fn enter(call: &mut Call) -> Result<Value> {
         call.state.outer_devices.borrow_mut().push(before);
         return Ok(Value::Device(device));
     }
+    if let Value::Object(object) = call.value(0)
+        && let Some(mode) = object.as_any().downcast_ref::<SkipData>()
+    {
+        mode.enter(call.state);
+        return Ok(Value::None);
+    }
+    if let Value::Object(object) = call.value(0)
+        && (object.as_any().is::<Temporary>() || object.as_any().is::<ByteStream>())
+    {
+        return Ok(call.value(0));
+    }
     bail!(TypeError, "'{}' object does not support the context manager protocol", call.value(0).type_name())
 }
 
@@ -305,6 +318,21 @@ fn exit(call: &mut Call) -> Result<Value> {
     if let Value::Device(_) = call.value(0) {
         let before = call.state.outer_devices.borrow_mut().pop();
         call.state.default_device.set(before.flatten());
+    }
+    if let Value::Object(object) = call.value(0)
+        && let Some(mode) = object.as_any().downcast_ref::<SkipData>()
+    {
+        mode.exit(call.state);
+    }
+    if let Value::Object(object) = call.value(0)
+        && let Some(file) = object.as_any().downcast_ref::<Temporary>()
+    {
+        file.close();
+    }
+    if let Value::Object(object) = call.value(0)
+        && let Some(stream) = object.as_any().downcast_ref::<ByteStream>()
+    {
+        stream.close();
     }
     Ok(Value::None)
 }
@@ -337,6 +365,7 @@ pub fn module_value(module: &'static str, name: &str) -> Option<Value> {
         ("torch", "Generator") => Value::Type("torch._C.Generator"),
         ("torch" | "storage", "UntypedStorage") => Value::Type("torch.storage.UntypedStorage"),
         ("torch" | "storage", "TypedStorage") => Value::Type("torch.storage.TypedStorage"),
+        ("collections", "OrderedDict") => Value::Type("collections.OrderedDict"),
         ("storage", "_LegacyStorage") => Value::Type("torch.storage._LegacyStorage"),
         ("torch", class) if class.ends_with("Storage") => Value::Type(super::typed_storages::legacy_class(class)?),
         ("torch", class) if class.ends_with("Tensor") => Value::Type(super::legacy_tensor_class(class)?.0),

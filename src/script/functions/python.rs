@@ -327,7 +327,7 @@ fn len(call: &mut Call) -> Result<Value> {
         Value::TypedStorage(s) => s.len(),
         Value::Buffer(b) => b.len(),
         Value::Str(s) => s.chars().count(),
-        Value::Dict(d) => d.len(),
+        Value::Dict(d) | Value::OrderedDict(d) => d.len(),
         Value::Range(r) => r.len(),
         other => match other.sequence() {
             Some(items) => items.len(),
@@ -640,9 +640,10 @@ fn copied(value: &Value, deep: bool) -> Result<Value> {
         Value::Tuple(items) if deep => {
             Ok(Value::Tuple(items.iter().map(|item| copied(item, deep)).collect::<Result<_>>()?))
         }
-        Value::Dict(entries) if deep => {
+        Value::Dict(ref entries) | Value::OrderedDict(ref entries) if deep => {
             let entry = |(key, value): &(Value, Value)| Ok((key.clone(), copied(value, deep)?));
-            Ok(Value::Dict(entries.iter().map(entry).collect::<Result<_>>()?))
+            let entries = entries.iter().map(entry).collect::<Result<_>>()?;
+            Ok(if let Value::OrderedDict(_) = value { Value::OrderedDict(entries) } else { Value::Dict(entries) })
         }
         // The whole storage is copied, however little of it the tensor shows.
         Value::Tensor(t) if deep => {

@@ -1,0 +1,266 @@
+#!/usr/bin/env python3
+"""Files of PyTorch, numpy and safetensors: makes those the tests read, and checks that they read ours.
+
+    PYTHON scripts/files.py make            writes tests/files/ anew: each file, and beside it what it holds, as text
+    PYTHON scripts/files.py check PROGRAM   lets PROGRAM (tensorsh) load and save every file, and loads that there
+
+PYTHON is an interpreter with PyTorch 2.7, numpy and safetensors. What a file holds is told by `describe`, which
+tests/files.rs tells in the same words: dtype, size, stride, offset and storage of every tensor, and the bytes of every
+storage.
+"""
+
+import collections
+import io
+import pathlib
+import pickle
+import struct
+import subprocess
+import sys
+import tempfile
+import zipfile
+
+import numpy
+import safetensors.torch
+import torch
+
+FOLDER = pathlib.Path(__file__).resolve().parent.parent / "tests" / "files"
+
+
+def describe(value):
+    """The lines that tell a value."""
+    lines, storages = [], {}
+
+    def storage(of):
+        return storages.setdefault(of._cdata, (len(storages), of))[0]
+
+    def tensor(path, t):
+        kind = "parameter" if isinstance(t, torch.nn.Parameter) else "tensor"
+        where = "meta" if t.is_meta else f"storage {storage(t.untyped_storage())}"
+        marks = [("requires_grad", t.requires_grad), ("conj", t.is_conj()), ("neg", t.is_neg())]
+        marks = "".join(f" {mark}" for mark, on in marks if on)
+        name = str(t.dtype).removeprefix("torch.")
+        lines.append(f"{path}: {kind} {name} {list(t.size())} {list(t.stride())} {t.storage_offset()} {where}{marks}")
+
+    def visit(path, v):
+        if isinstance(v, torch.Tensor):
+            tensor(path, v)
+        elif isinstance(v, torch.storage.TypedStorage):
+            name = str(v.dtype).removeprefix("torch.")
+            lines.append(f"{path}: storage of {name} storage {storage(v._untyped_storage)}")
+        elif isinstance(v, numpy.ndarray):
+            v = v.astype(v.dtype.newbyteorder("="))
+            name = {"complex64": "complex64", "complex128": "complex128"}.get(v.dtype.name, v.dtype.name)
+            # Of an empty array numpy tells no strides.
+            strides = [step // v.itemsize for step in v.strides] if v.size else list(torch.empty(v.shape).stride())
+            lines.append(f"{path}: tensor {name} {list(v.shape)} {strides} 0 storage {len(storages)}")
+            storages[len(storages)] = (len(storages), v.tobytes(order="A"))
+        elif isinstance(v, dict):
+            kind = "OrderedDict" if isinstance(v, collections.OrderedDict) else "dict"
+            lines.append(f"{path}: {kind} of {len(v)}")
+            for key, item in v.items():
+                visit(f"{path}.{key}" if isinstance(key, str) else f"{path}[{key}]", item)
+        elif isinstance(v, torch.Size):
+            lines.append(f"{path}: Size {list(v)}")
+        elif isinstance(v, (list, tuple)):
+            lines.append(f"{path}: {type(v).__name__} of {len(v)}")
+            for index, item in enumerate(v):
+                visit(f"{path}[{index}]", item)
+        elif isinstance(v, float):
+            lines.append(f"{path}: float {struct.pack('>d', v).hex()}")
+        elif isinstance(v, complex):
+            lines.append(f"{path}: complex {struct.pack('>dd', v.real, v.imag).hex()}")
+        elif isinstance(v, (bytes, bytearray)):
+            lines.append(f"{path}: {type(v).__name__} {v.hex()}")
+        else:
+            lines.append(f"{path}: {v}")
+
+    visit("value", value)
+    for number, of in storages.values():
+        data = of if isinstance(of, bytes) else bytes(of.tolist())
+        lines.append(f"storage {number}: {data.hex()}")
+    return "\n".join(lines) + "\n"
+
+
+def dtypes():
+    floating = [torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.float8_e4m3fn, torch.float8_e5m2]
+    floating += [torch.float8_e4m3fnuz, torch.float8_e5m2fnuz]
+    integral = [torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.uint16, torch.uint32, torch.uint64]
+    tensors = {str(dtype): torch.tensor([0.0, 1.5, -2.0, 0.25]).to(dtype) for dtype in floating}
+    tensors |= {str(dtype): torch.tensor([0, 1, 100, 7]).to(dtype) for dtype in integral}
+    tensors |= {str(dtype): torch.tensor([1 + 2j, -0.5j]).to(dtype) for dtype in [torch.complex64, torch.complex128]}
+    tensors["torch.complex32"] = torch.tensor([1.0, 2.0, -0.5, 0.0], dtype=torch.float16).view(torch.complex32)
+    tensors["torch.bool"] = torch.tensor([True, False, True])
+    return tensors
+
+
+def views():
+    base = torch.arange(24, dtype=torch.float32).reshape(4, 6)
+    complex_base = torch.tensor([1 + 2j, 3 - 4j])
+    return {
+        "base": base,
+        "transposed": base.t(),
+        "steps": base[1:, ::2],
+        "row": base[2],
+        "one": base[3, 5],
+        "expanded": torch.tensor([1, 2]).expand(3, 2),
+        "overlapping": torch.arange(5, dtype=torch.int16).as_strided((3, 3), (1, 1)),
+        "conj": complex_base.conj(),
+        "imaginary": torch.tensor([5j]).conj().imag,
+        "empty": torch.empty(0, 3),
+        "scalar": torch.tensor(2.5, dtype=torch.float64),
+        "meta": torch.empty(2, 3, device="meta"),
+        "again": base,
+    }
+
+
+def containers():
+    t = torch.tensor([1, 2], dtype=torch.uint8)
+    return {
+        "numbers": [0, 1, -1, 255, 256, 65535, 65536, 2**31 - 1, 2**31, -(2**31) - 1, 2**63, -(2**100), 0.1, 1e300, 2j],
+        "words": ["", "a", "é", "𝄞", "line\nbreak"],
+        "constants": (None, True, False),
+        "bytes": [b"a\xff", bytearray(b"b\x00")],
+        "tuples": ((), (1,), (1, 2), (1, 2, 3), (1, 2, 3, 4)),
+        "nested": {"a": {"b": [{"c": t}]}, 3: "three"},
+        "ordered": collections.OrderedDict(x=t, y=collections.OrderedDict()),
+        "torch": [torch.Size([2, 3]), torch.float16, torch.device("cpu"), torch.device("cuda", 1), torch.strided],
+        "same": [t, t],
+    }
+
+
+def parameters():
+    t = torch.arange(3.0)
+    return collections.OrderedDict(
+        weight=torch.nn.Parameter(t),
+        frozen=torch.nn.Parameter(t * 2, requires_grad=False),
+        leaf=torch.ones(2, requires_grad=True),
+        bare=t,
+    )
+
+
+def storages():
+    t, u = torch.tensor([1.0, 2.0]), torch.tensor([1, 2], dtype=torch.int8)
+    return [t.storage(), t, u.untyped_storage(), torch.arange(3).storage()]
+
+
+class Code:
+    def __reduce__(self):
+        import os
+
+        return os.system, ("echo executed",)
+
+
+class Unknown:
+    pass
+
+
+def saved(value, **options):
+    buffer = io.BytesIO()
+    torch.save(value, buffer, **options)
+    return buffer.getvalue()
+
+
+def big_endian(archive):
+    """A checkpoint of 4-byte elements as a machine of the other byte order writes it."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(archive)) as old, zipfile.ZipFile(out, "w") as new:
+        for info in old.infolist():
+            data = old.read(info)
+            if info.filename.endswith("/byteorder"):
+                data = b"big"
+            elif "/data/" in info.filename:
+                data = numpy.frombuffer(data, "<u4").astype(">u4").tobytes()
+            new.writestr(info.filename, data)
+    return out.getvalue()
+
+
+def array_files():
+    def npy(array):
+        buffer = io.BytesIO()
+        numpy.save(buffer, array)
+        return buffer.getvalue()
+
+    grid = numpy.arange(12, dtype=numpy.float32).reshape(3, 4)
+    arrays = {
+        "rows": grid,
+        "columns": numpy.asfortranarray(grid),
+        "swapped": grid.astype(">f4"),
+        "scalar": numpy.array(2.5),
+        "empty": numpy.zeros((0, 2), dtype=numpy.int16),
+        "complex": numpy.array([1 + 2j, 3 - 1j]),
+        "flags": numpy.array([True, False]),
+    }
+    for name, array in arrays.items():
+        yield f"{name}.npy", npy(array), array
+    for name, write in [("arrays.npz", numpy.savez), ("packed.npz", numpy.savez_compressed)]:
+        buffer = io.BytesIO()
+        write(buffer, **arrays)
+        yield name, buffer.getvalue(), arrays
+
+
+def files():
+    """(name, bytes, what it holds, None where it is refused)."""
+    for make in (dtypes, views, containers, parameters, storages):
+        data = saved(make())
+        yield f"{make.__name__}.pt", data, torch.load(io.BytesIO(data))
+    data = big_endian(saved([torch.arange(4.0), torch.arange(3, dtype=torch.int32)]))
+    yield "big_endian.pt", data, torch.load(io.BytesIO(data))
+    for make in (views, containers):
+        data = saved(make(), _use_new_zipfile_serialization=False)
+        yield f"{make.__name__}_legacy.pt", data, torch.load(io.BytesIO(data))
+    yield "code.pt", saved(Code()), None
+    yield "unknown.pt", saved({"a": torch.ones(1), "b": Unknown()}), None
+    endless = [torch.ones(1)]
+    endless.append(endless)
+    yield "endless.pt", saved(endless), None
+    plain = {name: t for name, t in dtypes().items() if t.dtype not in (torch.complex32, torch.complex128)}
+    with tempfile.NamedTemporaryFile(suffix=".safetensors") as file:
+        safetensors.torch.save_file(plain, file.name, metadata={"made": "by safetensors"})
+        yield "dtypes.safetensors", pathlib.Path(file.name).read_bytes(), safetensors.torch.load_file(file.name)
+    yield from array_files()
+
+
+def make():
+    FOLDER.mkdir(exist_ok=True)
+    for old in FOLDER.iterdir():
+        if old.suffix != ".rs":
+            old.unlink()
+    for name, data, value in files():
+        (FOLDER / name).write_bytes(data)
+        if value is not None:
+            (FOLDER / f"{name}.txt").write_text(describe(value))
+
+
+def check(program):
+    """Whether what PROGRAM writes is, when PyTorch, numpy and safetensors load it, what it read."""
+
+    def numpy_load(path, **options):
+        loaded = numpy.load(path, **options)
+        return {name: loaded[name] for name in loaded} if path.suffix == ".npz" else loaded
+
+    loaders = {".pt": torch.load, ".safetensors": safetensors.torch.load_file, ".npy": numpy_load, ".npz": numpy_load}
+    wrong = checked = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for told in sorted(FOLDER.glob("*.txt")):
+            source, target = told.with_suffix(""), pathlib.Path(folder) / told.stem
+            code = f'save(load("{source}"), "{target}")'
+            subprocess.run([program, "-e", code], check=True, stdout=subprocess.DEVNULL)
+            ways = [{}, {"mmap": True}] if target.suffix == ".pt" else [{}]
+            for way in ways:
+                checked += 1
+                if describe(loaders[target.suffix](target, **way)) != told.read_text():
+                    wrong += 1
+                    print(f"{target.name} {way or ''}: differs")
+    print(f"{checked} loads by PyTorch {torch.__version__}, numpy {numpy.__version__} and safetensors "
+          f"{safetensors.__version__} of files written by {program}: {checked - wrong} equal, {wrong} different")
+    return wrong
+
+
+if __name__ == "__main__":
+    match sys.argv[1:]:
+        case ["make"]:
+            make()
+        case ["check", program]:
+            sys.exit(check(program) > 0)
+        case _:
+            sys.exit(__doc__)

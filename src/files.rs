@@ -1,0 +1,23 @@
+//! Files of tensors: PyTorch's checkpoints, safetensors, npy and npz. They are read from mapped memory and written beside
+//! what they replace. Reading executes nothing, and takes no more memory than the file or the machine allows. Knows
+//! neither the script language nor the terminal.
+
+mod archive;
+mod atomic;
+mod checkpoint;
+mod format;
+mod inspect;
+mod legacy;
+mod npy;
+mod npz;
+mod pickle;
+pub mod progress;
+mod safetensors;
+mod source;
+
+pub use atomic::{Temporary, replace, temporary};
+pub use checkpoint::{Location, Options, load, save, write};
+pub use format::{load_any, save_as};
+pub use inspect::{Report, inspect};
+pub use safetensors::{load as load_safetensors, save as save_safetensors};
+pub use source::Source;

@@ -1,0 +1,233 @@
+//! The zip container of checkpoints and of npz, as far as they need it: entries by name, their place in the file, and
+//! their bytes, checked against their checksum. Archives that could only be meant to deceive (entries that share bytes,
+//! names that are not text or stand twice) are refused.
+
+use super::source::{Reader, Source, fill};
+use crate::bail;
+use crate::tensor::{Device, Error, Result, Storage, interrupt};
+use std::collections::HashMap;
+use std::io::{Read, Seek, Write};
+use zip::result::ZipError;
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipArchive, ZipWriter};
+
+/// Where the data of an entry begins is a multiple of this, as in PyTorch's files.
+const ALIGNMENT: u16 = 64;
+
+/// An archive open for reading.
+pub struct Archive {
+    zip: ZipArchive<Reader>,
+    entries: HashMap<String, Entry>,
+    /// The names, in the order of the archive.
+    names: Vec<String>,
+    source: Source,
+}
+
+/// What the archive says of an entry.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    index: usize,
+    /// Where its bytes begin in the file.
+    start: usize,
+    /// Its bytes once they are unpacked.
+    size: u64,
+    /// Do they stand in the file as they are?
+    is_stored: bool,
+}
+
+impl Archive {
+    /// Reads the directory of an archive, and nothing else.
+    ///
+    /// # Errors
+    /// RuntimeError in the words of PyTorch's reader.
+    pub fn open(source: &Source) -> Result<Archive> {
+        let mut zip = ZipArchive::new(source.reader()).map_err(|error| match error {
+            ZipError::InvalidArchive(_) if source.len() < 22 => broken("not a ZIP archive"),
+            ZipError::InvalidArchive(_) => broken("failed finding central directory"),
+            other => broken(&other.to_string()),
+        })?;
+        if zip.has_duplicate_names() {
+            return Err(broken("a name stands twice in the directory"));
+        }
+        let (mut entries, mut names) = (HashMap::new(), Vec::new());
+        for index in 0..zip.len() {
+            let entry = zip.by_index_raw(index).map_err(|error| broken(&error.to_string()))?;
+            let name = entry.name().map_err(|_| broken("a name is not UTF-8"))?.into_owned();
+            if entry.encrypted() {
+                return Err(broken(&format!("{name} is encrypted")));
+            }
+            let start = entry.data_start().and_then(|start| usize::try_from(start).ok());
+            let start = start.ok_or_else(|| broken(&format!("{name} lies beyond the end of the file")))?;
+            let is_stored = entry.compression() == CompressionMethod::Stored;
+            if is_stored && entry.size() != entry.compressed_size() {
+                return Err(broken(&format!("{name} has two sizes")));
+            }
+            let end = entry.compressed_size().checked_add(start as u64);
+            if end.is_none_or(|end| end > source.len() as u64) {
+                return Err(broken(&format!("{name} lies beyond the end of the file")));
+            }
+            entries.insert(name.clone(), Entry { index, start, size: entry.size(), is_stored });
+            names.push(name);
+        }
+        if zip.has_overlapping_entries().map_err(|error| broken(&error.to_string()))? {
+            return Err(broken("entries overlap"));
+        }
+        Ok(Archive { zip, entries, names, source: source.clone() })
+    }
+
+    /// The names of all entries, in the order of the archive.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    pub fn has(&self, name: &str) -> bool {
+        self.entries.contains_key(name)
+    }
+
+    fn entry(&self, name: &str) -> Result<Entry> {
+        self.entries.get(name).copied().ok_or_else(|| {
+            let short = name.split_once('/').map_or(name, |(_, short)| short);
+            Error::runtime(format!("PytorchStreamReader failed locating file {short}: file not found"))
+        })
+    }
+
+    /// The first `most` bytes of an entry, or all of it where `most` is not reached.
+    ///
+    /// # Errors
+    /// RuntimeError when there is no such entry or it cannot be read.
+    pub fn head(&mut self, name: &str, most: u64) -> Result<Vec<u8>> {
+        let entry = self.entry(name)?;
+        let failed = |error: &dyn std::fmt::Display| failed(name, error);
+        let file = self.zip.by_index(entry.index).map_err(|error| failed(&error))?;
+        let mut bytes = Vec::new();
+        file.take(most).read_to_end(&mut bytes).map_err(|error| failed(&error))?;
+        Ok(bytes)
+    }
+
+    /// A whole entry of at most `most` bytes.
+    ///
+    /// # Errors
+    /// RuntimeError when it is larger, missing, or not what its checksum says.
+    pub fn read(&mut self, name: &str, most: u64) -> Result<Vec<u8>> {
+        let bytes = self.head(name, most.saturating_add(1))?;
+        if bytes.len() as u64 > most {
+            return Err(failed(name, &format_args!("more than {most} bytes")));
+        }
+        Ok(bytes)
+    }
+
+    /// Bytes `skip..` of an entry, `nbytes` of them and no more: on the file itself where that is wanted and they stand in
+    /// it as they are, a checked copy otherwise.
+    ///
+    /// # Errors
+    /// RuntimeError when the entry has another size, is missing, or is not what its checksum says.
+    pub fn storage(&mut self, name: &str, skip: usize, nbytes: usize, mapped: bool) -> Result<Storage> {
+        let entry = self.entry(name)?;
+        if (nbytes as u64).checked_add(skip as u64) != Some(entry.size) {
+            let has = entry.size.saturating_sub(skip as u64);
+            bail!(
+                RuntimeError,
+                "record {name} has {has} bytes where {nbytes} are expected: the file might be corrupted"
+            );
+        }
+        if mapped && entry.is_stored {
+            let start = entry.start.checked_add(skip);
+            let storage = start.and_then(|start| self.source.storage(start, nbytes));
+            return storage.ok_or_else(|| failed(name, &"it lies beyond the end of the file"));
+        }
+        let storage = Storage::zeroed(nbytes, Device::CPU)?;
+        let mut file = self.zip.by_index(entry.index).map_err(|error| failed(name, &error))?;
+        let skipped = std::io::copy(&mut file.by_ref().take(skip as u64), &mut std::io::sink());
+        skipped.map_err(|error| failed(name, &error))?;
+        fill(&storage, |piece| file.read_exact(piece)).map_err(|error| match error.kind {
+            crate::tensor::ErrorKind::RuntimeError => failed(name, &error.message),
+            _ => error,
+        })?;
+        // The checksum is compared at the end of the entry.
+        let rest = file.read(&mut [0]).map_err(|error| failed(name, &error))?;
+        if rest > 0 {
+            return Err(failed(name, &"it is longer than it says"));
+        }
+        Ok(storage)
+    }
+
+    /// Where the bytes of an entry begin in the file, if they stand there as they are.
+    pub fn place(&self, name: &str) -> Option<usize> {
+        self.entries.get(name).filter(|entry| entry.is_stored).map(|entry| entry.start)
+    }
+}
+
+fn broken(why: &str) -> Error {
+    Error::runtime(format!("PytorchStreamReader failed reading zip archive: {why}"))
+}
+
+fn failed(name: &str, why: &dyn std::fmt::Display) -> Error {
+    let short = name.split_once('/').map_or(name, |(_, short)| short);
+    Error::runtime(format!("PytorchStreamReader failed reading file {short}: {why}"))
+}
+
+/// An archive that is being written.
+pub struct Writer<W: Write + Seek>(ZipWriter<W>);
+
+impl<W: Write + Seek> Writer<W> {
+    pub fn new(inner: W) -> Writer<W> {
+        Writer(ZipWriter::new(inner))
+    }
+
+    fn start(&mut self, name: &str, size: usize) -> Result<()> {
+        let options = SimpleFileOptions::default()
+            .compression_method(CompressionMethod::Stored)
+            .with_alignment(ALIGNMENT)
+            .large_file(size as u64 >= u64::from(u32::MAX));
+        self.0.start_file(name, options).map_err(|error| unwritten(name, &error))
+    }
+
+    /// Adds an entry.
+    ///
+    /// # Errors
+    /// RuntimeError when it cannot be written.
+    pub fn add(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
+        self.start(name, bytes.len())?;
+        self.0.write_all(bytes).map_err(|error| unwritten(name, &error))
+    }
+
+    /// Adds an entry that `head` and then all bytes of a storage make up.
+    ///
+    /// # Errors
+    /// RuntimeError when it cannot be written; KeyboardInterrupt.
+    pub fn add_storage(&mut self, name: &str, head: &[u8], storage: &Storage) -> Result<()> {
+        self.start(name, head.len().saturating_add(storage.nbytes()))?;
+        self.0.write_all(head).map_err(|error| unwritten(name, &error))?;
+        put(storage, &mut self.0, |error| unwritten(name, error))
+    }
+
+    /// Writes the directory.
+    ///
+    /// # Errors
+    /// RuntimeError when it cannot be written.
+    pub fn finish(self) -> Result<W> {
+        self.0.finish().map_err(|error| unwritten("the directory", &error))
+    }
+}
+
+fn unwritten(name: &str, error: &dyn std::fmt::Display) -> Error {
+    let short = name.split_once('/').map_or(name, |(_, short)| short);
+    Error::runtime(format!("PytorchStreamWriter failed writing file {short}: file write failed: {error}"))
+}
+
+/// Writes all bytes of a storage, in pieces between which Ctrl-C is heeded and the progress shown.
+///
+/// # Errors
+/// What `refused` makes of the error; KeyboardInterrupt; RuntimeError when the file beneath the storage was cut off.
+pub fn put(storage: &Storage, to: &mut dyn Write, refused: impl Fn(&std::io::Error) -> Error) -> Result<()> {
+    const PIECE: usize = 1 << 20;
+    let source = Source::of_memory(&storage.data()?, 0)?;
+    let (mut from, mut piece) = (source.reader(), vec![0; PIECE.min(source.len())]);
+    loop {
+        interrupt::check()?;
+        let count = from.read(&mut piece).map_err(|error| refused(&error))?;
+        let Some(bytes) = piece.get(..count).filter(|bytes| !bytes.is_empty()) else { return Ok(()) };
+        to.write_all(bytes).map_err(|error| refused(&error))?;
+        super::progress::advance(count as u64);
+    }
+}

@@ -1,0 +1,98 @@
+//! Writing a file so that it is there whole or as it was before.
+
+use crate::tensor::{Error, ErrorKind, Result};
+use std::fs::{File, Permissions};
+use std::io::{self, Write};
+use std::path::Path;
+
+/// Puts what `write` writes in the place of what the file held. Whoever reads it, and whatever ends this process
+/// meanwhile, there is the old content or the new one: the new one is written beside the file and then renamed. A file
+/// that replaces another has reached the disk by then, and keeps who may read it. `mode` is that of a new file, before
+/// the mask of the process.
+///
+/// # Errors
+/// `opened` of what the system says when the folder cannot be written, or the error of `write`; the old file is as it
+/// was.
+pub fn rewrite<E>(
+    path: &Path,
+    mode: u32,
+    refused: impl Fn(io::Error) -> E,
+    write: impl FnOnce(&mut File) -> std::result::Result<(), E>,
+) -> std::result::Result<(), E> {
+    // Through a link the file it leads to is replaced, not the link.
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let old = path.metadata().ok();
+    if old.as_ref().is_some_and(|old| !old.is_file()) {
+        return Err(refused(io::Error::from(io::ErrorKind::IsADirectory)));
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
+    let permissions: Permissions = std::os::unix::fs::PermissionsExt::from_mode(mode);
+    let mut builder = tempfile::Builder::new();
+    let mut new = builder.prefix(".tensorsh-").permissions(permissions).tempfile_in(folder).map_err(&refused)?;
+    write(new.as_file_mut())?;
+    new.flush().map_err(&refused)?;
+    if let Some(old) = &old {
+        new.as_file().set_permissions(old.permissions()).map_err(&refused)?;
+        new.as_file().sync_all().map_err(&refused)?;
+    }
+    new.persist(&path).map_err(|error| refused(error.error))?;
+    if old.is_some() {
+        // The rename itself has to reach the disk; a folder that cannot be opened for that is no reason to fail.
+        let _ = File::open(folder).and_then(|folder| folder.sync_all());
+    }
+    Ok(())
+}
+
+/// [`rewrite`] for bytes that only their owner is to read.
+///
+/// # Errors
+/// What the system says; the old file is as it was.
+pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    rewrite(path, 0o600, |error| error, |file| file.write_all(bytes))
+}
+
+/// A file that is gone when this is dropped.
+pub type Temporary = tempfile::TempPath;
+
+/// Makes an empty file whose name begins and ends so.
+///
+/// # Errors
+/// OSError when it cannot be made.
+pub fn temporary(prefix: &str, suffix: &str) -> Result<Temporary> {
+    let file = tempfile::Builder::new().prefix(prefix).suffix(suffix).tempfile();
+    let file = file.map_err(|error| Error::new(ErrorKind::OSError, error.to_string()))?;
+    Ok(file.into_temp_path())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn a_file_is_replaced_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.md");
+        replace(&path, b"one").unwrap();
+        assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+        std::fs::set_permissions(&path, Permissions::from_mode(0o640)).unwrap();
+        replace(&path, b"two").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"two");
+        assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o640);
+        assert!(replace(&folder.path().join("no/such/folder"), b"x").is_err() && replace(folder.path(), b"x").is_err());
+        let failed = rewrite(
+            &path,
+            0o600,
+            |error| error,
+            |file| file.write_all(b"half").and(Err(io::Error::other("a failure"))),
+        );
+        assert!(failed.is_err());
+        assert_eq!(std::fs::read(&path).unwrap(), b"two");
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        replace(&link, b"three").unwrap();
+        assert!(link.is_symlink());
+        assert_eq!(std::fs::read(&path).unwrap(), b"three");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
+    }
+}

@@ -1,0 +1,234 @@
+//! PyTorch's checkpoints: a pickle beside the bytes of storages, in a zip archive.
+//! Follows <https://pytorch.org/docs/2.7/notes/serialization.html>; the messages are PyTorch's.
+
+use super::archive::{Archive, Writer};
+use super::atomic::rewrite;
+use super::legacy::{self, Legacy};
+use super::pickle::{self, Pickled, Saved, build, explained};
+use super::progress;
+use super::source::Source;
+use crate::bail;
+use crate::tensor::{Device, Error, ErrorKind, Result, Storage};
+use crate::value::Value;
+use std::io::{BufWriter, Seek, Write};
+use std::path::Path;
+
+/// A pickle is read whole, so it must not be larger than this.
+const LARGEST_PICKLE: u64 = 1 << 29;
+
+/// How a checkpoint is loaded.
+#[derive(Default)]
+pub struct Options {
+    /// Where storages go.
+    pub location: Location,
+    /// Are storages to lie on the file itself?
+    pub mapped: bool,
+    /// Are storages to be left zero?
+    pub skip_data: bool,
+}
+
+/// `map_location`.
+#[derive(Default)]
+pub enum Location {
+    /// Where they were saved from.
+    #[default]
+    Own,
+    /// All to one place.
+    To(String),
+    /// From one place to another.
+    Table(Vec<(String, String)>),
+}
+
+/// A checkpoint whose pickle is read and whose data is not.
+pub struct Checkpoint {
+    pub pickled: Pickled,
+    pub data: Data,
+}
+
+/// Where the bytes of storages are.
+pub enum Data {
+    Zip {
+        archive: Archive,
+        /// The folder of the archive in which everything stands.
+        folder: String,
+        is_big_endian: bool,
+    },
+    Legacy(Legacy),
+}
+
+impl Checkpoint {
+    /// Reads what a checkpoint says of its values.
+    ///
+    /// # Errors
+    /// UnpicklingError for what `weights_only` refuses; RuntimeError and others for what is damaged.
+    pub fn open(source: &Source) -> Result<Checkpoint> {
+        if !source.is_archive() {
+            return legacy::open(source).map_err(explained);
+        }
+        let mut archive = Archive::open(source)?;
+        let first = archive.names().first().ok_or_else(|| Error::runtime("the archive is empty"))?;
+        let Some((folder, _)) = first.split_once('/') else {
+            bail!(
+                RuntimeError,
+                "[enforce fail at inline_container.cc:176] . file in archive is not in a subdirectory: {first}"
+            );
+        };
+        let folder = folder.to_owned();
+        if archive.has(&format!("{folder}/constants.pkl")) {
+            bail!(
+                RuntimeError,
+                "Cannot use ``weights_only=True`` with TorchScript archives passed to ``torch.load``. In PyTorch 2.6, we \
+                 changed the default value of the `weights_only` argument in `torch.load` from `False` to `True`. \
+                 Re-running `torch.load` with `weights_only` set to `False` will likely succeed, but it can result in \
+                 arbitrary code execution. Do it only if you got the file from a trusted source."
+            );
+        }
+        let order = format!("{folder}/byteorder");
+        let is_big_endian = match if archive.has(&order) { archive.read(&order, 64)? } else { b"little".to_vec() } {
+            order if order == b"little" => false,
+            order if order == b"big" => true,
+            order => bail!(ValueError, "Unknown endianness type: {}", String::from_utf8_lossy(&order)),
+        };
+        let bytes = archive.read(&format!("{folder}/data.pkl"), LARGEST_PICKLE)?;
+        let pickled = pickle::read(&bytes, &mut 0).map_err(explained)?;
+        Ok(Checkpoint { pickled, data: Data::Zip { archive, folder, is_big_endian } })
+    }
+}
+
+impl Data {
+    /// The bytes of a storage.
+    fn fetch(&mut self, saved: &Saved, mapped: bool) -> Result<Storage> {
+        match self {
+            Data::Legacy(legacy) => legacy.fetch(saved),
+            Data::Zip { archive, folder, is_big_endian } => {
+                let mapped = mapped && !*is_big_endian;
+                let storage = archive.storage(&format!("{folder}/data/{}", saved.key), 0, saved.nbytes, mapped)?;
+                let unit = saved.dtype.map_or(1, |dtype| dtype.to_real().itemsize());
+                if *is_big_endian && unit > 1 {
+                    storage.byteswap(unit)?;
+                }
+                Ok(storage)
+            }
+        }
+    }
+
+    /// Where the bytes of a storage begin in the file, if they stand there as they are.
+    pub fn place(&self, saved: &Saved) -> Option<usize> {
+        match self {
+            Data::Legacy(legacy) => legacy.place(saved),
+            Data::Zip { archive, folder, .. } => archive.place(&format!("{folder}/data/{}", saved.key)),
+        }
+    }
+}
+
+/// `torch.load(weights_only=True)`.
+///
+/// # Errors
+/// UnpicklingError for what `weights_only` refuses; RuntimeError and others for what is damaged; KeyboardInterrupt.
+pub fn load(source: &Source, options: &Options) -> Result<Value> {
+    if options.mapped && !source.is_archive() {
+        let name = source.name().map(|name| format!("{name}, ")).unwrap_or_default();
+        bail!(
+            RuntimeError,
+            "mmap can only be used with files saved with `torch.save({name}_use_new_zipfile_serialization=True), please \
+             torch.save your checkpoint with this option in order to use mmap."
+        );
+    }
+    let Checkpoint { pickled, mut data } = Checkpoint::open(source)?;
+    build(&pickled, |saved| {
+        if options.skip_data {
+            return Storage::zeroed(saved.nbytes, Device::CPU);
+        }
+        if options.location.of(saved)?.is_meta() {
+            return Storage::zeroed(saved.nbytes, Device::META);
+        }
+        let storage = data.fetch(saved, options.mapped)?;
+        // What came from a file does not change its size.
+        storage.slice(0, storage.nbytes())
+    })
+}
+
+impl Location {
+    /// Where a storage goes.
+    fn of(&self, saved: &Saved) -> Result<Device> {
+        let tag = match self {
+            Location::Own => &*saved.location,
+            Location::To(tag) => tag,
+            Location::Table(table) => {
+                table.iter().find(|(from, _)| *from == *saved.location).map_or(&*saved.location, |(_, to)| to)
+            }
+        };
+        match tag.split(':').next() {
+            Some("cpu") => Ok(Device::CPU),
+            Some("meta") => Ok(Device::META),
+            Some("cuda") => bail!(
+                RuntimeError,
+                "Attempting to deserialize object on a CUDA device but torch.cuda.is_available() is False. If you are \
+                 running on a CPU-only machine, please use torch.load with map_location=torch.device('cpu') to map your \
+                 storages to the CPU."
+            ),
+            _ => bail!(
+                RuntimeError,
+                "don't know how to restore data location of torch.storage.UntypedStorage (tagged with {tag})"
+            ),
+        }
+    }
+}
+
+/// `torch.save` to a file, which is there whole or as it was before. With `skip_data` every storage is zeros.
+///
+/// # Errors
+/// TypeError for what cannot be pickled; RuntimeError when the file cannot be written; KeyboardInterrupt.
+pub fn save(value: &Value, path: &str, skip_data: bool) -> Result<()> {
+    let stem = Path::new(path).file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let stem = stem.rsplit_once('.').map_or(stem, |(stem, _)| stem);
+    if stem.is_empty() {
+        bail!(RuntimeError, "[enforce fail at inline_container.cc:707] . invalid file name: {path}");
+    }
+    replacing(path, |file| write(value, stem, skip_data, BufWriter::with_capacity(1 << 16, file)))
+}
+
+/// Writes a file, with PyTorch's words for one that cannot be opened.
+///
+/// # Errors
+/// RuntimeError; what `write` gives.
+pub fn replacing(path: &str, write: impl FnOnce(&mut std::fs::File) -> Result<()>) -> Result<()> {
+    let folder = Path::new(path).parent().filter(|folder| !folder.as_os_str().is_empty());
+    if let Some(folder) = folder
+        && !folder.is_dir()
+    {
+        bail!(RuntimeError, "Parent directory {} does not exist.", folder.display());
+    }
+    let refused = |error: std::io::Error| match error.kind() {
+        std::io::ErrorKind::StorageFull => Error::new(ErrorKind::OSError, format!("[Errno 28] {error}: '{path}'")),
+        _ => Error::runtime(format!("File {path} cannot be opened.")),
+    };
+    rewrite(Path::new(path), 0o666, refused, write)
+}
+
+/// `torch.save` to anything that takes bytes; `name` is that of the folder in the archive.
+///
+/// # Errors
+/// As [`save`].
+pub fn write<W: Write + Seek>(value: &Value, name: &str, skip_data: bool, to: W) -> Result<()> {
+    let pickle = pickle::write(value)?;
+    let _task = progress::begin(pickle.storages.iter().map(|storage| storage.nbytes() as u64).sum());
+    let mut archive = Writer::new(to);
+    archive.add(&format!("{name}/data.pkl"), &pickle.bytes)?;
+    archive.add(&format!("{name}/.format_version"), b"1")?;
+    archive.add(&format!("{name}/.storage_alignment"), b"64")?;
+    let order: &[u8] = if cfg!(target_endian = "little") { b"little" } else { b"big" };
+    archive.add(&format!("{name}/byteorder"), order)?;
+    for (key, storage) in pickle.storages.iter().enumerate() {
+        let zeros;
+        let storage = if skip_data || storage.tensor_device().is_meta() {
+            zeros = Storage::zeroed(storage.nbytes(), Device::CPU)?;
+            &zeros
+        } else {
+            storage
+        };
+        archive.add_storage(&format!("{name}/data/{key}"), &[], storage)?;
+    }
+    archive.add(&format!("{name}/version"), b"3\n")?;
+    archive.finish()?.flush().map_err(|error| Error::runtime(format!("file write failed: {error}")))
+}

@@ -1,0 +1,81 @@
+//! Which format a file is of: by its first bytes when it is read, by its name when it is written.
+
+use super::archive::Archive;
+use super::checkpoint::{self, Options};
+use super::source::Source;
+use super::{legacy, npy, npz, safetensors};
+use crate::bail;
+use crate::tensor::Result;
+use crate::value::Value;
+use std::path::Path;
+
+/// A format of files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    Checkpoint,
+    Legacy,
+    Safetensors,
+    Npy,
+    Npz,
+}
+
+impl Format {
+    /// The format of a file, by its content.
+    ///
+    /// # Errors
+    /// ValueError when it is of none; RuntimeError for a damaged archive.
+    pub fn of(source: &Source) -> Result<Format> {
+        Ok(if source.is_archive() {
+            let archive = Archive::open(source)?;
+            if npz::is_one(&archive) { Format::Npz } else { Format::Checkpoint }
+        } else if source.starts_with(npy::MAGIC) {
+            Format::Npy
+        } else if safetensors::is_one(source) {
+            Format::Safetensors
+        } else if legacy::is_one(source) {
+            Format::Legacy
+        } else {
+            let name = source.name().unwrap_or("the file");
+            bail!(ValueError, "{name} is no checkpoint, safetensors, npy or npz")
+        })
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Checkpoint => "PyTorch checkpoint",
+            Format::Legacy => "PyTorch checkpoint, from before 1.6",
+            Format::Safetensors => "safetensors",
+            Format::Npy => "npy",
+            Format::Npz => "npz",
+        }
+    }
+}
+
+/// What a file holds, whatever format it is of.
+///
+/// # Errors
+/// ValueError when it is of none; what its reader says.
+pub fn load_any(source: &Source, mapped: bool) -> Result<Value> {
+    match Format::of(source)? {
+        Format::Checkpoint => checkpoint::load(source, &Options { mapped, ..Options::default() }),
+        // Elements stand there wherever they happen to: they are always copied.
+        Format::Legacy => checkpoint::load(source, &Options::default()),
+        Format::Safetensors => safetensors::load(source, mapped),
+        Format::Npy => npy::load(source, mapped),
+        Format::Npz => npz::load(source, mapped),
+    }
+}
+
+/// Writes a value in the format that the name ends in.
+///
+/// # Errors
+/// ValueError for a name that ends in none; what its writer says.
+pub fn save_as(value: &Value, path: &str) -> Result<()> {
+    match Path::new(path).extension().and_then(|extension| extension.to_str()) {
+        Some("pt" | "pth" | "bin" | "ckpt") => checkpoint::save(value, path, false),
+        Some("safetensors") => safetensors::save(value, &Value::None, path),
+        Some("npy") => npy::save(value, path),
+        Some("npz") => npz::save(value, path),
+        _ => bail!(ValueError, "{path}: a name ends in .pt, .pth, .bin, .ckpt, .safetensors, .npy or .npz"),
+    }
+}

@@ -1,0 +1,130 @@
+//! Checkpoints as PyTorch wrote them before 1.6, and still does on request: five pickles one after another, and behind
+//! them the bytes of every storage.
+
+use super::checkpoint::{Checkpoint, Data};
+use super::pickle::{self, Id, Node, Pickled, Saved};
+use super::source::Source;
+use crate::bail;
+use crate::tensor::{Error, ErrorKind, Result, Storage};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+const MAGIC_NUMBER: i128 = 0x1950_a86a_20f9_469c_fc6c;
+const PROTOCOL_VERSION: i128 = 1001;
+
+/// Where the storages of a file are.
+pub struct Legacy {
+    source: Source,
+    places: HashMap<Rc<str>, usize>,
+}
+
+/// Does a file begin as these do: with a pickle of the magic number?
+pub fn is_one(source: &Source) -> bool {
+    source.bytes(0, 32.min(source.len())).is_some_and(|head| {
+        pickle::read(&head, &mut 0).is_ok_and(|first| matches!(first.node(first.root), Node::Int(MAGIC_NUMBER)))
+    })
+}
+
+/// Reads the pickles of a file.
+///
+/// # Errors
+/// UnpicklingError for what `weights_only` refuses; EOFError, RuntimeError and others for what is damaged.
+pub fn open(source: &Source) -> Result<Checkpoint> {
+    let mut at = 0;
+    if number(source, &mut at)? != Some(MAGIC_NUMBER) {
+        bail!(RuntimeError, "Invalid magic number; corrupt file?");
+    }
+    match number(source, &mut at)? {
+        Some(PROTOCOL_VERSION) => {}
+        Some(other) => bail!(RuntimeError, "Invalid protocol version: {other}"),
+        None => bail!(RuntimeError, "Invalid protocol version"),
+    }
+    // What machine wrote the file does not matter: the bytes are always little-endian.
+    next(source, &mut at)?;
+    let pickled = next(source, &mut at)?;
+    let keys = next(source, &mut at)?;
+    let places = places(source, &pickled, &keys, at)?;
+    Ok(Checkpoint { pickled, data: Data::Legacy(Legacy { source: source.clone(), places }) })
+}
+
+/// The pickle at a place, which moves behind it. More and more of the file is read, for what stands behind may be large.
+fn next(source: &Source, at: &mut usize) -> Result<Pickled> {
+    let rest = source.len().saturating_sub(*at);
+    let mut length = rest.min(1 << 16);
+    loop {
+        let bytes = source.bytes(*at, length).ok_or_else(|| Error::new(ErrorKind::EOFError, ""))?;
+        let mut end = 0;
+        match pickle::read(&bytes, &mut end) {
+            Err(error) if error.kind == ErrorKind::EOFError && length < rest && length < LARGEST => {
+                length = rest.min(length.saturating_mul(8));
+            }
+            Err(error) => return Err(error),
+            Ok(pickled) => {
+                *at += end;
+                return Ok(pickled);
+            }
+        }
+    }
+}
+
+/// The next pickle, if it is a number.
+fn number(source: &Source, at: &mut usize) -> Result<Option<i128>> {
+    let pickled = next(source, at)?;
+    Ok(match pickled.node(pickled.root) {
+        Node::Int(number) => Some(*number),
+        _ => None,
+    })
+}
+
+/// A pickle is read whole, so it must not be larger than this.
+const LARGEST: usize = 1 << 29;
+
+/// Where the bytes of each storage begin: one after another, each behind its number of elements.
+fn places(source: &Source, pickled: &Pickled, keys: &Pickled, mut at: usize) -> Result<HashMap<Rc<str>, usize>> {
+    let Node::List(order) = keys.node(keys.root) else { bail!(RuntimeError, "the file names no storages") };
+    let saved: HashMap<&str, &Saved> = pickled.storages.iter().map(|saved| (&*saved.key, saved)).collect();
+    let mut places = HashMap::new();
+    let text = |id: &Id| match keys.node(*id) {
+        Node::Str(key) => Some(key.clone()),
+        Node::Int(key) => Some(key.to_string().into()),
+        _ => None,
+    };
+    for key in order.iter().map(text) {
+        let Some(saved) = key.as_deref().and_then(|key| saved.get(key)) else {
+            bail!(AssertionError, "the file holds a storage that no tensor is on");
+        };
+        let count = source.bytes(at, 8).and_then(|count| <[u8; 8]>::try_from(count).ok()).map(u64::from_le_bytes);
+        let itemsize = saved.dtype.map_or(1, |dtype| dtype.itemsize()) as u64;
+        let nbytes = count.and_then(|count| count.checked_mul(itemsize));
+        let Some(nbytes) = nbytes else { bail!(RuntimeError, "unexpected EOF. The file might be corrupted.") };
+        if nbytes != saved.nbytes as u64 {
+            bail!(RuntimeError, "storage has wrong byte size: expected {} got {nbytes}", saved.nbytes);
+        }
+        at += 8;
+        let end = at.saturating_add(saved.nbytes);
+        if end > source.len() {
+            let missing = end - source.len();
+            bail!(RuntimeError, "unexpected EOF, expected {missing} more bytes. The file might be corrupted.");
+        }
+        places.insert(saved.key.clone(), at);
+        at = end;
+    }
+    Ok(places)
+}
+
+impl Legacy {
+    /// A copy of the bytes of a storage.
+    ///
+    /// # Errors
+    /// RuntimeError when the file does not have them.
+    pub fn fetch(&self, saved: &Saved) -> Result<Storage> {
+        let missing = || Error::runtime(format!("the file has no bytes for its storage {}", saved.key));
+        let place = self.place(saved).ok_or_else(missing)?;
+        self.source.storage(place, saved.nbytes).ok_or_else(missing)?.duplicate()
+    }
+
+    /// Where the bytes of a storage begin in the file.
+    pub fn place(&self, saved: &Saved) -> Option<usize> {
+        self.places.get(&saved.key).copied()
+    }
+}

@@ -1,0 +1,71 @@
+//! npz: a zip archive of npy files. Those that are not compressed are tensors on the file itself.
+
+use super::archive::{Archive, Writer};
+use super::checkpoint::replacing;
+use super::npy::{self, Header, MOST_OF_A_HEADER};
+use super::progress;
+use super::source::Source;
+use crate::bail;
+use crate::tensor::{Error, Result};
+use crate::value::Value;
+use std::io::{BufWriter, Write};
+
+/// Is an archive one of npy files?
+pub fn is_one(archive: &Archive) -> bool {
+    !archive.names().is_empty() && archive.names().iter().all(|name| name.ends_with(".npy"))
+}
+
+/// The name of each array and what its header says.
+///
+/// # Errors
+/// ValueError or RuntimeError when an entry is no array.
+pub fn headers(archive: &mut Archive) -> Result<Vec<(String, Header)>> {
+    let names = archive.names().to_vec();
+    let mut headers = Vec::new();
+    for entry in names {
+        let head = archive.head(&entry, MOST_OF_A_HEADER as u64)?;
+        headers.push((entry, npy::header(&head)?));
+    }
+    Ok(headers)
+}
+
+/// All arrays by their names.
+///
+/// # Errors
+/// ValueError or RuntimeError when an entry is no array.
+pub fn load(source: &Source, mapped: bool) -> Result<Value> {
+    let mut archive = Archive::open(source)?;
+    let mut entries = Vec::new();
+    for (entry, header) in headers(&mut archive)? {
+        let storage = archive.storage(&entry, header.start, header.nbytes, mapped)?;
+        let is_own = !mapped || archive.place(&entry).is_none();
+        let name = entry.strip_suffix(".npy").unwrap_or(&entry);
+        entries.push((Value::str(name), Value::Tensor(header.tensor(storage, is_own)?)));
+    }
+    Ok(Value::Dict(entries.into()))
+}
+
+/// Writes tensors under their names.
+///
+/// # Errors
+/// TypeError for what is no dictionary of tensors; RuntimeError when the file cannot be written; KeyboardInterrupt.
+pub fn save(value: &Value, path: &str) -> Result<()> {
+    let Some(entries) = value.entries() else {
+        bail!(TypeError, "an .npz file holds a dictionary of tensors, not a {}", value.type_name())
+    };
+    let mut parts = Vec::new();
+    for (name, tensor) in entries.iter() {
+        let (Value::Str(name), Value::Tensor(tensor)) = (name, tensor) else {
+            bail!(TypeError, "an .npz file holds tensors under texts")
+        };
+        parts.push((format!("{name}.npy"), npy::parts(tensor)?));
+    }
+    let _task = progress::begin(parts.iter().map(|(_, (_, storage))| storage.nbytes() as u64).sum());
+    replacing(path, |file| {
+        let mut archive = Writer::new(BufWriter::with_capacity(1 << 16, file));
+        for (name, (head, storage)) in &parts {
+            archive.add_storage(name, head, storage)?;
+        }
+        archive.finish()?.flush().map_err(|error| Error::runtime(format!("{path} cannot be written: {error}")))
+    })
+}

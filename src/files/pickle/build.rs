@@ -1,0 +1,205 @@
+//! From the nodes of a pickle to values. Whatever was one object in the pickle is one here: storages, tensors, and the
+//! rest where a value can be shared.
+
+use super::read::{Id, Node, Pickled, Saved, Shown};
+use crate::bail;
+use crate::tensor::layout::checked_numel;
+use crate::tensor::tensor::check_bounds;
+use crate::tensor::{Buffer, DType, Device, Error, ErrorKind, Result, Storage, Tensor, TypedStorage, View, interrupt};
+use crate::value::Value;
+use std::collections::{HashMap, HashSet};
+
+/// How deep containers may lie within each other, as everywhere here.
+const DEEPEST: usize = 200;
+
+/// Values a pickle may stand for, those that stand in several places counted there: a script would copy them.
+const MOST_VALUES: usize = 1 << 24;
+
+/// The value of a pickle. `fetch` gives the bytes of a storage, and is asked once for each that is needed.
+///
+/// # Errors
+/// RuntimeError for tensors that do not lie within their storage or cannot be had here; RecursionError for containers
+/// too deep or within themselves; what `fetch` gives.
+pub fn build(pickled: &Pickled, fetch: impl FnMut(&Saved) -> Result<Storage>) -> Result<Value> {
+    let storages = vec![None; pickled.storages.len()];
+    let mut builder = Builder { pickled, fetch, storages, made: HashMap::new(), open: HashSet::new() };
+    Ok(builder.value(pickled.root)?.0)
+}
+
+struct Builder<'p, F> {
+    pickled: &'p Pickled,
+    fetch: F,
+    storages: Vec<Option<Storage>>,
+    /// Values and how many they stand for.
+    made: HashMap<Id, (Value, usize)>,
+    /// The containers that are being made.
+    open: HashSet<Id>,
+}
+
+impl<F: FnMut(&Saved) -> Result<Storage>> Builder<'_, F> {
+    fn value(&mut self, id: Id) -> Result<(Value, usize)> {
+        if let Some(made) = self.made.get(&id) {
+            return Ok(made.clone());
+        }
+        if self.open.len() > DEEPEST || !self.open.insert(id) {
+            bail!(RecursionError, "maximum recursion depth exceeded: the file nests its containers too deeply");
+        }
+        let mut weight = 1;
+        let value = self.make(id, &mut weight)?;
+        self.open.remove(&id);
+        self.made.insert(id, (value.clone(), weight));
+        Ok((value, weight))
+    }
+
+    fn part(&mut self, id: Id, weight: &mut usize) -> Result<Value> {
+        let (value, of_part) = self.value(id)?;
+        *weight = weight.saturating_add(of_part);
+        if *weight > MOST_VALUES {
+            bail!(RuntimeError, "a file of more than {MOST_VALUES} values is not read");
+        }
+        Ok(value)
+    }
+
+    fn make(&mut self, id: Id, weight: &mut usize) -> Result<Value> {
+        let pickled = self.pickled;
+        Ok(match pickled.node(id) {
+            Node::None => Value::None,
+            Node::Bool(b) => Value::Bool(*b),
+            Node::Int(number) => Value::from(*number),
+            Node::Float(number) => Value::Float(*number),
+            Node::Complex(number) => Value::Complex(*number),
+            Node::Str(text) => Value::Str(text.clone()),
+            Node::Bytes(bytes) => Value::Buffer(Buffer::bytes(bytes)?),
+            Node::ByteArray(bytes) => Value::Buffer(Buffer::bytearray(bytes)?),
+            Node::List(items) => Value::List(items.iter().map(|&item| self.part(item, weight)).collect::<Result<_>>()?),
+            Node::Tuple(items) => {
+                Value::Tuple(items.iter().map(|&item| self.part(item, weight)).collect::<Result<_>>()?)
+            }
+            Node::Dict(entries, is_ordered) => {
+                let entries = self.entries(entries, weight)?.into();
+                if *is_ordered { Value::OrderedDict(entries) } else { Value::Dict(entries) }
+            }
+            Node::Class(super::names::Class::DType(dtype)) => Value::DType(*dtype),
+            Node::Class(class) => bail!(RuntimeError, "the file holds {class:?} itself, which is no value here"),
+            Node::Device(device) => Value::Device(*device),
+            Node::Layout(layout) => Value::Layout(*layout),
+            Node::Size(dims) => Value::Size(dims.clone()),
+            Node::Storage(index) => {
+                let dtype = pickled.storages.get(*index).and_then(|saved| saved.dtype).unwrap_or(DType::Byte);
+                Value::TypedStorage(TypedStorage::new(self.storage(*index)?, dtype))
+            }
+            Node::Tensor(shown) => Value::Tensor(self.tensor(shown)?),
+            Node::Foreign(what, _) => bail!(RuntimeError, "the file holds {what}, which does not exist here"),
+        })
+    }
+
+    fn entries(&mut self, entries: &[(Id, Id)], weight: &mut usize) -> Result<Vec<(Value, Value)>> {
+        let mut places = HashMap::new();
+        let mut kept: Vec<(Value, Value)> = Vec::new();
+        for &(key, value) in entries {
+            let (key, value) = (self.part(key, weight)?, self.part(value, weight)?);
+            let word = word(&key)?;
+            match places.get(&word).and_then(|&place: &usize| kept.get_mut(place)) {
+                Some(entry) => entry.1 = value,
+                None => {
+                    places.insert(word, kept.len());
+                    kept.push((key, value));
+                }
+            }
+        }
+        Ok(kept)
+    }
+
+    fn storage(&mut self, index: usize) -> Result<Storage> {
+        interrupt::check()?;
+        if let Some(Some(storage)) = self.storages.get(index) {
+            return Ok(storage.clone());
+        }
+        let pickled = self.pickled;
+        let saved = pickled.storages.get(index).ok_or_else(|| Error::runtime("a storage is missing"))?;
+        let storage = match saved.part_of {
+            // A part of a part does not exist: the whole was named before it.
+            Some((whole, start)) if whole < index => {
+                self.storage(whole)?.slice(start, start.saturating_add(saved.nbytes))?
+            }
+            _ => (self.fetch)(saved)?,
+        };
+        if let Some(place) = self.storages.get_mut(index) {
+            *place = Some(storage.clone());
+        }
+        Ok(storage)
+    }
+
+    fn tensor(&mut self, shown: &Shown) -> Result<Tensor> {
+        let (layout, dtype) = (shown.layout.clone(), shown.dtype);
+        if shown.is_quantized || dtype.is_quantized() {
+            bail!(RuntimeError, "the file holds a quantized tensor, which does not exist here");
+        }
+        if layout.sizes.len() != layout.strides.len() {
+            bail!(RuntimeError, "mismatch in length of strides and shape");
+        }
+        if let Some(size) = layout.sizes.iter().find(|&&size| size < 0) {
+            bail!(
+                RuntimeError,
+                "Trying to create tensor with negative dimension {size}: {:?}",
+                layout.sizes.as_slice()
+            );
+        }
+        if layout.strides.iter().any(|&stride| stride < 0) {
+            bail!(
+                RuntimeError,
+                "as_strided: Negative strides are not supported at the moment, got strides: {:?}",
+                layout.strides.as_slice()
+            );
+        }
+        checked_numel(&layout.sizes)?;
+        let view = match shown.storage {
+            None => View::zeros_strided(&layout.sizes, layout.strides, dtype, Device::META)?,
+            Some(index) => {
+                let storage = self.storage(index)?;
+                check_bounds(&layout, dtype, storage.nbytes())?;
+                View { storage, layout, dtype, conj: shown.conj && dtype.is_complex(), neg: shown.neg, form: None }
+            }
+        };
+        let tensor = Tensor::new(view);
+        if shown.requires_grad && !dtype.is_differentiable() {
+            bail!(RuntimeError, "only Tensors of floating point dtype can require gradients");
+        }
+        if shown.is_parameter {
+            return Ok(tensor.to_parameter(shown.requires_grad));
+        }
+        if shown.requires_grad {
+            tensor.autograd_mut(|meta| meta.requires_grad = true);
+        }
+        Ok(tensor)
+    }
+}
+
+/// What tells keys apart, as Python does it: `1`, `1.0` and `True` are one key.
+fn word(key: &Value) -> Result<String> {
+    Ok(match key {
+        Value::Str(text) => format!("s{text}"),
+        Value::Bool(b) => format!("n{}", i32::from(*b)),
+        Value::Float(number) if number.fract() == 0.0 && number.abs() < 1e18 => format!("n{}", *number as i64),
+        Value::Float(number) => format!("f{:x}", number.to_bits()),
+        Value::Int(number) => format!("n{number}"),
+        Value::BigInt(number) => format!("n{number}"),
+        Value::None => "N".to_owned(),
+        Value::DType(dtype) => format!("d{}", dtype.name()),
+        Value::Device(device) => format!("v{device}"),
+        Value::Tensor(tensor) => format!("t{}", tensor.identity()),
+        Value::Tuple(items) => {
+            let mut words = "(".to_owned();
+            for item in items.iter() {
+                let word = word(item)?;
+                // Lengths keep words apart that would run into each other.
+                words.push_str(&format!("{}:{word}", word.len()));
+            }
+            words
+        }
+        Value::Size(sizes) => return word(&Value::ints(sizes)),
+        other => {
+            return Err(Error::new(ErrorKind::TypeError, format!("unhashable type: '{}'", other.type_name())));
+        }
+    })
+}

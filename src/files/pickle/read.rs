@@ -1,0 +1,389 @@
+//! The stack machine. What it builds lies in one list of nodes that name each other by number: objects that are shared, or
+//! that contain themselves, need no care, and giving them up takes no recursion. Its memory is bounded by the length of
+//! the pickle and by [`MOST_NODES`], its time by the length alone.
+
+mod calls;
+
+use super::names::{self, Class};
+use super::refused;
+use crate::bail;
+use crate::tensor::{DType, Device, Dims, Error, ErrorKind, Layout, Result};
+use crate::value::TensorLayout;
+use num_complex::Complex;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// Objects one pickle may make.
+const MOST_NODES: usize = 1 << 24;
+
+/// The number of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Id(u32);
+
+/// One object of a pickle.
+#[derive(Clone, Debug)]
+pub enum Node {
+    None,
+    Bool(bool),
+    Int(i128),
+    Float(f64),
+    Complex(Complex<f64>),
+    Str(Rc<str>),
+    Bytes(Rc<[u8]>),
+    ByteArray(Rc<[u8]>),
+    List(Vec<Id>),
+    Tuple(Vec<Id>),
+    /// A dictionary and whether it is an `OrderedDict`. A key may stand more than once: the last counts.
+    Dict(Vec<(Id, Id)>, bool),
+    Class(Class),
+    Device(Device),
+    Layout(TensorLayout),
+    Size(Dims),
+    /// A storage, by its place in [`Pickled::storages`].
+    Storage(usize),
+    Tensor(Rc<Shown>),
+    /// What is allowed in a pickle and cannot be had here, and what it is made of.
+    Foreign(&'static str, Vec<Id>),
+}
+
+/// What a pickle says of a storage.
+#[derive(Clone, Debug)]
+pub struct Saved {
+    /// The name under which its bytes are found.
+    pub key: Rc<str>,
+    /// `None` for an untyped storage.
+    pub dtype: Option<DType>,
+    pub nbytes: usize,
+    /// The device it was on: `cpu`, `cuda:0`.
+    pub location: Rc<str>,
+    /// For a part of another storage, as files of PyTorch 0.3 have them: which, and from which byte on.
+    pub part_of: Option<(usize, usize)>,
+}
+
+/// What a pickle says of a tensor.
+#[derive(Clone, Debug)]
+pub struct Shown {
+    /// `None` on the `meta` device.
+    pub storage: Option<usize>,
+    pub dtype: DType,
+    pub layout: Layout,
+    pub requires_grad: bool,
+    pub is_parameter: bool,
+    pub is_quantized: bool,
+    pub conj: bool,
+    pub neg: bool,
+}
+
+/// What a pickle holds.
+#[derive(Debug)]
+pub struct Pickled {
+    nodes: Vec<Node>,
+    pub root: Id,
+    pub storages: Vec<Saved>,
+}
+
+impl Pickled {
+    pub fn node(&self, id: Id) -> &Node {
+        self.nodes.get(id.0 as usize).unwrap_or(&Node::None)
+    }
+}
+
+/// Reads the pickle that begins at `position`, and moves it behind.
+///
+/// # Errors
+/// UnpicklingError for what `weights_only` refuses; EOFError, RuntimeError and others for what is damaged.
+pub fn read(bytes: &[u8], position: &mut usize) -> Result<Pickled> {
+    let mut machine = Machine {
+        bytes,
+        at: *position,
+        nodes: Vec::new(),
+        stack: Vec::new(),
+        marks: Vec::new(),
+        memo: HashMap::new(),
+        storages: Vec::new(),
+        keys: HashMap::new(),
+        budget: bytes.len().saturating_mul(4).saturating_add(1 << 16),
+    };
+    let root = machine.run()?;
+    *position = machine.at;
+    Ok(Pickled { nodes: machine.nodes, root, storages: machine.storages })
+}
+
+struct Machine<'b> {
+    bytes: &'b [u8],
+    at: usize,
+    nodes: Vec<Node>,
+    stack: Vec<Id>,
+    /// Where on the stack each open mark stands; what lies below the last one cannot be reached.
+    marks: Vec<usize>,
+    memo: HashMap<u32, Id>,
+    storages: Vec<Saved>,
+    keys: HashMap<Rc<str>, usize>,
+    /// What may still be copied from one object to another: a long text must not be copied for every few bytes.
+    budget: usize,
+}
+
+impl<'b> Machine<'b> {
+    fn run(&mut self) -> Result<Id> {
+        loop {
+            let [operation] = self.array()?;
+            match operation {
+                b'.' => return self.pop(),
+                b'\x80' => drop(self.array::<1>()?),
+                b'c' => {
+                    let (module, name) = (self.line()?, self.line()?);
+                    let class = names::find(module, name)?;
+                    self.push(Node::Class(class))?;
+                }
+                b'\x81' => self.new_object()?,
+                b'R' => self.reduce()?,
+                b'b' => self.build()?,
+                b'Q' => self.persistent()?,
+                b'a' => {
+                    let item = self.pop()?;
+                    self.list()?.push(item);
+                }
+                b'e' => {
+                    let items = self.pop_mark()?;
+                    self.list()?.extend(items);
+                }
+                b's' => {
+                    let (value, key) = (self.pop()?, self.pop()?);
+                    self.dict()?.push((key, value));
+                }
+                b'u' => {
+                    let items = self.pop_mark()?;
+                    if !items.len().is_multiple_of(2) {
+                        return Err(refused("a dictionary has a key without a value"));
+                    }
+                    let pairs = items.chunks_exact(2).filter_map(|pair| Some((*pair.first()?, *pair.get(1)?)));
+                    self.dict()?.extend(pairs);
+                }
+                b'(' => self.marks.push(self.stack.len()),
+                b't' => {
+                    let items = self.pop_mark()?;
+                    self.push(Node::Tuple(items))?;
+                }
+                b'\x85' => self.tuple(1)?,
+                b'\x86' => self.tuple(2)?,
+                b'\x87' => self.tuple(3)?,
+                b'N' => self.push(Node::None)?,
+                b'\x88' => self.push(Node::Bool(true))?,
+                b'\x89' => self.push(Node::Bool(false))?,
+                b')' => self.push(Node::Tuple(Vec::new()))?,
+                b']' => self.push(Node::List(Vec::new()))?,
+                b'}' => self.push(Node::Dict(Vec::new(), false))?,
+                b'\x8f' => self.push(Node::Foreign("a set", Vec::new()))?,
+                b'J' => {
+                    let number = i32::from_le_bytes(self.array()?);
+                    self.push(Node::Int(number.into()))?;
+                }
+                b'K' => {
+                    let number = u8::from_le_bytes(self.array()?);
+                    self.push(Node::Int(number.into()))?;
+                }
+                b'M' => {
+                    let number = u16::from_le_bytes(self.array()?);
+                    self.push(Node::Int(number.into()))?;
+                }
+                b'\x8a' => self.long()?,
+                b'G' => {
+                    let number = f64::from_be_bytes(self.array()?);
+                    self.push(Node::Float(number))?;
+                }
+                b'X' => {
+                    let length = u32::from_le_bytes(self.array()?);
+                    let text = self.text(length as usize)?;
+                    self.push(Node::Str(text))?;
+                }
+                b'U' => {
+                    let [length] = self.array()?;
+                    let text = self.text(length.into())?;
+                    self.push(Node::Str(text))?;
+                }
+                b'h' => {
+                    let [index] = self.array()?;
+                    self.recall(index.into())?;
+                }
+                b'j' => {
+                    let index = u32::from_le_bytes(self.array()?);
+                    self.recall(index)?;
+                }
+                b'q' => {
+                    let [index] = self.array()?;
+                    let top = self.top()?;
+                    self.memo.insert(index.into(), top);
+                }
+                b'r' => {
+                    let index = u32::from_le_bytes(self.array()?);
+                    let top = self.top()?;
+                    self.memo.insert(index, top);
+                }
+                other => return Err(refused(format!("Unsupported operand {other}"))),
+            }
+        }
+    }
+
+    fn take(&mut self, length: usize) -> Result<&'b [u8]> {
+        let end = self.at.checked_add(length);
+        let taken = end.and_then(|end| self.bytes.get(self.at..end)).ok_or_else(ended)?;
+        self.at += length;
+        Ok(taken)
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
+        self.take(N)?.try_into().map_err(|_| ended())
+    }
+
+    /// Text up to the end of the line.
+    fn line(&mut self) -> Result<&'b str> {
+        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        let length = rest.iter().position(|&byte| byte == b'\n').ok_or_else(ended)?;
+        let line = self.take(length)?;
+        self.at += 1;
+        str::from_utf8(line).map_err(|_| refused("a name is not UTF-8"))
+    }
+
+    fn text(&mut self, length: usize) -> Result<Rc<str>> {
+        let bytes = self.take(length)?;
+        str::from_utf8(bytes).map(Rc::from).map_err(|_| refused("a text is not UTF-8"))
+    }
+
+    /// A whole number of any length.
+    fn long(&mut self) -> Result<()> {
+        let [length] = self.array()?;
+        let bytes = self.take(length.into())?;
+        if bytes.len() > 16 {
+            return Err(refused(format!("an integer of {} bytes is larger than any here", bytes.len())));
+        }
+        let negative = bytes.last().is_some_and(|&byte| byte >= 128);
+        let mut wide = [if negative { 255 } else { 0 }; 16];
+        wide.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
+        self.push(Node::Int(i128::from_le_bytes(wide)))
+    }
+
+    fn add(&mut self, node: Node) -> Result<Id> {
+        let id = Id(self.nodes.len() as u32);
+        if self.nodes.len() >= MOST_NODES {
+            bail!(RuntimeError, "a pickle of more than {MOST_NODES} objects is not read");
+        }
+        self.nodes.push(node);
+        Ok(id)
+    }
+
+    fn push(&mut self, node: Node) -> Result<()> {
+        let id = self.add(node)?;
+        self.stack.push(id);
+        Ok(())
+    }
+
+    /// Where the part of the stack begins that can be reached.
+    fn floor(&self) -> usize {
+        self.marks.last().copied().unwrap_or(0)
+    }
+
+    fn pop(&mut self) -> Result<Id> {
+        if self.stack.len() <= self.floor() {
+            bail!(IndexError, "pop from empty list");
+        }
+        self.stack.pop().ok_or_else(|| Error::index("pop from empty list"))
+    }
+
+    fn top(&self) -> Result<Id> {
+        let top = self.stack.get(self.floor()..).and_then(<[Id]>::last);
+        top.copied().ok_or_else(|| Error::index("list index out of range"))
+    }
+
+    fn pop_mark(&mut self) -> Result<Vec<Id>> {
+        let mark = self.marks.pop().ok_or_else(|| Error::index("pop from empty list"))?;
+        Ok(self.stack.split_off(mark))
+    }
+
+    fn tuple(&mut self, length: usize) -> Result<()> {
+        if self.stack.len() - self.floor() < length {
+            bail!(IndexError, "list index out of range");
+        }
+        let items = self.stack.split_off(self.stack.len() - length);
+        self.push(Node::Tuple(items))
+    }
+
+    fn recall(&mut self, index: u32) -> Result<()> {
+        let found = self.memo.get(&index).copied();
+        let id = found.ok_or_else(|| Error::new(ErrorKind::KeyError, index.to_string()))?;
+        self.stack.push(id);
+        Ok(())
+    }
+
+    fn node(&self, id: Id) -> &Node {
+        self.nodes.get(id.0 as usize).unwrap_or(&Node::None)
+    }
+
+    fn top_node(&mut self) -> Result<&mut Node> {
+        let id = self.top()?;
+        self.nodes.get_mut(id.0 as usize).ok_or_else(|| Error::index("list index out of range"))
+    }
+
+    fn list(&mut self) -> Result<&mut Vec<Id>> {
+        match self.top_node()? {
+            Node::List(items) => Ok(items),
+            other => Err(refused(format!("Can only append to lists, but got {}", other.class()))),
+        }
+    }
+
+    fn dict(&mut self) -> Result<&mut Vec<(Id, Id)>> {
+        match self.top_node()? {
+            Node::Dict(entries, _) => Ok(entries),
+            other => Err(Error::type_error(format!("'{}' object does not support item assignment", other.class()))),
+        }
+    }
+
+    /// Notes that so many things are copied.
+    fn spend(&mut self, count: usize) -> Result<()> {
+        let rest = self.budget.checked_sub(count);
+        self.budget = rest.ok_or_else(|| Error::runtime("a pickle that copies itself over and over is not read"))?;
+        Ok(())
+    }
+}
+
+fn ended() -> Error {
+    Error::new(ErrorKind::EOFError, "")
+}
+
+impl Shown {
+    /// A tensor on a storage of the pickle, by the storage's place.
+    pub fn on(storage: usize, dtype: DType, layout: Layout) -> Shown {
+        Shown::new(Some(storage), dtype, layout)
+    }
+
+    fn new(storage: Option<usize>, dtype: DType, layout: Layout) -> Shown {
+        let (requires_grad, is_parameter, is_quantized, conj, neg) = (false, false, false, false, false);
+        Shown { storage, dtype, layout, requires_grad, is_parameter, is_quantized, conj, neg }
+    }
+}
+
+impl Node {
+    /// Python's class of the object, as messages show it.
+    fn class(&self) -> &'static str {
+        match self {
+            Node::None => "<class 'NoneType'>",
+            Node::Bool(_) => "<class 'bool'>",
+            Node::Int(_) => "<class 'int'>",
+            Node::Float(_) => "<class 'float'>",
+            Node::Complex(_) => "<class 'complex'>",
+            Node::Str(_) => "<class 'str'>",
+            Node::Bytes(_) => "<class 'bytes'>",
+            Node::ByteArray(_) => "<class 'bytearray'>",
+            Node::List(_) => "<class 'list'>",
+            Node::Tuple(_) => "<class 'tuple'>",
+            Node::Dict(_, false) => "<class 'dict'>",
+            Node::Dict(_, true) => "<class 'collections.OrderedDict'>",
+            Node::Class(_) => "<class 'type'>",
+            Node::Device(_) => "<class 'torch.device'>",
+            Node::Layout(_) => "<class 'torch.layout'>",
+            Node::Size(_) => "<class 'torch.Size'>",
+            Node::Storage(_) => "<class 'torch.storage.TypedStorage'>",
+            Node::Tensor(_) => "<class 'torch.Tensor'>",
+            Node::Foreign(what, _) => what,
+        }
+    }
+}

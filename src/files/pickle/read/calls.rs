@@ -1,0 +1,315 @@
+//! What the machine does when a pickle calls something: the names that are allowed make containers, small values, storages
+//! and tensors, all of them as descriptions.
+
+use super::{Id, Machine, Node, Saved, Shown};
+use crate::files::pickle::names::{self, Class, Rebuild};
+use crate::files::pickle::refused;
+use crate::tensor::{DType, Device, Dims, Error, Layout, Result};
+use num_complex::Complex;
+use std::rc::Rc;
+
+impl Machine<'_> {
+    pub(super) fn new_object(&mut self) -> Result<()> {
+        let (args, class) = (self.pop()?, self.pop()?);
+        match self.node(class) {
+            Node::Class(Class::Parameter) => self.call(Class::Parameter, args),
+            Node::Class(Class::OrderedDict) => self.push(Node::Dict(Vec::new(), true)),
+            other => Err(refused(format!(
+                "Can only create new object for nn.Parameter or classes allowlisted via `add_safe_globals` but got {}",
+                other.class()
+            ))),
+        }
+    }
+
+    pub(super) fn reduce(&mut self) -> Result<()> {
+        let (args, function) = (self.pop()?, self.pop()?);
+        match *self.node(function) {
+            Node::Class(class) => self.call(class, args),
+            ref other => Err(refused(format!("Trying to call reduce for unrecognized function {}", other.class()))),
+        }
+    }
+
+    pub(super) fn build(&mut self) -> Result<()> {
+        self.pop()?;
+        match self.top_node()? {
+            // Attributes of the dictionary itself, such as the `_metadata` of a module's state.
+            Node::Dict(_, true) => Ok(()),
+            other => Err(refused(format!(
+                "Can only build Tensor, Parameter, OrderedDict or types allowlisted via `add_safe_globals`, but got {}",
+                other.class()
+            ))),
+        }
+    }
+
+    fn items(&self, id: Id) -> Option<&[Id]> {
+        match self.node(id) {
+            Node::Tuple(items) | Node::List(items) => Some(items),
+            _ => None,
+        }
+    }
+
+    /// Calls what a name stands for, and puts the result on the stack.
+    fn call(&mut self, class: Class, args: Id) -> Result<()> {
+        let Some(args) = self.items(args).map(<[Id]>::to_vec) else {
+            return Err(refused("the arguments of a call are no tuple"));
+        };
+        self.spend(args.len())?;
+        let wrong = || refused(format!("{class:?} does not take these arguments"));
+        let made = match (class, args.as_slice()) {
+            (Class::OrderedDict, []) => Node::Dict(Vec::new(), true),
+            (Class::OrderedDict, &[pairs]) => Node::Dict(self.pairs(pairs)?, true),
+            (Class::Set, _) => Node::Foreign("a set", args),
+            (Class::Counter, _) => Node::Foreign("a Counter", args),
+            (Class::Complex, &[re, im]) => Node::Complex(Complex::new(self.float(re)?, self.float(im)?)),
+            (Class::Encode, &[text, _]) => Node::Bytes(self.latin1(text)?),
+            (Class::ByteArray, []) => Node::ByteArray(Rc::from([])),
+            (Class::ByteArray, &[bytes]) => match self.node(bytes) {
+                Node::Bytes(bytes) => Node::ByteArray(bytes.clone()),
+                _ => return Err(wrong()),
+            },
+            (Class::Size, &[sizes]) => Node::Size(self.dims(sizes)?),
+            (Class::Device, &[name]) => Node::Device(Device::parse(self.str(name)?)?),
+            (Class::Device, &[name, index]) => {
+                Node::Device(Device::parse(&format!("{}:{}", self.str(name)?, self.int(index)?))?)
+            }
+            (Class::Layout, &[name]) => Node::Layout(names::layout(self.str(name)?).ok_or_else(wrong)?),
+            (Class::Parameter, &[data]) => self.parameter(data, true)?,
+            (Class::Parameter, &[data, requires_grad]) => {
+                let requires_grad = self.bool(requires_grad)?;
+                self.parameter(data, requires_grad)?
+            }
+            (Class::Rebuild(how), args) => self.rebuild(how, args)?,
+            _ => return Err(wrong()),
+        };
+        self.push(made)
+    }
+
+    fn pairs(&mut self, id: Id) -> Result<Vec<(Id, Id)>> {
+        let items = match self.node(id) {
+            Node::Dict(entries, _) => {
+                let entries = entries.clone();
+                self.spend(entries.len())?;
+                return Ok(entries);
+            }
+            Node::List(items) | Node::Tuple(items) => items.clone(),
+            _ => return Err(refused("a dictionary is made of pairs")),
+        };
+        self.spend(items.len())?;
+        let pair = |item| match self.items(item) {
+            Some(&[key, value]) => Ok((key, value)),
+            _ => Err(refused("a dictionary is made of pairs")),
+        };
+        items.into_iter().map(pair).collect()
+    }
+
+    fn latin1(&mut self, id: Id) -> Result<Rc<[u8]>> {
+        let Node::Str(text) = self.node(id).clone() else { return Err(refused("only text is encoded")) };
+        self.spend(text.len())?;
+        let byte = |c: char| u8::try_from(u32::from(c)).map_err(|_| refused("a byte is larger than 255"));
+        text.chars().map(byte).collect()
+    }
+
+    fn str(&self, id: Id) -> Result<&str> {
+        match self.node(id) {
+            Node::Str(text) => Ok(text),
+            other => Err(refused(format!("a text is needed, not {}", other.class()))),
+        }
+    }
+
+    fn int(&self, id: Id) -> Result<i64> {
+        match self.node(id) {
+            Node::Int(number) => i64::try_from(*number).map_err(|_| Error::runtime("Overflow when unpacking long")),
+            Node::Bool(b) => Ok(i64::from(*b)),
+            other => Err(refused(format!("a whole number is needed, not {}", other.class()))),
+        }
+    }
+
+    fn float(&self, id: Id) -> Result<f64> {
+        match self.node(id) {
+            Node::Float(number) => Ok(*number),
+            _ => self.int(id).map(|number| number as f64),
+        }
+    }
+
+    fn bool(&self, id: Id) -> Result<bool> {
+        match self.node(id) {
+            Node::Bool(b) => Ok(*b),
+            other => Err(refused(format!("True or False is needed, not {}", other.class()))),
+        }
+    }
+
+    fn dims(&mut self, id: Id) -> Result<Dims> {
+        if let Node::Size(dims) = self.node(id) {
+            let dims = dims.clone();
+            self.spend(dims.len())?;
+            return Ok(dims);
+        }
+        let Some(items) = self.items(id) else { return Err(refused("sizes are a tuple of whole numbers")) };
+        let dims = items.iter().map(|&item| self.int(item)).collect::<Result<Dims>>()?;
+        self.spend(dims.len())?;
+        Ok(dims)
+    }
+
+    fn dtype(&self, id: Id) -> Result<DType> {
+        match self.node(id) {
+            Node::Class(Class::DType(dtype)) => Ok(*dtype),
+            other => Err(refused(format!("a dtype is needed, not {}", other.class()))),
+        }
+    }
+
+    fn tensor(&self, id: Id) -> Result<Rc<Shown>> {
+        match self.node(id) {
+            Node::Tensor(tensor) => Ok(tensor.clone()),
+            other => Err(refused(format!("a tensor is needed, not {}", other.class()))),
+        }
+    }
+
+    fn parameter(&mut self, data: Id, requires_grad: bool) -> Result<Node> {
+        let data = self.tensor(data)?;
+        self.spend(2 * data.layout.ndim())?;
+        Ok(Node::Tensor(Rc::new(Shown { requires_grad, is_parameter: true, ..(*data).clone() })))
+    }
+
+    fn rebuild(&mut self, how: Rebuild, args: &[Id]) -> Result<Node> {
+        Ok(match (how, args) {
+            (Rebuild::Tensor, &[storage, offset, size, stride]) => {
+                Node::Tensor(Rc::new(self.shown(storage, offset, size, stride)?))
+            }
+            (Rebuild::TensorV2, &[storage, offset, size, stride, requires_grad, _, ref metadata @ ..]) => {
+                let shown = self.shown(storage, offset, size, stride)?;
+                Node::Tensor(Rc::new(self.completed(shown, requires_grad, metadata)?))
+            }
+            (Rebuild::TensorV3, &[storage, offset, size, stride, requires_grad, _, dtype, ref metadata @ ..]) => {
+                let shown = self.shown(storage, offset, size, stride)?;
+                let shown = Shown { dtype: self.dtype(dtype)?, ..shown };
+                Node::Tensor(Rc::new(self.completed(shown, requires_grad, metadata)?))
+            }
+            (Rebuild::Meta, &[dtype, size, stride, requires_grad]) => {
+                let layout = Layout { sizes: self.dims(size)?, strides: self.dims(stride)?, offset: 0 };
+                let shown = Shown::new(None, self.dtype(dtype)?, layout);
+                Node::Tensor(Rc::new(self.completed(shown, requires_grad, &[])?))
+            }
+            (Rebuild::Quantized, &[storage, offset, size, stride, _, requires_grad, ..]) => {
+                let shown = self.shown(storage, offset, size, stride)?;
+                let shown = Shown { is_quantized: true, ..shown };
+                Node::Tensor(Rc::new(self.completed(shown, requires_grad, &[])?))
+            }
+            (Rebuild::Parameter, &[data, requires_grad, _]) => {
+                let requires_grad = self.bool(requires_grad)?;
+                self.parameter(data, requires_grad)?
+            }
+            (Rebuild::ParameterWithState, &[data, ..]) => Node::Foreign("a parameter with attributes", vec![data]),
+            (Rebuild::FromType, &[function, _, inner, state]) => match (self.node(function), self.items(inner)) {
+                // A function of the same kind within itself would be recursion without end.
+                (Node::Class(Class::Rebuild(how)), Some(inner)) if *how != Rebuild::FromType => {
+                    let (how, inner) = (*how, inner.to_vec());
+                    self.spend(inner.len())?;
+                    let made = self.rebuild(how, &inner)?;
+                    if self.is_empty(state) {
+                        return Ok(made);
+                    }
+                    Node::Foreign("a tensor with attributes", vec![self.add(made)?])
+                }
+                _ => return Err(refused("a tensor is rebuilt by a function that does no such thing")),
+            },
+            (Rebuild::Sparse, &[_, parts]) => Node::Foreign("a sparse tensor", vec![parts]),
+            (Rebuild::Foreign(what), parts) => Node::Foreign(what, parts.to_vec()),
+            _ => return Err(refused(format!("{how:?} does not take {} arguments", args.len()))),
+        })
+    }
+
+    fn is_empty(&self, id: Id) -> bool {
+        match self.node(id) {
+            Node::None => true,
+            Node::Dict(entries, _) => entries.is_empty(),
+            Node::Tuple(items) | Node::List(items) => items.is_empty(),
+            _ => false,
+        }
+    }
+
+    fn shown(&mut self, storage: Id, offset: Id, size: Id, stride: Id) -> Result<Shown> {
+        let Node::Storage(index) = *self.node(storage) else {
+            return Err(refused("a tensor is rebuilt on what is no storage"));
+        };
+        let layout = Layout { sizes: self.dims(size)?, strides: self.dims(stride)?, offset: self.int(offset)? };
+        let dtype = self.storages.get(index).and_then(|saved| saved.dtype).unwrap_or(DType::Byte);
+        Ok(Shown::on(index, dtype, layout))
+    }
+
+    /// With what the arguments behind the layout say.
+    fn completed(&mut self, shown: Shown, requires_grad: Id, metadata: &[Id]) -> Result<Shown> {
+        let mut shown = Shown { requires_grad: self.bool(requires_grad)?, ..shown };
+        match metadata {
+            [] => {}
+            [metadata] => match self.node(*metadata) {
+                Node::None => {}
+                Node::Dict(..) => {
+                    for (key, value) in self.pairs(*metadata)? {
+                        match self.str(key)? {
+                            "conj" => shown.conj = self.bool(value)?,
+                            "neg" => shown.neg = self.bool(value)?,
+                            other => return Err(refused(format!("a tensor's metadata has no {other}"))),
+                        }
+                    }
+                }
+                _ => return Err(refused("a tensor's metadata is a dictionary")),
+            },
+            _ => return Err(refused("a tensor has too many parts")),
+        }
+        Ok(shown)
+    }
+
+    /// A storage, by the tuple that stands for it: what it is, its class, key, device and size, and in old files a part.
+    pub(super) fn persistent(&mut self) -> Result<()> {
+        let id = self.pop()?;
+        let Node::Tuple(parts) = self.node(id) else {
+            return Err(refused(format!("persistent_load id must be tuple or int, but got {}", self.node(id).class())));
+        };
+        let &[kind, class, key, location, numel, ref part @ ..] = parts.as_slice() else {
+            return Err(refused("a storage has too few parts"));
+        };
+        let part = part.first().copied();
+        if self.str(kind)? != "storage" {
+            return Err(refused(format!("Only persistent_load of storage is allowed, but got {}", self.str(kind)?)));
+        }
+        let Node::Class(Class::Storage(dtype)) = *self.node(class) else {
+            return Err(refused("a storage is of a class that is none"));
+        };
+        let key = match self.node(key) {
+            Node::Str(key) => key.clone(),
+            Node::Int(key) => key.to_string().into(),
+            _ => return Err(refused("a storage has no name")),
+        };
+        let location: Rc<str> = self.str(location)?.into();
+        self.spend(location.len())?;
+        let itemsize = dtype.map_or(1, DType::itemsize);
+        let bytes = |count: i64| usize::try_from(count).ok().and_then(|count| count.checked_mul(itemsize));
+        let absurd = || Error::runtime("a storage has an absurd size");
+        let nbytes = bytes(self.int(numel)?).filter(|&nbytes| i64::try_from(nbytes).is_ok()).ok_or_else(absurd)?;
+        let whole = self.storage(Saved { key, dtype, nbytes, location: location.clone(), part_of: None })?;
+        let index = match part.map(|part| self.node(part)) {
+            None | Some(Node::None) => whole,
+            Some(Node::Tuple(part)) => {
+                let &[key, offset, length] = part.as_slice() else {
+                    return Err(refused("a part of a storage has a name, a place and a size"));
+                };
+                let (key, offset) = (self.str(key)?.into(), bytes(self.int(offset)?).ok_or_else(absurd)?);
+                let nbytes = bytes(self.int(length)?).ok_or_else(absurd)?;
+                self.storage(Saved { key, dtype, nbytes, location, part_of: Some((whole, offset)) })?
+            }
+            Some(_) => return Err(refused("a part of a storage is a tuple")),
+        };
+        self.push(Node::Storage(index))
+    }
+
+    /// The place of a storage, of the first one with its key.
+    fn storage(&mut self, saved: Saved) -> Result<usize> {
+        if let Some(&index) = self.keys.get(&saved.key) {
+            return Ok(index);
+        }
+        self.spend(saved.key.len())?;
+        self.keys.insert(saved.key.clone(), self.storages.len());
+        self.storages.push(saved);
+        Ok(self.storages.len() - 1)
+    }
+}

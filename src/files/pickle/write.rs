@@ -1,0 +1,370 @@
+//! Pickles in protocol 2, the instructions that PyTorch's own files consist of.
+
+use crate::bail;
+use crate::tensor::memory::get;
+use crate::tensor::{Buffer, BufferKind, DType, Device, Error, Result, Storage, Tensor};
+use crate::value::Value;
+use num_complex::Complex;
+use std::collections::HashMap;
+
+/// A pickle, and the storages whose bytes belong beside it, by their keys: `0`, `1`, ….
+pub struct Written {
+    pub bytes: Vec<u8>,
+    pub storages: Vec<Storage>,
+}
+
+/// Pickles a value.
+///
+/// # Errors
+/// TypeError for what no pickle of tensors holds; RuntimeError for storages that are read as two dtypes.
+pub fn write(value: &Value) -> Result<Written> {
+    let mut writer = Writer {
+        out: vec![0x80, 2],
+        memo: HashMap::new(),
+        storages: Vec::new(),
+        keys: HashMap::new(),
+        dtypes: HashMap::new(),
+        made: Vec::new(),
+    };
+    writer.value(value)?;
+    writer.out.push(b'.');
+    Ok(Written { bytes: writer.out, storages: writer.storages })
+}
+
+/// What is written once and then referred to.
+#[derive(PartialEq, Eq, Hash)]
+enum Known {
+    Global(&'static str, String),
+    Text(String),
+    Tensor(usize),
+    Buffer(usize),
+}
+
+struct Writer {
+    out: Vec<u8>,
+    memo: HashMap<Known, u32>,
+    storages: Vec<Storage>,
+    /// The place of each storage, by its identity.
+    keys: HashMap<usize, usize>,
+    /// The dtype under which the bytes at an address are written.
+    dtypes: HashMap<usize, DType>,
+    /// Tensors made here, kept so that no other takes the identity of one that is written.
+    made: Vec<Tensor>,
+}
+
+/// What a tensor shares with every other: no hooks.
+const NO_HOOKS: (&str, &str) = ("collections", "OrderedDict");
+
+impl Writer {
+    fn value(&mut self, value: &Value) -> Result<()> {
+        match value {
+            Value::None => self.out.push(b'N'),
+            Value::Bool(b) => self.bool(*b),
+            Value::Int(number) => self.int(i128::from(*number)),
+            Value::BigInt(number) => self.int(**number),
+            Value::Float(number) => self.float(*number),
+            Value::Complex(number) => self.complex(*number),
+            Value::Str(text) if u32::try_from(text.len()).is_err() => {
+                bail!(OverflowError, "cannot serialize a string larger than 4GiB")
+            }
+            Value::Str(text) => self.text(text),
+            Value::Tensor(tensor) => self.tensor(tensor)?,
+            Value::Storage(storage) => self.storage(storage, None)?,
+            Value::TypedStorage(typed) => self.storage(&typed.storage, Some(typed.dtype))?,
+            Value::DType(dtype) => self.global("torch", dtype.name()),
+            Value::Device(device) => self.device(*device),
+            Value::Layout(layout) => {
+                self.global("torch.serialization", "_get_layout");
+                self.text(&format!("torch.{}", layout.name()));
+                self.call_with(1);
+            }
+            Value::Size(sizes) => {
+                self.global("torch", "Size");
+                self.ints(sizes);
+                self.call_with(1);
+            }
+            Value::Tuple(items) => {
+                let begun = self.begin_tuple(items.len());
+                items.iter().try_for_each(|item| self.value(item))?;
+                self.end_tuple(items.len(), begun);
+            }
+            Value::List(items) => {
+                self.out.push(b']');
+                if !items.is_empty() {
+                    self.out.push(b'(');
+                    items.iter().try_for_each(|item| self.value(item))?;
+                    self.out.push(b'e');
+                }
+            }
+            Value::Dict(entries) => {
+                self.out.push(b'}');
+                self.entries(entries)?;
+            }
+            Value::OrderedDict(entries) => {
+                self.global("collections", "OrderedDict");
+                self.out.extend([b')', b'R']);
+                self.entries(entries)?;
+            }
+            Value::Buffer(buffer) => self.buffer(buffer)?,
+            other => bail!(TypeError, "cannot pickle '{}' object", other.type_name()),
+        }
+        Ok(())
+    }
+
+    fn entries(&mut self, entries: &[(Value, Value)]) -> Result<()> {
+        if entries.is_empty() {
+            return Ok(());
+        }
+        self.out.push(b'(');
+        for (key, value) in entries {
+            self.value(key)?;
+            self.value(value)?;
+        }
+        self.out.push(b'u');
+        Ok(())
+    }
+
+    /// Refers to what was written before, or says that it was not.
+    fn recall(&mut self, known: &Known) -> bool {
+        let Some(&index) = self.memo.get(known) else { return false };
+        match u8::try_from(index) {
+            Ok(index) => self.out.extend([b'h', index]),
+            Err(_) => {
+                self.out.push(b'j');
+                self.out.extend(index.to_le_bytes());
+            }
+        }
+        true
+    }
+
+    fn remember(&mut self, known: Known) {
+        let index = self.memo.len() as u32;
+        self.memo.insert(known, index);
+        match u8::try_from(index) {
+            Ok(index) => self.out.extend([b'q', index]),
+            Err(_) => {
+                self.out.push(b'r');
+                self.out.extend(index.to_le_bytes());
+            }
+        }
+    }
+
+    fn global(&mut self, module: &'static str, name: &str) {
+        let known = Known::Global(module, name.to_owned());
+        if !self.recall(&known) {
+            self.out.extend(format!("c{module}\n{name}\n").bytes());
+            self.remember(known);
+        }
+    }
+
+    fn text(&mut self, text: &str) {
+        let known = Known::Text(text.to_owned());
+        if !self.recall(&known) {
+            self.out.push(b'X');
+            self.out.extend((text.len() as u32).to_le_bytes());
+            self.out.extend(text.bytes());
+            self.remember(known);
+        }
+    }
+
+    fn bool(&mut self, value: bool) {
+        self.out.push(if value { 0x88 } else { 0x89 });
+    }
+
+    fn int(&mut self, value: i128) {
+        if let Ok(byte) = u8::try_from(value) {
+            self.out.extend([b'K', byte]);
+        } else if let Ok(short) = u16::try_from(value) {
+            self.out.push(b'M');
+            self.out.extend(short.to_le_bytes());
+        } else if let Ok(int) = i32::try_from(value) {
+            self.out.push(b'J');
+            self.out.extend(int.to_le_bytes());
+        } else {
+            let bytes = value.to_le_bytes();
+            // As many bytes as leave the sign right.
+            let bits = 128 - (if value < 0 { !value } else { value }).leading_zeros() as usize;
+            let length = bits / 8 + 1;
+            self.out.extend([0x8a, length as u8]);
+            self.out.extend(bytes.iter().take(length));
+        }
+    }
+
+    fn float(&mut self, value: f64) {
+        self.out.push(b'G');
+        self.out.extend(value.to_be_bytes());
+    }
+
+    fn complex(&mut self, value: Complex<f64>) {
+        self.global("__builtin__", "complex");
+        self.float(value.re);
+        self.float(value.im);
+        self.call_with(2);
+    }
+
+    /// A tuple of up to three is marked behind its items, a longer one before them too.
+    fn begin_tuple(&mut self, length: usize) -> bool {
+        if length > 3 {
+            self.out.push(b'(');
+        }
+        length > 3
+    }
+
+    fn end_tuple(&mut self, length: usize, begun: bool) {
+        self.out.push(match length {
+            _ if begun => b't',
+            0 => b')',
+            1 => 0x85,
+            2 => 0x86,
+            _ => 0x87,
+        });
+    }
+
+    /// Calls the global below on a tuple of the last `count` (at most three) things.
+    fn call_with(&mut self, count: usize) {
+        self.end_tuple(count, false);
+        self.out.push(b'R');
+    }
+
+    fn ints(&mut self, values: &[i64]) {
+        let begun = self.begin_tuple(values.len());
+        values.iter().for_each(|&value| self.int(i128::from(value)));
+        self.end_tuple(values.len(), begun);
+    }
+
+    fn device(&mut self, device: Device) {
+        self.global("torch", "device");
+        self.text(device.name());
+        if let Some(index) = device.index {
+            self.int(i128::from(index));
+        }
+        self.call_with(1 + usize::from(device.index.is_some()));
+    }
+
+    fn buffer(&mut self, buffer: &Buffer) -> Result<()> {
+        let is_array = match buffer.kind() {
+            BufferKind::Bytes => false,
+            BufferKind::ByteArray => true,
+            BufferKind::MemoryView { .. } => bail!(TypeError, "cannot pickle memoryview objects"),
+            BufferKind::Array(_) => bail!(TypeError, "cannot pickle 'array.array' object"),
+        };
+        let known = Known::Buffer(buffer.identity());
+        if self.recall(&known) {
+            return Ok(());
+        }
+        if is_array {
+            self.global("__builtin__", "bytearray");
+        }
+        let memory = buffer.memory();
+        let text: String = memory.bytes().iter().map(|cell| char::from(get(cell))).collect();
+        if u32::try_from(text.len()).is_err() {
+            bail!(OverflowError, "cannot serialize a bytes object larger than 4 GiB");
+        }
+        self.global("_codecs", "encode");
+        self.text(&text);
+        self.text("latin1");
+        self.call_with(2);
+        if is_array {
+            self.call_with(1);
+        }
+        self.remember(known);
+        Ok(())
+    }
+
+    /// A storage: the tuple that stands for it. Its bytes stand elsewhere.
+    fn storage(&mut self, storage: &Storage, dtype: Option<DType>) -> Result<()> {
+        let read_as = dtype.unwrap_or(DType::Byte);
+        if dtype.is_some() && read_as.legacy_name().is_empty() {
+            bail!(KeyError, "'dtype torch.{} is not recognized'", read_as.name());
+        }
+        if storage.data_ptr() != 0 && *self.dtypes.entry(storage.data_ptr()).or_insert(read_as) != read_as {
+            bail!(RuntimeError, "Cannot save multiple tensors or storages that view the same data as different types");
+        }
+        let key = match self.keys.get(&storage.identity()) {
+            Some(&key) => key,
+            None => {
+                self.keys.insert(storage.identity(), self.storages.len());
+                self.storages.push(storage.clone());
+                self.storages.len() - 1
+            }
+        };
+        self.out.push(b'(');
+        self.text("storage");
+        match dtype {
+            Some(dtype) => self.global("torch", &format!("{}Storage", dtype.legacy_name())),
+            None => self.global("torch.storage", "UntypedStorage"),
+        }
+        self.text(&key.to_string());
+        self.text(&storage.tensor_device().to_string());
+        self.int((storage.nbytes() / read_as.itemsize()) as i128);
+        self.out.extend([b't', b'Q']);
+        Ok(())
+    }
+
+    fn tensor(&mut self, tensor: &Tensor) -> Result<()> {
+        let known = Known::Tensor(tensor.identity());
+        if self.recall(&known) {
+            return Ok(());
+        }
+        let view = tensor.view();
+        if view.form.is_some() {
+            bail!(NotImplementedError, "sparse and quantized tensors cannot be saved here");
+        }
+        if view.device().is_fake() {
+            return Err(Error::runtime("a FakeTensor has no data to be saved"));
+        }
+        let requires_grad = tensor.requires_grad();
+        if tensor.is_parameter() {
+            self.global("torch._utils", "_rebuild_parameter");
+            let data = tensor.detach();
+            self.tensor(&data)?;
+            self.made.push(data);
+            self.bool(requires_grad);
+            self.empty_hooks();
+            self.call_with(3);
+            self.remember(known);
+            return Ok(());
+        }
+        if view.device().is_meta() {
+            // PyTorch forgets there what tensors share.
+            self.global("torch._utils", "_rebuild_meta_tensor_no_storage");
+            self.out.push(b'(');
+            self.global("torch", view.dtype.name());
+            self.ints(view.sizes());
+            self.ints(view.strides());
+            self.bool(requires_grad);
+        } else {
+            // Dtypes that are younger than typed storages have none.
+            let is_typed = !view.dtype.legacy_name().is_empty();
+            self.global("torch._utils", if is_typed { "_rebuild_tensor_v2" } else { "_rebuild_tensor_v3" });
+            self.out.push(b'(');
+            self.storage(&view.storage, is_typed.then_some(view.dtype))?;
+            self.int(i128::from(view.layout.offset));
+            self.ints(view.sizes());
+            self.ints(view.strides());
+            self.bool(requires_grad);
+            self.empty_hooks();
+            if !is_typed {
+                self.global("torch", view.dtype.name());
+            }
+            let bits: Vec<&str> =
+                [("conj", view.conj), ("neg", view.neg)].iter().filter(|bit| bit.1).map(|bit| bit.0).collect();
+            if !bits.is_empty() {
+                self.out.extend([b'}', b'(']);
+                for bit in bits {
+                    self.text(bit);
+                    self.bool(true);
+                }
+                self.out.push(b'u');
+            }
+        }
+        self.out.extend([b't', b'R']);
+        self.remember(known);
+        Ok(())
+    }
+
+    fn empty_hooks(&mut self) {
+        self.global(NO_HOOKS.0, NO_HOOKS.1);
+        self.out.extend([b')', b'R']);
+    }
+}

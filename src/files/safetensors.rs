@@ -1,0 +1,228 @@
+//! safetensors: a JSON header of names, dtypes, shapes and places, and the bytes behind it. The crate knows the header;
+//! tensors lie on the file itself. Follows <https://huggingface.co/docs/safetensors>.
+
+use super::archive::put;
+use super::checkpoint::replacing;
+use super::progress;
+use super::source::Source;
+use crate::bail;
+use crate::ops::copy;
+use crate::tensor::{DType, Dims, Error, ErrorKind, Layout, Result, Tensor, View};
+use crate::value::Value;
+use safetensors::Dtype;
+use safetensors::tensor::{Metadata, TensorInfo};
+use std::collections::HashMap;
+use std::io::Write;
+
+/// The crate's own limit on the header, in bytes.
+const LARGEST_HEADER: usize = 100_000_000;
+
+/// A tensor as the header describes it, and where its bytes begin in the file.
+pub struct Described {
+    pub name: String,
+    pub dtype: DType,
+    pub layout: Layout,
+    pub place: usize,
+    pub nbytes: usize,
+}
+
+fn invalid(why: impl std::fmt::Display) -> Error {
+    Error::new(ErrorKind::SafetensorError, format!("Error while deserializing header: {why}"))
+}
+
+/// Does a file begin as these do: with the length of a header, and the header?
+pub fn is_one(source: &Source) -> bool {
+    let length = source.bytes(0, 8).and_then(|bytes| <[u8; 8]>::try_from(bytes).ok()).map(u64::from_le_bytes);
+    let fits = length.is_some_and(|length| length.saturating_add(8) <= source.len() as u64);
+    fits && source.bytes(8, 1).is_some_and(|first| first == b"{")
+}
+
+/// What the header says, in the order of the bytes.
+///
+/// # Errors
+/// SafetensorError when it is not what the format allows.
+pub fn header(source: &Source) -> Result<Vec<Described>> {
+    let length = source.bytes(0, 8).and_then(|bytes| <[u8; 8]>::try_from(bytes).ok()).map(u64::from_le_bytes);
+    let length = length.ok_or_else(|| invalid("header too small"))?;
+    let length = usize::try_from(length).ok().filter(|&length| length <= LARGEST_HEADER);
+    let length = length.ok_or_else(|| invalid("header too large"))?;
+    let bytes = source.bytes(8, length).ok_or_else(|| invalid("invalid header length"))?;
+    let metadata: Metadata = serde_json::from_slice(&bytes).map_err(invalid)?;
+    let begin = 8 + length;
+    if metadata.data_len().checked_add(begin) != Some(source.len()) {
+        return Err(invalid("incomplete metadata, file not fully covered"));
+    }
+    let described = |name: String| {
+        let info = metadata.info(&name).ok_or_else(|| invalid("a tensor is missing"))?;
+        let sizes = info.shape.iter().map(|&size| i64::try_from(size).map_err(|_| invalid("an absurd size")));
+        let layout = Layout::contiguous(&sizes.collect::<Result<Dims>>()?);
+        let (start, end) = info.data_offsets;
+        let dtype = dtype_of(info.dtype);
+        let dtype = dtype.ok_or_else(|| invalid(format_args!("{name}: dtype {:?} does not exist here", info.dtype)))?;
+        Ok(Described { name, dtype, layout, place: begin + start, nbytes: end - start })
+    };
+    metadata.offset_keys().into_iter().map(described).collect()
+}
+
+/// All tensors of a file by their names, which lie on the file.
+///
+/// # Errors
+/// SafetensorError when the file is not what the format allows.
+pub fn load(source: &Source, mapped: bool) -> Result<Value> {
+    let tensor = |described: Described| {
+        let storage =
+            source.storage(described.place, described.nbytes).ok_or_else(|| invalid("a tensor is cut off"))?;
+        let storage = if mapped { storage } else { storage.duplicate()? };
+        let view =
+            View { storage, layout: described.layout, dtype: described.dtype, conj: false, neg: false, form: None };
+        view.check_bounds()?;
+        Ok((Value::Str(described.name.into()), Value::from(view)))
+    };
+    Ok(Value::Dict(header(source)?.into_iter().map(tensor).collect::<Result<_>>()?))
+}
+
+/// Writes tensors under their names. Tensors that share memory are refused, as the format has no way to say so.
+///
+/// # Errors
+/// TypeError for what is no dictionary of tensors; RuntimeError for shared memory or a file that cannot be written;
+/// KeyboardInterrupt.
+pub fn save(tensors: &Value, metadata: &Value, path: &str) -> Result<()> {
+    let Some(entries) = tensors.entries() else {
+        bail!(ValueError, "Expected a dict of [str, torch.Tensor] but received <class '{}'>", tensors.class_name())
+    };
+    let mut named = Vec::new();
+    for (name, tensor) in entries.iter() {
+        let (Value::Str(name), Value::Tensor(tensor)) = (name, tensor) else {
+            bail!(
+                ValueError,
+                "Key `{}` is invalid, expected torch.Tensor but received <class '{}'>",
+                shown(name),
+                tensor.class_name()
+            )
+        };
+        named.push((name.to_string(), tensor.clone()));
+    }
+    refuse_shared(&named)?;
+    let mut written = Vec::new();
+    for (name, tensor) in named {
+        let view = tensor.view();
+        if view.form.is_some() {
+            bail!(ValueError, "safetensors has neither sparse nor quantized tensors: `{name}`");
+        }
+        if !view.layout.is_contiguous() {
+            bail!(
+                ValueError,
+                "You are trying to save a non contiguous tensor: `{name}` which is not allowed. It either means you are \
+                 trying to save tensors which are reference of each other in which case it's recommended to save only \
+                 the full tensors, and reslice at load time, or simply call `.contiguous()` on your tensor to pack it \
+                 before saving."
+            );
+        }
+        let Some(dtype) = dtype_for(view.dtype) else {
+            bail!(ValueError, "safetensors has no dtype {}", view.dtype.name())
+        };
+        written.push((name, dtype, packed(&view)?));
+    }
+    // As the crate orders them: the widest first, so that every tensor is aligned.
+    written.sort_by(|(name, dtype, _), (other, other_dtype, _)| other_dtype.cmp(dtype).then(name.cmp(other)));
+    let (mut infos, mut end) = (Vec::new(), 0usize);
+    for (name, dtype, view) in &written {
+        let (start, shape) = (end, view.sizes().iter().map(|&size| size as usize).collect());
+        end = end.checked_add(view.storage.nbytes()).ok_or_else(|| Error::runtime("the file would be too large"))?;
+        infos.push((name.clone(), TensorInfo { dtype: *dtype, shape, data_offsets: (start, end) }));
+    }
+    let header = Metadata::new(texts(metadata)?, infos).map_err(|error| Error::runtime(error.to_string()))?;
+    let mut header = serde_json::to_vec(&header).map_err(|error| Error::runtime(error.to_string()))?;
+    header.resize(header.len().next_multiple_of(8), b' ');
+    let _task = progress::begin(end as u64);
+    let refused = |error: &std::io::Error| Error::runtime(format!("{path} cannot be written: {error}"));
+    replacing(path, |file| {
+        file.write_all(&(header.len() as u64).to_le_bytes()).map_err(|error| refused(&error))?;
+        file.write_all(&header).map_err(|error| refused(&error))?;
+        written.iter().try_for_each(|(_, _, view)| put(&view.storage, file, refused))
+    })
+}
+
+fn shown(name: &Value) -> &str {
+    match name {
+        Value::Str(name) => name,
+        other => other.type_name(),
+    }
+}
+
+/// The header's own texts.
+fn texts(metadata: &Value) -> Result<Option<HashMap<String, String>>> {
+    let Some(entries) = metadata.entries() else { return Ok(None) };
+    let text = |(key, value): &(Value, Value)| match (key, value) {
+        (Value::Str(key), Value::Str(value)) => Ok((key.to_string(), value.to_string())),
+        _ => bail!(TypeError, "the metadata of safetensors are texts"),
+    };
+    entries.iter().map(text).collect::<Result<HashMap<_, _>>>().map(Some)
+}
+
+fn refuse_shared(named: &[(String, Tensor)]) -> Result<()> {
+    let mut seen: HashMap<usize, &str> = HashMap::new();
+    for (name, tensor) in named {
+        let view = tensor.borrow();
+        if view.storage.nbytes() == 0 || view.storage.data_ptr() == 0 {
+            continue;
+        }
+        if let Some(other) = seen.insert(view.storage.identity(), name) {
+            bail!(
+                RuntimeError,
+                "Some tensors share memory, this will lead to duplicate memory on disk and potential differences when \
+                 loading them again: {{'{other}', '{name}'}}. Copy them first, or save a checkpoint, which keeps the \
+                 sharing"
+            );
+        }
+    }
+    Ok(())
+}
+
+/// The tensor's elements one after another, alone in a storage.
+fn packed(view: &View) -> Result<View> {
+    let nbytes = view.numel() as usize * view.dtype.itemsize();
+    let as_it_is = view.layout.is_contiguous() && !view.conj && !view.neg && !view.device().is_meta();
+    match usize::try_from(view.layout.offset).ok().and_then(|offset| offset.checked_mul(view.dtype.itemsize())) {
+        Some(start) if as_it_is => {
+            view.check_bounds()?;
+            let storage =
+                view.storage.slice(start.min(view.storage.nbytes()), start.min(view.storage.nbytes()) + nbytes)?;
+            Ok(View { storage, layout: Layout::contiguous(view.sizes()), ..view.clone() })
+        }
+        _ => {
+            view.memory()?;
+            copy::row_major(&copy::resolve_neg(&copy::resolve_conj(view)?)?)
+        }
+    }
+}
+
+/// The two names of each dtype.
+const DTYPES: &[(Dtype, DType)] = &[
+    (Dtype::BOOL, DType::Bool),
+    (Dtype::U8, DType::Byte),
+    (Dtype::I8, DType::Char),
+    (Dtype::I16, DType::Short),
+    (Dtype::I32, DType::Int),
+    (Dtype::I64, DType::Long),
+    (Dtype::U16, DType::UInt16),
+    (Dtype::U32, DType::UInt32),
+    (Dtype::U64, DType::UInt64),
+    (Dtype::F16, DType::Half),
+    (Dtype::BF16, DType::BFloat16),
+    (Dtype::F32, DType::Float),
+    (Dtype::F64, DType::Double),
+    (Dtype::C64, DType::ComplexFloat),
+    (Dtype::F8_E4M3, DType::Float8_e4m3fn),
+    (Dtype::F8_E5M2, DType::Float8_e5m2),
+    (Dtype::F8_E4M3FNUZ, DType::Float8_e4m3fnuz),
+    (Dtype::F8_E5M2FNUZ, DType::Float8_e5m2fnuz),
+];
+
+fn dtype_of(dtype: Dtype) -> Option<DType> {
+    DTYPES.iter().find(|(theirs, _)| *theirs == dtype).map(|(_, ours)| *ours)
+}
+
+fn dtype_for(dtype: DType) -> Option<Dtype> {
+    DTYPES.iter().find(|(_, ours)| *ours == dtype).map(|(theirs, _)| *theirs)
+}

@@ -1,0 +1,162 @@
+//! [`Source`]: the bytes of a file, mapped rather than read, or bytes in memory that stand for a file. Whoever reads a
+//! format takes from it what it needs; only that is ever touched.
+
+use crate::bail;
+use crate::tensor::memory::Mapped;
+use crate::tensor::{Error, ErrorKind, Memory, Result, Storage, parallel};
+use std::fs::File;
+use std::io::{self, ErrorKind as Reason, Read, Seek, SeekFrom};
+use std::rc::Rc;
+
+/// The bytes of one file.
+#[derive(Clone, Debug)]
+pub struct Source {
+    memory: Rc<Memory>,
+    /// The path, for a file.
+    name: Option<String>,
+}
+
+impl Source {
+    /// Maps a file. What is written to its tensors stays here: the file does not change.
+    ///
+    /// # Errors
+    /// FileNotFoundError, IsADirectoryError, PermissionError or OSError in Python's words.
+    pub fn open(name: &str) -> Result<Source> {
+        let file = File::open(name).map_err(|error| refused(&error, name))?;
+        let metadata = file.metadata().map_err(|error| refused(&error, name))?;
+        if metadata.is_dir() {
+            return Err(Error::new(ErrorKind::IsADirectoryError, format!("[Errno 21] Is a directory: '{name}'")));
+        }
+        if !metadata.is_file() {
+            return Err(Error::new(ErrorKind::OSError, format!("'{name}' is not a regular file")));
+        }
+        let length = usize::try_from(metadata.len());
+        let length = length.map_err(|_| Error::new(ErrorKind::OSError, format!("'{name}' is too large to map")))?;
+        let memory = match length {
+            0 => Memory::heap(0)?,
+            _ => Memory::Mapped(Mapped::file(file, length, name, false).map_err(|error| refused(&error, name))?),
+        };
+        Ok(Source { memory: Rc::new(memory), name: Some(name.to_owned()) })
+    }
+
+    /// Bytes that stand for a file, from `start` on.
+    pub fn of_memory(memory: &Rc<Memory>, start: usize) -> Result<Source> {
+        let start = start.min(memory.nbytes());
+        let rest = Memory::borrow(memory, start, memory.nbytes() - start);
+        let rest = rest.ok_or_else(|| Error::runtime("the buffer has changed"))?;
+        Ok(Source { memory: Rc::new(rest), name: None })
+    }
+
+    /// The path, for a file.
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    pub fn len(&self) -> usize {
+        self.memory.nbytes()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Does the file begin with these bytes?
+    pub fn starts_with(&self, bytes: &[u8]) -> bool {
+        self.bytes(0, bytes.len()).is_some_and(|start| start == bytes)
+    }
+
+    /// Does the file begin as zip archives do? PyTorch asks no more, either.
+    pub fn is_archive(&self) -> bool {
+        self.starts_with(b"PK\x03\x04")
+    }
+
+    /// A copy of `length` bytes from `start` on, or `None` where the file does not have them.
+    pub fn bytes(&self, start: usize, length: usize) -> Option<Vec<u8>> {
+        let part = Memory::borrow(&self.memory, start, length)?;
+        if length == 0 {
+            return Some(Vec::new());
+        }
+        part.to_vec().ok()
+    }
+
+    /// `nbytes` bytes from `start` on as a storage on the file itself, or `None` where the file does not have them.
+    pub fn storage(&self, start: usize, nbytes: usize) -> Option<Storage> {
+        Memory::borrow(&self.memory, start, nbytes).map(Storage::new)
+    }
+
+    /// The bytes one after another.
+    pub fn reader(&self) -> Reader {
+        Reader { memory: self.memory.clone(), position: 0 }
+    }
+}
+
+/// Python's words for a file that cannot be opened.
+fn refused(error: &io::Error, name: &str) -> Error {
+    let (kind, text) = match error.kind() {
+        Reason::NotFound => (ErrorKind::FileNotFoundError, "No such file or directory".to_owned()),
+        Reason::PermissionDenied => (ErrorKind::PermissionError, "Permission denied".to_owned()),
+        Reason::IsADirectory => (ErrorKind::IsADirectoryError, "Is a directory".to_owned()),
+        _ => {
+            let text = error.to_string();
+            (ErrorKind::OSError, text.split(" (os error").next().unwrap_or_default().to_owned())
+        }
+    };
+    match error.raw_os_error() {
+        Some(code) => Error::new(kind, format!("[Errno {code}] {text}: '{name}'")),
+        None => Error::new(kind, format!("{text}: '{name}'")),
+    }
+}
+
+/// A position in a source.
+#[derive(Debug)]
+pub struct Reader {
+    memory: Rc<Memory>,
+    position: u64,
+}
+
+impl Read for Reader {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        self.memory.check().map_err(|error| io::Error::other(error.message))?;
+        let Ok(start) = usize::try_from(self.position) else { return Ok(0) };
+        let count = parallel::reading(&self.memory, |all: &[u8]| {
+            let rest = all.get(start..).unwrap_or_default();
+            let count = rest.len().min(to.len());
+            to[..count].copy_from_slice(&rest[..count]);
+            count
+        });
+        let count = count.unwrap_or(0);
+        self.position += count as u64;
+        Ok(count)
+    }
+}
+
+impl Seek for Reader {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let place = match to {
+            SeekFrom::Start(place) => Some(place),
+            SeekFrom::End(step) => (self.memory.nbytes() as u64).checked_add_signed(step),
+            SeekFrom::Current(step) => self.position.checked_add_signed(step),
+        };
+        self.position = place.ok_or_else(|| io::Error::from(Reason::InvalidInput))?;
+        Ok(self.position)
+    }
+}
+
+/// Reads the whole of a storage, in pieces between which Ctrl-C is heeded.
+///
+/// # Errors
+/// What `read` gives, and KeyboardInterrupt.
+pub fn fill(storage: &Storage, mut read: impl FnMut(&mut [u8]) -> io::Result<()>) -> Result<()> {
+    const PIECE: usize = 4 << 20;
+    let memory = storage.data()?;
+    let mut piece = vec![0; PIECE.min(memory.nbytes())];
+    for start in (0..memory.nbytes()).step_by(PIECE) {
+        crate::tensor::interrupt::check()?;
+        let length = PIECE.min(memory.nbytes() - start);
+        let Some(piece) = piece.get_mut(..length) else { bail!(RuntimeError, "a piece of no length") };
+        read(piece).map_err(|error| Error::runtime(error.to_string()))?;
+        let piece = &*piece;
+        parallel::writing(&memory, start..start + length, |bytes: &mut [u8]| bytes.copy_from_slice(piece));
+    }
+    Ok(())
+}

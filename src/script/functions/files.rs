@@ -1,0 +1,260 @@
+//! Checkpoints and other files of tensors. Follows <https://pytorch.org/docs/2.7/generated/torch.save.html> and
+//! `torch.load`, whose `weights_only=True` is all there is here: no file is ever executed.
+
+use super::byte_streams::ByteStream;
+use super::{Call, Row, function};
+use crate::bail;
+use crate::files::{self, Location, Options, Source};
+use crate::script::state::State;
+use crate::tensor::{Device, Error, ErrorKind, Result};
+use crate::value::{Object, Value};
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::io::Cursor;
+use std::rc::Rc;
+
+pub const ROWS: &[Row] = &[
+    function(
+        "save(any obj, any f, any pickle_module=None, int pickle_protocol=2, bool _use_new_zipfile_serialization=True, bool _disable_byteorder_record=False) -> None",
+        save,
+        "Writes a value to a file or a BytesIO, as a checkpoint that PyTorch loads; what shares a storage goes on sharing it.",
+    )
+    .python("save"),
+    function(
+        "load(any f, any map_location=None, any pickle_module=None, *, any weights_only=None, any mmap=None, any encoding=None) -> any",
+        load,
+        "Reads a checkpoint from a file or a BytesIO; with mmap=True its tensors lie on the file. Nothing in it is executed.",
+    )
+    .python("load"),
+    function(
+        "serialization.skip_data(bool materialize_fake_tensors=False) -> any",
+        |_| Ok(Value::Object(Rc::new(SkipData { before: Cell::new(false) }))),
+        "A context in which files are written and read without the bytes of storages.",
+    )
+    .python("skip_data"),
+    function(
+        "tempfile.NamedTemporaryFile(any mode=None, any buffering=None, any encoding=None, any newline=None, str suffix=\"\", str prefix=\"tmp\") -> any",
+        |c| Ok(Value::Object(Rc::new(Temporary { file: RefCell::new(Some(files::temporary(c.str(5)?, c.str(4)?)?)) }))),
+        "A file that is gone when its context is left.",
+    )
+    .python("NamedTemporaryFile"),
+    function("collections.OrderedDict(any items=[]) -> any", ordered, "A dictionary that knows it is in order.")
+        .python("OrderedDict"),
+    function(
+        "py.save(any obj, str path) -> None",
+        |c| files::save_as(&c.value(0), c.str(1)?).map(|()| Value::None),
+        "Writes a value in the format that the name ends in: .pt, .safetensors, .npy, .npz.",
+    )
+    .python("save"),
+    function(
+        "py.load(str path, *, bool mmap=True) -> any",
+        |c| files::load_any(&Source::open(c.str(0)?)?, c.bool(1)?),
+        "Reads a checkpoint, safetensors, npy or npz, whichever the file is; its tensors lie on the file where they can.",
+    )
+    .python("load"),
+    function(
+        "py.inspect(str path) -> any",
+        |c| {
+            let report = files::inspect(&Source::open(c.str(0)?)?)?;
+            Ok(Value::Object(Rc::new(Inspected(report))))
+        },
+        "What a file of tensors holds, without its data: layouts, who shares a storage, what is kept for nothing.",
+    )
+    .python("inspect"),
+    function(
+        "safetensors.torch.load_file(str filename, any device=None) -> any",
+        |c| {
+            if location(&c.value(1))?.is_some_and(Device::is_meta) {
+                bail!(NotImplementedError, "safetensors are loaded to the CPU");
+            }
+            let source = Source::open(c.str(0)?).map_err(|error| match error.kind {
+                ErrorKind::FileNotFoundError => {
+                    let name = c.str(0).unwrap_or_default();
+                    Error::new(error.kind, format!("No such file or directory: {name}"))
+                }
+                _ => error,
+            })?;
+            files::load_safetensors(&source, true)
+        },
+        "Reads the tensors of a safetensors file, which lie on the file.",
+    )
+    .python("load_file"),
+    function(
+        "safetensors.torch.save_file(any tensors, str filename, any metadata=None) -> None",
+        |c| files::save_safetensors(&c.value(0), &c.value(2), c.str(1)?).map(|()| Value::None),
+        "Writes a dictionary of tensors as safetensors.",
+    )
+    .python("save_file"),
+];
+
+fn ordered(call: &mut Call) -> Result<Value> {
+    let given = call.value(0);
+    if let Some(entries) = given.entries() {
+        return Ok(Value::OrderedDict(entries.clone()));
+    }
+    let pair = |item: Value| match item.sequence().and_then(|pair| <[Value; 2]>::try_from(pair).ok()) {
+        Some([key, value]) => Ok((key, value)),
+        None => bail!(ValueError, "dictionary update sequence element has the wrong length; 2 is required"),
+    };
+    let items = given.sequence().ok_or_else(|| Error::type_error("an OrderedDict is made of pairs"))?;
+    Ok(Value::OrderedDict(items.into_iter().map(pair).collect::<Result<_>>()?))
+}
+
+/// `torch.serialization.skip_data`. It keeps what it replaces.
+pub struct SkipData {
+    before: Cell<bool>,
+}
+
+impl SkipData {
+    pub fn enter(&self, state: &State) {
+        self.before.set(state.skip_data.replace(true));
+    }
+
+    pub fn exit(&self, state: &State) {
+        state.skip_data.set(self.before.get());
+    }
+}
+
+impl Object for SkipData {
+    fn type_name(&self) -> &str {
+        "skip_data"
+    }
+    fn repr(&self) -> String {
+        format!("<torch.serialization.skip_data object at {:#x}>", std::ptr::from_ref(self).addr())
+    }
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// Python's `tempfile.NamedTemporaryFile`.
+pub struct Temporary {
+    /// `None` once its context is left.
+    file: RefCell<Option<files::Temporary>>,
+}
+
+impl Temporary {
+    pub fn close(&self) {
+        self.file.take();
+    }
+}
+
+impl Object for Temporary {
+    fn type_name(&self) -> &str {
+        "_TemporaryFileWrapper"
+    }
+    fn repr(&self) -> String {
+        format!("<tempfile._TemporaryFileWrapper object at {:#x}>", std::ptr::from_ref(self).addr())
+    }
+    fn attribute(&self, name: &str) -> Option<Value> {
+        let file = self.file.borrow();
+        (name == "name").then(|| file.as_ref().map(|file| Value::str(file.to_string_lossy())))?
+    }
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// A report on a file: it shows itself as a table.
+struct Inspected(files::Report);
+
+impl Object for Inspected {
+    fn type_name(&self) -> &str {
+        "Report"
+    }
+    fn repr(&self) -> String {
+        self.0.text()
+    }
+    fn attribute(&self, name: &str) -> Option<Value> {
+        (name == "json").then(|| Value::str(self.0.json()))
+    }
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+fn location(device: &Value) -> Result<Option<Device>> {
+    match device {
+        Value::Str(name) => Device::parse(name).map(Some),
+        Value::Device(device) => Ok(Some(*device)),
+        _ => Ok(None),
+    }
+}
+
+fn save(call: &mut Call) -> Result<Value> {
+    if !call.bool(4)? {
+        bail!(NotImplementedError, "files of before PyTorch 1.6 are read here, not written");
+    }
+    let skip_data = call.state.skip_data.get();
+    match call.value(1) {
+        Value::Str(path) => files::save(&call.value(0), &path, skip_data)?,
+        Value::Object(object) => match object.as_any().downcast_ref::<ByteStream>() {
+            Some(stream) => {
+                let mut bytes = Cursor::new(Vec::new());
+                files::write(&call.value(0), "archive", skip_data, &mut bytes)?;
+                stream.write(&bytes.into_inner())?;
+            }
+            None => return Err(no_file()),
+        },
+        _ => return Err(no_file()),
+    }
+    Ok(Value::None)
+}
+
+fn no_file() -> Error {
+    Error::attribute("expected 'f' to be string, path, or a file-like object with a 'write' attribute")
+}
+
+fn load(call: &mut Call) -> Result<Value> {
+    if !call.is_none(2) {
+        bail!(RuntimeError, "Can not safely load weights when explicit pickle_module is specified");
+    }
+    let mut options = Options {
+        location: Location::Own,
+        mapped: matches!(call.value(4), Value::Bool(true)),
+        skip_data: call.state.skip_data.get(),
+    };
+    options.location = match call.value(1) {
+        Value::None => Location::Own,
+        Value::Str(name) => Location::To(name.to_string()),
+        Value::Device(device) => Location::To(device.to_string()),
+        Value::Dict(entries) | Value::OrderedDict(entries) => {
+            let place = |value: &Value| match value {
+                Value::Str(name) => Ok(name.to_string()),
+                Value::Device(device) => Ok(device.to_string()),
+                other => bail!(TypeError, "map_location maps names of devices, not a {}", other.type_name()),
+            };
+            let pair = |(from, to): &(Value, Value)| Ok((place(from)?, place(to)?));
+            Location::Table(entries.iter().map(pair).collect::<Result<_>>()?)
+        }
+        other => {
+            bail!(TypeError, "map_location is a device, its name or a dictionary here, not a {}", other.type_name())
+        }
+    };
+    match call.value(0) {
+        Value::Str(path) => files::load(&Source::open(&path)?, &options),
+        other => match &other {
+            Value::Object(object) => match object.as_any().downcast_ref::<ByteStream>() {
+                Some(stream) => {
+                    let source = stream.rest()?;
+                    if options.mapped && source.is_archive() {
+                        bail!(ValueError, "f must be a file path in order to use the mmap argument");
+                    }
+                    let value = files::load(&source, &options)?;
+                    stream.finish();
+                    Ok(value)
+                }
+                None => Err(not_seekable(&other)),
+            },
+            _ => Err(not_seekable(&other)),
+        },
+    }
+}
+
+fn not_seekable(value: &Value) -> Error {
+    Error::attribute(format!(
+        "'{}' object has no attribute 'seek'. You can only torch.load from a file that is seekable. Please pre-load the \
+         data into a buffer like io.BytesIO and try to load from it instead.",
+        value.type_name()
+    ))
+}

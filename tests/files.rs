@@ -1,0 +1,165 @@
+//! Files of tensors. Those in tests/files/ were made by PyTorch, numpy and safetensors with scripts/files.py, which wrote
+//! beside each what it holds; `describe` says it in the same words.
+
+#[path = "files/describe.rs"]
+mod describe;
+#[path = "files/fuzz.rs"]
+mod fuzz;
+#[path = "files/hostile.rs"]
+mod hostile;
+#[path = "files/round_trip.rs"]
+mod round_trip;
+
+use describe::describe;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+use tensorsh::files::{self, Options, Source};
+use tensorsh::tensor::{Memory, Result};
+use tensorsh::value::Value;
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files")
+}
+
+/// The files that can be loaded, by name, and what they hold.
+fn references() -> Vec<(String, PathBuf, String)> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder()).unwrap() {
+        let told = entry.unwrap().path();
+        if told.extension().is_some_and(|extension| extension == "txt") {
+            let file = told.with_extension("");
+            let name = file.file_name().unwrap().to_string_lossy().into_owned();
+            found.push((name, file, fs::read_to_string(&told).unwrap()));
+        }
+    }
+    found.sort();
+    assert!(found.len() >= 18, "tests/files has lost its files");
+    found
+}
+
+/// Bytes as a file.
+fn source(bytes: &[u8]) -> Source {
+    Source::of_memory(&Rc::new(Memory::from_bytes(bytes).unwrap()), 0).unwrap()
+}
+
+fn open(path: &Path) -> Source {
+    Source::open(path.to_str().unwrap()).unwrap()
+}
+
+fn load_bytes(bytes: &[u8]) -> Result<Value> {
+    files::load_any(&source(bytes), false)
+}
+
+#[test]
+fn files_of_others_hold_what_they_say() {
+    for (name, path, told) in references() {
+        for mapped in [false, true] {
+            let value = files::load_any(&open(&path), mapped).unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert_eq!(describe(&value), told, "{name}, mapped: {mapped}");
+        }
+        assert_eq!(describe(&load_bytes(&fs::read(&path).unwrap()).unwrap()), told, "{name} as bytes");
+    }
+}
+
+#[test]
+fn what_is_written_is_read_again() {
+    let target = tempfile::tempdir().unwrap();
+    for (name, path, told) in references() {
+        let copy = target.path().join(&name);
+        files::save_as(&files::load_any(&open(&path), true).unwrap(), copy.to_str().unwrap()).unwrap();
+        let value = files::load_any(&open(&copy), true).unwrap();
+        assert_eq!(describe(&value), told, "{name}");
+    }
+}
+
+#[test]
+fn numpy_writes_the_same_bytes() {
+    let target = tempfile::tempdir().unwrap();
+    for name in ["rows.npy", "columns.npy", "scalar.npy", "empty.npy", "complex.npy", "flags.npy"] {
+        let (original, copy) = (folder().join(name), target.path().join(name));
+        files::save_as(&files::load_any(&open(&original), true).unwrap(), copy.to_str().unwrap()).unwrap();
+        assert_eq!(fs::read(&copy).unwrap(), fs::read(&original).unwrap(), "{name}");
+    }
+}
+
+#[test]
+fn what_shares_memory_is_mapped_once_and_the_file_stays_as_it_is() {
+    let target = tempfile::tempdir().unwrap();
+    let path = target.path().join("views.pt");
+    fs::copy(folder().join("views.pt"), &path).unwrap();
+    let before = fs::read(&path).unwrap();
+    let value = files::load(&open(&path), &Options { mapped: true, ..Options::default() }).unwrap();
+    let (base, transposed) = (entry(&value, "base"), entry(&value, "transposed"));
+    assert!(base.view().storage == transposed.view().storage);
+    assert!(base.is(&entry(&value, "again")));
+    assert!(base.view().storage.set_byte(3, 0x40).unwrap());
+    assert_eq!(transposed.view().storage.byte(3).unwrap(), Some(0x40));
+    assert_eq!(fs::read(&path).unwrap(), before);
+    assert_eq!(base.view().data_ptr() % 64, 0);
+    // The file itself may be replaced while it is mapped.
+    files::save_as(&value, path.to_str().unwrap()).unwrap();
+    assert_eq!(transposed.view().storage.byte(3).unwrap(), Some(0x40));
+    assert_ne!(fs::read(&path).unwrap(), before);
+}
+
+fn entry(value: &Value, name: &str) -> tensorsh::tensor::Tensor {
+    let entries = value.entries().expect("a dictionary");
+    let found = entries.iter().find(|(key, _)| matches!(key, Value::Str(key) if **key == *name));
+    match found {
+        Some((_, Value::Tensor(tensor))) => tensor.clone(),
+        _ => panic!("no tensor {name}"),
+    }
+}
+
+/// A safetensors header for one tensor of so many bytes.
+fn safetensors_header(nbytes: u64) -> Vec<u8> {
+    let text = format!(r#"{{"weight":{{"dtype":"U8","shape":[{nbytes}],"data_offsets":[0,{nbytes}]}}}}"#);
+    let padded = format!("{text:width$}", width = text.len().next_multiple_of(8));
+    [&(padded.len() as u64).to_le_bytes(), padded.as_bytes()].concat()
+}
+
+#[test]
+fn a_file_of_100_gigabytes_is_inspected_and_loaded_at_once() {
+    const LENGTH: u64 = 100 << 30;
+    let target = tempfile::tempdir().unwrap();
+    let path = target.path().join("large.safetensors");
+    let header = safetensors_header(LENGTH);
+    fs::write(&path, &header).unwrap();
+    fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(LENGTH + header.len() as u64).unwrap();
+    let began = Instant::now();
+    let report = files::inspect(&open(&path)).unwrap();
+    let value = files::load_any(&open(&path), true).unwrap();
+    let elapsed = began.elapsed();
+    assert!(report.text().contains("1 tensor on 1 storage of 107374182400 bytes (107.4 GB)"), "{}", report.text());
+    assert_eq!(entry(&value, "weight").view().numel(), LENGTH as i64);
+    assert!(elapsed < Duration::from_millis(500), "{elapsed:?}");
+}
+
+#[test]
+fn a_report_tells_who_shares_and_what_is_wasted() {
+    let target = tempfile::tempdir().unwrap();
+    let path = target.path().join("small.pt");
+    let large = tensorsh::tensor::View::zeros(&[1000], tensorsh::tensor::DType::Float, tensorsh::tensor::Device::CPU);
+    let large = large.unwrap();
+    let part = |start: i64, length: i64| {
+        let layout = tensorsh::tensor::Layout { offset: start, ..tensorsh::tensor::Layout::contiguous(&[length]) };
+        Value::from(large.with_layout(layout))
+    };
+    let value = Value::Dict([(Value::str("a"), part(0, 5)), (Value::str("b"), part(3, 7))].into());
+    files::save(&value, path.to_str().unwrap(), false).unwrap();
+    let report = files::inspect(&open(&path)).unwrap();
+    let text = report.text();
+    for line in [
+        "a     float32  (5,)  (1,)    0       20     0",
+        "b     float32  (7,)  (1,)    3       28     0",
+        "storage 0 is shared by a, b",
+        "storage 0 has 4000 bytes (4.0 kB), of which 3960 bytes (4.0 kB) are shown by no tensor",
+        "2 tensors on 1 storage of 4000 bytes (4.0 kB), 3960 bytes (4.0 kB) of them shown by none",
+    ] {
+        assert!(text.lines().any(|found| found == line), "{line}\n{text}");
+    }
+    let json = report.json();
+    assert!(json.contains("\"unused_bytes\": 3960") && json.contains("\"storage_offset\": 3"), "{json}");
+}

@@ -1,0 +1,106 @@
+//! A value as text: what `describe` in scripts/files.py says of the same value there.
+
+use std::fmt::Write;
+use tensorsh::tensor::memory::get;
+use tensorsh::tensor::{Buffer, BufferKind, Storage, Tensor};
+use tensorsh::value::Value;
+
+/// The lines that tell a value: its tensors, their layouts and storages, and the bytes of those.
+pub fn describe(value: &Value) -> String {
+    let mut teller = Teller { lines: String::new(), storages: Vec::new() };
+    teller.visit("value", value);
+    let Teller { mut lines, storages } = teller;
+    for (number, storage) in storages.iter().enumerate() {
+        writeln!(lines, "storage {number}: {}", hex(&storage.to_vec().unwrap())).unwrap();
+    }
+    lines
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn bytes_of(buffer: &Buffer) -> Vec<u8> {
+    buffer.memory().bytes().iter().map(get).collect()
+}
+
+struct Teller {
+    lines: String,
+    storages: Vec<Storage>,
+}
+
+impl Teller {
+    fn say(&mut self, path: &str, what: &str) {
+        writeln!(self.lines, "{path}: {what}").unwrap();
+    }
+
+    fn storage(&mut self, storage: &Storage) -> usize {
+        self.storages.iter().position(|known| known == storage).unwrap_or_else(|| {
+            self.storages.push(storage.clone());
+            self.storages.len() - 1
+        })
+    }
+
+    fn tensor(&mut self, path: &str, tensor: &Tensor) {
+        let view = tensor.view();
+        let kind = if tensor.is_parameter() { "parameter" } else { "tensor" };
+        let place = match view.device().is_meta() {
+            true => "meta".to_owned(),
+            false => format!("storage {}", self.storage(&view.storage)),
+        };
+        let marks = [("requires_grad", tensor.requires_grad()), ("conj", view.conj), ("neg", view.neg)];
+        let marks: String = marks.iter().filter(|(_, on)| *on).map(|(mark, _)| format!(" {mark}")).collect();
+        let (sizes, strides, offset) = (view.sizes(), view.strides(), view.layout.offset);
+        self.say(path, &format!("{kind} {} {sizes:?} {strides:?} {offset} {place}{marks}", view.dtype.name()));
+    }
+
+    fn items(&mut self, path: &str, kind: &str, items: &[Value]) {
+        self.say(path, &format!("{kind} of {}", items.len()));
+        items.iter().enumerate().for_each(|(index, item)| self.visit(&format!("{path}[{index}]"), item));
+    }
+
+    fn entries(&mut self, path: &str, kind: &str, entries: &[(Value, Value)]) {
+        self.say(path, &format!("{kind} of {}", entries.len()));
+        for (key, value) in entries {
+            match key {
+                Value::Str(key) => self.visit(&format!("{path}.{key}"), value),
+                Value::Int(key) => self.visit(&format!("{path}[{key}]"), value),
+                other => panic!("a key is a {}", other.type_name()),
+            }
+        }
+    }
+
+    fn visit(&mut self, path: &str, value: &Value) {
+        match value {
+            Value::Tensor(tensor) => self.tensor(path, tensor),
+            Value::TypedStorage(typed) => {
+                let number = self.storage(&typed.storage);
+                self.say(path, &format!("storage of {} storage {number}", typed.dtype.name()));
+            }
+            Value::Dict(entries) => self.entries(path, "dict", entries),
+            Value::OrderedDict(entries) => self.entries(path, "OrderedDict", entries),
+            Value::List(items) => self.items(path, "list", items),
+            Value::Tuple(items) => self.items(path, "tuple", items),
+            Value::Size(sizes) => self.say(path, &format!("Size {:?}", sizes.as_slice())),
+            Value::Float(number) => self.say(path, &format!("float {}", hex(&number.to_be_bytes()))),
+            Value::Complex(number) => {
+                let parts = [number.re.to_be_bytes(), number.im.to_be_bytes()].concat();
+                self.say(path, &format!("complex {}", hex(&parts)));
+            }
+            Value::Buffer(buffer) => {
+                let kind = if buffer.kind() == BufferKind::Bytes { "bytes" } else { "bytearray" };
+                self.say(path, &format!("{kind} {}", hex(&bytes_of(buffer))));
+            }
+            Value::None => self.say(path, "None"),
+            Value::Bool(true) => self.say(path, "True"),
+            Value::Bool(false) => self.say(path, "False"),
+            Value::Int(number) => self.say(path, &number.to_string()),
+            Value::BigInt(number) => self.say(path, &number.to_string()),
+            Value::Str(text) => self.say(path, text),
+            Value::DType(dtype) => self.say(path, &format!("torch.{}", dtype.name())),
+            Value::Device(device) => self.say(path, &device.to_string()),
+            Value::Layout(layout) => self.say(path, &format!("torch.{}", layout.name())),
+            other => panic!("{path} is a {}", other.type_name()),
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! Files changed at random: whatever becomes of them, they are read or refused, at once. A moment for each reader here;
+//! scripts/fuzz takes longer (FUZZ_SECONDS for each reader, FUZZ_READER for one of them) and counts.
+
+use super::hostile::checkpoint;
+use super::{folder, source};
+use std::fs;
+use std::io::Read;
+use std::time::{Duration, Instant, SystemTime};
+use tensorsh::files::{self, Options, Source};
+use tensorsh::format::{Formatter, PrintOptions};
+use tensorsh::tensor::{DType, Result};
+use tensorsh::transcript::spawn_with_big_stack;
+use tensorsh::value::Value;
+
+/// A reader: what its files end in, how a changed file becomes one again, and how it is read.
+struct Reader {
+    name: &'static str,
+    seeds: fn() -> Vec<Vec<u8>>,
+    wrap: fn(&[u8]) -> Vec<u8>,
+    read: fn(&Source, bool) -> Result<Value>,
+}
+
+const READERS: &[Reader] = &[
+    Reader { name: "archive", seeds: || seeds(".pt", false), wrap: <[u8]>::to_vec, read: load },
+    // The pickle alone is changed, so that no checksum gives it away.
+    Reader { name: "pickle", seeds: pickles, wrap: |bytes| checkpoint(bytes, &[0; 96]), read: load },
+    Reader { name: "legacy", seeds: || seeds(".pt", true), wrap: <[u8]>::to_vec, read: load },
+    Reader { name: "safetensors", seeds: || seeds(".safetensors", false), wrap: <[u8]>::to_vec, read: files::load_any },
+    Reader { name: "npy", seeds: || seeds(".npy", false), wrap: <[u8]>::to_vec, read: files::load_any },
+    Reader { name: "npz", seeds: || seeds(".npz", false), wrap: <[u8]>::to_vec, read: files::load_any },
+];
+
+/// `torch.load`; bytes cannot be mapped by it, as they have no name.
+fn load(source: &Source, _mapped: bool) -> Result<Value> {
+    files::load(source, &Options::default())
+}
+
+fn seeds(ending: &str, are_legacy: bool) -> Vec<Vec<u8>> {
+    let mut names: Vec<_> = fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    names.sort();
+    let wanted = |name: &str| name.ends_with(ending) && name.contains("legacy") == are_legacy;
+    names.retain(|path| wanted(&path.to_string_lossy()));
+    names.iter().map(|path| fs::read(path).unwrap()).collect()
+}
+
+fn pickles() -> Vec<Vec<u8>> {
+    let pickle = |archive: Vec<u8>| {
+        let mut zip = zip::ZipArchive::new(std::io::Cursor::new(archive)).unwrap();
+        let name = (0..zip.len()).map(|i| zip.by_index(i).unwrap().name().unwrap().into_owned());
+        let name = name.collect::<Vec<_>>().into_iter().find(|name| name.ends_with("data.pkl")).unwrap();
+        let mut bytes = Vec::new();
+        zip.by_name(&name).unwrap().read_to_end(&mut bytes).unwrap();
+        bytes
+    };
+    seeds(".pt", false).into_iter().map(pickle).collect()
+}
+
+/// Random numbers, the same in every run from the same start.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    fn below(&mut self, end: usize) -> usize {
+        (self.next() % end.max(1) as u64) as usize
+    }
+}
+
+/// Changes a file in one of the ways that files go wrong, or several.
+fn mutate(bytes: &mut Vec<u8>, other: &[u8], random: &mut Random) {
+    const NUMBERS: &[u64] = &[0, 1, 127, 128, 255, 65535, 1 << 31, u32::MAX as u64, 1 << 40, i64::MAX as u64, u64::MAX];
+    for _ in 0..=random.below(4) {
+        let place = random.below(bytes.len());
+        let length = random.below(32).min(bytes.len() - place);
+        match random.below(8) {
+            0 if !bytes.is_empty() => bytes[place] ^= 1 << random.below(8),
+            1 if !bytes.is_empty() => bytes[place] = random.next() as u8,
+            2 => drop(bytes.drain(place..place + length)),
+            3 => {
+                let copy = bytes[place..place + length].to_vec();
+                let target = random.below(bytes.len());
+                drop(bytes.splice(target..target, copy));
+            }
+            4 => {
+                let width = [1, 2, 4, 8][random.below(4)].min(bytes.len() - place);
+                let number = NUMBERS[random.below(NUMBERS.len())].to_le_bytes();
+                bytes[place..place + width].copy_from_slice(&number[..width]);
+            }
+            5 => {
+                let from = random.below(other.len());
+                let part = other[from..(from + length).min(other.len())].to_vec();
+                drop(bytes.splice(place..place, part));
+            }
+            6 => bytes.truncate(place),
+            _ => {
+                let digits = NUMBERS[random.below(NUMBERS.len())].to_string();
+                drop(bytes.splice(place..place + length.min(2), digits.bytes()));
+            }
+        }
+    }
+}
+
+/// Runs a reader on changed files for so long; gives how many there were and how many of them could be read.
+fn fuzz(reader: &Reader, time: Duration, random: &mut Random) -> (u64, u64) {
+    let (seeds, began) = ((reader.seeds)(), Instant::now());
+    let (mut runs, mut loaded) = (0, 0);
+    let formatter = Formatter { options: &PrintOptions::default(), default_dtype: DType::Float };
+    while began.elapsed() < time {
+        let start = random.0;
+        let mut bytes = seeds[random.below(seeds.len())].clone();
+        mutate(&mut bytes, &seeds[random.below(seeds.len())], random);
+        let (file, run) = (source(&(reader.wrap)(&bytes)), Instant::now());
+        for mapped in [false, true] {
+            if let Ok(value) = (reader.read)(&file, mapped) {
+                loaded += 1;
+                // What was read can be shown, whatever it is.
+                let _ = formatter.repr(&value);
+            }
+        }
+        if let Ok(report) = files::inspect(&file) {
+            let _ = (report.text(), report.json());
+        }
+        assert!(run.elapsed() < Duration::from_secs(20), "{}: {:?} from {start:#x}", reader.name, run.elapsed());
+        runs += 1;
+    }
+    (runs, loaded)
+}
+
+#[test]
+fn changed_files_are_read_or_refused() {
+    // Sessions have a large stack, too.
+    spawn_with_big_stack("fuzz", fuzz_readers).unwrap().join().unwrap();
+}
+
+fn fuzz_readers() {
+    let seconds = std::env::var("FUZZ_SECONDS").ok().and_then(|seconds| seconds.parse().ok());
+    let only = std::env::var("FUZZ_READER").ok();
+    let time = seconds.map_or(Duration::from_millis(300), Duration::from_secs);
+    for reader in READERS.iter().filter(|reader| only.as_ref().is_none_or(|only| only == reader.name)) {
+        // The same files every time, unless time is given to find new ones.
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |now| now.as_nanos() as u64);
+        let mut random = Random(if seconds.is_some() { now | 1 } else { 0x9e37_79b9_7f4a_7c15 });
+        let (runs, loaded) = fuzz(reader, time, &mut random);
+        println!("{}: {runs} files, {loaded} loads succeeded", reader.name);
+        assert!(runs > 0 && (loaded > 0 || seconds.is_none()));
+    }
+}
