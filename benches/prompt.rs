@@ -63,8 +63,8 @@ fn main() {
         ">>> [i for i in range(10**9)]",
         ">>> sorted(range(10**7), key=lambda x: -x)",
         "let a = torch.rand(3000, 3000); loop { a = a.matmul(a) }",
-        "torch.rand(200000000).sort()",
-        "torch.rand(20000, 20000).sum()",
+        "torch.rand(50000000).sort()",
+        "torch.ones(1).expand(2**40).sum()",
         "torch.set_printoptions(#{threshold: 1000000000}); print(torch.rand(3000, 3000))",
         "torch.rand(3000, 3000)",
         "let b = torch.UntypedStorage(100000000); b",
@@ -115,6 +115,9 @@ fn settle(shell: &mut Shell) {
 }
 
 fn clear(shell: &mut Shell) {
+    // The question whether all ways to go on are to be listed wants an answer; anywhere else it is one more letter.
+    shell.send("n");
+    settle(shell);
     shell.send(CTRL_C);
     shell.ready();
 }
