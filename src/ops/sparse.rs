@@ -336,6 +336,15 @@ pub fn mask_like(view: &View, mask: &View) -> Result<View> {
     coo(mask.sizes(), parts.indices.clone(), values, parts.coalesced)
 }
 
+/// The values of a sparse tensor; a dense one is its own.
+pub fn elements(view: &View) -> &View {
+    match view.form.as_deref() {
+        Some(Form::Coo(parts)) => &parts.values,
+        Some(Form::Compressed(parts)) => &parts.values,
+        _ => view,
+    }
+}
+
 /// The same indices with other values, of any dtype.
 pub fn with_values(view: &View, values: View) -> Result<View> {
     match view.form.as_deref() {

@@ -200,12 +200,7 @@ pub fn on_elements(run: Run, call: &mut Call, coalesced: bool) -> Result<Value> 
     let target = call.tensor(place)?.clone();
     let whole = target.view();
     let whole = if coalesced && whole.coo().is_some() { ops::coalesce(&whole)? } else { whole };
-    let elements = match whole.form.as_deref() {
-        Some(Form::Coo(parts)) => parts.values.clone(),
-        Some(Form::Compressed(parts)) => parts.values.clone(),
-        _ => return run(call),
-    };
-    let given = Tensor::new(elements);
+    let given = Tensor::new(ops::elements(&whole).clone());
     call.args[place] = Value::Tensor(given.clone());
     let result = run(call);
     call.args[place] = Value::Tensor(target.clone());
@@ -225,11 +220,8 @@ pub fn on_elements(run: Run, call: &mut Call, coalesced: bool) -> Result<Value> 
 fn total(run: Run, call: &mut Call) -> Result<Value> {
     let target = call.tensor(0)?.clone();
     let view = target.view();
-    let elements = match view.compressed() {
-        Some(parts) => parts.values.clone(),
-        None => ops::expect_coo(&ops::coalesce(&view)?, call.signature.name)?.values.clone(),
-    };
-    call.args[0] = elements.into();
+    let view = if view.coo().is_some() { ops::coalesce(&view)? } else { view };
+    call.args[0] = ops::elements(&view).clone().into();
     let result = run(call);
     call.args[0] = Value::Tensor(target);
     result

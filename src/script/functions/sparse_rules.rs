@@ -8,7 +8,7 @@ use crate::bail;
 use crate::ops::sparse::{self as ops, compressed, product, rearrange};
 use crate::ops::{copy, pointwise, promote, view as views};
 use crate::tensor::layout::wrap_dim;
-use crate::tensor::{DType, Result, Scalar, TensorLayout, View, interrupt};
+use crate::tensor::{DType, Result, Scalar, TensorLayout, View, can_cast, interrupt};
 use crate::value::Value;
 
 /// What functions of dense tensors do with sparse ones.
@@ -65,13 +65,13 @@ pub const RULES: Rules = &[
             "conj",
             "resolve_conj",
             "resolve_neg",
-            "div.Tensor_mode",
-            "nan_to_num",
         ],
     ),
     (
         Rule::Coalesced,
         &[
+            "div.Tensor_mode",
+            "nan_to_num",
             "abs",
             "asin",
             "asinh",
@@ -184,7 +184,7 @@ pub const RULES: Rules = &[
         &["sum.dim_IntList"],
     ),
     (Rule::Own(|c| ops::item(&c.view(0)?).map(Value::from)), &["item"]),
-    (Rule::Own(|c| Ok(Value::Bool(ops::item(&c.view(0)?)? != Scalar::Int(0)))), &["is_nonzero"]),
+    (Rule::Own(|c| Ok(Value::Bool(ops::item(&c.view(0)?)?.truth()))), &["is_nonzero"]),
     (Rule::Own(zero), &["zero_"]),
     (Rule::Own(empty_like), &["zeros_like", "empty_like"]),
     (
@@ -196,7 +196,7 @@ pub const RULES: Rules = &[
     ),
     (Rule::Own(copy_between), &["copy_"]),
     (Rule::Own(strides), &["stride", "stride.dim", "is_contiguous"]),
-    (Rule::Own(|c| no_storage(c)), &["storage", "untyped_storage"]),
+    (Rule::Own(no_storage), &["storage", "untyped_storage"]),
     (Rule::Own(type_name), &["type"]),
     (
         Rule::Own(|_| bail!(RuntimeError, "reshape is not implemented for sparse tensors")),
@@ -353,8 +353,20 @@ fn arithmetic(call: &mut Call, compute: fn(&mut Call) -> Result<Value>) -> Resul
         _ => return Ok(result),
     };
     if let Value::Tensor(new) = result {
+        let wanted = target.borrow().dtype;
+        let made = new.borrow().dtype;
+        if !can_cast(made, wanted) {
+            bail!(
+                RuntimeError,
+                "result type {} can't be cast to the desired output type {}",
+                made.scalar_type(),
+                wanted.scalar_type()
+            );
+        }
         if target.borrow().is_sparse() {
-            target.set_view(new.view());
+            let whole = new.view();
+            let elements = copy::cast(ops::elements(&whole), wanted)?;
+            target.set_view(ops::with_values(&whole, elements)?);
         } else {
             copy::copy_into(&target.view(), &new.view())?;
         }
@@ -428,12 +440,7 @@ fn multiply_elements(call: &mut Call) -> Result<Value> {
 }
 
 fn scaled(sparse: &View, by: promote::Operand) -> Result<Value> {
-    let elements = match (sparse.coo(), sparse.compressed()) {
-        (Some(parts), _) => &parts.values,
-        (_, Some(parts)) => &parts.values,
-        _ => sparse,
-    };
-    ops::with_values(sparse, times(elements, by)?).map(Value::from)
+    ops::with_values(sparse, times(ops::elements(sparse), by)?).map(Value::from)
 }
 
 fn divide(call: &mut Call) -> Result<Value> {
@@ -529,12 +536,8 @@ fn copy_between(call: &mut Call) -> Result<Value> {
     if target.sizes() != source.sizes() {
         bail!(RuntimeError, "copy_() of a sparse tensor needs the same size, got {:?}", source.sizes());
     }
-    let elements = match (source.coo(), source.compressed()) {
-        (Some(parts), _) => &parts.values,
-        (_, Some(parts)) => &parts.values,
-        _ => &source,
-    };
-    call.tensor(0)?.set_view(ops::with_values(&source, copy::clone(&copy::cast(elements, target.dtype)?)?)?);
+    call.tensor(0)?
+        .set_view(ops::with_values(&source, copy::clone(&copy::cast(ops::elements(&source), target.dtype)?)?)?);
     Ok(call.itself())
 }
 
@@ -557,7 +560,7 @@ fn strides(call: &mut Call) -> Result<Value> {
     }
 }
 
-fn no_storage(call: &Call) -> Result<Value> {
+fn no_storage(call: &mut Call) -> Result<Value> {
     let class = if call.tensor(0)?.borrow().coo().is_some() { "SparseTensorImpl" } else { "SparseCsrTensorImpl" };
     bail!(NotImplementedError, "Cannot access storage of {class}")
 }
