@@ -606,10 +606,10 @@ fn name_refused(function: &str, value: &Value, this: Option<&Value>) -> Error {
 }
 
 fn unpack_ints(name: &str, param: &Param, items: &[Value]) -> Result<Dims> {
-    let name = name.rsplit('.').next().unwrap_or(name);
     let mut dims = Dims::new();
     for (i, item) in items.iter().enumerate() {
         let wrong = |why: String| {
+            let name = name.rsplit('.').next().unwrap_or(name);
             Error::type_error(format!(
                 "{name}(): argument '{}' failed to unpack the object at pos {} with error \"{why}\"",
                 param.shown_name(),

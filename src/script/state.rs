@@ -50,6 +50,8 @@ pub struct State {
     pub grad_enabled: Cell<bool>,
     /// Are new tensors fake? If so: may real ones be used with them?
     pub fake_mode: Cell<Option<bool>>,
+    /// May there be fake tensors? Every call asks, so it has to be cheap.
+    pub has_fakes: Cell<bool>,
     /// Within `inference_mode`.
     pub inference: Cell<bool>,
     /// Within `serialization.skip_data`: files are written and read without the bytes of storages.
@@ -94,6 +96,7 @@ impl State {
             grad_enabled: Cell::new(true),
             fake_mode: Cell::new(None),
             skip_data: Cell::new(false),
+            has_fakes: Cell::new(false),
             interrupt: Interrupt::default(),
             inference: Cell::new(false),
             exit: Cell::new(None),

@@ -140,11 +140,12 @@ pub fn to_value_within(dynamic: &Dynamic, depth: usize) -> Result<Value> {
     if depth > MAX_DEPTH {
         return Err(too_deep());
     }
-    if let Some(tensor) = dynamic.read_lock::<Tensor>() {
-        return Ok(Value::Tensor(tensor.clone()));
-    }
+    // What calls are made of comes first.
     if let Ok(i) = dynamic.as_int() {
         return Ok(Value::Int(i));
+    }
+    if let Some(tensor) = dynamic.read_lock::<Tensor>() {
+        return Ok(Value::Tensor(tensor.clone()));
     }
     if dynamic.is_unit() {
         return Ok(Value::None);
