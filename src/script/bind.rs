@@ -159,7 +159,9 @@ fn attempt(
             }
             continue;
         };
-        if matches!(value, Value::None) && param.nullable {
+        if let Some(value) = as_it_is(param.kind, value) {
+            bound.push(value);
+        } else if matches!(value, Value::None) && param.nullable {
             bound.push(Value::None);
         } else {
             match accept(param, value) {
@@ -518,6 +520,17 @@ fn accept(param: &Param, value: &Value) -> Accept {
         Kind::Any | Kind::Rest => true,
     };
     if yes { Accept::Yes } else { Accept::No(None) }
+}
+
+/// What most calls pass: a value of the parameter's own kind, which [`accept`] takes and [`convert`] leaves as it is.
+#[inline]
+fn as_it_is(kind: Kind, value: &Value) -> Option<Value> {
+    match (kind, value) {
+        (Kind::Int, Value::Int(i)) => Some(Value::Int(*i)),
+        (Kind::Bool, Value::Bool(b)) => Some(Value::Bool(*b)),
+        (Kind::Tensor | Kind::Operand, Value::Tensor(tensor)) => Some(Value::Tensor(tensor.clone())),
+        _ => None,
+    }
 }
 
 fn list_or_tuple(value: &Value) -> Option<Cow<'_, [Value]>> {
