@@ -34,8 +34,16 @@ const REFUSED: &[&str] = &[
     "set.source_Tensor_storage_offset",
 ];
 
-/// Functions of sparse and quantized tensors whose gradients are not there yet, which their nodes say.
+/// Functions whose gradients are not there yet, which their nodes say.
 const LATER: &[&str] = &[
+    "histogramdd",
+    "linalg.eig",
+    "linalg.eigvals",
+    "linalg.ldl_factor",
+    "linalg.ldl_factor_ex",
+    "linalg.ldl_solve",
+    "native_channel_shuffle",
+    "nn.functional.native_channel_shuffle",
     "_coalesced",
     "_values",
     "dequantize",

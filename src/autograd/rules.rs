@@ -226,7 +226,9 @@ const PLAIN: &[&str] = &[
     "nn.Parameter",
     // To files.
     "save",
+    "nn.Parameter",
     // About a tensor.
+    "numpy",
     "positive",
     "new",
     "new.data",
