@@ -154,7 +154,7 @@ pub fn dispatch(state: &State, family: &Family, args: &mut [&mut Dynamic]) -> Re
             match (family.find(Receiver::Module(module)), family.find(Receiver::Module("py"))) {
                 (Some(overloads), _) => call(state, overloads, None, rest),
                 (None, Some(builtin)) if OF_MODULES.contains(&family.name) => call(state, builtin, None, args),
-                _ => Err(missing()),
+                _ => Err(not_callable(state, first, family.name).unwrap_or_else(missing)),
             }
         }
         Value::Type(class) => {

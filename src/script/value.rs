@@ -175,7 +175,7 @@ pub fn to_value_within(dynamic: &Dynamic, depth: usize) -> Result<Value> {
     }
     if let Some(thrown) = dynamic.read_lock::<Thrown>() {
         // What a script has caught is its text.
-        return Ok(Value::str(&thrown.to_string()));
+        return Ok(Value::str(thrown.to_string()));
     }
     if let Some(map) = dynamic.read_lock::<rhai::Map>() {
         let entries: Result<Rc<[(Value, Value)]>> =

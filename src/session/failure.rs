@@ -292,7 +292,9 @@ mod tests {
     #[test]
     fn advice() {
         use Language::*;
-        let rows: &[(&[(Language, &str)], &str, Option<&str>)] = &[
+        /// What is typed, the error, and the advice.
+        type Row<'a> = (&'a [(Language, &'a str)], &'a str, Option<&'a str>);
+        let rows: &[Row] = &[
             (&[(Rhai, "fn f(a) {}"), (Rhai, "f(1, 2)")], "f() takes 1 positional argument but 2 were given", None),
             (&[(Rhai, "let d = #{}; d()")], "'dict' object is not callable", None),
             (&[(Rhai, "y = 1")], "name 'y' is not defined", Some("`let y = …` makes a new variable")),
