@@ -34,6 +34,22 @@ def describe(value):
         return storages.setdefault(of._cdata, (len(storages), of))[0]
 
     def tensor(path, t):
+        """A sparse tensor by its parts, a quantized one by its integers and what they stand for."""
+        if t.layout == torch.sparse_coo:
+            lines.append(f"{path}: sparse_coo {list(t.size())} coalesced {t.is_coalesced()}")
+            return visit(f"{path}.indices", t._indices()), visit(f"{path}.values", t._values())
+        if t.layout != torch.strided:
+            lines.append(f"{path}: {str(t.layout).removeprefix('torch.')} {list(t.size())}")
+            rows = t.layout in (torch.sparse_csr, torch.sparse_bsr)
+            visit(f"{path}.compressed", t.crow_indices() if rows else t.ccol_indices())
+            visit(f"{path}.plain", t.col_indices() if rows else t.row_indices())
+            return visit(f"{path}.values", t.values())
+        if t.is_quantized and t.qscheme() == torch.per_tensor_affine:
+            visit(f"{path}.scale", t.q_scale()), visit(f"{path}.zero_point", t.q_zero_point())
+        elif t.is_quantized:
+            lines.append(f"{path}.axis: {t.q_per_channel_axis()}")
+            visit(f"{path}.scales", t.q_per_channel_scales())
+            visit(f"{path}.zero_points", t.q_per_channel_zero_points())
         kind = "parameter" if isinstance(t, torch.nn.Parameter) else "tensor"
         where = "meta" if t.is_meta else f"storage {storage(t.untyped_storage())}"
         marks = [("requires_grad", t.requires_grad), ("conj", t.is_conj()), ("neg", t.is_neg())]
@@ -143,6 +159,23 @@ def storages():
     return [t.storage(), t, u.untyped_storage(), torch.arange(3).storage()]
 
 
+def forms():
+    grid = torch.tensor([[0.0, 1.0, 0.0, 2.0], [3.0, 0.0, 0.0, 0.0]])
+    scales = torch.tensor([0.5, 0.25], dtype=torch.float64)
+    return {
+        "per_tensor": torch.quantize_per_tensor(grid, 0.5, 3, torch.quint8),
+        "view": torch.quantize_per_tensor(grid, 0.1, -3, torch.qint32).t(),
+        "per_channel": torch.quantize_per_channel(grid, scales, torch.tensor([1, 2]), 0, torch.qint8),
+        "coo": grid.to_sparse(),
+        "uncoalesced": torch.sparse_coo_tensor([[0, 0]], [1.0, 2.0], (3,)),
+        "hybrid": torch.sparse_coo_tensor([[1]], [[1, 2]], (2, 2), is_coalesced=True),
+        "csr": grid.to_sparse_csr(),
+        "csc": grid.to_sparse_csc(),
+        "bsr": grid.to_sparse_bsr((1, 2)),
+        "bsc": grid.to_sparse_bsc((1, 2)),
+    }
+
+
 class Code:
     def __reduce__(self):
         import os
@@ -200,7 +233,7 @@ def array_files():
 
 def files():
     """(name, bytes, what it holds, None where it is refused)."""
-    for make in (dtypes, views, containers, parameters, storages):
+    for make in (dtypes, views, forms, containers, parameters, storages):
         data = saved(make())
         yield f"{make.__name__}.pt", data, torch.load(io.BytesIO(data))
     data = big_endian(saved([torch.arange(4.0), torch.arange(3, dtype=torch.int32)]))

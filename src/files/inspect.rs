@@ -4,7 +4,7 @@
 use super::archive::Archive;
 use super::checkpoint::Checkpoint;
 use super::format::Format;
-use super::pickle::{Id, Node, Pickled, Shown};
+use super::pickle::{Id, Node, Pickled, Scale, Shown};
 use super::source::Source;
 use super::{npy, npz, safetensors};
 use crate::bail;
@@ -279,7 +279,21 @@ impl Walk<'_> {
         self.room = room;
         let pickled = self.pickled;
         match pickled.node(id) {
-            Node::Tensor(shown) => report.entries.push(self.entry(report, name, shown)),
+            Node::Tensor(shown) => {
+                if let Some(Scale::PerChannel { scales, zero_points, .. }) = shown.scale {
+                    self.visit(report, scales, format!("{name}.scales"), depth + 1)?;
+                    self.visit(report, zero_points, format!("{name}.zero_points"), depth + 1)?;
+                }
+                report.entries.push(self.entry(report, name, shown));
+            }
+            Node::Sparse(sparse) => {
+                let (compressed, plain) = sparse.layout.index_names();
+                let names: &[&str] =
+                    if sparse.parts.len() == 2 { &["indices", "values"] } else { &[compressed, plain, "values"] };
+                for (part, of_part) in sparse.parts.iter().zip(names) {
+                    self.visit(report, *part, format!("{name}.{of_part}"), depth + 1)?;
+                }
+            }
             Node::Storage(index) => {
                 let saved = pickled.storages.get(*index);
                 let dtype = saved.and_then(|saved| saved.dtype).unwrap_or(DType::Byte);
@@ -326,7 +340,7 @@ impl Walk<'_> {
         let end = end.and_then(|end| u64::try_from(end).ok()?.checked_mul(itemsize)).filter(|&end| end <= held);
         Entry {
             name,
-            kind: match (shown.is_parameter, shown.is_quantized) {
+            kind: match (shown.is_parameter, shown.scale.is_some()) {
                 (true, _) => "parameter",
                 (_, true) => "quantized",
                 _ => "tensor",

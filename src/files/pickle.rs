@@ -7,7 +7,7 @@ mod read;
 mod write;
 
 pub use build::build;
-pub use read::{Id, Node, Pickled, Saved, Shown, read};
+pub use read::{Id, Node, Pickled, Saved, Scale, Shown, read};
 pub use write::write;
 
 use crate::tensor::{Error, ErrorKind};

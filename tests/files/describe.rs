@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 use tensorsh::tensor::memory::get;
-use tensorsh::tensor::{Buffer, BufferKind, Storage, Tensor};
+use tensorsh::tensor::{Buffer, BufferKind, Form, Quantizer, Storage, Tensor, View};
 use tensorsh::value::Value;
 
 /// The lines that tell a value: its tensors, their layouts and storages, and the bytes of those.
@@ -41,8 +41,39 @@ impl Teller {
         })
     }
 
+    /// A sparse tensor by its parts, a quantized one by its integers and what they stand for.
+    fn form(&mut self, path: &str, view: &View, form: &Form) {
+        let part = |name: &str, view: &View| (format!("{path}.{name}"), Value::from(view.clone()));
+        let parts = match form {
+            Form::Coo(coo) => {
+                let is_coalesced = if coo.coalesced { "True" } else { "False" };
+                self.say(path, &format!("sparse_coo {:?} coalesced {is_coalesced}", view.sizes()));
+                vec![part("indices", &coo.indices), part("values", &coo.values)]
+            }
+            Form::Compressed(of) => {
+                self.say(path, &format!("{} {:?}", of.layout.name(), view.sizes()));
+                vec![part("compressed", &of.compressed), part("plain", &of.plain), part("values", &of.values)]
+            }
+            Form::Quantized(Quantizer::PerTensor { scale, zero_point }) => {
+                let number = |name: &str, value| (format!("{path}.{name}"), value);
+                vec![number("scale", Value::Float(*scale)), number("zero_point", Value::Int(*zero_point))]
+            }
+            Form::Quantized(Quantizer::PerChannel { scales, zero_points, axis }) => {
+                self.say(&format!("{path}.axis"), &axis.to_string());
+                vec![part("scales", scales), part("zero_points", zero_points)]
+            }
+        };
+        parts.iter().for_each(|(path, part)| self.visit(path, part));
+    }
+
     fn tensor(&mut self, path: &str, tensor: &Tensor) {
         let view = tensor.view();
+        if let Some(form) = &view.form {
+            self.form(path, &view, form);
+            if view.quantizer().is_none() {
+                return;
+            }
+        }
         let kind = if tensor.is_parameter() { "parameter" } else { "tensor" };
         let place = match view.device().is_meta() {
             true => "meta".to_owned(),

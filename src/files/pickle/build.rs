@@ -1,11 +1,14 @@
 //! From the nodes of a pickle to values. Whatever was one object in the pickle is one here: storages, tensors, and the
 //! rest where a value can be shared.
 
-use super::read::{Id, Node, Pickled, Saved, Shown};
+use super::read::{Id, Node, Pickled, Saved, Scale, Shown, Sparse};
 use crate::bail;
+use crate::ops::{quantize, sparse};
 use crate::tensor::layout::checked_numel;
 use crate::tensor::tensor::check_bounds;
-use crate::tensor::{Buffer, DType, Device, Error, ErrorKind, Result, Storage, Tensor, TypedStorage, View, interrupt};
+use crate::tensor::{
+    Buffer, DType, Device, Error, ErrorKind, Quantizer, Result, Storage, Tensor, TypedStorage, View, interrupt,
+};
 use crate::value::Value;
 use std::collections::{HashMap, HashSet};
 
@@ -89,6 +92,7 @@ impl<F: FnMut(&Saved) -> Result<Storage>> Builder<'_, F> {
                 Value::TypedStorage(TypedStorage::new(self.storage(*index)?, dtype))
             }
             Node::Tensor(shown) => Value::Tensor(self.tensor(shown)?),
+            Node::Sparse(sparse) => Value::from(self.sparse(sparse)?),
             Node::Foreign(what, _) => bail!(RuntimeError, "the file holds {what}, which does not exist here"),
         })
     }
@@ -130,10 +134,59 @@ impl<F: FnMut(&Saved) -> Result<Storage>> Builder<'_, F> {
         Ok(storage)
     }
 
+    /// A tensor that is a part of another.
+    fn view(&mut self, id: Id) -> Result<View> {
+        match self.value(id)?.0 {
+            Value::Tensor(tensor) => {
+                let view = tensor.view();
+                refuse_expanded(&view)?;
+                Ok(view)
+            }
+            other => bail!(RuntimeError, "a part of a tensor is a {}", other.type_name()),
+        }
+    }
+
+    /// These integers as the quantized tensor they are.
+    fn quantized(&mut self, integers: View, dtype: DType, scale: &Scale) -> Result<View> {
+        quantize::limits(dtype)?;
+        let quantizer = match *scale {
+            Scale::PerTensor { scale, zero_point } => Quantizer::PerTensor { scale, zero_point },
+            Scale::PerChannel { scales, zero_points, axis } => {
+                let (scales, zero_points) = (self.view(scales)?, self.view(zero_points)?);
+                let axis = usize::try_from(axis).ok().filter(|&axis| axis < integers.ndim());
+                let channels = axis.and_then(|axis| integers.sizes().get(axis).copied());
+                let kinds = (scales.dtype, zero_points.dtype);
+                let are_numbers = matches!(kinds, (DType::Double, DType::Long) | (DType::Float, DType::Float));
+                let (Some(axis), Some(channels), true) = (axis, channels, are_numbers) else {
+                    bail!(RuntimeError, "a quantized tensor has scales that do not fit it")
+                };
+                if scales.sizes() != [channels] || zero_points.sizes() != [channels] {
+                    bail!(RuntimeError, "a quantized tensor has scales for another number of channels");
+                }
+                Quantizer::PerChannel { scales: Box::new(scales), zero_points: Box::new(zero_points), axis }
+            }
+        };
+        Ok(quantize::wrap(integers, dtype, quantizer))
+    }
+
+    fn sparse(&mut self, sparse: &Sparse) -> Result<View> {
+        let parts = sparse.parts.iter().map(|&part| self.view(part)).collect::<Result<Vec<View>>>()?;
+        if parts.iter().any(|part| part.form.is_some() || part.device().is_meta()) {
+            bail!(RuntimeError, "a sparse tensor consists of dense ones with data");
+        }
+        match parts.as_slice() {
+            [indices, values] => sparse::new_coo(indices, values, Some(&sparse.sizes), sparse.is_coalesced, true),
+            [starts, plain, values] => {
+                sparse::compressed::new(sparse.layout, [starts, plain, values], Some(&sparse.sizes), true)
+            }
+            _ => bail!(RuntimeError, "a sparse tensor lacks its indices"),
+        }
+    }
+
     fn tensor(&mut self, shown: &Shown) -> Result<Tensor> {
         let (layout, dtype) = (shown.layout.clone(), shown.dtype);
-        if shown.is_quantized || dtype.is_quantized() {
-            bail!(RuntimeError, "the file holds a quantized tensor, which does not exist here");
+        if shown.scale.is_some() != dtype.is_quantized() {
+            bail!(RuntimeError, "a tensor of dtype torch.{} is no quantized one", dtype.name());
         }
         if layout.sizes.len() != layout.strides.len() {
             bail!(RuntimeError, "mismatch in length of strides and shape");
@@ -158,8 +211,13 @@ impl<F: FnMut(&Saved) -> Result<Storage>> Builder<'_, F> {
             Some(index) => {
                 let storage = self.storage(index)?;
                 check_bounds(&layout, dtype, storage.nbytes())?;
+                let dtype = dtype.stored_integers();
                 View { storage, layout, dtype, conj: shown.conj && dtype.is_complex(), neg: shown.neg, form: None }
             }
+        };
+        let view = match &shown.scale {
+            None => view,
+            Some(scale) => self.quantized(view, dtype, scale)?,
         };
         let tensor = Tensor::new(view);
         if shown.requires_grad && !dtype.is_differentiable() {
@@ -173,6 +231,15 @@ impl<F: FnMut(&Saved) -> Result<Storage>> Builder<'_, F> {
         }
         Ok(tensor)
     }
+}
+
+/// Refuses indices and scales that lie on fewer bytes than they have elements: working through them could take for ever.
+fn refuse_expanded(view: &View) -> Result<()> {
+    let nbytes = usize::try_from(view.numel()).ok().and_then(|numel| numel.checked_mul(view.dtype.itemsize()));
+    if nbytes.is_none_or(|nbytes| nbytes > view.storage.nbytes()) {
+        bail!(RuntimeError, "a part of a sparse or quantized tensor is larger than its storage");
+    }
+    Ok(())
 }
 
 /// What tells keys apart, as Python does it: `1`, `1.0` and `True` are one key.

@@ -22,7 +22,9 @@ pub enum Class {
     /// A storage class; `None` is the untyped one.
     Storage(Option<DType>),
     Tensor,
-    /// A legacy tensor class, a quantization scheme: named in old files, of no use here.
+    /// A quantization scheme: are there a scale and a zero point for each index of a dimension?
+    Scheme(bool),
+    /// A legacy tensor class: named in old files, of no use here.
     Other(&'static str),
     Parameter,
     /// One of PyTorch's functions that put a tensor together.
@@ -137,7 +139,10 @@ fn allowed(module: &str, name: &str) -> Option<Class> {
             _ => return None,
         }),
         ("torch.storage", "UntypedStorage") | ("torch", "UntypedStorage") => Class::Storage(None),
-        ("torch", scheme) if SCHEMES.contains(&scheme) => Class::Other("a quantization scheme"),
+        ("torch", "per_tensor_affine" | "per_tensor_symmetric") => Class::Scheme(false),
+        ("torch", "per_channel_affine" | "per_channel_symmetric" | "per_channel_affine_float_qparams") => {
+            Class::Scheme(true)
+        }
         ("torch", class) => match (class.strip_suffix("Storage"), class.strip_suffix("Tensor")) {
             (Some(prefix), _) => Class::Storage(Some(legacy(prefix)?)),
             (_, Some(prefix)) => legacy(prefix).map(|_| Class::Other("a legacy tensor class"))?,
@@ -146,14 +151,6 @@ fn allowed(module: &str, name: &str) -> Option<Class> {
         _ => return None,
     })
 }
-
-const SCHEMES: &[&str] = &[
-    "per_tensor_affine",
-    "per_tensor_symmetric",
-    "per_channel_affine",
-    "per_channel_symmetric",
-    "per_channel_affine_float_qparams",
-];
 
 /// The dtype of the legacy classes whose names begin with `prefix`.
 fn legacy(prefix: &str) -> Option<DType> {

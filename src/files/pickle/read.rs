@@ -42,6 +42,7 @@ pub enum Node {
     /// A storage, by its place in [`Pickled::storages`].
     Storage(usize),
     Tensor(Rc<Shown>),
+    Sparse(Rc<Sparse>),
     /// What is allowed in a pickle and cannot be had here, and what it is made of.
     Foreign(&'static str, Vec<Id>),
 }
@@ -69,9 +70,33 @@ pub struct Shown {
     pub layout: Layout,
     pub requires_grad: bool,
     pub is_parameter: bool,
-    pub is_quantized: bool,
+    pub scale: Option<Scale>,
     pub conj: bool,
     pub neg: bool,
+}
+
+/// What the integers of a quantized tensor stand for.
+#[derive(Clone, Debug)]
+pub enum Scale {
+    PerTensor {
+        scale: f64,
+        zero_point: i64,
+    },
+    /// Tensors with a number for each index of a dimension.
+    PerChannel {
+        scales: Id,
+        zero_points: Id,
+        axis: i64,
+    },
+}
+
+/// What a pickle says of a sparse tensor: its indices and, last, its values.
+#[derive(Clone, Debug)]
+pub struct Sparse {
+    pub layout: TensorLayout,
+    pub parts: Vec<Id>,
+    pub sizes: Dims,
+    pub is_coalesced: bool,
 }
 
 /// What a pickle holds.
@@ -356,8 +381,8 @@ impl Shown {
     }
 
     fn new(storage: Option<usize>, dtype: DType, layout: Layout) -> Shown {
-        let (requires_grad, is_parameter, is_quantized, conj, neg) = (false, false, false, false, false);
-        Shown { storage, dtype, layout, requires_grad, is_parameter, is_quantized, conj, neg }
+        let (requires_grad, is_parameter, conj, neg) = (false, false, false, false);
+        Shown { storage, dtype, layout, requires_grad, is_parameter, scale: None, conj, neg }
     }
 }
 
@@ -382,7 +407,7 @@ impl Node {
             Node::Layout(_) => "<class 'torch.layout'>",
             Node::Size(_) => "<class 'torch.Size'>",
             Node::Storage(_) => "<class 'torch.storage.TypedStorage'>",
-            Node::Tensor(_) => "<class 'torch.Tensor'>",
+            Node::Tensor(_) | Node::Sparse(_) => "<class 'torch.Tensor'>",
             Node::Foreign(what, _) => what,
         }
     }

@@ -2,8 +2,8 @@
 
 use crate::bail;
 use crate::tensor::memory::get;
-use crate::tensor::{Buffer, BufferKind, DType, Device, Error, Result, Storage, Tensor};
-use crate::value::Value;
+use crate::tensor::{Buffer, BufferKind, DType, Device, Error, Form, Quantizer, Result, Storage, Tensor, View};
+use crate::value::{TensorLayout, Value};
 use num_complex::Complex;
 use std::collections::HashMap;
 
@@ -307,8 +307,25 @@ impl Writer {
             return Ok(());
         }
         let view = tensor.view();
-        if view.form.is_some() {
-            bail!(NotImplementedError, "sparse and quantized tensors cannot be saved here");
+        if let Some(form) = view.form.clone() {
+            match &*form {
+                Form::Quantized(quantizer) => self.quantized(tensor, &view, quantizer)?,
+                Form::Coo(coo) => {
+                    let is_coalesced = coo.coalesced;
+                    self.sparse(
+                        TensorLayout::SparseCoo,
+                        &[&coo.indices, &coo.values],
+                        view.sizes(),
+                        Some(is_coalesced),
+                    )?;
+                }
+                Form::Compressed(parts) => {
+                    let tensors = [&parts.compressed, &parts.plain, &parts.values];
+                    self.sparse(parts.layout, &tensors, view.sizes(), None)?;
+                }
+            }
+            self.remember(known);
+            return Ok(());
         }
         if view.device().is_fake() {
             return Err(Error::runtime("a FakeTensor has no data to be saved"));
@@ -360,6 +377,64 @@ impl Writer {
         }
         self.out.extend([b't', b'R']);
         self.remember(known);
+        Ok(())
+    }
+
+    /// A tensor that is a part of the one that is written.
+    fn part(&mut self, view: &View) -> Result<()> {
+        let part = Tensor::new(view.clone());
+        self.tensor(&part)?;
+        self.made.push(part);
+        Ok(())
+    }
+
+    fn quantized(&mut self, tensor: &Tensor, view: &View, quantizer: &Quantizer) -> Result<()> {
+        self.global("torch._utils", "_rebuild_qtensor");
+        self.out.push(b'(');
+        self.storage(&view.storage, Some(view.dtype))?;
+        self.int(i128::from(view.layout.offset));
+        self.ints(view.sizes());
+        self.ints(view.strides());
+        match quantizer {
+            Quantizer::PerTensor { scale, zero_point } => {
+                self.global("torch", "per_tensor_affine");
+                self.float(*scale);
+                self.int(i128::from(*zero_point));
+                self.end_tuple(3, false);
+            }
+            Quantizer::PerChannel { scales, zero_points, axis } => {
+                self.out.push(b'(');
+                // The one name for both kinds of zero points: they tell themselves.
+                self.global("torch", "per_channel_affine");
+                self.part(scales)?;
+                self.part(zero_points)?;
+                self.int(*axis as i128);
+                self.out.push(b't');
+            }
+        }
+        self.bool(tensor.requires_grad());
+        self.empty_hooks();
+        self.out.extend([b't', b'R']);
+        Ok(())
+    }
+
+    fn sparse(
+        &mut self,
+        layout: TensorLayout,
+        parts: &[&View],
+        sizes: &[i64],
+        is_coalesced: Option<bool>,
+    ) -> Result<()> {
+        self.global("torch._utils", "_rebuild_sparse_tensor");
+        self.value(&Value::Layout(layout))?;
+        self.out.push(b'(');
+        parts.iter().try_for_each(|part| self.part(part))?;
+        self.value(&Value::size(sizes))?;
+        if let Some(is_coalesced) = is_coalesced {
+            self.bool(is_coalesced);
+        }
+        self.out.push(b't');
+        self.call_with(2);
         Ok(())
     }
 

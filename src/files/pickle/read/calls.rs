@@ -1,10 +1,11 @@
 //! What the machine does when a pickle calls something: the names that are allowed make containers, small values, storages
 //! and tensors, all of them as descriptions.
 
-use super::{Id, Machine, Node, Saved, Shown};
+use super::{Id, Machine, Node, Saved, Scale, Shown, Sparse};
 use crate::files::pickle::names::{self, Class, Rebuild};
 use crate::files::pickle::refused;
 use crate::tensor::{DType, Device, Dims, Error, Layout, Result};
+use crate::value::TensorLayout;
 use num_complex::Complex;
 use std::rc::Rc;
 
@@ -189,9 +190,9 @@ impl Machine<'_> {
                 let shown = Shown::new(None, self.dtype(dtype)?, layout);
                 Node::Tensor(Rc::new(self.completed(shown, requires_grad, &[])?))
             }
-            (Rebuild::Quantized, &[storage, offset, size, stride, _, requires_grad, ..]) => {
+            (Rebuild::Quantized, &[storage, offset, size, stride, scale, requires_grad, ..]) => {
                 let shown = self.shown(storage, offset, size, stride)?;
-                let shown = Shown { is_quantized: true, ..shown };
+                let shown = Shown { scale: Some(self.scale(scale)?), ..shown };
                 Node::Tensor(Rc::new(self.completed(shown, requires_grad, &[])?))
             }
             (Rebuild::Parameter, &[data, requires_grad, _]) => {
@@ -212,10 +213,47 @@ impl Machine<'_> {
                 }
                 _ => return Err(refused("a tensor is rebuilt by a function that does no such thing")),
             },
-            (Rebuild::Sparse, &[_, parts]) => Node::Foreign("a sparse tensor", vec![parts]),
+            (Rebuild::Sparse, &[layout, parts]) => Node::Sparse(Rc::new(self.sparse(layout, parts)?)),
             (Rebuild::Foreign(what), parts) => Node::Foreign(what, parts.to_vec()),
             _ => return Err(refused(format!("{how:?} does not take {} arguments", args.len()))),
         })
+    }
+
+    fn scale(&self, id: Id) -> Result<Scale> {
+        let Some(&[scheme, scale, zero_point, ref axis @ ..]) = self.items(id) else {
+            return Err(refused("a quantized tensor has a scheme, a scale and a zero point"));
+        };
+        Ok(match (self.node(scheme), axis) {
+            (Node::Class(Class::Scheme(false)), []) => {
+                Scale::PerTensor { scale: self.float(scale)?, zero_point: self.int(zero_point)? }
+            }
+            (Node::Class(Class::Scheme(true)), &[axis]) => {
+                let axis = self.int(axis)?;
+                self.tensor(scale)?;
+                self.tensor(zero_point)?;
+                Scale::PerChannel { scales: scale, zero_points: zero_point, axis }
+            }
+            _ => return Err(refused("a quantized tensor is of no known scheme")),
+        })
+    }
+
+    fn sparse(&mut self, layout: Id, parts: Id) -> Result<Sparse> {
+        let wrong = || refused("a sparse tensor has a layout, indices, values and a size");
+        let &Node::Layout(layout) = self.node(layout) else { return Err(wrong()) };
+        let Some(parts) = self.items(parts).map(<[Id]>::to_vec) else { return Err(wrong()) };
+        self.spend(parts.len())?;
+        let (tensors, size, is_coalesced) = match (layout, parts.as_slice()) {
+            (TensorLayout::SparseCoo, &[indices, values, size]) => (vec![indices, values], size, false),
+            (TensorLayout::SparseCoo, &[indices, values, size, is_coalesced]) => {
+                let is_coalesced = !matches!(self.node(is_coalesced), Node::None) && self.bool(is_coalesced)?;
+                (vec![indices, values], size, is_coalesced)
+            }
+            (TensorLayout::Strided, _) => return Err(wrong()),
+            (_, &[compressed, plain, values, size]) => (vec![compressed, plain, values], size, false),
+            _ => return Err(wrong()),
+        };
+        tensors.iter().try_for_each(|&part| self.tensor(part).map(drop))?;
+        Ok(Sparse { layout, parts: tensors, sizes: self.dims(size)?, is_coalesced })
     }
 
     fn is_empty(&self, id: Id) -> bool {
