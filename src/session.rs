@@ -217,7 +217,6 @@ impl Session {
 
     /// Runs an evaluation so that nothing it does can end the process.
     fn guarded(&mut self, evaluate: impl FnOnce(&mut Session) -> Result<(), Box<Failure>>) -> Outcome {
-        self.state.interrupt.clear();
         interrupt::watch(&self.state.interrupt);
         let result = catch_unwind(AssertUnwindSafe(|| evaluate(self)));
         let error = match result {
@@ -232,6 +231,10 @@ impl Session {
                 Some(failure_of(Error::new(ErrorKind::SystemError, message)))
             }
         };
+        if error.as_ref().is_some_and(|failure| failure.interrupted) {
+            // It has been heard. One that comes between two inputs is still to be: a file may hold many.
+            self.state.interrupt.clear();
+        }
         self.state.forget_gathered();
         self.state.extras.prune();
         self.state.holders.replace(Vec::new());

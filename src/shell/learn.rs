@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::io::{IsTerminal, stdin};
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::sync::atomic::Ordering;
 
 use owo_colors::{OwoColorize, Style};
 use rustyline::Editor;
@@ -308,6 +309,8 @@ impl Learner {
         while session.completeness(Language::Python, &source) == Completeness::Incomplete {
             source = format!("{source}\n{}", self.read("... ")?);
         }
+        // A Ctrl-C that came too late for the line before must not stop this one.
+        session.interrupt_flag().store(false, Ordering::Relaxed);
         let outcome = session.eval(Language::Python, &source);
         if let Some(error) = &outcome.error {
             complain(&describe(self.screen, error, &source, None));

@@ -238,6 +238,9 @@ impl Prompt {
         if entry.trim().is_empty() || self.shared.pace.is_pasted_result(entry) {
             return Flow::On;
         }
+        // A Ctrl-C that came too late for the entry before must not stop this one. Between the statements of one entry, or of
+        // a file that it loads, none is forgotten.
+        self.session().interrupt_flag().store(false, Ordering::Relaxed);
         if is_command(entry) {
             self.remember(entry);
             return commands::run(self, entry);
@@ -356,8 +359,6 @@ impl Prompt {
     /// Lets the session work, while a line on the terminal may tell that it does.
     pub fn watched<R>(&self, work: impl FnOnce(&mut Session) -> R) -> R {
         let mut session = self.shared.session.borrow_mut();
-        // A Ctrl-C that came too late for the statement before must not stop this one.
-        session.interrupt_flag().store(false, Ordering::Relaxed);
         let _running = progress::begin();
         work(&mut session)
     }
