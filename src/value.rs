@@ -12,6 +12,24 @@ use std::cell::RefCell;
 use std::fmt;
 use std::rc::Rc;
 
+/// The modules that are not PyTorch's; `py` holds Python's builtins. What they do with values is not recorded by itself.
+pub const LIBRARY: &[&str] = &[
+    "py",
+    "array",
+    "collections",
+    "copy",
+    "functools",
+    "io",
+    "itertools",
+    "math",
+    "numpy",
+    "operator",
+    "safetensors",
+    "safetensors.torch",
+    "tempfile",
+    "time",
+];
+
 /// A method and what it was taken from: an object or its class.
 pub struct Method {
     pub of: Value,

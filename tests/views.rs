@@ -98,78 +98,52 @@ impl Model {
     }
 }
 
-/// The operations of PyTorch's Tensor Views page.
-#[derive(Clone, Copy, Debug)]
-enum Op {
-    AsStrided,
-    Chunk,
-    Diagonal,
-    Expand,
-    Flatten,
-    Hsplit,
-    Imag,
-    MatrixTransposed,
-    Movedim,
-    Narrow,
-    Permute,
-    Real,
-    Reversed,
-    Select,
-    Slice,
-    Split,
-    SplitWithSizes,
-    Squeeze,
-    SqueezeOne,
-    Subscript,
-    TensorSplit,
-    TensorSplitAt,
-    Transpose,
-    Unbind,
-    Unflatten,
-    Unfold,
-    Unsqueeze,
-    View,
-    ViewAsComplex,
-    ViewAsReal,
-    ViewDtype,
+/// An enumeration, and the list of all that is in it.
+macro_rules! operations {
+    ($($op:ident)*) => {
+        /// The operations of PyTorch's Tensor Views page.
+        #[derive(Clone, Copy, Debug)]
+        enum Op {
+            $($op),*
+        }
+
+        const OPS: &[Op] = &[$(Op::$op),*];
+    };
 }
 
-const OPS: [Op; 31] = {
-    use Op::*;
-    [
-        AsStrided,
-        Chunk,
-        Diagonal,
-        Expand,
-        Flatten,
-        Hsplit,
-        Imag,
-        MatrixTransposed,
-        Movedim,
-        Narrow,
-        Permute,
-        Real,
-        Reversed,
-        Select,
-        Slice,
-        Split,
-        SplitWithSizes,
-        Squeeze,
-        SqueezeOne,
-        Subscript,
-        TensorSplit,
-        TensorSplitAt,
-        Transpose,
-        Unbind,
-        Unflatten,
-        Unfold,
-        Unsqueeze,
-        View,
-        ViewAsComplex,
-        ViewAsReal,
-        ViewDtype,
-    ]
-};
+operations! {
+    AsStrided
+    Chunk
+    Diagonal
+    Expand
+    Flatten
+    Hsplit
+    Imag
+    MatrixTransposed
+    Movedim
+    Narrow
+    Permute
+    Real
+    Reversed
+    Select
+    Slice
+    Split
+    SplitWithSizes
+    Squeeze
+    SqueezeOne
+    Subscript
+    TensorSplit
+    TensorSplitAt
+    Transpose
+    Unbind
+    Unflatten
+    Unfold
+    Unsqueeze
+    View
+    ViewAsComplex
+    ViewAsReal
+    ViewDtype
+}
 
 /// An operation with raw numbers, which become arguments that fit the tensor at hand.
 #[derive(Clone, Debug)]

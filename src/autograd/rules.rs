@@ -2,7 +2,7 @@
 
 use super::composite::{self, Composite};
 use super::derivatives::{Derivative, TABLES};
-use crate::value::Value;
+use crate::value::{LIBRARY, Value};
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
@@ -226,7 +226,6 @@ const PLAIN: &[&str] = &[
     "nn.Parameter",
     // To files.
     "save",
-    "nn.Parameter",
     // About a tensor.
     "numpy",
     "positive",
@@ -329,8 +328,6 @@ const STEPS: &[&str] = &[
     "combinations",
     "einsum",
     "asarray",
-    "nn.Parameter",
-    "numpy",
     "unravel_index",
     "atleast_1d.Sequence",
     "atleast_2d.Sequence",
@@ -377,25 +374,8 @@ const STEPS: &[&str] = &[
     "tensordot",
 ];
 
-/// Modules that are not PyTorch's, or record for themselves.
-const PYTHON: &[&str] = &[
-    "py",
-    "array",
-    "autograd",
-    "collections",
-    "copy",
-    "functools",
-    "io",
-    "itertools",
-    "math",
-    "operator",
-    "safetensors",
-    "serialization",
-    "storage",
-    "tempfile",
-    "testing",
-    "time",
-];
+/// Modules of PyTorch whose functions record for themselves.
+const RECORDING: &[&str] = &["autograd", "serialization", "storage", "testing"];
 
 /// The suffixes of rows for operands that are numbers.
 const NUMBER: &str = ".number";
@@ -442,7 +422,10 @@ pub fn rule(key: &str, args: &[Value]) -> Rule {
         || key.rsplit_once('.').and_then(|(name, _)| WITHOUT_DERIVATIVE.contains(&name).then_some(Rule::Plain));
     let found = of(key).or_else(|| of(&out_of_place(key)?)).or_else(overload_of_plain);
     // What Python itself does with values computes through functions that are recorded.
-    let of_python = || PYTHON.iter().any(|module| key.strip_prefix(module).is_some_and(|rest| rest.starts_with('.')));
+    let of_python = || {
+        let mut modules = LIBRARY.iter().chain(RECORDING);
+        modules.any(|module| key.strip_prefix(module).is_some_and(|rest| rest.starts_with('.')))
+    };
     found.unwrap_or_else(|| if of_python() { Rule::Plain } else { Rule::Missing })
 }
 
@@ -451,5 +434,18 @@ fn out_of_place(key: &str) -> Option<String> {
     match key.split_once('.') {
         Some((name, overload)) => Some(format!("{}.{overload}", name.strip_suffix('_')?)),
         None => key.strip_suffix('_').map(str::to_string),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_function_stands_twice() {
+        let mut keys: Vec<_> = PLAIN.iter().chain(WITHOUT_DERIVATIVE).chain(STEPS).collect();
+        keys.sort_unstable();
+        let twice: Vec<_> = keys.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]).collect();
+        assert!(twice.is_empty(), "{twice:?}");
     }
 }

@@ -95,14 +95,7 @@ pub const ROWS: &[Derivative] = &[
             let turned = times(adjoint(vectors.clone()), c.gradient(1));
             inner = Some((turned.clone() - adjoint(turned)) * 0.5 / gaps(&values));
         }
-        if c.has_gradient(0) {
-            let diagonal = c.gradient(0).call("diag_embed", &[]);
-            inner = Some(match inner {
-                Some(inner) => inner + diagonal,
-                None => diagonal,
-            });
-        }
-        let Some(inner) = inner else { return zero(c) };
+        let Some(inner) = with_values(c, inner) else { return zero(c) };
         times(times(vectors.clone(), inner), adjoint(vectors))
     }),
     row("linalg.matrix_exp", "LinalgMatrixExpBackward0").grad(0, &[0], exponential),
@@ -374,6 +367,18 @@ fn gaps<'a>(values: &Expr<'a>) -> Expr<'a> {
     across + values.call("ones_like", &[]).call("diag_embed", &[])
 }
 
+/// What comes to a matrix by its eigenvectors, with what comes by its eigenvalues on the diagonal.
+fn with_values<'a>(c: &Context<'a>, by_vectors: Option<Expr<'a>>) -> Option<Expr<'a>> {
+    if !c.has_gradient(0) {
+        return by_vectors;
+    }
+    let diagonal = c.gradient(0).call("diag_embed", &[]);
+    Some(match by_vectors {
+        Some(inner) => inner + diagonal,
+        None => diagonal,
+    })
+}
+
 /// For a general matrix. That eigenvectors have length one takes away what would change it.
 fn eig<'a>(c: &Context<'a>) -> Expr<'a> {
     let (values, vectors) = (c.result(), c.result_at(1));
@@ -387,14 +392,7 @@ fn eig<'a>(c: &Context<'a>) -> Expr<'a> {
         // The places on the diagonal belong to the eigenvalues.
         inner = Some(across.clone() - across.call("diagonal", &diagonal).call("diag_embed", &[]));
     }
-    if c.has_gradient(0) {
-        let diagonal = c.gradient(0).call("diag_embed", &[]);
-        inner = Some(match inner {
-            Some(inner) => inner + diagonal,
-            None => diagonal,
-        });
-    }
-    let Some(inner) = inner else { return zero(c) };
+    let Some(inner) = with_values(c, inner) else { return zero(c) };
     turned.with("linalg.solve", &times(inner, turned.clone()), &[])
 }
 

@@ -82,6 +82,29 @@ fn block_start<T: Field>(h: &Matrix<T>, first: usize, last: usize, active: &Rang
     k
 }
 
+/// Takes steps until the block that ends at `i` has at most `rows` rows; where it begins. A step is told where the block
+/// begins now, and how many steps there were with it.
+fn settled<T: Field>(
+    h: &mut Matrix<T>,
+    i: usize,
+    rows: usize,
+    active: &Range<usize>,
+    mut step: impl FnMut(&mut Matrix<T>, usize, usize),
+) -> Result<usize> {
+    let mut first = active.start;
+    for iteration in 0..=ITERATIONS * active.len().max(PATIENCE) {
+        first = block_start(h, first, i, active);
+        if first > active.start {
+            h[(first, first - 1)] = T::zero();
+        }
+        if first + rows > i {
+            return Ok(first);
+        }
+        step(h, first, iteration + 1);
+    }
+    diverged(i)
+}
+
 fn diverged<T>(index: usize) -> Result<T> {
     bail!(
         LinAlgError,
@@ -101,22 +124,7 @@ fn real<R: Field<Real = R> + Real + Float>(
     let mut end = active.end;
     while end > active.start {
         let i = end - 1;
-        let mut first = active.start;
-        let mut converged = false;
-        for iteration in 0..=ITERATIONS * active.len().max(PATIENCE) {
-            first = block_start(h, first, i, &active);
-            if first > active.start {
-                h[(first, first - 1)] = zero;
-            }
-            if first + 1 >= i {
-                converged = true;
-                break;
-            }
-            double_step(h, z, first, i, iteration + 1);
-        }
-        if !converged {
-            return diverged(i);
-        }
+        let first = settled(h, i, 2, &active, |h, first, count| double_step(h, z, first, i, count))?;
         if first == i {
             values[i] = Complex::new(h[(i, i)], zero);
         } else {
@@ -304,23 +312,7 @@ where
     let mut end = active.end;
     while end > active.start {
         let i = end - 1;
-        let mut first = active.start;
-        let mut converged = false;
-        for iteration in 0..=ITERATIONS * active.len().max(PATIENCE) {
-            first = block_start(h, first, i, &active);
-            if first > active.start {
-                h[(first, first - 1)] = Complex::zero();
-            }
-            if first >= i {
-                converged = true;
-                break;
-            }
-            single_step(h, z, first, i, iteration + 1);
-        }
-        if !converged {
-            return diverged(i);
-        }
-        end = first;
+        end = settled(h, i, 1, &active, |h, first, count| single_step(h, z, first, i, count))?;
     }
     Ok((0..h.rows).map(|i| h[(i, i)]).collect())
 }

@@ -227,28 +227,33 @@ fn total(run: Run, call: &mut Call) -> Result<Value> {
     result
 }
 
-/// Runs a function on the integers of quantized arguments; results of integers are quantized as the first one was.
-fn on_integers(run: Run, call: &mut Call) -> Result<Value> {
+/// Runs a function with something in the place of every quantized argument; with its result, the first of them.
+fn replaced(run: Run, call: &mut Call, stand_in: impl Fn(&View) -> Result<View>) -> Result<(Value, View)> {
     let before = call.args.clone();
     let mut model = None;
     for value in &mut call.args {
         *value = mapped(value, &mut |tensor| {
             let view = tensor.view();
-            Ok(match view.quantizer() {
-                Some(_) => {
-                    let integers = Tensor::new(quantize::integers(&view));
-                    model.get_or_insert(view);
-                    integers
-                }
-                None => tensor.clone(),
-            })
+            if view.quantizer().is_none() {
+                return Ok(tensor.clone());
+            }
+            let replacement = Tensor::new(stand_in(&view)?);
+            model.get_or_insert(view);
+            Ok(replacement)
         })?;
     }
     let result = run(call);
-    let written = call.signature.in_place;
     call.args = before;
-    let (result, Some(model)) = (result?, model) else { return Err(Error::runtime("a quantized tensor is needed")) };
-    if written {
+    match (result?, model) {
+        (result, Some(model)) => Ok((result, model)),
+        (_, None) => Err(Error::runtime("a quantized tensor is needed")),
+    }
+}
+
+/// Runs a function on the integers of quantized arguments; results of integers are quantized as the first one was.
+fn on_integers(run: Run, call: &mut Call) -> Result<Value> {
+    let (result, model) = replaced(run, call, |view| Ok(quantize::integers(view)))?;
+    if call.signature.in_place {
         return Ok(call.itself());
     }
     mapped(&result, &mut |tensor| {
@@ -260,24 +265,7 @@ fn on_integers(run: Run, call: &mut Call) -> Result<Value> {
 
 /// Runs a function on the numbers that quantized arguments stand for.
 fn on_numbers(run: Run, call: &mut Call, requantized: bool) -> Result<Value> {
-    let before = call.args.clone();
-    let mut model = None;
-    for value in &mut call.args {
-        *value = mapped(value, &mut |tensor| {
-            let view = tensor.view();
-            Ok(match view.quantizer() {
-                Some(_) => {
-                    let numbers = Tensor::new(quantize::dequantize(&view)?);
-                    model.get_or_insert(view);
-                    numbers
-                }
-                None => tensor.clone(),
-            })
-        })?;
-    }
-    let result = run(call);
-    call.args = before;
-    let (result, Some(model)) = (result?, model) else { return Err(Error::runtime("a quantized tensor is needed")) };
+    let (result, model) = replaced(run, call, quantize::dequantize)?;
     if !requantized {
         return Ok(result);
     }

@@ -1,5 +1,7 @@
 //! The modules that functions stand in, PyTorch's and Python's.
 
+pub use crate::value::LIBRARY;
+
 /// Modules a name may be reached through; `py` holds Python's builtins.
 pub const MODULES: &[&str] = &[
     "py",
@@ -36,24 +38,6 @@ pub const MODULES: &[&str] = &[
     "utils.dlpack",
     "_subclasses.fake_tensor",
     BELOW,
-];
-
-/// Those of them that are not PyTorch's.
-pub const LIBRARY: &[&str] = &[
-    "py",
-    "array",
-    "collections",
-    "copy",
-    "functools",
-    "io",
-    "itertools",
-    "math",
-    "numpy",
-    "operator",
-    "safetensors",
-    "safetensors.torch",
-    "tempfile",
-    "time",
 ];
 
 /// `torch._VF`: what a function that PyTorch writes in Python hands on to.
