@@ -191,7 +191,7 @@ impl Session {
     fn compile(&self, source: &str) -> Result<rhai::AST, rhai::ParseError> {
         // `_` is the last result, but in a `switch` it stands for everything else.
         self.state.has_switch.set(source.contains("switch"));
-        self.engine.borrow().compile(source)
+        engine::compile(&self.engine, &self.state, source)
     }
 
     /// Gathers the variables for functions that look at all of them, if the source names one.
@@ -223,9 +223,7 @@ impl Session {
             Ok(Ok(())) => None,
             Ok(Err(failure)) => Some(*failure),
             // What a kernel left undone may have misled whoever came after it.
-            Err(_) if self.state.interrupt.is_set() => {
-                Some(Failure { interrupted: true, ..failure_of(Error::new(ErrorKind::KeyboardInterrupt, "")) })
-            }
+            Err(_) if self.state.interrupt.is_set() => Some(*stopped()),
             Err(_) => {
                 let message = "internal error; the session goes on, please report what you typed";
                 Some(failure_of(Error::new(ErrorKind::SystemError, message)))
@@ -256,6 +254,7 @@ impl Session {
         };
         let ast = match self.compile(source) {
             Ok(ast) => ast,
+            Err(_) if self.state.interrupt.is_set() => return Err(stopped()),
             Err(error) => {
                 // What only Python's parser accepts is read as Python; scripts stay plain Rhai.
                 let defined = |name: &str| self.scope.contains(name);
@@ -276,11 +275,16 @@ impl Session {
 
     fn eval_python(&mut self, source: &str) -> Result<(), Box<Failure>> {
         self.state.python.set(true);
-        let statements = python::translate(source, &|name| self.scope.contains(name)).map_err(|fault| Failure {
-            kind: fault.kind.to_string(),
-            message: fault.message,
-            position: Some(failure::line_and_column(source, fault.offset)),
-            ..Failure::default()
+        let statements = python::translate(source, &|name| self.scope.contains(name)).map_err(|fault| {
+            if self.state.interrupt.is_set() {
+                return stopped();
+            }
+            Box::new(Failure {
+                kind: fault.kind.to_string(),
+                message: fault.message,
+                position: Some(failure::line_and_column(source, fault.offset)),
+                ..Failure::default()
+            })
         })?;
         let typed: Rc<str> = source.into();
         for statement in statements {
@@ -295,10 +299,13 @@ impl Session {
                     }
                 }
                 Statement::Run { rhai, echo, map, .. } => {
-                    let ast = self.engine.borrow().compile(&rhai);
+                    let ast = engine::compile(&self.engine, &self.state, &rhai);
                     self.gather_holders(&rhai);
                     let cell = Cell::python(Rc::clone(&typed), rhai, map);
-                    let ast = ast.map_err(|error| self.refused(&error, &cell))?;
+                    let ast = match ast {
+                        Err(_) if self.state.interrupt.is_set() => return Err(stopped()),
+                        ast => ast.map_err(|error| self.refused(&error, &cell))?,
+                    };
                     let value = self.run(&ast, &cell).map_err(|error| self.failed(&error, &cell))?;
                     if echo {
                         self.show(&value).map_err(failure_of)?;
@@ -355,6 +362,11 @@ impl Session {
         self.keep_result(value);
         Ok(())
     }
+}
+
+/// What an input gives that Ctrl-C has stopped.
+fn stopped() -> Box<Failure> {
+    Box::new(Failure { interrupted: true, ..failure_of(Error::new(ErrorKind::KeyboardInterrupt, "")) })
 }
 
 /// The variables that are not hidden by later ones of the same name, in their order.

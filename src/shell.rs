@@ -14,6 +14,7 @@ mod inspect;
 mod learn;
 mod log;
 mod pager;
+mod past;
 mod paste;
 mod progress;
 mod prompt;

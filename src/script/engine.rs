@@ -17,11 +17,11 @@ use rhai::packages::{
     BasicStringPackage, LanguageCorePackage, LogicPackage, MoreStringPackage, Package,
 };
 use rhai::{
-    Dynamic, Engine, FuncRegistration, ImmutableString, LexError, Module, NativeCallContext, OptimizationLevel,
-    RhaiFunc, Token,
+    AST, Dynamic, Engine, FuncRegistration, ImmutableString, LexError, Module, NativeCallContext, OptimizationLevel,
+    ParseError, RhaiFunc, Token,
 };
 use std::any::TypeId;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 /// How deep script functions may call each other; Python's own limit.
@@ -47,7 +47,7 @@ pub fn build(state: &Rc<State>) -> Engine {
     engine.register_type_with_name::<fault::Thrown>("error");
     let mut module = Module::new();
     register_names(&mut engine, &mut module);
-    register_functions(&mut engine, &mut module, state);
+    register_missing(&mut engine, state);
     register_subscripts(&mut module, state);
     register_operators(&mut module, state);
     register_iteration(&mut module, state);
@@ -96,20 +96,47 @@ pub fn any(count: usize) -> Vec<TypeId> {
     vec![TypeId::of::<Dynamic>(); count]
 }
 
-/// Every name of the table, for as many arguments as calls mostly have: what is registered is found quickly and
-/// remembered by the engine. Any other number of arguments takes the same way as soon as the engine has found nothing.
-fn register_functions(engine: &mut Engine, module: &mut Module, state: &Rc<State>) {
-    for family in state.registry.families() {
-        for arity in 0..=family.most_arguments() {
-            let state = state.clone();
-            add(module, family.name, &any(arity), move |args| answer(&state, family, args));
+/// Reads a text, and makes the engine know the functions that it names.
+///
+/// # Errors
+/// What the engine says to a text that it cannot read.
+pub fn compile(engine: &RefCell<Engine>, state: &Rc<State>, source: &str) -> std::result::Result<AST, ParseError> {
+    let ast = engine.borrow().compile(source);
+    for family in state.named.take() {
+        if state.known.borrow_mut().insert(family.name) {
+            register(&mut engine.borrow_mut(), state, family);
         }
     }
+    ast
+}
+
+/// Makes a function of the table known for as many arguments as calls mostly have: what is registered is found quickly
+/// and remembered by the engine. Any other number of arguments takes the same way as soon as the engine has found
+/// nothing, and so does a function whose name no text had spelled out before it began to run.
+fn register(engine: &mut Engine, state: &Rc<State>, family: &'static Family) {
+    for arity in 0..=family.most_arguments() {
+        let state = state.clone();
+        engine.register_raw_fn(family.name, any(arity), move |_: NativeCallContext, args: &mut [&mut Dynamic]| {
+            answer(&state, family, args).map_err(fault::thrown)
+        });
+    }
+}
+
+/// Takes down a name of the table that a text spells out.
+fn note(state: &State, word: &str) {
+    if !state.known.borrow().contains(word)
+        && let Some(family) = state.registry.family(word)
+    {
+        state.named.borrow_mut().push(family);
+    }
+}
+
+fn register_missing(engine: &mut Engine, state: &Rc<State>) {
     let state = state.clone();
     #[allow(deprecated)] // "volatile"; nothing else takes any number of arguments
     engine.on_missing_function(move |name, args, on_receiver, _| match state.registry.family(name) {
         // Asked after every failure: a function that is registered has failed for its own reasons.
-        Some(family) if args.len() > family.most_arguments() => {
+        Some(family) if args.len() > family.most_arguments() || !state.known.borrow().contains(name) => {
             answer(&state, family, args).map(Some).map_err(fault::thrown)
         }
         None if on_receiver => match args.first().and_then(|receiver| not_callable(&state, receiver, name)) {
@@ -421,11 +448,15 @@ fn free_reserved_words(engine: &mut Engine, state: &Rc<State>) {
     let before_key = Cell::new(false);
     #[allow(deprecated)] // "volatile"; the parser offers no other way
     engine.on_parse_token(move |token, position, _| {
+        // A long text takes long to read. Whoever asked for it knows what the fault means.
+        if state.interrupt.is_set() {
+            return Token::LexError(Box::new(LexError::Runtime("KeyboardInterrupt".to_owned())));
+        }
         // A token at the start of a text also resets what an abandoned parse left behind.
         let dotted = after_dot.get() && !(position.line() == Some(1) && position.position() == Some(1));
         after_dot.set(matches!(token, Token::Period | Token::Elvis));
         let key = before_key.replace(matches!(token, Token::MapStart | Token::Comma));
-        match token {
+        let token = match token {
             // The last results of a prompt; the translation of Python spells them the same way.
             Token::Underscore if !state.has_switch.get() => Token::Identifier(Box::new("underscore_".into())),
             Token::LexError(fault) => match *fault {
@@ -446,7 +477,11 @@ fn free_reserved_words(engine: &mut Engine, state: &Rc<State>) {
                 Token::Identifier(Box::new(other.literal_syntax().into()))
             }
             other => other,
+        };
+        if let Token::Identifier(word) = &token {
+            note(&state, word);
         }
+        token
     });
 }
 

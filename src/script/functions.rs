@@ -8,8 +8,6 @@ use crate::tensor::memory::check_files;
 use crate::tensor::{Error, Origin, Result, Tensor, View};
 use crate::value::Value;
 use crate::{autograd, bail};
-use std::collections::HashMap;
-use std::sync::LazyLock;
 
 mod arithmetic;
 mod attributes;
@@ -54,6 +52,7 @@ mod quantized;
 mod random;
 mod rearrange;
 mod reduce;
+mod registry;
 mod scatter;
 mod similarity;
 mod sparse;
@@ -82,6 +81,7 @@ pub use module_names::{BELOW, LIBRARY, MODULES, submodule};
 pub use numpy::{array_item, array_view, set_array_item};
 pub use objects::module_value;
 pub use quantized::{SCHEMES, scheme};
+pub use registry::{Family, Function, Overloads, Receiver, Registry, registry};
 pub use steps::Steps;
 pub use storages::{item as storage_item, set_item as set_storage_item};
 pub use tensors::{assign, subscript};
@@ -246,198 +246,6 @@ impl Row {
     /// Marks a deprecated overload.
     pub const fn hidden(self) -> Row {
         Row { hidden: true, ..self }
-    }
-}
-
-/// A row with its parsed signature.
-#[derive(Clone)]
-pub struct Function {
-    pub signature: Signature,
-    pub row: &'static Row,
-}
-
-/// All overloads of one name for one kind of receiver, in the order PyTorch tries them.
-pub struct Overloads {
-    pub name: &'static str,
-    pub functions: Vec<Function>,
-    /// Is the first parameter the receiver?
-    pub method: bool,
-    parser: Parser,
-}
-
-/// Who is asked for a name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Receiver {
-    /// A value of the class that this kind of parameter accepts.
-    Class(Kind),
-    /// A module: `torch` is "", the others carry their name.
-    Module(&'static str),
-}
-
-/// Everything that answers to one name.
-pub struct Family {
-    pub name: &'static str,
-    /// Few, so a search from the front is quicker than a hash.
-    members: Vec<(Receiver, Overloads)>,
-}
-
-impl Family {
-    /// The overloads for a receiver.
-    pub fn find(&self, receiver: Receiver) -> Option<&Overloads> {
-        self.members.iter().find(|(r, _)| *r == receiver).map(|(_, overloads)| overloads)
-    }
-
-    /// How many values a call may pass before it is a rare one, the receiver or module among them, and keywords together
-    /// as one.
-    pub fn most_arguments(&self) -> usize {
-        let counts = self.members.iter().flat_map(|(_, overloads)| &overloads.functions).map(|function| {
-            let signature = &function.signature;
-            // A list of sizes is mostly written out.
-            let spread = signature.params.iter().any(|p| matches!(p.kind, Kind::Ints(_) | Kind::Rest));
-            signature.positional + if spread { 5 } else { 2 }
-        });
-        counts.max().unwrap_or_default()
-    }
-
-    /// Everybody who answers to the name.
-    pub fn members(&self) -> impl Iterator<Item = &(Receiver, Overloads)> {
-        self.members.iter()
-    }
-}
-
-/// The table by name.
-pub struct Registry {
-    families: HashMap<&'static str, Family>,
-    attributes: HashMap<&'static str, Vec<(Kind, Function)>>,
-    setters: HashMap<&'static str, Vec<(Kind, Function)>>,
-    keys: HashMap<&'static str, Function>,
-}
-
-/// The function table, parsed once for all sessions.
-pub fn registry() -> &'static Registry {
-    static REGISTRY: LazyLock<Registry> = LazyLock::new(Registry::new);
-    &REGISTRY
-}
-
-impl Registry {
-    /// Parses every row. Malformed rows are left out; a test fails on them.
-    fn new() -> Registry {
-        let mut registry = Registry {
-            families: HashMap::new(),
-            attributes: HashMap::new(),
-            setters: HashMap::new(),
-            keys: HashMap::new(),
-        };
-        for row in rows() {
-            if let Some(signature) = Signature::parse(row.signature) {
-                registry.add(Function { signature: Signature { hidden: row.hidden, ..signature }, row });
-            }
-        }
-        registry
-    }
-
-    fn add(&mut self, function: Function) {
-        let signature = &function.signature;
-        // Formulas and composite functions call what works on tensors, by its key.
-        let of_tensors = match signature.receiver() {
-            None | Some(Kind::Tensor) => true,
-            // A number that stands in front of a tensor.
-            Some(Kind::Number) => function.row.role == Role::Function,
-            Some(_) => false,
-        };
-        if function.row.role != Role::Setter && of_tensors {
-            let key = signature.key.strip_prefix("_VF.").unwrap_or(signature.key);
-            self.keys.entry(key).or_insert_with(|| function.clone());
-        }
-        let (module, name) = match signature.name.rsplit_once("::").or_else(|| signature.name.rsplit_once('.')) {
-            Some((module, name)) => (module, name),
-            None => ("", signature.name),
-        };
-        let role = function.row.role;
-        if module == BELOW {
-            self.insert(name, Receiver::Module(BELOW), function, role == Role::Method);
-            return;
-        }
-        if let (Role::Attribute | Role::Setter, Some(kind)) = (role, signature.receiver()) {
-            let table = if role == Role::Setter { &mut self.setters } else { &mut self.attributes };
-            table.entry(name).or_default().push((kind, function));
-            return;
-        }
-        if let (Role::Method | Role::Both, Some(kind)) = (role, signature.receiver()) {
-            self.insert(name, Receiver::Class(kind), function.clone(), true);
-        }
-        if let Role::Function | Role::Both | Role::Static = role {
-            self.insert(name, Receiver::Module(module), function, false);
-        }
-    }
-
-    fn insert(&mut self, name: &'static str, receiver: Receiver, mut function: Function, method: bool) {
-        let shown = function.row.shown.unwrap_or(name);
-        if function.row.shown.is_some() {
-            function.signature.name = shown;
-        }
-        let parser = match function.row.python {
-            Some(path) => Parser::Python(path),
-            None if method && function.signature.visible(true).is_empty() => Parser::NoArguments,
-            None => Parser::Torch,
-        };
-        let family = self.families.entry(name).or_insert_with(|| Family { name, members: Vec::new() });
-        match family.members.iter_mut().find(|(r, _)| *r == receiver) {
-            Some((_, overloads)) => overloads.functions.push(function),
-            None => {
-                family.members.push((receiver, Overloads { name: shown, functions: vec![function], method, parser }))
-            }
-        }
-    }
-
-    /// The overloads of `name` for a receiver.
-    pub fn find(&self, name: &str, receiver: Receiver) -> Option<&Overloads> {
-        self.families.get(name)?.find(receiver)
-    }
-
-    /// The function of an overload: of the first row with that key.
-    pub fn overload(&self, key: &str) -> Option<&Function> {
-        self.keys.get(key)
-    }
-
-    /// The functions on tensors, one for each overload.
-    pub fn overloads(&self) -> impl Iterator<Item = &Function> {
-        self.keys.values()
-    }
-
-    /// Everything that answers to a name.
-    pub fn family(&self, name: &str) -> Option<&Family> {
-        self.families.get(name)
-    }
-
-    /// Is there a function or method of this name at all?
-    pub fn is_callable(&self, name: &str) -> bool {
-        self.families.contains_key(name)
-    }
-
-    pub fn attribute(&self, name: &str, kind: Kind) -> Option<&Function> {
-        self.attributes.get(name)?.iter().find(|(k, _)| *k == kind).map(|(_, f)| f)
-    }
-
-    /// The attribute of this name in each class that has one.
-    pub fn attributes_of(&self, name: &str) -> &[(Kind, Function)] {
-        self.attributes.get(name).map_or(&[], Vec::as_slice)
-    }
-
-    pub fn setter(&self, name: &str, kind: Kind) -> Option<&Function> {
-        self.setters.get(name)?.iter().find(|(k, _)| *k == kind).map(|(_, f)| f)
-    }
-
-    pub fn families(&self) -> impl Iterator<Item = &Family> {
-        self.families.values()
-    }
-
-    /// Every name that `receiver` answers to, for suggestions and completion.
-    pub fn names(&self, receiver: Receiver) -> Vec<&'static str> {
-        let methods = self.families.values().filter(|f| f.find(receiver).is_some()).map(|f| f.name);
-        let has = |members: &Vec<(Kind, Function)>| members.iter().any(|(kind, _)| Receiver::Class(*kind) == receiver);
-        let attributes = self.attributes.iter().filter(|(_, members)| has(members)).map(|(n, _)| *n);
-        methods.chain(attributes).collect()
     }
 }
 

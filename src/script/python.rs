@@ -30,14 +30,25 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
-use ruff_python_ast::Stmt;
-use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
+use crate::tensor::interrupt;
+use ruff_python_ast::{Mod, Stmt};
+use ruff_python_parser::{Mode, ParseOptions, Parsed, parse_unchecked};
 use ruff_text_size::Ranged;
 
 pub use names::original as original_name;
 use scope::Scope;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
 pub use writer::SourceMap;
 use writer::Writer;
+
+/// Sources from this length on are parsed on a thread of its own, which Ctrl-C leaves behind: the parser itself cannot be
+/// stopped.
+const LONG: usize = 1 << 18;
+
+/// Address space for the deepest syntax tree there may be; pages that are never touched cost no memory.
+const PARSER_STACK: usize = 1 << 28;
 
 /// One statement of the input, in source order.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,7 +70,7 @@ pub enum Statement {
 /// Why the input cannot be run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SyntaxFault {
-    /// `SyntaxError`, or `NotImplementedError` for a construct of Python that has no translation.
+    /// `SyntaxError`; `NotImplementedError` for a construct of Python that has no translation; `KeyboardInterrupt`.
     pub kind: &'static str,
     pub message: String,
     /// Where in the Python source, in bytes.
@@ -72,6 +83,11 @@ pub struct SyntaxFault {
 impl SyntaxFault {
     fn syntax(message: impl Into<String>, offset: usize) -> Self {
         Self { kind: "SyntaxError", message: message.into(), offset, incomplete: false }
+    }
+
+    /// Ctrl-C came before the whole source was translated.
+    fn stopped() -> Self {
+        Self { kind: "KeyboardInterrupt", ..Self::syntax("", 0) }
     }
 
     /// `construct` is a plural: "class definitions".
@@ -97,8 +113,7 @@ type Written = Result<(), SyntaxFault>;
 /// # Errors
 /// The first [`SyntaxFault`] of the source.
 pub fn translate(source: &str, is_defined: &dyn Fn(&str) -> bool) -> Result<Vec<Statement>, SyntaxFault> {
-    guard::check_depth(source)?;
-    let parsed = parse_unchecked(source, ParseOptions::from(Mode::Module));
+    let parsed = parsed(source)?;
     if let Some(fault) = guard::first_fault(source, parsed.errors(), parsed.tokens()) {
         return Err(fault);
     }
@@ -116,9 +131,36 @@ pub fn translate(source: &str, is_defined: &dyn Fn(&str) -> bool) -> Result<Vec<
         depth: 0,
     };
     for statement in &module.body {
+        if interrupt::requested() {
+            return Err(SyntaxFault::stopped());
+        }
         translator.top_level(statement)?;
     }
     Ok(translator.statements)
+}
+
+/// The syntax tree of a source that is shallow enough to have one.
+fn parsed(source: &str) -> Result<Parsed<Mod>, SyntaxFault> {
+    let parse = |source: &str| {
+        guard::check_depth(source)?;
+        Ok(parse_unchecked(source, ParseOptions::from(Mode::Module)))
+    };
+    if source.len() < LONG {
+        return parse(source);
+    }
+    let (sender, receiver) = mpsc::channel();
+    let text = source.to_owned();
+    let helper = thread::Builder::new().name("parser".to_owned()).stack_size(PARSER_STACK);
+    // Nobody may wait for it any more.
+    let Ok(_detached) = helper.spawn(move || drop(sender.send(parse(&text)))) else { return parse(source) };
+    loop {
+        match receiver.recv_timeout(Duration::from_millis(10)) {
+            Ok(parsed) => return parsed,
+            Err(_) if interrupt::requested() => return Err(SyntaxFault::stopped()),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return parse(source),
+        }
+    }
 }
 
 /// Whether a prompt waits for a blank line before it runs this: the last statement is a compound one, which could go

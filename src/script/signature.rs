@@ -1,6 +1,7 @@
 //! Signatures as PyTorch writes its schemas: `transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)`.
 //! Parsing them once gives binding, the text of error messages, help and completion. Knows no values but defaults.
 
+use super::functions::MODULES;
 use crate::tensor::{Device, Dims};
 use crate::value::{MemoryFormat, TensorLayout, Value};
 
@@ -193,6 +194,20 @@ impl Kind {
     }
 }
 
+/// The name in an overload's key. `linalg.inv` is a path, `sum.dim_IntList` an overload: overload names follow the last dot
+/// of a key whose first part is not a module. `UntypedStorage::from_file` is reached through a class and has no overloads.
+pub fn name_in(key: &str) -> &str {
+    let Some((first, _)) = key.split_once('.').filter(|_| !key.contains("::")) else { return key };
+    let behind = MODULES.iter().filter_map(|module| key.strip_prefix(module)?.strip_prefix('.'));
+    match behind.map(str::len).min() {
+        Some(rest) => {
+            let (module, rest) = key.split_at(key.len() - rest);
+            &key[..module.len() + rest.find('.').unwrap_or(rest.len())]
+        }
+        None => first,
+    }
+}
+
 impl Signature {
     /// Parses a schema; `None` when it is malformed (a test keeps every row of the table well-formed).
     pub fn parse(text: &'static str) -> Option<Signature> {
@@ -212,19 +227,7 @@ impl Signature {
                 part => out.push(Param::parse(part, keyword_only)?),
             }
         }
-        // `linalg.inv` is a path, `sum.dim_IntList` an overload: overload names follow the last dot of a key whose
-        // first part is not a module.
-        // `UntypedStorage::from_file` is reached through a class and has no overloads.
-        let module = super::functions::MODULES
-            .iter()
-            .filter_map(|module| key.strip_prefix(module)?.strip_prefix('.'))
-            .min_by_key(|rest| rest.len());
-        let name = match (module, key.split_once('.')) {
-            _ if key.contains("::") => key,
-            (Some(rest), _) => &key[..key.len() - rest.len() + rest.find('.').unwrap_or(rest.len())],
-            (None, Some((first, _))) => first,
-            (None, None) => key,
-        };
+        let name = name_in(key);
         let in_place = out.first().is_some_and(|p| p.written);
         let switch = out.iter().position(|p| p.name == "inplace");
         let finishes = out.iter().any(|p| matches!(p.name, "out" | "requires_grad"));

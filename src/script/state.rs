@@ -2,6 +2,7 @@
 
 use super::callback::Home;
 use super::extras::Extras;
+use super::functions::Family;
 use super::operators;
 use super::value::{to_dynamic, to_object};
 use crate::explain::watch::{Change, Watched};
@@ -66,6 +67,9 @@ pub struct State {
     gathered: RefCell<Option<Gathered>>,
     /// The text that is parsed now has a `switch`, in which `_` is not a name.
     pub has_switch: Cell<bool>,
+    /// The functions of the table that the engine knows, and those that the text being parsed names besides.
+    pub known: RefCell<HashSet<&'static str>>,
+    pub named: RefCell<Vec<&'static Family>>,
     /// Attributes that scripts put on tensors and storages.
     pub extras: Extras,
     /// Variables as functions of scripts see them.
@@ -105,6 +109,8 @@ impl State {
             live: RefCell::new(live),
             gathered: RefCell::new(None),
             has_switch: Cell::new(false),
+            known: RefCell::default(),
+            named: RefCell::default(),
             extras: Extras::default(),
             globals: RefCell::new(HashMap::new()),
             home: RefCell::default(),

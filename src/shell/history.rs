@@ -5,8 +5,10 @@
 //! The file holds one entry per line, oldest first, below the line `#V2`; a line end inside an entry is written `\n`, a
 //! backslash `\\`.
 
+use std::borrow::Cow;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use crate::files::replace;
@@ -25,29 +27,38 @@ impl Store {
         Store { path: None }
     }
 
-    /// Opens the history in the folder `tensorsh` of the user's state folder, and gives its newest `limit` entries.
+    /// Opens the history in the folder `tensorsh` of the user's state folder, and gives what its file holds, cut if that is
+    /// much more than `limit` entries.
     ///
     /// # Errors
     /// A sentence that says why nothing can be kept.
-    pub fn open(limit: usize) -> Result<(Store, Vec<String>), String> {
+    pub fn open(limit: usize) -> Result<(Store, String), String> {
         let folder = folder().ok_or_else(|| "there is no home folder".to_owned())?;
         Store::open_in(&folder, limit).map_err(|error| format!("{}: {error}", folder.display()))
     }
 
-    fn open_in(folder: &Path, limit: usize) -> io::Result<(Store, Vec<String>)> {
+    fn open_in(folder: &Path, limit: usize) -> io::Result<(Store, String)> {
         fs::create_dir_all(folder)?;
         let store = Store { path: Some(folder.join("history")) };
-        let mut entries = Vec::new();
+        let mut text = String::new();
         store.locked(|path| {
             // Whether it can be written is better known now than at the first entry.
             OpenOptions::new().append(true).create(true).open(path)?;
-            let all = read(path)?;
+            text = match String::from_utf8(fs::read(path)?) {
+                Ok(text) => text,
+                Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
+            };
+            let surplus = lines(&text).count().saturating_sub(limit);
             // A file that is read anew at every start is cut when it has become much too long, not at every entry.
-            let surplus = all.len().saturating_sub(limit);
-            entries = all.into_iter().skip(surplus).collect();
-            if surplus > limit / 4 { replace(path, write(&entries).as_bytes()) } else { Ok(()) }
+            if surplus <= limit / 4 {
+                return Ok(());
+            }
+            let kept = lines(&text).nth(surplus).and_then(|first| text.get(first.start..)).unwrap_or_default();
+            let whole = kept.rfind('\n').map_or(0, |end| end + 1);
+            text = format!("{HEAD}\n{}", kept.get(..whole).unwrap_or_default());
+            replace(path, text.as_bytes())
         })?;
-        Ok((store, entries))
+        Ok((store, text))
     }
 
     /// Adds an entry. A disk that is full now is no reason to stop the prompt: the entry will be missed, no more.
@@ -85,23 +96,29 @@ fn ends_a_line(file: &mut File) -> io::Result<bool> {
     Ok(last == *b"\n")
 }
 
-fn read(path: &Path) -> io::Result<Vec<String>> {
-    let bytes = fs::read(path)?;
-    let text = String::from_utf8_lossy(&bytes);
+/// Where the entries stand in the text of the file.
+pub fn lines(text: &str) -> impl Iterator<Item = Range<usize>> {
+    let mut start = 0;
     // What stands behind the last line end was never finished.
-    let whole = text.rfind('\n').map_or("", |end| &text[..end]);
-    Ok(whole.split('\n').filter(|line| !line.is_empty() && *line != HEAD).map(unescape).collect())
+    let ends = text.match_indices('\n').map(|(end, _)| end);
+    ends.map(move |end| std::mem::replace(&mut start, end + 1)..end)
+        .filter(|line| !line.is_empty() && text.get(line.clone()) != Some(HEAD))
 }
 
-fn write(entries: &[String]) -> String {
-    std::iter::once(HEAD.to_owned()).chain(entries.iter().map(|entry| escape(entry))).map(|line| line + "\n").collect()
+/// An entry as the file spells it.
+pub fn escape(entry: &str) -> Cow<'_, str> {
+    if entry.contains(['\\', '\n']) {
+        Cow::Owned(entry.replace('\\', "\\\\").replace('\n', "\\n"))
+    } else {
+        Cow::Borrowed(entry)
+    }
 }
 
-fn escape(entry: &str) -> String {
-    entry.replace('\\', "\\\\").replace('\n', "\\n")
-}
-
-fn unescape(line: &str) -> String {
+/// An entry as it was typed.
+pub fn unescape(line: &str) -> Cow<'_, str> {
+    if !line.contains('\\') {
+        return Cow::Borrowed(line);
+    }
     let mut entry = String::with_capacity(line.len());
     let mut rest = line.chars();
     while let Some(c) = rest.next() {
@@ -114,7 +131,7 @@ fn unescape(line: &str) -> String {
             c => entry.push(c),
         }
     }
-    entry
+    Cow::Owned(entry)
 }
 
 /// Where what outlives a session is kept: the folder `tensorsh` of the user's state folder.
@@ -146,17 +163,22 @@ mod tests {
         }
     }
 
+    fn entries(folder: &Path, limit: usize) -> Vec<String> {
+        let (_, text) = Store::open_in(folder, limit).unwrap();
+        lines(&text).map(|line| unescape(&text[line]).into_owned()).collect()
+    }
+
     #[test]
     fn entries_survive() {
         let folder = tempfile::tempdir().unwrap();
-        let (store, entries) = Store::open_in(folder.path(), 10).unwrap();
-        assert!(entries.is_empty());
+        let (store, text) = Store::open_in(folder.path(), 10).unwrap();
+        assert!(text.is_empty());
         let typed = ["let a = [\n1]", "'\\n'", "\\", "größe"];
         typed.iter().for_each(|entry| store.add(entry));
-        assert_eq!(Store::open_in(folder.path(), 10).unwrap().1, typed);
-        assert_eq!(Store::open_in(folder.path(), 2).unwrap().1, typed[2..]);
-        // That was long enough ago to cut the file.
-        assert_eq!(Store::open_in(folder.path(), 10).unwrap().1, typed[2..]);
+        assert_eq!(entries(folder.path(), 10), typed);
+        // It is cut when it holds much more than it may.
+        assert_eq!(entries(folder.path(), 2), typed[2..]);
+        assert_eq!(entries(folder.path(), 10), typed[2..]);
     }
 
     #[test]
@@ -168,8 +190,8 @@ mod tests {
         let mut bytes = fs::read(&path).unwrap();
         bytes.extend_from_slice(b"hal");
         fs::write(&path, &bytes).unwrap();
-        assert_eq!(Store::open_in(folder.path(), 10).unwrap().1, ["whole"]);
+        assert_eq!(entries(folder.path(), 10), ["whole"]);
         store.add("next");
-        assert_eq!(Store::open_in(folder.path(), 10).unwrap().1, ["whole", "next"]);
+        assert_eq!(entries(folder.path(), 10), ["whole", "next"]);
     }
 }

@@ -14,7 +14,6 @@ use std::time::Instant;
 
 use owo_colors::{OwoColorize, Style};
 use rustyline::error::ReadlineError;
-use rustyline::history::MemHistory;
 use rustyline::{ColorMode, CompletionType, Config as EditorConfig, EditMode, Editor};
 use signal_hook::consts::SIGINT;
 use signal_hook::flag;
@@ -27,6 +26,7 @@ use super::help::help;
 use super::history::Store;
 use super::log::Log;
 use super::pager::page;
+use super::past::Past;
 use super::paste::{Statement, read_session, with_python_prompts};
 use super::progress;
 use super::screen::{Screen, Stream, coloured, complain, show, show_said};
@@ -62,7 +62,7 @@ pub fn prompt(screen: Screen, opening: Opening) -> i32 {
 pub struct Prompt {
     screen: Screen,
     shared: Rc<Shared>,
-    editor: Editor<Assistant, MemHistory>,
+    editor: Editor<Assistant, Past>,
     store: Store,
     config: Config,
     log: Rc<RefCell<Log>>,
@@ -93,14 +93,12 @@ impl Prompt {
             pace: Pace::default(),
         });
         let settings = EditorConfig::builder()
-            .max_history_size(config.history)?
             // Whether there are colours has been decided.
             .color_mode(if shared.is_coloured { ColorMode::Forced } else { ColorMode::Disabled })
             .edit_mode(if config.vi { EditMode::Vi } else { EditMode::Emacs })
             .completion_type(CompletionType::List)
             .build();
-        let history = MemHistory::with_config(&settings);
-        let mut editor = Editor::with_history(settings, history)?;
+        let mut editor = Editor::with_history(settings, Past::new(String::new(), config.history))?;
         editor.set_helper(Some(Assistant::new(Rc::clone(&shared))));
         for (event, handler) in keys(&shared) {
             editor.bind_sequence(event, handler);
@@ -131,11 +129,9 @@ impl Prompt {
             complain(&format!("{fault}\n"));
         }
         match Store::open(self.config.history) {
-            Ok((store, entries)) => {
+            Ok((store, text)) => {
                 self.store = store;
-                for entry in entries {
-                    self.add_to_history(&entry);
-                }
+                *self.editor.history_mut() = Past::new(text, self.config.history);
             }
             Err(reason) if !is_quiet => self.remark(&format!("what you type will be forgotten: {reason}")),
             Err(_) => {}
@@ -166,6 +162,8 @@ impl Prompt {
                 self.session_mut().set_width(columns.into());
             }
             self.shared.pace.since.set(Some(Instant::now()));
+            // A Ctrl-C that came too late for the entry before must not keep this one from being understood.
+            self.session().interrupt_flag().store(false, Ordering::Relaxed);
             let sign = match self.shared.language.get() {
                 Language::Rhai => "rhai> ",
                 Language::Python => ">>> ",
@@ -238,8 +236,7 @@ impl Prompt {
         if entry.trim().is_empty() || self.shared.pace.is_pasted_result(entry) {
             return Flow::On;
         }
-        // A Ctrl-C that came too late for the entry before must not stop this one. Between the statements of one entry, or of
-        // a file that it loads, none is forgotten.
+        // Nor must it stop this one. Between the statements of one entry, or of a file that it loads, none is forgotten.
         self.session().interrupt_flag().store(false, Ordering::Relaxed);
         if is_command(entry) {
             self.remember(entry);
@@ -442,15 +439,10 @@ impl Prompt {
     }
 
     fn remember(&mut self, entry: &str) {
-        if self.add_to_history(entry) {
+        // Without a history there is still a prompt.
+        if self.editor.add_history_entry(entry).unwrap_or(false) {
             self.store.add(entry);
         }
-    }
-
-    /// Whether the entry is a new one.
-    fn add_to_history(&mut self, entry: &str) -> bool {
-        // Without a history there is still a prompt.
-        self.editor.add_history_entry(entry).unwrap_or(false)
     }
 }
 

@@ -1,0 +1,243 @@
+//! The function table by name. An input names a few of some two thousand functions, so signatures are parsed when their
+//! name is first asked for: that keeps the first prompt, and every short script, from waiting for all of them.
+
+use super::{BELOW, Role, Row, rows};
+use crate::script::bind::Parser;
+use crate::script::signature::{Kind, Signature, name_in};
+use std::collections::HashMap;
+use std::sync::{LazyLock, OnceLock};
+
+/// A row with its parsed signature.
+#[derive(Clone)]
+pub struct Function {
+    pub signature: Signature,
+    pub row: &'static Row,
+}
+
+/// All overloads of one name for one kind of receiver, in the order PyTorch tries them.
+pub struct Overloads {
+    pub name: &'static str,
+    pub functions: Vec<Function>,
+    /// Is the first parameter the receiver?
+    pub method: bool,
+    pub(super) parser: Parser,
+}
+
+/// Who is asked for a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Receiver {
+    /// A value of the class that this kind of parameter accepts.
+    Class(Kind),
+    /// A module: `torch` is "", the others carry their name.
+    Module(&'static str),
+}
+
+/// Everything that answers to one name.
+pub struct Family {
+    pub name: &'static str,
+    /// Few, so a search from the front is quicker than a hash.
+    members: Vec<(Receiver, Overloads)>,
+}
+
+impl Family {
+    /// The overloads for a receiver.
+    pub fn find(&self, receiver: Receiver) -> Option<&Overloads> {
+        self.members.iter().find(|(r, _)| *r == receiver).map(|(_, overloads)| overloads)
+    }
+
+    /// How many values a call may pass before it is a rare one, the receiver or module among them, and keywords together
+    /// as one.
+    pub fn most_arguments(&self) -> usize {
+        let counts = self.members.iter().flat_map(|(_, overloads)| &overloads.functions).map(|function| {
+            let signature = &function.signature;
+            // A list of sizes is mostly written out.
+            let spread = signature.params.iter().any(|p| matches!(p.kind, Kind::Ints(_) | Kind::Rest));
+            signature.positional + if spread { 5 } else { 2 }
+        });
+        counts.max().unwrap_or_default()
+    }
+
+    /// Everybody who answers to the name.
+    pub fn members(&self) -> impl Iterator<Item = &(Receiver, Overloads)> {
+        self.members.iter()
+    }
+}
+
+/// The table by name.
+pub struct Registry {
+    names: HashMap<&'static str, Entry>,
+}
+
+/// What goes by one name: its rows in the table's order, and what they say once somebody has asked.
+#[derive(Default)]
+struct Entry {
+    rows: Vec<&'static Row>,
+    parsed: OnceLock<Named>,
+}
+
+impl Entry {
+    fn parsed(&self) -> &Named {
+        self.parsed.get_or_init(|| Named::parse(&self.rows))
+    }
+}
+
+/// Everything of one name.
+#[derive(Default)]
+struct Named {
+    family: Option<Family>,
+    attributes: Vec<(Kind, Function)>,
+    setters: Vec<(Kind, Function)>,
+    /// What works on tensors, by its key.
+    keys: Vec<(&'static str, Function)>,
+}
+
+/// The function table, once for all sessions.
+pub fn registry() -> &'static Registry {
+    static REGISTRY: LazyLock<Registry> = LazyLock::new(Registry::new);
+    &REGISTRY
+}
+
+/// The module that a function's path leads through, and its bare name.
+fn split(path: &str) -> (&str, &str) {
+    path.rsplit_once("::").or_else(|| path.rsplit_once('.')).unwrap_or(("", path))
+}
+
+/// The bare name behind an overload's key.
+fn bare_name(key: &str) -> &str {
+    split(name_in(key)).1
+}
+
+impl Registry {
+    fn new() -> Registry {
+        let mut names: HashMap<&'static str, Entry> = HashMap::with_capacity(4096);
+        for row in rows() {
+            let key = row.signature.split('(').next().unwrap_or_default();
+            names.entry(bare_name(key)).or_default().rows.push(row);
+        }
+        Registry { names }
+    }
+
+    fn named(&self, name: &str) -> Option<&Named> {
+        self.names.get(name).map(Entry::parsed)
+    }
+
+    fn all(&self) -> impl Iterator<Item = (&'static str, &Named)> {
+        self.names.iter().map(|(name, entry)| (*name, entry.parsed()))
+    }
+
+    /// The overloads of `name` for a receiver.
+    pub fn find(&self, name: &str, receiver: Receiver) -> Option<&Overloads> {
+        self.family(name)?.find(receiver)
+    }
+
+    /// The function of an overload: of the first row with that key.
+    pub fn overload(&self, key: &str) -> Option<&Function> {
+        let named = self.named(bare_name(key))?;
+        named.keys.iter().find(|(known, _)| *known == key).map(|(_, function)| function)
+    }
+
+    /// The functions on tensors, one for each overload.
+    pub fn overloads(&self) -> impl Iterator<Item = &Function> {
+        self.all().flat_map(|(_, named)| named.keys.iter().map(|(_, function)| function))
+    }
+
+    /// Everything that answers to a name.
+    pub fn family(&self, name: &str) -> Option<&Family> {
+        self.named(name)?.family.as_ref()
+    }
+
+    /// Is there a function or method of this name at all?
+    pub fn is_callable(&self, name: &str) -> bool {
+        self.family(name).is_some()
+    }
+
+    pub fn attribute(&self, name: &str, kind: Kind) -> Option<&Function> {
+        self.attributes_of(name).iter().find(|(k, _)| *k == kind).map(|(_, f)| f)
+    }
+
+    /// The attribute of this name in each class that has one.
+    pub fn attributes_of(&self, name: &str) -> &[(Kind, Function)] {
+        self.named(name).map_or(&[], |named| named.attributes.as_slice())
+    }
+
+    pub fn setter(&self, name: &str, kind: Kind) -> Option<&Function> {
+        self.named(name)?.setters.iter().find(|(k, _)| *k == kind).map(|(_, f)| f)
+    }
+
+    pub fn families(&self) -> impl Iterator<Item = &Family> {
+        self.all().filter_map(|(_, named)| named.family.as_ref())
+    }
+
+    /// Every name that `receiver` answers to, for suggestions and completion.
+    pub fn names(&self, receiver: Receiver) -> Vec<&'static str> {
+        let answers = |named: &Named| {
+            named.family.as_ref().is_some_and(|family| family.find(receiver).is_some())
+                || named.attributes.iter().any(|(kind, _)| Receiver::Class(*kind) == receiver)
+        };
+        self.all().filter(|(_, named)| answers(named)).map(|(name, _)| name).collect()
+    }
+}
+
+impl Named {
+    /// Parses the rows of one name. Malformed rows are left out; a test fails on them.
+    fn parse(rows: &[&'static Row]) -> Named {
+        let mut named = Named::default();
+        for row in rows {
+            if let Some(signature) = Signature::parse(row.signature) {
+                named.add(Function { signature: Signature { hidden: row.hidden, ..signature }, row });
+            }
+        }
+        named
+    }
+
+    fn add(&mut self, function: Function) {
+        let signature = &function.signature;
+        // Formulas and composite functions call what works on tensors, by its key.
+        let of_tensors = match signature.receiver() {
+            None | Some(Kind::Tensor) => true,
+            // A number that stands in front of a tensor.
+            Some(Kind::Number) => function.row.role == Role::Function,
+            Some(_) => false,
+        };
+        let key = signature.key.strip_prefix("_VF.").unwrap_or(signature.key);
+        if function.row.role != Role::Setter && of_tensors && !self.keys.iter().any(|(known, _)| *known == key) {
+            self.keys.push((key, function.clone()));
+        }
+        let (module, name) = split(signature.name);
+        let role = function.row.role;
+        if module == BELOW {
+            self.insert(name, Receiver::Module(BELOW), function, role == Role::Method);
+            return;
+        }
+        if let (Role::Attribute | Role::Setter, Some(kind)) = (role, signature.receiver()) {
+            let table = if role == Role::Setter { &mut self.setters } else { &mut self.attributes };
+            table.push((kind, function));
+            return;
+        }
+        if let (Role::Method | Role::Both, Some(kind)) = (role, signature.receiver()) {
+            self.insert(name, Receiver::Class(kind), function.clone(), true);
+        }
+        if let Role::Function | Role::Both | Role::Static = role {
+            self.insert(name, Receiver::Module(module), function, false);
+        }
+    }
+
+    fn insert(&mut self, name: &'static str, receiver: Receiver, mut function: Function, method: bool) {
+        let shown = function.row.shown.unwrap_or(name);
+        if function.row.shown.is_some() {
+            function.signature.name = shown;
+        }
+        let parser = match function.row.python {
+            Some(path) => Parser::Python(path),
+            None if method && function.signature.visible(true).is_empty() => Parser::NoArguments,
+            None => Parser::Torch,
+        };
+        let family = self.family.get_or_insert_with(|| Family { name, members: Vec::new() });
+        match family.members.iter_mut().find(|(r, _)| *r == receiver) {
+            Some((_, overloads)) => overloads.functions.push(function),
+            None => {
+                family.members.push((receiver, Overloads { name: shown, functions: vec![function], method, parser }))
+            }
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! The entries that arrows, searches and hints go through. They stay as the text of the history's file, a line each, and are
+//! made out only where they are shown: of a hundred thousand a session looks at a few, and it starts without waiting for
+//! the others.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::path::Path;
+
+use rustyline::Result;
+use rustyline::history::{History, SearchDirection, SearchResult};
+
+use super::history::{escape, lines, unescape};
+
+/// The newest entries, oldest first.
+#[derive(Debug, Default)]
+pub struct Past {
+    text: String,
+    /// Where each entry stands in the text.
+    entries: VecDeque<Range<usize>>,
+    limit: usize,
+}
+
+impl Past {
+    /// The newest `limit` entries of the text of a history's file.
+    pub fn new(text: String, limit: usize) -> Past {
+        let mut entries: VecDeque<_> = lines(&text).collect();
+        entries.drain(..entries.len().saturating_sub(limit));
+        Past { text, entries, limit }
+    }
+
+    fn line(&self, index: usize) -> Option<&str> {
+        self.text.get(self.entries.get(index)?.clone())
+    }
+
+    /// The nearest entry, from `start` on, in which `find` sees something; what it gives is where.
+    fn nearest(
+        &self,
+        start: usize,
+        direction: SearchDirection,
+        find: impl Fn(&str) -> Option<usize>,
+    ) -> Option<SearchResult<'_>> {
+        let seen = |index: usize| {
+            let line = self.line(index)?;
+            Some(SearchResult { pos: find(line)?, entry: unescape(line), idx: index })
+        };
+        match direction {
+            _ if start >= self.entries.len() => None,
+            SearchDirection::Reverse => (0..=start).rev().find_map(seen),
+            SearchDirection::Forward => (start..self.entries.len()).find_map(seen),
+        }
+    }
+}
+
+impl History for Past {
+    fn get(&self, index: usize, _: SearchDirection) -> Result<Option<SearchResult<'_>>> {
+        Ok(self.line(index).map(|line| SearchResult { entry: unescape(line), idx: index, pos: 0 }))
+    }
+
+    fn add(&mut self, entry: &str) -> Result<bool> {
+        let line = escape(entry);
+        if self.limit == 0 || line.is_empty() || self.line(self.entries.len().wrapping_sub(1)) == Some(&*line) {
+            return Ok(false);
+        }
+        let start = self.text.len();
+        self.text.push_str(&line);
+        self.entries.push_back(start..self.text.len());
+        self.set_max_len(self.limit)?;
+        Ok(true)
+    }
+
+    fn add_owned(&mut self, entry: String) -> Result<bool> {
+        self.add(&entry)
+    }
+
+    fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    fn set_max_len(&mut self, limit: usize) -> Result<()> {
+        self.limit = limit;
+        self.entries.drain(..self.entries.len().saturating_sub(limit));
+        Ok(())
+    }
+
+    // An entry that follows itself is one, and one that begins with a space is like any other.
+    fn ignore_dups(&mut self, _: bool) -> Result<()> {
+        Ok(())
+    }
+
+    fn ignore_space(&mut self, _: bool) {}
+
+    // The file is somebody else's: several shells write to it.
+    fn save(&mut self, _: &Path) -> Result<()> {
+        Ok(())
+    }
+
+    fn append(&mut self, _: &Path) -> Result<()> {
+        Ok(())
+    }
+
+    fn load(&mut self, _: &Path) -> Result<()> {
+        Ok(())
+    }
+
+    fn clear(&mut self) -> Result<()> {
+        *self = Past { limit: self.limit, ..Past::default() };
+        Ok(())
+    }
+
+    fn search(&self, term: &str, start: usize, direction: SearchDirection) -> Result<Option<SearchResult<'_>>> {
+        if term.is_empty() {
+            return Ok(None);
+        }
+        let escaped = escape(term);
+        // Half of what stands for a line end or a backslash is not that sign.
+        Ok(self.nearest(start, direction, |line| line.find(&*escaped).and_then(|_| unescape(line).find(term))))
+    }
+
+    fn starts_with(&self, term: &str, start: usize, direction: SearchDirection) -> Result<Option<SearchResult<'_>>> {
+        if term.is_empty() {
+            return Ok(None);
+        }
+        let escaped = escape(term);
+        Ok(self.nearest(start, direction, |line| line.starts_with(&*escaped).then_some(term.len())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use SearchDirection::{Forward, Reverse};
+
+    fn past() -> Past {
+        let mut past = Past::new("#V2\nold\n\nlet a\nlet b = [\\n1]\n'\\\\n'\nnever ended".to_owned(), 4);
+        past.add("lot").unwrap();
+        past
+    }
+
+    #[test]
+    fn the_newest_entries_are_kept() {
+        let mut past = past();
+        let entries = |past: &Past| {
+            (0..=past.len())
+                .filter_map(|at| Some(past.get(at, Forward).unwrap()?.entry.into_owned()))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(entries(&past), ["let a", "let b = [\n1]", "'\\n'", "lot"]);
+        assert!(!past.add("lot").unwrap() && !past.add("").unwrap() && past.add("größe\n").unwrap());
+        assert_eq!(entries(&past), ["let b = [\n1]", "'\\n'", "lot", "größe\n"]);
+        past.set_max_len(0).unwrap();
+        assert!(past.is_empty() && !past.add("more").unwrap());
+    }
+
+    #[test]
+    fn searches_see_entries_as_they_were_typed() {
+        let past = past();
+        let search =
+            |term, start, direction| past.search(term, start, direction).unwrap().map(|found| (found.idx, found.pos));
+        assert_eq!(search("l", 3, Reverse), Some((3, 0)));
+        assert_eq!(search("let", 3, Reverse), Some((1, 0)));
+        assert_eq!(search("\n1", 3, Reverse), Some((1, 9)));
+        assert_eq!(search("n", 3, Reverse), Some((2, 2)));
+        assert_eq!(search("n1", 3, Reverse), None);
+        assert_eq!(search("l", 1, Forward), Some((1, 0)));
+        assert_eq!((search("l", 4, Reverse), search("", 0, Forward)), (None, None));
+        let begins = |term| past.starts_with(term, 3, Reverse).unwrap().map(|found| (found.idx, found.pos));
+        assert_eq!(begins("let b = [\n"), Some((1, 10)));
+        assert_eq!((begins("'\\n"), begins("et"), begins("'\n")), (Some((2, 3)), None, None));
+    }
+}
