@@ -20,5 +20,6 @@ pub mod signature;
 pub mod state;
 pub mod subscript;
 mod transforms;
+pub mod tree;
 pub mod value;
 mod warnings;

@@ -3,7 +3,7 @@
 use super::Functions;
 use super::context::Context;
 use super::derivatives::views_parts;
-use super::graph::{Edge, Formula, Node, Shape, Work, edge_of};
+use super::graph::{Edge, Formula, Node, Shape, Work, edge_of, grad_fn};
 use super::inplace::Slices;
 use crate::bail;
 use crate::tensor::{GradFn, Layout, Origin, Result, Tensor, View};
@@ -335,6 +335,15 @@ fn reachable(starts: &[Edge]) -> Vec<Rc<Node>> {
         }
     }
     order
+}
+
+/// Does a tensor that requires a gradient come from any leaf but these?
+pub fn comes_from_others(tensor: &Tensor, leaves: &[Tensor]) -> bool {
+    let other = |leaf: &Tensor| !leaves.iter().any(|own| own.is(leaf));
+    match grad_fn(tensor) {
+        None => tensor.requires_grad() && other(tensor),
+        Some(_) => reachable(&[edge_of(tensor)]).iter().any(|node| node.variable().as_ref().is_some_and(other)),
+    }
 }
 
 /// The nodes from which a captured gradient can be reached. Inputs are older than what was made of them, and leaves have

@@ -276,7 +276,21 @@ pub(crate) fn unravelled(places: &[i64], sizes: &[i64]) -> Vec<Vec<i64>> {
 ///
 /// # Errors
 /// RuntimeError where PyTorch does not convert.
-pub fn to_layout(view: &View, layout: TensorLayout, block: Option<(i64, i64)>, dense_dims: usize) -> Result<View> {
+pub fn to_layout(view: &View, layout: TensorLayout) -> Result<View> {
+    converted(view, layout, None, 0, "to_sparse")
+}
+
+/// As [`to_layout`], in blocks of a size and with so many dense dimensions; `name` stands in front of what is refused.
+///
+/// # Errors
+/// As [`to_layout`].
+pub fn converted(
+    view: &View,
+    layout: TensorLayout,
+    block: Option<(i64, i64)>,
+    dense_dims: usize,
+    name: &str,
+) -> Result<View> {
     match (view.tensor_layout(), layout) {
         (_, TensorLayout::Strided) => {
             if view.is_sparse() {
@@ -289,11 +303,11 @@ pub fn to_layout(view: &View, layout: TensorLayout, block: Option<(i64, i64)>, d
         (TensorLayout::SparseCoo, TensorLayout::SparseCoo) => Ok(view.clone()),
         (_, TensorLayout::SparseCoo) => compressed::to_coo(view),
         (from, to) if from == to && block.is_none() => Ok(view.clone()),
-        (TensorLayout::Strided, _) => compressed::from_dense(view, layout, block, dense_dims),
+        (TensorLayout::Strided, _) => compressed::from_dense(view, layout, block, dense_dims, name),
         (from, _) if layout.is_blocked() => {
             let dense = to_dense(view)?;
             let dense_dims = if from.is_compressed() { dense_dim(view) } else { dense_dims };
-            compressed::from_dense(&dense, layout, block, dense_dims)
+            compressed::from_dense(&dense, layout, block, dense_dims, name)
         }
         (TensorLayout::SparseCoo, _) => compressed::from_coo(view, layout),
         (from, _) if from.is_blocked() => bail!(

@@ -370,8 +370,9 @@ fn as_python(path: &str, signature: &Signature, method: Option<&Value>, argument
     // C functions that take keywords have no name in their messages.
     let nameless = path == "function";
     // `*args`
-    if params.first().is_some_and(|p| p.kind == Kind::Rest) {
-        return collect_rest(path, params, arguments);
+    if let Some(rest) = params.iter().position(|p| p.kind == Kind::Rest) {
+        let (before, keywords) = params.split_at(rest);
+        return collect_rest(path, before, keywords.get(1..).unwrap_or_default(), arguments);
     }
     // Python counts `self`, and the class of a class method.
     let own = usize::from(method.is_some() || path == "TypedStorage.from_file");
@@ -430,6 +431,11 @@ fn as_python(path: &str, signature: &Signature, method: Option<&Value>, argument
         let place = params.iter().position(|p| p.name == first.name).map_or(0, |i| i + 1);
         return Err(Error::type_error(format!("function missing required argument '{}' (pos {place})", first.name)));
     }
+    Err(missing_arguments(path, &missing))
+}
+
+/// What CPython says where required arguments are left out.
+fn missing_arguments(path: &str, missing: &[&Param]) -> Error {
     let kind = if missing.iter().all(|p| p.keyword_only) { "keyword-only" } else { "positional" };
     let names: Vec<String> = missing.iter().map(|p| format!("'{}'", p.name)).collect();
     let listed = match names.split_last() {
@@ -437,21 +443,37 @@ fn as_python(path: &str, signature: &Signature, method: Option<&Value>, argument
         Some((last, rest)) if !rest.is_empty() => format!("{}, and {last}", rest.join(", ")),
         _ => names.concat(),
     };
-    Err(Error::type_error(format!(
+    Error::type_error(format!(
         "{path}() missing {} required {kind} argument{}: {listed}",
         missing.len(),
         if missing.len() == 1 { "" } else { "s" }
-    )))
+    ))
 }
 
-/// Binding for Python functions with `*args`: all positional arguments as one tuple, then keywords.
-fn collect_rest(path: &str, params: &[Param], arguments: &Arguments) -> Result<Bound> {
-    let keywords = params.get(1..).unwrap_or_default();
-    if let Some((unknown, _)) = arguments.keywords.iter().find(|(k, _)| !keywords.iter().any(|p| p.name == &**k)) {
+/// Binding for Python functions with `*args`: those before it, all other positional arguments as one tuple, keywords.
+fn collect_rest(path: &str, before: &[Param], keywords: &[Param], arguments: &Arguments) -> Result<Bound> {
+    let known = |name: &str| before.iter().chain(keywords).any(|p| p.name == name);
+    if let Some((unknown, _)) = arguments.keywords.iter().find(|(k, _)| !known(k)) {
         return Err(Error::type_error(format!("{path}() got an unexpected keyword argument '{unknown}'")));
     }
     let mut bound = Bound::new();
-    bound.push(Value::tuple(arguments.positional.iter().cloned()));
+    let mut missing = Vec::new();
+    let mut positional = arguments.positional.iter();
+    for param in before {
+        let keyword = arguments.keywords.iter().find(|(k, _)| &**k == param.name).map(|(_, v)| v);
+        match (positional.next(), keyword, param.default) {
+            (Some(_), Some(_), _) => {
+                return Err(Error::type_error(format!("{path}() got multiple values for argument '{}'", param.name)));
+            }
+            (Some(value), None, _) | (None, Some(value), _) => bound.push(value.clone()),
+            (None, None, Some(default)) => bound.push(default.to_value()),
+            (None, None, None) => missing.push(param),
+        }
+    }
+    if !missing.is_empty() {
+        return Err(missing_arguments(path, &missing));
+    }
+    bound.push(Value::tuple(positional.cloned()));
     for param in keywords {
         let given = arguments.keywords.iter().find(|(k, _)| &**k == param.name).map(|(_, v)| v.clone());
         bound.push(given.unwrap_or_else(|| param.default.map_or(Value::None, |d| d.to_value())));

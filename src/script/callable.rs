@@ -86,15 +86,8 @@ pub fn call_named(
 
 /// A function written in Python, as the engine's own kind of function.
 pub fn function(parameters: Parameters, body: FnPtr) -> Scripted<FnPtr> {
-    native("function", move |context, mut args| {
-        // Keywords travel as a last object map.
-        let keywords = match args.last().and_then(|last| last.read_lock::<Map>().map(|map| map.clone())) {
-            Some(map) => {
-                args.pop();
-                map
-            }
-            None => Map::new(),
-        };
+    native("function", move |context, args| {
+        let (args, keywords) = split_keywords(args);
         let bound = parameters.bind(args, keywords).map_err(fault::thrown)?;
         body.call_within_context(context, bound)
     })
@@ -104,6 +97,15 @@ pub fn function(parameters: Parameters, body: FnPtr) -> Scripted<FnPtr> {
 pub fn native(name: &str, run: impl Fn(&NativeCallContext, Array) -> Scripted<Dynamic> + 'static) -> Scripted<FnPtr> {
     #[expect(deprecated, reason = "Rhai marks this method as unstable that way")]
     FnPtr::from_fn(name, move |context, args| run(&context, args.iter().map(|arg| arg.flatten_clone()).collect()))
+}
+
+/// The arguments of a function of ours: keywords travel as a last object map.
+pub fn split_keywords(mut args: Array) -> (Array, Map) {
+    let keywords = match args.last() {
+        Some(last) if last.is::<Map>() => args.pop().and_then(|map| map.try_cast::<Map>()).unwrap_or_default(),
+        _ => Map::new(),
+    };
+    (args, keywords)
 }
 
 /// `callee(*args, **keywords)`, whatever the callee is.

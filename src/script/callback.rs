@@ -53,14 +53,20 @@ impl Home {
         Home { engine: Rc::downgrade(engine), state: Rc::downgrade(state) }
     }
 
+    /// The state of the session.
+    ///
+    /// # Errors
+    /// RuntimeError when the session is gone.
+    pub fn state(&self) -> Result<Rc<State>> {
+        self.state.upgrade().ok_or_else(ended)
+    }
+
     /// Calls a function of the script or of the table.
     ///
     /// # Errors
     /// What the function raises, TypeError for what is none, RecursionError for calls too deep within each other.
     pub fn call(&self, function: &Value, args: Vec<Value>) -> Result<Value> {
-        let (Some(engine), Some(state)) = (self.engine.upgrade(), self.state.upgrade()) else {
-            return Err(Error::runtime("the session of this function has ended"));
-        };
+        let (engine, state) = (self.engine.upgrade().ok_or_else(ended)?, self.state()?);
         let depth = state.callbacks.get();
         if depth >= MAX_DEPTH {
             return Err(Error::new(ErrorKind::RecursionError, "maximum recursion depth exceeded"));
@@ -70,6 +76,10 @@ impl Home {
         state.callbacks.set(depth);
         result
     }
+}
+
+fn ended() -> Error {
+    Error::runtime("the session of this function has ended")
 }
 
 fn called(engine: &Engine, state: &Rc<State>, function: &Value, args: Vec<Value>) -> Result<Value> {

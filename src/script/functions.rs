@@ -33,6 +33,7 @@ mod fft;
 mod files;
 mod finite_differences;
 mod forms;
+mod func;
 mod functional;
 mod graph;
 mod hooks;
@@ -43,6 +44,7 @@ mod matmul;
 mod module_names;
 mod modules;
 mod norms;
+mod numbers;
 mod numpy;
 mod objects;
 mod places;
@@ -113,6 +115,7 @@ const TABLES: &[&[Row]] = &[
     fft::ROWS,
     files::ROWS,
     finite_differences::ROWS,
+    func::ROWS,
     functional::ROWS,
     graph::ROWS,
     hooks::ROWS,
@@ -125,6 +128,7 @@ const TABLES: &[&[Row]] = &[
     linalg::ROWS,
     matmul::ROWS,
     norms::ROWS,
+    numbers::ROWS,
     numpy::ROWS,
     objects::ROWS,
     pointwise::ROWS,

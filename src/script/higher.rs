@@ -1,7 +1,7 @@
 //! Builtins that call functions of the script: `map`, `filter`, `sorted` and its kin with a key, `functools`. They need
 //! the engine's context, which rows of the function table do not have.
 
-use super::callable::{Scripted, call_value, native};
+use super::callable::{Scripted, call_value, native, split_keywords};
 use super::engine::dispatch;
 use super::fault;
 use super::list::{List, items_of, own, sort_by_keys};
@@ -162,11 +162,8 @@ fn reduce(state: &Rc<State>, context: &NativeCallContext, args: Array) -> Script
 }
 
 /// `functools.partial(f, *args, **keywords)`
-fn partial(state: &Rc<State>, _: &NativeCallContext, mut args: Array) -> Scripted<Dynamic> {
-    let keywords = match args.last() {
-        Some(last) if last.is::<Map>() => args.pop().and_then(|map| map.try_cast::<Map>()).unwrap_or_default(),
-        _ => Map::new(),
-    };
+fn partial(state: &Rc<State>, _: &NativeCallContext, args: Array) -> Scripted<Dynamic> {
+    let (mut args, keywords) = split_keywords(args);
     if args.is_empty() {
         return Err(fault::thrown(Error::type_error("type 'partial' takes at least one argument")));
     }

@@ -1,7 +1,7 @@
 //! `torch.vmap`: a function of tensors as one of batches of them. The function is called once for every item of the batch
 //! and its results are stacked. Follows <https://pytorch.org/docs/2.7/generated/torch.vmap.html>.
 
-use super::callable::{Scripted, call_value, native};
+use super::callable::{Scripted, call_value, native, split_keywords};
 use super::fault;
 use super::functions::Steps;
 use super::state::State;
@@ -9,15 +9,12 @@ use super::value::to_value;
 use crate::bail;
 use crate::tensor::{Error, Result};
 use crate::value::Value;
-use rhai::{Array, Dynamic, Map, NativeCallContext};
+use rhai::{Array, Dynamic, NativeCallContext};
 use std::rc::Rc;
 
 /// `vmap(func, in_dims=0, out_dims=0, randomness='error', *, chunk_size=None)`
-pub fn vmap(state: &Rc<State>, _: &NativeCallContext, mut args: Array) -> Scripted<Dynamic> {
-    let keywords = match args.last() {
-        Some(last) if last.is::<Map>() => args.pop().and_then(|map| map.try_cast::<Map>()).unwrap_or_default(),
-        _ => Map::new(),
-    };
+pub fn vmap(state: &Rc<State>, _: &NativeCallContext, args: Array) -> Scripted<Dynamic> {
+    let (args, keywords) = split_keywords(args);
     let option = |place: usize, name: &str| match args.get(place).or_else(|| keywords.get(name)) {
         Some(given) => to_value(given).map_err(fault::thrown),
         None => Ok(Value::Int(0)),
@@ -35,14 +32,11 @@ fn mapped(
     state: &Rc<State>,
     context: &NativeCallContext,
     function: &Dynamic,
-    mut args: Array,
+    args: Array,
     in_dims: &Value,
     out_dims: &Value,
 ) -> Scripted<Dynamic> {
-    let keywords = match args.last() {
-        Some(last) if last.is::<Map>() => args.pop().and_then(|map| map.try_cast::<Map>()).unwrap_or_default(),
-        _ => Map::new(),
-    };
+    let (args, keywords) = split_keywords(args);
     let values = args.iter().map(to_value).collect::<Result<Vec<Value>>>().map_err(fault::thrown)?;
     let dims = each_dim(in_dims, values.len()).map_err(fault::thrown)?;
     let mut sizes = Vec::new();

@@ -253,27 +253,32 @@ pub fn to_dense(view: &View) -> Result<View> {
 /// A dense tensor, compressed: of a batch, every matrix.
 ///
 /// # Errors
-/// RuntimeError with PyTorch's text for sizes that blocks do not divide, and for matrices of a batch that do not have the
+/// RuntimeError with PyTorch's text, `name` in front, for sizes that blocks do not divide, and for matrices of a batch that do not have the
 /// same number of elements.
-pub fn from_dense(view: &View, layout: TensorLayout, block: Option<(i64, i64)>, dense_dims: usize) -> Result<View> {
-    let name = layout.name();
+pub fn from_dense(
+    view: &View,
+    layout: TensorLayout,
+    block: Option<(i64, i64)>,
+    dense_dims: usize,
+    name: &str,
+) -> Result<View> {
     let Some(batch) = view.ndim().checked_sub(2 + dense_dims) else {
         if view.ndim() >= 2 {
-            bail!(
-                RuntimeError,
-                "dense_to_{name}: dense_dim argument must be in [0,{}] range, but {dense_dims} is given",
-                view.ndim() - 2
-            );
+            let most = view.ndim() - 2;
+            bail!(RuntimeError, "{name}: dense_dim argument must be in [0,{most}] range, but {dense_dims} is given");
         }
-        bail!(RuntimeError, "dense_to_{name}: a matrix is needed, got a tensor of {} dimensions", view.ndim());
+        bail!(RuntimeError, "{name}: a matrix is needed, got a tensor of {} dimensions", view.ndim());
     };
     let (block_rows, block_columns) = block.unwrap_or((1, 1));
     let [rows, columns] = [view.sizes()[batch], view.sizes()[batch + 1]];
-    if block_rows <= 0 || block_columns <= 0 || rows % block_rows != 0 || columns % block_columns != 0 {
+    if block_rows <= 0 || block_columns <= 0 {
+        bail!(RuntimeError, "{name}: blocksize needs to be positive, but got [{block_rows}, {block_columns}]");
+    }
+    if rows % block_rows != 0 || columns % block_columns != 0 {
+        // PyTorch shows the number of rows twice.
         bail!(
             RuntimeError,
-            "dense_to_{name}: tensor sparse size ({rows},{columns}) must be divisible by given blocksize \
-             ({block_rows},{block_columns})"
+            "{name}: tensor sparse size ({rows},{rows}) must be divisible by given blocksize ({block_rows},{block_columns})"
         );
     }
     let leading = &view.sizes()[..batch];

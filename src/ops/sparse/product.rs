@@ -21,7 +21,7 @@ impl Elements {
         if sparse_dim(view) != 2 || dense_dim(view) != 0 || view.ndim() != 2 {
             bail!(RuntimeError, "a product needs a sparse matrix, got {} dimensions", view.ndim());
         }
-        let whole = coalesce(&to_layout(view, TensorLayout::SparseCoo, None, 0)?)?;
+        let whole = coalesce(&to_layout(view, TensorLayout::SparseCoo)?)?;
         let parts = expect_coo(&whole, "mm")?;
         Ok(Elements { coordinates: Coordinates::of(parts, view.sizes())?, values: parts.values.clone() })
     }
@@ -69,7 +69,7 @@ pub fn dense_sparse(a: &View, b: &View) -> Result<View> {
     if a.ndim() != 2 || b.ndim() != 2 || a.sizes()[1] != b.sizes()[0] {
         return mismatch(a, b);
     }
-    let turned = to_layout(b, TensorLayout::SparseCoo, None, 0)?;
+    let turned = to_layout(b, TensorLayout::SparseCoo)?;
     let product = sparse_dense(&super::rearrange::permute(&turned, &[1, 0])?, &views::transpose(a, 0, 1)?)?;
     views::transpose(&product, 0, 1)
 }

@@ -8,7 +8,7 @@ use crate::ops::create;
 use crate::tensor::layout::show;
 use crate::tensor::{Dims, Result, Scalar, Tensor, View};
 use crate::value::Value;
-use crate::{bail, script::callback::Home};
+use crate::{bail, script::callback::Home, script::state::State};
 
 pub const ROWS: &[Row] = &[
     function(
@@ -221,7 +221,7 @@ impl How {
         }
     }
 
-    /// The gradients of `outputs` by `inputs`, zero where they do not depend on them.
+    /// As [`slopes`].
     fn gradients(
         &self,
         call: &Call,
@@ -230,17 +230,7 @@ impl How {
         seeds: Option<&[Tensor]>,
         create_graph: bool,
     ) -> Result<Vec<Tensor>> {
-        let pass = Pass { functions: call.state, retain_graph: true, create_graph };
-        let ones = ones_like(outputs)?;
-        let seeds = seeds.unwrap_or(&ones);
-        let roots: Vec<(Tensor, Tensor)> =
-            outputs.iter().zip(seeds).filter(|(o, _)| o.requires_grad()).map(|(o, s)| (o.clone(), s.clone())).collect();
-        let found = match roots.is_empty() {
-            true => vec![None; inputs.len()],
-            false => autograd::gradients(pass, &roots, inputs)?,
-        };
-        let zeros = |input: &Tensor| create::zeros_like(&input.borrow(), None, None).map(Tensor::new);
-        found.into_iter().zip(inputs).map(|(found, input)| found.map_or_else(|| zeros(input), Ok)).collect()
+        slopes(call.state, outputs, inputs, seeds, create_graph)
     }
 
     fn pulled(&self, call: &Call, outputs: &Several, inputs: &[Tensor], v: &[Tensor]) -> Result<Value> {
@@ -263,7 +253,28 @@ impl How {
     }
 }
 
-fn ones_like(tensors: &[Tensor]) -> Result<Vec<Tensor>> {
+/// The gradients of `outputs` by `inputs`, zero where they do not depend on them.
+pub(super) fn slopes(
+    state: &State,
+    outputs: &[Tensor],
+    inputs: &[Tensor],
+    seeds: Option<&[Tensor]>,
+    create_graph: bool,
+) -> Result<Vec<Tensor>> {
+    let pass = Pass { functions: state, retain_graph: true, create_graph };
+    let ones = ones_like(outputs)?;
+    let seeds = seeds.unwrap_or(&ones);
+    let roots: Vec<(Tensor, Tensor)> =
+        outputs.iter().zip(seeds).filter(|(o, _)| o.requires_grad()).map(|(o, s)| (o.clone(), s.clone())).collect();
+    let found = match roots.is_empty() {
+        true => vec![None; inputs.len()],
+        false => autograd::gradients(pass, &roots, inputs)?,
+    };
+    let zeros = |input: &Tensor| create::zeros_like(&input.borrow(), None, None).map(Tensor::new);
+    found.into_iter().zip(inputs).map(|(found, input)| found.map_or_else(|| zeros(input), Ok)).collect()
+}
+
+pub(super) fn ones_like(tensors: &[Tensor]) -> Result<Vec<Tensor>> {
     let ones = |tensor: &Tensor| {
         let view = tensor.borrow();
         create::full(view.sizes(), Scalar::Int(1), Some(view.dtype), view.dtype, view.device()).map(Tensor::new)
@@ -272,7 +283,7 @@ fn ones_like(tensors: &[Tensor]) -> Result<Vec<Tensor>> {
 }
 
 /// Zeros that gradients can be taken by.
-fn leaves_like(tensors: &[Tensor]) -> Result<Vec<Tensor>> {
+pub(super) fn leaves_like(tensors: &[Tensor]) -> Result<Vec<Tensor>> {
     let leaf = |tensor: &Tensor| {
         let zeros = Tensor::new(create::zeros_like(&tensor.borrow(), None, None)?);
         zeros.autograd_mut(|meta| meta.requires_grad = true);
@@ -288,15 +299,15 @@ fn element(steps: Steps, tensor: &Tensor, index: i64) -> Result<Tensor> {
 }
 
 /// For every output and input: the derivatives, of both sizes after each other.
-fn matrix(call: &Call, how: &How, outputs: &[Tensor], inputs: &[Tensor], create: bool) -> Result<Vec<Vec<Tensor>>> {
-    let steps = Steps::of(call);
+pub(super) fn matrix(state: &State, outputs: &[Tensor], inputs: &[Tensor], create: bool) -> Result<Vec<Vec<Tensor>>> {
+    let steps = Steps(state);
     let mut rows = Vec::new();
     for output in outputs {
         let (sizes, count) = (output.borrow().layout.sizes.clone(), output.borrow().numel());
         let mut columns: Vec<Vec<Value>> = vec![Vec::new(); inputs.len()];
         for index in 0..count {
             let one = element(steps, output, index)?;
-            let found = how.gradients(call, &[one], inputs, None, create)?;
+            let found = slopes(state, &[one], inputs, None, create)?;
             for (column, gradient) in columns.iter_mut().zip(found) {
                 column.push(Value::Tensor(gradient));
             }
@@ -326,7 +337,7 @@ fn nested(call: &Call, how: &How, rows: Vec<Vec<Tensor>>, outer: bool, inner: bo
 
 fn jacobian(call: &Call, how: &How) -> Result<Value> {
     let (inputs, outputs) = how.run(call)?;
-    let rows = matrix(call, how, &outputs.tensors, &inputs, how.create_graph)?;
+    let rows = matrix(call.state, &outputs.tensors, &inputs, how.create_graph)?;
     nested(call, how, rows, outputs.several, how.inputs.several)
 }
 
@@ -349,7 +360,7 @@ fn hessian(call: &Call, how: &How) -> Result<Value> {
     refuse_several(how.name, &outputs)?;
     let total = Steps::of(call).on(&outputs.tensors[0], "squeeze", &[])?;
     let slopes = how.gradients(call, &[total], &inputs, None, true)?;
-    let rows = matrix(call, how, &slopes, &inputs, how.create_graph)?;
+    let rows = matrix(call.state, &slopes, &inputs, how.create_graph)?;
     nested(call, how, rows, how.inputs.several, how.inputs.several)
 }
 

@@ -5,10 +5,10 @@
 use super::{Call, Function, LIBRARY, Run, as_tensor, quantized, sparse_rules};
 use crate::ops::{quantize, sparse as ops};
 use crate::script::signature::Kind;
+use crate::script::tree;
 use crate::tensor::{Error, Form, Result, Tensor, View};
-use crate::value::{NamedTuple, Value};
+use crate::value::Value;
 use std::collections::HashMap;
-use std::rc::Rc;
 use std::sync::LazyLock;
 
 /// What a function does with a tensor that is not dense.
@@ -281,16 +281,9 @@ fn on_numbers(run: Run, call: &mut Call, requantized: bool) -> Result<Value> {
 
 /// A value with every tensor in it replaced.
 fn mapped(value: &Value, change: &mut impl FnMut(&Tensor) -> Result<Tensor>) -> Result<Value> {
-    Ok(match value {
-        Value::Tensor(tensor) => Value::Tensor(change(tensor)?),
-        Value::List(items) => Value::List(items.iter().map(|item| mapped(item, change)).collect::<Result<_>>()?),
-        Value::Tuple(items) => Value::Tuple(items.iter().map(|item| mapped(item, change)).collect::<Result<_>>()?),
-        Value::NamedTuple(tuple) => {
-            let fields = tuple.fields.iter().map(|(name, field)| Ok((*name, mapped(field, change)?)));
-            let fields = fields.collect::<Result<_>>()?;
-            Value::NamedTuple(Rc::new(NamedTuple { type_name: tuple.type_name, fields }))
-        }
-        other => other.clone(),
+    tree::map(value, &mut |leaf| match leaf {
+        Value::Tensor(tensor) => change(tensor).map(Value::Tensor),
+        other => Ok(other.clone()),
     })
 }
 

@@ -27,8 +27,6 @@ pub const ROWS: &[Row] = &[
         "A slice, as a subscript.",
     ),
     function("py.at(any[] indices) -> any", |c| Ok(c.value(0)), "Several subscripts together."),
-    function("py.int(any x=0) -> int", int, "A number as an integer."),
-    function("py.float(any x=0.0) -> float", float, "A number as a float."),
     function("py.bool(any x=False) -> bool", |c| truth(&c.value(0)).map(Value::Bool), "Is the value true?"),
     function("py.truth(any x) -> bool", |c| truth(&c.value(0)).map(Value::Bool), "Is the value true?"),
     function("py.complex(any real=0, any imag=0) -> any", complex, "A complex number."),
@@ -363,7 +361,7 @@ fn range(call: &mut Call) -> Result<Value> {
 }
 
 /// A number from a number, a one-element tensor or text.
-fn scalar(value: &Value, class: &str) -> Result<Scalar> {
+pub(super) fn scalar(value: &Value, class: &str) -> Result<Scalar> {
     match value {
         Value::Tensor(t) => {
             if t.borrow().numel() != 1 {
@@ -377,51 +375,6 @@ fn scalar(value: &Value, class: &str) -> Result<Scalar> {
                 other.type_name()
             ))
         }),
-    }
-}
-
-fn int(call: &mut Call) -> Result<Value> {
-    match call.value(0) {
-        Value::Str(text) => match text.trim().replace('_', "").parse::<i128>() {
-            Ok(i) => Ok(Value::from(i)),
-            Err(_) => bail!(ValueError, "invalid literal for int() with base 10: {}", call.state.repr(&call.value(0))?),
-        },
-        Value::BigInt(i) => Ok(Value::BigInt(i)),
-        other => match scalar(&other, "int")? {
-            Scalar::Float(f) if f.is_nan() => bail!(ValueError, "cannot convert float NaN to integer"),
-            Scalar::Float(f) if f.is_infinite() => {
-                Err(Error::new(ErrorKind::OverflowError, "cannot convert float infinity to integer"))
-            }
-            Scalar::Float(f) => Ok(Value::from(f as i128)),
-            Scalar::Complex(_) => {
-                bail!(TypeError, "int() argument must be a string, a bytes-like object or a real number, not 'complex'")
-            }
-            Scalar::UInt(u) => Ok(Value::from(i128::from(u))),
-            s => Ok(Value::Int(s.to_i64())),
-        },
-    }
-}
-
-fn float(call: &mut Call) -> Result<Value> {
-    match call.value(0) {
-        Value::Str(text) => {
-            let cleaned = text.trim().to_ascii_lowercase();
-            let parsed = match cleaned.trim_start_matches(['+', '-']) {
-                "infinity" | "inf" => Some(f64::INFINITY),
-                "nan" => Some(f64::NAN),
-                digits if digits.starts_with(|c: char| c.is_ascii_digit() || c == '.') => digits.parse().ok(),
-                _ => None,
-            };
-            match parsed {
-                Some(value) => Ok(Value::Float(if cleaned.starts_with('-') { -value } else { value })),
-                None => bail!(ValueError, "could not convert string to float: {}", call.state.repr(&call.value(0))?),
-            }
-        }
-        Value::BigInt(i) => Ok(Value::Float(*i as f64)),
-        other => match scalar(&other, "float")? {
-            Scalar::Complex(_) => bail!(TypeError, "float() argument must be a string or a real number, not 'complex'"),
-            s => Ok(Value::Float(s.to_f64())),
-        },
     }
 }
 

@@ -214,7 +214,7 @@ pub const ROWS: &[Row] = &[
         |c| {
             let out = rearrange::from_diagonals(&c.view(0)?, &c.view(1)?, &c.ints(2)?)?;
             match c.value(3) {
-                Value::Layout(layout) => ops::to_layout(&out, layout, None, 0).map(Value::from),
+                Value::Layout(layout) => ops::to_layout(&out, layout).map(Value::from),
                 _ => Ok(out.into()),
             }
         },
@@ -349,7 +349,7 @@ fn to_coo(call: &mut Call) -> Result<Value> {
         TensorLayout::Strided => ops::from_dense(&view, dims).map(Value::from),
         layout if dims == ops::sparse_dim(&view) as i64 => match layout {
             TensorLayout::SparseCoo => Ok(call.itself()),
-            _ => ops::to_layout(&view, TensorLayout::SparseCoo, None, 0).map(Value::from),
+            _ => ops::to_layout(&view, TensorLayout::SparseCoo).map(Value::from),
         },
         layout => bail!(
             RuntimeError,
@@ -362,28 +362,26 @@ fn to_coo(call: &mut Call) -> Result<Value> {
 fn converted(call: &mut Call, layout: TensorLayout, block: Option<usize>, dense_dim: usize) -> Result<Value> {
     let view = call.view(0)?;
     let from = view.tensor_layout();
-    let dense_dims = if dense_dim < call.args.len() { call.opt_int(dense_dim)? } else { None };
+    let source = match from {
+        TensorLayout::Strided => "dense",
+        TensorLayout::SparseCoo => "sparse_coo",
+        _ => "sparse_compressed",
+    };
+    let name = format!("{source}_{}", call.signature.name);
     let block = match block {
         Some(i) if !call.is_none(i) => match call.ints(i)?.as_slice() {
             &[rows, columns] => Some((rows, columns)),
-            _ => bail!(RuntimeError, "blocksize needs to be a tuple of size 2"),
+            other => bail!(RuntimeError, "{name}: blocksize needs to be a tuple of size 2, but got {}", other.len()),
         },
         _ => None,
     };
-    if block.is_some() && !layout.is_blocked() {
+    if block.is_some() != layout.is_blocked() && (block.is_some() || from != layout) {
         bail!(
             RuntimeError,
-            "to_sparse for {} to {} conversion does not use specified blocksize",
+            "{name}: conversion from {} to {} with{} blocksize argument given is not supported",
             from.cpp_name(),
-            layout.cpp_name()
-        );
-    }
-    if layout.is_blocked() && block.is_none() && from != layout {
-        bail!(
-            RuntimeError,
-            "to_sparse: {} to {} conversion requires specified blocksize",
-            from.cpp_name(),
-            layout.cpp_name()
+            layout.cpp_name(),
+            if block.is_some() { "" } else { "out" }
         );
     }
     if from == layout && block.is_none() {
@@ -392,13 +390,14 @@ fn converted(call: &mut Call, layout: TensorLayout, block: Option<usize>, dense_
     if layout.is_compressed() {
         warn_of_compressed(call);
     }
-    let Ok(dense_dims) = usize::try_from(dense_dims.unwrap_or(0)) else {
-        bail!(RuntimeError, "dense_dim argument must not be negative");
-    };
-    if dense_dims > view.ndim() {
-        bail!(RuntimeError, "dense_dim argument must be in [0,{}] range, but {dense_dims} is given", view.ndim());
+    let dense_dims = if dense_dim < call.args.len() { call.opt_int(dense_dim)? } else { None }.unwrap_or(0);
+    let most = if layout.is_compressed() { view.ndim().saturating_sub(2) } else { view.ndim() };
+    match usize::try_from(dense_dims) {
+        Ok(dense_dims) if dense_dims <= most => {
+            ops::converted(&view, layout, block, dense_dims, &name).map(Value::from)
+        }
+        _ => bail!(RuntimeError, "{name}: dense_dim argument must be in [0,{most}] range, but {dense_dims} is given"),
     }
-    ops::to_layout(&view, layout, block, dense_dims).map(Value::from)
 }
 
 fn resize(call: &mut Call, clear: bool) -> Result<Value> {

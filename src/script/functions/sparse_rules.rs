@@ -407,7 +407,7 @@ fn added(call: &Call, alpha: Scalar) -> Result<Value> {
 }
 
 fn by_coordinates(view: &View) -> Result<View> {
-    ops::coalesce(&ops::to_layout(view, TensorLayout::SparseCoo, None, 0)?)
+    ops::coalesce(&ops::to_layout(view, TensorLayout::SparseCoo)?)
 }
 
 fn multiply_elements(call: &mut Call) -> Result<Value> {
@@ -427,8 +427,7 @@ fn multiply_elements(call: &mut Call) -> Result<Value> {
     };
     match other {
         Part::Tensor(dense) if dense.ndim() > 0 => {
-            let product =
-                rearrange::multiply_dense(&ops::to_layout(&sparse, TensorLayout::SparseCoo, None, 0)?, &dense)?;
+            let product = rearrange::multiply_dense(&ops::to_layout(&sparse, TensorLayout::SparseCoo)?, &dense)?;
             match sparse.tensor_layout() {
                 layout if layout.is_compressed() => compressed::from_coo(&product, layout).map(Value::from),
                 _ => Ok(product.into()),

@@ -117,6 +117,7 @@ const BUILTINS: &[&str] = &[
     "hash",
     "hex",
     "id",
+    "input",
     "int",
     "isinstance",
     "issubclass",

@@ -1,0 +1,594 @@
+//! Transformations of functions: `torch.func`. Follows <https://pytorch.org/docs/2.7/func.api.html>.
+//!
+//! PyTorch numbers the transformations that are within each other and keeps a graph for each. Here there is one graph: the
+//! arguments of a function become leaves of it, or views of what was recorded already, and a result whose history ends
+//! in those leaves alone is cut off from them at the end ([`Level`]).
+
+use super::autograd_functional::{leaves_like, matrix, slopes};
+use super::autograd_rows::{seeded, set_requires_grad};
+use super::steps::Steps;
+use super::{Call, Row, function};
+use crate::autograd::{Functions, comes_from_others};
+use crate::script::callable::{Scripted, call_value, native, split_keywords};
+use crate::script::callback::ScriptFunction;
+use crate::script::fault;
+use crate::script::state::State;
+use crate::script::tree;
+use crate::script::value::{to_dynamic, to_value};
+use crate::tensor::layout::show;
+use crate::tensor::{Error, Result, Tensor};
+use crate::value::Value;
+use crate::{bail, ops};
+use rhai::{Array, Map};
+use std::cell::Cell;
+use std::rc::Rc;
+
+pub const ROWS: &[Row] = &[
+    function(
+        "func.grad(any func, any argnums=0, bool has_aux=False) -> any",
+        |c| {
+            let (argnums, has_aux) = (c.value(1), c.bool(2)?);
+            transformed(c, move |f, args, keywords| {
+                let (gradient, _, aux) = grad_and_value(f, args, keywords, &argnums, has_aux)?;
+                Ok(if has_aux { Value::tuple([gradient, aux]) } else { gradient })
+            })
+        },
+        "A function that computes the gradient of a function of one number as its result.",
+    )
+    .python("grad"),
+    function(
+        "func.grad_and_value(any func, any argnums=0, bool has_aux=False) -> any",
+        |c| {
+            let (argnums, has_aux) = (c.value(1), c.bool(2)?);
+            transformed(c, move |f, args, keywords| {
+                let (gradient, output, aux) = grad_and_value(f, args, keywords, &argnums, has_aux)?;
+                let output = if has_aux { Value::tuple([output, aux]) } else { output };
+                Ok(Value::tuple([gradient, output]))
+            })
+        },
+        "A function that computes the gradient of a function and its result.",
+    )
+    .python("grad_and_value"),
+    function(
+        "func.vjp(any func, any[] primals, *, bool has_aux=False) -> any",
+        |c| {
+            let (primals, has_aux) = (c.value(1).sequence().unwrap_or_default(), c.bool(2)?);
+            at_home(c, |f| vjp(f, primals, has_aux))
+        },
+        "The results of a function, and a function for the product of a vector and its Jacobian.",
+    )
+    .python("vjp"),
+    function(
+        "func.jvp(any func, any primals, any tangents, *, bool strict=False, bool has_aux=False) -> any",
+        |c| {
+            let (primals, tangents, strict, has_aux) = (c.value(1), c.value(2), c.bool(3)?, c.bool(4)?);
+            at_home(c, |f| jvp(f, &primals, &tangents, strict, has_aux))
+        },
+        "The results of a function, and the product of its Jacobian and a vector.",
+    )
+    .python("jvp"),
+    function(
+        "func.linearize(any func, any[] primals) -> any",
+        |c| {
+            let primals = c.value(1).sequence().unwrap_or_default();
+            at_home(c, |f| linearize(f, primals))
+        },
+        "The results of a function, and its linear approximation there as a function.",
+    )
+    .python("linearize"),
+    function(
+        "func.jacrev(any func, any argnums=0, *, bool has_aux=False, any chunk_size=None, bool _preallocate_and_copy=False) -> any",
+        |c| {
+            if matches!(c.value(3), Value::Int(size) if size <= 0) {
+                bail!(ValueError, "jacrev: `chunk_size` should be greater than 0.");
+            }
+            let (argnums, has_aux) = (c.value(1), c.bool(2)?);
+            transformed(c, move |f, args, keywords| {
+                refuse_keywords("jacrev", &keywords)?;
+                jacobian(f, "jacrev", args, &argnums, has_aux)
+            })
+        },
+        "A function that computes the Jacobian of a function, row by row.",
+    )
+    .python("jacrev"),
+    function(
+        "func.jacfwd(any func, any argnums=0, bool has_aux=False, *, str randomness=\"error\") -> any",
+        |c| {
+            let (argnums, has_aux) = (c.value(1), c.bool(2)?);
+            transformed(c, move |f, args, keywords| {
+                refuse_keywords("jacfwd", &keywords)?;
+                jacobian(f, "jacfwd", args, &argnums, has_aux)
+            })
+        },
+        "A function that computes the Jacobian of a function.",
+    )
+    .python("jacfwd"),
+    function(
+        "func.hessian(any func, any argnums=0) -> any",
+        |c| {
+            let argnums = c.value(1);
+            transformed(c, move |f, args, keywords| {
+                refuse_keywords("jacfwd", &keywords)?;
+                let inner = |args: Vec<Value>, _: Map| jacobian(f, "jacrev", args, &argnums, false);
+                jacobian(Function { state: f.state, call: &inner }, "jacfwd", args, &argnums, false)
+            })
+        },
+        "A function that computes the second derivatives of a function.",
+    )
+    .python("hessian"),
+    function(
+        "func.functionalize(any func, *, str remove=\"mutations\") -> any",
+        |c| {
+            if !matches!(c.str(1)?, "mutations" | "mutations_and_views") {
+                bail!(
+                    RuntimeError,
+                    "functionalize(f, remove='mutations'): received invalid argument for remove={}. Valid options are:\n     \
+                     remove='mutations': all inplace and out= operators will be removed from the program, and replaced with \
+                     their out-of-place equivalents.\n     remove='mutations_and_views': In addition to the above, all \
+                     aliasing operators {{view}} will be replaced with their non-aliasing counterparts, {{view}}_copy.\n",
+                    c.str(1)?
+                );
+            }
+            transformed(c, |f, args, keywords| (f.call)(args, keywords))
+        },
+        "A function that gives what a function gives; what it would write in place it computes anew.",
+    )
+    .python("functionalize"),
+];
+
+/// A function that is transformed, and where it runs.
+#[derive(Clone, Copy)]
+struct Function<'a> {
+    state: &'a State,
+    call: &'a dyn Fn(Vec<Value>, Map) -> Result<Value>,
+}
+
+/// A function that runs the transformation of the call's first argument.
+fn transformed(call: &Call, run: impl Fn(Function, Vec<Value>, Map) -> Result<Value> + 'static) -> Result<Value> {
+    let home = call.state.home.borrow().clone();
+    let function = to_dynamic(call.value(0));
+    let wrapper = native("function", move |context, args| -> Scripted<_> {
+        let state = home.state().map_err(fault::thrown)?;
+        let (args, keywords) = split_keywords(args);
+        let args = args.iter().map(to_value).collect::<Result<Vec<Value>>>().map_err(fault::thrown)?;
+        let inner = |args: Vec<Value>, keywords: Map| {
+            let args = args.into_iter().map(|arg| state.give(arg)).collect::<Result<Array>>()?;
+            let given = call_value(&state, context, &function, args, keywords);
+            given.map_err(|error| fault::from_eval(&error, &|_| String::new()).error).and_then(|value| to_value(&value))
+        };
+        run(Function { state: &state, call: &inner }, args, keywords).and_then(|v| state.give(v)).map_err(fault::thrown)
+    });
+    made(wrapper)
+}
+
+/// Runs a transformation of the call's first argument at once.
+fn at_home(call: &Call, run: impl FnOnce(Function) -> Result<Value>) -> Result<Value> {
+    let home = call.state.home.borrow().clone();
+    let function = call.value(0);
+    let inner = |args: Vec<Value>, _: Map| home.call(&function, args);
+    run(Function { state: call.state, call: &inner })
+}
+
+/// A function of one tree of values, for a row to give.
+fn of_values(state: &State, run: impl Fn(&State, Vec<Value>) -> Result<Value> + 'static) -> Result<Value> {
+    let home = state.home.borrow().clone();
+    let wrapper = native("function", move |_, args| -> Scripted<_> {
+        let state = home.state().map_err(fault::thrown)?;
+        let (args, _) = split_keywords(args);
+        let values = args.iter().map(to_value).collect::<Result<Vec<Value>>>();
+        values.and_then(|values| run(&state, values)).and_then(|value| state.give(value)).map_err(fault::thrown)
+    });
+    made(wrapper)
+}
+
+fn made(wrapper: Scripted<rhai::FnPtr>) -> Result<Value> {
+    let pointer = wrapper.map_err(|error| fault::from_eval(&error, &|_| String::new()).error)?;
+    Ok(Value::Object(Rc::new(ScriptFunction(pointer))))
+}
+
+fn refuse_keywords(name: &str, keywords: &Map) -> Result<()> {
+    match keywords.keys().next() {
+        Some(key) => bail!(TypeError, "{name}.<locals>.wrapper_fn() got an unexpected keyword argument '{key}'"),
+        None => Ok(()),
+    }
+}
+
+/// The inside of one transformation: which tensors it differentiates by, and whether gradients are recorded outside.
+struct Level {
+    inputs: Vec<Tensor>,
+    outside: Cell<bool>,
+}
+
+impl Level {
+    /// Runs something with gradients recorded, whatever was so before.
+    fn recording<R>(state: &State, run: impl FnOnce(bool) -> Result<R>) -> Result<R> {
+        let before = state.set_recording(true);
+        let result = run(before);
+        state.set_recording(before);
+        result
+    }
+
+    /// The ends of a tree as what is differentiated by, and the tree of them.
+    fn enter(state: &State, outside: bool, tree: &Value) -> Result<(Level, Value)> {
+        let mut inputs = Vec::new();
+        let inner = tree::map(tree, &mut |leaf| {
+            let Value::Tensor(tensor) = leaf else {
+                bail!(ValueError, "Thing passed to transform API must be Tensor, got <class '{}'>", leaf.class_name())
+            };
+            let input = match tensor.requires_grad() {
+                true => Steps(state).pair("view_as", tensor, tensor)?,
+                false => {
+                    let input = tensor.detach();
+                    set_requires_grad(&input, true, false)?;
+                    input
+                }
+            };
+            inputs.push(input.clone());
+            Ok(Value::Tensor(input))
+        })?;
+        Ok((Level { inputs, outside: Cell::new(outside) }, inner))
+    }
+
+    /// A tensor as it is seen outside: with a history only if that leads further than to this level's own leaves.
+    fn leave(&self, tensor: &Tensor) -> Tensor {
+        let keeps = self.outside.get() && comes_from_others(tensor, &self.inputs);
+        if keeps || !tensor.requires_grad() { tensor.clone() } else { tensor.detach() }
+    }
+
+    fn leave_all(&self, value: &Value) -> Result<Value> {
+        tree::map(value, &mut |leaf| match leaf {
+            Value::Tensor(tensor) => Ok(Value::Tensor(self.leave(tensor))),
+            other => {
+                bail!(RuntimeError, "Expected tensors, got unsupported type <class '{}'>", other.class_name())
+            }
+        })
+    }
+}
+
+/// The places that `argnums` names among so many arguments.
+fn places(state: &State, argnums: &Value, count: usize) -> Result<Vec<usize>> {
+    let place = |argnum: &Value| {
+        let Value::Int(argnum) = argnum else {
+            bail!(RuntimeError, "argnum must be int, got: <class '{}'>", argnum.class_name())
+        };
+        let wrapped = if *argnum < 0 { argnum + count as i64 } else { *argnum };
+        match usize::try_from(wrapped) {
+            Ok(place) if place < count => Ok(place),
+            _ => bail!(RuntimeError, "Got argnum={argnum}, but only {count} positional inputs"),
+        }
+    };
+    match argnums {
+        Value::Int(_) => Ok(vec![place(argnums)?]),
+        Value::Tuple(several) => {
+            let places = several.iter().map(place).collect::<Result<Vec<usize>>>()?;
+            if places.is_empty() {
+                bail!(RuntimeError, "argnums must be non-empty");
+            }
+            if (1..places.len()).any(|i| places[..i].contains(&places[i])) {
+                bail!(RuntimeError, "argnums elements must be unique, got {}", state.repr(argnums)?);
+            }
+            Ok(places)
+        }
+        other => bail!(RuntimeError, "argnums must be int or Tuple[int, ...], got: <class '{}'>", other.class_name()),
+    }
+}
+
+/// What is differentiated by, as one tree: the argument for a number, a tuple of arguments for a tuple.
+fn sliced(argnums: &Value, places: &[usize], args: &[Value]) -> Value {
+    let mut chosen = places.iter().filter_map(|place| args.get(*place)).cloned();
+    match argnums {
+        Value::Int(_) => chosen.next().unwrap_or(Value::None),
+        _ => Value::tuple(chosen),
+    }
+}
+
+/// Puts what [`sliced`] took back among the arguments.
+fn put_back(argnums: &Value, places: &[usize], args: &mut [Value], inner: &Value) {
+    let inner = match argnums {
+        Value::Int(_) => vec![inner.clone()],
+        _ => inner.sequence().unwrap_or_default(),
+    };
+    for (place, value) in places.iter().zip(inner) {
+        if let Some(slot) = args.get_mut(*place) {
+            *slot = value;
+        }
+    }
+}
+
+/// What the function gave, and what it gave beside it.
+fn with_aux(output: Value, has_aux: bool, api: &str) -> Result<(Value, Value)> {
+    if !has_aux {
+        return Ok((output, Value::None));
+    }
+    match output {
+        Value::Tuple(pair) if pair.len() == 2 => Ok((pair[0].clone(), pair[1].clone())),
+        _ => bail!(RuntimeError, "{api}: output of function f should be a tuple: (output, aux) if has_aux is True"),
+    }
+}
+
+/// The ends of what a function gave, all of them tensors.
+fn outputs_of(state: &State, output: &Value, api: &str) -> Result<Vec<Tensor>> {
+    let leaves = tree::leaves(output);
+    if matches!(leaves.as_slice(), [] | [Value::None]) {
+        bail!(
+            RuntimeError,
+            "{api}: Expected f to be a function that has non-empty output (got output = {})",
+            state.repr(&Value::list(leaves))?
+        );
+    }
+    let tensor = |leaf: &Value| match leaf {
+        Value::Tensor(tensor) => Ok(tensor.clone()),
+        other => bail!(
+            RuntimeError,
+            "{api}: expected f(*primals) to return only tensors, got unsupported type <class '{}'>",
+            other.class_name()
+        ),
+    };
+    leaves.iter().map(tensor).collect()
+}
+
+fn refuse_complex(name: &str, value: &[Value], what: &str) -> Result<()> {
+    let is_complex = |leaf: &Value| matches!(leaf, Value::Tensor(tensor) if tensor.borrow().dtype.is_complex());
+    match value.iter().flat_map(tree::leaves).position(|leaf| is_complex(&leaf)) {
+        Some(i) => bail!(
+            RuntimeError,
+            "{name}: Expected all {what} to be real but received complex tensor at flattened input idx: {i}"
+        ),
+        None => Ok(()),
+    }
+}
+
+/// The gradient, the result, and what came beside it.
+fn grad_and_value(
+    f: Function,
+    mut args: Vec<Value>,
+    keywords: Map,
+    argnums: &Value,
+    has_aux: bool,
+) -> Result<(Value, Value, Value)> {
+    const API: &str = "grad_and_value(f)(*args)";
+    Level::recording(f.state, |outside| {
+        let places = places(f.state, argnums, args.len())?;
+        let (level, inner) = Level::enter(f.state, outside, &sliced(argnums, &places, &args))?;
+        put_back(argnums, &places, &mut args, &inner);
+        let (output, aux) = with_aux((f.call)(args, keywords)?, has_aux, API)?;
+        let Value::Tensor(output) = output else {
+            bail!(RuntimeError, "{API}: Expected f(*args) to return a Tensor, got <class '{}'>", output.class_name())
+        };
+        let ndim = output.borrow().ndim();
+        if ndim != 0 {
+            bail!(
+                RuntimeError,
+                "{API}: Expected f(*args) to return a scalar Tensor, got tensor with {ndim} dims. Maybe you wanted to use \
+                 the vjp or jacrev APIs instead?"
+            );
+        }
+        let gradients = slopes(f.state, &[output.clone()], &level.inputs, None, true)?;
+        let gradient = tree::filled(&inner, gradients.iter().map(|g| Value::Tensor(level.leave(g))))?;
+        let aux = if let Value::None = aux { aux } else { level.leave_all(&aux)? };
+        Ok((gradient, Value::Tensor(level.leave(&output)), aux))
+    })
+}
+
+fn vjp(f: Function, primals: Vec<Value>, has_aux: bool) -> Result<Value> {
+    const API: &str = "vjp(f, *primals)";
+    let primals = Value::tuple(primals);
+    let (level, output, outputs, aux) = Level::recording(f.state, |outside| {
+        let (level, inner) = Level::enter(f.state, outside, &primals)?;
+        let (output, aux) = with_aux((f.call)(inner.sequence().unwrap_or_default(), Map::new())?, has_aux, API)?;
+        let aux = if has_aux { level.leave_all(&aux)? } else { aux };
+        let outputs = outputs_of(f.state, &output, API)?;
+        Ok((level, output, outputs, aux))
+    })?;
+    if let Some(output) = outputs.iter().find(|output| !output.borrow().dtype.is_differentiable()) {
+        bail!(
+            RuntimeError,
+            "vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor with dtype torch.{}",
+            output.borrow().dtype.name()
+        );
+    }
+    let results = level.leave_all(&output)?;
+    let wrapper = of_values(f.state, move |state, args| {
+        let [cotangents] = args.as_slice() else {
+            bail!(
+                TypeError,
+                "_vjp_with_argnums.<locals>.wrapper() missing 1 required positional argument: 'cotangents'"
+            )
+        };
+        if !tree::same(cotangents, &output) {
+            bail!(
+                RuntimeError,
+                "Expected pytree structure of cotangents to be the same as pytree structure of outputs to the function. \
+                 cotangents: {}, primal output: {}",
+                tree::show(state, cotangents)?,
+                tree::show(state, &output)?
+            );
+        }
+        let connected = outputs.iter().zip(tree::leaves(cotangents)).filter(|(output, _)| output.requires_grad());
+        let (roots, seeds): (Vec<Tensor>, Vec<Value>) = connected.map(|(o, seed)| (o.clone(), seed)).unzip();
+        let seeds: Vec<Tensor> =
+            seeded(roots.clone(), &Value::tuple(seeds))?.into_iter().map(|(_, seed)| seed).collect();
+        level.outside.set(state.grad_enabled.get());
+        let found = slopes(state, &roots, &level.inputs, Some(&seeds), state.grad_enabled.get())?;
+        tree::filled(&primals, found.iter().map(|gradient| Value::Tensor(level.leave(gradient))))
+    })?;
+    Ok(if has_aux { Value::tuple([results, wrapper, aux]) } else { Value::tuple([results, wrapper]) })
+}
+
+const JVP: &str = "jvp(f, primals, tangents)";
+
+/// The ends of a tree, which must be tensors.
+fn only_tensors(value: &Value, what: &str) -> Result<Vec<Tensor>> {
+    let leaves = tree::leaves(value);
+    if leaves.is_empty() {
+        bail!(RuntimeError, "{JVP}: Expected {what} to contain at least one Tensor.");
+    }
+    let tensor = |leaf: &Value| match leaf {
+        Value::Tensor(tensor) => Ok(tensor.clone()),
+        other => {
+            bail!(RuntimeError, "{JVP}: Expected {what} to only contain Tensors, got <class '{}'>", other.class_name())
+        }
+    };
+    leaves.iter().map(tensor).collect()
+}
+
+/// Can a direction be taken from here?
+fn check_tangent(primal: &Tensor, tangent: &Tensor) -> Result<()> {
+    let (primal, tangent) = (primal.borrow(), tangent.borrow());
+    for (view, what) in [(&primal, "primal"), (&tangent, "tangent")] {
+        if !view.dtype.is_differentiable() {
+            bail!(ValueError, "Expected {what} to be floating point or complex, but got: torch.{}", view.dtype.name());
+        }
+    }
+    if primal.sizes() != tangent.sizes() {
+        bail!(
+            RuntimeError,
+            "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not \
+             supported. Tensor is of size {} while the given forward gradient is of size {}.",
+            show(primal.sizes()),
+            show(tangent.sizes())
+        );
+    }
+    Ok(())
+}
+
+/// A product of a Jacobian and a vector. The product of a vector and the Jacobian is linear in the vector: its own
+/// derivative is what is wanted.
+struct Pushed {
+    level: Level,
+    outputs: Vec<Tensor>,
+    /// For each output that depends on the inputs: its place, and the vector its product was taken with.
+    seeds: Vec<(usize, Tensor)>,
+    back: Vec<Tensor>,
+}
+
+impl Pushed {
+    fn new(state: &State, level: Level, outputs: Vec<Tensor>) -> Result<Pushed> {
+        let connected: Vec<usize> = (0..outputs.len()).filter(|i| outputs[*i].requires_grad()).collect();
+        let roots: Vec<Tensor> = connected.iter().map(|i| outputs[*i].clone()).collect();
+        let vectors = leaves_like(&roots)?;
+        let back = slopes(state, &roots, &level.inputs, Some(&vectors), true)?;
+        Ok(Pushed { level, outputs, seeds: connected.into_iter().zip(vectors).collect(), back })
+    }
+
+    fn along(&self, state: &State, tangents: &[Tensor], strict: bool) -> Result<Vec<Value>> {
+        let vectors: Vec<Tensor> = self.seeds.iter().map(|(_, vector)| vector.clone()).collect();
+        let mut found = slopes(state, &self.back, &vectors, Some(tangents), true)?.into_iter();
+        let own: Vec<Tensor> = self.level.inputs.iter().chain(&vectors).cloned().collect();
+        let level = Level { inputs: own, outside: self.level.outside.clone() };
+        let of_output = |(i, output): (usize, &Tensor)| {
+            if self.seeds.iter().any(|(place, _)| *place == i) {
+                return found.next().map(|tangent| Value::Tensor(level.leave(&tangent))).ok_or_else(lost);
+            }
+            if strict {
+                bail!(
+                    RuntimeError,
+                    "jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is not \
+                     allowed with strict=True."
+                );
+            }
+            ops::create::zeros_like(&output.borrow(), None, None).map(Value::from)
+        };
+        self.outputs.iter().enumerate().map(of_output).collect()
+    }
+}
+
+/// Every seed has a gradient; see [`slopes`].
+fn lost() -> Error {
+    Error::runtime("a product with the Jacobian was not computed")
+}
+
+fn jvp(f: Function, primals: &Value, tangents: &Value, strict: bool, has_aux: bool) -> Result<Value> {
+    let Value::Tuple(_) = primals else {
+        bail!(RuntimeError, "{JVP}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals).")
+    };
+    if !tree::same(primals, tangents) {
+        bail!(
+            RuntimeError,
+            "{JVP}: Expected primals and tangents to have the same python structure. For example, if primals is a tuple of \
+             3 tensors, tangents also must be. Got primals with structure {} and tangents with structure {}",
+            tree::spec(f.state, primals)?,
+            tree::spec(f.state, tangents)?
+        );
+    }
+    let (flat, tangents) = (only_tensors(primals, "primals")?, only_tensors(tangents, "tangents")?);
+    flat.iter().zip(&tangents).try_for_each(|(primal, tangent)| check_tangent(primal, tangent))?;
+    Level::recording(f.state, |outside| {
+        let (level, inner) = Level::enter(f.state, outside, primals)?;
+        let (output, aux) = with_aux((f.call)(inner.sequence().unwrap_or_default(), Map::new())?, has_aux, JVP)?;
+        let aux = if has_aux { level.leave_all(&aux)? } else { aux };
+        let outputs = outputs_of(f.state, &output, JVP)?;
+        let results = level.leave_all(&output)?;
+        let products = Pushed::new(f.state, level, outputs)?.along(f.state, &tangents, strict)?;
+        let products = tree::filled(&output, products)?;
+        Ok(if has_aux { Value::tuple([results, products, aux]) } else { Value::tuple([results, products]) })
+    })
+}
+
+fn linearize(f: Function, primals: Vec<Value>) -> Result<Value> {
+    // PyTorch calls it for the result, and once more for the approximation.
+    let output = (f.call)(primals.clone(), Map::new())?;
+    let primals = Value::tuple(primals);
+    let pushed = Level::recording(f.state, |_| {
+        let (level, inner) = Level::enter(f.state, false, &primals)?;
+        let again = (f.call)(inner.sequence().unwrap_or_default(), Map::new())?;
+        let outputs = outputs_of(f.state, &again, JVP)?;
+        Pushed::new(f.state, level, outputs)
+    })?;
+    let shape = output.clone();
+    let wrapper = of_values(f.state, move |state, tangents| {
+        let tangents = Value::tuple(tangents);
+        if !tree::same(&tangents, &primals) {
+            bail!(
+                RuntimeError,
+                "Expected the tangents {} to have the same argspec as the primals {}",
+                tree::spec(state, &tangents)?,
+                tree::spec(state, &primals)?
+            );
+        }
+        let given = only_tensors(&tangents, "tangents")?;
+        for (i, (tangent, primal)) in given.iter().zip(&pushed.level.inputs).enumerate() {
+            let (tangent, primal) = (tangent.borrow(), primal.borrow());
+            let size = |sizes: &[i64]| format!("torch.Size({})", show(sizes));
+            let differing = [
+                ("shape", size(tangent.sizes()), size(primal.sizes())),
+                ("device", tangent.device().to_string(), primal.device().to_string()),
+                ("dtype", format!("torch.{}", tangent.dtype.name()), format!("torch.{}", primal.dtype.name())),
+            ];
+            if let Some((what, got, wanted)) = differing.into_iter().find(|(_, got, wanted)| got != wanted) {
+                bail!(
+                    RuntimeError,
+                    "tangent:{i} with {what} {got} in flattened pytree doesn't match the {what} {wanted} of the \
+                     corresponding primal."
+                );
+            }
+        }
+        let products = Level::recording(state, |_| pushed.along(state, &given, false))?;
+        tree::filled(&shape, products)
+    })?;
+    Ok(Value::tuple([output, wrapper]))
+}
+
+/// The Jacobian of every result by every input, by gradients of one element after the other.
+fn jacobian(f: Function, name: &str, mut args: Vec<Value>, argnums: &Value, has_aux: bool) -> Result<Value> {
+    refuse_complex(name, &args, "inputs")?;
+    let (reverse, api) = (name == "jacrev", if name == "jacrev" { "vjp(f, *primals)" } else { JVP });
+    Level::recording(f.state, |outside| {
+        let places = places(f.state, argnums, args.len())?;
+        let chosen = sliced(argnums, &places, &args);
+        if let Some(leaf) = tree::leaves(&chosen).iter().find(|leaf| !reverse && !matches!(leaf, Value::Tensor(_))) {
+            bail!(AttributeError, "'{}' object has no attribute 'numel'", leaf.type_name());
+        }
+        let (level, inner) = Level::enter(f.state, outside, &chosen)?;
+        put_back(argnums, &places, &mut args, &inner);
+        let (output, aux) = with_aux((f.call)(args, Map::new())?, has_aux, api)?;
+        let aux = if has_aux { level.leave_all(&aux)? } else { aux };
+        let outputs = outputs_of(f.state, &output, api)?;
+        refuse_complex(name, std::slice::from_ref(&output), "outputs")?;
+        let rows = matrix(f.state, &outputs, &level.inputs, true)?;
+        let row = |row: &Vec<Tensor>| tree::filled(&inner, row.iter().map(|t| Value::Tensor(level.leave(t))));
+        let rows = rows.iter().map(row).collect::<Result<Vec<Value>>>()?;
+        let found = tree::filled(&output, rows)?;
+        Ok(if has_aux { Value::tuple([found, aux]) } else { found })
+    })
+}
