@@ -210,7 +210,7 @@ impl<'a> Walk<'a> {
         }
         let edges = node.edges.borrow().clone();
         let runs = self.needed.is_none() || self.running.contains(&id(node));
-        let outputs = if runs && grads.iter().any(Option::is_some) { self.step(node, &grads)? } else { Vec::new() };
+        let outputs = if runs && grads.iter().any(Option::is_some) { self.step(node, grads)? } else { Vec::new() };
         for (i, (edge, gradient)) in edges.iter().zip(outputs.into_iter().chain(std::iter::repeat(None))).enumerate() {
             if let Some(gradient) = gradient {
                 self.deliver(edge, gradient, Some((node, i)))?;
@@ -225,7 +225,20 @@ impl<'a> Walk<'a> {
     }
 
     /// The gradients a node sends along its edges.
-    fn step(&self, node: &Rc<Node>, grads: &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>> {
+    fn step(&self, node: &Rc<Node>, mut grads: Vec<Option<Tensor>>) -> Result<Vec<Option<Tensor>>> {
+        let before = node.before.borrow().clone();
+        for (_, hook) in before {
+            grads = hook(&[&grads])?.unwrap_or(grads);
+        }
+        let mut outputs = self.work(node, &grads)?;
+        let after = node.after.borrow().clone();
+        for (_, hook) in after {
+            outputs = hook(&[&outputs, &grads])?.unwrap_or(outputs);
+        }
+        Ok(outputs)
+    }
+
+    fn work(&self, node: &Rc<Node>, grads: &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>> {
         if let Work::Accumulate(leaf) = &*node.work.borrow() {
             // Where only some gradients are wanted, they are handed over instead.
             if self.needed.is_none()
@@ -272,6 +285,8 @@ impl<'a> Walk<'a> {
         grads: &[Option<Tensor>],
         edges: &[Edge],
     ) -> Result<Vec<Option<Tensor>>> {
+        let unpacked = formula.unpacked(node)?;
+        let formula = unpacked.as_ref().unwrap_or(formula);
         let mut outputs = Vec::with_capacity(edges.len());
         for gradient in formula.row.gradients() {
             for element in 0..formula.tensors_at(gradient.arg) {

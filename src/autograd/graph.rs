@@ -42,12 +42,19 @@ pub struct Node {
     pub outputs: Vec<Shape>,
     pub work: RefCell<Work>,
     pub hooks: RefCell<Vec<ResultHook>>,
+    /// Hooks that run before the node does, with the gradients of its results.
+    pub before: RefCell<Vec<(u64, NodeHook)>>,
+    /// Hooks that run after it, with the gradients it computed and those it was given.
+    pub after: RefCell<Vec<(u64, NodeHook)>>,
     /// Results that asked to keep their gradient.
     pub retained: RefCell<Vec<(usize, WeakTensor)>>,
 }
 
 /// A hook on the gradient of a result: which result, the hook's number, and what it does.
 type ResultHook = (usize, u64, Rc<dyn Hook>);
+
+/// A hook on a node: it is given groups of gradients and may give others in place of the first group.
+pub type NodeHook = Rc<dyn Fn(&[&[Option<Tensor>]]) -> Result<Option<Vec<Option<Tensor>>>>>;
 
 /// What a node does with gradients.
 pub enum Work {
@@ -68,6 +75,8 @@ pub struct Formula {
     pub row: &'static Derivative,
     pub args: Vec<Argument>,
     pub results: RefCell<Vec<Option<Saved>>>,
+    /// The order in which arguments were saved, where hooks packed them.
+    pub order: Option<Vec<usize>>,
 }
 
 impl Formula {
@@ -77,6 +86,36 @@ impl Formula {
             Some(Argument::List(list)) => list.len(),
             _ => 1,
         }
+    }
+
+    /// With everything that was packed unpacked, in the order in which it was saved; `None` where nothing was.
+    ///
+    /// # Errors
+    /// As [`Saved::unpack`].
+    pub fn unpacked(&self, node: &Rc<Node>) -> Result<Option<Formula>> {
+        let Some(order) = &self.order else { return Ok(None) };
+        let kept = |kept: &Kept| -> Result<Kept> {
+            Ok(Kept {
+                shape: kept.shape.clone(),
+                saved: kept.saved.as_ref().map(|saved| saved.ready(None)).transpose()?,
+            })
+        };
+        let mut args: Vec<Argument> = self.args.iter().map(|_| Argument::Plain(Value::None)).collect();
+        for (slot, arg) in order.iter().filter_map(|&i| Some((i, self.args.get(i)?))) {
+            let unpacked = match arg {
+                Argument::Plain(value) => Argument::Plain(value.clone()),
+                Argument::Tensor(tensor) => Argument::Tensor(kept(tensor)?),
+                Argument::List(list) => Argument::List(list.iter().map(kept).collect::<Result<_>>()?),
+            };
+            if let Some(place) = args.get_mut(slot) {
+                *place = unpacked;
+            }
+        }
+        let result = |(i, saved): (usize, &Option<Saved>)| -> Result<Option<Saved>> {
+            saved.as_ref().map(|saved| saved.ready(Some((node, i)))).transpose()
+        };
+        let results = self.results.borrow().iter().enumerate().map(result).collect::<Result<_>>()?;
+        Ok(Some(Formula { row: self.row, args, results: RefCell::new(results), order: None }))
     }
 
     /// Are any values saved?
@@ -103,66 +142,139 @@ pub struct Kept {
     pub saved: Option<Saved>,
 }
 
+/// What becomes of saved values between the call and the pass: `saved_tensors_hooks`.
+pub trait Packing {
+    /// Anything that the values can be had back from.
+    fn pack(&self, tensor: &Tensor) -> Result<Value>;
+    fn unpack(&self, packed: Value) -> Result<Tensor>;
+}
+
+/// A packing with the order in which a call saves its arguments: hooks can tell.
+pub struct Packer {
+    pub packing: Rc<dyn Packing>,
+    pub order: Vec<usize>,
+}
+
 /// The values of a tensor as a formula needs them later.
 pub struct Saved {
-    /// Shares memory and version with the tensor and has no history.
-    values: Tensor,
-    version: u64,
+    values: Values,
     pub edge: Edge,
+}
+
+enum Values {
+    /// A tensor that shares memory and version with the one saved and has no history.
+    Kept { values: Tensor, version: u64 },
+    /// What was packed; a tensor that came through as it was is kept without its history, which would hold the node.
+    Packed { packed: Result<Tensor, Value>, packing: Rc<dyn Packing> },
+    /// Unpacked for one pass.
+    Ready(Tensor),
 }
 
 impl Saved {
     /// Saves a tensor whose gradient goes along `edge`.
-    pub fn new(tensor: &Tensor, edge: Edge) -> Saved {
-        Saved { values: tensor.detach(), version: tensor.version(), edge }
+    ///
+    /// # Errors
+    /// What packing raises; RuntimeError where that changes the tensor.
+    pub fn new(tensor: &Tensor, edge: Edge, packing: Option<&Rc<dyn Packing>>) -> Result<Saved> {
+        let version = tensor.version();
+        let Some(packing) = packing else {
+            return Ok(Saved { values: Values::Kept { values: tensor.detach(), version }, edge });
+        };
+        let packed = match packing.pack(tensor)? {
+            Value::Tensor(same) if same.is(tensor) => Ok(tensor.detach()),
+            other => Err(other),
+        };
+        if tensor.version() != version {
+            bail!(
+                RuntimeError,
+                "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook can not \
+                 be modified by in-place operations as this can lead to unexpected side-effects. Please open an issue if \
+                 you need to perform in-place operations on the input to a pack hook."
+            );
+        }
+        Ok(Saved { values: Values::Packed { packed, packing: packing.clone() }, edge })
     }
 
     /// The tensor as it was, a part of the graph again. For a result of `owner` the edge is not stored, as the node
     /// would hold itself.
     ///
     /// # Errors
-    /// RuntimeError when it was changed in place since.
+    /// RuntimeError when it was changed in place since; what unpacking raises.
     pub fn unpack(&self, owner: Option<(&Rc<Node>, usize)>) -> Result<Tensor> {
         let source = match owner {
             Some((node, output)) => Some((node.clone(), output)),
             None => self.edge.node.clone().map(|node| (node, self.edge.output)),
         };
-        if self.values.version() != self.version {
-            self.refuse(source.as_ref())?;
-        }
-        Ok(match source {
-            Some((node, output)) => {
-                if let Work::Accumulate(leaf) = &*node.work.borrow() {
-                    return Ok(leaf.clone());
+        match &self.values {
+            Values::Ready(tensor) => Ok(tensor.clone()),
+            Values::Kept { values, version } => {
+                if values.version() != *version {
+                    refuse(values, *version, source.as_ref())?;
                 }
-                let tensor = self.values.detach();
-                let recorded: Rc<dyn GradFn> = node;
-                tensor.autograd_mut(|meta| meta.grad_fn = Some((recorded, output)));
-                tensor
+                Ok(in_graph(values, source))
             }
-            None => self.values.clone(),
-        })
+            Values::Packed { packed, packing } => {
+                let packed = match packed {
+                    Ok(values) => Value::Tensor(in_graph(values, source.clone())),
+                    Err(other) => other.clone(),
+                };
+                Ok(instead(&packing.unpack(packed)?, source))
+            }
+        }
     }
 
-    fn refuse(&self, source: Option<&(Rc<Node>, usize)>) -> Result<()> {
-        let view = self.values.borrow();
-        let origin = match source {
-            Some((node, output)) if !node.accumulates() => {
-                format!(", which is output {output} of {},", node.name)
-            }
-            _ => String::new(),
-        };
-        bail!(
-            RuntimeError,
-            "one of the variables needed for gradient computation has been modified by an inplace operation: \
+    /// As [`Saved::unpack`], kept for one pass.
+    fn ready(&self, owner: Option<(&Rc<Node>, usize)>) -> Result<Saved> {
+        Ok(Saved { values: Values::Ready(self.unpack(owner)?), edge: self.edge.clone() })
+    }
+}
+
+/// Values with the history of the tensor they were saved of: the leaf itself, or a result of its node.
+fn in_graph(values: &Tensor, source: Option<(Rc<Node>, usize)>) -> Tensor {
+    match source {
+        Some((node, output)) => node.variable().unwrap_or_else(|| instead(values, Some((node, output)))),
+        None => values.clone(),
+    }
+}
+
+/// Other values with the history of a tensor: gradients go where its own would go.
+fn instead(values: &Tensor, source: Option<(Rc<Node>, usize)>) -> Tensor {
+    let Some((node, output)) = source else { return values.detach() };
+    let leaf = node.variable();
+    if let Some(leaf) = leaf.as_ref().filter(|leaf| leaf.is(values)) {
+        return leaf.clone();
+    }
+    let tensor = values.detach();
+    let recorded: Rc<dyn GradFn> = node;
+    tensor.autograd_mut(|meta| match leaf.is_some() {
+        true => {
+            meta.requires_grad = true;
+            meta.accumulator = Some(Rc::downgrade(&recorded));
+        }
+        false => meta.grad_fn = Some((recorded, output)),
+    });
+    tensor
+}
+
+/// Refuses values that were changed in place.
+fn refuse(values: &Tensor, version: u64, source: Option<&(Rc<Node>, usize)>) -> Result<()> {
+    let view = values.borrow();
+    let origin = match source {
+        Some((node, output)) if !node.accumulates() => {
+            format!(", which is output {output} of {},", node.name)
+        }
+        _ => String::new(),
+    };
+    bail!(
+        RuntimeError,
+        "one of the variables needed for gradient computation has been modified by an inplace operation: \
              [torch.{} {}]{origin} is at version {}; expected version {} instead. Hint: enable anomaly detection to find \
              the operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True).",
-            view.type_name(),
-            show(view.sizes()),
-            self.values.version(),
-            self.version
-        );
-    }
+        view.type_name(),
+        show(view.sizes()),
+        values.version(),
+        version
+    );
 }
 
 thread_local! {
@@ -188,6 +300,8 @@ impl Node {
             outputs,
             work: RefCell::new(work),
             hooks: RefCell::default(),
+            before: RefCell::default(),
+            after: RefCell::default(),
             retained: RefCell::default(),
         })
     }
@@ -207,6 +321,20 @@ impl Node {
     /// Where gradients go from here, as `next_functions` shows it.
     pub fn next_functions(&self) -> Vec<(Option<Rc<Node>>, usize)> {
         self.edges.borrow().iter().map(|edge| (edge.node.clone(), edge.output)).collect()
+    }
+
+    /// Adds a hook before or after the work; the number is for removing it.
+    pub fn add_hook(&self, before: bool, hook: NodeHook) -> u64 {
+        let (id, hooks) = (next(&HOOKS), if before { &self.before } else { &self.after });
+        hooks.borrow_mut().push((id, hook));
+        id
+    }
+
+    /// Removes such a hook, if it is still there.
+    pub fn remove_hook(&self, id: u64) {
+        for hooks in [&self.before, &self.after] {
+            hooks.borrow_mut().retain(|(other, _)| *other != id);
+        }
     }
 
     /// The overload that was recorded, for naming what it saved.

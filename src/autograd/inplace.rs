@@ -99,7 +99,7 @@ pub fn renew(view: &Tensor, base: &Tensor) {
             Argument::Plain(Value::Int(part.layout.offset)),
             Argument::Plain(Value::Bool(part.conj != whole.conj)),
         ];
-        let formula = Formula { row, args, results: RefCell::default() };
+        let formula = Formula { row, args, results: RefCell::default(), order: None };
         let edge: Edge = edge_of(base);
         Node::new(row.name, vec![edge], vec![Shape::of(&part)], Work::Formula(Rc::new(formula)))
     };

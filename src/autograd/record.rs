@@ -2,7 +2,7 @@
 
 use super::composite::Composite;
 use super::derivatives::{Derivative, RESULT};
-use super::graph::{Argument, Edge, Formula, Kept, Node, Saved, Shape, Work, edge_of, set_history};
+use super::graph::{Argument, Edge, Formula, Kept, Node, Packer, Packing, Saved, Shape, Work, edge_of, set_history};
 use super::inplace;
 use super::rules::{Rule, rule};
 use crate::ops::copy;
@@ -30,13 +30,19 @@ pub struct Recording {
     inputs: Vec<Tensor>,
     /// The tensor written to.
     target: Option<Tensor>,
+    packer: Option<Packer>,
 }
 
-/// Looks at a call before it runs.
+/// Looks at a call before it runs. `packer` says how to save values, if not as they are.
 ///
 /// # Errors
-/// RuntimeError when a leaf that requires a gradient, or a view that may not be, is to be written to.
-pub fn plan(key: &'static str, args: &[Value], target: Option<&Tensor>) -> Result<Plan> {
+/// RuntimeError when a leaf that requires a gradient, or a view that may not be, is to be written to; what packing raises.
+pub fn plan(
+    key: &'static str,
+    args: &[Value],
+    target: Option<&Tensor>,
+    packer: impl FnOnce() -> Option<Packer>,
+) -> Result<Plan> {
     let row = match rule(key, args) {
         Rule::Plain => return Ok(Plan::Plain),
         Rule::Composite(parts) => return Ok(Plan::Composite(parts)),
@@ -53,10 +59,23 @@ pub fn plan(key: &'static str, args: &[Value], target: Option<&Tensor>) -> Resul
     if edges.iter().all(|edge| edge.node.is_none()) {
         return Ok(Plan::Plain);
     }
-    let kept = args.iter().enumerate().map(|(i, arg)| keep(row, i, arg, &edges, args, target.is_some()));
-    let args_kept = kept.collect::<Result<Vec<Argument>>>()?;
+    let packer = packer();
+    let packing = packer.as_ref().map(|packer| &packer.packing);
+    let kept = |i: usize, arg: &Value| keep(row, i, arg, &edges, args, target.is_some(), packing);
+    let args_kept = match &packer {
+        None => args.iter().enumerate().map(|(i, arg)| kept(i, arg)).collect::<Result<Vec<Argument>>>()?,
+        Some(packer) => {
+            let mut slots: Vec<Option<Argument>> = args.iter().map(|_| None).collect();
+            for &i in &packer.order {
+                if let (Some(slot), Some(arg)) = (slots.get_mut(i), args.get(i)) {
+                    *slot = Some(kept(i, arg)?);
+                }
+            }
+            slots.into_iter().flatten().collect()
+        }
+    };
     let inputs = args.iter().flat_map(tensors).cloned().collect();
-    Ok(Plan::Record(Recording { key, row, args: args_kept, edges, inputs, target: target.cloned() }))
+    Ok(Plan::Record(Recording { key, row, args: args_kept, edges, inputs, target: target.cloned(), packer }))
 }
 
 /// One edge for each tensor (or number in the place of one) that the row can differentiate.
@@ -88,6 +107,7 @@ fn keep(
     edges: &[Edge],
     args: &[Value],
     in_place: bool,
+    packing: Option<&Rc<dyn Packing>>,
 ) -> Result<Argument> {
     let used = row.is_some_and(|row| wanted(row, edges, args).any(|uses| uses.contains(&index)));
     let kept = |tensor: &Tensor| -> Result<Kept> {
@@ -95,9 +115,9 @@ fn keep(
             false => None,
             // The call is about to overwrite it.
             true if in_place && index == 0 => {
-                Some(Saved::new(&Tensor::new(copy::clone(&tensor.borrow())?), edge_of(tensor)))
+                Some(Saved::new(&Tensor::new(copy::clone(&tensor.borrow())?), edge_of(tensor), packing)?)
             }
-            true => Some(Saved::new(tensor, edge_of(tensor))),
+            true => Some(Saved::new(tensor, edge_of(tensor), packing)?),
         };
         Ok(Kept { shape: Shape::of(&tensor.borrow()), saved })
     };
@@ -131,28 +151,31 @@ fn wanted<'r>(
 
 impl Recording {
     /// Gives the results of the call their history.
-    pub fn finish(self, args: &[Value], result: &Value) {
-        let Recording { key, row, args: kept, edges, inputs, target } = self;
+    ///
+    /// # Errors
+    /// What packing the results raises.
+    pub fn finish(self, args: &[Value], result: &Value) -> Result<()> {
+        let Recording { key, row, args: kept, edges, inputs, target, packer } = self;
         let results: Vec<&Tensor> = match result {
             Value::Tensor(tensor) => vec![tensor],
             Value::Tuple(items) | Value::List(items) => items.iter().flat_map(tensors).collect(),
             Value::NamedTuple(tuple) => tuple.fields.iter().flat_map(|(_, value)| tensors(value)).collect(),
-            _ => return,
+            _ => return Ok(()),
         };
         let itself = |tensor: &Tensor| target.is_none() && inputs.iter().any(|input| input.is(tensor));
         if results.iter().all(|tensor| !tensor.borrow().dtype.is_differentiable() || itself(tensor)) {
-            return;
+            return Ok(());
         }
         let several = !matches!(result, Value::Tensor(_));
         let outputs = results.iter().map(|tensor| Shape::of(&tensor.borrow())).collect();
+        let uses_result = row.is_some_and(|row| wanted(row, &edges, args).any(|uses| uses.contains(&RESULT)));
+        let (packing, order) = packer.map(|packer| (packer.packing, packer.order)).unzip();
+        let mut formula = None;
         let node = match row {
             Some(row) => {
-                let uses_result = wanted(row, &edges, args).any(|uses| uses.contains(&RESULT));
-                // The edge of a result is its node, which must not hold itself.
-                let save = |tensor: &&Tensor| uses_result.then(|| Saved::new(tensor, Edge::default()));
-                let results = RefCell::new(results.iter().map(save).collect());
-                let work = Work::Formula(Rc::new(Formula { row, args: kept, results }));
-                Node::new(row.name, edges, outputs, work)
+                let own = Rc::new(Formula { row, args: kept, results: RefCell::default(), order });
+                formula = Some(own.clone());
+                Node::new(row.name, edges, outputs, Work::Formula(own))
             }
             None => {
                 let name = key.split('.').next().unwrap_or(key);
@@ -171,5 +194,12 @@ impl Recording {
                 tensor.set_origin(Origin::Several);
             }
         }
+        if let Some(formula) = formula.filter(|_| uses_result) {
+            // The edge of a result is its node, which must not hold itself.
+            let save = |tensor: &&Tensor| Saved::new(tensor, Edge::default(), packing.as_ref()).map(Some);
+            let saved = results.iter().map(save).collect::<Result<_>>()?;
+            formula.results.replace(saved);
+        }
+        Ok(())
     }
 }

@@ -123,24 +123,36 @@ impl Hook for ScriptHook {
                 return Err(Error::type_error(message));
             }
         };
-        let name = match &self.function {
-            Value::Object(object) => object.as_any().downcast_ref::<ScriptFunction>().map_or("", ScriptFunction::name),
-            Value::Function(path) => path,
-            _ => "",
-        };
-        let (before, after) = (gradient.borrow(), replaced.borrow());
-        if before.dtype != after.dtype {
-            let class = |dtype: crate::tensor::DType| match dtype.is_complex() {
-                true => format!("CPU{}Type", dtype.scalar_type()),
-                false => format!("torch.{}Tensor", dtype.scalar_type()),
-            };
-            let (was, got) = (class(before.dtype), class(after.dtype));
-            return Err(Error::runtime(format!("hook '{name}' has changed the type of value (was {was} got {got})")));
-        }
-        if before.sizes() != after.sizes() {
-            return Err(Error::runtime(format!("hook '{name}' has changed the size of value")));
-        }
-        drop((before, after));
+        check_replacement(function_name(&self.function), gradient, &replaced)?;
         Ok(Some(replaced))
     }
+}
+
+/// The name of a function as messages about hooks show it.
+pub fn function_name(function: &Value) -> &str {
+    match function {
+        Value::Object(object) => object.as_any().downcast_ref::<ScriptFunction>().map_or("", ScriptFunction::name),
+        Value::Function(path) => path,
+        _ => "",
+    }
+}
+
+/// May a hook put one gradient in the place of another?
+///
+/// # Errors
+/// RuntimeError for another dtype or size.
+pub fn check_replacement(name: &str, before: &Tensor, after: &Tensor) -> Result<()> {
+    let (before, after) = (before.borrow(), after.borrow());
+    if before.dtype != after.dtype {
+        let class = |dtype: crate::tensor::DType| match dtype.is_complex() {
+            true => format!("CPU{}Type", dtype.scalar_type()),
+            false => format!("torch.{}Tensor", dtype.scalar_type()),
+        };
+        let (was, got) = (class(before.dtype), class(after.dtype));
+        return Err(Error::runtime(format!("hook '{name}' has changed the type of value (was {was} got {got})")));
+    }
+    if before.sizes() != after.sizes() {
+        return Err(Error::runtime(format!("hook '{name}' has changed the size of value")));
+    }
+    Ok(())
 }

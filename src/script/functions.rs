@@ -55,6 +55,7 @@ mod random;
 mod rearrange;
 mod reduce;
 mod registry;
+mod saving;
 mod scatter;
 mod similarity;
 mod sparse;
@@ -153,6 +154,7 @@ const TABLES: &[&[Row]] = &[
     similarity::ROWS,
     splits::ROWS,
     reduce::ROWS,
+    saving::ROWS,
     sparse::ROWS,
     special::ROWS,
     special::UNARY,
@@ -332,7 +334,7 @@ pub fn invoke(state: &State, function: &Function, args: Bound) -> Result<Value> 
 fn recorded(function: &Function, call: &mut Call) -> Result<Value> {
     let signature = call.signature;
     let target = call.target();
-    let recording = match autograd::plan(signature.key, &call.args, target.as_ref())? {
+    let recording = match autograd::plan(signature.key, &call.args, target.as_ref(), || saving::packer(call))? {
         autograd::Plan::Plain => {
             if !matches!(autograd::rule(signature.key, &call.args), autograd::Rule::Plain) {
                 call.refuse_recorded_out()?;
@@ -354,7 +356,7 @@ fn recorded(function: &Function, call: &mut Call) -> Result<Value> {
     call.refuse_out()?;
     let args = call.args.clone();
     let result = run(function, call)?;
-    recording.finish(&args, &result);
+    recording.finish(&args, &result)?;
     Ok(result)
 }
 

@@ -5,6 +5,7 @@ use super::extras::Extras;
 use super::functions::Family;
 use super::operators;
 use super::value::{to_dynamic, to_object};
+use crate::autograd::Packing;
 use crate::explain::watch::{Change, Watched};
 use crate::explain::{Holder, Ink, Line, terminal};
 use crate::format::{Formatter, PrintOptions};
@@ -53,6 +54,12 @@ pub struct State {
     pub fake_mode: Cell<Option<bool>>,
     /// May there be fake tensors? Every call asks, so it has to be cheap.
     pub has_fakes: Cell<bool>,
+    /// How tensors that gradients need are saved, innermost last.
+    pub packings: RefCell<Vec<Rc<dyn Packing>>>,
+    /// Why they may only be saved as they are, if so.
+    pub packing_refused: RefCell<Option<Rc<str>>>,
+    /// Within `allow_mutation_on_saved_tensors`.
+    pub mutation_allowed: Cell<bool>,
     /// Within `inference_mode`.
     pub inference: Cell<bool>,
     /// Within `serialization.skip_data`: files are written and read without the bytes of storages.
@@ -101,6 +108,9 @@ impl State {
             fake_mode: Cell::new(None),
             skip_data: Cell::new(false),
             has_fakes: Cell::new(false),
+            packings: RefCell::default(),
+            mutation_allowed: Cell::new(false),
+            packing_refused: RefCell::default(),
             interrupt: Interrupt::default(),
             inference: Cell::new(false),
             exit: Cell::new(None),

@@ -71,6 +71,7 @@ fn isinstance(call: &mut Call) -> Result<Value> {
     let found = any_of(&call.value(1), "isinstance() arg 2", &|name| {
         derives(class, name)
             || super::is_instance(&value, name)
+            || name == "torch.autograd.graph.Node" && super::graph::node_of(&value).is_some()
             || name == "tuple" && matches!(value, Value::NamedTuple(_))
             || class.rsplit('.').next() == Some(name)
     });

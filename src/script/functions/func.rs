@@ -7,7 +7,7 @@
 use super::autograd_functional::{leaves_like, matrix, slopes};
 use super::autograd_rows::{seeded, set_requires_grad};
 use super::steps::Steps;
-use super::{Call, Row, function};
+use super::{Call, Row, function, saving};
 use crate::autograd::{Functions, comes_from_others};
 use crate::script::callable::{Scripted, call_value, native, split_keywords};
 use crate::script::callback::ScriptFunction;
@@ -347,6 +347,7 @@ fn grad_and_value(
     has_aux: bool,
 ) -> Result<(Value, Value, Value)> {
     const API: &str = "grad_and_value(f)(*args)";
+    saving::refuse_within(f.state)?;
     Level::recording(f.state, |outside| {
         let places = places(f.state, argnums, args.len())?;
         let (level, inner) = Level::enter(f.state, outside, &sliced(argnums, &places, &args))?;
@@ -372,6 +373,7 @@ fn grad_and_value(
 
 fn vjp(f: Function, primals: Vec<Value>, has_aux: bool) -> Result<Value> {
     const API: &str = "vjp(f, *primals)";
+    saving::refuse_within(f.state)?;
     let primals = Value::tuple(primals);
     let (level, output, outputs, aux) = Level::recording(f.state, |outside| {
         let (level, inner) = Level::enter(f.state, outside, &primals)?;
@@ -572,6 +574,9 @@ fn linearize(f: Function, primals: Vec<Value>) -> Result<Value> {
 /// The Jacobian of every result by every input, by gradients of one element after the other.
 fn jacobian(f: Function, name: &str, mut args: Vec<Value>, argnums: &Value, has_aux: bool) -> Result<Value> {
     refuse_complex(name, &args, "inputs")?;
+    if name == "jacrev" {
+        saving::refuse_within(f.state)?;
+    }
     let (reverse, api) = (name == "jacrev", if name == "jacrev" { "vjp(f, *primals)" } else { JVP });
     Level::recording(f.state, |outside| {
         let places = places(f.state, argnums, args.len())?;

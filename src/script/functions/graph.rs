@@ -51,6 +51,14 @@ pub fn node(node: Rc<Node>) -> Value {
     Value::Object(Rc::new(NodeObject { node, name }))
 }
 
+/// The node behind a value, if it is one.
+pub fn node_of(value: &Value) -> Option<Rc<Node>> {
+    match value {
+        Value::Object(object) => object.as_any().downcast_ref::<NodeObject>().map(|object| object.node.clone()),
+        _ => None,
+    }
+}
+
 /// An attribute of a node; `None` for objects of other classes and attributes it does not have.
 ///
 /// # Errors

@@ -3,7 +3,7 @@
 use super::byte_streams::ByteStream;
 use super::fake::FakeTensorMode;
 use super::files::{SkipData, Temporary};
-use super::{Call, Row, function, method};
+use super::{Call, Row, function, method, saving};
 use crate::bail;
 use crate::format::PrintOptions;
 use crate::script::state::State;
@@ -295,6 +295,11 @@ fn enter(call: &mut Call) -> Result<Value> {
         return Ok(Value::None);
     }
     if let Value::Object(object) = call.value(0)
+        && let Some(given) = saving::enter(call.state, object.as_any())?
+    {
+        return Ok(given);
+    }
+    if let Value::Object(object) = call.value(0)
         && (object.as_any().is::<Temporary>() || object.as_any().is::<ByteStream>())
     {
         return Ok(call.value(0));
@@ -314,6 +319,9 @@ fn exit(call: &mut Call) -> Result<Value> {
         && let Some(mode) = object.as_any().downcast_ref::<FakeTensorMode>()
     {
         mode.exit(call.state);
+    }
+    if let Value::Object(object) = call.value(0) {
+        saving::exit(call.state, object.as_any());
     }
     if let Value::Device(_) = call.value(0) {
         let before = call.state.outer_devices.borrow_mut().pop();
@@ -354,6 +362,7 @@ pub fn module_value(module: &'static str, name: &str) -> Option<Value> {
         ("torch" | "math", "e") => Value::Float(std::f64::consts::E),
         ("torch" | "math", "inf") => Value::Float(f64::INFINITY),
         ("torch" | "math", "nan") => Value::Float(f64::NAN),
+        ("autograd.graph", "Node") => Value::Type("torch.autograd.graph.Node"),
         ("torch", "newaxis") => Value::None,
         ("torch", "__version__") => Value::str("2.7.0"),
         ("torch", "Tensor") => Value::Type("torch.Tensor"),
