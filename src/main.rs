@@ -16,7 +16,7 @@ use tensorsh::transcript::{
 
 const USAGE: &str = "\
 tensorsh [OPTIONS]                        a prompt; or a script from standard input
-       tensorsh [OPTIONS] FILE.rhai [ARGS]...    a script
+       tensorsh [OPTIONS] FILE [ARGS]...         a script, in Python if it ends in .py
        tensorsh [OPTIONS] -e CODE [ARGS]...      a line of code
        tensorsh [OPTIONS] test [--update] PATH...
        tensorsh [OPTIONS] replay FILE...
@@ -58,7 +58,7 @@ struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
 
-    /// A script (`-` is standard input), and what it finds in the array ARGS; with -e, all of it goes to ARGS
+    /// A script, in Python if its name ends in `.py` and in Rhai otherwise (`-` is standard input), and what it finds in the array ARGS; with -e, all of it goes to ARGS
     #[arg(value_name = "FILE [ARGS]", trailing_var_arg = true)]
     script: Vec<OsString>,
 }

@@ -21,6 +21,7 @@ use rhai::{Dynamic, Engine, Position, Scope};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -45,6 +46,13 @@ pub use variables::{MemoryUse, Variable};
 pub enum Language {
     Python,
     Rhai,
+}
+
+impl Language {
+    /// What a script is written in, by the ending of its file's name.
+    pub fn of_script(path: &Path) -> Language {
+        if path.extension().is_some_and(|extension| extension == "py") { Language::Python } else { Language::Rhai }
+    }
 }
 
 /// What an input gave.
@@ -125,14 +133,17 @@ impl Session {
             _ => (language, source),
         };
         self.guarded(|session| match language {
-            Language::Python => session.eval_python(source),
+            Language::Python => session.eval_python(source, true),
             Language::Rhai => session.eval_rhai(source, true),
         })
     }
 
     /// Runs a whole script; values are not shown.
-    pub fn run_script(&mut self, source: &str) -> Outcome {
-        self.guarded(|session| session.eval_rhai(source, false))
+    pub fn run_script(&mut self, language: Language, source: &str) -> Outcome {
+        self.guarded(|session| match language {
+            Language::Python => session.eval_python(source, false),
+            Language::Rhai => session.eval_rhai(source, false),
+        })
     }
 
     /// Is the input a whole statement, or could more lines complete it?
@@ -259,7 +270,7 @@ impl Session {
                 // What only Python's parser accepts is read as Python; scripts stay plain Rhai.
                 let defined = |name: &str| self.scope.contains(name);
                 if echo && python::translate(source, &defined).is_ok() {
-                    return self.eval_python(source);
+                    return self.eval_python(source, true);
                 }
                 return Err(self.refused(&error, &Cell::rhai(source)));
             }
@@ -273,7 +284,7 @@ impl Session {
         Ok(())
     }
 
-    fn eval_python(&mut self, source: &str) -> Result<(), Box<Failure>> {
+    fn eval_python(&mut self, source: &str, shows: bool) -> Result<(), Box<Failure>> {
         self.state.python.set(true);
         let statements = python::translate(source, &|name| self.scope.contains(name)).map_err(|fault| {
             if self.state.interrupt.is_set() {
@@ -307,7 +318,7 @@ impl Session {
                         ast => ast.map_err(|error| self.refused(&error, &cell))?,
                     };
                     let value = self.run(&ast, &cell).map_err(|error| self.failed(&error, &cell))?;
-                    if echo {
+                    if echo && shows {
                         self.show(&value).map_err(failure_of)?;
                     }
                 }
@@ -329,6 +340,8 @@ impl Session {
             let variables = self.scope.iter().map(|(name, _, value)| (name.to_string(), value));
             *self.state.globals.borrow_mut() = variables.collect();
         }
+        // The engine's own arithmetic knows 64 bits and orders what Python does not; that of the table is Python's.
+        self.engine.borrow_mut().set_fast_operators(!self.state.python.get());
         let before = self.scope.len();
         let mut result = self.engine.borrow().eval_ast_with_scope::<Dynamic>(&mut self.scope, ast);
         if self.state.interrupt.is_set() && !result.as_ref().is_err_and(|error| fault::is_end(error)) {

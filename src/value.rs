@@ -2,6 +2,7 @@
 //! autograd, files) and knows neither the script language nor the terminal.
 
 use crate::ops::random::Generator;
+use crate::tensor::interrupt::watched;
 use crate::tensor::{
     Buffer, BufferKind, DType, Device, Dims, Error, Result, Scalar, Storage, Tensor, TypedStorage, View, interrupt,
 };
@@ -139,6 +140,11 @@ impl Range {
         self.len() == 0
     }
 
+    pub fn contains(self, wanted: i64) -> bool {
+        let (from, step) = (i128::from(wanted) - i128::from(self.start), i128::from(self.step));
+        from % step == 0 && usize::try_from(from / step).is_ok_and(|steps| steps < self.len())
+    }
+
     pub fn iter(self) -> impl Iterator<Item = i64> {
         (0..self.len()).map(move |i| self.start.wrapping_add((i as i64).wrapping_mul(self.step)))
     }
@@ -150,11 +156,11 @@ impl Value {
     }
 
     pub fn tuple(items: impl IntoIterator<Item = Value>) -> Value {
-        Value::Tuple(items.into_iter().collect())
+        Value::Tuple(watched(items).collect())
     }
 
     pub fn list(items: impl IntoIterator<Item = Value>) -> Value {
-        Value::List(items.into_iter().collect())
+        Value::List(watched(items).collect())
     }
 
     /// A tuple of plain integers, as `stride()` gives.
@@ -226,7 +232,7 @@ impl Value {
             Value::Tuple(items) | Value::List(items) => items.to_vec(),
             Value::Size(sizes) => sizes.iter().copied().map(Value::Int).collect(),
             Value::NamedTuple(tuple) => tuple.fields.iter().map(|(_, value)| value.clone()).collect(),
-            Value::Range(range) => range.iter().map(Value::Int).collect(),
+            Value::Range(range) => watched(range.iter()).map(Value::Int).collect(),
             _ => return None,
         })
     }

@@ -88,6 +88,16 @@ fn scripts_take_arguments() {
 }
 
 #[test]
+fn a_script_in_python_is_told_by_its_ending() {
+    let script =
+        "#!x\nimport torch\nx = torch.arange(6).view(2, 3)\nx\nfor row in x:\n    print(row.sum().item(), *ARGS)\n";
+    assert_eq!(run_on("a.py", script, &["a.py", "b"]), out("3 b\n12 b\n"));
+    let (status, stdout, stderr) = run_on("a.py", "print(1)\ny = 2\nprint(x)\n", &["a.py"]);
+    assert_eq!((status, stdout.as_str()), (1, "1\n"));
+    assert!(stderr.starts_with("a.py:3:7: NameError: name 'x' is not defined\n"), "{stderr}");
+}
+
+#[test]
 fn a_script_that_fails_names_file_line_and_column() {
     let (status, stdout, stderr) = run_on("a.rhai", "#!x\nprint(1);\n  print(x);\n", &["a.rhai"]);
     assert_eq!((status, stdout.as_str()), (1, "1\n"));

@@ -10,7 +10,7 @@ use super::operators;
 use super::state::State;
 use super::subscript;
 use super::value::{class_ids, register_names, to_dynamic, to_value};
-use crate::tensor::{DType, Error, ErrorKind, Result, Tensor};
+use crate::tensor::{DType, Error, ErrorKind, Result, Tensor, interrupt};
 use crate::value::{MemoryFormat, TensorLayout, Value};
 use rhai::packages::{
     ArithmeticPackage, BasicArrayPackage, BasicFnPackage, BasicIteratorPackage, BasicMapPackage, BasicMathPackage,
@@ -84,12 +84,18 @@ pub fn add(
     types: &[TypeId],
     run: impl Fn(&mut [&mut Dynamic]) -> Result<Dynamic> + 'static,
 ) {
-    let func = move |_: Option<NativeCallContext>, args: &mut [&mut Dynamic]| run(args).map_err(fault::thrown);
+    let func =
+        move |_: Option<NativeCallContext>, args: &mut [&mut Dynamic]| run(args).and_then(whole).map_err(fault::thrown);
     FuncRegistration::new(name).in_global_namespace().set_into_module_raw(
         module,
         types,
         RhaiFunc::Method { func: Rc::new(func), has_context: false, is_pure: true, is_volatile: true },
     );
+}
+
+/// What was made while nobody asked for a stop. Anything else may lack its end, and no variable is to hold it.
+fn whole(made: Dynamic) -> Result<Dynamic> {
+    interrupt::check().map(|()| made)
 }
 
 pub fn any(count: usize) -> Vec<TypeId> {
@@ -135,6 +141,11 @@ fn register_missing(engine: &mut Engine, state: &Rc<State>) {
     let state = state.clone();
     #[allow(deprecated)] // "volatile"; nothing else takes any number of arguments
     engine.on_missing_function(move |name, args, on_receiver, _| match state.registry.family(name) {
+        _ if args.first().is_some_and(|receiver| receiver.is::<List>())
+            && let Some(error) = super::list::wrong_count(name, args.len().saturating_sub(1)) =>
+        {
+            Err(fault::thrown(error))
+        }
         // Asked after every failure: a function that is registered has failed for its own reasons.
         Some(family) if args.len() > family.most_arguments() || !state.known.borrow().contains(name) => {
             answer(&state, family, args).map(Some).map_err(fault::thrown)
@@ -162,7 +173,7 @@ fn not_callable(state: &State, receiver: &Dynamic, name: &str) -> Option<Error> 
 
 /// What a call of a script gives.
 fn answer(state: &State, family: &Family, args: &mut [&mut Dynamic]) -> Result<Dynamic> {
-    dispatch(state, family, args).and_then(|value| state.give(value))
+    dispatch(state, family, args).and_then(|value| state.give(value)).and_then(whole)
 }
 
 /// Python's builtins that a module may be passed to; `len(torch)` reads as `torch.len()`, which there is not.

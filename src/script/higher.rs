@@ -8,7 +8,7 @@ use super::list::{List, items_of, own, sort_by_keys};
 use super::operators::{self, truth};
 use super::state::State;
 use super::value::to_value;
-use crate::tensor::{Error, Result};
+use crate::tensor::{Error, Result, interrupt};
 use crate::value::Value;
 use rhai::{Array, Dynamic, Engine, Map, NativeCallContext};
 use std::any::TypeId;
@@ -210,8 +210,13 @@ fn is_reverse(keywords: &Map) -> Result<bool> {
     keywords.get("reverse").map_or(Ok(false), |reverse| truth(&to_value(reverse)?))
 }
 
+fn items_by_keys(state: &State, pairs: Vec<(Value, Dynamic)>, keywords: &Map) -> Result<Vec<Dynamic>> {
+    let sorted = sort_by_keys(state, pairs, is_reverse(keywords)?)?;
+    Ok(sorted.into_iter().map(|(_, item)| item).collect())
+}
+
 fn sorted(state: &State, pairs: Vec<(Value, Dynamic)>, keywords: &Map) -> Result<Dynamic> {
-    Ok(list_of(state, sort_by_keys(state, pairs, is_reverse(keywords)?)?))
+    Ok(list_of(state, items_by_keys(state, pairs, keywords)?))
 }
 
 /// `list.sort(key=…, reverse=…)`
@@ -220,8 +225,10 @@ fn sort(state: &Rc<State>, context: &NativeCallContext, args: &mut [&mut Dynamic
     let keywords = args.get(1).and_then(|map| map.read_lock::<Map>().map(|map| map.clone())).unwrap_or_default();
     if let Some(list) = list {
         let pairs = with_keys(state, context, list.items(), &keywords)?;
-        let reverse = is_reverse(&keywords).map_err(fault::thrown)?;
-        list.replace(sort_by_keys(state, pairs, reverse).map_err(fault::thrown)?);
+        let sorted = items_by_keys(state, pairs, &keywords).map_err(fault::thrown)?;
+        // Some may be missing.
+        interrupt::check().map_err(fault::thrown)?;
+        list.replace(sorted);
     }
     Ok(Dynamic::UNIT)
 }

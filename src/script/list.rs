@@ -8,7 +8,7 @@ use super::state::State;
 use super::subscript::{self, slice_bounds};
 use super::value::{self, to_dynamic, to_value};
 use crate::bail;
-use crate::tensor::interrupt::watched;
+use crate::tensor::interrupt::{self, watched};
 use crate::tensor::{Error, ErrorKind, Result};
 use crate::value::{Slice, Value};
 use rhai::{Array, Dynamic, Module};
@@ -45,7 +45,7 @@ pub fn dismantle(mut doomed: Vec<Dynamic>) {
 impl List {
     /// A list of these items. Arrays among them become lists, so that changing one in place reaches its holder.
     pub fn new(items: impl IntoIterator<Item = Dynamic>) -> List {
-        List(Rc::new(Items(RefCell::new(items.into_iter().map(own).collect()))))
+        List(Rc::new(Items(RefCell::new(watched(items).map(own).collect()))))
     }
 
     /// The items as they are now.
@@ -93,8 +93,8 @@ impl List {
     }
 
     fn position(&self, wanted: &Value) -> Result<Option<usize>> {
-        for (i, item) in self.items().iter().enumerate() {
-            if equal(&to_value(item)?, wanted) {
+        for (i, item) in watched(self.items()).enumerate() {
+            if equal(&to_value(&item)?, wanted) {
                 return Ok(Some(i));
             }
         }
@@ -117,7 +117,10 @@ impl List {
 
     fn set(&self, state: &State, index: &Value, value: &Dynamic) -> Result<()> {
         if let Value::Slice(slice) = index {
-            return self.set_slice(slice, items_of(state, value)?);
+            let items = items_of(state, value)?;
+            // Some of them may be missing.
+            interrupt::check()?;
+            return self.set_slice(slice, items);
         }
         let mut items = self.0.0.borrow_mut();
         let i = place(index, items.len(), "list assignment index out of range")?;
@@ -197,7 +200,7 @@ pub fn items_of(state: &State, value: &Dynamic) -> Result<Vec<Dynamic>> {
     if let Some(array) = value.read_lock::<Array>() {
         return Ok(array.clone());
     }
-    subscript::items(state, &to_value(value)?).map(|items| items.into_iter().map(to_dynamic).collect())
+    subscript::items(state, &to_value(value)?).map(|items| watched(items).map(to_dynamic).collect())
 }
 
 type Method = fn(&State, &List, &[&mut Dynamic]) -> Result<Dynamic>;
@@ -262,6 +265,22 @@ const METHODS: &[(&str, &[usize], Method)] = &[
     }),
 ];
 
+/// What Python says to a call of a list's method with so many arguments, if it takes other numbers of them.
+pub fn wrong_count(name: &str, given: usize) -> Option<Error> {
+    let (_, takes, _) = METHODS.iter().find(|(known, ..)| *known == name)?;
+    if takes.contains(&given) || name.starts_with('_') {
+        return None;
+    }
+    let s = |count: usize| if count == 1 { "" } else { "s" };
+    Some(Error::type_error(match takes {
+        [0] => format!("list.{name}() takes no arguments ({given} given)"),
+        [1] => format!("list.{name}() takes exactly one argument ({given} given)"),
+        [only] => format!("{name} expected {only} argument{}, got {given}", s(*only)),
+        [.., most] => format!("{name} expected at most {most} argument{}, got {given}", s(*most)),
+        [] => return None,
+    }))
+}
+
 fn argument(args: &[&mut Dynamic], index: usize) -> Dynamic {
     args.get(index).map_or(Dynamic::UNIT, |arg| arg.flatten_clone())
 }
@@ -272,6 +291,8 @@ fn class(args: &[&mut Dynamic], index: usize) -> Result<String> {
 
 fn extend(state: &State, list: &List, more: &Dynamic) -> Result<()> {
     let more = items_of(state, more)?;
+    // Some of them may be missing.
+    interrupt::check()?;
     list.0.0.borrow_mut().extend(more.into_iter().map(own));
     Ok(())
 }
@@ -356,45 +377,35 @@ fn receiver(this: &Dynamic) -> Result<List> {
 ///
 /// # Errors
 /// What comparing two keys raises.
-pub fn sort_by_keys(state: &State, keyed: Vec<(Value, Dynamic)>, reverse: bool) -> Result<Vec<Dynamic>> {
-    let Some(less) = super::operators::find("<") else { return Ok(Vec::new()) };
-    let mut failure = None;
-    let mut before = |a: &Value, b: &Value| {
-        if failure.is_some() {
-            return false;
-        }
-        match super::operators::binary(state, less, a, b).and_then(|answer| truth(&answer)) {
-            Ok(answer) => answer,
-            Err(error) => {
-                failure = Some(error);
-                false
-            }
-        }
-    };
-    let sorted = merge_sort(keyed, &mut |a, b| if reverse { before(b, a) } else { before(a, b) });
-    match failure {
-        Some(error) => Err(error),
-        None => Ok(sorted.into_iter().map(|(_, item)| item).collect()),
-    }
+pub fn sort_by_keys<T>(state: &State, keyed: Vec<(Value, T)>, reverse: bool) -> Result<Vec<(Value, T)>> {
+    let Some(less) = super::operators::find("<") else { return Ok(keyed) };
+    let mut compared = 0;
+    merge_sort(keyed, &mut |a, b| {
+        compared += 1;
+        // A comparison takes longer than a step of a kernel.
+        interrupt::check_at(compared * 16)?;
+        let (a, b) = if reverse { (b, a) } else { (a, b) };
+        super::operators::binary(state, less, a, b).and_then(|answer| truth(&answer))
+    })
 }
 
 /// A stable sort that stays in bounds whatever the comparison answers.
-fn merge_sort(
-    mut items: Vec<(Value, Dynamic)>,
-    before: &mut dyn FnMut(&Value, &Value) -> bool,
-) -> Vec<(Value, Dynamic)> {
+fn merge_sort<T>(
+    mut items: Vec<(Value, T)>,
+    before: &mut dyn FnMut(&Value, &Value) -> Result<bool>,
+) -> Result<Vec<(Value, T)>> {
     if items.len() < 2 {
-        return items;
+        return Ok(items);
     }
     let right = items.split_off(items.len() / 2);
-    let (left, right) = (merge_sort(items, before), merge_sort(right, before));
+    let (left, right) = (merge_sort(items, before)?, merge_sort(right, before)?);
     let mut merged = Vec::with_capacity(left.len() + right.len());
     let (mut left, mut right) = (left.into_iter().peekable(), right.into_iter().peekable());
     while let (Some(a), Some(b)) = (left.peek(), right.peek()) {
         // Equal items keep their order.
-        merged.extend(if before(&b.0, &a.0) { right.next() } else { left.next() });
+        merged.extend(if before(&b.0, &a.0)? { right.next() } else { left.next() });
     }
     merged.extend(left);
     merged.extend(right);
-    merged
+    Ok(merged)
 }

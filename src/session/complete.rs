@@ -146,10 +146,11 @@ impl Session {
                 .map(|name| Candidate { text: name.to_owned(), doc: String::new() }),
         );
         found.extend(torch_names().map(|(name, doc)| Candidate { text: name.to_owned(), doc: doc.to_owned() }));
+        found.retain(|candidate| candidate.text.starts_with(cursor.word));
         for receiver in [Receiver::Module("py"), Receiver::Module("")] {
             for member in help::members(receiver) {
-                let is_known = found.iter().any(|candidate| candidate.text == member.name);
-                if !is_known && (cursor.word.starts_with('_') || !member.name.starts_with('_')) {
+                let is_meant = member.name.starts_with(cursor.word);
+                if is_meant && !found.iter().any(|candidate| candidate.text == member.name) {
                     found.push(Candidate { text: member.name.to_owned(), doc: member.doc.to_owned() });
                 }
             }

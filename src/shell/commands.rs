@@ -306,12 +306,9 @@ fn load(prompt: &mut Prompt, name: &str) -> Flow {
     };
     match path.extension().and_then(|extension| extension.to_str()) {
         Some("md" | "txt") => prompt.take_session(&text, name),
-        Some("py") => {
-            let outcome = prompt.eval(Language::Python, &text);
-            prompt.settle_file(&outcome, &text, name).map_or(Flow::On, Flow::Leave)
-        }
         _ => {
-            let outcome: Outcome = prompt.watched(|session| session.run_script(&text));
+            let language = Language::of_script(path);
+            let outcome: Outcome = prompt.watched(|session| session.run_script(language, &text));
             prompt.settle_file(&outcome, &text, name).map_or(Flow::On, Flow::Leave)
         }
     }

@@ -17,10 +17,10 @@ use crate::transcript::{decode, prompt_of, read_text};
 /// The exit status of a script that Ctrl-C ended, as shells expect it.
 const INTERRUPTED: i32 = 130;
 
-/// Runs a script file. Its `#!` line, if it has one, is passed over.
+/// Runs a script file, which is Python if its name ends in `.py`. Its `#!` line, if it has one, is passed over.
 pub fn run_file(screen: Screen, path: &Path, args: Vec<String>) -> i32 {
     match read_text(path) {
-        Ok(text) => run_script(screen, &path.display().to_string(), &text, args),
+        Ok(text) => run_script(screen, Language::of_script(path), &path.display().to_string(), &text, args),
         Err(error) => {
             complain(&format!("tensorsh: {error}\n"));
             1
@@ -47,7 +47,7 @@ pub fn run_standard_input(screen: Screen, args: Vec<String>) -> i32 {
     let read = stdin().lock().read_to_end(&mut bytes).map_err(|error| error.to_string());
     match read.and_then(|_| decode(bytes)) {
         Ok(text) if starts_with_prompt(&text) => run_pasted(screen, &text, args),
-        Ok(text) => run_script(screen, "<stdin>", &text, args),
+        Ok(text) => run_script(screen, Language::Rhai, "<stdin>", &text, args),
         Err(error) => {
             complain(&format!("tensorsh: standard input: {error}\n"));
             1
@@ -55,9 +55,9 @@ pub fn run_standard_input(screen: Screen, args: Vec<String>) -> i32 {
     }
 }
 
-fn run_script(screen: Screen, name: &str, text: &str, args: Vec<String>) -> i32 {
+fn run_script(screen: Screen, language: Language, name: &str, text: &str, args: Vec<String>) -> i32 {
     let source = without_first_mark(text);
-    let outcome = open(screen, args).run_script(&source);
+    let outcome = open(screen, args).run_script(language, &source);
     settle(screen, outcome, &source, Some(name)).unwrap_or(0)
 }
 

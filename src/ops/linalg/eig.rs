@@ -6,7 +6,7 @@ use super::matrix::Matrix;
 use super::qr::{reflect_left, reflect_right, reflection};
 use super::schur::Schur;
 use crate::ops::number::Real;
-use crate::tensor::Result;
+use crate::tensor::{Result, interrupt};
 use num_complex::Complex;
 use num_traits::{Float, One, Zero};
 use std::ops::Range;
@@ -28,6 +28,7 @@ where
     let values = T::schur(&mut a, &mut q, balance.active.clone())?;
     let mut vectors: Matrix<Complex<T::Real>> = Matrix::zeros(n, n)?;
     for k in 0..n {
+        interrupt::check()?;
         if is_second::<T>(&a, k) {
             continue;
         }
@@ -149,6 +150,7 @@ fn hessenberg<T: Field>(a: &mut Matrix<T>, active: Range<usize>) -> Result<Matri
     let mut q = Matrix::identity(n, n)?;
     let mut reflections = Vec::new();
     for k in active.start..active.end.saturating_sub(2) {
+        interrupt::check()?;
         let first = k + 1;
         let found = reflection(a[(first, k)], (first + 1..active.end).map(|i| a[(i, k)]));
         let v: Vec<T> =
@@ -162,6 +164,7 @@ fn hessenberg<T: Field>(a: &mut Matrix<T>, active: Range<usize>) -> Result<Matri
         reflections.push((first, v, found.tau));
     }
     for (first, v, tau) in reflections.iter().rev() {
+        interrupt::check()?;
         reflect_left(&mut q, *first, *first, v, *tau);
     }
     Ok(q)

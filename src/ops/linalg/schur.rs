@@ -7,7 +7,7 @@ use super::qr::reflection;
 use super::rotation::{rotate_columns, rotate_rows};
 use crate::bail;
 use crate::ops::number::Real;
-use crate::tensor::Result;
+use crate::tensor::{Result, interrupt};
 use num_complex::Complex;
 use num_traits::{Float, One, Zero};
 use std::ops::Range;
@@ -93,6 +93,7 @@ fn settled<T: Field>(
 ) -> Result<usize> {
     let mut first = active.start;
     for iteration in 0..=ITERATIONS * active.len().max(PATIENCE) {
+        interrupt::check()?;
         first = block_start(h, first, i, active);
         if first > active.start {
             h[(first, first - 1)] = T::zero();

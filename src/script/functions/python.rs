@@ -3,8 +3,10 @@
 use super::{Call, Receiver, Role, Row, function, method};
 use crate::bail;
 use crate::script::callback::is_function;
+use crate::script::list::sort_by_keys;
 use crate::script::operators::{self, equal, truth};
 use crate::script::subscript;
+use crate::tensor::interrupt::watched;
 use crate::tensor::{Error, ErrorKind, Result, Scalar};
 use crate::value::{Range, Value};
 use num_complex::Complex;
@@ -208,7 +210,18 @@ pub const ROWS: &[Row] = &[
     function(
         "py.raise_(str kind, any message=None) -> None",
         |c| {
-            let kind = ErrorKind::from_name(c.str(0)?).unwrap_or(ErrorKind::RuntimeError);
+            let name = c.str(0)?;
+            let kind = match ErrorKind::from_name(name) {
+                Some(kind) => kind,
+                // A class of Python's that stands for none of ours.
+                None if ["Error", "Exception", "Warning"].iter().any(|end| name.ends_with(end)) => {
+                    ErrorKind::RuntimeError
+                }
+                None if c.state.registry.find(name, Receiver::Module("py")).is_some() => {
+                    bail!(TypeError, "exceptions must derive from BaseException")
+                }
+                None => bail!(NameError, "name '{name}' is not defined"),
+            };
             let text = if c.is_none(1) { String::new() } else { c.state.str(&c.value(1))? };
             Err(Error::new(kind, text))
         },
@@ -264,7 +277,13 @@ pub const ROWS: &[Row] = &[
         "py.__contains__(any object, any item) -> bool",
         |c| {
             let wanted = c.value(1);
-            Ok(Value::Bool(items(c, 0)?.iter().any(|v| equal(v, &wanted))))
+            match (c.value(0), &wanted) {
+                (Value::Str(_), other) if !matches!(other, Value::Str(_)) => {
+                    bail!(TypeError, "'in <string>' requires string as left operand, not {}", other.type_name())
+                }
+                (Value::Range(range), Value::Int(wanted)) => Ok(Value::Bool(range.contains(*wanted))),
+                _ => Ok(Value::Bool(watched(items(c, 0)?).any(|v| equal(&v, &wanted)))),
+            }
         },
         "Is the item among the items?",
     ),
@@ -272,7 +291,7 @@ pub const ROWS: &[Row] = &[
         "index(Sequence self, any value) -> int",
         |c| {
             let wanted = c.value(1);
-            match items(c, 0)?.iter().position(|v| equal(v, &wanted)) {
+            match watched(items(c, 0)?).position(|v| equal(&v, &wanted)) {
                 Some(i) => Ok(Value::Int(i as i64)),
                 None if matches!(c.value(0), Value::List(_)) => {
                     bail!(ValueError, "{} is not in list", c.state.repr(&wanted)?)
@@ -308,6 +327,14 @@ fn assign(call: &Call, symbol: &str) -> Result<Value> {
 
 fn items(call: &Call, index: usize) -> Result<Vec<Value>> {
     subscript::items(call.state, &call.value(index))
+}
+
+/// One item after the other; the numbers of a range are never all there at once.
+fn each(call: &Call, value: &Value) -> Result<Box<dyn Iterator<Item = Value>>> {
+    Ok(match value {
+        Value::Range(range) => Box::new(range.iter().map(Value::Int)),
+        other => Box::new(subscript::items(call.state, other)?.into_iter()),
+    })
 }
 
 /// A range stays one: its numbers are made as a loop asks for them.
@@ -455,7 +482,8 @@ fn issubclass(call: &mut Call) -> Result<Value> {
 
 fn sum(call: &mut Call) -> Result<Value> {
     let Some(plus) = operators::find("+") else { return Ok(Value::None) };
-    items(call, 0)?.iter().try_fold(call.value(1), |total, item| operators::binary(call.state, plus, &total, item))
+    watched(each(call, &call.value(0))?)
+        .try_fold(call.value(1), |total, item| operators::binary(call.state, plus, &total, &item))
 }
 
 fn zip(call: &mut Call) -> Result<Value> {
@@ -466,20 +494,9 @@ fn zip(call: &mut Call) -> Result<Value> {
 }
 
 fn sorted(call: &mut Call) -> Result<Value> {
-    let mut items = items(call, 0)?;
-    let Some(less) = operators::find("<") else { return Ok(Value::list(items)) };
-    // Comparisons may fail; an insertion sort can stop at the first that does.
-    for i in 1..items.len() {
-        let mut j = i;
-        while j > 0 && truth(&operators::binary(call.state, less, &items[j], &items[j - 1])?)? {
-            items.swap(j, j - 1);
-            j -= 1;
-        }
-    }
-    if call.bool(1)? {
-        items.reverse();
-    }
-    Ok(Value::list(items))
+    let items = items(call, 0)?.into_iter().map(|item| (item, ())).collect();
+    let sorted = sort_by_keys(call.state, items, call.bool(1)?)?;
+    Ok(Value::list(sorted.into_iter().map(|(item, ())| item)))
 }
 
 fn unpack_star(call: &mut Call) -> Result<Value> {
@@ -509,11 +526,10 @@ fn get_attribute(call: &mut Call) -> Result<Value> {
 
 fn extreme(call: &mut Call, symbol: &str) -> Result<Value> {
     let given = items(call, 0)?;
-    let candidates = match given.as_slice() {
-        [only] => subscript::items(call.state, only)?,
-        _ => given,
+    let mut candidates = match given.as_slice() {
+        [only] => each(call, only)?,
+        _ => Box::new(given.into_iter()),
     };
-    let mut candidates = candidates.into_iter();
     let Some(mut best) = candidates.next() else {
         if !call.is_none(1) {
             return Ok(call.value(1));
@@ -522,7 +538,7 @@ fn extreme(call: &mut Call, symbol: &str) -> Result<Value> {
         bail!(ValueError, "{name}() arg is an empty sequence")
     };
     let Some(operator) = operators::find(symbol) else { return Ok(best) };
-    for candidate in candidates {
+    for candidate in watched(candidates) {
         if truth(&operators::binary(call.state, operator, &candidate, &best)?)? {
             best = candidate;
         }

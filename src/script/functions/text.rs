@@ -4,6 +4,7 @@ use super::{Call, Row, function, method};
 use crate::bail;
 use crate::script::state::State;
 use crate::script::subscript;
+use crate::tensor::interrupt::watched;
 use crate::tensor::{Error, Result};
 use crate::value::Value;
 
@@ -128,7 +129,7 @@ fn split(call: &mut Call) -> Result<Value> {
 
 fn join(call: &mut Call) -> Result<Value> {
     let mut parts = Vec::new();
-    for (i, item) in subscript::items(call.state, &call.value(1))?.into_iter().enumerate() {
+    for (i, item) in watched(subscript::items(call.state, &call.value(1))?).enumerate() {
         match item {
             Value::Str(part) => parts.push(part.to_string()),
             other => bail!(TypeError, "sequence item {i}: expected str instance, {} found", other.type_name()),
