@@ -15,7 +15,7 @@ mod stack;
 mod update;
 
 pub use compare::matches;
-pub use files::{collect, decode, read_text};
+pub use files::{collect, decode, describe, read_text};
 pub use parse::{Case, Document, Example, Form, Options, continuation_of, prompt_of};
 pub use replay::{Answer, TRACEBACK, answer, printed, replay};
 pub use report::{Count, Palette, Totals};

@@ -15,7 +15,7 @@ use super::screen::{Stream, complain, show, show_said};
 use super::table;
 use crate::files::replace;
 use crate::session::{Language, Outcome, Said};
-use crate::transcript::read_text;
+use crate::transcript::{describe as describe_file, read_text};
 
 /// How long `:timeit` repeats.
 const TIMEIT: Duration = Duration::from_millis(1000);
@@ -285,7 +285,7 @@ fn save(prompt: &mut Prompt, name: &str) -> Flow {
         }
         _ => return usage("save"),
     };
-    match text.and_then(|text| replace(path, text.as_bytes()).map_err(|error| format!("{name}: {error}"))) {
+    match text.and_then(|text| replace(path, text.as_bytes()).map_err(|error| describe_file(path, &error))) {
         Ok(()) => prompt.remark(&format!("{} inputs in {name}", prompt.log().len())),
         Err(error) => complain(&format!("not saved: {error}\n")),
     }

@@ -66,7 +66,7 @@ pub fn decode(bytes: Vec<u8>) -> Result<String, String> {
 }
 
 /// The system's words without Rust's "(os error 2)" behind them.
-fn describe(path: &Path, error: &std::io::Error) -> String {
+pub fn describe(path: &Path, error: &std::io::Error) -> String {
     let said = error.to_string();
     let said = said.split(" (os error").next().unwrap_or(&said);
     format!("{}: {said}", path.display())

@@ -15,9 +15,16 @@ pub struct Call<'a> {
     pub args: Bound,
 }
 
-/// The binder has checked every argument, so a mismatch here is a row whose function disagrees with its signature.
+/// The binder has checked every argument, but for functions that PyTorch writes in Python: those take anything at first.
 fn row_error(call: &Call, index: usize) -> Error {
-    Error::type_error(format!("{}(): argument {index} has an unexpected type", call.signature.name))
+    let param = call.signature.params.get(index);
+    let (name, wanted) = param.map_or(("", "object"), |param| (param.shown_name(), param.kind.type_name()));
+    let (called, given) = (call.signature.called(), call.value(index));
+    let place = index + 1;
+    Error::type_error(format!(
+        "{called}(): argument '{name}' (position {place}) must be {wanted}, not {}",
+        given.type_name()
+    ))
 }
 
 impl Call<'_> {

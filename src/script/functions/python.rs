@@ -278,7 +278,8 @@ pub const ROWS: &[Row] = &[
         |c| {
             let wanted = c.value(1);
             match (c.value(0), &wanted) {
-                (Value::Str(_), other) if !matches!(other, Value::Str(_)) => {
+                (Value::Str(text), Value::Str(part)) => Ok(Value::Bool(text.contains(&**part))),
+                (Value::Str(_), other) => {
                     bail!(TypeError, "'in <string>' requires string as left operand, not {}", other.type_name())
                 }
                 (Value::Range(range), Value::Int(wanted)) => Ok(Value::Bool(range.contains(*wanted))),
