@@ -14,6 +14,7 @@ pub mod higher;
 pub mod list;
 pub mod operators;
 pub mod parameters;
+mod plain;
 pub mod python;
 pub mod reference;
 pub mod signature;

@@ -16,6 +16,7 @@ pub mod limits;
 pub mod memory;
 mod memory_format;
 pub mod parallel;
+mod step;
 pub mod storage;
 #[allow(clippy::module_inception)]
 pub mod tensor;
@@ -31,6 +32,7 @@ pub use form::{Compressed, Coo, Form, Quantizer, TensorLayout};
 pub use layout::{Dims, Layout};
 pub use memory::Memory;
 pub use memory_format::MemoryFormat;
+pub use step::Step;
 pub use storage::{Storage, TypedStorage, WeakStorage};
-pub use tensor::{AutogradMeta, GradFn, Hook, Hooks, Origin, Step, Tensor, View, WeakTensor};
+pub use tensor::{AutogradMeta, GradFn, Hook, Hooks, Origin, Tensor, View, WeakTensor};
 pub use viewable::ViewFault;

@@ -159,8 +159,8 @@ fn attempt(
             }
             continue;
         };
-        if let Some(value) = as_it_is(param.kind, value) {
-            bound.push(value);
+        if is_of_kind(param.kind, value) {
+            bound.push(value.clone());
         } else if matches!(value, Value::None) && param.nullable {
             bound.push(Value::None);
         } else {
@@ -544,14 +544,15 @@ fn accept(param: &Param, value: &Value) -> Accept {
     if yes { Accept::Yes } else { Accept::No(None) }
 }
 
-/// What most calls pass: a value of the parameter's own kind, which [`accept`] takes and [`convert`] leaves as it is.
+/// Is it what most calls pass: a value of the parameter's own kind, which [`accept`] takes and [`convert`] leaves as it is?
 #[inline]
-fn as_it_is(kind: Kind, value: &Value) -> Option<Value> {
-    match (kind, value) {
-        (Kind::Int, Value::Int(i)) => Some(Value::Int(*i)),
-        (Kind::Bool, Value::Bool(b)) => Some(Value::Bool(*b)),
-        (Kind::Tensor | Kind::Operand, Value::Tensor(tensor)) => Some(Value::Tensor(tensor.clone())),
-        _ => None,
+pub fn is_of_kind(kind: Kind, value: &Value) -> bool {
+    match value {
+        Value::Int(_) => matches!(kind, Kind::Int | Kind::Number | Kind::Operand | Kind::Float),
+        Value::Float(_) => matches!(kind, Kind::Number | Kind::Operand | Kind::Float),
+        Value::Bool(_) => kind == Kind::Bool,
+        Value::Tensor(_) => matches!(kind, Kind::Tensor | Kind::Operand),
+        _ => false,
     }
 }
 

@@ -1,12 +1,14 @@
 //! The Rhai engine with our functions in it: registration, names, subscripts, operators, limits and interrupts.
 //! Every call of a script ends in [`dispatch`], which finds the row of the function table.
 
-use super::bind::Arguments;
+use super::bind::{Arguments, Bound};
 use super::dict::Dict;
 use super::fault;
 use super::functions::{self, Family, Overloads, Receiver, class_of};
 use super::list::List;
 use super::operators;
+use super::plain;
+use super::signature::Kind;
 use super::state::State;
 use super::subscript;
 use super::value::{class_ids, register_names, to_dynamic, to_value};
@@ -120,10 +122,15 @@ pub fn compile(engine: &RefCell<Engine>, state: &Rc<State>, source: &str) -> std
 /// and remembered by the engine. Any other number of arguments takes the same way as soon as the engine has found
 /// nothing, and so does a function whose name no text had spelled out before it began to run.
 fn register(engine: &mut Engine, state: &Rc<State>, family: &'static Family) {
+    let methods = family.find(Receiver::Class(Kind::Tensor)).filter(|methods| methods.is_parsed_by_torch());
     for arity in 0..=family.most_arguments() {
         let state = state.clone();
         engine.register_raw_fn(family.name, any(arity), move |_: NativeCallContext, args: &mut [&mut Dynamic]| {
-            answer(&state, family, args).map_err(fault::thrown)
+            let result = match methods.and_then(|methods| plainly(&state, methods, args)) {
+                Some(result) => result.and_then(|value| state.give(value)),
+                None => answer(&state, family, args),
+            };
+            result.map_err(fault::thrown)
         });
     }
 }
@@ -169,6 +176,15 @@ fn not_callable(state: &State, receiver: &Dynamic, name: &str) -> Option<Error> 
         Value::Type(_) => None,
         other => Some(Error::type_error(format!("'{}' object is not callable", other.type_name()))),
     }
+}
+
+/// Calls a method of a tensor whose arguments are plain; `None` for any other call.
+fn plainly(state: &State, methods: &Overloads, args: &[&mut Dynamic]) -> Option<Result<Value>> {
+    let (first, given) = args.split_first()?;
+    let this = first.read_lock::<Tensor>()?.clone();
+    let mut bound = Bound::new();
+    let function = plain::bind(&methods.functions, this, given, &mut bound)?;
+    Some(functions::invoke(state, function, bound))
 }
 
 /// What a call of a script gives.

@@ -11,11 +11,12 @@ use super::interrupt;
 use super::layout::{Dims, Layout, checked_numel, contiguous_strides, show};
 use super::limits;
 use super::memory::{ElementCell, Memory, Plain, get, set};
+use super::step::{LastStep, Step};
 use super::storage::Storage;
 use crate::bail;
 use num_complex::Complex;
 use std::any::Any;
-use std::cell::{Cell, OnceCell, Ref, RefCell};
+use std::cell::{Cell, Ref, RefCell};
 use std::rc::{Rc, Weak};
 
 /// A strided window on a storage: everything that determines a tensor's value. Cloning shares the storage.
@@ -410,22 +411,6 @@ pub enum Origin {
     Several,
 }
 
-/// One call on the way from a base to a view: what it was called on, and what it is called.
-#[derive(Debug)]
-pub struct Step {
-    pub name: &'static str,
-    /// The layout and the element type that it found.
-    pub before: Layout,
-    pub dtype: DType,
-    pub earlier: Option<Rc<Step>>,
-    /// Were there steps before that are not kept?
-    pub is_cut: bool,
-    length: usize,
-}
-
-/// How many steps are kept: a loop may go on from view to view for ever.
-const STEPS: usize = 24;
-
 /// A tensor with identity. Cloning the handle gives the same tensor; views are new tensors over the same storage.
 #[derive(Clone)]
 pub struct Tensor(Rc<TensorInner>);
@@ -438,7 +423,7 @@ struct TensorInner {
     /// For a view: the tensor it was taken from, which is never itself a view.
     base: Option<Tensor>,
     /// For a view: the call it came from.
-    step: OnceCell<Rc<Step>>,
+    step: LastStep,
     origin: Cell<Origin>,
     /// For a view: the version whose history its `grad_fn` tells.
     told: Cell<u64>,
@@ -467,7 +452,7 @@ impl Tensor {
             autograd: RefCell::new(None),
             version,
             base,
-            step: OnceCell::new(),
+            step: LastStep::default(),
             origin: Cell::default(),
             told,
             inference: Cell::default(),
@@ -492,28 +477,18 @@ impl Tensor {
 
     /// The last of the calls that led from the base to this view.
     pub fn step(&self) -> Option<Rc<Step>> {
-        self.0.step.get().cloned()
+        self.0.step.get()
     }
 
     /// Notes that this view came from calling `name` on `source`. A view tells one origin only, the first.
     pub fn note_step(&self, name: &'static str, source: &Tensor) {
-        let source_view = source.borrow();
-        if self.is(source) || self.0.base.is_none() || self.borrow().storage != source_view.storage {
+        if self.is(source) || self.0.base.is_none() {
             return;
         }
-        let earlier = source.step();
-        let length = earlier.as_ref().map_or(1, |step| step.length + 1);
-        let is_full = length > STEPS;
-        let step = Step {
-            name,
-            before: source_view.layout.clone(),
-            dtype: source_view.dtype,
-            is_cut: is_full,
-            earlier: earlier.filter(|_| !is_full),
-            length: if is_full { 1 } else { length },
-        };
-        // Whoever noted first knew best.
-        let _ = self.0.step.set(Rc::new(step));
+        let before = source.borrow();
+        if self.borrow().storage == before.storage {
+            self.0.step.note(|| Step::new(name, &before, source.step()));
+        }
     }
 
     /// How many handles to this tensor exist.

@@ -23,6 +23,13 @@ pub struct Overloads {
     pub(super) parser: Parser,
 }
 
+impl Overloads {
+    /// Are they methods whose arguments PyTorch itself takes apart, and not Python?
+    pub fn is_parsed_by_torch(&self) -> bool {
+        self.method && !matches!(self.parser, Parser::Python(_))
+    }
+}
+
 /// Who is asked for a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Receiver {

@@ -1,0 +1,77 @@
+//! How a view came about: the calls from its base to it, one by one. Noted with every view, so it has to cost next to
+//! nothing; told by `explain`.
+
+use super::dtype::DType;
+use super::layout::Layout;
+use super::tensor::View;
+use std::cell::RefCell;
+use std::mem;
+use std::rc::Rc;
+
+/// How many steps are kept: a loop may go on from view to view for ever.
+const STEPS: usize = 24;
+
+/// One call on the way from a base to a view: what it was called on, and what it is called.
+#[derive(Debug)]
+pub struct Step {
+    pub name: &'static str,
+    /// The layout and the element type that it found.
+    pub before: Layout,
+    pub dtype: DType,
+    pub earlier: Option<Rc<Step>>,
+    /// Were there steps before that are not kept?
+    pub is_cut: bool,
+    length: usize,
+}
+
+impl Step {
+    /// The call of `name` on what `earlier` led to.
+    pub(super) fn new(name: &'static str, before: &View, earlier: Option<Rc<Step>>) -> Step {
+        let length = earlier.as_ref().map_or(1, |step| step.length + 1);
+        let is_cut = length > STEPS;
+        Step {
+            name,
+            before: before.layout.clone(),
+            dtype: before.dtype,
+            earlier: earlier.filter(|_| !is_cut),
+            is_cut,
+            length: if is_cut { 1 } else { length },
+        }
+    }
+}
+
+/// The last step to a tensor. It is the tensor's own until somebody asks for it, and almost nobody does: only then does it
+/// need an allocation, to be shared.
+#[derive(Default)]
+pub(super) struct LastStep(RefCell<Noted>);
+
+#[derive(Default)]
+enum Noted {
+    #[default]
+    Nothing,
+    Own(Step),
+    Shared(Rc<Step>),
+}
+
+impl LastStep {
+    /// Notes how the tensor came about, unless that is known: whoever noted first knew best.
+    #[inline]
+    pub(super) fn note(&self, step: impl FnOnce() -> Step) {
+        let mut noted = self.0.borrow_mut();
+        if let Noted::Nothing = *noted {
+            *noted = Noted::Own(step());
+        }
+    }
+
+    #[inline]
+    pub(super) fn get(&self) -> Option<Rc<Step>> {
+        let mut noted = self.0.borrow_mut();
+        let step = match mem::take(&mut *noted) {
+            Noted::Nothing => return None,
+            Noted::Own(step) => Rc::new(step),
+            Noted::Shared(step) => step,
+        };
+        *noted = Noted::Shared(step.clone());
+        Some(step)
+    }
+}
