@@ -1,7 +1,7 @@
 //! THE function table: one row per overload. A row is the schema as PyTorch writes it, the function, and one line of
 //! documentation; methods, module functions, attributes, argument errors, help and completion all come from it.
 
-use super::bind::{Arguments, Bound, Parser, bind};
+use super::bind::{Arguments, Bound, Parser};
 use super::signature::{Kind, Signature};
 use super::state::State;
 use crate::tensor::memory::check_files;
@@ -282,9 +282,8 @@ pub fn class_of(value: &Value) -> Option<Kind> {
 /// The binder's TypeErrors and whatever the function raises.
 pub fn call(state: &State, overloads: &Overloads, receiver: Option<&Value>, arguments: &Arguments) -> Result<Value> {
     let receiver = receiver.filter(|_| overloads.method);
-    let signatures = overloads.functions.iter().map(|f| &f.signature);
     let mut args = Bound::new();
-    let chosen = bind(overloads.name, signatures, receiver, overloads.parser, arguments, &mut args)?;
+    let chosen = overloads.bind(receiver, arguments, &mut args)?;
     let Some(function) = overloads.functions.get(chosen) else { bail!(TypeError, "no such overload") };
     invoke(state, function, args)
 }

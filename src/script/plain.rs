@@ -44,6 +44,8 @@ fn fit(signature: &Signature, given: &[&mut Dynamic], bound: &mut Bound) -> Fit 
         let Some(dynamic) = given.next() else {
             match param.default {
                 Some(default) => bound.push(default.to_value()),
+                // Any number of values, so also none.
+                None if param.kind == Kind::Rest => return Fit::Unsure,
                 None => return Fit::No,
             }
             continue;
@@ -52,13 +54,18 @@ fn fit(signature: &Signature, given: &[&mut Dynamic], bound: &mut Bound) -> Fit 
             return Fit::No;
         }
         if let Kind::Ints(length) = param.kind {
-            // A single list of integers may be spread: `view(2, 3)`. One integer may also stand for several.
-            let is_spread = signature.positional == 2 && (length.is_none() || given.len() > 0);
-            let sizes: Option<Dims> = std::iter::once(dynamic).chain(given.by_ref()).map(|d| d.as_int().ok()).collect();
-            match sizes.filter(|_| is_spread) {
-                Some(sizes) => bound.push(Value::Size(sizes)),
-                None => return Fit::Unsure,
+            // A single list of integers may be spread: `view(2, 3)`. Where its length is given, one integer stands for all.
+            if signature.positional != 2 || length.is_some() {
+                return Fit::Unsure;
             }
+            let mut sizes = Dims::new();
+            for dynamic in std::iter::once(dynamic).chain(given.by_ref()) {
+                match dynamic.as_int() {
+                    Ok(size) => sizes.push(size),
+                    Err(_) => return Fit::Unsure,
+                }
+            }
+            bound.push(Value::Size(sizes));
             continue;
         }
         match number_or_tensor(dynamic) {
@@ -93,5 +100,67 @@ fn unfit(param: &Param, value: &Value) -> Fit {
             Value::Int(_) | Value::Float(_),
         ) => Fit::No,
         _ => Fit::Unsure,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::script::bind::Arguments;
+    use crate::script::functions::{Receiver, registry};
+    use crate::script::value::{to_dynamic, to_value};
+    use crate::tensor::{DType, Device, View};
+
+    fn same(a: &Value, b: &Value) -> bool {
+        match (a, b) {
+            (Value::Int(a), Value::Int(b)) => a == b,
+            (Value::Float(a), Value::Float(b)) => a.to_bits() == b.to_bits(),
+            (Value::Bool(a), Value::Bool(b)) => a == b,
+            (Value::Size(a), Value::Size(b)) => a == b,
+            (Value::Tensor(a), Value::Tensor(b)) => a.is(b),
+            // Defaults, which both take from the signature.
+            (a, b) => std::mem::discriminant(a) == std::mem::discriminant(b),
+        }
+    }
+
+    #[test]
+    fn the_straight_way_ends_where_the_long_one_does() {
+        let tensor = || View::zeros(&[2, 2], DType::Float, Device::CPU).map(Tensor::new).expect("four numbers");
+        let this = tensor();
+        let values = [Value::Int(1), Value::Int(0), Value::Float(0.5), Value::Bool(true), Value::Tensor(tensor())];
+        let mut lists: Vec<Vec<Value>> = vec![vec![]];
+        for length in 1..=3 {
+            let longer = lists.iter().filter(|list| list.len() == length - 1).flat_map(|list| {
+                values.iter().map(move |value| [list.as_slice(), std::slice::from_ref(value)].concat())
+            });
+            lists.extend(longer.collect::<Vec<_>>());
+        }
+        let mut plain = 0;
+        for family in registry().families() {
+            let methods = family.find(Receiver::Class(Kind::Tensor)).filter(|methods| methods.is_parsed_by_torch());
+            let Some(methods) = methods else { continue };
+            for list in &lists {
+                let mut dynamics: Vec<Dynamic> = list.iter().cloned().map(to_dynamic).collect();
+                let given: Vec<&mut Dynamic> = dynamics.iter_mut().collect();
+                let mut bound = Bound::new();
+                let Some(function) = super::bind(&methods.functions, this.clone(), &given, &mut bound) else {
+                    continue;
+                };
+                plain += 1;
+                let positional = given.iter().map(|value| to_value(value).expect("a plain value")).collect();
+                let arguments = Arguments { positional, keywords: Vec::new() };
+                let receiver = Value::Tensor(this.clone());
+                let mut long = Bound::new();
+                let chosen = methods.bind(Some(&receiver), &arguments, &mut long);
+                let chosen = chosen.map(|i| methods.functions[i].signature.key);
+                assert_eq!(chosen.ok(), Some(function.signature.key), "{} with {} values", family.name, list.len());
+                assert!(
+                    bound.len() == long.len() && bound.iter().zip(&long).all(|(a, b)| same(a, b)),
+                    "{}",
+                    family.name
+                );
+            }
+        }
+        assert!(plain > 1000, "only {plain} calls went the straight way");
     }
 }

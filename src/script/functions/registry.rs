@@ -2,8 +2,10 @@
 //! name is first asked for: that keeps the first prompt, and every short script, from waiting for all of them.
 
 use super::{BELOW, Role, Row, rows};
-use crate::script::bind::Parser;
+use crate::script::bind::{self, Arguments, Bound, Parser};
 use crate::script::signature::{Kind, Signature, name_in};
+use crate::tensor::Result;
+use crate::value::Value;
 use std::collections::HashMap;
 use std::sync::{LazyLock, OnceLock};
 
@@ -27,6 +29,15 @@ impl Overloads {
     /// Are they methods whose arguments PyTorch itself takes apart, and not Python?
     pub fn is_parsed_by_torch(&self) -> bool {
         self.method && !matches!(self.parser, Parser::Python(_))
+    }
+
+    /// Binds the arguments to the first signature that fits; says which.
+    ///
+    /// # Errors
+    /// TypeError in PyTorch's words when none does.
+    pub fn bind(&self, receiver: Option<&Value>, arguments: &Arguments, bound: &mut Bound) -> Result<usize> {
+        let signatures = self.functions.iter().map(|function| &function.signature);
+        bind::bind(self.name, signatures, receiver, self.parser, arguments, bound)
     }
 }
 
