@@ -24,6 +24,8 @@ pub struct Holder {
     pub view: Option<View>,
     /// The same for two names of one thing.
     pub identity: usize,
+    /// Handles of the storage that only remember what it was.
+    pub remembered: usize,
 }
 
 impl Holder {
@@ -117,9 +119,10 @@ fn group(scene: &mut Scene, number: usize, storage: &Storage, here: &[&Holder]) 
 
 /// How many handles a storage has, tensors and storages alike, and how many of them no variable holds.
 fn handles(storage: &Storage, here: &[&Holder]) -> (usize, usize) {
-    // What a holder itself holds is not counted.
+    // What a holder itself holds is not counted, nor what a session could go back to.
     let ours: usize = here.iter().map(|holder| 1 + usize::from(holder.view.is_some())).sum();
-    let all = storage.holders().saturating_sub(ours);
+    let remembered = here.first().map_or(0, |holder| holder.remembered);
+    let all = storage.holders().saturating_sub(ours + remembered);
     let named = here.iter().map(|holder| holder.identity).collect::<HashSet<_>>().len();
     (all.max(named), all.saturating_sub(named))
 }

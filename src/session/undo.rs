@@ -4,12 +4,13 @@
 //! compared with the copy before and kept once as long as they are the same; what is too large to copy at every input is
 //! left as it is, and said so.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::rc::Rc;
 
 use rhai::{Dynamic, Scope};
 
 use super::Session;
+use super::variables::storage_of;
 use crate::format::PrintOptions;
 use crate::script::dict::Dict;
 use crate::script::list::List;
@@ -33,6 +34,42 @@ const DEPTH: usize = 100;
 #[derive(Default)]
 pub(super) struct Past {
     steps: VecDeque<Snapshot>,
+}
+
+impl Past {
+    /// For every storage, by its identity, the handles that are here only so that inputs can be undone: those of the
+    /// snapshots, and those of tensors that nobody else holds any more.
+    pub(super) fn handles(&self) -> HashMap<usize, usize> {
+        let mut handles: HashMap<usize, usize> = HashMap::new();
+        let mut tensors: HashMap<usize, (&Tensor, usize)> = HashMap::new();
+        let mut named: HashMap<usize, usize> = HashMap::new();
+        for snapshot in &self.steps {
+            let places = snapshot.bytes.iter().filter_map(|(place, _)| match place {
+                Place::Storage(storage) => Some(storage.identity()),
+                Place::Memory(_) => None,
+            });
+            let views = snapshot.tensors.iter().map(|(_, view, _)| view.storage.identity());
+            places.chain(views).for_each(|storage| *handles.entry(storage).or_default() += 1);
+            for (tensor, ..) in &snapshot.tensors {
+                tensors.entry(tensor.identity()).or_insert((tensor, 0)).1 += 1;
+            }
+            let in_lists = snapshot.lists.iter().flat_map(|(_, items)| items);
+            let in_dicts = snapshot.dicts.iter().flat_map(|(_, entries)| entries.iter().map(|(_, value)| value));
+            for value in snapshot.variables.iter().map(|(_, value)| value).chain(in_lists).chain(in_dicts) {
+                if let Some(tensor) = value.read_lock::<Tensor>() {
+                    *named.entry(tensor.identity()).or_default() += 1;
+                } else if let Some(storage) = storage_of(value) {
+                    *handles.entry(storage.identity()).or_default() += 1;
+                }
+            }
+        }
+        for (identity, (tensor, listed)) in tensors {
+            if tensor.holders() == listed + named.get(&identity).copied().unwrap_or(0) {
+                *handles.entry(tensor.borrow().storage.identity()).or_default() += 1;
+            }
+        }
+        handles
+    }
 }
 
 struct Snapshot {
@@ -329,6 +366,26 @@ mod tests {
         assert_eq!(eval(&mut session, "len(x)"), "2\n");
         assert!(session.eval(Language::Python, "y").error.is_some());
         assert!(session.undo().is_none());
+    }
+
+    #[test]
+    fn what_is_remembered_is_no_handle() {
+        let mut session = Session::new(SessionOptions::default());
+        eval(
+            &mut session,
+            "import torch\nt = torch.arange(5.)\nv = t[1:3]\nx = [t[2:]]\nw = t[3:]\ns = t.untyped_storage()",
+        );
+        let handles = |session: &mut Session| {
+            let text = eval(session, "aliases()");
+            text.lines().find(|line| line.starts_with("storage #1")).map(str::to_owned)
+        };
+        let before = handles(&mut session);
+        assert_eq!(before.as_deref(), Some("storage #1: 20 bytes, held by 5 handles"));
+        session.remember();
+        session.remember();
+        assert_eq!(handles(&mut session), before);
+        eval(&mut session, "del w, s; x.clear()");
+        assert_eq!(handles(&mut session).as_deref(), Some("storage #1: 20 bytes, held by 2 handles"));
     }
 
     #[test]

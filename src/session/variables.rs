@@ -95,6 +95,10 @@ impl Session {
         for (name, value) in entries {
             add_holders(&mut holders, name, value, 0);
         }
+        let remembered = self.past.handles();
+        for holder in &mut holders {
+            holder.remembered = remembered.get(&holder.storage.identity()).copied().unwrap_or(0);
+        }
         holders
     }
 
@@ -125,12 +129,12 @@ fn add_holders(holders: &mut Vec<Holder>, name: &str, value: &Dynamic, depth: us
             for (part, view) in parts {
                 let (storage, identity) = (view.storage.clone(), view.storage.identity());
                 let name = format!("{name}.{part}()");
-                holders.push(Holder { name, storage, view: Some(view.clone()), identity });
+                holders.push(Holder { name, storage, view: Some(view.clone()), identity, remembered: 0 });
             }
             return;
         }
         let (storage, identity) = (view.storage.clone(), tensor.identity());
-        holders.push(Holder { name: name.to_owned(), storage, view: Some(view), identity });
+        holders.push(Holder { name: name.to_owned(), storage, view: Some(view), identity, remembered: 0 });
         return;
     }
     let mut item = |key: String, item: &Dynamic| add_holders(holders, &format!("{name}[{key}]"), item, depth + 1);
@@ -143,7 +147,7 @@ fn add_holders(holders: &mut Vec<Holder>, name: &str, value: &Dynamic, depth: us
     } else if let Some(storage) = storage_of(value) {
         // Two handles of one storage are two, and this one is the variable's.
         let identity = std::ptr::from_ref(value) as usize;
-        holders.push(Holder { name: name.to_owned(), storage, view: None, identity });
+        holders.push(Holder { name: name.to_owned(), storage, view: None, identity, remembered: 0 });
     }
 }
 
