@@ -8,8 +8,34 @@ use super::inplace::Slices;
 use crate::bail;
 use crate::tensor::{GradFn, Layout, Origin, Result, Tensor, View};
 use crate::value::Value;
+use std::cell::{Cell, RefCell};
 use std::collections::{BinaryHeap, HashMap, HashSet};
 use std::rc::Rc;
+
+/// A pass that is going on.
+pub struct Current {
+    /// No other pass of the thread has this number.
+    pub id: u64,
+    /// The nodes that run.
+    nodes: HashSet<usize>,
+}
+
+impl Current {
+    /// Does the pass come to the node that a tensor's gradient goes to?
+    pub fn reaches(&self, tensor: &Tensor) -> bool {
+        edge_of(tensor).node.is_some_and(|node| self.nodes.contains(&id(&node)))
+    }
+}
+
+thread_local! {
+    static PASSES: Cell<u64> = const { Cell::new(0) };
+    static CURRENT: RefCell<Option<Rc<Current>>> = const { RefCell::new(None) };
+}
+
+/// The pass that hooks are called in; `None` outside of any.
+pub fn current() -> Option<Rc<Current>> {
+    CURRENT.with_borrow(Clone::clone)
+}
 
 /// How a pass runs.
 #[derive(Clone, Copy)]
@@ -155,10 +181,15 @@ impl<'a> Walk<'a> {
                 walk.settle(node, 0);
             }
         }
-        while let Some(Ready(node)) = walk.ready.pop() {
-            walk.visit(&node)?;
+        let nodes = walk.needed.clone().unwrap_or_else(|| order.iter().map(id).collect());
+        let number = PASSES.replace(PASSES.get() + 1);
+        let outer = CURRENT.replace(Some(Rc::new(Current { id: number, nodes })));
+        let mut done = Ok(());
+        while let (Ok(()), Some(Ready(node))) = (&done, walk.ready.pop()) {
+            done = walk.visit(&node);
         }
-        Ok(walk.captured)
+        CURRENT.set(outer);
+        done.map(|()| walk.captured)
     }
 
     /// Brings a gradient to the node at the end of an edge.

@@ -476,9 +476,12 @@ fn collect_rest(path: &str, before: &[Param], keywords: &[Param], arguments: &Ar
     bound.push(Value::tuple(positional.cloned()));
     for param in keywords {
         let given = arguments.keywords.iter().find(|(k, _)| &**k == param.name).map(|(_, v)| v.clone());
-        bound.push(given.unwrap_or_else(|| param.default.map_or(Value::None, |d| d.to_value())));
+        match given.or_else(|| param.default.map(|default| default.to_value())) {
+            Some(value) => bound.push(value),
+            None => missing.push(param),
+        }
     }
-    Ok(bound)
+    if missing.is_empty() { Ok(bound) } else { Err(missing_arguments(path, &missing)) }
 }
 
 /// Does a value fit a parameter? If not, which element of a list was the reason, where that is known.

@@ -55,6 +55,7 @@ mod random;
 mod rearrange;
 mod reduce;
 mod registry;
+mod samples;
 mod saving;
 mod scatter;
 mod similarity;
@@ -154,6 +155,7 @@ const TABLES: &[&[Row]] = &[
     similarity::ROWS,
     splits::ROWS,
     reduce::ROWS,
+    samples::ROWS,
     saving::ROWS,
     sparse::ROWS,
     special::ROWS,

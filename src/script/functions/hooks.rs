@@ -1,12 +1,14 @@
 //! Hooks on gradients. Follows <https://pytorch.org/docs/2.7/generated/torch.Tensor.register_hook.html>.
 
-use super::{Call, Row, method};
+use super::{Call, Row, function, method};
 use crate::autograd::{Node, NodeHook};
-use crate::script::callback::{ScriptHook, check_replacement, function_name, is_function};
-use crate::tensor::{Hook, Result, Tensor};
+use crate::script::callback::{Home, ScriptHook, check_replacement, function_name, is_function};
+use crate::tensor::{Error, ErrorKind, Hook, Result, Tensor, WeakTensor};
 use crate::value::{Object, Value};
 use crate::{autograd, bail};
 use std::any::Any;
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::rc::Rc;
 
 pub const ROWS: &[Row] = &[
@@ -40,9 +42,11 @@ pub const ROWS: &[Row] = &[
         "remove(Object self) -> None",
         |c| match &c.value(0) {
             Value::Object(object) if let Some(handle) = object.as_any().downcast_ref::<Handle>() => {
-                match &handle.of {
-                    Hooked::Tensor(tensor) => autograd::remove_hook(tensor, handle.id),
-                    Hooked::Node(node) => node.remove_hook(handle.id),
+                for (of, id) in &handle.hooks {
+                    match of {
+                        Hooked::Tensor(tensor) => autograd::remove_hook(tensor, *id),
+                        Hooked::Node(node) => node.remove_hook(*id),
+                    }
                 }
                 Ok(Value::None)
             }
@@ -62,6 +66,12 @@ pub const ROWS: &[Row] = &[
         "Calls a function with the gradients that an operation is given, each time before it computes.",
     )
     .python("Node.register_prehook"),
+    function(
+        "autograd.graph.register_multi_grad_hook(any tensors, any fn, *, str mode=\"all\") -> any",
+        multi_hook,
+        "Calls a function once in each pass: with the gradients of several tensors, or with the first of them.",
+    )
+    .python("register_multi_grad_hook"),
 ];
 
 fn refuse_without_gradient(tensor: &Tensor) -> Result<()> {
@@ -77,6 +87,81 @@ fn hook_of(call: &Call) -> Result<Rc<dyn Hook>> {
         bail!(TypeError, "'{}' object is not callable", function.type_name());
     }
     Ok(Rc::new(ScriptHook { home: call.state.home.borrow().clone(), function }))
+}
+
+/// A hook on several tensors, and what has come of each in the passes that are going on.
+struct Several {
+    home: Home,
+    function: Value,
+    tensors: Vec<WeakTensor>,
+    /// Is the first gradient enough?
+    any: bool,
+    arrived: RefCell<HashMap<u64, Vec<Option<Tensor>>>>,
+}
+
+/// The hook on one of them.
+struct OneOf {
+    all: Rc<Several>,
+    index: usize,
+}
+
+impl Hook for OneOf {
+    fn call(&self, gradient: &Tensor) -> Result<Option<Tensor>> {
+        let all = &self.all;
+        let Some(pass) = autograd::current() else { return Ok(None) };
+        let (first, gradients) = {
+            let mut arrived = all.arrived.borrow_mut();
+            // What a pass that failed left behind is older than any that goes on.
+            arrived.retain(|id, _| *id >= pass.id);
+            let gradients = arrived.entry(pass.id).or_insert_with(|| vec![None; all.tensors.len()]);
+            let first = gradients.iter().all(Option::is_none);
+            if let Some(slot) = gradients.get_mut(self.index) {
+                *slot = Some(gradient.clone());
+            }
+            (first, gradients.clone())
+        };
+        if all.any {
+            if first {
+                all.home.call(&all.function, vec![Value::Tensor(gradient.clone())])?;
+            }
+            return Ok(None);
+        }
+        let expected = all.tensors.iter().filter_map(WeakTensor::upgrade).filter(|tensor| pass.reaches(tensor)).count();
+        if gradients.iter().flatten().count() == expected {
+            let gradients = gradients.into_iter().map(|gradient| gradient.map_or(Value::None, Value::Tensor));
+            all.home.call(&all.function, vec![Value::list(gradients)])?;
+        }
+        Ok(None)
+    }
+}
+
+fn multi_hook(call: &mut Call) -> Result<Value> {
+    let mode = call.str(2)?;
+    if !matches!(mode, "all" | "any") {
+        bail!(ValueError, "Expects mode to be one of ('all', 'any') but got {mode}");
+    }
+    let any = mode == "any";
+    let given = call.value(0).sequence().unwrap_or_default();
+    let mut tensors = given.iter().map(|value| super::steps::one(value.clone())).collect::<Result<Vec<Tensor>>>()?;
+    if any {
+        tensors.retain(Tensor::requires_grad);
+    }
+    if tensors.iter().any(|tensor| !tensor.requires_grad()) {
+        return Err(Error::new(ErrorKind::AssertionError, ""));
+    }
+    let all = Rc::new(Several {
+        home: call.state.home.borrow().clone(),
+        function: call.value(1),
+        tensors: tensors.iter().map(Tensor::downgrade).collect(),
+        any,
+        arrived: RefCell::default(),
+    });
+    let hook = |(index, tensor): (usize, Tensor)| {
+        let id = autograd::add_hook(&tensor, Rc::new(OneOf { all: all.clone(), index }));
+        (Hooked::Tensor(tensor), id)
+    };
+    let hooks = tensors.into_iter().enumerate().map(hook).collect();
+    Ok(Value::Object(Rc::new(Handle { class: "torch.autograd.graph._MultiHandle", hooks })))
 }
 
 /// A hook on an operation. What it returns takes the place of the first gradients it is given.
@@ -108,7 +193,7 @@ fn node_hook(call: &mut Call, before: bool) -> Result<Value> {
         pairs.map(|(before, after)| replacement(name, before.as_ref(), after)).collect::<Result<_>>().map(Some)
     });
     let id = node.add_hook(before, hook);
-    Ok(Value::Object(Rc::new(Handle { of: Hooked::Node(node), id })))
+    Ok(Value::Object(Rc::new(Handle { class: HANDLE, hooks: vec![(Hooked::Node(node), id)] })))
 }
 
 /// What a hook put in the place of a gradient.
@@ -126,9 +211,11 @@ fn replacement(name: &str, before: Option<&Tensor>, after: &Value) -> Result<Opt
 
 /// What takes a hook away again.
 struct Handle {
-    of: Hooked,
-    id: u64,
+    class: &'static str,
+    hooks: Vec<(Hooked, u64)>,
 }
+
+const HANDLE: &str = "torch.utils.hooks.RemovableHandle";
 
 /// What a hook is on.
 enum Hooked {
@@ -137,15 +224,18 @@ enum Hooked {
 }
 
 fn handle(tensor: &Tensor, id: u64) -> Value {
-    Value::Object(Rc::new(Handle { of: Hooked::Tensor(tensor.clone()), id }))
+    Value::Object(Rc::new(Handle { class: HANDLE, hooks: vec![(Hooked::Tensor(tensor.clone()), id)] }))
 }
 
 impl Object for Handle {
     fn type_name(&self) -> &str {
-        "RemovableHandle"
+        self.class.rsplit('.').next().unwrap_or(self.class)
+    }
+    fn class_name(&self) -> &'static str {
+        self.class
     }
     fn repr(&self) -> String {
-        format!("<torch.utils.hooks.RemovableHandle object at {:#x}>", std::ptr::from_ref(self) as usize)
+        format!("<{} object at {:#x}>", self.class, std::ptr::from_ref(self) as usize)
     }
     fn as_any(&self) -> &dyn Any {
         self

@@ -1,7 +1,7 @@
 //! Arrays of numpy as far as PyTorch's documentation hands them over: made from lists, printed, read, written, and sharing
 //! their memory with tensors. Follows <https://pytorch.org/docs/2.7/generated/torch.from_numpy.html>.
 
-use super::{Call, Row, function, method};
+use super::{Call, Row, Steps, function, method};
 use crate::bail;
 use crate::format::arrays::{self, Style};
 use crate::ops::copy;
@@ -20,6 +20,15 @@ pub const ROWS: &[Row] = &[
     function("numpy.float32(any x) -> any", |c| scalar(c, DType::Float), "A number in single precision."),
     function("numpy.int64(any x) -> any", |c| scalar(c, DType::Long), "An integer of eight bytes."),
     function("numpy.int32(any x) -> any", |c| scalar(c, DType::Int), "An integer of four bytes."),
+    function("numpy.sin(any x) -> any", |c| real_function(c, "sin"), "The sine of each element."),
+    function("numpy.cos(any x) -> any", |c| real_function(c, "cos"), "The cosine of each element."),
+    function("numpy.tan(any x) -> any", |c| real_function(c, "tan"), "The tangent of each element."),
+    function("numpy.arcsin(any x) -> any", |c| real_function(c, "asin"), "The inverse sine of each element."),
+    function("numpy.arccos(any x) -> any", |c| real_function(c, "acos"), "The inverse cosine of each element."),
+    function("numpy.arctan(any x) -> any", |c| real_function(c, "atan"), "The inverse tangent of each element."),
+    function("numpy.exp(any x) -> any", |c| real_function(c, "exp"), "The exponential of each element."),
+    function("numpy.log(any x) -> any", |c| real_function(c, "log"), "The natural logarithm of each element."),
+    function("numpy.sqrt(any x) -> any", |c| real_function(c, "sqrt"), "The square root of each element."),
     function("from_numpy(any array) -> Tensor", from_numpy, "A tensor on the memory of an array.").python("from_numpy"),
     method("numpy(Tensor self, *, bool force=False) -> any", numpy, "An array on the memory of a tensor."),
     method(
@@ -225,6 +234,17 @@ fn made(call: &mut Call) -> Result<Value> {
 
 fn scalar(call: &mut Call, dtype: DType) -> Result<Value> {
     super::create::from_data(&call.value(0), Some(dtype), DType::Double).map(NdArray::number)
+}
+
+/// A function of each element, whole numbers taken as double ones; of a number without dimensions it is one again.
+fn real_function(call: &mut Call, name: &str) -> Result<Value> {
+    let view = match array_view(&call.value(0)) {
+        Some(view) => view,
+        None => super::create::from_data(&call.value(0), None, DType::Double)?,
+    };
+    let view = if view.dtype.is_integral(true) { copy::cast(&view, DType::Double)? } else { view };
+    let result = Steps::of(call).on(&Tensor::new(view), name, &[])?.view();
+    Ok(if result.ndim() == 0 { NdArray::number(result) } else { NdArray::value(result) })
 }
 
 fn filled(call: &mut Call, value: i64) -> Result<Value> {

@@ -107,7 +107,7 @@ impl Object for Record {
 }
 
 /// Mantissa bits (with the hidden one) and the exponent of the smallest normal number.
-fn precision(dtype: DType) -> Option<(i32, i32)> {
+pub(super) fn precision(dtype: DType) -> Option<(i32, i32)> {
     Some(match dtype {
         DType::Half => (11, -14),
         DType::BFloat16 => (8, -126),

@@ -4,6 +4,7 @@
 use super::{Call, Row, both, function, method};
 use crate::autograd::Functions;
 use crate::bail;
+use crate::ops::block::check_no_internal_overlap;
 use crate::ops::{copy, index as gather};
 use crate::script::operators;
 use crate::script::state::State;
@@ -313,7 +314,12 @@ fn contains(call: &mut Call) -> Result<Value> {
 }
 
 fn fill(call: &mut Call, value: Scalar) -> Result<Value> {
-    copy::fill(&call.view(0)?, value)?;
+    let view = call.view(0)?;
+    // PyTorch makes lazy bits real before it fills, which it does in place.
+    if view.conj || view.neg {
+        check_no_internal_overlap(&view)?;
+    }
+    copy::fill(&view, value)?;
     Ok(call.itself())
 }
 

@@ -1,7 +1,7 @@
 //! `torch.testing.assert_close`: values of any kind compared as PyTorch compares them. Follows
 //! <https://pytorch.org/docs/2.7/testing.html>.
 
-use super::{Call, Row, function};
+use super::{Call, Row, array_view, function};
 use crate::bail;
 use crate::ops::compare::{Tolerance, isclose};
 use crate::ops::promote::{Operand, result_type};
@@ -20,6 +20,7 @@ pub const ROWS: &[Row] = &[function(
 
 /// What is asked for.
 struct Options {
+    subclasses: bool,
     tolerances: Option<(f64, f64)>,
     equal_nan: bool,
     device: bool,
@@ -45,12 +46,25 @@ fn assert_close(call: &mut Call) -> Result<Value> {
             bail!(ValueError, "Both 'rtol' and 'atol' must be either specified or omitted, but got no {missing}.")
         }
     };
-    let options = Options { tolerances, equal_nan: flag(5)?, device: flag(6)?, dtype: flag(7)?, stride: flag(9)? };
+    let options = Options {
+        subclasses: flag(2)?,
+        tolerances,
+        equal_nan: flag(5)?,
+        device: flag(6)?,
+        dtype: flag(7)?,
+        stride: flag(9)?,
+    };
     let pair = Pair { state: call.state, options: &options, path: String::new() };
     match pair.compare(&call.value(0), &call.value(1)) {
         Err(error) if error.kind == ErrorKind::AssertionError => match call.value(10) {
+            Value::None => Err(error),
             Value::Str(message) => Err(Error::new(ErrorKind::AssertionError, message.as_ref())),
-            _ => Err(error),
+            // A function of the message that would be shown.
+            function => {
+                let home = call.state.home.borrow().clone();
+                let message = home.call(&function, vec![Value::str(&error.message)])?;
+                Err(Error::new(ErrorKind::AssertionError, call.state.str(&message)?))
+            }
         },
         other => other.map(|()| Value::None),
     }
@@ -79,8 +93,8 @@ impl Pair<'_> {
     }
 
     fn compare(&self, actual: &Value, expected: &Value) -> Result<()> {
-        match (actual, expected) {
-            (Value::Dict(a), Value::Dict(b)) => self.mappings(a, b),
+        match (actual.entries(), expected.entries()) {
+            (Some(a), Some(b)) => self.mappings(a, b),
             _ => match (actual.sequence(), expected.sequence()) {
                 (Some(a), Some(b)) => self.sequences(&a, &b),
                 _ => self.single(actual, expected),
@@ -132,7 +146,12 @@ impl Pair<'_> {
                     Err(self.fail(format!("Booleans mismatch: {a} is not {b}")))
                 }
             },
-            (Value::Tensor(a), Value::Tensor(b)) => self.tensors(&a.view(), &b.view()),
+            (Value::Tensor(a), Value::Tensor(b))
+                if self.options.subclasses || actual.class_name() == expected.class_name() =>
+            {
+                self.tensors(&a.view(), &b.view())
+            }
+            _ if let (Some(a), Some(b)) = (array_view(actual), array_view(expected)) => self.tensors(&a, &b),
             _ => match (actual.as_scalar(), expected.as_scalar()) {
                 (Some(a), Some(b)) => self.numbers((actual, a), (expected, b)),
                 _ => {
