@@ -6,6 +6,7 @@
 //! backslash `\\`.
 
 use std::borrow::Cow;
+use std::collections::VecDeque;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
@@ -27,38 +28,38 @@ impl Store {
         Store { path: None }
     }
 
-    /// Opens the history in the folder `tensorsh` of the user's state folder, and gives what its file holds, cut if that is
-    /// much more than `limit` entries.
+    /// Opens the history in the folder `tensorsh` of the user's state folder, and gives what its file holds. One with much
+    /// more than `limit` entries is cut.
     ///
     /// # Errors
     /// A sentence that says why nothing can be kept.
-    pub fn open(limit: usize) -> Result<(Store, String), String> {
+    pub fn open(limit: usize) -> Result<(Store, Kept), String> {
         let folder = folder().ok_or_else(|| "there is no home folder".to_owned())?;
         Store::open_in(&folder, limit).map_err(|error| format!("{}: {error}", folder.display()))
     }
 
-    fn open_in(folder: &Path, limit: usize) -> io::Result<(Store, String)> {
+    fn open_in(folder: &Path, limit: usize) -> io::Result<(Store, Kept)> {
         fs::create_dir_all(folder)?;
         let store = Store { path: Some(folder.join("history")) };
-        let mut text = String::new();
+        let mut kept = Kept::default();
         store.locked(|path| {
             // Whether it can be written is better known now than at the first entry.
             OpenOptions::new().append(true).create(true).open(path)?;
-            text = match String::from_utf8(fs::read(path)?) {
+            kept = Kept::of(match String::from_utf8(fs::read(path)?) {
                 Ok(text) => text,
                 Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
-            };
-            let surplus = lines(&text).count().saturating_sub(limit);
+            });
+            let surplus = kept.lines.len().saturating_sub(limit);
             // A file that is read anew at every start is cut when it has become much too long, not at every entry.
             if surplus <= limit / 4 {
                 return Ok(());
             }
-            let kept = lines(&text).nth(surplus).and_then(|first| text.get(first.start..)).unwrap_or_default();
-            let whole = kept.rfind('\n').map_or(0, |end| end + 1);
-            text = format!("{HEAD}\n{}", kept.get(..whole).unwrap_or_default());
+            kept.lines.drain(..surplus);
+            let lines = kept.lines.iter().filter_map(|line| kept.text.get(line.clone()));
+            let text: String = std::iter::once(HEAD).chain(lines).flat_map(|line| [line, "\n"]).collect();
             replace(path, text.as_bytes())
         })?;
-        Ok((store, text))
+        Ok((store, kept))
     }
 
     /// Adds an entry. A disk that is full now is no reason to stop the prompt: the entry will be missed, no more.
@@ -96,13 +97,24 @@ fn ends_a_line(file: &mut File) -> io::Result<bool> {
     Ok(last == *b"\n")
 }
 
-/// Where the entries stand in the text of the file.
-pub fn lines(text: &str) -> impl Iterator<Item = Range<usize>> {
-    let mut start = 0;
-    // What stands behind the last line end was never finished.
-    let ends = text.match_indices('\n').map(|(end, _)| end);
-    ends.map(move |end| std::mem::replace(&mut start, end + 1)..end)
-        .filter(|line| !line.is_empty() && text.get(line.clone()) != Some(HEAD))
+/// The text of the file, and where in it the entries stand.
+#[derive(Debug, Default)]
+pub struct Kept {
+    pub text: String,
+    pub lines: VecDeque<Range<usize>>,
+}
+
+impl Kept {
+    pub fn of(text: String) -> Kept {
+        let mut start = 0;
+        // What stands behind the last line end was never finished.
+        let ends = text.match_indices('\n').map(|(end, _)| end);
+        let lines = ends
+            .map(|end| std::mem::replace(&mut start, end + 1)..end)
+            .filter(|line| !line.is_empty() && text.get(line.clone()) != Some(HEAD))
+            .collect();
+        Kept { text, lines }
+    }
 }
 
 /// An entry as the file spells it.
@@ -164,15 +176,15 @@ mod tests {
     }
 
     fn entries(folder: &Path, limit: usize) -> Vec<String> {
-        let (_, text) = Store::open_in(folder, limit).unwrap();
-        lines(&text).map(|line| unescape(&text[line]).into_owned()).collect()
+        let (_, kept) = Store::open_in(folder, limit).unwrap();
+        kept.lines.iter().map(|line| unescape(&kept.text[line.clone()]).into_owned()).collect()
     }
 
     #[test]
     fn entries_survive() {
         let folder = tempfile::tempdir().unwrap();
-        let (store, text) = Store::open_in(folder.path(), 10).unwrap();
-        assert!(text.is_empty());
+        let (store, kept) = Store::open_in(folder.path(), 10).unwrap();
+        assert!(kept.lines.is_empty());
         let typed = ["let a = [\n1]", "'\\n'", "\\", "größe"];
         typed.iter().for_each(|entry| store.add(entry));
         assert_eq!(entries(folder.path(), 10), typed);

@@ -2,34 +2,29 @@
 //! made out only where they are shown: of a hundred thousand a session looks at a few, and it starts without waiting for
 //! the others.
 
-use std::collections::VecDeque;
-use std::ops::Range;
 use std::path::Path;
 
 use rustyline::Result;
 use rustyline::history::{History, SearchDirection, SearchResult};
 
-use super::history::{escape, lines, unescape};
+use super::history::{Kept, escape, unescape};
 
 /// The newest entries, oldest first.
 #[derive(Debug, Default)]
 pub struct Past {
-    text: String,
-    /// Where each entry stands in the text.
-    entries: VecDeque<Range<usize>>,
+    kept: Kept,
     limit: usize,
 }
 
 impl Past {
-    /// The newest `limit` entries of the text of a history's file.
-    pub fn new(text: String, limit: usize) -> Past {
-        let mut entries: VecDeque<_> = lines(&text).collect();
-        entries.drain(..entries.len().saturating_sub(limit));
-        Past { text, entries, limit }
+    /// The newest `limit` entries of a history's file.
+    pub fn new(mut kept: Kept, limit: usize) -> Past {
+        kept.lines.drain(..kept.lines.len().saturating_sub(limit));
+        Past { kept, limit }
     }
 
     fn line(&self, index: usize) -> Option<&str> {
-        self.text.get(self.entries.get(index)?.clone())
+        self.kept.text.get(self.kept.lines.get(index)?.clone())
     }
 
     /// The nearest entry, from `start` on, in which `find` sees something; what it gives is where.
@@ -44,9 +39,9 @@ impl Past {
             Some(SearchResult { pos: find(line)?, entry: unescape(line), idx: index })
         };
         match direction {
-            _ if start >= self.entries.len() => None,
+            _ if start >= self.kept.lines.len() => None,
             SearchDirection::Reverse => (0..=start).rev().find_map(seen),
-            SearchDirection::Forward => (start..self.entries.len()).find_map(seen),
+            SearchDirection::Forward => (start..self.kept.lines.len()).find_map(seen),
         }
     }
 }
@@ -58,12 +53,12 @@ impl History for Past {
 
     fn add(&mut self, entry: &str) -> Result<bool> {
         let line = escape(entry);
-        if self.limit == 0 || line.is_empty() || self.line(self.entries.len().wrapping_sub(1)) == Some(&*line) {
+        if self.limit == 0 || line.is_empty() || self.line(self.kept.lines.len().wrapping_sub(1)) == Some(&*line) {
             return Ok(false);
         }
-        let start = self.text.len();
-        self.text.push_str(&line);
-        self.entries.push_back(start..self.text.len());
+        let start = self.kept.text.len();
+        self.kept.text.push_str(&line);
+        self.kept.lines.push_back(start..self.kept.text.len());
         self.set_max_len(self.limit)?;
         Ok(true)
     }
@@ -73,16 +68,16 @@ impl History for Past {
     }
 
     fn len(&self) -> usize {
-        self.entries.len()
+        self.kept.lines.len()
     }
 
     fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.kept.lines.is_empty()
     }
 
     fn set_max_len(&mut self, limit: usize) -> Result<()> {
         self.limit = limit;
-        self.entries.drain(..self.entries.len().saturating_sub(limit));
+        self.kept.lines.drain(..self.kept.lines.len().saturating_sub(limit));
         Ok(())
     }
 
@@ -135,7 +130,7 @@ mod tests {
     use SearchDirection::{Forward, Reverse};
 
     fn past() -> Past {
-        let mut past = Past::new("#V2\nold\n\nlet a\nlet b = [\\n1]\n'\\\\n'\nnever ended".to_owned(), 4);
+        let mut past = Past::new(Kept::of("#V2\nold\n\nlet a\nlet b = [\\n1]\n'\\\\n'\nnever ended".to_owned()), 4);
         past.add("lot").unwrap();
         past
     }

@@ -23,7 +23,7 @@ use super::commands::{self, Flow, is_command};
 use super::config::Config;
 use super::fault::describe;
 use super::help::help;
-use super::history::Store;
+use super::history::{Kept, Store};
 use super::log::Log;
 use super::pager::page;
 use super::past::Past;
@@ -98,7 +98,7 @@ impl Prompt {
             .edit_mode(if config.vi { EditMode::Vi } else { EditMode::Emacs })
             .completion_type(CompletionType::List)
             .build();
-        let mut editor = Editor::with_history(settings, Past::new(String::new(), config.history))?;
+        let mut editor = Editor::with_history(settings, Past::new(Kept::default(), config.history))?;
         editor.set_helper(Some(Assistant::new(Rc::clone(&shared))));
         for (event, handler) in keys(&shared) {
             editor.bind_sequence(event, handler);
@@ -129,9 +129,9 @@ impl Prompt {
             complain(&format!("{fault}\n"));
         }
         match Store::open(self.config.history) {
-            Ok((store, text)) => {
+            Ok((store, kept)) => {
                 self.store = store;
-                *self.editor.history_mut() = Past::new(text, self.config.history);
+                *self.editor.history_mut() = Past::new(kept, self.config.history);
             }
             Err(reason) if !is_quiet => self.remark(&format!("what you type will be forgotten: {reason}")),
             Err(_) => {}

@@ -229,6 +229,19 @@ fn an_earlier_entry_is_hinted_and_taken() {
 }
 
 #[test]
+fn a_resized_terminal_shows_the_entry_anew() {
+    let mut shell = Shell::open(&Start::default());
+    shell.send("let sum = 20 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1;");
+    shell.sees("1;");
+    // Without a key: the line is broken where the terminal now ends.
+    shell.resize((30, 10));
+    shell.sees("rhai> let sum = 20 + 1 + 1 + 1");
+    shell.check("", "");
+    shell.check("sum", "30\n");
+    shell.leave();
+}
+
+#[test]
 fn emacs_keys() {
     at_prompts(|shell| {
         // To the beginning; cut the word; to the end; paste it.

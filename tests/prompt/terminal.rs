@@ -94,6 +94,11 @@ impl Shell {
         Shell { session: Session::spawn(command).unwrap(), folder: folder.to_owned(), _owned: None }
     }
 
+    /// Makes the terminal another size.
+    pub fn resize(&mut self, (columns, rows): Size) {
+        self.session.get_process_mut().set_window_size(columns, rows).unwrap();
+    }
+
     /// Sends keys.
     pub fn send(&mut self, keys: &str) {
         self.session.send(keys).unwrap();
