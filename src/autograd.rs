@@ -12,14 +12,16 @@ mod graph;
 mod inplace;
 mod record;
 mod rules;
+mod saved;
 
 pub use context::Expr;
 pub use derivatives::Derivative;
 pub use engine::{FREED, Pass, backward, comes_from_others, current, gradients};
-pub use graph::{Node, NodeHook, Packer, Packing, add_after_hook, add_hook, grad_fn, remove_hook, retain_grad};
+pub use graph::{Node, NodeHook, add_after_hook, add_hook, grad_fn, remove_hook, retain_grad};
 pub use inplace::check_in_place;
 pub use record::{Plan, Recording, plan};
 pub use rules::{Rule, derivatives, rule};
+pub use saved::{Packer, Packing};
 
 use crate::tensor::Result;
 use crate::value::Value;

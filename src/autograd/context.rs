@@ -3,7 +3,8 @@
 //! of gradients are wanted.
 
 use super::Functions;
-use super::graph::{Argument, Formula, Kept, Node, Saved, Shape};
+use super::graph::{Argument, Formula, Kept, Node, Shape};
+use super::saved::Saved;
 use crate::tensor::{Dims, Error, Result, Scalar, Tensor, View};
 use crate::value::Value;
 use std::ops::{Add, Div, Mul, Neg, Sub};

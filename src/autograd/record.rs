@@ -2,9 +2,10 @@
 
 use super::composite::Composite;
 use super::derivatives::{Derivative, RESULT};
-use super::graph::{Argument, Edge, Formula, Kept, Node, Packer, Packing, Saved, Shape, Work, edge_of, set_history};
+use super::graph::{Argument, Edge, Formula, Kept, Node, Shape, Work, edge_of, set_history};
 use super::inplace;
 use super::rules::{Rule, rule};
+use super::saved::{Packer, Packing, Saved};
 use crate::ops::copy;
 use crate::tensor::{Origin, Result, Tensor};
 use crate::value::Value;

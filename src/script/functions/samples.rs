@@ -6,6 +6,7 @@ use super::{Call, Row, Steps, function};
 use crate::autograd::Functions;
 use crate::bail;
 use crate::tensor::element::{integer_limits, largest_finite};
+use crate::tensor::layout::checked_numel;
 use crate::tensor::{DType, Device, Dims, Error, Result, Tensor, View};
 use crate::value::Value;
 
@@ -126,7 +127,7 @@ fn make_tensor(call: &mut Call) -> Result<Value> {
             dtype.name()
         );
     }
-    let skips = noncontiguous && sizes.iter().product::<i64>() > 1;
+    let skips = noncontiguous && checked_numel(&sizes)? > 1;
     if let Some(last) = sizes.last_mut().filter(|_| skips) {
         // Every other element is left out again.
         *last = last.checked_mul(2).ok_or_else(|| Error::runtime("the tensor is too large"))?;

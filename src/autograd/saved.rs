@@ -1,0 +1,146 @@
+//! The values that formulas read: saved when a call is recorded, given back in the pass with their history. What is kept in
+//! their place may be somebody else's choice ([`Packing`]).
+
+use super::graph::{Edge, Node};
+use crate::bail;
+use crate::tensor::layout::show;
+use crate::tensor::{GradFn, Result, Tensor};
+use crate::value::Value;
+use std::rc::Rc;
+
+/// What becomes of saved values between the call and the pass: `saved_tensors_hooks`.
+pub trait Packing {
+    /// Anything that the values can be had back from.
+    fn pack(&self, tensor: &Tensor) -> Result<Value>;
+    fn unpack(&self, packed: Value) -> Result<Tensor>;
+}
+
+/// A packing with the order in which a call saves its arguments: hooks can tell.
+pub struct Packer {
+    pub packing: Rc<dyn Packing>,
+    pub order: Vec<usize>,
+}
+
+/// The values of a tensor as a formula needs them later.
+pub struct Saved {
+    values: Values,
+    pub edge: Edge,
+}
+
+enum Values {
+    /// A tensor that shares memory and version with the one saved and has no history.
+    Kept { values: Tensor, version: u64 },
+    /// What a packing made of it.
+    Packed { value: Value, packing: Rc<dyn Packing> },
+    /// A packing gave the tensor back as it was: kept without its history, which would hold the node.
+    Unchanged { values: Tensor, packing: Rc<dyn Packing> },
+    /// Unpacked for one pass.
+    Ready(Tensor),
+}
+
+impl Saved {
+    /// Saves a tensor whose gradient goes along `edge`.
+    ///
+    /// # Errors
+    /// What packing raises; RuntimeError where that changes the tensor.
+    pub fn new(tensor: &Tensor, edge: Edge, packing: Option<&Rc<dyn Packing>>) -> Result<Saved> {
+        let version = tensor.version();
+        let Some(packing) = packing else {
+            return Ok(Saved { values: Values::Kept { values: tensor.detach(), version }, edge });
+        };
+        let value = packing.pack(tensor)?;
+        if tensor.version() != version {
+            bail!(
+                RuntimeError,
+                "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook can not \
+                 be modified by in-place operations as this can lead to unexpected side-effects. Please open an issue if \
+                 you need to perform in-place operations on the input to a pack hook."
+            );
+        }
+        let packing = packing.clone();
+        let values = match value {
+            Value::Tensor(same) if same.is(tensor) => Values::Unchanged { values: tensor.detach(), packing },
+            value => Values::Packed { value, packing },
+        };
+        Ok(Saved { values, edge })
+    }
+
+    /// The tensor as it was, a part of the graph again. For a result of `owner` the edge is not stored, as the node
+    /// would hold itself.
+    ///
+    /// # Errors
+    /// RuntimeError when it was changed in place since; what unpacking raises.
+    pub fn unpack(&self, owner: Option<(&Rc<Node>, usize)>) -> Result<Tensor> {
+        let source = match owner {
+            Some((node, output)) => Some((node.clone(), output)),
+            None => self.edge.node.clone().map(|node| (node, self.edge.output)),
+        };
+        match &self.values {
+            Values::Ready(tensor) => Ok(tensor.clone()),
+            Values::Kept { values, version } => {
+                if values.version() != *version {
+                    refuse(values, *version, source.as_ref())?;
+                }
+                Ok(in_graph(values, source))
+            }
+            Values::Packed { value, packing } => Ok(instead(&packing.unpack(value.clone())?, source)),
+            Values::Unchanged { values, packing } => {
+                let given = in_graph(values, source.clone());
+                Ok(instead(&packing.unpack(Value::Tensor(given))?, source))
+            }
+        }
+    }
+
+    /// As [`Saved::unpack`], kept for one pass.
+    pub fn ready(&self, owner: Option<(&Rc<Node>, usize)>) -> Result<Saved> {
+        Ok(Saved { values: Values::Ready(self.unpack(owner)?), edge: self.edge.clone() })
+    }
+}
+
+/// Values with the history of the tensor they were saved of: the leaf itself, or a result of its node.
+fn in_graph(values: &Tensor, source: Option<(Rc<Node>, usize)>) -> Tensor {
+    match source {
+        Some((node, output)) => node.variable().unwrap_or_else(|| instead(values, Some((node, output)))),
+        None => values.clone(),
+    }
+}
+
+/// Other values with the history of a tensor: gradients go where its own would go.
+fn instead(values: &Tensor, source: Option<(Rc<Node>, usize)>) -> Tensor {
+    let Some((node, output)) = source else { return values.detach() };
+    let leaf = node.variable();
+    if let Some(leaf) = leaf.as_ref().filter(|leaf| leaf.is(values)) {
+        return leaf.clone();
+    }
+    let tensor = values.detach();
+    let recorded: Rc<dyn GradFn> = node;
+    tensor.autograd_mut(|meta| match leaf.is_some() {
+        true => {
+            meta.requires_grad = true;
+            meta.accumulator = Some(Rc::downgrade(&recorded));
+        }
+        false => meta.grad_fn = Some((recorded, output)),
+    });
+    tensor
+}
+
+/// Refuses values that were changed in place.
+fn refuse(values: &Tensor, version: u64, source: Option<&(Rc<Node>, usize)>) -> Result<()> {
+    let view = values.borrow();
+    let origin = match source {
+        Some((node, output)) if !node.accumulates() => {
+            format!(", which is output {output} of {},", node.name())
+        }
+        _ => String::new(),
+    };
+    bail!(
+        RuntimeError,
+        "one of the variables needed for gradient computation has been modified by an inplace operation: \
+             [torch.{} {}]{origin} is at version {}; expected version {} instead. Hint: enable anomaly detection to find \
+             the operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True).",
+        view.type_name(),
+        show(view.sizes()),
+        values.version(),
+        version
+    );
+}
