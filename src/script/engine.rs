@@ -236,6 +236,12 @@ pub fn dispatch(state: &State, family: &Family, args: &mut [&mut Dynamic]) -> Re
             if let Some(overloads) = class_of(&receiver).and_then(|kind| family.find(Receiver::Class(kind))) {
                 return call(state, overloads, Some(&receiver), rest);
             }
+            // Python asks what stands before the dot alone: `x.real()` is no call of `torch.real`.
+            let asked = state.python.get() && matches!(receiver, Value::Tensor(_));
+            if asked && state.registry.attribute(family.name, Kind::Tensor).is_some() {
+                let value = subscript::attribute(state, &receiver, family.name)?;
+                return Err(Error::type_error(format!("'{}' object is not callable", value.type_name())));
+            }
             // A class method called on an instance.
             let class = receiver.class_name().rsplit('.').next().unwrap_or_default();
             match family.find(Receiver::Module(class)) {
