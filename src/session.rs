@@ -297,7 +297,20 @@ impl Session {
                 ..Failure::default()
             })
         })?;
-        let typed: Rc<str> = source.into();
+        let mut statements = statements.into_iter();
+        let done = self.run_statements(&mut statements, &source.into(), shows);
+        if self.state.interrupt.is_set() {
+            python::abandon(statements);
+        }
+        done
+    }
+
+    fn run_statements(
+        &mut self,
+        statements: &mut impl Iterator<Item = Statement>,
+        typed: &Rc<str>,
+        shows: bool,
+    ) -> Result<(), Box<Failure>> {
         for statement in statements {
             match statement {
                 Statement::Delete { names } => {
@@ -312,7 +325,7 @@ impl Session {
                 Statement::Run { rhai, echo, map, .. } => {
                     let ast = engine::compile(&self.engine, &self.state, &rhai);
                     self.gather_holders(&rhai);
-                    let cell = Cell::python(Rc::clone(&typed), rhai, map);
+                    let cell = Cell::python(Rc::clone(typed), rhai, map);
                     let ast = match ast {
                         Err(_) if self.state.interrupt.is_set() => return Err(stopped()),
                         ast => ast.map_err(|error| self.refused(&error, &cell))?,

@@ -132,11 +132,19 @@ pub fn translate(source: &str, is_defined: &dyn Fn(&str) -> bool) -> Result<Vec<
     };
     for statement in &module.body {
         if interrupt::requested() {
+            abandon(translator.statements);
+            abandon(parsed);
             return Err(SyntaxFault::stopped());
         }
         translator.top_level(statement)?;
     }
     Ok(translator.statements)
+}
+
+/// Drops what may be large on a thread of its own: whoever pressed Ctrl-C does not wait for it.
+pub fn abandon<T: Send + 'static>(bulk: T) {
+    // Without a thread it is dropped here.
+    let _ = thread::Builder::new().name("abandoned".to_owned()).spawn(move || drop(bulk));
 }
 
 /// The syntax tree of a source that is shallow enough to have one.
