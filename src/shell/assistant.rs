@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::path::Path;
 use std::rc::Rc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -15,7 +16,7 @@ use rustyline::hint::{Hint, Hinter, HistoryHinter};
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{
     Cmd, CompletionType, ConditionalEventHandler, Context, Event, EventContext, EventHandler, Helper, KeyCode,
-    KeyEvent, Modifiers, RepeatCount,
+    KeyEvent, Modifiers, Movement, RepeatCount,
 };
 
 use super::commands;
@@ -38,6 +39,8 @@ pub struct Shared {
     pub columns: Cell<usize>,
     /// A key asked for something that the prompt does, before the entry is run.
     pub request: Arc<Mutex<Option<Request>>>,
+    /// How often Ctrl-C was pressed while this entry is edited.
+    pub stops: Arc<AtomicUsize>,
     pub pace: Pace,
 }
 
@@ -81,13 +84,30 @@ impl Pace {
 }
 
 /// The keys of our own, with what they ask for.
-pub fn keys(shared: &Rc<Shared>) -> [(Event, EventHandler); 2] {
+pub fn keys(shared: &Rc<Shared>) -> [(Event, EventHandler); 3] {
     let control = |c| KeyEvent(KeyCode::Char(c), Modifiers::CTRL);
     let asks = |help| EventHandler::Conditional(Box::new(Asks { request: Arc::clone(&shared.request), help }));
     [
         (Event::KeySeq(vec![control('X'), control('E')]), asks(false)),
         (Event::KeySeq(vec![KeyEvent(KeyCode::F(1), Modifiers::NONE)]), asks(true)),
+        (
+            Event::KeySeq(vec![control('C')]),
+            EventHandler::Conditional(Box::new(Stops { pressed: Arc::clone(&shared.stops) })),
+        ),
     ]
+}
+
+/// Ctrl-C ends the entry, unless the line editor has asked something: whether all ways to go on are to be listed. It waits
+/// for an answer then, and in vi's command mode no letter is one. So a second Ctrl-C says no, and a third ends the entry.
+struct Stops {
+    pressed: Arc<AtomicUsize>,
+}
+
+impl ConditionalEventHandler for Stops {
+    fn handle(&self, _: &Event, _: RepeatCount, _: bool, _: &EventContext) -> Option<Cmd> {
+        let pressed = self.pressed.fetch_add(1, Ordering::Relaxed);
+        Some(if pressed.is_multiple_of(2) { Cmd::Interrupt } else { Cmd::Kill(Movement::BackwardChar(1)) })
+    }
 }
 
 struct Asks {
@@ -327,6 +347,7 @@ mod tests {
             has_hints: true,
             columns: Cell::new(80),
             request: Arc::default(),
+            stops: Arc::default(),
             pace: Pace::default(),
         }))
     }

@@ -6,6 +6,7 @@
 
 use std::cell::{Cell, Ref, RefCell, RefMut};
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::rc::Rc;
@@ -90,6 +91,7 @@ impl Prompt {
             has_hints: config.hints,
             columns: Cell::new(80),
             request: Default::default(),
+            stops: Default::default(),
             pace: Pace::default(),
         });
         let settings = EditorConfig::builder()
@@ -168,12 +170,19 @@ impl Prompt {
                 Language::Rhai => "rhai> ",
                 Language::Python => ">>> ",
             };
-            let read = match self.initial.take() {
+            self.shared.stops.store(0, Ordering::Relaxed);
+            let initial = self.initial.take();
+            let read = catch_unwind(AssertUnwindSafe(|| match initial {
                 Some((text, at)) => {
                     let (left, right) = text.split_at_checked(at).unwrap_or((&text, ""));
                     self.editor.readline_with_initial(sign, (left, right))
                 }
                 None => self.editor.readline(sign),
+            }));
+            // The line editor watches over itself; where it finds a fault, that costs the line and not the session.
+            let Ok(read) = read else {
+                complain("the line editor has lost its place, and the line; everything else is as it was\n");
+                continue;
             };
             match read {
                 Ok(entry) => {

@@ -295,6 +295,21 @@ fn tab_completes_names_members_and_keywords() {
 }
 
 #[test]
+fn a_question_can_be_left() {
+    for keys in ["emacs", "vi"] {
+        let settings = format!("hints = false\nkeys = \"{keys}\"\n");
+        let mut shell = Shell::open(&Start { settings: &settings, ..Start::default() });
+        shell.send("torch.\t\t");
+        shell.sees("possibilities? (y or n)");
+        // The second says no, the third ends the entry.
+        shell.send(&format!("{CTRL_C}{CTRL_C}{CTRL_C}"));
+        shell.ready();
+        shell.check("1 + 1", "2\n");
+        shell.leave();
+    }
+}
+
+#[test]
 fn tab_completes_commands_and_files() {
     at_prompts(|shell| {
         std::fs::write(shell.folder.join("a_script.rhai"), "let from_file = 6 * 7;").unwrap();

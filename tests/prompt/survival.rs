@@ -247,6 +247,18 @@ fn keys_to_type() -> usize {
     std::env::var("TENSORSH_KEYS").ok().and_then(|keys| keys.parse().ok()).unwrap_or(4000)
 }
 
+/// A terminal's own signs in the line, taken literally and then deleted: the line editor loses count of the columns.
+#[test]
+fn a_fault_of_the_line_editor_costs_a_line() {
+    let mut shell = Shell::open(&Start::default());
+    shell.check("let kept = 41;", "");
+    shell.send("1\u{16}\u{1b}[201~1\u{1}\u{b}\u{3}");
+    shell.ready();
+    shell.check("", "");
+    shell.check("kept + 1", "42\n");
+    shell.leave();
+}
+
 #[test]
 fn any_keys_leave_the_prompt_alive() {
     const AT_ONCE: usize = 100;
