@@ -1,6 +1,6 @@
 //! How long kernels take on 16 million elements, beside PyTorch where `--python PROGRAM` names a Python that has it.
-//! Both programs are asked in turn, line by line, so that whatever else the machine does falls on both; the shortest of
-//! many times counts. A second figure is the processor time that all threads together took.
+//! Both programs are asked in turn, line by line, so that whatever else the machine does falls on both; between turns
+//! threads have time to fall asleep that a library keeps spinning after its work. The shortest of many times counts. A second figure is the processor time that all threads together took.
 //!
 //! `scripts/bench` runs this; `cargo bench --bench kernels -- --python python3 exp sum` only some rows.
 
@@ -8,6 +8,7 @@ use std::error::Error;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::thread;
 use std::time::{Duration, Instant};
 use tensorsh::session::{Language, Session, SessionOptions};
 
@@ -22,6 +23,8 @@ const SETUP: &[&str] = &[
     "z = torch.rand(n)",
     "h = x.half()",
     "i = x.int()",
+    "c = x < y",
+    "p = torch.randperm(n)",
     "m = x.view(4096, 4096)",
     "a = torch.rand(1024, 1024)",
     "b = torch.rand(1024, 1024)",
@@ -41,16 +44,48 @@ const ROWS: &[(&str, &str)] = &[
     ("add", "x + y"),
     ("add-in-place", "z.add_(x)"),
     ("add-float16", "h + h"),
+    ("add-int32", "i + i"),
     ("mul", "x * y"),
     ("mul-number", "x * 3.0"),
+    ("div", "x / y"),
+    ("pow", "x ** 2.5"),
+    ("sqrt", "x.sqrt()"),
+    ("relu", "x.relu()"),
+    ("clamp", "x.clamp(0.25, 0.75)"),
+    ("less", "x < y"),
+    ("where", "torch.where(c, x, y)"),
+    ("logical-and", "c & c"),
+    ("masked-fill", "x.masked_fill(c, 0.5)"),
     ("exp", "x.exp()"),
     ("log", "x.log()"),
+    ("log1p", "x.log1p()"),
     ("sin", "x.sin()"),
+    ("cos", "x.cos()"),
+    ("tanh", "x.tanh()"),
+    ("sigmoid", "x.sigmoid()"),
+    ("atan", "x.atan()"),
+    ("erf", "x.erf()"),
+    ("softmax", "m.softmax(1)"),
     ("sum", "x.sum()"),
     ("sum-rows", "m.sum(0)"),
     ("sum-columns", "m.sum(1)"),
+    ("sum-int32", "i.sum()"),
+    ("mean", "x.mean()"),
     ("norm", "x.norm()"),
+    ("var", "x.var()"),
+    ("var-columns", "m.var(1)"),
+    ("prod", "x.prod()"),
     ("max", "x.max()"),
+    ("max-rows", "m.amax(0)"),
+    ("max-columns", "m.amax(1)"),
+    ("max-and-index", "m.max(1)"),
+    ("argmax", "x.argmax()"),
+    ("any", "c.any()"),
+    ("all", "c.all()"),
+    ("count-nonzero", "c.count_nonzero()"),
+    ("cumsum", "x.cumsum(0)"),
+    ("cat", "torch.cat([x, y])"),
+    ("gather", "x[p]"),
     ("arange", "torch.arange(0, n)"),
     ("fill", "z.fill_(0.5)"),
     ("rand", "torch.rand(n)"),
@@ -162,6 +197,8 @@ fn time(session: &mut Session, line: &str) -> Outcome<Times> {
 /// Turns each side gets: many, but not for minutes.
 const TURNS: u32 = 40;
 const LONG_ENOUGH: Duration = Duration::from_secs(4);
+/// Between two turns.
+const PAUSE: Duration = Duration::from_millis(5);
 
 fn measure(wanted: &[String], python: Option<&str>) -> Outcome<()> {
     let mut session = Session::new(SessionOptions::default());
@@ -182,8 +219,10 @@ fn measure(wanted: &[String], python: Option<&str>) -> Outcome<()> {
         }
         let (mut ours, mut theirs, start) = (Tally::NONE, Tally::NONE, Instant::now());
         while ours.turns < 3 || ours.turns < TURNS && start.elapsed() < LONG_ENOUGH {
+            thread::sleep(PAUSE);
             ours.add(time(&mut session, line)?);
             if let Some(peer) = &mut peer {
+                thread::sleep(PAUSE);
                 theirs.add(peer.time(line)?);
             }
         }
@@ -215,7 +254,7 @@ fn main() -> Outcome<()> {
         }
     }
     // Sessions need room on the stack.
-    let thread = std::thread::Builder::new().stack_size(256 << 20);
+    let thread = thread::Builder::new().stack_size(256 << 20);
     let run = thread.spawn(move || measure(&rows, python.as_deref()).map_err(|error| error.to_string()))?;
     Ok(run.join().map_err(|_| "the bench panicked")??)
 }

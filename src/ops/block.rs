@@ -5,7 +5,7 @@
 use super::number::{Number, Stored};
 use crate::bail;
 use crate::tensor::memory::{ElementCell, Memory, Plain, get};
-use crate::tensor::parallel::{self, Block, Elements, Steps};
+use crate::tensor::parallel::{self, Block, Elements, Steps, vectorised};
 use crate::tensor::{Layout, Result, View};
 
 pub use crate::tensor::parallel::BLOCK;
@@ -115,7 +115,7 @@ pub fn unary<S: Stored, R: Stored>(
 ) -> Result<()> {
     let (memory, a_memory) = (out.memory()?, a.memory()?);
     let (out_bits, a_bits) = (LazyBits::of(out), LazyBits::of(a));
-    let steps = Steps { step: step / size_of::<S>(), repeated: 0 };
+    let steps = Steps { step: step / size_of::<S>(), repeated: 0, whole: false };
     parallel::blocks(
         [elements(out, &memory, &out.layout), elements(a, &a_memory, layout)],
         steps,
@@ -136,7 +136,7 @@ pub fn unary<S: Stored, R: Stored>(
 pub fn convert<S: Stored, D: Stored<Compute = S::Compute>>(out: &View, a: &View, layout: &Layout) -> Result<()> {
     let (memory, a_memory) = (out.memory()?, a.memory()?);
     let none = LazyBits { conj: false, neg: false };
-    let steps = Steps { step: 64 / size_of::<S>(), repeated: 0 };
+    let steps = Steps { step: 64 / size_of::<S>(), repeated: 0, whole: false };
     parallel::blocks(
         [elements(out, &memory, &out.layout), elements(a, &a_memory, layout)],
         steps,
@@ -174,7 +174,7 @@ pub fn binary<S: Stored, R: Stored>(
             let (a_memory, b_memory) = (a.memory()?, b.memory()?);
             let (a_bits, b_bits) = (LazyBits::of(a), LazyBits::of(b));
             let operands = [target, elements(a, &a_memory, &a_layout), elements(b, &b_memory, &b_layout)];
-            parallel::blocks(operands, Steps { step, repeated: 0 }, &|block: &mut Block<3>| {
+            parallel::blocks(operands, Steps { step, repeated: 0, whole: false }, &|block: &mut Block<3>| {
                 let tail = block.tail;
                 let (a, b, out) = block.two::<S, S, R>();
                 widened(a, a_bits, |a| widened(b, b_bits, |b| narrowed(out, bits, |out| kernel(a, b, out, tail))))
@@ -184,7 +184,7 @@ pub fn binary<S: Stored, R: Stored>(
             let value = [value; BLOCK];
             let (memory, a_bits) = (a.memory()?, LazyBits::of(a));
             let operands = [target, elements(a, &memory, &layout)];
-            parallel::blocks(operands, Steps { step, repeated: 1 }, &|block: &mut Block<2>| {
+            parallel::blocks(operands, Steps { step, repeated: 1, whole: false }, &|block: &mut Block<2>| {
                 let tail = block.tail;
                 let (a, out) = block.one::<S, R>();
                 let b = &value[..a.len().min(BLOCK)];
@@ -195,7 +195,7 @@ pub fn binary<S: Stored, R: Stored>(
             let value = [value; BLOCK];
             let (memory, b_bits) = (b.memory()?, LazyBits::of(b));
             let operands = [target, elements(b, &memory, &layout)];
-            parallel::blocks(operands, Steps { step, repeated: 1 }, &|block: &mut Block<2>| {
+            parallel::blocks(operands, Steps { step, repeated: 1, whole: false }, &|block: &mut Block<2>| {
                 let tail = block.tail;
                 let (b, out) = block.one::<S, R>();
                 let a = &value[..b.len().min(BLOCK)];
@@ -204,7 +204,7 @@ pub fn binary<S: Stored, R: Stored>(
         }
         (Source::Value(a), Source::Value(b)) => {
             let (a, b) = ([a; BLOCK], [b; BLOCK]);
-            parallel::blocks([target], Steps { step, repeated: 2 }, &|block: &mut Block<1>| {
+            parallel::blocks([target], Steps { step, repeated: 2, whole: false }, &|block: &mut Block<1>| {
                 let tail = block.tail;
                 let out = block.output::<R>();
                 let length = out.len().min(BLOCK);
@@ -217,9 +217,9 @@ pub fn binary<S: Stored, R: Stored>(
 /// Writes blocks of elements that nothing is read for.
 pub fn fill<T: Plain>(out: &View, element: T) -> Result<()> {
     let memory = out.memory()?;
-    let steps = Steps { step: 1, repeated: 0 };
+    let steps = Steps { step: 1, repeated: 0, whole: true };
     parallel::blocks([elements(out, &memory, &out.layout)], steps, &|block: &mut Block<1>| {
-        block.output::<T>().fill(element);
+        vectorised(|| block.output::<T>().fill(element));
         Ok(())
     })
 }
@@ -237,7 +237,7 @@ pub fn transfer(out: &View, a: &View, layout: &Layout) -> Result<()> {
 
 fn transfer_as<T: Stored>(out: &View, a: &View, layout: &Layout) -> Result<()> {
     let (memory, a_memory) = (out.memory()?, a.memory()?);
-    let steps = Steps { step: 64 / size_of::<T>(), repeated: 0 };
+    let steps = Steps { step: 64 / size_of::<T>(), repeated: 0, whole: true };
     let operands = [elements(out, &memory, &out.layout), elements(a, &a_memory, layout)];
     parallel::blocks(operands, steps, &|block: &mut Block<2>| {
         let (a, out) = block.one::<T, T>();

@@ -291,7 +291,7 @@ fn convert_through<W: Wide>(dst: &View, src: &View, layout: &Layout) -> Result<(
     let whole = target.is_integral(false);
     let signless = matches!(source, DType::Float8_e4m3fnuz | DType::Float8_e5m2fnuz);
     // Overlapping views of different dtypes cannot both be dense; element by element is the order PyTorch writes in.
-    let steps = Steps { step: 1, repeated: 0 };
+    let steps = Steps { step: 1, repeated: 0, whole: false };
     parallel::blocks([elements(dst, &to, &dst.layout), elements(src, &from, layout)], steps, &|block: &mut Block<2>| {
         let mut buffer = [W::default(); BLOCK];
         let values = &mut buffer[..block.len().min(BLOCK)];

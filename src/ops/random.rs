@@ -3,7 +3,8 @@
 //! has to refuse, say, a negative standard deviation or more elements than there is memory for with PyTorch's message.
 //!
 //! What follows from bit equality:
-//! - every function draws its words in a fixed order, so none may be run in parallel or skip values;
+//! - every function draws its words in a fixed order, so none may skip values, and only what is computed of the words
+//!   may be shared by all cores;
 //! - tensors that are not contiguous are filled in the order of their memory;
 //! - complex tensors are filled as pairs of reals; normal ones with `std / √2`.
 //!
@@ -28,7 +29,7 @@ pub use multinomial::multinomial;
 pub use real::Real;
 
 use crate::tensor::interrupt;
-use crate::tensor::parallel::vectorised;
+use crate::tensor::parallel::{self, Kernel, vectorised_kernel};
 use half::{bf16, f16};
 use single::BLOCK;
 
@@ -108,11 +109,8 @@ pub fn uniform_into<T: Real>(generator: &mut Generator, out: &mut [T], from: f64
         if interrupt::requested() {
             return;
         }
-        vectorised(|| {
-            for value in part {
-                *value = T::nearest(T::fma(T::unit(generator), span, from));
-            }
-        });
+        T::units(generator, part);
+        vectorised_kernel(Spread { part, span, from });
     }
 }
 
@@ -130,13 +128,20 @@ pub fn normal_into<T: Real>(generator: &mut Generator, out: &mut [T], mean: f64,
     }
     let (mean, std) = (T::nearest(mean), T::nearest(std));
     let (blocks, rest) = out.as_chunks_mut::<BLOCK>();
-    for part in blocks.chunks_mut(interrupt::STRIDE / BLOCK) {
+    let whole = blocks.as_flattened_mut();
+    for part in whole.chunks_mut(interrupt::STRIDE) {
         if interrupt::requested() {
             return;
         }
-        vectorised(|| part.iter_mut().for_each(|block| normal_block(generator, block, mean, std)));
+        T::units(generator, part);
     }
-    if rest.is_empty() {
+    // The words come from one stream; what becomes of them is for all cores, whose parts begin where blocks do. Nothing
+    // but Ctrl-C ends that early.
+    let made = parallel::parts(whole, &|_, part| {
+        vectorised_kernel(Normal { part, mean, std });
+        Ok(())
+    });
+    if rest.is_empty() || made.is_err() {
         return;
     }
     // PyTorch draws for all elements before it makes the first normal number: these words are spent in vain.
@@ -144,14 +149,43 @@ pub fn normal_into<T: Real>(generator: &mut Generator, out: &mut [T], mean: f64,
         T::unit(generator);
     }
     if let Some(last) = out.last_chunk_mut::<BLOCK>() {
-        normal_block(generator, last, mean, std);
+        T::units(generator, last);
+        T::box_muller(last, mean, std, false);
     }
 }
 
-#[inline(always)]
-fn normal_block<T: Real>(generator: &mut Generator, block: &mut [T; BLOCK], mean: T, std: T) {
-    for value in block.iter_mut() {
-        *value = T::nearest(T::unit(generator));
+/// Moves numbers from [0, 1) to where they are wanted.
+struct Spread<'a, T> {
+    part: &'a mut [T],
+    span: f64,
+    from: f64,
+}
+
+impl<T: Real> Kernel for Spread<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, fuses: bool) {
+        for value in self.part {
+            *value = T::nearest(T::fma(value.widen(), self.span, self.from, fuses));
+        }
     }
-    T::box_muller(block, mean, std);
+}
+
+/// Makes whole blocks of numbers from [0, 1) normal.
+struct Normal<'a, T> {
+    part: &'a mut [T],
+    mean: T,
+    std: T,
+}
+
+impl<T: Real> Kernel for Normal<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, fuses: bool) {
+        for block in self.part.as_chunks_mut().0 {
+            T::box_muller(block, self.mean, self.std, fuses);
+        }
+    }
 }

@@ -22,8 +22,10 @@ pub use skip::{aminmax, count_nonzero, nanmean, nansum};
 pub use sum::{mean, sum};
 
 use crate::bail;
-use crate::ops::copy::{resolve_conj, resolve_neg};
+use crate::ops::copy::{resolve_conj, resolve_neg, row_major};
+use crate::ops::number::Stored;
 use crate::tensor::layout::wrap_dim;
+use crate::tensor::parallel;
 use crate::tensor::{DType, Dims, Layout, Result, View};
 
 /// Which dimensions a reduction takes together, checked.
@@ -117,6 +119,14 @@ impl Reduction {
 /// The operand with lazy bits carried out.
 pub(crate) fn resolved(view: &View) -> Result<View> {
     resolve_neg(&resolve_conj(view)?)
+}
+
+/// The operand, moved if its elements do not lie where loops want them: a buffer may be read from an odd byte on.
+fn aligned<S: Stored>(view: &View) -> Result<View> {
+    match parallel::reading::<S, _>(&*view.memory()?, |_| ()) {
+        Some(()) => Ok(view.clone()),
+        None => row_major(view),
+    }
 }
 
 #[cfg(test)]

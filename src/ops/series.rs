@@ -2,13 +2,22 @@
 //! becomes vector instructions. Their errors lie far below half a unit of an `f32`, so that results are correctly
 //! rounded but for rare ties. `f64` itself keeps the system's functions. Knows numbers only.
 
-use std::f64::consts::{LN_2, LOG2_E, SQRT_2};
+use std::f64::consts::{FRAC_2_PI, FRAC_PI_2, FRAC_PI_4, LN_2, LOG2_E, LOG10_E, SQRT_2};
 
 /// Adding it rounds a double below 2^51 to a whole number, which the lowest bits of the sum then hold.
 const ROUND: f64 = 1.5 * (1u64 << 52) as f64;
 /// The leading bits of ln 2, so few that their multiples by an exponent are exact, and the rest.
 const LN_2_HIGH: f64 = f64::from_bits(LN_2.to_bits() & !0xFFFF_FFFF);
 const LN_2_LOW: f64 = 4.749_325_039_031_672_6e-7;
+
+/// π/2 in three parts, the first two so short that their multiples by a whole number of 20 bits are exact.
+const HALF_PI: [f64; 3] = [
+    f64::from_bits(0x3FF9_21FB_5440_0000),
+    f64::from_bits(0x3DD0_B461_1A60_0000),
+    f64::from_bits(0x3BA3_198A_2E03_7073),
+];
+/// Up to here [`sin`], [`cos`] and [`tan`] know how many quarter turns an angle has.
+pub const TURNS: f64 = (1 << 20) as f64;
 
 /// `coefficients` as a polynomial in `x`, the constant first.
 #[inline(always)]
@@ -22,20 +31,20 @@ fn polynomial<const N: usize>(x: f64, coefficients: [f64; N]) -> f64 {
     sum
 }
 
-/// e to the power of `x`: 2 to a whole power times the series around 0. For results that are rounded to `f32`, in which
-/// everything beyond e^±200 is infinity or zero.
+/// `x` within ±200: beyond that, an `f32` shows e^x as infinity or zero. NaN stays.
 #[inline(always)]
-pub fn exp(x: f64) -> f64 {
+fn bounded(x: f64) -> f64 {
     let x = if x > 200.0 { 200.0 } else { x };
-    let x = if x < -200.0 { -200.0 } else { x };
-    let rounded = x * LOG2_E + ROUND;
-    let power = rounded - ROUND;
-    let rest = (x - power * LN_2_HIGH) - power * LN_2_LOW;
+    if x < -200.0 { -200.0 } else { x }
+}
+
+/// e to the power of `x`, less 1, for `x` around 0.
+#[inline(always)]
+fn power_less_one(x: f64) -> f64 {
     // 1 / k!
-    let series = polynomial(
-        rest,
+    x * polynomial(
+        x,
         [
-            1.0,
             1.0,
             1.0 / 2.0,
             1.0 / 6.0,
@@ -48,15 +57,50 @@ pub fn exp(x: f64) -> f64 {
             1.0 / 3_628_800.0,
             1.0 / 39_916_800.0,
         ],
-    );
-    // The power is added to the exponent; of NaN, these bits are zero.
-    f64::from_bits(series.to_bits().wrapping_add(rounded.to_bits() << 52))
+    )
 }
 
-/// The natural logarithm of an `f32` widened: of x = m 2^n with m in [√½, √2), n ln 2 plus twice the area tangent of
-/// (m - 1) / (m + 1).
+/// `value` times 2 to the power that the lowest bits of `rounded` are, which are added to the exponent; zero for NaN.
 #[inline(always)]
-pub fn ln(x: f64) -> f64 {
+fn times_power(value: f64, rounded: f64) -> f64 {
+    f64::from_bits(value.to_bits().wrapping_add(rounded.to_bits() << 52))
+}
+
+/// Of a bounded `x`, how often ln 2 goes into it, as the lowest bits of a double, and what is left.
+#[inline(always)]
+fn halvings(x: f64) -> (f64, f64) {
+    let rounded = x * LOG2_E + ROUND;
+    let power = rounded - ROUND;
+    (rounded, (x - power * LN_2_HIGH) - power * LN_2_LOW)
+}
+
+/// e to the power of `x`: 2 to a whole power times the series around 0. For results that are rounded to `f32`.
+#[inline(always)]
+pub fn exp(x: f64) -> f64 {
+    let (rounded, rest) = halvings(bounded(x));
+    times_power(power_less_one(rest) + 1.0, rounded)
+}
+
+/// 2 to the power of `x`.
+#[inline(always)]
+pub fn exp2(x: f64) -> f64 {
+    let x = bounded(x);
+    let rounded = x + ROUND;
+    times_power(power_less_one((x - (rounded - ROUND)) * LN_2) + 1.0, rounded)
+}
+
+/// e to the power of `x`, less 1, without loss of digits around 0.
+#[inline(always)]
+pub fn exp_m1(x: f64) -> f64 {
+    let (rounded, rest) = halvings(bounded(x));
+    let scale = times_power(1.0, rounded);
+    (power_less_one(rest) * scale + (scale - 1.0)).copysign(x)
+}
+
+/// The natural logarithm of a positive double that is not subnormal: of x = m 2^n with m in [√½, √2), n ln 2 plus twice
+/// the area tangent of (m - 1) / (m + 1). `less_one` gives m - 1 of m and n.
+#[inline(always)]
+fn logarithm(x: f64, less_one: impl Fn(f64, f64) -> f64) -> f64 {
     const MANTISSA: u64 = (1 << 52) - 1;
     let mantissa = f64::from_bits((x.to_bits() & MANTISSA) | 1.0f64.to_bits());
     let large = mantissa > SQRT_2;
@@ -64,7 +108,7 @@ pub fn ln(x: f64) -> f64 {
     // The biased exponent, as the lowest bits of a double, becomes a number without a conversion.
     let exponent = f64::from_bits((x.to_bits() >> 52) | ROUND.to_bits()) - ROUND;
     let exponent = exponent - if large { 1022.0 } else { 1023.0 };
-    let tangent = (mantissa - 1.0) / (mantissa + 1.0);
+    let tangent = less_one(mantissa, exponent) / (mantissa + 1.0);
     let square = tangent * tangent;
     // 2 / (2k + 1)
     let series = polynomial(
@@ -78,6 +122,45 @@ pub fn ln(x: f64) -> f64 {
     if x >= 0.0 { value } else { f64::NAN }
 }
 
+/// The natural logarithm of an `f32` widened.
+#[inline(always)]
+pub fn ln(x: f64) -> f64 {
+    logarithm(x, |mantissa, _| mantissa - 1.0)
+}
+
+/// The logarithm to the base 2 of an `f32` widened.
+#[inline(always)]
+pub fn log2(x: f64) -> f64 {
+    ln(x) * LOG2_E
+}
+
+/// The logarithm to the base 10 of an `f32` widened.
+#[inline(always)]
+pub fn log10(x: f64) -> f64 {
+    ln(x) * LOG10_E
+}
+
+/// The natural logarithm of 1 + `x`, an `f32` widened.
+#[inline(always)]
+pub fn ln_1p(x: f64) -> f64 {
+    // Near 1, what the sum has lost of `x` counts.
+    logarithm(1.0 + x, |mantissa, exponent| if exponent == 0.0 { x } else { mantissa - 1.0 }).copysign(x)
+}
+
+/// The hyperbolic sine.
+#[inline(always)]
+pub fn sinh(x: f64) -> f64 {
+    let above = exp_m1(x.abs());
+    (0.5 * (above + above / (above + 1.0))).copysign(x)
+}
+
+/// The hyperbolic cosine.
+#[inline(always)]
+pub fn cosh(x: f64) -> f64 {
+    let power = exp(x.abs());
+    0.5 * (power + 1.0 / power)
+}
+
 /// The hyperbolic tangent, from e^2x; close to 0, where that loses digits, from its series.
 #[inline(always)]
 pub fn tanh(x: f64) -> f64 {
@@ -86,6 +169,124 @@ pub fn tanh(x: f64) -> f64 {
     let square = x * x;
     let series = x * polynomial(square, [1.0, -1.0 / 3.0, 2.0 / 15.0, -17.0 / 315.0, 62.0 / 2835.0]);
     if square < 1e-3 { series } else { quotient }
+}
+
+/// The sine and the cosine of what is left of an angle of at most [`TURNS`] when whole quarter turns are taken off, and
+/// the number of those in the lowest bits.
+#[inline(always)]
+fn quarter(x: f64) -> (f64, f64, u64) {
+    let rounded = x * FRAC_2_PI + ROUND;
+    let turns = rounded - ROUND;
+    let rest = ((x - turns * HALF_PI[0]) - turns * HALF_PI[1]) - turns * HALF_PI[2];
+    let square = rest * rest;
+    // (-1)^k / (2k + 1)!
+    let sin = polynomial(
+        square,
+        [
+            1.0,
+            -1.0 / 6.0,
+            1.0 / 120.0,
+            -1.0 / 5040.0,
+            1.0 / 362_880.0,
+            -1.0 / 39_916_800.0,
+            1.0 / 6_227_020_800.0,
+            -1.0 / 1_307_674_368_000.0,
+        ],
+    );
+    // (-1)^k / (2k)!
+    let cos = polynomial(
+        square,
+        [
+            1.0,
+            -1.0 / 2.0,
+            1.0 / 24.0,
+            -1.0 / 720.0,
+            1.0 / 40320.0,
+            -1.0 / 3_628_800.0,
+            1.0 / 479_001_600.0,
+            -1.0 / 87_178_291_200.0,
+            1.0 / 20_922_789_888_000.0,
+        ],
+    );
+    (rest * sin, cos, rounded.to_bits())
+}
+
+/// `value` with the sign turned around if bit 1 of a number of quarter turns is set.
+#[inline(always)]
+fn signed(value: f64, quarters: u64) -> f64 {
+    f64::from_bits(value.to_bits() ^ ((quarters & 2) << 62))
+}
+
+/// The sine of an angle of at most [`TURNS`].
+#[inline(always)]
+pub fn sin(x: f64) -> f64 {
+    let (sin, cos, quarters) = quarter(x);
+    signed(if quarters & 1 == 0 { sin } else { cos }, quarters)
+}
+
+/// The cosine of an angle of at most [`TURNS`].
+#[inline(always)]
+pub fn cos(x: f64) -> f64 {
+    let (sin, cos, quarters) = quarter(x);
+    signed(if quarters & 1 == 0 { cos } else { sin }, quarters.wrapping_add(1))
+}
+
+/// The tangent of an angle of at most [`TURNS`].
+#[inline(always)]
+pub fn tan(x: f64) -> f64 {
+    let (sin, cos, quarters) = quarter(x);
+    if quarters & 1 == 0 { sin / cos } else { -cos / sin }
+}
+
+/// The angle whose tangent is `x`: from its series, around 0, a half or a whole quarter turn, whichever is near.
+#[inline(always)]
+pub fn atan(x: f64) -> f64 {
+    /// The tangents of an eighth and of three eighths of a half turn.
+    const NEAR: [f64; 2] = [SQRT_2 - 1.0, SQRT_2 + 1.0];
+    let size = x.abs();
+    let (above, below) = if size > NEAR[0] { (size - 1.0, size + 1.0) } else { (size, 1.0) };
+    let (above, below) = if size > NEAR[1] { (-1.0, size) } else { (above, below) };
+    let middle = if size > NEAR[0] { FRAC_PI_4 } else { 0.0 };
+    let middle = if size > NEAR[1] { FRAC_PI_2 } else { middle };
+    let tangent = above / below;
+    // (-1)^k / (2k + 1)
+    let series = polynomial(
+        tangent * tangent,
+        [
+            1.0,
+            -1.0 / 3.0,
+            1.0 / 5.0,
+            -1.0 / 7.0,
+            1.0 / 9.0,
+            -1.0 / 11.0,
+            1.0 / 13.0,
+            -1.0 / 15.0,
+            1.0 / 17.0,
+            -1.0 / 19.0,
+            1.0 / 21.0,
+            -1.0 / 23.0,
+            1.0 / 25.0,
+            -1.0 / 27.0,
+            1.0 / 29.0,
+            -1.0 / 31.0,
+            1.0 / 33.0,
+            -1.0 / 35.0,
+            1.0 / 37.0,
+        ],
+    );
+    (middle + tangent * series).copysign(x)
+}
+
+/// The angle whose sine is `x`, an `f32` widened.
+#[inline(always)]
+pub fn asin(x: f64) -> f64 {
+    atan(x / ((1.0 - x) * (1.0 + x)).sqrt())
+}
+
+/// The angle whose cosine is `x`, an `f32` widened.
+#[inline(always)]
+pub fn acos(x: f64) -> f64 {
+    2.0 * atan(((1.0 - x) / (1.0 + x)).sqrt())
 }
 
 #[cfg(test)]
@@ -112,7 +313,21 @@ mod tests {
     #[test]
     fn series_round_as_the_functions_do() {
         agrees(exp, f64::exp);
+        agrees(exp2, f64::exp2);
+        agrees(exp_m1, f64::exp_m1);
         agrees(ln, f64::ln);
+        agrees(log2, f64::log2);
+        agrees(log10, f64::log10);
+        agrees(ln_1p, f64::ln_1p);
+        agrees(sinh, f64::sinh);
+        agrees(cosh, f64::cosh);
         agrees(tanh, f64::tanh);
+        agrees(atan, f64::atan);
+        agrees(asin, f64::asin);
+        agrees(acos, f64::acos);
+        let near = |function: fn(f64) -> f64| move |x: f64| if x.abs() <= TURNS { function(x) } else { 0.0 };
+        agrees(near(sin), near(f64::sin));
+        agrees(near(cos), near(f64::cos));
+        agrees(near(tan), near(f64::tan));
     }
 }

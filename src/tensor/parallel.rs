@@ -24,6 +24,9 @@ pub use product::{Matrix, Multiplied, add_product};
 /// Elements in a block at most: three blocks of 8-byte elements fit a level-1 cache.
 pub const BLOCK: usize = 1024;
 
+/// Elements in a block at most where a kernel needs no buffers, see [`Steps::whole`].
+const LONG_BLOCK: usize = 1 << 16;
+
 /// Elements that are worth a thread of their own: starting one takes about as long as adding as many numbers.
 const GRAIN: usize = 1 << 17;
 
@@ -132,26 +135,65 @@ pub fn writing<T: Plain, R>(
         .then(|| body(unsafe { std::slice::from_raw_parts_mut(start.as_ptr().add(range.start), range.len()) }))
 }
 
-/// Runs `body` compiled for 256-bit vectors where the processor has them. The results are the same either way; a loop is
+/// Runs `body` compiled for the widest vectors that the processor has. The results are the same either way; a loop is
 /// worth it that becomes vector instructions, and is inlined here.
 #[inline(always)]
 pub fn vectorised<R>(body: impl FnOnce() -> R) -> R {
-    #[cfg(target_arch = "x86_64")]
-    {
-        #[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
-        fn wide<R>(body: impl FnOnce() -> R) -> R {
-            body()
-        }
-        if std::arch::is_x86_feature_detected!("avx2")
-            && std::arch::is_x86_feature_detected!("fma")
-            && std::arch::is_x86_feature_detected!("f16c")
-            && std::arch::is_x86_feature_detected!("bmi2")
-        {
-            // SAFETY: the processor has these instructions; those with AVX2 and BMI2 have the older ones of the list.
-            return unsafe { wide(body) };
+    struct Plain<F>(F);
+    impl<R, F: FnOnce() -> R> Kernel for Plain<F> {
+        type Output = R;
+        #[inline(always)]
+        fn run(self, _fuses: bool) -> R {
+            (self.0)()
         }
     }
-    body()
+    vectorised_kernel(Plain(body))
+}
+
+/// A loop that wants to know the processor, or is so large that the compiler would not inline a closure of it.
+pub trait Kernel {
+    type Output;
+    /// To be marked `inline(always)`. `fuses`: is `mul_add` one instruction, and not the call of a function?
+    fn run(self, fuses: bool) -> Self::Output;
+}
+
+/// As [`vectorised`], for a [`Kernel`].
+#[inline(always)]
+pub fn vectorised_kernel<K: Kernel>(kernel: K) -> K::Output {
+    #[cfg(target_arch = "x86_64")]
+    {
+        #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
+        fn by_512_bits<K: Kernel>(kernel: K) -> K::Output {
+            kernel.run(true)
+        }
+        #[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
+        fn by_256_bits<K: Kernel>(kernel: K) -> K::Output {
+            kernel.run(true)
+        }
+        static WIDTH: OnceLock<usize> = OnceLock::new();
+        match WIDTH.get_or_init(vector_bits) {
+            // SAFETY: `vector_bits` found these instructions.
+            512 => return unsafe { by_512_bits(kernel) },
+            // SAFETY: as above.
+            256 => return unsafe { by_256_bits(kernel) },
+            _ => {}
+        }
+    }
+    kernel.run(false)
+}
+
+/// The width of the vectors that the processor has, with all instructions that [`vectorised`] wants for them.
+#[cfg(target_arch = "x86_64")]
+fn vector_bits() -> usize {
+    macro_rules! all {
+        ($($feature:tt)*) => { true $(&& std::arch::is_x86_feature_detected!($feature))* };
+    }
+    let half = all!("avx2" "fma" "f16c" "bmi1" "bmi2" "lzcnt" "popcnt");
+    match half && all!("avx512f" "avx512bw" "avx512dq" "avx512vl" "avx512cd") {
+        true => 512,
+        false if half => 256,
+        false => 128,
+    }
 }
 
 /// An operand of a loop: its memory, where in it the elements lie, and how many bytes each has.
@@ -169,6 +211,9 @@ pub struct Steps {
     pub step: usize,
     /// Further operands that repeat a value, which the loop does not see.
     pub repeated: usize,
+    /// May a block have more than [`BLOCK`] elements where it is the memory itself? The processor copies and fills long
+    /// pieces quicker.
+    pub whole: bool,
 }
 
 /// One operand as the loop reaches it.
@@ -352,12 +397,13 @@ impl<const N: usize> Loop<'_, N> {
             out == 1 && repeated <= 1 && inputs.iter().all(|&stride| stride == 0 || stride == 1)
         });
         let vectors = if contiguous { run.length - run.length % step } else { 0 };
+        let most = self.longest(run);
         let mut start = span.start;
         std::iter::from_fn(move || {
             let tail = start >= vectors;
             let left = if tail { span.end.saturating_sub(start) } else { vectors.min(span.end).saturating_sub(start) };
             let size = match overlap {
-                None => left.min(BLOCK),
+                None => left.min(most),
                 Some(whole) if !tail => whole.min(left),
                 Some(_) => left.min(1),
             };
@@ -365,6 +411,16 @@ impl<const N: usize> Loop<'_, N> {
             start = range.end;
             (size > 0).then_some((range, tail))
         })
+    }
+
+    /// Elements of a run that a block has at most: more than a buffer holds only where none is needed.
+    fn longest(&self, run: &Run<N>) -> usize {
+        let bare = |k: usize| {
+            let Reach { start, itemsize, direct } = self.reaches[k];
+            let first = start.wrapping_offset(run.offset[k] as isize * itemsize as isize);
+            direct && run.stride[k] == 1 && is_placed(first, itemsize)
+        };
+        if self.steps.whole && (0..N).all(bare) { LONG_BLOCK } else { BLOCK }
     }
 
     fn block(
@@ -375,7 +431,7 @@ impl<const N: usize> Loop<'_, N> {
         buffers: &mut [Buffer; N],
         repeated: &mut [(*mut u8, usize); N],
     ) -> Result<()> {
-        let length = range.len().min(BLOCK);
+        let length = range.len().min(self.longest(run));
         let mut block = Block { data: [std::ptr::null_mut(); N], itemsize: [0; N], length, tail };
         let mut scattered = None;
         for k in 0..N {
@@ -385,8 +441,7 @@ impl<const N: usize> Loop<'_, N> {
             let first =
                 unsafe { start.offset((run.offset[k] + range.start as i64 * stride) as isize * itemsize as isize) };
             block.itemsize[k] = itemsize;
-            // Element sizes are powers of two, and no type is aligned to more than 8.
-            if direct && (stride == 1 || length == 1) && first.addr().is_multiple_of(itemsize.min(8)) {
+            if direct && (stride == 1 || length == 1) && is_placed(first, itemsize) {
                 block.data[k] = first;
                 continue;
             }
@@ -415,6 +470,12 @@ impl<const N: usize> Loop<'_, N> {
         }
         Ok(())
     }
+}
+
+/// Does an element of `itemsize` bytes lie where its type may be referred to? Sizes are powers of two, and no type is
+/// aligned to more than 8.
+fn is_placed(element: *const u8, itemsize: usize) -> bool {
+    element.addr().is_multiple_of(itemsize.min(8))
 }
 
 /// Calls a function generic over an element of `itemsize` bytes.

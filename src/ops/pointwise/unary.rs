@@ -34,6 +34,23 @@ fn map<A: Copy, R>(values: &[A], out: &mut [R], function: impl Fn(A) -> R) {
     });
 }
 
+/// As [`map`], for functions whose series (see there) holds for `f32` of at most `limit`: others go through `function`.
+fn map_near<T: Real>(
+    values: &[T],
+    out: &mut [T],
+    limit: f64,
+    series: impl Fn(f64) -> f64,
+    function: impl Fn(f64) -> f64,
+) {
+    // NaN is not near either.
+    let far = |value: T| !(value.as_f64().abs() <= limit);
+    map(values, out, |value| value.through_series(&series, &function));
+    if size_of::<T>() == size_of::<f32>() && vectorised(|| values.iter().fold(false, |any, &value| any | far(value))) {
+        let outliers = out.iter_mut().zip(values).filter(|&(_, &value)| far(value));
+        outliers.for_each(|(out, &value)| *out = value.through(&function));
+    }
+}
+
 /// A kernel over blocks of one compute type.
 pub type Kernel<C> = fn(&[C], &mut [C]);
 
@@ -48,6 +65,9 @@ macro_rules! pick {
     (complex; complex $kernel:tt $($rest:tt)*) => { Some(|a, out| map(a, out, $kernel)) };
     (float_tail; float_tail $kernel:tt $($rest:tt)*) => { Some(|a, out| map(a, out, $kernel)) };
     (complex_tail; complex_tail $kernel:tt $($rest:tt)*) => { Some(|a, out| map(a, out, $kernel)) };
+    (float; float_near ($limit:expr, $series:expr, $function:expr) $($rest:tt)*) => {
+        Some(|a, out| map_near(a, out, $limit, $series, $function))
+    };
     ($class:ident; $other:ident $kernel:tt $($rest:tt)*) => { pick!($class; $($rest)*) };
     ($class:ident;) => { None };
 }
@@ -165,25 +185,25 @@ numbers {
         float(|a| a.through_series(series::exp, f64::exp)) complex(|a| complex::through(a, complex::exp))
     }
     Exp2           "exp2"             Float  [FLOAT COMPLEX] {
-        float(|a| a.through(f64::exp2)) float_tail(|a| a.exp2())
+        float(|a| a.through_series(series::exp2, f64::exp2)) float_tail(|a| a.exp2())
         complex(|a| complex::through(a * T::from_f64(std::f64::consts::LN_2), complex::exp))
     }
     Expm1          "expm1_vml_cpu"    Float  [FLOAT COMPLEX] {
-        float(|a| a.through(f64::exp_m1)) complex(|a| complex::through(a, complex::expm1))
+        float(|a| a.through_series(series::exp_m1, f64::exp_m1)) complex(|a| complex::through(a, complex::expm1))
     }
     Log            "log_vml_cpu"      Float  [FLOAT COMPLEX] {
         float(|a| a.through_series(series::ln, f64::ln)) complex(|a| complex::through(a, complex::log))
     }
     Log2           "log2_vml_cpu"     Float  [FLOAT COMPLEX] {
-        float(|a| a.through(f64::log2))
+        float(|a| a.through_series(series::log2, f64::log2))
         complex(|a| complex::through(a, |z| complex::log(z) / std::f64::consts::LN_2))
     }
     Log10          "log10_vml_cpu"    Float  [FLOAT COMPLEX] {
-        float(|a| a.through(f64::log10))
+        float(|a| a.through_series(series::log10, f64::log10))
         complex(|a| complex::through(a, |z| complex::log(z) / std::f64::consts::LN_10))
     }
     Log1p          "log1p_vml_cpu"    Float  [FLOAT COMPLEX] {
-        float(|a| a.through(f64::ln_1p)) complex(|a| complex::through(a, complex::log1p))
+        float(|a| a.through_series(series::ln_1p, f64::ln_1p)) complex(|a| complex::through(a, complex::log1p))
     }
     Sqrt           "sqrt_vml_cpu"     Float  [FLOAT COMPLEX] {
         float(|a| a.sqrt()) complex(|a| complex::through(a, complex::sqrt))
@@ -199,28 +219,28 @@ numbers {
         complex(|a| complex::reciprocal(complex::through(-a, complex::exp) + T::one()))
     }
     Sin            "sin_vml_cpu"      Float  [FLOAT COMPLEX] {
-        float(|a| a.through(f64::sin)) complex(|a| complex::through(a, complex::sin))
+        float_near(series::TURNS, series::sin, f64::sin) complex(|a| complex::through(a, complex::sin))
     }
     Cos            "cos_vml_cpu"      Float  [FLOAT COMPLEX] {
-        float(|a| a.through(f64::cos)) complex(|a| complex::through(a, complex::cos))
+        float_near(series::TURNS, series::cos, f64::cos) complex(|a| complex::through(a, complex::cos))
     }
     Tan            "tan_vml_cpu"      Float  [FLOAT COMPLEX] {
-        float(|a| a.through(f64::tan)) complex(|a| complex::through(a, complex::tan))
+        float_near(series::TURNS, series::tan, f64::tan) complex(|a| complex::through(a, complex::tan))
     }
     Asin           "asin_vml_cpu"     Float  [FLOAT COMPLEX] {
-        float(|a| a.through(f64::asin)) complex(|a| complex::through(a, complex::asin))
+        float(|a| a.through_series(series::asin, f64::asin)) complex(|a| complex::through(a, complex::asin))
     }
     Acos           "acos_vml_cpu"     Float  [FLOAT COMPLEX] {
-        float(|a| a.through(f64::acos)) complex(|a| complex::through(a, complex::acos))
+        float(|a| a.through_series(series::acos, f64::acos)) complex(|a| complex::through(a, complex::acos))
     }
     Atan           "atan_vml_cpu"     Float  [FLOAT COMPLEX] {
-        float(|a| a.through(f64::atan)) complex(|a| complex::through(a, complex::atan))
+        float(|a| a.through_series(series::atan, f64::atan)) complex(|a| complex::through(a, complex::atan))
     }
     Sinh           "sinh_cpu"         Float  [FLOAT COMPLEX] {
-        float(|a| a.through(f64::sinh)) float_tail(|a| a.sinh()) complex(|a| complex::through(a, complex::sinh))
+        float(|a| a.through_series(series::sinh, f64::sinh)) float_tail(|a| a.sinh()) complex(|a| complex::through(a, complex::sinh))
     }
     Cosh           "cosh_cpu"         Float  [FLOAT COMPLEX] {
-        float(|a| a.through(f64::cosh)) float_tail(|a| a.cosh()) complex(|a| complex::through(a, complex::cosh))
+        float(|a| a.through_series(series::cosh, f64::cosh)) float_tail(|a| a.cosh()) complex(|a| complex::through(a, complex::cosh))
     }
     Tanh           "tanh_vml_cpu"     Float  [FLOAT COMPLEX] {
         float(|a| a.through_series(series::tanh, f64::tanh)) complex(|a| complex::through(a, complex::tanh))

@@ -1,6 +1,7 @@
 //! The Mersenne Twister (MT19937) as PyTorch's CPU generator runs it: seeding, words, saved state, and the normal
 //! sample it keeps back. Knows no dtype and no tensor.
 
+use crate::tensor::parallel::vectorised;
 use std::hash::{BuildHasher, Hasher, RandomState};
 
 /// Words of the twister's state.
@@ -88,12 +89,23 @@ impl Generator {
         if self.next.is_multiple_of(WORDS) {
             self.renew();
         }
-        let mut word = self.words[self.next];
+        let word = self.words[self.next];
         self.next += 1;
-        word ^= word >> 11;
-        word ^= (word << 7) & 0x9D2C_5680;
-        word ^= (word << 15) & 0xEFC6_0000;
-        word ^ (word >> 18)
+        tempered(word)
+    }
+
+    /// Fills `out` with what `number` makes of the next words, one each.
+    pub(super) fn fill<T>(&mut self, mut out: &mut [T], number: impl Fn(u32) -> T) {
+        while !out.is_empty() {
+            if self.next.is_multiple_of(WORDS) {
+                self.renew();
+            }
+            let words = &self.words[self.next..];
+            let (now, later) = out.split_at_mut(words.len().min(out.len()));
+            vectorised(|| now.iter_mut().zip(words).for_each(|(value, &word)| *value = number(tempered(word))));
+            self.next += now.len();
+            out = later;
+        }
     }
 
     /// The next 64 random bits; the word drawn first is the upper half.
@@ -181,18 +193,30 @@ impl Generator {
     /// Makes the next 624 words out of the last.
     fn renew(&mut self) {
         let words = &mut self.words;
-        for i in 0..WORDS - SHIFT {
-            words[i] = words[i + SHIFT] ^ twist(words[i], words[i + 1]);
-        }
-        for i in WORDS - SHIFT..WORDS - 1 {
-            words[i] = words[i + SHIFT - WORDS] ^ twist(words[i], words[i + 1]);
-        }
+        vectorised(|| {
+            for i in 0..WORDS - SHIFT {
+                words[i] = words[i + SHIFT] ^ twist(words[i], words[i + 1]);
+            }
+            for i in WORDS - SHIFT..WORDS - 1 {
+                words[i] = words[i + SHIFT - WORDS] ^ twist(words[i], words[i + 1]);
+            }
+        });
         words[WORDS - 1] = words[SHIFT - 1] ^ twist(words[WORDS - 1], words[0]);
         self.next = 0;
     }
 }
 
+/// What is handed out for a word of the state.
+#[inline(always)]
+fn tempered(mut word: u32) -> u32 {
+    word ^= word >> 11;
+    word ^= (word << 7) & 0x9D2C_5680;
+    word ^= (word << 15) & 0xEFC6_0000;
+    word ^ (word >> 18)
+}
+
 /// The upper bit of one word and the lower 31 of its successor, times the twister's matrix.
+#[inline(always)]
 fn twist(word: u32, successor: u32) -> u32 {
     let joined = (word & 0x8000_0000) | (successor & 0x7FFF_FFFF);
     (joined >> 1) ^ ((successor & 1).wrapping_neg() & 0x9908_B0DF)

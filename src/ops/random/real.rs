@@ -7,7 +7,7 @@ use half::{bf16, f16};
 use std::f64::consts::PI;
 
 /// A floating-point element type that random numbers can be made for.
-pub trait Real: Copy {
+pub trait Real: Copy + Send + Sync {
     /// Bits of precision; a uniform number takes as many random bits.
     const PRECISION: u32;
 
@@ -20,20 +20,25 @@ pub trait Real: Copy {
     /// A number from [0, 1) with [`PRECISION`](Self::PRECISION) random bits.
     #[inline(always)]
     fn unit(generator: &mut Generator) -> f64 {
-        let below = 1u32 << Self::PRECISION;
-        f64::from(generator.random() & (below - 1)) * (1.0 / f64::from(below))
+        fraction(generator.random(), Self::PRECISION)
     }
 
-    /// `a * b + c`, rounded once to the precision this type computes in: single for the 16-bit types.
+    /// Fills `out` with such numbers, each of which the type holds exactly.
+    fn units(generator: &mut Generator, out: &mut [Self]) {
+        generator.fill(out, |word| Self::nearest(fraction(word, Self::PRECISION)));
+    }
+
+    /// `a * b + c`, rounded once to the precision this type computes in: single for the 16-bit types. `fuses`: does the
+    /// processor do that in one instruction?
     #[inline(always)]
-    fn fma(a: f64, b: f64, c: f64) -> f64 {
-        f64::from(single::fma(a as f32, b as f32, c as f32))
+    fn fma(a: f64, b: f64, c: f64, fuses: bool) -> f64 {
+        f64::from(single::fma(a as f32, b as f32, c as f32, fuses))
     }
 
-    /// Turns numbers from [0, 1) into normal ones by Box and Muller's formula.
+    /// Turns numbers from [0, 1) into normal ones by Box and Muller's formula. `fuses` as for [`fma`](Self::fma).
     ///
     /// This common form rounds the result of every operation to the type.
-    fn box_muller(block: &mut [Self; BLOCK], mean: Self, std: Self) {
+    fn box_muller(block: &mut [Self; BLOCK], mean: Self, std: Self, _fuses: bool) {
         let round = |value: f32| Self::nearest(f64::from(value)).widen() as f32;
         let (mean, std) = (mean.widen() as f32, std.widen() as f32);
         for j in 0..BLOCK / 2 {
@@ -45,6 +50,13 @@ pub trait Real: Copy {
             block[j + BLOCK / 2] = point(angle.sin());
         }
     }
+}
+
+/// The lowest `bits` of a word as a number from [0, 1).
+#[inline(always)]
+fn fraction(word: u32, bits: u32) -> f64 {
+    let below = 1u32 << bits;
+    f64::from(word & (below - 1)) * (1.0 / f64::from(below))
 }
 
 impl Real for f16 {
@@ -85,8 +97,8 @@ impl Real for f32 {
     }
 
     #[inline(always)]
-    fn box_muller(block: &mut [Self; BLOCK], mean: Self, std: Self) {
-        single::box_muller(block, mean, std);
+    fn box_muller(block: &mut [Self; BLOCK], mean: Self, std: Self, fuses: bool) {
+        single::box_muller(block, mean, std, fuses);
     }
 }
 
@@ -106,12 +118,16 @@ impl Real for f64 {
         generator.unit()
     }
 
-    #[inline]
-    fn fma(a: f64, b: f64, c: f64) -> f64 {
+    fn units(generator: &mut Generator, out: &mut [Self]) {
+        out.iter_mut().for_each(|value| *value = generator.unit());
+    }
+
+    #[inline(always)]
+    fn fma(a: f64, b: f64, c: f64, _fuses: bool) -> f64 {
         a.mul_add(b, c)
     }
 
-    fn box_muller(block: &mut [Self; BLOCK], mean: Self, std: Self) {
+    fn box_muller(block: &mut [Self; BLOCK], mean: Self, std: Self, _fuses: bool) {
         for j in 0..BLOCK / 2 {
             let radius = (-2.0 * (1.0 - block[j]).ln()).sqrt();
             let angle = 2.0 * PI * block[j + BLOCK / 2];

@@ -8,20 +8,32 @@
 /// How many numbers are made at a time: the first eight give the radii of eight points, the last eight their angles.
 pub(super) const BLOCK: usize = 16;
 
-/// Turns numbers from [0, 1) into normal ones by Box and Muller's formula.
+/// Turns numbers from [0, 1) into normal ones by Box and Muller's formula. `fuses`: does the processor multiply and add
+/// in one instruction?
 #[inline(always)]
-pub(super) fn box_muller(block: &mut [f32; BLOCK], mean: f32, std: f32) {
-    let mut quick = Quick::default();
-    let normal = points(&mut quick, block, mean, std);
-    *block = if quick.doubtful { points(&mut Exact, block, mean, std) } else { normal };
+pub(super) fn box_muller(block: &mut [f32; BLOCK], mean: f32, std: f32, fuses: bool) {
+    if !fuses {
+        let mut quick = Quick::default();
+        let normal = points(&mut quick, block, mean, std);
+        if !quick.doubtful {
+            *block = normal;
+            return;
+        }
+    }
+    *block = points(&mut Exact, block, mean, std);
 }
 
-/// `a * b + c`, rounded once.
+/// `a * b + c`, rounded once. `fuses` as for [`box_muller`].
 #[inline(always)]
-pub(super) fn fma(a: f32, b: f32, c: f32) -> f32 {
-    let mut quick = Quick::default();
-    let sum = quick.fma(a, b, c);
-    if quick.doubtful { Exact.fma(a, b, c) } else { sum }
+pub(super) fn fma(a: f32, b: f32, c: f32, fuses: bool) -> f32 {
+    if !fuses {
+        let mut quick = Quick::default();
+        let sum = quick.fma(a, b, c);
+        if !quick.doubtful {
+            return sum;
+        }
+    }
+    Exact.fma(a, b, c)
 }
 
 /// A way to compute `a * b + c` with a single rounding.
@@ -29,11 +41,11 @@ trait Fma {
     fn fma(&mut self, a: f32, b: f32, c: f32) -> f32;
 }
 
-/// Always right, but a function call unless the program is compiled for processors that have the instruction.
+/// Always right, but a function call unless the loop is compiled for processors that have the instruction.
 struct Exact;
 
 impl Fma for Exact {
-    #[inline]
+    #[inline(always)]
     fn fma(&mut self, a: f32, b: f32, c: f32) -> f32 {
         a.mul_add(b, c)
     }
@@ -154,7 +166,7 @@ mod tests {
                 (shaped(a, 0x8000_0003, 115, 0), shaped(b, 0x8000_0003, 115, 0), shaped(c, whole, 127, 0)),
                 (shaped(a, whole, 1, 6), shaped(b, whole, 40, 6), f32::from_bits(c & 0x80ff_ffff)),
             ] {
-                let (got, expected) = (fma(a, b, c), a.mul_add(b, c));
+                let (got, expected) = (fma(a, b, c, false), a.mul_add(b, c));
                 assert!(
                     got.to_bits() == expected.to_bits() || (got.is_nan() && expected.is_nan()),
                     "{a:e} * {b:e} + {c:e}"

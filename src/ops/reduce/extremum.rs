@@ -1,19 +1,21 @@
 //! Largest and smallest elements, and where they are. NaN is both.
 
-use super::fold::{fold, larger, smaller};
+use super::fold::{fold_anywhere, larger, smaller};
 use super::tiles::{Dim, odometer};
-use super::{Reduction, resolved};
+use super::{Reduction, aligned, resolved};
 use crate::bail;
-use crate::ops::block::{BLOCK, load};
+use crate::ops::block::BLOCK;
 use crate::ops::copy::{copy_into, fill};
 use crate::ops::number::Stored;
 use crate::ops::pointwise::{check_kernel, classes};
 use crate::tensor::element::integer_limits;
 use crate::tensor::layout::wrap_dim;
-use crate::tensor::memory::{BoolByte, ElementCell, get, set};
+use crate::tensor::memory::{BoolByte, set};
+use crate::tensor::parallel::{self, vectorised};
 use crate::tensor::{DType, Layout, Result, Scalar, View, interrupt};
 use half::{bf16, f16};
 use std::cmp::Ordering;
+use std::ops::Range;
 
 /// Which end is looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,8 +91,8 @@ fn reduce_with(which: Extremum, view: &View, reduction: &Reduction, stub: &str) 
     fill(&out, worst(which, dtype))?;
     let layout = reduction.spread(&out, &view);
     ordered!(dtype, S => match which {
-        Extremum::Max => fold::<S, 16>(&out, &layout, &view, larger)?,
-        Extremum::Min => fold::<S, 16>(&out, &layout, &view, smaller)?,
+        Extremum::Max => fold_anywhere::<S, 16>(&out, &layout, &view, larger)?,
+        Extremum::Min => fold_anywhere::<S, 16>(&out, &layout, &view, smaller)?,
     });
     Ok(out)
 }
@@ -163,64 +165,144 @@ pub fn arg_extremum(which: Extremum, view: &View, dim: Option<i64>, keepdim: boo
     Ok(indices)
 }
 
+/// Results that are looked for at a time, and elements that a core looks through.
+const BATCH: usize = 1 << 12;
+const GRAIN: usize = 1 << 16;
+
 /// Looks along dimension `d` of `view` for every element of the results, which are row-major.
 fn find(which: Extremum, view: &View, d: usize, values: Option<&View>, indices: &View) -> Result<()> {
-    let mut along = (1, 1);
+    ordered!(view.dtype, S => match which {
+        Extremum::Max => find_by::<S>(view, d, values, indices, larger, Ordering::Greater),
+        Extremum::Min => find_by::<S>(view, d, values, indices, smaller, Ordering::Less),
+    })
+}
+
+fn find_by<S: Stored<Compute: PartialOrd>>(
+    view: &View,
+    d: usize,
+    values: Option<&View>,
+    indices: &View,
+    choose: impl Fn(S::Compute, S::Compute) -> S::Compute + Sync,
+    better: Ordering,
+) -> Result<()> {
+    let view = aligned::<S>(view)?;
+    let (mut length, mut stride) = (1, 1);
     let mut outer = Vec::with_capacity(view.ndim());
     let mut step = 1;
-    for (i, (&size, &stride)) in view.sizes().iter().zip(view.strides()).enumerate().rev() {
+    for (i, (&size, &own)) in view.sizes().iter().zip(view.strides()).enumerate().rev() {
         if i == d {
-            along = (size as usize, stride);
+            (length, stride) = (size as usize, own);
             continue;
         }
-        outer.push(Dim { size, out: step, input: stride });
+        outer.push(Dim { size, out: step, input: own });
         step *= size;
     }
     let (memory, index_memory) = (view.memory()?, indices.memory()?);
     let value_memory = values.map(View::memory).transpose()?;
     let index_cells = index_memory.typed::<i64>();
-    ordered!(view.dtype, S => {
-        let cells = memory.typed::<S>();
-        let value_cells = value_memory.as_deref().map(|m| m.typed::<S>()).unwrap_or_default();
-        odometer(&outer, 0, view.layout.offset, &mut |out, input| {
-            let (index, value) = match which {
-                Extremum::Max => first::<S>(cells, input, along, Ordering::Greater)?,
-                Extremum::Min => first::<S>(cells, input, along, Ordering::Less)?,
-            };
+    let value_cells = value_memory.as_deref().map(|m| m.typed::<S>()).unwrap_or_default();
+    let mut batch: Vec<(i64, i64)> = Vec::new();
+    let flush = |batch: &mut Vec<(i64, i64)>| -> Result<()> {
+        let found = parallel::reading::<S, _>(&memory, |elements| -> Result<Vec<(usize, S::Compute)>> {
+            let run = |start: i64| Run { elements, start, stride, choose: &choose, better };
+            let first = |starts: &[(i64, i64)]| starts.iter().map(|&(_, start)| run(start).first(0..length)).collect();
+            if let [(_, start)] = **batch {
+                let piece = |k: usize| k * GRAIN..length.min((k + 1) * GRAIN);
+                let parts = parallel::collect(length.div_ceil(GRAIN), length, &|k| run(start).first(piece(k)))?;
+                return Ok(parts.into_iter().reduce(|a, b| run(start).better_of(a, b)).into_iter().collect());
+            }
+            let together = (GRAIN / length.max(1)).max(1);
+            let parts: Vec<_> = batch.chunks(together).collect();
+            let found = parallel::collect(parts.len(), batch.len() * length, &|k| match parts.get(k) {
+                Some(starts) => first(starts),
+                None => Ok(Vec::new()),
+            })?;
+            Ok(found.into_iter().flatten().collect::<Vec<_>>())
+        });
+        for (&(out, _), (index, value)) in batch.iter().zip(found.transpose()?.unwrap_or_default()) {
             if let Some(cell) = index_cells.get(out as usize) {
                 set(cell, index as i64);
             }
             if let Some(cell) = value_cells.get(out as usize) {
                 set(cell, S::narrow(value));
             }
-            Ok(())
-        })
-    })
+        }
+        batch.clear();
+        Ok(())
+    };
+    odometer(&outer, 0, view.layout.offset, &mut |out, input| {
+        batch.push((out, input));
+        if batch.len() == BATCH { flush(&mut batch) } else { Ok(()) }
+    })?;
+    flush(&mut batch)
 }
 
-/// The first of `length` elements that is not outdone in the `better` direction, or the first NaN.
-fn first<S: Stored<Compute: PartialOrd>>(
-    cells: &[ElementCell<S>],
+/// Elements `stride` apart, of which one is looked for.
+struct Run<'m, S, F> {
+    elements: &'m [S],
     start: i64,
-    (length, stride): (usize, i64),
+    stride: i64,
+    choose: F,
     better: Ordering,
-) -> Result<(usize, S::Compute)> {
-    let mut best = (0, cells.get(start as usize).map(get).unwrap_or_default().widen());
-    let mut buffer = [S::Compute::default(); BLOCK];
-    for blocks in interrupt::pieces(0..length.div_ceil(BLOCK), BLOCK) {
-        for block in blocks?.map(|k| k * BLOCK) {
-            let values = &mut buffer[..BLOCK.min(length - block)];
-            load(cells, start + block as i64 * stride, stride, values);
-            for (i, &value) in values.iter().enumerate() {
-                match value.partial_cmp(&best.1) {
-                    Some(order) if order == better => best = (block + i, value),
-                    Some(_) => {}
-                    // The first NaN is the result.
-                    None if best.1.partial_cmp(&best.1).is_none() => return Ok(best),
-                    None => return Ok((block + i, value)),
+}
+
+impl<S, F> Run<'_, S, F>
+where
+    S: Stored<Compute: PartialOrd>,
+    F: Fn(S::Compute, S::Compute) -> S::Compute,
+{
+    /// The first of some places that is not outdone, or the first NaN, and what is there.
+    fn first(&self, places: Range<usize>) -> Result<(usize, S::Compute)> {
+        let mut best: Option<(usize, S::Compute)> = None;
+        let mut buffer = [S::Compute::default(); BLOCK];
+        for start in places.clone().step_by(BLOCK) {
+            interrupt::check()?;
+            let values = &mut buffer[..BLOCK.min(places.end - start)];
+            let from = (self.start + start as i64 * self.stride) as usize;
+            let elements = self.elements.get(from..).unwrap_or_default();
+            match usize::try_from(self.stride) {
+                Ok(1) => S::widen_all(elements, values),
+                Ok(step) if step > 0 => {
+                    values.iter_mut().zip(elements.iter().step_by(step)).for_each(|(value, e)| *value = e.widen());
                 }
+                _ => values.fill(elements.first().copied().unwrap_or_default().widen()),
+            }
+            let Some(outstanding) = chosen(values, &self.choose) else { continue };
+            let beaten = best.map(|(_, best)| outstanding.partial_cmp(&best));
+            if beaten.is_some_and(|order| order.is_some_and(|order| order != self.better)) {
+                continue;
+            }
+            let same = |value: &S::Compute| *value == outstanding || is_nan(value) && is_nan(&outstanding);
+            best = values.iter().position(same).map(|k| (start + k, values[k]));
+            if is_nan(&outstanding) {
+                break;
             }
         }
+        Ok(best.unwrap_or_default())
     }
-    Ok(best)
+
+    /// Which of two, the first of which comes before the other.
+    fn better_of(&self, a: (usize, S::Compute), b: (usize, S::Compute)) -> (usize, S::Compute) {
+        let later = match b.1.partial_cmp(&a.1) {
+            Some(order) => order == self.better,
+            None => !is_nan(&a.1),
+        };
+        if later { b } else { a }
+    }
+}
+
+fn is_nan<C: PartialOrd>(value: &C) -> bool {
+    value.partial_cmp(value).is_none()
+}
+
+/// The best of some values, whichever of equal ones: in lanes first, then the lanes with each other.
+fn chosen<C: Copy>(values: &[C], choose: impl Fn(C, C) -> C) -> Option<C> {
+    vectorised(|| {
+        let (vectors, rest) = values.as_chunks::<64>();
+        let lanes = vectors.iter().copied().reduce(|mut lanes, vector| {
+            lanes.iter_mut().zip(vector).for_each(|(lane, value)| *lane = choose(*lane, value));
+            lanes
+        });
+        lanes.iter().flatten().chain(rest).copied().reduce(&choose)
+    })
 }

@@ -1,14 +1,16 @@
 //! Reductions that combine two values of a type into one of the same: products, truth, and largest and smallest values.
 
 use super::tiles::{Tile, for_each};
-use super::{Reduction, resolved};
+use super::{Reduction, aligned, resolved};
 use crate::ops::copy::{cast, copy_into, fill};
 use crate::ops::number::Stored;
 use crate::ops::pointwise::{check_kernel, classes, multiply_tail};
-use crate::tensor::memory::{BoolByte, ElementCell, get, set};
+use crate::tensor::memory::{BoolByte, ElementCell, Memory, get, set};
+use crate::tensor::parallel::{self, vectorised};
 use crate::tensor::{DType, Layout, Result, Scalar, View, interrupt};
 use half::{bf16, f16};
 use num_complex::Complex;
+use std::ops::Range;
 
 /// The product of all elements or along one dimension, as
 /// [`torch.prod`](https://pytorch.org/docs/2.7/generated/torch.prod.html).
@@ -29,20 +31,20 @@ pub fn prod(view: &View, dim: Option<i64>, keepdim: bool, dtype: Option<DType>) 
     let view = if view.dtype == dtype { view } else { cast(&view, dtype)? };
     let layout = reduction.spread(&out, &view);
     match dtype {
-        DType::Bool => fold::<BoolByte, 32>(&out, &layout, &view, |a, b| a & b)?,
+        DType::Bool => fold_anywhere::<BoolByte, 32>(&out, &layout, &view, |a, b| a & b)?,
         DType::Half => fold::<f16, 16>(&out, &layout, &view, |a, b| f16::from_f32(a * b).to_f32())?,
         DType::BFloat16 => fold::<bf16, 16>(&out, &layout, &view, |a, b| bf16::from_f32(a * b).to_f32())?,
         DType::Float => fold::<f32, 8>(&out, &layout, &view, |a, b| a * b)?,
         DType::Double => fold::<f64, 4>(&out, &layout, &view, |a, b| a * b)?,
-        DType::ComplexFloat => fold_with::<Complex<f32>, 4>(&out, &layout, &view, |a, b| a * b, multiply_tail)?,
-        DType::ComplexDouble => fold_with::<Complex<f64>, 2>(&out, &layout, &view, |a, b| a * b, multiply_tail)?,
+        DType::ComplexFloat => fold_with::<Complex<f32>, 4>(&out, &layout, &view, false, |a, b| a * b, multiply_tail)?,
+        DType::ComplexDouble => fold_with::<Complex<f64>, 2>(&out, &layout, &view, false, |a, b| a * b, multiply_tail)?,
         // Products wrap, so they can be narrowed last.
         _ => {
             let wide = cast(&view, DType::Long)?;
             let product = reduction.result(&view, DType::Long)?;
             fill(&product, Scalar::Int(1))?;
             let layout = reduction.spread(&product, &wide);
-            fold::<i64, 4>(&product, &layout, &wide, i64::wrapping_mul)?;
+            fold_anywhere::<i64, 4>(&product, &layout, &wide, i64::wrapping_mul)?;
             copy_into(&out, &product)?;
         }
     }
@@ -70,7 +72,7 @@ fn truth(
     dims: Option<&[i64]>,
     keepdim: bool,
     identity: bool,
-    combine: impl Fn(bool, bool) -> bool,
+    combine: impl Fn(bool, bool) -> bool + Sync,
 ) -> Result<View> {
     // Of uint8, PyTorch makes uint8, for programs older than torch.bool.
     let dtype = if view.dtype == DType::Byte { DType::Byte } else { DType::Bool };
@@ -82,7 +84,7 @@ fn truth(
     fill(&out, Scalar::Bool(identity))?;
     if !view.device().is_meta() && view.numel() > 0 {
         let view = if view.dtype == DType::Bool { view.clone() } else { cast(view, DType::Bool)? };
-        fold::<BoolByte, 32>(&out, &reduction.spread(&out, &view), &view, combine)?;
+        fold_anywhere::<BoolByte, 32>(&out, &reduction.spread(&out, &view), &view, combine)?;
     }
     if dtype == DType::Bool { Ok(out) } else { cast(&out, dtype) }
 }
@@ -100,13 +102,23 @@ pub(super) fn smaller<T: PartialOrd + Copy>(a: T, b: T) -> T {
 
 /// `out = combine(out, element)` for every element. `V` elements fill a vector: along contiguous runs four vectors are
 /// combined at a time, and then with each other.
-pub(super) fn fold<S: Stored, const V: usize>(
+fn fold<S: Stored, const V: usize>(
     out: &View,
     layout: &Layout,
     view: &View,
-    combine: impl Fn(S::Compute, S::Compute) -> S::Compute,
+    combine: impl Fn(S::Compute, S::Compute) -> S::Compute + Sync,
 ) -> Result<()> {
-    fold_with::<S, V>(out, layout, view, &combine, &combine)
+    fold_with::<S, V>(out, layout, view, false, &combine, &combine)
+}
+
+/// As [`fold`], for a `combine` to which it is all the same where a run is cut in two: all cores do a long one.
+pub(super) fn fold_anywhere<S: Stored, const V: usize>(
+    out: &View,
+    layout: &Layout,
+    view: &View,
+    combine: impl Fn(S::Compute, S::Compute) -> S::Compute + Sync,
+) -> Result<()> {
+    fold_with::<S, V>(out, layout, view, true, &combine, &combine)
 }
 
 /// As [`fold`], with a `combine` of its own for elements that are combined one by one.
@@ -114,25 +126,38 @@ fn fold_with<S: Stored, const V: usize>(
     out: &View,
     layout: &Layout,
     view: &View,
-    combine: impl Fn(S::Compute, S::Compute) -> S::Compute,
+    anywhere: bool,
+    combine: impl Fn(S::Compute, S::Compute) -> S::Compute + Sync,
     combine_tail: impl Fn(S::Compute, S::Compute) -> S::Compute,
 ) -> Result<()> {
+    let view = aligned::<S>(view)?;
     let (out_memory, memory) = (out.memory()?, view.memory()?);
-    let fold = Fold { results: out_memory.typed::<S>(), cells: memory.typed::<S>(), combine, combine_tail };
+    let (results, cells) = (out_memory.typed::<S>(), memory.typed::<S>());
+    let fold = Fold { results, memory: &memory, cells, anywhere, combine, combine_tail };
     for_each(layout, &view.layout, &mut |tile| fold.tile::<V>(tile))
 }
 
 struct Fold<'m, S, F, G> {
     results: &'m [ElementCell<S>],
+    memory: &'m Memory,
     cells: &'m [ElementCell<S>],
+    anywhere: bool,
     combine: F,
     combine_tail: G,
 }
 
+/// What four vectors of elements have been combined into, lane by lane.
+type Lanes<C, const V: usize> = [[C; V]; 4];
+
+/// Steps of four vectors that are done at a time, between two looks for Ctrl-C.
+const STEPS: usize = 1 << 12;
+/// Columns that are done at a time.
+const COLUMNS: usize = 1 << 10;
+
 impl<S, F, G> Fold<'_, S, F, G>
 where
     S: Stored,
-    F: Fn(S::Compute, S::Compute) -> S::Compute,
+    F: Fn(S::Compute, S::Compute) -> S::Compute + Sync,
     G: Fn(S::Compute, S::Compute) -> S::Compute,
 {
     fn put(&self, to: i64, value: S::Compute) {
@@ -145,18 +170,6 @@ where
         self.cells.get(offset as usize).map(get).unwrap_or_default().widen()
     }
 
-    fn from(&self, offset: i64) -> &[ElementCell<S>] {
-        self.cells.get(offset as usize..).unwrap_or_default()
-    }
-
-    /// Combines a vector of elements into lanes.
-    #[inline(always)]
-    fn join<const V: usize>(&self, lanes: &mut [S::Compute; V], vector: &[ElementCell<S>]) {
-        for (lane, cell) in lanes.iter_mut().zip(vector) {
-            *lane = (self.combine)(*lane, get(cell).widen());
-        }
-    }
-
     fn tile<const V: usize>(&self, tile: Tile) -> Result<()> {
         let [width, height] = tile.size;
         if (tile.out_stride, tile.in_stride[1]) == ([0, 1], 1) && tile.in_stride[0] != 1 {
@@ -166,7 +179,7 @@ where
             for j in rows?.map(|j| j as i64) {
                 let (to, from) = (tile.out + j * tile.out_stride[1], tile.input + j * tile.in_stride[1]);
                 match (tile.out_stride[0], tile.in_stride[0]) {
-                    (0, 1) => self.along::<V>(to, self.from(from).get(..width).unwrap_or_default())?,
+                    (0, 1) => self.along::<V>(to, from as usize..from as usize + width)?,
                     (out_step, step) => {
                         for piece in interrupt::pieces(0..width, 1) {
                             for i in piece?.map(|i| i as i64) {
@@ -181,27 +194,35 @@ where
     }
 
     /// One result of a contiguous run.
-    fn along<const V: usize>(&self, to: i64, run: &[ElementCell<S>]) -> Result<()> {
-        let (vectors, rest) = run.as_chunks::<V>();
-        let mut steps = vectors.chunks_exact(4);
-        if let Some(first) = steps.next() {
-            let mut lanes = [[S::Compute::default(); V]; 4];
-            for (lane, cell) in lanes.iter_mut().flatten().zip(first.iter().flatten()) {
-                *lane = get(cell).widen();
+    fn along<const V: usize>(&self, to: i64, run: Range<usize>) -> Result<()> {
+        let (Fold { anywhere, combine, .. }, range) = (self, run.clone());
+        let lanes = parallel::reading::<S, _>(self.memory, |elements| -> Result<Option<Lanes<S::Compute, V>>> {
+            let (vectors, _) = elements.get(range).unwrap_or_default().as_chunks::<V>();
+            let (steps, _) = vectors.as_chunks::<4>();
+            if !anywhere || steps.len() <= STEPS {
+                return steps.chunks(STEPS).try_fold(None, |lanes, steps| {
+                    interrupt::check()?;
+                    Ok(joined(lanes, steps, combine))
+                });
             }
-            for piece in interrupt::pieces(0..steps.len(), 4 * V) {
-                for step in steps.by_ref().take(piece?.len()) {
-                    lanes.iter_mut().zip(step).for_each(|(lanes, vector)| self.join(lanes, vector));
-                }
-            }
-            let [a, b, c, d] = lanes;
-            let combine = &self.combine;
+            let parts = parallel::collect(steps.len().div_ceil(STEPS), steps.len() * 4 * V, &|k| {
+                Ok(joined(None, &steps[k * STEPS..steps.len().min((k + 1) * STEPS)], combine))
+            })?;
+            Ok(parts.into_iter().flatten().reduce(|mut all, lanes| {
+                let pairs = all.iter_mut().flatten().zip(lanes.iter().flatten());
+                pairs.for_each(|(all, &lane)| *all = combine(*all, lane));
+                all
+            }))
+        });
+        let mut rest = run.start;
+        if let Some([a, b, c, d]) = lanes.transpose()?.flatten() {
             let joined = (0..V).map(|k| combine(combine(a[k], b[k]), combine(c[k], d[k])));
             if let Some(all) = joined.reduce(&self.combine_tail) {
                 self.put(to, all);
             }
+            rest += run.len() / (4 * V) * (4 * V);
         }
-        steps.remainder().iter().flatten().chain(rest).for_each(|cell| self.put(to, get(cell).widen()));
+        (rest..run.end).for_each(|i| self.put(to, self.value(i as i64)));
         Ok(())
     }
 
@@ -210,20 +231,25 @@ where
         let [rows, width] = tile.size;
         let row = |i: usize| tile.input + i as i64 * tile.in_stride[0];
         let whole = width - width % (4 * V);
-        for vectors in interrupt::pieces(0..whole / V, rows.saturating_mul(V)) {
-            for j in vectors?.map(|k| k * V) {
-                let mut lanes = [S::Compute::default(); V];
-                for (lane, cell) in lanes.iter_mut().zip(self.from(row(0) + j as i64)) {
-                    *lane = get(cell).widen();
+        let combine = &self.combine;
+        let sums = parallel::reading::<S, _>(self.memory, |elements| {
+            parallel::collect(whole.div_ceil(COLUMNS), whole.saturating_mul(rows), &|k| {
+                let columns = k * COLUMNS..whole.min((k + 1) * COLUMNS);
+                let piece = |i: usize| {
+                    let start = row(i) as usize;
+                    elements.get(start + columns.start..start + columns.end).unwrap_or_default()
+                };
+                let mut lanes: Vec<S::Compute> = piece(0).iter().map(|element| element.widen()).collect();
+                for rows in interrupt::pieces(1..rows, columns.len()) {
+                    let rows = rows?;
+                    vectorised(|| rows.for_each(|i| join(&mut lanes, piece(i), combine)));
                 }
-                for piece in interrupt::pieces(1..rows, V) {
-                    piece?.for_each(|i| self.join(&mut lanes, self.from(row(i) + j as i64)));
-                }
-                let results = self.results.get(tile.out as usize + j..).unwrap_or_default();
-                for (&lane, result) in lanes.iter().zip(results) {
-                    set(result, S::narrow((self.combine)(lane, get(result).widen())));
-                }
-            }
+                Ok(lanes)
+            })
+        });
+        let results = self.results.get(tile.out as usize..).unwrap_or_default();
+        for (lane, result) in sums.transpose()?.iter().flatten().flatten().zip(results) {
+            set(result, S::narrow(combine(*lane, get(result).widen())));
         }
         for j in whole as i64..width as i64 {
             for piece in interrupt::pieces(0..rows, 1) {
@@ -232,4 +258,31 @@ where
         }
         Ok(())
     }
+}
+
+/// Combines as many elements as there are lanes with them.
+#[inline(always)]
+fn join<S: Stored>(lanes: &mut [S::Compute], elements: &[S], combine: impl Fn(S::Compute, S::Compute) -> S::Compute) {
+    for (lane, element) in lanes.iter_mut().zip(elements) {
+        *lane = combine(*lane, element.widen());
+    }
+}
+
+/// `lanes` combined with `steps` of elements; without lanes, the first step begins.
+fn joined<S: Stored, const V: usize>(
+    lanes: Option<Lanes<S::Compute, V>>,
+    steps: &[[[S; V]; 4]],
+    combine: impl Fn(S::Compute, S::Compute) -> S::Compute,
+) -> Option<Lanes<S::Compute, V>> {
+    vectorised(|| {
+        let mut steps = steps.iter();
+        let mut lanes = match lanes {
+            Some(lanes) => lanes,
+            None => steps.next()?.map(|vector| vector.map(S::widen)),
+        };
+        for step in steps {
+            lanes.iter_mut().zip(step).for_each(|(lanes, vector)| join(lanes, vector, &combine));
+        }
+        Some(lanes)
+    })
 }

@@ -2,9 +2,9 @@
 //! wide as a vector holds, so that only numbers of similar size meet.
 
 use super::tiles::{Tile, for_each};
-use super::{Reduction, resolved};
+use super::{Reduction, aligned, resolved};
 use crate::bail;
-use crate::ops::copy::{cast, copy_into, row_major};
+use crate::ops::copy::{cast, copy_into};
 use crate::ops::number::{Number, Stored};
 use crate::ops::pointwise::{Output, check_kernel, classes, div};
 use crate::ops::promote::Operand;
@@ -139,14 +139,32 @@ fn integers<S: Stored>(out: &View, layout: &Layout, view: &View) -> Result<()> {
 /// As many values as one vector register holds, each added to by itself.
 type Lanes<C, const V: usize> = [C; V];
 
+#[inline(always)]
 fn add_lanes<C: Copy + Add<Output = C>, const V: usize>(to: &mut Lanes<C, V>, from: &Lanes<C, V>) {
     for (to, &from) in to.iter_mut().zip(from) {
         *to = *to + from;
     }
 }
 
+#[inline(always)]
 fn add_four<C: Copy + Add<Output = C>, const V: usize>(to: &mut [Lanes<C, V>; 4], from: &[Lanes<C, V>; 4]) {
     to.iter_mut().zip(from).for_each(|(to, from)| add_lanes(to, from));
+}
+
+/// Adds a vector of elements to lanes; of one with twice as many, the two halves meet first.
+#[inline(always)]
+fn add_vector<S, const V: usize, const W: usize>(lanes: &mut Lanes<S::Compute, V>, vector: &[S; W])
+where
+    S: Stored,
+    S::Compute: Add<Output = S::Compute>,
+{
+    let (low, high) = vector.split_at(V.min(W));
+    if W == V {
+        lanes.iter_mut().zip(low).for_each(|(lane, element)| *lane = *lane + element.widen());
+    } else {
+        let pairs = low.iter().zip(high);
+        lanes.iter_mut().zip(pairs).for_each(|(lane, (low, high))| *lane = *lane + (low.widen() + high.widen()));
+    }
 }
 
 const LEVELS: usize = 4;
@@ -157,7 +175,7 @@ const LEVELS: usize = 4;
 fn levels<C, const V: usize>(
     steps: Range<usize>,
     power: u32,
-    add: impl Fn(usize, &mut [Lanes<C, V>; 4]),
+    add: impl Fn(Range<usize>, &mut [Lanes<C, V>; 4]),
 ) -> Result<[[Lanes<C, V>; 4]; LEVELS]>
 where
     C: Copy + Default + Add<Output = C>,
@@ -168,10 +186,8 @@ where
     for runs in interrupt::pieces(0..steps.len() / run, 4 * V * run) {
         for _ in runs? {
             let [lowest, ..] = &mut sums;
-            for _ in 0..run {
-                add(i, lowest);
-                i += 1;
-            }
+            add(i..i + run, lowest);
+            i += run;
             for level in 1..LEVELS {
                 let (below, above) = sums.split_at_mut(level);
                 let (Some(below), Some(above)) = (below.last_mut(), above.first_mut()) else { break };
@@ -187,13 +203,14 @@ where
     Ok(sums)
 }
 
-/// Four running sums over `size` steps; `add` adds one step's values. They are added up in runs of at least 16 steps, on
-/// four levels. What meets on the highest level is independent of each other: with `shared`, all cores compute it.
+/// Four running sums over `size` steps; `add` adds the values of some of them. They are added up in runs of at least 16
+/// steps, on four levels. What meets on the highest level is independent of each other: with `shared`, all cores compute
+/// it.
 #[inline(always)]
 fn four_sums<C, const V: usize>(
     size: usize,
     shared: bool,
-    add: impl Fn(usize, &mut [Lanes<C, V>; 4]) + Sync,
+    add: impl Fn(Range<usize>, &mut [Lanes<C, V>; 4]) + Sync,
 ) -> Result<[Lanes<C, V>; 4]>
 where
     C: Copy + Default + Add<Output = C> + Send,
@@ -213,9 +230,7 @@ where
     }
     vectorised(|| {
         let [mut total, upper @ ..] = levels(start..size, power, &add)?;
-        for i in size - (size - start) % (1 << power)..size {
-            add(i, &mut total);
-        }
+        add(size - (size - start) % (1 << power)..size, &mut total);
         let [middle @ .., highest] = upper;
         add_four(&mut top, &highest);
         middle.iter().for_each(|level| add_four(&mut total, level));
@@ -226,28 +241,31 @@ where
 
 /// The sum of `size` steps, every fourth in one of four sums.
 #[inline(always)]
-fn row_sum<C, const V: usize>(
-    size: usize,
-    shared: bool,
-    add: impl Fn(usize, &mut Lanes<C, V>) + Sync,
-) -> Result<Lanes<C, V>>
+fn row_sum<C, const V: usize>(size: usize, add: impl Fn(usize, &mut Lanes<C, V>) + Sync) -> Result<Lanes<C, V>>
 where
     C: Copy + Default + Add<Output = C> + Send,
 {
     let fours = size / 4;
-    let sums = four_sums::<C, V>(fours, shared, |i, sums| {
-        for (k, sum) in sums.iter_mut().enumerate() {
-            add(4 * i + k, sum);
+    let sums = four_sums::<C, V>(fours, false, |steps, sums| {
+        for i in steps {
+            sums.iter_mut().enumerate().for_each(|(k, sum)| add(4 * i + k, sum));
         }
     })?;
-    let [mut total, others @ ..] = sums;
-    for i in 4 * fours..size {
-        add(i, &mut total);
-    }
-    for other in &others {
-        add_lanes(&mut total, other);
-    }
-    Ok(total)
+    Ok(total_of(sums, |total| (4 * fours..size).for_each(|i| add(i, total))))
+}
+
+/// The total of four sums, to the first of which `add` adds what was left over.
+#[inline(always)]
+fn total_of<C, const V: usize>(
+    [mut total, others @ ..]: [Lanes<C, V>; 4],
+    add: impl Fn(&mut Lanes<C, V>),
+) -> Lanes<C, V>
+where
+    C: Copy + Add<Output = C>,
+{
+    add(&mut total);
+    others.iter().for_each(|other| add_lanes(&mut total, other));
+    total
 }
 
 /// Elements of one sum that are worth all cores.
@@ -262,14 +280,7 @@ where
     S::Compute: Add<Output = S::Compute>,
     R: Stored<Compute = S::Compute>,
 {
-    // A buffer may be read from an odd byte on; the lanes want their elements in place.
-    let moved;
-    let view = if parallel::reading::<S, _>(&*view.memory()?, |_| ()).is_none() {
-        moved = row_major(view)?;
-        &moved
-    } else {
-        view
-    };
+    let view = aligned::<S>(view)?;
     let (out_memory, memory) = (out.memory()?, view.memory()?);
     let results = out_memory.typed::<R>();
     let store = |sums: Vec<(i64, S::Compute)>| {
@@ -307,8 +318,8 @@ where
         let [rows, columns] = tile.size;
         volume += rows * columns;
         let long = rows >= LONG && tile.out_stride[0] == 0;
-        // Parts begin where vectors do.
-        let width = if long { 1 } else { (GRAIN / rows.max(1)).next_multiple_of(64) };
+        // Parts begin where strips do.
+        let width = if long { 1 } else { (GRAIN / rows.max(1)).next_multiple_of(4 * STRIP) };
         for start in (0..columns).step_by(width) {
             if long && !parts.is_empty() {
                 flush(&mut parts)?;
@@ -326,6 +337,9 @@ where
 
 /// Elements of a part, about.
 const GRAIN: usize = 1 << 16;
+/// A quarter of the columns that are added up at a time where there are as many: rows are then read in long pieces. A
+/// multiple of every `V`, so that nothing meets in another order.
+const STRIP: usize = 64;
 
 /// Some columns of a tile.
 struct Part {
@@ -357,23 +371,19 @@ where
         self.cells.get(offset as usize).copied().unwrap_or_default().widen()
     }
 
-    /// Adds `V` neighbours to as many lanes.
-    #[inline(always)]
-    fn add_vector<const V: usize>(&self, offset: i64, lanes: &mut Lanes<S::Compute, V>) {
-        let start = offset as usize;
-        for (lane, element) in lanes.iter_mut().zip(self.cells.get(start..start + V).unwrap_or_default()) {
-            *lane = *lane + element.widen();
-        }
-    }
-
-    /// Adds `2 * V` neighbours to `V` lanes: the two halves of a vector meet first.
-    #[inline(always)]
-    fn add_halves<const V: usize>(&self, offset: i64, lanes: &mut Lanes<S::Compute, V>) {
-        let start = offset as usize;
-        let (low, high) = (self.cells.get(start..start + V), self.cells.get(start + V..start + 2 * V));
-        for ((lane, low), high) in lanes.iter_mut().zip(low.unwrap_or_default()).zip(high.unwrap_or_default()) {
-            *lane = *lane + (low.widen() + high.widen());
-        }
+    /// The sums of four times `V` neighbouring columns, whose rows begin where `from` says.
+    fn strip<const V: usize>(
+        &self,
+        rows: usize,
+        from: impl Fn(usize) -> i64 + Sync,
+    ) -> Result<[Lanes<S::Compute, V>; 4]> {
+        four_sums(rows, false, |rows, sums: &mut [Lanes<S::Compute, V>; 4]| {
+            for i in rows {
+                let start = from(i) as usize;
+                let row = self.cells.get(start..start + 4 * V).unwrap_or_default();
+                sums.iter_mut().zip(row.as_chunks::<V>().0).for_each(|(lanes, vector)| add_vector(lanes, vector));
+            }
+        })
     }
 
     /// What is to be added to which result, in order. A part by itself is `shared` by all cores if it is long.
@@ -384,7 +394,7 @@ where
         let to = |column: usize| out + column as i64 * out_stride[1];
         let from = |row: usize, column: usize| input + row as i64 * in_stride[0] + column as i64 * in_stride[1];
         let column_sum = |j: usize| -> Result<(i64, S::Compute)> {
-            let [total] = row_sum::<S::Compute, 1>(rows, false, |i, [sum]| *sum = *sum + self.value(from(i, j)))?;
+            let [total] = row_sum::<S::Compute, 1>(rows, |i, [sum]| *sum = *sum + self.value(from(i, j)))?;
             Ok((to(j), total))
         };
         if out_stride[0] != 0 {
@@ -396,21 +406,26 @@ where
             }
         } else if in_stride[0] == 1 && rows >= W {
             for j in start..end {
-                sums.push((to(j), self.along::<V, W>(from(0, j), rows, shared && rows >= LONG)?));
+                sums.push((to(j), self.along::<V, W>(from(0, j) as usize, rows, shared && rows >= LONG)?));
             }
         } else if in_stride[1] == 1 && part.tile.size[1] >= W {
             let mut j = start;
+            while j + 4 * STRIP <= end {
+                let strip = self.strip::<STRIP>(rows, |i| from(i, j))?;
+                sums.extend(strip.iter().flatten().enumerate().map(|(k, &value)| (to(j + k), value)));
+                j += 4 * STRIP;
+            }
             while j + 4 * V <= end {
-                let four = four_sums::<S::Compute, V>(rows, false, |i, sums| {
-                    for (k, lanes) in sums.iter_mut().enumerate() {
-                        self.add_vector(from(i, j + k * V), lanes);
-                    }
-                })?;
-                sums.extend(four.iter().flatten().enumerate().map(|(k, &value)| (to(j + k), value)));
+                let strip = self.strip::<V>(rows, |i| from(i, j))?;
+                sums.extend(strip.iter().flatten().enumerate().map(|(k, &value)| (to(j + k), value)));
                 j += 4 * V;
             }
             while j + V <= end {
-                let lanes = row_sum::<S::Compute, V>(rows, false, |i, lanes| self.add_vector(from(i, j), lanes))?;
+                let lanes = row_sum::<S::Compute, V>(rows, |i, lanes| {
+                    let start = from(i, j) as usize;
+                    let row = self.cells.get(start..).and_then(|row| row.first_chunk::<V>());
+                    row.into_iter().for_each(|vector| add_vector(lanes, vector));
+                })?;
                 sums.extend(lanes.iter().enumerate().map(|(k, &value)| (to(j + k), value)));
                 j += V;
             }
@@ -424,9 +439,10 @@ where
         } else {
             let whole = end - (end - start) % 4;
             for j in (start..whole).step_by(4) {
-                let four = four_sums::<S::Compute, 1>(rows, false, |i, sums| {
-                    for (k, [sum]) in sums.iter_mut().enumerate() {
-                        *sum = *sum + self.value(from(i, j + k));
+                let four = four_sums::<S::Compute, 1>(rows, false, |rows, sums| {
+                    for i in rows {
+                        let sums = sums.iter_mut().enumerate();
+                        sums.for_each(|(k, [sum])| *sum = *sum + self.value(from(i, j + k)));
                     }
                 })?;
                 sums.extend(four.iter().flatten().enumerate().map(|(k, &value)| (to(j + k), value)));
@@ -439,13 +455,16 @@ where
     }
 
     /// The sum of `length` neighbours: whole vectors in lanes, the rest first, then the lanes one after another.
-    fn along<const V: usize, const W: usize>(&self, start: i64, length: usize, shared: bool) -> Result<S::Compute> {
-        let vectors = length / W;
-        let lanes = row_sum::<S::Compute, V>(vectors, shared, |i, lanes| {
-            let offset = start + (i * W) as i64;
-            if W == V { self.add_vector(offset, lanes) } else { self.add_halves(offset, lanes) }
+    fn along<const V: usize, const W: usize>(&self, start: usize, length: usize, shared: bool) -> Result<S::Compute> {
+        let (vectors, rest) = self.cells.get(start..start + length).unwrap_or_default().as_chunks::<W>();
+        let (fours, odd) = vectors.as_chunks::<4>();
+        let sums = four_sums::<S::Compute, V>(fours.len(), shared, |steps, sums| {
+            for four in fours.get(steps).unwrap_or_default() {
+                sums.iter_mut().zip(four).for_each(|(lanes, vector)| add_vector(lanes, vector));
+            }
         })?;
-        let rest = (vectors * W..length).map(|i| self.value(start + i as i64));
+        let lanes = total_of(sums, |total| odd.iter().for_each(|vector| add_vector(total, vector)));
+        let rest = rest.iter().map(|element| element.widen());
         Ok(rest.chain(lanes).fold(S::Compute::default(), |total, value| total + value))
     }
 }

@@ -1,8 +1,8 @@
 //! Work for all cores: products of matrices, by the `gemm` crate, whose interface is pointers. This file gives it safe
 //! hands: slices, and strides that are checked to stay within them.
 
+use super::{GRAIN, cores, tasks};
 use crate::tensor::error::{Error, Result};
-use crate::tensor::interrupt;
 
 /// Types that matrix products are computed in by vectors of the processor.
 pub trait Multiplied: Copy + Sync + Send + 'static {
@@ -30,6 +30,22 @@ pub struct Matrix<'a, T> {
 
 /// Products that one call of `gemm`, which cannot be stopped, may add up: some tens of milliseconds' worth.
 const CALL: usize = 1 << 31;
+
+/// Products that take as long as one element of any other loop.
+const PER_ELEMENT: usize = 64;
+
+/// Where the sum goes, for several threads.
+struct Target<T>(*mut T);
+
+// SAFETY: in `add_product` the threads write to parts of the target that share no element, and numbers may be written by
+// any thread.
+unsafe impl<T: Send> Sync for Target<T> {}
+
+impl<T> Target<T> {
+    fn start(&self) -> *mut T {
+        self.0
+    }
+}
 
 impl<T> Matrix<'_, T> {
     /// Does every element of a matrix of these sizes lie within the slice?
@@ -60,42 +76,48 @@ pub fn add_product<T: Multiplied>(
     }
     let [a_row, a_column] = a.strides.map(|s| s as isize);
     let [b_row, b_column] = b.strides.map(|s| s as isize);
-    // A large product is made square by square.
-    let whole = n.saturating_mul(p).saturating_mul(m) <= CALL;
-    let side = if whole { n.max(p) } else { (CALL / m).isqrt().max(64) };
-    for i in (0..n).step_by(side) {
-        for j in (0..p).step_by(side) {
-            interrupt::check()?;
-            let (rows, columns) = (side.min(n - i), side.min(p - j));
-            // SAFETY: the three matrices lie within their slices, as checked above, and so do `rows` rows and `columns`
-            // columns from `i` and `j` on; `into` is borrowed exclusively, so nothing that is read is written; strides
-            // fit `isize` since they lie within slices. `Multiplied` has only the types that `gemm` has kernels for.
-            unsafe {
-                gemm::gemm(
-                    rows,
-                    columns,
-                    m,
-                    into.as_mut_ptr().add(i * p + j),
-                    1,
-                    p as isize,
-                    true,
-                    a.values.as_ptr().offset(i as isize * a_row),
-                    a_column,
-                    a_row,
-                    b.values.as_ptr().offset(j as isize * b_column),
-                    b_column,
-                    b_row,
-                    T::ONE,
-                    alpha,
-                    false,
-                    false,
-                    false,
-                    gemm::Parallelism::Rayon(0),
-                );
-            }
+    // Where threads are worth it each core makes a band of rows or of columns; a very large product is made square by
+    // square.
+    let products = n.saturating_mul(p).saturating_mul(m);
+    let work = products / PER_ELEMENT;
+    let side = if products <= CALL { n.max(p) } else { (CALL / m).isqrt().max(64) };
+    let bands = if work < 2 * GRAIN { 1 } else { cores() };
+    let (rows, columns) = if n >= p { (n.div_ceil(bands), p) } else { (n, p.div_ceil(bands)) };
+    let (rows, columns) = (rows.min(side), columns.min(side));
+    let across = p.div_ceil(columns);
+    let target = Target(into.as_mut_ptr());
+    tasks(n.div_ceil(rows) * across, work, &|part| {
+        let (i, j) = (part / across * rows, part % across * columns);
+        let (rows, columns) = (rows.min(n - i), columns.min(p - j));
+        // SAFETY: the three matrices lie within their slices, as checked above, and so do `rows` rows and `columns`
+        // columns from `i` and `j` on; `into` is borrowed exclusively and no two parts share an element of it, so nothing
+        // that is read or written by one is written by another; strides fit `isize` since they lie within slices.
+        // `Multiplied` has only the types that `gemm` has kernels for.
+        unsafe {
+            gemm::gemm(
+                rows,
+                columns,
+                m,
+                target.start().add(i * p + j),
+                1,
+                p as isize,
+                true,
+                a.values.as_ptr().offset(i as isize * a_row),
+                a_column,
+                a_row,
+                b.values.as_ptr().offset(j as isize * b_column),
+                b_column,
+                b_row,
+                T::ONE,
+                alpha,
+                false,
+                false,
+                false,
+                gemm::Parallelism::None,
+            );
         }
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 #[cfg(test)]
