@@ -114,12 +114,24 @@ pub fn parts<T: Send>(slice: &mut [T], body: &(dyn Fn(usize, &mut [T]) -> Result
 /// Lends the elements of a memory as a plain slice to read, for as long as `body` runs: what several threads share, or a
 /// loop that needs no cells. `None` where the memory is not aligned for the type.
 pub fn reading<T: Plain, R>(memory: &Memory, body: impl FnOnce(&[T]) -> R + Send) -> Option<R> {
-    let start = memory.start()?.cast::<T>();
-    // SAFETY: the memory holds as many initialised elements, any bits are a `T`, and nobody writes to them meanwhile:
-    // `body` is `Send` and so holds no memory and no cells (see the head of this file).
-    start
-        .is_aligned()
-        .then(|| body(unsafe { std::slice::from_raw_parts(start.as_ptr(), memory.nbytes() / size_of::<T>()) }))
+    reading_both(memory, memory, |elements, _| body(elements))
+}
+
+/// As [`reading`], for two memories at once.
+pub fn reading_both<T: Plain, R>(a: &Memory, b: &Memory, body: impl FnOnce(&[T], &[T]) -> R + Send) -> Option<R> {
+    let (first, second) = (a.start()?.cast::<T>(), b.start()?.cast::<T>());
+    let length = |memory: &Memory| memory.nbytes() / size_of::<T>();
+    (first.is_aligned() && second.is_aligned()).then(|| {
+        // SAFETY: the memories hold as many initialised elements, any bits are a `T`, and nobody writes to them meanwhile:
+        // `body` is `Send` and so holds no memory and no cells (see the head of this file).
+        let (a, b) = unsafe {
+            (
+                std::slice::from_raw_parts(first.as_ptr(), length(a)),
+                std::slice::from_raw_parts(second.as_ptr(), length(b)),
+            )
+        };
+        body(a, b)
+    })
 }
 
 /// Lends elements of a memory as a plain slice to write. `None` where they do not exist or are not aligned.

@@ -7,7 +7,7 @@ use crate::ops::check::resolved;
 use crate::ops::copy::{contiguous, copy_into};
 use crate::ops::number::{Number, Stored};
 use crate::tensor::memory::set;
-use crate::tensor::parallel::{Matrix, add_product};
+use crate::tensor::parallel::{self, Matrix, add_product};
 use crate::tensor::{Dims, Error, Layout, Result, Scalar, View, dispatch, interrupt};
 use num_complex::Complex;
 
@@ -176,29 +176,50 @@ fn values<S: Stored>(view: &View) -> Result<Vec<S::Compute>> {
     Ok(values)
 }
 
-/// A batch of matrices, read once.
-struct Batch<C> {
-    values: Vec<C>,
+/// Lends the elements of two row-major views in the type they are computed in: where they lie if that is the type they are
+/// stored in, as copies if not.
+fn with_values<S: Stored>(
+    a: &View,
+    b: &View,
+    run: &mut (impl FnMut(&[S::Compute], &[S::Compute]) -> Result<()> + Send),
+) -> Result<()> {
+    let range = |view: &View| {
+        let start = usize::try_from(view.layout.offset).unwrap_or(usize::MAX);
+        start..start.saturating_add(view.numel().max(0) as usize)
+    };
+    let (at_a, at_b) = (range(a), range(b));
+    let lent = parallel::reading_both::<S, _>(&*a.memory()?, &*b.memory()?, |a, b| {
+        Some(run(S::as_computed(a)?.get(at_a)?, S::as_computed(b)?.get(at_b)?))
+    });
+    match lent.flatten() {
+        Some(done) => done,
+        None => run(&values::<S>(a)?, &values::<S>(b)?),
+    }
+}
+
+/// Where the matrices of a batch lie among its elements.
+#[derive(Clone, Copy)]
+struct Batch {
     strides: [usize; 2],
-    /// Elements from one matrix to the next; none for one that serves the whole batch.
+    /// Elements from one matrix to the next.
     step: usize,
 }
 
-impl<C: Number> Batch<C> {
-    /// Columns that lie together are left so, instead of being turned into rows.
-    fn read<S: Stored<Compute = C>>(view: &View) -> Result<Batch<C>> {
+impl Batch {
+    /// The batch with its elements in a row. Columns that lie together are left so, instead of being turned into rows.
+    fn of(view: &View) -> Result<(View, Batch)> {
         let &[_, rows, columns] = view.sizes() else { bail!(RuntimeError, "a batch of matrices has three dimensions") };
         let view = resolved(view)?;
         let turned = view.with_layout(view.layout.transpose(1, 2)?);
         let (rows, columns) = (rows.max(0) as usize, columns.max(0) as usize);
         let by_columns = !view.layout.is_contiguous() && turned.layout.is_contiguous();
-        let values = values::<S>(&contiguous(if by_columns { &turned } else { &view })?)?;
         let strides = if by_columns { [1, rows] } else { [columns, 1] };
-        Ok(Batch { values, strides, step: rows * columns })
+        Ok((contiguous(if by_columns { &turned } else { &view })?, Batch { strides, step: rows * columns }))
     }
 
-    fn matrix(&self, index: usize) -> Matrix<'_, C> {
-        Matrix { values: self.values.get(index * self.step..).unwrap_or_default(), strides: self.strides }
+    fn matrix<C>(self, values: &[C], index: usize) -> Matrix<'_, C> {
+        let start = index * self.step;
+        Matrix { values: values.get(start..start + self.step).unwrap_or_default(), strides: self.strides }
     }
 }
 
@@ -231,21 +252,26 @@ fn multiply_as<S: Stored<Compute: Ring>>(out: &View, a: &View, b: &View, scaling
     }
     let sizes = [n, m, p].map(|size| size.max(0) as usize);
     let matrix = sizes[0] * sizes[2];
-    let (a, b) = (Batch::read::<S>(a)?, Batch::read::<S>(b)?);
+    let ((a, of_a), (b, of_b)) = (Batch::of(a)?, Batch::of(b)?);
+    let (adds, plain) = (scaling.added.is_some(), scaling.plain);
     let alpha = S::Compute::from_scalar(scaling.alpha);
     let mut result = match scaling.added {
         Some((added, beta)) if beta.truth() => scaled::<S>(added, beta)?,
         _ => buffer(out.numel().max(0) as usize)?,
     };
-    for (i, into) in result.chunks_exact_mut(matrix.max(1)).enumerate().take(batch.max(0) as usize) {
-        if sizes[1] == 1 && scaling.added.is_none() && !scaling.plain {
-            outer(into, sizes[2], alpha, a.matrix(i), b.matrix(i))?;
-        } else if scaling.plain {
-            in_order(into, sizes, alpha, a.matrix(i), b.matrix(i))?;
-        } else {
-            S::Compute::accumulate(into, sizes, alpha, a.matrix(i), b.matrix(i))?;
+    with_values::<S>(&a, &b, &mut |a, b| {
+        for (i, into) in result.chunks_exact_mut(matrix.max(1)).enumerate().take(batch.max(0) as usize) {
+            let (a, b) = (of_a.matrix(a, i), of_b.matrix(b, i));
+            if sizes[1] == 1 && !adds && !plain {
+                outer(into, sizes[2], alpha, a, b)?;
+            } else if plain {
+                in_order(into, sizes, alpha, a, b)?;
+            } else {
+                S::Compute::accumulate(into, sizes, alpha, a, b)?;
+            }
         }
-    }
+        Ok(())
+    })?;
     let memory = out.memory()?;
     let start = usize::try_from(out.layout.offset).unwrap_or(usize::MAX);
     let cells = memory.typed::<S>().get(start..).unwrap_or_default();
