@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
+use std::thread;
 use std::time::Instant;
 
 use owo_colors::{OwoColorize, Style};
@@ -80,6 +81,9 @@ impl Prompt {
     fn open(screen: Screen, opening: Opening) -> rustyline::Result<Prompt> {
         let (config, faults) = if opening.no_config { Default::default() } else { Config::read() };
         let screen = screen.configured(config.color, config.theme);
+        // A long history is read while the session is made.
+        let limit = config.history;
+        let reading = thread::Builder::new().name("history".to_owned()).spawn(move || Store::open(limit));
         let log = Rc::default();
         let page_above = Rc::default();
         let session = new_session(screen, &opening.args, &log, &page_above);
@@ -117,12 +121,22 @@ impl Prompt {
             paste: None,
             initial: None,
         };
-        prompt.begin(opening.quiet, opening.script.as_deref(), &faults);
+        let history = match reading {
+            Ok(reader) => reader.join().unwrap_or_else(|_| Err("its file could not be read".to_owned())),
+            Err(_) => Store::open(limit),
+        };
+        prompt.begin(opening.quiet, history, opening.script.as_deref(), &faults);
         Ok(prompt)
     }
 
     /// What happens before the first line is read.
-    fn begin(&mut self, is_quiet: bool, script: Option<&Path>, faults: &[String]) {
+    fn begin(
+        &mut self,
+        is_quiet: bool,
+        history: Result<(Store, Kept), String>,
+        script: Option<&Path>,
+        faults: &[String],
+    ) {
         if !is_quiet {
             let version = env!("CARGO_PKG_VERSION");
             self.remark(&format!("tensorsh {version}: type Rhai, or Python behind >>>; :help helps, Ctrl-D leaves"));
@@ -130,7 +144,7 @@ impl Prompt {
         for fault in faults {
             complain(&format!("{fault}\n"));
         }
-        match Store::open(self.config.history) {
+        match history {
             Ok((store, kept)) => {
                 self.store = store;
                 *self.editor.history_mut() = Past::new(kept, self.config.history);
