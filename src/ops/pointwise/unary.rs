@@ -42,11 +42,11 @@ fn map_near<T: Real>(
     series: impl Fn(f64) -> f64,
     function: impl Fn(f64) -> f64,
 ) {
-    // NaN is not near either.
-    let far = |value: T| !(value.as_f64().abs() <= limit);
+    // NaN is not.
+    let is_near = |value: T| value.as_f64().abs() <= limit;
     map(values, out, |value| value.through_series(&series, &function));
-    if size_of::<T>() == size_of::<f32>() && vectorised(|| values.iter().fold(false, |any, &value| any | far(value))) {
-        let outliers = out.iter_mut().zip(values).filter(|&(_, &value)| far(value));
+    if size_of::<T>() == size_of::<f32>() && !vectorised(|| values.iter().fold(true, |all, &v| all & is_near(v))) {
+        let outliers = out.iter_mut().zip(values).filter(|&(_, &value)| !is_near(value));
         outliers.for_each(|(out, &value)| *out = value.through(&function));
     }
 }

@@ -355,7 +355,7 @@ fn grad_and_value(
                  the vjp or jacrev APIs instead?"
             );
         }
-        let gradients = slopes(f.state, &[output.clone()], &level.inputs, None, true)?;
+        let gradients = slopes(f.state, std::slice::from_ref(&output), &level.inputs, None, true)?;
         let gradient = tree::filled(&inner, gradients.iter().map(|g| Value::Tensor(level.leave(g))))?;
         let aux = if let Value::None = aux { aux } else { level.leave_all(&aux)? };
         Ok((gradient, Value::Tensor(level.leave(&output)), aux))

@@ -65,7 +65,9 @@ fn digits(text: &str, base: u32) -> Option<i128> {
             (digits.strip_prefix('_').unwrap_or(digits), own)
         }
         // Without a prefix, zeros lead nothing but zeros.
-        None if base == 0 && lower.starts_with('0') && lower.trim_start_matches(['0', '_']) != "" => return None,
+        None if base == 0 && lower.starts_with('0') && !lower.trim_start_matches(['0', '_']).is_empty() => {
+            return None;
+        }
         _ => (lower.as_str(), if base == 0 { 10 } else { base }),
     };
     // Underscores stand between digits only.
