@@ -28,8 +28,8 @@ pub struct Matrix<'a, T> {
     pub strides: [usize; 2],
 }
 
-/// Products that one call of `gemm`, which cannot be stopped, may add up: some tens of milliseconds' worth.
-const CALL: usize = 1 << 31;
+/// Products that one call of `gemm`, which cannot be stopped, may add up: some ten milliseconds' worth.
+const CALL: usize = 1 << 28;
 
 /// Products that take as long as one element of any other loop.
 const PER_ELEMENT: usize = 64;
