@@ -107,7 +107,7 @@ fn generate<S: Stored>(out: &View, value: impl Fn(i64) -> S::Compute + Sync + Se
         return Ok(());
     }
     let filled = parallel::writing(&*out.memory()?, 0..out.numel() as usize, |elements: &mut [S]| {
-        parallel::parts(elements, &|first, part| {
+        parallel::parts(elements, 1, &|first, part| {
             let places = (first as i64..).zip(part);
             vectorised(|| places.for_each(|(i, element)| *element = S::narrow(value(i))));
             Ok(())

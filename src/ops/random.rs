@@ -137,7 +137,7 @@ pub fn normal_into<T: Real>(generator: &mut Generator, out: &mut [T], mean: f64,
     }
     // The words come from one stream; what becomes of them is for all cores, whose parts begin where blocks do. Nothing
     // but Ctrl-C ends that early.
-    let made = parallel::parts(whole, &|_, part| {
+    let made = parallel::parts(whole, 1, &|_, part| {
         vectorised_kernel(Normal { part, mean, std });
         Ok(())
     });

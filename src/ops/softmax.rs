@@ -1,14 +1,20 @@
 //! Exponentials of a line against their sum: `softmax`, `log_softmax`, `logsumexp`.
 
+use super::check::lost;
 use super::compare::CompareOp;
 use super::compose::{Math, number};
-use super::copy::cast;
-use super::lines::{each_line, like_lines};
+use super::copy::{cast, copy_into};
+use super::lines::like_lines;
 use super::mask::masked_fill;
+use super::number::{Real, Stored};
 use super::pointwise::{UnaryOp, check_kernel, classes};
-use super::reduce::{Extremum, Reduction, extremum, sum};
+use super::reduce::{Extremum, Reduction, extremum, larger, sum};
+use super::series;
 use crate::tensor::layout::wrap_dim;
-use crate::tensor::{DType, Result, Scalar, View};
+use crate::tensor::parallel::{self, vectorised};
+use crate::tensor::{DType, Result, Scalar, View, interrupt, limits};
+use half::{bf16, f16};
+use std::ops::Range;
 
 /// Which form of the distribution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,19 +43,143 @@ pub fn softmax(which: Softmax, view: &View, dim: i64, dtype: Option<DType>) -> R
         (Softmax::Log, false) => "log_softmax_kernel_impl",
     };
     check_kernel(stub, classes::FLOAT, view.dtype)?;
-    each_line(view, d, [&out], &mut |line, [out]| {
-        let values = || line.iter().map(|value| value.to_f64());
-        let largest = values().fold(f64::NEG_INFINITY, |a, b| if b.is_nan() || b > a { b } else { a });
-        let total: f64 = values().map(|value| (value - largest).exp()).sum();
-        out.extend(values().map(|value| {
-            Scalar::Float(match which {
-                Softmax::Plain => (value - largest).exp() / total,
-                Softmax::Log => value - largest - total.ln(),
-            })
-        }));
-        Ok(())
-    })?;
+    copy_into(&out, view)?;
+    match view.dtype {
+        DType::Half => shares::<f16>(which, &out, d)?,
+        DType::BFloat16 => shares::<bf16>(which, &out, d)?,
+        DType::Float => shares::<f32>(which, &out, d)?,
+        _ => shares::<f64>(which, &out, d)?,
+    }
     Ok(out)
+}
+
+/// Elements of a line whose exponentials are computed together: so few that while the processor adds them, which it must
+/// do one after another, it has begun with the next.
+const STEP: usize = 64;
+/// Lines side by side that are gone through together.
+const COLUMNS: usize = 1 << 10;
+
+/// Puts shares in place of the elements of a row-major tensor.
+fn shares<S: Stored<Compute: Real>>(which: Softmax, out: &View, d: usize) -> Result<()> {
+    let length = out.sizes().get(d).map_or(1, |&size| size as usize);
+    // So many lines lie side by side, as the columns of `length` rows.
+    let width = out.sizes().iter().skip(d + 1).product::<i64>() as usize;
+    let unit = length * width;
+    parallel::writing::<S, _>(&*out.memory()?, 0..out.numel() as usize, |elements| {
+        parallel::parts(elements, unit, &|_, part| {
+            let room = if width == 1 { length } else { 2 * width.min(COLUMNS) };
+            let mut numbers = limits::vector(room)?;
+            numbers.resize(room, 0.0);
+            part.chunks_mut(unit).try_for_each(|lines| match width {
+                1 => along(which, lines, &mut numbers),
+                _ => side_by_side(which, lines, width, &mut numbers),
+            })
+        })
+    })
+    .unwrap_or_else(|| Err(lost()))
+}
+
+#[inline(always)]
+fn wide<S: Stored<Compute: Real>>(element: &S) -> f64 {
+    element.widen().as_f64()
+}
+
+#[inline(always)]
+fn narrow<S: Stored<Compute: Real>>(value: f64) -> S {
+    S::narrow(Real::from_f64(value))
+}
+
+/// e to the power of a number, so exactly that it does not show in an `S`.
+#[inline(always)]
+fn power<S: Stored<Compute: Real>>(value: f64) -> f64 {
+    if size_of::<S::Compute>() == size_of::<f32>() { series::exp(value) } else { value.exp() }
+}
+
+/// One line. `powers` has room for its exponentials.
+fn along<S: Stored<Compute: Real>>(which: Softmax, line: &mut [S], powers: &mut [f64]) -> Result<()> {
+    let mut lanes = [f64::NEG_INFINITY; 16];
+    for piece in interrupt::pieces(0..line.len(), 1) {
+        let (vectors, rest) = line.get(piece?).unwrap_or_default().as_chunks::<16>();
+        vectorised(|| {
+            for elements in vectors.iter().map(<[S; 16]>::as_slice).chain([rest]) {
+                lanes.iter_mut().zip(elements).for_each(|(lane, element)| *lane = larger(*lane, wide(element)));
+            }
+        });
+    }
+    let largest = lanes.into_iter().fold(f64::NEG_INFINITY, larger);
+    let mut total = 0.0;
+    let mut steps = line.chunks(STEP).zip(powers.chunks_mut(STEP));
+    for piece in interrupt::pieces(0..steps.len(), STEP) {
+        let piece = steps.by_ref().take(piece?.len());
+        vectorised(|| {
+            for (elements, powers) in piece {
+                powers.iter_mut().zip(elements).for_each(|(to, element)| *to = power::<S>(wide(element) - largest));
+                powers.iter().for_each(|power| total += power);
+            }
+        });
+    }
+    let logarithm = total.ln();
+    for piece in interrupt::pieces(0..line.len(), 1) {
+        let piece = piece?;
+        let powers = powers.get(piece.clone()).unwrap_or_default();
+        let elements = line.get_mut(piece).unwrap_or_default().iter_mut();
+        vectorised(|| match which {
+            Softmax::Plain => elements.zip(powers).for_each(|(element, power)| *element = narrow(power / total)),
+            Softmax::Log => elements.for_each(|element| *element = narrow(wide(element) - largest - logarithm)),
+        });
+    }
+    Ok(())
+}
+
+/// The columns of rows of `width` elements. `numbers` has room for two of as many columns as are gone through together.
+fn side_by_side<S: Stored<Compute: Real>>(
+    which: Softmax,
+    elements: &mut [S],
+    width: usize,
+    numbers: &mut [f64],
+) -> Result<()> {
+    let (largest, total) = numbers.split_at_mut(width.min(COLUMNS));
+    for first in (0..width).step_by(COLUMNS) {
+        let columns = first..width.min(first + COLUMNS);
+        largest.fill(f64::NEG_INFINITY);
+        total.fill(0.0);
+        each_row(elements, width, &columns, |row| {
+            row.iter().zip(&mut *largest).for_each(|(element, largest)| *largest = larger(*largest, wide(element)));
+        })?;
+        each_row(elements, width, &columns, |row| {
+            let sums = total.iter_mut().zip(&*largest);
+            row.iter().zip(sums).for_each(|(element, (sum, largest))| *sum += power::<S>(wide(element) - largest));
+        })?;
+        match which {
+            Softmax::Plain => each_row(elements, width, &columns, |row| {
+                let lines = largest.iter().zip(&*total);
+                row.iter_mut().zip(lines).for_each(|(element, (largest, total))| {
+                    *element = narrow(power::<S>(wide(element) - largest) / total);
+                });
+            })?,
+            Softmax::Log => {
+                total.iter_mut().for_each(|total| *total = total.ln());
+                each_row(elements, width, &columns, |row| {
+                    let lines = largest.iter().zip(&*total);
+                    row.iter_mut().zip(lines).for_each(|(element, (largest, logarithm))| {
+                        *element = narrow(wide(element) - largest - logarithm);
+                    });
+                })?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Calls `body` for every row of `width` elements with those in `columns`.
+#[inline(always)]
+fn each_row<S>(elements: &mut [S], width: usize, columns: &Range<usize>, mut body: impl FnMut(&mut [S])) -> Result<()> {
+    let mut rows = elements.chunks_mut(width);
+    for piece in interrupt::pieces(0..rows.len(), columns.len()) {
+        let rows = rows.by_ref().take(piece?.len());
+        vectorised(|| rows.for_each(|row| body(row.get_mut(columns.clone()).unwrap_or_default())));
+    }
+    Ok(())
 }
 
 /// The logarithm of the sum of exponentials over dimensions.

@@ -97,13 +97,19 @@ pub fn collect<T: Send>(count: usize, work: usize, body: &(dyn Fn(usize) -> Resu
     Ok(results.into_iter().map(|(_, result)| result).collect())
 }
 
-/// Calls `body` for parts of a slice, each with the place it begins at, on all cores if it is long.
+/// Calls `body` for parts of a slice, each with the place it begins at, on all cores if it is long. Parts have a multiple of
+/// `unit` elements, but for the last where the slice has none.
 ///
 /// # Errors
 /// As [`tasks`].
-pub fn parts<T: Send>(slice: &mut [T], body: &(dyn Fn(usize, &mut [T]) -> Result<()> + Sync)) -> Result<()> {
+pub fn parts<T: Send>(
+    slice: &mut [T],
+    unit: usize,
+    body: &(dyn Fn(usize, &mut [T]) -> Result<()> + Sync),
+) -> Result<()> {
     let length = slice.len();
-    let size = (PART / size_of::<T>().max(1)).max(1);
+    let unit = unit.max(1);
+    let size = (PART / size_of::<T>().max(1) / unit).max(1).saturating_mul(unit);
     let parts: Vec<Mutex<&mut [T]>> = slice.chunks_mut(size).map(Mutex::new).collect();
     tasks(parts.len(), length, &|k| match parts.get(k) {
         Some(part) => body(k * size, &mut part.lock().unwrap_or_else(PoisonError::into_inner)),

@@ -195,7 +195,7 @@ impl Storage {
         let memory = self.memory();
         memory.check()?;
         let filled = parallel::writing(&memory, 0..memory.nbytes(), |bytes: &mut [u8]| {
-            parallel::parts(bytes, &|_, part| {
+            parallel::parts(bytes, 1, &|_, part| {
                 part.fill(value);
                 Ok(())
             })

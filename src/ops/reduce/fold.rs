@@ -90,7 +90,7 @@ fn truth(
 }
 
 /// The larger, or NaN if there is one.
-pub(super) fn larger<T: PartialOrd + Copy>(a: T, b: T) -> T {
+pub(in crate::ops) fn larger<T: PartialOrd + Copy>(a: T, b: T) -> T {
     // NaN compares unequal to itself.
     if b > a || b.partial_cmp(&b).is_none() { b } else { a }
 }
