@@ -84,12 +84,18 @@ pub enum Value {
 /// A value with behaviour of its own.
 pub trait Object: Any {
     /// Python's name of its class, as messages show it.
-    fn type_name(&self) -> &str;
+    fn type_name(&self) -> &str {
+        let class = self.class_name();
+        class.rsplit('.').next().unwrap_or(class)
+    }
     /// The full name of its class, as `type()` shows it.
     fn class_name(&self) -> &'static str {
         "object"
     }
-    fn repr(&self) -> String;
+    /// Unless a class says otherwise, its name and an address, as Python has it.
+    fn repr(&self) -> String {
+        format!("<{} object at {:#x}>", self.class_name(), std::ptr::from_ref(self).cast::<()>() as usize)
+    }
     /// What `str` and `print` show.
     fn text(&self) -> String {
         self.repr()

@@ -253,8 +253,8 @@ pub fn to_dense(view: &View) -> Result<View> {
 /// A dense tensor, compressed: of a batch, every matrix.
 ///
 /// # Errors
-/// RuntimeError with PyTorch's text, `name` in front, for sizes that blocks do not divide, and for matrices of a batch that do not have the
-/// same number of elements.
+/// RuntimeError with PyTorch's text, `name` in front, for sizes that blocks do not divide, and for matrices of a batch
+/// that do not have the same number of elements.
 pub fn from_dense(
     view: &View,
     layout: TensorLayout,

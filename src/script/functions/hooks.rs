@@ -228,14 +228,8 @@ fn handle(tensor: &Tensor, id: u64) -> Value {
 }
 
 impl Object for Handle {
-    fn type_name(&self) -> &str {
-        self.class.rsplit('.').next().unwrap_or(self.class)
-    }
     fn class_name(&self) -> &'static str {
         self.class
-    }
-    fn repr(&self) -> String {
-        format!("<{} object at {:#x}>", self.class, std::ptr::from_ref(self) as usize)
     }
     fn as_any(&self) -> &dyn Any {
         self

@@ -206,26 +206,20 @@ pub fn exit(state: &State, object: &dyn Any) {
 }
 
 impl Object for Saving {
-    fn type_name(&self) -> &str {
-        self.class.rsplit('.').next().unwrap_or(self.class)
-    }
     fn class_name(&self) -> &'static str {
         self.class
-    }
-    fn repr(&self) -> String {
-        format!("<{} object at {:#x}>", self.class, std::ptr::from_ref(self) as usize)
     }
     fn as_any(&self) -> &dyn Any {
         self
     }
 }
 
+/// The class of a context that is a function with a `yield` in PyTorch.
+const GENERATED: &str = "contextlib._GeneratorContextManager";
+
 impl Object for Refusal {
-    fn type_name(&self) -> &str {
-        "_GeneratorContextManager"
-    }
-    fn repr(&self) -> String {
-        format!("<contextlib._GeneratorContextManager object at {:#x}>", std::ptr::from_ref(self) as usize)
+    fn class_name(&self) -> &'static str {
+        GENERATED
     }
     fn as_any(&self) -> &dyn Any {
         self
@@ -233,11 +227,8 @@ impl Object for Refusal {
 }
 
 impl Object for Mutation {
-    fn type_name(&self) -> &str {
-        "_GeneratorContextManager"
-    }
-    fn repr(&self) -> String {
-        format!("<contextlib._GeneratorContextManager object at {:#x}>", std::ptr::from_ref(self) as usize)
+    fn class_name(&self) -> &'static str {
+        GENERATED
     }
     fn as_any(&self) -> &dyn Any {
         self
@@ -245,17 +236,8 @@ impl Object for Mutation {
 }
 
 impl Object for Allowed {
-    fn type_name(&self) -> &str {
-        "_AllowMutationOnSavedContext"
-    }
     fn class_name(&self) -> &'static str {
         "torch.autograd.graph._AllowMutationOnSavedContext"
-    }
-    fn repr(&self) -> String {
-        format!(
-            "<torch.autograd.graph._AllowMutationOnSavedContext object at {:#x}>",
-            std::ptr::from_ref(self) as usize
-        )
     }
     fn as_any(&self) -> &dyn Any {
         self
