@@ -4,7 +4,7 @@
 use super::bind::{Arguments, Bound};
 use super::dict::Dict;
 use super::fault;
-use super::functions::{self, Family, Overloads, Receiver, class_of};
+use super::functions::{self, Call, Family, Overloads, Receiver, class_of};
 use super::list::List;
 use super::operators;
 use super::plain;
@@ -182,9 +182,11 @@ fn not_callable(state: &State, receiver: &Dynamic, name: &str) -> Option<Error> 
 fn plainly(state: &State, methods: &Overloads, args: &[&mut Dynamic]) -> Option<Result<Value>> {
     let (first, given) = args.split_first()?;
     let this = first.read_lock::<Tensor>()?.clone();
-    let mut bound = Bound::new();
-    let function = plain::bind(&methods.functions, this, given, &mut bound)?;
-    Some(functions::invoke(state, function, bound))
+    // The call is made before it is known which overload it is of, so that its arguments need not move.
+    let mut call = Call::of(state, methods.functions.first()?, Bound::new());
+    let function = plain::bind(&methods.functions, this, given, &mut call.args)?;
+    call.signature = &function.signature;
+    Some(functions::invoke(function, &mut call))
 }
 
 /// What a call of a script gives.

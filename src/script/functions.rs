@@ -287,7 +287,7 @@ pub fn call(state: &State, overloads: &Overloads, receiver: Option<&Value>, argu
     let mut args = Bound::new();
     let chosen = overloads.bind(receiver, arguments, &mut args)?;
     let Some(function) = overloads.functions.get(chosen) else { bail!(TypeError, "no such overload") };
-    invoke(state, function, args)
+    invoke(function, &mut Call::of(state, function, args))
 }
 
 /// The error for a method of a class that is called without an object of that class.
@@ -318,14 +318,14 @@ pub fn call_below(state: &State, name: &str, args: &[Value]) -> Result<Value> {
     call(state, overloads, receiver, &Arguments { positional, keywords: Vec::new() })
 }
 
-/// Runs a function on bound arguments: autograd around it, version counters after it.
+/// Runs a function on the arguments of a call: autograd around it, version counters after it.
 #[inline]
-pub fn invoke(state: &State, function: &Function, args: Bound) -> Result<Value> {
-    let mut call = Call { state, signature: &function.signature, args };
+pub fn invoke(function: &Function, call: &mut Call) -> Result<Value> {
+    let state = call.state;
     if state.grad_enabled.get() && call.args.iter().any(wants_grad) {
-        return recorded(function, &mut call);
+        return recorded(function, call);
     }
-    let result = run(function, &mut call)?;
+    let result = run(function, call)?;
     if !state.grad_enabled.get() {
         mark_views(state, &result);
     }
@@ -424,7 +424,7 @@ impl autograd::Functions for State {
                 None => bail!(TypeError, "the gradient calls {key} without its argument '{}'", param.name),
             }
         }
-        invoke(self, function, bound)
+        invoke(function, &mut Call::of(self, function, bound))
     }
 
     fn set_recording(&self, on: bool) -> bool {
@@ -468,6 +468,7 @@ fn wants_grad(value: &Value) -> bool {
 }
 
 /// A view of a tensor. Where an empty one lies beyond every storage, its views wrap as PyTorch's do, and are refused.
+#[inline]
 pub fn view_on(tensor: &Tensor, view: View) -> Result<Tensor> {
     if view.layout.offset < 0 {
         bail!(RuntimeError, "Tensor: invalid storage offset {}", view.layout.offset);

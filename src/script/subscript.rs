@@ -73,7 +73,7 @@ pub fn attribute(state: &State, value: &Value, name: &str) -> Result<Value> {
         _ => {
             let kind = class_of(value).ok_or_else(missing)?;
             if let Some(function) = state.registry.attribute(name, kind) {
-                return invoke(state, function, [value.clone()].into_iter().collect());
+                return invoke(function, &mut Call::of(state, function, [value.clone()].into_iter().collect()));
             }
             if let Some(extra) = state.extras.get(value, name) {
                 return Ok(extra);
@@ -110,7 +110,8 @@ fn module_member(state: &State, module: &'static str, name: &str) -> Option<Valu
 
 pub fn set_attribute(state: &State, target: &Value, name: &str, value: &Value) -> Result<()> {
     if let Some(function) = class_of(target).and_then(|kind| state.registry.setter(name, kind)) {
-        return invoke(state, function, [target.clone(), value.clone()].into_iter().collect()).map(drop);
+        let args = [target.clone(), value.clone()].into_iter().collect();
+        return invoke(function, &mut Call::of(state, function, args)).map(drop);
     }
     let defined = class_of(target).is_some_and(|kind| state.registry.attribute(name, kind).is_some());
     let open = Extras::fit(target) && !defined;

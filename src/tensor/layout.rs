@@ -7,8 +7,9 @@ use super::memory_format::MemoryFormat;
 use crate::bail;
 use smallvec::SmallVec;
 
-/// One number per dimension; up to five dimensions without an allocation.
-pub type Dims = SmallVec<[i64; 5]>;
+/// One number per dimension; up to four dimensions without an allocation. One more would make every move of a view, of a
+/// step and of a script's arguments a call of `memcpy`, which costs more than the rare allocation.
+pub type Dims = SmallVec<[i64; 4]>;
 
 /// Which elements of a storage a tensor shows, and in which order.
 #[derive(Debug, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use std::mem;
 use std::rc::Rc;
 
 /// How many steps are kept: a loop may go on from view to view for ever.
-const STEPS: usize = 24;
+const STEPS: u8 = 24;
 
 /// One call on the way from a base to a view: what it was called on, and what it is called.
 #[derive(Debug)]
@@ -21,11 +21,12 @@ pub struct Step {
     pub earlier: Option<Rc<Step>>,
     /// Were there steps before that are not kept?
     pub is_cut: bool,
-    length: usize,
+    length: u8,
 }
 
 impl Step {
     /// The call of `name` on what `earlier` led to.
+    #[inline(always)]
     pub(super) fn new(name: &'static str, before: &View, earlier: Option<Rc<Step>>) -> Step {
         let length = earlier.as_ref().map_or(1, |step| step.length + 1);
         let is_cut = length > STEPS;
@@ -55,7 +56,7 @@ enum Noted {
 
 impl LastStep {
     /// Notes how the tensor came about, unless that is known: whoever noted first knew best.
-    #[inline]
+    #[inline(always)]
     pub(super) fn note(&self, step: impl FnOnce() -> Step) {
         let mut noted = self.0.borrow_mut();
         if let Noted::Nothing = *noted {

@@ -88,6 +88,7 @@ impl View {
     }
 
     /// The same storage and dtype under another layout. Lazy bits are kept.
+    #[inline]
     pub fn with_layout(&self, layout: Layout) -> View {
         // Not `..self.clone()`, which would copy the old layout only to drop it: views must be cheap.
         View {
@@ -445,6 +446,7 @@ impl Tensor {
         Tensor::build(view, Rc::new(Cell::new(0)), None)
     }
 
+    #[inline(always)]
     fn build(view: View, version: Rc<Cell<u64>>, base: Option<Tensor>) -> Tensor {
         let told = Cell::new(version.get());
         Tensor(Rc::new(TensorInner {
@@ -460,6 +462,7 @@ impl Tensor {
     }
 
     /// A view of this tensor: it shares the version counter and remembers its base.
+    #[inline]
     pub fn new_view(&self, view: View) -> Tensor {
         let base = self.0.base.clone().unwrap_or_else(|| self.clone());
         Tensor::build(view, self.0.version.clone(), Some(base))
@@ -481,6 +484,7 @@ impl Tensor {
     }
 
     /// Notes that this view came from calling `name` on `source`. A view tells one origin only, the first.
+    #[inline]
     pub fn note_step(&self, name: &'static str, source: &Tensor) {
         if self.is(source) || self.0.base.is_none() {
             return;

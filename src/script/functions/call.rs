@@ -1,6 +1,6 @@
 //! What a row's function reads: one call with its arguments bound, each by its place in the signature.
 
-use super::{as_tensor, view_on};
+use super::{Function, as_tensor, view_on};
 use crate::bail;
 use crate::script::bind::Bound;
 use crate::script::signature::Signature;
@@ -25,6 +25,13 @@ fn row_error(call: &Call, index: usize) -> Error {
         "{called}(): argument '{name}' (position {place}) must be {wanted}, not {}",
         given.type_name()
     ))
+}
+
+impl<'a> Call<'a> {
+    /// A call of `function` with all its arguments.
+    pub fn of(state: &'a State, function: &'a Function, args: Bound) -> Call<'a> {
+        Call { state, signature: &function.signature, args }
+    }
 }
 
 impl Call<'_> {
@@ -73,6 +80,7 @@ impl Call<'_> {
     }
 
     /// A result that is a view of the argument: it shares the version counter.
+    #[inline]
     pub fn view_of(&self, index: usize, view: View) -> Result<Value> {
         Ok(Value::Tensor(view_on(self.tensor(index)?, view)?))
     }

@@ -153,6 +153,7 @@ fn by_key(rules: Rules) -> HashMap<&'static str, Rule> {
 }
 
 /// The backend of a call; `None` where all its tensors are dense, or where it does not matter.
+#[inline]
 pub fn backend(call: &Call) -> Option<Backend> {
     let found = call.args.iter().filter_map(backend_of).max()?;
     let signature = call.signature;
@@ -161,6 +162,7 @@ pub fn backend(call: &Call) -> Option<Backend> {
     (of_tensors && !LIBRARY.contains(&module)).then_some(found)
 }
 
+#[inline]
 fn backend_of(value: &Value) -> Option<Backend> {
     match value {
         Value::Tensor(tensor) => Backend::of(&tensor.borrow()),
