@@ -10,6 +10,7 @@ use super::{Formatter, PrintOptions, form};
 use crate::autograd;
 use crate::bail;
 use crate::tensor::layout::checked_numel;
+use crate::tensor::names::show_name;
 use crate::tensor::{Dims, GradFn, Layout, Memory, Result, Scalar, Tensor, View, interrupt};
 use std::ops::Range;
 
@@ -47,6 +48,11 @@ pub(super) fn write(out: &mut String, formatter: Formatter<'_>, tensor: &Tensor)
         suffixes.push(format!("grad_fn=<{name}>"));
     } else if tensor.requires_grad() {
         suffixes.push(String::from("requires_grad=True"));
+    }
+    if let Some(names) = tensor.names() {
+        let names: Vec<String> = names.iter().map(show_name).collect();
+        let comma = if names.len() == 1 { "," } else { "" };
+        suffixes.push(format!("names=({}{comma})", names.join(", ")));
     }
     write_suffixes(out, start, formatter.options.linewidth, view.coo().is_some(), &suffixes);
     out.push(')');

@@ -3,6 +3,7 @@
 
 use super::fault::nearest;
 use super::signature::{Kind, Param, Signature};
+use crate::tensor::names::check_identifier;
 use crate::tensor::{DType, Device, Dims, Error, ErrorKind, Result};
 use crate::value::Value;
 use smallvec::SmallVec;
@@ -132,8 +133,6 @@ fn attempt(
     }
     let mut next = 0;
     let mut keywords_used = 0;
-    // A dimension's name, refused once everything else fits.
-    let mut named = None;
     for (i, param) in params.iter().enumerate() {
         if param.kind == Kind::Rest {
             bound.push(Value::tuple(given.iter().skip(next).cloned()));
@@ -165,12 +164,6 @@ fn attempt(
             bound.push(Value::None);
         } else {
             match accept(param, value) {
-                Accept::Yes if matches!(param.kind, Kind::Name | Kind::Names) => {
-                    // Where two dimensions are asked for by name, PyTorch looks for the last one first.
-                    let last = matches!(signature.name, "transpose" | "diagonal");
-                    named = if last { Some(value) } else { named.or(Some(value)) };
-                    bound.push(value.clone());
-                }
                 Accept::Yes => bound.push(convert(signature.name, param, value)?),
                 Accept::No(_) if spread && next == 0 && keyword.is_none() && starts_as_ints(given) => {
                     bound.push(Value::Size(unpack_ints(signature.name, param, given)?));
@@ -193,10 +186,7 @@ fn attempt(
     if keywords_used < arguments.keywords.len() {
         return Ok(Err(Mismatch::Keywords));
     }
-    match named {
-        Some(name) => Err(name_refused(signature.name, name, bound.first())),
-        None => Ok(Ok(())),
-    }
+    Ok(Ok(()))
 }
 
 /// NumPy's spellings are accepted for three common keywords.
@@ -372,7 +362,7 @@ fn as_python(path: &str, signature: &Signature, method: Option<&Value>, argument
     // `*args`
     if let Some(rest) = params.iter().position(|p| p.kind == Kind::Rest) {
         let (before, keywords) = params.split_at(rest);
-        return collect_rest(path, before, keywords.get(1..).unwrap_or_default(), arguments);
+        return collect_rest(path, method, before, keywords.get(1..).unwrap_or_default(), arguments);
     }
     // Python counts `self`, and the class of a class method.
     let own = usize::from(method.is_some() || path == "TypedStorage.from_file");
@@ -451,12 +441,20 @@ fn missing_arguments(path: &str, missing: &[&Param]) -> Error {
 }
 
 /// Binding for Python functions with `*args`: those before it, all other positional arguments as one tuple, keywords.
-fn collect_rest(path: &str, before: &[Param], keywords: &[Param], arguments: &Arguments) -> Result<Bound> {
-    let known = |name: &str| before.iter().chain(keywords).any(|p| p.name == name);
+fn collect_rest(
+    path: &str,
+    method: Option<&Value>,
+    before: &[Param],
+    keywords: &[Param],
+    arguments: &Arguments,
+) -> Result<Bound> {
+    let takes_all = keywords.iter().any(|p| p.kind == Kind::Keywords);
+    let known = |name: &str| takes_all || before.iter().chain(keywords).any(|p| p.name == name);
     if let Some((unknown, _)) = arguments.keywords.iter().find(|(k, _)| !known(k)) {
         return Err(Error::type_error(format!("{path}() got an unexpected keyword argument '{unknown}'")));
     }
     let mut bound = Bound::new();
+    bound.extend(method.cloned());
     let mut missing = Vec::new();
     let mut positional = arguments.positional.iter();
     for param in before {
@@ -475,6 +473,11 @@ fn collect_rest(path: &str, before: &[Param], keywords: &[Param], arguments: &Ar
     }
     bound.push(Value::tuple(positional.cloned()));
     for param in keywords {
+        if param.kind == Kind::Keywords {
+            let all = arguments.keywords.iter().map(|(name, value)| (Value::Str(name.clone()), value.clone()));
+            bound.push(Value::Dict(all.collect()));
+            continue;
+        }
         let given = arguments.keywords.iter().find(|(k, _)| &**k == param.name).map(|(_, v)| v.clone());
         match given.or_else(|| param.default.map(|default| default.to_value())) {
             Some(value) => bound.push(value),
@@ -532,17 +535,18 @@ fn accept(param: &Param, value: &Value) -> Accept {
         Kind::UntypedStorage => matches!(value, Value::Storage(_)),
         Kind::TypedStorage => matches!(value, Value::TypedStorage(_)),
         Kind::Storage => matches!(value, Value::Storage(_) | Value::TypedStorage(_)),
-        Kind::Name => matches!(value, Value::Str(_)),
-        Kind::Names => {
-            let one = matches!(value, Value::Str(_));
-            one || list_or_tuple(value).is_some_and(|v| !v.is_empty() && v.iter().all(|v| matches!(v, Value::Str(_))))
-        }
+        Kind::Name => is_name(value),
+        // Only the first element is looked at before the overload is chosen.
+        Kind::Names { alone } => match list_or_tuple(value) {
+            Some(names) => names.first().is_none_or(is_name),
+            None => alone && is_name(value),
+        },
         Kind::Size => matches!(value, Value::Size(_)),
         Kind::Buffer => matches!(value, Value::Buffer(_)),
         Kind::Type => matches!(value, Value::Type(_)),
         Kind::Object => matches!(value, Value::Object(_)),
         Kind::Sequence => value.sequence().is_some(),
-        Kind::Any | Kind::Rest => true,
+        Kind::Any | Kind::Rest | Kind::Keywords => true,
     };
     if yes { Accept::Yes } else { Accept::No(None) }
 }
@@ -581,6 +585,11 @@ fn is_index(value: &Value) -> bool {
         || matches!(value, Value::Tensor(t) if t.borrow().numel() == 1 && t.borrow().dtype.is_integral(true))
 }
 
+/// A dimension's name, or `None`.
+fn is_name(value: &Value) -> bool {
+    matches!(value, Value::Str(_) | Value::None)
+}
+
 fn starts_as_ints(values: &[Value]) -> bool {
     values.first().is_some_and(is_index)
 }
@@ -615,33 +624,31 @@ fn convert(name: &str, param: &Param, value: &Value) -> Result<Value> {
         (Kind::DType, Value::Type(class)) => dtype_of_type(class).map_or(Value::None, Value::DType),
         (Kind::Device, Value::Str(text)) => Value::Device(Device::parse(text)?),
         (Kind::Device, Value::Int(index)) => Value::Device(Device::parse(&format!("cuda:{index}"))?),
+        (Kind::Name, name) => {
+            checked_names(single)?;
+            name.clone()
+        }
+        (Kind::Names { .. }, names) => {
+            checked_names(&list_or_tuple(names).unwrap_or_else(|| single.into()))?;
+            names.clone()
+        }
         _ => value.clone(),
     })
 }
 
-/// Functions whose overload for a dimension's name is there to say that it does nothing.
-const NAMELESS: &[&str] =
-    &["gather", "index_add", "index_copy", "index_copy_", "index_select", "scatter", "scatter_add", "sort", "squeeze_"];
-
-/// Dimensions have no names here, so none is ever found.
-fn name_refused(function: &str, value: &Value, this: Option<&Value>) -> Error {
-    if NAMELESS.contains(&function) {
-        return Error::runtime(format!(
-            "{}: You passed a dimname (string) to this op in place of a dimension index but it does not yet support this \
-             behavior. Please pass a dimension index to work around this.",
-            function.trim_end_matches('_')
-        ));
+/// The names of dimensions, which have to be identifiers.
+fn checked_names(names: &[Value]) -> Result<()> {
+    for name in names {
+        match name {
+            Value::None => {}
+            Value::Str(name) => check_identifier(name)?,
+            other => {
+                let text = format!("expected None or string for Dimname but got {}", other.type_name());
+                return Err(Error::type_error(text));
+            }
+        }
     }
-    let name = match (value, value.sequence()) {
-        (Value::Str(name), _) => name.to_string(),
-        (_, Some(names)) => match names.first() {
-            Some(Value::Str(name)) => name.to_string(),
-            _ => String::new(),
-        },
-        _ => String::new(),
-    };
-    let ndim = if let Some(Value::Tensor(tensor)) = this { tensor.borrow().ndim() } else { 0 };
-    Error::runtime(format!("Name '{name}' not found in Tensor[{}].", vec!["None"; ndim].join(", ")))
+    Ok(())
 }
 
 fn unpack_ints(name: &str, param: &Param, items: &[Value]) -> Result<Dims> {

@@ -72,7 +72,9 @@ impl Home {
             return Err(Error::new(ErrorKind::RecursionError, "maximum recursion depth exceeded"));
         }
         state.callbacks.set(depth + 1);
+        let nameless = state.nameless.replace(false);
         let result = called(&engine.borrow(), &state, function, args);
+        state.nameless.set(nameless);
         state.callbacks.set(depth);
         result
     }

@@ -43,6 +43,9 @@ mod linalg;
 mod matmul;
 mod module_names;
 mod modules;
+mod named;
+mod names;
+mod names_rules;
 mod norms;
 mod numbers;
 mod numpy;
@@ -82,6 +85,7 @@ pub use explain::READ_VARIABLES;
 pub use graph::attribute as node_attribute;
 pub use legacy_tensors::{cuda_tensor_class, legacy_tensor_class};
 pub use module_names::{BELOW, LIBRARY, MODULES, submodule};
+pub use names::{is_named, refusal as names_refused};
 pub use numpy::{array_item, array_view, set_array_item};
 pub use objects::module_value;
 pub use quantized::{SCHEMES, scheme};
@@ -123,6 +127,7 @@ const TABLES: &[&[Row]] = &[
     hooks::ROWS,
     internal::ROWS,
     modules::ROWS,
+    named::ROWS,
     eigen::ROWS,
     einsum::ROWS,
     explain::ROWS,
@@ -321,6 +326,15 @@ pub fn call_below(state: &State, name: &str, args: &[Value]) -> Result<Value> {
 /// Runs a function on the arguments of a call: autograd around it, version counters after it.
 #[inline]
 pub fn invoke(function: &Function, call: &mut Call) -> Result<Value> {
+    if call.state.has_names.get() && !call.state.nameless.get() && names::concern(&call.args) {
+        return names::invoke(function, call);
+    }
+    invoke_nameless(function, call)
+}
+
+/// The same where no argument has names for its dimensions, or somebody has seen to them.
+#[inline]
+fn invoke_nameless(function: &Function, call: &mut Call) -> Result<Value> {
     let state = call.state;
     if state.grad_enabled.get() && call.args.iter().any(wants_grad) {
         return recorded(function, call);

@@ -57,6 +57,7 @@ fn usage(name: &str, signature: &Signature, is_method: bool) -> String {
         }
         parts.push(match param {
             Param { kind: Kind::Rest, .. } => format!("*{}", param.shown_name()),
+            Param { kind: Kind::Keywords, .. } => format!("**{}", param.shown_name()),
             Param { default: Some(_), default_text, .. } => format!("{}={default_text}", param.shown_name()),
             Param { .. } => param.shown_name().to_owned(),
         });
@@ -69,7 +70,9 @@ pub fn keywords(overloads: &Overloads) -> Vec<(&'static str, &'static str)> {
     let mut found: Vec<(&'static str, &'static str)> = Vec::new();
     for function in &overloads.functions {
         for param in function.signature.visible(overloads.method) {
-            if param.kind != Kind::Rest && !found.iter().any(|(name, _)| *name == param.shown_name()) {
+            if !matches!(param.kind, Kind::Rest | Kind::Keywords)
+                && !found.iter().any(|(name, _)| *name == param.shown_name())
+            {
                 found.push((param.shown_name(), param.kind.type_name()));
             }
         }

@@ -96,7 +96,7 @@ fn number_or_tensor(dynamic: &Dynamic) -> Option<Value> {
 fn unfit(param: &Param, value: &Value) -> Fit {
     match (param.kind, value) {
         (
-            Kind::DType | Kind::Bool | Kind::Tensor | Kind::Tensors | Kind::Name | Kind::Names,
+            Kind::DType | Kind::Bool | Kind::Tensor | Kind::Tensors | Kind::Name | Kind::Names { .. },
             Value::Int(_) | Value::Float(_),
         ) => Fit::No,
         _ => Fit::Unsure,

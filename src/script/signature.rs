@@ -98,9 +98,12 @@ pub enum Kind {
     TypedStorage,
     /// Either storage class, as `set_` takes.
     Storage,
-    /// A dimension's name; accepted so that overloads count as PyTorch's do, and refused when used.
+    /// A dimension's name, or `None`, which names none.
     Name,
-    Names,
+    /// Names of dimensions; of one, if so, a name alone is enough.
+    Names {
+        alone: bool,
+    },
     Size,
     Buffer,
     Type,
@@ -111,6 +114,8 @@ pub enum Kind {
     Sequence,
     /// All remaining positional arguments, as a tuple.
     Rest,
+    /// All remaining keyword arguments, as a dictionary.
+    Keywords,
 }
 
 /// Parameters most creation functions share, written `{factory}` in a signature.
@@ -137,14 +142,19 @@ impl Kind {
             Kind::TypedStorage => "torch.TypedStorage",
             Kind::Storage => "torch.Storage",
             Kind::Name => "name",
-            Kind::Names => "tuple of names",
+            Kind::Names { .. } => "tuple of names",
             Kind::Size => "torch.Size",
             Kind::Buffer => "buffer",
             Kind::Type => "type",
             Kind::Any | Kind::Object => "object",
             Kind::Sequence => "tuple",
-            Kind::Rest => "objects",
+            Kind::Rest | Kind::Keywords => "objects",
         }
+    }
+
+    /// Does it take names of dimensions?
+    pub fn is_of_names(self) -> bool {
+        matches!(self, Kind::Name | Kind::Names { .. })
     }
 
     /// The kind spelled `text` (without `?`), and whether it carries a write mark.
@@ -180,13 +190,14 @@ impl Kind {
             ("TypedStorage", "") => Kind::TypedStorage,
             ("Storage", "") => Kind::Storage,
             ("Dimname", "") => Kind::Name,
-            ("Dimname", _) => Kind::Names,
+            ("Dimname", sized) => Kind::Names { alone: sized == "[1]" },
             ("Size", "") => Kind::Size,
             ("Buffer", "") => Kind::Buffer,
             ("Type", "") => Kind::Type,
             ("Object", "") => Kind::Object,
             ("any", "") => Kind::Any,
             ("any", "[]") => Kind::Rest,
+            ("any{}", "") => Kind::Keywords,
             ("Sequence", "") => Kind::Sequence,
             _ => return None,
         };

@@ -54,6 +54,10 @@ pub struct State {
     pub fake_mode: Cell<Option<bool>>,
     /// May there be fake tensors? Every call asks, so it has to be cheap.
     pub has_fakes: Cell<bool>,
+    /// Has any tensor had names for its dimensions? Every call asks.
+    pub has_names: Cell<bool>,
+    /// Within a call whose names are seen to, and within a backward pass: there names do not count.
+    pub nameless: Cell<bool>,
     /// How tensors that gradients need are saved, innermost last.
     pub packings: RefCell<Vec<Rc<dyn Packing>>>,
     /// Why they may only be saved as they are, if so.
@@ -108,6 +112,8 @@ impl State {
             fake_mode: Cell::new(None),
             skip_data: Cell::new(false),
             has_fakes: Cell::new(false),
+            has_names: Cell::new(false),
+            nameless: Cell::new(false),
             packings: RefCell::default(),
             mutation_allowed: Cell::new(false),
             packing_refused: RefCell::default(),

@@ -328,7 +328,7 @@ fn one_index(value: &Value) -> Result<Index> {
 fn tensor_item(state: &State, tensor: &Tensor, index: &Value) -> Result<Value> {
     let view = tensor.borrow();
     // The commonest subscript, without the general machinery.
-    if let (Value::Int(i), false) = (index, tensor.requires_grad() || !state.grad_enabled.get())
+    if let (Value::Int(i), false) = (index, tensor.requires_grad() || !state.grad_enabled.get() || tensor.has_names())
         && view.ndim() > 0
         && view.form.is_none()
     {
@@ -341,11 +341,18 @@ fn tensor_item(state: &State, tensor: &Tensor, index: &Value) -> Result<Value> {
         }
     }
     drop(view);
+    refuse_named(state, index, "index.Tensor")?;
     let (item, copied) = functions::subscript(state, tensor, &indices(index)?)?;
     if copied {
         state.note_gathered(&item, tensor, index);
     }
     Ok(Value::Tensor(item))
+}
+
+/// A tensor whose dimensions have names cannot be an index.
+fn refuse_named(state: &State, index: &Value, operation: &str) -> Result<()> {
+    let named = state.has_names.get() && functions::is_named(index);
+    if named { Err(functions::names_refused(operation)) } else { Ok(()) }
 }
 
 fn set_item(state: &State, target: &Value, index: &Value, value: &Value) -> Result<()> {
@@ -382,6 +389,7 @@ pub fn set_tensor_item(state: &State, tensor: &Tensor, index: &Value, value: &Va
             return Ok(());
         }
     }
+    refuse_named(state, index, "index_put_")?;
     if let (Value::Int(i), Some(scalar), false) = (index, value.as_scalar(), tensor.requires_grad())
         && !matches!(value, Value::BigInt(_))
         && set_element(&tensor.borrow(), *i, scalar)?

@@ -11,6 +11,7 @@ use super::interrupt;
 use super::layout::{Dims, Layout, checked_numel, contiguous_strides, show};
 use super::limits;
 use super::memory::{ElementCell, Memory, Plain, get, set};
+use super::names::{Name, Names};
 use super::step::{LastStep, Step};
 use super::storage::Storage;
 use crate::bail;
@@ -430,6 +431,8 @@ struct TensorInner {
     told: Cell<u64>,
     /// Made in inference mode.
     inference: Cell<bool>,
+    /// The names of the dimensions, where one at least has a name.
+    names: RefCell<Option<Names>>,
 }
 
 /// A tensor that may be gone.
@@ -458,6 +461,7 @@ impl Tensor {
             origin: Cell::default(),
             told,
             inference: Cell::default(),
+            names: RefCell::default(),
         }))
     }
 
@@ -577,6 +581,26 @@ impl Tensor {
 
     pub fn set_origin(&self, origin: Origin) {
         self.0.origin.set(origin);
+    }
+
+    /// The names of the dimensions; nothing where none has one.
+    pub fn names(&self) -> Option<Names> {
+        self.0.names.borrow().clone()
+    }
+
+    /// One name for every dimension: `None`s where none has one.
+    pub fn all_names(&self) -> Names {
+        self.names().unwrap_or_else(|| vec![None; self.borrow().ndim()].into())
+    }
+
+    pub fn has_names(&self) -> bool {
+        self.0.names.borrow().is_some()
+    }
+
+    /// Names the dimensions. There must be as many names as dimensions; only `None`s are as good as none.
+    pub fn set_names(&self, names: &[Name]) {
+        let named = names.iter().any(Option::is_some);
+        self.0.names.replace(named.then(|| names.into()));
     }
 
     pub fn is_inference(&self) -> bool {

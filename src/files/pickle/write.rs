@@ -2,6 +2,7 @@
 
 use crate::bail;
 use crate::tensor::memory::get;
+use crate::tensor::names::not_saved;
 use crate::tensor::{Buffer, BufferKind, DType, Device, Error, Form, Quantizer, Result, Storage, Tensor, View};
 use crate::value::{TensorLayout, Value};
 use num_complex::Complex;
@@ -305,6 +306,9 @@ impl Writer {
         let known = Known::Tensor(tensor.identity());
         if self.recall(&known) {
             return Ok(());
+        }
+        if tensor.has_names() {
+            return Err(not_saved());
         }
         let view = tensor.view();
         if let Some(form) = view.form.clone() {

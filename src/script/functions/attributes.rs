@@ -1,6 +1,6 @@
 //! Attributes: what is read without parentheses, and the few that can be set.
 
-use super::{Call, Role, Row, attribute};
+use super::{Call, Role, Row, attribute, named};
 use crate::tensor::{Result, Tensor};
 use crate::value::Value;
 use crate::{autograd, bail};
@@ -140,10 +140,11 @@ pub const ROWS: &[Row] = &[
         |c| Ok(Value::Bool(c.tensor(0)?.borrow().quantizer().is_some())),
         "Do integers stand for the numbers?",
     ),
-    attribute(
-        "names(Tensor self) -> any",
-        |c| Ok(Value::tuple(c.tensor(0)?.borrow().sizes().iter().map(|_| Value::None))),
-        "The names of the dimensions; there are none.",
+    attribute("names(Tensor self) -> any", |c| Ok(named::names_of(c.tensor(0)?)), "The names of the dimensions."),
+    setter(
+        "names(Tensor self, any names) -> None",
+        named::set_names,
+        "Names the dimensions anew, or takes their names away.",
     ),
     attribute(
         "itemsize(ScalarType self) -> int",

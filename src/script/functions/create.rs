@@ -1,6 +1,6 @@
 //! Creation: tensors from numbers, sizes and nested lists. Follows <https://pytorch.org/docs/2.7/torch.html#creation-ops>.
 
-use super::{Call, Row, both, function, method};
+use super::{Call, Row, both, function, method, named};
 use crate::bail;
 use crate::ops::{copy, create, sparse};
 use crate::tensor::layout::{checked_numel, contiguous_strides};
@@ -10,8 +10,8 @@ use std::rc::Rc;
 
 pub const ROWS: &[Row] = &[
     function(
-        "tensor(any data, *, ScalarType? dtype=None, Device? device=None, bool pin_memory=False, bool requires_grad=False) -> Tensor",
-        tensor,
+        "tensor(any data, *, ScalarType? dtype=None, Device? device=None, bool pin_memory=False, bool requires_grad=False, Dimname[]? names=None) -> Tensor",
+        |c| named::made(c, tensor),
         "A new tensor holding the numbers of nested lists.",
     ),
     function(
@@ -40,7 +40,7 @@ pub const ROWS: &[Row] = &[
     ),
     function(
         "zeros.names(int[] size, *, Dimname[]? names, {factory}) -> Tensor",
-        |c| filled(c, Scalar::Int(0)),
+        |c| named::made(c, |c| filled(c, Scalar::Int(0))),
         "A tensor of zeros with named dimensions.",
     ),
     function(
@@ -50,7 +50,7 @@ pub const ROWS: &[Row] = &[
     ),
     function(
         "ones.names(int[] size, *, Dimname[]? names, {factory}) -> Tensor",
-        |c| filled(c, Scalar::Int(1)),
+        |c| named::made(c, |c| filled(c, Scalar::Int(1))),
         "A tensor of ones with named dimensions.",
     ),
     function(
@@ -60,21 +60,17 @@ pub const ROWS: &[Row] = &[
     ),
     function(
         "empty.names(int[] size, *, Dimname[]? names, MemoryFormat? memory_format=None, {factory}) -> Tensor",
-        |c| filled(c, Scalar::Int(0)),
+        |c| named::made(c, |c| filled(c, Scalar::Int(0))),
         "An empty tensor with named dimensions.",
     ),
     function(
         "full(int[] size, Scalar fill_value, *, Tensor? out=None, {factory}) -> Tensor",
-        |c| {
-            let value = c.scalar(1)?;
-            create::full(&c.ints(0)?, value, c.dtype_keyword(), c.state.default_dtype.get(), device(c)?)
-                .map(Value::from)
-        },
+        full,
         "A tensor filled with one value.",
     ),
     function(
         "full.names(int[] size, Scalar fill_value, *, Dimname[]? names, {factory}) -> Tensor",
-        |c| filled(c, Scalar::Int(0)),
+        |c| named::made(c, full),
         "A filled tensor with named dimensions.",
     ),
     function(
@@ -239,11 +235,6 @@ fn device(call: &Call) -> Result<Device> {
     {
         bail!(NotImplementedError, "only strided tensors can be created here, not torch.{}", layout.name());
     }
-    if let Some(i) = call.position("names")
-        && !call.is_none(i)
-    {
-        bail!(NotImplementedError, "named tensors are not supported");
-    }
     let device = call.device_keyword()?;
     if call.position("pin_memory").is_some_and(|i| matches!(call.value(i), Value::Bool(true))) {
         // Memory is pinned for a CUDA device.
@@ -268,6 +259,12 @@ fn filling_operation(factory: &str) -> Option<&'static str> {
         "logspace" => "logspace.out",
         _ => return None,
     })
+}
+
+fn full(call: &mut Call) -> Result<Value> {
+    let value = call.scalar(1)?;
+    let usual = call.state.default_dtype.get();
+    create::full(&call.ints(0)?, value, call.dtype_keyword(), usual, device(call)?).map(Value::from)
 }
 
 fn filled(call: &mut Call, value: Scalar) -> Result<Value> {
@@ -436,7 +433,15 @@ fn asarray(call: &mut Call) -> Result<Value> {
     if wanted != view.dtype || copy == Some(true) {
         return copy::cast(&view, wanted).map(Value::from);
     }
-    Ok(Value::Tensor(if tensor.requires_grad() && !call.bool(4)? { tensor.detach() } else { tensor }))
+    if !tensor.requires_grad() || call.bool(4)? {
+        return Ok(Value::Tensor(tensor));
+    }
+    // A leaf stays the tensor it is and loses its gradient; anything else is cut off.
+    if !tensor.is_leaf() || tensor.base().is_some() {
+        return Ok(Value::Tensor(tensor.detach()));
+    }
+    tensor.autograd_mut(|meta| meta.requires_grad = false);
+    Ok(Value::Tensor(tensor))
 }
 
 /// `torch.tensor(data)`: the size is that of the nesting, the dtype that of the widest number. A storage by itself is shown,

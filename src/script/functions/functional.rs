@@ -3,7 +3,7 @@
 
 use super::pointwise::{default, result};
 use super::statistics::softmax;
-use super::{Call, Row, both, function};
+use super::{Call, Row, both, function, named};
 use crate::bail;
 use crate::ops::pointwise::{self as ops, FLOATS, UnaryOp};
 use crate::ops::softmax::Softmax;
@@ -132,9 +132,19 @@ pub const ROWS: &[Row] = &[
         "The shares of exponentials.",
     ),
     function(
+        "nn.functional.softmax.Dimname(Tensor input, Dimname dim, int _stacklevel=3, ScalarType? dtype=None) -> Tensor",
+        named::by_position,
+        "The shares of exponentials along a named dimension.",
+    ),
+    function(
         "nn.functional.log_softmax(Tensor input, int? dim=None, int _stacklevel=3, ScalarType? dtype=None) -> Tensor",
         |c| any_softmax(c, Softmax::Log),
         "The logarithms of the shares of exponentials.",
+    ),
+    function(
+        "nn.functional.log_softmax.Dimname(Tensor input, Dimname dim, int _stacklevel=3, ScalarType? dtype=None) -> Tensor",
+        named::by_position,
+        "The logarithms of the shares along a named dimension.",
     ),
     function(
         "nn.functional.one_hot(Tensor self, int num_classes=-1) -> Tensor",

@@ -1,12 +1,13 @@
 //! Python's builtins, as documentation sessions use them; bare names in scripts and `py.` in translated lines.
 
-use super::{Call, Receiver, Role, Row, function, method};
+use super::{Call, Receiver, Role, Row, function, method, names};
 use crate::bail;
 use crate::script::callback::is_function;
 use crate::script::list::sort_by_keys;
 use crate::script::operators::{self, equal, truth};
 use crate::script::subscript;
 use crate::tensor::interrupt::watched;
+use crate::tensor::names::not_saved;
 use crate::tensor::{Error, ErrorKind, Result, Scalar};
 use crate::value::{Range, Value};
 use num_complex::Complex;
@@ -615,6 +616,7 @@ fn copied(value: &Value, deep: bool) -> Result<Value> {
             let entries = entries.iter().map(entry).collect::<Result<_>>()?;
             Ok(if let Value::OrderedDict(_) = value { Value::OrderedDict(entries) } else { Value::Dict(entries) })
         }
+        Value::Tensor(t) if t.has_names() => Err(if deep { names::refusal("new_empty") } else { not_saved() }),
         // The whole storage is copied, however little of it the tensor shows.
         Value::Tensor(t) if deep => {
             let view = t.view();

@@ -1,6 +1,6 @@
 //! Random tensors, bit for bit PyTorch's. Follows <https://pytorch.org/docs/2.7/torch.html#random-sampling>.
 
-use super::{Call, Row, attribute, function, method};
+use super::{Call, Row, attribute, function, method, named};
 use crate::bail;
 use crate::ops::copy;
 use crate::ops::random::{Generator, Real, RealKind, normal_into, random_from_to, randperm, uniform_into};
@@ -24,6 +24,16 @@ pub const ROWS: &[Row] = &[
         "Uniform numbers in [0, 1).",
     ),
     function(
+        "rand.generator_with_names(int[] size, *, Generator? generator, Dimname[]? names, {factory}) -> Tensor",
+        |c| named::made(c, |c| create(c, Sample::Uniform)),
+        "Random numbers with named dimensions.",
+    ),
+    function(
+        "rand.names(int[] size, *, Dimname[]? names, {factory}) -> Tensor",
+        |c| named::made(c, |c| create(c, Sample::Uniform)),
+        "Random numbers with named dimensions.",
+    ),
+    function(
         "randn(int[] size, *, Generator? generator, {factory}) -> Tensor",
         |c| create(c, Sample::Normal),
         "Normally distributed numbers.",
@@ -32,6 +42,16 @@ pub const ROWS: &[Row] = &[
         "randn.out(int[] size, *, Tensor? out=None, {factory}) -> Tensor",
         |c| create(c, Sample::Normal),
         "Normally distributed numbers.",
+    ),
+    function(
+        "randn.generator_with_names(int[] size, *, Generator? generator, Dimname[]? names, {factory}) -> Tensor",
+        |c| named::made(c, |c| create(c, Sample::Normal)),
+        "Random numbers with named dimensions.",
+    ),
+    function(
+        "randn.names(int[] size, *, Dimname[]? names, {factory}) -> Tensor",
+        |c| named::made(c, |c| create(c, Sample::Normal)),
+        "Random numbers with named dimensions.",
     ),
     function(
         "rand_like(Tensor input, *, MemoryFormat? memory_format=None, {factory}) -> Tensor",

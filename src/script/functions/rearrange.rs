@@ -3,7 +3,7 @@
 
 use super::objects::named;
 use super::pointwise::Argument;
-use super::{Call, Row, both, function, method};
+use super::{Call, Row, both, function, method, named};
 use crate::ops::gather::{self, Scattered};
 use crate::ops::rearrange::{self as ops, Triangle};
 use crate::ops::{join, mask, promote, sort};
@@ -85,14 +85,29 @@ pub const ROWS: &[Row] = &[
         "Tensors joined along a dimension.",
     ),
     function(
+        "cat.names(Tensor[] tensors, Dimname dim, *, Tensor? out=None) -> Tensor",
+        named::by_position,
+        "Tensors put together along a named dimension.",
+    ),
+    function(
         "concat(Tensor[] tensors, int dim=0, *, Tensor? out=None) -> Tensor",
         |c| join::cat(&c.views(0)?, c.int(1)?).map(Value::from),
         "Tensors joined along a dimension.",
     ),
     function(
+        "concat.names(Tensor[] tensors, Dimname dim, *, Tensor? out=None) -> Tensor",
+        named::by_position,
+        "Tensors put together along a named dimension.",
+    ),
+    function(
         "concatenate(Tensor[] tensors, int dim=0, *, Tensor? out=None) -> Tensor",
         |c| join::cat(&c.views(0)?, c.int(1)?).map(Value::from),
         "Tensors joined along a dimension.",
+    ),
+    function(
+        "concatenate.names(Tensor[] tensors, Dimname dim, *, Tensor? out=None) -> Tensor",
+        named::by_position,
+        "Tensors put together along a named dimension.",
     ),
     function(
         "stack(Tensor[] tensors, int dim=0, *, Tensor? out=None) -> Tensor",
@@ -131,12 +146,12 @@ pub const ROWS: &[Row] = &[
     ),
     both(
         "index_select.dimname(Tensor self, Dimname dim, Tensor index, *, Tensor? out=None) -> Tensor",
-        |c| Ok(c.itself()),
+        named::not_yet,
         "The given indices of a named dimension.",
     ),
     both(
         "gather.dimname(Tensor self, Dimname dim, Tensor index, *, bool sparse_grad=False, Tensor? out=None) -> Tensor",
-        |c| Ok(c.itself()),
+        named::not_yet,
         "Elements picked along a named dimension.",
     ),
     both(
@@ -213,7 +228,7 @@ pub const ROWS: &[Row] = &[
     ),
     method(
         "index_copy_.dimname(Tensor(a!) self, Dimname dim, Tensor index, Tensor source) -> Tensor(a!)",
-        |c| Ok(c.itself()),
+        named::not_yet,
         "Slices copied along a named dimension.",
     ),
     method(
@@ -236,12 +251,12 @@ pub const ROWS: &[Row] = &[
     ),
     method(
         "index_fill_.Dimname_Tensor(Tensor(a!) self, Dimname dim, Tensor index, Tensor value) -> Tensor(a!)",
-        |c| Ok(c.itself()),
+        named::by_position,
         "The given indices of a named dimension filled.",
     ),
     method(
         "index_fill_.Dimname_Scalar(Tensor(a!) self, Dimname dim, Tensor index, Scalar value) -> Tensor(a!)",
-        |c| Ok(c.itself()),
+        named::by_position,
         "The given indices of a named dimension filled.",
     ),
     method(
@@ -368,6 +383,16 @@ pub const ROWS: &[Row] = &[
         "The elements in order along a dimension, and where they were.",
     ),
     both(
+        "sort.dimname_stable(Tensor self, *, bool? stable, Dimname dim, bool descending=False) -> any",
+        named::not_yet,
+        "Sorted along a named dimension.",
+    ),
+    both(
+        "sort.dimname(Tensor self, Dimname dim, bool descending=False) -> any",
+        named::not_yet,
+        "Sorted along a named dimension.",
+    ),
+    both(
         "sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> any",
         |c| sorted(c, 2, 3, true),
         "The elements in order, equal ones kept in place.",
@@ -376,6 +401,11 @@ pub const ROWS: &[Row] = &[
         "argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor",
         |c| Ok(sort::sort(&c.view(0)?, c.int(1)?, c.bool(2)?, false)?.1.into()),
         "Where the elements in order were.",
+    ),
+    both(
+        "argsort.dimname(Tensor self, Dimname dim, bool descending=False) -> Tensor",
+        named::not_yet,
+        "Where the elements go when a named dimension is sorted.",
     ),
     both(
         "topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) -> any",

@@ -2,7 +2,7 @@
 
 use super::norms::matrix_norm;
 use super::objects::named;
-use super::{Call, Row, both, function};
+use super::{Call, Row, both, function, named};
 use crate::ops::reduce::{self as ops, Extremum, Running, Spread};
 use crate::tensor::{Dims, Result};
 use crate::value::Value;
@@ -23,7 +23,7 @@ pub const ROWS: &[Row] = &[
     ),
     both(
         "sum.dim_DimnameList(Tensor self, Dimname[1] dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
-        |c| Ok(c.itself()),
+        named::by_position,
         "The sum along named dimensions.",
     ),
     both(
@@ -41,7 +41,7 @@ pub const ROWS: &[Row] = &[
     ),
     both(
         "mean.names_dim(Tensor self, Dimname[1] dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
-        |c| Ok(c.itself()),
+        named::by_position,
         "The mean along named dimensions.",
     ),
     both(
@@ -54,6 +54,11 @@ pub const ROWS: &[Row] = &[
         |c| ops::prod(&c.view(0)?, Some(c.int(1)?), c.bool(2)?, c.opt_dtype(3)).map(Value::from),
         "The product along a dimension.",
     ),
+    both(
+        "prod.dim_Dimname(Tensor self, Dimname dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
+        named::by_position,
+        "The product along a named dimension.",
+    ),
     both("any(Tensor self) -> Tensor", |c| ops::any(&c.view(0)?, None, false).map(Value::from), "Is any element true?"),
     both(
         "any.dim(Tensor self, int[1]? dim, bool keepdim=False) -> Tensor",
@@ -62,6 +67,11 @@ pub const ROWS: &[Row] = &[
             ops::any(&c.view(0)?, Some(&d), c.bool(2)?).map(Value::from)
         },
         "Is any element along dimensions true?",
+    ),
+    both(
+        "any.dimname(Tensor self, Dimname dim, bool keepdim=False) -> Tensor",
+        named::not_yet,
+        "Is any element of a named dimension true?",
     ),
     both(
         "all(Tensor self) -> Tensor",
@@ -75,6 +85,11 @@ pub const ROWS: &[Row] = &[
             ops::all(&c.view(0)?, Some(&d), c.bool(2)?).map(Value::from)
         },
         "Are all elements along dimensions true?",
+    ),
+    both(
+        "all.dimname(Tensor self, Dimname dim, bool keepdim=False) -> Tensor",
+        named::not_yet,
+        "Are all elements of a named dimension true?",
     ),
     both(
         "max(Tensor self) -> Tensor",
@@ -92,6 +107,11 @@ pub const ROWS: &[Row] = &[
         "The larger of two elements.",
     ),
     both(
+        "max.names_dim(Tensor self, Dimname dim, bool keepdim=False) -> any",
+        named::by_position,
+        "The largest elements along a named dimension, and where they are.",
+    ),
+    both(
         "min(Tensor self) -> Tensor",
         |c| ops::extremum_all(Extremum::Min, &c.view(0)?).map(Value::from),
         "The smallest element.",
@@ -105,6 +125,11 @@ pub const ROWS: &[Row] = &[
         "min.other(Tensor self, Tensor other) -> Tensor",
         |c| pair(c, crate::ops::pointwise::BinaryOp::Minimum),
         "The smaller of two elements.",
+    ),
+    both(
+        "min.names_dim(Tensor self, Dimname dim, bool keepdim=False) -> any",
+        named::by_position,
+        "The smallest elements along a named dimension, and where they are.",
     ),
     both(
         "amax(Tensor self, int[1] dim=(), bool keepdim=False, *, Tensor? out=None) -> Tensor",
@@ -150,6 +175,16 @@ pub const ROWS: &[Row] = &[
         "The variance along dimensions.",
     ),
     both(
+        "var.names_dim(Tensor self, Dimname[1] dim, bool unbiased=True, bool keepdim=False) -> Tensor",
+        named::by_position,
+        "The variance along named dimensions.",
+    ),
+    both(
+        "var.correction_names(Tensor self, Dimname[1] dim, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
+        named::by_position,
+        "The variance along named dimensions, with a correction.",
+    ),
+    both(
         "std(Tensor self, bool unbiased=True) -> Tensor",
         |c| {
             let correction = f64::from(u8::from(c.bool(1)?));
@@ -171,6 +206,16 @@ pub const ROWS: &[Row] = &[
             spread(c, Spread::StandardDeviation, Some(d), correction, keep)
         },
         "The standard deviation along dimensions.",
+    ),
+    both(
+        "std.names_dim(Tensor self, Dimname[1] dim, bool unbiased=True, bool keepdim=False) -> Tensor",
+        named::by_position,
+        "The standard deviation along named dimensions.",
+    ),
+    both(
+        "std.correction_names(Tensor self, Dimname[1] dim, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
+        named::by_position,
+        "The standard deviation along named dimensions, with a correction.",
     ),
     both(
         "norm(Tensor self, any p=\"fro\", int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
@@ -195,9 +240,19 @@ pub const ROWS: &[Row] = &[
         "The running sum along a dimension.",
     ),
     both(
+        "cumsum.dimname(Tensor self, Dimname dim, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
+        named::by_position,
+        "Running sums along a named dimension.",
+    ),
+    both(
         "cumprod(Tensor self, int dim, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
         |c| ops::cumulative(Running::Product, &c.view(0)?, c.int(1)?, c.opt_dtype(2)).map(Value::from),
         "The running product along a dimension.",
+    ),
+    both(
+        "cumprod.dimname(Tensor self, Dimname dim, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
+        named::by_position,
+        "Running products along a named dimension.",
     ),
     function(
         "linalg.vector_norm(Tensor input, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",

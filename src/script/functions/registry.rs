@@ -3,7 +3,7 @@
 
 use super::{BELOW, Role, Row, rows};
 use crate::script::bind::{self, Arguments, Bound, Parser};
-use crate::script::signature::{Kind, Signature, name_in};
+use crate::script::signature::{Kind, Param, Signature, name_in};
 use crate::tensor::Result;
 use crate::value::Value;
 use std::collections::HashMap;
@@ -157,6 +157,24 @@ impl Registry {
     /// The functions on tensors, one for each overload.
     pub fn overloads(&self) -> impl Iterator<Item = &Function> {
         self.all().flat_map(|(_, named)| named.keys.iter().map(|(_, function)| function))
+    }
+
+    /// The overload that takes dimensions by their place where this one takes them by name.
+    pub fn by_position(&self, by_name: &Signature) -> Option<&Function> {
+        let is_same = |named: &Param, placed: &Param| {
+            named.name == placed.name
+                && match named.kind {
+                    Kind::Name => placed.kind == Kind::Int,
+                    Kind::Names { .. } => matches!(placed.kind, Kind::Ints(_)),
+                    kind => kind == placed.kind,
+                }
+        };
+        let mut overloads = self.named(bare_name(by_name.key))?.keys.iter().map(|(_, function)| function);
+        overloads.find(|function| {
+            let params = &function.signature.params;
+            function.signature.name == by_name.name
+                && by_name.params.iter().all(|named| params.iter().any(|placed| is_same(named, placed)))
+        })
     }
 
     /// Everything that answers to a name.

@@ -1,7 +1,7 @@
 //! Writing by tensors of indices: the forms that reduce, and those that give a copy.
 //! Follows <https://pytorch.org/docs/2.7/generated/torch.scatter_reduce.html> and its neighbours.
 
-use super::{Call, Row, both, method};
+use super::{Call, Row, both, method, named};
 use crate::bail;
 use crate::ops::copy::{clone, row_major};
 use crate::ops::gather::{self, Scattered};
@@ -50,7 +50,7 @@ pub const ROWS: &[Row] = &[
     ),
     both(
         "scatter.dimname_src(Tensor self, Dimname dim, Tensor index, Tensor src) -> Tensor",
-        |c| Ok(c.itself()),
+        named::not_yet,
         "Elements written along a named dimension.",
     ),
     both(
@@ -65,7 +65,7 @@ pub const ROWS: &[Row] = &[
     ),
     both(
         "scatter.dimname_value(Tensor self, Dimname dim, Tensor index, Scalar value) -> Tensor",
-        |c| Ok(c.itself()),
+        named::not_yet,
         "A value written along a named dimension.",
     ),
     both(
@@ -75,7 +75,7 @@ pub const ROWS: &[Row] = &[
     ),
     both(
         "scatter_add.dimname(Tensor self, Dimname dim, Tensor index, Tensor src) -> Tensor",
-        |c| Ok(c.itself()),
+        named::not_yet,
         "Elements added in along a named dimension.",
     ),
     both(
@@ -93,7 +93,7 @@ pub const ROWS: &[Row] = &[
     ),
     both(
         "index_add.dimname(Tensor self, Dimname dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",
-        |c| Ok(c.itself()),
+        named::not_yet,
         "Slices added along a named dimension.",
     ),
     both(
@@ -103,7 +103,7 @@ pub const ROWS: &[Row] = &[
     ),
     both(
         "index_copy.dimname(Tensor self, Dimname dim, Tensor index, Tensor source) -> Tensor",
-        |c| Ok(c.itself()),
+        named::not_yet,
         "Slices copied along a named dimension.",
     ),
     both(
@@ -116,7 +116,7 @@ pub const ROWS: &[Row] = &[
     ),
     both(
         "index_fill.Dimname_Tensor(Tensor self, Dimname dim, Tensor index, Tensor value) -> Tensor",
-        |c| Ok(c.itself()),
+        named::by_position,
         "The given indices of a named dimension filled.",
     ),
     both(
@@ -129,7 +129,7 @@ pub const ROWS: &[Row] = &[
     ),
     both(
         "index_fill.Dimname_Scalar(Tensor self, Dimname dim, Tensor index, Scalar value) -> Tensor",
-        |c| Ok(c.itself()),
+        named::by_position,
         "The given indices of a named dimension filled.",
     ),
     both(

@@ -1,7 +1,7 @@
 //! Cutting a tensor into views along one dimension. Follows <https://pytorch.org/docs/2.7/generated/torch.tensor_split.html>
 //! and its neighbours.
 
-use super::{Call, Row, both, function, method, view_on};
+use super::{Call, Row, both, function, method, named, view_on};
 use crate::bail;
 use crate::ops::split::{self, Along};
 use crate::tensor::{DType, Dims, Result, View};
@@ -108,7 +108,7 @@ pub const ROWS: &[Row] = &[
     ),
     both(
         "unbind.Dimname(Tensor(a) self, Dimname dim) -> Tensor(a)[]",
-        |c| Ok(c.itself()),
+        named::by_position,
         "One view for every index of a named dimension.",
     ),
 ];

@@ -3,7 +3,7 @@
 
 use super::objects::named;
 use super::pointwise::default;
-use super::{Call, Row, both, function};
+use super::{Call, Row, both, function, method, named};
 use crate::bail;
 use crate::ops::calculus::{self, Spacing};
 use crate::ops::histogram::{self, Bins, Search};
@@ -27,6 +27,11 @@ pub const ROWS: &[Row] = &[
         "The medians along a dimension, and where they are.",
     ),
     both(
+        "median.names_dim(Tensor self, Dimname dim, bool keepdim=False) -> any",
+        named::by_position,
+        "The medians along a named dimension, and where they are.",
+    ),
+    both(
         "nanmedian(Tensor self) -> Tensor",
         |c| rank::median(&c.view(0)?, true).map(Value::from),
         "The median, ignoring NaN.",
@@ -37,14 +42,29 @@ pub const ROWS: &[Row] = &[
         "The medians along a dimension, ignoring NaN.",
     ),
     both(
+        "nanmedian.names_dim(Tensor self, Dimname dim, bool keepdim=False) -> any",
+        named::by_position,
+        "The medians of what is no nan along a named dimension, and where they are.",
+    ),
+    both(
         "mode(Tensor self, int dim=-1, bool keepdim=False) -> any",
         |c| pair("torch.return_types.mode", rank::mode(&c.view(0)?, c.int(1)?, c.bool(2)?)?),
         "The most frequent elements along a dimension, and where they are.",
     ),
     both(
+        "mode.dimname(Tensor self, Dimname dim, bool keepdim=False) -> any",
+        named::by_position,
+        "The most frequent elements along a named dimension, and where they are.",
+    ),
+    both(
         "kthvalue(Tensor self, int k, int dim=-1, bool keepdim=False) -> any",
         |c| pair("torch.return_types.kthvalue", rank::kthvalue(&c.view(0)?, c.int(1)?, c.int(2)?, c.bool(3)?)?),
         "The k-th smallest elements along a dimension, and where they are.",
+    ),
+    both(
+        "kthvalue.dimname(Tensor self, int k, Dimname dim, bool keepdim=False) -> any",
+        named::by_position,
+        "The k-th smallest elements along a named dimension, and where they are.",
     ),
     both(
         "quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation=\"linear\", Tensor? out=None) -> Tensor",
@@ -127,6 +147,16 @@ pub const ROWS: &[Row] = &[
         "The standard deviation and the mean along dimensions.",
     ),
     function(
+        "std_mean.names_dim(Tensor self, Dimname[1] dim, bool unbiased=True, bool keepdim=False) -> any",
+        named::by_position,
+        "The standard deviation and the mean along named dimensions.",
+    ),
+    function(
+        "std_mean.correction_names(Tensor self, Dimname[1] dim, *, Scalar? correction=None, bool keepdim=False) -> any",
+        named::by_position,
+        "The standard deviation and the mean along named dimensions, with a correction.",
+    ),
+    function(
         "var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> any",
         |c| with_mean(c, Spread::Variance),
         "The variance and the mean.",
@@ -141,10 +171,25 @@ pub const ROWS: &[Row] = &[
         |c| with_mean(c, Spread::Variance),
         "The variance and the mean along dimensions.",
     ),
+    function(
+        "var_mean.names_dim(Tensor self, Dimname[1] dim, bool unbiased=True, bool keepdim=False) -> any",
+        named::by_position,
+        "The variance and the mean along named dimensions.",
+    ),
+    function(
+        "var_mean.correction_names(Tensor self, Dimname[1] dim, *, Scalar? correction=None, bool keepdim=False) -> any",
+        named::by_position,
+        "The variance and the mean along named dimensions, with a correction.",
+    ),
     both(
         "logsumexp(Tensor self, int[1] dim, bool keepdim=False, *, Tensor? out=None) -> Tensor",
         logsumexp,
         "The logarithm of the sum of exponentials.",
+    ),
+    both(
+        "logsumexp.names(Tensor self, Dimname[1] dim, bool keepdim=False, *, Tensor? out=None) -> Tensor",
+        named::by_position,
+        "The logarithm of summed exponentials along named dimensions.",
     ),
     both(
         "softmax.int(Tensor self, int dim, ScalarType? dtype=None, *, Tensor? out=None) -> Tensor",
@@ -153,7 +198,7 @@ pub const ROWS: &[Row] = &[
     ),
     both(
         "softmax.Dimname(Tensor self, Dimname dim, *, ScalarType? dtype=None) -> Tensor",
-        |c| Ok(c.itself()),
+        named::by_position,
         "The shares of exponentials along a named dimension.",
     ),
     both(
@@ -163,7 +208,7 @@ pub const ROWS: &[Row] = &[
     ),
     both(
         "log_softmax.Dimname(Tensor self, Dimname dim, *, ScalarType? dtype=None) -> Tensor",
-        |c| Ok(c.itself()),
+        named::by_position,
         "The logarithms of the shares along a named dimension.",
     ),
     both(
@@ -172,14 +217,39 @@ pub const ROWS: &[Row] = &[
         "The largest element so far, and where it is.",
     ),
     both(
+        "cummax.dimname(Tensor self, Dimname dim) -> any",
+        named::by_position,
+        "Running maxima along a named dimension, and where they are.",
+    ),
+    both(
         "cummin(Tensor self, int dim) -> any",
         |c| pair("torch.return_types.cummin", reduce::running_extremum(Extremum::Min, &c.view(0)?, c.int(1)?)?),
         "The smallest element so far, and where it is.",
     ),
     both(
+        "cummin.dimname(Tensor self, Dimname dim) -> any",
+        named::by_position,
+        "Running minima along a named dimension, and where they are.",
+    ),
+    both(
         "logcumsumexp(Tensor self, int dim, *, Tensor? out=None) -> Tensor",
         |c| reduce::log_cumulative_sum_exp(&c.view(0)?, c.int(1)?).map(Value::from),
         "The logarithm of the running sum of exponentials.",
+    ),
+    both(
+        "logcumsumexp.dimname(Tensor self, Dimname dim, *, Tensor? out=None) -> Tensor",
+        named::by_position,
+        "Logarithms of running sums of exponentials along a named dimension.",
+    ),
+    method(
+        "cumsum_.dimname(Tensor(a!) self, Dimname dim, *, ScalarType? dtype=None) -> Tensor(a!)",
+        named::in_place_by_position,
+        "Running sums along a named dimension, in place.",
+    ),
+    method(
+        "cumprod_.dimname(Tensor(a!) self, Dimname dim, *, ScalarType? dtype=None) -> Tensor(a!)",
+        named::in_place_by_position,
+        "Running products along a named dimension, in place.",
     ),
     super::method(
         "cumsum_(Tensor(a!) self, int dim, *, ScalarType? dtype=None) -> Tensor(a!)",

@@ -1,7 +1,7 @@
 //! Methods of a tensor about itself, its storage and writing into it.
 //! Follows <https://pytorch.org/docs/2.7/tensors.html>.
 
-use super::{Call, Row, both, function, method};
+use super::{Call, Row, both, function, method, named};
 use crate::autograd::Functions;
 use crate::bail;
 use crate::ops::block::check_no_internal_overlap;
@@ -23,14 +23,17 @@ pub const ROWS: &[Row] = &[
         "The size of every dimension, or of one.",
     ),
     method(
-        "size.dim(Tensor self, int dim) -> int",
+        "size.dim(Tensor self, int? dim) -> int",
         |c| {
             let v = c.tensor(0)?.borrow();
+            if c.is_none(1) {
+                return Ok(Value::size(v.sizes()));
+            }
             Ok(Value::Int(v.sizes()[checked_dim(&v, c.int(1)?)?]))
         },
         "The size of one dimension.",
     ),
-    method("size.name(Tensor self, Dimname dim) -> int", |c| Ok(c.itself()), "The size of a named dimension."),
+    method("size.name(Tensor self, Dimname dim) -> int", named::by_position, "The size of a named dimension."),
     method(
         "stride(Tensor self) -> any",
         |c| Ok(Value::ints(c.tensor(0)?.borrow().strides())),
@@ -44,7 +47,7 @@ pub const ROWS: &[Row] = &[
         },
         "The stride of one dimension, in elements.",
     ),
-    method("stride.name(Tensor self, Dimname dim) -> int", |c| Ok(c.itself()), "The stride of a named dimension."),
+    method("stride.name(Tensor self, Dimname dim) -> int", named::by_position, "The stride of a named dimension."),
     method(
         "storage_offset(Tensor self) -> int",
         |c| Ok(Value::Int(c.tensor(0)?.borrow().layout.offset)),
@@ -238,8 +241,12 @@ pub const ROWS: &[Row] = &[
     ),
     both(
         "equal(Tensor self, Tensor other) -> bool",
-        |c| crate::ops::compare::equal(&c.view(0)?, &c.view(1)?).map(Value::Bool),
-        "Do two tensors have the same size and elements?",
+        |c| {
+            let (a, b) = (c.tensor(0)?, c.tensor(1)?);
+            let alike = c.state.nameless.get() || a.names() == b.names();
+            Ok(Value::Bool(alike && crate::ops::compare::equal(&a.view(), &b.view())?))
+        },
+        "Do two tensors have the same size, elements and names?",
     ),
     method("__getitem__(Tensor self, any index) -> any", |c| subscript::item_of(c), "The elements at a subscript."),
     method(
@@ -496,7 +503,7 @@ fn resize_to(call: &Call, sizes: &[i64], format: Option<MemoryFormat>) -> Result
 
 /// `x[indices]`, and whether it had to be copied.
 pub fn subscript(state: &State, tensor: &Tensor, indices: &[Index]) -> Result<(Tensor, bool)> {
-    if tensor.borrow().form.is_some() || state.grad_enabled.get() && tensor.requires_grad() {
+    if tensor.borrow().form.is_some() || state.grad_enabled.get() && tensor.requires_grad() || tensor.has_names() {
         return subscript_recorded(state, tensor, indices);
     }
     let view = tensor.view();
@@ -531,7 +538,8 @@ pub fn assign(state: &State, tensor: &Tensor, indices: &[Index], value: &Value) 
     };
     warn_of_assignment(state, &view, indices, &source.borrow());
     let recorded = state.grad_enabled.get() && (tensor.requires_grad() || source.requires_grad());
-    if view.form.is_some() || source.borrow().form.is_some() || recorded {
+    let named = tensor.has_names() || source.has_names();
+    if view.form.is_some() || source.borrow().form.is_some() || recorded || named {
         return assign_recorded(state, tensor, indices, source);
     }
     gather::set(&view, indices, &source.view())?;

@@ -1,6 +1,6 @@
 //! View operations. Follows <https://pytorch.org/docs/2.7/tensor_view.html>.
 
-use super::{Call, Row, attribute, both, function, method};
+use super::{Call, Row, attribute, both, function, method, named};
 use crate::bail;
 use crate::ops::{copy, view as ops};
 use crate::script::{operators, warnings};
@@ -51,7 +51,7 @@ pub const ROWS: &[Row] = &[
     both("transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", transpose, "Two dimensions swapped."),
     both(
         "transpose.Dimname(Tensor(a) self, Dimname dim0, Dimname dim1) -> Tensor(a)",
-        transpose,
+        named::by_position,
         "Two named dimensions swapped.",
     ),
     both(
@@ -129,10 +129,10 @@ pub const ROWS: &[Row] = &[
         },
         "The given dimensions removed where their size is 1.",
     ),
-    both("squeeze.dimname(Tensor(a) self, Dimname dim) -> Tensor(a)", |c| Ok(c.itself()), "A named dimension removed."),
+    both("squeeze.dimname(Tensor(a) self, Dimname dim) -> Tensor(a)", named::by_position, "A named dimension removed."),
     both(
         "flatten.named_out_dim(Tensor(a) self, int start_dim, int end_dim, Dimname out_dim) -> Tensor(a)",
-        |c| Ok(c.itself()),
+        named::flatten_named,
         "A range of dimensions merged into a named one.",
     ),
     both(
@@ -145,12 +145,12 @@ pub const ROWS: &[Row] = &[
     ),
     both(
         "flatten.using_names(Tensor(a) self, Dimname start_dim, Dimname end_dim, Dimname out_dim) -> Tensor(a)",
-        |c| Ok(c.itself()),
+        named::flatten_between,
         "A range of named dimensions merged into one.",
     ),
     both(
         "flatten.DimnameList(Tensor(a) self, Dimname[] dims, Dimname out_dim) -> Tensor(a)",
-        |c| Ok(c.itself()),
+        named::flatten_list,
         "Named dimensions merged into one.",
     ),
     both(
@@ -163,14 +163,14 @@ pub const ROWS: &[Row] = &[
     ),
     function(
         "unflatten.Dimname(Tensor(a) self, Dimname dim, int[] sizes, Dimname[] names) -> Tensor(a)",
-        |c| Ok(c.itself()),
+        named::unflatten,
         "One named dimension split into several.",
     ),
     function("unflatten.int(Tensor(a) self, int dim, int[] sizes) -> Tensor(a)", unflatten, UNFLATTEN),
     // The method is written in Python and hands on to these.
     method(
         "_VF.unflatten.Dimname(Tensor(a) self, Dimname dim, int[] sizes, Dimname[] names) -> Tensor(a)",
-        |c| Ok(c.itself()),
+        named::unflatten,
         "One named dimension split into several.",
     ),
     method("_VF.unflatten.int(Tensor(a) self, int dim, int[] sizes) -> Tensor(a)", unflatten, UNFLATTEN),
@@ -232,7 +232,7 @@ pub const ROWS: &[Row] = &[
     ),
     both(
         "select.Dimname(Tensor(a) self, Dimname dim, int index) -> Tensor(a)",
-        |c| Ok(c.itself()),
+        named::by_position,
         "One index of a named dimension.",
     ),
     both(
@@ -245,7 +245,7 @@ pub const ROWS: &[Row] = &[
     ),
     both(
         "diagonal.Dimname(Tensor(a) self, *, Dimname outdim, Dimname dim1, Dimname dim2, int offset=0) -> Tensor(a)",
-        |c| Ok(c.itself()),
+        named::diagonal,
         "A diagonal of named dimensions.",
     ),
     both(
@@ -384,6 +384,10 @@ pub const ROWS: &[Row] = &[
 const UNFLATTEN: &str = "One dimension split into several.";
 
 fn unflatten(call: &mut Call) -> Result<Value> {
+    crate::tensor::layout::wrap_dim(call.int(1)?, call.tensor(0)?.borrow().ndim())?;
+    if call.tensor(0)?.has_names() && !call.state.nameless.get() {
+        bail!(RuntimeError, "unflatten: input is a named tensor but no names were given for unflattened sizes");
+    }
     let view = ops::unflatten(&call.view(0)?, call.int(1)?, &call.ints(2)?)?;
     call.view_of(0, view)
 }

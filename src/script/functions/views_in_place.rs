@@ -1,7 +1,7 @@
 //! View operations that change the tensor itself: everybody who holds it sees the other shape afterwards.
 //! Follows <https://pytorch.org/docs/2.7/tensors.html>.
 
-use super::{Call, Row, method};
+use super::{Call, Row, method, named};
 use crate::bail;
 use crate::ops::view as ops;
 use crate::tensor::{Layout, Result, View};
@@ -56,7 +56,7 @@ pub const ROWS: &[Row] = &[
     ),
     method(
         "squeeze_.dimname(Tensor(a!) self, Dimname dim) -> Tensor(a!)",
-        |c| Ok(c.itself()),
+        named::not_yet,
         "A named dimension removed in place.",
     ),
     method(

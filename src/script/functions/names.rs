@@ -1,0 +1,342 @@
+//! Calls on tensors whose dimensions have names. Rows of the function table know nothing of names: what a function does
+//! with them stands in a table of its own, by overload, and one that is not there is refused in PyTorch's words. The row
+//! itself runs as if there were no names. This is PyTorch's dispatch by the key `Named`.
+
+use super::named::set;
+use super::names_rules::{COMPLEX, OUT, REFUSED, RULES, SCALARS, SMALL};
+use super::{Call, Function, LIBRARY, as_tensor};
+use crate::bail;
+use crate::script::bind::Bound;
+use crate::script::signature::{Kind, Param};
+use crate::script::state::State;
+use crate::script::tree;
+use crate::tensor::layout::wrap_dim;
+use crate::tensor::names::{show_names, unify};
+use crate::tensor::{Error, Name, Names, Result, Tensor};
+use crate::value::Value;
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+/// How the names of a result follow from those of the arguments, before it is computed; none where it has none.
+pub type Naming = fn(&Call) -> Result<Option<Vec<Name>>>;
+
+/// What a function does with names.
+#[derive(Clone, Copy)]
+pub enum Rule {
+    /// It does not look at them, and what it gives has none.
+    Nameless,
+    /// Results have the names of the first tensor.
+    Keeps,
+    /// Each tensor in the result has the names of the one that stands there among the arguments.
+    Each,
+    /// Results have the names of all tensors, broadcast together.
+    Unifies,
+    /// Results have the names of the first tensor, without those of the dimensions `dim`, unless `keepdim`.
+    Removes,
+    /// Something of its own, which is told beforehand.
+    Own(Naming),
+    /// Something of its own, which takes the result to be told.
+    After(fn(&Call, &Value) -> Result<Option<Vec<Name>>>),
+    /// It sees to the names itself, or calls others that do.
+    Itself,
+}
+
+/// Rules of many functions at once, which stand in one text.
+pub type Rules = &'static [(Rule, &'static str)];
+
+/// Facts about many functions at once: a name, and the overloads it is about.
+pub type Facts = &'static [(&'static str, &'static str)];
+
+/// Must somebody see to names in this call?
+pub fn concern(args: &[Value]) -> bool {
+    args.iter().any(is_named)
+}
+
+/// Is it a tensor with names, or has it one among its items?
+pub fn is_named(value: &Value) -> bool {
+    match value {
+        Value::Tensor(tensor) => tensor.has_names(),
+        Value::List(items) | Value::Tuple(items) => items.iter().any(is_named),
+        _ => false,
+    }
+}
+
+/// Calls a function on arguments of which some have names.
+///
+/// # Errors
+/// RuntimeError where the function is not for tensors with names, where names do not match, and what it raises itself.
+pub fn invoke(function: &Function, call: &mut Call) -> Result<Value> {
+    let state = call.state;
+    let Some(rule) = rule_of(call)? else { return super::invoke_nameless(function, call) };
+    let told = match rule {
+        Rule::Nameless | Rule::Each | Rule::Removes | Rule::After(_) | Rule::Itself => None,
+        Rule::Keeps => names_in(call, first_tensor(call)),
+        Rule::Unifies => unified(call)?,
+        Rule::Own(naming) => naming(call)?,
+    };
+    if let Rule::Keeps | Rule::Unifies | Rule::Own(_) = rule {
+        for target in written(call) {
+            check_target(&target, told.as_deref())?;
+        }
+    }
+    let before = state.nameless.replace(!matches!(rule, Rule::Itself));
+    let result = super::invoke_nameless(function, call);
+    state.nameless.set(before);
+    let result = result?;
+    let told = match rule {
+        Rule::Nameless | Rule::Itself => return Ok(result),
+        Rule::Each => {
+            for (new, old) in tensors_in(&result).iter().zip(tensors_of(call)) {
+                if !new.is(&old) {
+                    set(state, new, &old.all_names());
+                }
+            }
+            return Ok(result);
+        }
+        Rule::Removes => without_reduced(call)?,
+        Rule::After(naming) => naming(call, &result)?,
+        Rule::Keeps | Rule::Unifies | Rule::Own(_) => told,
+    };
+    for tensor in tensors_in(&result) {
+        give(state, &tensor, told.as_deref())?;
+    }
+    Ok(result)
+}
+
+/// The rule for a call; none where names do not matter, since it is no function on tensors.
+fn rule_of(call: &Call) -> Result<Option<Rule>> {
+    static BY_KEY: LazyLock<HashMap<&str, Rule>> = LazyLock::new(|| {
+        RULES.iter().flat_map(|(rule, keys)| keys.split_whitespace().map(|key| (key, *rule))).collect()
+    });
+    let signature = call.signature;
+    let module = signature.name.split_once('.').map_or("", |(module, _)| module);
+    let of_tensors = matches!(signature.receiver(), None | Some(Kind::Tensor | Kind::Number));
+    if !of_tensors || LIBRARY.contains(&module) {
+        return Ok(None);
+    }
+    if signature.params.iter().any(|param| param.kind.is_of_names()) {
+        return Ok(Some(Rule::Itself));
+    }
+    let key = signature.key.strip_prefix("_VF.").unwrap_or(signature.key);
+    let is_complex = || tensor_at(call, first_tensor(call)).is_some_and(|tensor| tensor.borrow().dtype.is_complex());
+    let few = SMALL.iter().find(|(_, _, keys)| keys.split_whitespace().any(|known| known == key));
+    if let Some((ndim, name, _)) = few
+        && tensors_of(call).any(|tensor| tensor.borrow().ndim() < *ndim)
+    {
+        return Err(refusal(name));
+    }
+    let takes_tensors =
+        || signature.params.iter().any(|param| matches!(param.kind, Kind::Tensor | Kind::Tensors | Kind::Operand));
+    match (BY_KEY.get(key), fact(COMPLEX, key)) {
+        (Some(_), Some(name)) if is_complex() => Err(refusal(name)),
+        (Some(rule), _) => Ok(Some(*rule)),
+        // What takes anything calls others, which know.
+        (None, _) if !takes_tensors() && fact(REFUSED, key).is_none() => Ok(Some(Rule::Itself)),
+        (None, _) if matches!(signature.name, "new" | "new_tensor") => {
+            bail!(RuntimeError, "DispatchKey Named doesn't correspond to a device")
+        }
+        (None, _) => Err(refusal(&refused_name(call, key))),
+    }
+}
+
+fn fact(facts: Facts, key: &str) -> Option<&'static str> {
+    facts.iter().find(|(_, keys)| keys.split_whitespace().any(|known| known == key)).map(|(name, _)| *name)
+}
+
+/// What PyTorch says of an operation that is not for tensors with names.
+pub fn refusal(operation: &str) -> Error {
+    Error::runtime(format!(
+        "aten::{operation} is not yet supported with named tensors. Please drop names via `tensor = tensor.rename(None)`, call \
+         the op with an unnamed tensor, and set names on the result of the operation."
+    ))
+}
+
+/// The operation that a refusal names: the overload itself, or that which PyTorch calls for it.
+fn refused_name(call: &Call, key: &str) -> Cow<'static, str> {
+    let with_out = call.position("out").is_some_and(|i| !call.is_none(i));
+    if let (true, Some(name)) = (with_out, fact(OUT, key)) {
+        return name.into();
+    }
+    let mut name: Cow<'static, str> = match fact(REFUSED, key) {
+        Some(name) => name.into(),
+        None => own_name(key).into(),
+    };
+    // A number in the place of a tensor makes it another overload.
+    let number = call.args.iter().take(2).position(|arg| arg.as_scalar().is_some());
+    if let (Some(place), Some(base)) = (number, name.strip_suffix(".Tensor")) {
+        let known = SCALARS.iter().find(|(_, _, bases)| bases.contains(&base.trim_end_matches('_')));
+        let (first, second) = known.map_or(("Scalar_Tensor", "Scalar"), |(first, second, _)| (*first, *second));
+        name = format!("{base}.{}", if place == 0 { first } else { second }).into();
+    }
+    match with_out {
+        false => name,
+        true if name.contains('.') => format!("{name}_out").into(),
+        true => format!("{name}.out").into(),
+    }
+}
+
+/// The name of an overload in PyTorch, where modules are no paths.
+fn own_name(key: &str) -> String {
+    for module in ["special", "linalg", "fft"] {
+        if let Some(rest) = key.strip_prefix(module).and_then(|rest| rest.strip_prefix('.')) {
+            return format!("{module}_{rest}");
+        }
+    }
+    key.strip_prefix("nn.functional.").unwrap_or(key).to_owned()
+}
+
+fn is_out(param: &Param) -> bool {
+    param.name == "out"
+}
+
+/// Where the first tensor stands among the arguments, alone or in a list.
+fn first_tensor(call: &Call) -> usize {
+    let is_input =
+        |(i, param): (usize, &Param)| !is_out(param) && call.args.get(i).is_some_and(|arg| tensor_in(arg).is_some());
+    call.signature.params.iter().enumerate().position(is_input).unwrap_or(0)
+}
+
+fn tensor_in(value: &Value) -> Option<Tensor> {
+    match value {
+        Value::Tensor(tensor) => Some(tensor.clone()),
+        Value::List(items) | Value::Tuple(items) => items.first().and_then(as_tensor).cloned(),
+        _ => None,
+    }
+}
+
+fn tensor_at(call: &Call, index: usize) -> Option<Tensor> {
+    call.args.get(index).and_then(tensor_in)
+}
+
+/// All tensors among the arguments, those in lists too.
+fn tensors_of(call: &Call) -> impl Iterator<Item = Tensor> {
+    call.args.iter().flat_map(tensors_in)
+}
+
+/// The names of an argument, if it has any.
+pub fn names_in(call: &Call, index: usize) -> Option<Vec<Name>> {
+    tensor_at(call, index).and_then(|tensor| tensor.names()).map(|names| names.to_vec())
+}
+
+/// One name for each dimension of an argument.
+pub fn all_names(call: &Call, index: usize) -> Result<Names> {
+    Ok(call.tensor(index)?.all_names())
+}
+
+/// The inputs, in order.
+fn inputs<'c>(call: &'c Call) -> impl Iterator<Item = &'c Tensor> {
+    call.signature
+        .params
+        .iter()
+        .zip(&call.args)
+        .filter(|(param, _)| !is_out(param))
+        .filter_map(|(_, arg)| as_tensor(arg))
+}
+
+/// The names of all inputs, broadcast together.
+pub fn unified(call: &Call) -> Result<Option<Vec<Name>>> {
+    if !inputs(call).any(Tensor::has_names) {
+        return Ok(None);
+    }
+    let mut names = Vec::new();
+    for input in inputs(call) {
+        names = match names.as_slice() {
+            [] => input.all_names().to_vec(),
+            known => unify(known, &input.all_names(), "broadcast")?,
+        };
+    }
+    Ok(Some(names))
+}
+
+/// The names of the first tensor without those of the dimensions that the call reduces.
+fn without_reduced(call: &Call) -> Result<Option<Vec<Name>>> {
+    let Some(names) = names_in(call, first_tensor(call)) else { return Ok(None) };
+    if call.position("keepdim").is_some_and(|i| call.bool(i) == Ok(true)) {
+        return Ok(Some(names));
+    }
+    let dims: Vec<i64> = match call.position("dim").map(|i| call.value(i)) {
+        Some(Value::Int(dim)) => vec![dim],
+        Some(Value::Size(dims)) => dims.to_vec(),
+        _ => Vec::new(),
+    };
+    if dims.is_empty() {
+        return Ok(None);
+    }
+    let gone = dims.iter().map(|dim| wrap_dim(*dim, names.len())).collect::<Result<Vec<usize>>>()?;
+    Ok(Some(names.into_iter().enumerate().filter(|(i, _)| !gone.contains(i)).map(|(_, name)| name).collect()))
+}
+
+fn tensors_in(value: &Value) -> Vec<Tensor> {
+    tree::leaves(value).iter().filter_map(as_tensor).cloned().collect()
+}
+
+/// What the call writes its result into.
+fn written(call: &Call) -> Vec<Tensor> {
+    let out = call.position("out").map(|i| tensors_in(&call.value(i)));
+    call.target().into_iter().chain(out.into_iter().flatten()).collect()
+}
+
+/// A tensor that is written into and has names must have those of the result.
+fn check_target(target: &Tensor, names: Option<&[Name]>) -> Result<()> {
+    let Some(known) = target.names() else { return Ok(()) };
+    let none = vec![None; target.borrow().ndim()];
+    let computed = names.unwrap_or(&none);
+    // Sizes that do not fit are refused by the function itself.
+    if known[..] == *computed || known.len() != computed.len() {
+        return Ok(());
+    }
+    bail!(
+        RuntimeError,
+        "Name mismatch: specified out tensor with names {} are not the same as the computed output names {}. Please rename \
+         the out tensor's dims with `Tensor.rename`.",
+        show_names(&known),
+        show_names(computed)
+    )
+}
+
+/// Gives a result its names; one that has names already must have these.
+pub fn give(state: &State, tensor: &Tensor, names: Option<&[Name]>) -> Result<()> {
+    if tensor.has_names() {
+        return check_target(tensor, names);
+    }
+    if let Some(names) = names {
+        set(state, tensor, names);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::script::functions::registry;
+    use std::collections::HashSet;
+
+    #[test]
+    fn every_fact_is_about_an_overload_that_is_there() {
+        let keys = |facts: Facts| facts.iter().flat_map(|(_, keys)| keys.split_whitespace());
+        let ruled: Vec<_> = RULES.iter().flat_map(|(_, keys)| keys.split_whitespace()).chain(keys(REFUSED)).collect();
+        let unknown: Vec<_> = ruled
+            .iter()
+            .copied()
+            .chain(keys(COMPLEX))
+            .chain(keys(OUT))
+            .filter(|key| registry().overload(key).is_none())
+            .collect();
+        assert!(unknown.is_empty(), "no overloads: {unknown:?}");
+        let mut seen = HashSet::new();
+        let twice: Vec<_> = ruled.into_iter().filter(|key| !seen.insert(*key)).collect();
+        assert!(twice.is_empty(), "more than one rule: {twice:?}");
+    }
+
+    #[test]
+    fn every_name_has_a_place() {
+        for function in registry().overloads() {
+            let signature = &function.signature;
+            if std::ptr::fn_addr_eq(function.row.run, crate::script::functions::named::by_position as super::super::Run)
+            {
+                assert!(registry().by_position(signature).is_some(), "{} has no form by position", signature.key);
+            }
+        }
+    }
+}
