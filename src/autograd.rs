@@ -6,6 +6,7 @@
 
 mod composite;
 mod context;
+pub mod custom;
 mod derivatives;
 mod engine;
 mod graph;
@@ -21,7 +22,7 @@ pub use graph::{Node, NodeHook, add_after_hook, add_hook, grad_fn, remove_hook, 
 pub use inplace::check_in_place;
 pub use record::{Plan, Recording, plan};
 pub use rules::{Rule, derivatives, rule};
-pub use saved::{Packer, Packing};
+pub use saved::{Packer, Packing, Saved};
 
 use crate::tensor::Result;
 use crate::value::Value;
@@ -33,4 +34,9 @@ pub trait Functions {
 
     /// Turns the recording of calls on or off and gives the state before.
     fn set_recording(&self, on: bool) -> bool;
+
+    /// Are gradients that are not numbers errors?
+    fn refuses_nan(&self) -> bool {
+        false
+    }
 }

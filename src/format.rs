@@ -14,6 +14,7 @@ mod tensor;
 #[cfg(test)]
 mod tests;
 
+use crate::bail;
 use crate::tensor::{DType, Result, Tensor};
 use crate::value::Value;
 
@@ -92,7 +93,13 @@ impl Formatter<'_> {
         match value {
             Value::Str(text) => Ok(text.as_ref().to_owned()),
             Value::Device(device) => Ok(device.to_string()),
-            Value::Object(object) => Ok(object.text()),
+            Value::Object(object) => match object.special("__str__", &[]) {
+                Some(text) => written("__str__", text?),
+                None => match object.special("__repr__", &[]) {
+                    Some(text) => written("__repr__", text?),
+                    None => Ok(object.text()),
+                },
+            },
             other => self.repr(other),
         }
     }
@@ -120,4 +127,28 @@ impl Formatter<'_> {
         tensor::write(&mut out, *self, tensor)?;
         Ok(out)
     }
+}
+
+/// What a script's `__str__` or `__repr__` gives, which must be a text.
+fn written(name: &str, text: Value) -> Result<String> {
+    match text {
+        Value::Str(text) => Ok(text.as_ref().to_owned()),
+        other => bail!(TypeError, "{name} returned non-string (type {})", other.type_name()),
+    }
+}
+
+/// Python's `repr` of a value where no session says how tensors are printed.
+///
+/// # Errors
+/// As [`Formatter::repr`].
+pub fn plainly(value: &Value) -> Result<String> {
+    Formatter { options: &PrintOptions::default(), default_dtype: DType::Float }.repr(value)
+}
+
+/// Python's `str`, likewise.
+///
+/// # Errors
+/// As [`Formatter::repr`].
+pub fn plain_text(value: &Value) -> Result<String> {
+    Formatter { options: &PrintOptions::default(), default_dtype: DType::Float }.str(value)
 }

@@ -10,6 +10,7 @@ use crate::script::fault;
 use crate::script::functions::READ_VARIABLES;
 use crate::script::help;
 use crate::script::python::{self, Statement};
+pub use crate::script::stack::note as note_stack;
 pub use crate::script::state::Said;
 use crate::script::state::{Live, State};
 use crate::script::value::to_value;
@@ -95,6 +96,8 @@ pub struct Session {
     state: Rc<State>,
     /// Has a script function been defined, which may want to read global variables?
     has_functions: bool,
+    /// The variables that functions assign.
+    shared_names: BTreeSet<String>,
     /// The functions that scripts have defined, by name.
     functions: BTreeMap<String, Defined>,
     past: undo::Past,
@@ -114,6 +117,7 @@ impl Session {
             scope,
             state,
             has_functions: false,
+            shared_names: BTreeSet::new(),
             functions: BTreeMap::new(),
             past: undo::Past::default(),
             keeps_results: options.keeps_results,
@@ -322,7 +326,8 @@ impl Session {
                         }
                     }
                 }
-                Statement::Run { rhai, echo, map, .. } => {
+                Statement::Run { rhai, echo, map, globals, .. } => {
+                    self.shared_names.extend(globals);
                     let ast = engine::compile(&self.engine, &self.state, &rhai);
                     self.gather_holders(&rhai);
                     let cell = Cell::python(Rc::clone(typed), rhai, map);
@@ -355,6 +360,15 @@ impl Session {
         }
         // The engine's own arithmetic knows 64 bits and orders what Python does not; that of the table is Python's.
         self.engine.borrow_mut().set_fast_operators(!self.state.python.get());
+        for name in &self.shared_names {
+            // Functions assign it, and the session is to see that at once.
+            if let Some(variable) = self.scope.get_mut(name) {
+                if !variable.is_shared() {
+                    *variable = std::mem::take(variable).into_shared();
+                }
+                self.state.globals.borrow_mut().insert(name.clone(), variable.clone());
+            }
+        }
         let before = self.scope.len();
         let mut result = self.engine.borrow().eval_ast_with_scope::<Dynamic>(&mut self.scope, ast);
         if self.state.interrupt.is_set() && !result.as_ref().is_err_and(|error| fault::is_end(error)) {
@@ -362,6 +376,15 @@ impl Session {
             result = Err(fault::interrupted());
         }
         self.state.globals.borrow_mut().clear();
+        self.state.frames.borrow_mut().clear();
+        self.state.read_back.take();
+        self.state.callbacks.set(0);
+        for (name, value) in self.state.assigned.take() {
+            match self.scope.get_mut(&name) {
+                Some(variable) => *variable = value,
+                None => drop(self.scope.push_dynamic(name, value)),
+            }
+        }
         if self.scope.len() != before {
             // A second `let` of a name hides the first; drop what is hidden, or its tensors would live on.
             self.scope = visible(&self.scope);

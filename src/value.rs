@@ -10,6 +10,7 @@ pub use crate::tensor::{MemoryFormat, TensorLayout};
 use num_complex::Complex;
 use std::any::Any;
 use std::cell::RefCell;
+use std::collections::HashSet;
 use std::fmt;
 use std::rc::Rc;
 
@@ -105,10 +106,30 @@ pub trait Object: Any {
         None
     }
     fn as_any(&self) -> &dyn Any;
+    /// What a special method gives (`__len__`, `__add__` …) where a script has written one; `None` where it has not.
+    fn special(&self, _name: &str, _args: &[Value]) -> Option<Result<Value>> {
+        None
+    }
     /// For an object that is made anew for every look at the same thing: what tells that it is the same.
     fn identity(&self) -> Option<usize> {
         None
     }
+}
+
+thread_local! {
+    static NAMES: RefCell<HashSet<&'static str>> = RefCell::default();
+}
+
+/// A name that lives as long as the program: there are as many as a session ever spells out.
+pub fn intern(name: &str) -> &'static str {
+    NAMES.with_borrow_mut(|names| match names.get(name) {
+        Some(known) => known,
+        None => {
+            let name: &'static str = Box::leak(name.to_owned().into_boxed_str());
+            names.insert(name);
+            name
+        }
+    })
 }
 
 /// A tuple whose fields have names.

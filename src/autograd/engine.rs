@@ -2,6 +2,7 @@
 
 use super::Functions;
 use super::context::Context;
+use super::custom::Custom;
 use super::derivatives::views_parts;
 use super::graph::{Edge, Formula, Node, Shape, Work, edge_of, grad_fn};
 use super::inplace::Slices;
@@ -262,11 +263,41 @@ impl<'a> Walk<'a> {
             grads = hook(&[&grads])?.unwrap_or(grads);
         }
         let mut outputs = self.work(node, &grads)?;
+        if self.pass.functions.refuses_nan() {
+            self.check_numbers(node, &outputs)?;
+        }
         let after = node.after.borrow().clone();
         for (_, hook) in after {
             outputs = hook(&[&outputs, &grads])?.unwrap_or(outputs);
         }
         Ok(outputs)
+    }
+
+    /// Refuses gradients that are not numbers.
+    fn check_numbers(&self, node: &Rc<Node>, outputs: &[Option<Tensor>]) -> Result<()> {
+        let before = self.pass.functions.set_recording(false);
+        let is_nan = |tensor: &Tensor| -> Result<bool> {
+            let found = self.pass.functions.call("isnan", &[tensor.clone().into()])?;
+            let found = self.pass.functions.call("any", &[found]).and_then(as_tensor)?;
+            let found = found.borrow().item()?;
+            Ok(found.truth())
+        };
+        let mut checked = Ok(());
+        for (i, output) in outputs.iter().enumerate() {
+            match output.as_ref().map_or(Ok(false), is_nan) {
+                Ok(false) => {}
+                Ok(true) => {
+                    let message = format!("Function '{}' returned nan values in its {i}th output.", node.name());
+                    checked = Err(crate::tensor::Error::runtime(message));
+                }
+                Err(error) => checked = Err(error),
+            }
+            if checked.is_err() {
+                break;
+            }
+        }
+        self.pass.functions.set_recording(before);
+        checked
     }
 
     fn work(&self, node: &Rc<Node>, grads: &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>> {
@@ -295,10 +326,13 @@ impl<'a> Walk<'a> {
         enum Job {
             Formula(Rc<Formula>),
             Slices(Rc<Slices>),
+            Custom(Rc<dyn Custom>),
         }
         let job = match &*node.work.borrow() {
             Work::Formula(formula) => Job::Formula(formula.clone()),
             Work::Slices(slices) => Job::Slices(slices.clone()),
+            Work::Custom(custom) => Job::Custom(custom.clone()),
+            Work::Refused(message) => bail!(RuntimeError, "{message}"),
             Work::Missing(name) => bail!(RuntimeError, "derivative for aten::{name} is not implemented"),
             Work::Freed => bail!(RuntimeError, "{FREED}"),
             Work::Accumulate(_) => return Ok(Vec::new()),
@@ -306,6 +340,7 @@ impl<'a> Walk<'a> {
         match job {
             Job::Formula(formula) => self.formula(node, &formula, grads, edges),
             Job::Slices(slices) => self.slices(&slices, grads, edges),
+            Job::Custom(custom) => custom.backward(node, grads),
         }
     }
 
@@ -417,6 +452,10 @@ fn release(node: &Rc<Node>) {
         Work::Slices(slices) => {
             release(&slices.inner);
             slices.inner.is_freed()
+        }
+        Work::Custom(custom) => {
+            drop(custom.take_saved());
+            false
         }
         _ => false,
     };

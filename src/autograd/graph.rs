@@ -1,11 +1,13 @@
 //! The graph of recorded operations: [`Node`]s, the [`Edge`]s between them, and the values they saved.
 
+use super::custom::Custom;
 use super::derivatives::Derivative;
 use super::inplace::Slices;
 use super::saved::Saved;
 use crate::tensor::{DType, Device, GradFn, Hook, Layout, Result, Tensor, View, WeakTensor};
 use crate::value::Value;
 use std::any::Any;
+use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
 
@@ -33,7 +35,7 @@ impl Shape {
 /// A recorded operation. Its results and the tensors it saved do not keep each other alive in a circle: it keeps what
 /// tensors showed, and where their gradients go, not the tensors.
 pub struct Node {
-    name: &'static str,
+    name: Cow<'static, str>,
     /// The order of recording; gradients flow from high to low.
     pub sequence: u64,
     pub edges: RefCell<Vec<Edge>>,
@@ -63,6 +65,10 @@ pub enum Work {
     Formula(Rc<Formula>),
     /// Passes them around what was written through a view.
     Slices(Rc<Slices>),
+    /// Leaves them to what a session has written.
+    Custom(Rc<dyn Custom>),
+    /// Says why there are none.
+    Refused(String),
     /// There is no formula.
     Missing(String),
     /// Did its work and let go of what it saved.
@@ -154,11 +160,11 @@ fn next(counter: &'static std::thread::LocalKey<Cell<u64>>) -> u64 {
 }
 
 impl Node {
-    pub fn new(name: &'static str, edges: Vec<Edge>, outputs: Vec<Shape>, work: Work) -> Rc<Node> {
+    pub fn new(name: impl Into<Cow<'static, str>>, edges: Vec<Edge>, outputs: Vec<Shape>, work: Work) -> Rc<Node> {
         // Leaves receive their gradient as soon as it is complete.
         let sequence = if matches!(work, Work::Accumulate(_)) { u64::MAX } else { next(&SEQUENCE) };
         Rc::new(Node {
-            name,
+            name: name.into(),
             sequence,
             edges: RefCell::new(edges),
             outputs,
@@ -232,6 +238,14 @@ impl Node {
         saved.unpack(Some((self, 0))).map(|tensor| Some(Value::Tensor(tensor)))
     }
 
+    /// What a session has written for it to do.
+    pub fn custom(&self) -> Option<Rc<dyn Custom>> {
+        match &*self.work.borrow() {
+            Work::Custom(custom) => Some(custom.clone()),
+            _ => None,
+        }
+    }
+
     /// Was the graph freed?
     pub fn is_freed(&self) -> bool {
         matches!(&*self.work.borrow(), Work::Freed)
@@ -269,7 +283,12 @@ impl Work {
                     into.push(Edge { node: Some(slices.inner), output: 0 });
                 }
             }
-            Work::Accumulate(_) | Work::Missing(_) | Work::Freed => {}
+            Work::Custom(custom) => {
+                if Rc::strong_count(&custom) == 1 {
+                    into.extend(custom.take_saved().into_iter().map(|saved| saved.edge));
+                }
+            }
+            Work::Accumulate(_) | Work::Refused(_) | Work::Missing(_) | Work::Freed => {}
         }
     }
 }

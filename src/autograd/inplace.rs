@@ -52,6 +52,19 @@ fn check_origin(view: &Tensor) -> Result<()> {
              the inplace either both inside the no_grad block (if you don't want the inplace to be tracked) or both \
              outside (if you want the inplace to be tracked)."
         ),
+        Origin::Custom => {
+            let (name, output) = match super::grad_fn(view) {
+                Some((node, output)) => (node.name(), output),
+                None => (String::from("None"), 0),
+            };
+            bail!(
+                RuntimeError,
+                "Output {output} of {name} is a view and is being modified inplace. This view was created inside a custom \
+                 Function (or because an input was returned as-is) and the autograd logic to handle view+inplace would \
+                 override the custom backward associated with the custom Function, leading to incorrect gradients. This \
+                 behavior is forbidden. You can fix this by cloning the output of the custom Function."
+            )
+        }
         Origin::Several => {
             let (name, output) = match super::grad_fn(view) {
                 Some((node, output)) => (node.name(), output),

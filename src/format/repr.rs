@@ -68,7 +68,10 @@ pub(super) fn write(out: &mut String, formatter: Formatter<'_>, value: &Value, d
             Value::Type(class) => push(out, format_args!("<method '{}' of '{class}' objects>", method.name)),
             other => push(out, format_args!("<built-in method {} of {} object>", method.name, other.type_name())),
         },
-        Value::Object(object) => out.push_str(&object.repr()),
+        Value::Object(object) => match object.special("__repr__", &[]) {
+            Some(text) => out.push_str(&super::written("__repr__", text?)?),
+            None => out.push_str(&object.repr()),
+        },
     }
     Ok(())
 }

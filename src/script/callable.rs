@@ -1,18 +1,23 @@
 //! Calling what is only known at run time: functions held in variables, classes, decorators, and calls whose arguments
 //! were collected first. Translated Python reaches these by name; see the translator's list.
 
+use super::class::{Base, Class, Fields, class_of, instance_of};
+use super::descriptors::Super;
 use super::dict::Dict;
 use super::engine::{dispatch, print_text};
-use super::fault::{self, Thrown};
 use super::functions::Receiver;
 use super::list::own;
+use super::operators::truth;
 use super::parameters::Parameters;
 use super::state::State;
-use super::value::{text_subscript, to_dynamic, to_value};
+use super::value::{BoxedObject, object, text_subscript, to_dynamic, to_value};
+use super::{exceptions, fault, members, subscript};
 use crate::tensor::{Error, ErrorKind, Result};
-use crate::value::Value;
-use rhai::{Array, Dynamic, Engine, EvalAltResult, FnPtr, Map, NativeCallContext};
-use std::rc::Rc;
+use crate::value::{Object, Value};
+use rhai::{Array, Dynamic, Engine, EvalAltResult, FnPtr, ImmutableString, Map, NativeCallContext};
+use std::any::Any;
+use std::cell::RefCell;
+use std::rc::{Rc, Weak};
 
 pub type Scripted<T> = std::result::Result<T, Box<EvalAltResult>>;
 
@@ -43,17 +48,150 @@ pub fn register(engine: &mut Engine, state: &Rc<State>) {
             call_named(&this, name, Some(object), args, keywords)
         },
     );
-    engine.register_fn("function_", |name: &str, body: FnPtr, names: Array, defaults: Map| {
-        function(Parameters::new(name, &names, defaults), body)
+    let this = state.clone();
+    engine.register_fn("function_", move |name: &str, body: FnPtr, names: Array, defaults: Map| {
+        function(&this, Parameters::new(name, &names, defaults), body)
     });
+    register_classes(engine, state);
     super::higher::register(engine, state);
     let this = state.clone();
     engine.register_fn("__merge__", move |first: Map, second: Dynamic| merge(&this, first, &second));
-    engine.register_fn("caught_", caught);
-    engine.register_fn("key_", text_subscript);
-    engine.register_fn("__matches__", |error: Dynamic, kind: &str| {
-        let raised = error_of(&error).kind.name();
-        raised == kind || kind == "Exception" || kind == "BaseException"
+    engine.register_fn("key_", |key: Dynamic| match key.read_lock::<ImmutableString>() {
+        Some(text) => text_subscript(&text),
+        None => key.clone(),
+    });
+    register_exceptions(engine, state);
+}
+
+/// What a `class` statement is written with.
+fn register_classes(engine: &mut Engine, state: &Rc<State>) {
+    let this = state.clone();
+    engine.register_fn("begin_class_", move |name: &str, bases: Array| -> Scripted<Dynamic> {
+        let bases = bases.iter().map(to_value).collect::<Result<Vec<_>>>().map_err(fault::thrown)?;
+        let bases = bases.iter().map(|base| {
+            Base::of(base).ok_or_else(|| {
+                fault::thrown(Error::not_implemented(format!(
+                    "classes derived from a {} are not supported at this prompt",
+                    base.type_name()
+                )))
+            })
+        });
+        let class = Class::new(name, bases.collect::<Scripted<_>>()?, this.home.borrow().clone());
+        class.map(|class| object(class)).map_err(fault::thrown)
+    });
+    let this = state.clone();
+    engine.register_fn("global_", move |name: &str| -> Scripted<Dynamic> {
+        let found = this.globals.borrow().get(name).map(Dynamic::flatten_clone);
+        found
+            .or_else(|| super::engine::constant(name).map(to_dynamic))
+            .ok_or_else(|| fault::thrown(Error::new(ErrorKind::NameError, format!("name '{name}' is not defined"))))
+    });
+    engine.register_fn("end_class_", |class: Dynamic| -> Scripted<Dynamic> {
+        if let Some(this) = class_of(&class) {
+            finish(&this)?;
+        }
+        Ok(class)
+    });
+    engine.register_fn("annotate_", |class: Dynamic, name: &str, annotation: Dynamic| {
+        if let Some(class) = class_of(&class) {
+            let known = class.fields.get("__annotations__");
+            let mut entries = known.and_then(|known| known.try_cast::<Dict>()).map_or_else(Vec::new, |d| d.entries());
+            entries.push((Value::str(name), annotation));
+            if let Ok(dict) = Dict::new(entries) {
+                class.fields.set("__annotations__", Dynamic::from(dict));
+            }
+        }
+    });
+    let this = state.clone();
+    engine.register_fn("super_", move || match this.frames.borrow().last() {
+        Some((after, this)) if let Some(after) = after.upgrade() => {
+            Ok(object(Rc::new(Super { after, this: this.clone() })))
+        }
+        _ => Err(fault::thrown(Error::runtime("super(): no arguments"))),
+    });
+    engine.register_fn("super_", |class: Dynamic, this: Dynamic| match class_of(&class) {
+        Some(after) => Ok(object(Rc::new(Super { after, this }))),
+        None => Err(fault::thrown(Error::type_error("super() argument 1 must be a type"))),
+    });
+    // Attributes by name, where lists are to stay the very lists.
+    let this = state.clone();
+    engine.register_fn("setattr", move |target: Dynamic, name: &str, value: Dynamic| -> Scripted<()> {
+        match members::set_attribute(&this, &target, name, &value) {
+            Some(done) => done,
+            None => {
+                let (target, value) = (to_value(&target), to_value(&value));
+                let done = target.and_then(|target| subscript::set_attribute(&this, &target, name, &value?));
+                done.map_err(fault::thrown)
+            }
+        }
+    });
+    let this = state.clone();
+    engine.register_fn("getattr", move |target: Dynamic, name: &str| -> Scripted<Dynamic> {
+        match members::attribute(&target, name) {
+            Some(found) => found,
+            None => {
+                let found = to_value(&target).and_then(|target| subscript::attribute(&this, &target, name));
+                found.and_then(|found| this.give(found)).map_err(fault::thrown)
+            }
+        }
+    });
+    let this = state.clone();
+    engine.register_fn("delattr", move |target: Dynamic, name: &str| -> Scripted<()> {
+        match members::delete_attribute(&target, name) {
+            Some(done) => done,
+            None => {
+                let done = to_value(&target).and_then(|target| subscript::delete_attribute(&this, &target, name));
+                done.map_err(fault::thrown)
+            }
+        }
+    });
+}
+
+/// What Python does once the body of a class has run.
+fn finish(class: &Rc<Class>) -> Scripted<()> {
+    for name in class.fields.names() {
+        if let Some(descriptor) = class.fields.get(&name).as_ref().and_then(instance_of)
+            && let Some(done) = descriptor.call("__set_name__", vec![object(class.clone()), name.to_string().into()])
+        {
+            let _done: Dynamic = done?;
+        }
+    }
+    let above = Super { after: class.clone(), this: object(class.clone()) };
+    above.call("__init_subclass__", Array::new(), Map::new()).map_or(Ok(()), |done| done.map(drop))
+}
+
+/// What `raise` and `except` are written with.
+fn register_exceptions(engine: &mut Engine, state: &Rc<State>) {
+    let of = |state: &Rc<State>| {
+        let state = state.clone();
+        move |class: &Dynamic| {
+            let home = state.home.borrow().clone();
+            home.invoke(class, Array::new(), Map::new())
+        }
+    };
+    let made = of(state);
+    engine.register_fn("raise_", move |value: Dynamic| -> Scripted<Dynamic> {
+        Err(exceptions::raise(&value, None, &made))
+    });
+    let made = of(state);
+    engine.register_fn("raise_", move |value: Dynamic, cause: Dynamic| -> Scripted<Dynamic> {
+        Err(exceptions::raise(&value, Some(&cause), &made))
+    });
+    let this = state.clone();
+    engine.register_fn("leave_", move |context: Dynamic| -> Scripted<()> { leave(&this, &context, None).map(drop) });
+    let this = state.clone();
+    engine.register_fn("leave_", move |context: Dynamic, error: Dynamic| leave(&this, &context, Some(&error)));
+    engine.register_fn("caught_", |error: Dynamic| -> Scripted<Dynamic> {
+        exceptions::caught(&error).map(|caught| object(caught)).map_err(fault::thrown)
+    });
+    engine.register_fn("__matches__", |error: Dynamic, classes: Dynamic| -> Scripted<bool> {
+        exceptions::caught(&error).and_then(|caught| exceptions::matches(&caught, &classes)).map_err(fault::thrown)
+    });
+    engine.register_fn("__matches__", |error: Dynamic, class: &str| -> Scripted<bool> {
+        let caught = exceptions::caught(&error).map_err(fault::thrown)?;
+        let class = exceptions::class(class)
+            .ok_or_else(|| fault::thrown(Error::new(ErrorKind::NameError, format!("name '{class}' is not defined"))))?;
+        Ok(caught.class.derives_builtin(class))
     });
 }
 
@@ -71,6 +209,21 @@ pub fn call_named(
         all.push(keywords.into());
     }
     let mut all: Vec<&mut Dynamic> = all.iter_mut().collect();
+    if skipped > 0
+        && let Some(receiver) = all.first().map(|receiver| (**receiver).clone())
+        && members::is_own(&receiver)
+        && let Some(state) = state.home.borrow().state().ok()
+    {
+        let args = all.drain(1..).map(|arg| arg.flatten_clone()).collect();
+        let (args, keywords) = split_keywords(args);
+        if let Some(called) = special_call(&receiver, name, &args) {
+            return called;
+        }
+        if let Some(called) = members::call_method(&state, &receiver, name, args, keywords) {
+            return called;
+        }
+        return Err(fault::thrown(Error::attribute(format!("no attribute '{name}'"))));
+    }
     if name == "print" {
         // The engine's own, in no table: its text goes to whoever listens.
         let values = all.get(skipped..).unwrap_or_default();
@@ -84,13 +237,110 @@ pub fn call_named(
     dispatch(state, family, &mut all).and_then(|value| state.give(value)).map_err(fault::thrown)
 }
 
-/// A function written in Python, as the engine's own kind of function.
-pub fn function(parameters: Parameters, body: FnPtr) -> Scripted<FnPtr> {
-    native("function", move |context, args| {
+/// The end of a `with`, perhaps by an error: is that settled?
+fn leave(state: &State, context: &Dynamic, error: Option<&Dynamic>) -> Scripted<bool> {
+    if context.is_unit() {
+        return Ok(true);
+    }
+    if !members::is_own(context) {
+        let _left: Dynamic = call_named(state, "__exit__", Some(context.clone()), Array::new(), Map::new())?;
+        return Ok(false);
+    }
+    let args = match error {
+        None => vec![Dynamic::UNIT; 3],
+        Some(error) => {
+            let exception = exceptions::caught(error).map_err(fault::thrown)?;
+            vec![to_dynamic(exception.class.value()), object(exception), Dynamic::UNIT]
+        }
+    };
+    match members::special(context, "__exit__", args) {
+        Some(answer) => answer.and_then(|answer| to_value(&answer).and_then(|a| truth(&a)).map_err(fault::thrown)),
+        None => Ok(false),
+    }
+}
+
+/// What is known about a function written in Python: one for each time its `def` has run.
+pub struct Def {
+    /// With the classes and functions it stands in.
+    pub name: Rc<str>,
+    /// The class that holds it.
+    pub owner: RefCell<Option<Weak<Class>>>,
+    fields: Fields,
+}
+
+impl Object for Def {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+impl Def {
+    pub fn of(function: &Dynamic) -> Option<Rc<Def>> {
+        function.read_lock::<FnPtr>().and_then(|function| Def::of_pointer(&function))
+    }
+
+    pub fn of_pointer(function: &FnPtr) -> Option<Rc<Def>> {
+        let info = function.curry().first()?.read_lock::<BoxedObject>()?;
+        let Value::Object(object) = &info.0 else { return None };
+        let any: Rc<dyn Any> = object.clone();
+        any.downcast::<Def>().ok()
+    }
+
+    pub fn short_name(&self) -> &str {
+        self.name.rsplit('.').next().unwrap_or(&self.name)
+    }
+
+    /// An attribute of a function.
+    pub fn attribute(function: &FnPtr, name: &str) -> Option<Dynamic> {
+        let Some(def) = Def::of_pointer(function) else {
+            return match name {
+                "__name__" | "__qualname__" => Some("<lambda>".into()),
+                "__doc__" => Some(Dynamic::UNIT),
+                "__module__" => Some("__main__".into()),
+                _ => None,
+            };
+        };
+        if let Some(own) = def.fields.get(name) {
+            return Some(own);
+        }
+        Some(match name {
+            "__name__" => def.short_name().to_owned().into(),
+            "__qualname__" => def.name.to_string().into(),
+            "__doc__" => Dynamic::UNIT,
+            "__module__" => "__main__".into(),
+            _ => return None,
+        })
+    }
+
+    pub fn set_attribute(function: &FnPtr, name: &str, value: &Dynamic) -> Scripted<()> {
+        match Def::of_pointer(function) {
+            Some(def) => {
+                def.fields.set(name, value.clone());
+                Ok(())
+            }
+            None => Err(fault::thrown(super::descriptors::missing("function", name))),
+        }
+    }
+}
+
+/// A function written in Python, as the engine's own kind of function: what is known about it is its first argument.
+pub fn function(state: &Rc<State>, parameters: Parameters, body: FnPtr) -> Scripted<FnPtr> {
+    let def = Rc::new(Def { name: parameters.function().into(), owner: RefCell::default(), fields: Fields::default() });
+    let (known, state) = (def.clone(), state.clone());
+    let mut function = native("function", move |context, mut args| {
+        args.drain(..1);
         let (args, keywords) = split_keywords(args);
         let bound = parameters.bind(args, keywords).map_err(fault::thrown)?;
-        body.call_within_context(context, bound)
-    })
+        let owner = known.owner.borrow().clone();
+        let Some(owner) = owner else { return body.call_within_context(context, bound) };
+        // What `super()` in the body is about.
+        state.frames.borrow_mut().push((owner, bound.first().cloned().unwrap_or_default()));
+        let result = body.call_within_context(context, bound);
+        state.frames.borrow_mut().pop();
+        result
+    })?;
+    function.add_curry(object(def));
+    Ok(function)
 }
 
 /// A function of ours as the engine's own kind of function.
@@ -122,7 +372,13 @@ pub fn call_value(
         }
         return function.call_within_context(context, args.into_iter().map(own).collect::<Array>());
     }
+    if let Some(called) = members::call_object(state, context, callee, args.clone(), keywords.clone()) {
+        return called;
+    }
     match to_value(callee).map_err(fault::thrown)? {
+        Value::Type(class) if exceptions::is_class(class) => {
+            exceptions::raised(class, &args).map(|exception| object(exception)).map_err(fault::thrown)
+        }
         Value::Function(name) if is_decorator(&name, &args) => {
             let manager = call_named(state, &name, Some(to_dynamic(Value::Module("torch"))), Array::new(), keywords)?;
             decorate(state, manager, args)
@@ -205,20 +461,11 @@ fn merge(state: &State, mut first: Map, second: &Dynamic) -> Scripted<Map> {
     }
 }
 
-/// The error behind what a script's `catch` receives.
-fn error_of(caught: &Dynamic) -> Error {
-    if let Some(thrown) = caught.read_lock::<Thrown>() {
-        return thrown.0.clone();
-    }
-    let text = match caught.read_lock::<Map>() {
-        // The engine describes its own errors by a map.
-        Some(map) => map.get("message").map_or_else(String::new, ToString::to_string),
-        None => caught.to_string(),
-    };
-    Error::new(ErrorKind::RuntimeError, text)
-}
+/// The methods that the engine calls where Python has a form for it.
+const SPECIAL: &[&str] =
+    &["__getitem__", "__setitem__", "__delitem__", "__contains__", "__enter__", "__exit__", "__iter__", "__next__"];
 
-/// The value of `except … as e`.
-fn caught(error: Dynamic) -> Result<Dynamic, Box<EvalAltResult>> {
-    Ok(Dynamic::from(error_of(&error).message))
+/// A special method of an object of a script.
+pub fn special_call(receiver: &Dynamic, name: &str, args: &[Dynamic]) -> Option<Scripted<Dynamic>> {
+    if SPECIAL.contains(&name) { members::special(receiver, name, args.to_vec()) } else { None }
 }

@@ -1,30 +1,32 @@
 //! Functions of a script as values: how the function table calls back into the script, for hooks on gradients and
 //! functions that take functions.
 
-use super::callable::call_named;
-use super::fault;
-use super::functions::MODULES;
+use super::callable::{Def, Scripted, call_value};
+use super::class::{Class, Instance};
+use super::descriptors::{BoundMethod, BoundNative};
 use super::state::State;
 use super::value::{to_dynamic, to_value};
+use super::{fault, stack};
 use crate::tensor::{Error, ErrorKind, Hook, Result, Tensor};
 use crate::value::{Object, Value};
-use rhai::{AST, Dynamic, Engine, FnPtr, Map};
+use rhai::{Array, Dynamic, Engine, FnPtr, Map, Position};
 use std::any::Any;
 use std::cell::RefCell;
 use std::rc::{Rc, Weak};
 
-/// How deep a script may call the table that calls the script: each time the engine starts to count anew.
-const MAX_DEPTH: usize = 8;
+/// How deep a script may call the table that calls the script, as Python allows. Each time the engine starts to count anew.
+const MAX_DEPTH: usize = 1000;
 
 /// A function of the script, or a lambda.
 pub struct ScriptFunction(pub FnPtr);
 
 impl ScriptFunction {
     /// The name of a `def`; all lambdas have the same.
-    fn name(&self) -> &str {
-        match self.0.fn_name() {
-            name if name.starts_with("anon$") || name == "function" => "<lambda>",
-            name => name,
+    fn name(&self) -> Rc<str> {
+        match (Def::of_pointer(&self.0), self.0.fn_name()) {
+            (Some(def), _) => def.name.clone(),
+            (None, name) if name.starts_with("anon$") => "<lambda>".into(),
+            (None, name) => name.into(),
         }
     }
 }
@@ -34,7 +36,11 @@ impl Object for ScriptFunction {
         "function"
     }
     fn repr(&self) -> String {
-        format!("<function {} at {:#x}>", self.name(), std::ptr::from_ref(self) as usize)
+        let address = self.identity().unwrap_or(std::ptr::from_ref(self) as usize);
+        format!("<function {} at {address:#x}>", self.name())
+    }
+    fn identity(&self) -> Option<usize> {
+        Def::of_pointer(&self.0).map(|def| Rc::as_ptr(&def) as usize)
     }
     fn as_any(&self) -> &dyn Any {
         self
@@ -66,14 +72,30 @@ impl Home {
     /// # Errors
     /// What the function raises, TypeError for what is none, RecursionError for calls too deep within each other.
     pub fn call(&self, function: &Value, args: Vec<Value>) -> Result<Value> {
-        let (engine, state) = (self.engine.upgrade().ok_or_else(ended)?, self.state()?);
+        let state = self.state()?;
+        let args = args.into_iter().map(|arg| state.give(arg)).collect::<Result<Vec<Dynamic>>>()?;
+        let result = self.invoke(&to_dynamic(function.clone()), args, Map::new());
+        result.map_err(|error| fault::error_of(&error)).and_then(|value| to_value(&value))
+    }
+
+    /// As [`Home::call`], within the script language.
+    ///
+    /// # Errors
+    /// As [`Home::call`].
+    pub fn invoke(&self, callee: &Dynamic, args: Array, keywords: Map) -> Scripted<Dynamic> {
+        let engine = self.engine.upgrade().ok_or_else(|| fault::thrown(ended()))?;
+        let state = self.state().map_err(fault::thrown)?;
         let depth = state.callbacks.get();
-        if depth >= MAX_DEPTH {
-            return Err(Error::new(ErrorKind::RecursionError, "maximum recursion depth exceeded"));
+        if depth >= MAX_DEPTH || !stack::has_room() {
+            let message = "maximum recursion depth exceeded";
+            return Err(fault::thrown(Error::new(ErrorKind::RecursionError, message)));
         }
         state.callbacks.set(depth + 1);
         let nameless = state.nameless.replace(false);
-        let result = called(&engine.borrow(), &state, function, args);
+        let engine = engine.borrow();
+        let global = engine.new_global_runtime_state();
+        let context = (&*engine, "call_", None, &global, Position::NONE).into();
+        let result = call_value(&state, &context, callee, args, keywords);
         state.nameless.set(nameless);
         state.callbacks.set(depth);
         result
@@ -84,27 +106,18 @@ fn ended() -> Error {
     Error::runtime("the session of this function has ended")
 }
 
-fn called(engine: &Engine, state: &Rc<State>, function: &Value, args: Vec<Value>) -> Result<Value> {
-    let args = args.into_iter().map(|arg| state.give(arg)).collect::<Result<Vec<Dynamic>>>()?;
-    let result = match function {
-        Value::Object(object) if let Some(ScriptFunction(function)) = object.as_any().downcast_ref() => {
-            function.call::<Dynamic>(engine, &AST::empty(), args)
-        }
-        Value::Function(path) => {
-            let (module, name) = path.rsplit_once('.').unwrap_or(("torch", path));
-            let module = MODULES.iter().copied().find(|known| *known == module).unwrap_or("torch");
-            call_named(state, name, Some(to_dynamic(Value::Module(module))), args, Map::new())
-        }
-        other => return Err(Error::type_error(format!("'{}' object is not callable", other.type_name()))),
-    };
-    result.map_err(|error| fault::from_eval(&error, &|_| String::new()).error).and_then(|value| to_value(&value))
-}
-
 /// Is it a function?
 pub fn is_function(value: &Value) -> bool {
     match value {
         Value::Function(_) => true,
-        Value::Object(object) => object.as_any().is::<ScriptFunction>(),
+        Value::Object(object) => {
+            let any = object.as_any();
+            any.is::<ScriptFunction>()
+                || any.is::<BoundMethod>()
+                || any.is::<BoundNative>()
+                || any.is::<Class>()
+                || any.downcast_ref::<Instance>().is_some_and(|this| this.class.find("__call__").is_some())
+        }
         _ => false,
     }
 }
@@ -125,17 +138,19 @@ impl Hook for ScriptHook {
                 return Err(Error::type_error(message));
             }
         };
-        check_replacement(function_name(&self.function), gradient, &replaced)?;
+        check_replacement(&function_name(&self.function), gradient, &replaced)?;
         Ok(Some(replaced))
     }
 }
 
 /// The name of a function as messages about hooks show it.
-pub fn function_name(function: &Value) -> &str {
+pub fn function_name(function: &Value) -> Rc<str> {
     match function {
-        Value::Object(object) => object.as_any().downcast_ref::<ScriptFunction>().map_or("", ScriptFunction::name),
-        Value::Function(path) => path,
-        _ => "",
+        Value::Object(object) => {
+            object.as_any().downcast_ref::<ScriptFunction>().map_or_else(|| "".into(), ScriptFunction::name)
+        }
+        Value::Function(path) => path.clone(),
+        _ => "".into(),
     }
 }
 

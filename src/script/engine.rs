@@ -2,6 +2,7 @@
 //! Every call of a script ends in [`dispatch`], which finds the row of the function table.
 
 use super::bind::{Arguments, Bound};
+use super::callable::{self, Scripted};
 use super::dict::Dict;
 use super::fault;
 use super::functions::{self, Call, Family, Overloads, Receiver, class_of};
@@ -11,7 +12,8 @@ use super::plain;
 use super::signature::Kind;
 use super::state::State;
 use super::subscript;
-use super::value::{class_ids, register_names, to_dynamic, to_value};
+use super::value::{BoxedObject, class_ids, object, register_names, to_dynamic, to_value};
+use super::{exceptions, members};
 use crate::tensor::{DType, Error, ErrorKind, Result, Tensor, interrupt};
 use crate::value::{MemoryFormat, TensorLayout, Value};
 use rhai::packages::{
@@ -126,6 +128,9 @@ fn register(engine: &mut Engine, state: &Rc<State>, family: &'static Family) {
     for arity in 0..=family.most_arguments() {
         let state = state.clone();
         engine.register_raw_fn(family.name, any(arity), move |_: NativeCallContext, args: &mut [&mut Dynamic]| {
+            if let Some(called) = method_of_script(&state, family.name, args) {
+                return called;
+            }
             let result = match methods.and_then(|methods| plainly(&state, methods, args)) {
                 Some(result) => result.and_then(|value| state.give(value)),
                 None => answer(&state, family, args),
@@ -144,10 +149,46 @@ fn note(state: &State, word: &str) {
     }
 }
 
+/// Calls a method of an object or a class of a script; `None` for any other receiver, and for what Python calls with
+/// the object as an argument.
+fn method_of_script(state: &Rc<State>, name: &str, args: &mut [&mut Dynamic]) -> Option<Scripted<Dynamic>> {
+    let (receiver, given) = args.split_first()?;
+    // A call whose arguments were collected first: it has been made.
+    if name == "__call__" && matches!(given, [method, args, _] if method.is_string() && args.is_array()) {
+        return None;
+    }
+    if !receiver.is::<BoxedObject>() && !receiver.is::<rhai::FnPtr>() {
+        return None;
+    }
+    if !members::is_own(receiver) {
+        return None;
+    }
+    let given: rhai::Array = given.iter().map(|arg| arg.flatten_clone()).collect();
+    if let Some(called) = callable::special_call(receiver, name, &given) {
+        return Some(called);
+    }
+    if super::python::is_bare_call(name) {
+        return None;
+    }
+    let (given, keywords) = callable::split_keywords(given);
+    members::call_method(state, receiver, name, given, keywords)
+}
+
 fn register_missing(engine: &mut Engine, state: &Rc<State>) {
     let state = state.clone();
     #[allow(deprecated)] // "volatile"; nothing else takes any number of arguments
     engine.on_missing_function(move |name, args, on_receiver, _| match state.registry.family(name) {
+        _ if let Some(called) = method_of_script(&state, name, args) => called.map(Some),
+        None if !on_receiver && let Some(callee) = state.globals.borrow().get(name).cloned() => {
+            let args: rhai::Array = args.iter().map(|arg| arg.flatten_clone()).collect();
+            let (args, keywords) = callable::split_keywords(args);
+            let home = state.home.borrow().clone();
+            home.invoke(&callee, args, keywords).map(Some)
+        }
+        None if let Some(class) = exceptions::builtin(name) => {
+            let args: rhai::Array = args.iter().map(|arg| arg.flatten_clone()).collect();
+            exceptions::raised(class, &args).map(|made| Some(object(made))).map_err(fault::thrown)
+        }
         _ if args.first().is_some_and(|receiver| receiver.is::<List>())
             && let Some(error) = super::list::wrong_count(name, args.len().saturating_sub(1)) =>
         {
@@ -285,8 +326,68 @@ fn call(state: &State, overloads: &Overloads, receiver: Option<&Value>, args: &[
     functions::call(state, overloads, receiver, &arguments)
 }
 
+/// Adds a function that may call functions of the script.
+fn add_scripted(
+    module: &mut Module,
+    name: &str,
+    types: &[TypeId],
+    run: impl Fn(&mut [&mut Dynamic]) -> Scripted<Dynamic> + 'static,
+) {
+    let func = move |_: Option<NativeCallContext>, args: &mut [&mut Dynamic]| run(args);
+    FuncRegistration::new(name).in_global_namespace().set_into_module_raw(
+        module,
+        types,
+        RhaiFunc::Method { func: Rc::new(func), has_context: false, is_pure: true, is_volatile: true },
+    );
+}
+
+/// Attributes and items of what a script defines: objects, classes, functions.
+fn register_members(module: &mut Module, state: &Rc<State>) {
+    for class in [TypeId::of::<BoxedObject>(), TypeId::of::<rhai::FnPtr>()] {
+        let this = state.clone();
+        add_scripted(module, "index$get$", &[class, TypeId::of::<Dynamic>()], move |args| match args {
+            [target, index] => {
+                if let Some(name) = index.read_lock::<ImmutableString>().map(|name| name.clone()) {
+                    match members::read_attribute(&this, target, &name) {
+                        Some(Err(error)) if members::has_items(target) => {
+                            let item = members::special(target, "__getitem__", vec![index.clone()]);
+                            return item.unwrap_or(Err(error));
+                        }
+                        Some(found) => return found,
+                        None => {}
+                    }
+                } else if let Some(item) = members::special(target, "__getitem__", vec![index.clone()]) {
+                    return item;
+                }
+                let found = to_value(target).and_then(|target| subscript::get(&this, &target, index));
+                found.and_then(|value| this.give(value)).and_then(whole).map_err(fault::thrown)
+            }
+            _ => Ok(Dynamic::UNIT),
+        });
+        let this = state.clone();
+        let types = [class, TypeId::of::<Dynamic>(), TypeId::of::<Dynamic>()];
+        add_scripted(module, "index$set$", &types, move |args| match args {
+            [target, index, value] => {
+                if let Some(name) = index.read_lock::<ImmutableString>().map(|name| name.clone()) {
+                    if let Some(done) = members::set_attribute(&this, target, &name, value) {
+                        return done.map(|()| Dynamic::UNIT);
+                    }
+                } else if let Some(done) =
+                    members::special(target, "__setitem__", vec![index.clone(), value.flatten_clone()])
+                {
+                    return done;
+                }
+                let done = to_value(target).and_then(|target| subscript::set(&this, &target, index, value));
+                done.map(|()| Dynamic::UNIT).map_err(fault::thrown)
+            }
+            _ => Ok(Dynamic::UNIT),
+        });
+    }
+}
+
 fn register_subscripts(module: &mut Module, state: &Rc<State>) {
-    for class in class_ids() {
+    register_members(module, state);
+    for class in class_ids().into_iter().filter(|class| *class != TypeId::of::<BoxedObject>()) {
         let this = state.clone();
         add(module, "index$get$", &[class, TypeId::of::<Dynamic>()], move |args| match args {
             [target, index] => subscript::get(&this, &to_value(target)?, index).and_then(|value| this.give(value)),
@@ -353,6 +454,7 @@ fn register_iteration(module: &mut Module, state: &Rc<State>) {
     for class in class_ids() {
         let state = state.clone();
         module.set_iter_result(class, move |value| match to_value(&value) {
+            _ if let Some(iterator) = members::steps(&value) => iterator,
             // As long as it likes: a loop may leave it early.
             Ok(Value::Range(range)) => Box::new(range.iter().map(|i| Ok(i.into()))),
             value => match value.and_then(|v| subscript::items(&state, &v)) {
@@ -463,7 +565,9 @@ pub fn constant(name: &str) -> Option<Value> {
         "inf" => Value::Float(f64::INFINITY),
         "nan" => Value::Float(f64::NAN),
         "cpu" | "meta" => return crate::tensor::Device::parse(name).ok().map(Value::Device),
-        _ => return member(name),
+        "NotImplemented" => Value::Object(Rc::new(operators::NotImplemented)),
+        "globals_" => Value::Object(Rc::new(members::Globals)),
+        _ => return exceptions::builtin(name).map(Value::Type).or_else(|| member(name)),
     })
 }
 

@@ -1,6 +1,8 @@
 //! Errors on their way out of the script engine: our errors travel as thrown values, the engine's own are put into
 //! Python's words. No name of a Rust type leaves this file.
 
+use super::class::instance_of;
+use super::exceptions;
 use super::functions::{Receiver, Registry, class_of, registry};
 use super::signature::Kind;
 use super::state::State;
@@ -56,7 +58,55 @@ pub fn thrown(error: Error) -> Box<EvalAltResult> {
     if error.kind == ErrorKind::SystemExit {
         return EvalAltResult::ErrorTerminated(Dynamic::from(Exit), Position::NONE).into();
     }
-    EvalAltResult::ErrorRuntime(Dynamic::from(Thrown(error)), Position::NONE).into()
+    match exceptions::recalled(&error) {
+        Some(exception) => exceptions::throw(exception),
+        None => EvalAltResult::ErrorRuntime(Dynamic::from(Thrown(error)), Position::NONE).into(),
+    }
+}
+
+/// What went wrong, without where.
+pub fn error_of(error: &EvalAltResult) -> Error {
+    from_eval(error, &|_| String::new()).error
+}
+
+/// The error behind what a script's `catch` receives.
+pub fn caught_error(caught: &Dynamic) -> Error {
+    if let Some(thrown) = caught.read_lock::<Thrown>() {
+        return thrown.0.clone();
+    }
+    // The engine describes its own errors by a map; where they happened within a call, only the text tells which it was.
+    let text = match caught.read_lock::<rhai::Map>() {
+        Some(map) => map.get("message").map_or_else(String::new, ToString::to_string),
+        None => return Error::runtime(text_of_value(caught)),
+    };
+    let first = text.lines().next().unwrap_or_default();
+    let first = first.split(" @ '").next().unwrap_or(first);
+    let first = first.rsplit_once(" (line ").map_or(first, |(before, _)| before);
+    error_of(&described(first))
+}
+
+/// The engine's error of which this is the text.
+fn described(text: &str) -> EvalAltResult {
+    use EvalAltResult as E;
+    let none = Position::NONE;
+    let Some((what, name)) = text.split_once(": ") else {
+        return match text {
+            "For loop expects iterable type" => E::ErrorFor(none),
+            _ if text.starts_with("Array index") => E::ErrorArrayBounds(0, 0, none),
+            _ if text.starts_with("String index") => E::ErrorStringBounds(0, 0, none),
+            _ => E::ErrorArithmetic(text.to_owned(), none),
+        };
+    };
+    match what {
+        "Variable not found" => E::ErrorVariableNotFound(name.to_owned(), none),
+        "Function not found" => E::ErrorFunctionNotFound(name.to_owned(), none),
+        "Property not found" => E::ErrorPropertyNotFound(name.to_owned(), none),
+        "Indexer unavailable" => E::ErrorIndexingType(name.to_owned(), none),
+        "Invalid index" => E::ErrorIndexNotFound(name.to_owned().into(), none),
+        "Runtime error" => E::ErrorRuntime(name.to_owned().into(), none),
+        _ if what.starts_with("Division by zero") => E::ErrorArithmetic(text.to_owned(), none),
+        _ => E::ErrorDotExpr(text.to_owned(), none),
+    }
 }
 
 /// The end of an evaluation that was asked to stop.
@@ -155,7 +205,12 @@ fn from_call(error: &EvalAltResult, text_of: &dyn Fn(Option<&str>) -> String, fu
                 let interrupted = thrown.0.kind == KeyboardInterrupt;
                 Fault { error: thrown.0.clone(), interrupted, ..fault(RuntimeError, "", *position) }
             }
-            None => fault(RuntimeError, text_of_value(value), *position),
+            None => match instance_of(value).filter(|instance| instance.is_exception()) {
+                Some(exception) => {
+                    Fault { error: exceptions::to_error(&exception), ..fault(RuntimeError, "", *position) }
+                }
+                None => fault(RuntimeError, text_of_value(value), *position),
+            },
         },
         E::ErrorTerminated(token, position) => {
             Fault { interrupted: !token.is::<Exit>(), ..fault(KeyboardInterrupt, "", *position) }

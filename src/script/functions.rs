@@ -9,6 +9,7 @@ use crate::tensor::{Error, Origin, Result, Tensor, View};
 use crate::value::Value;
 use crate::{autograd, bail};
 
+mod anomaly;
 mod arithmetic;
 mod attributes;
 mod autograd_functional;
@@ -80,6 +81,7 @@ mod views_in_place;
 mod windows;
 
 pub use call::Call;
+pub use classes::parent_of_class;
 pub use create::index_tensor;
 pub use explain::READ_VARIABLES;
 pub use graph::attribute as node_attribute;
@@ -101,6 +103,7 @@ pub use typed_storages::{
 
 /// Every row of the table.
 const TABLES: &[&[Row]] = &[
+    anomaly::ROWS,
     arithmetic::ROWS,
     attributes::ROWS,
     autograd_functional::ROWS,
@@ -443,6 +446,10 @@ impl autograd::Functions for State {
 
     fn set_recording(&self, on: bool) -> bool {
         self.grad_enabled.replace(on)
+    }
+
+    fn refuses_nan(&self) -> bool {
+        self.anomaly.get() == (true, true)
     }
 }
 

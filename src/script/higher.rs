@@ -1,14 +1,17 @@
 //! Builtins that call functions of the script: `map`, `filter`, `sorted` and its kin with a key, `functools`. They need
 //! the engine's context, which rows of the function table do not have.
 
+use super::autograd_function::Once;
 use super::callable::{Scripted, call_value, native, split_keywords};
+use super::class::instance_of;
+use super::descriptors::{ClassMethod, Property, StaticMethod};
 use super::engine::dispatch;
 use super::fault;
 use super::list::{List, items_of, own, sort_by_keys};
 use super::operators::{self, truth};
 use super::state::State;
-use super::value::to_value;
-use crate::tensor::{Error, Result, interrupt};
+use super::value::{object, to_value};
+use crate::tensor::{Error, ErrorKind, Result, interrupt};
 use crate::value::Value;
 use rhai::{Array, Dynamic, Engine, Map, NativeCallContext};
 use std::any::TypeId;
@@ -23,7 +26,46 @@ const FUNCTIONS: &[(&str, &[usize], Higher)] = &[
     ("reduce", &[2, 3], reduce),
     ("partial", &[1, 2, 3, 4], partial),
     ("vmap", &[1, 2, 3, 4], super::transforms::vmap),
+    ("next", &[1, 2], next),
+    ("vars", &[1], |_, _, args| {
+        let this = first(args);
+        let found = super::members::attribute(&this, "__dict__");
+        found.unwrap_or_else(|| Err(fault::thrown(Error::type_error("vars() argument must have __dict__ attribute"))))
+    }),
+    ("once_differentiable", &[1], |_, _, args| Ok(object(Rc::new(Once(first(args)))))),
+    ("property", &[0, 1, 2, 3, 4], property),
+    ("staticmethod", &[1], |_, _, args| Ok(object(Rc::new(StaticMethod(first(args)))))),
+    ("classmethod", &[1], |_, _, args| Ok(object(Rc::new(ClassMethod(first(args)))))),
 ];
+
+fn first(args: Array) -> Dynamic {
+    args.into_iter().next().unwrap_or_default()
+}
+
+/// `next(iterator, default)`
+fn next(_: &Rc<State>, _: &NativeCallContext, args: Array) -> Scripted<Dynamic> {
+    let mut args = args.into_iter();
+    let (iterator, default) = (args.next().unwrap_or_default(), args.next());
+    let refused = |value: &Dynamic| {
+        let class = to_value(value).map_or_else(|_| String::from("object"), |value| value.type_name().to_owned());
+        fault::thrown(Error::type_error(format!("'{class}' object is not an iterator")))
+    };
+    let Some(instance) = instance_of(&iterator) else { return Err(refused(&iterator)) };
+    match (instance.call("__next__", Array::new()), default) {
+        (None, _) => Err(refused(&iterator)),
+        (Some(Err(error)), Some(default)) if fault::error_of(&error).kind == ErrorKind::StopIteration => Ok(default),
+        (Some(item), _) => item,
+    }
+}
+
+/// `property(fget, fset, fdel, doc)`
+fn property(_: &Rc<State>, _: &NativeCallContext, args: Array) -> Scripted<Dynamic> {
+    let (args, mut keywords) = split_keywords(args);
+    let mut part =
+        |place: usize, name: &str| args.get(place).cloned().or_else(|| keywords.remove(name)).unwrap_or_default();
+    let (get, set, delete) = (part(0, "fget"), part(1, "fset"), part(2, "fdel"));
+    Ok(object(Rc::new(Property { get, set, delete })))
+}
 
 /// The function of this name, for calls through a variable.
 pub fn find(name: &str) -> Option<Higher> {

@@ -1,12 +1,13 @@
 //! Python's lists: shared by everybody who holds them, where Rhai's arrays are values. A line of Python makes lists, a
 //! line of Rhai arrays; functions of the table see a copy of either. Must not know what the items are.
 
+use super::class::Instance;
 use super::dict::Dict;
 use super::engine::{add, any};
 use super::operators::{equal, truth};
 use super::state::State;
 use super::subscript::{self, slice_bounds};
-use super::value::{self, to_dynamic, to_value};
+use super::value::{self, BoxedObject, to_dynamic, to_value};
 use crate::bail;
 use crate::tensor::interrupt::{self, watched};
 use crate::tensor::{Error, ErrorKind, Result};
@@ -38,6 +39,12 @@ pub fn dismantle(mut doomed: Vec<Dynamic>) {
             doomed.extend(items.map(|items| items.0.take()).unwrap_or_default());
         } else if item.is::<Dict>() {
             doomed.extend(item.try_cast::<Dict>().and_then(Dict::into_values).unwrap_or_default());
+        } else if let Some(object) = item.try_cast::<BoxedObject>()
+            && let Value::Object(object) = &object.0
+            && Rc::strong_count(object) == 1
+            && let Some(instance) = object.as_any().downcast_ref::<Instance>()
+        {
+            doomed.extend(instance.fields.take());
         }
     }
 }

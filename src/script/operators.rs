@@ -5,9 +5,10 @@ use super::functions::{self, Receiver};
 use super::signature::Kind;
 use super::state::State;
 use crate::tensor::{Error, ErrorKind, Result};
-use crate::value::Value;
+use crate::value::{Object, Value};
 use num_complex::Complex;
 use num_traits::Pow;
+use std::any::Any;
 use std::rc::Rc;
 
 /// A binary operator.
@@ -68,11 +69,76 @@ pub fn find(symbol: &str) -> Option<&'static Operator> {
     BINARY.iter().find(|o| o.symbol == symbol || o.python == symbol)
 }
 
+/// What a special method gives that does not know the other operand.
+pub struct NotImplemented;
+
+impl Object for NotImplemented {
+    fn class_name(&self) -> &'static str {
+        "NotImplementedType"
+    }
+    fn repr(&self) -> String {
+        "NotImplemented".to_owned()
+    }
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+    fn identity(&self) -> Option<usize> {
+        Some(0)
+    }
+}
+
+/// The special methods of each operator: of the left operand, and of the right one.
+const SPECIAL: &[(&str, &str, &str)] = &[
+    ("+", "__add__", "__radd__"),
+    ("-", "__sub__", "__rsub__"),
+    ("*", "__mul__", "__rmul__"),
+    ("/", "__truediv__", "__rtruediv__"),
+    ("__floordiv__", "__floordiv__", "__rfloordiv__"),
+    ("%", "__mod__", "__rmod__"),
+    ("**", "__pow__", "__rpow__"),
+    ("@", "__matmul__", "__rmatmul__"),
+    ("==", "__eq__", "__eq__"),
+    ("!=", "__ne__", "__ne__"),
+    ("<", "__lt__", "__gt__"),
+    ("<=", "__le__", "__ge__"),
+    (">", "__gt__", "__lt__"),
+    (">=", "__ge__", "__le__"),
+    ("&", "__and__", "__rand__"),
+    ("|", "__or__", "__ror__"),
+    ("^", "__xor__", "__rxor__"),
+    ("<<", "__lshift__", "__rlshift__"),
+    (">>", "__rshift__", "__rrshift__"),
+];
+
+/// Calls a special method of a value with one argument; `None` where there is none, or it does not know the argument.
+fn asked(value: &Value, name: &str, other: &Value) -> Option<Result<Value>> {
+    let Value::Object(object) = value else { return None };
+    match object.special(name, std::slice::from_ref(other))? {
+        Ok(Value::Object(answer)) if answer.as_any().is::<NotImplemented>() => None,
+        answer => Some(answer),
+    }
+}
+
+/// What the special methods of the operands give.
+fn special(symbol: &str, a: &Value, b: &Value) -> Option<Result<Value>> {
+    if !matches!((a, b), (Value::Object(_), _) | (_, Value::Object(_))) {
+        return None;
+    }
+    let (_, left, right) = SPECIAL.iter().find(|(known, ..)| *known == symbol)?;
+    asked(a, left, b).or_else(|| asked(b, right, a)).or_else(|| match symbol {
+        "!=" => special("==", a, b).map(|equal| Ok(Value::Bool(!truth(&equal?)?))),
+        _ => None,
+    })
+}
+
 /// `a op b`.
 ///
 /// # Errors
 /// TypeError in Python's words for operands without such an operator; whatever the function raises.
 pub fn binary(state: &State, operator: &Operator, a: &Value, b: &Value) -> Result<Value> {
+    if let Some(answer) = special(operator.symbol, a, b) {
+        return answer;
+    }
     // Matrices are multiplied by nothing but tensors.
     let matrices = operator.symbol == "@";
     match (a, b) {
@@ -94,6 +160,12 @@ pub fn binary(state: &State, operator: &Operator, a: &Value, b: &Value) -> Resul
 /// `a op= b` on a tensor, which writes into it and gives it back; anything else gets a new value.
 pub fn in_place(state: &State, operator: &Operator, a: &Value, b: &Value) -> Result<Value> {
     match a {
+        Value::Object(_)
+            if let Some((_, left, _)) = SPECIAL.iter().find(|(known, ..)| *known == operator.symbol)
+                && let Some(answer) = asked(a, &left.replacen("__", "__i", 1), b) =>
+        {
+            answer
+        }
         Value::Tensor(_) if is_operand(b) => apply(state, &format!("{}_", operator.method), a, b),
         _ => binary(state, operator, a, b),
     }
@@ -101,7 +173,17 @@ pub fn in_place(state: &State, operator: &Operator, a: &Value, b: &Value) -> Res
 
 pub fn unary(state: &State, name: &str, a: &Value) -> Result<Value> {
     let wrong = |symbol: &str| Error::type_error(format!("bad operand type for unary {symbol}: '{}'", a.type_name()));
+    let method_of = match name {
+        "neg" => "__neg__",
+        "positive" => "__pos__",
+        _ => "__invert__",
+    };
     match (name, a) {
+        ("neg" | "positive" | "bitwise_not", Value::Object(object))
+            if let Some(answer) = object.special(method_of, &[]) =>
+        {
+            answer
+        }
         ("bitwise_not", Value::Tensor(t)) if !t.borrow().dtype.is_integral(true) => {
             Err(Error::type_error("~ (operator.invert) is only implemented on integer and Boolean-type tensors"))
         }
@@ -178,6 +260,14 @@ pub fn truth(value: &Value) -> Result<bool> {
         Value::Buffer(buffer) => !buffer.is_empty(),
         Value::Storage(storage) => storage.nbytes() > 0,
         Value::TypedStorage(typed) => !typed.is_empty(),
+        Value::Object(object) if let Some(answer) = object.special("__bool__", &[]) => match answer? {
+            Value::Bool(answer) => answer,
+            other => {
+                let class = other.type_name();
+                return Err(Error::type_error(format!("__bool__ should return bool, returned {class}")));
+            }
+        },
+        Value::Object(object) if let Some(length) = object.special("__len__", &[]) => !matches!(length?, Value::Int(0)),
         other => other.as_scalar().is_none_or(|s| s.truth()),
     })
 }
@@ -294,6 +384,9 @@ pub fn equal(a: &Value, b: &Value) -> bool {
             (Number::Int(x), Number::Int(y)) => x == y,
             (x, y) => complex(x) == complex(y),
         };
+    }
+    if let Some(answer) = special("==", a, b) {
+        return answer.and_then(|answer| truth(&answer)).unwrap_or(false);
     }
     match (a, b) {
         (Value::List(x), Value::List(y)) => x.len() == y.len() && x.iter().zip(y.iter()).all(|(x, y)| equal(x, y)),

@@ -39,6 +39,11 @@ impl Parameters {
         this
     }
 
+    /// The name of the function, as messages show it.
+    pub fn function(&self) -> &str {
+        &self.function
+    }
+
     /// The arguments in the order in which the body takes them: plain, keyword-only, `*args`, `**kwargs`.
     ///
     /// # Errors

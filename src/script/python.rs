@@ -15,6 +15,7 @@
 
 mod block;
 mod call;
+mod class;
 mod comprehension;
 mod expression;
 mod function;
@@ -35,8 +36,10 @@ use ruff_python_ast::{Mod, Stmt};
 use ruff_python_parser::{Mode, ParseOptions, Parsed, parse_unchecked};
 use ruff_text_size::Ranged;
 
+pub use names::is_bare as is_bare_call;
 pub use names::original as original_name;
 use scope::Scope;
+use std::collections::HashSet;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
@@ -61,6 +64,8 @@ pub enum Statement {
         map: SourceMap,
         /// The variables the statement assigns, spelled as in the Rhai text.
         names: Vec<String>,
+        /// The variables of the session that functions in it assign, likewise.
+        globals: Vec<String>,
     },
     /// `del a, b`: these variables, spelled as in Rhai, are to leave the scope. Also used to remove a temporary that
     /// the statement before it needed. A name that is not there is Python's NameError.
@@ -127,6 +132,8 @@ pub fn translate(source: &str, is_defined: &dyn Fn(&str) -> bool) -> Result<Vec<
         statements: Vec::new(),
         temporaries: Vec::new(),
         leftovers: Vec::new(),
+        globals: Vec::new(),
+        methods: HashSet::new(),
         blocks: 0,
         depth: 0,
     };
@@ -207,6 +214,10 @@ struct Translator<'a> {
     temporaries: Vec<String>,
     /// The temporaries of the current top-level statement that would stay in the session.
     leftovers: Vec<String>,
+    /// The variables that `global` statements of the current top-level statement name.
+    globals: Vec<String>,
+    /// The Rhai functions of the methods of the current top-level statement.
+    methods: HashSet<String>,
     /// Loops, `with` and `try` blocks around the statement being written.
     blocks: usize,
     /// Expressions around the expression being written.

@@ -1,6 +1,7 @@
 //! What a session remembers besides variables: defaults, print options, the random generator, warnings shown.
 
 use super::callback::Home;
+use super::class::Class;
 use super::extras::Extras;
 use super::functions::Family;
 use super::operators;
@@ -16,7 +17,7 @@ use crate::tensor::{DType, Device, Result, Tensor};
 use crate::value::Value;
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 
 /// What a piece of output is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +67,9 @@ pub struct State {
     pub mutation_allowed: Cell<bool>,
     /// Within `inference_mode`.
     pub inference: Cell<bool>,
+    /// Are gradients that are not numbers errors? The first says whether anybody asked, the second whether numbers are
+    /// looked at then.
+    pub anomaly: Cell<(bool, bool)>,
     /// Within `serialization.skip_data`: files are written and read without the bytes of storages.
     pub skip_data: Cell<bool>,
     pub interrupt: Interrupt,
@@ -95,6 +99,12 @@ pub struct State {
     pub home: RefCell<Home>,
     /// How many such calls are going on, one within the other.
     pub callbacks: Cell<usize>,
+    /// The methods that are running, each with the class that holds it and its first argument.
+    pub frames: RefCell<Vec<(Weak<Class>, rhai::Dynamic)>>,
+    /// What was last read as an attribute of an object of a script, the attribute and the object.
+    pub read_back: RefCell<Option<(rhai::Dynamic, String, rhai::Dynamic)>>,
+    /// What functions have assigned to variables of the session that did not share them yet.
+    pub assigned: RefCell<Vec<(String, rhai::Dynamic)>>,
     /// Is a line of Python running? Then functions give lists that are shared, as Python's are.
     pub python: Cell<bool>,
 }
@@ -111,6 +121,7 @@ impl State {
             grad_enabled: Cell::new(true),
             fake_mode: Cell::new(None),
             skip_data: Cell::new(false),
+            anomaly: Cell::new((false, true)),
             has_fakes: Cell::new(false),
             has_names: Cell::new(false),
             nameless: Cell::new(false),
@@ -131,6 +142,9 @@ impl State {
             globals: RefCell::new(HashMap::new()),
             home: RefCell::default(),
             callbacks: Cell::new(0),
+            frames: RefCell::default(),
+            read_back: RefCell::default(),
+            assigned: RefCell::default(),
             python: Cell::new(false),
             holders: RefCell::default(),
             watched: RefCell::default(),
@@ -235,7 +249,8 @@ impl State {
     }
 
     pub fn with_formatter<R>(&self, use_it: impl FnOnce(Formatter) -> R) -> R {
-        let options = self.print_options.borrow();
+        // What shows itself by a function of the script may set them.
+        let options = *self.print_options.borrow();
         use_it(Formatter { options: &options, default_dtype: self.default_dtype.get() })
     }
 }

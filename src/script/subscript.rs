@@ -1,11 +1,12 @@
 //! `x[…]` read and written, on every value that has subscripts or attributes; and what iterating over a value gives.
 
+use super::class::Instance;
 use super::extras::Extras;
 use super::functions::{self, Call, Receiver, class_of, invoke};
 use super::operators::{LONGEST, equal};
 use super::state::State;
-use super::value::to_value;
-use super::{engine, fault};
+use super::value::{to_dynamic, to_value};
+use super::{engine, fault, members};
 use crate::bail;
 use crate::ops;
 use crate::tensor::index::{Index, Resolved, resolve};
@@ -56,6 +57,9 @@ pub fn attribute(state: &State, value: &Value, name: &str) -> Result<Value> {
     let missing = || fault::no_attribute(state, value, name);
     match value {
         Value::Module(module) => module_member(state, module, name).ok_or_else(missing),
+        Value::Object(_) | Value::Type(_) if let Some(found) = members::attribute(&to_dynamic(value.clone()), name) => {
+            found.map_err(|error| fault::error_of(&error)).and_then(|found| to_value(&found))
+        }
         Value::Object(object) => match functions::node_attribute(state, object.as_any(), name)? {
             Some(value) => Ok(value),
             None => object.attribute(name).ok_or_else(missing),
@@ -109,6 +113,11 @@ fn module_member(state: &State, module: &'static str, name: &str) -> Option<Valu
 }
 
 pub fn set_attribute(state: &State, target: &Value, name: &str, value: &Value) -> Result<()> {
+    if let Value::Object(_) = target
+        && let Some(done) = members::set_attribute(state, &to_dynamic(target.clone()), name, &to_dynamic(value.clone()))
+    {
+        return done.map_err(|error| fault::error_of(&error));
+    }
     if let Some(function) = class_of(target).and_then(|kind| state.registry.setter(name, kind)) {
         let args = [target.clone(), value.clone()].into_iter().collect();
         return invoke(function, &mut Call::of(state, function, args)).map(drop);
@@ -501,6 +510,13 @@ pub fn items(state: &State, value: &Value) -> Result<Vec<Value>> {
         Value::TypedStorage(typed) => watched(typed.scalars()?).map(Value::from).collect(),
         Value::Buffer(buffer) => watched(buffer.items()).map(Value::from).collect(),
         Value::Str(text) => text.chars().map(|c| Value::str(c.to_string())).collect(),
+        Value::Object(object)
+            if let Some(instance) = object.as_any().downcast_ref::<Instance>()
+                && let Some(found) = members::items(instance, LONGEST) =>
+        {
+            let found = found.map_err(|error| fault::error_of(&error))?;
+            return found.iter().map(to_value).collect();
+        }
         Value::Dict(entries) | Value::OrderedDict(entries) => entries.iter().map(|(key, _)| key.clone()).collect(),
         other => bail!(TypeError, "'{}' object is not iterable", other.type_name()),
     })

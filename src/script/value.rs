@@ -7,7 +7,7 @@ use super::fault::{Thrown, python_type};
 use super::list::List;
 use crate::tensor::interrupt::watched;
 use crate::tensor::{Error, ErrorKind, Result, Tensor};
-use crate::value::{Range, Slice, Value};
+use crate::value::{Object, Range, Slice, Value};
 use rhai::{Dynamic, Engine, ImmutableString, Module};
 use std::any::TypeId;
 use std::rc::Rc;
@@ -76,6 +76,14 @@ boxes! {
     20 "int": Value::BigInt(_);
     21 "str": Value::Str(_);
     22 "method": Value::Method(_);
+}
+
+/// The box that objects travel in.
+pub type BoxedObject = Boxed<18>;
+
+/// An object in the script language.
+pub fn object(object: Rc<dyn Object>) -> Dynamic {
+    Dynamic::from(Boxed::<18>(Value::Object(object)))
 }
 
 /// A text as a subscript. A bare one would be read as the name of an attribute: Rhai knows `x["a"]` and `x.a` as one.

@@ -33,6 +33,8 @@ pub enum ErrorKind {
     UnpicklingError,
     ValueError,
     ZeroDivisionError,
+    /// Any other class, by its name: of Python, or of a script.
+    Other(&'static str),
 }
 
 impl ErrorKind {
@@ -72,6 +74,7 @@ impl ErrorKind {
         match self {
             // PyTorch's own, known to users as `torch.linalg.LinAlgError`.
             ErrorKind::LinAlgError => "_LinAlgError".to_owned(),
+            ErrorKind::Other(name) => name.to_owned(),
             builtin => format!("{builtin:?}"),
         }
     }
@@ -97,6 +100,8 @@ pub struct Error {
     pub message: String,
     /// What to try instead, in our words.
     pub hint: Option<Box<str>>,
+    /// The number of the exception that a script has raised, if it began as one.
+    pub raised: Option<u64>,
 }
 
 /// What every fallible operation of the core returns.
@@ -104,7 +109,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Error {
-        Error { kind, message: message.into(), hint: None }
+        Error { kind, message: message.into(), hint: None, raised: None }
     }
 
     /// Adds advice.

@@ -411,6 +411,8 @@ pub enum Origin {
     NoGrad,
     /// As one of several results.
     Several,
+    /// In a function with a backward of its own.
+    Custom,
 }
 
 /// A tensor with identity. Cloning the handle gives the same tensor; views are new tensors over the same storage.

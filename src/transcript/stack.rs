@@ -1,6 +1,7 @@
 //! Threads with room for deep recursion: a script's call depth is bounded by the session's own limits, and those
 //! limits are only an error message instead of an abort if the native stack outlasts them.
 
+use crate::session::note_stack;
 use std::io;
 use std::thread::{Builder, JoinHandle};
 
@@ -19,7 +20,12 @@ where
     let mut refused = io::Error::other("no thread could be started");
     for size in STACK_SIZES {
         let thread = Builder::new().name(name.to_owned()).stack_size(size);
-        match thread.spawn(body.clone()) {
+        let body = body.clone();
+        let noted = move || {
+            note_stack(size);
+            body()
+        };
+        match thread.spawn(noted) {
             Ok(handle) => return Ok(handle),
             Err(error) => refused = error,
         }

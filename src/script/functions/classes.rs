@@ -3,6 +3,8 @@
 use super::typed_storages::legacy_dtype;
 use super::{Call, Row, function, legacy_tensor_class};
 use crate::bail;
+use crate::script::class::{Base, Instance};
+use crate::script::exceptions;
 use crate::tensor::Result;
 use crate::value::Value;
 
@@ -27,7 +29,10 @@ fn is_legacy_tensor(class: &str) -> bool {
 }
 
 /// The class that one is derived from; everything is an object.
-fn parent(class: &str) -> Option<&'static str> {
+pub fn parent_of_class(class: &str) -> Option<&'static str> {
+    if let Some(parent) = exceptions::parent(class) {
+        return Some(parent);
+    }
     Some(match class {
         "object" => return None,
         "bool" => "int",
@@ -45,10 +50,10 @@ fn parent(class: &str) -> Option<&'static str> {
 }
 
 fn derives(class: &str, from: &str) -> bool {
-    class == from || parent(class).is_some_and(|parent| derives(parent, from))
+    class == from || parent_of_class(class).is_some_and(|parent| derives(parent, from))
 }
 
-fn any_of(classes: &Value, refusal: &str, test: &dyn Fn(&str) -> bool) -> Result<bool> {
+fn any_of(classes: &Value, refusal: &str, test: &dyn Fn(&Base) -> bool) -> Result<bool> {
     match classes {
         Value::Tuple(items) => {
             for item in items.iter() {
@@ -58,17 +63,27 @@ fn any_of(classes: &Value, refusal: &str, test: &dyn Fn(&str) -> bool) -> Result
             }
             Ok(false)
         }
-        Value::Type(name) => Ok(test(name)),
+        Value::Type(name) => Ok(test(&Base::Builtin(name))),
+        Value::Object(_) if let Some(class) = Base::of(classes) => Ok(test(&class)),
         // A class that is only known as a function.
-        Value::Function(name) => Ok(test(name)),
+        Value::Function(name) => {
+            Ok(test(&Base::Builtin(crate::value::intern(name.rsplit('.').next().unwrap_or(name)))))
+        }
         _ => bail!(TypeError, "{refusal} must be a type, a tuple of types, or a union"),
     }
 }
 
 fn isinstance(call: &mut Call) -> Result<Value> {
     let value = call.value(0);
+    if let Value::Object(object) = &value
+        && let Some(instance) = object.as_any().downcast_ref::<Instance>()
+    {
+        let found = any_of(&call.value(1), "isinstance() arg 2", &|class| instance.class.derives(class));
+        return found.map(Value::Bool);
+    }
     let class = class_name(&value);
-    let found = any_of(&call.value(1), "isinstance() arg 2", &|name| {
+    let found = any_of(&call.value(1), "isinstance() arg 2", &|base| {
+        let Base::Builtin(name) = *base else { return false };
         derives(class, name)
             || super::is_instance(&value, name)
             || name == "torch.autograd.graph.Node" && super::graph::node_of(&value).is_some()
@@ -79,6 +94,6 @@ fn isinstance(call: &mut Call) -> Result<Value> {
 }
 
 fn issubclass(call: &mut Call) -> Result<Value> {
-    let Value::Type(class) = call.value(0) else { bail!(TypeError, "issubclass() arg 1 must be a class") };
-    any_of(&call.value(1), "issubclass() arg 2", &|name| derives(class, name)).map(Value::Bool)
+    let Some(class) = Base::of(&call.value(0)) else { bail!(TypeError, "issubclass() arg 1 must be a class") };
+    any_of(&call.value(1), "issubclass() arg 2", &|base| class.derives(base)).map(Value::Bool)
 }

@@ -4,9 +4,13 @@
 use super::{Row, method};
 use crate::autograd::{FREED, Node};
 use crate::bail;
+use crate::script::autograd_function::context_of;
+use crate::script::class::{instance_attribute, instance_of};
+use crate::script::fault;
 use crate::script::state::State;
+use crate::script::value::to_value;
 use crate::tensor::{GradFn, Result};
-use crate::value::{Object, Value};
+use crate::value::{Object, Value, intern};
 use std::any::Any;
 use std::rc::Rc;
 
@@ -27,15 +31,15 @@ pub const ROWS: &[Row] = &[method(
 /// A node of the gradient graph.
 struct NodeObject {
     node: Rc<Node>,
-    name: String,
+    class: &'static str,
 }
 
 impl Object for NodeObject {
-    fn type_name(&self) -> &str {
-        &self.name
+    fn class_name(&self) -> &'static str {
+        self.class
     }
     fn repr(&self) -> String {
-        format!("<{} object at {:#x}>", self.name, Rc::as_ptr(&self.node) as usize)
+        format!("<{} object at {:#x}>", self.class, Rc::as_ptr(&self.node) as usize)
     }
     fn as_any(&self) -> &dyn Any {
         self
@@ -48,7 +52,11 @@ impl Object for NodeObject {
 /// The value of `grad_fn`.
 pub fn node(node: Rc<Node>) -> Value {
     let name = node.name();
-    Value::Object(Rc::new(NodeObject { node, name }))
+    let class = match node.custom() {
+        Some(_) => intern(&format!("torch.autograd.function.{name}")),
+        None => intern(&name),
+    };
+    Value::Object(Rc::new(NodeObject { node, class }))
 }
 
 /// The node behind a value, if it is one.
@@ -65,6 +73,14 @@ pub fn node_of(value: &Value) -> Option<Rc<Node>> {
 /// RuntimeError for a saved value that was freed or changed in place.
 pub fn attribute(state: &State, object: &dyn Any, name: &str) -> Result<Option<Value>> {
     let Some(NodeObject { node: this, .. }) = object.downcast_ref::<NodeObject>() else { return Ok(None) };
+    if let Some(ctx) = context_of(this)
+        && let Some(instance) = instance_of(&ctx)
+    {
+        let found = instance_attribute(&instance, name).map_err(|error| fault::error_of(&error))?;
+        if let Some(found) = found {
+            return to_value(&found).map(Some);
+        }
+    }
     if let Some(saved) = name.strip_prefix("_saved_") {
         if this.is_freed() {
             bail!(RuntimeError, "{FREED}");

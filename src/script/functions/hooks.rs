@@ -190,7 +190,7 @@ fn node_hook(call: &mut Call, before: bool) -> Result<Value> {
             );
         }
         let pairs = first.iter().zip(instead.iter());
-        pairs.map(|(before, after)| replacement(name, before.as_ref(), after)).collect::<Result<_>>().map(Some)
+        pairs.map(|(before, after)| replacement(&name, before.as_ref(), after)).collect::<Result<_>>().map(Some)
     });
     let id = node.add_hook(before, hook);
     Ok(Value::Object(Rc::new(Handle { class: HANDLE, hooks: vec![(Hooked::Node(node), id)] })))

@@ -7,6 +7,7 @@ pub const MODULES: &[&str] = &[
     "py",
     "array",
     "autograd",
+    "autograd.function",
     "autograd.functional",
     "autograd.graph",
     "collections",

@@ -1,11 +1,13 @@
 //! Small objects and the values of modules: devices, sizes, `finfo`, context managers, print options.
 
+use super::anomaly::AnomalyMode;
 use super::byte_streams::ByteStream;
 use super::fake::FakeTensorMode;
 use super::files::{SkipData, Temporary};
 use super::{Call, Row, function, method, saving};
 use crate::bail;
 use crate::format::PrintOptions;
+use crate::script::autograd_function::{CONTEXT, FUNCTION};
 use crate::script::state::State;
 use crate::tensor::element::{integer_limits, largest_finite};
 use crate::tensor::{DType, Device, Dims, Error, Result};
@@ -283,6 +285,12 @@ fn enter(call: &mut Call) -> Result<Value> {
         mode.enter(call.state);
         return Ok(call.value(0));
     }
+    if let Value::Object(object) = call.value(0)
+        && let Some(mode) = object.as_any().downcast_ref::<AnomalyMode>()
+    {
+        mode.enter(call.state);
+        return Ok(Value::None);
+    }
     if let Value::Device(device) = call.value(0) {
         let before = call.state.default_device.replace(Some(device));
         call.state.outer_devices.borrow_mut().push(before);
@@ -322,6 +330,9 @@ fn exit(call: &mut Call) -> Result<Value> {
     }
     if let Value::Object(object) = call.value(0) {
         saving::exit(call.state, object.as_any());
+        if let Some(mode) = object.as_any().downcast_ref::<AnomalyMode>() {
+            mode.exit(call.state);
+        }
     }
     if let Value::Device(_) = call.value(0) {
         let before = call.state.outer_devices.borrow_mut().pop();
@@ -362,6 +373,9 @@ pub fn module_value(module: &'static str, name: &str) -> Option<Value> {
         ("torch" | "math", "e") => Value::Float(std::f64::consts::E),
         ("torch" | "math", "inf") => Value::Float(f64::INFINITY),
         ("torch" | "math", "nan") => Value::Float(f64::NAN),
+        ("autograd" | "autograd.function", "Function") => Value::Type(FUNCTION),
+        ("autograd.function", "FunctionCtx") => Value::Type(CONTEXT),
+        ("autograd.function", "once_differentiable") => Value::Function("autograd.function.once_differentiable".into()),
         ("autograd.graph", "Node") => Value::Type("torch.autograd.graph.Node"),
         ("torch", "newaxis") => Value::None,
         ("torch", "__version__") => Value::str("2.7.0"),

@@ -4,6 +4,7 @@ use super::{Call, Receiver, Role, Row, function, method, names};
 use crate::bail;
 use crate::script::callback::is_function;
 use crate::script::list::sort_by_keys;
+use crate::script::members;
 use crate::script::operators::{self, equal, truth};
 use crate::script::subscript;
 use crate::tensor::interrupt::watched;
@@ -11,6 +12,7 @@ use crate::tensor::names::not_saved;
 use crate::tensor::{Error, ErrorKind, Result, Scalar};
 use crate::value::{Range, Value};
 use num_complex::Complex;
+use std::rc::Rc;
 
 const fn operator(signature: &'static str, run: super::Run, doc: &'static str) -> Row {
     Row { signature, run, doc, role: Role::Function, hidden: false, shown: None, python: None }
@@ -58,7 +60,10 @@ pub const ROWS: &[Row] = &[
     ),
     function(
         "py.type(any object) -> any",
-        |c| Ok(Value::Type(super::classes::class_name(&c.value(0)))),
+        |c| {
+            let value = c.value(0);
+            Ok(members::class_value(&value).unwrap_or_else(|| Value::Type(super::classes::class_name(&value))))
+        },
         "The class of a value.",
     ),
     function("py.id(any object) -> int", id, "A number that is the same for the same object."),
@@ -82,7 +87,6 @@ pub const ROWS: &[Row] = &[
         },
         "Can it be called?",
     ),
-    function("py.issubclass(any class, any classes) -> bool", issubclass, "Is it the class or derived from it?"),
     function(
         "py.all(any iterable) -> bool",
         |c| {
@@ -186,7 +190,9 @@ pub const ROWS: &[Row] = &[
         |c| {
             let name = c.str(0)?;
             let function = || {
-                let known = name == "print" || c.state.registry.find(name, Receiver::Module("py")).is_some();
+                let known = name == "print"
+                    || crate::script::higher::find(name).is_some()
+                    || c.state.registry.find(name, Receiver::Module("py")).is_some();
                 known.then(|| Value::Function(format!("py.{name}").into()))
             };
             super::module_value("py", name)
@@ -207,26 +213,6 @@ pub const ROWS: &[Row] = &[
             Err(Error::new(ErrorKind::AssertionError, text))
         },
         "Fails unless the condition is true.",
-    ),
-    function(
-        "py.raise_(str kind, any message=None) -> None",
-        |c| {
-            let name = c.str(0)?;
-            let kind = match ErrorKind::from_name(name) {
-                Some(kind) => kind,
-                // A class of Python's that stands for none of ours.
-                None if ["Error", "Exception", "Warning"].iter().any(|end| name.ends_with(end)) => {
-                    ErrorKind::RuntimeError
-                }
-                None if c.state.registry.find(name, Receiver::Module("py")).is_some() => {
-                    bail!(TypeError, "exceptions must derive from BaseException")
-                }
-                None => bail!(NameError, "name '{name}' is not defined"),
-            };
-            let text = if c.is_none(1) { String::new() } else { c.state.str(&c.value(1))? };
-            Err(Error::new(kind, text))
-        },
-        "Fails with an error of the given kind.",
     ),
     function("py.exit(any code=None) -> None", exit, "Leaves the session."),
     function("py.quit(any code=None) -> None", exit, "Leaves the session."),
@@ -343,6 +329,7 @@ fn each(call: &Call, value: &Value) -> Result<Box<dyn Iterator<Item = Value>>> {
 fn iter(call: &mut Call) -> Result<Value> {
     match call.value(0) {
         range @ Value::Range(_) => Ok(range),
+        Value::Object(object) if let Some(iterator) = object.special("__iter__", &[]) => iterator,
         _ => items(call, 0).map(Value::list),
     }
 }
@@ -356,6 +343,15 @@ fn len(call: &mut Call) -> Result<Value> {
         Value::Str(s) => s.chars().count(),
         Value::Dict(d) | Value::OrderedDict(d) => d.len(),
         Value::Range(r) => r.len(),
+        Value::Object(object) if let Some(length) = object.special("__len__", &[]) => {
+            return match length? {
+                Value::Int(length) if length < 0 => bail!(ValueError, "__len__() should return >= 0"),
+                length @ Value::Int(_) => Ok(length),
+                other => {
+                    bail!(TypeError, "'{}' object cannot be interpreted as an integer", other.type_name())
+                }
+            };
+        }
         other => match other.sequence() {
             Some(items) => items.len(),
             None => bail!(TypeError, "object of type '{}' has no len()", other.type_name()),
@@ -424,6 +420,14 @@ fn id(call: &mut Call) -> Result<Value> {
         Value::Storage(s) => s.identity() as i64,
         Value::TypedStorage(s) => s.identity() as i64,
         Value::Buffer(b) => b.identity() as i64,
+        Value::Object(object) => {
+            if call.signature.name == "py.hash"
+                && let Some(hash) = object.special("__hash__", &[])
+            {
+                return hash;
+            }
+            object.identity().unwrap_or(Rc::as_ptr(&object).cast::<()>() as usize) as i64
+        }
         other => other.type_name().as_ptr() as i64,
     }))
 }
@@ -436,6 +440,7 @@ fn abs(call: &mut Call) -> Result<Value> {
         Value::Float(f) => Ok(Value::Float(f.abs())),
         Value::Complex(c) => Ok(Value::Float(c.norm())),
         tensor @ Value::Tensor(_) => operators::method(call.state, "abs", &tensor),
+        Value::Object(object) if let Some(answer) = object.special("__abs__", &[]) => answer,
         other => bail!(TypeError, "bad operand type for abs(): '{}'", other.type_name()),
     }
 }
@@ -469,17 +474,6 @@ fn round(call: &mut Call) -> Result<Value> {
         }
         (other, _) => bail!(TypeError, "type {} doesn't define __round__ method", other.type_name()),
     }
-}
-
-fn issubclass(call: &mut Call) -> Result<Value> {
-    let (Value::Type(class), classes) = (call.value(0), call.value(1)) else {
-        bail!(TypeError, "issubclass() arg 1 must be a class")
-    };
-    let classes = classes.sequence().unwrap_or_else(|| vec![classes]);
-    Ok(Value::Bool(classes.iter().any(|c| match c {
-        Value::Type(name) => *name == class || matches!((*name, class), ("int", "bool") | ("tuple", "torch.Size")),
-        _ => false,
-    })))
 }
 
 fn sum(call: &mut Call) -> Result<Value> {

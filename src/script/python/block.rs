@@ -19,6 +19,10 @@ impl<'a> Translator<'a> {
     /// Writes a compound statement after the declarations of what is assigned in it.
     pub(super) fn compound(&mut self, statement: &'a Stmt, write: impl FnOnce(&mut Self) -> Written) -> Written {
         for name in assigned_names(std::slice::from_ref(statement)) {
+            // Attributes and variables of the session need no declaration.
+            if self.scope.is_class() || self.scope.is_global(&name) {
+                continue;
+            }
             if !self.scope.is_assignable(&name) {
                 self.out.line_of(&format!("let {name} = ();"));
             }
@@ -171,7 +175,7 @@ impl<'a> Translator<'a> {
     fn clean_up(&mut self, cleanup: &Cleanup<'a>) -> Written {
         match cleanup {
             Cleanup::Exit(context) => {
-                self.out.line_of(&format!("{context}.__exit__();"));
+                self.out.line_of(&format!("leave_({context});"));
                 Ok(())
             }
             Cleanup::Finally(body) => self.statements(body),
@@ -186,12 +190,22 @@ impl<'a> Translator<'a> {
         write(self)?;
         self.scope.frame().cleanups.pop();
         self.out.close();
-        self.out.push(" catch ");
-        self.out.open();
-        self.clean_up(&cleanup)?;
-        self.out.line();
-        self.out.mark(offset);
-        self.out.push("throw;");
+        if let Cleanup::Exit(context) = &cleanup {
+            // The context is told what went wrong, and may say that it is settled.
+            self.out.push(" catch (error_) ");
+            self.out.open();
+            self.out.line_of(&format!("if !leave_({context}, error_) {{ "));
+            self.out.mark(offset);
+            self.out.push("throw; }");
+            self.out.line_of(&format!("{context} = ();"));
+        } else {
+            self.out.push(" catch ");
+            self.out.open();
+            self.clean_up(&cleanup)?;
+            self.out.line();
+            self.out.mark(offset);
+            self.out.push("throw;");
+        }
         self.out.close();
         self.clean_up(&cleanup)
     }
@@ -324,9 +338,12 @@ impl<'a> Translator<'a> {
             self.out.push("false");
         }
         for (i, class) in classes.iter().enumerate() {
-            let name = self.exception_name(class)?;
-            let or = if i > 0 { " || " } else { "" };
-            self.out.push(&format!("{or}__matches__(error_, \"{name}\")"));
+            self.out.push(if i > 0 { " || __matches__(error_, " } else { "__matches__(error_, " });
+            match self.exception_name(class) {
+                Some(name) => self.out.push(&format!("\"{name}\"")),
+                None => self.expression(class)?,
+            }
+            self.out.push(")");
         }
         Ok(())
     }

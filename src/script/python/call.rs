@@ -15,11 +15,13 @@ impl Translator<'_> {
         check_keywords(arguments)?;
         match call.func.as_ref() {
             Expr::Attribute(method) => {
-                let name = method.attr.as_str();
+                let name = &*self.mangled(method.attr.as_str());
                 self.receiver(&method.value)?;
                 self.out.push(".");
                 self.out.mark(start(&method.attr));
-                if is_spread(arguments) || names::is_captured_method(name) || !names::is_property(name) {
+                // Rhai would call a function of the script that goes by the name of the method.
+                let is_taken = names::variable(name) == name && self.scope.lookup(name).is_some();
+                if is_spread(arguments) || is_taken || names::is_captured_method(name) || !names::is_property(name) {
                     self.out.push("__call__(");
                     self.string(name);
                     self.out.push(", ");
@@ -53,9 +55,9 @@ impl Translator<'_> {
                     self.call_value(arguments)
                 }
             },
-            Some(Known::Variable) => {
+            Some(Known::Variable | Known::Attribute) => {
                 self.out.push("call_(");
-                self.out.push(&spelled);
+                self.load(name);
                 self.call_value(arguments)
             }
             _ => {

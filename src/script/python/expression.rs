@@ -5,6 +5,7 @@
 
 use ruff_python_ast::{BoolOp, CmpOp, Expr, ExprBoolOp, ExprCompare, Number, Operator, UnaryOp};
 
+use super::scope::Known;
 use super::{SyntaxFault, Translator, Written, end, names, start};
 
 /// A check behind the one over the tokens: no walk goes deeper than this.
@@ -206,9 +207,20 @@ impl Translator<'_> {
             self.out.push("builtin(\"");
             self.out.push(name);
             self.out.push("\")");
-        } else {
-            self.out.push(&spelled);
+            return;
         }
+        if let (Some(Known::Attribute), Some(class)) = (self.scope.lookup(&spelled), self.class_being_made()) {
+            self.out.push(&format!("{class}."));
+            let name = self.mangled(&spelled);
+            self.out.push(&name);
+            return;
+        }
+        // A closure takes hold of every variable it names when it is made. What is not there yet is asked for later.
+        if self.scope.is_late(&spelled) {
+            self.out.push(&format!("global_(\"{spelled}\")"));
+            return;
+        }
+        self.out.push(&spelled);
     }
 
     /// Writes an expression that something binds to, in parentheses unless it is a call, a name, a literal or one of

@@ -22,9 +22,12 @@ impl<'a> Translator<'a> {
         };
         let described = parameters.iter().any(|p| p.role != Role::Plain)
             || lambda.parameters.iter().any(|p| p.iter_non_variadic_params().any(|p| p.default.is_some()));
-        self.out.push(if described { "function_(\"<lambda>\", " } else { "" });
+        if described {
+            let name = self.scope.qualified("<lambda>");
+            self.out.push(&format!("function_(\"{name}\", "));
+        }
         self.closure_header(&parameters);
-        self.scope.push(Body::Expression);
+        self.scope.push_function(Body::Expression, "<lambda>");
         self.define_parameters(&parameters);
         self.expression(&lambda.body)?;
         self.scope.pop();
@@ -108,7 +111,7 @@ impl<'a> Translator<'a> {
 
     /// A `def` of the session itself.
     pub(super) fn named_function(&mut self, function: &'a StmtFunctionDef) -> Written {
-        check(function)?;
+        check(function, false)?;
         let name = names::variable(function.name.as_str());
         let parameters = self.parameters(&function.parameters)?;
         let is_defined = self.scope.is_assignable(&name);
@@ -140,15 +143,16 @@ impl<'a> Translator<'a> {
     ) -> Written {
         let mut value = Some(value);
         for (i, decorator) in function.decorator_list.iter().rev().enumerate() {
+            let class = self.class_being_made().map_or_else(String::new, |class| format!("{class}."));
             if i > 0 {
-                self.out.line_of(&format!("{name} = "));
+                self.out.line_of(&format!("{class}{name} = "));
             }
             self.out.push("call_(");
             self.expression(&decorator.expression)?;
             self.out.push(", [");
             match value.take() {
                 Some(value) => value(self)?,
-                None => self.out.push(name),
+                None => self.out.push(&format!("{class}{name}")),
             }
             self.out.push("]);");
         }
@@ -161,34 +165,71 @@ impl<'a> Translator<'a> {
 
     /// A `def` inside something else.
     pub(super) fn nested_function(&mut self, function: &'a StmtFunctionDef) -> Written {
-        check(function)?;
+        check(function, self.scope.is_class())?;
         let name = names::variable(function.name.as_str());
         let parameters = self.parameters(&function.parameters)?;
         // A closure looks its variables up when it is made, so that one that calls itself must exist before.
-        if mentions(function) && !self.scope.is_assignable(&name) {
+        if mentions(function) && !self.scope.is_assignable(&name) && !self.scope.is_class() {
             self.bind(&name);
             self.out.push("();");
         }
+        let qualified = self.scope.qualified(function.name.as_str());
+        if let Some(class) = self.class_being_made()
+            && !names::is_property(&name)
+        {
+            return Err(SyntaxFault::unsupported(&format!("methods named {name} of {class}"), function));
+        }
+        let own = match self.scope.is_class() && self.scope.only_classes() {
+            true => Some(self.method(function, &name, &parameters)?),
+            false => None,
+        };
         self.open_binding(&name);
         self.decorated(&name, function, |t| {
-            t.out.push(&format!("function_(\"{}\", ", function.name));
-            t.closure_header(&parameters);
-            t.function_body(function, &parameters, Body::Closure)?;
+            t.out.push(&format!("function_(\"{qualified}\", "));
+            match own {
+                Some(own) => t.out.push(&format!("Fn(\"{own}\")")),
+                None => {
+                    t.closure_header(&parameters);
+                    t.function_body(function, &parameters, Body::Closure)?;
+                }
+            }
             t.description(&function.parameters)
         })?;
-        self.scope.define(&name, Known::Variable);
+        self.defined(&name);
         Ok(())
     }
 
+    /// A method as a Rhai `fn`, which holds nothing: `fn get_of_C(self) { … }`.
+    fn method(
+        &mut self,
+        function: &'a StmtFunctionDef,
+        name: &str,
+        parameters: &[Parameter],
+    ) -> Result<String, SyntaxFault> {
+        let mut own = name.to_owned();
+        for class in self.scope.class_names() {
+            own += &format!("_of_{}", names::variable(class));
+        }
+        // A property has several functions of one name.
+        while !self.methods.insert(own.clone()) {
+            own.push_str("_again");
+        }
+        self.out.line();
+        self.out.mark(start(&function.name));
+        self.out.push(&format!("fn {own}({}) ", list(parameters)));
+        self.function_body(function, parameters, Body::Function)?;
+        Ok(own)
+    }
+
     fn function_body(&mut self, function: &'a StmtFunctionDef, parameters: &[Parameter], body: Body) -> Written {
-        self.scope.push(body);
+        self.scope.push_function(body, function.name.as_str());
         self.define_parameters(parameters);
         let blocks = std::mem::take(&mut self.blocks);
         self.out.open();
         // A closure must find every variable it may read later.
         if has_closure(&function.body) {
             for name in assigned_names(&function.body) {
-                if !self.scope.is_assignable(&name) {
+                if !self.scope.is_assignable(&name) && !is_declared(&function.body, &name) {
                     self.bind(&name);
                     self.out.push("();");
                 }
@@ -236,11 +277,21 @@ impl<'a> Translator<'a> {
     }
 }
 
-fn check(function: &StmtFunctionDef) -> Written {
+/// A `global` or `nonlocal` statement of the body names it.
+fn is_declared(body: &[Stmt], spelled: &str) -> bool {
+    let is = |name: &ruff_python_ast::Identifier| names::variable(name.as_str()) == spelled;
+    body.iter().any(|statement| match statement {
+        Stmt::Global(e) => e.names.iter().any(is),
+        Stmt::Nonlocal(e) => e.names.iter().any(is),
+        _ => false,
+    })
+}
+
+fn check(function: &StmtFunctionDef, is_method: bool) -> Written {
     if function.is_async {
         return Err(SyntaxFault::unsupported("async functions", function));
     }
-    if names::is_engine_function(function.name.as_str()) {
+    if names::is_engine_function(function.name.as_str()) && !is_method {
         let what = format!("functions named {}", function.name);
         return Err(SyntaxFault::unsupported(&what, &function.name));
     }
@@ -274,7 +325,7 @@ struct Search<'n> {
 
 impl<'n> Visitor<'n> for Search<'_> {
     fn visit_stmt(&mut self, statement: &'n Stmt) {
-        self.found |= self.name.is_none() && statement.is_function_def_stmt();
+        self.found |= self.name.is_none() && (statement.is_function_def_stmt() || statement.is_class_def_stmt());
         walk_stmt(self, statement);
     }
 

@@ -71,24 +71,45 @@ const RESERVED: &[&str] = &[
 
 /// The temporaries of the written text, so that no variable of the user's is taken for one.
 const TEMPORARIES: &[&str] = &[
-    "base", "broken", "context", "error", "failed", "index", "item", "left", "list", "result", "returned", "right",
-    "unpacked", "value",
+    "base", "broken", "class", "context", "error", "failed", "index", "item", "left", "list", "result", "returned",
+    "right", "unpacked", "value",
 ];
 
-/// Methods that Rhai answers itself, or refuses, whatever the type: they go through `__call__`.
+/// Methods that Rhai answers itself, or refuses, whatever the type, and those with the name of a builtin: they go through
+/// `__call__`.
 const CAPTURED_METHODS: &[&str] = &[
     "Fn",
+    "at",
     "call",
     "curry",
     "debug",
+    "dict",
+    "enumerate",
     "eval",
+    "filter",
+    "hash",
+    "id",
+    "input",
     "is_def_fn",
     "is_def_var",
+    "iter",
+    "len",
+    "list",
+    "map",
+    "next",
+    "open",
     "print",
+    "repr",
     "replace",
+    "reversed",
+    "set",
+    "sorted",
     "split",
+    "str",
     "switch",
+    "tuple",
     "type_of",
+    "zip",
 ];
 
 /// Python's built-in functions and types: called under their own name, written `builtin("name")` as a value.
@@ -103,6 +124,7 @@ const BUILTINS: &[&str] = &[
     "bytes",
     "callable",
     "chr",
+    "classmethod",
     "complex",
     "dict",
     "dir",
@@ -135,6 +157,7 @@ const BUILTINS: &[&str] = &[
     "ord",
     "pow",
     "print",
+    "property",
     "range",
     "repr",
     "reversed",
@@ -143,6 +166,7 @@ const BUILTINS: &[&str] = &[
     "setattr",
     "slice",
     "sorted",
+    "staticmethod",
     "str",
     "sum",
     "tuple",
@@ -154,8 +178,10 @@ const BUILTINS: &[&str] = &[
 /// Engine functions that stand in the written text without standing in the Python: a `def` of such a name would
 /// change what every later line means.
 const ENGINE_FUNCTIONS: &[&str] = &[
+    "annotate_",
     "assert_",
     "at",
+    "begin_class_",
     "builtin",
     "bytes",
     "call_",
@@ -164,15 +190,18 @@ const ENGINE_FUNCTIONS: &[&str] = &[
     "delattr",
     "dict",
     "echo_",
+    "end_class_",
     "float",
     "format",
     "fstring",
     "function_",
+    "global_",
     "getattr",
     "import_",
     "import_from",
     "int",
     "iter",
+    "leave_",
     "list",
     "raise_",
     "repr",
@@ -180,10 +209,38 @@ const ENGINE_FUNCTIONS: &[&str] = &[
     "setattr",
     "slice",
     "str",
+    "super_",
     "truth",
     "tuple",
     "unpack",
     "unpack_star",
+];
+
+/// What stands in the written text for Python's operators.
+const OPERATORS: &[&str] = &[
+    "__concat__",
+    "__floordiv__",
+    "__iadd__",
+    "__iand__",
+    "__ifloordiv__",
+    "__ilshift__",
+    "__imatmul__",
+    "__imod__",
+    "__imul__",
+    "__invert__",
+    "__ior__",
+    "__ipow__",
+    "__irshift__",
+    "__is__",
+    "__isub__",
+    "__itruediv__",
+    "__ixor__",
+    "__matches__",
+    "__merge__",
+    "__mod__",
+    "__pos__",
+    "__pow__",
+    "__truediv__",
 ];
 
 /// Builtins whose name is also a tensor's method, with another meaning.
@@ -196,6 +253,13 @@ pub fn is_method_too(name: &str) -> bool {
 
 pub fn is_builtin(name: &str) -> bool {
     BUILTINS.contains(&name)
+}
+
+/// A call of this name is never that of a method, whatever stands first among its arguments: the written text spells
+/// methods of such names another way.
+pub fn is_bare(name: &str) -> bool {
+    let is_operator = OPERATORS.contains(&name) || !name.starts_with(|c: char| c.is_alphabetic() || c == '_');
+    ENGINE_FUNCTIONS.contains(&name) || is_builtin(name) && !is_method_too(name) || is_operator
 }
 
 pub fn is_captured_method(name: &str) -> bool {

@@ -13,6 +13,10 @@ pub enum Known {
     Function(Vec<Parameter>),
     /// Deleted by this input.
     Deleted,
+    /// A variable of the session, which a function may assign.
+    Global,
+    /// An attribute of the class whose body is being written.
+    Attribute,
 }
 
 /// What arguments a parameter takes.
@@ -48,6 +52,8 @@ pub enum Body {
     Closure,
     /// A lambda or a comprehension: it holds no statements.
     Expression,
+    /// The body of a class.
+    Class,
 }
 
 /// What must happen when a `with` or a `try … finally` is left before its end.
@@ -70,6 +76,10 @@ pub struct Frame<'a> {
     pub cleanups: Vec<Cleanup<'a>>,
     /// `except` blocks around the current statement.
     pub handlers: usize,
+    /// The Python name of the function or class.
+    name: String,
+    /// The variable that holds the class being made.
+    making: String,
 }
 
 pub struct Scope<'a> {
@@ -88,8 +98,75 @@ impl<'a> Scope<'a> {
         self.inner.push(Frame { body, ..Frame::default() });
     }
 
+    /// As [`Scope::push`], for a function with a name.
+    pub fn push_function(&mut self, body: Body, name: &str) {
+        self.inner.push(Frame { body, name: name.to_owned(), ..Frame::default() });
+    }
+
+    /// As [`Scope::push`], for a class that is being made in a variable.
+    pub fn push_class(&mut self, name: &str, making: &str) {
+        let (name, making) = (name.to_owned(), making.to_owned());
+        self.inner.push(Frame { body: Body::Class, name, making, ..Frame::default() });
+    }
+
     pub fn pop(&mut self) {
         self.inner.pop();
+    }
+
+    /// The statement being written belongs to the body of a class.
+    pub fn is_class(&self) -> bool {
+        self.inner.last().is_some_and(|frame| frame.body == Body::Class)
+    }
+
+    /// The variable that holds the class whose body is being written.
+    pub fn class_being_made(&self) -> Option<&str> {
+        self.inner.last().filter(|frame| frame.body == Body::Class).map(|frame| frame.making.as_str())
+    }
+
+    /// The statement being written stands in no block and no function, at most in classes: a Rhai `fn` may stand here.
+    pub fn only_classes(&self) -> bool {
+        self.outer.compounds == 0 && self.inner.iter().all(|frame| frame.body == Body::Class && frame.compounds == 0)
+    }
+
+    /// The names of the classes around, the innermost first.
+    pub fn class_names(&self) -> impl Iterator<Item = &str> {
+        self.inner.iter().rev().filter(|frame| frame.body == Body::Class).map(|frame| frame.name.as_str())
+    }
+
+    /// Nothing goes by this name so far, and what is being written is a closure.
+    pub fn is_late(&self, name: &str) -> bool {
+        let in_closure =
+            |frame: &Frame<'_>| frame.body == Body::Closure || frame.body == Body::Expression && !frame.name.is_empty();
+        self.inner.iter().any(in_closure) && self.lookup(name).is_none()
+    }
+
+    /// How many bodies of classes are being written, one within the other.
+    pub fn classes(&self) -> usize {
+        self.inner.iter().filter(|frame| frame.body == Body::Class).count()
+    }
+
+    /// The innermost class around the place being written.
+    pub fn class_name(&self) -> Option<&str> {
+        self.inner.iter().rev().find(|frame| frame.body == Body::Class).map(|frame| frame.name.as_str())
+    }
+
+    /// The name of a function or class with what it stands in, as Python shows it.
+    pub fn qualified(&self, name: &str) -> String {
+        let mut path = String::new();
+        for frame in &self.inner {
+            match frame.body {
+                Body::Class => path += &format!("{}.", frame.name),
+                Body::Function | Body::Closure => path += &format!("{}.<locals>.", frame.name),
+                _ if !frame.name.is_empty() => path += &format!("{}.<locals>.", frame.name),
+                _ => {}
+            }
+        }
+        path + name
+    }
+
+    /// A `global` statement has named it in the function being written.
+    pub fn is_global(&self, name: &str) -> bool {
+        self.inner.last().is_some_and(|frame| frame.names.get(name) == Some(&Known::Global))
     }
 
     pub fn frame(&mut self) -> &mut Frame<'a> {
@@ -121,9 +198,9 @@ impl<'a> Scope<'a> {
     /// The name can be the root of `name[0] = …` and `name.x = …` here: Rhai does not let a function change a
     /// variable of the session.
     pub fn is_changeable(&self, name: &str) -> bool {
-        for frame in self.inner.iter().rev() {
+        for frame in self.seen() {
             if let Some(known) = frame.names.get(name) {
-                return *known == Known::Variable;
+                return matches!(known, Known::Variable | Known::Attribute);
             }
         }
         !self.in_named_function() && self.session(name).is_some()
@@ -131,11 +208,23 @@ impl<'a> Scope<'a> {
 
     /// What the name means where the writer is, if it means anything.
     pub fn lookup(&self, name: &str) -> Option<Known> {
-        let local = self.inner.iter().rev().find_map(|f| f.names.get(name));
+        let local = self.seen().find_map(|f| f.names.get(name));
         match local {
+            Some(Known::Global) => self.session(name).or(Some(Known::Variable)),
             Some(known) => Some(known.clone()),
             None => self.session(name),
         }
+    }
+
+    /// The frames whose names can be seen, from the inside out: what a class holds is seen in its own body alone.
+    fn seen(&self) -> impl Iterator<Item = &Frame<'a>> {
+        let inside = self.inner.len();
+        self.inner
+            .iter()
+            .enumerate()
+            .rev()
+            .filter(move |(i, frame)| frame.body != Body::Class || i + 1 == inside)
+            .map(|(_, frame)| frame)
     }
 
     fn session(&self, name: &str) -> Option<Known> {
@@ -148,6 +237,6 @@ impl<'a> Scope<'a> {
 
     fn in_named_function(&self) -> bool {
         let outermost = self.inner.first();
-        outermost.is_some_and(|frame| frame.body == Body::Function)
+        outermost.is_some_and(|frame| matches!(frame.body, Body::Function | Body::Class))
     }
 }

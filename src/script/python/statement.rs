@@ -35,9 +35,11 @@ impl<'a> Translator<'a> {
     /// What has been written so far is a statement of its own.
     fn run(&mut self, echo: bool, names: Vec<String>) {
         let out = std::mem::take(&mut self.out);
+        self.methods.clear();
         if !out.is_empty() {
             let (rhai, map) = out.finish();
-            self.statements.push(Statement::Run { rhai, echo, map, names });
+            let globals = std::mem::take(&mut self.globals);
+            self.statements.push(Statement::Run { rhai, echo, map, names, globals });
         }
         let names = std::mem::take(&mut self.leftovers);
         if !names.is_empty() {
@@ -132,7 +134,14 @@ impl<'a> Translator<'a> {
             Stmt::FunctionDef(e) => self.nested_function(e),
             // In the session itself every variable is global already.
             Stmt::Global(_) if self.scope.is_session() => Ok(()),
-            Stmt::Global(e) => Err(SyntaxFault::unsupported("global statements", e)),
+            Stmt::Global(e) => {
+                for name in &e.names {
+                    let name = names::variable(name.as_str()).into_owned();
+                    self.scope.define(&name, Known::Global);
+                    self.globals.push(name);
+                }
+                Ok(())
+            }
             // A closure shares the variables around it already.
             Stmt::Nonlocal(e) => {
                 for name in &e.names {
@@ -140,7 +149,7 @@ impl<'a> Translator<'a> {
                 }
                 Ok(())
             }
-            Stmt::ClassDef(e) => Err(SyntaxFault::unsupported("class definitions", e)),
+            Stmt::ClassDef(e) => self.class(e),
             Stmt::Match(e) => Err(SyntaxFault::unsupported("match statements", e)),
             Stmt::TypeAlias(e) => Err(SyntaxFault::unsupported("type aliases", e)),
             Stmt::IpyEscapeCommand(e) => Err(SyntaxFault::unsupported("IPython commands", e)),
@@ -149,7 +158,7 @@ impl<'a> Translator<'a> {
 
     /// An expression by itself inside a block: Python's prompt shows its value if the block is not a function's.
     fn expression_statement(&mut self, expression: &'a Expr) -> Written {
-        if self.scope.in_function() {
+        if self.scope.in_function() || self.scope.is_class() {
             if expression.is_literal_expr() {
                 return Ok(());
             }
@@ -180,53 +189,35 @@ impl<'a> Translator<'a> {
     fn raise(&mut self, statement: &'a StmtRaise) -> Written {
         self.out.line();
         self.out.mark(start(statement));
-        let exception = match statement.exc.as_deref() {
-            None if self.scope.frame().handlers > 0 => {
+        let Some(exception) = statement.exc.as_deref() else {
+            if self.scope.frame().handlers > 0 {
                 self.out.push("throw;");
-                return Ok(());
+            } else {
+                self.out.push("raise_(RuntimeError(\"No active exception to reraise\"));");
             }
-            None => {
-                let message = "No active exception to reraise";
-                self.out.push(&format!("raise_(\"RuntimeError\", \"{message}\");"));
-                return Ok(());
-            }
-            Some(exception) => exception,
+            return Ok(());
         };
-        match exception {
-            Expr::Name(name) if self.scope.lookup(&names::variable(name.id.as_str())).is_some() => {
-                self.out.push("throw ");
-                self.expression(exception)?;
-                self.out.push(";");
-            }
-            Expr::Call(call) if call.arguments.keywords.is_empty() => {
-                let name = self.exception_name(&call.func)?;
-                self.out.push(&format!("raise_(\"{name}\", "));
-                match call.arguments.args.as_ref() {
-                    [] => self.out.push("\"\""),
-                    [only] if !only.is_starred_expr() => self.expression(only)?,
-                    several => {
-                        self.out.push("tuple(");
-                        self.elements(several)?;
-                        self.out.push(")");
-                    }
-                }
-                self.out.push(");");
-            }
-            other => {
-                let name = self.exception_name(other)?;
-                self.out.push(&format!("raise_(\"{name}\", \"\");"));
-            }
+        self.out.push("raise_(");
+        self.expression(exception)?;
+        if let Some(cause) = &statement.cause {
+            self.out.push(", ");
+            self.expression(cause)?;
         }
+        self.out.push(");");
         Ok(())
     }
 
-    /// The name of an exception's class, without the modules before it.
-    pub(super) fn exception_name(&self, class: &'a Expr) -> Result<&'a str, SyntaxFault> {
-        match class {
-            Expr::Name(name) => Ok(name.id.as_str()),
-            Expr::Attribute(e) => Ok(e.attr.as_str()),
-            other => Err(SyntaxFault::unsupported("computed exception classes", other)),
-        }
+    /// The name of a class of exceptions that is there from the start, without the modules before it; `None` for one that
+    /// must be evaluated.
+    pub(super) fn exception_name(&self, class: &'a Expr) -> Option<&'a str> {
+        let name = match class {
+            Expr::Name(name) => name.id.as_str(),
+            Expr::Attribute(e) => e.attr.as_str(),
+            _ => return None,
+        };
+        let is_own = class.is_name_expr() && self.scope.lookup(&names::variable(name)).is_some();
+        let is_usual = ["Error", "Exception", "Warning", "Interrupt", "Exit", "Iteration"];
+        (!is_own && is_usual.iter().any(|end| name.ends_with(end))).then_some(name)
     }
 
     fn import(&mut self, statement: &'a StmtImport) -> Written {
@@ -341,6 +332,7 @@ impl Names {
             Stmt::AugAssign(e) => self.of_target(&e.target),
             Stmt::AnnAssign(e) if e.value.is_some() => self.of_target(&e.target),
             Stmt::FunctionDef(e) => self.add(e.name.as_str()),
+            Stmt::ClassDef(e) => self.add(e.name.as_str()),
             Stmt::Import(e) => {
                 for name in e.names.iter().map(bound_name) {
                     if name != "torch" {

@@ -30,7 +30,7 @@ impl Translator<'_> {
     }
 
     pub(super) fn attribute(&mut self, value: &Expr, attribute: &Identifier, is_receiver: bool) -> Written {
-        let name = attribute.as_str();
+        let name = &*self.mangled(attribute.as_str());
         if !names::is_property(name) {
             self.out.push("getattr(");
             self.expression(value)?;

@@ -53,7 +53,7 @@ impl Translator<'_> {
             Expr::Attribute(e) => {
                 self.out.line();
                 self.out.mark(start(target));
-                let name = e.attr.as_str();
+                let name = &*self.mangled(e.attr.as_str());
                 if names::is_property(name) && self.is_place(&e.value) {
                     self.place(target)?;
                     self.out.push(" = ");
@@ -76,7 +76,7 @@ impl Translator<'_> {
                 if !e.slice.is_slice_expr() && self.is_place(&e.value) {
                     self.place(&e.value)?;
                     self.out.push("[");
-                    self.index(&e.slice)?;
+                    self.key(&e.slice)?;
                     self.out.push("] = ");
                     self.value(value)?;
                     self.out.push(";");
@@ -99,6 +99,17 @@ impl Translator<'_> {
 
     fn assign_name(&mut self, name: &str, value: &Value<'_>) -> Written {
         let name = names::variable(name);
+        if let Some(class) = self.class_being_made()
+            && !names::is_property(&name)
+        {
+            self.out.line_of(&format!("setattr({class}, "));
+            self.string(&name);
+            self.out.push(", ");
+            self.value(value)?;
+            self.out.push(");");
+            self.scope.define(&name, Known::Attribute);
+            return Ok(());
+        }
         let lambda = match value {
             Value::Source(expression @ Expr::Lambda(_)) => Some(*expression),
             _ => None,
@@ -112,14 +123,32 @@ impl Translator<'_> {
         self.open_binding(&name);
         self.value(value)?;
         self.out.push(";");
-        self.scope.define(&name, Known::Variable);
+        self.defined(&name);
         Ok(())
+    }
+
+    /// The name is assigned from here on.
+    pub(super) fn defined(&mut self, name: &str) {
+        if self.scope.is_global(name) {
+            return;
+        }
+        let known = if self.scope.is_class() { Known::Attribute } else { Known::Variable };
+        self.scope.define(name, known);
     }
 
     /// `let name = ` or `name = ` on a new line.
     pub(super) fn open_binding(&mut self, name: &str) {
         self.out.line();
-        if !self.scope.is_assignable(name) {
+        if let Some(class) = self.class_being_made() {
+            self.out.push(&format!("{class}."));
+            let name = self.mangled(name);
+            self.out.push(&name);
+            self.out.push(" = ");
+            return;
+        }
+        if self.scope.is_global(name) {
+            self.out.push("globals_.");
+        } else if !self.scope.is_assignable(name) {
             self.out.push("let ");
         }
         self.out.push(name);
@@ -129,7 +158,7 @@ impl Translator<'_> {
     /// As `open_binding`, and the name is a variable from here on.
     pub(super) fn bind(&mut self, name: &str) {
         self.open_binding(name);
-        self.scope.define(name, Known::Variable);
+        self.defined(name);
     }
 
     fn value(&mut self, value: &Value<'_>) -> Written {
@@ -223,18 +252,41 @@ impl Translator<'_> {
         }
     }
 
+    /// An index that something is assigned to: Rhai takes a bare text for the name of an attribute.
+    fn key(&mut self, index: &Expr) -> Written {
+        let may_be_text = matches!(
+            index,
+            Expr::Name(_)
+                | Expr::Attribute(_)
+                | Expr::Subscript(_)
+                | Expr::Call(_)
+                | Expr::FString(_)
+                | Expr::BinOp(_)
+                | Expr::BoolOp(_)
+                | Expr::If(_)
+        );
+        if !may_be_text {
+            return self.index(index);
+        }
+        self.out.push("key_(");
+        self.index(index)?;
+        self.out.push(")");
+        Ok(())
+    }
+
     fn place(&mut self, expression: &Expr) -> Written {
         match expression {
             Expr::Attribute(e) => {
                 self.place(&e.value)?;
                 self.out.push(".");
                 self.out.mark(start(&e.attr));
-                self.out.push(e.attr.as_str());
+                let name = self.mangled(e.attr.as_str());
+                self.out.push(&name);
             }
             Expr::Subscript(e) => {
                 self.place(&e.value)?;
                 self.out.push("[");
-                self.index(&e.slice)?;
+                self.key(&e.slice)?;
                 self.out.push("]");
             }
             other => self.expression(other)?,
@@ -249,6 +301,11 @@ impl Translator<'_> {
         self.out.line();
         self.out.mark(start(statement));
         if target.is_name_expr() || self.is_place(target) {
+            if let Expr::Name(name) = target
+                && self.scope.is_global(&names::variable(name.id.as_str()))
+            {
+                self.out.push("globals_.");
+            }
             self.place(target)?;
             self.out.push(" = ");
             self.function_of(function, &[target, &statement.value])?;
@@ -257,7 +314,7 @@ impl Translator<'_> {
         }
         match target {
             Expr::Attribute(e) => {
-                let name = e.attr.as_str();
+                let name = &*self.mangled(e.attr.as_str());
                 self.out.push("{ let base_ = ");
                 self.expression(&e.value)?;
                 let (before, between, after) = if names::is_property(name) {
@@ -321,7 +378,8 @@ impl Translator<'_> {
                 self.out.push("delattr(");
                 self.expression(&e.value)?;
                 self.out.push(", ");
-                self.string(e.attr.as_str());
+                let name = self.mangled(e.attr.as_str());
+                self.string(&name);
                 self.out.push(");");
                 Ok(())
             }

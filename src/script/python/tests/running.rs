@@ -10,6 +10,7 @@ use super::super::{Statement, translate};
 use super::engine;
 use crate::script::callable::function;
 use crate::script::parameters::Parameters;
+use crate::script::state::State;
 
 type Fallible = Result<Dynamic, Box<EvalAltResult>>;
 type Log = Rc<RefCell<Vec<String>>>;
@@ -17,9 +18,8 @@ type Log = Rc<RefCell<Vec<String>>>;
 #[derive(Clone)]
 struct Context(String, Log);
 
-fn throw(kind: &str, message: &str) -> Fallible {
-    let value = format!("{kind}: {message}").into();
-    Err(EvalAltResult::ErrorRuntime(value, Position::NONE).into())
+fn throw(exception: &str) -> Fallible {
+    Err(EvalAltResult::ErrorRuntime(exception.to_owned().into(), Position::NONE).into())
 }
 
 fn text(value: &Dynamic) -> String {
@@ -40,7 +40,7 @@ fn truth(value: Dynamic) -> bool {
 }
 
 fn unpack(value: Array, count: INT) -> Fallible {
-    if value.len() as INT == count { Ok(value.into()) } else { throw("ValueError", "wrong number of values") }
+    if value.len() as INT == count { Ok(value.into()) } else { throw("ValueError: wrong number of values") }
 }
 
 fn register(engine: &mut Engine, log: &Log) {
@@ -73,12 +73,16 @@ fn register(engine: &mut Engine, log: &Log) {
         args.push(keywords.into());
         f.call_raw(&context, None, args)
     });
-    engine.register_fn("function_", |name: &str, body: FnPtr, names: Array, defaults: Map| {
-        function(Parameters::new(name, &names, defaults), body)
+    let state = Rc::new(State::new(None));
+    engine.register_fn("function_", move |name: &str, body: FnPtr, names: Array, defaults: Map| {
+        function(&state, Parameters::new(name, &names, defaults), body)
     });
-    engine.register_fn("key_", |text: &str| text.to_owned());
+    engine.register_fn("key_", |key: Dynamic| key);
     engine.register_fn("list", |items: Array| items);
-    engine.register_fn("raise_", |kind: &str, message: &str| throw(kind, message));
+    for kind in ["KeyError", "ValueError"] {
+        engine.register_fn(kind, move |message: &str| format!("{kind}: {message}"));
+    }
+    engine.register_fn("raise_", |exception: &str| throw(exception));
     engine.register_fn("caught_", |error: Dynamic| error);
     engine.register_fn("__matches__", |error: Dynamic, kind: &str| error.to_string().starts_with(kind));
     let with = log.clone();
@@ -87,9 +91,14 @@ fn register(engine: &mut Engine, log: &Log) {
         context.1.borrow_mut().push(format!("enter {}", context.0));
         context.0.clone()
     });
-    engine.register_fn("__exit__", |context: &mut Context| {
-        context.1.borrow_mut().push(format!("exit {}", context.0));
-    });
+    let leave = |context: Dynamic| {
+        if let Some(context) = context.read_lock::<Context>() {
+            context.1.borrow_mut().push(format!("exit {}", context.0));
+        }
+        false
+    };
+    engine.register_fn("leave_", leave);
+    engine.register_fn("leave_", move |context: Dynamic, _: Dynamic| leave(context));
     engine.register_fn("dict", |pairs: Array| {
         let pair = |pair: Dynamic| pair.into_array().map(|p| (text(&p[0]).into(), p[1].clone()));
         pairs.into_iter().filter_map(|p| pair(p).ok()).collect::<Map>()

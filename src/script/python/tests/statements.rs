@@ -33,7 +33,7 @@ fn assignments() {
         ("a: int = 1", &["let a = 1;"]),
         ("x += 1", &["x = __iadd__(x, 1);"]),
         ("x[0] *= 2", &["x[0] = __imul__(x[0], 2);"]),
-        ("x.a[y] @= 2", &["x.a[y] = __imatmul__(x.a[y], 2);"]),
+        ("x.a[y] @= 2", &["x.a[key_(y)] = __imatmul__(x.a[y], 2);"]),
         ("x.a //= 2", &["x.a = __ifloordiv__(x.a, 2);"]),
         (
             "x[0, 1] -= 2",
@@ -58,9 +58,9 @@ fn assignments() {
         ("from __future__ import annotations", &[]),
         ("assert x, 'm'", &["assert_(x, \"m\");"]),
         ("assert x", &["assert_(x);"]),
-        ("raise ValueError('a')", &["raise_(\"ValueError\", \"a\");"]),
-        ("raise torch.OutOfMemoryError", &["raise_(\"OutOfMemoryError\", \"\");"]),
-        ("raise x", &["throw x;"]),
+        ("raise ValueError('a')", &["raise_(ValueError(\"a\"));"]),
+        ("raise torch.OutOfMemoryError", &["raise_(torch.OutOfMemoryError);"]),
+        ("raise x", &["raise_(x);"]),
     ]);
 }
 
@@ -82,19 +82,19 @@ fn blocks() {
         (
             "with f() as a: x",
             &[
-                "let a = ();\n{\n    let context_ = f();\n    a = context_.__enter__();\n    try {\n        echo_(x);\n    } catch {\n        context_.__exit__();\n        throw;\n    }\n    context_.__exit__();\n}",
+                "let a = ();\n{\n    let context_ = f();\n    a = context_.__enter__();\n    try {\n        echo_(x);\n    } catch (error_) {\n        if !leave_(context_, error_) { throw; }\n        context_ = ();\n    }\n    leave_(context_);\n}",
             ],
         ),
         (
             "for i in x:\n  with t: break",
             &[
-                "let i = ();\nfor item_ in iter(x) {\n    i = item_;\n    {\n        let context_ = t;\n        context_.__enter__();\n        try {\n            context_.__exit__();\n            break;\n        } catch {\n            context_.__exit__();\n            throw;\n        }\n        context_.__exit__();\n    }\n}",
+                "let i = ();\nfor item_ in iter(x) {\n    i = item_;\n    {\n        let context_ = t;\n        context_.__enter__();\n        try {\n            leave_(context_);\n            break;\n        } catch (error_) {\n            if !leave_(context_, error_) { throw; }\n            context_ = ();\n        }\n        leave_(context_);\n    }\n}",
             ],
         ),
         (
             "try: f()\nexcept (A, t.B) as e: print(e)\nexcept: raise",
             &[
-                "let e = ();\ntry {\n    echo_(f());\n} catch (error_) {\n    if __matches__(error_, \"A\") || __matches__(error_, \"B\") {\n        e = caught_(error_);\n        print(e);\n    } else {\n        throw;\n    }\n}",
+                "let e = ();\ntry {\n    echo_(f());\n} catch (error_) {\n    if __matches__(error_, A) || __matches__(error_, t.B) {\n        e = caught_(error_);\n        print(e);\n    } else {\n        throw;\n    }\n}",
             ],
         ),
         ("try: x = 1\nfinally: y = 2", &["try {\n    x = 1;\n} catch {\n    y = 2;\n    throw;\n}\ny = 2;"]),
@@ -146,13 +146,13 @@ fn functions() {
         (
             "def f(n):\n  def g(k): return k + n\n  return g(1)",
             &[
-                "fn f(n) {\n    let g = ();\n    g = function_(\"g\", |k| {\n        return k + n;\n    }, [\"k\"], #{});\n    return call_(g, [1]);\n}\nlet f = function_(\"f\", Fn(\"f\"), [\"n\"], #{});",
+                "fn f(n) {\n    let g = ();\n    g = function_(\"f.<locals>.g\", |k| {\n        return k + n;\n    }, [\"k\"], #{});\n    return call_(g, [1]);\n}\nlet f = function_(\"f\", Fn(\"f\"), [\"n\"], #{});",
             ],
         ),
         (
             "def f():\n  with t: return x",
             &[
-                "fn f() {\n    {\n        let context_ = t;\n        context_.__enter__();\n        try {\n            let returned_ = x;\n            context_.__exit__();\n            return returned_;\n        } catch {\n            context_.__exit__();\n            throw;\n        }\n        context_.__exit__();\n    }\n    return;\n}\nlet f = function_(\"f\", Fn(\"f\"), [], #{});",
+                "fn f() {\n    {\n        let context_ = t;\n        context_.__enter__();\n        try {\n            let returned_ = x;\n            leave_(context_);\n            return returned_;\n        } catch (error_) {\n            if !leave_(context_, error_) { throw; }\n            context_ = ();\n        }\n        leave_(context_);\n    }\n    return;\n}\nlet f = function_(\"f\", Fn(\"f\"), [], #{});",
             ],
         ),
         ("g = lambda a, new: a + new\ng(1, 2)", &["let g = |a, new_| a + new_;", "echo: call_(g, [1, 2])"]),

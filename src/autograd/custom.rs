@@ -1,0 +1,96 @@
+//! Nodes whose work is somebody else's: a function with a backward of its own, which a session has written.
+
+use super::graph::{Edge, Node, Shape, Work, edge_of, set_history};
+use super::inplace;
+use super::saved::Saved;
+use crate::bail;
+use crate::tensor::{Origin, Result, Tensor};
+use std::any::Any;
+use std::borrow::Cow;
+use std::rc::Rc;
+
+/// What such a node does.
+pub trait Custom {
+    /// The gradients it sends along its edges, of those that arrived for its results.
+    fn backward(&self, node: &Rc<Node>, gradients: &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>>;
+    /// Gives up what it saved, for good.
+    fn take_saved(&self) -> Vec<Saved>;
+    fn as_any(&self) -> &dyn Any;
+}
+
+/// What the function said about its results.
+pub struct Results<'a> {
+    pub tensors: &'a [Tensor],
+    pub inputs: &'a [Tensor],
+    /// Those that were changed in place.
+    pub dirty: &'a [Tensor],
+    pub not_differentiable: &'a [Tensor],
+}
+
+/// Records a call: the results as they are to be given back, and the node they belong to.
+///
+/// # Errors
+/// RuntimeError for an input changed in place that may not be, or that is no result.
+pub fn record(
+    name: impl Into<Cow<'static, str>>,
+    work: Rc<dyn Custom>,
+    results: &Results<'_>,
+) -> Result<(Vec<Tensor>, Rc<Node>)> {
+    let among = |tensor: &Tensor, all: &[Tensor]| all.iter().any(|other| other.is(tensor));
+    if results.dirty.iter().any(|tensor| !among(tensor, results.tensors)) {
+        bail!(
+            RuntimeError,
+            "Some elements marked as dirty during the forward method were not returned as output. The inputs that are \
+             modified inplace must all be outputs of the Function."
+        );
+    }
+    let edges = results.inputs.iter().map(edge_of).collect();
+    let outputs = results.tensors.iter().map(|tensor| Shape::of(&tensor.borrow())).collect();
+    let node = Node::new(name, edges, outputs, Work::Custom(work));
+    let mut given = Vec::new();
+    for (i, tensor) in results.tensors.iter().enumerate() {
+        let (is_input, is_dirty) = (among(tensor, results.inputs), among(tensor, results.dirty));
+        if !tensor.borrow().dtype.is_differentiable() || among(tensor, results.not_differentiable) {
+            given.push(if is_input { tensor.detach() } else { tensor.clone() });
+            continue;
+        }
+        if is_dirty {
+            if tensor.requires_grad() && tensor.is_leaf() && tensor.base().is_none() {
+                bail!(RuntimeError, "a leaf Variable that requires grad has been used in an in-place operation.");
+            }
+            inplace::check_in_place(tensor)?;
+            tensor.bump_version();
+            match tensor.base() {
+                Some(base) => inplace::rebase(tensor, base, node.clone()),
+                None => set_history(tensor, &node, i),
+            }
+            given.push(tensor.clone());
+            continue;
+        }
+        // An input that comes back as it was is another tensor on the same elements.
+        let result = if is_input { tensor.new_view(tensor.view()) } else { tensor.clone() };
+        set_history(&result, &node, i);
+        if result.base().is_some() {
+            result.set_origin(Origin::Custom);
+        }
+        given.push(result);
+    }
+    Ok((given, node))
+}
+
+/// A result that refuses to be differentiated.
+pub fn refuse(tensor: &Tensor, inputs: &[Tensor], name: &'static str, message: &str) -> Tensor {
+    let result = tensor.detach();
+    let edges: Vec<Edge> = inputs.iter().map(edge_of).collect();
+    let node = Node::new(name, edges, vec![Shape::of(&result.borrow())], Work::Refused(message.to_owned()));
+    set_history(&result, &node, 0);
+    result
+}
+
+/// Saves a tensor for such a node: of its own results the edge is not kept, as the node would hold itself.
+///
+/// # Errors
+/// What packing raises.
+pub fn save(tensor: &Tensor, is_result: bool) -> Result<Saved> {
+    Saved::new(tensor, if is_result { Edge::default() } else { edge_of(tensor) }, None)
+}

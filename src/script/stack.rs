@@ -1,0 +1,35 @@
+//! How much of its thread's stack a session has used. The engine counts the calls of one evaluation; where functions of
+//! the script call the table that calls the script, only the stack itself tells how deep that is.
+
+use std::cell::Cell;
+
+/// What one evaluation may need with every call the engine allows.
+const RESERVE: usize = 1 << 27;
+/// What threads have of which nobody said how much.
+const USUAL: usize = 1 << 21;
+
+thread_local! {
+    /// The address where the stack was noted, and how much of it there is from there on.
+    static STACK: Cell<Option<(usize, usize)>> = const { Cell::new(None) };
+}
+
+fn here() -> usize {
+    let local = 0u8;
+    std::ptr::from_ref(&local) as usize
+}
+
+/// Says how large the stack of this thread is.
+pub fn note(size: usize) {
+    STACK.set(Some((here(), size)));
+}
+
+/// Is there room for another evaluation?
+pub fn has_room() -> bool {
+    let (start, size) = STACK.get().unwrap_or_else(|| {
+        let noted = (here(), USUAL);
+        STACK.set(Some(noted));
+        noted
+    });
+    let used = start.abs_diff(here());
+    used < size.saturating_sub(RESERVE).max(size / 2)
+}
