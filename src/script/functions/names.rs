@@ -6,7 +6,6 @@ use super::named::set;
 use super::names_rules::{COMPLEX, OUT, REFUSED, RULES, SCALARS, SMALL};
 use super::{Call, Function, LIBRARY, as_tensor};
 use crate::bail;
-use crate::script::bind::Bound;
 use crate::script::signature::{Kind, Param};
 use crate::script::state::State;
 use crate::script::tree;
