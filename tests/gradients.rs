@@ -137,9 +137,7 @@ fn every_function_is_recorded_or_known_not_to_be() {
         let of_tensors = matches!(signature.receiver(), None | Some(Kind::Tensor));
         let gives = signature.returns.contains("Tensor") || signature.returns == "any";
         let out_only = signature.params.iter().filter(|p| p.kind == Kind::Tensor).all(|p| p.name == "out");
-        let named = ["imname", "names", "named"].iter().any(|part| signature.key.contains(part));
-        let known = named
-            || !matches!(autograd::rule(signature.key, &[]), Rule::Missing)
+        let known = !matches!(autograd::rule(signature.key, &[]), Rule::Missing)
             || [REFUSED, LATER].concat().contains(&plain(signature.key).as_str());
         if tensors && of_tensors && gives && !out_only && !known {
             forgotten.push(signature.key);

@@ -162,11 +162,6 @@ const PLAIN: &[&str] = &[
     "nonzero",
     "argwhere",
     "where",
-    "sum.dim_DimnameList",
-    "mean.names_dim",
-    "squeeze.dimname",
-    "select.Dimname",
-    "transpose.Dimname",
     "count_nonzero",
     "histc",
     "bincount",
@@ -377,13 +372,85 @@ const STEPS: &[&str] = &[
 /// Modules of PyTorch whose functions record for themselves.
 const RECORDING: &[&str] = &["autograd", "serialization", "storage", "testing"];
 
+/// What looks up dimensions by their names, or gives them names: the calls it is made of are recorded.
+const BY_NAME: &[&str] = &[
+    "align_as",
+    "align_tensors",
+    "align_to",
+    "align_to.ellipsis_idx",
+    "all.dimname",
+    "any.dimname",
+    "argsort.dimname",
+    "cat.names",
+    "concat.names",
+    "concatenate.names",
+    "cummax.dimname",
+    "cummin.dimname",
+    "cumprod.dimname",
+    "cumprod_.dimname",
+    "cumsum.dimname",
+    "cumsum_.dimname",
+    "diagonal.Dimname",
+    "flatten.DimnameList",
+    "flatten.named_out_dim",
+    "flatten.using_names",
+    "gather.dimname",
+    "index_add.dimname",
+    "index_copy.dimname",
+    "index_copy_.dimname",
+    "index_fill.Dimname_Scalar",
+    "index_fill.Dimname_Tensor",
+    "index_fill_.Dimname_Scalar",
+    "index_fill_.Dimname_Tensor",
+    "index_select.dimname",
+    "kthvalue.dimname",
+    "log_softmax.Dimname",
+    "logcumsumexp.dimname",
+    "logsumexp.names",
+    "max.names_dim",
+    "mean.names_dim",
+    "median.names_dim",
+    "min.names_dim",
+    "mode.dimname",
+    "nanmedian.names_dim",
+    "nn.functional.log_softmax.Dimname",
+    "nn.functional.softmax.Dimname",
+    "prod.dim_Dimname",
+    "refine_names",
+    "rename",
+    "rename_",
+    "scatter.dimname_src",
+    "scatter.dimname_value",
+    "scatter_add.dimname",
+    "select.Dimname",
+    "size.name",
+    "softmax.Dimname",
+    "sort.dimname",
+    "sort.dimname_stable",
+    "squeeze.dimname",
+    "squeeze_.dimname",
+    "std.correction_names",
+    "std.names_dim",
+    "std_mean.correction_names",
+    "std_mean.names_dim",
+    "stride.name",
+    "sum.dim_DimnameList",
+    "transpose.Dimname",
+    "unbind.Dimname",
+    "unflatten.Dimname",
+    "var.correction_names",
+    "var.names_dim",
+    "var_mean.correction_names",
+    "var_mean.names_dim",
+];
+
 /// The suffixes of rows for operands that are numbers.
 const NUMBER: &str = ".number";
 const NUMBER_FIRST: &str = ".number_first";
 
 static RULES: LazyLock<HashMap<&'static str, Rule>> = LazyLock::new(|| {
     let mut rules = HashMap::new();
-    rules.extend(PLAIN.iter().chain(WITHOUT_DERIVATIVE).chain(STEPS).map(|key| (*key, Rule::Plain)));
+    rules.extend(PLAIN.iter().chain(WITHOUT_DERIVATIVE).chain(STEPS).chain(BY_NAME).map(|key| (*key, Rule::Plain)));
     rules.extend(composite::TABLES.iter().copied().flatten().map(|(key, parts)| (*key, Rule::Composite(*parts))));
     rules.extend(TABLES.iter().copied().flatten().map(|row| (row.key, Rule::Derivative(row))));
     // A number modulo a tensor: refused by PyTorch, too.
@@ -443,7 +510,7 @@ mod tests {
 
     #[test]
     fn no_function_stands_twice() {
-        let mut keys: Vec<_> = PLAIN.iter().chain(WITHOUT_DERIVATIVE).chain(STEPS).collect();
+        let mut keys: Vec<_> = PLAIN.iter().chain(WITHOUT_DERIVATIVE).chain(STEPS).chain(BY_NAME).collect();
         keys.sort_unstable();
         let twice: Vec<_> = keys.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]).collect();
         assert!(twice.is_empty(), "{twice:?}");

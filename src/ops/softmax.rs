@@ -38,9 +38,8 @@ pub fn softmax(which: Softmax, view: &View, dim: i64, dtype: Option<DType>) -> R
     let last = d + 1 >= view.ndim();
     let stub = match (which, last) {
         (Softmax::Plain, true) => "softmax_lastdim_kernel_impl",
-        (Softmax::Plain, false) => "softmax_kernel_impl",
         (Softmax::Log, true) => "log_softmax_lastdim_kernel_impl",
-        (Softmax::Log, false) => "log_softmax_kernel_impl",
+        (_, false) => "softmax_kernel_impl",
     };
     check_kernel(stub, classes::FLOAT, view.dtype)?;
     copy_into(&out, view)?;

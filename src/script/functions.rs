@@ -2,7 +2,7 @@
 //! documentation; methods, module functions, attributes, argument errors, help and completion all come from it.
 
 use super::bind::{Arguments, Bound, Parser};
-use super::signature::{Kind, Signature};
+use super::signature::Kind;
 use super::state::State;
 use crate::tensor::memory::check_files;
 use crate::tensor::{Error, Origin, Result, Tensor, View};
@@ -51,6 +51,7 @@ mod norms;
 mod numbers;
 mod numpy;
 mod objects;
+mod outs;
 mod places;
 mod pointwise;
 mod python;
@@ -145,6 +146,8 @@ const TABLES: &[&[Row]] = &[
     pointwise::BINARY,
     pointwise::BINARY_IN_PLACE,
     pointwise::BINARY_ONLY,
+    pointwise::TENSORS,
+    pointwise::TENSORS_IN_PLACE,
     pointwise::LOGICAL,
     pointwise::LOGICAL_IN_PLACE,
     pointwise::COMPARISONS,
@@ -401,7 +404,7 @@ fn run(function: &Function, call: &mut Call) -> Result<Value> {
     {
         note_step(signature.name, source, &result);
     }
-    if signature.finishes { finish(signature, call, result) } else { Ok(result) }
+    if signature.finishes { outs::finish(signature, call, result) } else { Ok(result) }
 }
 
 /// Notes in every view of `source` which function it came from.
@@ -453,26 +456,6 @@ impl autograd::Functions for State {
     }
 }
 
-/// What parameters shared by many functions do: `out=` and `requires_grad=`.
-fn finish(signature: &Signature, call: &Call, result: Value) -> Result<Value> {
-    for (param, value) in signature.params.iter().zip(&call.args) {
-        match (param.name, value, &result) {
-            ("requires_grad", Value::Bool(true), Value::Tensor(tensor)) if signature.name != "requires_grad_" => {
-                if !tensor.borrow().dtype.is_differentiable() {
-                    bail!(RuntimeError, "Only Tensors of floating point and complex dtype can require gradients");
-                }
-                tensor.autograd_mut(|meta| meta.requires_grad = true);
-            }
-            ("out", Value::Tensor(out), Value::Tensor(tensor)) if !out.is(tensor) => {
-                tensors::write_out(out, &tensor.view())?;
-                return Ok(Value::Tensor(out.clone()));
-            }
-            _ => {}
-        }
-    }
-    Ok(result)
-}
-
 fn as_tensor(value: &Value) -> Option<&Tensor> {
     match value {
         Value::Tensor(tensor) => Some(tensor),
@@ -500,6 +483,7 @@ pub fn view_on(tensor: &Tensor, view: View) -> Result<Tensor> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::script::signature::Signature;
 
     #[test]
     fn every_row_is_well_formed_and_documented() {

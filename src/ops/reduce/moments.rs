@@ -24,9 +24,17 @@ pub enum Spread {
 /// # Errors
 /// IndexError and RuntimeError for wrong dimensions.
 pub fn has_no_freedom(view: &View, dims: Option<&[i64]>, correction: f64) -> Result<bool> {
+    check_dtype(view)?;
     let reduction = Reduction::new(view, dims, false)?;
     let any = !reduction.sizes.contains(&0);
     Ok(any && reduction.factor(view) as f64 <= correction)
+}
+
+fn check_dtype(view: &View) -> Result<()> {
+    if !view.dtype.is_differentiable() {
+        bail!(RuntimeError, "std and var only support floating point and complex dtypes");
+    }
+    Ok(())
 }
 
 /// The variance or standard deviation over dimensions, as
@@ -35,9 +43,7 @@ pub fn has_no_freedom(view: &View, dims: Option<&[i64]>, correction: f64) -> Res
 /// # Errors
 /// IndexError and RuntimeError for wrong dimensions, RuntimeError for dtypes that are not floating.
 pub fn variance(which: Spread, view: &View, dims: Option<&[i64]>, correction: f64, keepdim: bool) -> Result<View> {
-    if !view.dtype.is_differentiable() {
-        bail!(RuntimeError, "std and var only support floating point and complex dtypes");
-    }
+    check_dtype(view)?;
     let view = resolved(view)?;
     if view.dtype.is_complex() {
         // The variance of a complex number is that of its parts together.

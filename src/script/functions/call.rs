@@ -49,7 +49,7 @@ impl Call<'_> {
     /// Results cannot be recorded when they are written into a tensor that has a history of its own.
     pub fn refuse_out(&self) -> Result<()> {
         match self.position("out").and_then(|i| self.args.get(i)) {
-            Some(Value::Tensor(_)) => bail!(
+            Some(Value::Tensor(_) | Value::List(_) | Value::Tuple(_)) => bail!(
                 RuntimeError,
                 "{}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments \
                  requires grad.",
@@ -62,7 +62,7 @@ impl Call<'_> {
     /// As [`Call::refuse_out`], where only the tensor written into has a history.
     pub fn refuse_recorded_out(&self) -> Result<()> {
         match self.position("out").and_then(|i| self.args.get(i)) {
-            Some(Value::Tensor(out)) if out.requires_grad() => self.refuse_out(),
+            Some(out) if super::wants_grad(out) => self.refuse_out(),
             _ => Ok(()),
         }
     }

@@ -232,8 +232,7 @@ fn bernoulli_by(call: &Call, out: &View, p: &View) -> Result<()> {
         bail!(RuntimeError, "\"bernoulli_tensor_cpu_self_\" not implemented for '{}'", dtype.scalar_type());
     }
     let Some(kind) = real_kind(p.dtype).filter(|_| !p.dtype.is_complex()) else {
-        let named = if p.dtype == DType::Bool { DType::Long } else { p.dtype };
-        bail!(RuntimeError, "\"bernoulli_tensor_cpu_p_\" not implemented for '{}'", named.scalar_type())
+        bail!(RuntimeError, "\"bernoulli_tensor_cpu_p_\" not implemented for '{}'", p.dtype.scalar_type())
     };
     let p = crate::ops::view::expand(p, out.sizes())?;
     let shares: Vec<f64> = memory_order(&p, out)?.scalars()?.into_iter().map(Scalar::to_f64).collect();

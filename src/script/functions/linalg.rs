@@ -394,7 +394,7 @@ fn slogdet(call: &mut Call, class: &'static str) -> Result<Value> {
 }
 
 fn logdet(call: &mut Call) -> Result<Value> {
-    let (sign, logarithm) = ops::slogdet("linalg.slogdet", &call.view(0)?)?;
+    let (sign, logarithm) = ops::slogdet("logdet", &call.view(0)?)?;
     if sign.device().is_meta() {
         return Ok(logarithm.into());
     }

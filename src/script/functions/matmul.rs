@@ -314,9 +314,6 @@ fn inner(call: &mut Call) -> Result<Value> {
     if x.ndim() == 0 || y.ndim() == 0 {
         return steps.pair("mul", a, b).map(Value::Tensor);
     }
-    if x.dtype != y.dtype {
-        bail!(RuntimeError, "both inputs should have same dtype");
-    }
     if x.sizes().last() != y.sizes().last() {
         let show = crate::tensor::layout::show;
         bail!(
@@ -325,6 +322,9 @@ fn inner(call: &mut Call) -> Result<Value> {
             show(x.sizes()),
             show(y.sizes())
         );
+    }
+    if x.dtype != y.dtype {
+        bail!(RuntimeError, "both inputs should have same dtype");
     }
     super::einsum::tensordot(steps, a, b, &[-1], &[-1]).map(Value::Tensor)
 }

@@ -3,13 +3,13 @@
 //! itself runs as if there were no names. This is PyTorch's dispatch by the key `Named`.
 
 use super::named::set;
-use super::names_rules::{COMPLEX, OUT, REFUSED, RULES, SCALARS, SMALL};
+use super::names_rules::{CHECKED, COMPLEX, COUNTED, OUT, REFUSED, RULES, SCALARS, SMALL};
 use super::{Call, Function, LIBRARY, as_tensor};
 use crate::bail;
 use crate::script::signature::{Kind, Param};
 use crate::script::state::State;
 use crate::script::tree;
-use crate::tensor::layout::wrap_dim;
+use crate::tensor::layout::{show, wrap_dim};
 use crate::tensor::names::{show_names, unify};
 use crate::tensor::{Error, Name, Names, Result, Tensor};
 use crate::value::Value;
@@ -35,6 +35,8 @@ pub enum Rule {
     Removes,
     /// Something of its own, which is told beforehand.
     Own(Naming),
+    /// The same, but what the function itself says to its arguments comes before a word about names.
+    Late(Naming),
     /// Something of its own, which takes the result to be told.
     After(fn(&Call, &Value) -> Result<Option<Vec<Name>>>),
     /// It sees to the names itself, or calls others that do.
@@ -67,24 +69,33 @@ pub fn is_named(value: &Value) -> bool {
 /// RuntimeError where the function is not for tensors with names, where names do not match, and what it raises itself.
 pub fn invoke(function: &Function, call: &mut Call) -> Result<Value> {
     let state = call.state;
-    let Some(rule) = rule_of(call)? else { return super::invoke_nameless(function, call) };
+    let Some(rule) = rule_of(function, call)? else { return super::invoke_nameless(function, call) };
     let told = match rule {
         Rule::Nameless | Rule::Each | Rule::Removes | Rule::After(_) | Rule::Itself => None,
         Rule::Keeps => names_in(call, first_tensor(call)),
         Rule::Unifies => unified(call)?,
         Rule::Own(naming) => naming(call)?,
+        Rule::Late(naming) => match naming(call) {
+            Ok(names) => names,
+            Err(error) => return Err(tried(function, call).unwrap_or(error)),
+        },
     };
-    if let Rule::Keeps | Rule::Unifies | Rule::Own(_) = rule {
-        for target in written(call) {
-            check_target(&target, told.as_deref())?;
-        }
+    let is_told = matches!(rule, Rule::Keeps | Rule::Unifies | Rule::Own(_) | Rule::Late(_));
+    if let Some(target) = call.target().filter(|_| is_told)
+        && let Err(error) = check_target(&target, told.as_deref())
+    {
+        return Err(tried(function, call).unwrap_or(error));
+    }
+    let out = named_out(call);
+    if let Some((place, _)) = out {
+        call.args[place] = Value::None;
     }
     let before = state.nameless.replace(!matches!(rule, Rule::Itself));
     let result = super::invoke_nameless(function, call);
     state.nameless.set(before);
-    let result = result?;
+    let mut result = result?;
     let told = match rule {
-        Rule::Nameless | Rule::Itself => return Ok(result),
+        Rule::Nameless | Rule::Itself => None,
         Rule::Each => {
             for (new, old) in tensors_in(&result).iter().zip(tensors_of(call)) {
                 if !new.is(&old) {
@@ -95,16 +106,88 @@ pub fn invoke(function: &Function, call: &mut Call) -> Result<Value> {
         }
         Rule::Removes => without_reduced(call)?,
         Rule::After(naming) => naming(call, &result)?,
-        Rule::Keeps | Rule::Unifies | Rule::Own(_) => told,
+        Rule::Keeps | Rule::Unifies | Rule::Own(_) | Rule::Late(_) => told,
     };
+    if let Some((place, target)) = out {
+        write_named(call, &target, &result, told.as_deref())?;
+        result = Value::Tensor(target.clone());
+        call.args[place] = result.clone();
+        return Ok(result);
+    }
+    if let Rule::Nameless | Rule::Itself = rule {
+        return Ok(result);
+    }
     for tensor in tensors_in(&result) {
         give(state, &tensor, told.as_deref())?;
     }
     Ok(result)
 }
 
+/// What a function says to its arguments when it may write into none of them; none if nothing.
+fn tried(function: &Function, call: &Call) -> Option<Error> {
+    let mut args = call.args.clone();
+    for (value, param) in args.iter_mut().zip(&call.signature.params) {
+        match value {
+            Value::Tensor(tensor) if param.written => {
+                let view = tensor.view();
+                *value = Value::Tensor(Tensor::new(crate::ops::copy::cast(&view, view.dtype).ok()?));
+            }
+            _ if is_out(param) => *value = Value::None,
+            _ => {}
+        }
+    }
+    let state = call.state;
+    let before = (state.nameless.replace(true), state.grad_enabled.replace(false));
+    let result = super::invoke_nameless(function, &mut Call::of(state, function, args));
+    state.nameless.set(before.0);
+    state.grad_enabled.set(before.1);
+    result.err()
+}
+
+/// The tensor behind `out=`, where it has names and no gradients are recorded, which a result must not come with.
+fn named_out(call: &Call) -> Option<(usize, Tensor)> {
+    let place = call.position("out")?;
+    match call.args.get(place) {
+        Some(Value::Tensor(out)) if out.has_names() && !call.args.iter().any(super::wants_grad) => {
+            Some((place, out.clone()))
+        }
+        _ => None,
+    }
+}
+
+/// Writes a result into a tensor with names: it keeps its size, and has the names of the result.
+fn write_named(call: &Call, out: &Tensor, result: &Value, names: Option<&[Name]>) -> Result<()> {
+    let Some(result) = as_tensor(result) else { return Ok(()) };
+    check_size(out, &result.borrow().layout.sizes.clone())?;
+    check_target(out, names)?;
+    crate::script::functions::tensors::write_out(out, &result.view())?;
+    if let Some(names) = names {
+        set(call.state, out, names);
+    }
+    Ok(())
+}
+
+/// A tensor with names keeps its size.
+///
+/// # Errors
+/// RuntimeError where it should have another.
+pub fn check_size(tensor: &Tensor, wanted: &[i64]) -> Result<()> {
+    let sizes = tensor.borrow().layout.sizes.clone();
+    if !tensor.has_names() || sizes.as_slice() == wanted {
+        return Ok(());
+    }
+    bail!(
+        RuntimeError,
+        "Cannot resize named tensor with resize_ or resize_as_ (tried to resize Tensor{} with size {} to {}). This may be caused \
+         by passing a named tensor as an `out=` argument; please ensure that the sizes are the same. ",
+        show_names(&tensor.all_names()),
+        show(&sizes),
+        show(wanted)
+    )
+}
+
 /// The rule for a call; none where names do not matter, since it is no function on tensors.
-fn rule_of(call: &Call) -> Result<Option<Rule>> {
+fn rule_of(function: &Function, call: &Call) -> Result<Option<Rule>> {
     static BY_KEY: LazyLock<HashMap<&str, Rule>> = LazyLock::new(|| {
         RULES.iter().flat_map(|(rule, keys)| keys.split_whitespace().map(|key| (key, *rule))).collect()
     });
@@ -135,7 +218,10 @@ fn rule_of(call: &Call) -> Result<Option<Rule>> {
         (None, _) if matches!(signature.name, "new" | "new_tensor") => {
             bail!(RuntimeError, "DispatchKey Named doesn't correspond to a device")
         }
-        (None, _) => Err(refusal(&refused_name(call, key))),
+        (None, _) => {
+            let said = if CHECKED.split_whitespace().any(|known| known == key) { tried(function, call) } else { None };
+            Err(said.unwrap_or_else(|| refusal(&refused_name(call, key))))
+        }
     }
 }
 
@@ -157,9 +243,11 @@ fn refused_name(call: &Call, key: &str) -> Cow<'static, str> {
     if let (true, Some(name)) = (with_out, fact(OUT, key)) {
         return name.into();
     }
-    let mut name: Cow<'static, str> = match fact(REFUSED, key) {
-        Some(name) => name.into(),
-        None => own_name(key).into(),
+    let one_dim = || matches!(call.args.get(1), Some(Value::Size(dims)) if dims.len() == 1);
+    let mut name: Cow<'static, str> = match (COUNTED.iter().find(|(known, ..)| *known == key), fact(REFUSED, key)) {
+        (Some((_, one, several)), _) => (if one_dim() { *one } else { *several }).into(),
+        (None, Some(name)) => name.into(),
+        (None, None) => own_name(key).into(),
     };
     // A number in the place of a tensor makes it another overload.
     let number = call.args.iter().take(2).position(|arg| arg.as_scalar().is_some());
@@ -268,12 +356,6 @@ fn without_reduced(call: &Call) -> Result<Option<Vec<Name>>> {
 
 fn tensors_in(value: &Value) -> Vec<Tensor> {
     tree::leaves(value).iter().filter_map(as_tensor).cloned().collect()
-}
-
-/// What the call writes its result into.
-fn written(call: &Call) -> Vec<Tensor> {
-    let out = call.position("out").map(|i| tensors_in(&call.value(i)));
-    call.target().into_iter().chain(out.into_iter().flatten()).collect()
 }
 
 /// A tensor that is written into and has names must have those of the result.

@@ -2,7 +2,7 @@
 //! the table there; `names.rs` applies them. A function that stands in none of these tables is refused by its own name.
 
 use super::Call;
-use super::names::{Facts, Rule, Rules, all_names, names_in, unified};
+use super::names::{Facts, Rule, Rules, all_names, check_size, names_in, refusal, unified};
 use crate::bail;
 use crate::tensor::layout::{show, wrap_dim};
 use crate::tensor::names::{distances, matmul, show_name, show_names, unify};
@@ -72,12 +72,14 @@ pub const RULES: Rules = &[
     (Rule::Own(squeezed), "squeeze squeeze.dim"),
     (Rule::After(diagonal), "diagonal"),
     (Rule::Own(concatenated), "cat column_stack concat concatenate dstack hstack row_stack vstack"),
-    (Rule::Own(product), "__matmul__ linalg.matmul matmul mm mv"),
+    (Rule::Own(product), "__matmul__ linalg.matmul matmul"),
+    (Rule::Late(product), "mm mv"),
     (Rule::Own(product_from_right), "__rmatmul__"),
     (Rule::Own(batches), "bmm"),
-    (Rule::Own(product_added), "addmm addmm.alpha addmm.beta addmm_ addmv addmv_"),
+    (Rule::Late(product_added), "addmm addmm.alpha addmm.beta addmm_ addmv addmv_"),
     (Rule::Own(between), "cdist"),
     (Rule::Own(masked), "masked_fill.Scalar masked_fill.Tensor masked_fill_.Scalar masked_fill_.Tensor"),
+    (Rule::Own(flattened), "flatten.using_ints"),
     (Rule::Own(selected), "masked_select"),
     (Rule::Own(resized), "resize_ resize_as_"),
     (
@@ -141,7 +143,7 @@ pub const REFUSED: Facts = &[
     ("bitwise_xor.Tensor", "bitwise_xor"),
     (
         "view",
-        "cartesian_prod combinations diagflat flatten.using_ints ger nanquantile.scalar outer quantile.scalar ravel \
+        "cartesian_prod combinations diagflat ger nanquantile.scalar outer quantile.scalar ravel \
          repeat_interleave.self_Tensor repeat_interleave.self_int reshape take_along_dim reshape_as view_as \
          linalg.multi_dot meshgrid",
     ),
@@ -255,6 +257,16 @@ pub const REFUSED: Facts = &[
     ("xlogy.Scalar_Other", "special.xlogy.other_scalar"),
 ];
 
+/// What is refused by another name for one dimension than for several.
+pub const COUNTED: &[(&str, &str, &str)] = &[
+    ("all.dim", "all.dim", "all.dims"),
+    ("any.dim", "any.dim", "any.dims"),
+    ("count_nonzero.dim_IntList", "count_nonzero", "count_nonzero.dim_IntList"),
+];
+
+/// What looks at its arguments before it calls the operation that is refused.
+pub const CHECKED: &str = "ger inner logdet meshgrid nanmean outer tensordot";
+
 /// The same for calls with `out=`, where it is not the overload `.out` or `_out` of the operation.
 pub const OUT: Facts = &[
     ("copysign.out", "copysign"),
@@ -359,6 +371,9 @@ fn diagonal(call: &Call, _: &Value) -> Result<Option<Vec<Name>>> {
 
 fn concatenated(call: &Call) -> Result<Option<Vec<Name>>> {
     let items = call.value(0).sequence().unwrap_or_default();
+    if let (Some(Value::Tensor(first)), Some(Value::Int(dim))) = (items.first(), call.args.get(1)) {
+        wrap_dim(*dim, first.borrow().ndim())?;
+    }
     let mut names: Vec<Name> = Vec::new();
     for item in items.iter() {
         let Value::Tensor(tensor) = item else { return Ok(None) };
@@ -405,24 +420,30 @@ fn between(call: &Call) -> Result<Option<Vec<Name>>> {
     distances(&a, &b).map(Some)
 }
 
-/// The mask must not have more dimensions than what it masks.
+/// The mask must not have more dimensions than what it masks; in place it is the other way round.
 fn masked(call: &Call) -> Result<Option<Vec<Name>>> {
-    let (names, mask) = (all_names(call, 0)?, all_names(call, 1)?);
-    if mask.len() > names.len() {
-        if call.signature.in_place {
-            return Ok(names_in(call, 0));
-        }
+    let (this, mask) = (all_names(call, 0)?, all_names(call, 1)?);
+    let (from, to) = if call.signature.in_place { (&this, &mask) } else { (&mask, &this) };
+    if from.len() > to.len() {
         bail!(
             RuntimeError,
-            "masked_fill: attempted to broadcast Tensor{} to Tensor{} but the number of dims ({}) must be less than or equal \
-             to the number of dims in the tensor ({})",
-            show_names(&mask),
-            show_names(&names),
-            mask.len(),
-            names.len()
+            "{}: attempted to broadcast Tensor{} to Tensor{} but the number of dims ({}) must be less than or equal to the \
+             number of dims in the tensor ({})",
+            call.signature.name,
+            show_names(from),
+            show_names(to),
+            from.len(),
+            to.len()
         );
     }
-    unify(&names, &mask, "broadcast").map(Some)
+    unify(to, from, "broadcast").map(Some)
+}
+
+/// One dimension is left as it is.
+fn flattened(call: &Call) -> Result<Option<Vec<Name>>> {
+    let names = all_names(call, 0)?;
+    let (first, last) = (wrap_dim(call.int(1)?, names.len())?, wrap_dim(call.int(2)?, names.len())?);
+    if first < last { Err(refusal("view")) } else { Ok(names_in(call, 0)) }
 }
 
 /// The names must match; what is selected has none.
@@ -437,16 +458,6 @@ fn resized(call: &Call) -> Result<Option<Vec<Name>>> {
         Some(Value::Tensor(other)) => (other.borrow().layout.sizes.clone(), names_in(call, 1)),
         _ => (call.ints(1)?, names_in(call, 0)),
     };
-    let sizes = this.borrow().layout.sizes.clone();
-    if this.has_names() && sizes != wanted {
-        bail!(
-            RuntimeError,
-            "Cannot resize named tensor with resize_ or resize_as_ (tried to resize Tensor{} with size {} to {}). This may be \
-             caused by passing a named tensor as an `out=` argument; please ensure that the sizes are the same. ",
-            show_names(&this.all_names()),
-            show(&sizes),
-            show(&wanted)
-        );
-    }
+    check_size(this, &wanted)?;
     Ok(names)
 }

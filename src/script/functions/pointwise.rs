@@ -279,12 +279,15 @@ with_in_place! { BINARY, BINARY_IN_PLACE, binary, BinaryOp, "Operand", ", Operan
     "bitwise_xor" BitwiseXor "The bits set in just one.";
     "bitwise_left_shift" LeftShift "The bits moved left.";
     "bitwise_right_shift" RightShift "The bits moved right.";
+    "copysign" Copysign "The magnitude of the first with the sign of the second.";
+    "xlogy" Xlogy "x times the logarithm of y.";
+}
+
+with_in_place! { TENSORS, TENSORS_IN_PLACE, binary, BinaryOp, "Tensor", ", Tensor other":
     "atan2" Atan2 "The angle of a point.";
     "hypot" Hypot "The length of the hypotenuse.";
-    "copysign" Copysign "The magnitude of the first with the sign of the second.";
     "gcd" Gcd "The greatest common divisor.";
     "lcm" Lcm "The least common multiple.";
-    "xlogy" Xlogy "x times the logarithm of y.";
     "heaviside" Heaviside "The step function.";
     "arctan2" Atan2 "The angle of a point.";
 }

@@ -243,7 +243,7 @@ pub(super) fn draw(call: &Call, out: &View, sample: Sample) -> Result<()> {
     let uniform_sample = matches!(sample, Sample::Uniform | Sample::Between(..));
     let kernel = if uniform_sample { "check_uniform_bounds" } else { "normal_kernel_cpu" };
     let Some(kind) = real_kind(out.dtype) else {
-        bail!(NotImplementedError, "\"{kernel}\" not implemented for '{}'", out.dtype.scalar_type())
+        bail!(RuntimeError, "\"{kernel}\" not implemented for '{}'", out.dtype.scalar_type())
     };
     if out.device().is_meta() {
         return Ok(());
@@ -313,8 +313,11 @@ fn sampled_integers(call: &Call, low: i64, high: i64, sizes: &[i64], dtype: DTyp
     if low >= high {
         bail!(RuntimeError, "random_ expects 'from' to be less than 'to', but got from={low} >= to={high}");
     }
-    if dtype.is_complex() || dtype.is_bare_unsigned() || dtype.is_float8() {
-        bail!(NotImplementedError, "\"random_from_to_kernel_cpu\" not implemented for '{}'", dtype.scalar_type());
+    if dtype.is_complex() {
+        bail!(RuntimeError, "check_random_bounds handles only integral, floating-point and boolean types");
+    }
+    if dtype.is_float8() {
+        bail!(RuntimeError, "\"random_update_from_to\" not implemented for '{}'", dtype.scalar_type());
     }
     if dtype.is_integral(true) {
         for (name, bound) in [("from", low), ("to - 1", high - 1)] {

@@ -378,7 +378,7 @@ pub const ROWS: &[Row] = &[
         "Own elements, or a number where the condition is false.",
     ),
     both(
-        "sort(Tensor self, int dim=-1, bool descending=False) -> any",
+        "sort(Tensor self, int dim=-1, bool descending=False, *, Tensor[]? out=None) -> any",
         |c| sorted(c, 1, 2, false),
         "The elements in order along a dimension, and where they were.",
     ),
@@ -393,7 +393,7 @@ pub const ROWS: &[Row] = &[
         "Sorted along a named dimension.",
     ),
     both(
-        "sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> any",
+        "sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False, Tensor[]? out=None) -> any",
         |c| sorted(c, 2, 3, true),
         "The elements in order, equal ones kept in place.",
     ),
@@ -408,7 +408,7 @@ pub const ROWS: &[Row] = &[
         "Where the elements go when a named dimension is sorted.",
     ),
     both(
-        "topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) -> any",
+        "topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True, *, Tensor[]? out=None) -> any",
         |c| {
             let (values, indices) = sort::topk(&c.view(0)?, c.int(1)?, c.int(2)?, c.bool(3)?, c.bool(4)?)?;
             Ok(named("torch.return_types.topk", vec![("values", values.into()), ("indices", indices.into())]))

@@ -59,9 +59,13 @@ pub const ROWS: &[Row] = &[
         named::by_position,
         "The product along a named dimension.",
     ),
-    both("any(Tensor self) -> Tensor", |c| ops::any(&c.view(0)?, None, false).map(Value::from), "Is any element true?"),
     both(
-        "any.dim(Tensor self, int[1]? dim, bool keepdim=False) -> Tensor",
+        "any(Tensor self, *, Tensor? out=None) -> Tensor",
+        |c| ops::any(&c.view(0)?, None, false).map(Value::from),
+        "Is any element true?",
+    ),
+    both(
+        "any.dim(Tensor self, int[1]? dim, bool keepdim=False, *, Tensor? out=None) -> Tensor",
         |c| {
             let d = dims(c, 1)?;
             ops::any(&c.view(0)?, Some(&d), c.bool(2)?).map(Value::from)
@@ -74,12 +78,12 @@ pub const ROWS: &[Row] = &[
         "Is any element of a named dimension true?",
     ),
     both(
-        "all(Tensor self) -> Tensor",
+        "all(Tensor self, *, Tensor? out=None) -> Tensor",
         |c| ops::all(&c.view(0)?, None, false).map(Value::from),
         "Are all elements true?",
     ),
     both(
-        "all.dim(Tensor self, int[1]? dim, bool keepdim=False) -> Tensor",
+        "all.dim(Tensor self, int[1]? dim, bool keepdim=False, *, Tensor? out=None) -> Tensor",
         |c| {
             let d = dims(c, 1)?;
             ops::all(&c.view(0)?, Some(&d), c.bool(2)?).map(Value::from)
@@ -92,42 +96,42 @@ pub const ROWS: &[Row] = &[
         "Are all elements of a named dimension true?",
     ),
     both(
-        "max(Tensor self) -> Tensor",
+        "max(Tensor self, *, Tensor? out=None) -> Tensor",
         |c| ops::extremum_all(Extremum::Max, &c.view(0)?).map(Value::from),
         "The largest element.",
     ),
     both(
-        "max.dim(Tensor self, int dim, bool keepdim=False) -> any",
+        "max.dim(Tensor self, int dim, bool keepdim=False, *, Tensor[]? out=None) -> any",
         |c| extremum(c, Extremum::Max, "torch.return_types.max"),
         "The largest elements along a dimension, and where they are.",
     ),
     both(
-        "max.other(Tensor self, Tensor other) -> Tensor",
+        "max.other(Tensor self, Tensor other, *, Tensor? out=None) -> Tensor",
         |c| pair(c, crate::ops::pointwise::BinaryOp::Maximum),
         "The larger of two elements.",
     ),
     both(
-        "max.names_dim(Tensor self, Dimname dim, bool keepdim=False) -> any",
+        "max.names_dim(Tensor self, Dimname dim, bool keepdim=False, *, Tensor[]? out=None) -> any",
         named::by_position,
         "The largest elements along a named dimension, and where they are.",
     ),
     both(
-        "min(Tensor self) -> Tensor",
+        "min(Tensor self, *, Tensor? out=None) -> Tensor",
         |c| ops::extremum_all(Extremum::Min, &c.view(0)?).map(Value::from),
         "The smallest element.",
     ),
     both(
-        "min.dim(Tensor self, int dim, bool keepdim=False) -> any",
+        "min.dim(Tensor self, int dim, bool keepdim=False, *, Tensor[]? out=None) -> any",
         |c| extremum(c, Extremum::Min, "torch.return_types.min"),
         "The smallest elements along a dimension, and where they are.",
     ),
     both(
-        "min.other(Tensor self, Tensor other) -> Tensor",
+        "min.other(Tensor self, Tensor other, *, Tensor? out=None) -> Tensor",
         |c| pair(c, crate::ops::pointwise::BinaryOp::Minimum),
         "The smaller of two elements.",
     ),
     both(
-        "min.names_dim(Tensor self, Dimname dim, bool keepdim=False) -> any",
+        "min.names_dim(Tensor self, Dimname dim, bool keepdim=False, *, Tensor[]? out=None) -> any",
         named::by_position,
         "The smallest elements along a named dimension, and where they are.",
     ),

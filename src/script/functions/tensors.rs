@@ -580,19 +580,25 @@ fn subscript_recorded(state: &State, tensor: &Tensor, indices: &[Index]) -> Resu
 
 fn assign_recorded(state: &State, tensor: &Tensor, indices: &[Index], source: Tensor) -> Result<()> {
     let (viewed, tensors, _) = viewed(state, tensor, indices)?;
-    // Leading dimensions of size 1 that the place does not have are let go of.
-    let sizes = source.borrow().layout.sizes.clone();
+    let Value::Tensor(place) = &viewed else { bail!(TypeError, "a place is a Tensor, not {}", viewed.type_name()) };
+    let (sizes, wanted) = (source.borrow().layout.sizes.clone(), place.borrow().layout.sizes.clone());
+    if tensors.is_empty() && sizes == wanted {
+        state.call("copy_", &[viewed, source.into()])?;
+        return Ok(());
+    }
+    if tensors.is_empty() && sizes.is_empty() {
+        state.call("fill_.Tensor", &[viewed, source.into()])?;
+        return Ok(());
+    }
+    // Leading dimensions of size 1 are let go of.
     let ones = sizes.iter().take_while(|&&size| size == 1).count();
-    let place =
-        if let (Value::Tensor(viewed), true) = (&viewed, tensors.is_empty()) { viewed.borrow().ndim() } else { 0 };
-    let surplus = sizes.len().saturating_sub(place).min(ones);
-    let source = match sizes.get(surplus..) {
-        Some(rest) if surplus > 0 => state.call("view", &[source.into(), Value::size(rest)])?,
+    let source = match sizes.get(ones..) {
+        Some(rest) if ones > 0 || tensors.is_empty() => state.call("view", &[source.into(), Value::size(rest)])?,
         _ => Value::Tensor(source),
     };
-    let single = matches!(&source, Value::Tensor(source) if source.borrow().ndim() == 0);
     if tensors.is_empty() {
-        state.call(if single { "fill_.Tensor" } else { "copy_" }, &[viewed, source])?;
+        let source = state.call("expand", &[source, Value::Size(wanted)])?;
+        state.call("copy_", &[viewed, source])?;
     } else {
         state.call("_index_put_impl_", &[viewed, Value::list(tensors), source, Value::Bool(false)])?;
     }

@@ -540,10 +540,7 @@ fn movedim(call: &mut Call, lists: bool) -> Result<Value> {
 }
 
 fn expand(call: &Call, sizes: Dims) -> Result<Value> {
-    let this = call.tensor(0)?.borrow();
-    let layout = this.layout.expand(&sizes, &this.type_name())?;
-    let view = this.with_layout(layout);
-    drop(this);
+    let view = ops::expand(&call.view(0)?, &sizes)?;
     call.view_of(0, view)
 }
 

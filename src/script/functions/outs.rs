@@ -1,0 +1,75 @@
+//! What parameters shared by many functions do after the function ran: `out=`, with one tensor or several, and
+//! `requires_grad=`.
+
+use super::{Call, as_tensor, tensors};
+use crate::bail;
+use crate::script::signature::Signature;
+use crate::tensor::Result;
+use crate::value::{NamedTuple, Value};
+use std::rc::Rc;
+
+/// The results with named fields of functions that take `out=`; PyTorch names those with an output otherwise.
+macro_rules! named_outputs {
+    ($($name:literal)*) => {
+        &[$((concat!("torch.return_types.", $name), concat!("torch.return_types.", $name, "_out")),)*]
+    };
+}
+
+const NAMED: &[(&str, &str)] = named_outputs! {
+    "cummax" "cummin" "geqrf" "kthvalue" "linalg_cholesky_ex" "linalg_eig" "linalg_eigh" "linalg_inv_ex"
+    "linalg_ldl_factor" "linalg_ldl_factor_ex" "linalg_lu" "linalg_lu_factor" "linalg_lu_factor_ex" "linalg_qr"
+    "linalg_slogdet" "linalg_solve_ex" "linalg_svd" "lu_unpack" "max" "median" "min" "mode" "nanmedian" "qr" "sort" "svd"
+    "topk"
+};
+
+/// Sees to the parameters that ask for it.
+///
+/// # Errors
+/// RuntimeError for outputs of another dtype, or that cannot be written to; TypeError for too many or too few.
+pub fn finish(signature: &Signature, call: &Call, result: Value) -> Result<Value> {
+    for (param, value) in signature.params.iter().zip(&call.args) {
+        match (param.name, value, &result) {
+            ("requires_grad", Value::Bool(true), Value::Tensor(tensor)) if signature.name != "requires_grad_" => {
+                if !tensor.borrow().dtype.is_differentiable() {
+                    bail!(RuntimeError, "Only Tensors of floating point and complex dtype can require gradients");
+                }
+                tensor.autograd_mut(|meta| meta.requires_grad = true);
+            }
+            ("out", Value::Tensor(out), Value::Tensor(tensor)) if !out.is(tensor) => {
+                tensors::write_out(out, &tensor.view())?;
+                return Ok(Value::Tensor(out.clone()));
+            }
+            ("out", Value::List(outs) | Value::Tuple(outs), _) => return several(outs, result),
+            _ => {}
+        }
+    }
+    Ok(result)
+}
+
+/// Writes the parts of a result into as many tensors.
+fn several(outs: &[Value], result: Value) -> Result<Value> {
+    let Some(parts) = result.sequence() else { return Ok(result) };
+    if parts.len() != outs.len() {
+        bail!(TypeError, "expected tuple of {} elements but got {}", parts.len(), outs.len());
+    }
+    let pairs = || outs.iter().zip(parts.iter()).filter_map(|(out, part)| Some((as_tensor(out)?, as_tensor(part)?)));
+    for (out, part) in pairs() {
+        let (got, expected) = (out.borrow().dtype, part.borrow().dtype);
+        if got != expected {
+            let (expected, got) = (expected.cpp_name(), got.cpp_name());
+            bail!(RuntimeError, "Expected out tensor to have dtype {expected}, but got {got} instead");
+        }
+    }
+    for (out, part) in pairs() {
+        tensors::write_out(out, &part.view())?;
+    }
+    Ok(match result {
+        Value::NamedTuple(tuple) => {
+            let type_name =
+                NAMED.iter().find(|(name, _)| *name == tuple.type_name).map_or(tuple.type_name, |(_, out)| out);
+            let fields = tuple.fields.iter().zip(outs).map(|((field, _), out)| (*field, out.clone())).collect();
+            Value::NamedTuple(Rc::new(NamedTuple { type_name, fields }))
+        }
+        _ => Value::tuple(outs.iter().cloned()),
+    })
+}
