@@ -17,6 +17,7 @@ pub mod memory;
 mod memory_format;
 pub mod names;
 pub mod parallel;
+mod spare;
 mod step;
 pub mod storage;
 #[allow(clippy::module_inception)]

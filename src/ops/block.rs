@@ -99,7 +99,7 @@ fn narrowed<R: Stored>(
 }
 
 pub(super) fn elements<'a>(view: &View, memory: &'a Memory, layout: &'a Layout) -> Elements<'a> {
-    Elements { memory, layout, itemsize: view.dtype.itemsize() }
+    Elements { memory, layout, itemsize: view.dtype.itemsize(), looked_up: false }
 }
 
 /// What a unary kernel does to a block: operand, results, and whether they are reached one by one.
@@ -212,6 +212,41 @@ pub fn binary<S: Stored, R: Stored>(
             })
         }
     }
+}
+
+/// What a kernel does to a block of three operands, the first of which may be of another type.
+pub type TernaryBlock<'k, A, C> = &'k (dyn Fn(&[A], &[C], &[C], &mut [C]) + Sync);
+
+/// `out[i] = kernel(a[i], b[i], c[i])` in blocks, of operands that broadcast to `out`'s sizes. What overlaps is computed
+/// one element after another.
+pub fn ternary<A: Stored, S: Stored>(
+    out: &View,
+    views: [&View; 3],
+    kernel: TernaryBlock<A::Compute, S::Compute>,
+) -> Result<()> {
+    let [a, b, c] = views;
+    let (memory, a_memory, b_memory, c_memory) = (out.memory()?, a.memory()?, b.memory()?, c.memory()?);
+    let [a_layout, b_layout, c_layout] = views.map(|view| view.layout.broadcast_to(out.sizes()));
+    let ([a_bits, b_bits, c_bits], bits) = (views.map(LazyBits::of), LazyBits::of(out));
+    let operands = [
+        elements(out, &memory, &out.layout),
+        elements(a, &a_memory, &a_layout),
+        elements(b, &b_memory, &b_layout),
+        elements(c, &c_memory, &c_layout),
+    ];
+    parallel::blocks(operands, Steps { step: 1, repeated: 0, whole: false }, &|block: &mut Block<4>| {
+        let (a, b, c, out) = block.three::<A, S, S, S>();
+        widened(a, a_bits, |a| {
+            widened(b, b_bits, |b| {
+                widened(c, c_bits, |c| {
+                    narrowed(out, bits, |out| {
+                        kernel(a, b, c, out);
+                        Ok(())
+                    })
+                })
+            })
+        })
+    })
 }
 
 /// Writes blocks of elements that nothing is read for.

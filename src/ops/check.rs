@@ -5,12 +5,13 @@
 #[cfg(test)]
 pub(super) mod testing;
 
-use super::block::{check_no_internal_overlap, check_no_partial_overlap};
-use super::copy::{check_fits, clone, copy_into};
+use super::block::{check_no_internal_overlap, check_no_partial_overlap, elements};
+use super::copy::{check_fits, clone, clone_storage, copy_into};
 use crate::bail;
 use crate::tensor::iterate::{Run, walk};
 use crate::tensor::layout::wrap_dim;
 use crate::tensor::memory::{get, set};
+use crate::tensor::parallel::{self, Block, Elements, Steps};
 use crate::tensor::{DType, Error, Layout, Result, Scalar, View};
 
 /// Runs the body with `$T` naming a plain type as wide as the dtype's elements, for kernels that only move them.
@@ -233,24 +234,36 @@ pub(super) fn at<const N: usize>(run: &Run<N>, i: i64) -> [usize; N] {
     std::array::from_fn(|k| (run.offset[k] + i * run.stride[k]) as usize)
 }
 
-/// Copies elements of one dtype whose places are looked up: each from where its layout of `from` says, displaced by the
-/// number that its layout of `table` names.
-pub(super) fn pick(
+/// Copies elements of one dtype that are looked up: each from where its layout of `from` says, displaced by what
+/// `displacement` makes of its number in `index`, an `int64` tensor laid out for `to`'s sizes.
+///
+/// # Errors
+/// The first of `displacement`.
+pub(super) fn look_up(
     to: &View,
     to_layout: &Layout,
     from: &View,
     from_layout: &Layout,
-    places: &Layout,
-    table: &[i64],
+    index: &View,
+    displacement: &(dyn Fn(i64) -> Result<i64> + Sync),
 ) -> Result<()> {
-    let (to_memory, from_memory) = (to.memory()?, from.memory()?);
     by_width!(to.dtype, T => {
-        let (to, from) = (to_memory.typed::<T>(), from_memory.typed::<T>());
-        walk([to_layout, from_layout, places], |run| {
-            for i in 0..run.length as i64 {
-                let [write, read, place] = at(&run, i);
-                let read = (read as i64).wrapping_add(*table.get(place).ok_or_else(lost)?);
-                set(to.get(write).ok_or_else(lost)?, get(from.get(read as usize).ok_or_else(lost)?));
+        let from = match parallel::reading::<T, _>(&*from.memory()?, |_| ()) {
+            Some(()) => from.clone(),
+            // A buffer may be read from an odd byte on.
+            None => clone_storage(from)?,
+        };
+        let (to_memory, memory, index_memory) = (to.memory()?, from.memory()?, index.memory()?);
+        let operands = [
+            Elements { layout: to_layout, ..elements(to, &to_memory, &to.layout) },
+            Elements { layout: from_layout, looked_up: true, ..elements(&from, &memory, &from.layout) },
+            elements(index, &index_memory, &index.layout),
+        ];
+        parallel::blocks(operands, Steps { step: 1, repeated: 0, whole: false }, &|block: &mut Block<3>| {
+            let (elements, [start, stride], numbers, out) = block.looked_up::<T, i64, T>();
+            for (i, (out, &number)) in (0..).zip(out.iter_mut().zip(numbers)) {
+                let place = (start + i * stride).wrapping_add(displacement(number)?);
+                *out = *elements.get(place as usize).ok_or_else(lost)?;
             }
             Ok(())
         })

@@ -12,6 +12,7 @@ use super::promote::{Operand, result_type};
 use super::reduce::all;
 use crate::bail;
 use crate::tensor::memory::BoolByte;
+use crate::tensor::parallel::vectorised;
 use crate::tensor::{DType, Result, Scalar, View, dispatch};
 use num_complex::Complex;
 
@@ -19,9 +20,11 @@ use num_complex::Complex;
 pub type Kernel<C> = fn(&[C], &[C], &mut [bool]);
 
 fn zip<C: Copy>(a: &[C], b: &[C], out: &mut [bool], function: impl Fn(C, C) -> bool) {
-    for ((out, &a), &b) in out.iter_mut().zip(a).zip(b) {
-        *out = function(a, b);
-    }
+    vectorised(|| {
+        for ((out, &a), &b) in out.iter_mut().zip(a).zip(b) {
+            *out = function(a, b);
+        }
+    });
 }
 
 macro_rules! comparisons {

@@ -14,7 +14,7 @@ use num_complex::Complex;
 
 /// A new tensor with these values in another dtype, with strides like the original's.
 pub fn cast(view: &View, dtype: DType) -> Result<View> {
-    let out = View::zeros_strided(view.sizes(), view.layout.like_strides(), dtype, view.device())?;
+    let out = View::unwritten_strided(view.sizes(), view.layout.like_strides(), dtype, view.device())?;
     convert(&out, view, &view.layout)?;
     Ok(out)
 }
@@ -29,7 +29,7 @@ pub fn clone(view: &View) -> Result<View> {
 /// # Errors
 /// RuntimeError for another number of dimensions than the format has.
 pub fn cast_as(view: &View, dtype: DType, format: MemoryFormat) -> Result<View> {
-    let out = View::zeros_strided(view.sizes(), format.strides_like(&view.layout)?, dtype, view.device())?;
+    let out = View::unwritten_strided(view.sizes(), format.strides_like(&view.layout)?, dtype, view.device())?;
     convert(&out, view, &view.layout)?;
     Ok(out)
 }
@@ -62,7 +62,7 @@ pub fn contiguous_as(view: &View, format: MemoryFormat) -> Result<View> {
     if format == MemoryFormat::Preserve {
         bail!(RuntimeError, "preserve memory format is unsupported by the contiguous operator");
     }
-    let out = View::zeros_strided(view.sizes(), format.strides(view.sizes())?, view.dtype, view.device())?;
+    let out = View::unwritten_strided(view.sizes(), format.strides(view.sizes())?, view.dtype, view.device())?;
     convert(&out, view, &view.layout)?;
     Ok(out)
 }

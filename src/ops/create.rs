@@ -33,7 +33,7 @@ pub fn full(sizes: &[i64], value: Scalar, dtype: Option<DType>, default: DType, 
         None if value.category() == Category::Complex && default != DType::Double => DType::ComplexFloat,
         None => number_dtype(value, default)?,
     };
-    let out = View::zeros(sizes, dtype, device)?;
+    let out = View::unwritten(sizes, dtype, device)?;
     fill(&out, value)?;
     Ok(out)
 }
@@ -148,7 +148,7 @@ pub fn arange(
     } else {
         ((as_double(end)? - as_double(start)?) / as_double(step)?).ceil()
     };
-    let out = View::zeros(&[checked_length(length)?], dtype, device)?;
+    let out = View::unwritten(&[checked_length(length)?], dtype, device)?;
     let (first, stride) = (start.to_f64(), step.to_f64());
     match dtype {
         DType::Float => vectors::<f32>(&out, first, stride)?,
@@ -258,7 +258,7 @@ pub fn range(
         unsupported("range_cpu", dtype, device)?;
     }
     let [first, stop, stride] = check_range([start, end, step], dtype, "lower")?;
-    let out = View::zeros(&[checked_length(((stop - first) / stride).floor() + 1.0)?], dtype, device)?;
+    let out = View::unwritten(&[checked_length(((stop - first) / stride).floor() + 1.0)?], dtype, device)?;
     let (narrow_first, narrow_stride) = (first as f32, stride as f32);
     match dtype {
         DType::Float => generate::<f32>(&out, |i| (first + i as f64 * stride) as f32)?,

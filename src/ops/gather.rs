@@ -8,12 +8,12 @@ mod scatter;
 pub use reduce::{index_reduce_, scatter_reduce_};
 pub use scatter::{Scattered, index_add_, index_copy_, index_fill_, put_, scatter_, scatter_add_};
 
-use super::check::{Lacks, at, at_least_1d, by_width, lost, pick, resolved, size_at, size_or_one, supported};
+use super::check::{Lacks, at_least_1d, look_up, lost, resolved, size_at, size_or_one, supported};
+use super::copy::cast;
 use super::view;
 use crate::bail;
-use crate::tensor::iterate::walk;
 use crate::tensor::layout::{Dims, broadcast_sizes, show, wrap_dim};
-use crate::tensor::memory::{get, set};
+use crate::tensor::memory::get;
 use crate::tensor::{DType, Device, Element, Error, ErrorKind, Layout, Result, View, dispatch, limits};
 
 /// `x.index_select(dim, index)`: the slices the index names, in its order; a row-major copy.
@@ -36,7 +36,7 @@ pub fn index_select(view: &View, dim: i64, index: &View) -> Result<View> {
     if let Some(size) = sizes.get_mut(d) {
         *size = count;
     }
-    let out = View::zeros(&sizes, view.dtype, either_device(view, index))?;
+    let out = View::unwritten(&sizes, view.dtype, either_device(view, index))?;
     if out.device().is_meta() || view.ndim() > 1 && count == 0 {
         return Ok(out);
     }
@@ -48,27 +48,33 @@ pub fn index_select(view: &View, dim: i64, index: &View) -> Result<View> {
         supported("index_select", view.dtype, Lacks::BareUnsigned)?;
     }
     let view = resolved(view)?;
-    let chosen = indices(index, |i| {
+    // PyTorch has a loop of its own for this dimension, with its own check.
+    let by_rows = view.ndim() > 1 && (d == 1 || view.numel() == 0);
+    let chosen = |i: i64| {
         if (0..size).contains(&i) {
             Ok(i)
-        } else if view.ndim() > 1 && (d == 1 || view.numel() == 0) {
-            // PyTorch has a loop of its own for this dimension, with its own check.
+        } else if by_rows {
             bail!(RuntimeError, "INDICES element is out of DATA bounds, id={i} axis_dim={size}")
         } else {
             bail!(IndexError, "index out of range in self")
         }
-    })?;
+    };
+    let index = if index.dtype == DType::Long { resolved(index)? } else { cast(index, DType::Long)? };
     if out.numel() == 0 {
+        for i in index.scalars()? {
+            chosen(i.to_i64())?;
+        }
         return Ok(out);
     }
     // The index alone says which slice to read, so the source stands still along `d`.
     let mut lines = at_least_1d(&view.layout);
     let stride = lines.strides[d];
     (lines.sizes[d], lines.strides[d]) = (count, 0);
-    let mut places = Layout { sizes: lines.sizes.clone(), strides: Dims::from_elem(0, lines.ndim()), offset: 0 };
-    places.strides[d] = 1;
-    let chosen: Vec<i64> = chosen.into_iter().map(|i| i * stride).collect();
-    pick(&out, &at_least_1d(&out.layout), &view, &lines, &places, &chosen)?;
+    let step = index.strides().first().copied().unwrap_or(0);
+    let mut places = Layout { strides: Dims::from_elem(0, lines.ndim()), offset: index.layout.offset, ..lines.clone() };
+    places.strides[d] = step;
+    let index = index.with_layout(places);
+    look_up(&out, &at_least_1d(&out.layout), &view, &lines, &index, &|i| Ok(chosen(i)? * stride))?;
     Ok(out)
 }
 
@@ -101,7 +107,7 @@ fn out_of_bounds(kind: ErrorKind, index: i64, dim: usize, size: i64) -> Error {
 /// index tells the place.
 pub fn gather(view: &View, dim: i64, index: &View) -> Result<View> {
     let d = wrap_dim(dim, view.ndim())?;
-    let out = View::zeros(index.sizes(), view.dtype, either_device(view, index))?;
+    let out = View::unwritten(index.sizes(), view.dtype, either_device(view, index))?;
     if index.numel() == 0 {
         return Ok(out);
     }
@@ -138,23 +144,9 @@ pub fn gather(view: &View, dim: i64, index: &View) -> Result<View> {
     // The index alone says where along `d` to read, so the source stands still there.
     let mut lines = Layout { sizes: places.sizes.clone(), ..source };
     lines.strides[d] = 0;
-    let (from, to, index_memory) = (view.memory()?, out.memory()?, index.memory()?);
-    let numbers = index_memory.typed::<i64>();
-    by_width!(view.dtype, T => {
-        let (from, to) = (from.typed::<T>(), to.typed::<T>());
-        walk([&at_least_1d(&out.layout), &places, &lines], |run| {
-            for i in 0..run.length as i64 {
-                let [write, place, read] = at(&run, i);
-                let index = get(numbers.get(place).ok_or_else(lost)?);
-                if !(0..size).contains(&index) {
-                    return Err(out_of_bounds(ErrorKind::RuntimeError, index, d, size));
-                }
-                let read = read as i64 + index * stride;
-                set(to.get(write).ok_or_else(lost)?, get(from.get(read as usize).ok_or_else(lost)?));
-            }
-            Ok(())
-        })?;
-    });
+    look_up(&out, &at_least_1d(&out.layout), &view, &lines, &index.with_layout(places), &|i| {
+        if (0..size).contains(&i) { Ok(i * stride) } else { Err(out_of_bounds(ErrorKind::RuntimeError, i, d, size)) }
+    })?;
     Ok(out)
 }
 
@@ -168,22 +160,19 @@ fn selects_rows(view: &View, index: &View) -> bool {
         && view.sizes().iter().skip(1).eq(index.sizes().iter().skip(1))
 }
 
-/// The place in a storage of each element that a tensor of row-major positions names.
-fn positions(view: &View, index: &View) -> Result<Vec<i64>> {
-    let numel = view.numel();
-    let position = |i: i64| {
-        if i >= numel || i < -numel {
-            bail!(IndexError, "out of range: tried to access index {i} on a tensor of {numel} elements.");
-        }
-        let mut rest = if i < 0 { i + numel } else { i };
-        let mut place = view.layout.offset;
-        for (&size, &stride) in view.sizes().iter().zip(view.strides()).rev() {
-            place += rest % size * stride;
-            rest /= size;
-        }
-        Ok(place)
-    };
-    indices(index, position)
+/// The place in a storage of the element at a row-major position, which may be counted from the end.
+fn position(layout: &Layout, i: i64) -> Result<i64> {
+    let numel = layout.numel();
+    if i >= numel || i < -numel {
+        bail!(IndexError, "out of range: tried to access index {i} on a tensor of {numel} elements.");
+    }
+    let mut rest = if i < 0 { i + numel } else { i };
+    let mut place = layout.offset;
+    for (&size, &stride) in layout.sizes.iter().zip(&layout.strides).rev() {
+        place += rest % size * stride;
+        rest /= size;
+    }
+    Ok(place)
 }
 
 /// `x.take(index)`: the elements at row-major positions, which may be negative, in the index's shape.
@@ -194,7 +183,7 @@ pub fn take(view: &View, index: &View) -> Result<View> {
     if view.numel() == 0 && index.numel() != 0 {
         bail!(IndexError, "take(): tried to take from an empty tensor");
     }
-    let out = View::zeros(index.sizes(), view.dtype, either_device(view, index))?;
+    let out = View::unwritten(index.sizes(), view.dtype, either_device(view, index))?;
     if out.device().is_meta() {
         return Ok(out);
     }
@@ -203,10 +192,10 @@ pub fn take(view: &View, index: &View) -> Result<View> {
     }
     supported("take_cpu", view.dtype, Lacks::ComplexHalf)?;
     let view = resolved(view)?;
-    let table = positions(&view, index)?;
-    let line = Layout::contiguous(&[index.numel()]);
-    let start = Layout { sizes: line.sizes.clone(), strides: Dims::from_elem(0, 1), offset: 0 };
-    pick(&out, &line, &view, &start, &line, &table)?;
+    // The index alone says what to read.
+    let start = Layout { strides: Dims::from_elem(0, out.ndim()), offset: 0, ..out.layout.clone() };
+    let layout = &view.layout;
+    look_up(&out, &out.layout, &view, &start, &resolved(index)?, &|i| position(layout, i))?;
     Ok(out)
 }
 

@@ -2,7 +2,9 @@
 //! Follows <https://pytorch.org/docs/2.7/generated/torch.Tensor.index_put_.html>. Which elements a subscript means is
 //! decided in `tensor::index`; here they are moved.
 
-use super::check::{Lacks, by_width, expanded, fits, lost, no_overlap, pick, resolved, sum, supported, through_bits};
+use super::check::{
+    Lacks, by_width, expanded, fits, look_up, lost, no_overlap, resolved, sum, supported, through_bits,
+};
 use super::copy::{clone, copy_into};
 use super::mask::masked_fill_;
 use crate::bail;
@@ -81,14 +83,22 @@ pub fn index_tensors(view: &View, indices: &[Option<View>]) -> Result<View> {
     let plan = Gather::new(&view, indices)?;
     let strides = plan.result_strides();
     let device = if plan.is_meta() { Device::META } else { view.device() };
-    let out = View::zeros_strided(plan.sizes(), strides, view.dtype, device)?;
+    let out = View::unwritten_strided(plan.sizes(), strides, view.dtype, device)?;
     if device.is_meta() {
         return Ok(out);
     }
     supported("index_cpu", view.dtype, Lacks::Float8)?;
+    if let Some((index, size, stride)) = plan.single() {
+        look_up(&out, &out.layout, &view, &plan.source, &index, &|index| {
+            if index >= size || index < -size {
+                bail!(IndexError, "index {index} is out of bounds for dimension 0 with size {size}");
+            }
+            Ok(if index < 0 { index + size } else { index } * stride)
+        })?;
+        return Ok(out);
+    }
     let order = Layout::iteration_order(plan.sizes(), &[out.strides()]);
-    let (table, places) = plan.displacements(&order)?;
-    pick(&out, &out.layout, &view, &plan.source, &places, &table)?;
+    look_up(&out, &out.layout, &view, &plan.source, &plan.displacements(&order)?, &Ok)?;
     Ok(out)
 }
 
@@ -138,15 +148,17 @@ fn put_plain(view: &View, indices: &[Option<View>], value: &View, accumulate: bo
     }
     supported("index_put", view.dtype, Lacks::BareUnsigned)?;
     let order = plan.write_order(&value.layout);
-    let (table, places) = plan.displacements(&order)?;
+    let table = plan.displacements(&order)?;
+    let (places, memory) = (&table.layout, table.memory()?);
+    let table = memory.typed::<i64>();
     let (to, from) = (view.memory()?, value.memory()?);
     let target = |write: i64, place: i64| -> Result<usize> {
-        Ok(write.wrapping_add(*table.get(place as usize).ok_or_else(lost)?) as usize)
+        Ok(write.wrapping_add(get(table.get(place as usize).ok_or_else(lost)?)) as usize)
     };
     if accumulate {
         return dispatch!(view.dtype, T => {
             let (to, from) = (to.typed::<T>(), from.typed::<T>());
-            walk_in_order(&order, [&plan.source, &broadcast, &places], |[write, read, place]| {
+            walk_in_order(&order, [&plan.source, &broadcast, places], |[write, read, place]| {
                 let to = to.get(target(write, place)?).ok_or_else(lost)?;
                 let from = from.get(read as usize).ok_or_else(lost)?;
                 put(to, T::store(sum(get(to).load(), get(from).load())));
@@ -156,7 +168,7 @@ fn put_plain(view: &View, indices: &[Option<View>], value: &View, accumulate: bo
     }
     by_width!(view.dtype, T => {
         let (to, from) = (to.typed::<T>(), from.typed::<T>());
-        walk_in_order(&order, [&plan.source, &broadcast, &places], |[write, read, place]| {
+        walk_in_order(&order, [&plan.source, &broadcast, places], |[write, read, place]| {
             let to = to.get(target(write, place)?).ok_or_else(lost)?;
             put(to, get(from.get(read as usize).ok_or_else(lost)?));
             Ok(())

@@ -1,17 +1,17 @@
 //! Operations steered by a mask or a condition: `masked_fill`, `masked_select`, `masked_scatter`, `where`, `nonzero`.
 //! Follows <https://pytorch.org/docs/2.7/generated/torch.masked_select.html> and its neighbours.
 
-use super::block::{check_no_internal_overlap, check_no_partial_overlap};
+use super::block::{self, check_no_internal_overlap, check_no_partial_overlap};
 use super::check::{
     Lacks, at_least_1d, by_width, expanded, fits, lost, no_meta_kernel, resolved, same_device, supported, through_bits,
 };
 use super::copy::{cast, check_output_sizes, copy_into};
 use crate::bail;
 use crate::tensor::index as subscript;
-use crate::tensor::iterate::walk;
 use crate::tensor::layout::broadcast_sizes;
 use crate::tensor::memory::{get, set as put};
-use crate::tensor::{DType, Element, Layout, Result, Scalar, View, dispatch, limits};
+use crate::tensor::parallel::vectorised;
+use crate::tensor::{DType, Layout, Result, Scalar, View, limits};
 
 /// `x.masked_fill_(mask, value)`: the value where the mask, broadcast, is true.
 ///
@@ -35,24 +35,19 @@ pub fn masked_fill_(view: &View, mask: &View, value: Scalar) -> Result<()> {
     check_output_sizes(view, &sizes)?;
     supported("masked_fill", view.dtype, Lacks::Float8)?;
     fits(value, view.dtype)?;
-    through_bits(view, |view| {
-        let (to, mask_memory) = (view.memory()?, mask.memory()?);
-        let masked = mask.layout.broadcast_to(view.sizes());
-        let truth = mask_memory.typed::<u8>();
-        dispatch!(view.dtype, T => {
-            let to = to.typed::<T>();
-            let value = T::store(value);
-            walk([&view.layout, &masked], |run| {
-                for i in 0..run.length as i64 {
-                    let at = |k: usize| (run.offset[k] + i * run.stride[k]) as usize;
-                    if get(truth.get(at(1)).ok_or_else(lost)?) != 0 {
-                        put(to.get(at(0)).ok_or_else(lost)?, value);
-                    }
-                }
-                Ok(())
-            })
-        })
-    })
+    let value = View::scalar(value, view.dtype)?;
+    through_bits(view, |view| choose(view, mask, &value, view))
+}
+
+/// Writes `a` where the condition is true, `b` elsewhere; all but the condition have `out`'s dtype, and broadcast to it.
+fn choose(out: &View, condition: &View, a: &View, b: &View) -> Result<()> {
+    by_width!(out.dtype, T => block::ternary::<u8, T>(out, [condition, a, b], &|condition, a, b, out| {
+        vectorised(|| {
+            for (((out, &condition), &a), &b) in out.iter_mut().zip(condition).zip(a).zip(b) {
+                *out = if condition != 0 { a } else { b };
+            }
+        });
+    }))
 }
 
 /// `x.masked_fill(mask, value)`: as [`masked_fill_`], on a copy broadcast against the mask.
@@ -214,25 +209,12 @@ pub fn where_(condition: &View, x: &View, y: &View, dtype: DType) -> Result<View
     }
     let sizes = broadcast_sizes(condition.sizes(), x.sizes()).and_then(|sizes| broadcast_sizes(&sizes, y.sizes()))?;
     let strides = Layout::elementwise_strides(&sizes, &[&condition.layout, &x.layout, &y.layout]);
-    let out = View::zeros_strided(&sizes, strides, dtype, condition.device())?;
+    let out = View::unwritten_strided(&sizes, strides, dtype, condition.device())?;
     if out.device().is_meta() {
         return Ok(out);
     }
     supported("where_cpu", dtype, Lacks::BareUnsigned)?;
-    let (truth, a, b, to) = (condition.memory()?, x.memory()?, y.memory()?, out.memory()?);
-    let operands = [&condition, &x, &y].map(|operand| operand.layout.broadcast_to(&sizes));
-    let truth = truth.typed::<u8>();
-    by_width!(dtype, T => {
-        let (a, b, to) = (a.typed::<T>(), b.typed::<T>(), to.typed::<T>());
-        walk([&out.layout, &operands[0], &operands[1], &operands[2]], |run| {
-            for i in 0..run.length as i64 {
-                let at = |k: usize| (run.offset[k] + i * run.stride[k]) as usize;
-                let chosen = if get(truth.get(at(1)).ok_or_else(lost)?) != 0 { a.get(at(2)) } else { b.get(at(3)) };
-                put(to.get(at(0)).ok_or_else(lost)?, get(chosen.ok_or_else(lost)?));
-            }
-            Ok(())
-        })?;
-    });
+    choose(&out, &condition, &x, &y)?;
     Ok(out)
 }
 

@@ -63,15 +63,16 @@ pub trait Integer: Number + PrimInt + WrappingAdd + WrappingSub + WrappingMul {
     fn power(self, exponent: u64) -> Self;
 }
 
+/// Is this `f32`, not `f64`?
+#[inline(always)]
+pub fn is_single<T: Real>() -> bool {
+    size_of::<T>() == size_of::<f32>()
+}
+
 /// `f32` and `f64`.
 pub trait Real: Number + Float {
     /// Applies a function of `f64` and rounds once: `f32` results are then correctly rounded but for rare ties.
     fn through(self, function: impl Fn(f64) -> f64) -> Self;
-    /// As [`Real::through`], by way of `series` (see there) for `f32`.
-    #[inline(always)]
-    fn through_series(self, series: impl Fn(f64) -> f64, function: impl Fn(f64) -> f64) -> Self {
-        if size_of::<Self>() == size_of::<f32>() { self.through(series) } else { self.through(function) }
-    }
     fn from_f64(value: f64) -> Self;
     fn as_f64(self) -> f64;
     /// `self * factor + addend` with one rounding.

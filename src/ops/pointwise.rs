@@ -139,7 +139,7 @@ pub(crate) fn plan(operands: &[Operand], output: Output, shape: Shape) -> Result
         Output::InPlace(view) => view.clone(),
         Output::Out(view) if view.sizes() == sizes.as_slice() => view.clone(),
         Output::Out(view) => resized(view, sizes, result_strides(operands, &shape))?,
-        Output::New => View::zeros_strided(sizes, result_strides(operands, &shape), shape.result, device)?,
+        Output::New => View::unwritten_strided(sizes, result_strides(operands, &shape), shape.result, device)?,
     };
     let compute = !device.is_meta() && !target.device().is_meta();
     Ok(Plan { target, compute })
@@ -242,7 +242,7 @@ pub(crate) fn landing(target: &View, dtype: DType) -> Result<View> {
     if target.dtype == dtype {
         return Ok(target.clone());
     }
-    View::zeros_strided(target.sizes(), target.layout.like_strides(), dtype, target.device())
+    View::unwritten_strided(target.sizes(), target.layout.like_strides(), dtype, target.device())
 }
 
 /// Brings what was computed to where it was wanted.

@@ -59,7 +59,7 @@ pub fn flip(view: &View, dims: &[i64]) -> Result<View> {
     if mirrored.strides == view.layout.strides {
         return clone(&view);
     }
-    let out = View::zeros_strided(view.sizes(), view.layout.like_strides(), view.dtype, view.device())?;
+    let out = View::unwritten_strided(view.sizes(), view.layout.like_strides(), view.dtype, view.device())?;
     if out.device().is_meta() {
         return Ok(out);
     }

@@ -4,14 +4,13 @@ use super::check::lost;
 use super::compare::CompareOp;
 use super::compose::{Math, number};
 use super::copy::{cast, copy_into};
-use super::lines::like_lines;
 use super::mask::masked_fill;
-use super::number::{Real, Stored};
+use super::number::{Real, Stored, is_single};
 use super::pointwise::{UnaryOp, check_kernel, classes};
 use super::reduce::{Extremum, Reduction, extremum, larger, sum};
 use super::series;
 use crate::tensor::layout::wrap_dim;
-use crate::tensor::parallel::{self, vectorised};
+use crate::tensor::parallel::{self, Kernel, vectorised, vectorised_kernel};
 use crate::tensor::{DType, Result, Scalar, View, interrupt, limits};
 use half::{bf16, f16};
 use std::ops::Range;
@@ -31,7 +30,7 @@ pub fn softmax(which: Softmax, view: &View, dim: i64, dtype: Option<DType>) -> R
     let converted = dtype.filter(|&dtype| dtype != view.dtype).map(|dtype| cast(view, dtype)).transpose()?;
     let view = converted.as_ref().unwrap_or(view);
     let d = wrap_dim(dim, view.ndim())?;
-    let out = like_lines(view, d, view.sizes().get(d).copied().unwrap_or(1), view.dtype)?;
+    let out = View::unwritten(view.sizes(), view.dtype, view.device())?;
     if view.device().is_meta() || view.numel() == 0 {
         return Ok(out);
     }
@@ -52,9 +51,8 @@ pub fn softmax(which: Softmax, view: &View, dim: i64, dtype: Option<DType>) -> R
     Ok(out)
 }
 
-/// Elements of a line whose exponentials are computed together: so few that while the processor adds them, which it must
-/// do one after another, it has begun with the next.
-const STEP: usize = 64;
+/// Elements of a line whose exponentials are computed together, and as many sums are added up.
+const STEP: usize = 256;
 /// Lines side by side that are gone through together.
 const COLUMNS: usize = 1 << 10;
 
@@ -66,7 +64,7 @@ fn shares<S: Stored<Compute: Real>>(which: Softmax, out: &View, d: usize) -> Res
     let unit = length * width;
     parallel::writing::<S, _>(&*out.memory()?, 0..out.numel() as usize, |elements| {
         parallel::parts(elements, unit, &|_, part| {
-            let room = if width == 1 { length } else { 2 * width.min(COLUMNS) };
+            let room = if width == 1 { length } else { 3 * width.min(COLUMNS) };
             let mut numbers = limits::vector(room)?;
             numbers.resize(room, 0.0);
             part.chunks_mut(unit).try_for_each(|lines| match width {
@@ -88,10 +86,23 @@ fn narrow<S: Stored<Compute: Real>>(value: f64) -> S {
     S::narrow(Real::from_f64(value))
 }
 
-/// e to the power of a number, so exactly that it does not show in an `S`.
-#[inline(always)]
-fn power<S: Stored<Compute: Real>>(value: f64) -> f64 {
-    if size_of::<S::Compute>() == size_of::<f32>() { series::exp(value) } else { value.exp() }
+/// Exponentials of elements, less the largest of their lines, so exact that it does not show in an `S`. Not a closure: the
+/// compiler would not inline it where vectors are.
+struct Powers<'a, S> {
+    elements: &'a [S],
+    largest: &'a [f64],
+    into: &'a mut [f64],
+}
+
+impl<S: Stored<Compute: Real>> Kernel for Powers<'_, S> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self, _fuses: bool) {
+        for ((into, element), largest) in self.into.iter_mut().zip(self.elements).zip(self.largest) {
+            let value = wide(element) - largest;
+            *into = if is_single::<S::Compute>() { series::exp(value) } else { value.exp() };
+        }
+    }
 }
 
 /// One line. `powers` has room for its exponentials.
@@ -106,17 +117,15 @@ fn along<S: Stored<Compute: Real>>(which: Softmax, line: &mut [S], powers: &mut 
         });
     }
     let largest = lanes.into_iter().fold(f64::NEG_INFINITY, larger);
-    let mut total = 0.0;
+    let mut totals = [0.0; STEP];
     let mut steps = line.chunks(STEP).zip(powers.chunks_mut(STEP));
     for piece in interrupt::pieces(0..steps.len(), STEP) {
-        let piece = steps.by_ref().take(piece?.len());
-        vectorised(|| {
-            for (elements, powers) in piece {
-                powers.iter_mut().zip(elements).for_each(|(to, element)| *to = power::<S>(wide(element) - largest));
-                powers.iter().for_each(|power| total += power);
-            }
-        });
+        for (elements, powers) in steps.by_ref().take(piece?.len()) {
+            vectorised_kernel(Powers { elements, largest: &[largest; STEP], into: &mut *powers });
+            totals.iter_mut().zip(powers).for_each(|(total, power)| *total += *power);
+        }
     }
+    let total: f64 = totals.iter().sum();
     let logarithm = total.ln();
     for piece in interrupt::pieces(0..line.len(), 1) {
         let piece = piece?;
@@ -130,14 +139,15 @@ fn along<S: Stored<Compute: Real>>(which: Softmax, line: &mut [S], powers: &mut 
     Ok(())
 }
 
-/// The columns of rows of `width` elements. `numbers` has room for two of as many columns as are gone through together.
+/// The columns of rows of `width` elements. `numbers` has room for three of as many columns as are gone through together.
 fn side_by_side<S: Stored<Compute: Real>>(
     which: Softmax,
     elements: &mut [S],
     width: usize,
     numbers: &mut [f64],
 ) -> Result<()> {
-    let (largest, total) = numbers.split_at_mut(width.min(COLUMNS));
+    let (largest, numbers) = numbers.split_at_mut(width.min(COLUMNS));
+    let (total, powers) = numbers.split_at_mut(width.min(COLUMNS));
     for first in (0..width).step_by(COLUMNS) {
         let columns = first..width.min(first + COLUMNS);
         largest.fill(f64::NEG_INFINITY);
@@ -146,15 +156,14 @@ fn side_by_side<S: Stored<Compute: Real>>(
             row.iter().zip(&mut *largest).for_each(|(element, largest)| *largest = larger(*largest, wide(element)));
         })?;
         each_row(elements, width, &columns, |row| {
-            let sums = total.iter_mut().zip(&*largest);
-            row.iter().zip(sums).for_each(|(element, (sum, largest))| *sum += power::<S>(wide(element) - largest));
+            vectorised_kernel(Powers { elements: row, largest, into: &mut *powers });
+            total.iter_mut().zip(&*powers).for_each(|(total, power)| *total += power);
         })?;
         match which {
             Softmax::Plain => each_row(elements, width, &columns, |row| {
-                let lines = largest.iter().zip(&*total);
-                row.iter_mut().zip(lines).for_each(|(element, (largest, total))| {
-                    *element = narrow(power::<S>(wide(element) - largest) / total);
-                });
+                vectorised_kernel(Powers { elements: &*row, largest, into: &mut *powers });
+                let shares = powers.iter().zip(&*total).map(|(power, total)| power / total);
+                row.iter_mut().zip(shares).for_each(|(element, share)| *element = narrow(share));
             })?,
             Softmax::Log => {
                 total.iter_mut().for_each(|total| *total = total.ln());

@@ -61,8 +61,8 @@ pub fn sort(view: &View, dim: i64, descending: bool, stable: bool) -> Result<(Vi
     }
     let view = resolved(view)?;
     let strides = view.layout.like_strides();
-    let values = View::zeros_strided(view.sizes(), strides.clone(), view.dtype, view.device())?;
-    let places = View::zeros_strided(view.sizes(), strides, DType::Long, view.device())?;
+    let values = View::unwritten_strided(view.sizes(), strides.clone(), view.dtype, view.device())?;
+    let places = View::unwritten_strided(view.sizes(), strides, DType::Long, view.device())?;
     if view.device().is_meta() {
         return Ok((values, places));
     }

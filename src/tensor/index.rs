@@ -289,16 +289,15 @@ impl Gather {
         Layout::iteration_order(self.sizes(), &operands)
     }
 
-    /// Reads the index tensors: how far from `source` the element of each index lies. The numbers come with the layout
-    /// under which they broadcast to the result. `order` names the dimensions, fastest first.
+    /// Reads the index tensors: how far from `source` the element of each index lies, laid out for the result. `order` names the dimensions, fastest first.
     ///
     /// # Errors
     /// IndexError for the first index out of bounds. A result without elements asks for none.
-    pub fn displacements(&self, order: &[usize]) -> Result<(Vec<i64>, Layout)> {
+    pub fn displacements(&self, order: &[usize]) -> Result<View> {
         let sizes = self.sizes();
         let mut layout = Layout { sizes: Dims::from_slice(sizes), strides: Dims::from_elem(0, sizes.len()), offset: 0 };
         if sizes.contains(&0) {
-            return Ok((Vec::new(), layout));
+            return View::zeros(&[0], DType::Long, Device::CPU).map(|table| table.with_layout(layout));
         }
         // The table is laid out in the order of the walk, so that the walk fills it from end to end.
         let mut length = 1i64;
@@ -307,11 +306,10 @@ impl Gather {
             length *= sizes[d];
         }
         let slowest_first = || order.iter().rev().filter(|d| self.span.contains(d));
-        let mut table = Vec::new();
-        if table.try_reserve_exact(length as usize).is_err() {
+        let Ok(table) = View::zeros(&[length], DType::Long, Device::CPU) else {
             bail!(RuntimeError, "DefaultCPUAllocator: can't allocate memory for {length} indices");
-        }
-        table.resize(length as usize, 0i64);
+        };
+        let memory = table.memory()?;
         let mut readers = Vec::with_capacity(self.indices.len());
         for tensor in &self.indices {
             let strides = tensor.layout.broadcast_strides(sizes);
@@ -324,17 +322,29 @@ impl Gather {
         }
         let mut readers: Vec<_> =
             readers.iter().map(|(memory, layout)| (memory.typed::<i64>(), layout.offsets())).collect();
-        for displacement in interrupt::watched(&mut table) {
+        for cell in interrupt::watched(memory.typed::<i64>()) {
+            let mut displacement = 0i64;
             for (j, ((numbers, offsets), &(size, stride))) in readers.iter_mut().zip(&self.indexed).enumerate() {
                 let Some(index) = offsets.next().and_then(|at| numbers.get(at as usize)).map(get) else { continue };
                 if index >= size || index < -size {
                     bail!(IndexError, "index {index} is out of bounds for dimension {j} with size {size}");
                 }
                 let index = if index < 0 { index + size } else { index };
-                *displacement = displacement.wrapping_add(index.wrapping_mul(stride));
+                displacement = displacement.wrapping_add(index.wrapping_mul(stride));
             }
+            set(cell, displacement);
         }
-        Ok((table, layout))
+        Ok(table.with_layout(layout))
+    }
+
+    /// The one index tensor, if there is one only, laid out for the result, and the size and stride of what it indexes.
+    pub fn single(&self) -> Option<(View, i64, i64)> {
+        match (self.indices.as_slice(), self.indexed.as_slice()) {
+            ([tensor], &[(size, stride)]) => {
+                Some((tensor.with_layout(tensor.layout.broadcast_to(self.sizes())), size, stride))
+            }
+            _ => None,
+        }
     }
 
     /// Does an index tensor come without data, so that only the result's shape can be told?

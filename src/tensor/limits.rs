@@ -77,6 +77,11 @@ fn total() -> usize {
     })
 }
 
+/// Bytes that may lie idle so that they need not be asked for again.
+pub fn spare() -> usize {
+    (256 << 20).min(total() / 16)
+}
+
 /// What could be had now without taking it from others.
 fn available() -> usize {
     meminfo(&["MemAvailable:", "SwapFree:"]).unwrap_or(usize::MAX)

@@ -52,7 +52,8 @@ pub fn tasks(count: usize, work: usize, body: &(dyn Fn(usize) -> Result<()> + Sy
     }
     let flag = interrupt::flag();
     let next = AtomicUsize::new(0);
-    let failure: Mutex<Option<Error>> = Mutex::new(None);
+    // Of several errors the first: numbers are given out in order, so all below one that failed are being worked on.
+    let failure: Mutex<Option<(usize, Error)>> = Mutex::new(None);
     let run = || {
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
@@ -61,7 +62,10 @@ pub fn tasks(count: usize, work: usize, body: &(dyn Fn(usize) -> Result<()> + Sy
             }
             if let Err(error) = task(index) {
                 next.store(count, Ordering::Relaxed);
-                failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+                let mut failure = failure.lock().unwrap_or_else(PoisonError::into_inner);
+                if failure.as_ref().is_none_or(|(first, _)| index < *first) {
+                    *failure = Some((index, error));
+                }
             }
         }
     };
@@ -78,7 +82,7 @@ pub fn tasks(count: usize, work: usize, body: &(dyn Fn(usize) -> Result<()> + Sy
         }
         run();
     });
-    failure.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+    failure.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), |(_, error)| Err(error))
 }
 
 /// What `body` gives for every number below `count`, computed as [`tasks`] does.
@@ -220,6 +224,8 @@ pub struct Elements<'a> {
     pub memory: &'a Memory,
     pub layout: &'a Layout,
     pub itemsize: usize,
+    /// Does the kernel look elements up by itself, from where the layout says on? A block then has the whole memory.
+    pub looked_up: bool,
 }
 
 /// How PyTorch's loops reach elements, where that shows in results.
@@ -241,6 +247,8 @@ struct Reach {
     itemsize: usize,
     /// May a kernel see the memory itself as a slice? Not an input that the output is written over.
     direct: bool,
+    /// Elements of a memory that is looked up as a whole.
+    whole: Option<usize>,
 }
 
 /// The addresses an operand lies between.
@@ -257,10 +265,32 @@ fn bounds(operand: &Elements) -> Result<(*mut u8, Range<usize>)> {
     }
 }
 
+/// A memory that is looked up as a whole, apart from what is written.
+fn whole(operand: &Elements, written: &Range<usize>) -> Result<Reach> {
+    let (start, nbytes) = (operand.memory.start(), operand.memory.nbytes());
+    match start {
+        Some(start) if start.addr().get() >= written.end || start.addr().get() + nbytes <= written.start => {
+            let whole = Some(nbytes / operand.itemsize.max(1));
+            Ok(Reach { start: start.as_ptr(), itemsize: operand.itemsize, direct: true, whole })
+        }
+        _ => Err(Error::runtime("a memory that is looked up is written as well")),
+    }
+}
+
+/// A memory that is looked up as a whole, and where in it a block begins.
+#[derive(Clone, Copy)]
+struct Lookup {
+    start: *const u8,
+    elements: usize,
+    itemsize: usize,
+    place: [i64; 2],
+}
+
 /// A block of consecutive elements of every operand; operand 0 is the output. Some of them are copies in a buffer.
 pub struct Block<const N: usize> {
     data: [*mut u8; N],
     itemsize: [usize; N],
+    lookup: Lookup,
     length: usize,
     /// Are these elements that PyTorch's loops reach one by one, not whole vectors at a time? A few operations round
     /// differently in the two.
@@ -312,11 +342,31 @@ impl<const N: usize> Block<N> {
         (self.input(1), unsafe { std::slice::from_raw_parts_mut(data, length) })
     }
 
+    /// Input 1, which is looked up: all its elements; where the block's begin among them, and how far apart they are. The
+    /// second input, and the output. No elements where they are not aligned for the type.
+    pub fn looked_up<T: Plain, B: Plain, R: Plain>(&mut self) -> (&[T], [i64; 2], &[B], &mut [R]) {
+        let (data, length) = self.pointer(0);
+        let Lookup { start, elements, itemsize, place } = self.lookup;
+        let fits = !start.is_null() && itemsize == size_of::<T>() && start.cast::<T>().is_aligned();
+        // SAFETY: as many elements of this size start here (`whole`), any bits are a `T`, and nobody writes to them
+        // while the loop runs.
+        let all = if fits { unsafe { std::slice::from_raw_parts(start.cast(), elements) } } else { &[] };
+        // SAFETY: as in `one`.
+        (all, place, self.input(2), unsafe { std::slice::from_raw_parts_mut(data, length) })
+    }
+
     /// Two inputs and the output.
     pub fn two<A: Plain, B: Plain, R: Plain>(&mut self) -> (&[A], &[B], &mut [R]) {
         let (data, length) = self.pointer(0);
         // SAFETY: as in `one`.
         (self.input(1), self.input(2), unsafe { std::slice::from_raw_parts_mut(data, length) })
+    }
+
+    /// Three inputs and the output.
+    pub fn three<A: Plain, B: Plain, C: Plain, R: Plain>(&mut self) -> (&[A], &[B], &[C], &mut [R]) {
+        let (data, length) = self.pointer(0);
+        // SAFETY: as in `one`.
+        (self.input(1), self.input(2), self.input(3), unsafe { std::slice::from_raw_parts_mut(data, length) })
     }
 }
 
@@ -341,18 +391,23 @@ pub fn blocks<const N: usize>(
     if inputs.iter().any(|input| input.layout.sizes != out.layout.sizes) {
         return Err(Error::runtime("operands of different sizes"));
     }
-    let mut reaches = [Reach { start: std::ptr::null_mut(), itemsize: 0, direct: false }; N];
+    let mut reaches = [Reach { start: std::ptr::null_mut(), itemsize: 0, direct: false, whole: None }; N];
     let mut overlap = false;
+    let distinct = out.layout.has_distinct_elements();
     let (_, written) = bounds(out)?;
     for (k, (reach, operand)) in reaches.iter_mut().zip(&operands).enumerate() {
+        if operand.looked_up {
+            *reach = whole(operand, &written)?;
+            continue;
+        }
         let (start, read) = bounds(operand)?;
         let apart = k == 0 || read.end <= written.start || written.end <= read.start;
         // The same elements in the same order are no danger: each is read before it is written, by the same thread.
         let same = read == written && operand.itemsize == out.itemsize && operand.layout.strides == out.layout.strides;
-        overlap |= !apart && !same;
-        *reach = Reach { start, itemsize: operand.itemsize, direct: apart };
+        overlap |= !(apart || same && distinct);
+        *reach = Reach { start, itemsize: operand.itemsize, direct: apart, whole: None };
     }
-    let single = overlap || !out.layout.has_distinct_elements();
+    let single = overlap || !distinct;
     let tiles = Tiles::new(layouts, single);
     let work = Loop { reaches, steps, overlap: overlap.then_some(steps.step.max(1)), tiles, body };
     let (count, volume) = (work.tiles.count(), work.tiles.volume());
@@ -434,7 +489,7 @@ impl<const N: usize> Loop<'_, N> {
     /// Elements of a run that a block has at most: more than a buffer holds only where none is needed.
     fn longest(&self, run: &Run<N>) -> usize {
         let bare = |k: usize| {
-            let Reach { start, itemsize, direct } = self.reaches[k];
+            let Reach { start, itemsize, direct, .. } = self.reaches[k];
             let first = start.wrapping_offset(run.offset[k] as isize * itemsize as isize);
             direct && run.stride[k] == 1 && is_placed(first, itemsize)
         };
@@ -450,15 +505,24 @@ impl<const N: usize> Loop<'_, N> {
         repeated: &mut [(*mut u8, usize); N],
     ) -> Result<()> {
         let length = range.len().min(self.longest(run));
-        let mut block = Block { data: [std::ptr::null_mut(); N], itemsize: [0; N], length, tail };
+        let lookup = Lookup { start: std::ptr::null(), elements: 0, itemsize: 0, place: [0; 2] };
+        let mut block = Block { data: [std::ptr::null_mut(); N], itemsize: [0; N], length, tail, lookup };
         let mut scattered = None;
         for k in 0..N {
-            let Reach { start, itemsize, direct } = self.reaches[k];
+            let Reach { start, itemsize, direct, whole } = self.reaches[k];
             let stride = run.stride[k];
+            if let Some(whole) = whole {
+                let place = [run.offset[k] + range.start as i64 * stride, stride];
+                block.lookup = Lookup { start, elements: whole, itemsize, place };
+                continue;
+            }
             // SAFETY: the offset is that of an element, which `blocks` checked to lie within the memory.
             let first =
                 unsafe { start.offset((run.offset[k] + range.start as i64 * stride) as isize * itemsize as isize) };
             block.itemsize[k] = itemsize;
+            if stride == 1 && !self.steps.whole {
+                prefetch_bytes(first.wrapping_add(length * itemsize), length * itemsize);
+            }
             if direct && (stride == 1 || length == 1) && is_placed(first, itemsize) {
                 block.data[k] = first;
                 continue;
@@ -487,6 +551,23 @@ impl<const N: usize> Loop<'_, N> {
             unsafe { scatter(itemsize, buffer, first, stride, length) };
         }
         Ok(())
+    }
+}
+
+/// Asks for elements that a loop will want soon. Processors look ahead by themselves, but not beyond the page they are in.
+#[inline(always)]
+pub fn prefetch<T: Plain>(elements: &[T]) {
+    prefetch_bytes(elements.as_ptr().cast(), size_of_val(elements));
+}
+
+/// As [`prefetch`]; there need not be anything.
+#[inline(always)]
+fn prefetch_bytes(from: *const u8, nbytes: usize) {
+    #[cfg(target_arch = "x86_64")]
+    for line in (0..nbytes).step_by(64) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a hint reads nothing, and no address is wrong for it.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(from.wrapping_add(line).cast()) };
     }
 }
 

@@ -9,6 +9,7 @@ use super::files;
 use super::layout::Layout;
 use super::memory::{Memory, get, set};
 use super::parallel;
+use super::spare;
 use super::tensor::View;
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
@@ -22,6 +23,15 @@ struct StorageInner {
     /// Replaced, never resized in place, so that a slice taken before a resize stays valid.
     memory: RefCell<Rc<Memory>>,
     resizable: Cell<bool>,
+}
+
+impl Drop for StorageInner {
+    fn drop(&mut self) {
+        if spare::is_large(self.memory.get_mut().nbytes()) {
+            let memory = self.memory.replace(Rc::new(Memory::Meta { nbytes: 0, device: Device::META }));
+            Rc::into_inner(memory).into_iter().for_each(spare::keep);
+        }
+    }
 }
 
 /// A storage that may be gone.
@@ -52,9 +62,32 @@ impl Storage {
     /// # Errors
     /// RuntimeError when the memory cannot be had or the device does not exist here.
     pub fn zeroed(nbytes: usize, device: Device) -> Result<Storage> {
-        let memory =
-            if device.available()?.is_meta() { Memory::Meta { nbytes, device } } else { Memory::heap(nbytes)? };
+        if device.available()?.is_meta() {
+            return Ok(Storage::new(Memory::Meta { nbytes, device }));
+        }
+        let memory = Memory::heap(nbytes).or_else(|_| {
+            spare::clear();
+            Memory::heap(nbytes)
+        })?;
         Ok(Storage::new(memory))
+    }
+
+    /// `nbytes` bytes on the device that the caller will write before anybody reads them.
+    ///
+    /// # Errors
+    /// As [`Storage::zeroed`].
+    pub fn unwritten(nbytes: usize, device: Device) -> Result<Storage> {
+        if !device.available()?.is_meta()
+            && let Some(memory) = spare::take(nbytes)
+        {
+            return Ok(Storage::new(memory));
+        }
+        let storage = Storage::zeroed(nbytes, device)?;
+        if cfg!(debug_assertions) && !spare::is_large(nbytes) {
+            // What is not written shall be seen.
+            storage.memory().bytes().iter().for_each(|byte| set(byte, 0xA5));
+        }
+        Ok(storage)
     }
 
     pub fn from_bytes(bytes: &[u8]) -> Result<Storage> {

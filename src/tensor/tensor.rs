@@ -37,18 +37,17 @@ pub struct View {
 impl View {
     /// A new zeroed tensor, row-major.
     pub fn zeros(sizes: &[i64], dtype: DType, device: Device) -> Result<View> {
-        let numel = checked_numel(sizes)?;
-        if i64::try_from(dtype.itemsize()).ok().and_then(|size| numel.checked_mul(size)).is_none() {
-            bail!(RuntimeError, "Storage size calculation overflowed with sizes={}", show(sizes));
-        }
-        if dtype.is_quantized() {
-            bail!(
-                RuntimeError,
-                "false INTERNAL ASSERT FAILED at \"/pytorch/aten/src/ATen/quantized/Quantizer.cpp\":441, please report a \
-                 bug to PyTorch. cannot call qscheme on UnknownQuantizer"
-            );
-        }
+        check_row_major(sizes, dtype)?;
         View::zeros_strided(sizes, contiguous_strides(sizes), dtype, device)
+    }
+
+    /// As [`View::zeros`], for a result of which the caller writes every element before anybody reads it.
+    ///
+    /// # Errors
+    /// As [`View::zeros`].
+    pub fn unwritten(sizes: &[i64], dtype: DType, device: Device) -> Result<View> {
+        check_row_major(sizes, dtype)?;
+        View::unwritten_strided(sizes, contiguous_strides(sizes), dtype, device)
     }
 
     /// A new zeroed tensor with the given strides and just the storage they need.
@@ -56,6 +55,29 @@ impl View {
     /// # Errors
     /// RuntimeError when the size overflows or memory runs out, and for quantized dtypes, which need a quantizer.
     pub fn zeros_strided(sizes: &[i64], strides: Dims, dtype: DType, device: Device) -> Result<View> {
+        View::strided(sizes, strides, dtype, device, Storage::zeroed)
+    }
+
+    /// As [`View::zeros_strided`], for a result of which the caller writes every element before anybody reads it.
+    ///
+    /// # Errors
+    /// As [`View::zeros_strided`].
+    pub fn unwritten_strided(sizes: &[i64], strides: Dims, dtype: DType, device: Device) -> Result<View> {
+        let elements = sizes.iter().fold(1i64, |elements, &size| elements.saturating_mul(size));
+        View::strided(sizes, strides, dtype, device, |nbytes, device| {
+            // Nobody writes what lies between elements.
+            let dense = usize::try_from(elements).is_ok_and(|count| count.saturating_mul(dtype.itemsize()) == nbytes);
+            if dense { Storage::unwritten(nbytes, device) } else { Storage::zeroed(nbytes, device) }
+        })
+    }
+
+    fn strided(
+        sizes: &[i64],
+        strides: Dims,
+        dtype: DType,
+        device: Device,
+        storage: impl FnOnce(usize, Device) -> Result<Storage>,
+    ) -> Result<View> {
         if dtype.is_quantized() {
             bail!(
                 RuntimeError,
@@ -64,7 +86,7 @@ impl View {
         }
         let layout = Layout { sizes: Dims::from_slice(sizes), strides, offset: 0 };
         let nbytes = storage_bytes(&layout, dtype)?;
-        let storage = Storage::zeroed(nbytes, device)?;
+        let storage = storage(nbytes, device)?;
         Ok(View { storage, layout, dtype, conj: false, neg: false, form: None })
     }
 
@@ -325,6 +347,22 @@ impl View {
             form: None,
         }
     }
+}
+
+/// Refuses a row-major tensor that is too large, or that needs a quantizer.
+fn check_row_major(sizes: &[i64], dtype: DType) -> Result<()> {
+    let numel = checked_numel(sizes)?;
+    if i64::try_from(dtype.itemsize()).ok().and_then(|size| numel.checked_mul(size)).is_none() {
+        bail!(RuntimeError, "Storage size calculation overflowed with sizes={}", show(sizes));
+    }
+    if dtype.is_quantized() {
+        bail!(
+            RuntimeError,
+            "false INTERNAL ASSERT FAILED at \"/pytorch/aten/src/ATen/quantized/Quantizer.cpp\":441, please report a \
+             bug to PyTorch. cannot call qscheme on UnknownQuantizer"
+        );
+    }
+    Ok(())
 }
 
 /// Bytes a storage needs for every element of the layout.

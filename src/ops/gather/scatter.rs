@@ -2,7 +2,7 @@
 //! Follows <https://pytorch.org/docs/2.7/generated/torch.Tensor.scatter_.html> and its neighbours. Where an index names one
 //! place several times, the last value stays.
 
-use super::{indices, out_of_bounds, positions};
+use super::{indices, out_of_bounds, position};
 use crate::bail;
 use crate::ops::check::{
     Lacks, at, at_least_1d, by_width, fits, lost, move_slice, no_overlap, product, resolved, size_at, size_or_one, sum,
@@ -275,7 +275,7 @@ pub fn put_(view: &View, index: &View, source: &View, accumulate: bool) -> Resul
     supported("take_put_cpu", view.dtype, Lacks::ComplexHalf)?;
     let source = resolved(source)?;
     through_bits(view, |view| {
-        let places = positions(view, index)?;
+        let places = indices(index, |i| position(&view.layout, i))?;
         let (to, from) = (view.memory()?, source.memory()?);
         dispatch!(view.dtype, T => {
             let (to, from) = (to.typed::<T>(), from.typed::<T>());

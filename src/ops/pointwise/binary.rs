@@ -7,10 +7,11 @@ use super::{Output, Plan, Shape, check_kernel, check_sizes, converted, deliver, 
 use crate::bail;
 use crate::ops::block;
 use crate::ops::copy::check_fits;
-use crate::ops::number::{Integer, Number, Real, Stored};
+use crate::ops::number::{Integer, Number, Real, Stored, is_single};
 use crate::ops::promote::{Operand, result_type};
+use crate::ops::series;
 use crate::ops::special;
-use crate::tensor::parallel::vectorised;
+use crate::tensor::parallel::{self, vectorised, vectorised_kernel};
 use crate::tensor::{Category, DType, Result, Scalar, View, dispatch};
 use half::{bf16, f16};
 use num_complex::Complex;
@@ -42,12 +43,42 @@ fn zip<C: Copy>(a: &[C], b: &[C], out: &mut [C], function: impl Fn(C, C) -> C) {
     });
 }
 
+/// Raises to powers: not a closure, as in `unary.rs`.
+struct Power<'a, T> {
+    bases: &'a [T],
+    exponents: &'a [T],
+    out: &'a mut [T],
+}
+
+impl<T: Real> parallel::Kernel for Power<'_, T> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self, _fuses: bool) {
+        for ((out, base), exponent) in self.out.iter_mut().zip(self.bases).zip(self.exponents) {
+            let (base, exponent) = (base.as_f64(), exponent.as_f64());
+            *out = T::from_f64(if is_single::<T>() { series::pow(base, exponent) } else { base.powf(exponent) });
+        }
+    }
+}
+
+fn power<T: Real>(bases: &[T], exponents: &[T], out: &mut [T]) {
+    vectorised_kernel(Power { bases, exponents, out: &mut *out });
+    // Where the series does not hold.
+    let is_far = |base: T, exponent: T| !base.is_finite() | (base == T::zero()) | !exponent.is_finite();
+    let pairs = || bases.iter().zip(exponents);
+    if is_single::<T>() && vectorised(|| pairs().fold(false, |any, (&a, &b)| any | is_far(a, b))) {
+        let outliers = out.iter_mut().zip(pairs()).filter(|&(_, (&a, &b))| is_far(a, b));
+        outliers.for_each(|(out, (&a, &b))| *out = of_double(a, b, f64::powf));
+    }
+}
+
 /// Finds the kernel of one class among a row's.
 macro_rules! pick {
     (bool; bool $kernel:tt $($rest:tt)*) => { Some(|a, b, out| zip(a, b, out, $kernel)) };
     (int; int $kernel:tt $($rest:tt)*) => { Some(|a, b, out| zip(a, b, out, $kernel)) };
     (float; float $kernel:tt $($rest:tt)*) => { Some(|a, b, out| zip(a, b, out, $kernel)) };
     (complex; complex $kernel:tt $($rest:tt)*) => { Some(|a, b, out| zip(a, b, out, $kernel)) };
+    (float; float_blocks $kernel:tt $($rest:tt)*) => { Some($kernel) };
     (float_tail; float_tail $kernel:tt $($rest:tt)*) => { Some(|a, b, out| zip(a, b, out, $kernel)) };
     (complex_tail; complex_tail $kernel:tt $($rest:tt)*) => { Some(|a, b, out| zip(a, b, out, $kernel)) };
     ($class:ident; $other:ident $kernel:tt $($rest:tt)*) => { pick!($class; $($rest)*) };
@@ -135,7 +166,7 @@ binary_ops! {
     }
     Fmod           "fmod_cpu"         Common  [NUMBERS] { int(|a, b| a.rest(b)) float(vector_rest) float_tail(|a, b| a % b) }
     Pow            "pow"              Common  [NUMBERS COMPLEX] {
-        int(integer_power) float(power) float_tail(|a, b| a.powf(b)) complex(complex::power)
+        int(integer_power) float_blocks(power) float_tail(|a, b| a.powf(b)) complex(complex::power)
     }
     Maximum        "maximum_cpu"      Common  [BOOL NUMBERS] {
         bool(|a, b| a | b) int(|a, b| a.max(b))

@@ -1,6 +1,7 @@
 //! Functions of whole and of real numbers that the tables name. Knows numbers only.
 
-use crate::ops::number::{Integer, Real};
+use crate::ops::number::{Integer, Real, is_single};
+use crate::ops::series;
 use crate::tensor::Scalar;
 
 pub fn floor_quotient<T: Integer>(a: T, b: T) -> T {
@@ -63,10 +64,6 @@ pub fn integer_power<T: Integer>(base: T, exponent: T) -> T {
         }
         None => T::zero(),
     }
-}
-
-pub fn power<T: Real>(base: T, exponent: T) -> T {
-    T::from_f64(base.as_f64().powf(exponent.as_f64()))
 }
 
 pub fn shift_left<T: Integer>(a: T, b: T) -> T {
@@ -193,6 +190,12 @@ pub fn sign_float<T: Real>(a: T) -> T {
     } else {
         T::zero()
     }
+}
+
+/// e to the power of a number, for `f32` by its series.
+#[inline(always)]
+pub fn exp<T: Real>(a: T) -> T {
+    T::from_f64(if is_single::<T>() { series::exp(a.as_f64()) } else { a.as_f64().exp() })
 }
 
 /// The larger of two numbers; NaN where either is.

@@ -6,13 +6,12 @@ use super::{
     BinaryOp, Output, Plan, Shape, binary, check_kernel, check_sizes, complex, converted, deliver, landing, plan,
 };
 use crate::bail;
-use crate::ops::check::{at, lost, resolved, through_bits};
+use crate::ops::block;
 use crate::ops::copy::{check_fits, fill};
 use crate::ops::number::{Number, Real, Stored};
 use crate::ops::promote::{Operand, result_type};
-use crate::tensor::iterate::walk;
-use crate::tensor::memory::{get, set};
-use crate::tensor::{Category, DType, Layout, Result, Scalar, View, can_cast, dispatch};
+use crate::tensor::parallel::vectorised;
+use crate::tensor::{Category, DType, Result, Scalar, View, can_cast, dispatch};
 use num_complex::Complex;
 
 /// An operation on three operands and, for sums, a factor.
@@ -51,53 +50,81 @@ impl TernaryOp {
     }
 }
 
+/// A kernel over blocks of one compute type: three operands, results, and the factor of sums.
+pub type Kernel<C> = fn([&[C]; 3], &mut [C], C);
+
 /// A type of computation with kernels for three operands.
 pub trait TernaryKernels: Number {
-    fn ternary(op: TernaryOp, a: Self, b: Self, c: Self, value: Self) -> Self;
+    fn ternary(op: TernaryOp) -> Kernel<Self>;
+}
+
+fn zip<C: Copy>([a, b, c]: [&[C]; 3], out: &mut [C], function: impl Fn(C, C, C) -> C) {
+    vectorised(|| {
+        for (((out, &a), &b), &c) in out.iter_mut().zip(a).zip(b).zip(c) {
+            *out = function(a, b, c);
+        }
+    });
+}
+
+/// The kernels of a type, from what they do to three numbers; `$value` names the factor.
+macro_rules! table {
+    ($op:expr, $value:ident { $($name:ident => $function:expr,)* }) => {
+        match $op {
+            $(TernaryOp::$name => |abc, out, $value| {
+                let _ = $value;
+                zip(abc, out, $function)
+            },)*
+        }
+    };
 }
 
 macro_rules! kernels {
     (integers $($t:ty)*) => {$(
         impl TernaryKernels for $t {
-            fn ternary(op: TernaryOp, a: $t, b: $t, c: $t, value: $t) -> $t {
-                match op {
-                    TernaryOp::Addcmul => a.wrapping_add(value.wrapping_mul(b).wrapping_mul(c)),
-                    TernaryOp::Addcdiv => a.wrapping_add(value.wrapping_mul(b).checked_div(c).unwrap_or_default()),
-                    TernaryOp::Lerp => a,
-                    TernaryOp::Clamp => a.max(b).min(c),
-                    TernaryOp::AtLeast => a.max(b),
-                    TernaryOp::AtMost => a.min(b),
-                }
+            fn ternary(op: TernaryOp) -> Kernel<$t> {
+                table!(op, value {
+                    Addcmul => |a, b, c| a.wrapping_add(value.wrapping_mul(b).wrapping_mul(c)),
+                    Addcdiv => |a, b, c| a.wrapping_add(value.wrapping_mul(b).checked_div(c).unwrap_or_default()),
+                    Lerp => |a, _, _| a,
+                    Clamp => |a, b, c| a.max(b).min(c),
+                    AtLeast => |a, b, _| a.max(b),
+                    AtMost => |a, b, _| a.min(b),
+                })
             }
         }
     )*};
     (floats $($t:ty)*) => {$(
         impl TernaryKernels for $t {
-            fn ternary(op: TernaryOp, a: $t, b: $t, c: $t, value: $t) -> $t {
-                match op {
-                    TernaryOp::Addcmul => (value * b).fused(c, a),
-                    TernaryOp::Addcdiv => a + value * b / c,
+            fn ternary(op: TernaryOp) -> Kernel<$t> {
+                table!(op, value {
+                    Addcmul => |a, b, c| (value * b).fused(c, a),
+                    Addcdiv => |a, b, c| a + value * b / c,
                     // From the nearer end, so that both ends are reached.
-                    TernaryOp::Lerp if c.abs() < 0.5 => c.fused(b - a, a),
-                    TernaryOp::Lerp => (c - 1.0).fused(b - a, b),
-                    TernaryOp::Clamp => smaller_of(larger_of(a, b), c),
+                    Lerp => |a, b, c| {
+                        let (weight, end) = if c.abs() < 0.5 { (c, a) } else { (c - 1.0, b) };
+                        weight.fused(b - a, end)
+                    },
+                    Clamp => |a, b, c| smaller_of(larger_of(a, b), c),
                     // A single bound that is NaN bounds nothing.
-                    TernaryOp::AtLeast => if a < b { b } else { a },
-                    TernaryOp::AtMost => if a > b { b } else { a },
-                }
+                    AtLeast => |a, b, _| if a < b { b } else { a },
+                    AtMost => |a, b, _| if a > b { b } else { a },
+                })
             }
         }
 
         impl TernaryKernels for Complex<$t> {
-            fn ternary(op: TernaryOp, a: Self, b: Self, c: Self, value: Self) -> Self {
-                match op {
-                    TernaryOp::Addcmul => a + value * b * c,
-                    TernaryOp::Addcdiv => a + complex::divide(value * b, c),
-                    TernaryOp::Lerp if c.norm_sqr() < 0.25 => a + c * (b - a),
-                    TernaryOp::Lerp => b - (b - a) * (Complex::new(1.0, 0.0) - c),
+            fn ternary(op: TernaryOp) -> Kernel<Self> {
+                table!(op, value {
+                    Addcmul => |a, b, c| a + value * b * c,
+                    Addcdiv => |a, b, c| a + complex::divide(value * b, c),
+                    Lerp => |a, b, c: Self| {
+                        if c.norm_sqr() < 0.25 { a + c * (b - a) } else { b - (b - a) * (Complex::new(1.0, 0.0) - c) }
+                    },
                     // Complex numbers have no order, and are refused.
-                    TernaryOp::Clamp | TernaryOp::AtLeast | TernaryOp::AtMost => a,
-                }
+                    Clamp => |a, _, _| a,
+                    AtLeast => |a, _, _| a,
+                    AtMost => |a, _, _| a,
+                })
             }
         }
     )*};
@@ -106,8 +133,8 @@ kernels!(integers u8 i8 i16 i32 i64 u16 u32 u64);
 kernels!(floats f32 f64);
 
 impl TernaryKernels for bool {
-    fn ternary(_: TernaryOp, a: bool, b: bool, c: bool, _: bool) -> bool {
-        (a | b) & c
+    fn ternary(_: TernaryOp) -> Kernel<bool> {
+        |abc, out, _| zip(abc, out, |a, b, c| (a | b) & c)
     }
 }
 
@@ -141,35 +168,17 @@ pub fn ternary(op: TernaryOp, operands: [&View; 3], value: Scalar, output: Outpu
     check_kernel(op.stub(), op.supported(), common)?;
     check_fits(value, common)?;
     let computed = landing(&target, common)?;
-    let [a, b, c] = operands.map(|view| converted(view, common).and_then(|view| resolved(&view)));
-    let views = [a?, b?, c?];
-    dispatch!(common, S => {
-        type C = <S as Stored>::Compute;
-        let value = C::from_scalar(value);
-        through_bits(&computed, |out| each::<S>(out, &views, |a, b, c| C::ternary(op, a, b, c, value)))?;
-    });
+    let [a, b, c] = operands.map(|view| converted(view, common));
+    run(op, [&a?, &b?, &c?], value, &computed)?;
     deliver(&computed, target)
 }
 
-fn each<S: Stored>(
-    out: &View,
-    views: &[View; 3],
-    kernel: impl Fn(S::Compute, S::Compute, S::Compute) -> S::Compute,
-) -> Result<()> {
-    let layouts: [Layout; 3] = std::array::from_fn(|k| views[k].layout.broadcast_to(out.sizes()));
-    let [a, b, c] = views;
-    let (a, b, c, to) = (a.memory()?, b.memory()?, c.memory()?, out.memory()?);
-    let (a, b, c, to) = (a.typed::<S>(), b.typed::<S>(), c.typed::<S>(), to.typed::<S>());
-    walk([&out.layout, &layouts[0], &layouts[1], &layouts[2]], |run| {
-        for i in 0..run.length as i64 {
-            let [write, i, j, k] = at(&run, i);
-            let read = |cells: &[crate::tensor::memory::ElementCell<S>], offset: usize| {
-                cells.get(offset).map(|cell| get(cell).widen()).ok_or_else(lost)
-            };
-            let result = kernel(read(a, i)?, read(b, j)?, read(c, k)?);
-            set(to.get(write).ok_or_else(lost)?, S::narrow(result));
-        }
-        Ok(())
+/// Computes `op` of operands of `out`'s dtype.
+fn run(op: TernaryOp, operands: [&View; 3], value: Scalar, out: &View) -> Result<()> {
+    dispatch!(out.dtype, S => {
+        type C = <S as Stored>::Compute;
+        let (kernel, value) = (C::ternary(op), C::from_scalar(value));
+        block::ternary::<S, S>(out, operands, &|a, b, c, out| kernel([a, b, c], out, value))
     })
 }
 
@@ -235,22 +244,17 @@ pub fn clamp(a: &View, bounds: [Option<Scalar>; 2], output: Output, default: DTy
         return Ok(target);
     }
     check_kernel(stub, NUMBERS, common)?;
-    let limits = |bound: Option<Scalar>| bound.map(|bound| check_fits(bound, common)).transpose();
-    limits(low)?;
-    limits(high)?;
     let computed = landing(&target, common)?;
-    let a = resolved(&converted(a, common)?)?;
-    dispatch!(common, S => {
-        type C = <S as Stored>::Compute;
-        let [low, high] = [low, high].map(|bound| bound.map(|bound| <S as crate::tensor::Element>::store(bound).widen()));
-        let bound = |value: C| match (low, high) {
-            (Some(low), Some(high)) => C::ternary(TernaryOp::Clamp, value, low, high, low),
-            (Some(low), None) => C::ternary(TernaryOp::AtLeast, value, low, low, low),
-            (None, Some(high)) => C::ternary(TernaryOp::AtMost, value, high, high, high),
-            (None, None) => value,
-        };
-        through_bits(&computed, |out| each::<S>(out, &[a.clone(), a.clone(), a.clone()], |a, _, _| bound(a)))?;
-    });
+    let a = converted(a, common)?;
+    let limit = |bound: Scalar| check_fits(bound, common).and_then(|()| View::scalar(bound, common));
+    let [low, high] = bounds.map(|bound| bound.map(limit).transpose());
+    let (op, low, high) = match (low?, high?) {
+        (Some(low), Some(high)) => (TernaryOp::Clamp, low, high),
+        (Some(low), None) => (TernaryOp::AtLeast, low.clone(), low),
+        (None, Some(high)) => (TernaryOp::AtMost, high.clone(), high),
+        (None, None) => return Ok(target),
+    };
+    run(op, [&a, &low, &high], Scalar::Int(1), &computed)?;
     deliver(&computed, target)
 }
 

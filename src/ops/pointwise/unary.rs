@@ -8,13 +8,14 @@ use super::{Output, Plan, Shape, check_kernel, check_sizes, converted, deliver, 
 use crate::bail;
 use crate::ops::block;
 use crate::ops::create::{full_like, zeros_like};
-use crate::ops::number::{Integer, Number, Real, Stored};
+use crate::ops::number::{Integer, Number, Real, Stored, is_single};
 use crate::ops::series;
 use crate::ops::special;
 use crate::tensor::memory::BoolByte;
-use crate::tensor::parallel::vectorised;
+use crate::tensor::parallel::{self, vectorised, vectorised_kernel};
 use crate::tensor::{DType, Result, Scalar, View, dispatch};
 use num_complex::Complex;
+use std::marker::PhantomData;
 
 /// What an operation's result is made of, given the operand's dtype.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,21 +35,61 @@ fn map<A: Copy, R>(values: &[A], out: &mut [R], function: impl Fn(A) -> R) {
     });
 }
 
-/// As [`map`], for functions whose series (see there) holds for `f32` of at most `limit`: others go through `function`.
-fn map_near<T: Real>(
-    values: &[T],
-    out: &mut [T],
-    limit: f64,
-    series: impl Fn(f64) -> f64,
-    function: impl Fn(f64) -> f64,
-) {
-    // NaN is not.
-    let is_near = |value: T| value.as_f64().abs() <= limit;
-    map(values, out, |value| value.through_series(&series, &function));
-    if size_of::<T>() == size_of::<f32>() && !vectorised(|| values.iter().fold(true, |all, &v| all & is_near(v))) {
-        let outliers = out.iter_mut().zip(values).filter(|&(_, &value)| !is_near(value));
-        outliers.for_each(|(out, &value)| *out = value.through(&function));
+/// A function that `f32` has a series for (see there), and `f64` only the system's.
+trait Series {
+    /// The series holds for numbers of at most this size, others go through the function.
+    const LIMIT: f64;
+    fn series(x: f64) -> f64;
+    fn function(x: f64) -> f64;
+}
+
+/// Applies an `F`. Not a closure: with a series in it, the compiler would not inline that where vectors are.
+struct Through<'a, T, F> {
+    values: &'a [T],
+    out: &'a mut [T],
+    function: PhantomData<F>,
+}
+
+impl<T: Real, F: Series> parallel::Kernel for Through<'_, T, F> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self, _fuses: bool) {
+        for (out, &value) in self.out.iter_mut().zip(self.values) {
+            let value = value.as_f64();
+            *out = T::from_f64(if is_single::<T>() { F::series(value) } else { F::function(value) });
+        }
     }
+}
+
+fn map_series<T: Real, F: Series>(values: &[T], out: &mut [T]) {
+    vectorised_kernel(Through { values, out: &mut *out, function: PhantomData::<F> });
+    let is_far = |value: T| value.as_f64().abs() > F::LIMIT;
+    if is_single::<T>() && F::LIMIT.is_finite() && vectorised(|| values.iter().fold(false, |any, &v| any | is_far(v))) {
+        let outliers = out.iter_mut().zip(values).filter(|&(_, &value)| is_far(value));
+        outliers.for_each(|(out, &value)| *out = value.through(F::function));
+    }
+}
+
+/// The kernel of a [`Series`] without a limit, or with one.
+macro_rules! by_series {
+    ($series:path, $function:path) => {
+        by_series!(f64::INFINITY, $series, $function)
+    };
+    ($limit:expr, $series:path, $function:path) => {{
+        struct Row;
+        impl Series for Row {
+            const LIMIT: f64 = $limit;
+            #[inline(always)]
+            fn series(x: f64) -> f64 {
+                $series(x)
+            }
+            #[inline(always)]
+            fn function(x: f64) -> f64 {
+                $function(x)
+            }
+        }
+        Some(map_series::<T, Row>)
+    }};
 }
 
 /// A kernel over blocks of one compute type.
@@ -65,9 +106,7 @@ macro_rules! pick {
     (complex; complex $kernel:tt $($rest:tt)*) => { Some(|a, out| map(a, out, $kernel)) };
     (float_tail; float_tail $kernel:tt $($rest:tt)*) => { Some(|a, out| map(a, out, $kernel)) };
     (complex_tail; complex_tail $kernel:tt $($rest:tt)*) => { Some(|a, out| map(a, out, $kernel)) };
-    (float; float_near ($limit:expr, $series:expr, $function:expr) $($rest:tt)*) => {
-        Some(|a, out| map_near(a, out, $limit, $series, $function))
-    };
+    (float; float_series ($($series:tt)*) $($rest:tt)*) => { by_series!($($series)*) };
     ($class:ident; $other:ident $kernel:tt $($rest:tt)*) => { pick!($class; $($rest)*) };
     ($class:ident;) => { None };
 }
@@ -182,28 +221,28 @@ numbers {
         float(|a| T::one() / (a * a)) complex(|a| complex::reciprocal(a * a))
     }
     Exp            "exp_vml_cpu"      Float  [FLOAT COMPLEX] {
-        float(|a| a.through_series(series::exp, f64::exp)) complex(|a| complex::through(a, complex::exp))
+        float_series(series::exp, f64::exp) complex(|a| complex::through(a, complex::exp))
     }
     Exp2           "exp2"             Float  [FLOAT COMPLEX] {
-        float(|a| a.through_series(series::exp2, f64::exp2)) float_tail(|a| a.exp2())
+        float_series(series::exp2, f64::exp2) float_tail(|a| a.exp2())
         complex(|a| complex::through(a * T::from_f64(std::f64::consts::LN_2), complex::exp))
     }
     Expm1          "expm1_vml_cpu"    Float  [FLOAT COMPLEX] {
-        float(|a| a.through_series(series::exp_m1, f64::exp_m1)) complex(|a| complex::through(a, complex::expm1))
+        float_series(series::exp_m1, f64::exp_m1) complex(|a| complex::through(a, complex::expm1))
     }
     Log            "log_vml_cpu"      Float  [FLOAT COMPLEX] {
-        float(|a| a.through_series(series::ln, f64::ln)) complex(|a| complex::through(a, complex::log))
+        float_series(series::ln, f64::ln) complex(|a| complex::through(a, complex::log))
     }
     Log2           "log2_vml_cpu"     Float  [FLOAT COMPLEX] {
-        float(|a| a.through_series(series::log2, f64::log2))
+        float_series(series::log2, f64::log2)
         complex(|a| complex::through(a, |z| complex::log(z) / std::f64::consts::LN_2))
     }
     Log10          "log10_vml_cpu"    Float  [FLOAT COMPLEX] {
-        float(|a| a.through_series(series::log10, f64::log10))
+        float_series(series::log10, f64::log10)
         complex(|a| complex::through(a, |z| complex::log(z) / std::f64::consts::LN_10))
     }
     Log1p          "log1p_vml_cpu"    Float  [FLOAT COMPLEX] {
-        float(|a| a.through_series(series::ln_1p, f64::ln_1p)) complex(|a| complex::through(a, complex::log1p))
+        float_series(series::ln_1p, f64::ln_1p) complex(|a| complex::through(a, complex::log1p))
     }
     Sqrt           "sqrt_vml_cpu"     Float  [FLOAT COMPLEX] {
         float(|a| a.sqrt()) complex(|a| complex::through(a, complex::sqrt))
@@ -214,36 +253,36 @@ numbers {
     }
     Reciprocal     "reciprocal_cpu"   Float  [FLOAT COMPLEX] { float(|a| T::one() / a) complex(complex::reciprocal) }
     Sigmoid        "sigmoid_cpu"      Float  [FLOAT COMPLEX] {
-        float(|a| T::one() / (T::one() + (-a).through_series(series::exp, f64::exp)))
+        float(|a| T::one() / (T::one() + exp(-a)))
         float_tail(|a| T::one() / (T::one() + (-a).exp()))
         complex(|a| complex::reciprocal(complex::through(-a, complex::exp) + T::one()))
     }
     Sin            "sin_vml_cpu"      Float  [FLOAT COMPLEX] {
-        float_near(series::TURNS, series::sin, f64::sin) complex(|a| complex::through(a, complex::sin))
+        float_series(series::TURNS, series::sin, f64::sin) complex(|a| complex::through(a, complex::sin))
     }
     Cos            "cos_vml_cpu"      Float  [FLOAT COMPLEX] {
-        float_near(series::TURNS, series::cos, f64::cos) complex(|a| complex::through(a, complex::cos))
+        float_series(series::TURNS, series::cos, f64::cos) complex(|a| complex::through(a, complex::cos))
     }
     Tan            "tan_vml_cpu"      Float  [FLOAT COMPLEX] {
-        float_near(series::TURNS, series::tan, f64::tan) complex(|a| complex::through(a, complex::tan))
+        float_series(series::TURNS, series::tan, f64::tan) complex(|a| complex::through(a, complex::tan))
     }
     Asin           "asin_vml_cpu"     Float  [FLOAT COMPLEX] {
-        float(|a| a.through_series(series::asin, f64::asin)) complex(|a| complex::through(a, complex::asin))
+        float_series(series::asin, f64::asin) complex(|a| complex::through(a, complex::asin))
     }
     Acos           "acos_vml_cpu"     Float  [FLOAT COMPLEX] {
-        float(|a| a.through_series(series::acos, f64::acos)) complex(|a| complex::through(a, complex::acos))
+        float_series(series::acos, f64::acos) complex(|a| complex::through(a, complex::acos))
     }
     Atan           "atan_vml_cpu"     Float  [FLOAT COMPLEX] {
-        float(|a| a.through_series(series::atan, f64::atan)) complex(|a| complex::through(a, complex::atan))
+        float_series(series::atan, f64::atan) complex(|a| complex::through(a, complex::atan))
     }
     Sinh           "sinh_cpu"         Float  [FLOAT COMPLEX] {
-        float(|a| a.through_series(series::sinh, f64::sinh)) float_tail(|a| a.sinh()) complex(|a| complex::through(a, complex::sinh))
+        float_series(series::sinh, f64::sinh) float_tail(|a| a.sinh()) complex(|a| complex::through(a, complex::sinh))
     }
     Cosh           "cosh_cpu"         Float  [FLOAT COMPLEX] {
-        float(|a| a.through_series(series::cosh, f64::cosh)) float_tail(|a| a.cosh()) complex(|a| complex::through(a, complex::cosh))
+        float_series(series::cosh, f64::cosh) float_tail(|a| a.cosh()) complex(|a| complex::through(a, complex::cosh))
     }
     Tanh           "tanh_vml_cpu"     Float  [FLOAT COMPLEX] {
-        float(|a| a.through_series(series::tanh, f64::tanh)) complex(|a| complex::through(a, complex::tanh))
+        float_series(series::tanh, f64::tanh) complex(|a| complex::through(a, complex::tanh))
     }
     Asinh          "asinh_cpu"        Float  [FLOAT COMPLEX] {
         float(asinh) complex(|a| complex::through(a, complex::asinh))
@@ -254,8 +293,8 @@ numbers {
     Atanh          "atanh_cpu"        Float  [FLOAT COMPLEX] {
         float(|a| a.through(f64::atanh)) float_tail(atanh) complex(|a| complex::through(a, complex::atanh))
     }
-    Erf            "erf_vml_cpu"      Float  [FLOAT] { float(|a| a.through(special::erf)) }
-    Erfc           "erfc_vml_cpu"     Float  [FLOAT] { float(|a| a.through(special::erfc)) }
+    Erf            "erf_vml_cpu"      Float  [FLOAT] { float_series(series::erf, special::erf) }
+    Erfc           "erfc_vml_cpu"     Float  [FLOAT] { float_series(series::erfc, special::erfc) }
     Erfinv         "erfinv_vml_cpu"   Float  [FLOAT] { float(|a| a.through(special::erfinv)) }
     Lgamma         "lgamma_vml_cpu"   Float  [FLOAT] { float(|a| a.through(special::lgamma)) }
     Digamma        "digamma"          Float  [FLOAT] { float(|a| a.through(special::digamma)) }

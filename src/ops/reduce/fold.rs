@@ -128,7 +128,7 @@ fn fold_with<S: Stored, const V: usize>(
     view: &View,
     anywhere: bool,
     combine: impl Fn(S::Compute, S::Compute) -> S::Compute + Sync,
-    combine_tail: impl Fn(S::Compute, S::Compute) -> S::Compute,
+    combine_tail: impl Fn(S::Compute, S::Compute) -> S::Compute + Sync,
 ) -> Result<()> {
     let view = aligned::<S>(view)?;
     let (out_memory, memory) = (out.memory()?, view.memory()?);
@@ -151,6 +151,11 @@ type Lanes<C, const V: usize> = [[C; V]; 4];
 
 /// Steps of four vectors that are done at a time, between two looks for Ctrl-C.
 const STEPS: usize = 1 << 12;
+/// How many steps ahead memory is asked for.
+const AHEAD: usize = 16;
+/// Elements of runs whose results are waited for, and that a core does at a time.
+const BATCH: usize = 1 << 22;
+const GRAIN: usize = 1 << 16;
 /// Columns that are done at a time.
 const COLUMNS: usize = 1 << 10;
 
@@ -158,7 +163,7 @@ impl<S, F, G> Fold<'_, S, F, G>
 where
     S: Stored,
     F: Fn(S::Compute, S::Compute) -> S::Compute + Sync,
-    G: Fn(S::Compute, S::Compute) -> S::Compute,
+    G: Fn(S::Compute, S::Compute) -> S::Compute + Sync,
 {
     fn put(&self, to: i64, value: S::Compute) {
         if let Some(cell) = self.results.get(to as usize) {
@@ -175,17 +180,15 @@ where
         if (tile.out_stride, tile.in_stride[1]) == ([0, 1], 1) && tile.in_stride[0] != 1 {
             return self.columns::<V>(tile);
         }
+        if (tile.out_stride[0], tile.in_stride[0]) == (0, 1) {
+            return self.rows::<V>(tile);
+        }
         for rows in interrupt::pieces(0..height, width) {
             for j in rows?.map(|j| j as i64) {
                 let (to, from) = (tile.out + j * tile.out_stride[1], tile.input + j * tile.in_stride[1]);
-                match (tile.out_stride[0], tile.in_stride[0]) {
-                    (0, 1) => self.along::<V>(to, from as usize..from as usize + width)?,
-                    (out_step, step) => {
-                        for piece in interrupt::pieces(0..width, 1) {
-                            for i in piece?.map(|i| i as i64) {
-                                self.put(to + i * out_step, self.value(from + i * step));
-                            }
-                        }
+                for piece in interrupt::pieces(0..width, 1) {
+                    for i in piece?.map(|i| i as i64) {
+                        self.put(to + i * tile.out_stride[0], self.value(from + i * tile.in_stride[0]));
                     }
                 }
             }
@@ -193,36 +196,36 @@ where
         Ok(())
     }
 
-    /// One result of a contiguous run.
-    fn along<const V: usize>(&self, to: i64, run: Range<usize>) -> Result<()> {
-        let (Fold { anywhere, combine, .. }, range) = (self, run.clone());
-        let lanes = parallel::reading::<S, _>(self.memory, |elements| -> Result<Option<Lanes<S::Compute, V>>> {
-            let (vectors, _) = elements.get(range).unwrap_or_default().as_chunks::<V>();
-            let (steps, _) = vectors.as_chunks::<4>();
-            if !anywhere || steps.len() <= STEPS {
-                return steps.chunks(STEPS).try_fold(None, |lanes, steps| {
-                    interrupt::check()?;
-                    Ok(joined(lanes, steps, combine))
-                });
+    /// One result of each contiguous run. Runs that meet in a result are taken one after another, others by all cores.
+    fn rows<const V: usize>(&self, tile: Tile) -> Result<()> {
+        let [width, height] = tile.size;
+        let run = |j: usize| {
+            let start = (tile.input + j as i64 * tile.in_stride[1]) as usize;
+            start..start + width
+        };
+        let meet = tile.out_stride[1] == 0;
+        let batch = if meet { 1 } else { (BATCH / width.max(1)).max(1) };
+        for first in (0..height).step_by(batch) {
+            let rows = first..height.min(first + batch);
+            let result = |j: usize| self.results.get((tile.out + j as i64 * tile.out_stride[1]) as usize);
+            let before: Vec<_> = rows.clone().map(|j| result(j).map(get).unwrap_or_default().widen()).collect();
+            let (Fold { anywhere, combine, combine_tail, .. }, work) = (self, width * rows.len());
+            let after = parallel::reading::<S, _>(self.memory, |elements| {
+                let each = Runs { elements, combine, combine_tail };
+                if let [before] = *before {
+                    return Ok(vec![vec![each.along::<V>(before, run(first), *anywhere)?]]);
+                }
+                let together = (GRAIN / width.max(1)).max(1);
+                parallel::collect(rows.len().div_ceil(together), work, &|k| {
+                    let part = k * together..rows.len().min((k + 1) * together);
+                    let rows = part.clone().map(|j| first + j).zip(before.get(part).unwrap_or_default());
+                    rows.map(|(j, &before)| each.along::<V>(before, run(j), false)).collect()
+                })
+            });
+            for (j, value) in rows.zip(after.transpose()?.into_iter().flatten().flatten()) {
+                result(j).into_iter().for_each(|cell| set(cell, S::narrow(value)));
             }
-            let parts = parallel::collect(steps.len().div_ceil(STEPS), steps.len() * 4 * V, &|k| {
-                Ok(joined(None, &steps[k * STEPS..steps.len().min((k + 1) * STEPS)], combine))
-            })?;
-            Ok(parts.into_iter().flatten().reduce(|mut all, lanes| {
-                let pairs = all.iter_mut().flatten().zip(lanes.iter().flatten());
-                pairs.for_each(|(all, &lane)| *all = combine(*all, lane));
-                all
-            }))
-        });
-        let mut rest = run.start;
-        if let Some([a, b, c, d]) = lanes.transpose()?.flatten() {
-            let joined = (0..V).map(|k| combine(combine(a[k], b[k]), combine(c[k], d[k])));
-            if let Some(all) = joined.reduce(&self.combine_tail) {
-                self.put(to, all);
-            }
-            rest += run.len() / (4 * V) * (4 * V);
         }
-        (rest..run.end).for_each(|i| self.put(to, self.value(i as i64)));
         Ok(())
     }
 
@@ -260,6 +263,48 @@ where
     }
 }
 
+/// Contiguous runs, for several threads.
+struct Runs<'m, S, F, G> {
+    elements: &'m [S],
+    combine: F,
+    combine_tail: G,
+}
+
+impl<S, F, G> Runs<'_, S, F, G>
+where
+    S: Stored,
+    F: Fn(S::Compute, S::Compute) -> S::Compute + Sync,
+    G: Fn(S::Compute, S::Compute) -> S::Compute,
+{
+    /// `before` combined with a run, if it is long and `shared` by all cores.
+    fn along<const V: usize>(&self, before: S::Compute, run: Range<usize>, shared: bool) -> Result<S::Compute> {
+        let Runs { combine, combine_tail, .. } = self;
+        let run = self.elements.get(run).unwrap_or_default();
+        let (steps, _) = run.as_chunks::<V>().0.as_chunks::<4>();
+        let lanes = if shared && steps.len() > STEPS {
+            let parts = parallel::collect(steps.len().div_ceil(STEPS), steps.len() * 4 * V, &|k| {
+                Ok(joined(None, &steps[k * STEPS..steps.len().min((k + 1) * STEPS)], combine))
+            })?;
+            parts.into_iter().flatten().reduce(|mut all, lanes| {
+                let pairs = all.iter_mut().flatten().zip(lanes.iter().flatten());
+                pairs.for_each(|(all, &lane)| *all = combine(*all, lane));
+                all
+            })
+        } else {
+            steps.chunks(STEPS).try_fold(None, |lanes, steps| {
+                interrupt::check()?;
+                Ok(joined(lanes, steps, combine))
+            })?
+        };
+        let all = lanes.and_then(|[a, b, c, d]: Lanes<S::Compute, V>| {
+            (0..V).map(|k| combine(combine(a[k], b[k]), combine(c[k], d[k]))).reduce(combine_tail)
+        });
+        let rest = run.get(steps.len() * 4 * V..).unwrap_or_default().iter().map(|element| element.widen());
+        // Every value on the way has been an element of the result.
+        Ok(all.into_iter().chain(rest).fold(before, |so_far, value| S::narrow(combine_tail(so_far, value)).widen()))
+    }
+}
+
 /// Combines as many elements as there are lanes with them.
 #[inline(always)]
 fn join<S: Stored>(lanes: &mut [S::Compute], elements: &[S], combine: impl Fn(S::Compute, S::Compute) -> S::Compute) {
@@ -275,12 +320,14 @@ fn joined<S: Stored, const V: usize>(
     combine: impl Fn(S::Compute, S::Compute) -> S::Compute,
 ) -> Option<Lanes<S::Compute, V>> {
     vectorised(|| {
+        let all = steps;
         let mut steps = steps.iter();
         let mut lanes = match lanes {
             Some(lanes) => lanes,
             None => steps.next()?.map(|vector| vector.map(S::widen)),
         };
-        for step in steps {
+        for (i, step) in steps.enumerate() {
+            parallel::prefetch(all.get(i + AHEAD).map(|step| step.as_flattened()).unwrap_or_default());
             lanes.iter_mut().zip(step).for_each(|(lanes, vector)| join(lanes, vector, &combine));
         }
         Some(lanes)

@@ -1,13 +1,13 @@
 //! Variance, standard deviation and norms: reductions that carry more than one number or finish with a function.
 
 use super::tiles::{Dim, dims, for_each, odometer};
-use super::{Reduction, mean, resolved};
+use super::{Reduction, aligned, mean, resolved};
 use crate::bail;
 use crate::ops::copy::{cast, copy_into, fill};
 use crate::ops::number::{Number, Real, Stored};
 use crate::ops::pointwise::{BinaryOp, Output, UnaryOp, binary, check_kernel, classes, unary};
 use crate::tensor::memory::{ElementCell, get, set};
-use crate::tensor::parallel::vectorised;
+use crate::tensor::parallel::{self, vectorised};
 use crate::tensor::{DType, Dims, Layout, Result, Scalar, View, interrupt, promote_types};
 use half::{bf16, f16};
 use num_traits::Float;
@@ -128,7 +128,7 @@ fn squared_deviations<S: Stored<Compute: Real>>(view: &View) -> Result<f64> {
 }
 
 /// What a reduction carries while it visits elements one after another.
-trait Carried<T>: Copy {
+trait Carried<T>: Copy + Send + Sync {
     fn visit(self, value: T) -> Self;
 }
 
@@ -150,37 +150,88 @@ impl<T: Real> Carried<T> for Welford {
     }
 }
 
+/// Results that are computed at a time, and those that one core computes side by side, so that none waits for another.
+const BATCH: usize = 1 << 12;
+const LANES: usize = 16;
+
 /// Reduces every result by itself, visiting its elements in iteration order.
 fn each<S: Stored<Compute: Real>, A: Carried<S::Compute>>(
     out: &View,
     layout: &Layout,
     view: &View,
     start: A,
-    finish: impl Fn(A) -> f64,
+    finish: impl Fn(A) -> f64 + Sync,
 ) -> Result<()> {
+    let view = aligned::<S>(view)?;
     let (memory, out_memory) = (view.memory()?, out.memory()?);
-    let (cells, results) = (memory.typed::<S>(), out_memory.typed::<S>());
+    let results = out_memory.typed::<S>();
     let (reduced, kept): (Vec<Dim>, Vec<Dim>) = dims(layout, &view.layout).into_iter().partition(|d| d.out == 0);
+    let length: i64 = reduced.iter().map(|dim| dim.size).product();
     let (run, outer) = match reduced.split_first() {
         Some((run, outer)) => (*run, outer),
         None => (Dim { size: 1, out: 0, input: 0 }, [].as_slice()),
     };
+    let flush = |batch: &mut Vec<(i64, i64)>| -> Result<()> {
+        let computed = parallel::reading::<S, _>(&memory, |elements| {
+            let visits = Visits { elements, run, outer, start };
+            let groups: Vec<_> = batch.chunks(LANES).collect();
+            parallel::collect(groups.len(), batch.len().saturating_mul(length as usize), &|k| {
+                let group = groups.get(k).copied().unwrap_or_default();
+                let carried = match group.as_array() {
+                    Some(group) => visits.side_by_side::<LANES>(group)?.to_vec(),
+                    None => {
+                        let one = |&place| visits.side_by_side::<1>(&[place]);
+                        group.iter().map(one).collect::<Result<Vec<_>>>()?.concat()
+                    }
+                };
+                Ok(carried.into_iter().map(|carried| S::narrow(Real::from_f64(finish(carried)))).collect::<Vec<S>>())
+            })
+        });
+        for (&(to, _), value) in batch.iter().zip(computed.transpose()?.into_iter().flatten().flatten()) {
+            results.get(to as usize).into_iter().for_each(|result| set(result, value));
+        }
+        batch.clear();
+        Ok(())
+    };
+    let mut batch = Vec::new();
     odometer(&kept, layout.offset, view.layout.offset, &mut |to, from| {
-        let mut carried = start;
-        odometer(outer, to, from, &mut |_, from| {
-            for piece in interrupt::pieces(0..run.size as usize, 1) {
-                for i in piece?.map(|i| i as i64) {
-                    let cell = cells.get((from + i * run.input) as usize);
-                    carried = carried.visit(cell.map(get).unwrap_or_default().widen());
-                }
+        batch.push((to, from));
+        if batch.len() == BATCH { flush(&mut batch) } else { Ok(()) }
+    })?;
+    flush(&mut batch)
+}
+
+/// The elements that each result is made of: along `run`, at every place of `outer`.
+struct Visits<'m, S, A> {
+    elements: &'m [S],
+    run: Dim,
+    outer: &'m [Dim],
+    start: A,
+}
+
+impl<S: Stored, A: Carried<S::Compute>> Visits<'_, S, A> {
+    /// What is carried of some results' elements, the first of which lie at these places (the second number of each).
+    fn side_by_side<const N: usize>(&self, places: &[(i64, i64); N]) -> Result<[A; N]> {
+        let mut carried = [self.start; N];
+        odometer(self.outer, 0, 0, &mut |_, displacement| {
+            for piece in interrupt::pieces(0..self.run.size as usize, N) {
+                let piece = piece?;
+                carried = vectorised(|| {
+                    let mut carried = carried;
+                    for i in piece {
+                        let along = displacement + i as i64 * self.run.input;
+                        for (carried, (_, from)) in carried.iter_mut().zip(places) {
+                            let element = self.elements.get((from + along) as usize).copied().unwrap_or_default();
+                            *carried = carried.visit(element.widen());
+                        }
+                    }
+                    carried
+                });
             }
             Ok(())
         })?;
-        if let Some(result) = results.get(to as usize) {
-            set(result, S::narrow(Real::from_f64(finish(carried))));
-        }
-        Ok(())
-    })
+        Ok(carried)
+    }
 }
 
 /// The vector norm of order `p` over dimensions, as

@@ -27,7 +27,7 @@ pub enum Running {
 pub fn cumulative(which: Running, view: &View, dim: i64, dtype: Option<DType>) -> Result<View> {
     let d = wrap_dim(dim, view.ndim())?;
     let dtype = dtype.unwrap_or(view.dtype.sum_result());
-    let out = View::zeros(view.sizes(), dtype, view.device())?;
+    let out = View::unwritten(view.sizes(), dtype, view.device())?;
     if view.device().is_meta() || view.numel() == 0 {
         return Ok(out);
     }
@@ -55,7 +55,7 @@ pub fn cumulative(which: Running, view: &View, dim: i64, dtype: Option<DType>) -
         DType::Long => scan::<i64, i64>(which, &view, &out, d, |v| v, |v| v)?,
         _ => {
             // Integers wrap, so they can be narrowed last.
-            let wide = View::zeros(view.sizes(), DType::Long, view.device())?;
+            let wide = View::unwritten(view.sizes(), DType::Long, view.device())?;
             scan::<i64, i64>(which, &cast(&view, dtype)?, &wide, d, |v| v, |v| v)?;
             copy_into(&out, &wide)?;
         }

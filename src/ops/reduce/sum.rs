@@ -341,6 +341,10 @@ const GRAIN: usize = 1 << 16;
 /// multiple of every `V`, so that nothing meets in another order.
 const STRIP: usize = 64;
 
+/// How many steps ahead memory is asked for, along a run and down columns.
+const AHEAD: usize = 16;
+const AHEAD_ROWS: usize = 4;
+
 /// Some columns of a tile.
 struct Part {
     tile: Tile,
@@ -379,8 +383,10 @@ where
     ) -> Result<[Lanes<S::Compute, V>; 4]> {
         four_sums(rows, false, |rows, sums: &mut [Lanes<S::Compute, V>; 4]| {
             for i in rows {
-                let start = from(i) as usize;
-                let row = self.cells.get(start..start + 4 * V).unwrap_or_default();
+                let row =
+                    |i: usize| self.cells.get(from(i) as usize..).and_then(|row| row.get(..4 * V)).unwrap_or_default();
+                parallel::prefetch(row(i + AHEAD_ROWS));
+                let row = row(i);
                 sums.iter_mut().zip(row.as_chunks::<V>().0).for_each(|(lanes, vector)| add_vector(lanes, vector));
             }
         })
@@ -459,7 +465,9 @@ where
         let (vectors, rest) = self.cells.get(start..start + length).unwrap_or_default().as_chunks::<W>();
         let (fours, odd) = vectors.as_chunks::<4>();
         let sums = four_sums::<S::Compute, V>(fours.len(), shared, |steps, sums| {
-            for four in fours.get(steps).unwrap_or_default() {
+            for i in steps {
+                let Some(four) = fours.get(i) else { break };
+                parallel::prefetch(fours.get(i + AHEAD).map(|four| four.as_flattened()).unwrap_or_default());
                 sums.iter_mut().zip(four).for_each(|(lanes, vector)| add_vector(lanes, vector));
             }
         })?;

@@ -221,7 +221,7 @@ pub(super) fn real_kind(dtype: DType) -> Option<RealKind> {
 
 fn create(call: &mut Call, sample: Sample) -> Result<Value> {
     let dtype = call.dtype_keyword().unwrap_or(call.state.default_dtype.get());
-    let out = View::zeros(&call.ints(0)?, dtype, call.device_keyword()?)?;
+    let out = View::unwritten(&call.ints(0)?, dtype, call.device_keyword()?)?;
     draw(call, &out, sample)?;
     Ok(out.into())
 }

@@ -1,0 +1,84 @@
+//! Large memories that were freed, kept for results of the same size: getting pages from the system, which zeroes them,
+//! takes longer than computing most results. Each thread keeps its own, and they go with it. Whoever takes one writes all
+//! of it before anybody reads.
+
+use super::limits;
+use super::memory::Memory;
+use std::cell::RefCell;
+
+/// What is smaller, the allocator keeps for itself.
+const LARGE: usize = 1 << 17;
+
+thread_local! {
+    static SPARE: RefCell<Vec<Memory>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Is it worth keeping?
+pub fn is_large(nbytes: usize) -> bool {
+    nbytes >= LARGE
+}
+
+/// Keeps a memory that is no longer used. The oldest ones go where that would be too much.
+pub fn keep(memory: Memory) {
+    if !matches!(memory, Memory::Heap(_)) || !is_large(memory.nbytes()) {
+        return;
+    }
+    // A thread that ends keeps nothing.
+    let _ = SPARE.try_with(|spare| {
+        let mut spare = spare.borrow_mut();
+        spare.push(memory);
+        let mut total: usize = spare.iter().map(Memory::nbytes).sum();
+        while total > limits::spare() {
+            total -= spare.remove(0).nbytes();
+        }
+    });
+}
+
+/// A memory of this size with whatever is in it.
+pub fn take(nbytes: usize) -> Option<Memory> {
+    if !is_large(nbytes) {
+        return None;
+    }
+    SPARE.with(|spare| {
+        let mut spare = spare.borrow_mut();
+        let place = spare.iter().rposition(|memory| memory.nbytes() == nbytes)?;
+        Some(spare.remove(place))
+    })
+}
+
+/// Gives everything back to the system.
+pub fn clear() {
+    SPARE.with(|spare| spare.borrow_mut().clear());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_memory_is_kept_for_one_of_its_size() {
+        let heap = |nbytes| match Memory::heap(nbytes) {
+            Ok(memory) => memory,
+            Err(error) => panic!("{error}"),
+        };
+        let (first, second) = (heap(LARGE), heap(LARGE + 1));
+        let addresses = (first.address(), second.address());
+        [first, second, heap(LARGE - 1)].into_iter().for_each(keep);
+        assert!(take(LARGE - 1).is_none() && take(LARGE + 2).is_none());
+        assert_eq!(take(LARGE).map(|memory| memory.address()), Some(addresses.0));
+        assert!(take(LARGE).is_none());
+        clear();
+        assert!(take(LARGE + 1).is_none());
+    }
+
+    #[test]
+    fn not_more_is_kept_than_may_be() {
+        let size = limits::spare() / 2;
+        for _ in 0..3 {
+            Memory::heap(size).into_iter().for_each(keep);
+        }
+        assert!(take(size).is_some() && take(size).is_some() && take(size).is_none());
+        Memory::heap(limits::spare() + 1).into_iter().for_each(keep);
+        assert!(take(limits::spare() + 1).is_none());
+    }
+}
