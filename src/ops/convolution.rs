@@ -288,7 +288,7 @@ fn gather(source: &View, kernels: &View, target: &View, steps: &Steps, kernel_fi
         let seen = seen(&view::narrow(&padded, 0, start, count)?, &sizes, &places, steps, kernel_first)?;
         let own = view::narrow(&kernels, channel_dim, start, count)?;
         let own = view::reshape(&contiguous(&own)?, &[target.sizes()[0], -1])?;
-        let product = view::reshape(&matmul::mm(&own, &seen)?, target.sizes())?;
+        let product = view::reshape(&matmul::mm_fused(&own, &seen)?, target.sizes())?;
         if start == 0 {
             copy_into(target, &product)?;
         } else {
@@ -371,7 +371,7 @@ fn scatter(source: &View, kernels: &View, target: &View, steps: &Steps) -> Resul
     let places = Dims::from_slice(&source.sizes()[1..]);
     let kernels = view::reshape(&contiguous(kernels)?, &[kernels.sizes()[0], -1])?;
     let flat = view::reshape(&contiguous(source)?, &[source.sizes()[0], -1])?;
-    let columns = matmul::mm(&view::transpose(&kernels, 0, 1)?, &flat)?;
+    let columns = matmul::mm_fused(&view::transpose(&kernels, 0, 1)?, &flat)?;
     let made = target.sizes()[0];
     let columns = view::reshape(&columns, &[made, sizes.iter().product(), places.iter().product()])?;
     // Room for everything, of which the padding is cut off.

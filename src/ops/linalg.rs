@@ -120,6 +120,12 @@ pub fn first_failure(info: &View) -> Result<Option<(String, i64)>> {
     }))
 }
 
+/// Does PyTorch factor the transpose of such a matrix? LAPACK reads matrices by columns, so it takes no copy; the rounding
+/// of everything that follows is another one.
+fn is_factored_transposed(a: &View) -> bool {
+    a.layout.is_contiguous() && !a.dtype.is_complex()
+}
+
 /// The inverse, and for each matrix the place of the first zero on the diagonal of its U.
 pub fn inv(name: &str, a: &View) -> Result<(View, View)> {
     check_floating(name, a, false)?;
@@ -132,9 +138,10 @@ pub fn inv(name: &str, a: &View) -> Result<(View, View)> {
     by_field!(a.dtype, "lu_cpu", T => {
         let (mut inverses, mut zeros) = (Vec::new(), Vec::new());
         for matrix in read::<T>(a)? {
-            let factors = lu_factors(matrix);
+            let turned = is_factored_transposed(a);
+            let factors = lu_factors(if turned { matrix.transpose()? } else { matrix });
             let mut inverse = Matrix::identity(n, n)?;
-            factors.solve(&mut inverse);
+            if turned { factors.solve_transposed(&mut inverse)? } else { factors.solve(&mut inverse) }
             inverses.push(inverse);
             zeros.push(factors.zero.unwrap_or(0));
         }
@@ -153,7 +160,7 @@ pub fn slogdet(name: &str, a: &View) -> Result<(View, View)> {
     by_field!(a.dtype, "lu_cpu", T => {
         let (mut signs, mut logarithms) = (Vec::new(), Vec::new());
         for matrix in read::<T>(a)? {
-            let factors = lu_factors(matrix);
+            let factors = lu_factors(if is_factored_transposed(a) { matrix.transpose()? } else { matrix });
             let mut sign = if factors.is_odd() { -T::one() } else { T::one() };
             let mut logarithm = <T as Field>::Real::zero();
             for i in 0..shape.rows {
@@ -182,7 +189,7 @@ pub fn det(a: &View) -> Result<View> {
     by_field!(a.dtype, "lu_cpu", T => {
         let mut values = Vec::new();
         for matrix in read::<T>(a)? {
-            let factors = lu_factors(matrix);
+            let factors = lu_factors(if is_factored_transposed(a) { matrix.transpose()? } else { matrix });
             let product = (0..shape.rows).fold(T::one(), |product, i| product * factors.factors[(i, i)]);
             values.push(vec![if factors.is_odd() { -product } else { product }]);
         }
@@ -245,19 +252,17 @@ pub fn solve(a: &View, b: &View, left: bool) -> Result<(View, View)> {
     } else {
         by_field!(a.dtype, "lu_cpu", T => {
             let (mut solutions, mut zeros) = (Vec::new(), Vec::new());
-            for (matrix, mut side) in read::<T>(&x)?.into_iter().zip(read::<T>(&y)?) {
-                if left {
-                    let factors = lu_factors(matrix);
-                    factors.solve(&mut side);
-                    zeros.push(factors.zero.unwrap_or(0));
-                    solutions.push(side);
-                } else {
-                    let factors = lu_factors(matrix.transpose()?);
-                    let mut turned = side.transpose()?;
-                    factors.solve(&mut turned);
-                    zeros.push(factors.zero.unwrap_or(0));
-                    solutions.push(turned.transpose()?);
+            let turned = is_factored_transposed(a);
+            for (matrix, side) in read::<T>(&x)?.into_iter().zip(read::<T>(&y)?) {
+                let factors = lu_factors(if turned { matrix.transpose()? } else { matrix });
+                // X A = B is Aᵀ Xᵀ = Bᵀ.
+                let mut side = if left { side } else { side.transpose()? };
+                match (left, turned) {
+                    (true, false) | (false, true) => factors.solve(&mut side),
+                    (true, true) | (false, false) => factors.solve_transposed(&mut side)?,
                 }
+                zeros.push(factors.zero.unwrap_or(0));
+                solutions.push(if left { side } else { side.transpose()? });
             }
             (write(&shape.batch, sizes, order, solutions)?, infos(&batch_a, zeros)?)
         })
@@ -365,15 +370,12 @@ pub fn solve_triangular(a: &View, b: &View, upper: bool, left: bool, unit: bool)
     }
     by_field!(a.dtype, "triangular_solve_cpu", T => {
         let mut solutions = Vec::new();
-        for (matrix, mut side) in read::<T>(&x)?.into_iter().zip(read::<T>(&y)?) {
-            if left {
-                lu::solve_triangular(&matrix, &mut side, Triangular { upper, unit });
-                solutions.push(side);
-            } else {
-                let mut turned = side.transpose()?;
-                lu::solve_triangular(&matrix.transpose()?, &mut turned, Triangular { upper: !upper, unit });
-                solutions.push(turned.transpose()?);
-            }
+        for (matrix, side) in read::<T>(&x)?.into_iter().zip(read::<T>(&y)?) {
+            // X A = B is Aᵀ Xᵀ = Bᵀ.
+            let (matrix, mut side) = if left { (matrix, side) } else { (matrix.transpose()?, side.transpose()?) };
+            let solve = if side.columns == 1 { lu::solve_column } else { lu::solve_triangular };
+            solve(&matrix, &mut side, Triangular { upper: upper == left, unit });
+            solutions.push(if left { side } else { side.transpose()? });
         }
         write(&shape.batch, sizes, order, solutions)
     })

@@ -19,7 +19,7 @@ use crate::bail;
 use crate::tensor::layout::show;
 use crate::tensor::{Category, DType, Layout, Result, Scalar, View};
 pub use product::Ring;
-use product::{Scaling, batch_of_one, multiply};
+use product::{Scaling, Sums, batch_of_one, multiply};
 
 /// The factors of `addmm` and its kin: `beta · input + alpha · product`. An input whose factor is zero is not read.
 #[derive(Clone, Copy, Debug)]
@@ -41,11 +41,23 @@ const MATRICES: classes::Classes = classes::NUMBERS | classes::FLOAT8 | classes:
 /// Dtypes with a kernel for everything else here.
 const PLAIN: classes::Classes = classes::NUMBERS | classes::COMPLEX;
 
+/// `a @ b` of two matrices, as a convolution makes it: rounded less often.
+///
+/// # Errors
+/// As [`mm`].
+pub fn mm_fused(a: &View, b: &View) -> Result<View> {
+    mm_with(a, b, Sums::Fused)
+}
+
 /// `a @ b` of two matrices, row-major.
 ///
 /// # Errors
 /// RuntimeError for other than two dimensions each, sizes or dtypes that differ, and dtypes without this kernel.
 pub fn mm(a: &View, b: &View) -> Result<View> {
+    mm_with(a, b, Sums::Library)
+}
+
+fn mm_with(a: &View, b: &View, sums: Sums) -> Result<View> {
     if a.ndim() != 2 {
         bail!(RuntimeError, "self must be a matrix");
     }
@@ -57,7 +69,7 @@ pub fn mm(a: &View, b: &View) -> Result<View> {
         let (a, b) = (a.dtype.cpp_name(), b.dtype.cpp_name());
         bail!(RuntimeError, "expected m1 and m2 to have the same dtype, but got: {a} != {b}");
     }
-    matrix_product(a, b, None, Factors { beta: Scalar::Int(0), alpha: Scalar::Int(1) })
+    matrix_product(a, b, None, Factors { beta: Scalar::Int(0), alpha: Scalar::Int(1) }, sums)
 }
 
 /// `beta · input + alpha · a @ b` of two matrices; `input` broadcasts.
@@ -80,7 +92,7 @@ pub fn addmm(input: &View, a: &View, b: &View, factors: Factors) -> Result<View>
         let (a, b) = (a.dtype.scalar_type(), b.dtype.scalar_type());
         bail!(RuntimeError, "mat1 and mat2 must have the same dtype, but got {a} and {b}");
     }
-    matrix_product(a, b, Some(&input), factors)
+    matrix_product(a, b, Some(&input), factors, Sums::Library)
 }
 
 fn check_matrices(a: &View, b: &View) -> Result<()> {
@@ -95,7 +107,7 @@ fn check_matrices(a: &View, b: &View) -> Result<()> {
     bail!(RuntimeError, "mat1 and mat2 shapes cannot be multiplied ({n}x{m} and {k}x{p})")
 }
 
-fn matrix_product(a: &View, b: &View, added: Option<&View>, factors: Factors) -> Result<View> {
+fn matrix_product(a: &View, b: &View, added: Option<&View>, factors: Factors, sums: Sums) -> Result<View> {
     let (&[n, m], &[_, p]) = (a.sizes(), b.sizes()) else { bail!(RuntimeError, "two matrices are needed") };
     let out = View::zeros(&[n, p], a.dtype, a.device())?;
     if out.device().is_meta() || out.numel() == 0 {
@@ -108,7 +120,7 @@ fn matrix_product(a: &View, b: &View, added: Option<&View>, factors: Factors) ->
     check_kernel("addmm_impl_cpu_", MATRICES, out.dtype)?;
     factors.check(out.dtype)?;
     let added = added.map(batch_of_one);
-    let scaling = Scaling { alpha: factors.alpha, added: added.as_ref().map(|v| (v, factors.beta)), plain: false };
+    let scaling = Scaling { alpha: factors.alpha, added: added.as_ref().map(|v| (v, factors.beta)), sums };
     multiply(&batch_of_one(&out), &batch_of_one(a), &batch_of_one(b), scaling)?;
     Ok(out)
 }
@@ -193,8 +205,8 @@ fn batch_product(kernel: &str, a: &View, b: &View, added: Option<&View>, factors
     check_kernel(kernel, PLAIN, out.dtype)?;
     factors.check(out.dtype)?;
     // Below this size PyTorch does not call its BLAS.
-    let plain = m.saturating_mul(n).saturating_mul(p) < 400;
-    multiply(&out, a, b, Scaling { alpha: factors.alpha, added: added.map(|v| (v, factors.beta)), plain })?;
+    let sums = if m.saturating_mul(n).saturating_mul(p) < 400 { Sums::InOrder } else { Sums::Library };
+    multiply(&out, a, b, Scaling { alpha: factors.alpha, added: added.map(|v| (v, factors.beta)), sums })?;
     Ok(out)
 }
 
@@ -268,7 +280,7 @@ pub fn addmv(input: &View, a: &View, v: &View, factors: Factors) -> Result<View>
     let flat = input.with_layout(input.layout.broadcast_to(&[n]));
     let flat = if flat.dtype == out.dtype { flat } else { super::copy::cast(&flat, out.dtype)? };
     let added = batch_of_one(&view::unsqueeze(&flat, 1)?);
-    let scaling = Scaling { alpha: factors.alpha, added: Some((&added, factors.beta)), plain: false };
+    let scaling = Scaling { alpha: factors.alpha, added: Some((&added, factors.beta)), sums: Sums::Library };
     let column = batch_of_one(&view::unsqueeze(&out, 1)?);
     multiply(&column, &batch_of_one(a), &batch_of_one(&view::unsqueeze(v, 1)?), scaling)?;
     Ok(out)

@@ -33,11 +33,6 @@ pub trait Field:
         Float::hypot(self.re(), self.im())
     }
 
-    /// `self - a * b`, with one rounding where the processor has a step for it.
-    fn minus_product(self, a: Self, b: Self) -> Self {
-        self - a * b
-    }
-
     /// The sum of the parts' magnitudes, which LAPACK chooses pivots by.
     fn size(self) -> Self::Real {
         Float::abs(self.re()) + Float::abs(self.im())
@@ -59,9 +54,6 @@ macro_rules! fields {
             }
             fn magnitude(self) -> $t {
                 self.abs()
-            }
-            fn minus_product(self, a: $t, b: $t) -> $t {
-                (-a).fused(b, self)
             }
         }
 

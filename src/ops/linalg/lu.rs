@@ -42,7 +42,7 @@ pub fn lu<T: Field>(mut a: Matrix<T>) -> Lu<T> {
         for k in j + 1..a.columns {
             let factor = a[(j, k)];
             for i in j + 1..a.rows {
-                a[(i, k)] = a[(i, k)].minus_product(a[(i, j)], factor);
+                a[(i, k)] = a[(i, k)] - a[(i, j)] * factor;
             }
         }
     }
@@ -92,13 +92,22 @@ impl<T: Field> Lu<T> {
 
     /// Solves `Aᴴ X = B` in place.
     pub fn solve_adjoint(&self, b: &mut Matrix<T>) -> Result<()> {
-        let turned = self.factors.adjoint()?;
-        solve_triangular(&turned, b, Triangular { upper: false, unit: false });
-        solve_triangular(&turned, b, Triangular { upper: true, unit: true });
+        self.solve_turned(&self.factors.adjoint()?, b);
+        Ok(())
+    }
+
+    /// Solves `Aᵀ X = B` in place.
+    pub fn solve_transposed(&self, b: &mut Matrix<T>) -> Result<()> {
+        self.solve_turned(&self.factors.transpose()?, b);
+        Ok(())
+    }
+
+    fn solve_turned(&self, turned: &Matrix<T>, b: &mut Matrix<T>) {
+        solve_triangular(turned, b, Triangular { upper: false, unit: false });
+        solve_triangular(turned, b, Triangular { upper: true, unit: true });
         for (i, &pivot) in self.pivots.iter().enumerate().rev() {
             b.swap_rows(i, pivot);
         }
-        Ok(())
     }
 }
 
@@ -109,26 +118,54 @@ pub struct Triangular {
     pub unit: bool,
 }
 
-/// Solves `A X = B` in place for a triangular `A`.
+/// Columns that are solved side by side, so that no step waits for the one before it.
+const ABREAST: usize = 8;
+
+/// Solves `A X = B` in place for a triangular `A`, in the library's way for several columns: what the elements found
+/// before take from an element is added up first, and the inverse of the diagonal is multiplied by.
 pub fn solve_triangular<T: Field>(a: &Matrix<T>, b: &mut Matrix<T>, shape: Triangular) {
     let n = a.columns.min(a.rows);
-    for column in 0..b.columns {
+    for step in 0..n {
         if interrupt::requested() {
             return;
         }
-        for step in 0..n {
-            let k = if shape.upper { n - 1 - step } else { step };
-            if b[(k, column)].is_zero() {
-                continue;
+        let at = |step: usize| if shape.upper { n - 1 - step } else { step };
+        let i = at(step);
+        // What is found already, in that order, each with its factor.
+        let known: Vec<(usize, T)> = (0..step).map(at).map(|k| (k, a[(i, k)])).collect();
+        let inverse = if shape.unit { T::one() } else { T::one() / a[(i, i)] };
+        let width = b.columns;
+        for columns in (0..width).step_by(ABREAST).map(|start| start..width.min(start + ABREAST)) {
+            let mut sums = [T::zero(); ABREAST];
+            for &(k, factor) in &known {
+                for (sum, column) in sums.iter_mut().zip(columns.clone()) {
+                    *sum = *sum + factor * b[(k, column)];
+                }
             }
-            if !shape.unit {
-                b[(k, column)] = b[(k, column)] / a[(k, k)];
+            for (sum, column) in sums.into_iter().zip(columns) {
+                let value = b[(i, column)];
+                let value = if known.is_empty() { value } else { value - sum };
+                b[(i, column)] = if shape.unit { value } else { value * inverse };
             }
-            let value = b[(k, column)];
-            let rest = if shape.upper { 0..k } else { k + 1..n };
-            for i in rest {
-                b[(i, column)] = b[(i, column)] - value * a[(i, k)];
-            }
+        }
+    }
+}
+
+/// As [`solve_triangular`], in the library's way for a single column: each element is subtracted from the others as soon as
+/// it is found, and divided by the diagonal.
+pub fn solve_column<T: Field>(a: &Matrix<T>, b: &mut Matrix<T>, shape: Triangular) {
+    let n = a.columns.min(a.rows);
+    for step in 0..n {
+        if interrupt::requested() {
+            return;
+        }
+        let k = if shape.upper { n - 1 - step } else { step };
+        if !shape.unit {
+            b[(k, 0)] = b[(k, 0)] / a[(k, k)];
+        }
+        let value = b[(k, 0)];
+        for i in if shape.upper { 0..k } else { k + 1..n } {
+            b[(i, 0)] = b[(i, 0)] - a[(i, k)] * value;
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::ops::check::resolved;
 use crate::ops::copy::{contiguous, copy_into};
 use crate::ops::number::{Number, Stored};
 use crate::tensor::memory::set;
-use crate::tensor::parallel::{self, Matrix, add_product};
+use crate::tensor::parallel::{self, Matrix, add_product, vectorised};
 use crate::tensor::{Dims, Error, Layout, Result, Scalar, View, dispatch, interrupt};
 use num_complex::Complex;
 
@@ -17,6 +17,9 @@ pub trait Ring: Number {
     fn plus_product(total: Self, a: Self, b: Self) -> Self;
 
     fn times(a: Self, b: Self) -> Self;
+
+    /// Are sums along the rows of both matrices made in lanes? So they are in single precision.
+    const BY_LANES: bool = false;
 
     /// `into += alpha · a @ b`; `into` is row-major.
     fn accumulate(into: &mut [Self], sizes: [usize; 3], alpha: Self, a: Matrix<Self>, b: Matrix<Self>) -> Result<()> {
@@ -43,6 +46,7 @@ wrapping_ring!(u8 i8 i16 i32 i64 u16 u32 u64);
 macro_rules! vector_ring {
     ($($t:ty)*) => {$(
         impl Ring for $t {
+            const BY_LANES: bool = size_of::<$t>() == 4;
             #[inline(always)]
             fn plus_product(total: $t, a: $t, b: $t) -> $t {
                 total + a * b
@@ -131,8 +135,11 @@ fn in_order<C: Ring>(into: &mut [C], [n, m, p]: [usize; 3], alpha: C, a: Matrix<
             for k in piece? {
                 let factor = a.values.get(i * a.strides[0] + k * a.strides[1]).copied().unwrap_or_default();
                 let line = b.values.get(k * b.strides[0]..).unwrap_or_default();
-                for (total, &value) in row.iter_mut().zip(line.iter().step_by(b.strides[1].max(1))) {
-                    *total = C::plus_product(*total, factor, value);
+                let step = b.strides[1].max(1);
+                if step == 1 {
+                    vectorised(|| add_line(&mut row, factor, line.iter()));
+                } else {
+                    add_line(&mut row, factor, line.iter().step_by(step));
                 }
             }
         }
@@ -143,6 +150,18 @@ fn in_order<C: Ring>(into: &mut [C], [n, m, p]: [usize; 3], alpha: C, a: Matrix<
     Ok(())
 }
 
+/// `row += factor · line`
+#[inline(always)]
+fn add_line<'v, C: Ring>(row: &mut [C], factor: C, line: impl Iterator<Item = &'v C>) {
+    for (total, &value) in row.iter_mut().zip(line) {
+        *total = C::plus_product(*total, factor, value);
+    }
+}
+
+/// Products up to which a matrix product is made in order: what the library behind PyTorch gives for small matrices on any
+/// processor, to the last bit. Larger ones are worth the processor's vectors, whose fused steps round otherwise.
+const SMALL: usize = 1 << 20;
+
 /// A column times a row: without a sum, so that negative zeros stay what they are.
 fn outer<C: Ring>(into: &mut [C], p: usize, alpha: C, a: Matrix<C>, b: Matrix<C>) -> Result<()> {
     let value = |m: &Matrix<C>, place: usize| m.values.get(place).copied().unwrap_or_default();
@@ -152,6 +171,41 @@ fn outer<C: Ring>(into: &mut [C], p: usize, alpha: C, a: Matrix<C>, b: Matrix<C>
         for (j, into) in row.iter_mut().enumerate() {
             let product = C::times(factor, value(&b, j * b.strides[1]));
             *into = C::times(alpha, product);
+        }
+    }
+    Ok(())
+}
+
+/// Do rows of `a` meet rows of the transposed `b`, of which there are few?
+fn is_by_lanes<C: Ring>([n, m, p]: [usize; 3], a: &Matrix<C>, b: &Matrix<C>) -> bool {
+    let by_rows = a.strides[1] == 1 && b.strides[0] == 1 && b.strides[1] > 1;
+    C::BY_LANES && by_rows && n > 1 && p > 1 && n.min(m).min(p) < 8
+}
+
+/// Rows by rows: each element a sum in four lanes, or in eight behind the last four columns, which are added by halves; what
+/// is left of the rows is added to that one by one.
+fn by_lanes<C: Ring>(into: &mut [C], [n, m, p]: [usize; 3], alpha: C, a: Matrix<C>, b: Matrix<C>) -> Result<()> {
+    let one = C::from_scalar(Scalar::Int(1));
+    for (i, into) in into.chunks_exact_mut(p.max(1)).enumerate().take(n) {
+        interrupt::check()?;
+        let row = a.values.get(i * a.strides[0]..).unwrap_or_default();
+        for (j, into) in into.iter_mut().enumerate() {
+            let column = b.values.get(j * b.strides[1]..).unwrap_or_default();
+            let mut width = if j < p / 4 * 4 { 4 } else { 8 };
+            let whole = m / width * width;
+            let mut lanes = [C::default(); 8];
+            for (k, (&x, &y)) in row.iter().zip(column).enumerate().take(whole) {
+                lanes[k % width] = C::plus_product(lanes[k % width], x, y);
+            }
+            while width > 1 {
+                width /= 2;
+                for lane in 0..width {
+                    lanes[lane] = C::plus_product(lanes[lane], one, lanes[lane + width]);
+                }
+            }
+            let rest = row.iter().zip(column).take(m).skip(whole);
+            let total = rest.fold(lanes[0], |total, (&x, &y)| C::plus_product(total, x, y));
+            *into = C::plus_product(*into, alpha, total);
         }
     }
     Ok(())
@@ -229,13 +283,23 @@ pub struct Scaling<'v> {
     pub alpha: Scalar,
     /// What is added, expanded to the result's sizes, and its factor; a factor of zero leaves it unread.
     pub added: Option<(&'v View, Scalar)>,
-    /// Each element's products are added in their order, without fused steps, as PyTorch does for small batches.
-    pub plain: bool,
+    pub sums: Sums,
+}
+
+/// How the products of an element are added up.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Sums {
+    /// In their order, each product rounded: PyTorch's own loop for small batches.
+    InOrder,
+    /// As the library for matrices does: small ones in their order or, along rows, in lanes.
+    Library,
+    /// Each in one step with its product, as the library for convolutions does.
+    Fused,
 }
 
 impl Scaling<'_> {
     /// The bare product.
-    pub const NONE: Scaling<'static> = Scaling { alpha: Scalar::Int(1), added: None, plain: false };
+    pub const NONE: Scaling<'static> = Scaling { alpha: Scalar::Int(1), added: None, sums: Sums::Library };
 }
 
 /// `beta · added + alpha · a @ b` into a row-major `out`; all of one dtype, three dimensions and sizes that fit.
@@ -253,7 +317,8 @@ fn multiply_as<S: Stored<Compute: Ring>>(out: &View, a: &View, b: &View, scaling
     let sizes = [n, m, p].map(|size| size.max(0) as usize);
     let matrix = sizes[0] * sizes[2];
     let ((a, of_a), (b, of_b)) = (Batch::of(a)?, Batch::of(b)?);
-    let (adds, plain) = (scaling.added.is_some(), scaling.plain);
+    let (adds, in_order_only) = (scaling.added.is_some(), scaling.sums == Sums::InOrder);
+    let is_small = scaling.sums == Sums::Library && matrix > 1 && matrix.saturating_mul(sizes[1]) <= SMALL;
     let alpha = S::Compute::from_scalar(scaling.alpha);
     let mut result = match scaling.added {
         Some((added, beta)) if beta.truth() => scaled::<S>(added, beta)?,
@@ -262,9 +327,11 @@ fn multiply_as<S: Stored<Compute: Ring>>(out: &View, a: &View, b: &View, scaling
     with_values::<S>(&a, &b, &mut |a, b| {
         for (i, into) in result.chunks_exact_mut(matrix.max(1)).enumerate().take(batch.max(0) as usize) {
             let (a, b) = (of_a.matrix(a, i), of_b.matrix(b, i));
-            if sizes[1] == 1 && !adds && !plain {
+            if sizes[1] == 1 && !adds && !in_order_only {
                 outer(into, sizes[2], alpha, a, b)?;
-            } else if plain {
+            } else if is_small && is_by_lanes(sizes, &a, &b) {
+                by_lanes(into, sizes, alpha, a, b)?;
+            } else if is_small || in_order_only {
                 in_order(into, sizes, alpha, a, b)?;
             } else {
                 S::Compute::accumulate(into, sizes, alpha, a, b)?;

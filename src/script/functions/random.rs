@@ -289,7 +289,8 @@ fn draw_into(generator: &mut Generator, out: &View, kind: RealKind, sample: Samp
 }
 
 fn write_as<T: Real + Plain>(generator: &mut Generator, out: &View, sample: Sample, contiguous: bool) -> Result<bool> {
-    let (parts, scale) = if out.dtype.is_complex() { (2, std::f64::consts::FRAC_1_SQRT_2) } else { (1, 1.0) };
+    // Divided by the root, not multiplied by its inverse: the last bit differs.
+    let (parts, root) = if out.dtype.is_complex() { (2, std::f64::consts::SQRT_2) } else { (1, 1.0) };
     let overflow = || Error::runtime("numel: integer multiplication overflow");
     let part = |elements: i64| usize::try_from(elements).ok()?.checked_mul(parts);
     let start = part(out.layout.offset).ok_or_else(overflow)?;
@@ -298,8 +299,8 @@ fn write_as<T: Real + Plain>(generator: &mut Generator, out: &View, sample: Samp
     let written = parallel::writing::<T, _>(&memory, start..end, |out| match sample {
         Sample::Uniform => uniform_into(generator, out, 0.0, 1.0),
         Sample::Between(from, to) => uniform_into(generator, out, from, to),
-        Sample::Normal => normal_into(generator, out, 0.0, scale, contiguous),
-        Sample::Gauss(mean, std) => normal_into(generator, out, mean, std * scale, contiguous),
+        Sample::Normal => normal_into(generator, out, 0.0, 1.0 / root, contiguous),
+        Sample::Gauss(mean, std) => normal_into(generator, out, mean, std / root, contiguous),
     });
     interrupt::check()?;
     Ok(written.is_some())
