@@ -11,25 +11,38 @@ pub struct Reflection<T: Field> {
     /// What the first element becomes; real.
     pub beta: T::Real,
     pub tau: T,
-    /// What the rest of the vector is multiplied by to become the reflection's own.
-    pub scale: T,
+    /// What the rest of the vector is divided by to become the reflection's own.
+    pub divisor: T,
 }
 
 /// The reflection for a vector of this first element and rest.
 pub fn reflection<T: Field>(alpha: T, rest: impl Iterator<Item = T>) -> Reflection<T> {
     let norm = norm(rest);
     if norm == T::Real::zero() && alpha.im() == T::Real::zero() {
-        return Reflection { beta: alpha.re(), tau: T::zero(), scale: T::zero() };
+        return Reflection { beta: alpha.re(), tau: T::zero(), divisor: T::one() };
     }
-    let length = Float::hypot(Float::hypot(alpha.re(), alpha.im()), norm);
+    let length = span([alpha.re(), alpha.im(), norm]);
     let beta = if alpha.re() >= T::Real::zero() { -length } else { length };
     let tau = T::new((beta - alpha.re()) / beta, -alpha.im() / beta);
-    Reflection { beta, tau, scale: T::one() / (alpha - T::of(beta)) }
+    Reflection { beta, tau, divisor: alpha - T::of(beta) }
 }
 
 /// The length of a vector.
 fn norm<T: Field>(values: impl Iterator<Item = T>) -> T::Real {
     length(values.flat_map(|value| [value.re(), value.im()]))
+}
+
+/// The length of a vector of three, rounded as LAPACK's `lapy2` and `lapy3` do.
+fn span<R: Float>(parts: [R; 3]) -> R {
+    let parts = parts.map(R::abs);
+    let largest = parts.into_iter().fold(R::zero(), R::max);
+    let square = |part: R| (part / largest) * (part / largest);
+    let [a, b, c] = parts;
+    if b.is_zero() {
+        let other = a.min(c);
+        return if other.is_zero() { largest } else { largest * (R::one() + square(other)).sqrt() };
+    }
+    largest * (square(a) + square(b) + square(c)).sqrt()
 }
 
 /// The root of the sum of squares, safe from overflow.
@@ -38,7 +51,7 @@ fn length<R: Float>(parts: impl Iterator<Item = R>) -> R {
     for part in parts.map(|part| part.abs()) {
         if largest < part {
             let ratio = largest / part;
-            sum = R::one() + sum * ratio * ratio;
+            sum = R::one() + sum * (ratio * ratio);
             largest = part;
         } else if part != R::zero() {
             let ratio = part / largest;
@@ -105,7 +118,7 @@ pub fn qr<T: Field>(mut a: Matrix<T>) -> (Matrix<T>, Vec<T>) {
         }
         let found = reflection(a[(j, j)], (j + 1..a.rows).map(|i| a[(i, j)]));
         for i in j + 1..a.rows {
-            a[(i, j)] = a[(i, j)] * found.scale;
+            a[(i, j)] = a[(i, j)] / found.divisor;
         }
         a[(j, j)] = T::of(found.beta);
         let v = vector(&a, j);
