@@ -154,7 +154,7 @@ fn hessenberg<T: Field>(a: &mut Matrix<T>, active: Range<usize>) -> Result<Matri
         let first = k + 1;
         let found = reflection(a[(first, k)], (first + 1..active.end).map(|i| a[(i, k)]));
         let v: Vec<T> =
-            std::iter::once(T::one()).chain((first + 1..active.end).map(|i| a[(i, k)] / found.divisor)).collect();
+            std::iter::once(T::one()).chain((first + 1..active.end).map(|i| found.own(a[(i, k)]))).collect();
         a[(first, k)] = T::of(found.beta);
         for i in first + 1..active.end {
             a[(i, k)] = T::zero();

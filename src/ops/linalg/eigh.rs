@@ -39,7 +39,7 @@ fn tridiagonal<T: Field>(mut a: Matrix<T>) -> Result<Tridiagonal<T>> {
         beside.push(found.beta);
         let mut v = vec![T::one()];
         for i in k + 2..n {
-            a[(i, k)] = a[(i, k)] / found.divisor;
+            a[(i, k)] = found.own(a[(i, k)]);
             v.push(a[(i, k)]);
         }
         let tau = found.tau;

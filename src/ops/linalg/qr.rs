@@ -11,8 +11,15 @@ pub struct Reflection<T: Field> {
     /// What the first element becomes; real.
     pub beta: T::Real,
     pub tau: T,
-    /// What the rest of the vector is divided by to become the reflection's own.
-    pub divisor: T,
+    divisor: T,
+}
+
+impl<T: Field> Reflection<T> {
+    /// An element of the rest of the vector as the reflection's own: divided in single precision, multiplied by the
+    /// inverse in double, as the library does.
+    pub fn own(&self, value: T) -> T {
+        if size_of::<T::Real>() == 4 { value / self.divisor } else { value * (T::one() / self.divisor) }
+    }
 }
 
 /// The reflection for a vector of this first element and rest.
@@ -118,7 +125,7 @@ pub fn qr<T: Field>(mut a: Matrix<T>) -> (Matrix<T>, Vec<T>) {
         }
         let found = reflection(a[(j, j)], (j + 1..a.rows).map(|i| a[(i, j)]));
         for i in j + 1..a.rows {
-            a[(i, j)] = a[(i, j)] / found.divisor;
+            a[(i, j)] = found.own(a[(i, j)]);
         }
         a[(j, j)] = T::of(found.beta);
         let v = vector(&a, j);

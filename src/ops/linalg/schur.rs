@@ -215,7 +215,7 @@ fn double_step<R: Field<Real = R> + Real + Float>(
         } else if m > l {
             h[(k, k - 1)] = h[(k, k - 1)] * (one - found.tau);
         }
-        let u: Vec<R> = std::iter::once(one).chain(v[1..width].iter().map(|&x| x / found.divisor)).collect();
+        let u: Vec<R> = std::iter::once(one).chain(v[1..width].iter().map(|&x| found.own(x))).collect();
         let times = |x: R| x * found.tau;
         for j in k..n {
             let sum = u.iter().enumerate().fold(zero, |sum, (r, &u)| sum + u * h[(k + r, j)]);
@@ -415,7 +415,7 @@ fn single_step<R: Field<Real = R> + Real + Float>(
             h[(k, k - 1)] = Complex::new(found.beta, zero);
             h[(k + 1, k - 1)] = Complex::new(zero, zero);
         }
-        let second = v[1] / found.divisor;
+        let second = found.own(v[1]);
         let t1 = found.tau;
         let t2 = (t1 * second).re;
         for j in k..n {

@@ -133,7 +133,7 @@ fn embedded<T: Field>(corner: &Matrix<T::Real>, rows: usize, columns: usize) -> 
 /// Reflects the rows from `row` on so that a column ends there. Gives the remaining element and the reflection.
 fn clear_column<T: Field>(a: &mut Matrix<T>, row: usize, column: usize) -> (T::Real, T, Vec<T>) {
     let found = reflection(a[(row, column)], (row + 1..a.rows).map(|i| a[(i, column)]));
-    let rest = (row + 1..a.rows).map(|i| a[(i, column)] / found.divisor);
+    let rest = (row + 1..a.rows).map(|i| found.own(a[(i, column)]));
     let v: Vec<T> = [T::one()].into_iter().chain(rest).collect();
     reflect_left(a, row, column + 1, &v, found.tau.conj());
     (found.beta, found.tau, v)
@@ -142,7 +142,7 @@ fn clear_column<T: Field>(a: &mut Matrix<T>, row: usize, column: usize) -> (T::R
 /// Reflects the columns from `column` on so that a row ends there.
 fn clear_row<T: Field>(a: &mut Matrix<T>, row: usize, column: usize) -> (T::Real, T, Vec<T>) {
     let found = reflection(a[(row, column)].conj(), (column + 1..a.columns).map(|j| a[(row, j)].conj()));
-    let rest = (column + 1..a.columns).map(|j| a[(row, j)].conj() / found.divisor);
+    let rest = (column + 1..a.columns).map(|j| found.own(a[(row, j)].conj()));
     let v: Vec<T> = [T::one()].into_iter().chain(rest).collect();
     reflect_right(a, row + 1, column, &v, found.tau);
     (found.beta, found.tau, v)
