@@ -59,6 +59,8 @@ pub struct State {
     pub has_names: Cell<bool>,
     /// Within a call whose names are seen to, and within a backward pass: there names do not count.
     pub nameless: Cell<bool>,
+    /// Within a `vmap` that does not say what random numbers are to be.
+    pub random_refused: Cell<bool>,
     /// How tensors that gradients need are saved, innermost last.
     pub packings: RefCell<Vec<Rc<dyn Packing>>>,
     /// Why they may only be saved as they are, if so.
@@ -125,6 +127,7 @@ impl State {
             has_fakes: Cell::new(false),
             has_names: Cell::new(false),
             nameless: Cell::new(false),
+            random_refused: Cell::new(false),
             packings: RefCell::default(),
             mutation_allowed: Cell::new(false),
             packing_refused: RefCell::default(),

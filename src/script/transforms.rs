@@ -23,9 +23,41 @@ pub fn vmap(state: &Rc<State>, _: &NativeCallContext, args: Array) -> Scripted<D
         return Err(fault::thrown(Error::type_error("vmap() missing 1 required positional argument: 'func'")));
     };
     let (in_dims, out_dims) = (option(1, "in_dims")?, option(2, "out_dims")?);
+    let randomness = Randomness::of(state, &option(3, "randomness")?).map_err(fault::thrown)?;
     let state = state.clone();
-    let mapped = native("vmap", move |context, args| mapped(&state, context, &function, args, &in_dims, &out_dims))?;
+    let mapped = native("vmap", move |context, args| {
+        // Whatever happens within, outside of it random numbers are what they were.
+        let before = state.random_refused.replace(randomness == Randomness::Error);
+        let result = mapped(&state, context, &function, args, (&in_dims, &out_dims), randomness);
+        state.random_refused.set(before);
+        result
+    })?;
     Ok(Dynamic::from(mapped))
+}
+
+/// What random numbers are for the examples of a batch.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Randomness {
+    Error,
+    Different,
+    Same,
+}
+
+impl Randomness {
+    /// What the argument `randomness` says; left out, it arrives as a number.
+    fn of(state: &State, given: &Value) -> Result<Randomness> {
+        match given {
+            Value::Int(_) => Ok(Randomness::Error),
+            Value::Str(name) if &**name == "error" => Ok(Randomness::Error),
+            Value::Str(name) if &**name == "different" => Ok(Randomness::Different),
+            Value::Str(name) if &**name == "same" => Ok(Randomness::Same),
+            other => bail!(
+                RuntimeError,
+                "Only allowed values for randomness are 'error', 'different', or 'same'. Got {}",
+                state.str(other)?
+            ),
+        }
+    }
 }
 
 fn mapped(
@@ -33,8 +65,8 @@ fn mapped(
     context: &NativeCallContext,
     function: &Dynamic,
     args: Array,
-    in_dims: &Value,
-    out_dims: &Value,
+    (in_dims, out_dims): (&Value, &Value),
+    randomness: Randomness,
 ) -> Scripted<Dynamic> {
     let (args, keywords) = split_keywords(args);
     let values = args.iter().map(to_value).collect::<Result<Vec<Value>>>().map_err(fault::thrown)?;
@@ -45,7 +77,11 @@ fn mapped(
     }
     let count = batch_size(&sizes).map_err(fault::thrown)?;
     let mut results = Vec::new();
+    let start = state.generator.borrow().clone();
     for item in 0..count {
+        if randomness == Randomness::Same {
+            state.generator.replace(start.clone());
+        }
         let give = |dim: &Value, value: &Value| {
             taken(state, dim, value, item).and_then(|value| state.give(value)).map_err(fault::thrown)
         };

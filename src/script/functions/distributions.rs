@@ -219,7 +219,7 @@ fn bernoulli(call: &Call, out: &View, p: f64) -> Result<()> {
     if dtype.is_complex() || dtype.is_bare_unsigned() || dtype.is_float8() {
         bail!(RuntimeError, "\"bernoulli_scalar_cpu_\" not implemented for '{}'", dtype.scalar_type());
     }
-    let flips = samples::bernoulli_scalar(&mut chosen(call).borrow_mut(), count(out)?, p);
+    let flips = samples::bernoulli_scalar(&mut chosen(call)?.borrow_mut(), count(out)?, p);
     write(out, flips.into_iter().map(Scalar::Bool).collect())
 }
 
@@ -243,7 +243,7 @@ fn bernoulli_by(call: &Call, out: &View, p: &View) -> Result<()> {
              please report an enhancement request to PyTorch.)"
         );
     }
-    let flips = samples::bernoulli_tensor(&mut chosen(call).borrow_mut(), &shares, kind);
+    let flips = samples::bernoulli_tensor(&mut chosen(call)?.borrow_mut(), &shares, kind);
     write(out, flips.into_iter().map(Scalar::Bool).collect())
 }
 
@@ -269,7 +269,7 @@ fn multinomial(call: &mut Call) -> Result<Value> {
     }
     // Asked of the allocator first, so that a large number is an error and not the end of the process.
     View::zeros(&sizes, DType::Long, Device::CPU)?;
-    let generator = chosen(call);
+    let generator = chosen(call)?;
     let drawn = samples::multinomial(&mut generator.borrow_mut(), &values, categories, number, replacement, kind)
         .map_err(Error::runtime)?;
     View::from_scalars(&sizes, DType::Long, drawn.into_iter().map(Scalar::Int)).map(Value::from)
@@ -288,7 +288,7 @@ fn poisson(call: &mut Call) -> Result<Value> {
     if lambdas.iter().any(|&rate| rate.is_nan() || rate < 0.0) {
         bail!(RuntimeError, "invalid Poisson rate, expected rate to be non-negative");
     }
-    let counts = samples::poisson(&mut chosen(call).borrow_mut(), &lambdas);
+    let counts = samples::poisson(&mut chosen(call)?.borrow_mut(), &lambdas);
     write(&out, counts.into_iter().map(Scalar::Float).collect())?;
     Ok(out.into())
 }
@@ -359,7 +359,7 @@ fn continuous(
         None => bail!(RuntimeError, "\"{stub}\" not implemented for '{}'", view.dtype.scalar_type()),
     };
     if view.device() != Device::META {
-        let values = sample(&mut chosen(call).borrow_mut(), count(&view)?, kind);
+        let values = sample(&mut chosen(call)?.borrow_mut(), count(&view)?, kind);
         write(&view, values.into_iter().map(Scalar::Float).collect())?;
     }
     Ok(call.itself())
@@ -396,7 +396,7 @@ fn whole_numbers(call: &mut Call, from: i64, to: Option<i64>) -> Result<Value> {
     }
     if view.device() != Device::META {
         let range = (end - i128::from(from)) as u64;
-        let values = samples::random_from_to(&mut chosen(call).borrow_mut(), count(&view)?, from, range);
+        let values = samples::random_from_to(&mut chosen(call)?.borrow_mut(), count(&view)?, from, range);
         write(&view, values.into_iter().map(Scalar::Int).collect())?;
     }
     Ok(call.itself())
@@ -417,7 +417,7 @@ fn any_numbers(call: &mut Call) -> Result<Value> {
         },
     };
     if view.device() != Device::META {
-        let values = samples::random_full(&mut chosen(call).borrow_mut(), count(&view)?, range);
+        let values = samples::random_full(&mut chosen(call)?.borrow_mut(), count(&view)?, range);
         write(&view, values.into_iter().map(Scalar::Int).collect())?;
     }
     Ok(call.itself())

@@ -189,11 +189,21 @@ pub(super) fn generator(call: &Call, index: usize) -> Result<Rc<RefCell<Generato
 }
 
 /// The generator given by keyword, or the session's own.
-pub(super) fn chosen(call: &Call) -> Rc<RefCell<Generator>> {
-    match call.position("generator").map(|i| call.value(i)) {
+///
+/// # Errors
+/// RuntimeError within `vmap`, unless that says what random numbers are to be for several examples.
+pub(super) fn chosen(call: &Call) -> Result<Rc<RefCell<Generator>>> {
+    if call.state.random_refused.get() {
+        bail!(
+            RuntimeError,
+            "vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' \
+             randomness flags on vmap or perform the randomness operation out of vmap"
+        );
+    }
+    Ok(match call.position("generator").map(|i| call.value(i)) {
         Some(Value::Generator(generator)) => generator,
         _ => call.state.generator.clone(),
-    }
+    })
 }
 
 /// A seed from a Python integer; negative ones wrap.
@@ -248,7 +258,7 @@ pub(super) fn draw(call: &Call, out: &View, sample: Sample) -> Result<()> {
     if out.device().is_meta() {
         return Ok(());
     }
-    let generator = chosen(call);
+    let generator = chosen(call)?;
     let generator = &mut generator.borrow_mut();
     let contiguous = out.layout.is_contiguous();
     if contiguous && draw_into(generator, out, kind, sample, contiguous)? {
@@ -334,7 +344,7 @@ fn sampled_integers(call: &Call, low: i64, high: i64, sizes: &[i64], dtype: DTyp
         return Ok(out.into());
     }
     let n = usize::try_from(out.numel()).map_err(|_| Error::runtime("numel: integer multiplication overflow"))?;
-    let generator = chosen(call);
+    let generator = chosen(call)?;
     let values = random_from_to(&mut generator.borrow_mut(), n, low, high.wrapping_sub(low) as u64);
     View::from_scalars(sizes, dtype, values.into_iter().map(Scalar::Int)).map(Value::from)
 }
@@ -346,7 +356,7 @@ fn permutation(call: &mut Call) -> Result<Value> {
     }
     let dtype = call.dtype_keyword().unwrap_or(DType::Long);
     let room = View::zeros(&[n], dtype, Device::CPU)?;
-    let generator = chosen(call);
+    let generator = chosen(call)?;
     let values = randperm(&mut generator.borrow_mut(), room.numel() as usize);
     View::from_scalars(&[n], dtype, values.into_iter().map(Scalar::Int)).map(Value::from)
 }
