@@ -179,11 +179,8 @@ pub fn cholesky<T: Field>(mut a: Matrix<T>) -> (Matrix<T>, Option<usize>) {
         if interrupt::requested() {
             break;
         }
-        let mut square = a[(j, j)].re();
-        for k in 0..j {
-            let value = a[(j, k)].magnitude();
-            square = square - value * value;
-        }
+        let squares = (0..j).fold(T::Real::zero(), |sum, k| sum + a[(j, k)].magnitude() * a[(j, k)].magnitude());
+        let square = a[(j, j)].re() - squares;
         // NaN is not positive either.
         if square <= T::Real::zero() || Float::is_nan(square) {
             a[(j, j)] = T::of(square);
@@ -192,12 +189,12 @@ pub fn cholesky<T: Field>(mut a: Matrix<T>) -> (Matrix<T>, Option<usize>) {
         }
         let root = Float::sqrt(square);
         a[(j, j)] = T::of(root);
+        // Single precision multiplies by the inverse, as the library does.
+        let inverse = T::one() / T::of(root);
+        let divide = |value: T| if size_of::<T::Real>() == 4 { value * inverse } else { value / T::of(root) };
         for i in j + 1..n {
-            let mut value = a[(i, j)];
-            for k in 0..j {
-                value = value - a[(i, k)] * a[(j, k)].conj();
-            }
-            a[(i, j)] = value / T::of(root);
+            let sum = (0..j).fold(T::zero(), |sum, k| sum + a[(i, k)] * a[(j, k)].conj());
+            a[(i, j)] = divide(a[(i, j)] - sum);
         }
     }
     for j in 1..n {
