@@ -2,7 +2,8 @@
 //! Both programs are asked in turn, line by line, so that whatever else the machine does falls on both; between turns
 //! threads have time to fall asleep that a library keeps spinning after its work. The shortest of many times counts. A second figure is the processor time that all threads together took.
 //!
-//! `scripts/bench` runs this; `cargo bench --bench kernels -- --python python3 exp sum` only some rows.
+//! `scripts/bench` runs this; `cargo bench --bench kernels -- --python python3 exp sum 'x.cosh()'` only some rows, or
+//! lines of one's own.
 
 use std::error::Error;
 use std::fs;
@@ -213,10 +214,9 @@ fn measure(wanted: &[String], python: Option<&str>) -> Outcome<()> {
         "{:24}{:>12}{:>12}{:>12}{:>12}{:>8}{:>8}",
         "ms", "tensorsh", "processor", "PyTorch", "processor", "ratio", "ratio"
     );
-    for (name, line) in ROWS {
-        if !wanted.is_empty() && !wanted.iter().any(|w| w == name) {
-            continue;
-        }
+    let named = |name: &String| ROWS.iter().copied().find(|(row, _)| row == name).unwrap_or((name, name));
+    let rows = if wanted.is_empty() { ROWS.to_vec() } else { wanted.iter().map(named).collect() };
+    for (name, line) in rows {
         let (mut ours, mut theirs, start) = (Tally::NONE, Tally::NONE, Instant::now());
         while ours.turns < 3 || ours.turns < TURNS && start.elapsed() < LONG_ENOUGH {
             thread::sleep(PAUSE);
