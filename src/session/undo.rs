@@ -16,7 +16,7 @@ use crate::script::dict::Dict;
 use crate::script::list::List;
 use crate::script::value::to_value;
 use crate::tensor::memory::{get, set};
-use crate::tensor::{AutogradMeta, DType, Memory, Result, Storage, Tensor, View};
+use crate::tensor::{AutogradMeta, DType, Memory, Names, Result, Storage, Tensor, View};
 use crate::value::Value;
 
 /// How many inputs can be undone.
@@ -48,7 +48,7 @@ impl Past {
                 Place::Storage(storage) => Some(storage.identity()),
                 Place::Memory(_) => None,
             });
-            let views = snapshot.tensors.iter().map(|(_, view, _)| view.storage.identity());
+            let views = snapshot.tensors.iter().map(|(_, view, ..)| view.storage.identity());
             places.chain(views).for_each(|storage| *handles.entry(storage).or_default() += 1);
             for (tensor, ..) in &snapshot.tensors {
                 tensors.entry(tensor.identity()).or_insert((tensor, 0)).1 += 1;
@@ -77,7 +77,7 @@ struct Snapshot {
     /// Python's lists and dictionaries, which all who hold them share, with what they held.
     lists: Vec<(List, Vec<Dynamic>)>,
     dicts: Vec<(Dict, Vec<(Value, Dynamic)>)>,
-    tensors: Vec<(Tensor, View, Option<AutogradMeta>)>,
+    tensors: Vec<(Tensor, View, Option<AutogradMeta>, Option<Names>)>,
     bytes: Vec<(Place, Rc<[u8]>)>,
     /// Variables whose bytes are too many.
     left_out: Vec<String>,
@@ -266,7 +266,8 @@ impl Snapshot {
             for tensor in reached.tensors {
                 let view = tensor.view();
                 let autograd = tensor.has_autograd().then(|| tensor.autograd(AutogradMeta::clone));
-                snapshot.tensors.push((tensor, view, autograd));
+                let names = tensor.names();
+                snapshot.tensors.push((tensor, view, autograd, names));
             }
             snapshot.lists.extend(reached.lists);
             snapshot.dicts.extend(reached.dicts);
@@ -281,8 +282,9 @@ impl Snapshot {
         for (place, bytes) in &self.bytes {
             place.restore(bytes)?;
         }
-        for (tensor, view, autograd) in self.tensors {
+        for (tensor, view, autograd, names) in self.tensors {
             tensor.set_view(view);
+            tensor.set_names(names.as_deref().unwrap_or_default());
             if autograd.is_some() || tensor.has_autograd() {
                 tensor.autograd_mut(|meta| *meta = autograd.unwrap_or_default());
             }
@@ -348,6 +350,16 @@ mod tests {
         let outcome = session.eval(Language::Python, input);
         assert_eq!(outcome.error, None, "{input}");
         outcome.text
+    }
+
+    #[test]
+    fn names_of_dimensions_come_back() {
+        let mut session = Session::new(SessionOptions::default());
+        eval(&mut session, "import torch\nt = torch.zeros(1, 1, names=('A', 'B'))\nu = torch.zeros(1)");
+        session.remember();
+        eval(&mut session, "_ = t.rename_(None), u.rename_('C')");
+        assert!(session.undo().is_some_and(|undone| undone.is_ok()));
+        assert_eq!(eval(&mut session, "t.names, u.names"), "(('A', 'B'), (None,))\n");
     }
 
     #[test]
