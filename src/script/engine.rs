@@ -151,7 +151,7 @@ fn note(state: &State, word: &str) {
 
 /// Calls a method of an object or a class of a script; `None` for any other receiver, and for what Python calls with
 /// the object as an argument.
-fn method_of_script(state: &Rc<State>, name: &str, args: &mut [&mut Dynamic]) -> Option<Scripted<Dynamic>> {
+pub fn method_of_script(state: &Rc<State>, name: &str, args: &mut [&mut Dynamic]) -> Option<Scripted<Dynamic>> {
     let (receiver, given) = args.split_first()?;
     // A call whose arguments were collected first: it has been made.
     if name == "__call__" && matches!(given, [method, args, _] if method.is_string() && args.is_array()) {
@@ -174,11 +174,23 @@ fn method_of_script(state: &Rc<State>, name: &str, args: &mut [&mut Dynamic]) ->
     members::call_method(state, receiver, name, given, keywords)
 }
 
+/// Does the engine know a function of this name, for so many arguments of any kind?
+fn is_registered(state: &State, family: Option<&Family>, name: &str, count: usize) -> bool {
+    let in_table = family.is_some_and(|family| count <= family.most_arguments() && state.known.borrow().contains(name));
+    in_table || super::higher::find(name).is_some()
+}
+
 fn register_missing(engine: &mut Engine, state: &Rc<State>) {
     let state = state.clone();
     #[allow(deprecated)] // "volatile"; nothing else takes any number of arguments
     engine.on_missing_function(move |name, args, on_receiver, _| match state.registry.family(name) {
-        _ if let Some(called) = method_of_script(&state, name, args) => called.map(Some),
+        // Asked after every failure: what is registered has looked at its receiver already.
+        family
+            if !is_registered(&state, family, name, args.len())
+                && let Some(called) = method_of_script(&state, name, args) =>
+        {
+            called.map(Some)
+        }
         None if !on_receiver && let Some(callee) = state.globals.borrow().get(name).cloned() => {
             let args: rhai::Array = args.iter().map(|arg| arg.flatten_clone()).collect();
             let (args, keywords) = callable::split_keywords(args);
@@ -349,7 +361,10 @@ fn register_members(module: &mut Module, state: &Rc<State>) {
             [target, index] => {
                 if let Some(name) = index.read_lock::<ImmutableString>().map(|name| name.clone()) {
                     match members::read_attribute(&this, target, &name) {
-                        Some(Err(error)) if members::has_items(target) => {
+                        Some(Err(error))
+                            if members::has_items(target)
+                                && fault::error_of(&error).kind == ErrorKind::AttributeError =>
+                        {
                             let item = members::special(target, "__getitem__", vec![index.clone()]);
                             return item.unwrap_or(Err(error));
                         }

@@ -9,7 +9,7 @@ use crate::format;
 use crate::tensor::{Error, ErrorKind, Result};
 use crate::value::{Value, intern};
 use rhai::{Array, Dynamic, EvalAltResult, Position};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
 
@@ -120,6 +120,29 @@ fn args_of(exception: &Instance) -> Vec<Value> {
 /// # Errors
 /// What showing its arguments raises.
 pub fn text(exception: &Instance) -> Result<String> {
+    within(|| text_of(exception))
+}
+
+thread_local! {
+    static DEPTH: Cell<usize> = const { Cell::new(0) };
+}
+
+/// How deep exceptions may lie within each other.
+const MAX_DEPTH: usize = 100;
+
+/// Shows an exception that may stand in another, or in itself.
+fn within(show: impl FnOnce() -> Result<String>) -> Result<String> {
+    let depth = DEPTH.get();
+    if depth >= MAX_DEPTH {
+        return Err(super::value::too_deep());
+    }
+    DEPTH.set(depth + 1);
+    let shown = show();
+    DEPTH.set(depth);
+    shown
+}
+
+fn text_of(exception: &Instance) -> Result<String> {
     match args_of(exception).as_slice() {
         [] => Ok(String::new()),
         // A key that was not found is shown as it was written.
@@ -134,9 +157,11 @@ pub fn text(exception: &Instance) -> Result<String> {
 /// # Errors
 /// As [`text`].
 pub fn repr(exception: &Instance) -> Result<String> {
-    let args = args_of(exception);
-    let shown = args.iter().map(format::plainly).collect::<Result<Vec<_>>>()?;
-    Ok(format!("{}({})", exception.class.name(), shown.join(", ")))
+    within(|| {
+        let args = args_of(exception);
+        let shown = args.iter().map(format::plainly).collect::<Result<Vec<_>>>()?;
+        Ok(format!("{}({})", exception.class.name(), shown.join(", ")))
+    })
 }
 
 thread_local! {

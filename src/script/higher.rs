@@ -5,7 +5,7 @@ use super::autograd_function::Once;
 use super::callable::{Scripted, call_value, native, split_keywords};
 use super::class::instance_of;
 use super::descriptors::{ClassMethod, Property, StaticMethod};
-use super::engine::dispatch;
+use super::engine::{dispatch, method_of_script};
 use super::fault;
 use super::list::{List, items_of, own, sort_by_keys};
 use super::operators::{self, truth};
@@ -86,6 +86,9 @@ pub fn register(engine: &mut Engine, state: &Rc<State>) {
                 let state = state.clone();
                 let types = vec![TypeId::of::<Dynamic>(); arity + usize::from(module)];
                 engine.register_raw_fn(*name, types, move |context: NativeCallContext, args: &mut [&mut Dynamic]| {
+                    if let Some(called) = method_of_script(&state, name, args) {
+                        return called;
+                    }
                     let mut args: Array = args.iter().map(|arg| arg.flatten_clone()).collect();
                     let first = args.first().map(to_value).transpose();
                     if matches!(first, Ok(Some(Value::Module(_)))) {
