@@ -182,7 +182,7 @@ impl Session {
         let statements = python::translate(source, &|name| self.scope.contains(name)).ok()?;
         let lines = statements.into_iter().map(|statement| match statement {
             Statement::Run { rhai, .. } => rhai,
-            Statement::Delete { names } => format!("// forgets {}", names.join(", ")),
+            Statement::Delete { names, .. } => format!("// forgets {}", names.join(", ")),
         });
         Some(lines.collect::<Vec<_>>().join("\n"))
     }
@@ -317,12 +317,13 @@ impl Session {
     ) -> Result<(), Box<Failure>> {
         for statement in statements {
             match statement {
-                Statement::Delete { names } => {
+                Statement::Delete { names, offset } => {
                     for name in names {
                         if self.scope.remove::<Dynamic>(&name).is_none() {
                             let name = python::original_name(&name);
                             let error = Error::new(ErrorKind::NameError, format!("name '{name}' is not defined"));
-                            return Err(failure_of(error).into());
+                            let position = Some(failure::line_and_column(typed, offset));
+                            return Err(Failure { position, ..failure_of(error) }.into());
                         }
                     }
                 }

@@ -28,6 +28,7 @@ pub const LIBRARY: &[&str] = &[
     "operator",
     "safetensors",
     "safetensors.torch",
+    "sys",
     "tempfile",
     "time",
 ];
@@ -61,6 +62,8 @@ pub enum Value {
     Tuple(Rc<[Value]>),
     List(Rc<[Value]>),
     Dict(Rc<[(Value, Value)]>),
+    /// Items that are all different, in the order in which they are shown.
+    Set(Rc<[Value]>),
     /// `collections.OrderedDict`.
     OrderedDict(Rc<[(Value, Value)]>),
     /// `torch.return_types.*`.
@@ -232,6 +235,7 @@ impl Value {
             Value::Tuple(_) => "tuple",
             Value::List(_) => "list",
             Value::Dict(_) => "dict",
+            Value::Set(_) => "set",
             Value::OrderedDict(_) => "collections.OrderedDict",
             Value::NamedTuple(tuple) => tuple.type_name,
             Value::Slice(_) => "slice",
@@ -256,7 +260,7 @@ impl Value {
     /// The items of a tuple, list, size, named tuple or range; `None` for anything else.
     pub fn sequence(&self) -> Option<Vec<Value>> {
         Some(match self {
-            Value::Tuple(items) | Value::List(items) => items.to_vec(),
+            Value::Tuple(items) | Value::List(items) | Value::Set(items) => items.to_vec(),
             Value::Size(sizes) => sizes.iter().copied().map(Value::Int).collect(),
             Value::NamedTuple(tuple) => tuple.fields.iter().map(|(_, value)| value.clone()).collect(),
             Value::Range(range) => watched(range.iter()).map(Value::Int).collect(),

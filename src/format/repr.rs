@@ -42,6 +42,8 @@ pub(super) fn write(out: &mut String, formatter: Formatter<'_>, value: &Value, d
             out.push_str(": ");
             item(out, value)
         })?,
+        Value::Set(items) if items.is_empty() => out.push_str("set()"),
+        Value::Set(items) => write_joined(out, ("{", ", ", "}"), items.iter(), item)?,
         Value::OrderedDict(entries) if entries.is_empty() => out.push_str("OrderedDict()"),
         Value::OrderedDict(entries) => {
             write_joined(out, ("OrderedDict([", ", ", "])"), entries.iter(), |out, (key, value)| {

@@ -367,6 +367,15 @@ pub fn call_value(
     keywords: Map,
 ) -> Scripted<Dynamic> {
     if let Some(function) = callee.read_lock::<FnPtr>().map(|function| function.clone()) {
+        // A bare lambda takes its arguments by position; it is Rhai's own, and says nothing that Python would.
+        if let Some(names) = state.closures.borrow().get(function.fn_name()).cloned() {
+            let own_names: Array = names.iter().skip(function.curry().len()).cloned().map(Dynamic::from).collect();
+            if !keywords.is_empty() || own_names.len() != args.len() {
+                let parameters = Parameters::new("<lambda>", &own_names, Map::new());
+                args = parameters.bind(args, keywords).map_err(fault::thrown)?;
+                return function.call_within_context(context, args);
+            }
+        }
         if !keywords.is_empty() {
             args.push(keywords.into());
         }

@@ -87,11 +87,16 @@ impl Dict {
         Rc::into_inner(self.0).map(|entries| entries.0.take().into_iter().map(|(_, value)| value).collect())
     }
 
-    fn get(&self, key: &Value) -> Option<Dynamic> {
+    /// The value of a key.
+    pub fn get(&self, key: &Value) -> Option<Dynamic> {
         self.0.0.borrow().iter().find(|(known, _)| equal(known, key)).map(|(_, value)| value.clone())
     }
 
-    fn insert(&self, key: Value, value: Dynamic) -> Result<()> {
+    /// Sets the value of a key.
+    ///
+    /// # Errors
+    /// TypeError for a key that can change.
+    pub fn insert(&self, key: Value, value: Dynamic) -> Result<()> {
         if matches!(key, Value::List(_) | Value::Dict(_) | Value::OrderedDict(_)) {
             bail!(TypeError, "unhashable type: '{}'", key.type_name());
         }

@@ -9,6 +9,7 @@ use super::functions::{self, Call, Family, Overloads, Receiver, class_of};
 use super::list::List;
 use super::operators;
 use super::plain;
+use super::set::Set;
 use super::signature::Kind;
 use super::state::State;
 use super::subscript;
@@ -57,6 +58,7 @@ pub fn build(state: &Rc<State>) -> Engine {
     register_iteration(&mut module, state);
     super::list::register(&mut module, state);
     super::dict::register(&mut module, state);
+    super::set::register(&mut module, state);
     register_over_integers(&mut module, state);
     engine.register_global_module(module.into());
     register_printing(&mut engine, state);
@@ -297,6 +299,11 @@ pub fn dispatch(state: &State, family: &Family, args: &mut [&mut Dynamic]) -> Re
                 let value = subscript::attribute(state, &receiver, family.name)?;
                 return Err(Error::type_error(format!("'{}' object is not callable", value.type_name())));
             }
+            let is_builtin = family.find(Receiver::Module("py")).is_some();
+            if state.python.get() && !is_builtin && matches!(receiver, Value::Dict(_) | Value::OrderedDict(_) | Value::Str(_))
+            {
+                return Err(missing());
+            }
             // A class method called on an instance.
             let class = receiver.class_name().rsplit('.').next().unwrap_or_default();
             match family.find(Receiver::Module(class)) {
@@ -517,7 +524,7 @@ fn register_printing(engine: &mut Engine, state: &Rc<State>) {
     let this = state.clone();
     engine.on_debug(move |text, _, _| this.print(&format!("{text}\n")));
     for class in
-        class_ids().into_iter().chain([TypeId::of::<List>(), TypeId::of::<Dict>(), TypeId::of::<fault::Thrown>()])
+        class_ids().into_iter().chain([TypeId::of::<List>(), TypeId::of::<Dict>(), TypeId::of::<Set>(), TypeId::of::<fault::Thrown>()])
     {
         for name in ["to_string", "to_debug"] {
             let this = state.clone();

@@ -25,6 +25,7 @@ mod convolution;
 mod create;
 mod defaults;
 mod distributions;
+mod deterministic;
 mod dlpack;
 mod eigen;
 mod einsum;
@@ -63,6 +64,7 @@ mod registry;
 mod samples;
 mod saving;
 mod scatter;
+mod sets;
 mod similarity;
 mod sparse;
 mod sparse_rules;
@@ -93,6 +95,7 @@ pub use numpy::{array_item, array_view, set_array_item};
 pub use objects::module_value;
 pub use quantized::{SCHEMES, scheme};
 pub use registry::{Family, Function, Overloads, Receiver, Registry, registry};
+pub use sets::in_set_order;
 pub use steps::Steps;
 pub use storages::{item as storage_item, set_item as set_storage_item};
 pub use tensors::{assign, subscript};
@@ -120,6 +123,7 @@ const TABLES: &[&[Row]] = &[
     convolution::TRANSPOSED,
     create::ROWS,
     defaults::ROWS,
+    deterministic::ROWS,
     dlpack::ROWS,
     distributions::ROWS,
     fft::ROWS,

@@ -2,9 +2,10 @@
 //! the engine's context, which rows of the function table do not have.
 
 use super::autograd_function::Once;
-use super::callable::{Scripted, call_value, native, split_keywords};
+use super::callable::{Def, Scripted, call_value, native, split_keywords};
 use super::class::instance_of;
 use super::descriptors::{ClassMethod, Property, StaticMethod};
+use super::dict::Dict;
 use super::engine::{dispatch, method_of_script};
 use super::fault;
 use super::list::{List, items_of, own, sort_by_keys};
@@ -13,7 +14,7 @@ use super::state::State;
 use super::value::{object, to_value};
 use crate::tensor::{Error, ErrorKind, Result, interrupt};
 use crate::value::Value;
-use rhai::{Array, Dynamic, Engine, Map, NativeCallContext};
+use rhai::{Array, Dynamic, Engine, FnPtr, Map, NativeCallContext};
 use std::any::TypeId;
 use std::rc::Rc;
 
@@ -27,6 +28,10 @@ const FUNCTIONS: &[(&str, &[usize], Higher)] = &[
     ("partial", &[1, 2, 3, 4], partial),
     ("vmap", &[1, 2, 3, 4], super::transforms::vmap),
     ("next", &[1, 2], next),
+    ("namedtuple", &[2, 3], |_, _, args| super::named::class(args)),
+    ("wraps", &[1], wraps),
+    ("lru_cache", &[0, 1, 2], cached),
+    ("cache", &[1], cached),
     ("vars", &[1], |_, _, args| {
         let this = first(args);
         let found = super::members::attribute(&this, "__dict__");
@@ -40,6 +45,57 @@ const FUNCTIONS: &[(&str, &[usize], Higher)] = &[
 
 fn first(args: Array) -> Dynamic {
     args.into_iter().next().unwrap_or_default()
+}
+
+/// `functools.wraps(function)`: a decorator that gives another function the names of this one.
+fn wraps(_: &Rc<State>, _: &NativeCallContext, args: Array) -> Scripted<Dynamic> {
+    let wrapped = first(args);
+    let decorator = native("wraps", move |_, args| {
+        let function = first(args);
+        if let (Some(to), Some(from)) = (function.read_lock::<FnPtr>(), wrapped.read_lock::<FnPtr>()) {
+            for name in ["__name__", "__qualname__", "__doc__"] {
+                if let Some(value) = Def::attribute(&from, name) {
+                    Def::set_attribute(&to, name, &value)?;
+                }
+            }
+            Def::set_attribute(&to, "__wrapped__", &wrapped)?;
+        }
+        Ok(function)
+    })?;
+    Ok(Dynamic::from(decorator))
+}
+
+/// `functools.lru_cache`, with or without arguments: a function that remembers what it gave.
+fn cached(state: &Rc<State>, _: &NativeCallContext, args: Array) -> Scripted<Dynamic> {
+    let (mut args, keywords) = split_keywords(args);
+    let given = if args.is_empty() { Dynamic::UNIT } else { args.remove(0) };
+    if given.is_unit() || given.is_int() || !keywords.is_empty() {
+        let state = state.clone();
+        let decorator = native("lru_cache", move |_, args| remembering(&state, first(args)))?;
+        return Ok(Dynamic::from(decorator));
+    }
+    remembering(state, given)
+}
+
+fn remembering(state: &Rc<State>, function: Dynamic) -> Scripted<Dynamic> {
+    let known = Rc::new(Dict::new([]).map_err(fault::thrown)?);
+    let state = state.clone();
+    let remembering = native("lru_cache", move |context, args| {
+        let (args, keywords) = split_keywords(args);
+        let mut parts = args.iter().map(to_value).collect::<Result<Vec<_>>>().map_err(fault::thrown)?;
+        for (name, value) in &keywords {
+            parts.push(Value::str(name.as_str()));
+            parts.push(to_value(value).map_err(fault::thrown)?);
+        }
+        let key = Value::tuple(parts);
+        if let Some(value) = known.get(&key) {
+            return Ok(value);
+        }
+        let value = call_value(&state, context, &function, args, keywords)?;
+        known.insert(key, value.clone()).map_err(fault::thrown)?;
+        Ok(value)
+    })?;
+    Ok(Dynamic::from(remembering))
 }
 
 /// `next(iterator, default)`

@@ -11,6 +11,7 @@ use super::descriptors::{Accessor, BoundNative, ClassMethod, StaticMethod, Super
 use super::dict::Dict;
 use super::fault;
 use super::list::own;
+use super::named::NamedTupleClass;
 use super::state::State;
 use super::value::{BoxedObject, object, to_dynamic, to_value};
 use crate::tensor::{Error, ErrorKind};
@@ -185,6 +186,9 @@ pub fn call_object(
         .or_else(|| as_object(callee, |method: &ClassMethod| Some(method.0.clone())));
     if let Some(inner) = inner {
         return Some(call_value(state, context, &inner, args, keywords));
+    }
+    if let Some(made) = as_object(callee, |class: &NamedTupleClass| Some(class.make(args.clone(), keywords.clone()))) {
+        return Some(made);
     }
     if let Some(once) = as_object(callee, |once: &Once| Some(Once(once.0.clone()))) {
         return Some(once.call(&state.home.borrow().clone(), args, keywords));

@@ -253,7 +253,7 @@ pub fn truth(value: &Value) -> Result<bool> {
                 _ => return Err(Error::runtime("Boolean value of Tensor with more than one value is ambiguous")),
             }
         }
-        Value::Tuple(items) | Value::List(items) => !items.is_empty(),
+        Value::Tuple(items) | Value::List(items) | Value::Set(items) => !items.is_empty(),
         Value::Dict(items) | Value::OrderedDict(items) => !items.is_empty(),
         Value::Size(sizes) => !sizes.is_empty(),
         Value::Range(range) => !range.is_empty(),
@@ -305,6 +305,11 @@ fn plain(operator: &Operator, a: &Value, b: &Value) -> Result<Value> {
             return Err(unordered(operator, a, b));
         }
         return numbers(x, y);
+    }
+    if let (Value::Set(x), Value::Set(y)) = (a, b)
+        && let Some(answer) = super::set::combined(operator.symbol, x, y)
+    {
+        return Ok(answer);
     }
     match (operator.symbol, a, b) {
         ("+", Value::Str(x), Value::Str(y)) => Ok(Value::str(format!("{x}{y}"))),
@@ -397,6 +402,9 @@ pub fn equal(a: &Value, b: &Value) -> bool {
             (Some(x), Some(y)) => x.len() == y.len() && x.iter().zip(&y).all(|(x, y)| equal(x, y)),
             _ => false,
         },
+        (Value::Set(x), Value::Set(y)) => {
+            x.len() == y.len() && x.iter().all(|item| y.iter().any(|other| equal(item, other)))
+        }
         (Value::Buffer(x), Value::Buffer(y)) => x.items() == y.items(),
         (Value::Str(x), Value::Str(y)) => x == y,
         (Value::DType(x), Value::DType(y)) => x == y,

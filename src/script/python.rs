@@ -68,8 +68,8 @@ pub enum Statement {
         globals: Vec<String>,
     },
     /// `del a, b`: these variables, spelled as in Rhai, are to leave the scope. Also used to remove a temporary that
-    /// the statement before it needed. A name that is not there is Python's NameError.
-    Delete { names: Vec<String> },
+    /// the statement before it needed. A name that is not there is Python's NameError, at this place of the source, in bytes.
+    Delete { names: Vec<String>, offset: usize },
 }
 
 /// Why the input cannot be run.

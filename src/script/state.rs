@@ -72,6 +72,8 @@ pub struct State {
     /// Are gradients that are not numbers errors? The first says whether anybody asked, the second whether numbers are
     /// looked at then.
     pub anomaly: Cell<(bool, bool)>,
+    /// Are only deterministic algorithms to be used, and is anything else merely warned of? New memory is filled then.
+    pub deterministic: Cell<(bool, bool)>,
     /// Within `serialization.skip_data`: files are written and read without the bytes of storages.
     pub skip_data: Cell<bool>,
     pub interrupt: Interrupt,
@@ -101,6 +103,8 @@ pub struct State {
     pub home: RefCell<Home>,
     /// How many such calls are going on, one within the other.
     pub callbacks: Cell<usize>,
+    /// The parameters of functions without a name, by the name that the engine gives them.
+    pub closures: RefCell<HashMap<String, Vec<String>>>,
     /// The methods that are running, each with the class that holds it and its first argument.
     pub frames: RefCell<Vec<(Weak<Class>, rhai::Dynamic)>>,
     /// What was last read as an attribute of an object of a script, the attribute and the object.
@@ -123,6 +127,7 @@ impl State {
             grad_enabled: Cell::new(true),
             fake_mode: Cell::new(None),
             skip_data: Cell::new(false),
+            deterministic: Cell::new((false, false)),
             anomaly: Cell::new((false, true)),
             has_fakes: Cell::new(false),
             has_names: Cell::new(false),
@@ -145,6 +150,7 @@ impl State {
             globals: RefCell::new(HashMap::new()),
             home: RefCell::default(),
             callbacks: Cell::new(0),
+            closures: RefCell::default(),
             frames: RefCell::default(),
             read_back: RefCell::default(),
             assigned: RefCell::default(),

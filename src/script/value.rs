@@ -5,6 +5,7 @@ use super::callback::ScriptFunction;
 use super::dict::Dict;
 use super::fault::{Thrown, python_type};
 use super::list::List;
+use super::set::Set;
 use crate::tensor::interrupt::watched;
 use crate::tensor::{Error, ErrorKind, Result, Tensor};
 use crate::value::{Object, Range, Slice, Value};
@@ -40,7 +41,7 @@ macro_rules! boxes {
         /// own list comes first: tensors stand there alone.
         pub fn register_names(engine: &mut Engine, module: &mut Module) {
             engine.register_type_with_name::<Tensor>("Tensor");
-            module.set_custom_type::<List>("list").set_custom_type::<Dict>("dict");
+            module.set_custom_type::<List>("list").set_custom_type::<Dict>("dict").set_custom_type::<Set>("set");
             $(module.set_custom_type::<Boxed<$kind>>($name);)*
         }
 
@@ -108,6 +109,7 @@ pub fn to_object(value: Value) -> Result<Dynamic> {
             let items: Result<Vec<Dynamic>> = watched(items.iter().cloned()).map(to_object).collect();
             Dynamic::from(List::new(items?))
         }
+        Value::Set(items) => Dynamic::from(Set::new(items.iter().cloned())?),
         Value::Dict(ref entries) | Value::OrderedDict(ref entries) => {
             let entry = |(key, value): &(Value, Value)| Ok((key.clone(), to_object(value.clone())?));
             let dict = Dict::new(entries.iter().map(entry).collect::<Result<Vec<_>>>()?)?;
@@ -126,7 +128,9 @@ pub fn to_dynamic(value: Value) -> Dynamic {
         Value::Int(i) => i.into(),
         Value::Float(f) => f.into(),
         Value::Str(s) => ImmutableString::from(&*s).into(),
-        Value::List(items) => watched(items.iter().cloned()).map(to_dynamic).collect::<rhai::Array>().into(),
+        Value::List(items) | Value::Set(items) => {
+            watched(items.iter().cloned()).map(to_dynamic).collect::<rhai::Array>().into()
+        }
         Value::Object(object) => match object.as_any().downcast_ref() {
             Some(ScriptFunction(function)) => Dynamic::from(function.clone()),
             None => boxed(Value::Object(object)),
@@ -176,6 +180,9 @@ pub fn to_value_within(dynamic: &Dynamic, depth: usize) -> Result<Value> {
     }
     if let Some(dict) = dynamic.read_lock::<Dict>() {
         return dict.to_value(depth + 1);
+    }
+    if let Some(set) = dynamic.read_lock::<Set>() {
+        return Ok(set.to_value());
     }
     let id = if dynamic.is_shared() { dynamic.clone().flatten().type_id() } else { dynamic.type_id() };
     if let Some(value) = unboxed(dynamic, id) {

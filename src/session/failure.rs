@@ -87,6 +87,10 @@ impl Session {
     /// Notes which functions an input defines.
     pub(super) fn define(&mut self, ast: &AST, cell: &Cell) {
         for function in ast.iter_functions() {
+            if function.name.contains('$') && cell.translation.is_some() {
+                let parameters = function.params.iter().map(|name| (*name).to_owned()).collect();
+                self.state.closures.borrow_mut().insert(function.name.to_owned(), parameters);
+            }
             let fresh = || Defined { cell: cell.clone(), parameters: BTreeSet::new() };
             let defined = self.functions.entry(function.name.to_owned()).or_insert_with(fresh);
             defined.cell = cell.clone();

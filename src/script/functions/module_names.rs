@@ -27,6 +27,7 @@ pub const MODULES: &[&str] = &[
     "safetensors",
     "safetensors.torch",
     "storage",
+    "sys",
     "serialization",
     "tempfile",
     "testing",

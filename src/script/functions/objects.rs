@@ -364,11 +364,15 @@ pub fn named(type_name: &'static str, fields: Vec<(&'static str, Value)>) -> Val
 /// What modules hold that is neither function nor dtype.
 pub fn module_value(module: &'static str, name: &str) -> Option<Value> {
     Some(match (module, name) {
+        ("sys", "byteorder") => Value::str(if cfg!(target_endian = "little") { "little" } else { "big" }),
+        ("sys", "maxsize") => Value::Int(i64::MAX),
+        ("sys", "platform") => Value::str(std::env::consts::OS),
         ("math", "tau") => Value::Float(std::f64::consts::TAU),
         ("nn", "Parameter") => Value::Type("torch.nn.parameter.Parameter"),
         ("torch", "vmap") => Value::Function("vmap".into()),
         ("func", "vmap") => Value::Function("func.vmap".into()),
-        ("functools", "reduce" | "partial") => Value::Function(format!("functools.{name}").into()),
+        ("collections", "namedtuple") => Value::Function("collections.namedtuple".into()),
+        ("functools", "reduce" | "partial" | "wraps" | "lru_cache" | "cache") => Value::Function(format!("functools.{name}").into()),
         ("torch" | "math", "pi") => Value::Float(std::f64::consts::PI),
         ("torch" | "math", "e") => Value::Float(std::f64::consts::E),
         ("torch" | "math", "inf") => Value::Float(f64::INFINITY),

@@ -43,6 +43,9 @@ pub fn finish(signature: &Signature, call: &Call, result: Value) -> Result<Value
             _ => {}
         }
     }
+    if call.state.deterministic.get().0 {
+        super::deterministic::fill(signature.name, &result)?;
+    }
     Ok(result)
 }
 

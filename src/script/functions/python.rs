@@ -5,6 +5,7 @@ use crate::bail;
 use crate::script::callback::is_function;
 use crate::script::list::sort_by_keys;
 use crate::script::members;
+use crate::script::set::distinct;
 use crate::script::operators::{self, equal, truth};
 use crate::script::subscript;
 use crate::tensor::interrupt::watched;
@@ -24,7 +25,15 @@ pub const ROWS: &[Row] = &[
     function("py.iter(any iterable) -> any", iter, "The items, for a loop."),
     function("py.tuple(any iterable=[]) -> any", |c| items(c, 0).map(Value::tuple), "The items as a tuple."),
     function("py.dict(any entries=[]) -> any", dict, "Keys with values."),
-    function("py.set(any iterable=[]) -> any", |c| items(c, 0).map(Value::list), "The items, as a list here."),
+    function(
+        "py.set(any iterable=[]) -> any",
+        |c| {
+            let items = distinct(items(c, 0)?)?;
+            // A line of Rhai keeps the order it knows.
+            Ok(if c.state.python.get() { Value::Set(super::in_set_order(&items).into()) } else { Value::list(items) })
+        },
+        "The items, each once; in Rhai as an array.",
+    ),
     function("py.range(int start, int? stop=None, int step=1) -> any", range, "The integers of a range."),
     function(
         "py.slice(any start, any stop=None, any step=None) -> any",

@@ -50,6 +50,28 @@ pub const ROWS: &[Row] = &[
     ),
     method("isdigit(str self) -> bool", |c| all(c, |ch| ch.is_ascii_digit()), "Is it made of digits?"),
     method("isalpha(str self) -> bool", |c| all(c, char::is_alphabetic), "Is it made of letters?"),
+    method("swapcase(str self) -> str", |c| text(c, swapcase), "Capital letters small, and the other way round."),
+    method("casefold(str self) -> str", |c| text(c, |s| s.to_lowercase()), "In a form for comparing without case."),
+    method("isupper(str self) -> bool", |c| cased(c, char::is_lowercase), "Are all letters capitals?"),
+    method("islower(str self) -> bool", |c| cased(c, char::is_uppercase), "Are all letters small?"),
+    method("isalnum(str self) -> bool", |c| all(c, char::is_alphanumeric), "Is it made of letters and digits?"),
+    method("isnumeric(str self) -> bool", |c| all(c, char::is_numeric), "Is it made of numerals?"),
+    method("partition(str self, str sep) -> any", |c| partition(c, false), "What stands before and after the first separator."),
+    method("rpartition(str self, str sep) -> any", |c| partition(c, true), "What stands before and after the last separator."),
+    method("removeprefix(str self, str prefix) -> str", |c| {
+        let (text, prefix) = (c.str(0)?, c.str(1)?);
+        Ok(Value::str(text.strip_prefix(prefix).unwrap_or(text)))
+    }, "Without what it begins with."),
+    method("removesuffix(str self, str suffix) -> str", |c| {
+        let (text, suffix) = (c.str(0)?, c.str(1)?);
+        Ok(Value::str(text.strip_suffix(suffix).unwrap_or(text)))
+    }, "Without what it ends with."),
+    method("rfind(str self, str sub) -> int", |c| {
+        let (text, part) = (c.str(0)?, c.str(1)?);
+        let found = text.rfind(part).map(|at| text.get(..at).unwrap_or_default().chars().count());
+        Ok(Value::Int(found.map_or(-1, |at| at as i64)))
+    }, "Where a text last occurs, or -1."),
+    method("rsplit(str self, str? sep=None, int maxsplit=-1) -> any", rsplit, "The parts between separators, counted from the end."),
     method("isspace(str self) -> bool", |c| all(c, char::is_whitespace), "Is it made of blanks?"),
     method("zfill(str self, int width) -> str", zfill, "With zeros before it, to a width."),
     method(
@@ -80,6 +102,60 @@ const WIDEST: i64 = 1 << 24;
 
 fn text(call: &Call, change: impl Fn(&str) -> String) -> Result<Value> {
     Ok(Value::str(change(call.str(0)?)))
+}
+
+fn swapcase(text: &str) -> String {
+    let swapped = |c: char| -> String {
+        if c.is_uppercase() { c.to_lowercase().collect() } else { c.to_uppercase().collect() }
+    };
+    text.chars().map(swapped).collect()
+}
+
+/// Are there letters with a case, and none of the wrong one?
+fn cased(call: &Call, is_wrong: impl Fn(char) -> bool) -> Result<Value> {
+    let text = call.str(0)?;
+    let has_case = text.chars().any(|c| c.is_lowercase() || c.is_uppercase());
+    Ok(Value::Bool(has_case && !text.chars().any(is_wrong)))
+}
+
+fn partition(call: &Call, from_end: bool) -> Result<Value> {
+    let (text, separator) = (call.str(0)?, call.str(1)?);
+    if separator.is_empty() {
+        bail!(ValueError, "empty separator");
+    }
+    let found = if from_end { text.rsplit_once(separator) } else { text.split_once(separator) };
+    let parts = match found {
+        Some((before, after)) => [before, separator, after],
+        None if from_end => ["", "", text],
+        None => [text, "", ""],
+    };
+    Ok(Value::tuple(parts.into_iter().map(Value::str)))
+}
+
+fn rsplit(call: &mut Call) -> Result<Value> {
+    let Ok(most) = usize::try_from(call.int(2)?) else { return split(call) };
+    let text = call.str(0)?;
+    let mut parts: Vec<&str> = match call.is_none(1) {
+        true => {
+            let (mut parts, mut rest) = (Vec::new(), text.trim_end());
+            while !rest.is_empty() && parts.len() < most {
+                let at = rest.rfind(char::is_whitespace).map_or(0, |at| {
+                    at + rest.get(at..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8)
+                });
+                let (before, part) = rest.split_at(at);
+                parts.push(part);
+                rest = before.trim_end();
+            }
+            if !rest.is_empty() {
+                parts.push(rest);
+            }
+            parts
+        }
+        false if call.str(1)?.is_empty() => bail!(ValueError, "empty separator"),
+        false => text.rsplitn(most.saturating_add(1), call.str(1)?).collect(),
+    };
+    parts.reverse();
+    Ok(Value::list(parts.into_iter().map(Value::str)))
 }
 
 fn capitalize(text: &str) -> String {

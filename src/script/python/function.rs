@@ -131,7 +131,20 @@ impl<'a> Translator<'a> {
         self.decorated(&name, function, |t| {
             t.out.push(&format!("function_(\"{}\", Fn(\"{plain}\")", function.name));
             t.description(&function.parameters)
-        })
+        })?;
+        self.documented(&name, function)
+    }
+
+    /// `f.__doc__ = "…"` for a function that begins with a text.
+    fn documented(&mut self, holder: &str, function: &'a StmtFunctionDef) -> Written {
+        let Some(Stmt::Expr(first)) = function.body.first() else { return Ok(()) };
+        if !first.value.is_string_literal_expr() || !function.decorator_list.is_empty() {
+            return Ok(());
+        }
+        self.out.line_of(&format!("setattr({holder}, \"__doc__\", "));
+        self.expression(&first.value)?;
+        self.out.push(");");
+        Ok(())
     }
 
     /// The value of a `def` behind `name = `, with every decorator applied.

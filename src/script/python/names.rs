@@ -69,6 +69,9 @@ const RESERVED: &[&str] = &[
     "yield",
 ];
 
+/// Functions of the written text whose names a Python program may well give to its own.
+const TAKEN: &[&str] = &["at", "builtin", "fstring", "import_from", "truth", "unpack", "unpack_star"];
+
 /// The temporaries of the written text, so that no variable of the user's is taken for one.
 const TEMPORARIES: &[&str] = &[
     "base", "broken", "class", "context", "error", "failed", "index", "item", "left", "list", "result", "returned",
@@ -267,7 +270,7 @@ pub fn is_captured_method(name: &str) -> bool {
 }
 
 pub fn is_engine_function(name: &str) -> bool {
-    ENGINE_FUNCTIONS.contains(&name) || (name.starts_with("__") && name.ends_with("__"))
+    ENGINE_FUNCTIONS.contains(&name) && !TAKEN.contains(&name) || (name.starts_with("__") && name.ends_with("__"))
 }
 
 /// Rhai takes it as an identifier: ASCII, and a letter is the first thing after any underscores.
@@ -288,7 +291,7 @@ pub fn variable(name: &str) -> Cow<'_, str> {
         let stem = name.trim_end_matches('_');
         let is_temporary =
             stem.len() < name.len() && TEMPORARIES.contains(&stem.trim_end_matches(|c: char| c.is_ascii_digit()));
-        if is_temporary || RESERVED.contains(&stem) {
+        if is_temporary || RESERVED.contains(&stem) || TAKEN.contains(&stem) {
             return Cow::Owned(format!("{name}_"));
         }
         return Cow::Borrowed(name);

@@ -43,7 +43,7 @@ impl<'a> Translator<'a> {
         }
         let names = std::mem::take(&mut self.leftovers);
         if !names.is_empty() {
-            self.statements.push(Statement::Delete { names });
+            self.statements.push(Statement::Delete { names, offset: 0 });
         }
     }
 
@@ -54,12 +54,7 @@ impl<'a> Translator<'a> {
             Expr::Name(name) => {
                 let name = names::variable(name.id.as_str()).into_owned();
                 self.scope.define(&name, Known::Deleted);
-                if let Some(Statement::Delete { names }) = self.statements.last_mut() {
-                    names.push(name);
-                } else {
-                    let names = vec![name];
-                    self.statements.push(Statement::Delete { names });
-                }
+                self.statements.push(Statement::Delete { names: vec![name], offset: start(target) });
                 Ok(())
             }
             other => {

@@ -43,7 +43,7 @@ fn rhai(source: &str) -> Result<Vec<String>, SyntaxFault> {
             }
             format!("{}{rhai}", if echo { "echo: " } else { "" })
         }
-        Statement::Delete { names } => format!("delete: {}", names.join(", ")),
+        Statement::Delete { names, .. } => format!("delete: {}", names.join(", ")),
     });
     Ok(texts.collect())
 }

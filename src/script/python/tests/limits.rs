@@ -47,7 +47,7 @@ fn constructs_without_a_translation() {
     let rows = [
         ("async def f(): pass", "async functions"),
         ("def f():\n  yield 1", "generators (yield)"),
-        ("def truth(a): pass", "functions named truth"),
+        ("def repr(a): pass", "functions named repr"),
         ("match x:\n  case 1: pass", "match statements"),
         ("from x import *", "imports of *"),
         ("from . import x", "relative imports"),

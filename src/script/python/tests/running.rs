@@ -127,7 +127,7 @@ fn run(inputs: &str) -> String {
         for statement in statements {
             let (rhai, echo) = match statement {
                 Statement::Run { rhai, echo, .. } => (rhai, echo),
-                Statement::Delete { names } => {
+                Statement::Delete { names, .. } => {
                     for name in names {
                         assert!(scope.remove::<Dynamic>(&name).is_some(), "{name} exists");
                     }

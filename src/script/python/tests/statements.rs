@@ -42,7 +42,7 @@ fn assignments() {
             ],
         ),
         ("f().a **= 2", &["{ let base_ = f(); base_.a = __ipow__(base_.a, 2); }"]),
-        ("del x, y; x = 1", &["delete: x, y", "let x = 1;"]),
+        ("del x, y; x = 1", &["delete: x", "delete: y", "let x = 1;"]),
         (
             "import torch, numpy as np, os.path",
             &["import_(\"torch\");\nlet np = import_(\"numpy\");\nimport_(\"os.path\");\nlet os = import_(\"os\");"],

@@ -1,0 +1,96 @@
+//! Asking for deterministic algorithms. Every function here is one; what remains is that new memory is filled, so that
+//! reading it before it is written gives the same each time.
+//! Follows <https://pytorch.org/docs/2.7/generated/torch.use_deterministic_algorithms.html>.
+
+use super::{Call, Row, function};
+use crate::bail;
+use crate::ops::copy;
+use crate::tensor::element::integer_limits;
+use crate::tensor::{DType, Result, Scalar};
+use crate::value::Value;
+
+pub const ROWS: &[Row] = &[
+    function("use_deterministic_algorithms(any mode, *, any warn_only=False) -> None", switch, "Asks for deterministic algorithms, or no longer; new memory is filled then.")
+        .python("use_deterministic_algorithms"),
+    function(
+        "are_deterministic_algorithms_enabled() -> bool",
+        |c| Ok(Value::Bool(c.state.deterministic.get().0)),
+        "Are deterministic algorithms asked for?",
+    ),
+    function(
+        "is_deterministic_algorithms_warn_only_enabled() -> bool",
+        |c| Ok(Value::Bool(c.state.deterministic.get().1)),
+        "Is anything else merely warned of?",
+    ),
+    function(
+        "get_deterministic_debug_mode() -> int",
+        |c| {
+            Ok(Value::Int(match c.state.deterministic.get() {
+                (false, _) => 0,
+                (true, true) => 1,
+                (true, false) => 2,
+            }))
+        },
+        "0: anything goes, 1: what is not deterministic is warned of, 2: it is an error.",
+    ),
+    function("set_deterministic_debug_mode(any debug_mode) -> None", set_mode, "Asks for deterministic algorithms by a number or a word.")
+        .python("set_deterministic_debug_mode"),
+];
+
+fn switch(call: &mut Call) -> Result<Value> {
+    let (mode, warn_only) = (call.value(0), call.value(1));
+    let (Value::Bool(mode), Value::Bool(warn_only)) = (&mode, &warn_only) else {
+        let (name, place, given) = match mode {
+            Value::Bool(_) => ("warn_only", 2, warn_only),
+            other => ("mode", 1, other),
+        };
+        bail!(
+            TypeError,
+            "_set_deterministic_algorithms(): argument '{name}' (position {place}) must be bool, not {}",
+            given.type_name()
+        )
+    };
+    call.state.deterministic.set((*mode, *warn_only));
+    Ok(Value::None)
+}
+
+fn set_mode(call: &mut Call) -> Result<Value> {
+    call.state.deterministic.set(match call.value(0) {
+        Value::Str(word) => match &*word {
+            "default" => (false, false),
+            "warn" => (true, true),
+            "error" => (true, false),
+            other => bail!(
+                RuntimeError,
+                "invalid value of debug_mode, expected one of `default`, `warn`, `error`, but got {other}"
+            ),
+        },
+        Value::Int(0) => (false, false),
+        Value::Int(1) => (true, true),
+        Value::Int(2) => (true, false),
+        Value::Int(other) => bail!(RuntimeError, "invalid value of debug_mode, expected 0, 1, or 2, but got {other}"),
+        other => bail!(TypeError, "debug_mode must be str or int, but got <class '{}'>", other.class_name()),
+    });
+    Ok(Value::None)
+}
+
+/// The functions whose results are not written yet.
+const UNWRITTEN: &[&str] = &["empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided"];
+
+/// Fills a result that was only made: with what is not a number, or with the largest integer.
+pub fn fill(name: &str, result: &Value) -> Result<()> {
+    let Value::Tensor(tensor) = result else { return Ok(()) };
+    let view = tensor.borrow();
+    if !UNWRITTEN.contains(&name) || view.device().is_meta() || view.form.is_some() {
+        return Ok(());
+    }
+    let with = match view.dtype {
+        DType::Bool => Scalar::Bool(true),
+        dtype if dtype.is_integral(false) => {
+            let (_, largest) = integer_limits(dtype);
+            i64::try_from(largest).map_or(Scalar::UInt(u64::MAX), Scalar::Int)
+        }
+        _ => Scalar::Float(f64::NAN),
+    };
+    copy::fill(&view, with)
+}
