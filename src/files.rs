@@ -20,4 +20,4 @@ pub use checkpoint::{Location, Options, load, save, write};
 pub use format::{load_any, save_as};
 pub use inspect::{Report, inspect};
 pub use safetensors::{load as load_safetensors, save as save_safetensors};
-pub use source::Source;
+pub use source::{Source, read_whole, write_whole};

@@ -90,6 +90,32 @@ impl Source {
     }
 }
 
+/// The bytes of a file that is no larger than `most`.
+///
+/// # Errors
+/// As [`Source::open`]; MemoryError for a larger one.
+pub fn read_whole(name: &str, most: u64) -> Result<Vec<u8>> {
+    let metadata = std::fs::metadata(name).map_err(|error| refused(&error, name))?;
+    if metadata.is_dir() {
+        return Err(Error::new(ErrorKind::IsADirectoryError, format!("[Errno 21] Is a directory: '{name}'")));
+    }
+    if !metadata.is_file() || metadata.len() > most {
+        return Err(Error::new(ErrorKind::MemoryError, format!("'{name}' cannot be held in memory")));
+    }
+    std::fs::read(name).map_err(|error| refused(&error, name))
+}
+
+/// Puts bytes in the place of what a file held.
+///
+/// # Errors
+/// As [`Source::open`].
+pub fn write_whole(name: &str, bytes: &[u8]) -> Result<()> {
+    let refuse = |error: io::Error| refused(&error, name);
+    super::atomic::rewrite(std::path::Path::new(name), 0o666, refuse, |file| {
+        io::Write::write_all(file, bytes).map_err(|error| refused(&error, name))
+    })
+}
+
 /// Python's words for a file that cannot be opened.
 fn refused(error: &io::Error, name: &str) -> Error {
     let (kind, text) = match error.kind() {

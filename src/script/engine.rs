@@ -300,7 +300,9 @@ pub fn dispatch(state: &State, family: &Family, args: &mut [&mut Dynamic]) -> Re
                 return Err(Error::type_error(format!("'{}' object is not callable", value.type_name())));
             }
             let is_builtin = family.find(Receiver::Module("py")).is_some();
-            if state.python.get() && !is_builtin && matches!(receiver, Value::Dict(_) | Value::OrderedDict(_) | Value::Str(_))
+            if state.python.get()
+                && !is_builtin
+                && matches!(receiver, Value::Dict(_) | Value::OrderedDict(_) | Value::Str(_))
             {
                 return Err(missing());
             }
@@ -523,9 +525,12 @@ fn register_printing(engine: &mut Engine, state: &Rc<State>) {
     engine.on_print(move |text| this.print(text));
     let this = state.clone();
     engine.on_debug(move |text, _, _| this.print(&format!("{text}\n")));
-    for class in
-        class_ids().into_iter().chain([TypeId::of::<List>(), TypeId::of::<Dict>(), TypeId::of::<Set>(), TypeId::of::<fault::Thrown>()])
-    {
+    for class in class_ids().into_iter().chain([
+        TypeId::of::<List>(),
+        TypeId::of::<Dict>(),
+        TypeId::of::<Set>(),
+        TypeId::of::<fault::Thrown>(),
+    ]) {
         for name in ["to_string", "to_debug"] {
             let this = state.clone();
             engine.register_raw_fn(name, [class], move |_: NativeCallContext, args: &mut [&mut Dynamic]| {

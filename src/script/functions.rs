@@ -24,8 +24,8 @@ mod combine;
 mod convolution;
 mod create;
 mod defaults;
-mod distributions;
 mod deterministic;
+mod distributions;
 mod dlpack;
 mod eigen;
 mod einsum;
@@ -83,6 +83,7 @@ mod views;
 mod views_in_place;
 mod windows;
 
+pub use byte_streams::lines_of;
 pub use call::Call;
 pub use classes::parent_of_class;
 pub use create::index_tensor;

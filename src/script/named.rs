@@ -63,7 +63,10 @@ fn made(args: &[Dynamic], keywords: &Map) -> Result<Dynamic> {
         Value::Str(text) => text.replace(',', " ").split_whitespace().map(str::to_owned).collect(),
         other => {
             let fields = other.sequence().unwrap_or_default();
-            fields.iter().map(|field| if let Value::Str(text) = field { text.to_string() } else { String::new() }).collect()
+            fields
+                .iter()
+                .map(|field| if let Value::Str(text) = field { text.to_string() } else { String::new() })
+                .collect()
         }
     };
     for (i, field) in fields.iter().enumerate() {
@@ -91,7 +94,8 @@ fn made(args: &[Dynamic], keywords: &Map) -> Result<Dynamic> {
     if given.len() > fields.len() {
         return Err(Error::type_error("Got more default values than field names"));
     }
-    let defaults = fields.iter().skip(fields.len() - given.len()).map(|field| field.as_str().into()).zip(given).collect();
+    let defaults =
+        fields.iter().skip(fields.len() - given.len()).map(|field| field.as_str().into()).zip(given).collect();
     let names: Array = fields.iter().cloned().map(Dynamic::from).collect();
     let parameters = Parameters::new(&format!("{name}.__new__"), &names, defaults);
     let path = intern(&format!("__main__.{name}"));

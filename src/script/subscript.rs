@@ -510,6 +510,7 @@ pub fn items(state: &State, value: &Value) -> Result<Vec<Value>> {
         Value::TypedStorage(typed) => watched(typed.scalars()?).map(Value::from).collect(),
         Value::Buffer(buffer) => watched(buffer.items()).map(Value::from).collect(),
         Value::Str(text) => text.chars().map(|c| Value::str(c.to_string())).collect(),
+        Value::Object(object) if let Some(lines) = functions::lines_of(object.as_any()) => return lines,
         Value::Object(object)
             if let Some(instance) = object.as_any().downcast_ref::<Instance>()
                 && let Some(found) = members::items(instance, LONGEST) =>

@@ -1,4 +1,5 @@
-//! Python's `io.BytesIO`: bytes with a position, which stand for a file.
+//! Python's `io.BytesIO` and `open`: bytes with a position, in memory or those of a file, which is written when it is
+//! closed.
 
 use super::{Call, Row, function, method};
 use crate::bail;
@@ -18,8 +19,7 @@ pub const ROWS: &[Row] = &[
                 Value::Buffer(buffer) => buffer.memory().to_vec()?,
                 other => bail!(TypeError, "a bytes-like object is required, not '{}'", other.type_name()),
             };
-            let stream = ByteStream { bytes: RefCell::new(bytes), position: Cell::new(0), is_closed: Cell::new(false) };
-            Ok(Value::Object(Rc::new(stream)))
+            Ok(Value::Object(Rc::new(ByteStream::of(bytes, None))))
         },
         "Bytes in memory that stand for a file.",
     )
@@ -32,28 +32,54 @@ pub const ROWS: &[Row] = &[
         "The position in a BytesIO.",
     )
     .python("BytesIO.tell"),
+    function(
+        "py.open(str file, str mode=\"r\", any buffering=-1, any encoding=None) -> any",
+        open,
+        "A file of the system, to be read or written.",
+    )
+    .python("open"),
     method(
-        "read(Object self, any size=None) -> Buffer",
+        "readline(Object self) -> any",
+        |c| with(c, |stream| stream.shown(stream.line())),
+        "The next line of a file.",
+    ),
+    method(
+        "readlines(Object self) -> any",
+        |c| with(c, |stream| Ok(Value::list(stream.lines()?))),
+        "The lines of a file that are left.",
+    ),
+    method(
+        "writelines(Object self, any lines) -> None",
+        |c| {
+            for line in crate::script::subscript::items(c.state, &c.value(1))? {
+                with(c, |stream| stream.put(&line))?;
+            }
+            Ok(Value::None)
+        },
+        "Writes texts one after the other.",
+    ),
+    method(
+        "read(Object self, any size=None) -> any",
         |c| {
             let most = match c.value(1) {
                 Value::Int(size) => usize::try_from(size).unwrap_or(usize::MAX),
                 _ => usize::MAX,
             };
-            with(c, |stream| Buffer::bytes(&stream.read(most)).map(Value::Buffer))
+            with(c, |stream| {
+                stream.check_readable()?;
+                stream.shown(stream.read(most))
+            })
         },
-        "The next bytes of a BytesIO.",
+        "What is left of a file, or so many bytes of it.",
     )
     .python("BytesIO.read"),
     method(
         "write(Object self, any b) -> int",
         |c| {
-            let Value::Buffer(buffer) = c.value(1) else {
-                bail!(TypeError, "a bytes-like object is required, not '{}'", c.value(1).type_name())
-            };
-            let bytes = buffer.memory().to_vec()?;
-            with(c, |stream| stream.write(&bytes).map(|()| Value::Int(bytes.len() as i64)))
+            let value = c.value(1);
+            with(c, |stream| stream.put(&value))
         },
-        "Writes bytes at the position of a BytesIO.",
+        "Writes bytes, or a text, at the position of a file.",
     )
     .python("BytesIO.write"),
     method(
@@ -62,13 +88,17 @@ pub const ROWS: &[Row] = &[
         "All bytes of a BytesIO.",
     )
     .python("BytesIO.getvalue"),
-    method("flush(Object self) -> None", |c| with(c, |_| Ok(Value::None)), "Does nothing to a BytesIO.")
-        .python("BytesIO.flush"),
+    method(
+        "flush(Object self) -> None",
+        |c| with(c, |stream| stream.flush().map(|()| Value::None)),
+        "Writes out what a file has been given.",
+    )
+    .python("BytesIO.flush"),
     method(
         "close(Object self) -> None",
         |c| {
             on_stream(c, |stream| {
-                stream.close();
+                stream.close()?;
                 Ok(Value::None)
             })
         },
@@ -82,17 +112,104 @@ pub struct ByteStream {
     bytes: RefCell<Vec<u8>>,
     position: Cell<usize>,
     is_closed: Cell<bool>,
+    file: Option<OnDisk>,
+}
+
+/// The file behind such bytes.
+struct OnDisk {
+    path: String,
+    mode: String,
+    /// Has something been written that is not in the file yet?
+    changed: Cell<bool>,
+}
+
+impl OnDisk {
+    fn is_text(&self) -> bool {
+        !self.mode.contains('b')
+    }
+
+    fn may(&self, letters: &[char]) -> bool {
+        self.mode.contains('+') || self.mode.contains(letters)
+    }
+
+    fn class(&self) -> &'static str {
+        match (self.is_text(), self.mode.contains('+'), self.mode.contains('r')) {
+            (true, ..) => "_io.TextIOWrapper",
+            (_, true, _) => "_io.BufferedRandom",
+            (.., true) => "_io.BufferedReader",
+            _ => "_io.BufferedWriter",
+        }
+    }
+}
+
+/// What is left unwritten is written when nobody holds the file any more.
+impl Drop for ByteStream {
+    fn drop(&mut self) {
+        // There is nobody to tell.
+        let _ = self.flush();
+    }
+}
+
+/// Files up to this size are opened.
+const LARGEST: u64 = 1 << 30;
+
+fn open(call: &mut Call) -> Result<Value> {
+    let (path, mode) = (call.str(0)?.to_owned(), call.str(1)?.to_owned());
+    let kinds = mode.chars().filter(|c| "rwax".contains(*c)).count();
+    let known = mode.chars().all(|c| "rwaxbt+".contains(c));
+    if !known {
+        bail!(ValueError, "invalid mode: '{mode}'");
+    }
+    if mode.contains('b') && mode.contains('t') {
+        bail!(ValueError, "can't have text and binary mode at once");
+    }
+    if kinds != 1 {
+        bail!(ValueError, "must have exactly one of create/read/write/append mode");
+    }
+    let exists = std::path::Path::new(&path).exists();
+    if mode.contains('x') && exists {
+        return Err(Error::new(
+            crate::tensor::ErrorKind::Other("FileExistsError"),
+            format!("[Errno 17] File exists: '{path}'"),
+        ));
+    }
+    let is_read = mode.contains('r') || mode.contains('a') && exists;
+    let bytes = match is_read {
+        true => crate::files::read_whole(&path, LARGEST)?,
+        false => Vec::new(),
+    };
+    let end = if mode.contains('a') { bytes.len() } else { 0 };
+    let changed = Cell::new(!is_read);
+    let stream = ByteStream::of(bytes, Some(OnDisk { path, mode, changed }));
+    stream.position.set(end);
+    stream.flush()?;
+    Ok(Value::Object(Rc::new(stream)))
 }
 
 impl Object for ByteStream {
+    fn class_name(&self) -> &'static str {
+        self.file.as_ref().map_or("_io.BytesIO", OnDisk::class)
+    }
     fn type_name(&self) -> &str {
-        "_io.BytesIO"
+        self.class_name()
     }
     fn repr(&self) -> String {
-        format!("<_io.BytesIO object at {:#x}>", std::ptr::from_ref(self).addr())
+        let class = self.class_name();
+        match &self.file {
+            None => format!("<{class} object at {:#x}>", std::ptr::from_ref(self).addr()),
+            Some(file) if file.is_text() => {
+                format!("<{class} name='{}' mode='{}' encoding='UTF-8'>", file.path, file.mode)
+            }
+            Some(file) => format!("<{class} name='{}'>", file.path),
+        }
     }
     fn attribute(&self, name: &str) -> Option<Value> {
-        (name == "closed").then(|| Value::Bool(self.is_closed.get()))
+        match (name, &self.file) {
+            ("closed", _) => Some(Value::Bool(self.is_closed.get())),
+            ("name", Some(file)) => Some(Value::str(&file.path)),
+            ("mode", Some(file)) => Some(Value::str(&file.mode)),
+            _ => None,
+        }
     }
     fn as_any(&self) -> &dyn Any {
         self
@@ -100,6 +217,91 @@ impl Object for ByteStream {
 }
 
 impl ByteStream {
+    fn of(bytes: Vec<u8>, file: Option<OnDisk>) -> ByteStream {
+        ByteStream { bytes: RefCell::new(bytes), position: Cell::new(0), is_closed: Cell::new(false), file }
+    }
+
+    fn unsupported(what: &str) -> Error {
+        Error::new(crate::tensor::ErrorKind::Other("UnsupportedOperation"), what)
+    }
+
+    fn check_readable(&self) -> Result<()> {
+        match &self.file {
+            Some(file) if !file.may(&['r']) => {
+                Err(ByteStream::unsupported(if file.is_text() { "not readable" } else { "read" }))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Bytes as the file gives them: as a text, if it is one.
+    fn shown(&self, bytes: Vec<u8>) -> Result<Value> {
+        if !self.file.as_ref().is_some_and(OnDisk::is_text) {
+            return Buffer::bytes(&bytes).map(Value::Buffer);
+        }
+        String::from_utf8(bytes).map(Value::str).map_err(|error| {
+            let at = error.utf8_error().valid_up_to();
+            let byte = error.as_bytes().get(at).copied().unwrap_or_default();
+            let message = format!("'utf-8' codec can't decode byte {byte:#04x} in position {at}: invalid start byte");
+            Error::new(crate::tensor::ErrorKind::Other("UnicodeDecodeError"), message)
+        })
+    }
+
+    fn line(&self) -> Vec<u8> {
+        let length = {
+            let held = self.bytes.borrow();
+            let rest = held.get(self.position.get()..).unwrap_or_default();
+            rest.iter().position(|byte| *byte == b'\n').map_or(rest.len(), |at| at + 1)
+        };
+        self.read(length)
+    }
+
+    /// The lines that are left.
+    ///
+    /// # Errors
+    /// ValueError once closed; UnsupportedOperation for a file that is only written.
+    pub fn lines(&self) -> Result<Vec<Value>> {
+        self.open()?.check_readable()?;
+        let mut lines = Vec::new();
+        loop {
+            let line = self.line();
+            if line.is_empty() {
+                return Ok(lines);
+            }
+            lines.push(self.shown(line)?);
+        }
+    }
+
+    /// Writes a value, and says how much of it there was.
+    fn put(&self, value: &Value) -> Result<Value> {
+        if let Some(file) = self.file.as_ref().filter(|file| !file.may(&['w', 'a', 'x'])) {
+            return Err(ByteStream::unsupported(if file.is_text() { "not writable" } else { "write" }));
+        }
+        let is_text = self.file.as_ref().is_some_and(OnDisk::is_text);
+        let (bytes, count) = match value {
+            Value::Str(text) if is_text => (text.as_bytes().to_vec(), text.chars().count()),
+            other if is_text => bail!(TypeError, "write() argument must be str, not {}", other.type_name()),
+            Value::Buffer(buffer) => {
+                let bytes = buffer.memory().to_vec()?;
+                let count = bytes.len();
+                (bytes, count)
+            }
+            other => bail!(TypeError, "a bytes-like object is required, not '{}'", other.type_name()),
+        };
+        self.write(&bytes)?;
+        Ok(Value::Int(count as i64))
+    }
+
+    /// Puts what has been written into the file.
+    fn flush(&self) -> Result<()> {
+        let Some(file) = self.file.as_ref().filter(|file| file.changed.get() && !self.is_closed.get()) else {
+            return Ok(());
+        };
+        crate::files::write_whole(&file.path, &self.bytes.borrow())?;
+        file.changed.set(false);
+        Ok(())
+    }
+
     fn open(&self) -> Result<&ByteStream> {
         if self.is_closed.get() { Err(Error::value("I/O operation on closed file.")) } else { Ok(self) }
     }
@@ -110,9 +312,15 @@ impl ByteStream {
         Source::of_memory(&memory, self.position.get())
     }
 
-    pub fn close(&self) {
+    /// Writes out what is left, and gives up the bytes.
+    ///
+    /// # Errors
+    /// What the system says to a file that cannot be written.
+    pub fn close(&self) -> Result<()> {
+        let flushed = self.flush();
         self.is_closed.set(true);
         self.bytes.take();
+        flushed
     }
 
     /// Everything was read.
@@ -136,6 +344,9 @@ impl ByteStream {
             place.copy_from_slice(bytes);
         }
         self.position.set(end);
+        if let Some(file) = &self.file {
+            file.changed.set(true);
+        }
         Ok(())
     }
 
@@ -181,4 +392,9 @@ fn seek(call: &mut Call) -> Result<Value> {
         stream.position.set(position as usize);
         Ok(Value::Int(position))
     })
+}
+
+/// The lines that are left of a file, for a loop; `None` for what is none.
+pub fn lines_of(object: &dyn Any) -> Option<Result<Vec<Value>>> {
+    object.downcast_ref::<ByteStream>().map(ByteStream::lines)
 }

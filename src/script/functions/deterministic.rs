@@ -10,8 +10,12 @@ use crate::tensor::{DType, Result, Scalar};
 use crate::value::Value;
 
 pub const ROWS: &[Row] = &[
-    function("use_deterministic_algorithms(any mode, *, any warn_only=False) -> None", switch, "Asks for deterministic algorithms, or no longer; new memory is filled then.")
-        .python("use_deterministic_algorithms"),
+    function(
+        "use_deterministic_algorithms(any mode, *, any warn_only=False) -> None",
+        switch,
+        "Asks for deterministic algorithms, or no longer; new memory is filled then.",
+    )
+    .python("use_deterministic_algorithms"),
     function(
         "are_deterministic_algorithms_enabled() -> bool",
         |c| Ok(Value::Bool(c.state.deterministic.get().0)),
@@ -33,8 +37,12 @@ pub const ROWS: &[Row] = &[
         },
         "0: anything goes, 1: what is not deterministic is warned of, 2: it is an error.",
     ),
-    function("set_deterministic_debug_mode(any debug_mode) -> None", set_mode, "Asks for deterministic algorithms by a number or a word.")
-        .python("set_deterministic_debug_mode"),
+    function(
+        "set_deterministic_debug_mode(any debug_mode) -> None",
+        set_mode,
+        "Asks for deterministic algorithms by a number or a word.",
+    )
+    .python("set_deterministic_debug_mode"),
 ];
 
 fn switch(call: &mut Call) -> Result<Value> {
@@ -75,7 +83,8 @@ fn set_mode(call: &mut Call) -> Result<Value> {
 }
 
 /// The functions whose results are not written yet.
-const UNWRITTEN: &[&str] = &["empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided"];
+const UNWRITTEN: &[&str] =
+    &["empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided"];
 
 /// Fills a result that was only made: with what is not a number, or with the largest integer.
 pub fn fill(name: &str, result: &Value) -> Result<()> {

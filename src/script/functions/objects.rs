@@ -351,7 +351,7 @@ fn exit(call: &mut Call) -> Result<Value> {
     if let Value::Object(object) = call.value(0)
         && let Some(stream) = object.as_any().downcast_ref::<ByteStream>()
     {
-        stream.close();
+        stream.close()?;
     }
     Ok(Value::None)
 }
@@ -372,7 +372,9 @@ pub fn module_value(module: &'static str, name: &str) -> Option<Value> {
         ("torch", "vmap") => Value::Function("vmap".into()),
         ("func", "vmap") => Value::Function("func.vmap".into()),
         ("collections", "namedtuple") => Value::Function("collections.namedtuple".into()),
-        ("functools", "reduce" | "partial" | "wraps" | "lru_cache" | "cache") => Value::Function(format!("functools.{name}").into()),
+        ("functools", "reduce" | "partial" | "wraps" | "lru_cache" | "cache") => {
+            Value::Function(format!("functools.{name}").into())
+        }
         ("torch" | "math", "pi") => Value::Float(std::f64::consts::PI),
         ("torch" | "math", "e") => Value::Float(std::f64::consts::E),
         ("torch" | "math", "inf") => Value::Float(f64::INFINITY),

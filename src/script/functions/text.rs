@@ -56,22 +56,46 @@ pub const ROWS: &[Row] = &[
     method("islower(str self) -> bool", |c| cased(c, char::is_uppercase), "Are all letters small?"),
     method("isalnum(str self) -> bool", |c| all(c, char::is_alphanumeric), "Is it made of letters and digits?"),
     method("isnumeric(str self) -> bool", |c| all(c, char::is_numeric), "Is it made of numerals?"),
-    method("partition(str self, str sep) -> any", |c| partition(c, false), "What stands before and after the first separator."),
-    method("rpartition(str self, str sep) -> any", |c| partition(c, true), "What stands before and after the last separator."),
-    method("removeprefix(str self, str prefix) -> str", |c| {
-        let (text, prefix) = (c.str(0)?, c.str(1)?);
-        Ok(Value::str(text.strip_prefix(prefix).unwrap_or(text)))
-    }, "Without what it begins with."),
-    method("removesuffix(str self, str suffix) -> str", |c| {
-        let (text, suffix) = (c.str(0)?, c.str(1)?);
-        Ok(Value::str(text.strip_suffix(suffix).unwrap_or(text)))
-    }, "Without what it ends with."),
-    method("rfind(str self, str sub) -> int", |c| {
-        let (text, part) = (c.str(0)?, c.str(1)?);
-        let found = text.rfind(part).map(|at| text.get(..at).unwrap_or_default().chars().count());
-        Ok(Value::Int(found.map_or(-1, |at| at as i64)))
-    }, "Where a text last occurs, or -1."),
-    method("rsplit(str self, str? sep=None, int maxsplit=-1) -> any", rsplit, "The parts between separators, counted from the end."),
+    method(
+        "partition(str self, str sep) -> any",
+        |c| partition(c, false),
+        "What stands before and after the first separator.",
+    ),
+    method(
+        "rpartition(str self, str sep) -> any",
+        |c| partition(c, true),
+        "What stands before and after the last separator.",
+    ),
+    method(
+        "removeprefix(str self, str prefix) -> str",
+        |c| {
+            let (text, prefix) = (c.str(0)?, c.str(1)?);
+            Ok(Value::str(text.strip_prefix(prefix).unwrap_or(text)))
+        },
+        "Without what it begins with.",
+    ),
+    method(
+        "removesuffix(str self, str suffix) -> str",
+        |c| {
+            let (text, suffix) = (c.str(0)?, c.str(1)?);
+            Ok(Value::str(text.strip_suffix(suffix).unwrap_or(text)))
+        },
+        "Without what it ends with.",
+    ),
+    method(
+        "rfind(str self, str sub) -> int",
+        |c| {
+            let (text, part) = (c.str(0)?, c.str(1)?);
+            let found = text.rfind(part).map(|at| text.get(..at).unwrap_or_default().chars().count());
+            Ok(Value::Int(found.map_or(-1, |at| at as i64)))
+        },
+        "Where a text last occurs, or -1.",
+    ),
+    method(
+        "rsplit(str self, str? sep=None, int maxsplit=-1) -> any",
+        rsplit,
+        "The parts between separators, counted from the end.",
+    ),
     method("isspace(str self) -> bool", |c| all(c, char::is_whitespace), "Is it made of blanks?"),
     method("zfill(str self, int width) -> str", zfill, "With zeros before it, to a width."),
     method(
@@ -105,9 +129,8 @@ fn text(call: &Call, change: impl Fn(&str) -> String) -> Result<Value> {
 }
 
 fn swapcase(text: &str) -> String {
-    let swapped = |c: char| -> String {
-        if c.is_uppercase() { c.to_lowercase().collect() } else { c.to_uppercase().collect() }
-    };
+    let swapped =
+        |c: char| -> String { if c.is_uppercase() { c.to_lowercase().collect() } else { c.to_uppercase().collect() } };
     text.chars().map(swapped).collect()
 }
 
@@ -139,9 +162,9 @@ fn rsplit(call: &mut Call) -> Result<Value> {
         true => {
             let (mut parts, mut rest) = (Vec::new(), text.trim_end());
             while !rest.is_empty() && parts.len() < most {
-                let at = rest.rfind(char::is_whitespace).map_or(0, |at| {
-                    at + rest.get(at..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8)
-                });
+                let at = rest
+                    .rfind(char::is_whitespace)
+                    .map_or(0, |at| at + rest.get(at..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8));
                 let (before, part) = rest.split_at(at);
                 parts.push(part);
                 rest = before.trim_end();
