@@ -201,6 +201,11 @@ const LONG_ENOUGH: Duration = Duration::from_secs(4);
 /// Between two turns.
 const PAUSE: Duration = Duration::from_millis(5);
 
+/// A row by its name; what is none is a line to be timed.
+fn row(wanted: &str) -> (&str, &str) {
+    ROWS.iter().copied().find(|(name, _)| *name == wanted).unwrap_or((wanted, wanted))
+}
+
 fn measure(wanted: &[String], python: Option<&str>) -> Outcome<()> {
     let mut session = Session::new(SessionOptions::default());
     let mut peer = python.map(Peer::start).transpose()?;
@@ -214,8 +219,7 @@ fn measure(wanted: &[String], python: Option<&str>) -> Outcome<()> {
         "{:24}{:>12}{:>12}{:>12}{:>12}{:>8}{:>8}",
         "ms", "tensorsh", "processor", "PyTorch", "processor", "ratio", "ratio"
     );
-    let named = |name: &String| ROWS.iter().copied().find(|(row, _)| row == name).unwrap_or((name, name));
-    let rows = if wanted.is_empty() { ROWS.to_vec() } else { wanted.iter().map(named).collect() };
+    let rows = if wanted.is_empty() { ROWS.to_vec() } else { wanted.iter().map(|name| row(name)).collect() };
     for (name, line) in rows {
         let (mut ours, mut theirs, start) = (Tally::NONE, Tally::NONE, Instant::now());
         while ours.turns < 3 || ours.turns < TURNS && start.elapsed() < LONG_ENOUGH {
