@@ -33,6 +33,9 @@ pub trait Field:
         Float::hypot(self.re(), self.im())
     }
 
+    /// `1 / self`, each part rounded once.
+    fn inverse(self) -> Self;
+
     /// The sum of the parts' magnitudes, which LAPACK chooses pivots by.
     fn size(self) -> Self::Real {
         Float::abs(self.re()) + Float::abs(self.im())
@@ -55,6 +58,9 @@ macro_rules! fields {
             fn magnitude(self) -> $t {
                 self.abs()
             }
+            fn inverse(self) -> $t {
+                1.0 / self
+            }
         }
 
         impl Field for Complex<$t> {
@@ -68,7 +74,47 @@ macro_rules! fields {
             fn im(self) -> $t {
                 self.im
             }
+            fn inverse(self) -> Self {
+                let [re, im] = inverse_parts(self.re.into(), self.im.into());
+                Complex::new(re as $t, im as $t)
+            }
         }
     )*};
 }
 fields!(f32 f64);
+
+/// The parts of the inverse of a complex number. The square of its length is kept in two numbers, so that a part is rounded
+/// only in the end; the library uses a wider type for it.
+fn inverse_parts(re: f64, im: f64) -> [f64; 2] {
+    let largest = re.abs().max(im.abs());
+    if largest == 0.0 || !largest.is_finite() {
+        let inverse = Complex::new(1.0, 0.0) / Complex::new(re, im);
+        return [inverse.re, inverse.im];
+    }
+    // By a power of two, so that no square leaves the range.
+    let exponent = libm::frexp(largest).1;
+    let [x, y] = [re, im].map(|part| libm::scalbn(part, -exponent));
+    let (a, b) = (x * x, y * y);
+    let high = a + b;
+    let (large, small) = if a > b { (a, b) } else { (b, a) };
+    let low = (large - high + small) + x.mul_add(x, -a) + y.mul_add(y, -b);
+    [x, -y].map(|part| {
+        let quotient = part / high;
+        let rest = (-quotient).mul_add(high, part) - quotient * low;
+        libm::scalbn(quotient + rest / high, -exponent)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inverses_are_rounded_once_and_keep_to_the_range() {
+        assert_eq!(inverse_parts(3.0, 4.0), [0.12, -0.16]);
+        assert_eq!(inverse_parts(0.0, 2.0), [0.0, -0.5]);
+        assert_eq!(inverse_parts(1e300, 0.0), [1.0 / 1e300, -0.0]);
+        assert_eq!(inverse_parts(0.0, -1e-300), [0.0, 1.0 / 1e-300]);
+        assert!(inverse_parts(0.0, 0.0).iter().all(|part| part.is_nan()));
+    }
+}

@@ -32,9 +32,9 @@ pub fn lu<T: Field>(mut a: Matrix<T>) -> Lu<T> {
             zero = zero.or(Some(j + 1));
         } else {
             a.swap_rows(j, pivot);
-            let (divisor, inverse) = (a[(j, j)], T::one() / a[(j, j)]);
-            // The last column of the smallest square matrices is divided, all others are multiplied, as there.
-            let divides = a.rows <= 4 && a.columns == a.rows && j + 2 == a.rows;
+            let (divisor, inverse) = (a[(j, j)], a[(j, j)].inverse());
+            // The last column of the smallest real square matrices is divided, all others are multiplied, as there.
+            let divides = !T::DTYPE.is_complex() && a.rows <= 4 && a.columns == a.rows && j + 2 == a.rows;
             for i in j + 1..a.rows {
                 a[(i, j)] = if divides { a[(i, j)] / divisor } else { a[(i, j)] * inverse };
             }
@@ -133,7 +133,7 @@ pub fn solve_triangular<T: Field>(a: &Matrix<T>, b: &mut Matrix<T>, shape: Trian
         let i = at(step);
         // What is found already, in that order, each with its factor.
         let known: Vec<(usize, T)> = (0..step).map(at).map(|k| (k, a[(i, k)])).collect();
-        let inverse = if shape.unit { T::one() } else { T::one() / a[(i, i)] };
+        let inverse = if shape.unit { T::one() } else { a[(i, i)].inverse() };
         let width = b.columns;
         for columns in (0..width).step_by(ABREAST).map(|start| start..width.min(start + ABREAST)) {
             let mut sums = [T::zero(); ABREAST];
