@@ -114,7 +114,7 @@ fn functions() {
         (
             "def f(a, b=1, *, c=x):\n  'doc'\n  print(a)\nf(1, c=5)",
             &[
-                "fn f(a, b, c) {\n    print(a);\n    return;\n}\nlet f = function_(\"f\", Fn(\"f\"), [\"a\", \"b\", \"*\", \"c\"], #{b: 1, c: x});",
+                "fn f(a, b, c) {\n    print(a);\n    return;\n}\nlet f = function_(\"f\", Fn(\"f\"), [\"a\", \"b\", \"*\", \"c\"], #{b: 1, c: x});\nsetattr(f, \"__doc__\", \"doc\");",
                 "echo: f(1, 1, 5)",
             ],
         ),
@@ -227,4 +227,18 @@ fn places_lead_back_to_the_source() {
         let offset = rhai.find(word).map(|at| map.source_offset(at));
         assert_eq!(offset, source.find(word), "for {word:?} in {rhai:?}");
     }
+}
+
+#[test]
+fn classes() {
+    check(&[
+        (
+            "class C(x):\n  y = 1\n  def f(self): return self.y",
+            &[
+                "let class_ = begin_class_(\"C\", [x]);\nclass_.y = 1;\nfn f_of_C(self) {\n    return self.y;\n}\nclass_.f = function_(\"C.f\", Fn(\"f_of_C\"), [\"self\"], #{});\nlet C = end_class_(class_);",
+                "delete: class_",
+            ],
+        ),
+        ("class x: pass", &["let class_ = begin_class_(\"x\", []);\nx = end_class_(class_);", "delete: class_"]),
+    ]);
 }
