@@ -132,16 +132,17 @@ fn in_order<C: Ring>(into: &mut [C], [n, m, p]: [usize; 3], alpha: C, a: Matrix<
         interrupt::check()?;
         row.fill(C::default());
         for piece in interrupt::pieces(0..m, p) {
-            for k in piece? {
-                let factor = a.values.get(i * a.strides[0] + k * a.strides[1]).copied().unwrap_or_default();
-                let line = b.values.get(k * b.strides[0]..).unwrap_or_default();
-                let step = b.strides[1].max(1);
-                if step == 1 {
-                    vectorised(|| add_line(&mut row, factor, line.iter()));
-                } else {
-                    add_line(&mut row, factor, line.iter().step_by(step));
+            let piece = piece?;
+            vectorised(|| {
+                for k in piece {
+                    let factor = a.values.get(i * a.strides[0] + k * a.strides[1]).copied().unwrap_or_default();
+                    let line = b.values.get(k * b.strides[0]..).unwrap_or_default();
+                    match b.strides[1] {
+                        0 | 1 => add_line(&mut row, factor, line.iter()),
+                        step => add_line(&mut row, factor, line.iter().step_by(step)),
+                    }
                 }
-            }
+            });
         }
         for (into, &total) in into.iter_mut().zip(&row) {
             *into = C::plus_product(*into, alpha, total);
@@ -161,6 +162,8 @@ fn add_line<'v, C: Ring>(row: &mut [C], factor: C, line: impl Iterator<Item = &'
 /// Products up to which a matrix product is made in order: what the library behind PyTorch gives for small matrices on any
 /// processor, to the last bit. Larger ones are worth the processor's vectors, whose fused steps round otherwise.
 const SMALL: usize = 1 << 20;
+/// The same for a single column, where each step of a sum waits for the one before it.
+const SMALL_COLUMN: usize = 1 << 12;
 
 /// A column times a row: without a sum, so that negative zeros stay what they are.
 fn outer<C: Ring>(into: &mut [C], p: usize, alpha: C, a: Matrix<C>, b: Matrix<C>) -> Result<()> {
@@ -318,7 +321,8 @@ fn multiply_as<S: Stored<Compute: Ring>>(out: &View, a: &View, b: &View, scaling
     let matrix = sizes[0] * sizes[2];
     let ((a, of_a), (b, of_b)) = (Batch::of(a)?, Batch::of(b)?);
     let (adds, in_order_only) = (scaling.added.is_some(), scaling.sums == Sums::InOrder);
-    let is_small = scaling.sums == Sums::Library && matrix > 1 && matrix.saturating_mul(sizes[1]) <= SMALL;
+    let most = if sizes[2] == 1 { SMALL_COLUMN } else { SMALL };
+    let is_small = scaling.sums == Sums::Library && matrix > 1 && matrix.saturating_mul(sizes[1]) <= most;
     let alpha = S::Compute::from_scalar(scaling.alpha);
     let mut result = match scaling.added {
         Some((added, beta)) if beta.truth() => scaled::<S>(added, beta)?,
