@@ -1,9 +1,50 @@
-//! How much memory the machine can give. Asking for more than that would not fail at once: the system would promise it
-//! and later end some process to keep the promise.
+//! How much memory may be asked for. What tensors ask for is held against the machine: a larger request would not fail
+//! at once, the system would promise it and later end some process to keep the promise. What is not a tensor, and yet as
+//! long as a number says (a list, a text, a tuple of tensors, a buffer), is held against a budget, and asks for room
+//! before it is made: [`room`], [`room_for`], [`list`].
 
-use super::error::{Error, Result};
+use super::error::{Error, ErrorKind, Result};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Bytes that one list, text, tuple or buffer may have, unless [`set_budget`] has said otherwise.
+pub const BUDGET: usize = 1 << 30;
+
+static OBJECT: AtomicUsize = AtomicUsize::new(BUDGET);
+
+/// Sets how many bytes one list, text, tuple or buffer may have.
+pub fn set_budget(nbytes: usize) {
+    OBJECT.store(nbytes, Ordering::Relaxed);
+}
+
+/// Checks that an object of `nbytes` bytes may be made.
+///
+/// # Errors
+/// MemoryError, without a text, as in Python.
+#[inline]
+pub fn room(nbytes: usize) -> Result<()> {
+    if nbytes <= OBJECT.load(Ordering::Relaxed) { Ok(()) } else { Err(Error::new(ErrorKind::MemoryError, "")) }
+}
+
+/// Checks that an object of `count` items of type `T` may be made.
+///
+/// # Errors
+/// As [`room`].
+#[inline]
+pub fn room_for<T>(count: usize) -> Result<()> {
+    room(count.saturating_mul(size_of::<T>()))
+}
+
+/// An empty vector with room for `count` items of an object: where the count comes from outside.
+///
+/// # Errors
+/// As [`room`].
+pub fn list<T>(count: usize) -> Result<Vec<T>> {
+    room_for::<T>(count)?;
+    let mut items = Vec::new();
+    items.try_reserve_exact(count).map_err(|_| Error::new(ErrorKind::MemoryError, ""))?;
+    Ok(items)
+}
 
 /// Smaller requests are granted without looking at the machine.
 const LARGE: usize = 256 << 20;
@@ -68,13 +109,22 @@ fn reserve<T>(items: &mut Vec<T>, more: usize) -> Result<()> {
     items.try_reserve_exact(more).map_err(|_| refusal(nbytes))
 }
 
-/// Memory and swap of the machine, or of the control group that limits us; no limit where it cannot be known.
+/// Sets how many bytes all tensors together may have, in place of what the machine has.
+pub fn set_total(nbytes: usize) {
+    CHOSEN.store(nbytes, Ordering::Relaxed);
+}
+
+static CHOSEN: AtomicUsize = AtomicUsize::new(usize::MAX);
+
+/// Memory and swap of the machine, of the control group that limits us, or what [`set_total`] said, whichever is least;
+/// no limit where none is known.
 fn total() -> usize {
     static TOTAL: OnceLock<usize> = OnceLock::new();
-    *TOTAL.get_or_init(|| {
+    let machine = *TOTAL.get_or_init(|| {
         let machine = meminfo(&["MemTotal:", "SwapTotal:"]).unwrap_or(usize::MAX);
         machine.min(group_limit().unwrap_or(usize::MAX))
-    })
+    });
+    machine.min(CHOSEN.load(Ordering::Relaxed))
 }
 
 /// Bytes that may lie idle so that they need not be asked for again.
@@ -112,6 +162,8 @@ mod tests {
         assert!(take(1000));
         give_back(1000);
         assert!(vector::<u64>(usize::MAX / 4).is_err() && vector::<u64>(1 << 57).is_err());
+        assert!(room(BUDGET).is_ok() && room(BUDGET + 1).is_err() && room_for::<u64>(usize::MAX).is_err());
+        assert!(list::<u64>(BUDGET).is_err() && list::<u64>(10).is_ok_and(|list| list.is_empty()));
         let mut items = Vec::new();
         assert!((0..100).all(|i| push(&mut items, i).is_ok()) && items.iter().copied().eq(0..100));
     }
