@@ -22,6 +22,7 @@ mod step;
 pub mod storage;
 #[allow(clippy::module_inception)]
 pub mod tensor;
+pub mod thresholds;
 mod viewable;
 
 pub use buffer::{Buffer, BufferKind, TypeCode};

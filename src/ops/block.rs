@@ -8,7 +8,7 @@ use crate::tensor::memory::{ElementCell, Memory, Plain, get};
 use crate::tensor::parallel::{self, Block, Elements, Steps, vectorised};
 use crate::tensor::{Layout, Result, View};
 
-pub use crate::tensor::parallel::BLOCK;
+pub use crate::tensor::thresholds::BLOCK;
 
 /// An operand of a pointwise loop.
 pub enum Source<'a, C> {

@@ -11,6 +11,7 @@ use super::reduce::{Extremum, Reduction, extremum, larger, sum};
 use super::series;
 use crate::tensor::layout::wrap_dim;
 use crate::tensor::parallel::{self, Kernel, vectorised, vectorised_kernel};
+use crate::tensor::thresholds::COLUMNS;
 use crate::tensor::{DType, Result, Scalar, View, interrupt, limits};
 use half::{bf16, f16};
 use std::ops::Range;
@@ -53,8 +54,6 @@ pub fn softmax(which: Softmax, view: &View, dim: i64, dtype: Option<DType>) -> R
 
 /// Elements of a line whose exponentials are computed together, and as many sums are added up.
 const STEP: usize = 256;
-/// Lines side by side that are gone through together.
-const COLUMNS: usize = 1 << 10;
 
 /// Puts shares in place of the elements of a row-major tensor.
 fn shares<S: Stored<Compute: Real>>(which: Softmax, out: &View, d: usize) -> Result<()> {

@@ -14,9 +14,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// How many elements a loop may handle between two looks at the flag: a few milliseconds' worth for the slowest kernel,
-/// and so many that looking costs nothing. A multiple of every vector's length.
-pub const STRIDE: usize = 1 << 18;
+pub use super::thresholds::STRIDE;
 
 /// A request to stop that several threads can see. A clone is the same request.
 #[derive(Clone, Debug, Default)]

@@ -5,6 +5,7 @@
 use super::error::Result;
 use super::interrupt;
 use super::layout::{Dims, Layout};
+use super::thresholds;
 use smallvec::SmallVec;
 use std::ops::Range;
 
@@ -116,10 +117,8 @@ pub struct Tile<const N: usize> {
     pub step: [i64; N],
 }
 
-/// Elements of a tile, about.
-const TILE: i64 = 1 << 16;
-/// Elements along and across a tile in which one operand's neighbours lie along, another's across.
-const SQUARE: i64 = 64;
+const TILE: i64 = thresholds::TILE as i64;
+const SQUARE: i64 = thresholds::SQUARE as i64;
 
 impl<const N: usize> Tiles<N> {
     /// Tiles of `N` operands of the same sizes. `in_order`: the tiles, one after another, visit the elements in the order

@@ -6,6 +6,7 @@ use super::device::Device;
 use super::error::{Error, Result};
 use super::float8::Float8;
 use super::limits;
+use super::thresholds::LARGE_PAGE;
 use half::{bf16, f16};
 use memmap2::{MmapOptions, MmapRaw};
 use num_complex::Complex;
@@ -124,7 +125,6 @@ impl Heap {
 
 /// Asks for large pages beneath a large allocation: at its first touch, a page of 4 KiB costs more than writing it.
 fn advise_large_pages(start: NonNull<u8>, nbytes: usize) {
-    const LARGE_PAGE: usize = 2 << 20;
     let first = (start.as_ptr() as usize).next_multiple_of(LARGE_PAGE);
     let end = (start.as_ptr() as usize).saturating_add(nbytes) / LARGE_PAGE * LARGE_PAGE;
     #[cfg(target_os = "linux")]

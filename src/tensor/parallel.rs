@@ -13,6 +13,8 @@ use super::interrupt;
 use super::iterate::{Run, Tile, Tiles};
 use super::layout::Layout;
 use super::memory::{Memory, Plain};
+use super::thresholds::{BLOCK, LONG_BLOCK, PART, THREAD};
+use std::cell::Cell;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,22 +23,24 @@ use std::thread;
 
 pub use product::{Matrix, Multiplied, add_product};
 
-/// Elements in a block at most: three blocks of 8-byte elements fit a level-1 cache.
-pub const BLOCK: usize = 1024;
+thread_local! {
+    /// How many threads the loops of this thread may use; 0 for as many as there are cores.
+    static CORES: Cell<usize> = const { Cell::new(0) };
+}
 
-/// Elements in a block at most where a kernel needs no buffers, see [`Steps::whole`].
-const LONG_BLOCK: usize = 1 << 16;
+/// Sets how many threads the loops that this thread starts may use; 0 for as many as there are cores. No result depends
+/// on it.
+pub fn set_cores(cores: usize) {
+    CORES.set(cores);
+}
 
-/// Elements that are worth a thread of their own: starting one takes about as long as adding as many numbers.
-const GRAIN: usize = 1 << 17;
-
-/// Bytes that are handed to a core at a time where a loop only writes: in smaller pieces memory is written more slowly.
-const PART: usize = 1 << 20;
-
-/// The cores this process may use.
+/// How many threads a loop may use.
 fn cores() -> usize {
-    static CORES: OnceLock<usize> = OnceLock::new();
-    *CORES.get_or_init(|| thread::available_parallelism().map_or(1, usize::from))
+    static MACHINE: OnceLock<usize> = OnceLock::new();
+    match CORES.get() {
+        0 => *MACHINE.get_or_init(|| thread::available_parallelism().map_or(1, usize::from)),
+        cores => cores,
+    }
 }
 
 /// Calls `body` once for every number below `count`, in no certain order, on as many cores as `work` elements are worth.
@@ -46,7 +50,7 @@ fn cores() -> usize {
 /// The first error of `body`; KeyboardInterrupt.
 pub fn tasks(count: usize, work: usize, body: &(dyn Fn(usize) -> Result<()> + Sync)) -> Result<()> {
     let task = |index: usize| interrupt::check().and_then(|()| body(index));
-    let threads = if work < 2 * GRAIN { 1 } else { cores().min(work / GRAIN).min(count) };
+    let threads = if work < 2 * THREAD { 1 } else { cores().min(work / THREAD).min(count) };
     if threads <= 1 {
         return (0..count).try_for_each(task);
     }
@@ -412,7 +416,7 @@ pub fn blocks<const N: usize>(
     let work = Loop { reaches, steps, overlap: overlap.then_some(steps.step.max(1)), tiles, body };
     let (count, volume) = (work.tiles.count(), work.tiles.volume());
     // Small tiles are taken several at a time.
-    let together = (GRAIN / 2 / volume.max(1)).clamp(1, count.max(1));
+    let together = (THREAD / 2 / volume.max(1)).clamp(1, count.max(1));
     let elements = if single { 0 } else { count.saturating_mul(volume) };
     tasks(count.div_ceil(together), elements, &|index| {
         let first = index * together;

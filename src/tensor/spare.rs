@@ -4,10 +4,8 @@
 
 use super::limits;
 use super::memory::Memory;
+use super::thresholds;
 use std::cell::RefCell;
-
-/// What is smaller, the allocator keeps for itself.
-const LARGE: usize = 1 << 17;
 
 thread_local! {
     static SPARE: RefCell<Vec<Memory>> = const { RefCell::new(Vec::new()) };
@@ -15,7 +13,7 @@ thread_local! {
 
 /// Is it worth keeping?
 pub fn is_large(nbytes: usize) -> bool {
-    nbytes >= LARGE
+    nbytes >= thresholds::SPARE
 }
 
 /// Keeps a memory that is no longer used. The oldest ones go where that would be too much.
@@ -61,14 +59,14 @@ mod tests {
             Ok(memory) => memory,
             Err(error) => panic!("{error}"),
         };
-        let (first, second) = (heap(LARGE), heap(LARGE + 1));
+        let (first, second) = (heap(thresholds::SPARE), heap(thresholds::SPARE + 1));
         let addresses = (first.address(), second.address());
-        [first, second, heap(LARGE - 1)].into_iter().for_each(keep);
-        assert!(take(LARGE - 1).is_none() && take(LARGE + 2).is_none());
-        assert_eq!(take(LARGE).map(|memory| memory.address()), Some(addresses.0));
-        assert!(take(LARGE).is_none());
+        [first, second, heap(thresholds::SPARE - 1)].into_iter().for_each(keep);
+        assert!(take(thresholds::SPARE - 1).is_none() && take(thresholds::SPARE + 2).is_none());
+        assert_eq!(take(thresholds::SPARE).map(|memory| memory.address()), Some(addresses.0));
+        assert!(take(thresholds::SPARE).is_none());
         clear();
-        assert!(take(LARGE + 1).is_none());
+        assert!(take(thresholds::SPARE + 1).is_none());
     }
 
     #[test]

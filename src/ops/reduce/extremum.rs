@@ -12,6 +12,7 @@ use crate::tensor::element::integer_limits;
 use crate::tensor::layout::wrap_dim;
 use crate::tensor::memory::{BoolByte, set};
 use crate::tensor::parallel::{self, vectorised};
+use crate::tensor::thresholds::{PIECE, RESULTS};
 use crate::tensor::{DType, Layout, Result, Scalar, View, interrupt};
 use half::{bf16, f16};
 use std::cmp::Ordering;
@@ -165,10 +166,6 @@ pub fn arg_extremum(which: Extremum, view: &View, dim: Option<i64>, keepdim: boo
     Ok(indices)
 }
 
-/// Results that are looked for at a time, and elements that a core looks through.
-const BATCH: usize = 1 << 12;
-const GRAIN: usize = 1 << 16;
-
 /// Looks along dimension `d` of `view` for every element of the results, which are row-major.
 fn find(which: Extremum, view: &View, d: usize, values: Option<&View>, indices: &View) -> Result<()> {
     ordered!(view.dtype, S => match which {
@@ -207,11 +204,11 @@ fn find_by<S: Stored<Compute: PartialOrd>>(
             let run = |start: i64| Run { elements, start, stride, choose: &choose, better };
             let first = |starts: &[(i64, i64)]| starts.iter().map(|&(_, start)| run(start).first(0..length)).collect();
             if let [(_, start)] = **batch {
-                let piece = |k: usize| k * GRAIN..length.min((k + 1) * GRAIN);
-                let parts = parallel::collect(length.div_ceil(GRAIN), length, &|k| run(start).first(piece(k)))?;
+                let piece = |k: usize| k * PIECE..length.min((k + 1) * PIECE);
+                let parts = parallel::collect(length.div_ceil(PIECE), length, &|k| run(start).first(piece(k)))?;
                 return Ok(parts.into_iter().reduce(|a, b| run(start).better_of(a, b)).into_iter().collect());
             }
-            let together = (GRAIN / length.max(1)).max(1);
+            let together = (PIECE / length.max(1)).max(1);
             let parts: Vec<_> = batch.chunks(together).collect();
             let found = parallel::collect(parts.len(), batch.len() * length, &|k| match parts.get(k) {
                 Some(starts) => first(starts),
@@ -232,7 +229,7 @@ fn find_by<S: Stored<Compute: PartialOrd>>(
     };
     odometer(&outer, 0, view.layout.offset, &mut |out, input| {
         batch.push((out, input));
-        if batch.len() == BATCH { flush(&mut batch) } else { Ok(()) }
+        if batch.len() == RESULTS { flush(&mut batch) } else { Ok(()) }
     })?;
     flush(&mut batch)
 }

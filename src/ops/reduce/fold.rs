@@ -7,6 +7,7 @@ use crate::ops::number::Stored;
 use crate::ops::pointwise::{check_kernel, classes, multiply_tail};
 use crate::tensor::memory::{BoolByte, ElementCell, Memory, get, set};
 use crate::tensor::parallel::{self, vectorised};
+use crate::tensor::thresholds::{BATCH, COLUMNS, PIECE, STEPS};
 use crate::tensor::{DType, Layout, Result, Scalar, View, interrupt};
 use half::{bf16, f16};
 use num_complex::Complex;
@@ -149,15 +150,8 @@ struct Fold<'m, S, F, G> {
 /// What four vectors of elements have been combined into, lane by lane.
 type Lanes<C, const V: usize> = [[C; V]; 4];
 
-/// Steps of four vectors that are done at a time, between two looks for Ctrl-C.
-const STEPS: usize = 1 << 12;
 /// How many steps ahead memory is asked for.
 const AHEAD: usize = 16;
-/// Elements of runs whose results are waited for, and that a core does at a time.
-const BATCH: usize = 1 << 22;
-const GRAIN: usize = 1 << 16;
-/// Columns that are done at a time.
-const COLUMNS: usize = 1 << 10;
 
 impl<S, F, G> Fold<'_, S, F, G>
 where
@@ -215,7 +209,7 @@ where
                 if let [before] = *before {
                     return Ok(vec![vec![each.along::<V>(before, run(first), *anywhere)?]]);
                 }
-                let together = (GRAIN / width.max(1)).max(1);
+                let together = (PIECE / width.max(1)).max(1);
                 parallel::collect(rows.len().div_ceil(together), work, &|k| {
                     let part = k * together..rows.len().min((k + 1) * together);
                     let rows = part.clone().map(|j| first + j).zip(before.get(part).unwrap_or_default());

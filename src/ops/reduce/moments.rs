@@ -8,6 +8,7 @@ use crate::ops::number::{Number, Real, Stored};
 use crate::ops::pointwise::{BinaryOp, Output, UnaryOp, binary, check_kernel, classes, unary};
 use crate::tensor::memory::{ElementCell, get, set};
 use crate::tensor::parallel::{self, vectorised};
+use crate::tensor::thresholds::RESULTS;
 use crate::tensor::{DType, Dims, Layout, Result, Scalar, View, interrupt, promote_types};
 use half::{bf16, f16};
 use num_traits::Float;
@@ -150,8 +151,7 @@ impl<T: Real> Carried<T> for Welford {
     }
 }
 
-/// Results that are computed at a time, and those that one core computes side by side, so that none waits for another.
-const BATCH: usize = 1 << 12;
+/// Results that one core computes side by side, so that none waits for another.
 const LANES: usize = 16;
 
 /// Reduces every result by itself, visiting its elements in iteration order.
@@ -196,7 +196,7 @@ fn each<S: Stored<Compute: Real>, A: Carried<S::Compute>>(
     let mut batch = Vec::new();
     odometer(&kept, layout.offset, view.layout.offset, &mut |to, from| {
         batch.push((to, from));
-        if batch.len() == BATCH { flush(&mut batch) } else { Ok(()) }
+        if batch.len() == RESULTS { flush(&mut batch) } else { Ok(()) }
     })?;
     flush(&mut batch)
 }

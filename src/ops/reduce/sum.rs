@@ -10,6 +10,7 @@ use crate::ops::pointwise::{Output, check_kernel, classes, div};
 use crate::ops::promote::Operand;
 use crate::tensor::memory::{ElementCell, get, set};
 use crate::tensor::parallel::{self, vectorised};
+use crate::tensor::thresholds::{BATCH, LONG_SUM, PIECE, RESULTS};
 use crate::tensor::{DType, Layout, Result, Scalar, View, dispatch, interrupt};
 use half::{bf16, f16};
 use num_complex::Complex;
@@ -268,11 +269,6 @@ where
     total
 }
 
-/// Elements of one sum that are worth all cores.
-const LONG: usize = 1 << 18;
-/// Elements that are handed to the cores at a time, and tiles.
-const BATCH: (usize, usize) = (1 << 22, 1 << 12);
-
 /// `V` lanes are added in; `W` elements fill a vector as stored (twice `V` for 16-bit floats).
 fn cascade<S, R, const V: usize, const W: usize>(out: &View, layout: &Layout, view: &View) -> Result<()>
 where
@@ -317,16 +313,16 @@ where
         let tile = reduced_first(tile);
         let [rows, columns] = tile.size;
         volume += rows * columns;
-        let long = rows >= LONG && tile.out_stride[0] == 0;
-        // Parts begin where strips do.
-        let width = if long { 1 } else { (GRAIN / rows.max(1)).next_multiple_of(4 * STRIP) };
+        let long = rows >= LONG_SUM && tile.out_stride[0] == 0;
+        // About a piece, and at least a strip: parts begin where strips do.
+        let width = if long { 1 } else { (PIECE / rows.max(1)).max(1).next_multiple_of(4 * STRIP) };
         for start in (0..columns).step_by(width) {
             if long && !parts.is_empty() {
                 flush(&mut parts)?;
             }
             parts.push(Part { tile, columns: start..(start + width).min(columns) });
         }
-        if long || volume >= BATCH.0 || parts.len() >= BATCH.1 {
+        if long || volume >= BATCH || parts.len() >= RESULTS {
             flush(&mut parts)?;
             volume = 0;
         }
@@ -335,8 +331,6 @@ where
     flush(&mut parts)
 }
 
-/// Elements of a part, about.
-const GRAIN: usize = 1 << 16;
 /// A quarter of the columns that are added up at a time where there are as many: rows are then read in long pieces. A
 /// multiple of every `V`, so that nothing meets in another order.
 const STRIP: usize = 64;
@@ -412,7 +406,7 @@ where
             }
         } else if in_stride[0] == 1 && rows >= W {
             for j in start..end {
-                sums.push((to(j), self.along::<V, W>(from(0, j) as usize, rows, shared && rows >= LONG)?));
+                sums.push((to(j), self.along::<V, W>(from(0, j) as usize, rows, shared && rows >= LONG_SUM)?));
             }
         } else if in_stride[1] == 1 && part.tile.size[1] >= W {
             let mut j = start;

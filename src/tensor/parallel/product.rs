@@ -1,8 +1,9 @@
 //! Work for all cores: products of matrices, by the `gemm` crate, whose interface is pointers. This file gives it safe
 //! hands: slices, and strides that are checked to stay within them.
 
-use super::{GRAIN, cores, tasks};
+use super::{cores, tasks};
 use crate::tensor::error::{Error, Result};
+use crate::tensor::thresholds::{PRODUCTS, THREAD};
 
 /// Types that matrix products are computed in by vectors of the processor.
 pub trait Multiplied: Copy + Sync + Send + 'static {
@@ -27,9 +28,6 @@ pub struct Matrix<'a, T> {
     pub values: &'a [T],
     pub strides: [usize; 2],
 }
-
-/// Products that one call of `gemm`, which cannot be stopped, may add up: some ten milliseconds' worth.
-const CALL: usize = 1 << 28;
 
 /// Products that take as long as one element of any other loop.
 const PER_ELEMENT: usize = 64;
@@ -80,8 +78,8 @@ pub fn add_product<T: Multiplied>(
     // square.
     let products = n.saturating_mul(p).saturating_mul(m);
     let work = products / PER_ELEMENT;
-    let side = if products <= CALL { n.max(p) } else { (CALL / m).isqrt().max(64) };
-    let bands = if work < 2 * GRAIN { 1 } else { cores() };
+    let side = if products <= PRODUCTS { n.max(p) } else { (PRODUCTS / m).isqrt().max(64) };
+    let bands = if work < 2 * THREAD { 1 } else { cores() };
     let (rows, columns) = if n >= p { (n.div_ceil(bands), p) } else { (n, p.div_ceil(bands)) };
     let (rows, columns) = (rows.min(side), columns.min(side));
     let across = p.div_ceil(columns);

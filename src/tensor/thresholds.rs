@@ -1,0 +1,68 @@
+//! Every size at which a kernel changes how it works, by name, in one table: how much is handed over at a time, and from
+//! where on a quicker way is worth its start. None of them changes a result; [`ALL`] lists them, so that a test can walk
+//! around each (tests/sweep.rs).
+//!
+//! Debug builds divide most of them, so that what tests compute with a few thousand elements takes every way that a
+//! release build takes with a million. Sizes that PyTorch's own results depend on (where it sorts by digits, which
+//! products its library adds up in order) are no thresholds: they stand beside the kernel that follows them.
+
+macro_rules! thresholds {
+    ($($(#[doc = $doc:literal])+ $name:ident = $value:expr, debug / $divisor:literal;)*) => {
+        $(
+            $(#[doc = $doc])+
+            pub const $name: usize = if cfg!(debug_assertions) { ($value) / $divisor } else { $value };
+        )*
+        /// Every threshold with its name.
+        pub const ALL: &[(&str, usize)] = &[$((stringify!($name), $name)),*];
+    };
+}
+
+thresholds! {
+    /// Elements in a block at most: three blocks of 8-byte elements fit a level-1 cache. A multiple of every step by which
+    /// PyTorch's loops take elements.
+    BLOCK = 1 << 10, debug / 8;
+    /// Elements in a block at most where a kernel needs no buffers.
+    LONG_BLOCK = 1 << 16, debug / 64;
+    /// Elements that are worth a thread of their own: starting one takes about as long as adding as many numbers.
+    THREAD = 1 << 17, debug / 128;
+    /// Bytes that are handed to a core at a time where a loop only writes: in smaller pieces memory is written more slowly.
+    PART = 1 << 20, debug / 128;
+    /// Elements that a core reduces at a time.
+    PIECE = 1 << 16, debug / 64;
+    /// Elements that are reduced before their results are stored.
+    BATCH = 1 << 22, debug / 64;
+    /// Results that are waited for before they are stored.
+    RESULTS = 1 << 12, debug / 64;
+    /// Elements of one sum that are worth all cores.
+    LONG_SUM = 1 << 18, debug / 64;
+    /// Columns that are reduced together, row by row.
+    COLUMNS = 1 << 10, debug / 16;
+    /// Steps of four vectors of a reduction between two looks for Ctrl-C.
+    STEPS = 1 << 12, debug / 64;
+    /// Elements of a tile of a loop, about.
+    TILE = 1 << 16, debug / 64;
+    /// Elements along and across a tile in which one operand's neighbours lie along, another's across.
+    SQUARE = 64, debug / 4;
+    /// Bytes of a memory that is worth keeping for the next result of its size. What is smaller, the allocator keeps.
+    SPARE = 1 << 17, debug / 64;
+    /// Bytes of a page that large memories ask for.
+    LARGE_PAGE = 2 << 20, debug / 1;
+    /// Products that one call of the library for matrices, which cannot be stopped, may add up: some ten milliseconds'
+    /// worth.
+    PRODUCTS = 1 << 28, debug / 256;
+    /// Elements that a loop may handle between two looks for Ctrl-C: a few milliseconds' worth for the slowest kernel, and
+    /// so many that looking costs nothing. A multiple of every vector's length.
+    STRIDE = 1 << 18, debug / 64;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn none_vanishes() {
+        assert!(ALL.iter().all(|(_, size)| size.is_power_of_two() && *size >= 16));
+        // The widest step takes 64 elements of one byte.
+        assert!(BLOCK.is_multiple_of(64) && STRIDE.is_multiple_of(64));
+    }
+}
