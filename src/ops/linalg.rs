@@ -49,7 +49,7 @@ use super::copy::copy_into;
 use super::pointwise::conj;
 use super::view;
 use crate::bail;
-use crate::tensor::layout::{Dims, broadcast_sizes};
+use crate::tensor::layout::{Dims, broadcast_sizes, show};
 use crate::tensor::{DType, Device, Layout, Result, Scalar, View};
 use exponential::exponential;
 use field::Field;
@@ -426,25 +426,57 @@ pub fn geqrf(a: &View) -> Result<(View, View)> {
     })
 }
 
+/// The sizes of matrices that hold reflections, and how many each holds.
+fn reflections(name: &str, a: &View, tau: &View) -> Result<(Shape, usize)> {
+    if a.ndim() < 2 {
+        bail!(RuntimeError, "{name}: input must have at least 2 dimensions.");
+    }
+    let Some(&k) = tau.sizes().last() else {
+        bail!(IndexError, "Dimension specified as -1 but tensor has no dimensions");
+    };
+    Ok((Shape::of(name, a)?, k as usize))
+}
+
+/// Checks that there is a line of factors for each matrix.
+fn check_factors(name: &str, a: &View, tau: &View) -> Result<()> {
+    if a.ndim() != tau.ndim() + 1 {
+        bail!(
+            RuntimeError,
+            "{name}: Expected tau to have one dimension less than input, but got tau.ndim equal to {} and input.ndim is \
+             equal to {}",
+            tau.ndim(),
+            a.ndim()
+        );
+    }
+    check_batch(name, "tau", &Shape::of(name, a)?, tau.sizes().split_last().map_or(&[], |(_, batch)| batch))
+}
+
+fn check_batch(name: &str, what: &str, input: &Shape, batch: &[i64]) -> Result<()> {
+    if input.batch.as_slice() != batch {
+        bail!(
+            RuntimeError,
+            "{name}: Expected batch dimensions of {what} to be equal to input.shape[:-2], but got {}",
+            show(batch)
+        );
+    }
+    Ok(())
+}
+
 /// The first columns of the product of reflections.
 pub fn householder_product(a: &View, tau: &View) -> Result<View> {
-    if a.ndim() < 2 {
-        bail!(RuntimeError, "torch.linalg.householder_product: input must have at least 2 dimensions.");
-    }
-    let shape = Shape::of("torch.linalg.householder_product", a)?;
+    let name = "torch.linalg.householder_product";
+    let (shape, k) = reflections(name, a, tau)?;
     let (m, n) = (shape.rows, shape.columns);
     if m < n {
-        bail!(
-            RuntimeError,
-            "torch.linalg.householder_product: input.shape[-2] must be greater than or equal to input.shape[-1]"
-        );
+        bail!(RuntimeError, "{name}: input.shape[-2] must be greater than or equal to input.shape[-1]");
     }
-    let k = tau.sizes().last().copied().unwrap_or(0) as usize;
     if k > n {
-        bail!(
-            RuntimeError,
-            "torch.linalg.householder_product: input.shape[-1] must be greater than or equal to tau.shape[-1]"
-        );
+        bail!(RuntimeError, "{name}: input.shape[-1] must be greater than or equal to tau.shape[-1]");
+    }
+    check_factors(name, a, tau)?;
+    if tau.dtype != a.dtype {
+        let (tau, input) = (tau.dtype.scalar_type(), a.dtype.scalar_type());
+        bail!(RuntimeError, "{name}: tau dtype {tau} does not match input dtype {input}");
     }
     by_field!(a.dtype, "orgqr_cpu", T => {
         let taus = read::<T>(&view::unsqueeze(tau, -1)?)?;
@@ -460,15 +492,41 @@ pub fn householder_product(a: &View, tau: &View) -> Result<View> {
 /// The product of reflections' Q with another matrix, from one side.
 pub fn ormqr(a: &View, tau: &View, other: &View, left: bool, transpose: bool) -> Result<View> {
     let name = "torch.ormqr";
-    let (shape, sides) = (Shape::of(name, a)?, Shape::of(name, other)?);
-    let meets = if left { sides.rows } else { sides.columns };
-    if meets != shape.rows {
-        let dim = if left { 2 } else { 1 };
-        bail!(RuntimeError, "torch.ormqr: other.shape[-{dim}] must be equal to input.shape[-2]");
+    let (shape, k) = reflections(name, a, tau)?;
+    if other.ndim() < 2 {
+        bail!(RuntimeError, "{name}: other must have at least 2 dimensions.");
     }
-    let k = tau.sizes().last().copied().unwrap_or(0) as usize;
+    let sides = Shape::of(name, other)?;
+    let (meets, dim) = if left { (sides.rows, -2) } else { (sides.columns, -1) };
+    if meets < k {
+        bail!(RuntimeError, "{name}: other.shape[{dim}] must be greater than or equal to tau.shape[-1]");
+    }
+    if meets != shape.rows {
+        bail!(RuntimeError, "{name}: other.shape[{dim}] must be equal to input.shape[-2]");
+    }
     if k > shape.columns {
-        bail!(RuntimeError, "torch.ormqr: tau.shape[-1] must be less than or equal to input.shape[-1]");
+        bail!(RuntimeError, "{name}: tau.shape[-1] must be less than or equal to input.shape[-1]");
+    }
+    check_factors(name, a, tau)?;
+    if a.ndim() != other.ndim() {
+        bail!(
+            RuntimeError,
+            "{name}: Expected other to have the same number of dimensions as input, but got other.ndim equal to {} and \
+             input.ndim is equal to {}",
+            other.ndim(),
+            a.ndim()
+        );
+    }
+    check_batch(name, "other", &shape, &sides.batch)?;
+    for (what, of) in [("tau", tau), ("other", other)] {
+        if of.dtype != a.dtype {
+            bail!(
+                RuntimeError,
+                "{name}: Expected input and {what} to have the same dtype, but input has dtype{} and {what} has dtype {}",
+                a.dtype.scalar_type(),
+                of.dtype.scalar_type()
+            );
+        }
     }
     by_field!(a.dtype, "ormqr_cpu", T => {
         let mut products = Vec::new();
