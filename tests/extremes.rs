@@ -1,0 +1,526 @@
+//! Every function and method of the table, Python's names and Rhai's own functions, called with huge, extreme, empty and
+//! wrong arguments: whatever they say, they say it without a panic or an abort, within a gigabyte, and within a second of
+//! Ctrl-C.
+//!
+//! The calls are made in processes of their own, so that one that ends a process is told by name and the rest goes on.
+//! `EXTREMES_SEED` and `EXTREMES_ROUNDS` try others than the fixed ones.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio, exit};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+use tensorsh::script::functions::registry;
+use tensorsh::script::signature::{Kind, Signature};
+use tensorsh::session::{Language, Session, SessionOptions};
+use tensorsh::tensor::limits;
+use tensorsh::transcript::spawn_with_big_stack;
+use tensorsh::value::LIBRARY;
+
+/// How long a call may run before Ctrl-C is pressed, and how much longer it may then go on: on the processor, for a machine
+/// may have other things to do, and by the clock, for it may sleep.
+const PATIENCE: Duration = Duration::from_millis(40);
+const GRACE: u64 = 1000;
+const ASLEEP: Duration = Duration::from_secs(20);
+
+/// What tensors together, and a list or a text, may have; and what the process may then have at most.
+const TENSORS: usize = 256 << 20;
+const OBJECT: usize = 128 << 20;
+const PROCESS: u64 = 1 << 30;
+
+/// What a session has before the calls.
+const SETUP: &[&str] = &[
+    "inf = float('inf'); nan = float('nan')",
+    "import array, collections, copy, functools, io, itertools, math, operator, sys, tempfile, time",
+    "x = torch.arange(6.).view(2, 3); z = torch.tensor(3.); i = torch.tensor([0, 1]); b = torch.tensor([True, False])",
+    "e = torch.zeros(0); long = torch.zeros(10**12, 0); flat = torch.zeros(0, 10**12)",
+    "wide = torch.zeros(1).expand(2**40); plane = torch.zeros(1, 1).expand(10**6, 10**6); some = torch.rand(300, 300)",
+    "f = torch.tensor([inf, -inf, nan, 0., 3.4e38, 1e-45]); d = torch.tensor([1e308, -5e-324, 0.], dtype=torch.double)",
+    "n = torch.tensor([2**63 - 1, -2**63, 0]); byte = torch.tensor([255, 0], dtype=torch.uint8)",
+    "c = torch.tensor([1 + 2j, complex(nan, 0), complex(inf, nan)]); h = torch.tensor([65504., 6e-8], dtype=torch.half)",
+    "meta = torch.empty(10**12, device='meta'); q = torch.rand(3, 3); cube = torch.rand(2, 3, 3)",
+    "sp = torch.eye(3).to_sparse(); g = torch.ones(3, requires_grad=True); neg = torch.ones(3).neg()",
+    "st = x.untyped_storage(); ts = x.storage(); buf = bytearray(16); arr = array.array('i', [1, 2, 3])",
+    "gen = torch.Generator(); lst = [1, 2, 3]; big = list(range(10**5)); text = 'ab' * 50000; it = iter(lst)",
+];
+
+const TENSOR: &[&str] = &[
+    "x", "z", "i", "b", "e", "long", "flat", "wide", "plane", "some", "f", "d", "n", "byte", "c", "h", "meta", "q",
+    "cube", "sp", "g", "neg",
+];
+const INT: &[&str] = &[
+    "0",
+    "1",
+    "-1",
+    "2",
+    "3",
+    "17",
+    "10**4",
+    "10**6",
+    "10**9 + 7",
+    "2**31",
+    "10**12",
+    "2**62",
+    "2**63 - 1",
+    "-2**63",
+    "2**64",
+    "10**30",
+];
+const FLOAT: &[&str] = &["0.5", "0.0", "-1.0", "inf", "-inf", "nan", "1e308", "5e-324", "1e18", "2**62"];
+const INTS: &[&str] = &[
+    "()",
+    "0",
+    "-1",
+    "(0,)",
+    "(1, 1)",
+    "(2, 3)",
+    "(10**12, 0)",
+    "(0, 10**12)",
+    "(10**6, 10**6)",
+    "(2**62, 2**62)",
+    "(2**63 - 1,)",
+    "(-2**63, 1)",
+    "(3,) * 70",
+    "(1,) * 1000",
+    "big",
+    "10**9",
+];
+const TEXT: &[&str] = &["''", "'sum'", "'mean'", "'floor'", "text", "'ij,jk->ik'", "'\\x00'", "'é'"];
+const OBJECT_LIKE: &[&str] = &[
+    "None",
+    "lst",
+    "big",
+    "text",
+    "range(10**12)",
+    "buf",
+    "[[]] * 10**5",
+    "{}",
+    "{1: 2}",
+    "set(lst)",
+    "(lambda x: x)",
+    "sum",
+    "it",
+    "1j",
+    "Ellipsis",
+    "slice(None)",
+    "slice(-2**63, 2**63 - 1, 2**62)",
+    "True",
+    "torch.float32",
+    "[x, x]",
+    "float",
+    "[[1, 2], [3]]",
+    "arr",
+    "b'abc'",
+    "gen",
+    "st",
+];
+
+/// Rhai's own functions, and what they are called on.
+const RHAI: &[&str] = &[
+    "abs",
+    "acos",
+    "all",
+    "append",
+    "as_string",
+    "atan",
+    "bits",
+    "blob",
+    "bytes",
+    "ceiling",
+    "chars",
+    "chop",
+    "clear",
+    "contains",
+    "crop",
+    "debug",
+    "dedup",
+    "drain",
+    "ends_with",
+    "exp",
+    "extend",
+    "extract",
+    "filter",
+    "find",
+    "for_each",
+    "get",
+    "index_of",
+    "insert",
+    "is_empty",
+    "keys",
+    "len",
+    "ln",
+    "log",
+    "make_lower",
+    "map",
+    "mixin",
+    "order",
+    "pad",
+    "parse_float",
+    "parse_int",
+    "pop",
+    "print",
+    "push",
+    "range",
+    "reduce",
+    "remove",
+    "replace",
+    "retain",
+    "reverse",
+    "round",
+    "set",
+    "shift",
+    "sign",
+    "some",
+    "sort",
+    "splice",
+    "split",
+    "split_at",
+    "split_rev",
+    "starts_with",
+    "sub_string",
+    "sum",
+    "tag",
+    "to_array",
+    "to_binary",
+    "to_blob",
+    "to_chars",
+    "to_float",
+    "to_hex",
+    "to_int",
+    "to_json",
+    "to_octal",
+    "to_string",
+    "to_upper",
+    "trim",
+    "truncate",
+    "type_of",
+    "values",
+    "zip",
+    "sleep",
+    "to_debug",
+    "start",
+    "end",
+    "is_nan",
+    "sqrt",
+    "hypot",
+    "min",
+    "max",
+    "concat",
+    "find_map",
+    "push_front",
+    "fill",
+];
+const RHAI_VALUES: &[&str] = &[
+    "0",
+    "1",
+    "-1",
+    "4000000000",
+    "9223372036854775807",
+    "-9223372036854775807",
+    "1e308",
+    "\"\"",
+    "\"abc\"",
+    "[]",
+    "[1, 2, 3]",
+    "#{}",
+    "#{a: 1}",
+    "0..9223372036854775807",
+    "0..=3",
+    "'x'",
+    "true",
+    "()",
+    "|x| x",
+    "|x, y| x",
+    "x",
+    "long",
+    "wide",
+];
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) as usize) % n.max(1)
+    }
+
+    fn choose(&mut self, items: &[&str]) -> String {
+        items[self.below(items.len())].to_owned()
+    }
+}
+
+/// An argument for a parameter of this kind: now and then a wrong one.
+fn argument(kind: Kind, random: &mut Random) -> String {
+    let mut list = |items: &[&str]| format!("[{}, {}]", random.choose(items), random.choose(items));
+    let tensors = list(TENSOR);
+    match kind {
+        _ if random.below(12) == 0 => {
+            let pool = [TENSOR, INT, FLOAT, INTS, TEXT, OBJECT_LIKE][random.below(6)];
+            random.choose(pool)
+        }
+        Kind::Tensor => random.choose(TENSOR),
+        Kind::Tensors => tensors,
+        Kind::Operand => {
+            let pool = [TENSOR, TENSOR, INT, FLOAT][random.below(4)];
+            random.choose(pool)
+        }
+        Kind::Number => {
+            let pool = [INT, FLOAT][random.below(2)];
+            random.choose(pool)
+        }
+        Kind::Int => random.choose(INT),
+        Kind::Float => random.choose(FLOAT),
+        Kind::Bool => random.choose(&["True", "False"]),
+        Kind::Str => random.choose(TEXT),
+        Kind::Ints(_) | Kind::Size => random.choose(INTS),
+        Kind::DType => {
+            random.choose(&["torch.float32", "torch.int8", "torch.complex128", "torch.bool", "torch.float8_e5m2"])
+        }
+        Kind::Device => random.choose(&["'cpu'", "'meta'", "'cuda'"]),
+        Kind::Generator => "gen".to_owned(),
+        Kind::UntypedStorage | Kind::Storage => "st".to_owned(),
+        Kind::TypedStorage => "ts".to_owned(),
+        Kind::Buffer => random.choose(&["buf", "arr", "b'abc'"]),
+        Kind::Name | Kind::Names { .. } => random.choose(&["'N'", "None", "('N', 'C')", "()"]),
+        Kind::Sequence => random.choose(&["lst", "big", "range(10**12)", "()", "text", "(1, 2)", "[[]] * 10**5"]),
+        Kind::Layout => "torch.strided".to_owned(),
+        Kind::MemoryFormat => "torch.contiguous_format".to_owned(),
+        Kind::Type | Kind::Object | Kind::Any => {
+            let pool = [OBJECT_LIKE, OBJECT_LIKE, TENSOR, INT, INTS][random.below(5)];
+            random.choose(pool)
+        }
+        Kind::Rest => {
+            let pool = [OBJECT_LIKE, TENSOR, INT][random.below(3)];
+            format!("{}, {}", random.choose(pool), random.choose(pool))
+        }
+        Kind::Keywords => String::new(),
+    }
+}
+
+/// The names by which a signature's function is called: on a module, on an object.
+fn callees(signature: &Signature, random: &mut Random) -> Vec<(String, bool)> {
+    let receiver = |kind: Kind, random: &mut Random| match kind {
+        Kind::Tensor => random.choose(TENSOR),
+        Kind::UntypedStorage | Kind::Storage => "st".to_owned(),
+        Kind::TypedStorage => "ts".to_owned(),
+        Kind::DType => "torch.float32".to_owned(),
+        Kind::Device => "torch.device('cpu')".to_owned(),
+        Kind::Size => "x.shape".to_owned(),
+        Kind::Buffer => random.choose(&["buf", "arr", "b'abc'"]),
+        Kind::Generator => "gen".to_owned(),
+        Kind::Str => random.choose(TEXT),
+        Kind::Int => random.choose(&["(3)", "(2**63 - 1)", "(-2**63)"]),
+        Kind::Float => random.choose(&["(0.5)", "nan", "inf", "(1e308)"]),
+        Kind::Sequence => random.choose(&["lst", "big", "(1, 2)", "range(10**12)"]),
+        _ => random.choose(OBJECT_LIKE),
+    };
+    let (module, name) =
+        signature.name.rsplit_once("::").or_else(|| signature.name.rsplit_once('.')).unwrap_or(("", signature.name));
+    let mut callees = Vec::new();
+    if let Some(kind) = signature.receiver() {
+        callees.push((format!("{}.{name}", receiver(kind, random)), true));
+    }
+    match module {
+        "" => callees.push((format!("torch.{name}"), false)),
+        "py" => callees.push((name.to_owned(), false)),
+        "_VF" => {}
+        module if LIBRARY.contains(&module) => callees.push((format!("{module}.{name}"), false)),
+        module => callees.push((format!("torch.{module}.{name}"), false)),
+    }
+    callees
+}
+
+/// Every call that is tried, in an order that is the same every time.
+fn calls(seed: u64, rounds: usize) -> Vec<(Language, String)> {
+    let mut signatures: Vec<&Signature> = registry()
+        .families()
+        .flat_map(|family| family.members())
+        .flat_map(|(_, overloads)| overloads.functions.iter().map(|function| &function.signature))
+        .collect();
+    signatures.sort_by_key(|signature| (signature.key, signature.params.len(), signature.positional));
+    signatures.dedup_by_key(|signature| (signature.key, signature.params.len()));
+    let mut calls = Vec::new();
+    for (k, signature) in signatures.into_iter().enumerate() {
+        // What ends the session, or waits for somebody, is not tried.
+        if signature.name.contains("exit") || signature.name.contains("input") || signature.name.contains("quit") {
+            continue;
+        }
+        let mut random = Random(seed.wrapping_mul(7919).wrapping_add(k as u64));
+        for _ in 0..rounds {
+            for (callee, method) in callees(signature, &mut random) {
+                let mut arguments = Vec::new();
+                for param in signature.params.iter().skip(usize::from(method)) {
+                    let left_out = param.default.is_some() && random.below(2) == 0 || random.below(40) == 0;
+                    let named = param.keyword_only || param.default.is_some();
+                    let text = argument(param.kind, &mut random);
+                    match (left_out || text.is_empty(), named) {
+                        (true, _) => {}
+                        (false, true) => arguments.push(format!("{}={text}", param.name)),
+                        (false, false) => arguments.push(text),
+                    }
+                }
+                // What stands by its place comes first.
+                arguments.sort_by_key(|argument| argument.contains('=') && !argument.contains('\''));
+                calls.push((Language::Python, format!("{callee}({})", arguments.join(", "))));
+            }
+        }
+    }
+    let mut random = Random(seed);
+    for name in RHAI {
+        for _ in 0..4 * rounds {
+            let count = 1 + random.below(4);
+            let values: Vec<String> = (0..count).map(|_| random.choose(RHAI_VALUES)).collect();
+            calls.push((Language::Rhai, format!("let v = {}; v.{name}({})", values[0], values[1..].join(", "))));
+        }
+    }
+    calls
+}
+
+/// The milliseconds that the process has spent on the processor.
+fn spent() -> u64 {
+    let times = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let ticks = |n: usize| times.split_whitespace().nth(n).and_then(|ticks| ticks.parse::<u64>().ok()).unwrap_or(0);
+    // A tick is a hundredth of a second on every Linux.
+    10 * (ticks(13) + ticks(14))
+}
+
+/// The most memory the process has had since it last asked, in bytes.
+fn peak() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kilobytes: u64 = line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0);
+    let _ = fs::write("/proc/self/clear_refs", "5");
+    kilobytes * 1024
+}
+
+fn session() -> Session {
+    let mut session = Session::new(SessionOptions::default());
+    for line in SETUP {
+        let outcome = session.eval(Language::Python, line);
+        assert_eq!(outcome.error.map(|failure| failure.message), None, "{line}");
+    }
+    session
+}
+
+/// In a process of its own: makes the calls from a number on, every second one if there are two processes. The number of the
+/// call at hand stands in the file `at`, faults go to the file `faults`.
+fn child(seed: u64, rounds: usize, from: usize, step: usize) {
+    limits::set_total(TENSORS);
+    limits::set_budget(OBJECT);
+    let calls = calls(seed, rounds);
+    let fault = |number: usize, what: &str| {
+        let (_, call) = &calls[number];
+        let told = fs::read_to_string("faults").unwrap_or_default();
+        fs::write("faults", format!("{told}{call}: {what}\n")).unwrap();
+    };
+    let mut current = session();
+    let (at, since) = (Arc::new(AtomicUsize::new(usize::MAX)), Arc::new(AtomicU64::new(0)));
+    let flag = Arc::new(Mutex::new(current.interrupt_flag()));
+    let began = Instant::now();
+    // Presses Ctrl-C, and ends the process where that is not heard.
+    let (watched, start, pressed) = (at.clone(), since.clone(), flag.clone());
+    let texts: Vec<String> = calls.iter().map(|(_, call)| call.clone()).collect();
+    thread::spawn(move || {
+        // The call for which Ctrl-C was pressed, and what had been spent until then.
+        let mut stopping = (usize::MAX, 0);
+        loop {
+            thread::sleep(Duration::from_millis(10));
+            let number = watched.load(Ordering::SeqCst);
+            let ran = began.elapsed().saturating_sub(Duration::from_millis(start.load(Ordering::SeqCst)));
+            if number == usize::MAX || watched.load(Ordering::SeqCst) != number || ran < PATIENCE {
+                continue;
+            }
+            pressed.lock().unwrap().store(true, Ordering::SeqCst);
+            if stopping.0 != number {
+                stopping = (number, spent());
+            }
+            if spent() > stopping.1 + GRACE || ran > ASLEEP {
+                let told = fs::read_to_string("faults").unwrap_or_default();
+                let _ = fs::write("faults", format!("{told}{}: deaf to Ctrl-C\n", texts[number]));
+                exit(9);
+            }
+        }
+    });
+    peak();
+    for (number, (language, call)) in calls.iter().enumerate().skip(from).step_by(step) {
+        fs::write("at", number.to_string()).unwrap();
+        since.store(began.elapsed().as_millis() as u64, Ordering::SeqCst);
+        at.store(number, Ordering::SeqCst);
+        let outcome = current.eval(*language, call);
+        at.store(usize::MAX, Ordering::SeqCst);
+        flag.lock().unwrap().store(false, Ordering::SeqCst);
+        if let Some(failure) = outcome.error
+            && failure.message.contains("internal error")
+        {
+            fault(number, &failure.message);
+        }
+        if outcome.text.len() > OBJECT {
+            fault(number, "prints more than an object may have");
+        }
+        let most = peak();
+        if most > PROCESS {
+            fault(number, &format!("{} MB", most >> 20));
+        }
+        if number % 64 < step {
+            // What calls have left behind is not the next one's.
+            current = session();
+            *flag.lock().unwrap() = current.interrupt_flag();
+        }
+    }
+    exit(0);
+}
+
+#[test]
+fn nothing_brings_the_program_down() {
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    let seed = number("EXTREMES_SEED").unwrap_or(1);
+    let rounds = number("EXTREMES_ROUNDS").unwrap_or(3) as usize;
+    if let Some(from) = number("EXTREMES_FROM") {
+        let done = spawn_with_big_stack("extremes", move || child(seed, rounds, from as usize, 2));
+        done.unwrap().join().unwrap();
+        return;
+    }
+    let count = calls(seed, rounds).len();
+    let half = |first: usize| {
+        let folder = tempfile::tempdir().unwrap();
+        let mut from = first;
+        while from < count {
+            let ended = start(folder.path(), from);
+            let at: usize = fs::read_to_string(folder.path().join("at")).unwrap().parse().unwrap();
+            if ended == Some(0) {
+                break;
+            }
+            if ended != Some(9) {
+                let (_, call) = &calls(seed, rounds)[at];
+                let told = fs::read_to_string(folder.path().join("faults")).unwrap_or_default();
+                fs::write(folder.path().join("faults"), format!("{told}{call}: ended the process\n")).unwrap();
+            }
+            from = at + 2;
+        }
+        fs::read_to_string(folder.path().join("faults")).unwrap_or_default()
+    };
+    let faults: Vec<String> = thread::scope(|scope| {
+        let halves = [0, 1].map(|first| scope.spawn(move || half(first)));
+        halves.into_iter().map(|half| half.join().unwrap()).collect()
+    });
+    println!("{count} calls");
+    assert!(faults.concat().is_empty(), "of {count} calls these went wrong:\n{}", faults.concat());
+}
+
+/// Runs a process that makes the calls from a number on; its exit status, if it ended by itself.
+fn start(folder: &Path, from: usize) -> Option<i32> {
+    // More addresses than this are asked for only by mistake.
+    let script = "ulimit -v 6000000; exec \"$0\" nothing_brings_the_program_down --exact --nocapture";
+    let status = Command::new("sh")
+        .args(["-c", script])
+        .arg(std::env::current_exe().unwrap())
+        .env("EXTREMES_FROM", from.to_string())
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    status.unwrap().code()
+}
