@@ -1,6 +1,10 @@
 //! The rules of the house, read off the source: who may use whom, where Rhai, the terminal and `unsafe` may stand, and
 //! how long a file may be. docs/architecture.md gives the reasons. Every failure names the file, the line and the rule.
 
+mod circles;
+mod source;
+
+use source::{Source, sources};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -228,12 +232,6 @@ fn rust_files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-fn sources() -> Vec<Source> {
-    let folder = root().join("src");
-    let name = |path: &Path| path.strip_prefix(&folder).unwrap().to_string_lossy().replace('\\', "/");
-    rust_files(&folder).iter().map(|path| Source::of(&name(path), &read(path))).collect()
-}
-
 /// The names of the rooms that exist; `lib` only lists them.
 fn rooms() -> Vec<String> {
     sources().into_iter().map(|source| source.room).filter(|room| room != "lib").collect()
@@ -244,168 +242,6 @@ fn dependencies(section: &str) -> Vec<String> {
     let text = read(&root().join("Cargo.toml"));
     let rows = text.lines().skip_while(|line| line.trim() != section).skip(1).take_while(|line| !line.starts_with('['));
     rows.filter_map(|row| Some(row.split_once('=')?.0.trim().to_owned())).collect()
-}
-
-/// One file of src/.
-struct Source {
-    /// From src/ on.
-    name: String,
-    room: String,
-    text: String,
-    tokens: Vec<Token>,
-}
-
-/// A word or one character of code; what comments and strings say is left out.
-struct Token {
-    text: String,
-    line: usize,
-}
-
-impl Source {
-    fn of(name: &str, text: &str) -> Source {
-        let room = name.split(['/', '.']).next().unwrap().to_owned();
-        Source { name: name.to_owned(), room, text: text.to_owned(), tokens: tokens(text) }
-    }
-
-    fn is(&self, index: usize, text: &str) -> bool {
-        self.tokens.get(index).is_some_and(|token| token.text == text)
-    }
-
-    fn is_path_separator(&self, index: usize) -> bool {
-        self.is(index, ":") && self.is(index + 1, ":")
-    }
-
-    /// Which items of the crate's root the file names by `crate::…`, `super::…` or, in the binary, `tensorsh::…`.
-    fn rooms_named(&self) -> Vec<(usize, String)> {
-        let is_root = matches!(self.name.as_str(), "lib.rs" | "main.rs");
-        let file_depth = if is_root { 0 } else { self.name.split('/').count() };
-        let mut named = Vec::new();
-        // For every open brace, whether it opens a module.
-        let mut braces = Vec::new();
-        let mut index = 0;
-        while let Some(token) = self.tokens.get(index) {
-            match token.text.as_str() {
-                "{" => braces.push(index >= 2 && self.is(index - 2, "mod")),
-                "}" => drop(braces.pop()),
-                "crate" | "tensorsh" if self.is_path_separator(index + 1) => self.items(index + 3, &mut named),
-                "super" if self.is_path_separator(index + 1) => {
-                    let mut climbed = 1;
-                    while self.is(index + 3, "super") {
-                        index += 3;
-                        climbed += 1;
-                    }
-                    let depth = file_depth + braces.iter().filter(|is_module| **is_module).count();
-                    if climbed >= depth {
-                        self.items(index + 3, &mut named);
-                    }
-                }
-                _ => {}
-            }
-            index += 1;
-        }
-        named
-    }
-
-    /// The first names of what stands at `start`: `a::b`, or a group `{a::b, c}`.
-    fn items(&self, start: usize, named: &mut Vec<(usize, String)>) {
-        let mut add = |token: &Token| named.push((token.line, token.text.clone()));
-        if !self.is(start, "{") {
-            self.tokens.get(start).into_iter().for_each(&mut add);
-            return;
-        }
-        let (mut depth, mut index) = (0, start);
-        while let Some(token) = self.tokens.get(index) {
-            match token.text.as_str() {
-                "{" => depth += 1,
-                "}" => depth -= 1,
-                _ => {}
-            }
-            if depth == 0 {
-                return;
-            }
-            if depth == 1 && (index == start || token.text == ",") && !self.is(index + 1, "}") {
-                self.tokens.get(index + 1).into_iter().for_each(&mut add);
-            }
-            index += 1;
-        }
-    }
-
-    /// Which dependencies the file names.
-    fn crates_named(&self) -> Vec<(usize, String)> {
-        let known: BTreeSet<_> = dependencies("[dependencies]").iter().map(|name| name.replace('-', "_")).collect();
-        let is_named = |index: usize, token: &Token| {
-            let follows_path = index >= 2 && self.is_path_separator(index - 2);
-            let is_use = index >= 1 && self.is(index - 1, "use");
-            known.contains(&token.text) && !follows_path && (is_use || self.is_path_separator(index + 1))
-        };
-        let named = self.tokens.iter().enumerate().filter(|(index, token)| is_named(*index, token));
-        named.map(|(_, token)| (token.line, token.text.clone())).collect()
-    }
-}
-
-fn tokens(text: &str) -> Vec<Token> {
-    let chars: Vec<char> = text.chars().collect();
-    let at = |index: usize| chars.get(index).copied().unwrap_or('\0');
-    let is_word = |c: char| c.is_alphanumeric() || c == '_';
-    let (mut tokens, mut index, mut line) = (Vec::new(), 0, 1);
-    while index < chars.len() {
-        let start = index;
-        match (at(index), at(index + 1)) {
-            ('/', '/') => index += chars[index..].iter().take_while(|c| **c != '\n').count(),
-            ('/', '*') => {
-                let mut depth = 0;
-                loop {
-                    match (at(index), at(index + 1)) {
-                        ('/', '*') => (depth, index) = (depth + 1, index + 2),
-                        ('*', '/') => (depth, index) = (depth - 1, index + 2),
-                        _ => index += 1,
-                    }
-                    if depth == 0 || index >= chars.len() {
-                        break;
-                    }
-                }
-            }
-            ('"', _) => index = after_quote(&chars, index),
-            ('r', '#' | '"') if chars[index + 1..].iter().find(|c| **c != '#') == Some(&'"') => {
-                let hashes = chars[index + 1..].iter().take_while(|c| **c == '#').count();
-                index += hashes + 2;
-                while index < chars.len()
-                    && !(at(index) == '"' && chars[index + 1..].iter().take(hashes).all(|c| *c == '#'))
-                {
-                    index += 1;
-                }
-                index += hashes + 1;
-            }
-            // A character, unless it is a lifetime.
-            ('\'', '\\') => index = after_quote(&chars, index),
-            ('\'', _) if at(index + 2) == '\'' => index += 3,
-            (c, _) if is_word(c) => {
-                index += chars[index..].iter().take_while(|c| is_word(**c)).count();
-                tokens.push(Token { text: chars[start..index].iter().collect(), line });
-            }
-            (c, _) => {
-                if !c.is_whitespace() {
-                    tokens.push(Token { text: c.to_string(), line });
-                }
-                index += 1;
-            }
-        }
-        line += chars[start..index.min(chars.len())].iter().filter(|c| **c == '\n').count();
-    }
-    tokens
-}
-
-/// The place behind the string or character that begins at `start`.
-fn after_quote(chars: &[char], start: usize) -> usize {
-    let mut index = start + 1;
-    while let Some(c) = chars.get(index) {
-        match c {
-            '\\' => index += 2,
-            c if *c == chars[start] => return index + 1,
-            _ => index += 1,
-        }
-    }
-    index
 }
 
 /// Every feature of the prompt is shown by a test that exists.

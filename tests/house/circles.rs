@@ -1,0 +1,261 @@
+//! Which files import each other in a circle. An import is a name that a file takes from another, by the file that defines it:
+//! names that are handed on (`pub use`) are followed to where they come from. What stands in `mod tests` does not count.
+
+use super::source::{Source, sources};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A module's path from the crate's root on: `["ops", "reduce", "sum"]`.
+type Module = Vec<String>;
+
+/// A name in a module; without a name, the module itself.
+type Item = (Module, Option<String>);
+
+/// The largest circle of files. It may only fall.
+const LARGEST: usize = 97;
+
+/// The circles that cross from one room to another. They may only fall.
+const CROSSING: usize = 0;
+
+#[test]
+fn circles_of_files_stay_within_rooms() {
+    let circles = circles(&imports(&sources()));
+    let room = |file: &str| file.split(['/', '.']).next().unwrap_or_default().to_owned();
+    let crossing: Vec<_> =
+        circles.iter().filter(|files| files.iter().map(|file| room(file)).collect::<BTreeSet<_>>().len() > 1).collect();
+    let largest = circles.iter().map(Vec::len).max().unwrap_or(1);
+    assert!(crossing.len() <= CROSSING, "circles across rooms: {crossing:#?}");
+    assert!(largest <= LARGEST, "a circle of {largest} files, and {LARGEST} are allowed: {:#?}", circles.first());
+    assert!(
+        largest == LARGEST && crossing.len() == CROSSING,
+        "lower LARGEST to {largest}, CROSSING to {}",
+        crossing.len()
+    );
+}
+
+/// For each file, the files it takes names from.
+pub fn imports(sources: &[Source]) -> BTreeMap<String, BTreeSet<String>> {
+    let files: BTreeMap<Module, &Source> = sources
+        .iter()
+        .filter(|source| source.name != "main.rs")
+        .map(|source| (module_of(&source.name), source))
+        .collect();
+    let mut handed_on: BTreeMap<Item, Item> = BTreeMap::new();
+    let mut taken: BTreeMap<&Module, Vec<Item>> = BTreeMap::new();
+    for (module, source) in &files {
+        let scan = Scan { source, module, files: &files };
+        for (public, path) in scan.uses() {
+            let Some(item) = scan.resolve(&path) else { continue };
+            let name = path.last().cloned();
+            if public {
+                handed_on.insert((module.to_vec(), name), item);
+            } else {
+                taken.entry(module).or_default().push(item);
+            }
+        }
+        // Modules by the names they have here: those that are imported, and those within this one.
+        let imported =
+            taken.get(module).into_iter().flatten().filter(|(_, name)| name.is_none()).map(|(module, _)| module);
+        let within =
+            files.keys().filter(|inner| inner.split_last().is_some_and(|(_, outer)| outer == module.as_slice()));
+        let aliases: BTreeMap<String, Module> =
+            imported.chain(within).filter_map(|module| Some((module.last()?.clone(), module.clone()))).collect();
+        let paths = scan.paths(&aliases);
+        taken.entry(module).or_default().extend(paths);
+    }
+    let mut edges: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (module, items) in taken {
+        let from = &files[module].name;
+        let targets = edges.entry(from.clone()).or_default();
+        for item in items {
+            let mut item = item;
+            // As often as names are handed on at most.
+            for _ in 0..8 {
+                match handed_on.get(&item) {
+                    Some(origin) => item = origin.clone(),
+                    None => break,
+                }
+            }
+            // A module that is only named is entered by its names.
+            if item.1.is_some()
+                && let Some(source) = files.get(&item.0)
+                && source.name != *from
+                && source.name != "lib.rs"
+            {
+                targets.insert(source.name.clone());
+            }
+        }
+    }
+    edges
+}
+
+fn module_of(name: &str) -> Module {
+    let path = name.trim_end_matches(".rs");
+    if path == "lib" { Vec::new() } else { path.split('/').map(str::to_owned).collect() }
+}
+
+/// A file that is looked through for paths.
+struct Scan<'a> {
+    source: &'a Source,
+    module: &'a Module,
+    files: &'a BTreeMap<Module, &'a Source>,
+}
+
+impl Scan<'_> {
+    fn text(&self, index: usize) -> &str {
+        self.source.tokens.get(index).map_or("", |token| &token.text)
+    }
+
+    /// Where the tests begin; what follows does not count.
+    fn end(&self) -> usize {
+        let is_tests = |index: &usize| self.text(*index) == "mod" && self.text(index + 1) == "tests";
+        (0..self.source.tokens.len()).find(is_tests).unwrap_or(self.source.tokens.len())
+    }
+
+    /// The paths of `use`, groups taken apart, and whether they hand names on.
+    fn uses(&self) -> Vec<(bool, Vec<String>)> {
+        let mut uses = Vec::new();
+        for index in (0..self.end()).filter(|index| self.text(*index) == "use") {
+            let public = index >= 1 && (self.text(index - 1) == "pub" || self.text(index - 1) == ")");
+            let mut paths = Vec::new();
+            self.tree(index + 1, &[], &mut paths);
+            uses.extend(paths.into_iter().map(|path| (public, path)));
+        }
+        uses
+    }
+
+    /// Reads one tree of a `use`; gives the place behind it.
+    fn tree(&self, mut index: usize, prefix: &[String], paths: &mut Vec<Vec<String>>) -> usize {
+        let mut path = prefix.to_vec();
+        loop {
+            match self.text(index) {
+                "{" => {
+                    index += 1;
+                    while !matches!(self.text(index), "}" | ";" | "") {
+                        index = self.tree(index, &path, paths);
+                        if self.text(index) == "," {
+                            index += 1;
+                        }
+                    }
+                    return index + 1;
+                }
+                ":" => index += 1,
+                "as" => index += 2,
+                "," | "}" | ";" | "" => {
+                    if path.last().is_some_and(|last| last == "self") {
+                        path.pop();
+                    }
+                    paths.push(path);
+                    return index;
+                }
+                word => {
+                    path.push(word.to_owned());
+                    index += 1;
+                }
+            }
+        }
+    }
+
+    /// The paths that stand in the code: from the crate's root, from here, or through a module that has been imported.
+    fn paths(&self, aliases: &BTreeMap<String, Module>) -> Vec<Item> {
+        let mut items = Vec::new();
+        let is_separator = |index: usize| self.text(index) == ":" && self.text(index + 1) == ":";
+        let (mut index, end) = (0, self.end());
+        while index < end {
+            let first = self.text(index);
+            let begins = index == 0 || self.text(index - 1) != ":";
+            if first == "use" {
+                while !matches!(self.text(index), ";" | "") {
+                    index += 1;
+                }
+            } else if begins && is_separator(index + 1) {
+                let mut path = vec![first.to_owned()];
+                while is_separator(index + 1) {
+                    index += 3;
+                    path.push(self.text(index).to_owned());
+                }
+                match aliases.get(&path[0]) {
+                    Some(module) => items.push((module.clone(), Some(path[1].clone()))),
+                    None if matches!(first, "crate" | "super" | "self") => items.extend(self.resolve(&path)),
+                    None => {}
+                }
+            }
+            index += 1;
+        }
+        items
+    }
+
+    /// What a path leads to, if it stays within the crate.
+    fn resolve(&self, path: &[String]) -> Option<Item> {
+        let mut module = self.module.clone();
+        let mut rest = path;
+        match path.first()?.as_str() {
+            "crate" => {
+                module.clear();
+                rest = &rest[1..];
+            }
+            "self" => rest = &rest[1..],
+            "super" => {
+                while rest.first().is_some_and(|part| part == "super") {
+                    module.pop()?;
+                    rest = &rest[1..];
+                }
+            }
+            child => {
+                let mut inner = module.clone();
+                inner.push(child.to_owned());
+                self.files.get(&inner)?;
+            }
+        }
+        while let Some(part) = rest.first() {
+            module.push(part.clone());
+            if !self.files.contains_key(&module) {
+                module.pop();
+                return Some((module, Some(part.clone())));
+            }
+            rest = &rest[1..];
+        }
+        Some((module, None))
+    }
+}
+
+/// The circles, the largest first: files of which each reaches every other.
+pub fn circles(imports: &BTreeMap<String, BTreeSet<String>>) -> Vec<Vec<String>> {
+    let reached: BTreeMap<&String, BTreeSet<&String>> = imports
+        .keys()
+        .map(|start| {
+            let (mut seen, mut open) = (BTreeSet::new(), vec![start]);
+            while let Some(file) = open.pop() {
+                open.extend(imports.get(file).into_iter().flatten().filter(|next| seen.insert(*next)));
+            }
+            (start, seen)
+        })
+        .collect();
+    let mut circles: BTreeSet<Vec<String>> = BTreeSet::new();
+    for (file, seen) in &reached {
+        let back = |other: &&&String| reached.get(**other).is_some_and(|there| there.contains(file));
+        let circle: Vec<String> = seen.iter().filter(back).map(|other| (*other).clone()).collect();
+        if circle.len() > 1 {
+            circles.insert(circle);
+        }
+    }
+    let mut circles: Vec<_> = circles.into_iter().collect();
+    circles.sort_by_key(|circle| std::cmp::Reverse(circle.len()));
+    circles
+}
+
+#[test]
+fn names_that_are_handed_on_lead_to_where_they_come_from() {
+    let file = |name: &str, text: &str| Source::of(name, text);
+    let sources = [
+        file("lib.rs", "pub mod a; pub mod b;"),
+        file("a.rs", "mod inner; pub use inner::Thing; use crate::b::{self, other}; fn f() { b::g() }"),
+        file("a/inner.rs", "use super::super::b::h; pub struct Thing; mod tests { use crate::c::d; }"),
+        file("b.rs", "use crate::a::Thing; fn k() { crate::a::f() }"),
+    ];
+    let imports = imports(&sources);
+    let of = |name: &str| imports[name].iter().map(String::as_str).collect::<Vec<_>>();
+    assert_eq!(of("a.rs"), ["b.rs"]);
+    assert_eq!(of("a/inner.rs"), ["b.rs"]);
+    assert_eq!(of("b.rs"), ["a.rs", "a/inner.rs"]);
+    assert_eq!(circles(&imports), [["a.rs", "a/inner.rs", "b.rs"].map(str::to_owned).to_vec()]);
+}
