@@ -4,7 +4,7 @@
 use crate::ops::random::Generator;
 use crate::tensor::interrupt::watched;
 use crate::tensor::{
-    Buffer, BufferKind, DType, Device, Dims, Error, Result, Scalar, Storage, Tensor, TypedStorage, View, interrupt,
+    Buffer, BufferKind, DType, Device, Dims, Error, Result, Scalar, Storage, Tensor, TypedStorage, View, interrupt, limits,
 };
 pub use crate::tensor::{MemoryFormat, TensorLayout};
 use num_complex::Complex;
@@ -326,19 +326,27 @@ impl fmt::Debug for Value {
 }
 
 /// Nested lists of Python numbers, as `tolist()` gives: 0-d is the bare number.
+///
+/// # Errors
+/// MemoryError for more than there is room for.
 pub fn nested_list(view: &View) -> Result<Value> {
     fn nest(sizes: &[i64], values: &mut impl Iterator<Item = Scalar>) -> Result<Value> {
-        match sizes.split_first() {
-            None => values.next().map(Value::from).ok_or_else(|| Error::runtime("tolist(): too few elements")),
-            Some((&size, rest)) => {
-                let item = |index| {
-                    interrupt::check_at(index as usize)?;
-                    nest(rest, values)
-                };
-                let items: Result<Rc<[Value]>> = (0..size).map(item).collect();
-                Ok(Value::List(items?))
-            }
-        }
+        let Some((&size, rest)) = sizes.split_first() else {
+            return values.next().map(Value::from).ok_or_else(|| Error::runtime("tolist(): too few elements"));
+        };
+        let item = |index| {
+            interrupt::check_at(index as usize)?;
+            nest(rest, values)
+        };
+        (0..size).map(item).collect::<Result<Rc<[Value]>>>().map(Value::List)
     }
+    // Lists of nothing are items as well.
+    let mut items = 0usize;
+    let mut lists = 1usize;
+    for &size in view.sizes() {
+        lists = lists.saturating_mul(usize::try_from(size).unwrap_or(usize::MAX));
+        items = items.saturating_add(lists);
+    }
+    limits::room_for::<Value>(items)?;
     nest(view.sizes(), &mut view.scalars()?.into_iter())
 }

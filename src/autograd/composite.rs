@@ -106,7 +106,8 @@ const ROWS: &[(&str, Composite)] = &[
         let (this, dim) = along(f, a, 2)?;
         let count = tensor(std::slice::from_ref(&this), 0)?.borrow().sizes().get(dim).copied().unwrap_or(1);
         let places = View::from_scalars(&[count], DType::Long, (0..count).map(Scalar::Int))?;
-        let index = f.call("repeat_interleave.self_Tensor", &[places.into(), arg(a, 1), Value::Int(0)])?;
+        // Unrecorded, as counts that want a gradient would lead here again.
+        let index = unrecorded(f, "repeat_interleave.self_Tensor", &[places.into(), arg(a, 1), Value::Int(0)])?;
         f.call("index_select", &[this, Value::Int(dim as i64), index])
     }),
     ("diag", |f, a| {

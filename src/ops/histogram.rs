@@ -4,7 +4,7 @@ use super::create::linspace;
 use super::pointwise::{check_kernel, classes};
 use crate::bail;
 use crate::tensor::layout::show;
-use crate::tensor::{DType, Result, Scalar, View, interrupt};
+use crate::tensor::{DType, Result, Scalar, View, interrupt, limits};
 
 /// The range of bins: as given, or that of the elements where it is empty; never of length 0.
 fn bin_range(values: &[f64], low: f64, high: f64, name: &str) -> Result<(f64, f64)> {
@@ -63,7 +63,7 @@ pub fn histc(view: &View, bins: i64, low: f64, high: f64) -> Result<View> {
     let values = doubles(view)?;
     let range = bin_range(&values, low, high, "histc")?;
     let out = View::zeros(&[bins], view.dtype, view.device())?;
-    let mut counts = vec![0.0; out.numel() as usize];
+    let mut counts = limits::filled(0.0, out.numel() as usize)?;
     for (i, value) in values.into_iter().enumerate() {
         interrupt::check_at(i)?;
         if let Some(bin) = even_bin(value, range, counts.len(), view.dtype == DType::Float) {
@@ -100,12 +100,12 @@ pub fn histogram(
             check_weight(view, weight, view.sizes())?;
             doubles(weight)?
         }
-        None => vec![1.0; values.len()],
+        None => limits::filled(1.0, values.len())?,
     };
     let edges = edges(view, &values, bins, range, 0)?;
     let places = doubles(&edges)?;
     let count = places.len().saturating_sub(1);
-    let mut totals = vec![0.0; count];
+    let mut totals = limits::filled(0.0, count)?;
     for (i, (&value, &weight)) in values.iter().zip(&weights).enumerate() {
         interrupt::check_at(i)?;
         if let Some(total) = bin(&places, value).and_then(|bin| totals.get_mut(bin)) {
@@ -200,7 +200,7 @@ pub fn histogramdd(
             check_weight(view, weight, outer)?;
             doubles(weight)?
         }
-        None => vec![1.0; count],
+        None => limits::filled(1.0, count)?,
     };
     let mut grid = Vec::new();
     for (d, bins) in bins.into_iter().enumerate() {
@@ -215,8 +215,8 @@ pub fn histogramdd(
     }
     let places = grid.iter().map(doubles).collect::<Result<Vec<_>>>()?;
     let sizes: Vec<i64> = places.iter().map(|edges| edges.len().saturating_sub(1) as i64).collect();
-    let boxes = crate::tensor::layout::checked_numel(&sizes)? as usize;
-    let mut totals = vec![0.0; boxes];
+    let boxes = View::zeros(&sizes, view.dtype, view.device())?.numel();
+    let mut totals = limits::filled(0.0, boxes as usize)?;
     for (i, (point, &weight)) in values.chunks_exact(dims.max(1)).zip(&weights).enumerate() {
         interrupt::check_at(i)?;
         let place =
@@ -230,6 +230,7 @@ pub fn histogramdd(
     if density {
         let total: f64 = totals.iter().sum();
         for (i, amount) in totals.iter_mut().enumerate() {
+            interrupt::check_at(i)?;
             let (mut rest, mut volume) = (i, 1.0);
             for (edges, &size) in places.iter().zip(&sizes).rev() {
                 let bin = rest % size.max(1) as usize;
@@ -286,7 +287,11 @@ pub fn bincount(view: &View, weights: Option<&View>, minlength: i64) -> Result<V
     if weights.is_some_and(|w| w.sizes() != view.sizes()) {
         bail!(RuntimeError, "weights should be 1-d and have the same length as input");
     }
-    let length = numbers.iter().max().map_or(0, |&n| n.saturating_add(1)).max(minlength);
+    let most = numbers.iter().copied().max().unwrap_or(-1);
+    let Some(length) = most.checked_add(1) else {
+        bail!(RuntimeError, "maximum value of input overflowed, it should be < {most} but got {most}");
+    };
+    let length = length.max(minlength);
     let dtype = match weights.map(|w| w.dtype) {
         None => DType::Long,
         Some(DType::Float) => DType::Float,
@@ -294,7 +299,7 @@ pub fn bincount(view: &View, weights: Option<&View>, minlength: i64) -> Result<V
     };
     // Asked of the allocator first, so that a large number is an error and not the end of the process.
     let room = View::zeros(&[length], dtype, view.device())?;
-    let mut totals = vec![0.0; room.numel() as usize];
+    let mut totals = limits::filled(0.0, room.numel() as usize)?;
     let weights = weights.map(doubles).transpose()?;
     for (i, &n) in numbers.iter().enumerate() {
         interrupt::check_at(i)?;

@@ -3,6 +3,8 @@
 //! of Mathematical Functions (its numbers are cited as A&S), unless said otherwise; arguments outside of a domain give
 //! what PyTorch gives. Follows <https://pytorch.org/docs/2.7/special.html>.
 
+use crate::tensor::interrupt;
+
 mod bessel;
 mod error;
 mod gamma;
@@ -12,10 +14,16 @@ pub use bessel::{
     airy_ai, i0, i0e, i1, i1e, j0, j1, modified_k0, modified_k1, scaled_k0, scaled_k1, spherical_j0, y0, y1,
 };
 pub use error::{erf, erfc, erfcx, erfinv, log_ndtr, ndtri};
-pub use gamma::{digamma, lgamma, lower_gamma, polygamma, upper_gamma, zeta};
-pub use polynomials::{
-    chebyshev_t, chebyshev_u, chebyshev_v, chebyshev_w, hermite_h, hermite_he, laguerre, legendre, shifted,
-};
+pub use gamma::{digamma, lgamma, lower_gamma, multigamma, polygamma, upper_gamma, zeta};
+pub use polynomials::{Chebyshev, hermite_h, hermite_he, laguerre, legendre};
+
+/// Steps of a sum or a recurrence that need no look at the interrupt.
+const FEW: usize = 1 << 12;
+
+/// Returns whether to leave off before so many steps, as nobody gets to see their result.
+fn stopped(steps: usize) -> bool {
+    steps > FEW && interrupt::requested()
+}
 
 /// `-x ln x`, whose limit at 0 is 0.
 pub fn entr(x: f64) -> f64 {

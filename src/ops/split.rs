@@ -5,12 +5,12 @@
 use super::check::size_at;
 use crate::bail;
 use crate::tensor::layout::{show, wrap_dim};
-use crate::tensor::{Result, View};
+use crate::tensor::{Error, Result, View, interrupt, limits};
 
 /// One view per index of a dimension.
 pub fn unbind(view: &View, dim: i64) -> Result<Vec<View>> {
     let (d, size) = size_at(&view.layout, wrap_dim(dim, view.ndim())? as i64)?;
-    Ok((0..size).map(|i| view.with_layout(view.layout.select(d, i))).collect())
+    pieces(size, |i| view.with_layout(view.layout.select(d, i)))
 }
 
 /// `split(split_size)`: pieces of one size; the last may be smaller.
@@ -25,15 +25,13 @@ pub fn split(view: &View, split_size: i64, dim: i64) -> Result<Vec<View>> {
     if split_size == 0 && size != 0 {
         bail!(RuntimeError, "split_size can only be 0 if dimension size is 0, but got dimension size of {size}");
     }
-    let mut pieces = Vec::new();
-    let mut start = 0i64;
     // An empty dimension still gives one piece.
-    while start < size || pieces.is_empty() {
+    let count = if split_size == 0 { 1 } else { (size / split_size + i64::from(size % split_size > 0)).max(1) };
+    pieces(count, |i| {
+        let start = i * split_size;
         let end = start.saturating_add(split_size).min(size);
-        pieces.push(view.with_layout(view.layout.slice(d, Some(start), Some(end), 1)));
-        start = end;
-    }
-    Ok(pieces)
+        view.with_layout(view.layout.slice(d, Some(start), Some(end), 1))
+    })
 }
 
 /// `split([1, 2])` or `split_with_sizes`: pieces of the given sizes, which must fill the dimension.
@@ -77,7 +75,7 @@ pub fn chunk(view: &View, chunks: i64, dim: i64) -> Result<Vec<View>> {
     }
     let (d, size) = size_at(&view.layout, dim)?;
     if size == 0 {
-        return pieces_of_vector(chunks, |_| view.with_layout(view.layout.slice(d, Some(0), Some(0), 1)));
+        return pieces(chunks, |_| view.with_layout(view.layout.slice(d, Some(0), Some(0), 1)));
     }
     // PyTorch rounds up with a sum that wraps for huge numbers, and then refuses the negative size.
     split(view, size.wrapping_add(chunks).wrapping_sub(1) / chunks, dim)
@@ -86,14 +84,23 @@ pub fn chunk(view: &View, chunks: i64, dim: i64) -> Result<Vec<View>> {
 /// `count` pieces.
 ///
 /// # Errors
-/// RuntimeError when so many cannot exist.
-fn pieces_of_vector(count: i64, piece: impl FnMut(i64) -> View) -> Result<Vec<View>> {
-    // PyTorch asks for all of them at once and runs out of memory; here a bound stands in for that.
-    const MOST: i64 = 1 << 24;
+/// RuntimeError when so many cannot exist: those of C++'s vectors.
+fn pieces(count: i64, mut piece: impl FnMut(i64) -> View) -> Result<Vec<View>> {
+    /// What is made of a piece in the end: a tensor, which keeps its history.
+    type Piece = [View; 3];
+    const MOST: i64 = i64::MAX / 8;
     if count > MOST {
         bail!(RuntimeError, "cannot create std::vector larger than max_size()");
     }
-    Ok((0..count).map(piece).collect())
+    let room = usize::try_from(count).unwrap_or(usize::MAX);
+    let mut pieces = limits::room_for::<Piece>(room)
+        .and_then(|()| limits::list(room))
+        .map_err(|_| Error::runtime("std::bad_alloc"))?;
+    for i in 0..count {
+        interrupt::check_at(i as usize)?;
+        pieces.push(piece(i));
+    }
+    Ok(pieces)
 }
 
 /// `tensor_split(sections)`: that many pieces, the first ones one longer where the size does not divide.
@@ -104,7 +111,7 @@ pub fn tensor_split_sections(view: &View, sections: i64, dim: i64) -> Result<Vec
     }
     let (length, longer) = (size / sections, size % sections);
     let mut start = 0;
-    pieces_of_vector(sections, |i| {
+    pieces(sections, |i| {
         let end = start + length + i64::from(i < longer);
         let piece = view.with_layout(view.layout.slice(d, Some(start), Some(end), 1));
         start = end;

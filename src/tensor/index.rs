@@ -148,8 +148,9 @@ impl Slicer {
         Ok(())
     }
 
+    /// In place: a copy of the layout for each of a million new dimensions would take hours.
     fn unsqueeze(&mut self) -> Result<()> {
-        self.layout = self.layout.unsqueeze(self.dim as i64)?;
+        self.layout.insert(self.dim as i64)?;
         self.steps.push(Step::Unsqueeze { dim: self.dim });
         Ok(())
     }

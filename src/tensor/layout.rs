@@ -374,12 +374,18 @@ impl Layout {
 
     /// Inserts a dimension of size 1 before position `dim`.
     pub fn unsqueeze(&self, dim: i64) -> Result<Layout> {
+        let mut out = self.clone();
+        out.insert(dim)?;
+        Ok(out)
+    }
+
+    /// [`Layout::unsqueeze`] in place.
+    pub fn insert(&mut self, dim: i64) -> Result<()> {
         let d = wrap_dim(dim, self.ndim() + 1)?;
         let stride = if d < self.ndim() { self.sizes[d].wrapping_mul(self.strides[d]) } else { 1 };
-        let mut out = self.clone();
-        out.sizes.insert(d, 1);
-        out.strides.insert(d, stride);
-        Ok(out)
+        self.sizes.insert(d, 1);
+        self.strides.insert(d, stride);
+        Ok(())
     }
 
     /// Drops the dimensions of size 1 among those chosen.

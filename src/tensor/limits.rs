@@ -86,6 +86,16 @@ pub fn vector<T>(count: usize) -> Result<Vec<T>> {
     Ok(items)
 }
 
+/// A vector of `count` equal items, as [`vector`].
+///
+/// # Errors
+/// [`refusal`].
+pub fn filled<T: Clone>(item: T, count: usize) -> Result<Vec<T>> {
+    let mut items = vector(count)?;
+    items.resize(count, item);
+    Ok(items)
+}
+
 /// Appends to a vector whose length nobody knows beforehand.
 ///
 /// # Errors

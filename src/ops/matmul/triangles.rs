@@ -5,8 +5,7 @@ use crate::ops::check::{not_implemented, same_device};
 use crate::ops::copy::copy_into;
 use crate::ops::rearrange::Triangle;
 use crate::ops::view;
-use crate::tensor::layout::checked_numel;
-use crate::tensor::{DType, Device, Error, Result, Scalar, View, promote_types};
+use crate::tensor::{DType, Device, Result, Scalar, View, promote_types};
 
 /// The rows and columns of a triangle's elements, as
 /// [`torch.tril_indices`](https://pytorch.org/docs/2.7/generated/torch.tril_indices.html): two rows of numbers.
@@ -26,35 +25,62 @@ pub fn triangle_indices(
             bail!(RuntimeError, "{name} must be non-negative, got{size}");
         }
     }
-    checked_numel(&[rows, columns])?;
-    // The columns of a row that belong to the triangle.
-    let within = |row: i64| -> (i64, i64) {
+    let asked = match side {
+        Triangle::Lower => lower_count(rows, columns, offset),
+        Triangle::Upper => {
+            rows.wrapping_mul(columns).wrapping_sub(lower_count(rows, columns, offset.wrapping_sub(1)))
+        }
+    };
+    let room = View::zeros(&[2, asked], dtype, device)?;
+    if device.is_meta() {
+        return Ok(room);
+    }
+    if !dtype.is_integral(false) || dtype.is_bare_unsigned() {
+        let kernel = if side == Triangle::Lower { "tril_indices" } else { "triu_indices" };
+        return not_implemented(kernel, dtype);
+    }
+    // The columns of a row that belong to the triangle, and the rows that have any.
+    let within = move |row: i64| -> (i64, i64) {
         let edge = row.saturating_add(offset);
         match side {
             Triangle::Lower => (0, edge.saturating_add(1).clamp(0, columns)),
             Triangle::Upper => (edge.clamp(0, columns), columns),
         }
     };
-    let count: i64 = (0..rows).map(within).map(|(from, to)| to - from).sum();
-    if device.is_meta() {
-        return View::zeros(&[2, count], dtype, device);
-    }
-    if !dtype.is_integral(false) || dtype.is_bare_unsigned() {
-        let kernel = if side == Triangle::Lower { "tril_indices" } else { "triu_indices" };
-        return not_implemented(kernel, dtype);
-    }
-    let mut places = Vec::new();
-    let total = usize::try_from(count).unwrap_or(usize::MAX);
-    places.try_reserve_exact(total.saturating_mul(2)).map_err(|_| Error::runtime("not enough memory for indices"))?;
-    for row in 0..rows {
+    let filled = match side {
+        _ if columns == 0 => 0..0,
+        Triangle::Lower => offset.saturating_neg().max(0)..rows,
+        Triangle::Upper => 0..columns.saturating_sub(offset).clamp(0, rows),
+    };
+    let count = filled.clone().try_fold(0i64, |count, row| {
         let (from, to) = within(row);
-        places.extend((from..to).map(|_| Scalar::Int(row)));
-    }
-    for row in 0..rows {
+        count.checked_add(to - from).filter(|&count| count <= asked)
+    });
+    // Sums that wrapped ask for something else than the triangle has.
+    let Some(count) = count else { bail!(RuntimeError, "Storage size calculation overflowed with sizes=[2, {asked}]") };
+    let numbers = filled.clone().flat_map(move |row| {
         let (from, to) = within(row);
-        places.extend((from..to).map(Scalar::Int));
+        (from..to).map(move |_| row)
+    });
+    let places = filled.flat_map(move |row| {
+        let (from, to) = within(row);
+        from..to
+    });
+    View::from_scalars(&[2, count], dtype, numbers.chain(places).map(Scalar::Int))
+}
+
+/// The number of elements of a lower triangle, in sums that wrap for absurd sizes as PyTorch's do.
+fn lower_count(rows: i64, columns: i64, offset: i64) -> i64 {
+    if rows == 0 || columns == 0 {
+        return 0;
     }
-    View::from_scalars(&[2, count], dtype, places)
+    let reach = rows.wrapping_add(offset);
+    let first = if offset > 0 { columns.min(offset.wrapping_add(1)) } else { i64::from(reach > 0) };
+    let last = columns.min(reach).max(0);
+    let sloped = last.wrapping_sub(first).wrapping_add(1);
+    let count = first.wrapping_add(last).wrapping_mul(sloped) >> 1;
+    let whole = rows.min(reach).max(0).wrapping_sub(sloped);
+    if whole > 0 { count.wrapping_add(whole.wrapping_mul(columns)) } else { count }
 }
 
 /// Matrices along a diagonal, zeros elsewhere; vectors and numbers count as matrices of one row.

@@ -10,7 +10,7 @@ use crate::ops::copy::check_fits;
 use crate::ops::number::{Integer, Number, Real, Stored, is_single};
 use crate::ops::promote::{Operand, result_type};
 use crate::ops::series;
-use crate::ops::special;
+use crate::ops::special::{self, Chebyshev};
 use crate::tensor::parallel::{self, vectorised, vectorised_kernel};
 use crate::tensor::{Category, DType, Result, Scalar, View, dispatch};
 use half::{bf16, f16};
@@ -210,40 +210,40 @@ binary_ops! {
     Igamma         "igamma_cpu"       Common  [FLOAT] { float(|a, b| of_double(a, b, special::lower_gamma)) }
     Igammac        "igammac_cpu"      Common  [FLOAT] { float(|a, b| of_double(a, b, special::upper_gamma)) }
     ChebyshevT     "chebyshev_polynomial_t_cpu" Float [WIDE_FLOAT] {
-        float(|a, b| of_double(a, b, special::chebyshev_t))
+        float(|a, b| Chebyshev::T.at(a, b))
     }
     ChebyshevU     "chebyshev_polynomial_u_cpu" Float [WIDE_FLOAT] {
-        float(|a, b| of_double(a, b, special::chebyshev_u))
+        float(|a, b| Chebyshev::U.at(a, b))
     }
     ChebyshevV     "chebyshev_polynomial_v_cpu" Float [WIDE_FLOAT] {
-        float(|a, b| of_double(a, b, special::chebyshev_v))
+        float(|a, b| Chebyshev::V.at(a, b))
     }
     ChebyshevW     "chebyshev_polynomial_w_cpu" Float [WIDE_FLOAT] {
-        float(|a, b| of_double(a, b, special::chebyshev_w))
+        float(|a, b| Chebyshev::W.at(a, b))
     }
     ShiftedChebyshevT "shifted_chebyshev_polynomial_t_cpu" Float [WIDE_FLOAT] {
-        float(|a, b| of_double(a, b, special::shifted(special::chebyshev_t)))
+        float(|a, b| Chebyshev::T.shifted(a, b))
     }
     ShiftedChebyshevU "shifted_chebyshev_polynomial_u_cpu" Float [WIDE_FLOAT] {
-        float(|a, b| of_double(a, b, special::shifted(special::chebyshev_u)))
+        float(|a, b| Chebyshev::U.shifted(a, b))
     }
     ShiftedChebyshevV "shifted_chebyshev_polynomial_v_cpu" Float [WIDE_FLOAT] {
-        float(|a, b| of_double(a, b, special::shifted(special::chebyshev_v)))
+        float(|a, b| Chebyshev::V.shifted(a, b))
     }
     ShiftedChebyshevW "shifted_chebyshev_polynomial_w_cpu" Float [WIDE_FLOAT] {
-        float(|a, b| of_double(a, b, special::shifted(special::chebyshev_w)))
+        float(|a, b| Chebyshev::W.shifted(a, b))
     }
     HermiteH       "hermite_polynomial_h_cpu" Float [WIDE_FLOAT] {
-        float(|a, b| of_double(a, b, special::hermite_h))
+        float(special::hermite_h)
     }
     HermiteHe      "hermite_polynomial_he_cpu" Float [WIDE_FLOAT] {
-        float(|a, b| of_double(a, b, special::hermite_he))
+        float(special::hermite_he)
     }
     LaguerreL      "laguerre_polynomial_l_cpu" Float [WIDE_FLOAT] {
-        float(|a, b| of_double(a, b, special::laguerre))
+        float(special::laguerre)
     }
     LegendreP      "legendre_polynomial_p_cpu" Float [WIDE_FLOAT] {
-        float(|a, b| of_double(a, b, special::legendre))
+        float(special::legendre)
     }
 }
 

@@ -78,6 +78,9 @@ fn scaled_k(order: f64, x: f64) -> f64 {
     if x.is_nan() || x < 0.0 {
         return f64::NAN;
     }
+    if x.is_infinite() {
+        return 0.0;
+    }
     // The integrand is a bell that narrows as the argument grows.
     let step = 0.0625_f64.min(0.5 / x.sqrt());
     let mut sum = 0.5;

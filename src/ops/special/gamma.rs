@@ -1,7 +1,9 @@
 //! The gamma function's logarithm, its derivatives and its incomplete integrals, and Hurwitz's zeta function.
 //! A&S chapters 6 and 23.
 
-use std::f64::consts::PI;
+use super::{erfc, stopped};
+use crate::tensor::interrupt::watched;
+use std::f64::consts::{PI, SQRT_2};
 
 /// B(2k) for k from 1 on. A&S table 23.2.
 const BERNOULLI: [f64; 10] = [
@@ -19,6 +21,15 @@ const BERNOULLI: [f64; 10] = [
 
 pub fn lgamma(x: f64) -> f64 {
     if x.is_infinite() { f64::INFINITY } else { libm::lgamma(x) }
+}
+
+/// The logarithm of the gamma function of `p` dimensions.
+pub fn multigamma(x: f64, p: usize) -> f64 {
+    if stopped(p) {
+        return f64::NAN;
+    }
+    let constant = p as f64 * (p as f64 - 1.0) / 4.0 * PI.ln();
+    watched(0..p).map(|k| lgamma(x - k as f64 / 2.0)).sum::<f64>() + constant
 }
 
 /// The logarithmic derivative of the gamma function.
@@ -90,12 +101,16 @@ pub fn zeta(s: f64, q: f64) -> f64 {
     if q.is_infinite() {
         return 0.0;
     }
-    let (mut sum, mut at, mut count) = (0.0, q, 0);
-    while count < 10 || at <= 10.0 {
+    let (mut sum, mut at) = (0.0, q);
+    // Ten terms, and more until the place is beyond 10.
+    let count = (10.0 - q).floor().max(9.0) as usize + 1;
+    if stopped(count) {
+        return f64::NAN;
+    }
+    for _ in watched(0..count) {
         let term = at.powf(-s);
         sum += term;
         at += 1.0;
-        count += 1;
         if term.abs() < f64::EPSILON * 1e-3 * f64::abs(sum) {
             return sum;
         }
@@ -120,12 +135,23 @@ pub fn zeta(s: f64, q: f64) -> f64 {
 
 /// The regularised lower incomplete gamma function `P(a, x)`.
 pub fn lower_gamma(a: f64, x: f64) -> f64 {
-    edge(a, x).unwrap_or_else(|| if x < a + 1.0 { series(a, x) } else { 1.0 - fraction(a, x) })
+    edge(a, x).unwrap_or_else(|| match uniform(a, x) {
+        Some([lower, _]) => lower,
+        None if x < a + 1.0 => series(a, x),
+        None => 1.0 - fraction(a, x),
+    })
 }
 
 /// The regularised upper incomplete gamma function `Q(a, x)`.
 pub fn upper_gamma(a: f64, x: f64) -> f64 {
-    edge(a, x).map_or_else(|| if x < a + 1.0 { 1.0 - series(a, x) } else { fraction(a, x) }, |lower| 1.0 - lower)
+    edge(a, x).map_or_else(
+        || match uniform(a, x) {
+            Some([_, upper]) => upper,
+            None if x < a + 1.0 => 1.0 - series(a, x),
+            None => fraction(a, x),
+        },
+        |lower| 1.0 - lower,
+    )
 }
 
 /// `P(a, x)` where there is nothing to compute.
@@ -143,6 +169,32 @@ fn edge(a: f64, x: f64) -> Option<f64> {
         return Some(if x.is_infinite() { f64::NAN } else { 0.0 });
     }
     x.is_infinite().then_some(1.0)
+}
+
+/// `P(a, x)` and `Q(a, x)` where `a` is so large that series need many terms: Temme's uniform expansion (DLMF 8.12). What
+/// is far from `a` differs from 0 and 1 by less than a double shows.
+fn uniform(a: f64, x: f64) -> Option<[f64; 2]> {
+    const LARGE: f64 = 1e6;
+    /// The first coefficients of `1 / (λ - 1) - 1 / η` in powers of `η`.
+    const NEAR: [f64; 5] = [-1.0 / 3.0, 1.0 / 12.0, -2.0 / 135.0, 1.0 / 864.0, 1.0 / 2835.0];
+    if a < LARGE {
+        return None;
+    }
+    let mu = (x - a) / a;
+    if mu.abs() > 0.1 {
+        return Some(if mu < 0.0 { [0.0, 1.0] } else { [1.0, 0.0] });
+    }
+    // μ - ln(1 + μ), without cancellation.
+    let (mut power, mut half_square) = (mu, 0.0);
+    for k in 2..20 {
+        power *= -mu;
+        half_square -= power / f64::from(k);
+    }
+    let eta = (2.0 * half_square).max(0.0).sqrt().copysign(mu);
+    let series = NEAR.iter().rev().fold(0.0, |sum, c| sum * eta + c) - 1.0 / (540.0 * a);
+    let rest = (-a * half_square).exp() / (2.0 * PI * a).sqrt() * series;
+    let bell = |eta: f64| 0.5 * erfc(eta * a.sqrt() / SQRT_2);
+    Some([bell(-eta) - rest, bell(eta) + rest])
 }
 
 /// `x^a e^-x / Γ(a)`.

@@ -1,17 +1,38 @@
-//! Orthogonal polynomials by their recurrences. A&S chapter 22. The degree is a real number whose fraction is dropped;
-//! polynomials of negative degree are 0.
+//! Orthogonal polynomials by their recurrences, step by step in the type of the argument, as PyTorch computes them. A&S
+//! chapter 22. The degree is a real number whose fraction is dropped; polynomials of negative degree are 0.
 
-/// `p(n + 1) = next(n, p(n), p(n - 1))`, from degrees 0 and 1.
-fn recur(n: i64, first: f64, second: f64, next: impl Fn(f64, f64, f64) -> f64) -> f64 {
-    if n < 0 {
-        return 0.0;
-    }
-    if n == 0 {
-        return first;
+use super::stopped;
+use crate::ops::number::{Real, is_single};
+use crate::tensor::interrupt::{STRIDE, pieces};
+
+/// The degree as an integer. One that is none wraps to the least, as processors have it.
+fn degree<T: Real>(n: T) -> i64 {
+    const BEYOND: f64 = 9_223_372_036_854_775_808.0;
+    let n = n.as_f64();
+    if (-BEYOND..BEYOND).contains(&n) { n as i64 } else { i64::MIN }
+}
+
+fn real<T: Real>(n: i64) -> T {
+    // In one step: what goes through `f64` is rounded twice.
+    T::from(n).unwrap_or_else(T::nan)
+}
+
+/// `p(k + 1) = next(k, p(k), p(k - 1))`, from degrees 0 and 1. NaN stays NaN, so nothing is counted up further then.
+fn recur<T: Real>(n: i64, first: T, second: T, next: impl Fn(i64, T, T) -> T) -> T {
+    let count = match usize::try_from(n) {
+        Err(_) => return T::zero(),
+        Ok(0) => return first,
+        Ok(count) => count,
+    };
+    if stopped(count) {
+        return T::nan();
     }
     let (mut before, mut current) = (first, second);
-    for k in 1..n {
-        (before, current) = (current, next(k as f64, current, before));
+    for piece in pieces(1..count, STRIDE / 4096) {
+        let Ok(piece) = piece else { return T::nan() };
+        for k in piece {
+            (before, current) = (current, next(k as i64, current, before));
+        }
         if current.is_nan() {
             break;
         }
@@ -19,67 +40,111 @@ fn recur(n: i64, first: f64, second: f64, next: impl Fn(f64, f64, f64) -> f64) -
     current
 }
 
-/// A Chebyshev polynomial, known by its value at degree 1. `trigonometric` is its form inside of [-1, 1], used for
-/// high degrees.
-fn chebyshev(x: f64, n: f64, second: f64, trigonometric: impl Fn(f64, f64) -> f64) -> f64 {
-    let n = n as i64;
-    if n > 8 && x.abs() < 1.0 {
-        return trigonometric(n as f64, x.acos());
+/// The four kinds of Chebyshev polynomials.
+#[derive(Clone, Copy, Debug)]
+pub enum Chebyshev {
+    T,
+    U,
+    V,
+    W,
+}
+
+impl Chebyshev {
+    /// The polynomial of degree `n`.
+    pub fn at<T: Real>(self, x: T, n: T) -> T {
+        let most = if let Chebyshev::T = self { 6 } else { 8 };
+        self.beyond(most, x, degree(n))
     }
-    if x.abs() == 1.0 && n > 8 {
-        // Constant, or growing by one step a degree: the recurrence would count up to any degree.
-        let step = second - 1.0;
-        let last = if x > 0.0 { 1.0 + n as f64 * step } else { at_minus_one(n, second) };
-        return last;
+
+    /// The polynomial of [0, 1].
+    pub fn shifted<T: Real>(self, x: T, n: T) -> T {
+        let most = if let Chebyshev::W = self { 4 } else { 6 };
+        self.beyond(most, x + x - T::one(), degree(n))
     }
-    recur(n, 1.0, second, |_, current, before| 2.0 * x * current - before)
-}
 
-/// At -1 the magnitudes behave as at 1 and the signs alternate.
-fn at_minus_one(n: i64, second: f64) -> f64 {
-    let magnitude = 1.0 + n as f64 * (second.abs() - 1.0);
-    if n % 2 == 0 { magnitude } else { -magnitude }
-}
-
-pub fn chebyshev_t(x: f64, n: f64) -> f64 {
-    chebyshev(x, n, x, |n, angle| (n * angle).cos())
-}
-
-pub fn chebyshev_u(x: f64, n: f64) -> f64 {
-    chebyshev(x, n, 2.0 * x, |n, angle| ((n + 1.0) * angle).sin() / angle.sin())
-}
-
-pub fn chebyshev_v(x: f64, n: f64) -> f64 {
-    chebyshev(x, n, 2.0 * x - 1.0, |n, angle| ((n + 0.5) * angle).cos() / (angle / 2.0).cos())
-}
-
-pub fn chebyshev_w(x: f64, n: f64) -> f64 {
-    chebyshev(x, n, 2.0 * x + 1.0, |n, angle| ((n + 0.5) * angle).sin() / (angle / 2.0).sin())
-}
-
-/// A polynomial of [0, 1] made from one of [-1, 1].
-pub fn shifted(polynomial: fn(f64, f64) -> f64) -> impl Fn(f64, f64) -> f64 {
-    move |x, n| polynomial(2.0 * x - 1.0, n)
-}
-
-pub fn hermite_h(x: f64, n: f64) -> f64 {
-    recur(n as i64, 1.0, 2.0 * x, |k, current, before| 2.0 * (x * current - k * before))
-}
-
-pub fn hermite_he(x: f64, n: f64) -> f64 {
-    recur(n as i64, 1.0, x, |k, current, before| x * current - k * before)
-}
-
-pub fn laguerre(x: f64, n: f64) -> f64 {
-    if x == 0.0 && n >= 0.0 {
-        return 1.0;
+    /// Degrees above `most` are computed by angles inside of [-1, 1].
+    fn beyond<T: Real>(self, most: i64, x: T, n: i64) -> T {
+        if n < 0 {
+            return T::zero();
+        }
+        if x.abs() == T::one() {
+            return real(self.at_end(x > T::zero(), n));
+        }
+        if n > most && x.abs() < T::one() {
+            return self.by_angle(x, n);
+        }
+        let twice = x + x;
+        let second = match self {
+            Chebyshev::T => x,
+            Chebyshev::U => twice,
+            Chebyshev::V => twice - T::one(),
+            Chebyshev::W => twice + T::one(),
+        };
+        recur(n, T::one(), second, |_, current, before| twice * current - before)
     }
-    recur(n as i64, 1.0, 1.0 - x, |k, current, before| ((2.0 * k + 1.0 - x) * current - k * before) / (k + 1.0))
+
+    /// At 1, or at -1: constant, or growing by one step a degree, with alternating signs.
+    fn at_end(self, positive: bool, n: i64) -> i64 {
+        let size = match (self, positive) {
+            (Chebyshev::T, _) | (Chebyshev::V, true) | (Chebyshev::W, false) => 1,
+            (Chebyshev::U, _) => n.wrapping_add(1),
+            (Chebyshev::V, false) | (Chebyshev::W, true) => n.wrapping_add(n).wrapping_add(1),
+        };
+        if positive || n % 2 == 0 { size } else { size.wrapping_neg() }
+    }
+
+    fn by_angle<T: Real>(self, x: T, n: i64) -> T {
+        let (angle, half) = (x.through(f64::acos), T::from_f64(0.5));
+        let (sin, cos) = (|x: T| x.through(f64::sin), |x: T| x.through(f64::cos));
+        match self {
+            Chebyshev::T => cos(real::<T>(n) * angle),
+            Chebyshev::U => sin(real::<T>(n.wrapping_add(1)) * angle) / sin(angle),
+            // So near to an end that the half angle's cosine, or sine, is nothing.
+            Chebyshev::V if sin(angle * half) == T::one() => real(self.at_end(false, n)),
+            Chebyshev::W if cos(angle * half) == T::one() => real(self.at_end(true, n)),
+            Chebyshev::V => cos((real::<T>(n) + half) * angle) / cos(angle * half),
+            Chebyshev::W => sin((real::<T>(n) + half) * angle) / sin(angle * half),
+        }
+    }
 }
 
-pub fn legendre(x: f64, n: f64) -> f64 {
-    if x.abs() == 1.0 && n >= 0.0 {
-        return if x > 0.0 || (n as i64) % 2 == 0 { 1.0 } else { -1.0 };
+/// Beyond this degree PyTorch does not compute Hermite polynomials.
+fn too_high<T: Real>(n: i64) -> bool {
+    n > if is_single::<T>() { 128 } else { 512 }
+}
+
+pub fn hermite_h<T: Real>(x: T, n: T) -> T {
+    let (n, twice) = (degree(n), x + x);
+    if too_high::<T>(n) {
+        return T::nan();
     }
-    recur(n as i64, 1.0, x, |k, current, before| ((2.0 * k + 1.0) * x * current - k * before) / (k + 1.0))
+    recur(n, T::one(), twice, |k, current, before| twice * current - real::<T>(2 * k) * before)
+}
+
+pub fn hermite_he<T: Real>(x: T, n: T) -> T {
+    let n = degree(n);
+    if too_high::<T>(n) {
+        return T::nan();
+    }
+    recur(n, T::one(), x, |k, current, before| x * current - real::<T>(k) * before)
+}
+
+pub fn laguerre<T: Real>(x: T, n: T) -> T {
+    let (n, second) = (degree(n), T::one() - x);
+    if x == T::zero() && n >= 0 {
+        return T::one();
+    }
+    recur(n, T::one(), second, |k, current, before| {
+        ((real::<T>(2 * k) + second) * current - real::<T>(k) * before) / real(k + 1)
+    })
+}
+
+pub fn legendre<T: Real>(x: T, n: T) -> T {
+    let n = degree(n);
+    if x.abs() == T::one() && n >= 0 {
+        return if x > T::zero() || n % 2 == 0 { T::one() } else { -T::one() };
+    }
+    recur(n, T::one(), x, |k, current, before| {
+        (real::<T>(2 * k + 1) * x * current - real::<T>(k) * before) / real(k + 1)
+    })
 }

@@ -7,7 +7,7 @@ use super::{Call, Row, both, function, method};
 use crate::bail;
 use crate::ops::pointwise::{self as ops, Output, TernaryOp};
 use crate::ops::{copy, create, special};
-use crate::tensor::{DType, Result, Scalar};
+use crate::tensor::{DType, Dims, Result, Scalar, View};
 use crate::value::Value;
 
 /// A function and its in-place form.
@@ -108,8 +108,18 @@ fn multigamma(call: &mut Call, in_place: bool) -> Result<Value> {
     if p < 1 {
         bail!(RuntimeError, "p has to be greater than or equal to 1");
     }
-    let constant = (p * (p - 1)) as f64 / 4.0 * std::f64::consts::PI.ln();
-    let function = |x: f64| (0..p).map(|k| special::lgamma(x - k as f64 / 2.0)).sum::<f64>() + constant;
+    // PyTorch makes a tensor of the half steps, and of every element at every step.
+    let count = p as f64;
+    if count >= -(i64::MIN as f64) {
+        bail!(RuntimeError, "IntArrayRef contains an int that cannot be represented as a SymInt: {}", i64::MIN);
+    }
+    let dtype = if view.dtype.is_floating_point() { view.dtype } else { default(call) };
+    View::zeros(&[count as i64], dtype, view.device())?;
+    let mut stretched = Dims::from_slice(view.sizes());
+    stretched.push(p);
+    View::zeros(&stretched, dtype, view.device())?;
+    let steps = usize::try_from(p).unwrap_or(usize::MAX);
+    let function = |x: f64| special::multigamma(x, steps);
     result(call, in_place, |output| {
         ops::map_real("lgamma_vml_cpu", ops::FLOATS, &view, output, Some(default(call)), &function)
     })

@@ -4,7 +4,7 @@
 use super::{Call, Row, both, function, method, named, view_on};
 use crate::bail;
 use crate::ops::split::{self, Along};
-use crate::tensor::{DType, Dims, Result, View};
+use crate::tensor::{DType, Dims, Result, View, interrupt};
 use crate::value::Value;
 
 pub const ROWS: &[Row] = &[
@@ -115,8 +115,11 @@ pub const ROWS: &[Row] = &[
 
 fn views_of(call: &Call, views: Result<Vec<View>>) -> Result<Value> {
     let this = call.tensor(0)?;
-    let views: Result<Vec<Value>> = views?.into_iter().map(|view| view_on(this, view).map(Value::Tensor)).collect();
-    views.map(Value::tuple)
+    let views = views?.into_iter().enumerate().map(|(i, view)| {
+        interrupt::check_at(i)?;
+        view_on(this, view).map(Value::Tensor)
+    });
+    views.collect::<Result<_>>().map(Value::Tuple)
 }
 
 /// Tensors that share the storage without being known as views.
