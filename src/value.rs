@@ -4,7 +4,8 @@
 use crate::ops::random::Generator;
 use crate::tensor::interrupt::watched;
 use crate::tensor::{
-    Buffer, BufferKind, DType, Device, Dims, Error, Result, Scalar, Storage, Tensor, TypedStorage, View, interrupt, limits,
+    Buffer, BufferKind, DType, Device, Dims, Error, Result, Scalar, Storage, Tensor, TypedStorage, View, interrupt,
+    limits,
 };
 pub use crate::tensor::{MemoryFormat, TensorLayout};
 use num_complex::Complex;

@@ -53,7 +53,8 @@ impl Steps {
         let around = self.padding[d].checked_mul(2).ok_or_else(too_large)?;
         if self.transposed {
             let steps = (input - 1).checked_mul(self.stride[d]).ok_or_else(too_large)?;
-            steps.checked_add(reach - around + self.output_padding[d]).ok_or_else(too_large)
+            let rest = (reach - around).checked_add(self.output_padding[d]);
+            rest.and_then(|rest| steps.checked_add(rest)).ok_or_else(too_large)
         } else {
             let free = input.checked_add(around).ok_or_else(too_large)? - reach;
             Ok(free.div_euclid(self.stride[d]) + 1)
@@ -136,7 +137,8 @@ impl Steps {
         if self.transposed {
             return Ok(());
         }
-        let padded: Vec<i64> = sizes.iter().zip(&self.padding).map(|(s, p)| s.saturating_add(2 * p)).collect();
+        let padded: Vec<i64> =
+            sizes.iter().zip(&self.padding).map(|(s, p)| s.saturating_add(p.saturating_mul(2))).collect();
         let reaches = kernels.iter().enumerate().map(|(d, &size)| self.reach(d, size)).collect::<Result<Vec<i64>>>()?;
         if padded.iter().zip(&reaches).any(|(size, reach)| size < reach) {
             let by = |sizes: &[i64]| sizes.iter().map(i64::to_string).collect::<Vec<_>>().join(" x ");

@@ -7,7 +7,7 @@ use super::rearrange::roll;
 use super::view::{movedim, permute};
 use crate::bail;
 use crate::tensor::layout::wrap_dim;
-use crate::tensor::{DType, Result, Scalar, View, interrupt};
+use crate::tensor::{DType, Dims, Result, Scalar, View, interrupt, limits};
 use num_complex::Complex;
 use rustfft::{FftDirection, FftNum, FftPlanner};
 
@@ -81,12 +81,9 @@ fn lines(view: &View, d: usize, length: usize) -> Result<Vec<C>> {
     let present = moved.sizes().last().copied().unwrap_or(0) as usize;
     let values = moved.scalars()?;
     let count = values.len().checked_div(present).unwrap_or(0);
-    let mut out = Vec::new();
-    if out.try_reserve_exact(count.saturating_mul(length)).is_err() {
-        bail!(RuntimeError, "[enforce fail at alloc_cpu.cpp] DefaultCPUAllocator: can't allocate memory");
-    }
+    let mut out = limits::vector(count.saturating_mul(length))?;
     for line in values.chunks_exact(present.max(1)) {
-        out.extend((0..length).map(|i| line.get(i).map_or(C::default(), |value| value.to_complex())));
+        out.extend(interrupt::watched(0..length).map(|i| line.get(i).map_or(C::default(), |value| value.to_complex())));
     }
     Ok(out)
 }
@@ -121,9 +118,15 @@ fn compute(values: &mut [C], n: usize, forward: bool, single: bool) -> Result<()
 fn along(view: &View, d: usize, n: i64, kind: Kind, transform: &Transform) -> Result<View> {
     let &Transform { forward, norm, .. } = transform;
     let (_, size) = size_at(&view.layout, d as i64)?;
-    if n < 1 || size < 1 {
-        bail!(RuntimeError, "Invalid number of data points ({}) specified", n.min(size));
+    if n < 1 {
+        bail!(RuntimeError, "Invalid number of data points ({n}) specified");
     }
+    // PyTorch pads a signal, and a signal of nothing as well.
+    let mut padded = Dims::from_slice(view.sizes());
+    padded[d] = if kind == Kind::HalfToReal { n / 2 + 1 } else { n };
+    let dtype = if kind == Kind::HalfToReal { view.dtype.to_complex()? } else { view.dtype };
+    let room = View::zeros(&padded, dtype, view.device())?;
+    let view = if size == 0 { &room } else { view };
     let single = matches!(view.dtype, DType::Float | DType::ComplexFloat);
     let n = n as usize;
     let half = n / 2 + 1;
@@ -132,7 +135,7 @@ fn along(view: &View, d: usize, n: i64, kind: Kind, transform: &Transform) -> Re
     let (values, length) = match kind {
         Kind::HalfToReal => {
             let spectra = lines(view, d, half)?;
-            let mut full = Vec::with_capacity(spectra.len() / half * n);
+            let mut full = limits::vector((spectra.len() / half).saturating_mul(n))?;
             for line in spectra.chunks_exact(half) {
                 let at = |k: usize| line.get(k).copied().unwrap_or_default();
                 full.extend((0..n).map(|k| match k {
@@ -162,7 +165,7 @@ fn along(view: &View, d: usize, n: i64, kind: Kind, transform: &Transform) -> Re
             let mut full = lines(view, d, n)?;
             compute(&mut full, n, true, single)?;
             let kept = if kind == Kind::RealToHalf { half } else { n };
-            let mut out = Vec::with_capacity(full.len() / n * kept);
+            let mut out = limits::vector(full.len() / n * kept)?;
             for line in full.chunks_exact(n) {
                 let at = |k: usize| match line.get(k).copied().unwrap_or_default() {
                     value if k == 0 || 2 * k == n => C::new(value.re, 0.0),

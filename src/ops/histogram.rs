@@ -62,6 +62,8 @@ pub fn histc(view: &View, bins: i64, low: f64, high: f64) -> Result<View> {
     check_kernel("histogram_cpu", classes::WIDE_FLOAT, view.dtype)?;
     let values = doubles(view)?;
     let range = bin_range(&values, low, high, "histc")?;
+    // PyTorch makes the edges first.
+    View::zeros(&[bins.saturating_add(1)], view.dtype, view.device())?;
     let out = View::zeros(&[bins], view.dtype, view.device())?;
     let mut counts = limits::filled(0.0, out.numel() as usize)?;
     for (i, value) in values.into_iter().enumerate() {

@@ -32,13 +32,14 @@ pub(super) fn each_line<const N: usize>(view: &View, dim: usize, outs: [&View; N
     let outs = outs.map(|out| (out, line_starts(&out.layout, dim)));
     // An empty dimension still has its lines, of no elements.
     let starts = Layout { sizes: lines_of(&starts, dim), ..starts };
-    let out_starts: Vec<Vec<i64>> = outs
-        .iter()
-        .map(|(_, (starts, ..))| Layout { sizes: lines_of(starts, dim), ..starts.clone() }.offsets().collect())
-        .collect();
+    let out_starts = outs.each_ref().map(|(_, (starts, ..))| Layout { sizes: lines_of(starts, dim), ..starts.clone() });
+    let mut out_starts = out_starts.each_ref().map(Layout::offsets);
+    if starts.numel() == 0 {
+        return Ok(());
+    }
     let mut line = limits::vector(usize::try_from(size).unwrap_or_default())?;
     let mut results: [Vec<Scalar>; N] = std::array::from_fn(|_| Vec::new());
-    for (n, start) in starts.offsets().enumerate() {
+    for start in starts.offsets() {
         line.clear();
         dispatch!(view.dtype, T => {
             let cells = memory.typed::<T>();
@@ -49,8 +50,8 @@ pub(super) fn each_line<const N: usize>(view: &View, dim: usize, outs: [&View; N
         });
         results.iter_mut().for_each(Vec::clear);
         function(&line, &mut results)?;
-        for (((out, (_, _, stride)), starts), values) in outs.iter().zip(&out_starts).zip(&results) {
-            let start = *starts.get(n).ok_or_else(lost)?;
+        for (((out, (_, _, stride)), starts), values) in outs.iter().zip(&mut out_starts).zip(&results) {
+            let start = starts.next().ok_or_else(lost)?;
             let memory = out.memory()?;
             dispatch!(out.dtype, T => {
                 let cells = memory.typed::<T>();

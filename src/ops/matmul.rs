@@ -17,7 +17,7 @@ use super::promote::{Operand, result_type};
 use super::view;
 use crate::bail;
 use crate::tensor::layout::show;
-use crate::tensor::{Category, DType, Layout, Result, Scalar, View};
+use crate::tensor::{Category, DType, Layout, Result, Scalar, View, interrupt};
 pub use product::Ring;
 use product::{Scaling, Sums, batch_of_one, multiply};
 
@@ -234,6 +234,7 @@ pub fn addbmm(input: &View, a: &View, b: &View, factors: Factors) -> Result<View
     let mut sum = input;
     let mut beta = factors.beta;
     for i in 0..count {
+        interrupt::check()?;
         sum = addmm(&sum, &view::select(a, 0, i)?, &view::select(b, 0, i)?, Factors { beta, ..factors })?;
         beta = Scalar::Int(1);
     }

@@ -5,7 +5,7 @@ use super::{copy, reduce, view as views};
 use crate::bail;
 use crate::tensor::form::dequantized;
 use crate::tensor::layout::show;
-use crate::tensor::{DType, Form, Layout, Quantizer, Result, Scalar, View};
+use crate::tensor::{DType, Error, Form, Layout, Quantizer, Result, Scalar, View};
 use std::rc::Rc;
 
 /// The smallest and the largest integer of a quantized dtype.
@@ -287,9 +287,10 @@ impl Window {
                 self.dilation
             );
         }
-        let room = size + 2 * self.padding - self.dilation * (self.size - 1) - 1;
-        let mut count = if self.ceil { room + self.stride - 1 } else { room }.div_euclid(self.stride) + 1;
-        if self.ceil && (count - 1) * self.stride >= size + self.padding {
+        let [wide, stride, padding] = [size, self.stride, self.padding].map(i128::from);
+        let room = wide + 2 * padding - i128::from(self.dilation) * i128::from(self.size - 1) - 1;
+        let mut count = if self.ceil { room + stride - 1 } else { room }.div_euclid(stride) + 1;
+        if self.ceil && (count - 1) * stride >= wide + padding {
             count -= 1;
         }
         if count <= 0 {
@@ -298,7 +299,7 @@ impl Window {
                 "Given input size: ({size}). Calculated output size: ({count}). Output size is too small"
             );
         }
-        Ok(count)
+        i64::try_from(count).map_err(|_| Error::runtime("integer out of range"))
     }
 
     /// The maximum of each window along dimension `d`.
@@ -312,7 +313,10 @@ impl Window {
         for window in 0..count {
             let start = window * self.stride - self.padding;
             let target = out.with_layout(out.layout.select(d, window));
-            for at in (0..self.size).map(|i| start + i * self.dilation).filter(|at| (0..size).contains(at)) {
+            // What lies outside of the dimension is the padding: as little as nothing.
+            let steps = |distance: i64| distance.max(0).saturating_add(self.dilation - 1) / self.dilation;
+            for i in steps(-start)..steps(size - start).min(self.size) {
+                let at = start + i * self.dilation;
                 let source = view.with_layout(view.layout.select(d, at));
                 let larger = super::pointwise::binary(
                     super::pointwise::BinaryOp::Maximum,

@@ -7,6 +7,7 @@ use super::gather::index_select;
 use super::join::cat;
 use super::view::{diagonal, distinct_dims, expand, flatten, narrow, transpose, unsqueeze};
 use crate::bail;
+use crate::tensor::interrupt::watched;
 use crate::tensor::layout::{Dims, contiguous_strides, wrap_dim};
 use crate::tensor::memory::{get, set};
 use crate::tensor::{DType, Device, Layout, Result, View, dispatch};
@@ -221,7 +222,8 @@ pub fn repeated_positions(repeats: &View, output_size: Option<i64>) -> Result<Vi
         if count < 0 {
             bail!(RuntimeError, "repeats can not be negative");
         }
-        total = total.saturating_add(count);
+        // Sums that wrap are refused as sizes, as in PyTorch.
+        total = total.wrapping_add(count);
     }
     if output_size.is_some_and(|given| given != total) {
         bail!(RuntimeError, "allocated size does not match required size");
@@ -231,7 +233,7 @@ pub fn repeated_positions(repeats: &View, output_size: Option<i64>) -> Result<Vi
     let numbers = counts.iter().enumerate().flat_map(|(i, count)| (0..count.to_i64()).map(move |_| i));
     dispatch!(repeats.dtype, T => {
         use crate::tensor::{Element, Scalar};
-        for (cell, number) in memory.typed::<T>().iter().zip(numbers) {
+        for (cell, number) in watched(memory.typed::<T>().iter().zip(numbers)) {
             set(cell, T::store(Scalar::Int(number as i64)));
         }
     });

@@ -25,7 +25,7 @@ pub use sum::{mean, sum};
 use crate::bail;
 use crate::ops::copy::{resolve_conj, resolve_neg, row_major};
 use crate::ops::number::Stored;
-use crate::tensor::layout::wrap_dim;
+use crate::tensor::layout::{check_nameable, wrap_dim};
 use crate::tensor::parallel;
 use crate::tensor::{DType, Dims, Layout, Result, View};
 
@@ -44,6 +44,9 @@ impl Reduction {
         let ndim = view.ndim();
         let all = dims.is_none_or(<[i64]>::is_empty);
         let mut reduced = smallvec::SmallVec::from_elem(all, ndim);
+        if !all {
+            check_nameable(ndim)?;
+        }
         // A 0-d operand is checked like a 1-d one.
         let mut seen: smallvec::SmallVec<[bool; 6]> = smallvec::SmallVec::from_elem(false, ndim.max(1));
         for &dim in dims.unwrap_or_default() {

@@ -276,8 +276,9 @@ pub fn unique_slices(view: &View, dim: i64, sorting: bool) -> Result<Unique> {
     }
     let rows = resolved(&movedim(view, &[d as i64], &[0])?)?;
     let memory = rows.memory()?;
-    let mut items: Vec<(Vec<u64>, i64)> = Vec::with_capacity(count as usize);
+    let mut items: Vec<(Vec<u64>, i64)> = limits::vector(count as usize)?;
     for row in 0..count {
+        interrupt::check_at(row as usize)?;
         let ranks = rows.layout.select(0, row);
         let ranks = ranks.offsets().map(|at| rank_of(rows.dtype, rows.read(&memory, at)));
         items.push((ranks.collect(), row));
@@ -286,7 +287,7 @@ pub fn unique_slices(view: &View, dim: i64, sorting: bool) -> Result<Unique> {
         items.sort_by(|a, b| a.0.cmp(&b.0));
     }
     let (mut firsts, mut counts) = (Vec::new(), Vec::new());
-    let mut inverse = vec![Scalar::Int(0); count as usize];
+    let mut inverse = limits::filled(Scalar::Int(0), count as usize)?;
     for (n, (ranks, row)) in items.iter().enumerate() {
         let continues = n.checked_sub(1).and_then(|p| items.get(p)).is_some_and(|(previous, _)| previous == ranks);
         match counts.last_mut() {

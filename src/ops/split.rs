@@ -81,21 +81,28 @@ pub fn chunk(view: &View, chunks: i64, dim: i64) -> Result<Vec<View>> {
     split(view, size.wrapping_add(chunks).wrapping_sub(1) / chunks, dim)
 }
 
-/// `count` pieces.
+/// Checks that so many tensors may be made of one.
 ///
 /// # Errors
-/// RuntimeError when so many cannot exist: those of C++'s vectors.
-fn pieces(count: i64, mut piece: impl FnMut(i64) -> View) -> Result<Vec<View>> {
-    /// What is made of a piece in the end: a tensor, which keeps its history.
+/// RuntimeError in the words of C++'s vectors.
+pub fn room_for(count: i64) -> Result<()> {
+    /// A view, and the tensor that is made of it.
     type Piece = [View; 3];
     const MOST: i64 = i64::MAX / 8;
     if count > MOST {
         bail!(RuntimeError, "cannot create std::vector larger than max_size()");
     }
-    let room = usize::try_from(count).unwrap_or(usize::MAX);
-    let mut pieces = limits::room_for::<Piece>(room)
-        .and_then(|()| limits::list(room))
-        .map_err(|_| Error::runtime("std::bad_alloc"))?;
+    let count = usize::try_from(count).unwrap_or(usize::MAX);
+    limits::room_for::<Piece>(count).map_err(|_| Error::runtime("std::bad_alloc"))
+}
+
+/// `count` pieces.
+///
+/// # Errors
+/// As [`room_for`].
+fn pieces(count: i64, mut piece: impl FnMut(i64) -> View) -> Result<Vec<View>> {
+    room_for(count)?;
+    let mut pieces = limits::list(count as usize).map_err(|_| Error::runtime("std::bad_alloc"))?;
     for i in 0..count {
         interrupt::check_at(i as usize)?;
         pieces.push(piece(i));

@@ -5,7 +5,7 @@ use super::pointwise::{Output, UnaryOp, clamp};
 use super::reduce::sum;
 use super::view::{reshape, squeeze, unsqueeze};
 use crate::bail;
-use crate::tensor::{DType, Result, Scalar, View};
+use crate::tensor::{DType, Device, Result, Scalar, View, interrupt, limits};
 use num_complex::Complex;
 
 /// How observations count.
@@ -103,9 +103,11 @@ fn outer_products(a: &View, b: &View) -> Result<View> {
     };
     let (a, dtype, b) = (matrix(a)?, a.dtype, matrix(b)?);
     let row = |matrix: &[Complex<f64>], i: i64| matrix[i as usize * columns..][..columns].to_vec();
-    let mut products = Vec::new();
+    let room = View::zeros(&[rows, rows], dtype, Device::CPU)?;
+    let mut products = limits::vector(room.numel() as usize)?;
     for i in 0..rows {
         for j in 0..rows {
+            interrupt::check()?;
             let total: Complex<f64> = row(&a, i).iter().zip(row(&b, j)).map(|(a, b)| a * b.conj()).sum();
             products.push(if dtype.is_complex() { Scalar::Complex(total) } else { Scalar::Float(total.re) });
         }

@@ -4,9 +4,10 @@
 
 use super::check::{expanded, row_major_copy, size_at};
 use crate::bail;
-use crate::tensor::layout::{Dims, contiguous_strides, infer_size, show, wrap_dim};
+use crate::tensor::layout::{Dims, check_nameable, contiguous_strides, infer_size, show, wrap_dim};
 use crate::tensor::tensor::check_bounds;
 use crate::tensor::{DType, Error, Layout, Result, View};
+use smallvec::SmallVec;
 
 /// Adds a dimension of size 1 before position `dim`.
 pub fn unsqueeze(view: &View, dim: i64) -> Result<View> {
@@ -30,7 +31,8 @@ pub fn squeeze(view: &View, dims: Option<&[i64]>) -> Result<View> {
 /// # Errors
 /// IndexError for a dimension out of range, RuntimeError for one named twice.
 pub(super) fn distinct_dims(dims: &[i64], ndim: usize) -> Result<Vec<usize>> {
-    let mut out = Vec::with_capacity(dims.len());
+    check_nameable(ndim)?;
+    let mut out = Vec::new();
     for &dim in dims {
         let d = wrap_dim(dim, ndim)?;
         if out.contains(&d) {
@@ -66,18 +68,22 @@ pub fn movedim(view: &View, source: &[i64], destination: &[i64]) -> Result<View>
     let wrap = |dims: &[i64]| dims.iter().map(|&dim| wrap_dim(dim, view.ndim())).collect::<Result<Vec<usize>>>();
     let (from, to) = (wrap(source)?, wrap(destination)?);
     for (dims, given, name) in [(&from, source, "source"), (&to, destination, "destination")] {
-        if dims.iter().enumerate().any(|(i, d)| dims[..i].contains(d)) {
+        let mut seen: SmallVec<[bool; 6]> = SmallVec::from_elem(false, view.ndim().max(1));
+        if dims.iter().any(|&d| std::mem::replace(&mut seen[d], true)) {
             bail!(RuntimeError, "movedim: repeated dim in `{name}` ({})", show(given));
         }
     }
     if view.ndim() == 0 {
         return Ok(view.clone());
     }
-    let mut rest = (0..view.ndim()).filter(|d| !from.contains(d));
-    let order: Vec<i64> = (0..view.ndim())
-        .filter_map(|d| to.iter().position(|&t| t == d).map(|i| from[i]).or_else(|| rest.next()))
-        .map(|d| d as i64)
-        .collect();
+    let mut placed: SmallVec<[Option<usize>; 6]> = SmallVec::from_elem(None, view.ndim());
+    let mut moves: SmallVec<[bool; 6]> = SmallVec::from_elem(false, view.ndim());
+    for (&from, &to) in from.iter().zip(&to) {
+        placed[to] = Some(from);
+        moves[from] = true;
+    }
+    let mut rest = (0..view.ndim()).filter(|&d| !moves[d]);
+    let order: Dims = placed.iter().filter_map(|place| place.or_else(|| rest.next())).map(|d| d as i64).collect();
     permute(view, &order)
 }
 

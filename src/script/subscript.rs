@@ -504,6 +504,7 @@ pub fn items(state: &State, value: &Value) -> Result<Vec<Value>> {
                 interrupt::check()?;
                 tensor_item(state, tensor, &Value::Int(i))
             };
+            ops::split::room_for(length)?;
             return (0..length).map(row).collect();
         }
         Value::Storage(storage) => watched(storage.to_vec()?).map(|b| Value::Int(i64::from(b))).collect(),

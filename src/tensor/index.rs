@@ -7,7 +7,7 @@ use super::dtype::{DType, dispatch};
 use super::element::{Element, Scalar};
 use super::error::{Error, Result};
 use super::interrupt;
-use super::layout::{Dims, Layout, broadcast_sizes, show, wrap_dim};
+use super::layout::{Dims, Layout, MOST_NAMED, broadcast_sizes, show, wrap_dim};
 use super::limits;
 use super::memory::{get, set};
 use super::tensor::View;
@@ -71,6 +71,9 @@ fn applied(view: &View, indices: &[Index]) -> Result<Slicer> {
         bail!(IndexError, "too many indices for tensor of dimension {}", view.ndim());
     }
     for (position, index) in indices.iter().enumerate() {
+        if slicer.layout.ndim() > MOST_NAMED {
+            interrupt::check()?;
+        }
         // Every ellipsis stands for the dimensions that no item names, even a second one.
         slicer.apply(index, position, view.ndim().saturating_sub(specified))?;
     }

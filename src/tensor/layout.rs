@@ -11,6 +11,21 @@ use smallvec::SmallVec;
 /// step and of a script's arguments a call of `memcpy`, which costs more than the rare allocation.
 pub type Dims = SmallVec<[i64; 4]>;
 
+/// As many dimensions a tensor may have for PyTorch to name several of them. More have only tensors that are to do harm:
+/// loops over pairs of them look at the interrupt.
+pub const MOST_NAMED: usize = 64;
+
+/// Checks that several dimensions can be named.
+///
+/// # Errors
+/// RuntimeError for too many of them.
+pub fn check_nameable(ndim: usize) -> Result<()> {
+    if ndim > MOST_NAMED {
+        bail!(RuntimeError, "only tensors with up to {MOST_NAMED} dims are supported");
+    }
+    Ok(())
+}
+
 /// Which elements of a storage a tensor shows, and in which order.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Layout {
@@ -493,6 +508,9 @@ impl Layout {
             0
         };
         for i in 1..order.len() {
+            if i.is_multiple_of(MOST_NAMED) && interrupt::requested() {
+                break;
+            }
             let mut moving = i;
             for other in (0..i).rev() {
                 match should_swap(order[other], order[moving]) {

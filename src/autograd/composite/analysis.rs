@@ -5,7 +5,7 @@ use crate::autograd::Functions;
 use crate::autograd::context::Expr;
 use crate::bail;
 use crate::tensor::layout::wrap_dim;
-use crate::tensor::{Dims, Error, Result};
+use crate::tensor::{Dims, Error, Result, interrupt};
 use crate::value::Value;
 
 pub const ROWS: &[(&str, Composite)] = &[
@@ -105,6 +105,7 @@ fn diff(f: &dyn Functions, a: &[Value]) -> Result<Value> {
         return x.call("clone", &[]).value;
     }
     for _ in 0..times {
+        interrupt::check()?;
         let (above, below) = neighbours(&x, dim)?;
         x = above - below;
     }

@@ -1,7 +1,7 @@
 //! Special functions, and what bounds or mixes elements.
 
 use super::{Context, Derivative, Expr, RESULT, refused, row, same, zero};
-use crate::tensor::Scalar;
+use crate::tensor::{Scalar, View};
 use crate::value::Value;
 use num_complex::Complex;
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
@@ -26,8 +26,12 @@ pub const ROWS: &[Derivative] = &[
     row("polygamma_", "PolygammaBackward1").grad(0, &[0], polygamma_method),
     row("mvlgamma", "MvlgammaBackward0").grad(0, &[0], |c| {
         // A sum of logarithms of the gamma function at half steps.
-        let terms = (0..c.int(1).max(0)).map(|i| (c.arg(0) - i as f64 / 2.0).call("digamma", &[]));
-        c.g() * terms.reduce(|sum, term| sum + term).unwrap_or_else(|| zero(c))
+        c.arg(0).and(|x| {
+            let (count, dtype) = (c.int(1), x.borrow().dtype);
+            let steps = View::from_scalars(&[count], dtype, (0..count).map(|k| Scalar::Float(k as f64 / 2.0)))?;
+            let places = c.arg(0).call("unsqueeze", &[Value::Int(-1)]) - c.expr(Ok(steps.into()));
+            Ok(c.g() * places.call("digamma", &[]).sum(&[-1], false))
+        })
     }),
     row("i0", "I0Backward0").grad(0, &[0], |c| c.g() * c.arg(0).call("special.i1", &[])),
     row("special.i0e", "SpecialI0EBackward0").grad(0, &[0, RESULT], |c| {

@@ -6,7 +6,7 @@ use crate::bail;
 use crate::ops::check::resolved;
 use crate::ops::copy::contiguous;
 use crate::tensor::memory::{get, set};
-use crate::tensor::{DType, Device, Dims, Error, Result, View, interrupt};
+use crate::tensor::{DType, Device, Dims, Error, Result, View, interrupt, limits};
 use std::ops::{Index, IndexMut};
 
 /// A matrix, column after column.
@@ -33,10 +33,7 @@ impl<T> IndexMut<(usize, usize)> for Matrix<T> {
 impl<T: Field> Matrix<T> {
     pub fn zeros(rows: usize, columns: usize) -> Result<Matrix<T>> {
         let count = rows.checked_mul(columns).ok_or_else(|| Error::runtime("a matrix is too large"))?;
-        let mut values = Vec::new();
-        values.try_reserve_exact(count).map_err(|_| Error::runtime("not enough memory for a matrix"))?;
-        values.resize(count, T::zero());
-        Ok(Matrix { rows, columns, values })
+        Ok(Matrix { rows, columns, values: limits::filled(T::zero(), count)? })
     }
 
     pub fn identity(rows: usize, columns: usize) -> Result<Matrix<T>> {
@@ -111,16 +108,17 @@ pub fn read<T: Field>(view: &View) -> Result<Vec<Matrix<T>>> {
     let flat = contiguous(&resolved(view)?)?;
     let memory = flat.memory()?;
     let cells = memory.typed::<T>().get(flat.layout.offset as usize..).unwrap_or_default();
-    (0..count)
-        .map(|k| {
-            let mut matrix = Matrix::zeros(rows, columns)?;
-            let own = cells.get(k * rows * columns..).unwrap_or_default();
-            for (n, cell) in own.iter().take(rows * columns).enumerate() {
-                matrix[(n / columns, n % columns)] = get(cell);
-            }
-            Ok(matrix)
-        })
-        .collect()
+    let mut matrices = limits::vector(count)?;
+    for k in 0..count {
+        interrupt::check_at(k)?;
+        let mut matrix = Matrix::zeros(rows, columns)?;
+        let own = cells.get(k * rows * columns..).unwrap_or_default();
+        for (n, cell) in own.iter().take(rows * columns).enumerate() {
+            matrix[(n / columns, n % columns)] = get(cell);
+        }
+        matrices.push(matrix);
+    }
+    Ok(matrices)
 }
 
 /// How a new tensor lays out its matrices.

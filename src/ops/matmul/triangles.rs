@@ -27,9 +27,7 @@ pub fn triangle_indices(
     }
     let asked = match side {
         Triangle::Lower => lower_count(rows, columns, offset),
-        Triangle::Upper => {
-            rows.wrapping_mul(columns).wrapping_sub(lower_count(rows, columns, offset.wrapping_sub(1)))
-        }
+        Triangle::Upper => rows.wrapping_mul(columns).wrapping_sub(lower_count(rows, columns, offset.wrapping_sub(1))),
     };
     let room = View::zeros(&[2, asked], dtype, device)?;
     if device.is_meta() {

@@ -64,7 +64,7 @@ fn with_replacement(
 ) -> Result<Vec<i64>, String> {
     // The sums of 16-bit weights are single-precision.
     let sums = if kind == RealKind::F64 { kind } else { RealKind::F32 };
-    let mut chosen = Vec::with_capacity(weights.len() / categories.max(1) * samples);
+    let mut chosen = Vec::new();
     for row in rows(weights, categories) {
         let mut total = 0.0;
         let mut bounds = Vec::with_capacity(categories);

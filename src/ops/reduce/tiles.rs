@@ -1,6 +1,7 @@
 //! The order in which a reduction visits its operand: dimensions sorted as PyTorch's iterator sorts them (reduced ones
 //! first), merged where strides allow, and handed out two at a time.
 
+use crate::tensor::layout::MOST_NAMED;
 use crate::tensor::{Dims, Layout, Result, interrupt};
 use smallvec::SmallVec;
 
@@ -46,6 +47,9 @@ pub fn dims(out: &Layout, input: &Layout) -> SmallVec<[Dim; 6]> {
         0
     };
     for i in 1..order.len() {
+        if i.is_multiple_of(MOST_NAMED) && interrupt::requested() {
+            break;
+        }
         let mut moving = i;
         for other in (0..i).rev() {
             match swap(order[other], order[moving]) {

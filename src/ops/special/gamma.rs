@@ -65,8 +65,10 @@ pub fn polygamma(n: i64, x: f64) -> f64 {
         0 => digamma(x),
         1 => trigamma(x),
         _ => {
+            // PyTorch's formula has 32 bits for the order.
+            let n = n as i32;
             let sign = if n % 2 == 0 { -1.0 } else { 1.0 };
-            let order = n as f64 + 1.0;
+            let order = f64::from(n) + 1.0;
             sign * lgamma(order).exp() * zeta(order, x)
         }
     }

@@ -92,14 +92,14 @@ fn functions_of_one_number() {
 
 #[test]
 fn functions_of_two_numbers() {
-    let functions = [
+    let functions: [fn(f64, f64) -> f64; 11] = [
         zeta,
         lower_gamma,
         upper_gamma,
-        chebyshev_t,
-        chebyshev_u,
-        chebyshev_v,
-        chebyshev_w,
+        |x, n| Chebyshev::T.at(x, n),
+        |x, n| Chebyshev::U.at(x, n),
+        |x, n| Chebyshev::V.at(x, n),
+        |x, n| Chebyshev::W.at(x, n),
         hermite_h,
         hermite_he,
         laguerre,

@@ -2,9 +2,9 @@
 
 use super::{Call, Row, both, function, method, named};
 use crate::bail;
-use crate::ops::{copy, create, sparse};
+use crate::ops::{copy, create, sparse, split};
 use crate::tensor::layout::{checked_numel, contiguous_strides};
-use crate::tensor::{DType, Device, Dims, Error, Result, Scalar, Tensor, TypedStorage, View};
+use crate::tensor::{DType, Device, Dims, Error, Result, Scalar, Tensor, TypedStorage, View, interrupt, limits};
 use crate::value::{MemoryFormat, TensorLayout, Value};
 use std::rc::Rc;
 
@@ -493,22 +493,23 @@ pub fn from_data(data: &Value, dtype: Option<DType>, default: DType) -> Result<V
         Some(dtype) => dtype,
         None => infer(&data, default)?.unwrap_or(default),
     };
-    let mut values = Vec::new();
     if sizes.contains(&0) {
         // Where the first elements say that there is nothing, PyTorch looks no further.
         return View::zeros(&sizes, dtype, Device::CPU);
     }
+    // One list may stand in another many times.
+    let count = checked_numel(&sizes)? as usize;
+    let mut values = limits::vector(count).map_err(|_| limits::refusal(count.saturating_mul(dtype.itemsize())))?;
     flatten(&data, &sizes, 0, dtype, &mut values)?;
     View::from_scalars(&sizes, dtype, values)
 }
 
-/// Buffers and ranges count as lists of their numbers.
+/// Buffers count as lists of their numbers.
 fn unpack_buffer(data: &Value) -> Value {
     match data {
         Value::Buffer(buffer) if buffer.kind() != crate::tensor::BufferKind::Bytes => {
             Value::list(buffer.items().into_iter().map(Value::from))
         }
-        Value::Range(_) => Value::list(data.sequence().unwrap_or_default()),
         other => other.clone(),
     }
 }
@@ -516,13 +517,13 @@ fn unpack_buffer(data: &Value) -> Value {
 /// Sizes along the first element of every level.
 fn measure(data: &Value, sizes: &mut Vec<i64>) -> Result<()> {
     let mut current = data.clone();
-    while let Some(items) = items_of(&current) {
+    while let Some((length, first)) = first_of(&current)? {
         if sizes.len() >= 64 {
             bail!(ValueError, "too many dimensions '{}'", current.type_name());
         }
-        sizes.push(items.len() as i64);
-        match items.first() {
-            Some(first) => current = first.clone(),
+        sizes.push(length);
+        match first {
+            Some(first) => current = first,
             None => return Ok(()),
         }
     }
@@ -532,20 +533,47 @@ fn measure(data: &Value, sizes: &mut Vec<i64>) -> Result<()> {
     Ok(())
 }
 
-fn items_of(value: &Value) -> Option<Rc<[Value]>> {
-    match value {
+/// The number of items, and the first: what lists them without being one is not written out for that.
+fn first_of(value: &Value) -> Result<Option<(i64, Option<Value>)>> {
+    Ok(match value {
+        Value::Range(range) => Some((range.len() as i64, range.iter().next().map(Value::Int))),
+        Value::Tensor(t) if t.borrow().ndim() > 0 => {
+            let view = t.view();
+            let count = view.sizes().first().copied().unwrap_or_default();
+            Some((count, (count > 0).then(|| Value::from(view.with_layout(view.layout.select(0, 0))))))
+        }
+        other => items_of(other)?.map(|items| (items.len() as i64, items.first().cloned())),
+    })
+}
+
+fn items_of(value: &Value) -> Result<Option<Rc<[Value]>>> {
+    Ok(match value {
         Value::List(items) | Value::Tuple(items) => Some(items.clone()),
-        Value::Size(_) | Value::NamedTuple(_) | Value::Range(_) => value.sequence().map(Into::into),
+        Value::Range(range) => {
+            limits::room_for::<Value>(range.len())?;
+            value.sequence().map(Into::into)
+        }
+        Value::Size(_) | Value::NamedTuple(_) => value.sequence().map(Into::into),
         // A tensor inside a list is a number if it is 0-d, and a row of numbers otherwise.
         Value::Tensor(t) if t.borrow().ndim() > 0 => {
             let view = t.view();
             let count = view.sizes().first().copied().unwrap_or_default();
-            Some((0..count).map(|i| Value::from(view.with_layout(view.layout.select(0, i)))).collect())
+            split::room_for(count)?;
+            let row = |i| Value::from(view.with_layout(view.layout.select(0, i)));
+            Some(interrupt::watched(0..count).map(row).collect())
         }
-        Value::Storage(storage) => Some(storage.to_vec().ok()?.into_iter().map(|b| Value::Int(i64::from(b))).collect()),
-        Value::TypedStorage(typed) => Some(typed.scalars().ok()?.into_iter().map(Value::from).collect()),
+        Value::Storage(storage) => {
+            limits::room_for::<Value>(storage.nbytes())?;
+            let bytes = storage.to_vec().unwrap_or_default();
+            Some(interrupt::watched(bytes).map(|b| Value::Int(i64::from(b))).collect())
+        }
+        Value::TypedStorage(typed) => {
+            let numbers = typed.scalars()?;
+            limits::room_for::<Value>(numbers.len())?;
+            Some(interrupt::watched(numbers).map(Value::from).collect())
+        }
         _ => None,
-    }
+    })
 }
 
 /// The dtype all numbers fit; `None` for no numbers at all.
@@ -564,14 +592,15 @@ fn infer(data: &Value, default: DType) -> Result<Option<DType>> {
         Value::Str(_) => bail!(TypeError, "new(): invalid data type 'str'"),
         Value::Buffer(_) => bail!(TypeError, "new(): invalid data type 'bytes'"),
         other => {
-            let Some(items) = items_of(other) else {
+            let Some(items) = items_of(other)? else {
                 bail!(RuntimeError, "Could not infer dtype of {}", other.type_name())
             };
             if items.is_empty() {
                 return Ok(Some(default));
             }
             let mut widest = None;
-            for item in items.iter() {
+            for (i, item) in items.iter().enumerate() {
+                interrupt::check_at(i)?;
                 let next = infer(item, default)?;
                 widest = match (widest, next) {
                     (Some(a), Some(b)) => Some(crate::tensor::promote_types(a, b)?),
@@ -589,11 +618,14 @@ fn flatten(data: &Value, sizes: &[i64], depth: usize, dtype: DType, out: &mut Ve
         out.push(number(data, dtype)?);
         return Ok(());
     };
-    let Some(items) = items_of(data) else { bail!(TypeError, "not a sequence") };
+    let Some(items) = items_of(data)? else { bail!(TypeError, "not a sequence") };
     if items.len() as i64 != size {
         bail!(ValueError, "expected sequence of length {size} at dim {depth} (got {})", items.len());
     }
-    items.iter().try_for_each(|item| flatten(item, rest, depth + 1, dtype, out))
+    items.iter().enumerate().try_for_each(|(i, item)| {
+        interrupt::check_at(i)?;
+        flatten(item, rest, depth + 1, dtype, out)
+    })
 }
 
 fn number(value: &Value, dtype: DType) -> Result<Scalar> {

@@ -7,7 +7,7 @@ use super::{Call, Row, both, function, method};
 use crate::bail;
 use crate::ops::matmul::{self as ops, Factors};
 use crate::tensor::layout::{Dims, broadcast_sizes};
-use crate::tensor::{Result, Scalar, Tensor, View};
+use crate::tensor::{Result, Scalar, Tensor, View, interrupt, limits};
 use crate::value::Value;
 
 pub const ROWS: &[Row] = &[
@@ -396,20 +396,22 @@ fn multi_dot(call: &Call, given: &[Tensor]) -> Result<Value> {
             );
         }
     }
-    let product = chain(steps, &matrices, &cheapest_splits(&matrices), 0, end)?;
+    let product = chain(steps, &matrices, &cheapest_splits(&matrices)?, 0, end)?;
     steps.sized("view", &product, &shape).map(Value::Tensor)
 }
 
 /// Where to divide each run of matrices so that the fewest multiplications are needed.
-fn cheapest_splits(matrices: &[Tensor]) -> Vec<Vec<usize>> {
+fn cheapest_splits(matrices: &[Tensor]) -> Result<Vec<Vec<usize>>> {
     let rows = |i: usize| matrices.get(i).map_or(1, |m| m.borrow().sizes().first().copied().unwrap_or(1));
     let n = matrices.len();
     let columns = matrices.last().map_or(1, |m| m.borrow().sizes().last().copied().unwrap_or(1));
     let size = |i: usize| if i == n { columns } else { rows(i) };
+    limits::room_for::<[usize; 2]>(n.saturating_mul(n))?;
     let mut costs = vec![vec![0i64; n]; n];
     let mut splits = vec![vec![0; n]; n];
     for length in 1..n {
         for i in 0..n - length {
+            interrupt::check()?;
             let j = i + length;
             let cost = |k: usize| {
                 let product = size(i).saturating_mul(size(k + 1)).saturating_mul(size(j + 1));
@@ -420,7 +422,7 @@ fn cheapest_splits(matrices: &[Tensor]) -> Vec<Vec<usize>> {
             (costs[i][j], splits[i][j]) = best;
         }
     }
-    splits
+    Ok(splits)
 }
 
 fn chain(steps: Steps, matrices: &[Tensor], splits: &[Vec<usize>], from: usize, to: usize) -> Result<Tensor> {

@@ -272,6 +272,9 @@ fn from_numpy(call: &mut Call) -> Result<Value> {
     }
 }
 
+/// Dimensions that an array may have.
+const MOST_DIMS: usize = 64;
+
 fn numpy(call: &mut Call) -> Result<Value> {
     let (tensor, force) = (call.tensor(0)?, call.bool(1)?);
     let view = tensor.view();
@@ -283,6 +286,9 @@ fn numpy(call: &mut Call) -> Result<Value> {
             TypeError,
             "can't convert meta device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."
         );
+    }
+    if view.ndim() > MOST_DIMS {
+        bail!(ValueError, "number of dimensions must be within [0, {MOST_DIMS}]");
     }
     if (view.conj || view.neg) && !force {
         let (bit, name) = if view.conj { ("conjugate", "conj") } else { ("negative", "neg") };

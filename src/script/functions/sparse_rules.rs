@@ -490,6 +490,7 @@ fn unbind(call: &mut Call) -> Result<Value> {
     let (view, dim) = (call.view(0)?, call.int(1)?);
     let d = wrap_dim(dim, view.ndim())?;
     let size = view.sizes().get(d).copied().unwrap_or(0);
+    crate::ops::split::room_for(size)?;
     let item = |at: i64| {
         interrupt::check()?;
         ops::select(&view, d, at).map(Value::from)
