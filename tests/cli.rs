@@ -198,6 +198,13 @@ fn ctrl_c_ends_a_kernel() {
         "let x = torch.rand(4000, 4000); print(1); for i in 0..100 { x @ x }",
         "let x = torch.rand(1000, 1000); print(1); torch.linalg.svd(x)",
         "print(1); torch.randperm(100000000)",
+        "print(1); torch.special.legendre_polynomial_p(torch.full([1000], 0.5), 10**12)",
+        "print(1); torch.special.zeta(2.0, torch.tensor([0.5 - 1e15], #{dtype: float64}))",
+        "print(1); torch.special.multigammaln(torch.full([100], 1e9), 10**6)",
+        "let sizes = []; sizes.pad(1000000, 1); let x = torch.zeros(sizes); print(1); x.max()",
+        "print(1); torch.corrcoef(torch.zeros(10000, 3))",
+        "print(1); torch.addbmm(torch.zeros(0, 3), torch.zeros(2**40, 0, 0), torch.zeros(2**40, 0, 3))",
+        "print(1); torch.diff(torch.zeros(2**40, 0, #{requires_grad: true}), 2**40, 0)",
         "torch.set_printoptions(#{threshold: 10**12}); let x = torch.rand(10000000); print(1); print(x)",
     ] {
         let (status, stderr, took) = interrupted(code);

@@ -80,6 +80,23 @@ fn more_memory_than_there_is() {
     }
 }
 
+/// Where PyTorch itself goes on for hours, or is ended by the system.
+#[test]
+fn what_would_take_years_is_answered() {
+    for (code, wanted) in [
+        ("torch.zeros(1)[(None,) * 10**6].dim()", "1000001"),
+        ("torch.zeros(10**12, 0).diff(n=10**11, dim=0).shape", "torch.Size([900000000000, 0])"),
+        ("torch.zeros((1,) * 10**5).movedim(tuple(range(10**5)), tuple(range(10**5))).dim()", "100000"),
+        ("torch.tensor([torch.zeros(10**12, 0)], dtype=torch.float).shape", "torch.Size([1, 1000000000000, 0])"),
+        ("torch.special.chebyshev_polynomial_t(torch.tensor([2., torch.nan]), 10**12)", "tensor([nan, nan])"),
+        ("torch.chain_matmul(*[torch.eye(2)] * 20000)", "MemoryError"),
+        ("torch.tensor(range(10**12))", "MemoryError"),
+    ] {
+        let last = replay(code);
+        assert!(last.ends_with(wanted), "{code}: {last}");
+    }
+}
+
 #[test]
 fn sizes_that_overflow() {
     for code in [
@@ -91,6 +108,12 @@ fn sizes_that_overflow() {
         "torch.arange(6)[2**62:2**63-1:2**62].roll(2**63-1)",
         "torch.arange(6).diagonal(2**63-1)",
         "torch.ones(2).set_(torch.ones(2).untyped_storage(), 2**62, (2,), (2**62,))",
+        "torch.conv1d(torch.zeros(1, 1, 3), torch.zeros(1, 1, 3), padding=2**62)",
+        "torch.conv_transpose1d(torch.zeros(1, 1, 3), torch.zeros(1, 1, 3), output_padding=2**63-1)",
+        "torch.mvlgamma(torch.ones(1), 2**63-1)",
+        "torch.repeat_interleave(torch.tensor([2**62, 2**62, 2**62, 2**62]))",
+        "torch.triu_indices(3, 3, 2**63-1)",
+        "torch.tril_indices(2**62, 3, -2**62)",
     ] {
         // An error or an empty tensor: the program answers.
         assert!(!replay(code).is_empty(), "{code}");

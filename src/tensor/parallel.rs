@@ -12,6 +12,7 @@ use super::error::{Error, Result};
 use super::interrupt;
 use super::iterate::{Run, Tile, Tiles};
 use super::layout::Layout;
+use super::limits;
 use super::memory::{Memory, Plain};
 use super::thresholds::{BLOCK, LONG_BLOCK, PART, THREAD};
 use std::cell::Cell;
@@ -94,11 +95,11 @@ pub fn tasks(count: usize, work: usize, body: &(dyn Fn(usize) -> Result<()> + Sy
 /// # Errors
 /// As [`tasks`].
 pub fn collect<T: Send>(count: usize, work: usize, body: &(dyn Fn(usize) -> Result<T> + Sync)) -> Result<Vec<T>> {
-    let results: Mutex<Vec<(usize, T)>> = Mutex::new(Vec::with_capacity(count));
+    // A tensor that shows one element without end has as many parts: room for all of them is not asked for at once.
+    let results: Mutex<Vec<(usize, T)>> = Mutex::new(Vec::with_capacity(count.min(1 << 16)));
     tasks(count, work, &|index| {
         let result = body(index)?;
-        results.lock().unwrap_or_else(PoisonError::into_inner).push((index, result));
-        Ok(())
+        limits::push(&mut results.lock().unwrap_or_else(PoisonError::into_inner), (index, result))
     })?;
     let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
     results.sort_by_key(|(index, _)| *index);

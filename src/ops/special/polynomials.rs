@@ -1,5 +1,5 @@
-//! Orthogonal polynomials by their recurrences, step by step in the type of the argument, as PyTorch computes them. A&S
-//! chapter 22. The degree is a real number whose fraction is dropped; polynomials of negative degree are 0.
+//! Orthogonal polynomials by their recurrences, step by step in the type of the argument and with fused multiplications,
+//! as PyTorch computes them. A&S chapter 22. The degree is a real number whose fraction is dropped; polynomials of negative degree are 0.
 
 use super::stopped;
 use crate::ops::number::{Real, is_single};
@@ -80,7 +80,7 @@ impl Chebyshev {
             Chebyshev::V => twice - T::one(),
             Chebyshev::W => twice + T::one(),
         };
-        recur(n, T::one(), second, |_, current, before| twice * current - before)
+        recur(n, T::one(), second, |_, current, before| twice.fused(current, -before))
     }
 
     /// At 1, or at -1: constant, or growing by one step a degree, with alternating signs.
@@ -118,7 +118,7 @@ pub fn hermite_h<T: Real>(x: T, n: T) -> T {
     if too_high::<T>(n) {
         return T::nan();
     }
-    recur(n, T::one(), twice, |k, current, before| twice * current - real::<T>(2 * k) * before)
+    recur(n, T::one(), twice, |k, current, before| twice.fused(current, -(real::<T>(2 * k) * before)))
 }
 
 pub fn hermite_he<T: Real>(x: T, n: T) -> T {
@@ -126,7 +126,7 @@ pub fn hermite_he<T: Real>(x: T, n: T) -> T {
     if too_high::<T>(n) {
         return T::nan();
     }
-    recur(n, T::one(), x, |k, current, before| x * current - real::<T>(k) * before)
+    recur(n, T::one(), x, |k, current, before| x.fused(current, -(real::<T>(k) * before)))
 }
 
 pub fn laguerre<T: Real>(x: T, n: T) -> T {
@@ -135,7 +135,7 @@ pub fn laguerre<T: Real>(x: T, n: T) -> T {
         return T::one();
     }
     recur(n, T::one(), second, |k, current, before| {
-        ((real::<T>(2 * k) + second) * current - real::<T>(k) * before) / real(k + 1)
+        (real::<T>(2 * k) + second).fused(current, -(real::<T>(k) * before)) / real(k + 1)
     })
 }
 
@@ -145,6 +145,6 @@ pub fn legendre<T: Real>(x: T, n: T) -> T {
         return if x > T::zero() || n % 2 == 0 { T::one() } else { -T::one() };
     }
     recur(n, T::one(), x, |k, current, before| {
-        (real::<T>(2 * k + 1) * x * current - real::<T>(k) * before) / real(k + 1)
+        (real::<T>(2 * k + 1) * x).fused(current, -(real::<T>(k) * before)) / real(k + 1)
     })
 }
