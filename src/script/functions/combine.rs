@@ -287,6 +287,7 @@ fn combinations(call: &mut Call) -> Result<Value> {
     if count == 0 {
         return View::zeros(&[0], view.dtype, view.device()).map(Value::from);
     }
+    crate::ops::split::room_for(count)?;
     let n = view.numel();
     let steps = Steps::of(call);
     let places = Tensor::new(create::arange(
