@@ -3,6 +3,7 @@
 
 pub mod autograd_function;
 pub mod bind;
+mod bounds;
 pub mod callable;
 pub mod callback;
 pub mod class;
@@ -13,6 +14,7 @@ pub mod exceptions;
 pub mod extras;
 pub mod fault;
 pub mod functions;
+mod hashed;
 pub mod help;
 pub mod higher;
 pub mod list;

@@ -15,6 +15,7 @@ pub use crate::script::state::Said;
 use crate::script::state::{Live, State};
 use crate::script::value::to_value;
 pub use crate::tensor::Dims;
+pub use crate::tensor::limits::{BUDGET, set_budget};
 use crate::tensor::{Error, ErrorKind, interrupt};
 use crate::value::Value;
 use failure::{Cell, Defined, failure_of};
@@ -233,6 +234,7 @@ impl Session {
     /// Runs an evaluation so that nothing it does can end the process.
     fn guarded(&mut self, evaluate: impl FnOnce(&mut Session) -> Result<(), Box<Failure>>) -> Outcome {
         interrupt::watch(&self.state.interrupt);
+        self.state.running.set("");
         let result = catch_unwind(AssertUnwindSafe(|| evaluate(self)));
         let error = match result {
             Ok(Ok(())) => None,
@@ -240,7 +242,11 @@ impl Session {
             // What a kernel left undone may have misled whoever came after it.
             Err(_) if self.state.interrupt.is_set() => Some(*stopped()),
             Err(_) => {
-                let message = "internal error; the session goes on, please report what you typed";
+                let running = match self.state.running.get() {
+                    "" => String::new(),
+                    running => format!(" in {running}"),
+                };
+                let message = format!("internal error{running}; the session goes on, please report what you typed");
                 Some(failure_of(Error::new(ErrorKind::SystemError, message)))
             }
         };
@@ -480,6 +486,24 @@ fn ends_muted(source: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_panic_names_the_function_and_leaves_the_variables() {
+        let mut session = Session::new(SessionOptions::default());
+        assert_eq!(session.eval(Language::Rhai, "let x = torch.ones(2);").error, None);
+        let told = |session: &mut Session, code: &str| {
+            let outcome = session.guarded(|session| {
+                session.eval_rhai(code, true)?;
+                panic!("a fault of ours")
+            });
+            outcome.error.map(|failure| (failure.kind, failure.message)).unwrap_or_default()
+        };
+        let told = [told(&mut session, "x.view(2, 1).t()"), told(&mut session, "1")];
+        let rest = "the session goes on, please report what you typed";
+        let wanted = [format!("internal error in t; {rest}"), format!("internal error; {rest}")];
+        assert_eq!(told, wanted.map(|message| ("SystemError".to_owned(), message)));
+        assert_eq!(session.eval(Language::Rhai, "x").text, "tensor([1., 1.])\n");
+    }
 
     #[test]
     fn an_open_comment_is_seen_through_strings() {

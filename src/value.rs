@@ -171,9 +171,24 @@ impl Range {
         self.len() == 0
     }
 
-    pub fn contains(self, wanted: i64) -> bool {
+    /// Where a number is in it.
+    pub fn position(self, wanted: i64) -> Option<usize> {
         let (from, step) = (i128::from(wanted) - i128::from(self.start), i128::from(self.step));
-        from % step == 0 && usize::try_from(from / step).is_ok_and(|steps| steps < self.len())
+        let steps = usize::try_from(from.checked_div(step)?).ok()?;
+        (from % step == 0 && steps < self.len()).then_some(steps)
+    }
+
+    /// The number at a place.
+    pub fn at(self, place: usize) -> Option<i64> {
+        // In range, so no bit is lost.
+        (place < self.len()).then(|| self.start.wrapping_add((place as i64).wrapping_mul(self.step)))
+    }
+
+    /// The same numbers from the last to the first.
+    pub fn reversed(self) -> Range {
+        let last = self.len().checked_sub(1).and_then(|last| self.at(last)).unwrap_or(self.start);
+        let stop = if self.is_empty() { self.start } else { self.start.saturating_sub(self.step) };
+        Range { start: last, stop, step: self.step.saturating_neg() }
     }
 
     pub fn iter(self) -> impl Iterator<Item = i64> {
@@ -264,6 +279,8 @@ impl Value {
             Value::Tuple(items) | Value::List(items) | Value::Set(items) => items.to_vec(),
             Value::Size(sizes) => sizes.iter().copied().map(Value::Int).collect(),
             Value::NamedTuple(tuple) => tuple.fields.iter().map(|(_, value)| value.clone()).collect(),
+            // What cannot be held is no sequence.
+            Value::Range(range) if limits::room_for::<Value>(range.len()).is_err() => return None,
             Value::Range(range) => watched(range.iter()).map(Value::Int).collect(),
             _ => return None,
         })

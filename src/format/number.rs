@@ -83,7 +83,17 @@ pub fn write_fixed(out: &mut String, value: f64, precision: usize) {
     }
     let digits = precision.min(MAX_FRACTION);
     push(out, format_args!("{value:.digits$}"));
-    out.extend(std::iter::repeat_n('0', precision - digits));
+    push_times(out, '0', precision - digits);
+}
+
+/// Appends a character so many times.
+pub fn push_times(out: &mut String, c: char, mut count: usize) {
+    let piece = c.to_string().repeat(count.min(1 << 16));
+    while count > 0 {
+        let now = count.min(1 << 16);
+        out.push_str(piece.get(..now * c.len_utf8()).unwrap_or_default());
+        count -= now;
+    }
 }
 
 /// Appends `'%.{precision}e' % value`: the exponent has a sign and at least two digits.
@@ -98,7 +108,7 @@ pub fn write_scientific(out: &mut String, value: f64, precision: usize) {
         && let Some(e) = out[start..].rfind('e')
     {
         let exponent = out.split_off(start + e);
-        out.extend(std::iter::repeat_n('0', precision - digits));
+        push_times(out, '0', precision - digits);
         out.push_str(&exponent);
     }
     pad_exponent(out, start);

@@ -3,6 +3,9 @@
 use super::number::{push, write_complex, write_float};
 use super::{Formatter, storage, tensor};
 use crate::bail;
+use crate::tensor::interrupt::{self, watched};
+use crate::tensor::limits;
+use crate::tensor::memory::get;
 use crate::tensor::{Buffer, BufferKind, Device, Result, Scalar, TypeCode};
 use crate::value::{NamedTuple, Value};
 use std::rc::Rc;
@@ -23,7 +26,12 @@ pub(super) fn write(out: &mut String, formatter: Formatter<'_>, value: &Value, d
         Value::BigInt(i) => push(out, format_args!("{i}")),
         Value::Float(f) => write_float(out, *f),
         Value::Complex(c) => write_complex(out, *c),
-        Value::Str(text) => write_quoted(out, text.chars().map(u32::from)),
+        Value::Str(text) => {
+            if text.len() > LONG {
+                room_for(text.chars().map(|c| escaped_length(u32::from(c))))?;
+            }
+            write_quoted(out, text.chars().map(u32::from));
+        }
         Value::Tensor(tensor) => tensor::write(out, formatter, tensor)?,
         Value::Storage(storage) => storage::write_untyped(out, storage)?,
         Value::TypedStorage(typed) => storage::write_typed(out, typed)?,
@@ -117,6 +125,8 @@ fn write_joined<T>(
         if i > 0 {
             out.push_str(separator);
         }
+        interrupt::check_at(i * 16)?;
+        limits::grown_to::<u8>(out.len())?;
         write(out, item)?;
     }
     out.push_str(close);
@@ -149,25 +159,37 @@ fn write_named_tuple(
 }
 
 fn write_buffer(out: &mut String, buffer: &Buffer) -> Result<()> {
-    let bytes = || buffer.memory().bytes().iter().map(crate::tensor::memory::get).collect::<Vec<u8>>();
+    let memory = buffer.memory();
+    let cells = memory.bytes();
+    let bytes = || {
+        let escaped = |byte: u8| match byte {
+            b'\\' | b'\n' | b'\r' | b'\t' => 2,
+            b' '..=b'~' => 1,
+            _ => 4,
+        };
+        room_for(cells.iter().map(|cell| escaped(get(cell))))?;
+        memory.to_vec()
+    };
     match buffer.kind() {
-        BufferKind::Bytes => write_bytes(out, &bytes(), false),
+        BufferKind::Bytes => write_bytes(out, &bytes()?, false),
         BufferKind::ByteArray => {
             out.push_str("bytearray(");
-            write_bytes(out, &bytes(), true);
+            write_bytes(out, &bytes()?, true);
             out.push(')');
         }
         BufferKind::Array(code) if buffer.is_empty() => push(out, format_args!("array('{}')", code.as_char())),
         BufferKind::Array(code) => {
             push(out, format_args!("array('{}', ", code.as_char()));
             if code == TypeCode::Char {
+                limits::room(buffer.len().saturating_mul(LONGEST_ESCAPE))?;
                 let points: Vec<u32> = buffer.items().into_iter().map(|point| point.to_i64() as u32).collect();
                 if let Some(point) = points.iter().find(|&&point| point > u32::from(char::MAX)) {
                     bail!(ValueError, "character U+{point:x} is not in range [U+0000; U+10ffff]");
                 }
                 write_quoted(out, points.into_iter());
             } else {
-                write_joined(out, ("[", ", ", "]"), buffer.items(), |out, value| {
+                let items = (0..buffer.len()).filter_map(|i| buffer.item(i));
+                write_joined(out, ("[", ", ", "]"), items, |out, value| {
                     write_scalar(out, value);
                     Ok(())
                 })?;
@@ -182,6 +204,35 @@ fn write_buffer(out: &mut String, buffer: &Buffer) -> Result<()> {
 /// The quote Python puts around text: single ones, unless the text has single ones and no double ones.
 fn quote_for(mut has: impl FnMut(char) -> bool) -> char {
     if has('\'') && !has('"') { '"' } else { '\'' }
+}
+
+/// Longer texts are measured before they are written.
+const LONG: usize = 1 << 20;
+/// `\U0010ffff`
+const LONGEST_ESCAPE: usize = 10;
+
+/// Checks that pieces of these lengths may stand in a row.
+fn room_for(lengths: impl Iterator<Item = usize>) -> Result<()> {
+    let mut sum = 0;
+    for (i, length) in lengths.enumerate() {
+        sum += length;
+        if i.is_multiple_of(interrupt::STRIDE) {
+            interrupt::check()?;
+            limits::grown_to::<u8>(sum)?;
+        }
+    }
+    limits::room(sum)
+}
+
+/// How long a character becomes in a literal.
+fn escaped_length(point: u32) -> usize {
+    match (short_escape(point), char::from_u32(point)) {
+        (Some(escape), _) => escape.len(),
+        (None, Some(c)) if is_printable(c) => c.len_utf8(),
+        _ if point <= 0xff => 4,
+        _ if point <= 0xffff => 6,
+        _ => LONGEST_ESCAPE,
+    }
 }
 
 /// The escapes that strings and bytes share.
@@ -200,7 +251,7 @@ fn write_bytes(out: &mut String, bytes: &[u8], in_bytearray: bool) {
     let quote = quote_for(|q| bytes.contains(&(q as u8)));
     out.push('b');
     out.push(quote);
-    for &byte in bytes {
+    for &byte in watched(bytes) {
         match short_escape(u32::from(byte)) {
             Some(escape) => out.push_str(escape),
             None if byte == b'\'' && in_bytearray => out.push_str("\\'"),
@@ -216,7 +267,7 @@ fn write_bytes(out: &mut String, bytes: &[u8], in_bytearray: bool) {
 fn write_quoted(out: &mut String, points: impl Iterator<Item = u32> + Clone) {
     let quote = quote_for(|q| points.clone().any(|point| point == u32::from(q)));
     out.push(quote);
-    for point in points {
+    for point in watched(points) {
         match (short_escape(point), char::from_u32(point)) {
             (Some(escape), _) => out.push_str(escape),
             (None, Some(c)) if c == quote => push(out, format_args!("\\{quote}")),

@@ -2,16 +2,17 @@
 //! that have them: int, float, complex and str. Messages are CPython's.
 //! See <https://docs.python.org/3.11/library/string.html#format-specification-mini-language>.
 
-use super::number::{write_fixed, write_float, write_scientific};
+use super::number::{push_times, write_fixed, write_float, write_scientific};
 use crate::bail;
-use crate::tensor::{Error, ErrorKind, Result};
+use crate::tensor::{Error, ErrorKind, Result, limits};
 use crate::value::Value;
 use num_complex::Complex;
-use std::iter::{Peekable, repeat_n};
+use std::iter::Peekable;
 use std::str::Chars;
 
-/// Widths and precisions beyond this are refused; a mistyped number should not fill the memory.
-const MAX_NUMBER: usize = 10_000_000;
+/// Python's limits of widths and of precisions.
+const MOST_DIGITS: usize = isize::MAX as usize;
+const MOST_PRECISE: usize = i32::MAX as usize;
 
 /// `format(value, spec)` for a specification that is not empty.
 ///
@@ -121,6 +122,7 @@ impl Spec {
             }
         }
         let default = if left_aligned { Align::Left } else { Align::Right };
+        limits::room(width.saturating_mul(fill.map_or(1, char::len_utf8)))?;
         Ok(Spec {
             fill: fill.unwrap_or(' '),
             align: align.unwrap_or(default),
@@ -143,9 +145,9 @@ impl Spec {
             Align::Right | Align::AfterSign => padding,
         };
         let mut out = String::with_capacity(text.len() + padding * self.fill.len_utf8());
-        out.extend(repeat_n(self.fill, left));
+        push_times(&mut out, self.fill, left);
         out.push_str(text);
-        out.extend(repeat_n(self.fill, padding - left));
+        push_times(&mut out, self.fill, padding - left);
         out
     }
 
@@ -169,7 +171,7 @@ impl Spec {
         };
         if self.align == Align::AfterSign {
             let padding = self.width.saturating_sub(taken + digits.len());
-            start.extend(repeat_n(self.fill, padding));
+            push_times(&mut start, self.fill, padding);
         }
         start.push_str(&digits);
         start.push_str(number.rest);
@@ -193,11 +195,11 @@ fn parse_number(chars: &mut Peekable<Chars<'_>>) -> Result<Option<usize>> {
     let mut number = None;
     while let Some(digit) = chars.peek().and_then(|c| c.to_digit(10)) {
         chars.next();
-        let next = number.unwrap_or(0usize) * 10 + digit as usize;
-        if next > MAX_NUMBER {
-            bail!(ValueError, "Too many decimal digits in format string");
+        let next = number.unwrap_or(0usize).checked_mul(10).and_then(|number| number.checked_add(digit as usize));
+        match next.filter(|next| *next <= MOST_DIGITS) {
+            Some(next) => number = Some(next),
+            None => bail!(ValueError, "Too many decimal digits in format string"),
         }
-        number = Some(next);
     }
     Ok(number)
 }
@@ -303,6 +305,7 @@ fn format_float(value: f64, spec: &Spec, class: &str) -> Result<String> {
     if let Some(kind) = spec.kind.filter(|kind| !"eEfFgGn%".contains(*kind)) {
         return Err(unknown_kind(kind, class));
     }
+    check_precision(spec)?;
     let text = float_text(value, spec, true);
     Ok(spec.pad_number(&split(&text)))
 }
@@ -317,6 +320,7 @@ fn format_complex(value: Complex<f64>, spec: &Spec) -> Result<String> {
     if spec.align == Align::AfterSign {
         bail!(ValueError, "'=' alignment flag is not allowed in complex format specifier");
     }
+    check_precision(spec)?;
     // Without a type the parts stand as in `repr`: in parentheses, or alone when there is no real part.
     let like_repr = spec.kind.is_none();
     let part = |value: f64, sign: Option<char>| {
@@ -330,6 +334,13 @@ fn format_complex(value: Complex<f64>, spec: &Spec) -> Result<String> {
         if like_repr { format!("({real}{imaginary}j)") } else { format!("{real}{imaginary}j") }
     };
     Ok(spec.pad(&text))
+}
+
+fn check_precision(spec: &Spec) -> Result<()> {
+    match spec.precision {
+        Some(precision) if precision > MOST_PRECISE => bail!(ValueError, "precision too big"),
+        precision => limits::room(2 * precision.unwrap_or(0)),
+    }
 }
 
 /// Takes a formatted float apart for grouping and padding.

@@ -1,6 +1,7 @@
 //! Calling what is only known at run time: functions held in variables, classes, decorators, and calls whose arguments
 //! were collected first. Translated Python reaches these by name; see the translator's list.
 
+use super::bounds::MOST_ARGUMENTS;
 use super::class::{Base, Class, Fields, class_of, instance_of};
 use super::descriptors::Super;
 use super::dict::Dict;
@@ -35,6 +36,9 @@ pub fn register(engine: &mut Engine, state: &Rc<State>) {
     engine.register_fn("__call__", move |context: NativeCallContext, name: &str, args: Array, keywords: Map| {
         // One of ours, if there is one of that name; a function of the script otherwise.
         match FnPtr::new(name) {
+            Ok(_) if !this.registry.is_callable(name) && args.len() > MOST_ARGUMENTS => {
+                Err(fault::thrown(Error::new(ErrorKind::NameError, format!("name '{name}' is not defined"))))
+            }
             Ok(function) if !this.registry.is_callable(name) => {
                 call_value(&this, &context, &Dynamic::from(function), args, keywords)
             }

@@ -1,29 +1,35 @@
 //! Python's dictionaries: shared by everybody who holds them, in the order of insertion. See `list.rs`.
 
 use super::engine::{add, any};
+use super::hashed::Hashed;
 use super::list::{List, dismantle, items_of, own};
-use super::operators::equal;
 use super::state::State;
 use super::value::{self, to_dynamic, to_value};
 use crate::bail;
-use crate::tensor::{Error, ErrorKind, Result};
+use crate::tensor::{Error, ErrorKind, Result, interrupt, limits};
 use crate::value::Value;
 use rhai::{Array, Dynamic, Map, Module};
 use std::any::TypeId;
-use std::cell::RefCell;
-use std::collections::HashSet;
+use std::cell::{RefCell, RefMut};
 use std::rc::Rc;
 
 /// A dictionary, and whether it is a `collections.OrderedDict`. Cloning it gives another handle on the same entries.
 #[derive(Clone)]
 pub struct Dict(Rc<Entries>, bool);
 
-struct Entries(RefCell<Vec<(Value, Dynamic)>>);
+/// What an entry takes, with its place among the keys.
+type Entry = (Value, Dynamic, [usize; 4]);
+
+struct Entries(RefCell<Hashed<Dynamic>>);
 
 impl Drop for Entries {
     fn drop(&mut self) {
-        dismantle(self.0.take().into_iter().map(|(_, value)| value).collect());
+        dismantle(values(self.0.take()));
     }
+}
+
+fn values(entries: Hashed<Dynamic>) -> Vec<Dynamic> {
+    entries.into_entries().map(|(_, value)| value).collect()
 }
 
 impl Dict {
@@ -32,16 +38,9 @@ impl Dict {
     /// # Errors
     /// TypeError for a key that can change.
     pub fn new(entries: impl IntoIterator<Item = (Value, Dynamic)>) -> Result<Dict> {
-        let dict = Dict(Rc::new(Entries(RefCell::new(Vec::new()))), false);
-        let entries: Vec<(Value, Dynamic)> = entries.into_iter().collect();
-        let mut names = HashSet::new();
-        // The usual case need not look for each key among all others.
-        let are_distinct = entries.iter().all(|(key, _)| matches!(key, Value::Str(name) if names.insert(name.clone())));
-        if are_distinct {
-            dict.replace(entries.into_iter().map(|(key, value)| (key, own(value))).collect());
-            return Ok(dict);
-        }
-        for (key, value) in entries {
+        let dict = Dict(Rc::new(Entries(RefCell::default())), false);
+        for (i, (key, value)) in entries.into_iter().enumerate() {
+            interrupt::check_at(i)?;
             dict.insert(key, value)?;
         }
         Ok(dict)
@@ -57,12 +56,14 @@ impl Dict {
     }
 
     pub fn entries(&self) -> Vec<(Value, Dynamic)> {
-        self.0.0.borrow().clone()
+        self.0.0.borrow().iter().cloned().collect()
     }
 
     /// Puts these entries, which came from a dictionary, in place of all others.
     pub fn replace(&self, entries: Vec<(Value, Dynamic)>) {
-        *self.0.0.borrow_mut() = entries;
+        let mut kept = Hashed::default();
+        entries.into_iter().for_each(|(key, value)| kept.push(key, value));
+        *self.0.0.borrow_mut() = kept;
     }
 
     /// A number that is the same for two handles exactly when they are one dictionary.
@@ -84,12 +85,13 @@ impl Dict {
 
     /// The values, if nobody else holds the dictionary.
     pub fn into_values(self) -> Option<Vec<Dynamic>> {
-        Rc::into_inner(self.0).map(|entries| entries.0.take().into_iter().map(|(_, value)| value).collect())
+        Rc::into_inner(self.0).map(|entries| values(entries.0.take()))
     }
 
     /// The value of a key.
     pub fn get(&self, key: &Value) -> Option<Dynamic> {
-        self.0.0.borrow().iter().find(|(known, _)| equal(known, key)).map(|(_, value)| value.clone())
+        let entries = self.0.0.borrow();
+        entries.position(key).and_then(|at| entries.at(at).cloned())
     }
 
     /// Sets the value of a key.
@@ -101,18 +103,27 @@ impl Dict {
             bail!(TypeError, "unhashable type: '{}'", key.type_name());
         }
         let value = own(value);
-        let mut entries = self.0.0.borrow_mut();
-        match entries.iter_mut().find(|(known, _)| equal(known, &key)) {
-            Some(entry) => entry.1 = value,
-            None => entries.push((key, value)),
+        let known = self.0.0.borrow().position(&key);
+        let mut entries = self.changing()?;
+        match known.and_then(|at| entries.at_mut(at)) {
+            Some(slot) => *slot = value,
+            None => {
+                limits::grown_to::<Entry>(entries.len() + 1)?;
+                entries.push(key, value);
+            }
         }
         Ok(())
     }
 
-    fn remove(&self, key: &Value) -> Option<Dynamic> {
-        let mut entries = self.0.0.borrow_mut();
-        let position = entries.iter().position(|(known, _)| equal(known, key))?;
-        Some(entries.remove(position).1)
+    fn remove(&self, key: &Value) -> Result<Option<Dynamic>> {
+        let Some(position) = self.0.0.borrow().position(key) else { return Ok(None) };
+        Ok(self.changing()?.take(position).map(|(_, value)| value))
+    }
+
+    /// The entries, to be changed. A key that a script compares may look at them meanwhile.
+    fn changing(&self) -> Result<RefMut<'_, Hashed<Dynamic>>> {
+        let entries = self.0.0.try_borrow_mut();
+        entries.map_err(|_| Error::runtime("dictionary changed size during iteration"))
     }
 
     /// Takes over the entries of a dictionary, of keywords, or of pairs.
@@ -157,13 +168,13 @@ const METHODS: &[(&str, &[usize], Method)] = &[
     }),
     ("pop", &[1, 2], |state, dict, args| {
         let key = key(args)?;
-        match (dict.remove(&key), args.len()) {
+        match (dict.remove(&key)?, args.len()) {
             (Some(value), _) => Ok(value),
             (None, 1) => Err(missing(state, &key)),
             (None, _) => Ok(argument(args, 1)),
         }
     }),
-    ("popitem", &[0], |_, dict, _| match dict.0.0.borrow_mut().pop() {
+    ("popitem", &[0], |_, dict, _| match dict.changing()?.pop() {
         Some((key, value)) => Ok(to_dynamic(Value::tuple([key, to_value(&value)?]))),
         None => bail!(KeyError, "'popitem(): dictionary is empty'"),
     }),
@@ -179,7 +190,8 @@ const METHODS: &[(&str, &[usize], Method)] = &[
         Ok(Dynamic::UNIT)
     }),
     ("clear", &[0], |_, dict, _| {
-        dismantle(dict.0.0.take().into_iter().map(|(_, value)| value).collect());
+        let doomed = std::mem::take(&mut *dict.changing()?);
+        dismantle(values(doomed));
         Ok(Dynamic::UNIT)
     }),
     ("copy", &[0], |_, dict, _| Dict::new(dict.entries()).map(|copy| Dynamic::from(Dict(copy.0, dict.1)))),
@@ -201,7 +213,7 @@ const METHODS: &[(&str, &[usize], Method)] = &[
     ("__setitem__", &[2], |_, dict, args| dict.insert(key(args)?, argument(args, 1)).map(|()| Dynamic::UNIT)),
     ("__delitem__", &[1], |state, dict, args| {
         let key = key(args)?;
-        dict.remove(&key).map(|_| Dynamic::UNIT).ok_or_else(|| missing(state, &key))
+        dict.remove(&key)?.map(|_| Dynamic::UNIT).ok_or_else(|| missing(state, &key))
     }),
     ("|", &[1], |state, dict, args| {
         let merged = Dict::new(dict.entries())?;

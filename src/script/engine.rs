@@ -14,7 +14,7 @@ use super::signature::Kind;
 use super::state::State;
 use super::subscript;
 use super::value::{BoxedObject, class_ids, object, register_names, to_dynamic, to_value};
-use super::{exceptions, members};
+use super::{bounds, exceptions, members};
 use crate::tensor::{DType, Error, ErrorKind, Result, Tensor, interrupt};
 use crate::value::{MemoryFormat, TensorLayout, Value};
 use rhai::packages::{
@@ -29,13 +29,6 @@ use std::any::TypeId;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-/// How deep script functions may call each other; Python's own limit.
-const MAX_CALL_LEVELS: usize = 1000;
-/// How deep an expression may nest; safe on the large stack the program runs on.
-const MAX_EXPRESSION_DEPTH: usize = 500;
-/// No single string of a script may grow beyond this many bytes.
-const MAX_STRING: usize = 1 << 30;
-
 rhai::def_package! {
     /// What scripts have of the language itself, as one module: the engine asks one after the other.
     Language(module): ArithmeticPackage, LogicPackage, LanguageCorePackage, BasicStringPackage, MoreStringPackage,
@@ -46,7 +39,10 @@ rhai::def_package! {
 pub fn build(state: &Rc<State>) -> Engine {
     let mut engine = Engine::new_raw();
     engine.register_global_module(Language::new().as_shared_module());
-    set_limits(&mut engine, state);
+    bounds::set_limits(&mut engine, state);
+    engine.set_fail_on_invalid_map_property(true);
+    // The optimizer makes `a = a + b` an `a += b`, which writes into a tensor that others hold.
+    engine.set_optimization_level(OptimizationLevel::None);
     // What `type_of` says.
     engine.register_type_with_name::<i64>("int").register_type_with_name::<f64>("float");
     engine.register_type_with_name::<fault::Thrown>("error");
@@ -60,6 +56,7 @@ pub fn build(state: &Rc<State>) -> Engine {
     super::dict::register(&mut module, state);
     super::set::register(&mut module, state);
     register_over_integers(&mut module, state);
+    bounds::register(&mut module);
     engine.register_global_module(module.into());
     register_printing(&mut engine, state);
     super::callable::register(&mut engine, state);
@@ -70,17 +67,6 @@ pub fn build(state: &Rc<State>) -> Engine {
     resolve_names(&mut engine, state);
     free_reserved_words(&mut engine, state);
     engine
-}
-
-fn set_limits(engine: &mut Engine, state: &Rc<State>) {
-    engine.set_max_call_levels(MAX_CALL_LEVELS);
-    engine.set_max_expr_depths(MAX_EXPRESSION_DEPTH, MAX_EXPRESSION_DEPTH);
-    engine.set_max_string_size(MAX_STRING);
-    engine.set_fail_on_invalid_map_property(true);
-    // The optimizer makes `a = a + b` an `a += b`, which writes into a tensor that others hold.
-    engine.set_optimization_level(OptimizationLevel::None);
-    let interrupt = state.interrupt.clone();
-    engine.on_progress(move |_| interrupt.is_set().then(|| Dynamic::from(fault::Interrupted)));
 }
 
 /// Adds a function over any types; the first argument is passed by reference and never copied back.
@@ -113,7 +99,7 @@ pub fn any(count: usize) -> Vec<TypeId> {
 /// # Errors
 /// What the engine says to a text that it cannot read.
 pub fn compile(engine: &RefCell<Engine>, state: &Rc<State>, source: &str) -> std::result::Result<AST, ParseError> {
-    let ast = engine.borrow().compile(source);
+    let ast = engine.borrow().compile(source).and_then(bounds::check_calls);
     for family in state.named.take() {
         if state.known.borrow_mut().insert(family.name) {
             register(&mut engine.borrow_mut(), state, family);
@@ -186,6 +172,7 @@ fn register_missing(engine: &mut Engine, state: &Rc<State>) {
     let state = state.clone();
     #[allow(deprecated)] // "volatile"; nothing else takes any number of arguments
     engine.on_missing_function(move |name, args, on_receiver, _| match state.registry.family(name) {
+        _ if let Some(done) = bounds::deferred(name, args) => done.map(Some),
         // Asked after every failure: what is registered has looked at its receiver already.
         family
             if !is_registered(&state, family, name, args.len())

@@ -17,6 +17,10 @@ use std::fmt;
 #[derive(Clone)]
 pub struct Interrupted;
 
+/// The token a script is ended with that has taken more memory than there is.
+#[derive(Clone)]
+pub struct OutOfMemory;
+
 /// The token a script is ended with by `exit()`.
 #[derive(Clone)]
 pub struct Exit;
@@ -165,9 +169,10 @@ pub fn suggestion(registry: &Registry, receiver: Option<Receiver>, name: &str) -
 /// The name among these that is most like a misspelt one: one slip in a short name, two in a longer one.
 pub fn nearest<N: AsRef<str> + Ord>(name: &str, names: impl IntoIterator<Item = N>) -> Option<N> {
     let allowed = match name.chars().count() {
-        0..=2 => return None,
         3..=5 => 1,
-        _ => 2,
+        // Nobody misspells a name of hundreds of letters, and comparing takes as long as both names together.
+        6..=100 => 2,
+        _ => return None,
     };
     let scored = names.into_iter().map(|known| (strsim::damerau_levenshtein(known.as_ref(), name), known));
     scored.min().filter(|(distance, _)| (1..=allowed).contains(distance)).map(|(_, known)| known)
@@ -212,6 +217,7 @@ fn from_call(error: &EvalAltResult, text_of: &dyn Fn(Option<&str>) -> String, fu
                 None => fault(RuntimeError, text_of_value(value), *position),
             },
         },
+        E::ErrorTerminated(token, position) if token.is::<OutOfMemory>() => fault(MemoryError, "", *position),
         E::ErrorTerminated(token, position) => {
             Fault { interrupted: !token.is::<Exit>(), ..fault(KeyboardInterrupt, "", *position) }
         }
@@ -250,7 +256,7 @@ fn from_call(error: &EvalAltResult, text_of: &dyn Fn(Option<&str>) -> String, fu
         E::ErrorFor(_) => fault(TypeError, "this value cannot be iterated over", at),
         E::ErrorAssignmentToConstant(name, _) => fault(TypeError, format!("'{name}' cannot be assigned to"), at),
         E::ErrorStackOverflow(_) => fault(RecursionError, "maximum recursion depth exceeded", at),
-        E::ErrorDataTooLarge(what, _) => fault(MemoryError, what.clone(), at),
+        E::ErrorDataTooLarge(..) => fault(MemoryError, "", at),
         other => fault(RuntimeError, other.to_string(), at),
     }
 }

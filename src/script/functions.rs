@@ -390,6 +390,7 @@ fn recorded(function: &Function, call: &mut Call) -> Result<Value> {
 /// Runs a function, counts what it wrote and sees to the parameters many functions share.
 fn run(function: &Function, call: &mut Call) -> Result<Value> {
     let signature = call.signature;
+    call.state.running.set(signature.key);
     let written = call.target();
     fake::refuse_mixture(call, function.row)?;
     let result = match forms::backend(call) {

@@ -10,7 +10,7 @@ use super::subscript::{self, slice_bounds};
 use super::value::{self, BoxedObject, to_dynamic, to_value};
 use crate::bail;
 use crate::tensor::interrupt::{self, watched};
-use crate::tensor::{Error, ErrorKind, Result};
+use crate::tensor::{Error, ErrorKind, Result, limits};
 use crate::value::{Slice, Value};
 use rhai::{Array, Dynamic, Module};
 use std::any::TypeId;
@@ -74,6 +74,13 @@ impl List {
     /// Puts these items in place of all others.
     pub fn replace(&self, items: Vec<Dynamic>) {
         *self.0.0.borrow_mut() = items;
+    }
+
+    fn push(&self, item: Dynamic) -> Result<()> {
+        let mut items = self.0.0.borrow_mut();
+        limits::grown_to::<Dynamic>(items.len() + 1)?;
+        items.push(own(item));
+        Ok(())
     }
 
     fn take_first(&self) -> Option<Dynamic> {
@@ -142,6 +149,7 @@ impl List {
         let (start, stop, step) = slice_bounds(slice, items.len())?;
         if step == 1 {
             let (start, stop) = (start.max(0) as usize, stop.max(start).max(0) as usize);
+            limits::room_for::<Dynamic>(items.len() + values.len())?;
             items.splice(start..stop, values.into_iter().map(own));
             return Ok(());
         }
@@ -169,9 +177,11 @@ impl List {
             _ => vec![place(index, items.len(), "list assignment index out of range")?],
         };
         doomed.sort_unstable();
-        for i in doomed.into_iter().rev() {
-            let _: Dynamic = items.remove(i);
-        }
+        let (mut doomed, mut at) = (doomed.into_iter().peekable(), 0);
+        items.retain(|_| {
+            at += 1;
+            doomed.next_if_eq(&(at - 1)).is_none()
+        });
         Ok(())
     }
 }
@@ -214,16 +224,14 @@ type Method = fn(&State, &List, &[&mut Dynamic]) -> Result<Dynamic>;
 
 /// The methods of a list: name, the numbers of arguments they take, function.
 const METHODS: &[(&str, &[usize], Method)] = &[
-    ("append", &[1], |_, list, args| {
-        list.0.0.borrow_mut().push(own(argument(args, 0)));
-        Ok(Dynamic::UNIT)
-    }),
+    ("append", &[1], |_, list, args| list.push(argument(args, 0)).map(|()| Dynamic::UNIT)),
     ("extend", &[1], |state, list, args| extend(state, list, &argument(args, 0)).map(|()| Dynamic::UNIT)),
     ("insert", &[2], |_, list, args| {
         let length = list.0.0.borrow().len();
         let at = subscript::as_index(&to_value(&argument(args, 0))?)?;
         let Some(at) = at else { bail!(TypeError, "'{}' object cannot be interpreted as an integer", class(args, 0)?) };
         let at = if at < 0 { at.saturating_add(length as i64).max(0) } else { at };
+        limits::grown_to::<Dynamic>(length + 1)?;
         list.0.0.borrow_mut().insert(usize::try_from(at).unwrap_or(length).min(length), own(argument(args, 1)));
         Ok(Dynamic::UNIT)
     }),
@@ -300,6 +308,8 @@ fn extend(state: &State, list: &List, more: &Dynamic) -> Result<()> {
     let more = items_of(state, more)?;
     // Some of them may be missing.
     interrupt::check()?;
+    // The new items are there twice while they are added.
+    limits::room_for::<Dynamic>(2 * (list.len() + more.len()))?;
     list.0.0.borrow_mut().extend(more.into_iter().map(own));
     Ok(())
 }
@@ -333,10 +343,7 @@ pub fn register(module: &mut Module, state: &Rc<State>) {
     });
     // Rhai's name for it.
     add(module, "push", &[class, TypeId::of::<Dynamic>()], |args| match args {
-        [list, item] => {
-            receiver(list)?.0.0.borrow_mut().push(own(item.clone()));
-            Ok(Dynamic::UNIT)
-        }
+        [list, item] => receiver(list)?.push(item.clone()).map(|()| Dynamic::UNIT),
         _ => Ok(Dynamic::UNIT),
     });
     // A literal, or what a comprehension filled, becomes a list.
@@ -367,6 +374,7 @@ pub fn register(module: &mut Module, state: &Rc<State>) {
         [parts] => {
             let parts: Array = parts.read_lock::<Array>().map(|parts| parts.clone()).unwrap_or_default();
             let parts = parts.iter().map(|part| items_of(&this, part)).collect::<Result<Vec<_>>>()?;
+            limits::room_for::<Dynamic>(parts.iter().map(Vec::len).sum())?;
             Ok(parts.concat().into())
         }
         _ => Ok(Dynamic::UNIT),

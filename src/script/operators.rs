@@ -1,10 +1,11 @@
 //! Operators: one row each, for tensors through the function table and for Python's own values by Python's rules.
 
 use super::bind::{Arguments, unsupported_operands};
+use super::bounds;
 use super::functions::{self, Receiver};
 use super::signature::Kind;
 use super::state::State;
-use crate::tensor::{Error, ErrorKind, Result};
+use crate::tensor::{Error, ErrorKind, Result, limits};
 use crate::value::{Object, Value};
 use num_complex::Complex;
 use num_traits::Pow;
@@ -312,18 +313,22 @@ fn plain(operator: &Operator, a: &Value, b: &Value) -> Result<Value> {
         return Ok(answer);
     }
     match (operator.symbol, a, b) {
-        ("+", Value::Str(x), Value::Str(y)) => Ok(Value::str(format!("{x}{y}"))),
+        ("+", Value::Str(x), Value::Str(y)) => bounds::joined(&[x, y], "").map(Value::str),
         ("+", Value::Str(_), other) => {
             Err(Error::type_error(format!("can only concatenate str (not \"{}\") to str", other.type_name())))
         }
-        ("+", Value::List(x), Value::List(y)) => Ok(Value::list(x.iter().chain(y.iter()).cloned())),
+        ("+", Value::List(x), Value::List(y)) => {
+            room_for_copies(x.len() + y.len())?;
+            Ok(Value::list(x.iter().chain(y.iter()).cloned()))
+        }
         ("+", Value::List(_), other) => {
             Err(Error::type_error(format!("can only concatenate list (not \"{}\") to list", other.type_name())))
         }
         ("+", Value::Size(x), Value::Size(y)) => Ok(Value::Size(x.iter().chain(y).copied().collect())),
         ("+", Value::Tuple(_) | Value::Size(_), Value::Tuple(_) | Value::Size(_)) => {
-            let items = a.sequence().into_iter().chain(b.sequence()).flatten();
-            Ok(Value::tuple(items))
+            let (x, y) = (a.sequence().unwrap_or_default(), b.sequence().unwrap_or_default());
+            room_for_copies(x.len() + y.len())?;
+            Ok(Value::tuple(x.into_iter().chain(y)))
         }
         ("+", Value::Tuple(_) | Value::Size(_), other) => {
             Err(Error::type_error(format!("can only concatenate tuple (not \"{}\") to tuple", other.type_name())))
@@ -363,21 +368,26 @@ fn unordered(operator: &Operator, a: &Value, b: &Value) -> Error {
     ))
 }
 
-/// How many items a sequence may get in one step.
-pub const LONGEST: usize = 100_000_000;
+/// Checks that a sequence of so many items may be made of others. They are there too, in both forms that a value has.
+fn room_for_copies(count: usize) -> Result<()> {
+    limits::room_for::<Value>(count.saturating_mul(2))
+}
 
+/// A sequence so many times; `None` for what cannot be repeated.
 fn repeat(sequence: &Value, n: i64) -> Option<Result<Value>> {
     let n = usize::try_from(n).unwrap_or(0);
-    let too_large = |length: usize| length.saturating_mul(n) > LONGEST;
-    let memory = || Err(Error::new(ErrorKind::MemoryError, "the repeated sequence would be too long"));
+    let room = |items: &[Value]| room_for_copies(items.len().saturating_mul(n));
+    let all = |items: &Rc<[Value]>| {
+        let items = items.clone();
+        (0..items.len().saturating_mul(n)).filter_map(move |i| items.get(i % items.len()).cloned())
+    };
     Some(match sequence {
-        Value::Str(s) if too_large(s.len()) => memory(),
-        Value::Str(s) => Ok(Value::str(s.repeat(n))),
-        Value::List(items) | Value::Tuple(items) if too_large(items.len()) => memory(),
-        Value::List(items) => Ok(Value::list(std::iter::repeat_n(items, n).flat_map(|items| items.iter().cloned()))),
-        Value::Tuple(items) => Ok(Value::tuple(std::iter::repeat_n(items, n).flat_map(|items| items.iter().cloned()))),
-        Value::Size(sizes) if too_large(sizes.len()) => memory(),
-        Value::Size(sizes) => Ok(Value::size(&sizes.repeat(n))),
+        Value::Str(s) => bounds::repeated(s, n).map(Value::str),
+        Value::List(items) => room(items).map(|()| Value::list(all(items))),
+        Value::Tuple(items) => room(items).map(|()| Value::tuple(all(items))),
+        Value::Size(sizes) => {
+            limits::room_for::<i64>(sizes.len().saturating_mul(n)).map(|()| Value::size(&sizes.repeat(n)))
+        }
         _ => return None,
     })
 }
@@ -402,9 +412,7 @@ pub fn equal(a: &Value, b: &Value) -> bool {
             (Some(x), Some(y)) => x.len() == y.len() && x.iter().zip(&y).all(|(x, y)| equal(x, y)),
             _ => false,
         },
-        (Value::Set(x), Value::Set(y)) => {
-            x.len() == y.len() && x.iter().all(|item| y.iter().any(|other| equal(item, other)))
-        }
+        (Value::Set(x), Value::Set(y)) => matches!(super::set::combined("==", x, y), Some(Value::Bool(true))),
         (Value::Buffer(x), Value::Buffer(y)) => x.items() == y.items(),
         (Value::Str(x), Value::Str(y)) => x == y,
         (Value::DType(x), Value::DType(y)) => x == y,

@@ -2,22 +2,22 @@
 
 use super::engine::{add, any};
 use super::functions;
+use super::hashed::Hashed;
 use super::list::{List, items_of};
-use super::operators::equal;
 use super::state::State;
 use super::value::{self, to_dynamic, to_value};
 use crate::bail;
 use crate::tensor::interrupt::watched;
-use crate::tensor::{Error, ErrorKind, Result};
+use crate::tensor::{Error, ErrorKind, Result, interrupt, limits};
 use crate::value::Value;
 use rhai::{Dynamic, Module};
 use std::any::TypeId;
-use std::cell::RefCell;
+use std::cell::{RefCell, RefMut};
 use std::rc::Rc;
 
 /// A set. Cloning it gives another handle on the same items.
 #[derive(Clone)]
-pub struct Set(Rc<RefCell<Vec<Value>>>);
+pub struct Set(Rc<RefCell<Hashed<()>>>);
 
 impl Set {
     /// A set of these items, each once.
@@ -25,11 +25,12 @@ impl Set {
     /// # Errors
     /// TypeError for an item that can change.
     pub fn new(items: impl IntoIterator<Item = Value>) -> Result<Set> {
-        Ok(Set(Rc::new(RefCell::new(distinct(items)?))))
+        Ok(Set(Rc::new(RefCell::new(hashed(items)?))))
     }
 
     pub fn items(&self) -> Vec<Value> {
-        functions::in_set_order(&self.0.borrow())
+        let items: Vec<Value> = self.0.borrow().iter().map(|(item, ())| item.clone()).collect();
+        functions::in_set_order(&items)
     }
 
     pub fn to_value(&self) -> Value {
@@ -43,33 +44,55 @@ impl Set {
 
     fn position(&self, wanted: &Value) -> Result<Option<usize>> {
         check(wanted)?;
-        Ok(watched(self.0.borrow().iter()).position(|item| equal(item, wanted)))
+        Ok(self.0.borrow().position(wanted))
     }
 
     fn insert(&self, item: Value) -> Result<()> {
         if self.position(&item)?.is_none() {
-            self.0.borrow_mut().push(item);
+            let mut items = self.changing()?;
+            limits::grown_to::<Item>(items.len() + 1)?;
+            items.push(item, ());
         }
         Ok(())
     }
 
     /// Puts these items in place of all others.
     pub fn replace(&self, items: Vec<Value>) {
-        drop(self.0.replace(items));
+        drop(self.0.replace(items.into_iter().collect()));
+    }
+
+    /// Takes out an item. Was it there?
+    fn remove(&self, item: &Value) -> Result<bool> {
+        let Some(at) = self.position(item)? else { return Ok(false) };
+        let _: Option<(Value, ())> = self.changing()?.take(at);
+        Ok(true)
+    }
+
+    /// The items, to be changed. One that a script compares may look at them meanwhile.
+    fn changing(&self) -> Result<RefMut<'_, Hashed<()>>> {
+        self.0.try_borrow_mut().map_err(|_| Error::runtime("Set changed size during iteration"))
     }
 }
+
+/// What an item takes, with its place among the others.
+type Item = (Value, [usize; 4]);
 
 /// Items that are all different.
 ///
 /// # Errors
 /// TypeError for one that can change.
 pub fn distinct(items: impl IntoIterator<Item = Value>) -> Result<Vec<Value>> {
-    let mut kept: Vec<Value> = Vec::new();
-    for item in watched(items) {
+    Ok(hashed(items)?.into_entries().map(|(item, ())| item).collect())
+}
+
+fn hashed(items: impl IntoIterator<Item = Value>) -> Result<Hashed<()>> {
+    let mut kept = Hashed::default();
+    for (i, item) in items.into_iter().enumerate() {
+        // Finding an item takes longer than a step of a kernel.
+        interrupt::check_at(i * 16)?;
         check(&item)?;
-        if !kept.iter().any(|known| equal(known, &item)) {
-            kept.push(item);
-        }
+        limits::grown_to::<Item>(kept.len() + 1)?;
+        kept.insert_new(item, ());
     }
     Ok(kept)
 }
@@ -83,14 +106,24 @@ fn check(item: &Value) -> Result<()> {
 
 /// What the operators between sets give; `None` for any other operator.
 pub fn combined(symbol: &str, a: &[Value], b: &[Value]) -> Option<Value> {
-    let within = |all: &[Value], item: &Value| all.iter().any(|known| equal(known, item));
+    if !matches!(symbol, "|" | "&" | "-" | "^" | "==" | "!=" | "<=" | "<" | ">=" | ">") {
+        return None;
+    }
+    let hashed = |all: &[Value]| -> Hashed<()> { watched(all.iter().cloned()).collect() };
     let only = |from: &[Value], without: &[Value]| -> Vec<Value> {
-        from.iter().filter(|item| !within(without, item)).cloned().collect()
+        let without = hashed(without);
+        watched(from).filter(|item| !without.contains(item)).cloned().collect()
     };
-    let is_part = |small: &[Value], large: &[Value]| small.iter().all(|item| within(large, item));
+    let is_part = |small: &[Value], large: &[Value]| {
+        let large = hashed(large);
+        watched(small).all(|item| large.contains(item))
+    };
     Some(match symbol {
         "|" => Value::Set(a.iter().cloned().chain(only(b, a)).collect()),
-        "&" => Value::Set(a.iter().filter(|item| within(b, item)).cloned().collect()),
+        "&" => {
+            let others = hashed(b);
+            Value::Set(watched(a).filter(|item| others.contains(item)).cloned().collect())
+        }
         "-" => Value::Set(only(a, b).into()),
         "^" => Value::Set(only(a, b).into_iter().chain(only(b, a)).collect()),
         "==" => Value::Bool(a.len() == b.len() && is_part(a, b)),
@@ -108,25 +141,17 @@ type Method = fn(&State, &Set, &[&mut Dynamic]) -> Result<Dynamic>;
 /// The methods of a set: name, the numbers of arguments they take, function.
 const METHODS: &[(&str, &[usize], Method)] = &[
     ("add", &[1], |_, set, args| set.insert(to_value(&argument(args))?).map(|()| Dynamic::UNIT)),
-    ("discard", &[1], |_, set, args| {
-        if let Some(at) = set.position(&to_value(&argument(args))?)? {
-            let _: Value = set.0.borrow_mut().remove(at);
-        }
-        Ok(Dynamic::UNIT)
-    }),
+    ("discard", &[1], |_, set, args| set.remove(&to_value(&argument(args))?).map(|_| Dynamic::UNIT)),
     ("remove", &[1], |state, set, args| {
         let item = to_value(&argument(args))?;
-        let Some(at) = set.position(&item)? else {
+        if !set.remove(&item)? {
             return Err(Error::new(ErrorKind::KeyError, state.repr(&item)?));
-        };
-        let _: Value = set.0.borrow_mut().remove(at);
+        }
         Ok(Dynamic::UNIT)
     }),
     ("pop", &[0], |_, set, _| {
         let Some(first) = set.items().into_iter().next() else { bail!(KeyError, "'pop from an empty set'") };
-        if let Some(at) = set.position(&first)? {
-            let _: Value = set.0.borrow_mut().remove(at);
-        }
+        set.remove(&first)?;
         Ok(to_dynamic(first))
     }),
     ("clear", &[0], |_, set, _| {

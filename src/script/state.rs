@@ -111,6 +111,8 @@ pub struct State {
     pub read_back: RefCell<Option<(rhai::Dynamic, String, rhai::Dynamic)>>,
     /// What functions have assigned to variables of the session that did not share them yet.
     pub assigned: RefCell<Vec<(String, rhai::Dynamic)>>,
+    /// The overload that was called last, for whoever has to tell what went wrong.
+    pub running: Cell<&'static str>,
     /// Is a line of Python running? Then functions give lists that are shared, as Python's are.
     pub python: Cell<bool>,
 }
@@ -154,6 +156,7 @@ impl State {
             frames: RefCell::default(),
             read_back: RefCell::default(),
             assigned: RefCell::default(),
+            running: Cell::new(""),
             python: Cell::new(false),
             holders: RefCell::default(),
             watched: RefCell::default(),

@@ -3,7 +3,7 @@
 use super::class::Instance;
 use super::extras::Extras;
 use super::functions::{self, Call, Receiver, class_of, invoke};
-use super::operators::{LONGEST, equal};
+use super::operators::equal;
 use super::state::State;
 use super::value::{to_dynamic, to_value};
 use super::{engine, fault, members};
@@ -11,6 +11,7 @@ use crate::bail;
 use crate::ops;
 use crate::tensor::index::{Index, Resolved, resolve};
 use crate::tensor::interrupt::{self, watched};
+use crate::tensor::limits;
 use crate::tensor::{Buffer, BufferKind, DType, Error, ErrorKind, Result, Scalar, Tensor, View};
 use crate::value::{Method, Range, Slice, Value};
 use rhai::{Dynamic, ImmutableString};
@@ -185,24 +186,14 @@ pub fn item(state: &State, value: &Value, index: &Value) -> Result<Value> {
             }
             _ => sequence_item(value, &value.sequence().unwrap_or_default(), index),
         },
-        Value::NamedTuple(_) | Value::Range(_) => sequence_item(value, &value.sequence().unwrap_or_default(), index),
+        Value::Range(range) => range_item(*range, index),
+        Value::NamedTuple(_) => sequence_item(value, &value.sequence().unwrap_or_default(), index),
         Value::Dict(entries) | Value::OrderedDict(entries) => entries
             .iter()
             .find(|(key, _)| equal(key, index))
             .map(|(_, value)| value.clone())
             .ok_or_else(|| Error::new(ErrorKind::KeyError, state.repr(index).unwrap_or_default())),
-        Value::Str(text) => {
-            let chars: Vec<Value> = text.chars().map(|c| Value::str(c.to_string())).collect();
-            match sequence_item(value, &chars, index)? {
-                Value::List(parts) => Ok(Value::str(
-                    parts
-                        .iter()
-                        .filter_map(|p| if let Value::Str(s) = p { Some(&**s) } else { None })
-                        .collect::<String>(),
-                )),
-                single => Ok(single),
-            }
-        }
+        Value::Str(text) => text_item(text, index),
         Value::Buffer(buffer) => buffer_item(buffer, index),
         other => match functions::array_view(other) {
             Some(array) => functions::array_item(state, &array, index),
@@ -214,8 +205,6 @@ pub fn item(state: &State, value: &Value, index: &Value) -> Result<Value> {
 fn sequence_item(whole: &Value, items: &[Value], index: &Value) -> Result<Value> {
     let kind = match whole {
         Value::Tuple(_) | Value::Size(_) | Value::NamedTuple(_) => "tuple",
-        Value::Str(_) => "string",
-        Value::Range(_) => "range object",
         _ => "list",
     };
     match index {
@@ -233,6 +222,57 @@ fn sequence_item(whole: &Value, items: &[Value], index: &Value) -> Result<Value>
                     .ok_or_else(|| Error::index(format!("{kind} index out of range")))
             }
             None => bail!(TypeError, "{kind} indices must be integers or slices, not {}", index.type_name()),
+        },
+    }
+}
+
+fn range_item(range: Range, index: &Value) -> Result<Value> {
+    let length = range.len();
+    let number = |place: i64| i128::from(range.start) + i128::from(place) * i128::from(range.step);
+    match index {
+        Value::Slice(slice) => {
+            let (start, stop, step) = slice_bounds(slice, length)?;
+            let part = |number: i128| number.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64;
+            let step = part(i128::from(step) * i128::from(range.step));
+            Ok(Value::Range(Range { start: part(number(start)), stop: part(number(stop)), step }))
+        }
+        _ => match as_index(index)? {
+            Some(i) => {
+                let place = if i < 0 { i128::from(i) + length as i128 } else { i128::from(i) };
+                let found = usize::try_from(place).ok().and_then(|place| range.at(place));
+                found.map(Value::Int).ok_or_else(|| Error::index("range object index out of range"))
+            }
+            None => bail!(TypeError, "range indices must be integers or slices, not {}", index.type_name()),
+        },
+    }
+}
+
+/// A character of a text, or a part of it.
+fn text_item(text: &str, index: &Value) -> Result<Value> {
+    let length = if text.is_ascii() { text.len() } else { text.chars().count() };
+    match index {
+        Value::Slice(slice) => {
+            let (start, stop, step) = slice_bounds(slice, length)?;
+            if step == 1 {
+                let count = usize::try_from(stop.saturating_sub(start)).unwrap_or(0);
+                let from = text.char_indices().nth(start as usize).map_or(text.len(), |(at, _)| at);
+                let rest = text.get(from..).unwrap_or_default();
+                let to = rest.char_indices().nth(count).map_or(rest.len(), |(at, _)| at);
+                return Ok(Value::str(rest.get(..to).unwrap_or_default()));
+            }
+            limits::room(length.saturating_mul(size_of::<char>()))?;
+            let chars: Vec<char> = text.chars().collect();
+            let part: String = watched(positions(start, stop, step)).filter_map(|i| chars.get(i)).collect();
+            Ok(Value::str(part))
+        }
+        _ => match as_index(index)? {
+            Some(i) => {
+                let place = if i < 0 { i.saturating_add(length as i64) } else { i };
+                let found = usize::try_from(place).ok().and_then(|place| text.chars().nth(place));
+                let found = found.map(|c| Value::str(c.encode_utf8(&mut [0; 4])));
+                found.ok_or_else(|| Error::index("string index out of range"))
+            }
+            None => bail!(TypeError, "string indices must be integers, not '{}'", index.type_name()),
         },
     }
 }
@@ -269,7 +309,7 @@ pub fn slice_bounds(slice: &Slice, length: usize) -> Result<(i64, i64, i64)> {
     if step == 0 {
         bail!(ValueError, "slice step cannot be zero");
     }
-    let n = length as i64;
+    let n = i64::try_from(length).unwrap_or(i64::MAX);
     let (low, high) = if step > 0 { (0, n) } else { (-1, n - 1) };
     let clamp = |v: i64| (if v < 0 { v.saturating_add(n) } else { v }).clamp(low, high);
     let start = slice_part(&slice.start)?.map_or(if step > 0 { low } else { high }, clamp);
@@ -487,10 +527,8 @@ fn set_buffer_item(buffer: &Buffer, index: &Value, value: &Value) -> Result<()> 
 /// # Errors
 /// TypeError for what cannot be iterated over.
 pub fn items(state: &State, value: &Value) -> Result<Vec<Value>> {
-    if let Value::Range(range) = value
-        && range.len() > LONGEST
-    {
-        return Err(Error::new(ErrorKind::MemoryError, ""));
+    if let Value::Range(range) = value {
+        limits::room_for::<Value>(range.len())?;
     }
     if let Some(items) = value.sequence() {
         return Ok(items);
@@ -507,14 +545,27 @@ pub fn items(state: &State, value: &Value) -> Result<Vec<Value>> {
             ops::split::room_for(length)?;
             return (0..length).map(row).collect();
         }
-        Value::Storage(storage) => watched(storage.to_vec()?).map(|b| Value::Int(i64::from(b))).collect(),
-        Value::TypedStorage(typed) => watched(typed.scalars()?).map(Value::from).collect(),
-        Value::Buffer(buffer) => watched(buffer.items()).map(Value::from).collect(),
-        Value::Str(text) => text.chars().map(|c| Value::str(c.to_string())).collect(),
+        Value::Storage(storage) => {
+            limits::room_for::<Value>(storage.nbytes())?;
+            watched(storage.to_vec()?).map(|b| Value::Int(i64::from(b))).collect()
+        }
+        Value::TypedStorage(typed) => {
+            limits::room_for::<Value>(typed.len())?;
+            watched(typed.scalars()?).map(Value::from).collect()
+        }
+        Value::Buffer(buffer) => {
+            limits::room_for::<Value>(buffer.len())?;
+            watched(0..buffer.len()).filter_map(|i| buffer.item(i)).map(Value::from).collect()
+        }
+        Value::Str(text) => {
+            // A character is a text of its own.
+            limits::room(text.len().saturating_mul(2 * size_of::<Value>()))?;
+            watched(text.chars()).map(|c| Value::str(c.encode_utf8(&mut [0; 4]))).collect()
+        }
         Value::Object(object) if let Some(lines) = functions::lines_of(object.as_any()) => return lines,
         Value::Object(object)
             if let Some(instance) = object.as_any().downcast_ref::<Instance>()
-                && let Some(found) = members::items(instance, LONGEST) =>
+                && let Some(found) = members::items(instance, limits::budget() / size_of::<Dynamic>()) =>
         {
             let found = found.map_err(|error| fault::error_of(&error))?;
             return found.iter().map(to_value).collect();

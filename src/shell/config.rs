@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use toml::{Table, Value};
 
 use super::screen::{ColorChoice, Theme};
-use crate::session::Language;
+use crate::session::{BUDGET, Language};
 
 /// What a user has chosen; the default is what holds without a file.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,6 +20,8 @@ pub struct Config {
     pub language: Language,
     /// `history`: how many entries are kept.
     pub history: usize,
+    /// `memory`: how many bytes one list, text, tuple or buffer may have.
+    pub memory: usize,
     /// `startup`: a script that runs before the first prompt.
     pub startup: Option<PathBuf>,
     /// `pager`: long values are shown a screen at a time.
@@ -41,6 +43,7 @@ impl Default for Config {
             vi: false,
             language: Language::Rhai,
             history: 10_000,
+            memory: BUDGET,
             startup: None,
             pager: true,
             hints: true,
@@ -52,7 +55,7 @@ impl Default for Config {
 }
 
 const SETTINGS: &[&str] =
-    &["color", "keys", "language", "history", "startup", "pager", "hints", "translate", "print", "colors"];
+    &["color", "keys", "language", "history", "memory", "startup", "pager", "hints", "translate", "print", "colors"];
 const PRINT: &[&str] = &["precision", "threshold", "edgeitems", "linewidth", "profile", "sci_mode"];
 
 impl Config {
@@ -111,6 +114,10 @@ impl Config {
                 let size = value.as_integer().and_then(|size| usize::try_from(size).ok());
                 self.history = size.filter(|size| *size <= 1_000_000).ok_or_else(|| wrong("a number up to 1000000"))?;
             }
+            "memory" => {
+                let size = value.as_str().and_then(byte_count);
+                self.memory = size.ok_or_else(|| wrong("a text such as \"512 MiB\", of 1 MiB or more"))?;
+            }
             "startup" => {
                 let path = value.as_str().ok_or_else(|| wrong("the path of a script"))?;
                 self.startup = Some(match (path.strip_prefix("~/"), std::env::home_dir()) {
@@ -163,6 +170,28 @@ impl Config {
     }
 }
 
+/// The bytes that `512 MiB`, `1.5GB` or `1000000` says; at least a mebibyte.
+fn byte_count(text: &str) -> Option<usize> {
+    const UNITS: &[(&str, f64)] = &[
+        ("", 1.0),
+        ("B", 1.0),
+        ("KB", 1e3),
+        ("MB", 1e6),
+        ("GB", 1e9),
+        ("TB", 1e12),
+        ("KiB", 1024.0),
+        ("MiB", 1_048_576.0),
+        ("GiB", 1_073_741_824.0),
+        ("TiB", 1_099_511_627_776.0),
+    ];
+    let text = text.trim();
+    let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
+    let (number, unit) = text.split_at(end);
+    let (_, size) = UNITS.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit.trim()))?;
+    let nbytes = number.parse::<f64>().ok()? * size;
+    (1_048_576.0..9e15).contains(&nbytes).then_some(nbytes as usize)
+}
+
 fn unknown(what: &str, key: &str, known: &[&str]) -> String {
     let scored = known.iter().map(|known| (strsim::damerau_levenshtein(known, key), known));
     let near = scored.min().filter(|(distance, _)| *distance <= 2).map(|(_, known)| known);
@@ -195,10 +224,23 @@ mod tests {
     }
 
     #[test]
+    fn sizes() {
+        for (text, nbytes) in
+            [("1 GiB", 1 << 30), ("1.5GiB", 3 << 29), (" 2 mb ", 2_000_000), ("3000000", 3_000_000), ("2 TiB", 2 << 40)]
+        {
+            assert_eq!(Config::parse(&format!("memory = \"{text}\"")).0.memory, nbytes, "{text}");
+        }
+        assert_eq!(Config::default().memory, BUDGET);
+    }
+
+    #[test]
     fn faults_are_told_and_the_rest_holds() {
         let rows = [
             ("key = 1", "there is no setting 'key'; did you mean 'keys'?"),
             ("history = -1", "history must be a number up to 1000000, not -1"),
+            ("memory = 3", "memory must be a text such as \"512 MiB\", of 1 MiB or more, not 3"),
+            ("memory = \"10 parsecs\"", "memory must be"),
+            ("memory = \"12 KB\"", "memory must be"),
             ("pager = 3", "pager must be true or false, not 3"),
             ("[print]\nprecison = 3", "there is no print option 'precison'; did you mean 'precision'?"),
             ("[colors]\nnumber = \"beige\"", "colors.number must be one of"),

@@ -33,7 +33,7 @@ use super::paste::{Statement, read_session, with_python_prompts};
 use super::progress;
 use super::screen::{Screen, Stream, coloured, complain, show, show_said};
 use super::script::is_unfinished;
-use crate::session::{Language, Outcome, Said, Session, SessionOptions};
+use crate::session::{Language, Outcome, Said, Session, SessionOptions, set_budget};
 use crate::transcript::{Document, Form};
 
 /// How a prompt begins.
@@ -80,6 +80,7 @@ pub struct Prompt {
 impl Prompt {
     fn open(screen: Screen, opening: Opening) -> rustyline::Result<Prompt> {
         let (config, faults) = if opening.no_config { Default::default() } else { Config::read() };
+        set_budget(config.memory);
         let screen = screen.configured(config.color, config.theme);
         // A long history is read while the session is made.
         let limit = config.history;

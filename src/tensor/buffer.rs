@@ -3,6 +3,7 @@
 
 use super::element::Scalar;
 use super::error::{Error, Result};
+use super::limits;
 use super::memory::{Memory, Plain, get, set};
 use super::storage::Storage;
 use crate::bail;
@@ -144,6 +145,15 @@ impl Buffer {
 
     pub fn bytes(data: &[u8]) -> Result<Buffer> {
         Ok(Buffer::from_memory(BufferKind::Bytes, Memory::from_bytes(data)?))
+    }
+
+    /// So many bytes of zero.
+    ///
+    /// # Errors
+    /// MemoryError.
+    pub fn zeroed(kind: BufferKind, nbytes: usize) -> Result<Buffer> {
+        limits::room(nbytes)?;
+        Ok(Buffer::from_memory(kind, Memory::heap(nbytes)?))
     }
 
     pub fn bytearray(data: &[u8]) -> Result<Buffer> {

@@ -1,7 +1,7 @@
 //! How much memory may be asked for. What tensors ask for is held against the machine: a larger request would not fail
 //! at once, the system would promise it and later end some process to keep the promise. What is not a tensor, and yet as
 //! long as a number says (a list, a text, a tuple of tensors, a buffer), is held against a budget, and asks for room
-//! before it is made: [`room`], [`room_for`], [`list`].
+//! before it is made: [`room`], [`room_for`], [`list`]. What many small steps gather is seen by [`look`].
 
 use super::error::{Error, ErrorKind, Result};
 use std::sync::OnceLock;
@@ -17,13 +17,67 @@ pub fn set_budget(nbytes: usize) {
     OBJECT.store(nbytes, Ordering::Relaxed);
 }
 
+/// How many bytes one list, text, tuple or buffer may have.
+pub fn budget() -> usize {
+    OBJECT.load(Ordering::Relaxed)
+}
+
 /// Checks that an object of `nbytes` bytes may be made.
 ///
 /// # Errors
 /// MemoryError, without a text, as in Python.
 #[inline]
 pub fn room(nbytes: usize) -> Result<()> {
-    if nbytes <= OBJECT.load(Ordering::Relaxed) { Ok(()) } else { Err(Error::new(ErrorKind::MemoryError, "")) }
+    if nbytes > budget() {
+        return Err(full());
+    }
+    // Many objects that are allowed one by one may be too many together.
+    if nbytes >= SEEN && GRANTED.fetch_add(nbytes, Ordering::Relaxed) >= LARGE {
+        GRANTED.store(0, Ordering::Relaxed);
+        return look();
+    }
+    Ok(())
+}
+
+/// Smaller objects are not counted: whoever makes them takes steps enough to be seen by [`look`].
+const SEEN: usize = 1 << 16;
+
+/// Bytes of objects granted since the last look at the process.
+static GRANTED: AtomicUsize = AtomicUsize::new(0);
+
+/// Python's error for memory that cannot be had.
+pub fn full() -> Error {
+    Error::new(ErrorKind::MemoryError, "")
+}
+
+/// Looks at what the process has, which takes some microseconds: is there still room for the largest object, however
+/// its memory moves as it grows?
+///
+/// # Errors
+/// As [`room`].
+pub fn look() -> Result<()> {
+    let Some((reserved, resident)) = used() else { return Ok(()) };
+    let fits = |used: usize, limit: usize| used <= limit.saturating_sub(2 * budget()).max(limit / 2);
+    // What is left may be others' fault, unless much of it is here.
+    let crowded = || resident > total() / 4 && available() < total() / 16;
+    if fits(resident, total()) && fits(reserved, address_limit()) && !crowded() { Ok(()) } else { Err(full()) }
+}
+
+/// Bytes of addresses and of memory that the process has, where the system tells.
+fn used() -> Option<(usize, usize)> {
+    let table = std::fs::read_to_string("/proc/self/statm").ok()?;
+    let mut pages = table.split(' ').map(|pages| pages.parse::<usize>().ok().map(|pages| pages.saturating_mul(4096)));
+    Some((pages.next()??, pages.next()??))
+}
+
+/// How many bytes of addresses the process may have.
+fn address_limit() -> usize {
+    static LIMIT: OnceLock<usize> = OnceLock::new();
+    *LIMIT.get_or_init(|| {
+        let table = std::fs::read_to_string("/proc/self/limits").unwrap_or_default();
+        let row = table.lines().find_map(|line| line.strip_prefix("Max address space"));
+        row.and_then(|row| row.split_whitespace().next()?.parse().ok()).unwrap_or(usize::MAX)
+    })
 }
 
 /// Checks that an object of `count` items of type `T` may be made.
@@ -35,6 +89,15 @@ pub fn room_for<T>(count: usize) -> Result<()> {
     room(count.saturating_mul(size_of::<T>()))
 }
 
+/// Checks that an object may grow, one after the other, to `count` items of type `T`.
+///
+/// # Errors
+/// As [`room`].
+#[inline]
+pub fn grown_to<T>(count: usize) -> Result<()> {
+    if count.saturating_mul(size_of::<T>()) <= budget() { Ok(()) } else { Err(full()) }
+}
+
 /// An empty vector with room for `count` items of an object: where the count comes from outside.
 ///
 /// # Errors
@@ -42,7 +105,7 @@ pub fn room_for<T>(count: usize) -> Result<()> {
 pub fn list<T>(count: usize) -> Result<Vec<T>> {
     room_for::<T>(count)?;
     let mut items = Vec::new();
-    items.try_reserve_exact(count).map_err(|_| Error::new(ErrorKind::MemoryError, ""))?;
+    items.try_reserve_exact(count).map_err(|_| full())?;
     Ok(items)
 }
 
@@ -172,6 +235,9 @@ mod tests {
         assert!(take(1000));
         give_back(1000);
         assert!(vector::<u64>(usize::MAX / 4).is_err() && vector::<u64>(1 << 57).is_err());
+        assert!(
+            look().is_ok() && address_limit() > 0 && used().is_none_or(|(reserved, resident)| reserved >= resident)
+        );
         assert!(room(BUDGET).is_ok() && room(BUDGET + 1).is_err() && room_for::<u64>(usize::MAX).is_err());
         assert!(list::<u64>(BUDGET).is_err() && list::<u64>(10).is_ok_and(|list| list.is_empty()));
         let mut items = Vec::new();

@@ -3,8 +3,8 @@
 use super::storages::index_argument;
 use super::{Call, Row, function, method};
 use crate::bail;
-use crate::tensor::memory;
-use crate::tensor::{Buffer, DType, Error, Layout, Result, Scalar, Storage, TypeCode, View};
+use crate::tensor::{Buffer, BufferKind, DType, Error, Layout, Result, Scalar, Storage, TypeCode, View};
+use crate::tensor::{limits, memory};
 use crate::value::Value;
 
 pub const ROWS: &[Row] = &[
@@ -24,7 +24,7 @@ pub const ROWS: &[Row] = &[
         .python("array"),
     function(
         "py.bytearray(any source=[]) -> Buffer",
-        |c| bytes_of(&c.value(0)).and_then(|b| Buffer::bytearray(&b)).map(Value::Buffer),
+        |c| bytes_of(&c.value(0), BufferKind::ByteArray),
         "A mutable sequence of bytes.",
     )
     .python("bytearray"),
@@ -38,7 +38,7 @@ pub const ROWS: &[Row] = &[
         .python("memoryview"),
     method(
         "tolist(Buffer self) -> any",
-        |c| Ok(Value::list(buffer(c)?.items().into_iter().map(Value::from))),
+        |c| crate::script::subscript::items(c.state, &Value::Buffer(buffer(c)?)).map(Value::list),
         "The elements as a list.",
     )
     .python("array.array.tolist"),
@@ -46,7 +46,7 @@ pub const ROWS: &[Row] = &[
         "tobytes(Buffer self) -> Buffer",
         |c| {
             let b = buffer(c)?;
-            Buffer::bytes(&raw(&b)).map(Value::Buffer)
+            Buffer::bytes(&raw(&b)?).map(Value::Buffer)
         },
         "The bytes.",
     )
@@ -91,8 +91,9 @@ fn buffer(call: &Call) -> Result<Buffer> {
     }
 }
 
-fn raw(buffer: &Buffer) -> Vec<u8> {
-    buffer.memory().bytes().iter().map(crate::tensor::memory::get).collect()
+fn raw(buffer: &Buffer) -> Result<Vec<u8>> {
+    limits::room(buffer.nbytes())?;
+    buffer.memory().to_vec()
 }
 
 fn number(value: &Value) -> Result<Scalar> {
@@ -103,11 +104,15 @@ fn number(value: &Value) -> Result<Scalar> {
 
 fn numbers(value: &Value) -> Result<Vec<Scalar>> {
     match value {
-        Value::Buffer(buffer) => Ok(buffer.items()),
+        Value::Buffer(buffer) => {
+            limits::room_for::<Scalar>(buffer.len())?;
+            Ok(buffer.items())
+        }
         Value::Storage(storage) => Ok(storage.to_vec()?.into_iter().map(|byte| Scalar::Int(i64::from(byte))).collect()),
         Value::TypedStorage(typed) => typed.scalars(),
         other => match other.sequence() {
             Some(items) => items.iter().map(number).collect(),
+            None if matches!(other, Value::Range(_)) => Err(limits::full()),
             None => bail!(TypeError, "'{}' object is not iterable", other.type_name()),
         },
     }
@@ -119,24 +124,18 @@ fn bytes(call: &mut Call) -> Result<Value> {
         value @ (Value::Tensor(_) | Value::Storage(_) | Value::TypedStorage(_)) if !call.state.python.get() => {
             super::explain::bytes_of(call, &value, &[])
         }
-        value => bytes_of(&value).and_then(|bytes| Buffer::bytes(&bytes)).map(Value::Buffer),
+        value => bytes_of(&value, BufferKind::Bytes),
     }
 }
 
-/// What `bytes(…)` and `bytearray(…)` hold.
-fn bytes_of(source: &Value) -> Result<Vec<u8>> {
-    match source {
+/// `bytes(…)` and `bytearray(…)`
+fn bytes_of(source: &Value, kind: BufferKind) -> Result<Value> {
+    let bytes: Vec<u8> = match source {
         Value::Int(n) => match usize::try_from(*n) {
-            Ok(n) if n <= 1 << 34 => {
-                let mut bytes = Vec::new();
-                bytes.try_reserve_exact(n).map_err(|_| Error::new(crate::tensor::ErrorKind::MemoryError, ""))?;
-                bytes.resize(n, 0);
-                Ok(bytes)
-            }
-            Ok(_) => Err(Error::new(crate::tensor::ErrorKind::MemoryError, "")),
+            Ok(n) => return Buffer::zeroed(kind, n).map(Value::Buffer),
             Err(_) => bail!(ValueError, "negative count"),
         },
-        Value::Buffer(buffer) => Ok(raw(buffer)),
+        Value::Buffer(buffer) => raw(buffer)?,
         Value::Str(_) => bail!(TypeError, "string argument without an encoding"),
         other => numbers(other)?
             .into_iter()
@@ -144,8 +143,10 @@ fn bytes_of(source: &Value) -> Result<Vec<u8>> {
                 Scalar::Float(_) => bail!(TypeError, "'float' object cannot be interpreted as an integer"),
                 v => u8::try_from(v.to_i64()).map_err(|_| Error::value("byte must be in range(0, 256)")),
             })
-            .collect(),
-    }
+            .collect::<Result<_>>()?,
+    };
+    let made = if kind == BufferKind::Bytes { Buffer::bytes(&bytes) } else { Buffer::bytearray(&bytes) };
+    made.map(Value::Buffer)
 }
 
 fn array(call: &mut Call) -> Result<Value> {

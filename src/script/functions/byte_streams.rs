@@ -4,7 +4,7 @@
 use super::{Call, Row, function, method};
 use crate::bail;
 use crate::files::Source;
-use crate::tensor::{Buffer, Error, Memory, Result};
+use crate::tensor::{Buffer, Error, Memory, Result, interrupt, limits};
 use crate::value::{Object, Value};
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -150,9 +150,6 @@ impl Drop for ByteStream {
     }
 }
 
-/// Files up to this size are opened.
-const LARGEST: u64 = 1 << 30;
-
 fn open(call: &mut Call) -> Result<Value> {
     let (path, mode) = (call.str(0)?.to_owned(), call.str(1)?.to_owned());
     let kinds = mode.chars().filter(|c| "rwax".contains(*c)).count();
@@ -175,7 +172,7 @@ fn open(call: &mut Call) -> Result<Value> {
     }
     let is_read = mode.contains('r') || mode.contains('a') && exists;
     let bytes = match is_read {
-        true => crate::files::read_whole(&path, LARGEST)?,
+        true => crate::files::read_whole(&path, limits::budget() as u64)?,
         false => Vec::new(),
     };
     let end = if mode.contains('a') { bytes.len() } else { 0 };
@@ -264,6 +261,8 @@ impl ByteStream {
         self.open()?.check_readable()?;
         let mut lines = Vec::new();
         loop {
+            interrupt::check_at(lines.len())?;
+            limits::grown_to::<Value>(lines.len() + 1)?;
             let line = self.line();
             if line.is_empty() {
                 return Ok(lines);
@@ -334,10 +333,13 @@ impl ByteStream {
     /// ValueError once closed; MemoryError.
     pub fn write(&self, bytes: &[u8]) -> Result<()> {
         let start = self.open()?.position.get();
-        let end = start.checked_add(bytes.len()).ok_or_else(no_memory)?;
+        let end = start.checked_add(bytes.len()).ok_or_else(limits::full)?;
         let mut held = self.bytes.borrow_mut();
         let more = end.saturating_sub(held.len());
-        held.try_reserve(more).map_err(|_| no_memory())?;
+        if more > 0 {
+            limits::grown_to::<u8>(end)?;
+        }
+        held.try_reserve(more).map_err(|_| limits::full())?;
         let length = held.len().max(end);
         held.resize(length, 0);
         if let Some(place) = held.get_mut(start..end) {
@@ -357,10 +359,6 @@ impl ByteStream {
         self.position.set(self.position.get() + part.len());
         part.to_vec()
     }
-}
-
-fn no_memory() -> Error {
-    Error::new(crate::tensor::ErrorKind::MemoryError, "")
 }
 
 /// Runs `action` on the receiver, which must be a stream that is not closed.

@@ -486,7 +486,7 @@ pub fn from_data(data: &Value, dtype: Option<DType>, default: DType) -> Result<V
         }
         _ => {}
     }
-    let data = unpack_buffer(data);
+    let data = unpack_buffer(data)?;
     let mut sizes = Vec::new();
     measure(&data, &mut sizes)?;
     let dtype = match dtype {
@@ -505,13 +505,14 @@ pub fn from_data(data: &Value, dtype: Option<DType>, default: DType) -> Result<V
 }
 
 /// Buffers count as lists of their numbers.
-fn unpack_buffer(data: &Value) -> Value {
-    match data {
+fn unpack_buffer(data: &Value) -> Result<Value> {
+    Ok(match data {
         Value::Buffer(buffer) if buffer.kind() != crate::tensor::BufferKind::Bytes => {
+            limits::room_for::<Value>(buffer.len())?;
             Value::list(buffer.items().into_iter().map(Value::from))
         }
         other => other.clone(),
-    }
+    })
 }
 
 /// Sizes along the first element of every level.

@@ -2,13 +2,12 @@
 
 use super::{Call, Row, function};
 use crate::bail;
+use crate::script::bounds;
 use crate::script::operators;
 use crate::script::subscript;
-use crate::tensor::{Error, ErrorKind, Result};
+use crate::tensor::{Error, ErrorKind, Result, interrupt, limits};
 use crate::value::Value;
-
-/// No iterator of more items is turned into a list.
-const MOST_ITEMS: usize = 10_000_000;
+use std::time::Duration;
 
 pub const ROWS: &[Row] = &[
     function("math.sqrt(float x) -> float", |c| real(c, f64::sqrt, |x| x >= 0.0), "The square root."),
@@ -83,6 +82,7 @@ pub const ROWS: &[Row] = &[
     function("operator.gt(any a, any b) -> any", |c| binary(c, ">"), "Is a greater than b?"),
     function("time.time() -> float", now, "Seconds since 1970."),
     function("time.perf_counter() -> float", now, "Seconds of a clock for intervals."),
+    function("time.sleep(any seconds) -> None", sleep, "Waits, or until Ctrl-C."),
 ];
 
 fn domain() -> Error {
@@ -209,18 +209,28 @@ fn gcd(call: &mut Call) -> Result<Value> {
     Ok(Value::from(i128::from(divisor)))
 }
 
-fn check_count(count: Option<usize>) -> Result<usize> {
-    let fits = count.filter(|count| *count <= MOST_ITEMS);
-    fits.ok_or_else(|| Error::new(ErrorKind::MemoryError, format!("more than {MOST_ITEMS} items")))
+/// Checks that so many tuples of so many items may be made.
+fn room_for_tuples(count: f64, length: usize) -> Result<()> {
+    // The list's item, the tuple's two counts, and what is in it.
+    let each = size_of::<Value>().saturating_mul(length.saturating_add(1)).saturating_add(2 * size_of::<usize>());
+    // A float too large for an integer becomes the largest.
+    limits::room((count * each as f64) as usize)
 }
 
 fn product(call: &mut Call) -> Result<Value> {
     let once: Vec<Vec<Value>> =
         items(call, 0)?.iter().map(|source| subscript::items(call.state, source)).collect::<Result<_>>()?;
     let Ok(repeat) = usize::try_from(call.int(1)?) else { bail!(ValueError, "repeat argument cannot be negative") };
-    check_count(once.len().checked_mul(repeat))?;
+    let length = once.len().saturating_mul(repeat);
+    limits::room_for::<Value>(length)?;
     let pools: Vec<&Vec<Value>> = std::iter::repeat_n(&once, repeat).flatten().collect();
-    let count = check_count(pools.iter().try_fold(1usize, |count, pool| count.checked_mul(pool.len())))?;
+    // Nothing at all, if there is nothing to choose at one place.
+    let count = if once.iter().any(Vec::is_empty) && repeat > 0 {
+        0
+    } else {
+        pools.iter().fold(1usize, |n, pool| n.saturating_mul(pool.len()))
+    };
+    room_for_tuples(count as f64, length)?;
     let row = |mut i: usize| {
         let mut row: Vec<Value> = Vec::with_capacity(pools.len());
         for pool in pools.iter().rev() {
@@ -244,17 +254,33 @@ fn choose(call: &mut Call, choice: Choice) -> Result<Value> {
     let pool = items(call, 0)?;
     let r = if call.is_none(1) { pool.len() as i64 } else { call.int(1)? };
     let Ok(r) = usize::try_from(r) else { bail!(ValueError, "r must be non-negative") };
+    let (n, replaced) = (pool.len(), choice == Choice::WithReplacement);
+    if r > n && !(replaced && n > 0) {
+        return Ok(Value::list([]));
+    }
+    let highest = if replaced { n.saturating_add(r).saturating_sub(1) } else { n };
+    let orders = |i: usize| if choice == Choice::Permutations { 1.0 } else { i as f64 + 1.0 };
+    // Once so many are too many, more factors do not matter.
+    let count = (0..r).try_fold(1.0, |count: f64, i| {
+        let count = count * (highest - i) as f64 / orders(i);
+        if count < 1e300 { Ok(count) } else { Err(count) }
+    });
+    room_for_tuples(count.unwrap_or_else(|most| most), r)?;
     let mut rows = Vec::new();
     let mut chosen: Vec<usize> = Vec::new();
+    let mut steps = 0;
     // A candidate for the next place; places are filled and given up one after the other, without recursion.
     let mut candidate = 0;
     loop {
+        steps += 1;
+        interrupt::check_at(steps * 16)?;
         if chosen.len() == r {
             rows.push(Value::tuple(chosen.iter().filter_map(|&i| pool.get(i).cloned())));
-            check_count(Some(rows.len()))?;
         } else {
             let free = |i: &usize| choice != Choice::Permutations || !chosen.contains(i);
-            if let Some(next) = (candidate..pool.len()).find(free) {
+            // As many are to be left as there are places to fill.
+            let end = if choice == Choice::Combinations { n + 1 + chosen.len() - r } else { n };
+            if let Some(next) = (candidate..end).find(free) {
                 chosen.push(next);
                 candidate = match choice {
                     Choice::Combinations => next + 1,
@@ -274,7 +300,9 @@ fn choose(call: &mut Call, choice: Choice) -> Result<Value> {
 fn chain(call: &mut Call) -> Result<Value> {
     let mut all = Vec::new();
     for source in items(call, 0)? {
-        all.extend(subscript::items(call.state, &source)?);
+        let items = subscript::items(call.state, &source)?;
+        limits::room_for::<Value>(all.len() + items.len())?;
+        all.extend(items);
     }
     Ok(Value::list(all))
 }
@@ -290,6 +318,32 @@ fn accumulate(call: &mut Call) -> Result<Value> {
     }
     Ok(Value::list(sums))
 }
+
+fn sleep(call: &mut Call) -> Result<Value> {
+    let seconds = match call.value(0) {
+        Value::BigInt(_) => f64::INFINITY,
+        value => match value.as_scalar() {
+            Some(number) => number.to_f64(),
+            None => bail!(TypeError, "'{}' object cannot be interpreted as an integer", value.type_name()),
+        },
+    };
+    if seconds.is_nan() {
+        bail!(ValueError, "Invalid value NaN (not a number)");
+    }
+    if !matches!(call.value(0), Value::Int(_) | Value::BigInt(_)) && seconds.abs() >= 2f64.powi(63) {
+        bail!(OverflowError, "timestamp out of range for platform time_t");
+    }
+    if seconds.abs() >= MOST_SECONDS {
+        bail!(OverflowError, "timestamp too large to convert to C _PyTime_t");
+    }
+    if seconds < 0.0 {
+        bail!(ValueError, "sleep length must be non-negative");
+    }
+    bounds::sleep(Duration::from_secs_f64(seconds)).map(|()| Value::None)
+}
+
+/// So many seconds are more nanoseconds than 64 bits hold.
+const MOST_SECONDS: f64 = 9_223_372_036.0;
 
 fn now(_: &mut Call) -> Result<Value> {
     let elapsed = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);

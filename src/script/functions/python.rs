@@ -2,7 +2,9 @@
 
 use super::{Call, Receiver, Role, Row, function, method, names};
 use crate::bail;
+use crate::script::bounds;
 use crate::script::callback::is_function;
+use crate::script::hashed::Hashed;
 use crate::script::list::sort_by_keys;
 use crate::script::members;
 use crate::script::operators::{self, equal, truth};
@@ -10,7 +12,7 @@ use crate::script::set::distinct;
 use crate::script::subscript;
 use crate::tensor::interrupt::watched;
 use crate::tensor::names::not_saved;
-use crate::tensor::{Error, ErrorKind, Result, Scalar};
+use crate::tensor::{Error, ErrorKind, Result, Scalar, interrupt, limits};
 use crate::value::{Range, Value};
 use num_complex::Complex;
 use std::rc::Rc;
@@ -63,7 +65,7 @@ pub const ROWS: &[Row] = &[
         "py.fstring(any parts) -> str",
         |c| {
             let parts: Result<Vec<String>> = items(c, 0)?.iter().map(|p| c.state.str(p)).collect();
-            Ok(Value::str(parts?.concat()))
+            bounds::joined(&parts?, "").map(Value::str)
         },
         "Texts joined.",
     ),
@@ -99,7 +101,8 @@ pub const ROWS: &[Row] = &[
     function(
         "py.all(any iterable) -> bool",
         |c| {
-            for v in items(c, 0)? {
+            for (i, v) in each(c, &c.value(0))?.enumerate() {
+                interrupt::check_at(i)?;
                 if !truth(&v)? {
                     return Ok(Value::Bool(false));
                 }
@@ -111,7 +114,8 @@ pub const ROWS: &[Row] = &[
     function(
         "py.any(any iterable) -> bool",
         |c| {
-            for v in items(c, 0)? {
+            for (i, v) in each(c, &c.value(0))?.enumerate() {
+                interrupt::check_at(i)?;
                 if truth(&v)? {
                     return Ok(Value::Bool(true));
                 }
@@ -174,7 +178,13 @@ pub const ROWS: &[Row] = &[
     ),
     function(
         "py.reversed(any sequence) -> any",
-        |c| Ok(Value::list(items(c, 0)?.into_iter().rev())),
+        |c| match c.value(0) {
+            // One that is too long for a list stays a range.
+            Value::Range(range) if limits::room_for::<Value>(range.len()).is_err() => {
+                Ok(Value::Range(range.reversed()))
+            }
+            _ => Ok(Value::list(items(c, 0)?.into_iter().rev())),
+        },
         "The items backwards.",
     ),
     function("py.unpack(any value, int count) -> any", unpack, "The items, which must be so many."),
@@ -183,7 +193,9 @@ pub const ROWS: &[Row] = &[
         |c| {
             let mut all = Vec::new();
             for part in items(c, 0)? {
-                all.extend(subscript::items(c.state, &part)?);
+                let part = subscript::items(c.state, &part)?;
+                limits::room_for::<Value>(all.len() + part.len())?;
+                all.extend(part);
             }
             Ok(Value::list(all))
         },
@@ -278,8 +290,10 @@ pub const ROWS: &[Row] = &[
                 (Value::Str(_), other) => {
                     bail!(TypeError, "'in <string>' requires string as left operand, not {}", other.type_name())
                 }
-                (Value::Range(range), Value::Int(wanted)) => Ok(Value::Bool(range.contains(*wanted))),
-                _ => Ok(Value::Bool(watched(items(c, 0)?).any(|v| equal(&v, &wanted)))),
+                (Value::Range(range), wanted) if !matches!(wanted, Value::Object(_)) => {
+                    Ok(Value::Bool(range_index(range, wanted).is_some()))
+                }
+                _ => Ok(Value::Bool(watched(each(c, &c.value(0))?).any(|v| equal(&v, &wanted)))),
             }
         },
         "Is the item among the items?",
@@ -288,8 +302,15 @@ pub const ROWS: &[Row] = &[
         "index(Sequence self, any value) -> int",
         |c| {
             let wanted = c.value(1);
-            match watched(items(c, 0)?).position(|v| equal(&v, &wanted)) {
+            let found = match c.value(0) {
+                Value::Range(range) => range_index(range, &wanted),
+                sequence => watched(each(c, &sequence)?).position(|v| equal(&v, &wanted)),
+            };
+            match found {
                 Some(i) => Ok(Value::Int(i as i64)),
+                None if matches!(c.value(0), Value::Range(_)) => {
+                    bail!(ValueError, "{} is not in range", c.state.repr(&wanted)?)
+                }
                 None if matches!(c.value(0), Value::List(_)) => {
                     bail!(ValueError, "{} is not in list", c.state.repr(&wanted)?)
                 }
@@ -302,7 +323,10 @@ pub const ROWS: &[Row] = &[
         "count(Sequence self, any value) -> int",
         |c| {
             let wanted = c.value(1);
-            Ok(Value::Int(items(c, 0)?.iter().filter(|v| equal(v, &wanted)).count() as i64))
+            Ok(Value::Int(match c.value(0) {
+                Value::Range(range) => i64::from(range_index(range, &wanted).is_some()),
+                sequence => watched(each(c, &sequence)?).filter(|v| equal(v, &wanted)).count() as i64,
+            }))
         },
         "How often a value occurs.",
     ),
@@ -332,6 +356,18 @@ fn each(call: &Call, value: &Value) -> Result<Box<dyn Iterator<Item = Value>>> {
         Value::Range(range) => Box::new(range.iter().map(Value::Int)),
         other => Box::new(subscript::items(call.state, other)?.into_iter()),
     })
+}
+
+/// Where a value is in a range: a number that is whole, of any class.
+fn range_index(range: Range, wanted: &Value) -> Option<usize> {
+    let wanted = match wanted {
+        Value::Bool(wanted) => i64::from(*wanted),
+        Value::Int(wanted) => *wanted,
+        Value::Float(wanted) => Some(*wanted as i64).filter(|whole| *whole as f64 == *wanted && *whole < i64::MAX)?,
+        Value::Complex(wanted) if wanted.im == 0.0 => return range_index(range, &Value::Float(wanted.re)),
+        _ => return None,
+    };
+    range.position(wanted)
 }
 
 /// A range stays one: its numbers are made as a loop asks for them.
@@ -366,21 +402,24 @@ fn len(call: &mut Call) -> Result<Value> {
             None => bail!(TypeError, "object of type '{}' has no len()", other.type_name()),
         },
     };
-    Ok(Value::Int(count as i64))
+    match i64::try_from(count) {
+        Ok(count) => Ok(Value::Int(count)),
+        Err(_) => bail!(OverflowError, "Python int too large to convert to C ssize_t"),
+    }
 }
 
 fn dict(call: &mut Call) -> Result<Value> {
-    let mut entries: Vec<(Value, Value)> = Vec::new();
+    let mut entries: Hashed<Value> = Hashed::default();
     for entry in items(call, 0)? {
         let Some([key, value]) = entry.sequence().and_then(|pair| <[Value; 2]>::try_from(pair).ok()) else {
             bail!(ValueError, "dictionary update sequence element has the wrong length; 2 is required")
         };
-        match entries.iter_mut().find(|(k, _)| equal(k, &key)) {
-            Some(entry) => entry.1 = value,
-            None => entries.push((key, value)),
+        match entries.position(&key).and_then(|at| entries.at_mut(at)) {
+            Some(slot) => *slot = value,
+            None => entries.push(key, value),
         }
     }
-    Ok(Value::Dict(entries.into()))
+    Ok(Value::Dict(entries.into_entries().collect()))
 }
 
 fn range(call: &mut Call) -> Result<Value> {
@@ -492,10 +531,17 @@ fn sum(call: &mut Call) -> Result<Value> {
 }
 
 fn zip(call: &mut Call) -> Result<Value> {
-    let columns: Result<Vec<Vec<Value>>> = items(call, 0)?.iter().map(|v| subscript::items(call.state, v)).collect();
-    let columns = columns?;
-    let length = columns.iter().map(Vec::len).min().unwrap_or(0);
-    Ok(Value::list((0..length).map(|i| Value::tuple(columns.iter().filter_map(|c| c.get(i).cloned())))))
+    let mut columns = items(call, 0)?.iter().map(|v| each(call, v)).collect::<Result<Vec<_>>>()?;
+    let mut rows = Vec::new();
+    // As many as the shortest has, however long the others are.
+    while let Some(row) =
+        columns.iter_mut().map(Iterator::next).collect::<Option<Vec<Value>>>().filter(|r| !r.is_empty())
+    {
+        interrupt::check_at(rows.len())?;
+        limits::grown_to::<[Value; 2]>((rows.len() + 1).saturating_mul(1 + row.len() / 2))?;
+        rows.push(Value::tuple(row));
+    }
+    Ok(Value::list(rows))
 }
 
 fn sorted(call: &mut Call) -> Result<Value> {
@@ -552,6 +598,11 @@ fn extreme(call: &mut Call, symbol: &str) -> Result<Value> {
 }
 
 fn unpack(call: &mut Call) -> Result<Value> {
+    if let Value::Range(range) = call.value(0)
+        && range.len() > call.int(1)? as usize
+    {
+        bail!(ValueError, "too many values to unpack (expected {})", call.int(1)?);
+    }
     let (items, count) = (items(call, 0), call.int(1)? as usize);
     let items = items
         .map_err(|_| Error::type_error(format!("cannot unpack non-iterable {} object", call.value(0).type_name())))?;

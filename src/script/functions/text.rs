@@ -2,6 +2,7 @@
 
 use super::{Call, Row, function, method};
 use crate::bail;
+use crate::script::bounds;
 use crate::script::state::State;
 use crate::script::subscript;
 use crate::tensor::interrupt::watched;
@@ -121,9 +122,6 @@ pub const ROWS: &[Row] = &[
     function("py.hex(int number) -> str", |c| radix(c, |n| format!("0x{n:x}")), "A number in hexadecimal digits."),
 ];
 
-/// No text is padded beyond this many characters.
-const WIDEST: i64 = 1 << 24;
-
 fn text(call: &Call, change: impl Fn(&str) -> String) -> Result<Value> {
     Ok(Value::str(change(call.str(0)?)))
 }
@@ -230,19 +228,17 @@ fn join(call: &mut Call) -> Result<Value> {
     let mut parts = Vec::new();
     for (i, item) in watched(subscript::items(call.state, &call.value(1))?).enumerate() {
         match item {
-            Value::Str(part) => parts.push(part.to_string()),
+            Value::Str(part) => parts.push(part),
             other => bail!(TypeError, "sequence item {i}: expected str instance, {} found", other.type_name()),
         }
     }
-    Ok(Value::str(parts.join(call.str(0)?)))
+    bounds::joined(&parts, call.str(0)?).map(Value::str)
 }
 
 fn replace(call: &mut Call) -> Result<Value> {
     let (text, old, new) = (call.str(0)?, call.str(1)?, call.str(2)?);
-    Ok(Value::str(match usize::try_from(call.int(3)?) {
-        Ok(count) => text.replacen(old, new, count),
-        Err(_) => text.replace(old, new),
-    }))
+    let most = usize::try_from(call.int(3)?).unwrap_or(usize::MAX);
+    bounds::replaced(text, old, new, most).map(Value::str)
 }
 
 /// Where the second text begins in the first, in characters.
@@ -258,20 +254,14 @@ fn all(call: &Call, is: impl Fn(char) -> bool) -> Result<Value> {
 
 /// How many characters are lacking to a width.
 fn lacking(call: &Call) -> Result<usize> {
-    let width = call.int(1)?;
-    if width > WIDEST {
-        bail!(MemoryError, "a width of {width} is too large");
-    }
-    Ok(usize::try_from(width).unwrap_or(0).saturating_sub(call.str(0)?.chars().count()))
+    Ok(usize::try_from(call.int(1)?).unwrap_or(0).saturating_sub(call.str(0)?.chars().count()))
 }
 
 fn zfill(call: &mut Call) -> Result<Value> {
-    let zeros = "0".repeat(lacking(call)?);
+    let zeros = bounds::repeated("0", lacking(call)?)?;
     let text = call.str(0)?;
-    Ok(Value::str(match text.strip_prefix(['+', '-']) {
-        Some(digits) => format!("{}{zeros}{digits}", text.get(..1).unwrap_or_default()),
-        None => zeros + text,
-    }))
+    let (sign, digits) = text.split_at(usize::from(text.starts_with(['+', '-'])));
+    bounds::joined(&[sign, &zeros, digits], "").map(Value::str)
 }
 
 /// The padding, this share of it before the text.
@@ -283,8 +273,9 @@ fn pad(call: &mut Call, part: usize, of: usize) -> Result<Value> {
     let lacking = lacking(call)?;
     // Of an odd number, a centred text has the larger half before it if its width is odd, as Python has it.
     let extra = if of == 2 { lacking & call.int(1)? as usize & 1 } else { 0 };
-    let before = lacking * part / of + extra;
-    Ok(Value::str(format!("{}{}{}", fill.repeat(before), call.str(0)?, fill.repeat(lacking - before))))
+    let before = lacking / of * part + (lacking % of) * part / of + extra;
+    let (before, after) = (bounds::repeated(fill, before)?, bounds::repeated(fill, lacking - before)?);
+    bounds::joined(&[&before, call.str(0)?, &after], "").map(Value::str)
 }
 
 /// `"{} {1:.2f}".format(a, b)`
@@ -317,6 +308,7 @@ fn format(call: &mut Call) -> Result<Value> {
         };
         let value = if is_repr { Value::str(call.state.repr(value)?) } else { value.clone() };
         out += &call.state.with_formatter(|f| f.format(&value, spec))?;
+        bounds::room_for_text(out.len())?;
     }
     Ok(Value::str(out + rest))
 }
@@ -365,6 +357,7 @@ pub fn percent(state: &State, pattern: &str, values: &Value) -> Result<Value> {
         };
         let align = if options.starts_with(['0', '+', ' ']) || letter == "x" { "" } else { align };
         out += &state.with_formatter(|f| f.format(&value, &format!("{align}{options}{letter}")))?;
+        bounds::room_for_text(out.len())?;
     }
     if values.next().is_some() {
         bail!(TypeError, "not all arguments converted during string formatting");
