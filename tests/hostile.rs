@@ -129,3 +129,61 @@ fn a_sequence_of_errors_leaves_the_session_whole() {
     let (_, output, _) = start(&["replay", "page.txt"], folder.path());
     assert!(output.ends_with(">>> x\ntensor([1., 1.])\n"), "{output}");
 }
+
+/// What a number from outside makes long is refused at once, before any of it is there.
+#[test]
+fn what_no_budget_holds() {
+    for code in [
+        "torch.tensor(range(10**12))",
+        "print(*range(10**12))",
+        "set(range(10**12))",
+        "tuple(range(10**12))",
+        "bytearray(5 * 10**9)",
+        "bytes(4 * 10**8)",
+        "(1,) * 10**10",
+        "'%999999999d' % 1",
+        "'ab'.join(['c' * 10**7] * 100)",
+    ] {
+        let last = replay(code);
+        assert_eq!(last, "MemoryError", "{code}");
+    }
+    for code in [
+        "[].pad(4000000000, 1)",
+        "[].pad(9223372036854775807, 1)",
+        "[].pad(10000000, [[0, 0, 0, 0, 0], [0, 0, 0, 0, 0], [0, 0, 0, 0, 0]])",
+        "let s = \"x\"; s.pad(9223372036854775807, \"x\")",
+        "let s = \"x\"; s.pad(1000000, 'x'); s.replace(\"x\", s)",
+        "let s = \"x\"; for i in 0..60 { s += s }",
+        "let s = \"x\"; for i in 0..60 { s = `${s}${s}` }",
+        "list(range(10**12))",
+    ] {
+        let (status, error) = run(code.as_bytes());
+        assert!(status == 1 && error.ends_with(": MemoryError"), "{code}: {status} {error}");
+    }
+}
+
+/// A loop over these is not quadratic.
+#[test]
+fn many_small_steps() {
+    for code in [
+        "let a = []; for i in 0..100000 { a.push(i) } if a.len() != 100000 || a.pop() != 99999 { throw 1 }",
+        "let m = #{}; for i in 0..10000 { m.set(`k${i}`, i) } if m.len() != 10000 || m.get(\"k7\") != 7 { throw 1 }",
+        "const A = [1]; if A.len() != 1 { throw 1 } try { A.push(2); throw 3 } catch (e) { if e == 3 { throw 1 } }",
+        "let a = [1, 2, 3]; a.insert(-1, 9); a.remove(0); if a != [2, 9, 3] || a.get(-1) != 3 { throw 1 }",
+        "let a = \"1\"; a.pad(5, \"ab\"); if a != \"1abab\" { throw 1 } a.pad(9, \"\"); if a.len() != 5 { throw 1 }",
+    ] {
+        assert_eq!(run(code.as_bytes()), (0, String::new()), "{code}");
+    }
+    assert_eq!(replay("len(set(range(50000))), len({i: i for i in range(20000)})"), "(50000, 20000)");
+}
+
+#[test]
+fn names_and_calls_beyond_all_measure() {
+    let name = "x".repeat(1 << 20);
+    assert_eq!(replay(&name), format!("NameError: name '{name}' is not defined"));
+    assert!(replay(&format!("torch.{name}()")).starts_with("AttributeError: module 'torch' has no attribute 'xxx"));
+    let arguments = "1,".repeat(100_000);
+    assert_eq!(replay(&format!("f({arguments})")), "NameError: name 'f' is not defined");
+    let (status, error) = run(format!("f({arguments} 1)").as_bytes());
+    assert!(status == 1 && error.contains("SyntaxError"), "{error}");
+}
