@@ -24,10 +24,17 @@ fn recorded_sessions_print_what_pytorch_prints() {
     assert!(last.ends_with(" passed, 0 failed") && !last.starts_with("0 "), "{text}");
 }
 
-/// What is about Python: its forms, classes and collections, numpy's arrays, functions that are called as soon as they are
+/// What is about Python: its forms, classes and collections (and how large they may be), numpy's arrays, functions that are called as soon as they are
 /// made, and `with`.
-const PYTHON: &[&str] =
-    &["python.md", "classes.md", "autograd-function.md", "sets-and-files.md", "handed-over.md", "vmap-and-defaults.md"];
+const PYTHON: &[&str] = &[
+    "python.md",
+    "classes.md",
+    "autograd-function.md",
+    "sets-and-files.md",
+    "limits.md",
+    "handed-over.md",
+    "vmap-and-defaults.md",
+];
 
 /// Both languages are tested alike: every session is told once in Python and once in Rhai, but for those that are about
 /// Python.
