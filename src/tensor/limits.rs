@@ -50,14 +50,13 @@ pub fn full() -> Error {
     Error::new(ErrorKind::MemoryError, "")
 }
 
-/// Looks at what the process has, which takes some microseconds: is there still room for the largest object, however
-/// its memory moves as it grows?
+/// Looks at what the process has, which takes some microseconds: is there still room for an object that moves as it grows?
 ///
 /// # Errors
 /// As [`room`].
 pub fn look() -> Result<()> {
     let Some((reserved, resident)) = used() else { return Ok(()) };
-    let fits = |used: usize, limit: usize| used <= limit.saturating_sub(2 * budget()).max(limit / 2);
+    let fits = |used: usize, limit: usize| used <= limit - limit / 8;
     // What is left may be others' fault, unless much of it is here.
     let crowded = || resident > total() / 4 && available() < total() / 16;
     if fits(resident, total()) && fits(reserved, address_limit()) && !crowded() { Ok(()) } else { Err(full()) }
