@@ -4,7 +4,7 @@
 use super::field::Field;
 use super::matrix::Matrix;
 use crate::tensor::{Result, interrupt};
-use num_traits::{Float, Zero};
+use num_traits::{Float, One, Zero};
 
 /// The reflection that maps a vector to a multiple of its first element's axis, as `larfg` chooses it.
 pub struct Reflection<T: Field> {
@@ -12,12 +12,15 @@ pub struct Reflection<T: Field> {
     pub beta: T::Real,
     pub tau: T,
     divisor: T,
+    /// A power of two by which the divisor, and what it divides, is multiplied: squares of tiny complex numbers vanish.
+    raise: T::Real,
 }
 
 impl<T: Field> Reflection<T> {
     /// An element of the rest of the vector as the reflection's own: divided in single precision, multiplied by the
     /// inverse in double, as the library does.
     pub fn own(&self, value: T) -> T {
+        let value = value.scale(self.raise);
         if size_of::<T::Real>() == 4 { value / self.divisor } else { value * (T::one() / self.divisor) }
     }
 }
@@ -26,12 +29,15 @@ impl<T: Field> Reflection<T> {
 pub fn reflection<T: Field>(alpha: T, rest: impl Iterator<Item = T>) -> Reflection<T> {
     let norm = norm(rest);
     if norm == T::Real::zero() && alpha.im() == T::Real::zero() {
-        return Reflection { beta: alpha.re(), tau: T::zero(), divisor: T::one() };
+        return Reflection { beta: alpha.re(), tau: T::zero(), divisor: T::one(), raise: T::Real::one() };
     }
     let length = span([alpha.re(), alpha.im(), norm]);
     let beta = if alpha.re() >= T::Real::zero() { -length } else { length };
     let tau = T::new((beta - alpha.re()) / beta, -alpha.im() / beta);
-    Reflection { beta, tau, divisor: alpha - T::of(beta) }
+    let divisor = alpha - T::of(beta);
+    let least = T::Real::min_positive_value().sqrt();
+    let raise = if divisor.size() < least.sqrt() { least.recip() } else { T::Real::one() };
+    Reflection { beta, tau, divisor: divisor.scale(raise), raise }
 }
 
 /// The length of a vector.
