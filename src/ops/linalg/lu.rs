@@ -69,14 +69,9 @@ impl<T: Field> Lu<T> {
         let (m, n) = (self.factors.rows, self.factors.columns);
         let k = m.min(n);
         let (mut lower, mut upper) = (Matrix::identity(m, k)?, Matrix::zeros(k, n)?);
-        for j in 0..n {
-            for i in 0..m {
-                if i > j {
-                    lower[(i, j)] = self.factors[(i, j)];
-                } else {
-                    upper[(i, j)] = self.factors[(i, j)];
-                }
-            }
+        for (i, j) in self.factors.places() {
+            let part = if i > j { &mut lower } else { &mut upper };
+            part[(i, j)] = self.factors[(i, j)];
         }
         Ok((lower, upper))
     }

@@ -47,27 +47,29 @@ impl<T: Field> Matrix<T> {
     /// The conjugate transpose.
     pub fn adjoint(&self) -> Result<Matrix<T>> {
         let mut out = Matrix::zeros(self.columns, self.rows)?;
-        for j in 0..self.columns {
-            for i in 0..self.rows {
-                out[(j, i)] = self[(i, j)].conj();
-            }
+        for (i, j) in self.places() {
+            out[(j, i)] = self[(i, j)].conj();
         }
         Ok(out)
     }
 
     pub fn transpose(&self) -> Result<Matrix<T>> {
         let mut out = Matrix::zeros(self.columns, self.rows)?;
-        for j in 0..self.columns {
-            for i in 0..self.rows {
-                out[(j, i)] = self[(i, j)];
-            }
+        for (i, j) in self.places() {
+            out[(j, i)] = self[(i, j)];
         }
         Ok(out)
     }
 
+    /// The places of all elements, column after column: none of a matrix without rows, however many columns it has.
+    pub fn places(&self) -> impl Iterator<Item = (usize, usize)> + use<T> {
+        let (rows, columns) = (self.rows, if self.rows == 0 { 0 } else { self.columns });
+        (0..columns).flat_map(move |j| (0..rows).map(move |i| (i, j)))
+    }
+
     pub fn times(&self, other: &Matrix<T>) -> Result<Matrix<T>> {
         let mut out = Matrix::zeros(self.rows, other.columns)?;
-        for j in 0..other.columns {
+        for j in 0..if self.rows == 0 { 0 } else { other.columns } {
             interrupt::check()?;
             for k in 0..self.columns.min(other.rows) {
                 let factor = other[(k, j)];
@@ -148,12 +150,10 @@ pub fn write<T: Field>(
     let memory = out.memory()?;
     let cells = memory.typed::<T>();
     for (k, matrix) in matrices.into_iter().enumerate() {
-        for j in 0..columns {
-            for i in 0..rows {
-                let place = if order == Order::Rows { i * columns + j } else { j * rows + i };
-                if let Some(cell) = cells.get(k * rows * columns + place) {
-                    set(cell, matrix[(i, j)]);
-                }
+        for (i, j) in matrix.places().filter(|&(i, j)| i < rows && j < columns) {
+            let place = if order == Order::Rows { i * columns + j } else { j * rows + i };
+            if let Some(cell) = cells.get(k * rows * columns + place) {
+                set(cell, matrix[(i, j)]);
             }
         }
     }

@@ -171,10 +171,8 @@ pub fn apply_q<T: Field>(factored: &Matrix<T>, taus: &[T], c: &mut Matrix<T>, le
 /// The elements on and above the diagonal of the first rows.
 pub fn upper<T: Field>(factored: &Matrix<T>, rows: usize) -> Result<Matrix<T>> {
     let mut r = Matrix::zeros(rows, factored.columns)?;
-    for j in 0..factored.columns {
-        for i in 0..rows.min(j + 1).min(factored.rows) {
-            r[(i, j)] = factored[(i, j)];
-        }
+    for (i, j) in r.places().filter(|&(i, j)| i <= j && i < factored.rows) {
+        r[(i, j)] = factored[(i, j)];
     }
     Ok(r)
 }

@@ -39,10 +39,8 @@ pub fn svd<T: Field>(a: &Matrix<T>, full: bool) -> Result<Svd<T>> {
 /// A square matrix in the corner of a larger identity.
 fn beside_identity<T: Field>(corner: &Matrix<T>, size: usize) -> Result<Matrix<T>> {
     let mut out = Matrix::identity(size, size)?;
-    for j in 0..corner.columns {
-        for i in 0..corner.rows {
-            out[(i, j)] = corner[(i, j)];
-        }
+    for (i, j) in corner.places() {
+        out[(i, j)] = corner[(i, j)];
     }
     Ok(out)
 }
@@ -122,10 +120,8 @@ fn direct<T: Field>(mut a: Matrix<T>, full: bool) -> Result<Svd<T>> {
 /// A real matrix in the corner of an identity.
 fn embedded<T: Field>(corner: &Matrix<T::Real>, rows: usize, columns: usize) -> Result<Matrix<T>> {
     let mut out = Matrix::identity(rows, columns)?;
-    for j in 0..corner.columns {
-        for i in 0..corner.rows {
-            out[(i, j)] = T::of(corner[(i, j)]);
-        }
+    for (i, j) in corner.places() {
+        out[(i, j)] = T::of(corner[(i, j)]);
     }
     Ok(out)
 }
