@@ -143,6 +143,8 @@ fn what_no_budget_holds() {
         "(1,) * 10**10",
         "'%999999999d' % 1",
         "'ab'.join(['c' * 10**7] * 100)",
+        "' '.join(['a' * 10**6] * 10**6)",
+        "[['a' * 10**6] * 100] * 100",
     ] {
         let last = replay(code);
         assert_eq!(last, "MemoryError", "{code}");

@@ -52,10 +52,13 @@ pub fn set_limits(engine: &mut Engine, state: &Rc<State>) {
     });
 }
 
+/// In how many forms a text may be there at once: as its parts, as the language and the functions have it, joined.
+const SHARES: usize = 5;
+
 /// What a text or an array of the language may have of the budget. While one is made of others they are there too, and
 /// copies on the way between the two forms that a value has; the language itself asks only when it has joined them.
 fn share() -> usize {
-    limits::budget().max(1 << 16) / 4
+    limits::budget().max(1 << 16) / SHARES
 }
 
 /// Checks that a text of so many bytes may be made.
@@ -63,7 +66,7 @@ fn share() -> usize {
 /// # Errors
 /// MemoryError.
 pub fn room_for_text(nbytes: usize) -> Result<()> {
-    limits::room(nbytes.saturating_mul(4))
+    limits::room(nbytes.saturating_mul(SHARES))
 }
 
 fn most_items() -> usize {

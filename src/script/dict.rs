@@ -75,11 +75,13 @@ impl Dict {
     ///
     /// # Errors
     /// RecursionError for one that contains itself or lies too deep.
-    pub fn to_value(&self, depth: usize) -> Result<Value> {
+    pub fn to_value(&self, copied: &mut value::Copied) -> Result<Value> {
         // Held as if to be written to: a dictionary that contains itself meets its own lock.
         let Ok(entries) = self.0.0.try_borrow_mut() else { return Err(value::too_deep()) };
-        let entry = |(key, value): &(Value, Dynamic)| Ok((key.clone(), value::to_value_within(value, depth)?));
-        let entries = entries.iter().map(entry).collect::<Result<_>>()?;
+        let entry = |(key, value): &(Value, Dynamic), copied: &mut value::Copied| {
+            Ok((key.clone(), value::to_value_within(value, copied)?))
+        };
+        let entries = copied.items(entries.len(), entries.iter(), entry)?;
         Ok(if self.1 { Value::OrderedDict(entries) } else { Value::Dict(entries) })
     }
 

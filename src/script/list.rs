@@ -64,11 +64,10 @@ impl List {
     ///
     /// # Errors
     /// RecursionError for a list that contains itself or lies too deep.
-    pub fn to_value(&self, depth: usize) -> Result<Value> {
+    pub fn to_value(&self, copied: &mut value::Copied) -> Result<Value> {
         // Held as if to be written to: a list that contains itself meets its own lock.
         let Ok(items) = self.0.0.try_borrow_mut() else { return Err(value::too_deep()) };
-        let values = watched(items.iter()).map(|item| value::to_value_within(item, depth));
-        Ok(Value::List(values.collect::<Result<_>>()?))
+        copied.items(items.len(), items.iter(), value::to_value_within).map(Value::List)
     }
 
     /// Puts these items in place of all others.

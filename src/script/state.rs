@@ -13,7 +13,7 @@ use crate::format::{Formatter, PrintOptions};
 use crate::ops::random::Generator;
 use crate::tensor::interrupt::{self, Interrupt};
 use crate::tensor::memory::check_files;
-use crate::tensor::{DType, Device, Result, Tensor};
+use crate::tensor::{DType, Device, Result, Tensor, limits};
 use crate::value::Value;
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
@@ -239,8 +239,9 @@ impl State {
     /// A function's result in the script language.
     ///
     /// # Errors
-    /// TypeError for a dictionary with keys that can change.
+    /// TypeError for a dictionary with keys that can change, MemoryError.
     pub fn give(&self, value: Value) -> Result<rhai::Dynamic> {
+        limits::grown_to::<u8>(copied(&value))?;
         if self.python.get() { to_object(value) } else { Ok(to_dynamic(value)) }
     }
 
@@ -264,5 +265,22 @@ impl State {
         // What shows itself by a function of the script may set them.
         let options = *self.print_options.borrow();
         use_it(Formatter { options: &options, default_dtype: self.default_dtype.get() })
+    }
+}
+
+/// Bytes that the script language's form of a value takes besides it: its texts and lists are copies, one for each time
+/// they stand in the value.
+fn copied(value: &Value) -> usize {
+    let held = |items: &[Value]| {
+        let room = items.len().saturating_mul(size_of::<rhai::Dynamic>());
+        items.iter().map(copied).fold(room, usize::saturating_add)
+    };
+    match value {
+        Value::Str(text) => text.len(),
+        Value::List(items) | Value::Set(items) => held(items),
+        Value::Dict(entries) | Value::OrderedDict(entries) => {
+            entries.iter().map(|(_, value)| copied(value)).fold(0, usize::saturating_add)
+        }
+        _ => 0,
     }
 }

@@ -7,9 +7,9 @@ use super::fault::{Thrown, python_type};
 use super::list::List;
 use super::set::Set;
 use crate::tensor::interrupt::watched;
-use crate::tensor::{Error, ErrorKind, Result, Tensor};
+use crate::tensor::{Error, ErrorKind, Result, Tensor, limits};
 use crate::value::{Object, Range, Slice, Value};
-use rhai::{Dynamic, Engine, ImmutableString, Module};
+use rhai::{Dynamic, Engine, Identifier, ImmutableString, Module};
 use std::any::TypeId;
 use std::rc::Rc;
 
@@ -144,14 +144,45 @@ pub fn to_dynamic(value: Value) -> Dynamic {
 /// # Errors
 /// TypeError for values of the script language that no function takes, such as closures.
 pub fn to_value(dynamic: &Dynamic) -> Result<Value> {
-    to_value_within(dynamic, 0)
+    to_value_within(dynamic, &mut Copied::default())
 }
 
-/// As [`to_value`], for what lies within so many lists and dictionaries.
-pub fn to_value_within(dynamic: &Dynamic, depth: usize) -> Result<Value> {
-    if depth > MAX_DEPTH {
-        return Err(too_deep());
+/// What a value has been copied of so far. A text or a list that stands in a list many times is copied as often.
+#[derive(Default)]
+pub struct Copied {
+    depth: usize,
+    nbytes: usize,
+}
+
+impl Copied {
+    fn text(&mut self, nbytes: usize) -> Result<()> {
+        self.nbytes = self.nbytes.saturating_add(nbytes);
+        limits::grown_to::<u8>(self.nbytes)
     }
+
+    /// Copies the `count` items of a list or a dictionary.
+    ///
+    /// # Errors
+    /// Those of `copy`; RecursionError for lists too deep within each other, MemoryError.
+    pub fn items<I, T>(
+        &mut self,
+        count: usize,
+        items: impl Iterator<Item = I>,
+        copy: impl Fn(I, &mut Copied) -> Result<T>,
+    ) -> Result<Rc<[T]>> {
+        if self.depth >= MAX_DEPTH {
+            return Err(too_deep());
+        }
+        self.text(count.saturating_mul(size_of::<T>()))?;
+        self.depth += 1;
+        let copies = watched(items).map(|item| copy(item, self)).collect();
+        self.depth -= 1;
+        copies
+    }
+}
+
+/// As [`to_value`], for what lies within lists and dictionaries.
+pub fn to_value_within(dynamic: &Dynamic, copied: &mut Copied) -> Result<Value> {
     // What calls are made of comes first.
     if let Ok(i) = dynamic.as_int() {
         return Ok(Value::Int(i));
@@ -169,17 +200,17 @@ pub fn to_value_within(dynamic: &Dynamic, depth: usize) -> Result<Value> {
         return Ok(Value::Bool(b));
     }
     if let Some(text) = dynamic.read_lock::<ImmutableString>() {
+        copied.text(text.len())?;
         return Ok(Value::str(text.as_str()));
     }
     if let Some(array) = dynamic.read_lock::<rhai::Array>() {
-        let items: Result<Rc<[Value]>> = watched(array.iter()).map(|item| to_value_within(item, depth + 1)).collect();
-        return Ok(Value::List(items?));
+        return copied.items(array.len(), array.iter(), to_value_within).map(Value::List);
     }
     if let Some(list) = dynamic.read_lock::<List>() {
-        return list.to_value(depth + 1);
+        return list.to_value(copied);
     }
     if let Some(dict) = dynamic.read_lock::<Dict>() {
-        return dict.to_value(depth + 1);
+        return dict.to_value(copied);
     }
     if let Some(set) = dynamic.read_lock::<Set>() {
         return Ok(set.to_value());
@@ -193,9 +224,10 @@ pub fn to_value_within(dynamic: &Dynamic, depth: usize) -> Result<Value> {
         return Ok(Value::str(thrown.to_string()));
     }
     if let Some(map) = dynamic.read_lock::<rhai::Map>() {
-        let entries: Result<Rc<[(Value, Value)]>> =
-            map.iter().map(|(k, v)| Ok((Value::str(k.as_str()), to_value_within(v, depth + 1)?))).collect();
-        return Ok(Value::Dict(entries?));
+        let entry = |(k, v): (&Identifier, &Dynamic), copied: &mut Copied| {
+            Ok((Value::str(k.as_str()), to_value_within(v, copied)?))
+        };
+        return copied.items(map.len(), map.iter(), entry).map(Value::Dict);
     }
     if let Some(range) = dynamic.read_lock::<std::ops::Range<i64>>() {
         return Ok(slice_of(range.start, range.end));
