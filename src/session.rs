@@ -4,12 +4,12 @@
 use crate::explain::aliases;
 pub use crate::explain::terminal::wrapped;
 pub use crate::explain::{Ink, Picture};
+use crate::functions::READ_VARIABLES;
+use crate::python::{self, Statement};
 use crate::script::callback::Home;
 use crate::script::engine;
 use crate::script::fault;
-use crate::script::functions::READ_VARIABLES;
 use crate::script::help;
-use crate::script::python::{self, Statement};
 pub use crate::script::stack::note as note_stack;
 pub use crate::script::state::Said;
 use crate::script::state::{Live, State};

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
-use tensorsh::script::functions::registry;
+use tensorsh::functions::registry;
 use tensorsh::script::signature::{Kind, Signature};
 use tensorsh::session::{Language, Session, SessionOptions};
 use tensorsh::tensor::limits;

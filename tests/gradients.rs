@@ -1,7 +1,7 @@
 //! Checks of the derivative table that need the function table: nothing is forgotten, and every formula is right.
 
 use tensorsh::autograd::{self, Derivative, Functions, Pass, Rule};
-use tensorsh::script::functions::registry;
+use tensorsh::functions::registry;
 use tensorsh::script::signature::Kind;
 use tensorsh::script::state::State;
 use tensorsh::tensor::tensor::complex;

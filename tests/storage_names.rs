@@ -2,7 +2,7 @@
 //! missing there, and none may be listed that tensorsh does not know.
 
 use std::collections::BTreeSet;
-use tensorsh::script::functions::{Receiver, registry};
+use tensorsh::functions::{Receiver, registry};
 use tensorsh::script::signature::Kind;
 use tensorsh::session::{Language, Session, SessionOptions};
 

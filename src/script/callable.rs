@@ -6,13 +6,13 @@ use super::class::{Base, Class, Fields, class_of, instance_of};
 use super::descriptors::Super;
 use super::dict::Dict;
 use super::engine::{dispatch, print_text};
-use super::functions::Receiver;
 use super::list::own;
 use super::operators::truth;
 use super::parameters::Parameters;
 use super::state::State;
 use super::value::{BoxedObject, object, text_subscript, to_dynamic, to_value};
 use super::{exceptions, fault, members, subscript};
+use crate::functions::Receiver;
 use crate::tensor::{Error, ErrorKind, Result};
 use crate::value::{Object, Value};
 use rhai::{Array, Dynamic, Engine, EvalAltResult, FnPtr, ImmutableString, Map, NativeCallContext};
@@ -404,14 +404,14 @@ pub fn call_value(
                 }
                 return run(state, context, args);
             }
-            let module = super::functions::MODULES.iter().copied().find(|known| *known == module).unwrap_or("torch");
+            let module = crate::functions::MODULES.iter().copied().find(|known| *known == module).unwrap_or("torch");
             call_named(state, name, Some(to_dynamic(Value::Module(module))), args, keywords)
         }
         Value::Method(method) => call_named(state, method.name, Some(to_dynamic(method.of.clone())), args, keywords),
         Value::Type(class) => {
             let (path, name) = class.rsplit_once('.').unwrap_or(("", class));
             let inner = path.strip_prefix("torch.").unwrap_or(path);
-            let of_module = super::functions::MODULES.iter().copied().find(|known| *known == inner);
+            let of_module = crate::functions::MODULES.iter().copied().find(|known| *known == inner);
             let of_module = of_module.filter(|module| state.registry.find(name, Receiver::Module(module)).is_some());
             let module = of_module.unwrap_or(if class.contains("torch") { "torch" } else { "py" });
             call_named(state, name, Some(to_dynamic(Value::Module(module))), args, keywords)

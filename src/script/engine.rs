@@ -5,7 +5,6 @@ use super::bind::{Arguments, Bound};
 use super::callable::{self, Scripted};
 use super::dict::Dict;
 use super::fault;
-use super::functions::{self, Call, Family, Overloads, Receiver, class_of};
 use super::list::List;
 use super::operators;
 use super::plain;
@@ -15,6 +14,7 @@ use super::state::State;
 use super::subscript;
 use super::value::{BoxedObject, class_ids, object, register_names, to_dynamic, to_value};
 use super::{bounds, exceptions, members};
+use crate::functions::{self, Call, Family, Overloads, Receiver, class_of};
 use crate::tensor::{DType, Error, ErrorKind, Result, Tensor, interrupt};
 use crate::value::{MemoryFormat, TensorLayout, Value};
 use rhai::packages::{
@@ -155,7 +155,7 @@ pub fn method_of_script(state: &Rc<State>, name: &str, args: &mut [&mut Dynamic]
     if let Some(called) = callable::special_call(receiver, name, &given) {
         return Some(called);
     }
-    if super::python::is_bare_call(name) {
+    if crate::python::is_bare_call(name) {
         return None;
     }
     let (given, keywords) = callable::split_keywords(given);

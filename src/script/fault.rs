@@ -3,11 +3,11 @@
 
 use super::class::instance_of;
 use super::exceptions;
-use super::functions::{Receiver, Registry, class_of, registry};
 use super::signature::Kind;
 use super::state::State;
 use super::value::{CLASSES, to_value};
 use crate::format::{Formatter, PrintOptions};
+use crate::functions::{Receiver, Registry, class_of, registry};
 use crate::tensor::{DType, Error, ErrorKind};
 use crate::value::Value;
 use rhai::{Dynamic, EvalAltResult, ParseError, Position};
@@ -133,7 +133,7 @@ pub fn is_end(error: &EvalAltResult) -> bool {
 /// AttributeError in Python's words, with the nearest name as a hint.
 pub fn no_attribute(state: &State, value: &Value, name: &str) -> Error {
     let error = Error::attribute(match value {
-        Value::Module(module) if *module == "torch" || super::functions::LIBRARY.contains(module) => {
+        Value::Module(module) if *module == "torch" || crate::functions::LIBRARY.contains(module) => {
             format!("module '{module}' has no attribute '{name}'")
         }
         Value::Module(module) => format!("module 'torch.{module}' has no attribute '{name}'"),

@@ -2,9 +2,9 @@
 
 use super::bind::{Arguments, unsupported_operands};
 use super::bounds;
-use super::functions::{self, Receiver};
 use super::signature::Kind;
 use super::state::State;
+use crate::functions::{self, Receiver};
 use crate::tensor::{Error, ErrorKind, Result, limits};
 use crate::value::{Object, Value};
 use num_complex::Complex;

@@ -3,8 +3,8 @@
 //! [`super::bind`], which knows every rule and every error, so that nothing is decided here that it would decide otherwise.
 
 use super::bind::{Bound, is_of_kind};
-use super::functions::Function;
 use super::signature::{Kind, Param, Signature};
+use crate::functions::Function;
 use crate::tensor::{Dims, Tensor};
 use crate::value::Value;
 use rhai::Dynamic;
@@ -106,8 +106,8 @@ fn unfit(param: &Param, value: &Value) -> Fit {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::functions::{Receiver, registry};
     use crate::script::bind::Arguments;
-    use crate::script::functions::{Receiver, registry};
     use crate::script::value::{to_dynamic, to_value};
     use crate::tensor::{DType, Device, View};
 

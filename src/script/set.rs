@@ -1,12 +1,12 @@
 //! Python's sets: shared by everybody who holds them. See `list.rs`. A line of Rhai has arrays instead.
 
 use super::engine::{add, any};
-use super::functions;
 use super::hashed::Hashed;
 use super::list::{List, items_of};
 use super::state::State;
 use super::value::{self, to_dynamic, to_value};
 use crate::bail;
+use crate::functions;
 use crate::tensor::interrupt::watched;
 use crate::tensor::{Error, ErrorKind, Result, interrupt, limits};
 use crate::value::Value;

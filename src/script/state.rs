@@ -3,13 +3,13 @@
 use super::callback::Home;
 use super::class::Class;
 use super::extras::Extras;
-use super::functions::Family;
 use super::operators;
 use super::value::{to_dynamic, to_object};
 use crate::autograd::Packing;
 use crate::explain::watch::{Change, Watched};
 use crate::explain::{Holder, Ink, Line, terminal};
 use crate::format::{Formatter, PrintOptions};
+use crate::functions::Family;
 use crate::ops::random::Generator;
 use crate::tensor::interrupt::{self, Interrupt};
 use crate::tensor::memory::check_files;
@@ -42,7 +42,7 @@ struct Gathered {
 
 /// The mutable state behind the functions of one session.
 pub struct State {
-    pub registry: &'static super::functions::Registry,
+    pub registry: &'static crate::functions::Registry,
     pub default_dtype: Cell<DType>,
     /// What `set_default_device` or a `with` of a device says.
     pub default_device: Cell<Option<Device>>,
@@ -120,7 +120,7 @@ pub struct State {
 impl State {
     pub fn new(live: Option<Live>) -> State {
         State {
-            registry: super::functions::registry(),
+            registry: crate::functions::registry(),
             default_dtype: Cell::new(DType::Float),
             default_device: Cell::new(None),
             outer_devices: RefCell::new(Vec::new()),

@@ -2,12 +2,12 @@
 
 use super::class::Instance;
 use super::extras::Extras;
-use super::functions::{self, Call, Receiver, class_of, invoke};
 use super::operators::equal;
 use super::state::State;
 use super::value::{to_dynamic, to_value};
 use super::{engine, fault, members};
 use crate::bail;
+use crate::functions::{self, Call, Receiver, class_of, invoke};
 use crate::ops;
 use crate::tensor::index::{Index, Resolved, resolve};
 use crate::tensor::interrupt::{self, watched};

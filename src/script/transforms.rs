@@ -3,10 +3,10 @@
 
 use super::callable::{Scripted, call_value, native, split_keywords};
 use super::fault;
-use super::functions::Steps;
 use super::state::State;
 use super::value::to_value;
 use crate::bail;
+use crate::functions::Steps;
 use crate::tensor::{Error, Result};
 use crate::value::Value;
 use rhai::{Array, Dynamic, NativeCallContext};

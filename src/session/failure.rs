@@ -7,9 +7,9 @@ use rhai::{AST, EvalAltResult, ParseError, Position};
 
 use super::Session;
 use super::variables::class_name;
+use crate::functions::{LIBRARY, Receiver};
+use crate::python::{self, SourceMap};
 use crate::script::fault::{self, Fault};
-use crate::script::functions::{LIBRARY, Receiver};
-use crate::script::python::{self, SourceMap};
 use crate::tensor::{Error, ErrorKind};
 
 /// What went wrong, ready to be shown.

@@ -4,7 +4,7 @@
 use crate::grid::{Form, Grid, Random, Values, bits, same};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use tensorsh::autograd::Functions;
-use tensorsh::script::functions::registry;
+use tensorsh::functions::registry;
 use tensorsh::script::signature::{Default, Kind, Signature};
 use tensorsh::script::state::State;
 use tensorsh::tensor::{DType, Dims, Result, Tensor};

@@ -1,9 +1,9 @@
 //! THE function table: one row per overload. A row is the schema as PyTorch writes it, the function, and one line of
 //! documentation; methods, module functions, attributes, argument errors, help and completion all come from it.
 
-use super::bind::{Arguments, Bound, Parser};
-use super::signature::Kind;
-use super::state::State;
+use crate::script::bind::{Arguments, Bound, Parser};
+use crate::script::signature::Kind;
+use crate::script::state::State;
 use crate::tensor::memory::check_files;
 use crate::tensor::{Error, Origin, Result, Tensor, View};
 use crate::value::Value;

@@ -292,7 +292,7 @@ fn mapped(value: &Value, change: &mut impl FnMut(&Tensor) -> Result<Tensor>) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::script::functions::registry;
+    use crate::functions::registry;
 
     #[test]
     fn every_rule_is_about_an_overload_that_is_there() {

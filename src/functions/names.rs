@@ -160,7 +160,7 @@ fn write_named(call: &Call, out: &Tensor, result: &Value, names: Option<&[Name]>
     let Some(result) = as_tensor(result) else { return Ok(()) };
     check_size(out, &result.borrow().layout.sizes.clone())?;
     check_target(out, names)?;
-    crate::script::functions::tensors::write_out(out, &result.view())?;
+    crate::functions::tensors::write_out(out, &result.view())?;
     if let Some(names) = names {
         set(call.state, out, names);
     }
@@ -390,7 +390,7 @@ pub fn give(state: &State, tensor: &Tensor, names: Option<&[Name]>) -> Result<()
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::script::functions::registry;
+    use crate::functions::registry;
     use std::collections::HashSet;
 
     #[test]
@@ -414,8 +414,7 @@ mod tests {
     fn every_name_has_a_place() {
         for function in registry().overloads() {
             let signature = &function.signature;
-            if std::ptr::fn_addr_eq(function.row.run, crate::script::functions::named::by_position as super::super::Run)
-            {
+            if std::ptr::fn_addr_eq(function.row.run, crate::functions::named::by_position as super::super::Run) {
                 assert!(registry().by_position(signature).is_some(), "{} has no form by position", signature.key);
             }
         }

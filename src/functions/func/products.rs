@@ -1,11 +1,11 @@
 //! Products of Jacobians and vectors: `vjp` from the left, `jvp` and `linearize` from the right.
 
 use super::{Function, Level, made, outputs_of, with_aux};
+use crate::functions::autograd_functional::{leaves_like, slopes};
+use crate::functions::autograd_rows::seeded;
+use crate::functions::saving;
 use crate::script::callable::{Scripted, native, split_keywords};
 use crate::script::fault;
-use crate::script::functions::autograd_functional::{leaves_like, slopes};
-use crate::script::functions::autograd_rows::seeded;
-use crate::script::functions::saving;
 use crate::script::state::State;
 use crate::script::tree;
 use crate::script::value::to_value;
