@@ -9,6 +9,7 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod autograd;
+pub mod call;
 pub mod explain;
 pub mod files;
 pub mod format;

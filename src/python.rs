@@ -28,9 +28,6 @@ mod subscript;
 mod target;
 mod writer;
 
-#[cfg(test)]
-mod tests;
-
 use crate::tensor::interrupt;
 use ruff_python_ast::{Mod, Stmt};
 use ruff_python_parser::{Mode, ParseOptions, Parsed, parse_unchecked};

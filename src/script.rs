@@ -2,7 +2,6 @@
 //! function table; Python lines are translated first.
 
 pub mod autograd_function;
-pub mod bind;
 pub mod bounds;
 pub mod callable;
 pub mod callback;
@@ -11,24 +10,18 @@ pub mod descriptors;
 pub mod dict;
 pub mod engine;
 pub mod exceptions;
-pub mod extras;
 pub mod fault;
-pub mod hashed;
-pub mod help;
 pub mod higher;
 pub mod list;
 pub mod members;
 pub mod named;
-pub mod operators;
 pub mod parameters;
-pub mod plain;
-pub mod reference;
+mod plain;
+#[cfg(test)]
+mod python_tests;
+pub mod runtime;
 pub mod set;
-pub mod signature;
 pub mod stack;
-pub mod state;
-pub mod subscript;
+pub mod subscripts;
 pub mod transforms;
-pub mod tree;
 pub mod value;
-pub mod warnings;

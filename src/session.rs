@@ -1,18 +1,19 @@
 //! One input in, one [`Outcome`] out. A script, a typed line, a transcript and a pasted session all come through here;
 //! nothing is printed, except through the listener a caller may give.
 
+pub use crate::call::state::Said;
+use crate::call::state::{Live, State};
 use crate::explain::aliases;
 pub use crate::explain::terminal::wrapped;
 pub use crate::explain::{Ink, Picture};
-use crate::functions::READ_VARIABLES;
+use crate::functions::help;
+use crate::functions::{READ_VARIABLES, registry};
 use crate::python::{self, Statement};
 use crate::script::callback::Home;
 use crate::script::engine;
 use crate::script::fault;
-use crate::script::help;
+use crate::script::runtime::Runtime;
 pub use crate::script::stack::note as note_stack;
-pub use crate::script::state::Said;
-use crate::script::state::{Live, State};
 use crate::script::value::to_value;
 pub use crate::tensor::Dims;
 pub use crate::tensor::limits::{BUDGET, set_budget};
@@ -94,7 +95,7 @@ pub fn python_goes_on(source: &str) -> bool {
 pub struct Session {
     engine: Rc<RefCell<Engine>>,
     scope: Scope<'static>,
-    state: Rc<State>,
+    runtime: Rc<Runtime>,
     /// Has a script function been defined, which may want to read global variables?
     has_functions: bool,
     /// The variables that functions assign.
@@ -107,16 +108,18 @@ pub struct Session {
 
 impl Session {
     pub fn new(options: SessionOptions) -> Session {
-        let state = Rc::new(State::new(options.live));
-        let engine = Rc::new(RefCell::new(engine::build(&state)));
-        state.home.replace(Home::new(&engine, &state));
+        let runtime = Rc::new(Runtime::new(State::new(registry(), options.live)));
+        let engine = Rc::new(RefCell::new(engine::build(&runtime)));
+        let home = Home::new(&engine, &runtime);
+        runtime.caller.replace(Some(Rc::new(home.clone())));
+        runtime.home.replace(home);
         let mut scope = Scope::new();
         let args: rhai::Array = options.args.into_iter().map(Dynamic::from).collect();
         scope.push("ARGS", args);
         Session {
             engine,
             scope,
-            state,
+            runtime,
             has_functions: false,
             shared_names: BTreeSet::new(),
             functions: BTreeMap::new(),
@@ -127,7 +130,7 @@ impl Session {
 
     /// Set to stop the running evaluation, as Ctrl-C does.
     pub fn interrupt_flag(&self) -> Arc<AtomicBool> {
-        self.state.interrupt.shared()
+        self.runtime.interrupt.shared()
     }
 
     /// Evaluates an input and shows the value of an expression, as a prompt does.
@@ -206,24 +209,24 @@ impl Session {
 
     fn compile(&self, source: &str) -> Result<rhai::AST, rhai::ParseError> {
         // `_` is the last result, but in a `switch` it stands for everything else.
-        self.state.has_switch.set(source.contains("switch"));
-        engine::compile(&self.engine, &self.state, source)
+        self.runtime.has_switch.set(source.contains("switch"));
+        engine::compile(&self.engine, &self.runtime, source)
     }
 
     /// Gathers the variables for functions that look at all of them, if the source names one.
     fn gather_holders(&self, source: &str) {
         let holders = if READ_VARIABLES.iter().any(|name| source.contains(name)) { self.holders() } else { Vec::new() };
-        self.state.holders.replace(holders);
+        self.runtime.holders.replace(holders);
     }
 
     /// The columns that pictures may take.
     pub fn set_width(&mut self, columns: usize) {
-        self.state.width.set(columns.max(1));
+        self.runtime.width.set(columns.max(1));
     }
 
     /// The variables grouped by storage, drawn.
     pub fn aliases(&self) -> Picture {
-        Picture { scene: aliases::scene(&self.holders()), width: self.state.width.get() }
+        Picture { scene: aliases::scene(&self.holders()), width: self.runtime.width.get() }
     }
 
     /// What small views of large storages keep alive, a sentence each.
@@ -233,16 +236,16 @@ impl Session {
 
     /// Runs an evaluation so that nothing it does can end the process.
     fn guarded(&mut self, evaluate: impl FnOnce(&mut Session) -> Result<(), Box<Failure>>) -> Outcome {
-        interrupt::watch(&self.state.interrupt);
-        self.state.running.set("");
+        interrupt::watch(&self.runtime.interrupt);
+        self.runtime.running.set("");
         let result = catch_unwind(AssertUnwindSafe(|| evaluate(self)));
         let error = match result {
             Ok(Ok(())) => None,
             Ok(Err(failure)) => Some(*failure),
             // What a kernel left undone may have misled whoever came after it.
-            Err(_) if self.state.interrupt.is_set() => Some(*stopped()),
+            Err(_) if self.runtime.interrupt.is_set() => Some(*stopped()),
             Err(_) => {
-                let running = match self.state.running.get() {
+                let running = match self.runtime.running.get() {
                     "" => String::new(),
                     running => format!(" in {running}"),
                 };
@@ -252,18 +255,18 @@ impl Session {
         };
         if error.as_ref().is_some_and(|failure| failure.interrupted) {
             // It has been heard. One that comes between two inputs is still to be: a file may hold many.
-            self.state.interrupt.clear();
+            self.runtime.interrupt.clear();
         }
-        self.state.forget_gathered();
-        self.state.extras.prune();
-        self.state.holders.replace(Vec::new());
-        self.state.tell_changes(|| self.holders());
-        let exit = self.state.exit.take();
-        Outcome { text: self.state.take_printed(), error: error.filter(|_| exit.is_none()), exit }
+        self.runtime.forget_gathered();
+        self.runtime.extras.prune();
+        self.runtime.holders.replace(Vec::new());
+        self.runtime.tell_changes(|| self.holders());
+        let exit = self.runtime.exit.take();
+        Outcome { text: self.runtime.take_printed(), error: error.filter(|_| exit.is_none()), exit }
     }
 
     fn eval_rhai(&mut self, source: &str, echo: bool) -> Result<(), Box<Failure>> {
-        self.state.python.set(false);
+        self.runtime.python.set(false);
         // A script's first line may name its interpreter; as a comment it keeps the line numbers.
         let shebang;
         let source = match source.strip_prefix("#!") {
@@ -275,7 +278,7 @@ impl Session {
         };
         let ast = match self.compile(source) {
             Ok(ast) => ast,
-            Err(_) if self.state.interrupt.is_set() => return Err(stopped()),
+            Err(_) if self.runtime.interrupt.is_set() => return Err(stopped()),
             Err(error) => {
                 // What only Python's parser accepts is read as Python; scripts stay plain Rhai.
                 let defined = |name: &str| self.scope.contains(name);
@@ -295,9 +298,9 @@ impl Session {
     }
 
     fn eval_python(&mut self, source: &str, shows: bool) -> Result<(), Box<Failure>> {
-        self.state.python.set(true);
+        self.runtime.python.set(true);
         let statements = python::translate(source, &|name| self.scope.contains(name)).map_err(|fault| {
-            if self.state.interrupt.is_set() {
+            if self.runtime.interrupt.is_set() {
                 return stopped();
             }
             Box::new(Failure {
@@ -309,7 +312,7 @@ impl Session {
         })?;
         let mut statements = statements.into_iter();
         let done = self.run_statements(&mut statements, &source.into(), shows);
-        if self.state.interrupt.is_set() {
+        if self.runtime.interrupt.is_set() {
             python::abandon(statements);
         }
         done
@@ -335,11 +338,11 @@ impl Session {
                 }
                 Statement::Run { rhai, echo, map, globals, .. } => {
                     self.shared_names.extend(globals);
-                    let ast = engine::compile(&self.engine, &self.state, &rhai);
+                    let ast = engine::compile(&self.engine, &self.runtime, &rhai);
                     self.gather_holders(&rhai);
                     let cell = Cell::python(Rc::clone(typed), rhai, map);
                     let ast = match ast {
-                        Err(_) if self.state.interrupt.is_set() => return Err(stopped()),
+                        Err(_) if self.runtime.interrupt.is_set() => return Err(stopped()),
                         ast => ast.map_err(|error| self.refused(&error, &cell))?,
                     };
                     let value = self.run(&ast, &cell).map_err(|error| self.failed(&error, &cell))?;
@@ -363,30 +366,30 @@ impl Session {
         }
         if self.has_functions {
             let variables = self.scope.iter().map(|(name, _, value)| (name.to_string(), value));
-            *self.state.globals.borrow_mut() = variables.collect();
+            *self.runtime.globals.borrow_mut() = variables.collect();
         }
         // The engine's own arithmetic knows 64 bits and orders what Python does not; that of the table is Python's.
-        self.engine.borrow_mut().set_fast_operators(!self.state.python.get());
+        self.engine.borrow_mut().set_fast_operators(!self.runtime.python.get());
         for name in &self.shared_names {
             // Functions assign it, and the session is to see that at once.
             if let Some(variable) = self.scope.get_mut(name) {
                 if !variable.is_shared() {
                     *variable = std::mem::take(variable).into_shared();
                 }
-                self.state.globals.borrow_mut().insert(name.clone(), variable.clone());
+                self.runtime.globals.borrow_mut().insert(name.clone(), variable.clone());
             }
         }
         let before = self.scope.len();
         let mut result = self.engine.borrow().eval_ast_with_scope::<Dynamic>(&mut self.scope, ast);
-        if self.state.interrupt.is_set() && !result.as_ref().is_err_and(|error| fault::is_end(error)) {
+        if self.runtime.interrupt.is_set() && !result.as_ref().is_err_and(|error| fault::is_end(error)) {
             // A kernel may have left off; what it made, or what went wrong for want of it, is not to be seen.
             result = Err(fault::interrupted());
         }
-        self.state.globals.borrow_mut().clear();
-        self.state.frames.borrow_mut().clear();
-        self.state.read_back.take();
-        self.state.callbacks.set(0);
-        for (name, value) in self.state.assigned.take() {
+        self.runtime.globals.borrow_mut().clear();
+        self.runtime.frames.borrow_mut().clear();
+        self.runtime.read_back.take();
+        self.runtime.callbacks.set(0);
+        for (name, value) in self.runtime.assigned.take() {
             match self.scope.get_mut(&name) {
                 Some(variable) => *variable = value,
                 None => drop(self.scope.push_dynamic(name, value)),
@@ -407,12 +410,12 @@ impl Session {
         let shown = to_value(value)?;
         match &shown {
             Value::Object(object) if let Some(picture) = object.as_any().downcast_ref::<Picture>() => {
-                self.state.draw(&picture.lines());
+                self.runtime.draw(&picture.lines());
             }
             shown => {
-                let text = self.state.repr(shown)?;
-                self.state.say(Said::Value, &text);
-                self.state.print("\n");
+                let text = self.runtime.repr(shown)?;
+                self.runtime.say(Said::Value, &text);
+                self.runtime.print("\n");
             }
         }
         self.keep_result(value);

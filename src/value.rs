@@ -114,6 +114,30 @@ pub trait Object: Any {
     fn special(&self, _name: &str, _args: &[Value]) -> Option<Result<Value>> {
         None
     }
+    /// An attribute, for an object that answers for all of its names: an error where there is none.
+    fn own_attribute(&self, _name: &str) -> Option<Result<Value>> {
+        None
+    }
+    /// Sets an attribute; `None` for an object whose attributes nobody sets.
+    fn set_attribute(&self, _name: &str, _value: &Value) -> Option<Result<()>> {
+        None
+    }
+    /// The items that iterating over it gives, at most so many; `None` for what cannot be iterated over.
+    fn items(&self, _most: usize) -> Option<Result<Vec<Value>>> {
+        None
+    }
+    /// Returns whether it can be called.
+    fn is_callable(&self) -> bool {
+        false
+    }
+    /// The class that a script has written for it.
+    fn class(&self) -> Option<Value> {
+        None
+    }
+    /// Returns whether it is a class, and if so, whether it is derived from another or is that.
+    fn derives(&self, _class: &Value) -> Option<bool> {
+        None
+    }
     /// For an object that is made anew for every look at the same thing: what tells that it is the same.
     fn identity(&self) -> Option<usize> {
         None

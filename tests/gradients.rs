@@ -1,9 +1,9 @@
 //! Checks of the derivative table that need the function table: nothing is forgotten, and every formula is right.
 
 use tensorsh::autograd::{self, Derivative, Functions, Pass, Rule};
+use tensorsh::call::State;
+use tensorsh::call::signature::Kind;
 use tensorsh::functions::registry;
-use tensorsh::script::signature::Kind;
-use tensorsh::script::state::State;
 use tensorsh::tensor::tensor::complex;
 use tensorsh::tensor::{DType, Dims, Scalar, Tensor, View};
 use tensorsh::value::Value;
@@ -194,7 +194,7 @@ fn reachable(row: &Derivative) -> bool {
 
 /// Compares the gradients of a weighted sum over the results with differences, for each differentiable argument.
 fn check(row: &Derivative, case: &str) -> Result<(), String> {
-    let state = State::new(None);
+    let state = State::new(registry(), None);
     // A function of symmetric matrices reads one half of them.
     let symmetric = case.starts_with('~');
     // A function of triangular matrices gives zeros' gradients, too.

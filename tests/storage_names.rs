@@ -2,8 +2,9 @@
 //! missing there, and none may be listed that tensorsh does not know.
 
 use std::collections::BTreeSet;
-use tensorsh::functions::{Receiver, registry};
-use tensorsh::script::signature::Kind;
+use tensorsh::call::Receiver;
+use tensorsh::call::signature::Kind;
+use tensorsh::functions::registry;
 use tensorsh::session::{Language, Session, SessionOptions};
 
 /// The public names of `torch.UntypedStorage` in PyTorch 2.7.0, as `dir()` lists them.

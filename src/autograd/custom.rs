@@ -5,6 +5,7 @@ use super::inplace;
 use super::saved::Saved;
 use crate::bail;
 use crate::tensor::{Origin, Result, Tensor};
+use crate::value::Value;
 use std::any::Any;
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -15,6 +16,10 @@ pub trait Custom {
     fn backward(&self, node: &Rc<Node>, gradients: &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>>;
     /// Gives up what it saved, for good.
     fn take_saved(&self) -> Vec<Saved>;
+    /// An attribute of the node that is not a saved value.
+    fn attribute(&self, _name: &str) -> Option<Result<Value>> {
+        None
+    }
     fn as_any(&self) -> &dyn Any;
 }
 

@@ -1,8 +1,8 @@
 //! Looking for gradients that are not numbers while they are computed.
 //! Follows <https://pytorch.org/docs/2.7/autograd.html#anomaly-detection>.
 
-use super::{Call, Row, function};
-use crate::script::state::State;
+use crate::call::state::State;
+use crate::call::{Call, Row, function};
 use crate::tensor::Result;
 use crate::value::{Object, Value};
 use std::any::Any;

@@ -3,8 +3,8 @@
 
 use super::objects::named;
 use super::pointwise::{Argument, default, result};
-use super::{Call, Row, both, function, method};
 use crate::bail;
+use crate::call::{Call, Row, both, function, method};
 use crate::ops::pointwise::{self as ops, Output, TernaryOp};
 use crate::ops::{copy, create, special};
 use crate::tensor::{DType, Dims, Result, Scalar, View};

@@ -1,11 +1,12 @@
 //! Attributes: what is read without parentheses, and the few that can be set.
 
-use super::{Call, Role, Row, attribute, named};
+use super::named;
+use crate::call::{Call, Role, Row, attribute};
 use crate::tensor::{Result, Tensor};
 use crate::value::Value;
 use crate::{autograd, bail};
 
-const fn setter(signature: &'static str, run: super::Run, doc: &'static str) -> Row {
+const fn setter(signature: &'static str, run: crate::call::Run, doc: &'static str) -> Row {
     Row { signature, run, doc, role: Role::Setter, hidden: false, shown: None, python: None }
 }
 

@@ -2,13 +2,15 @@
 //! <https://pytorch.org/docs/2.7/autograd.html#functional-higher-level-api>.
 
 use super::steps::{Steps, one};
-use super::{Call, Row, function};
 use crate::autograd::{self, Functions, Pass};
+use crate::bail;
+use crate::call::{Call, Row, function};
+use crate::call::{Caller, State};
 use crate::ops::create;
 use crate::tensor::layout::show;
 use crate::tensor::{Dims, Result, Scalar, Tensor, View};
 use crate::value::Value;
-use crate::{bail, script::callback::Home, script::state::State};
+use std::rc::Rc;
 
 pub const ROWS: &[Row] = &[
     function(
@@ -124,7 +126,7 @@ impl Several {
 /// What all of these functions are asked.
 struct How {
     name: &'static str,
-    home: Home,
+    caller: Rc<dyn Caller>,
     inputs: Several,
     create_graph: bool,
     strict: bool,
@@ -141,7 +143,7 @@ impl How {
     fn of(call: &Call, name: &'static str, create_graph: usize, strict: usize) -> Result<How> {
         Ok(How {
             name,
-            home: call.state.home.borrow().clone(),
+            caller: call.state.caller()?,
             inputs: Several::of(&call.value(1), "inputs", name)?,
             create_graph: call.bool(create_graph)?,
             strict: call.bool(strict)?,
@@ -163,7 +165,7 @@ impl How {
 
     fn outputs(&self, call: &Call, inputs: &[Tensor]) -> Result<Several> {
         let args = inputs.iter().cloned().map(Value::Tensor).collect();
-        let outputs = self.home.call(&call.value(0), args)?;
+        let outputs = self.caller.call(&call.value(0), args)?;
         let outputs = Several::of(&outputs, "outputs of the user-provided function", self.name)?;
         if self.strict
             && let Some(i) = outputs.tensors.iter().position(|tensor| !tensor.requires_grad())

@@ -1,8 +1,8 @@
 //! Gradients: methods of tensors and the functions of `torch.autograd`.
 //! Follows <https://pytorch.org/docs/2.7/autograd.html>.
 
-use super::{Call, Row, function, method};
 use crate::autograd::Pass;
+use crate::call::{Call, Row, function, method};
 use crate::ops::create;
 use crate::tensor::{Error, Result, Scalar, Tensor};
 use crate::value::Value;

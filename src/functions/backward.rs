@@ -2,15 +2,16 @@
 //! their own when they are differentiated again. They follow the operators of the same name in its
 //! `native_functions.yaml`, and are computed step by step.
 
-use super::{Call, Role, Row, row};
 use crate::autograd::{Expr, Functions};
+use crate::call::row::row;
+use crate::call::{Call, Role, Row};
 use crate::ops::view as views;
 use crate::tensor::layout::wrap_dim;
 use crate::tensor::{DType, Result, Scalar, View};
 use crate::value::Value;
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
-const fn internal(signature: &'static str, run: super::Run, doc: &'static str) -> Row {
+const fn internal(signature: &'static str, run: crate::call::Run, doc: &'static str) -> Row {
     row(signature, run, doc, Role::Internal)
 }
 

@@ -1,8 +1,8 @@
 //! Buffer objects and `torch.frombuffer`. Follows <https://pytorch.org/docs/2.7/generated/torch.frombuffer.html>.
 
 use super::storages::index_argument;
-use super::{Call, Row, function, method};
 use crate::bail;
+use crate::call::{Call, Row, function, method};
 use crate::tensor::{Buffer, BufferKind, DType, Error, Layout, Result, Scalar, Storage, TypeCode, View};
 use crate::tensor::{limits, memory};
 use crate::value::Value;
@@ -38,7 +38,7 @@ pub const ROWS: &[Row] = &[
         .python("memoryview"),
     method(
         "tolist(Buffer self) -> any",
-        |c| crate::script::subscript::items(c.state, &Value::Buffer(buffer(c)?)).map(Value::list),
+        |c| super::subscript::items(c.state, &Value::Buffer(buffer(c)?)).map(Value::list),
         "The elements as a list.",
     )
     .python("array.array.tolist"),
@@ -74,12 +74,12 @@ pub const ROWS: &[Row] = &[
     method("__len__(Buffer self) -> int", |c| Ok(Value::Int(buffer(c)?.len() as i64)), "The number of elements."),
     method(
         "__getitem__(Buffer self, any index) -> any",
-        |c| crate::script::subscript::item_of(c),
+        |c| super::subscript::item_of(c),
         "One element, or a copied slice.",
     ),
     method(
         "__setitem__(Buffer self, any index, any value) -> None",
-        |c| crate::script::subscript::set_item_of(c),
+        |c| super::subscript::set_item_of(c),
         "Writes one element.",
     ),
 ];

@@ -1,8 +1,8 @@
 //! Python's `io.BytesIO` and `open`: bytes with a position, in memory or those of a file, which is written when it is
 //! closed.
 
-use super::{Call, Row, function, method};
 use crate::bail;
+use crate::call::{Call, Row, function, method};
 use crate::files::Source;
 use crate::tensor::{Buffer, Error, Memory, Result, interrupt, limits};
 use crate::value::{Object, Value};
@@ -51,7 +51,7 @@ pub const ROWS: &[Row] = &[
     method(
         "writelines(Object self, any lines) -> None",
         |c| {
-            for line in crate::script::subscript::items(c.state, &c.value(1))? {
+            for line in super::subscript::items(c.state, &c.value(1))? {
                 with(c, |stream| stream.put(&line))?;
             }
             Ok(Value::None)

@@ -1,9 +1,9 @@
 //! Conversions between dtypes and devices. Follows <https://pytorch.org/docs/2.7/generated/torch.Tensor.to.html>.
 
-use super::{Call, Row, function, method};
 use crate::bail;
+use crate::call::bind::dtype_of_type;
+use crate::call::{Call, Row, function, method};
 use crate::ops::{copy, promote};
-use crate::script::bind::dtype_of_type;
 use crate::tensor::{DType, Device, Error, Result, View, can_cast, promote_types};
 use crate::value::{MemoryFormat, Value};
 

@@ -1,10 +1,10 @@
 //! Classes as values: which is a subclass of which, `isinstance` and `issubclass`.
 
+use super::exceptions;
+use super::legacy_tensor_class;
 use super::typed_storages::legacy_dtype;
-use super::{Call, Row, function, legacy_tensor_class};
 use crate::bail;
-use crate::script::class::{Base, Instance};
-use crate::script::exceptions;
+use crate::call::{Call, Row, function};
 use crate::tensor::Result;
 use crate::value::Value;
 
@@ -53,7 +53,17 @@ fn derives(class: &str, from: &str) -> bool {
     class == from || parent_of_class(class).is_some_and(|parent| derives(parent, from))
 }
 
-fn any_of(classes: &Value, refusal: &str, test: &dyn Fn(&Base) -> bool) -> Result<bool> {
+/// Returns whether a class, of the table or of a script, is another one or derived from it.
+fn is_derived(class: &Value, from: &Value) -> bool {
+    match (class, from) {
+        (Value::Type(class), Value::Type(from)) => derives(class, from),
+        (Value::Object(class), _) => class.derives(from).unwrap_or(false),
+        _ => false,
+    }
+}
+
+/// Asks `test` for each of some classes, until it holds.
+fn any_of(classes: &Value, refusal: &str, test: &dyn Fn(&Value) -> bool) -> Result<bool> {
     match classes {
         Value::Tuple(items) => {
             for item in items.iter() {
@@ -63,12 +73,10 @@ fn any_of(classes: &Value, refusal: &str, test: &dyn Fn(&Base) -> bool) -> Resul
             }
             Ok(false)
         }
-        Value::Type(name) => Ok(test(&Base::Builtin(name))),
-        Value::Object(_) if let Some(class) = Base::of(classes) => Ok(test(&class)),
+        Value::Type(_) => Ok(test(classes)),
+        Value::Object(object) if object.derives(classes).is_some() => Ok(test(classes)),
         // A class that is only known as a function.
-        Value::Function(name) => {
-            Ok(test(&Base::Builtin(crate::value::intern(name.rsplit('.').next().unwrap_or(name)))))
-        }
+        Value::Function(name) => Ok(test(&Value::Type(crate::value::intern(name.rsplit('.').next().unwrap_or(name))))),
         _ => bail!(TypeError, "{refusal} must be a type, a tuple of types, or a union"),
     }
 }
@@ -76,14 +84,14 @@ fn any_of(classes: &Value, refusal: &str, test: &dyn Fn(&Base) -> bool) -> Resul
 fn isinstance(call: &mut Call) -> Result<Value> {
     let value = call.value(0);
     if let Value::Object(object) = &value
-        && let Some(instance) = object.as_any().downcast_ref::<Instance>()
+        && let Some(class) = object.class()
     {
-        let found = any_of(&call.value(1), "isinstance() arg 2", &|class| instance.class.derives(class));
+        let found = any_of(&call.value(1), "isinstance() arg 2", &|from| is_derived(&class, from));
         return found.map(Value::Bool);
     }
     let class = class_name(&value);
     let found = any_of(&call.value(1), "isinstance() arg 2", &|base| {
-        let Base::Builtin(name) = *base else { return false };
+        let Value::Type(name) = *base else { return false };
         derives(class, name)
             || super::is_instance(&value, name)
             || name == "torch.autograd.graph.Node" && super::graph::node_of(&value).is_some()
@@ -94,6 +102,14 @@ fn isinstance(call: &mut Call) -> Result<Value> {
 }
 
 fn issubclass(call: &mut Call) -> Result<Value> {
-    let Some(class) = Base::of(&call.value(0)) else { bail!(TypeError, "issubclass() arg 1 must be a class") };
-    any_of(&call.value(1), "issubclass() arg 2", &|base| class.derives(base)).map(Value::Bool)
+    let class = call.value(0);
+    let is_class = match &class {
+        Value::Type(_) => true,
+        Value::Object(object) => object.derives(&class).is_some(),
+        _ => false,
+    };
+    if !is_class {
+        bail!(TypeError, "issubclass() arg 1 must be a class");
+    }
+    any_of(&call.value(1), "issubclass() arg 2", &|from| is_derived(&class, from)).map(Value::Bool)
 }

@@ -3,8 +3,8 @@
 
 use super::einsum::spread_tensors;
 use super::steps::Steps;
-use super::{Call, Row, both, function, method};
 use crate::bail;
+use crate::call::{Call, Row, both, function, method};
 use crate::ops::matmul as ops;
 use crate::ops::rearrange::{Triangle, triangle};
 use crate::ops::{copy, create, mask, view as views};

@@ -2,9 +2,9 @@
 //! <https://pytorch.org/docs/2.7/nn.functional.html#convolution-functions>.
 
 use super::steps::{Steps, one};
-use super::{Call, Row, function};
 use crate::autograd::Functions;
 use crate::bail;
+use crate::call::{Call, Row, function};
 use crate::ops::convolution::{self as ops, for_each_dimension};
 use crate::tensor::layout::show;
 use crate::tensor::{Dims, Error, Result};

@@ -1,7 +1,8 @@
 //! Creation: tensors from numbers, sizes and nested lists. Follows <https://pytorch.org/docs/2.7/torch.html#creation-ops>.
 
-use super::{Call, Row, both, function, method, named};
+use super::named;
 use crate::bail;
+use crate::call::{Call, Row, both, function, method};
 use crate::ops::{copy, create, sparse, split};
 use crate::tensor::layout::{checked_numel, contiguous_strides};
 use crate::tensor::{DType, Device, Dims, Error, Result, Scalar, Tensor, TypedStorage, View, interrupt, limits};
@@ -662,6 +663,6 @@ fn number(value: &Value, dtype: DType) -> Result<Scalar> {
 /// A list used as a subscript, as a tensor.
 pub fn index_tensor(value: &Value) -> Result<View> {
     let view = from_data(value, None, DType::Float)?;
-    let dtype = crate::script::subscript::index_dtype(view.dtype);
+    let dtype = super::subscript::index_dtype(view.dtype);
     if dtype == view.dtype { Ok(view) } else { copy::cast(&view, dtype) }
 }

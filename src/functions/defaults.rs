@@ -1,8 +1,8 @@
 //! What new tensors are like unless told otherwise: their device and, in the old way, their class. Follows
 //! <https://pytorch.org/docs/2.7/generated/torch.set_default_device.html>.
 
-use super::{Call, Row, function};
 use crate::bail;
+use crate::call::{Call, Row, function};
 use crate::tensor::{Device, Result};
 use crate::value::Value;
 

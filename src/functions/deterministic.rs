@@ -2,8 +2,8 @@
 //! reading it before it is written gives the same each time.
 //! Follows <https://pytorch.org/docs/2.7/generated/torch.use_deterministic_algorithms.html>.
 
-use super::{Call, Row, function};
 use crate::bail;
+use crate::call::{Call, Row, function};
 use crate::ops::copy;
 use crate::tensor::element::integer_limits;
 use crate::tensor::{DType, Result, Scalar};

@@ -2,8 +2,8 @@
 //! <https://pytorch.org/docs/2.7/torch.html#random-sampling>.
 
 use super::random::{Sample, chosen, draw, generator, memory_order, real_kind, write};
-use super::{Call, Row, both, function, method};
 use crate::bail;
+use crate::call::{Call, Row, both, function, method};
 use crate::ops::compose::Math;
 use crate::ops::create::zeros_like;
 use crate::ops::random::{self as samples, FullRange, Generator, RealKind};

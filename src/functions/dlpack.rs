@@ -1,8 +1,8 @@
 //! Tensors handed on without a copy, as libraries hand them to each other. Follows
 //! <https://pytorch.org/docs/2.7/dlpack.html>.
 
-use super::{Call, Row, function};
 use crate::bail;
+use crate::call::{Call, Row, function};
 use crate::tensor::{Result, Tensor, View};
 use crate::value::{Object, Value};
 use std::any::Any;

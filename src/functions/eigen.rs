@@ -1,8 +1,8 @@
 //! Eigenvalues of general matrices and factors of indefinite ones. Follows <https://pytorch.org/docs/2.7/linalg.html>.
 
 use super::objects::named;
-use super::{Row, function};
 use crate::bail;
+use crate::call::{Row, function};
 use crate::ops::linalg::{self as ops, first_failure};
 use crate::tensor::Result;
 use crate::value::Value;

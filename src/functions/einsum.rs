@@ -2,10 +2,10 @@
 //! <https://pytorch.org/docs/2.7/generated/torch.einsum.html>. Both are put together from permutations and products of
 //! batches of matrices, in PyTorch's order, so that strides and gradients come out as there.
 
+use super::operators::truth;
 use super::steps::{Steps, one};
-use super::{Call, Row, function};
 use crate::bail;
-use crate::script::operators::truth;
+use crate::call::{Call, Row, function};
 use crate::tensor::layout::wrap_dim;
 use crate::tensor::{Dims, Result, Tensor};
 use crate::value::Value;

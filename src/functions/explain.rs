@@ -3,8 +3,8 @@
 
 use std::rc::Rc;
 
-use super::{Call, Row, function};
 use crate::bail;
+use crate::call::{Call, Row, function};
 use crate::explain::tensor::{Terms, scene};
 use crate::explain::watch::Watched;
 use crate::explain::{Picture, Scene, aliases, bits, bytes, html, svg, why};

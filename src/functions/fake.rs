@@ -1,9 +1,9 @@
 //! Fake tensors: shapes and dtypes worked out without memory, on devices that need not exist. A fake tensor is a tensor
 //! without data that names another device. PyTorch's `torch._subclasses.fake_tensor`, as its page on storages mentions it.
 
-use super::{Call, Row, function};
 use crate::bail;
-use crate::script::state::State;
+use crate::call::state::State;
+use crate::call::{Call, Row, function};
 use crate::tensor::{Result, Storage, Tensor, View};
 use crate::value::{Object, Value};
 use std::any::Any;
@@ -50,7 +50,7 @@ fn is_fake(tensor: &Tensor) -> bool {
 }
 
 fn tensors<'c>(call: &'c Call) -> impl Iterator<Item = &'c Tensor> {
-    call.args.iter().filter_map(super::as_tensor)
+    call.args.iter().filter_map(crate::call::as_tensor)
 }
 
 /// Refuses to compute with real tensors among fake ones, and within the context unless it permits them.

@@ -1,7 +1,7 @@
 //! `torch.fft`. Follows <https://pytorch.org/docs/2.7/fft.html>.
 
 use super::pointwise::default;
-use super::{Call, Row, function};
+use crate::call::{Call, Row, function};
 use crate::ops::fft::{self, Kind, Norm};
 use crate::tensor::Result;
 use crate::value::Value;

@@ -2,10 +2,10 @@
 //! `torch.load`, whose `weights_only=True` is all there is here: no file is ever executed.
 
 use super::byte_streams::ByteStream;
-use super::{Call, Row, function};
 use crate::bail;
+use crate::call::state::State;
+use crate::call::{Call, Row, function};
 use crate::files::{self, Location, Options, Source};
-use crate::script::state::State;
 use crate::tensor::{Device, Error, ErrorKind, Result};
 use crate::value::{Object, Value};
 use std::any::Any;

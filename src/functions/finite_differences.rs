@@ -2,13 +2,14 @@
 //! <https://pytorch.org/docs/2.7/generated/torch.autograd.gradcheck.gradcheck.html>.
 
 use super::autograd_functional::recording;
-use super::{Call, Row, function};
 use crate::autograd::{self, Functions, Pass};
+use crate::bail;
+use crate::call::State;
+use crate::call::{Call, Row, function};
 use crate::ops::create;
 use crate::tensor::tensor::complex;
 use crate::tensor::{DType, Error, ErrorKind, Result, Scalar, Tensor, View};
 use crate::value::Value;
-use crate::{bail, script::state::State};
 
 pub const ROWS: &[Row] = &[
     function(
@@ -16,8 +17,8 @@ pub const ROWS: &[Row] = &[
         |c| {
             let inputs = listed(&c.value(1));
             recording(c, |c| {
-                let (home, run) = (c.state.home.borrow().clone(), c.value(0));
-                check(c, &inputs, 2, &|inputs| tensors_of(&home.call(&run, inputs.to_vec())?))
+                let (caller, run) = (c.state.caller()?, c.value(0));
+                check(c, &inputs, 2, &|inputs| tensors_of(&caller.call(&run, inputs.to_vec())?))
             })
         },
         "Do the gradients of a function agree with finite differences?",
@@ -50,8 +51,8 @@ fn differentiable(tensors: Vec<Tensor>) -> Vec<Tensor> {
 
 fn of_gradients(c: &Call) -> Result<Value> {
     let inputs = listed(&c.value(1));
-    let (home, run) = (c.state.home.borrow().clone(), c.value(0));
-    let outputs = differentiable(tensors_of(&home.call(&run, inputs.clone())?)?);
+    let (caller, run) = (c.state.caller()?, c.value(0));
+    let outputs = differentiable(tensors_of(&caller.call(&run, inputs.clone())?)?);
     let seeds = match c.value(2) {
         Value::None => outputs.iter().map(|output| random_like(c.state, output)).collect::<Result<Vec<Value>>>()?,
         given => listed(&given),
@@ -59,7 +60,7 @@ fn of_gradients(c: &Call) -> Result<Value> {
     let all: Vec<Value> = inputs.iter().chain(&seeds).cloned().collect();
     let slopes = |args: &[Value]| -> Result<Vec<Tensor>> {
         let (inputs, seeds) = args.split_at(inputs.len().min(args.len()));
-        let outputs = differentiable(tensors_of(&home.call(&run, inputs.to_vec())?)?);
+        let outputs = differentiable(tensors_of(&caller.call(&run, inputs.to_vec())?)?);
         let seeds =
             seeds.iter().filter_map(|seed| if let Value::Tensor(seed) = seed { Some(seed.clone()) } else { None });
         let roots: Vec<(Tensor, Tensor)> = outputs.into_iter().zip(seeds).filter(|(o, _)| o.requires_grad()).collect();

@@ -2,10 +2,11 @@
 //! function does with a sparse or a quantized one stands in a table of its own, by the function's overload, and a function
 //! that is not there is refused in PyTorch's words. This is PyTorch's dispatch by backend.
 
-use super::{Call, Function, LIBRARY, Run, as_tensor, quantized, sparse_rules};
+use super::tree;
+use super::{quantized, sparse_rules};
+use crate::call::signature::Kind;
+use crate::call::{Call, Function, LIBRARY, Run, as_tensor};
 use crate::ops::{quantize, sparse as ops};
-use crate::script::signature::Kind;
-use crate::script::tree;
 use crate::tensor::{Error, Form, Result, Tensor, View};
 use crate::value::Value;
 use std::collections::HashMap;

@@ -7,18 +7,12 @@
 use super::autograd_functional::{matrix, slopes};
 use super::autograd_rows::set_requires_grad;
 use super::steps::Steps;
-use super::{Call, Row, function, saving};
+use super::{saving, tree};
 use crate::autograd::{Functions, comes_from_others};
 use crate::bail;
-use crate::script::callable::{Scripted, call_value, native, split_keywords};
-use crate::script::callback::ScriptFunction;
-use crate::script::fault;
-use crate::script::state::State;
-use crate::script::tree;
-use crate::script::value::{to_dynamic, to_value};
+use crate::call::{Call, Keywords, Row, State, function};
 use crate::tensor::{Result, Tensor};
 use crate::value::Value;
-use rhai::{Array, Map};
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -112,7 +106,7 @@ pub const ROWS: &[Row] = &[
             let argnums = c.value(1);
             transformed(c, move |f, args, keywords| {
                 refuse_keywords("jacfwd", &keywords)?;
-                let inner = |args: Vec<Value>, _: Map| jacobian(f, "jacrev", args, &argnums, false);
+                let inner = |args: Vec<Value>, _: Keywords| jacobian(f, "jacrev", args, &argnums, false);
                 jacobian(Function { state: f.state, call: &inner }, "jacfwd", args, &argnums, false)
             })
         },
@@ -143,43 +137,31 @@ pub const ROWS: &[Row] = &[
 #[derive(Clone, Copy)]
 struct Function<'a> {
     state: &'a State,
-    call: &'a dyn Fn(Vec<Value>, Map) -> Result<Value>,
+    call: &'a dyn Fn(Vec<Value>, Keywords) -> Result<Value>,
 }
 
 /// A function that runs the transformation of the call's first argument.
-fn transformed(call: &Call, run: impl Fn(Function, Vec<Value>, Map) -> Result<Value> + 'static) -> Result<Value> {
-    let home = call.state.home.borrow().clone();
-    let function = to_dynamic(call.value(0));
-    let wrapper = native("function", move |context, args| -> Scripted<_> {
-        let state = home.state().map_err(fault::thrown)?;
-        let (args, keywords) = split_keywords(args);
-        let args = args.iter().map(to_value).collect::<Result<Vec<Value>>>().map_err(fault::thrown)?;
-        let inner = |args: Vec<Value>, keywords: Map| {
-            let args = args.into_iter().map(|arg| state.give(arg)).collect::<Result<Array>>()?;
-            let given = call_value(&state, context, &function, args, keywords);
-            given.map_err(|error| fault::from_eval(&error, &|_| String::new()).error).and_then(|value| to_value(&value))
-        };
-        run(Function { state: &state, call: &inner }, args, keywords).and_then(|v| state.give(v)).map_err(fault::thrown)
-    });
-    made(wrapper)
+fn transformed(call: &Call, run: impl Fn(Function, Vec<Value>, Keywords) -> Result<Value> + 'static) -> Result<Value> {
+    let (caller, function) = (call.state.caller()?, call.value(0));
+    let inside = caller.clone();
+    let wrapper = move |args: Vec<Value>, keywords: Keywords| {
+        let state = inside.state()?;
+        let inner = |args: Vec<Value>, keywords: Keywords| inside.call_with(&function, args, keywords);
+        run(Function { state: &state, call: &inner }, args, keywords)
+    };
+    caller.function("function", Rc::new(wrapper))
 }
 
 /// Runs a transformation of the call's first argument at once.
 fn at_home(call: &Call, run: impl FnOnce(Function) -> Result<Value>) -> Result<Value> {
-    let home = call.state.home.borrow().clone();
-    let function = call.value(0);
-    let inner = |args: Vec<Value>, _: Map| home.call(&function, args);
+    let (caller, function) = (call.state.caller()?, call.value(0));
+    let inner = |args: Vec<Value>, keywords: Keywords| caller.call_with(&function, args, keywords);
     run(Function { state: call.state, call: &inner })
 }
 
-fn made(wrapper: Scripted<rhai::FnPtr>) -> Result<Value> {
-    let pointer = wrapper.map_err(|error| fault::from_eval(&error, &|_| String::new()).error)?;
-    Ok(Value::Object(Rc::new(ScriptFunction(pointer))))
-}
-
-fn refuse_keywords(name: &str, keywords: &Map) -> Result<()> {
-    match keywords.keys().next() {
-        Some(key) => bail!(TypeError, "{name}.<locals>.wrapper_fn() got an unexpected keyword argument '{key}'"),
+fn refuse_keywords(name: &str, keywords: &Keywords) -> Result<()> {
+    match keywords.first() {
+        Some((key, _)) => bail!(TypeError, "{name}.<locals>.wrapper_fn() got an unexpected keyword argument '{key}'"),
         None => Ok(()),
     }
 }
@@ -333,7 +315,7 @@ fn refuse_complex(name: &str, value: &[Value], what: &str) -> Result<()> {
 fn grad_and_value(
     f: Function,
     mut args: Vec<Value>,
-    keywords: Map,
+    keywords: Keywords,
     argnums: &Value,
     has_aux: bool,
 ) -> Result<(Value, Value, Value)> {
@@ -377,7 +359,7 @@ fn jacobian(f: Function, name: &str, mut args: Vec<Value>, argnums: &Value, has_
         }
         let (level, inner) = Level::enter(f.state, outside, &chosen)?;
         put_back(argnums, &places, &mut args, &inner);
-        let (output, aux) = with_aux((f.call)(args, Map::new())?, has_aux, api)?;
+        let (output, aux) = with_aux((f.call)(args, Keywords::new())?, has_aux, api)?;
         let aux = if has_aux { level.leave_all(&aux)? } else { aux };
         let outputs = outputs_of(f.state, &output, api)?;
         refuse_complex(name, std::slice::from_ref(&output), "outputs")?;

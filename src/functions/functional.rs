@@ -1,10 +1,11 @@
 //! The smaller functions of `torch.nn.functional`, and those `torch` shares with it. Follows
 //! <https://pytorch.org/docs/2.7/nn.functional.html>.
 
+use super::named;
 use super::pointwise::{default, result};
 use super::statistics::softmax;
-use super::{Call, Row, both, function, named};
 use crate::bail;
+use crate::call::{Call, Row, both, function};
 use crate::ops::pointwise::{self as ops, FLOATS, UnaryOp};
 use crate::ops::softmax::Softmax;
 use crate::ops::special::erf;

@@ -1,14 +1,10 @@
 //! The gradient graph as a session sees it: what `grad_fn` gives, and its parts.
 //! Follows <https://pytorch.org/docs/2.7/autograd.html#autograd-graph>.
 
-use super::{Row, method};
 use crate::autograd::{FREED, Node};
 use crate::bail;
-use crate::script::autograd_function::context_of;
-use crate::script::class::{instance_attribute, instance_of};
-use crate::script::fault;
-use crate::script::state::State;
-use crate::script::value::to_value;
+use crate::call::state::State;
+use crate::call::{Row, method};
 use crate::tensor::{GradFn, Result};
 use crate::value::{Object, Value, intern};
 use std::any::Any;
@@ -73,13 +69,8 @@ pub fn node_of(value: &Value) -> Option<Rc<Node>> {
 /// RuntimeError for a saved value that was freed or changed in place.
 pub fn attribute(state: &State, object: &dyn Any, name: &str) -> Result<Option<Value>> {
     let Some(NodeObject { node: this, .. }) = object.downcast_ref::<NodeObject>() else { return Ok(None) };
-    if let Some(ctx) = context_of(this)
-        && let Some(instance) = instance_of(&ctx)
-    {
-        let found = instance_attribute(&instance, name).map_err(|error| fault::error_of(&error))?;
-        if let Some(found) = found {
-            return to_value(&found).map(Some);
-        }
+    if let Some(found) = this.custom().and_then(|custom| custom.attribute(name)) {
+        return found.map(Some);
     }
     if let Some(saved) = name.strip_prefix("_saved_") {
         if this.is_freed() {

@@ -1,8 +1,7 @@
 //! Hooks on gradients. Follows <https://pytorch.org/docs/2.7/generated/torch.Tensor.register_hook.html>.
 
-use super::{Call, Row, function, method};
 use crate::autograd::{Node, NodeHook};
-use crate::script::callback::{Home, ScriptHook, check_replacement, function_name, is_function};
+use crate::call::{Call, Caller, Row, function, method};
 use crate::tensor::{Error, ErrorKind, Hook, Result, Tensor, WeakTensor};
 use crate::value::{Object, Value};
 use crate::{autograd, bail};
@@ -86,12 +85,12 @@ fn hook_of(call: &Call) -> Result<Rc<dyn Hook>> {
     if !is_function(&function) {
         bail!(TypeError, "'{}' object is not callable", function.type_name());
     }
-    Ok(Rc::new(ScriptHook { home: call.state.home.borrow().clone(), function }))
+    Ok(Rc::new(CalledHook { caller: call.state.caller()?, function }))
 }
 
 /// A hook on several tensors, and what has come of each in the passes that are going on.
 struct Several {
-    home: Home,
+    caller: Rc<dyn Caller>,
     function: Value,
     tensors: Vec<WeakTensor>,
     /// Is the first gradient enough?
@@ -122,14 +121,14 @@ impl Hook for OneOf {
         };
         if all.any {
             if first {
-                all.home.call(&all.function, vec![Value::Tensor(gradient.clone())])?;
+                all.caller.call(&all.function, vec![Value::Tensor(gradient.clone())])?;
             }
             return Ok(None);
         }
         let expected = all.tensors.iter().filter_map(WeakTensor::upgrade).filter(|tensor| pass.reaches(tensor)).count();
         if gradients.iter().flatten().count() == expected {
             let gradients = gradients.into_iter().map(|gradient| gradient.map_or(Value::None, Value::Tensor));
-            all.home.call(&all.function, vec![Value::list(gradients)])?;
+            all.caller.call(&all.function, vec![Value::list(gradients)])?;
         }
         Ok(None)
     }
@@ -150,7 +149,7 @@ fn multi_hook(call: &mut Call) -> Result<Value> {
         return Err(Error::new(ErrorKind::AssertionError, ""));
     }
     let all = Rc::new(Several {
-        home: call.state.home.borrow().clone(),
+        caller: call.state.caller()?,
         function: call.value(1),
         tensors: tensors.iter().map(Tensor::downgrade).collect(),
         any,
@@ -170,12 +169,12 @@ fn node_hook(call: &mut Call, before: bool) -> Result<Value> {
         let name = if before { "register_prehook" } else { "register_hook" };
         bail!(AttributeError, "'{}' object has no attribute '{name}'", call.value(0).type_name())
     };
-    let (home, function) = (call.state.home.borrow().clone(), call.value(1));
+    let (caller, function) = (call.state.caller()?, call.value(1));
     let hook: NodeHook = Rc::new(move |groups| {
         let tuple = |group: &&[Option<Tensor>]| {
             Value::tuple(group.iter().map(|gradient| gradient.clone().map_or(Value::None, Value::Tensor)))
         };
-        let instead = match home.call(&function, groups.iter().map(tuple).collect())? {
+        let instead = match caller.call(&function, groups.iter().map(tuple).collect())? {
             Value::None => return Ok(None),
             Value::Tuple(instead) => instead,
             other => bail!(TypeError, "expected tuple, but hook returned '{}'", other.type_name()),
@@ -234,4 +233,66 @@ impl Object for Handle {
     fn as_any(&self) -> &dyn Any {
         self
     }
+}
+
+/// Returns whether a value is a function, or can be called like one.
+pub fn is_function(value: &Value) -> bool {
+    match value {
+        Value::Function(_) => true,
+        Value::Object(object) => object.is_callable(),
+        _ => false,
+    }
+}
+
+/// A function of the script as a hook on a gradient.
+struct CalledHook {
+    caller: Rc<dyn Caller>,
+    function: Value,
+}
+
+impl Hook for CalledHook {
+    fn call(&self, gradient: &Tensor) -> Result<Option<Tensor>> {
+        let replaced = match self.caller.call(&self.function, vec![Value::Tensor(gradient.clone())])? {
+            Value::None => return Ok(None),
+            Value::Tensor(replaced) => replaced,
+            other => {
+                let message = format!("expected Variable, but hook returned '{}'", other.type_name());
+                return Err(Error::type_error(message));
+            }
+        };
+        check_replacement(&function_name(&self.function), gradient, &replaced)?;
+        Ok(Some(replaced))
+    }
+}
+
+/// The name of a function as messages about hooks show it.
+fn function_name(function: &Value) -> Rc<str> {
+    match function {
+        Value::Object(object) => match object.attribute("__name__") {
+            Some(Value::Str(name)) => name,
+            _ => "".into(),
+        },
+        Value::Function(path) => path.clone(),
+        _ => "".into(),
+    }
+}
+
+/// May a hook put one gradient in the place of another?
+///
+/// # Errors
+/// RuntimeError for another dtype or size.
+fn check_replacement(name: &str, before: &Tensor, after: &Tensor) -> Result<()> {
+    let (before, after) = (before.borrow(), after.borrow());
+    if before.dtype != after.dtype {
+        let class = |dtype: crate::tensor::DType| match dtype.is_complex() {
+            true => format!("CPU{}Type", dtype.scalar_type()),
+            false => format!("torch.{}Tensor", dtype.scalar_type()),
+        };
+        let (was, got) = (class(before.dtype), class(after.dtype));
+        return Err(Error::runtime(format!("hook '{name}' has changed the type of value (was {was} got {got})")));
+    }
+    if before.sizes() != after.sizes() {
+        return Err(Error::runtime(format!("hook '{name}' has changed the size of value")));
+    }
+    Ok(())
 }

@@ -2,8 +2,9 @@
 //! They follow the operators of the same name in PyTorch's `native_functions.yaml`.
 
 use super::pointwise::default;
-use super::{Call, Role, Row, function, row};
 use crate::bail;
+use crate::call::row::row;
+use crate::call::{Call, Role, Row, function};
 use crate::ops::fft::{self, Kind, Norm, Transform};
 use crate::ops::pointwise::{BinaryOp, Output, binary};
 use crate::ops::promote::Operand;
@@ -13,7 +14,7 @@ use crate::tensor::layout::wrap_dim;
 use crate::tensor::{Result, View};
 use crate::value::Value;
 
-const fn internal(signature: &'static str, run: super::Run, doc: &'static str) -> Row {
+const fn internal(signature: &'static str, run: crate::call::Run, doc: &'static str) -> Row {
     row(signature, run, doc, Role::Internal)
 }
 
@@ -23,7 +24,7 @@ pub const ROWS: &[Row] = &[
         slice,
         "A range of a dimension.",
     ),
-    super::function(
+    crate::call::function(
         "_unsafe_view(Tensor self, int[] size) -> Tensor",
         |c| views::reshape(&c.view(0)?, &c.ints(1)?).map(Value::from),
         "The only view of a tensor nobody else holds.",

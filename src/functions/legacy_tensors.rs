@@ -4,8 +4,8 @@
 
 use super::create::from_data;
 use super::storage_devices::no_driver;
-use super::{Call, Row, function, method};
 use crate::bail;
+use crate::call::{Call, Row, function, method};
 use crate::tensor::{DType, Device, Layout, Result, Storage, Tensor, View};
 use crate::value::Value;
 

@@ -2,8 +2,8 @@
 
 use super::norms::matrix_norm;
 use super::objects::named;
-use super::{Call, Row, both, function};
 use crate::bail;
+use crate::call::{Call, Row, both, function};
 use crate::ops::linalg::{self as ops, QrMode, first_failure};
 use crate::ops::pointwise::{BinaryOp, Output, UnaryOp, binary, unary};
 use crate::ops::promote::Operand;

@@ -3,8 +3,8 @@
 
 use super::einsum::spread_tensors;
 use super::steps::{Steps, in_place, one, same_dtype_out};
-use super::{Call, Row, both, function, method};
 use crate::bail;
+use crate::call::{Call, Row, both, function, method};
 use crate::ops::matmul::{self as ops, Factors};
 use crate::tensor::layout::{Dims, broadcast_sizes};
 use crate::tensor::{Result, Scalar, Tensor, View, interrupt, limits};

@@ -1,10 +1,10 @@
 //! Modules of Python's library, as far as documentation sessions use them: `math`, `itertools`, `operator`, `time`.
 
-use super::{Call, Row, function};
+use super::bounds;
+use super::operators;
+use super::subscript;
 use crate::bail;
-use crate::script::bounds;
-use crate::script::operators;
-use crate::script::subscript;
+use crate::call::{Call, Row, function};
 use crate::tensor::{Error, ErrorKind, Result, interrupt, limits};
 use crate::value::Value;
 use std::time::Duration;

@@ -1,13 +1,14 @@
 //! What names the dimensions of tensors, and what goes by these names.
 //! Follows <https://pytorch.org/docs/2.7/named_tensor.html>.
 
+use super::dispatch::call_below;
 use super::names::give;
 use super::steps::one;
-use super::{Call, Row, call_below, function, method};
 use crate::bail;
-use crate::script::bind::Bound;
-use crate::script::signature::Kind;
-use crate::script::state::State;
+use crate::call::bind::Bound;
+use crate::call::signature::Kind;
+use crate::call::state::State;
+use crate::call::{Call, Row, function, method};
 use crate::tensor::layout::{infer_size, show, wrap_dim};
 use crate::tensor::names::{check_identifier, check_valid, position, show_name, show_names};
 use crate::tensor::{Dims, Error, Name, Result, Tensor};
@@ -394,7 +395,7 @@ pub fn by_position(call: &mut Call) -> Result<Value> {
             (None, _) => param.default.map_or(Value::None, |default| default.to_value()),
         });
     }
-    super::invoke(sibling, &mut Call::of(call.state, sibling, args))
+    super::dispatch::invoke(sibling, &mut Call::of(call.state, sibling, args))
 }
 
 /// As [`by_position`], of functions that PyTorch knows with names in this form only.

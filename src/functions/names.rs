@@ -4,11 +4,11 @@
 
 use super::named::set;
 use super::names_rules::{CHECKED, COMPLEX, COUNTED, OUT, REFUSED, RULES, SCALARS, SMALL};
-use super::{Call, Function, LIBRARY, as_tensor};
+use super::tree;
 use crate::bail;
-use crate::script::signature::{Kind, Param};
-use crate::script::state::State;
-use crate::script::tree;
+use crate::call::signature::{Kind, Param};
+use crate::call::state::State;
+use crate::call::{Call, Function, LIBRARY, as_tensor};
 use crate::tensor::layout::{show, wrap_dim};
 use crate::tensor::names::{show_names, unify};
 use crate::tensor::{Error, Name, Names, Result, Tensor};
@@ -69,7 +69,7 @@ pub fn is_named(value: &Value) -> bool {
 /// RuntimeError where the function is not for tensors with names, where names do not match, and what it raises itself.
 pub fn invoke(function: &Function, call: &mut Call) -> Result<Value> {
     let state = call.state;
-    let Some(rule) = rule_of(function, call)? else { return super::invoke_nameless(function, call) };
+    let Some(rule) = rule_of(function, call)? else { return super::dispatch::invoke_nameless(function, call) };
     let told = match rule {
         Rule::Nameless | Rule::Each | Rule::Removes | Rule::After(_) | Rule::Itself => None,
         Rule::Keeps => names_in(call, first_tensor(call)),
@@ -91,7 +91,7 @@ pub fn invoke(function: &Function, call: &mut Call) -> Result<Value> {
         call.args[place] = Value::None;
     }
     let before = state.nameless.replace(!matches!(rule, Rule::Itself));
-    let result = super::invoke_nameless(function, call);
+    let result = super::dispatch::invoke_nameless(function, call);
     state.nameless.set(before);
     let mut result = result?;
     let told = match rule {
@@ -138,7 +138,7 @@ fn tried(function: &Function, call: &Call) -> Option<Error> {
     }
     let state = call.state;
     let before = (state.nameless.replace(true), state.grad_enabled.replace(false));
-    let result = super::invoke_nameless(function, &mut Call::of(state, function, args));
+    let result = super::dispatch::invoke_nameless(function, &mut Call::of(state, function, args));
     state.nameless.set(before.0);
     state.grad_enabled.set(before.1);
     result.err()
@@ -148,7 +148,7 @@ fn tried(function: &Function, call: &Call) -> Option<Error> {
 fn named_out(call: &Call) -> Option<(usize, Tensor)> {
     let place = call.position("out")?;
     match call.args.get(place) {
-        Some(Value::Tensor(out)) if out.has_names() && !call.args.iter().any(super::wants_grad) => {
+        Some(Value::Tensor(out)) if out.has_names() && !call.args.iter().any(crate::call::wants_grad) => {
             Some((place, out.clone()))
         }
         _ => None,
@@ -414,7 +414,7 @@ mod tests {
     fn every_name_has_a_place() {
         for function in registry().overloads() {
             let signature = &function.signature;
-            if std::ptr::fn_addr_eq(function.row.run, crate::functions::named::by_position as super::super::Run) {
+            if std::ptr::fn_addr_eq(function.row.run, crate::functions::named::by_position as crate::call::Run) {
                 assert!(registry().by_position(signature).is_some(), "{} has no form by position", signature.key);
             }
         }

@@ -1,9 +1,9 @@
 //! What each function does with the names of dimensions, as PyTorch 2.7 does it. Facts, told by calling every function of
 //! the table there; `names.rs` applies them. A function that stands in none of these tables is refused by its own name.
 
-use super::Call;
 use super::names::{Facts, Rule, Rules, all_names, check_size, names_in, refusal, unified};
 use crate::bail;
+use crate::call::Call;
 use crate::tensor::layout::{show, wrap_dim};
 use crate::tensor::names::{distances, matmul, show_name, show_names, unify};
 use crate::tensor::{Name, Result};

@@ -1,7 +1,7 @@
 //! Norms of matrices. Follows <https://pytorch.org/docs/2.7/generated/torch.linalg.norm.html>.
 
-use super::{Call, Row, function};
 use crate::bail;
+use crate::call::{Call, Row, function};
 use crate::ops::{linalg as ops, view as views};
 use crate::tensor::{DType, Dims, Result, Scalar, View};
 use crate::value::Value;

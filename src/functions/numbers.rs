@@ -1,8 +1,8 @@
 //! Python's `int` and `float`: made of other things, and the methods of their values.
 
 use super::python::scalar;
-use super::{Call, Row, function, method};
 use crate::bail;
+use crate::call::{Call, Row, function, method};
 use crate::tensor::{Error, ErrorKind, Result, Scalar};
 use crate::value::Value;
 

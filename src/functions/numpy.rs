@@ -1,12 +1,13 @@
 //! Arrays of numpy as far as PyTorch's documentation hands them over: made from lists, printed, read, written, and sharing
 //! their memory with tensors. Follows <https://pytorch.org/docs/2.7/generated/torch.from_numpy.html>.
 
-use super::{Call, Row, Steps, function, method};
+use super::Steps;
+use super::subscript;
 use crate::bail;
+use crate::call::state::State;
+use crate::call::{Call, Row, function, method};
 use crate::format::arrays::{self, Style};
 use crate::ops::copy;
-use crate::script::state::State;
-use crate::script::subscript;
 use crate::tensor::{DType, Device, Error, Result, Tensor, View};
 use crate::value::{Object, Value, nested_list};
 use std::any::Any;

@@ -4,24 +4,29 @@ use super::anomaly::AnomalyMode;
 use super::byte_streams::ByteStream;
 use super::fake::FakeTensorMode;
 use super::files::{SkipData, Temporary};
-use super::{Call, Row, function, method, saving};
+use super::saving;
 use crate::bail;
+use crate::call::state::State;
+use crate::call::{Call, Row, function, method};
 use crate::format::PrintOptions;
-use crate::script::autograd_function::{CONTEXT, FUNCTION};
-use crate::script::state::State;
 use crate::tensor::element::{integer_limits, largest_finite};
 use crate::tensor::{DType, Device, Dims, Error, Result};
-use crate::value::{NamedTuple, Object, Value};
+use crate::value::{MemoryFormat, NamedTuple, Object, TensorLayout, Value};
 use std::any::Any;
 use std::cell::Cell;
 use std::rc::Rc;
+
+/// The class that scripts derive their functions from.
+pub const FUNCTION: &str = "torch.autograd.function.Function";
+/// The class of `ctx`.
+pub const CONTEXT: &str = "torch.autograd.function.FunctionCtx";
 
 pub const ROWS: &[Row] = &[
     function("device(any device) -> Device", device, "A device by its name."),
     function("device.index(str type, int index) -> Device", |c| Device::parse(&format!("{}:{}", c.str(0)?, c.int(1)?)).map(Value::Device), "A device by its type and number."),
     function("Size(any sizes=[]) -> Size", size, "A tensor's size.").python("torch.Size"),
     method("numel(Size self) -> int", |c| Ok(Value::Int(c.ints(0)?.iter().product())), "The number of elements of a tensor of this size."),
-    method("count(Size self, any value) -> int", |c| { let v = c.value(1); Ok(Value::Int(c.value(0).sequence().unwrap_or_default().iter().filter(|i| crate::script::operators::equal(i, &v)).count() as i64)) }, "How often a number occurs.").python("tuple.count"),
+    method("count(Size self, any value) -> int", |c| { let v = c.value(1); Ok(Value::Int(c.value(0).sequence().unwrap_or_default().iter().filter(|i| super::operators::equal(i, &v)).count() as i64)) }, "How often a number occurs.").python("tuple.count"),
     method("__len__(Size self) -> int", |c| Ok(Value::Int(c.ints(0)?.len() as i64)), "The number of dimensions."),
     function("finfo(ScalarType type) -> any", finfo, "The limits of a floating-point dtype."),
     function("finfo.default() -> any", finfo, "The limits of the default dtype."),
@@ -402,8 +407,8 @@ pub fn module_value(module: &'static str, name: &str) -> Option<Value> {
         ("_subclasses.fake_tensor", "FakeTensor") => Value::Type("torch._subclasses.fake_tensor.FakeTensor"),
         ("cuda", class) if class.ends_with("Storage") => Value::Type(super::typed_storages::cuda_class(class)?),
         ("cuda", class) if class.ends_with("Tensor") => Value::Type(super::cuda_tensor_class(class)?),
-        (parent, module) if parent != "py" && super::submodule(parent, module).is_some() => {
-            Value::Module(super::submodule(parent, module)?)
+        (parent, module) if parent != "py" && crate::call::submodule(parent, module).is_some() => {
+            Value::Module(crate::call::submodule(parent, module)?)
         }
         ("py", class) => Value::Type(
             [
@@ -430,4 +435,13 @@ pub fn module_value(module: &'static str, name: &str) -> Option<Value> {
         ("numpy", name) => super::numpy::constant(name)?,
         _ => return None,
     })
+}
+
+/// What `torch.` holds besides functions: dtypes, layouts, memory formats, schemes of quantization.
+pub fn member(name: &str) -> Option<Value> {
+    DType::from_name(name)
+        .map(Value::DType)
+        .or_else(|| TensorLayout::ALL.into_iter().find(|l| l.name() == name).map(Value::Layout))
+        .or_else(|| MemoryFormat::ALL.into_iter().find(|m| m.name() == name).map(Value::MemoryFormat))
+        .or_else(|| super::scheme(name))
 }

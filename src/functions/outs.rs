@@ -1,9 +1,10 @@
 //! What parameters shared by many functions do after the function ran: `out=`, with one tensor or several, and
 //! `requires_grad=`.
 
-use super::{Call, as_tensor, tensors};
+use super::tensors;
 use crate::bail;
-use crate::script::signature::Signature;
+use crate::call::signature::Signature;
+use crate::call::{Call, as_tensor};
 use crate::tensor::Result;
 use crate::value::{NamedTuple, Value};
 use std::rc::Rc;

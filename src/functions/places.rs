@@ -2,8 +2,8 @@
 //! <https://pytorch.org/docs/2.7/generated/torch.unravel_index.html>.
 
 use super::steps::{Steps, one};
-use super::{Call, Row, function};
 use crate::bail;
+use crate::call::{Call, Row, function};
 use crate::tensor::{DType, Error, Result, Scalar, View};
 use crate::value::Value;
 

@@ -1,7 +1,7 @@
 //! Operations element by element. Follows <https://pytorch.org/docs/2.7/torch.html#pointwise-ops>.
 
-use super::{Call, Row, both, function, method};
 use crate::bail;
+use crate::call::{Call, Row, both, function, method};
 use crate::ops::compare::{self, CompareOp, Tolerance};
 use crate::ops::pointwise::{self as ops, BinaryOp, Output, Rounding, UnaryOp};
 use crate::ops::promote::Operand;

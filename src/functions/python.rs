@@ -1,15 +1,15 @@
 //! Python's builtins, as documentation sessions use them; bare names in scripts and `py.` in translated lines.
 
-use super::{Call, Receiver, Role, Row, function, method, names};
+use super::bounds;
+use super::hashed::Hashed;
+use super::hooks::is_function;
+use super::names;
+use super::operators::{self, equal, truth};
+use super::sets::distinct;
+use super::sorting::sort_by_keys;
+use super::subscript;
 use crate::bail;
-use crate::script::bounds;
-use crate::script::callback::is_function;
-use crate::script::hashed::Hashed;
-use crate::script::list::sort_by_keys;
-use crate::script::members;
-use crate::script::operators::{self, equal, truth};
-use crate::script::set::distinct;
-use crate::script::subscript;
+use crate::call::{Call, Receiver, Role, Row, function, method};
 use crate::tensor::interrupt::watched;
 use crate::tensor::names::not_saved;
 use crate::tensor::{Error, ErrorKind, Result, Scalar, interrupt, limits};
@@ -17,7 +17,7 @@ use crate::value::{Range, Value};
 use num_complex::Complex;
 use std::rc::Rc;
 
-const fn operator(signature: &'static str, run: super::Run, doc: &'static str) -> Row {
+const fn operator(signature: &'static str, run: crate::call::Run, doc: &'static str) -> Row {
     Row { signature, run, doc, role: Role::Function, hidden: false, shown: None, python: None }
 }
 
@@ -73,7 +73,7 @@ pub const ROWS: &[Row] = &[
         "py.type(any object) -> any",
         |c| {
             let value = c.value(0);
-            Ok(members::class_value(&value).unwrap_or_else(|| Value::Type(super::classes::class_name(&value))))
+            Ok(class_value(&value))
         },
         "The class of a value.",
     ),
@@ -212,7 +212,7 @@ pub const ROWS: &[Row] = &[
             let name = c.str(0)?;
             let function = || {
                 let known = name == "print"
-                    || crate::script::higher::find(name).is_some()
+                    || c.state.caller().is_ok_and(|caller| caller.has_function(name))
                     || c.state.registry.find(name, Receiver::Module("py")).is_some();
                 known.then(|| Value::Function(format!("py.{name}").into()))
             };
@@ -619,8 +619,8 @@ fn import(call: &mut Call) -> Result<Value> {
     let name = call.str(0)?;
     // A module of PyTorch's is imported by its path, one of the library's by its name.
     let found = match name.strip_prefix("torch.") {
-        Some(inner) => super::MODULES.iter().find(|m| **m == inner && !super::LIBRARY.contains(m)),
-        None => super::LIBRARY.iter().chain(&["torch"]).find(|m| **m == name && **m != "py"),
+        Some(inner) => crate::call::MODULES.iter().find(|m| **m == inner && !crate::call::LIBRARY.contains(m)),
+        None => crate::call::LIBRARY.iter().chain(&["torch"]).find(|m| **m == name && **m != "py"),
     };
     match found {
         Some(module) => Ok(Value::Module(module)),
@@ -688,4 +688,10 @@ fn copied(value: &Value, deep: bool) -> Result<Value> {
         }
         other => Ok(other),
     }
+}
+
+/// The class of a value, as `type` gives it.
+fn class_value(value: &Value) -> Value {
+    let written = if let Value::Object(object) = value { object.class() } else { None };
+    written.unwrap_or_else(|| Value::Type(super::classes::class_name(value)))
 }

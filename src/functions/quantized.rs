@@ -2,8 +2,8 @@
 //! Follows <https://pytorch.org/docs/2.7/quantization-support.html>.
 
 use super::forms::{Rule, Rules};
-use super::{Call, Row, both, function, method};
 use crate::bail;
+use crate::call::{Call, Row, both, function, method};
 use crate::ops::pointwise::{self, Output, UnaryOp};
 use crate::ops::quantize::{self as ops, Window};
 use crate::ops::{copy, view as views};

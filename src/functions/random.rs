@@ -1,7 +1,8 @@
 //! Random tensors, bit for bit PyTorch's. Follows <https://pytorch.org/docs/2.7/torch.html#random-sampling>.
 
-use super::{Call, Row, attribute, function, method, named};
+use super::named;
 use crate::bail;
+use crate::call::{Call, Row, attribute, function, method};
 use crate::ops::copy;
 use crate::ops::random::{Generator, Real, RealKind, normal_into, random_from_to, randperm, uniform_into};
 use crate::tensor::memory::Plain;

@@ -1,13 +1,14 @@
 //! Functions that move elements: joining, repeating, gathering, sorting.
 //! Follows <https://pytorch.org/docs/2.7/torch.html#indexing-slicing-joining-mutating-ops>.
 
+use super::named;
 use super::objects::named;
 use super::pointwise::Argument;
-use super::{Call, Row, both, function, method, named};
+use crate::call::warnings::{self, Writer};
+use crate::call::{Call, Row, both, function, method};
 use crate::ops::gather::{self, Scattered};
 use crate::ops::rearrange::{self as ops, Triangle};
 use crate::ops::{join, mask, promote, sort};
-use crate::script::warnings::{self, Writer};
 use crate::tensor::{Result, View};
 use crate::value::Value;
 

@@ -1,8 +1,9 @@
 //! Reductions. Follows <https://pytorch.org/docs/2.7/torch.html#reduction-ops>.
 
+use super::named;
 use super::norms::matrix_norm;
 use super::objects::named;
-use super::{Call, Row, both, function, named};
+use crate::call::{Call, Row, both, function};
 use crate::ops::reduce::{self as ops, Extremum, Running, Spread};
 use crate::tensor::{Dims, Result};
 use crate::value::Value;

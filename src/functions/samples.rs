@@ -1,10 +1,11 @@
 //! `torch.testing.make_tensor`: a tensor of random elements for a test. Follows
 //! <https://pytorch.org/docs/2.7/testing.html#torch.testing.make_tensor>.
 
+use super::Steps;
 use super::steps::one;
-use super::{Call, Row, Steps, function};
 use crate::autograd::Functions;
 use crate::bail;
+use crate::call::{Call, Row, function};
 use crate::tensor::element::{integer_limits, largest_finite};
 use crate::tensor::layout::checked_numel;
 use crate::tensor::{DType, Device, Dims, Error, Result, Tensor, View};

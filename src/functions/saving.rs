@@ -1,12 +1,12 @@
 //! How tensors that gradients need are kept until the pass: the contexts of `torch.autograd.graph`. Follows
 //! <https://pytorch.org/docs/2.7/autograd.html#torch.autograd.graph.saved_tensors_hooks>.
 
-use super::{Call, Row, function};
 use crate::autograd::{Functions, Packer, Packing};
 use crate::bail;
+use crate::call::Caller;
+use crate::call::state::State;
+use crate::call::{Call, Row, function};
 use crate::ops::copy;
-use crate::script::callback::Home;
-use crate::script::state::State;
 use crate::tensor::{Error, ErrorKind, Result, Tensor};
 use crate::value::{Object, Value};
 use std::any::Any;
@@ -17,7 +17,7 @@ pub const ROWS: &[Row] = &[
     function(
         "autograd.graph.saved_tensors_hooks(any pack_hook, any unpack_hook) -> any",
         |c| {
-            let hooks = Hooks { home: c.state.home.borrow().clone(), pack: c.value(0), unpack: c.value(1) };
+            let hooks = Hooks { caller: c.state.caller()?, pack: c.value(0), unpack: c.value(1) };
             Ok(context("torch.autograd.graph.saved_tensors_hooks", Rc::new(hooks)))
         },
         "A context in which tensors that gradients need are saved as a function makes of them.",
@@ -73,22 +73,22 @@ pub fn refuse_within(state: &State) -> Result<()> {
 
 /// Two functions of the script.
 struct Hooks {
-    home: Home,
+    caller: Rc<dyn Caller>,
     pack: Value,
     unpack: Value,
 }
 
 impl Packing for Hooks {
     fn pack(&self, tensor: &Tensor) -> Result<Value> {
-        let state = self.home.state()?;
+        let state = self.caller.state()?;
         let before = state.set_recording(false);
-        let packed = self.home.call(&self.pack, vec![Value::Tensor(tensor.clone())]);
+        let packed = self.caller.call(&self.pack, vec![Value::Tensor(tensor.clone())]);
         state.set_recording(before);
         packed
     }
 
     fn unpack(&self, packed: Value) -> Result<Tensor> {
-        match self.home.call(&self.unpack, vec![packed])? {
+        match self.caller.call(&self.unpack, vec![packed])? {
             Value::Tensor(tensor) => Ok(tensor),
             other => bail!(
                 TypeError,

@@ -1,13 +1,14 @@
 //! Writing by tensors of indices: the forms that reduce, and those that give a copy.
 //! Follows <https://pytorch.org/docs/2.7/generated/torch.scatter_reduce.html> and its neighbours.
 
-use super::{Call, Row, both, method, named};
+use super::named;
 use crate::bail;
+use crate::call::warnings::{self, Writer};
+use crate::call::{Call, Row, both, method};
 use crate::ops::copy::{clone, row_major};
 use crate::ops::gather::{self, Scattered};
 use crate::ops::index;
 use crate::ops::mask::fill_value;
-use crate::script::warnings::{self, Writer};
 use crate::tensor::{Result, View};
 use crate::value::Value;
 

@@ -1,5 +1,9 @@
-//! The order in which a set shows its items.
+//! Sets of Python: items that are all different, the operators between sets, and the order in which a set shows its items.
 
+use super::hashed::Hashed;
+use crate::bail;
+use crate::tensor::interrupt::watched;
+use crate::tensor::{Result, interrupt, limits};
 use crate::value::Value;
 
 /// Items in the order in which CPython walks through a set of them. That is told by their hashes, which for small
@@ -57,4 +61,74 @@ fn hash(item: &Value) -> Option<u64> {
         Value::Int(i) if i.unsigned_abs() < (1 << 61) - 1 => Some(*i as u64),
         _ => None,
     }
+}
+
+/// An item as it takes room.
+pub type Item = (Value, [usize; 4]);
+
+/// Items that are all different.
+///
+/// # Errors
+/// TypeError for one that can change.
+pub fn distinct(items: impl IntoIterator<Item = Value>) -> Result<Vec<Value>> {
+    Ok(hashed(items)?.into_entries().map(|(item, ())| item).collect())
+}
+
+/// The items, found by their hashes.
+///
+/// # Errors
+/// As [`distinct`].
+pub fn hashed(items: impl IntoIterator<Item = Value>) -> Result<Hashed<()>> {
+    let mut kept = Hashed::default();
+    for (i, item) in items.into_iter().enumerate() {
+        // Finding an item takes longer than a step of a kernel.
+        interrupt::check_at(i * 16)?;
+        check(&item)?;
+        limits::grown_to::<Item>(kept.len() + 1)?;
+        kept.insert_new(item, ());
+    }
+    Ok(kept)
+}
+
+/// Refuses an item that can change.
+///
+/// # Errors
+/// TypeError.
+pub fn check(item: &Value) -> Result<()> {
+    if matches!(item, Value::List(_) | Value::Dict(_) | Value::OrderedDict(_) | Value::Set(_)) {
+        bail!(TypeError, "unhashable type: '{}'", item.type_name());
+    }
+    Ok(())
+}
+
+/// What the operators between sets give; `None` for any other operator.
+pub fn combined(symbol: &str, a: &[Value], b: &[Value]) -> Option<Value> {
+    if !matches!(symbol, "|" | "&" | "-" | "^" | "==" | "!=" | "<=" | "<" | ">=" | ">") {
+        return None;
+    }
+    let hashed = |all: &[Value]| -> Hashed<()> { watched(all.iter().cloned()).collect() };
+    let only = |from: &[Value], without: &[Value]| -> Vec<Value> {
+        let without = hashed(without);
+        watched(from).filter(|item| !without.contains(item)).cloned().collect()
+    };
+    let is_part = |small: &[Value], large: &[Value]| {
+        let large = hashed(large);
+        watched(small).all(|item| large.contains(item))
+    };
+    Some(match symbol {
+        "|" => Value::Set(a.iter().cloned().chain(only(b, a)).collect()),
+        "&" => {
+            let others = hashed(b);
+            Value::Set(watched(a).filter(|item| others.contains(item)).cloned().collect())
+        }
+        "-" => Value::Set(only(a, b).into()),
+        "^" => Value::Set(only(a, b).into_iter().chain(only(b, a)).collect()),
+        "==" => Value::Bool(a.len() == b.len() && is_part(a, b)),
+        "!=" => Value::Bool(a.len() != b.len() || !is_part(a, b)),
+        "<=" => Value::Bool(is_part(a, b)),
+        "<" => Value::Bool(a.len() < b.len() && is_part(a, b)),
+        ">=" => Value::Bool(is_part(b, a)),
+        ">" => Value::Bool(b.len() < a.len() && is_part(b, a)),
+        _ => return None,
+    })
 }

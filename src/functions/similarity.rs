@@ -2,8 +2,8 @@
 //! <https://pytorch.org/docs/2.7/nn.functional.html#distance-functions>.
 
 use super::steps::{Steps, one};
-use super::{Call, Row, function};
 use crate::bail;
+use crate::call::{Call, Row, function};
 use crate::ops::promote::result_type;
 use crate::tensor::{Result, Tensor};
 use crate::value::Value;

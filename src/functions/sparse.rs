@@ -5,8 +5,8 @@ use super::create::from_data;
 use super::sparse_rules::{
     add_product, hybrid_product, multiply, multiply_reduced, product_as_sparse, sparse_sum_and_product, sum,
 };
-use super::{Call, Row, attribute, both, function, method};
 use crate::bail;
+use crate::call::{Call, Row, attribute, both, function, method};
 use crate::ops::copy;
 use crate::ops::softmax::Softmax;
 use crate::ops::sparse::softmax::softmax;

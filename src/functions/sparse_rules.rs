@@ -1,10 +1,10 @@
 //! What functions written for dense tensors do with sparse ones: the table, and the functions it names.
 //! Follows <https://pytorch.org/docs/2.7/sparse.html#supported-operations>.
 
-use super::Call;
 use super::forms::{Rule, Rules, on_elements};
 use crate::autograd::Functions;
 use crate::bail;
+use crate::call::Call;
 use crate::ops::sparse::{self as ops, compressed, product, rearrange};
 use crate::ops::{copy, pointwise, promote, view as views};
 use crate::tensor::layout::wrap_dim;

@@ -3,7 +3,7 @@
 
 use super::pointwise::{Argument, default, result};
 use super::statistics::{logsumexp, softmax};
-use super::{Call, Row, function};
+use crate::call::{Call, Row, function};
 use crate::ops::pointwise::{self as ops, BinaryOp, UnaryOp};
 use crate::ops::promote::Operand;
 use crate::ops::softmax::Softmax;

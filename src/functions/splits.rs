@@ -1,8 +1,9 @@
 //! Cutting a tensor into views along one dimension. Follows <https://pytorch.org/docs/2.7/generated/torch.tensor_split.html>
 //! and its neighbours.
 
-use super::{Call, Row, both, function, method, named, view_on};
+use super::named;
 use crate::bail;
+use crate::call::{Call, Row, both, function, method, view_on};
 use crate::ops::split::{self, Along};
 use crate::tensor::{DType, Dims, Result, View, interrupt};
 use crate::value::Value;
@@ -138,7 +139,7 @@ fn split_(call: &mut Call) -> Result<Value> {
         other => other,
     };
     let name = if matches!(size, Value::Int(_) | Value::Bool(_)) { "split" } else { "split_with_sizes" };
-    super::call_below(call.state, name, &[this, size, call.value(2)])
+    super::dispatch::call_below(call.state, name, &[this, size, call.value(2)])
 }
 
 fn tensor_split_by_tensor(call: &mut Call) -> Result<Value> {

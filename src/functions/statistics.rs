@@ -1,10 +1,11 @@
 //! Functions that describe the elements along a dimension: ranks, sums with a twist, running values, differences,
 //! histograms. Follows <https://pytorch.org/docs/2.7/torch.html#reduction-ops> and the pages after it.
 
+use super::named;
 use super::objects::named;
 use super::pointwise::default;
-use super::{Call, Row, both, function, method, named};
 use crate::bail;
+use crate::call::{Call, Row, both, function, method};
 use crate::ops::calculus::{self, Spacing};
 use crate::ops::histogram::{self, Bins, Search};
 use crate::ops::rank::{self, Interpolation, Quantile};
@@ -251,12 +252,12 @@ pub const ROWS: &[Row] = &[
         named::in_place_by_position,
         "Running products along a named dimension, in place.",
     ),
-    super::method(
+    crate::call::method(
         "cumsum_(Tensor(a!) self, int dim, *, ScalarType? dtype=None) -> Tensor(a!)",
         |c| running(c, reduce::Running::Sum),
         "The running sum, in place.",
     ),
-    super::method(
+    crate::call::method(
         "cumprod_(Tensor(a!) self, int dim, *, ScalarType? dtype=None) -> Tensor(a!)",
         |c| running(c, reduce::Running::Product),
         "The running product, in place.",

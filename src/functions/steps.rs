@@ -1,11 +1,12 @@
 //! How functions that PyTorch puts together from others are put together here: each step is a call of the table, so that
 //! gradients are recorded step by step.
 
-use super::{Call, MODULES, Receiver, call};
+use super::call;
+use super::operators::call_on;
 use crate::bail;
-use crate::script::bind::Arguments;
-use crate::script::operators::call_on;
-use crate::script::state::State;
+use crate::call::bind::Arguments;
+use crate::call::state::State;
+use crate::call::{Call, MODULES, Receiver};
 use crate::tensor::{Error, Result, Tensor, View};
 use crate::value::Value;
 

@@ -3,8 +3,8 @@
 //! Follows <https://pytorch.org/docs/2.7/storage.html>.
 
 use super::typed_storages::typed;
-use super::{Call, Row, method};
 use crate::bail;
+use crate::call::{Call, Row, method};
 use crate::tensor::{Device, Error, Result, Storage};
 use crate::value::Value;
 

@@ -2,15 +2,15 @@
 //! typed classes are in `typed_storages.rs`.
 
 use super::storage_devices::no_driver;
+use super::subscript::slice_bounds;
 use super::typed_storages::{cast, class_attribute, legacy_class, legacy_new};
-use super::{Call, Role, Row, attribute, function, method};
 use crate::bail;
-use crate::script::state::State;
-use crate::script::subscript::slice_bounds;
+use crate::call::state::State;
+use crate::call::{Call, Role, Row, attribute, function, method};
 use crate::tensor::{DType, Device, Error, ErrorKind, Result, Storage, TypedStorage, interrupt};
 use crate::value::Value;
 
-pub const fn class_method(signature: &'static str, run: super::Run, doc: &'static str) -> Row {
+pub const fn class_method(signature: &'static str, run: crate::call::Run, doc: &'static str) -> Row {
     Row { signature, run, doc, role: Role::Static, hidden: false, shown: None, python: None }
 }
 

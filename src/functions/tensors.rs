@@ -1,15 +1,16 @@
 //! Methods of a tensor about itself, its storage and writing into it.
 //! Follows <https://pytorch.org/docs/2.7/tensors.html>.
 
-use super::{Call, Row, both, function, method, named};
+use super::named;
+use super::operators;
+use super::subscript::{item_of, set_item_of};
 use crate::autograd::Functions;
 use crate::bail;
+use crate::call::state::State;
+use crate::call::warnings::{self, Writer};
+use crate::call::{Call, Row, both, function, method};
 use crate::ops::block::check_no_internal_overlap;
 use crate::ops::{copy, index as gather};
-use crate::script::operators;
-use crate::script::state::State;
-use crate::script::subscript;
-use crate::script::warnings::{self, Writer};
 use crate::tensor::index::{Index, Resolved, Step, resolve, steps};
 use crate::tensor::layout::{contiguous_strides, wrap_dim};
 use crate::tensor::tensor::{out_of_bounds, storage_bytes};
@@ -248,12 +249,8 @@ pub const ROWS: &[Row] = &[
         },
         "Do two tensors have the same size, elements and names?",
     ),
-    method("__getitem__(Tensor self, any index) -> any", |c| subscript::item_of(c), "The elements at a subscript."),
-    method(
-        "__setitem__(Tensor self, any index, any value) -> None",
-        |c| subscript::set_item_of(c),
-        "Writes at a subscript.",
-    ),
+    method("__getitem__(Tensor self, any index) -> any", |c| item_of(c), "The elements at a subscript."),
+    method("__setitem__(Tensor self, any index, any value) -> None", |c| set_item_of(c), "Writes at a subscript."),
     method("__index__(Tensor self) -> int", index_of, "The number of an integer tensor of one element."),
     both(
         "is_nonzero(Tensor self) -> bool",
@@ -519,7 +516,7 @@ pub fn subscript(state: &State, tensor: &Tensor, indices: &[Index]) -> Result<(T
         _ => (Tensor::new(gather::index(&view, indices)?), true),
     };
     if !state.grad_enabled.get() {
-        super::mark_views(state, &Value::Tensor(out.clone()));
+        super::dispatch::mark_views(state, &Value::Tensor(out.clone()));
     }
     Ok((out, copied))
 }

@@ -1,13 +1,14 @@
 //! `torch.testing.assert_close`: values of any kind compared as PyTorch compares them. Follows
 //! <https://pytorch.org/docs/2.7/testing.html>.
 
-use super::{Call, Row, array_view, function};
+use super::array_view;
+use super::operators::equal;
 use crate::bail;
+use crate::call::state::State;
+use crate::call::{Call, Row, function};
 use crate::ops::compare::{Tolerance, isclose};
 use crate::ops::promote::{Operand, result_type};
 use crate::ops::{copy, reduce};
-use crate::script::operators::equal;
-use crate::script::state::State;
 use crate::tensor::{DType, Error, ErrorKind, Result, Scalar, View};
 use crate::value::Value;
 
@@ -36,7 +37,7 @@ struct Pair<'s> {
 }
 
 fn assert_close(call: &mut Call) -> Result<Value> {
-    let flag = |index: usize| crate::script::operators::truth(&call.value(index));
+    let flag = |index: usize| super::operators::truth(&call.value(index));
     let number = |index: usize| call.value(index).as_scalar().map(Scalar::to_f64);
     let tolerances = match (number(3), number(4)) {
         (Some(rtol), Some(atol)) => Some((rtol, atol)),
@@ -61,8 +62,8 @@ fn assert_close(call: &mut Call) -> Result<Value> {
             Value::Str(message) => Err(Error::new(ErrorKind::AssertionError, message.as_ref())),
             // A function of the message that would be shown.
             function => {
-                let home = call.state.home.borrow().clone();
-                let message = home.call(&function, vec![Value::str(&error.message)])?;
+                let caller = call.state.caller()?;
+                let message = caller.call(&function, vec![Value::str(&error.message)])?;
                 Err(Error::new(ErrorKind::AssertionError, call.state.str(&message)?))
             }
         },

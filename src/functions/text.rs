@@ -1,10 +1,10 @@
 //! Methods of Python's strings, and the builtins about numbers as text.
 
-use super::{Call, Row, function, method};
+use super::bounds;
+use super::subscript;
 use crate::bail;
-use crate::script::bounds;
-use crate::script::state::State;
-use crate::script::subscript;
+use crate::call::state::State;
+use crate::call::{Call, Row, function, method};
 use crate::tensor::interrupt::watched;
 use crate::tensor::{Error, Result};
 use crate::value::Value;

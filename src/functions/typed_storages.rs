@@ -2,12 +2,13 @@
 //! Follows <https://pytorch.org/docs/2.7/storage.html#legacy-typed-storage>.
 
 use super::storages::{as_class, checked_size, class_method, class_repr, resize, warn_typed};
-use super::{Call, Receiver, Row, attribute, buffers, function, legacy_tensor_class, method, tensors};
+use super::subscript::indices;
+use super::{buffers, legacy_tensor_class, tensors};
 use crate::bail;
+use crate::call::signature::Kind;
+use crate::call::state::State;
+use crate::call::{Call, Receiver, Row, attribute, function, method};
 use crate::ops::copy;
-use crate::script::signature::Kind;
-use crate::script::state::State;
-use crate::script::subscript::indices;
 use crate::tensor::{DType, Device, Error, ErrorKind, Result, Storage, Tensor, TypedStorage, interrupt};
 use crate::value::{Method, Slice, TensorLayout, Value};
 use std::rc::Rc;

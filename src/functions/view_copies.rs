@@ -1,7 +1,7 @@
 //! The forms of view operations that copy: `*_copy`, and `*_scatter`, which replaces in the copy what the view would show.
 //! Follows <https://pytorch.org/docs/2.7/generated/torch.slice_scatter.html> and its neighbours.
 
-use super::{Row, both, function, method};
+use crate::call::{Row, both, function, method};
 use crate::ops::{copy, slice_scatter as scatter, split, view as ops};
 use crate::tensor::{Result, View};
 use crate::value::Value;

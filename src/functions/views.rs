@@ -1,9 +1,11 @@
 //! View operations. Follows <https://pytorch.org/docs/2.7/tensor_view.html>.
 
-use super::{Call, Row, attribute, both, function, method, named};
+use super::named;
+use super::operators;
 use crate::bail;
+use crate::call::warnings;
+use crate::call::{Call, Row, attribute, both, function, method};
 use crate::ops::{copy, view as ops};
-use crate::script::{operators, warnings};
 use crate::tensor::layout::broadcast_sizes;
 use crate::tensor::{Dims, Error, Layout, Result, Tensor, View};
 use crate::value::{MemoryFormat, Value};
@@ -404,9 +406,9 @@ fn unflatten_by_sizes(call: &mut Call) -> Result<Value> {
         }
         _ => None,
     };
-    let Some(pairs) = pairs else { return super::call_below(call.state, "unflatten", &[this, dim, sizes]) };
+    let Some(pairs) = pairs else { return super::dispatch::call_below(call.state, "unflatten", &[this, dim, sizes]) };
     let part = |k: usize| Value::tuple(pairs.iter().filter_map(|pair| pair.sequence()?.get(k).cloned()));
-    super::call_below(call.state, "unflatten", &[this, dim, part(1), part(0)])
+    super::dispatch::call_below(call.state, "unflatten", &[this, dim, part(1), part(0)])
 }
 
 fn broadcast_tensors(call: &mut Call) -> Result<Value> {

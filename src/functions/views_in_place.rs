@@ -1,8 +1,9 @@
 //! View operations that change the tensor itself: everybody who holds it sees the other shape afterwards.
 //! Follows <https://pytorch.org/docs/2.7/tensors.html>.
 
-use super::{Call, Row, method, named};
+use super::named;
 use crate::bail;
+use crate::call::{Call, Row, method};
 use crate::ops::view as ops;
 use crate::tensor::{Layout, Result, View};
 use crate::value::Value;

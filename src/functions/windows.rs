@@ -2,8 +2,8 @@
 //! <https://pytorch.org/docs/2.7/signal.html>.
 
 use super::pointwise::default;
-use super::{Call, Row, function};
 use crate::bail;
+use crate::call::{Call, Row, function};
 use crate::ops::windows::{self, Signal};
 use crate::tensor::{DType, Result, Scalar};
 use crate::value::Value;

@@ -3,7 +3,7 @@
 
 use super::callable::Scripted;
 use super::callback::Home;
-use super::class::{Base, Class, Entry, Instance, Native, class_of};
+use super::class::{Base, Class, Entry, Instance, Native, class_of, instance_attribute};
 use super::descriptors::{StaticMethod, as_object};
 use super::fault;
 use super::list::items_of;
@@ -19,10 +19,7 @@ use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
 
-/// The class that scripts derive their functions from.
-pub const FUNCTION: &str = "torch.autograd.function.Function";
-/// The class of `ctx`.
-pub const CONTEXT: &str = "torch.autograd.function.FunctionCtx";
+pub use crate::functions::{CONTEXT, FUNCTION};
 
 /// What `ctx` knows besides the attributes that a script puts on it.
 #[derive(Default)]
@@ -109,7 +106,7 @@ pub fn mark_non_differentiable(this: &Dynamic, args: Array, _: Map) -> Scripted<
 pub fn set_materialize_grads(this: &Dynamic, args: Array, _: Map) -> Scripted<Dynamic> {
     with_context(this, |context| {
         let on = args.first().map(to_value).transpose()?.unwrap_or(Value::None);
-        context.materialize.set(super::operators::truth(&on)?);
+        context.materialize.set(crate::functions::operators::truth(&on)?);
         Ok(())
     })
 }
@@ -133,13 +130,12 @@ impl FunctionNode {
     }
 }
 
-/// The `ctx` behind a node of the graph.
-pub fn context_of(node: &Node) -> Option<Dynamic> {
-    let custom = node.custom()?;
-    custom.as_any().downcast_ref::<FunctionNode>().map(|node| object(node.ctx.clone()))
-}
-
 impl Custom for FunctionNode {
+    fn attribute(&self, name: &str) -> Option<Result<Value>> {
+        let found = instance_attribute(&self.ctx, name).map_err(|error| fault::error_of(&error)).transpose()?;
+        Some(found.and_then(|found| to_value(&found)))
+    }
+
     fn backward(&self, node: &Rc<Node>, gradients: &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>> {
         let materialize = self.context().is_some_and(|context| context.materialize.get());
         let mut args = vec![object(self.ctx.clone())];
@@ -161,7 +157,7 @@ impl Custom for FunctionNode {
             )
         };
         let given = invoke(&self.home, &function, args).and_then(|given| {
-            let state = self.home.state().map_err(fault::thrown)?;
+            let state = self.home.runtime().map_err(fault::thrown)?;
             let is_tuple = matches!(to_value(&given), Ok(Value::Tuple(_)));
             if is_tuple { items_of(&state, &given).map_err(fault::thrown) } else { Ok(vec![given]) }
         });
@@ -231,7 +227,7 @@ pub fn apply(this: &Dynamic, args: Array, keywords: Map) -> Scripted<Dynamic> {
         return Err(fault::thrown(Error::runtime("apply() belongs to a class derived from torch.autograd.Function")));
     };
     let home = class.home.clone();
-    let state = home.state().map_err(fault::thrown)?;
+    let state = home.runtime().map_err(fault::thrown)?;
     let inputs = tensors(&args);
     let is_tensor: Vec<bool> = args.iter().map(Dynamic::is::<Tensor>).collect();
     let needs_input_grad =
@@ -333,7 +329,7 @@ impl Object for Once {
 
 impl Once {
     pub fn call(&self, home: &Home, args: Array, keywords: Map) -> Scripted<Dynamic> {
-        let state = home.state().map_err(fault::thrown)?;
+        let state = home.runtime().map_err(fault::thrown)?;
         let inputs: Vec<Tensor> = tensors(&args).into_iter().filter(Tensor::requires_grad).collect();
         let recording = state.grad_enabled.replace(false);
         let output = home.invoke(&self.0, args, keywords);

@@ -8,7 +8,8 @@
 use super::callable::Scripted;
 use super::engine::add;
 use super::fault;
-use super::state::State;
+use super::runtime::Runtime;
+use crate::functions::bounds::{repeated, replaced, room_for_text, share, sleep};
 use crate::tensor::{Result, interrupt, limits};
 use rhai::{
     AST, ASTNode, Array, Dynamic, Engine, EvalAltResult, Expr, FuncRegistration, ImmutableString, Map, Module,
@@ -27,11 +28,8 @@ const MAX_EXPRESSION_DEPTH: usize = 500;
 const STEPS: u32 = 32;
 /// How long a script runs between two looks at the memory of the process.
 const PAUSE: Duration = Duration::from_millis(5);
-/// How long a sleeper does not hear Ctrl-C.
-const NAP: Duration = Duration::from_millis(20);
-
 /// Sets how deep, how large and how long a script may get.
-pub fn set_limits(engine: &mut Engine, state: &Rc<State>) {
+pub fn set_limits(engine: &mut Engine, state: &Rc<Runtime>) {
     engine.set_max_call_levels(MAX_CALL_LEVELS);
     engine.set_max_expr_depths(MAX_EXPRESSION_DEPTH, MAX_EXPRESSION_DEPTH);
     engine.set_max_string_size(share());
@@ -50,23 +48,6 @@ pub fn set_limits(engine: &mut Engine, state: &Rc<State>) {
         }
         None
     });
-}
-
-/// In how many forms a text may be there at once: as its parts, as the language and the functions have it, joined.
-const SHARES: usize = 5;
-
-/// What a text or an array of the language may have of the budget. While one is made of others they are there too, and
-/// copies on the way between the two forms that a value has; the language itself asks only when it has joined them.
-fn share() -> usize {
-    limits::budget().max(1 << 16) / SHARES
-}
-
-/// Checks that a text of so many bytes may be made.
-///
-/// # Errors
-/// MemoryError.
-pub fn room_for_text(nbytes: usize) -> Result<()> {
-    limits::room(nbytes.saturating_mul(SHARES))
 }
 
 fn most_items() -> usize {
@@ -113,64 +94,6 @@ fn weight(value: &Dynamic) -> usize {
         0
     };
     held.saturating_add(size_of::<Dynamic>())
-}
-
-/// A text so many times.
-///
-/// # Errors
-/// MemoryError, KeyboardInterrupt.
-pub fn repeated(text: &str, count: usize) -> Result<String> {
-    let nbytes = text.len().saturating_mul(count);
-    room_for_text(nbytes)?;
-    let mut out = String::new();
-    out.try_reserve_exact(nbytes).map_err(|_| limits::full())?;
-    for piece in interrupt::pieces(0..count, text.len()) {
-        out.push_str(&text.repeat(piece?.len()));
-    }
-    Ok(out)
-}
-
-/// One text in place of another, at most so often.
-///
-/// # Errors
-/// As [`repeated`].
-pub fn replaced(text: &str, old: &str, new: &str, most: usize) -> Result<String> {
-    if new.len() > old.len() {
-        let found = text.matches(old).take(most).count();
-        room_for_text(text.len().saturating_add((new.len() - old.len()).saturating_mul(found)))?;
-    }
-    Ok(text.replacen(old, new, most))
-}
-
-/// Texts with another one between them.
-///
-/// # Errors
-/// As [`repeated`].
-pub fn joined<T: AsRef<str>>(parts: &[T], separator: &str) -> Result<String> {
-    let own = parts.iter().fold(0usize, |sum, part| sum.saturating_add(part.as_ref().len()));
-    room_for_text(own.saturating_add(separator.len().saturating_mul(parts.len().saturating_sub(1))))?;
-    let mut out = String::with_capacity(own);
-    for (i, part) in parts.iter().enumerate() {
-        interrupt::check_at(i)?;
-        if i > 0 {
-            out.push_str(separator);
-        }
-        out.push_str(part.as_ref());
-    }
-    Ok(out)
-}
-
-/// Waits, until somebody asks for a stop.
-///
-/// # Errors
-/// KeyboardInterrupt.
-pub fn sleep(how_long: Duration) -> Result<()> {
-    let start = Instant::now();
-    while let Some(left) = how_long.checked_sub(start.elapsed()).filter(|left| !left.is_zero()) {
-        interrupt::check()?;
-        std::thread::sleep(left.min(NAP));
-    }
-    interrupt::check()
 }
 
 /// Puts guarded functions in the place of the language's own.

@@ -7,12 +7,13 @@ use super::descriptors::Super;
 use super::dict::Dict;
 use super::engine::{dispatch, print_text};
 use super::list::own;
-use super::operators::truth;
 use super::parameters::Parameters;
-use super::state::State;
+use super::runtime::Runtime;
 use super::value::{BoxedObject, object, text_subscript, to_dynamic, to_value};
-use super::{exceptions, fault, members, subscript};
-use crate::functions::Receiver;
+use super::{exceptions, fault, members};
+use crate::call::Receiver;
+use crate::functions::operators::truth;
+use crate::functions::subscript;
 use crate::tensor::{Error, ErrorKind, Result};
 use crate::value::{Object, Value};
 use rhai::{Array, Dynamic, Engine, EvalAltResult, FnPtr, ImmutableString, Map, NativeCallContext};
@@ -23,7 +24,7 @@ use std::rc::{Rc, Weak};
 pub type Scripted<T> = std::result::Result<T, Box<EvalAltResult>>;
 
 /// Adds the functions to the engine. They need its context, which rows of the function table do not have.
-pub fn register(engine: &mut Engine, state: &Rc<State>) {
+pub fn register(engine: &mut Engine, state: &Rc<Runtime>) {
     let this = state.clone();
     engine.register_fn("call_", move |context: NativeCallContext, callee: Dynamic, args: Array| {
         call_value(&this, &context, &callee, args, Map::new())
@@ -68,7 +69,7 @@ pub fn register(engine: &mut Engine, state: &Rc<State>) {
 }
 
 /// What a `class` statement is written with.
-fn register_classes(engine: &mut Engine, state: &Rc<State>) {
+fn register_classes(engine: &mut Engine, state: &Rc<Runtime>) {
     let this = state.clone();
     engine.register_fn("begin_class_", move |name: &str, bases: Array| -> Scripted<Dynamic> {
         let bases = bases.iter().map(to_value).collect::<Result<Vec<_>>>().map_err(fault::thrown)?;
@@ -165,8 +166,8 @@ fn finish(class: &Rc<Class>) -> Scripted<()> {
 }
 
 /// What `raise` and `except` are written with.
-fn register_exceptions(engine: &mut Engine, state: &Rc<State>) {
-    let of = |state: &Rc<State>| {
+fn register_exceptions(engine: &mut Engine, state: &Rc<Runtime>) {
+    let of = |state: &Rc<Runtime>| {
         let state = state.clone();
         move |class: &Dynamic| {
             let home = state.home.borrow().clone();
@@ -201,7 +202,7 @@ fn register_exceptions(engine: &mut Engine, state: &Rc<State>) {
 
 /// Our function or method of that name, with arguments collected beforehand.
 pub fn call_named(
-    state: &State,
+    state: &Runtime,
     name: &str,
     receiver: Option<Dynamic>,
     args: Array,
@@ -216,7 +217,7 @@ pub fn call_named(
     if skipped > 0
         && let Some(receiver) = all.first().map(|receiver| (**receiver).clone())
         && members::is_own(&receiver)
-        && let Some(state) = state.home.borrow().state().ok()
+        && let Some(state) = state.home.borrow().runtime().ok()
     {
         let args = all.drain(1..).map(|arg| arg.flatten_clone()).collect();
         let (args, keywords) = split_keywords(args);
@@ -242,7 +243,7 @@ pub fn call_named(
 }
 
 /// The end of a `with`, perhaps by an error: is that settled?
-fn leave(state: &State, context: &Dynamic, error: Option<&Dynamic>) -> Scripted<bool> {
+fn leave(state: &Runtime, context: &Dynamic, error: Option<&Dynamic>) -> Scripted<bool> {
     if context.is_unit() {
         return Ok(true);
     }
@@ -328,7 +329,7 @@ impl Def {
 }
 
 /// A function written in Python, as the engine's own kind of function: what is known about it is its first argument.
-pub fn function(state: &Rc<State>, parameters: Parameters, body: FnPtr) -> Scripted<FnPtr> {
+pub fn function(state: &Rc<Runtime>, parameters: Parameters, body: FnPtr) -> Scripted<FnPtr> {
     let def = Rc::new(Def { name: parameters.function().into(), owner: RefCell::default(), fields: Fields::default() });
     let (known, state) = (def.clone(), state.clone());
     let mut function = native("function", move |context, mut args| {
@@ -364,7 +365,7 @@ pub fn split_keywords(mut args: Array) -> (Array, Map) {
 
 /// `callee(*args, **keywords)`, whatever the callee is.
 pub fn call_value(
-    state: &Rc<State>,
+    state: &Rc<Runtime>,
     context: &NativeCallContext,
     callee: &Dynamic,
     mut args: Array,
@@ -404,14 +405,14 @@ pub fn call_value(
                 }
                 return run(state, context, args);
             }
-            let module = crate::functions::MODULES.iter().copied().find(|known| *known == module).unwrap_or("torch");
+            let module = crate::call::MODULES.iter().copied().find(|known| *known == module).unwrap_or("torch");
             call_named(state, name, Some(to_dynamic(Value::Module(module))), args, keywords)
         }
         Value::Method(method) => call_named(state, method.name, Some(to_dynamic(method.of.clone())), args, keywords),
         Value::Type(class) => {
             let (path, name) = class.rsplit_once('.').unwrap_or(("", class));
             let inner = path.strip_prefix("torch.").unwrap_or(path);
-            let of_module = crate::functions::MODULES.iter().copied().find(|known| *known == inner);
+            let of_module = crate::call::MODULES.iter().copied().find(|known| *known == inner);
             let of_module = of_module.filter(|module| state.registry.find(name, Receiver::Module(module)).is_some());
             let module = of_module.unwrap_or(if class.contains("torch") { "torch" } else { "py" });
             call_named(state, name, Some(to_dynamic(Value::Module(module))), args, keywords)
@@ -430,7 +431,7 @@ fn is_decorator(name: &str, args: &[Dynamic]) -> bool {
 }
 
 /// The function among `args`, run within a context each time it is called.
-fn decorate(state: &Rc<State>, manager: Dynamic, args: Array) -> Scripted<Dynamic> {
+fn decorate(state: &Rc<Runtime>, manager: Dynamic, args: Array) -> Scripted<Dynamic> {
     let Some(function) = args.into_iter().next().and_then(|only| only.try_cast::<FnPtr>()) else {
         return Ok(Dynamic::UNIT);
     };
@@ -448,7 +449,7 @@ fn not_callable(class: &str) -> Error {
     Error::type_error(format!("'{class}' object is not callable"))
 }
 
-fn merge(state: &State, mut first: Map, second: &Dynamic) -> Scripted<Map> {
+fn merge(state: &Runtime, mut first: Map, second: &Dynamic) -> Scripted<Map> {
     if let Some(map) = second.read_lock::<Map>() {
         first.extend(map.clone());
         return Ok(first);

@@ -1,15 +1,16 @@
 //! Functions of a script as values: how the function table calls back into the script, for hooks on gradients and
 //! functions that take functions.
 
-use super::callable::{Def, Scripted, call_value};
-use super::class::{Class, Instance};
-use super::descriptors::{BoundMethod, BoundNative};
-use super::state::State;
+use super::callable::{Def, Scripted, call_value, native, split_keywords};
+use super::descriptors::missing;
+use super::runtime::Runtime;
 use super::value::{to_dynamic, to_value};
-use super::{fault, stack};
-use crate::tensor::{Error, ErrorKind, Hook, Result, Tensor};
+use super::{fault, higher, stack};
+use crate::call::state::Native;
+use crate::call::{Caller, Keywords, State};
+use crate::tensor::{Error, ErrorKind, Result};
 use crate::value::{Object, Value};
-use rhai::{Array, Dynamic, Engine, FnPtr, Map, Position};
+use rhai::{Array, Dynamic, Engine, FnPtr, Identifier, Map, Position};
 use std::any::Any;
 use std::cell::RefCell;
 use std::rc::{Rc, Weak};
@@ -39,6 +40,22 @@ impl Object for ScriptFunction {
         let address = self.identity().unwrap_or(std::ptr::from_ref(self) as usize);
         format!("<function {} at {address:#x}>", self.name())
     }
+    fn attribute(&self, name: &str) -> Option<Value> {
+        (name == "__name__").then(|| Value::Str(self.name()))
+    }
+    fn own_attribute(&self, name: &str) -> Option<Result<Value>> {
+        Some(match Def::attribute(&self.0, name) {
+            Some(found) => to_value(&found),
+            None => Err(missing("function", name)),
+        })
+    }
+    fn set_attribute(&self, name: &str, value: &Value) -> Option<Result<()>> {
+        let set = Def::set_attribute(&self.0, name, &to_dynamic(value.clone()));
+        Some(set.map_err(|error| fault::error_of(&error)))
+    }
+    fn is_callable(&self) -> bool {
+        true
+    }
     fn identity(&self) -> Option<usize> {
         Def::of_pointer(&self.0).map(|def| Rc::as_ptr(&def) as usize)
     }
@@ -51,40 +68,29 @@ impl Object for ScriptFunction {
 #[derive(Clone, Default)]
 pub struct Home {
     engine: Weak<RefCell<Engine>>,
-    state: Weak<State>,
+    runtime: Weak<Runtime>,
 }
 
 impl Home {
-    pub fn new(engine: &Rc<RefCell<Engine>>, state: &Rc<State>) -> Home {
-        Home { engine: Rc::downgrade(engine), state: Rc::downgrade(state) }
+    pub fn new(engine: &Rc<RefCell<Engine>>, runtime: &Rc<Runtime>) -> Home {
+        Home { engine: Rc::downgrade(engine), runtime: Rc::downgrade(runtime) }
     }
 
-    /// The state of the session.
+    /// The running script.
     ///
     /// # Errors
     /// RuntimeError when the session is gone.
-    pub fn state(&self) -> Result<Rc<State>> {
-        self.state.upgrade().ok_or_else(ended)
+    pub fn runtime(&self) -> Result<Rc<Runtime>> {
+        self.runtime.upgrade().ok_or_else(ended)
     }
 
-    /// Calls a function of the script or of the table.
+    /// As [`Caller::call`], within the script language.
     ///
     /// # Errors
-    /// What the function raises, TypeError for what is none, RecursionError for calls too deep within each other.
-    pub fn call(&self, function: &Value, args: Vec<Value>) -> Result<Value> {
-        let state = self.state()?;
-        let args = args.into_iter().map(|arg| state.give(arg)).collect::<Result<Vec<Dynamic>>>()?;
-        let result = self.invoke(&to_dynamic(function.clone()), args, Map::new());
-        result.map_err(|error| fault::error_of(&error)).and_then(|value| to_value(&value))
-    }
-
-    /// As [`Home::call`], within the script language.
-    ///
-    /// # Errors
-    /// As [`Home::call`].
+    /// As [`Caller::call`].
     pub fn invoke(&self, callee: &Dynamic, args: Array, keywords: Map) -> Scripted<Dynamic> {
         let engine = self.engine.upgrade().ok_or_else(|| fault::thrown(ended()))?;
-        let state = self.state().map_err(fault::thrown)?;
+        let state = self.runtime().map_err(fault::thrown)?;
         let depth = state.callbacks.get();
         if depth >= MAX_DEPTH || !stack::has_room() {
             let message = "maximum recursion depth exceeded";
@@ -102,74 +108,38 @@ impl Home {
     }
 }
 
+impl Caller for Home {
+    fn call_with(&self, function: &Value, args: Vec<Value>, keywords: Keywords) -> Result<Value> {
+        let runtime = self.runtime()?;
+        let args = args.into_iter().map(|arg| runtime.give(arg)).collect::<Result<Array>>()?;
+        let keyword = |(name, value): (Rc<str>, Value)| Ok((Identifier::from(&*name), runtime.give(value)?));
+        let keywords = keywords.into_iter().map(keyword).collect::<Result<Map>>()?;
+        let result = self.invoke(&to_dynamic(function.clone()), args, keywords);
+        result.map_err(|error| fault::error_of(&error)).and_then(|value| to_value(&value))
+    }
+
+    fn function(&self, name: &str, run: Rc<Native>) -> Result<Value> {
+        let home = self.clone();
+        let run = move |args: Array| -> Result<Dynamic> {
+            let (args, keywords) = split_keywords(args);
+            let args = args.iter().map(to_value).collect::<Result<Vec<Value>>>()?;
+            let keyword = |(name, value): (&Identifier, &Dynamic)| Ok((Rc::from(name.as_str()), to_value(value)?));
+            let keywords = keywords.iter().map(keyword).collect::<Result<Keywords>>()?;
+            run(args, keywords).and_then(|value| home.runtime()?.give(value))
+        };
+        let pointer = native(name, move |_, args| run(args).map_err(fault::thrown));
+        Ok(Value::Object(Rc::new(ScriptFunction(pointer.map_err(|error| fault::error_of(&error))?))))
+    }
+
+    fn has_function(&self, name: &str) -> bool {
+        higher::find(name).is_some()
+    }
+
+    fn state(&self) -> Result<Rc<State>> {
+        Ok(self.runtime()?.state.clone())
+    }
+}
+
 fn ended() -> Error {
     Error::runtime("the session of this function has ended")
-}
-
-/// Is it a function?
-pub fn is_function(value: &Value) -> bool {
-    match value {
-        Value::Function(_) => true,
-        Value::Object(object) => {
-            let any = object.as_any();
-            any.is::<ScriptFunction>()
-                || any.is::<BoundMethod>()
-                || any.is::<BoundNative>()
-                || any.is::<Class>()
-                || any.downcast_ref::<Instance>().is_some_and(|this| this.class.find("__call__").is_some())
-        }
-        _ => false,
-    }
-}
-
-/// A hook on a gradient that is a function of the script.
-pub struct ScriptHook {
-    pub home: Home,
-    pub function: Value,
-}
-
-impl Hook for ScriptHook {
-    fn call(&self, gradient: &Tensor) -> Result<Option<Tensor>> {
-        let replaced = match self.home.call(&self.function, vec![Value::Tensor(gradient.clone())])? {
-            Value::None => return Ok(None),
-            Value::Tensor(replaced) => replaced,
-            other => {
-                let message = format!("expected Variable, but hook returned '{}'", other.type_name());
-                return Err(Error::type_error(message));
-            }
-        };
-        check_replacement(&function_name(&self.function), gradient, &replaced)?;
-        Ok(Some(replaced))
-    }
-}
-
-/// The name of a function as messages about hooks show it.
-pub fn function_name(function: &Value) -> Rc<str> {
-    match function {
-        Value::Object(object) => {
-            object.as_any().downcast_ref::<ScriptFunction>().map_or_else(|| "".into(), ScriptFunction::name)
-        }
-        Value::Function(path) => path.clone(),
-        _ => "".into(),
-    }
-}
-
-/// May a hook put one gradient in the place of another?
-///
-/// # Errors
-/// RuntimeError for another dtype or size.
-pub fn check_replacement(name: &str, before: &Tensor, after: &Tensor) -> Result<()> {
-    let (before, after) = (before.borrow(), after.borrow());
-    if before.dtype != after.dtype {
-        let class = |dtype: crate::tensor::DType| match dtype.is_complex() {
-            true => format!("CPU{}Type", dtype.scalar_type()),
-            false => format!("torch.{}Tensor", dtype.scalar_type()),
-        };
-        let (was, got) = (class(before.dtype), class(after.dtype));
-        return Err(Error::runtime(format!("hook '{name}' has changed the type of value (was {was} got {got})")));
-    }
-    if before.sizes() != after.sizes() {
-        return Err(Error::runtime(format!("hook '{name}' has changed the size of value")));
-    }
-    Ok(())
 }

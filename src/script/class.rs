@@ -8,9 +8,10 @@ use super::descriptors::{self, NativeMethod};
 use super::dict::Dict;
 use super::fault;
 use super::list::{List, own};
-use super::operators;
+use super::members;
 use super::value::{object, to_dynamic, to_value};
 use crate::bail;
+use crate::functions::operators;
 use crate::functions::parent_of_class;
 use crate::tensor::{Error, Result};
 use crate::value::{Object, Value, intern};
@@ -251,6 +252,21 @@ impl Object for Class {
     fn repr(&self) -> String {
         format!("<class '{}'>", self.path)
     }
+    fn own_attribute(&self, name: &str) -> Option<Result<Value>> {
+        let absent = || Error::attribute(format!("type object '{}' has no attribute '{name}'", self.name));
+        Some(found(class_attribute(&self.handle()?, name), absent))
+    }
+    fn set_attribute(&self, name: &str, value: &Value) -> Option<Result<()>> {
+        set_class_attribute(&self.handle()?, name, &to_dynamic(value.clone()));
+        Some(Ok(()))
+    }
+    fn is_callable(&self) -> bool {
+        true
+    }
+    fn derives(&self, class: &Value) -> Option<bool> {
+        let this = Base::User(self.handle()?);
+        Some(Base::of(class).is_some_and(|class| this.derives(&class)))
+    }
     fn as_any(&self) -> &dyn Any {
         self
     }
@@ -320,6 +336,24 @@ impl Object for Instance {
     }
     fn as_any(&self) -> &dyn Any {
         self
+    }
+    fn own_attribute(&self, name: &str) -> Option<Result<Value>> {
+        let absent = || descriptors::missing(self.type_name(), name);
+        Some(found(instance_attribute(&self.handle()?, name), absent))
+    }
+    fn set_attribute(&self, name: &str, value: &Value) -> Option<Result<()>> {
+        let set = set_instance_attribute(&self.handle()?, name, &own(to_dynamic(value.clone())));
+        Some(set.map_err(|error| fault::error_of(&error)))
+    }
+    fn items(&self, most: usize) -> Option<Result<Vec<Value>>> {
+        let items = members::items(self, most)?.map_err(|error| fault::error_of(&error));
+        Some(items.and_then(|items| items.iter().map(to_value).collect()))
+    }
+    fn is_callable(&self) -> bool {
+        self.class.find("__call__").is_some()
+    }
+    fn class(&self) -> Option<Value> {
+        Some(self.class.value())
     }
     fn special(&self, name: &str, args: &[Value]) -> Option<Result<Value>> {
         // What every object has from the start is what objects without special methods do.
@@ -473,5 +507,13 @@ pub fn is_same(a: &Dynamic, b: &Dynamic) -> bool {
         (Ok(a), Ok(b)) if a.as_scalar().is_some() => operators::equal(&a, &b),
         (Ok(a), Ok(b)) => operators::is(&a, &b),
         _ => false,
+    }
+}
+
+/// An attribute that was looked for, as a value.
+fn found(attribute: Scripted<Option<Dynamic>>, absent: impl FnOnce() -> Error) -> Result<Value> {
+    match attribute.map_err(|error| fault::error_of(&error))? {
+        Some(value) => to_value(&value),
+        None => Err(absent()),
     }
 }

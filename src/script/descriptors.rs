@@ -9,7 +9,7 @@ use super::exceptions;
 use super::fault;
 use super::value::{BoxedObject, object, to_dynamic, to_value};
 use crate::format;
-use crate::tensor::Error;
+use crate::tensor::{Error, Result};
 use crate::value::{Object, Value};
 use rhai::{Array, Dynamic, FnPtr, Map};
 use std::any::Any;
@@ -53,7 +53,18 @@ pub struct Property {
     pub set: Dynamic,
     pub delete: Dynamic,
 }
-plain_object!(Property, "property");
+
+impl Object for Property {
+    fn class_name(&self) -> &'static str {
+        "property"
+    }
+    fn own_attribute(&self, name: &str) -> Option<Result<Value>> {
+        Accessor::of(self.clone(), name).map(|part| to_value(&part))
+    }
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
 
 impl Property {
     pub fn get(&self, this: &Dynamic, home: &Home) -> Scripted<Dynamic> {
@@ -82,6 +93,9 @@ pub struct BoundMethod {
 }
 
 impl Object for BoundMethod {
+    fn is_callable(&self) -> bool {
+        true
+    }
     fn class_name(&self) -> &'static str {
         "method"
     }
@@ -155,6 +169,16 @@ pub struct Super {
 }
 
 impl Object for Super {
+    fn own_attribute(&self, name: &str) -> Option<Result<Value>> {
+        Some(match self.attribute(name) {
+            Ok(Some(found)) => to_value(&found),
+            Ok(None) => Err(missing("super", name)),
+            Err(error) => Err(fault::error_of(&error)),
+        })
+    }
+    fn set_attribute(&self, name: &str, _value: &Value) -> Option<Result<()>> {
+        Some(Err(missing("super", name)))
+    }
     fn class_name(&self) -> &'static str {
         "super"
     }
@@ -249,6 +273,9 @@ pub struct BoundNative {
 }
 
 impl Object for BoundNative {
+    fn is_callable(&self) -> bool {
+        true
+    }
     fn class_name(&self) -> &'static str {
         "method-wrapper"
     }

@@ -1,11 +1,11 @@
 //! Python's dictionaries: shared by everybody who holds them, in the order of insertion. See `list.rs`.
 
 use super::engine::{add, any};
-use super::hashed::Hashed;
 use super::list::{List, dismantle, items_of, own};
-use super::state::State;
+use super::runtime::Runtime;
 use super::value::{self, to_dynamic, to_value};
 use crate::bail;
+use crate::functions::hashed::Hashed;
 use crate::tensor::{Error, ErrorKind, Result, interrupt, limits};
 use crate::value::Value;
 use rhai::{Array, Dynamic, Map, Module};
@@ -129,7 +129,7 @@ impl Dict {
     }
 
     /// Takes over the entries of a dictionary, of keywords, or of pairs.
-    fn update(&self, state: &State, source: &Dynamic) -> Result<()> {
+    fn update(&self, state: &Runtime, source: &Dynamic) -> Result<()> {
         if let Some(dict) = source.read_lock::<Dict>().map(|dict| dict.clone()) {
             return dict.entries().into_iter().try_for_each(|(key, value)| self.insert(key, value));
         }
@@ -150,14 +150,14 @@ impl Dict {
     }
 }
 
-fn missing(state: &State, key: &Value) -> Error {
+fn missing(state: &Runtime, key: &Value) -> Error {
     match state.repr(key) {
         Ok(key) => Error::new(ErrorKind::KeyError, key),
         Err(error) => error,
     }
 }
 
-type Method = fn(&State, &Dict, &[&mut Dynamic]) -> Result<Dynamic>;
+type Method = fn(&Runtime, &Dict, &[&mut Dynamic]) -> Result<Dynamic>;
 
 /// The methods of a dictionary: name, the numbers of arguments they take, function.
 const METHODS: &[(&str, &[usize], Method)] = &[
@@ -241,7 +241,7 @@ fn list_of(items: impl IntoIterator<Item = Dynamic>) -> Result<Dynamic> {
 }
 
 /// Adds the class to a module of the engine.
-pub fn register(module: &mut Module, state: &Rc<State>) {
+pub fn register(module: &mut Module, state: &Rc<Runtime>) {
     let class = TypeId::of::<Dict>();
     for (name, arities, method) in METHODS {
         for arity in *arities {

@@ -1,22 +1,25 @@
 //! The Rhai engine with our functions in it: registration, names, subscripts, operators, limits and interrupts.
 //! Every call of a script ends in [`dispatch`], which finds the row of the function table.
 
-use super::bind::{Arguments, Bound};
 use super::callable::{self, Scripted};
 use super::dict::Dict;
 use super::fault;
 use super::list::List;
-use super::operators;
 use super::plain;
+use super::runtime::Runtime;
 use super::set::Set;
-use super::signature::Kind;
-use super::state::State;
-use super::subscript;
+use super::subscripts;
 use super::value::{BoxedObject, class_ids, object, register_names, to_dynamic, to_value};
 use super::{bounds, exceptions, members};
-use crate::functions::{self, Call, Family, Overloads, Receiver, class_of};
-use crate::tensor::{DType, Error, ErrorKind, Result, Tensor, interrupt};
-use crate::value::{MemoryFormat, TensorLayout, Value};
+use crate::call::bind::{Arguments, Bound};
+use crate::call::signature::Kind;
+use crate::call::suggest;
+use crate::call::{Call, Family, Overloads, Receiver, class_of};
+use crate::functions;
+use crate::functions::operators;
+use crate::functions::subscript;
+use crate::tensor::{Error, ErrorKind, Result, Tensor, interrupt};
+use crate::value::Value;
 use rhai::packages::{
     ArithmeticPackage, BasicArrayPackage, BasicFnPackage, BasicIteratorPackage, BasicMapPackage, BasicMathPackage,
     BasicStringPackage, LanguageCorePackage, LogicPackage, MoreStringPackage, Package,
@@ -36,7 +39,7 @@ rhai::def_package! {
 }
 
 /// An engine that knows every function of the table and reports to `state`.
-pub fn build(state: &Rc<State>) -> Engine {
+pub fn build(state: &Rc<Runtime>) -> Engine {
     let mut engine = Engine::new_raw();
     engine.register_global_module(Language::new().as_shared_module());
     bounds::set_limits(&mut engine, state);
@@ -98,7 +101,7 @@ pub fn any(count: usize) -> Vec<TypeId> {
 ///
 /// # Errors
 /// What the engine says to a text that it cannot read.
-pub fn compile(engine: &RefCell<Engine>, state: &Rc<State>, source: &str) -> std::result::Result<AST, ParseError> {
+pub fn compile(engine: &RefCell<Engine>, state: &Rc<Runtime>, source: &str) -> std::result::Result<AST, ParseError> {
     let ast = engine.borrow().compile(source).and_then(bounds::check_calls);
     for family in state.named.take() {
         if state.known.borrow_mut().insert(family.name) {
@@ -111,7 +114,7 @@ pub fn compile(engine: &RefCell<Engine>, state: &Rc<State>, source: &str) -> std
 /// Makes a function of the table known for as many arguments as calls mostly have: what is registered is found quickly
 /// and remembered by the engine. Any other number of arguments takes the same way as soon as the engine has found
 /// nothing, and so does a function whose name no text had spelled out before it began to run.
-fn register(engine: &mut Engine, state: &Rc<State>, family: &'static Family) {
+fn register(engine: &mut Engine, state: &Rc<Runtime>, family: &'static Family) {
     let methods = family.find(Receiver::Class(Kind::Tensor)).filter(|methods| methods.is_parsed_by_torch());
     for arity in 0..=family.most_arguments() {
         let state = state.clone();
@@ -129,7 +132,7 @@ fn register(engine: &mut Engine, state: &Rc<State>, family: &'static Family) {
 }
 
 /// Takes down a name of the table that a text spells out.
-fn note(state: &State, word: &str) {
+fn note(state: &Runtime, word: &str) {
     if !state.known.borrow().contains(word)
         && let Some(family) = state.registry.family(word)
     {
@@ -139,7 +142,7 @@ fn note(state: &State, word: &str) {
 
 /// Calls a method of an object or a class of a script; `None` for any other receiver, and for what Python calls with
 /// the object as an argument.
-pub fn method_of_script(state: &Rc<State>, name: &str, args: &mut [&mut Dynamic]) -> Option<Scripted<Dynamic>> {
+pub fn method_of_script(state: &Rc<Runtime>, name: &str, args: &mut [&mut Dynamic]) -> Option<Scripted<Dynamic>> {
     let (receiver, given) = args.split_first()?;
     // A call whose arguments were collected first: it has been made.
     if name == "__call__" && matches!(given, [method, args, _] if method.is_string() && args.is_array()) {
@@ -163,12 +166,12 @@ pub fn method_of_script(state: &Rc<State>, name: &str, args: &mut [&mut Dynamic]
 }
 
 /// Does the engine know a function of this name, for so many arguments of any kind?
-fn is_registered(state: &State, family: Option<&Family>, name: &str, count: usize) -> bool {
+fn is_registered(state: &Runtime, family: Option<&Family>, name: &str, count: usize) -> bool {
     let in_table = family.is_some_and(|family| count <= family.most_arguments() && state.known.borrow().contains(name));
     in_table || super::higher::find(name).is_some()
 }
 
-fn register_missing(engine: &mut Engine, state: &Rc<State>) {
+fn register_missing(engine: &mut Engine, state: &Rc<Runtime>) {
     let state = state.clone();
     #[allow(deprecated)] // "volatile"; nothing else takes any number of arguments
     engine.on_missing_function(move |name, args, on_receiver, _| match state.registry.family(name) {
@@ -208,7 +211,7 @@ fn register_missing(engine: &mut Engine, state: &Rc<State>) {
 }
 
 /// What Python says to `x.name()` where `x.name` is there and no function; `None` where it is not there.
-fn not_callable(state: &State, receiver: &Dynamic, name: &str) -> Option<Error> {
+fn not_callable(state: &Runtime, receiver: &Dynamic, name: &str) -> Option<Error> {
     let receiver = to_value(receiver).ok()?;
     match subscript::attribute(state, &receiver, name).ok()? {
         Value::Function(_) | Value::Method(_) => None,
@@ -221,7 +224,7 @@ fn not_callable(state: &State, receiver: &Dynamic, name: &str) -> Option<Error> 
 }
 
 /// Calls a method of a tensor whose arguments are plain; `None` for any other call.
-fn plainly(state: &State, methods: &Overloads, args: &[&mut Dynamic]) -> Option<Result<Value>> {
+fn plainly(state: &Runtime, methods: &Overloads, args: &[&mut Dynamic]) -> Option<Result<Value>> {
     let (first, given) = args.split_first()?;
     let this = first.read_lock::<Tensor>()?.clone();
     // The call is made before it is known which overload it is of, so that its arguments need not move.
@@ -232,7 +235,7 @@ fn plainly(state: &State, methods: &Overloads, args: &[&mut Dynamic]) -> Option<
 }
 
 /// What a call of a script gives.
-fn answer(state: &State, family: &Family, args: &mut [&mut Dynamic]) -> Result<Dynamic> {
+fn answer(state: &Runtime, family: &Family, args: &mut [&mut Dynamic]) -> Result<Dynamic> {
     dispatch(state, family, args).and_then(|value| state.give(value)).and_then(whole)
 }
 
@@ -240,12 +243,12 @@ fn answer(state: &State, family: &Family, args: &mut [&mut Dynamic]) -> Result<D
 const OF_MODULES: &[&str] = &["getattr", "hasattr", "id", "isinstance", "repr", "str", "type"];
 
 /// Finds the function a script means by a name with these arguments, and calls it.
-pub fn dispatch(state: &State, family: &Family, args: &mut [&mut Dynamic]) -> Result<Value> {
+pub fn dispatch(state: &Runtime, family: &Family, args: &mut [&mut Dynamic]) -> Result<Value> {
     let Some((first, rest)) = args.split_first() else {
         return call(state, bare(state, family, None)?, None, &[]);
     };
     let receiver = to_value(first)?;
-    let missing = || fault::no_attribute(state, &receiver, family.name);
+    let missing = || suggest::no_attribute(state, &receiver, family.name);
     match &receiver {
         Value::Module(path) => {
             let module = if *path == "torch" { "" } else { path };
@@ -304,20 +307,20 @@ pub fn dispatch(state: &State, family: &Family, args: &mut [&mut Dynamic]) -> Re
 }
 
 /// A function called by its bare name: Python's builtin, unless a tensor is passed and `torch` has one.
-fn bare<'f>(state: &State, family: &'f Family, first: Option<&Value>) -> Result<&'f Overloads> {
+fn bare<'f>(state: &Runtime, family: &'f Family, first: Option<&Value>) -> Result<&'f Overloads> {
     let torch = family.find(Receiver::Module(""));
     let builtin = family.find(Receiver::Module("py"));
     // What makes a number of a tensor is Python's; what writes one to any format, the shell's.
     let wants_torch = matches!(first, Some(Value::Tensor(_))) && !matches!(family.name, "complex" | "save");
     let found = if wants_torch { torch.or(builtin) } else { builtin.or(torch) };
     found.ok_or_else(|| match first {
-        Some(value) => fault::no_attribute(state, value, family.name),
+        Some(value) => suggest::no_attribute(state, value, family.name),
         None => Error::new(ErrorKind::NameError, format!("name '{}' is not defined", family.name)),
     })
 }
 
 /// Collects the arguments of a script call: keywords travel as a last object map.
-fn call(state: &State, overloads: &Overloads, receiver: Option<&Value>, args: &[&mut Dynamic]) -> Result<Value> {
+fn call(state: &Runtime, overloads: &Overloads, receiver: Option<&Value>, args: &[&mut Dynamic]) -> Result<Value> {
     let mut arguments = Arguments::default();
     let mut positional = args;
     if let Some((last, before)) = args.split_last()
@@ -350,7 +353,7 @@ fn add_scripted(
 }
 
 /// Attributes and items of what a script defines: objects, classes, functions.
-fn register_members(module: &mut Module, state: &Rc<State>) {
+fn register_members(module: &mut Module, state: &Rc<Runtime>) {
     for class in [TypeId::of::<BoxedObject>(), TypeId::of::<rhai::FnPtr>()] {
         let this = state.clone();
         add_scripted(module, "index$get$", &[class, TypeId::of::<Dynamic>()], move |args| match args {
@@ -370,7 +373,7 @@ fn register_members(module: &mut Module, state: &Rc<State>) {
                 } else if let Some(item) = members::special(target, "__getitem__", vec![index.clone()]) {
                     return item;
                 }
-                let found = to_value(target).and_then(|target| subscript::get(&this, &target, index));
+                let found = to_value(target).and_then(|target| subscripts::get(&this, &target, index));
                 found.and_then(|value| this.give(value)).and_then(whole).map_err(fault::thrown)
             }
             _ => Ok(Dynamic::UNIT),
@@ -388,7 +391,7 @@ fn register_members(module: &mut Module, state: &Rc<State>) {
                 {
                     return done;
                 }
-                let done = to_value(target).and_then(|target| subscript::set(&this, &target, index, value));
+                let done = to_value(target).and_then(|target| subscripts::set(&this, &target, index, value));
                 done.map(|()| Dynamic::UNIT).map_err(fault::thrown)
             }
             _ => Ok(Dynamic::UNIT),
@@ -396,31 +399,31 @@ fn register_members(module: &mut Module, state: &Rc<State>) {
     }
 }
 
-fn register_subscripts(module: &mut Module, state: &Rc<State>) {
+fn register_subscripts(module: &mut Module, state: &Rc<Runtime>) {
     register_members(module, state);
     for class in class_ids().into_iter().filter(|class| *class != TypeId::of::<BoxedObject>()) {
         let this = state.clone();
         add(module, "index$get$", &[class, TypeId::of::<Dynamic>()], move |args| match args {
-            [target, index] => subscript::get(&this, &to_value(target)?, index).and_then(|value| this.give(value)),
+            [target, index] => subscripts::get(&this, &to_value(target)?, index).and_then(|value| this.give(value)),
             _ => Ok(Dynamic::UNIT),
         });
         let this = state.clone();
         add(module, "index$set$", &[class, TypeId::of::<Dynamic>(), TypeId::of::<Dynamic>()], move |args| match args {
             [target, index, value] => {
                 let object = to_value(target)?;
-                if let Some(changed) = subscript::with_entry(&object, index, value)? {
+                if let Some(changed) = subscripts::with_entry(&object, index, value)? {
                     // Dictionaries are values in scripts: the variable gets the changed one.
                     **target = to_dynamic(changed);
                     return Ok(Dynamic::UNIT);
                 }
-                subscript::set(&this, &object, index, value).map(|()| Dynamic::UNIT)
+                subscripts::set(&this, &object, index, value).map(|()| Dynamic::UNIT)
             }
             _ => Ok(Dynamic::UNIT),
         });
     }
 }
 
-fn register_operators(module: &mut Module, state: &Rc<State>) {
+fn register_operators(module: &mut Module, state: &Rc<Runtime>) {
     for operator in operators::BINARY {
         let this = state.clone();
         add(module, operator.symbol, &any(2), move |args| match args {
@@ -461,7 +464,7 @@ fn register_operators(module: &mut Module, state: &Rc<State>) {
     }
 }
 
-fn register_iteration(module: &mut Module, state: &Rc<State>) {
+fn register_iteration(module: &mut Module, state: &Rc<Runtime>) {
     for class in class_ids() {
         let state = state.clone();
         module.set_iter_result(class, move |value| match to_value(&value) {
@@ -478,7 +481,7 @@ fn register_iteration(module: &mut Module, state: &Rc<State>) {
 
 /// What the language would otherwise take for its own functions of integers: its ranges know neither step nor length,
 /// and its `bits` are something else.
-fn register_over_integers(module: &mut Module, state: &Rc<State>) {
+fn register_over_integers(module: &mut Module, state: &Rc<Runtime>) {
     for (name, arities) in [("range", 1..=3), ("bits", 1..=1)] {
         let Some(family) = state.registry.family(name) else { continue };
         for arity in arities {
@@ -488,7 +491,7 @@ fn register_over_integers(module: &mut Module, state: &Rc<State>) {
     }
 }
 
-fn register_printing(engine: &mut Engine, state: &Rc<State>) {
+fn register_printing(engine: &mut Engine, state: &Rc<Runtime>) {
     // The language's own functions for one plain value would win over those for any value.
     let plain = [
         TypeId::of::<ImmutableString>(),
@@ -529,7 +532,7 @@ fn register_printing(engine: &mut Engine, state: &Rc<State>) {
 }
 
 /// Python's `print(*values, sep=" ", end="\n")`.
-pub fn print_text(state: &State, args: &[&mut Dynamic]) -> Result<String> {
+pub fn print_text(state: &Runtime, args: &[&mut Dynamic]) -> Result<String> {
     let (mut separator, mut end) = (" ".to_string(), "\n".to_string());
     let mut values = args;
     const KEYWORDS: &[&str] = &["sep", "end", "flush", "file"];
@@ -552,7 +555,7 @@ pub fn print_text(state: &State, args: &[&mut Dynamic]) -> Result<String> {
 }
 
 /// Names that are always there, in functions too: modules, Python's constants, dtypes by their bare names.
-fn resolve_names(engine: &mut Engine, state: &Rc<State>) {
+fn resolve_names(engine: &mut Engine, state: &Rc<Runtime>) {
     let state = state.clone();
     #[allow(deprecated)] // "volatile", says the library; there is no other way to see globals inside functions
     engine.on_var(move |name, index, context| {
@@ -581,21 +584,12 @@ pub fn constant(name: &str) -> Option<Value> {
         "cpu" | "meta" => return crate::tensor::Device::parse(name).ok().map(Value::Device),
         "NotImplemented" => Value::Object(Rc::new(operators::NotImplemented)),
         "globals_" => Value::Object(Rc::new(members::Globals)),
-        _ => return exceptions::builtin(name).map(Value::Type).or_else(|| member(name)),
+        _ => return exceptions::builtin(name).map(Value::Type).or_else(|| functions::member(name)),
     })
 }
 
-/// What `torch.` holds besides functions: dtypes, layouts, memory formats, schemes of quantization.
-pub fn member(name: &str) -> Option<Value> {
-    DType::from_name(name)
-        .map(Value::DType)
-        .or_else(|| TensorLayout::ALL.into_iter().find(|l| l.name() == name).map(Value::Layout))
-        .or_else(|| MemoryFormat::ALL.into_iter().find(|m| m.name() == name).map(Value::MemoryFormat))
-        .or_else(|| functions::scheme(name))
-}
-
 /// After a dot and as keys, words that the language reserves are plain names: `storage.new()`, `#{shared: true}`.
-fn free_reserved_words(engine: &mut Engine, state: &Rc<State>) {
+fn free_reserved_words(engine: &mut Engine, state: &Rc<Runtime>) {
     let state = state.clone();
     let after_dot = Cell::new(false);
     let before_key = Cell::new(false);
@@ -653,7 +647,7 @@ mod tests {
 
     #[test]
     fn names_of_torch_resolve_bare() {
-        assert!(matches!(constant("float32"), Some(Value::DType(DType::Float))));
+        assert!(matches!(constant("float32"), Some(Value::DType(crate::tensor::DType::Float))));
         assert!(constant("no_such_name").is_none());
     }
 }

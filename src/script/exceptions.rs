@@ -6,96 +6,13 @@ use super::class::{Base, Instance, instance_of};
 use super::fault;
 use super::value::{object, to_dynamic, to_value};
 use crate::format;
+pub use crate::functions::exceptions::{builtin, class, is_class};
 use crate::tensor::{Error, ErrorKind, Result};
 use crate::value::{Value, intern};
 use rhai::{Array, Dynamic, EvalAltResult, Position};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
-
-/// Every class with what it is derived from.
-const CLASSES: &[(&str, &str)] = &[
-    ("BaseException", "object"),
-    ("Exception", "BaseException"),
-    ("GeneratorExit", "BaseException"),
-    ("KeyboardInterrupt", "BaseException"),
-    ("SystemExit", "BaseException"),
-    ("ArithmeticError", "Exception"),
-    ("AssertionError", "Exception"),
-    ("AttributeError", "Exception"),
-    ("BufferError", "Exception"),
-    ("EOFError", "Exception"),
-    ("ImportError", "Exception"),
-    ("LookupError", "Exception"),
-    ("MemoryError", "Exception"),
-    ("NameError", "Exception"),
-    ("OSError", "Exception"),
-    ("ReferenceError", "Exception"),
-    ("RuntimeError", "Exception"),
-    ("StopAsyncIteration", "Exception"),
-    ("StopIteration", "Exception"),
-    ("SyntaxError", "Exception"),
-    ("SystemError", "Exception"),
-    ("TypeError", "Exception"),
-    ("ValueError", "Exception"),
-    ("Warning", "Exception"),
-    ("FloatingPointError", "ArithmeticError"),
-    ("OverflowError", "ArithmeticError"),
-    ("ZeroDivisionError", "ArithmeticError"),
-    ("ModuleNotFoundError", "ImportError"),
-    ("IndexError", "LookupError"),
-    ("KeyError", "LookupError"),
-    ("UnboundLocalError", "NameError"),
-    ("BlockingIOError", "OSError"),
-    ("ConnectionError", "OSError"),
-    ("FileExistsError", "OSError"),
-    ("FileNotFoundError", "OSError"),
-    ("InterruptedError", "OSError"),
-    ("IsADirectoryError", "OSError"),
-    ("NotADirectoryError", "OSError"),
-    ("PermissionError", "OSError"),
-    ("TimeoutError", "OSError"),
-    ("NotImplementedError", "RuntimeError"),
-    ("RecursionError", "RuntimeError"),
-    ("IndentationError", "SyntaxError"),
-    ("UnicodeError", "ValueError"),
-    ("UnicodeDecodeError", "UnicodeError"),
-    ("UnicodeEncodeError", "UnicodeError"),
-    ("DeprecationWarning", "Warning"),
-    ("FutureWarning", "Warning"),
-    ("RuntimeWarning", "Warning"),
-    ("UserWarning", "Warning"),
-    ("torch._C._LinAlgError", "RuntimeError"),
-    ("torch.OutOfMemoryError", "RuntimeError"),
-    ("torch.autograd.gradcheck.GradcheckError", "RuntimeError"),
-    ("_pickle.UnpicklingError", "Exception"),
-    ("safetensors_rust.SafetensorError", "Exception"),
-];
-
-/// The full name of a class of exceptions, given by it or by its last part.
-pub fn class(name: &str) -> Option<&'static str> {
-    let name = match name {
-        "IOError" | "EnvironmentError" => "OSError",
-        "LinAlgError" => "_LinAlgError",
-        other => other,
-    };
-    let is = |known: &str| known == name || known.rsplit('.').next() == Some(name);
-    CLASSES.iter().map(|(class, _)| *class).find(|class| is(class))
-}
-
-/// A class of exceptions that goes by its bare name everywhere.
-pub fn builtin(name: &str) -> Option<&'static str> {
-    class(name).filter(|class| !class.contains('.'))
-}
-
-pub fn is_class(name: &str) -> bool {
-    CLASSES.iter().any(|(class, _)| *class == name)
-}
-
-/// What a class of exceptions is derived from.
-pub fn parent(name: &str) -> Option<&'static str> {
-    CLASSES.iter().find(|(class, _)| *class == name).map(|(_, parent)| *parent)
-}
 
 /// A new exception of a class that is there from the start.
 pub fn raised(class: &'static str, args: &[Dynamic]) -> Result<Rc<Instance>> {

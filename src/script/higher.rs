@@ -8,17 +8,18 @@ use super::descriptors::{ClassMethod, Property, StaticMethod};
 use super::dict::Dict;
 use super::engine::{dispatch, method_of_script};
 use super::fault;
-use super::list::{List, items_of, own, sort_by_keys};
-use super::operators::{self, truth};
-use super::state::State;
+use super::list::{List, items_of, own};
+use super::runtime::Runtime;
 use super::value::{object, to_value};
+use crate::functions::operators::{self, truth};
+use crate::functions::sorting::sort_by_keys;
 use crate::tensor::{Error, ErrorKind, Result, interrupt};
 use crate::value::Value;
 use rhai::{Array, Dynamic, Engine, FnPtr, Map, NativeCallContext};
 use std::any::TypeId;
 use std::rc::Rc;
 
-pub type Higher = fn(&Rc<State>, &NativeCallContext, Array) -> Scripted<Dynamic>;
+pub type Higher = fn(&Rc<Runtime>, &NativeCallContext, Array) -> Scripted<Dynamic>;
 
 /// Name, the numbers of arguments, function.
 const FUNCTIONS: &[(&str, &[usize], Higher)] = &[
@@ -48,7 +49,7 @@ fn first(args: Array) -> Dynamic {
 }
 
 /// `functools.wraps(function)`: a decorator that gives another function the names of this one.
-fn wraps(_: &Rc<State>, _: &NativeCallContext, args: Array) -> Scripted<Dynamic> {
+fn wraps(_: &Rc<Runtime>, _: &NativeCallContext, args: Array) -> Scripted<Dynamic> {
     let wrapped = first(args);
     let decorator = native("wraps", move |_, args| {
         let function = first(args);
@@ -66,7 +67,7 @@ fn wraps(_: &Rc<State>, _: &NativeCallContext, args: Array) -> Scripted<Dynamic>
 }
 
 /// `functools.lru_cache`, with or without arguments: a function that remembers what it gave.
-fn cached(state: &Rc<State>, _: &NativeCallContext, args: Array) -> Scripted<Dynamic> {
+fn cached(state: &Rc<Runtime>, _: &NativeCallContext, args: Array) -> Scripted<Dynamic> {
     let (mut args, keywords) = split_keywords(args);
     let given = if args.is_empty() { Dynamic::UNIT } else { args.remove(0) };
     if given.is_unit() || given.is_int() || !keywords.is_empty() {
@@ -77,7 +78,7 @@ fn cached(state: &Rc<State>, _: &NativeCallContext, args: Array) -> Scripted<Dyn
     remembering(state, given)
 }
 
-fn remembering(state: &Rc<State>, function: Dynamic) -> Scripted<Dynamic> {
+fn remembering(state: &Rc<Runtime>, function: Dynamic) -> Scripted<Dynamic> {
     let known = Rc::new(Dict::new([]).map_err(fault::thrown)?);
     let state = state.clone();
     let remembering = native("lru_cache", move |context, args| {
@@ -99,7 +100,7 @@ fn remembering(state: &Rc<State>, function: Dynamic) -> Scripted<Dynamic> {
 }
 
 /// `next(iterator, default)`
-fn next(_: &Rc<State>, _: &NativeCallContext, args: Array) -> Scripted<Dynamic> {
+fn next(_: &Rc<Runtime>, _: &NativeCallContext, args: Array) -> Scripted<Dynamic> {
     let mut args = args.into_iter();
     let (iterator, default) = (args.next().unwrap_or_default(), args.next());
     let refused = |value: &Dynamic| {
@@ -115,7 +116,7 @@ fn next(_: &Rc<State>, _: &NativeCallContext, args: Array) -> Scripted<Dynamic> 
 }
 
 /// `property(fget, fset, fdel, doc)`
-fn property(_: &Rc<State>, _: &NativeCallContext, args: Array) -> Scripted<Dynamic> {
+fn property(_: &Rc<Runtime>, _: &NativeCallContext, args: Array) -> Scripted<Dynamic> {
     let (args, mut keywords) = split_keywords(args);
     let mut part =
         |place: usize, name: &str| args.get(place).cloned().or_else(|| keywords.remove(name)).unwrap_or_default();
@@ -131,10 +132,10 @@ pub fn find(name: &str) -> Option<Higher> {
 /// Those that take `key=`, `reverse=` and `default=`.
 const KEYED: &[(&str, Keyed)] = &[("sorted", sorted), ("min", least), ("max", greatest)];
 
-type Keyed = fn(&State, Vec<(Value, Dynamic)>, &Map) -> Result<Dynamic>;
+type Keyed = fn(&Runtime, Vec<(Value, Dynamic)>, &Map) -> Result<Dynamic>;
 
 /// Adds the functions to the engine.
-pub fn register(engine: &mut Engine, state: &Rc<State>) {
+pub fn register(engine: &mut Engine, state: &Rc<Runtime>) {
     for (name, arities, run) in FUNCTIONS {
         for arity in *arities {
             // `functools.reduce(f, x)` comes with its module in front.
@@ -190,19 +191,19 @@ pub fn register(engine: &mut Engine, state: &Rc<State>) {
 }
 
 /// The function of the table, for a call without a key.
-fn plain(state: &State, name: &str, args: &mut [&mut Dynamic]) -> Result<Dynamic> {
+fn plain(state: &Runtime, name: &str, args: &mut [&mut Dynamic]) -> Result<Dynamic> {
     match state.registry.family(name) {
         Some(family) => dispatch(state, family, args).and_then(|value| state.give(value)),
         None => Ok(Dynamic::UNIT),
     }
 }
 
-fn items(state: &State, value: &Dynamic) -> Scripted<Vec<Dynamic>> {
+fn items(state: &Runtime, value: &Dynamic) -> Scripted<Vec<Dynamic>> {
     items_of(state, value).map_err(fault::thrown)
 }
 
 /// A list in a line of Python, an array in a line of Rhai.
-fn list_of(state: &State, items: Vec<Dynamic>) -> Dynamic {
+fn list_of(state: &Runtime, items: Vec<Dynamic>) -> Dynamic {
     if state.python.get() { Dynamic::from(List::new(items)) } else { items.into() }
 }
 
@@ -211,7 +212,7 @@ fn is_true(value: &Dynamic) -> Scripted<bool> {
 }
 
 /// `map(f, xs, ys, …)`: as many calls as the shortest has items.
-fn map(state: &Rc<State>, context: &NativeCallContext, args: Array) -> Scripted<Dynamic> {
+fn map(state: &Rc<Runtime>, context: &NativeCallContext, args: Array) -> Scripted<Dynamic> {
     let Some((function, sources)) = args.split_first() else { return Ok(Dynamic::UNIT) };
     // In Rhai an array comes first: `a.map(f)`.
     let (function, sources) = match sources {
@@ -229,7 +230,7 @@ fn map(state: &Rc<State>, context: &NativeCallContext, args: Array) -> Scripted<
 }
 
 /// `filter(f, xs)`; `None` stands for the items' own truth.
-fn filter(state: &Rc<State>, context: &NativeCallContext, args: Array) -> Scripted<Dynamic> {
+fn filter(state: &Rc<Runtime>, context: &NativeCallContext, args: Array) -> Scripted<Dynamic> {
     let [function, source] = args.as_slice() else { return Ok(Dynamic::UNIT) };
     let (function, source) = if source.is::<rhai::FnPtr>() && !function.is::<rhai::FnPtr>() {
         (source, function)
@@ -250,7 +251,7 @@ fn filter(state: &Rc<State>, context: &NativeCallContext, args: Array) -> Script
 }
 
 /// `functools.reduce(f, xs, start)`
-fn reduce(state: &Rc<State>, context: &NativeCallContext, args: Array) -> Scripted<Dynamic> {
+fn reduce(state: &Rc<Runtime>, context: &NativeCallContext, args: Array) -> Scripted<Dynamic> {
     let [function, source, start @ ..] = args.as_slice() else { return Ok(Dynamic::UNIT) };
     let mut items = items(state, source)?.into_iter();
     let Some(mut total) = start.first().cloned().or_else(|| items.next()) else {
@@ -263,7 +264,7 @@ fn reduce(state: &Rc<State>, context: &NativeCallContext, args: Array) -> Script
 }
 
 /// `functools.partial(f, *args, **keywords)`
-fn partial(state: &Rc<State>, _: &NativeCallContext, args: Array) -> Scripted<Dynamic> {
+fn partial(state: &Rc<Runtime>, _: &NativeCallContext, args: Array) -> Scripted<Dynamic> {
     let (mut args, keywords) = split_keywords(args);
     if args.is_empty() {
         return Err(fault::thrown(Error::type_error("type 'partial' takes at least one argument")));
@@ -281,7 +282,13 @@ fn partial(state: &Rc<State>, _: &NativeCallContext, args: Array) -> Scripted<Dy
 }
 
 /// Computes every item's key and hands both on.
-fn keyed(state: &Rc<State>, context: &NativeCallContext, args: Array, keywords: Map, run: Keyed) -> Scripted<Dynamic> {
+fn keyed(
+    state: &Rc<Runtime>,
+    context: &NativeCallContext,
+    args: Array,
+    keywords: Map,
+    run: Keyed,
+) -> Scripted<Dynamic> {
     let candidates = match args.as_slice() {
         [only] => items(state, only)?,
         several => several.to_vec(),
@@ -291,7 +298,7 @@ fn keyed(state: &Rc<State>, context: &NativeCallContext, args: Array, keywords: 
 }
 
 fn with_keys(
-    state: &Rc<State>,
+    state: &Rc<Runtime>,
     context: &NativeCallContext,
     items: Vec<Dynamic>,
     keywords: &Map,
@@ -311,17 +318,17 @@ fn is_reverse(keywords: &Map) -> Result<bool> {
     keywords.get("reverse").map_or(Ok(false), |reverse| truth(&to_value(reverse)?))
 }
 
-fn items_by_keys(state: &State, pairs: Vec<(Value, Dynamic)>, keywords: &Map) -> Result<Vec<Dynamic>> {
+fn items_by_keys(state: &Runtime, pairs: Vec<(Value, Dynamic)>, keywords: &Map) -> Result<Vec<Dynamic>> {
     let sorted = sort_by_keys(state, pairs, is_reverse(keywords)?)?;
     Ok(sorted.into_iter().map(|(_, item)| item).collect())
 }
 
-fn sorted(state: &State, pairs: Vec<(Value, Dynamic)>, keywords: &Map) -> Result<Dynamic> {
+fn sorted(state: &Runtime, pairs: Vec<(Value, Dynamic)>, keywords: &Map) -> Result<Dynamic> {
     Ok(list_of(state, items_by_keys(state, pairs, keywords)?))
 }
 
 /// `list.sort(key=…, reverse=…)`
-fn sort(state: &Rc<State>, context: &NativeCallContext, args: &mut [&mut Dynamic]) -> Scripted<Dynamic> {
+fn sort(state: &Rc<Runtime>, context: &NativeCallContext, args: &mut [&mut Dynamic]) -> Scripted<Dynamic> {
     let list = args.first().and_then(|list| list.read_lock::<List>().map(|list| list.clone()));
     let keywords = args.get(1).and_then(|map| map.read_lock::<Map>().map(|map| map.clone())).unwrap_or_default();
     if let Some(list) = list {
@@ -334,16 +341,16 @@ fn sort(state: &Rc<State>, context: &NativeCallContext, args: &mut [&mut Dynamic
     Ok(Dynamic::UNIT)
 }
 
-fn least(state: &State, pairs: Vec<(Value, Dynamic)>, keywords: &Map) -> Result<Dynamic> {
+fn least(state: &Runtime, pairs: Vec<(Value, Dynamic)>, keywords: &Map) -> Result<Dynamic> {
     extreme(state, pairs, keywords, "min", "<")
 }
 
-fn greatest(state: &State, pairs: Vec<(Value, Dynamic)>, keywords: &Map) -> Result<Dynamic> {
+fn greatest(state: &Runtime, pairs: Vec<(Value, Dynamic)>, keywords: &Map) -> Result<Dynamic> {
     extreme(state, pairs, keywords, "max", ">")
 }
 
 /// The first item whose key is beyond every other's.
-fn extreme(state: &State, pairs: Vec<(Value, Dynamic)>, keywords: &Map, name: &str, symbol: &str) -> Result<Dynamic> {
+fn extreme(state: &Runtime, pairs: Vec<(Value, Dynamic)>, keywords: &Map, name: &str, symbol: &str) -> Result<Dynamic> {
     let mut pairs = pairs.into_iter();
     let Some(mut best) = pairs.next() else {
         let default = keywords.get("default").cloned();

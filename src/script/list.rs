@@ -4,11 +4,11 @@
 use super::class::Instance;
 use super::dict::Dict;
 use super::engine::{add, any};
-use super::operators::{equal, truth};
-use super::state::State;
-use super::subscript::{self, slice_bounds};
+use super::runtime::Runtime;
 use super::value::{self, BoxedObject, to_dynamic, to_value};
 use crate::bail;
+use crate::functions::operators::equal;
+use crate::functions::subscript::{self, slice_bounds};
 use crate::tensor::interrupt::{self, watched};
 use crate::tensor::{Error, ErrorKind, Result, limits};
 use crate::value::{Slice, Value};
@@ -128,7 +128,7 @@ impl List {
         }
     }
 
-    fn set(&self, state: &State, index: &Value, value: &Dynamic) -> Result<()> {
+    fn set(&self, state: &Runtime, index: &Value, value: &Dynamic) -> Result<()> {
         if let Value::Slice(slice) = index {
             let items = items_of(state, value)?;
             // Some of them may be missing.
@@ -209,7 +209,7 @@ pub fn own(item: Dynamic) -> Dynamic {
 }
 
 /// What iterating over any value gives, each item the very object where it has an identity.
-pub fn items_of(state: &State, value: &Dynamic) -> Result<Vec<Dynamic>> {
+pub fn items_of(state: &Runtime, value: &Dynamic) -> Result<Vec<Dynamic>> {
     if let Some(list) = value.read_lock::<List>() {
         return Ok(list.items());
     }
@@ -219,7 +219,7 @@ pub fn items_of(state: &State, value: &Dynamic) -> Result<Vec<Dynamic>> {
     subscript::items(state, &to_value(value)?).map(|items| watched(items).map(to_dynamic).collect())
 }
 
-type Method = fn(&State, &List, &[&mut Dynamic]) -> Result<Dynamic>;
+type Method = fn(&Runtime, &List, &[&mut Dynamic]) -> Result<Dynamic>;
 
 /// The methods of a list: name, the numbers of arguments they take, function.
 const METHODS: &[(&str, &[usize], Method)] = &[
@@ -303,7 +303,7 @@ fn class(args: &[&mut Dynamic], index: usize) -> Result<String> {
     to_value(&argument(args, index)).map(|value| value.type_name().to_string())
 }
 
-fn extend(state: &State, list: &List, more: &Dynamic) -> Result<()> {
+fn extend(state: &Runtime, list: &List, more: &Dynamic) -> Result<()> {
     let more = items_of(state, more)?;
     // Some of them may be missing.
     interrupt::check()?;
@@ -314,7 +314,7 @@ fn extend(state: &State, list: &List, more: &Dynamic) -> Result<()> {
 }
 
 /// Adds the class to a module of the engine.
-pub fn register(module: &mut Module, state: &Rc<State>) {
+pub fn register(module: &mut Module, state: &Rc<Runtime>) {
     for (name, arities, method) in METHODS {
         for arity in *arities {
             let types = [vec![TypeId::of::<List>()], any(*arity)].concat();
@@ -330,7 +330,7 @@ pub fn register(module: &mut Module, state: &Rc<State>) {
     let this = state.clone();
     add(module, "index$get$", &[class, TypeId::of::<Dynamic>()], move |args| match args {
         [list, index] => match index.read_lock::<rhai::ImmutableString>() {
-            Some(name) => Err(super::fault::no_attribute(&this, &to_value(list)?, &name)),
+            Some(name) => Err(crate::call::suggest::no_attribute(&this, &to_value(list)?, &name)),
             None => receiver(list)?.get(&to_value(index)?),
         },
         _ => Ok(Dynamic::UNIT),
@@ -385,41 +385,4 @@ pub fn register(module: &mut Module, state: &Rc<State>) {
 
 fn receiver(this: &Dynamic) -> Result<List> {
     this.read_lock::<List>().map(|list| list.clone()).ok_or_else(|| Error::type_error("a list is needed here"))
-}
-
-/// Sorts items by their keys, stably, as `<` orders them.
-///
-/// # Errors
-/// What comparing two keys raises.
-pub fn sort_by_keys<T>(state: &State, keyed: Vec<(Value, T)>, reverse: bool) -> Result<Vec<(Value, T)>> {
-    let Some(less) = super::operators::find("<") else { return Ok(keyed) };
-    let mut compared = 0;
-    merge_sort(keyed, &mut |a, b| {
-        compared += 1;
-        // A comparison takes longer than a step of a kernel.
-        interrupt::check_at(compared * 16)?;
-        let (a, b) = if reverse { (b, a) } else { (a, b) };
-        super::operators::binary(state, less, a, b).and_then(|answer| truth(&answer))
-    })
-}
-
-/// A stable sort that stays in bounds whatever the comparison answers.
-fn merge_sort<T>(
-    mut items: Vec<(Value, T)>,
-    before: &mut dyn FnMut(&Value, &Value) -> Result<bool>,
-) -> Result<Vec<(Value, T)>> {
-    if items.len() < 2 {
-        return Ok(items);
-    }
-    let right = items.split_off(items.len() / 2);
-    let (left, right) = (merge_sort(items, before)?, merge_sort(right, before)?);
-    let mut merged = Vec::with_capacity(left.len() + right.len());
-    let (mut left, mut right) = (left.into_iter().peekable(), right.into_iter().peekable());
-    while let (Some(a), Some(b)) = (left.peek(), right.peek()) {
-        // Equal items keep their order.
-        merged.extend(if before(&b.0, &a.0)? { right.next() } else { left.next() });
-    }
-    merged.extend(left);
-    merged.extend(right);
-    Ok(merged)
 }

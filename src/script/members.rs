@@ -12,10 +12,10 @@ use super::dict::Dict;
 use super::fault;
 use super::list::own;
 use super::named::NamedTupleClass;
-use super::state::State;
+use super::runtime::Runtime;
 use super::value::{BoxedObject, object, to_dynamic, to_value};
 use crate::tensor::{Error, ErrorKind};
-use crate::value::{Object, Value};
+use crate::value::Object;
 use rhai::{Array, Dynamic, FnPtr, Map};
 use std::rc::Rc;
 
@@ -70,7 +70,7 @@ fn absent(target: &Target, name: &str) -> Error {
 }
 
 /// `value.name = new`. What the engine writes back after reading it is no assignment.
-pub fn set_attribute(state: &State, value: &Dynamic, name: &str, new: &Dynamic) -> Option<Scripted<()>> {
+pub fn set_attribute(state: &Runtime, value: &Dynamic, name: &str, new: &Dynamic) -> Option<Scripted<()>> {
     if let Some(function) = value.read_lock::<FnPtr>() {
         return Some(Def::set_attribute(&function, name, new));
     }
@@ -97,7 +97,7 @@ pub fn set_attribute(state: &State, value: &Dynamic, name: &str, new: &Dynamic) 
 }
 
 /// As [`attribute`], for the engine, which may write back what it has read.
-pub fn read_attribute(state: &State, value: &Dynamic, name: &str) -> Option<Scripted<Dynamic>> {
+pub fn read_attribute(state: &Runtime, value: &Dynamic, name: &str) -> Option<Scripted<Dynamic>> {
     let found = attribute(value, name)?;
     if let Ok(found) = &found {
         state.read_back.replace(Some((found.clone(), name.to_owned(), value.flatten_clone())));
@@ -131,7 +131,7 @@ pub fn delete_attribute(value: &Dynamic, name: &str) -> Option<Scripted<()>> {
 
 /// `value.name(*args, **keywords)`
 pub fn call_method(
-    state: &Rc<State>,
+    state: &Rc<Runtime>,
     value: &Dynamic,
     name: &str,
     args: Array,
@@ -160,7 +160,7 @@ pub fn call_method(
 
 /// `value(*args, **keywords)`; `None` for what is not of a script.
 pub fn call_object(
-    state: &Rc<State>,
+    state: &Rc<Runtime>,
     context: &rhai::NativeCallContext,
     callee: &Dynamic,
     mut args: Array,
@@ -258,7 +258,7 @@ impl Object for Globals {
 
 /// Sets a variable of the session from within a function: at once for functions, and for the session itself where it
 /// shares the variable, or else when the input ends.
-fn assign_global(state: &State, name: &str, value: &Dynamic) {
+fn assign_global(state: &Runtime, name: &str, value: &Dynamic) {
     let value = own(value.flatten_clone());
     let known = state.globals.borrow().get(name).cloned();
     if let Some(known) = known.filter(Dynamic::is_shared)
@@ -355,14 +355,6 @@ fn drained(iterator: &Dynamic, most: usize) -> Scripted<Vec<Dynamic>> {
             Some(Err(error)) if fault::error_of(&error).kind == ErrorKind::StopIteration => return Ok(all),
             Some(Err(error)) => return Err(error),
         }
-    }
-}
-
-/// The class of a value, where a script has written it.
-pub fn class_value(value: &Value) -> Option<Value> {
-    match value {
-        Value::Object(object) => object.as_any().downcast_ref::<Instance>().map(|instance| instance.class.value()),
-        _ => None,
     }
 }
 

@@ -3,9 +3,9 @@
 use super::callable::{Scripted, split_keywords};
 use super::fault;
 use super::list::List;
-use super::operators::truth;
 use super::parameters::Parameters;
 use super::value::{object, to_dynamic, to_value};
+use crate::functions::operators::truth;
 use crate::tensor::{Error, Result};
 use crate::value::{NamedTuple, Object, Value, intern};
 use rhai::{Array, Dynamic, Map};

@@ -2,9 +2,9 @@
 //! for. They go from the script language into their places at once. Whatever is not plainly right is left to
 //! [`super::bind`], which knows every rule and every error, so that nothing is decided here that it would decide otherwise.
 
-use super::bind::{Bound, is_of_kind};
-use super::signature::{Kind, Param, Signature};
-use crate::functions::Function;
+use crate::call::Function;
+use crate::call::bind::{Bound, is_of_kind};
+use crate::call::signature::{Kind, Param, Signature};
 use crate::tensor::{Dims, Tensor};
 use crate::value::Value;
 use rhai::Dynamic;
@@ -106,8 +106,9 @@ fn unfit(param: &Param, value: &Value) -> Fit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::functions::{Receiver, registry};
-    use crate::script::bind::Arguments;
+    use crate::call::Receiver;
+    use crate::call::bind::Arguments;
+    use crate::functions::registry;
     use crate::script::value::{to_dynamic, to_value};
     use crate::tensor::{DType, Device, View};
 

@@ -1,14 +1,13 @@
 //! Python's sets: shared by everybody who holds them. See `list.rs`. A line of Rhai has arrays instead.
 
 use super::engine::{add, any};
-use super::hashed::Hashed;
 use super::list::{List, items_of};
-use super::state::State;
+use super::runtime::Runtime;
 use super::value::{self, to_dynamic, to_value};
 use crate::bail;
-use crate::functions;
-use crate::tensor::interrupt::watched;
-use crate::tensor::{Error, ErrorKind, Result, interrupt, limits};
+use crate::functions::hashed::Hashed;
+use crate::functions::sets::{Item, check, combined, distinct, hashed, in_set_order};
+use crate::tensor::{Error, ErrorKind, Result, limits};
 use crate::value::Value;
 use rhai::{Dynamic, Module};
 use std::any::TypeId;
@@ -30,7 +29,7 @@ impl Set {
 
     pub fn items(&self) -> Vec<Value> {
         let items: Vec<Value> = self.0.borrow().iter().map(|(item, ())| item.clone()).collect();
-        functions::in_set_order(&items)
+        in_set_order(&items)
     }
 
     pub fn to_value(&self) -> Value {
@@ -75,68 +74,7 @@ impl Set {
 }
 
 /// What an item takes, with its place among the others.
-type Item = (Value, [usize; 4]);
-
-/// Items that are all different.
-///
-/// # Errors
-/// TypeError for one that can change.
-pub fn distinct(items: impl IntoIterator<Item = Value>) -> Result<Vec<Value>> {
-    Ok(hashed(items)?.into_entries().map(|(item, ())| item).collect())
-}
-
-fn hashed(items: impl IntoIterator<Item = Value>) -> Result<Hashed<()>> {
-    let mut kept = Hashed::default();
-    for (i, item) in items.into_iter().enumerate() {
-        // Finding an item takes longer than a step of a kernel.
-        interrupt::check_at(i * 16)?;
-        check(&item)?;
-        limits::grown_to::<Item>(kept.len() + 1)?;
-        kept.insert_new(item, ());
-    }
-    Ok(kept)
-}
-
-fn check(item: &Value) -> Result<()> {
-    if matches!(item, Value::List(_) | Value::Dict(_) | Value::OrderedDict(_) | Value::Set(_)) {
-        bail!(TypeError, "unhashable type: '{}'", item.type_name());
-    }
-    Ok(())
-}
-
-/// What the operators between sets give; `None` for any other operator.
-pub fn combined(symbol: &str, a: &[Value], b: &[Value]) -> Option<Value> {
-    if !matches!(symbol, "|" | "&" | "-" | "^" | "==" | "!=" | "<=" | "<" | ">=" | ">") {
-        return None;
-    }
-    let hashed = |all: &[Value]| -> Hashed<()> { watched(all.iter().cloned()).collect() };
-    let only = |from: &[Value], without: &[Value]| -> Vec<Value> {
-        let without = hashed(without);
-        watched(from).filter(|item| !without.contains(item)).cloned().collect()
-    };
-    let is_part = |small: &[Value], large: &[Value]| {
-        let large = hashed(large);
-        watched(small).all(|item| large.contains(item))
-    };
-    Some(match symbol {
-        "|" => Value::Set(a.iter().cloned().chain(only(b, a)).collect()),
-        "&" => {
-            let others = hashed(b);
-            Value::Set(watched(a).filter(|item| others.contains(item)).cloned().collect())
-        }
-        "-" => Value::Set(only(a, b).into()),
-        "^" => Value::Set(only(a, b).into_iter().chain(only(b, a)).collect()),
-        "==" => Value::Bool(a.len() == b.len() && is_part(a, b)),
-        "!=" => Value::Bool(a.len() != b.len() || !is_part(a, b)),
-        "<=" => Value::Bool(is_part(a, b)),
-        "<" => Value::Bool(a.len() < b.len() && is_part(a, b)),
-        ">=" => Value::Bool(is_part(b, a)),
-        ">" => Value::Bool(b.len() < a.len() && is_part(b, a)),
-        _ => return None,
-    })
-}
-
-type Method = fn(&State, &Set, &[&mut Dynamic]) -> Result<Dynamic>;
+type Method = fn(&Runtime, &Set, &[&mut Dynamic]) -> Result<Dynamic>;
 
 /// The methods of a set: name, the numbers of arguments they take, function.
 const METHODS: &[(&str, &[usize], Method)] = &[
@@ -196,7 +134,7 @@ fn made(value: Value) -> Result<Dynamic> {
 }
 
 /// The set combined with the items of every argument, one after the other.
-fn with_all(state: &State, set: &Set, args: &[&mut Dynamic], symbol: &str) -> Result<Value> {
+fn with_all(state: &Runtime, set: &Set, args: &[&mut Dynamic], symbol: &str) -> Result<Value> {
     let mut result = set.to_value();
     for arg in args {
         let items = items_of(state, arg)?.iter().map(to_value).collect::<Result<Vec<_>>>()?;
@@ -206,13 +144,13 @@ fn with_all(state: &State, set: &Set, args: &[&mut Dynamic], symbol: &str) -> Re
     Ok(result)
 }
 
-fn changed(state: &State, set: &Set, args: &[&mut Dynamic], symbol: &str) -> Result<Dynamic> {
+fn changed(state: &Runtime, set: &Set, args: &[&mut Dynamic], symbol: &str) -> Result<Dynamic> {
     let items = with_all(state, set, args, symbol)?.sequence().unwrap_or_default();
     set.replace(items);
     Ok(Dynamic::UNIT)
 }
 
-fn itself(state: &State, set: &Set, args: &[&mut Dynamic], symbol: &str) -> Result<Dynamic> {
+fn itself(state: &Runtime, set: &Set, args: &[&mut Dynamic], symbol: &str) -> Result<Dynamic> {
     let other = to_value(&argument(args))?;
     if !matches!(other, Value::Set(_)) {
         bail!(TypeError, "unsupported operand type(s) for {symbol}=: 'set' and '{}'", other.type_name());
@@ -222,7 +160,7 @@ fn itself(state: &State, set: &Set, args: &[&mut Dynamic], symbol: &str) -> Resu
 }
 
 /// Adds the class to a module of the engine.
-pub fn register(module: &mut Module, state: &Rc<State>) {
+pub fn register(module: &mut Module, state: &Rc<Runtime>) {
     let class = TypeId::of::<Set>();
     for (name, arities, method) in METHODS {
         for arity in *arities {

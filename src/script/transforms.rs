@@ -3,7 +3,7 @@
 
 use super::callable::{Scripted, call_value, native, split_keywords};
 use super::fault;
-use super::state::State;
+use super::runtime::Runtime;
 use super::value::to_value;
 use crate::bail;
 use crate::functions::Steps;
@@ -13,7 +13,7 @@ use rhai::{Array, Dynamic, NativeCallContext};
 use std::rc::Rc;
 
 /// `vmap(func, in_dims=0, out_dims=0, randomness='error', *, chunk_size=None)`
-pub fn vmap(state: &Rc<State>, _: &NativeCallContext, args: Array) -> Scripted<Dynamic> {
+pub fn vmap(state: &Rc<Runtime>, _: &NativeCallContext, args: Array) -> Scripted<Dynamic> {
     let (args, keywords) = split_keywords(args);
     let option = |place: usize, name: &str| match args.get(place).or_else(|| keywords.get(name)) {
         Some(given) => to_value(given).map_err(fault::thrown),
@@ -45,7 +45,7 @@ enum Randomness {
 
 impl Randomness {
     /// What the argument `randomness` says; left out, it arrives as a number.
-    fn of(state: &State, given: &Value) -> Result<Randomness> {
+    fn of(state: &Runtime, given: &Value) -> Result<Randomness> {
         match given {
             Value::Int(_) => Ok(Randomness::Error),
             Value::Str(name) if &**name == "error" => Ok(Randomness::Error),
@@ -61,7 +61,7 @@ impl Randomness {
 }
 
 fn mapped(
-    state: &Rc<State>,
+    state: &Rc<Runtime>,
     context: &NativeCallContext,
     function: &Dynamic,
     args: Array,
@@ -94,7 +94,7 @@ fn mapped(
 }
 
 /// An error about the arguments, with the function's name in front.
-fn named(state: &State, error: Error, function: &Dynamic, in_dims: &Value) -> Error {
+fn named(state: &Runtime, error: Error, function: &Dynamic, in_dims: &Value) -> Error {
     let name = match function.read_lock::<rhai::FnPtr>() {
         Some(pointer) if pointer.is_anonymous() => "<lambda>".to_owned(),
         Some(pointer) => pointer.fn_name().to_owned(),
@@ -166,7 +166,7 @@ fn measure(dim: &Value, value: &Value, sizes: &mut Vec<i64>) -> Result<()> {
 fn within(dim: &Value, key: &Value) -> Value {
     match dim {
         Value::Dict(entries) => {
-            let own = entries.iter().find(|(name, _)| super::operators::equal(name, key));
+            let own = entries.iter().find(|(name, _)| crate::functions::operators::equal(name, key));
             own.map_or(Value::None, |(_, dim)| dim.clone())
         }
         Value::Tuple(dims) | Value::List(dims) => match key {
@@ -191,7 +191,7 @@ fn batch_size(sizes: &[i64]) -> Result<i64> {
 }
 
 /// An argument as the function sees it for one item of the batch.
-fn taken(state: &State, dim: &Value, value: &Value, item: i64) -> Result<Value> {
+fn taken(state: &Runtime, dim: &Value, value: &Value, item: i64) -> Result<Value> {
     match (dim, value) {
         (Value::None, value) => Ok(value.clone()),
         (Value::Int(dim), Value::Tensor(tensor)) => {
@@ -211,7 +211,7 @@ fn taken(state: &State, dim: &Value, value: &Value, item: i64) -> Result<Value> 
 }
 
 /// The results of all items as one.
-fn stacked(state: &State, results: &[Value], out_dims: &Value) -> Result<Value> {
+fn stacked(state: &Runtime, results: &[Value], out_dims: &Value) -> Result<Value> {
     match results.first() {
         Some(Value::Tensor(_)) => {
             let dim = match out_dims {
@@ -233,7 +233,7 @@ fn stacked(state: &State, results: &[Value], out_dims: &Value) -> Result<Value> 
                 let entry = |result: &Value| match result {
                     Value::Dict(entries) => entries
                         .iter()
-                        .find(|(name, _)| super::operators::equal(name, key))
+                        .find(|(name, _)| crate::functions::operators::equal(name, key))
                         .map(|(_, value)| value.clone()),
                     _ => None,
                 };

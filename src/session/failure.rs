@@ -7,7 +7,8 @@ use rhai::{AST, EvalAltResult, ParseError, Position};
 
 use super::Session;
 use super::variables::class_name;
-use crate::functions::{LIBRARY, Receiver};
+use crate::call::suggest;
+use crate::call::{LIBRARY, Receiver};
 use crate::python::{self, SourceMap};
 use crate::script::fault::{self, Fault};
 use crate::tensor::{Error, ErrorKind};
@@ -89,7 +90,7 @@ impl Session {
         for function in ast.iter_functions() {
             if function.name.contains('$') && cell.translation.is_some() {
                 let parameters = function.params.iter().map(|name| (*name).to_owned()).collect();
-                self.state.closures.borrow_mut().insert(function.name.to_owned(), parameters);
+                self.runtime.closures.borrow_mut().insert(function.name.to_owned(), parameters);
             }
             let fresh = || Defined { cell: cell.clone(), parameters: BTreeSet::new() };
             let defined = self.functions.entry(function.name.to_owned()).or_insert_with(fresh);
@@ -205,8 +206,8 @@ impl Session {
     pub fn nearest(&self, name: &str) -> Option<String> {
         let variables = self.scope.iter_raw().map(|(known, ..)| known);
         let own = variables.chain(self.functions.keys().map(String::as_str));
-        let near = fault::nearest(name, own).map(str::to_owned);
-        near.or_else(|| fault::suggestion(self.state.registry, Some(Receiver::Module("")), name).map(str::to_owned))
+        let near = suggest::nearest(name, own).map(str::to_owned);
+        near.or_else(|| suggest::suggestion(self.runtime.registry, Some(Receiver::Module("")), name).map(str::to_owned))
     }
 }
 

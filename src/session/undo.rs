@@ -227,7 +227,7 @@ impl Reached {
 
 impl Snapshot {
     fn take(session: &Session) -> Snapshot {
-        let state = &session.state;
+        let state = &session.runtime;
         let before = session.past.steps.back();
         let mut snapshot = Snapshot {
             variables: Vec::new(),
@@ -303,7 +303,7 @@ impl Snapshot {
             scope.push_dynamic(name, value);
         }
         session.scope = scope;
-        let state = &session.state;
+        let state = &session.runtime;
         state.default_dtype.set(self.default_dtype);
         *state.print_options.borrow_mut() = self.print_options;
         state.grad_enabled.set(self.grad_enabled);

@@ -11,7 +11,7 @@ type Module = Vec<String>;
 type Item = (Module, Option<String>);
 
 /// The largest circle of files. It may only fall.
-const LARGEST: usize = 99;
+const LARGEST: usize = 63;
 
 /// The circles that cross from one room to another. They may only fall.
 const CROSSING: usize = 0;
@@ -19,6 +19,15 @@ const CROSSING: usize = 0;
 #[test]
 fn circles_of_files_stay_within_rooms() {
     let circles = circles(&imports(&sources()));
+    if std::env::var("SHOW_CIRCLES").is_ok() {
+        let all = imports(&sources());
+        for circle in &circles {
+            println!("circle of {}", circle.len());
+            for file in circle {
+                println!("  {file} -> {:?}", all[file].iter().filter(|to| circle.contains(to)).collect::<Vec<_>>());
+            }
+        }
+    }
     let room = |file: &str| file.split(['/', '.']).next().unwrap_or_default().to_owned();
     let crossing: Vec<_> =
         circles.iter().filter(|files| files.iter().map(|file| room(file)).collect::<BTreeSet<_>>().len() > 1).collect();

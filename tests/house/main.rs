@@ -18,8 +18,11 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("format", &["autograd", "value", "ops", "tensor"]),
     ("autograd", &["value", "ops", "tensor"]),
     ("explain", &["format", "value", "tensor"]),
-    ("script", &["explain", "files", "format", "autograd", "value", "ops", "tensor"]),
-    ("session", &["script", "explain", "format", "value", "tensor"]),
+    ("call", &["explain", "format", "autograd", "value", "ops", "tensor"]),
+    ("functions", &["call", "explain", "files", "format", "autograd", "value", "ops", "tensor"]),
+    ("python", &["tensor"]),
+    ("script", &["functions", "python", "call", "format", "autograd", "value", "ops", "tensor"]),
+    ("session", &["script", "functions", "python", "call", "explain", "format", "value", "tensor"]),
     ("transcript", &["session"]),
     ("lessons", &["transcript", "session"]),
     ("shell", &["lessons", "transcript", "session", "files", "format"]),
@@ -27,7 +30,7 @@ const ROOMS: &[(&str, &[&str])] = &[
 ];
 
 /// The arithmetic below everything: number types, and vectors that live on the stack while they are short.
-const ARITHMETIC: &[&str] = &["tensor", "ops", "value", "files", "format", "autograd", "explain", "script"];
+const ARITHMETIC: &[&str] = &["tensor", "ops", "value", "files", "format", "autograd", "explain", "call", "functions", "script"];
 
 /// Which rooms may name which dependency. One that stands in no row may be named nowhere.
 const DEPENDENCIES: &[(&str, &[&str])] = &[
@@ -43,9 +46,9 @@ const DEPENDENCIES: &[(&str, &[&str])] = &[
     ("num_traits", ARITHMETIC),
     ("owo_colors", &["shell", "transcript"]),
     ("rhai", &["script", "session"]),
-    ("ruff_python_ast", &["script"]),
-    ("ruff_python_parser", &["script"]),
-    ("ruff_text_size", &["script"]),
+    ("ruff_python_ast", &["python"]),
+    ("ruff_python_parser", &["python"]),
+    ("ruff_text_size", &["python"]),
     ("rustfft", &["ops"]),
     ("rustyline", &["shell"]),
     ("safetensors", &["files"]),
@@ -53,7 +56,7 @@ const DEPENDENCIES: &[(&str, &[&str])] = &[
     ("signal_hook", &["shell"]),
     ("similar", &["transcript"]),
     ("smallvec", ARITHMETIC),
-    ("strsim", &["script", "session", "shell"]),
+    ("strsim", &["call", "session", "shell"]),
     ("tempfile", &["files", "shell", "transcript"]),
     ("toml", &["shell"]),
     ("unicode_width", &["shell"]),
@@ -64,7 +67,7 @@ const DEPENDENCIES: &[(&str, &[&str])] = &[
 const TERMINAL: &[&str] = &["shell", "main"];
 
 /// Warnings go to standard error from the place that knows whether they have been given before.
-const WARNINGS: (&str, &str) = ("script/state.rs", "eprintln");
+const WARNINGS: (&str, &str) = ("call/state.rs", "eprintln");
 
 /// Where `unsafe` may stand.
 const UNSAFE: &[&str] = &["tensor/memory.rs", "tensor/parallel.rs", "tensor/parallel/product.rs"];

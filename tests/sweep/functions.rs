@@ -4,9 +4,9 @@
 use crate::grid::{Form, Grid, Random, Values, bits, same};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use tensorsh::autograd::Functions;
+use tensorsh::call::State;
+use tensorsh::call::signature::{Default, Kind, Signature};
 use tensorsh::functions::registry;
-use tensorsh::script::signature::{Default, Kind, Signature};
-use tensorsh::script::state::State;
 use tensorsh::tensor::{DType, Dims, Result, Tensor};
 use tensorsh::value::Value;
 

@@ -21,7 +21,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
-use tensorsh::script::state::State;
+use tensorsh::call::State;
+use tensorsh::functions::registry;
 use tensorsh::tensor::thresholds::{ALL, THREAD};
 use tensorsh::tensor::{DType, Error, Result, Scalar, Tensor, parallel};
 
@@ -414,7 +415,7 @@ fn compare(dtype: DType, of: DType, line: &[Scalar], found: &[Scalar], want: Wan
 fn sweep(seed: u64, rounds: usize, time: Option<Duration>) -> Tally {
     let (tally, next, began) = (Mutex::new(Tally::default()), AtomicUsize::new(0), Instant::now());
     let work = || {
-        let state = State::new(None);
+        let state = State::new(registry(), None);
         parallel::set_cores(1);
         let (swept, _) = functions::sweepable(&state);
         loop {
@@ -476,7 +477,7 @@ fn no_size_changes_a_result() {
 
 #[test]
 fn what_is_swept_is_known() {
-    let state = State::new(None);
+    let state = State::new(registry(), None);
     let (swept, others) = functions::sweepable(&state);
     let count = |class: Class| swept.iter().filter(|swept| swept.class == class).count();
     let counts = [Class::Elementwise, Class::Lines, Class::All].map(count);

@@ -1,19 +1,16 @@
 //! Products of Jacobians and vectors: `vjp` from the left, `jvp` and `linearize` from the right.
 
-use super::{Function, Level, made, outputs_of, with_aux};
+use super::{Function, Level, outputs_of, with_aux};
+use crate::call::{Keywords, State};
 use crate::functions::autograd_functional::{leaves_like, slopes};
 use crate::functions::autograd_rows::seeded;
 use crate::functions::saving;
-use crate::script::callable::{Scripted, native, split_keywords};
-use crate::script::fault;
-use crate::script::state::State;
-use crate::script::tree;
-use crate::script::value::to_value;
+use crate::functions::tree;
 use crate::tensor::layout::show;
 use crate::tensor::{Error, Result, Tensor};
 use crate::value::Value;
 use crate::{bail, ops};
-use rhai::Map;
+use std::rc::Rc;
 
 pub fn vjp(f: Function, primals: Vec<Value>, has_aux: bool) -> Result<Value> {
     const API: &str = "vjp(f, *primals)";
@@ -21,7 +18,7 @@ pub fn vjp(f: Function, primals: Vec<Value>, has_aux: bool) -> Result<Value> {
     let primals = Value::tuple(primals);
     let (level, output, outputs, aux) = Level::recording(f.state, |outside| {
         let (level, inner) = Level::enter(f.state, outside, &primals)?;
-        let (output, aux) = with_aux((f.call)(inner.sequence().unwrap_or_default(), Map::new())?, has_aux, API)?;
+        let (output, aux) = with_aux((f.call)(inner.sequence().unwrap_or_default(), Keywords::new())?, has_aux, API)?;
         let aux = if has_aux { level.leave_all(&aux)? } else { aux };
         let outputs = outputs_of(f.state, &output, API)?;
         Ok((level, output, outputs, aux))
@@ -161,7 +158,7 @@ pub fn jvp(f: Function, primals: &Value, tangents: &Value, strict: bool, has_aux
     flat.iter().zip(&tangents).try_for_each(|(primal, tangent)| check_tangent(primal, tangent))?;
     Level::recording(f.state, |outside| {
         let (level, inner) = Level::enter(f.state, outside, primals)?;
-        let (output, aux) = with_aux((f.call)(inner.sequence().unwrap_or_default(), Map::new())?, has_aux, JVP)?;
+        let (output, aux) = with_aux((f.call)(inner.sequence().unwrap_or_default(), Keywords::new())?, has_aux, JVP)?;
         let aux = if has_aux { level.leave_all(&aux)? } else { aux };
         let outputs = outputs_of(f.state, &output, JVP)?;
         let results = level.leave_all(&output)?;
@@ -173,11 +170,11 @@ pub fn jvp(f: Function, primals: &Value, tangents: &Value, strict: bool, has_aux
 
 pub fn linearize(f: Function, primals: Vec<Value>) -> Result<Value> {
     // PyTorch calls it for the result, and once more for the approximation.
-    let output = (f.call)(primals.clone(), Map::new())?;
+    let output = (f.call)(primals.clone(), Keywords::new())?;
     let primals = Value::tuple(primals);
     let pushed = Level::recording(f.state, |_| {
         let (level, inner) = Level::enter(f.state, false, &primals)?;
-        let again = (f.call)(inner.sequence().unwrap_or_default(), Map::new())?;
+        let again = (f.call)(inner.sequence().unwrap_or_default(), Keywords::new())?;
         let outputs = outputs_of(f.state, &again, JVP)?;
         Pushed::new(f.state, level, outputs)
     })?;
@@ -217,12 +214,7 @@ pub fn linearize(f: Function, primals: Vec<Value>) -> Result<Value> {
 
 /// A function of one tree of values, for a row to give.
 fn of_values(state: &State, run: impl Fn(&State, Vec<Value>) -> Result<Value> + 'static) -> Result<Value> {
-    let home = state.home.borrow().clone();
-    let wrapper = native("function", move |_, args| -> Scripted<_> {
-        let state = home.state().map_err(fault::thrown)?;
-        let (args, _) = split_keywords(args);
-        let values = args.iter().map(to_value).collect::<Result<Vec<Value>>>();
-        values.and_then(|values| run(&state, values)).and_then(|value| state.give(value)).map_err(fault::thrown)
-    });
-    made(wrapper)
+    let caller = state.caller()?;
+    let inside = caller.clone();
+    caller.function("function", Rc::new(move |values, _| run(&*inside.state()?, values)))
 }

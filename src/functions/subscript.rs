@@ -1,66 +1,27 @@
 //! `x[…]` read and written, on every value that has subscripts or attributes; and what iterating over a value gives.
 
-use super::class::Instance;
-use super::extras::Extras;
 use super::operators::equal;
-use super::state::State;
-use super::value::{to_dynamic, to_value};
-use super::{engine, fault, members};
 use crate::bail;
-use crate::functions::{self, Call, Receiver, class_of, invoke};
+use crate::call::extras::Extras;
+use crate::call::{Call, Receiver, State, class_of, suggest};
+use crate::functions::{self, invoke};
 use crate::ops;
 use crate::tensor::index::{Index, Resolved, resolve};
 use crate::tensor::interrupt::{self, watched};
 use crate::tensor::limits;
 use crate::tensor::{Buffer, BufferKind, DType, Error, ErrorKind, Result, Scalar, Tensor, View};
 use crate::value::{Method, Range, Slice, Value};
-use rhai::{Dynamic, ImmutableString};
 use std::rc::Rc;
-
-/// `target[index]`, or `target.name` which reaches us as a string subscript.
-pub fn get(state: &State, target: &Value, index: &Dynamic) -> Result<Value> {
-    if let Some(name) = index.read_lock::<ImmutableString>() {
-        return match target {
-            Value::Dict(_) | Value::OrderedDict(_) => item(state, target, &Value::str(name.as_str())),
-            _ => attribute(state, target, &name),
-        };
-    }
-    item(state, target, &to_value(index)?)
-}
-
-/// `target[index] = value`, or `target.name = value`.
-pub fn set(state: &State, target: &Value, index: &Dynamic, value: &Dynamic) -> Result<()> {
-    let value = to_value(value)?;
-    if let Some(name) = index.read_lock::<ImmutableString>() {
-        return set_attribute(state, target, &name, &value);
-    }
-    set_item(state, target, &to_value(index)?, &value)
-}
-
-/// A dictionary with one entry set, as a new value; `None` for anything that is not a dictionary.
-pub fn with_entry(target: &Value, key: &Dynamic, value: &Dynamic) -> Result<Option<Value>> {
-    let Some(entries) = target.entries() else { return Ok(None) };
-    let (key, value) = (to_value(key)?, to_value(value)?);
-    let mut entries = entries.to_vec();
-    match entries.iter_mut().find(|(k, _)| equal(k, &key)) {
-        Some(entry) => entry.1 = value,
-        None => entries.push((key, value)),
-    }
-    let entries = entries.into();
-    Ok(Some(if let Value::OrderedDict(_) = target { Value::OrderedDict(entries) } else { Value::Dict(entries) }))
-}
 
 /// `value.name`.
 ///
 /// # Errors
 /// AttributeError in Python's words.
 pub fn attribute(state: &State, value: &Value, name: &str) -> Result<Value> {
-    let missing = || fault::no_attribute(state, value, name);
+    let missing = || suggest::no_attribute(state, value, name);
     match value {
         Value::Module(module) => module_member(state, module, name).ok_or_else(missing),
-        Value::Object(_) | Value::Type(_) if let Some(found) = members::attribute(&to_dynamic(value.clone()), name) => {
-            found.map_err(|error| fault::error_of(&error)).and_then(|found| to_value(&found))
-        }
+        Value::Object(object) if let Some(found) = object.own_attribute(name) => found,
         Value::Object(object) => match functions::node_attribute(state, object.as_any(), name)? {
             Some(value) => Ok(value),
             None => object.attribute(name).ok_or_else(missing),
@@ -98,7 +59,7 @@ pub fn attribute(state: &State, value: &Value, name: &str) -> Result<Value> {
 fn module_member(state: &State, module: &'static str, name: &str) -> Option<Value> {
     let registry_module = if module == "torch" { "" } else { module };
     if module == "torch"
-        && let Some(value) = engine::member(name)
+        && let Some(value) = functions::member(name)
     {
         return Some(value);
     }
@@ -114,10 +75,10 @@ fn module_member(state: &State, module: &'static str, name: &str) -> Option<Valu
 }
 
 pub fn set_attribute(state: &State, target: &Value, name: &str, value: &Value) -> Result<()> {
-    if let Value::Object(_) = target
-        && let Some(done) = members::set_attribute(state, &to_dynamic(target.clone()), name, &to_dynamic(value.clone()))
+    if let Value::Object(object) = target
+        && let Some(done) = object.set_attribute(name, value)
     {
-        return done.map_err(|error| fault::error_of(&error));
+        return done;
     }
     if let Some(function) = class_of(target).and_then(|kind| state.registry.setter(name, kind)) {
         let args = [target.clone(), value.clone()].into_iter().collect();
@@ -404,7 +365,7 @@ fn refuse_named(state: &State, index: &Value, operation: &str) -> Result<()> {
     if named { Err(functions::names_refused(operation)) } else { Ok(()) }
 }
 
-fn set_item(state: &State, target: &Value, index: &Value, value: &Value) -> Result<()> {
+pub fn set_item(state: &State, target: &Value, index: &Value, value: &Value) -> Result<()> {
     match target {
         Value::Tensor(tensor) => set_tensor_item(state, tensor, index, value),
         Value::Storage(storage) => functions::set_storage_item(storage, index, value),
@@ -426,7 +387,7 @@ fn set_item(state: &State, target: &Value, index: &Value, value: &Value) -> Resu
 /// `tensor[index] = value`.
 pub fn set_tensor_item(state: &State, tensor: &Tensor, index: &Value, value: &Value) -> Result<()> {
     if let Value::Tensor(source) = value {
-        if state.is_gathered(source, tensor, index) {
+        if state.gathered_by(source, tensor).is_some_and(|by| equal(&by, index)) {
             // A method was called on a copy that a mask or list selected; the copy is not written back.
             return Ok(());
         }
@@ -563,13 +524,7 @@ pub fn items(state: &State, value: &Value) -> Result<Vec<Value>> {
             watched(text.chars()).map(|c| Value::str(c.encode_utf8(&mut [0; 4]))).collect()
         }
         Value::Object(object) if let Some(lines) = functions::lines_of(object.as_any()) => return lines,
-        Value::Object(object)
-            if let Some(instance) = object.as_any().downcast_ref::<Instance>()
-                && let Some(found) = members::items(instance, limits::budget() / size_of::<Dynamic>()) =>
-        {
-            let found = found.map_err(|error| fault::error_of(&error))?;
-            return found.iter().map(to_value).collect();
-        }
+        Value::Object(object) if let Some(items) = object.items(limits::budget() / size_of::<Value>()) => return items,
         Value::Dict(entries) | Value::OrderedDict(entries) => entries.iter().map(|(key, _)| key.clone()).collect(),
         other => bail!(TypeError, "'{}' object is not iterable", other.type_name()),
     })

@@ -1,10 +1,11 @@
 //! Operators: one row each, for tensors through the function table and for Python's own values by Python's rules.
 
-use super::bind::{Arguments, unsupported_operands};
 use super::bounds;
-use super::signature::Kind;
-use super::state::State;
-use crate::functions::{self, Receiver};
+use crate::call::bind::{Arguments, unsupported_operands};
+use crate::call::signature::Kind;
+use crate::call::state::State;
+use crate::call::{Receiver, suggest};
+use crate::functions;
 use crate::tensor::{Error, ErrorKind, Result, limits};
 use crate::value::{Object, Value};
 use num_complex::Complex;
@@ -224,7 +225,7 @@ pub fn method(state: &State, name: &str, this: &Value) -> Result<Value> {
 /// Calls a method of a tensor.
 pub fn call_on(state: &State, name: &str, this: &Value, args: &[Value]) -> Result<Value> {
     let Some(overloads) = state.registry.find(name, Receiver::Class(Kind::Tensor)) else {
-        return Err(super::fault::no_attribute(state, this, name));
+        return Err(suggest::no_attribute(state, this, name));
     };
     let arguments = Arguments { positional: args.iter().cloned().collect(), keywords: Vec::new() };
     functions::call(state, overloads, Some(this), &arguments)
@@ -232,7 +233,7 @@ pub fn call_on(state: &State, name: &str, this: &Value, args: &[Value]) -> Resul
 
 fn apply_function(state: &State, name: &str, a: &Value, b: &Value) -> Result<Value> {
     let Some(overloads) = state.registry.find(name, Receiver::Module("")) else {
-        return Err(super::fault::no_attribute(state, &Value::Module("torch"), name));
+        return Err(suggest::no_attribute(state, &Value::Module("torch"), name));
     };
     let arguments = Arguments { positional: [a.clone(), b.clone()].into_iter().collect(), keywords: Vec::new() };
     functions::call(state, overloads, None, &arguments)
@@ -308,7 +309,7 @@ fn plain(operator: &Operator, a: &Value, b: &Value) -> Result<Value> {
         return numbers(x, y);
     }
     if let (Value::Set(x), Value::Set(y)) = (a, b)
-        && let Some(answer) = super::set::combined(operator.symbol, x, y)
+        && let Some(answer) = super::sets::combined(operator.symbol, x, y)
     {
         return Ok(answer);
     }
@@ -412,7 +413,7 @@ pub fn equal(a: &Value, b: &Value) -> bool {
             (Some(x), Some(y)) => x.len() == y.len() && x.iter().zip(&y).all(|(x, y)| equal(x, y)),
             _ => false,
         },
-        (Value::Set(x), Value::Set(y)) => matches!(super::set::combined("==", x, y), Some(Value::Bool(true))),
+        (Value::Set(x), Value::Set(y)) => matches!(super::sets::combined("==", x, y), Some(Value::Bool(true))),
         (Value::Buffer(x), Value::Buffer(y)) => x.items() == y.items(),
         (Value::Str(x), Value::Str(y)) => x == y,
         (Value::DType(x), Value::DType(y)) => x == y,

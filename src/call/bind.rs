@@ -1,8 +1,8 @@
 //! Arguments meet a signature. The rules and the words of every TypeError are those of PyTorch's argument parser, and
 //! of Python itself for the functions PyTorch writes in Python.
 
-use super::fault::nearest;
 use super::signature::{Kind, Param, Signature};
+use super::suggest::nearest;
 use crate::tensor::names::check_identifier;
 use crate::tensor::{DType, Device, Dims, Error, ErrorKind, Result};
 use crate::value::Value;

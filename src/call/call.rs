@@ -1,10 +1,10 @@
 //! What a row's function reads: one call with its arguments bound, each by its place in the signature.
 
-use super::{Function, as_tensor, view_on};
+use super::Function;
+use super::bind::Bound;
+use super::signature::Signature;
+use super::state::State;
 use crate::bail;
-use crate::script::bind::Bound;
-use crate::script::signature::Signature;
-use crate::script::state::State;
 use crate::tensor::{DType, Device, Dims, Error, Result, Scalar, Storage, Tensor, View};
 use crate::value::{MemoryFormat, Value};
 
@@ -62,7 +62,7 @@ impl Call<'_> {
     /// As [`Call::refuse_out`], where only the tensor written into has a history.
     pub fn refuse_recorded_out(&self) -> Result<()> {
         match self.position("out").and_then(|i| self.args.get(i)) {
-            Some(out) if super::wants_grad(out) => self.refuse_out(),
+            Some(out) if wants_grad(out) => self.refuse_out(),
             _ => Ok(()),
         }
     }
@@ -189,4 +189,30 @@ impl Call<'_> {
             _ => Ok(usual),
         }
     }
+}
+
+/// The tensor that a value is.
+pub fn as_tensor(value: &Value) -> Option<&Tensor> {
+    match value {
+        Value::Tensor(tensor) => Some(tensor),
+        _ => None,
+    }
+}
+
+/// Returns whether a value holds a tensor that requires gradients.
+pub fn wants_grad(value: &Value) -> bool {
+    match value {
+        Value::Tensor(tensor) => tensor.requires_grad(),
+        Value::List(items) | Value::Tuple(items) => items.iter().any(wants_grad),
+        _ => false,
+    }
+}
+
+/// A view of a tensor. Where an empty one lies beyond every storage, its views wrap as PyTorch's do, and are refused.
+#[inline]
+pub fn view_on(tensor: &Tensor, view: View) -> Result<Tensor> {
+    if view.layout.offset < 0 {
+        bail!(RuntimeError, "Tensor: invalid storage offset {}", view.layout.offset);
+    }
+    Ok(tensor.new_view(view))
 }

@@ -1,13 +1,13 @@
 //! The function table by name. An input names a few of some two thousand functions, so signatures are parsed when their
 //! name is first asked for: that keeps the first prompt, and every short script, from waiting for all of them.
 
-use super::{BELOW, Role, Row, rows};
-use crate::script::bind::{self, Arguments, Bound, Parser};
-use crate::script::signature::{Kind, Param, Signature, name_in};
+use super::bind::{self, Arguments, Bound, Parser};
+use super::signature::{Kind, Param, Signature, name_in};
+use super::{BELOW, Role, Row};
 use crate::tensor::Result;
 use crate::value::Value;
 use std::collections::HashMap;
-use std::sync::{LazyLock, OnceLock};
+use std::sync::OnceLock;
 
 /// A row with its parsed signature.
 #[derive(Clone)]
@@ -22,7 +22,7 @@ pub struct Overloads {
     pub functions: Vec<Function>,
     /// Is the first parameter the receiver?
     pub method: bool,
-    pub(super) parser: Parser,
+    pub parser: Parser,
 }
 
 impl Overloads {
@@ -109,12 +109,6 @@ struct Named {
     keys: Vec<(&'static str, Function)>,
 }
 
-/// The function table, once for all sessions.
-pub fn registry() -> &'static Registry {
-    static REGISTRY: LazyLock<Registry> = LazyLock::new(Registry::new);
-    &REGISTRY
-}
-
 /// The module that a function's path leads through, and its bare name.
 fn split(path: &str) -> (&str, &str) {
     path.rsplit_once("::").or_else(|| path.rsplit_once('.')).unwrap_or(("", path))
@@ -126,9 +120,10 @@ fn bare_name(key: &str) -> &str {
 }
 
 impl Registry {
-    fn new() -> Registry {
+    /// The rows by name.
+    pub fn new(rows: impl Iterator<Item = &'static Row>) -> Registry {
         let mut names: HashMap<&'static str, Entry> = HashMap::with_capacity(4096);
-        for row in rows() {
+        for row in rows {
             let key = row.signature.split('(').next().unwrap_or_default();
             names.entry(bare_name(key)).or_default().rows.push(row);
         }
@@ -276,4 +271,25 @@ impl Named {
             }
         }
     }
+}
+
+/// The class a value belongs to as a receiver.
+pub fn class_of(value: &Value) -> Option<Kind> {
+    Some(match value {
+        Value::Tensor(_) => Kind::Tensor,
+        Value::Storage(_) => Kind::UntypedStorage,
+        Value::TypedStorage(_) => Kind::TypedStorage,
+        Value::DType(_) => Kind::DType,
+        Value::Device(_) => Kind::Device,
+        Value::Size(_) => Kind::Size,
+        Value::Buffer(_) => Kind::Buffer,
+        Value::Generator(_) => Kind::Generator,
+        Value::Str(_) => Kind::Str,
+        Value::Int(_) | Value::BigInt(_) => Kind::Int,
+        Value::Float(_) => Kind::Float,
+        Value::Complex(_) => Kind::Number,
+        Value::Tuple(_) | Value::List(_) | Value::Range(_) => Kind::Sequence,
+        Value::Object(_) => Kind::Object,
+        _ => return None,
+    })
 }

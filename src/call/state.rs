@@ -1,23 +1,21 @@
-//! What a session remembers besides variables: defaults, print options, the random generator, warnings shown.
+//! What functions read and change besides their arguments: the settings that PyTorch has (grad mode, default dtype, random
+//! generator, print options), what has been printed and warned of, and who calls functions of the script. What only the
+//! running script has is in `script/runtime.rs`.
 
-use super::callback::Home;
-use super::class::Class;
 use super::extras::Extras;
-use super::operators;
-use super::value::{to_dynamic, to_object};
+use super::registry::Registry;
 use crate::autograd::Packing;
 use crate::explain::watch::{Change, Watched};
 use crate::explain::{Holder, Ink, Line, terminal};
 use crate::format::{Formatter, PrintOptions};
-use crate::functions::Family;
 use crate::ops::random::Generator;
 use crate::tensor::interrupt::{self, Interrupt};
 use crate::tensor::memory::check_files;
-use crate::tensor::{DType, Device, Result, Tensor, limits};
+use crate::tensor::{DType, Device, Error, Result, Tensor};
 use crate::value::Value;
 use std::cell::{Cell, RefCell};
-use std::collections::{HashMap, HashSet};
-use std::rc::{Rc, Weak};
+use std::collections::HashSet;
+use std::rc::Rc;
 
 /// What a piece of output is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +31,44 @@ pub enum Said {
 /// Receives text as it is produced.
 pub type Live = Box<dyn FnMut(Said, &str)>;
 
+/// Keyword arguments by name.
+pub type Keywords = Vec<(Rc<str>, Value)>;
+
+/// A function of ours that a script can call.
+pub type Native = dyn Fn(Vec<Value>, Keywords) -> Result<Value>;
+
+/// Whoever runs the script, for functions that take functions.
+pub trait Caller {
+    /// Calls a function of the script or of the table.
+    ///
+    /// # Errors
+    /// What the function raises, TypeError for what is none, RecursionError for calls too deep within each other.
+    fn call(&self, function: &Value, args: Vec<Value>) -> Result<Value> {
+        self.call_with(function, args, Keywords::new())
+    }
+
+    /// As [`Caller::call`], with keyword arguments.
+    ///
+    /// # Errors
+    /// As [`Caller::call`].
+    fn call_with(&self, function: &Value, args: Vec<Value>, keywords: Keywords) -> Result<Value>;
+
+    /// A function of the script's language that runs one of ours.
+    ///
+    /// # Errors
+    /// RuntimeError where the language cannot make one.
+    fn function(&self, name: &str, run: Rc<Native>) -> Result<Value>;
+
+    /// Returns whether the language itself has a function of this name.
+    fn has_function(&self, name: &str) -> bool;
+
+    /// The state of the session.
+    ///
+    /// # Errors
+    /// RuntimeError when the session is gone.
+    fn state(&self) -> Result<Rc<State>>;
+}
+
 /// A copy made by a subscript, and what was subscripted.
 struct Gathered {
     copy: Tensor,
@@ -42,7 +78,7 @@ struct Gathered {
 
 /// The mutable state behind the functions of one session.
 pub struct State {
-    pub registry: &'static crate::functions::Registry,
+    pub registry: &'static Registry,
     pub default_dtype: Cell<DType>,
     /// What `set_default_device` or a `with` of a device says.
     pub default_device: Cell<Option<Device>>,
@@ -84,43 +120,26 @@ pub struct State {
     live: RefCell<Option<Live>>,
     /// The last copy that a subscript made; see [`State::is_gathered`].
     gathered: RefCell<Option<Gathered>>,
-    /// The text that is parsed now has a `switch`, in which `_` is not a name.
-    pub has_switch: Cell<bool>,
-    /// The functions of the table that the engine knows, and those that the text being parsed names besides.
-    pub known: RefCell<HashSet<&'static str>>,
-    pub named: RefCell<Vec<&'static Family>>,
     /// Attributes that scripts put on tensors and storages.
     pub extras: Extras,
-    /// Variables as functions of scripts see them.
-    pub globals: RefCell<HashMap<String, rhai::Dynamic>>,
     /// Every variable that has memory, as it was before the input, if that names a function that wants to know.
     pub holders: RefCell<Vec<Holder>>,
     /// Storages whose changes are told.
     pub watched: RefCell<Vec<Watched>>,
     /// The columns that pictures may take.
     pub width: Cell<usize>,
-    /// How to call functions of the script.
-    pub home: RefCell<Home>,
-    /// How many such calls are going on, one within the other.
-    pub callbacks: Cell<usize>,
-    /// The parameters of functions without a name, by the name that the engine gives them.
-    pub closures: RefCell<HashMap<String, Vec<String>>>,
-    /// The methods that are running, each with the class that holds it and its first argument.
-    pub frames: RefCell<Vec<(Weak<Class>, rhai::Dynamic)>>,
-    /// What was last read as an attribute of an object of a script, the attribute and the object.
-    pub read_back: RefCell<Option<(rhai::Dynamic, String, rhai::Dynamic)>>,
-    /// What functions have assigned to variables of the session that did not share them yet.
-    pub assigned: RefCell<Vec<(String, rhai::Dynamic)>>,
-    /// The overload that was called last, for whoever has to tell what went wrong.
-    pub running: Cell<&'static str>,
     /// Is a line of Python running? Then functions give lists that are shared, as Python's are.
     pub python: Cell<bool>,
+    /// Who calls functions of the script.
+    pub caller: RefCell<Option<Rc<dyn Caller>>>,
+    /// The overload that was called last, for whoever has to tell what went wrong.
+    pub running: Cell<&'static str>,
 }
 
 impl State {
-    pub fn new(live: Option<Live>) -> State {
+    pub fn new(registry: &'static Registry, live: Option<Live>) -> State {
         State {
-            registry: crate::functions::registry(),
+            registry,
             default_dtype: Cell::new(DType::Float),
             default_device: Cell::new(None),
             outer_devices: RefCell::new(Vec::new()),
@@ -145,23 +164,22 @@ impl State {
             printed: RefCell::new(String::new()),
             live: RefCell::new(live),
             gathered: RefCell::new(None),
-            has_switch: Cell::new(false),
-            known: RefCell::default(),
-            named: RefCell::default(),
             extras: Extras::default(),
-            globals: RefCell::new(HashMap::new()),
-            home: RefCell::default(),
-            callbacks: Cell::new(0),
-            closures: RefCell::default(),
-            frames: RefCell::default(),
-            read_back: RefCell::default(),
-            assigned: RefCell::default(),
-            running: Cell::new(""),
+            caller: RefCell::default(),
             python: Cell::new(false),
+            running: Cell::new(""),
             holders: RefCell::default(),
             watched: RefCell::default(),
             width: Cell::new(80),
         }
+    }
+
+    /// Who calls functions of the script, to be kept for later.
+    ///
+    /// # Errors
+    /// RuntimeError where there is no script.
+    pub fn caller(&self) -> Result<Rc<dyn Caller>> {
+        self.caller.borrow().clone().ok_or_else(|| Error::runtime("there is no script to call back"))
     }
 
     /// Text for the user: shown at once when someone listens, kept for the outcome otherwise.
@@ -219,30 +237,18 @@ impl State {
         self.gathered.replace(Some(Gathered { copy: copy.clone(), from: from.clone(), index: index.clone() }));
     }
 
-    /// Is this the copy just made by that very subscript, held by nobody but the engine? After `x[mask].fill_(1)` the
-    /// engine wants to write the copy back into `x`, which PyTorch would not do.
-    pub fn is_gathered(&self, tensor: &Tensor, target: &Tensor, index: &Value) -> bool {
-        self.gathered.borrow().as_ref().is_some_and(|gathered| {
-            // One handle is the engine's temporary, one the caller's, one ours.
-            gathered.copy.is(tensor)
-                && tensor.holders() <= 3
-                && gathered.from.is(target)
-                && operators::equal(&gathered.index, index)
-        })
+    /// Is this the copy just made by a subscript of `target`, held by nobody but the engine? If so, by which: after
+    /// `x[mask].fill_(1)` the engine wants to write the copy back into `x`, which PyTorch would not do.
+    pub fn gathered_by(&self, tensor: &Tensor, target: &Tensor) -> Option<Value> {
+        let gathered = self.gathered.borrow();
+        // One handle is the engine's temporary, one the caller's, one ours.
+        let found = gathered.as_ref().filter(|g| g.copy.is(tensor) && tensor.holders() <= 3 && g.from.is(target))?;
+        Some(found.index.clone())
     }
 
     /// Lets go of the copy; at the end of every input.
     pub fn forget_gathered(&self) {
         self.gathered.replace(None);
-    }
-
-    /// A function's result in the script language.
-    ///
-    /// # Errors
-    /// TypeError for a dictionary with keys that can change, MemoryError.
-    pub fn give(&self, value: Value) -> Result<rhai::Dynamic> {
-        limits::grown_to::<u8>(copied(&value))?;
-        if self.python.get() { to_object(value) } else { Ok(to_dynamic(value)) }
     }
 
     /// Python's `repr` of a value, under the session's print options.
@@ -265,22 +271,5 @@ impl State {
         // What shows itself by a function of the script may set them.
         let options = *self.print_options.borrow();
         use_it(Formatter { options: &options, default_dtype: self.default_dtype.get() })
-    }
-}
-
-/// Bytes that the script language's form of a value takes besides it: its texts and lists are copies, one for each time
-/// they stand in the value.
-fn copied(value: &Value) -> usize {
-    let held = |items: &[Value]| {
-        let room = items.len().saturating_mul(size_of::<rhai::Dynamic>());
-        items.iter().map(copied).fold(room, usize::saturating_add)
-    };
-    match value {
-        Value::Str(text) => text.len(),
-        Value::List(items) | Value::Set(items) => held(items),
-        Value::Dict(entries) | Value::OrderedDict(entries) => {
-            entries.iter().map(|(_, value)| copied(value)).fold(0, usize::saturating_add)
-        }
-        _ => 0,
     }
 }

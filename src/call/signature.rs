@@ -1,7 +1,7 @@
 //! Signatures as PyTorch writes its schemas: `transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)`.
 //! Parsing them once gives binding, the text of error messages, help and completion. Knows no values but defaults.
 
-use crate::functions::MODULES;
+use super::MODULES;
 use crate::tensor::{Device, Dims};
 use crate::value::{MemoryFormat, TensorLayout, Value};
 

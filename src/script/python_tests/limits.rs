@@ -1,7 +1,7 @@
 //! Faults, unfinished input, and input made to break a parser.
 
-use super::super::{SyntaxFault, awaits_blank_line, translate};
 use super::{is_defined, rhai};
+use crate::python::{SyntaxFault, awaits_blank_line, translate};
 
 fn fault(source: &str) -> SyntaxFault {
     match translate(source, &is_defined) {

@@ -6,11 +6,13 @@ use std::rc::Rc;
 
 use rhai::{Array, Dynamic, Engine, EvalAltResult, FnPtr, INT, Map, NativeCallContext, Position, Scope};
 
-use super::super::{Statement, translate};
 use super::engine;
+use crate::call::State;
+use crate::functions::registry;
+use crate::python::{Statement, translate};
 use crate::script::callable::function;
 use crate::script::parameters::Parameters;
-use crate::script::state::State;
+use crate::script::runtime::Runtime;
 
 type Fallible = Result<Dynamic, Box<EvalAltResult>>;
 type Log = Rc<RefCell<Vec<String>>>;
@@ -73,7 +75,7 @@ fn register(engine: &mut Engine, log: &Log) {
         args.push(keywords.into());
         f.call_raw(&context, None, args)
     });
-    let state = Rc::new(State::new(None));
+    let state = Rc::new(Runtime::new(State::new(registry(), None)));
     engine.register_fn("function_", move |name: &str, body: FnPtr, names: Array, defaults: Map| {
         function(&state, Parameters::new(name, &names, defaults), body)
     });

@@ -2,7 +2,7 @@
 
 use rhai::{Engine, Token};
 
-use super::{Statement, SyntaxFault, translate};
+use crate::python::{Statement, SyntaxFault, translate};
 
 mod expressions;
 mod limits;

@@ -1,8 +1,8 @@
 //! What the function table says about a name: its signatures, what it does, what it shares or changes. Completion, hints
 //! and `help` all read it here, so that none of them can say anything else than what a call does.
 
-use super::signature::{Kind, Param, Signature};
-use crate::functions::{Family, MODULES, Overloads, Receiver, Role, registry};
+use super::registry;
+use crate::call::{Family, Kind, MODULES, Overloads, Param, Receiver, Role, Signature};
 
 /// A name that something answers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,7 +1,7 @@
 //! Statements: Python on the left, Rhai on the right.
 
-use super::super::{Statement, translate};
 use super::{check, is_defined};
+use crate::python::{Statement, translate};
 
 #[test]
 fn assignments() {

@@ -1,7 +1,7 @@
 //! The function table as a page: docs/reference.md. `scripts/reference` writes it, and a test compares it.
 
-use super::signature::{Kind, Signature};
-use crate::functions::{BELOW, LIBRARY, MODULES, Role, Row, rows};
+use super::rows;
+use crate::call::{BELOW, Kind, LIBRARY, MODULES, Role, Row, Signature};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 

@@ -1,7 +1,7 @@
 //! Values within values: what lies at the ends of tuples, lists and dictionaries that are nested at will, as
 //! `torch.utils._pytree` sees it. `None` and `torch.Size` are ends.
 
-use super::state::State;
+use crate::call::state::State;
 use crate::tensor::Result;
 use crate::value::{NamedTuple, Object, Value};
 use std::any::Any;

@@ -1,0 +1,21 @@
+//! How functions are called: signatures, the binding of arguments, rows and the registry they are found in, and the state
+//! they share. It knows no function, and not which language a call comes from.
+
+pub mod bind;
+#[allow(clippy::module_inception)]
+mod call;
+pub mod extras;
+pub mod module_names;
+pub mod registry;
+pub mod row;
+pub mod signature;
+pub mod state;
+pub mod suggest;
+pub mod warnings;
+
+pub use call::{Call, as_tensor, view_on, wants_grad};
+pub use module_names::{BELOW, LIBRARY, MODULES, submodule};
+pub use registry::{Family, Function, Overloads, Receiver, Registry, class_of};
+pub use row::{Role, Row, Run, attribute, both, function, method};
+pub use signature::{Kind, Param, Signature};
+pub use state::{Caller, Keywords, State};

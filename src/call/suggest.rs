@@ -1,0 +1,54 @@
+//! What was not found, and the name that was probably meant.
+
+use super::{LIBRARY, Receiver, Registry, State, class_of};
+use crate::tensor::Error;
+use crate::value::Value;
+
+/// AttributeError in Python's words, with the nearest name as a hint.
+pub fn no_attribute(state: &State, value: &Value, name: &str) -> Error {
+    let error = Error::attribute(match value {
+        Value::Module(module) if *module == "torch" || LIBRARY.contains(module) => {
+            format!("module '{module}' has no attribute '{name}'")
+        }
+        Value::Module(module) => format!("module 'torch.{module}' has no attribute '{name}'"),
+        Value::Type(class) if class.ends_with("Storage") => format!("type object '{class}' has no attribute '{name}'"),
+        Value::Type(class) => {
+            format!("type object '{}' has no attribute '{name}'", class.rsplit('.').next().unwrap_or(class))
+        }
+        other => format!("'{}' object has no attribute '{name}'", other.type_name()),
+    });
+    with_suggestion(error, suggestion(state.registry, receiver_of(value), name))
+}
+
+/// The error with a name that is there, if there is one.
+pub fn with_suggestion(error: Error, known: Option<&str>) -> Error {
+    match known {
+        Some(known) => error.with_hint(format!("did you mean '{known}'?")),
+        None => error,
+    }
+}
+
+fn receiver_of(value: &Value) -> Option<Receiver> {
+    match value {
+        Value::Module("torch") => Some(Receiver::Module("")),
+        Value::Module(module) => Some(Receiver::Module(module)),
+        value => class_of(value).map(Receiver::Class),
+    }
+}
+
+/// The known name most like the one that was not found, for "did you mean".
+pub fn suggestion(registry: &Registry, receiver: Option<Receiver>, name: &str) -> Option<&'static str> {
+    nearest(name, registry.names(receiver?))
+}
+
+/// The name among these that is most like a misspelt one: one slip in a short name, two in a longer one.
+pub fn nearest<N: AsRef<str> + Ord>(name: &str, names: impl IntoIterator<Item = N>) -> Option<N> {
+    let allowed = match name.chars().count() {
+        3..=5 => 1,
+        // Nobody misspells a name of hundreds of letters, and comparing takes as long as both names together.
+        6..=100 => 2,
+        _ => return None,
+    };
+    let scored = names.into_iter().map(|known| (strsim::damerau_levenshtein(known.as_ref(), name), known));
+    scored.min().filter(|(distance, _)| (1..=allowed).contains(distance)).map(|(_, known)| known)
+}

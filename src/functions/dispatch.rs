@@ -1,0 +1,180 @@
+//! How a call reaches a row: overloads bound, names and forms seen to, autograd around it, version counters after it.
+
+use super::{fake, forms, names, outs, saving};
+use crate::autograd;
+use crate::bail;
+use crate::call::bind::{Arguments, Bound, Parser};
+use crate::call::registry::{Function, Overloads, Receiver};
+use crate::call::signature::Kind;
+use crate::call::{BELOW, Call, State, wants_grad};
+use crate::tensor::memory::check_files;
+use crate::tensor::{Error, Origin, Result, Tensor};
+use crate::value::Value;
+
+/// Binds the arguments to one of the overloads and runs it.
+///
+/// # Errors
+/// The binder's TypeErrors and whatever the function raises.
+pub fn call(state: &State, overloads: &Overloads, receiver: Option<&Value>, arguments: &Arguments) -> Result<Value> {
+    let receiver = receiver.filter(|_| overloads.method);
+    let mut args = Bound::new();
+    let chosen = overloads.bind(receiver, arguments, &mut args)?;
+    let Some(function) = overloads.functions.get(chosen) else { bail!(TypeError, "no such overload") };
+    invoke(function, &mut Call::of(state, function, args))
+}
+
+/// The error for a method of a class that is called without an object of that class.
+pub fn unbound(method: &Overloads, first: Option<&Value>) -> Error {
+    let receiver = method.functions.first().and_then(|function| function.signature.receiver());
+    let base = if receiver == Some(Kind::Tensor) { "TensorBase" } else { "StorageBase" };
+    let name = method.name;
+    match (method.parser, first) {
+        (Parser::Python(path), first) if !path.starts_with("StorageBase.") => match first {
+            None => Error::type_error(format!("{path}() missing 1 required positional argument: 'self'")),
+            Some(other) => Error::attribute(format!("'{}' object has no attribute '{name}'", other.type_name())),
+        },
+        (_, None) => Error::type_error(format!("unbound method {base}.{name}() needs an argument")),
+        (_, Some(other)) => Error::type_error(format!(
+            "descriptor '{name}' for 'torch._C.{base}' objects doesn't apply to a '{}' object",
+            other.type_name()
+        )),
+    }
+}
+
+/// Calls what stands below a function written in Python; the first argument is its receiver.
+pub fn call_below(state: &State, name: &str, args: &[Value]) -> Result<Value> {
+    let overloads =
+        [Receiver::Module(BELOW), Receiver::Module("")].into_iter().find_map(|r| state.registry.find(name, r));
+    let Some(overloads) = overloads else { bail!(AttributeError, "module 'torch' has no attribute '{name}'") };
+    let receiver = args.first().filter(|_| overloads.method);
+    let positional = args.iter().skip(usize::from(overloads.method)).cloned().collect();
+    call(state, overloads, receiver, &Arguments { positional, keywords: Vec::new() })
+}
+
+/// Runs a function on the arguments of a call: autograd around it, version counters after it.
+#[inline]
+pub fn invoke(function: &Function, call: &mut Call) -> Result<Value> {
+    if call.state.has_names.get() && !call.state.nameless.get() && names::concern(&call.args) {
+        return names::invoke(function, call);
+    }
+    invoke_nameless(function, call)
+}
+
+/// The same where no argument has names for its dimensions, or somebody has seen to them.
+#[inline]
+pub fn invoke_nameless(function: &Function, call: &mut Call) -> Result<Value> {
+    let state = call.state;
+    if state.grad_enabled.get() && call.args.iter().any(wants_grad) {
+        return recorded(function, call);
+    }
+    let result = run(function, call)?;
+    if !state.grad_enabled.get() {
+        mark_views(state, &result);
+    }
+    Ok(result)
+}
+
+/// Runs a function whose arguments require gradients.
+fn recorded(function: &Function, call: &mut Call) -> Result<Value> {
+    let signature = call.signature;
+    let target = call.target();
+    let recording = match autograd::plan(signature.key, &call.args, target.as_ref(), || saving::packer(call))? {
+        autograd::Plan::Plain => {
+            if !matches!(autograd::rule(signature.key, &call.args), autograd::Rule::Plain) {
+                call.refuse_recorded_out()?;
+            }
+            return run(function, call);
+        }
+        autograd::Plan::Composite(parts) => {
+            call.refuse_out()?;
+            return parts(call.state, &call.args).map_err(|error| {
+                // The function itself says best what is wrong with its arguments.
+                let before = call.state.grad_enabled.replace(false);
+                let own = run(function, call).err();
+                call.state.grad_enabled.set(before);
+                own.unwrap_or(error)
+            });
+        }
+        autograd::Plan::Record(recording) => recording,
+    };
+    call.refuse_out()?;
+    let args = call.args.clone();
+    let result = run(function, call)?;
+    recording.finish(&args, &result)?;
+    Ok(result)
+}
+
+/// Runs a function, counts what it wrote and sees to the parameters many functions share.
+fn run(function: &Function, call: &mut Call) -> Result<Value> {
+    let signature = call.signature;
+    call.state.running.set(signature.key);
+    let written = call.target();
+    fake::refuse_mixture(call, function.row)?;
+    let result = match forms::backend(call) {
+        None => (function.row.run)(call),
+        Some(backend) => forms::run(function, call, backend),
+    };
+    check_files()?;
+    let mut result = result?;
+    if call.state.fake_mode.get().is_some() {
+        result = fake::faked(call, result)?;
+    }
+    if let Some(target) = &written {
+        target.bump_version();
+    }
+    if signature.is_view()
+        && let Some(Value::Tensor(source)) = call.args.first()
+    {
+        note_step(signature.name, source, &result);
+    }
+    if signature.finishes { outs::finish(signature, call, result) } else { Ok(result) }
+}
+
+/// Notes in every view of `source` which function it came from.
+fn note_step(name: &'static str, source: &Tensor, result: &Value) {
+    match result {
+        Value::Tensor(view) => view.note_step(name, source),
+        Value::List(items) | Value::Tuple(items) => items.iter().for_each(|item| note_step(name, source, item)),
+        _ => {}
+    }
+}
+
+/// Views made while gradients are not recorded must not be written through once they are.
+pub fn mark_views(state: &State, result: &Value) {
+    match result {
+        Value::Tensor(tensor) => {
+            if tensor.base().is_some() && tensor.origin() == Origin::Plain {
+                tensor.set_origin(Origin::NoGrad);
+            }
+            if state.inference.get() {
+                tensor.set_inference();
+            }
+        }
+        Value::List(items) | Value::Tuple(items) => items.iter().for_each(|item| mark_views(state, item)),
+        _ => {}
+    }
+}
+
+impl autograd::Functions for State {
+    fn call(&self, key: &str, args: &[Value]) -> Result<Value> {
+        let Some(function) = self.registry.overload(key) else {
+            bail!(NotImplementedError, "the gradient needs {key}, which is not there");
+        };
+        let mut bound = Bound::from(args);
+        for param in function.signature.params.iter().skip(args.len()) {
+            match param.default {
+                Some(default) => bound.push(default.to_value()),
+                None => bail!(TypeError, "the gradient calls {key} without its argument '{}'", param.name),
+            }
+        }
+        invoke(function, &mut Call::of(self, function, bound))
+    }
+
+    fn set_recording(&self, on: bool) -> bool {
+        self.grad_enabled.replace(on)
+    }
+
+    fn refuses_nan(&self) -> bool {
+        self.anomaly.get() == (true, true)
+    }
+}
