@@ -13,7 +13,7 @@ pub mod state;
 pub mod suggest;
 pub mod warnings;
 
-pub use call::{Call, as_tensor, view_on, wants_grad};
+pub use call::{Call, as_tensor, one, view_on, wants_grad};
 pub use module_names::{BELOW, LIBRARY, MODULES, submodule};
 pub use registry::{Family, Function, Overloads, Receiver, Registry, class_of};
 pub use row::{Role, Row, Run, attribute, both, function, method};

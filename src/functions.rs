@@ -25,6 +25,7 @@ mod distributions;
 mod dlpack;
 mod eigen;
 mod einsum;
+pub mod equality;
 pub mod exceptions;
 mod explain;
 mod fake;
@@ -134,9 +135,9 @@ const TABLES: &[&[Row]] = &[
     dlpack::ROWS,
     distributions::ROWS,
     fft::ROWS,
-    func::ROWS,
     files::ROWS,
     finite_differences::ROWS,
+    func::ROWS,
     functional::ROWS,
     graph::ROWS,
     hooks::ROWS,

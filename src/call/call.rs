@@ -216,3 +216,14 @@ pub fn view_on(tensor: &Tensor, view: View) -> Result<Tensor> {
     }
     Ok(tensor.new_view(view))
 }
+
+/// The tensor that a function gave.
+///
+/// # Errors
+/// TypeError for anything else.
+pub fn one(value: Value) -> Result<Tensor> {
+    match value {
+        Value::Tensor(tensor) => Ok(tensor),
+        other => Err(Error::type_error(format!("expected a Tensor, not {}", other.type_name()))),
+    }
+}

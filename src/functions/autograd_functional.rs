@@ -1,9 +1,10 @@
 //! Derivatives of functions: `torch.autograd.functional`. Follows
 //! <https://pytorch.org/docs/2.7/autograd.html#functional-higher-level-api>.
 
-use super::steps::{Steps, one};
+use super::steps::Steps;
 use crate::autograd::{self, Functions, Pass};
 use crate::bail;
+use crate::call::one;
 use crate::call::{Call, Row, function};
 use crate::call::{Caller, State};
 use crate::ops::create;

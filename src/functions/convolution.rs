@@ -1,9 +1,10 @@
 //! Convolutions, as `torch` and `torch.nn.functional` have them. Follows
 //! <https://pytorch.org/docs/2.7/nn.functional.html#convolution-functions>.
 
-use super::steps::{Steps, one};
+use super::steps::Steps;
 use crate::autograd::Functions;
 use crate::bail;
+use crate::call::one;
 use crate::call::{Call, Row, function};
 use crate::ops::convolution::{self as ops, for_each_dimension};
 use crate::tensor::layout::show;

@@ -2,9 +2,10 @@
 //! <https://pytorch.org/docs/2.7/generated/torch.einsum.html>. Both are put together from permutations and products of
 //! batches of matrices, in PyTorch's order, so that strides and gradients come out as there.
 
-use super::operators::truth;
-use super::steps::{Steps, one};
+use super::equality::truth;
+use super::steps::Steps;
 use crate::bail;
+use crate::call::one;
 use crate::call::{Call, Row, function};
 use crate::tensor::layout::wrap_dim;
 use crate::tensor::{Dims, Result, Tensor};

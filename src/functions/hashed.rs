@@ -1,7 +1,7 @@
 //! Values with something for each, found by Python's equality in a time that does not depend on how many there are: what
 //! dictionaries and sets are made of. In the order of insertion.
 
-use super::operators::equal;
+use super::equality::equal;
 use crate::tensor::Scalar;
 use crate::value::Value;
 use std::collections::HashMap;

@@ -141,7 +141,7 @@ fn multi_hook(call: &mut Call) -> Result<Value> {
     }
     let any = mode == "any";
     let given = call.value(0).sequence().unwrap_or_default();
-    let mut tensors = given.iter().map(|value| super::steps::one(value.clone())).collect::<Result<Vec<Tensor>>>()?;
+    let mut tensors = given.iter().map(|value| crate::call::one(value.clone())).collect::<Result<Vec<Tensor>>>()?;
     if any {
         tensors.retain(Tensor::requires_grad);
     }

@@ -520,7 +520,7 @@ fn matrix_power(call: &mut Call) -> Result<Value> {
         return Ok(identity.into());
     }
     let base = if power < 0 {
-        super::steps::one(steps.torch("linalg.inv", &[Value::Tensor(tensor)])?)?
+        crate::call::one(steps.torch("linalg.inv", &[Value::Tensor(tensor)])?)?
     } else if power == 1 {
         return steps.on(&tensor, "clone", &[]).map(Value::Tensor);
     } else {

@@ -2,8 +2,9 @@
 //! <https://pytorch.org/docs/2.7/torch.html#blas-and-lapack-operations>.
 
 use super::einsum::spread_tensors;
-use super::steps::{Steps, in_place, one, same_dtype_out};
+use super::steps::{Steps, in_place, same_dtype_out};
 use crate::bail;
+use crate::call::one;
 use crate::call::{Call, Row, both, function, method};
 use crate::ops::matmul::{self as ops, Factors};
 use crate::tensor::layout::{Dims, broadcast_sizes};

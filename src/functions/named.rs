@@ -3,9 +3,10 @@
 
 use super::dispatch::call_below;
 use super::names::give;
-use super::steps::one;
+use super::names::set;
 use crate::bail;
 use crate::call::bind::Bound;
+use crate::call::one;
 use crate::call::signature::Kind;
 use crate::call::state::State;
 use crate::call::{Call, Row, function, method};
@@ -120,18 +121,6 @@ pub fn name(state: &State, tensor: &Tensor, names: Option<&[Name]>) -> Result<()
     check_valid(tensor.borrow().ndim(), names)?;
     set(state, tensor, names);
     Ok(())
-}
-
-/// Sets names that fit, and has the session look for names from now on.
-pub fn set(state: &State, tensor: &Tensor, names: &[Name]) {
-    tensor.set_names(names);
-    if tensor.has_names() && !state.has_names.replace(true) {
-        state.warn_once(
-            "UserWarning",
-            "Named tensors and all their associated APIs are an experimental feature and subject to change. Please do not use \
-             them for anything important until they are released as stable.",
-        );
-    }
 }
 
 /// What a factory makes, with the names that the call gives.

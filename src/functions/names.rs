@@ -2,7 +2,6 @@
 //! with them stands in a table of its own, by overload, and one that is not there is refused in PyTorch's words. The row
 //! itself runs as if there were no names. This is PyTorch's dispatch by the key `Named`.
 
-use super::named::set;
 use super::names_rules::{CHECKED, COMPLEX, COUNTED, OUT, REFUSED, RULES, SCALARS, SMALL};
 use super::tree;
 use crate::bail;
@@ -160,7 +159,7 @@ fn write_named(call: &Call, out: &Tensor, result: &Value, names: Option<&[Name]>
     let Some(result) = as_tensor(result) else { return Ok(()) };
     check_size(out, &result.borrow().layout.sizes.clone())?;
     check_target(out, names)?;
-    crate::functions::tensors::write_out(out, &result.view())?;
+    super::outs::write_out(out, &result.view())?;
     if let Some(names) = names {
         set(call.state, out, names);
     }
@@ -385,6 +384,18 @@ pub fn give(state: &State, tensor: &Tensor, names: Option<&[Name]>) -> Result<()
         set(state, tensor, names);
     }
     Ok(())
+}
+
+/// Sets names that fit, and has the session look for names from now on.
+pub fn set(state: &State, tensor: &Tensor, names: &[Name]) {
+    tensor.set_names(names);
+    if tensor.has_names() && !state.has_names.replace(true) {
+        state.warn_once(
+            "UserWarning",
+            "Named tensors and all their associated APIs are an experimental feature and subject to change. Please do not use \
+             them for anything important until they are released as stable.",
+        );
+    }
 }
 
 #[cfg(test)]

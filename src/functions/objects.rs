@@ -26,7 +26,7 @@ pub const ROWS: &[Row] = &[
     function("device.index(str type, int index) -> Device", |c| Device::parse(&format!("{}:{}", c.str(0)?, c.int(1)?)).map(Value::Device), "A device by its type and number."),
     function("Size(any sizes=[]) -> Size", size, "A tensor's size.").python("torch.Size"),
     method("numel(Size self) -> int", |c| Ok(Value::Int(c.ints(0)?.iter().product())), "The number of elements of a tensor of this size."),
-    method("count(Size self, any value) -> int", |c| { let v = c.value(1); Ok(Value::Int(c.value(0).sequence().unwrap_or_default().iter().filter(|i| super::operators::equal(i, &v)).count() as i64)) }, "How often a number occurs.").python("tuple.count"),
+    method("count(Size self, any value) -> int", |c| { let v = c.value(1); Ok(Value::Int(c.value(0).sequence().unwrap_or_default().iter().filter(|i| super::equality::equal(i, &v)).count() as i64)) }, "How often a number occurs.").python("tuple.count"),
     method("__len__(Size self) -> int", |c| Ok(Value::Int(c.ints(0)?.len() as i64)), "The number of dimensions."),
     function("finfo(ScalarType type) -> any", finfo, "The limits of a floating-point dtype."),
     function("finfo.default() -> any", finfo, "The limits of the default dtype."),

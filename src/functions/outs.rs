@@ -1,11 +1,12 @@
 //! What parameters shared by many functions do after the function ran: `out=`, with one tensor or several, and
 //! `requires_grad=`.
 
-use super::tensors;
 use crate::bail;
 use crate::call::signature::Signature;
 use crate::call::{Call, as_tensor};
-use crate::tensor::Result;
+use crate::ops::copy;
+use crate::tensor::tensor::storage_bytes;
+use crate::tensor::{Layout, Result, Storage, Tensor, View};
 use crate::value::{NamedTuple, Value};
 use std::rc::Rc;
 
@@ -37,7 +38,7 @@ pub fn finish(signature: &Signature, call: &Call, result: Value) -> Result<Value
                 tensor.autograd_mut(|meta| meta.requires_grad = true);
             }
             ("out", Value::Tensor(out), Value::Tensor(tensor)) if !out.is(tensor) => {
-                tensors::write_out(out, &tensor.view())?;
+                write_out(out, &tensor.view())?;
                 return Ok(Value::Tensor(out.clone()));
             }
             ("out", Value::List(outs) | Value::Tuple(outs), _) => return several(outs, result),
@@ -65,7 +66,7 @@ fn several(outs: &[Value], result: Value) -> Result<Value> {
         }
     }
     for (out, part) in pairs() {
-        tensors::write_out(out, &part.view())?;
+        write_out(out, &part.view())?;
     }
     Ok(match result {
         Value::NamedTuple(tuple) => {
@@ -76,4 +77,34 @@ fn several(outs: &[Value], result: Value) -> Result<Value> {
         }
         _ => Value::tuple(outs.iter().cloned()),
     })
+}
+
+/// Copies a result into the tensor given as `out`, resizing it as PyTorch does.
+pub fn write_out(out: &Tensor, result: &View) -> Result<()> {
+    if !crate::tensor::can_cast(result.dtype, out.borrow().dtype) {
+        bail!(
+            RuntimeError,
+            "result type {} can't be cast to the desired output type {}",
+            result.dtype.scalar_type(),
+            out.borrow().dtype.scalar_type()
+        );
+    }
+    if out.borrow().sizes() != result.sizes() {
+        let layout = Layout { offset: out.borrow().layout.offset, ..Layout::contiguous(result.sizes()) };
+        let storage = out.borrow().storage.clone();
+        show_layout(out, storage, layout, true)?;
+    }
+    out.bump_version();
+    copy::copy_into(&out.view(), result)
+}
+
+/// Makes a tensor show a layout of a storage, growing the storage first where that is allowed. Nothing changes on
+/// failure.
+pub fn show_layout(tensor: &Tensor, storage: Storage, layout: Layout, keep_bits: bool) -> Result<()> {
+    let dtype = tensor.borrow().dtype;
+    storage.reserve(storage_bytes(&layout, dtype)?)?;
+    let old = tensor.view();
+    let (conj, neg) = if keep_bits { (old.conj, old.neg) } else { (false, false) };
+    tensor.set_view(View { storage, layout, dtype, conj, neg, form: old.form });
+    Ok(())
 }

@@ -1,8 +1,9 @@
 //! Where an element stands: flat positions as indices. Follows
 //! <https://pytorch.org/docs/2.7/generated/torch.unravel_index.html>.
 
-use super::steps::{Steps, one};
+use super::steps::Steps;
 use crate::bail;
+use crate::call::one;
 use crate::call::{Call, Row, function};
 use crate::tensor::{DType, Error, Result, Scalar, View};
 use crate::value::Value;

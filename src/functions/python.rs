@@ -1,10 +1,12 @@
 //! Python's builtins, as documentation sessions use them; bare names in scripts and `py.` in translated lines.
 
 use super::bounds;
+use super::equality;
+use super::equality::{equal, truth};
 use super::hashed::Hashed;
 use super::hooks::is_function;
 use super::names;
-use super::operators::{self, equal, truth};
+use super::operators;
 use super::sets::distinct;
 use super::sorting::sort_by_keys;
 use super::subscript;
@@ -203,7 +205,7 @@ pub const ROWS: &[Row] = &[
     ),
     function(
         "py.__is__(any a, any b) -> bool",
-        |c| Ok(Value::Bool(operators::is(&c.value(0), &c.value(1)))),
+        |c| Ok(Value::Bool(equality::is(&c.value(0), &c.value(1)))),
         "Are two values the same object?",
     ),
     function(

@@ -2,9 +2,9 @@
 //! <https://pytorch.org/docs/2.7/testing.html#torch.testing.make_tensor>.
 
 use super::Steps;
-use super::steps::one;
 use crate::autograd::Functions;
 use crate::bail;
+use crate::call::one;
 use crate::call::{Call, Row, function};
 use crate::tensor::element::{integer_limits, largest_finite};
 use crate::tensor::layout::checked_numel;

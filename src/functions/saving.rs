@@ -107,7 +107,7 @@ impl Packing for AsTheyAre {
     }
 
     fn unpack(&self, packed: Value) -> Result<Tensor> {
-        super::steps::one(packed)
+        crate::call::one(packed)
     }
 }
 
@@ -127,7 +127,7 @@ impl Packing for Copies {
                            originally recorded.";
             return Err(Error::new(ErrorKind::AssertionError, message));
         }
-        super::steps::one(packed)
+        crate::call::one(packed)
     }
 }
 

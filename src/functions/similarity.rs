@@ -1,8 +1,9 @@
 //! How far vectors are from each other: angles, distances, lengths of one. Follows
 //! <https://pytorch.org/docs/2.7/nn.functional.html#distance-functions>.
 
-use super::steps::{Steps, one};
+use super::steps::Steps;
 use crate::bail;
+use crate::call::one;
 use crate::call::{Call, Row, function};
 use crate::ops::promote::result_type;
 use crate::tensor::{Result, Tensor};

@@ -1,6 +1,7 @@
 //! Sorting as Python does: stable, by `<` alone.
 
-use super::operators::{self, truth};
+use super::equality::truth;
+use super::operators;
 use crate::call::State;
 use crate::tensor::{Result, interrupt};
 use crate::value::Value;

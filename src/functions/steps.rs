@@ -5,9 +5,10 @@ use super::call;
 use super::operators::call_on;
 use crate::bail;
 use crate::call::bind::Arguments;
+use crate::call::one;
 use crate::call::state::State;
 use crate::call::{Call, MODULES, Receiver};
-use crate::tensor::{Error, Result, Tensor, View};
+use crate::tensor::{Result, Tensor, View};
 use crate::value::Value;
 
 /// Calls functions of the table on tensors.
@@ -59,14 +60,6 @@ impl<'s> Steps<'s> {
     /// A new shape of a tensor that nobody else holds.
     pub fn unsafe_view(self, tensor: &Tensor, sizes: &[i64]) -> Result<Tensor> {
         one(self.torch("_unsafe_view", &[Value::Tensor(tensor.clone()), Value::size(sizes)])?)
-    }
-}
-
-/// The tensor a step gave.
-pub fn one(value: Value) -> Result<Tensor> {
-    match value {
-        Value::Tensor(tensor) => Ok(tensor),
-        other => Err(Error::type_error(format!("expected a Tensor, not {}", other.type_name()))),
     }
 }
 

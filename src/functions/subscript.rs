@@ -1,6 +1,6 @@
 //! `x[…]` read and written, on every value that has subscripts or attributes; and what iterating over a value gives.
 
-use super::operators::equal;
+use super::equality::equal;
 use crate::bail;
 use crate::call::extras::Extras;
 use crate::call::{Call, Receiver, State, class_of, suggest};

@@ -1,8 +1,10 @@
 //! Methods of a tensor about itself, its storage and writing into it.
 //! Follows <https://pytorch.org/docs/2.7/tensors.html>.
 
+use super::equality;
 use super::named;
 use super::operators;
+use super::outs::show_layout;
 use super::subscript::{item_of, set_item_of};
 use crate::autograd::Functions;
 use crate::bail;
@@ -254,7 +256,7 @@ pub const ROWS: &[Row] = &[
     method("__index__(Tensor self) -> int", index_of, "The number of an integer tensor of one element."),
     both(
         "is_nonzero(Tensor self) -> bool",
-        |c| operators::truth(&c.value(0)).map(Value::Bool),
+        |c| equality::truth(&c.value(0)).map(Value::Bool),
         "Is the one element not zero?",
     ),
     method("__len__(Tensor self) -> int", |c| length(c.tensor(0)?), "The size of the first dimension."),
@@ -334,36 +336,6 @@ fn copy_(call: &mut Call) -> Result<Value> {
         _ => copy::fill(&target, call.scalar(1)?)?,
     }
     Ok(call.itself())
-}
-
-/// Copies a result into the tensor given as `out`, resizing it as PyTorch does.
-pub fn write_out(out: &Tensor, result: &View) -> Result<()> {
-    if !crate::tensor::can_cast(result.dtype, out.borrow().dtype) {
-        bail!(
-            RuntimeError,
-            "result type {} can't be cast to the desired output type {}",
-            result.dtype.scalar_type(),
-            out.borrow().dtype.scalar_type()
-        );
-    }
-    if out.borrow().sizes() != result.sizes() {
-        let layout = Layout { offset: out.borrow().layout.offset, ..Layout::contiguous(result.sizes()) };
-        let storage = out.borrow().storage.clone();
-        show_layout(out, storage, layout, true)?;
-    }
-    out.bump_version();
-    copy::copy_into(&out.view(), result)
-}
-
-/// Makes a tensor show a layout of a storage, growing the storage first where that is allowed. Nothing changes on
-/// failure.
-fn show_layout(tensor: &Tensor, storage: Storage, layout: Layout, keep_bits: bool) -> Result<()> {
-    let dtype = tensor.borrow().dtype;
-    storage.reserve(storage_bytes(&layout, dtype)?)?;
-    let old = tensor.view();
-    let (conj, neg) = if keep_bits { (old.conj, old.neg) } else { (false, false) };
-    tensor.set_view(View { storage, layout, dtype, conj, neg, form: old.form });
-    Ok(())
 }
 
 fn check_device(tensor: &Tensor, storage: &Storage) -> Result<()> {

@@ -2,7 +2,7 @@
 //! <https://pytorch.org/docs/2.7/testing.html>.
 
 use super::array_view;
-use super::operators::equal;
+use super::equality::equal;
 use crate::bail;
 use crate::call::state::State;
 use crate::call::{Call, Row, function};
@@ -37,7 +37,7 @@ struct Pair<'s> {
 }
 
 fn assert_close(call: &mut Call) -> Result<Value> {
-    let flag = |index: usize| super::operators::truth(&call.value(index));
+    let flag = |index: usize| super::equality::truth(&call.value(index));
     let number = |index: usize| call.value(index).as_scalar().map(Scalar::to_f64);
     let tolerances = match (number(3), number(4)) {
         (Some(rtol), Some(atol)) => Some((rtol, atol)),

@@ -1,5 +1,6 @@
 //! View operations. Follows <https://pytorch.org/docs/2.7/tensor_view.html>.
 
+use super::equality;
 use super::named;
 use super::operators;
 use crate::bail;
@@ -397,7 +398,7 @@ fn unflatten(call: &mut Call) -> Result<Value> {
 /// `x.unflatten(dim, sizes)`, where sizes may come with names.
 fn unflatten_by_sizes(call: &mut Call) -> Result<Value> {
     let (this, dim, sizes) = (call.value(0), call.value(1), call.value(2));
-    if !operators::truth(&sizes)? {
+    if !equality::truth(&sizes)? {
         bail!(RuntimeError, "unflatten: sizes must be non-empty");
     }
     let pairs: Option<Vec<Value>> = match &sizes {

@@ -12,7 +12,7 @@ use super::runtime::Runtime;
 use super::value::{BoxedObject, object, text_subscript, to_dynamic, to_value};
 use super::{exceptions, fault, members};
 use crate::call::Receiver;
-use crate::functions::operators::truth;
+use crate::functions::equality::truth;
 use crate::functions::subscript;
 use crate::tensor::{Error, ErrorKind, Result};
 use crate::value::{Object, Value};

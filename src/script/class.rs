@@ -11,7 +11,7 @@ use super::list::{List, own};
 use super::members;
 use super::value::{object, to_dynamic, to_value};
 use crate::bail;
-use crate::functions::operators;
+use crate::functions::equality;
 use crate::functions::parent_of_class;
 use crate::tensor::{Error, Result};
 use crate::value::{Object, Value, intern};
@@ -504,8 +504,8 @@ pub fn is_same(a: &Dynamic, b: &Dynamic) -> bool {
         return a.identity() == b.identity();
     }
     match (to_value(a), to_value(b)) {
-        (Ok(a), Ok(b)) if a.as_scalar().is_some() => operators::equal(&a, &b),
-        (Ok(a), Ok(b)) => operators::is(&a, &b),
+        (Ok(a), Ok(b)) if a.as_scalar().is_some() => equality::equal(&a, &b),
+        (Ok(a), Ok(b)) => equality::is(&a, &b),
         _ => false,
     }
 }

@@ -16,6 +16,7 @@ use crate::call::signature::Kind;
 use crate::call::suggest;
 use crate::call::{Call, Family, Overloads, Receiver, class_of};
 use crate::functions;
+use crate::functions::equality;
 use crate::functions::operators;
 use crate::functions::subscript;
 use crate::tensor::{Error, ErrorKind, Result, Tensor, interrupt};
@@ -582,7 +583,7 @@ pub fn constant(name: &str) -> Option<Value> {
         "inf" => Value::Float(f64::INFINITY),
         "nan" => Value::Float(f64::NAN),
         "cpu" | "meta" => return crate::tensor::Device::parse(name).ok().map(Value::Device),
-        "NotImplemented" => Value::Object(Rc::new(operators::NotImplemented)),
+        "NotImplemented" => Value::Object(Rc::new(equality::NotImplemented)),
         "globals_" => Value::Object(Rc::new(members::Globals)),
         _ => return exceptions::builtin(name).map(Value::Type).or_else(|| functions::member(name)),
     })

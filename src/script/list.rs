@@ -7,7 +7,7 @@ use super::engine::{add, any};
 use super::runtime::Runtime;
 use super::value::{self, BoxedObject, to_dynamic, to_value};
 use crate::bail;
-use crate::functions::operators::equal;
+use crate::functions::equality::equal;
 use crate::functions::subscript::{self, slice_bounds};
 use crate::tensor::interrupt::{self, watched};
 use crate::tensor::{Error, ErrorKind, Result, limits};

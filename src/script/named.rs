@@ -5,7 +5,7 @@ use super::fault;
 use super::list::List;
 use super::parameters::Parameters;
 use super::value::{object, to_dynamic, to_value};
-use crate::functions::operators::truth;
+use crate::functions::equality::truth;
 use crate::tensor::{Error, Result};
 use crate::value::{NamedTuple, Object, Value, intern};
 use rhai::{Array, Dynamic, Map};

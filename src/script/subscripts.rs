@@ -2,7 +2,7 @@
 
 use super::runtime::Runtime;
 use super::value::to_value;
-use crate::functions::operators::equal;
+use crate::functions::equality::equal;
 use crate::functions::subscript::{attribute, item, set_attribute, set_item};
 use crate::tensor::Result;
 use crate::value::Value;

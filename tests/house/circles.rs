@@ -11,7 +11,7 @@ type Module = Vec<String>;
 type Item = (Module, Option<String>);
 
 /// The largest circle of files. It may only fall.
-const LARGEST: usize = 63;
+const LARGEST: usize = 24;
 
 /// The circles that cross from one room to another. They may only fall.
 const CROSSING: usize = 0;
@@ -52,11 +52,10 @@ pub fn imports(sources: &[Source]) -> BTreeMap<String, BTreeSet<String>> {
     let mut taken: BTreeMap<&Module, Vec<Item>> = BTreeMap::new();
     for (module, source) in &files {
         let scan = Scan { source, module, files: &files };
-        for (public, path) in scan.uses() {
+        for Use { public, path, name } in scan.uses() {
             let Some(item) = scan.resolve(&path) else { continue };
-            let name = path.last().cloned();
             if public {
-                handed_on.insert((module.to_vec(), name), item);
+                handed_on.insert((module.to_vec(), Some(name)), item);
             } else {
                 taken.entry(module).or_default().push(item);
             }
@@ -102,6 +101,15 @@ fn module_of(name: &str) -> Module {
     if path == "lib" { Vec::new() } else { path.split('/').map(str::to_owned).collect() }
 }
 
+/// A name that a file imports.
+struct Use {
+    /// Is it handed on?
+    public: bool,
+    path: Vec<String>,
+    /// The name that it has here.
+    name: String,
+}
+
 /// A file that is looked through for paths.
 struct Scan<'a> {
     source: &'a Source,
@@ -120,21 +128,22 @@ impl Scan<'_> {
         (0..self.source.tokens.len()).find(is_tests).unwrap_or(self.source.tokens.len())
     }
 
-    /// The paths of `use`, groups taken apart, and whether they hand names on.
-    fn uses(&self) -> Vec<(bool, Vec<String>)> {
+    /// What is imported, groups taken apart.
+    fn uses(&self) -> Vec<Use> {
         let mut uses = Vec::new();
         for index in (0..self.end()).filter(|index| self.text(*index) == "use") {
             let public = index >= 1 && (self.text(index - 1) == "pub" || self.text(index - 1) == ")");
             let mut paths = Vec::new();
             self.tree(index + 1, &[], &mut paths);
-            uses.extend(paths.into_iter().map(|path| (public, path)));
+            uses.extend(paths.into_iter().map(|(path, name)| Use { public, path, name }));
         }
         uses
     }
 
     /// Reads one tree of a `use`; gives the place behind it.
-    fn tree(&self, mut index: usize, prefix: &[String], paths: &mut Vec<Vec<String>>) -> usize {
+    fn tree(&self, mut index: usize, prefix: &[String], paths: &mut Vec<(Vec<String>, String)>) -> usize {
         let mut path = prefix.to_vec();
+        let mut alias = None;
         loop {
             match self.text(index) {
                 "{" => {
@@ -148,12 +157,16 @@ impl Scan<'_> {
                     return index + 1;
                 }
                 ":" => index += 1,
-                "as" => index += 2,
+                "as" => {
+                    alias = Some(self.text(index + 1).to_owned());
+                    index += 2;
+                }
                 "," | "}" | ";" | "" => {
                     if path.last().is_some_and(|last| last == "self") {
                         path.pop();
                     }
-                    paths.push(path);
+                    let name = alias.or_else(|| path.last().cloned()).unwrap_or_default();
+                    paths.push((path, name));
                     return index;
                 }
                 word => {

@@ -30,7 +30,8 @@ const ROOMS: &[(&str, &[&str])] = &[
 ];
 
 /// The arithmetic below everything: number types, and vectors that live on the stack while they are short.
-const ARITHMETIC: &[&str] = &["tensor", "ops", "value", "files", "format", "autograd", "explain", "call", "functions", "script"];
+const ARITHMETIC: &[&str] =
+    &["tensor", "ops", "value", "files", "format", "autograd", "explain", "call", "functions", "script"];
 
 /// Which rooms may name which dependency. One that stands in no row may be named nowhere.
 const DEPENDENCIES: &[(&str, &[&str])] = &[

@@ -1,0 +1,198 @@
+//! What Python means by `==`, `is` and by the truth of a value: nothing here knows a function of the table.
+
+use super::sets;
+use crate::tensor::{Error, Result};
+use crate::value::{Object, Value};
+use num_complex::Complex;
+use std::any::Any;
+use std::rc::Rc;
+
+/// Is the value true, as Python's `bool()`?
+///
+/// # Errors
+/// RuntimeError for a tensor with other than one element.
+pub fn truth(value: &Value) -> Result<bool> {
+    Ok(match value {
+        Value::None => false,
+        Value::Str(s) => !s.is_empty(),
+        Value::Tensor(tensor) => {
+            let view = tensor.borrow();
+            match view.numel() {
+                0 => return Err(Error::runtime("Boolean value of Tensor with no values is ambiguous")),
+                1 => view.item()?.truth(),
+                _ => return Err(Error::runtime("Boolean value of Tensor with more than one value is ambiguous")),
+            }
+        }
+        Value::Tuple(items) | Value::List(items) | Value::Set(items) => !items.is_empty(),
+        Value::Dict(items) | Value::OrderedDict(items) => !items.is_empty(),
+        Value::Size(sizes) => !sizes.is_empty(),
+        Value::Range(range) => !range.is_empty(),
+        Value::Buffer(buffer) => !buffer.is_empty(),
+        Value::Storage(storage) => storage.nbytes() > 0,
+        Value::TypedStorage(typed) => !typed.is_empty(),
+        Value::Object(object) if let Some(answer) = object.special("__bool__", &[]) => match answer? {
+            Value::Bool(answer) => answer,
+            other => {
+                let class = other.type_name();
+                return Err(Error::type_error(format!("__bool__ should return bool, returned {class}")));
+            }
+        },
+        Value::Object(object) if let Some(length) = object.special("__len__", &[]) => !matches!(length?, Value::Int(0)),
+        other => other.as_scalar().is_none_or(|s| s.truth()),
+    })
+}
+
+/// Python's `==` between values that are not tensors.
+pub fn equal(a: &Value, b: &Value) -> bool {
+    if let (Some(x), Some(y)) = (number(a), number(b)) {
+        return match (x, y) {
+            (Number::Int(x), Number::Int(y)) => x == y,
+            (x, y) => complex(x) == complex(y),
+        };
+    }
+    if let Some(answer) = special("==", a, b) {
+        return answer.and_then(|answer| truth(&answer)).unwrap_or(false);
+    }
+    match (a, b) {
+        (Value::List(x), Value::List(y)) => x.len() == y.len() && x.iter().zip(y.iter()).all(|(x, y)| equal(x, y)),
+        (
+            Value::Tuple(_) | Value::Size(_) | Value::NamedTuple(_),
+            Value::Tuple(_) | Value::Size(_) | Value::NamedTuple(_),
+        ) => match (a.sequence(), b.sequence()) {
+            (Some(x), Some(y)) => x.len() == y.len() && x.iter().zip(&y).all(|(x, y)| equal(x, y)),
+            _ => false,
+        },
+        (Value::Set(x), Value::Set(y)) => matches!(sets::combined("==", x, y), Some(Value::Bool(true))),
+        (Value::Buffer(x), Value::Buffer(y)) => x.items() == y.items(),
+        (Value::Str(x), Value::Str(y)) => x == y,
+        (Value::DType(x), Value::DType(y)) => x == y,
+        (Value::Device(x), Value::Device(y)) => x == y,
+        (Value::Layout(x), Value::Layout(y)) => x == y,
+        (Value::MemoryFormat(x), Value::MemoryFormat(y)) => x == y,
+        (Value::Range(x), Value::Range(y)) => x == y,
+        _ => is(a, b),
+    }
+}
+
+/// Python's `is`.
+pub fn is(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::None, Value::None) | (Value::Ellipsis, Value::Ellipsis) => true,
+        (Value::Tensor(x), Value::Tensor(y)) => x.is(y),
+        (Value::Storage(x), Value::Storage(y)) => x == y,
+        (Value::TypedStorage(x), Value::TypedStorage(y)) => x == y,
+        (Value::Bool(x), Value::Bool(y)) => x == y,
+        (Value::Int(x), Value::Int(y)) => x == y,
+        (Value::Str(x), Value::Str(y)) => x == y,
+        (Value::DType(x), Value::DType(y)) => x == y,
+        (Value::Layout(x), Value::Layout(y)) => x == y,
+        (Value::MemoryFormat(x), Value::MemoryFormat(y)) => x == y,
+        (Value::Type(x), Value::Type(y)) | (Value::Module(x), Value::Module(y)) => x == y,
+        (Value::Buffer(x), Value::Buffer(y)) => x.identity() == y.identity(),
+        (Value::Generator(x), Value::Generator(y)) => Rc::ptr_eq(x, y),
+        (Value::Tuple(x), Value::Tuple(y)) => Rc::ptr_eq(x, y),
+        (Value::Object(x), Value::Object(y)) => {
+            Rc::ptr_eq(x, y) || x.identity().is_some_and(|id| y.identity() == Some(id))
+        }
+        _ => false,
+    }
+}
+
+/// A Python number in the form its arithmetic needs.
+#[derive(Clone, Copy)]
+pub enum Number {
+    Int(i128),
+    Float(f64),
+    Complex(Complex<f64>),
+}
+
+/// The number that a value is.
+pub fn number(value: &Value) -> Option<Number> {
+    Some(match value {
+        Value::Bool(b) => Number::Int(i128::from(*b)),
+        Value::Int(i) => Number::Int(i128::from(*i)),
+        Value::BigInt(i) => Number::Int(**i),
+        Value::Float(f) => Number::Float(*f),
+        Value::Complex(c) => Number::Complex(*c),
+        _ => return None,
+    })
+}
+
+/// A number as a float; of a complex one, its real part.
+pub fn float(n: Number) -> f64 {
+    match n {
+        Number::Int(i) => i as f64,
+        Number::Float(f) => f,
+        Number::Complex(c) => c.re,
+    }
+}
+
+/// A number as a complex one.
+pub fn complex(n: Number) -> Complex<f64> {
+    match n {
+        Number::Complex(c) => c,
+        real => Complex::new(float(real), 0.0),
+    }
+}
+
+/// What a special method gives that does not know the other operand.
+pub struct NotImplemented;
+
+impl Object for NotImplemented {
+    fn class_name(&self) -> &'static str {
+        "NotImplementedType"
+    }
+    fn repr(&self) -> String {
+        "NotImplemented".to_owned()
+    }
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+    fn identity(&self) -> Option<usize> {
+        Some(0)
+    }
+}
+
+/// The special methods of each operator: of the left operand, and of the right one.
+pub const SPECIAL: &[(&str, &str, &str)] = &[
+    ("+", "__add__", "__radd__"),
+    ("-", "__sub__", "__rsub__"),
+    ("*", "__mul__", "__rmul__"),
+    ("/", "__truediv__", "__rtruediv__"),
+    ("__floordiv__", "__floordiv__", "__rfloordiv__"),
+    ("%", "__mod__", "__rmod__"),
+    ("**", "__pow__", "__rpow__"),
+    ("@", "__matmul__", "__rmatmul__"),
+    ("==", "__eq__", "__eq__"),
+    ("!=", "__ne__", "__ne__"),
+    ("<", "__lt__", "__gt__"),
+    ("<=", "__le__", "__ge__"),
+    (">", "__gt__", "__lt__"),
+    (">=", "__ge__", "__le__"),
+    ("&", "__and__", "__rand__"),
+    ("|", "__or__", "__ror__"),
+    ("^", "__xor__", "__rxor__"),
+    ("<<", "__lshift__", "__rlshift__"),
+    (">>", "__rshift__", "__rrshift__"),
+];
+
+/// Calls a special method of a value with one argument; `None` where there is none, or it does not know the argument.
+pub fn asked(value: &Value, name: &str, other: &Value) -> Option<Result<Value>> {
+    let Value::Object(object) = value else { return None };
+    match object.special(name, std::slice::from_ref(other))? {
+        Ok(Value::Object(answer)) if answer.as_any().is::<NotImplemented>() => None,
+        answer => Some(answer),
+    }
+}
+
+/// What the special methods of the operands give.
+pub fn special(symbol: &str, a: &Value, b: &Value) -> Option<Result<Value>> {
+    if !matches!((a, b), (Value::Object(_), _) | (_, Value::Object(_))) {
+        return None;
+    }
+    let (_, left, right) = SPECIAL.iter().find(|(known, ..)| *known == symbol)?;
+    asked(a, left, b).or_else(|| asked(b, right, a)).or_else(|| match symbol {
+        "!=" => special("==", a, b).map(|equal| Ok(Value::Bool(!truth(&equal?)?))),
+        _ => None,
+    })
+}
