@@ -31,6 +31,10 @@ impl<V> Hashed<V> {
         self.len
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
     pub fn iter(&self) -> impl Iterator<Item = &(Value, V)> {
         self.entries.iter().flatten()
     }

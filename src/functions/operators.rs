@@ -8,7 +8,7 @@ use crate::call::state::State;
 use crate::call::{Receiver, suggest};
 use crate::functions;
 use crate::tensor::{Error, ErrorKind, Result, limits};
-use crate::value::{Object, Value};
+use crate::value::Value;
 use num_complex::Complex;
 use num_traits::Pow;
 use std::rc::Rc;

@@ -378,7 +378,8 @@ fn compare(dtype: DType, of: DType, line: &[Scalar], found: &[Scalar], want: Wan
             let close = |found: &Scalar, wanted: &Scalar| {
                 let (found, wanted) = (found.to_complex(), wanted.to_complex());
                 let room = epsilon * 4.0 * (2.0 + (line.len() as f64).sqrt()) * (1.0 + wanted.norm());
-                !((found - wanted).norm() > room) && nan(&Scalar::Complex(found)) == nan(&Scalar::Complex(wanted))
+                (found - wanted).norm().partial_cmp(&room) != Some(std::cmp::Ordering::Greater)
+                    && nan(&Scalar::Complex(found)) == nan(&Scalar::Complex(wanted))
             };
             match found.iter().zip(&wanted).position(|(found, wanted)| !equal(found, wanted) && !close(found, wanted)) {
                 Some(i) => Err(format!("result {i}: {:?} instead of about {:?}", found[i], wanted[i])),

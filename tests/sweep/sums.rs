@@ -18,31 +18,27 @@ fn four_sums<T: Copy + Default + Add<Output = T>>(size: usize, at: &dyn Fn(usize
     let mut i = 0;
     while i + (1 << power) <= size {
         for step in i..i + (1 << power) {
-            for which in 0..4 {
-                sums[0][which] = sums[0][which] + at(step, which);
-            }
+            add(&mut sums[0], |which| at(step, which));
         }
         i += 1 << power;
         for level in 1..LEVELS {
-            for which in 0..4 {
-                sums[level][which] = sums[level][which] + sums[level - 1][which];
-                sums[level - 1][which] = T::default();
-            }
+            let below = std::mem::take(&mut sums[level - 1]);
+            add(&mut sums[level], |which| below[which]);
             if i & (((1 << power) - 1) << (level * power)) != 0 {
                 break;
             }
         }
     }
     for step in i..size {
-        for which in 0..4 {
-            sums[0][which] = sums[0][which] + at(step, which);
-        }
+        add(&mut sums[0], |which| at(step, which));
     }
-    let mut total = sums[0];
-    for level in &sums[1..] {
-        total.iter_mut().zip(level).for_each(|(total, sum)| *total = *total + *sum);
-    }
+    let [mut total, levels @ ..] = sums;
+    levels.iter().for_each(|level| add(&mut total, |which| level[which]));
     total
+}
+
+fn add<T: Copy + Add<Output = T>>(to: &mut [T; 4], value: impl Fn(usize) -> T) {
+    to.iter_mut().enumerate().for_each(|(which, sum)| *sum = *sum + value(which));
 }
 
 /// One sum over `size` steps.
