@@ -39,6 +39,7 @@ mod graph;
 pub mod hashed;
 pub mod help;
 pub mod hooks;
+mod identity;
 mod internal;
 mod legacy_tensors;
 mod linalg;

@@ -5,6 +5,7 @@ use super::equality;
 use super::equality::{equal, truth};
 use super::hashed::Hashed;
 use super::hooks::is_function;
+use super::identity::{escaped, hash, id};
 use super::names;
 use super::operators;
 use super::sets::distinct;
@@ -80,7 +81,11 @@ pub const ROWS: &[Row] = &[
         "The class of a value.",
     ),
     function("py.id(any object) -> int", id, "A number that is the same for the same object."),
-    function("py.hash(any object) -> int", id, "A number that is the same for the same object."),
+    function(
+        "py.hash(any object) -> int",
+        |c| hash(&c.value(0)).map(Value::Int),
+        "A number that is the same for equal values.",
+    ),
     function("py.abs(any x) -> any", abs, "The absolute value."),
     function("py.sum(any iterable, any start=0) -> any", sum, "The items added up."),
     function("py.min(any[] items, *, any default=None) -> any", |c| extreme(c, "<"), "The smallest item."),
@@ -158,8 +163,8 @@ pub const ROWS: &[Row] = &[
     ),
     function(
         "py.ascii(any object) -> str",
-        |c| c.state.repr(&c.value(0)).map(Value::str),
-        "The value as the prompt shows it.",
+        |c| c.state.repr(&c.value(0)).map(|text| Value::str(escaped(&text))),
+        "The value as the prompt shows it, other characters than ASCII's by their numbers.",
     ),
     function(
         "py.unpack_star(any value, int before, int after) -> any",
@@ -461,24 +466,6 @@ fn complex(call: &mut Call) -> Result<Value> {
             real.to_complex() + Complex::new(0.0, 1.0) * imag.to_complex()
         }
         _ => Complex::new(real.to_f64(), imag.to_f64()),
-    }))
-}
-
-fn id(call: &mut Call) -> Result<Value> {
-    Ok(Value::Int(match call.value(0) {
-        Value::Tensor(t) => t.identity() as i64,
-        Value::Storage(s) => s.identity() as i64,
-        Value::TypedStorage(s) => s.identity() as i64,
-        Value::Buffer(b) => b.identity() as i64,
-        Value::Object(object) => {
-            if call.signature.name == "py.hash"
-                && let Some(hash) = object.special("__hash__", &[])
-            {
-                return hash;
-            }
-            object.identity().unwrap_or(Rc::as_ptr(&object).cast::<()>() as usize) as i64
-        }
-        other => other.type_name().as_ptr() as i64,
     }))
 }
 

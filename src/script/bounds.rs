@@ -25,7 +25,7 @@ const MAX_CALL_LEVELS: usize = 1000;
 /// How deep an expression may nest; safe on the large stack the program runs on.
 const MAX_EXPRESSION_DEPTH: usize = 500;
 /// How many steps the engine takes between two looks at the clock, which take as long as one of them.
-const STEPS: u32 = 32;
+const STEPS: u32 = 512;
 /// How long a script runs between two looks at the memory of the process.
 const PAUSE: Duration = Duration::from_millis(5);
 /// Sets how deep, how large and how long a script may get.
