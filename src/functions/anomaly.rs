@@ -20,7 +20,7 @@ pub const ROWS: &[Row] = &[
             );
             mode(c, "torch.autograd.anomaly_mode.detect_anomaly", true, 0)
         },
-        "A context in which a gradient that is not a number is an error.",
+        "Creates a context in which a gradient that is NaN is an error.",
     )
     .python("detect_anomaly"),
     function(
@@ -31,14 +31,14 @@ pub const ROWS: &[Row] = &[
             c.state.anomaly.set((on, c.bool(1)?));
             Ok(made)
         },
-        "Makes gradients that are not numbers errors, or no longer; as a context, until its end.",
+        "Makes NaN gradients errors, or stops doing so; as a context, until its end.",
     )
     .python("set_detect_anomaly"),
-    function("is_anomaly_enabled() -> bool", |c| Ok(Value::Bool(c.state.anomaly.get().0)), "Is anomaly detection on?"),
+    function("is_anomaly_enabled() -> bool", |c| Ok(Value::Bool(c.state.anomaly.get().0)), "Returns whether anomaly detection is on."),
     function(
         "is_anomaly_check_nan_enabled() -> bool",
         |c| Ok(Value::Bool(c.state.anomaly.get().1)),
-        "Does anomaly detection look for values that are not numbers?",
+        "Returns whether anomaly detection looks for NaN.",
     ),
 ];
 

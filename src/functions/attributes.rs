@@ -24,12 +24,12 @@ pub const ROWS: &[Row] = &[
     attribute(
         "device(Tensor self) -> Device",
         |c| Ok(Value::Device(c.tensor(0)?.borrow().device())),
-        "Where the tensor lives.",
+        "The device the tensor lives on.",
     ),
     attribute(
         "layout(Tensor self) -> Layout",
         |c| Ok(Value::Layout(c.tensor(0)?.borrow().tensor_layout())),
-        "How the tensor is stored.",
+        "The way the tensor is stored.",
     ),
     attribute(
         "ndim(Tensor self) -> int",
@@ -39,7 +39,7 @@ pub const ROWS: &[Row] = &[
     attribute(
         "itemsize(Tensor self) -> int",
         |c| Ok(Value::Int(c.tensor(0)?.borrow().dtype.itemsize() as i64)),
-        "Bytes per element.",
+        "The number of bytes per element.",
     ),
     attribute(
         "nbytes(Tensor self) -> int",
@@ -47,12 +47,12 @@ pub const ROWS: &[Row] = &[
             let v = c.tensor(0)?.borrow();
             Ok(Value::Int(v.numel().saturating_mul(v.dtype.itemsize() as i64)))
         },
-        "Bytes of all elements shown.",
+        "The number of bytes of all elements shown.",
     ),
     attribute(
         "requires_grad(Tensor self) -> bool",
         |c| Ok(Value::Bool(c.tensor(0)?.requires_grad())),
-        "Are gradients recorded for this tensor?",
+        "Whether gradients are recorded for this tensor.",
     ),
     setter(
         "requires_grad(Tensor self, bool requires_grad) -> None",
@@ -75,17 +75,17 @@ pub const ROWS: &[Row] = &[
             let tensor = c.tensor(0)?;
             Ok(Value::Bool(autograd::grad_fn(tensor).is_none()))
         },
-        "Is the tensor not the result of a recorded operation?",
+        "Whether the tensor is not the result of a recorded operation.",
     ),
     attribute(
         "retains_grad(Tensor self) -> bool",
         |c| Ok(Value::Bool(c.tensor(0)?.autograd(|m| m.retains_grad))),
-        "Does a non-leaf keep its gradient?",
+        "Whether a non-leaf keeps its gradient.",
     ),
     attribute(
         "output_nr(Tensor self) -> int",
         |c| Ok(Value::Int(autograd::grad_fn(c.tensor(0)?).map_or(0, |(_, nr)| nr as i64))),
-        "Which output of its operation the tensor is.",
+        "The position of the tensor among the outputs of its operation.",
     ),
     attribute(
         "data(Tensor self) -> Tensor",
@@ -114,63 +114,67 @@ pub const ROWS: &[Row] = &[
             tensor if tensor.is_inference() => bail!(RuntimeError, "Inference tensors do not track version counter."),
             tensor => Ok(Value::Int(tensor.version() as i64)),
         },
-        "How many in-place operations have written to it.",
+        "The number of in-place operations that have written to the tensor.",
     ),
     attribute(
         "is_cuda(Tensor self) -> bool",
         |_| Ok(Value::Bool(false)),
-        "Is the tensor on a CUDA device? Never here.",
+        "Whether the tensor is on a CUDA device: never here.",
     ),
     attribute(
         "is_cpu(Tensor self) -> bool",
         |c| Ok(Value::Bool(!c.tensor(0)?.borrow().device().is_meta())),
-        "Is the tensor on the CPU?",
+        "Whether the tensor is on the CPU.",
     ),
     attribute(
         "is_meta(Tensor self) -> bool",
         |c| Ok(Value::Bool(c.tensor(0)?.borrow().device().name() == "meta")),
-        "Is the tensor without data?",
+        "Whether the tensor has no data.",
     ),
     attribute(
         "is_sparse(Tensor self) -> bool",
         |c| Ok(Value::Bool(c.tensor(0)?.borrow().coo().is_some())),
-        "Are the elements listed by their indices?",
+        "Whether the elements are listed by their indices.",
     ),
     attribute(
         "is_quantized(Tensor self) -> bool",
         |c| Ok(Value::Bool(c.tensor(0)?.borrow().quantizer().is_some())),
-        "Do integers stand for the numbers?",
+        "Whether integers stand for the numbers.",
     ),
     attribute("names(Tensor self) -> any", |c| Ok(named::names_of(c.tensor(0)?)), "The names of the dimensions."),
     setter(
         "names(Tensor self, any names) -> None",
         named::set_names,
-        "Names the dimensions anew, or takes their names away.",
+        "Renames the dimensions, or removes their names.",
     ),
     attribute(
         "itemsize(ScalarType self) -> int",
         |c| Ok(Value::Int(dtype(c)?.itemsize() as i64)),
-        "Bytes per element.",
+        "The number of bytes per element.",
     ),
     attribute(
         "is_floating_point(ScalarType self) -> bool",
         |c| Ok(Value::Bool(dtype(c)?.is_floating_point())),
-        "A real floating-point dtype?",
+        "Whether the dtype is a real floating-point one.",
     ),
-    attribute("is_complex(ScalarType self) -> bool", |c| Ok(Value::Bool(dtype(c)?.is_complex())), "A complex dtype?"),
+    attribute(
+        "is_complex(ScalarType self) -> bool",
+        |c| Ok(Value::Bool(dtype(c)?.is_complex())),
+        "Whether the dtype is complex.",
+    ),
     attribute(
         "is_signed(ScalarType self) -> bool",
         |c| match dtype(c)? {
             dtype if dtype.is_quantized() => bail!(RuntimeError, "isSignedType not supported for quantized types"),
             dtype => Ok(Value::Bool(dtype.is_signed())),
         },
-        "A dtype with negative numbers?",
+        "Whether the dtype has negative numbers.",
     ),
     attribute("type(Device self) -> str", |c| Ok(Value::str(device(c)?.name())), "The kind of device."),
     attribute(
         "index(Device self) -> int",
         |c| Ok(device(c)?.index.map_or(Value::None, |i| Value::Int(i64::from(i)))),
-        "The device's number, if it was given one.",
+        "The number of the device, if one was given.",
     ),
     attribute("real(Number self) -> float", |c| Ok(Value::Float(c.scalar(0)?.to_complex().re)), "The real part."),
     attribute("imag(Number self) -> float", |c| Ok(Value::Float(c.scalar(0)?.to_complex().im)), "The imaginary part."),

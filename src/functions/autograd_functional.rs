@@ -20,7 +20,7 @@ pub const ROWS: &[Row] = &[
             let how = How::of(c, "jacobian", 2, 3)?;
             recording(c, |c| jacobian(c, &how))
         },
-        "The derivatives of every result of a function by every element of its inputs.",
+        "Computes the derivatives of every result of a function by every element of its inputs.",
     )
     .python("jacobian"),
     function(
@@ -29,7 +29,7 @@ pub const ROWS: &[Row] = &[
             let how = How::of(c, "hessian", 2, 3)?;
             recording(c, |c| hessian(c, &how))
         },
-        "The second derivatives of a function of one result.",
+        "Computes the second derivatives of a function of one result.",
     )
     .python("hessian"),
     function(
@@ -45,7 +45,7 @@ pub const ROWS: &[Row] = &[
                 how.pulled(c, &outputs, &inputs, &v)
             })
         },
-        "The product of a vector and the Jacobian, with the function's results.",
+        "Computes the product of a vector and the Jacobian, with the function's results.",
     )
     .python("vjp"),
     function(
@@ -65,19 +65,19 @@ pub const ROWS: &[Row] = &[
                 Ok(Value::tuple([how.given(c, &outputs)?, how.shaped(c, pushed, outputs.several)?]))
             })
         },
-        "The product of the Jacobian and a vector, with the function's results.",
+        "Computes the product of the Jacobian and a vector, with the function's results.",
     )
     .python("jvp"),
     function(
         "autograd.functional.vhp(any func, any inputs, any v=None, bool create_graph=False, bool strict=False) -> any",
         |c| hessian_product(c, "vhp"),
-        "The product of a vector and the Hessian, with the function's result.",
+        "Computes the product of a vector and the Hessian, with the function's result.",
     )
     .python("vhp"),
     function(
         "autograd.functional.hvp(any func, any inputs, any v=None, bool create_graph=False, bool strict=False) -> any",
         |c| hessian_product(c, "hvp"),
-        "The product of the Hessian and a vector, with the function's result.",
+        "Computes the product of the Hessian and a vector, with the function's result.",
     )
     .python("hvp"),
 ];

@@ -48,13 +48,13 @@ pub const ROWS: &[Row] = &[
     function(
         "autograd.grad(any outputs, any inputs, any grad_outputs=None, any retain_graph=None, any create_graph=False, any only_inputs=True, any allow_unused=None, any is_grads_batched=False, any materialize_grads=False) -> any",
         grad,
-        "The gradients of outputs with respect to inputs, which keep their own.",
+        "Computes the gradients of outputs by inputs, whose own gradients stay as they are.",
     )
     .python("grad"),
     function(
         "nn.Parameter(Tensor? data=None, bool requires_grad=True) -> Tensor",
         parameter,
-        "A tensor that a module is to learn.",
+        "Creates a tensor for a module to learn.",
     )
     .python("Parameter"),
     method("retain_grad(Tensor self) -> None", retain_grad, "Keeps the gradient of a tensor that is not a leaf."),

@@ -19,17 +19,17 @@ pub const ROWS: &[Row] = &[
     internal(
         "sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor",
         |c| steps(c, |c| grad(c) * ((-at(c, 1) + 1.0) * at(c, 1)).conj()),
-        "The gradient of the logistic function.",
+        "Computes the gradient of the logistic function.",
     ),
     internal(
         "tanh_backward(Tensor grad_output, Tensor output) -> Tensor",
         |c| steps(c, |c| grad(c) * (-at(c, 1).squared() + 1.0).conj()),
-        "The gradient of the hyperbolic tangent.",
+        "Computes the gradient of the hyperbolic tangent.",
     ),
     internal(
         "threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor",
         |c| steps(c, |c| grad(c).cleared(&at(c, 1).compare("le", c.value(2)))),
-        "The gradient where the argument is above a number.",
+        "Passes the gradient where the argument is above a number.",
     ),
     internal(
         "_softmax_backward_data(Tensor grad_output, Tensor output, int dim) -> Tensor",
@@ -39,17 +39,17 @@ pub const ROWS: &[Row] = &[
                 weighted.clone() - at(c, 1) * total(c, weighted)
             })
         },
-        "The gradient of the shares of exponentials.",
+        "Computes the gradient of `softmax`.",
     ),
     internal(
         "_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim) -> Tensor",
         |c| steps(c, |c| grad(c) - at(c, 1).call("exp", &[]) * total(c, grad(c))),
-        "The gradient of the logarithms of the shares.",
+        "Computes the gradient of `log_softmax`.",
     ),
     internal(
         "gelu_backward(Tensor grad_output, Tensor self, str approximate=\"none\") -> Tensor",
         |c| steps(c, gelu),
-        "The gradient of `gelu`.",
+        "Computes the gradient of `gelu`.",
     ),
     internal(
         "elu_backward(Tensor grad_output, Tensor self, float alpha, float scale, float input_scale) -> Tensor",
@@ -60,12 +60,12 @@ pub const ROWS: &[Row] = &[
                 curved.or_where(&at(c, 1).compare("le", Value::Int(0)), grad(c) * scale)
             })
         },
-        "The gradient of `elu` and its relatives.",
+        "Computes the gradient of `elu` and its relatives.",
     ),
     internal(
         "leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope) -> Tensor",
         |c| steps(c, |c| grad(c).or_where(&at(c, 1).compare("gt", Value::Int(0)), grad(c) * number(c, 2))),
-        "The gradient of `leaky_relu`.",
+        "Computes the gradient of `leaky_relu`.",
     ),
     internal(
         "hardtanh_backward(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> Tensor",
@@ -75,7 +75,7 @@ pub const ROWS: &[Row] = &[
                 grad(c).cleared(&below).cleared(&above)
             })
         },
-        "The gradient between two numbers.",
+        "Passes the gradient between two numbers.",
     ),
     internal(
         "softplus_backward(Tensor grad_output, Tensor self, Scalar beta, Scalar threshold) -> Tensor",
@@ -86,17 +86,17 @@ pub const ROWS: &[Row] = &[
                 grad(c).or_where(&straight, grad(c) * scaled.call("sigmoid", &[]))
             })
         },
-        "The gradient of `softplus`.",
+        "Computes the gradient of `softplus`.",
     ),
     internal(
         "hardshrink_backward(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor",
         |c| steps(c, beyond),
-        "The gradient far from zero.",
+        "Passes the gradient far from zero.",
     ),
     internal(
         "softshrink_backward(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor",
         |c| steps(c, beyond),
-        "The gradient far from zero.",
+        "Passes the gradient far from zero.",
     ),
     internal(
         "hardswish_backward(Tensor grad_output, Tensor self) -> Tensor",
@@ -107,32 +107,32 @@ pub const ROWS: &[Row] = &[
                 grad(c).or_where(&high, sloped.cleared(&low))
             })
         },
-        "The gradient of `hardswish`.",
+        "Computes the gradient of `hardswish`.",
     ),
     internal(
         "log_sigmoid_backward(Tensor grad_output, Tensor self) -> Tensor",
         |c| steps(c, |c| grad(c) * (-at(c, 1)).call("sigmoid", &[])),
-        "The gradient of `logsigmoid`.",
+        "Computes the gradient of `logsigmoid`.",
     ),
     internal(
         "select_backward(Tensor grad_output, int[] input_sizes, int dim, int index) -> Tensor",
         |c| placed(c, "select.int"),
-        "A gradient in the place of a part.",
+        "Puts a gradient in the place of a part.",
     ),
     internal(
         "slice_backward(Tensor grad_output, int[] input_sizes, int dim, int? start, int? end, int step) -> Tensor",
         |c| placed(c, "slice.Tensor"),
-        "A gradient in the place of a range.",
+        "Puts a gradient in the place of a range.",
     ),
     internal(
         "diagonal_backward(Tensor grad_output, int[] input_sizes, int offset, int dim1, int dim2) -> Tensor",
         |c| placed(c, "diagonal"),
-        "A gradient in the place of a diagonal.",
+        "Puts a gradient in the place of a diagonal.",
     ),
     internal(
         "unfold_backward(Tensor grad_in, int[] input_sizes, int dim, int size, int step) -> Tensor",
         unfold,
-        "The gradients of windows, added up where they overlap.",
+        "Adds up the gradients of windows where they overlap.",
     ),
 ];
 

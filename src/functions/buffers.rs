@@ -11,35 +11,43 @@ pub const ROWS: &[Row] = &[
     function(
         "frombuffer(any buffer, *, ScalarType dtype, int count=-1, int offset=0, bool requires_grad=False) -> Tensor",
         frombuffer,
-        "A one-dimensional tensor that shares the memory of a buffer object.",
+        "Creates a 1-d tensor that shares the memory of a buffer object.",
     ),
     function(
         "from_file(str filename, bool? shared=None, int? size=0, *, {factory}) -> Tensor",
         from_file,
-        "A one-dimensional tensor over the bytes of a file; with shared=True writes reach it.",
+        "Creates a 1-d tensor over the bytes of a file; with shared=True, writes reach the file.",
     ),
-    function("array.array(str typecode, any initializer=[]) -> Buffer", array, "Python's array of one element type.")
-        .python("array.array"),
-    function("py.array(str typecode, any initializer=[]) -> Buffer", array, "Python's array of one element type.")
-        .python("array"),
+    function(
+        "array.array(str typecode, any initializer=[]) -> Buffer",
+        array,
+        "Creates a Python array of one element type.",
+    )
+    .python("array.array"),
+    function(
+        "py.array(str typecode, any initializer=[]) -> Buffer",
+        array,
+        "Creates a Python array of one element type.",
+    )
+    .python("array"),
     function(
         "py.bytearray(any source=[]) -> Buffer",
         |c| bytes_of(&c.value(0), BufferKind::ByteArray),
-        "A mutable sequence of bytes.",
+        "Creates a mutable sequence of bytes.",
     )
     .python("bytearray"),
     function(
         "py.bytes(any source=[]) -> Buffer",
         bytes,
-        "An immutable sequence of bytes; in Rhai, of a tensor or a storage, the drawing that show_bytes makes.",
+        "Creates an immutable sequence of bytes; in Rhai, draws a tensor or storage as show_bytes does.",
     )
     .python("bytes"),
-    function("py.memoryview(any object) -> Buffer", memoryview, "A window on the bytes of a buffer.")
+    function("py.memoryview(any object) -> Buffer", memoryview, "Opens a window on the bytes of a buffer.")
         .python("memoryview"),
     method(
         "tolist(Buffer self) -> any",
         |c| super::subscript::items(c.state, &Value::Buffer(buffer(c)?)).map(Value::list),
-        "The elements as a list.",
+        "Returns the elements as a list.",
     )
     .python("array.array.tolist"),
     method(
@@ -48,7 +56,7 @@ pub const ROWS: &[Row] = &[
             let b = buffer(c)?;
             Buffer::bytes(&raw(&b)?).map(Value::Buffer)
         },
-        "The bytes.",
+        "Returns the bytes.",
     )
     .python("array.array.tobytes"),
     method(
@@ -58,7 +66,7 @@ pub const ROWS: &[Row] = &[
             buffer(c)?.extend(&[value])?;
             Ok(Value::None)
         },
-        "Adds one element at the end.",
+        "Appends one element.",
     )
     .python("array.array.append"),
     method(
@@ -68,14 +76,18 @@ pub const ROWS: &[Row] = &[
             buffer(c)?.extend(&values)?;
             Ok(Value::None)
         },
-        "Adds elements at the end.",
+        "Appends elements.",
     )
     .python("array.array.extend"),
-    method("__len__(Buffer self) -> int", |c| Ok(Value::Int(buffer(c)?.len() as i64)), "The number of elements."),
+    method(
+        "__len__(Buffer self) -> int",
+        |c| Ok(Value::Int(buffer(c)?.len() as i64)),
+        "Returns the number of elements.",
+    ),
     method(
         "__getitem__(Buffer self, any index) -> any",
         |c| super::subscript::item_of(c),
-        "One element, or a copied slice.",
+        "Returns one element, or a copy of a slice.",
     ),
     method(
         "__setitem__(Buffer self, any index, any value) -> None",

@@ -21,7 +21,7 @@ pub const ROWS: &[Row] = &[
             };
             Ok(Value::Object(Rc::new(ByteStream::of(bytes, None))))
         },
-        "Bytes in memory that stand for a file.",
+        "Creates a file of bytes in memory.",
     )
     .python("BytesIO"),
     method("seek(Object self, int offset, int whence=0) -> int", seek, "Moves the position in a BytesIO.")
@@ -29,24 +29,24 @@ pub const ROWS: &[Row] = &[
     method(
         "tell(Object self) -> int",
         |c| with(c, |stream| Ok(Value::Int(stream.position.get() as i64))),
-        "The position in a BytesIO.",
+        "Returns the position in a BytesIO.",
     )
     .python("BytesIO.tell"),
     function(
         "py.open(str file, str mode=\"r\", any buffering=-1, any encoding=None) -> any",
         open,
-        "A file of the system, to be read or written.",
+        "Opens a file of the system for reading or writing.",
     )
     .python("open"),
     method(
         "readline(Object self) -> any",
         |c| with(c, |stream| stream.shown(stream.line())),
-        "The next line of a file.",
+        "Reads the next line of a file.",
     ),
     method(
         "readlines(Object self) -> any",
         |c| with(c, |stream| Ok(Value::list(stream.lines()?))),
-        "The lines of a file that are left.",
+        "Reads the remaining lines of a file.",
     ),
     method(
         "writelines(Object self, any lines) -> None",
@@ -70,7 +70,7 @@ pub const ROWS: &[Row] = &[
                 stream.shown(stream.read(most))
             })
         },
-        "What is left of a file, or so many bytes of it.",
+        "Reads the rest of a file, or a number of bytes of it.",
     )
     .python("BytesIO.read"),
     method(
@@ -79,19 +79,19 @@ pub const ROWS: &[Row] = &[
             let value = c.value(1);
             with(c, |stream| stream.put(&value))
         },
-        "Writes bytes, or a text, at the position of a file.",
+        "Writes bytes or text at the position of a file.",
     )
     .python("BytesIO.write"),
     method(
         "getvalue(Object self) -> Buffer",
         |c| with(c, |stream| Buffer::bytes(&stream.bytes.borrow()).map(Value::Buffer)),
-        "All bytes of a BytesIO.",
+        "Returns all bytes of a BytesIO.",
     )
     .python("BytesIO.getvalue"),
     method(
         "flush(Object self) -> None",
         |c| with(c, |stream| stream.flush().map(|()| Value::None)),
-        "Writes out what a file has been given.",
+        "Writes out what is buffered for a file.",
     )
     .python("BytesIO.flush"),
     method(
@@ -102,7 +102,7 @@ pub const ROWS: &[Row] = &[
                 Ok(Value::None)
             })
         },
-        "Gives up the bytes of a BytesIO.",
+        "Releases the bytes of a BytesIO.",
     )
     .python("BytesIO.close"),
 ];

@@ -16,7 +16,7 @@ pub const ROWS: &[Row] = &[
             let device = c.opt_device(1)?;
             convert(c, d, device, copy, 5)
         },
-        "The tensor on another device or in another dtype; itself if nothing changes.",
+        "Converts to another device or dtype; returns the tensor itself if nothing changes.",
     ),
     method(
         "to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, *, MemoryFormat? memory_format=None) -> Tensor(a)",
@@ -25,7 +25,7 @@ pub const ROWS: &[Row] = &[
             let copy = c.bool(3)?;
             convert(c, d, None, copy, 4)
         },
-        "The tensor in another dtype; itself if it has that dtype.",
+        "Converts to another dtype; returns the tensor itself if it already has it.",
     ),
     method(
         "to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, *, MemoryFormat? memory_format=None) -> Tensor(a)",
@@ -34,7 +34,7 @@ pub const ROWS: &[Row] = &[
             let copy = c.bool(3)?;
             convert(c, Some(other.dtype), Some(other.device()), copy, 4)
         },
-        "The tensor in the dtype and on the device of another.",
+        "Converts to the dtype and device of another tensor.",
     ),
     method(
         "type_as(Tensor(a) self, Tensor other) -> Tensor(a)",
@@ -42,97 +42,97 @@ pub const ROWS: &[Row] = &[
             let d = c.view(1)?.dtype;
             convert(c, Some(d), None, false, 2)
         },
-        "The tensor in the dtype of another.",
+        "Converts to the dtype of another tensor.",
     ),
     method(
         "bool(Tensor(a) self, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor(a)",
         |c| to(c, DType::Bool),
-        "The tensor as bool.",
+        "Converts to bool.",
     ),
     method(
         "byte(Tensor(a) self, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor(a)",
         |c| to(c, DType::Byte),
-        "The tensor as uint8.",
+        "Converts to uint8.",
     ),
     method(
         "char(Tensor(a) self, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor(a)",
         |c| to(c, DType::Char),
-        "The tensor as int8.",
+        "Converts to int8.",
     ),
     method(
         "short(Tensor(a) self, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor(a)",
         |c| to(c, DType::Short),
-        "The tensor as int16.",
+        "Converts to int16.",
     ),
     method(
         "int(Tensor(a) self, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor(a)",
         |c| to(c, DType::Int),
-        "The tensor as int32.",
+        "Converts to int32.",
     ),
     method(
         "long(Tensor(a) self, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor(a)",
         |c| to(c, DType::Long),
-        "The tensor as int64.",
+        "Converts to int64.",
     ),
     method(
         "half(Tensor(a) self, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor(a)",
         |c| to(c, DType::Half),
-        "The tensor as float16.",
+        "Converts to float16.",
     ),
     method(
         "bfloat16(Tensor(a) self, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor(a)",
         |c| to(c, DType::BFloat16),
-        "The tensor as bfloat16.",
+        "Converts to bfloat16.",
     ),
     method(
         "float(Tensor(a) self, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor(a)",
         |c| to(c, DType::Float),
-        "The tensor as float32.",
+        "Converts to float32.",
     ),
     method(
         "double(Tensor(a) self, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor(a)",
         |c| to(c, DType::Double),
-        "The tensor as float64.",
+        "Converts to float64.",
     ),
     method(
         "chalf(Tensor(a) self, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor(a)",
         |c| to(c, DType::ComplexHalf),
-        "The tensor as complex32.",
+        "Converts to complex32.",
     ),
     method(
         "cfloat(Tensor(a) self, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor(a)",
         |c| to(c, DType::ComplexFloat),
-        "The tensor as complex64.",
+        "Converts to complex64.",
     ),
     method(
         "cdouble(Tensor(a) self, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor(a)",
         |c| to(c, DType::ComplexDouble),
-        "The tensor as complex128.",
+        "Converts to complex128.",
     ),
     method(
         "cpu(Tensor(a) self, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor(a)",
         |c| convert(c, None, Some(Device::CPU), false, 1),
-        "The tensor on the CPU.",
+        "Moves the tensor to the CPU.",
     ),
     method(
         "cuda(Tensor(a) self, Device? device=None, bool non_blocking=False, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor(a)",
         |_| Device::parse("cuda")?.available().map(Value::Device),
-        "The tensor on a CUDA device; there is none.",
+        "Moves the tensor to a CUDA device; there is none.",
     ),
     method(
         "type(Tensor(a) self, any dtype=None, bool non_blocking=False, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor(a)",
         type_,
-        "The legacy name of the tensor's type, or the tensor in another type.",
+        "Returns the legacy name of the tensor's type, or converts to another type.",
     ),
     function(
         "promote_types(ScalarType type1, ScalarType type2) -> ScalarType",
         |c| promote_types(known(c, 0)?, known(c, 1)?).map(Value::DType),
-        "The smallest dtype both convert to.",
+        "Returns the smallest dtype both convert to.",
     ),
     function(
         "can_cast(ScalarType from_, ScalarType to) -> bool",
         |c| Ok(Value::Bool(can_cast(known(c, 0)?, known(c, 1)?))),
-        "May a result of one dtype be written into the other?",
+        "Returns whether a result of one dtype may be written into the other.",
     ),
     function(
         "result_type(Operand tensor, Operand other) -> ScalarType",
@@ -140,30 +140,30 @@ pub const ROWS: &[Row] = &[
             let (a, b) = (super::pointwise::Argument::of(c, 0)?, super::pointwise::Argument::of(c, 1)?);
             promote::result_type(&[a.operand(), b.operand()], c.state.default_dtype.get()).map(Value::DType)
         },
-        "The dtype of an operation on two operands.",
+        "Returns the dtype of an operation on two operands.",
     ),
     // The row above takes numbers, too; this one is there so that overloads count as PyTorch's do.
     function(
         "result_type.Scalar(Tensor tensor, Scalar other) -> ScalarType",
         |c| Ok(Value::DType(c.view(0)?.dtype)),
-        "The dtype of an operation on a tensor and a number.",
+        "Returns the dtype of an operation on a tensor and a number.",
     ),
     function(
         "get_default_dtype() -> ScalarType",
         |c| Ok(Value::DType(c.state.default_dtype.get())),
-        "The dtype of new floating-point tensors.",
+        "Returns the dtype of new floating-point tensors.",
     ),
-    function("set_default_dtype(any d) -> None", set_default_dtype, "Changes the dtype of new floating-point tensors.")
+    function("set_default_dtype(any d) -> None", set_default_dtype, "Sets the dtype of new floating-point tensors.")
         .python("set_default_dtype"),
     method(
         "to_complex(ScalarType self) -> ScalarType",
         |c| known(c, 0)?.to_complex().map(Value::DType),
-        "The complex dtype with this dtype as its parts.",
+        "Returns the complex dtype whose parts have this dtype.",
     ),
     method(
         "to_real(ScalarType self) -> ScalarType",
         |c| Ok(Value::DType(known(c, 0)?.to_real())),
-        "The dtype of the parts.",
+        "Returns the dtype of the parts.",
     ),
 ];
 

@@ -9,8 +9,16 @@ use crate::tensor::Result;
 use crate::value::Value;
 
 pub const ROWS: &[Row] = &[
-    function("py.isinstance(any object, any classes) -> bool", isinstance, "Is the value of a class?"),
-    function("py.issubclass(any cls, any classes) -> bool", issubclass, "Is a class another one, or derived from it?"),
+    function(
+        "py.isinstance(any object, any classes) -> bool",
+        isinstance,
+        "Returns whether a value is an instance of a class.",
+    ),
+    function(
+        "py.issubclass(any cls, any classes) -> bool",
+        issubclass,
+        "Returns whether a class is another one or derived from it.",
+    ),
 ];
 
 /// The full name of a value's class. The classes of classes are told apart too.

@@ -16,53 +16,53 @@ pub const ROWS: &[Row] = &[
     both(
         "kron(Tensor self, Tensor other, *, Tensor? out=None) -> Tensor",
         kron,
-        "Every element of one tensor times the whole other.",
+        "Multiplies every element of one tensor with the whole other.",
     ),
     both(
         "cross(Tensor self, Tensor other, int? dim=None, *, Tensor? out=None) -> Tensor",
         cross,
-        "The cross products of vectors of three elements.",
+        "Computes the cross products of vectors of three elements.",
     ),
     function(
         "linalg.cross(Tensor input, Tensor other, *, int dim=-1, Tensor? out=None) -> Tensor",
         |c| ops::cross(&c.view(0)?, &c.view(1)?, c.int(2)?).map(Value::from),
-        "The cross products of vectors of three elements.",
+        "Computes the cross products of vectors of three elements.",
     ),
     both(
         "trace(Tensor self) -> Tensor",
         |c| ops::trace(&c.view(0)?).map(Value::from),
-        "The sum of a matrix's diagonal.",
+        "Sums the diagonal of a matrix.",
     ),
     function(
         "cdist(Tensor x1, Tensor x2, Number p=2.0, str compute_mode=\"use_mm_for_euclid_dist_if_necessary\") -> Tensor",
         cdist,
-        "The distances between the rows of two matrices.",
+        "Computes the distances between the rows of two matrices.",
     )
     .python("cdist"),
     function(
         "linalg.vecdot(Tensor x, Tensor y, *, int dim=-1, Tensor? out=None) -> Tensor",
         vecdot,
-        "The dot products of vectors along a dimension.",
+        "Computes the dot products of vectors along a dimension.",
     ),
     method(
         "tril_(Tensor(a!) self, int diagonal=0) -> Tensor(a!)",
         |c| triangle_in_place(c, Triangle::Lower),
-        "Zeros above a diagonal, in place.",
+        "Zeroes the elements above a diagonal, in place.",
     ),
     method(
         "triu_(Tensor(a!) self, int diagonal=0) -> Tensor(a!)",
         |c| triangle_in_place(c, Triangle::Upper),
-        "Zeros below a diagonal, in place.",
+        "Zeroes the elements below a diagonal, in place.",
     ),
     function(
         "tril_indices(int row, int col, int offset=0, *, {factory}) -> Tensor",
         |c| indices(c, Triangle::Lower),
-        "The places of a lower triangle.",
+        "Returns the indices of a lower triangle.",
     ),
     function(
         "triu_indices(int row, int col, int offset=0, *, {factory}) -> Tensor",
         |c| indices(c, Triangle::Upper),
-        "The places of an upper triangle.",
+        "Returns the indices of an upper triangle.",
     ),
     function(
         "block_diag(any[] tensors) -> Tensor",
@@ -70,37 +70,41 @@ pub const ROWS: &[Row] = &[
             let blocks: Vec<View> = spread_tensors(c, 0)?.iter().map(Tensor::view).collect();
             ops::block_diag(&blocks).map(Value::from)
         },
-        "Matrices along a diagonal.",
+        "Arranges matrices along a diagonal.",
     )
     .python("block_diag"),
-    function("meshgrid(any[] tensors, *, any indexing=None) -> any", meshgrid_row, "The coordinates of a grid.")
-        .python("meshgrid"),
+    function(
+        "meshgrid(any[] tensors, *, any indexing=None) -> any",
+        meshgrid_row,
+        "Creates the coordinates of a grid.",
+    )
+    .python("meshgrid"),
     function(
         "cartesian_prod(any[] tensors) -> Tensor",
         cartesian_prod,
-        "All combinations of one element of each tensor.",
+        "Lists all combinations of one element of each tensor.",
     )
     .python("cartesian_prod"),
     function(
         "combinations(Tensor self, int r=2, bool with_replacement=False) -> Tensor",
         combinations,
-        "All selections of a number of elements.",
+        "Lists all selections of a number of elements.",
     ),
     function(
         "vander(Tensor x, int? N=None, bool increasing=False) -> Tensor",
         vander,
-        "The powers of each element, side by side.",
+        "Computes the powers of each element, side by side.",
     ),
     function(
         "linalg.vander(Tensor x, *, int? N=None) -> Tensor",
         linalg_vander,
-        "The powers of each element, side by side.",
+        "Computes the powers of each element, side by side.",
     ),
-    both("dist(Tensor self, Tensor other, Scalar p=2) -> Tensor", dist, "The norm of a difference."),
+    both("dist(Tensor self, Tensor other, Scalar p=2) -> Tensor", dist, "Computes the norm of a difference."),
     both(
         "renorm(Tensor self, Scalar p, int dim, Scalar maxnorm, *, Tensor? out=None) -> Tensor",
         |c| renorm(c).map(Value::from),
-        "Slices scaled down to a largest norm.",
+        "Scales slices down to a maximum norm.",
     ),
     method(
         "renorm_(Tensor(a!) self, Scalar p, int dim, Scalar maxnorm) -> Tensor(a!)",
@@ -108,7 +112,7 @@ pub const ROWS: &[Row] = &[
             copy::copy_into(&c.view(0)?, &renorm(c)?)?;
             Ok(c.itself())
         },
-        "Slices scaled down to a largest norm, in place.",
+        "Scales slices down to a maximum norm, in place.",
     ),
 ];
 

@@ -18,22 +18,22 @@ macro_rules! forwards {
             function(
                 concat!($name, "(Tensor input, Tensor weight, Tensor? bias=None, int[", $n, "] stride=1, int[", $n, "] padding=0, int[", $n, "] dilation=1, int groups=1) -> Tensor"),
                 |c| forward(c, $dims),
-                "The convolution with kernels.",
+                "Convolves with kernels.",
             ),
             function(
                 concat!($name, ".padding(Tensor input, Tensor weight, Tensor? bias=None, int[", $n, "] stride=1, str padding=\"valid\", int[", $n, "] dilation=1, int groups=1) -> Tensor"),
                 |c| named_padding(c, $dims),
-                "The convolution with kernels, with a padding by its name.",
+                "Convolves with kernels, with padding given by name.",
             ),
             function(
                 concat!("nn.functional.", $name, "(Tensor input, Tensor weight, Tensor? bias=None, int[", $n, "] stride=1, int[", $n, "] padding=0, int[", $n, "] dilation=1, int groups=1) -> Tensor"),
                 |c| forward(c, $dims),
-                "The convolution with kernels.",
+                "Convolves with kernels.",
             ),
             function(
                 concat!("nn.functional.", $name, ".padding(Tensor input, Tensor weight, Tensor? bias=None, int[", $n, "] stride=1, str padding=\"valid\", int[", $n, "] dilation=1, int groups=1) -> Tensor"),
                 |c| named_padding(c, $dims),
-                "The convolution with kernels, with a padding by its name.",
+                "Convolves with kernels, with padding given by name.",
             ),
         )*]
     };
@@ -45,12 +45,12 @@ macro_rules! transposed {
             function(
                 concat!($name, $overload, "(Tensor input, Tensor weight, Tensor? bias=None, int[", $n, "] stride=1, int[", $n, "] padding=0, int[", $n, "] output_padding=0, int groups=1, int[", $n, "] dilation=1) -> Tensor"),
                 |c| transposed(c, $dims),
-                "The transposed convolution with kernels.",
+                "Computes the transposed convolution with kernels.",
             ),
             function(
                 concat!("nn.functional.", $name, $overload, "(Tensor input, Tensor weight, Tensor? bias=None, int[", $n, "] stride=1, int[", $n, "] padding=0, int[", $n, "] output_padding=0, int groups=1, int[", $n, "] dilation=1) -> Tensor"),
                 |c| transposed(c, $dims),
-                "The transposed convolution with kernels.",
+                "Computes the transposed convolution with kernels.",
             ),
         )*]
     };
@@ -71,7 +71,7 @@ pub const TRANSPOSED: &[Row] = transposed! {
 pub const ROWS: &[Row] = &[function(
     "convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, bool transposed, int[] output_padding, int groups) -> Tensor",
     convolution,
-    "The convolution of which all others are cases.",
+    "Computes the general convolution, of which all others are cases.",
 )];
 
 fn convolution(call: &mut Call) -> Result<Value> {

@@ -13,7 +13,7 @@ pub const ROWS: &[Row] = &[
     function(
         "tensor(any data, *, ScalarType? dtype=None, Device? device=None, bool pin_memory=False, bool requires_grad=False, Dimname[]? names=None) -> Tensor",
         |c| named::made(c, tensor),
-        "A new tensor holding the numbers of nested lists.",
+        "Creates a tensor from the numbers of nested lists.",
     ),
     function(
         "scalar_tensor(Scalar s, *, {factory}) -> Tensor",
@@ -22,72 +22,72 @@ pub const ROWS: &[Row] = &[
             let dtype = dtype(c);
             create::full(&[], value, Some(dtype), dtype, device(c)?).map(Value::from)
         },
-        "A 0-d tensor of the default dtype.",
+        "Creates a 0-d tensor of the default dtype.",
     ),
     function(
         "as_tensor(any data, ScalarType? dtype=None, Device? device=None) -> Tensor",
         as_tensor,
-        "The data as a tensor, shared where possible.",
+        "Converts data to a tensor, sharing memory where possible.",
     ),
     function(
         "asarray(any obj, *, ScalarType? dtype=None, Device? device=None, bool? copy=None, bool requires_grad=False) -> Tensor",
         asarray,
-        "The data as a tensor that shares its memory where possible.",
+        "Converts data to a tensor that shares its memory where possible.",
     ),
     function(
         "zeros(int[] size, *, Tensor? out=None, {factory}) -> Tensor",
         |c| filled(c, Scalar::Int(0)),
-        "A tensor of zeros.",
+        "Creates a tensor of zeros.",
     ),
     function(
         "zeros.names(int[] size, *, Dimname[]? names, {factory}) -> Tensor",
         |c| named::made(c, |c| filled(c, Scalar::Int(0))),
-        "A tensor of zeros with named dimensions.",
+        "Creates a tensor of zeros with named dimensions.",
     ),
     function(
         "ones(int[] size, *, Tensor? out=None, {factory}) -> Tensor",
         |c| filled(c, Scalar::Int(1)),
-        "A tensor of ones.",
+        "Creates a tensor of ones.",
     ),
     function(
         "ones.names(int[] size, *, Dimname[]? names, {factory}) -> Tensor",
         |c| named::made(c, |c| filled(c, Scalar::Int(1))),
-        "A tensor of ones with named dimensions.",
+        "Creates a tensor of ones with named dimensions.",
     ),
     function(
         "empty(int[] size, *, Tensor? out=None, MemoryFormat? memory_format=None, {factory}) -> Tensor",
         |c| filled(c, Scalar::Int(0)),
-        "A tensor whose values are unspecified in PyTorch and zero here.",
+        "Creates a tensor whose values are unspecified in PyTorch and zero here.",
     ),
     function(
         "empty.names(int[] size, *, Dimname[]? names, MemoryFormat? memory_format=None, {factory}) -> Tensor",
         |c| named::made(c, |c| filled(c, Scalar::Int(0))),
-        "An empty tensor with named dimensions.",
+        "Creates an empty tensor with named dimensions.",
     ),
     function(
         "full(int[] size, Scalar fill_value, *, Tensor? out=None, {factory}) -> Tensor",
         full,
-        "A tensor filled with one value.",
+        "Creates a tensor filled with one value.",
     ),
     function(
         "full.names(int[] size, Scalar fill_value, *, Dimname[]? names, {factory}) -> Tensor",
         |c| named::made(c, full),
-        "A filled tensor with named dimensions.",
+        "Creates a filled tensor with named dimensions.",
     ),
     function(
         "zeros_like(Tensor input, *, MemoryFormat? memory_format=None, {factory}) -> Tensor",
         |c| like(c, Scalar::Int(0)),
-        "Zeros of the same size and dtype.",
+        "Creates zeros of the same size and dtype.",
     ),
     function(
         "ones_like(Tensor input, *, MemoryFormat? memory_format=None, {factory}) -> Tensor",
         |c| like(c, Scalar::Int(1)),
-        "Ones of the same size and dtype.",
+        "Creates ones of the same size and dtype.",
     ),
     function(
         "empty_like(Tensor input, *, MemoryFormat? memory_format=None, {factory}) -> Tensor",
         |c| like(c, Scalar::Int(0)),
-        "An empty tensor of the same size and dtype.",
+        "Creates an empty tensor of the same size and dtype.",
     ),
     function(
         "full_like(Tensor input, Scalar fill_value, *, MemoryFormat? memory_format=None, {factory}) -> Tensor",
@@ -95,37 +95,37 @@ pub const ROWS: &[Row] = &[
             let v = c.scalar(1)?;
             like(c, v)
         },
-        "A tensor of the same size filled with one value.",
+        "Creates a tensor of the same size filled with one value.",
     ),
     function(
         "empty_strided(int[] size, int[] stride, *, {factory}) -> Tensor",
         |c| create::empty_strided(&c.ints(0)?, &c.ints(1)?, dtype(c), device(c)?).map(Value::from),
-        "An empty tensor with the given strides.",
+        "Creates an empty tensor with the given strides.",
     ),
     function(
         "empty_permuted(int[] size, int[] physical_layout, *, {factory}) -> Tensor",
         empty_permuted,
-        "An empty tensor whose dimensions lie in memory in the given order.",
+        "Creates an empty tensor whose dimensions lie in memory in the given order.",
     ),
     function(
         "eye(int n, *, Tensor? out=None, {factory}) -> Tensor",
         |c| create::eye(c.int(0)?, c.int(0)?, dtype(c), device(c)?).map(Value::from),
-        "The identity matrix.",
+        "Creates the identity matrix.",
     ),
     function(
         "eye.m(int n, int m, *, Tensor? out=None, {factory}) -> Tensor",
         |c| create::eye(c.int(0)?, c.int(1)?, dtype(c), device(c)?).map(Value::from),
-        "Ones on the diagonal of an n by m matrix.",
+        "Creates an n by m matrix with ones on the diagonal.",
     ),
     function(
         "arange(Scalar end, *, Tensor? out=None, {factory}) -> Tensor",
         |c| arange(c, Scalar::Int(0), c.scalar(0)?, Scalar::Int(1)),
-        "The numbers from 0 up to end.",
+        "Counts from 0 up to end, which is excluded.",
     ),
     function(
         "arange.start(Scalar start, Scalar end, Scalar step=1, *, Tensor? out=None, {factory}) -> Tensor",
         |c| arange(c, c.scalar(0)?, c.scalar(1)?, c.scalar(2)?),
-        "The numbers from start up to end by step.",
+        "Counts from start up to end by step, with end excluded.",
     ),
     function(
         "range(Scalar start, Scalar end, Scalar step=1, *, Tensor? out=None, {factory}) -> Tensor",
@@ -141,7 +141,7 @@ pub const ROWS: &[Row] = &[
             )
             .map(Value::from)
         },
-        "The numbers from start to end, both included.",
+        "Counts from start to end, both included.",
     ),
     function(
         "linspace(Scalar start, Scalar end, int steps, *, Tensor? out=None, {factory}) -> Tensor",
@@ -156,7 +156,7 @@ pub const ROWS: &[Row] = &[
             )
             .map(Value::from)
         },
-        "Evenly spaced numbers from start to end.",
+        "Creates evenly spaced numbers from start to end.",
     ),
     function(
         "linspace.tensors(Tensor start, Tensor end, int steps, *, Tensor? out=None, {factory}) -> Tensor",
@@ -165,7 +165,7 @@ pub const ROWS: &[Row] = &[
             create::linspace(start, end, c.int(2)?, c.dtype_keyword(), c.state.default_dtype.get(), device(c)?)
                 .map(Value::from)
         },
-        "Evenly spaced numbers between two 0-d tensors.",
+        "Creates evenly spaced numbers between two 0-d tensors.",
     ),
     function(
         "logspace(Scalar start, Scalar end, int steps, float base=10.0, *, Tensor? out=None, {factory}) -> Tensor",
@@ -181,22 +181,22 @@ pub const ROWS: &[Row] = &[
             )
             .map(Value::from)
         },
-        "Powers of base, evenly spaced in the exponent.",
+        "Creates powers of base, evenly spaced in the exponent.",
     ),
     method(
         "new_zeros(Tensor self, int[] size, *, {factory}) -> Tensor",
         |c| new_filled(c, 1, Scalar::Int(0)),
-        "Zeros of the tensor's dtype.",
+        "Creates zeros of the tensor's dtype.",
     ),
     method(
         "new_ones(Tensor self, int[] size, *, {factory}) -> Tensor",
         |c| new_filled(c, 1, Scalar::Int(1)),
-        "Ones of the tensor's dtype.",
+        "Creates ones of the tensor's dtype.",
     ),
     method(
         "new_empty(Tensor self, int[] size, *, {factory}) -> Tensor",
         |c| new_filled(c, 1, Scalar::Int(0)),
-        "An empty tensor of the tensor's dtype.",
+        "Creates an empty tensor of the tensor's dtype.",
     ),
     method(
         "new_full(Tensor self, int[] size, Scalar fill_value, *, {factory}) -> Tensor",
@@ -204,7 +204,7 @@ pub const ROWS: &[Row] = &[
             let v = c.scalar(2)?;
             new_filled(c, 1, v)
         },
-        "A filled tensor of the tensor's dtype.",
+        "Creates a filled tensor of the tensor's dtype.",
     ),
     method(
         "new_tensor(Tensor self, any data, *, ScalarType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor",
@@ -212,7 +212,7 @@ pub const ROWS: &[Row] = &[
             let dtype = c.opt_dtype(2).unwrap_or(c.tensor(0)?.borrow().dtype);
             from_data(&c.value(1), Some(dtype), c.state.default_dtype.get()).map(Value::from)
         },
-        "A tensor of the given data in the tensor's dtype.",
+        "Creates a tensor of the given data in the tensor's dtype.",
     ),
     both(
         "clone(Tensor self, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor",
@@ -220,7 +220,7 @@ pub const ROWS: &[Row] = &[
             let view = c.view(0)?;
             copy::cast_as(&view, view.dtype, c.memory_format(1).unwrap_or(MemoryFormat::Preserve)).map(Value::from)
         },
-        "A copy with memory of its own.",
+        "Copies the tensor into memory of its own.",
     ),
 ];
 

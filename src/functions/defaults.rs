@@ -7,20 +7,24 @@ use crate::tensor::{Device, Result};
 use crate::value::Value;
 
 pub const ROWS: &[Row] = &[
-    function("set_default_device(any device) -> None", set_default_device, "Where new tensors are made.")
-        .python("set_default_device"),
-    function("get_default_device() -> Device", get_default_device, "Where new tensors are made.")
+    function(
+        "set_default_device(any device) -> None",
+        set_default_device,
+        "Sets the device on which new tensors are made.",
+    )
+    .python("set_default_device"),
+    function("get_default_device() -> Device", get_default_device, "Sets the device on which new tensors are made.")
         .python("get_default_device"),
     function(
         "set_default_tensor_type(any t) -> None",
         set_default_tensor_type,
-        "Makes the dtype of a tensor class the usual one.",
+        "Makes the dtype of a tensor class the default.",
     )
     .python("set_default_tensor_type"),
     function(
         "set_flush_denormal(bool mode) -> bool",
         |_| Ok(Value::Bool(false)),
-        "Whether tiny numbers could be made to count as zero: not here.",
+        "Returns whether denormal numbers can be flushed to zero: never here.",
     ),
 ];
 

@@ -13,18 +13,18 @@ pub const ROWS: &[Row] = &[
     function(
         "use_deterministic_algorithms(any mode, *, any warn_only=False) -> None",
         switch,
-        "Asks for deterministic algorithms, or no longer; new memory is filled then.",
+        "Requires deterministic algorithms, or stops doing so; while required, new memory is filled.",
     )
     .python("use_deterministic_algorithms"),
     function(
         "are_deterministic_algorithms_enabled() -> bool",
         |c| Ok(Value::Bool(c.state.deterministic.get().0)),
-        "Are deterministic algorithms asked for?",
+        "Returns whether deterministic algorithms are required.",
     ),
     function(
         "is_deterministic_algorithms_warn_only_enabled() -> bool",
         |c| Ok(Value::Bool(c.state.deterministic.get().1)),
-        "Is anything else merely warned of?",
+        "Returns whether nondeterministic algorithms only cause a warning.",
     ),
     function(
         "get_deterministic_debug_mode() -> int",
@@ -35,12 +35,12 @@ pub const ROWS: &[Row] = &[
                 (true, false) => 2,
             }))
         },
-        "0: anything goes, 1: what is not deterministic is warned of, 2: it is an error.",
+        "Returns 0 if nondeterminism is allowed, 1 if it causes a warning, 2 if it is an error.",
     ),
     function(
         "set_deterministic_debug_mode(any debug_mode) -> None",
         set_mode,
-        "Asks for deterministic algorithms by a number or a word.",
+        "Requires deterministic algorithms, by a number or a word.",
     )
     .python("set_deterministic_debug_mode"),
 ];

@@ -21,7 +21,7 @@ pub const ROWS: &[Row] = &[
             bernoulli_by(c, &out, &p)?;
             Ok(out.into())
         },
-        "Coin flips with the given probabilities.",
+        "Flips coins with the given probabilities.",
     ),
     both(
         "bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor",
@@ -31,7 +31,7 @@ pub const ROWS: &[Row] = &[
             bernoulli(c, &out, p)?;
             Ok(out.into())
         },
-        "Coin flips with one probability.",
+        "Flips coins with one probability.",
     ),
     method(
         "bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)",
@@ -40,7 +40,7 @@ pub const ROWS: &[Row] = &[
             bernoulli_by(c, &out, &p)?;
             Ok(c.itself())
         },
-        "Filled with coin flips of the given probabilities.",
+        "Fills the tensor with coin flips of the given probabilities.",
     ),
     method(
         "bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)",
@@ -49,32 +49,32 @@ pub const ROWS: &[Row] = &[
             bernoulli(c, &c.view(0)?, p)?;
             Ok(c.itself())
         },
-        "Filled with coin flips.",
+        "Fills the tensor with coin flips.",
     ),
     both(
         "multinomial(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None, Tensor? out=None) -> Tensor",
         multinomial,
-        "Categories drawn by their weights.",
+        "Draws categories by their weights.",
     ),
     function(
         "poisson(Tensor self, Generator? generator=None) -> Tensor",
         poisson,
-        "Counts of events at the given rates.",
+        "Draws counts of events at the given rates.",
     ),
     function(
         "normal.Tensor_float(Tensor mean, float std=1, *, Generator? generator=None, Tensor? out=None) -> Tensor",
         normal,
-        "Normal numbers around the given means.",
+        "Draws normal numbers around the given means.",
     ),
     function(
         "normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None, Tensor? out=None) -> Tensor",
         normal,
-        "Normal numbers of the given deviations.",
+        "Draws normal numbers of the given deviations.",
     ),
     function(
         "normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None, Tensor? out=None) -> Tensor",
         normal,
-        "Normal numbers of the given means and deviations.",
+        "Draws normal numbers of the given means and deviations.",
     ),
     function(
         "normal.float_float(float mean, float std, int[] size, *, Generator? generator=None, Tensor? out=None, {factory}) -> Tensor",
@@ -86,7 +86,7 @@ pub const ROWS: &[Row] = &[
             draw(c, &out, Sample::Gauss(mean, std))?;
             Ok(out.into())
         },
-        "Normal numbers.",
+        "Draws normal numbers.",
     ),
     method(
         "exponential_(Tensor(a!) self, float lambd=1, *, Generator? generator=None) -> Tensor(a!)",
@@ -105,7 +105,7 @@ pub const ROWS: &[Row] = &[
             }
             continuous(c, "exponential_cpu", |g, n, kind| samples::exponential(g, n, kind, lambda))
         },
-        "Filled with waiting times.",
+        "Fills the tensor with waiting times.",
     ),
     method(
         "geometric_(Tensor(a!) self, float p, *, Generator? generator=None) -> Tensor(a!)",
@@ -116,7 +116,7 @@ pub const ROWS: &[Row] = &[
             }
             continuous(c, "geometric_cpu", |g, n, kind| samples::geometric(g, n, kind, p))
         },
-        "Filled with counts of trials up to a success.",
+        "Fills the tensor with counts of trials up to a success.",
     ),
     method(
         "log_normal_(Tensor(a!) self, float mean=1, float std=2, *, Generator? generator=None) -> Tensor(a!)",
@@ -127,7 +127,7 @@ pub const ROWS: &[Row] = &[
             }
             continuous(c, "log_normal_cpu", |g, n, kind| samples::log_normal(g, n, kind, mean, std))
         },
-        "Filled with numbers whose logarithms are normal.",
+        "Fills the tensor with numbers whose logarithms are normal.",
     ),
     method(
         "cauchy_(Tensor(a!) self, float median=0, float sigma=1, *, Generator? generator=None) -> Tensor(a!)",
@@ -147,27 +147,27 @@ pub const ROWS: &[Row] = &[
             }
             continuous(c, "cauchy_cpu", |g, n, kind| samples::cauchy(g, n, kind, median, sigma))
         },
-        "Filled with samples of a Cauchy distribution.",
+        "Fills the tensor with samples of a Cauchy distribution.",
     ),
     method(
         "random_.from(Tensor(a!) self, int from, int? to, *, Generator? generator=None) -> Tensor(a!)",
         |c| whole_numbers(c, c.int(1)?, c.opt_int(2)?),
-        "Filled with integers of a range.",
+        "Fills the tensor with integers of a range.",
     ),
     method(
         "random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> Tensor(a!)",
         |c| whole_numbers(c, 0, Some(c.int(1)?)),
-        "Filled with integers below a number.",
+        "Fills the tensor with integers below a number.",
     ),
     method(
         "random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)",
         any_numbers,
-        "Filled with integers of the dtype's whole range.",
+        "Fills the tensor with integers of the dtype's whole range.",
     ),
     function(
         "get_rng_state() -> Tensor",
         |c| state(&c.state.generator.borrow()),
-        "The state of the default generator.",
+        "Returns the state of the default generator.",
     ),
     function(
         "set_rng_state(Tensor new_state) -> None",
@@ -178,7 +178,11 @@ pub const ROWS: &[Row] = &[
         },
         "Restores the state of the default generator.",
     ),
-    method("get_state(Generator self) -> Tensor", |c| state(&generator(c, 0)?.borrow()), "The state of the generator."),
+    method(
+        "get_state(Generator self) -> Tensor",
+        |c| state(&generator(c, 0)?.borrow()),
+        "Returns the state of the generator.",
+    ),
     method(
         "set_state(Generator self, Tensor new_state) -> Generator",
         |c| {

@@ -10,15 +10,19 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 pub const ROWS: &[Row] = &[
-    function("from_dlpack(any ext_tensor) -> Tensor", from_dlpack, "A tensor on the memory of another.")
+    function("from_dlpack(any ext_tensor) -> Tensor", from_dlpack, "Creates a tensor on the memory of another.")
         .python("from_dlpack"),
-    function("utils.dlpack.from_dlpack(any ext_tensor) -> Tensor", from_dlpack, "A tensor on the memory of another.")
-        .python("from_dlpack"),
-    function("to_dlpack(Tensor tensor) -> any", to_dlpack, "A capsule around a tensor, to be taken out once."),
+    function(
+        "utils.dlpack.from_dlpack(any ext_tensor) -> Tensor",
+        from_dlpack,
+        "Creates a tensor on the memory of another.",
+    )
+    .python("from_dlpack"),
+    function("to_dlpack(Tensor tensor) -> any", to_dlpack, "Wraps a tensor in a capsule that can be consumed once."),
     function(
         "utils.dlpack.to_dlpack(Tensor tensor) -> any",
         to_dlpack,
-        "A capsule around a tensor, to be taken out once.",
+        "Wraps a tensor in a capsule that can be consumed once.",
     ),
 ];
 

@@ -17,12 +17,12 @@ pub const ROWS: &[Row] = &[
                 vec![("eigenvalues", values.into()), ("eigenvectors", vectors.into())],
             ))
         },
-        "Eigenvalues and eigenvectors of a matrix.",
+        "Computes the eigenvalues and eigenvectors of a matrix.",
     ),
     function(
         "linalg.eigvals(Tensor self, *, Tensor? out=None) -> Tensor",
         |c| ops::eigvals("linalg.eigvals", &c.view(0)?).map(Value::from),
-        "The eigenvalues of a matrix.",
+        "Computes the eigenvalues of a matrix.",
     ),
     function(
         "linalg.ldl_factor(Tensor self, *, bool hermitian=False, Tensor[]? out=None) -> any",
@@ -31,7 +31,7 @@ pub const ROWS: &[Row] = &[
             check("torch.linalg.ldl_factor", &info)?;
             Ok(named("torch.return_types.linalg_ldl_factor", vec![("LD", factors.into()), ("pivots", pivots.into())]))
         },
-        "A lower and a block diagonal factor of a symmetric matrix.",
+        "Factors a symmetric matrix into a lower and a block diagonal factor.",
     ),
     function(
         "linalg.ldl_factor_ex(Tensor self, *, bool hermitian=False, bool check_errors=False, Tensor[]? out=None) -> any",
@@ -45,12 +45,12 @@ pub const ROWS: &[Row] = &[
                 vec![("LD", factors.into()), ("pivots", pivots.into()), ("info", info.into())],
             ))
         },
-        "A lower and a block diagonal factor of a symmetric matrix, and whether they are good for solving.",
+        "Computes lower and block diagonal factors of a symmetric matrix, and whether they can solve.",
     ),
     function(
         "linalg.ldl_solve(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=False, Tensor? out=None) -> Tensor",
         |c| ops::ldl_solve(&c.view(0)?, &c.view(1)?, &c.view(2)?, c.bool(3)?).map(Value::from),
-        "The solution of linear equations from LDL factors.",
+        "Solves linear equations from LDL factors.",
     ),
 ];
 

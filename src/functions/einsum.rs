@@ -12,12 +12,12 @@ use crate::tensor::{Dims, Result, Tensor};
 use crate::value::Value;
 
 pub const ROWS: &[Row] = &[
-    function("einsum(any[] args) -> Tensor", einsum, "A sum of products, its dimensions named by letters.")
+    function("einsum(any[] args) -> Tensor", einsum, "Sums products over dimensions named by letters.")
         .python("einsum"),
     function(
         "tensordot(Tensor a, Tensor b, any dims=2, Tensor? out=None) -> Tensor",
         tensordot_row,
-        "The sum of products over dimensions of both tensors.",
+        "Sums products over dimensions of both tensors.",
     )
     .python("tensordot"),
 ];

@@ -21,18 +21,18 @@ pub const ROWS: &[Row] = &[
     function(
         "py.explain(Tensor t, *, bool bytes=False, int cells=64, int? width=None) -> Object",
         explain,
-        "What a tensor shows of its storage, drawn: sizes, strides, the cells of memory and who shares them.",
+        "Draws what a tensor shows of its storage: sizes, strides, the cells of memory and who shares them.",
     )
     .python("explain"),
     function(
         "py.why(Tensor t, any[] shape_or_dtype, *, int? width=None) -> Object",
         why_view,
-        "Why view(shape) or view(dtype) works or does not, and what works instead.",
+        "Explains why view(shape) or view(dtype) works or fails, and what works instead.",
     ),
     function(
         "py.why_view(Tensor t, any[] shape_or_dtype, *, int? width=None) -> Object",
         why_view,
-        "Why view(shape) or view(dtype) works or does not, and what works instead.",
+        "Explains why view(shape) or view(dtype) works or fails, and what works instead.",
     ),
     function(
         "py.why_dtype(Tensor t, ScalarType dtype, *, int? width=None) -> Object",
@@ -40,44 +40,44 @@ pub const ROWS: &[Row] = &[
             let view = strided(c)?;
             picture(c, why::dtype(&view, c.opt_dtype(1).unwrap_or(view.dtype)))
         },
-        "Why view(dtype) works or does not, condition by condition.",
+        "Explains why view(dtype) works or fails, condition by condition.",
     )
     .python("why_dtype"),
     function(
         "py.show_bytes(any x, any[] dtypes, *, int cells=32, int? width=None) -> Object",
         show_bytes,
-        "The bytes of a tensor or a storage, with what they mean in its dtype and in others.",
+        "Shows the bytes of a tensor or a storage, with what they mean in its dtype and in others.",
     ),
     function(
         "py.bits(any x, *, ScalarType? dtype=None, int? width=None) -> Object",
         show_bits,
-        "The bits of one number: sign, exponent and mantissa of a float.",
+        "Shows the bits of one number: sign, exponent and mantissa of a float.",
     )
     .python("bits"),
     function(
         "py.aliases(*, int? width=None) -> Object",
         |c| picture(c, aliases::scene(&c.state.holders.borrow())),
-        "The variables, grouped by the storage they lie on: ranges, overlaps, what they keep alive.",
+        "Groups the variables by the storage they lie on: ranges, overlaps, what they keep alive.",
     )
     .python("aliases"),
     function(
         "py.watch(any x, *, ScalarType? dtype=None) -> None",
         watch,
-        "From now on, shows after every input which bytes of a tensor's or a storage's memory it changed.",
+        "Shows after every input which bytes of a tensor's or a storage's memory it changed.",
     )
     .python("watch"),
-    function("py.unwatch(any x=None) -> None", unwatch, "Watches a tensor or a storage, or all of them, no longer.")
+    function("py.unwatch(any x=None) -> None", unwatch, "Stops watching a tensor or a storage, or all of them.")
         .python("unwatch"),
     function(
         "py.svg(any x, str file) -> None",
         |c| write(c, svg::draw),
-        "Writes a picture, or that of a tensor, as an SVG file.",
+        "Writes a picture, or a tensor's picture, as an SVG file.",
     )
     .python("svg"),
     function(
         "py.html(any x, str file) -> None",
         |c| write(c, html::draw),
-        "Writes a picture, or that of a tensor, as a page of its own.",
+        "Writes a picture, or a tensor's picture, as an HTML page.",
     )
     .python("html"),
 ];

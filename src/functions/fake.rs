@@ -13,7 +13,7 @@ use std::rc::Rc;
 pub const ROWS: &[Row] = &[function(
     "FakeTensorMode(*, any allow_fallback_kernels=True, bool allow_non_fake_inputs=False, any shape_env=None) -> any",
     |c| Ok(Value::Object(Rc::new(FakeTensorMode { real_too: c.bool(1)?, before: Cell::new(None) }))),
-    "A context in which new tensors are fake: they have shapes and no memory.",
+    "Creates a context in which new tensors are fake: they have shapes and no memory.",
 )];
 
 /// The context manager. It keeps what it replaces.

@@ -13,21 +13,21 @@ macro_rules! transforms {
             $(function(concat!("fft.", $one, "(Tensor self, int? n=None, int dim=-1, str? norm=None, *, Tensor? out=None) -> Tensor"), |c| one(c, $one, Kind::$kind, $forward), $doc),
             function(concat!("fft.", $two, "(Tensor self, int[1]? s=None, int[1] dim=[-2,-1], str? norm=None, *, Tensor? out=None) -> Tensor"), |c| several(c, $two, Kind::$kind, $forward), $doc),
             function(concat!("fft.", $several, "(Tensor self, int[1]? s=None, int[1]? dim=None, str? norm=None, *, Tensor? out=None) -> Tensor"), |c| several(c, $several, Kind::$kind, $forward), $doc),)*
-            function("fft.fftfreq(int n, float d=1.0, *, Tensor? out=None, {factory}) -> Tensor", |c| frequencies(c, false), "The frequencies of a transform."),
-            function("fft.rfftfreq(int n, float d=1.0, *, Tensor? out=None, {factory}) -> Tensor", |c| frequencies(c, true), "The frequencies of half a spectrum."),
-            function("fft.fftshift(Tensor self, int[1]? dim=None) -> Tensor", |c| shift(c, false), "The frequency 0 in the middle."),
-            function("fft.ifftshift(Tensor self, int[1]? dim=None) -> Tensor", |c| shift(c, true), "The frequency 0 back at the start."),
+            function("fft.fftfreq(int n, float d=1.0, *, Tensor? out=None, {factory}) -> Tensor", |c| frequencies(c, false), "Returns the frequencies of a transform."),
+            function("fft.rfftfreq(int n, float d=1.0, *, Tensor? out=None, {factory}) -> Tensor", |c| frequencies(c, true), "Returns the frequencies of half a spectrum."),
+            function("fft.fftshift(Tensor self, int[1]? dim=None) -> Tensor", |c| shift(c, false), "Moves the frequency 0 to the middle."),
+            function("fft.ifftshift(Tensor self, int[1]? dim=None) -> Tensor", |c| shift(c, true), "Moves the frequency 0 back to the start."),
         ];
     };
 }
 
 transforms! {
-    "fft" "fft2" "fftn" Complex true "The Fourier transform.";
-    "ifft" "ifft2" "ifftn" Complex false "The inverse Fourier transform.";
-    "rfft" "rfft2" "rfftn" RealToHalf true "Half the spectrum of a real signal.";
-    "irfft" "irfft2" "irfftn" HalfToReal false "A real signal from half its spectrum.";
-    "hfft" "hfft2" "hfftn" HalfToReal true "The real spectrum of a symmetric signal.";
-    "ihfft" "ihfft2" "ihfftn" RealToHalf false "Half a symmetric signal from its real spectrum.";
+    "fft" "fft2" "fftn" Complex true "Computes the Fourier transform.";
+    "ifft" "ifft2" "ifftn" Complex false "Computes the inverse Fourier transform.";
+    "rfft" "rfft2" "rfftn" RealToHalf true "Computes half the spectrum of a real signal.";
+    "irfft" "irfft2" "irfftn" HalfToReal false "Computes a real signal from half its spectrum.";
+    "hfft" "hfft2" "hfftn" HalfToReal true "Computes the real spectrum of a symmetric signal.";
+    "ihfft" "ihfft2" "ihfftn" RealToHalf false "Computes half a symmetric signal from its real spectrum.";
 }
 
 fn norm(call: &Call) -> Result<Norm> {

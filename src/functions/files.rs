@@ -17,39 +17,39 @@ pub const ROWS: &[Row] = &[
     function(
         "save(any obj, any f, any pickle_module=None, int pickle_protocol=2, bool _use_new_zipfile_serialization=True, bool _disable_byteorder_record=False) -> None",
         save,
-        "Writes a value to a file or a BytesIO, as a checkpoint that PyTorch loads; what shares a storage goes on sharing it.",
+        "Writes a value to a file or BytesIO as a PyTorch checkpoint; shared storages stay shared.",
     )
     .python("save"),
     function(
         "load(any f, any map_location=None, any pickle_module=None, *, any weights_only=None, any mmap=None, any encoding=None) -> any",
         load,
-        "Reads a checkpoint from a file or a BytesIO; with mmap=True its tensors lie on the file. Nothing in it is executed.",
+        "Reads a checkpoint without executing anything in it; with mmap=True its tensors lie on the file.",
     )
     .python("load"),
     function(
         "serialization.skip_data(bool materialize_fake_tensors=False) -> any",
         |_| Ok(Value::Object(Rc::new(SkipData { before: Cell::new(false) }))),
-        "A context in which files are written and read without the bytes of storages.",
+        "Creates a context in which files are written and read without the bytes of storages.",
     )
     .python("skip_data"),
     function(
         "tempfile.NamedTemporaryFile(any mode=None, any buffering=None, any encoding=None, any newline=None, str suffix=\"\", str prefix=\"tmp\") -> any",
         |c| Ok(Value::Object(Rc::new(Temporary { file: RefCell::new(Some(files::temporary(c.str(5)?, c.str(4)?)?)) }))),
-        "A file that is gone when its context is left.",
+        "Creates a file that is deleted when its context ends.",
     )
     .python("NamedTemporaryFile"),
-    function("collections.OrderedDict(any items=[]) -> any", ordered, "A dictionary that knows it is in order.")
+    function("collections.OrderedDict(any items=[]) -> any", ordered, "Creates a dictionary that keeps its order.")
         .python("OrderedDict"),
     function(
         "py.save(any obj, str path) -> None",
         |c| files::save_as(&c.value(0), c.str(1)?).map(|()| Value::None),
-        "Writes a value in the format that the name ends in: .pt, .safetensors, .npy, .npz.",
+        "Writes a value in the format of the file name's ending: .pt, .safetensors, .npy or .npz.",
     )
     .python("save"),
     function(
         "py.load(str path, *, bool mmap=True) -> any",
         |c| files::load_any(&Source::open(c.str(0)?)?, c.bool(1)?),
-        "Reads a checkpoint, safetensors, npy or npz, whichever the file is; its tensors lie on the file where they can.",
+        "Reads a checkpoint, safetensors, npy or npz file; its tensors lie on the file where they can.",
     )
     .python("load"),
     function(
@@ -58,7 +58,7 @@ pub const ROWS: &[Row] = &[
             let report = files::inspect(&Source::open(c.str(0)?)?)?;
             Ok(Value::Object(Rc::new(Inspected(report))))
         },
-        "What a file of tensors holds, without its data: layouts, who shares a storage, what is kept for nothing.",
+        "Lists the tensors of a file without reading data: layouts, shared storages, unused bytes.",
     )
     .python("inspect"),
     function(
@@ -76,7 +76,7 @@ pub const ROWS: &[Row] = &[
             })?;
             files::load_safetensors(&source, true)
         },
-        "Reads the tensors of a safetensors file, which lie on the file.",
+        "Reads the tensors of a safetensors file; they lie on the file.",
     )
     .python("load_file"),
     function(

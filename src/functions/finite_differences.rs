@@ -21,13 +21,13 @@ pub const ROWS: &[Row] = &[
                 check(c, &inputs, 2, &|inputs| tensors_of(&caller.call(&run, inputs.to_vec())?))
             })
         },
-        "Do the gradients of a function agree with finite differences?",
+        "Returns whether the gradients of a function agree with finite differences.",
     )
     .python("gradcheck"),
     function(
         "autograd.gradgradcheck(any func, any inputs, any grad_outputs=None, *, float eps=1e-6, float atol=1e-5, float rtol=1e-3, bool gen_non_contig_grad_outputs=False, bool raise_exception=True, float nondet_tol=0.0, bool check_undefined_grad=True, bool check_grad_dtypes=False, bool check_batched_grad=False, bool check_fwd_over_rev=False, bool check_rev_over_rev=True, bool fast_mode=False, any masked=False) -> bool",
         |c| recording(c, of_gradients),
-        "Do the gradients of a function's gradients agree with finite differences?",
+        "Returns whether the gradients of a function's gradients agree with finite differences.",
     )
     .python("gradgradcheck"),
 ];

@@ -30,7 +30,7 @@ pub const ROWS: &[Row] = &[
                 Ok(if has_aux { Value::tuple([gradient, aux]) } else { gradient })
             })
         },
-        "A function that computes the gradient of a function of one number as its result.",
+        "Returns a function that computes the gradient of a function whose result is one number.",
     )
     .python("grad"),
     function(
@@ -43,7 +43,7 @@ pub const ROWS: &[Row] = &[
                 Ok(Value::tuple([gradient, output]))
             })
         },
-        "A function that computes the gradient of a function and its result.",
+        "Returns a function that computes the gradient of a function and its result.",
     )
     .python("grad_and_value"),
     function(
@@ -52,7 +52,7 @@ pub const ROWS: &[Row] = &[
             let (primals, has_aux) = (c.value(1).sequence().unwrap_or_default(), c.bool(2)?);
             at_home(c, |f| vjp(f, primals, has_aux))
         },
-        "The results of a function, and a function for the product of a vector and its Jacobian.",
+        "Returns a function's results, and a function for the product of a vector and its Jacobian.",
     )
     .python("vjp"),
     function(
@@ -61,7 +61,7 @@ pub const ROWS: &[Row] = &[
             let (primals, tangents, strict, has_aux) = (c.value(1), c.value(2), c.bool(3)?, c.bool(4)?);
             at_home(c, |f| jvp(f, &primals, &tangents, strict, has_aux))
         },
-        "The results of a function, and the product of its Jacobian and a vector.",
+        "Returns a function's results, and the product of its Jacobian and a vector.",
     )
     .python("jvp"),
     function(
@@ -70,7 +70,7 @@ pub const ROWS: &[Row] = &[
             let primals = c.value(1).sequence().unwrap_or_default();
             at_home(c, |f| linearize(f, primals))
         },
-        "The results of a function, and its linear approximation there as a function.",
+        "Returns a function's results, and its linear approximation there as a function.",
     )
     .python("linearize"),
     function(
@@ -85,7 +85,7 @@ pub const ROWS: &[Row] = &[
                 jacobian(f, "jacrev", args, &argnums, has_aux)
             })
         },
-        "A function that computes the Jacobian of a function, row by row.",
+        "Returns a function that computes the Jacobian of a function, row by row.",
     )
     .python("jacrev"),
     function(
@@ -97,7 +97,7 @@ pub const ROWS: &[Row] = &[
                 jacobian(f, "jacfwd", args, &argnums, has_aux)
             })
         },
-        "A function that computes the Jacobian of a function.",
+        "Returns a function that computes the Jacobian of a function.",
     )
     .python("jacfwd"),
     function(
@@ -110,7 +110,7 @@ pub const ROWS: &[Row] = &[
                 jacobian(Function { state: f.state, call: &inner }, "jacfwd", args, &argnums, false)
             })
         },
-        "A function that computes the second derivatives of a function.",
+        "Returns a function that computes the second derivatives of a function.",
     )
     .python("hessian"),
     function(
@@ -128,7 +128,7 @@ pub const ROWS: &[Row] = &[
             }
             transformed(c, |f, args, keywords| (f.call)(args, keywords))
         },
-        "A function that gives what a function gives; what it would write in place it computes anew.",
+        "Returns a function with the same results that computes anew instead of writing in place.",
     )
     .python("functionalize"),
 ];

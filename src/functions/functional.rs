@@ -17,14 +17,22 @@ pub const ROWS: &[Row] = &[
     function(
         "nn.functional.relu(Tensor self, bool inplace=False) -> Tensor",
         |c| unary(c, UnaryOp::Relu),
-        "The element, or zero where it is negative.",
+        "Replaces negative elements with zero.",
     ),
-    function("nn.functional.sigmoid(Tensor self) -> Tensor", |c| unary(c, UnaryOp::Sigmoid), "The logistic function."),
-    function("nn.functional.tanh(Tensor self) -> Tensor", |c| unary(c, UnaryOp::Tanh), "The hyperbolic tangent."),
+    function(
+        "nn.functional.sigmoid(Tensor self) -> Tensor",
+        |c| unary(c, UnaryOp::Sigmoid),
+        "Computes the logistic function.",
+    ),
+    function(
+        "nn.functional.tanh(Tensor self) -> Tensor",
+        |c| unary(c, UnaryOp::Tanh),
+        "Computes the hyperbolic tangent.",
+    ),
     function(
         "nn.functional.relu6(Tensor self, bool inplace=False) -> Tensor",
         |c| bounded(c, 0.0, 6.0),
-        "Between 0 and 6.",
+        "Clamps every element between 0 and 6.",
     ),
     function(
         "nn.functional.hardtanh(Tensor self, float min_val=-1.0, float max_val=1.0, bool inplace=False) -> Tensor",
@@ -32,22 +40,22 @@ pub const ROWS: &[Row] = &[
             let (low, high) = (number(c, 1)?, number(c, 2)?);
             bounded(c, low, high)
         },
-        "Between two numbers.",
+        "Clamps every element between two numbers.",
     ),
     function(
         "nn.functional.gelu(Tensor self, *, str approximate=\"none\") -> Tensor",
         gelu,
-        "The element times the normal distribution at it.",
+        "Multiplies each element by the normal distribution function at it.",
     ),
     function(
         "nn.functional.silu(Tensor self, bool inplace=False) -> Tensor",
         |c| map(c, "silu_cpu", |x| x / (1.0 + (-x).exp())),
-        "The element times the logistic function of it.",
+        "Multiplies each element by its logistic function.",
     ),
     function(
         "nn.functional.mish(Tensor self, bool inplace=False) -> Tensor",
         |c| map(c, "mish_cpu", |x| x * x.exp().ln_1p().tanh()),
-        "The element times the tangent of its softplus.",
+        "Multiplies each element by the hyperbolic tangent of its softplus.",
     ),
     function(
         "nn.functional.softplus(Tensor self, float beta=1.0, float threshold=20.0) -> Tensor",
@@ -55,7 +63,7 @@ pub const ROWS: &[Row] = &[
             let (beta, threshold) = (number(c, 1)?, number(c, 2)?);
             map(c, "softplus_cpu", move |x| if x * beta > threshold { x } else { (x * beta).exp().ln_1p() / beta })
         },
-        "A smooth form of the larger of x and 0.",
+        "Computes a smooth form of the larger of x and 0.",
     ),
     function(
         "nn.functional.elu(Tensor self, float alpha=1.0, bool inplace=False) -> Tensor",
@@ -63,7 +71,7 @@ pub const ROWS: &[Row] = &[
             let alpha = number(c, 1)?;
             map(c, "elu_cpu", move |x| if x > 0.0 { x } else { alpha * x.exp_m1() })
         },
-        "The element, or an exponential where it is negative.",
+        "Replaces negative elements with an exponential.",
     ),
     function(
         "nn.functional.celu(Tensor self, float alpha=1.0, bool inplace=False) -> Tensor",
@@ -71,12 +79,12 @@ pub const ROWS: &[Row] = &[
             let alpha = number(c, 1)?;
             map(c, "elu_cpu", move |x| if x > 0.0 { x } else { alpha * (x / alpha).exp_m1() })
         },
-        "The element, or a scaled exponential where it is negative.",
+        "Replaces negative elements with a scaled exponential.",
     ),
     function(
         "nn.functional.selu(Tensor self, bool inplace=False) -> Tensor",
         |c| map(c, "elu_cpu", |x| SCALE * if x > 0.0 { x } else { ALPHA * x.exp_m1() }),
-        "The scaled exponential linear unit.",
+        "Computes the scaled exponential linear unit.",
     ),
     function(
         "nn.functional.leaky_relu(Tensor self, float negative_slope=0.01, bool inplace=False) -> Tensor",
@@ -84,7 +92,7 @@ pub const ROWS: &[Row] = &[
             let slope = number(c, 1)?;
             map(c, "leaky_relu_cpu", move |x| if x > 0.0 { x } else { x * slope })
         },
-        "The element, or a part of it where it is negative.",
+        "Scales negative elements down.",
     ),
     function(
         "nn.functional.threshold(Tensor self, float threshold, float value, bool inplace=False) -> Tensor",
@@ -92,20 +100,24 @@ pub const ROWS: &[Row] = &[
             let (limit, value) = (number(c, 1)?, number(c, 2)?);
             map(c, "threshold_cpu", move |x| if x <= limit { value } else { x })
         },
-        "The element, or a value where it is at most another.",
+        "Replaces elements that are at most a threshold with a value.",
     ),
     function(
         "nn.functional.hardsigmoid(Tensor self, bool inplace=False) -> Tensor",
         |c| map(c, "hardsigmoid_cpu", |x| (x + 3.0).clamp(0.0, 6.0) / 6.0),
-        "A logistic function of straight lines.",
+        "Computes a logistic function of straight lines.",
     ),
     function(
         "nn.functional.hardswish(Tensor self, bool inplace=False) -> Tensor",
         |c| map(c, "hardswish_cpu", |x| x * (x + 3.0).clamp(0.0, 6.0) / 6.0),
-        "The element times its hard sigmoid.",
+        "Multiplies each element by its hard sigmoid.",
     ),
-    both("hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor", hardshrink, "Zero near zero."),
-    function("nn.functional.hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor", hardshrink, "Zero near zero."),
+    both("hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor", hardshrink, "Replaces elements near zero with zero."),
+    function(
+        "nn.functional.hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor",
+        hardshrink,
+        "Replaces elements near zero with zero.",
+    ),
     function(
         "nn.functional.softshrink(Tensor self, Scalar lambd=0.5) -> Tensor",
         |c| {
@@ -120,97 +132,97 @@ pub const ROWS: &[Row] = &[
                 }
             })
         },
-        "Moved towards zero.",
+        "Moves elements towards zero.",
     ),
     function(
         "nn.functional.logsigmoid(Tensor self) -> Tensor",
         |c| map(c, "log_sigmoid_cpu", |x| x.min(0.0) - (-x.abs()).exp().ln_1p()),
-        "The logarithm of the logistic function.",
+        "Computes the logarithm of the logistic function.",
     ),
     function(
         "nn.functional.softmax(Tensor input, int? dim=None, int _stacklevel=3, ScalarType? dtype=None) -> Tensor",
         |c| any_softmax(c, Softmax::Plain),
-        "The shares of exponentials.",
+        "Computes the shares of exponentials.",
     ),
     function(
         "nn.functional.softmax.Dimname(Tensor input, Dimname dim, int _stacklevel=3, ScalarType? dtype=None) -> Tensor",
         named::by_position,
-        "The shares of exponentials along a named dimension.",
+        "Computes the shares of exponentials along a named dimension.",
     ),
     function(
         "nn.functional.log_softmax(Tensor input, int? dim=None, int _stacklevel=3, ScalarType? dtype=None) -> Tensor",
         |c| any_softmax(c, Softmax::Log),
-        "The logarithms of the shares of exponentials.",
+        "Computes the logarithms of the shares of exponentials.",
     ),
     function(
         "nn.functional.log_softmax.Dimname(Tensor input, Dimname dim, int _stacklevel=3, ScalarType? dtype=None) -> Tensor",
         named::by_position,
-        "The logarithms of the shares along a named dimension.",
+        "Computes the logarithms of the shares along a named dimension.",
     ),
     function(
         "nn.functional.one_hot(Tensor self, int num_classes=-1) -> Tensor",
         one_hot,
-        "A one among zeros for every class number.",
+        "Encodes every class number as a one among zeros.",
     ),
     function(
         "nn.functional.pad(Tensor self, int[] pad, str mode=\"constant\", float? value=None) -> Tensor",
         pad,
-        "With a border.",
+        "Adds a border.",
     ),
     function(
         "avg_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], bool ceil_mode=False, bool count_include_pad=True) -> Tensor",
         avg_pool1d,
-        "The means of windows.",
+        "Averages windows.",
     ),
     function(
         "nn.functional.avg_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], bool ceil_mode=False, bool count_include_pad=True) -> Tensor",
         avg_pool1d,
-        "The means of windows.",
+        "Averages windows.",
     ),
     function(
         "pixel_shuffle(Tensor self, int upscale_factor) -> Tensor",
         |c| pixels::pixel_shuffle(&c.view(0)?, c.int(1)?).map(Value::from),
-        "Channels as blocks of pixels.",
+        "Rearranges channels into blocks of pixels.",
     ),
     function(
         "nn.functional.pixel_shuffle(Tensor self, int upscale_factor) -> Tensor",
         |c| pixels::pixel_shuffle(&c.view(0)?, c.int(1)?).map(Value::from),
-        "Channels as blocks of pixels.",
+        "Rearranges channels into blocks of pixels.",
     ),
     function(
         "pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor",
         |c| pixels::pixel_unshuffle(&c.view(0)?, c.int(1)?).map(Value::from),
-        "Blocks of pixels as channels.",
+        "Rearranges blocks of pixels into channels.",
     ),
     function(
         "nn.functional.pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor",
         |c| pixels::pixel_unshuffle(&c.view(0)?, c.int(1)?).map(Value::from),
-        "Blocks of pixels as channels.",
+        "Rearranges blocks of pixels into channels.",
     ),
     function(
         "channel_shuffle(Tensor self, int groups) -> Tensor",
         |c| pixels::channel_shuffle(&c.view(0)?, c.int(1)?).map(Value::from),
-        "Channels interleaved.",
+        "Interleaves channels.",
     ),
     function(
         "nn.functional.channel_shuffle(Tensor self, int groups) -> Tensor",
         |c| pixels::channel_shuffle(&c.view(0)?, c.int(1)?).map(Value::from),
-        "Channels interleaved.",
+        "Interleaves channels.",
     ),
     function(
         "native_channel_shuffle(Tensor self, int groups) -> Tensor",
         |c| pixels::channel_shuffle(&c.view(0)?, c.int(1)?).map(Value::from),
-        "Channels interleaved.",
+        "Interleaves channels.",
     ),
     function(
         "nn.functional.native_channel_shuffle(Tensor self, int groups) -> Tensor",
         |c| pixels::channel_shuffle(&c.view(0)?, c.int(1)?).map(Value::from),
-        "Channels interleaved.",
+        "Interleaves channels.",
     ),
     both(
         "nonzero_static(Tensor self, *, int size, int fill_value=-1) -> Tensor",
         nonzero_static,
-        "Where the elements are not zero, as many rows as asked.",
+        "Returns the indices of nonzero elements, in as many rows as asked.",
     ),
 ];
 

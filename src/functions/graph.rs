@@ -21,7 +21,7 @@ pub const ROWS: &[Row] = &[method(
         }
         other => bail!(AttributeError, "'{}' object has no attribute 'name'", other.type_name()),
     },
-    "The name of an operation of the gradient graph.",
+    "Returns the name of an operation of the gradient graph.",
 )];
 
 /// A node of the gradient graph.

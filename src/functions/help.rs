@@ -244,7 +244,7 @@ mod tests {
     #[test]
     fn a_view_says_that_it_shares() {
         let text = describe("Tensor.transpose").unwrap();
-        assert!(text.starts_with("Tensor.transpose(dim0, dim1)\n    Two dimensions swapped.\n"), "{text}");
+        assert!(text.starts_with("Tensor.transpose(dim0, dim1)\n    Swaps two dimensions.\n"), "{text}");
         assert!(text.contains("shares memory"), "{text}");
         assert!(describe("fill_").unwrap().contains("Writes to"));
         assert!(describe("torch.linalg.no_such_thing").is_none());

@@ -19,7 +19,7 @@ pub const ROWS: &[Row] = &[
             let tensor = c.tensor(0)?;
             Ok(handle(tensor, autograd::add_hook(tensor, hook)))
         },
-        "Calls a function with the gradient of this tensor each time it is computed; what it returns takes its place.",
+        "Calls a function with each gradient computed for this tensor; its result replaces the gradient.",
     )
     .python("Tensor.register_hook"),
     method(
@@ -51,24 +51,24 @@ pub const ROWS: &[Row] = &[
             }
             other => bail!(AttributeError, "'{}' object has no attribute 'remove'", other.type_name()),
         },
-        "Takes a hook away.",
+        "Removes a hook.",
     ),
     method(
         "register_hook(Object self, any fn) -> any",
         |c| node_hook(c, false),
-        "Calls a function with the gradients that an operation computed and was given, each time it has.",
+        "Calls a function with an operation's computed and incoming gradients, each time it has run.",
     )
     .python("Node.register_hook"),
     method(
         "register_prehook(Object self, any fn) -> any",
         |c| node_hook(c, true),
-        "Calls a function with the gradients that an operation is given, each time before it computes.",
+        "Calls a function with an operation's incoming gradients, each time before it runs.",
     )
     .python("Node.register_prehook"),
     function(
         "autograd.graph.register_multi_grad_hook(any tensors, any fn, *, str mode=\"all\") -> any",
         multi_hook,
-        "Calls a function once in each pass: with the gradients of several tensors, or with the first of them.",
+        "Calls a function once per pass, with the gradients of several tensors or with the first of them.",
     )
     .python("register_multi_grad_hook"),
 ];

@@ -22,17 +22,17 @@ pub const ROWS: &[Row] = &[
     internal(
         "slice.Tensor(Tensor(a) self, int dim=0, int? start=None, int? end=None, int step=1) -> Tensor(a)",
         slice,
-        "A range of a dimension.",
+        "Selects a range of a dimension.",
     ),
     crate::call::function(
         "_unsafe_view(Tensor self, int[] size) -> Tensor",
         |c| views::reshape(&c.view(0)?, &c.ints(1)?).map(Value::from),
-        "The only view of a tensor nobody else holds.",
+        "Returns the only view of a tensor that nobody else holds.",
     ),
     internal(
         "index.Tensor(Tensor self, any indices) -> Tensor",
         |c| index::index_tensors(&c.view(0)?, &places(c)?).map(Value::from),
-        "The elements at the places that tensors name, one for each dimension or None.",
+        "Selects the elements at indices given as tensors, one for each dimension or None.",
     ),
     internal(
         "_index_put_impl_(Tensor(a!) self, any indices, Tensor values, bool accumulate=False) -> Tensor(a!)",
@@ -40,43 +40,39 @@ pub const ROWS: &[Row] = &[
             index::index_put_(&c.view(0)?, &places(c)?, &c.view(2)?, c.bool(3)?)?;
             Ok(c.itself())
         },
-        "Writes at the places that tensors name, one for each dimension or None.",
+        "Writes at indices given as tensors, one for each dimension or None.",
     ),
     internal(
         "mul.Scalar(Tensor self, Scalar other) -> Tensor",
         |c| number(c, BinaryOp::Mul),
-        "The product with a number.",
+        "Multiplies by a number.",
     ),
     internal(
         "div.Scalar(Tensor self, Scalar other) -> Tensor",
         |c| number(c, BinaryOp::TrueDivide),
-        "Divided by a number.",
+        "Divides by a number.",
     ),
-    internal("add.Number(Tensor self, Scalar other) -> Tensor", |c| number(c, BinaryOp::Add), "The sum with a number."),
-    internal(
-        "sub.Number(Tensor self, Scalar other) -> Tensor",
-        |c| number(c, BinaryOp::Sub),
-        "The difference from a number.",
-    ),
+    internal("add.Number(Tensor self, Scalar other) -> Tensor", |c| number(c, BinaryOp::Add), "Adds a number."),
+    internal("sub.Number(Tensor self, Scalar other) -> Tensor", |c| number(c, BinaryOp::Sub), "Subtracts a number."),
     function(
         "constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor",
         |c| pixels::pad(&c.view(0)?, &c.ints(1)?, c.scalar(2)?).map(Value::from),
-        "With a border of one number.",
+        "Adds a border of one number.",
     ),
     internal(
         "_fft_c2c(Tensor self, int[] dim, str? norm, bool forward) -> Tensor",
         |c| transform(c, Kind::Complex, c.bool(3)?, None),
-        "The Fourier transform of complex numbers.",
+        "Computes the Fourier transform of complex numbers.",
     ),
     internal(
         "_fft_r2c(Tensor self, int[] dim, str? norm, bool onesided) -> Tensor",
         |c| transform(c, if c.bool(3)? { Kind::RealToHalf } else { Kind::Complex }, true, None),
-        "The spectrum of a real signal, or half of it.",
+        "Computes the spectrum of a real signal, or half of it.",
     ),
     internal(
         "_fft_c2r(Tensor self, int[] dim, str? norm, int last_dim_size) -> Tensor",
         |c| transform(c, Kind::HalfToReal, false, Some(c.int(3)?)),
-        "A real signal from half its spectrum.",
+        "Computes a real signal from half its spectrum.",
     ),
 ];
 

@@ -86,12 +86,12 @@ macro_rules! classes {
     ($($name:literal $dtype:ident),*) => {
         /// The classes named after a dtype.
         pub const CLASSES: &[[Row; 7]] = &[$(
-            forms!(function, $name, "", "A tensor of one dtype (deprecated).", 0, |_| DType::$dtype),
+            forms!(function, $name, "", "Creates a tensor of one dtype (deprecated).", 0, |_| DType::$dtype),
         )*];
 
         /// Those classes on CUDA devices: names, and an error when called.
         pub const ON_CUDA: &[Row] = &[$(
-            function(concat!("cuda.", $name, "(any[] args, *, any device=None) -> Tensor"), |_| no_driver(), "A tensor on a CUDA device; there is none.").python("Tensor.__new__"),
+            function(concat!("cuda.", $name, "(any[] args, *, any device=None) -> Tensor"), |_| no_driver(), "Creates a tensor on a CUDA device; there is none.").python("Tensor.__new__"),
         )*];
 
         /// The full name and the dtype of the legacy class with this short name.
@@ -119,8 +119,8 @@ classes! {
 
 /// `torch.Tensor`, which has the default dtype, and the method `new`, which has its tensor's.
 pub const ROWS: &[[Row; 7]] = &[
-    forms!(function, "Tensor", "", "A tensor of the default dtype.", 0, |c| c.state.default_dtype.get()),
-    forms!(method, "new", "Tensor self, ", "A new tensor of the same dtype.", 1, |c| {
+    forms!(function, "Tensor", "", "Creates a tensor of the default dtype.", 0, |c| c.state.default_dtype.get()),
+    forms!(method, "new", "Tensor self, ", "Creates a tensor of the same dtype.", 1, |c| {
         c.tensor(0).map_or(DType::Float, |t| t.borrow().dtype)
     }),
 ];

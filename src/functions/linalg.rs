@@ -12,16 +12,8 @@ use crate::tensor::{DType, Device, Dims, Error, ErrorKind, Result, Scalar, View}
 use crate::value::Value;
 
 pub const ROWS: &[Row] = &[
-    function(
-        "linalg.inv(Tensor A, *, Tensor? out=None) -> Tensor",
-        |c| inverse(c, "linalg.inv"),
-        "The inverse of a matrix.",
-    ),
-    both(
-        "inverse(Tensor self, *, Tensor? out=None) -> Tensor",
-        |c| inverse(c, "linalg.inv"),
-        "The inverse of a matrix.",
-    ),
+    function("linalg.inv(Tensor A, *, Tensor? out=None) -> Tensor", |c| inverse(c, "linalg.inv"), "Inverts a matrix."),
+    both("inverse(Tensor self, *, Tensor? out=None) -> Tensor", |c| inverse(c, "linalg.inv"), "Inverts a matrix."),
     function(
         "linalg.inv_ex(Tensor A, *, bool check_errors=False, Tensor[]? out=None) -> any",
         |c| {
@@ -31,25 +23,25 @@ pub const ROWS: &[Row] = &[
             }
             Ok(named("torch.return_types.linalg_inv_ex", vec![("inverse", inverse.into()), ("info", info.into())]))
         },
-        "The inverse of a matrix, and whether there is one.",
+        "Inverts a matrix, and tells whether it has an inverse.",
     ),
     function(
         "linalg.det(Tensor A, *, Tensor? out=None) -> Tensor",
         |c| ops::det(&c.view(0)?).map(Value::from),
-        "The determinant.",
+        "Computes the determinant.",
     ),
-    both("det(Tensor self) -> Tensor", |c| ops::det(&c.view(0)?).map(Value::from), "The determinant."),
+    both("det(Tensor self) -> Tensor", |c| ops::det(&c.view(0)?).map(Value::from), "Computes the determinant."),
     function(
         "linalg.slogdet(Tensor A, *, Tensor[]? out=None) -> any",
         |c| slogdet(c, "torch.return_types.linalg_slogdet"),
-        "The determinant's sign and the logarithm of its magnitude.",
+        "Computes the determinant's sign and the logarithm of its magnitude.",
     ),
     both(
         "slogdet(Tensor self) -> any",
         |c| slogdet(c, "torch.return_types.slogdet"),
-        "The determinant's sign and the logarithm of its magnitude.",
+        "Computes the determinant's sign and the logarithm of its magnitude.",
     ),
-    both("logdet(Tensor self) -> Tensor", logdet, "The logarithm of the determinant."),
+    both("logdet(Tensor self) -> Tensor", logdet, "Computes the logarithm of the determinant."),
     function(
         "linalg.solve(Tensor A, Tensor B, *, bool left=True, Tensor? out=None) -> Tensor",
         |c| {
@@ -57,7 +49,7 @@ pub const ROWS: &[Row] = &[
             refuse_unsolved("torch.linalg.solve", &info)?;
             Ok(solution.into())
         },
-        "The solution of a system of linear equations.",
+        "Solves a system of linear equations.",
     ),
     function(
         "linalg.solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False, Tensor[]? out=None) -> any",
@@ -68,7 +60,7 @@ pub const ROWS: &[Row] = &[
             }
             Ok(named("torch.return_types.linalg_solve_ex", vec![("result", solution.into()), ("info", info.into())]))
         },
-        "The solution of a system of linear equations, and whether there is one.",
+        "Solves a system of linear equations, and tells whether it has a solution.",
     ),
     function(
         "linalg.cholesky(Tensor A, *, bool upper=False, Tensor? out=None) -> Tensor",
@@ -77,7 +69,7 @@ pub const ROWS: &[Row] = &[
             refuse_indefinite("linalg.cholesky", &info)?;
             Ok(factor.into())
         },
-        "The Cholesky factor of a positive-definite matrix.",
+        "Computes the Cholesky factor of a positive-definite matrix.",
     ),
     both(
         "cholesky(Tensor self, bool upper=False, *, Tensor? out=None) -> Tensor",
@@ -86,7 +78,7 @@ pub const ROWS: &[Row] = &[
             refuse_indefinite("cholesky", &info)?;
             Ok(factor.into())
         },
-        "The Cholesky factor of a positive-definite matrix.",
+        "Computes the Cholesky factor of a positive-definite matrix.",
     ),
     function(
         "linalg.cholesky_ex(Tensor A, *, bool upper=False, bool check_errors=False, Tensor[]? out=None) -> any",
@@ -97,17 +89,17 @@ pub const ROWS: &[Row] = &[
             }
             Ok(named("torch.return_types.linalg_cholesky_ex", vec![("L", factor.into()), ("info", info.into())]))
         },
-        "The Cholesky factor, and whether there is one.",
+        "Computes the Cholesky factor, and tells whether there is one.",
     ),
     both(
         "cholesky_solve(Tensor self, Tensor input2, bool upper=False, *, Tensor? out=None) -> Tensor",
         |c| ops::cholesky_solve(&c.view(0)?, &c.view(1)?, c.bool(2)?).map(Value::from),
-        "The solution of linear equations from a Cholesky factor.",
+        "Solves linear equations from a Cholesky factor.",
     ),
     both(
         "cholesky_inverse(Tensor self, bool upper=False, *, Tensor? out=None) -> Tensor",
         |c| ops::cholesky_inverse(&c.view(0)?, c.bool(1)?).map(Value::from),
-        "The inverse of a matrix from its Cholesky factor.",
+        "Inverts a matrix from its Cholesky factor.",
     ),
     function(
         "linalg.lu_factor(Tensor A, *, bool pivot=True, Tensor[]? out=None) -> any",
@@ -123,7 +115,7 @@ pub const ROWS: &[Row] = &[
             }
             Ok(named("torch.return_types.linalg_lu_factor", vec![("LU", factors.into()), ("pivots", pivots.into())]))
         },
-        "Both factors of an LU decomposition in one matrix.",
+        "Computes both factors of an LU decomposition in one matrix.",
     ),
     function(
         "linalg.lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False, Tensor[]? out=None) -> any",
@@ -134,7 +126,7 @@ pub const ROWS: &[Row] = &[
                 vec![("LU", factors.into()), ("pivots", pivots.into()), ("info", info.into())],
             ))
         },
-        "Both factors of an LU decomposition in one matrix, and whether they are good for solving.",
+        "Computes both factors of an LU decomposition in one matrix, and tells whether they can solve.",
     ),
     function(
         "linalg.lu(Tensor A, *, bool pivot=True, Tensor[]? out=None) -> any",
@@ -143,7 +135,7 @@ pub const ROWS: &[Row] = &[
             let (p, l, u) = ops::lu_unpack(&factors, &pivots)?;
             Ok(named("torch.return_types.linalg_lu", vec![("P", p.into()), ("L", l.into()), ("U", u.into())]))
         },
-        "A permutation, a lower and an upper factor.",
+        "Factors a matrix into a permutation, a lower and an upper factor.",
     ),
     function(
         "lu(Tensor self, bool pivot=True, bool get_infos=False, *, any out=None) -> any",
@@ -158,7 +150,7 @@ pub const ROWS: &[Row] = &[
                 Value::tuple([factors.into(), pivots.into()])
             })
         },
-        "Both factors of an LU decomposition in one matrix.",
+        "Computes both factors of an LU decomposition in one matrix.",
     ),
     function(
         "lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True, *, Tensor[]? out=None) -> any",
@@ -172,22 +164,22 @@ pub const ROWS: &[Row] = &[
                 vec![("P", kept(p, pivots)), ("L", kept(l, data)), ("U", kept(u, data))],
             ))
         },
-        "The permutation and the factors of an LU decomposition.",
+        "Unpacks the permutation and the factors of an LU decomposition.",
     ),
     both(
         "lu_solve(Tensor self, Tensor LU_data, Tensor LU_pivots, *, Tensor? out=None) -> Tensor",
         |c| ops::lu_solve(&c.view(1)?, &c.view(2)?, &c.view(0)?, true, false).map(Value::from),
-        "The solution of linear equations from LU factors.",
+        "Solves linear equations from LU factors.",
     ),
     function(
         "linalg.lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False, Tensor? out=None) -> Tensor",
         |c| ops::lu_solve(&c.view(0)?, &c.view(1)?, &c.view(2)?, c.bool(3)?, c.bool(4)?).map(Value::from),
-        "The solution of linear equations from LU factors.",
+        "Solves linear equations from LU factors.",
     ),
     function(
         "linalg.solve_triangular(Tensor self, Tensor B, *, bool upper, bool left=True, bool unitriangular=False, Tensor? out=None) -> Tensor",
         |c| ops::solve_triangular(&c.view(0)?, &c.view(1)?, c.bool(2)?, c.bool(3)?, c.bool(4)?).map(Value::from),
-        "The solution of triangular linear equations.",
+        "Solves triangular linear equations.",
     ),
     both(
         "triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool unitriangular=False) -> any",
@@ -202,12 +194,12 @@ pub const ROWS: &[Row] = &[
                 vec![("solution", solution.into()), ("cloned_coefficient", cloned.into())],
             ))
         },
-        "The solution of triangular linear equations.",
+        "Solves triangular linear equations.",
     ),
     function(
         "linalg.qr(Tensor A, str mode=\"reduced\", *, Tensor[]? out=None) -> any",
         qr,
-        "An orthogonal and an upper factor.",
+        "Factors a matrix into an orthogonal and an upper factor.",
     ),
     both(
         "qr(Tensor self, bool some=True, *, Tensor[]? out=None) -> any",
@@ -216,7 +208,7 @@ pub const ROWS: &[Row] = &[
             let (q, r) = ops::qr_decomposition("linalg.qr", &c.view(0)?, mode)?;
             Ok(named("torch.return_types.qr", vec![("Q", q.into()), ("R", r.into())]))
         },
-        "An orthogonal and an upper factor.",
+        "Factors a matrix into an orthogonal and an upper factor.",
     ),
     both(
         "geqrf(Tensor self, *, Tensor[]? out=None) -> any",
@@ -224,22 +216,22 @@ pub const ROWS: &[Row] = &[
             let (a, tau) = ops::geqrf(&c.view(0)?)?;
             Ok(named("torch.return_types.geqrf", vec![("a", a.into()), ("tau", tau.into())]))
         },
-        "The reflections of a QR decomposition.",
+        "Computes the reflections of a QR decomposition.",
     ),
     function(
         "linalg.householder_product(Tensor input, Tensor tau, *, Tensor? out=None) -> Tensor",
         |c| ops::householder_product(&c.view(0)?, &c.view(1)?).map(Value::from),
-        "The product of reflections.",
+        "Multiplies reflections.",
     ),
     both(
         "orgqr(Tensor self, Tensor input2) -> Tensor",
         |c| ops::householder_product(&c.view(0)?, &c.view(1)?).map(Value::from),
-        "The product of reflections.",
+        "Multiplies reflections.",
     ),
     both(
         "ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, bool transpose=False) -> Tensor",
         |c| ops::ormqr(&c.view(0)?, &c.view(1)?, &c.view(2)?, c.bool(3)?, c.bool(4)?).map(Value::from),
-        "The product of reflections with a matrix.",
+        "Multiplies reflections with a matrix.",
     ),
     function(
         "linalg.svd(Tensor A, bool full_matrices=True, *, str? driver=None, Tensor[]? out=None) -> any",
@@ -247,7 +239,7 @@ pub const ROWS: &[Row] = &[
             let [u, s, vh] = ops::svd_decomposition("linalg.svd", &c.view(0)?, c.bool(1)?)?;
             Ok(named("torch.return_types.linalg_svd", vec![("U", u.into()), ("S", s.into()), ("Vh", vh.into())]))
         },
-        "The singular value decomposition.",
+        "Computes the singular value decomposition.",
     ),
     both(
         "svd(Tensor self, bool some=True, bool compute_uv=True, *, Tensor[]? out=None) -> any",
@@ -259,7 +251,7 @@ pub const ROWS: &[Row] = &[
             let (u, v) = if c.bool(2)? { (u, v) } else { (zeroed(u)?, zeroed(v)?) };
             Ok(named("torch.return_types.svd", vec![("U", u.into()), ("S", s.into()), ("V", v.into())]))
         },
-        "The singular value decomposition.",
+        "Computes the singular value decomposition.",
     ),
     function(
         "linalg.svdvals(Tensor A, *, str? driver=None, Tensor? out=None) -> Tensor",
@@ -267,7 +259,7 @@ pub const ROWS: &[Row] = &[
             let [_, s, _] = ops::svd_decomposition("linalg.svdvals", &c.view(0)?, false)?;
             Ok(s.into())
         },
-        "The singular values.",
+        "Computes the singular values.",
     ),
     function(
         "linalg.eigh(Tensor A, str UPLO=\"L\", *, Tensor[]? out=None) -> any",
@@ -278,69 +270,77 @@ pub const ROWS: &[Row] = &[
                 vec![("eigenvalues", values.into()), ("eigenvectors", vectors.into())],
             ))
         },
-        "Eigenvalues and eigenvectors of a symmetric matrix.",
+        "Computes the eigenvalues and eigenvectors of a symmetric matrix.",
     ),
     function(
         "linalg.eigvalsh(Tensor A, str UPLO=\"L\", *, Tensor? out=None) -> Tensor",
         |c| Ok(ops::eigh("linalg.eigvalsh", &c.view(0)?, upper(c)?)?.0.into()),
-        "The eigenvalues of a symmetric matrix.",
+        "Computes the eigenvalues of a symmetric matrix.",
     ),
     function(
         "linalg.pinv(Tensor A, *, Scalar? atol=None, Scalar? rtol=None, bool hermitian=False, Tensor? out=None) -> Tensor",
         |c| pinv(c, 1, 2, Some(3)),
-        "The pseudoinverse.",
+        "Computes the pseudoinverse.",
     ),
     function(
         "linalg.pinv.rcond(Tensor A, Scalar rcond, bool hermitian=False, *, Tensor? out=None) -> Tensor",
         |c| pinv(c, usize::MAX, 1, Some(2)),
-        "The pseudoinverse.",
+        "Computes the pseudoinverse.",
     ),
-    both("pinverse(Tensor self, float rcond=1e-15) -> Tensor", |c| pinv(c, usize::MAX, 1, None), "The pseudoinverse."),
+    both(
+        "pinverse(Tensor self, float rcond=1e-15) -> Tensor",
+        |c| pinv(c, usize::MAX, 1, None),
+        "Computes the pseudoinverse.",
+    ),
     function(
         "linalg.matrix_rank(Tensor A, *, Scalar? atol=None, Scalar? rtol=None, bool hermitian=False, Tensor? out=None) -> Tensor",
         |c| ops::matrix_rank(&c.view(0)?, tolerance(c, 1)?, tolerance(c, 2)?, c.bool(3)?).map(Value::from),
-        "The rank.",
+        "Computes the rank.",
     ),
     function(
         "linalg.matrix_rank.tol(Tensor A, Scalar tol, bool hermitian=False, *, Tensor? out=None) -> Tensor",
         |c| ops::matrix_rank(&c.view(0)?, tolerance(c, 1)?, Some(0.0), c.bool(2)?).map(Value::from),
-        "The rank.",
+        "Computes the rank.",
     ),
     function(
         "linalg.lstsq(Tensor A, Tensor B, Scalar? rcond=None, *, str? driver=None) -> any",
         lstsq,
-        "The least-squares solution of linear equations.",
+        "Solves linear equations by least squares.",
     ),
     function(
         "linalg.matrix_exp(Tensor A) -> Tensor",
         |c| ops::matrix_exp(&c.view(0)?).map(Value::from),
-        "The exponential of a matrix.",
+        "Computes the exponential of a matrix.",
     ),
     both(
         "matrix_exp(Tensor self) -> Tensor",
         |c| ops::matrix_exp(&c.view(0)?).map(Value::from),
-        "The exponential of a matrix.",
+        "Computes the exponential of a matrix.",
     ),
     function(
         "linalg.matrix_power(Tensor A, int n, *, Tensor? out=None) -> Tensor",
         matrix_power,
-        "A matrix multiplied with itself.",
+        "Multiplies a matrix with itself.",
     ),
     both(
         "matrix_power(Tensor self, int n, *, Tensor? out=None) -> Tensor",
         matrix_power,
-        "A matrix multiplied with itself.",
+        "Multiplies a matrix with itself.",
     ),
-    function("linalg.cond(Tensor A, any p=None, *, Tensor? out=None) -> Tensor", cond, "The condition number."),
+    function(
+        "linalg.cond(Tensor A, any p=None, *, Tensor? out=None) -> Tensor",
+        cond,
+        "Computes the condition number.",
+    ),
     function(
         "linalg.tensorinv(Tensor a, int ind=2, *, Tensor? out=None) -> Tensor",
         tensorinv,
-        "The inverse of a tensor as a linear map.",
+        "Inverts a tensor as a linear map.",
     ),
     function(
         "linalg.tensorsolve(Tensor self, Tensor other, int[]? dims=None, *, Tensor? out=None) -> Tensor",
         tensorsolve,
-        "The solution of linear equations between tensors.",
+        "Solves linear equations between tensors.",
     ),
 ];
 

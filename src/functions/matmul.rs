@@ -15,63 +15,67 @@ pub const ROWS: &[Row] = &[
     both(
         "mm(Tensor self, Tensor mat2, *, Tensor? out=None) -> Tensor",
         |c| same_dtype_out(c, ops::mm(&c.view(0)?, &c.view(1)?)?),
-        "The product of two matrices.",
+        "Multiplies two matrices.",
     ),
     both(
         "bmm(Tensor self, Tensor mat2, *, Tensor? out=None) -> Tensor",
         |c| same_dtype_out(c, ops::bmm(&c.view(0)?, &c.view(1)?)?),
-        "The products of two batches of matrices.",
+        "Multiplies two batches of matrices.",
     ),
     both(
         "mv(Tensor self, Tensor vec, *, Tensor? out=None) -> Tensor",
         |c| same_dtype_out(c, ops::mv(&c.view(0)?, &c.view(1)?)?),
-        "The product of a matrix and a vector.",
+        "Multiplies a matrix by a vector.",
     ),
     both(
         "dot(Tensor self, Tensor tensor, *, Tensor? out=None) -> Tensor",
         |c| dot_out(c, ops::dot(&c.view(0)?, &c.view(1)?)?),
-        "The sum of the products of two vectors' elements.",
+        "Sums the products of two vectors' elements.",
     ),
     both(
         "vdot(Tensor self, Tensor other, *, Tensor? out=None) -> Tensor",
         |c| dot_out(c, ops::vdot(&c.view(0)?, &c.view(1)?)?),
-        "The dot product with the first vector conjugated.",
+        "Computes the dot product with the first vector conjugated.",
     ),
     both(
         "matmul(Tensor self, Tensor other, *, Tensor? out=None) -> Tensor",
         |c| product_out(c, 0, 1),
-        "The product of matrices, vectors or broadcast batches of matrices.",
+        "Multiplies matrices, vectors or broadcast batches of matrices.",
     ),
     function(
         "linalg.matmul(Tensor input, Tensor other, *, Tensor? out=None) -> Tensor",
         |c| product_out(c, 0, 1),
-        "The product of matrices, vectors or broadcast batches of matrices.",
+        "Multiplies matrices, vectors or broadcast batches of matrices.",
     ),
-    method("__matmul__(Tensor self, Tensor other) -> Tensor", |c| product_out(c, 0, 1), "Python's @ operator."),
+    method(
+        "__matmul__(Tensor self, Tensor other) -> Tensor",
+        |c| product_out(c, 0, 1),
+        "Implements Python's @ operator.",
+    ),
     method(
         "__rmatmul__(Tensor self, Tensor other) -> Tensor",
         |c| product_out(c, 1, 0),
-        "Python's @ operator, for the operand on its right.",
+        "Implements Python's @ operator for the operand on its right.",
     ),
     both(
         "outer(Tensor self, Tensor vec2, *, Tensor? out=None) -> Tensor",
         |c| outer(c, "outer"),
-        "The product of every element of one vector with every element of another.",
+        "Multiplies every element of one vector with every element of another.",
     ),
     both(
         "ger(Tensor self, Tensor vec2, *, Tensor? out=None) -> Tensor",
         |c| outer(c, "outer"),
-        "The product of every element of one vector with every element of another.",
+        "Multiplies every element of one vector with every element of another.",
     ),
     both(
         "inner(Tensor self, Tensor other, *, Tensor? out=None) -> Tensor",
         inner,
-        "The dot products of the last dimensions' vectors.",
+        "Computes the dot products of the vectors along the last dimensions.",
     ),
     both(
         "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1, Tensor? out=None) -> Tensor",
         |c| same_dtype_out(c, ops::addmm(&c.view(0)?, &c.view(1)?, &c.view(2)?, factors(c)?)?),
-        "The product of two matrices, added to a third.",
+        "Adds the product of two matrices to a third.",
     ),
     function(
         "addmm.beta(Scalar beta, Tensor self, Tensor mat1, Tensor mat2, *, Tensor? out=None) -> Tensor",
@@ -79,7 +83,7 @@ pub const ROWS: &[Row] = &[
             let factors = Factors { beta: c.scalar(0)?, alpha: Scalar::Int(1) };
             same_dtype_out(c, ops::addmm(&c.view(1)?, &c.view(2)?, &c.view(3)?, factors)?)
         },
-        "The product of two matrices, added to a third.",
+        "Adds the product of two matrices to a third.",
     )
     .hidden(),
     function(
@@ -88,64 +92,64 @@ pub const ROWS: &[Row] = &[
             let factors = Factors { beta: c.scalar(0)?, alpha: c.scalar(2)? };
             same_dtype_out(c, ops::addmm(&c.view(1)?, &c.view(3)?, &c.view(4)?, factors)?)
         },
-        "The product of two matrices, added to a third.",
+        "Adds the product of two matrices to a third.",
     )
     .hidden(),
     method(
         "addmm_(Tensor(a!) self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)",
         |c| in_place(c, &ops::addmm(&c.view(0)?, &c.view(1)?, &c.view(2)?, factors(c)?)?),
-        "The product of two matrices, added in place.",
+        "Adds the product of two matrices, in place.",
     ),
     both(
         "addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1, Tensor? out=None) -> Tensor",
         |c| same_dtype_out(c, ops::addmv(&c.view(0)?, &c.view(1)?, &c.view(2)?, factors(c)?)?),
-        "The product of a matrix and a vector, added to another vector.",
+        "Adds the product of a matrix and a vector to another vector.",
     ),
     method(
         "addmv_(Tensor(a!) self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)",
         |c| in_place(c, &ops::addmv(&c.view(0)?, &c.view(1)?, &c.view(2)?, factors(c)?)?),
-        "The product of a matrix and a vector, added in place.",
+        "Adds the product of a matrix and a vector, in place.",
     ),
     both(
         "addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1, Tensor? out=None) -> Tensor",
         |c| same_dtype_out(c, ops::addbmm(&c.view(0)?, &c.view(1)?, &c.view(2)?, factors(c)?)?),
-        "The products of two batches of matrices, all added to one matrix.",
+        "Adds all products of two batches of matrices to one matrix.",
     ),
     method(
         "addbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)",
         |c| in_place(c, &ops::addbmm(&c.view(0)?, &c.view(1)?, &c.view(2)?, factors(c)?)?),
-        "The products of two batches of matrices, all added in place.",
+        "Adds all products of two batches of matrices, in place.",
     ),
     both(
         "baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1, Tensor? out=None) -> Tensor",
         |c| same_dtype_out(c, ops::baddbmm(&c.view(0)?, &c.view(1)?, &c.view(2)?, factors(c)?)?),
-        "The products of two batches of matrices, added to a third batch.",
+        "Adds the products of two batches of matrices to a third batch.",
     ),
     method(
         "baddbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)",
         |c| in_place(c, &ops::baddbmm(&c.view(0)?, &c.view(1)?, &c.view(2)?, factors(c)?)?),
-        "The products of two batches of matrices, added in place.",
+        "Adds the products of two batches of matrices, in place.",
     ),
     both(
         "addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1, Tensor? out=None) -> Tensor",
         |c| ops::addr(&c.view(0)?, &c.view(1)?, &c.view(2)?, factors(c)?).map(Value::from),
-        "The outer product of two vectors, added to a matrix.",
+        "Adds the outer product of two vectors to a matrix.",
     ),
     method(
         "addr_(Tensor(a!) self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)",
         addr_in_place,
-        "The outer product of two vectors, added in place.",
+        "Adds the outer product of two vectors, in place.",
     ),
     function(
         "chain_matmul(any[] matrices, *, Tensor? out=None) -> Tensor",
         chain_matmul,
-        "The product of several matrices.",
+        "Multiplies several matrices.",
     )
     .python("chain_matmul"),
     function(
         "linalg.multi_dot(Tensor[] tensors, *, Tensor? out=None) -> Tensor",
         |c| multi_dot(c, &tensors(c, 0)?),
-        "The product of several matrices, in the order of fewest multiplications.",
+        "Multiplies several matrices in the order of fewest multiplications.",
     ),
 ];
 

@@ -19,36 +19,36 @@ pub const ROWS: &[Row] = &[
     function(
         "align_tensors(any[] tensors) -> any",
         |_| bail!(RuntimeError, "`align_tensors` not yet implemented."),
-        "Tensors with their dimensions in one order; PyTorch has it not yet.",
+        "Gives tensors one order of dimensions; not yet implemented in PyTorch.",
     )
     .python("align_tensors"),
     method(
         "has_names(Tensor self) -> bool",
         |c| Ok(Value::Bool(c.tensor(0)?.has_names())),
-        "Has any dimension a name?",
+        "Returns whether any dimension has a name.",
     ),
     method(
         "rename(Tensor self, any[] names, *, any{} rename_map) -> Tensor",
         |c| rename(c, "rename"),
-        "A view with other names: in order, or from old to new.",
+        "Returns a view with other names, given in order or from old to new.",
     )
     .python("Tensor.rename"),
     method(
         "rename_(Tensor self, any[] names, *, any{} rename_map) -> Tensor",
         |c| rename(c, "rename_"),
-        "Other names for the dimensions: in order, or from old to new.",
+        "Renames the dimensions in place, in order or from old to new.",
     )
     .python("Tensor.rename_"),
     method(
         "refine_names(Tensor self, any[] names) -> Tensor",
         refine_names,
-        "A view in which unnamed dimensions have names.",
+        "Returns a view that names unnamed dimensions.",
     )
     .python("Tensor.refine_names"),
     method(
         "align_to(Tensor self, any[] names) -> Tensor",
         align_to,
-        "A view with the dimensions in the order of the names, new ones of size 1.",
+        "Returns a view with the dimensions in the order of the names, new ones of size 1.",
     )
     .python("Tensor.align_to"),
     method(
@@ -57,7 +57,7 @@ pub const ROWS: &[Row] = &[
             let names = c.tensor(1)?.all_names();
             aligned(c.state, c.tensor(0)?, &names)
         },
-        "A view with the dimensions in the order of another tensor's.",
+        "Returns a view with the dimensions in the order of another tensor's.",
     ),
     // These four are written in Python and hand on to what follows.
     method(
@@ -66,7 +66,7 @@ pub const ROWS: &[Row] = &[
             let names = given(c, 1)?;
             renamed(c.state, c.tensor(0)?, names.as_deref())
         },
-        "A view with other names.",
+        "Returns a view with other names.",
     ),
     method(
         "_VF.rename_(Tensor(a!) self, Dimname[]? names) -> Tensor(a!)",
@@ -74,21 +74,25 @@ pub const ROWS: &[Row] = &[
             name(c.state, c.tensor(0)?, given(c, 1)?.as_deref())?;
             Ok(c.itself())
         },
-        "Other names for the dimensions.",
+        "Renames the dimensions in place.",
     ),
-    method("_VF.refine_names(Tensor(a) self, Dimname[] names) -> Tensor(a)", refined, "A view with more names."),
+    method(
+        "_VF.refine_names(Tensor(a) self, Dimname[] names) -> Tensor(a)",
+        refined,
+        "Returns a view with more names.",
+    ),
     method(
         "_VF.align_to(Tensor(a) self, Dimname[] names) -> Tensor(a)",
         |c| {
             let names = given(c, 1)?.unwrap_or_default();
             aligned(c.state, c.tensor(0)?, &names)
         },
-        "A view with the dimensions in order.",
+        "Returns a view with the dimensions in order.",
     ),
     method(
         "_VF.align_to.ellipsis_idx(Tensor(a) self, Dimname[] order, int ellipsis_idx) -> Tensor(a)",
         aligned_around,
-        "A view with the dimensions in order, those that are not mentioned at one place.",
+        "Returns a view with the dimensions in order and the unmentioned ones in one place.",
     ),
 ];
 

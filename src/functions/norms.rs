@@ -10,7 +10,7 @@ pub const ROWS: &[Row] = &[
     function(
         "linalg.norm(Tensor A, any ord=None, int[1]? dim=None, bool keepdim=False, *, Tensor? out=None, ScalarType? dtype=None) -> Tensor",
         norm,
-        "The norm of a vector or a matrix.",
+        "Computes the norm of a vector or a matrix.",
     ),
     function(
         "linalg.matrix_norm(Tensor A, any ord=None, int[]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
@@ -22,7 +22,7 @@ pub const ROWS: &[Row] = &[
             let dims = if c.is_none(2) { Dims::from_slice(&[-2, -1]) } else { c.ints(2)? };
             matrix_norm(&c.view(0)?, &ord, &dims, c.bool(3)?, c.opt_dtype(4)).map(Value::from)
         },
-        "The norm of a matrix.",
+        "Computes the norm of a matrix.",
     ),
 ];
 

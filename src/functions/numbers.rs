@@ -10,29 +10,33 @@ pub const ROWS: &[Row] = &[
     function(
         "py.int(any x=0, any base=None) -> int",
         int,
-        "A number as an integer; a text in a base other than ten too.",
+        "Converts to an integer; text may be in a base other than ten.",
     ),
-    function("py.float(any x=0.0) -> float", float, "A number as a float."),
+    function("py.float(any x=0.0) -> float", float, "Converts to a float."),
     method(
         "bit_count(int self) -> int",
         |c| Ok(Value::Int(i64::from(whole(&c.value(0)).unsigned_abs().count_ones()))),
-        "How many binary digits of the magnitude are 1.",
+        "Counts the binary digits of the magnitude that are 1.",
     ),
     method(
         "bit_length(int self) -> int",
         |c| Ok(Value::Int(i64::from(128 - whole(&c.value(0)).unsigned_abs().leading_zeros()))),
-        "How many binary digits the magnitude has.",
+        "Counts the binary digits of the magnitude.",
     ),
     method(
         "as_integer_ratio(int self) -> any",
         |c| Ok(Value::tuple([c.itself(), Value::Int(1)])),
-        "The number as a fraction.",
+        "Returns the number as a fraction.",
     ),
-    method("conjugate(int self) -> int", |c| Ok(c.itself()), "The number itself."),
-    method("is_integer(float self) -> bool", |c| Ok(Value::Bool(real(c).fract() == 0.0)), "Is it a whole number?"),
-    method("as_integer_ratio(float self) -> any", ratio, "The number as a fraction in lowest terms."),
-    method("conjugate(float self) -> float", |c| Ok(c.itself()), "The number itself."),
-    function("py.input(any prompt=\"\") -> str", input, "A line that is typed in; a session has none to give."),
+    method("conjugate(int self) -> int", |c| Ok(c.itself()), "Returns the number itself."),
+    method(
+        "is_integer(float self) -> bool",
+        |c| Ok(Value::Bool(real(c).fract() == 0.0)),
+        "Returns whether the number is whole.",
+    ),
+    method("as_integer_ratio(float self) -> any", ratio, "Returns the number as a fraction in lowest terms."),
+    method("conjugate(float self) -> float", |c| Ok(c.itself()), "Returns the number itself."),
+    function("py.input(any prompt=\"\") -> str", input, "Reads a typed line; a session has none to give."),
 ];
 
 /// An integer of either size; the signature lets nothing else come here.

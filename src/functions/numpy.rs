@@ -14,24 +14,35 @@ use std::any::Any;
 use std::rc::Rc;
 
 pub const ROWS: &[Row] = &[
-    function("numpy.array(any object, any dtype=None) -> any", made, "An array of numbers.").python("array"),
-    function("numpy.zeros(any shape, any dtype=None) -> any", |c| filled(c, 0), "Zeros.").python("zeros"),
-    function("numpy.ones(any shape, any dtype=None) -> any", |c| filled(c, 1), "Ones.").python("ones"),
-    function("numpy.float64(any x) -> any", |c| scalar(c, DType::Double), "A number in double precision."),
-    function("numpy.float32(any x) -> any", |c| scalar(c, DType::Float), "A number in single precision."),
-    function("numpy.int64(any x) -> any", |c| scalar(c, DType::Long), "An integer of eight bytes."),
-    function("numpy.int32(any x) -> any", |c| scalar(c, DType::Int), "An integer of four bytes."),
-    function("numpy.sin(any x) -> any", |c| real_function(c, "sin"), "The sine of each element."),
-    function("numpy.cos(any x) -> any", |c| real_function(c, "cos"), "The cosine of each element."),
-    function("numpy.tan(any x) -> any", |c| real_function(c, "tan"), "The tangent of each element."),
-    function("numpy.arcsin(any x) -> any", |c| real_function(c, "asin"), "The inverse sine of each element."),
-    function("numpy.arccos(any x) -> any", |c| real_function(c, "acos"), "The inverse cosine of each element."),
-    function("numpy.arctan(any x) -> any", |c| real_function(c, "atan"), "The inverse tangent of each element."),
-    function("numpy.exp(any x) -> any", |c| real_function(c, "exp"), "The exponential of each element."),
-    function("numpy.log(any x) -> any", |c| real_function(c, "log"), "The natural logarithm of each element."),
-    function("numpy.sqrt(any x) -> any", |c| real_function(c, "sqrt"), "The square root of each element."),
-    function("from_numpy(any array) -> Tensor", from_numpy, "A tensor on the memory of an array.").python("from_numpy"),
-    method("numpy(Tensor self, *, bool force=False) -> any", numpy, "An array on the memory of a tensor."),
+    function("numpy.array(any object, any dtype=None) -> any", made, "Creates an array of numbers.").python("array"),
+    function("numpy.zeros(any shape, any dtype=None) -> any", |c| filled(c, 0), "Creates an array of zeros.")
+        .python("zeros"),
+    function("numpy.ones(any shape, any dtype=None) -> any", |c| filled(c, 1), "Creates an array of ones.")
+        .python("ones"),
+    function("numpy.float64(any x) -> any", |c| scalar(c, DType::Double), "Converts to a number in double precision."),
+    function("numpy.float32(any x) -> any", |c| scalar(c, DType::Float), "Converts to a number in single precision."),
+    function("numpy.int64(any x) -> any", |c| scalar(c, DType::Long), "Converts to an integer of eight bytes."),
+    function("numpy.int32(any x) -> any", |c| scalar(c, DType::Int), "Converts to an integer of four bytes."),
+    function("numpy.sin(any x) -> any", |c| real_function(c, "sin"), "Computes the sine of each element."),
+    function("numpy.cos(any x) -> any", |c| real_function(c, "cos"), "Computes the cosine of each element."),
+    function("numpy.tan(any x) -> any", |c| real_function(c, "tan"), "Computes the tangent of each element."),
+    function("numpy.arcsin(any x) -> any", |c| real_function(c, "asin"), "Computes the inverse sine of each element."),
+    function(
+        "numpy.arccos(any x) -> any",
+        |c| real_function(c, "acos"),
+        "Computes the inverse cosine of each element.",
+    ),
+    function(
+        "numpy.arctan(any x) -> any",
+        |c| real_function(c, "atan"),
+        "Computes the inverse tangent of each element.",
+    ),
+    function("numpy.exp(any x) -> any", |c| real_function(c, "exp"), "Computes the exponential of each element."),
+    function("numpy.log(any x) -> any", |c| real_function(c, "log"), "Computes the natural logarithm of each element."),
+    function("numpy.sqrt(any x) -> any", |c| real_function(c, "sqrt"), "Computes the square root of each element."),
+    function("from_numpy(any array) -> Tensor", from_numpy, "Creates a tensor on the memory of an array.")
+        .python("from_numpy"),
+    method("numpy(Tensor self, *, bool force=False) -> any", numpy, "Creates an array on the memory of a tensor."),
     method(
         "tofile(Object self, str file) -> None",
         |c| {
@@ -43,19 +54,19 @@ pub const ROWS: &[Row] = &[
             std::fs::write(c.str(1)?, part).map_err(|error| Error::runtime(error.to_string()))?;
             Ok(Value::None)
         },
-        "Writes the elements of an array to a file, as they are.",
+        "Writes the raw elements of an array to a file.",
     ),
     method(
         "tolist(Object self) -> any",
         |c| nested_list(&this(c, "tolist")?),
-        "The elements of an array, as nested lists.",
+        "Returns the elements of an array as nested lists.",
     ),
-    method("item(Object self) -> any", |c| this(c, "item")?.item().map(Value::from), "The only element of an array."),
     method(
-        "copy(Object self) -> any",
-        |c| Ok(NdArray::value(copy::clone(&this(c, "copy")?)?)),
-        "An array of the same elements.",
+        "item(Object self) -> any",
+        |c| this(c, "item")?.item().map(Value::from),
+        "Returns the only element of an array.",
     ),
+    method("copy(Object self) -> any", |c| Ok(NdArray::value(copy::clone(&this(c, "copy")?)?)), "Copies the array."),
 ];
 
 /// The dtypes numpy has, under its names.

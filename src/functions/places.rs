@@ -11,7 +11,7 @@ use crate::value::Value;
 pub const ROWS: &[Row] = &[function(
     "unravel_index(any indices, any shape) -> any",
     unravel_index,
-    "The indices, dimension by dimension, of elements counted row by row.",
+    "Converts row-by-row element numbers to indices, dimension by dimension.",
 )
 .python("unravel_index")];
 

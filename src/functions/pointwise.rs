@@ -35,49 +35,49 @@ pub const ROWS: &[Row] = &[
     both(
         "add.Tensor(Operand self, Operand other, *, Scalar alpha=1, Tensor? out=None) -> Tensor",
         |c| scaled(c, ops::add, false),
-        "The sum, with the second operand scaled by alpha.",
+        "Adds the second operand, scaled by alpha.",
     ),
     method(
         "add_.Tensor(Tensor(a!) self, Operand other, *, Scalar alpha=1) -> Tensor(a!)",
         |c| scaled(c, ops::add, true),
-        "The sum, in place.",
+        "Adds the second operand, in place.",
     ),
     both(
         "sub.Tensor(Operand self, Operand other, *, Scalar alpha=1, Tensor? out=None) -> Tensor",
         |c| scaled(c, ops::sub, false),
-        "The difference, with the second operand scaled by alpha.",
+        "Subtracts the second operand, scaled by alpha.",
     ),
     method(
         "sub_.Tensor(Tensor(a!) self, Operand other, *, Scalar alpha=1) -> Tensor(a!)",
         |c| scaled(c, ops::sub, true),
-        "The difference, in place.",
+        "Subtracts the second operand, in place.",
     ),
     both(
         "add.Scalar(Tensor self, Scalar alpha, Tensor other) -> Tensor",
         |c| deprecated(c, ops::add),
-        "The sum, with alpha before the second operand.",
+        "Adds, with alpha before the second operand.",
     )
     .hidden(),
     both(
         "sub.Scalar(Tensor self, Scalar alpha, Tensor other) -> Tensor",
         |c| deprecated(c, ops::sub),
-        "The difference, with alpha before the second operand.",
+        "Subtracts, with alpha before the second operand.",
     )
     .hidden(),
     both(
         "subtract.Tensor(Operand self, Operand other, *, Scalar alpha=1, Tensor? out=None) -> Tensor",
         |c| scaled(c, ops::sub, false),
-        "The difference.",
+        "Subtracts the second operand.",
     ),
     both(
         "rsub.Tensor(Operand self, Operand other, *, Scalar alpha=1) -> Tensor",
         |c| scaled(c, ops::rsub, false),
-        "The difference with the operands swapped.",
+        "Subtracts with the operands swapped.",
     ),
     both(
         "div.Tensor(Operand self, Operand other, *, Tensor? out=None) -> Tensor",
         |c| divide(c, None, false),
-        "The quotient.",
+        "Divides by the second operand.",
     ),
     both(
         "div.Tensor_mode(Operand self, Operand other, *, str? rounding_mode, Tensor? out=None) -> Tensor",
@@ -85,12 +85,12 @@ pub const ROWS: &[Row] = &[
             let mode = rounding(c, 2)?;
             divide(c, mode, false)
         },
-        "The quotient, rounded if asked.",
+        "Divides by the second operand, rounding if asked.",
     ),
     method(
         "div_.Tensor(Tensor(a!) self, Operand other) -> Tensor(a!)",
         |c| divide(c, None, true),
-        "The quotient, in place.",
+        "Divides by the second operand, in place.",
     ),
     method(
         "div_.Tensor_mode(Tensor(a!) self, Operand other, *, str? rounding_mode) -> Tensor(a!)",
@@ -98,12 +98,12 @@ pub const ROWS: &[Row] = &[
             let mode = rounding(c, 2)?;
             divide(c, mode, true)
         },
-        "The quotient in place, rounded if asked.",
+        "Divides by the second operand in place, rounding if asked.",
     ),
     both(
         "divide.Tensor(Operand self, Operand other, *, Tensor? out=None) -> Tensor",
         |c| divide(c, None, false),
-        "The quotient.",
+        "Divides by the second operand.",
     ),
     both(
         "divide.Tensor_mode(Operand self, Operand other, *, str? rounding_mode, Tensor? out=None) -> Tensor",
@@ -111,63 +111,71 @@ pub const ROWS: &[Row] = &[
             let mode = rounding(c, 2)?;
             divide(c, mode, false)
         },
-        "The quotient, rounded if asked.",
+        "Divides by the second operand, rounding if asked.",
     ),
     method(
         "subtract_.Tensor(Tensor(a!) self, Operand other, *, Scalar alpha=1) -> Tensor(a!)",
         |c| scaled(c, ops::sub, true),
-        "The difference, in place.",
+        "Subtracts the second operand, in place.",
     ),
     method(
         "divide_.Tensor(Tensor(a!) self, Operand other) -> Tensor(a!)",
         |c| divide(c, None, true),
-        "The quotient, in place.",
+        "Divides by the second operand, in place.",
     ),
     method(
         "true_divide_.Tensor(Tensor(a!) self, Operand other) -> Tensor(a!)",
         |c| divide(c, None, true),
-        "The quotient, in place.",
+        "Divides by the second operand, in place.",
     ),
     both(
         "true_divide.Tensor(Operand self, Operand other, *, Tensor? out=None) -> Tensor",
         |c| divide(c, None, false),
-        "The quotient.",
+        "Divides by the second operand.",
     ),
     both(
         "pow.Tensor_Tensor(Tensor self, Tensor exponent, *, Tensor? out=None) -> Tensor",
         |c| power(c, false),
-        "The power, element by element.",
+        "Computes the power, element by element.",
     ),
     function(
         "pow.Scalar(Scalar self, Tensor exponent, *, Tensor? out=None) -> Tensor",
         |c| power(c, false),
-        "A number to the power of every element.",
+        "Raises a number to the power of every element.",
     ),
     both(
         "pow.Tensor_Scalar(Tensor self, Scalar exponent, *, Tensor? out=None) -> Tensor",
         |c| power(c, false),
-        "Every element to the power of a number.",
+        "Raises every element to the power of a number.",
     ),
-    method("pow_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)", |c| power(c, true), "The power, in place."),
-    method("pow_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)", |c| power(c, true), "The power, in place."),
-    both("positive(Tensor self) -> Tensor", |c| Ok(c.itself()), "The tensor itself."),
+    method(
+        "pow_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)",
+        |c| power(c, true),
+        "Computes the power, in place.",
+    ),
+    method(
+        "pow_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)",
+        |c| power(c, true),
+        "Computes the power, in place.",
+    ),
+    both("positive(Tensor self) -> Tensor", |c| Ok(c.itself()), "Returns the tensor itself."),
     both(
         "conj_physical(Tensor self) -> Tensor",
         |c| match c.view(0)?.dtype.is_complex() {
             true => ops::conj_physical(&c.view(0)?).map(Value::from),
             false => Ok(c.itself()),
         },
-        "The complex conjugate, computed now.",
+        "Computes the complex conjugate right away.",
     ),
     both(
         "allclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> bool",
         |c| compare::allclose(&c.view(0)?, &c.view(1)?, tolerance(c)?, default(c)).map(Value::Bool),
-        "Are all elements close to each other?",
+        "Returns whether all elements are close to each other.",
     ),
     both(
         "isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> Tensor",
         |c| compare::isclose(&c.view(0)?, &c.view(1)?, tolerance(c)?, default(c)).map(Value::from),
-        "Which elements are close to each other?",
+        "Tells which elements are close to each other.",
     ),
 ];
 
@@ -255,7 +263,7 @@ macro_rules! table {
 macro_rules! in_place {
     ($table:ident, $run:ident, $kind:ident, $others:literal: $($name:literal $op:ident $doc:literal;)*) => {
         pub const $table: &[Row] = &[$(
-            method(concat!($name, "_(Tensor(a!) self", $others, ") -> Tensor(a!)"), |c| $run(c, $kind::$op, true), concat!($doc, " In place.")),
+            method(concat!($name, "_(Tensor(a!) self", $others, ") -> Tensor(a!)"), |c| $run(c, $kind::$op, true), concat!($doc, " Works in place.")),
         )*];
     };
 }
@@ -269,133 +277,133 @@ macro_rules! with_in_place {
 }
 
 with_in_place! { BINARY, BINARY_IN_PLACE, binary, BinaryOp, "Operand", ", Operand other":
-    "mul" Mul "The product.";
-    "multiply" Mul "The product.";
-    "floor_divide" FloorDivide "The quotient rounded down.";
-    "remainder" Remainder "The remainder with the sign of the divisor.";
-    "fmod" Fmod "The remainder with the sign of the dividend.";
-    "bitwise_and" BitwiseAnd "The bits set in both.";
-    "bitwise_or" BitwiseOr "The bits set in either.";
-    "bitwise_xor" BitwiseXor "The bits set in just one.";
-    "bitwise_left_shift" LeftShift "The bits moved left.";
-    "bitwise_right_shift" RightShift "The bits moved right.";
-    "copysign" Copysign "The magnitude of the first with the sign of the second.";
-    "xlogy" Xlogy "x times the logarithm of y.";
+    "mul" Mul "Multiplies the operands.";
+    "multiply" Mul "Multiplies the operands.";
+    "floor_divide" FloorDivide "Divides and rounds down.";
+    "remainder" Remainder "Computes the remainder with the sign of the divisor.";
+    "fmod" Fmod "Computes the remainder with the sign of the dividend.";
+    "bitwise_and" BitwiseAnd "Keeps the bits set in both.";
+    "bitwise_or" BitwiseOr "Sets the bits set in either.";
+    "bitwise_xor" BitwiseXor "Sets the bits set in just one.";
+    "bitwise_left_shift" LeftShift "Moves the bits left.";
+    "bitwise_right_shift" RightShift "Moves the bits right.";
+    "copysign" Copysign "Combines the magnitude of the first with the sign of the second.";
+    "xlogy" Xlogy "Multiplies x by the logarithm of y.";
 }
 
 with_in_place! { TENSORS, TENSORS_IN_PLACE, binary, BinaryOp, "Tensor", ", Tensor other":
-    "atan2" Atan2 "The angle of a point.";
-    "hypot" Hypot "The length of the hypotenuse.";
-    "gcd" Gcd "The greatest common divisor.";
-    "lcm" Lcm "The least common multiple.";
-    "heaviside" Heaviside "The step function.";
-    "arctan2" Atan2 "The angle of a point.";
+    "atan2" Atan2 "Computes the angle of a point.";
+    "hypot" Hypot "Computes the length of the hypotenuse.";
+    "gcd" Gcd "Computes the greatest common divisor.";
+    "lcm" Lcm "Computes the least common multiple.";
+    "heaviside" Heaviside "Computes the step function.";
+    "arctan2" Atan2 "Computes the angle of a point.";
 }
 
 table! { BINARY_ONLY, binary, BinaryOp, "Tensor", ", Tensor other":
-    "maximum" Maximum "The larger element.";
-    "minimum" Minimum "The smaller element.";
-    "fmax" Fmax "The larger element, ignoring NaN.";
-    "fmin" Fmin "The smaller element, ignoring NaN.";
-    "logaddexp" Logaddexp "The logarithm of a sum of exponentials.";
-    "logaddexp2" Logaddexp2 "The same in base 2.";
-    "nextafter" Nextafter "The next number in a direction.";
-    "igamma" Igamma "The lower incomplete gamma function.";
-    "igammac" Igammac "The upper incomplete gamma function.";
+    "maximum" Maximum "Returns the larger of each pair of elements.";
+    "minimum" Minimum "Returns the smaller of each pair of elements.";
+    "fmax" Fmax "Returns the larger of each pair of elements, ignoring NaN.";
+    "fmin" Fmin "Returns the smaller of each pair of elements, ignoring NaN.";
+    "logaddexp" Logaddexp "Computes the logarithm of a sum of exponentials.";
+    "logaddexp2" Logaddexp2 "Computes the base-2 logarithm of a sum of powers of two.";
+    "nextafter" Nextafter "Returns the next number in a direction.";
+    "igamma" Igamma "Computes the lower incomplete gamma function.";
+    "igammac" Igammac "Computes the upper incomplete gamma function.";
 }
 
 in_place! { PAIRS_IN_PLACE, binary, BinaryOp, ", Tensor other":
-    "nextafter" Nextafter "The next number in a direction.";
-    "igamma" Igamma "The lower incomplete gamma function.";
-    "igammac" Igammac "The upper incomplete gamma function.";
+    "nextafter" Nextafter "Returns the next number in a direction.";
+    "igamma" Igamma "Computes the lower incomplete gamma function.";
+    "igammac" Igammac "Computes the upper incomplete gamma function.";
 }
 
 with_in_place! { LOGICAL, LOGICAL_IN_PLACE, comparison, CompareOp, "Tensor", ", Tensor other":
-    "logical_and" LogicalAnd "Are both true?";
-    "logical_or" LogicalOr "Is either true?";
-    "logical_xor" LogicalXor "Is just one true?";
+    "logical_and" LogicalAnd "Tells which elements are true in both.";
+    "logical_or" LogicalOr "Tells which elements are true in either.";
+    "logical_xor" LogicalXor "Tells which elements are true in just one.";
 }
 
 with_in_place! { COMPARISONS, COMPARISONS_IN_PLACE, comparison, CompareOp, "Tensor", ", Operand other":
-    "eq" Eq "Which elements are equal?";
-    "ne" Ne "Which elements differ?";
-    "lt" Lt "Which elements are smaller?";
-    "le" Le "Which elements are at most as large?";
-    "gt" Gt "Which elements are larger?";
-    "ge" Ge "Which elements are at least as large?";
-    "not_equal" Ne "Which elements differ?";
-    "less" Lt "Which elements are smaller?";
-    "less_equal" Le "Which elements are at most as large?";
-    "greater" Gt "Which elements are larger?";
-    "greater_equal" Ge "Which elements are at least as large?";
+    "eq" Eq "Tells which elements are equal.";
+    "ne" Ne "Tells which elements differ.";
+    "lt" Lt "Tells which elements are smaller.";
+    "le" Le "Tells which elements are at most as large.";
+    "gt" Gt "Tells which elements are larger.";
+    "ge" Ge "Tells which elements are at least as large.";
+    "not_equal" Ne "Tells which elements differ.";
+    "less" Lt "Tells which elements are smaller.";
+    "less_equal" Le "Tells which elements are at most as large.";
+    "greater" Gt "Tells which elements are larger.";
+    "greater_equal" Ge "Tells which elements are at least as large.";
 }
 
 with_in_place! { UNARY, UNARY_IN_PLACE, unary, UnaryOp, "Tensor", "":
-    "neg" Neg "The negative.";
-    "abs" Abs "The absolute value.";
-    "sign" Sign "The sign.";
-    "sgn" Sgn "The sign; of a complex number, its direction.";
-    "bitwise_not" BitwiseNot "The bits inverted.";
-    "logical_not" LogicalNot "Is the element zero?";
-    "relu" Relu "The element, or zero where it is negative.";
-    "floor" Floor "Rounded down.";
-    "ceil" Ceil "Rounded up.";
-    "round" Round "Rounded to the nearest, halves to even.";
-    "trunc" Trunc "Rounded towards zero.";
-    "frac" Frac "The fractional part.";
-    "exp" Exp "The exponential.";
-    "exp2" Exp2 "The power of two.";
-    "expm1" Expm1 "The exponential minus one.";
-    "log" Log "The natural logarithm.";
-    "log2" Log2 "The logarithm to base 2.";
-    "log10" Log10 "The logarithm to base 10.";
-    "log1p" Log1p "The logarithm of one plus x.";
-    "sqrt" Sqrt "The square root.";
-    "rsqrt" Rsqrt "One over the square root.";
-    "reciprocal" Reciprocal "One over x.";
-    "sigmoid" Sigmoid "The logistic function.";
-    "sin" Sin "The sine.";
-    "cos" Cos "The cosine.";
-    "tan" Tan "The tangent.";
-    "asin" Asin "The inverse sine.";
-    "acos" Acos "The inverse cosine.";
-    "atan" Atan "The inverse tangent.";
-    "sinh" Sinh "The hyperbolic sine.";
-    "cosh" Cosh "The hyperbolic cosine.";
-    "tanh" Tanh "The hyperbolic tangent.";
-    "asinh" Asinh "The inverse hyperbolic sine.";
-    "acosh" Acosh "The inverse hyperbolic cosine.";
-    "atanh" Atanh "The inverse hyperbolic tangent.";
-    "deg2rad" Deg2rad "Degrees as radians.";
-    "rad2deg" Rad2deg "Radians as degrees.";
-    "negative" Neg "The negative.";
-    "absolute" Abs "The absolute value.";
-    "fix" Trunc "Rounded towards zero.";
-    "arcsin" Asin "The inverse sine.";
-    "arccos" Acos "The inverse cosine.";
-    "arctan" Atan "The inverse tangent.";
-    "arcsinh" Asinh "The inverse hyperbolic sine.";
-    "arccosh" Acosh "The inverse hyperbolic cosine.";
-    "arctanh" Atanh "The inverse hyperbolic tangent.";
-    "erf" Erf "The error function.";
-    "erfc" Erfc "The complement of the error function.";
-    "erfinv" Erfinv "The inverse of the error function.";
-    "lgamma" Lgamma "The logarithm of the gamma function.";
-    "digamma" Digamma "The logarithmic derivative of the gamma function.";
-    "i0" I0 "The modified Bessel function of order 0.";
-    "sinc" Sinc "The sine of pi x, divided by pi x.";
+    "neg" Neg "Negates every element.";
+    "abs" Abs "Computes the absolute value.";
+    "sign" Sign "Computes the sign.";
+    "sgn" Sgn "Computes the sign; of a complex number, its direction.";
+    "bitwise_not" BitwiseNot "Inverts the bits.";
+    "logical_not" LogicalNot "Tells which elements are zero.";
+    "relu" Relu "Replaces negative elements with zero.";
+    "floor" Floor "Rounds down.";
+    "ceil" Ceil "Rounds up.";
+    "round" Round "Rounds to the nearest integer, halves to even.";
+    "trunc" Trunc "Rounds towards zero.";
+    "frac" Frac "Computes the fractional part.";
+    "exp" Exp "Computes the exponential.";
+    "exp2" Exp2 "Raises two to the power of every element.";
+    "expm1" Expm1 "Computes the exponential minus one.";
+    "log" Log "Computes the natural logarithm.";
+    "log2" Log2 "Computes the logarithm to base 2.";
+    "log10" Log10 "Computes the logarithm to base 10.";
+    "log1p" Log1p "Computes the logarithm of one plus x.";
+    "sqrt" Sqrt "Computes the square root.";
+    "rsqrt" Rsqrt "Computes one over the square root.";
+    "reciprocal" Reciprocal "Computes one over x.";
+    "sigmoid" Sigmoid "Computes the logistic function.";
+    "sin" Sin "Computes the sine.";
+    "cos" Cos "Computes the cosine.";
+    "tan" Tan "Computes the tangent.";
+    "asin" Asin "Computes the inverse sine.";
+    "acos" Acos "Computes the inverse cosine.";
+    "atan" Atan "Computes the inverse tangent.";
+    "sinh" Sinh "Computes the hyperbolic sine.";
+    "cosh" Cosh "Computes the hyperbolic cosine.";
+    "tanh" Tanh "Computes the hyperbolic tangent.";
+    "asinh" Asinh "Computes the inverse hyperbolic sine.";
+    "acosh" Acosh "Computes the inverse hyperbolic cosine.";
+    "atanh" Atanh "Computes the inverse hyperbolic tangent.";
+    "deg2rad" Deg2rad "Converts degrees to radians.";
+    "rad2deg" Rad2deg "Converts radians to degrees.";
+    "negative" Neg "Negates every element.";
+    "absolute" Abs "Computes the absolute value.";
+    "fix" Trunc "Rounds towards zero.";
+    "arcsin" Asin "Computes the inverse sine.";
+    "arccos" Acos "Computes the inverse cosine.";
+    "arctan" Atan "Computes the inverse tangent.";
+    "arcsinh" Asinh "Computes the inverse hyperbolic sine.";
+    "arccosh" Acosh "Computes the inverse hyperbolic cosine.";
+    "arctanh" Atanh "Computes the inverse hyperbolic tangent.";
+    "erf" Erf "Computes the error function.";
+    "erfc" Erfc "Computes the complement of the error function.";
+    "erfinv" Erfinv "Computes the inverse of the error function.";
+    "lgamma" Lgamma "Computes the logarithm of the gamma function.";
+    "digamma" Digamma "Computes the logarithmic derivative of the gamma function.";
+    "i0" I0 "Computes the modified Bessel function of order 0.";
+    "sinc" Sinc "Computes the sine of pi x, divided by pi x.";
 }
 
 table! { UNARY_ONLY, unary, UnaryOp, "Tensor", "":
-    "angle" Angle "The angle of a complex number.";
+    "angle" Angle "Computes the angle of a complex number.";
 }
 
 table! { TESTS, unary, UnaryOp, "Tensor", "":
-    "isnan" Isnan "Which elements are NaN?";
-    "isinf" Isinf "Which elements are infinite?";
-    "isfinite" Isfinite "Which elements are finite?";
-    "isposinf" Isposinf "Which elements are positive infinity?";
-    "isneginf" Isneginf "Which elements are negative infinity?";
-    "isreal" Isreal "Which elements have no imaginary part?";
-    "signbit" Signbit "Which elements have their sign bit set?";
+    "isnan" Isnan "Tells which elements are NaN.";
+    "isinf" Isinf "Tells which elements are infinite.";
+    "isfinite" Isfinite "Tells which elements are finite.";
+    "isposinf" Isposinf "Tells which elements are positive infinity.";
+    "isneginf" Isneginf "Tells which elements are negative infinity.";
+    "isreal" Isreal "Tells which elements have no imaginary part.";
+    "signbit" Signbit "Tells which elements have their sign bit set.";
 }

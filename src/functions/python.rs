@@ -25,11 +25,11 @@ const fn operator(signature: &'static str, run: crate::call::Run, doc: &'static 
 }
 
 pub const ROWS: &[Row] = &[
-    function("py.len(any obj) -> int", len, "The number of items."),
-    function("py.list(any iterable=[]) -> any", |c| items(c, 0).map(Value::list), "The items as a list."),
-    function("py.iter(any iterable) -> any", iter, "The items, for a loop."),
-    function("py.tuple(any iterable=[]) -> any", |c| items(c, 0).map(Value::tuple), "The items as a tuple."),
-    function("py.dict(any entries=[]) -> any", dict, "Keys with values."),
+    function("py.len(any obj) -> int", len, "Returns the number of items."),
+    function("py.list(any iterable=[]) -> any", |c| items(c, 0).map(Value::list), "Collects the items in a list."),
+    function("py.iter(any iterable) -> any", iter, "Iterates over the items."),
+    function("py.tuple(any iterable=[]) -> any", |c| items(c, 0).map(Value::tuple), "Collects the items in a tuple."),
+    function("py.dict(any entries=[]) -> any", dict, "Creates a dictionary of keys and values."),
     function(
         "py.set(any iterable=[]) -> any",
         |c| {
@@ -37,23 +37,31 @@ pub const ROWS: &[Row] = &[
             // A line of Rhai keeps the order it knows.
             Ok(if c.state.python.get() { Value::Set(super::in_set_order(&items).into()) } else { Value::list(items) })
         },
-        "The items, each once; in Rhai as an array.",
+        "Collects the items, each once; in Rhai as an array.",
     ),
-    function("py.range(int start, int? stop=None, int step=1) -> any", range, "The integers of a range."),
+    function("py.range(int start, int? stop=None, int step=1) -> any", range, "Creates a range of integers."),
     function(
         "py.slice(any start, any stop=None, any step=None) -> any",
         |c| Ok(subscript::slice(c.value(0), c.value(1), c.value(2))),
-        "A slice, as a subscript.",
+        "Creates a slice to use as a subscript.",
     ),
-    function("py.at(any[] indices) -> any", |c| Ok(c.value(0)), "Several subscripts together."),
-    function("py.bool(any x=False) -> bool", |c| truth(&c.value(0)).map(Value::Bool), "Is the value true?"),
-    function("py.truth(any x) -> bool", |c| truth(&c.value(0)).map(Value::Bool), "Is the value true?"),
-    function("py.complex(any real=0, any imag=0) -> any", complex, "A complex number."),
-    function("py.str(any object=\"\") -> str", |c| c.state.str(&c.value(0)).map(Value::str), "The value as text."),
+    function("py.at(any[] indices) -> any", |c| Ok(c.value(0)), "Combines several subscripts."),
+    function(
+        "py.bool(any x=False) -> bool",
+        |c| truth(&c.value(0)).map(Value::Bool),
+        "Returns whether the value is true.",
+    ),
+    function("py.truth(any x) -> bool", |c| truth(&c.value(0)).map(Value::Bool), "Returns whether the value is true."),
+    function("py.complex(any real=0, any imag=0) -> any", complex, "Creates a complex number."),
+    function(
+        "py.str(any object=\"\") -> str",
+        |c| c.state.str(&c.value(0)).map(Value::str),
+        "Converts the value to text.",
+    ),
     function(
         "py.repr(any object) -> str",
-        |c| c.state.repr(&c.value(0)).map(Value::str),
-        "The value as the prompt shows it.",
+        |c| c.state.repr(&c.value(0)).map(|text| Value::str(escaped(&text))),
+        "Returns the value as the prompt shows it, with escapes for all but ASCII.",
     ),
     function(
         "py.format(any value, str spec=\"\") -> str",
@@ -62,7 +70,7 @@ pub const ROWS: &[Row] = &[
             let v = c.value(0);
             c.state.with_formatter(|f| f.format(&v, &spec)).map(Value::str)
         },
-        "The value as text in a given format.",
+        "Formats the value as text.",
     ),
     function(
         "py.fstring(any parts) -> str",
@@ -70,7 +78,7 @@ pub const ROWS: &[Row] = &[
             let parts: Result<Vec<String>> = items(c, 0)?.iter().map(|p| c.state.str(p)).collect();
             bounds::joined(&parts?, "").map(Value::str)
         },
-        "Texts joined.",
+        "Joins texts.",
     ),
     function(
         "py.type(any object) -> any",
@@ -78,32 +86,32 @@ pub const ROWS: &[Row] = &[
             let value = c.value(0);
             Ok(class_value(&value))
         },
-        "The class of a value.",
+        "Returns the class of a value.",
     ),
-    function("py.id(any object) -> int", id, "A number that is the same for the same object."),
+    function("py.id(any object) -> int", id, "Returns a number that is the same for the same object."),
     function(
         "py.hash(any object) -> int",
         |c| hash(&c.value(0)).map(Value::Int),
-        "A number that is the same for equal values.",
+        "Returns a number that is the same for equal values.",
     ),
-    function("py.abs(any x) -> any", abs, "The absolute value."),
-    function("py.sum(any iterable, any start=0) -> any", sum, "The items added up."),
-    function("py.min(any[] items, *, any default=None) -> any", |c| extreme(c, "<"), "The smallest item."),
-    function("py.max(any[] items, *, any default=None) -> any", |c| extreme(c, ">"), "The largest item."),
+    function("py.abs(any x) -> any", abs, "Computes the absolute value."),
+    function("py.sum(any iterable, any start=0) -> any", sum, "Adds up the items."),
+    function("py.min(any[] items, *, any default=None) -> any", |c| extreme(c, "<"), "Returns the smallest item."),
+    function("py.max(any[] items, *, any default=None) -> any", |c| extreme(c, ">"), "Returns the largest item."),
     function(
         "py.divmod(any a, any b) -> any",
         |c| Ok(Value::tuple([binary(c, "//")?, binary(c, "%")?])),
-        "Quotient and remainder.",
+        "Returns the quotient and the remainder.",
     ),
-    function("py.pow(any base, any exp) -> any", |c| binary(c, "**"), "A power."),
-    function("py.round(any number, int? ndigits=None) -> any", round, "A number rounded, halves to the even side."),
+    function("py.pow(any base, any exp) -> any", |c| binary(c, "**"), "Computes a power."),
+    function("py.round(any number, int? ndigits=None) -> any", round, "Rounds a number, halves to the even side."),
     function(
         "py.callable(any object) -> bool",
         |c| {
             let value = c.value(0);
             Ok(Value::Bool(is_function(&value) || matches!(value, Value::Method(_) | Value::Type(_))))
         },
-        "Can it be called?",
+        "Returns whether the value can be called.",
     ),
     function(
         "py.all(any iterable) -> bool",
@@ -116,7 +124,7 @@ pub const ROWS: &[Row] = &[
             }
             Ok(Value::Bool(true))
         },
-        "Are all items true?",
+        "Returns whether all items are true.",
     ),
     function(
         "py.any(any iterable) -> bool",
@@ -129,9 +137,9 @@ pub const ROWS: &[Row] = &[
             }
             Ok(Value::Bool(false))
         },
-        "Is some item true?",
+        "Returns whether any item is true.",
     ),
-    function("py.zip(any[] iterables) -> any", zip, "Items of several sequences, side by side."),
+    function("py.zip(any[] iterables) -> any", zip, "Pairs up the items of several sequences."),
     function(
         "py.enumerate(any iterable, int start=0) -> any",
         |c| {
@@ -143,33 +151,33 @@ pub const ROWS: &[Row] = &[
                     .map(|(i, v)| Value::tuple([Value::Int(start.saturating_add(i as i64)), v])),
             ))
         },
-        "Items with their numbers.",
+        "Numbers the items.",
     ),
-    function("py.sorted(any iterable, bool reverse=False) -> any", sorted, "The items in order."),
+    function("py.sorted(any iterable, bool reverse=False) -> any", sorted, "Sorts the items."),
     function(
         "py.getattr(any object, str name, any[] default) -> any",
         |c| match (get_attribute(c), c.value(2).sequence().unwrap_or_default().first()) {
             (Err(_), Some(default)) => Ok(default.clone()),
             (found, _) => found,
         },
-        "An attribute by its name.",
+        "Returns an attribute by its name.",
     ),
     function("py.setattr(any object, str name, any value) -> None", set_attribute, "Sets an attribute by its name."),
     function("py.delattr(any object, str name) -> None", delete_attribute, "Deletes an attribute by its name."),
     function(
         "py.hasattr(any object, str name) -> bool",
         |c| Ok(Value::Bool(get_attribute(c).is_ok())),
-        "Is there such an attribute or method?",
+        "Returns whether there is such an attribute or method.",
     ),
     function(
         "py.ascii(any object) -> str",
         |c| c.state.repr(&c.value(0)).map(|text| Value::str(escaped(&text))),
-        "The value as the prompt shows it, other characters than ASCII's by their numbers.",
+        "Returns the value as the prompt shows it, with escapes for all but ASCII.",
     ),
     function(
         "py.unpack_star(any value, int before, int after) -> any",
         unpack_star,
-        "The items, the middle ones as a list.",
+        "Unpacks the items, the middle ones as a list.",
     ),
     function(
         "py.echo_(any value) -> None",
@@ -192,9 +200,9 @@ pub const ROWS: &[Row] = &[
             }
             _ => Ok(Value::list(items(c, 0)?.into_iter().rev())),
         },
-        "The items backwards.",
+        "Iterates over the items backwards.",
     ),
-    function("py.unpack(any value, int count) -> any", unpack, "The items, which must be so many."),
+    function("py.unpack(any value, int count) -> any", unpack, "Unpacks the items, whose number must match."),
     function(
         "py.__concat__(any lists) -> any",
         |c| {
@@ -206,12 +214,12 @@ pub const ROWS: &[Row] = &[
             }
             Ok(Value::list(all))
         },
-        "Lists joined.",
+        "Joins lists.",
     ),
     function(
         "py.__is__(any a, any b) -> bool",
         |c| Ok(Value::Bool(equality::is(&c.value(0), &c.value(1)))),
-        "Are two values the same object?",
+        "Returns whether two values are the same object.",
     ),
     function(
         "py.builtin(str name) -> any",
@@ -227,10 +235,10 @@ pub const ROWS: &[Row] = &[
                 .or_else(function)
                 .ok_or_else(|| Error::new(ErrorKind::NameError, format!("name '{name}' is not defined")))
         },
-        "A builtin class or function by its name.",
+        "Returns a builtin class or function by its name.",
     ),
-    function("py.import_(str name) -> any", import, "A module by its name."),
-    function("py.import_from(str module, str name) -> any", import_from, "A name from a module."),
+    function("py.import_(str name) -> any", import, "Imports a module by its name."),
+    function("py.import_from(str module, str name) -> any", import_from, "Imports a name from a module."),
     function(
         "py.assert_(any condition, any message=None) -> None",
         |c| {
@@ -244,40 +252,45 @@ pub const ROWS: &[Row] = &[
     ),
     function("py.exit(any code=None) -> None", exit, "Leaves the session."),
     function("py.quit(any code=None) -> None", exit, "Leaves the session."),
-    function("copy.copy(any x) -> any", duplicate, "A copy; of a tensor, one that shares its elements.").python("copy"),
-    function("copy.deepcopy(any x) -> any", duplicate, "A copy with memory of its own.").python("deepcopy"),
-    operator("py.__truediv__(any a, any b) -> any", |c| binary(c, "/"), "Python's / operator."),
-    operator("py.__floordiv__(any a, any b) -> any", |c| binary(c, "//"), "Python's // operator."),
-    operator("py.__mod__(any a, any b) -> any", |c| binary(c, "%"), "Python's % operator."),
-    operator("py.__pow__(any a, any b) -> any", |c| binary(c, "**"), "Python's ** operator."),
+    function("copy.copy(any x) -> any", duplicate, "Copies a value; the copy of a tensor shares its elements.")
+        .python("copy"),
+    function("copy.deepcopy(any x) -> any", duplicate, "Copies the tensor into memory of its own.").python("deepcopy"),
+    operator("py.__truediv__(any a, any b) -> any", |c| binary(c, "/"), "Implements Python's / operator."),
+    operator("py.__floordiv__(any a, any b) -> any", |c| binary(c, "//"), "Implements Python's // operator."),
+    operator("py.__mod__(any a, any b) -> any", |c| binary(c, "%"), "Implements Python's % operator."),
+    operator("py.__pow__(any a, any b) -> any", |c| binary(c, "**"), "Implements Python's ** operator."),
     operator(
         "py.__invert__(any a) -> any",
         |c| operators::unary(c.state, "bitwise_not", &c.value(0)),
-        "Python's ~ operator.",
+        "Implements Python's ~ operator.",
     ),
     operator(
         "py.__pos__(any a) -> any",
         |c| operators::unary(c.state, "positive", &c.value(0)),
-        "Python's unary + operator.",
+        "Implements Python's unary + operator.",
     ),
-    operator("py.__iadd__(any a, any b) -> any", |c| assign(c, "+"), "Python's += operator."),
-    operator("py.__isub__(any a, any b) -> any", |c| assign(c, "-"), "Python's -= operator."),
-    operator("py.__imul__(any a, any b) -> any", |c| assign(c, "*"), "Python's *= operator."),
-    operator("py.__itruediv__(any a, any b) -> any", |c| assign(c, "/"), "Python's /= operator."),
-    operator("py.__ifloordiv__(any a, any b) -> any", |c| assign(c, "//"), "Python's //= operator."),
-    operator("py.__imod__(any a, any b) -> any", |c| assign(c, "%"), "Python's %= operator."),
-    operator("py.__ipow__(any a, any b) -> any", |c| assign(c, "**"), "Python's **= operator."),
-    operator("py.__iand__(any a, any b) -> any", |c| assign(c, "&"), "Python's &= operator."),
-    operator("py.__ior__(any a, any b) -> any", |c| assign(c, "|"), "Python's |= operator."),
-    operator("py.__ixor__(any a, any b) -> any", |c| assign(c, "^"), "Python's ^= operator."),
-    operator("py.__ilshift__(any a, any b) -> any", |c| assign(c, "<<"), "Python's <<= operator."),
-    operator("py.__irshift__(any a, any b) -> any", |c| assign(c, ">>"), "Python's >>= operator."),
-    operator("py.__imatmul__(any a, any b) -> any", |c| binary(c, "@"), "Python's @= operator."),
-    operator("py.__getitem__(any object, any index) -> any", |c| subscript::item_of(c), "Python's subscript."),
+    operator("py.__iadd__(any a, any b) -> any", |c| assign(c, "+"), "Implements Python's += operator."),
+    operator("py.__isub__(any a, any b) -> any", |c| assign(c, "-"), "Implements Python's -= operator."),
+    operator("py.__imul__(any a, any b) -> any", |c| assign(c, "*"), "Implements Python's *= operator."),
+    operator("py.__itruediv__(any a, any b) -> any", |c| assign(c, "/"), "Implements Python's /= operator."),
+    operator("py.__ifloordiv__(any a, any b) -> any", |c| assign(c, "//"), "Implements Python's //= operator."),
+    operator("py.__imod__(any a, any b) -> any", |c| assign(c, "%"), "Implements Python's %= operator."),
+    operator("py.__ipow__(any a, any b) -> any", |c| assign(c, "**"), "Implements Python's **= operator."),
+    operator("py.__iand__(any a, any b) -> any", |c| assign(c, "&"), "Implements Python's &= operator."),
+    operator("py.__ior__(any a, any b) -> any", |c| assign(c, "|"), "Implements Python's |= operator."),
+    operator("py.__ixor__(any a, any b) -> any", |c| assign(c, "^"), "Implements Python's ^= operator."),
+    operator("py.__ilshift__(any a, any b) -> any", |c| assign(c, "<<"), "Implements Python's <<= operator."),
+    operator("py.__irshift__(any a, any b) -> any", |c| assign(c, ">>"), "Implements Python's >>= operator."),
+    operator("py.__imatmul__(any a, any b) -> any", |c| binary(c, "@"), "Implements Python's @= operator."),
+    operator(
+        "py.__getitem__(any object, any index) -> any",
+        |c| item_of(c),
+        "Implements Python's subscript.",
+    ),
     operator(
         "py.__setitem__(any object, any index, any value) -> None",
-        |c| subscript::set_item_of(c),
-        "Python's assignment to a subscript.",
+        |c| set_item_of(c),
+        "Implements Python's assignment to a subscript.",
     ),
     operator(
         "py.__delitem__(any object, any index) -> None",
@@ -286,7 +299,7 @@ pub const ROWS: &[Row] = &[
             Value::TypedStorage(_) => bail!(AttributeError, "__delitem__"),
             other => bail!(TypeError, "'{}' object doesn't support item deletion", other.type_name()),
         },
-        "Python's del of a subscript; no value here supports it.",
+        "Implements Python's del of a subscript; no value here supports it.",
     ),
     operator(
         "py.__contains__(any object, any item) -> bool",
@@ -303,7 +316,7 @@ pub const ROWS: &[Row] = &[
                 _ => Ok(Value::Bool(watched(each(c, &c.value(0))?).any(|v| equal(&v, &wanted)))),
             }
         },
-        "Is the item among the items?",
+        "Returns whether the item is among the items.",
     ),
     method(
         "index(Sequence self, any value) -> int",
@@ -324,7 +337,7 @@ pub const ROWS: &[Row] = &[
                 None => bail!(ValueError, "tuple.index(x): x not in tuple"),
             }
         },
-        "Where a value first occurs.",
+        "Returns the position of a value's first occurrence.",
     ),
     method(
         "count(Sequence self, any value) -> int",
@@ -335,7 +348,7 @@ pub const ROWS: &[Row] = &[
                 sequence => watched(each(c, &sequence)?).filter(|v| equal(v, &wanted)).count() as i64,
             }))
         },
-        "How often a value occurs.",
+        "Counts how often a value occurs.",
     ),
 ];
 

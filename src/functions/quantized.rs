@@ -17,7 +17,7 @@ pub const ROWS: &[Row] = &[
     function(
         "quantize_per_tensor(Tensor input, float scale, int zero_point, ScalarType dtype) -> Tensor",
         |c| ops::per_tensor(&c.view(0)?, c.scalar(1)?.to_f64(), c.int(2)?, dtype(c, 3)?).map(Value::from),
-        "Numbers as integers of a dtype, by one scale and zero point.",
+        "Quantizes numbers to integers of a dtype, by one scale and zero point.",
     ),
     function(
         "quantize_per_tensor.tensor_qparams(Tensor input, Tensor scale, Tensor zero_point, ScalarType dtype) -> Tensor",
@@ -25,7 +25,7 @@ pub const ROWS: &[Row] = &[
             let (scale, zero_point) = (c.view(1)?.item()?.to_f64(), c.view(2)?.item()?.to_i64());
             ops::per_tensor(&c.view(0)?, scale, zero_point, dtype(c, 3)?).map(Value::from)
         },
-        "Numbers as integers of a dtype, by one scale and zero point.",
+        "Quantizes numbers to integers of a dtype, by one scale and zero point.",
     ),
     function(
         "quantize_per_tensor.tensors(Tensor[] tensors, Tensor scales, Tensor zero_points, ScalarType dtype) -> Tensor[]",
@@ -39,7 +39,7 @@ pub const ROWS: &[Row] = &[
                 .collect();
             Ok(Value::tuple(quantized?))
         },
-        "Several tensors quantized, each by its own scale and zero point.",
+        "Quantizes several tensors, each by its own scale and zero point.",
     ),
     function(
         "quantize_per_tensor_dynamic(Tensor input, ScalarType dtype, bool reduce_range) -> Tensor",
@@ -51,17 +51,17 @@ pub const ROWS: &[Row] = &[
             let (scale, zero_point) = ops::choose_parameters(&view, dtype, c.bool(2)?)?;
             ops::per_tensor(&view, scale, zero_point, dtype).map(Value::from)
         },
-        "Numbers as integers by the scale and zero point that suit them.",
+        "Quantizes numbers to integers by the scale and zero point that suit them.",
     ),
     function(
         "quantize_per_channel(Tensor input, Tensor scales, Tensor zero_points, int axis, ScalarType dtype) -> Tensor",
         |c| ops::per_channel(&c.view(0)?, &c.view(1)?, &c.view(2)?, c.int(3)?, dtype(c, 4)?).map(Value::from),
-        "Numbers as integers, by a scale and zero point for each index of a dimension.",
+        "Quantizes numbers to integers, by a scale and zero point for each index of a dimension.",
     ),
     both(
         "dequantize(Tensor self) -> Tensor",
         |c| ops::dequantize(&c.view(0)?).map(Value::from),
-        "The numbers, as float32.",
+        "Returns the numbers as float32.",
     ),
     function(
         "dequantize.tensors(Tensor[] tensors) -> Tensor[]",
@@ -70,7 +70,7 @@ pub const ROWS: &[Row] = &[
                 c.views(0)?.iter().map(|view| ops::dequantize(view).map(Value::from)).collect();
             Ok(Value::tuple(numbers?))
         },
-        "The numbers of several tensors, as float32.",
+        "Returns the numbers of several tensors as float32.",
     ),
     both(
         "int_repr(Tensor self) -> Tensor",
@@ -79,7 +79,7 @@ pub const ROWS: &[Row] = &[
             quantizer(&view, "int_repr")?;
             copy::clone(&ops::integers(&view)).map(Value::from)
         },
-        "The integers.",
+        "Returns the integers.",
     ),
     method(
         "qscheme(Tensor self) -> any",
@@ -88,7 +88,7 @@ pub const ROWS: &[Row] = &[
             let name = quantizer(&view, "qscheme")?.scheme();
             scheme(name).ok_or_else(|| Error::runtime("unknown quantization scheme"))
         },
-        "The way of quantizing.",
+        "Returns the quantization scheme.",
     ),
     both(
         "q_scale(Tensor self) -> float",
@@ -96,7 +96,7 @@ pub const ROWS: &[Row] = &[
             Quantizer::PerTensor { scale, .. } => Ok(Value::Float(*scale)),
             _ => expected("quantizer->qscheme() == kPerTensorAffine"),
         },
-        "The number that one step of the integers stands for.",
+        "Returns the number that one step of the integers stands for.",
     ),
     both(
         "q_zero_point(Tensor self) -> int",
@@ -104,22 +104,22 @@ pub const ROWS: &[Row] = &[
             Quantizer::PerTensor { zero_point, .. } => Ok(Value::Int(*zero_point)),
             _ => expected("quantizer->qscheme() == kPerTensorAffine"),
         },
-        "The integer that stands for zero.",
+        "Returns the integer that stands for zero.",
     ),
     both(
         "q_per_channel_scales(Tensor self) -> Tensor",
         |c| per_channel(c, |scales, _, _| Value::from(scales.clone())),
-        "The scale of each channel.",
+        "Returns the scale of each channel.",
     ),
     both(
         "q_per_channel_zero_points(Tensor self) -> Tensor",
         |c| per_channel(c, |_, points, _| Value::from(points.clone())),
-        "The zero point of each channel.",
+        "Returns the zero point of each channel.",
     ),
     both(
         "q_per_channel_axis(Tensor self) -> int",
         |c| per_channel(c, |_, _, axis| Value::Int(axis as i64)),
-        "The dimension with a scale for each index.",
+        "Returns the dimension with a scale for each index.",
     ),
     function(
         "fake_quantize_per_tensor_affine(Tensor self, float scale, int zero_point, int quant_min, int quant_max) -> Tensor",
@@ -127,7 +127,7 @@ pub const ROWS: &[Row] = &[
             let (scale, point) = (c.scalar(1)?.to_f64(), c.int(2)? as f64);
             ops::fake(&c.view(0)?, &[scale], &[point], None, (c.int(3)?, c.int(4)?)).map(Value::from)
         },
-        "Numbers rounded as quantizing would.",
+        "Rounds numbers as quantizing would.",
     ),
     function(
         "fake_quantize_per_tensor_affine.tensor_qparams(Tensor self, Tensor scale, Tensor zero_point, int quant_min, int quant_max) -> Tensor",
@@ -135,27 +135,27 @@ pub const ROWS: &[Row] = &[
             let (scale, point) = (c.view(1)?.item()?.to_f64(), c.view(2)?.item()?.to_f64());
             ops::fake(&c.view(0)?, &[scale], &[point], None, (c.int(3)?, c.int(4)?)).map(Value::from)
         },
-        "Numbers rounded as quantizing would.",
+        "Rounds numbers as quantizing would.",
     ),
     function(
         "fake_quantize_per_channel_affine(Tensor self, Tensor scale, Tensor zero_point, int axis, int quant_min, int quant_max) -> Tensor",
         fake_per_channel,
-        "Numbers rounded as quantizing by a scale for each channel would.",
+        "Rounds numbers as quantizing by a scale for each channel would.",
     ),
     function(
         "quantized_max_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, int[1] dilation=1, bool ceil_mode=False) -> Tensor",
         |c| max_pool(c, 1),
-        "The largest number of every window along the last dimension.",
+        "Returns the largest number of every window along the last dimension.",
     ),
     function(
         "quantized_max_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> Tensor",
         |c| max_pool(c, 2),
-        "The largest number of every window along the last two dimensions.",
+        "Returns the largest number of every window along the last two dimensions.",
     ),
     function(
         "quantized_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor mean, Tensor var, float eps, float output_scale, int output_zero_point) -> Tensor",
         batch_norm,
-        "Each channel shifted and scaled to a mean and a variance, and quantized again.",
+        "Shifts and scales each channel to a mean and a variance, and quantizes again.",
     ),
 ];
 

@@ -17,62 +17,62 @@ pub const ROWS: &[Row] = &[
     function(
         "rand(int[] size, *, Generator? generator, {factory}) -> Tensor",
         |c| create(c, Sample::Uniform),
-        "Uniform numbers in [0, 1).",
+        "Draws uniform numbers in [0, 1).",
     ),
     function(
         "rand.out(int[] size, *, Tensor? out=None, {factory}) -> Tensor",
         |c| create(c, Sample::Uniform),
-        "Uniform numbers in [0, 1).",
+        "Draws uniform numbers in [0, 1).",
     ),
     function(
         "rand.generator_with_names(int[] size, *, Generator? generator, Dimname[]? names, {factory}) -> Tensor",
         |c| named::made(c, |c| create(c, Sample::Uniform)),
-        "Random numbers with named dimensions.",
+        "Draws random numbers with named dimensions.",
     ),
     function(
         "rand.names(int[] size, *, Dimname[]? names, {factory}) -> Tensor",
         |c| named::made(c, |c| create(c, Sample::Uniform)),
-        "Random numbers with named dimensions.",
+        "Draws random numbers with named dimensions.",
     ),
     function(
         "randn(int[] size, *, Generator? generator, {factory}) -> Tensor",
         |c| create(c, Sample::Normal),
-        "Normally distributed numbers.",
+        "Draws normally distributed numbers.",
     ),
     function(
         "randn.out(int[] size, *, Tensor? out=None, {factory}) -> Tensor",
         |c| create(c, Sample::Normal),
-        "Normally distributed numbers.",
+        "Draws normally distributed numbers.",
     ),
     function(
         "randn.generator_with_names(int[] size, *, Generator? generator, Dimname[]? names, {factory}) -> Tensor",
         |c| named::made(c, |c| create(c, Sample::Normal)),
-        "Random numbers with named dimensions.",
+        "Draws random numbers with named dimensions.",
     ),
     function(
         "randn.names(int[] size, *, Dimname[]? names, {factory}) -> Tensor",
         |c| named::made(c, |c| create(c, Sample::Normal)),
-        "Random numbers with named dimensions.",
+        "Draws random numbers with named dimensions.",
     ),
     function(
         "rand_like(Tensor input, *, MemoryFormat? memory_format=None, {factory}) -> Tensor",
         |c| like(c, Sample::Uniform),
-        "Uniform numbers of the same size.",
+        "Draws uniform numbers of the same size.",
     ),
     function(
         "randn_like(Tensor input, *, MemoryFormat? memory_format=None, {factory}) -> Tensor",
         |c| like(c, Sample::Normal),
-        "Normal numbers of the same size.",
+        "Draws normal numbers of the same size.",
     ),
     function(
         "randint(int high, int[] size, *, Generator? generator=None, Tensor? out=None, {factory}) -> Tensor",
         |c| randint(c, 0, c.int(0)?, &c.ints(1)?),
-        "Integers from 0 up to high.",
+        "Draws integers from 0 up to high, which is excluded.",
     ),
     function(
         "randint.low(int low, int high, int[] size, *, Generator? generator=None, Tensor? out=None, {factory}) -> Tensor",
         |c| randint(c, c.int(0)?, c.int(1)?, &c.ints(2)?),
-        "Integers from low up to high.",
+        "Draws integers from low up to high, which is excluded.",
     ),
     function(
         "randint_like(Tensor input, int high, *, MemoryFormat? memory_format=None, {factory}) -> Tensor",
@@ -80,7 +80,7 @@ pub const ROWS: &[Row] = &[
             let v = c.view(0)?;
             sampled_integers(c, 0, c.int(1)?, v.sizes(), c.dtype_keyword().unwrap_or(v.dtype))
         },
-        "Integers from 0 up to high, of the same size.",
+        "Draws integers from 0 up to high, of the same size.",
     ),
     function(
         "randint_like.low(Tensor input, int low, int high, *, MemoryFormat? memory_format=None, {factory}) -> Tensor",
@@ -88,12 +88,12 @@ pub const ROWS: &[Row] = &[
             let v = c.view(0)?;
             sampled_integers(c, c.int(1)?, c.int(2)?, v.sizes(), c.dtype_keyword().unwrap_or(v.dtype))
         },
-        "Integers from low up to high, of the same size.",
+        "Draws integers from low up to high, of the same size.",
     ),
     function(
         "randperm(int n, *, Generator? generator=None, Tensor? out=None, {factory}) -> Tensor",
         permutation,
-        "The numbers below n in random order.",
+        "Shuffles the numbers below n.",
     ),
     function(
         "manual_seed(any seed) -> Generator",
@@ -108,7 +108,7 @@ pub const ROWS: &[Row] = &[
     function(
         "initial_seed() -> int",
         |c| Ok(Value::from(i128::from(c.state.generator.borrow().initial_seed()))),
-        "The seed of the default generator.",
+        "Returns the seed of the default generator.",
     ),
     function(
         "seed() -> int",
@@ -118,9 +118,13 @@ pub const ROWS: &[Row] = &[
     function(
         "Generator(Device? device=None) -> Generator",
         |_| Ok(Value::Generator(Rc::new(RefCell::new(Generator::new())))),
-        "A generator of its own.",
+        "Creates a random number generator.",
     ),
-    attribute("device(Generator self) -> Device", |_| Ok(Value::Device(Device::CPU)), "Where its numbers are made."),
+    attribute(
+        "device(Generator self) -> Device",
+        |_| Ok(Value::Device(Device::CPU)),
+        "The device the numbers are made on.",
+    ),
     method(
         "manual_seed(Generator self, any seed) -> Generator",
         |c| {
@@ -133,7 +137,7 @@ pub const ROWS: &[Row] = &[
     method(
         "initial_seed(Generator self) -> int",
         |c| Ok(Value::from(i128::from(generator(c, 0)?.borrow().initial_seed()))),
-        "The generator's seed.",
+        "Returns the generator's seed.",
     ),
     method(
         "seed(Generator self) -> int",
@@ -154,7 +158,7 @@ pub const ROWS: &[Row] = &[
             }
             fill(c, Sample::Between(a, b))
         },
-        "Filled with uniform numbers.",
+        "Fills the tensor with uniform numbers.",
     ),
     method(
         "normal_(Tensor(a!) self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor(a!)",
@@ -165,7 +169,7 @@ pub const ROWS: &[Row] = &[
             }
             fill(c, Sample::Gauss(m, s))
         },
-        "Filled with normal numbers.",
+        "Fills the tensor with normal numbers.",
     ),
 ];
 

@@ -16,159 +16,159 @@ pub const ROWS: &[Row] = &[
     both(
         "roll(Tensor self, int[1] shifts, int[1] dims=[]) -> Tensor",
         |c| ops::roll(&c.view(0)?, &c.ints(1)?, &c.ints(2)?).map(Value::from),
-        "The elements moved around the ends.",
+        "Moves the elements around the ends.",
     ),
     both(
         "flip(Tensor self, int[] dims) -> Tensor",
         |c| ops::flip(&c.view(0)?, &c.ints(1)?).map(Value::from),
-        "Dimensions reversed.",
+        "Reverses dimensions.",
     ),
-    both("fliplr(Tensor self) -> Tensor", |c| ops::fliplr(&c.view(0)?).map(Value::from), "Columns reversed."),
-    both("flipud(Tensor self) -> Tensor", |c| ops::flipud(&c.view(0)?).map(Value::from), "Rows reversed."),
+    both("fliplr(Tensor self) -> Tensor", |c| ops::fliplr(&c.view(0)?).map(Value::from), "Reverses the columns."),
+    both("flipud(Tensor self) -> Tensor", |c| ops::flipud(&c.view(0)?).map(Value::from), "Reverses the rows."),
     both(
         "rot90(Tensor self, int k=1, int[] dims=[0,1]) -> Tensor",
         |c| ops::rot90(&c.view(0)?, c.int(1)?, &c.ints(2)?).map(Value::from),
-        "Turned by quarter turns.",
+        "Rotates by quarter turns.",
     ),
     method(
         "repeat(Tensor self, int[] repeats) -> Tensor",
         |c| ops::repeat(&c.view(0)?, &c.ints(1)?).map(Value::from),
-        "Copies side by side along every dimension.",
+        "Repeats the tensor side by side along every dimension.",
     ),
     both(
         "tile(Tensor self, int[] dims) -> Tensor",
         |c| ops::tile(&c.view(0)?, &c.ints(1)?).map(Value::from),
-        "Copies side by side, by NumPy's rules.",
+        "Repeats the tensor side by side, by NumPy's rules.",
     ),
     function(
         "repeat_interleave.Tensor(Tensor repeats, *, int? output_size=None) -> Tensor",
         |c| ops::repeated_positions(&c.view(0)?, c.opt_int(1)?).map(Value::from),
-        "Every position repeated its own number of times.",
+        "Repeats every position its own number of times.",
     ),
     both(
         "repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, int? output_size=None) -> Tensor",
         |c| ops::repeat_interleave_counts(&c.view(0)?, &c.view(1)?, c.opt_int(2)?, c.opt_int(3)?).map(Value::from),
-        "Every element repeated its own number of times.",
+        "Repeats every element its own number of times.",
     ),
     both(
         "repeat_interleave.self_int(Tensor self, int repeats, int? dim=None, *, int? output_size=None) -> Tensor",
         |c| ops::repeat_interleave(&c.view(0)?, c.int(1)?, c.opt_int(2)?, c.opt_int(3)?).map(Value::from),
-        "Every element repeated.",
+        "Repeats every element.",
     ),
     both(
         "tril(Tensor self, int diagonal=0, *, Tensor? out=None) -> Tensor",
         |c| ops::triangle(&c.view(0)?, Triangle::Lower, c.int(1)?).map(Value::from),
-        "The lower triangle.",
+        "Keeps the lower triangle.",
     ),
     both(
         "triu(Tensor self, int diagonal=0, *, Tensor? out=None) -> Tensor",
         |c| ops::triangle(&c.view(0)?, Triangle::Upper, c.int(1)?).map(Value::from),
-        "The upper triangle.",
+        "Keeps the upper triangle.",
     ),
     both(
         "diag(Tensor self, int diagonal=0, *, Tensor? out=None) -> Tensor",
         |c| ops::diag(&c.view(0)?, c.int(1)?).map(Value::from),
-        "A vector as a diagonal, or the diagonal of a matrix.",
+        "Puts a vector on a diagonal, or returns the diagonal of a matrix.",
     ),
     both(
         "diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor",
         |c| ops::diag_embed(&c.view(0)?, c.int(1)?, c.int(2)?, c.int(3)?).map(Value::from),
-        "Vectors as the diagonals of matrices.",
+        "Puts vectors on the diagonals of matrices.",
     ),
     both(
         "diagflat(Tensor self, int offset=0) -> Tensor",
         |c| ops::diagflat(&c.view(0)?, c.int(1)?).map(Value::from),
-        "All elements as a diagonal.",
+        "Puts all elements on a diagonal.",
     ),
     function(
         "cat(Tensor[] tensors, int dim=0, *, Tensor? out=None) -> Tensor",
         |c| join::cat(&c.views(0)?, c.int(1)?).map(Value::from),
-        "Tensors joined along a dimension.",
+        "Joins tensors along a dimension.",
     ),
     function(
         "cat.names(Tensor[] tensors, Dimname dim, *, Tensor? out=None) -> Tensor",
         named::by_position,
-        "Tensors put together along a named dimension.",
+        "Joins tensors along a named dimension.",
     ),
     function(
         "concat(Tensor[] tensors, int dim=0, *, Tensor? out=None) -> Tensor",
         |c| join::cat(&c.views(0)?, c.int(1)?).map(Value::from),
-        "Tensors joined along a dimension.",
+        "Joins tensors along a dimension.",
     ),
     function(
         "concat.names(Tensor[] tensors, Dimname dim, *, Tensor? out=None) -> Tensor",
         named::by_position,
-        "Tensors put together along a named dimension.",
+        "Joins tensors along a named dimension.",
     ),
     function(
         "concatenate(Tensor[] tensors, int dim=0, *, Tensor? out=None) -> Tensor",
         |c| join::cat(&c.views(0)?, c.int(1)?).map(Value::from),
-        "Tensors joined along a dimension.",
+        "Joins tensors along a dimension.",
     ),
     function(
         "concatenate.names(Tensor[] tensors, Dimname dim, *, Tensor? out=None) -> Tensor",
         named::by_position,
-        "Tensors put together along a named dimension.",
+        "Joins tensors along a named dimension.",
     ),
     function(
         "stack(Tensor[] tensors, int dim=0, *, Tensor? out=None) -> Tensor",
         |c| join::stack(&c.views(0)?, c.int(1)?).map(Value::from),
-        "Tensors joined along a new dimension.",
+        "Joins tensors along a new dimension.",
     ),
     function(
         "hstack(Tensor[] tensors, *, Tensor? out=None) -> Tensor",
         |c| join::hstack(&c.views(0)?).map(Value::from),
-        "Tensors side by side.",
+        "Joins tensors side by side.",
     ),
     function(
         "vstack(Tensor[] tensors, *, Tensor? out=None) -> Tensor",
         |c| join::vstack(&c.views(0)?).map(Value::from),
-        "Tensors on top of each other.",
+        "Stacks tensors on top of each other.",
     ),
     function(
         "row_stack(Tensor[] tensors, *, Tensor? out=None) -> Tensor",
         |c| join::vstack(&c.views(0)?).map(Value::from),
-        "Tensors on top of each other.",
+        "Stacks tensors on top of each other.",
     ),
     function(
         "dstack(Tensor[] tensors, *, Tensor? out=None) -> Tensor",
         |c| join::dstack(&c.views(0)?).map(Value::from),
-        "Tensors behind each other.",
+        "Stacks tensors behind each other.",
     ),
     function(
         "column_stack(Tensor[] tensors, *, Tensor? out=None) -> Tensor",
         |c| join::column_stack(&c.views(0)?).map(Value::from),
-        "Vectors as the columns of a matrix.",
+        "Joins vectors as the columns of a matrix.",
     ),
     both(
         "index_select(Tensor self, int dim, Tensor index, *, Tensor? out=None) -> Tensor",
         |c| gather::index_select(&c.view(0)?, c.int(1)?, &c.view(2)?).map(Value::from),
-        "The given indices of a dimension.",
+        "Selects the given indices of a dimension.",
     ),
     both(
         "index_select.dimname(Tensor self, Dimname dim, Tensor index, *, Tensor? out=None) -> Tensor",
         named::not_yet,
-        "The given indices of a named dimension.",
+        "Selects the given indices of a named dimension.",
     ),
     both(
         "gather.dimname(Tensor self, Dimname dim, Tensor index, *, bool sparse_grad=False, Tensor? out=None) -> Tensor",
         named::not_yet,
-        "Elements picked along a named dimension.",
+        "Picks elements along a named dimension.",
     ),
     both(
         "gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False, Tensor? out=None) -> Tensor",
         |c| gather::gather(&c.view(0)?, c.int(1)?, &c.view(2)?).map(Value::from),
-        "Elements picked along a dimension.",
+        "Picks elements along a dimension.",
     ),
     both(
         "take(Tensor self, Tensor index, *, Tensor? out=None) -> Tensor",
         |c| gather::take(&c.view(0)?, &c.view(1)?).map(Value::from),
-        "Elements picked as if the tensor had one dimension.",
+        "Picks elements as if the tensor had one dimension.",
     ),
     both(
         "take_along_dim(Tensor self, Tensor indices, int? dim=None, *, Tensor? out=None) -> Tensor",
         |c| gather::take_along_dim(&c.view(0)?, &c.view(1)?, c.opt_int(2)?).map(Value::from),
-        "Elements picked along a dimension, with broadcasting.",
+        "Picks elements along a dimension, with broadcasting.",
     ),
     method(
         "scatter_.src(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)",
@@ -176,7 +176,7 @@ pub const ROWS: &[Row] = &[
             let src = c.view(3)?;
             scatter(c, Scattered::Source(&src), None)
         },
-        "Elements written along a dimension.",
+        "Writes elements along a dimension, in place.",
     ),
     method(
         "scatter_.value(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)",
@@ -184,7 +184,7 @@ pub const ROWS: &[Row] = &[
             let value = c.scalar(3)?;
             scatter(c, Scattered::Value(value), None)
         },
-        "A value written along a dimension.",
+        "Writes a value along a dimension, in place.",
     ),
     method(
         "scatter_.reduce(Tensor(a!) self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor(a!)",
@@ -192,7 +192,7 @@ pub const ROWS: &[Row] = &[
             let src = c.view(3)?;
             scatter(c, Scattered::Source(&src), Some(c.str(4)?))
         },
-        "Elements added or multiplied in along a dimension.",
+        "Adds or multiplies elements in along a dimension, in place.",
     ),
     method(
         "scatter_.value_reduce(Tensor(a!) self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor(a!)",
@@ -200,7 +200,7 @@ pub const ROWS: &[Row] = &[
             let value = c.scalar(3)?;
             scatter(c, Scattered::Value(value), Some(c.str(4)?))
         },
-        "A value added or multiplied in along a dimension.",
+        "Adds or multiplies a value in along a dimension, in place.",
     ),
     method(
         "scatter_add_(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)",
@@ -208,7 +208,7 @@ pub const ROWS: &[Row] = &[
             gather::scatter_add_(&c.view(0)?, c.int(1)?, &c.view(2)?, &c.view(3)?)?;
             Ok(c.itself())
         },
-        "Elements added in along a dimension.",
+        "Adds elements in along a dimension, in place.",
     ),
     method(
         "put_(Tensor(a!) self, Tensor index, Tensor source, bool accumulate=False) -> Tensor(a!)",
@@ -216,7 +216,7 @@ pub const ROWS: &[Row] = &[
             gather::put_(&c.view(0)?, &c.view(1)?, &c.view(2)?, c.bool(3)?)?;
             Ok(c.itself())
         },
-        "Elements written as if the tensor had one dimension.",
+        "Writes elements as if the tensor had one dimension.",
     ),
     method(
         "index_add_(Tensor(a!) self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor(a!)",
@@ -225,12 +225,12 @@ pub const ROWS: &[Row] = &[
             gather::index_add_(&c.view(0)?, c.int(1)?, &c.view(2)?, &c.view(3)?, alpha)?;
             Ok(c.itself())
         },
-        "Slices added to the given indices.",
+        "Adds slices to the given indices, in place.",
     ),
     method(
         "index_copy_.dimname(Tensor(a!) self, Dimname dim, Tensor index, Tensor source) -> Tensor(a!)",
         named::not_yet,
-        "Slices copied along a named dimension.",
+        "Copies slices along a named dimension.",
     ),
     method(
         "index_copy_(Tensor(a!) self, int dim, Tensor index, Tensor source) -> Tensor(a!)",
@@ -238,7 +238,7 @@ pub const ROWS: &[Row] = &[
             gather::index_copy_(&c.view(0)?, c.int(1)?, &c.view(2)?, &c.view(3)?)?;
             Ok(c.itself())
         },
-        "Slices copied to the given indices.",
+        "Copies slices to the given indices, in place.",
     ),
     method(
         "index_fill_.int_Tensor(Tensor(a!) self, int dim, Tensor index, Tensor value) -> Tensor(a!)",
@@ -248,17 +248,17 @@ pub const ROWS: &[Row] = &[
             gather::index_fill_(&c.view(0)?, c.int(1)?, &c.view(2)?, value)?;
             Ok(c.itself())
         },
-        "The given indices filled.",
+        "Fills the given indices, in place.",
     ),
     method(
         "index_fill_.Dimname_Tensor(Tensor(a!) self, Dimname dim, Tensor index, Tensor value) -> Tensor(a!)",
         named::by_position,
-        "The given indices of a named dimension filled.",
+        "Fills the given indices of a named dimension.",
     ),
     method(
         "index_fill_.Dimname_Scalar(Tensor(a!) self, Dimname dim, Tensor index, Scalar value) -> Tensor(a!)",
         named::by_position,
-        "The given indices of a named dimension filled.",
+        "Fills the given indices of a named dimension.",
     ),
     method(
         "index_fill_.int_Scalar(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)",
@@ -268,7 +268,7 @@ pub const ROWS: &[Row] = &[
             gather::index_fill_(&c.view(0)?, c.int(1)?, &c.view(2)?, value)?;
             Ok(c.itself())
         },
-        "The given indices filled.",
+        "Fills the given indices, in place.",
     ),
     method(
         "masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!)",
@@ -278,7 +278,7 @@ pub const ROWS: &[Row] = &[
             mask::masked_fill_(&c.view(0)?, &c.view(1)?, value)?;
             Ok(c.itself())
         },
-        "Filled where the mask is true.",
+        "Fills the tensor where the mask is true.",
     ),
     method(
         "masked_fill_.Tensor(Tensor(a!) self, Tensor mask, Tensor value) -> Tensor(a!)",
@@ -288,7 +288,7 @@ pub const ROWS: &[Row] = &[
             mask::masked_fill_(&c.view(0)?, &c.view(1)?, value)?;
             Ok(c.itself())
         },
-        "Filled where the mask is true.",
+        "Fills the tensor where the mask is true.",
     ),
     both(
         "masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor",
@@ -296,7 +296,7 @@ pub const ROWS: &[Row] = &[
             let value = mask::fill_value("masked_fill_", &c.view(2)?)?;
             mask::masked_fill(&c.view(0)?, &c.view(1)?, value).map(Value::from)
         },
-        "A copy filled where the mask is true.",
+        "Copies the tensor, filled where the mask is true.",
     ),
     both(
         "masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor",
@@ -304,12 +304,12 @@ pub const ROWS: &[Row] = &[
             let value = c.scalar(2)?;
             mask::masked_fill(&c.view(0)?, &c.view(1)?, value).map(Value::from)
         },
-        "A copy filled where the mask is true.",
+        "Copies the tensor, filled where the mask is true.",
     ),
     both(
         "masked_select(Tensor self, Tensor mask, *, Tensor? out=None) -> Tensor",
         |c| mask::masked_select(&c.view(0)?, &c.view(1)?).map(Value::from),
-        "The elements where the mask is true.",
+        "Selects the elements where the mask is true.",
     ),
     method(
         "masked_scatter_(Tensor(a!) self, Tensor mask, Tensor source) -> Tensor(a!)",
@@ -317,33 +317,37 @@ pub const ROWS: &[Row] = &[
             mask::masked_scatter_(&c.view(0)?, &c.view(1)?, &c.view(2)?)?;
             Ok(c.itself())
         },
-        "Elements of another tensor written where the mask is true.",
+        "Writes elements of another tensor where the mask is true.",
     ),
     both(
         "masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor",
         |c| mask::masked_scatter(&c.view(0)?, &c.view(1)?, &c.view(2)?).map(Value::from),
-        "A copy with another tensor's elements where the mask is true.",
+        "Copies the tensor, with another tensor's elements where the mask is true.",
     ),
     method(
         "nonzero(Tensor self) -> Tensor",
         |c| mask::nonzero(&c.view(0)?).map(Value::from),
-        "Where the elements are not zero.",
+        "Returns the indices of nonzero elements.",
     ),
-    method("nonzero.as_tuple(Tensor self, *, bool as_tuple) -> any", nonzero, "Where the elements are not zero."),
+    method(
+        "nonzero.as_tuple(Tensor self, *, bool as_tuple) -> any",
+        nonzero,
+        "Returns the indices of nonzero elements.",
+    ),
     function(
         "nonzero(Tensor self, *, bool as_tuple=False, Tensor? out=None) -> any",
         nonzero,
-        "Where the elements are not zero.",
+        "Returns the indices of nonzero elements.",
     ),
     both(
         "argwhere(Tensor self) -> Tensor",
         |c| mask::nonzero(&c.view(0)?).map(Value::from),
-        "Where the elements are not zero.",
+        "Returns the indices of nonzero elements.",
     ),
     function(
         "where(Tensor condition) -> any",
         |c| Ok(Value::tuple(mask::nonzero_columns(&c.view(0)?)?.into_iter().map(Value::from))),
-        "Where the elements are not zero, a tensor for every dimension.",
+        "Returns the indices of nonzero elements, a tensor for every dimension.",
     ),
     function(
         "where.self(Tensor condition, Operand input, Operand other, *, Tensor? out=None) -> Tensor",
@@ -351,7 +355,7 @@ pub const ROWS: &[Row] = &[
             let condition = c.view(0)?;
             choose(c, &condition, 1, 2)
         },
-        "Elements of one tensor or the other.",
+        "Chooses elements of one tensor or the other.",
     ),
     // The row above takes numbers, too; this one is there so that overloads count as PyTorch's do.
     function(
@@ -360,7 +364,7 @@ pub const ROWS: &[Row] = &[
             let condition = c.view(0)?;
             choose(c, &condition, 1, 2)
         },
-        "Elements of one tensor, or a number.",
+        "Chooses elements of one tensor, or a number.",
     ),
     method(
         "where.method(Tensor self, Tensor condition, Operand other) -> Tensor",
@@ -368,7 +372,7 @@ pub const ROWS: &[Row] = &[
             let condition = c.view(1)?;
             choose(c, &condition, 0, 2)
         },
-        "Own elements, or the other's where the condition is false.",
+        "Replaces elements with the other's where the condition is false.",
     ),
     method(
         "where.scalar_method(Tensor self, Tensor condition, Scalar other) -> Tensor",
@@ -376,37 +380,37 @@ pub const ROWS: &[Row] = &[
             let condition = c.view(1)?;
             choose(c, &condition, 0, 2)
         },
-        "Own elements, or a number where the condition is false.",
+        "Replaces elements with a number where the condition is false.",
     ),
     both(
         "sort(Tensor self, int dim=-1, bool descending=False, *, Tensor[]? out=None) -> any",
         |c| sorted(c, 1, 2, false),
-        "The elements in order along a dimension, and where they were.",
+        "Sorts the elements along a dimension, and returns their old positions.",
     ),
     both(
         "sort.dimname_stable(Tensor self, *, bool? stable, Dimname dim, bool descending=False) -> any",
         named::not_yet,
-        "Sorted along a named dimension.",
+        "Sorts along a named dimension.",
     ),
     both(
         "sort.dimname(Tensor self, Dimname dim, bool descending=False) -> any",
         named::not_yet,
-        "Sorted along a named dimension.",
+        "Sorts along a named dimension.",
     ),
     both(
         "sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False, Tensor[]? out=None) -> any",
         |c| sorted(c, 2, 3, true),
-        "The elements in order, equal ones kept in place.",
+        "Sorts the elements, keeping equal ones in order.",
     ),
     both(
         "argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor",
         |c| Ok(sort::sort(&c.view(0)?, c.int(1)?, c.bool(2)?, false)?.1.into()),
-        "Where the elements in order were.",
+        "Returns the old positions of the sorted elements.",
     ),
     both(
         "argsort.dimname(Tensor self, Dimname dim, bool descending=False) -> Tensor",
         named::not_yet,
-        "Where the elements go when a named dimension is sorted.",
+        "Returns the old positions of the elements sorted along a named dimension.",
     ),
     both(
         "topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True, *, Tensor[]? out=None) -> any",
@@ -414,47 +418,47 @@ pub const ROWS: &[Row] = &[
             let (values, indices) = sort::topk(&c.view(0)?, c.int(1)?, c.int(2)?, c.bool(3)?, c.bool(4)?)?;
             Ok(named("torch.return_types.topk", vec![("values", values.into()), ("indices", indices.into())]))
         },
-        "The largest elements along a dimension.",
+        "Returns the largest elements along a dimension.",
     ),
     both(
         "unique(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False, int? dim=None) -> any",
         |c| unique(c, true, 2, 4),
-        "The distinct elements.",
+        "Returns the distinct elements.",
     ),
     both(
         "unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int? dim=None) -> any",
         |c| unique(c, false, 1, 3),
-        "Runs of equal elements joined.",
+        "Joins runs of equal elements.",
     ),
     function(
         "atleast_1d(Tensor self) -> Tensor",
         |c| join::atleast_1d(&c.view(0)?).and_then(|v| c.view_of(0, v)),
-        "With at least one dimension.",
+        "Gives the tensor at least one dimension.",
     ),
     function(
         "atleast_1d.Sequence(Tensor[] tensors) -> any",
         |c| each_at_least(c, "atleast_1d"),
-        "Each with at least one dimension.",
+        "Gives each tensor at least one dimension.",
     ),
     function(
         "atleast_2d(Tensor self) -> Tensor",
         |c| join::atleast_2d(&c.view(0)?).and_then(|v| c.view_of(0, v)),
-        "With at least two dimensions.",
+        "Gives the tensor at least two dimensions.",
     ),
     function(
         "atleast_2d.Sequence(Tensor[] tensors) -> any",
         |c| each_at_least(c, "atleast_2d"),
-        "Each with at least two dimensions.",
+        "Gives each tensor at least two dimensions.",
     ),
     function(
         "atleast_3d(Tensor self) -> Tensor",
         |c| join::atleast_3d(&c.view(0)?).and_then(|v| c.view_of(0, v)),
-        "With at least three dimensions.",
+        "Gives the tensor at least three dimensions.",
     ),
     function(
         "atleast_3d.Sequence(Tensor[] tensors) -> any",
         |c| each_at_least(c, "atleast_3d"),
-        "Each with at least three dimensions.",
+        "Gives each tensor at least three dimensions.",
     ),
 ];
 

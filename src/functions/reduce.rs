@@ -12,7 +12,7 @@ pub const ROWS: &[Row] = &[
     both(
         "sum(Tensor self, *, ScalarType? dtype=None) -> Tensor",
         |c| ops::sum(&c.view(0)?, None, false, c.opt_dtype(1)).map(Value::from),
-        "The sum of all elements.",
+        "Sums all elements.",
     ),
     both(
         "sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
@@ -20,17 +20,17 @@ pub const ROWS: &[Row] = &[
             let d = dims(c, 1)?;
             ops::sum(&c.view(0)?, Some(&d), c.bool(2)?, c.opt_dtype(3)).map(Value::from)
         },
-        "The sum along dimensions.",
+        "Sums along dimensions.",
     ),
     both(
         "sum.dim_DimnameList(Tensor self, Dimname[1] dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
         named::by_position,
-        "The sum along named dimensions.",
+        "Sums along named dimensions.",
     ),
     both(
         "mean(Tensor self, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
         |c| ops::mean(&c.view(0)?, None, false, c.opt_dtype(1)).map(Value::from),
-        "The mean of all elements.",
+        "Averages all elements.",
     ),
     both(
         "mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
@@ -38,32 +38,32 @@ pub const ROWS: &[Row] = &[
             let d = dims(c, 1)?;
             ops::mean(&c.view(0)?, Some(&d), c.bool(2)?, c.opt_dtype(3)).map(Value::from)
         },
-        "The mean along dimensions.",
+        "Averages along dimensions.",
     ),
     both(
         "mean.names_dim(Tensor self, Dimname[1] dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
         named::by_position,
-        "The mean along named dimensions.",
+        "Averages along named dimensions.",
     ),
     both(
         "prod(Tensor self, *, ScalarType? dtype=None) -> Tensor",
         |c| ops::prod(&c.view(0)?, None, false, c.opt_dtype(1)).map(Value::from),
-        "The product of all elements.",
+        "Multiplies all elements.",
     ),
     both(
         "prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
         |c| ops::prod(&c.view(0)?, Some(c.int(1)?), c.bool(2)?, c.opt_dtype(3)).map(Value::from),
-        "The product along a dimension.",
+        "Multiplies along a dimension.",
     ),
     both(
         "prod.dim_Dimname(Tensor self, Dimname dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
         named::by_position,
-        "The product along a named dimension.",
+        "Multiplies along a named dimension.",
     ),
     both(
         "any(Tensor self, *, Tensor? out=None) -> Tensor",
         |c| ops::any(&c.view(0)?, None, false).map(Value::from),
-        "Is any element true?",
+        "Returns whether any element is true.",
     ),
     both(
         "any.dim(Tensor self, int[1]? dim, bool keepdim=False, *, Tensor? out=None) -> Tensor",
@@ -71,17 +71,17 @@ pub const ROWS: &[Row] = &[
             let d = dims(c, 1)?;
             ops::any(&c.view(0)?, Some(&d), c.bool(2)?).map(Value::from)
         },
-        "Is any element along dimensions true?",
+        "Tells whether any element along dimensions is true.",
     ),
     both(
         "any.dimname(Tensor self, Dimname dim, bool keepdim=False) -> Tensor",
         named::not_yet,
-        "Is any element of a named dimension true?",
+        "Tells whether any element of a named dimension is true.",
     ),
     both(
         "all(Tensor self, *, Tensor? out=None) -> Tensor",
         |c| ops::all(&c.view(0)?, None, false).map(Value::from),
-        "Are all elements true?",
+        "Returns whether all elements are true.",
     ),
     both(
         "all.dim(Tensor self, int[1]? dim, bool keepdim=False, *, Tensor? out=None) -> Tensor",
@@ -89,72 +89,72 @@ pub const ROWS: &[Row] = &[
             let d = dims(c, 1)?;
             ops::all(&c.view(0)?, Some(&d), c.bool(2)?).map(Value::from)
         },
-        "Are all elements along dimensions true?",
+        "Tells whether all elements along dimensions are true.",
     ),
     both(
         "all.dimname(Tensor self, Dimname dim, bool keepdim=False) -> Tensor",
         named::not_yet,
-        "Are all elements of a named dimension true?",
+        "Tells whether all elements of a named dimension are true.",
     ),
     both(
         "max(Tensor self, *, Tensor? out=None) -> Tensor",
         |c| ops::extremum_all(Extremum::Max, &c.view(0)?).map(Value::from),
-        "The largest element.",
+        "Returns the largest element.",
     ),
     both(
         "max.dim(Tensor self, int dim, bool keepdim=False, *, Tensor[]? out=None) -> any",
         |c| extremum(c, Extremum::Max, "torch.return_types.max"),
-        "The largest elements along a dimension, and where they are.",
+        "Returns the largest elements along a dimension, and their positions.",
     ),
     both(
         "max.other(Tensor self, Tensor other, *, Tensor? out=None) -> Tensor",
         |c| pair(c, crate::ops::pointwise::BinaryOp::Maximum),
-        "The larger of two elements.",
+        "Returns the larger of two elements.",
     ),
     both(
         "max.names_dim(Tensor self, Dimname dim, bool keepdim=False, *, Tensor[]? out=None) -> any",
         named::by_position,
-        "The largest elements along a named dimension, and where they are.",
+        "Returns the largest elements along a named dimension, and their positions.",
     ),
     both(
         "min(Tensor self, *, Tensor? out=None) -> Tensor",
         |c| ops::extremum_all(Extremum::Min, &c.view(0)?).map(Value::from),
-        "The smallest element.",
+        "Returns the smallest element.",
     ),
     both(
         "min.dim(Tensor self, int dim, bool keepdim=False, *, Tensor[]? out=None) -> any",
         |c| extremum(c, Extremum::Min, "torch.return_types.min"),
-        "The smallest elements along a dimension, and where they are.",
+        "Returns the smallest elements along a dimension, and their positions.",
     ),
     both(
         "min.other(Tensor self, Tensor other, *, Tensor? out=None) -> Tensor",
         |c| pair(c, crate::ops::pointwise::BinaryOp::Minimum),
-        "The smaller of two elements.",
+        "Returns the smaller of two elements.",
     ),
     both(
         "min.names_dim(Tensor self, Dimname dim, bool keepdim=False, *, Tensor[]? out=None) -> any",
         named::by_position,
-        "The smallest elements along a named dimension, and where they are.",
+        "Returns the smallest elements along a named dimension, and their positions.",
     ),
     both(
         "amax(Tensor self, int[1] dim=(), bool keepdim=False, *, Tensor? out=None) -> Tensor",
         |c| ops::extremum(Extremum::Max, &c.view(0)?, &c.ints(1)?, c.bool(2)?).map(Value::from),
-        "The largest elements along dimensions.",
+        "Returns the largest elements along dimensions.",
     ),
     both(
         "amin(Tensor self, int[1] dim=(), bool keepdim=False, *, Tensor? out=None) -> Tensor",
         |c| ops::extremum(Extremum::Min, &c.view(0)?, &c.ints(1)?, c.bool(2)?).map(Value::from),
-        "The smallest elements along dimensions.",
+        "Returns the smallest elements along dimensions.",
     ),
     both(
         "argmax(Tensor self, int? dim=None, bool keepdim=False, *, Tensor? out=None) -> Tensor",
         |c| ops::arg_extremum(Extremum::Max, &c.view(0)?, c.opt_int(1)?, c.bool(2)?).map(Value::from),
-        "Where the largest element is.",
+        "Returns the position of the largest element.",
     ),
     both(
         "argmin(Tensor self, int? dim=None, bool keepdim=False, *, Tensor? out=None) -> Tensor",
         |c| ops::arg_extremum(Extremum::Min, &c.view(0)?, c.opt_int(1)?, c.bool(2)?).map(Value::from),
-        "Where the smallest element is.",
+        "Returns the position of the smallest element.",
     ),
     both(
         "var(Tensor self, bool unbiased=True) -> Tensor",
@@ -162,12 +162,12 @@ pub const ROWS: &[Row] = &[
             let correction = f64::from(u8::from(c.bool(1)?));
             spread(c, Spread::Variance, None, correction, false)
         },
-        "The variance of all elements.",
+        "Computes the variance of all elements.",
     ),
     both(
         "var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
         |c| corrected(c, Spread::Variance),
-        "The variance along dimensions.",
+        "Computes the variance along dimensions.",
     ),
     both(
         "var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
@@ -177,17 +177,17 @@ pub const ROWS: &[Row] = &[
             let keep = c.bool(3)?;
             spread(c, Spread::Variance, Some(d), correction, keep)
         },
-        "The variance along dimensions.",
+        "Computes the variance along dimensions.",
     ),
     both(
         "var.names_dim(Tensor self, Dimname[1] dim, bool unbiased=True, bool keepdim=False) -> Tensor",
         named::by_position,
-        "The variance along named dimensions.",
+        "Computes the variance along named dimensions.",
     ),
     both(
         "var.correction_names(Tensor self, Dimname[1] dim, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
         named::by_position,
-        "The variance along named dimensions, with a correction.",
+        "Computes the variance along named dimensions, with a correction.",
     ),
     both(
         "std(Tensor self, bool unbiased=True) -> Tensor",
@@ -195,12 +195,12 @@ pub const ROWS: &[Row] = &[
             let correction = f64::from(u8::from(c.bool(1)?));
             spread(c, Spread::StandardDeviation, None, correction, false)
         },
-        "The standard deviation of all elements.",
+        "Computes the standard deviation of all elements.",
     ),
     both(
         "std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
         |c| corrected(c, Spread::StandardDeviation),
-        "The standard deviation along dimensions.",
+        "Computes the standard deviation along dimensions.",
     ),
     both(
         "std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
@@ -210,17 +210,17 @@ pub const ROWS: &[Row] = &[
             let keep = c.bool(3)?;
             spread(c, Spread::StandardDeviation, Some(d), correction, keep)
         },
-        "The standard deviation along dimensions.",
+        "Computes the standard deviation along dimensions.",
     ),
     both(
         "std.names_dim(Tensor self, Dimname[1] dim, bool unbiased=True, bool keepdim=False) -> Tensor",
         named::by_position,
-        "The standard deviation along named dimensions.",
+        "Computes the standard deviation along named dimensions.",
     ),
     both(
         "std.correction_names(Tensor self, Dimname[1] dim, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
         named::by_position,
-        "The standard deviation along named dimensions, with a correction.",
+        "Computes the standard deviation along named dimensions, with a correction.",
     ),
     both(
         "norm(Tensor self, any p=\"fro\", int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
@@ -237,27 +237,27 @@ pub const ROWS: &[Row] = &[
             };
             ops::norm(&c.view(0)?, p, d.as_deref(), c.bool(3)?, c.opt_dtype(4)).map(Value::from)
         },
-        "The norm of all elements, or along dimensions.",
+        "Computes the norm of all elements, or along dimensions.",
     ),
     both(
         "cumsum(Tensor self, int dim, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
         |c| ops::cumulative(Running::Sum, &c.view(0)?, c.int(1)?, c.opt_dtype(2)).map(Value::from),
-        "The running sum along a dimension.",
+        "Computes the running sum along a dimension.",
     ),
     both(
         "cumsum.dimname(Tensor self, Dimname dim, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
         named::by_position,
-        "Running sums along a named dimension.",
+        "Computes running sums along a named dimension.",
     ),
     both(
         "cumprod(Tensor self, int dim, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
         |c| ops::cumulative(Running::Product, &c.view(0)?, c.int(1)?, c.opt_dtype(2)).map(Value::from),
-        "The running product along a dimension.",
+        "Computes the running product along a dimension.",
     ),
     both(
         "cumprod.dimname(Tensor self, Dimname dim, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
         named::by_position,
-        "Running products along a named dimension.",
+        "Computes running products along a named dimension.",
     ),
     function(
         "linalg.vector_norm(Tensor input, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
@@ -266,7 +266,7 @@ pub const ROWS: &[Row] = &[
             let p = c.scalar(1)?.to_f64();
             ops::norm(&c.view(0)?, p, d.as_deref(), c.bool(3)?, c.opt_dtype(4)).map(Value::from)
         },
-        "The vector norm.",
+        "Computes the vector norm.",
     ),
 ];
 

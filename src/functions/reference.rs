@@ -24,13 +24,13 @@ pub fn page() -> String {
     }
     let mut page = format!(
         "# Functions\n\n\
-         {} functions, methods and attributes in {overloads} overloads. This page is written from the function table by \
-         `scripts/reference`; a\ntest fails when it is stale.\n\n\
-         The name in front is that of the function of PyTorch 2.7, or of Python, that is followed; PyTorch's page on \
-         `torch.NAME` is\n`https://pytorch.org/docs/2.7/generated/torch.NAME.html`. Signatures are written as PyTorch's \
-         schemas: `Tensor(a!)` is written\nto, `Tensor(a)` shares its elements with a result of that mark, what stands \
-         behind `*` is given by its name, and `?` allows\n`None`. What begins with `self` and stands under `torch` is a \
-         function and a method.\n",
+         {} functions, methods and attributes in {overloads} overloads. `scripts/reference` writes this page from the \
+         function table;\na test fails when it is stale.\n\n\
+         The first column names what a row follows, in PyTorch 2.7 or in Python; PyTorch's page on `torch.NAME` is\n\
+         `https://pytorch.org/docs/2.7/generated/torch.NAME.html`. Signatures are PyTorch's schemas: a function writes to \
+         a `Tensor(a!)`,\n`Tensor(a)` shares its elements with the result of the same mark, parameters after `*` are given \
+         by name, and `?` allows `None`.\nA row under `torch` whose first parameter is `self` is both a function and a \
+         method.\n",
         names.len()
     );
     let mut order: Vec<&String> = sections.keys().collect();

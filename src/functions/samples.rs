@@ -14,7 +14,7 @@ use crate::value::Value;
 pub const ROWS: &[Row] = &[function(
     "testing.make_tensor(any[] shape, *, any dtype, any device, any low=None, any high=None, bool requires_grad=False, bool noncontiguous=False, bool exclude_zero=False, any memory_format=None) -> Tensor",
     make_tensor,
-    "A tensor of random elements between two numbers.",
+    "Creates a tensor of random elements between two numbers.",
 )
 .python("make_tensor")];
 

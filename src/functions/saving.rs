@@ -20,7 +20,7 @@ pub const ROWS: &[Row] = &[
             let hooks = Hooks { caller: c.state.caller()?, pack: c.value(0), unpack: c.value(1) };
             Ok(context("torch.autograd.graph.saved_tensors_hooks", Rc::new(hooks)))
         },
-        "A context in which tensors that gradients need are saved as a function makes of them.",
+        "Creates a context in which a function decides how the tensors that gradients need are saved.",
     )
     .python("saved_tensors_hooks.__init__"),
     function(
@@ -31,19 +31,19 @@ pub const ROWS: &[Row] = &[
             }
             Ok(context("torch.autograd.graph.save_on_cpu", Rc::new(AsTheyAre)))
         },
-        "A context in which tensors that gradients need are saved on the CPU, where they are already.",
+        "Creates a context that saves the tensors gradients need on the CPU, where they already are.",
     )
     .python("save_on_cpu.__init__"),
     function(
         "autograd.graph.disable_saved_tensors_hooks(str error_message) -> any",
         |c| Ok(Value::Object(Rc::new(Refusal { message: c.str(0)?.into(), before: RefCell::default() }))),
-        "A context in which such hooks are refused with a message.",
+        "Creates a context in which such hooks are refused with a message.",
     )
     .python("disable_saved_tensors_hooks"),
     function(
         "autograd.graph.allow_mutation_on_saved_tensors() -> any",
         |_| Ok(Value::Object(Rc::new(Mutation { copies: Rc::new(Copies { valid: Cell::new(true) }) }))),
-        "A context in which tensors that gradients need may be changed in place.",
+        "Creates a context in which tensors that gradients need may be changed in place.",
     )
     .python("allow_mutation_on_saved_tensors"),
 ];

@@ -19,12 +19,12 @@ pub const ROWS: &[Row] = &[
             scatter_reduce(c, &c.view(0)?)?;
             Ok(c.itself())
         },
-        "Elements reduced into the places an index names.",
+        "Reduces elements into the places an index names, in place.",
     ),
     both(
         "scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True, Tensor? out=None) -> Tensor",
         |c| changed(row_major(&c.view(0)?), |out| scatter_reduce(c, out)),
-        "A copy with elements reduced into the places an index names.",
+        "Copies the tensor, with elements reduced into the places an index names.",
     ),
     method(
         "index_reduce_(Tensor(a!) self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> Tensor(a!)",
@@ -32,57 +32,57 @@ pub const ROWS: &[Row] = &[
             index_reduce(c, &c.view(0)?)?;
             Ok(c.itself())
         },
-        "Slices reduced into the given indices.",
+        "Reduces slices into the given indices, in place.",
     ),
     both(
         "index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True, Tensor? out=None) -> Tensor",
         |c| changed(row_major(&c.view(0)?), |out| index_reduce(c, out)),
-        "A copy with slices reduced into the given indices.",
+        "Copies the tensor, with slices reduced into the given indices.",
     ),
     both(
         "scatter.src(Tensor self, int dim, Tensor index, Tensor src, *, Tensor? out=None) -> Tensor",
         |c| scatter(c, Scattered::Source(&c.view(3)?), None),
-        "A copy with elements written along a dimension.",
+        "Copies the tensor, with elements written along a dimension.",
     ),
     both(
         "scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce, Tensor? out=None) -> Tensor",
         |c| scatter(c, Scattered::Source(&c.view(3)?), Some(c.str(4)?)),
-        "A copy with elements added or multiplied in along a dimension.",
+        "Copies the tensor, with elements added or multiplied in along a dimension.",
     ),
     both(
         "scatter.dimname_src(Tensor self, Dimname dim, Tensor index, Tensor src) -> Tensor",
         named::not_yet,
-        "Elements written along a named dimension.",
+        "Writes elements along a named dimension.",
     ),
     both(
         "scatter.value(Tensor self, int dim, Tensor index, Scalar value, *, Tensor? out=None) -> Tensor",
         |c| scatter(c, Scattered::Value(c.scalar(3)?), None),
-        "A copy with a value written along a dimension.",
+        "Copies the tensor, with a value written along a dimension.",
     ),
     both(
         "scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce, Tensor? out=None) -> Tensor",
         |c| scatter(c, Scattered::Value(c.scalar(3)?), Some(c.str(4)?)),
-        "A copy with a value added or multiplied in along a dimension.",
+        "Copies the tensor, with a value added or multiplied in along a dimension.",
     ),
     both(
         "scatter.dimname_value(Tensor self, Dimname dim, Tensor index, Scalar value) -> Tensor",
         named::not_yet,
-        "A value written along a named dimension.",
+        "Writes a value along a named dimension.",
     ),
     both(
         "scatter_add(Tensor self, int dim, Tensor index, Tensor src, *, Tensor? out=None) -> Tensor",
         |c| changed(row_major(&c.view(0)?), |out| gather::scatter_add_(out, c.int(1)?, &c.view(2)?, &c.view(3)?)),
-        "A copy with elements added in along a dimension.",
+        "Copies the tensor, with elements added in along a dimension.",
     ),
     both(
         "scatter_add.dimname(Tensor self, Dimname dim, Tensor index, Tensor src) -> Tensor",
         named::not_yet,
-        "Elements added in along a named dimension.",
+        "Adds elements in along a named dimension.",
     ),
     both(
         "put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor",
         |c| changed(clone(&c.view(0)?), |out| gather::put_(out, &c.view(1)?, &c.view(2)?, c.bool(3)?)),
-        "A copy with elements written as if it had one dimension.",
+        "Copies the tensor, with elements written as if it had one dimension.",
     ),
     both(
         "index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1, Tensor? out=None) -> Tensor",
@@ -90,22 +90,22 @@ pub const ROWS: &[Row] = &[
             let (index, source, alpha) = (c.view(2)?, c.view(3)?, c.scalar(4)?);
             changed(row_major(&c.view(0)?), |out| gather::index_add_(out, c.int(1)?, &index, &source, alpha))
         },
-        "A copy with slices added to the given indices.",
+        "Copies the tensor, with slices added to the given indices.",
     ),
     both(
         "index_add.dimname(Tensor self, Dimname dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",
         named::not_yet,
-        "Slices added along a named dimension.",
+        "Adds slices along a named dimension.",
     ),
     both(
         "index_copy(Tensor self, int dim, Tensor index, Tensor source, *, Tensor? out=None) -> Tensor",
         |c| changed(row_major(&c.view(0)?), |out| gather::index_copy_(out, c.int(1)?, &c.view(2)?, &c.view(3)?)),
-        "A copy with slices copied to the given indices.",
+        "Copies the tensor, with slices copied to the given indices.",
     ),
     both(
         "index_copy.dimname(Tensor self, Dimname dim, Tensor index, Tensor source) -> Tensor",
         named::not_yet,
-        "Slices copied along a named dimension.",
+        "Copies slices along a named dimension.",
     ),
     both(
         "index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor",
@@ -113,12 +113,12 @@ pub const ROWS: &[Row] = &[
             let value = fill_value("index_fill_", &c.view(3)?)?;
             changed(clone(&c.view(0)?), |out| gather::index_fill_(out, c.int(1)?, &c.view(2)?, value))
         },
-        "A copy with the given indices filled.",
+        "Copies the tensor, with the given indices filled.",
     ),
     both(
         "index_fill.Dimname_Tensor(Tensor self, Dimname dim, Tensor index, Tensor value) -> Tensor",
         named::by_position,
-        "The given indices of a named dimension filled.",
+        "Fills the given indices of a named dimension.",
     ),
     both(
         "index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
@@ -126,12 +126,12 @@ pub const ROWS: &[Row] = &[
             let value = c.scalar(3)?;
             changed(clone(&c.view(0)?), |out| gather::index_fill_(out, c.int(1)?, &c.view(2)?, value))
         },
-        "A copy with the given indices filled.",
+        "Copies the tensor, with the given indices filled.",
     ),
     both(
         "index_fill.Dimname_Scalar(Tensor self, Dimname dim, Tensor index, Scalar value) -> Tensor",
         named::by_position,
-        "The given indices of a named dimension filled.",
+        "Fills the given indices of a named dimension.",
     ),
     both(
         "index_put_(Tensor(a!) self, Tensor[] indices, Tensor values, bool accumulate=False) -> Tensor(a!)",
@@ -146,7 +146,7 @@ pub const ROWS: &[Row] = &[
     both(
         "index_put(Tensor self, Tensor[] indices, Tensor values, bool accumulate=False) -> Tensor",
         |c| changed(clone(&c.view(0)?), |out| index_put(c, out)),
-        "A copy written to at subscripts given as tensors.",
+        "Copies the tensor and writes to the copy at subscripts given as tensors.",
     ),
 ];
 

@@ -13,27 +13,27 @@ pub const ROWS: &[Row] = &[
     function(
         "cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor",
         cosine_similarity,
-        "The cosines of the angles between vectors.",
+        "Computes the cosines of the angles between vectors.",
     ),
     function(
         "nn.functional.cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor",
         cosine_similarity,
-        "The cosines of the angles between vectors.",
+        "Computes the cosines of the angles between vectors.",
     ),
     function(
         "pairwise_distance(Tensor x1, Tensor x2, float p=2.0, float eps=1e-06, bool keepdim=False) -> Tensor",
         pairwise_distance,
-        "The distances between vectors.",
+        "Computes the distances between vectors.",
     ),
     function(
         "nn.functional.pairwise_distance(Tensor x1, Tensor x2, float p=2.0, float eps=1e-06, bool keepdim=False) -> Tensor",
         pairwise_distance,
-        "The distances between vectors.",
+        "Computes the distances between vectors.",
     ),
     function(
         "nn.functional.normalize(Tensor input, float p=2.0, int dim=1, float eps=1e-12, Tensor? out=None) -> Tensor",
         normalize,
-        "Vectors of length one in the same directions.",
+        "Scales vectors to length one.",
     )
     .python("normalize"),
 ];

@@ -18,19 +18,19 @@ pub const ROWS: &[Row] = &[
     function(
         "sparse_coo_tensor.indices(any indices, any values, *, ScalarType? dtype=None, Device? device=None, bool pin_memory=False, bool requires_grad=False, bool? check_invariants=None, bool? is_coalesced=None) -> Tensor",
         |c| new_coo(c, None),
-        "A sparse tensor of the elements listed, as large as they need.",
+        "Creates a sparse tensor of the listed elements, as large as they need.",
     )
     .named("sparse_coo_tensor"),
     function(
         "sparse_coo_tensor.indices_size(any indices, any values, int[] size, *, ScalarType? dtype=None, Device? device=None, bool pin_memory=False, bool requires_grad=False, bool? check_invariants=None, bool? is_coalesced=None) -> Tensor",
         |c| new_coo(c, Some(2)),
-        "A sparse tensor of the elements listed.",
+        "Creates a sparse tensor of the listed elements.",
     )
     .named("sparse_coo_tensor"),
     function(
         "sparse_coo_tensor.size(int[] size, *, ScalarType? dtype=None, Device? device=None, bool requires_grad=False, bool? check_invariants=None) -> Tensor",
         |c| ops::empty_coo(&c.ints(0)?, 0, c.dtype_keyword().unwrap_or(c.state.default_dtype.get())).map(Value::from),
-        "A sparse tensor without elements.",
+        "Creates a sparse tensor without elements.",
     )
     .named("sparse_coo_tensor"),
     function(
@@ -47,69 +47,69 @@ pub const ROWS: &[Row] = &[
             };
             new_compressed(c, layout)
         },
-        "A sparse tensor with compressed rows or columns.",
+        "Creates a sparse tensor with compressed rows or columns.",
     ),
     function(
         "sparse_csr_tensor(any crow_indices, any col_indices, any values, int[]? size=None, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool pin_memory=False, bool requires_grad=False, bool? check_invariants=None) -> Tensor",
         |c| new_compressed(c, TensorLayout::SparseCsr),
-        "A sparse tensor with compressed rows.",
+        "Creates a sparse tensor with compressed rows.",
     ),
     function(
         "sparse_csc_tensor(any ccol_indices, any row_indices, any values, int[]? size=None, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool pin_memory=False, bool requires_grad=False, bool? check_invariants=None) -> Tensor",
         |c| new_compressed(c, TensorLayout::SparseCsc),
-        "A sparse tensor with compressed columns.",
+        "Creates a sparse tensor with compressed columns.",
     ),
     function(
         "sparse_bsr_tensor(any crow_indices, any col_indices, any values, int[]? size=None, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool pin_memory=False, bool requires_grad=False, bool? check_invariants=None) -> Tensor",
         |c| new_compressed(c, TensorLayout::SparseBsr),
-        "A sparse tensor with compressed rows of blocks.",
+        "Creates a sparse tensor with compressed rows of blocks.",
     ),
     function(
         "sparse_bsc_tensor(any ccol_indices, any row_indices, any values, int[]? size=None, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool pin_memory=False, bool requires_grad=False, bool? check_invariants=None) -> Tensor",
         |c| new_compressed(c, TensorLayout::SparseBsc),
-        "A sparse tensor with compressed columns of blocks.",
+        "Creates a sparse tensor with compressed columns of blocks.",
     ),
     attribute(
         "is_sparse_csr(Tensor self) -> bool",
         |c| Ok(Value::Bool(c.tensor(0)?.borrow().tensor_layout() == TensorLayout::SparseCsr)),
-        "Are rows compressed?",
+        "Whether rows are compressed.",
     ),
     method(
         "sparse_dim(Tensor self) -> int",
         |c| Ok(Value::Int(ops::sparse_dim(&c.tensor(0)?.borrow()) as i64)),
-        "How many dimensions have indices.",
+        "Returns the number of dimensions that have indices.",
     ),
     method(
         "dense_dim(Tensor self) -> int",
         |c| Ok(Value::Int(ops::dense_dim(&c.tensor(0)?.borrow()) as i64)),
-        "How many dimensions each element has.",
+        "Returns the number of dimensions of each element.",
     ),
-    method("_nnz(Tensor self) -> int", |c| nnz(&c.tensor(0)?.borrow()).map(Value::Int), "How many elements are given."),
+    method("_nnz(Tensor self) -> int", |c| nnz(&c.tensor(0)?.borrow()).map(Value::Int), "Returns the number of elements given."),
     method(
         "is_coalesced(Tensor self) -> bool",
         |c| Ok(Value::Bool(ops::expect_coo(&c.tensor(0)?.borrow(), "is_coalesced")?.coalesced)),
-        "Is every index given once, and all in order?",
+        "Returns whether every index is given once, and all in order.",
     ),
-    method("coalesce(Tensor(a) self) -> Tensor(a)", coalesce, "Every index once, its values added up."),
-    method("_coalesced_(Tensor(a!) self, bool coalesced) -> Tensor(a!)", set_coalesced, "Says that it is coalesced."),
+    method("coalesce(Tensor(a) self) -> Tensor(a)", coalesce, "Merges repeated indices by adding up their values."),
+    method("_coalesced_(Tensor(a!) self, bool coalesced) -> Tensor(a!)", set_coalesced, "Sets whether the tensor counts as coalesced."),
     method(
         "_indices(Tensor(a) self) -> Tensor(a)",
         |c| bare_part(c, "_indices"),
-        "The indices, whether coalesced or not.",
+        "Returns the indices, whether coalesced or not.",
     ),
-    method("_values(Tensor(a) self) -> Tensor(a)", |c| bare_part(c, "_values"), "The values, whether coalesced or not."),
-    method("indices(Tensor(a) self) -> Tensor(a)", |c| part(c, "indices"), "The indices of a coalesced tensor."),
-    method("values(Tensor(a) self) -> Tensor(a)", |c| part(c, "values"), "The values of a coalesced tensor."),
-    method("crow_indices(Tensor(a) self) -> Tensor(a)", |c| indices(c, true, 0), "Where each row begins."),
-    method("col_indices(Tensor(a) self) -> Tensor(a)", |c| indices(c, true, 1), "The column of each element."),
-    method("ccol_indices(Tensor(a) self) -> Tensor(a)", |c| indices(c, false, 0), "Where each column begins."),
-    method("row_indices(Tensor(a) self) -> Tensor(a)", |c| indices(c, false, 1), "The row of each element."),
+    method("_values(Tensor(a) self) -> Tensor(a)", |c| bare_part(c, "_values"), "Returns the values, whether coalesced or not."),
+    method("indices(Tensor(a) self) -> Tensor(a)", |c| part(c, "indices"), "Returns the indices of a coalesced tensor."),
+    method("values(Tensor(a) self) -> Tensor(a)", |c| part(c, "values"), "Returns the values of a coalesced tensor."),
+    method("crow_indices(Tensor(a) self) -> Tensor(a)", |c| indices(c, true, 0), "Returns the beginning of each row."),
+    method("col_indices(Tensor(a) self) -> Tensor(a)", |c| indices(c, true, 1), "Returns the column of each element."),
+    method("ccol_indices(Tensor(a) self) -> Tensor(a)", |c| indices(c, false, 0), "Returns the beginning of each column."),
+    method("row_indices(Tensor(a) self) -> Tensor(a)", |c| indices(c, false, 1), "Returns the row of each element."),
     method(
         "to_dense(Tensor self, ScalarType? dtype=None, *, bool? masked_grad=None) -> Tensor",
         to_dense,
-        "Every element, zeros included.",
+        "Lists every element, zeros included.",
     ),
-    method("to_sparse.sparse_dim(Tensor self, int sparse_dim) -> Tensor", to_coo, "Only the slices that are not zero."),
+    method("to_sparse.sparse_dim(Tensor self, int sparse_dim) -> Tensor", to_coo, "Keeps only the slices that are not zero."),
     method(
         "to_sparse(Tensor self, *, Layout? layout=None, int[2]? blocksize=None, int? dense_dim=None) -> Tensor",
         |c| {
@@ -119,33 +119,33 @@ pub const ROWS: &[Row] = &[
             };
             converted(c, layout, Some(2), 3)
         },
-        "Only the elements that are not zero.",
+        "Keeps only the elements that are not zero.",
     ),
     method(
         "to_sparse_coo(Tensor self) -> Tensor",
         |c| converted(c, TensorLayout::SparseCoo, None, 1),
-        "Only the elements that are not zero, by their indices.",
+        "Keeps only the elements that are not zero, listed by their indices.",
     )
     .python("Tensor.to_sparse_coo"),
     method(
         "to_sparse_csr(Tensor self, int? dense_dim=None) -> Tensor",
         |c| converted(c, TensorLayout::SparseCsr, None, 1),
-        "Only the elements that are not zero, with compressed rows.",
+        "Keeps only the elements that are not zero, with compressed rows.",
     ),
     method(
         "to_sparse_csc(Tensor self, int? dense_dim=None) -> Tensor",
         |c| converted(c, TensorLayout::SparseCsc, None, 1),
-        "Only the elements that are not zero, with compressed columns.",
+        "Keeps only the elements that are not zero, with compressed columns.",
     ),
     method(
         "to_sparse_bsr(Tensor self, int[2] blocksize, int? dense_dim=None) -> Tensor",
         |c| converted(c, TensorLayout::SparseBsr, Some(1), 2),
-        "Only the blocks that are not zero, with compressed rows.",
+        "Keeps only the blocks that are not zero, with compressed rows.",
     ),
     method(
         "to_sparse_bsc(Tensor self, int[2] blocksize, int? dense_dim=None) -> Tensor",
         |c| converted(c, TensorLayout::SparseBsc, Some(1), 2),
-        "Only the blocks that are not zero, with compressed columns.",
+        "Keeps only the blocks that are not zero, with compressed columns.",
     ),
     method(
         "sparse_mask(Tensor self, Tensor mask) -> Tensor",
@@ -153,7 +153,7 @@ pub const ROWS: &[Row] = &[
             true => ops::mask_like(&c.view(0)?, &c.view(1)?).map(Value::from),
             false => Err(Error::no_backend("sparse_mask", c.tensor(0)?.borrow().backend())),
         },
-        "The elements at the indices of a sparse tensor.",
+        "Selects the elements at the indices of a sparse tensor.",
     ),
     method(
         "sparse_resize_(Tensor(a!) self, int[] size, int sparse_dim, int dense_dim) -> Tensor(a!)",
@@ -168,28 +168,28 @@ pub const ROWS: &[Row] = &[
     function(
         "sparse.mm(Tensor self, Tensor mat2) -> Tensor",
         |c| multiply(&c.view(0)?, &c.view(1)?).map(Value::from),
-        "The product of a sparse matrix and a sparse or dense one.",
+        "Multiplies a sparse matrix by a sparse or dense one.",
     ),
     function(
         "sparse.mm.reduce(Tensor self, Tensor mat2, str reduce) -> Tensor",
         multiply_reduced,
-        "The product with another way of joining the terms of a row.",
+        "Multiplies with another way of joining the terms of a row.",
     ),
-    both("smm(Tensor self, Tensor mat2) -> Tensor", product_as_sparse, "The product with a dense matrix, as a sparse one."),
+    both("smm(Tensor self, Tensor mat2) -> Tensor", product_as_sparse, "Multiplies by a dense matrix, with a sparse result."),
     both(
         "hspmm(Tensor mat1, Tensor mat2, *, Tensor? out=None) -> Tensor",
         hybrid_product,
-        "The product with a dense matrix, with a sparse first dimension.",
+        "Multiplies by a dense matrix, with a result whose first dimension is sparse.",
     ),
     both(
         "sspaddmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1, Tensor? out=None) -> Tensor",
         sparse_sum_and_product,
-        "A sparse matrix, and a product of a sparse and a dense one beside it.",
+        "Puts the product of a sparse and a dense matrix beside a sparse matrix.",
     ),
     function(
         "sparse.addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
         add_product,
-        "A dense matrix plus the product of a sparse and a dense one.",
+        "Adds the product of a sparse and a dense matrix to a dense one.",
     ),
     function(
         "sparse.sum(Tensor input, int[1]? dim=None, ScalarType? dtype=None) -> Tensor",
@@ -197,17 +197,17 @@ pub const ROWS: &[Row] = &[
             let dims = if c.is_none(1) { Default::default() } else { c.ints(1)? };
             sum(&c.view(0)?, &dims, false, c.opt_dtype(2)).map(Value::from)
         },
-        "The sum over some dimensions; sparse as long as a sparse dimension is left.",
+        "Sums over some dimensions; the result is sparse as long as a sparse dimension is left.",
     ),
     function(
         "sparse.softmax(Tensor input, int dim, *, ScalarType? dtype=None) -> Tensor",
         |c| softmax(Softmax::Plain, &c.view(0)?, c.int(1)?, c.opt_dtype(2)).map(Value::from),
-        "The shares of exponentials among the elements that are given.",
+        "Computes the shares of exponentials among the elements that are given.",
     ),
     function(
         "sparse.log_softmax(Tensor input, int dim, *, ScalarType? dtype=None) -> Tensor",
         |c| softmax(Softmax::Log, &c.view(0)?, c.int(1)?, c.opt_dtype(2)).map(Value::from),
-        "The logarithms of the shares of exponentials among the elements that are given.",
+        "Computes the logarithms of the shares of exponentials among the elements that are given.",
     ),
     function(
         "sparse.spdiags(Tensor diagonals, Tensor offsets, int[] shape, Layout? layout=None) -> Tensor",
@@ -218,7 +218,7 @@ pub const ROWS: &[Row] = &[
                 _ => Ok(out.into()),
             }
         },
-        "A sparse matrix with these diagonals.",
+        "Creates a sparse matrix with the given diagonals.",
     ),
 ];
 

@@ -14,22 +14,22 @@ pub const ROWS: &[Row] = &[
     function(
         "special.ndtr(Tensor self, *, Tensor? out=None) -> Tensor",
         ndtr,
-        "The probability that a normal variable is smaller.",
+        "Computes the probability that a normal variable is smaller.",
     ),
     function(
         "special.softmax(Tensor input, int dim, *, ScalarType? dtype=None) -> Tensor",
         |c| softmax(c, Softmax::Plain, 1, 2),
-        "The shares of exponentials.",
+        "Computes the shares of exponentials.",
     ),
     function(
         "special.log_softmax(Tensor input, int dim, *, ScalarType? dtype=None) -> Tensor",
         |c| softmax(c, Softmax::Log, 1, 2),
-        "The logarithms of the shares of exponentials.",
+        "Computes the logarithms of the shares of exponentials.",
     ),
     function(
         "special.logsumexp(Tensor self, int[1] dim, bool keepdim=False, *, Tensor? out=None) -> Tensor",
         logsumexp,
-        "The logarithm of the sum of exponentials.",
+        "Computes the logarithm of the sum of exponentials.",
     ),
 ];
 
@@ -48,62 +48,62 @@ macro_rules! binary_rows {
             $(function(concat!("special.", $name, "(Tensor ", $first, ", Tensor ", $second, ", *, Tensor? out=None) -> Tensor"), |c| binary(c, BinaryOp::$op), $doc),
             function(concat!("special.", $name, ".self_scalar(Scalar ", $first, ", Tensor ", $second, ", *, Tensor? out=None) -> Tensor"), |c| binary(c, BinaryOp::$op), $doc),
             function(concat!("special.", $name, ".other_scalar(Tensor ", $first, ", Scalar ", $second, ", *, Tensor? out=None) -> Tensor"), |c| binary(c, BinaryOp::$op), $doc),)*
-            function("special.gammainc(Tensor self, Tensor other, *, Tensor? out=None) -> Tensor", |c| binary(c, BinaryOp::Igamma), "The lower incomplete gamma function."),
-            function("special.gammaincc(Tensor self, Tensor other, *, Tensor? out=None) -> Tensor", |c| binary(c, BinaryOp::Igammac), "The upper incomplete gamma function."),
+            function("special.gammainc(Tensor self, Tensor other, *, Tensor? out=None) -> Tensor", |c| binary(c, BinaryOp::Igamma), "Computes the lower incomplete gamma function."),
+            function("special.gammaincc(Tensor self, Tensor other, *, Tensor? out=None) -> Tensor", |c| binary(c, BinaryOp::Igammac), "Computes the upper incomplete gamma function."),
         ];
     };
 }
 
 unary_rows! {
-    "erf" Erf "The error function.";
-    "erfc" Erfc "The complement of the error function.";
-    "erfcx" Erfcx "The scaled complement of the error function.";
-    "erfinv" Erfinv "The inverse of the error function.";
-    "gammaln" Lgamma "The logarithm of the gamma function.";
-    "digamma" Digamma "The logarithmic derivative of the gamma function.";
-    "psi" Digamma "The logarithmic derivative of the gamma function.";
-    "entr" Entr "The entropy of each element.";
-    "expit" Sigmoid "The logistic function.";
-    "exp2" Exp2 "The power of two.";
-    "expm1" Expm1 "The exponential minus one.";
-    "log1p" Log1p "The logarithm of one plus x.";
-    "sinc" Sinc "The sine of pi x, divided by pi x.";
-    "i0" I0 "The modified Bessel function of order 0.";
-    "i0e" I0e "The modified Bessel function of order 0, scaled.";
-    "i1" I1 "The modified Bessel function of order 1.";
-    "i1e" I1e "The modified Bessel function of order 1, scaled.";
-    "ndtri" Ndtri "The quantile of the normal distribution.";
-    "log_ndtr" LogNdtr "The logarithm of the probability that a normal variable is smaller.";
-    "airy_ai" AiryAi "The Airy function.";
-    "bessel_j0" BesselJ0 "The Bessel function of the first kind, of order 0.";
-    "bessel_j1" BesselJ1 "The Bessel function of the first kind, of order 1.";
-    "bessel_y0" BesselY0 "The Bessel function of the second kind, of order 0.";
-    "bessel_y1" BesselY1 "The Bessel function of the second kind, of order 1.";
-    "modified_bessel_i0" ModifiedBesselI0 "The modified Bessel function of the first kind, of order 0.";
-    "modified_bessel_i1" ModifiedBesselI1 "The modified Bessel function of the first kind, of order 1.";
-    "modified_bessel_k0" ModifiedBesselK0 "The modified Bessel function of the second kind, of order 0.";
-    "modified_bessel_k1" ModifiedBesselK1 "The modified Bessel function of the second kind, of order 1.";
-    "scaled_modified_bessel_k0" ScaledModifiedBesselK0 "The modified Bessel function of the second kind, of order 0, scaled.";
-    "scaled_modified_bessel_k1" ScaledModifiedBesselK1 "The modified Bessel function of the second kind, of order 1, scaled.";
-    "spherical_bessel_j0" SphericalBesselJ0 "The spherical Bessel function of order 0.";
+    "erf" Erf "Computes the error function.";
+    "erfc" Erfc "Computes the complement of the error function.";
+    "erfcx" Erfcx "Computes the scaled complement of the error function.";
+    "erfinv" Erfinv "Computes the inverse of the error function.";
+    "gammaln" Lgamma "Computes the logarithm of the gamma function.";
+    "digamma" Digamma "Computes the logarithmic derivative of the gamma function.";
+    "psi" Digamma "Computes the logarithmic derivative of the gamma function.";
+    "entr" Entr "Computes the entropy of each element.";
+    "expit" Sigmoid "Computes the logistic function.";
+    "exp2" Exp2 "Raises two to the power of every element.";
+    "expm1" Expm1 "Computes the exponential minus one.";
+    "log1p" Log1p "Computes the logarithm of one plus x.";
+    "sinc" Sinc "Computes the sine of pi x, divided by pi x.";
+    "i0" I0 "Computes the modified Bessel function of order 0.";
+    "i0e" I0e "Computes the modified Bessel function of order 0, scaled.";
+    "i1" I1 "Computes the modified Bessel function of order 1.";
+    "i1e" I1e "Computes the modified Bessel function of order 1, scaled.";
+    "ndtri" Ndtri "Computes the quantile of the normal distribution.";
+    "log_ndtr" LogNdtr "Computes the logarithm of the probability that a normal variable is smaller.";
+    "airy_ai" AiryAi "Computes the Airy function.";
+    "bessel_j0" BesselJ0 "Computes the Bessel function of the first kind, of order 0.";
+    "bessel_j1" BesselJ1 "Computes the Bessel function of the first kind, of order 1.";
+    "bessel_y0" BesselY0 "Computes the Bessel function of the second kind, of order 0.";
+    "bessel_y1" BesselY1 "Computes the Bessel function of the second kind, of order 1.";
+    "modified_bessel_i0" ModifiedBesselI0 "Computes the modified Bessel function of the first kind, of order 0.";
+    "modified_bessel_i1" ModifiedBesselI1 "Computes the modified Bessel function of the first kind, of order 1.";
+    "modified_bessel_k0" ModifiedBesselK0 "Computes the modified Bessel function of the second kind, of order 0.";
+    "modified_bessel_k1" ModifiedBesselK1 "Computes the modified Bessel function of the second kind, of order 1.";
+    "scaled_modified_bessel_k0" ScaledModifiedBesselK0 "Computes the modified Bessel function of the second kind, of order 0, scaled.";
+    "scaled_modified_bessel_k1" ScaledModifiedBesselK1 "Computes the modified Bessel function of the second kind, of order 1, scaled.";
+    "spherical_bessel_j0" SphericalBesselJ0 "Computes the spherical Bessel function of order 0.";
 }
 
 binary_rows! {
-    "xlogy" "input" "other" Xlogy "x times the logarithm of y.";
-    "xlog1py" "input" "other" Xlog1py "x times the logarithm of one plus y.";
-    "zeta" "input" "other" Zeta "The Hurwitz zeta function.";
-    "chebyshev_polynomial_t" "input" "n" ChebyshevT "The Chebyshev polynomial of the first kind.";
-    "chebyshev_polynomial_u" "input" "n" ChebyshevU "The Chebyshev polynomial of the second kind.";
-    "chebyshev_polynomial_v" "input" "n" ChebyshevV "The Chebyshev polynomial of the third kind.";
-    "chebyshev_polynomial_w" "input" "n" ChebyshevW "The Chebyshev polynomial of the fourth kind.";
-    "shifted_chebyshev_polynomial_t" "input" "n" ShiftedChebyshevT "The shifted Chebyshev polynomial of the first kind.";
-    "shifted_chebyshev_polynomial_u" "input" "n" ShiftedChebyshevU "The shifted Chebyshev polynomial of the second kind.";
-    "shifted_chebyshev_polynomial_v" "input" "n" ShiftedChebyshevV "The shifted Chebyshev polynomial of the third kind.";
-    "shifted_chebyshev_polynomial_w" "input" "n" ShiftedChebyshevW "The shifted Chebyshev polynomial of the fourth kind.";
-    "hermite_polynomial_h" "input" "n" HermiteH "The physicist's Hermite polynomial.";
-    "hermite_polynomial_he" "input" "n" HermiteHe "The probabilist's Hermite polynomial.";
-    "laguerre_polynomial_l" "input" "n" LaguerreL "The Laguerre polynomial.";
-    "legendre_polynomial_p" "input" "n" LegendreP "The Legendre polynomial.";
+    "xlogy" "input" "other" Xlogy "Multiplies x by the logarithm of y.";
+    "xlog1py" "input" "other" Xlog1py "Multiplies x by the logarithm of one plus y.";
+    "zeta" "input" "other" Zeta "Computes the Hurwitz zeta function.";
+    "chebyshev_polynomial_t" "input" "n" ChebyshevT "Computes the Chebyshev polynomial of the first kind.";
+    "chebyshev_polynomial_u" "input" "n" ChebyshevU "Computes the Chebyshev polynomial of the second kind.";
+    "chebyshev_polynomial_v" "input" "n" ChebyshevV "Computes the Chebyshev polynomial of the third kind.";
+    "chebyshev_polynomial_w" "input" "n" ChebyshevW "Computes the Chebyshev polynomial of the fourth kind.";
+    "shifted_chebyshev_polynomial_t" "input" "n" ShiftedChebyshevT "Computes the shifted Chebyshev polynomial of the first kind.";
+    "shifted_chebyshev_polynomial_u" "input" "n" ShiftedChebyshevU "Computes the shifted Chebyshev polynomial of the second kind.";
+    "shifted_chebyshev_polynomial_v" "input" "n" ShiftedChebyshevV "Computes the shifted Chebyshev polynomial of the third kind.";
+    "shifted_chebyshev_polynomial_w" "input" "n" ShiftedChebyshevW "Computes the shifted Chebyshev polynomial of the fourth kind.";
+    "hermite_polynomial_h" "input" "n" HermiteH "Computes the physicist's Hermite polynomial.";
+    "hermite_polynomial_he" "input" "n" HermiteHe "Computes the probabilist's Hermite polynomial.";
+    "laguerre_polynomial_l" "input" "n" LaguerreL "Computes the Laguerre polynomial.";
+    "legendre_polynomial_p" "input" "n" LegendreP "Computes the Legendre polynomial.";
 }
 
 fn unary(call: &mut Call, op: UnaryOp) -> Result<Value> {

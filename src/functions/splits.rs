@@ -13,104 +13,104 @@ pub const ROWS: &[Row] = &[
     function(
         "_VF.split.Tensor(Tensor(a) self, int split_size, int dim=0) -> Tensor(a)[]",
         |c| views_of(c, split::split(&c.view(0)?, c.int(1)?, c.int(2)?)),
-        "Chunks of one size.",
+        "Splits into chunks of one size.",
     ),
     function(
         "_VF.split.sizes(Tensor(a) self, int[] split_size, int dim=0) -> Tensor(a)[]",
         |c| views_of(c, split::split_with_sizes(&c.view(0)?, &c.ints(1)?, c.int(2)?)),
-        "Chunks of the given sizes.",
+        "Splits into chunks of the given sizes.",
     ),
     method(
         "split(Tensor self, any split_size, any dim=0) -> any",
         split_,
-        "Chunks of one size, or of the given sizes.",
+        "Splits into chunks of one size, or of the given sizes.",
     )
     .python("Tensor.split"),
     function(
         "split(any tensor, any split_size_or_sections, any dim=0) -> any",
         split_,
-        "Chunks of one size, or of the given sizes.",
+        "Splits into chunks of one size, or of the given sizes.",
     )
     .python("split"),
     both(
         "split_with_sizes(Tensor(a) self, int[] split_sizes, int dim=0) -> Tensor(a)[]",
         |c| views_of(c, split::split_with_sizes(&c.view(0)?, &c.ints(1)?, c.int(2)?)),
-        "Chunks of the given sizes.",
+        "Splits into chunks of the given sizes.",
     ),
     both(
         "chunk(Tensor(a) self, int chunks, int dim=0) -> Tensor(a)[]",
         |c| views_of(c, split::chunk(&c.view(0)?, c.int(1)?, c.int(2)?)),
-        "At most so many chunks.",
+        "Splits into at most the given number of chunks.",
     ),
     both(
         "unsafe_split.Tensor(Tensor self, int split_size, int dim=0) -> Tensor[]",
         |c| apart(split::split(&c.view(0)?, c.int(1)?, c.int(2)?)),
-        "Chunks of one size that are not known to be views.",
+        "Splits into chunks of one size that are not known to be views.",
     ),
     both(
         "unsafe_split_with_sizes(Tensor self, int[] split_sizes, int dim=0) -> Tensor[]",
         |c| apart(split::split_with_sizes(&c.view(0)?, &c.ints(1)?, c.int(2)?)),
-        "Chunks of the given sizes that are not known to be views.",
+        "Splits into chunks of the given sizes that are not known to be views.",
     ),
     both(
         "unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]",
         |c| apart(split::chunk(&c.view(0)?, c.int(1)?, c.int(2)?)),
-        "At most so many chunks that are not known to be views.",
+        "Splits into at most the given number of chunks, which are not known to be views.",
     ),
     both(
         "tensor_split.indices(Tensor(a) self, int[] indices, int dim=0) -> Tensor(a)[]",
         |c| views_of(c, split::tensor_split_indices(&c.view(0)?, &c.ints(1)?, c.int(2)?)),
-        "Chunks between the given indices.",
+        "Splits at the given indices.",
     ),
     both(
         "tensor_split.tensor_indices_or_sections(Tensor(a) self, Tensor tensor_indices_or_sections, int dim=0) -> Tensor(a)[]",
         tensor_split_by_tensor,
-        "Nearly equal chunks, or chunks between indices, as a tensor says.",
+        "Splits into nearly equal chunks, or at indices, as a tensor says.",
     ),
     both(
         "tensor_split.sections(Tensor(a) self, int sections, int dim=0) -> Tensor(a)[]",
         |c| views_of(c, split::tensor_split_sections(&c.view(0)?, c.int(1)?, c.int(2)?)),
-        "Nearly equal chunks.",
+        "Splits into nearly equal chunks.",
     ),
     both(
         "hsplit.int(Tensor(a) self, int sections) -> Tensor(a)[]",
         |c| views_of(c, Along::H.split_sections(&c.view(0)?, c.int(1)?)),
-        "Chunks along the columns.",
+        "Splits along the columns.",
     ),
     both(
         "hsplit.array(Tensor(a) self, int[] indices) -> Tensor(a)[]",
         |c| views_of(c, Along::H.split_indices(&c.view(0)?, &c.ints(1)?)),
-        "Chunks along the columns, between the given indices.",
+        "Splits along the columns at the given indices.",
     ),
     both(
         "vsplit.int(Tensor(a) self, int sections) -> Tensor(a)[]",
         |c| views_of(c, Along::V.split_sections(&c.view(0)?, c.int(1)?)),
-        "Chunks along the rows.",
+        "Splits along the rows.",
     ),
     both(
         "vsplit.array(Tensor(a) self, int[] indices) -> Tensor(a)[]",
         |c| views_of(c, Along::V.split_indices(&c.view(0)?, &c.ints(1)?)),
-        "Chunks along the rows, between the given indices.",
+        "Splits along the rows at the given indices.",
     ),
     both(
         "dsplit.int(Tensor(a) self, int sections) -> Tensor(a)[]",
         |c| views_of(c, Along::D.split_sections(&c.view(0)?, c.int(1)?)),
-        "Chunks along the depth.",
+        "Splits along the depth.",
     ),
     both(
         "dsplit.array(Tensor(a) self, int[] indices) -> Tensor(a)[]",
         |c| views_of(c, Along::D.split_indices(&c.view(0)?, &c.ints(1)?)),
-        "Chunks along the depth, between the given indices.",
+        "Splits along the depth at the given indices.",
     ),
     both(
         "unbind.int(Tensor(a) self, int dim=0) -> Tensor(a)[]",
         |c| views_of(c, split::unbind(&c.view(0)?, c.int(1)?)),
-        "One view for every index of a dimension.",
+        "Returns one view for every index of a dimension.",
     ),
     both(
         "unbind.Dimname(Tensor(a) self, Dimname dim) -> Tensor(a)[]",
         named::by_position,
-        "One view for every index of a named dimension.",
+        "Returns one view for every index of a named dimension.",
     ),
 ];
 

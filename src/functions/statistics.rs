@@ -20,77 +20,77 @@ pub const ROWS: &[Row] = &[
     both(
         "median(Tensor self) -> Tensor",
         |c| rank::median(&c.view(0)?, false).map(Value::from),
-        "The median, the lower of two.",
+        "Returns the median, the lower of two.",
     ),
     both(
         "median.dim(Tensor self, int dim, bool keepdim=False, *, Tensor[]? out=None) -> any",
         |c| pair("torch.return_types.median", rank::median_dim(&c.view(0)?, c.int(1)?, c.bool(2)?, false)?),
-        "The medians along a dimension, and where they are.",
+        "Returns the medians along a dimension, and their positions.",
     ),
     both(
         "median.names_dim(Tensor self, Dimname dim, bool keepdim=False, *, Tensor[]? out=None) -> any",
         named::by_position,
-        "The medians along a named dimension, and where they are.",
+        "Returns the medians along a named dimension, and their positions.",
     ),
     both(
         "nanmedian(Tensor self) -> Tensor",
         |c| rank::median(&c.view(0)?, true).map(Value::from),
-        "The median, ignoring NaN.",
+        "Returns the median, ignoring NaN.",
     ),
     both(
         "nanmedian.dim(Tensor self, int dim, bool keepdim=False, *, Tensor[]? out=None) -> any",
         |c| pair("torch.return_types.nanmedian", rank::median_dim(&c.view(0)?, c.int(1)?, c.bool(2)?, true)?),
-        "The medians along a dimension, ignoring NaN.",
+        "Returns the medians along a dimension, ignoring NaN.",
     ),
     both(
         "nanmedian.names_dim(Tensor self, Dimname dim, bool keepdim=False, *, Tensor[]? out=None) -> any",
         named::by_position,
-        "The medians of what is no nan along a named dimension, and where they are.",
+        "Returns the medians along a named dimension and their positions, ignoring NaN.",
     ),
     both(
         "mode(Tensor self, int dim=-1, bool keepdim=False, *, Tensor[]? out=None) -> any",
         |c| pair("torch.return_types.mode", rank::mode(&c.view(0)?, c.int(1)?, c.bool(2)?)?),
-        "The most frequent elements along a dimension, and where they are.",
+        "Returns the most frequent elements along a dimension, and their positions.",
     ),
     both(
         "mode.dimname(Tensor self, Dimname dim, bool keepdim=False, *, Tensor[]? out=None) -> any",
         named::by_position,
-        "The most frequent elements along a named dimension, and where they are.",
+        "Returns the most frequent elements along a named dimension, and their positions.",
     ),
     both(
         "kthvalue(Tensor self, int k, int dim=-1, bool keepdim=False, *, Tensor[]? out=None) -> any",
         |c| pair("torch.return_types.kthvalue", rank::kthvalue(&c.view(0)?, c.int(1)?, c.int(2)?, c.bool(3)?)?),
-        "The k-th smallest elements along a dimension, and where they are.",
+        "Returns the k-th smallest elements along a dimension, and their positions.",
     ),
     both(
         "kthvalue.dimname(Tensor self, int k, Dimname dim, bool keepdim=False, *, Tensor[]? out=None) -> any",
         named::by_position,
-        "The k-th smallest elements along a named dimension, and where they are.",
+        "Returns the k-th smallest elements along a named dimension, and their positions.",
     ),
     both(
         "quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation=\"linear\", Tensor? out=None) -> Tensor",
         |c| quantile(c, false),
-        "The elements below which given shares lie.",
+        "Computes the numbers below which given shares of the elements lie.",
     ),
     both(
         "quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation=\"linear\", Tensor? out=None) -> Tensor",
         |c| quantile(c, false),
-        "The element below which a given share lies.",
+        "Computes the number below which a given share of the elements lies.",
     ),
     both(
         "nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation=\"linear\", Tensor? out=None) -> Tensor",
         |c| quantile(c, true),
-        "The elements below which given shares lie, ignoring NaN.",
+        "Computes the numbers below which given shares of the elements lie, ignoring NaN.",
     ),
     both(
         "nanquantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation=\"linear\", Tensor? out=None) -> Tensor",
         |c| quantile(c, true),
-        "The element below which a given share lies, ignoring NaN.",
+        "Computes the number below which a given share of the elements lies, ignoring NaN.",
     ),
     both(
         "msort(Tensor self, *, Tensor? out=None) -> Tensor",
         |c| Ok(sort::sort(&c.view(0)?, 0, false, false)?.0.into()),
-        "The rows in order, column by column.",
+        "Sorts along the first dimension.",
     ),
     both(
         "nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
@@ -98,7 +98,7 @@ pub const ROWS: &[Row] = &[
             let dims = if c.is_none(1) { None } else { Some(c.ints(1)?) };
             reduce::nansum(&c.view(0)?, dims.as_deref(), c.bool(2)?, c.opt_dtype(3)).map(Value::from)
         },
-        "The sum, ignoring NaN.",
+        "Sums, ignoring NaN.",
     ),
     both(
         "nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
@@ -106,7 +106,7 @@ pub const ROWS: &[Row] = &[
             let dims = if c.is_none(1) { None } else { Some(c.ints(1)?) };
             reduce::nanmean(&c.view(0)?, dims.as_deref(), c.bool(2)?, c.opt_dtype(3)).map(Value::from)
         },
-        "The mean, ignoring NaN.",
+        "Averages, ignoring NaN.",
     ),
     both(
         "count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor",
@@ -114,7 +114,7 @@ pub const ROWS: &[Row] = &[
             let dims = c.ints(1)?;
             reduce::count_nonzero(&c.view(0)?, Some(&dims)).map(Value::from)
         },
-        "How many elements along dimensions are not zero.",
+        "Counts the elements along dimensions that are not zero.",
     ),
     both(
         "count_nonzero(Tensor self, int? dim=None) -> Tensor",
@@ -122,7 +122,7 @@ pub const ROWS: &[Row] = &[
             let dims = c.opt_int(1)?.map(|d| [d]);
             reduce::count_nonzero(&c.view(0)?, dims.as_ref().map(<[i64; 1]>::as_slice)).map(Value::from)
         },
-        "How many elements are not zero.",
+        "Counts the elements that are not zero.",
     ),
     both(
         "aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> any",
@@ -130,137 +130,137 @@ pub const ROWS: &[Row] = &[
             let (low, high) = reduce::aminmax(&c.view(0)?, c.opt_int(1)?, c.bool(2)?)?;
             Ok(named("torch.return_types.aminmax", vec![("min", low.into()), ("max", high.into())]))
         },
-        "The smallest and the largest element.",
+        "Returns the smallest and the largest element.",
     ),
     function(
         "std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> any",
         |c| with_mean(c, Spread::StandardDeviation),
-        "The standard deviation and the mean.",
+        "Computes the standard deviation and the mean.",
     ),
     function(
         "std_mean(Tensor self, bool unbiased=True) -> any",
         |c| with_mean(c, Spread::StandardDeviation),
-        "The standard deviation and the mean of all elements.",
+        "Computes the standard deviation and the mean of all elements.",
     ),
     function(
         "std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> any",
         |c| with_mean(c, Spread::StandardDeviation),
-        "The standard deviation and the mean along dimensions.",
+        "Computes the standard deviation and the mean along dimensions.",
     ),
     function(
         "std_mean.names_dim(Tensor self, Dimname[1] dim, bool unbiased=True, bool keepdim=False) -> any",
         named::by_position,
-        "The standard deviation and the mean along named dimensions.",
+        "Computes the standard deviation and the mean along named dimensions.",
     ),
     function(
         "std_mean.correction_names(Tensor self, Dimname[1] dim, *, Scalar? correction=None, bool keepdim=False) -> any",
         named::by_position,
-        "The standard deviation and the mean along named dimensions, with a correction.",
+        "Computes the standard deviation and the mean along named dimensions, with a correction.",
     ),
     function(
         "var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> any",
         |c| with_mean(c, Spread::Variance),
-        "The variance and the mean.",
+        "Computes the variance and the mean.",
     ),
     function(
         "var_mean(Tensor self, bool unbiased=True) -> any",
         |c| with_mean(c, Spread::Variance),
-        "The variance and the mean of all elements.",
+        "Computes the variance and the mean of all elements.",
     ),
     function(
         "var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> any",
         |c| with_mean(c, Spread::Variance),
-        "The variance and the mean along dimensions.",
+        "Computes the variance and the mean along dimensions.",
     ),
     function(
         "var_mean.names_dim(Tensor self, Dimname[1] dim, bool unbiased=True, bool keepdim=False) -> any",
         named::by_position,
-        "The variance and the mean along named dimensions.",
+        "Computes the variance and the mean along named dimensions.",
     ),
     function(
         "var_mean.correction_names(Tensor self, Dimname[1] dim, *, Scalar? correction=None, bool keepdim=False) -> any",
         named::by_position,
-        "The variance and the mean along named dimensions, with a correction.",
+        "Computes the variance and the mean along named dimensions, with a correction.",
     ),
     both(
         "logsumexp(Tensor self, int[1] dim, bool keepdim=False, *, Tensor? out=None) -> Tensor",
         logsumexp,
-        "The logarithm of the sum of exponentials.",
+        "Computes the logarithm of the sum of exponentials.",
     ),
     both(
         "logsumexp.names(Tensor self, Dimname[1] dim, bool keepdim=False, *, Tensor? out=None) -> Tensor",
         named::by_position,
-        "The logarithm of summed exponentials along named dimensions.",
+        "Computes the logarithm of summed exponentials along named dimensions.",
     ),
     both(
         "softmax.int(Tensor self, int dim, ScalarType? dtype=None, *, Tensor? out=None) -> Tensor",
         |c| softmax(c, Softmax::Plain, 1, 2),
-        "The shares of exponentials.",
+        "Computes the shares of exponentials.",
     ),
     both(
         "softmax.Dimname(Tensor self, Dimname dim, *, ScalarType? dtype=None) -> Tensor",
         named::by_position,
-        "The shares of exponentials along a named dimension.",
+        "Computes the shares of exponentials along a named dimension.",
     ),
     both(
         "log_softmax.int(Tensor self, int dim, ScalarType? dtype=None, *, Tensor? out=None) -> Tensor",
         |c| softmax(c, Softmax::Log, 1, 2),
-        "The logarithms of the shares of exponentials.",
+        "Computes the logarithms of the shares of exponentials.",
     ),
     both(
         "log_softmax.Dimname(Tensor self, Dimname dim, *, ScalarType? dtype=None) -> Tensor",
         named::by_position,
-        "The logarithms of the shares along a named dimension.",
+        "Computes the logarithms of the shares along a named dimension.",
     ),
     both(
         "cummax(Tensor self, int dim, *, Tensor[]? out=None) -> any",
         |c| pair("torch.return_types.cummax", reduce::running_extremum(Extremum::Max, &c.view(0)?, c.int(1)?)?),
-        "The largest element so far, and where it is.",
+        "Returns the largest element so far, and its position.",
     ),
     both(
         "cummax.dimname(Tensor self, Dimname dim, *, Tensor[]? out=None) -> any",
         named::by_position,
-        "Running maxima along a named dimension, and where they are.",
+        "Returns running maxima along a named dimension, and their positions.",
     ),
     both(
         "cummin(Tensor self, int dim, *, Tensor[]? out=None) -> any",
         |c| pair("torch.return_types.cummin", reduce::running_extremum(Extremum::Min, &c.view(0)?, c.int(1)?)?),
-        "The smallest element so far, and where it is.",
+        "Returns the smallest element so far, and its position.",
     ),
     both(
         "cummin.dimname(Tensor self, Dimname dim, *, Tensor[]? out=None) -> any",
         named::by_position,
-        "Running minima along a named dimension, and where they are.",
+        "Returns running minima along a named dimension, and their positions.",
     ),
     both(
         "logcumsumexp(Tensor self, int dim, *, Tensor? out=None) -> Tensor",
         |c| reduce::log_cumulative_sum_exp(&c.view(0)?, c.int(1)?).map(Value::from),
-        "The logarithm of the running sum of exponentials.",
+        "Computes the logarithm of the running sum of exponentials.",
     ),
     both(
         "logcumsumexp.dimname(Tensor self, Dimname dim, *, Tensor? out=None) -> Tensor",
         named::by_position,
-        "Logarithms of running sums of exponentials along a named dimension.",
+        "Computes logarithms of running sums of exponentials along a named dimension.",
     ),
     method(
         "cumsum_.dimname(Tensor(a!) self, Dimname dim, *, ScalarType? dtype=None) -> Tensor(a!)",
         named::in_place_by_position,
-        "Running sums along a named dimension, in place.",
+        "Computes running sums along a named dimension, in place.",
     ),
     method(
         "cumprod_.dimname(Tensor(a!) self, Dimname dim, *, ScalarType? dtype=None) -> Tensor(a!)",
         named::in_place_by_position,
-        "Running products along a named dimension, in place.",
+        "Computes running products along a named dimension, in place.",
     ),
     crate::call::method(
         "cumsum_(Tensor(a!) self, int dim, *, ScalarType? dtype=None) -> Tensor(a!)",
         |c| running(c, reduce::Running::Sum),
-        "The running sum, in place.",
+        "Computes the running sum, in place.",
     ),
     crate::call::method(
         "cumprod_(Tensor(a!) self, int dim, *, ScalarType? dtype=None) -> Tensor(a!)",
         |c| running(c, reduce::Running::Product),
-        "The running product, in place.",
+        "Computes the running product, in place.",
     ),
     both(
         "diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None, *, Tensor? out=None) -> Tensor",
@@ -270,7 +270,7 @@ pub const ROWS: &[Row] = &[
             calculus::diff(&c.view(0)?, c.int(1)?, c.int(2)?, [before.as_ref(), after.as_ref()], default(c))
                 .map(Value::from)
         },
-        "The differences along a dimension.",
+        "Computes the differences along a dimension.",
     ),
     function(
         "trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor",
@@ -278,7 +278,7 @@ pub const ROWS: &[Row] = &[
             let x = c.view(1)?;
             calculus::trapezoid(&c.view(0)?, Spacing::At(&x), c.int(2)?, default(c)).map(Value::from)
         },
-        "The integral by the trapezoidal rule.",
+        "Integrates by the trapezoidal rule.",
     ),
     function(
         "trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor",
@@ -286,7 +286,7 @@ pub const ROWS: &[Row] = &[
             let dx = c.scalar(1)?.to_f64();
             calculus::trapezoid(&c.view(0)?, Spacing::Even(dx), c.int(2)?, default(c)).map(Value::from)
         },
-        "The integral by the trapezoidal rule.",
+        "Integrates by the trapezoidal rule.",
     ),
     function(
         "trapz.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor",
@@ -294,7 +294,7 @@ pub const ROWS: &[Row] = &[
             let x = c.view(1)?;
             calculus::trapezoid(&c.view(0)?, Spacing::At(&x), c.int(2)?, default(c)).map(Value::from)
         },
-        "The integral by the trapezoidal rule.",
+        "Integrates by the trapezoidal rule.",
     ),
     function(
         "trapz.dx(Tensor y, *, float dx=1, int dim=-1) -> Tensor",
@@ -302,7 +302,7 @@ pub const ROWS: &[Row] = &[
             let dx = c.scalar(1)?.to_f64();
             calculus::trapezoid(&c.view(0)?, Spacing::Even(dx), c.int(2)?, default(c)).map(Value::from)
         },
-        "The integral by the trapezoidal rule.",
+        "Integrates by the trapezoidal rule.",
     ),
     function(
         "cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor",
@@ -310,7 +310,7 @@ pub const ROWS: &[Row] = &[
             let x = c.view(1)?;
             calculus::cumulative_trapezoid(&c.view(0)?, Spacing::At(&x), c.int(2)?, default(c)).map(Value::from)
         },
-        "The running integral by the trapezoidal rule.",
+        "Computes the running integral by the trapezoidal rule.",
     ),
     function(
         "cumulative_trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor",
@@ -318,12 +318,12 @@ pub const ROWS: &[Row] = &[
             let dx = c.scalar(1)?.to_f64();
             calculus::cumulative_trapezoid(&c.view(0)?, Spacing::Even(dx), c.int(2)?, default(c)).map(Value::from)
         },
-        "The running integral by the trapezoidal rule.",
+        "Computes the running integral by the trapezoidal rule.",
     ),
     function(
         "gradient(Tensor self, *, any spacing=None, any dim=None, int edge_order=1) -> any",
         gradient,
-        "The derivative along each dimension.",
+        "Computes the derivative along each dimension.",
     ),
     both(
         "histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0, *, Tensor? out=None) -> Tensor",
@@ -331,7 +331,7 @@ pub const ROWS: &[Row] = &[
             let (low, high) = (c.scalar(2)?.to_f64(), c.scalar(3)?.to_f64());
             histogram::histc(&c.view(0)?, c.int(1)?, low, high).map(Value::from)
         },
-        "How many elements fall into bins of equal width.",
+        "Counts the elements in bins of equal width.",
     ),
     both(
         "histogram.bins_tensor(Tensor self, Tensor bins, *, Tensor? weight=None, bool density=False) -> any",
@@ -339,7 +339,7 @@ pub const ROWS: &[Row] = &[
             let edges = c.view(1)?;
             binned(c, Bins::Edges(&edges), None, 2)
         },
-        "How many elements fall between edges.",
+        "Counts the elements between edges.",
     ),
     both(
         "histogram.bin_ct(Tensor self, int bins=100, *, any range=None, Tensor? weight=None, bool density=False) -> any",
@@ -351,12 +351,12 @@ pub const ROWS: &[Row] = &[
             let bins = c.int(1)?;
             binned(c, Bins::Count(bins), range, 3)
         },
-        "How many elements fall into bins of equal width, and their edges.",
+        "Counts the elements in bins of equal width, and returns the edges.",
     ),
     function(
         "histogramdd(Tensor input, any bins, any range=None, Tensor? weight=None, bool density=False) -> any",
         grid,
-        "How many points fall into the boxes of a grid, and its edges.",
+        "Counts the points in the boxes of a grid, and returns its edges.",
     )
     .python("histogramdd"),
     both(
@@ -365,12 +365,12 @@ pub const ROWS: &[Row] = &[
             let weights = if c.is_none(1) { None } else { Some(c.view(1)?) };
             histogram::bincount(&c.view(0)?, weights.as_ref(), c.int(2)?).map(Value::from)
         },
-        "How often each number occurs.",
+        "Counts how often each number occurs.",
     ),
     function(
         "searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None, Tensor? out=None) -> Tensor",
         |c| search(c, c.view(0)?, c.view(1)?, false),
-        "Where values would go in sorted ones.",
+        "Finds where values would go in sorted ones.",
     ),
     function(
         "searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None, Tensor? out=None) -> Tensor",
@@ -378,12 +378,12 @@ pub const ROWS: &[Row] = &[
             let value = number(c, 1)?;
             search(c, c.view(0)?, value, true)
         },
-        "Where a value would go in sorted ones.",
+        "Finds where a value would go in sorted ones.",
     ),
     function(
         "bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False, Tensor? out=None) -> Tensor",
         |c| bucketize(c, c.view(0)?),
-        "Which interval values belong to.",
+        "Finds the intervals that values belong to.",
     ),
     function(
         "bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False, Tensor? out=None) -> Tensor",
@@ -391,22 +391,22 @@ pub const ROWS: &[Row] = &[
             let value = number(c, 0)?;
             bucketize(c, value)
         },
-        "Which interval a value belongs to.",
+        "Finds the interval that a value belongs to.",
     ),
     function(
         "isin.Tensor_Tensor(Tensor elements, Tensor test_elements, *, bool assume_unique=False, bool invert=False, Tensor? out=None) -> Tensor",
         |c| histogram::isin(&c.view(0)?, &c.view(1)?, c.bool(3)?).map(Value::from),
-        "Which elements are among others?",
+        "Tells which elements are among others.",
     ),
     function(
         "isin.Scalar_Tensor(Scalar element, Tensor test_elements, *, bool assume_unique=False, bool invert=False, Tensor? out=None) -> Tensor",
         |c| histogram::isin(&number(c, 0)?, &c.view(1)?, c.bool(3)?).map(Value::from),
-        "Is a number among elements?",
+        "Tells whether a number is among elements.",
     ),
     function(
         "isin.Tensor_Scalar(Tensor elements, Scalar test_element, *, bool assume_unique=False, bool invert=False, Tensor? out=None) -> Tensor",
         |c| histogram::isin(&c.view(0)?, &number(c, 1)?, c.bool(3)?).map(Value::from),
-        "Which elements equal a number?",
+        "Tells which elements equal a number.",
     ),
     both(
         "cov(Tensor self, *, int correction=1, Tensor? fweights=None, Tensor? aweights=None) -> Tensor",
@@ -416,12 +416,12 @@ pub const ROWS: &[Row] = &[
             let weights = Weights { correction: c.int(1)?, frequencies: f.as_ref(), importances: a.as_ref() };
             warned(c, statistics::cov(&c.view(0)?, &weights, default(c))?)
         },
-        "The covariance matrix.",
+        "Computes the covariance matrix.",
     ),
     both(
         "corrcoef(Tensor self) -> Tensor",
         |c| warned(c, statistics::corrcoef(&c.view(0)?, default(c))?),
-        "The correlation matrix.",
+        "Computes the correlation matrix.",
     ),
 ];
 

@@ -11,15 +11,15 @@ use crate::value::Value;
 macro_rules! rows {
     ($(($class:literal, $path:literal)),*) => {
         pub const ROWS: &[Row] = &[$(
-            method(concat!("cpu(", $class, " self) -> ", $class), cpu, "The storage on the CPU: itself, unless it has no data.").python(concat!($path, ".cpu")),
-            method(concat!("cuda(", $class, " self, any device=None, any non_blocking=False) -> ", $class), cuda, "The storage on a CUDA device; there is none.").python(concat!($path, ".cuda")),
-            method(concat!("hpu(", $class, " self, any device=None, any non_blocking=False) -> ", $class), hpu, "The storage on an HPU; there is none.").python(concat!($path, ".hpu")),
-            method(concat!("to(", $class, " self, *, any device, any non_blocking=False) -> ", $class), to, "The storage on another device.").python(concat!($path, ".to")),
-            method(concat!("is_pinned(", $class, " self, any device=\"cuda\") -> bool"), is_pinned, "Is the storage in pinned memory? Never here.").python(concat!($path, ".is_pinned")),
-            method(concat!("pin_memory(", $class, " self, any device=\"cuda\") -> ", $class), pin_memory, "The storage in pinned memory; that needs another device.").python(concat!($path, ".pin_memory")),
+            method(concat!("cpu(", $class, " self) -> ", $class), cpu, "Moves the storage to the CPU; returns the storage itself unless it has no data.").python(concat!($path, ".cpu")),
+            method(concat!("cuda(", $class, " self, any device=None, any non_blocking=False) -> ", $class), cuda, "Moves the storage to a CUDA device; there is none.").python(concat!($path, ".cuda")),
+            method(concat!("hpu(", $class, " self, any device=None, any non_blocking=False) -> ", $class), hpu, "Moves the storage to an HPU; there is none.").python(concat!($path, ".hpu")),
+            method(concat!("to(", $class, " self, *, any device, any non_blocking=False) -> ", $class), to, "Moves the storage to another device.").python(concat!($path, ".to")),
+            method(concat!("is_pinned(", $class, " self, any device=\"cuda\") -> bool"), is_pinned, "Returns whether the storage is in pinned memory: never here.").python(concat!($path, ".is_pinned")),
+            method(concat!("pin_memory(", $class, " self, any device=\"cuda\") -> ", $class), pin_memory, "Moves the storage to pinned memory, which needs another device.").python(concat!($path, ".pin_memory")),
         )*
-            method("pin_memory(Tensor self) -> Tensor", |_| no_driver(), "The tensor in pinned memory; that needs a CUDA device."),
-            method("mps(UntypedStorage self) -> UntypedStorage", |_| bail!(RuntimeError, "torch.UntypedStorage(): Storage device not recognized: mps"), "The storage on an Apple GPU; there is none.").python("_StorageBase.mps"),
+            method("pin_memory(Tensor self) -> Tensor", |_| no_driver(), "Moves the tensor to pinned memory, which needs a CUDA device."),
+            method("mps(UntypedStorage self) -> UntypedStorage", |_| bail!(RuntimeError, "torch.UntypedStorage(): Storage device not recognized: mps"), "Moves the storage to an Apple GPU; there is none.").python("_StorageBase.mps"),
         ];
     };
 }

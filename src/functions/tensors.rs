@@ -23,7 +23,7 @@ pub const ROWS: &[Row] = &[
     method(
         "size(Tensor self) -> Size",
         |c| Ok(Value::size(c.tensor(0)?.borrow().sizes())),
-        "The size of every dimension, or of one.",
+        "Returns the size of every dimension, or of one.",
     ),
     method(
         "size.dim(Tensor self, int? dim) -> int",
@@ -34,13 +34,13 @@ pub const ROWS: &[Row] = &[
             }
             Ok(Value::Int(v.sizes()[checked_dim(&v, c.int(1)?)?]))
         },
-        "The size of one dimension.",
+        "Returns the size of one dimension.",
     ),
-    method("size.name(Tensor self, Dimname dim) -> int", named::by_position, "The size of a named dimension."),
+    method("size.name(Tensor self, Dimname dim) -> int", named::by_position, "Returns the size of a named dimension."),
     method(
         "stride(Tensor self) -> any",
         |c| Ok(Value::ints(c.tensor(0)?.borrow().strides())),
-        "The stride of every dimension, or of one, in elements.",
+        "Returns the stride of every dimension, or of one, in elements.",
     ),
     method(
         "stride.dim(Tensor self, int dim) -> int",
@@ -48,73 +48,89 @@ pub const ROWS: &[Row] = &[
             let v = c.tensor(0)?.borrow();
             Ok(Value::Int(v.strides()[checked_dim(&v, c.int(1)?)?]))
         },
-        "The stride of one dimension, in elements.",
+        "Returns the stride of one dimension, in elements.",
     ),
-    method("stride.name(Tensor self, Dimname dim) -> int", named::by_position, "The stride of a named dimension."),
+    method(
+        "stride.name(Tensor self, Dimname dim) -> int",
+        named::by_position,
+        "Returns the stride of a named dimension.",
+    ),
     method(
         "storage_offset(Tensor self) -> int",
         |c| Ok(Value::Int(c.tensor(0)?.borrow().layout.offset)),
-        "Where in its storage the tensor begins, in elements.",
+        "Returns the position in the storage where the tensor begins, in elements.",
     ),
-    both("numel(Tensor self) -> int", |c| Ok(Value::Int(c.tensor(0)?.borrow().numel())), "The number of elements."),
+    both(
+        "numel(Tensor self) -> int",
+        |c| Ok(Value::Int(c.tensor(0)?.borrow().numel())),
+        "Returns the number of elements.",
+    ),
     method(
         "nelement(Tensor self) -> int",
         |c| Ok(Value::Int(c.tensor(0)?.borrow().numel())),
-        "The number of elements.",
+        "Returns the number of elements.",
     ),
     method(
         "dim(Tensor self) -> int",
         |c| Ok(Value::Int(c.tensor(0)?.borrow().ndim() as i64)),
-        "The number of dimensions.",
+        "Returns the number of dimensions.",
     ),
     method(
         "ndimension(Tensor self) -> int",
         |c| Ok(Value::Int(c.tensor(0)?.borrow().ndim() as i64)),
-        "The number of dimensions.",
+        "Returns the number of dimensions.",
     ),
     method(
         "element_size(Tensor self) -> int",
         |c| Ok(Value::Int(c.tensor(0)?.borrow().dtype.itemsize() as i64)),
-        "Bytes per element.",
+        "Returns the number of bytes per element.",
     ),
     method(
         "data_ptr(Tensor self) -> int",
         |c| Ok(Value::Int(c.tensor(0)?.borrow().data_ptr() as i64)),
-        "The address of the first element.",
+        "Returns the address of the first element.",
     ),
     method(
         "is_contiguous(Tensor self, *, MemoryFormat memory_format=torch.contiguous_format) -> bool",
         is_contiguous,
-        "Are the elements in row-major order without gaps?",
+        "Returns whether the elements are in row-major order without gaps.",
     ),
-    method("get_device(Tensor self) -> int", |_| Ok(Value::Int(-1)), "The device number; -1 on the CPU."),
+    method("get_device(Tensor self) -> int", |_| Ok(Value::Int(-1)), "Returns the device number; -1 on the CPU."),
     both(
         "is_floating_point(Tensor self) -> bool",
         |c| Ok(Value::Bool(c.tensor(0)?.borrow().dtype.is_floating_point())),
-        "Is the dtype a real floating-point one?",
+        "Returns whether the dtype is a real floating-point one.",
     ),
     both(
         "is_complex(Tensor self) -> bool",
         |c| Ok(Value::Bool(c.tensor(0)?.borrow().dtype.is_complex())),
-        "Is the dtype complex?",
+        "Returns whether the dtype is complex.",
     ),
     both(
         "is_signed(Tensor self) -> bool",
         |c| Ok(Value::Bool(c.tensor(0)?.borrow().dtype.is_signed())),
-        "Can the dtype hold negative numbers?",
+        "Returns whether the dtype can hold negative numbers.",
     ),
-    both("is_conj(Tensor self) -> bool", |c| Ok(Value::Bool(c.tensor(0)?.borrow().conj)), "Is the conjugate bit set?"),
-    both("is_neg(Tensor self) -> bool", |c| Ok(Value::Bool(c.tensor(0)?.borrow().neg)), "Is the negative bit set?"),
+    both(
+        "is_conj(Tensor self) -> bool",
+        |c| Ok(Value::Bool(c.tensor(0)?.borrow().conj)),
+        "Returns whether the conjugate bit is set.",
+    ),
+    both(
+        "is_neg(Tensor self) -> bool",
+        |c| Ok(Value::Bool(c.tensor(0)?.borrow().neg)),
+        "Returns whether the negative bit is set.",
+    ),
     method(
         "is_shared(Tensor self) -> bool",
         |c| Ok(Value::Bool(c.tensor(0)?.borrow().storage.is_shared())),
-        "Can other processes see the storage, or does a file hold it?",
+        "Returns whether other processes can see the storage, or a file holds it.",
     )
     .python("Tensor.is_shared"),
     method(
         "is_shared_(Tensor self) -> bool",
         |c| Ok(Value::Bool(c.tensor(0)?.borrow().storage.is_shared())),
-        "Can other processes see the storage, or does a file hold it?",
+        "Returns whether other processes can see the storage, or a file holds it.",
     )
     .python("Tensor.is_shared"),
     method(
@@ -129,12 +145,12 @@ pub const ROWS: &[Row] = &[
     method(
         "is_pinned(Tensor self) -> bool",
         |_| Ok(Value::Bool(false)),
-        "Is the storage in pinned memory? Never here.",
+        "Returns whether the storage is in pinned memory: never here.",
     ),
     both(
         "is_same_size(Tensor self, Tensor other) -> bool",
         |c| Ok(Value::Bool(c.tensor(0)?.borrow().sizes() == c.tensor(1)?.borrow().sizes())),
-        "Do two tensors have the same size?",
+        "Returns whether two tensors have the same size.",
     ),
     method(
         "is_set_to(Tensor self, Tensor tensor) -> bool",
@@ -142,27 +158,27 @@ pub const ROWS: &[Row] = &[
             let (a, b) = (c.tensor(0)?.borrow(), c.tensor(1)?.borrow());
             Ok(Value::Bool(a.storage == b.storage && a.layout == b.layout))
         },
-        "Do two tensors show the same elements of one storage?",
+        "Returns whether two tensors show the same elements of one storage.",
     ),
     method(
         "_is_view(Tensor self) -> bool",
         |c| Ok(Value::Bool(c.tensor(0)?.base().is_some())),
-        "Is the tensor a view of another?",
+        "Returns whether the tensor is a view of another.",
     ),
     method(
         "item(Tensor self) -> Scalar",
         |c| c.tensor(0)?.borrow().item().map(Value::from),
-        "The value of a one-element tensor as a number.",
+        "Returns the value of a one-element tensor as a number.",
     ),
     method(
         "tolist(Tensor self) -> any",
         |c| nested_list(&c.tensor(0)?.borrow()),
-        "The values as nested lists of numbers.",
+        "Returns the values as nested lists of numbers.",
     ),
     method(
         "untyped_storage(Tensor self) -> UntypedStorage",
         |c| Ok(Value::Storage(c.tensor(0)?.borrow().storage.clone())),
-        "The bytes beneath the tensor.",
+        "Returns the bytes beneath the tensor.",
     ),
     method(
         "storage(Tensor self) -> TypedStorage",
@@ -171,7 +187,7 @@ pub const ROWS: &[Row] = &[
             let v = c.tensor(0)?.borrow();
             Ok(Value::TypedStorage(TypedStorage::new(v.storage.clone(), v.dtype)))
         },
-        "The storage as elements of the tensor's dtype (deprecated).",
+        "Returns the storage as elements of the tensor's dtype (deprecated).",
     )
     .python("Tensor.storage"),
     method(
@@ -188,7 +204,7 @@ pub const ROWS: &[Row] = &[
             let value = value.item()?;
             fill(c, value)
         },
-        "Every element set to a value.",
+        "Sets every element to a value.",
     ),
     method(
         "fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)",
@@ -196,39 +212,39 @@ pub const ROWS: &[Row] = &[
             let value = c.scalar(1)?;
             fill(c, value)
         },
-        "Every element set to a value.",
+        "Sets every element to a value.",
     ),
-    method("zero_(Tensor(a!) self) -> Tensor(a!)", |c| fill(c, Scalar::Int(0)), "Every element set to zero."),
+    method("zero_(Tensor(a!) self) -> Tensor(a!)", |c| fill(c, Scalar::Int(0)), "Sets every element to zero."),
     method(
         "copy_(Tensor(a!) self, Operand other, bool non_blocking=False) -> Tensor(a!)",
         copy_,
-        "The elements of another tensor copied in, converted and broadcast.",
+        "Copies in the elements of another tensor, converted and broadcast.",
     ),
-    method("set_(Tensor(a!) self) -> Tensor(a!)", set_empty, "The tensor made empty over a new storage."),
+    method("set_(Tensor(a!) self) -> Tensor(a!)", set_empty, "Makes the tensor empty, over a new storage."),
     method(
         "set_.source_Storage(Tensor(a!) self, Storage source) -> Tensor(a!)",
         set_storage,
-        "The tensor made to show all of a storage.",
+        "Makes the tensor show all of a storage.",
     ),
     method(
         "set_.source_Storage_storage_offset(Tensor(a!) self, Storage source, int storage_offset, int[] size, int[] stride=None) -> Tensor(a!)",
         set_storage_layout,
-        "The tensor made to show part of a storage.",
+        "Makes the tensor show part of a storage.",
     ),
     method(
         "set_.source_Tensor(Tensor(a!) self, Tensor source) -> Tensor(a!)",
         set_tensor,
-        "The tensor made to show what another shows.",
+        "Makes the tensor show what another shows.",
     ),
     method(
         "set_.source_Tensor_storage_offset(Tensor(a!) self, Tensor source, int storage_offset, int[] size, int[] stride=None) -> Tensor(a!)",
         set_storage_layout,
-        "The tensor made to show part of another's storage.",
+        "Makes the tensor show part of another's storage.",
     ),
     method(
         "resize_(Tensor self, int[] size, *, MemoryFormat? memory_format=None) -> Tensor",
         resize,
-        "Another size in place; the storage grows where it must.",
+        "Resizes the tensor in place; the storage grows where it must.",
     ),
     method(
         "resize_as_(Tensor self, Tensor the_template, *, MemoryFormat? memory_format=None) -> Tensor",
@@ -240,7 +256,7 @@ pub const ROWS: &[Row] = &[
             };
             resize_to(c, &template.sizes, format)
         },
-        "Resized to the size of another tensor.",
+        "Resizes the tensor to the size of another.",
     ),
     both(
         "equal(Tensor self, Tensor other) -> bool",
@@ -249,28 +265,36 @@ pub const ROWS: &[Row] = &[
             let alike = c.state.nameless.get() || a.names() == b.names();
             Ok(Value::Bool(alike && crate::ops::compare::equal(&a.view(), &b.view())?))
         },
-        "Do two tensors have the same size, elements and names?",
+        "Returns whether two tensors have the same size, elements and names.",
     ),
-    method("__getitem__(Tensor self, any index) -> any", |c| item_of(c), "The elements at a subscript."),
-    method("__setitem__(Tensor self, any index, any value) -> None", |c| set_item_of(c), "Writes at a subscript."),
-    method("__index__(Tensor self) -> int", index_of, "The number of an integer tensor of one element."),
+    method(
+        "__getitem__(Tensor self, any index) -> any",
+        |c| item_of(c),
+        "Returns the elements at a subscript.",
+    ),
+    method(
+        "__setitem__(Tensor self, any index, any value) -> None",
+        |c| set_item_of(c),
+        "Writes at a subscript.",
+    ),
+    method("__index__(Tensor self) -> int", index_of, "Returns the number of an integer tensor of one element."),
     both(
         "is_nonzero(Tensor self) -> bool",
         |c| equality::truth(&c.value(0)).map(Value::Bool),
-        "Is the one element not zero?",
+        "Returns whether the one element is not zero.",
     ),
-    method("__len__(Tensor self) -> int", |c| length(c.tensor(0)?), "The size of the first dimension."),
-    method("__contains__(Tensor self, any element) -> bool", contains, "Is any element equal to the value?"),
+    method("__len__(Tensor self) -> int", |c| length(c.tensor(0)?), "Returns the size of the first dimension."),
+    method("__contains__(Tensor self, any element) -> bool", contains, "Returns whether any element equals the value."),
     function(
         "is_tensor(any obj) -> bool",
         |c| Ok(Value::Bool(matches!(c.value(0), Value::Tensor(_)))),
-        "Is the value a tensor?",
+        "Returns whether the value is a tensor.",
     )
     .python("is_tensor"),
     function(
         "is_storage(any obj) -> bool",
         |c| Ok(Value::Bool(matches!(c.value(0), Value::Storage(_) | Value::TypedStorage(_)))),
-        "Is the value a storage?",
+        "Returns whether the value is a storage.",
     ),
 ];
 

@@ -10,31 +10,43 @@ use crate::tensor::{Error, Result};
 use crate::value::Value;
 
 pub const ROWS: &[Row] = &[
-    method("upper(str self) -> str", |c| text(c, |s| s.to_uppercase()), "In capital letters."),
-    method("lower(str self) -> str", |c| text(c, |s| s.to_lowercase()), "In small letters."),
-    method("title(str self) -> str", |c| text(c, title), "Each word with a capital letter."),
-    method("capitalize(str self) -> str", |c| text(c, capitalize), "The first letter a capital."),
-    method("strip(str self, str? chars=None) -> str", |c| strip(c, true, true), "Without the blanks around it."),
-    method("lstrip(str self, str? chars=None) -> str", |c| strip(c, true, false), "Without the blanks before it."),
-    method("rstrip(str self, str? chars=None) -> str", |c| strip(c, false, true), "Without the blanks behind it."),
-    method("split(str self, str? sep=None, int maxsplit=-1) -> any", split, "The parts between separators."),
-    method("splitlines(str self) -> any", |c| Ok(Value::list(c.str(0)?.lines().map(Value::str))), "The lines."),
-    method("join(str self, any iterable) -> str", join, "Texts joined with this one between them."),
-    method("replace(str self, str old, str new, int count=-1) -> str", replace, "One text in place of another."),
+    method("upper(str self) -> str", |c| text(c, |s| s.to_uppercase()), "Converts to capital letters."),
+    method("lower(str self) -> str", |c| text(c, |s| s.to_lowercase()), "Converts to small letters."),
+    method("title(str self) -> str", |c| text(c, title), "Capitalizes each word."),
+    method("capitalize(str self) -> str", |c| text(c, capitalize), "Capitalizes the first letter."),
+    method("strip(str self, str? chars=None) -> str", |c| strip(c, true, true), "Removes the blanks around the text."),
+    method(
+        "lstrip(str self, str? chars=None) -> str",
+        |c| strip(c, true, false),
+        "Removes the blanks before the text.",
+    ),
+    method(
+        "rstrip(str self, str? chars=None) -> str",
+        |c| strip(c, false, true),
+        "Removes the blanks behind the text.",
+    ),
+    method("split(str self, str? sep=None, int maxsplit=-1) -> any", split, "Splits the text at separators."),
+    method(
+        "splitlines(str self) -> any",
+        |c| Ok(Value::list(c.str(0)?.lines().map(Value::str))),
+        "Splits the text into lines.",
+    ),
+    method("join(str self, any iterable) -> str", join, "Joins texts with this one between them."),
+    method("replace(str self, str old, str new, int count=-1) -> str", replace, "Replaces one text with another."),
     method(
         "startswith(str self, str prefix) -> bool",
         |c| Ok(Value::Bool(c.str(0)?.starts_with(c.str(1)?))),
-        "Does it begin so?",
+        "Returns whether the text begins with another.",
     ),
     method(
         "endswith(str self, str suffix) -> bool",
         |c| Ok(Value::Bool(c.str(0)?.ends_with(c.str(1)?))),
-        "Does it end so?",
+        "Returns whether the text ends with another.",
     ),
     method(
         "find(str self, str sub) -> int",
         |c| Ok(Value::Int(position(c)?.map_or(-1, |i| i as i64))),
-        "Where a text first occurs, or -1.",
+        "Returns the position of a text's first occurrence, or -1.",
     ),
     method(
         "index(str self, str sub) -> int",
@@ -42,38 +54,50 @@ pub const ROWS: &[Row] = &[
             Some(i) => Ok(Value::Int(i as i64)),
             None => bail!(ValueError, "substring not found"),
         },
-        "Where a text first occurs.",
+        "Returns the position of a text's first occurrence.",
     ),
     method(
         "count(str self, str sub) -> int",
         |c| Ok(Value::Int(c.str(0)?.matches(c.str(1)?).count() as i64)),
-        "How often a text occurs.",
-    ),
-    method("isdigit(str self) -> bool", |c| all(c, |ch| ch.is_ascii_digit()), "Is it made of digits?"),
-    method("isalpha(str self) -> bool", |c| all(c, char::is_alphabetic), "Is it made of letters?"),
-    method("swapcase(str self) -> str", |c| text(c, swapcase), "Capital letters small, and the other way round."),
-    method("casefold(str self) -> str", |c| text(c, |s| s.to_lowercase()), "In a form for comparing without case."),
-    method("isupper(str self) -> bool", |c| cased(c, char::is_lowercase), "Are all letters capitals?"),
-    method("islower(str self) -> bool", |c| cased(c, char::is_uppercase), "Are all letters small?"),
-    method("isalnum(str self) -> bool", |c| all(c, char::is_alphanumeric), "Is it made of letters and digits?"),
-    method("isnumeric(str self) -> bool", |c| all(c, char::is_numeric), "Is it made of numerals?"),
-    method(
-        "partition(str self, str sep) -> any",
-        |c| partition(c, false),
-        "What stands before and after the first separator.",
+        "Counts how often a text occurs.",
     ),
     method(
-        "rpartition(str self, str sep) -> any",
-        |c| partition(c, true),
-        "What stands before and after the last separator.",
+        "isdigit(str self) -> bool",
+        |c| all(c, |ch| ch.is_ascii_digit()),
+        "Returns whether the text is made of digits.",
     ),
+    method(
+        "isalpha(str self) -> bool",
+        |c| all(c, char::is_alphabetic),
+        "Returns whether the text is made of letters.",
+    ),
+    method("swapcase(str self) -> str", |c| text(c, swapcase), "Swaps capital and small letters."),
+    method(
+        "casefold(str self) -> str",
+        |c| text(c, |s| s.to_lowercase()),
+        "Converts to a form for comparing without case.",
+    ),
+    method("isupper(str self) -> bool", |c| cased(c, char::is_lowercase), "Returns whether all letters are capitals."),
+    method("islower(str self) -> bool", |c| cased(c, char::is_uppercase), "Returns whether all letters are small."),
+    method(
+        "isalnum(str self) -> bool",
+        |c| all(c, char::is_alphanumeric),
+        "Returns whether the text is made of letters and digits.",
+    ),
+    method(
+        "isnumeric(str self) -> bool",
+        |c| all(c, char::is_numeric),
+        "Returns whether the text is made of numerals.",
+    ),
+    method("partition(str self, str sep) -> any", |c| partition(c, false), "Splits the text at the first separator."),
+    method("rpartition(str self, str sep) -> any", |c| partition(c, true), "Splits the text at the last separator."),
     method(
         "removeprefix(str self, str prefix) -> str",
         |c| {
             let (text, prefix) = (c.str(0)?, c.str(1)?);
             Ok(Value::str(text.strip_prefix(prefix).unwrap_or(text)))
         },
-        "Without what it begins with.",
+        "Removes a beginning.",
     ),
     method(
         "removesuffix(str self, str suffix) -> str",
@@ -81,7 +105,7 @@ pub const ROWS: &[Row] = &[
             let (text, suffix) = (c.str(0)?, c.str(1)?);
             Ok(Value::str(text.strip_suffix(suffix).unwrap_or(text)))
         },
-        "Without what it ends with.",
+        "Removes an ending.",
     ),
     method(
         "rfind(str self, str sub) -> int",
@@ -90,36 +114,40 @@ pub const ROWS: &[Row] = &[
             let found = text.rfind(part).map(|at| text.get(..at).unwrap_or_default().chars().count());
             Ok(Value::Int(found.map_or(-1, |at| at as i64)))
         },
-        "Where a text last occurs, or -1.",
+        "Returns the position of a text's last occurrence, or -1.",
     ),
     method(
         "rsplit(str self, str? sep=None, int maxsplit=-1) -> any",
         rsplit,
-        "The parts between separators, counted from the end.",
+        "Splits the text at separators, counted from the end.",
     ),
-    method("isspace(str self) -> bool", |c| all(c, char::is_whitespace), "Is it made of blanks?"),
-    method("zfill(str self, int width) -> str", zfill, "With zeros before it, to a width."),
+    method("isspace(str self) -> bool", |c| all(c, char::is_whitespace), "Returns whether the text is made of blanks."),
+    method("zfill(str self, int width) -> str", zfill, "Pads with zeros before the text, to a width."),
     method(
         "ljust(str self, int width, str fillchar=\" \") -> str",
         |c| pad(c, 0, 1),
-        "With blanks behind it, to a width.",
+        "Pads with blanks behind the text, to a width.",
     ),
     method(
         "rjust(str self, int width, str fillchar=\" \") -> str",
         |c| pad(c, 1, 1),
-        "With blanks before it, to a width.",
+        "Pads with blanks before the text, to a width.",
     ),
     method(
         "center(str self, int width, str fillchar=\" \") -> str",
         |c| pad(c, 1, 2),
-        "With blanks around it, to a width.",
+        "Pads with blanks around the text, to a width.",
     ),
-    method("format(str self, any[] args) -> str", format, "The values put in place of {}."),
-    function("py.chr(int i) -> str", chr, "The character with this number."),
-    function("py.ord(str c) -> int", ord, "The number of a character."),
-    function("py.bin(int number) -> str", |c| radix(c, |n| format!("0b{n:b}")), "A number in binary digits."),
-    function("py.oct(int number) -> str", |c| radix(c, |n| format!("0o{n:o}")), "A number in octal digits."),
-    function("py.hex(int number) -> str", |c| radix(c, |n| format!("0x{n:x}")), "A number in hexadecimal digits."),
+    method("format(str self, any[] args) -> str", format, "Replaces {} with the values."),
+    function("py.chr(int i) -> str", chr, "Returns the character with a number."),
+    function("py.ord(str c) -> int", ord, "Returns the number of a character."),
+    function("py.bin(int number) -> str", |c| radix(c, |n| format!("0b{n:b}")), "Writes a number in binary digits."),
+    function("py.oct(int number) -> str", |c| radix(c, |n| format!("0o{n:o}")), "Writes a number in octal digits."),
+    function(
+        "py.hex(int number) -> str",
+        |c| radix(c, |n| format!("0x{n:x}")),
+        "Writes a number in hexadecimal digits.",
+    ),
 ];
 
 fn text(call: &Call, change: impl Fn(&str) -> String) -> Result<Value> {

@@ -13,117 +13,113 @@ pub const ROWS: &[Row] = &[
             let view = c.view(0)?;
             copied(view.view_dtype(c.opt_dtype(1).unwrap_or(view.dtype)))
         },
-        "The same bytes read as another dtype, copied.",
+        "Copies the tensor, with the same bytes read as another dtype.",
     ),
     function(
         "view_copy(Tensor self, int[] size, *, Tensor? out=None) -> Tensor",
         |c| copied(ops::reshape(&c.view(0)?, &c.ints(1)?)),
-        "The same elements under another shape, copied.",
+        "Copies the same elements under another shape.",
     ),
     function(
         "expand_copy(Tensor self, int[] size, *, bool implicit=False, Tensor? out=None) -> Tensor",
         |c| copied(ops::expand(&c.view(0)?, &c.ints(1)?)),
-        "Dimensions of size 1 repeated in a copy.",
+        "Repeats dimensions of size 1 in a copy.",
     ),
     function(
         "permute_copy(Tensor self, int[] dims, *, Tensor? out=None) -> Tensor",
         |c| copied(ops::permute(&c.view(0)?, &c.ints(1)?)),
-        "A copy with the dimensions in another order.",
+        "Copies the tensor with its dimensions in another order.",
     ),
     function(
         "transpose_copy.int(Tensor self, int dim0, int dim1, *, Tensor? out=None) -> Tensor",
         |c| copied(ops::transpose(&c.view(0)?, c.int(1)?, c.int(2)?)),
-        "A copy with two dimensions swapped.",
+        "Copies the tensor with two dimensions swapped.",
     ),
     function(
         "t_copy(Tensor self, *, Tensor? out=None) -> Tensor",
         |c| copied(ops::t(&c.view(0)?)),
-        "A copy of the transpose.",
+        "Copies the transpose.",
     ),
     function(
         "select_copy.int(Tensor self, int dim, int index, *, Tensor? out=None) -> Tensor",
         |c| copied(ops::select(&c.view(0)?, c.int(1)?, c.int(2)?)),
-        "A copy of one index of one dimension.",
+        "Copies one index of one dimension.",
     ),
     function(
         "slice_copy.Tensor(Tensor self, int dim=0, int? start=None, int? end=None, int step=1, *, Tensor? out=None) -> Tensor",
         |c| copied(ops::slice(&c.view(0)?, c.int(1)?, c.opt_int(2)?, c.opt_int(3)?, c.int(4)?)),
-        "A copy of a slice.",
+        "Copies a slice.",
     ),
     both(
         "narrow_copy(Tensor self, int dim, int start, int length) -> Tensor",
         |c| copied(ops::narrow_copied(&c.view(0)?, c.int(1)?, c.int(2)?, c.int(3)?)),
-        "A copied run of indices of one dimension.",
+        "Copies a run of indices of one dimension.",
     ),
     function(
         "squeeze_copy(Tensor self, *, Tensor? out=None) -> Tensor",
         |c| copied(ops::squeeze(&c.view(0)?, None)),
-        "A copy without the dimensions of size 1.",
+        "Copies the tensor without its dimensions of size 1.",
     ),
     function(
         "squeeze_copy.dim(Tensor self, int dim, *, Tensor? out=None) -> Tensor",
         |c| copied(ops::squeeze(&c.view(0)?, Some(&[c.int(1)?]))),
-        "A copy without one dimension, if its size is 1.",
+        "Copies the tensor without one dimension, if its size is 1.",
     ),
     function(
         "squeeze_copy.dims(Tensor self, int[] dim, *, Tensor? out=None) -> Tensor",
         |c| copied(ops::squeeze(&c.view(0)?, Some(&c.ints(1)?))),
-        "A copy without the given dimensions, where their size is 1.",
+        "Copies the tensor without the given dimensions, where their size is 1.",
     ),
     function(
         "unsqueeze_copy(Tensor self, int dim, *, Tensor? out=None) -> Tensor",
         |c| copied(ops::unsqueeze(&c.view(0)?, c.int(1)?)),
-        "A copy with a dimension of size 1 inserted.",
+        "Copies the tensor with a dimension of size 1 inserted.",
     ),
     function(
         "diagonal_copy(Tensor self, int offset=0, int dim1=0, int dim2=1, *, Tensor? out=None) -> Tensor",
         |c| copied(ops::diagonal(&c.view(0)?, c.int(1)?, c.int(2)?, c.int(3)?)),
-        "A copy of a diagonal.",
+        "Copies a diagonal.",
     ),
     function(
         "unfold_copy(Tensor self, int dimension, int size, int step, *, Tensor? out=None) -> Tensor",
         |c| copied(ops::unfold(&c.view(0)?, c.int(1)?, c.int(2)?, c.int(3)?)),
-        "Sliding windows along one dimension, copied.",
+        "Copies sliding windows along one dimension.",
     ),
     function(
         "as_strided_copy(Tensor self, int[] size, int[] stride, int? storage_offset=None, *, Tensor? out=None) -> Tensor",
         |c| copied(ops::as_strided(&c.view(0)?, &c.ints(1)?, &c.ints(2)?, c.opt_int(3)?)),
-        "A copy of any window of the storage.",
+        "Copies any window of the storage.",
     ),
     function(
         "view_as_real_copy(Tensor self, *, Tensor? out=None) -> Tensor",
         |c| copied(ops::view_as_real(&c.view(0)?)),
-        "A complex tensor as pairs of real numbers, copied.",
+        "Copies a complex tensor as pairs of real numbers.",
     ),
     function(
         "view_as_complex_copy(Tensor self, *, Tensor? out=None) -> Tensor",
         |c| copied(ops::view_as_complex(&c.view(0)?)),
-        "Pairs of real numbers as a complex tensor, copied.",
+        "Copies pairs of real numbers as a complex tensor.",
     ),
-    function(
-        "alias_copy(Tensor self, *, Tensor? out=None) -> Tensor",
-        |c| copied(c.view(0)),
-        "A copy of all elements.",
-    ),
+    function("alias_copy(Tensor self, *, Tensor? out=None) -> Tensor", |c| copied(c.view(0)), "Copies all elements."),
     function(
         "detach_copy(Tensor self, *, Tensor? out=None) -> Tensor",
         |c| copied(c.view(0)),
-        "A copy outside the gradient graph.",
+        "Copies the tensor outside the gradient graph.",
     ),
     function(
         "unbind_copy.int(Tensor self, int dim=0) -> Tensor[]",
         |c| all_copied(split::unbind(&c.view(0)?, c.int(1)?)),
-        "A copy for every index of a dimension.",
+        "Copies every index of a dimension to a tensor of its own.",
     ),
     function(
         "split_copy.Tensor(Tensor self, int split_size, int dim=0) -> Tensor[]",
         |c| all_copied(split::split(&c.view(0)?, c.int(1)?, c.int(2)?)),
-        "Copies of chunks of one size.",
+        "Copies chunks of one size.",
     ),
     function(
         "split_with_sizes_copy(Tensor self, int[] split_sizes, int dim=0) -> Tensor[]",
         |c| all_copied(split::split_with_sizes(&c.view(0)?, &c.ints(1)?, c.int(2)?)),
-        "Copies of chunks of the given sizes.",
+        "Copies chunks of the given sizes.",
     ),
     both(
         "diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor",
@@ -131,12 +127,12 @@ pub const ROWS: &[Row] = &[
             let (view, source) = (c.view(0)?, c.view(1)?);
             scatter::diagonal_scatter(&view, &source, c.int(2)?, c.int(3)?, c.int(4)?).map(Value::from)
         },
-        "A copy with another diagonal.",
+        "Copies the tensor with another diagonal.",
     ),
     both(
         "select_scatter(Tensor self, Tensor src, int dim, int index) -> Tensor",
         |c| scatter::select_scatter(&c.view(0)?, &c.view(1)?, c.int(2)?, c.int(3)?).map(Value::from),
-        "A copy with one index of a dimension replaced.",
+        "Copies the tensor with one index of a dimension replaced.",
     ),
     both(
         "slice_scatter(Tensor self, Tensor src, int dim=0, int? start=None, int? end=None, int step=1) -> Tensor",
@@ -144,7 +140,7 @@ pub const ROWS: &[Row] = &[
             let (view, source) = (c.view(0)?, c.view(1)?);
             scatter::slice_scatter(&view, &source, c.int(2)?, c.opt_int(3)?, c.opt_int(4)?, c.int(5)?).map(Value::from)
         },
-        "A copy with a slice replaced.",
+        "Copies the tensor with a slice replaced.",
     ),
     both(
         "as_strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, int? storage_offset=None) -> Tensor",
@@ -152,7 +148,7 @@ pub const ROWS: &[Row] = &[
             let (view, source) = (c.view(0)?, c.view(1)?);
             scatter::as_strided_scatter(&view, &source, &c.ints(2)?, &c.ints(3)?, c.opt_int(4)?).map(Value::from)
         },
-        "A copy with a window of the storage replaced.",
+        "Copies the tensor with a window of the storage replaced.",
     ),
     method(
         "fill_diagonal_(Tensor(a!) self, Scalar fill_value, bool wrap=False) -> Tensor(a!)",
@@ -161,7 +157,7 @@ pub const ROWS: &[Row] = &[
             scatter::fill_diagonal_(&c.view(0)?, value, c.bool(2)?)?;
             Ok(c.itself())
         },
-        "The main diagonal filled.",
+        "Fills the main diagonal.",
     ),
 ];
 

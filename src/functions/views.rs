@@ -18,12 +18,12 @@ pub const ROWS: &[Row] = &[
             let v = c.tensor(0)?.borrow().view_dtype(c.opt_dtype(1).unwrap_or(c.tensor(0)?.borrow().dtype))?;
             c.view_of(0, v)
         },
-        "The same bytes read as another dtype.",
+        "Reads the same bytes as another dtype.",
     ),
     method(
         "view(Tensor(a) self, int[] size) -> Tensor(a)",
         view,
-        "The same elements under another shape, without a copy.",
+        "Views the same elements under another shape, without a copy.",
     ),
     method(
         "view_as(Tensor(a) self, Tensor other) -> Tensor(a)",
@@ -32,7 +32,7 @@ pub const ROWS: &[Row] = &[
             let layout = c.tensor(0)?.borrow().layout.view(&sizes)?;
             same_view(c, layout)
         },
-        "A view with the shape of another tensor.",
+        "Views the tensor with the shape of another.",
     ),
     both(
         "reshape(Tensor(a) self, int[] shape) -> Tensor(a)",
@@ -40,7 +40,7 @@ pub const ROWS: &[Row] = &[
             let v = ops::reshape(&c.view(0)?, &c.ints(1)?)?;
             view_or_copy(c, v)
         },
-        "Another shape, as a view where possible, else as a copy.",
+        "Reshapes to another shape, as a view where possible, else as a copy.",
     ),
     method(
         "reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)",
@@ -49,27 +49,27 @@ pub const ROWS: &[Row] = &[
             let v = ops::reshape(&c.view(0)?, &sizes)?;
             view_or_copy(c, v)
         },
-        "The shape of another tensor, as a view where possible.",
+        "Reshapes to the shape of another tensor, as a view where possible.",
     ),
-    both("transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", transpose, "Two dimensions swapped."),
+    both("transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", transpose, "Swaps two dimensions."),
     both(
         "transpose.Dimname(Tensor(a) self, Dimname dim0, Dimname dim1) -> Tensor(a)",
         named::by_position,
-        "Two named dimensions swapped.",
+        "Swaps two named dimensions.",
     ),
     both(
         "swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)",
         transpose,
-        "Two dimensions swapped, by NumPy's name.",
+        "Swaps two dimensions, by NumPy's name.",
     ),
-    both("swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", transpose, "Two dimensions swapped."),
+    both("swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", transpose, "Swaps two dimensions."),
     both(
         "t(Tensor(a) self) -> Tensor(a)",
         |c| {
             let v = ops::t(&c.view(0)?)?;
             c.view_of(0, v)
         },
-        "The transpose of a matrix.",
+        "Transposes a matrix.",
     ),
     both(
         "permute(Tensor(a) self, int[] dims) -> Tensor(a)",
@@ -77,27 +77,27 @@ pub const ROWS: &[Row] = &[
             let layout = c.tensor(0)?.borrow().layout.permute(&c.ints(1)?)?;
             same_view(c, layout)
         },
-        "The dimensions in another order.",
+        "Reorders the dimensions.",
     ),
     both(
         "movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)",
         |c| movedim(c, true),
-        "Dimensions moved to other positions.",
+        "Moves dimensions to other positions.",
     ),
     both(
         "movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)",
         |c| movedim(c, false),
-        "One dimension moved to another position.",
+        "Moves one dimension to another position.",
     ),
     both(
         "moveaxis.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)",
         |c| movedim(c, true),
-        "Dimensions moved, by NumPy's name.",
+        "Moves dimensions, by NumPy's name.",
     ),
     both(
         "moveaxis.int(Tensor(a) self, int source, int destination) -> Tensor(a)",
         |c| movedim(c, false),
-        "One dimension moved, by NumPy's name.",
+        "Moves one dimension, by NumPy's name.",
     ),
     both(
         "unsqueeze(Tensor(a) self, int dim) -> Tensor(a)",
@@ -105,7 +105,7 @@ pub const ROWS: &[Row] = &[
             let layout = c.tensor(0)?.borrow().layout.unsqueeze(c.int(1)?)?;
             same_view(c, layout)
         },
-        "A dimension of size 1 inserted.",
+        "Inserts a dimension of size 1.",
     ),
     both(
         "squeeze(Tensor(a) self) -> Tensor(a)",
@@ -113,7 +113,7 @@ pub const ROWS: &[Row] = &[
             let layout = c.tensor(0)?.borrow().layout.squeeze(|_| true);
             same_view(c, layout)
         },
-        "All dimensions of size 1 removed.",
+        "Removes all dimensions of size 1.",
     ),
     both(
         "squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)",
@@ -122,7 +122,7 @@ pub const ROWS: &[Row] = &[
             let v = ops::squeeze(&c.view(0)?, Some(&[d]))?;
             c.view_of(0, v)
         },
-        "One dimension removed if its size is 1.",
+        "Removes one dimension if its size is 1.",
     ),
     both(
         "squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)",
@@ -130,13 +130,13 @@ pub const ROWS: &[Row] = &[
             let v = ops::squeeze(&c.view(0)?, Some(&c.ints(1)?))?;
             c.view_of(0, v)
         },
-        "The given dimensions removed where their size is 1.",
+        "Removes the given dimensions where their size is 1.",
     ),
-    both("squeeze.dimname(Tensor(a) self, Dimname dim) -> Tensor(a)", named::by_position, "A named dimension removed."),
+    both("squeeze.dimname(Tensor(a) self, Dimname dim) -> Tensor(a)", named::by_position, "Removes a named dimension."),
     both(
         "flatten.named_out_dim(Tensor(a) self, int start_dim, int end_dim, Dimname out_dim) -> Tensor(a)",
         named::flatten_named,
-        "A range of dimensions merged into a named one.",
+        "Merges a range of dimensions into a named one.",
     ),
     both(
         "flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)",
@@ -144,17 +144,17 @@ pub const ROWS: &[Row] = &[
             let v = ops::flatten(&c.view(0)?, c.int(1)?, c.int(2)?)?;
             view_or_copy(c, v)
         },
-        "A range of dimensions merged into one.",
+        "Merges a range of dimensions into one.",
     ),
     both(
         "flatten.using_names(Tensor(a) self, Dimname start_dim, Dimname end_dim, Dimname out_dim) -> Tensor(a)",
         named::flatten_between,
-        "A range of named dimensions merged into one.",
+        "Merges a range of named dimensions into one.",
     ),
     both(
         "flatten.DimnameList(Tensor(a) self, Dimname[] dims, Dimname out_dim) -> Tensor(a)",
         named::flatten_list,
-        "Named dimensions merged into one.",
+        "Merges named dimensions into one.",
     ),
     both(
         "ravel(Tensor(a) self) -> Tensor(a)",
@@ -162,19 +162,19 @@ pub const ROWS: &[Row] = &[
             let v = ops::reshape(&c.view(0)?, &[-1])?;
             view_or_copy(c, v)
         },
-        "All elements in one dimension.",
+        "Merges all dimensions into one.",
     ),
     function(
         "unflatten.Dimname(Tensor(a) self, Dimname dim, int[] sizes, Dimname[] names) -> Tensor(a)",
         named::unflatten,
-        "One named dimension split into several.",
+        "Splits one named dimension into several.",
     ),
     function("unflatten.int(Tensor(a) self, int dim, int[] sizes) -> Tensor(a)", unflatten, UNFLATTEN),
     // The method is written in Python and hands on to these.
     method(
         "_VF.unflatten.Dimname(Tensor(a) self, Dimname dim, int[] sizes, Dimname[] names) -> Tensor(a)",
         named::unflatten,
-        "One named dimension split into several.",
+        "Splits one named dimension into several.",
     ),
     method("_VF.unflatten.int(Tensor(a) self, int dim, int[] sizes) -> Tensor(a)", unflatten, UNFLATTEN),
     method("unflatten(Tensor self, any dim, any sizes) -> any", unflatten_by_sizes, UNFLATTEN)
@@ -182,35 +182,35 @@ pub const ROWS: &[Row] = &[
     method(
         "expand(Tensor(a) self, int[] size, *, bool implicit=False) -> Tensor(a)",
         |c| expand(c, c.ints(1)?),
-        "Dimensions of size 1 repeated without copying.",
+        "Repeats dimensions of size 1 without copying.",
     ),
     method(
         "expand_as(Tensor(a) self, Tensor other) -> Tensor(a)",
         |c| expand(c, Dims::from_slice(c.tensor(1)?.borrow().sizes())),
-        "Expanded to the size of another tensor.",
+        "Expands the tensor to the size of another.",
     ),
     function(
         "broadcast_tensors(any[] tensors) -> any",
         broadcast_tensors,
-        "Tensors expanded to the size they broadcast to.",
+        "Expands tensors to the size they broadcast to.",
     )
     .python("broadcast_tensors"),
     function(
         "broadcast_shapes(any[] shapes) -> Size",
         broadcast_shapes,
-        "The size that tensors of these sizes broadcast to.",
+        "Returns the size that tensors of these sizes broadcast to.",
     )
     .python("broadcast_shapes"),
     method(
         "dim_order(Tensor self, *, any ambiguity_check=False) -> any",
         dim_order,
-        "The dimensions as they lie in memory, slowest first.",
+        "Returns the dimensions as they lie in memory, slowest first.",
     )
     .python("Tensor.dim_order"),
     both(
         "broadcast_to(Tensor(a) self, int[] size) -> Tensor(a)",
         |c| expand(c, c.ints(1)?),
-        "Expanded by the rules of broadcasting.",
+        "Expands the tensor by the rules of broadcasting.",
     ),
     both(
         "narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)",
@@ -218,7 +218,7 @@ pub const ROWS: &[Row] = &[
             let v = ops::narrow(&c.view(0)?, c.int(1)?, c.int(2)?, c.int(3)?)?;
             c.view_of(0, v)
         },
-        "A run of indices of one dimension.",
+        "Selects a run of indices of one dimension.",
     ),
     both(
         "narrow.Tensor(Tensor(a) self, int dim, Tensor start, int length) -> Tensor(a)",
@@ -231,12 +231,12 @@ pub const ROWS: &[Row] = &[
             let v = ops::narrow(&c.view(0)?, c.int(1)?, start, c.int(3)?)?;
             c.view_of(0, v)
         },
-        "A run of indices from a start given as a tensor.",
+        "Selects a run of indices from a start given as a tensor.",
     ),
     both(
         "select.Dimname(Tensor(a) self, Dimname dim, int index) -> Tensor(a)",
         named::by_position,
-        "One index of a named dimension.",
+        "Selects one index of a named dimension.",
     ),
     both(
         "select.int(Tensor(a) self, int dim, int index) -> Tensor(a)",
@@ -244,12 +244,12 @@ pub const ROWS: &[Row] = &[
             let v = ops::select(&c.view(0)?, c.int(1)?, c.int(2)?)?;
             c.view_of(0, v)
         },
-        "One index of one dimension.",
+        "Selects one index of one dimension.",
     ),
     both(
         "diagonal.Dimname(Tensor(a) self, *, Dimname outdim, Dimname dim1, Dimname dim2, int offset=0) -> Tensor(a)",
         named::diagonal,
-        "A diagonal of named dimensions.",
+        "Returns a diagonal of named dimensions.",
     ),
     both(
         "diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)",
@@ -257,7 +257,7 @@ pub const ROWS: &[Row] = &[
             let layout = c.tensor(0)?.borrow().layout.diagonal(c.int(1)?, c.int(2)?, c.int(3)?)?;
             same_view(c, layout)
         },
-        "A diagonal as the last dimension.",
+        "Returns a diagonal as the last dimension.",
     ),
     method(
         "unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)",
@@ -265,7 +265,7 @@ pub const ROWS: &[Row] = &[
             let v = ops::unfold(&c.view(0)?, c.int(1)?, c.int(2)?, c.int(3)?)?;
             c.view_of(0, v)
         },
-        "Sliding windows along one dimension.",
+        "Returns sliding windows along one dimension.",
     ),
     both(
         "as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a)",
@@ -273,7 +273,7 @@ pub const ROWS: &[Row] = &[
             let v = ops::as_strided(&c.view(0)?, &c.ints(1)?, &c.ints(2)?, c.opt_int(3)?)?;
             c.view_of(0, v)
         },
-        "Any window of the storage, by size, stride and offset.",
+        "Views any window of the storage, by size, stride and offset.",
     ),
     both(
         "adjoint(Tensor(a) self) -> Tensor(a)",
@@ -282,7 +282,7 @@ pub const ROWS: &[Row] = &[
             let v = ops::adjoint(&c.view(0)?, "adjoint()")?;
             c.view_of(0, v)
         },
-        "The conjugate transpose of the last two dimensions.",
+        "Returns the conjugate transpose of the last two dimensions.",
     ),
     attribute(
         "T(Tensor(a) self) -> Tensor(a)",
@@ -291,7 +291,7 @@ pub const ROWS: &[Row] = &[
             let v = ops::numpy_t(&c.view(0)?);
             c.view_of(0, v)
         },
-        "The dimensions reversed.",
+        "The tensor with its dimensions reversed.",
     ),
     attribute(
         "mT(Tensor(a) self) -> Tensor(a)",
@@ -300,7 +300,7 @@ pub const ROWS: &[Row] = &[
             let v = ops::matrix_t(&c.view(0)?)?;
             c.view_of(0, v)
         },
-        "The last two dimensions swapped.",
+        "The tensor with its last two dimensions swapped.",
     ),
     attribute(
         "H(Tensor(a) self) -> Tensor(a)",
@@ -322,15 +322,15 @@ pub const ROWS: &[Row] = &[
     ),
     attribute("real(Tensor(a) self) -> Tensor(a)", real, "The real part, as a view."),
     attribute("imag(Tensor(a) self) -> Tensor(a)", imag, "The imaginary part, as a view."),
-    function("real(Tensor(a) self) -> Tensor(a)", real, "The real part, as a view."),
-    function("imag(Tensor(a) self) -> Tensor(a)", imag, "The imaginary part, as a view."),
+    function("real(Tensor(a) self) -> Tensor(a)", real, "Returns the real part as a view."),
+    function("imag(Tensor(a) self) -> Tensor(a)", imag, "Returns the imaginary part as a view."),
     function(
         "view_as_real(Tensor(a) self) -> Tensor(a)",
         |c| {
             let v = ops::view_as_real(&c.view(0)?)?;
             c.view_of(0, v)
         },
-        "A complex tensor as pairs of real numbers.",
+        "Views a complex tensor as pairs of real numbers.",
     ),
     function(
         "view_as_complex(Tensor(a) self) -> Tensor(a)",
@@ -338,7 +338,7 @@ pub const ROWS: &[Row] = &[
             let v = ops::view_as_complex(&c.view(0)?)?;
             c.view_of(0, v)
         },
-        "Pairs of real numbers as a complex tensor.",
+        "Views pairs of real numbers as a complex tensor.",
     ),
     both(
         "conj(Tensor(a) self) -> Tensor(a)",
@@ -346,7 +346,7 @@ pub const ROWS: &[Row] = &[
             let view = c.view(0)?;
             if view.dtype.is_complex() { c.view_of(0, View { conj: !view.conj, ..view }) } else { Ok(c.itself()) }
         },
-        "The complex conjugate, computed when it is read.",
+        "Returns the complex conjugate, computed when it is read.",
     ),
     both(
         "resolve_conj(Tensor(a) self) -> Tensor(a)",
@@ -354,7 +354,7 @@ pub const ROWS: &[Row] = &[
             let v = c.view(0)?;
             if v.conj { copy::resolve_conj(&v).map(Value::from) } else { Ok(c.itself()) }
         },
-        "The tensor with its conjugate bit carried out.",
+        "Returns the tensor with its conjugate bit carried out.",
     ),
     both(
         "resolve_neg(Tensor(a) self) -> Tensor(a)",
@@ -362,17 +362,17 @@ pub const ROWS: &[Row] = &[
             let v = c.view(0)?;
             if v.neg { copy::resolve_neg(&v).map(Value::from) } else { Ok(c.itself()) }
         },
-        "The tensor with its negative bit carried out.",
+        "Returns the tensor with its negative bit carried out.",
     ),
     both(
         "detach(Tensor(a) self) -> Tensor(a)",
         |c| Ok(Value::Tensor(c.tensor(0)?.detach())),
-        "The same elements outside the gradient graph.",
+        "Returns the same elements outside the gradient graph.",
     ),
     method(
         "contiguous(Tensor(a) self, *, MemoryFormat memory_format=torch.contiguous_format) -> Tensor(a)",
         contiguous,
-        "The tensor itself if contiguous, else a contiguous copy.",
+        "Returns the tensor itself if contiguous, else a contiguous copy.",
     ),
     both(
         "alias(Tensor(a) self) -> Tensor(a)",
@@ -380,11 +380,11 @@ pub const ROWS: &[Row] = &[
             let v = c.view(0)?;
             c.view_of(0, v)
         },
-        "A view of all elements.",
+        "Returns a view of all elements.",
     ),
 ];
 
-const UNFLATTEN: &str = "One dimension split into several.";
+const UNFLATTEN: &str = "Splits one dimension into several.";
 
 fn unflatten(call: &mut Call) -> Result<Value> {
     crate::tensor::layout::wrap_dim(call.int(1)?, call.tensor(0)?.borrow().ndim())?;

@@ -12,17 +12,17 @@ pub const ROWS: &[Row] = &[
     method(
         "transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)",
         transpose_,
-        "Two dimensions swapped in place.",
+        "Swaps two dimensions in place.",
     ),
     method(
         "swapaxes_(Tensor(a!) self, int axis0, int axis1) -> Tensor(a!)",
         transpose_,
-        "Two dimensions swapped in place, by NumPy's name.",
+        "Swaps two dimensions in place, by NumPy's name.",
     ),
     method(
         "swapdims_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)",
         transpose_,
-        "Two dimensions swapped in place.",
+        "Swaps two dimensions in place.",
     ),
     method(
         "t_(Tensor(a!) self) -> Tensor(a!)",
@@ -33,37 +33,37 @@ pub const ROWS: &[Row] = &[
             }
             show(c, ops::t(&view)?)
         },
-        "A matrix transposed in place.",
+        "Transposes a matrix in place.",
     ),
     method(
         "unsqueeze_(Tensor(a!) self, int dim) -> Tensor(a!)",
         |c| change(c, |layout| layout.unsqueeze(c.int(1)?)),
-        "A dimension of size 1 inserted in place.",
+        "Inserts a dimension of size 1 in place.",
     ),
     method(
         "squeeze_(Tensor(a!) self) -> Tensor(a!)",
         |c| change(c, |layout| Ok(layout.squeeze(|_| true))),
-        "All dimensions of size 1 removed in place.",
+        "Removes all dimensions of size 1 in place.",
     ),
     method(
         "squeeze_.dim(Tensor(a!) self, int dim) -> Tensor(a!)",
         |c| show(c, ops::squeeze(&c.view(0)?, Some(&[c.int(1)?]))?),
-        "One dimension removed in place if its size is 1.",
+        "Removes one dimension in place if its size is 1.",
     ),
     method(
         "squeeze_.dims(Tensor(a!) self, int[] dim) -> Tensor(a!)",
         |c| show(c, ops::squeeze(&c.view(0)?, Some(&c.ints(1)?))?),
-        "The given dimensions removed in place where their size is 1.",
+        "Removes the given dimensions in place where their size is 1.",
     ),
     method(
         "squeeze_.dimname(Tensor(a!) self, Dimname dim) -> Tensor(a!)",
         named::not_yet,
-        "A named dimension removed in place.",
+        "Removes a named dimension in place.",
     ),
     method(
         "as_strided_(Tensor(a!) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a!)",
         |c| show(c, ops::as_strided(&c.view(0)?, &c.ints(1)?, &c.ints(2)?, c.opt_int(3)?)?),
-        "Any window of the storage, in place.",
+        "Makes the tensor show any window of its storage, in place.",
     ),
 ];
 

@@ -12,22 +12,22 @@ pub const ROWS: &[Row] = &[
     function(
         "hann_window(int window_length, *, {factory}) -> Tensor",
         |c| raised(c, "hann_window", 0.5, 0.5),
-        "The Hann window.",
+        "Computes the Hann window.",
     ),
     function(
         "hann_window.periodic(int window_length, bool periodic, *, {factory}) -> Tensor",
         |c| raised(c, "hann_window", 0.5, 0.5),
-        "The Hann window.",
+        "Computes the Hann window.",
     ),
     function(
         "hamming_window(int window_length, *, {factory}) -> Tensor",
         |c| raised(c, "hamming_window", 0.54, 0.46),
-        "The Hamming window.",
+        "Computes the Hamming window.",
     ),
     function(
         "hamming_window.periodic(int window_length, bool periodic, *, {factory}) -> Tensor",
         |c| raised(c, "hamming_window", 0.54, 0.46),
-        "The Hamming window.",
+        "Computes the Hamming window.",
     ),
     function(
         "hamming_window.periodic_alpha(int window_length, bool periodic, float alpha, *, {factory}) -> Tensor",
@@ -35,7 +35,7 @@ pub const ROWS: &[Row] = &[
             let alpha = c.scalar(2)?.to_f64();
             raised(c, "hamming_window", alpha, 0.46)
         },
-        "The Hamming window.",
+        "Computes the Hamming window.",
     ),
     function(
         "hamming_window.periodic_alpha_beta(int window_length, bool periodic, float alpha, float beta, *, {factory}) -> Tensor",
@@ -43,7 +43,7 @@ pub const ROWS: &[Row] = &[
             let (alpha, beta) = (c.scalar(2)?.to_f64(), c.scalar(3)?.to_f64());
             raised(c, "hamming_window", alpha, beta)
         },
-        "The Hamming window.",
+        "Computes the Hamming window.",
     ),
     function(
         "blackman_window(int window_length, *, {factory}) -> Tensor",
@@ -51,7 +51,7 @@ pub const ROWS: &[Row] = &[
             let (n, periodic, dtype) = asked(c, "blackman_window")?;
             windows::blackman(n, periodic, dtype).map(Value::from)
         },
-        "The Blackman window.",
+        "Computes the Blackman window.",
     ),
     function(
         "blackman_window.periodic(int window_length, bool periodic, *, {factory}) -> Tensor",
@@ -59,7 +59,7 @@ pub const ROWS: &[Row] = &[
             let (n, periodic, dtype) = asked(c, "blackman_window")?;
             windows::blackman(n, periodic, dtype).map(Value::from)
         },
-        "The Blackman window.",
+        "Computes the Blackman window.",
     ),
     function(
         "bartlett_window(int window_length, *, {factory}) -> Tensor",
@@ -67,7 +67,7 @@ pub const ROWS: &[Row] = &[
             let (n, periodic, dtype) = asked(c, "bartlett_window")?;
             windows::bartlett(n, periodic, dtype).map(Value::from)
         },
-        "The Bartlett window.",
+        "Computes the Bartlett window.",
     ),
     function(
         "bartlett_window.periodic(int window_length, bool periodic, *, {factory}) -> Tensor",
@@ -75,13 +75,17 @@ pub const ROWS: &[Row] = &[
             let (n, periodic, dtype) = asked(c, "bartlett_window")?;
             windows::bartlett(n, periodic, dtype).map(Value::from)
         },
-        "The Bartlett window.",
+        "Computes the Bartlett window.",
     ),
-    function("kaiser_window(int window_length, *, {factory}) -> Tensor", |c| kaiser(c, 12.0), "The Kaiser window."),
+    function(
+        "kaiser_window(int window_length, *, {factory}) -> Tensor",
+        |c| kaiser(c, 12.0),
+        "Computes the Kaiser window.",
+    ),
     function(
         "kaiser_window.periodic(int window_length, bool periodic, *, {factory}) -> Tensor",
         |c| kaiser(c, 12.0),
-        "The Kaiser window.",
+        "Computes the Kaiser window.",
     ),
     function(
         "kaiser_window.beta(int window_length, bool periodic, float beta, *, {factory}) -> Tensor",
@@ -89,27 +93,27 @@ pub const ROWS: &[Row] = &[
             let beta = c.scalar(2)?.to_f64();
             kaiser(c, beta)
         },
-        "The Kaiser window.",
+        "Computes the Kaiser window.",
     ),
     function(
         "signal.windows.hann(int M, *, bool sym=True, {factory}) -> Tensor",
         |c| signal(c, "general_cosine", &Signal::Cosines(vec![0.5, 0.5])),
-        "The Hann window.",
+        "Computes the Hann window.",
     ),
     function(
         "signal.windows.hamming(int M, *, bool sym=True, {factory}) -> Tensor",
         |c| signal(c, "general_cosine", &Signal::Cosines(vec![0.54, 0.46])),
-        "The Hamming window.",
+        "Computes the Hamming window.",
     ),
     function(
         "signal.windows.blackman(int M, *, bool sym=True, {factory}) -> Tensor",
         |c| signal(c, "general_cosine", &Signal::Cosines(vec![0.42, 0.5, 0.08])),
-        "The Blackman window.",
+        "Computes the Blackman window.",
     ),
     function(
         "signal.windows.nuttall(int M, *, bool sym=True, {factory}) -> Tensor",
         |c| signal(c, "general_cosine", &Signal::Cosines(vec![0.3635819, 0.4891775, 0.1365995, 0.0106411])),
-        "The Nuttall window.",
+        "Computes the Nuttall window.",
     ),
     function(
         "signal.windows.general_cosine(int M, *, Sequence a, bool sym=True, {factory}) -> Tensor",
@@ -127,7 +131,7 @@ pub const ROWS: &[Row] = &[
             }
             signal(c, "general_cosine", &Signal::Cosines(weights))
         },
-        "A sum of cosines.",
+        "Computes a sum of cosines.",
     ),
     function(
         "signal.windows.general_hamming(int M, *, float alpha=0.54, bool sym=True, {factory}) -> Tensor",
@@ -135,17 +139,17 @@ pub const ROWS: &[Row] = &[
             let alpha = c.scalar(1)?.to_f64();
             signal(c, "general_cosine", &Signal::Cosines(vec![alpha, 1.0 - alpha]))
         },
-        "A Hamming window of another weight.",
+        "Computes a Hamming window of another weight.",
     ),
     function(
         "signal.windows.cosine(int M, *, bool sym=True, {factory}) -> Tensor",
         |c| signal(c, "cosine", &Signal::Cosine),
-        "Half a cosine.",
+        "Computes half a cosine.",
     ),
     function(
         "signal.windows.bartlett(int M, *, bool sym=True, {factory}) -> Tensor",
         |c| signal(c, "bartlett", &Signal::Bartlett),
-        "The Bartlett window.",
+        "Computes the Bartlett window.",
     ),
     function(
         "signal.windows.exponential(int M, *, float? center=None, float tau=1.0, bool sym=True, {factory}) -> Tensor",
@@ -160,7 +164,7 @@ pub const ROWS: &[Row] = &[
             }
             signal(c, "exponential", &Signal::Exponential { tau, center })
         },
-        "The exponential window.",
+        "Computes the exponential window.",
     ),
     function(
         "signal.windows.gaussian(int M, *, float std=1.0, bool sym=True, {factory}) -> Tensor",
@@ -171,7 +175,7 @@ pub const ROWS: &[Row] = &[
             }
             signal(c, "gaussian", &Signal::Gaussian { std })
         },
-        "The Gaussian window.",
+        "Computes the Gaussian window.",
     ),
     function(
         "signal.windows.kaiser(int M, *, float beta=12.0, bool sym=True, {factory}) -> Tensor",
@@ -182,7 +186,7 @@ pub const ROWS: &[Row] = &[
             }
             signal(c, "kaiser", &Signal::Kaiser { beta })
         },
-        "The Kaiser window.",
+        "Computes the Kaiser window.",
     ),
 ];
 

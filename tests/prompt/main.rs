@@ -357,7 +357,7 @@ fn help_is_one_key_away() {
             assert!(text.contains("Tensor.untyped_storage()") && text.contains("Example"), "{text}");
         }
         assert!(shell.run("?xyzzy").contains("nothing is called xyzzy"));
-        assert!(shell.run("?dimensions swapped").contains("transpose"));
+        assert!(shell.run("?swaps dimensions").contains("transpose"));
         assert!(shell.run(":help").contains(":timeit CODE"));
         shell.send(&format!("untyped_storage{F1}"));
         assert!(shell.ready().contains("Tensor.untyped_storage()"));
