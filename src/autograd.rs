@@ -35,7 +35,7 @@ pub trait Functions {
     /// Turns the recording of calls on or off and gives the state before.
     fn set_recording(&self, on: bool) -> bool;
 
-    /// Are gradients that are not numbers errors?
+    /// Returns whether NaN gradients are errors.
     fn refuses_nan(&self) -> bool {
         false
     }

@@ -68,7 +68,7 @@ pub struct Formatter<'a> {
 }
 
 impl Formatter<'_> {
-    /// Can a reader tell this dtype from the numbers alone?
+    /// Returns whether a reader can tell this dtype from the numbers alone.
     fn dtype_is_clear(&self, dtype: DType) -> bool {
         let complex = if self.default_dtype == DType::Double { DType::ComplexDouble } else { DType::ComplexFloat };
         dtype == self.default_dtype || dtype == complex || matches!(dtype, DType::Long | DType::Bool)

@@ -1,5 +1,5 @@
-//! THE function table: one row per overload. A row is the schema as PyTorch writes it, the function, and one line of
-//! documentation; methods, module functions, attributes, argument errors, help and completion all come from it.
+//! The function table: one row per overload. A row holds the schema as PyTorch writes it, the function, and one line of
+//! documentation. Methods, module functions, attributes, argument errors, help and completion all come from it.
 
 use crate::call::{Registry, Row};
 use std::sync::LazyLock;

@@ -79,7 +79,7 @@ impl Exercise {
         session
     }
 
-    /// Has what was done so far solved it? Evaluates in the session of the exercise and shows nothing.
+    /// Returns whether what was done so far solves it. Evaluates in the session of the exercise and shows nothing.
     pub fn is_solved(&self, session: &mut Session) -> bool {
         session.eval(Language::Python, "answer = None");
         // Without a value so far there is no `_`, and the answer stays nothing.

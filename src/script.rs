@@ -1,5 +1,5 @@
-//! The script language: the only room that names Rhai. A call travels from the engine through binding to a row of the
-//! function table; Python lines are translated first.
+//! The script language: the only room that names Rhai. A call goes from the engine through binding to a row of the
+//! function table; lines of Python are translated first.
 
 pub mod autograd_function;
 pub mod bounds;

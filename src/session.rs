@@ -1,4 +1,4 @@
-//! One input in, one [`Outcome`] out. A script, a typed line, a transcript and a pasted session all come through here;
+//! One input in, one [`Outcome`] out. Scripts, typed lines, transcripts and pasted sessions all come through here;
 //! nothing is printed, except through the listener a caller may give.
 
 pub use crate::call::state::Said;
@@ -68,7 +68,7 @@ pub struct Outcome {
     pub exit: Option<i32>,
 }
 
-/// Could more lines complete an input?
+/// Whether more lines could complete an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Completeness {
     Complete,
@@ -86,7 +86,8 @@ pub struct SessionOptions {
     pub keeps_results: bool,
 }
 
-/// Would a Python prompt wait for more lines after this source: an open bracket, or a block no blank line has ended?
+/// Returns whether a Python prompt would wait for more lines after this source: in an open bracket, or in a block that
+/// no blank line has ended.
 pub fn python_goes_on(source: &str) -> bool {
     python::awaits_blank_line(source) || python::translate(source, &|_| true).is_err_and(|fault| fault.incomplete)
 }
@@ -154,7 +155,7 @@ impl Session {
         })
     }
 
-    /// Is the input a whole statement, or could more lines complete it?
+    /// Tells whether the input is a whole statement, or more lines could complete it.
     pub fn completeness(&self, language: Language, source: &str) -> Completeness {
         match language {
             Language::Python => match python::translate(source, &|_| true) {
@@ -445,7 +446,7 @@ fn visible(scope: &Scope) -> Scope<'static> {
     visible
 }
 
-/// Is a parse error at the very end of the text, so that more text could mend it?
+/// Returns whether a parse error is at the very end of the text, so that more text could mend it.
 fn at_end(position: Position, source: &str) -> bool {
     let trimmed = source.trim_end();
     match (position.line(), position.position()) {
@@ -459,7 +460,7 @@ fn is_open_template(error: &rhai::ParseError) -> bool {
     error.to_string().contains("Open string is not terminated") && error.to_string().contains('`')
 }
 
-/// Does a block comment begin that does not end? The compiler takes such a text as complete.
+/// Returns whether a block comment begins that does not end. The compiler takes such a text as complete.
 fn has_open_comment(source: &str) -> bool {
     let mut chars = source.chars().peekable();
     let (mut depth, mut quote) = (0usize, None);

@@ -1,4 +1,4 @@
-//! The terminal's side: reading what is typed, piped or pasted, and showing what comes back.
+//! The terminal's side: reads what is typed, piped or pasted, and shows what comes back.
 //!
 //! Nothing here evaluates: every input goes to a [`Session`](crate::session::Session), and what it gives back is put
 //! on standard output (values and prints) and standard error (errors).

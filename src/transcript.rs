@@ -1,4 +1,4 @@
-//! Recorded sessions: text in which inputs stand after prompts and what was printed stands below them.
+//! Recorded sessions: text with inputs after prompts and their printed results below.
 //!
 //! A transcript runs through the same [`Session`](crate::session::Session) as a typed line; only the two ends
 //! differ: its input comes from a file, and its output is compared (or rewritten, or shown anew) instead of being

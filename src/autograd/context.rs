@@ -40,7 +40,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Did a gradient of this result arrive?
+    /// Returns whether a gradient of this result arrived.
     pub fn has_gradient(&self, output: usize) -> bool {
         matches!(self.grads.get(output), Some(Some(_)))
     }

@@ -22,7 +22,7 @@ pub struct Current {
 }
 
 impl Current {
-    /// Does the pass come to the node that a tensor's gradient goes to?
+    /// Returns whether the pass reaches the node that a tensor's gradient goes to.
     pub fn reaches(&self, tensor: &Tensor) -> bool {
         edge_of(tensor).node.is_some_and(|node| self.nodes.contains(&id(&node)))
     }
@@ -418,7 +418,7 @@ fn reachable(starts: &[Edge]) -> Vec<Rc<Node>> {
     order
 }
 
-/// Does a tensor that requires a gradient come from any leaf but these?
+/// Returns whether a tensor that requires a gradient comes from any leaf but these.
 pub fn comes_from_others(tensor: &Tensor, leaves: &[Tensor]) -> bool {
     let other = |leaf: &Tensor| !leaves.iter().any(|own| own.is(leaf));
     match grad_fn(tensor) {

@@ -123,7 +123,7 @@ impl Formula {
         Ok(Some(Formula { row: self.row, args, results: RefCell::new(results), order: None }))
     }
 
-    /// Are any values saved?
+    /// Returns whether any values are saved.
     pub fn saves(&self) -> bool {
         let of_args = self.args.iter().any(|arg| match arg {
             Argument::Plain(_) => false,
@@ -246,7 +246,7 @@ impl Node {
         }
     }
 
-    /// Was the graph freed?
+    /// Returns whether the graph was freed.
     pub fn is_freed(&self) -> bool {
         matches!(&*self.work.borrow(), Work::Freed)
     }

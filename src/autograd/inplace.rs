@@ -19,7 +19,7 @@ pub struct Slices {
     /// The view written through.
     pub part: Layout,
     pub dtype: DType,
-    /// Does the view show the conjugates of its base?
+    /// Whether the view shows the conjugates of its base.
     pub conj: bool,
     /// The operation that wrote.
     pub inner: Rc<Node>,

@@ -1,5 +1,5 @@
-//! Arguments meet a signature. The rules and the words of every TypeError are those of PyTorch's argument parser, and
-//! of Python itself for the functions PyTorch writes in Python.
+//! Binds arguments to a signature. The rules and the words of every TypeError are those of PyTorch's argument parser,
+//! and of Python itself for the functions PyTorch writes in Python.
 
 use super::signature::{Kind, Param, Signature};
 use super::suggest::nearest;
@@ -487,7 +487,7 @@ fn collect_rest(
     if missing.is_empty() { Ok(bound) } else { Err(missing_arguments(path, &missing)) }
 }
 
-/// Does a value fit a parameter? If not, which element of a list was the reason, where that is known.
+/// Whether a value fits a parameter and, if not, which element of a list was the reason, where that is known.
 enum Accept {
     Yes,
     No(Option<usize>),
@@ -551,7 +551,8 @@ fn accept(param: &Param, value: &Value) -> Accept {
     if yes { Accept::Yes } else { Accept::No(None) }
 }
 
-/// Is it what most calls pass: a value of the parameter's own kind, which [`accept`] takes and [`convert`] leaves as it is?
+/// Returns whether it is what most calls pass: a value of the parameter's own kind, which [`accept`] takes and
+/// [`convert`] leaves as it is.
 #[inline]
 pub fn is_of_kind(kind: Kind, value: &Value) -> bool {
     match value {

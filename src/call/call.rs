@@ -1,4 +1,4 @@
-//! What a row's function reads: one call with its arguments bound, each by its place in the signature.
+//! The bound arguments of one call, which a row's function reads by their place in the signature.
 
 use super::Function;
 use super::bind::Bound;

@@ -1,5 +1,5 @@
-//! Attributes that a script puts on tensors and storages, as Python lets it: `x.name = 'weights'`. They belong to the object
-//! and are gone with it. What PyTorch itself defines comes first; this file knows only the rest.
+//! Attributes that a script sets on tensors and storages, as Python allows: `x.name = 'weights'`. They belong to the
+//! object and vanish with it. PyTorch's own attributes come first; this file knows only the rest.
 
 use crate::tensor::{Tensor, WeakStorage, WeakTensor};
 use crate::value::Value;
@@ -54,7 +54,7 @@ struct Extra {
 pub struct Extras(RefCell<Vec<Extra>>);
 
 impl Extras {
-    /// Can attributes be put on it at all?
+    /// Returns whether it can have attributes at all.
     pub fn fit(object: &Value) -> bool {
         Holder::of(object).is_some()
     }
@@ -71,7 +71,7 @@ impl Extras {
         self.0.borrow_mut().push(Extra { holder, name: name.into(), value: value.clone() });
     }
 
-    /// Takes an attribute away. Was it there?
+    /// Removes an attribute, and returns whether it was there.
     pub fn remove(&self, object: &Value, name: &str) -> bool {
         // What is dropped may hold other objects, so nothing is borrowed by then.
         let mut extras = self.0.take();

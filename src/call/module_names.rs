@@ -1,4 +1,4 @@
-//! The modules that functions stand in, PyTorch's and Python's.
+//! The names of PyTorch's and Python's modules that hold functions.
 
 pub use crate::value::LIBRARY;
 

@@ -1,5 +1,5 @@
-//! The function table by name. An input names a few of some two thousand functions, so signatures are parsed when their
-//! name is first asked for: that keeps the first prompt, and every short script, from waiting for all of them.
+//! The function table by name. An input names a few of some two thousand functions, so a signature is parsed only when
+//! its name is first looked up; the first prompt and short scripts do not wait for the rest.
 
 use super::bind::{self, Arguments, Bound, Parser};
 use super::signature::{Kind, Param, Signature, name_in};
@@ -20,13 +20,13 @@ pub struct Function {
 pub struct Overloads {
     pub name: &'static str,
     pub functions: Vec<Function>,
-    /// Is the first parameter the receiver?
+    /// Whether the first parameter is the receiver.
     pub method: bool,
     pub parser: Parser,
 }
 
 impl Overloads {
-    /// Are they methods whose arguments PyTorch itself takes apart, and not Python?
+    /// Returns whether they are methods whose arguments PyTorch itself takes apart, not Python.
     pub fn is_parsed_by_torch(&self) -> bool {
         self.method && !matches!(self.parser, Parser::Python(_))
     }
@@ -177,7 +177,7 @@ impl Registry {
         self.named(name)?.family.as_ref()
     }
 
-    /// Is there a function or method of this name at all?
+    /// Returns whether there is a function or method of this name at all.
     pub fn is_callable(&self, name: &str) -> bool {
         self.family(name).is_some()
     }

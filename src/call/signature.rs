@@ -1,5 +1,5 @@
-//! Signatures as PyTorch writes its schemas: `transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)`.
-//! Parsing them once gives binding, the text of error messages, help and completion. Knows no values but defaults.
+//! Signatures as PyTorch writes its schemas: `transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)`. Parsed
+//! once, they give binding, the text of error messages, help and completion. This file knows no values but defaults.
 
 use super::MODULES;
 use crate::tensor::{Device, Dims};
@@ -17,15 +17,15 @@ pub struct Signature {
     pub returns: &'static str,
     /// How many parameters, `self` included, may be given without their name.
     pub positional: usize,
-    /// Is there a parameter that takes all remaining arguments?
+    /// Whether a parameter takes all remaining arguments.
     pub unbounded: bool,
     /// Accepted but not listed in messages.
     pub hidden: bool,
-    /// Does the function write to its first argument?
+    /// Whether the function writes to its first argument.
     pub in_place: bool,
     /// Where a call says whether it is to: the parameter `inplace` of `torch.nn.functional`.
     pub switch: Option<usize>,
-    /// Has it one of the parameters that are seen to after it ran: `out`, `requires_grad`?
+    /// Whether it has one of the parameters handled after it ran: `out`, `requires_grad`.
     pub finishes: bool,
 }
 
@@ -152,7 +152,7 @@ impl Kind {
         }
     }
 
-    /// Does it take names of dimensions?
+    /// Returns whether it takes names of dimensions.
     pub fn is_of_names(self) -> bool {
         matches!(self, Kind::Name | Kind::Names { .. })
     }
@@ -258,7 +258,7 @@ impl Signature {
         })
     }
 
-    /// Does the first parameter make it a method of a class?
+    /// The class that the first parameter makes it a method of, if any.
     pub fn receiver(&self) -> Option<Kind> {
         let kind = self.params.first().filter(|p| p.name == "self")?.kind;
         Some(if kind == Kind::Operand { Kind::Tensor } else { kind })
@@ -301,7 +301,7 @@ impl Signature {
         }
     }
 
-    /// Does a result share memory with an argument (`Tensor(a)` in the result)?
+    /// Returns whether a result shares memory with an argument (`Tensor(a)` in the result).
     pub fn is_view(&self) -> bool {
         self.returns.starts_with("Tensor(a)")
     }

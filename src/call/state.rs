@@ -87,11 +87,11 @@ pub struct State {
     pub generator: Rc<RefCell<Generator>>,
     pub print_options: RefCell<PrintOptions>,
     pub grad_enabled: Cell<bool>,
-    /// Are new tensors fake? If so: may real ones be used with them?
+    /// Set while new tensors are fake, to whether real ones may be used with them.
     pub fake_mode: Cell<Option<bool>>,
-    /// May there be fake tensors? Every call asks, so it has to be cheap.
+    /// Whether there may be fake tensors. Every call asks, so it has to be cheap.
     pub has_fakes: Cell<bool>,
-    /// Has any tensor had names for its dimensions? Every call asks.
+    /// Whether any tensor has had names for its dimensions. Every call asks.
     pub has_names: Cell<bool>,
     /// Within a call whose names are seen to, and within a backward pass: there names do not count.
     pub nameless: Cell<bool>,
@@ -105,10 +105,11 @@ pub struct State {
     pub mutation_allowed: Cell<bool>,
     /// Within `inference_mode`.
     pub inference: Cell<bool>,
-    /// Are gradients that are not numbers errors? The first says whether anybody asked, the second whether numbers are
-    /// looked at then.
+    /// Whether NaN gradients are errors: the first says whether anybody asked, the second whether numbers are looked at
+    /// then.
     pub anomaly: Cell<(bool, bool)>,
-    /// Are only deterministic algorithms to be used, and is anything else merely warned of? New memory is filled then.
+    /// Whether only deterministic algorithms are used, and anything else only causes a warning. New memory is then
+    /// filled.
     pub deterministic: Cell<(bool, bool)>,
     /// Within `serialization.skip_data`: files are written and read without the bytes of storages.
     pub skip_data: Cell<bool>,

@@ -1,5 +1,5 @@
-//! Warnings about uses that PyTorch has deprecated, for functions in which scripts meet them. The session's state gives
-//! each of them once.
+//! Warnings about deprecated uses, for functions in which scripts meet them. The session's state shows each of them
+//! once.
 
 use super::state::State;
 use crate::tensor::{DType, View};

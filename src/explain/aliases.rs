@@ -87,7 +87,7 @@ pub fn scene(holders: &[Holder]) -> Scene {
     scene
 }
 
-/// One storage with its variables. Has it a handle without a name?
+/// Adds one storage with its variables, and returns whether it has a handle without a name.
 fn group(scene: &mut Scene, number: usize, storage: &Storage, here: &[&Holder]) -> bool {
     let nbytes = storage.nbytes();
     let (all, unnamed) = handles(storage, here);

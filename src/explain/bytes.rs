@@ -106,7 +106,7 @@ impl Window<'_> {
         Strip { lanes }
     }
 
-    /// Is the byte one of an element that the view shows?
+    /// Returns whether the byte belongs to an element that the view shows.
     fn is_shown(&self, byte: usize) -> bool {
         self.shown.is_none_or(|(view, itemsize)| {
             let place = i64::try_from(byte / itemsize.max(1)).unwrap_or(i64::MAX);

@@ -19,7 +19,7 @@ const COUNTED: i64 = 1 << 16;
 /// What of a tensor is shown.
 #[derive(Clone, Copy, Debug)]
 pub struct Terms {
-    /// The bytes below every cell?
+    /// Whether to draw the bytes below every cell.
     pub bytes: bool,
     /// How many cells of the storage are drawn at most.
     pub cells: usize,

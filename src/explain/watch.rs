@@ -50,7 +50,7 @@ impl Watched {
         self.storage.upgrade().as_ref() == Some(storage)
     }
 
-    /// Has anything happened? Compares the bytes and remembers the new ones; `holders` is asked only if something has.
+    /// Tells what has changed. Compares the bytes and remembers the new ones; calls `holders` only if something has.
     pub fn look(&mut self, holders: impl FnOnce() -> Vec<Holder>) -> Change {
         let Some(storage) = self.storage.upgrade() else { return Change::Gone };
         // A file that was cut short cannot be read; whoever uses it next is told.

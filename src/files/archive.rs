@@ -31,7 +31,7 @@ struct Entry {
     start: usize,
     /// Its bytes once they are unpacked.
     size: u64,
-    /// Do they stand in the file as they are?
+    /// Whether they stand in the file as they are.
     is_stored: bool,
 }
 

@@ -21,9 +21,9 @@ const LARGEST_PICKLE: u64 = 1 << 29;
 pub struct Options {
     /// Where storages go.
     pub location: Location,
-    /// Are storages to lie on the file itself?
+    /// Whether storages lie on the file itself.
     pub mapped: bool,
-    /// Are storages to be left zero?
+    /// Whether storages are left zero.
     pub skip_data: bool,
 }
 

@@ -18,7 +18,7 @@ pub struct Legacy {
     places: HashMap<Rc<str>, usize>,
 }
 
-/// Does a file begin as these do: with a pickle of the magic number?
+/// Returns whether a file begins as these do: with a pickle of the magic number.
 pub fn is_one(source: &Source) -> bool {
     source.bytes(0, 32.min(source.len())).is_some_and(|head| {
         pickle::read(&head, &mut 0).is_ok_and(|first| matches!(first.node(first.root), Node::Int(MAGIC_NUMBER)))

@@ -21,7 +21,7 @@ const LONGEST_HEADER: usize = 1 << 20;
 pub struct Header {
     pub dtype: DType,
     pub layout: Layout,
-    /// Do the bytes of each element stand the other way round?
+    /// Whether the bytes of each element are in the other order.
     pub is_swapped: bool,
     /// Where the elements begin.
     pub start: usize,

@@ -10,7 +10,7 @@ use crate::tensor::{Error, Result};
 use crate::value::Value;
 use std::io::{BufWriter, Write};
 
-/// Is an archive one of npy files?
+/// Returns whether an archive is one of npy files.
 pub fn is_one(archive: &Archive) -> bool {
     !archive.names().is_empty() && archive.names().iter().all(|name| name.ends_with(".npy"))
 }

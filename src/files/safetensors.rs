@@ -30,7 +30,7 @@ fn invalid(why: impl std::fmt::Display) -> Error {
     Error::new(ErrorKind::SafetensorError, format!("Error while deserializing header: {why}"))
 }
 
-/// Does a file begin as these do: with the length of a header, and the header?
+/// Returns whether a file begins as these do: with the length of a header, and the header.
 pub fn is_one(source: &Source) -> bool {
     let length = source.bytes(0, 8).and_then(|bytes| <[u8; 8]>::try_from(bytes).ok()).map(u64::from_le_bytes);
     let fits = length.is_some_and(|length| length.saturating_add(8) <= source.len() as u64);

@@ -60,12 +60,12 @@ impl Source {
         self.len() == 0
     }
 
-    /// Does the file begin with these bytes?
+    /// Returns whether the file begins with these bytes.
     pub fn starts_with(&self, bytes: &[u8]) -> bool {
         self.bytes(0, bytes.len()).is_some_and(|start| start == bytes)
     }
 
-    /// Does the file begin as zip archives do? PyTorch asks no more, either.
+    /// Returns whether the file begins as zip archives do. PyTorch checks no more, either.
     pub fn is_archive(&self) -> bool {
         self.starts_with(b"PK\x03\x04")
     }

@@ -350,8 +350,8 @@ fn split(text: &str) -> Number<'_> {
     Number { negative, prefix: "", digits, rest }
 }
 
-/// A float in the notation the specification asks for, neither grouped nor padded. `point_zero`: may a float without a
-/// type get a `.0`, as `repr` gives it?
+/// Writes a float in the notation the specification asks for, neither grouped nor padded. `point_zero` tells whether a
+/// float without a type may get a `.0`, as in `repr`.
 fn float_text(value: f64, spec: &Spec, point_zero: bool) -> String {
     let mut out = String::new();
     let value = if spec.kind == Some('%') { value * 100.0 } else { value };

@@ -252,7 +252,7 @@ fn visit(view: &View, shown: Shown, dim: usize, offset: i64, body: &mut impl FnM
     }
 }
 
-/// At every row, and now and then within a long one: was Ctrl-C typed?
+/// Returns whether Ctrl-C was typed; looks at every row, and now and then within a long one.
 fn asked_to_stop(index: i64) -> bool {
     index % interrupt::STRIDE as i64 == 0 && interrupt::requested()
 }
@@ -263,7 +263,7 @@ struct Extremes {
     /// The smallest and largest magnitude of the positive and of the negative values, zeros and nonfinite left out.
     positive: Option<(f64, f64)>,
     negative: Option<(f64, f64)>,
-    /// Is any of those not a whole number?
+    /// Whether any of those is not a whole number.
     fraction: bool,
     /// The smallest and the largest of exact values.
     exact: Option<(i128, i128)>,

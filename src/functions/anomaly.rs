@@ -1,4 +1,4 @@
-//! Looking for gradients that are not numbers while they are computed.
+//! Detects NaN gradients while they are computed.
 //! Follows <https://pytorch.org/docs/2.7/autograd.html#anomaly-detection>.
 
 use crate::call::state::State;

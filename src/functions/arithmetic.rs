@@ -1,4 +1,4 @@
-//! Operations element by element with parameters, or on three operands. Follows
+//! Elementwise operations with parameters or three operands. Follows
 //! <https://pytorch.org/docs/2.7/torch.html#pointwise-ops>.
 
 use super::objects::named;

@@ -1,4 +1,4 @@
-//! Attributes: what is read without parentheses, and the few that can be set.
+//! Attributes: read without parentheses, and a few of them assignable.
 
 use super::named;
 use crate::call::{Call, Role, Row, attribute};

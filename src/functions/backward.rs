@@ -1,6 +1,6 @@
-//! Functions without a name of their own in a session: gradients that PyTorch computes in one step, and gives a node of
-//! their own when they are differentiated again. They follow the operators of the same name in its
-//! `native_functions.yaml`, and are computed step by step.
+//! Gradients that PyTorch computes in one step and that get a node of their own when differentiated again. A session
+//! cannot name them. They follow the operators of the same name in PyTorch's `native_functions.yaml` and are computed
+//! step by step.
 
 use crate::autograd::{Expr, Functions};
 use crate::call::row::row;

@@ -1,5 +1,4 @@
-//! Python's `io.BytesIO` and `open`: bytes with a position, in memory or those of a file, which is written when it is
-//! closed.
+//! Python's `io.BytesIO` and `open`: bytes with a position, in memory or in a file that is written on close.
 
 use crate::bail;
 use crate::call::{Call, Row, function, method};
@@ -119,7 +118,7 @@ pub struct ByteStream {
 struct OnDisk {
     path: String,
     mode: String,
-    /// Has something been written that is not in the file yet?
+    /// Whether something has been written that is not in the file yet.
     changed: Cell<bool>,
 }
 

@@ -1,4 +1,4 @@
-//! Classes as values: which is a subclass of which, `isinstance` and `issubclass`.
+//! Classes as values: subclassing, `isinstance` and `issubclass`.
 
 use super::exceptions;
 use super::legacy_tensor_class;

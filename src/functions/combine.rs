@@ -1,5 +1,5 @@
-//! Tensors combined element with element: grids, products of sets, Kronecker and cross products, triangles' places,
-//! distances. Follows <https://pytorch.org/docs/2.7/torch.html#other-operations>.
+//! Combinations of tensors element by element: grids, products of sets, Kronecker and cross products, indices of
+//! triangles, distances. Follows <https://pytorch.org/docs/2.7/torch.html#other-operations>.
 
 use super::einsum::spread_tensors;
 use super::steps::Steps;

@@ -1,4 +1,4 @@
-//! Convolutions, as `torch` and `torch.nn.functional` have them. Follows
+//! Convolutions of `torch` and `torch.nn.functional`. Follows
 //! <https://pytorch.org/docs/2.7/nn.functional.html#convolution-functions>.
 
 use super::steps::Steps;

@@ -1,4 +1,4 @@
-//! What new tensors are like unless told otherwise: their device and, in the old way, their class. Follows
+//! Defaults for new tensors: their device and, the legacy way, their class. Follows
 //! <https://pytorch.org/docs/2.7/generated/torch.set_default_device.html>.
 
 use crate::bail;

@@ -1,5 +1,5 @@
-//! Asking for deterministic algorithms. Every function here is one; what remains is that new memory is filled, so that
-//! reading it before it is written gives the same each time.
+//! Deterministic algorithms on request. Every function here is deterministic already; the request only fills new
+//! memory, so that reading it before writing gives the same values each time.
 //! Follows <https://pytorch.org/docs/2.7/generated/torch.use_deterministic_algorithms.html>.
 
 use crate::bail;

@@ -1,4 +1,4 @@
-//! Samples of named distributions, bit for bit PyTorch's, and the state of generators. Follows
+//! Samples of named distributions, bit for bit as PyTorch draws them, and the state of generators. Follows
 //! <https://pytorch.org/docs/2.7/torch.html#random-sampling>.
 
 use super::random::{Sample, chosen, draw, generator, memory_order, real_kind, write};

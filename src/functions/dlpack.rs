@@ -1,5 +1,4 @@
-//! Tensors handed on without a copy, as libraries hand them to each other. Follows
-//! <https://pytorch.org/docs/2.7/dlpack.html>.
+//! Tensors exchanged between libraries without a copy. Follows <https://pytorch.org/docs/2.7/dlpack.html>.
 
 use crate::bail;
 use crate::call::{Call, Row, function};

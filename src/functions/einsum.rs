@@ -1,6 +1,6 @@
-//! Sums of products, named by letters: `einsum`, and `tensordot`, which names its dimensions by number. Follows
-//! <https://pytorch.org/docs/2.7/generated/torch.einsum.html>. Both are put together from permutations and products of
-//! batches of matrices, in PyTorch's order, so that strides and gradients come out as there.
+//! Sums of products over dimensions named by letters (`einsum`) or numbers (`tensordot`). Follows
+//! <https://pytorch.org/docs/2.7/generated/torch.einsum.html>. Both compose permutations and products of batches of
+//! matrices in PyTorch's order, so that strides and gradients match.
 
 use super::equality::truth;
 use super::steps::Steps;

@@ -1,5 +1,5 @@
-//! Memory made visible: `explain`, `why_view`, `bits`, `aliases`, `watch`, and pictures of them. None of these is
-//! PyTorch's; what is drawn comes from the room `explain`.
+//! Functions that make memory visible: `explain`, `why_view`, `bits`, `aliases`, `watch`, and pictures of them. None of
+//! these is PyTorch's; the room `explain` draws them.
 
 use std::rc::Rc;
 

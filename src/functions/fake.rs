@@ -1,5 +1,6 @@
-//! Fake tensors: shapes and dtypes worked out without memory, on devices that need not exist. A fake tensor is a tensor
-//! without data that names another device. PyTorch's `torch._subclasses.fake_tensor`, as its page on storages mentions it.
+//! Fake tensors: shapes and dtypes computed without memory, on devices that need not exist. A fake tensor is a tensor
+//! without data that names another device. This is PyTorch's `torch._subclasses.fake_tensor`, as its page on storages
+//! mentions it.
 
 use crate::bail;
 use crate::call::state::State;

@@ -1,5 +1,5 @@
 //! Checkpoints and other files of tensors. Follows <https://pytorch.org/docs/2.7/generated/torch.save.html> and
-//! `torch.load`, whose `weights_only=True` is all there is here: no file is ever executed.
+//! `torch.load`. Only `weights_only=True` exists here: no file is ever executed.
 
 use super::byte_streams::ByteStream;
 use crate::bail;

@@ -1,4 +1,4 @@
-//! Comparing gradients with finite differences: `gradcheck` and `gradgradcheck`. Follows
+//! Checks of gradients against finite differences: `gradcheck` and `gradgradcheck`. Follows
 //! <https://pytorch.org/docs/2.7/generated/torch.autograd.gradcheck.gradcheck.html>.
 
 use super::autograd_functional::recording;

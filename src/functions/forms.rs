@@ -1,6 +1,6 @@
-//! Who computes with tensors that are not dense. Rows of the function table are written for dense tensors; what a
-//! function does with a sparse or a quantized one stands in a table of its own, by the function's overload, and a function
-//! that is not there is refused in PyTorch's words. This is PyTorch's dispatch by backend.
+//! Dispatch for tensors that are not dense. Rows of the function table are written for dense tensors; a separate table,
+//! keyed by overload, says what a function does with a sparse or a quantized one. A function missing from it is refused
+//! in PyTorch's words. This is PyTorch's dispatch by backend.
 
 use super::tree;
 use super::{quantized, sparse_rules};

@@ -1,4 +1,4 @@
-//! The smaller functions of `torch.nn.functional`, and those `torch` shares with it. Follows
+//! The smaller functions of `torch.nn.functional`, and those it shares with `torch`. Follows
 //! <https://pytorch.org/docs/2.7/nn.functional.html>.
 
 use super::named;

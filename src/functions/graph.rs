@@ -1,4 +1,4 @@
-//! The gradient graph as a session sees it: what `grad_fn` gives, and its parts.
+//! The gradient graph as a session sees it: the value of `grad_fn`, and its parts.
 //! Follows <https://pytorch.org/docs/2.7/autograd.html#autograd-graph>.
 
 use crate::autograd::{FREED, Node};

@@ -1,5 +1,5 @@
-//! Values with something for each, found by Python's equality in a time that does not depend on how many there are: what
-//! dictionaries and sets are made of. In the order of insertion.
+//! Maps keyed by Python's equality, with lookups whose time does not depend on the size, in order of insertion.
+//! Dictionaries and sets are made of them.
 
 use super::equality::equal;
 use crate::tensor::Scalar;

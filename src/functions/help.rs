@@ -1,5 +1,5 @@
-//! What the function table says about a name: its signatures, what it does, what it shares or changes. Completion, hints
-//! and `help` all read it here, so that none of them can say anything else than what a call does.
+//! Help from the function table: a name's signatures, what it does, and what it shares or changes. Completion, hints
+//! and `help` all read it here, so that none of them can disagree with what a call does.
 
 use super::registry;
 use crate::call::{Family, Kind, MODULES, Overloads, Param, Receiver, Role, Signature};

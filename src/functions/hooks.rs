@@ -93,7 +93,7 @@ struct Several {
     caller: Rc<dyn Caller>,
     function: Value,
     tensors: Vec<WeakTensor>,
-    /// Is the first gradient enough?
+    /// Whether the first gradient is enough.
     any: bool,
     arrived: RefCell<HashMap<u64, Vec<Option<Tensor>>>>,
 }

@@ -1,5 +1,5 @@
-//! Functions without a name of their own in a session: the parts that subscripts and composite functions are made of.
-//! They follow the operators of the same name in PyTorch's `native_functions.yaml`.
+//! The parts that subscripts and composite functions are made of. A session cannot name them. They follow the operators
+//! of the same name in PyTorch's `native_functions.yaml`.
 
 use super::pointwise::default;
 use crate::bail;

@@ -1,5 +1,5 @@
-//! The legacy tensor classes, `torch.Tensor(…)`, `torch.FloatTensor(…)` and so on, and `tensor.new(…)`: of a size, of the
-//! elements of a sequence, over a storage, or another name for a tensor.
+//! The legacy tensor classes, `torch.Tensor(…)`, `torch.FloatTensor(…)` and so on, and `tensor.new(…)`. They make a
+//! tensor of a size, of the elements of a sequence or over a storage, or give a tensor another name.
 //! Follows <https://pytorch.org/docs/2.7/tensors.html>.
 
 use super::create::from_data;

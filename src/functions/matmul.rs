@@ -212,7 +212,7 @@ pub fn matmul(steps: Steps, a: &Tensor, b: &Tensor) -> Result<Tensor> {
     }
 }
 
-/// Is one operand a batch whose matrices can be laid beneath each other, so that one product does?
+/// Returns whether one operand is a batch whose matrices can be stacked, so that one product suffices.
 fn folds(a: &Tensor, b: &Tensor) -> Result<bool> {
     let (x, y) = (a.view(), b.view());
     let (larger, smaller) = if x.ndim() >= y.ndim() { (x.clone(), b) } else { (crate::ops::view::matrix_t(&y)?, a) };

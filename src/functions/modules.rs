@@ -1,4 +1,4 @@
-//! Modules of Python's library, as far as documentation sessions use them: `math`, `itertools`, `operator`, `time`.
+//! The parts of Python's library that documentation sessions use: `math`, `itertools`, `operator`, `time`.
 
 use super::bounds;
 use super::operators;

@@ -1,4 +1,4 @@
-//! What names the dimensions of tensors, and what goes by these names.
+//! Functions that name the dimensions of tensors, and functions that take these names.
 //! Follows <https://pytorch.org/docs/2.7/named_tensor.html>.
 
 use super::dispatch::call_below;

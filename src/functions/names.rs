@@ -1,5 +1,5 @@
-//! Calls on tensors whose dimensions have names. Rows of the function table know nothing of names: what a function does
-//! with them stands in a table of its own, by overload, and one that is not there is refused in PyTorch's words. The row
+//! Calls on tensors with named dimensions. Rows of the function table know nothing of names: a separate table, keyed by
+//! overload, says what a function does with them, and a function missing from it is refused in PyTorch's words. The row
 //! itself runs as if there were no names. This is PyTorch's dispatch by the key `Named`.
 
 use super::names_rules::{CHECKED, COMPLEX, COUNTED, OUT, REFUSED, RULES, SCALARS, SMALL};
@@ -48,12 +48,12 @@ pub type Rules = &'static [(Rule, &'static str)];
 /// Facts about many functions at once: a name, and the overloads it is about.
 pub type Facts = &'static [(&'static str, &'static str)];
 
-/// Must somebody see to names in this call?
+/// Returns whether this call has names to take care of.
 pub fn concern(args: &[Value]) -> bool {
     args.iter().any(is_named)
 }
 
-/// Is it a tensor with names, or has it one among its items?
+/// Returns whether it is a tensor with names, or has one among its items.
 pub fn is_named(value: &Value) -> bool {
     match value {
         Value::Tensor(tensor) => tensor.has_names(),

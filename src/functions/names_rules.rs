@@ -1,5 +1,5 @@
-//! What each function does with the names of dimensions, as PyTorch 2.7 does it. Facts, told by calling every function of
-//! the table there; `names.rs` applies them. A function that stands in none of these tables is refused by its own name.
+//! What each function does with the names of dimensions in PyTorch 2.7: facts, found by calling every function of the
+//! table there. `names.rs` applies them. A function in none of these tables is refused by its own name.
 
 use super::names::{Facts, Rule, Rules, all_names, check_size, names_in, refusal, unified};
 use crate::bail;

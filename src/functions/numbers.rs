@@ -1,4 +1,4 @@
-//! Python's `int` and `float`: made of other things, and the methods of their values.
+//! Python's `int` and `float`: conversions, and methods of their values.
 
 use super::python::scalar;
 use crate::bail;

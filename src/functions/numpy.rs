@@ -1,5 +1,5 @@
-//! Arrays of numpy as far as PyTorch's documentation hands them over: made from lists, printed, read, written, and sharing
-//! their memory with tensors. Follows <https://pytorch.org/docs/2.7/generated/torch.from_numpy.html>.
+//! The part of numpy's arrays that PyTorch's documentation uses: making them from lists, printing, reading, writing,
+//! and sharing memory with tensors. Follows <https://pytorch.org/docs/2.7/generated/torch.from_numpy.html>.
 
 use super::Steps;
 use super::subscript;

@@ -1,4 +1,4 @@
-//! Small objects and the values of modules: devices, sizes, `finfo`, context managers, print options.
+//! Small objects and module functions: devices, sizes, `finfo`, context managers, print options.
 
 use super::anomaly::AnomalyMode;
 use super::byte_streams::ByteStream;
@@ -243,7 +243,7 @@ fn set_printoptions(call: &mut Call) -> Result<Value> {
 struct GradMode {
     name: &'static str,
     mode: bool,
-    /// Does it also switch inference mode, and to what?
+    /// What it switches inference mode to, if it does.
     inference: Option<bool>,
     /// Both switches as they were.
     before: Cell<(bool, bool)>,

@@ -1,4 +1,4 @@
-//! Operators: one row each, for tensors through the function table and for Python's own values by Python's rules.
+//! Operators, one row each: tensors go through the function table, Python's own values follow Python's rules.
 
 use super::bounds;
 use super::equality::{Number, SPECIAL, asked, complex, equal, float, number, special, truth};

@@ -1,5 +1,5 @@
-//! What parameters shared by many functions do after the function ran: `out=`, with one tensor or several, and
-//! `requires_grad=`.
+//! The parameters that many functions share and that act after the function ran: `out=`, with one tensor or several,
+//! and `requires_grad=`.
 
 use crate::bail;
 use crate::call::signature::Signature;

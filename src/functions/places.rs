@@ -1,5 +1,4 @@
-//! Where an element stands: flat positions as indices. Follows
-//! <https://pytorch.org/docs/2.7/generated/torch.unravel_index.html>.
+//! Flat positions as indices. Follows <https://pytorch.org/docs/2.7/generated/torch.unravel_index.html>.
 
 use super::steps::Steps;
 use crate::bail;

@@ -1,4 +1,4 @@
-//! Operations element by element. Follows <https://pytorch.org/docs/2.7/torch.html#pointwise-ops>.
+//! Elementwise operations. Follows <https://pytorch.org/docs/2.7/torch.html#pointwise-ops>.
 
 use crate::bail;
 use crate::call::{Call, Row, both, function, method};

@@ -1,4 +1,4 @@
-//! Python's builtins, as documentation sessions use them; bare names in scripts and `py.` in translated lines.
+//! The Python builtins that documentation sessions use: bare names in scripts, `py.` in translated lines.
 
 use super::bounds;
 use super::equality;
@@ -46,18 +46,10 @@ pub const ROWS: &[Row] = &[
         "Creates a slice to use as a subscript.",
     ),
     function("py.at(any[] indices) -> any", |c| Ok(c.value(0)), "Combines several subscripts."),
-    function(
-        "py.bool(any x=False) -> bool",
-        |c| truth(&c.value(0)).map(Value::Bool),
-        "Returns whether the value is true.",
-    ),
-    function("py.truth(any x) -> bool", |c| truth(&c.value(0)).map(Value::Bool), "Returns whether the value is true."),
+    function("py.bool(any x=False) -> bool", |c| truth(&c.value(0)).map(Value::Bool), "Returns whether x is true."),
+    function("py.truth(any x) -> bool", |c| truth(&c.value(0)).map(Value::Bool), "Returns whether x is true."),
     function("py.complex(any real=0, any imag=0) -> any", complex, "Creates a complex number."),
-    function(
-        "py.str(any object=\"\") -> str",
-        |c| c.state.str(&c.value(0)).map(Value::str),
-        "Converts the value to text.",
-    ),
+    function("py.str(any object=\"\") -> str", |c| c.state.str(&c.value(0)).map(Value::str), "Converts to text."),
     function(
         "py.repr(any object) -> str",
         |c| c.state.repr(&c.value(0)).map(|text| Value::str(escaped(&text))),
@@ -252,9 +244,8 @@ pub const ROWS: &[Row] = &[
     ),
     function("py.exit(any code=None) -> None", exit, "Leaves the session."),
     function("py.quit(any code=None) -> None", exit, "Leaves the session."),
-    function("copy.copy(any x) -> any", duplicate, "Copies a value; the copy of a tensor shares its elements.")
-        .python("copy"),
-    function("copy.deepcopy(any x) -> any", duplicate, "Copies the tensor into memory of its own.").python("deepcopy"),
+    function("copy.copy(any x) -> any", duplicate, "Copies a value; a tensor's copy shares elements.").python("copy"),
+    function("copy.deepcopy(any x) -> any", duplicate, "Copies a value into memory of its own.").python("deepcopy"),
     operator("py.__truediv__(any a, any b) -> any", |c| binary(c, "/"), "Implements Python's / operator."),
     operator("py.__floordiv__(any a, any b) -> any", |c| binary(c, "//"), "Implements Python's // operator."),
     operator("py.__mod__(any a, any b) -> any", |c| binary(c, "%"), "Implements Python's % operator."),
@@ -299,7 +290,7 @@ pub const ROWS: &[Row] = &[
             Value::TypedStorage(_) => bail!(AttributeError, "__delitem__"),
             other => bail!(TypeError, "'{}' object doesn't support item deletion", other.type_name()),
         },
-        "Implements Python's del of a subscript; no value here supports it.",
+        "Deletes at a subscript; no value here supports it.",
     ),
     operator(
         "py.__contains__(any object, any item) -> bool",

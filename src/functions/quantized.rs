@@ -1,4 +1,4 @@
-//! Quantized tensors: what makes them and what functions for dense tensors do with them.
+//! Quantized tensors: making them, and what functions for dense tensors do with them.
 //! Follows <https://pytorch.org/docs/2.7/quantization-support.html>.
 
 use super::forms::{Rule, Rules};

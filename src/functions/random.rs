@@ -1,4 +1,5 @@
-//! Random tensors, bit for bit PyTorch's. Follows <https://pytorch.org/docs/2.7/torch.html#random-sampling>.
+//! Random tensors, bit for bit as PyTorch draws them. Follows
+//! <https://pytorch.org/docs/2.7/torch.html#random-sampling>.
 
 use super::named;
 use crate::bail;

@@ -1,4 +1,4 @@
-//! The function table as a page: docs/reference.md. `scripts/reference` writes it, and a test compares it.
+//! Writes the function table as a page, docs/reference.md. `scripts/reference` stores it, and a test compares it.
 
 use super::rows;
 use crate::call::{BELOW, Kind, LIBRARY, MODULES, Role, Row, Signature};

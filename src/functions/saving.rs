@@ -1,5 +1,5 @@
-//! How tensors that gradients need are kept until the pass: the contexts of `torch.autograd.graph`. Follows
-//! <https://pytorch.org/docs/2.7/autograd.html#torch.autograd.graph.saved_tensors_hooks>.
+//! Contexts of `torch.autograd.graph` that decide how tensors saved for gradients are kept until the backward pass.
+//! Follows <https://pytorch.org/docs/2.7/autograd.html#torch.autograd.graph.saved_tensors_hooks>.
 
 use crate::autograd::{Functions, Packer, Packing};
 use crate::bail;

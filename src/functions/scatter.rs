@@ -1,4 +1,4 @@
-//! Writing by tensors of indices: the forms that reduce, and those that give a copy.
+//! Writes by tensors of indices: the forms that reduce, and those that return a copy.
 //! Follows <https://pytorch.org/docs/2.7/generated/torch.scatter_reduce.html> and its neighbours.
 
 use super::named;

@@ -1,4 +1,4 @@
-//! How far vectors are from each other: angles, distances, lengths of one. Follows
+//! Angles and distances between vectors, and vectors scaled to length one. Follows
 //! <https://pytorch.org/docs/2.7/nn.functional.html#distance-functions>.
 
 use super::steps::Steps;

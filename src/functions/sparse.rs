@@ -1,4 +1,4 @@
-//! Sparse tensors: what makes them and takes them apart, and what other functions do with them.
+//! Sparse tensors: making them, taking them apart, and what other functions do with them.
 //! Follows <https://pytorch.org/docs/2.7/sparse.html>.
 
 use super::create::from_data;

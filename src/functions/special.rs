@@ -1,4 +1,4 @@
-//! `torch.special`: what it has beyond other names for functions of `torch`, and those names. Follows
+//! `torch.special`: its own functions, and its names for functions of `torch`. Follows
 //! <https://pytorch.org/docs/2.7/special.html>.
 
 use super::pointwise::{Argument, default, result};

@@ -1,5 +1,5 @@
-//! Cutting a tensor into views along one dimension. Follows <https://pytorch.org/docs/2.7/generated/torch.tensor_split.html>
-//! and its neighbours.
+//! Splits of a tensor into views along one dimension. Follows
+//! <https://pytorch.org/docs/2.7/generated/torch.tensor_split.html> and its neighbours.
 
 use super::named;
 use crate::bail;

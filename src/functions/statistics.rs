@@ -1,4 +1,4 @@
-//! Functions that describe the elements along a dimension: ranks, sums with a twist, running values, differences,
+//! Functions that describe the elements along a dimension: ranks, special sums, running values, differences,
 //! histograms. Follows <https://pytorch.org/docs/2.7/torch.html#reduction-ops> and the pages after it.
 
 use super::named;

@@ -1,5 +1,5 @@
-//! How functions that PyTorch puts together from others are put together here: each step is a call of the table, so that
-//! gradients are recorded step by step.
+//! Shorthand for functions that PyTorch composes of others: each step calls the table, so that gradients are recorded
+//! step by step.
 
 use super::call;
 use super::operators::call_on;

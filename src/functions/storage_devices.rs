@@ -1,5 +1,5 @@
-//! Storages and devices: where the bytes of a storage could be moved, pinned or asked about. Only `cpu` and `meta` exist
-//! here, so this is mostly what PyTorch says on a machine without the others.
+//! Moves, pinning and device queries of storages. Only `cpu` and `meta` exist here, so these mostly say what PyTorch
+//! says on a machine without the other devices.
 //! Follows <https://pytorch.org/docs/2.7/storage.html>.
 
 use super::typed_storages::typed;

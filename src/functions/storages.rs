@@ -1,4 +1,4 @@
-//! `torch.UntypedStorage`: bytes without a dtype. Follows <https://pytorch.org/docs/2.7/storage.html>; the deprecated
+//! `torch.UntypedStorage`: bytes without a dtype. Follows <https://pytorch.org/docs/2.7/storage.html>. The deprecated
 //! typed classes are in `typed_storages.rs`.
 
 use super::storage_devices::no_driver;

@@ -1,4 +1,4 @@
-//! `x[…]` read and written, on every value that has subscripts or attributes; and what iterating over a value gives.
+//! Reads and writes `x[…]` on every value that has subscripts or attributes, and iterates over values.
 
 use super::equality::equal;
 use crate::bail;

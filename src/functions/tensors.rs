@@ -1,4 +1,4 @@
-//! Methods of a tensor about itself, its storage and writing into it.
+//! Tensor methods that query the tensor and its storage, or write to it.
 //! Follows <https://pytorch.org/docs/2.7/tensors.html>.
 
 use super::equality;

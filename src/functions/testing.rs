@@ -1,4 +1,4 @@
-//! `torch.testing.assert_close`: values of any kind compared as PyTorch compares them. Follows
+//! `torch.testing.assert_close`: compares values of any kind as PyTorch does. Follows
 //! <https://pytorch.org/docs/2.7/testing.html>.
 
 use super::array_view;

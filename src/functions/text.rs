@@ -1,4 +1,4 @@
-//! Methods of Python's strings, and the builtins about numbers as text.
+//! Methods of Python's strings, and the builtins that write numbers as text.
 
 use super::bounds;
 use super::subscript;
@@ -160,7 +160,7 @@ fn swapcase(text: &str) -> String {
     text.chars().map(swapped).collect()
 }
 
-/// Are there letters with a case, and none of the wrong one?
+/// Returns whether there are letters with a case, and none of the wrong one.
 fn cased(call: &Call, is_wrong: impl Fn(char) -> bool) -> Result<Value> {
     let text = call.str(0)?;
     let has_case = text.chars().any(|c| c.is_lowercase() || c.is_uppercase());

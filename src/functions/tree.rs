@@ -1,5 +1,5 @@
-//! Values within values: what lies at the ends of tuples, lists and dictionaries that are nested at will, as
-//! `torch.utils._pytree` sees it. `None` and `torch.Size` are ends.
+//! Nested values: the leaves of tuples, lists and dictionaries, as `torch.utils._pytree` sees them. `None` and
+//! `torch.Size` are leaves.
 
 use crate::call::state::State;
 use crate::tensor::Result;
@@ -53,7 +53,7 @@ pub fn filled(value: &Value, leaves: impl IntoIterator<Item = Value>) -> Result<
     map(value, &mut |_| Ok(leaves.next().unwrap_or(Value::None)))
 }
 
-/// Are they nested alike?
+/// Returns whether they are nested alike.
 pub fn same(a: &Value, b: &Value) -> bool {
     let all = |a: Vec<Value>, b: Vec<Value>| a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| same(a, b));
     if let (Some(a), Some(b)) = (a.entries(), b.entries())

@@ -198,7 +198,7 @@ fn dtype_of_class(class: &str) -> Option<DType> {
     legacy_dtype(&on_cpu).or_else(|| legacy_tensor_class(short).map(|(_, dtype)| dtype))
 }
 
-/// Is the value of a legacy class? They differ by dtype; storages without data belong to none.
+/// Returns whether the value is of a legacy class. They differ by dtype; storages without data belong to none.
 pub fn is_instance(value: &Value, class: &str) -> bool {
     match value {
         Value::Tensor(tensor) => {

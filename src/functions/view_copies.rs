@@ -1,4 +1,4 @@
-//! The forms of view operations that copy: `*_copy`, and `*_scatter`, which replaces in the copy what the view would show.
+//! Copying forms of view operations: `*_copy` copies what the view would show, `*_scatter` replaces it in a copy.
 //! Follows <https://pytorch.org/docs/2.7/generated/torch.slice_scatter.html> and its neighbours.
 
 use crate::call::{Row, both, function, method};

@@ -1,4 +1,4 @@
-//! View operations that change the tensor itself: everybody who holds it sees the other shape afterwards.
+//! View operations that change the tensor itself: everyone who holds it sees the new shape.
 //! Follows <https://pytorch.org/docs/2.7/tensors.html>.
 
 use super::named;

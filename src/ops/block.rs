@@ -1,6 +1,6 @@
-//! How kernels see tensors: blocks of consecutive values in the type they are computed in. Loading and storing know
-//! lazy bits and element types, [`parallel::blocks`] knows strides and threads; kernels know none of that, are plain
-//! loops over slices, and exist once per compute type. Nothing here knows an operation.
+//! How kernels see tensors: blocks of consecutive values in the type they are computed in. Loading and storing handle
+//! lazy bits and element types, [`parallel::blocks`] handles strides and threads; kernels are plain loops over slices
+//! and exist once per compute type. Nothing here knows an operation.
 
 use super::number::{Number, Stored};
 use crate::bail;

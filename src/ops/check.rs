@@ -1,6 +1,6 @@
-//! What the operations that move elements ask before their loop starts: does the kernel have the dtype, may the operands
-//! overlap, does a number fit. Also the lazy bits: these kernels see bytes only, so conjugates and negatives are written
-//! out first. Knows no particular operation.
+//! Checks before the loop of an operation that moves elements: that the kernel has the dtype, that the operands may
+//! overlap, that a number fits. Also writes out lazy conjugates and negatives first, as these kernels see bytes only.
+//! Knows no particular operation.
 
 #[cfg(test)]
 pub(super) mod testing;

@@ -1,5 +1,5 @@
-//! Comparisons and logic: element by element with a `bool` result, and of whole tensors. The mechanism is
-//! `pointwise`'s. Follows <https://pytorch.org/docs/2.7/torch.html#comparison-ops>.
+//! Comparisons and logic: elementwise with a `bool` result, and of whole tensors. The mechanism is `pointwise`'s.
+//! Follows <https://pytorch.org/docs/2.7/torch.html#comparison-ops>.
 
 use super::block;
 use super::number::{Number, Real, Stored};
@@ -131,7 +131,7 @@ pub fn compare(op: CompareOp, a: Operand, b: Operand, output: Output, default: D
     deliver(&computed, target)
 }
 
-/// Have both tensors the same size and equal elements?
+/// Returns whether both tensors have the same size and equal elements.
 ///
 /// # Errors
 /// RuntimeError for dtypes that do not promote, NotImplementedError for tensors without data.
@@ -168,8 +168,8 @@ impl Default for Tolerance {
     }
 }
 
-/// Are the elements close to each other, as
-/// [`torch.isclose`](https://pytorch.org/docs/2.7/generated/torch.isclose.html)?
+/// Tells which elements are close to each other, as
+/// [`torch.isclose`](https://pytorch.org/docs/2.7/generated/torch.isclose.html) does.
 ///
 /// # Errors
 /// RuntimeError for different dtypes, negative tolerances, and sizes that do not broadcast.
@@ -210,7 +210,7 @@ pub fn isclose(a: &View, b: &View, tolerance: Tolerance, default: DType) -> Resu
     or_in(&both(&finite, &within)?)
 }
 
-/// Are all elements close to each other?
+/// Returns whether all elements are close to each other.
 ///
 /// # Errors
 /// As [`isclose`].

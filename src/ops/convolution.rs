@@ -1,5 +1,5 @@
-//! Convolutions in any number of dimensions, forwards and transposed: windows of the padded input as a matrix, times the
-//! kernels as another. Follows <https://pytorch.org/docs/2.7/generated/torch.nn.functional.conv2d.html>.
+//! Convolutions in any number of dimensions, forward and transposed: the windows of the padded input as one matrix,
+//! times the kernels as another. Follows <https://pytorch.org/docs/2.7/generated/torch.nn.functional.conv2d.html>.
 
 use super::copy::{contiguous, copy_into};
 use super::create::zeros;
@@ -254,7 +254,7 @@ impl Way {
     }
 }
 
-/// Is it one for the library that works on blocks of channels? As `use_mkldnn` decides.
+/// Returns whether the library that works on blocks of channels takes the convolution, as `use_mkldnn` decides.
 fn is_blocked(input: &View, weight: &View, steps: &Steps) -> bool {
     let (sizes, kernels) = (input.sizes(), weight.sizes());
     let last = kernels[kernels.len() - 1];

@@ -1,4 +1,4 @@
-//! Moving values between tensors: casts, copies, fills, and resolving lazy bits. Knows how dtypes convert only through
+//! Moves values between tensors: casts, copies, fills, and resolving lazy bits. Knows how dtypes convert only through
 //! [`Element`]. Follows <https://pytorch.org/docs/2.7/generated/torch.Tensor.copy_.html>.
 
 use super::block::{self, BLOCK, check_no_internal_overlap, check_no_partial_overlap, elements, transfer};

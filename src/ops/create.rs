@@ -1,4 +1,4 @@
-//! New tensors from nothing but numbers: filled, counted and spaced ones, and ones like another. Follows
+//! Creates tensors from numbers alone: filled, counted and evenly spaced ones, and ones like another tensor. Follows
 //! <https://pytorch.org/docs/2.7/torch.html#creation-ops>. Values are computed as PyTorch's CPU kernels compute them,
 //! vector by vector where that shows in the last bit.
 

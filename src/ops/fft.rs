@@ -1,5 +1,5 @@
 //! Discrete Fourier transforms along dimensions. A complex transform and two for real signals, whose spectra are
-//! symmetric, make up all functions of <https://pytorch.org/docs/2.7/fft.html>. The sums themselves are `rustfft`'s.
+//! symmetric, make up all functions of <https://pytorch.org/docs/2.7/fft.html>. `rustfft` computes the sums.
 
 use super::check::size_at;
 use super::copy::{cast, contiguous};

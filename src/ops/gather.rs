@@ -1,6 +1,6 @@
-//! Reading along one dimension by tensors of indices: `index_select`, `gather`, `take`, `take_along_dim`.
-//! Follows <https://pytorch.org/docs/2.7/generated/torch.gather.html> and its neighbours. Unlike subscripts, most of these
-//! take no negative indices. Writing is in `scatter`.
+//! Reads along one dimension by tensors of indices: `index_select`, `gather`, `take`, `take_along_dim`. Follows
+//! <https://pytorch.org/docs/2.7/generated/torch.gather.html> and its neighbours. Unlike subscripts, most of these take
+//! no negative indices. Writing is in `scatter`.
 
 mod reduce;
 mod scatter;
@@ -150,7 +150,7 @@ pub fn gather(view: &View, dim: i64, index: &View) -> Result<View> {
     Ok(out)
 }
 
-/// Does an index name whole rows of a row-major tensor? PyTorch has a loop of its own for these.
+/// Returns whether an index names whole rows of a row-major tensor. PyTorch has a loop of its own for these.
 fn selects_rows(view: &View, index: &View) -> bool {
     view.layout.is_contiguous()
         && view.ndim() == index.ndim()

@@ -1,4 +1,4 @@
-//! Counting and finding: `histc`, `histogram`, `bincount`, `searchsorted`, `bucketize`, `isin`.
+//! Counts and searches: `histc`, `histogram`, `bincount`, `searchsorted`, `bucketize`, `isin`.
 
 use super::create::linspace;
 use super::pointwise::{check_kernel, classes};
@@ -314,7 +314,7 @@ pub fn bincount(view: &View, weights: Option<&View>, minlength: i64) -> Result<V
 
 /// How values are looked up among sorted ones.
 pub struct Search<'v> {
-    /// Is the place after equal elements wanted?
+    /// Whether the place after equal elements is wanted.
     pub right: bool,
     pub int32: bool,
     /// Which order makes the boundaries sorted.
@@ -402,7 +402,7 @@ pub fn searchsorted(boundaries: &View, values: &View, number: bool, search: &Sea
     View::from_scalars(values.sizes(), dtype, places)
 }
 
-/// Is a boundary at or beyond a value, or, for the place after equal ones, beyond it?
+/// Returns whether a boundary is at or beyond a value or, for the place after equal ones, beyond it.
 fn follows(boundary: Scalar, value: Scalar, right: bool) -> bool {
     match (boundary, value) {
         (Scalar::Float(_), _) | (_, Scalar::Float(_)) => {
@@ -414,7 +414,7 @@ fn follows(boundary: Scalar, value: Scalar, right: bool) -> bool {
     }
 }
 
-/// Which elements are among the test elements?
+/// Tells which elements are among the test elements.
 ///
 /// # Errors
 /// RuntimeError for complex and boolean tensors.

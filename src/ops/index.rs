@@ -1,6 +1,6 @@
-//! `x[i]` and `x[i] = v`: reading and writing through a subscript.
-//! Follows <https://pytorch.org/docs/2.7/generated/torch.Tensor.index_put_.html>. Which elements a subscript means is
-//! decided in `tensor::index`; here they are moved.
+//! Reads `x[i]` and writes `x[i] = v` through a subscript. Follows
+//! <https://pytorch.org/docs/2.7/generated/torch.Tensor.index_put_.html>. `tensor::index` decides which elements a
+//! subscript means; this file moves them.
 
 use super::check::{
     Lacks, by_width, expanded, fits, look_up, lost, no_overlap, resolved, sum, supported, through_bits,

@@ -1,4 +1,4 @@
-//! Putting tensors together: `cat`, `stack` and the `*stack` family.
+//! Joins tensors: `cat`, `stack` and the `*stack` family.
 //! Follows <https://pytorch.org/docs/2.7/generated/torch.cat.html>.
 
 use super::check::same_device;

@@ -120,8 +120,8 @@ pub fn first_failure(info: &View) -> Result<Option<(String, i64)>> {
     }))
 }
 
-/// Does PyTorch factor the transpose of such a matrix? LAPACK reads matrices by columns, so it takes no copy; the rounding
-/// of everything that follows is another one.
+/// Returns whether PyTorch factors the transpose of such a matrix. LAPACK reads matrices by columns, so this saves a
+/// copy; everything that follows is rounded differently.
 fn is_factored_transposed(a: &View) -> bool {
     a.layout.is_contiguous() && !a.dtype.is_complex()
 }
@@ -197,7 +197,7 @@ pub fn det(a: &View) -> Result<View> {
     })
 }
 
-/// Is the right side of an equation a vector for each matrix?
+/// Returns whether the right side of an equation is a vector for each matrix.
 pub fn is_vector(a: &View, b: &View) -> bool {
     let batch = a.sizes().split_last().map_or(a.sizes(), |(_, rest)| rest);
     b.ndim() == 1 || (b.ndim() + 1 == a.ndim() && b.sizes() == batch)

@@ -1,4 +1,4 @@
-//! Tensors line by line along one dimension, for operations that look at a line as a whole (quantiles, running
+//! Processes tensors line by line along one dimension, for operations that look at a whole line (quantiles, running
 //! extrema). Lines are read into and written from plain vectors of [`Scalar`]s.
 
 use super::check::{lost, resolved};

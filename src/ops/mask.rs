@@ -1,5 +1,5 @@
-//! Operations steered by a mask or a condition: `masked_fill`, `masked_select`, `masked_scatter`, `where`, `nonzero`.
-//! Follows <https://pytorch.org/docs/2.7/generated/torch.masked_select.html> and its neighbours.
+//! Operations controlled by a mask or a condition: `masked_fill`, `masked_select`, `masked_scatter`, `where`,
+//! `nonzero`. Follows <https://pytorch.org/docs/2.7/generated/torch.masked_select.html> and its neighbours.
 
 use super::block::{self, check_no_internal_overlap, check_no_partial_overlap};
 use super::check::{

@@ -1,4 +1,4 @@
-//! Products of matrices and vectors: `mm`, `bmm`, `mv`, `dot`, and the forms that add to what is there. Follows
+//! Products of matrices and vectors: `mm`, `bmm`, `mv`, `dot`, and the forms that add to another tensor. Follows
 //! <https://pytorch.org/docs/2.7/torch.html#blas-and-lapack-operations>. This file knows shapes and refusals; the loops
 //! are in `product`.
 

@@ -1,4 +1,4 @@
-//! The types kernels compute in, and how each dtype's elements become one: 16-bit and 8-bit floats compute in
+//! The types kernels compute in, and how each dtype's elements convert to one: 16-bit and 8-bit floats compute in
 //! `float32`, `bool` bytes as `bool`, everything else in its own type. Knows no tensors.
 
 use crate::tensor::float8::{Float8, Format};
@@ -18,7 +18,7 @@ pub trait Number: Copy + Default + PartialEq + std::fmt::Debug + Send + Sync + '
         self
     }
     fn negate(self) -> Self;
-    /// Nonzero? NaN is.
+    /// Returns whether the number is nonzero, as NaN is.
     fn truth(self) -> bool;
 }
 
@@ -63,7 +63,7 @@ pub trait Integer: Number + PrimInt + WrappingAdd + WrappingSub + WrappingMul {
     fn power(self, exponent: u64) -> Self;
 }
 
-/// Is this `f32`, not `f64`?
+/// Returns whether this is `f32`, not `f64`.
 #[inline(always)]
 pub fn is_single<T: Real>() -> bool {
     size_of::<T>() == size_of::<f32>()

@@ -1,4 +1,4 @@
-//! Elements moved between channels and pixels, and borders around them: `pixel_shuffle`, `channel_shuffle`, `pad`,
+//! Moves elements between channels and pixels, and adds borders: `pixel_shuffle`, `channel_shuffle`, `pad`,
 //! `avg_pool1d`. Follows <https://pytorch.org/docs/2.7/nn.functional.html>.
 
 use super::compose::{Math, number};

@@ -1,6 +1,6 @@
-//! Operations element by element. One mechanism for all of them: promotion, broadcasting, result strides, in-place and
-//! `out=` checks, refusals. What an operation computes is its row in `binary.rs` or `unary.rs`; nothing here knows one
-//! operation from another beyond its row. Follows <https://pytorch.org/docs/2.7/torch.html#pointwise-ops>.
+//! Elementwise operations. One mechanism serves all of them: promotion, broadcasting, result strides, in-place and
+//! `out=` checks, refusals. What an operation computes is its row in `binary.rs` or `unary.rs`; nothing here tells
+//! operations apart beyond their rows. Follows <https://pytorch.org/docs/2.7/torch.html#pointwise-ops>.
 
 mod arithmetic;
 mod binary;
@@ -96,7 +96,7 @@ pub(crate) fn check_kernel(name: &str, supported: classes::Classes, dtype: DType
 pub(crate) struct Plan {
     /// Where the caller wants the result; for meta tensors that is all there is to do.
     pub target: View,
-    /// Is there data to compute?
+    /// Whether there is data to compute.
     pub compute: bool,
 }
 
@@ -107,11 +107,11 @@ pub(crate) struct Shape {
     pub common: DType,
     /// The dtype of a new result.
     pub result: DType,
-    /// Must `common` be castable to the output's dtype?
+    /// Whether `common` must be castable to the output's dtype.
     pub safe_cast: bool,
 }
 
-/// The first checks, before any on dtypes: may the output be written, and do all sizes fit together?
+/// Checks, before any check of dtypes, that the output may be written and that all sizes fit together.
 pub(crate) fn check_sizes(operands: &[Operand], output: Output) -> Result<Dims> {
     if let Some(out) = output.view() {
         check_no_internal_overlap(out)?;

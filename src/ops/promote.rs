@@ -1,4 +1,4 @@
-//! Type promotion among the operands of one operation: which dtype a result has. Knows dtypes and dimensions, no
+//! Type promotion among the operands of one operation: finds the dtype of the result. Knows dtypes and dimensions, no
 //! bytes. Follows <https://pytorch.org/docs/2.7/tensor_attributes.html#type-promotion-doc>.
 
 use crate::tensor::{Category, DType, Result, Scalar, View, promote_types};

@@ -268,7 +268,7 @@ pub struct Window {
     pub stride: i64,
     pub padding: i64,
     pub dilation: i64,
-    /// Does a window that begins within the input and ends beyond it count?
+    /// Whether a window that begins within the input and ends beyond it counts.
     pub ceil: bool,
 }
 

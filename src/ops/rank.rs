@@ -1,6 +1,6 @@
-//! Elements by their rank along a dimension: medians, the k-th smallest, quantiles, and the most frequent one. Which of
-//! several equal elements is found follows from the selection algorithms of PyTorch's kernels. NaN is greater than
-//! every number.
+//! Elements by their rank along a dimension: medians, the k-th smallest, quantiles, and the most frequent one. The
+//! selection algorithms of PyTorch's kernels decide which of several equal elements is found. NaN is greater than every
+//! number.
 
 use super::introsort::{self, nth_element};
 use super::lines::{each_line, like_lines, reduced};

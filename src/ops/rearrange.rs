@@ -1,5 +1,5 @@
-//! Copies with the elements in other places: rolled, flipped, repeated, cut to a triangle, laid on a diagonal.
-//! Follows <https://pytorch.org/docs/2.7/generated/torch.roll.html> and its neighbours.
+//! Copies with rearranged elements: rolled, flipped, repeated, cut to a triangle, laid on a diagonal. Follows
+//! <https://pytorch.org/docs/2.7/generated/torch.roll.html> and its neighbours.
 
 use super::check::{Lacks, by_width, lost, move_slice, resolved, row_major_copy, size_at, supported};
 use super::copy::{clone, contiguous, copy_into};

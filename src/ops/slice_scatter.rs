@@ -1,5 +1,5 @@
-//! Copies in which what a view shows has been replaced: `diagonal_scatter`, `select_scatter`, `slice_scatter`,
-//! `as_strided_scatter`; and `fill_diagonal_`, which writes in place. Follows
+//! Copies that replace what a view shows: `diagonal_scatter`, `select_scatter`, `slice_scatter`, `as_strided_scatter`;
+//! and `fill_diagonal_`, which writes in place. Follows
 //! <https://pytorch.org/docs/2.7/generated/torch.slice_scatter.html> and its neighbours.
 
 use super::copy::{clone_storage, copy_into, fill};

@@ -1,4 +1,4 @@
-//! Exponentials of a line against their sum: `softmax`, `log_softmax`, `logsumexp`.
+//! Exponentials of a line relative to their sum: `softmax`, `log_softmax`, `logsumexp`.
 
 use super::check::lost;
 use super::compare::CompareOp;

@@ -1,5 +1,5 @@
-//! Sparse tensors: which elements are given, and their values. Follows <https://pytorch.org/docs/2.7/sparse.html>.
-//! Values are computed with by the functions for dense tensors; here are the indices.
+//! Sparse tensors: the indices of their elements. Functions for dense tensors compute with the values. Follows
+//! <https://pytorch.org/docs/2.7/sparse.html>.
 
 pub mod compressed;
 pub mod product;

@@ -1,7 +1,7 @@
-//! Special functions of real numbers, in double precision: narrower types round the result. What the tables of
-//! `pointwise` name is defined here; nothing here knows tensors. Formulas are those of Abramowitz and Stegun, Handbook
-//! of Mathematical Functions (its numbers are cited as A&S), unless said otherwise; arguments outside of a domain give
-//! what PyTorch gives. Follows <https://pytorch.org/docs/2.7/special.html>.
+//! Special functions of real numbers, in double precision; narrower types round the result. This file defines what the
+//! tables of `pointwise` name and knows no tensors. Formulas are those of Abramowitz and Stegun, Handbook of
+//! Mathematical Functions (its numbers are cited as A&S), unless said otherwise; outside of a domain, results are
+//! PyTorch's. Follows <https://pytorch.org/docs/2.7/special.html>.
 
 use crate::tensor::interrupt;
 

@@ -1,6 +1,6 @@
-//! Cutting a tensor into views along one dimension: `unbind`, `split`, `chunk`, `tensor_split` and their like.
-//! Follows <https://pytorch.org/docs/2.7/generated/torch.tensor_split.html>; how the pieces are counted and refused is
-//! each function's own.
+//! Splits a tensor into views along one dimension: `unbind`, `split`, `chunk`, `tensor_split` and their like. Follows
+//! <https://pytorch.org/docs/2.7/generated/torch.tensor_split.html>; each function counts and refuses pieces in its own
+//! way.
 
 use super::check::size_at;
 use crate::bail;

@@ -1,4 +1,4 @@
-//! Covariance and correlation of variables, whose observations are the columns of a matrix.
+//! Covariance and correlation of variables whose observations are the columns of a matrix.
 
 use super::compose::{Math, number};
 use super::pointwise::{Output, UnaryOp, clamp};

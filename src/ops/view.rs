@@ -1,6 +1,6 @@
-//! Operations that give another view of the same storage, and the few (`reshape`, `flatten`, `contiguous`) that fall
-//! back to a copy. Follows <https://pytorch.org/docs/2.7/tensor_view.html>. The algebra is `Layout`'s; here are the rules
-//! and error texts of each function.
+//! Operations that return another view of the same storage, and the few (`reshape`, `flatten`, `contiguous`) that fall
+//! back to a copy. Follows <https://pytorch.org/docs/2.7/tensor_view.html>. `Layout` has the algebra; this file has the
+//! rules and error texts of each function.
 
 use super::check::{expanded, row_major_copy, size_at};
 use crate::bail;

@@ -1,5 +1,5 @@
 //! Windows for spectra: `torch.hann_window` and its relatives, and those of `torch.signal.windows`. Each is computed
-//! step by step in its own dtype, as PyTorch does, so that rounding errors show alike.
+//! step by step in its own dtype, as in PyTorch, so that rounding errors agree.
 
 use super::compose::{Math, number};
 use super::create::{linspace, ones};

@@ -1,5 +1,5 @@
-//! Looks at the source as a whole: is it shallow enough to be parsed, what is its first fault, and would more lines
-//! mend it?
+//! Checks the source as a whole: whether it is shallow enough to be parsed, what its first fault is, and whether more
+//! lines would mend it.
 //!
 //! It must not know how anything is translated.
 

@@ -1,4 +1,4 @@
-//! `torch.autograd.Function`: a function of tensors whose backward a script has written.
+//! `torch.autograd.Function`: a function of tensors whose backward is written in a script.
 //! Follows <https://pytorch.org/docs/2.7/autograd.html#function>.
 
 use super::callable::Scripted;

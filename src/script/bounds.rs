@@ -1,5 +1,5 @@
-//! What keeps a script from taking the machine with it: the engine's limits, what it looks at between two steps, and
-//! those of the language's own functions whose results are as large, or take as long, as a number says.
+//! Keeps a script from taking down the machine: the engine's limits, the checks between two of its steps, and limits
+//! for the language's own functions whose result or running time grows with a number.
 //!
 //! The engine looks through a whole array or map after every call of a method on it, to see how large it has become. So
 //! that a loop over `push` is not quadratic, the short methods fail at first, which the engine takes as it is, and are
@@ -289,7 +289,7 @@ const SHORT: &[(&str, &[Parameter], Short)] = &[
     }),
 ];
 
-/// Does a short method leave its receiver as it is?
+/// Returns whether a short method leaves its receiver as it is.
 fn is_reader(name: &str) -> bool {
     matches!(name, "len" | "is_empty" | "get" | "contains")
 }

@@ -1,4 +1,4 @@
-//! Calling what is only known at run time: functions held in variables, classes, decorators, and calls whose arguments
+//! Calls of what is only known at run time: functions held in variables, classes, decorators, and calls whose arguments
 //! were collected first. Translated Python reaches these by name; see the translator's list.
 
 use super::bounds::MOST_ARGUMENTS;

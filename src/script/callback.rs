@@ -1,5 +1,5 @@
-//! Functions of a script as values: how the function table calls back into the script, for hooks on gradients and
-//! functions that take functions.
+//! Functions of a script as values: the function table calls them back for hooks on gradients and for functions that
+//! take functions.
 
 use super::callable::{Def, Scripted, call_value, native, split_keywords};
 use super::descriptors::missing;

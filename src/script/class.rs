@@ -1,6 +1,6 @@
-//! Classes that a script defines, and their objects: what they are derived from, what they hold, and how an attribute
-//! is found. An object is an identity: everybody who holds it sees what becomes of it. What stands in a class and does
-//! something when it is looked up through an object is in `descriptors.rs`; exceptions are in `exceptions.rs`.
+//! Classes that a script defines, and their objects: inheritance, fields, and attribute lookup. Objects have identity:
+//! everyone who holds one sees its changes. Members that act on lookup are in `descriptors.rs`; exceptions are in
+//! `exceptions.rs`.
 
 use super::callable::Scripted;
 use super::callback::Home;
@@ -43,7 +43,7 @@ impl Fields {
         }
     }
 
-    /// Takes a field away. Was it there?
+    /// Removes a field, and returns whether it was there.
     pub fn remove(&self, name: &str) -> bool {
         let mut fields = self.0.borrow_mut();
         let Some(at) = fields.iter().position(|(known, _)| &**known == name) else { return false };
@@ -495,7 +495,7 @@ pub fn set_class_attribute(this: &Rc<Class>, name: &str, value: &Dynamic) {
     this.fields.set(name, value);
 }
 
-/// Are two values of a script the same thing? Numbers and texts are if they are equal.
+/// Returns whether two values of a script are the same object. Numbers and texts are if they are equal.
 pub fn is_same(a: &Dynamic, b: &Dynamic) -> bool {
     if let (Some(a), Some(b)) = (a.read_lock::<List>(), b.read_lock::<List>()) {
         return a.identity() == b.identity();

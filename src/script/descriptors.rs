@@ -1,5 +1,6 @@
-//! What stands in a class and becomes something else when it is looked up: functions become methods; `staticmethod`,
-//! `classmethod` and `property` say so themselves; and what a class has from the start. `super()` looks up past a class.
+//! Class members that change when looked up through an object: functions become methods, and `staticmethod`,
+//! `classmethod`, `property` and the members every class starts with say what they become. `super()` looks up past a
+//! class.
 
 use super::autograd_function::{self, CONTEXT, FUNCTION};
 use super::callable::{Def, Scripted};
@@ -249,7 +250,7 @@ pub struct NativeMethod {
     class: &'static str,
     name: &'static str,
     pub takes: Takes,
-    /// Does it do something else than objects do anyway?
+    /// Whether it does something else than objects do anyway.
     pub special: bool,
     pub run: fn(&Dynamic, Array, Map) -> Scripted<Dynamic>,
 }
@@ -260,7 +261,7 @@ impl NativeMethod {
         object(Rc::new(BoundNative { method: self, this: RefCell::new(this.clone()) }))
     }
 
-    /// Does it belong to the class itself?
+    /// Returns whether it belongs to the class itself.
     pub fn of_class(&self) -> bool {
         self.takes == Takes::Class
     }
@@ -389,7 +390,7 @@ pub fn native(class: &str, name: &str) -> Option<&'static NativeMethod> {
     NATIVES.iter().find(|method| method.class == class && method.name == name)
 }
 
-/// May a class of a script be derived from this one?
+/// Returns whether a class of a script may be derived from this one.
 pub fn can_be_derived(class: &str) -> bool {
     matches!(class, "object" | FUNCTION | CONTEXT | "torch.Tensor") || exceptions::is_class(class)
 }

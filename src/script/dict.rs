@@ -1,4 +1,4 @@
-//! Python's dictionaries: shared by everybody who holds them, in the order of insertion. See `list.rs`.
+//! Python's dictionaries: shared by everyone who holds them, in order of insertion. See `list.rs`.
 
 use super::engine::{add, any};
 use super::list::{List, dismantle, items_of, own};

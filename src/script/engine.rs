@@ -1,5 +1,5 @@
-//! The Rhai engine with our functions in it: registration, names, subscripts, operators, limits and interrupts.
-//! Every call of a script ends in [`dispatch`], which finds the row of the function table.
+//! The Rhai engine with our functions in it: registration, names, subscripts, operators, limits and interrupts. Every
+//! call of a script ends in [`dispatch`], which finds the row of the function table.
 
 use super::callable::{self, Scripted};
 use super::dict::Dict;

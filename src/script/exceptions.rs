@@ -1,6 +1,6 @@
-//! Python's exceptions: the classes that are there from the start, and the way between an error of ours and the object
-//! that a script raises and catches. On its way through functions of the table an exception is an [`Error`] with a
-//! number, by which it is found again here.
+//! Python's exceptions: the builtin classes, and the conversion between our errors and the objects that a script raises
+//! and catches. Between functions of the table an exception is an [`Error`] with a number, which finds the object again
+//! here.
 
 use super::class::{Base, Instance, instance_of};
 use super::fault;
@@ -188,7 +188,7 @@ pub fn raise(
     throw(exception)
 }
 
-/// Does an `except` clause with this class, or tuple of classes, catch what was raised?
+/// Returns whether an `except` clause with this class, or tuple of classes, catches what was raised.
 ///
 /// # Errors
 /// TypeError for what is no class of exceptions.

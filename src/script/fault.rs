@@ -1,5 +1,5 @@
-//! Errors on their way out of the script engine: our errors travel as thrown values, the engine's own are put into
-//! Python's words. No name of a Rust type leaves this file.
+//! Errors leaving the script engine: ours travel as thrown values, and the engine's own are put into Python's words. No
+//! name of a Rust type leaves this file.
 
 use super::class::instance_of;
 use super::exceptions;
@@ -118,7 +118,7 @@ pub fn interrupted() -> Box<EvalAltResult> {
     EvalAltResult::ErrorTerminated(Dynamic::from(Interrupted), Position::NONE).into()
 }
 
-/// Was an evaluation ended by Ctrl-C or by `exit()`, not by a mistake?
+/// Returns whether Ctrl-C or `exit()` ended an evaluation, not a mistake.
 pub fn is_end(error: &EvalAltResult) -> bool {
     match error {
         EvalAltResult::ErrorTerminated(..) => true,
@@ -250,7 +250,7 @@ fn function_not_found(signature: &str, source: &str, at: Position) -> Fault {
     }
 }
 
-/// Does `name` stand at a position, behind a dot?
+/// Returns whether `name` stands at a position, behind a dot.
 fn follows_dot(source: &str, at: Position, name: &str) -> bool {
     let (Some(line), Some(column)) = (at.line(), at.position()) else { return false };
     let Some(text) = source.lines().nth(line - 1) else { return false };

@@ -1,5 +1,5 @@
 //! Builtins that call functions of the script: `map`, `filter`, `sorted` and its kin with a key, `functools`. They need
-//! the engine's context, which rows of the function table do not have.
+//! the engine's context, which rows of the function table lack.
 
 use super::autograd_function::Once;
 use super::callable::{Def, Scripted, call_value, native, split_keywords};

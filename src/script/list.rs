@@ -1,5 +1,6 @@
-//! Python's lists: shared by everybody who holds them, where Rhai's arrays are values. A line of Python makes lists, a
-//! line of Rhai arrays; functions of the table see a copy of either. Must not know what the items are.
+//! Python's lists: shared by everyone who holds them, unlike Rhai's arrays, which are values. A line of Python makes
+//! lists, a line of Rhai arrays; functions of the table see a copy of either. This file must not know what the items
+//! are.
 
 use super::class::Instance;
 use super::dict::Dict;

@@ -1,5 +1,5 @@
-//! What a script reads, writes, calls and subscripts on its own classes and their objects. `None` stands for a value
-//! that is no such thing, and whoever asked goes on with what the table knows about it.
+//! Reads, writes, calls and subscripts of a script on its own classes and their objects. `None` means that the value is
+//! neither; the caller then asks the table.
 
 use super::autograd_function::Once;
 use super::callable::{Def, Scripted, call_value};
@@ -39,7 +39,7 @@ fn target(value: &Dynamic) -> Option<Target> {
     as_object(value, |_: &Super| Some(())).map(|()| Target::Super(value.flatten_clone()))
 }
 
-/// Is it an object or a class of a script?
+/// Returns whether it is an object or a class of a script.
 pub fn is_own(value: &Dynamic) -> bool {
     target(value).is_some()
 }

@@ -1,4 +1,4 @@
-//! `collections.namedtuple`: classes of tuples whose places have names.
+//! `collections.namedtuple`: classes of tuples with named fields.
 
 use super::callable::{Scripted, split_keywords};
 use super::fault;

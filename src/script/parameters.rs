@@ -1,5 +1,5 @@
-//! How a function written in Python takes its arguments: by position, by name, gathered in `*args` and `**kwargs`, left
-//! out where there is a default; and Python's words where that fails. Must not know what the function does.
+//! How a function written in Python takes its arguments: by position, by name, gathered in `*args` and `**kwargs`, or
+//! by default; and Python's words when that fails. This file must not know what the function does.
 
 use super::dict::Dict;
 use super::list::own;

@@ -1,6 +1,6 @@
-//! The straight way of what loops call most: a method of a tensor, with arguments that are just what its parameters ask
-//! for. They go from the script language into their places at once. Whatever is not plainly right is left to
-//! [`super::bind`], which knows every rule and every error, so that nothing is decided here that it would decide otherwise.
+//! The fast path for what loops call most: a method of a tensor whose arguments are exactly what its parameters ask
+//! for. They go straight from the script language into their places. Everything else is left to [`super::bind`], which
+//! knows every rule and every error, so that the two never decide differently.
 
 use crate::call::Function;
 use crate::call::bind::{Bound, is_of_kind};
@@ -92,7 +92,7 @@ fn number_or_tensor(dynamic: &Dynamic) -> Option<Value> {
     dynamic.as_bool().ok().map(Value::Bool)
 }
 
-/// A value that is not just what a parameter asks for: could it still be accepted?
+/// Tells whether a value that is not exactly what a parameter asks for could still be accepted.
 fn unfit(param: &Param, value: &Value) -> Fit {
     match (param.kind, value) {
         (

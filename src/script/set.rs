@@ -1,4 +1,4 @@
-//! Python's sets: shared by everybody who holds them. See `list.rs`. A line of Rhai has arrays instead.
+//! Python's sets: shared by everyone who holds them. See `list.rs`. A line of Rhai has arrays instead.
 
 use super::engine::{add, any};
 use super::list::{List, items_of};
@@ -60,7 +60,7 @@ impl Set {
         drop(self.0.replace(items.into_iter().collect()));
     }
 
-    /// Takes out an item. Was it there?
+    /// Removes an item, and returns whether it was there.
     fn remove(&self, item: &Value) -> Result<bool> {
         let Some(at) = self.position(item)? else { return Ok(false) };
         let _: Option<(Value, ())> = self.changing()?.take(at);

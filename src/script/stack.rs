@@ -1,5 +1,5 @@
-//! How much of its thread's stack a session has used. The engine counts the calls of one evaluation; where functions of
-//! the script call the table that calls the script, only the stack itself tells how deep that is.
+//! Measures how much of its thread's stack a session has used. The engine counts the calls of one evaluation; where
+//! functions of the script call the table that calls the script, only the stack itself tells how deep that is.
 
 use std::cell::Cell;
 
@@ -23,7 +23,7 @@ pub fn note(size: usize) {
     STACK.set(Some((here(), size)));
 }
 
-/// Is there room for another evaluation?
+/// Returns whether there is room for another evaluation.
 pub fn has_room() -> bool {
     let (start, size) = STACK.get().unwrap_or_else(|| {
         let noted = (here(), USUAL);

@@ -1,5 +1,5 @@
-//! `torch.vmap`: a function of tensors as one of batches of them. The function is called once for every item of the batch
-//! and its results are stacked. Follows <https://pytorch.org/docs/2.7/generated/torch.vmap.html>.
+//! `torch.vmap`: turns a function of tensors into one of batches. It calls the function once for every item of the
+//! batch and stacks the results. Follows <https://pytorch.org/docs/2.7/generated/torch.vmap.html>.
 
 use super::callable::{Scripted, call_value, native, split_keywords};
 use super::fault;

@@ -1,5 +1,5 @@
-//! Between the script language's `Dynamic` and our [`Value`]. Numbers, strings, lists and maps are Rhai's own; every
-//! other value travels in a box whose type names what is inside, so that Rhai's messages can be understood.
+//! Conversions between the script language's `Dynamic` and our [`Value`]. Numbers, strings, lists and maps are Rhai's
+//! own; every other value travels in a box whose type names its contents, so that Rhai's messages can be understood.
 
 use super::callback::ScriptFunction;
 use super::dict::Dict;

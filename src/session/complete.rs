@@ -1,5 +1,5 @@
-//! What could be typed next, and how the call that is being typed is called. Looks names up in the session and in the
-//! function table; evaluates and formats nothing, so that a key press costs the same whatever the variables hold.
+//! Completion, and the signature of the call being typed. Looks names up in the session and in the function table, but
+//! evaluates and formats nothing, so that a key press costs the same whatever the variables hold.
 
 use rhai::Dynamic;
 

@@ -1,5 +1,5 @@
-//! What stands at a place of an unfinished input: a name, a member of something, an argument of a call, a string. Reads
-//! text only; what the names mean is asked elsewhere.
+//! Tells what stands at a position of an unfinished input: a name, a member, an argument of a call, a string. Reads
+//! text only; others know what the names mean.
 
 use super::Language;
 

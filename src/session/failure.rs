@@ -1,4 +1,5 @@
-//! What went wrong in an input: where, in the words of the language it was typed in, by which calls, and what to try.
+//! Describes a failed input: where it failed, in the words of the language it was typed in, through which calls, and
+//! what to try.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -28,7 +29,7 @@ pub struct Failure {
     pub hint: Option<String>,
     /// Calls of script functions it happened in, innermost first.
     pub trace: Vec<String>,
-    /// Stopped by Ctrl-C?
+    /// Whether Ctrl-C stopped it.
     pub interrupted: bool,
 }
 
@@ -219,7 +220,7 @@ fn wrong_number(name: &str, parameters: &BTreeSet<usize>, given: usize) -> Strin
     format!("{name}() takes {} positional {noun} but {given} {were} given", wanted.join(" or "))
 }
 
-/// Does `name` stand at a place with a `=` behind it?
+/// Returns whether `name` stands at a place with a `=` behind it.
 fn is_assigned(source: &str, (line, column): (usize, usize), name: &str) -> bool {
     let line = source.lines().nth(line.saturating_sub(1)).unwrap_or_default();
     let rest: String = line.chars().skip(column.saturating_sub(1)).collect();

@@ -1,4 +1,4 @@
-//! How long an input takes.
+//! Measures how long an input takes.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! The session as it was before an input: its variables, the bytes they lie on, its settings.
+//! The session as it was before an input: its variables, their bytes, its settings.
 //!
 //! An input may write through any view of any storage, so there is nothing to record but the bytes themselves. They are
 //! compared with the copy before and kept once as long as they are the same; what is too large to copy at every input is

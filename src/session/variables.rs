@@ -1,4 +1,4 @@
-//! The variables of a session as a table: what each is, and which of them lie on the same bytes. Formats no elements.
+//! The variables of a session as a table: what each one is, and which of them share bytes. Formats no elements.
 
 use std::collections::HashMap;
 

@@ -1,5 +1,5 @@
-//! What the line editor asks while an entry is typed: is it complete, how could it go on, how does it look. Looks things
-//! up and evaluates nothing.
+//! Answers the line editor while an entry is typed: whether it is complete, how it could go on, how it looks. Looks
+//! things up and evaluates nothing.
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};

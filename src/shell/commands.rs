@@ -1,4 +1,4 @@
-//! What the prompt does for the session instead of in it: `:vars`, `:save`, `:undo`, … One row per command.
+//! Commands that the prompt carries out itself: `:vars`, `:save`, `:undo`, … One row per command.
 
 use std::path::Path;
 use std::time::{Duration, Instant};

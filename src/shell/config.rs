@@ -1,5 +1,5 @@
-//! The settings file, `$XDG_CONFIG_HOME/tensorsh/config.toml`: what it may say, and what is wrong with what it says.
-//! docs/shell.md lists the settings.
+//! The settings file, `$XDG_CONFIG_HOME/tensorsh/config.toml`: its settings, and errors in it. docs/shell.md lists the
+//! settings.
 
 use std::io::ErrorKind;
 use std::path::PathBuf;

@@ -1,5 +1,5 @@
-//! How an error looks: its kind and message, the line it happened in with a caret below the fault, the calls that led
-//! there, and a hint. Gives text; writes nothing.
+//! Lays out an error: its kind and message, the line it happened in with a caret below the fault, the calls that led
+//! there, and a hint. Returns text; writes nothing.
 
 use owo_colors::{OwoColorize, Style};
 use unicode_width::UnicodeWidthChar;

@@ -1,5 +1,5 @@
-//! Help as the prompt shows it: what the function table says about a name, with an example out of the recorded sessions,
-//! which the tests run.
+//! Help at the prompt: what the function table says about a name, with an example from the recorded sessions, which the
+//! tests run.
 
 use std::sync::LazyLock;
 

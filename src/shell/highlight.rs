@@ -1,5 +1,5 @@
-//! Colours for what is typed. Cuts a text into words, numbers, strings and comments without parsing it, so that an
-//! unfinished or a wrong input is coloured as far as it goes.
+//! Colours typed text. Cuts it into words, numbers, strings and comments without parsing it, so that unfinished or
+//! wrong input is coloured as far as it goes.
 
 use owo_colors::{OwoColorize, Style};
 

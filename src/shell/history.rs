@@ -1,6 +1,5 @@
-//! Where the entries typed at the prompt are kept between sessions. Several shells may write to one file, and any of
-//! them may be killed at any time: an entry is there whole or not at all. Anything that goes wrong here costs the history
-//! and nothing else.
+//! Keeps the entries typed at the prompt between sessions. Several shells may write to one file, and any of them may be
+//! killed at any time: an entry is there whole or not at all. If anything goes wrong here, only the history suffers.
 //!
 //! The file holds one entry per line, oldest first, below the line `#V2`; a line end inside an entry is written `\n`, a
 //! backslash `\\`.

@@ -1,4 +1,4 @@
-//! `tensorsh inspect FILE`: what files of tensors hold.
+//! `tensorsh inspect FILE`: lists what files of tensors hold.
 
 use super::{complain, show};
 use crate::files::{self, Source};

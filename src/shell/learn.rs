@@ -1,5 +1,5 @@
-//! `tensorsh learn`: the lessons at the terminal. Each is read in turn, its sessions running as one reads, and ends in
-//! exercises; what has been done is remembered in the user's state folder.
+//! `tensorsh learn`: the lessons at the terminal. A lesson runs its sessions as they are read and ends in exercises;
+//! the user's state folder remembers what has been done.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;

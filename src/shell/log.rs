@@ -1,4 +1,4 @@
-//! What was typed and what it printed, in order: what `:save` writes and `:check` compares.
+//! The log of inputs and outputs in order: `:save` writes it and `:check` compares it.
 
 use crate::session::{Language, Outcome};
 use crate::transcript::{Document, Form, matches, printed};

@@ -1,4 +1,4 @@
-//! Long text, a screen at a time: the reader's own pager shows it.
+//! Shows long text a screen at a time, in the user's own pager.
 
 use std::io::{IsTerminal, Write, stdout};
 use std::process::{Command, Stdio};

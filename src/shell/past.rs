@@ -1,6 +1,6 @@
-//! The entries that arrows, searches and hints go through. They stay as the text of the history's file, a line each, and are
-//! made out only where they are shown: of a hundred thousand a session looks at a few, and it starts without waiting for
-//! the others.
+//! The entries that arrows, searches and hints go through. They stay in the text of the history file, one per line, and
+//! are decoded only when shown: a session looks at a few of a hundred thousand, and starts without waiting for the
+//! others.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! Text copied out of a documentation page: which of its lines are input, in which language, and which are printed
-//! results. Evaluates nothing; whether a statement goes on is asked of the caller.
+//! Text copied from a documentation page: tells which of its lines are input, in which language, and which are printed
+//! results. Evaluates nothing; the caller says whether a statement goes on.
 
 use std::borrow::Cow;
 

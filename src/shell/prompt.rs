@@ -1,4 +1,4 @@
-//! The prompt: lines are read and edited, a statement is evaluated when it is complete, what it prints is shown.
+//! The prompt: reads and edits lines, evaluates a statement when it is complete, and shows what it prints.
 //!
 //! Text copied out of a page arrives in one of two ways. A terminal that marks pasted text hands it over as one entry,
 //! whose statements are run one by one. Without such marks every line arrives as if it had been typed; then the lines

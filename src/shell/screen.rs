@@ -1,5 +1,5 @@
-//! Standard output and standard error: whether they are coloured, and writing that ends the program instead of
-//! panicking when nobody reads any more. Knows nothing of what is written.
+//! Standard output and standard error: decides on colours, and ends the program instead of panicking when nobody reads
+//! any more. Knows nothing of what is written.
 
 use std::borrow::Cow;
 use std::io::{self, ErrorKind, IsTerminal, Write};

@@ -1,5 +1,5 @@
-//! Input that is there from the start: a script file, `-e CODE`, piped standard input. Gives the program's exit
-//! status; which of them is meant, the command line has decided.
+//! Input that is there from the start: a script file, `-e CODE`, piped standard input. Returns the program's exit
+//! status; the command line has decided which of them is meant.
 
 use std::io::{Read, stdin};
 use std::mem::ManuallyDrop;

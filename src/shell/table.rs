@@ -1,4 +1,4 @@
-//! The variables of a session as a table that fits the terminal. Gives text; writes nothing.
+//! Fits the variables of a session into a table as wide as the terminal. Returns text; writes nothing.
 
 use unicode_width::UnicodeWidthStr;
 

@@ -1,4 +1,4 @@
-//! Where a tensor lives. Only `cpu` and `meta` exist here; the others are names whose use is refused as PyTorch
+//! The devices tensors live on. Only `cpu` and `meta` exist here; the others are names whose use is refused as PyTorch
 //! refuses them on a machine without that hardware.
 
 use super::error::{Error, ErrorKind, Result};
@@ -99,7 +99,7 @@ impl Device {
         matches!(self.kind, DeviceKind::Fake(_))
     }
 
-    /// Has it no memory? So it is on `meta`, and on fake devices.
+    /// Returns whether the device has no memory, as `meta` and fake devices do.
     pub fn is_meta(self) -> bool {
         matches!(self.kind, DeviceKind::Meta | DeviceKind::Fake(_))
     }

@@ -1,6 +1,6 @@
-//! THE dtype table: one row per dtype. Adding a dtype is adding a row here (and, if its bit pattern is new,
-//! an [`Element`](super::element::Element) implementation). Promotion between dtypes lives here too.
-//! Follows <https://pytorch.org/docs/2.7/tensor_attributes.html#torch.dtype>.
+//! The dtype table: one row per dtype. To add a dtype, add a row here (and, if its bit pattern is new, an
+//! [`Element`](super::element::Element) implementation). Promotion between dtypes is here too. Follows
+//! <https://pytorch.org/docs/2.7/tensor_attributes.html#torch.dtype>.
 
 use super::error::{Error, Result};
 use super::float8::{E4M3Fn, E4M3Fnuz, E5M2, E5M2Fnuz};
@@ -200,7 +200,7 @@ impl DType {
         matches!(self, DType::Half | DType::BFloat16)
     }
 
-    /// May a tensor of this dtype require gradients?
+    /// Returns whether a tensor of this dtype may require gradients.
     pub fn is_differentiable(self) -> bool {
         self.is_floating_point() || self.is_complex()
     }
@@ -296,8 +296,8 @@ fn promote_floats(a: DType, b: DType) -> DType {
     }
 }
 
-/// May a result computed in `from` be written into `to`, as
-/// [`torch.can_cast`](https://pytorch.org/docs/2.7/generated/torch.can_cast.html)?
+/// Returns whether a result computed in `from` may be written into `to`, as
+/// [`torch.can_cast`](https://pytorch.org/docs/2.7/generated/torch.can_cast.html) does.
 pub fn can_cast(from: DType, to: DType) -> bool {
     from.category() <= to.category() && !(from != DType::Bool && to == DType::Bool)
 }

@@ -1,5 +1,5 @@
-//! One element: [`Scalar`] is the wide value every element can be read into and written from, and the only place
-//! that knows how PyTorch rounds between dtypes. Kernels that compute in an element's own type live in `ops`.
+//! One element: every element can be read into and written from a [`Scalar`], the only place that knows how PyTorch
+//! rounds between dtypes. Kernels that compute in an element's own type are in `ops`.
 
 use super::dtype::{Category, DType, TypeOf};
 use super::float8::{Float8, Format};
@@ -28,7 +28,7 @@ impl Scalar {
         }
     }
 
-    /// Nonzero? NaN counts as true.
+    /// Returns whether the element is nonzero. NaN counts as true.
     pub fn truth(self) -> bool {
         match self {
             Scalar::Bool(b) => b,
@@ -102,8 +102,8 @@ impl Scalar {
         }
     }
 
-    /// Does the value fit the dtype, as PyTorch checks before it fills a tensor with a number? Negative integers may
-    /// wrap into unsigned types; infinities and NaN fit every floating type.
+    /// Returns whether the value fits the dtype, as PyTorch checks before it fills a tensor with a number. Negative
+    /// integers may wrap into unsigned types; infinities and NaN fit every floating type.
     pub fn fits(self, dtype: DType) -> bool {
         let within = |low: f64, high: f64, v: f64| v >= low && v <= high;
         match dtype.category() {
@@ -154,7 +154,7 @@ pub fn integer_limits(dtype: DType) -> (i128, i128) {
     }
 }
 
-/// Does the floating dtype have infinities? Three of the 8-bit formats do not.
+/// Returns whether the floating dtype has infinities. Three of the 8-bit formats do not.
 fn has_infinity(dtype: DType) -> bool {
     !matches!(dtype, DType::Float8_e4m3fn | DType::Float8_e4m3fnuz | DType::Float8_e5m2fnuz)
 }

@@ -1,4 +1,4 @@
-//! The one error type. Its kind is the Python class a PyTorch user would see, its message is PyTorch's text.
+//! The one error type. Its kind is the Python class a PyTorch user would see; its message is PyTorch's text.
 
 use std::fmt;
 

@@ -1,5 +1,5 @@
-//! Files as memory: which file is opened how, made longer, and undone when that fails.
-//! Follows <https://pytorch.org/docs/2.7/generated/torch.from_file.html>; the messages are PyTorch's.
+//! Files as memory: opens and extends a file, and undoes both when that fails. Follows
+//! <https://pytorch.org/docs/2.7/generated/torch.from_file.html>; the messages are PyTorch's.
 
 use super::error::{Error, Result};
 use super::memory::{Mapped, Memory, ignore_file_size_signal, reserve_blocks};

@@ -7,7 +7,7 @@ pub trait Format {
     const BIAS: i32;
     /// `fnuz` formats have no infinity, no negative zero, and one NaN at `0x80`.
     const FNUZ: bool;
-    /// Does the format have infinities? (Only `e5m2`.)
+    /// Whether the format has infinities (only `e5m2` does).
     const INFINITE: bool;
 }
 

@@ -1,6 +1,6 @@
-//! Tensors whose values are not simply the elements of their storage: sparse ones, which list the elements that are
-//! given, and quantized ones, whose storage holds integers that stand for real numbers. Pure data; what is computed with
-//! it is in `ops::sparse` and `ops::quantize`.
+//! Tensors whose values are not simply the elements of their storage: sparse ones list the elements that are given, and
+//! quantized ones store integers that stand for real numbers. Pure data; `ops::sparse` and `ops::quantize` compute with
+//! it.
 
 use super::dtype::DType;
 use super::error::Result;
@@ -55,17 +55,17 @@ impl TensorLayout {
         }
     }
 
-    /// CSR, CSC, BSR or BSC?
+    /// Returns whether the form is CSR, CSC, BSR or BSC.
     pub fn is_compressed(self) -> bool {
         !matches!(self, TensorLayout::Strided | TensorLayout::SparseCoo)
     }
 
-    /// Are rows compressed (CSR, BSR), and not columns?
+    /// Returns whether rows are compressed (CSR, BSR), not columns.
     pub fn by_rows(self) -> bool {
         matches!(self, TensorLayout::SparseCsr | TensorLayout::SparseBsr)
     }
 
-    /// Is each value given a block of elements (BSR, BSC)?
+    /// Returns whether each given value is a block of elements (BSR, BSC).
     pub fn is_blocked(self) -> bool {
         matches!(self, TensorLayout::SparseBsr | TensorLayout::SparseBsc)
     }
@@ -85,7 +85,7 @@ pub enum Form {
 }
 
 impl Form {
-    /// Do both hold the same elements in the same way? The indices may have been copied.
+    /// Returns whether both hold the same elements in the same way. The indices may have been copied.
     pub fn is_same(&self, other: &Form) -> bool {
         let equal = |a: &View, b: &View| {
             a.is_same(b) || a.sizes() == b.sizes() && a.scalars().is_ok_and(|a| b.scalars().is_ok_and(|b| a == b))

@@ -1,6 +1,6 @@
-//! A subscript: `x[1, 2:, ..., None, mask]` becomes another layout over the same storage, or a layout and a plan of what
+//! Subscripts: `x[1, 2:, ..., None, mask]` becomes another layout over the same storage, or a layout and a plan of what
 //! to gather from it. Follows <https://pytorch.org/docs/2.7/tensor_view.html> and numpy's rules as PyTorch bends them.
-//! Reads index tensors and nothing else; moving elements is for `ops`.
+//! Reads index tensors and nothing else; `ops` moves the elements.
 
 use super::device::Device;
 use super::dtype::{DType, dispatch};
@@ -351,7 +351,7 @@ impl Gather {
         }
     }
 
-    /// Does an index tensor come without data, so that only the result's shape can be told?
+    /// Returns whether an index tensor has no data, so that only the result's shape is known.
     pub fn is_meta(&self) -> bool {
         self.indices.iter().any(|tensor| tensor.device().is_meta())
     }

@@ -1,6 +1,6 @@
-//! Stopping a kernel from outside. Whoever runs a session names the flag that asks it to stop (Ctrl-C sets it); loops over
+//! Stops a kernel from outside. Whoever runs a session names the flag that asks it to stop (Ctrl-C sets it); loops over
 //! many elements look at it every [`STRIDE`] elements and fail with a KeyboardInterrupt. The flag stays set until the
-//! input has ended, so a loop that has no way to fail may simply leave off: nobody gets to see what it left undone.
+//! input has ended, so a loop that cannot fail may simply stop: nobody sees what it left undone.
 //!
 //! ```text
 //! for part in elements.chunks(STRIDE) { interrupt::check()?; … }                         // in a kernel
@@ -56,7 +56,7 @@ pub fn flag() -> Interrupt {
     WATCHED.with(|watched| watched.borrow().clone())
 }
 
-/// Has this thread been asked to stop?
+/// Returns whether this thread has been asked to stop.
 pub fn requested() -> bool {
     WATCHED.with(|watched| watched.borrow().is_set())
 }

@@ -1,6 +1,6 @@
-//! Several operands of one shape walked together. Dimensions are sorted as PyTorch's iterator sorts them (which decides
-//! the order of writes to overlapping elements), merged where strides allow, and the innermost run is handed to the
-//! caller whole (or, where it is very long, in pieces between which Ctrl-C is heeded), so that its loop can be vectorised.
+//! Walks several operands of one shape together. Dimensions are sorted as PyTorch's iterator sorts them (which decides
+//! the order of writes to overlapping elements) and merged where strides allow. The caller gets the innermost run whole
+//! (or, where it is very long, in pieces between which Ctrl-C is heeded), so that its loop can be vectorised.
 
 use super::error::Result;
 use super::interrupt;

@@ -180,7 +180,8 @@ impl Layout {
         last.checked_add(1).ok_or_else(overflow)
     }
 
-    /// Row-major without gaps? Strides of dimensions of size 1 do not matter; an empty tensor is contiguous.
+    /// Returns whether the layout is row-major without gaps. Strides of dimensions of size 1 do not matter; an empty
+    /// tensor is contiguous.
     pub fn is_contiguous(&self) -> bool {
         if self.sizes.contains(&0) {
             return true;
@@ -197,7 +198,7 @@ impl Layout {
         true
     }
 
-    /// Contiguous when its dimensions are read in the order given (slowest last)?
+    /// Returns whether the layout is contiguous when its dimensions are read in the order given (slowest last).
     pub(super) fn is_contiguous_in(&self, fastest_first: &[usize]) -> bool {
         let mut step = 1;
         for &d in fastest_first {
@@ -211,7 +212,7 @@ impl Layout {
         true
     }
 
-    /// Every element at an address of its own, and no gaps, in whatever order of dimensions?
+    /// Returns whether every element has an address of its own, without gaps, in whatever order of dimensions.
     pub fn is_non_overlapping_and_dense(&self) -> bool {
         if self.is_contiguous() {
             return true;
@@ -221,12 +222,12 @@ impl Layout {
         self.is_contiguous_in(&order)
     }
 
-    /// Does one address appear at several indices for certain? (Stride 0 over more than one index.)
+    /// Returns whether one address certainly appears at several indices (stride 0 over more than one index).
     pub fn has_internal_overlap(&self) -> bool {
         !self.sizes.contains(&0) && self.sizes.iter().zip(&self.strides).any(|(&size, &stride)| size > 1 && stride == 0)
     }
 
-    /// Has every index an element of its own? `false` also where that is hard to tell.
+    /// Returns whether every index has an element of its own; `false` also where that is hard to tell.
     pub fn has_distinct_elements(&self) -> bool {
         let mut dims: SmallVec<[(i64, i64); 6]> =
             self.strides.iter().copied().zip(self.sizes.iter().copied()).filter(|&(_, size)| size != 1).collect();

@@ -1,7 +1,7 @@
-//! How much memory may be asked for. What tensors ask for is held against the machine: a larger request would not fail
-//! at once, the system would promise it and later end some process to keep the promise. What is not a tensor, and yet as
-//! long as a number says (a list, a text, a tuple of tensors, a buffer), is held against a budget, and asks for room
-//! before it is made: [`room`], [`room_for`], [`list`]. What many small steps gather is seen by [`look`].
+//! Limits on memory. Requests of tensors are checked against the machine: a larger request would not fail at once; the
+//! system would promise it and later kill some process to keep the promise. Anything else whose length a number decides
+//! (a list, a text, a tuple of tensors, a buffer) is checked against a budget before it is made: [`room`],
+//! [`room_for`], [`list`]. [`look`] notices what many small steps gather.
 
 use super::error::{Error, ErrorKind, Result};
 use std::sync::OnceLock;
@@ -50,7 +50,8 @@ pub fn full() -> Error {
     Error::new(ErrorKind::MemoryError, "")
 }
 
-/// Looks at what the process has, which takes some microseconds: is there still room for an object that moves as it grows?
+/// Checks that there is still room for an object that moves as it grows. Looking at what the process has takes some
+/// microseconds.
 ///
 /// # Errors
 /// As [`room`].
@@ -114,7 +115,7 @@ const LARGE: usize = 256 << 20;
 /// Bytes handed out and not yet given back.
 static LIVE: AtomicUsize = AtomicUsize::new(0);
 
-/// May `nbytes` more be allocated? If so they are counted; see [`give_back`].
+/// Returns whether `nbytes` more may be allocated. If so they are counted; see [`give_back`].
 pub fn take(nbytes: usize) -> bool {
     let before = LIVE.fetch_add(nbytes, Ordering::Relaxed);
     let fits = nbytes < LARGE && before < total() / 2

@@ -1,6 +1,6 @@
-//! Bytes and who owns them. This file and `parallel.rs` are the only ones that may contain `unsafe`; everything above
-//! sees [`Memory`] through [`Memory::typed`], a slice of cells, so that overlapping views stay safe Rust. What a
-//! machine can give is decided in `limits.rs`, which file is mapped and how in `files.rs`.
+//! Bytes and their owners. This file and `parallel.rs` are the only ones that may contain `unsafe`; everything above
+//! sees [`Memory`] through [`Memory::typed`], a slice of cells, so that overlapping views stay safe Rust. `limits.rs`
+//! decides what a machine can give, `files.rs` which file is mapped and how.
 
 use super::device::Device;
 use super::error::{Error, Result};
@@ -299,7 +299,7 @@ pub struct Mapped {
     file: Option<File>,
     /// The file's name as it was given.
     pub name: Option<String>,
-    /// Are writes seen by others?
+    /// Whether others see writes.
     pub shared: bool,
     region: &'static Region,
 }
@@ -447,7 +447,7 @@ unsafe impl Sync for Region {}
 
 /// The newest region; the others hang from it.
 static REGIONS: AtomicPtr<Region> = AtomicPtr::new(ptr::null_mut());
-/// Did a page have to be replaced since the last [`check_files`]?
+/// Whether a page had to be replaced since the last [`check_files`].
 static LOST: AtomicBool = AtomicBool::new(false);
 static PAGE: AtomicUsize = AtomicUsize::new(4096);
 static FORMER: OnceLock<libc::sigaction> = OnceLock::new();

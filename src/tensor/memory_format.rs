@@ -1,4 +1,4 @@
-//! `torch.memory_format`: in which order a new tensor's dimensions lie in memory. Follows
+//! `torch.memory_format`: the order in which a new tensor's dimensions lie in memory. Follows
 //! <https://pytorch.org/docs/2.7/tensor_attributes.html#torch.memory_format>. Pure arithmetic on layouts.
 
 use super::error::Result;
@@ -64,7 +64,7 @@ impl MemoryFormat {
         if self == MemoryFormat::Preserve { Ok(layout.like_strides()) } else { self.strides(&layout.sizes) }
     }
 
-    /// `is_contiguous(memory_format)`: does the layout have no gaps in this order?
+    /// Returns whether the layout has no gaps in this order: `is_contiguous(memory_format)`.
     pub fn describes(self, layout: &Layout) -> bool {
         match self.order() {
             Some(order) => layout.ndim() == order.len() && layout.is_contiguous_in(order),
@@ -78,7 +78,7 @@ impl MemoryFormat {
         candidates.into_iter().find(|format| format.resembles(layout)).unwrap_or(MemoryFormat::Contiguous)
     }
 
-    /// Do the strides grow in the format's order? Gaps are allowed.
+    /// Returns whether the strides grow in the format's order. Gaps are allowed.
     fn resembles(self, layout: &Layout) -> bool {
         let Some(order) = self.order() else { return false };
         if layout.ndim() != order.len() || layout.strides[1] == 0 {

@@ -1,6 +1,6 @@
-//! Names of dimensions, and how those of a result follow from those of its inputs. Pure functions of names: who keeps
-//! them is the tensor, and which function follows which rule stands in the script room.
-//! Follows <https://pytorch.org/docs/2.7/name_inference.html>.
+//! Names of dimensions, and how a result's names follow from those of its inputs. Pure functions of names: the tensor
+//! keeps them, and the script room knows which function follows which rule. Follows
+//! <https://pytorch.org/docs/2.7/name_inference.html>.
 
 use super::error::{Error, Result};
 use crate::bail;

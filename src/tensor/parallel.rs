@@ -1,6 +1,6 @@
-//! Loops over elements on all cores. This file, `product.rs` below it and `memory.rs` are the only ones that may contain
-//! `unsafe`: here a kernel, which is a plain function of slices, meets memory that views share. It knows where elements lie, not what
-//! they mean.
+//! Loops over elements on all cores. This file, `product.rs` below it and `memory.rs` are the only ones that may
+//! contain `unsafe`: here a kernel, which is a plain function of slices, meets memory that views share. It knows where
+//! elements lie, not what they mean.
 //!
 //! Why that is safe: memories cannot leave the thread they live on (`Rc`, `Cell`), and a loop here keeps that thread
 //! busy, so that until it ends nobody but the loop touches them. What a kernel captures must be `Sync`, which cells are
@@ -180,7 +180,7 @@ pub fn vectorised<R>(body: impl FnOnce() -> R) -> R {
 /// A loop that wants to know the processor, or is so large that the compiler would not inline a closure of it.
 pub trait Kernel {
     type Output;
-    /// To be marked `inline(always)`. `fuses`: is `mul_add` one instruction, and not the call of a function?
+    /// Must be marked `inline(always)`. `fuses` tells whether `mul_add` is one instruction, not a function call.
     fn run(self, fuses: bool) -> Self::Output;
 }
 
@@ -229,7 +229,8 @@ pub struct Elements<'a> {
     pub memory: &'a Memory,
     pub layout: &'a Layout,
     pub itemsize: usize,
-    /// Does the kernel look elements up by itself, from where the layout says on? A block then has the whole memory.
+    /// Whether the kernel looks elements up by itself, from where the layout says on. A block then has the whole
+    /// memory.
     pub looked_up: bool,
 }
 
@@ -240,8 +241,8 @@ pub struct Steps {
     pub step: usize,
     /// Further operands that repeat a value, which the loop does not see.
     pub repeated: usize,
-    /// May a block have more than [`BLOCK`] elements where it is the memory itself? The processor copies and fills long
-    /// pieces quicker.
+    /// Whether a block may have more than [`BLOCK`] elements where it is the memory itself. The processor copies and
+    /// fills long pieces faster.
     pub whole: bool,
 }
 
@@ -250,7 +251,7 @@ pub struct Steps {
 struct Reach {
     start: *mut u8,
     itemsize: usize,
-    /// May a kernel see the memory itself as a slice? Not an input that the output is written over.
+    /// Whether a kernel may see the memory itself as a slice: not an input that the output is written over.
     direct: bool,
     /// Elements of a memory that is looked up as a whole.
     whole: Option<usize>,
@@ -297,7 +298,7 @@ pub struct Block<const N: usize> {
     itemsize: [usize; N],
     lookup: Lookup,
     length: usize,
-    /// Are these elements that PyTorch's loops reach one by one, not whole vectors at a time? A few operations round
+    /// Whether PyTorch's loops reach these elements one by one, not whole vectors at a time. A few operations round
     /// differently in the two.
     pub tail: bool,
 }
@@ -576,8 +577,8 @@ fn prefetch_bytes(from: *const u8, nbytes: usize) {
     }
 }
 
-/// Does an element of `itemsize` bytes lie where its type may be referred to? Sizes are powers of two, and no type is
-/// aligned to more than 8.
+/// Returns whether an element of `itemsize` bytes lies where a reference of its type may point. Sizes are powers of
+/// two, and no type is aligned to more than 8.
 fn is_placed(element: *const u8, itemsize: usize) -> bool {
     element.addr().is_multiple_of(itemsize.min(8))
 }

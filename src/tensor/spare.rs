@@ -1,6 +1,6 @@
-//! Large memories that were freed, kept for results of the same size: getting pages from the system, which zeroes them,
-//! takes longer than computing most results. Each thread keeps its own, and they go with it. Whoever takes one writes all
-//! of it before anybody reads.
+//! Large freed memories, kept for results of the same size: getting pages from the system, which zeroes them, takes
+//! longer than computing most results. Each thread keeps its own, and they go with it. Whoever takes one writes all of
+//! it before anyone reads.
 
 use super::limits;
 use super::memory::Memory;
@@ -11,7 +11,7 @@ thread_local! {
     static SPARE: RefCell<Vec<Memory>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Is it worth keeping?
+/// Returns whether it is worth keeping.
 pub fn is_large(nbytes: usize) -> bool {
     nbytes >= thresholds::SPARE
 }

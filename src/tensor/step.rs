@@ -1,5 +1,5 @@
-//! How a view came about: the calls from its base to it, one by one. Noted with every view, so it has to cost next to
-//! nothing; told by `explain`.
+//! How a view came about: the calls from its base to it, one by one. Every view records its step, so recording must
+//! cost next to nothing; `explain` shows them.
 
 use super::dtype::DType;
 use super::layout::Layout;
@@ -19,7 +19,7 @@ pub struct Step {
     pub before: Layout,
     pub dtype: DType,
     pub earlier: Option<Rc<Step>>,
-    /// Were there steps before that are not kept?
+    /// Whether there were earlier steps that are not kept.
     pub is_cut: bool,
     length: u8,
 }

@@ -1,5 +1,5 @@
-//! [`Storage`]: the bytes beneath tensors, with identity. PyTorch's `UntypedStorage`; it knows no dtype.
-//! Follows <https://pytorch.org/docs/2.7/storage.html>.
+//! [`Storage`]: the bytes beneath tensors, with identity. PyTorch's `UntypedStorage`; it knows no dtype. Follows
+//! <https://pytorch.org/docs/2.7/storage.html>.
 
 use super::device::Device;
 use super::dtype::DType;
@@ -149,7 +149,7 @@ impl Storage {
         self.0.resizable.get()
     }
 
-    /// Can other processes see the bytes, or does a file hold them?
+    /// Returns whether other processes can see the bytes, or a file holds them.
     pub fn is_shared(&self) -> bool {
         self.0.memory.borrow().mapped().is_some()
     }

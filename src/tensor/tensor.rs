@@ -1,5 +1,5 @@
-//! [`View`], the value operations take and give, and [`Tensor`], the identity that `set_`, `resize_` and autograd
-//! change for everybody who holds it.
+//! [`View`], the value that operations take and return, and [`Tensor`], the identity that `set_`, `resize_` and
+//! autograd change for everyone who holds it.
 
 use super::device::Device;
 use super::dtype::DType;
@@ -242,7 +242,7 @@ impl View {
         usize::try_from(offset).ok().and_then(|o| memory.typed::<T>().get(o))
     }
 
-    /// Do both show the same elements of the same storage in the same way?
+    /// Returns whether both show the same elements of the same storage in the same way.
     pub fn is_same(&self, other: &View) -> bool {
         (self.storage == other.storage || self.is_sparse())
             && self.dtype == other.dtype
@@ -436,7 +436,7 @@ pub struct AutogradMeta {
     pub hooks: Hooks,
     /// Called once `grad` is complete.
     pub after_hooks: Hooks,
-    /// Is it a `torch.nn.Parameter`?
+    /// Whether it is a `torch.nn.Parameter`.
     pub parameter: bool,
 }
 
@@ -561,7 +561,7 @@ impl Tensor {
         self.0.view.replace(view);
     }
 
-    /// Is it the very same tensor (Python's `is`)?
+    /// Returns whether it is the very same tensor (Python's `is`).
     pub fn is(&self, other: &Tensor) -> bool {
         Rc::ptr_eq(&self.0, &other.0)
     }
@@ -593,7 +593,7 @@ impl Tensor {
         change(self.0.autograd.borrow_mut().get_or_insert_default())
     }
 
-    /// Is there any gradient state at all? Almost no tensor has one, so this is what hot paths ask.
+    /// Returns whether there is any gradient state at all. Almost no tensor has one, so hot paths ask this first.
     #[inline]
     pub fn has_autograd(&self) -> bool {
         self.0.autograd.borrow().is_some()
@@ -605,7 +605,7 @@ impl Tensor {
             || self.base().is_some_and(Tensor::requires_grad)
     }
 
-    /// Is it a `torch.nn.Parameter`?
+    /// Returns whether it is a `torch.nn.Parameter`.
     pub fn is_parameter(&self) -> bool {
         self.has_autograd() && self.autograd(|meta| meta.parameter)
     }
@@ -658,7 +658,7 @@ impl Tensor {
         parameter
     }
 
-    /// For a view: was its base written to since its `grad_fn` was set?
+    /// Returns whether a view's base was written to since the view's `grad_fn` was set.
     pub fn is_outdated(&self) -> bool {
         self.0.base.is_some() && self.0.told.get() != self.version()
     }
@@ -668,7 +668,7 @@ impl Tensor {
         self.0.told.set(self.version());
     }
 
-    /// Not the result of a recorded operation?
+    /// Returns whether the tensor is not the result of a recorded operation.
     pub fn is_leaf(&self) -> bool {
         !self.has_autograd() || self.autograd(|meta| meta.grad_fn.is_none())
     }

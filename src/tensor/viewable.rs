@@ -1,5 +1,5 @@
-//! Why a shape cannot be had as a view: the place at which the walk through the elements needs two different steps.
-//! [`Layout::compute_stride`] decides, this says where it failed. Knows no bytes and no dtype.
+//! Why a shape cannot be a view: the place at which the walk through the elements needs two different steps.
+//! [`Layout::compute_stride`] decides; this file says where it failed. Knows no bytes and no dtype.
 
 use super::layout::{Layout, show};
 

@@ -1,4 +1,4 @@
-//! Whether what was printed is what was recorded. Pure functions over text.
+//! Compares printed with recorded output. Pure functions over text.
 
 use super::replay::TRACEBACK;
 

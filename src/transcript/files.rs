@@ -1,4 +1,4 @@
-//! Which files a command's PATHs mean, and their text. Knows nothing of what the text says.
+//! Resolves a command's PATHs to files and reads their text. Knows nothing of what the text says.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Which lines of a Markdown file belong to sessions, and which name a case.
+//! Finds the lines of a Markdown file that belong to sessions or name a case.
 
 use super::parse::{Reader, lines};
 

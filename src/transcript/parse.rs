@@ -1,4 +1,4 @@
-//! The text of a transcript ─► its cases and their examples, each with the place of its recorded output, so that the
+//! Parses the text of a transcript into cases and examples, each with the position of its recorded output, so that the
 //! output can be replaced without touching another byte. Evaluates nothing.
 
 use std::ops::Range;

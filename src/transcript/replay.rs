@@ -1,5 +1,5 @@
-//! Running examples: what a session prints for an input, in the form in which transcripts record it. Knows neither
-//! what was recorded nor where the text goes.
+//! Runs examples: what a session prints for an input, in the form in which transcripts record it. Knows neither the
+//! recorded output nor where the text goes.
 
 use super::parse::{Document, Example};
 use crate::session::{Outcome, Session, SessionOptions};

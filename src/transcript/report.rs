@@ -1,4 +1,4 @@
-//! Results of transcripts as text: one line a file, a difference line by line where an example fails, the totals.
+//! Results of transcripts as text: one line per file, a line-by-line difference where an example fails, the totals.
 
 use owo_colors::{OwoColorize, Style};
 use similar::{ChangeTag, TextDiff};

@@ -1,5 +1,5 @@
-//! Running many transcripts: files side by side on all cores, every session on a thread of its own, an example that
-//! does not come to an end interrupted. Gives reports in the order of the files; prints nothing.
+//! Runs many transcripts: files in parallel on all cores, every session on its own thread, and endless examples
+//! interrupted. Returns reports in the order of the files; prints nothing.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,4 +1,4 @@
-//! Rewriting recorded outputs in place: every byte that is not a rewritten output stays as it is.
+//! Rewrites recorded outputs in place: every other byte stays as it is.
 
 use super::parse::{Document, Example, Form};
 

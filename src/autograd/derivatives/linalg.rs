@@ -178,7 +178,7 @@ fn determinant<'a>(c: &Context<'a>) -> Expr<'a> {
     })
 }
 
-/// Are the right-hand sides of equations vectors, one for each matrix?
+/// Returns whether the right-hand sides of equations are vectors, one for each matrix.
 fn is_vector(c: &Context) -> bool {
     let (matrices, sides) = (c.sizes(0), c.sizes(1));
     sides.len() == 1 || sides.len() + 1 == matrices.len() && matrices.get(..sides.len()) == Some(sides.as_slice())

@@ -88,7 +88,7 @@ fn unsqueezed<'a>(c: &Context<'a>) -> Expr<'a> {
     grad
 }
 
-/// Was this dimension among those to be squeezed? All are, where none are named.
+/// Returns whether this dimension is among those to be squeezed: all are, where none are named.
 fn is_squeezed(c: &Context, dim: usize) -> bool {
     let all = c.sizes(0).len();
     match c.value(1) {

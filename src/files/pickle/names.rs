@@ -22,7 +22,7 @@ pub enum Class {
     /// A storage class; `None` is the untyped one.
     Storage(Option<DType>),
     Tensor,
-    /// A quantization scheme: are there a scale and a zero point for each index of a dimension?
+    /// A quantization scheme: whether each index of a dimension has a scale and a zero point.
     Scheme(bool),
     /// A legacy tensor class: named in old files, of no use here.
     Other(&'static str),

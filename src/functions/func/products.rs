@@ -75,7 +75,7 @@ fn only_tensors(value: &Value, what: &str) -> Result<Vec<Tensor>> {
     leaves.iter().map(tensor).collect()
 }
 
-/// Can a direction be taken from here?
+/// Checks that a direction can be taken from here.
 fn check_tangent(primal: &Tensor, tangent: &Tensor) -> Result<()> {
     let (primal, tangent) = (primal.borrow(), tangent.borrow());
     for (view, what) in [(&primal, "primal"), (&tangent, "tangent")] {

@@ -1,4 +1,4 @@
-//! What the tests of this room share: tensors to try things on, and results as one line of text, as the oracle that
+//! Shared by the tests of this room: tensors to try things on, and results as one line of text, as the oracle that
 //! wrote the expectations prints them.
 
 use crate::tensor::index::Index;

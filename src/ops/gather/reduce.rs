@@ -1,6 +1,6 @@
-//! What several values written to one place become: `scatter_reduce_` and `index_reduce_`. Follows
-//! <https://pytorch.org/docs/2.7/generated/torch.Tensor.scatter_reduce_.html> and its neighbour. A mean is a sum that is
-//! divided, in the end, by how many values met.
+//! Combines several values written to one place: `scatter_reduce_` and `index_reduce_`. Follows
+//! <https://pytorch.org/docs/2.7/generated/torch.Tensor.scatter_reduce_.html> and its neighbour. A mean is a sum that
+//! is finally divided by the number of values that met.
 
 use super::indices;
 use super::scatter::{

@@ -1,6 +1,6 @@
-//! Writing along one dimension by tensors of indices: `scatter_`, `index_add_`, `index_copy_`, `index_fill_` and `put_`.
-//! Follows <https://pytorch.org/docs/2.7/generated/torch.Tensor.scatter_.html> and its neighbours. Where an index names one
-//! place several times, the last value stays.
+//! Writes along one dimension by tensors of indices: `scatter_`, `index_add_`, `index_copy_`, `index_fill_` and `put_`.
+//! Follows <https://pytorch.org/docs/2.7/generated/torch.Tensor.scatter_.html> and its neighbours. Where an index names
+//! one place several times, the last value stays.
 
 use super::{indices, out_of_bounds, position};
 use crate::bail;

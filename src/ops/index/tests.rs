@@ -1,4 +1,4 @@
-//! Subscripts read and written. Expectations are PyTorch 2.7.0's answers to the Python beside them.
+//! Reads and writes through subscripts. Expectations are PyTorch 2.7.0's answers to the Python beside them.
 
 use super::*;
 use crate::ops::check::testing::*;

@@ -94,7 +94,7 @@ impl<R: Field<Real = R> + Real + Float> Balance<R> {
         balance
     }
 
-    /// Scales by powers of two where that makes a row and its column more alike; was there any such?
+    /// Scales by powers of two where that makes a row and its column more alike, and returns whether it did anywhere.
     fn scale<T: Field<Real = R>>(&mut self, a: &mut Matrix<T>) -> bool {
         let (one, n) = (<R as One>::one(), a.rows);
         let two = one + one;
@@ -170,7 +170,7 @@ fn hessenberg<T: Field>(a: &mut Matrix<T>, active: Range<usize>) -> Result<Matri
     Ok(q)
 }
 
-/// Does the row above belong to the same block of a (quasi-)triangular matrix?
+/// Returns whether the row above belongs to the same block of a (quasi-)triangular matrix.
 fn is_second<T: Field>(t: &Matrix<T>, k: usize) -> bool {
     k > 0 && !t[(k, k - 1)].is_zero()
 }

@@ -1,4 +1,4 @@
-//! Solving by factors found before, and the decompositions of general and of indefinite matrices.
+//! Solves with factors found before, and decomposes general and indefinite matrices.
 
 use super::field::Field;
 use super::ldl::{self, Ldl};

@@ -1,4 +1,4 @@
-//! The numbers that matrices are decomposed in: real and complex, in single and double precision, as LAPACK has them.
+//! The number types that matrices are decomposed in: real and complex, in single and double precision, as in LAPACK.
 
 use crate::ops::matmul::Ring;
 use crate::ops::number::{Real, Stored};

@@ -1,5 +1,5 @@
-//! LU and Cholesky factorizations, and solving by them. As LAPACK's getrf, getrs, potrf and trtrs. After Ctrl-C all of
-//! them leave off.
+//! LU and Cholesky factorizations, and solving with them. As LAPACK's getrf, getrs, potrf and trtrs. All of them stop
+//! after Ctrl-C.
 
 use super::field::Field;
 use super::matrix::Matrix;
@@ -50,7 +50,7 @@ pub fn lu<T: Field>(mut a: Matrix<T>) -> Lu<T> {
 }
 
 impl<T: Field> Lu<T> {
-    /// The sign of the permutation: are the exchanges odd in number?
+    /// The sign of the permutation: whether the number of exchanges is odd.
     pub fn is_odd(&self) -> bool {
         self.pivots.iter().enumerate().filter(|&(i, &pivot)| i != pivot).count() % 2 == 1
     }
@@ -106,7 +106,7 @@ impl<T: Field> Lu<T> {
     }
 }
 
-/// Which triangle of a matrix counts, and is its diagonal taken for ones?
+/// Which triangle of a matrix counts, and whether its diagonal is taken for ones.
 #[derive(Clone, Copy)]
 pub struct Triangular {
     pub upper: bool,

@@ -1,5 +1,5 @@
-//! A matrix as decompositions work on it: by columns, of its own memory; and batches of them, read from tensors and
-//! written to new ones.
+//! A matrix as decompositions work on it, stored by columns in its own memory; and batches of them, read from tensors
+//! and written to new ones.
 
 use super::field::Field;
 use crate::bail;

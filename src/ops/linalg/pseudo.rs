@@ -1,4 +1,4 @@
-//! What tolerances decide: pseudoinverses, ranks and least squares.
+//! Results that depend on a tolerance: pseudoinverses, ranks and least squares.
 
 use super::eigh::eigh;
 use super::field::Field;

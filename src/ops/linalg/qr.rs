@@ -1,5 +1,5 @@
-//! Householder reflections, with LAPACK's choice of signs, and QR factorizations by them. As LAPACK's larfg, larf, geqrf,
-//! orgqr and ormqr. After Ctrl-C all of them leave off.
+//! Householder reflections with LAPACK's choice of signs, and QR factorizations by them. As LAPACK's larfg, larf,
+//! geqrf, orgqr and ormqr. All of them stop after Ctrl-C.
 
 use super::field::Field;
 use super::matrix::Matrix;

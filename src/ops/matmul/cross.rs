@@ -1,4 +1,4 @@
-//! The neighbours of matrix products that are sums of few terms: cross products, traces, distances between rows.
+//! Relatives of matrix products that sum few terms: cross products, traces, distances between rows.
 
 use super::expected_dtype;
 use crate::bail;

@@ -1,5 +1,5 @@
-//! The loop below every matrix product: batches of matrices in the type they are computed in. Floats and complex numbers
-//! go to the processor's vectors, integers and very small batches through plain loops. Knows sizes, no refusals.
+//! The loop beneath every matrix product: batches of matrices in the type they are computed in. Floats and complex
+//! numbers use the processor's vectors; integers and very small batches use plain loops. Knows sizes, no refusals.
 
 use crate::bail;
 use crate::ops::block::load;
@@ -18,7 +18,7 @@ pub trait Ring: Number {
 
     fn times(a: Self, b: Self) -> Self;
 
-    /// Are sums along the rows of both matrices made in lanes? So they are in single precision.
+    /// Whether sums along the rows of both matrices are made in lanes, as they are in single precision.
     const BY_LANES: bool = false;
 
     /// `into += alpha · a @ b`; `into` is row-major.
@@ -179,7 +179,7 @@ fn outer<C: Ring>(into: &mut [C], p: usize, alpha: C, a: Matrix<C>, b: Matrix<C>
     Ok(())
 }
 
-/// Do rows of `a` meet rows of the transposed `b`, of which there are few?
+/// Returns whether rows of `a` meet rows of the transposed `b`, of which there are few.
 fn is_by_lanes<C: Ring>([n, m, p]: [usize; 3], a: &Matrix<C>, b: &Matrix<C>) -> bool {
     let by_rows = a.strides[1] == 1 && b.strides[0] == 1 && b.strides[1] > 1;
     C::BY_LANES && by_rows && n > 1 && p > 1 && n.min(m).min(p) < 8

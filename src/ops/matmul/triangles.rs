@@ -1,4 +1,4 @@
-//! The places of a triangle, and matrices along a diagonal.
+//! The indices of a triangle, and matrices along a diagonal.
 
 use crate::bail;
 use crate::ops::check::{not_implemented, same_device};

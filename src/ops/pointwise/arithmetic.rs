@@ -1,5 +1,4 @@
-//! Functions around the table's rows that take more than two operands' worth of arguments: `alpha`, rounding modes,
-//! and powers by a number.
+//! Functions around the table's rows that take further arguments: `alpha`, rounding modes, and powers by a number.
 
 use super::binary::{BinaryOp, Rounding, binary, scaled_sum};
 use super::unary::{UnaryOp, unary};

@@ -261,8 +261,8 @@ pub trait BinaryKernels: Number {
     }
     /// `a + alpha * b`, with one rounding for floats.
     fn scaled_sum(a: Self, b: Self, alpha: Self) -> Self;
-    /// As [`BinaryKernels::scaled_sum`], for elements reached one by one. `repeated`: is `b` the same for all of them,
-    /// so that it is scaled beforehand?
+    /// As [`BinaryKernels::scaled_sum`], for elements reached one by one. `repeated` tells whether `b` is the same
+    /// for all of them, so that it is scaled beforehand.
     fn scaled_sum_tail(a: Self, b: Self, alpha: Self, _repeated: bool) -> Self {
         Self::scaled_sum(a, b, alpha)
     }
@@ -355,7 +355,7 @@ fn narrow_neighbour<S: Stored<Compute = f32>>(from: f32, up: bool) -> f32 {
 }
 
 impl BinaryOp {
-    /// Is there a second kernel, for one-element second operands, that does not round them to a 16-bit float?
+    /// Returns whether a second kernel, for one-element second operands, does not round them to a 16-bit float.
     fn has_reduced_kernel(self) -> bool {
         matches!(self, BinaryOp::Mul | BinaryOp::TrueDivide | BinaryOp::FloorDivide | BinaryOp::TruncDivide)
     }
@@ -471,7 +471,7 @@ pub(crate) fn held(operands: [Operand; 2], common: DType) -> Result<[Option<View
     Ok([hold(a)?, hold(b)?])
 }
 
-/// Do all positions read one and the same second operand, along the fastest dimension at least?
+/// Returns whether all positions read the same second operand, along the fastest dimension at least.
 fn repeats(operand: Operand, sizes: &[i64]) -> bool {
     match operand {
         Operand::Number(_) => true,

@@ -1,4 +1,4 @@
-//! Functions of whole and of real numbers that the tables name. Knows numbers only.
+//! The functions of integers and real numbers that the tables name. Knows numbers only.
 
 use crate::ops::number::{Integer, Real, is_single};
 use crate::ops::series;

@@ -438,7 +438,7 @@ impl UnaryOp {
         }
     }
 
-    /// Does the result not depend on the values? PyTorch then fills a tensor like the operand.
+    /// Returns whether the result does not depend on the values; PyTorch then fills a tensor like the operand.
     fn is_constant(self, dtype: DType) -> bool {
         match self {
             UnaryOp::Isinf | UnaryOp::Isfinite => dtype.is_integral(true),
@@ -507,8 +507,8 @@ pub fn conj_physical(view: &View) -> Result<View> {
     if view.dtype.is_complex() { crate::ops::copy::clone(&conj(view)) } else { Ok(view.clone()) }
 }
 
-/// A function with parameters of its own on every element of a real tensor, computed in double. `float`: do integers
-/// become the default floating dtype first, or are they refused?
+/// Applies a function with parameters of its own to every element of a real tensor, computed in double. `float` tells
+/// whether integers become the default floating dtype first or are refused.
 ///
 /// # Errors
 /// As [`unary`].

@@ -1,4 +1,4 @@
-//! Whole numbers: integers in a range, permutations and coin flips. After Ctrl-C no more are drawn.
+//! Integers: ranges, permutations and coin flips. Drawing stops after Ctrl-C.
 
 use super::RealKind;
 use super::generator::Generator;

@@ -1,5 +1,5 @@
 //! The Mersenne Twister (MT19937) as PyTorch's CPU generator runs it: seeding, words, saved state, and the normal
-//! sample it keeps back. Knows no dtype and no tensor.
+//! sample it keeps for the next call. Knows no dtype and no tensor.
 
 use crate::tensor::parallel::vectorised;
 use std::hash::{BuildHasher, Hasher, RandomState};

@@ -1,4 +1,4 @@
-//! Weighted choices: `torch.multinomial`. Checks the weights, with PyTorch's messages; the shape is the caller's.
+//! Weighted choices: `torch.multinomial`. Checks the weights, with PyTorch's messages; the caller checks the shape.
 //!
 //! <https://pytorch.org/docs/2.7/generated/torch.multinomial.html>
 

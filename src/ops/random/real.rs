@@ -1,5 +1,5 @@
-//! What the four floating-point dtypes do differently when random numbers are made for them: how many bits they take,
-//! how they round, and how they turn 16 uniform numbers into 16 normal ones.
+//! Where the four floating-point dtypes differ in making random numbers: how many bits they take, how they round, and
+//! how they turn 16 uniform numbers into 16 normal ones.
 
 use super::generator::Generator;
 use super::single::{self, BLOCK};
@@ -28,8 +28,8 @@ pub trait Real: Copy + Send + Sync {
         generator.fill(out, |word| Self::nearest(fraction(word, Self::PRECISION)));
     }
 
-    /// `a * b + c`, rounded once to the precision this type computes in: single for the 16-bit types. `fuses`: does the
-    /// processor do that in one instruction?
+    /// `a * b + c`, rounded once to the precision this type computes in: single for the 16-bit types. `fuses`
+    /// tells whether the processor does that in one instruction.
     #[inline(always)]
     fn fma(a: f64, b: f64, c: f64, fuses: bool) -> f64 {
         f64::from(single::fma(a as f32, b as f32, c as f32, fuses))

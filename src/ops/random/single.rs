@@ -8,8 +8,8 @@
 /// How many numbers are made at a time: the first eight give the radii of eight points, the last eight their angles.
 pub(super) const BLOCK: usize = 16;
 
-/// Turns numbers from [0, 1) into normal ones by Box and Muller's formula. `fuses`: does the processor multiply and add
-/// in one instruction?
+/// Turns numbers from [0, 1) into normal ones by Box and Muller's formula. `fuses` tells whether the processor
+/// multiplies and adds in one instruction.
 #[inline(always)]
 pub(super) fn box_muller(block: &mut [f32; BLOCK], mean: f32, std: f32, fuses: bool) {
     if !fuses {

@@ -1,4 +1,4 @@
-//! The indices of the greatest values, in the order in which `torch.topk` gives them.
+//! The indices of the greatest values, in the order in which `torch.topk` returns them.
 //!
 //! Among equal values that order is what C++'s `std::partial_sort`, `std::nth_element` and `std::sort` leave behind, as
 //! the GNU library implements them, so the same steps are taken here: quicksort with the median of three as pivot,

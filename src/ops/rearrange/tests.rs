@@ -1,4 +1,4 @@
-//! Elements in other places. Expectations are PyTorch 2.7.0's answers to the Python beside them.
+//! Rearranged elements. Expectations are PyTorch 2.7.0's answers to the Python beside them.
 
 use super::*;
 use crate::ops::check::testing::*;

@@ -1,4 +1,4 @@
-//! Largest and smallest elements, and where they are. NaN is both.
+//! Largest and smallest elements, and their positions. NaN is both.
 
 use super::fold::{fold_anywhere, larger, smaller};
 use super::tiles::{Dim, odometer};

@@ -52,7 +52,7 @@ pub fn prod(view: &View, dim: Option<i64>, keepdim: bool, dtype: Option<DType>) 
     Ok(out)
 }
 
-/// Is any element true? No dimensions (`Some(&[])`) means none are reduced, `None` means all are.
+/// Tells whether any element is true. No dimensions (`Some(&[])`) means none are reduced, `None` means all are.
 ///
 /// # Errors
 /// IndexError and RuntimeError for wrong dimensions.
@@ -60,7 +60,7 @@ pub fn any(view: &View, dims: Option<&[i64]>, keepdim: bool) -> Result<View> {
     truth(view, dims, keepdim, false, |a, b| a | b)
 }
 
-/// Are all elements true? Dimensions as for [`any`].
+/// Tells whether all elements are true. Dimensions are as for [`any`].
 ///
 /// # Errors
 /// IndexError and RuntimeError for wrong dimensions.

@@ -20,7 +20,7 @@ pub enum Spread {
     StandardDeviation,
 }
 
-/// Would a variance over these dimensions divide by zero or less? PyTorch warns then.
+/// Returns whether a variance over these dimensions would divide by zero or less. PyTorch warns then.
 ///
 /// # Errors
 /// IndexError and RuntimeError for wrong dimensions.

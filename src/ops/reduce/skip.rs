@@ -1,4 +1,4 @@
-//! Reductions that leave elements out or look at both ends: `nansum`, `nanmean`, `count_nonzero`, `aminmax`.
+//! Reductions that skip elements or find both ends: `nansum`, `nanmean`, `count_nonzero`, `aminmax`.
 
 use super::extremum::{Extremum, extremum, extremum_all};
 use super::{Reduction, sum};

@@ -1,5 +1,5 @@
-//! Compressed rows and columns (CSR, CSC), and those of blocks (BSR, BSC).
-//! Follows <https://pytorch.org/docs/2.7/generated/torch.sparse_compressed_tensor.html>.
+//! Compressed rows and columns (CSR, CSC), and their block forms (BSR, BSC). Follows
+//! <https://pytorch.org/docs/2.7/generated/torch.sparse_compressed_tensor.html>.
 
 use super::{Coordinates, coalesce, coo, expect_coo, integers, pick, vector};
 use crate::bail;

@@ -1,5 +1,5 @@
-//! Products with sparse matrices: only elements that are given are multiplied.
-//! Follows <https://pytorch.org/docs/2.7/generated/torch.sparse.mm.html>.
+//! Products with sparse matrices: only the given elements are multiplied. Follows
+//! <https://pytorch.org/docs/2.7/generated/torch.sparse.mm.html>.
 
 use super::compressed::starts;
 use super::{Coordinates, coalesce, coo, dense_dim, expect_coo, pick, sparse_dim, to_layout, vector};

@@ -1,5 +1,5 @@
-//! COO tensors turned, cut, joined and added up: what is done to indices. None of it looks at more than the elements
-//! that are given.
+//! Transposes, slices, joins and sums of COO tensors, done on their indices. None of them looks at more than the given
+//! elements.
 
 use super::{Coordinates, coalesce, coo, dense_dim, empty_coo, expect_coo, pick, sparse_dim, to_dense, vector};
 use crate::bail;

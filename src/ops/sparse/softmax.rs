@@ -1,5 +1,5 @@
-//! Softmax of sparse tensors: elements that are not given count as minus infinity, and so have no share.
-//! Follows <https://pytorch.org/docs/2.7/generated/torch.sparse.softmax.html>.
+//! Softmax of sparse tensors: elements that are not given count as minus infinity, and so have no share. Follows
+//! <https://pytorch.org/docs/2.7/generated/torch.sparse.softmax.html>.
 
 use super::{Coordinates, coalesce, coo, expect_coo, pick, sparse_dim, vector};
 use crate::ops::copy;

@@ -1,5 +1,5 @@
-//! Work for all cores: products of matrices, by the `gemm` crate, whose interface is pointers. This file gives it safe
-//! hands: slices, and strides that are checked to stay within them.
+//! Products of matrices on all cores, by the `gemm` crate, whose interface is pointers. This file wraps it safely: in
+//! slices, and strides that are checked to stay within them.
 
 use super::{cores, tasks};
 use crate::tensor::error::{Error, Result};
@@ -46,7 +46,7 @@ impl<T> Target<T> {
 }
 
 impl<T> Matrix<'_, T> {
-    /// Does every element of a matrix of these sizes lie within the slice?
+    /// Returns whether every element of a matrix of these sizes lies within the slice.
     fn holds(&self, sizes: [usize; 2]) -> bool {
         let last = |size: usize, stride: usize| size.checked_sub(1)?.checked_mul(stride);
         let end = |[a, b]: [Option<usize>; 2]| a?.checked_add(b?);
