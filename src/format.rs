@@ -129,7 +129,7 @@ impl Formatter<'_> {
     }
 }
 
-/// What a script's `__str__` or `__repr__` gives, which must be a text.
+/// Returns the text that a script's `__str__` or `__repr__` gives; anything else is an error.
 fn written(name: &str, text: Value) -> Result<String> {
     match text {
         Value::Str(text) => Ok(text.as_ref().to_owned()),

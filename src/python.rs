@@ -69,13 +69,13 @@ pub enum Statement {
     Delete { names: Vec<String>, offset: usize },
 }
 
-/// Why the input cannot be run.
+/// The reason why the input cannot be run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SyntaxFault {
     /// `SyntaxError`; `NotImplementedError` for a construct of Python that has no translation; `KeyboardInterrupt`.
     pub kind: &'static str,
     pub message: String,
-    /// Where in the Python source, in bytes.
+    /// The position in the Python source, in bytes.
     pub offset: usize,
     /// More lines could make this right: an open bracket, an open triple quote, a header without its body, a
     /// backslash at the end.
@@ -200,7 +200,7 @@ pub fn awaits_blank_line(source: &str) -> bool {
         })
 }
 
-/// What the writing functions share.
+/// The state that the writing functions share.
 struct Translator<'a> {
     source: &'a str,
     scope: Scope<'a>,
@@ -221,12 +221,12 @@ struct Translator<'a> {
     depth: usize,
 }
 
-/// Where a node starts in the source, in bytes.
+/// Returns where a node starts in the source, in bytes.
 fn start(node: &impl Ranged) -> usize {
     node.range().start().to_usize()
 }
 
-/// Where a node ends in the source, in bytes.
+/// Returns where a node ends in the source, in bytes.
 fn end(node: &impl Ranged) -> usize {
     node.range().end().to_usize()
 }

@@ -52,13 +52,13 @@ pub enum Language {
 }
 
 impl Language {
-    /// What a script is written in, by the ending of its file's name.
+    /// Returns the language of a script, by the ending of its file's name.
     pub fn of_script(path: &Path) -> Language {
         if path.extension().is_some_and(|extension| extension == "py") { Language::Python } else { Language::Rhai }
     }
 }
 
-/// What an input gave.
+/// The outcome of an input.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
     /// Everything printed, the echoed value included; every line ends in a newline.
@@ -78,7 +78,7 @@ pub enum Completeness {
 
 #[derive(Default)]
 pub struct SessionOptions {
-    /// What scripts see as `ARGS`.
+    /// The value of `ARGS` in scripts.
     pub args: Vec<String>,
     /// Receives printed text at once, instead of [`Outcome::text`].
     pub live: Option<Live>,
@@ -230,7 +230,7 @@ impl Session {
         Picture { scene: aliases::scene(&self.holders()), width: self.runtime.width.get() }
     }
 
-    /// What small views of large storages keep alive, a sentence each.
+    /// Describes what small views of large storages keep alive, a sentence each.
     pub fn costs(&self) -> Vec<String> {
         aliases::costs(&self.holders())
     }
@@ -424,7 +424,7 @@ impl Session {
     }
 }
 
-/// What an input gives that Ctrl-C has stopped.
+/// Returns the outcome of an input that Ctrl-C has stopped.
 fn stopped() -> Box<Failure> {
     Box::new(Failure { interrupted: true, ..failure_of(Error::new(ErrorKind::KeyboardInterrupt, "")) })
 }

@@ -101,7 +101,7 @@ pub trait Object: Any {
     fn repr(&self) -> String {
         format!("<{} object at {:#x}>", self.class_name(), std::ptr::from_ref(self).cast::<()>() as usize)
     }
-    /// What `str` and `print` show.
+    /// Returns what `str` and `print` show.
     fn text(&self) -> String {
         self.repr()
     }
@@ -110,7 +110,7 @@ pub trait Object: Any {
         None
     }
     fn as_any(&self) -> &dyn Any;
-    /// What a special method gives (`__len__`, `__add__` …) where a script has written one; `None` where it has not.
+    /// Returns the result of a special method (`__len__`, `__add__` …) that a script has written; `None` if it has not.
     fn special(&self, _name: &str, _args: &[Value]) -> Option<Result<Value>> {
         None
     }
@@ -195,7 +195,7 @@ impl Range {
         self.len() == 0
     }
 
-    /// Where a number is in it.
+    /// Finds the position of a number in it.
     pub fn position(self, wanted: i64) -> Option<usize> {
         let (from, step) = (i128::from(wanted) - i128::from(self.start), i128::from(self.step));
         let steps = usize::try_from(from.checked_div(step)?).ok()?;

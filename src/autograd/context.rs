@@ -79,7 +79,7 @@ impl<'a> Context<'a> {
         self.expr(value)
     }
 
-    /// What the argument looked like.
+    /// Returns the shape the argument had.
     pub fn shape(&self, index: usize) -> Result<&'a Shape> {
         self.kept(index).map(|kept| &kept.shape).ok_or_else(|| missing("a tensor"))
     }

@@ -10,7 +10,7 @@ use std::any::Any;
 use std::borrow::Cow;
 use std::rc::Rc;
 
-/// What such a node does.
+/// The behaviour of such a node.
 pub trait Custom {
     /// The gradients it sends along its edges, of those that arrived for its results.
     fn backward(&self, node: &Rc<Node>, gradients: &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>>;
@@ -23,7 +23,7 @@ pub trait Custom {
     fn as_any(&self) -> &dyn Any;
 }
 
-/// What the function said about its results.
+/// The function's remarks about its results.
 pub struct Results<'a> {
     pub tensors: &'a [Tensor],
     pub inputs: &'a [Tensor],

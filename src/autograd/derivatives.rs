@@ -53,13 +53,13 @@ type Formula = for<'a> fn(&Context<'a>) -> Expr<'a>;
 pub struct Derivative {
     /// The overload, as in the function table; a function that works in place shares the row of its twin.
     pub key: &'static str,
-    /// What printing calls the node.
+    /// The node's name in printed text.
     pub name: &'static str,
     /// In the order of the arguments.
     pub gradients: [Option<Gradient>; 4],
 }
 
-/// How the gradient of one argument is computed.
+/// The gradient of one argument.
 #[derive(Clone, Copy)]
 pub struct Gradient {
     pub arg: usize,
@@ -101,7 +101,7 @@ pub fn same<'a>(c: &Context<'a>) -> Expr<'a> {
     c.g()
 }
 
-/// What PyTorch has a node for, but no derivative.
+/// Refuses where PyTorch has a node but no derivative.
 pub fn refused<'a>(c: &Context<'a>, name: &str) -> Expr<'a> {
     c.expr(Err(Error::not_implemented(format!("the derivative for '{name}' is not implemented."))))
 }

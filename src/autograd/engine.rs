@@ -38,7 +38,7 @@ pub fn current() -> Option<Rc<Current>> {
     CURRENT.with_borrow(Clone::clone)
 }
 
-/// How a pass runs.
+/// The state of a backward pass.
 #[derive(Clone, Copy)]
 pub struct Pass<'a> {
     pub functions: &'a dyn Functions,
@@ -117,12 +117,12 @@ impl Ord for Ready {
 /// One pass on its way.
 struct Walk<'a> {
     pass: Pass<'a>,
-    /// How many edges still have to bring a gradient to a node.
+    /// The number of edges that still have to bring a gradient to a node.
     missing: HashMap<usize, usize>,
     /// The gradients that arrived, one per result.
     arrived: HashMap<usize, Vec<Option<Tensor>>>,
     ready: BinaryHeap<Ready>,
-    /// Where only some gradients are wanted: the nodes on the way to them, and the nodes they belong to.
+    /// If only some gradients are wanted: the nodes on the way to them, and the nodes they belong to.
     needed: Option<HashSet<usize>>,
     /// Of those, the ones that have to compute something.
     running: HashSet<usize>,
@@ -549,7 +549,7 @@ fn as_tensor(value: Value) -> Result<Tensor> {
     }
 }
 
-/// What is said when a graph has been used up.
+/// The message when a graph has been used up.
 pub const FREED: &str = "Trying to backward through the graph a second time (or directly access saved tensors after they \
 have already been freed). Saved intermediate values of the graph are freed when you call .backward() or \
 autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or if you need to \

@@ -11,14 +11,14 @@ use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
 
-/// Where a gradient goes: to a node, as the gradient of its `output`-th result. No node: nowhere.
+/// The destination of a gradient: a node, as the gradient of its `output`-th result, or nowhere without a node.
 #[derive(Clone, Default)]
 pub struct Edge {
     pub node: Option<Rc<Node>>,
     pub output: usize,
 }
 
-/// What a gradient must look like.
+/// The shape a gradient must have.
 #[derive(Clone)]
 pub struct Shape {
     pub layout: Layout,
@@ -57,7 +57,7 @@ type ResultHook = (usize, u64, Rc<dyn Hook>);
 /// A hook on a node: it is given groups of gradients and may give others in place of the first group.
 pub type NodeHook = Rc<dyn Fn(&[&[Option<Tensor>]]) -> Result<Option<Vec<Option<Tensor>>>>>;
 
-/// What a node does with gradients.
+/// The work a node does with gradients.
 pub enum Work {
     /// Adds them to the `grad` of a leaf.
     Accumulate(Tensor),
@@ -85,7 +85,7 @@ pub struct Formula {
 }
 
 impl Formula {
-    /// How many tensors stand in the place of an argument: those of a list, or one.
+    /// Counts the tensors in the place of an argument: those of a list, or one.
     pub fn tensors_at(&self, index: usize) -> usize {
         match self.args.get(index) {
             Some(Argument::List(list)) => list.len(),
@@ -134,14 +134,14 @@ impl Formula {
     }
 }
 
-/// What is kept of an argument.
+/// The parts of an argument that are kept.
 pub enum Argument {
     Plain(Value),
     Tensor(Kept),
     List(Vec<Kept>),
 }
 
-/// What is kept of a tensor: its shape always, its values only where a formula reads them.
+/// The parts of a tensor that are kept: always its shape, its values only where a formula reads them.
 pub struct Kept {
     pub shape: Shape,
     pub saved: Option<Saved>,
@@ -188,7 +188,7 @@ impl Node {
         }
     }
 
-    /// Where gradients go from here, as `next_functions` shows it.
+    /// Returns where gradients go from here, as `next_functions` shows it.
     pub fn next_functions(&self) -> Vec<(Option<Rc<Node>>, usize)> {
         self.edges.borrow().iter().map(|edge| (edge.node.clone(), edge.output)).collect()
     }
@@ -215,7 +215,7 @@ impl Node {
         }
     }
 
-    /// What was saved of an argument, as the attribute `_saved_…` shows it; `None` where nothing was.
+    /// Returns what was saved of an argument, as the attribute `_saved_…` shows it; `None` if nothing was.
     ///
     /// # Errors
     /// RuntimeError when the graph was freed or the value changed in place.
@@ -229,7 +229,7 @@ impl Node {
         })
     }
 
-    /// What was saved of the result.
+    /// Returns what was saved of the result.
     pub fn saved_result(self: &Rc<Node>) -> Result<Option<Value>> {
         let work = self.work.borrow();
         let Work::Formula(formula) = &*work else { return Ok(None) };
@@ -238,7 +238,7 @@ impl Node {
         saved.unpack(Some((self, 0))).map(|tensor| Some(Value::Tensor(tensor)))
     }
 
-    /// What a session has written for it to do.
+    /// Returns the work that a session has written for it.
     pub fn custom(&self) -> Option<Rc<dyn Custom>> {
         match &*self.work.borrow() {
             Work::Custom(custom) => Some(custom.clone()),
@@ -344,7 +344,7 @@ pub fn grad_fn(tensor: &Tensor) -> Option<(Rc<Node>, usize)> {
     node_of(stored).map(|node| (node, output))
 }
 
-/// Where the gradient of a tensor goes.
+/// Returns where the gradient of a tensor goes.
 pub fn edge_of(tensor: &Tensor) -> Edge {
     if !tensor.requires_grad() {
         return Edge::default();

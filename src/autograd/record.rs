@@ -12,7 +12,7 @@ use crate::value::Value;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// What to do with a call whose arguments require gradients.
+/// The plan for a call whose arguments require gradients.
 pub enum Plan {
     /// Run it, and no more.
     Plain,
@@ -132,7 +132,7 @@ fn keep(
     })
 }
 
-/// What the formulas of the wanted gradients use.
+/// Returns what the formulas of the wanted gradients use.
 fn wanted<'r>(
     row: &'r Derivative,
     edges: &'r [Edge],

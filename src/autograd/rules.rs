@@ -6,7 +6,7 @@ use crate::value::{LIBRARY, Value};
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// How a call is recorded.
+/// The way a call is recorded.
 #[derive(Clone, Copy)]
 pub enum Rule {
     /// By a row of the derivative table.
@@ -372,7 +372,7 @@ const STEPS: &[&str] = &[
 /// Modules of PyTorch whose functions record for themselves.
 const RECORDING: &[&str] = &["autograd", "serialization", "storage", "testing"];
 
-/// What looks up dimensions by their names, or gives them names: the calls it is made of are recorded.
+/// Functions that look up dimensions by name or name them: the calls they are made of are recorded.
 const BY_NAME: &[&str] = &[
     "align_as",
     "align_tensors",

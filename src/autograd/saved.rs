@@ -8,7 +8,7 @@ use crate::tensor::{GradFn, Result, Tensor};
 use crate::value::Value;
 use std::rc::Rc;
 
-/// What becomes of saved values between the call and the pass: `saved_tensors_hooks`.
+/// The handling of saved values between the call and the pass: `saved_tensors_hooks`.
 pub trait Packing {
     /// Anything that the values can be had back from.
     fn pack(&self, tensor: &Tensor) -> Result<Value>;
@@ -30,7 +30,7 @@ pub struct Saved {
 enum Values {
     /// A tensor that shares memory and version with the one saved and has no history.
     Kept { values: Tensor, version: u64 },
-    /// What a packing made of it.
+    /// The result of a packing.
     Packed { value: Value, packing: Rc<dyn Packing> },
     /// A packing gave the tensor back as it was: kept without its history, which would hold the node.
     Unchanged { values: Tensor, packing: Rc<dyn Packing> },

@@ -13,7 +13,7 @@ use std::rc::Rc;
 /// One value per parameter, in the signature's order.
 pub type Bound = SmallVec<[Value; 4]>;
 
-/// What was passed: positional arguments (for a method, without `self`) and keywords.
+/// The arguments passed: positional ones (for a method, without `self`) and keywords.
 #[derive(Default)]
 pub struct Arguments {
     pub positional: SmallVec<[Value; 4]>,
@@ -27,7 +27,7 @@ impl Arguments {
     }
 }
 
-/// Who parses the arguments in PyTorch, which decides the words of an error.
+/// The parser of the arguments in PyTorch, which decides the words of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parser {
     /// PyTorch's own argument parser.
@@ -96,7 +96,7 @@ fn choose<'s>(
     Err(no_combination(&called, signatures, method.is_some(), arguments))
 }
 
-/// Why a signature does not fit; turned into an error only when it is the one to report.
+/// The reason why a signature does not fit; turned into an error only when it is the one to report.
 enum Mismatch {
     TooMany,
     Missing {
@@ -424,7 +424,7 @@ fn as_python(path: &str, signature: &Signature, method: Option<&Value>, argument
     Err(missing_arguments(path, &missing))
 }
 
-/// What CPython says where required arguments are left out.
+/// Makes CPython's error for missing required arguments.
 fn missing_arguments(path: &str, missing: &[&Param]) -> Error {
     let kind = if missing.iter().all(|p| p.keyword_only) { "keyword-only" } else { "positional" };
     let names: Vec<String> = missing.iter().map(|p| format!("'{}'", p.name)).collect();

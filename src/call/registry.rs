@@ -41,7 +41,7 @@ impl Overloads {
     }
 }
 
-/// Who is asked for a name.
+/// The receiver on which a name is looked up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Receiver {
     /// A value of the class that this kind of parameter accepts.
@@ -86,7 +86,7 @@ pub struct Registry {
     names: HashMap<&'static str, Entry>,
 }
 
-/// What goes by one name: its rows in the table's order, and what they say once somebody has asked.
+/// Everything under one name: its rows in the table's order, and their meaning once it has been looked up.
 #[derive(Default)]
 struct Entry {
     rows: Vec<&'static Row>,
@@ -105,7 +105,7 @@ struct Named {
     family: Option<Family>,
     attributes: Vec<(Kind, Function)>,
     setters: Vec<(Kind, Function)>,
-    /// What works on tensors, by its key.
+    /// The functions on tensors, by key.
     keys: Vec<(&'static str, Function)>,
 }
 

@@ -15,7 +15,7 @@ pub struct Signature {
     pub params: Vec<Param>,
     /// The part after `->`.
     pub returns: &'static str,
-    /// How many parameters, `self` included, may be given without their name.
+    /// The number of parameters, `self` included, that may be given without their name.
     pub positional: usize,
     /// Whether a parameter takes all remaining arguments.
     pub unbounded: bool,
@@ -23,7 +23,7 @@ pub struct Signature {
     pub hidden: bool,
     /// Whether the function writes to its first argument.
     pub in_place: bool,
-    /// Where a call says whether it is to: the parameter `inplace` of `torch.nn.functional`.
+    /// The position of the parameter by which a call asks for it: `inplace` of `torch.nn.functional`.
     pub switch: Option<usize>,
     /// Whether it has one of the parameters handled after it ran: `out`, `requires_grad`.
     pub finishes: bool,
@@ -75,7 +75,7 @@ impl Default {
     }
 }
 
-/// What a parameter accepts.
+/// The kind of value a parameter accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     Tensor,
@@ -269,7 +269,7 @@ impl Signature {
         if method { self.params.get(1..).unwrap_or_default() } else { &self.params }
     }
 
-    /// How an error message lists the signature: `(Tensor input, int dim0, int dim1)`.
+    /// Lists the signature as error messages do: `(Tensor input, int dim0, int dim1)`.
     pub fn listing(&self, method: bool) -> String {
         let mut text = String::from("(");
         let mut starred = false;

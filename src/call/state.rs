@@ -17,10 +17,10 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::rc::Rc;
 
-/// What a piece of output is.
+/// The kind of a piece of output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Said {
-    /// What the input printed.
+    /// Output of the input.
     Printed,
     /// The value of the input, shown because it is one.
     Value,
@@ -80,7 +80,7 @@ struct Gathered {
 pub struct State {
     pub registry: &'static Registry,
     pub default_dtype: Cell<DType>,
-    /// What `set_default_device` or a `with` of a device says.
+    /// The device set by `set_default_device` or a `with` of a device.
     pub default_device: Cell<Option<Device>>,
     /// The default devices outside of each `with` of a device.
     pub outer_devices: RefCell<Vec<Option<Device>>>,
@@ -97,9 +97,9 @@ pub struct State {
     pub nameless: Cell<bool>,
     /// Within a `vmap` that does not say what random numbers are to be.
     pub random_refused: Cell<bool>,
-    /// How tensors that gradients need are saved, innermost last.
+    /// The ways to save tensors that gradients need, innermost last.
     pub packings: RefCell<Vec<Rc<dyn Packing>>>,
-    /// Why they may only be saved as they are, if so.
+    /// The reason why they may only be saved as they are, if any.
     pub packing_refused: RefCell<Option<Rc<str>>>,
     /// Within `allow_mutation_on_saved_tensors`.
     pub mutation_allowed: Cell<bool>,
@@ -221,7 +221,7 @@ impl State {
         scenes.iter().for_each(|scene| self.draw(&terminal::draw(scene, width)));
     }
 
-    /// What was printed since the last call.
+    /// Takes what was printed since the last call.
     pub fn take_printed(&self) -> String {
         self.printed.take()
     }

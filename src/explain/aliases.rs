@@ -48,7 +48,7 @@ impl Holder {
         Some(starts.flat_map(|start| start..start.saturating_add(size)).collect())
     }
 
-    /// How many bytes this shows and the other does as well; nothing where this one's are too many.
+    /// Counts the bytes that both this and the other show; nothing if this one's are too many.
     fn common(&self, other: &Holder) -> Option<usize> {
         let view = other.view.as_ref()?;
         let is_shown = |byte: usize| {
@@ -117,7 +117,7 @@ fn group(scene: &mut Scene, number: usize, storage: &Storage, here: &[&Holder]) 
     unnamed > 0
 }
 
-/// How many handles a storage has, tensors and storages alike, and how many of them no variable holds.
+/// Counts the handles of a storage, tensors and storages alike, and those that no variable holds.
 fn handles(storage: &Storage, here: &[&Holder]) -> (usize, usize) {
     // What a holder itself holds is not counted, nor what a session could go back to.
     let ours: usize = here.iter().map(|holder| 1 + usize::from(holder.view.is_some())).sum();
@@ -127,7 +127,7 @@ fn handles(storage: &Storage, here: &[&Holder]) -> (usize, usize) {
     (all.max(named), all.saturating_sub(named))
 }
 
-/// What any two of the variables have in common.
+/// Describes what any two of the variables have in common.
 fn overlaps(here: &[&Holder]) -> Option<Table> {
     let tensors: Vec<_> = here.iter().filter(|holder| holder.view.is_some()).take(PAIRED).collect();
     let mut table = Table { head: vec!["pair", "in common"], rows: Vec::new() };
@@ -152,7 +152,7 @@ fn overlaps(here: &[&Holder]) -> Option<Table> {
     (!table.rows.is_empty()).then_some(table)
 }
 
-/// What a small view of a large storage costs.
+/// Describes what a small view of a large storage costs.
 fn cost(storage: &Storage, here: &[&Holder]) -> Option<String> {
     let nbytes = storage.nbytes();
     if nbytes < WORTH_A_WORD || storage.device().is_meta() {

@@ -7,7 +7,7 @@ use crate::tensor::float8::{self, Format};
 use crate::tensor::{Category, DType, Error, Memory, Result, View};
 use half::{bf16, f16};
 
-/// How the bits of a float are read.
+/// The bit fields of a float.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Fields {
     exponent: u32,
@@ -16,7 +16,7 @@ struct Fields {
     special: Special,
 }
 
-/// Which bits stand for no number.
+/// The bit patterns that stand for no number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Special {
     /// The highest exponent: infinite without a mantissa, else no number.

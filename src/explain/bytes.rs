@@ -37,7 +37,7 @@ pub fn of_storage(storage: &Storage, dtypes: &[DType], cells: usize) -> Result<S
     Ok(window.scene(title, &memory, cells))
 }
 
-/// What is drawn of a memory.
+/// The part of a memory that is drawn.
 struct Window<'a> {
     range: Range<usize>,
     dtypes: Vec<DType>,
@@ -80,7 +80,7 @@ impl Window<'_> {
         scene
     }
 
-    /// Which byte counts most.
+    /// Describes which byte counts most.
     fn order(&self, memory: &Memory) -> String {
         let dtype = self.dtypes.iter().find(|dtype| dtype.to_real().itemsize() > 1);
         let Some(dtype) = dtype.map(|dtype| dtype.to_real()) else {

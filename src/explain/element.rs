@@ -4,7 +4,7 @@ use crate::format::{complex_repr, float_repr};
 use crate::tensor::{DType, Scalar};
 use num_complex::Complex;
 
-/// How many digits a cell shows of a number.
+/// The number of digits a cell shows of a number.
 const BRIEF: usize = 5;
 
 /// The element with few digits, for cells.

@@ -3,10 +3,10 @@
 
 use crate::tensor::{Dims, Layout};
 
-/// How many places the search looks at for one cell before it is content with what it has found.
+/// The number of places the search looks at for one cell before it settles for what it has found.
 const BUDGET: usize = 2_000;
 
-/// Who lives at a place.
+/// The elements that live at a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Residents {
     /// The first of them in reading order.

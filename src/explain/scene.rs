@@ -1,6 +1,6 @@
 //! What a picture is made of, whoever draws it: facts, sentences, tables, strips of cells and bars.
 
-/// What a piece of a picture means; who draws it chooses the colour. Nothing is told by colour alone.
+/// The meaning of a piece of a picture; whoever draws it chooses the colour. Nothing is told by colour alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Ink {
     #[default]
@@ -21,9 +21,9 @@ pub enum Ink {
     Sign,
     Exponent,
     Mantissa,
-    /// What is at fault, or has changed.
+    /// Something at fault, or changed.
     Fault,
-    /// What works.
+    /// Something that works.
     Good,
 }
 
@@ -122,7 +122,7 @@ pub struct Lane {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Item {
-    /// How many units it is wide; at least one.
+    /// The width in units; at least one.
     pub units: usize,
     pub ink: Ink,
     pub text: String,
@@ -182,12 +182,12 @@ impl Lane {
 }
 
 impl Strip {
-    /// How many units long.
+    /// Returns the length in units.
     pub fn units(&self) -> usize {
         self.lanes.iter().map(|lane| lane.items.iter().map(|item| item.units).sum()).max().unwrap_or_default()
     }
 
-    /// Where the strip may be cut: after so many units no lane has an item that goes on.
+    /// Returns where the strip may be cut: positions at which no lane has an item that goes on.
     pub fn cuts(&self) -> Vec<usize> {
         let ends = |lane: &Lane| -> Vec<usize> {
             let ends = lane.items.iter().scan(0, |end, item| {

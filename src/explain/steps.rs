@@ -40,7 +40,7 @@ pub fn table(tensor: &Tensor) -> Option<Table> {
     Some(table)
 }
 
-/// What happened between two layouts of the same storage.
+/// Says what happened between two layouts of the same storage.
 fn in_words(before: &Stage, after: &Stage) -> String {
     let (old, new) = (before.layout, after.layout);
     if before.dtype != after.dtype {

@@ -6,7 +6,7 @@ use super::page::{STYLE, escaped};
 use super::scene::{Bars, Block, Item, Line, Scene, Strip};
 use super::terminal;
 
-/// How wide a picture is, in pixels.
+/// The width of a picture, in pixels.
 const WIDTH: f64 = 860.0;
 const MARGIN: f64 = 20.0;
 /// The advance of one character of the fonts named in the style, at their size.
@@ -53,7 +53,7 @@ pub(super) fn fragment(block: &Block) -> String {
 
 struct Canvas {
     body: String,
-    /// Where the next thing begins.
+    /// The position where the next thing begins.
     y: f64,
 }
 

@@ -16,12 +16,12 @@ use crate::tensor::{DType, Layout, Memory, MemoryFormat, Tensor, View};
 /// Tensors of more elements are not counted place by place.
 const COUNTED: i64 = 1 << 16;
 
-/// What of a tensor is shown.
+/// The parts of a tensor to show.
 #[derive(Clone, Copy, Debug)]
 pub struct Terms {
     /// Whether to draw the bytes below every cell.
     pub bytes: bool,
-    /// How many cells of the storage are drawn at most.
+    /// The maximum number of cells of the storage to draw.
     pub cells: usize,
 }
 
@@ -198,7 +198,7 @@ pub(super) fn extent(layout: &Layout) -> Range<i64> {
     }
 }
 
-/// How many places of the storage the view shows, as far as that can be told without walking through all of them.
+/// Counts the places of the storage the view shows, as far as that is possible without walking through all of them.
 pub(super) fn places_shown(layout: &Layout) -> Option<u64> {
     if layout.numel() == 0 {
         return Some(0);
@@ -312,7 +312,7 @@ fn left_out(scene: &mut Scene, range: Range<i64>) {
     }
 }
 
-/// Which signs a strip has that want an explanation.
+/// The signs in a strip that need an explanation.
 #[derive(Default)]
 struct Signs {
     unused: bool,

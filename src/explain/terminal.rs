@@ -4,7 +4,7 @@ use super::scene::{Bars, Block, Ink, Item, Line, Scene, Span, Strip, Table, span
 
 /// Widths below this are drawn as this: nothing fits there.
 const NARROWEST: usize = 20;
-/// How long a bar may be.
+/// The maximum length of a bar.
 const LONGEST_BAR: usize = 48;
 
 /// The lines of a scene, none of them wider than `width` columns but where a single word or cell is.
@@ -43,7 +43,7 @@ pub fn plain(lines: &[Line]) -> String {
     lines.join("\n")
 }
 
-/// How many columns a text takes; nothing here is wider than one.
+/// Counts the columns a text takes; nothing here is wider than one.
 fn columns(text: &str) -> usize {
     text.chars().count()
 }

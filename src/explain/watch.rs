@@ -18,13 +18,13 @@ const LOOKED_UP: usize = 1000;
 #[derive(Debug)]
 pub struct Watched {
     storage: WeakStorage,
-    /// What the elements are read as.
+    /// The dtype the elements are read as.
     dtype: DType,
     /// The bytes as they were last seen.
     bytes: Vec<u8>,
 }
 
-/// What became of a watched storage.
+/// What has happened to a watched storage.
 pub enum Change {
     None,
     /// Nobody holds it any more.

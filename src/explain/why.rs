@@ -5,10 +5,10 @@ use super::scene::{Block, Ink, Lane, Scene, Strip, Table, byte_count, counted, l
 use crate::tensor::layout::infer_size;
 use crate::tensor::{DType, Dims, Layout, View, ViewFault};
 
-/// How many elements before and behind the break are drawn.
+/// The number of elements drawn before and behind the break.
 const AROUND: i64 = 6;
 
-/// Why `view(shape)` works or does not.
+/// Explains why `view(shape)` works or does not.
 pub fn shape(view: &View, shape: &[i64]) -> Scene {
     let layout = &view.layout;
     let mut scene = Scene::new(format!(
@@ -68,7 +68,7 @@ fn count_of(layout: &Layout, shape: &[i64]) -> String {
     }
 }
 
-/// Which neighbouring dimensions of the tensor are walked at one stride.
+/// Shows which neighbouring dimensions of the tensor are walked at one stride.
 fn merging(scene: &mut Scene, layout: &Layout) {
     if layout.ndim() < 2 || layout.numel() == 0 {
         let why = match layout.numel() {
@@ -215,7 +215,7 @@ fn split(layout: &Layout, sizes: &[i64], fault: ViewFault) -> Option<Vec<i64>> {
     layout.compute_stride(&cut).is_some().then_some(cut)
 }
 
-/// Why `view(dtype)` works or does not.
+/// Explains why `view(dtype)` works or does not.
 pub fn dtype(view: &View, dtype: DType) -> Scene {
     let layout = &view.layout;
     let (old, new) = (view.dtype.itemsize() as i64, dtype.itemsize() as i64);
@@ -288,7 +288,7 @@ pub fn dtype(view: &View, dtype: DType) -> Scene {
     scene
 }
 
-/// What can be viewed as the dtype instead; each is tried before it is told.
+/// Lists what can be viewed as the dtype instead; each is tried before it is listed.
 fn instead_of_dtype(scene: &mut Scene, view: &View, dtype: DType) {
     let works = |layout: Layout| View { conj: false, neg: false, ..view.with_layout(layout) }.view_dtype(dtype).is_ok();
     let mut table = Table { head: vec!["try", "what it does"], rows: vec![] };

@@ -11,7 +11,7 @@ use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
-/// Where the data of an entry begins is a multiple of this, as in PyTorch's files.
+/// The data of an entry begins at a multiple of this, as in PyTorch's files.
 const ALIGNMENT: u16 = 64;
 
 /// An archive open for reading.
@@ -23,11 +23,11 @@ pub struct Archive {
     source: Source,
 }
 
-/// What the archive says of an entry.
+/// The archive's record of an entry.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     index: usize,
-    /// Where its bytes begin in the file.
+    /// The position of its bytes in the file.
     start: usize,
     /// Its bytes once they are unpacked.
     size: u64,
@@ -151,7 +151,7 @@ impl Archive {
         Ok(storage)
     }
 
-    /// Where the bytes of an entry begin in the file, if they stand there as they are.
+    /// Returns the position of an entry's bytes in the file, if they are stored as they are.
     pub fn place(&self, name: &str) -> Option<usize> {
         self.entries.get(name).filter(|entry| entry.is_stored).map(|entry| entry.start)
     }

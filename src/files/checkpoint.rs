@@ -16,10 +16,10 @@ use std::path::Path;
 /// A pickle is read whole, so it must not be larger than this.
 const LARGEST_PICKLE: u64 = 1 << 29;
 
-/// How a checkpoint is loaded.
+/// Options for loading a checkpoint.
 #[derive(Default)]
 pub struct Options {
-    /// Where storages go.
+    /// The devices storages go to.
     pub location: Location,
     /// Whether storages lie on the file itself.
     pub mapped: bool,
@@ -30,7 +30,7 @@ pub struct Options {
 /// `map_location`.
 #[derive(Default)]
 pub enum Location {
-    /// Where they were saved from.
+    /// The devices they were saved from.
     #[default]
     Own,
     /// All to one place.
@@ -45,7 +45,7 @@ pub struct Checkpoint {
     pub data: Data,
 }
 
-/// Where the bytes of storages are.
+/// The place of the storages' bytes.
 pub enum Data {
     Zip {
         archive: Archive,
@@ -112,7 +112,7 @@ impl Data {
         }
     }
 
-    /// Where the bytes of a storage begin in the file, if they stand there as they are.
+    /// Returns the position of a storage's bytes in the file, if they are stored as they are.
     pub fn place(&self, saved: &Saved) -> Option<usize> {
         match self {
             Data::Legacy(legacy) => legacy.place(saved),
@@ -149,7 +149,7 @@ pub fn load(source: &Source, options: &Options) -> Result<Value> {
 }
 
 impl Location {
-    /// Where a storage goes.
+    /// Returns the device a storage goes to.
     fn of(&self, saved: &Saved) -> Result<Device> {
         let tag = match self {
             Location::Own => &*saved.location,

@@ -51,7 +51,7 @@ impl Format {
     }
 }
 
-/// What a file holds, whatever format it is of.
+/// Loads the contents of a file of any format.
 ///
 /// # Errors
 /// ValueError when it is of none; what its reader says.

@@ -13,13 +13,13 @@ use serde_json::{Value as Json, json};
 use std::collections::HashSet;
 use std::fmt::Write;
 
-/// How deep containers may lie within each other.
+/// The maximum depth of nested containers.
 const DEEPEST: usize = 200;
 
 /// Characters of all names together. A file can make them much longer than itself.
 const MOST_OF_NAMES: usize = 64 << 20;
 
-/// What a file holds.
+/// The contents of a file.
 #[derive(Debug)]
 pub struct Report {
     file: String,
@@ -54,7 +54,7 @@ struct Entry {
 struct Held {
     key: String,
     nbytes: u64,
-    /// Where it begins in the file, if it stands there as it is.
+    /// Its position in the file, if it is stored as it is.
     place: Option<usize>,
     location: String,
 }

@@ -12,7 +12,7 @@ use std::rc::Rc;
 const MAGIC_NUMBER: i128 = 0x1950_a86a_20f9_469c_fc6c;
 const PROTOCOL_VERSION: i128 = 1001;
 
-/// Where the storages of a file are.
+/// The storages of a file.
 pub struct Legacy {
     source: Source,
     places: HashMap<Rc<str>, usize>,
@@ -79,7 +79,7 @@ fn number(source: &Source, at: &mut usize) -> Result<Option<i128>> {
 /// A pickle is read whole, so it must not be larger than this.
 const LARGEST: usize = 1 << 29;
 
-/// Where the bytes of each storage begin: one after another, each behind its number of elements.
+/// Returns the position of each storage's bytes: one after another, each behind its number of elements.
 fn places(source: &Source, pickled: &Pickled, keys: &Pickled, mut at: usize) -> Result<HashMap<Rc<str>, usize>> {
     let Node::List(order) = keys.node(keys.root) else { bail!(RuntimeError, "the file names no storages") };
     let saved: HashMap<&str, &Saved> = pickled.storages.iter().map(|saved| (&*saved.key, saved)).collect();
@@ -123,7 +123,7 @@ impl Legacy {
         self.source.storage(place, saved.nbytes).ok_or_else(missing)?.duplicate()
     }
 
-    /// Where the bytes of a storage begin in the file.
+    /// Returns the position of a storage's bytes in the file.
     pub fn place(&self, saved: &Saved) -> Option<usize> {
         self.places.get(&saved.key).copied()
     }

@@ -17,13 +17,13 @@ pub const MAGIC: &[u8] = b"\x93NUMPY";
 /// numpy refuses longer headers than this too, in bytes.
 const LONGEST_HEADER: usize = 1 << 20;
 
-/// What the header of an array says.
+/// The header of an array.
 pub struct Header {
     pub dtype: DType,
     pub layout: Layout,
     /// Whether the bytes of each element are in the other order.
     pub is_swapped: bool,
-    /// Where the elements begin.
+    /// The position of the elements.
     pub start: usize,
     pub nbytes: usize,
 }

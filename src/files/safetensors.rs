@@ -37,7 +37,7 @@ pub fn is_one(source: &Source) -> bool {
     fits && source.bytes(8, 1).is_some_and(|first| first == b"{")
 }
 
-/// What the header says, in the order of the bytes.
+/// Reads the header, in the order of the bytes.
 ///
 /// # Errors
 /// SafetensorError when it is not what the format allows.

@@ -239,7 +239,7 @@ impl Writer<'_> {
         self.out.push(']');
     }
 
-    /// What stands between two items: a separator, or as many line breaks as there are dimensions within.
+    /// Writes what stands between two items: a separator, or as many line breaks as there are dimensions within.
     fn between(&mut self, inner: usize, depth: usize) {
         self.out.push_str(self.separator.trim_end());
         if inner == 0 {

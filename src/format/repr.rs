@@ -10,7 +10,7 @@ use crate::tensor::{Buffer, BufferKind, Device, Result, Scalar, TypeCode};
 use crate::value::{NamedTuple, Value};
 use std::rc::Rc;
 
-/// How deeply containers may be nested. Far beyond any real value, far below what the stack holds.
+/// The maximum depth of nested containers: far beyond any real value, far below what the stack holds.
 const MAX_DEPTH: usize = 200;
 
 /// Appends the `repr` of a value that stands within `depth` containers.
@@ -224,7 +224,7 @@ fn room_for(lengths: impl Iterator<Item = usize>) -> Result<()> {
     limits::room(sum)
 }
 
-/// How long a character becomes in a literal.
+/// Returns the length of a character in a literal.
 fn escaped_length(point: u32) -> usize {
     match (short_escape(point), char::from_u32(point)) {
         (Some(escape), _) => escape.len(),

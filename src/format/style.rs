@@ -3,7 +3,7 @@
 
 use crate::tensor::DType;
 
-/// What a piece of text is.
+/// The role of a piece of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// Spaces, newlines and anything unknown.

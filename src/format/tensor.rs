@@ -59,7 +59,7 @@ pub(super) fn write(out: &mut String, formatter: Formatter<'_>, tensor: &Tensor)
     Ok(())
 }
 
-/// What follows the numbers of a dense tensor, in PyTorch's order.
+/// Collects what follows the numbers of a dense tensor, in PyTorch's order.
 fn strided_suffixes(suffixes: &mut Vec<String>, formatter: Formatter<'_>, view: &View) {
     let meta = view.device().is_meta();
     let empty = view.sizes().contains(&0);
@@ -140,10 +140,10 @@ pub(super) fn write_body(out: &mut String, options: &PrintOptions, view: &View, 
     Ok(())
 }
 
-/// Which indices of a dimension are shown.
+/// The indices of a dimension that are shown.
 #[derive(Clone, Copy)]
 struct Shown {
-    /// How many at each end, when the tensor is summarised.
+    /// The number shown at each end, when the tensor is summarised.
     edges: Option<usize>,
 }
 
@@ -191,7 +191,7 @@ fn check_bounds(view: &View, shown: Shown) -> Result<()> {
     }
 }
 
-/// How the elements are written: one column, or two for complex numbers.
+/// The format of the elements: one column, or two for complex numbers.
 struct Cells {
     real: Column,
     imaginary: Option<Column>,
@@ -299,7 +299,7 @@ impl Extremes {
     }
 }
 
-/// How one real component is written.
+/// The format of one real component.
 struct Column {
     width: usize,
     style: Style,

@@ -124,7 +124,7 @@ impl Several {
     }
 }
 
-/// What all of these functions are asked.
+/// The options that all of these functions share.
 struct How {
     name: &'static str,
     caller: Rc<dyn Caller>,

@@ -141,7 +141,7 @@ impl OnDisk {
     }
 }
 
-/// What is left unwritten is written when nobody holds the file any more.
+/// Writes out the rest when nobody holds the file any more.
 impl Drop for ByteStream {
     fn drop(&mut self) {
         // There is nobody to tell.
@@ -304,7 +304,7 @@ impl ByteStream {
         if self.is_closed.get() { Err(Error::value("I/O operation on closed file.")) } else { Ok(self) }
     }
 
-    /// What stands from the position on, as a file.
+    /// Returns everything from the position on, as a file.
     pub fn rest(&self) -> Result<Source> {
         let memory = Rc::new(Memory::from_bytes(&self.open()?.bytes.borrow())?);
         Source::of_memory(&memory, self.position.get())

@@ -90,7 +90,7 @@ fn convolution(call: &mut Call) -> Result<Value> {
     ops::convolution(&input, &weight, bias.as_ref(), &steps).map(Value::from)
 }
 
-/// What is handed on to `convolution`.
+/// The arguments passed on to `convolution`.
 struct Parts {
     stride: Value,
     padding: Value,

@@ -150,10 +150,10 @@ fn checked_letter(c: char, place: usize) -> Result<usize> {
     }
 }
 
-/// Where each letter's dimension stands in the result, or behind it where it is summed.
+/// The position of each letter's dimension in the result, or behind it if it is summed.
 struct Places {
     letters: [Option<usize>; LETTERS],
-    /// Where the dimensions without letters begin, and how many there are.
+    /// The position of the first dimension without a letter, and their number.
     ellipsis: usize,
     covered: usize,
     /// Dimensions of the result, and in all.

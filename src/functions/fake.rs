@@ -90,7 +90,7 @@ pub fn refuse_mixture(call: &Call, row: &Row) -> Result<()> {
     )
 }
 
-/// What a function gives: within the context a new tensor is fake, however it was made.
+/// Makes a function's new tensors fake within the context, however they were made.
 pub fn faked(call: &Call, result: Value) -> Result<Value> {
     match &result {
         Value::Tensor(tensor)

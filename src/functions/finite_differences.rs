@@ -135,7 +135,7 @@ fn check(call: &Call, inputs: &[Value], numbers: usize, run: &Run) -> Result<Val
     Ok(Value::Bool(true))
 }
 
-/// How many real numbers a tensor holds.
+/// Counts the real numbers a tensor holds.
 fn parts(tensor: &Tensor) -> i64 {
     let view = tensor.borrow();
     view.numel() * if view.dtype.is_complex() { 2 } else { 1 }

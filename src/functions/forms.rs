@@ -12,12 +12,12 @@ use crate::value::Value;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// What a function does with a tensor that is not dense.
+/// The way a function treats a tensor that is not dense.
 #[derive(Clone, Copy)]
 pub enum Rule {
     /// Something of its own.
     Own(Run),
-    /// What it does with any tensor: it looks at sizes, dtype and history, or only at the layout.
+    /// It takes any tensor: it looks at sizes, dtype and history, or only at the layout.
     Any,
     /// The same on the elements that are given; the others, which are zeros, stay.
     Given,
@@ -38,7 +38,7 @@ pub enum Rule {
 /// Rules of many functions at once.
 pub type Rules = &'static [(Rule, &'static [&'static str])];
 
-/// What asks a tensor about itself, whatever holds its values, and what goes on to other functions.
+/// Functions that ask a tensor about itself, however it holds its values, and those that go on to other functions.
 const ABOUT: &[&str] = &[
     "size",
     "size.dim",
@@ -115,7 +115,7 @@ const ABOUT: &[&str] = &[
     "split",
 ];
 
-/// Which kind a call is dispatched by: that of the argument that comes last in this list.
+/// The kind that a call is dispatched by: that of the argument that comes last in this list.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Backend {
     Quantized,

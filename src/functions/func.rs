@@ -246,7 +246,7 @@ fn places(state: &State, argnums: &Value, count: usize) -> Result<Vec<usize>> {
     }
 }
 
-/// What is differentiated by, as one tree: the argument for a number, a tuple of arguments for a tuple.
+/// Returns the arguments to differentiate by, as one tree: one argument for a number, a tuple for a tuple.
 fn sliced(argnums: &Value, places: &[usize], args: &[Value]) -> Value {
     let mut chosen = places.iter().filter_map(|place| args.get(*place)).cloned();
     match argnums {
@@ -268,7 +268,7 @@ fn put_back(argnums: &Value, places: &[usize], args: &mut [Value], inner: &Value
     }
 }
 
-/// What the function gave, and what it gave beside it.
+/// Splits the function's output into its result and what it returned beside it.
 fn with_aux(output: Value, has_aux: bool, api: &str) -> Result<(Value, Value)> {
     if !has_aux {
         return Ok((output, Value::None));

@@ -11,11 +11,11 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 const FEW: usize = 8;
 
 pub struct Hashed<V> {
-    /// What was removed leaves a gap until there are many.
+    /// The entries; a removed one leaves a gap until there are many.
     entries: Vec<Option<(Value, V)>>,
-    /// Where the keys of a hash are; only once they are not few.
+    /// The positions of the keys of a hash; only once they are not few.
     places: HashMap<u64, Vec<usize>>,
-    /// Where the keys are that only say themselves what they equal.
+    /// The positions of the keys that only know themselves what they equal.
     loose: Vec<usize>,
     len: usize,
 }
@@ -43,7 +43,7 @@ impl<V> Hashed<V> {
         self.entries.into_iter().flatten()
     }
 
-    /// Where a key is.
+    /// Finds a key.
     pub fn position(&self, key: &Value) -> Option<usize> {
         let is_at = |at: &usize| matches!(self.entries.get(*at), Some(Some((known, _))) if equal(known, key));
         match hash(key) {

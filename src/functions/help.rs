@@ -35,7 +35,7 @@ pub fn members(receiver: Receiver) -> Vec<Member> {
     members
 }
 
-/// How each overload is called: `sum(dim, keepdim=False, *, dtype=None)`.
+/// Shows how to call each overload: `sum(dim, keepdim=False, *, dtype=None)`.
 pub fn usages(overloads: &Overloads) -> Vec<String> {
     let mut usages = Vec::new();
     for function in overloads.functions.iter().filter(|function| !function.signature.hidden) {
@@ -132,7 +132,7 @@ pub fn describe(topic: &str) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// What the part before the last dot asks for: a class, a module, or anything. `None` if it names neither.
+/// Returns what the part before the last dot names: a class, a module, or anything. `None` if it names neither.
 fn wanted_receiver(path: &str) -> Option<Option<Receiver>> {
     let last = path.strip_prefix("torch.").unwrap_or(path);
     Some(match last {
@@ -195,7 +195,7 @@ fn section(text: &mut String, overloads: &Overloads) {
     }
 }
 
-/// What the alias marks of a schema mean for memory.
+/// Describes what the alias marks of a schema mean for memory.
 fn remarks(signature: &Signature) -> String {
     let written: Vec<_> = signature.params.iter().filter(|param| param.written).map(Param::shown_name).collect();
     match written.as_slice() {

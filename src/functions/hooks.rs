@@ -195,7 +195,7 @@ fn node_hook(call: &mut Call, before: bool) -> Result<Value> {
     Ok(Value::Object(Rc::new(Handle { class: HANDLE, hooks: vec![(Hooked::Node(node), id)] })))
 }
 
-/// What a hook put in the place of a gradient.
+/// Returns what a hook put in the place of a gradient.
 fn replacement(name: &str, before: Option<&Tensor>, after: &Value) -> Result<Option<Tensor>> {
     match (before, after) {
         (None, Value::None) => Ok(None),
@@ -208,7 +208,7 @@ fn replacement(name: &str, before: Option<&Tensor>, after: &Value) -> Result<Opt
     }
 }
 
-/// What takes a hook away again.
+/// A handle that removes a hook.
 struct Handle {
     class: &'static str,
     hooks: Vec<(Hooked, u64)>,
@@ -216,7 +216,7 @@ struct Handle {
 
 const HANDLE: &str = "torch.utils.hooks.RemovableHandle";
 
-/// What a hook is on.
+/// The object a hook is on.
 enum Hooked {
     Tensor(Tensor),
     Node(Rc<Node>),

@@ -428,7 +428,7 @@ fn qr(call: &mut Call) -> Result<Value> {
     Ok(named("torch.return_types.linalg_qr", vec![("Q", q.into()), ("R", r.into())]))
 }
 
-/// Which triangle is read.
+/// Returns which triangle is read.
 fn upper(call: &Call) -> Result<bool> {
     match call.str(1)? {
         "L" | "l" => Ok(false),

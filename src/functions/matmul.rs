@@ -405,7 +405,7 @@ fn multi_dot(call: &Call, given: &[Tensor]) -> Result<Value> {
     steps.sized("view", &product, &shape).map(Value::Tensor)
 }
 
-/// Where to divide each run of matrices so that the fewest multiplications are needed.
+/// Finds where to divide each run of matrices so that the fewest multiplications are needed.
 fn cheapest_splits(matrices: &[Tensor]) -> Result<Vec<Vec<usize>>> {
     let rows = |i: usize| matrices.get(i).map_or(1, |m| m.borrow().sizes().first().copied().unwrap_or(1));
     let n = matrices.len();

@@ -186,7 +186,7 @@ fn is_ellipsis(value: &Value) -> bool {
     matches!(value, Value::Ellipsis) || matches!(value, Value::Str(text) if &**text == "...")
 }
 
-/// Where `...` stands in a list of names.
+/// Finds `...` in a list of names.
 fn ellipsis(state: &State, names: &[Value], function: &str) -> Result<Option<usize>> {
     let mut places = names.iter().enumerate().filter(|(_, name)| is_ellipsis(name)).map(|(i, _)| i);
     match (places.next(), places.next()) {

@@ -16,10 +16,10 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// How the names of a result follow from those of the arguments, before it is computed; none where it has none.
+/// Computes the names of a result from those of the arguments, before the result; none where it has none.
 pub type Naming = fn(&Call) -> Result<Option<Vec<Name>>>;
 
-/// What a function does with names.
+/// The way a function treats names.
 #[derive(Clone, Copy)]
 pub enum Rule {
     /// It does not look at them, and what it gives has none.
@@ -122,7 +122,7 @@ pub fn invoke(function: &Function, call: &mut Call) -> Result<Value> {
     Ok(result)
 }
 
-/// What a function says to its arguments when it may write into none of them; none if nothing.
+/// Returns the function's error for its arguments when it may write into none of them, if any.
 fn tried(function: &Function, call: &Call) -> Option<Error> {
     let mut args = call.args.clone();
     for (value, param) in args.iter_mut().zip(&call.signature.params) {
@@ -228,7 +228,7 @@ fn fact(facts: Facts, key: &str) -> Option<&'static str> {
     facts.iter().find(|(_, keys)| keys.split_whitespace().any(|known| known == key)).map(|(name, _)| *name)
 }
 
-/// What PyTorch says of an operation that is not for tensors with names.
+/// Makes PyTorch's error for an operation that does not support named tensors.
 pub fn refusal(operation: &str) -> Error {
     Error::runtime(format!(
         "aten::{operation} is not yet supported with named tensors. Please drop names via `tensor = tensor.rename(None)`, call \
@@ -276,7 +276,7 @@ fn is_out(param: &Param) -> bool {
     param.name == "out"
 }
 
-/// Where the first tensor stands among the arguments, alone or in a list.
+/// Finds the first tensor among the arguments, alone or in a list.
 fn first_tensor(call: &Call) -> usize {
     let is_input =
         |(i, param): (usize, &Param)| !is_out(param) && call.args.get(i).is_some_and(|arg| tensor_in(arg).is_some());

@@ -89,7 +89,7 @@ pub const RULES: Rules = &[
     ),
 ];
 
-/// What is refused where the first tensor is complex, and by which name.
+/// Functions refused where the first tensor is complex, and the name in the refusal.
 pub const COMPLEX: Facts = &[
     (
         "view_as_real",
@@ -100,7 +100,7 @@ pub const COMPLEX: Facts = &[
     ("_conj_physical", "conj_physical"),
 ];
 
-/// What is refused where a tensor has fewer dimensions, and by which name.
+/// Functions refused where a tensor has fewer dimensions, and the name in the refusal.
 pub const SMALL: &[(usize, &str, &str)] = &[
     (2, "unsqueeze", "atleast_2d atleast_2d.Sequence row_stack vstack"),
     (2, "view", "column_stack"),
@@ -118,7 +118,7 @@ pub const SMALL: &[(usize, &str, &str)] = &[
     ),
 ];
 
-/// What is refused by another name than its own: that of the operation that PyTorch calls for it.
+/// Functions refused by another name than their own: that of the operation that PyTorch calls for them.
 pub const REFUSED: Facts = &[
     ("index_put_", "_index_put_impl_"),
     ("block_diag", "block_diag"),
@@ -257,14 +257,14 @@ pub const REFUSED: Facts = &[
     ("xlogy.Scalar_Other", "special.xlogy.other_scalar"),
 ];
 
-/// What is refused by another name for one dimension than for several.
+/// Functions refused by another name for one dimension than for several.
 pub const COUNTED: &[(&str, &str, &str)] = &[
     ("all.dim", "all.dim", "all.dims"),
     ("any.dim", "any.dim", "any.dims"),
     ("count_nonzero.dim_IntList", "count_nonzero", "count_nonzero.dim_IntList"),
 ];
 
-/// What looks at its arguments before it calls the operation that is refused.
+/// Functions that check their arguments before they call the operation that is refused.
 pub const CHECKED: &str = "ger inner logdet meshgrid nanmean outer tensordot";
 
 /// The same for calls with `out=`, where it is not the overload `.out` or `_out` of the operation.
@@ -344,7 +344,7 @@ fn expanded(call: &Call, result: &Value) -> Result<Option<Vec<Name>>> {
     Ok(Some([vec![None; new], names].concat()))
 }
 
-/// What has size 1 goes. Of one dimension that stays, PyTorch forgets all names.
+/// Removes the names of dimensions of size 1. If one given dimension stays, PyTorch forgets all names.
 fn squeezed(call: &Call) -> Result<Option<Vec<Name>>> {
     let Some(names) = names_in(call, 0) else { return Ok(None) };
     let sizes = call.tensor(0)?.borrow().layout.sizes.clone();

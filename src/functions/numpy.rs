@@ -191,7 +191,7 @@ impl Object for ArrayType {
     }
 }
 
-/// What an array shows; `None` for anything else.
+/// Returns what an array shows; `None` for anything else.
 pub fn array_view(value: &Value) -> Option<View> {
     match value {
         Value::Object(object) => object.as_any().downcast_ref::<NdArray>().map(|array| array.view.clone()),

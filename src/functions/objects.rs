@@ -366,7 +366,7 @@ pub fn named(type_name: &'static str, fields: Vec<(&'static str, Value)>) -> Val
     Value::NamedTuple(Rc::new(NamedTuple { type_name, fields }))
 }
 
-/// What modules hold that is neither function nor dtype.
+/// Returns a member of a module that is neither a function nor a dtype.
 pub fn module_value(module: &'static str, name: &str) -> Option<Value> {
     Some(match (module, name) {
         ("sys", "byteorder") => Value::str(if cfg!(target_endian = "little") { "little" } else { "big" }),

@@ -369,7 +369,7 @@ fn each(call: &Call, value: &Value) -> Result<Box<dyn Iterator<Item = Value>>> {
     })
 }
 
-/// Where a value is in a range: a number that is whole, of any class.
+/// Returns the position of a value in a range: a whole number of any class.
 fn range_index(range: Range, wanted: &Value) -> Option<usize> {
     let wanted = match wanted {
         Value::Bool(wanted) => i64::from(*wanted),

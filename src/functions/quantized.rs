@@ -159,7 +159,7 @@ pub const ROWS: &[Row] = &[
     ),
 ];
 
-/// What functions for dense tensors do with quantized ones.
+/// The rules of functions for dense tensors on quantized ones.
 pub const RULES: Rules = &[
     (
         Rule::Any,

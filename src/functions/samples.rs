@@ -18,7 +18,7 @@ pub const ROWS: &[Row] = &[function(
 )
 .python("make_tensor")];
 
-/// What elements lie between: the lower end is one of them, the upper is not.
+/// The bounds of the elements: the lower end is included, the upper is not.
 struct Interval {
     low: Value,
     high: Value,

@@ -48,7 +48,7 @@ pub const ROWS: &[Row] = &[
     .python("allow_mutation_on_saved_tensors"),
 ];
 
-/// How a call that is recorded now saves its arguments: PyTorch takes them in the order of their names.
+/// Returns how the call being recorded saves its arguments: PyTorch takes them in the order of their names.
 pub fn packer(call: &Call) -> Option<Packer> {
     let packing = call.state.packings.borrow().last()?.clone();
     let mut order: Vec<usize> = (0..call.args.len()).collect();
@@ -152,7 +152,7 @@ struct Mutation {
     copies: Rc<Copies>,
 }
 
-/// What such a context gives to its block.
+/// The value that such a context gives to its block.
 struct Allowed;
 
 fn enter_packing(state: &State, packing: Rc<dyn Packing>) -> Result<()> {

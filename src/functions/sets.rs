@@ -33,7 +33,7 @@ pub fn in_set_order(items: &[Value]) -> Vec<Value> {
     table.into_iter().flatten().filter_map(|i| items.get(i).cloned()).collect()
 }
 
-/// How many neighbours are tried before the next jump.
+/// The number of neighbours tried before the next jump.
 const NEIGHBOURS: usize = 9;
 
 fn place(table: &mut [Option<usize>], hash: u64, item: usize) {

@@ -11,7 +11,7 @@ use crate::tensor::layout::wrap_dim;
 use crate::tensor::{DType, Result, Scalar, TensorLayout, View, can_cast, interrupt};
 use crate::value::Value;
 
-/// What functions of dense tensors do with sparse ones.
+/// The rules of functions for dense tensors on sparse ones.
 pub const RULES: Rules = &[
     (
         Rule::Any,

@@ -483,7 +483,7 @@ fn set_buffer_item(buffer: &Buffer, index: &Value, value: &Value) -> Result<()> 
     }
 }
 
-/// What iterating over a value gives.
+/// Returns the items of iterating over a value.
 ///
 /// # Errors
 /// TypeError for what cannot be iterated over.

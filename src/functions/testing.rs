@@ -19,7 +19,7 @@ pub const ROWS: &[Row] = &[function(
 )
 .python("assert_close")];
 
-/// What is asked for.
+/// The options of a comparison.
 struct Options {
     subclasses: bool,
     tolerances: Option<(f64, f64)>,

@@ -269,7 +269,7 @@ fn replace(call: &mut Call) -> Result<Value> {
     bounds::replaced(text, old, new, most).map(Value::str)
 }
 
-/// Where the second text begins in the first, in characters.
+/// Finds the second text in the first, in characters.
 fn position(call: &Call) -> Result<Option<usize>> {
     let text = call.str(0)?;
     Ok(text.find(call.str(1)?).map(|at| text.get(..at).unwrap_or_default().chars().count()))
@@ -280,7 +280,7 @@ fn all(call: &Call, is: impl Fn(char) -> bool) -> Result<Value> {
     Ok(Value::Bool(!text.is_empty() && text.chars().all(is)))
 }
 
-/// How many characters are lacking to a width.
+/// Counts the characters missing to a width.
 fn lacking(call: &Call) -> Result<usize> {
     Ok(usize::try_from(call.int(1)?).unwrap_or(0).saturating_sub(call.str(0)?.chars().count()))
 }

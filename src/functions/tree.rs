@@ -7,7 +7,7 @@ use crate::value::{NamedTuple, Object, Value};
 use std::any::Any;
 use std::rc::Rc;
 
-/// What lies within a value, a part each; none for an end.
+/// Returns the parts of a value; none for a leaf.
 fn parts(value: &Value) -> Option<Vec<Value>> {
     Some(match value {
         Value::Tuple(items) | Value::List(items) => items.to_vec(),

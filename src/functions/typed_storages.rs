@@ -180,7 +180,7 @@ pub fn refuse_elsewhere(class: &str, method: &str) -> Result<()> {
     Ok(())
 }
 
-/// What the objects of a class are as receivers of methods.
+/// Returns the receiver kind of a class's objects.
 pub fn kind_of_class(class: &str) -> Option<Kind> {
     match class {
         tensor if tensor.starts_with("torch.") && tensor.ends_with("Tensor") => Some(Kind::Tensor),

@@ -97,7 +97,7 @@ impl Reader {
         std::mem::take(&mut self.parts)
     }
 
-    /// What has been read belongs to the lesson, or to the exercise it has come to.
+    /// Adds what has been read to the lesson, or to the current exercise.
     fn close(&mut self, lesson: &mut Lesson) {
         let parts = self.parts();
         match lesson.exercises.last_mut() {

@@ -102,7 +102,7 @@ pub(super) fn elements<'a>(view: &View, memory: &'a Memory, layout: &'a Layout) 
     Elements { memory, layout, itemsize: view.dtype.itemsize(), looked_up: false }
 }
 
-/// What a unary kernel does to a block: operand, results, and whether they are reached one by one.
+/// A unary kernel on a block: operand, results, and whether they are reached one by one.
 pub type UnaryBlock<'k, C, R> = &'k (dyn Fn(&[C], &mut [R], bool) + Sync);
 
 /// `out[i] = kernel(a[i])` in blocks; `a` has the layout given, of `out`'s sizes. Vectors take `step` bytes at a time.
@@ -214,7 +214,7 @@ pub fn binary<S: Stored, R: Stored>(
     }
 }
 
-/// What a kernel does to a block of three operands, the first of which may be of another type.
+/// A kernel on a block of three operands, the first of which may be of another type.
 pub type TernaryBlock<'k, A, C> = &'k (dyn Fn(&[A], &[C], &[C], &mut [C]) + Sync);
 
 /// `out[i] = kernel(a[i], b[i], c[i])` in blocks, of operands that broadcast to `out`'s sizes. What overlaps is computed

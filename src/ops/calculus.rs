@@ -73,7 +73,7 @@ pub fn diff(view: &View, n: i64, dim: i64, around: [Option<&View>; 2], default: 
     Ok(result)
 }
 
-/// Where a function was sampled.
+/// The points at which a function was sampled.
 pub enum Spacing<'v> {
     /// At equal distances.
     Even(f64),

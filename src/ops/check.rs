@@ -167,7 +167,7 @@ pub(super) fn writable(target: &View, operands: &[&View]) -> Result<()> {
     operands.iter().try_for_each(|operand| no_overlap(target, operand))
 }
 
-/// What cannot happen once bounds are checked; said instead of panicking.
+/// Makes the error for what cannot happen once bounds are checked, instead of panicking.
 pub(super) fn lost() -> Error {
     Error::runtime("an element lies outside of its storage")
 }

@@ -154,7 +154,7 @@ pub fn equal(a: &View, b: &View) -> Result<bool> {
     Ok(all(&same, None, false)?.item()?.truth())
 }
 
-/// How close two values must be: `|a - b| <= atol + rtol * |b|`.
+/// The closeness two values must have: `|a - b| <= atol + rtol * |b|`.
 #[derive(Clone, Copy, Debug)]
 pub struct Tolerance {
     pub rtol: f64,

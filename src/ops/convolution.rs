@@ -11,13 +11,13 @@ use crate::bail;
 use crate::tensor::layout::show;
 use crate::tensor::{DType, Dims, Error, Layout, Result, Scalar, View};
 
-/// How a kernel moves over the input: one number for each dimension beside batch and channels.
+/// The steps of a kernel over the input: one number for each dimension besides batch and channels.
 #[derive(Clone, Debug)]
 pub struct Steps {
     pub stride: Dims,
     pub padding: Dims,
     pub dilation: Dims,
-    /// What a transposed convolution adds at the end, as several sizes may have led to the same one.
+    /// The size a transposed convolution adds at the end, as several sizes may have led to the same one.
     pub output_padding: Dims,
     pub transposed: bool,
     pub groups: i64,
@@ -327,7 +327,7 @@ fn padded(source: &View, kernels: &[i64], steps: &Steps) -> Result<View> {
     pad(&spread, &around, Scalar::Int(0))
 }
 
-/// What the kernel sees at each place of the result, a column each.
+/// Returns what the kernel sees at each place of the result, a column each.
 fn seen(padded: &View, kernels: &Dims, places: &Dims, steps: &Steps, kernel_first: bool) -> Result<View> {
     let (count, channels) = (kernels.iter().product::<i64>(), padded.sizes()[0]);
     let outer = if kernel_first { [count, channels] } else { [channels, count] };

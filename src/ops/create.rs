@@ -352,7 +352,7 @@ pub fn linspace(
     Ok(out)
 }
 
-/// How many steps `i` is from the start, or, in the second half, from the end.
+/// Counts the steps from the start to `i` or, in the second half, from the end.
 fn from_nearer_end(i: i64, steps: i64) -> Result<i64, i64> {
     if i < steps / 2 { Ok(i) } else { Err(steps - i - 1) }
 }
@@ -455,7 +455,7 @@ fn logarithmic(out: &View, start: Scalar, end: Scalar, steps: i64, base: f64) ->
     })
 }
 
-/// What is left of a number in a dtype.
+/// Rounds a number to a dtype.
 fn rounded(value: Scalar, dtype: DType) -> f64 {
     dispatch!(dtype, T => <T as Element>::store(value).load()).to_f64()
 }

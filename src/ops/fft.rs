@@ -13,7 +13,7 @@ use rustfft::{FftDirection, FftNum, FftPlanner};
 
 type C = Complex<f64>;
 
-/// Where the factor of a transform and its inverse goes.
+/// The scaling of a transform and its inverse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Norm {
     Backward,
@@ -43,7 +43,7 @@ impl Norm {
     }
 }
 
-/// What kind of signal goes in and comes out.
+/// The kinds of signal that go in and come out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// `fft` and `ifft`: complex to complex.

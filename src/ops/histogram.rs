@@ -53,7 +53,7 @@ fn even_bin(value: f64, (low, high): (f64, f64), bins: usize, single: bool) -> O
     Some((place as usize).min(bins.saturating_sub(1)))
 }
 
-/// How many elements fall into each of `bins` bins of equal width.
+/// Counts the elements in each of `bins` bins of equal width.
 ///
 /// # Errors
 /// RuntimeError for bins and ranges that make no sense, and dtypes without this kernel.
@@ -269,7 +269,7 @@ fn check_weight(view: &View, weight: &View, sizes: &[i64]) -> Result<()> {
     Ok(())
 }
 
-/// How often each number from 0 on occurs, or the sum of the weights at its places.
+/// Counts how often each number from 0 on occurs, or sums the weights at its places.
 ///
 /// # Errors
 /// RuntimeError for what is not a vector of non-negative integers, and weights of another length.
@@ -312,16 +312,16 @@ pub fn bincount(view: &View, weights: Option<&View>, minlength: i64) -> Result<V
     View::from_scalars(&[length], dtype, totals.into_iter().map(Scalar::Float))
 }
 
-/// How values are looked up among sorted ones.
+/// Options for looking up values among sorted ones.
 pub struct Search<'v> {
     /// Whether the place after equal elements is wanted.
     pub right: bool,
     pub int32: bool,
-    /// Which order makes the boundaries sorted.
+    /// The order that sorts the boundaries.
     pub sorter: Option<&'v View>,
 }
 
-/// Where values would go in sorted boundaries: one vector for all, or one for each line of values.
+/// Finds where values would go in sorted boundaries: one vector for all, or one for each line of values.
 ///
 /// # Errors
 /// RuntimeError for shapes that do not go together.

@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 /// Below this many elements quicksort stops and insertion sort finishes.
 const SMALL: usize = 16;
 
-/// How often quicksort may halve the range before a heap takes over.
+/// Returns how often quicksort may halve the range before a heap takes over.
 fn depth_limit(length: usize) -> u32 {
     2 * length.checked_ilog2().unwrap_or(0)
 }

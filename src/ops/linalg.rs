@@ -381,7 +381,7 @@ pub fn solve_triangular(a: &View, b: &View, upper: bool, left: bool, unit: bool)
     })
 }
 
-/// How much of a QR decomposition is wanted.
+/// The wanted part of a QR decomposition.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum QrMode {
     Reduced,

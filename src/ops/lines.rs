@@ -20,7 +20,7 @@ pub(super) fn reduced(view: View, dim: usize, keepdim: bool) -> View {
     if keepdim || view.ndim() == 0 { view } else { view.with_layout(view.layout.squeeze(|d| d == dim)) }
 }
 
-/// What is done to a line: its elements in, as many lines as there are results out.
+/// A function of a line: its elements in, as many lines as there are results out.
 pub(super) type OnLine<'f, const N: usize> = &'f mut dyn FnMut(&[Scalar], &mut [Vec<Scalar>; N]) -> Result<()>;
 
 /// Calls `function` with every line of `view` along `dim`, and writes what it leaves to the lines of `outs`, which have

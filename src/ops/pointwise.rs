@@ -25,7 +25,7 @@ use crate::tensor::layout::{broadcast_sizes, show};
 use crate::tensor::{DType, Device, Dims, Layout, Result, Scalar, View, can_cast};
 use smallvec::SmallVec;
 
-/// Where a result goes.
+/// The destination of a result.
 #[derive(Clone, Copy, Debug)]
 pub enum Output<'a> {
     /// A new tensor.
@@ -94,13 +94,13 @@ pub(crate) fn check_kernel(name: &str, supported: classes::Classes, dtype: DType
 
 /// A checked operation, about to be computed.
 pub(crate) struct Plan {
-    /// Where the caller wants the result; for meta tensors that is all there is to do.
+    /// The place for the result; for meta tensors that is all there is to do.
     pub target: View,
     /// Whether there is data to compute.
     pub compute: bool,
 }
 
-/// What a result is like before its elements are known.
+/// The shape and dtype of a result before its elements are known.
 pub(crate) struct Shape {
     pub sizes: Dims,
     /// The dtype the operands are computed in.
@@ -186,7 +186,7 @@ fn common_sizes(operands: &[Operand], output: Output) -> Result<Dims> {
     Ok(sizes)
 }
 
-/// What PyTorch's shape-only implementations say when sizes clash.
+/// Makes the error of PyTorch's shape-only implementations for clashing sizes.
 fn meta_broadcast_error(index: usize, expected: &[i64], got: &[i64]) -> crate::tensor::Error {
     let clash =
         expected.iter().rev().zip(got.iter().rev()).position(|(&e, &g)| e != g && e != 1 && g != 1).unwrap_or(0);
@@ -237,7 +237,7 @@ fn resized(out: &View, sizes: &[i64], strides: Dims) -> Result<View> {
     Ok(out.with_layout(layout))
 }
 
-/// Where a kernel writes results of `dtype`: the target itself, or a new tensor that [`deliver`] converts from.
+/// Returns where a kernel writes results of `dtype`: the target itself, or a new tensor that [`deliver`] converts from.
 pub(crate) fn landing(target: &View, dtype: DType) -> Result<View> {
     if target.dtype == dtype {
         return Ok(target.clone());

@@ -3,7 +3,7 @@
 
 use crate::tensor::{Category, DType, Result, Scalar, View, promote_types};
 
-/// What an operation may be given: a tensor, or a Python number, which yields to tensors (a "wrapped number").
+/// An operand: a tensor, or a Python number, which yields to tensors (a "wrapped number").
 #[derive(Clone, Copy, Debug)]
 pub enum Operand<'a> {
     Tensor(&'a View),

@@ -261,7 +261,7 @@ pub fn max_pool(view: &View, windows: &[Window]) -> Result<View> {
     Ok(wrap(copy::clone(&out)?, view.dtype, quantizer.clone()))
 }
 
-/// How windows lie along one dimension.
+/// The windows along one dimension.
 #[derive(Clone, Copy, Debug)]
 pub struct Window {
     pub size: i64,
@@ -273,7 +273,7 @@ pub struct Window {
 }
 
 impl Window {
-    /// How many windows there are.
+    /// Counts the windows.
     fn count(&self, size: i64) -> Result<i64> {
         if self.size <= 0 || self.stride <= 0 || self.dilation <= 0 {
             bail!(RuntimeError, "kernel_size, stride and dilation should be greater than zero.");

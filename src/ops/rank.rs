@@ -175,7 +175,7 @@ pub fn mode(view: &View, dim: i64, keepdim: bool) -> Result<(View, View)> {
     })
 }
 
-/// What lies between two elements when a quantile falls there.
+/// The value of a quantile between two elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interpolation {
     Linear,
@@ -203,7 +203,7 @@ impl Interpolation {
     }
 }
 
-/// How `quantile` is asked.
+/// The options of `quantile`.
 pub struct Quantile {
     pub dim: Option<i64>,
     pub keepdim: bool,

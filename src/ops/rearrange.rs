@@ -240,7 +240,7 @@ pub fn repeated_positions(repeats: &View, output_size: Option<i64>) -> Result<Vi
     Ok(positions)
 }
 
-/// Which triangle [`triangle`] keeps.
+/// The triangle that [`triangle`] keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Triangle {
     Lower,

@@ -29,7 +29,7 @@ use crate::tensor::layout::{check_nameable, wrap_dim};
 use crate::tensor::parallel;
 use crate::tensor::{DType, Dims, Layout, Result, View};
 
-/// Which dimensions a reduction takes together, checked.
+/// The dimensions a reduction combines, checked.
 pub(crate) struct Reduction {
     /// One flag per dimension of the operand.
     pub reduced: smallvec::SmallVec<[bool; 6]>,
@@ -92,7 +92,7 @@ impl Reduction {
         Layout { sizes: Dims::from_slice(operand.sizes()), strides, offset: result.layout.offset }
     }
 
-    /// How many elements meet in one.
+    /// Counts the elements that meet in one.
     pub fn factor(&self, view: &View) -> i64 {
         let sizes = view.sizes().iter().zip(&self.reduced);
         sizes.filter(|&(_, &gone)| gone).fold(1, |n: i64, (&size, _)| n.saturating_mul(size))

@@ -16,7 +16,7 @@ use crate::tensor::{DType, Result, Scalar, View, interrupt, limits};
 use half::{bf16, f16};
 use std::ops::Range;
 
-/// Which form of the distribution.
+/// The form of the distribution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Softmax {
     Plain,

@@ -169,13 +169,13 @@ pub fn topk(view: &View, k: i64, dim: i64, largest: bool, sorted: bool) -> Resul
     Ok((values, places))
 }
 
-/// What [`unique`] found.
+/// The results of [`unique`].
 pub struct Unique {
     /// The distinct elements in ascending order.
     pub values: View,
     /// For every element of the input, which of `values` it is.
     pub inverse: View,
-    /// How often each of `values` occurs.
+    /// The number of occurrences of each of `values`.
     pub counts: View,
 }
 

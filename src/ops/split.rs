@@ -142,7 +142,7 @@ fn splittable(view: &View, dim: i64) -> Result<(usize, i64)> {
     size_at(&view.layout, dim)
 }
 
-/// Which of `hsplit`, `vsplit` and `dsplit`.
+/// One of `hsplit`, `vsplit` and `dsplit`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Along {
     /// `hsplit`: columns, or the only dimension.

@@ -8,12 +8,12 @@ use crate::bail;
 use crate::tensor::{DType, Device, Result, Scalar, View, interrupt, limits};
 use num_complex::Complex;
 
-/// How observations count.
+/// The weights of observations.
 pub struct Weights<'v> {
     pub correction: i64,
-    /// How often each was made.
+    /// The number of times each was made.
     pub frequencies: Option<&'v View>,
-    /// How much each matters.
+    /// The importance of each.
     pub importances: Option<&'v View>,
 }
 

@@ -261,7 +261,8 @@ pub fn as_strided(view: &View, sizes: &[i64], strides: &[i64], offset: Option<i6
     Ok(view.with_layout(layout))
 }
 
-/// What PyTorch makes of negative strides where no data would be read: the dimension lies just outside the next one.
+/// Returns what PyTorch makes of negative strides if no data would be read: the dimension lies just outside the next
+/// one.
 fn contiguous_where_negative(layout: &mut Layout) {
     let mut inner = 1i64;
     for (&size, stride) in layout.sizes.iter().zip(&mut layout.strides).rev() {
@@ -330,7 +331,7 @@ pub fn narrow(view: &View, dim: i64, start: i64, length: i64) -> Result<View> {
     Ok(view.with_layout(view.layout.slice(d, Some(start), Some(start + length), 1)))
 }
 
-/// What `narrow_copy` copies: [`narrow`], refused in its own words.
+/// Returns what `narrow_copy` copies: [`narrow`], refused in its own words.
 pub fn narrow_copied(view: &View, dim: i64, start: i64, length: i64) -> Result<View> {
     if view.device().is_meta() || view.ndim() == 0 {
         return narrow(view, dim, start, length);

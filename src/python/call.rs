@@ -80,7 +80,7 @@ impl Translator<'_> {
         }
     }
 
-    /// What follows the callee in `call_(callee, [a, b], #{k: v})`.
+    /// Writes what follows the callee in `call_(callee, [a, b], #{k: v})`.
     fn call_value(&mut self, arguments: &Arguments) -> Written {
         self.out.push(", ");
         if arguments.keywords.is_empty() {
@@ -175,7 +175,7 @@ impl Translator<'_> {
     }
 }
 
-/// What is passed for a parameter.
+/// The value passed for a parameter.
 enum Place<'e> {
     Given(&'e Expr),
     Default(&'e str),
@@ -213,7 +213,7 @@ fn is_spread(arguments: &Arguments) -> bool {
     arguments.args.len() + usize::from(!arguments.keywords.is_empty()) > MAX_ARGUMENTS || has_star(arguments)
 }
 
-/// How many arguments there are is only known when the call is made.
+/// Returns whether only the call itself tells how many arguments there are.
 fn has_star(arguments: &Arguments) -> bool {
     arguments.args.iter().any(Expr::is_starred_expr) || arguments.keywords.iter().any(|k| k.arg.is_none())
 }

@@ -11,7 +11,7 @@ use super::{SyntaxFault, Translator, Written, end, names, start};
 /// A check behind the one over the tokens: no walk goes deeper than this.
 const MAX_DEPTH: usize = 2_000;
 
-/// What the written text of an expression looks like from outside, which decides on parentheses.
+/// The outer form of an expression's written text, which decides on parentheses.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shape {
     /// A name, a literal, a call, something in brackets: can be followed by a dot.
@@ -447,7 +447,7 @@ impl Translator<'_> {
     }
 }
 
-/// What stands before, between and after the operands of a comparison; `in` and `not in` swap them.
+/// Returns what stands before, between and after the operands of a comparison; `in` and `not in` swap them.
 fn comparison_parts(op: CmpOp) -> (&'static str, &'static str, &'static str) {
     match op {
         CmpOp::Eq => ("", " == ", ""),

@@ -219,7 +219,7 @@ const ENGINE_FUNCTIONS: &[&str] = &[
     "unpack_star",
 ];
 
-/// What stands in the written text for Python's operators.
+/// The written text for Python's operators.
 const OPERATORS: &[&str] = &[
     "__concat__",
     "__floordiv__",

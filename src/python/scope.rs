@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-/// What a name stands for.
+/// The meaning of a name.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Known {
     Variable,
@@ -19,7 +19,7 @@ pub enum Known {
     Attribute,
 }
 
-/// What arguments a parameter takes.
+/// The arguments a parameter takes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// One, by position or by name.
@@ -40,7 +40,7 @@ pub struct Parameter {
     pub literal_default: Option<String>,
 }
 
-/// What a frame belongs to.
+/// The construct a frame belongs to.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub enum Body {
     /// The session itself.
@@ -56,7 +56,7 @@ pub enum Body {
     Class,
 }
 
-/// What must happen when a `with` or a `try … finally` is left before its end.
+/// The cleanup when a `with` or a `try … finally` is left before its end.
 #[derive(Clone)]
 pub enum Cleanup<'a> {
     Exit(String),
@@ -140,7 +140,7 @@ impl<'a> Scope<'a> {
         self.inner.iter().any(in_closure) && self.lookup(name).is_none()
     }
 
-    /// How many bodies of classes are being written, one within the other.
+    /// Counts the bodies of classes being written, one within the other.
     pub fn classes(&self) -> usize {
         self.inner.iter().filter(|frame| frame.body == Body::Class).count()
     }
@@ -206,7 +206,7 @@ impl<'a> Scope<'a> {
         !self.in_named_function() && self.session(name).is_some()
     }
 
-    /// What the name means where the writer is, if it means anything.
+    /// Returns the meaning of a name at the current position, if it has one.
     pub fn lookup(&self, name: &str) -> Option<Known> {
         let local = self.seen().find_map(|f| f.names.get(name));
         match local {

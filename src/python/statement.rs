@@ -32,7 +32,7 @@ impl<'a> Translator<'a> {
         Ok(())
     }
 
-    /// What has been written so far is a statement of its own.
+    /// Ends the text written so far as a statement of its own.
     fn run(&mut self, echo: bool, names: Vec<String>) {
         let out = std::mem::take(&mut self.out);
         self.methods.clear();

@@ -63,7 +63,7 @@ impl Translator<'_> {
         Ok(())
     }
 
-    /// What stands between the brackets of a subscript.
+    /// Writes the text between the brackets of a subscript.
     pub(super) fn index(&mut self, index: &Expr) -> Written {
         let Expr::Tuple(tuple) = index else {
             return self.index_item(index);

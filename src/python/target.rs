@@ -8,7 +8,7 @@ use ruff_python_ast::{Expr, Operator, StmtAugAssign, UnaryOp};
 use super::scope::Known;
 use super::{SyntaxFault, Translator, Written, names, start};
 
-/// What is assigned.
+/// The value that is assigned.
 pub(super) enum Value<'a> {
     Source(&'a Expr),
     /// Rhai text that may be evaluated once.

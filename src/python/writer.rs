@@ -36,7 +36,7 @@ impl Writer {
         self.text.push(character);
     }
 
-    /// What comes next stems from this offset of the source. The last word on a place counts.
+    /// Marks that the following text stems from this offset of the source. The last mark at a place counts.
     pub fn mark(&mut self, source: usize) {
         let at = self.text.len();
         match self.map.entries.last_mut() {

@@ -21,7 +21,7 @@ use std::rc::{Rc, Weak};
 
 pub use crate::functions::{CONTEXT, FUNCTION};
 
-/// What `ctx` knows besides the attributes that a script puts on it.
+/// The knowledge of `ctx` besides the attributes that a script sets on it.
 #[derive(Default)]
 pub struct Context {
     needs_input_grad: Vec<bool>,
@@ -29,7 +29,7 @@ pub struct Context {
     dirty: RefCell<Vec<Tensor>>,
     not_differentiable: RefCell<Vec<Tensor>>,
     materialize: Cell<bool>,
-    /// What was saved; of results, which of them.
+    /// The saved values; for results, which of them.
     saved: RefCell<Vec<Option<Kept>>>,
     freed: Cell<bool>,
     node: RefCell<Weak<Node>>,
@@ -115,12 +115,12 @@ fn tensors(args: &[Dynamic]) -> Vec<Tensor> {
     args.iter().filter_map(|arg| arg.read_lock::<Tensor>().map(|tensor| tensor.clone())).collect()
 }
 
-/// What a node of such a function does.
+/// The node of such a function.
 struct FunctionNode {
     class: Rc<Class>,
     ctx: Rc<Instance>,
     home: Home,
-    /// Which arguments were tensors.
+    /// Whether each argument was a tensor.
     is_tensor: Vec<bool>,
 }
 

@@ -20,9 +20,9 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// How deep script functions may call each other; Python's own limit.
+/// The maximum depth of script functions calling each other; Python's own limit.
 const MAX_CALL_LEVELS: usize = 1000;
-/// How deep an expression may nest; safe on the large stack the program runs on.
+/// The maximum depth of an expression; safe on the large stack the program runs on.
 const MAX_EXPRESSION_DEPTH: usize = 500;
 /// How many steps the engine takes between two looks at the clock, which take as long as one of them.
 const STEPS: u32 = 512;
@@ -81,7 +81,7 @@ pub fn check_calls(ast: AST) -> std::result::Result<AST, ParseError> {
     }
 }
 
-/// What an entry of an object map takes, about.
+/// The approximate size of an entry of an object map.
 const ENTRY: usize = 4 * size_of::<Dynamic>();
 
 /// Bytes of a value with everything it holds, about.
@@ -191,7 +191,7 @@ fn pad_text(text: &mut Dynamic, length: i64, padding: &str) -> Result<()> {
     Ok(())
 }
 
-/// What a short method takes.
+/// A parameter of a short method.
 enum Parameter {
     Array,
     Map,

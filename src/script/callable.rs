@@ -152,7 +152,7 @@ fn register_classes(engine: &mut Engine, state: &Rc<Runtime>) {
     });
 }
 
-/// What Python does once the body of a class has run.
+/// Finishes a class as Python does once its body has run.
 fn finish(class: &Rc<Class>) -> Scripted<()> {
     for name in class.fields.names() {
         if let Some(descriptor) = class.fields.get(&name).as_ref().and_then(instance_of)
@@ -264,7 +264,7 @@ fn leave(state: &Runtime, context: &Dynamic, error: Option<&Dynamic>) -> Scripte
     }
 }
 
-/// What is known about a function written in Python: one for each time its `def` has run.
+/// A function written in Python: one for each time its `def` has run.
 pub struct Def {
     /// With the classes and functions it stands in.
     pub name: Rc<str>,

@@ -15,7 +15,8 @@ use std::any::Any;
 use std::cell::RefCell;
 use std::rc::{Rc, Weak};
 
-/// How deep a script may call the table that calls the script, as Python allows. Each time the engine starts to count anew.
+/// The maximum depth of a script calling the table that calls the script, as Python allows. Each time the engine
+/// counts anew.
 const MAX_DEPTH: usize = 1000;
 
 /// A function of the script, or a lambda.
@@ -64,7 +65,7 @@ impl Object for ScriptFunction {
     }
 }
 
-/// What calling back needs: the engine a session evaluates with, and its state.
+/// The requirements for calling back: the engine a session evaluates with, and its state.
 #[derive(Clone, Default)]
 pub struct Home {
     engine: Weak<RefCell<Engine>>,

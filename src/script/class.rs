@@ -141,7 +141,7 @@ impl Base {
     }
 }
 
-/// What stands in a class under a name.
+/// The member of a class under a name.
 #[derive(Clone)]
 pub enum Entry {
     Held(Dynamic),
@@ -163,7 +163,7 @@ pub struct Class {
     /// With its module in front.
     path: &'static str,
     pub bases: Vec<Base>,
-    /// What attributes are looked for in after the class itself.
+    /// The classes to search for attributes after the class itself.
     pub order: Vec<Base>,
     pub fields: Fields,
     pub home: Home,
@@ -276,7 +276,7 @@ impl Object for Class {
 pub struct Instance {
     pub class: Base,
     pub fields: Fields,
-    /// What the object knows by itself, if it is one of ours.
+    /// The native part of the object, if it is one of ours.
     pub native: Option<Rc<dyn Native>>,
     this: Weak<Instance>,
 }
@@ -383,7 +383,7 @@ pub fn call_entry(entry: &Entry, this: &Dynamic, class: &Base, mut args: Array, 
     }
 }
 
-/// What calls functions of the script, for what a class holds.
+/// Returns what calls functions of the script, for the members of a class.
 fn home_of(class: &Base) -> Scripted<Home> {
     let user = class.ancestors().into_iter().find_map(|base| match base {
         Base::User(class) => Some(class.home.clone()),

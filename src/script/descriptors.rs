@@ -124,7 +124,7 @@ fn shown(value: &Dynamic) -> String {
     shown.unwrap_or_else(|error| error.message)
 }
 
-/// What looking up something that a class holds gives: through an object of the class, or through the class itself.
+/// Returns the result of looking up a class's member, through an object of the class or through the class itself.
 pub fn bound(held: &Dynamic, this: Option<&Dynamic>, class: &Base) -> Scripted<Dynamic> {
     if held.is::<FnPtr>() {
         return Ok(match this {
@@ -237,7 +237,7 @@ impl Super {
     }
 }
 
-/// What a method that is there from the start takes in front.
+/// The first argument of a builtin method.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Takes {
     This,
@@ -385,7 +385,7 @@ fn address(this: &Dynamic) -> String {
     instance_of(this).map_or_else(|| shown(this), |this| Object::repr(&*this))
 }
 
-/// What a class has from the start under a name.
+/// Returns the builtin member of a class under a name.
 pub fn native(class: &str, name: &str) -> Option<&'static NativeMethod> {
     NATIVES.iter().find(|method| method.class == class && method.name == name)
 }

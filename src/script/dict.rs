@@ -17,7 +17,7 @@ use std::rc::Rc;
 #[derive(Clone)]
 pub struct Dict(Rc<Entries>, bool);
 
-/// What an entry takes, with its place among the keys.
+/// The size of an entry, with its place among the keys.
 type Entry = (Value, Dynamic, [usize; 4]);
 
 struct Entries(RefCell<Hashed<Dynamic>>);

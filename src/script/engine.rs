@@ -34,7 +34,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 rhai::def_package! {
-    /// What scripts have of the language itself, as one module: the engine asks one after the other.
+    /// The language's own functions, as one module: the engine asks one after the other.
     Language(module): ArithmeticPackage, LogicPackage, LanguageCorePackage, BasicStringPackage, MoreStringPackage,
         BasicIteratorPackage, BasicArrayPackage, BasicMapPackage, BasicMathPackage, BasicFnPackage {}
 }
@@ -89,7 +89,7 @@ pub fn add(
     );
 }
 
-/// What was made while nobody asked for a stop. Anything else may lack its end, and no variable is to hold it.
+/// Returns a value made while nobody asked for a stop. Any other may be incomplete, and no variable may hold it.
 fn whole(made: Dynamic) -> Result<Dynamic> {
     interrupt::check().map(|()| made)
 }

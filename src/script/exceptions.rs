@@ -44,7 +44,7 @@ thread_local! {
     static DEPTH: Cell<usize> = const { Cell::new(0) };
 }
 
-/// How deep exceptions may lie within each other.
+/// The maximum depth of exceptions within each other.
 const MAX_DEPTH: usize = 100;
 
 /// Shows an exception that may stand in another, or in itself.
@@ -86,10 +86,10 @@ thread_local! {
     static ON_THE_WAY: RefCell<(u64, VecDeque<(u64, Dynamic)>)> = const { RefCell::new((0, VecDeque::new())) };
 }
 
-/// How many of them are remembered.
+/// The number of exceptions that are remembered.
 const REMEMBERED: usize = 64;
 
-/// What an exception is as an error of ours: its class, its text, and a number by which it is found again.
+/// Converts an exception to an error of ours: its class, its text, and a number by which it is found again.
 pub fn to_error(exception: &Rc<Instance>) -> Error {
     let message = match exception.call("__str__", Array::new()) {
         Some(Ok(text)) => text.to_string(),
@@ -155,7 +155,7 @@ pub fn throw(exception: Dynamic) -> Box<EvalAltResult> {
     EvalAltResult::ErrorRuntime(exception, Position::NONE).into()
 }
 
-/// What `raise value from cause` does; `cause` is absent where nothing follows.
+/// Implements `raise value from cause`; `cause` is absent if nothing follows.
 pub fn raise(
     value: &Dynamic,
     cause: Option<&Dynamic>,
@@ -211,7 +211,7 @@ pub fn matches(exception: &Rc<Instance>, classes: &Dynamic) -> Result<bool> {
     Ok(false)
 }
 
-/// What a script's `catch` receives, as the exception it is.
+/// Returns the exception that a script's `catch` receives.
 ///
 /// # Errors
 /// What showing its parts raises.

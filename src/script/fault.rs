@@ -53,7 +53,7 @@ pub struct Fault {
 #[derive(Clone, Debug)]
 pub struct ScriptCall {
     pub name: String,
-    /// Where it is called, in the text that defines the next call outwards.
+    /// The position of the call, in the text that defines the next call outwards.
     pub position: Position,
 }
 
@@ -68,7 +68,7 @@ pub fn thrown(error: Error) -> Box<EvalAltResult> {
     }
 }
 
-/// What went wrong, without where.
+/// Returns the error without its position.
 pub fn error_of(error: &EvalAltResult) -> Error {
     from_eval(error, &|_| String::new()).error
 }
@@ -259,7 +259,7 @@ fn follows_dot(source: &str, at: Position, name: &str) -> bool {
     before.trim_end().ends_with('.') && rest.as_str().starts_with(name)
 }
 
-/// What was thrown, as text.
+/// Returns a thrown value as text.
 fn text_of_value(value: &Dynamic) -> String {
     if value.is_string() {
         return value.to_string();

@@ -88,7 +88,7 @@ impl List {
         if items.is_empty() { None } else { Some(items.remove(0)) }
     }
 
-    /// How many items there are.
+    /// Returns the number of items.
     pub fn len(&self) -> usize {
         self.0.0.borrow().len()
     }
@@ -280,7 +280,7 @@ const METHODS: &[(&str, &[usize], Method)] = &[
     }),
 ];
 
-/// What Python says to a call of a list's method with so many arguments, if it takes other numbers of them.
+/// Makes Python's error for a call of a list's method with this many arguments, if it takes other numbers of them.
 pub fn wrong_count(name: &str, given: usize) -> Option<Error> {
     let (_, takes, _) = METHODS.iter().find(|(known, ..)| *known == name)?;
     if takes.contains(&given) || name.starts_with('_') {

@@ -244,7 +244,7 @@ pub fn construct(class: &Rc<Class>, args: Array, keywords: Map) -> Scripted<Dyna
     Ok(made)
 }
 
-/// What `globals_.name = value` writes to: a variable of the session, from within a function.
+/// The target of `globals_.name = value`: a variable of the session, from within a function.
 pub struct Globals;
 
 impl Object for Globals {
@@ -327,7 +327,7 @@ fn too_many() -> Error {
     Error::new(ErrorKind::MemoryError, "")
 }
 
-/// What is left in an iterator.
+/// Collects what is left in an iterator.
 fn drained(iterator: &Dynamic, most: usize) -> Scripted<Vec<Dynamic>> {
     let Some(instance) = instance_of(iterator) else {
         if let Some(dict) = iterator.read_lock::<Dict>() {

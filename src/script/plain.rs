@@ -77,7 +77,7 @@ fn fit(signature: &Signature, given: &[&mut Dynamic], bound: &mut Bound) -> Fit 
     if given.next().is_none() { Fit::Yes } else { Fit::No }
 }
 
-/// What plain arguments are.
+/// Converts a plain argument: a number or a tensor.
 #[inline]
 fn number_or_tensor(dynamic: &Dynamic) -> Option<Value> {
     if dynamic.is_int() {

@@ -3,9 +3,9 @@
 
 use std::cell::Cell;
 
-/// What one evaluation may need with every call the engine allows.
+/// The stack one evaluation may need with every call the engine allows.
 const RESERVE: usize = 1 << 27;
-/// What threads have of which nobody said how much.
+/// The stack assumed for threads whose size is unknown.
 const USUAL: usize = 1 << 21;
 
 thread_local! {

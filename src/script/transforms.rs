@@ -35,7 +35,7 @@ pub fn vmap(state: &Rc<Runtime>, _: &NativeCallContext, args: Array) -> Scripted
     Ok(Dynamic::from(mapped))
 }
 
-/// What random numbers are for the examples of a batch.
+/// The random numbers for the examples of a batch.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Randomness {
     Error,

@@ -92,7 +92,7 @@ pub fn text_subscript(text: &str) -> Dynamic {
     boxed(Value::str(text))
 }
 
-/// How deep lists may lie within each other.
+/// The maximum depth of nested lists.
 const MAX_DEPTH: usize = 200;
 
 pub fn too_deep() -> Error {
@@ -147,7 +147,7 @@ pub fn to_value(dynamic: &Dynamic) -> Result<Value> {
     to_value_within(dynamic, &mut Copied::default())
 }
 
-/// What a value has been copied of so far. A text or a list that stands in a list many times is copied as often.
+/// The copies made of a value so far. A text or a list that stands in a list many times is copied as often.
 #[derive(Default)]
 pub struct Copied {
     depth: usize,

@@ -20,7 +20,7 @@ use crate::value::{MemoryFormat, TensorLayout, Value};
 /// One way to go on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidate {
-    /// What replaces the word at the cursor.
+    /// The replacement for the word at the cursor.
     pub text: String,
     /// One line on what it is.
     pub doc: String,
@@ -29,7 +29,7 @@ pub struct Candidate {
 /// The ways to go on at a place of an input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Completion {
-    /// Where the word they replace begins, in bytes.
+    /// The start of the word they replace, in bytes.
     pub start: usize,
     pub candidates: Vec<Candidate>,
     /// The cursor stands in a string: a path of a file may be meant.
@@ -52,7 +52,7 @@ pub fn keywords(language: Language) -> &'static [&'static str] {
 }
 
 impl Session {
-    /// What could stand at byte `at` of `text`.
+    /// Returns what could stand at byte `at` of `text`.
     pub fn complete(&self, language: Language, text: &str, at: usize) -> Completion {
         let cursor = Cursor::find(language, text, at);
         let mut candidates = match &cursor.place {
@@ -65,7 +65,7 @@ impl Session {
         Completion { start: cursor.start, candidates, in_string: false }
     }
 
-    /// How the call that is open at byte `at` of `text` is called, one line for each overload.
+    /// Shows how to call what is open at byte `at` of `text`, one line for each overload.
     pub fn call_hint(&self, language: Language, text: &str, at: usize) -> Option<Vec<String>> {
         let call = Cursor::find(language, text, at).call?;
         self.called(&call).map(help::usages)
@@ -79,7 +79,7 @@ impl Session {
         help::callee(Some(self.receiver(path)?), name)
     }
 
-    /// What a path of names answers as. The first is a variable or a constant, the others are attributes.
+    /// Returns the receiver of a path of names. The first is a variable or a constant, the others are attributes.
     fn receiver(&self, path: &[&str]) -> Option<Receiver> {
         let (first, rest) = path.split_first()?;
         let mut receiver = match self.scope.get(first) {

@@ -6,7 +6,7 @@ use super::Language;
 /// The place of the cursor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cursor<'a> {
-    /// Where the word before the cursor begins, in bytes.
+    /// The start of the word before the cursor, in bytes.
     pub start: usize,
     /// The word up to the cursor; inside a string, the string up to the cursor.
     pub word: &'a str,
@@ -15,7 +15,7 @@ pub struct Cursor<'a> {
     pub call: Option<Call<'a>>,
 }
 
-/// What a word at the cursor would be.
+/// The role of a word at the cursor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place<'a> {
     /// A variable, a function, a keyword of the language.
@@ -33,7 +33,7 @@ pub enum Place<'a> {
 pub struct Call<'a> {
     /// The names that lead to the function: `torch.zeros` is two.
     pub callee: Vec<&'a str>,
-    /// How many commas stand before the cursor.
+    /// The number of commas before the cursor.
     pub argument: usize,
     /// A keyword's name may stand at the cursor.
     pub takes_keyword: bool,
@@ -44,7 +44,7 @@ struct Frame<'a> {
     bracket: char,
     callee: Vec<&'a str>,
     commas: usize,
-    /// Where its latest part begins: behind the bracket or the last comma.
+    /// The start of its latest part: behind the bracket or the last comma.
     part: usize,
 }
 

@@ -14,7 +14,7 @@ use crate::python::{self, SourceMap};
 use crate::script::fault::{self, Fault};
 use crate::tensor::{Error, ErrorKind};
 
-/// What went wrong, ready to be shown.
+/// A failure, ready to be shown.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Failure {
     /// Python's class name, e.g. `RuntimeError`.
@@ -25,7 +25,7 @@ pub struct Failure {
     pub position: Option<(usize, usize)>,
     /// The earlier input that defines the function it happened in.
     pub source: Option<String>,
-    /// What to try instead.
+    /// A suggestion of what to try instead.
     pub hint: Option<String>,
     /// Calls of script functions it happened in, innermost first.
     pub trace: Vec<String>,
@@ -33,16 +33,16 @@ pub struct Failure {
     pub interrupted: bool,
 }
 
-/// How many calls of a deep recursion are listed, at either end.
+/// The number of calls of a deep recursion that are listed, at either end.
 const LISTED: usize = 5;
-/// How much of a line a call is shown with.
+/// The number of characters of a line that are shown with a call.
 const QUOTED: usize = 60;
 
 /// An input as it was typed, with the way to it from what the engine was given.
 #[derive(Clone)]
 pub(super) struct Cell {
     typed: Rc<str>,
-    /// What a statement of Python was translated to.
+    /// The translation of a statement of Python.
     translation: Option<Rc<(String, SourceMap)>>,
 }
 
@@ -81,7 +81,7 @@ impl Cell {
 /// A function that an input has defined.
 pub(super) struct Defined {
     cell: Cell,
-    /// How many arguments it takes; Rhai tells functions of one name by that.
+    /// The numbers of arguments it takes, by which Rhai tells functions of one name apart.
     parameters: BTreeSet<usize>,
 }
 
@@ -298,7 +298,7 @@ mod tests {
     #[test]
     fn advice() {
         use Language::*;
-        /// What is typed, the error, and the advice.
+        /// The input, the error, and the advice.
         type Row<'a> = (&'a [(Language, &'a str)], &'a str, Option<&'a str>);
         let rows: &[Row] = &[
             (&[(Rhai, "fn f(a) {}"), (Rhai, "f(1, 2)")], "f() takes 1 positional argument but 2 were given", None),

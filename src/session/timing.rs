@@ -11,7 +11,7 @@ const SAMPLE: Duration = Duration::from_millis(2);
 /// The time of one evaluation, over many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timing {
-    /// How often it was evaluated.
+    /// The number of evaluations.
     pub runs: u64,
     pub best: Duration,
     pub median: Duration,

@@ -19,15 +19,15 @@ use crate::tensor::memory::{get, set};
 use crate::tensor::{AutogradMeta, DType, Memory, Names, Result, Storage, Tensor, View};
 use crate::value::Value;
 
-/// How many inputs can be undone.
+/// The number of inputs that can be undone.
 const STEPS: usize = 32;
-/// How many bytes of storages are copied for one input. What does not fit is not undone.
+/// The number of bytes of storages copied for one input. What does not fit is not undone.
 const STEP_BYTES: usize = 32 << 20;
-/// How many bytes all copies may take together; the oldest go first.
+/// The number of bytes all copies may take together; the oldest go first.
 const ALL_BYTES: usize = 128 << 20;
-/// How many items of lists are looked through for tensors.
+/// The number of items of lists that are searched for tensors.
 const ITEMS: usize = 100_000;
-/// How deep lists may lie in lists; a variable that holds deeper ones is not undone.
+/// The maximum depth of nested lists; a variable that holds deeper ones is not undone.
 const DEPTH: usize = 100;
 
 /// The latest states, the newest last.
@@ -87,7 +87,7 @@ struct Snapshot {
     generator: Vec<u8>,
 }
 
-/// Where bytes are put back.
+/// The place where bytes are put back.
 #[derive(Clone)]
 enum Place {
     Storage(Storage),
@@ -124,7 +124,7 @@ impl Place {
     }
 }
 
-/// What undoing did.
+/// The effect of an undo.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Undone {
     /// Variables that were too large to be remembered, and are as they were left.
@@ -163,7 +163,7 @@ fn total(steps: &VecDeque<Snapshot>) -> usize {
     copies.filter(|(_, bytes)| seen.insert(bytes.as_ptr())).map(|(_, bytes)| bytes.len()).sum()
 }
 
-/// What is reached from a variable.
+/// The things reached from a variable.
 #[derive(Default)]
 struct Reached {
     tensors: Vec<Tensor>,

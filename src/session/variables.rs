@@ -20,13 +20,13 @@ pub struct Variable {
     pub name: String,
     /// Python's name of its class.
     pub class: String,
-    /// What it is made of, in a few words: the number of items of a list, a short number itself.
+    /// Its contents in a few words: the number of items of a list, a short number itself.
     pub summary: String,
-    /// What there is to say of its memory, if it has any.
+    /// The use of memory, if any.
     pub memory: Option<MemoryUse>,
 }
 
-/// Where a tensor, a storage or a buffer lies.
+/// The memory of a tensor, a storage or a buffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryUse {
     pub dtype: Option<String>,

@@ -29,29 +29,29 @@ use crate::session::{Completeness, Language, Session};
 /// Entries longer than this (they were pasted) are neither coloured nor hinted at: each key press would read them whole.
 const LONG: usize = 20_000;
 
-/// What the prompt and the line editor tell each other.
+/// The state that the prompt and the line editor share.
 pub struct Shared {
     pub session: Rc<RefCell<Session>>,
-    /// What an entry without a prompt of its own is read as.
+    /// The language of an entry without a prompt of its own.
     pub language: Cell<Language>,
     pub is_coloured: bool,
     pub has_hints: bool,
     pub columns: Cell<usize>,
     /// A key asked for something that the prompt does, before the entry is run.
     pub request: Arc<Mutex<Option<Request>>>,
-    /// How often Ctrl-C was pressed while this entry is edited.
+    /// The number of times Ctrl-C was pressed while this entry is edited.
     pub stops: Arc<AtomicUsize>,
     pub pace: Pace,
 }
 
 impl Shared {
-    /// What a key has asked for, once.
+    /// Takes the request of a key, once.
     pub fn take_request(&self) -> Option<Request> {
         self.request.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 
-/// What a key may ask for.
+/// A request of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Request {
     /// To edit the entry in the user's own editor.
@@ -60,14 +60,14 @@ pub enum Request {
     Help(usize),
 }
 
-/// What tells a pasted line from a typed one.
+/// The pace that tells a pasted line from a typed one.
 #[derive(Default)]
 pub struct Pace {
     /// The statement before came with a documentation prompt and printed something, so its recorded result may follow.
     pub after_result: Cell<bool>,
     /// The statement that runs has printed something.
     pub has_printed: Cell<bool>,
-    /// When the line editor began to wait for the entry.
+    /// The time when the line editor began to wait for the entry.
     pub since: Cell<Option<Instant>>,
 }
 
@@ -256,7 +256,7 @@ pub fn paths(word: &str) -> (usize, Vec<(String, String)>) {
 /// Ghost text behind the cursor.
 pub struct Ghost {
     shown: String,
-    /// What the right arrow puts into the line.
+    /// The text that the right arrow puts into the line.
     taken: Option<String>,
 }
 

@@ -17,13 +17,13 @@ use crate::files::replace;
 use crate::session::{Language, Outcome, Said};
 use crate::transcript::{describe as describe_file, read_text};
 
-/// How long `:timeit` repeats.
+/// The time for which `:timeit` repeats.
 const TIMEIT: Duration = Duration::from_millis(1000);
 
 /// A command.
 struct Command {
     name: &'static str,
-    /// What stands behind the name.
+    /// The arguments after the name.
     arguments: &'static str,
     doc: &'static str,
     run: fn(&mut Prompt, &str) -> Flow,

@@ -9,7 +9,7 @@ use toml::{Table, Value};
 use super::screen::{ColorChoice, Theme};
 use crate::session::{BUDGET, Language};
 
-/// What a user has chosen; the default is what holds without a file.
+/// The user's settings; the default applies without a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
     /// `color`

@@ -7,7 +7,7 @@ use unicode_width::UnicodeWidthChar;
 use super::screen::{Screen, Stream};
 use crate::session::Failure;
 
-/// How many columns of a long source line are shown before the fault, and how many in all.
+/// The number of columns of a long source line that are shown before the fault, and the number in all.
 const BEFORE: usize = 60;
 const SHOWN: usize = 100;
 

@@ -5,7 +5,7 @@ use owo_colors::{OwoColorize, Style};
 
 use crate::session::{Language, comment_length, keywords, string_length};
 
-/// What a piece of an input is.
+/// The kind of a piece of input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Piece {
     Keyword,

@@ -145,7 +145,7 @@ pub fn unescape(line: &str) -> Cow<'_, str> {
     Cow::Owned(entry)
 }
 
-/// Where what outlives a session is kept: the folder `tensorsh` of the user's state folder.
+/// Returns the folder of what outlives a session: `tensorsh` in the user's state folder.
 pub fn folder() -> Option<PathBuf> {
     state_folder(std::env::var_os("XDG_STATE_HOME").map(PathBuf::from), std::env::home_dir())
 }

@@ -23,7 +23,7 @@ use crate::lessons::{Exercise, Lesson, Part, find, lessons};
 use crate::session::{Completeness, Language, Session, SessionOptions, wrapped};
 use crate::transcript::Example;
 
-/// What `tensorsh learn` is asked for.
+/// The request to `tensorsh learn`.
 #[derive(Clone, Debug, Default)]
 pub struct Learning {
     /// The number or the name of a lesson; without one, the first that is not done.
@@ -81,7 +81,7 @@ fn list(progress: &Progress) -> String {
     lessons().iter().enumerate().map(line).collect()
 }
 
-/// Which exercises have been done.
+/// The exercises that have been done.
 struct Progress {
     /// None where nothing can be kept.
     path: Option<PathBuf>,
@@ -127,7 +127,7 @@ impl Progress {
     }
 }
 
-/// How an exercise was left.
+/// The way an exercise was left.
 enum Left {
     Solved,
     Skipped,

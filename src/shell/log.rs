@@ -12,7 +12,7 @@ const ALL: usize = 64 << 20;
 #[derive(Debug, Default)]
 pub struct Log {
     entries: Vec<Entry>,
-    /// What the running input has printed so far.
+    /// The output of the running input so far.
     current: String,
     is_cut: bool,
     bytes: usize,
@@ -51,7 +51,7 @@ impl Log {
         self.entries.push(Entry { language, source: source.to_owned(), output, is_cut, failed });
     }
 
-    /// How many inputs there have been.
+    /// Returns the number of inputs so far.
     pub fn len(&self) -> usize {
         self.entries.len()
     }

@@ -7,9 +7,9 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long an input may run before anything is said.
+/// The time an input may run before anything is said.
 const PATIENCE: Duration = Duration::from_millis(1500);
-/// How often the line is renewed.
+/// The interval at which the line is renewed.
 const PERIOD: Duration = Duration::from_millis(500);
 
 static WORK: Mutex<Work> = Mutex::new(Work { since: None, is_shown: false });

@@ -36,12 +36,12 @@ use super::script::is_unfinished;
 use crate::session::{Language, Outcome, Said, Session, SessionOptions, set_budget};
 use crate::transcript::{Document, Form};
 
-/// How a prompt begins.
+/// The way a prompt begins.
 #[derive(Clone, Debug, Default)]
 pub struct Opening {
     /// No greeting.
     pub quiet: bool,
-    /// What scripts see as `ARGS`.
+    /// The value of `ARGS` in scripts.
     pub args: Vec<String>,
     /// The settings file is not read.
     pub no_config: bool,
@@ -73,7 +73,7 @@ pub struct Prompt {
     args: Vec<String>,
     /// The last pasted session, and which input of the log was its first.
     paste: Option<(String, usize)>,
-    /// What the next entry begins as, and where its cursor stands.
+    /// The initial text of the next entry, and its cursor.
     initial: Option<(String, usize)>,
 }
 
@@ -130,7 +130,7 @@ impl Prompt {
         Ok(prompt)
     }
 
-    /// What happens before the first line is read.
+    /// Prepares everything before the first line is read.
     fn begin(
         &mut self,
         is_quiet: bool,
@@ -451,12 +451,12 @@ impl Prompt {
         self.screen
     }
 
-    /// How wide the terminal is.
+    /// Returns the width of the terminal.
     pub fn columns(&self) -> usize {
         self.shared.columns.get()
     }
 
-    /// How many lines are shown before the pager takes over.
+    /// Returns the number of lines shown before the pager takes over.
     pub fn rows(&mut self) -> Option<usize> {
         let (_, rows) = self.editor.dimensions()?;
         self.config.pager.then_some(rows.into())

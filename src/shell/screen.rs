@@ -11,7 +11,7 @@ use super::progress;
 use crate::format::style::{Role, Styled};
 use crate::session::{Ink, Said};
 
-/// When to colour, as the command line says it.
+/// The choice of colours on the command line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ColorChoice {
     /// On a terminal, unless `NO_COLOR` is set or the terminal is a dumb one; anywhere if `FORCE_COLOR` is set.
@@ -32,7 +32,7 @@ pub enum Stream {
     Error,
 }
 
-/// Where text goes, and in which colours.
+/// The destination of text, and its colours.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Screen {
     choice: ColorChoice,
@@ -60,7 +60,7 @@ impl Default for Theme {
 }
 
 impl Theme {
-    /// What can be given a colour.
+    /// The things that can be given a colour.
     pub const NAMES: &[&str] = &["number", "constant", "string", "dtype"];
     /// The colours there are.
     pub const COLORS: &[&str] = &["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white", "default"];

@@ -8,7 +8,7 @@ use super::memory::BoolByte;
 use half::{bf16, f16};
 use num_complex::Complex;
 
-/// What kind of number a dtype holds; the order is the order of promotion between categories.
+/// The kind of number a dtype holds; the order is the order of promotion between categories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Category {
     Bool,

@@ -85,7 +85,7 @@ impl ErrorKind {
     }
 }
 
-/// What every operation is "available for", beside the devices that compute it.
+/// The backends every operation is "available for", besides the devices that compute it.
 const BACKENDS_OF_ALL: &str = "BackendSelect, Python, FuncTorchDynamicLayerBackMode, Functionalize, Named, Conjugate, \
     Negative, ZeroTensor, ADInplaceOrView, AutogradOther, AutogradCPU, AutogradCUDA, AutogradHIP, AutogradXLA, \
     AutogradMPS, AutogradIPU, AutogradXPU, AutogradHPU, AutogradVE, AutogradLazy, AutogradMTIA, AutogradPrivateUse1, \
@@ -98,13 +98,13 @@ const BACKENDS_OF_ALL: &str = "BackendSelect, Python, FuncTorchDynamicLayerBackM
 pub struct Error {
     pub kind: ErrorKind,
     pub message: String,
-    /// What to try instead, in our words.
+    /// A suggestion of what to try instead, in our words.
     pub hint: Option<Box<str>>,
     /// The number of the exception that a script has raised, if it began as one.
     pub raised: Option<u64>,
 }
 
-/// What every fallible operation of the core returns.
+/// The result of every fallible operation of the core.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {

@@ -1,7 +1,7 @@
 //! The four 8-bit floating-point formats: one encoder and one decoder, generic over a format's description.
 //! Conversions go through `f32` with round-to-nearest-even, as PyTorch's do.
 
-/// How the 8 bits of a format are read.
+/// The layout of a format's 8 bits.
 pub trait Format {
     const EXPONENT_BITS: u32;
     const BIAS: i32;

@@ -76,7 +76,7 @@ impl TensorLayout {
     }
 }
 
-/// How a tensor holds its values where they are not the elements of its storage.
+/// The way a tensor holds its values if they are not the elements of its storage.
 #[derive(Clone, Debug)]
 pub enum Form {
     Coo(Coo),
@@ -157,7 +157,7 @@ impl Compressed {
     }
 }
 
-/// What the integers of a quantized tensor stand for: `(integer - zero_point) * scale`.
+/// The meaning of a quantized tensor's integers: `(integer - zero_point) * scale`.
 #[derive(Clone, Debug)]
 pub enum Quantizer {
     PerTensor {

@@ -26,7 +26,7 @@ pub enum Index {
     Tensor(View),
 }
 
-/// What a subscript means for a given tensor.
+/// The meaning of a subscript for a given tensor.
 #[derive(Clone, Debug)]
 pub enum Resolved {
     /// Another window on the same storage.
@@ -80,7 +80,7 @@ fn applied(view: &View, indices: &[Index]) -> Result<Slicer> {
     Ok(slicer)
 }
 
-/// How many dimensions an item takes away from what an ellipsis stands for.
+/// Counts the dimensions that an item takes from what an ellipsis stands for.
 fn dims_taken(index: &Index) -> usize {
     match index {
         Index::Int(_) | Index::Slice { .. } => 1,

@@ -110,9 +110,9 @@ pub struct Tiles<const N: usize> {
 pub struct Tile<const N: usize> {
     /// The first of the runs, as a whole.
     pub run: Run<N>,
-    /// Which of its elements belong to the tile.
+    /// The elements that belong to the tile.
     pub span: Range<usize>,
-    /// How many runs, and how far apart they begin.
+    /// The number of runs, and the distance between their starts.
     pub runs: usize,
     pub step: [i64; N],
 }

@@ -26,7 +26,7 @@ pub fn check_nameable(ndim: usize) -> Result<()> {
     Ok(())
 }
 
-/// Which elements of a storage a tensor shows, and in which order.
+/// The elements of a storage that a tensor shows, and their order.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Layout {
     pub sizes: Dims,
@@ -610,7 +610,7 @@ pub struct Offsets<'a> {
     layout: &'a Layout,
     index: Dims,
     next: Option<i64>,
-    /// How many have been given since Ctrl-C was last looked for.
+    /// The number given since the last look for Ctrl-C.
     unwatched: usize,
 }
 

@@ -17,7 +17,7 @@ pub fn set_budget(nbytes: usize) {
     OBJECT.store(nbytes, Ordering::Relaxed);
 }
 
-/// How many bytes one list, text, tuple or buffer may have.
+/// Returns the number of bytes one list, text, tuple or buffer may have.
 pub fn budget() -> usize {
     OBJECT.load(Ordering::Relaxed)
 }
@@ -70,7 +70,7 @@ fn used() -> Option<(usize, usize)> {
     Some((pages.next()??, pages.next()??))
 }
 
-/// How many bytes of addresses the process may have.
+/// Returns the number of bytes of addresses the process may have.
 fn address_limit() -> usize {
     static LIMIT: OnceLock<usize> = OnceLock::new();
     *LIMIT.get_or_init(|| {
@@ -205,7 +205,7 @@ pub fn spare() -> usize {
     (256 << 20).min(total() / 16)
 }
 
-/// What could be had now without taking it from others.
+/// Returns the memory available now without taking it from others.
 fn available() -> usize {
     meminfo(&["MemAvailable:", "SwapFree:"]).unwrap_or(usize::MAX)
 }

@@ -62,7 +62,7 @@ pub fn check_valid(ndim: usize, names: &[Name]) -> Result<()> {
     Ok(())
 }
 
-/// What PyTorch says where a tensor with names should be written to a file.
+/// Makes PyTorch's error for writing a tensor with names to a file.
 pub fn not_saved() -> Error {
     Error::runtime(
         "NYI: Named tensors don't support serialization. Please drop names via `tensor = tensor.rename(None)` before \
@@ -70,7 +70,7 @@ pub fn not_saved() -> Error {
     )
 }
 
-/// Which dimension has the name.
+/// Finds the dimension with the name.
 ///
 /// # Errors
 /// RuntimeError when none has, and for `None`, which names nothing.

@@ -25,7 +25,7 @@ use std::thread;
 pub use product::{Matrix, Multiplied, add_product};
 
 thread_local! {
-    /// How many threads the loops of this thread may use; 0 for as many as there are cores.
+    /// The number of threads the loops of this thread may use; 0 for as many as there are cores.
     static CORES: Cell<usize> = const { Cell::new(0) };
 }
 
@@ -35,7 +35,7 @@ pub fn set_cores(cores: usize) {
     CORES.set(cores);
 }
 
-/// How many threads a loop may use.
+/// Returns the number of threads a loop may use.
 fn cores() -> usize {
     static MACHINE: OnceLock<usize> = OnceLock::new();
     match CORES.get() {
@@ -90,7 +90,7 @@ pub fn tasks(count: usize, work: usize, body: &(dyn Fn(usize) -> Result<()> + Sy
     failure.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), |(_, error)| Err(error))
 }
 
-/// What `body` gives for every number below `count`, computed as [`tasks`] does.
+/// Collects the results of `body` for every number below `count`, computed as [`tasks`] does.
 ///
 /// # Errors
 /// As [`tasks`].
@@ -234,7 +234,7 @@ pub struct Elements<'a> {
     pub looked_up: bool,
 }
 
-/// How PyTorch's loops reach elements, where that shows in results.
+/// The way PyTorch's loops reach elements, where that shows in results.
 #[derive(Clone, Copy, Debug)]
 pub struct Steps {
     /// Elements that are loaded at a time where all operands are contiguous, but for at most one that repeats a value.

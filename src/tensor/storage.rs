@@ -144,7 +144,7 @@ impl Storage {
         self.0.memory.borrow().address()
     }
 
-    /// What PyTorch says when asked. Shared memory is said to be resizable there, though [`Storage::resize`] refuses it.
+    /// Returns PyTorch's answer, which says that shared memory is resizable, though [`Storage::resize`] refuses it.
     pub fn resizable(&self) -> bool {
         self.0.resizable.get()
     }
@@ -174,7 +174,7 @@ impl Storage {
         Ok(())
     }
 
-    /// How many handles to this storage exist, those of tensors over it among them.
+    /// Counts the handles to this storage, those of tensors over it among them.
     pub fn holders(&self) -> usize {
         Rc::strong_count(&self.0)
     }

@@ -413,7 +413,8 @@ pub trait GradFn: Any {
     fn as_any(&self) -> &dyn Any;
 }
 
-/// What `register_hook` was given: it sees a gradient, or the tensor that just received one, and may replace the former.
+/// A hook given to `register_hook`: it sees a gradient, or the tensor that just received one, and may replace the
+/// former.
 pub trait Hook {
     fn call(&self, tensor: &Tensor) -> Result<Option<Tensor>>;
 }
@@ -421,7 +422,7 @@ pub trait Hook {
 /// Hooks with the numbers by which they are removed.
 pub type Hooks = Vec<(u64, Rc<dyn Hook>)>;
 
-/// What autograd attaches to a tensor. PyTorch's `AutogradMeta`.
+/// Autograd's part of a tensor. PyTorch's `AutogradMeta`.
 #[derive(Default, Clone)]
 pub struct AutogradMeta {
     /// Set by the user on a leaf.
@@ -440,7 +441,7 @@ pub struct AutogradMeta {
     pub parameter: bool,
 }
 
-/// How a view came about, where that forbids writing through it while gradients are recorded.
+/// The origin of a view, where it forbids writing through it while gradients are recorded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Origin {
     #[default]
@@ -539,18 +540,19 @@ impl Tensor {
         }
     }
 
-    /// How many handles to this tensor exist.
+    /// Counts the handles to this tensor.
     pub fn holders(&self) -> usize {
         Rc::strong_count(&self.0)
     }
 
-    /// What the tensor shows now.
+    /// Returns what the tensor shows now.
     #[inline]
     pub fn view(&self) -> View {
         self.0.view.borrow().clone()
     }
 
-    /// What the tensor shows now, without a copy of the layout. Do not hold it across a call that may change tensors.
+    /// Returns what the tensor shows now, without a copy of the layout. Do not hold it across a call that may change
+    /// tensors.
     #[inline]
     pub fn borrow(&self) -> Ref<'_, View> {
         self.0.view.borrow()
@@ -571,7 +573,7 @@ impl Tensor {
         Rc::as_ptr(&self.0) as usize
     }
 
-    /// How many in-place operations have written through this tensor or a view that shares its counter.
+    /// Counts the in-place operations that have written through this tensor or a view that shares its counter.
     pub fn version(&self) -> u64 {
         self.0.version.get()
     }

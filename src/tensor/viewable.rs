@@ -17,14 +17,14 @@ pub struct ViewFault {
     /// In reading order, the elements between which the walk along `dim` breaks.
     pub from: i64,
     pub to: i64,
-    /// How far apart in memory neighbours along `dim` lie before the border, …
+    /// The distance in memory between neighbours along `dim` before the border, …
     pub step: i64,
     /// … and how far the two at the border do.
     pub jump: i64,
 }
 
 impl Layout {
-    /// Where `view(sizes)` breaks; nothing if it does not. `sizes` must hold as many elements as the tensor does.
+    /// Finds where `view(sizes)` breaks; nothing if it does not. `sizes` must hold as many elements as the tensor does.
     ///
     /// The tensor's dimensions fall into chunks whose elements follow each other at one stride. A requested dimension that
     /// reaches across the border of two chunks would need the stride of both.

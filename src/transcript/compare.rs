@@ -18,7 +18,7 @@ pub fn matches(expected: &str, printed: &str, ellipsis: bool) -> bool {
         }
 }
 
-/// What of an output is compared.
+/// The part of an output that is compared.
 struct Essence<'a> {
     text: String,
     error: Option<&'a str>,

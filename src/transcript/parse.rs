@@ -7,7 +7,7 @@ use std::path::Path;
 use super::markdown;
 use crate::session::{Language, python_goes_on};
 
-/// How a file holds its sessions.
+/// The form in which a file holds its sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// Fenced blocks marked `pycon` or `rhai-session`; a heading names a case and starts a fresh session.
@@ -52,11 +52,11 @@ pub struct Example {
     pub source: String,
     /// The recorded output, its lines joined by `\n`, without blank lines at its end.
     pub expected: String,
-    /// What its comments ask for.
+    /// The options in its comments.
     pub options: Options,
     /// The bytes of the file that hold the recorded output, line ends included.
     pub output: Range<usize>,
-    /// What stands before every line of an indented fence.
+    /// The text before every line of an indented fence.
     pub indent: String,
     /// The line end that the input's lines have: `"\n"` or `"\r\n"`.
     pub line_end: &'static str,
@@ -75,7 +75,7 @@ impl Example {
     }
 }
 
-/// What a `# doctest:` comment in the input asks for.
+/// The options of a `# doctest:` comment in the input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     /// `...` in the recorded output stands for any text.
@@ -218,7 +218,7 @@ impl Reader {
         }
     }
 
-    /// What follows a closed fence is prose, not output.
+    /// Closes the block: what follows a closed fence is prose, not output.
     pub(super) fn close_block(&mut self) {
         self.open = false;
     }

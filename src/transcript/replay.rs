@@ -7,7 +7,7 @@ use crate::session::{Outcome, Session, SessionOptions};
 /// The line with which Python begins the report of an error.
 pub const TRACEBACK: &str = "Traceback (most recent call last):";
 
-/// What one example printed.
+/// The output of one example.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
     /// Every line ends in `\n`.

@@ -6,7 +6,7 @@ use similar::{ChangeTag, TextDiff};
 use super::parse::{Case, Example};
 use super::run::{CaseReport, FileReport, Verdict};
 
-/// How the parts of a report look.
+/// The styles of a report's parts.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Palette {
     good: Style,
@@ -39,7 +39,7 @@ pub struct Totals {
     pub sessions: Count,
 }
 
-/// How many fared well and how many did not.
+/// The numbers of examples that passed and failed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
     /// Printed what was recorded, or had it updated.

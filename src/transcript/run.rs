@@ -19,16 +19,16 @@ use super::stack::spawn_with_big_stack;
 use super::update::rewrite;
 use crate::session::{Session, SessionOptions};
 
-/// How the examples are run.
+/// The terms on which examples are run.
 #[derive(Clone, Copy, Debug)]
 pub struct Terms {
     /// Rewrite recorded outputs that differ.
     pub update: bool,
-    /// How long one example may take.
+    /// The time one example may take.
     pub limit: Duration,
 }
 
-/// How an example fared.
+/// The verdict on an example.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// It printed what was recorded.
@@ -59,7 +59,7 @@ pub struct FileReport {
     pub path: PathBuf,
     /// Every session with the verdicts on its examples; or why the file could not be run.
     pub cases: Result<Vec<CaseReport>, String>,
-    /// Why the outputs that differ could not be written into the file.
+    /// The reason why the outputs that differ could not be written into the file.
     pub not_updated: Option<String>,
 }
 
@@ -145,7 +145,7 @@ fn update_file(path: &Path, text: &str, form: Form, cases: &mut [CaseReport]) ->
 /// After an interrupt, how long an example may take to heed it before its session is given up.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// What a session's thread reports.
+/// A message from a session's thread.
 enum Message {
     Started(Arc<AtomicBool>),
     Answered(Answer),

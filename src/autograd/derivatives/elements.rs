@@ -244,7 +244,7 @@ impl<'c, 'a> Gathered<'c, 'a> {
         }
     }
 
-    /// What stands in the places of the sources.
+    /// Returns what stands in the places of the sources.
     fn taken(&self, x: &Expr<'a>) -> Expr<'a> {
         x.apply(self.gather, [Ok(self.c.value(1)), self.c.arg(2).value])
     }
@@ -253,7 +253,7 @@ impl<'c, 'a> Gathered<'c, 'a> {
         room.apply(self.add, [Ok(self.c.value(1)), self.c.arg(2).value, sources.value])
     }
 
-    /// How many elements a mean is of.
+    /// Counts the elements of each mean.
     fn counts(&self) -> Expr<'a> {
         let start = self.c.g().call(if self.c.flag(5) { "ones_like" } else { "zeros_like" }, &[]);
         let counts = self.added(start, self.c.arg(3).call("ones_like", &[]));

@@ -367,7 +367,7 @@ fn gaps<'a>(values: &Expr<'a>) -> Expr<'a> {
     across + values.call("ones_like", &[]).call("diag_embed", &[])
 }
 
-/// What comes to a matrix by its eigenvectors, with what comes by its eigenvalues on the diagonal.
+/// Adds what comes to a matrix by its eigenvectors to what comes by its eigenvalues, on the diagonal.
 fn with_values<'a>(c: &Context<'a>, by_vectors: Option<Expr<'a>>) -> Option<Expr<'a>> {
     if !c.has_gradient(0) {
         return by_vectors;

@@ -67,7 +67,7 @@ pub fn restored<'a>(value: Expr<'a>, sizes: &Dims, dims: &[i64], kept: bool) -> 
     places.iter().fold(value, |value, &d| value.call("unsqueeze", &[Value::Int(d as i64)]))
 }
 
-/// How many elements went into each result.
+/// Counts the elements that went into each result.
 fn count(c: &Context, dims: &[i64]) -> f64 {
     let sizes = c.sizes(0);
     if dims.is_empty() {

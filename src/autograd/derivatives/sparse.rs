@@ -17,7 +17,7 @@ pub const ROWS: &[Derivative] = &[
         .grad(1, &[0], |c| summed(c).then(transposed(c.arg(0)).with("mm", &c.g(), &[]))),
 ];
 
-/// What belongs to the elements of the first argument.
+/// Keeps the part that belongs to the elements of the first argument.
 fn masked<'a>(gradient: Expr<'a>, c: &Context<'a>) -> Expr<'a> {
     gradient.with("sparse_mask", &c.arg(0), &[])
 }

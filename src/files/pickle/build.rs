@@ -12,7 +12,7 @@ use crate::tensor::{
 use crate::value::Value;
 use std::collections::{HashMap, HashSet};
 
-/// How deep containers may lie within each other, as everywhere here.
+/// The maximum depth of nested containers, as everywhere here.
 const DEEPEST: usize = 200;
 
 /// Values a pickle may stand for, those that stand in several places counted there: a script would copy them.
@@ -242,7 +242,7 @@ fn refuse_expanded(view: &View) -> Result<()> {
     Ok(())
 }
 
-/// What tells keys apart, as Python does it: `1`, `1.0` and `True` are one key.
+/// Returns a text that tells keys apart as Python does: `1`, `1.0` and `True` are one key.
 fn word(key: &Value) -> Result<String> {
     Ok(match key {
         Value::Str(text) => format!("s{text}"),

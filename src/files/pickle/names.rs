@@ -4,7 +4,7 @@ use super::refused;
 use crate::tensor::{DType, Result};
 use crate::value::TensorLayout;
 
-/// What an allowed name stands for.
+/// The meaning of an allowed name.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Class {
     OrderedDict,
@@ -69,7 +69,7 @@ fn modern(module: &str, name: &str) -> (String, String) {
     (module.to_owned(), name.to_owned())
 }
 
-/// What `module.name` stands for.
+/// Returns what `module.name` stands for.
 ///
 /// # Errors
 /// UnpicklingError for every name that `weights_only` does not allow, in its words.

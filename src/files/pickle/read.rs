@@ -43,11 +43,11 @@ pub enum Node {
     Storage(usize),
     Tensor(Rc<Shown>),
     Sparse(Rc<Sparse>),
-    /// What is allowed in a pickle and cannot be had here, and what it is made of.
+    /// Something that a pickle may hold but does not exist here, and the nodes it is made of.
     Foreign(&'static str, Vec<Id>),
 }
 
-/// What a pickle says of a storage.
+/// A pickle's record of a storage.
 #[derive(Clone, Debug)]
 pub struct Saved {
     /// The name under which its bytes are found.
@@ -61,7 +61,7 @@ pub struct Saved {
     pub part_of: Option<(usize, usize)>,
 }
 
-/// What a pickle says of a tensor.
+/// A pickle's record of a tensor.
 #[derive(Clone, Debug)]
 pub struct Shown {
     /// `None` on the `meta` device.
@@ -75,7 +75,7 @@ pub struct Shown {
     pub neg: bool,
 }
 
-/// What the integers of a quantized tensor stand for.
+/// The numbers that the integers of a quantized tensor stand for.
 #[derive(Clone, Debug)]
 pub enum Scale {
     PerTensor {
@@ -90,7 +90,7 @@ pub enum Scale {
     },
 }
 
-/// What a pickle says of a sparse tensor: its indices and, last, its values.
+/// A pickle's record of a sparse tensor: its indices and, last, its values.
 #[derive(Clone, Debug)]
 pub struct Sparse {
     pub layout: TensorLayout,
@@ -99,7 +99,7 @@ pub struct Sparse {
     pub is_coalesced: bool,
 }
 
-/// What a pickle holds.
+/// The contents of a pickle.
 #[derive(Debug)]
 pub struct Pickled {
     nodes: Vec<Node>,
@@ -139,12 +139,13 @@ struct Machine<'b> {
     at: usize,
     nodes: Vec<Node>,
     stack: Vec<Id>,
-    /// Where on the stack each open mark stands; what lies below the last one cannot be reached.
+    /// The positions of the open marks on the stack; nothing below the last one can be reached.
     marks: Vec<usize>,
     memo: HashMap<u32, Id>,
     storages: Vec<Saved>,
     keys: HashMap<Rc<str>, usize>,
-    /// What may still be copied from one object to another: a long text must not be copied for every few bytes.
+    /// The number of bytes that may still be copied from one object to another: few bytes must not copy a long text
+    /// often.
     budget: usize,
 }
 
@@ -302,7 +303,7 @@ impl<'b> Machine<'b> {
         Ok(())
     }
 
-    /// Where the part of the stack begins that can be reached.
+    /// Returns the lowest position of the stack that can be reached.
     fn floor(&self) -> usize {
         self.marks.last().copied().unwrap_or(0)
     }

@@ -32,7 +32,7 @@ pub fn write(value: &Value) -> Result<Written> {
     Ok(Written { bytes: writer.out, storages: writer.storages })
 }
 
-/// What is written once and then referred to.
+/// A value that is written once and then referred to.
 #[derive(PartialEq, Eq, Hash)]
 enum Known {
     Global(&'static str, String),
@@ -53,7 +53,7 @@ struct Writer {
     made: Vec<Tensor>,
 }
 
-/// What a tensor shares with every other: no hooks.
+/// The hooks that every tensor has: none.
 const NO_HOOKS: (&str, &str) = ("collections", "OrderedDict");
 
 impl Writer {

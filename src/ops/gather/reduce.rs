@@ -17,7 +17,7 @@ use crate::tensor::element::integer_limits;
 use crate::tensor::memory::{get, set};
 use crate::tensor::{DType, Element, Result, Scalar, View, dispatch};
 
-/// What becomes of the values that meet.
+/// The way to combine values that meet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Meeting {
     Sum,

@@ -16,7 +16,7 @@ use crate::tensor::tensor::check_bounds;
 use crate::tensor::{DType, Element, Error, ErrorKind, Layout, Result, Scalar, View, dispatch, limits};
 use std::cmp::Ordering;
 
-/// What `scatter_` writes.
+/// The values `scatter_` writes.
 #[derive(Clone, Copy)]
 pub enum Scattered<'a> {
     /// The element of this tensor at the index's own place.
@@ -24,7 +24,7 @@ pub enum Scattered<'a> {
     Value(Scalar),
 }
 
-/// How what is written joins what is there.
+/// The way written values join existing ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reduce {
     Replace,
@@ -35,7 +35,7 @@ pub(super) enum Reduce {
 }
 
 impl Reduce {
-    /// What becomes of the value that is there and the one that is written.
+    /// Combines an existing value with a written one.
     pub(super) fn join(self, there: Scalar, written: Scalar) -> Scalar {
         match self {
             Reduce::Replace => written,
@@ -91,7 +91,7 @@ impl<'a> Scattered<'a> {
     }
 }
 
-/// What every scatter asks of its arguments; the dimension, counted from the front.
+/// Checks the arguments of every scatter; returns the dimension, counted from the front.
 pub(super) fn check_scatter(view: &View, dim: i64, index: &View, what: Scattered) -> Result<usize> {
     let d = wrap_dim(dim, view.ndim())?;
     if index.numel() != 0 && index.dtype != DType::Long {
@@ -220,7 +220,7 @@ impl Scatter<'_> {
         Ok(())
     }
 
-    /// Where each element of the index lets an element be written, in row-major order.
+    /// Returns where each element of the index lets an element be written, in row-major order.
     fn targets(&self, view: &View) -> Result<Vec<usize>> {
         let target = at_least_1d(&view.layout);
         let (size, stride) = (target.sizes[self.d], target.strides[self.d]);

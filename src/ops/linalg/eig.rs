@@ -228,7 +228,7 @@ where
     x
 }
 
-/// What becomes of a vector's largest element.
+/// The treatment of a vector's largest element.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Turn {
     None,

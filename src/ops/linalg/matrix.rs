@@ -123,7 +123,7 @@ pub fn read<T: Field>(view: &View) -> Result<Vec<Matrix<T>>> {
     Ok(matrices)
 }
 
-/// How a new tensor lays out its matrices.
+/// The layout of a new tensor's matrices.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Order {
     Rows,

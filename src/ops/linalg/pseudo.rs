@@ -57,7 +57,7 @@ fn tolerance<T: Field>(values: &[T::Real], m: usize, n: usize, atol: Option<f64>
     <T::Real as Real>::from_f64(atol.unwrap_or(0.0).max(rtol * largest))
 }
 
-/// How many singular values are larger than the tolerances.
+/// Counts the singular values that exceed the tolerances.
 pub fn matrix_rank(a: &View, atol: Option<f64>, rtol: Option<f64>, hermitian: bool) -> Result<View> {
     if a.ndim() < 2 {
         bail!(RuntimeError, "torch.linalg.matrix_rank: The input tensor input must have at least 2 dimensions.");

@@ -8,7 +8,7 @@ use num_traits::{Float, One, Zero};
 
 /// The reflection that maps a vector to a multiple of its first element's axis, as `larfg` chooses it.
 pub struct Reflection<T: Field> {
-    /// What the first element becomes; real.
+    /// The new first element; real.
     pub beta: T::Real,
     pub tau: T,
     divisor: T,

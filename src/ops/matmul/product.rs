@@ -11,7 +11,7 @@ use crate::tensor::parallel::{self, Matrix, add_product, vectorised};
 use crate::tensor::{Dims, Error, Layout, Result, Scalar, View, dispatch, interrupt};
 use num_complex::Complex;
 
-/// What matrices can be multiplied of.
+/// The element types of matrices that can be multiplied.
 pub trait Ring: Number {
     /// `total + a * b`.
     fn plus_product(total: Self, a: Self, b: Self) -> Self;
@@ -254,7 +254,7 @@ fn with_values<S: Stored>(
     }
 }
 
-/// Where the matrices of a batch lie among its elements.
+/// The positions of a batch's matrices among its elements.
 #[derive(Clone, Copy)]
 struct Batch {
     strides: [usize; 2],
@@ -280,16 +280,16 @@ impl Batch {
     }
 }
 
-/// How batches are multiplied.
+/// The factors and the summation of a product of batches.
 #[derive(Clone, Copy)]
 pub struct Scaling<'v> {
     pub alpha: Scalar,
-    /// What is added, expanded to the result's sizes, and its factor; a factor of zero leaves it unread.
+    /// The summand, expanded to the result's sizes, and its factor; a factor of zero leaves it unread.
     pub added: Option<(&'v View, Scalar)>,
     pub sums: Sums,
 }
 
-/// How the products of an element are added up.
+/// The way the products of an element are added up.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Sums {
     /// In their order, each product rounded: PyTorch's own loop for small batches.

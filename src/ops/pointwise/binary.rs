@@ -16,7 +16,7 @@ use crate::tensor::{Category, DType, Result, Scalar, View, dispatch};
 use half::{bf16, f16};
 use num_complex::Complex;
 
-/// What an operation's result is made of, given the operands' common dtype.
+/// The way an operation makes its result, given the operands' common dtype.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rule {
     /// Computed in the common dtype.
@@ -25,7 +25,7 @@ enum Rule {
     Float,
 }
 
-/// How a quotient becomes a whole number.
+/// The way a quotient becomes a whole number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rounding {
     Trunc,

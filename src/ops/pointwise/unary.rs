@@ -17,7 +17,7 @@ use crate::tensor::{DType, Result, Scalar, View, dispatch};
 use num_complex::Complex;
 use std::marker::PhantomData;
 
-/// What an operation's result is made of, given the operand's dtype.
+/// The way an operation makes its result, given the operand's dtype.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rule {
     Same,

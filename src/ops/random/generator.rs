@@ -6,7 +6,7 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 
 /// Words of the twister's state.
 const WORDS: usize = 624;
-/// How far ahead of a word lies the one it is mixed with.
+/// The distance from a word to the one it is mixed with.
 const SHIFT: usize = 397;
 /// The seed of a generator that nobody has seeded (`c10::default_rng_seed_val`).
 const DEFAULT_SEED: u64 = 67_280_421_310_721;
@@ -206,7 +206,7 @@ impl Generator {
     }
 }
 
-/// What is handed out for a word of the state.
+/// Returns the output for a word of the state.
 #[inline(always)]
 fn tempered(mut word: u32) -> u32 {
     word ^= word >> 11;

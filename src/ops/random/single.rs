@@ -5,7 +5,7 @@
 //! addition and where it does not was the compiler's choice; it shows in the results and is followed here. All of it is
 //! plain arithmetic, the same on every machine.
 
-/// How many numbers are made at a time: the first eight give the radii of eight points, the last eight their angles.
+/// The count of numbers made at a time: the first eight give the radii of eight points, the last eight their angles.
 pub(super) const BLOCK: usize = 16;
 
 /// Turns numbers from [0, 1) into normal ones by Box and Muller's formula. `fuses` tells whether the processor

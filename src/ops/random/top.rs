@@ -41,7 +41,7 @@ fn before(a: &Entry, b: &Entry) -> bool {
     (a.0.is_nan() && !b.0.is_nan()) || a.0 > b.0
 }
 
-/// How many bad pivots are put up with in a range of this length.
+/// Returns how many bad pivots are tolerated in a range of this length.
 fn patience(length: usize) -> u32 {
     2 * length.checked_ilog2().unwrap_or(0)
 }

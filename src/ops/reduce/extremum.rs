@@ -18,7 +18,7 @@ use half::{bf16, f16};
 use std::cmp::Ordering;
 use std::ops::Range;
 
-/// Which end is looked for.
+/// The end to look for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extremum {
     Max,
@@ -278,7 +278,7 @@ where
         Ok(best.unwrap_or_default())
     }
 
-    /// Which of two, the first of which comes before the other.
+    /// Returns the better of two, the first of which comes before the other.
     fn better_of(&self, a: (usize, S::Compute), b: (usize, S::Compute)) -> (usize, S::Compute) {
         let later = match b.1.partial_cmp(&a.1) {
             Some(order) => order == self.better,

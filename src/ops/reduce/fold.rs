@@ -147,10 +147,10 @@ struct Fold<'m, S, F, G> {
     combine_tail: G,
 }
 
-/// What four vectors of elements have been combined into, lane by lane.
+/// The combination of four vectors of elements, lane by lane.
 type Lanes<C, const V: usize> = [[C; V]; 4];
 
-/// How many steps ahead memory is asked for.
+/// The number of steps that memory is prefetched ahead.
 const AHEAD: usize = 16;
 
 impl<S, F, G> Fold<'_, S, F, G>

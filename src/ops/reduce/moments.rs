@@ -13,7 +13,7 @@ use crate::tensor::{DType, Dims, Layout, Result, Scalar, View, interrupt, promot
 use half::{bf16, f16};
 use num_traits::Float;
 
-/// Which measure of spread.
+/// The measure of spread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spread {
     Variance,
@@ -128,7 +128,7 @@ fn squared_deviations<S: Stored<Compute: Real>>(view: &View) -> Result<f64> {
     Ok(total)
 }
 
-/// What a reduction carries while it visits elements one after another.
+/// The state of a reduction that visits elements one after another.
 trait Carried<T>: Copy + Send + Sync {
     fn visit(self, value: T) -> Self;
 }
@@ -210,7 +210,7 @@ struct Visits<'m, S, A> {
 }
 
 impl<S: Stored, A: Carried<S::Compute>> Visits<'_, S, A> {
-    /// What is carried of some results' elements, the first of which lie at these places (the second number of each).
+    /// Reduces the elements of several results, the first of which lie at these places (the second number of each).
     fn side_by_side<const N: usize>(&self, places: &[(i64, i64); N]) -> Result<[A; N]> {
         let mut carried = [self.start; N];
         odometer(self.outer, 0, 0, &mut |_, displacement| {

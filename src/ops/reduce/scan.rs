@@ -12,7 +12,7 @@ use crate::tensor::{DType, Result, Scalar, View, interrupt};
 use half::{bf16, f16};
 use num_complex::Complex;
 
-/// What is carried along.
+/// The state carried along.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Running {
     Sum,

@@ -42,7 +42,7 @@ pub fn nanmean(view: &View, dims: Option<&[i64]>, keepdim: bool, dtype: Option<D
     math.div(&total, &sum(&present, dims, keepdim, None)?)
 }
 
-/// How many elements are not zero.
+/// Counts the elements that are not zero.
 ///
 /// # Errors
 /// IndexError and RuntimeError for wrong dimensions, RuntimeError for dtypes without this kernel.

@@ -335,7 +335,7 @@ where
 /// multiple of every `V`, so that nothing meets in another order.
 const STRIP: usize = 64;
 
-/// How many steps ahead memory is asked for, along a run and down columns.
+/// The number of steps that memory is prefetched ahead, along a run and down columns.
 const AHEAD: usize = 16;
 const AHEAD_ROWS: usize = 4;
 
@@ -386,7 +386,7 @@ where
         })
     }
 
-    /// What is to be added to which result, in order. A part by itself is `shared` by all cores if it is long.
+    /// Lists what to add to which result, in order. A part by itself is `shared` by all cores if it is long.
     fn part<const V: usize, const W: usize>(&self, part: &Part, shared: bool) -> Result<Vec<(i64, S::Compute)>> {
         let Tile { out, input, size: [rows, _], out_stride, in_stride } = part.tile;
         let Range { start, end } = part.columns;

@@ -61,7 +61,7 @@ fn smallest(parts: &Compressed) -> Result<Dims> {
     Ok(leading.chain(matrix).chain(parts.values.sizes()[dense..].iter().copied()).collect())
 }
 
-/// What every compressed tensor must fulfil, in PyTorch's words.
+/// Checks the conditions on every compressed tensor, in PyTorch's words.
 fn check_invariants(view: &View) -> Result<()> {
     let parts = parts(view)?;
     let (starts_name, plain_name) = parts.layout.index_names();
@@ -103,7 +103,7 @@ fn plain_limit(layout: TensorLayout) -> &'static str {
     if layout.by_rows() { "ncols" } else { "nrows" }
 }
 
-/// How many compressed lines there are, and how many plain indices, counted in blocks.
+/// Counts the compressed lines and the plain indices, in blocks.
 fn lines_and_across(view: &View, parts: &Compressed) -> (i64, i64) {
     let batch = parts.batch_dims();
     let (block_rows, block_columns) = parts.block();
@@ -119,7 +119,7 @@ struct Batch {
 }
 
 impl Batch {
-    /// Where the elements of a line are among the plain indices.
+    /// Returns the position of a line's elements among the plain indices.
     fn run(&self, line: usize) -> Option<std::ops::Range<usize>> {
         let (start, end) = (*self.starts.get(line)?, *self.starts.get(line + 1)?);
         (0 <= start && start <= end).then_some(start as usize..end as usize)
@@ -202,7 +202,7 @@ pub fn from_coo(view: &View, layout: TensorLayout) -> Result<View> {
     compressed(view.sizes(), layout, vector(&starts)?, vector(&plain)?, pick(&given.values, &order)?)
 }
 
-/// Where each of `count` lines begins, and where the last one ends.
+/// Returns where each of `count` lines begins, and where the last one ends.
 pub(super) fn starts(lines: &[i64], count: i64) -> Result<Vec<i64>> {
     let room = (count as usize).saturating_add(1);
     let mut starts = limits::vector(room)?;

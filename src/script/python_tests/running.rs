@@ -107,7 +107,7 @@ fn register(engine: &mut Engine, log: &Log) {
     });
 }
 
-/// What a prompt would show after these inputs, each a statement or several; an error ends it.
+/// Returns what a prompt would show after these inputs, each one or more statements; an error ends it.
 fn run(inputs: &str) -> String {
     let log = Log::default();
     let mut engine = engine();

@@ -32,7 +32,7 @@ pub struct Matrix<'a, T> {
 /// Products that take as long as one element of any other loop.
 const PER_ELEMENT: usize = 64;
 
-/// Where the sum goes, for several threads.
+/// The destination of the sum, for several threads.
 struct Target<T>(*mut T);
 
 // SAFETY: in `add_product` the threads write to parts of the target that share no element, and numbers may be written by
