@@ -15,7 +15,7 @@ pub enum Rule {
     Composite(Composite),
     /// Not at all: its result does not depend on its arguments smoothly, is no tensor, or is recorded elsewhere.
     Plain,
-    /// It would have to be, but nobody wrote down how. The node says so when it is asked for a gradient.
+    /// Not recorded although it should be, for lack of a rule. The node says so when asked for a gradient.
     Missing,
 }
 

@@ -10,7 +10,7 @@ use std::rc::Rc;
 
 /// The handling of saved values between the call and the pass: `saved_tensors_hooks`.
 pub trait Packing {
-    /// Anything that the values can be had back from.
+    /// Anything that the values can be restored from.
     fn pack(&self, tensor: &Tensor) -> Result<Value>;
     fn unpack(&self, packed: Value) -> Result<Tensor>;
 }

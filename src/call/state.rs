@@ -93,7 +93,7 @@ pub struct State {
     pub has_fakes: Cell<bool>,
     /// Whether any tensor has had names for its dimensions. Every call asks.
     pub has_names: Cell<bool>,
-    /// Within a call whose names are seen to, and within a backward pass: there names do not count.
+    /// Set within a call whose names are already handled, and within a backward pass: names do not count there.
     pub nameless: Cell<bool>,
     /// Within a `vmap` that does not say what random numbers are to be.
     pub random_refused: Cell<bool>,
@@ -125,7 +125,7 @@ pub struct State {
     pub extras: Extras,
     /// Every variable that has memory, as it was before the input, if that names a function that wants to know.
     pub holders: RefCell<Vec<Holder>>,
-    /// Storages whose changes are told.
+    /// Storages whose changes are reported.
     pub watched: RefCell<Vec<Watched>>,
     /// The columns that pictures may take.
     pub width: Cell<usize>,

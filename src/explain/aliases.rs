@@ -8,11 +8,11 @@ use super::scene::{Bar, Bars, Block, Ink, Scene, Table, byte_count, counted, lis
 use super::tensor::extent;
 use crate::tensor::{Storage, View};
 
-/// A storage of so many bytes of which variables show less than a tenth is worth a word.
+/// The size in bytes from which a storage is mentioned when variables show less than a tenth of it.
 pub(super) const WORTH_A_WORD: usize = 4096;
 /// Views of more elements are compared by their ranges, not byte by byte.
 const COMPARED: i64 = 4096;
-/// So many variables of one storage are compared with each other.
+/// The number of variables of one storage that are compared with each other.
 const PAIRED: usize = 12;
 
 /// A variable with memory.

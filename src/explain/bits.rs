@@ -229,7 +229,7 @@ fn integer(scene: &mut Scene, whole: u64, dtype: DType) {
     scene.note(Ink::Plain, text);
 }
 
-/// So many bits in groups of four, the first group short.
+/// Writes `bits` bits in groups of four, the first group short.
 fn binary(number: u64, bits: u32) -> String {
     let digits = format!("{number:0width$b}", width = bits as usize);
     let first = digits.len() % 4;

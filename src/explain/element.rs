@@ -37,7 +37,7 @@ fn whole(value: Scalar) -> String {
     }
 }
 
-/// The decimal number of so many digits that is nearest.
+/// The nearest decimal number with this many digits.
 fn rounded(value: f64, digits: usize) -> f64 {
     format!("{value:.*e}", digits.saturating_sub(1)).parse().unwrap_or(value)
 }

@@ -81,7 +81,7 @@ fn paragraph(lines: &mut Vec<Line>, text: &Span, width: usize, indent: &str) {
     }
 }
 
-/// A name and, beside it, what there is to say.
+/// A name, and the text beside it.
 fn hanging(lines: &mut Vec<Line>, name: Span, what: &Span, width: usize) {
     let indent = columns(&name.text);
     let mut texts = wrapped(&what.text, width.saturating_sub(indent).max(1)).into_iter();

@@ -9,9 +9,9 @@ use crate::tensor::{DType, Error, Result, Storage, WeakStorage};
 
 /// A copy of the bytes is kept, and compared after every input.
 const LARGEST: usize = 32 << 20;
-/// So many changed elements are drawn.
+/// The number of changed elements that are drawn.
 const DRAWN: usize = 16;
-/// So many are looked up in every variable.
+/// The number of changed elements that are looked up in every variable.
 const LOOKED_UP: usize = 1000;
 
 /// A storage that is watched.

@@ -262,7 +262,7 @@ impl Report {
 
 struct Walk<'p> {
     pickled: &'p Pickled,
-    /// Containers that were visited: a container that stands in several places is told once.
+    /// Containers that were visited: a container in several places is reported once.
     seen: HashSet<Id>,
     /// Characters that names may still have.
     room: usize,

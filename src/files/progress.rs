@@ -16,7 +16,7 @@ pub fn begin(total: u64) -> Task {
     Task
 }
 
-/// Notes that so many more bytes are written.
+/// Notes that this many more bytes are written.
 pub fn advance(bytes: u64) {
     DONE.fetch_add(bytes, Ordering::Relaxed);
 }

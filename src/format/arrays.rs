@@ -250,7 +250,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A number within so many brackets, on a new line where it does not fit.
+    /// A number within a number of brackets, on a new line where it does not fit.
     fn word(&mut self, text: &str, brackets: usize) {
         let line = self.out.rsplit('\n').next().unwrap_or_default();
         if !line.ends_with('[') && line.len() + text.len() + self.separator.trim_end().len().max(1) > LINE {

@@ -86,7 +86,7 @@ pub fn write_fixed(out: &mut String, value: f64, precision: usize) {
     push_times(out, '0', precision - digits);
 }
 
-/// Appends a character so many times.
+/// Appends a character `count` times.
 pub fn push_times(out: &mut String, c: char, mut count: usize) {
     let piece = c.to_string().repeat(count.min(1 << 16));
     while count > 0 {

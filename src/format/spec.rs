@@ -238,7 +238,7 @@ fn format_str(text: &str, spec: &Spec) -> Result<String> {
     if let Some(kind) = spec.kind.filter(|&kind| kind != 's') {
         return Err(unknown_kind(kind, "str"));
     }
-    // With a type given, the parser has seen to this already.
+    // With a type given, the parser has handled this already.
     if let Some(separator) = spec.separator {
         bail!(ValueError, "Cannot specify '{separator}' with 's'.");
     }

@@ -21,7 +21,7 @@ pub const ROWS: &[Row] = &[
     ),
 ];
 
-/// The full name of a value's class. The classes of classes are told apart too.
+/// The full name of a value's class. Distinguishes the classes of classes too.
 pub fn class_name(value: &Value) -> &'static str {
     match value {
         Value::Type("torch.storage.UntypedStorage") => "torch._C._StorageMeta",

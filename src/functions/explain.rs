@@ -14,7 +14,7 @@ use crate::value::Value;
 /// The functions that look at every variable: the session gathers those before a text that names one of them.
 pub const READ_VARIABLES: &[&str] = &["explain", "aliases", "svg", "html"];
 
-/// More cells than this nobody looks at.
+/// The maximum number of cells; nobody looks at more.
 const MOST_CELLS: i64 = 4096;
 
 pub const ROWS: &[Row] = &[

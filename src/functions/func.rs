@@ -218,7 +218,7 @@ impl Level {
     }
 }
 
-/// The places that `argnums` names among so many arguments.
+/// The places that `argnums` names among this many arguments.
 fn places(state: &State, argnums: &Value, count: usize) -> Result<Vec<usize>> {
     let place = |argnum: &Value| {
         let Value::Int(argnum) = argnum else {

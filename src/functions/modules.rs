@@ -241,7 +241,7 @@ fn gcd(call: &mut Call) -> Result<Value> {
     Ok(Value::from(i128::from(divisor)))
 }
 
-/// Checks that so many tuples of so many items may be made.
+/// Checks that this many tuples of this many items may be made.
 fn room_for_tuples(count: f64, length: usize) -> Result<()> {
     // The list's item, the tuple's two counts, and what is in it.
     let each = size_of::<Value>().saturating_mul(length.saturating_add(1)).saturating_add(2 * size_of::<usize>());
@@ -292,7 +292,7 @@ fn choose(call: &mut Call, choice: Choice) -> Result<Value> {
     }
     let highest = if replaced { n.saturating_add(r).saturating_sub(1) } else { n };
     let orders = |i: usize| if choice == Choice::Permutations { 1.0 } else { i as f64 + 1.0 };
-    // Once so many are too many, more factors do not matter.
+    // Once there are too many, more factors do not matter.
     let count = (0..r).try_fold(1.0, |count: f64, i| {
         let count = count * (highest - i) as f64 / orders(i);
         if count < 1e300 { Ok(count) } else { Err(count) }
@@ -374,7 +374,7 @@ fn sleep(call: &mut Call) -> Result<Value> {
     bounds::sleep(Duration::from_secs_f64(seconds)).map(|()| Value::None)
 }
 
-/// So many seconds are more nanoseconds than 64 bits hold.
+/// The number of seconds beyond which nanoseconds overflow 64 bits.
 const MOST_SECONDS: f64 = 9_223_372_036.0;
 
 fn now(_: &mut Call) -> Result<Value> {

@@ -32,11 +32,11 @@ pub enum Rule {
     Unifies,
     /// Results have the names of the first tensor, without those of the dimensions `dim`, unless `keepdim`.
     Removes,
-    /// Something of its own, which is told beforehand.
+    /// A rule of its own, computed before the call.
     Own(Naming),
     /// The same, but what the function itself says to its arguments comes before a word about names.
     Late(Naming),
-    /// Something of its own, which takes the result to be told.
+    /// A rule of its own, computed from the result.
     After(fn(&Call, &Value) -> Result<Option<Vec<Name>>>),
     /// It sees to the names itself, or calls others that do.
     Itself,

@@ -161,7 +161,7 @@ fn finfo(call: &mut Call) -> Result<Value> {
     Ok(Value::Object(Rc::new(Record { class: "torch.finfo", repr, fields })))
 }
 
-/// C's `%g` with so many significant digits.
+/// C's `%g` with a number of significant digits.
 fn general(value: f64, digits: i32) -> String {
     let scientific = format!("{value:.*e}", (digits - 1) as usize);
     let Some((mantissa, exponent)) = scientific.split_once('e') else { return scientific };

@@ -253,12 +253,12 @@ fn unordered(operator: &Operator, a: &Value, b: &Value) -> Error {
     ))
 }
 
-/// Checks that a sequence of so many items may be made of others. They are there too, in both forms that a value has.
+/// Checks that a sequence of this many items may be made of others. They are there too, in both forms that a value has.
 fn room_for_copies(count: usize) -> Result<()> {
     limits::room_for::<Value>(count.saturating_mul(2))
 }
 
-/// A sequence so many times; `None` for what cannot be repeated.
+/// Repeats a sequence; `None` for what cannot be repeated.
 fn repeat(sequence: &Value, n: i64) -> Option<Result<Value>> {
     let n = usize::try_from(n).unwrap_or(0);
     let room = |items: &[Value]| room_for_copies(items.len().saturating_mul(n));

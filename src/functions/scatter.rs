@@ -150,7 +150,7 @@ pub const ROWS: &[Row] = &[
     ),
 ];
 
-/// A copy, changed in place before anybody else sees it.
+/// A copy, changed in place before anyone else sees it.
 fn changed(copy: Result<View>, change: impl FnOnce(&View) -> Result<()>) -> Result<Value> {
     let out = copy?;
     change(&out)?;

@@ -57,7 +57,7 @@ impl<'s> Steps<'s> {
         self.on(tensor, "sum", &[Value::size(dims), Value::Bool(keepdim)])
     }
 
-    /// A new shape of a tensor that nobody else holds.
+    /// Reshapes a tensor that nobody else holds.
     pub fn unsafe_view(self, tensor: &Tensor, sizes: &[i64]) -> Result<Tensor> {
         one(self.torch("_unsafe_view", &[Value::Tensor(tensor.clone()), Value::size(sizes)])?)
     }

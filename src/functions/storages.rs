@@ -181,7 +181,7 @@ pub fn class_repr(value: &Value) -> String {
     format!("<class '{}'>", super::classes::class_name(value))
 }
 
-/// `storage.type(class)`: so many elements of the class, with these bytes. Only classes of one-byte elements fit.
+/// `storage.type(class)`: elements of the class, with these bytes. Only classes of one-byte elements fit.
 pub fn as_class(call: &Call, class: &Value) -> Result<Value> {
     let storage = call.storage(0)?;
     let known = |name: &str| {

@@ -136,7 +136,7 @@ pub(super) fn size_or_one(layout: &Layout, dim: usize) -> Result<i64> {
     }
 }
 
-/// `size(dim)`: unlike most functions it lets nobody name a dimension of a 0-d tensor.
+/// `size(dim)`: unlike most functions it refuses any dimension of a 0-d tensor.
 pub(super) fn size_at(layout: &Layout, dim: i64) -> Result<(usize, i64)> {
     if layout.ndim() == 0 {
         bail!(IndexError, "Dimension specified as {dim} but tensor has no dimensions");

@@ -280,7 +280,7 @@ pub fn to_layout(view: &View, layout: TensorLayout) -> Result<View> {
     converted(view, layout, None, 0, "to_sparse")
 }
 
-/// As [`to_layout`], in blocks of a size and with so many dense dimensions; `name` stands in front of what is refused.
+/// As [`to_layout`], in blocks of a size and with a number of dense dimensions; `name` begins refusals.
 ///
 /// # Errors
 /// As [`to_layout`].

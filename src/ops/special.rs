@@ -20,7 +20,7 @@ pub use polynomials::{Chebyshev, hermite_h, hermite_he, laguerre, legendre};
 /// Steps of a sum or a recurrence that need no look at the interrupt.
 const FEW: usize = 1 << 12;
 
-/// Returns whether to leave off before so many steps, as nobody gets to see their result.
+/// Returns whether to stop before this many steps, as their result will not be seen.
 fn stopped(steps: usize) -> bool {
     steps > FEW && interrupt::requested()
 }

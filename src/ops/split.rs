@@ -81,7 +81,7 @@ pub fn chunk(view: &View, chunks: i64, dim: i64) -> Result<Vec<View>> {
     split(view, size.wrapping_add(chunks).wrapping_sub(1) / chunks, dim)
 }
 
-/// Checks that so many tensors may be made of one.
+/// Checks that this many tensors may be made of one.
 ///
 /// # Errors
 /// RuntimeError in the words of C++'s vectors.

@@ -54,12 +54,12 @@ fn most_items() -> usize {
     share() / size_of::<Dynamic>()
 }
 
-/// Checks that an array of so many items may be made.
+/// Checks that an array of this many items may be made.
 fn room_for_items(count: usize) -> Result<()> {
     if count <= most_items() { Ok(()) } else { Err(limits::full()) }
 }
 
-/// More arguments than anybody writes. For a function that takes no such number of them, the engine goes through all of
+/// More arguments than anyone writes. For a function that takes no such number of them, the engine goes through all of
 /// them some ten thousand times.
 pub const MOST_ARGUMENTS: usize = 1000;
 

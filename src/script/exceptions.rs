@@ -143,7 +143,7 @@ pub fn from_error(error: &Error) -> Result<Dynamic> {
     let args = if message.is_empty() { Vec::new() } else { vec![to_dynamic(arg)] };
     let exception = raised(class, &args)?;
     if matches!(class, "NameError" | "AttributeError") {
-        // What the name was is told by the text alone.
+        // Only the text tells the name.
         let name = message.split('\'').rev().nth(1).unwrap_or_default();
         exception.fields.set("name", name.to_owned().into());
     }

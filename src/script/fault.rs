@@ -213,7 +213,7 @@ fn from_call(error: &EvalAltResult, text_of: &dyn Fn(Option<&str>) -> String, fu
     }
 }
 
-/// `view (Tensor, i64)`: no function has that name, or none takes so many arguments of these types.
+/// `view (Tensor, i64)`: no function has that name, or none takes these arguments.
 fn function_not_found(signature: &str, source: &str, at: Position) -> Fault {
     let (name, types) = signature.split_once(" (").unwrap_or((signature, ""));
     let types = types.strip_suffix(')').unwrap_or(types);

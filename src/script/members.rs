@@ -306,7 +306,7 @@ fn refusal(instance: &Instance, name: &str) -> Error {
 }
 
 /// The items of an object that a script can iterate over: by `__iter__` and `__next__`, or by `__getitem__` from 0 on.
-/// At most so many; `None` for an object without such methods.
+/// At most this many; `None` for an object without such methods.
 pub fn items(instance: &Instance, most: usize) -> Option<Scripted<Vec<Dynamic>>> {
     if let Some(iterator) = instance.call("__iter__", Array::new()) {
         return Some(iterator.and_then(|iterator| drained(&iterator, most)));

@@ -113,9 +113,9 @@ impl Session {
     }
 }
 
-/// So many items of lists are looked at for tensors, …
+/// The number of items of lists that are searched for tensors, …
 const ITEMS: usize = 1000;
-/// … and so deep.
+/// … and the depth to which they are.
 const DEPTH: usize = 3;
 
 /// Adds what a variable, or an item of one, holds of memory.

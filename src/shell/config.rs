@@ -59,7 +59,7 @@ const SETTINGS: &[&str] =
 const PRINT: &[&str] = &["precision", "threshold", "edgeitems", "linewidth", "profile", "sci_mode"];
 
 impl Config {
-    /// Reads the settings file, if there is one. What is wrong in it is told in sentences; the rest of it holds.
+    /// Reads the settings file, if there is one. Faults are reported in sentences; the rest of the file applies.
     pub fn read() -> (Config, Vec<String>) {
         let Some(path) = path(std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from), std::env::home_dir()) else {
             return Default::default();

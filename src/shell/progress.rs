@@ -33,7 +33,7 @@ fn work() -> MutexGuard<'static, Work> {
     WORK.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A line on a terminal that may be gone: nobody misses it.
+/// A line on a terminal that may be gone, in which case it is not missed.
 fn write(text: &str) {
     let mut error = stderr().lock();
     let _ = error.write_all(text.as_bytes()).and_then(|()| error.flush());

@@ -361,7 +361,7 @@ impl Prompt {
         statement.lines().for_each(|line| self.remark(line));
     }
 
-    /// A line beside the matter.
+    /// Prints a dimmed remark.
     pub fn remark(&self, line: &str) {
         let dim = self.screen.style(Stream::Output, Style::new().dimmed());
         show(&format!("{}\n", line.style(dim)));

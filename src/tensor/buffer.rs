@@ -147,7 +147,7 @@ impl Buffer {
         Ok(Buffer::from_memory(BufferKind::Bytes, Memory::from_bytes(data)?))
     }
 
-    /// So many bytes of zero.
+    /// A buffer of zero bytes.
     ///
     /// # Errors
     /// MemoryError.

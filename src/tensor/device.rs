@@ -104,7 +104,7 @@ impl Device {
         matches!(self.kind, DeviceKind::Meta | DeviceKind::Fake(_))
     }
 
-    /// The device itself, if memory can be had on it.
+    /// The device itself, if it is available.
     ///
     /// # Errors
     /// What PyTorch raises on a machine without the hardware.

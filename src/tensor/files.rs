@@ -105,7 +105,7 @@ fn reason(error: &io::Error) -> String {
 /// A copy of some memory in POSIX shared memory.
 ///
 /// # Errors
-/// RuntimeError in PyTorch's words when there is no shared memory to be had.
+/// RuntimeError in PyTorch's words when no shared memory is available.
 pub fn share(memory: &Memory) -> Result<Memory> {
     let nbytes = memory.nbytes();
     let mapped = Mapped::shared_memory(nbytes).map_err(|(call, error)| {

@@ -45,7 +45,7 @@ const SEEN: usize = 1 << 16;
 /// Bytes of objects granted since the last look at the process.
 static GRANTED: AtomicUsize = AtomicUsize::new(0);
 
-/// Python's error for memory that cannot be had.
+/// Python's error for memory that cannot be allocated.
 pub fn full() -> Error {
     Error::new(ErrorKind::MemoryError, "")
 }
@@ -131,7 +131,7 @@ pub fn give_back(nbytes: usize) {
     LIVE.fetch_sub(nbytes, Ordering::Relaxed);
 }
 
-/// PyTorch's error for memory that cannot be had.
+/// PyTorch's error for memory that cannot be allocated.
 pub fn refusal(nbytes: usize) -> Error {
     Error::runtime(format!(
         "[enforce fail at alloc_cpu.cpp:119] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to allocate \
@@ -159,7 +159,7 @@ pub fn filled<T: Clone>(item: T, count: usize) -> Result<Vec<T>> {
     Ok(items)
 }
 
-/// Appends to a vector whose length nobody knows beforehand.
+/// Appends to a vector of unknown final length.
 ///
 /// # Errors
 /// As [`vector`].

@@ -436,7 +436,7 @@ pub fn ignore_file_size_signal() {
 struct Region {
     start: AtomicUsize,
     end: AtomicUsize,
-    /// Some page could not be had from the file and was replaced by zeros.
+    /// Some page could not be read from the file and was replaced by zeros.
     lost: AtomicBool,
     taken: AtomicBool,
     next: *mut Region,

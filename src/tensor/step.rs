@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::mem;
 use std::rc::Rc;
 
-/// The number of steps that are kept: a loop may go on from view to view for ever.
+/// The number of steps that are kept: a loop may go on from view to view forever.
 const STEPS: u8 = 24;
 
 /// One call on the way from a base to a view: what it was called on, and what it is called.

@@ -60,7 +60,7 @@ impl Storage {
     /// `nbytes` zeroed bytes on the device.
     ///
     /// # Errors
-    /// RuntimeError when the memory cannot be had or the device does not exist here.
+    /// RuntimeError when the memory cannot be allocated or the device does not exist here.
     pub fn zeroed(nbytes: usize, device: Device) -> Result<Storage> {
         if device.available()?.is_meta() {
             return Ok(Storage::new(Memory::Meta { nbytes, device }));
@@ -72,7 +72,7 @@ impl Storage {
         Ok(Storage::new(memory))
     }
 
-    /// `nbytes` bytes on the device that the caller will write before anybody reads them.
+    /// `nbytes` bytes on the device that the caller writes before anyone reads them.
     ///
     /// # Errors
     /// As [`Storage::zeroed`].

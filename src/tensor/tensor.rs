@@ -41,7 +41,7 @@ impl View {
         View::zeros_strided(sizes, contiguous_strides(sizes), dtype, device)
     }
 
-    /// As [`View::zeros`], for a result of which the caller writes every element before anybody reads it.
+    /// As [`View::zeros`], for a result of which the caller writes every element before anyone reads it.
     ///
     /// # Errors
     /// As [`View::zeros`].
@@ -58,7 +58,7 @@ impl View {
         View::strided(sizes, strides, dtype, device, Storage::zeroed)
     }
 
-    /// As [`View::zeros_strided`], for a result of which the caller writes every element before anybody reads it.
+    /// As [`View::zeros_strided`], for a result of which the caller writes every element before anyone reads it.
     ///
     /// # Errors
     /// As [`View::zeros_strided`].

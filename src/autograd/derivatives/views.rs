@@ -68,7 +68,7 @@ pub const ROWS: &[Derivative] = &[
     row("zero", "ZeroBackward0").grad(0, &[], super::zero),
 ];
 
-/// The gradient among zeros, in the place of the part that a view with so many arguments shows.
+/// The gradient among zeros, in the place of the part that a view with this many arguments shows.
 pub fn in_place_of<'a>(c: &Context<'a>, key: &str, arguments: usize) -> Expr<'a> {
     let mut args = vec![Value::Size(c.sizes(0))];
     args.extend((1..=arguments).map(|i| c.value(i)));

@@ -233,7 +233,7 @@ impl<F: FnMut(&Saved) -> Result<Storage>> Builder<'_, F> {
     }
 }
 
-/// Refuses indices and scales that lie on fewer bytes than they have elements: working through them could take for ever.
+/// Refuses indices and scales that lie on fewer bytes than they have elements: working through them could take forever.
 fn refuse_expanded(view: &View) -> Result<()> {
     let nbytes = usize::try_from(view.numel()).ok().and_then(|numel| numel.checked_mul(view.dtype.itemsize()));
     if nbytes.is_none_or(|nbytes| nbytes > view.storage.nbytes()) {

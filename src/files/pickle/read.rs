@@ -363,7 +363,7 @@ impl<'b> Machine<'b> {
         }
     }
 
-    /// Notes that so many things are copied.
+    /// Notes that this many things are copied.
     fn spend(&mut self, count: usize) -> Result<()> {
         let rest = self.budget.checked_sub(count);
         self.budget = rest.ok_or_else(|| Error::runtime("a pickle that copies itself over and over is not read"))?;

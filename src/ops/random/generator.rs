@@ -8,7 +8,7 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 const WORDS: usize = 624;
 /// The distance from a word to the one it is mixed with.
 const SHIFT: usize = 397;
-/// The seed of a generator that nobody has seeded (`c10::default_rng_seed_val`).
+/// The seed of an unseeded generator (`c10::default_rng_seed_val`).
 const DEFAULT_SEED: u64 = 67_280_421_310_721;
 /// 2^-53: the step between the doubles drawn from [0, 1).
 const STEP_53: f64 = 1.0 / (1u64 << 53) as f64;
