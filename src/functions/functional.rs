@@ -142,22 +142,22 @@ pub const ROWS: &[Row] = &[
     function(
         "nn.functional.softmax(Tensor input, int? dim=None, int _stacklevel=3, ScalarType? dtype=None) -> Tensor",
         |c| any_softmax(c, Softmax::Plain),
-        "Computes the shares of exponentials.",
+        "Computes each exponential's share of their sum.",
     ),
     function(
         "nn.functional.softmax.Dimname(Tensor input, Dimname dim, int _stacklevel=3, ScalarType? dtype=None) -> Tensor",
         named::by_position,
-        "Computes the shares of exponentials along a named dimension.",
+        "Computes each exponential's share of their sum along a named dimension.",
     ),
     function(
         "nn.functional.log_softmax(Tensor input, int? dim=None, int _stacklevel=3, ScalarType? dtype=None) -> Tensor",
         |c| any_softmax(c, Softmax::Log),
-        "Computes the logarithms of the shares of exponentials.",
+        "Computes the logarithm of each exponential's share of their sum.",
     ),
     function(
         "nn.functional.log_softmax.Dimname(Tensor input, Dimname dim, int _stacklevel=3, ScalarType? dtype=None) -> Tensor",
         named::by_position,
-        "Computes the logarithms of the shares along a named dimension.",
+        "Computes the logarithm of each share along a named dimension.",
     ),
     function(
         "nn.functional.one_hot(Tensor self, int num_classes=-1) -> Tensor",

@@ -16,7 +16,7 @@ pub const ROWS: &[Row] = &[
     both(
         "roll(Tensor self, int[1] shifts, int[1] dims=[]) -> Tensor",
         |c| ops::roll(&c.view(0)?, &c.ints(1)?, &c.ints(2)?).map(Value::from),
-        "Moves the elements around the ends.",
+        "Shifts the elements, wrapping around the ends.",
     ),
     both(
         "flip(Tensor self, int[] dims) -> Tensor",

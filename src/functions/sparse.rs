@@ -202,12 +202,12 @@ pub const ROWS: &[Row] = &[
     function(
         "sparse.softmax(Tensor input, int dim, *, ScalarType? dtype=None) -> Tensor",
         |c| softmax(Softmax::Plain, &c.view(0)?, c.int(1)?, c.opt_dtype(2)).map(Value::from),
-        "Computes the shares of exponentials among the elements that are given.",
+        "Computes the shares of exponentials among the given elements.",
     ),
     function(
         "sparse.log_softmax(Tensor input, int dim, *, ScalarType? dtype=None) -> Tensor",
         |c| softmax(Softmax::Log, &c.view(0)?, c.int(1)?, c.opt_dtype(2)).map(Value::from),
-        "Computes the logarithms of the shares of exponentials among the elements that are given.",
+        "Computes the logarithms of the shares among the given elements.",
     ),
     function(
         "sparse.spdiags(Tensor diagonals, Tensor offsets, int[] shape, Layout? layout=None) -> Tensor",

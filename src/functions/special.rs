@@ -19,12 +19,12 @@ pub const ROWS: &[Row] = &[
     function(
         "special.softmax(Tensor input, int dim, *, ScalarType? dtype=None) -> Tensor",
         |c| softmax(c, Softmax::Plain, 1, 2),
-        "Computes the shares of exponentials.",
+        "Computes each exponential's share of their sum.",
     ),
     function(
         "special.log_softmax(Tensor input, int dim, *, ScalarType? dtype=None) -> Tensor",
         |c| softmax(c, Softmax::Log, 1, 2),
-        "Computes the logarithms of the shares of exponentials.",
+        "Computes the logarithm of each exponential's share of their sum.",
     ),
     function(
         "special.logsumexp(Tensor self, int[1] dim, bool keepdim=False, *, Tensor? out=None) -> Tensor",

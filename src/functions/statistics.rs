@@ -195,22 +195,22 @@ pub const ROWS: &[Row] = &[
     both(
         "softmax.int(Tensor self, int dim, ScalarType? dtype=None, *, Tensor? out=None) -> Tensor",
         |c| softmax(c, Softmax::Plain, 1, 2),
-        "Computes the shares of exponentials.",
+        "Computes each exponential's share of their sum.",
     ),
     both(
         "softmax.Dimname(Tensor self, Dimname dim, *, ScalarType? dtype=None) -> Tensor",
         named::by_position,
-        "Computes the shares of exponentials along a named dimension.",
+        "Computes each exponential's share of their sum along a named dimension.",
     ),
     both(
         "log_softmax.int(Tensor self, int dim, ScalarType? dtype=None, *, Tensor? out=None) -> Tensor",
         |c| softmax(c, Softmax::Log, 1, 2),
-        "Computes the logarithms of the shares of exponentials.",
+        "Computes the logarithm of each exponential's share of their sum.",
     ),
     both(
         "log_softmax.Dimname(Tensor self, Dimname dim, *, ScalarType? dtype=None) -> Tensor",
         named::by_position,
-        "Computes the logarithms of the shares along a named dimension.",
+        "Computes the logarithm of each share along a named dimension.",
     ),
     both(
         "cummax(Tensor self, int dim, *, Tensor[]? out=None) -> any",
