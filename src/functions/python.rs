@@ -18,7 +18,6 @@ use crate::tensor::names::not_saved;
 use crate::tensor::{Error, ErrorKind, Result, Scalar, interrupt, limits};
 use crate::value::{Range, Value};
 use num_complex::Complex;
-use std::rc::Rc;
 
 const fn operator(signature: &'static str, run: crate::call::Run, doc: &'static str) -> Row {
     Row { signature, run, doc, role: Role::Function, hidden: false, shown: None, python: None }
@@ -275,12 +274,12 @@ pub const ROWS: &[Row] = &[
     operator("py.__imatmul__(any a, any b) -> any", |c| binary(c, "@"), "Implements Python's @= operator."),
     operator(
         "py.__getitem__(any object, any index) -> any",
-        |c| item_of(c),
+        |c| subscript::item_of(c),
         "Implements Python's subscript.",
     ),
     operator(
         "py.__setitem__(any object, any index, any value) -> None",
-        |c| set_item_of(c),
+        |c| subscript::set_item_of(c),
         "Implements Python's assignment to a subscript.",
     ),
     operator(

@@ -267,16 +267,8 @@ pub const ROWS: &[Row] = &[
         },
         "Returns whether two tensors have the same size, elements and names.",
     ),
-    method(
-        "__getitem__(Tensor self, any index) -> any",
-        |c| item_of(c),
-        "Returns the elements at a subscript.",
-    ),
-    method(
-        "__setitem__(Tensor self, any index, any value) -> None",
-        |c| set_item_of(c),
-        "Writes at a subscript.",
-    ),
+    method("__getitem__(Tensor self, any index) -> any", |c| item_of(c), "Returns the elements at a subscript."),
+    method("__setitem__(Tensor self, any index, any value) -> None", |c| set_item_of(c), "Writes at a subscript."),
     method("__index__(Tensor self) -> int", index_of, "Returns the number of an integer tensor of one element."),
     both(
         "is_nonzero(Tensor self) -> bool",
