@@ -512,7 +512,7 @@ fn nothing_brings_the_program_down() {
 /// Runs a process that makes the calls from a number on; its exit status, if it ended by itself.
 fn start(folder: &Path, from: usize) -> Option<i32> {
     // More addresses than this are asked for only by mistake.
-    let script = "ulimit -v 6000000; exec \"$0\" nothing_brings_the_program_down --exact --nocapture";
+    let script = "ulimit -v 6000000; exec \"$0\" extremes::nothing_brings_the_program_down --exact --nocapture";
     let status = Command::new("sh")
         .args(["-c", script])
         .arg(std::env::current_exe().unwrap())

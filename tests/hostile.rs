@@ -48,7 +48,7 @@ fn lines_of_a_megabyte() {
         ("(".repeat(1 << 20), "SyntaxError: Expression exceeds maximum complexity"),
         ("1+".repeat(1 << 19), "SyntaxError: Expression exceeds maximum complexity"),
         ("-".repeat(1 << 20), "SyntaxError: "),
-        ("\"".to_owned() + &"a".repeat(1 << 20), "SyntaxError: "),
+        (format!("\"{}", "a".repeat(1 << 20)), "SyntaxError: "),
     ] {
         let (status, error) = run(text.as_bytes());
         assert_eq!(status, 1, "{}", &text[..8]);

@@ -1,0 +1,16 @@
+//! The tests that need no terminal and no time of their own, as one program: linking the crate takes longer than most of
+//! them run. `cargo test --test whole cli::` runs those of one file.
+
+mod cli;
+mod explain;
+mod extremes;
+mod files;
+mod gradients;
+mod hostile;
+mod layout;
+mod reference;
+mod refusals;
+mod storage;
+mod storage_names;
+mod transcripts;
+mod views;
