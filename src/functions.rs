@@ -118,6 +118,7 @@ pub fn registry() -> &'static Registry {
 const TABLES: &[&[Row]] = &[
     anomaly::ROWS,
     arithmetic::ROWS,
+    arithmetic::PAIRS,
     attributes::ROWS,
     autograd_functional::ROWS,
     autograd_rows::ROWS,

@@ -152,6 +152,33 @@ fn every_function_is_recorded_or_known_not_to_be() {
     );
 }
 
+/// Formulas and composite functions call others by their overloads, which only a look at the source finds before they run.
+#[test]
+fn every_overload_that_is_called_by_name_is_there() {
+    let mut folders = vec![std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/autograd")];
+    let (mut called, mut missing) = (0, Vec::new());
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).unwrap();
+            for call in text.split(".call(").skip(1) {
+                let Some(rest) = call.trim_start().strip_prefix('"') else { continue };
+                let key = rest.split('"').next().unwrap_or_default();
+                called += 1;
+                if registry().overload(key).is_none() {
+                    missing.push(format!("{}: {key}", path.display()));
+                }
+            }
+        }
+    }
+    assert!(called > 400, "only {called} calls were found");
+    assert!(missing.is_empty(), "no such overloads: {missing:#?}");
+}
+
 #[test]
 fn every_derivative_agrees_with_finite_differences() {
     let mut wrong = Vec::new();

@@ -10,54 +10,217 @@ use crate::ops::{copy, create, special};
 use crate::tensor::{DType, Dims, Result, Scalar, View};
 use crate::value::Value;
 
+pub const ROWS: &[Row] = &[
+    both(
+        "clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None, *, Tensor? out=None) -> Tensor",
+        |c| clamp_tensors(c, false),
+        "Clamps every element to bounds.",
+    ),
+    both(
+        "clamp(Tensor self, Scalar? min=None, Scalar? max=None, *, Tensor? out=None) -> Tensor",
+        |c| clamp(c, false),
+        "Clamps every element to bounds.",
+    ),
+    both(
+        "clip.Tensor(Tensor self, Tensor? min=None, Tensor? max=None, *, Tensor? out=None) -> Tensor",
+        |c| clamp_tensors(c, false),
+        "Clamps every element to bounds.",
+    ),
+    both(
+        "clip(Tensor self, Scalar? min=None, Scalar? max=None, *, Tensor? out=None) -> Tensor",
+        |c| clamp(c, false),
+        "Clamps every element to bounds.",
+    ),
+    method(
+        "clamp_.Tensor(Tensor(a!) self, Tensor? min=None, Tensor? max=None) -> Tensor(a!)",
+        |c| clamp_tensors(c, true),
+        "Clamps every element to bounds, in place.",
+    ),
+    method(
+        "clamp_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)",
+        |c| clamp(c, true),
+        "Clamps every element to bounds, in place.",
+    ),
+    method(
+        "clip_.Tensor(Tensor(a!) self, Tensor? min=None, Tensor? max=None) -> Tensor(a!)",
+        |c| clamp_tensors(c, true),
+        "Clamps every element to bounds, in place.",
+    ),
+    method(
+        "clip_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)",
+        |c| clamp(c, true),
+        "Clamps every element to bounds, in place.",
+    ),
+    both(
+        "clamp_min.Tensor(Tensor self, Tensor min, *, Tensor? out=None) -> Tensor",
+        |c| at_least_tensor(c, false),
+        "Raises every element to at least another tensor's.",
+    ),
+    method(
+        "clamp_min_.Tensor(Tensor(a!) self, Tensor min) -> Tensor(a!)",
+        |c| at_least_tensor(c, true),
+        "Raises every element to at least another tensor's, in place.",
+    ),
+    both(
+        "clamp_max.Tensor(Tensor self, Tensor max, *, Tensor? out=None) -> Tensor",
+        |c| at_most_tensor(c, false),
+        "Lowers every element to at most another tensor's.",
+    ),
+    method(
+        "clamp_max_.Tensor(Tensor(a!) self, Tensor max) -> Tensor(a!)",
+        |c| at_most_tensor(c, true),
+        "Lowers every element to at most another tensor's, in place.",
+    ),
+    both(
+        "clamp_min(Tensor self, Scalar min, *, Tensor? out=None) -> Tensor",
+        |c| at_least(c, false),
+        "Raises every element to at least a number.",
+    ),
+    method(
+        "clamp_min_(Tensor(a!) self, Scalar min) -> Tensor(a!)",
+        |c| at_least(c, true),
+        "Raises every element to at least a number, in place.",
+    ),
+    both(
+        "clamp_max(Tensor self, Scalar max, *, Tensor? out=None) -> Tensor",
+        |c| at_most(c, false),
+        "Lowers every element to at most a number.",
+    ),
+    method(
+        "clamp_max_(Tensor(a!) self, Scalar max) -> Tensor(a!)",
+        |c| at_most(c, true),
+        "Lowers every element to at most a number, in place.",
+    ),
+    both(
+        "lerp.Scalar(Tensor self, Tensor end, Scalar weight, *, Tensor? out=None) -> Tensor",
+        |c| lerp_number(c, false),
+        "Interpolates linearly between two tensors.",
+    ),
+    both(
+        "lerp.Tensor(Tensor self, Tensor end, Tensor weight, *, Tensor? out=None) -> Tensor",
+        |c| lerp(c, false),
+        "Interpolates linearly between two tensors.",
+    ),
+    method(
+        "lerp_.Scalar(Tensor(a!) self, Tensor end, Scalar weight) -> Tensor(a!)",
+        |c| lerp_number(c, true),
+        "Interpolates linearly between two tensors, in place.",
+    ),
+    method(
+        "lerp_.Tensor(Tensor(a!) self, Tensor end, Tensor weight) -> Tensor(a!)",
+        |c| lerp(c, true),
+        "Interpolates linearly between two tensors, in place.",
+    ),
+    both(
+        "addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1, Tensor? out=None) -> Tensor",
+        |c| sum_with(c, TernaryOp::Addcmul, false),
+        "Adds the product of two tensors.",
+    ),
+    method(
+        "addcmul_(Tensor(a!) self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor(a!)",
+        |c| sum_with(c, TernaryOp::Addcmul, true),
+        "Adds the product of two tensors, in place.",
+    ),
+    both(
+        "addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1, Tensor? out=None) -> Tensor",
+        |c| sum_with(c, TernaryOp::Addcdiv, false),
+        "Adds the quotient of two tensors.",
+    ),
+    method(
+        "addcdiv_(Tensor(a!) self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor(a!)",
+        |c| sum_with(c, TernaryOp::Addcdiv, true),
+        "Adds the quotient of two tensors, in place.",
+    ),
+    both(
+        "float_power.Tensor_Tensor(Tensor self, Tensor exponent, *, Tensor? out=None) -> Tensor",
+        |c| float_power(c),
+        "Computes the power in double precision.",
+    ),
+    function(
+        "float_power.Scalar(Scalar self, Tensor exponent, *, Tensor? out=None) -> Tensor",
+        |c| float_power(c),
+        "Raises a number to the power of every element, in double precision.",
+    ),
+    both(
+        "float_power.Tensor_Scalar(Tensor self, Scalar exponent, *, Tensor? out=None) -> Tensor",
+        |c| float_power(c),
+        "Raises every element to the power of a number, in double precision.",
+    ),
+    method(
+        "float_power_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)",
+        float_power_in_place,
+        "Computes the power in double precision, in place.",
+    ),
+    method(
+        "float_power_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)",
+        float_power_in_place,
+        "Computes the power in double precision, in place.",
+    ),
+    both(
+        "round.decimals(Tensor self, *, int decimals, Tensor? out=None) -> Tensor",
+        |c| round(c, false),
+        "Rounds to decimal places.",
+    ),
+    method(
+        "round_.decimals(Tensor(a!) self, *, int decimals) -> Tensor(a!)",
+        |c| round(c, true),
+        "Rounds to decimal places, in place.",
+    ),
+    function(
+        "special.round(Tensor self, *, int decimals=0, Tensor? out=None) -> Tensor",
+        |c| round(c, false),
+        "Rounds to decimal places.",
+    ),
+    function(
+        "special.logit(Tensor self, float? eps=None, *, Tensor? out=None) -> Tensor",
+        |c| logit(c, false),
+        "Computes the logarithm of the odds.",
+    ),
+    function(
+        "polygamma(int n, Tensor self, *, Tensor? out=None) -> Tensor",
+        |c| polygamma(c, 1, 0, false),
+        "Computes a derivative of the digamma function.",
+    ),
+    function(
+        "special.polygamma(int n, Tensor self, *, Tensor? out=None) -> Tensor",
+        |c| polygamma(c, 1, 0, false),
+        "Computes a derivative of the digamma function.",
+    ),
+    method(
+        "polygamma.method(Tensor self, int n) -> Tensor",
+        |c| polygamma(c, 0, 1, false),
+        "Computes a derivative of the digamma function.",
+    ),
+    method(
+        "polygamma_(Tensor(a!) self, int n) -> Tensor(a!)",
+        |c| polygamma(c, 0, 1, true),
+        "Computes a derivative of the digamma function, in place.",
+    ),
+    function(
+        "special.multigammaln(Tensor self, int p, *, Tensor? out=None) -> Tensor",
+        |c| multigamma(c, false),
+        "Computes the multivariate log-gamma function.",
+    ),
+    both("frexp.Tensor(Tensor self) -> any", frexp, "Splits every element into a mantissa and an exponent of two."),
+    function(
+        "complex(Tensor real, Tensor imag, *, Tensor? out=None) -> Tensor",
+        |c| complex(c, "complex"),
+        "Builds a complex tensor from its real and imaginary parts.",
+    ),
+    function(
+        "polar(Tensor abs, Tensor angle, *, Tensor? out=None) -> Tensor",
+        |c| complex(c, "polar"),
+        "Builds a complex tensor from lengths and angles.",
+    ),
+    method("conj_physical_(Tensor(a!) self) -> Tensor(a!)", conj_physical, "Computes the complex conjugate, in place."),
+];
+
 /// A function and its in-place form.
 macro_rules! pairs {
     ($($name:literal $parameters:literal $run:ident $doc:literal;)*) => {
-        pub const ROWS: &[Row] = &[
+        pub const PAIRS: &[Row] = &[
             $(both(concat!($name, "(Tensor self", $parameters, ", *, Tensor? out=None) -> Tensor"), |c| $run(c, false), $doc),
             method(concat!($name, "_(Tensor(a!) self", $parameters, ") -> Tensor(a!)"), |c| $run(c, true), concat!($doc, " Works in place.")),)*
-            both("clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None, *, Tensor? out=None) -> Tensor", |c| clamp_tensors(c, false), "Clamps every element to bounds."),
-            both("clamp(Tensor self, Scalar? min=None, Scalar? max=None, *, Tensor? out=None) -> Tensor", |c| clamp(c, false), "Clamps every element to bounds."),
-            both("clip.Tensor(Tensor self, Tensor? min=None, Tensor? max=None, *, Tensor? out=None) -> Tensor", |c| clamp_tensors(c, false), "Clamps every element to bounds."),
-            both("clip(Tensor self, Scalar? min=None, Scalar? max=None, *, Tensor? out=None) -> Tensor", |c| clamp(c, false), "Clamps every element to bounds."),
-            method("clamp_.Tensor(Tensor(a!) self, Tensor? min=None, Tensor? max=None) -> Tensor(a!)", |c| clamp_tensors(c, true), "Clamps every element to bounds, in place."),
-            method("clamp_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)", |c| clamp(c, true), "Clamps every element to bounds, in place."),
-            method("clip_.Tensor(Tensor(a!) self, Tensor? min=None, Tensor? max=None) -> Tensor(a!)", |c| clamp_tensors(c, true), "Clamps every element to bounds, in place."),
-            method("clip_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)", |c| clamp(c, true), "Clamps every element to bounds, in place."),
-            both("clamp_min.Tensor(Tensor self, Tensor min, *, Tensor? out=None) -> Tensor", |c| at_least_tensor(c, false), "Raises every element to at least another tensor's."),
-            method("clamp_min_.Tensor(Tensor(a!) self, Tensor min) -> Tensor(a!)", |c| at_least_tensor(c, true), "Raises every element to at least another tensor's, in place."),
-            both("clamp_max.Tensor(Tensor self, Tensor max, *, Tensor? out=None) -> Tensor", |c| at_most_tensor(c, false), "Lowers every element to at most another tensor's."),
-            method("clamp_max_.Tensor(Tensor(a!) self, Tensor max) -> Tensor(a!)", |c| at_most_tensor(c, true), "Lowers every element to at most another tensor's, in place."),
-            both("clamp_min(Tensor self, Scalar min, *, Tensor? out=None) -> Tensor", |c| at_least(c, false), "Raises every element to at least a number."),
-            method("clamp_min_(Tensor(a!) self, Scalar min) -> Tensor(a!)", |c| at_least(c, true), "Raises every element to at least a number, in place."),
-            both("clamp_max(Tensor self, Scalar max, *, Tensor? out=None) -> Tensor", |c| at_most(c, false), "Lowers every element to at most a number."),
-            method("clamp_max_(Tensor(a!) self, Scalar max) -> Tensor(a!)", |c| at_most(c, true), "Lowers every element to at most a number, in place."),
-            both("lerp.Scalar(Tensor self, Tensor end, Scalar weight, *, Tensor? out=None) -> Tensor", |c| lerp_number(c, false), "Interpolates linearly between two tensors."),
-            both("lerp.Tensor(Tensor self, Tensor end, Tensor weight, *, Tensor? out=None) -> Tensor", |c| lerp(c, false), "Interpolates linearly between two tensors."),
-            method("lerp_.Scalar(Tensor(a!) self, Tensor end, Scalar weight) -> Tensor(a!)", |c| lerp_number(c, true), "Interpolates linearly between two tensors, in place."),
-            method("lerp_.Tensor(Tensor(a!) self, Tensor end, Tensor weight) -> Tensor(a!)", |c| lerp(c, true), "Interpolates linearly between two tensors, in place."),
-            both("addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1, Tensor? out=None) -> Tensor", |c| sum_with(c, TernaryOp::Addcmul, false), "Adds the product of two tensors."),
-            method("addcmul_(Tensor(a!) self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor(a!)", |c| sum_with(c, TernaryOp::Addcmul, true), "Adds the product of two tensors, in place."),
-            both("addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1, Tensor? out=None) -> Tensor", |c| sum_with(c, TernaryOp::Addcdiv, false), "Adds the quotient of two tensors."),
-            method("addcdiv_(Tensor(a!) self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor(a!)", |c| sum_with(c, TernaryOp::Addcdiv, true), "Adds the quotient of two tensors, in place."),
-            both("float_power.Tensor_Tensor(Tensor self, Tensor exponent, *, Tensor? out=None) -> Tensor", |c| float_power(c), "Computes the power in double precision."),
-            function("float_power.Scalar(Scalar self, Tensor exponent, *, Tensor? out=None) -> Tensor", |c| float_power(c), "Raises a number to the power of every element, in double precision."),
-            both("float_power.Tensor_Scalar(Tensor self, Scalar exponent, *, Tensor? out=None) -> Tensor", |c| float_power(c), "Raises every element to the power of a number, in double precision."),
-            method("float_power_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)", float_power_in_place, "Computes the power in double precision, in place."),
-            method("float_power_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)", float_power_in_place, "Computes the power in double precision, in place."),
-            both("round.decimals(Tensor self, *, int decimals, Tensor? out=None) -> Tensor", |c| round(c, false), "Rounds to decimal places."),
-            method("round_.decimals(Tensor(a!) self, *, int decimals) -> Tensor(a!)", |c| round(c, true), "Rounds to decimal places, in place."),
-            function("special.round(Tensor self, *, int decimals=0, Tensor? out=None) -> Tensor", |c| round(c, false), "Rounds to decimal places."),
-            function("special.logit(Tensor self, float? eps=None, *, Tensor? out=None) -> Tensor", |c| logit(c, false), "Computes the logarithm of the odds."),
-            function("polygamma(int n, Tensor self, *, Tensor? out=None) -> Tensor", |c| polygamma(c, 1, 0, false), "Computes a derivative of the digamma function."),
-            function("special.polygamma(int n, Tensor self, *, Tensor? out=None) -> Tensor", |c| polygamma(c, 1, 0, false), "Computes a derivative of the digamma function."),
-            method("polygamma.method(Tensor self, int n) -> Tensor", |c| polygamma(c, 0, 1, false), "Computes a derivative of the digamma function."),
-            method("polygamma_(Tensor(a!) self, int n) -> Tensor(a!)", |c| polygamma(c, 0, 1, true), "Computes a derivative of the digamma function, in place."),
-            function("special.multigammaln(Tensor self, int p, *, Tensor? out=None) -> Tensor", |c| multigamma(c, false), "Computes the multivariate log-gamma function."),
-            both("frexp.Tensor(Tensor self) -> any", frexp, "Splits every element into a mantissa and an exponent of two."),
-            function("complex(Tensor real, Tensor imag, *, Tensor? out=None) -> Tensor", |c| complex(c, "complex"), "Builds a complex tensor from its real and imaginary parts."),
-            function("polar(Tensor abs, Tensor angle, *, Tensor? out=None) -> Tensor", |c| complex(c, "polar"), "Builds a complex tensor from lengths and angles."),
-            method("conj_physical_(Tensor(a!) self) -> Tensor(a!)", conj_physical, "Computes the complex conjugate, in place."),
         ];
     };
 }

@@ -15,7 +15,8 @@ use std::rc::Rc;
 
 pub const ROWS: &[Row] = &[
     function(
-        "autograd.functional.jacobian(any func, any inputs, bool create_graph=False, bool strict=False, bool vectorize=False, str strategy=\"reverse-mode\") -> any",
+        "autograd.functional.jacobian(any func, any inputs, bool create_graph=False, bool strict=False, bool \
+ vectorize=False, str strategy=\"reverse-mode\") -> any",
         |c| {
             let how = How::of(c, "jacobian", 2, 3)?;
             recording(c, |c| jacobian(c, &how))
@@ -24,7 +25,8 @@ pub const ROWS: &[Row] = &[
     )
     .python("jacobian"),
     function(
-        "autograd.functional.hessian(any func, any inputs, bool create_graph=False, bool strict=False, bool vectorize=False, str outer_jacobian_strategy=\"reverse-mode\") -> any",
+        "autograd.functional.hessian(any func, any inputs, bool create_graph=False, bool strict=False, bool \
+ vectorize=False, str outer_jacobian_strategy=\"reverse-mode\") -> any",
         |c| {
             let how = How::of(c, "hessian", 2, 3)?;
             recording(c, |c| hessian(c, &how))
@@ -33,7 +35,8 @@ pub const ROWS: &[Row] = &[
     )
     .python("hessian"),
     function(
-        "autograd.functional.vjp(any func, any inputs, any v=None, bool create_graph=False, bool strict=False) -> any",
+        "autograd.functional.vjp(any func, any inputs, any v=None, bool create_graph=False, bool \
+ strict=False) -> any",
         |c| {
             let how = How::of(c, "vjp", 3, 4)?;
             recording(c, |c| {
@@ -49,7 +52,8 @@ pub const ROWS: &[Row] = &[
     )
     .python("vjp"),
     function(
-        "autograd.functional.jvp(any func, any inputs, any v=None, bool create_graph=False, bool strict=False) -> any",
+        "autograd.functional.jvp(any func, any inputs, any v=None, bool create_graph=False, bool \
+ strict=False) -> any",
         |c| {
             let how = How::of(c, "jvp", 3, 4)?;
             recording(c, |c| {
@@ -69,13 +73,15 @@ pub const ROWS: &[Row] = &[
     )
     .python("jvp"),
     function(
-        "autograd.functional.vhp(any func, any inputs, any v=None, bool create_graph=False, bool strict=False) -> any",
+        "autograd.functional.vhp(any func, any inputs, any v=None, bool create_graph=False, bool \
+ strict=False) -> any",
         |c| hessian_product(c, "vhp"),
         "Computes the product of a vector and the Hessian, with the function's result.",
     )
     .python("vhp"),
     function(
-        "autograd.functional.hvp(any func, any inputs, any v=None, bool create_graph=False, bool strict=False) -> any",
+        "autograd.functional.hvp(any func, any inputs, any v=None, bool create_graph=False, bool \
+ strict=False) -> any",
         |c| hessian_product(c, "hvp"),
         "Computes the product of the Hessian and a vector, with the function's result.",
     )

@@ -19,7 +19,8 @@ pub const ROWS: &[Row] = &[
         "Turns the recording of gradients on or off, in place.",
     ),
     method(
-        "backward(Tensor self, any gradient=None, any retain_graph=None, any create_graph=False, any inputs=None) -> None",
+        "backward(Tensor self, any gradient=None, any retain_graph=None, any create_graph=False, any \
+ inputs=None) -> None",
         |c| {
             let roots = Value::tuple([c.itself()]);
             let gradients = match c.value(1) {
@@ -32,7 +33,8 @@ pub const ROWS: &[Row] = &[
     )
     .python("Tensor.backward"),
     function(
-        "autograd.backward(any tensors, any grad_tensors=None, any retain_graph=None, any create_graph=False, any grad_variables=None, any inputs=None) -> None",
+        "autograd.backward(any tensors, any grad_tensors=None, any retain_graph=None, any create_graph=False, \
+ any grad_variables=None, any inputs=None) -> None",
         |c| {
             let roots = listed(&c.value(0));
             let count = roots.sequence().map_or(0, |roots| roots.len());
@@ -46,7 +48,9 @@ pub const ROWS: &[Row] = &[
     )
     .python("backward"),
     function(
-        "autograd.grad(any outputs, any inputs, any grad_outputs=None, any retain_graph=None, any create_graph=False, any only_inputs=True, any allow_unused=None, any is_grads_batched=False, any materialize_grads=False) -> any",
+        "autograd.grad(any outputs, any inputs, any grad_outputs=None, any retain_graph=None, any \
+ create_graph=False, any only_inputs=True, any allow_unused=None, any is_grads_batched=False, any \
+ materialize_grads=False) -> any",
         grad,
         "Computes the gradients of outputs by inputs, whose own gradients stay as they are.",
     )
@@ -193,7 +197,14 @@ fn backward(
     let roots = tensors(roots, "tensors")?;
     let roots = seeded(roots, gradients)?;
     if truth(create_graph) {
-        call.state.warn_once("UserWarning", "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient which can cause a memory leak. We recommend using autograd.grad when creating the graph to avoid this. If you have to use this function, make sure to reset the .grad fields of your parameters to None after use to break the cycle and avoid the leak. (Triggered internally at /pytorch/torch/csrc/autograd/engine.cpp:1271.)");
+        call.state.warn_once(
+            "UserWarning",
+            "Using backward() with create_graph=True will create a reference cycle between the parameter and its \
+ gradient which can cause a memory leak. We recommend using autograd.grad when creating the graph \
+ to avoid this. If you have to use this function, make sure to reset the .grad fields of your \
+ parameters to None after use to break the cycle and avoid the leak. (Triggered internally at \
+ /pytorch/torch/csrc/autograd/engine.cpp:1271.)",
+        );
     }
     autograd::backward(pass(call, retain_graph, create_graph), &roots, inputs.as_deref())?;
     Ok(Value::None)

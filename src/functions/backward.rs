@@ -120,7 +120,8 @@ pub const ROWS: &[Row] = &[
         "Puts a gradient in the place of a part.",
     ),
     internal(
-        "slice_backward(Tensor grad_output, int[] input_sizes, int dim, int? start, int? end, int step) -> Tensor",
+        "slice_backward(Tensor grad_output, int[] input_sizes, int dim, int? start, int? end, int step) -> \
+ Tensor",
         |c| placed(c, "slice.Tensor"),
         "Puts a gradient in the place of a range.",
     ),

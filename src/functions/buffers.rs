@@ -9,7 +9,8 @@ use crate::value::Value;
 
 pub const ROWS: &[Row] = &[
     function(
-        "frombuffer(any buffer, *, ScalarType dtype, int count=-1, int offset=0, bool requires_grad=False) -> Tensor",
+        "frombuffer(any buffer, *, ScalarType dtype, int count=-1, int offset=0, bool requires_grad=False) \
+ -> Tensor",
         frombuffer,
         "Creates a 1-d tensor that shares the memory of a buffer object.",
     ),
@@ -199,7 +200,14 @@ fn frombuffer(call: &mut Call) -> Result<Value> {
         bail!(ValueError, "object does not implement Python buffer protocol.")
     };
     if !buffer.writable() {
-        call.state.warn_once("UserWarning", "The given buffer is not writable, and PyTorch does not support non-writable tensors. This means you can write to the underlying (supposedly non-writable) buffer using the tensor. You may want to copy the buffer to protect its data or make it writable before converting it to a tensor. This type of warning will be suppressed for the rest of this program. (Triggered internally at /pytorch/torch/csrc/utils/tensor_new.cpp:1577.)");
+        call.state.warn_once(
+            "UserWarning",
+            "The given buffer is not writable, and PyTorch does not support non-writable tensors. This means you \
+ can write to the underlying (supposedly non-writable) buffer using the tensor. You may want to copy \
+ the buffer to protect its data or make it writable before converting it to a tensor. This type of \
+ warning will be suppressed for the rest of this program. (Triggered internally at \
+ /pytorch/torch/csrc/utils/tensor_new.cpp:1577.)",
+        );
     }
     shared(&buffer, dtype, count, offset).map(Value::from)
 }
@@ -213,7 +221,8 @@ pub fn shared(buffer: &Buffer, dtype: DType, count: i64, offset: i64) -> Result<
     if offset < 0 || offset >= length {
         bail!(
             ValueError,
-            "offset ({offset} bytes) must be non-negative and no greater than buffer length ({length} bytes) minus 1"
+            "offset ({offset} bytes) must be non-negative and no greater than buffer length ({length} bytes) \
+ minus 1"
         );
     }
     let available = length - offset;
@@ -317,7 +326,8 @@ fn from_file(call: &mut Call) -> Result<Value> {
     if call.device_keyword()?.is_meta() {
         bail!(
             NotImplementedError,
-            "aten::from_file: attempted to run this operator with Meta tensors, but there was no fake impl or Meta kernel registered."
+            "aten::from_file: attempted to run this operator with Meta tensors, but there was no fake impl or \
+ Meta kernel registered."
         );
     }
     let nbytes = size.checked_mul(dtype.itemsize() as i64);

@@ -9,7 +9,8 @@ use crate::value::{MemoryFormat, Value};
 
 pub const ROWS: &[Row] = &[
     method(
-        "to.device(Tensor(a) self, Device? device=None, ScalarType? dtype=None, bool non_blocking=False, bool copy=False, *, MemoryFormat? memory_format=None) -> Tensor(a)",
+        "to.device(Tensor(a) self, Device? device=None, ScalarType? dtype=None, bool non_blocking=False, bool \
+ copy=False, *, MemoryFormat? memory_format=None) -> Tensor(a)",
         |c| {
             let d = c.opt_dtype(2);
             let copy = c.bool(4)?;
@@ -19,7 +20,8 @@ pub const ROWS: &[Row] = &[
         "Converts to another device or dtype; returns the tensor itself if nothing changes.",
     ),
     method(
-        "to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, *, MemoryFormat? memory_format=None) -> Tensor(a)",
+        "to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, *, \
+ MemoryFormat? memory_format=None) -> Tensor(a)",
         |c| {
             let d = c.opt_dtype(1);
             let copy = c.bool(3)?;
@@ -28,7 +30,8 @@ pub const ROWS: &[Row] = &[
         "Converts to another dtype; returns the tensor itself if it already has it.",
     ),
     method(
-        "to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, *, MemoryFormat? memory_format=None) -> Tensor(a)",
+        "to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, *, MemoryFormat? \
+ memory_format=None) -> Tensor(a)",
         |c| {
             let other = c.view(1)?;
             let copy = c.bool(3)?;
@@ -115,12 +118,14 @@ pub const ROWS: &[Row] = &[
         "Moves the tensor to the CPU.",
     ),
     method(
-        "cuda(Tensor(a) self, Device? device=None, bool non_blocking=False, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor(a)",
+        "cuda(Tensor(a) self, Device? device=None, bool non_blocking=False, *, MemoryFormat? \
+ memory_format=torch.preserve_format) -> Tensor(a)",
         |_| Device::parse("cuda")?.available().map(Value::Device),
         "Moves the tensor to a CUDA device; there is none.",
     ),
     method(
-        "type(Tensor(a) self, any dtype=None, bool non_blocking=False, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor(a)",
+        "type(Tensor(a) self, any dtype=None, bool non_blocking=False, *, MemoryFormat? \
+ memory_format=torch.preserve_format) -> Tensor(a)",
         type_,
         "Returns the legacy name of the tensor's type, or converts to another type.",
     ),
@@ -193,7 +198,11 @@ fn convert(call: &mut Call, dtype: Option<DType>, device: Option<Device>, copy: 
         return View::zeros_strided(view.sizes(), strides, dtype, device).map(Value::from);
     }
     if view.dtype.is_complex() && !dtype.is_complex() && dtype != DType::Bool {
-        call.state.warn_once("UserWarning", "Casting complex values to real discards the imaginary part (Triggered internally at /pytorch/aten/src/ATen/native/Copy.cpp:307.)");
+        call.state.warn_once(
+            "UserWarning",
+            "Casting complex values to real discards the imaginary part (Triggered internally at \
+ /pytorch/aten/src/ATen/native/Copy.cpp:307.)",
+        );
     }
     copy::cast_as(&view, dtype, format).map(Value::from)
 }

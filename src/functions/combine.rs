@@ -34,7 +34,8 @@ pub const ROWS: &[Row] = &[
         "Sums the diagonal of a matrix.",
     ),
     function(
-        "cdist(Tensor x1, Tensor x2, Number p=2.0, str compute_mode=\"use_mm_for_euclid_dist_if_necessary\") -> Tensor",
+        "cdist(Tensor x1, Tensor x2, Number p=2.0, str compute_mode=\"use_mm_for_euclid_dist_if_necessary\") \
+ -> Tensor",
         cdist,
         "Computes the distances between the rows of two matrices.",
     )
@@ -178,7 +179,8 @@ fn vecdot(call: &mut Call) -> Result<Value> {
     if x != y {
         bail!(
             RuntimeError,
-            "linalg.vecdot: Expected x and y to have the same dtype, but found x of type {} and y of type {} instead",
+            "linalg.vecdot: Expected x and y to have the same dtype, but found x of type {} and y of type {} \
+ instead",
             x.scalar_type(),
             y.scalar_type()
         );

@@ -69,7 +69,8 @@ pub const TRANSPOSED: &[Row] = transposed! {
 };
 
 pub const ROWS: &[Row] = &[function(
-    "convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, bool transposed, int[] output_padding, int groups) -> Tensor",
+    "convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, \
+ bool transposed, int[] output_padding, int groups) -> Tensor",
     convolution,
     "Computes the general convolution, of which all others are cases.",
 )];

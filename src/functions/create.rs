@@ -11,7 +11,8 @@ use std::rc::Rc;
 
 pub const ROWS: &[Row] = &[
     function(
-        "tensor(any data, *, ScalarType? dtype=None, Device? device=None, bool pin_memory=False, bool requires_grad=False, Dimname[]? names=None) -> Tensor",
+        "tensor(any data, *, ScalarType? dtype=None, Device? device=None, bool pin_memory=False, bool \
+ requires_grad=False, Dimname[]? names=None) -> Tensor",
         |c| named::made(c, tensor),
         "Creates a tensor from the numbers of nested lists.",
     ),
@@ -30,7 +31,8 @@ pub const ROWS: &[Row] = &[
         "Converts data to a tensor, sharing memory where possible.",
     ),
     function(
-        "asarray(any obj, *, ScalarType? dtype=None, Device? device=None, bool? copy=None, bool requires_grad=False) -> Tensor",
+        "asarray(any obj, *, ScalarType? dtype=None, Device? device=None, bool? copy=None, bool \
+ requires_grad=False) -> Tensor",
         asarray,
         "Converts data to a tensor that shares its memory where possible.",
     ),
@@ -130,7 +132,12 @@ pub const ROWS: &[Row] = &[
     function(
         "range(Scalar start, Scalar end, Scalar step=1, *, Tensor? out=None, {factory}) -> Tensor",
         |c| {
-            c.state.warn_once("UserWarning", "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with Python's range builtin. Instead, use torch.arange, which produces values in [start, end).");
+            c.state.warn_once(
+                "UserWarning",
+                "torch.range is deprecated and will be removed in a future release because its behavior is \
+ inconsistent with Python's range builtin. Instead, use torch.arange, which produces values in \
+ [start, end).",
+            );
             create::range(
                 c.scalar(0)?,
                 c.scalar(1)?,
@@ -168,7 +175,8 @@ pub const ROWS: &[Row] = &[
         "Creates evenly spaced numbers between two 0-d tensors.",
     ),
     function(
-        "logspace(Scalar start, Scalar end, int steps, float base=10.0, *, Tensor? out=None, {factory}) -> Tensor",
+        "logspace(Scalar start, Scalar end, int steps, float base=10.0, *, Tensor? out=None, {factory}) -> \
+ Tensor",
         |c| {
             create::logspace(
                 c.scalar(0)?,
@@ -207,7 +215,8 @@ pub const ROWS: &[Row] = &[
         "Creates a filled tensor of the tensor's dtype.",
     ),
     method(
-        "new_tensor(Tensor self, any data, *, ScalarType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor",
+        "new_tensor(Tensor self, any data, *, ScalarType? dtype=None, Device? device=None, bool \
+ requires_grad=False) -> Tensor",
         |c| {
             let dtype = c.opt_dtype(2).unwrap_or(c.tensor(0)?.borrow().dtype);
             from_data(&c.value(1), Some(dtype), c.state.default_dtype.get()).map(Value::from)

@@ -52,7 +52,8 @@ pub const ROWS: &[Row] = &[
         "Fills the tensor with coin flips.",
     ),
     both(
-        "multinomial(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None, Tensor? out=None) -> Tensor",
+        "multinomial(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None, \
+ Tensor? out=None) -> Tensor",
         multinomial,
         "Draws categories by their weights.",
     ),
@@ -62,22 +63,26 @@ pub const ROWS: &[Row] = &[
         "Draws counts of events at the given rates.",
     ),
     function(
-        "normal.Tensor_float(Tensor mean, float std=1, *, Generator? generator=None, Tensor? out=None) -> Tensor",
+        "normal.Tensor_float(Tensor mean, float std=1, *, Generator? generator=None, Tensor? out=None) -> \
+ Tensor",
         normal,
         "Draws normal numbers around the given means.",
     ),
     function(
-        "normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None, Tensor? out=None) -> Tensor",
+        "normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None, Tensor? out=None) -> \
+ Tensor",
         normal,
         "Draws normal numbers of the given deviations.",
     ),
     function(
-        "normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None, Tensor? out=None) -> Tensor",
+        "normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None, Tensor? out=None) -> \
+ Tensor",
         normal,
         "Draws normal numbers of the given means and deviations.",
     ),
     function(
-        "normal.float_float(float mean, float std, int[] size, *, Generator? generator=None, Tensor? out=None, {factory}) -> Tensor",
+        "normal.float_float(float mean, float std, int[] size, *, Generator? generator=None, Tensor? \
+ out=None, {factory}) -> Tensor",
         |c| {
             let (mean, std) = (c.scalar(0)?.to_f64(), c.scalar(1)?.to_f64());
             let dtype = c.dtype_keyword().unwrap_or(c.state.default_dtype.get());

@@ -34,7 +34,8 @@ pub const ROWS: &[Row] = &[
         "Factors a symmetric matrix into a lower and a block diagonal factor.",
     ),
     function(
-        "linalg.ldl_factor_ex(Tensor self, *, bool hermitian=False, bool check_errors=False, Tensor[]? out=None) -> any",
+        "linalg.ldl_factor_ex(Tensor self, *, bool hermitian=False, bool check_errors=False, Tensor[]? \
+ out=None) -> any",
         |c| {
             let (factors, pivots, info) = ops::ldl_factor(&c.view(0)?, c.bool(1)?)?;
             if c.bool(2)? {
@@ -48,7 +49,8 @@ pub const ROWS: &[Row] = &[
         "Computes lower and block diagonal factors of a symmetric matrix, and whether they can solve.",
     ),
     function(
-        "linalg.ldl_solve(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=False, Tensor? out=None) -> Tensor",
+        "linalg.ldl_solve(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=False, Tensor? out=None) -> \
+ Tensor",
         |c| ops::ldl_solve(&c.view(0)?, &c.view(1)?, &c.view(2)?, c.bool(3)?).map(Value::from),
         "Solves linear equations from LDL factors.",
     ),

@@ -145,7 +145,8 @@ fn checked_letter(c: char, place: usize) -> Result<usize> {
         Some(letter) => Ok(letter),
         None => bail!(
             RuntimeError,
-            "einsum(): invalid subscript given at index {place} in the equation string, subscripts must be in [a-zA-Z]"
+            "einsum(): invalid subscript given at index {place} in the equation string, subscripts must be in \
+ [a-zA-Z]"
         ),
     }
 }

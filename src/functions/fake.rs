@@ -12,7 +12,8 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 pub const ROWS: &[Row] = &[function(
-    "FakeTensorMode(*, any allow_fallback_kernels=True, bool allow_non_fake_inputs=False, any shape_env=None) -> any",
+    "FakeTensorMode(*, any allow_fallback_kernels=True, bool allow_non_fake_inputs=False, any \
+ shape_env=None) -> any",
     |c| Ok(Value::Object(Rc::new(FakeTensorMode { real_too: c.bool(1)?, before: Cell::new(None) }))),
     "Creates a context in which new tensors are fake: they have shapes and no memory.",
 )];

@@ -15,13 +15,15 @@ use std::rc::Rc;
 
 pub const ROWS: &[Row] = &[
     function(
-        "save(any obj, any f, any pickle_module=None, int pickle_protocol=2, bool _use_new_zipfile_serialization=True, bool _disable_byteorder_record=False) -> None",
+        "save(any obj, any f, any pickle_module=None, int pickle_protocol=2, bool \
+ _use_new_zipfile_serialization=True, bool _disable_byteorder_record=False) -> None",
         save,
         "Writes a value to a file or BytesIO as a PyTorch checkpoint; shared storages stay shared.",
     )
     .python("save"),
     function(
-        "load(any f, any map_location=None, any pickle_module=None, *, any weights_only=None, any mmap=None, any encoding=None) -> any",
+        "load(any f, any map_location=None, any pickle_module=None, *, any weights_only=None, any mmap=None, \
+ any encoding=None) -> any",
         load,
         "Reads a checkpoint without executing anything in it; with mmap=True its tensors lie on the file.",
     )
@@ -33,7 +35,8 @@ pub const ROWS: &[Row] = &[
     )
     .python("skip_data"),
     function(
-        "tempfile.NamedTemporaryFile(any mode=None, any buffering=None, any encoding=None, any newline=None, str suffix=\"\", str prefix=\"tmp\") -> any",
+        "tempfile.NamedTemporaryFile(any mode=None, any buffering=None, any encoding=None, any newline=None, \
+ str suffix=\"\", str prefix=\"tmp\") -> any",
         |c| Ok(Value::Object(Rc::new(Temporary { file: RefCell::new(Some(files::temporary(c.str(5)?, c.str(4)?)?)) }))),
         "Creates a file that is deleted when its context ends.",
     )

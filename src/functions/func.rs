@@ -74,7 +74,8 @@ pub const ROWS: &[Row] = &[
     )
     .python("linearize"),
     function(
-        "func.jacrev(any func, any argnums=0, *, bool has_aux=False, any chunk_size=None, bool _preallocate_and_copy=False) -> any",
+        "func.jacrev(any func, any argnums=0, *, bool has_aux=False, any chunk_size=None, bool \
+ _preallocate_and_copy=False) -> any",
         |c| {
             if matches!(c.value(3), Value::Int(size) if size <= 0) {
                 bail!(ValueError, "jacrev: `chunk_size` should be greater than 0.");

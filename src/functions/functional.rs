@@ -35,7 +35,8 @@ pub const ROWS: &[Row] = &[
         "Clamps every element between 0 and 6.",
     ),
     function(
-        "nn.functional.hardtanh(Tensor self, float min_val=-1.0, float max_val=1.0, bool inplace=False) -> Tensor",
+        "nn.functional.hardtanh(Tensor self, float min_val=-1.0, float max_val=1.0, bool inplace=False) -> \
+ Tensor",
         |c| {
             let (low, high) = (number(c, 1)?, number(c, 2)?);
             bounded(c, low, high)
@@ -140,22 +141,26 @@ pub const ROWS: &[Row] = &[
         "Computes the logarithm of the logistic function.",
     ),
     function(
-        "nn.functional.softmax(Tensor input, int? dim=None, int _stacklevel=3, ScalarType? dtype=None) -> Tensor",
+        "nn.functional.softmax(Tensor input, int? dim=None, int _stacklevel=3, ScalarType? dtype=None) -> \
+ Tensor",
         |c| any_softmax(c, Softmax::Plain),
         "Computes each exponential's share of their sum.",
     ),
     function(
-        "nn.functional.softmax.Dimname(Tensor input, Dimname dim, int _stacklevel=3, ScalarType? dtype=None) -> Tensor",
+        "nn.functional.softmax.Dimname(Tensor input, Dimname dim, int _stacklevel=3, ScalarType? dtype=None) \
+ -> Tensor",
         named::by_position,
         "Computes each exponential's share of their sum along a named dimension.",
     ),
     function(
-        "nn.functional.log_softmax(Tensor input, int? dim=None, int _stacklevel=3, ScalarType? dtype=None) -> Tensor",
+        "nn.functional.log_softmax(Tensor input, int? dim=None, int _stacklevel=3, ScalarType? dtype=None) \
+ -> Tensor",
         |c| any_softmax(c, Softmax::Log),
         "Computes the logarithm of each exponential's share of their sum.",
     ),
     function(
-        "nn.functional.log_softmax.Dimname(Tensor input, Dimname dim, int _stacklevel=3, ScalarType? dtype=None) -> Tensor",
+        "nn.functional.log_softmax.Dimname(Tensor input, Dimname dim, int _stacklevel=3, ScalarType? \
+ dtype=None) -> Tensor",
         named::by_position,
         "Computes the logarithm of each share along a named dimension.",
     ),
@@ -170,12 +175,14 @@ pub const ROWS: &[Row] = &[
         "Adds a border.",
     ),
     function(
-        "avg_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], bool ceil_mode=False, bool count_include_pad=True) -> Tensor",
+        "avg_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], bool \
+ ceil_mode=False, bool count_include_pad=True) -> Tensor",
         avg_pool1d,
         "Averages windows.",
     ),
     function(
-        "nn.functional.avg_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], bool ceil_mode=False, bool count_include_pad=True) -> Tensor",
+        "nn.functional.avg_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], bool \
+ ceil_mode=False, bool count_include_pad=True) -> Tensor",
         avg_pool1d,
         "Averages windows.",
     ),

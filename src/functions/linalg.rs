@@ -52,7 +52,8 @@ pub const ROWS: &[Row] = &[
         "Solves a system of linear equations.",
     ),
     function(
-        "linalg.solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False, Tensor[]? out=None) -> any",
+        "linalg.solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False, Tensor[]? out=None) \
+ -> any",
         |c| {
             let (solution, info) = ops::solve(&c.view(0)?, &c.view(1)?, c.bool(2)?)?;
             if c.bool(3)? {
@@ -81,7 +82,8 @@ pub const ROWS: &[Row] = &[
         "Computes the Cholesky factor of a positive-definite matrix.",
     ),
     function(
-        "linalg.cholesky_ex(Tensor A, *, bool upper=False, bool check_errors=False, Tensor[]? out=None) -> any",
+        "linalg.cholesky_ex(Tensor A, *, bool upper=False, bool check_errors=False, Tensor[]? out=None) -> \
+ any",
         |c| {
             let (factor, info) = ops::cholesky("linalg.cholesky_ex", &c.view(0)?, c.bool(1)?)?;
             if c.bool(2)? {
@@ -118,7 +120,8 @@ pub const ROWS: &[Row] = &[
         "Computes both factors of an LU decomposition in one matrix.",
     ),
     function(
-        "linalg.lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False, Tensor[]? out=None) -> any",
+        "linalg.lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False, Tensor[]? out=None) -> \
+ any",
         |c| {
             let (factors, pivots, info) = lu_factor(c, "linalg.lu_factor", 1)?;
             Ok(named(
@@ -153,7 +156,8 @@ pub const ROWS: &[Row] = &[
         "Computes both factors of an LU decomposition in one matrix.",
     ),
     function(
-        "lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True, *, Tensor[]? out=None) -> any",
+        "lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True, *, \
+ Tensor[]? out=None) -> any",
         |c| {
             let (p, l, u) = ops::lu_unpack(&c.view(0)?, &c.view(1)?)?;
             let nothing = View::zeros(&[0], p.dtype, p.device())?;
@@ -172,17 +176,20 @@ pub const ROWS: &[Row] = &[
         "Solves linear equations from LU factors.",
     ),
     function(
-        "linalg.lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False, Tensor? out=None) -> Tensor",
+        "linalg.lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False, Tensor? \
+ out=None) -> Tensor",
         |c| ops::lu_solve(&c.view(0)?, &c.view(1)?, &c.view(2)?, c.bool(3)?, c.bool(4)?).map(Value::from),
         "Solves linear equations from LU factors.",
     ),
     function(
-        "linalg.solve_triangular(Tensor self, Tensor B, *, bool upper, bool left=True, bool unitriangular=False, Tensor? out=None) -> Tensor",
+        "linalg.solve_triangular(Tensor self, Tensor B, *, bool upper, bool left=True, bool \
+ unitriangular=False, Tensor? out=None) -> Tensor",
         |c| ops::solve_triangular(&c.view(0)?, &c.view(1)?, c.bool(2)?, c.bool(3)?, c.bool(4)?).map(Value::from),
         "Solves triangular linear equations.",
     ),
     both(
-        "triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool unitriangular=False) -> any",
+        "triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool \
+ unitriangular=False) -> any",
         |c| {
             let (b, a) = (c.view(0)?, c.view(1)?);
             let (upper, turned) = (c.bool(2)?, c.bool(3)?);
@@ -278,7 +285,8 @@ pub const ROWS: &[Row] = &[
         "Computes the eigenvalues of a symmetric matrix.",
     ),
     function(
-        "linalg.pinv(Tensor A, *, Scalar? atol=None, Scalar? rtol=None, bool hermitian=False, Tensor? out=None) -> Tensor",
+        "linalg.pinv(Tensor A, *, Scalar? atol=None, Scalar? rtol=None, bool hermitian=False, Tensor? \
+ out=None) -> Tensor",
         |c| pinv(c, 1, 2, Some(3)),
         "Computes the pseudoinverse.",
     ),
@@ -293,7 +301,8 @@ pub const ROWS: &[Row] = &[
         "Computes the pseudoinverse.",
     ),
     function(
-        "linalg.matrix_rank(Tensor A, *, Scalar? atol=None, Scalar? rtol=None, bool hermitian=False, Tensor? out=None) -> Tensor",
+        "linalg.matrix_rank(Tensor A, *, Scalar? atol=None, Scalar? rtol=None, bool hermitian=False, Tensor? \
+ out=None) -> Tensor",
         |c| ops::matrix_rank(&c.view(0)?, tolerance(c, 1)?, tolerance(c, 2)?, c.bool(3)?).map(Value::from),
         "Computes the rank.",
     ),

@@ -73,7 +73,8 @@ pub const ROWS: &[Row] = &[
         "Computes the dot products of the vectors along the last dimensions.",
     ),
     both(
-        "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1, Tensor? out=None) -> Tensor",
+        "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1, Tensor? out=None) \
+ -> Tensor",
         |c| same_dtype_out(c, ops::addmm(&c.view(0)?, &c.view(1)?, &c.view(2)?, factors(c)?)?),
         "Adds the product of two matrices to a third.",
     ),
@@ -87,7 +88,8 @@ pub const ROWS: &[Row] = &[
     )
     .hidden(),
     function(
-        "addmm.alpha(Scalar beta, Tensor self, Scalar alpha, Tensor mat1, Tensor mat2, *, Tensor? out=None) -> Tensor",
+        "addmm.alpha(Scalar beta, Tensor self, Scalar alpha, Tensor mat1, Tensor mat2, *, Tensor? out=None) \
+ -> Tensor",
         |c| {
             let factors = Factors { beta: c.scalar(0)?, alpha: c.scalar(2)? };
             same_dtype_out(c, ops::addmm(&c.view(1)?, &c.view(3)?, &c.view(4)?, factors)?)
@@ -101,7 +103,8 @@ pub const ROWS: &[Row] = &[
         "Adds the product of two matrices, in place.",
     ),
     both(
-        "addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1, Tensor? out=None) -> Tensor",
+        "addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1, Tensor? out=None) -> \
+ Tensor",
         |c| same_dtype_out(c, ops::addmv(&c.view(0)?, &c.view(1)?, &c.view(2)?, factors(c)?)?),
         "Adds the product of a matrix and a vector to another vector.",
     ),
@@ -111,27 +114,32 @@ pub const ROWS: &[Row] = &[
         "Adds the product of a matrix and a vector, in place.",
     ),
     both(
-        "addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1, Tensor? out=None) -> Tensor",
+        "addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1, Tensor? \
+ out=None) -> Tensor",
         |c| same_dtype_out(c, ops::addbmm(&c.view(0)?, &c.view(1)?, &c.view(2)?, factors(c)?)?),
         "Adds all products of two batches of matrices to one matrix.",
     ),
     method(
-        "addbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)",
+        "addbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> \
+ Tensor(a!)",
         |c| in_place(c, &ops::addbmm(&c.view(0)?, &c.view(1)?, &c.view(2)?, factors(c)?)?),
         "Adds all products of two batches of matrices, in place.",
     ),
     both(
-        "baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1, Tensor? out=None) -> Tensor",
+        "baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1, Tensor? \
+ out=None) -> Tensor",
         |c| same_dtype_out(c, ops::baddbmm(&c.view(0)?, &c.view(1)?, &c.view(2)?, factors(c)?)?),
         "Adds the products of two batches of matrices to a third batch.",
     ),
     method(
-        "baddbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)",
+        "baddbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> \
+ Tensor(a!)",
         |c| in_place(c, &ops::baddbmm(&c.view(0)?, &c.view(1)?, &c.view(2)?, factors(c)?)?),
         "Adds the products of two batches of matrices, in place.",
     ),
     both(
-        "addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1, Tensor? out=None) -> Tensor",
+        "addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1, Tensor? out=None) -> \
+ Tensor",
         |c| ops::addr(&c.view(0)?, &c.view(1)?, &c.view(2)?, factors(c)?).map(Value::from),
         "Adds the outer product of two vectors to a matrix.",
     ),

@@ -192,7 +192,8 @@ fn ellipsis(state: &State, names: &[Value], function: &str) -> Result<Option<usi
     match (places.next(), places.next()) {
         (_, Some(_)) => bail!(
             RuntimeError,
-            "{function}: More than one Ellipsis ('...') found in names ({}). This function supports up to one Ellipsis.",
+            "{function}: More than one Ellipsis ('...') found in names ({}). This function supports up to one \
+ Ellipsis.",
             state.repr(&Value::tuple(names.iter().cloned()))?
         ),
         (place, None) => Ok(place),

@@ -109,12 +109,14 @@ pub const SMALL: &[(usize, &str, &str)] = &[
     (
         4,
         "unsqueeze",
-        "conv2d conv2d.padding conv_transpose2d.input nn.functional.conv2d nn.functional.conv_transpose2d.input",
+        "conv2d conv2d.padding conv_transpose2d.input nn.functional.conv2d \
+ nn.functional.conv_transpose2d.input",
     ),
     (
         5,
         "unsqueeze",
-        "conv3d conv3d.padding conv_transpose3d.input nn.functional.conv3d nn.functional.conv_transpose3d.input",
+        "conv3d conv3d.padding conv_transpose3d.input nn.functional.conv3d \
+ nn.functional.conv_transpose3d.input",
     ),
 ];
 
@@ -150,7 +152,8 @@ pub const REFUSED: Facts = &[
     ("copysign.Tensor", "copysign"),
     (
         "linalg_vector_norm",
-        "cosine_similarity linalg.matrix_norm linalg.norm nn.functional.cosine_similarity nn.functional.normalize norm",
+        "cosine_similarity linalg.matrix_norm linalg.norm nn.functional.cosine_similarity \
+ nn.functional.normalize norm",
     ),
     ("linalg_cross", "cross"),
     ("mul.Scalar", "cumulative_trapezoid.dx isclose trapezoid.dx trapz.dx special.ndtr"),

@@ -8,12 +8,14 @@ use crate::value::Value;
 
 pub const ROWS: &[Row] = &[
     function(
-        "linalg.norm(Tensor A, any ord=None, int[1]? dim=None, bool keepdim=False, *, Tensor? out=None, ScalarType? dtype=None) -> Tensor",
+        "linalg.norm(Tensor A, any ord=None, int[1]? dim=None, bool keepdim=False, *, Tensor? out=None, \
+ ScalarType? dtype=None) -> Tensor",
         norm,
         "Computes the norm of a vector or a matrix.",
     ),
     function(
-        "linalg.matrix_norm(Tensor A, any ord=None, int[]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
+        "linalg.matrix_norm(Tensor A, any ord=None, int[]? dim=None, bool keepdim=False, *, ScalarType? \
+ dtype=None, Tensor? out=None) -> Tensor",
         |c| {
             let ord = match c.value(1) {
                 Value::None => Value::str("fro"),

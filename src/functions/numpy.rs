@@ -296,7 +296,8 @@ fn numpy(call: &mut Call) -> Result<Value> {
     if view.device().is_meta() {
         bail!(
             TypeError,
-            "can't convert meta device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."
+            "can't convert meta device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory \
+ first."
         );
     }
     if view.ndim() > MOST_DIMS {

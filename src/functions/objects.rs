@@ -23,18 +23,55 @@ pub const CONTEXT: &str = "torch.autograd.function.FunctionCtx";
 
 pub const ROWS: &[Row] = &[
     function("device(any device) -> Device", device, "Creates a device from its name."),
-    function("device.index(str type, int index) -> Device", |c| Device::parse(&format!("{}:{}", c.str(0)?, c.int(1)?)).map(Value::Device), "Creates a device from its type and number."),
+    function(
+        "device.index(str type, int index) -> Device",
+        |c| Device::parse(&format!("{}:{}", c.str(0)?, c.int(1)?)).map(Value::Device),
+        "Creates a device from its type and number.",
+    ),
     function("Size(any sizes=[]) -> Size", size, "Creates a tensor size.").python("torch.Size"),
-    method("numel(Size self) -> int", |c| Ok(Value::Int(c.ints(0)?.iter().product())), "Returns the number of elements of a tensor of this size."),
-    method("count(Size self, any value) -> int", |c| { let v = c.value(1); Ok(Value::Int(c.value(0).sequence().unwrap_or_default().iter().filter(|i| super::equality::equal(i, &v)).count() as i64)) }, "Counts how often a number occurs.").python("tuple.count"),
-    method("__len__(Size self) -> int", |c| Ok(Value::Int(c.ints(0)?.len() as i64)), "Returns the number of dimensions."),
+    method(
+        "numel(Size self) -> int",
+        |c| Ok(Value::Int(c.ints(0)?.iter().product())),
+        "Returns the number of elements of a tensor of this size.",
+    ),
+    method(
+        "count(Size self, any value) -> int",
+        |c| {
+            let v = c.value(1);
+            Ok(Value::Int(
+                c.value(0).sequence().unwrap_or_default().iter().filter(|i| super::equality::equal(i, &v)).count()
+                    as i64,
+            ))
+        },
+        "Counts how often a number occurs.",
+    )
+    .python("tuple.count"),
+    method(
+        "__len__(Size self) -> int",
+        |c| Ok(Value::Int(c.ints(0)?.len() as i64)),
+        "Returns the number of dimensions.",
+    ),
     function("finfo(ScalarType type) -> any", finfo, "Returns the limits of a floating-point dtype."),
     function("finfo.default() -> any", finfo, "Returns the limits of the default dtype."),
     function("iinfo(ScalarType type) -> any", iinfo, "Returns the limits of an integer dtype."),
     function("typename(any obj) -> str", typename, "Returns the name of a value's type.").python("typename"),
-    function("set_printoptions(any precision=None, any threshold=None, any edgeitems=None, any linewidth=None, any profile=None, any sci_mode=None) -> None", set_printoptions, "Changes how tensors are printed.").python("set_printoptions"),
-    function("no_grad() -> any", |c| Ok(switch(c.state, false, "no_grad")), "Creates a context in which no gradients are recorded."),
-    function("enable_grad() -> any", |c| Ok(switch(c.state, true, "enable_grad")), "Creates a context in which gradients are recorded."),
+    function(
+        "set_printoptions(any precision=None, any threshold=None, any edgeitems=None, any linewidth=None, \
+ any profile=None, any sci_mode=None) -> None",
+        set_printoptions,
+        "Changes how tensors are printed.",
+    )
+    .python("set_printoptions"),
+    function(
+        "no_grad() -> any",
+        |c| Ok(switch(c.state, false, "no_grad")),
+        "Creates a context in which no gradients are recorded.",
+    ),
+    function(
+        "enable_grad() -> any",
+        |c| Ok(switch(c.state, true, "enable_grad")),
+        "Creates a context in which gradients are recorded.",
+    ),
     function(
         "inference_mode(bool mode=True) -> any",
         |c| {
@@ -44,10 +81,26 @@ pub const ROWS: &[Row] = &[
         },
         "Creates a context without gradients, whose tensors stay without.",
     ),
-    function("is_inference_mode_enabled() -> bool", |c| Ok(Value::Bool(c.state.inference.get())), "Returns whether inference mode is on."),
-    method("is_inference(Tensor self) -> bool", |c| Ok(Value::Bool(c.tensor(0)?.is_inference())), "Returns whether the tensor was made in inference mode."),
-    function("is_grad_enabled() -> bool", |c| Ok(Value::Bool(c.state.grad_enabled.get())), "Returns whether gradients are being recorded."),
-    function("cuda.is_available() -> bool", |_| Ok(Value::Bool(false)), "Returns whether there is a CUDA device: never here."),
+    function(
+        "is_inference_mode_enabled() -> bool",
+        |c| Ok(Value::Bool(c.state.inference.get())),
+        "Returns whether inference mode is on.",
+    ),
+    method(
+        "is_inference(Tensor self) -> bool",
+        |c| Ok(Value::Bool(c.tensor(0)?.is_inference())),
+        "Returns whether the tensor was made in inference mode.",
+    ),
+    function(
+        "is_grad_enabled() -> bool",
+        |c| Ok(Value::Bool(c.state.grad_enabled.get())),
+        "Returns whether gradients are being recorded.",
+    ),
+    function(
+        "cuda.is_available() -> bool",
+        |_| Ok(Value::Bool(false)),
+        "Returns whether there is a CUDA device: never here.",
+    ),
     function("cuda.device_count() -> int", |_| Ok(Value::Int(0)), "Returns the number of CUDA devices: none."),
     function(
         "set_grad_enabled(bool mode) -> any",
@@ -58,8 +111,16 @@ pub const ROWS: &[Row] = &[
         },
         "Turns the recording of gradients on or off.",
     ),
-    function("autograd.no_grad() -> any", |c| Ok(switch(c.state, false, "no_grad")), "Creates a context in which no gradients are recorded."),
-    function("autograd.enable_grad() -> any", |c| Ok(switch(c.state, true, "enable_grad")), "Creates a context in which gradients are recorded."),
+    function(
+        "autograd.no_grad() -> any",
+        |c| Ok(switch(c.state, false, "no_grad")),
+        "Creates a context in which no gradients are recorded.",
+    ),
+    function(
+        "autograd.enable_grad() -> any",
+        |c| Ok(switch(c.state, true, "enable_grad")),
+        "Creates a context in which gradients are recorded.",
+    ),
     function("py.__enter__(any context) -> any", enter, "Enters a context."),
     function("py.__exit__(any context) -> None", exit, "Leaves a context."),
 ];

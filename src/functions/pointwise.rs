@@ -168,12 +168,14 @@ pub const ROWS: &[Row] = &[
         "Computes the complex conjugate right away.",
     ),
     both(
-        "allclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> bool",
+        "allclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> \
+ bool",
         |c| compare::allclose(&c.view(0)?, &c.view(1)?, tolerance(c)?, default(c)).map(Value::Bool),
         "Returns whether all elements are close to each other.",
     ),
     both(
-        "isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> Tensor",
+        "isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> \
+ Tensor",
         |c| compare::isclose(&c.view(0)?, &c.view(1)?, tolerance(c)?, default(c)).map(Value::from),
         "Tells which elements are close to each other.",
     ),

@@ -20,7 +20,8 @@ pub const ROWS: &[Row] = &[
         "Quantizes numbers to integers of a dtype, by one scale and zero point.",
     ),
     function(
-        "quantize_per_tensor.tensor_qparams(Tensor input, Tensor scale, Tensor zero_point, ScalarType dtype) -> Tensor",
+        "quantize_per_tensor.tensor_qparams(Tensor input, Tensor scale, Tensor zero_point, ScalarType dtype) \
+ -> Tensor",
         |c| {
             let (scale, zero_point) = (c.view(1)?.item()?.to_f64(), c.view(2)?.item()?.to_i64());
             ops::per_tensor(&c.view(0)?, scale, zero_point, dtype(c, 3)?).map(Value::from)
@@ -28,7 +29,8 @@ pub const ROWS: &[Row] = &[
         "Quantizes numbers to integers of a dtype, by one scale and zero point.",
     ),
     function(
-        "quantize_per_tensor.tensors(Tensor[] tensors, Tensor scales, Tensor zero_points, ScalarType dtype) -> Tensor[]",
+        "quantize_per_tensor.tensors(Tensor[] tensors, Tensor scales, Tensor zero_points, ScalarType dtype) \
+ -> Tensor[]",
         |c| {
             let (scales, points) = (c.view(1)?.scalars()?, c.view(2)?.scalars()?);
             let each = c.views(0)?.into_iter().zip(scales).zip(points);
@@ -54,7 +56,8 @@ pub const ROWS: &[Row] = &[
         "Quantizes numbers to integers by the scale and zero point that suit them.",
     ),
     function(
-        "quantize_per_channel(Tensor input, Tensor scales, Tensor zero_points, int axis, ScalarType dtype) -> Tensor",
+        "quantize_per_channel(Tensor input, Tensor scales, Tensor zero_points, int axis, ScalarType dtype) \
+ -> Tensor",
         |c| ops::per_channel(&c.view(0)?, &c.view(1)?, &c.view(2)?, c.int(3)?, dtype(c, 4)?).map(Value::from),
         "Quantizes numbers to integers, by a scale and zero point for each index of a dimension.",
     ),
@@ -122,7 +125,8 @@ pub const ROWS: &[Row] = &[
         "Returns the dimension with a scale for each index.",
     ),
     function(
-        "fake_quantize_per_tensor_affine(Tensor self, float scale, int zero_point, int quant_min, int quant_max) -> Tensor",
+        "fake_quantize_per_tensor_affine(Tensor self, float scale, int zero_point, int quant_min, int \
+ quant_max) -> Tensor",
         |c| {
             let (scale, point) = (c.scalar(1)?.to_f64(), c.int(2)? as f64);
             ops::fake(&c.view(0)?, &[scale], &[point], None, (c.int(3)?, c.int(4)?)).map(Value::from)
@@ -130,7 +134,8 @@ pub const ROWS: &[Row] = &[
         "Rounds numbers as quantizing would.",
     ),
     function(
-        "fake_quantize_per_tensor_affine.tensor_qparams(Tensor self, Tensor scale, Tensor zero_point, int quant_min, int quant_max) -> Tensor",
+        "fake_quantize_per_tensor_affine.tensor_qparams(Tensor self, Tensor scale, Tensor zero_point, int \
+ quant_min, int quant_max) -> Tensor",
         |c| {
             let (scale, point) = (c.view(1)?.item()?.to_f64(), c.view(2)?.item()?.to_f64());
             ops::fake(&c.view(0)?, &[scale], &[point], None, (c.int(3)?, c.int(4)?)).map(Value::from)
@@ -138,22 +143,26 @@ pub const ROWS: &[Row] = &[
         "Rounds numbers as quantizing would.",
     ),
     function(
-        "fake_quantize_per_channel_affine(Tensor self, Tensor scale, Tensor zero_point, int axis, int quant_min, int quant_max) -> Tensor",
+        "fake_quantize_per_channel_affine(Tensor self, Tensor scale, Tensor zero_point, int axis, int \
+ quant_min, int quant_max) -> Tensor",
         fake_per_channel,
         "Rounds numbers as quantizing by a scale for each channel would.",
     ),
     function(
-        "quantized_max_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, int[1] dilation=1, bool ceil_mode=False) -> Tensor",
+        "quantized_max_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, int[1] \
+ dilation=1, bool ceil_mode=False) -> Tensor",
         |c| max_pool(c, 1),
         "Returns the largest number of every window along the last dimension.",
     ),
     function(
-        "quantized_max_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> Tensor",
+        "quantized_max_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] \
+ dilation=1, bool ceil_mode=False) -> Tensor",
         |c| max_pool(c, 2),
         "Returns the largest number of every window along the last two dimensions.",
     ),
     function(
-        "quantized_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor mean, Tensor var, float eps, float output_scale, int output_zero_point) -> Tensor",
+        "quantized_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor mean, Tensor var, float eps, \
+ float output_scale, int output_zero_point) -> Tensor",
         batch_norm,
         "Shifts and scales each channel to a mean and a variance, and quantizes again.",
     ),
@@ -356,7 +365,8 @@ fn copy_numbers(call: &mut Call) -> Result<Value> {
     if target.quantizer().is_none() {
         bail!(
             RuntimeError,
-            "Copying from quantized Tensor to non-quantized Tensor is not allowed, please use dequantize to get a float Tensor from a quantized Tensor"
+            "Copying from quantized Tensor to non-quantized Tensor is not allowed, please use dequantize to get \
+ a float Tensor from a quantized Tensor"
         );
     }
     let integers = match source.quantizer() {
@@ -382,7 +392,8 @@ fn arithmetic(call: &mut Call, operation: &str) -> Result<Value> {
         (Value::Tensor(_), Value::Tensor(_)) => Err(Error::no_backend(operation, "QuantizedCPU")),
         _ => bail!(
             RuntimeError,
-            "empty_strided not supported on quantized tensors yet see https://github.com/pytorch/pytorch/issues/74540"
+            "empty_strided not supported on quantized tensors yet see \
+ https://github.com/pytorch/pytorch/issues/74540"
         ),
     }
 }

@@ -26,7 +26,8 @@ pub const ROWS: &[Row] = &[
         "Draws uniform numbers in [0, 1).",
     ),
     function(
-        "rand.generator_with_names(int[] size, *, Generator? generator, Dimname[]? names, {factory}) -> Tensor",
+        "rand.generator_with_names(int[] size, *, Generator? generator, Dimname[]? names, {factory}) -> \
+ Tensor",
         |c| named::made(c, |c| create(c, Sample::Uniform)),
         "Draws random numbers with named dimensions.",
     ),
@@ -46,7 +47,8 @@ pub const ROWS: &[Row] = &[
         "Draws normally distributed numbers.",
     ),
     function(
-        "randn.generator_with_names(int[] size, *, Generator? generator, Dimname[]? names, {factory}) -> Tensor",
+        "randn.generator_with_names(int[] size, *, Generator? generator, Dimname[]? names, {factory}) -> \
+ Tensor",
         |c| named::made(c, |c| create(c, Sample::Normal)),
         "Draws random numbers with named dimensions.",
     ),
@@ -71,7 +73,8 @@ pub const ROWS: &[Row] = &[
         "Draws integers from 0 up to high, which is excluded.",
     ),
     function(
-        "randint.low(int low, int high, int[] size, *, Generator? generator=None, Tensor? out=None, {factory}) -> Tensor",
+        "randint.low(int low, int high, int[] size, *, Generator? generator=None, Tensor? out=None, \
+ {factory}) -> Tensor",
         |c| randint(c, c.int(0)?, c.int(1)?, &c.ints(2)?),
         "Draws integers from low up to high, which is excluded.",
     ),
@@ -84,7 +87,8 @@ pub const ROWS: &[Row] = &[
         "Draws integers from 0 up to high, of the same size.",
     ),
     function(
-        "randint_like.low(Tensor input, int low, int high, *, MemoryFormat? memory_format=None, {factory}) -> Tensor",
+        "randint_like.low(Tensor input, int low, int high, *, MemoryFormat? memory_format=None, {factory}) \
+ -> Tensor",
         |c| {
             let v = c.view(0)?;
             sampled_integers(c, c.int(1)?, c.int(2)?, v.sizes(), c.dtype_keyword().unwrap_or(v.dtype))

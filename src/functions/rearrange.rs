@@ -46,12 +46,14 @@ pub const ROWS: &[Row] = &[
         "Repeats every position its own number of times.",
     ),
     both(
-        "repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, int? output_size=None) -> Tensor",
+        "repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, int? output_size=None) \
+ -> Tensor",
         |c| ops::repeat_interleave_counts(&c.view(0)?, &c.view(1)?, c.opt_int(2)?, c.opt_int(3)?).map(Value::from),
         "Repeats every element its own number of times.",
     ),
     both(
-        "repeat_interleave.self_int(Tensor self, int repeats, int? dim=None, *, int? output_size=None) -> Tensor",
+        "repeat_interleave.self_int(Tensor self, int repeats, int? dim=None, *, int? output_size=None) -> \
+ Tensor",
         |c| ops::repeat_interleave(&c.view(0)?, c.int(1)?, c.opt_int(2)?, c.opt_int(3)?).map(Value::from),
         "Repeats every element.",
     ),
@@ -151,7 +153,8 @@ pub const ROWS: &[Row] = &[
         "Selects the given indices of a named dimension.",
     ),
     both(
-        "gather.dimname(Tensor self, Dimname dim, Tensor index, *, bool sparse_grad=False, Tensor? out=None) -> Tensor",
+        "gather.dimname(Tensor self, Dimname dim, Tensor index, *, bool sparse_grad=False, Tensor? out=None) \
+ -> Tensor",
         named::not_yet,
         "Picks elements along a named dimension.",
     ),
@@ -195,7 +198,8 @@ pub const ROWS: &[Row] = &[
         "Adds or multiplies elements in along a dimension, in place.",
     ),
     method(
-        "scatter_.value_reduce(Tensor(a!) self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor(a!)",
+        "scatter_.value_reduce(Tensor(a!) self, int dim, Tensor index, Scalar value, *, str reduce) -> \
+ Tensor(a!)",
         |c| {
             let value = c.scalar(3)?;
             scatter(c, Scattered::Value(value), Some(c.str(4)?))
@@ -398,7 +402,8 @@ pub const ROWS: &[Row] = &[
         "Sorts along a named dimension.",
     ),
     both(
-        "sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False, Tensor[]? out=None) -> any",
+        "sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False, Tensor[]? out=None) \
+ -> any",
         |c| sorted(c, 2, 3, true),
         "Sorts the elements, keeping equal ones in order.",
     ),
@@ -413,7 +418,8 @@ pub const ROWS: &[Row] = &[
         "Returns the old positions of the elements sorted along a named dimension.",
     ),
     both(
-        "topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True, *, Tensor[]? out=None) -> any",
+        "topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True, *, Tensor[]? out=None) \
+ -> any",
         |c| {
             let (values, indices) = sort::topk(&c.view(0)?, c.int(1)?, c.int(2)?, c.bool(3)?, c.bool(4)?)?;
             Ok(named("torch.return_types.topk", vec![("values", values.into()), ("indices", indices.into())]))
@@ -421,12 +427,14 @@ pub const ROWS: &[Row] = &[
         "Returns the largest elements along a dimension.",
     ),
     both(
-        "unique(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False, int? dim=None) -> any",
+        "unique(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False, int? \
+ dim=None) -> any",
         |c| unique(c, true, 2, 4),
         "Returns the distinct elements.",
     ),
     both(
-        "unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int? dim=None) -> any",
+        "unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int? dim=None) \
+ -> any",
         |c| unique(c, false, 1, 3),
         "Joins runs of equal elements.",
     ),

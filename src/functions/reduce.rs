@@ -15,7 +15,8 @@ pub const ROWS: &[Row] = &[
         "Sums all elements.",
     ),
     both(
-        "sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
+        "sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor? \
+ out=None) -> Tensor",
         |c| {
             let d = dims(c, 1)?;
             ops::sum(&c.view(0)?, Some(&d), c.bool(2)?, c.opt_dtype(3)).map(Value::from)
@@ -23,7 +24,8 @@ pub const ROWS: &[Row] = &[
         "Sums along dimensions.",
     ),
     both(
-        "sum.dim_DimnameList(Tensor self, Dimname[1] dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
+        "sum.dim_DimnameList(Tensor self, Dimname[1] dim, bool keepdim=False, *, ScalarType? dtype=None, \
+ Tensor? out=None) -> Tensor",
         named::by_position,
         "Sums along named dimensions.",
     ),
@@ -33,7 +35,8 @@ pub const ROWS: &[Row] = &[
         "Averages all elements.",
     ),
     both(
-        "mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
+        "mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor? out=None) \
+ -> Tensor",
         |c| {
             let d = dims(c, 1)?;
             ops::mean(&c.view(0)?, Some(&d), c.bool(2)?, c.opt_dtype(3)).map(Value::from)
@@ -41,7 +44,8 @@ pub const ROWS: &[Row] = &[
         "Averages along dimensions.",
     ),
     both(
-        "mean.names_dim(Tensor self, Dimname[1] dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
+        "mean.names_dim(Tensor self, Dimname[1] dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor? \
+ out=None) -> Tensor",
         named::by_position,
         "Averages along named dimensions.",
     ),
@@ -51,12 +55,14 @@ pub const ROWS: &[Row] = &[
         "Multiplies all elements.",
     ),
     both(
-        "prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
+        "prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor? out=None) \
+ -> Tensor",
         |c| ops::prod(&c.view(0)?, Some(c.int(1)?), c.bool(2)?, c.opt_dtype(3)).map(Value::from),
         "Multiplies along a dimension.",
     ),
     both(
-        "prod.dim_Dimname(Tensor self, Dimname dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
+        "prod.dim_Dimname(Tensor self, Dimname dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor? \
+ out=None) -> Tensor",
         named::by_position,
         "Multiplies along a named dimension.",
     ),
@@ -165,7 +171,8 @@ pub const ROWS: &[Row] = &[
         "Computes the variance of all elements.",
     ),
     both(
-        "var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
+        "var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> \
+ Tensor",
         |c| corrected(c, Spread::Variance),
         "Computes the variance along dimensions.",
     ),
@@ -185,7 +192,8 @@ pub const ROWS: &[Row] = &[
         "Computes the variance along named dimensions.",
     ),
     both(
-        "var.correction_names(Tensor self, Dimname[1] dim, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
+        "var.correction_names(Tensor self, Dimname[1] dim, *, Scalar? correction=None, bool keepdim=False) \
+ -> Tensor",
         named::by_position,
         "Computes the variance along named dimensions, with a correction.",
     ),
@@ -198,7 +206,8 @@ pub const ROWS: &[Row] = &[
         "Computes the standard deviation of all elements.",
     ),
     both(
-        "std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
+        "std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> \
+ Tensor",
         |c| corrected(c, Spread::StandardDeviation),
         "Computes the standard deviation along dimensions.",
     ),
@@ -218,12 +227,14 @@ pub const ROWS: &[Row] = &[
         "Computes the standard deviation along named dimensions.",
     ),
     both(
-        "std.correction_names(Tensor self, Dimname[1] dim, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
+        "std.correction_names(Tensor self, Dimname[1] dim, *, Scalar? correction=None, bool keepdim=False) \
+ -> Tensor",
         named::by_position,
         "Computes the standard deviation along named dimensions, with a correction.",
     ),
     both(
-        "norm(Tensor self, any p=\"fro\", int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+        "norm(Tensor self, any p=\"fro\", int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) \
+ -> Tensor",
         |c| {
             let d = if c.is_none(2) { None } else { Some(c.ints(2)?) };
             let p = match c.value(1) {
@@ -260,7 +271,8 @@ pub const ROWS: &[Row] = &[
         "Computes running products along a named dimension.",
     ),
     function(
-        "linalg.vector_norm(Tensor input, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
+        "linalg.vector_norm(Tensor input, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? \
+ dtype=None, Tensor? out=None) -> Tensor",
         |c| {
             let d = if c.is_none(2) { None } else { Some(c.ints(2)?) };
             let p = c.scalar(1)?.to_f64();
@@ -296,10 +308,21 @@ fn corrected(call: &Call, which: Spread) -> Result<Value> {
 fn spread(call: &Call, which: Spread, dims: Option<Dims>, correction: f64, keepdim: bool) -> Result<Value> {
     let view = call.view(0)?;
     if ops::has_no_freedom(&view, dims.as_deref(), correction)? {
-        call.state.warn_once("UserWarning", match which {
-            Spread::Variance => "var(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input numel divided by output numel). (Triggered internally at /pytorch/aten/src/ATen/native/ReduceOps.cpp:1839.)",
-            Spread::StandardDeviation => "std(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input numel divided by output numel). (Triggered internally at /pytorch/aten/src/ATen/native/ReduceOps.cpp:1839.)",
-        });
+        call.state.warn_once(
+            "UserWarning",
+            match which {
+                Spread::Variance => {
+                    "var(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor \
+ (input numel divided by output numel). (Triggered internally at \
+ /pytorch/aten/src/ATen/native/ReduceOps.cpp:1839.)"
+                }
+                Spread::StandardDeviation => {
+                    "std(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor \
+ (input numel divided by output numel). (Triggered internally at \
+ /pytorch/aten/src/ATen/native/ReduceOps.cpp:1839.)"
+                }
+            },
+        );
     }
     ops::variance(which, &view, dims.as_deref(), correction, keepdim).map(Value::from)
 }

@@ -12,7 +12,9 @@ use crate::tensor::{DType, Device, Dims, Error, Result, Tensor, View};
 use crate::value::Value;
 
 pub const ROWS: &[Row] = &[function(
-    "testing.make_tensor(any[] shape, *, any dtype, any device, any low=None, any high=None, bool requires_grad=False, bool noncontiguous=False, bool exclude_zero=False, any memory_format=None) -> Tensor",
+    "testing.make_tensor(any[] shape, *, any dtype, any device, any low=None, any high=None, bool \
+ requires_grad=False, bool noncontiguous=False, bool exclude_zero=False, any memory_format=None) -> \
+ Tensor",
     make_tensor,
     "Creates a tensor of random elements between two numbers.",
 )
@@ -36,7 +38,11 @@ impl Interval {
         }
         let equal_floats = from == to && dtype.is_differentiable();
         if equal_floats {
-            call.state.warn_once("FutureWarning", "Passing `low==high` to `torch.testing.make_tensor` for floating or complex types is deprecated since 2.1 and will be removed in 2.3. Use `torch.full(...)` instead.");
+            call.state.warn_once(
+                "FutureWarning",
+                "Passing `low==high` to `torch.testing.make_tensor` for floating or complex types is deprecated since \
+ 2.1 and will be removed in 2.3. Use `torch.full(...)` instead.",
+            );
         } else if from >= to {
             bail!(ValueError, "`low` must be less than `high`, but got {} >= {}", text(&low)?, text(&high)?);
         }
@@ -95,7 +101,8 @@ fn sizes(call: &Call) -> Result<Dims> {
         Value::Int(size) => Ok(*size),
         other => bail!(
             TypeError,
-            "empty(): argument 'size' failed to unpack the object at pos 1 with error \"type must be tuple of ints,but got {}\"",
+            "empty(): argument 'size' failed to unpack the object at pos 1 with error \"type must be tuple of \
+ ints,but got {}\"",
             other.type_name()
         ),
     };

@@ -14,7 +14,8 @@ use crate::value::Value;
 
 pub const ROWS: &[Row] = &[
     method(
-        "scatter_reduce_.two(Tensor(a!) self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor(a!)",
+        "scatter_reduce_.two(Tensor(a!) self, int dim, Tensor index, Tensor src, str reduce, *, bool \
+ include_self=True) -> Tensor(a!)",
         |c| {
             scatter_reduce(c, &c.view(0)?)?;
             Ok(c.itself())
@@ -22,12 +23,14 @@ pub const ROWS: &[Row] = &[
         "Reduces elements into the places an index names, in place.",
     ),
     both(
-        "scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True, Tensor? out=None) -> Tensor",
+        "scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool \
+ include_self=True, Tensor? out=None) -> Tensor",
         |c| changed(row_major(&c.view(0)?), |out| scatter_reduce(c, out)),
         "Copies the tensor, with elements reduced into the places an index names.",
     ),
     method(
-        "index_reduce_(Tensor(a!) self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> Tensor(a!)",
+        "index_reduce_(Tensor(a!) self, int dim, Tensor index, Tensor source, str reduce, *, bool \
+ include_self=True) -> Tensor(a!)",
         |c| {
             index_reduce(c, &c.view(0)?)?;
             Ok(c.itself())
@@ -35,7 +38,8 @@ pub const ROWS: &[Row] = &[
         "Reduces slices into the given indices, in place.",
     ),
     both(
-        "index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True, Tensor? out=None) -> Tensor",
+        "index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool \
+ include_self=True, Tensor? out=None) -> Tensor",
         |c| changed(row_major(&c.view(0)?), |out| index_reduce(c, out)),
         "Copies the tensor, with slices reduced into the given indices.",
     ),
@@ -45,7 +49,8 @@ pub const ROWS: &[Row] = &[
         "Copies the tensor, with elements written along a dimension.",
     ),
     both(
-        "scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce, Tensor? out=None) -> Tensor",
+        "scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce, Tensor? out=None) -> \
+ Tensor",
         |c| scatter(c, Scattered::Source(&c.view(3)?), Some(c.str(4)?)),
         "Copies the tensor, with elements added or multiplied in along a dimension.",
     ),
@@ -60,7 +65,8 @@ pub const ROWS: &[Row] = &[
         "Copies the tensor, with a value written along a dimension.",
     ),
     both(
-        "scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce, Tensor? out=None) -> Tensor",
+        "scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce, Tensor? \
+ out=None) -> Tensor",
         |c| scatter(c, Scattered::Value(c.scalar(3)?), Some(c.str(4)?)),
         "Copies the tensor, with a value added or multiplied in along a dimension.",
     ),
@@ -85,7 +91,8 @@ pub const ROWS: &[Row] = &[
         "Copies the tensor, with elements written as if it had one dimension.",
     ),
     both(
-        "index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1, Tensor? out=None) -> Tensor",
+        "index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1, Tensor? out=None) \
+ -> Tensor",
         |c| {
             let (index, source, alpha) = (c.view(2)?, c.view(3)?, c.scalar(4)?);
             changed(row_major(&c.view(0)?), |out| gather::index_add_(out, c.int(1)?, &index, &source, alpha))
@@ -93,7 +100,8 @@ pub const ROWS: &[Row] = &[
         "Copies the tensor, with slices added to the given indices.",
     ),
     both(
-        "index_add.dimname(Tensor self, Dimname dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",
+        "index_add.dimname(Tensor self, Dimname dim, Tensor index, Tensor source, *, Scalar alpha=1) -> \
+ Tensor",
         named::not_yet,
         "Adds slices along a named dimension.",
     ),
@@ -165,7 +173,12 @@ fn scatter(call: &Call, what: Scattered, how: Option<&str>) -> Result<Value> {
 /// `scatter` with a tensor and `reduce=` has been superseded by `scatter_reduce`.
 pub(super) fn warn_of_reduce(call: &Call, what: Scattered, how: Option<&str>) {
     if let (Scattered::Source(_), Some(_)) = (what, how) {
-        call.state.warn_once("UserWarning", "The reduce argument of torch.scatter with Tensor src is deprecated and will be removed in a future PyTorch release. Use torch.scatter_reduce instead for more reduction options. (Triggered internally at /pytorch/aten/src/ATen/native/TensorAdvancedIndexing.cpp:232.)");
+        call.state.warn_once(
+            "UserWarning",
+            "The reduce argument of torch.scatter with Tensor src is deprecated and will be removed in a future \
+ PyTorch release. Use torch.scatter_reduce instead for more reduction options. (Triggered internally \
+ at /pytorch/aten/src/ATen/native/TensorAdvancedIndexing.cpp:232.)",
+        );
     }
 }
 
@@ -175,7 +188,11 @@ fn scatter_reduce(call: &Call, out: &View) -> Result<()> {
 
 fn index_reduce(call: &Call, out: &View) -> Result<()> {
     gather::index_reduce_(out, call.int(1)?, &call.view(2)?, &call.view(3)?, call.str(4)?, call.bool(5)?)?;
-    call.state.warn_once("UserWarning", "index_reduce() is in beta and the API may change at any time. (Triggered internally at /pytorch/aten/src/ATen/native/TensorAdvancedIndexing.cpp:1531.)");
+    call.state.warn_once(
+        "UserWarning",
+        "index_reduce() is in beta and the API may change at any time. (Triggered internally at \
+ /pytorch/aten/src/ATen/native/TensorAdvancedIndexing.cpp:1531.)",
+    );
     Ok(())
 }
 

@@ -26,12 +26,14 @@ pub const ROWS: &[Row] = &[
         "Computes the distances between vectors.",
     ),
     function(
-        "nn.functional.pairwise_distance(Tensor x1, Tensor x2, float p=2.0, float eps=1e-06, bool keepdim=False) -> Tensor",
+        "nn.functional.pairwise_distance(Tensor x1, Tensor x2, float p=2.0, float eps=1e-06, bool \
+ keepdim=False) -> Tensor",
         pairwise_distance,
         "Computes the distances between vectors.",
     ),
     function(
-        "nn.functional.normalize(Tensor input, float p=2.0, int dim=1, float eps=1e-12, Tensor? out=None) -> Tensor",
+        "nn.functional.normalize(Tensor input, float p=2.0, int dim=1, float eps=1e-12, Tensor? out=None) \
+ -> Tensor",
         normalize,
         "Scales vectors to length one.",
     )

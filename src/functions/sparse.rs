@@ -16,25 +16,32 @@ use crate::value::Value;
 
 pub const ROWS: &[Row] = &[
     function(
-        "sparse_coo_tensor.indices(any indices, any values, *, ScalarType? dtype=None, Device? device=None, bool pin_memory=False, bool requires_grad=False, bool? check_invariants=None, bool? is_coalesced=None) -> Tensor",
+        "sparse_coo_tensor.indices(any indices, any values, *, ScalarType? dtype=None, Device? device=None, \
+ bool pin_memory=False, bool requires_grad=False, bool? check_invariants=None, bool? \
+ is_coalesced=None) -> Tensor",
         |c| new_coo(c, None),
         "Creates a sparse tensor of the listed elements, as large as they need.",
     )
     .named("sparse_coo_tensor"),
     function(
-        "sparse_coo_tensor.indices_size(any indices, any values, int[] size, *, ScalarType? dtype=None, Device? device=None, bool pin_memory=False, bool requires_grad=False, bool? check_invariants=None, bool? is_coalesced=None) -> Tensor",
+        "sparse_coo_tensor.indices_size(any indices, any values, int[] size, *, ScalarType? dtype=None, \
+ Device? device=None, bool pin_memory=False, bool requires_grad=False, bool? check_invariants=None, \
+ bool? is_coalesced=None) -> Tensor",
         |c| new_coo(c, Some(2)),
         "Creates a sparse tensor of the listed elements.",
     )
     .named("sparse_coo_tensor"),
     function(
-        "sparse_coo_tensor.size(int[] size, *, ScalarType? dtype=None, Device? device=None, bool requires_grad=False, bool? check_invariants=None) -> Tensor",
+        "sparse_coo_tensor.size(int[] size, *, ScalarType? dtype=None, Device? device=None, bool \
+ requires_grad=False, bool? check_invariants=None) -> Tensor",
         |c| ops::empty_coo(&c.ints(0)?, 0, c.dtype_keyword().unwrap_or(c.state.default_dtype.get())).map(Value::from),
         "Creates a sparse tensor without elements.",
     )
     .named("sparse_coo_tensor"),
     function(
-        "sparse_compressed_tensor(any compressed_indices, any plain_indices, any values, int[]? size=None, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool pin_memory=False, bool requires_grad=False, bool? check_invariants=None) -> Tensor",
+        "sparse_compressed_tensor(any compressed_indices, any plain_indices, any values, int[]? size=None, \
+ *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool pin_memory=False, bool \
+ requires_grad=False, bool? check_invariants=None) -> Tensor",
         |c| {
             let layout = match c.position("layout").map(|i| c.value(i)) {
                 Some(Value::Layout(layout)) if layout.is_compressed() => layout,
@@ -43,29 +50,40 @@ pub const ROWS: &[Row] = &[
                     "sparse_compressed_tensor expected sparse compressed tensor layout but got {}",
                     layout.cpp_name()
                 ),
-                _ => bail!(RuntimeError, "sparse_compressed_tensor expected sparse compressed tensor layout but got none"),
+                _ => bail!(
+                    RuntimeError,
+                    "sparse_compressed_tensor expected sparse compressed tensor layout but got none"
+                ),
             };
             new_compressed(c, layout)
         },
         "Creates a sparse tensor with compressed rows or columns.",
     ),
     function(
-        "sparse_csr_tensor(any crow_indices, any col_indices, any values, int[]? size=None, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool pin_memory=False, bool requires_grad=False, bool? check_invariants=None) -> Tensor",
+        "sparse_csr_tensor(any crow_indices, any col_indices, any values, int[]? size=None, *, ScalarType? \
+ dtype=None, Layout? layout=None, Device? device=None, bool pin_memory=False, bool \
+ requires_grad=False, bool? check_invariants=None) -> Tensor",
         |c| new_compressed(c, TensorLayout::SparseCsr),
         "Creates a sparse tensor with compressed rows.",
     ),
     function(
-        "sparse_csc_tensor(any ccol_indices, any row_indices, any values, int[]? size=None, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool pin_memory=False, bool requires_grad=False, bool? check_invariants=None) -> Tensor",
+        "sparse_csc_tensor(any ccol_indices, any row_indices, any values, int[]? size=None, *, ScalarType? \
+ dtype=None, Layout? layout=None, Device? device=None, bool pin_memory=False, bool \
+ requires_grad=False, bool? check_invariants=None) -> Tensor",
         |c| new_compressed(c, TensorLayout::SparseCsc),
         "Creates a sparse tensor with compressed columns.",
     ),
     function(
-        "sparse_bsr_tensor(any crow_indices, any col_indices, any values, int[]? size=None, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool pin_memory=False, bool requires_grad=False, bool? check_invariants=None) -> Tensor",
+        "sparse_bsr_tensor(any crow_indices, any col_indices, any values, int[]? size=None, *, ScalarType? \
+ dtype=None, Layout? layout=None, Device? device=None, bool pin_memory=False, bool \
+ requires_grad=False, bool? check_invariants=None) -> Tensor",
         |c| new_compressed(c, TensorLayout::SparseBsr),
         "Creates a sparse tensor with compressed rows of blocks.",
     ),
     function(
-        "sparse_bsc_tensor(any ccol_indices, any row_indices, any values, int[]? size=None, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool pin_memory=False, bool requires_grad=False, bool? check_invariants=None) -> Tensor",
+        "sparse_bsc_tensor(any ccol_indices, any row_indices, any values, int[]? size=None, *, ScalarType? \
+ dtype=None, Layout? layout=None, Device? device=None, bool pin_memory=False, bool \
+ requires_grad=False, bool? check_invariants=None) -> Tensor",
         |c| new_compressed(c, TensorLayout::SparseBsc),
         "Creates a sparse tensor with compressed columns of blocks.",
     ),
@@ -84,34 +102,59 @@ pub const ROWS: &[Row] = &[
         |c| Ok(Value::Int(ops::dense_dim(&c.tensor(0)?.borrow()) as i64)),
         "Returns the number of dimensions of each element.",
     ),
-    method("_nnz(Tensor self) -> int", |c| nnz(&c.tensor(0)?.borrow()).map(Value::Int), "Returns the number of elements given."),
+    method(
+        "_nnz(Tensor self) -> int",
+        |c| nnz(&c.tensor(0)?.borrow()).map(Value::Int),
+        "Returns the number of elements given.",
+    ),
     method(
         "is_coalesced(Tensor self) -> bool",
         |c| Ok(Value::Bool(ops::expect_coo(&c.tensor(0)?.borrow(), "is_coalesced")?.coalesced)),
         "Returns whether every index is given once, and all in order.",
     ),
     method("coalesce(Tensor(a) self) -> Tensor(a)", coalesce, "Merges repeated indices by adding up their values."),
-    method("_coalesced_(Tensor(a!) self, bool coalesced) -> Tensor(a!)", set_coalesced, "Sets whether the tensor counts as coalesced."),
+    method(
+        "_coalesced_(Tensor(a!) self, bool coalesced) -> Tensor(a!)",
+        set_coalesced,
+        "Sets whether the tensor counts as coalesced.",
+    ),
     method(
         "_indices(Tensor(a) self) -> Tensor(a)",
         |c| bare_part(c, "_indices"),
         "Returns the indices, whether coalesced or not.",
     ),
-    method("_values(Tensor(a) self) -> Tensor(a)", |c| bare_part(c, "_values"), "Returns the values, whether coalesced or not."),
-    method("indices(Tensor(a) self) -> Tensor(a)", |c| part(c, "indices"), "Returns the indices of a coalesced tensor."),
+    method(
+        "_values(Tensor(a) self) -> Tensor(a)",
+        |c| bare_part(c, "_values"),
+        "Returns the values, whether coalesced or not.",
+    ),
+    method(
+        "indices(Tensor(a) self) -> Tensor(a)",
+        |c| part(c, "indices"),
+        "Returns the indices of a coalesced tensor.",
+    ),
     method("values(Tensor(a) self) -> Tensor(a)", |c| part(c, "values"), "Returns the values of a coalesced tensor."),
     method("crow_indices(Tensor(a) self) -> Tensor(a)", |c| indices(c, true, 0), "Returns the beginning of each row."),
     method("col_indices(Tensor(a) self) -> Tensor(a)", |c| indices(c, true, 1), "Returns the column of each element."),
-    method("ccol_indices(Tensor(a) self) -> Tensor(a)", |c| indices(c, false, 0), "Returns the beginning of each column."),
+    method(
+        "ccol_indices(Tensor(a) self) -> Tensor(a)",
+        |c| indices(c, false, 0),
+        "Returns the beginning of each column.",
+    ),
     method("row_indices(Tensor(a) self) -> Tensor(a)", |c| indices(c, false, 1), "Returns the row of each element."),
     method(
         "to_dense(Tensor self, ScalarType? dtype=None, *, bool? masked_grad=None) -> Tensor",
         to_dense,
         "Lists every element, zeros included.",
     ),
-    method("to_sparse.sparse_dim(Tensor self, int sparse_dim) -> Tensor", to_coo, "Keeps only the slices that are not zero."),
     method(
-        "to_sparse(Tensor self, *, Layout? layout=None, int[2]? blocksize=None, int? dense_dim=None) -> Tensor",
+        "to_sparse.sparse_dim(Tensor self, int sparse_dim) -> Tensor",
+        to_coo,
+        "Keeps only the slices that are not zero.",
+    ),
+    method(
+        "to_sparse(Tensor self, *, Layout? layout=None, int[2]? blocksize=None, int? dense_dim=None) -> \
+ Tensor",
         |c| {
             let layout = match c.value(1) {
                 Value::Layout(layout) => layout,
@@ -175,14 +218,19 @@ pub const ROWS: &[Row] = &[
         multiply_reduced,
         "Multiplies with another way of joining the terms of a row.",
     ),
-    both("smm(Tensor self, Tensor mat2) -> Tensor", product_as_sparse, "Multiplies by a dense matrix, with a sparse result."),
+    both(
+        "smm(Tensor self, Tensor mat2) -> Tensor",
+        product_as_sparse,
+        "Multiplies by a dense matrix, with a sparse result.",
+    ),
     both(
         "hspmm(Tensor mat1, Tensor mat2, *, Tensor? out=None) -> Tensor",
         hybrid_product,
         "Multiplies by a dense matrix, with a result whose first dimension is sparse.",
     ),
     both(
-        "sspaddmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1, Tensor? out=None) -> Tensor",
+        "sspaddmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1, Tensor? out=None) \
+ -> Tensor",
         sparse_sum_and_product,
         "Puts the product of a sparse and a dense matrix beside a sparse matrix.",
     ),
@@ -353,7 +401,8 @@ fn to_coo(call: &mut Call) -> Result<Value> {
         },
         layout => bail!(
             RuntimeError,
-            "to_sparse: conversion from {} to Sparse with sparse_dim argument !=self.sparse_dim() is not supported",
+            "to_sparse: conversion from {} to Sparse with sparse_dim argument !=self.sparse_dim() is not \
+ supported",
             layout.cpp_name()
         ),
     }

@@ -528,7 +528,8 @@ fn copy_between(call: &mut Call) -> Result<Value> {
     if target.tensor_layout() != source.tensor_layout() {
         bail!(
             RuntimeError,
-            "copy_() between dense and sparse Tensors is not implemented! Found self type = {} and src type = {}",
+            "copy_() between dense and sparse Tensors is not implemented! Found self type = {} and src type = \
+ {}",
             legacy_name(&target),
             legacy_name(&source)
         );

@@ -63,7 +63,8 @@ pub const ROWS: &[Row] = &[
         "Splits at the given indices.",
     ),
     both(
-        "tensor_split.tensor_indices_or_sections(Tensor(a) self, Tensor tensor_indices_or_sections, int dim=0) -> Tensor(a)[]",
+        "tensor_split.tensor_indices_or_sections(Tensor(a) self, Tensor tensor_indices_or_sections, int \
+ dim=0) -> Tensor(a)[]",
         tensor_split_by_tensor,
         "Splits into nearly equal chunks, or at indices, as a tensor says.",
     ),

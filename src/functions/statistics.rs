@@ -68,22 +68,26 @@ pub const ROWS: &[Row] = &[
         "Returns the k-th smallest elements along a named dimension, and their positions.",
     ),
     both(
-        "quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation=\"linear\", Tensor? out=None) -> Tensor",
+        "quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation=\"linear\", \
+ Tensor? out=None) -> Tensor",
         |c| quantile(c, false),
         "Computes the numbers below which given shares of the elements lie.",
     ),
     both(
-        "quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation=\"linear\", Tensor? out=None) -> Tensor",
+        "quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str \
+ interpolation=\"linear\", Tensor? out=None) -> Tensor",
         |c| quantile(c, false),
         "Computes the number below which a given share of the elements lies.",
     ),
     both(
-        "nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation=\"linear\", Tensor? out=None) -> Tensor",
+        "nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str \
+ interpolation=\"linear\", Tensor? out=None) -> Tensor",
         |c| quantile(c, true),
         "Computes the numbers below which given shares of the elements lie, ignoring NaN.",
     ),
     both(
-        "nanquantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation=\"linear\", Tensor? out=None) -> Tensor",
+        "nanquantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str \
+ interpolation=\"linear\", Tensor? out=None) -> Tensor",
         |c| quantile(c, true),
         "Computes the number below which a given share of the elements lies, ignoring NaN.",
     ),
@@ -93,7 +97,8 @@ pub const ROWS: &[Row] = &[
         "Sorts along the first dimension.",
     ),
     both(
-        "nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
+        "nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, Tensor? \
+ out=None) -> Tensor",
         |c| {
             let dims = if c.is_none(1) { None } else { Some(c.ints(1)?) };
             reduce::nansum(&c.view(0)?, dims.as_deref(), c.bool(2)?, c.opt_dtype(3)).map(Value::from)
@@ -101,7 +106,8 @@ pub const ROWS: &[Row] = &[
         "Sums, ignoring NaN.",
     ),
     both(
-        "nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
+        "nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, Tensor? \
+ out=None) -> Tensor",
         |c| {
             let dims = if c.is_none(1) { None } else { Some(c.ints(1)?) };
             reduce::nanmean(&c.view(0)?, dims.as_deref(), c.bool(2)?, c.opt_dtype(3)).map(Value::from)
@@ -133,7 +139,8 @@ pub const ROWS: &[Row] = &[
         "Returns the smallest and the largest element.",
     ),
     function(
-        "std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> any",
+        "std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) \
+ -> any",
         |c| with_mean(c, Spread::StandardDeviation),
         "Computes the standard deviation and the mean.",
     ),
@@ -153,12 +160,14 @@ pub const ROWS: &[Row] = &[
         "Computes the standard deviation and the mean along named dimensions.",
     ),
     function(
-        "std_mean.correction_names(Tensor self, Dimname[1] dim, *, Scalar? correction=None, bool keepdim=False) -> any",
+        "std_mean.correction_names(Tensor self, Dimname[1] dim, *, Scalar? correction=None, bool \
+ keepdim=False) -> any",
         named::by_position,
         "Computes the standard deviation and the mean along named dimensions, with a correction.",
     ),
     function(
-        "var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> any",
+        "var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) \
+ -> any",
         |c| with_mean(c, Spread::Variance),
         "Computes the variance and the mean.",
     ),
@@ -178,7 +187,8 @@ pub const ROWS: &[Row] = &[
         "Computes the variance and the mean along named dimensions.",
     ),
     function(
-        "var_mean.correction_names(Tensor self, Dimname[1] dim, *, Scalar? correction=None, bool keepdim=False) -> any",
+        "var_mean.correction_names(Tensor self, Dimname[1] dim, *, Scalar? correction=None, bool \
+ keepdim=False) -> any",
         named::by_position,
         "Computes the variance and the mean along named dimensions, with a correction.",
     ),
@@ -263,7 +273,8 @@ pub const ROWS: &[Row] = &[
         "Computes the running product, in place.",
     ),
     both(
-        "diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None, *, Tensor? out=None) -> Tensor",
+        "diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None, *, Tensor? \
+ out=None) -> Tensor",
         |c| {
             let side = |i: usize| if c.is_none(i) { Ok(None) } else { c.view(i).map(Some) };
             let (before, after) = (side(3)?, side(4)?);
@@ -342,7 +353,8 @@ pub const ROWS: &[Row] = &[
         "Counts the elements between edges.",
     ),
     both(
-        "histogram.bin_ct(Tensor self, int bins=100, *, any range=None, Tensor? weight=None, bool density=False) -> any",
+        "histogram.bin_ct(Tensor self, int bins=100, *, any range=None, Tensor? weight=None, bool \
+ density=False) -> any",
         |c| {
             let range = match c.value(2).sequence().as_deref() {
                 Some([low, high]) => low.as_scalar().zip(high.as_scalar()).map(|(a, b)| (a.to_f64(), b.to_f64())),
@@ -368,12 +380,14 @@ pub const ROWS: &[Row] = &[
         "Counts how often each number occurs.",
     ),
     function(
-        "searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None, Tensor? out=None) -> Tensor",
+        "searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False, \
+ str? side=None, Tensor? sorter=None, Tensor? out=None) -> Tensor",
         |c| search(c, c.view(0)?, c.view(1)?, false),
         "Finds where values would go in sorted ones.",
     ),
     function(
-        "searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None, Tensor? out=None) -> Tensor",
+        "searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool right=False, \
+ str? side=None, Tensor? sorter=None, Tensor? out=None) -> Tensor",
         |c| {
             let value = number(c, 1)?;
             search(c, c.view(0)?, value, true)
@@ -381,12 +395,14 @@ pub const ROWS: &[Row] = &[
         "Finds where a value would go in sorted ones.",
     ),
     function(
-        "bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False, Tensor? out=None) -> Tensor",
+        "bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False, Tensor? \
+ out=None) -> Tensor",
         |c| bucketize(c, c.view(0)?),
         "Finds the intervals that values belong to.",
     ),
     function(
-        "bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False, Tensor? out=None) -> Tensor",
+        "bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False, Tensor? \
+ out=None) -> Tensor",
         |c| {
             let value = number(c, 0)?;
             bucketize(c, value)
@@ -394,17 +410,20 @@ pub const ROWS: &[Row] = &[
         "Finds the interval that a value belongs to.",
     ),
     function(
-        "isin.Tensor_Tensor(Tensor elements, Tensor test_elements, *, bool assume_unique=False, bool invert=False, Tensor? out=None) -> Tensor",
+        "isin.Tensor_Tensor(Tensor elements, Tensor test_elements, *, bool assume_unique=False, bool \
+ invert=False, Tensor? out=None) -> Tensor",
         |c| histogram::isin(&c.view(0)?, &c.view(1)?, c.bool(3)?).map(Value::from),
         "Tells which elements are among others.",
     ),
     function(
-        "isin.Scalar_Tensor(Scalar element, Tensor test_elements, *, bool assume_unique=False, bool invert=False, Tensor? out=None) -> Tensor",
+        "isin.Scalar_Tensor(Scalar element, Tensor test_elements, *, bool assume_unique=False, bool \
+ invert=False, Tensor? out=None) -> Tensor",
         |c| histogram::isin(&number(c, 0)?, &c.view(1)?, c.bool(3)?).map(Value::from),
         "Tells whether a number is among elements.",
     ),
     function(
-        "isin.Tensor_Scalar(Tensor elements, Scalar test_element, *, bool assume_unique=False, bool invert=False, Tensor? out=None) -> Tensor",
+        "isin.Tensor_Scalar(Tensor elements, Scalar test_element, *, bool assume_unique=False, bool \
+ invert=False, Tensor? out=None) -> Tensor",
         |c| histogram::isin(&c.view(0)?, &number(c, 1)?, c.bool(3)?).map(Value::from),
         "Tells which elements equal a number.",
     ),
@@ -433,7 +452,8 @@ fn warned(call: &Call, (result, few): (View, bool)) -> Result<Value> {
     if few {
         call.state.warn_once(
             "UserWarning",
-            "cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations.",
+            "cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of \
+ observations.",
         );
     }
     Ok(result.into())
@@ -544,7 +564,8 @@ fn search(call: &Call, boundaries: View, values: View, number: bool) -> Result<V
         (Value::Str(side), right) => match &*side {
             "left" if right => bail!(
                 RuntimeError,
-                "torch.searchsorted(): side and right can't be set to opposites, got side of left while right was True"
+                "torch.searchsorted(): side and right can't be set to opposites, got side of left while right was \
+ True"
             ),
             "left" => false,
             "right" => true,

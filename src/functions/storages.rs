@@ -15,63 +15,301 @@ pub const fn class_method(signature: &'static str, run: crate::call::Run, doc: &
 }
 
 pub const ROWS: &[Row] = &[
-    function("UntypedStorage(*, int? allocator=None, Device? device=None) -> UntypedStorage", |c| { let d = c.opt_device(1)?; new(0, d) }, "Creates a storage of bytes without a dtype."),
-    function("UntypedStorage.size(int size, *, int? allocator=None, Device? device=None) -> UntypedStorage", |c| { let d = c.opt_device(2)?; new(checked_size(c.int(0)?)?, d) }, "Creates a storage of the given number of zero bytes."),
-    function("UntypedStorage.sequence(any sequence, *, int? allocator=None, Device? device=None) -> UntypedStorage", from_sequence, "Creates a storage from a sequence of integers, taken modulo 256."),
-    class_method("UntypedStorage::from_buffer(any buffer, any byte_order=None, any count=-1, any offset=0, any dtype=None) -> UntypedStorage", |c| { let dtype = c.value(4); super::buffers::copied(c, &dtype).map(Value::Storage) }, "Copies a buffer's bytes, converted from the given byte order to this machine's.").python("function"),
-    class_method("UntypedStorage::from_file(any filename, any shared=False, any nbytes=0, any size=None) -> UntypedStorage", from_file, "Opens the bytes of a file; with shared=True, writes reach the file, created or extended as needed.").python("function"),
+    function(
+        "UntypedStorage(*, int? allocator=None, Device? device=None) -> UntypedStorage",
+        |c| {
+            let d = c.opt_device(1)?;
+            new(0, d)
+        },
+        "Creates a storage of bytes without a dtype.",
+    ),
+    function(
+        "UntypedStorage.size(int size, *, int? allocator=None, Device? device=None) -> UntypedStorage",
+        |c| {
+            let d = c.opt_device(2)?;
+            new(checked_size(c.int(0)?)?, d)
+        },
+        "Creates a storage of the given number of zero bytes.",
+    ),
+    function(
+        "UntypedStorage.sequence(any sequence, *, int? allocator=None, Device? device=None) -> UntypedStorage",
+        from_sequence,
+        "Creates a storage from a sequence of integers, taken modulo 256.",
+    ),
+    class_method(
+        "UntypedStorage::from_buffer(any buffer, any byte_order=None, any count=-1, any offset=0, any \
+ dtype=None) -> UntypedStorage",
+        |c| {
+            let dtype = c.value(4);
+            super::buffers::copied(c, &dtype).map(Value::Storage)
+        },
+        "Copies a buffer's bytes, converted from the given byte order to this machine's.",
+    )
+    .python("function"),
+    class_method(
+        "UntypedStorage::from_file(any filename, any shared=False, any nbytes=0, any size=None) -> \
+ UntypedStorage",
+        from_file,
+        "Opens the bytes of a file; with shared=True, writes reach the file, created or extended as needed.",
+    )
+    .python("function"),
     method("nbytes(UntypedStorage self) -> int", length, "Returns the size in bytes.").python("StorageBase.nbytes"),
     method("size(UntypedStorage self) -> int", length, "Returns the size in bytes.").python("_StorageBase.size"),
     method("__len__(UntypedStorage self) -> int", length, "Returns the size in bytes.").python("StorageBase.__len__"),
-    method("__hash__(UntypedStorage self) -> int", |c| Ok(Value::Int(c.storage(0)?.identity() as i64)), "Returns a number that is the same for the same storage."),
-    method("element_size(UntypedStorage self) -> int", |_| Ok(Value::Int(1)), "Returns the number of bytes per element: one.").python("StorageBase.element_size"),
-    method("data_ptr(UntypedStorage self) -> int", |c| Ok(Value::Int(c.storage(0)?.data_ptr() as i64)), "Returns the address of the first byte.").python("StorageBase.data_ptr"),
-    method("resizable(UntypedStorage self) -> bool", |c| Ok(Value::Bool(c.storage(0)?.resizable())), "Returns whether the storage may grow and shrink.").python("StorageBase.resizable"),
-    method("clone(UntypedStorage self) -> UntypedStorage", |c| c.storage(0)?.duplicate().map(Value::Storage), "Copies the bytes.").python("_StorageBase.clone"),
-    method("fill_(UntypedStorage self, any value) -> UntypedStorage", fill, "Sets every byte to a value.").python("StorageBase.fill_"),
-    method("copy_(UntypedStorage self, Storage src, any non_blocking=None) -> UntypedStorage", |c| { c.storage(0)?.copy_from(&c.storage(1)?)?; Ok(c.itself()) }, "Copies in the bytes of another storage."),
-    method("tolist(UntypedStorage self) -> any", |c| Ok(Value::list(interrupt::watched(c.storage(0)?.to_vec()?).map(|b| Value::Int(i64::from(b))))), "Returns the bytes as a list of integers.").python("_StorageBase.tolist"),
-    method("resize_(UntypedStorage self, any size) -> UntypedStorage", |c| { let size = c.value(1); resize(&c.storage(0)?, &size)?; Ok(c.itself()) }, "Resizes the storage in place; new bytes are zero.").python("StorageBase.resize_"),
-    method("byteswap(UntypedStorage self, any dtype) -> None", byteswap, "Reverses the bytes of every element, in place.").python("_StorageBase.byteswap"),
-    method("untyped(UntypedStorage self) -> UntypedStorage", |c| Ok(c.itself()), "Returns the storage itself.").python("_StorageBase.untyped"),
-    method("new(UntypedStorage self) -> UntypedStorage", |c| new(0, Some(c.storage(0)?.device())), "Creates an empty storage.").python("StorageBase.new"),
-    method("is_shared_(UntypedStorage self) -> bool", |c| Ok(Value::Bool(c.storage(0)?.is_shared())), "Returns whether other processes can see the bytes, or a file holds them.").python("StorageBase.is_shared"),
-    method("is_shared(UntypedStorage self) -> bool", |c| Ok(Value::Bool(c.storage(0)?.is_shared())), "Returns whether other processes can see the bytes, or a file holds them.").python("StorageBase.is_shared"),
-    method("share_memory_(UntypedStorage self) -> UntypedStorage", |c| { c.storage(0)?.share()?; Ok(c.itself()) }, "Moves the bytes to shared memory, for every tensor over them.").python("_StorageBase.share_memory_"),
-    method("type(UntypedStorage self, any dtype=None, any non_blocking=False) -> any", |c| if c.is_none(1) { Ok(Value::str("torch.storage.UntypedStorage")) } else { let class = c.value(1); as_class(c, &class) }, "Returns the name of the class, or converts the bytes to another storage class.").python("_StorageBase.type"),
-    method("get_device(UntypedStorage self) -> int", |_| Ok(Value::None), "Returns the device number; the CPU has none.").python("_StorageBase.get_device"),
-    method("__getitem__(UntypedStorage self, any index) -> any", |c| item(&c.storage(0)?, &c.value(1)), "Returns one byte, or a slice that shares memory."),
-    method("__setitem__(UntypedStorage self, any index, any value) -> None", |c| set_item(&c.storage(0)?, &c.value(1), &c.value(2)).map(|()| Value::None), "Writes bytes."),
-    method("__copy__(UntypedStorage self) -> UntypedStorage", |c| c.storage(0)?.duplicate().map(Value::Storage), "Copies the bytes."),
-    method("bool(UntypedStorage self) -> TypedStorage", |c| cast_bytes(c, DType::Bool), "Converts the bytes to bool.").python("_StorageBase.bool"),
-    method("byte(UntypedStorage self) -> TypedStorage", |c| cast_bytes(c, DType::Byte), "Converts the bytes to uint8.").python("_StorageBase.byte"),
-    method("char(UntypedStorage self) -> TypedStorage", |c| cast_bytes(c, DType::Char), "Converts the bytes to int8.").python("_StorageBase.char"),
-    method("short(UntypedStorage self) -> TypedStorage", |c| cast_bytes(c, DType::Short), "Converts the bytes to int16.").python("_StorageBase.short"),
-    method("int(UntypedStorage self) -> TypedStorage", |c| cast_bytes(c, DType::Int), "Converts the bytes to int32.").python("_StorageBase.int"),
-    method("long(UntypedStorage self) -> TypedStorage", |c| cast_bytes(c, DType::Long), "Converts the bytes to int64.").python("_StorageBase.long"),
-    method("half(UntypedStorage self) -> TypedStorage", |c| cast_bytes(c, DType::Half), "Converts the bytes to float16.").python("_StorageBase.half"),
-    method("bfloat16(UntypedStorage self) -> TypedStorage", |c| cast_bytes(c, DType::BFloat16), "Converts the bytes to bfloat16.").python("_StorageBase.bfloat16"),
-    method("float(UntypedStorage self) -> TypedStorage", |c| cast_bytes(c, DType::Float), "Converts the bytes to float32.").python("_StorageBase.float"),
-    method("double(UntypedStorage self) -> TypedStorage", |c| cast_bytes(c, DType::Double), "Converts the bytes to float64.").python("_StorageBase.double"),
-    method("complex_float(UntypedStorage self) -> TypedStorage", |c| cast_bytes(c, DType::ComplexFloat), "Converts the bytes to complex64.").python("_StorageBase.complex_float"),
-    method("complex_double(UntypedStorage self) -> TypedStorage", |c| cast_bytes(c, DType::ComplexDouble), "Converts the bytes to complex128.").python("_StorageBase.complex_double"),
-    method("float8_e4m3fn(UntypedStorage self) -> TypedStorage", |c| cast_bytes(c, DType::Float8_e4m3fn), "Converts the bytes to float8_e4m3fn.").python("_StorageBase.float8_e4m3fn"),
-    method("float8_e5m2(UntypedStorage self) -> TypedStorage", |c| cast_bytes(c, DType::Float8_e5m2), "Converts the bytes to float8_e5m2.").python("_StorageBase.float8_e5m2"),
-    method("float8_e4m3fnuz(UntypedStorage self) -> TypedStorage", |c| cast_bytes(c, DType::Float8_e4m3fnuz), "Converts the bytes to float8_e4m3fnuz.").python("_StorageBase.float8_e4m3fnuz"),
-    method("float8_e5m2fnuz(UntypedStorage self) -> TypedStorage", |c| cast_bytes(c, DType::Float8_e5m2fnuz), "Converts the bytes to float8_e5m2fnuz.").python("_StorageBase.float8_e5m2fnuz"),
-    attribute("device(UntypedStorage self) -> Device", |c| Ok(Value::Device(c.storage(0)?.device())), "The device the bytes live on.").python("StorageBase.device"),
-    attribute("is_cuda(UntypedStorage self) -> bool", |_| Ok(Value::Bool(false)), "Whether the storage is on a CUDA device: never here.").python("UntypedStorage.is_cuda"),
-    attribute("is_hpu(UntypedStorage self) -> bool", |_| Ok(Value::Bool(false)), "Whether the storage is on an HPU: never here.").python("UntypedStorage.is_hpu"),
-    attribute("is_sparse(UntypedStorage self) -> bool", |_| Ok(Value::Bool(false)), "Whether the storage is sparse: never."),
-    attribute("is_sparse_csr(UntypedStorage self) -> bool", |_| Ok(Value::Bool(false)), "Whether the storage is sparse: never."),
-    attribute("filename(UntypedStorage self) -> str", |c| Ok(c.storage(0)?.filename().map_or(Value::None, Value::str)), "The file that writes reach, if any.").python("UntypedStorage.filename"),
-    attribute("_cdata(UntypedStorage self) -> int", |c| Ok(Value::Int(c.storage(0)?.identity() as i64)), "The identity of the storage as a number."),
-    attribute("__class__(UntypedStorage self) -> Type", |_| Ok(Value::Type("torch.storage.UntypedStorage")), "The class."),
+    method(
+        "__hash__(UntypedStorage self) -> int",
+        |c| Ok(Value::Int(c.storage(0)?.identity() as i64)),
+        "Returns a number that is the same for the same storage.",
+    ),
+    method(
+        "element_size(UntypedStorage self) -> int",
+        |_| Ok(Value::Int(1)),
+        "Returns the number of bytes per element: one.",
+    )
+    .python("StorageBase.element_size"),
+    method(
+        "data_ptr(UntypedStorage self) -> int",
+        |c| Ok(Value::Int(c.storage(0)?.data_ptr() as i64)),
+        "Returns the address of the first byte.",
+    )
+    .python("StorageBase.data_ptr"),
+    method(
+        "resizable(UntypedStorage self) -> bool",
+        |c| Ok(Value::Bool(c.storage(0)?.resizable())),
+        "Returns whether the storage may grow and shrink.",
+    )
+    .python("StorageBase.resizable"),
+    method(
+        "clone(UntypedStorage self) -> UntypedStorage",
+        |c| c.storage(0)?.duplicate().map(Value::Storage),
+        "Copies the bytes.",
+    )
+    .python("_StorageBase.clone"),
+    method("fill_(UntypedStorage self, any value) -> UntypedStorage", fill, "Sets every byte to a value.")
+        .python("StorageBase.fill_"),
+    method(
+        "copy_(UntypedStorage self, Storage src, any non_blocking=None) -> UntypedStorage",
+        |c| {
+            c.storage(0)?.copy_from(&c.storage(1)?)?;
+            Ok(c.itself())
+        },
+        "Copies in the bytes of another storage.",
+    ),
+    method(
+        "tolist(UntypedStorage self) -> any",
+        |c| Ok(Value::list(interrupt::watched(c.storage(0)?.to_vec()?).map(|b| Value::Int(i64::from(b))))),
+        "Returns the bytes as a list of integers.",
+    )
+    .python("_StorageBase.tolist"),
+    method(
+        "resize_(UntypedStorage self, any size) -> UntypedStorage",
+        |c| {
+            let size = c.value(1);
+            resize(&c.storage(0)?, &size)?;
+            Ok(c.itself())
+        },
+        "Resizes the storage in place; new bytes are zero.",
+    )
+    .python("StorageBase.resize_"),
+    method(
+        "byteswap(UntypedStorage self, any dtype) -> None",
+        byteswap,
+        "Reverses the bytes of every element, in place.",
+    )
+    .python("_StorageBase.byteswap"),
+    method("untyped(UntypedStorage self) -> UntypedStorage", |c| Ok(c.itself()), "Returns the storage itself.")
+        .python("_StorageBase.untyped"),
+    method(
+        "new(UntypedStorage self) -> UntypedStorage",
+        |c| new(0, Some(c.storage(0)?.device())),
+        "Creates an empty storage.",
+    )
+    .python("StorageBase.new"),
+    method(
+        "is_shared_(UntypedStorage self) -> bool",
+        |c| Ok(Value::Bool(c.storage(0)?.is_shared())),
+        "Returns whether other processes can see the bytes, or a file holds them.",
+    )
+    .python("StorageBase.is_shared"),
+    method(
+        "is_shared(UntypedStorage self) -> bool",
+        |c| Ok(Value::Bool(c.storage(0)?.is_shared())),
+        "Returns whether other processes can see the bytes, or a file holds them.",
+    )
+    .python("StorageBase.is_shared"),
+    method(
+        "share_memory_(UntypedStorage self) -> UntypedStorage",
+        |c| {
+            c.storage(0)?.share()?;
+            Ok(c.itself())
+        },
+        "Moves the bytes to shared memory, for every tensor over them.",
+    )
+    .python("_StorageBase.share_memory_"),
+    method(
+        "type(UntypedStorage self, any dtype=None, any non_blocking=False) -> any",
+        |c| {
+            if c.is_none(1) {
+                Ok(Value::str("torch.storage.UntypedStorage"))
+            } else {
+                let class = c.value(1);
+                as_class(c, &class)
+            }
+        },
+        "Returns the name of the class, or converts the bytes to another storage class.",
+    )
+    .python("_StorageBase.type"),
+    method(
+        "get_device(UntypedStorage self) -> int",
+        |_| Ok(Value::None),
+        "Returns the device number; the CPU has none.",
+    )
+    .python("_StorageBase.get_device"),
+    method(
+        "__getitem__(UntypedStorage self, any index) -> any",
+        |c| item(&c.storage(0)?, &c.value(1)),
+        "Returns one byte, or a slice that shares memory.",
+    ),
+    method(
+        "__setitem__(UntypedStorage self, any index, any value) -> None",
+        |c| set_item(&c.storage(0)?, &c.value(1), &c.value(2)).map(|()| Value::None),
+        "Writes bytes.",
+    ),
+    method(
+        "__copy__(UntypedStorage self) -> UntypedStorage",
+        |c| c.storage(0)?.duplicate().map(Value::Storage),
+        "Copies the bytes.",
+    ),
+    method("bool(UntypedStorage self) -> TypedStorage", |c| cast_bytes(c, DType::Bool), "Converts the bytes to bool.")
+        .python("_StorageBase.bool"),
+    method("byte(UntypedStorage self) -> TypedStorage", |c| cast_bytes(c, DType::Byte), "Converts the bytes to uint8.")
+        .python("_StorageBase.byte"),
+    method("char(UntypedStorage self) -> TypedStorage", |c| cast_bytes(c, DType::Char), "Converts the bytes to int8.")
+        .python("_StorageBase.char"),
+    method(
+        "short(UntypedStorage self) -> TypedStorage",
+        |c| cast_bytes(c, DType::Short),
+        "Converts the bytes to int16.",
+    )
+    .python("_StorageBase.short"),
+    method("int(UntypedStorage self) -> TypedStorage", |c| cast_bytes(c, DType::Int), "Converts the bytes to int32.")
+        .python("_StorageBase.int"),
+    method("long(UntypedStorage self) -> TypedStorage", |c| cast_bytes(c, DType::Long), "Converts the bytes to int64.")
+        .python("_StorageBase.long"),
+    method(
+        "half(UntypedStorage self) -> TypedStorage",
+        |c| cast_bytes(c, DType::Half),
+        "Converts the bytes to float16.",
+    )
+    .python("_StorageBase.half"),
+    method(
+        "bfloat16(UntypedStorage self) -> TypedStorage",
+        |c| cast_bytes(c, DType::BFloat16),
+        "Converts the bytes to bfloat16.",
+    )
+    .python("_StorageBase.bfloat16"),
+    method(
+        "float(UntypedStorage self) -> TypedStorage",
+        |c| cast_bytes(c, DType::Float),
+        "Converts the bytes to float32.",
+    )
+    .python("_StorageBase.float"),
+    method(
+        "double(UntypedStorage self) -> TypedStorage",
+        |c| cast_bytes(c, DType::Double),
+        "Converts the bytes to float64.",
+    )
+    .python("_StorageBase.double"),
+    method(
+        "complex_float(UntypedStorage self) -> TypedStorage",
+        |c| cast_bytes(c, DType::ComplexFloat),
+        "Converts the bytes to complex64.",
+    )
+    .python("_StorageBase.complex_float"),
+    method(
+        "complex_double(UntypedStorage self) -> TypedStorage",
+        |c| cast_bytes(c, DType::ComplexDouble),
+        "Converts the bytes to complex128.",
+    )
+    .python("_StorageBase.complex_double"),
+    method(
+        "float8_e4m3fn(UntypedStorage self) -> TypedStorage",
+        |c| cast_bytes(c, DType::Float8_e4m3fn),
+        "Converts the bytes to float8_e4m3fn.",
+    )
+    .python("_StorageBase.float8_e4m3fn"),
+    method(
+        "float8_e5m2(UntypedStorage self) -> TypedStorage",
+        |c| cast_bytes(c, DType::Float8_e5m2),
+        "Converts the bytes to float8_e5m2.",
+    )
+    .python("_StorageBase.float8_e5m2"),
+    method(
+        "float8_e4m3fnuz(UntypedStorage self) -> TypedStorage",
+        |c| cast_bytes(c, DType::Float8_e4m3fnuz),
+        "Converts the bytes to float8_e4m3fnuz.",
+    )
+    .python("_StorageBase.float8_e4m3fnuz"),
+    method(
+        "float8_e5m2fnuz(UntypedStorage self) -> TypedStorage",
+        |c| cast_bytes(c, DType::Float8_e5m2fnuz),
+        "Converts the bytes to float8_e5m2fnuz.",
+    )
+    .python("_StorageBase.float8_e5m2fnuz"),
+    attribute(
+        "device(UntypedStorage self) -> Device",
+        |c| Ok(Value::Device(c.storage(0)?.device())),
+        "The device the bytes live on.",
+    )
+    .python("StorageBase.device"),
+    attribute(
+        "is_cuda(UntypedStorage self) -> bool",
+        |_| Ok(Value::Bool(false)),
+        "Whether the storage is on a CUDA device: never here.",
+    )
+    .python("UntypedStorage.is_cuda"),
+    attribute(
+        "is_hpu(UntypedStorage self) -> bool",
+        |_| Ok(Value::Bool(false)),
+        "Whether the storage is on an HPU: never here.",
+    )
+    .python("UntypedStorage.is_hpu"),
+    attribute(
+        "is_sparse(UntypedStorage self) -> bool",
+        |_| Ok(Value::Bool(false)),
+        "Whether the storage is sparse: never.",
+    ),
+    attribute(
+        "is_sparse_csr(UntypedStorage self) -> bool",
+        |_| Ok(Value::Bool(false)),
+        "Whether the storage is sparse: never.",
+    ),
+    attribute(
+        "filename(UntypedStorage self) -> str",
+        |c| Ok(c.storage(0)?.filename().map_or(Value::None, Value::str)),
+        "The file that writes reach, if any.",
+    )
+    .python("UntypedStorage.filename"),
+    attribute(
+        "_cdata(UntypedStorage self) -> int",
+        |c| Ok(Value::Int(c.storage(0)?.identity() as i64)),
+        "The identity of the storage as a number.",
+    ),
+    attribute(
+        "__class__(UntypedStorage self) -> Type",
+        |_| Ok(Value::Type("torch.storage.UntypedStorage")),
+        "The class.",
+    ),
 ];
 
 /// The deprecation warning every typed storage gives, once.
 pub fn warn_typed(state: &State) {
-    state.warn_once("UserWarning", "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only storage class. This should only matter to you if you are using storages directly.  To access UntypedStorage directly, use tensor.untyped_storage() instead of tensor.storage()");
+    state.warn_once(
+        "UserWarning",
+        "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only \
+ storage class. This should only matter to you if you are using storages directly.  To access \
+ UntypedStorage directly, use tensor.untyped_storage() instead of tensor.storage()",
+    );
 }
 
 fn new(nbytes: usize, device: Option<Device>) -> Result<Value> {

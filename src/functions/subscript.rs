@@ -329,7 +329,8 @@ fn one_index(value: &Value) -> Result<Index> {
         Value::Str(_) => bail!(TypeError, "new(): invalid data type 'str'"),
         other => bail!(
             IndexError,
-            "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got {})",
+            "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices \
+ (got {})",
             other.type_name()
         ),
     })

@@ -227,7 +227,8 @@ pub const ROWS: &[Row] = &[
         "Makes the tensor show all of a storage.",
     ),
     method(
-        "set_.source_Storage_storage_offset(Tensor(a!) self, Storage source, int storage_offset, int[] size, int[] stride=None) -> Tensor(a!)",
+        "set_.source_Storage_storage_offset(Tensor(a!) self, Storage source, int storage_offset, int[] size, \
+ int[] stride=None) -> Tensor(a!)",
         set_storage_layout,
         "Makes the tensor show part of a storage.",
     ),
@@ -237,7 +238,8 @@ pub const ROWS: &[Row] = &[
         "Makes the tensor show what another shows.",
     ),
     method(
-        "set_.source_Tensor_storage_offset(Tensor(a!) self, Tensor source, int storage_offset, int[] size, int[] stride=None) -> Tensor(a!)",
+        "set_.source_Tensor_storage_offset(Tensor(a!) self, Tensor source, int storage_offset, int[] size, \
+ int[] stride=None) -> Tensor(a!)",
         set_storage_layout,
         "Makes the tensor show part of another's storage.",
     ),

@@ -13,7 +13,9 @@ use crate::tensor::{DType, Error, ErrorKind, Result, Scalar, View};
 use crate::value::Value;
 
 pub const ROWS: &[Row] = &[function(
-    "testing.assert_close(any actual, any expected, *, any allow_subclasses=True, any rtol=None, any atol=None, any equal_nan=False, any check_device=True, any check_dtype=True, any check_layout=True, any check_stride=False, any msg=None) -> None",
+    "testing.assert_close(any actual, any expected, *, any allow_subclasses=True, any rtol=None, any \
+ atol=None, any equal_nan=False, any check_device=True, any check_dtype=True, any check_layout=True, \
+ any check_stride=False, any msg=None) -> None",
     assert_close,
     "Raises an AssertionError unless two values are close to each other.",
 )
@@ -120,7 +122,8 @@ impl Pair<'_> {
         let (missing, additional) = (lacks(expected, actual), lacks(actual, expected));
         if !missing.is_empty() || !additional.is_empty() {
             return Err(self.fail(format!(
-                "The keys of the mappings do not match:\nMissing keys in the actual mapping: {}\nAdditional keys in the actual mapping: {}",
+                "The keys of the mappings do not match:\nMissing keys in the actual mapping: {}\nAdditional keys in \
+ the actual mapping: {}",
                 self.text(&Value::list(missing)),
                 self.text(&Value::list(additional))
             )));

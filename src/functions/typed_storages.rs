@@ -43,7 +43,8 @@ macro_rules! legacy {
                 concat!("Creates a storage of ", $prefix, " elements (deprecated)."),
             ).python("TypedStorage.__new__"),
             class_method(
-                concat!($prefix, "Storage::from_buffer(any buffer, any byte_order=None, any count=-1, any offset=0, any dtype=None, any device=None) -> TypedStorage"),
+                concat!($prefix, "Storage::from_buffer(any buffer, any byte_order=None, any count=-1, any offset=0, any dtype=None, \
+ any device=None) -> TypedStorage"),
                 |c| legacy_from_buffer(c, DType::$dtype),
                 "Copies a buffer's bytes (deprecated).",
             ).python("function"),
@@ -104,44 +105,216 @@ legacy! {
 }
 
 pub const ROWS: &[Row] = &[
-    function("TypedStorage(any[] args, *, any device=None, any dtype=None, any wrap_storage=None) -> TypedStorage", construct, "Creates a storage of elements of one dtype (deprecated).").python("TypedStorage.__new__"),
-    function("Storage(any[] args, *, any wrap_storage=None, any dtype=None, any device=None) -> TypedStorage", |c| { let dtype = c.state.default_dtype.get(); construct_legacy(c, dtype) }, "Creates a storage of elements of the default dtype (deprecated).").python("TypedStorage.__new__"),
-    function("storage._LegacyStorage(any[] args) -> TypedStorage", |_| bail!(RuntimeError, "Only child classes of _LegacyStorage can be instantiated"), "Always fails: the parent of the legacy classes cannot be called.").python("TypedStorage.__new__"),
-    class_method("TypedStorage::from_buffer(any buffer, any byte_order=None, any count=-1, any offset=0, any dtype=None, any device=None) -> TypedStorage", from_buffer, "Copies a buffer's bytes (deprecated).").python("function"),
-    class_method("TypedStorage::from_file(any filename, any shared, any size) -> TypedStorage", |c| { warn_typed(c.state); bail!(RuntimeError, "from_file can only be called on derived classes") }, "Always fails: only the legacy classes can map files.").python("TypedStorage.from_file"),
-    method("tolist(TypedStorage self) -> any", |c| Ok(Value::list(interrupt::watched(typed(c)?.scalars()?).map(Value::from))), "Returns the elements as a list.").python("TypedStorage.tolist"),
+    function(
+        "TypedStorage(any[] args, *, any device=None, any dtype=None, any wrap_storage=None) -> TypedStorage",
+        construct,
+        "Creates a storage of elements of one dtype (deprecated).",
+    )
+    .python("TypedStorage.__new__"),
+    function(
+        "Storage(any[] args, *, any wrap_storage=None, any dtype=None, any device=None) -> TypedStorage",
+        |c| {
+            let dtype = c.state.default_dtype.get();
+            construct_legacy(c, dtype)
+        },
+        "Creates a storage of elements of the default dtype (deprecated).",
+    )
+    .python("TypedStorage.__new__"),
+    function(
+        "storage._LegacyStorage(any[] args) -> TypedStorage",
+        |_| bail!(RuntimeError, "Only child classes of _LegacyStorage can be instantiated"),
+        "Always fails: the parent of the legacy classes cannot be called.",
+    )
+    .python("TypedStorage.__new__"),
+    class_method(
+        "TypedStorage::from_buffer(any buffer, any byte_order=None, any count=-1, any offset=0, any \
+ dtype=None, any device=None) -> TypedStorage",
+        from_buffer,
+        "Copies a buffer's bytes (deprecated).",
+    )
+    .python("function"),
+    class_method(
+        "TypedStorage::from_file(any filename, any shared, any size) -> TypedStorage",
+        |c| {
+            warn_typed(c.state);
+            bail!(RuntimeError, "from_file can only be called on derived classes")
+        },
+        "Always fails: only the legacy classes can map files.",
+    )
+    .python("TypedStorage.from_file"),
+    method(
+        "tolist(TypedStorage self) -> any",
+        |c| Ok(Value::list(interrupt::watched(typed(c)?.scalars()?).map(Value::from))),
+        "Returns the elements as a list.",
+    )
+    .python("TypedStorage.tolist"),
     method("size(TypedStorage self) -> int", length, "Returns the number of elements.").python("TypedStorage.size"),
-    method("__len__(TypedStorage self) -> int", length, "Returns the number of elements.").python("TypedStorage.__len__"),
-    method("nbytes(TypedStorage self) -> int", |c| Ok(Value::Int(typed(c)?.storage.nbytes() as i64)), "Returns the size in bytes.").python("TypedStorage.nbytes"),
-    method("element_size(TypedStorage self) -> int", |c| Ok(Value::Int(typed(c)?.dtype.itemsize() as i64)), "Returns the number of bytes per element.").python("TypedStorage.element_size"),
-    method("data_ptr(TypedStorage self) -> int", |c| Ok(Value::Int(typed(c)?.storage.data_ptr() as i64)), "Returns the address of the first byte.").python("TypedStorage.data_ptr"),
-    method("resizable(TypedStorage self) -> bool", |c| Ok(Value::Bool(typed(c)?.storage.resizable())), "Returns whether the storage may grow and shrink.").python("TypedStorage.resizable"),
-    method("untyped(TypedStorage self) -> UntypedStorage", |c| Ok(Value::Storage(typed(c)?.storage)), "Returns the bytes without the dtype.").python("TypedStorage.untyped"),
+    method("__len__(TypedStorage self) -> int", length, "Returns the number of elements.")
+        .python("TypedStorage.__len__"),
+    method(
+        "nbytes(TypedStorage self) -> int",
+        |c| Ok(Value::Int(typed(c)?.storage.nbytes() as i64)),
+        "Returns the size in bytes.",
+    )
+    .python("TypedStorage.nbytes"),
+    method(
+        "element_size(TypedStorage self) -> int",
+        |c| Ok(Value::Int(typed(c)?.dtype.itemsize() as i64)),
+        "Returns the number of bytes per element.",
+    )
+    .python("TypedStorage.element_size"),
+    method(
+        "data_ptr(TypedStorage self) -> int",
+        |c| Ok(Value::Int(typed(c)?.storage.data_ptr() as i64)),
+        "Returns the address of the first byte.",
+    )
+    .python("TypedStorage.data_ptr"),
+    method(
+        "resizable(TypedStorage self) -> bool",
+        |c| Ok(Value::Bool(typed(c)?.storage.resizable())),
+        "Returns whether the storage may grow and shrink.",
+    )
+    .python("TypedStorage.resizable"),
+    method(
+        "untyped(TypedStorage self) -> UntypedStorage",
+        |c| Ok(Value::Storage(typed(c)?.storage)),
+        "Returns the bytes without the dtype.",
+    )
+    .python("TypedStorage.untyped"),
     method("clone(TypedStorage self) -> TypedStorage", copied, "Copies the storage.").python("TypedStorage.clone"),
-    method("__copy__(TypedStorage self) -> TypedStorage", copied, "Copies the storage.").python("TypedStorage.__copy__"),
-    method("is_shared(TypedStorage self) -> bool", |c| Ok(Value::Bool(typed(c)?.storage.is_shared())), "Returns whether other processes can see the bytes, or a file holds them.").python("TypedStorage.is_shared"),
-    method("is_shared_(TypedStorage self) -> bool", |c| Ok(Value::Bool(typed(c)?.storage.is_shared())), "Returns whether other processes can see the bytes, or a file holds them.").python("TypedStorage.is_shared"),
-    method("share_memory_(TypedStorage self) -> TypedStorage", |c| { typed(c)?.storage.share()?; Ok(c.itself()) }, "Moves the bytes to shared memory.").python("TypedStorage.share_memory_"),
-    method("get_device(TypedStorage self) -> int", |_| Ok(Value::None), "Returns the device number; the CPU has none.").python("TypedStorage.get_device"),
-    method("pickle_storage_type(TypedStorage self) -> str", pickle_storage_type, "Returns the name that files give the class.").python("TypedStorage.pickle_storage_type"),
-    method("type(TypedStorage self, any dtype=None, any non_blocking=False) -> any", type_, "Returns the name of the legacy class, or converts the bytes to another class.").python("TypedStorage.type"),
-    method("fill_(TypedStorage self, any value) -> TypedStorage", |c| { let (typed, value) = (typed(c)?, c.value(1)); set_item(c.state, &typed, &everything(), &value)?; Ok(c.itself()) }, "Sets every element to a value.").python("TypedStorage.fill_"),
-    method("copy_(TypedStorage self, any source, any non_blocking=None) -> TypedStorage", copy_, "Copies in the bytes of another storage, whatever its dtype.").python("TypedStorage.copy_"),
-    method("resize_(TypedStorage self, any size) -> None", resize_, "Resizes the storage to a number of elements, in place; new ones are zero.").python("TypedStorage.resize_"),
-    method("__getitem__(TypedStorage self, any index) -> any", |c| item(c.state, &typed(c)?, &c.value(1)), "Returns one element."),
-    method("__setitem__(TypedStorage self, any index, any value) -> None", |c| set_item(c.state, &typed(c)?, &c.value(1), &c.value(2)).map(|()| Value::None), "Writes elements."),
-    method("__hash__(TypedStorage self) -> int", |c| Ok(Value::Int(typed(c)?.storage.identity() as i64)), "Returns a number that is the same for the same storage."),
-    method("storage_type(Tensor self) -> any", |c| { warn_typed(c.state); Ok(class_of_dtype(c.tensor(0)?.borrow().dtype).map_or(Value::None, Value::Type)) }, "Returns the legacy storage class of the tensor's dtype (deprecated).").python("Tensor.storage_type"),
-    method("_typed_storage(Tensor self) -> TypedStorage", |c| { let v = c.tensor(0)?.borrow(); Ok(Value::TypedStorage(TypedStorage::new(v.storage.clone(), v.dtype))) }, "Returns the storage as elements of the tensor's dtype.").python("Tensor._typed_storage"),
+    method("__copy__(TypedStorage self) -> TypedStorage", copied, "Copies the storage.")
+        .python("TypedStorage.__copy__"),
+    method(
+        "is_shared(TypedStorage self) -> bool",
+        |c| Ok(Value::Bool(typed(c)?.storage.is_shared())),
+        "Returns whether other processes can see the bytes, or a file holds them.",
+    )
+    .python("TypedStorage.is_shared"),
+    method(
+        "is_shared_(TypedStorage self) -> bool",
+        |c| Ok(Value::Bool(typed(c)?.storage.is_shared())),
+        "Returns whether other processes can see the bytes, or a file holds them.",
+    )
+    .python("TypedStorage.is_shared"),
+    method(
+        "share_memory_(TypedStorage self) -> TypedStorage",
+        |c| {
+            typed(c)?.storage.share()?;
+            Ok(c.itself())
+        },
+        "Moves the bytes to shared memory.",
+    )
+    .python("TypedStorage.share_memory_"),
+    method("get_device(TypedStorage self) -> int", |_| Ok(Value::None), "Returns the device number; the CPU has none.")
+        .python("TypedStorage.get_device"),
+    method(
+        "pickle_storage_type(TypedStorage self) -> str",
+        pickle_storage_type,
+        "Returns the name that files give the class.",
+    )
+    .python("TypedStorage.pickle_storage_type"),
+    method(
+        "type(TypedStorage self, any dtype=None, any non_blocking=False) -> any",
+        type_,
+        "Returns the name of the legacy class, or converts the bytes to another class.",
+    )
+    .python("TypedStorage.type"),
+    method(
+        "fill_(TypedStorage self, any value) -> TypedStorage",
+        |c| {
+            let (typed, value) = (typed(c)?, c.value(1));
+            set_item(c.state, &typed, &everything(), &value)?;
+            Ok(c.itself())
+        },
+        "Sets every element to a value.",
+    )
+    .python("TypedStorage.fill_"),
+    method(
+        "copy_(TypedStorage self, any source, any non_blocking=None) -> TypedStorage",
+        copy_,
+        "Copies in the bytes of another storage, whatever its dtype.",
+    )
+    .python("TypedStorage.copy_"),
+    method(
+        "resize_(TypedStorage self, any size) -> None",
+        resize_,
+        "Resizes the storage to a number of elements, in place; new ones are zero.",
+    )
+    .python("TypedStorage.resize_"),
+    method(
+        "__getitem__(TypedStorage self, any index) -> any",
+        |c| item(c.state, &typed(c)?, &c.value(1)),
+        "Returns one element.",
+    ),
+    method(
+        "__setitem__(TypedStorage self, any index, any value) -> None",
+        |c| set_item(c.state, &typed(c)?, &c.value(1), &c.value(2)).map(|()| Value::None),
+        "Writes elements.",
+    ),
+    method(
+        "__hash__(TypedStorage self) -> int",
+        |c| Ok(Value::Int(typed(c)?.storage.identity() as i64)),
+        "Returns a number that is the same for the same storage.",
+    ),
+    method(
+        "storage_type(Tensor self) -> any",
+        |c| {
+            warn_typed(c.state);
+            Ok(class_of_dtype(c.tensor(0)?.borrow().dtype).map_or(Value::None, Value::Type))
+        },
+        "Returns the legacy storage class of the tensor's dtype (deprecated).",
+    )
+    .python("Tensor.storage_type"),
+    method(
+        "_typed_storage(Tensor self) -> TypedStorage",
+        |c| {
+            let v = c.tensor(0)?.borrow();
+            Ok(Value::TypedStorage(TypedStorage::new(v.storage.clone(), v.dtype)))
+        },
+        "Returns the storage as elements of the tensor's dtype.",
+    )
+    .python("Tensor._typed_storage"),
     attribute("dtype(TypedStorage self) -> ScalarType", |c| Ok(Value::DType(typed(c)?.dtype)), "The element type."),
     attribute("_dtype(TypedStorage self) -> ScalarType", |c| Ok(Value::DType(typed(c)?.dtype)), "The element type."),
-    attribute("device(TypedStorage self) -> Device", |c| Ok(Value::Device(typed(c)?.storage.device())), "The device the bytes live on.").python("TypedStorage.device"),
-    attribute("filename(TypedStorage self) -> str", |c| Ok(typed(c)?.storage.filename().map_or(Value::None, Value::str)), "The file that writes reach, if any.").python("TypedStorage.filename"),
-    attribute("is_cuda(TypedStorage self) -> bool", |_| Ok(Value::Bool(false)), "Whether the storage is on a CUDA device: never here.").python("TypedStorage.is_cuda"),
-    attribute("is_hpu(TypedStorage self) -> bool", |_| Ok(Value::Bool(false)), "Whether the storage is on an HPU: never here.").python("TypedStorage.is_hpu"),
-    attribute("is_sparse(TypedStorage self) -> bool", |_| Ok(Value::Bool(false)), "Whether the storage is sparse: never."),
-    attribute("_untyped_storage(TypedStorage self) -> UntypedStorage", |c| Ok(Value::Storage(typed(c)?.storage)), "The bytes without the dtype."),
-    attribute("_cdata(TypedStorage self) -> int", |c| Ok(Value::Int(typed(c)?.storage.identity() as i64)), "The identity of the bytes as a number."),
+    attribute(
+        "device(TypedStorage self) -> Device",
+        |c| Ok(Value::Device(typed(c)?.storage.device())),
+        "The device the bytes live on.",
+    )
+    .python("TypedStorage.device"),
+    attribute(
+        "filename(TypedStorage self) -> str",
+        |c| Ok(typed(c)?.storage.filename().map_or(Value::None, Value::str)),
+        "The file that writes reach, if any.",
+    )
+    .python("TypedStorage.filename"),
+    attribute(
+        "is_cuda(TypedStorage self) -> bool",
+        |_| Ok(Value::Bool(false)),
+        "Whether the storage is on a CUDA device: never here.",
+    )
+    .python("TypedStorage.is_cuda"),
+    attribute(
+        "is_hpu(TypedStorage self) -> bool",
+        |_| Ok(Value::Bool(false)),
+        "Whether the storage is on an HPU: never here.",
+    )
+    .python("TypedStorage.is_hpu"),
+    attribute(
+        "is_sparse(TypedStorage self) -> bool",
+        |_| Ok(Value::Bool(false)),
+        "Whether the storage is sparse: never.",
+    ),
+    attribute(
+        "_untyped_storage(TypedStorage self) -> UntypedStorage",
+        |c| Ok(Value::Storage(typed(c)?.storage)),
+        "The bytes without the dtype.",
+    ),
+    attribute(
+        "_cdata(TypedStorage self) -> int",
+        |c| Ok(Value::Int(typed(c)?.storage.identity() as i64)),
+        "The identity of the bytes as a number.",
+    ),
     attribute("__class__(TypedStorage self) -> Type", |_| Ok(Value::Type("torch.storage.TypedStorage")), "The class."),
 ];
 
@@ -383,7 +556,8 @@ fn legacy_from_buffer(call: &mut Call, dtype: DType) -> Result<Value> {
         if !call.is_none(index) {
             bail!(
                 RuntimeError,
-                "from_buffer: '{name}' can only be specified in UntypedStorage.from_buffer and TypedStorage.from_buffer"
+                "from_buffer: '{name}' can only be specified in UntypedStorage.from_buffer and \
+ TypedStorage.from_buffer"
             );
         }
     }

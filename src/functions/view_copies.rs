@@ -46,7 +46,8 @@ pub const ROWS: &[Row] = &[
         "Copies one index of one dimension.",
     ),
     function(
-        "slice_copy.Tensor(Tensor self, int dim=0, int? start=None, int? end=None, int step=1, *, Tensor? out=None) -> Tensor",
+        "slice_copy.Tensor(Tensor self, int dim=0, int? start=None, int? end=None, int step=1, *, Tensor? \
+ out=None) -> Tensor",
         |c| copied(ops::slice(&c.view(0)?, c.int(1)?, c.opt_int(2)?, c.opt_int(3)?, c.int(4)?)),
         "Copies a slice.",
     ),
@@ -86,7 +87,8 @@ pub const ROWS: &[Row] = &[
         "Copies sliding windows along one dimension.",
     ),
     function(
-        "as_strided_copy(Tensor self, int[] size, int[] stride, int? storage_offset=None, *, Tensor? out=None) -> Tensor",
+        "as_strided_copy(Tensor self, int[] size, int[] stride, int? storage_offset=None, *, Tensor? \
+ out=None) -> Tensor",
         |c| copied(ops::as_strided(&c.view(0)?, &c.ints(1)?, &c.ints(2)?, c.opt_int(3)?)),
         "Copies any window of the storage.",
     ),
@@ -135,7 +137,8 @@ pub const ROWS: &[Row] = &[
         "Copies the tensor with one index of a dimension replaced.",
     ),
     both(
-        "slice_scatter(Tensor self, Tensor src, int dim=0, int? start=None, int? end=None, int step=1) -> Tensor",
+        "slice_scatter(Tensor self, Tensor src, int dim=0, int? start=None, int? end=None, int step=1) -> \
+ Tensor",
         |c| {
             let (view, source) = (c.view(0)?, c.view(1)?);
             scatter::slice_scatter(&view, &source, c.int(2)?, c.opt_int(3)?, c.opt_int(4)?, c.int(5)?).map(Value::from)
@@ -143,7 +146,8 @@ pub const ROWS: &[Row] = &[
         "Copies the tensor with a slice replaced.",
     ),
     both(
-        "as_strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, int? storage_offset=None) -> Tensor",
+        "as_strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, int? storage_offset=None) -> \
+ Tensor",
         |c| {
             let (view, source) = (c.view(0)?, c.view(1)?);
             scatter::as_strided_scatter(&view, &source, &c.ints(2)?, &c.ints(3)?, c.opt_int(4)?).map(Value::from)

@@ -147,7 +147,8 @@ pub const ROWS: &[Row] = &[
         "Merges a range of dimensions into one.",
     ),
     both(
-        "flatten.using_names(Tensor(a) self, Dimname start_dim, Dimname end_dim, Dimname out_dim) -> Tensor(a)",
+        "flatten.using_names(Tensor(a) self, Dimname start_dim, Dimname end_dim, Dimname out_dim) -> \
+ Tensor(a)",
         named::flatten_between,
         "Merges a range of named dimensions into one.",
     ),
@@ -247,7 +248,8 @@ pub const ROWS: &[Row] = &[
         "Selects one index of one dimension.",
     ),
     both(
-        "diagonal.Dimname(Tensor(a) self, *, Dimname outdim, Dimname dim1, Dimname dim2, int offset=0) -> Tensor(a)",
+        "diagonal.Dimname(Tensor(a) self, *, Dimname outdim, Dimname dim1, Dimname dim2, int offset=0) -> \
+ Tensor(a)",
         named::diagonal,
         "Returns a diagonal of named dimensions.",
     ),

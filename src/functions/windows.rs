@@ -38,7 +38,8 @@ pub const ROWS: &[Row] = &[
         "Computes the Hamming window.",
     ),
     function(
-        "hamming_window.periodic_alpha_beta(int window_length, bool periodic, float alpha, float beta, *, {factory}) -> Tensor",
+        "hamming_window.periodic_alpha_beta(int window_length, bool periodic, float alpha, float beta, *, \
+ {factory}) -> Tensor",
         |c| {
             let (alpha, beta) = (c.scalar(2)?.to_f64(), c.scalar(3)?.to_f64());
             raised(c, "hamming_window", alpha, beta)
@@ -152,7 +153,8 @@ pub const ROWS: &[Row] = &[
         "Computes the Bartlett window.",
     ),
     function(
-        "signal.windows.exponential(int M, *, float? center=None, float tau=1.0, bool sym=True, {factory}) -> Tensor",
+        "signal.windows.exponential(int M, *, float? center=None, float tau=1.0, bool sym=True, {factory}) \
+ -> Tensor",
         |c| {
             let center = if c.is_none(1) { None } else { Some(c.scalar(1)?.to_f64()) };
             let tau = c.scalar(2)?.to_f64();

@@ -191,6 +191,21 @@ fn files_can_be_read_in_one_sitting() {
     report(&broken);
 }
 
+/// The formatter leaves a whole table as it is where one text in it is too long for a line.
+#[test]
+fn tables_are_formatted() {
+    const ROWS: &[&str] = &["both(\"", "method(\"", "function(\"", "attribute(\""];
+    let mut broken = Vec::new();
+    for source in sources().iter().filter(|source| source.room == "functions") {
+        for (number, line) in source.text.lines().enumerate() {
+            if line.len() > 120 && ROWS.iter().any(|row| line.trim_start().starts_with(row)) {
+                broken.push(format!("{}:{}: a row of {} columns", source.name, number + 1, line.len()));
+            }
+        }
+    }
+    report(&broken);
+}
+
 #[test]
 fn paths_are_found() {
     let text = r##"

@@ -26,7 +26,8 @@ pub fn vjp(f: Function, primals: Vec<Value>, has_aux: bool) -> Result<Value> {
     if let Some(output) = outputs.iter().find(|output| !output.borrow().dtype.is_differentiable()) {
         bail!(
             RuntimeError,
-            "vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor with dtype torch.{}",
+            "vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor with dtype \
+ torch.{}",
             output.borrow().dtype.name()
         );
     }
