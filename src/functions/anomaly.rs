@@ -34,7 +34,11 @@ pub const ROWS: &[Row] = &[
         "Makes NaN gradients errors, or stops doing so; as a context, until its end.",
     )
     .python("set_detect_anomaly"),
-    function("is_anomaly_enabled() -> bool", |c| Ok(Value::Bool(c.state.anomaly.get().0)), "Returns whether anomaly detection is on."),
+    function(
+        "is_anomaly_enabled() -> bool",
+        |c| Ok(Value::Bool(c.state.anomaly.get().0)),
+        "Returns whether anomaly detection is on.",
+    ),
     function(
         "is_anomaly_check_nan_enabled() -> bool",
         |c| Ok(Value::Bool(c.state.anomaly.get().1)),

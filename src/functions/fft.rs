@@ -13,10 +13,26 @@ macro_rules! transforms {
             $(function(concat!("fft.", $one, "(Tensor self, int? n=None, int dim=-1, str? norm=None, *, Tensor? out=None) -> Tensor"), |c| one(c, $one, Kind::$kind, $forward), $doc),
             function(concat!("fft.", $two, "(Tensor self, int[1]? s=None, int[1] dim=[-2,-1], str? norm=None, *, Tensor? out=None) -> Tensor"), |c| several(c, $two, Kind::$kind, $forward), $doc),
             function(concat!("fft.", $several, "(Tensor self, int[1]? s=None, int[1]? dim=None, str? norm=None, *, Tensor? out=None) -> Tensor"), |c| several(c, $several, Kind::$kind, $forward), $doc),)*
-            function("fft.fftfreq(int n, float d=1.0, *, Tensor? out=None, {factory}) -> Tensor", |c| frequencies(c, false), "Returns the frequencies of a transform."),
-            function("fft.rfftfreq(int n, float d=1.0, *, Tensor? out=None, {factory}) -> Tensor", |c| frequencies(c, true), "Returns the frequencies of half a spectrum."),
-            function("fft.fftshift(Tensor self, int[1]? dim=None) -> Tensor", |c| shift(c, false), "Moves the frequency 0 to the middle."),
-            function("fft.ifftshift(Tensor self, int[1]? dim=None) -> Tensor", |c| shift(c, true), "Moves the frequency 0 back to the start."),
+            function(
+                "fft.fftfreq(int n, float d=1.0, *, Tensor? out=None, {factory}) -> Tensor",
+                |c| frequencies(c, false),
+                "Returns the frequencies of a transform.",
+            ),
+            function(
+                "fft.rfftfreq(int n, float d=1.0, *, Tensor? out=None, {factory}) -> Tensor",
+                |c| frequencies(c, true),
+                "Returns the frequencies of half a spectrum.",
+            ),
+            function(
+                "fft.fftshift(Tensor self, int[1]? dim=None) -> Tensor",
+                |c| shift(c, false),
+                "Moves the frequency 0 to the middle.",
+            ),
+            function(
+                "fft.ifftshift(Tensor self, int[1]? dim=None) -> Tensor",
+                |c| shift(c, true),
+                "Moves the frequency 0 back to the start.",
+            ),
         ];
     };
 }

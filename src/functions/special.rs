@@ -48,8 +48,16 @@ macro_rules! binary_rows {
             $(function(concat!("special.", $name, "(Tensor ", $first, ", Tensor ", $second, ", *, Tensor? out=None) -> Tensor"), |c| binary(c, BinaryOp::$op), $doc),
             function(concat!("special.", $name, ".self_scalar(Scalar ", $first, ", Tensor ", $second, ", *, Tensor? out=None) -> Tensor"), |c| binary(c, BinaryOp::$op), $doc),
             function(concat!("special.", $name, ".other_scalar(Tensor ", $first, ", Scalar ", $second, ", *, Tensor? out=None) -> Tensor"), |c| binary(c, BinaryOp::$op), $doc),)*
-            function("special.gammainc(Tensor self, Tensor other, *, Tensor? out=None) -> Tensor", |c| binary(c, BinaryOp::Igamma), "Computes the lower incomplete gamma function."),
-            function("special.gammaincc(Tensor self, Tensor other, *, Tensor? out=None) -> Tensor", |c| binary(c, BinaryOp::Igammac), "Computes the upper incomplete gamma function."),
+            function(
+                "special.gammainc(Tensor self, Tensor other, *, Tensor? out=None) -> Tensor",
+                |c| binary(c, BinaryOp::Igamma),
+                "Computes the lower incomplete gamma function.",
+            ),
+            function(
+                "special.gammaincc(Tensor self, Tensor other, *, Tensor? out=None) -> Tensor",
+                |c| binary(c, BinaryOp::Igammac),
+                "Computes the upper incomplete gamma function.",
+            ),
         ];
     };
 }

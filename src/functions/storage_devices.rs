@@ -18,8 +18,17 @@ macro_rules! rows {
             method(concat!("is_pinned(", $class, " self, any device=\"cuda\") -> bool"), is_pinned, "Returns whether the storage is in pinned memory: never here.").python(concat!($path, ".is_pinned")),
             method(concat!("pin_memory(", $class, " self, any device=\"cuda\") -> ", $class), pin_memory, "Moves the storage to pinned memory, which needs another device.").python(concat!($path, ".pin_memory")),
         )*
-            method("pin_memory(Tensor self) -> Tensor", |_| no_driver(), "Moves the tensor to pinned memory, which needs a CUDA device."),
-            method("mps(UntypedStorage self) -> UntypedStorage", |_| bail!(RuntimeError, "torch.UntypedStorage(): Storage device not recognized: mps"), "Moves the storage to an Apple GPU; there is none.").python("_StorageBase.mps"),
+            method(
+                "pin_memory(Tensor self) -> Tensor",
+                |_| no_driver(),
+                "Moves the tensor to pinned memory, which needs a CUDA device.",
+            ),
+            method(
+                "mps(UntypedStorage self) -> UntypedStorage",
+                |_| bail!(RuntimeError, "torch.UntypedStorage(): Storage device not recognized: mps"),
+                "Moves the storage to an Apple GPU; there is none.",
+            )
+            .python("_StorageBase.mps"),
         ];
     };
 }
