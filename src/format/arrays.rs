@@ -81,8 +81,11 @@ fn shape_text(sizes: &[i64]) -> String {
 
 /// The places shown of a dimension.
 fn places(size: i64, shown: Option<i64>) -> impl Iterator<Item = i64> {
-    let gap = shown.filter(|edge| size > 2 * edge);
-    (0..size).filter(move |i| gap.is_none_or(|edge| *i < edge || *i >= size - edge))
+    let (first, last) = match shown.filter(|edge| size > 2 * edge) {
+        Some(edge) => (edge, size - edge),
+        None => (size, size),
+    };
+    (0..first).chain(last..size)
 }
 
 fn collect(view: &View, layout: &Layout, shown: Option<i64>, items: &mut Vec<Scalar>) -> Result<()> {
