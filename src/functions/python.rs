@@ -51,8 +51,8 @@ pub const ROWS: &[Row] = &[
     function("py.str(any object=\"\") -> str", |c| c.state.str(&c.value(0)).map(Value::str), "Converts to text."),
     function(
         "py.repr(any object) -> str",
-        |c| c.state.repr(&c.value(0)).map(|text| Value::str(escaped(&text))),
-        "Returns the value as the prompt shows it, with escapes for all but ASCII.",
+        |c| c.state.repr(&c.value(0)).map(Value::str),
+        "Returns the value as the prompt shows it.",
     ),
     function(
         "py.format(any value, str spec=\"\") -> str",
