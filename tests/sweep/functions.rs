@@ -147,6 +147,10 @@ fn classify(state: &State, signature: &Signature) -> Option<Swept> {
     if signature.name.contains("empty") || signature.name.contains("resize") || signature.name.contains("storage") {
         return None;
     }
+    // Whether an element is among others depends on all of them, however alike the few here look.
+    if signature.name == "isin" {
+        return None;
+    }
     let choices: &[Other] = if count > 1 { &[Other::Same, Other::Bool, Other::Places] } else { &[Other::Same] };
     for &other in choices {
         let others = vec![other; count.saturating_sub(1)];

@@ -36,7 +36,13 @@ pub fn reflection<T: Field>(alpha: T, rest: impl Iterator<Item = T>) -> Reflecti
     let tau = T::new((beta - alpha.re()) / beta, -alpha.im() / beta);
     let divisor = alpha - T::of(beta);
     let least = T::Real::min_positive_value().sqrt();
-    let raise = if divisor.size() < least.sqrt() { least.recip() } else { T::Real::one() };
+    let mut raise = T::Real::one();
+    // Once for the tiny, twice for the denormal.
+    for _ in 0..2 {
+        if divisor.size() * raise < least.sqrt() {
+            raise = raise / least;
+        }
+    }
     Reflection { beta, tau, divisor: divisor.scale(raise), raise }
 }
 

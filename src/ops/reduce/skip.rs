@@ -6,7 +6,7 @@ use crate::bail;
 use crate::ops::compare::CompareOp;
 use crate::ops::compose::{Math, number};
 use crate::ops::pointwise::{Output, UnaryOp, check_kernel, classes, map_real};
-use crate::tensor::{DType, Result, View};
+use crate::tensor::{DType, Dims, Layout, Result, View};
 
 /// The sum of all elements that are not NaN.
 ///
@@ -20,8 +20,17 @@ pub fn nansum(view: &View, dims: Option<&[i64]>, keepdim: bool, dtype: Option<DT
         return sum(view, dims, keepdim, dtype);
     }
     check_kernel("nansum_cpu", classes::FLOAT, view.dtype)?;
-    let clean = map_real("nansum_cpu", classes::FLOAT, view, Output::New, None, &|v| if v.is_nan() { 0.0 } else { v })?;
-    sum(&clean, dims, keepdim, dtype)
+    let clean = |view: &View| {
+        map_real("nansum_cpu", classes::FLOAT, view, Output::New, None, &|v| if v.is_nan() { 0.0 } else { v })
+    };
+    if view.layout.is_non_overlapping_and_dense() || view.device().is_meta() || view.numel() == 0 {
+        return sum(&clean(view)?, dims, keepdim, dtype);
+    }
+    // The order of addition follows the strides, so they are kept: all that lies between the elements comes along.
+    let Layout { sizes, strides, offset } = view.layout.clone();
+    let between = Dims::from_slice(&[view.layout.storage_elements()? - offset as i64]);
+    let all = clean(&view.with_layout(Layout { sizes: between, strides: Dims::from_slice(&[1]), offset }))?;
+    sum(&all.with_layout(Layout { sizes, strides, offset: 0 }), dims, keepdim, dtype)
 }
 
 /// The mean of all elements that are not NaN.
