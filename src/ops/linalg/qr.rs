@@ -12,7 +12,7 @@ pub struct Reflection<T: Field> {
     pub beta: T::Real,
     pub tau: T,
     divisor: T,
-    /// A power of two by which the divisor, and what it divides, is multiplied: squares of tiny complex numbers vanish.
+    /// A power of two by which a tiny vector is multiplied first: squares vanish, and denormal numbers are coarse.
     raise: T::Real,
 }
 
@@ -26,28 +26,26 @@ impl<T: Field> Reflection<T> {
 }
 
 /// The reflection for a vector of this first element and rest.
-pub fn reflection<T: Field>(alpha: T, rest: impl Iterator<Item = T>) -> Reflection<T> {
-    let norm = norm(rest);
+pub fn reflection<T: Field>(alpha: T, rest: impl Iterator<Item = T> + Clone) -> Reflection<T> {
+    let one = T::Real::one();
+    let least = T::Real::min_positive_value();
+    let (mut alpha, mut raise, mut norm) = (alpha, one, length_of(rest.clone()));
+    if span([alpha.re(), alpha.im(), norm]) < least.sqrt() {
+        raise = T::Real::epsilon() / least;
+        alpha = alpha.scale(raise);
+        norm = length_of(rest.map(|value| value.scale(raise)));
+    }
     if norm == T::Real::zero() && alpha.im() == T::Real::zero() {
-        return Reflection { beta: alpha.re(), tau: T::zero(), divisor: T::one(), raise: T::Real::one() };
+        return Reflection { beta: alpha.re() / raise, tau: T::zero(), divisor: T::one(), raise: one };
     }
     let length = span([alpha.re(), alpha.im(), norm]);
     let beta = if alpha.re() >= T::Real::zero() { -length } else { length };
     let tau = T::new((beta - alpha.re()) / beta, -alpha.im() / beta);
-    let divisor = alpha - T::of(beta);
-    let least = T::Real::min_positive_value().sqrt();
-    let mut raise = T::Real::one();
-    // Once for the tiny, twice for the denormal.
-    for _ in 0..2 {
-        if divisor.size() * raise < least.sqrt() {
-            raise = raise / least;
-        }
-    }
-    Reflection { beta, tau, divisor: divisor.scale(raise), raise }
+    Reflection { beta: beta / raise, tau, divisor: alpha - T::of(beta), raise }
 }
 
 /// The length of a vector.
-fn norm<T: Field>(values: impl Iterator<Item = T>) -> T::Real {
+fn length_of<T: Field>(values: impl Iterator<Item = T>) -> T::Real {
     length(values.flat_map(|value| [value.re(), value.im()]))
 }
 

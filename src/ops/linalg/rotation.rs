@@ -16,9 +16,15 @@ pub fn rotation<R: Field<Real = R> + Float>(f: R, g: R) -> (Rotation<R>, R) {
     if f == zero {
         return ([zero, Float::signum(g)], Float::abs(g));
     }
+    // Squares of what is tiny or huge would vanish or overflow.
+    let (least, largest) = (Float::min(Float::abs(f), Float::abs(g)), Float::max(Float::abs(f), Float::abs(g)));
+    let small = <R as Float>::min_positive_value();
+    let fits = least > Float::sqrt(small) && largest < Float::sqrt(one / small / (one + one));
+    let scale = if fits { one } else { Float::min(one / small, Float::max(small, largest)) };
+    let (f, g) = (f / scale, g / scale);
     let length = Float::sqrt(f * f + g * g);
     let r = length * Float::signum(f);
-    ([Float::abs(f) / length, g / r], r)
+    ([Float::abs(f) / length, g / r], r * scale)
 }
 
 /// `[x, y] ← [c x + s y, c y - s x]` for two columns.
