@@ -133,17 +133,17 @@ pub const ROWS: &[Row] = &[
     ),
     both(
         "float_power.Tensor_Tensor(Tensor self, Tensor exponent, *, Tensor? out=None) -> Tensor",
-        |c| float_power(c),
+        float_power,
         "Computes the power in double precision.",
     ),
     function(
         "float_power.Scalar(Scalar self, Tensor exponent, *, Tensor? out=None) -> Tensor",
-        |c| float_power(c),
+        float_power,
         "Raises a number to the power of every element, in double precision.",
     ),
     both(
         "float_power.Tensor_Scalar(Tensor self, Scalar exponent, *, Tensor? out=None) -> Tensor",
-        |c| float_power(c),
+        float_power,
         "Raises every element to the power of a number, in double precision.",
     ),
     method(

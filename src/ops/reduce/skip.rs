@@ -28,7 +28,7 @@ pub fn nansum(view: &View, dims: Option<&[i64]>, keepdim: bool, dtype: Option<DT
     }
     // The order of addition follows the strides, so they are kept: all that lies between the elements comes along.
     let Layout { sizes, strides, offset } = view.layout.clone();
-    let between = Dims::from_slice(&[view.layout.storage_elements()? - offset as i64]);
+    let between = Dims::from_slice(&[view.layout.storage_elements()? - offset]);
     let all = clean(&view.with_layout(Layout { sizes: between, strides: Dims::from_slice(&[1]), offset }))?;
     sum(&all.with_layout(Layout { sizes, strides, offset: 0 }), dims, keepdim, dtype)
 }
