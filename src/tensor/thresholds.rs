@@ -1,6 +1,6 @@
 //! Every size at which a kernel changes how it works, by name, in one table: how much is handed over at a time, and from
 //! where on a quicker way is worth its start. None of them changes a result; [`ALL`] lists them, so that a test can walk
-//! around each (tests/sweep.rs).
+//! around each (tests/sweep).
 //!
 //! Debug builds divide most of them, so that what tests compute with a few thousand elements takes every way that a
 //! release build takes with a million. Sizes that PyTorch's own results depend on (where it sorts by digits, which

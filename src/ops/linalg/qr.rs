@@ -28,10 +28,15 @@ impl<T: Field> Reflection<T> {
 /// The reflection for a vector of this first element and rest.
 pub fn reflection<T: Field>(alpha: T, rest: impl Iterator<Item = T> + Clone) -> Reflection<T> {
     let one = T::Real::one();
-    let least = T::Real::min_positive_value();
     let (mut alpha, mut raise, mut norm) = (alpha, one, length_of(rest.clone()));
-    if span([alpha.re(), alpha.im(), norm]) < least.sqrt() {
-        raise = T::Real::epsilon() / least;
+    let (length, root) = (span([alpha.re(), alpha.im(), norm]), T::Real::min_positive_value().sqrt());
+    // Once for what is tiny, twice for what may be denormal.
+    for _ in 0..2 {
+        if length * raise < root.sqrt() {
+            raise = raise / root;
+        }
+    }
+    if raise != one {
         alpha = alpha.scale(raise);
         norm = length_of(rest.map(|value| value.scale(raise)));
     }
@@ -179,4 +184,29 @@ pub fn upper<T: Field>(factored: &Matrix<T>, rows: usize) -> Result<Matrix<T>> {
         r[(i, j)] = factored[(i, j)];
     }
     Ok(r)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use num_complex::Complex;
+
+    #[test]
+    fn reflections_are_the_same_at_every_size() {
+        let parts = |power: i32| {
+            let scale = f32::powi(2.0, power);
+            let [alpha, first, second] =
+                [(1.0, 2.0), (-3.0, 0.5), (0.25, 4.0)].map(|(re, im)| Complex::new(re, im) * scale);
+            let found = reflection(alpha, [first, second].into_iter());
+            (found.tau, found.own(first), found.own(second), found.beta / scale)
+        };
+        // Down to where the vector itself is denormal: before, powers of two change nothing.
+        for power in -122..=60 {
+            assert_eq!(parts(power), parts(0), "2^{power}");
+        }
+        // What is left is multiplied exactly.
+        let least = f32::from_bits(1);
+        let found = reflection(Complex::new(3.0 * least, 0.0), [Complex::new(0.0, 4.0 * least)].into_iter());
+        assert_eq!((found.beta, found.tau), (-5.0 * least, Complex::new(1.6, 0.0)));
+    }
 }

@@ -169,3 +169,28 @@ pub fn triangular_pair<R: Field<Real = R> + Float>(f: R, g: R, h: R) -> ([R; 2],
     let least = Float::abs(least) * (overall * sign(f) * sign(h));
     ([least, most], right, left)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 2 to every power that a number and its rotation's length can be raised by, and what is left of them.
+    fn same_at_every_size<R: Field<Real = R> + Float + std::fmt::Debug>(powers: std::ops::Range<i32>) {
+        let number = |value: f64| <R as num_traits::NumCast>::from(value).unwrap();
+        for power in powers {
+            let scale = Float::powi(number(2.0), power);
+            let ([c, s], r) = rotation(number(-3.0) * scale, number(4.0) * scale);
+            let near = |found: R, wanted: f64| Float::abs(found - number(wanted)) <= number(4.0) * Float::epsilon();
+            assert!(
+                near(c, 0.6) && near(s, -0.8) && near(r / scale / number(5.0), -1.0),
+                "2^{power}: {c:?} {s:?} {r:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn rotations_are_the_same_at_every_size() {
+        same_at_every_size::<f32>(-126..124);
+        same_at_every_size::<f64>(-1022..1020);
+    }
+}
