@@ -7,8 +7,9 @@ use super::error::{Error, ErrorKind, Result};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Bytes that one list, text, tuple or buffer may have, unless [`set_budget`] has said otherwise.
-pub const BUDGET: usize = 1 << 30;
+/// Bytes that one list, text, tuple or buffer may have, unless [`set_budget`] has said otherwise: 960 MiB, so that the
+/// process stays below a gigabyte with the largest of them.
+pub const BUDGET: usize = 15 << 26;
 
 static OBJECT: AtomicUsize = AtomicUsize::new(BUDGET);
 
