@@ -5,6 +5,7 @@ pub mod bind;
 #[allow(clippy::module_inception)]
 mod call;
 pub mod extras;
+pub mod facets;
 pub mod module_names;
 pub mod registry;
 pub mod row;
@@ -15,7 +16,7 @@ pub mod warnings;
 
 pub use call::{Call, as_tensor, one, view_on, wants_grad};
 pub use module_names::{BELOW, LIBRARY, MODULES, submodule};
-pub use registry::{Family, Function, Overloads, Receiver, Registry, class_of};
-pub use row::{Role, Row, Run, attribute, both, function, method};
+pub use registry::{Family, Function, Overloads, Receiver, Registry};
+pub use row::{Role, Row, Run, attribute, both, class_method, function, internal, method, setter};
 pub use signature::{Kind, Param, Signature};
 pub use state::{Caller, Keywords, State};

@@ -18,8 +18,10 @@ mod classes;
 mod combine;
 mod convolution;
 mod create;
+mod data;
 mod defaults;
 mod deterministic;
+mod dimnames;
 mod dispatch;
 mod distributions;
 mod dlpack;
@@ -40,14 +42,15 @@ pub mod hashed;
 pub mod help;
 pub mod hooks;
 mod identity;
+mod indexing;
 mod internal;
+mod legacy_storages;
 mod legacy_tensors;
 mod linalg;
 mod matmul;
 mod modules;
-mod named;
+mod name_inference;
 mod names;
-mod names_rules;
 mod norms;
 mod numbers;
 mod numpy;
@@ -69,7 +72,7 @@ pub mod sets;
 mod similarity;
 pub mod sorting;
 mod sparse;
-mod sparse_rules;
+mod sparse_kernels;
 mod special;
 mod splits;
 mod statistics;
@@ -89,10 +92,14 @@ mod windows;
 
 pub use byte_streams::lines_of;
 pub use classes::parent_of_class;
-pub use create::index_tensor;
+pub use data::index_tensor;
 pub use dispatch::{call, call_below, invoke, unbound};
 pub use explain::READ_VARIABLES;
 pub use graph::attribute as node_attribute;
+pub use indexing::{assign, subscript};
+pub use legacy_storages::{
+    class_attribute, class_of_dtype, is_instance, kind_of_class, legacy_dtype, refuse_elsewhere,
+};
 pub use legacy_tensors::{cuda_tensor_class, legacy_tensor_class};
 pub use names::{is_named, refusal as names_refused};
 pub use numpy::{array_item, array_view, set_array_item};
@@ -101,12 +108,8 @@ pub use quantized::{SCHEMES, scheme};
 pub use sets::in_set_order;
 pub use steps::Steps;
 pub use storages::{item as storage_item, set_item as set_storage_item};
-pub use tensors::{assign, subscript};
 pub use text::percent;
-pub use typed_storages::{
-    class_attribute, class_of_dtype, is_instance, item as typed_storage_item, kind_of_class, legacy_dtype,
-    refuse_elsewhere, set_item as set_typed_storage_item,
-};
+pub use typed_storages::{item as typed_storage_item, set_item as set_typed_storage_item};
 
 /// The function table by name, once for all sessions.
 pub fn registry() -> &'static Registry {
@@ -145,7 +148,7 @@ const TABLES: &[&[Row]] = &[
     hooks::ROWS,
     internal::ROWS,
     modules::ROWS,
-    named::ROWS,
+    dimnames::ROWS,
     eigen::ROWS,
     einsum::ROWS,
     explain::ROWS,
@@ -186,14 +189,15 @@ const TABLES: &[&[Row]] = &[
     special::ROWS,
     special::UNARY,
     special::BINARY,
+    special::POLYNOMIALS,
     statistics::ROWS,
     storages::ROWS,
     storage_devices::ROWS,
     legacy_tensors::ON_CUDA,
     typed_storages::ROWS,
     typed_storages::CASTS,
-    typed_storages::LEGACY,
-    typed_storages::ON_CUDA,
+    legacy_storages::LEGACY,
+    legacy_storages::ON_CUDA,
     tensors::ROWS,
     testing::ROWS,
     text::ROWS,
@@ -203,10 +207,16 @@ const TABLES: &[&[Row]] = &[
     views_in_place::ROWS,
 ];
 
-/// Every row, table by table; those of the legacy tensor classes come in groups.
-pub fn rows() -> impl Iterator<Item = &'static Row> {
+/// Every row as it is written, table by table; those of the legacy tensor classes come in groups.
+fn written() -> impl Iterator<Item = &'static Row> {
     let groups = legacy_tensors::ROWS.iter().chain(legacy_tensors::CLASSES).flatten();
     TABLES.iter().copied().flatten().chain(groups)
+}
+
+/// Every row, and those with several names once for each.
+pub fn rows() -> impl Iterator<Item = &'static Row> {
+    static ALIASES: LazyLock<Vec<Row>> = LazyLock::new(|| written().flat_map(Row::under_aliases).collect());
+    written().chain(&*ALIASES)
 }
 
 #[cfg(test)]
@@ -224,5 +234,13 @@ mod tests {
                 row.signature
             );
         }
+    }
+
+    #[test]
+    fn no_row_stands_twice() {
+        let mut seen = std::collections::HashSet::new();
+        let twice: Vec<_> =
+            rows().filter(|row| !seen.insert((row.signature, row.role as u8))).map(|row| row.signature).collect();
+        assert!(twice.is_empty(), "{twice:#?}");
     }
 }

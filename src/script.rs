@@ -14,7 +14,7 @@ pub mod fault;
 pub mod higher;
 pub mod list;
 pub mod members;
-pub mod named;
+pub mod namedtuple;
 pub mod parameters;
 mod plain;
 #[cfg(test)]

@@ -238,6 +238,11 @@ impl Value {
         Value::tuple(items.iter().copied().map(Value::Int))
     }
 
+    /// A result whose parts have names.
+    pub fn named_tuple(type_name: &'static str, fields: Vec<(&'static str, Value)>) -> Value {
+        Value::NamedTuple(Rc::new(NamedTuple { type_name, fields }))
+    }
+
     pub fn size(sizes: &[i64]) -> Value {
         Value::Size(Dims::from_slice(sizes))
     }

@@ -42,8 +42,6 @@ const ROWS: &[(&str, Composite)] = &[
     ("adjoint", |f, a| adjoint(f, self_(a)?, -2, -1)),
     ("movedim.intlist", move_dims),
     ("movedim.int", move_dims),
-    ("moveaxis.intlist", move_dims),
-    ("moveaxis.int", move_dims),
     ("expand_as", |f, a| f.call("expand", &[self_(a)?, sizes_of(a, 1)?])),
     ("broadcast_to", |f, a| f.call("expand", &[self_(a)?, arg(a, 1)])),
     ("narrow", |f, a| narrow(f, a, int(a, 2))),
@@ -85,7 +83,6 @@ const ROWS: &[(&str, Composite)] = &[
         f.call("cat", &[parts, Value::Int(dim)])
     }),
     ("vstack", |f, a| f.call("cat", &[each(f, a, |f, t| at_least(f, t, 2))?, Value::Int(0)])),
-    ("row_stack", |f, a| f.call("cat", &[each(f, a, |f, t| at_least(f, t, 2))?, Value::Int(0)])),
     ("dstack", |f, a| f.call("cat", &[each(f, a, |f, t| at_least(f, t, 3))?, Value::Int(2)])),
     ("column_stack", |f, a| {
         let column = |f: &dyn Functions, t: Value| match ndim(&t) {

@@ -16,6 +16,15 @@ pub struct Function {
     pub row: &'static Row,
 }
 
+impl Function {
+    /// The key that rules, derivatives and refusals know the function by: that of the whole, for the inner half of a
+    /// function written in Python, and that of the row it is another name for.
+    pub fn key(&self) -> &'static str {
+        let key = self.row.alias_of.unwrap_or(self.signature.key);
+        key.strip_prefix("_VF.").unwrap_or(key)
+    }
+}
+
 /// All overloads of one name for one kind of receiver, in the order PyTorch tries them.
 pub struct Overloads {
     pub name: &'static str,
@@ -271,25 +280,4 @@ impl Named {
             }
         }
     }
-}
-
-/// The class a value belongs to as a receiver.
-pub fn class_of(value: &Value) -> Option<Kind> {
-    Some(match value {
-        Value::Tensor(_) => Kind::Tensor,
-        Value::Storage(_) => Kind::UntypedStorage,
-        Value::TypedStorage(_) => Kind::TypedStorage,
-        Value::DType(_) => Kind::DType,
-        Value::Device(_) => Kind::Device,
-        Value::Size(_) => Kind::Size,
-        Value::Buffer(_) => Kind::Buffer,
-        Value::Generator(_) => Kind::Generator,
-        Value::Str(_) => Kind::Str,
-        Value::Int(_) | Value::BigInt(_) => Kind::Int,
-        Value::Float(_) => Kind::Float,
-        Value::Complex(_) => Kind::Number,
-        Value::Tuple(_) | Value::List(_) | Value::Range(_) => Kind::Sequence,
-        Value::Object(_) => Kind::Object,
-        _ => return None,
-    })
 }

@@ -1,13 +1,16 @@
 //! The vocabulary of the function table: what a row is, and how it is reached.
 
 use super::Call;
+use super::facets::{Dispatch, NameInference, Names};
+use super::signature::name_in;
 use crate::tensor::Result;
 use crate::value::Value;
 
 /// What a row's function looks like: bound arguments in, value out.
 pub type Run = fn(&mut Call) -> Result<Value>;
 
-/// One overload of one function.
+/// One overload of one function, and everything there is to say about it but its derivative.
+#[derive(Clone, Copy)]
 pub struct Row {
     pub signature: &'static str,
     pub run: Run,
@@ -19,6 +22,18 @@ pub struct Row {
     pub shown: Option<&'static str>,
     /// The qualified name in Python, for functions PyTorch writes in Python; decides the words of argument errors.
     pub python: Option<&'static str>,
+    /// Other names for the same function.
+    pub aliases: &'static [&'static str],
+    /// The key of the row that this one is another name for.
+    pub alias_of: Option<&'static str>,
+    /// The operation that PyTorch calls for it, where it is another.
+    pub operation: Option<&'static str>,
+    /// What it does with the names of dimensions.
+    pub names: Names,
+    /// What it does with sparse tensors.
+    pub sparse: Dispatch,
+    /// What it does with quantized tensors.
+    pub quantized: Dispatch,
 }
 
 /// How a row is reached.
@@ -42,7 +57,21 @@ pub enum Role {
 
 /// A row that is reached in this way.
 pub const fn row(signature: &'static str, run: Run, doc: &'static str, role: Role) -> Row {
-    Row { signature, run, doc, role, hidden: false, shown: None, python: None }
+    Row {
+        signature,
+        run,
+        doc,
+        role,
+        hidden: false,
+        shown: None,
+        python: None,
+        aliases: &[],
+        alias_of: None,
+        operation: None,
+        names: Names::UNSUPPORTED,
+        sparse: Dispatch::Missing,
+        quantized: Dispatch::Missing,
+    }
 }
 
 pub const fn method(signature: &'static str, run: Run, doc: &'static str) -> Row {
@@ -61,6 +90,18 @@ pub const fn attribute(signature: &'static str, run: Run, doc: &'static str) -> 
     row(signature, run, doc, Role::Attribute)
 }
 
+pub const fn setter(signature: &'static str, run: Run, doc: &'static str) -> Row {
+    row(signature, run, doc, Role::Setter)
+}
+
+pub const fn class_method(signature: &'static str, run: Run, doc: &'static str) -> Row {
+    row(signature, run, doc, Role::Static)
+}
+
+pub const fn internal(signature: &'static str, run: Run, doc: &'static str) -> Row {
+    row(signature, run, doc, Role::Internal)
+}
+
 impl Row {
     /// Marks a function that is written in Python there, under this qualified name.
     pub const fn python(self, path: &'static str) -> Row {
@@ -68,12 +109,83 @@ impl Row {
     }
 
     /// Gives the row another name in messages.
-    pub const fn named(self, name: &'static str) -> Row {
+    pub const fn shown_as(self, name: &'static str) -> Row {
         Row { shown: Some(name), ..self }
     }
 
     /// Marks a deprecated overload.
     pub const fn hidden(self) -> Row {
         Row { hidden: true, ..self }
+    }
+
+    /// The row once more for each of its other names.
+    ///
+    /// Their signatures are never given back: the table lives as long as the process, and makes them once.
+    pub fn under_aliases(&self) -> impl Iterator<Item = Row> {
+        let (key, parameters) = self.signature.split_at(self.signature.find('(').unwrap_or_default());
+        let overload = &key[name_in(key).len()..];
+        self.aliases.iter().map(move |alias| Row {
+            signature: format!("{alias}{overload}{parameters}").leak(),
+            role: if alias.contains('.') { Role::Function } else { self.role },
+            aliases: &[],
+            alias_of: Some(key),
+            ..*self
+        })
+    }
+
+    /// Says what becomes of the names of dimensions.
+    pub const fn names(self, inference: NameInference) -> Row {
+        Row { names: Names { inference, ..self.names }, ..self }
+    }
+
+    /// Names the operation that PyTorch calls for the function, where it is another: refusals speak of it.
+    pub const fn operation(self, operation: &'static str) -> Row {
+        Row { operation: Some(operation), ..self }
+    }
+
+    /// Gives the row other names, which mean the same: `absolute` for `abs`, `clip` for every overload of `clamp`. One with
+    /// a module is a function there.
+    pub const fn aliases(self, aliases: &'static [&'static str]) -> Row {
+        Row { aliases, ..self }
+    }
+
+    /// Names the operation that refuses tensors with names in a call with `out=`.
+    pub const fn out_refused_as(self, operation: &'static str) -> Row {
+        Row { names: Names { out_refused_as: Some(operation), ..self.names }, ..self }
+    }
+
+    /// Names the operation that refuses tensors with names where the call gives several dimensions.
+    pub const fn several_refused_as(self, operation: &'static str) -> Row {
+        Row { names: Names { several_refused_as: Some(operation), ..self.names }, ..self }
+    }
+
+    /// Names the operation that refuses complex tensors with names.
+    pub const fn complex_refused_as(self, operation: &'static str) -> Row {
+        Row { names: Names { complex_refused_as: Some(operation), ..self.names }, ..self }
+    }
+
+    /// Names the operation that refuses tensors with names of fewer dimensions than `ndim`.
+    pub const fn few_refused_as(self, ndim: usize, operation: &'static str) -> Row {
+        Row { names: Names { few_refused_as: Some((ndim, operation)), ..self.names }, ..self }
+    }
+
+    /// Has the function check its other arguments before it refuses tensors with names.
+    pub const fn checks_first(self) -> Row {
+        Row { names: Names { checks_first: true, ..self.names }, ..self }
+    }
+
+    /// Says what the function does with sparse tensors.
+    pub const fn sparse(self, dispatch: Dispatch) -> Row {
+        Row { sparse: dispatch, ..self }
+    }
+
+    /// Says what the function does with quantized tensors.
+    pub const fn quantized(self, dispatch: Dispatch) -> Row {
+        Row { quantized: dispatch, ..self }
+    }
+
+    /// Says that the function takes tensors of any layout as they are.
+    pub const fn any_layout(self) -> Row {
+        self.sparse(Dispatch::AsIs).quantized(Dispatch::AsIs)
     }
 }

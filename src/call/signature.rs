@@ -152,6 +152,27 @@ impl Kind {
         }
     }
 
+    /// The class a value belongs to as a receiver.
+    pub fn of(value: &Value) -> Option<Kind> {
+        Some(match value {
+            Value::Tensor(_) => Kind::Tensor,
+            Value::Storage(_) => Kind::UntypedStorage,
+            Value::TypedStorage(_) => Kind::TypedStorage,
+            Value::DType(_) => Kind::DType,
+            Value::Device(_) => Kind::Device,
+            Value::Size(_) => Kind::Size,
+            Value::Buffer(_) => Kind::Buffer,
+            Value::Generator(_) => Kind::Generator,
+            Value::Str(_) => Kind::Str,
+            Value::Int(_) | Value::BigInt(_) => Kind::Int,
+            Value::Float(_) => Kind::Float,
+            Value::Complex(_) => Kind::Number,
+            Value::Tuple(_) | Value::List(_) | Value::Range(_) => Kind::Sequence,
+            Value::Object(_) => Kind::Object,
+            _ => return None,
+        })
+    }
+
     /// Returns whether it takes names of dimensions.
     pub fn is_of_names(self) -> bool {
         matches!(self, Kind::Name | Kind::Names { .. })
@@ -256,6 +277,11 @@ impl Signature {
             switch,
             finishes,
         })
+    }
+
+    /// Returns whether it takes dimensions by their names.
+    pub fn takes_names(&self) -> bool {
+        self.params.iter().any(|param| param.kind.is_of_names())
     }
 
     /// The class that the first parameter makes it a method of, if any.

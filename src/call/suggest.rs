@@ -1,6 +1,6 @@
 //! What was not found, and the name that was probably meant.
 
-use super::{LIBRARY, Receiver, Registry, State, class_of};
+use super::{Kind, LIBRARY, Receiver, Registry, State};
 use crate::tensor::Error;
 use crate::value::Value;
 
@@ -32,7 +32,7 @@ fn receiver_of(value: &Value) -> Option<Receiver> {
     match value {
         Value::Module("torch") => Some(Receiver::Module("")),
         Value::Module(module) => Some(Receiver::Module(module)),
-        value => class_of(value).map(Receiver::Class),
+        value => Kind::of(value).map(Receiver::Class),
     }
 }
 

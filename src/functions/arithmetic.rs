@@ -1,9 +1,12 @@
 //! Elementwise operations with parameters or three operands. Follows
 //! <https://pytorch.org/docs/2.7/torch.html#pointwise-ops>.
 
-use super::objects::named;
 use super::pointwise::{Argument, default, result};
 use crate::bail;
+use crate::call::facets::{
+    Dispatch::{Coalesced, Requantized},
+    NameInference::{Keeps, Unifies},
+};
 use crate::call::{Call, Row, both, function, method};
 use crate::ops::pointwise::{self as ops, Output, TernaryOp};
 use crate::ops::{copy, create, special};
@@ -15,82 +18,79 @@ pub const ROWS: &[Row] = &[
         "clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None, *, Tensor? out=None) -> Tensor",
         |c| clamp_tensors(c, false),
         "Clamps every element to bounds.",
-    ),
+    )
+    .aliases(&["clip"])
+    .names(Unifies),
     both(
         "clamp(Tensor self, Scalar? min=None, Scalar? max=None, *, Tensor? out=None) -> Tensor",
         |c| clamp(c, false),
         "Clamps every element to bounds.",
-    ),
-    both(
-        "clip.Tensor(Tensor self, Tensor? min=None, Tensor? max=None, *, Tensor? out=None) -> Tensor",
-        |c| clamp_tensors(c, false),
-        "Clamps every element to bounds.",
-    ),
-    both(
-        "clip(Tensor self, Scalar? min=None, Scalar? max=None, *, Tensor? out=None) -> Tensor",
-        |c| clamp(c, false),
-        "Clamps every element to bounds.",
-    ),
+    )
+    .aliases(&["clip"])
+    .names(Keeps)
+    .quantized(Requantized),
     method(
         "clamp_.Tensor(Tensor(a!) self, Tensor? min=None, Tensor? max=None) -> Tensor(a!)",
         |c| clamp_tensors(c, true),
         "Clamps every element to bounds, in place.",
-    ),
+    )
+    .aliases(&["clip_"])
+    .names(Unifies),
     method(
         "clamp_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)",
         |c| clamp(c, true),
         "Clamps every element to bounds, in place.",
-    ),
-    method(
-        "clip_.Tensor(Tensor(a!) self, Tensor? min=None, Tensor? max=None) -> Tensor(a!)",
-        |c| clamp_tensors(c, true),
-        "Clamps every element to bounds, in place.",
-    ),
-    method(
-        "clip_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)",
-        |c| clamp(c, true),
-        "Clamps every element to bounds, in place.",
-    ),
+    )
+    .aliases(&["clip_"])
+    .names(Keeps),
     both(
         "clamp_min.Tensor(Tensor self, Tensor min, *, Tensor? out=None) -> Tensor",
         |c| at_least_tensor(c, false),
         "Raises every element to at least another tensor's.",
-    ),
+    )
+    .names(Unifies),
     method(
         "clamp_min_.Tensor(Tensor(a!) self, Tensor min) -> Tensor(a!)",
         |c| at_least_tensor(c, true),
         "Raises every element to at least another tensor's, in place.",
-    ),
+    )
+    .names(Unifies),
     both(
         "clamp_max.Tensor(Tensor self, Tensor max, *, Tensor? out=None) -> Tensor",
         |c| at_most_tensor(c, false),
         "Lowers every element to at most another tensor's.",
-    ),
+    )
+    .names(Unifies),
     method(
         "clamp_max_.Tensor(Tensor(a!) self, Tensor max) -> Tensor(a!)",
         |c| at_most_tensor(c, true),
         "Lowers every element to at most another tensor's, in place.",
-    ),
+    )
+    .names(Unifies),
     both(
         "clamp_min(Tensor self, Scalar min, *, Tensor? out=None) -> Tensor",
         |c| at_least(c, false),
         "Raises every element to at least a number.",
-    ),
+    )
+    .names(Keeps),
     method(
         "clamp_min_(Tensor(a!) self, Scalar min) -> Tensor(a!)",
         |c| at_least(c, true),
         "Raises every element to at least a number, in place.",
-    ),
+    )
+    .names(Keeps),
     both(
         "clamp_max(Tensor self, Scalar max, *, Tensor? out=None) -> Tensor",
         |c| at_most(c, false),
         "Lowers every element to at most a number.",
-    ),
+    )
+    .names(Keeps),
     method(
         "clamp_max_(Tensor(a!) self, Scalar max) -> Tensor(a!)",
         |c| at_most(c, true),
         "Lowers every element to at most a number, in place.",
-    ),
+    )
+    .names(Keeps),
     both(
         "lerp.Scalar(Tensor self, Tensor end, Scalar weight, *, Tensor? out=None) -> Tensor",
         |c| lerp_number(c, false),
@@ -115,47 +115,56 @@ pub const ROWS: &[Row] = &[
         "addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1, Tensor? out=None) -> Tensor",
         |c| sum_with(c, TernaryOp::Addcmul, false),
         "Adds the product of two tensors.",
-    ),
+    )
+    .names(Unifies),
     method(
         "addcmul_(Tensor(a!) self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor(a!)",
         |c| sum_with(c, TernaryOp::Addcmul, true),
         "Adds the product of two tensors, in place.",
-    ),
+    )
+    .names(Unifies),
     both(
         "addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1, Tensor? out=None) -> Tensor",
         |c| sum_with(c, TernaryOp::Addcdiv, false),
         "Adds the quotient of two tensors.",
-    ),
+    )
+    .names(Unifies),
     method(
         "addcdiv_(Tensor(a!) self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor(a!)",
         |c| sum_with(c, TernaryOp::Addcdiv, true),
         "Adds the quotient of two tensors, in place.",
-    ),
+    )
+    .names(Unifies),
     both(
         "float_power.Tensor_Tensor(Tensor self, Tensor exponent, *, Tensor? out=None) -> Tensor",
         float_power,
         "Computes the power in double precision.",
-    ),
+    )
+    .names(Unifies),
     function(
         "float_power.Scalar(Scalar self, Tensor exponent, *, Tensor? out=None) -> Tensor",
         float_power,
         "Raises a number to the power of every element, in double precision.",
-    ),
+    )
+    .names(Unifies),
     both(
         "float_power.Tensor_Scalar(Tensor self, Scalar exponent, *, Tensor? out=None) -> Tensor",
         float_power,
         "Raises every element to the power of a number, in double precision.",
-    ),
+    )
+    .names(Keeps),
     method(
         "float_power_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)",
         float_power_in_place,
         "Computes the power in double precision, in place.",
-    ),
+    )
+    .names(Keeps),
     method(
         "float_power_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)",
         float_power_in_place,
         "Computes the power in double precision, in place.",
-    ),
+    )
+    .names(Unifies),
     both(
         "round.decimals(Tensor self, *, int decimals, Tensor? out=None) -> Tensor",
         |c| round(c, false),
@@ -170,37 +179,27 @@ pub const ROWS: &[Row] = &[
         "special.round(Tensor self, *, int decimals=0, Tensor? out=None) -> Tensor",
         |c| round(c, false),
         "Rounds to decimal places.",
-    ),
-    function(
-        "special.logit(Tensor self, float? eps=None, *, Tensor? out=None) -> Tensor",
-        |c| logit(c, false),
-        "Computes the logarithm of the odds.",
-    ),
+    )
+    .operation("round.decimals"),
     function(
         "polygamma(int n, Tensor self, *, Tensor? out=None) -> Tensor",
         |c| polygamma(c, 1, 0, false),
         "Computes a derivative of the digamma function.",
-    ),
-    function(
-        "special.polygamma(int n, Tensor self, *, Tensor? out=None) -> Tensor",
-        |c| polygamma(c, 1, 0, false),
-        "Computes a derivative of the digamma function.",
-    ),
+    )
+    .aliases(&["special.polygamma"])
+    .names(Keeps),
     method(
         "polygamma.method(Tensor self, int n) -> Tensor",
         |c| polygamma(c, 0, 1, false),
         "Computes a derivative of the digamma function.",
-    ),
+    )
+    .names(Keeps),
     method(
         "polygamma_(Tensor(a!) self, int n) -> Tensor(a!)",
         |c| polygamma(c, 0, 1, true),
         "Computes a derivative of the digamma function, in place.",
-    ),
-    function(
-        "special.multigammaln(Tensor self, int p, *, Tensor? out=None) -> Tensor",
-        |c| multigamma(c, false),
-        "Computes the multivariate log-gamma function.",
-    ),
+    )
+    .names(Keeps),
     both("frexp.Tensor(Tensor self) -> any", frexp, "Splits every element into a mantissa and an exponent of two."),
     function(
         "complex(Tensor real, Tensor imag, *, Tensor? out=None) -> Tensor",
@@ -215,22 +214,25 @@ pub const ROWS: &[Row] = &[
     method("conj_physical_(Tensor(a!) self) -> Tensor(a!)", conj_physical, "Computes the complex conjugate, in place."),
 ];
 
-/// A function and its in-place form.
+/// A function and its in-place form; `also` holds out of place only.
 macro_rules! pairs {
-    ($($name:literal $parameters:literal $run:ident $doc:literal;)*) => {
+    ($($name:literal $parameters:literal $run:ident $doc:literal $(also $alias:literal)? $([$($facets:tt)*])?;)*) => {
         pub const PAIRS: &[Row] = &[
-            $(both(concat!($name, "(Tensor self", $parameters, ", *, Tensor? out=None) -> Tensor"), |c| $run(c, false), $doc),
-            method(concat!($name, "_(Tensor(a!) self", $parameters, ") -> Tensor(a!)"), |c| $run(c, true), concat!($doc, " Works in place.")),)*
+            $(both(concat!($name, "(Tensor self", $parameters, ", *, Tensor? out=None) -> Tensor"), |c| $run(c, false), $doc)
+                .aliases(&[$($alias)?])
+                $($($facets)*)?,
+            method(concat!($name, "_(Tensor(a!) self", $parameters, ") -> Tensor(a!)"), |c| $run(c, true), concat!($doc, " Works in place."))
+                $($($facets)*)?,)*
         ];
     };
 }
 
 pairs! {
-    "square" "" square "Squares every element.";
-    "ldexp" ", Tensor other" ldexp "Multiplies by a power of two.";
-    "logit" ", float? eps=None" logit "Computes the logarithm of the odds.";
-    "nan_to_num" ", float? nan=None, float? posinf=None, float? neginf=None" nan_to_num "Replaces NaN and infinities.";
-    "mvlgamma" ", int p" multigamma "Computes the multivariate log-gamma function.";
+    "square" "" square "Squares every element." [.names(Keeps).sparse(Coalesced)];
+    "ldexp" ", Tensor other" ldexp "Multiplies by a power of two." [.names(Unifies)];
+    "logit" ", float? eps=None" logit "Computes the logarithm of the odds." also "special.logit";
+    "nan_to_num" ", float? nan=None, float? posinf=None, float? neginf=None" nan_to_num "Replaces NaN and infinities." [.sparse(Coalesced)];
+    "mvlgamma" ", int p" multigamma "Computes the multivariate log-gamma function." also "special.multigammaln";
 }
 
 fn square(call: &mut Call, in_place: bool) -> Result<Value> {
@@ -414,7 +416,10 @@ fn frexp(call: &mut Call) -> Result<Value> {
             f64::from(special::frexp(x).1)
         })?;
     let exponent = copy::cast(&exponent, DType::Int)?;
-    Ok(named("torch.return_types.frexp", vec![("mantissa", mantissa.into()), ("exponent", exponent.into())]))
+    Ok(Value::named_tuple(
+        "torch.return_types.frexp",
+        vec![("mantissa", mantissa.into()), ("exponent", exponent.into())],
+    ))
 }
 
 fn complex(call: &mut Call, name: &str) -> Result<Value> {

@@ -1,46 +1,60 @@
 //! Attributes: read without parentheses, and a few of them assignable.
 
-use super::named;
-use crate::call::{Call, Role, Row, attribute};
+use super::dimnames;
+use super::quantized;
+use super::sparse_kernels;
+use crate::call::facets::{
+    Dispatch::{AsIs, Own},
+    NameInference::{Itself, Keeps, Nameless},
+};
+use crate::call::{Call, Row, attribute, setter};
 use crate::tensor::{Result, Tensor};
 use crate::value::Value;
 use crate::{autograd, bail};
-
-const fn setter(signature: &'static str, run: crate::call::Run, doc: &'static str) -> Row {
-    Row { signature, run, doc, role: Role::Setter, hidden: false, shown: None, python: None }
-}
 
 pub const ROWS: &[Row] = &[
     attribute(
         "shape(Tensor self) -> Size",
         |c| Ok(Value::size(c.tensor(0)?.borrow().sizes())),
         "The size of every dimension.",
-    ),
+    )
+    .names(Nameless)
+    .any_layout(),
     attribute(
         "dtype(Tensor self) -> ScalarType",
         |c| Ok(Value::DType(c.tensor(0)?.borrow().dtype)),
         "The element type.",
-    ),
+    )
+    .names(Nameless)
+    .any_layout(),
     attribute(
         "device(Tensor self) -> Device",
         |c| Ok(Value::Device(c.tensor(0)?.borrow().device())),
         "The device the tensor lives on.",
-    ),
+    )
+    .names(Nameless)
+    .any_layout(),
     attribute(
         "layout(Tensor self) -> Layout",
         |c| Ok(Value::Layout(c.tensor(0)?.borrow().tensor_layout())),
         "The way the tensor is stored.",
-    ),
+    )
+    .names(Nameless)
+    .any_layout(),
     attribute(
         "ndim(Tensor self) -> int",
         |c| Ok(Value::Int(c.tensor(0)?.borrow().ndim() as i64)),
         "The number of dimensions.",
-    ),
+    )
+    .names(Nameless)
+    .any_layout(),
     attribute(
         "itemsize(Tensor self) -> int",
         |c| Ok(Value::Int(c.tensor(0)?.borrow().dtype.itemsize() as i64)),
         "The number of bytes per element.",
-    ),
+    )
+    .names(Nameless)
+    .any_layout(),
     attribute(
         "nbytes(Tensor self) -> int",
         |c| {
@@ -48,12 +62,17 @@ pub const ROWS: &[Row] = &[
             Ok(Value::Int(v.numel().saturating_mul(v.dtype.itemsize() as i64)))
         },
         "The number of bytes of all elements shown.",
-    ),
+    )
+    .names(Nameless)
+    .sparse(Own(sparse_kernels::nbytes))
+    .quantized(AsIs),
     attribute(
         "requires_grad(Tensor self) -> bool",
         |c| Ok(Value::Bool(c.tensor(0)?.requires_grad())),
         "Whether gradients are recorded for this tensor.",
-    ),
+    )
+    .names(Nameless)
+    .any_layout(),
     setter(
         "requires_grad(Tensor self, bool requires_grad) -> None",
         |c| {
@@ -61,14 +80,22 @@ pub const ROWS: &[Row] = &[
             Ok(Value::None)
         },
         "Turns recording on or off for a leaf.",
-    ),
-    attribute("grad(Tensor self) -> Tensor", grad, "The gradient accumulated by backward()."),
-    setter("grad(Tensor self, Tensor? grad) -> None", set_grad, "Replaces the accumulated gradient."),
+    )
+    .names(Nameless)
+    .any_layout(),
+    attribute("grad(Tensor self) -> Tensor", grad, "The gradient accumulated by backward().")
+        .names(Nameless)
+        .any_layout(),
+    setter("grad(Tensor self, Tensor? grad) -> None", set_grad, "Replaces the accumulated gradient.")
+        .names(Nameless)
+        .any_layout(),
     attribute(
         "grad_fn(Tensor self) -> any",
         |c| Ok(autograd::grad_fn(c.tensor(0)?).map_or(Value::None, |(node, _)| super::graph::node(node))),
         "The operation this tensor came from.",
-    ),
+    )
+    .names(Nameless)
+    .any_layout(),
     attribute(
         "is_leaf(Tensor self) -> bool",
         |c| {
@@ -76,22 +103,29 @@ pub const ROWS: &[Row] = &[
             Ok(Value::Bool(autograd::grad_fn(tensor).is_none()))
         },
         "Whether the tensor is not the result of a recorded operation.",
-    ),
+    )
+    .names(Nameless)
+    .any_layout(),
     attribute(
         "retains_grad(Tensor self) -> bool",
         |c| Ok(Value::Bool(c.tensor(0)?.autograd(|m| m.retains_grad))),
         "Whether a non-leaf keeps its gradient.",
-    ),
+    )
+    .names(Nameless)
+    .any_layout(),
     attribute(
         "output_nr(Tensor self) -> int",
         |c| Ok(Value::Int(autograd::grad_fn(c.tensor(0)?).map_or(0, |(_, nr)| nr as i64))),
         "The position of the tensor among the outputs of its operation.",
-    ),
+    )
+    .names(Nameless),
     attribute(
         "data(Tensor self) -> Tensor",
         |c| Ok(Value::Tensor(crate::tensor::Tensor::new(c.view(0)?))),
         "The same elements outside the gradient graph, with a version of its own.",
-    ),
+    )
+    .names(Keeps)
+    .any_layout(),
     setter(
         "data(Tensor self, any data) -> None",
         |c| {
@@ -102,12 +136,16 @@ pub const ROWS: &[Row] = &[
             Ok(Value::None)
         },
         "Makes the tensor show another tensor's elements.",
-    ),
+    )
+    .names(Keeps)
+    .any_layout(),
     attribute(
         "_base(Tensor self) -> any",
         |c| Ok(c.tensor(0)?.base().cloned().map_or(Value::None, Value::Tensor)),
         "The tensor this one is a view of.",
-    ),
+    )
+    .names(Nameless)
+    .any_layout(),
     attribute(
         "_version(Tensor self) -> int",
         |c| match c.tensor(0)? {
@@ -115,53 +153,75 @@ pub const ROWS: &[Row] = &[
             tensor => Ok(Value::Int(tensor.version() as i64)),
         },
         "The number of in-place operations that have written to the tensor.",
-    ),
+    )
+    .names(Nameless)
+    .any_layout(),
     attribute(
         "is_cuda(Tensor self) -> bool",
         |_| Ok(Value::Bool(false)),
         "Whether the tensor is on a CUDA device: never here.",
-    ),
+    )
+    .names(Nameless)
+    .any_layout(),
     attribute(
         "is_cpu(Tensor self) -> bool",
         |c| Ok(Value::Bool(!c.tensor(0)?.borrow().device().is_meta())),
         "Whether the tensor is on the CPU.",
-    ),
+    )
+    .names(Nameless)
+    .any_layout(),
     attribute(
         "is_meta(Tensor self) -> bool",
         |c| Ok(Value::Bool(c.tensor(0)?.borrow().device().name() == "meta")),
         "Whether the tensor has no data.",
-    ),
+    )
+    .names(Nameless)
+    .any_layout(),
     attribute(
         "is_sparse(Tensor self) -> bool",
         |c| Ok(Value::Bool(c.tensor(0)?.borrow().coo().is_some())),
         "Whether the elements are listed by their indices.",
-    ),
+    )
+    .names(Nameless)
+    .any_layout(),
     attribute(
         "is_quantized(Tensor self) -> bool",
         |c| Ok(Value::Bool(c.tensor(0)?.borrow().quantizer().is_some())),
         "Whether integers stand for the numbers.",
-    ),
-    attribute("names(Tensor self) -> any", |c| Ok(named::names_of(c.tensor(0)?)), "The names of the dimensions."),
+    )
+    .names(Nameless)
+    .any_layout(),
+    attribute("names(Tensor self) -> any", |c| Ok(dimnames::names_of(c.tensor(0)?)), "The names of the dimensions.")
+        .names(Itself)
+        .any_layout(),
     setter(
         "names(Tensor self, any names) -> None",
-        named::set_names,
+        dimnames::set_names,
         "Renames the dimensions, or removes their names.",
-    ),
+    )
+    .names(Itself)
+    .any_layout(),
     attribute(
         "itemsize(ScalarType self) -> int",
         |c| Ok(Value::Int(dtype(c)?.itemsize() as i64)),
         "The number of bytes per element.",
-    ),
+    )
+    .names(Nameless)
+    .any_layout(),
     attribute(
         "is_floating_point(ScalarType self) -> bool",
         |c| Ok(Value::Bool(dtype(c)?.is_floating_point())),
         "Whether the dtype is a real floating-point one.",
-    ),
+    )
+    .names(Nameless)
+    .any_layout(),
     attribute(
         "is_complex(ScalarType self) -> bool",
         |c| Ok(Value::Bool(dtype(c)?.is_complex())),
         "Whether the dtype is complex.",
-    ),
+    )
+    .names(Nameless)
+    .any_layout(),
     attribute(
         "is_signed(ScalarType self) -> bool",
         |c| match dtype(c)? {
@@ -169,7 +229,10 @@ pub const ROWS: &[Row] = &[
             dtype => Ok(Value::Bool(dtype.is_signed())),
         },
         "Whether the dtype has negative numbers.",
-    ),
+    )
+    .names(Nameless)
+    .sparse(AsIs)
+    .quantized(Own(quantized::is_signed)),
     attribute("type(Device self) -> str", |c| Ok(Value::str(device(c)?.name())), "The kind of device."),
     attribute(
         "index(Device self) -> int",

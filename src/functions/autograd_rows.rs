@@ -2,6 +2,7 @@
 //! Follows <https://pytorch.org/docs/2.7/autograd.html>.
 
 use crate::autograd::Pass;
+use crate::call::facets::NameInference::{Keeps, Nameless};
 use crate::call::{Call, Row, function, method};
 use crate::ops::create;
 use crate::tensor::{Error, Result, Scalar, Tensor};
@@ -17,7 +18,9 @@ pub const ROWS: &[Row] = &[
             Ok(c.itself())
         },
         "Turns the recording of gradients on or off, in place.",
-    ),
+    )
+    .names(Keeps)
+    .any_layout(),
     method(
         "backward(Tensor self, any gradient=None, any retain_graph=None, any create_graph=False, any \
  inputs=None) -> None",
@@ -31,6 +34,8 @@ pub const ROWS: &[Row] = &[
         },
         "Computes the gradients of the leaves this tensor came from.",
     )
+    .names(Nameless)
+    .any_layout()
     .python("Tensor.backward"),
     function(
         "autograd.backward(any tensors, any grad_tensors=None, any retain_graph=None, any create_graph=False, \
@@ -46,6 +51,8 @@ pub const ROWS: &[Row] = &[
         },
         "Computes the gradients of the leaves that tensors came from.",
     )
+    .names(Nameless)
+    .any_layout()
     .python("backward"),
     function(
         "autograd.grad(any outputs, any inputs, any grad_outputs=None, any retain_graph=None, any \
@@ -54,14 +61,19 @@ pub const ROWS: &[Row] = &[
         grad,
         "Computes the gradients of outputs by inputs, whose own gradients stay as they are.",
     )
+    .names(Nameless)
+    .any_layout()
     .python("grad"),
     function(
         "nn.Parameter(Tensor? data=None, bool requires_grad=True) -> Tensor",
         parameter,
         "Creates a tensor for a module to learn.",
     )
+    .names(Keeps)
     .python("Parameter"),
-    method("retain_grad(Tensor self) -> None", retain_grad, "Keeps the gradient of a tensor that is not a leaf."),
+    method("retain_grad(Tensor self) -> None", retain_grad, "Keeps the gradient of a tensor that is not a leaf.")
+        .names(Nameless)
+        .any_layout(),
     method(
         "detach_(Tensor self) -> Tensor",
         |c| {
@@ -69,9 +81,9 @@ pub const ROWS: &[Row] = &[
             if tensor.base().is_some() {
                 bail!(
                     RuntimeError,
-                    "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for \
-                     training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence \
-                     detach_() cannot be called on these gradients. To fix this error, please refer to the \
+                    "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) \
+                     for training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and \
+                     hence detach_() cannot be called on these gradients. To fix this error, please refer to the \
                      Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution."
                 );
             }
@@ -84,7 +96,9 @@ pub const ROWS: &[Row] = &[
             Ok(c.itself())
         },
         "Cuts the tensor off from the gradient graph.",
-    ),
+    )
+    .names(Keeps)
+    .any_layout(),
 ];
 
 /// `torch.nn.Parameter`: a tensor on the memory of another.

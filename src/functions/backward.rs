@@ -3,17 +3,12 @@
 //! step by step.
 
 use crate::autograd::{Expr, Functions};
-use crate::call::row::row;
-use crate::call::{Call, Role, Row};
+use crate::call::{Call, Row, internal};
 use crate::ops::view as views;
 use crate::tensor::layout::wrap_dim;
 use crate::tensor::{DType, Result, Scalar, View};
 use crate::value::Value;
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
-
-const fn internal(signature: &'static str, run: crate::call::Run, doc: &'static str) -> Row {
-    row(signature, run, doc, Role::Internal)
-}
 
 pub const ROWS: &[Row] = &[
     internal(

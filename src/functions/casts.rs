@@ -1,7 +1,13 @@
 //! Conversions between dtypes and devices. Follows <https://pytorch.org/docs/2.7/generated/torch.Tensor.to.html>.
 
+use super::quantized;
+use super::sparse_kernels;
 use crate::bail;
 use crate::call::bind::dtype_of_type;
+use crate::call::facets::{
+    Dispatch::{Given, Own},
+    NameInference::{Keeps, Nameless},
+};
 use crate::call::{Call, Row, function, method};
 use crate::ops::{copy, promote};
 use crate::tensor::{DType, Device, Error, Result, View, can_cast, promote_types};
@@ -18,7 +24,10 @@ pub const ROWS: &[Row] = &[
             convert(c, d, device, copy, 5)
         },
         "Converts to another device or dtype; returns the tensor itself if nothing changes.",
-    ),
+    )
+    .names(Keeps)
+    .sparse(Given)
+    .quantized(Own(quantized::convert)),
     method(
         "to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, *, \
  MemoryFormat? memory_format=None) -> Tensor(a)",
@@ -28,7 +37,10 @@ pub const ROWS: &[Row] = &[
             convert(c, d, None, copy, 4)
         },
         "Converts to another dtype; returns the tensor itself if it already has it.",
-    ),
+    )
+    .names(Keeps)
+    .sparse(Given)
+    .quantized(Own(quantized::convert)),
     method(
         "to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, *, MemoryFormat? \
  memory_format=None) -> Tensor(a)",
@@ -38,7 +50,10 @@ pub const ROWS: &[Row] = &[
             convert(c, Some(other.dtype), Some(other.device()), copy, 4)
         },
         "Converts to the dtype and device of another tensor.",
-    ),
+    )
+    .names(Keeps)
+    .sparse(Given)
+    .quantized(Own(quantized::convert)),
     method(
         "type_as(Tensor(a) self, Tensor other) -> Tensor(a)",
         |c| {
@@ -46,77 +61,113 @@ pub const ROWS: &[Row] = &[
             convert(c, Some(d), None, false, 2)
         },
         "Converts to the dtype of another tensor.",
-    ),
+    )
+    .names(Keeps)
+    .sparse(Given),
     method(
         "bool(Tensor(a) self, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor(a)",
         |c| to(c, DType::Bool),
         "Converts to bool.",
-    ),
+    )
+    .names(Keeps)
+    .sparse(Given),
     method(
         "byte(Tensor(a) self, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor(a)",
         |c| to(c, DType::Byte),
         "Converts to uint8.",
-    ),
+    )
+    .names(Keeps)
+    .sparse(Given),
     method(
         "char(Tensor(a) self, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor(a)",
         |c| to(c, DType::Char),
         "Converts to int8.",
-    ),
+    )
+    .names(Keeps)
+    .sparse(Given),
     method(
         "short(Tensor(a) self, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor(a)",
         |c| to(c, DType::Short),
         "Converts to int16.",
-    ),
+    )
+    .names(Keeps)
+    .sparse(Given),
     method(
         "int(Tensor(a) self, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor(a)",
         |c| to(c, DType::Int),
         "Converts to int32.",
-    ),
+    )
+    .names(Keeps)
+    .sparse(Given)
+    .quantized(Own(quantized::convert)),
     method(
         "long(Tensor(a) self, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor(a)",
         |c| to(c, DType::Long),
         "Converts to int64.",
-    ),
+    )
+    .names(Keeps)
+    .sparse(Given)
+    .quantized(Own(quantized::convert)),
     method(
         "half(Tensor(a) self, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor(a)",
         |c| to(c, DType::Half),
         "Converts to float16.",
-    ),
+    )
+    .names(Keeps)
+    .sparse(Given)
+    .quantized(Own(quantized::convert)),
     method(
         "bfloat16(Tensor(a) self, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor(a)",
         |c| to(c, DType::BFloat16),
         "Converts to bfloat16.",
-    ),
+    )
+    .names(Keeps)
+    .sparse(Given),
     method(
         "float(Tensor(a) self, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor(a)",
         |c| to(c, DType::Float),
         "Converts to float32.",
-    ),
+    )
+    .names(Keeps)
+    .sparse(Given)
+    .quantized(Own(quantized::convert)),
     method(
         "double(Tensor(a) self, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor(a)",
         |c| to(c, DType::Double),
         "Converts to float64.",
-    ),
+    )
+    .names(Keeps)
+    .sparse(Given)
+    .quantized(Own(quantized::convert)),
     method(
         "chalf(Tensor(a) self, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor(a)",
         |c| to(c, DType::ComplexHalf),
         "Converts to complex32.",
-    ),
+    )
+    .names(Keeps)
+    .sparse(Given),
     method(
         "cfloat(Tensor(a) self, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor(a)",
         |c| to(c, DType::ComplexFloat),
         "Converts to complex64.",
-    ),
+    )
+    .names(Keeps)
+    .sparse(Given),
     method(
         "cdouble(Tensor(a) self, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor(a)",
         |c| to(c, DType::ComplexDouble),
         "Converts to complex128.",
-    ),
+    )
+    .names(Keeps)
+    .sparse(Given),
     method(
         "cpu(Tensor(a) self, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor(a)",
         |c| convert(c, None, Some(Device::CPU), false, 1),
         "Moves the tensor to the CPU.",
-    ),
+    )
+    .names(Keeps)
+    .sparse(Given)
+    .quantized(Own(quantized::convert)),
     method(
         "cuda(Tensor(a) self, Device? device=None, bool non_blocking=False, *, MemoryFormat? \
  memory_format=torch.preserve_format) -> Tensor(a)",
@@ -128,7 +179,10 @@ pub const ROWS: &[Row] = &[
  memory_format=torch.preserve_format) -> Tensor(a)",
         type_,
         "Returns the legacy name of the tensor's type, or converts to another type.",
-    ),
+    )
+    .names(Keeps)
+    .sparse(Own(sparse_kernels::type_name))
+    .quantized(Own(quantized::type_name)),
     function(
         "promote_types(ScalarType type1, ScalarType type2) -> ScalarType",
         |c| promote_types(known(c, 0)?, known(c, 1)?).map(Value::DType),
@@ -146,13 +200,15 @@ pub const ROWS: &[Row] = &[
             promote::result_type(&[a.operand(), b.operand()], c.state.default_dtype.get()).map(Value::DType)
         },
         "Returns the dtype of an operation on two operands.",
-    ),
+    )
+    .names(Nameless),
     // The row above takes numbers, too; this one is there so that overloads count as PyTorch's do.
     function(
         "result_type.Scalar(Tensor tensor, Scalar other) -> ScalarType",
         |c| Ok(Value::DType(c.view(0)?.dtype)),
         "Returns the dtype of an operation on a tensor and a number.",
-    ),
+    )
+    .names(Nameless),
     function(
         "get_default_dtype() -> ScalarType",
         |c| Ok(Value::DType(c.state.default_dtype.get())),

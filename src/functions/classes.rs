@@ -1,8 +1,8 @@
 //! Classes as values: subclassing, `isinstance` and `issubclass`.
 
 use super::exceptions;
+use super::legacy_storages::legacy_dtype;
 use super::legacy_tensor_class;
-use super::typed_storages::legacy_dtype;
 use crate::bail;
 use crate::call::{Call, Row, function};
 use crate::tensor::Result;

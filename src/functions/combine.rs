@@ -2,8 +2,10 @@
 //! triangles, distances. Follows <https://pytorch.org/docs/2.7/torch.html#other-operations>.
 
 use super::einsum::spread_tensors;
+use super::name_inference;
 use super::steps::Steps;
 use crate::bail;
+use crate::call::facets::NameInference::Infers;
 use crate::call::{Call, Row, both, function, method};
 use crate::ops::matmul as ops;
 use crate::ops::rearrange::{Triangle, triangle};
@@ -17,12 +19,15 @@ pub const ROWS: &[Row] = &[
         "kron(Tensor self, Tensor other, *, Tensor? out=None) -> Tensor",
         kron,
         "Multiplies every element of one tensor with the whole other.",
-    ),
+    )
+    .operation("_unsafe_view")
+    .out_refused_as("_unsafe_view"),
     both(
         "cross(Tensor self, Tensor other, int? dim=None, *, Tensor? out=None) -> Tensor",
         cross,
         "Computes the cross products of vectors of three elements.",
-    ),
+    )
+    .operation("linalg_cross"),
     function(
         "linalg.cross(Tensor input, Tensor other, *, int dim=-1, Tensor? out=None) -> Tensor",
         |c| ops::cross(&c.view(0)?, &c.view(1)?, c.int(2)?).map(Value::from),
@@ -39,6 +44,7 @@ pub const ROWS: &[Row] = &[
         cdist,
         "Computes the distances between the rows of two matrices.",
     )
+    .names(Infers(name_inference::between))
     .python("cdist"),
     function(
         "linalg.vecdot(Tensor x, Tensor y, *, int dim=-1, Tensor? out=None) -> Tensor",
@@ -73,34 +79,41 @@ pub const ROWS: &[Row] = &[
         },
         "Arranges matrices along a diagonal.",
     )
+    .operation("block_diag")
     .python("block_diag"),
     function(
         "meshgrid(any[] tensors, *, any indexing=None) -> any",
         meshgrid_row,
         "Creates the coordinates of a grid.",
     )
+    .operation("view")
+    .checks_first()
     .python("meshgrid"),
     function(
         "cartesian_prod(any[] tensors) -> Tensor",
         cartesian_prod,
         "Lists all combinations of one element of each tensor.",
     )
+    .operation("view")
     .python("cartesian_prod"),
     function(
         "combinations(Tensor self, int r=2, bool with_replacement=False) -> Tensor",
         combinations,
         "Lists all selections of a number of elements.",
-    ),
+    )
+    .operation("view"),
     function(
         "vander(Tensor x, int? N=None, bool increasing=False) -> Tensor",
         vander,
         "Computes the powers of each element, side by side.",
-    ),
+    )
+    .operation("unsqueeze"),
     function(
         "linalg.vander(Tensor x, *, int? N=None) -> Tensor",
         linalg_vander,
         "Computes the powers of each element, side by side.",
-    ),
+    )
+    .operation("unsqueeze"),
     both("dist(Tensor self, Tensor other, Scalar p=2) -> Tensor", dist, "Computes the norm of a difference."),
     both(
         "renorm(Tensor self, Scalar p, int dim, Scalar maxnorm, *, Tensor? out=None) -> Tensor",

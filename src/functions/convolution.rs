@@ -11,7 +11,7 @@ use crate::tensor::layout::show;
 use crate::tensor::{Dims, Error, Result};
 use crate::value::Value;
 
-/// Two rows, for steps by numbers and for a padding by its name; and both once more for `torch.nn.functional`.
+/// Two rows, for a padding by numbers and for one by its name.
 macro_rules! forwards {
     ($($dims:literal $name:literal $n:literal;)*) => {
         &[$(
@@ -19,22 +19,18 @@ macro_rules! forwards {
                 concat!($name, "(Tensor input, Tensor weight, Tensor? bias=None, int[", $n, "] stride=1, int[", $n, "] padding=0, int[", $n, "] dilation=1, int groups=1) -> Tensor"),
                 |c| forward(c, $dims),
                 "Convolves with kernels.",
-            ),
+            )
+            .aliases(&[concat!("nn.functional.", $name)])
+            .operation("convolution")
+            .few_refused_as($dims + 2, "unsqueeze"),
             function(
                 concat!($name, ".padding(Tensor input, Tensor weight, Tensor? bias=None, int[", $n, "] stride=1, str padding=\"valid\", int[", $n, "] dilation=1, int groups=1) -> Tensor"),
                 |c| named_padding(c, $dims),
                 "Convolves with kernels, with padding given by name.",
-            ),
-            function(
-                concat!("nn.functional.", $name, "(Tensor input, Tensor weight, Tensor? bias=None, int[", $n, "] stride=1, int[", $n, "] padding=0, int[", $n, "] dilation=1, int groups=1) -> Tensor"),
-                |c| forward(c, $dims),
-                "Convolves with kernels.",
-            ),
-            function(
-                concat!("nn.functional.", $name, ".padding(Tensor input, Tensor weight, Tensor? bias=None, int[", $n, "] stride=1, str padding=\"valid\", int[", $n, "] dilation=1, int groups=1) -> Tensor"),
-                |c| named_padding(c, $dims),
-                "Convolves with kernels, with padding given by name.",
-            ),
+            )
+            .aliases(&[concat!("nn.functional.", $name)])
+            .operation("convolution")
+            .few_refused_as($dims + 2, "unsqueeze"),
         )*]
     };
 }
@@ -46,12 +42,10 @@ macro_rules! transposed {
                 concat!($name, $overload, "(Tensor input, Tensor weight, Tensor? bias=None, int[", $n, "] stride=1, int[", $n, "] padding=0, int[", $n, "] output_padding=0, int groups=1, int[", $n, "] dilation=1) -> Tensor"),
                 |c| transposed(c, $dims),
                 "Computes the transposed convolution with kernels.",
-            ),
-            function(
-                concat!("nn.functional.", $name, $overload, "(Tensor input, Tensor weight, Tensor? bias=None, int[", $n, "] stride=1, int[", $n, "] padding=0, int[", $n, "] output_padding=0, int groups=1, int[", $n, "] dilation=1) -> Tensor"),
-                |c| transposed(c, $dims),
-                "Computes the transposed convolution with kernels.",
-            ),
+            )
+            .aliases(&[concat!("nn.functional.", $name)])
+            .operation("convolution")
+            .few_refused_as($dims + 2, "unsqueeze"),
         )*]
     };
 }

@@ -1,21 +1,27 @@
 //! Creation: tensors from numbers, sizes and nested lists. Follows <https://pytorch.org/docs/2.7/torch.html#creation-ops>.
 
-use super::named;
+use super::data::from_data;
+use super::dimnames;
+use super::sparse_kernels;
 use crate::bail;
+use crate::call::facets::{
+    Dispatch::{Given, Integers, Own, Refused, Requantized},
+    NameInference::Keeps,
+};
 use crate::call::{Call, Row, both, function, method};
-use crate::ops::{copy, create, sparse, split};
+use crate::ops::{copy, create, sparse};
 use crate::tensor::layout::{checked_numel, contiguous_strides};
-use crate::tensor::{DType, Device, Dims, Error, Result, Scalar, Tensor, TypedStorage, View, interrupt, limits};
+use crate::tensor::{DType, Device, Dims, Error, Result, Scalar, Tensor, View};
 use crate::value::{MemoryFormat, TensorLayout, Value};
-use std::rc::Rc;
 
 pub const ROWS: &[Row] = &[
     function(
         "tensor(any data, *, ScalarType? dtype=None, Device? device=None, bool pin_memory=False, bool \
  requires_grad=False, Dimname[]? names=None) -> Tensor",
-        |c| named::made(c, tensor),
+        |c| dimnames::made(c, tensor),
         "Creates a tensor from the numbers of nested lists.",
-    ),
+    )
+    .names(Keeps),
     function(
         "scalar_tensor(Scalar s, *, {factory}) -> Tensor",
         |c| {
@@ -29,13 +35,15 @@ pub const ROWS: &[Row] = &[
         "as_tensor(any data, ScalarType? dtype=None, Device? device=None) -> Tensor",
         as_tensor,
         "Converts data to a tensor, sharing memory where possible.",
-    ),
+    )
+    .names(Keeps),
     function(
         "asarray(any obj, *, ScalarType? dtype=None, Device? device=None, bool? copy=None, bool \
  requires_grad=False) -> Tensor",
         asarray,
         "Converts data to a tensor that shares its memory where possible.",
-    ),
+    )
+    .names(Keeps),
     function(
         "zeros(int[] size, *, Tensor? out=None, {factory}) -> Tensor",
         |c| filled(c, Scalar::Int(0)),
@@ -43,7 +51,7 @@ pub const ROWS: &[Row] = &[
     ),
     function(
         "zeros.names(int[] size, *, Dimname[]? names, {factory}) -> Tensor",
-        |c| named::made(c, |c| filled(c, Scalar::Int(0))),
+        |c| dimnames::made(c, |c| filled(c, Scalar::Int(0))),
         "Creates a tensor of zeros with named dimensions.",
     ),
     function(
@@ -53,7 +61,7 @@ pub const ROWS: &[Row] = &[
     ),
     function(
         "ones.names(int[] size, *, Dimname[]? names, {factory}) -> Tensor",
-        |c| named::made(c, |c| filled(c, Scalar::Int(1))),
+        |c| dimnames::made(c, |c| filled(c, Scalar::Int(1))),
         "Creates a tensor of ones with named dimensions.",
     ),
     function(
@@ -63,7 +71,7 @@ pub const ROWS: &[Row] = &[
     ),
     function(
         "empty.names(int[] size, *, Dimname[]? names, MemoryFormat? memory_format=None, {factory}) -> Tensor",
-        |c| named::made(c, |c| filled(c, Scalar::Int(0))),
+        |c| dimnames::made(c, |c| filled(c, Scalar::Int(0))),
         "Creates an empty tensor with named dimensions.",
     ),
     function(
@@ -73,24 +81,33 @@ pub const ROWS: &[Row] = &[
     ),
     function(
         "full.names(int[] size, Scalar fill_value, *, Dimname[]? names, {factory}) -> Tensor",
-        |c| named::made(c, full),
+        |c| dimnames::made(c, full),
         "Creates a filled tensor with named dimensions.",
     ),
     function(
         "zeros_like(Tensor input, *, MemoryFormat? memory_format=None, {factory}) -> Tensor",
         |c| like(c, Scalar::Int(0)),
         "Creates zeros of the same size and dtype.",
-    ),
+    )
+    .names(Keeps)
+    .sparse(Own(sparse_kernels::empty_like))
+    .quantized(Refused("zero_")),
     function(
         "ones_like(Tensor input, *, MemoryFormat? memory_format=None, {factory}) -> Tensor",
         |c| like(c, Scalar::Int(1)),
         "Creates ones of the same size and dtype.",
-    ),
+    )
+    .names(Keeps)
+    .sparse(Refused("fill_.Scalar"))
+    .quantized(Requantized),
     function(
         "empty_like(Tensor input, *, MemoryFormat? memory_format=None, {factory}) -> Tensor",
         |c| like(c, Scalar::Int(0)),
         "Creates an empty tensor of the same size and dtype.",
-    ),
+    )
+    .names(Keeps)
+    .sparse(Own(sparse_kernels::empty_like))
+    .quantized(Integers),
     function(
         "full_like(Tensor input, Scalar fill_value, *, MemoryFormat? memory_format=None, {factory}) -> Tensor",
         |c| {
@@ -98,7 +115,9 @@ pub const ROWS: &[Row] = &[
             like(c, v)
         },
         "Creates a tensor of the same size filled with one value.",
-    ),
+    )
+    .names(Keeps)
+    .sparse(Refused("fill_.Scalar")),
     function(
         "empty_strided(int[] size, int[] stride, *, {factory}) -> Tensor",
         |c| create::empty_strided(&c.ints(0)?, &c.ints(1)?, dtype(c), device(c)?).map(Value::from),
@@ -173,7 +192,8 @@ pub const ROWS: &[Row] = &[
                 .map(Value::from)
         },
         "Creates evenly spaced numbers between two 0-d tensors.",
-    ),
+    )
+    .operation("linspace.Tensor_Tensor"),
     function(
         "logspace(Scalar start, Scalar end, int steps, float base=10.0, *, Tensor? out=None, {factory}) -> \
  Tensor",
@@ -195,7 +215,9 @@ pub const ROWS: &[Row] = &[
         "new_zeros(Tensor self, int[] size, *, {factory}) -> Tensor",
         |c| new_filled(c, 1, Scalar::Int(0)),
         "Creates zeros of the tensor's dtype.",
-    ),
+    )
+    .sparse(Own(sparse_kernels::new_empty))
+    .quantized(Refused("zero_")),
     method(
         "new_ones(Tensor self, int[] size, *, {factory}) -> Tensor",
         |c| new_filled(c, 1, Scalar::Int(1)),
@@ -205,7 +227,8 @@ pub const ROWS: &[Row] = &[
         "new_empty(Tensor self, int[] size, *, {factory}) -> Tensor",
         |c| new_filled(c, 1, Scalar::Int(0)),
         "Creates an empty tensor of the tensor's dtype.",
-    ),
+    )
+    .sparse(Own(sparse_kernels::new_empty)),
     method(
         "new_full(Tensor self, int[] size, Scalar fill_value, *, {factory}) -> Tensor",
         |c| {
@@ -230,7 +253,10 @@ pub const ROWS: &[Row] = &[
             copy::cast_as(&view, view.dtype, c.memory_format(1).unwrap_or(MemoryFormat::Preserve)).map(Value::from)
         },
         "Copies the tensor into memory of its own.",
-    ),
+    )
+    .names(Keeps)
+    .sparse(Given)
+    .quantized(Integers),
 ];
 
 fn dtype(call: &Call) -> DType {
@@ -452,226 +478,4 @@ fn asarray(call: &mut Call) -> Result<Value> {
     }
     tensor.autograd_mut(|meta| meta.requires_grad = false);
     Ok(Value::Tensor(tensor))
-}
-
-/// `torch.tensor(data)`: the size is that of the nesting, the dtype that of the widest number. A storage by itself is shown,
-/// not copied.
-///
-/// # Errors
-/// TypeError, ValueError and RuntimeError in PyTorch's words for data that is not a rectangular nest of numbers.
-pub fn from_data(data: &Value, dtype: Option<DType>, default: DType) -> Result<View> {
-    if let Value::Tensor(tensor) = data {
-        let view = tensor.view();
-        return copy::cast(&view, dtype.unwrap_or(view.dtype))
-            .and_then(|v| if v.storage == view.storage { copy::clone(&v) } else { Ok(v) });
-    }
-    if let Some(array) = super::array_view(data) {
-        return match dtype.filter(|dtype| *dtype != array.dtype) {
-            Some(dtype) => copy::cast(&array, dtype),
-            None => copy::clone(&array),
-        };
-    }
-    match data {
-        Value::Storage(storage) if storage.device().is_meta() => {
-            bail!(ValueError, "could not determine the shape of object type 'torch.storage.UntypedStorage'");
-        }
-        Value::Storage(storage) => {
-            let dtype = dtype.unwrap_or(if storage.nbytes() == 0 { default } else { DType::Long });
-            return Ok(TypedStorage::new(storage.clone(), dtype).view());
-        }
-        Value::TypedStorage(typed) if typed.storage.device().is_meta() => {
-            bail!(NotImplementedError, "Not available for 'meta' device type");
-        }
-        Value::TypedStorage(typed) => {
-            let (wanted, got) = (dtype.unwrap_or(default), typed.dtype);
-            if wanted != got {
-                bail!(
-                    RuntimeError,
-                    "Expected a Storage of type {} or an UntypedStorage, but got {}",
-                    wanted.scalar_type(),
-                    got.scalar_type()
-                );
-            }
-            return Ok(typed.view());
-        }
-        _ => {}
-    }
-    let data = unpack_buffer(data)?;
-    let mut sizes = Vec::new();
-    measure(&data, &mut sizes)?;
-    let dtype = match dtype {
-        Some(dtype) => dtype,
-        None => infer(&data, default)?.unwrap_or(default),
-    };
-    if sizes.contains(&0) {
-        // Where the first elements say that there is nothing, PyTorch looks no further.
-        return View::zeros(&sizes, dtype, Device::CPU);
-    }
-    // One list may stand in another many times.
-    let count = checked_numel(&sizes)? as usize;
-    let mut values = limits::vector(count).map_err(|_| limits::refusal(count.saturating_mul(dtype.itemsize())))?;
-    flatten(&data, &sizes, 0, dtype, &mut values)?;
-    View::from_scalars(&sizes, dtype, values)
-}
-
-/// Buffers count as lists of their numbers.
-fn unpack_buffer(data: &Value) -> Result<Value> {
-    Ok(match data {
-        Value::Buffer(buffer) if buffer.kind() != crate::tensor::BufferKind::Bytes => {
-            limits::room_for::<Value>(buffer.len())?;
-            Value::list(buffer.items().into_iter().map(Value::from))
-        }
-        other => other.clone(),
-    })
-}
-
-/// Sizes along the first element of every level.
-fn measure(data: &Value, sizes: &mut Vec<i64>) -> Result<()> {
-    let mut current = data.clone();
-    while let Some((length, first)) = first_of(&current)? {
-        if sizes.len() >= 64 {
-            bail!(ValueError, "too many dimensions '{}'", current.type_name());
-        }
-        sizes.push(length);
-        match first {
-            Some(first) => current = first,
-            None => return Ok(()),
-        }
-    }
-    if let (Value::Str(_), true) = (&current, !sizes.is_empty()) {
-        bail!(ValueError, "too many dimensions 'str'");
-    }
-    Ok(())
-}
-
-/// The number of items, and the first: what lists them without being one is not written out for that.
-fn first_of(value: &Value) -> Result<Option<(i64, Option<Value>)>> {
-    Ok(match value {
-        Value::Range(range) => Some((range.len() as i64, range.iter().next().map(Value::Int))),
-        Value::Tensor(t) if t.borrow().ndim() > 0 => {
-            let view = t.view();
-            let count = view.sizes().first().copied().unwrap_or_default();
-            Some((count, (count > 0).then(|| Value::from(view.with_layout(view.layout.select(0, 0))))))
-        }
-        other => items_of(other)?.map(|items| (items.len() as i64, items.first().cloned())),
-    })
-}
-
-fn items_of(value: &Value) -> Result<Option<Rc<[Value]>>> {
-    Ok(match value {
-        Value::List(items) | Value::Tuple(items) => Some(items.clone()),
-        Value::Range(range) => {
-            limits::room_for::<Value>(range.len())?;
-            value.sequence().map(Into::into)
-        }
-        Value::Size(_) | Value::NamedTuple(_) => value.sequence().map(Into::into),
-        // A tensor inside a list is a number if it is 0-d, and a row of numbers otherwise.
-        Value::Tensor(t) if t.borrow().ndim() > 0 => {
-            let view = t.view();
-            let count = view.sizes().first().copied().unwrap_or_default();
-            split::room_for(count)?;
-            let row = |i| Value::from(view.with_layout(view.layout.select(0, i)));
-            Some(interrupt::watched(0..count).map(row).collect())
-        }
-        Value::Storage(storage) => {
-            limits::room_for::<Value>(storage.nbytes())?;
-            let bytes = storage.to_vec().unwrap_or_default();
-            Some(interrupt::watched(bytes).map(|b| Value::Int(i64::from(b))).collect())
-        }
-        Value::TypedStorage(typed) => {
-            let numbers = typed.scalars()?;
-            limits::room_for::<Value>(numbers.len())?;
-            Some(interrupt::watched(numbers).map(Value::from).collect())
-        }
-        _ => None,
-    })
-}
-
-/// The dtype all numbers fit; `None` for no numbers at all.
-fn infer(data: &Value, default: DType) -> Result<Option<DType>> {
-    let one = match data {
-        Value::Bool(_) => DType::Bool,
-        Value::Int(_) | Value::BigInt(_) => DType::Long,
-        Value::Float(_) => default,
-        Value::Complex(_) => default.to_complex()?,
-        Value::Tensor(t) => {
-            if t.borrow().numel() != 1 {
-                return Err(Error::value("only one element tensors can be converted to Python scalars"));
-            }
-            t.borrow().dtype
-        }
-        Value::Str(_) => bail!(TypeError, "new(): invalid data type 'str'"),
-        Value::Buffer(_) => bail!(TypeError, "new(): invalid data type 'bytes'"),
-        other => {
-            let Some(items) = items_of(other)? else {
-                bail!(RuntimeError, "Could not infer dtype of {}", other.type_name())
-            };
-            if items.is_empty() {
-                return Ok(Some(default));
-            }
-            let mut widest = None;
-            for (i, item) in items.iter().enumerate() {
-                interrupt::check_at(i)?;
-                let next = infer(item, default)?;
-                widest = match (widest, next) {
-                    (Some(a), Some(b)) => Some(crate::tensor::promote_types(a, b)?),
-                    (a, b) => a.or(b),
-                };
-            }
-            return Ok(widest);
-        }
-    };
-    Ok(Some(one))
-}
-
-fn flatten(data: &Value, sizes: &[i64], depth: usize, dtype: DType, out: &mut Vec<Scalar>) -> Result<()> {
-    let Some((&size, rest)) = sizes.split_first() else {
-        out.push(number(data, dtype)?);
-        return Ok(());
-    };
-    let Some(items) = items_of(data)? else { bail!(TypeError, "not a sequence") };
-    if items.len() as i64 != size {
-        bail!(ValueError, "expected sequence of length {size} at dim {depth} (got {})", items.len());
-    }
-    items.iter().enumerate().try_for_each(|(i, item)| {
-        interrupt::check_at(i)?;
-        flatten(item, rest, depth + 1, dtype, out)
-    })
-}
-
-fn number(value: &Value, dtype: DType) -> Result<Scalar> {
-    let scalar = match value {
-        Value::Tensor(t) => t.borrow().item()?,
-        Value::BigInt(i) => match u64::try_from(**i) {
-            Ok(u) if dtype == DType::UInt64 || !dtype.is_integral(true) => Scalar::UInt(u),
-            _ if !dtype.is_integral(true) => Scalar::Float(**i as f64),
-            _ => return Err(Error::runtime("Overflow when unpacking long")),
-        },
-        Value::Str(_) => bail!(TypeError, "new(): invalid data type 'str'"),
-        other => match other.as_scalar() {
-            Some(scalar) => scalar,
-            None if dtype.is_integral(true) => {
-                bail!(TypeError, "'{}' object cannot be interpreted as an integer", other.type_name())
-            }
-            None => bail!(TypeError, "must be real number, not {}", other.type_name()),
-        },
-    };
-    if let (Scalar::Complex(_), true) = (scalar, dtype.is_integral(false)) {
-        bail!(TypeError, "'complex' object cannot be interpreted as an integer");
-    }
-    if let (Scalar::Complex(_), false) = (scalar, dtype.is_complex() || dtype == DType::Bool) {
-        bail!(TypeError, "must be real number, not complex");
-    }
-    // Floats overflow to infinity silently; integers do not wrap, except negatives into unsigned.
-    if dtype.is_integral(false) && !scalar.fits(dtype) {
-        bail!(RuntimeError, "value cannot be converted to type {} without overflow", dtype.name());
-    }
-    Ok(scalar)
-}
-
-/// A list used as a subscript, as a tensor.
-pub fn index_tensor(value: &Value) -> Result<View> {
-    let view = from_data(value, None, DType::Float)?;
-    let dtype = super::subscript::index_dtype(view.dtype);
-    if dtype == view.dtype { Ok(view) } else { copy::cast(&view, dtype) }
 }

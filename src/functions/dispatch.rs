@@ -76,11 +76,14 @@ pub fn invoke_nameless(function: &Function, call: &mut Call) -> Result<Value> {
 
 /// Runs a function whose arguments require gradients.
 fn recorded(function: &Function, call: &mut Call) -> Result<Value> {
-    let signature = call.signature;
+    // What takes dimensions by name calls what takes them by place, and that is recorded.
+    if call.signature.takes_names() {
+        return run(function, call);
+    }
     let target = call.target();
-    let recording = match autograd::plan(signature.key, &call.args, target.as_ref(), || saving::packer(call))? {
+    let recording = match autograd::plan(function.key(), &call.args, target.as_ref(), || saving::packer(call))? {
         autograd::Plan::Plain => {
-            if !matches!(autograd::rule(signature.key, &call.args), autograd::Rule::Plain) {
+            if !matches!(autograd::rule(function.key(), &call.args), autograd::Rule::Plain) {
                 call.refuse_recorded_out()?;
             }
             return run(function, call);

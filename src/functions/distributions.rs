@@ -3,6 +3,7 @@
 
 use super::random::{Sample, chosen, draw, generator, memory_order, real_kind, write};
 use crate::bail;
+use crate::call::facets::NameInference::Keeps;
 use crate::call::{Call, Row, both, function, method};
 use crate::ops::compose::Math;
 use crate::ops::create::zeros_like;
@@ -22,7 +23,7 @@ pub const ROWS: &[Row] = &[
             Ok(out.into())
         },
         "Flips coins with the given probabilities.",
-    ),
+    ).names(Keeps),
     both(
         "bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor",
         |c| {
@@ -41,7 +42,7 @@ pub const ROWS: &[Row] = &[
             Ok(c.itself())
         },
         "Fills the tensor with coin flips of the given probabilities.",
-    ),
+    ).names(Keeps),
     method(
         "bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)",
         |c| {
@@ -50,7 +51,7 @@ pub const ROWS: &[Row] = &[
             Ok(c.itself())
         },
         "Fills the tensor with coin flips.",
-    ),
+    ).names(Keeps),
     both(
         "multinomial(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None, \
  Tensor? out=None) -> Tensor",
@@ -111,7 +112,7 @@ pub const ROWS: &[Row] = &[
             continuous(c, "exponential_cpu", |g, n, kind| samples::exponential(g, n, kind, lambda))
         },
         "Fills the tensor with waiting times.",
-    ),
+    ).names(Keeps),
     method(
         "geometric_(Tensor(a!) self, float p, *, Generator? generator=None) -> Tensor(a!)",
         |c| {
@@ -122,7 +123,7 @@ pub const ROWS: &[Row] = &[
             continuous(c, "geometric_cpu", |g, n, kind| samples::geometric(g, n, kind, p))
         },
         "Fills the tensor with counts of trials up to a success.",
-    ),
+    ).names(Keeps),
     method(
         "log_normal_(Tensor(a!) self, float mean=1, float std=2, *, Generator? generator=None) -> Tensor(a!)",
         |c| {
@@ -133,7 +134,7 @@ pub const ROWS: &[Row] = &[
             continuous(c, "log_normal_cpu", |g, n, kind| samples::log_normal(g, n, kind, mean, std))
         },
         "Fills the tensor with numbers whose logarithms are normal.",
-    ),
+    ).names(Keeps),
     method(
         "cauchy_(Tensor(a!) self, float median=0, float sigma=1, *, Generator? generator=None) -> Tensor(a!)",
         |c| {
@@ -153,22 +154,22 @@ pub const ROWS: &[Row] = &[
             continuous(c, "cauchy_cpu", |g, n, kind| samples::cauchy(g, n, kind, median, sigma))
         },
         "Fills the tensor with samples of a Cauchy distribution.",
-    ),
+    ).names(Keeps),
     method(
         "random_.from(Tensor(a!) self, int from, int? to, *, Generator? generator=None) -> Tensor(a!)",
         |c| whole_numbers(c, c.int(1)?, c.opt_int(2)?),
         "Fills the tensor with integers of a range.",
-    ),
+    ).names(Keeps),
     method(
         "random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> Tensor(a!)",
         |c| whole_numbers(c, 0, Some(c.int(1)?)),
         "Fills the tensor with integers below a number.",
-    ),
+    ).names(Keeps),
     method(
         "random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)",
         any_numbers,
         "Fills the tensor with integers of the dtype's whole range.",
-    ),
+    ).names(Keeps),
     function(
         "get_rng_state() -> Tensor",
         |c| state(&c.state.generator.borrow()),

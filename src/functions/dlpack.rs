@@ -1,6 +1,7 @@
 //! Tensors exchanged between libraries without a copy. Follows <https://pytorch.org/docs/2.7/dlpack.html>.
 
 use crate::bail;
+use crate::call::facets::NameInference::Nameless;
 use crate::call::{Call, Row, function};
 use crate::tensor::{Result, Tensor, View};
 use crate::value::{Object, Value};
@@ -10,19 +11,11 @@ use std::rc::Rc;
 
 pub const ROWS: &[Row] = &[
     function("from_dlpack(any ext_tensor) -> Tensor", from_dlpack, "Creates a tensor on the memory of another.")
+        .aliases(&["utils.dlpack.from_dlpack"])
         .python("from_dlpack"),
-    function(
-        "utils.dlpack.from_dlpack(any ext_tensor) -> Tensor",
-        from_dlpack,
-        "Creates a tensor on the memory of another.",
-    )
-    .python("from_dlpack"),
-    function("to_dlpack(Tensor tensor) -> any", to_dlpack, "Wraps a tensor in a capsule that can be consumed once."),
-    function(
-        "utils.dlpack.to_dlpack(Tensor tensor) -> any",
-        to_dlpack,
-        "Wraps a tensor in a capsule that can be consumed once.",
-    ),
+    function("to_dlpack(Tensor tensor) -> any", to_dlpack, "Wraps a tensor in a capsule that can be consumed once.")
+        .aliases(&["utils.dlpack.to_dlpack"])
+        .names(Nameless),
 ];
 
 /// A tensor on its way. It can be taken out once.

@@ -1,6 +1,5 @@
 //! Eigenvalues of general matrices and factors of indefinite ones. Follows <https://pytorch.org/docs/2.7/linalg.html>.
 
-use super::objects::named;
 use crate::bail;
 use crate::call::{Row, function};
 use crate::ops::linalg::{self as ops, first_failure};
@@ -12,7 +11,7 @@ pub const ROWS: &[Row] = &[
         "linalg.eig(Tensor self, *, Tensor[]? out=None) -> any",
         |c| {
             let (values, vectors) = ops::eig("linalg.eig", &c.view(0)?)?;
-            Ok(named(
+            Ok(Value::named_tuple(
                 "torch.return_types.linalg_eig",
                 vec![("eigenvalues", values.into()), ("eigenvectors", vectors.into())],
             ))
@@ -23,16 +22,22 @@ pub const ROWS: &[Row] = &[
         "linalg.eigvals(Tensor self, *, Tensor? out=None) -> Tensor",
         |c| ops::eigvals("linalg.eigvals", &c.view(0)?).map(Value::from),
         "Computes the eigenvalues of a matrix.",
-    ),
+    )
+    .operation("_linalg_eigvals")
+    .out_refused_as("linalg_eigvals.out"),
     function(
         "linalg.ldl_factor(Tensor self, *, bool hermitian=False, Tensor[]? out=None) -> any",
         |c| {
             let (factors, pivots, info) = ops::ldl_factor(&c.view(0)?, c.bool(1)?)?;
             check("torch.linalg.ldl_factor", &info)?;
-            Ok(named("torch.return_types.linalg_ldl_factor", vec![("LD", factors.into()), ("pivots", pivots.into())]))
+            Ok(Value::named_tuple(
+                "torch.return_types.linalg_ldl_factor",
+                vec![("LD", factors.into()), ("pivots", pivots.into())],
+            ))
         },
         "Factors a symmetric matrix into a lower and a block diagonal factor.",
-    ),
+    )
+    .operation("linalg_ldl_factor_ex"),
     function(
         "linalg.ldl_factor_ex(Tensor self, *, bool hermitian=False, bool check_errors=False, Tensor[]? \
  out=None) -> any",
@@ -41,7 +46,7 @@ pub const ROWS: &[Row] = &[
             if c.bool(2)? {
                 check("torch.linalg.ldl_factor_ex", &info)?;
             }
-            Ok(named(
+            Ok(Value::named_tuple(
                 "torch.return_types.linalg_ldl_factor_ex",
                 vec![("LD", factors.into()), ("pivots", pivots.into()), ("info", info.into())],
             ))

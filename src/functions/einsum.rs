@@ -13,12 +13,17 @@ use crate::value::Value;
 
 pub const ROWS: &[Row] = &[
     function("einsum(any[] args) -> Tensor", einsum, "Sums products over dimensions named by letters.")
+        .operation("permute")
+        .out_refused_as("permute")
         .python("einsum"),
     function(
         "tensordot(Tensor a, Tensor b, any dims=2, Tensor? out=None) -> Tensor",
         tensordot_row,
         "Sums products over dimensions of both tensors.",
     )
+    .operation("permute")
+    .out_refused_as("permute")
+    .checks_first()
     .python("tensordot"),
 ];
 

@@ -8,11 +8,17 @@ use crate::value::Value;
 
 /// Rows of transforms along one dimension, two, and several.
 macro_rules! transforms {
-    ($($one:literal $two:literal $several:literal $kind:ident $forward:literal $doc:literal;)*) => {
+    ($($one:literal $two:literal $several:literal $kind:ident $forward:literal $doc:literal $one_calls:literal $([$($facets:tt)*])? $several_call:literal $([$($several_facets:tt)*])?;)*) => {
         pub const ROWS: &[Row] = &[
-            $(function(concat!("fft.", $one, "(Tensor self, int? n=None, int dim=-1, str? norm=None, *, Tensor? out=None) -> Tensor"), |c| one(c, $one, Kind::$kind, $forward), $doc),
-            function(concat!("fft.", $two, "(Tensor self, int[1]? s=None, int[1] dim=[-2,-1], str? norm=None, *, Tensor? out=None) -> Tensor"), |c| several(c, $two, Kind::$kind, $forward), $doc),
-            function(concat!("fft.", $several, "(Tensor self, int[1]? s=None, int[1]? dim=None, str? norm=None, *, Tensor? out=None) -> Tensor"), |c| several(c, $several, Kind::$kind, $forward), $doc),)*
+            $(function(concat!("fft.", $one, "(Tensor self, int? n=None, int dim=-1, str? norm=None, *, Tensor? out=None) -> Tensor"), |c| one(c, $one, Kind::$kind, $forward), $doc)
+                .operation($one_calls)
+                $($($facets)*)?,
+            function(concat!("fft.", $two, "(Tensor self, int[1]? s=None, int[1] dim=[-2,-1], str? norm=None, *, Tensor? out=None) -> Tensor"), |c| several(c, $two, Kind::$kind, $forward), $doc)
+                .operation($several_call)
+                $($($several_facets)*)?,
+            function(concat!("fft.", $several, "(Tensor self, int[1]? s=None, int[1]? dim=None, str? norm=None, *, Tensor? out=None) -> Tensor"), |c| several(c, $several, Kind::$kind, $forward), $doc)
+                .operation($several_call)
+                $($($several_facets)*)?,)*
             function(
                 "fft.fftfreq(int n, float d=1.0, *, Tensor? out=None, {factory}) -> Tensor",
                 |c| frequencies(c, false),
@@ -27,23 +33,23 @@ macro_rules! transforms {
                 "fft.fftshift(Tensor self, int[1]? dim=None) -> Tensor",
                 |c| shift(c, false),
                 "Moves the frequency 0 to the middle.",
-            ),
+            ).operation("roll"),
             function(
                 "fft.ifftshift(Tensor self, int[1]? dim=None) -> Tensor",
                 |c| shift(c, true),
                 "Moves the frequency 0 back to the start.",
-            ),
+            ).operation("roll"),
         ];
     };
 }
 
 transforms! {
-    "fft" "fft2" "fftn" Complex true "Computes the Fourier transform.";
-    "ifft" "ifft2" "ifftn" Complex false "Computes the inverse Fourier transform.";
-    "rfft" "rfft2" "rfftn" RealToHalf true "Computes half the spectrum of a real signal.";
-    "irfft" "irfft2" "irfftn" HalfToReal false "Computes a real signal from half its spectrum.";
-    "hfft" "hfft2" "hfftn" HalfToReal true "Computes the real spectrum of a symmetric signal.";
-    "ihfft" "ihfft2" "ihfftn" RealToHalf false "Computes half a symmetric signal from its real spectrum.";
+    "fft" "fft2" "fftn" Complex true "Computes the Fourier transform." "_fft_r2c" "_fft_c2c";
+    "ifft" "ifft2" "ifftn" Complex false "Computes the inverse Fourier transform." "_fft_r2c" "_fft_c2c";
+    "rfft" "rfft2" "rfftn" RealToHalf true "Computes half the spectrum of a real signal." "_fft_r2c" "_fft_r2c";
+    "irfft" "irfft2" "irfftn" HalfToReal false "Computes a real signal from half its spectrum." "_fft_c2r" "_fft_c2r";
+    "hfft" "hfft2" "hfftn" HalfToReal true "Computes the real spectrum of a symmetric signal." "_conj" [.out_refused_as("_conj")] "_fft_c2c" [.out_refused_as("_fft_c2c")];
+    "ihfft" "ihfft2" "ihfftn" RealToHalf false "Computes half a symmetric signal from its real spectrum." "_fft_r2c" "_fft_r2c" [.out_refused_as("_fft_r2c")];
 }
 
 fn norm(call: &Call) -> Result<Norm> {

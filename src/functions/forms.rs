@@ -1,119 +1,14 @@
-//! Dispatch for tensors that are not dense. Rows of the function table are written for dense tensors; a separate table,
-//! keyed by overload, says what a function does with a sparse or a quantized one. A function missing from it is refused
-//! in PyTorch's words. This is PyTorch's dispatch by backend.
+//! Dispatch for tensors that are not dense. The function of a row is written for dense tensors; the row says beside it what
+//! becomes of a sparse or a quantized one. If it says nothing, they are refused in PyTorch's words. This is PyTorch's
+//! dispatch by backend.
 
 use super::tree;
-use super::{quantized, sparse_rules};
+use crate::call::facets::Dispatch;
 use crate::call::signature::Kind;
-use crate::call::{Call, Function, LIBRARY, Run, as_tensor};
+use crate::call::{Call, Function, LIBRARY, Row, Run, as_tensor};
 use crate::ops::{quantize, sparse as ops};
 use crate::tensor::{Error, Form, Result, Tensor, View};
 use crate::value::Value;
-use std::collections::HashMap;
-use std::sync::LazyLock;
-
-/// The way a function treats a tensor that is not dense.
-#[derive(Clone, Copy)]
-pub enum Rule {
-    /// Something of its own.
-    Own(Run),
-    /// It takes any tensor: it looks at sizes, dtype and history, or only at the layout.
-    Any,
-    /// The same on the elements that are given; the others, which are zeros, stay.
-    Given,
-    /// The same, after elements of one index have been added up.
-    Coalesced,
-    /// The same on coalesced elements, for a result about all of them.
-    Total,
-    /// The same on the integers of a quantized tensor.
-    Integers,
-    /// The same on the numbers that a quantized tensor stands for; the result is of float32 or bool.
-    Numbers,
-    /// The same, and the result quantized as the input was.
-    Requantized,
-    /// Refused under the name of another function, which PyTorch calls for it.
-    Refused(&'static str),
-}
-
-/// Rules of many functions at once.
-pub type Rules = &'static [(Rule, &'static [&'static str])];
-
-/// Functions that ask a tensor about itself, however it holds its values, and those that go on to other functions.
-const ABOUT: &[&str] = &[
-    "size",
-    "size.dim",
-    "storage_offset",
-    "numel",
-    "nelement",
-    "dim",
-    "ndimension",
-    "ndim",
-    "shape",
-    "dtype",
-    "device",
-    "layout",
-    "element_size",
-    "itemsize",
-    "is_floating_point",
-    "is_complex",
-    "is_conj",
-    "is_neg",
-    "is_leaf",
-    "is_inference",
-    "is_pinned",
-    "is_same_size",
-    "is_tensor",
-    "requires_grad",
-    "requires_grad_",
-    "grad",
-    "grad_fn",
-    "data",
-    "detach",
-    "detach_",
-    "_version",
-    "_base",
-    "is_sparse",
-    "is_sparse_csr",
-    "is_quantized",
-    "is_cuda",
-    "is_cpu",
-    "is_meta",
-    "names",
-    "get_device",
-    "backward",
-    "retain_grad",
-    "retains_grad",
-    "autograd.grad",
-    "autograd.backward",
-    "__len__",
-    "__getitem__",
-    "__setitem__",
-    "__contains__",
-    "sparse_dim",
-    "dense_dim",
-    "_nnz",
-    "is_coalesced",
-    "coalesce",
-    "_coalesced_",
-    "_indices",
-    "_values",
-    "indices",
-    "values",
-    "crow_indices",
-    "col_indices",
-    "ccol_indices",
-    "row_indices",
-    "dequantize",
-    "dequantize.tensors",
-    "int_repr",
-    "qscheme",
-    "q_scale",
-    "q_zero_point",
-    "q_per_channel_scales",
-    "q_per_channel_zero_points",
-    "q_per_channel_axis",
-    "split",
-];
 
 /// The kind that a call is dispatched by: that of the argument that comes last in this list.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -140,17 +35,9 @@ impl Backend {
         }
     }
 
-    fn rule(self, key: &str) -> Option<Rule> {
-        static SPARSE: LazyLock<HashMap<&str, Rule>> = LazyLock::new(|| by_key(sparse_rules::RULES));
-        static QUANTIZED: LazyLock<HashMap<&str, Rule>> = LazyLock::new(|| by_key(quantized::RULES));
-        let rules = if self == Backend::Quantized { &QUANTIZED } else { &SPARSE };
-        rules.get(key).copied()
+    fn dispatch(self, row: &Row) -> Dispatch {
+        if self == Backend::Quantized { row.quantized } else { row.sparse }
     }
-}
-
-fn by_key(rules: Rules) -> HashMap<&'static str, Rule> {
-    let own = rules.iter().flat_map(|(rule, keys)| keys.iter().map(|key| (*key, *rule)));
-    ABOUT.iter().map(|key| (*key, Rule::Any)).chain(own).collect()
 }
 
 /// The backend of a call; `None` where all its tensors are dense, or where it does not matter.
@@ -175,25 +62,30 @@ fn backend_of(value: &Value) -> Option<Backend> {
 /// Runs a function on arguments of which some are not dense.
 ///
 /// # Errors
-/// NotImplementedError where there is no rule for it.
+/// NotImplementedError where its row says nothing of them.
 pub fn run(function: &Function, call: &mut Call, backend: Backend) -> Result<Value> {
-    let key = call.signature.key.strip_prefix("_VF.").unwrap_or(call.signature.key);
-    match backend.rule(key) {
-        Some(Rule::Own(run)) => run(call),
-        Some(Rule::Any) => (function.row.run)(call),
-        Some(Rule::Given) => on_elements(function.row.run, call, false),
-        Some(Rule::Coalesced) => on_elements(function.row.run, call, true),
-        Some(Rule::Total) => total(function.row.run, call),
-        Some(Rule::Integers) => on_integers(function.row.run, call),
-        Some(Rule::Numbers) => on_numbers(function.row.run, call, false),
-        Some(Rule::Requantized) => on_numbers(function.row.run, call, true),
-        Some(Rule::Refused(name)) => Err(Error::no_backend(name, backend.name())),
-        // Of a plain function PyTorch looks for the form with an output first.
-        None if backend == Backend::Quantized && !key.contains('.') => {
-            Err(Error::no_backend(&format!("{key}.out"), backend.name()))
-        }
-        None => Err(Error::no_backend(key, backend.name())),
+    let dense = function.row.run;
+    match backend.dispatch(function.row) {
+        Dispatch::Own(run) => run(call),
+        Dispatch::AsIs => dense(call),
+        Dispatch::Given => on_elements(dense, call, false),
+        Dispatch::Coalesced => on_elements(dense, call, true),
+        Dispatch::Total => total(dense, call),
+        Dispatch::Integers => on_integers(dense, call),
+        Dispatch::Numbers => on_numbers(dense, call, false),
+        Dispatch::Requantized => on_numbers(dense, call, true),
+        Dispatch::Refused(name) => Err(Error::no_backend(name, backend.name())),
+        Dispatch::Missing => Err(refusal(function, backend)),
     }
+}
+
+fn refusal(function: &Function, backend: Backend) -> Error {
+    let key = function.key();
+    // Of a plain function PyTorch looks for the form with an output first.
+    if backend == Backend::Quantized && !key.contains('.') {
+        return Error::no_backend(&format!("{key}.out"), backend.name());
+    }
+    Error::no_backend(key, backend.name())
 }
 
 /// Runs a function for dense tensors on the elements of the first sparse argument.
@@ -288,17 +180,4 @@ fn mapped(value: &Value, change: &mut impl FnMut(&Tensor) -> Result<Tensor>) -> 
         Value::Tensor(tensor) => change(tensor).map(Value::Tensor),
         other => Ok(other.clone()),
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::functions::registry;
-
-    #[test]
-    fn every_rule_is_about_an_overload_that_is_there() {
-        let ruled = sparse_rules::RULES.iter().chain(quantized::RULES).flat_map(|(_, keys)| *keys);
-        let unknown: Vec<_> = ruled.chain(ABOUT).filter(|key| registry().overload(key).is_none()).collect();
-        assert!(unknown.is_empty(), "no overloads: {unknown:?}");
-    }
 }

@@ -1,10 +1,11 @@
 //! The smaller functions of `torch.nn.functional`, and those it shares with `torch`. Follows
 //! <https://pytorch.org/docs/2.7/nn.functional.html>.
 
-use super::named;
+use super::dimnames;
 use super::pointwise::{default, result};
 use super::statistics::softmax;
 use crate::bail;
+use crate::call::facets::NameInference::Keeps;
 use crate::call::{Call, Row, both, function};
 use crate::ops::pointwise::{self as ops, FLOATS, UnaryOp};
 use crate::ops::softmax::Softmax;
@@ -18,22 +19,26 @@ pub const ROWS: &[Row] = &[
         "nn.functional.relu(Tensor self, bool inplace=False) -> Tensor",
         |c| unary(c, UnaryOp::Relu),
         "Replaces negative elements with zero.",
-    ),
+    )
+    .names(Keeps),
     function(
         "nn.functional.sigmoid(Tensor self) -> Tensor",
         |c| unary(c, UnaryOp::Sigmoid),
         "Computes the logistic function.",
-    ),
+    )
+    .names(Keeps),
     function(
         "nn.functional.tanh(Tensor self) -> Tensor",
         |c| unary(c, UnaryOp::Tanh),
         "Computes the hyperbolic tangent.",
-    ),
+    )
+    .names(Keeps),
     function(
         "nn.functional.relu6(Tensor self, bool inplace=False) -> Tensor",
         |c| bounded(c, 0.0, 6.0),
         "Clamps every element between 0 and 6.",
-    ),
+    )
+    .operation("hardtanh"),
     function(
         "nn.functional.hardtanh(Tensor self, float min_val=-1.0, float max_val=1.0, bool inplace=False) -> \
  Tensor",
@@ -86,7 +91,8 @@ pub const ROWS: &[Row] = &[
         "nn.functional.selu(Tensor self, bool inplace=False) -> Tensor",
         |c| map(c, "elu_cpu", |x| SCALE * if x > 0.0 { x } else { ALPHA * x.exp_m1() }),
         "Computes the scaled exponential linear unit.",
-    ),
+    )
+    .operation("elu"),
     function(
         "nn.functional.leaky_relu(Tensor self, float negative_slope=0.01, bool inplace=False) -> Tensor",
         |c| {
@@ -102,7 +108,8 @@ pub const ROWS: &[Row] = &[
             map(c, "threshold_cpu", move |x| if x <= limit { value } else { x })
         },
         "Replaces elements that are at most a threshold with a value.",
-    ),
+    )
+    .names(Keeps),
     function(
         "nn.functional.hardsigmoid(Tensor self, bool inplace=False) -> Tensor",
         |c| map(c, "hardsigmoid_cpu", |x| (x + 3.0).clamp(0.0, 6.0) / 6.0),
@@ -113,12 +120,8 @@ pub const ROWS: &[Row] = &[
         |c| map(c, "hardswish_cpu", |x| x * (x + 3.0).clamp(0.0, 6.0) / 6.0),
         "Multiplies each element by its hard sigmoid.",
     ),
-    both("hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor", hardshrink, "Replaces elements near zero with zero."),
-    function(
-        "nn.functional.hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor",
-        hardshrink,
-        "Replaces elements near zero with zero.",
-    ),
+    both("hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor", hardshrink, "Replaces elements near zero with zero.")
+        .aliases(&["nn.functional.hardshrink"]),
     function(
         "nn.functional.softshrink(Tensor self, Scalar lambd=0.5) -> Tensor",
         |c| {
@@ -139,17 +142,19 @@ pub const ROWS: &[Row] = &[
         "nn.functional.logsigmoid(Tensor self) -> Tensor",
         |c| map(c, "log_sigmoid_cpu", |x| x.min(0.0) - (-x.abs()).exp().ln_1p()),
         "Computes the logarithm of the logistic function.",
-    ),
+    )
+    .operation("log_sigmoid_forward"),
     function(
         "nn.functional.softmax(Tensor input, int? dim=None, int _stacklevel=3, ScalarType? dtype=None) -> \
  Tensor",
         |c| any_softmax(c, Softmax::Plain),
         "Computes each exponential's share of their sum.",
-    ),
+    )
+    .names(Keeps),
     function(
         "nn.functional.softmax.Dimname(Tensor input, Dimname dim, int _stacklevel=3, ScalarType? dtype=None) \
  -> Tensor",
-        named::by_position,
+        dimnames::by_position,
         "Computes each exponential's share of their sum along a named dimension.",
     ),
     function(
@@ -157,75 +162,58 @@ pub const ROWS: &[Row] = &[
  -> Tensor",
         |c| any_softmax(c, Softmax::Log),
         "Computes the logarithm of each exponential's share of their sum.",
-    ),
+    )
+    .names(Keeps),
     function(
         "nn.functional.log_softmax.Dimname(Tensor input, Dimname dim, int _stacklevel=3, ScalarType? \
  dtype=None) -> Tensor",
-        named::by_position,
+        dimnames::by_position,
         "Computes the logarithm of each share along a named dimension.",
     ),
     function(
         "nn.functional.one_hot(Tensor self, int num_classes=-1) -> Tensor",
         one_hot,
         "Encodes every class number as a one among zeros.",
-    ),
+    )
+    .operation("unsqueeze"),
     function(
         "nn.functional.pad(Tensor self, int[] pad, str mode=\"constant\", float? value=None) -> Tensor",
         pad,
         "Adds a border.",
-    ),
+    )
+    .operation("constant_pad_nd"),
     function(
         "avg_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], bool \
  ceil_mode=False, bool count_include_pad=True) -> Tensor",
         avg_pool1d,
         "Averages windows.",
-    ),
-    function(
-        "nn.functional.avg_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], bool \
- ceil_mode=False, bool count_include_pad=True) -> Tensor",
-        avg_pool1d,
-        "Averages windows.",
-    ),
+    )
+    .aliases(&["nn.functional.avg_pool1d"])
+    .operation("unsqueeze"),
     function(
         "pixel_shuffle(Tensor self, int upscale_factor) -> Tensor",
         |c| pixels::pixel_shuffle(&c.view(0)?, c.int(1)?).map(Value::from),
         "Rearranges channels into blocks of pixels.",
-    ),
-    function(
-        "nn.functional.pixel_shuffle(Tensor self, int upscale_factor) -> Tensor",
-        |c| pixels::pixel_shuffle(&c.view(0)?, c.int(1)?).map(Value::from),
-        "Rearranges channels into blocks of pixels.",
-    ),
+    )
+    .aliases(&["nn.functional.pixel_shuffle"]),
     function(
         "pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor",
         |c| pixels::pixel_unshuffle(&c.view(0)?, c.int(1)?).map(Value::from),
         "Rearranges blocks of pixels into channels.",
-    ),
-    function(
-        "nn.functional.pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor",
-        |c| pixels::pixel_unshuffle(&c.view(0)?, c.int(1)?).map(Value::from),
-        "Rearranges blocks of pixels into channels.",
-    ),
+    )
+    .aliases(&["nn.functional.pixel_unshuffle"]),
     function(
         "channel_shuffle(Tensor self, int groups) -> Tensor",
         |c| pixels::channel_shuffle(&c.view(0)?, c.int(1)?).map(Value::from),
         "Interleaves channels.",
-    ),
-    function(
-        "nn.functional.channel_shuffle(Tensor self, int groups) -> Tensor",
-        |c| pixels::channel_shuffle(&c.view(0)?, c.int(1)?).map(Value::from),
-        "Interleaves channels.",
-    ),
+    )
+    .aliases(&["nn.functional.channel_shuffle"]),
     function(
         "native_channel_shuffle(Tensor self, int groups) -> Tensor",
         |c| pixels::channel_shuffle(&c.view(0)?, c.int(1)?).map(Value::from),
         "Interleaves channels.",
-    ),
-    function(
-        "nn.functional.native_channel_shuffle(Tensor self, int groups) -> Tensor",
-        |c| pixels::channel_shuffle(&c.view(0)?, c.int(1)?).map(Value::from),
-        "Interleaves channels.",
-    ),
+    )
+    .aliases(&["nn.functional.native_channel_shuffle"]),
     both(
         "nonzero_static(Tensor self, *, int size, int fill_value=-1) -> Tensor",
         nonzero_static,

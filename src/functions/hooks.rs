@@ -1,6 +1,7 @@
 //! Hooks on gradients. Follows <https://pytorch.org/docs/2.7/generated/torch.Tensor.register_hook.html>.
 
 use crate::autograd::{Node, NodeHook};
+use crate::call::facets::NameInference::Nameless;
 use crate::call::{Call, Caller, Row, function, method};
 use crate::tensor::{Error, ErrorKind, Hook, Result, Tensor, WeakTensor};
 use crate::value::{Object, Value};
@@ -21,6 +22,7 @@ pub const ROWS: &[Row] = &[
         },
         "Calls a function with each gradient computed for this tensor; its result replaces the gradient.",
     )
+    .names(Nameless)
     .python("Tensor.register_hook"),
     method(
         "register_post_accumulate_grad_hook(Tensor self, any hook) -> any",
@@ -36,6 +38,7 @@ pub const ROWS: &[Row] = &[
         },
         "Calls a function with a leaf each time its gradient is complete.",
     )
+    .names(Nameless)
     .python("Tensor.register_post_accumulate_grad_hook"),
     method(
         "remove(Object self) -> None",

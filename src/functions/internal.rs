@@ -2,9 +2,13 @@
 //! of the same name in PyTorch's `native_functions.yaml`.
 
 use super::pointwise::default;
+use super::quantized;
 use crate::bail;
-use crate::call::row::row;
-use crate::call::{Call, Role, Row, function};
+use crate::call::facets::{
+    Dispatch::{Integers, Own, Refused},
+    NameInference::Keeps,
+};
+use crate::call::{Call, Row, function, internal};
 use crate::ops::fft::{self, Kind, Norm, Transform};
 use crate::ops::pointwise::{BinaryOp, Output, binary};
 use crate::ops::promote::Operand;
@@ -14,16 +18,15 @@ use crate::tensor::layout::wrap_dim;
 use crate::tensor::{Result, View};
 use crate::value::Value;
 
-const fn internal(signature: &'static str, run: crate::call::Run, doc: &'static str) -> Row {
-    row(signature, run, doc, Role::Internal)
-}
-
 pub const ROWS: &[Row] = &[
     internal(
         "slice.Tensor(Tensor(a) self, int dim=0, int? start=None, int? end=None, int step=1) -> Tensor(a)",
         slice,
         "Selects a range of a dimension.",
-    ),
+    )
+    .names(Keeps)
+    .sparse(Refused("as_strided"))
+    .quantized(Own(quantized::uniform_view)),
     crate::call::function(
         "_unsafe_view(Tensor self, int[] size) -> Tensor",
         |c| views::reshape(&c.view(0)?, &c.ints(1)?).map(Value::from),
@@ -33,7 +36,8 @@ pub const ROWS: &[Row] = &[
         "index.Tensor(Tensor self, any indices) -> Tensor",
         |c| index::index_tensors(&c.view(0)?, &places(c)?).map(Value::from),
         "Selects the elements at indices given as tensors, one for each dimension or None.",
-    ),
+    )
+    .quantized(Integers),
     internal(
         "_index_put_impl_(Tensor(a!) self, any indices, Tensor values, bool accumulate=False) -> Tensor(a!)",
         |c| {
@@ -41,7 +45,8 @@ pub const ROWS: &[Row] = &[
             Ok(c.itself())
         },
         "Writes at indices given as tensors, one for each dimension or None.",
-    ),
+    )
+    .operation("index_put_"),
     internal(
         "mul.Scalar(Tensor self, Scalar other) -> Tensor",
         |c| number(c, BinaryOp::Mul),

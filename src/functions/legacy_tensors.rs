@@ -2,12 +2,17 @@
 //! tensor of a size, of the elements of a sequence or over a storage, or give a tensor another name.
 //! Follows <https://pytorch.org/docs/2.7/tensors.html>.
 
-use super::create::from_data;
+use super::data::from_data;
 use super::storage_devices::no_driver;
 use crate::bail;
+use crate::call::facets::NameInference::{Keeps, Unsupported};
 use crate::call::{Call, Row, function, method};
 use crate::tensor::{DType, Device, Layout, Result, Storage, Tensor, View};
 use crate::value::Value;
+
+fn dtype_by(call: &Call, dtype: fn(&Call) -> DType) -> DType {
+    dtype(call)
+}
 
 /// The seven forms of one class, in the order in which they are tried. `$first` is what stands before the arguments: the
 /// receiver, for the method.
@@ -17,67 +22,49 @@ macro_rules! forms {
             $row(
                 concat!($name, "(", $first, "*, Device? device=None) -> Tensor"),
                 |c| {
-                    let d: fn(&Call) -> DType = $dtype;
                     on_cpu(c, $at)?;
-                    View::zeros(&[0], d(c), Device::CPU).map(Value::from)
+                    View::zeros(&[0], dtype_by(c, $dtype), Device::CPU).map(Value::from)
                 },
                 $doc,
             )
-            .named("new"),
+            .shown_as("new"),
             $row(
                 concat!($name, ".storage(", $first, "Storage storage) -> Tensor"),
-                |c| {
-                    let d: fn(&Call) -> DType = $dtype;
-                    over_storage(c, $at, d(c))
-                },
+                |c| over_storage(c, $at, dtype_by(c, $dtype)),
                 $doc,
             )
-            .named("new"),
+            .shown_as("new"),
             $row(
                 concat!($name, ".other(", $first, "Tensor other) -> Tensor"),
-                |c| {
-                    let d: fn(&Call) -> DType = $dtype;
-                    another_name(c, $at, d(c), $name == "Tensor")
-                },
+                |c| another_name(c, $at, dtype_by(c, $dtype), $name == "Tensor"),
                 $doc,
             )
-            .named("new"),
+            .names(if $at == 0 { Keeps } else { Unsupported })
+            .shown_as("new"),
             $row(
                 concat!($name, ".shape(", $first, "Size size, *, Device? device=None) -> Tensor"),
-                |c| {
-                    let d: fn(&Call) -> DType = $dtype;
-                    of_size(c, $at, d(c))
-                },
+                |c| of_size(c, $at, dtype_by(c, $dtype)),
                 $doc,
             )
-            .named("new"),
+            .shown_as("new"),
             $row(
                 concat!($name, ".sequence(", $first, "Sequence data, *, Device? device=None) -> Tensor"),
-                |c| {
-                    let d: fn(&Call) -> DType = $dtype;
-                    of_data(c, $at, d(c))
-                },
+                |c| of_data(c, $at, dtype_by(c, $dtype)),
                 $doc,
             )
-            .named("new"),
+            .shown_as("new"),
             $row(
                 concat!($name, ".size(", $first, "int[] size, *, Device? device=None) -> Tensor"),
-                |c| {
-                    let d: fn(&Call) -> DType = $dtype;
-                    of_size(c, $at, d(c))
-                },
+                |c| of_size(c, $at, dtype_by(c, $dtype)),
                 $doc,
             )
-            .named("new"),
+            .shown_as("new"),
             $row(
                 concat!($name, ".data(", $first, "any data, *, Device? device=None) -> Tensor"),
-                |c| {
-                    let d: fn(&Call) -> DType = $dtype;
-                    of_data(c, $at, d(c))
-                },
+                |c| of_data(c, $at, dtype_by(c, $dtype)),
                 $doc,
             )
-            .named("new"),
+            .shown_as("new"),
         ]
     };
 }

@@ -1,8 +1,8 @@
 //! Decompositions, inverses and solvers. Follows <https://pytorch.org/docs/2.7/linalg.html>.
 
 use super::norms::matrix_norm;
-use super::objects::named;
 use crate::bail;
+use crate::call::facets::NameInference::Keeps;
 use crate::call::{Call, Row, both, function};
 use crate::ops::linalg::{self as ops, QrMode, first_failure};
 use crate::ops::pointwise::{BinaryOp, Output, UnaryOp, binary, unary};
@@ -12,8 +12,8 @@ use crate::tensor::{DType, Device, Dims, Error, ErrorKind, Result, Scalar, View}
 use crate::value::Value;
 
 pub const ROWS: &[Row] = &[
-    function("linalg.inv(Tensor A, *, Tensor? out=None) -> Tensor", |c| inverse(c, "linalg.inv"), "Inverts a matrix."),
-    both("inverse(Tensor self, *, Tensor? out=None) -> Tensor", |c| inverse(c, "linalg.inv"), "Inverts a matrix."),
+    function("linalg.inv(Tensor A, *, Tensor? out=None) -> Tensor", |c| inverse(c, "linalg.inv"), "Inverts a matrix.").operation("linalg_inv_ex").out_refused_as("linalg_inv_ex.inverse"),
+    both("inverse(Tensor self, *, Tensor? out=None) -> Tensor", |c| inverse(c, "linalg.inv"), "Inverts a matrix.").operation("linalg_inv_ex").out_refused_as("linalg_inv_ex.inverse"),
     function(
         "linalg.inv_ex(Tensor A, *, bool check_errors=False, Tensor[]? out=None) -> any",
         |c| {
@@ -21,7 +21,7 @@ pub const ROWS: &[Row] = &[
             if c.bool(1)? {
                 refuse_singular("linalg.inv_ex", &info)?;
             }
-            Ok(named("torch.return_types.linalg_inv_ex", vec![("inverse", inverse.into()), ("info", info.into())]))
+            Ok(Value::named_tuple("torch.return_types.linalg_inv_ex", vec![("inverse", inverse.into()), ("info", info.into())]))
         },
         "Inverts a matrix, and tells whether it has an inverse.",
     ),
@@ -29,19 +29,19 @@ pub const ROWS: &[Row] = &[
         "linalg.det(Tensor A, *, Tensor? out=None) -> Tensor",
         |c| ops::det(&c.view(0)?).map(Value::from),
         "Computes the determinant.",
-    ),
-    both("det(Tensor self) -> Tensor", |c| ops::det(&c.view(0)?).map(Value::from), "Computes the determinant."),
+    ).operation("_linalg_det").out_refused_as("_linalg_det.result"),
+    both("det(Tensor self) -> Tensor", |c| ops::det(&c.view(0)?).map(Value::from), "Computes the determinant.").operation("_linalg_det"),
     function(
         "linalg.slogdet(Tensor A, *, Tensor[]? out=None) -> any",
         |c| slogdet(c, "torch.return_types.linalg_slogdet"),
         "Computes the determinant's sign and the logarithm of its magnitude.",
-    ),
+    ).operation("_linalg_slogdet"),
     both(
         "slogdet(Tensor self) -> any",
         |c| slogdet(c, "torch.return_types.slogdet"),
         "Computes the determinant's sign and the logarithm of its magnitude.",
-    ),
-    both("logdet(Tensor self) -> Tensor", logdet, "Computes the logarithm of the determinant."),
+    ).operation("_linalg_slogdet"),
+    both("logdet(Tensor self) -> Tensor", logdet, "Computes the logarithm of the determinant.").operation("_linalg_slogdet").checks_first(),
     function(
         "linalg.solve(Tensor A, Tensor B, *, bool left=True, Tensor? out=None) -> Tensor",
         |c| {
@@ -50,7 +50,7 @@ pub const ROWS: &[Row] = &[
             Ok(solution.into())
         },
         "Solves a system of linear equations.",
-    ),
+    ).operation("_linalg_solve_ex").out_refused_as("new_empty"),
     function(
         "linalg.solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False, Tensor[]? out=None) \
  -> any",
@@ -59,10 +59,10 @@ pub const ROWS: &[Row] = &[
             if c.bool(3)? {
                 refuse_unsolved("torch.linalg.solve_ex", &info)?;
             }
-            Ok(named("torch.return_types.linalg_solve_ex", vec![("result", solution.into()), ("info", info.into())]))
+            Ok(Value::named_tuple("torch.return_types.linalg_solve_ex", vec![("result", solution.into()), ("info", info.into())]))
         },
         "Solves a system of linear equations, and tells whether it has a solution.",
-    ),
+    ).operation("_linalg_solve_ex"),
     function(
         "linalg.cholesky(Tensor A, *, bool upper=False, Tensor? out=None) -> Tensor",
         |c| {
@@ -71,7 +71,7 @@ pub const ROWS: &[Row] = &[
             Ok(factor.into())
         },
         "Computes the Cholesky factor of a positive-definite matrix.",
-    ),
+    ).operation("linalg_cholesky_ex").out_refused_as("linalg_cholesky_ex.L"),
     both(
         "cholesky(Tensor self, bool upper=False, *, Tensor? out=None) -> Tensor",
         |c| {
@@ -89,7 +89,7 @@ pub const ROWS: &[Row] = &[
             if c.bool(2)? {
                 refuse_indefinite("linalg.cholesky_ex", &info)?;
             }
-            Ok(named("torch.return_types.linalg_cholesky_ex", vec![("L", factor.into()), ("info", info.into())]))
+            Ok(Value::named_tuple("torch.return_types.linalg_cholesky_ex", vec![("L", factor.into()), ("info", info.into())]))
         },
         "Computes the Cholesky factor, and tells whether there is one.",
     ),
@@ -110,21 +110,21 @@ pub const ROWS: &[Row] = &[
             if let Some((place, number)) = first_failure_of(&info)? {
                 bail!(
                     RuntimeError,
-                    "{place}torch.linalg.lu_factor: U[{number},{number}] is zero and using it on lu_solve would result in a \
-                     division by zero. If you still want to perform the factorization, consider calling linalg.lu(A, \
+                    "{place}torch.linalg.lu_factor: U[{number},{number}] is zero and using it on lu_solve would result \
+                     in a division by zero. If you still want to perform the factorization, consider calling linalg.lu(A, \
                      pivot) or linalg.lu_factor_ex(A, pivot)"
                 );
             }
-            Ok(named("torch.return_types.linalg_lu_factor", vec![("LU", factors.into()), ("pivots", pivots.into())]))
+            Ok(Value::named_tuple("torch.return_types.linalg_lu_factor", vec![("LU", factors.into()), ("pivots", pivots.into())]))
         },
         "Computes both factors of an LU decomposition in one matrix.",
-    ),
+    ).operation("linalg_lu_factor_ex"),
     function(
         "linalg.lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False, Tensor[]? out=None) -> \
  any",
         |c| {
             let (factors, pivots, info) = lu_factor(c, "linalg.lu_factor", 1)?;
-            Ok(named(
+            Ok(Value::named_tuple(
                 "torch.return_types.linalg_lu_factor_ex",
                 vec![("LU", factors.into()), ("pivots", pivots.into()), ("info", info.into())],
             ))
@@ -136,7 +136,7 @@ pub const ROWS: &[Row] = &[
         |c| {
             let (factors, pivots, _) = lu_factor(c, "linalg.lu", 1)?;
             let (p, l, u) = ops::lu_unpack(&factors, &pivots)?;
-            Ok(named("torch.return_types.linalg_lu", vec![("P", p.into()), ("L", l.into()), ("U", u.into())]))
+            Ok(Value::named_tuple("torch.return_types.linalg_lu", vec![("P", p.into()), ("L", l.into()), ("U", u.into())]))
         },
         "Factors a matrix into a permutation, a lower and an upper factor.",
     ),
@@ -145,7 +145,7 @@ pub const ROWS: &[Row] = &[
         |c| {
             let (factors, pivots, info) = lu_factor(c, "linalg.lu_factor", 1)?;
             Ok(if c.bool(2)? {
-                named(
+                Value::named_tuple(
                     "torch.return_types._lu_with_info",
                     vec![("LU", factors.into()), ("pivots", pivots.into()), ("info", info.into())],
                 )
@@ -154,7 +154,7 @@ pub const ROWS: &[Row] = &[
             })
         },
         "Computes both factors of an LU decomposition in one matrix.",
-    ),
+    ).operation("linalg_lu_factor_ex").out_refused_as("linalg_lu_factor_ex"),
     function(
         "lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True, *, \
  Tensor[]? out=None) -> any",
@@ -163,7 +163,7 @@ pub const ROWS: &[Row] = &[
             let nothing = View::zeros(&[0], p.dtype, p.device())?;
             let kept = |view: View, keep: bool| Value::from(if keep { view } else { nothing.clone() });
             let (data, pivots) = (c.bool(2)?, c.bool(3)?);
-            Ok(named(
+            Ok(Value::named_tuple(
                 "torch.return_types.lu_unpack",
                 vec![("P", kept(p, pivots)), ("L", kept(l, data)), ("U", kept(u, data))],
             ))
@@ -174,7 +174,7 @@ pub const ROWS: &[Row] = &[
         "lu_solve(Tensor self, Tensor LU_data, Tensor LU_pivots, *, Tensor? out=None) -> Tensor",
         |c| ops::lu_solve(&c.view(1)?, &c.view(2)?, &c.view(0)?, true, false).map(Value::from),
         "Solves linear equations from LU factors.",
-    ),
+    ).operation("linalg_lu_solve"),
     function(
         "linalg.lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False, Tensor? \
  out=None) -> Tensor",
@@ -196,7 +196,7 @@ pub const ROWS: &[Row] = &[
             let coefficient = if turned { views::transpose(&a, -2, -1)? } else { a.clone() };
             let solution = ops::solve_triangular(&coefficient, &b, upper != turned, true, c.bool(4)?)?;
             let cloned = crate::ops::copy::clone(&a)?;
-            Ok(named(
+            Ok(Value::named_tuple(
                 "torch.return_types.triangular_solve",
                 vec![("solution", solution.into()), ("cloned_coefficient", cloned.into())],
             ))
@@ -213,15 +213,15 @@ pub const ROWS: &[Row] = &[
         |c| {
             let mode = if c.bool(1)? { QrMode::Reduced } else { QrMode::Complete };
             let (q, r) = ops::qr_decomposition("linalg.qr", &c.view(0)?, mode)?;
-            Ok(named("torch.return_types.qr", vec![("Q", q.into()), ("R", r.into())]))
+            Ok(Value::named_tuple("torch.return_types.qr", vec![("Q", q.into()), ("R", r.into())]))
         },
         "Factors a matrix into an orthogonal and an upper factor.",
-    ),
+    ).operation("linalg_qr"),
     both(
         "geqrf(Tensor self, *, Tensor[]? out=None) -> any",
         |c| {
             let (a, tau) = ops::geqrf(&c.view(0)?)?;
-            Ok(named("torch.return_types.geqrf", vec![("a", a.into()), ("tau", tau.into())]))
+            Ok(Value::named_tuple("torch.return_types.geqrf", vec![("a", a.into()), ("tau", tau.into())]))
         },
         "Computes the reflections of a QR decomposition.",
     ),
@@ -234,7 +234,7 @@ pub const ROWS: &[Row] = &[
         "orgqr(Tensor self, Tensor input2) -> Tensor",
         |c| ops::householder_product(&c.view(0)?, &c.view(1)?).map(Value::from),
         "Multiplies reflections.",
-    ),
+    ).operation("linalg_householder_product"),
     both(
         "ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, bool transpose=False) -> Tensor",
         |c| ops::ormqr(&c.view(0)?, &c.view(1)?, &c.view(2)?, c.bool(3)?, c.bool(4)?).map(Value::from),
@@ -244,10 +244,10 @@ pub const ROWS: &[Row] = &[
         "linalg.svd(Tensor A, bool full_matrices=True, *, str? driver=None, Tensor[]? out=None) -> any",
         |c| {
             let [u, s, vh] = ops::svd_decomposition("linalg.svd", &c.view(0)?, c.bool(1)?)?;
-            Ok(named("torch.return_types.linalg_svd", vec![("U", u.into()), ("S", s.into()), ("Vh", vh.into())]))
+            Ok(Value::named_tuple("torch.return_types.linalg_svd", vec![("U", u.into()), ("S", s.into()), ("Vh", vh.into())]))
         },
         "Computes the singular value decomposition.",
-    ),
+    ).operation("_linalg_svd"),
     both(
         "svd(Tensor self, bool some=True, bool compute_uv=True, *, Tensor[]? out=None) -> any",
         |c| {
@@ -256,10 +256,10 @@ pub const ROWS: &[Row] = &[
             let v = views::adjoint(&vh, "adjoint")?;
             let zeroed = |view: View| View::zeros(view.sizes(), view.dtype, view.device());
             let (u, v) = if c.bool(2)? { (u, v) } else { (zeroed(u)?, zeroed(v)?) };
-            Ok(named("torch.return_types.svd", vec![("U", u.into()), ("S", s.into()), ("V", v.into())]))
+            Ok(Value::named_tuple("torch.return_types.svd", vec![("U", u.into()), ("S", s.into()), ("V", v.into())]))
         },
         "Computes the singular value decomposition.",
-    ),
+    ).operation("_linalg_svd"),
     function(
         "linalg.svdvals(Tensor A, *, str? driver=None, Tensor? out=None) -> Tensor",
         |c| {
@@ -267,50 +267,50 @@ pub const ROWS: &[Row] = &[
             Ok(s.into())
         },
         "Computes the singular values.",
-    ),
+    ).operation("_linalg_svd").out_refused_as("_linalg_svd.U"),
     function(
         "linalg.eigh(Tensor A, str UPLO=\"L\", *, Tensor[]? out=None) -> any",
         |c| {
             let (values, vectors) = ops::eigh("linalg.eigh", &c.view(0)?, upper(c)?)?;
-            Ok(named(
+            Ok(Value::named_tuple(
                 "torch.return_types.linalg_eigh",
                 vec![("eigenvalues", values.into()), ("eigenvectors", vectors.into())],
             ))
         },
         "Computes the eigenvalues and eigenvectors of a symmetric matrix.",
-    ),
+    ).operation("_linalg_eigh"),
     function(
         "linalg.eigvalsh(Tensor A, str UPLO=\"L\", *, Tensor? out=None) -> Tensor",
         |c| Ok(ops::eigh("linalg.eigvalsh", &c.view(0)?, upper(c)?)?.0.into()),
         "Computes the eigenvalues of a symmetric matrix.",
-    ),
+    ).operation("_linalg_eigh").out_refused_as("_linalg_eigh.eigenvalues"),
     function(
         "linalg.pinv(Tensor A, *, Scalar? atol=None, Scalar? rtol=None, bool hermitian=False, Tensor? \
  out=None) -> Tensor",
         |c| pinv(c, 1, 2, Some(3)),
         "Computes the pseudoinverse.",
-    ),
+    ).operation("linalg_pinv.atol_rtol_tensor"),
     function(
         "linalg.pinv.rcond(Tensor A, Scalar rcond, bool hermitian=False, *, Tensor? out=None) -> Tensor",
         |c| pinv(c, usize::MAX, 1, Some(2)),
         "Computes the pseudoinverse.",
-    ),
+    ).operation("linalg_pinv.atol_rtol_tensor").out_refused_as("linalg_pinv.atol_rtol_tensor"),
     both(
         "pinverse(Tensor self, float rcond=1e-15) -> Tensor",
         |c| pinv(c, usize::MAX, 1, None),
         "Computes the pseudoinverse.",
-    ),
+    ).operation("linalg_pinv.atol_rtol_tensor"),
     function(
         "linalg.matrix_rank(Tensor A, *, Scalar? atol=None, Scalar? rtol=None, bool hermitian=False, Tensor? \
  out=None) -> Tensor",
         |c| ops::matrix_rank(&c.view(0)?, tolerance(c, 1)?, tolerance(c, 2)?, c.bool(3)?).map(Value::from),
         "Computes the rank.",
-    ),
+    ).operation("_linalg_svd").out_refused_as("_linalg_svd"),
     function(
         "linalg.matrix_rank.tol(Tensor A, Scalar tol, bool hermitian=False, *, Tensor? out=None) -> Tensor",
         |c| ops::matrix_rank(&c.view(0)?, tolerance(c, 1)?, Some(0.0), c.bool(2)?).map(Value::from),
         "Computes the rank.",
-    ),
+    ).operation("_linalg_svd").out_refused_as("_linalg_svd"),
     function(
         "linalg.lstsq(Tensor A, Tensor B, Scalar? rcond=None, *, str? driver=None) -> any",
         lstsq,
@@ -325,22 +325,22 @@ pub const ROWS: &[Row] = &[
         "matrix_exp(Tensor self) -> Tensor",
         |c| ops::matrix_exp(&c.view(0)?).map(Value::from),
         "Computes the exponential of a matrix.",
-    ),
+    ).operation("linalg_matrix_exp"),
     function(
         "linalg.matrix_power(Tensor A, int n, *, Tensor? out=None) -> Tensor",
         matrix_power,
         "Multiplies a matrix with itself.",
-    ),
+    ).names(Keeps),
     both(
         "matrix_power(Tensor self, int n, *, Tensor? out=None) -> Tensor",
         matrix_power,
         "Multiplies a matrix with itself.",
-    ),
+    ).names(Keeps),
     function(
         "linalg.cond(Tensor A, any p=None, *, Tensor? out=None) -> Tensor",
         cond,
         "Computes the condition number.",
-    ),
+    ).operation("_linalg_svd").out_refused_as("_linalg_svd"),
     function(
         "linalg.tensorinv(Tensor a, int ind=2, *, Tensor? out=None) -> Tensor",
         tensorinv,
@@ -399,7 +399,7 @@ fn inverse(call: &mut Call, name: &str) -> Result<Value> {
 
 fn slogdet(call: &mut Call, class: &'static str) -> Result<Value> {
     let (sign, logarithm) = ops::slogdet("linalg.slogdet", &call.view(0)?)?;
-    Ok(named(class, vec![("sign", sign.into()), ("logabsdet", logarithm.into())]))
+    Ok(Value::named_tuple(class, vec![("sign", sign.into()), ("logabsdet", logarithm.into())]))
 }
 
 fn logdet(call: &mut Call) -> Result<Value> {
@@ -434,7 +434,7 @@ fn qr(call: &mut Call) -> Result<Value> {
         ),
     };
     let (q, r) = ops::qr_decomposition("linalg.qr", &call.view(0)?, mode)?;
-    Ok(named("torch.return_types.linalg_qr", vec![("Q", q.into()), ("R", r.into())]))
+    Ok(Value::named_tuple("torch.return_types.linalg_qr", vec![("Q", q.into()), ("R", r.into())]))
 }
 
 /// Returns which triangle is read.
@@ -488,7 +488,7 @@ fn lstsq(call: &mut Call) -> Result<Value> {
         values = ops::svd_decomposition("linalg.svd", &a, false)?[1].clone();
     }
     let rank = if driver == "gels" { View::zeros(&[0], DType::Long, Device::CPU)? } else { rank };
-    Ok(named(
+    Ok(Value::named_tuple(
         "torch.return_types.linalg_lstsq",
         vec![
             ("solution", solution.into()),

@@ -2,8 +2,14 @@
 //! <https://pytorch.org/docs/2.7/torch.html#blas-and-lapack-operations>.
 
 use super::einsum::spread_tensors;
+use super::name_inference;
+use super::sparse_kernels;
 use super::steps::{Steps, in_place, same_dtype_out};
 use crate::bail;
+use crate::call::facets::{
+    Dispatch::Own,
+    NameInference::{Infers, InfersLate, Nameless},
+};
 use crate::call::one;
 use crate::call::{Call, Row, both, function, method};
 use crate::ops::matmul::{self as ops, Factors};
@@ -16,22 +22,28 @@ pub const ROWS: &[Row] = &[
         "mm(Tensor self, Tensor mat2, *, Tensor? out=None) -> Tensor",
         |c| same_dtype_out(c, ops::mm(&c.view(0)?, &c.view(1)?)?),
         "Multiplies two matrices.",
-    ),
+    )
+    .names(InfersLate(name_inference::product))
+    .sparse(Own(sparse_kernels::mm)),
     both(
         "bmm(Tensor self, Tensor mat2, *, Tensor? out=None) -> Tensor",
         |c| same_dtype_out(c, ops::bmm(&c.view(0)?, &c.view(1)?)?),
         "Multiplies two batches of matrices.",
-    ),
+    )
+    .names(Infers(name_inference::batches)),
     both(
         "mv(Tensor self, Tensor vec, *, Tensor? out=None) -> Tensor",
         |c| same_dtype_out(c, ops::mv(&c.view(0)?, &c.view(1)?)?),
         "Multiplies a matrix by a vector.",
-    ),
+    )
+    .names(InfersLate(name_inference::product))
+    .sparse(Own(sparse_kernels::matrix_vector)),
     both(
         "dot(Tensor self, Tensor tensor, *, Tensor? out=None) -> Tensor",
         |c| dot_out(c, ops::dot(&c.view(0)?, &c.view(1)?)?),
         "Sums the products of two vectors' elements.",
-    ),
+    )
+    .names(Nameless),
     both(
         "vdot(Tensor self, Tensor other, *, Tensor? out=None) -> Tensor",
         |c| dot_out(c, ops::vdot(&c.view(0)?, &c.view(1)?)?),
@@ -41,43 +53,53 @@ pub const ROWS: &[Row] = &[
         "matmul(Tensor self, Tensor other, *, Tensor? out=None) -> Tensor",
         |c| product_out(c, 0, 1),
         "Multiplies matrices, vectors or broadcast batches of matrices.",
-    ),
+    )
+    .names(Infers(name_inference::product))
+    .sparse(Own(sparse_kernels::matmul)),
     function(
         "linalg.matmul(Tensor input, Tensor other, *, Tensor? out=None) -> Tensor",
         |c| product_out(c, 0, 1),
         "Multiplies matrices, vectors or broadcast batches of matrices.",
-    ),
+    )
+    .names(Infers(name_inference::product)),
     method(
         "__matmul__(Tensor self, Tensor other) -> Tensor",
         |c| product_out(c, 0, 1),
         "Implements Python's @ operator.",
-    ),
+    )
+    .names(Infers(name_inference::product))
+    .sparse(Own(sparse_kernels::matmul)),
     method(
         "__rmatmul__(Tensor self, Tensor other) -> Tensor",
         |c| product_out(c, 1, 0),
         "Implements Python's @ operator for the operand on its right.",
-    ),
+    )
+    .names(Infers(name_inference::product_from_right)),
     both(
         "outer(Tensor self, Tensor vec2, *, Tensor? out=None) -> Tensor",
         |c| outer(c, "outer"),
         "Multiplies every element of one vector with every element of another.",
-    ),
-    both(
-        "ger(Tensor self, Tensor vec2, *, Tensor? out=None) -> Tensor",
-        |c| outer(c, "outer"),
-        "Multiplies every element of one vector with every element of another.",
-    ),
+    )
+    .aliases(&["ger"])
+    .operation("view")
+    .out_refused_as("view")
+    .checks_first(),
     both(
         "inner(Tensor self, Tensor other, *, Tensor? out=None) -> Tensor",
         inner,
         "Computes the dot products of the vectors along the last dimensions.",
-    ),
+    )
+    .operation("permute")
+    .out_refused_as("permute")
+    .checks_first(),
     both(
         "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1, Tensor? out=None) \
  -> Tensor",
         |c| same_dtype_out(c, ops::addmm(&c.view(0)?, &c.view(1)?, &c.view(2)?, factors(c)?)?),
         "Adds the product of two matrices to a third.",
-    ),
+    )
+    .names(InfersLate(name_inference::product_added))
+    .sparse(Own(sparse_kernels::add_product)),
     function(
         "addmm.beta(Scalar beta, Tensor self, Tensor mat1, Tensor mat2, *, Tensor? out=None) -> Tensor",
         |c| {
@@ -86,6 +108,7 @@ pub const ROWS: &[Row] = &[
         },
         "Adds the product of two matrices to a third.",
     )
+    .names(InfersLate(name_inference::product_added))
     .hidden(),
     function(
         "addmm.alpha(Scalar beta, Tensor self, Scalar alpha, Tensor mat1, Tensor mat2, *, Tensor? out=None) \
@@ -96,23 +119,27 @@ pub const ROWS: &[Row] = &[
         },
         "Adds the product of two matrices to a third.",
     )
+    .names(InfersLate(name_inference::product_added))
     .hidden(),
     method(
         "addmm_(Tensor(a!) self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)",
         |c| in_place(c, &ops::addmm(&c.view(0)?, &c.view(1)?, &c.view(2)?, factors(c)?)?),
         "Adds the product of two matrices, in place.",
-    ),
+    )
+    .names(InfersLate(name_inference::product_added)),
     both(
         "addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1, Tensor? out=None) -> \
  Tensor",
         |c| same_dtype_out(c, ops::addmv(&c.view(0)?, &c.view(1)?, &c.view(2)?, factors(c)?)?),
         "Adds the product of a matrix and a vector to another vector.",
-    ),
+    )
+    .names(InfersLate(name_inference::product_added)),
     method(
         "addmv_(Tensor(a!) self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)",
         |c| in_place(c, &ops::addmv(&c.view(0)?, &c.view(1)?, &c.view(2)?, factors(c)?)?),
         "Adds the product of a matrix and a vector, in place.",
-    ),
+    )
+    .names(InfersLate(name_inference::product_added)),
     both(
         "addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1, Tensor? \
  out=None) -> Tensor",
@@ -158,7 +185,8 @@ pub const ROWS: &[Row] = &[
         "linalg.multi_dot(Tensor[] tensors, *, Tensor? out=None) -> Tensor",
         |c| multi_dot(c, &tensors(c, 0)?),
         "Multiplies several matrices in the order of fewest multiplications.",
-    ),
+    )
+    .operation("view"),
 ];
 
 /// Refuses an `out` of another dtype, in the words of dot products.

@@ -1,10 +1,10 @@
-//! Calls on tensors with named dimensions. Rows of the function table know nothing of names: a separate table, keyed by
-//! overload, says what a function does with them, and a function missing from it is refused in PyTorch's words. The row
-//! itself runs as if there were no names. This is PyTorch's dispatch by the key `Named`.
+//! Calls on tensors with named dimensions. The function of a row knows nothing of names: the row says beside it how those of
+//! the result follow from those of the arguments, and the function runs as if there were none. If the row says nothing,
+//! names are refused in PyTorch's words. This is PyTorch's dispatch by the key `Named`.
 
-use super::names_rules::{CHECKED, COMPLEX, COUNTED, OUT, REFUSED, RULES, SCALARS, SMALL};
 use super::tree;
 use crate::bail;
+use crate::call::facets::NameInference;
 use crate::call::signature::{Kind, Param};
 use crate::call::state::State;
 use crate::call::{Call, Function, LIBRARY, as_tensor};
@@ -13,40 +13,13 @@ use crate::tensor::names::{show_names, unify};
 use crate::tensor::{Error, Name, Names, Result, Tensor};
 use crate::value::Value;
 use std::borrow::Cow;
-use std::collections::HashMap;
-use std::sync::LazyLock;
 
-/// Computes the names of a result from those of the arguments, before the result; none where it has none.
-pub type Naming = fn(&Call) -> Result<Option<Vec<Name>>>;
-
-/// The way a function treats names.
-#[derive(Clone, Copy)]
-pub enum Rule {
-    /// It does not look at them, and what it gives has none.
-    Nameless,
-    /// Results have the names of the first tensor.
-    Keeps,
-    /// Each tensor in the result has the names of the one that stands there among the arguments.
-    Each,
-    /// Results have the names of all tensors, broadcast together.
-    Unifies,
-    /// Results have the names of the first tensor, without those of the dimensions `dim`, unless `keepdim`.
-    Removes,
-    /// A rule of its own, computed before the call.
-    Own(Naming),
-    /// The same, but what the function itself says to its arguments comes before a word about names.
-    Late(Naming),
-    /// A rule of its own, computed from the result.
-    After(fn(&Call, &Value) -> Result<Option<Vec<Name>>>),
-    /// It sees to the names itself, or calls others that do.
-    Itself,
-}
-
-/// Rules of many functions at once, which stand in one text.
-pub type Rules = &'static [(Rule, &'static str)];
-
-/// Facts about many functions at once: a name, and the overloads it is about.
-pub type Facts = &'static [(&'static str, &'static str)];
+/// The overloads that take a number as their first operand and as their second one, where they are not called
+/// `Scalar_Tensor` and `Scalar`.
+const NUMBER_OVERLOADS: &[(&str, &str, &[&str])] = &[
+    ("Scalar_Tensor", "Tensor_Scalar", &["bitwise_left_shift", "bitwise_right_shift"]),
+    ("Scalar_Self", "Scalar_Other", &["xlogy"]),
+];
 
 /// Returns whether this call has names to take care of.
 pub fn concern(args: &[Value]) -> bool {
@@ -68,18 +41,23 @@ pub fn is_named(value: &Value) -> bool {
 /// RuntimeError where the function is not for tensors with names, where names do not match, and what it raises itself.
 pub fn invoke(function: &Function, call: &mut Call) -> Result<Value> {
     let state = call.state;
-    let Some(rule) = rule_of(function, call)? else { return super::dispatch::invoke_nameless(function, call) };
-    let told = match rule {
-        Rule::Nameless | Rule::Each | Rule::Removes | Rule::After(_) | Rule::Itself => None,
-        Rule::Keeps => names_in(call, first_tensor(call)),
-        Rule::Unifies => unified(call)?,
-        Rule::Own(naming) => naming(call)?,
-        Rule::Late(naming) => match naming(call) {
+    let Some(inference) = inference_of(function, call)? else {
+        return super::dispatch::invoke_nameless(function, call);
+    };
+    let told = match inference {
+        NameInference::Keeps => names_in(call, first_tensor(call)),
+        NameInference::Unifies => unified(call)?,
+        NameInference::Infers(infer) => infer(call)?,
+        NameInference::InfersLate(infer) => match infer(call) {
             Ok(names) => names,
             Err(error) => return Err(tried(function, call).unwrap_or(error)),
         },
+        _ => None,
     };
-    let is_told = matches!(rule, Rule::Keeps | Rule::Unifies | Rule::Own(_) | Rule::Late(_));
+    let is_told = matches!(
+        inference,
+        NameInference::Keeps | NameInference::Unifies | NameInference::Infers(_) | NameInference::InfersLate(_)
+    );
     if let Some(target) = call.target().filter(|_| is_told)
         && let Err(error) = check_target(&target, told.as_deref())
     {
@@ -89,13 +67,12 @@ pub fn invoke(function: &Function, call: &mut Call) -> Result<Value> {
     if let Some((place, _)) = out {
         call.args[place] = Value::None;
     }
-    let before = state.nameless.replace(!matches!(rule, Rule::Itself));
+    let before = state.nameless.replace(!matches!(inference, NameInference::Itself));
     let result = super::dispatch::invoke_nameless(function, call);
     state.nameless.set(before);
     let mut result = result?;
-    let told = match rule {
-        Rule::Nameless | Rule::Itself => None,
-        Rule::Each => {
+    let told = match inference {
+        NameInference::Each => {
             for (new, old) in tensors_in(&result).iter().zip(tensors_of(call)) {
                 if !new.is(&old) {
                     set(state, new, &old.all_names());
@@ -103,9 +80,9 @@ pub fn invoke(function: &Function, call: &mut Call) -> Result<Value> {
             }
             return Ok(result);
         }
-        Rule::Removes => without_reduced(call)?,
-        Rule::After(naming) => naming(call, &result)?,
-        Rule::Keeps | Rule::Unifies | Rule::Own(_) | Rule::Late(_) => told,
+        NameInference::Removes => without_reduced(call)?,
+        NameInference::InfersAfter(infer) => infer(call, &result)?,
+        _ => told,
     };
     if let Some((place, target)) = out {
         write_named(call, &target, &result, told.as_deref())?;
@@ -113,7 +90,7 @@ pub fn invoke(function: &Function, call: &mut Call) -> Result<Value> {
         call.args[place] = result.clone();
         return Ok(result);
     }
-    if let Rule::Nameless | Rule::Itself = rule {
+    if let NameInference::Nameless | NameInference::Itself = inference {
         return Ok(result);
     }
     for tensor in tensors_in(&result) {
@@ -185,47 +162,44 @@ pub fn check_size(tensor: &Tensor, wanted: &[i64]) -> Result<()> {
     )
 }
 
-/// The rule for a call; none where names do not matter, since it is no function on tensors.
-fn rule_of(function: &Function, call: &Call) -> Result<Option<Rule>> {
-    static BY_KEY: LazyLock<HashMap<&str, Rule>> = LazyLock::new(|| {
-        RULES.iter().flat_map(|(rule, keys)| keys.split_whitespace().map(|key| (key, *rule))).collect()
-    });
+/// How names follow in a call; `None` where they do not matter, since it is no function on tensors.
+fn inference_of(function: &Function, call: &Call) -> Result<Option<NameInference>> {
     let signature = call.signature;
     let module = signature.name.split_once('.').map_or("", |(module, _)| module);
     let of_tensors = matches!(signature.receiver(), None | Some(Kind::Tensor | Kind::Number));
     if !of_tensors || LIBRARY.contains(&module) {
         return Ok(None);
     }
-    if signature.params.iter().any(|param| param.kind.is_of_names()) {
-        return Ok(Some(Rule::Itself));
+    if signature.takes_names() {
+        return Ok(Some(NameInference::Itself));
     }
-    let key = signature.key.strip_prefix("_VF.").unwrap_or(signature.key);
-    let is_complex = || tensor_at(call, first_tensor(call)).is_some_and(|tensor| tensor.borrow().dtype.is_complex());
-    let few = SMALL.iter().find(|(_, _, keys)| keys.split_whitespace().any(|known| known == key));
-    if let Some((ndim, name, _)) = few
-        && tensors_of(call).any(|tensor| tensor.borrow().ndim() < *ndim)
+    let names = &function.row.names;
+    if let Some((ndim, operation)) = names.few_refused_as
+        && tensors_of(call).any(|tensor| tensor.borrow().ndim() < ndim)
     {
-        return Err(refusal(name));
+        return Err(refusal(operation));
+    }
+    if let Some(operation) = names.complex_refused_as
+        && tensor_at(call, first_tensor(call)).is_some_and(|tensor| tensor.borrow().dtype.is_complex())
+    {
+        return Err(refusal(operation));
     }
     let takes_tensors =
         || signature.params.iter().any(|param| matches!(param.kind, Kind::Tensor | Kind::Tensors | Kind::Operand));
-    match (BY_KEY.get(key), fact(COMPLEX, key)) {
-        (Some(_), Some(name)) if is_complex() => Err(refusal(name)),
-        (Some(rule), _) => Ok(Some(*rule)),
+    match names.inference {
         // What takes anything calls others, which know.
-        (None, _) if !takes_tensors() && fact(REFUSED, key).is_none() => Ok(Some(Rule::Itself)),
-        (None, _) if matches!(signature.name, "new" | "new_tensor") => {
+        NameInference::Unsupported if !takes_tensors() && function.row.operation.is_none() => {
+            Ok(Some(NameInference::Itself))
+        }
+        NameInference::Unsupported if matches!(signature.name, "new" | "new_tensor") => {
             bail!(RuntimeError, "DispatchKey Named doesn't correspond to a device")
         }
-        (None, _) => {
-            let said = if CHECKED.split_whitespace().any(|known| known == key) { tried(function, call) } else { None };
-            Err(said.unwrap_or_else(|| refusal(&refused_name(call, key))))
+        NameInference::Unsupported => {
+            let said = if names.checks_first { tried(function, call) } else { None };
+            Err(said.unwrap_or_else(|| refusal(&refused_name(function, call))))
         }
+        inference => Ok(Some(inference)),
     }
-}
-
-fn fact(facts: Facts, key: &str) -> Option<&'static str> {
-    facts.iter().find(|(_, keys)| keys.split_whitespace().any(|known| known == key)).map(|(name, _)| *name)
 }
 
 /// Makes PyTorch's error for an operation that does not support named tensors.
@@ -236,22 +210,23 @@ pub fn refusal(operation: &str) -> Error {
     ))
 }
 
-/// The operation that a refusal names: the overload itself, or that which PyTorch calls for it.
-fn refused_name(call: &Call, key: &str) -> Cow<'static, str> {
+/// The operation that a refusal names.
+fn refused_name(function: &Function, call: &Call) -> Cow<'static, str> {
+    let row = function.row;
     let with_out = call.position("out").is_some_and(|i| !call.is_none(i));
-    if let (true, Some(name)) = (with_out, fact(OUT, key)) {
+    if let (true, Some(name)) = (with_out, row.names.out_refused_as) {
         return name.into();
     }
     let one_dim = || matches!(call.args.get(1), Some(Value::Size(dims)) if dims.len() == 1);
-    let mut name: Cow<'static, str> = match (COUNTED.iter().find(|(known, ..)| *known == key), fact(REFUSED, key)) {
-        (Some((_, one, several)), _) => (if one_dim() { *one } else { *several }).into(),
-        (None, Some(name)) => name.into(),
-        (None, None) => own_name(key).into(),
+    let mut name: Cow<'static, str> = match (row.names.several_refused_as, row.operation) {
+        (Some(several), _) if !one_dim() => several.into(),
+        (_, Some(operation)) => operation.into(),
+        (_, None) => own_name(function.key()).into(),
     };
     // A number in the place of a tensor makes it another overload.
     let number = call.args.iter().take(2).position(|arg| arg.as_scalar().is_some());
     if let (Some(place), Some(base)) = (number, name.strip_suffix(".Tensor")) {
-        let known = SCALARS.iter().find(|(_, _, bases)| bases.contains(&base.trim_end_matches('_')));
+        let known = NUMBER_OVERLOADS.iter().find(|(_, _, bases)| bases.contains(&base.trim_end_matches('_')));
         let (first, second) = known.map_or(("Scalar_Tensor", "Scalar"), |(first, second, _)| (*first, *second));
         name = format!("{base}.{}", if place == 0 { first } else { second }).into();
     }
@@ -400,32 +375,14 @@ pub fn set(state: &State, tensor: &Tensor, names: &[Name]) {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::functions::registry;
-    use std::collections::HashSet;
-
-    #[test]
-    fn every_fact_is_about_an_overload_that_is_there() {
-        let keys = |facts: Facts| facts.iter().flat_map(|(_, keys)| keys.split_whitespace());
-        let ruled: Vec<_> = RULES.iter().flat_map(|(_, keys)| keys.split_whitespace()).chain(keys(REFUSED)).collect();
-        let unknown: Vec<_> = ruled
-            .iter()
-            .copied()
-            .chain(keys(COMPLEX))
-            .chain(keys(OUT))
-            .filter(|key| registry().overload(key).is_none())
-            .collect();
-        assert!(unknown.is_empty(), "no overloads: {unknown:?}");
-        let mut seen = HashSet::new();
-        let twice: Vec<_> = ruled.into_iter().filter(|key| !seen.insert(*key)).collect();
-        assert!(twice.is_empty(), "more than one rule: {twice:?}");
-    }
+    use crate::call::Run;
+    use crate::functions::{dimnames, registry};
 
     #[test]
     fn every_name_has_a_place() {
         for function in registry().overloads() {
             let signature = &function.signature;
-            if std::ptr::fn_addr_eq(function.row.run, crate::functions::named::by_position as crate::call::Run) {
+            if std::ptr::fn_addr_eq(function.row.run, dimnames::by_position as Run) {
                 assert!(registry().by_position(signature).is_some(), "{} has no form by position", signature.key);
             }
         }

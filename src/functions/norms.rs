@@ -12,7 +12,9 @@ pub const ROWS: &[Row] = &[
  ScalarType? dtype=None) -> Tensor",
         norm,
         "Computes the norm of a vector or a matrix.",
-    ),
+    )
+    .operation("linalg_vector_norm")
+    .out_refused_as("linalg_vector_norm"),
     function(
         "linalg.matrix_norm(Tensor A, any ord=None, int[]? dim=None, bool keepdim=False, *, ScalarType? \
  dtype=None, Tensor? out=None) -> Tensor",
@@ -25,7 +27,9 @@ pub const ROWS: &[Row] = &[
             matrix_norm(&c.view(0)?, &ord, &dims, c.bool(3)?, c.opt_dtype(4)).map(Value::from)
         },
         "Computes the norm of a matrix.",
-    ),
+    )
+    .operation("linalg_vector_norm")
+    .out_refused_as("linalg_vector_norm"),
 ];
 
 fn norm(call: &mut Call) -> Result<Value> {

@@ -4,6 +4,7 @@
 use super::Steps;
 use super::subscript;
 use crate::bail;
+use crate::call::facets::NameInference::Nameless;
 use crate::call::state::State;
 use crate::call::{Call, Row, function, method};
 use crate::format::arrays::{self, Style};
@@ -41,8 +42,10 @@ pub const ROWS: &[Row] = &[
     function("numpy.log(any x) -> any", |c| real_function(c, "log"), "Computes the natural logarithm of each element."),
     function("numpy.sqrt(any x) -> any", |c| real_function(c, "sqrt"), "Computes the square root of each element."),
     function("from_numpy(any array) -> Tensor", from_numpy, "Creates a tensor on the memory of an array.")
+        .names(Nameless)
         .python("from_numpy"),
-    method("numpy(Tensor self, *, bool force=False) -> any", numpy, "Creates an array on the memory of a tensor."),
+    method("numpy(Tensor self, *, bool force=False) -> any", numpy, "Creates an array on the memory of a tensor.")
+        .names(Nameless),
     method(
         "tofile(Object self, str file) -> None",
         |c| {
@@ -241,18 +244,18 @@ fn dtype(call: &Call) -> Result<Option<DType>> {
 
 fn made(call: &mut Call) -> Result<Value> {
     // Numbers with a fraction are double here, whatever PyTorch's default.
-    super::create::from_data(&call.value(0), dtype(call)?, DType::Double).map(NdArray::value)
+    super::data::from_data(&call.value(0), dtype(call)?, DType::Double).map(NdArray::value)
 }
 
 fn scalar(call: &mut Call, dtype: DType) -> Result<Value> {
-    super::create::from_data(&call.value(0), Some(dtype), DType::Double).map(NdArray::number)
+    super::data::from_data(&call.value(0), Some(dtype), DType::Double).map(NdArray::number)
 }
 
 /// A function of each element, whole numbers taken as double ones; of a number without dimensions it is one again.
 fn real_function(call: &mut Call, name: &str) -> Result<Value> {
     let view = match array_view(&call.value(0)) {
         Some(view) => view,
-        None => super::create::from_data(&call.value(0), None, DType::Double)?,
+        None => super::data::from_data(&call.value(0), None, DType::Double)?,
     };
     let view = if view.dtype.is_integral(true) { copy::cast(&view, DType::Double)? } else { view };
     let result = Steps::of(call).on(&Tensor::new(view), name, &[])?.view();

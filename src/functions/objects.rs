@@ -6,12 +6,13 @@ use super::fake::FakeTensorMode;
 use super::files::{SkipData, Temporary};
 use super::saving;
 use crate::bail;
+use crate::call::facets::NameInference::Nameless;
 use crate::call::state::State;
 use crate::call::{Call, Row, function, method};
 use crate::format::PrintOptions;
 use crate::tensor::element::{integer_limits, largest_finite};
 use crate::tensor::{DType, Device, Dims, Error, Result};
-use crate::value::{MemoryFormat, NamedTuple, Object, TensorLayout, Value};
+use crate::value::{MemoryFormat, Object, TensorLayout, Value};
 use std::any::Any;
 use std::cell::Cell;
 use std::rc::Rc;
@@ -22,7 +23,7 @@ pub const FUNCTION: &str = "torch.autograd.function.Function";
 pub const CONTEXT: &str = "torch.autograd.function.FunctionCtx";
 
 pub const ROWS: &[Row] = &[
-    function("device(any device) -> Device", device, "Creates a device from its name."),
+    function("device(any device) -> Device", device, "Creates a device from its name.").names(Nameless).any_layout(),
     function(
         "device.index(str type, int index) -> Device",
         |c| Device::parse(&format!("{}:{}", c.str(0)?, c.int(1)?)).map(Value::Device),
@@ -66,12 +67,14 @@ pub const ROWS: &[Row] = &[
         "no_grad() -> any",
         |c| Ok(switch(c.state, false, "no_grad")),
         "Creates a context in which no gradients are recorded.",
-    ),
+    )
+    .aliases(&["autograd.no_grad"]),
     function(
         "enable_grad() -> any",
         |c| Ok(switch(c.state, true, "enable_grad")),
         "Creates a context in which gradients are recorded.",
-    ),
+    )
+    .aliases(&["autograd.enable_grad"]),
     function(
         "inference_mode(bool mode=True) -> any",
         |c| {
@@ -90,7 +93,9 @@ pub const ROWS: &[Row] = &[
         "is_inference(Tensor self) -> bool",
         |c| Ok(Value::Bool(c.tensor(0)?.is_inference())),
         "Returns whether the tensor was made in inference mode.",
-    ),
+    )
+    .names(Nameless)
+    .any_layout(),
     function(
         "is_grad_enabled() -> bool",
         |c| Ok(Value::Bool(c.state.grad_enabled.get())),
@@ -110,16 +115,6 @@ pub const ROWS: &[Row] = &[
             Ok(context)
         },
         "Turns the recording of gradients on or off.",
-    ),
-    function(
-        "autograd.no_grad() -> any",
-        |c| Ok(switch(c.state, false, "no_grad")),
-        "Creates a context in which no gradients are recorded.",
-    ),
-    function(
-        "autograd.enable_grad() -> any",
-        |c| Ok(switch(c.state, true, "enable_grad")),
-        "Creates a context in which gradients are recorded.",
     ),
     function("py.__enter__(any context) -> any", enter, "Enters a context."),
     function("py.__exit__(any context) -> None", exit, "Leaves a context."),
@@ -422,11 +417,6 @@ fn exit(call: &mut Call) -> Result<Value> {
     Ok(Value::None)
 }
 
-/// A result with named parts.
-pub fn named(type_name: &'static str, fields: Vec<(&'static str, Value)>) -> Value {
-    Value::NamedTuple(Rc::new(NamedTuple { type_name, fields }))
-}
-
 /// Returns a member of a module that is neither a function nor a dtype.
 pub fn module_value(module: &'static str, name: &str) -> Option<Value> {
     Some(match (module, name) {
@@ -462,11 +452,11 @@ pub fn module_value(module: &'static str, name: &str) -> Option<Value> {
         ("torch" | "storage", "TypedStorage") => Value::Type("torch.storage.TypedStorage"),
         ("collections", "OrderedDict") => Value::Type("collections.OrderedDict"),
         ("storage", "_LegacyStorage") => Value::Type("torch.storage._LegacyStorage"),
-        ("torch", class) if class.ends_with("Storage") => Value::Type(super::typed_storages::legacy_class(class)?),
+        ("torch", class) if class.ends_with("Storage") => Value::Type(super::legacy_storages::legacy_class(class)?),
         ("torch", class) if class.ends_with("Tensor") => Value::Type(super::legacy_tensor_class(class)?.0),
         ("_subclasses.fake_tensor", "FakeTensorMode") => Value::Type("torch._subclasses.fake_tensor.FakeTensorMode"),
         ("_subclasses.fake_tensor", "FakeTensor") => Value::Type("torch._subclasses.fake_tensor.FakeTensor"),
-        ("cuda", class) if class.ends_with("Storage") => Value::Type(super::typed_storages::cuda_class(class)?),
+        ("cuda", class) if class.ends_with("Storage") => Value::Type(super::legacy_storages::cuda_class(class)?),
         ("cuda", class) if class.ends_with("Tensor") => Value::Type(super::cuda_tensor_class(class)?),
         (parent, module) if parent != "py" && crate::call::submodule(parent, module).is_some() => {
             Value::Module(crate::call::submodule(parent, module)?)

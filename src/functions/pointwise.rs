@@ -1,6 +1,12 @@
 //! Elementwise operations. Follows <https://pytorch.org/docs/2.7/torch.html#pointwise-ops>.
 
+use super::quantized;
+use super::sparse_kernels;
 use crate::bail;
+use crate::call::facets::{
+    Dispatch::{Coalesced, Numbers, Own, Requantized},
+    NameInference::{Keeps, Unifies},
+};
 use crate::call::{Call, Row, both, function, method};
 use crate::ops::compare::{self, CompareOp, Tolerance};
 use crate::ops::pointwise::{self as ops, BinaryOp, Output, Rounding, UnaryOp};
@@ -36,49 +42,63 @@ pub const ROWS: &[Row] = &[
         "add.Tensor(Operand self, Operand other, *, Scalar alpha=1, Tensor? out=None) -> Tensor",
         |c| scaled(c, ops::add, false),
         "Adds the second operand, scaled by alpha.",
-    ),
+    )
+    .names(Unifies)
+    .sparse(Own(sparse_kernels::add))
+    .quantized(Own(quantized::add)),
     method(
         "add_.Tensor(Tensor(a!) self, Operand other, *, Scalar alpha=1) -> Tensor(a!)",
         |c| scaled(c, ops::add, true),
         "Adds the second operand, in place.",
-    ),
+    )
+    .names(Unifies)
+    .sparse(Own(sparse_kernels::add)),
     both(
         "sub.Tensor(Operand self, Operand other, *, Scalar alpha=1, Tensor? out=None) -> Tensor",
         |c| scaled(c, ops::sub, false),
         "Subtracts the second operand, scaled by alpha.",
-    ),
+    )
+    .aliases(&["subtract"])
+    .names(Unifies)
+    .sparse(Own(sparse_kernels::sub))
+    .quantized(Own(quantized::sub)),
     method(
         "sub_.Tensor(Tensor(a!) self, Operand other, *, Scalar alpha=1) -> Tensor(a!)",
         |c| scaled(c, ops::sub, true),
         "Subtracts the second operand, in place.",
-    ),
+    )
+    .aliases(&["subtract_"])
+    .names(Unifies)
+    .sparse(Own(sparse_kernels::sub)),
     both(
         "add.Scalar(Tensor self, Scalar alpha, Tensor other) -> Tensor",
         |c| deprecated(c, ops::add),
         "Adds, with alpha before the second operand.",
     )
+    .names(Keeps)
     .hidden(),
     both(
         "sub.Scalar(Tensor self, Scalar alpha, Tensor other) -> Tensor",
         |c| deprecated(c, ops::sub),
         "Subtracts, with alpha before the second operand.",
     )
+    .names(Keeps)
     .hidden(),
-    both(
-        "subtract.Tensor(Operand self, Operand other, *, Scalar alpha=1, Tensor? out=None) -> Tensor",
-        |c| scaled(c, ops::sub, false),
-        "Subtracts the second operand.",
-    ),
     both(
         "rsub.Tensor(Operand self, Operand other, *, Scalar alpha=1) -> Tensor",
         |c| scaled(c, ops::rsub, false),
         "Subtracts with the operands swapped.",
-    ),
+    )
+    .names(Unifies),
     both(
         "div.Tensor(Operand self, Operand other, *, Tensor? out=None) -> Tensor",
         |c| divide(c, None, false),
         "Divides by the second operand.",
-    ),
+    )
+    .aliases(&["divide", "true_divide"])
+    .names(Unifies)
+    .sparse(Own(sparse_kernels::divide))
+    .quantized(Own(quantized::div)),
     both(
         "div.Tensor_mode(Operand self, Operand other, *, str? rounding_mode, Tensor? out=None) -> Tensor",
         |c| {
@@ -86,12 +106,18 @@ pub const ROWS: &[Row] = &[
             divide(c, mode, false)
         },
         "Divides by the second operand, rounding if asked.",
-    ),
+    )
+    .aliases(&["divide"])
+    .out_refused_as("div.out_mode")
+    .sparse(Coalesced),
     method(
         "div_.Tensor(Tensor(a!) self, Operand other) -> Tensor(a!)",
         |c| divide(c, None, true),
         "Divides by the second operand, in place.",
-    ),
+    )
+    .aliases(&["divide_", "true_divide_"])
+    .names(Unifies)
+    .sparse(Own(sparse_kernels::divide)),
     method(
         "div_.Tensor_mode(Tensor(a!) self, Operand other, *, str? rounding_mode) -> Tensor(a!)",
         |c| {
@@ -101,64 +127,40 @@ pub const ROWS: &[Row] = &[
         "Divides by the second operand in place, rounding if asked.",
     ),
     both(
-        "divide.Tensor(Operand self, Operand other, *, Tensor? out=None) -> Tensor",
-        |c| divide(c, None, false),
-        "Divides by the second operand.",
-    ),
-    both(
-        "divide.Tensor_mode(Operand self, Operand other, *, str? rounding_mode, Tensor? out=None) -> Tensor",
-        |c| {
-            let mode = rounding(c, 2)?;
-            divide(c, mode, false)
-        },
-        "Divides by the second operand, rounding if asked.",
-    ),
-    method(
-        "subtract_.Tensor(Tensor(a!) self, Operand other, *, Scalar alpha=1) -> Tensor(a!)",
-        |c| scaled(c, ops::sub, true),
-        "Subtracts the second operand, in place.",
-    ),
-    method(
-        "divide_.Tensor(Tensor(a!) self, Operand other) -> Tensor(a!)",
-        |c| divide(c, None, true),
-        "Divides by the second operand, in place.",
-    ),
-    method(
-        "true_divide_.Tensor(Tensor(a!) self, Operand other) -> Tensor(a!)",
-        |c| divide(c, None, true),
-        "Divides by the second operand, in place.",
-    ),
-    both(
-        "true_divide.Tensor(Operand self, Operand other, *, Tensor? out=None) -> Tensor",
-        |c| divide(c, None, false),
-        "Divides by the second operand.",
-    ),
-    both(
         "pow.Tensor_Tensor(Tensor self, Tensor exponent, *, Tensor? out=None) -> Tensor",
         |c| power(c, false),
         "Computes the power, element by element.",
-    ),
+    )
+    .names(Unifies),
     function(
         "pow.Scalar(Scalar self, Tensor exponent, *, Tensor? out=None) -> Tensor",
         |c| power(c, false),
         "Raises a number to the power of every element.",
-    ),
+    )
+    .names(Keeps),
     both(
         "pow.Tensor_Scalar(Tensor self, Scalar exponent, *, Tensor? out=None) -> Tensor",
         |c| power(c, false),
         "Raises every element to the power of a number.",
-    ),
+    )
+    .names(Keeps)
+    .sparse(Coalesced),
     method(
         "pow_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)",
         |c| power(c, true),
         "Computes the power, in place.",
-    ),
+    )
+    .names(Keeps)
+    .sparse(Coalesced),
     method(
         "pow_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)",
         |c| power(c, true),
         "Computes the power, in place.",
-    ),
-    both("positive(Tensor self) -> Tensor", |c| Ok(c.itself()), "Returns the tensor itself."),
+    )
+    .names(Unifies),
+    both("positive(Tensor self) -> Tensor", |c| Ok(c.itself()), "Returns the tensor itself.")
+        .names(Keeps)
+        .sparse(Coalesced),
     both(
         "conj_physical(Tensor self) -> Tensor",
         |c| match c.view(0)?.dtype.is_complex() {
@@ -166,7 +168,9 @@ pub const ROWS: &[Row] = &[
             false => Ok(c.itself()),
         },
         "Computes the complex conjugate right away.",
-    ),
+    )
+    .names(Keeps)
+    .complex_refused_as("_conj_physical"),
     both(
         "allclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> \
  bool",
@@ -178,7 +182,8 @@ pub const ROWS: &[Row] = &[
  Tensor",
         |c| compare::isclose(&c.view(0)?, &c.view(1)?, tolerance(c)?, default(c)).map(Value::from),
         "Tells which elements are close to each other.",
-    ),
+    )
+    .operation("mul.Scalar"),
 ];
 
 pub(super) fn default(call: &Call) -> crate::tensor::DType {
@@ -252,36 +257,44 @@ fn comparison(call: &mut Call, op: CompareOp, in_place: bool) -> Result<Value> {
     result(call, in_place, |output| compare::compare(op, a.operand(), b.operand(), output, default(call)))
 }
 
-/// Rows that differ only in name, operation and sentence.
+/// Rows that differ only in name, operation, sentence and facets. `or` and `also` give other names for the same, `new` and
+/// `also` hold out of place only. `$overload` is what PyTorch's name of the operation ends with.
 macro_rules! table {
-    ($table:ident, $run:ident, $kind:ident, $this:literal, $others:literal: $($name:literal $op:ident $doc:literal;)*) => {
+    ($table:ident, $run:ident, $kind:ident, $this:literal, $others:literal, $overload:literal:
+        $($name:literal $op:ident $doc:literal $(or $alias:literal)* $(also $name_too:literal)* $([$($facets:tt)*])? $(new [$($only_new:tt)*])?;)*) => {
         pub const $table: &[Row] = &[$(
-            both(concat!($name, "(", $this, " self", $others, ", *, Tensor? out=None) -> Tensor"), |c| $run(c, $kind::$op, false), $doc),
+            both(concat!($name, "(", $this, " self", $others, ", *, Tensor? out=None) -> Tensor"), |c| $run(c, $kind::$op, false), $doc)
+                .operation(concat!($name, $overload))
+                .aliases(&[$($alias,)* $($name_too,)*])
+                $($($facets)*)? $($($only_new)*)?,
         )*];
     };
 }
 
 /// The same functions in place.
 macro_rules! in_place {
-    ($table:ident, $run:ident, $kind:ident, $others:literal: $($name:literal $op:ident $doc:literal;)*) => {
+    ($table:ident, $run:ident, $kind:ident, $others:literal, $overload:literal:
+        $($name:literal $op:ident $doc:literal $(or $alias:literal)* $(also $name_too:literal)* $([$($facets:tt)*])? $(new [$($only_new:tt)*])?;)*) => {
         pub const $table: &[Row] = &[$(
-            method(concat!($name, "_(Tensor(a!) self", $others, ") -> Tensor(a!)"), |c| $run(c, $kind::$op, true), concat!($doc, " Works in place.")),
+            method(concat!($name, "_(Tensor(a!) self", $others, ") -> Tensor(a!)"), |c| $run(c, $kind::$op, true), concat!($doc, " Works in place."))
+                .operation(concat!($name, "_", $overload))
+                .aliases(&[$(concat!($alias, "_")),*])
+                $($($facets)*)?,
         )*];
     };
 }
 
 /// Hands one list of functions to both tables.
 macro_rules! with_in_place {
-    ($table:ident, $in_place:ident, $run:ident, $kind:ident, $this:literal, $others:literal: $($rows:tt)*) => {
-        table! { $table, $run, $kind, $this, $others: $($rows)* }
-        in_place! { $in_place, $run, $kind, $others: $($rows)* }
+    ($table:ident, $in_place:ident, $run:ident, $kind:ident, $this:literal, $others:literal, $overload:literal: $($rows:tt)*) => {
+        table! { $table, $run, $kind, $this, $others, $overload: $($rows)* }
+        in_place! { $in_place, $run, $kind, $others, $overload: $($rows)* }
     };
 }
 
-with_in_place! { BINARY, BINARY_IN_PLACE, binary, BinaryOp, "Operand", ", Operand other":
-    "mul" Mul "Multiplies the operands.";
-    "multiply" Mul "Multiplies the operands.";
-    "floor_divide" FloorDivide "Divides and rounds down.";
+with_in_place! { BINARY, BINARY_IN_PLACE, binary, BinaryOp, "Operand", ", Operand other", ".Tensor":
+    "mul" Mul "Multiplies the operands." or "multiply" [.names(Unifies).sparse(Own(sparse_kernels::mul)).quantized(Own(quantized::mul))];
+    "floor_divide" FloorDivide "Divides and rounds down." [.names(Unifies)];
     "remainder" Remainder "Computes the remainder with the sign of the divisor.";
     "fmod" Fmod "Computes the remainder with the sign of the dividend.";
     "bitwise_and" BitwiseAnd "Keeps the bits set in both.";
@@ -289,123 +302,108 @@ with_in_place! { BINARY, BINARY_IN_PLACE, binary, BinaryOp, "Operand", ", Operan
     "bitwise_xor" BitwiseXor "Sets the bits set in just one.";
     "bitwise_left_shift" LeftShift "Moves the bits left.";
     "bitwise_right_shift" RightShift "Moves the bits right.";
-    "copysign" Copysign "Combines the magnitude of the first with the sign of the second.";
-    "xlogy" Xlogy "Multiplies x by the logarithm of y.";
+    "copysign" Copysign "Combines the magnitude of the first with the sign of the second." [.out_refused_as("copysign.out")];
+    "xlogy" Xlogy "Multiplies x by the logarithm of y." [.out_refused_as("xlogy.OutTensor")];
 }
 
-with_in_place! { TENSORS, TENSORS_IN_PLACE, binary, BinaryOp, "Tensor", ", Tensor other":
-    "atan2" Atan2 "Computes the angle of a point.";
-    "hypot" Hypot "Computes the length of the hypotenuse.";
+with_in_place! { TENSORS, TENSORS_IN_PLACE, binary, BinaryOp, "Tensor", ", Tensor other", "":
+    "atan2" Atan2 "Computes the angle of a point." or "arctan2" [.names(Unifies)];
+    "hypot" Hypot "Computes the length of the hypotenuse." [.names(Unifies)];
     "gcd" Gcd "Computes the greatest common divisor.";
     "lcm" Lcm "Computes the least common multiple.";
     "heaviside" Heaviside "Computes the step function.";
-    "arctan2" Atan2 "Computes the angle of a point.";
 }
 
-table! { BINARY_ONLY, binary, BinaryOp, "Tensor", ", Tensor other":
+table! { BINARY_ONLY, binary, BinaryOp, "Tensor", ", Tensor other", "":
     "maximum" Maximum "Returns the larger of each pair of elements.";
     "minimum" Minimum "Returns the smaller of each pair of elements.";
     "fmax" Fmax "Returns the larger of each pair of elements, ignoring NaN.";
     "fmin" Fmin "Returns the smaller of each pair of elements, ignoring NaN.";
-    "logaddexp" Logaddexp "Computes the logarithm of a sum of exponentials.";
-    "logaddexp2" Logaddexp2 "Computes the base-2 logarithm of a sum of powers of two.";
-    "nextafter" Nextafter "Returns the next number in a direction.";
-    "igamma" Igamma "Computes the lower incomplete gamma function.";
-    "igammac" Igammac "Computes the upper incomplete gamma function.";
+    "logaddexp" Logaddexp "Computes the logarithm of a sum of exponentials." [.names(Unifies)];
+    "logaddexp2" Logaddexp2 "Computes the base-2 logarithm of a sum of powers of two." [.names(Unifies)];
+    "nextafter" Nextafter "Returns the next number in a direction." [.names(Unifies)];
+    "igamma" Igamma "Computes the lower incomplete gamma function." also "special.gammainc" [.names(Unifies)];
+    "igammac" Igammac "Computes the upper incomplete gamma function." also "special.gammaincc" [.names(Unifies)];
 }
 
-in_place! { PAIRS_IN_PLACE, binary, BinaryOp, ", Tensor other":
-    "nextafter" Nextafter "Returns the next number in a direction.";
-    "igamma" Igamma "Computes the lower incomplete gamma function.";
-    "igammac" Igammac "Computes the upper incomplete gamma function.";
+in_place! { PAIRS_IN_PLACE, binary, BinaryOp, ", Tensor other", "":
+    "nextafter" Nextafter "Returns the next number in a direction." [.names(Unifies)];
+    "igamma" Igamma "Computes the lower incomplete gamma function." [.names(Unifies)];
+    "igammac" Igammac "Computes the upper incomplete gamma function." [.names(Unifies)];
 }
 
-with_in_place! { LOGICAL, LOGICAL_IN_PLACE, comparison, CompareOp, "Tensor", ", Tensor other":
-    "logical_and" LogicalAnd "Tells which elements are true in both.";
-    "logical_or" LogicalOr "Tells which elements are true in either.";
-    "logical_xor" LogicalXor "Tells which elements are true in just one.";
+with_in_place! { LOGICAL, LOGICAL_IN_PLACE, comparison, CompareOp, "Tensor", ", Tensor other", "":
+    "logical_and" LogicalAnd "Tells which elements are true in both." [.names(Unifies)];
+    "logical_or" LogicalOr "Tells which elements are true in either." [.names(Unifies)];
+    "logical_xor" LogicalXor "Tells which elements are true in just one." [.names(Unifies)];
 }
 
-with_in_place! { COMPARISONS, COMPARISONS_IN_PLACE, comparison, CompareOp, "Tensor", ", Operand other":
-    "eq" Eq "Tells which elements are equal.";
-    "ne" Ne "Tells which elements differ.";
-    "lt" Lt "Tells which elements are smaller.";
-    "le" Le "Tells which elements are at most as large.";
-    "gt" Gt "Tells which elements are larger.";
-    "ge" Ge "Tells which elements are at least as large.";
-    "not_equal" Ne "Tells which elements differ.";
-    "less" Lt "Tells which elements are smaller.";
-    "less_equal" Le "Tells which elements are at most as large.";
-    "greater" Gt "Tells which elements are larger.";
-    "greater_equal" Ge "Tells which elements are at least as large.";
+with_in_place! { COMPARISONS, COMPARISONS_IN_PLACE, comparison, CompareOp, "Tensor", ", Operand other", ".Tensor":
+    "eq" Eq "Tells which elements are equal." new [.names(Unifies).quantized(Numbers)];
+    "ne" Ne "Tells which elements differ." or "not_equal" new [.names(Unifies).quantized(Numbers)];
+    "lt" Lt "Tells which elements are smaller." or "less" new [.names(Unifies).quantized(Numbers)];
+    "le" Le "Tells which elements are at most as large." or "less_equal" new [.names(Unifies).quantized(Numbers)];
+    "gt" Gt "Tells which elements are larger." or "greater" new [.names(Unifies).quantized(Numbers)];
+    "ge" Ge "Tells which elements are at least as large." or "greater_equal" new [.names(Unifies).quantized(Numbers)];
 }
 
-with_in_place! { UNARY, UNARY_IN_PLACE, unary, UnaryOp, "Tensor", "":
-    "neg" Neg "Negates every element.";
-    "abs" Abs "Computes the absolute value.";
-    "sign" Sign "Computes the sign.";
-    "sgn" Sgn "Computes the sign; of a complex number, its direction.";
-    "bitwise_not" BitwiseNot "Inverts the bits.";
-    "logical_not" LogicalNot "Tells which elements are zero.";
-    "relu" Relu "Replaces negative elements with zero.";
-    "floor" Floor "Rounds down.";
-    "ceil" Ceil "Rounds up.";
-    "round" Round "Rounds to the nearest integer, halves to even.";
-    "trunc" Trunc "Rounds towards zero.";
-    "frac" Frac "Computes the fractional part.";
-    "exp" Exp "Computes the exponential.";
-    "exp2" Exp2 "Raises two to the power of every element.";
-    "expm1" Expm1 "Computes the exponential minus one.";
-    "log" Log "Computes the natural logarithm.";
-    "log2" Log2 "Computes the logarithm to base 2.";
-    "log10" Log10 "Computes the logarithm to base 10.";
-    "log1p" Log1p "Computes the logarithm of one plus x.";
-    "sqrt" Sqrt "Computes the square root.";
-    "rsqrt" Rsqrt "Computes one over the square root.";
-    "reciprocal" Reciprocal "Computes one over x.";
-    "sigmoid" Sigmoid "Computes the logistic function.";
-    "sin" Sin "Computes the sine.";
-    "cos" Cos "Computes the cosine.";
-    "tan" Tan "Computes the tangent.";
-    "asin" Asin "Computes the inverse sine.";
-    "acos" Acos "Computes the inverse cosine.";
-    "atan" Atan "Computes the inverse tangent.";
-    "sinh" Sinh "Computes the hyperbolic sine.";
-    "cosh" Cosh "Computes the hyperbolic cosine.";
-    "tanh" Tanh "Computes the hyperbolic tangent.";
-    "asinh" Asinh "Computes the inverse hyperbolic sine.";
-    "acosh" Acosh "Computes the inverse hyperbolic cosine.";
-    "atanh" Atanh "Computes the inverse hyperbolic tangent.";
-    "deg2rad" Deg2rad "Converts degrees to radians.";
-    "rad2deg" Rad2deg "Converts radians to degrees.";
-    "negative" Neg "Negates every element.";
-    "absolute" Abs "Computes the absolute value.";
-    "fix" Trunc "Rounds towards zero.";
-    "arcsin" Asin "Computes the inverse sine.";
-    "arccos" Acos "Computes the inverse cosine.";
-    "arctan" Atan "Computes the inverse tangent.";
-    "arcsinh" Asinh "Computes the inverse hyperbolic sine.";
-    "arccosh" Acosh "Computes the inverse hyperbolic cosine.";
-    "arctanh" Atanh "Computes the inverse hyperbolic tangent.";
-    "erf" Erf "Computes the error function.";
-    "erfc" Erfc "Computes the complement of the error function.";
-    "erfinv" Erfinv "Computes the inverse of the error function.";
-    "lgamma" Lgamma "Computes the logarithm of the gamma function.";
-    "digamma" Digamma "Computes the logarithmic derivative of the gamma function.";
-    "i0" I0 "Computes the modified Bessel function of order 0.";
-    "sinc" Sinc "Computes the sine of pi x, divided by pi x.";
+with_in_place! { UNARY, UNARY_IN_PLACE, unary, UnaryOp, "Tensor", "", "":
+    "neg" Neg "Negates every element." or "negative" [.names(Keeps).sparse(Coalesced)];
+    "abs" Abs "Computes the absolute value." or "absolute" [.names(Keeps).sparse(Coalesced)] new [.complex_refused_as("view_as_real")];
+    "sign" Sign "Computes the sign." [.names(Keeps).sparse(Coalesced)];
+    "sgn" Sgn "Computes the sign; of a complex number, its direction." [.sparse(Coalesced)];
+    "bitwise_not" BitwiseNot "Inverts the bits." [.names(Keeps)];
+    "logical_not" LogicalNot "Tells which elements are zero." [.names(Keeps)];
+    "relu" Relu "Replaces negative elements with zero." [.names(Keeps).sparse(Coalesced).quantized(Requantized)];
+    "floor" Floor "Rounds down." [.names(Keeps).sparse(Coalesced)];
+    "ceil" Ceil "Rounds up." [.names(Keeps).sparse(Coalesced)];
+    "round" Round "Rounds to the nearest integer, halves to even." [.names(Keeps).sparse(Coalesced)];
+    "trunc" Trunc "Rounds towards zero." or "fix" [.names(Keeps).sparse(Coalesced)];
+    "frac" Frac "Computes the fractional part." [.names(Keeps).sparse(Coalesced)];
+    "exp" Exp "Computes the exponential." [.names(Keeps)];
+    "exp2" Exp2 "Raises two to the power of every element." also "special.exp2";
+    "expm1" Expm1 "Computes the exponential minus one." also "special.expm1" [.names(Keeps).sparse(Coalesced)];
+    "log" Log "Computes the natural logarithm." [.names(Keeps)];
+    "log2" Log2 "Computes the logarithm to base 2." [.names(Keeps)];
+    "log10" Log10 "Computes the logarithm to base 10." [.names(Keeps)];
+    "log1p" Log1p "Computes the logarithm of one plus x." also "special.log1p" [.names(Keeps).sparse(Coalesced)];
+    "sqrt" Sqrt "Computes the square root." [.names(Keeps).sparse(Coalesced)];
+    "rsqrt" Rsqrt "Computes one over the square root." [.names(Keeps)];
+    "reciprocal" Reciprocal "Computes one over x." [.names(Keeps)];
+    "sigmoid" Sigmoid "Computes the logistic function." also "special.expit" [.names(Keeps)] new [.quantized(Own(quantized::sigmoid))];
+    "sin" Sin "Computes the sine." [.names(Keeps).sparse(Coalesced)];
+    "cos" Cos "Computes the cosine." [.names(Keeps)];
+    "tan" Tan "Computes the tangent." [.names(Keeps).sparse(Coalesced)];
+    "asin" Asin "Computes the inverse sine." or "arcsin" [.names(Keeps).sparse(Coalesced)];
+    "acos" Acos "Computes the inverse cosine." or "arccos" [.names(Keeps)];
+    "atan" Atan "Computes the inverse tangent." or "arctan" [.names(Keeps).sparse(Coalesced)];
+    "sinh" Sinh "Computes the hyperbolic sine." [.names(Keeps).sparse(Coalesced)];
+    "cosh" Cosh "Computes the hyperbolic cosine." [.names(Keeps)];
+    "tanh" Tanh "Computes the hyperbolic tangent." [.names(Keeps).sparse(Coalesced)];
+    "asinh" Asinh "Computes the inverse hyperbolic sine." or "arcsinh" [.names(Keeps).sparse(Coalesced)];
+    "acosh" Acosh "Computes the inverse hyperbolic cosine." or "arccosh" [.names(Keeps)];
+    "atanh" Atanh "Computes the inverse hyperbolic tangent." or "arctanh" [.names(Keeps).sparse(Coalesced)];
+    "deg2rad" Deg2rad "Converts degrees to radians." [.names(Keeps).sparse(Coalesced)];
+    "rad2deg" Rad2deg "Converts radians to degrees." [.names(Keeps).sparse(Coalesced)];
+    "erf" Erf "Computes the error function." also "special.erf" [.names(Keeps).sparse(Coalesced)];
+    "erfc" Erfc "Computes the complement of the error function." also "special.erfc" [.names(Keeps)];
+    "erfinv" Erfinv "Computes the inverse of the error function." also "special.erfinv" [.names(Keeps).sparse(Coalesced)];
+    "lgamma" Lgamma "Computes the logarithm of the gamma function." also "special.gammaln" [.names(Keeps)];
+    "digamma" Digamma "Computes the logarithmic derivative of the gamma function." also "special.digamma" also "special.psi" [.names(Keeps)];
+    "i0" I0 "Computes the modified Bessel function of order 0." also "special.i0" [.names(Keeps)];
+    "sinc" Sinc "Computes the sine of pi x, divided by pi x." also "special.sinc";
 }
 
-table! { UNARY_ONLY, unary, UnaryOp, "Tensor", "":
-    "angle" Angle "Computes the angle of a complex number.";
+table! { UNARY_ONLY, unary, UnaryOp, "Tensor", "", "":
+    "angle" Angle "Computes the angle of a complex number." [.names(Keeps).complex_refused_as("view_as_real").sparse(Coalesced)];
 }
 
-table! { TESTS, unary, UnaryOp, "Tensor", "":
-    "isnan" Isnan "Tells which elements are NaN.";
-    "isinf" Isinf "Tells which elements are infinite.";
-    "isfinite" Isfinite "Tells which elements are finite.";
-    "isposinf" Isposinf "Tells which elements are positive infinity.";
-    "isneginf" Isneginf "Tells which elements are negative infinity.";
-    "isreal" Isreal "Tells which elements have no imaginary part.";
-    "signbit" Signbit "Tells which elements have their sign bit set.";
+table! { TESTS, unary, UnaryOp, "Tensor", "", "":
+    "isnan" Isnan "Tells which elements are NaN." [.names(Keeps).sparse(Coalesced).quantized(Numbers)];
+    "isinf" Isinf "Tells which elements are infinite." [.names(Keeps).complex_refused_as("view_as_real").sparse(Coalesced).quantized(Numbers)];
+    "isfinite" Isfinite "Tells which elements are finite." [.names(Keeps).complex_refused_as("view_as_real").quantized(Numbers)];
+    "isposinf" Isposinf "Tells which elements are positive infinity." [.sparse(Coalesced)];
+    "isneginf" Isneginf "Tells which elements are negative infinity." [.sparse(Coalesced)];
+    "isreal" Isreal "Tells which elements have no imaginary part." [.names(Keeps).complex_refused_as("view_as_real")];
+    "signbit" Signbit "Tells which elements have their sign bit set." [.names(Keeps).sparse(Coalesced)];
 }

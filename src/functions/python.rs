@@ -12,16 +12,12 @@ use super::sets::distinct;
 use super::sorting::sort_by_keys;
 use super::subscript;
 use crate::bail;
-use crate::call::{Call, Receiver, Role, Row, function, method};
+use crate::call::{Call, Receiver, Row, function, method};
 use crate::tensor::interrupt::watched;
 use crate::tensor::names::not_saved;
 use crate::tensor::{Error, ErrorKind, Result, Scalar, interrupt, limits};
 use crate::value::{Range, Value};
 use num_complex::Complex;
-
-const fn operator(signature: &'static str, run: crate::call::Run, doc: &'static str) -> Row {
-    Row { signature, run, doc, role: Role::Function, hidden: false, shown: None, python: None }
-}
 
 pub const ROWS: &[Row] = &[
     function("py.len(any obj) -> int", len, "Returns the number of items."),
@@ -245,44 +241,44 @@ pub const ROWS: &[Row] = &[
     function("py.quit(any code=None) -> None", exit, "Leaves the session."),
     function("copy.copy(any x) -> any", duplicate, "Copies a value; a tensor's copy shares elements.").python("copy"),
     function("copy.deepcopy(any x) -> any", duplicate, "Copies a value into memory of its own.").python("deepcopy"),
-    operator("py.__truediv__(any a, any b) -> any", |c| binary(c, "/"), "Implements Python's / operator."),
-    operator("py.__floordiv__(any a, any b) -> any", |c| binary(c, "//"), "Implements Python's // operator."),
-    operator("py.__mod__(any a, any b) -> any", |c| binary(c, "%"), "Implements Python's % operator."),
-    operator("py.__pow__(any a, any b) -> any", |c| binary(c, "**"), "Implements Python's ** operator."),
-    operator(
+    function("py.__truediv__(any a, any b) -> any", |c| binary(c, "/"), "Implements Python's / operator."),
+    function("py.__floordiv__(any a, any b) -> any", |c| binary(c, "//"), "Implements Python's // operator."),
+    function("py.__mod__(any a, any b) -> any", |c| binary(c, "%"), "Implements Python's % operator."),
+    function("py.__pow__(any a, any b) -> any", |c| binary(c, "**"), "Implements Python's ** operator."),
+    function(
         "py.__invert__(any a) -> any",
         |c| operators::unary(c.state, "bitwise_not", &c.value(0)),
         "Implements Python's ~ operator.",
     ),
-    operator(
+    function(
         "py.__pos__(any a) -> any",
         |c| operators::unary(c.state, "positive", &c.value(0)),
         "Implements Python's unary + operator.",
     ),
-    operator("py.__iadd__(any a, any b) -> any", |c| assign(c, "+"), "Implements Python's += operator."),
-    operator("py.__isub__(any a, any b) -> any", |c| assign(c, "-"), "Implements Python's -= operator."),
-    operator("py.__imul__(any a, any b) -> any", |c| assign(c, "*"), "Implements Python's *= operator."),
-    operator("py.__itruediv__(any a, any b) -> any", |c| assign(c, "/"), "Implements Python's /= operator."),
-    operator("py.__ifloordiv__(any a, any b) -> any", |c| assign(c, "//"), "Implements Python's //= operator."),
-    operator("py.__imod__(any a, any b) -> any", |c| assign(c, "%"), "Implements Python's %= operator."),
-    operator("py.__ipow__(any a, any b) -> any", |c| assign(c, "**"), "Implements Python's **= operator."),
-    operator("py.__iand__(any a, any b) -> any", |c| assign(c, "&"), "Implements Python's &= operator."),
-    operator("py.__ior__(any a, any b) -> any", |c| assign(c, "|"), "Implements Python's |= operator."),
-    operator("py.__ixor__(any a, any b) -> any", |c| assign(c, "^"), "Implements Python's ^= operator."),
-    operator("py.__ilshift__(any a, any b) -> any", |c| assign(c, "<<"), "Implements Python's <<= operator."),
-    operator("py.__irshift__(any a, any b) -> any", |c| assign(c, ">>"), "Implements Python's >>= operator."),
-    operator("py.__imatmul__(any a, any b) -> any", |c| binary(c, "@"), "Implements Python's @= operator."),
-    operator(
+    function("py.__iadd__(any a, any b) -> any", |c| assign(c, "+"), "Implements Python's += operator."),
+    function("py.__isub__(any a, any b) -> any", |c| assign(c, "-"), "Implements Python's -= operator."),
+    function("py.__imul__(any a, any b) -> any", |c| assign(c, "*"), "Implements Python's *= operator."),
+    function("py.__itruediv__(any a, any b) -> any", |c| assign(c, "/"), "Implements Python's /= operator."),
+    function("py.__ifloordiv__(any a, any b) -> any", |c| assign(c, "//"), "Implements Python's //= operator."),
+    function("py.__imod__(any a, any b) -> any", |c| assign(c, "%"), "Implements Python's %= operator."),
+    function("py.__ipow__(any a, any b) -> any", |c| assign(c, "**"), "Implements Python's **= operator."),
+    function("py.__iand__(any a, any b) -> any", |c| assign(c, "&"), "Implements Python's &= operator."),
+    function("py.__ior__(any a, any b) -> any", |c| assign(c, "|"), "Implements Python's |= operator."),
+    function("py.__ixor__(any a, any b) -> any", |c| assign(c, "^"), "Implements Python's ^= operator."),
+    function("py.__ilshift__(any a, any b) -> any", |c| assign(c, "<<"), "Implements Python's <<= operator."),
+    function("py.__irshift__(any a, any b) -> any", |c| assign(c, ">>"), "Implements Python's >>= operator."),
+    function("py.__imatmul__(any a, any b) -> any", |c| binary(c, "@"), "Implements Python's @= operator."),
+    function(
         "py.__getitem__(any object, any index) -> any",
         |c| subscript::item_of(c),
         "Implements Python's subscript.",
     ),
-    operator(
+    function(
         "py.__setitem__(any object, any index, any value) -> None",
         |c| subscript::set_item_of(c),
         "Implements Python's assignment to a subscript.",
     ),
-    operator(
+    function(
         "py.__delitem__(any object, any index) -> None",
         |c| match c.value(0) {
             Value::Tensor(_) => bail!(TypeError, "Tensor does not support deleting items"),
@@ -291,7 +287,7 @@ pub const ROWS: &[Row] = &[
         },
         "Deletes at a subscript; no value here supports it.",
     ),
-    operator(
+    function(
         "py.__contains__(any object, any item) -> bool",
         |c| {
             let wanted = c.value(1);

@@ -1,8 +1,8 @@
 //! Quantized tensors: making them, and what functions for dense tensors do with them.
 //! Follows <https://pytorch.org/docs/2.7/quantization-support.html>.
 
-use super::forms::{Rule, Rules};
 use crate::bail;
+use crate::call::facets::Dispatch::AsIs;
 use crate::call::{Call, Row, both, function, method};
 use crate::ops::pointwise::{self, Output, UnaryOp};
 use crate::ops::quantize::{self as ops, Window};
@@ -65,7 +65,9 @@ pub const ROWS: &[Row] = &[
         "dequantize(Tensor self) -> Tensor",
         |c| ops::dequantize(&c.view(0)?).map(Value::from),
         "Returns the numbers as float32.",
-    ),
+    )
+    .operation("dequantize.self")
+    .any_layout(),
     function(
         "dequantize.tensors(Tensor[] tensors) -> Tensor[]",
         |c| {
@@ -74,7 +76,8 @@ pub const ROWS: &[Row] = &[
             Ok(Value::tuple(numbers?))
         },
         "Returns the numbers of several tensors as float32.",
-    ),
+    )
+    .any_layout(),
     both(
         "int_repr(Tensor self) -> Tensor",
         |c| {
@@ -83,7 +86,8 @@ pub const ROWS: &[Row] = &[
             copy::clone(&ops::integers(&view)).map(Value::from)
         },
         "Returns the integers.",
-    ),
+    )
+    .any_layout(),
     method(
         "qscheme(Tensor self) -> any",
         |c| {
@@ -92,7 +96,8 @@ pub const ROWS: &[Row] = &[
             scheme(name).ok_or_else(|| Error::runtime("unknown quantization scheme"))
         },
         "Returns the quantization scheme.",
-    ),
+    )
+    .any_layout(),
     both(
         "q_scale(Tensor self) -> float",
         |c| match quantizer(&c.view(0)?, "q_scale")? {
@@ -100,7 +105,8 @@ pub const ROWS: &[Row] = &[
             _ => expected("quantizer->qscheme() == kPerTensorAffine"),
         },
         "Returns the number that one step of the integers stands for.",
-    ),
+    )
+    .any_layout(),
     both(
         "q_zero_point(Tensor self) -> int",
         |c| match quantizer(&c.view(0)?, "q_zero_point")? {
@@ -108,22 +114,26 @@ pub const ROWS: &[Row] = &[
             _ => expected("quantizer->qscheme() == kPerTensorAffine"),
         },
         "Returns the integer that stands for zero.",
-    ),
+    )
+    .any_layout(),
     both(
         "q_per_channel_scales(Tensor self) -> Tensor",
         |c| per_channel(c, |scales, _, _| Value::from(scales.clone())),
         "Returns the scale of each channel.",
-    ),
+    )
+    .any_layout(),
     both(
         "q_per_channel_zero_points(Tensor self) -> Tensor",
         |c| per_channel(c, |_, points, _| Value::from(points.clone())),
         "Returns the zero point of each channel.",
-    ),
+    )
+    .any_layout(),
     both(
         "q_per_channel_axis(Tensor self) -> int",
         |c| per_channel(c, |_, _, axis| Value::Int(axis as i64)),
         "Returns the dimension with a scale for each index.",
-    ),
+    )
+    .any_layout(),
     function(
         "fake_quantize_per_tensor_affine(Tensor self, float scale, int zero_point, int quant_min, int \
  quant_max) -> Tensor",
@@ -132,7 +142,8 @@ pub const ROWS: &[Row] = &[
             ops::fake(&c.view(0)?, &[scale], &[point], None, (c.int(3)?, c.int(4)?)).map(Value::from)
         },
         "Rounds numbers as quantizing would.",
-    ),
+    )
+    .operation("fake_quantize_per_tensor_affine_cachemask"),
     function(
         "fake_quantize_per_tensor_affine.tensor_qparams(Tensor self, Tensor scale, Tensor zero_point, int \
  quant_min, int quant_max) -> Tensor",
@@ -141,141 +152,36 @@ pub const ROWS: &[Row] = &[
             ops::fake(&c.view(0)?, &[scale], &[point], None, (c.int(3)?, c.int(4)?)).map(Value::from)
         },
         "Rounds numbers as quantizing would.",
-    ),
+    )
+    .operation("_fake_quantize_per_tensor_affine_cachemask_tensor_qparams"),
     function(
         "fake_quantize_per_channel_affine(Tensor self, Tensor scale, Tensor zero_point, int axis, int \
  quant_min, int quant_max) -> Tensor",
         fake_per_channel,
         "Rounds numbers as quantizing by a scale for each channel would.",
-    ),
+    )
+    .operation("fake_quantize_per_channel_affine_cachemask"),
     function(
         "quantized_max_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, int[1] \
  dilation=1, bool ceil_mode=False) -> Tensor",
         |c| max_pool(c, 1),
         "Returns the largest number of every window along the last dimension.",
-    ),
+    )
+    .quantized(AsIs),
     function(
         "quantized_max_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] \
  dilation=1, bool ceil_mode=False) -> Tensor",
         |c| max_pool(c, 2),
         "Returns the largest number of every window along the last two dimensions.",
-    ),
+    )
+    .quantized(AsIs),
     function(
         "quantized_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor mean, Tensor var, float eps, \
  float output_scale, int output_zero_point) -> Tensor",
         batch_norm,
         "Shifts and scales each channel to a mean and a variance, and quantizes again.",
-    ),
-];
-
-/// The rules of functions for dense tensors on quantized ones.
-pub const RULES: Rules = &[
-    (
-        Rule::Any,
-        &[
-            "stride",
-            "stride.dim",
-            "nbytes",
-            "data_ptr",
-            "is_contiguous",
-            "storage",
-            "untyped_storage",
-            "is_set_to",
-            "is_shared",
-            "quantized_max_pool1d",
-            "quantized_max_pool2d",
-            "quantized_batch_norm",
-        ],
-    ),
-    (Rule::Own(uniform_view), VIEWS),
-    (Rule::Own(select), &["select.int"]),
-    (
-        Rule::Integers,
-        &[
-            "clone",
-            "contiguous",
-            "cat",
-            "concat",
-            "concatenate",
-            "stack",
-            "flip",
-            "repeat",
-            "index_select",
-            "max",
-            "min",
-            "max.dim",
-            "min.dim",
-            "sort",
-            "topk",
-            "empty_like",
-            "index.Tensor",
-            "roll",
-            "masked_select",
-            "resolve_conj",
-            "resolve_neg",
-            "equal",
-        ],
-    ),
-    (Rule::Numbers, &["eq", "ne", "lt", "le", "gt", "ge", "item", "isnan", "isfinite", "isinf"]),
-    (
-        Rule::Requantized,
-        &["relu", "relu_", "mean", "mean.dim", "clamp", "fill_.Scalar", "masked_fill.Scalar", "ones_like"],
-    ),
-    (Rule::Own(copy_numbers), &["copy_"]),
-    (Rule::Own(convert), &["to.device", "to.dtype", "to.other", "cpu", "float", "double", "half", "int", "long"]),
-    (Rule::Own(|c| Ok(Value::str(format!("torch.quantized.{}", c.view(0)?.type_name())))), &["type"]),
-    (Rule::Own(|_| bail!(RuntimeError, "load_scalar: invalid type")), &["tolist"]),
-    (Rule::Own(|_| bail!(RuntimeError, "isSignedType not supported for quantized types")), &["is_signed"]),
-    (
-        Rule::Own(|c| {
-            let numbers = ops::dequantize(&c.view(0)?)?;
-            let result = pointwise::unary(UnaryOp::Sigmoid, &numbers, Output::New, DType::Float)?;
-            // All its results lie between 0 and 1, whatever the scale of the input.
-            ops::per_tensor(&result, 1.0 / 256.0, 0, c.tensor(0)?.borrow().dtype).map(Value::from)
-        }),
-        &["sigmoid"],
-    ),
-    (Rule::Refused("zero_"), &["zeros_like", "zero_", "new_zeros"]),
-    (Rule::Own(|c| arithmetic(c, "add.out")), &["add.Tensor"]),
-    (Rule::Own(|c| arithmetic(c, "sub.out")), &["sub.Tensor"]),
-    (Rule::Own(|c| arithmetic(c, "mul.out")), &["mul"]),
-    (Rule::Own(|c| arithmetic(c, "div.out")), &["div.Tensor"]),
-    (Rule::Refused("sum.IntList_out"), &["sum", "sum.dim_IntList"]),
-];
-
-/// Views by strides alone.
-const VIEWS: &[&str] = &[
-    "view",
-    "reshape",
-    "flatten.using_ints",
-    "permute",
-    "transpose.int",
-    "swapaxes",
-    "swapdims",
-    "t",
-    "T",
-    "mT",
-    "movedim.int",
-    "movedim.intlist",
-    "unsqueeze",
-    "squeeze",
-    "squeeze.dim",
-    "expand",
-    "expand_as",
-    "broadcast_to",
-    "slice.Tensor",
-    "narrow",
-    "unbind.int",
-    "split.Tensor",
-    "split.sizes",
-    "split_with_sizes",
-    "chunk",
-    "diagonal",
-    "unfold",
-    "as_strided",
-    "view_as",
-    "reshape_as",
-    "unflatten.int",
+    )
+    .quantized(AsIs),
 ];
 
 /// `torch.qscheme`: a value that stands for itself.
@@ -335,8 +241,43 @@ fn per_channel(call: &mut Call, read: fn(&View, &View, usize) -> Value) -> Resul
     }
 }
 
+pub fn sigmoid(call: &mut Call) -> Result<Value> {
+    let numbers = ops::dequantize(&call.view(0)?)?;
+    let result = pointwise::unary(UnaryOp::Sigmoid, &numbers, Output::New, DType::Float)?;
+    // All its results lie between 0 and 1, whatever the scale of the input.
+    ops::per_tensor(&result, 1.0 / 256.0, 0, call.tensor(0)?.borrow().dtype).map(Value::from)
+}
+
+pub fn type_name(call: &mut Call) -> Result<Value> {
+    Ok(Value::str(format!("torch.quantized.{}", call.view(0)?.type_name())))
+}
+
+pub fn add(call: &mut Call) -> Result<Value> {
+    arithmetic(call, "add.out")
+}
+
+pub fn div(call: &mut Call) -> Result<Value> {
+    arithmetic(call, "div.out")
+}
+
+pub fn mul(call: &mut Call) -> Result<Value> {
+    arithmetic(call, "mul.out")
+}
+
+pub fn sub(call: &mut Call) -> Result<Value> {
+    arithmetic(call, "sub.out")
+}
+
+pub fn is_signed(_: &mut Call) -> Result<Value> {
+    bail!(RuntimeError, "isSignedType not supported for quantized types")
+}
+
+pub fn tolist(_: &mut Call) -> Result<Value> {
+    bail!(RuntimeError, "load_scalar: invalid type")
+}
+
 /// A view that keeps the scale, which only one scale for the whole tensor allows.
-fn uniform_view(call: &mut Call) -> Result<Value> {
+pub fn uniform_view(call: &mut Call) -> Result<Value> {
     if let Some(Quantizer::PerChannel { .. }) = call.tensor(0)?.borrow().quantizer() {
         bail!(RuntimeError, "Setting strides is possible only on uniformly quantized tensor");
     }
@@ -344,7 +285,7 @@ fn uniform_view(call: &mut Call) -> Result<Value> {
     (dense.row.run)(call)
 }
 
-fn select(call: &mut Call) -> Result<Value> {
+pub fn select(call: &mut Call) -> Result<Value> {
     let view = call.view(0)?;
     let (dim, at) = (wrap_dim(call.int(1)?, view.ndim())?, call.int(2)?);
     // The bounds are those of any tensor.
@@ -360,7 +301,7 @@ fn select(call: &mut Call) -> Result<Value> {
 }
 
 /// `q.copy_(x)`: numbers are quantized as `q` is.
-fn copy_numbers(call: &mut Call) -> Result<Value> {
+pub fn copy_numbers(call: &mut Call) -> Result<Value> {
     let (target, source) = (call.view(0)?, call.view(1)?);
     if target.quantizer().is_none() {
         bail!(
@@ -399,7 +340,7 @@ fn arithmetic(call: &mut Call, operation: &str) -> Result<Value> {
 }
 
 /// Conversions: quantized tensors only stay what they are.
-fn convert(call: &mut Call) -> Result<Value> {
+pub fn convert(call: &mut Call) -> Result<Value> {
     let own = call.tensor(0)?.borrow().dtype;
     let wanted = match call.signature.name {
         "float" => Some(DType::Float),

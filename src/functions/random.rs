@@ -1,8 +1,9 @@
 //! Random tensors, bit for bit as PyTorch draws them. Follows
 //! <https://pytorch.org/docs/2.7/torch.html#random-sampling>.
 
-use super::named;
+use super::dimnames;
 use crate::bail;
+use crate::call::facets::NameInference::Keeps;
 use crate::call::{Call, Row, attribute, function, method};
 use crate::ops::copy;
 use crate::ops::random::{Generator, Real, RealKind, normal_into, random_from_to, randperm, uniform_into};
@@ -28,12 +29,12 @@ pub const ROWS: &[Row] = &[
     function(
         "rand.generator_with_names(int[] size, *, Generator? generator, Dimname[]? names, {factory}) -> \
  Tensor",
-        |c| named::made(c, |c| create(c, Sample::Uniform)),
+        |c| dimnames::made(c, |c| create(c, Sample::Uniform)),
         "Draws random numbers with named dimensions.",
     ),
     function(
         "rand.names(int[] size, *, Dimname[]? names, {factory}) -> Tensor",
-        |c| named::made(c, |c| create(c, Sample::Uniform)),
+        |c| dimnames::made(c, |c| create(c, Sample::Uniform)),
         "Draws random numbers with named dimensions.",
     ),
     function(
@@ -49,24 +50,28 @@ pub const ROWS: &[Row] = &[
     function(
         "randn.generator_with_names(int[] size, *, Generator? generator, Dimname[]? names, {factory}) -> \
  Tensor",
-        |c| named::made(c, |c| create(c, Sample::Normal)),
+        |c| dimnames::made(c, |c| create(c, Sample::Normal)),
         "Draws random numbers with named dimensions.",
     ),
     function(
         "randn.names(int[] size, *, Dimname[]? names, {factory}) -> Tensor",
-        |c| named::made(c, |c| create(c, Sample::Normal)),
+        |c| dimnames::made(c, |c| create(c, Sample::Normal)),
         "Draws random numbers with named dimensions.",
     ),
     function(
         "rand_like(Tensor input, *, MemoryFormat? memory_format=None, {factory}) -> Tensor",
         |c| like(c, Sample::Uniform),
         "Draws uniform numbers of the same size.",
-    ),
+    )
+    .names(Keeps)
+    .complex_refused_as("view_as_real"),
     function(
         "randn_like(Tensor input, *, MemoryFormat? memory_format=None, {factory}) -> Tensor",
         |c| like(c, Sample::Normal),
         "Draws normal numbers of the same size.",
-    ),
+    )
+    .names(Keeps)
+    .complex_refused_as("view_as_real"),
     function(
         "randint(int high, int[] size, *, Generator? generator=None, Tensor? out=None, {factory}) -> Tensor",
         |c| randint(c, 0, c.int(0)?, &c.ints(1)?),
@@ -94,7 +99,8 @@ pub const ROWS: &[Row] = &[
             sampled_integers(c, c.int(1)?, c.int(2)?, v.sizes(), c.dtype_keyword().unwrap_or(v.dtype))
         },
         "Draws integers from low up to high, of the same size.",
-    ),
+    )
+    .operation("randint_like.low_dtype"),
     function(
         "randperm(int n, *, Generator? generator=None, Tensor? out=None, {factory}) -> Tensor",
         permutation,
@@ -164,7 +170,9 @@ pub const ROWS: &[Row] = &[
             fill(c, Sample::Between(a, b))
         },
         "Fills the tensor with uniform numbers.",
-    ),
+    )
+    .names(Keeps)
+    .complex_refused_as("view_as_real"),
     method(
         "normal_(Tensor(a!) self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor(a!)",
         |c| {
@@ -175,7 +183,9 @@ pub const ROWS: &[Row] = &[
             fill(c, Sample::Gauss(m, s))
         },
         "Fills the tensor with normal numbers.",
-    ),
+    )
+    .names(Keeps)
+    .complex_refused_as("view_as_real"),
 ];
 
 /// C++ prints whole numbers without a fraction.

@@ -1,9 +1,14 @@
 //! Functions that move elements: joining, repeating, gathering, sorting.
 //! Follows <https://pytorch.org/docs/2.7/torch.html#indexing-slicing-joining-mutating-ops>.
 
-use super::named;
-use super::objects::named;
+use super::dimnames;
+use super::name_inference;
 use super::pointwise::Argument;
+use super::sparse_kernels;
+use crate::call::facets::{
+    Dispatch::{Integers, Own, Requantized},
+    NameInference::{Each, Infers, Keeps},
+};
 use crate::call::warnings::{self, Writer};
 use crate::call::{Call, Row, both, function, method};
 use crate::ops::gather::{self, Scattered};
@@ -17,14 +22,18 @@ pub const ROWS: &[Row] = &[
         "roll(Tensor self, int[1] shifts, int[1] dims=[]) -> Tensor",
         |c| ops::roll(&c.view(0)?, &c.ints(1)?, &c.ints(2)?).map(Value::from),
         "Shifts the elements, wrapping around the ends.",
-    ),
+    )
+    .quantized(Integers),
     both(
         "flip(Tensor self, int[] dims) -> Tensor",
         |c| ops::flip(&c.view(0)?, &c.ints(1)?).map(Value::from),
         "Reverses dimensions.",
-    ),
-    both("fliplr(Tensor self) -> Tensor", |c| ops::fliplr(&c.view(0)?).map(Value::from), "Reverses the columns."),
-    both("flipud(Tensor self) -> Tensor", |c| ops::flipud(&c.view(0)?).map(Value::from), "Reverses the rows."),
+    )
+    .quantized(Integers),
+    both("fliplr(Tensor self) -> Tensor", |c| ops::fliplr(&c.view(0)?).map(Value::from), "Reverses the columns.")
+        .operation("flip"),
+    both("flipud(Tensor self) -> Tensor", |c| ops::flipud(&c.view(0)?).map(Value::from), "Reverses the rows.")
+        .operation("flip"),
     both(
         "rot90(Tensor self, int k=1, int[] dims=[0,1]) -> Tensor",
         |c| ops::rot90(&c.view(0)?, c.int(1)?, &c.ints(2)?).map(Value::from),
@@ -34,12 +43,15 @@ pub const ROWS: &[Row] = &[
         "repeat(Tensor self, int[] repeats) -> Tensor",
         |c| ops::repeat(&c.view(0)?, &c.ints(1)?).map(Value::from),
         "Repeats the tensor side by side along every dimension.",
-    ),
+    )
+    .sparse(Own(sparse_kernels::expand))
+    .quantized(Integers),
     both(
         "tile(Tensor self, int[] dims) -> Tensor",
         |c| ops::tile(&c.view(0)?, &c.ints(1)?).map(Value::from),
         "Repeats the tensor side by side, by NumPy's rules.",
-    ),
+    )
+    .operation("repeat"),
     function(
         "repeat_interleave.Tensor(Tensor repeats, *, int? output_size=None) -> Tensor",
         |c| ops::repeated_positions(&c.view(0)?, c.opt_int(1)?).map(Value::from),
@@ -50,13 +62,15 @@ pub const ROWS: &[Row] = &[
  -> Tensor",
         |c| ops::repeat_interleave_counts(&c.view(0)?, &c.view(1)?, c.opt_int(2)?, c.opt_int(3)?).map(Value::from),
         "Repeats every element its own number of times.",
-    ),
+    )
+    .operation("view"),
     both(
         "repeat_interleave.self_int(Tensor self, int repeats, int? dim=None, *, int? output_size=None) -> \
  Tensor",
         |c| ops::repeat_interleave(&c.view(0)?, c.int(1)?, c.opt_int(2)?, c.opt_int(3)?).map(Value::from),
         "Repeats every element.",
-    ),
+    )
+    .operation("view"),
     both(
         "tril(Tensor self, int diagonal=0, *, Tensor? out=None) -> Tensor",
         |c| ops::triangle(&c.view(0)?, Triangle::Lower, c.int(1)?).map(Value::from),
@@ -71,7 +85,8 @@ pub const ROWS: &[Row] = &[
         "diag(Tensor self, int diagonal=0, *, Tensor? out=None) -> Tensor",
         |c| ops::diag(&c.view(0)?, c.int(1)?).map(Value::from),
         "Puts a vector on a diagonal, or returns the diagonal of a matrix.",
-    ),
+    )
+    .operation("diagonal_copy"),
     both(
         "diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor",
         |c| ops::diag_embed(&c.view(0)?, c.int(1)?, c.int(2)?, c.int(3)?).map(Value::from),
@@ -81,81 +96,75 @@ pub const ROWS: &[Row] = &[
         "diagflat(Tensor self, int offset=0) -> Tensor",
         |c| ops::diagflat(&c.view(0)?, c.int(1)?).map(Value::from),
         "Puts all elements on a diagonal.",
-    ),
+    )
+    .operation("view"),
     function(
         "cat(Tensor[] tensors, int dim=0, *, Tensor? out=None) -> Tensor",
         |c| join::cat(&c.views(0)?, c.int(1)?).map(Value::from),
         "Joins tensors along a dimension.",
-    ),
+    )
+    .aliases(&["concat", "concatenate"])
+    .names(Infers(name_inference::concatenated))
+    .sparse(Own(sparse_kernels::cat))
+    .quantized(Integers),
     function(
         "cat.names(Tensor[] tensors, Dimname dim, *, Tensor? out=None) -> Tensor",
-        named::by_position,
+        dimnames::by_position,
         "Joins tensors along a named dimension.",
-    ),
-    function(
-        "concat(Tensor[] tensors, int dim=0, *, Tensor? out=None) -> Tensor",
-        |c| join::cat(&c.views(0)?, c.int(1)?).map(Value::from),
-        "Joins tensors along a dimension.",
-    ),
-    function(
-        "concat.names(Tensor[] tensors, Dimname dim, *, Tensor? out=None) -> Tensor",
-        named::by_position,
-        "Joins tensors along a named dimension.",
-    ),
-    function(
-        "concatenate(Tensor[] tensors, int dim=0, *, Tensor? out=None) -> Tensor",
-        |c| join::cat(&c.views(0)?, c.int(1)?).map(Value::from),
-        "Joins tensors along a dimension.",
-    ),
-    function(
-        "concatenate.names(Tensor[] tensors, Dimname dim, *, Tensor? out=None) -> Tensor",
-        named::by_position,
-        "Joins tensors along a named dimension.",
-    ),
+    )
+    .aliases(&["concat", "concatenate"]),
     function(
         "stack(Tensor[] tensors, int dim=0, *, Tensor? out=None) -> Tensor",
         |c| join::stack(&c.views(0)?, c.int(1)?).map(Value::from),
         "Joins tensors along a new dimension.",
-    ),
+    )
+    .sparse(Own(sparse_kernels::stack))
+    .quantized(Integers),
     function(
         "hstack(Tensor[] tensors, *, Tensor? out=None) -> Tensor",
         |c| join::hstack(&c.views(0)?).map(Value::from),
         "Joins tensors side by side.",
-    ),
+    )
+    .names(Infers(name_inference::concatenated)),
     function(
         "vstack(Tensor[] tensors, *, Tensor? out=None) -> Tensor",
         |c| join::vstack(&c.views(0)?).map(Value::from),
         "Stacks tensors on top of each other.",
-    ),
-    function(
-        "row_stack(Tensor[] tensors, *, Tensor? out=None) -> Tensor",
-        |c| join::vstack(&c.views(0)?).map(Value::from),
-        "Stacks tensors on top of each other.",
-    ),
+    )
+    .aliases(&["row_stack"])
+    .names(Infers(name_inference::concatenated))
+    .few_refused_as(2, "unsqueeze"),
     function(
         "dstack(Tensor[] tensors, *, Tensor? out=None) -> Tensor",
         |c| join::dstack(&c.views(0)?).map(Value::from),
         "Stacks tensors behind each other.",
-    ),
+    )
+    .names(Infers(name_inference::concatenated))
+    .out_refused_as("unsqueeze")
+    .few_refused_as(3, "unsqueeze"),
     function(
         "column_stack(Tensor[] tensors, *, Tensor? out=None) -> Tensor",
         |c| join::column_stack(&c.views(0)?).map(Value::from),
         "Joins vectors as the columns of a matrix.",
-    ),
+    )
+    .names(Infers(name_inference::concatenated))
+    .few_refused_as(2, "view"),
     both(
         "index_select(Tensor self, int dim, Tensor index, *, Tensor? out=None) -> Tensor",
         |c| gather::index_select(&c.view(0)?, c.int(1)?, &c.view(2)?).map(Value::from),
         "Selects the given indices of a dimension.",
-    ),
+    )
+    .sparse(Own(sparse_kernels::index_select))
+    .quantized(Integers),
     both(
         "index_select.dimname(Tensor self, Dimname dim, Tensor index, *, Tensor? out=None) -> Tensor",
-        named::not_yet,
+        dimnames::not_yet,
         "Selects the given indices of a named dimension.",
     ),
     both(
         "gather.dimname(Tensor self, Dimname dim, Tensor index, *, bool sparse_grad=False, Tensor? out=None) \
  -> Tensor",
-        named::not_yet,
+        dimnames::not_yet,
         "Picks elements along a named dimension.",
     ),
     both(
@@ -172,7 +181,9 @@ pub const ROWS: &[Row] = &[
         "take_along_dim(Tensor self, Tensor indices, int? dim=None, *, Tensor? out=None) -> Tensor",
         |c| gather::take_along_dim(&c.view(0)?, &c.view(1)?, c.opt_int(2)?).map(Value::from),
         "Picks elements along a dimension, with broadcasting.",
-    ),
+    )
+    .operation("view")
+    .out_refused_as("view"),
     method(
         "scatter_.src(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)",
         |c| {
@@ -233,7 +244,7 @@ pub const ROWS: &[Row] = &[
     ),
     method(
         "index_copy_.dimname(Tensor(a!) self, Dimname dim, Tensor index, Tensor source) -> Tensor(a!)",
-        named::not_yet,
+        dimnames::not_yet,
         "Copies slices along a named dimension.",
     ),
     method(
@@ -253,15 +264,16 @@ pub const ROWS: &[Row] = &[
             Ok(c.itself())
         },
         "Fills the given indices, in place.",
-    ),
+    )
+    .names(Keeps),
     method(
         "index_fill_.Dimname_Tensor(Tensor(a!) self, Dimname dim, Tensor index, Tensor value) -> Tensor(a!)",
-        named::by_position,
+        dimnames::by_position,
         "Fills the given indices of a named dimension.",
     ),
     method(
         "index_fill_.Dimname_Scalar(Tensor(a!) self, Dimname dim, Tensor index, Scalar value) -> Tensor(a!)",
-        named::by_position,
+        dimnames::by_position,
         "Fills the given indices of a named dimension.",
     ),
     method(
@@ -273,7 +285,8 @@ pub const ROWS: &[Row] = &[
             Ok(c.itself())
         },
         "Fills the given indices, in place.",
-    ),
+    )
+    .names(Keeps),
     method(
         "masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!)",
         |c| {
@@ -283,7 +296,8 @@ pub const ROWS: &[Row] = &[
             Ok(c.itself())
         },
         "Fills the tensor where the mask is true.",
-    ),
+    )
+    .names(Infers(name_inference::masked)),
     method(
         "masked_fill_.Tensor(Tensor(a!) self, Tensor mask, Tensor value) -> Tensor(a!)",
         |c| {
@@ -293,7 +307,8 @@ pub const ROWS: &[Row] = &[
             Ok(c.itself())
         },
         "Fills the tensor where the mask is true.",
-    ),
+    )
+    .names(Infers(name_inference::masked)),
     both(
         "masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor",
         |c| {
@@ -301,7 +316,8 @@ pub const ROWS: &[Row] = &[
             mask::masked_fill(&c.view(0)?, &c.view(1)?, value).map(Value::from)
         },
         "Copies the tensor, filled where the mask is true.",
-    ),
+    )
+    .names(Infers(name_inference::masked)),
     both(
         "masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor",
         |c| {
@@ -309,12 +325,16 @@ pub const ROWS: &[Row] = &[
             mask::masked_fill(&c.view(0)?, &c.view(1)?, value).map(Value::from)
         },
         "Copies the tensor, filled where the mask is true.",
-    ),
+    )
+    .names(Infers(name_inference::masked))
+    .quantized(Requantized),
     both(
         "masked_select(Tensor self, Tensor mask, *, Tensor? out=None) -> Tensor",
         |c| mask::masked_select(&c.view(0)?, &c.view(1)?).map(Value::from),
         "Selects the elements where the mask is true.",
-    ),
+    )
+    .names(Infers(name_inference::selected))
+    .quantized(Integers),
     method(
         "masked_scatter_(Tensor(a!) self, Tensor mask, Tensor source) -> Tensor(a!)",
         |c| {
@@ -337,7 +357,8 @@ pub const ROWS: &[Row] = &[
         "nonzero.as_tuple(Tensor self, *, bool as_tuple) -> any",
         nonzero,
         "Returns the indices of nonzero elements.",
-    ),
+    )
+    .operation("nonzero"),
     function(
         "nonzero(Tensor self, *, bool as_tuple=False, Tensor? out=None) -> any",
         nonzero,
@@ -347,12 +368,14 @@ pub const ROWS: &[Row] = &[
         "argwhere(Tensor self) -> Tensor",
         |c| mask::nonzero(&c.view(0)?).map(Value::from),
         "Returns the indices of nonzero elements.",
-    ),
+    )
+    .operation("nonzero"),
     function(
         "where(Tensor condition) -> any",
         |c| Ok(Value::tuple(mask::nonzero_columns(&c.view(0)?)?.into_iter().map(Value::from))),
         "Returns the indices of nonzero elements, a tensor for every dimension.",
-    ),
+    )
+    .operation("nonzero"),
     function(
         "where.self(Tensor condition, Operand input, Operand other, *, Tensor? out=None) -> Tensor",
         |c| {
@@ -369,7 +392,8 @@ pub const ROWS: &[Row] = &[
             choose(c, &condition, 1, 2)
         },
         "Chooses elements of one tensor, or a number.",
-    ),
+    )
+    .operation("where.self"),
     method(
         "where.method(Tensor self, Tensor condition, Operand other) -> Tensor",
         |c| {
@@ -377,7 +401,8 @@ pub const ROWS: &[Row] = &[
             choose(c, &condition, 0, 2)
         },
         "Replaces elements with the other's where the condition is false.",
-    ),
+    )
+    .operation("where.self"),
     method(
         "where.scalar_method(Tensor self, Tensor condition, Scalar other) -> Tensor",
         |c| {
@@ -385,20 +410,22 @@ pub const ROWS: &[Row] = &[
             choose(c, &condition, 0, 2)
         },
         "Replaces elements with a number where the condition is false.",
-    ),
+    )
+    .operation("where.self"),
     both(
         "sort(Tensor self, int dim=-1, bool descending=False, *, Tensor[]? out=None) -> any",
         |c| sorted(c, 1, 2, false),
         "Sorts the elements along a dimension, and returns their old positions.",
-    ),
+    )
+    .quantized(Integers),
     both(
         "sort.dimname_stable(Tensor self, *, bool? stable, Dimname dim, bool descending=False) -> any",
-        named::not_yet,
+        dimnames::not_yet,
         "Sorts along a named dimension.",
     ),
     both(
         "sort.dimname(Tensor self, Dimname dim, bool descending=False) -> any",
-        named::not_yet,
+        dimnames::not_yet,
         "Sorts along a named dimension.",
     ),
     both(
@@ -411,10 +438,11 @@ pub const ROWS: &[Row] = &[
         "argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor",
         |c| Ok(sort::sort(&c.view(0)?, c.int(1)?, c.bool(2)?, false)?.1.into()),
         "Returns the old positions of the sorted elements.",
-    ),
+    )
+    .operation("sort"),
     both(
         "argsort.dimname(Tensor self, Dimname dim, bool descending=False) -> Tensor",
-        named::not_yet,
+        dimnames::not_yet,
         "Returns the old positions of the elements sorted along a named dimension.",
     ),
     both(
@@ -422,16 +450,21 @@ pub const ROWS: &[Row] = &[
  -> any",
         |c| {
             let (values, indices) = sort::topk(&c.view(0)?, c.int(1)?, c.int(2)?, c.bool(3)?, c.bool(4)?)?;
-            Ok(named("torch.return_types.topk", vec![("values", values.into()), ("indices", indices.into())]))
+            Ok(Value::named_tuple(
+                "torch.return_types.topk",
+                vec![("values", values.into()), ("indices", indices.into())],
+            ))
         },
         "Returns the largest elements along a dimension.",
-    ),
+    )
+    .quantized(Integers),
     both(
         "unique(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False, int? \
  dim=None) -> any",
         |c| unique(c, true, 2, 4),
         "Returns the distinct elements.",
-    ),
+    )
+    .operation("_unique2"),
     both(
         "unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int? dim=None) \
  -> any",
@@ -442,32 +475,42 @@ pub const ROWS: &[Row] = &[
         "atleast_1d(Tensor self) -> Tensor",
         |c| join::atleast_1d(&c.view(0)?).and_then(|v| c.view_of(0, v)),
         "Gives the tensor at least one dimension.",
-    ),
+    )
+    .names(Keeps),
     function(
         "atleast_1d.Sequence(Tensor[] tensors) -> any",
         |c| each_at_least(c, "atleast_1d"),
         "Gives each tensor at least one dimension.",
-    ),
+    )
+    .names(Each),
     function(
         "atleast_2d(Tensor self) -> Tensor",
         |c| join::atleast_2d(&c.view(0)?).and_then(|v| c.view_of(0, v)),
         "Gives the tensor at least two dimensions.",
-    ),
+    )
+    .names(Keeps)
+    .few_refused_as(2, "unsqueeze"),
     function(
         "atleast_2d.Sequence(Tensor[] tensors) -> any",
         |c| each_at_least(c, "atleast_2d"),
         "Gives each tensor at least two dimensions.",
-    ),
+    )
+    .names(Each)
+    .few_refused_as(2, "unsqueeze"),
     function(
         "atleast_3d(Tensor self) -> Tensor",
         |c| join::atleast_3d(&c.view(0)?).and_then(|v| c.view_of(0, v)),
         "Gives the tensor at least three dimensions.",
-    ),
+    )
+    .names(Keeps)
+    .few_refused_as(3, "unsqueeze"),
     function(
         "atleast_3d.Sequence(Tensor[] tensors) -> any",
         |c| each_at_least(c, "atleast_3d"),
         "Gives each tensor at least three dimensions.",
-    ),
+    )
+    .names(Each)
+    .few_refused_as(3, "unsqueeze"),
 ];
 
 fn each_at_least(call: &mut Call, name: &str) -> Result<Value> {
@@ -504,7 +547,7 @@ fn choose(call: &Call, condition: &View, x: usize, y: usize) -> Result<Value> {
 
 fn sorted(call: &Call, dim: usize, descending: usize, stable: bool) -> Result<Value> {
     let (values, indices) = sort::sort(&call.view(0)?, call.int(dim)?, call.bool(descending)?, stable)?;
-    Ok(named("torch.return_types.sort", vec![("values", values.into()), ("indices", indices.into())]))
+    Ok(Value::named_tuple("torch.return_types.sort", vec![("values", values.into()), ("indices", indices.into())]))
 }
 
 fn unique(call: &Call, all: bool, inverse: usize, dim: usize) -> Result<Value> {

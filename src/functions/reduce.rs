@@ -1,8 +1,12 @@
 //! Reductions. Follows <https://pytorch.org/docs/2.7/torch.html#reduction-ops>.
 
-use super::named;
+use super::dimnames;
 use super::norms::matrix_norm;
-use super::objects::named;
+use super::sparse_kernels;
+use crate::call::facets::{
+    Dispatch::{Integers, Own, Refused, Requantized, Total},
+    NameInference::{Keeps, Nameless, Removes},
+};
 use crate::call::{Call, Row, both, function};
 use crate::ops::reduce::{self as ops, Extremum, Running, Spread};
 use crate::tensor::{Dims, Result};
@@ -13,7 +17,10 @@ pub const ROWS: &[Row] = &[
         "sum(Tensor self, *, ScalarType? dtype=None) -> Tensor",
         |c| ops::sum(&c.view(0)?, None, false, c.opt_dtype(1)).map(Value::from),
         "Sums all elements.",
-    ),
+    )
+    .names(Nameless)
+    .sparse(Own(sparse_kernels::sum_all))
+    .quantized(Refused("sum.IntList_out")),
     both(
         "sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor? \
  out=None) -> Tensor",
@@ -22,18 +29,24 @@ pub const ROWS: &[Row] = &[
             ops::sum(&c.view(0)?, Some(&d), c.bool(2)?, c.opt_dtype(3)).map(Value::from)
         },
         "Sums along dimensions.",
-    ),
+    )
+    .names(Removes)
+    .sparse(Own(sparse_kernels::sum_dims))
+    .quantized(Refused("sum.IntList_out")),
     both(
         "sum.dim_DimnameList(Tensor self, Dimname[1] dim, bool keepdim=False, *, ScalarType? dtype=None, \
  Tensor? out=None) -> Tensor",
-        named::by_position,
+        dimnames::by_position,
         "Sums along named dimensions.",
     ),
     both(
         "mean(Tensor self, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
         |c| ops::mean(&c.view(0)?, None, false, c.opt_dtype(1)).map(Value::from),
         "Averages all elements.",
-    ),
+    )
+    .names(Nameless)
+    .out_refused_as("mean.dtype_out")
+    .quantized(Requantized),
     both(
         "mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor? out=None) \
  -> Tensor",
@@ -42,35 +55,41 @@ pub const ROWS: &[Row] = &[
             ops::mean(&c.view(0)?, Some(&d), c.bool(2)?, c.opt_dtype(3)).map(Value::from)
         },
         "Averages along dimensions.",
-    ),
+    )
+    .names(Removes)
+    .quantized(Requantized),
     both(
         "mean.names_dim(Tensor self, Dimname[1] dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor? \
  out=None) -> Tensor",
-        named::by_position,
+        dimnames::by_position,
         "Averages along named dimensions.",
     ),
     both(
         "prod(Tensor self, *, ScalarType? dtype=None) -> Tensor",
         |c| ops::prod(&c.view(0)?, None, false, c.opt_dtype(1)).map(Value::from),
         "Multiplies all elements.",
-    ),
+    )
+    .names(Nameless),
     both(
         "prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor? out=None) \
  -> Tensor",
         |c| ops::prod(&c.view(0)?, Some(c.int(1)?), c.bool(2)?, c.opt_dtype(3)).map(Value::from),
         "Multiplies along a dimension.",
-    ),
+    )
+    .names(Removes),
     both(
         "prod.dim_Dimname(Tensor self, Dimname dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor? \
  out=None) -> Tensor",
-        named::by_position,
+        dimnames::by_position,
         "Multiplies along a named dimension.",
     ),
     both(
         "any(Tensor self, *, Tensor? out=None) -> Tensor",
         |c| ops::any(&c.view(0)?, None, false).map(Value::from),
         "Returns whether any element is true.",
-    ),
+    )
+    .names(Nameless)
+    .sparse(Total),
     both(
         "any.dim(Tensor self, int[1]? dim, bool keepdim=False, *, Tensor? out=None) -> Tensor",
         |c| {
@@ -78,17 +97,20 @@ pub const ROWS: &[Row] = &[
             ops::any(&c.view(0)?, Some(&d), c.bool(2)?).map(Value::from)
         },
         "Tells whether any element along dimensions is true.",
-    ),
+    )
+    .operation("any.dim")
+    .several_refused_as("any.dims"),
     both(
         "any.dimname(Tensor self, Dimname dim, bool keepdim=False) -> Tensor",
-        named::not_yet,
+        dimnames::not_yet,
         "Tells whether any element of a named dimension is true.",
     ),
     both(
         "all(Tensor self, *, Tensor? out=None) -> Tensor",
         |c| ops::all(&c.view(0)?, None, false).map(Value::from),
         "Returns whether all elements are true.",
-    ),
+    )
+    .names(Nameless),
     both(
         "all.dim(Tensor self, int[1]? dim, bool keepdim=False, *, Tensor? out=None) -> Tensor",
         |c| {
@@ -96,50 +118,62 @@ pub const ROWS: &[Row] = &[
             ops::all(&c.view(0)?, Some(&d), c.bool(2)?).map(Value::from)
         },
         "Tells whether all elements along dimensions are true.",
-    ),
+    )
+    .operation("all.dim")
+    .several_refused_as("all.dims"),
     both(
         "all.dimname(Tensor self, Dimname dim, bool keepdim=False) -> Tensor",
-        named::not_yet,
+        dimnames::not_yet,
         "Tells whether all elements of a named dimension are true.",
     ),
     both(
         "max(Tensor self, *, Tensor? out=None) -> Tensor",
         |c| ops::extremum_all(Extremum::Max, &c.view(0)?).map(Value::from),
         "Returns the largest element.",
-    ),
+    )
+    .names(Nameless)
+    .quantized(Integers),
     both(
         "max.dim(Tensor self, int dim, bool keepdim=False, *, Tensor[]? out=None) -> any",
         |c| extremum(c, Extremum::Max, "torch.return_types.max"),
         "Returns the largest elements along a dimension, and their positions.",
-    ),
+    )
+    .names(Removes)
+    .quantized(Integers),
     both(
         "max.other(Tensor self, Tensor other, *, Tensor? out=None) -> Tensor",
         |c| pair(c, crate::ops::pointwise::BinaryOp::Maximum),
         "Returns the larger of two elements.",
-    ),
+    )
+    .operation("maximum"),
     both(
         "max.names_dim(Tensor self, Dimname dim, bool keepdim=False, *, Tensor[]? out=None) -> any",
-        named::by_position,
+        dimnames::by_position,
         "Returns the largest elements along a named dimension, and their positions.",
     ),
     both(
         "min(Tensor self, *, Tensor? out=None) -> Tensor",
         |c| ops::extremum_all(Extremum::Min, &c.view(0)?).map(Value::from),
         "Returns the smallest element.",
-    ),
+    )
+    .names(Nameless)
+    .quantized(Integers),
     both(
         "min.dim(Tensor self, int dim, bool keepdim=False, *, Tensor[]? out=None) -> any",
         |c| extremum(c, Extremum::Min, "torch.return_types.min"),
         "Returns the smallest elements along a dimension, and their positions.",
-    ),
+    )
+    .names(Removes)
+    .quantized(Integers),
     both(
         "min.other(Tensor self, Tensor other, *, Tensor? out=None) -> Tensor",
         |c| pair(c, crate::ops::pointwise::BinaryOp::Minimum),
         "Returns the smaller of two elements.",
-    ),
+    )
+    .operation("minimum"),
     both(
         "min.names_dim(Tensor self, Dimname dim, bool keepdim=False, *, Tensor[]? out=None) -> any",
-        named::by_position,
+        dimnames::by_position,
         "Returns the smallest elements along a named dimension, and their positions.",
     ),
     both(
@@ -169,13 +203,17 @@ pub const ROWS: &[Row] = &[
             spread(c, Spread::Variance, None, correction, false)
         },
         "Computes the variance of all elements.",
-    ),
+    )
+    .names(Nameless)
+    .complex_refused_as("view_as_real"),
     both(
         "var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> \
  Tensor",
         |c| corrected(c, Spread::Variance),
         "Computes the variance along dimensions.",
-    ),
+    )
+    .names(Removes)
+    .complex_refused_as("view_as_real"),
     both(
         "var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
         |c| {
@@ -185,16 +223,18 @@ pub const ROWS: &[Row] = &[
             spread(c, Spread::Variance, Some(d), correction, keep)
         },
         "Computes the variance along dimensions.",
-    ),
+    )
+    .names(Removes)
+    .complex_refused_as("view_as_real"),
     both(
         "var.names_dim(Tensor self, Dimname[1] dim, bool unbiased=True, bool keepdim=False) -> Tensor",
-        named::by_position,
+        dimnames::by_position,
         "Computes the variance along named dimensions.",
     ),
     both(
         "var.correction_names(Tensor self, Dimname[1] dim, *, Scalar? correction=None, bool keepdim=False) \
  -> Tensor",
-        named::by_position,
+        dimnames::by_position,
         "Computes the variance along named dimensions, with a correction.",
     ),
     both(
@@ -204,13 +244,17 @@ pub const ROWS: &[Row] = &[
             spread(c, Spread::StandardDeviation, None, correction, false)
         },
         "Computes the standard deviation of all elements.",
-    ),
+    )
+    .names(Nameless)
+    .complex_refused_as("view_as_real"),
     both(
         "std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> \
  Tensor",
         |c| corrected(c, Spread::StandardDeviation),
         "Computes the standard deviation along dimensions.",
-    ),
+    )
+    .names(Removes)
+    .complex_refused_as("view_as_real"),
     both(
         "std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
         |c| {
@@ -220,16 +264,18 @@ pub const ROWS: &[Row] = &[
             spread(c, Spread::StandardDeviation, Some(d), correction, keep)
         },
         "Computes the standard deviation along dimensions.",
-    ),
+    )
+    .names(Removes)
+    .complex_refused_as("view_as_real"),
     both(
         "std.names_dim(Tensor self, Dimname[1] dim, bool unbiased=True, bool keepdim=False) -> Tensor",
-        named::by_position,
+        dimnames::by_position,
         "Computes the standard deviation along named dimensions.",
     ),
     both(
         "std.correction_names(Tensor self, Dimname[1] dim, *, Scalar? correction=None, bool keepdim=False) \
  -> Tensor",
-        named::by_position,
+        dimnames::by_position,
         "Computes the standard deviation along named dimensions, with a correction.",
     ),
     both(
@@ -249,25 +295,29 @@ pub const ROWS: &[Row] = &[
             ops::norm(&c.view(0)?, p, d.as_deref(), c.bool(3)?, c.opt_dtype(4)).map(Value::from)
         },
         "Computes the norm of all elements, or along dimensions.",
-    ),
+    )
+    .operation("linalg_vector_norm")
+    .sparse(Total),
     both(
         "cumsum(Tensor self, int dim, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
         |c| ops::cumulative(Running::Sum, &c.view(0)?, c.int(1)?, c.opt_dtype(2)).map(Value::from),
         "Computes the running sum along a dimension.",
-    ),
+    )
+    .names(Keeps),
     both(
         "cumsum.dimname(Tensor self, Dimname dim, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
-        named::by_position,
+        dimnames::by_position,
         "Computes running sums along a named dimension.",
     ),
     both(
         "cumprod(Tensor self, int dim, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
         |c| ops::cumulative(Running::Product, &c.view(0)?, c.int(1)?, c.opt_dtype(2)).map(Value::from),
         "Computes the running product along a dimension.",
-    ),
+    )
+    .names(Keeps),
     both(
         "cumprod.dimname(Tensor self, Dimname dim, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
-        named::by_position,
+        dimnames::by_position,
         "Computes running products along a named dimension.",
     ),
     function(
@@ -279,7 +329,8 @@ pub const ROWS: &[Row] = &[
             ops::norm(&c.view(0)?, p, d.as_deref(), c.bool(3)?, c.opt_dtype(4)).map(Value::from)
         },
         "Computes the vector norm.",
-    ),
+    )
+    .sparse(Total),
 ];
 
 /// The dimensions to reduce; none given means all.
@@ -289,7 +340,7 @@ fn dims(call: &Call, index: usize) -> Result<Dims> {
 
 fn extremum(call: &Call, which: Extremum, name: &'static str) -> Result<Value> {
     let (values, indices) = ops::extremum_dim(which, &call.view(0)?, call.int(1)?, call.bool(2)?)?;
-    Ok(named(name, vec![("values", values.into()), ("indices", indices.into())]))
+    Ok(Value::named_tuple(name, vec![("values", values.into()), ("indices", indices.into())]))
 }
 
 fn pair(call: &Call, op: crate::ops::pointwise::BinaryOp) -> Result<Value> {

@@ -1,8 +1,9 @@
 //! Writes by tensors of indices: the forms that reduce, and those that return a copy.
 //! Follows <https://pytorch.org/docs/2.7/generated/torch.scatter_reduce.html> and its neighbours.
 
-use super::named;
+use super::dimnames;
 use crate::bail;
+use crate::call::facets::NameInference::Keeps;
 use crate::call::warnings::{self, Writer};
 use crate::call::{Call, Row, both, method};
 use crate::ops::copy::{clone, row_major};
@@ -56,7 +57,7 @@ pub const ROWS: &[Row] = &[
     ),
     both(
         "scatter.dimname_src(Tensor self, Dimname dim, Tensor index, Tensor src) -> Tensor",
-        named::not_yet,
+        dimnames::not_yet,
         "Writes elements along a named dimension.",
     ),
     both(
@@ -72,7 +73,7 @@ pub const ROWS: &[Row] = &[
     ),
     both(
         "scatter.dimname_value(Tensor self, Dimname dim, Tensor index, Scalar value) -> Tensor",
-        named::not_yet,
+        dimnames::not_yet,
         "Writes a value along a named dimension.",
     ),
     both(
@@ -82,7 +83,7 @@ pub const ROWS: &[Row] = &[
     ),
     both(
         "scatter_add.dimname(Tensor self, Dimname dim, Tensor index, Tensor src) -> Tensor",
-        named::not_yet,
+        dimnames::not_yet,
         "Adds elements in along a named dimension.",
     ),
     both(
@@ -102,7 +103,7 @@ pub const ROWS: &[Row] = &[
     both(
         "index_add.dimname(Tensor self, Dimname dim, Tensor index, Tensor source, *, Scalar alpha=1) -> \
  Tensor",
-        named::not_yet,
+        dimnames::not_yet,
         "Adds slices along a named dimension.",
     ),
     both(
@@ -112,7 +113,7 @@ pub const ROWS: &[Row] = &[
     ),
     both(
         "index_copy.dimname(Tensor self, Dimname dim, Tensor index, Tensor source) -> Tensor",
-        named::not_yet,
+        dimnames::not_yet,
         "Copies slices along a named dimension.",
     ),
     both(
@@ -122,10 +123,11 @@ pub const ROWS: &[Row] = &[
             changed(clone(&c.view(0)?), |out| gather::index_fill_(out, c.int(1)?, &c.view(2)?, value))
         },
         "Copies the tensor, with the given indices filled.",
-    ),
+    )
+    .names(Keeps),
     both(
         "index_fill.Dimname_Tensor(Tensor self, Dimname dim, Tensor index, Tensor value) -> Tensor",
-        named::by_position,
+        dimnames::by_position,
         "Fills the given indices of a named dimension.",
     ),
     both(
@@ -135,10 +137,11 @@ pub const ROWS: &[Row] = &[
             changed(clone(&c.view(0)?), |out| gather::index_fill_(out, c.int(1)?, &c.view(2)?, value))
         },
         "Copies the tensor, with the given indices filled.",
-    ),
+    )
+    .names(Keeps),
     both(
         "index_fill.Dimname_Scalar(Tensor self, Dimname dim, Tensor index, Scalar value) -> Tensor",
-        named::by_position,
+        dimnames::by_position,
         "Fills the given indices of a named dimension.",
     ),
     both(

@@ -14,29 +14,23 @@ pub const ROWS: &[Row] = &[
         "cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor",
         cosine_similarity,
         "Computes the cosines of the angles between vectors.",
-    ),
-    function(
-        "nn.functional.cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor",
-        cosine_similarity,
-        "Computes the cosines of the angles between vectors.",
-    ),
+    )
+    .aliases(&["nn.functional.cosine_similarity"])
+    .operation("linalg_vector_norm"),
     function(
         "pairwise_distance(Tensor x1, Tensor x2, float p=2.0, float eps=1e-06, bool keepdim=False) -> Tensor",
         pairwise_distance,
         "Computes the distances between vectors.",
-    ),
-    function(
-        "nn.functional.pairwise_distance(Tensor x1, Tensor x2, float p=2.0, float eps=1e-06, bool \
- keepdim=False) -> Tensor",
-        pairwise_distance,
-        "Computes the distances between vectors.",
-    ),
+    )
+    .aliases(&["nn.functional.pairwise_distance"])
+    .operation("norm.ScalarOpt_dim"),
     function(
         "nn.functional.normalize(Tensor input, float p=2.0, int dim=1, float eps=1e-12, Tensor? out=None) \
  -> Tensor",
         normalize,
         "Scales vectors to length one.",
     )
+    .operation("linalg_vector_norm")
     .python("normalize"),
 ];
 

@@ -1,11 +1,15 @@
 //! Sparse tensors: making them, taking them apart, and what other functions do with them.
 //! Follows <https://pytorch.org/docs/2.7/sparse.html>.
 
-use super::create::from_data;
-use super::sparse_rules::{
+use super::data::from_data;
+use super::sparse_kernels::{
     add_product, hybrid_product, multiply, multiply_reduced, product_as_sparse, sparse_sum_and_product, sum,
 };
 use crate::bail;
+use crate::call::facets::{
+    Dispatch::AsIs,
+    NameInference::{Keeps, Nameless},
+};
 use crate::call::{Call, Row, attribute, both, function, method};
 use crate::ops::copy;
 use crate::ops::softmax::Softmax;
@@ -22,7 +26,7 @@ pub const ROWS: &[Row] = &[
         |c| new_coo(c, None),
         "Creates a sparse tensor of the listed elements, as large as they need.",
     )
-    .named("sparse_coo_tensor"),
+    .shown_as("sparse_coo_tensor"),
     function(
         "sparse_coo_tensor.indices_size(any indices, any values, int[] size, *, ScalarType? dtype=None, \
  Device? device=None, bool pin_memory=False, bool requires_grad=False, bool? check_invariants=None, \
@@ -30,14 +34,14 @@ pub const ROWS: &[Row] = &[
         |c| new_coo(c, Some(2)),
         "Creates a sparse tensor of the listed elements.",
     )
-    .named("sparse_coo_tensor"),
+    .shown_as("sparse_coo_tensor"),
     function(
         "sparse_coo_tensor.size(int[] size, *, ScalarType? dtype=None, Device? device=None, bool \
  requires_grad=False, bool? check_invariants=None) -> Tensor",
         |c| ops::empty_coo(&c.ints(0)?, 0, c.dtype_keyword().unwrap_or(c.state.default_dtype.get())).map(Value::from),
         "Creates a sparse tensor without elements.",
     )
-    .named("sparse_coo_tensor"),
+    .shown_as("sparse_coo_tensor"),
     function(
         "sparse_compressed_tensor(any compressed_indices, any plain_indices, any values, int[]? size=None, \
  *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool pin_memory=False, bool \
@@ -91,67 +95,87 @@ pub const ROWS: &[Row] = &[
         "is_sparse_csr(Tensor self) -> bool",
         |c| Ok(Value::Bool(c.tensor(0)?.borrow().tensor_layout() == TensorLayout::SparseCsr)),
         "Whether rows are compressed.",
-    ),
+    )
+    .names(Nameless)
+    .any_layout(),
     method(
         "sparse_dim(Tensor self) -> int",
         |c| Ok(Value::Int(ops::sparse_dim(&c.tensor(0)?.borrow()) as i64)),
         "Returns the number of dimensions that have indices.",
-    ),
+    )
+    .any_layout(),
     method(
         "dense_dim(Tensor self) -> int",
         |c| Ok(Value::Int(ops::dense_dim(&c.tensor(0)?.borrow()) as i64)),
         "Returns the number of dimensions of each element.",
-    ),
+    )
+    .any_layout(),
     method(
         "_nnz(Tensor self) -> int",
         |c| nnz(&c.tensor(0)?.borrow()).map(Value::Int),
         "Returns the number of elements given.",
-    ),
+    )
+    .any_layout(),
     method(
         "is_coalesced(Tensor self) -> bool",
         |c| Ok(Value::Bool(ops::expect_coo(&c.tensor(0)?.borrow(), "is_coalesced")?.coalesced)),
         "Returns whether every index is given once, and all in order.",
-    ),
-    method("coalesce(Tensor(a) self) -> Tensor(a)", coalesce, "Merges repeated indices by adding up their values."),
+    )
+    .any_layout(),
+    method("coalesce(Tensor(a) self) -> Tensor(a)", coalesce, "Merges repeated indices by adding up their values.")
+        .any_layout(),
     method(
         "_coalesced_(Tensor(a!) self, bool coalesced) -> Tensor(a!)",
         set_coalesced,
         "Sets whether the tensor counts as coalesced.",
-    ),
+    )
+    .any_layout(),
     method(
         "_indices(Tensor(a) self) -> Tensor(a)",
         |c| bare_part(c, "_indices"),
         "Returns the indices, whether coalesced or not.",
-    ),
+    )
+    .any_layout(),
     method(
         "_values(Tensor(a) self) -> Tensor(a)",
         |c| bare_part(c, "_values"),
         "Returns the values, whether coalesced or not.",
-    ),
+    )
+    .any_layout(),
     method(
         "indices(Tensor(a) self) -> Tensor(a)",
         |c| part(c, "indices"),
         "Returns the indices of a coalesced tensor.",
-    ),
-    method("values(Tensor(a) self) -> Tensor(a)", |c| part(c, "values"), "Returns the values of a coalesced tensor."),
-    method("crow_indices(Tensor(a) self) -> Tensor(a)", |c| indices(c, true, 0), "Returns the beginning of each row."),
-    method("col_indices(Tensor(a) self) -> Tensor(a)", |c| indices(c, true, 1), "Returns the column of each element."),
+    )
+    .any_layout(),
+    method("values(Tensor(a) self) -> Tensor(a)", |c| part(c, "values"), "Returns the values of a coalesced tensor.")
+        .any_layout(),
+    method("crow_indices(Tensor(a) self) -> Tensor(a)", |c| indices(c, true, 0), "Returns the beginning of each row.")
+        .any_layout(),
+    method("col_indices(Tensor(a) self) -> Tensor(a)", |c| indices(c, true, 1), "Returns the column of each element.")
+        .any_layout(),
     method(
         "ccol_indices(Tensor(a) self) -> Tensor(a)",
         |c| indices(c, false, 0),
         "Returns the beginning of each column.",
-    ),
-    method("row_indices(Tensor(a) self) -> Tensor(a)", |c| indices(c, false, 1), "Returns the row of each element."),
+    )
+    .any_layout(),
+    method("row_indices(Tensor(a) self) -> Tensor(a)", |c| indices(c, false, 1), "Returns the row of each element.")
+        .any_layout(),
     method(
         "to_dense(Tensor self, ScalarType? dtype=None, *, bool? masked_grad=None) -> Tensor",
         to_dense,
         "Lists every element, zeros included.",
-    ),
+    )
+    .names(Keeps)
+    .sparse(AsIs),
     method(
         "to_sparse.sparse_dim(Tensor self, int sparse_dim) -> Tensor",
         to_coo,
         "Keeps only the slices that are not zero.",
-    ),
+    )
+    .operation("_to_sparse.sparse_dim")
+    .sparse(AsIs),
     method(
         "to_sparse(Tensor self, *, Layout? layout=None, int[2]? blocksize=None, int? dense_dim=None) -> \
  Tensor",
@@ -163,33 +187,45 @@ pub const ROWS: &[Row] = &[
             converted(c, layout, Some(2), 3)
         },
         "Keeps only the elements that are not zero.",
-    ),
+    )
+    .operation("_to_sparse")
+    .sparse(AsIs),
     method(
         "to_sparse_coo(Tensor self) -> Tensor",
         |c| converted(c, TensorLayout::SparseCoo, None, 1),
         "Keeps only the elements that are not zero, listed by their indices.",
     )
+    .operation("_to_sparse")
+    .sparse(AsIs)
     .python("Tensor.to_sparse_coo"),
     method(
         "to_sparse_csr(Tensor self, int? dense_dim=None) -> Tensor",
         |c| converted(c, TensorLayout::SparseCsr, None, 1),
         "Keeps only the elements that are not zero, with compressed rows.",
-    ),
+    )
+    .operation("_to_sparse_csr")
+    .sparse(AsIs),
     method(
         "to_sparse_csc(Tensor self, int? dense_dim=None) -> Tensor",
         |c| converted(c, TensorLayout::SparseCsc, None, 1),
         "Keeps only the elements that are not zero, with compressed columns.",
-    ),
+    )
+    .operation("_to_sparse_csc")
+    .sparse(AsIs),
     method(
         "to_sparse_bsr(Tensor self, int[2] blocksize, int? dense_dim=None) -> Tensor",
         |c| converted(c, TensorLayout::SparseBsr, Some(1), 2),
         "Keeps only the blocks that are not zero, with compressed rows.",
-    ),
+    )
+    .operation("_to_sparse_bsr")
+    .sparse(AsIs),
     method(
         "to_sparse_bsc(Tensor self, int[2] blocksize, int? dense_dim=None) -> Tensor",
         |c| converted(c, TensorLayout::SparseBsc, Some(1), 2),
         "Keeps only the blocks that are not zero, with compressed columns.",
-    ),
+    )
+    .operation("_to_sparse_bsc")
+    .sparse(AsIs),
     method(
         "sparse_mask(Tensor self, Tensor mask) -> Tensor",
         |c| match c.tensor(1)?.borrow().is_sparse() {
@@ -197,48 +233,63 @@ pub const ROWS: &[Row] = &[
             false => Err(Error::no_backend("sparse_mask", c.tensor(0)?.borrow().backend())),
         },
         "Selects the elements at the indices of a sparse tensor.",
-    ),
+    )
+    .sparse(AsIs),
     method(
         "sparse_resize_(Tensor(a!) self, int[] size, int sparse_dim, int dense_dim) -> Tensor(a!)",
         |c| resize(c, false),
         "Changes the sizes, which must not shrink where there are elements.",
-    ),
+    )
+    .sparse(AsIs),
     method(
         "sparse_resize_and_clear_(Tensor(a!) self, int[] size, int sparse_dim, int dense_dim) -> Tensor(a!)",
         |c| resize(c, true),
         "Changes the sizes and drops all elements.",
-    ),
+    )
+    .sparse(AsIs),
     function(
         "sparse.mm(Tensor self, Tensor mat2) -> Tensor",
         |c| multiply(&c.view(0)?, &c.view(1)?).map(Value::from),
         "Multiplies a sparse matrix by a sparse or dense one.",
-    ),
+    )
+    .operation("_sparse_addmm")
+    .sparse(AsIs),
     function(
         "sparse.mm.reduce(Tensor self, Tensor mat2, str reduce) -> Tensor",
         multiply_reduced,
         "Multiplies with another way of joining the terms of a row.",
-    ),
+    )
+    .operation("_sparse_mm_reduce_impl")
+    .sparse(AsIs),
     both(
         "smm(Tensor self, Tensor mat2) -> Tensor",
         product_as_sparse,
         "Multiplies by a dense matrix, with a sparse result.",
-    ),
+    )
+    .operation("sspaddmm.out")
+    .sparse(AsIs),
     both(
         "hspmm(Tensor mat1, Tensor mat2, *, Tensor? out=None) -> Tensor",
         hybrid_product,
         "Multiplies by a dense matrix, with a result whose first dimension is sparse.",
-    ),
+    )
+    .sparse(AsIs),
     both(
         "sspaddmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1, Tensor? out=None) \
  -> Tensor",
         sparse_sum_and_product,
         "Puts the product of a sparse and a dense matrix beside a sparse matrix.",
-    ),
+    )
+    .operation("sspaddmm.out")
+    .out_refused_as("sspaddmm.out")
+    .sparse(AsIs),
     function(
         "sparse.addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
         add_product,
         "Adds the product of a sparse and a dense matrix to a dense one.",
-    ),
+    )
+    .operation("_sparse_addmm")
+    .sparse(AsIs),
     function(
         "sparse.sum(Tensor input, int[1]? dim=None, ScalarType? dtype=None) -> Tensor",
         |c| {
@@ -246,17 +297,20 @@ pub const ROWS: &[Row] = &[
             sum(&c.view(0)?, &dims, false, c.opt_dtype(2)).map(Value::from)
         },
         "Sums over some dimensions; the result is sparse as long as a sparse dimension is left.",
-    ),
+    )
+    .sparse(AsIs),
     function(
         "sparse.softmax(Tensor input, int dim, *, ScalarType? dtype=None) -> Tensor",
         |c| softmax(Softmax::Plain, &c.view(0)?, c.int(1)?, c.opt_dtype(2)).map(Value::from),
         "Computes the shares of exponentials among the given elements.",
-    ),
+    )
+    .sparse(AsIs),
     function(
         "sparse.log_softmax(Tensor input, int dim, *, ScalarType? dtype=None) -> Tensor",
         |c| softmax(Softmax::Log, &c.view(0)?, c.int(1)?, c.opt_dtype(2)).map(Value::from),
         "Computes the logarithms of the shares among the given elements.",
-    ),
+    )
+    .sparse(AsIs),
     function(
         "sparse.spdiags(Tensor diagonals, Tensor offsets, int[] shape, Layout? layout=None) -> Tensor",
         |c| {
@@ -267,7 +321,8 @@ pub const ROWS: &[Row] = &[
             }
         },
         "Creates a sparse matrix with the given diagonals.",
-    ),
+    )
+    .operation("_spdiags"),
 ];
 
 /// The values and indices of a constructor, of the dtype asked for.

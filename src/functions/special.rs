@@ -2,7 +2,8 @@
 //! <https://pytorch.org/docs/2.7/special.html>.
 
 use super::pointwise::{Argument, default, result};
-use super::statistics::{logsumexp, softmax};
+use super::statistics::softmax;
+use crate::call::facets::NameInference::Keeps;
 use crate::call::{Call, Row, function};
 use crate::ops::pointwise::{self as ops, BinaryOp, UnaryOp};
 use crate::ops::promote::Operand;
@@ -15,22 +16,42 @@ pub const ROWS: &[Row] = &[
         "special.ndtr(Tensor self, *, Tensor? out=None) -> Tensor",
         ndtr,
         "Computes the probability that a normal variable is smaller.",
-    ),
+    )
+    .operation("mul.Scalar")
+    .out_refused_as("mul.Scalar"),
+    function(
+        "special.xlogy(Tensor input, Tensor other, *, Tensor? out=None) -> Tensor",
+        |c| binary(c, BinaryOp::Xlogy),
+        "Multiplies x by the logarithm of y.",
+    )
+    .operation("xlogy.Tensor")
+    .out_refused_as("xlogy.OutTensor"),
+    function(
+        "special.xlogy.self_scalar(Scalar input, Tensor other, *, Tensor? out=None) -> Tensor",
+        |c| binary(c, BinaryOp::Xlogy),
+        "Multiplies x by the logarithm of y.",
+    )
+    .operation("xlogy.Scalar_Self")
+    .out_refused_as("xlogy.OutScalar_Self"),
+    function(
+        "special.xlogy.other_scalar(Tensor input, Scalar other, *, Tensor? out=None) -> Tensor",
+        |c| binary(c, BinaryOp::Xlogy),
+        "Multiplies x by the logarithm of y.",
+    )
+    .operation("xlogy.Scalar_Other")
+    .out_refused_as("xlogy.OutScalar_Other"),
     function(
         "special.softmax(Tensor input, int dim, *, ScalarType? dtype=None) -> Tensor",
         |c| softmax(c, Softmax::Plain, 1, 2),
         "Computes each exponential's share of their sum.",
-    ),
+    )
+    .names(Keeps),
     function(
         "special.log_softmax(Tensor input, int dim, *, ScalarType? dtype=None) -> Tensor",
         |c| softmax(c, Softmax::Log, 1, 2),
         "Computes the logarithm of each exponential's share of their sum.",
-    ),
-    function(
-        "special.logsumexp(Tensor self, int[1] dim, bool keepdim=False, *, Tensor? out=None) -> Tensor",
-        logsumexp,
-        "Computes the logarithm of the sum of exponentials.",
-    ),
+    )
+    .names(Keeps),
 ];
 
 macro_rules! unary_rows {
@@ -41,42 +62,23 @@ macro_rules! unary_rows {
     };
 }
 
-/// Two overloads of each: the second and the first operand may be a number, but not both.
+/// Three overloads of each: the second and the first operand may be a number, but not both. PyTorch's names for the last two
+/// follow the table.
 macro_rules! binary_rows {
-    ($($name:literal $first:literal $second:literal $op:ident $doc:literal;)*) => {
-        pub const BINARY: &[Row] = &[
-            $(function(concat!("special.", $name, "(Tensor ", $first, ", Tensor ", $second, ", *, Tensor? out=None) -> Tensor"), |c| binary(c, BinaryOp::$op), $doc),
-            function(concat!("special.", $name, ".self_scalar(Scalar ", $first, ", Tensor ", $second, ", *, Tensor? out=None) -> Tensor"), |c| binary(c, BinaryOp::$op), $doc),
-            function(concat!("special.", $name, ".other_scalar(Tensor ", $first, ", Scalar ", $second, ", *, Tensor? out=None) -> Tensor"), |c| binary(c, BinaryOp::$op), $doc),)*
-            function(
-                "special.gammainc(Tensor self, Tensor other, *, Tensor? out=None) -> Tensor",
-                |c| binary(c, BinaryOp::Igamma),
-                "Computes the lower incomplete gamma function.",
-            ),
-            function(
-                "special.gammaincc(Tensor self, Tensor other, *, Tensor? out=None) -> Tensor",
-                |c| binary(c, BinaryOp::Igammac),
-                "Computes the upper incomplete gamma function.",
-            ),
-        ];
+    ($table:ident $second:literal $first_number:literal $second_number:literal: $($name:literal $op:ident $doc:literal;)*) => {
+        pub const $table: &[Row] = &[$(
+            function(concat!("special.", $name, "(Tensor input, Tensor ", $second, ", *, Tensor? out=None) -> Tensor"), |c| binary(c, BinaryOp::$op), $doc),
+            function(concat!("special.", $name, ".self_scalar(Scalar input, Tensor ", $second, ", *, Tensor? out=None) -> Tensor"), |c| binary(c, BinaryOp::$op), $doc)
+                .operation(concat!("special_", $name, ".", $first_number)),
+            function(concat!("special.", $name, ".other_scalar(Tensor input, Scalar ", $second, ", *, Tensor? out=None) -> Tensor"), |c| binary(c, BinaryOp::$op), $doc)
+                .operation(concat!("special_", $name, ".", $second_number)),
+        )*];
     };
 }
 
 unary_rows! {
-    "erf" Erf "Computes the error function.";
-    "erfc" Erfc "Computes the complement of the error function.";
     "erfcx" Erfcx "Computes the scaled complement of the error function.";
-    "erfinv" Erfinv "Computes the inverse of the error function.";
-    "gammaln" Lgamma "Computes the logarithm of the gamma function.";
-    "digamma" Digamma "Computes the logarithmic derivative of the gamma function.";
-    "psi" Digamma "Computes the logarithmic derivative of the gamma function.";
     "entr" Entr "Computes the entropy of each element.";
-    "expit" Sigmoid "Computes the logistic function.";
-    "exp2" Exp2 "Raises two to the power of every element.";
-    "expm1" Expm1 "Computes the exponential minus one.";
-    "log1p" Log1p "Computes the logarithm of one plus x.";
-    "sinc" Sinc "Computes the sine of pi x, divided by pi x.";
-    "i0" I0 "Computes the modified Bessel function of order 0.";
     "i0e" I0e "Computes the modified Bessel function of order 0, scaled.";
     "i1" I1 "Computes the modified Bessel function of order 1.";
     "i1e" I1e "Computes the modified Bessel function of order 1, scaled.";
@@ -96,22 +98,24 @@ unary_rows! {
     "spherical_bessel_j0" SphericalBesselJ0 "Computes the spherical Bessel function of order 0.";
 }
 
-binary_rows! {
-    "xlogy" "input" "other" Xlogy "Multiplies x by the logarithm of y.";
-    "xlog1py" "input" "other" Xlog1py "Multiplies x by the logarithm of one plus y.";
-    "zeta" "input" "other" Zeta "Computes the Hurwitz zeta function.";
-    "chebyshev_polynomial_t" "input" "n" ChebyshevT "Computes the Chebyshev polynomial of the first kind.";
-    "chebyshev_polynomial_u" "input" "n" ChebyshevU "Computes the Chebyshev polynomial of the second kind.";
-    "chebyshev_polynomial_v" "input" "n" ChebyshevV "Computes the Chebyshev polynomial of the third kind.";
-    "chebyshev_polynomial_w" "input" "n" ChebyshevW "Computes the Chebyshev polynomial of the fourth kind.";
-    "shifted_chebyshev_polynomial_t" "input" "n" ShiftedChebyshevT "Computes the shifted Chebyshev polynomial of the first kind.";
-    "shifted_chebyshev_polynomial_u" "input" "n" ShiftedChebyshevU "Computes the shifted Chebyshev polynomial of the second kind.";
-    "shifted_chebyshev_polynomial_v" "input" "n" ShiftedChebyshevV "Computes the shifted Chebyshev polynomial of the third kind.";
-    "shifted_chebyshev_polynomial_w" "input" "n" ShiftedChebyshevW "Computes the shifted Chebyshev polynomial of the fourth kind.";
-    "hermite_polynomial_h" "input" "n" HermiteH "Computes the physicist's Hermite polynomial.";
-    "hermite_polynomial_he" "input" "n" HermiteHe "Computes the probabilist's Hermite polynomial.";
-    "laguerre_polynomial_l" "input" "n" LaguerreL "Computes the Laguerre polynomial.";
-    "legendre_polynomial_p" "input" "n" LegendreP "Computes the Legendre polynomial.";
+binary_rows! { BINARY "other" "self_scalar" "other_scalar":
+    "xlog1py" Xlog1py "Multiplies x by the logarithm of one plus y.";
+    "zeta" Zeta "Computes the Hurwitz zeta function.";
+}
+
+binary_rows! { POLYNOMIALS "n" "x_scalar" "n_scalar":
+    "chebyshev_polynomial_t" ChebyshevT "Computes the Chebyshev polynomial of the first kind.";
+    "chebyshev_polynomial_u" ChebyshevU "Computes the Chebyshev polynomial of the second kind.";
+    "chebyshev_polynomial_v" ChebyshevV "Computes the Chebyshev polynomial of the third kind.";
+    "chebyshev_polynomial_w" ChebyshevW "Computes the Chebyshev polynomial of the fourth kind.";
+    "shifted_chebyshev_polynomial_t" ShiftedChebyshevT "Computes the shifted Chebyshev polynomial of the first kind.";
+    "shifted_chebyshev_polynomial_u" ShiftedChebyshevU "Computes the shifted Chebyshev polynomial of the second kind.";
+    "shifted_chebyshev_polynomial_v" ShiftedChebyshevV "Computes the shifted Chebyshev polynomial of the third kind.";
+    "shifted_chebyshev_polynomial_w" ShiftedChebyshevW "Computes the shifted Chebyshev polynomial of the fourth kind.";
+    "hermite_polynomial_h" HermiteH "Computes the physicist's Hermite polynomial.";
+    "hermite_polynomial_he" HermiteHe "Computes the probabilist's Hermite polynomial.";
+    "laguerre_polynomial_l" LaguerreL "Computes the Laguerre polynomial.";
+    "legendre_polynomial_p" LegendreP "Computes the Legendre polynomial.";
 }
 
 fn unary(call: &mut Call, op: UnaryOp) -> Result<Value> {

@@ -1,8 +1,14 @@
 //! Splits of a tensor into views along one dimension. Follows
 //! <https://pytorch.org/docs/2.7/generated/torch.tensor_split.html> and its neighbours.
 
-use super::named;
+use super::dimnames;
+use super::quantized;
+use super::sparse_kernels;
 use crate::bail;
+use crate::call::facets::{
+    Dispatch::{Own, Refused},
+    NameInference::{Keeps, Removes},
+};
 use crate::call::{Call, Row, both, function, method, view_on};
 use crate::ops::split::{self, Along};
 use crate::tensor::{DType, Dims, Result, View, interrupt};
@@ -14,103 +20,130 @@ pub const ROWS: &[Row] = &[
         "_VF.split.Tensor(Tensor(a) self, int split_size, int dim=0) -> Tensor(a)[]",
         |c| views_of(c, split::split(&c.view(0)?, c.int(1)?, c.int(2)?)),
         "Splits into chunks of one size.",
-    ),
+    )
+    .sparse(Refused("as_strided"))
+    .quantized(Own(quantized::uniform_view)),
     function(
         "_VF.split.sizes(Tensor(a) self, int[] split_size, int dim=0) -> Tensor(a)[]",
         |c| views_of(c, split::split_with_sizes(&c.view(0)?, &c.ints(1)?, c.int(2)?)),
         "Splits into chunks of the given sizes.",
-    ),
+    )
+    .quantized(Own(quantized::uniform_view)),
     method(
         "split(Tensor self, any split_size, any dim=0) -> any",
         split_,
         "Splits into chunks of one size, or of the given sizes.",
     )
+    .names(Keeps)
+    .any_layout()
     .python("Tensor.split"),
     function(
         "split(any tensor, any split_size_or_sections, any dim=0) -> any",
         split_,
         "Splits into chunks of one size, or of the given sizes.",
     )
+    .names(Keeps)
+    .any_layout()
     .python("split"),
     both(
         "split_with_sizes(Tensor(a) self, int[] split_sizes, int dim=0) -> Tensor(a)[]",
         |c| views_of(c, split::split_with_sizes(&c.view(0)?, &c.ints(1)?, c.int(2)?)),
         "Splits into chunks of the given sizes.",
-    ),
+    )
+    .names(Keeps)
+    .quantized(Own(quantized::uniform_view)),
     both(
         "chunk(Tensor(a) self, int chunks, int dim=0) -> Tensor(a)[]",
         |c| views_of(c, split::chunk(&c.view(0)?, c.int(1)?, c.int(2)?)),
         "Splits into at most the given number of chunks.",
-    ),
+    )
+    .names(Keeps)
+    .sparse(Refused("as_strided"))
+    .quantized(Own(quantized::uniform_view)),
     both(
         "unsafe_split.Tensor(Tensor self, int split_size, int dim=0) -> Tensor[]",
         |c| apart(split::split(&c.view(0)?, c.int(1)?, c.int(2)?)),
         "Splits into chunks of one size that are not known to be views.",
-    ),
+    )
+    .names(Keeps),
     both(
         "unsafe_split_with_sizes(Tensor self, int[] split_sizes, int dim=0) -> Tensor[]",
         |c| apart(split::split_with_sizes(&c.view(0)?, &c.ints(1)?, c.int(2)?)),
         "Splits into chunks of the given sizes that are not known to be views.",
-    ),
+    )
+    .names(Keeps),
     both(
         "unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]",
         |c| apart(split::chunk(&c.view(0)?, c.int(1)?, c.int(2)?)),
         "Splits into at most the given number of chunks, which are not known to be views.",
-    ),
+    )
+    .names(Keeps),
     both(
         "tensor_split.indices(Tensor(a) self, int[] indices, int dim=0) -> Tensor(a)[]",
         |c| views_of(c, split::tensor_split_indices(&c.view(0)?, &c.ints(1)?, c.int(2)?)),
         "Splits at the given indices.",
-    ),
+    )
+    .names(Keeps),
     both(
         "tensor_split.tensor_indices_or_sections(Tensor(a) self, Tensor tensor_indices_or_sections, int \
  dim=0) -> Tensor(a)[]",
         tensor_split_by_tensor,
         "Splits into nearly equal chunks, or at indices, as a tensor says.",
-    ),
+    )
+    .names(Keeps),
     both(
         "tensor_split.sections(Tensor(a) self, int sections, int dim=0) -> Tensor(a)[]",
         |c| views_of(c, split::tensor_split_sections(&c.view(0)?, c.int(1)?, c.int(2)?)),
         "Splits into nearly equal chunks.",
-    ),
+    )
+    .names(Keeps),
     both(
         "hsplit.int(Tensor(a) self, int sections) -> Tensor(a)[]",
         |c| views_of(c, Along::H.split_sections(&c.view(0)?, c.int(1)?)),
         "Splits along the columns.",
-    ),
+    )
+    .names(Keeps),
     both(
         "hsplit.array(Tensor(a) self, int[] indices) -> Tensor(a)[]",
         |c| views_of(c, Along::H.split_indices(&c.view(0)?, &c.ints(1)?)),
         "Splits along the columns at the given indices.",
-    ),
+    )
+    .names(Keeps),
     both(
         "vsplit.int(Tensor(a) self, int sections) -> Tensor(a)[]",
         |c| views_of(c, Along::V.split_sections(&c.view(0)?, c.int(1)?)),
         "Splits along the rows.",
-    ),
+    )
+    .names(Keeps),
     both(
         "vsplit.array(Tensor(a) self, int[] indices) -> Tensor(a)[]",
         |c| views_of(c, Along::V.split_indices(&c.view(0)?, &c.ints(1)?)),
         "Splits along the rows at the given indices.",
-    ),
+    )
+    .names(Keeps),
     both(
         "dsplit.int(Tensor(a) self, int sections) -> Tensor(a)[]",
         |c| views_of(c, Along::D.split_sections(&c.view(0)?, c.int(1)?)),
         "Splits along the depth.",
-    ),
+    )
+    .names(Keeps),
     both(
         "dsplit.array(Tensor(a) self, int[] indices) -> Tensor(a)[]",
         |c| views_of(c, Along::D.split_indices(&c.view(0)?, &c.ints(1)?)),
         "Splits along the depth at the given indices.",
-    ),
+    )
+    .names(Keeps),
     both(
         "unbind.int(Tensor(a) self, int dim=0) -> Tensor(a)[]",
         |c| views_of(c, split::unbind(&c.view(0)?, c.int(1)?)),
         "Returns one view for every index of a dimension.",
-    ),
+    )
+    .names(Removes)
+    .sparse(Own(sparse_kernels::unbind))
+    .quantized(Own(quantized::uniform_view)),
     both(
         "unbind.Dimname(Tensor(a) self, Dimname dim) -> Tensor(a)[]",
-        named::by_position,
+        dimnames::by_position,
         "Returns one view for every index of a named dimension.",
     ),
 ];

@@ -1,10 +1,10 @@
 //! Functions that describe the elements along a dimension: ranks, special sums, running values, differences,
 //! histograms. Follows <https://pytorch.org/docs/2.7/torch.html#reduction-ops> and the pages after it.
 
-use super::named;
-use super::objects::named;
+use super::dimnames;
 use super::pointwise::default;
 use crate::bail;
+use crate::call::facets::NameInference::{Keeps, Nameless, Removes};
 use crate::call::{Call, Row, both, function, method};
 use crate::ops::calculus::{self, Spacing};
 use crate::ops::histogram::{self, Bins, Search};
@@ -21,50 +21,56 @@ pub const ROWS: &[Row] = &[
         "median(Tensor self) -> Tensor",
         |c| rank::median(&c.view(0)?, false).map(Value::from),
         "Returns the median, the lower of two.",
-    ),
+    )
+    .names(Nameless),
     both(
         "median.dim(Tensor self, int dim, bool keepdim=False, *, Tensor[]? out=None) -> any",
         |c| pair("torch.return_types.median", rank::median_dim(&c.view(0)?, c.int(1)?, c.bool(2)?, false)?),
         "Returns the medians along a dimension, and their positions.",
-    ),
+    )
+    .names(Removes),
     both(
         "median.names_dim(Tensor self, Dimname dim, bool keepdim=False, *, Tensor[]? out=None) -> any",
-        named::by_position,
+        dimnames::by_position,
         "Returns the medians along a named dimension, and their positions.",
     ),
     both(
         "nanmedian(Tensor self) -> Tensor",
         |c| rank::median(&c.view(0)?, true).map(Value::from),
         "Returns the median, ignoring NaN.",
-    ),
+    )
+    .names(Nameless),
     both(
         "nanmedian.dim(Tensor self, int dim, bool keepdim=False, *, Tensor[]? out=None) -> any",
         |c| pair("torch.return_types.nanmedian", rank::median_dim(&c.view(0)?, c.int(1)?, c.bool(2)?, true)?),
         "Returns the medians along a dimension, ignoring NaN.",
-    ),
+    )
+    .names(Removes),
     both(
         "nanmedian.names_dim(Tensor self, Dimname dim, bool keepdim=False, *, Tensor[]? out=None) -> any",
-        named::by_position,
+        dimnames::by_position,
         "Returns the medians along a named dimension and their positions, ignoring NaN.",
     ),
     both(
         "mode(Tensor self, int dim=-1, bool keepdim=False, *, Tensor[]? out=None) -> any",
         |c| pair("torch.return_types.mode", rank::mode(&c.view(0)?, c.int(1)?, c.bool(2)?)?),
         "Returns the most frequent elements along a dimension, and their positions.",
-    ),
+    )
+    .names(Removes),
     both(
         "mode.dimname(Tensor self, Dimname dim, bool keepdim=False, *, Tensor[]? out=None) -> any",
-        named::by_position,
+        dimnames::by_position,
         "Returns the most frequent elements along a named dimension, and their positions.",
     ),
     both(
         "kthvalue(Tensor self, int k, int dim=-1, bool keepdim=False, *, Tensor[]? out=None) -> any",
         |c| pair("torch.return_types.kthvalue", rank::kthvalue(&c.view(0)?, c.int(1)?, c.int(2)?, c.bool(3)?)?),
         "Returns the k-th smallest elements along a dimension, and their positions.",
-    ),
+    )
+    .names(Removes),
     both(
         "kthvalue.dimname(Tensor self, int k, Dimname dim, bool keepdim=False, *, Tensor[]? out=None) -> any",
-        named::by_position,
+        dimnames::by_position,
         "Returns the k-th smallest elements along a named dimension, and their positions.",
     ),
     both(
@@ -72,30 +78,40 @@ pub const ROWS: &[Row] = &[
  Tensor? out=None) -> Tensor",
         |c| quantile(c, false),
         "Computes the numbers below which given shares of the elements lie.",
-    ),
+    )
+    .operation("sort")
+    .out_refused_as("sort"),
     both(
         "quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str \
  interpolation=\"linear\", Tensor? out=None) -> Tensor",
         |c| quantile(c, false),
         "Computes the number below which a given share of the elements lies.",
-    ),
+    )
+    .operation("view")
+    .out_refused_as("view"),
     both(
         "nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str \
  interpolation=\"linear\", Tensor? out=None) -> Tensor",
         |c| quantile(c, true),
         "Computes the numbers below which given shares of the elements lie, ignoring NaN.",
-    ),
+    )
+    .operation("sort")
+    .out_refused_as("sort"),
     both(
         "nanquantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str \
  interpolation=\"linear\", Tensor? out=None) -> Tensor",
         |c| quantile(c, true),
         "Computes the number below which a given share of the elements lies, ignoring NaN.",
-    ),
+    )
+    .operation("view")
+    .out_refused_as("view"),
     both(
         "msort(Tensor self, *, Tensor? out=None) -> Tensor",
         |c| Ok(sort::sort(&c.view(0)?, 0, false, false)?.0.into()),
         "Sorts along the first dimension.",
-    ),
+    )
+    .operation("sort")
+    .out_refused_as("sort.values"),
     both(
         "nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, Tensor? \
  out=None) -> Tensor",
@@ -113,7 +129,9 @@ pub const ROWS: &[Row] = &[
             reduce::nanmean(&c.view(0)?, dims.as_deref(), c.bool(2)?, c.opt_dtype(3)).map(Value::from)
         },
         "Averages, ignoring NaN.",
-    ),
+    )
+    .operation("nansum")
+    .checks_first(),
     both(
         "count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor",
         |c| {
@@ -121,7 +139,9 @@ pub const ROWS: &[Row] = &[
             reduce::count_nonzero(&c.view(0)?, Some(&dims)).map(Value::from)
         },
         "Counts the elements along dimensions that are not zero.",
-    ),
+    )
+    .operation("count_nonzero")
+    .several_refused_as("count_nonzero.dim_IntList"),
     both(
         "count_nonzero(Tensor self, int? dim=None) -> Tensor",
         |c| {
@@ -134,7 +154,7 @@ pub const ROWS: &[Row] = &[
         "aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> any",
         |c| {
             let (low, high) = reduce::aminmax(&c.view(0)?, c.opt_int(1)?, c.bool(2)?)?;
-            Ok(named("torch.return_types.aminmax", vec![("min", low.into()), ("max", high.into())]))
+            Ok(Value::named_tuple("torch.return_types.aminmax", vec![("min", low.into()), ("max", high.into())]))
         },
         "Returns the smallest and the largest element.",
     ),
@@ -143,26 +163,32 @@ pub const ROWS: &[Row] = &[
  -> any",
         |c| with_mean(c, Spread::StandardDeviation),
         "Computes the standard deviation and the mean.",
-    ),
+    )
+    .names(Removes)
+    .complex_refused_as("view_as_real"),
     function(
         "std_mean(Tensor self, bool unbiased=True) -> any",
         |c| with_mean(c, Spread::StandardDeviation),
         "Computes the standard deviation and the mean of all elements.",
-    ),
+    )
+    .names(Nameless)
+    .complex_refused_as("view_as_real"),
     function(
         "std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> any",
         |c| with_mean(c, Spread::StandardDeviation),
         "Computes the standard deviation and the mean along dimensions.",
-    ),
+    )
+    .names(Removes)
+    .complex_refused_as("view_as_real"),
     function(
         "std_mean.names_dim(Tensor self, Dimname[1] dim, bool unbiased=True, bool keepdim=False) -> any",
-        named::by_position,
+        dimnames::by_position,
         "Computes the standard deviation and the mean along named dimensions.",
     ),
     function(
         "std_mean.correction_names(Tensor self, Dimname[1] dim, *, Scalar? correction=None, bool \
  keepdim=False) -> any",
-        named::by_position,
+        dimnames::by_position,
         "Computes the standard deviation and the mean along named dimensions, with a correction.",
     ),
     function(
@@ -170,96 +196,109 @@ pub const ROWS: &[Row] = &[
  -> any",
         |c| with_mean(c, Spread::Variance),
         "Computes the variance and the mean.",
-    ),
+    )
+    .names(Removes)
+    .complex_refused_as("view_as_real"),
     function(
         "var_mean(Tensor self, bool unbiased=True) -> any",
         |c| with_mean(c, Spread::Variance),
         "Computes the variance and the mean of all elements.",
-    ),
+    )
+    .names(Nameless)
+    .complex_refused_as("view_as_real"),
     function(
         "var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> any",
         |c| with_mean(c, Spread::Variance),
         "Computes the variance and the mean along dimensions.",
-    ),
+    )
+    .names(Removes)
+    .complex_refused_as("view_as_real"),
     function(
         "var_mean.names_dim(Tensor self, Dimname[1] dim, bool unbiased=True, bool keepdim=False) -> any",
-        named::by_position,
+        dimnames::by_position,
         "Computes the variance and the mean along named dimensions.",
     ),
     function(
         "var_mean.correction_names(Tensor self, Dimname[1] dim, *, Scalar? correction=None, bool \
  keepdim=False) -> any",
-        named::by_position,
+        dimnames::by_position,
         "Computes the variance and the mean along named dimensions, with a correction.",
     ),
     both(
         "logsumexp(Tensor self, int[1] dim, bool keepdim=False, *, Tensor? out=None) -> Tensor",
         logsumexp,
         "Computes the logarithm of the sum of exponentials.",
-    ),
+    )
+    .aliases(&["special.logsumexp"])
+    .names(Removes),
     both(
         "logsumexp.names(Tensor self, Dimname[1] dim, bool keepdim=False, *, Tensor? out=None) -> Tensor",
-        named::by_position,
+        dimnames::by_position,
         "Computes the logarithm of summed exponentials along named dimensions.",
     ),
     both(
         "softmax.int(Tensor self, int dim, ScalarType? dtype=None, *, Tensor? out=None) -> Tensor",
         |c| softmax(c, Softmax::Plain, 1, 2),
         "Computes each exponential's share of their sum.",
-    ),
+    )
+    .names(Keeps),
     both(
         "softmax.Dimname(Tensor self, Dimname dim, *, ScalarType? dtype=None) -> Tensor",
-        named::by_position,
+        dimnames::by_position,
         "Computes each exponential's share of their sum along a named dimension.",
     ),
     both(
         "log_softmax.int(Tensor self, int dim, ScalarType? dtype=None, *, Tensor? out=None) -> Tensor",
         |c| softmax(c, Softmax::Log, 1, 2),
         "Computes the logarithm of each exponential's share of their sum.",
-    ),
+    )
+    .names(Keeps),
     both(
         "log_softmax.Dimname(Tensor self, Dimname dim, *, ScalarType? dtype=None) -> Tensor",
-        named::by_position,
+        dimnames::by_position,
         "Computes the logarithm of each share along a named dimension.",
     ),
     both(
         "cummax(Tensor self, int dim, *, Tensor[]? out=None) -> any",
         |c| pair("torch.return_types.cummax", reduce::running_extremum(Extremum::Max, &c.view(0)?, c.int(1)?)?),
         "Returns the largest element so far, and its position.",
-    ),
+    )
+    .names(Keeps),
     both(
         "cummax.dimname(Tensor self, Dimname dim, *, Tensor[]? out=None) -> any",
-        named::by_position,
+        dimnames::by_position,
         "Returns running maxima along a named dimension, and their positions.",
     ),
     both(
         "cummin(Tensor self, int dim, *, Tensor[]? out=None) -> any",
         |c| pair("torch.return_types.cummin", reduce::running_extremum(Extremum::Min, &c.view(0)?, c.int(1)?)?),
         "Returns the smallest element so far, and its position.",
-    ),
+    )
+    .names(Keeps),
     both(
         "cummin.dimname(Tensor self, Dimname dim, *, Tensor[]? out=None) -> any",
-        named::by_position,
+        dimnames::by_position,
         "Returns running minima along a named dimension, and their positions.",
     ),
     both(
         "logcumsumexp(Tensor self, int dim, *, Tensor? out=None) -> Tensor",
         |c| reduce::log_cumulative_sum_exp(&c.view(0)?, c.int(1)?).map(Value::from),
         "Computes the logarithm of the running sum of exponentials.",
-    ),
+    )
+    .names(Keeps),
     both(
         "logcumsumexp.dimname(Tensor self, Dimname dim, *, Tensor? out=None) -> Tensor",
-        named::by_position,
+        dimnames::by_position,
         "Computes logarithms of running sums of exponentials along a named dimension.",
     ),
     method(
         "cumsum_.dimname(Tensor(a!) self, Dimname dim, *, ScalarType? dtype=None) -> Tensor(a!)",
-        named::in_place_by_position,
+        dimnames::in_place_by_position,
         "Computes running sums along a named dimension, in place.",
     ),
     method(
         "cumprod_.dimname(Tensor(a!) self, Dimname dim, *, ScalarType? dtype=None) -> Tensor(a!)",
-        named::in_place_by_position,
+        dimnames::in_place_by_position,
         "Computes running products along a named dimension, in place.",
     ),
     crate::call::method(
@@ -282,7 +321,8 @@ pub const ROWS: &[Row] = &[
                 .map(Value::from)
         },
         "Computes the differences along a dimension.",
-    ),
+    )
+    .names(Keeps),
     function(
         "trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor",
         |c| {
@@ -290,7 +330,8 @@ pub const ROWS: &[Row] = &[
             calculus::trapezoid(&c.view(0)?, Spacing::At(&x), c.int(2)?, default(c)).map(Value::from)
         },
         "Integrates by the trapezoidal rule.",
-    ),
+    )
+    .aliases(&["trapz"]),
     function(
         "trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor",
         |c| {
@@ -298,15 +339,8 @@ pub const ROWS: &[Row] = &[
             calculus::trapezoid(&c.view(0)?, Spacing::Even(dx), c.int(2)?, default(c)).map(Value::from)
         },
         "Integrates by the trapezoidal rule.",
-    ),
-    function(
-        "trapz.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor",
-        |c| {
-            let x = c.view(1)?;
-            calculus::trapezoid(&c.view(0)?, Spacing::At(&x), c.int(2)?, default(c)).map(Value::from)
-        },
-        "Integrates by the trapezoidal rule.",
-    ),
+    )
+    .operation("mul.Scalar"),
     function(
         "trapz.dx(Tensor y, *, float dx=1, int dim=-1) -> Tensor",
         |c| {
@@ -314,7 +348,8 @@ pub const ROWS: &[Row] = &[
             calculus::trapezoid(&c.view(0)?, Spacing::Even(dx), c.int(2)?, default(c)).map(Value::from)
         },
         "Integrates by the trapezoidal rule.",
-    ),
+    )
+    .operation("mul.Scalar"),
     function(
         "cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor",
         |c| {
@@ -322,7 +357,8 @@ pub const ROWS: &[Row] = &[
             calculus::cumulative_trapezoid(&c.view(0)?, Spacing::At(&x), c.int(2)?, default(c)).map(Value::from)
         },
         "Computes the running integral by the trapezoidal rule.",
-    ),
+    )
+    .names(Keeps),
     function(
         "cumulative_trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor",
         |c| {
@@ -330,12 +366,14 @@ pub const ROWS: &[Row] = &[
             calculus::cumulative_trapezoid(&c.view(0)?, Spacing::Even(dx), c.int(2)?, default(c)).map(Value::from)
         },
         "Computes the running integral by the trapezoidal rule.",
-    ),
+    )
+    .operation("mul.Scalar"),
     function(
         "gradient(Tensor self, *, any spacing=None, any dim=None, int edge_order=1) -> any",
         gradient,
         "Computes the derivative along each dimension.",
-    ),
+    )
+    .names(Keeps),
     both(
         "histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0, *, Tensor? out=None) -> Tensor",
         |c| {
@@ -370,6 +408,7 @@ pub const ROWS: &[Row] = &[
         grid,
         "Counts the points in the boxes of a grid, and returns its edges.",
     )
+    .operation("_histogramdd_bin_edges")
     .python("histogramdd"),
     both(
         "bincount(Tensor self, Tensor? weights=None, int minlength=0) -> Tensor",
@@ -436,16 +475,18 @@ pub const ROWS: &[Row] = &[
             warned(c, statistics::cov(&c.view(0)?, &weights, default(c))?)
         },
         "Computes the covariance matrix.",
-    ),
+    )
+    .operation("unsqueeze"),
     both(
         "corrcoef(Tensor self) -> Tensor",
         |c| warned(c, statistics::corrcoef(&c.view(0)?, default(c))?),
         "Computes the correlation matrix.",
-    ),
+    )
+    .operation("unsqueeze"),
 ];
 
 fn pair(type_name: &'static str, (values, indices): (View, View)) -> Result<Value> {
-    Ok(named(type_name, vec![("values", values.into()), ("indices", indices.into())]))
+    Ok(Value::named_tuple(type_name, vec![("values", values.into()), ("indices", indices.into())]))
 }
 
 fn warned(call: &Call, (result, few): (View, bool)) -> Result<Value> {
@@ -518,7 +559,7 @@ fn running(call: &mut Call, which: reduce::Running) -> Result<Value> {
 fn binned(call: &Call, bins: Bins, range: Option<(f64, f64)>, weight: usize) -> Result<Value> {
     let weights = if call.is_none(weight) { None } else { Some(call.view(weight)?) };
     let (hist, edges) = histogram::histogram(&call.view(0)?, bins, range, weights.as_ref(), call.bool(weight + 1)?)?;
-    Ok(named("torch.return_types.histogram", vec![("hist", hist.into()), ("bin_edges", edges.into())]))
+    Ok(Value::named_tuple("torch.return_types.histogram", vec![("hist", hist.into()), ("bin_edges", edges.into())]))
 }
 
 /// `histogramdd`, whose bins are a number for all coordinates, numbers, or tensors of edges.
@@ -549,7 +590,7 @@ fn grid(call: &mut Call) -> Result<Value> {
     let weights = if call.is_none(3) { None } else { Some(call.view(3)?) };
     let (hist, edges) = histogram::histogramdd(&view, bins, ranges.as_deref(), weights.as_ref(), call.bool(4)?)?;
     let edges = Value::tuple(edges.into_iter().map(Value::from));
-    Ok(named("torch.return_types.histogramdd", vec![("hist", hist.into()), ("bin_edges", edges)]))
+    Ok(Value::named_tuple("torch.return_types.histogramdd", vec![("hist", hist.into()), ("bin_edges", edges)]))
 }
 
 /// A number argument as a 0-d tensor of its own dtype.

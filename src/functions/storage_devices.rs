@@ -22,7 +22,7 @@ macro_rules! rows {
                 "pin_memory(Tensor self) -> Tensor",
                 |_| no_driver(),
                 "Moves the tensor to pinned memory, which needs a CUDA device.",
-            ),
+            ).operation("_pin_memory"),
             method(
                 "mps(UntypedStorage self) -> UntypedStorage",
                 |_| bail!(RuntimeError, "torch.UntypedStorage(): Storage device not recognized: mps"),

@@ -1,18 +1,15 @@
 //! `torch.UntypedStorage`: bytes without a dtype. Follows <https://pytorch.org/docs/2.7/storage.html>. The deprecated
 //! typed classes are in `typed_storages.rs`.
 
+use super::legacy_storages::{class_attribute, legacy_class, legacy_new};
 use super::storage_devices::no_driver;
 use super::subscript::slice_bounds;
-use super::typed_storages::{cast, class_attribute, legacy_class, legacy_new};
+use super::typed_storages::cast;
 use crate::bail;
 use crate::call::state::State;
-use crate::call::{Call, Role, Row, attribute, function, method};
+use crate::call::{Call, Row, attribute, class_method, function, method};
 use crate::tensor::{DType, Device, Error, ErrorKind, Result, Storage, TypedStorage, interrupt};
 use crate::value::Value;
-
-pub const fn class_method(signature: &'static str, run: crate::call::Run, doc: &'static str) -> Row {
-    Row { signature, run, doc, role: Role::Static, hidden: false, shown: None, python: None }
-}
 
 pub const ROWS: &[Row] = &[
     function(

@@ -3,7 +3,7 @@
 use super::equality::equal;
 use crate::bail;
 use crate::call::extras::Extras;
-use crate::call::{Call, Receiver, State, class_of, suggest};
+use crate::call::{Call, Kind, Receiver, State, suggest};
 use crate::functions::{self, invoke};
 use crate::ops;
 use crate::tensor::index::{Index, Resolved, resolve};
@@ -37,7 +37,7 @@ pub fn attribute(state: &State, value: &Value, name: &str) -> Result<Value> {
         },
         Value::Type(class) => functions::class_attribute(state, class, name).ok_or_else(missing),
         _ => {
-            let kind = class_of(value).ok_or_else(missing)?;
+            let kind = Kind::of(value).ok_or_else(missing)?;
             if let Some(function) = state.registry.attribute(name, kind) {
                 return invoke(function, &mut Call::of(state, function, [value.clone()].into_iter().collect()));
             }
@@ -80,11 +80,11 @@ pub fn set_attribute(state: &State, target: &Value, name: &str, value: &Value) -
     {
         return done;
     }
-    if let Some(function) = class_of(target).and_then(|kind| state.registry.setter(name, kind)) {
+    if let Some(function) = Kind::of(target).and_then(|kind| state.registry.setter(name, kind)) {
         let args = [target.clone(), value.clone()].into_iter().collect();
         return invoke(function, &mut Call::of(state, function, args)).map(drop);
     }
-    let defined = class_of(target).is_some_and(|kind| state.registry.attribute(name, kind).is_some());
+    let defined = Kind::of(target).is_some_and(|kind| state.registry.attribute(name, kind).is_some());
     let open = Extras::fit(target) && !defined;
     // The engine writes a value back into the attribute it was read from: nothing to do then.
     let same = match (attribute(state, target, name), value) {
@@ -119,7 +119,7 @@ pub fn delete_attribute(state: &State, target: &Value, name: &str) -> Result<()>
 /// The error for an attribute that cannot be changed. Python's properties, and the attributes that its C code defines,
 /// say it differently.
 fn fixed(state: &State, target: &Value, name: &str, lacks: &str) -> Error {
-    let row = class_of(target).and_then(|kind| state.registry.attribute(name, kind)).map(|function| function.row);
+    let row = Kind::of(target).and_then(|kind| state.registry.attribute(name, kind)).map(|function| function.row);
     match row.and_then(|row| row.python).and_then(|path| path.split_once('.')) {
         Some(("StorageBase", _)) => {
             Error::attribute(format!("attribute '{name}' of 'torch._C.StorageBase' objects is not writable"))

@@ -1,19 +1,22 @@
 //! Tensor methods that query the tensor and its storage, or write to it.
 //! Follows <https://pytorch.org/docs/2.7/tensors.html>.
 
+use super::dimnames;
 use super::equality;
-use super::named;
+use super::name_inference;
 use super::operators;
 use super::outs::show_layout;
+use super::quantized;
+use super::sparse_kernels;
 use super::subscript::{item_of, set_item_of};
-use crate::autograd::Functions;
 use crate::bail;
-use crate::call::state::State;
-use crate::call::warnings::{self, Writer};
+use crate::call::facets::{
+    Dispatch::{AsIs, Integers, Numbers, Own, Refused, Requantized},
+    NameInference::{Infers, Itself, Keeps, Nameless, Unifies},
+};
 use crate::call::{Call, Row, both, function, method};
 use crate::ops::block::check_no_internal_overlap;
-use crate::ops::{copy, index as gather};
-use crate::tensor::index::{Index, Resolved, Step, resolve, steps};
+use crate::ops::copy;
 use crate::tensor::layout::{contiguous_strides, wrap_dim};
 use crate::tensor::tensor::{out_of_bounds, storage_bytes};
 use crate::tensor::{DType, Error, Layout, Result, Scalar, Storage, Tensor, TypedStorage, View};
@@ -24,7 +27,9 @@ pub const ROWS: &[Row] = &[
         "size(Tensor self) -> Size",
         |c| Ok(Value::size(c.tensor(0)?.borrow().sizes())),
         "Returns the size of every dimension, or of one.",
-    ),
+    )
+    .names(Nameless)
+    .any_layout(),
     method(
         "size.dim(Tensor self, int? dim) -> int",
         |c| {
@@ -35,13 +40,22 @@ pub const ROWS: &[Row] = &[
             Ok(Value::Int(v.sizes()[checked_dim(&v, c.int(1)?)?]))
         },
         "Returns the size of one dimension.",
+    )
+    .names(Nameless)
+    .any_layout(),
+    method(
+        "size.name(Tensor self, Dimname dim) -> int",
+        dimnames::by_position,
+        "Returns the size of a named dimension.",
     ),
-    method("size.name(Tensor self, Dimname dim) -> int", named::by_position, "Returns the size of a named dimension."),
     method(
         "stride(Tensor self) -> any",
         |c| Ok(Value::ints(c.tensor(0)?.borrow().strides())),
         "Returns the stride of every dimension, or of one, in elements.",
-    ),
+    )
+    .names(Nameless)
+    .sparse(Own(sparse_kernels::strides))
+    .quantized(AsIs),
     method(
         "stride.dim(Tensor self, int dim) -> int",
         |c| {
@@ -49,83 +63,113 @@ pub const ROWS: &[Row] = &[
             Ok(Value::Int(v.strides()[checked_dim(&v, c.int(1)?)?]))
         },
         "Returns the stride of one dimension, in elements.",
-    ),
+    )
+    .names(Nameless)
+    .sparse(Own(sparse_kernels::strides))
+    .quantized(AsIs),
     method(
         "stride.name(Tensor self, Dimname dim) -> int",
-        named::by_position,
+        dimnames::by_position,
         "Returns the stride of a named dimension.",
     ),
     method(
         "storage_offset(Tensor self) -> int",
         |c| Ok(Value::Int(c.tensor(0)?.borrow().layout.offset)),
         "Returns the position in the storage where the tensor begins, in elements.",
-    ),
+    )
+    .names(Nameless)
+    .any_layout(),
     both(
         "numel(Tensor self) -> int",
         |c| Ok(Value::Int(c.tensor(0)?.borrow().numel())),
         "Returns the number of elements.",
-    ),
+    )
+    .names(Nameless)
+    .any_layout(),
     method(
         "nelement(Tensor self) -> int",
         |c| Ok(Value::Int(c.tensor(0)?.borrow().numel())),
         "Returns the number of elements.",
-    ),
+    )
+    .names(Nameless)
+    .any_layout(),
     method(
         "dim(Tensor self) -> int",
         |c| Ok(Value::Int(c.tensor(0)?.borrow().ndim() as i64)),
         "Returns the number of dimensions.",
-    ),
-    method(
-        "ndimension(Tensor self) -> int",
-        |c| Ok(Value::Int(c.tensor(0)?.borrow().ndim() as i64)),
-        "Returns the number of dimensions.",
-    ),
+    )
+    .aliases(&["ndimension"])
+    .names(Nameless)
+    .any_layout(),
     method(
         "element_size(Tensor self) -> int",
         |c| Ok(Value::Int(c.tensor(0)?.borrow().dtype.itemsize() as i64)),
         "Returns the number of bytes per element.",
-    ),
+    )
+    .names(Nameless)
+    .any_layout(),
     method(
         "data_ptr(Tensor self) -> int",
         |c| Ok(Value::Int(c.tensor(0)?.borrow().data_ptr() as i64)),
         "Returns the address of the first element.",
-    ),
+    )
+    .names(Nameless)
+    .sparse(Own(sparse_kernels::data_ptr))
+    .quantized(AsIs),
     method(
         "is_contiguous(Tensor self, *, MemoryFormat memory_format=torch.contiguous_format) -> bool",
         is_contiguous,
         "Returns whether the elements are in row-major order without gaps.",
-    ),
-    method("get_device(Tensor self) -> int", |_| Ok(Value::Int(-1)), "Returns the device number; -1 on the CPU."),
+    )
+    .names(Nameless)
+    .sparse(Own(sparse_kernels::strides))
+    .quantized(AsIs),
+    method("get_device(Tensor self) -> int", |_| Ok(Value::Int(-1)), "Returns the device number; -1 on the CPU.")
+        .names(Nameless)
+        .any_layout(),
     both(
         "is_floating_point(Tensor self) -> bool",
         |c| Ok(Value::Bool(c.tensor(0)?.borrow().dtype.is_floating_point())),
         "Returns whether the dtype is a real floating-point one.",
-    ),
+    )
+    .names(Nameless)
+    .any_layout(),
     both(
         "is_complex(Tensor self) -> bool",
         |c| Ok(Value::Bool(c.tensor(0)?.borrow().dtype.is_complex())),
         "Returns whether the dtype is complex.",
-    ),
+    )
+    .names(Nameless)
+    .any_layout(),
     both(
         "is_signed(Tensor self) -> bool",
         |c| Ok(Value::Bool(c.tensor(0)?.borrow().dtype.is_signed())),
         "Returns whether the dtype can hold negative numbers.",
-    ),
+    )
+    .names(Nameless)
+    .sparse(AsIs)
+    .quantized(Own(quantized::is_signed)),
     both(
         "is_conj(Tensor self) -> bool",
         |c| Ok(Value::Bool(c.tensor(0)?.borrow().conj)),
         "Returns whether the conjugate bit is set.",
-    ),
+    )
+    .names(Nameless)
+    .any_layout(),
     both(
         "is_neg(Tensor self) -> bool",
         |c| Ok(Value::Bool(c.tensor(0)?.borrow().neg)),
         "Returns whether the negative bit is set.",
-    ),
+    )
+    .names(Nameless)
+    .any_layout(),
     method(
         "is_shared(Tensor self) -> bool",
         |c| Ok(Value::Bool(c.tensor(0)?.borrow().storage.is_shared())),
         "Returns whether other processes can see the storage, or a file holds it.",
     )
+    .names(Nameless)
+    .quantized(AsIs)
     .python("Tensor.is_shared"),
     method(
         "is_shared_(Tensor self) -> bool",
@@ -141,17 +185,22 @@ pub const ROWS: &[Row] = &[
         },
         "Moves the storage to shared memory, for every tensor over it.",
     )
+    .names(Keeps)
     .python("Tensor.share_memory_"),
     method(
         "is_pinned(Tensor self) -> bool",
         |_| Ok(Value::Bool(false)),
         "Returns whether the storage is in pinned memory: never here.",
-    ),
+    )
+    .names(Nameless)
+    .any_layout(),
     both(
         "is_same_size(Tensor self, Tensor other) -> bool",
         |c| Ok(Value::Bool(c.tensor(0)?.borrow().sizes() == c.tensor(1)?.borrow().sizes())),
         "Returns whether two tensors have the same size.",
-    ),
+    )
+    .names(Nameless)
+    .any_layout(),
     method(
         "is_set_to(Tensor self, Tensor tensor) -> bool",
         |c| {
@@ -159,27 +208,38 @@ pub const ROWS: &[Row] = &[
             Ok(Value::Bool(a.storage == b.storage && a.layout == b.layout))
         },
         "Returns whether two tensors show the same elements of one storage.",
-    ),
+    )
+    .quantized(AsIs),
     method(
         "_is_view(Tensor self) -> bool",
         |c| Ok(Value::Bool(c.tensor(0)?.base().is_some())),
         "Returns whether the tensor is a view of another.",
-    ),
+    )
+    .names(Nameless),
     method(
         "item(Tensor self) -> Scalar",
         |c| c.tensor(0)?.borrow().item().map(Value::from),
         "Returns the value of a one-element tensor as a number.",
-    ),
+    )
+    .names(Nameless)
+    .sparse(Own(sparse_kernels::item))
+    .quantized(Numbers),
     method(
         "tolist(Tensor self) -> any",
         |c| nested_list(&c.tensor(0)?.borrow()),
         "Returns the values as nested lists of numbers.",
-    ),
+    )
+    .names(Nameless)
+    .sparse(AsIs)
+    .quantized(Own(quantized::tolist)),
     method(
         "untyped_storage(Tensor self) -> UntypedStorage",
         |c| Ok(Value::Storage(c.tensor(0)?.borrow().storage.clone())),
         "Returns the bytes beneath the tensor.",
-    ),
+    )
+    .names(Nameless)
+    .sparse(Own(sparse_kernels::no_storage))
+    .quantized(AsIs),
     method(
         "storage(Tensor self) -> TypedStorage",
         |c| {
@@ -189,6 +249,9 @@ pub const ROWS: &[Row] = &[
         },
         "Returns the storage as elements of the tensor's dtype (deprecated).",
     )
+    .names(Nameless)
+    .sparse(Own(sparse_kernels::no_storage))
+    .quantized(AsIs)
     .python("Tensor.storage"),
     method(
         "fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)",
@@ -205,7 +268,8 @@ pub const ROWS: &[Row] = &[
             fill(c, value)
         },
         "Sets every element to a value.",
-    ),
+    )
+    .names(Keeps),
     method(
         "fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)",
         |c| {
@@ -213,13 +277,22 @@ pub const ROWS: &[Row] = &[
             fill(c, value)
         },
         "Sets every element to a value.",
-    ),
-    method("zero_(Tensor(a!) self) -> Tensor(a!)", |c| fill(c, Scalar::Int(0)), "Sets every element to zero."),
+    )
+    .names(Keeps)
+    .sparse(Refused("fill_.Scalar"))
+    .quantized(Requantized),
+    method("zero_(Tensor(a!) self) -> Tensor(a!)", |c| fill(c, Scalar::Int(0)), "Sets every element to zero.")
+        .names(Keeps)
+        .sparse(Own(sparse_kernels::zero))
+        .quantized(Refused("zero_")),
     method(
         "copy_(Tensor(a!) self, Operand other, bool non_blocking=False) -> Tensor(a!)",
         copy_,
         "Copies in the elements of another tensor, converted and broadcast.",
-    ),
+    )
+    .names(Unifies)
+    .sparse(Own(sparse_kernels::copy_between))
+    .quantized(Own(quantized::copy_numbers)),
     method("set_(Tensor(a!) self) -> Tensor(a!)", set_empty, "Makes the tensor empty, over a new storage."),
     method(
         "set_.source_Storage(Tensor(a!) self, Storage source) -> Tensor(a!)",
@@ -242,12 +315,14 @@ pub const ROWS: &[Row] = &[
  int[] stride=None) -> Tensor(a!)",
         set_storage_layout,
         "Makes the tensor show part of another's storage.",
-    ),
+    )
+    .operation("set_.source_Storage_storage_offset"),
     method(
         "resize_(Tensor self, int[] size, *, MemoryFormat? memory_format=None) -> Tensor",
         resize,
         "Resizes the tensor in place; the storage grows where it must.",
-    ),
+    )
+    .names(Infers(name_inference::resized)),
     method(
         "resize_as_(Tensor self, Tensor the_template, *, MemoryFormat? memory_format=None) -> Tensor",
         |c| {
@@ -259,7 +334,8 @@ pub const ROWS: &[Row] = &[
             resize_to(c, &template.sizes, format)
         },
         "Resizes the tensor to the size of another.",
-    ),
+    )
+    .names(Infers(name_inference::resized)),
     both(
         "equal(Tensor self, Tensor other) -> bool",
         |c| {
@@ -268,22 +344,37 @@ pub const ROWS: &[Row] = &[
             Ok(Value::Bool(alike && crate::ops::compare::equal(&a.view(), &b.view())?))
         },
         "Returns whether two tensors have the same size, elements and names.",
-    ),
-    method("__getitem__(Tensor self, any index) -> any", |c| item_of(c), "Returns the elements at a subscript."),
-    method("__setitem__(Tensor self, any index, any value) -> None", |c| set_item_of(c), "Writes at a subscript."),
-    method("__index__(Tensor self) -> int", index_of, "Returns the number of an integer tensor of one element."),
+    )
+    .names(Itself)
+    .quantized(Integers),
+    method("__getitem__(Tensor self, any index) -> any", |c| item_of(c), "Returns the elements at a subscript.")
+        .names(Itself)
+        .any_layout(),
+    method("__setitem__(Tensor self, any index, any value) -> None", |c| set_item_of(c), "Writes at a subscript.")
+        .names(Itself)
+        .any_layout(),
+    method("__index__(Tensor self) -> int", index_of, "Returns the number of an integer tensor of one element.")
+        .names(Nameless),
     both(
         "is_nonzero(Tensor self) -> bool",
         |c| equality::truth(&c.value(0)).map(Value::Bool),
         "Returns whether the one element is not zero.",
-    ),
-    method("__len__(Tensor self) -> int", |c| length(c.tensor(0)?), "Returns the size of the first dimension."),
-    method("__contains__(Tensor self, any element) -> bool", contains, "Returns whether any element equals the value."),
+    )
+    .names(Nameless)
+    .sparse(Own(sparse_kernels::is_nonzero)),
+    method("__len__(Tensor self) -> int", |c| length(c.tensor(0)?), "Returns the size of the first dimension.")
+        .names(Nameless)
+        .any_layout(),
+    method("__contains__(Tensor self, any element) -> bool", contains, "Returns whether any element equals the value.")
+        .names(Nameless)
+        .any_layout(),
     function(
         "is_tensor(any obj) -> bool",
         |c| Ok(Value::Bool(matches!(c.value(0), Value::Tensor(_)))),
         "Returns whether the value is a tensor.",
     )
+    .names(Nameless)
+    .any_layout()
     .python("is_tensor"),
     function(
         "is_storage(any obj) -> bool",
@@ -486,131 +577,4 @@ fn resize_to(call: &Call, sizes: &[i64], format: Option<MemoryFormat>) -> Result
         show_layout(tensor, view.storage, layout, true)?;
     }
     Ok(call.itself())
-}
-
-/// `x[indices]`, and whether it had to be copied.
-pub fn subscript(state: &State, tensor: &Tensor, indices: &[Index]) -> Result<(Tensor, bool)> {
-    if tensor.borrow().form.is_some() || state.grad_enabled.get() && tensor.requires_grad() || tensor.has_names() {
-        return subscript_recorded(state, tensor, indices);
-    }
-    let view = tensor.view();
-    warnings::byte_masks(state, index_tensors(indices));
-    let (out, copied) = match resolve(&view, indices)? {
-        Resolved::Basic(layout) if !matches!(indices, [Index::Bool(_)]) => {
-            let selected = view.with_layout(layout);
-            selected.check_bounds()?;
-            let out = tensor.new_view(selected);
-            out.note_step("[ ]", tensor);
-            (out, false)
-        }
-        _ => (Tensor::new(gather::index(&view, indices)?), true),
-    };
-    if !state.grad_enabled.get() {
-        super::dispatch::mark_views(state, &Value::Tensor(out.clone()));
-    }
-    Ok((out, copied))
-}
-
-/// `x[indices] = value`.
-pub fn assign(state: &State, tensor: &Tensor, indices: &[Index], value: &Value) -> Result<()> {
-    let view = tensor.view();
-    let source = match value {
-        Value::Tensor(source) => source.clone(),
-        // Python's integers pass through 64 bits, whatever the dtype.
-        Value::BigInt(_) => bail!(RuntimeError, "Overflow when unpacking long"),
-        other => match other.as_scalar() {
-            Some(scalar) => Tensor::new(View::scalar(scalar, number_dtype(scalar, view.dtype)?)?),
-            None => bail!(TypeError, "can't assign a {} to a torch.{}", other.type_name(), view.type_name()),
-        },
-    };
-    warn_of_assignment(state, &view, indices, &source.borrow());
-    let recorded = state.grad_enabled.get() && (tensor.requires_grad() || source.requires_grad());
-    let named = tensor.has_names() || source.has_names();
-    if view.form.is_some() || source.borrow().form.is_some() || recorded || named {
-        return assign_recorded(state, tensor, indices, source);
-    }
-    gather::set(&view, indices, &source.view())?;
-    tensor.bump_version();
-    Ok(())
-}
-
-/// The views a subscript is made of, each recorded as a call of its own; and the tensors that index the last of them.
-fn viewed(state: &State, tensor: &Tensor, indices: &[Index]) -> Result<(Value, Vec<Value>, bool)> {
-    let (steps, tensors) = steps(&tensor.view(), indices)?;
-    let moved = !steps.is_empty();
-    let bound = |i: Option<i64>| i.map_or(Value::None, Value::Int);
-    let viewed = steps.into_iter().try_fold(Value::Tensor(tensor.clone()), |this, step| match step {
-        Step::Select { dim, index } => state.call("select.int", &[this, Value::Int(dim as i64), Value::Int(index)]),
-        Step::Slice { dim, start, stop, step } => {
-            let range = [this, Value::Int(dim as i64), bound(start), bound(stop), Value::Int(step)];
-            state.call("slice.Tensor", &range)
-        }
-        Step::Unsqueeze { dim } => state.call("unsqueeze", &[this, Value::Int(dim as i64)]),
-    })?;
-    let tensors = tensors.into_iter().map(|t| t.map_or(Value::None, Value::from)).collect();
-    Ok((viewed, tensors, moved))
-}
-
-fn subscript_recorded(state: &State, tensor: &Tensor, indices: &[Index]) -> Result<(Tensor, bool)> {
-    let (viewed, tensors, moved) = viewed(state, tensor, indices)?;
-    let copied = !tensors.is_empty();
-    let out = match (copied, moved) {
-        (true, _) => state.call("index.Tensor", &[viewed, Value::list(tensors)])?,
-        (false, false) => state.call("alias", &[viewed])?,
-        (false, true) => viewed,
-    };
-    match out {
-        Value::Tensor(out) => Ok((out, copied)),
-        other => bail!(TypeError, "a subscript gives a Tensor, not {}", other.type_name()),
-    }
-}
-
-fn assign_recorded(state: &State, tensor: &Tensor, indices: &[Index], source: Tensor) -> Result<()> {
-    let (viewed, tensors, _) = viewed(state, tensor, indices)?;
-    let Value::Tensor(place) = &viewed else { bail!(TypeError, "a place is a Tensor, not {}", viewed.type_name()) };
-    let (sizes, wanted) = (source.borrow().layout.sizes.clone(), place.borrow().layout.sizes.clone());
-    if tensors.is_empty() && sizes == wanted {
-        state.call("copy_", &[viewed, source.into()])?;
-        return Ok(());
-    }
-    if tensors.is_empty() && sizes.is_empty() {
-        state.call("fill_.Tensor", &[viewed, source.into()])?;
-        return Ok(());
-    }
-    // Leading dimensions of size 1 are let go of.
-    let ones = sizes.iter().take_while(|&&size| size == 1).count();
-    let source = match sizes.get(ones..) {
-        Some(rest) if ones > 0 || tensors.is_empty() => state.call("view", &[source.into(), Value::size(rest)])?,
-        _ => Value::Tensor(source),
-    };
-    if tensors.is_empty() {
-        let source = state.call("expand", &[source, Value::Size(wanted)])?;
-        state.call("copy_", &[viewed, source])?;
-    } else {
-        state.call("_index_put_impl_", &[viewed, Value::list(tensors), source, Value::Bool(false)])?;
-    }
-    Ok(())
-}
-
-/// Assignment by tensors or booleans is `index_put_`, or `masked_fill_` where one number goes where a mask says.
-fn warn_of_assignment(state: &State, view: &View, indices: &[Index], source: &View) {
-    warnings::byte_masks(state, index_tensors(indices));
-    if indices.iter().any(|index| matches!(index, Index::Tensor(_) | Index::Bool(_))) {
-        warnings::expanded(state, Writer::IndexPut, view);
-        if source.numel() == 1 && index_tensors(indices).any(|index| index.dtype == DType::Bool) {
-            warnings::expanded(state, Writer::MaskedFill, view);
-        }
-    }
-}
-
-fn index_tensors(indices: &[Index]) -> impl Iterator<Item = &View> {
-    indices.iter().filter_map(|index| if let Index::Tensor(tensor) = index { Some(tensor) } else { None })
-}
-
-/// The dtype in which a number waits to be written: one that keeps the range check of the target meaningful.
-fn number_dtype(scalar: Scalar, target: DType) -> Result<DType> {
-    if !scalar.fits(target) {
-        copy::check_fits(scalar, target)?;
-    }
-    Ok(target)
 }

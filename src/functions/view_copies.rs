@@ -1,6 +1,8 @@
 //! Copying forms of view operations: `*_copy` copies what the view would show, `*_scatter` replaces it in a copy.
 //! Follows <https://pytorch.org/docs/2.7/generated/torch.slice_scatter.html> and its neighbours.
 
+use super::sparse_kernels;
+use crate::call::facets::{Dispatch::Own, NameInference::Keeps};
 use crate::call::{Row, both, function, method};
 use crate::ops::{copy, slice_scatter as scatter, split, view as ops};
 use crate::tensor::{Result, View};
@@ -55,7 +57,8 @@ pub const ROWS: &[Row] = &[
         "narrow_copy(Tensor self, int dim, int start, int length) -> Tensor",
         |c| copied(ops::narrow_copied(&c.view(0)?, c.int(1)?, c.int(2)?, c.int(3)?)),
         "Copies a run of indices of one dimension.",
-    ),
+    )
+    .sparse(Own(sparse_kernels::narrow_copy)),
     function(
         "squeeze_copy(Tensor self, *, Tensor? out=None) -> Tensor",
         |c| copied(ops::squeeze(&c.view(0)?, None)),
@@ -162,7 +165,8 @@ pub const ROWS: &[Row] = &[
             Ok(c.itself())
         },
         "Fills the main diagonal.",
-    ),
+    )
+    .names(Keeps),
 ];
 
 /// A row-major copy of what a view shows.

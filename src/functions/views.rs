@@ -1,9 +1,16 @@
 //! View operations. Follows <https://pytorch.org/docs/2.7/tensor_view.html>.
 
+use super::dimnames;
 use super::equality;
-use super::named;
+use super::name_inference;
 use super::operators;
+use super::quantized;
+use super::sparse_kernels;
 use crate::bail;
+use crate::call::facets::{
+    Dispatch::{Given, Integers, Own, Refused},
+    NameInference::{Each, Infers, InfersAfter, Itself, Keeps, Nameless},
+};
 use crate::call::warnings;
 use crate::call::{Call, Row, attribute, both, function, method};
 use crate::ops::{copy, view as ops};
@@ -24,7 +31,8 @@ pub const ROWS: &[Row] = &[
         "view(Tensor(a) self, int[] size) -> Tensor(a)",
         view,
         "Views the same elements under another shape, without a copy.",
-    ),
+    )
+    .quantized(Own(quantized::uniform_view)),
     method(
         "view_as(Tensor(a) self, Tensor other) -> Tensor(a)",
         |c| {
@@ -33,7 +41,9 @@ pub const ROWS: &[Row] = &[
             same_view(c, layout)
         },
         "Views the tensor with the shape of another.",
-    ),
+    )
+    .operation("view")
+    .quantized(Own(quantized::uniform_view)),
     both(
         "reshape(Tensor(a) self, int[] shape) -> Tensor(a)",
         |c| {
@@ -41,7 +51,10 @@ pub const ROWS: &[Row] = &[
             view_or_copy(c, v)
         },
         "Reshapes to another shape, as a view where possible, else as a copy.",
-    ),
+    )
+    .operation("view")
+    .sparse(Own(sparse_kernels::reshape))
+    .quantized(Own(quantized::uniform_view)),
     method(
         "reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)",
         |c| {
@@ -50,19 +63,30 @@ pub const ROWS: &[Row] = &[
             view_or_copy(c, v)
         },
         "Reshapes to the shape of another tensor, as a view where possible.",
-    ),
-    both("transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", transpose, "Swaps two dimensions."),
+    )
+    .operation("view")
+    .quantized(Own(quantized::uniform_view)),
+    both("transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", transpose, "Swaps two dimensions.")
+        .names(Infers(name_inference::transposed))
+        .sparse(Own(sparse_kernels::transpose))
+        .quantized(Own(quantized::uniform_view)),
+    both("swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", transpose, "Swaps two dimensions.")
+        .names(Infers(name_inference::transposed))
+        .sparse(Own(sparse_kernels::transpose))
+        .quantized(Own(quantized::uniform_view)),
     both(
         "transpose.Dimname(Tensor(a) self, Dimname dim0, Dimname dim1) -> Tensor(a)",
-        named::by_position,
+        dimnames::by_position,
         "Swaps two named dimensions.",
     ),
     both(
         "swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)",
         transpose,
         "Swaps two dimensions, by NumPy's name.",
-    ),
-    both("swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", transpose, "Swaps two dimensions."),
+    )
+    .names(Infers(name_inference::transposed))
+    .sparse(Own(sparse_kernels::transpose))
+    .quantized(Own(quantized::uniform_view)),
     both(
         "t(Tensor(a) self) -> Tensor(a)",
         |c| {
@@ -70,7 +94,10 @@ pub const ROWS: &[Row] = &[
             c.view_of(0, v)
         },
         "Transposes a matrix.",
-    ),
+    )
+    .names(Infers(name_inference::transposed))
+    .sparse(Own(sparse_kernels::t))
+    .quantized(Own(quantized::uniform_view)),
     both(
         "permute(Tensor(a) self, int[] dims) -> Tensor(a)",
         |c| {
@@ -78,27 +105,25 @@ pub const ROWS: &[Row] = &[
             same_view(c, layout)
         },
         "Reorders the dimensions.",
-    ),
+    )
+    .sparse(Own(sparse_kernels::permute))
+    .quantized(Own(quantized::uniform_view)),
     both(
         "movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)",
         |c| movedim(c, true),
         "Moves dimensions to other positions.",
-    ),
+    )
+    .aliases(&["moveaxis"])
+    .operation("permute")
+    .quantized(Own(quantized::uniform_view)),
     both(
         "movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)",
         |c| movedim(c, false),
         "Moves one dimension to another position.",
-    ),
-    both(
-        "moveaxis.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)",
-        |c| movedim(c, true),
-        "Moves dimensions, by NumPy's name.",
-    ),
-    both(
-        "moveaxis.int(Tensor(a) self, int source, int destination) -> Tensor(a)",
-        |c| movedim(c, false),
-        "Moves one dimension, by NumPy's name.",
-    ),
+    )
+    .aliases(&["moveaxis"])
+    .operation("permute")
+    .quantized(Own(quantized::uniform_view)),
     both(
         "unsqueeze(Tensor(a) self, int dim) -> Tensor(a)",
         |c| {
@@ -106,7 +131,9 @@ pub const ROWS: &[Row] = &[
             same_view(c, layout)
         },
         "Inserts a dimension of size 1.",
-    ),
+    )
+    .sparse(Own(sparse_kernels::unsqueeze))
+    .quantized(Own(quantized::uniform_view)),
     both(
         "squeeze(Tensor(a) self) -> Tensor(a)",
         |c| {
@@ -114,7 +141,10 @@ pub const ROWS: &[Row] = &[
             same_view(c, layout)
         },
         "Removes all dimensions of size 1.",
-    ),
+    )
+    .names(Infers(name_inference::squeezed))
+    .sparse(Refused("as_strided"))
+    .quantized(Own(quantized::uniform_view)),
     both(
         "squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)",
         |c| {
@@ -123,7 +153,10 @@ pub const ROWS: &[Row] = &[
             c.view_of(0, v)
         },
         "Removes one dimension if its size is 1.",
-    ),
+    )
+    .names(Infers(name_inference::squeezed))
+    .sparse(Refused("as_strided"))
+    .quantized(Own(quantized::uniform_view)),
     both(
         "squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)",
         |c| {
@@ -132,10 +165,14 @@ pub const ROWS: &[Row] = &[
         },
         "Removes the given dimensions where their size is 1.",
     ),
-    both("squeeze.dimname(Tensor(a) self, Dimname dim) -> Tensor(a)", named::by_position, "Removes a named dimension."),
+    both(
+        "squeeze.dimname(Tensor(a) self, Dimname dim) -> Tensor(a)",
+        dimnames::by_position,
+        "Removes a named dimension.",
+    ),
     both(
         "flatten.named_out_dim(Tensor(a) self, int start_dim, int end_dim, Dimname out_dim) -> Tensor(a)",
-        named::flatten_named,
+        dimnames::flatten_named,
         "Merges a range of dimensions into a named one.",
     ),
     both(
@@ -145,16 +182,19 @@ pub const ROWS: &[Row] = &[
             view_or_copy(c, v)
         },
         "Merges a range of dimensions into one.",
-    ),
+    )
+    .names(Infers(name_inference::flattened))
+    .sparse(Own(sparse_kernels::reshape))
+    .quantized(Own(quantized::uniform_view)),
     both(
         "flatten.using_names(Tensor(a) self, Dimname start_dim, Dimname end_dim, Dimname out_dim) -> \
  Tensor(a)",
-        named::flatten_between,
+        dimnames::flatten_between,
         "Merges a range of named dimensions into one.",
     ),
     both(
         "flatten.DimnameList(Tensor(a) self, Dimname[] dims, Dimname out_dim) -> Tensor(a)",
-        named::flatten_list,
+        dimnames::flatten_list,
         "Merges named dimensions into one.",
     ),
     both(
@@ -164,37 +204,49 @@ pub const ROWS: &[Row] = &[
             view_or_copy(c, v)
         },
         "Merges all dimensions into one.",
-    ),
+    )
+    .operation("view"),
     function(
         "unflatten.Dimname(Tensor(a) self, Dimname dim, int[] sizes, Dimname[] names) -> Tensor(a)",
-        named::unflatten,
+        dimnames::unflatten,
         "Splits one named dimension into several.",
     ),
-    function("unflatten.int(Tensor(a) self, int dim, int[] sizes) -> Tensor(a)", unflatten, UNFLATTEN),
+    function("unflatten.int(Tensor(a) self, int dim, int[] sizes) -> Tensor(a)", unflatten, UNFLATTEN)
+        .names(Itself)
+        .quantized(Own(quantized::uniform_view)),
     // The method is written in Python and hands on to these.
     method(
         "_VF.unflatten.Dimname(Tensor(a) self, Dimname dim, int[] sizes, Dimname[] names) -> Tensor(a)",
-        named::unflatten,
+        dimnames::unflatten,
         "Splits one named dimension into several.",
     ),
-    method("_VF.unflatten.int(Tensor(a) self, int dim, int[] sizes) -> Tensor(a)", unflatten, UNFLATTEN),
+    method("_VF.unflatten.int(Tensor(a) self, int dim, int[] sizes) -> Tensor(a)", unflatten, UNFLATTEN)
+        .names(Itself)
+        .quantized(Own(quantized::uniform_view)),
     method("unflatten(Tensor self, any dim, any sizes) -> any", unflatten_by_sizes, UNFLATTEN)
+        .names(Itself)
         .python("Tensor.unflatten"),
     method(
         "expand(Tensor(a) self, int[] size, *, bool implicit=False) -> Tensor(a)",
         |c| expand(c, c.ints(1)?),
         "Repeats dimensions of size 1 without copying.",
-    ),
+    )
+    .names(InfersAfter(name_inference::expanded))
+    .sparse(Own(sparse_kernels::expand))
+    .quantized(Own(quantized::uniform_view)),
     method(
         "expand_as(Tensor(a) self, Tensor other) -> Tensor(a)",
         |c| expand(c, Dims::from_slice(c.tensor(1)?.borrow().sizes())),
         "Expands the tensor to the size of another.",
-    ),
+    )
+    .names(InfersAfter(name_inference::expanded))
+    .quantized(Own(quantized::uniform_view)),
     function(
         "broadcast_tensors(any[] tensors) -> any",
         broadcast_tensors,
         "Expands tensors to the size they broadcast to.",
     )
+    .names(Each)
     .python("broadcast_tensors"),
     function(
         "broadcast_shapes(any[] shapes) -> Size",
@@ -207,12 +259,16 @@ pub const ROWS: &[Row] = &[
         dim_order,
         "Returns the dimensions as they lie in memory, slowest first.",
     )
+    .names(Nameless)
     .python("Tensor.dim_order"),
     both(
         "broadcast_to(Tensor(a) self, int[] size) -> Tensor(a)",
         |c| expand(c, c.ints(1)?),
         "Expands the tensor by the rules of broadcasting.",
-    ),
+    )
+    .names(InfersAfter(name_inference::expanded))
+    .sparse(Own(sparse_kernels::expand))
+    .quantized(Own(quantized::uniform_view)),
     both(
         "narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)",
         |c| {
@@ -220,7 +276,10 @@ pub const ROWS: &[Row] = &[
             c.view_of(0, v)
         },
         "Selects a run of indices of one dimension.",
-    ),
+    )
+    .names(Keeps)
+    .sparse(Refused("as_strided"))
+    .quantized(Own(quantized::uniform_view)),
     both(
         "narrow.Tensor(Tensor(a) self, int dim, Tensor start, int length) -> Tensor(a)",
         |c| {
@@ -233,10 +292,11 @@ pub const ROWS: &[Row] = &[
             c.view_of(0, v)
         },
         "Selects a run of indices from a start given as a tensor.",
-    ),
+    )
+    .names(Keeps),
     both(
         "select.Dimname(Tensor(a) self, Dimname dim, int index) -> Tensor(a)",
-        named::by_position,
+        dimnames::by_position,
         "Selects one index of a named dimension.",
     ),
     both(
@@ -246,11 +306,14 @@ pub const ROWS: &[Row] = &[
             c.view_of(0, v)
         },
         "Selects one index of one dimension.",
-    ),
+    )
+    .names(Infers(name_inference::selected_at))
+    .sparse(Own(sparse_kernels::select))
+    .quantized(Own(quantized::select)),
     both(
         "diagonal.Dimname(Tensor(a) self, *, Dimname outdim, Dimname dim1, Dimname dim2, int offset=0) -> \
  Tensor(a)",
-        named::diagonal,
+        dimnames::diagonal,
         "Returns a diagonal of named dimensions.",
     ),
     both(
@@ -260,7 +323,10 @@ pub const ROWS: &[Row] = &[
             same_view(c, layout)
         },
         "Returns a diagonal as the last dimension.",
-    ),
+    )
+    .names(InfersAfter(name_inference::diagonal))
+    .sparse(Refused("as_strided"))
+    .quantized(Own(quantized::uniform_view)),
     method(
         "unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)",
         |c| {
@@ -268,7 +334,9 @@ pub const ROWS: &[Row] = &[
             c.view_of(0, v)
         },
         "Returns sliding windows along one dimension.",
-    ),
+    )
+    .sparse(Refused("as_strided"))
+    .quantized(Own(quantized::uniform_view)),
     both(
         "as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a)",
         |c| {
@@ -276,7 +344,10 @@ pub const ROWS: &[Row] = &[
             c.view_of(0, v)
         },
         "Views any window of the storage, by size, stride and offset.",
-    ),
+    )
+    .names(Nameless)
+    .sparse(Refused("as_strided"))
+    .quantized(Own(quantized::uniform_view)),
     both(
         "adjoint(Tensor(a) self) -> Tensor(a)",
         |c| {
@@ -285,7 +356,9 @@ pub const ROWS: &[Row] = &[
             c.view_of(0, v)
         },
         "Returns the conjugate transpose of the last two dimensions.",
-    ),
+    )
+    .names(Infers(name_inference::transposed))
+    .complex_refused_as("_conj"),
     attribute(
         "T(Tensor(a) self) -> Tensor(a)",
         |c| {
@@ -294,7 +367,11 @@ pub const ROWS: &[Row] = &[
             c.view_of(0, v)
         },
         "The tensor with its dimensions reversed.",
-    ),
+    )
+    .operation("permute")
+    .out_refused_as("permute")
+    .sparse(Own(sparse_kernels::reversed))
+    .quantized(Own(quantized::uniform_view)),
     attribute(
         "mT(Tensor(a) self) -> Tensor(a)",
         |c| {
@@ -303,7 +380,9 @@ pub const ROWS: &[Row] = &[
             c.view_of(0, v)
         },
         "The tensor with its last two dimensions swapped.",
-    ),
+    )
+    .names(Infers(name_inference::transposed))
+    .quantized(Own(quantized::uniform_view)),
     attribute(
         "H(Tensor(a) self) -> Tensor(a)",
         |c| {
@@ -312,7 +391,9 @@ pub const ROWS: &[Row] = &[
             c.view_of(0, v)
         },
         "The conjugate transpose of a matrix.",
-    ),
+    )
+    .names(Infers(name_inference::transposed))
+    .complex_refused_as("_conj"),
     attribute(
         "mH(Tensor(a) self) -> Tensor(a)",
         |c| {
@@ -321,10 +402,16 @@ pub const ROWS: &[Row] = &[
             c.view_of(0, v)
         },
         "The conjugate transpose of the last two dimensions.",
-    ),
-    attribute("real(Tensor(a) self) -> Tensor(a)", real, "The real part, as a view."),
+    )
+    .names(Infers(name_inference::transposed))
+    .complex_refused_as("_conj"),
+    attribute("real(Tensor(a) self) -> Tensor(a)", real, "The real part, as a view.")
+        .names(Keeps)
+        .complex_refused_as("view_as_real"),
     attribute("imag(Tensor(a) self) -> Tensor(a)", imag, "The imaginary part, as a view."),
-    function("real(Tensor(a) self) -> Tensor(a)", real, "Returns the real part as a view."),
+    function("real(Tensor(a) self) -> Tensor(a)", real, "Returns the real part as a view.")
+        .names(Keeps)
+        .complex_refused_as("view_as_real"),
     function("imag(Tensor(a) self) -> Tensor(a)", imag, "Returns the imaginary part as a view."),
     function(
         "view_as_real(Tensor(a) self) -> Tensor(a)",
@@ -349,7 +436,10 @@ pub const ROWS: &[Row] = &[
             if view.dtype.is_complex() { c.view_of(0, View { conj: !view.conj, ..view }) } else { Ok(c.itself()) }
         },
         "Returns the complex conjugate, computed when it is read.",
-    ),
+    )
+    .names(Keeps)
+    .complex_refused_as("_conj")
+    .sparse(Given),
     both(
         "resolve_conj(Tensor(a) self) -> Tensor(a)",
         |c| {
@@ -357,7 +447,10 @@ pub const ROWS: &[Row] = &[
             if v.conj { copy::resolve_conj(&v).map(Value::from) } else { Ok(c.itself()) }
         },
         "Returns the tensor with its conjugate bit carried out.",
-    ),
+    )
+    .names(Keeps)
+    .sparse(Given)
+    .quantized(Integers),
     both(
         "resolve_neg(Tensor(a) self) -> Tensor(a)",
         |c| {
@@ -365,17 +458,25 @@ pub const ROWS: &[Row] = &[
             if v.neg { copy::resolve_neg(&v).map(Value::from) } else { Ok(c.itself()) }
         },
         "Returns the tensor with its negative bit carried out.",
-    ),
+    )
+    .names(Keeps)
+    .sparse(Given)
+    .quantized(Integers),
     both(
         "detach(Tensor(a) self) -> Tensor(a)",
         |c| Ok(Value::Tensor(c.tensor(0)?.detach())),
         "Returns the same elements outside the gradient graph.",
-    ),
+    )
+    .names(Keeps)
+    .any_layout(),
     method(
         "contiguous(Tensor(a) self, *, MemoryFormat memory_format=torch.contiguous_format) -> Tensor(a)",
         contiguous,
         "Returns the tensor itself if contiguous, else a contiguous copy.",
-    ),
+    )
+    .names(Keeps)
+    .sparse(Own(sparse_kernels::contiguous))
+    .quantized(Integers),
     both(
         "alias(Tensor(a) self) -> Tensor(a)",
         |c| {
@@ -383,7 +484,8 @@ pub const ROWS: &[Row] = &[
             c.view_of(0, v)
         },
         "Returns a view of all elements.",
-    ),
+    )
+    .names(Keeps),
 ];
 
 const UNFLATTEN: &str = "Splits one dimension into several.";

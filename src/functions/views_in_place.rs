@@ -1,7 +1,7 @@
 //! View operations that change the tensor itself: everyone who holds it sees the new shape.
 //! Follows <https://pytorch.org/docs/2.7/tensors.html>.
 
-use super::named;
+use super::dimnames;
 use crate::bail;
 use crate::call::{Call, Row, method};
 use crate::ops::view as ops;
@@ -13,17 +13,14 @@ pub const ROWS: &[Row] = &[
         "transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)",
         transpose_,
         "Swaps two dimensions in place.",
-    ),
+    )
+    .aliases(&["swapdims_"]),
     method(
         "swapaxes_(Tensor(a!) self, int axis0, int axis1) -> Tensor(a!)",
         transpose_,
         "Swaps two dimensions in place, by NumPy's name.",
-    ),
-    method(
-        "swapdims_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)",
-        transpose_,
-        "Swaps two dimensions in place.",
-    ),
+    )
+    .operation("transpose_"),
     method(
         "t_(Tensor(a!) self) -> Tensor(a!)",
         |c| {
@@ -57,7 +54,7 @@ pub const ROWS: &[Row] = &[
     ),
     method(
         "squeeze_.dimname(Tensor(a!) self, Dimname dim) -> Tensor(a!)",
-        named::not_yet,
+        dimnames::not_yet,
         "Removes a named dimension in place.",
     ),
     method(

@@ -14,7 +14,7 @@ use super::{bounds, exceptions, members};
 use crate::call::bind::{Arguments, Bound};
 use crate::call::signature::Kind;
 use crate::call::suggest;
-use crate::call::{Call, Family, Overloads, Receiver, class_of};
+use crate::call::{Call, Family, Overloads, Receiver};
 use crate::functions;
 use crate::functions::equality;
 use crate::functions::operators;
@@ -275,13 +275,13 @@ pub fn dispatch(state: &Runtime, family: &Family, args: &mut [&mut Dynamic]) -> 
             let overloads = method.ok_or_else(missing)?;
             let Some((this, rest)) = rest.split_first() else { return Err(functions::unbound(overloads, None)) };
             let this = to_value(this)?;
-            match class_of(&this).and_then(|kind| family.find(Receiver::Class(kind))) {
+            match Kind::of(&this).and_then(|kind| family.find(Receiver::Class(kind))) {
                 Some(overloads) => call(state, overloads, Some(&this), rest),
                 None => Err(functions::unbound(overloads, Some(&this))),
             }
         }
         _ => {
-            if let Some(overloads) = class_of(&receiver).and_then(|kind| family.find(Receiver::Class(kind))) {
+            if let Some(overloads) = Kind::of(&receiver).and_then(|kind| family.find(Receiver::Class(kind))) {
                 return call(state, overloads, Some(&receiver), rest);
             }
             // Python asks what stands before the dot alone: `x.real()` is no call of `torch.real`.

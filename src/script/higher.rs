@@ -30,7 +30,7 @@ const FUNCTIONS: &[(&str, &[usize], Higher)] = &[
     ("partial", &[1, 2, 3, 4], partial),
     ("vmap", &[1, 2, 3, 4], super::transforms::vmap),
     ("next", &[1, 2], next),
-    ("namedtuple", &[2, 3], |_, _, args| super::named::class(args)),
+    ("namedtuple", &[2, 3], |_, _, args| super::namedtuple::class(args)),
     ("wraps", &[1], wraps),
     ("lru_cache", &[0, 1, 2], cached),
     ("cache", &[1], cached),

@@ -11,7 +11,7 @@ use super::descriptors::{Accessor, BoundNative, ClassMethod, StaticMethod, Super
 use super::dict::Dict;
 use super::fault;
 use super::list::own;
-use super::named::NamedTupleClass;
+use super::namedtuple::NamedTupleClass;
 use super::runtime::Runtime;
 use super::value::{BoxedObject, object, to_dynamic, to_value};
 use crate::tensor::{Error, ErrorKind};

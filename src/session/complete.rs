@@ -7,7 +7,7 @@ use super::cursor::{Call, Cursor, Place};
 use super::variables::{is_container, summary};
 use super::{Language, Session};
 use crate::call::signature::Kind;
-use crate::call::{MODULES, Overloads, Receiver, class_of};
+use crate::call::{MODULES, Overloads, Receiver};
 use crate::functions::SCHEMES;
 use crate::functions::help;
 use crate::functions::member;
@@ -86,14 +86,14 @@ impl Session {
             Some(value) => Receiver::Class(class_of_dynamic(value)?),
             None => match constant(first)? {
                 Value::Module(module) => module_receiver(module)?,
-                value => Receiver::Class(class_of(&value)?),
+                value => Receiver::Class(Kind::of(&value)?),
             },
         };
         for name in rest {
             receiver = match receiver {
                 Receiver::Module("") => match MODULES.iter().find(|module| module == &name) {
                     Some(module) => Receiver::Module(module),
-                    None => class_receiver(name).or_else(|| Some(Receiver::Class(class_of(&member(name)?)?)))?,
+                    None => class_receiver(name).or_else(|| Some(Receiver::Class(Kind::of(&member(name)?)?)))?,
                 },
                 Receiver::Module(_) => return None,
                 Receiver::Class(kind) => Receiver::Class(help::attribute_class(kind, name)?),
@@ -196,5 +196,5 @@ fn class_of_dynamic(value: &Dynamic) -> Option<Kind> {
     if is_container(value) {
         return None;
     }
-    class_of(&to_value(value).ok()?)
+    Kind::of(&to_value(value).ok()?)
 }

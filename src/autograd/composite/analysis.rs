@@ -11,7 +11,6 @@ use crate::value::Value;
 pub const ROWS: &[(&str, Composite)] = &[
     ("diff", diff),
     ("trapezoid.x", trapezoid_at),
-    ("trapz.x", trapezoid_at),
     ("trapezoid.dx", trapezoid),
     ("trapz.dx", trapezoid),
     ("cumulative_trapezoid.x", |f, a| {

@@ -6,8 +6,7 @@ use crate::autograd::context::Expr;
 use crate::bail;
 use crate::tensor::layout::wrap_dim;
 use crate::tensor::{Dims, Result};
-use crate::value::{NamedTuple, Value};
-use std::rc::Rc;
+use crate::value::Value;
 
 pub const ROWS: &[(&str, Composite)] = &[
     ("linalg.inv", inverse),
@@ -127,7 +126,7 @@ pub const ROWS: &[(&str, Composite)] = &[
 /// The first values of a tuple under other names.
 fn named(type_name: &'static str, names: &[&'static str], parts: &Value) -> Result<Value> {
     let fields = names.iter().copied().zip(parts.sequence().unwrap_or_default()).collect();
-    Ok(Value::NamedTuple(Rc::new(NamedTuple { type_name, fields })))
+    Ok(Value::named_tuple(type_name, fields))
 }
 
 fn inverse(f: &dyn Functions, a: &[Value]) -> Result<Value> {

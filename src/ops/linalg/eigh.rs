@@ -4,7 +4,7 @@
 use super::field::Field;
 use super::matrix::Matrix;
 use super::qr::{reflect_left, reflection};
-use super::rotation::{Rotation, rotate_columns, rotation, symmetric_pair};
+use super::rotation::{rotate_columns, rotation, symmetric_pair};
 use crate::bail;
 use crate::tensor::{Result, interrupt};
 use num_traits::{Float, One, Zero};
@@ -14,222 +14,249 @@ use num_traits::{Float, One, Zero};
 /// # Errors
 /// RuntimeError when the iteration does not converge.
 pub fn eigh<T: Field>(a: Matrix<T>) -> Result<(Vec<T::Real>, Matrix<T>)> {
-    let (mut diagonal, mut beside, q) = tridiagonal(a)?;
-    let mut vectors = q;
-    iterate::<T>(&mut diagonal, &mut beside, &mut vectors)?;
-    Ok((diagonal, vectors))
+    let mut reduced = Tridiagonal::reduce(a)?;
+    reduced.diagonalize()?;
+    Ok((reduced.d, reduced.z))
 }
 
-/// The diagonal of T, the elements beside it, and Q of `A = Q T Qᴴ`.
-type Tridiagonal<T> = (Vec<<T as Field>::Real>, Vec<<T as Field>::Real>, Matrix<T>);
-
-fn tridiagonal<T: Field>(mut a: Matrix<T>) -> Result<Tridiagonal<T>> {
-    let n = a.rows;
-    // The whole matrix from its lower triangle, which spares telling the triangles apart.
-    for j in 0..n {
-        a[(j, j)] = T::of(a[(j, j)].re());
-        for i in 0..j {
-            a[(i, j)] = a[(j, i)].conj();
-        }
-    }
-    let (mut taus, mut beside) = (Vec::new(), Vec::new());
-    for k in 0..n.saturating_sub(1) {
-        interrupt::check()?;
-        let found = reflection(a[(k + 1, k)], (k + 2..n).map(|i| a[(i, k)]));
-        beside.push(found.beta);
-        let mut v = vec![T::one()];
-        for i in k + 2..n {
-            a[(i, k)] = found.own(a[(i, k)]);
-            v.push(a[(i, k)]);
-        }
-        let tau = found.tau;
-        taus.push(tau);
-        if tau.is_zero() {
-            continue;
-        }
-        let first = k + 1;
-        let mut w: Vec<T> = (first..n)
-            .map(|i| v.iter().enumerate().fold(T::zero(), |sum, (j, &value)| sum + a[(i, first + j)] * value) * tau)
-            .collect();
-        let product = w.iter().zip(&v).fold(T::zero(), |sum, (w, &v)| sum + w.conj() * v);
-        let half = T::Real::one() / (T::Real::one() + T::Real::one());
-        let alpha = -(tau * product).scale(half);
-        for (w, &v) in w.iter_mut().zip(&v) {
-            *w = *w + alpha * v;
-        }
-        for (j, (&vj, &wj)) in v.iter().zip(&w).enumerate() {
-            for (i, (&vi, &wi)) in v.iter().zip(&w).enumerate() {
-                let change = vi * wj.conj() + wi * vj.conj();
-                a[(first + i, first + j)] = a[(first + i, first + j)] - change;
-            }
-        }
-    }
-    let diagonal = (0..n).map(|i| a[(i, i)].re()).collect();
-    let mut q = Matrix::identity(n, n)?;
-    for (k, &tau) in taus.iter().enumerate().rev() {
-        let v: Vec<T> = [T::one()].into_iter().chain((k + 2..n).map(|i| a[(i, k)])).collect();
-        reflect_left(&mut q, k + 1, k + 1, &v, tau);
-    }
-    Ok((diagonal, beside, q))
+/// A tridiagonal matrix T with `A = Z T Zᴴ`, on its way to a diagonal one.
+struct Tridiagonal<T: Field> {
+    /// The diagonal: in the end, the eigenvalues.
+    d: Vec<T::Real>,
+    /// The elements beside it: in the end, zeros.
+    e: Vec<T::Real>,
+    /// In the end, the eigenvectors as columns.
+    z: Matrix<T>,
+    /// How many more steps the iteration may take.
+    steps_left: usize,
 }
 
-/// Applies rotations of neighbouring columns, as `lasr` does: each turns column `k + 1` against column `k`.
-fn turn<T: Field>(z: &mut Matrix<T>, k: usize, [c, s]: Rotation<T::Real>) {
-    rotate_columns(z, k, k + 1, [c, s]);
-}
-
-fn iterate<T: Field>(d: &mut [T::Real], e: &mut [T::Real], z: &mut Matrix<T>) -> Result<()> {
-    let n = d.len();
-    let zero = <T::Real as Zero>::zero();
-    let one = <T::Real as One>::one();
-    let two = one + one;
-    let eps = <T::Real as Float>::epsilon() / two;
-    let (eps2, tiny) = (eps * eps, <T::Real as Float>::min_positive_value());
-    let mut left = n.saturating_mul(30);
-    let mut start = 0;
-    while start < n {
-        if start > 0 {
-            e[start - 1] = zero;
-        }
-        // A block ends where the element beside the diagonal is as good as zero.
-        let mut end = n - 1;
-        for m in start..n - 1 {
-            let size = Float::abs(e[m]);
-            if size == zero {
-                end = m;
-                break;
-            }
-            if size <= Float::sqrt(Float::abs(d[m])) * Float::sqrt(Float::abs(d[m + 1])) * eps {
-                e[m] = zero;
-                end = m;
-                break;
+impl<T: Field> Tridiagonal<T> {
+    /// As LAPACK's `sytd2` and `orgtr`.
+    fn reduce(mut a: Matrix<T>) -> Result<Tridiagonal<T>> {
+        let n = a.rows;
+        // The whole matrix from its lower triangle, which spares telling the triangles apart.
+        for j in 0..n {
+            a[(j, j)] = T::of(a[(j, j)].re());
+            for i in 0..j {
+                a[(i, j)] = a[(j, i)].conj();
             }
         }
-        let (first, last) = (start, end);
-        start = end + 1;
-        if first == last {
-            continue;
-        }
-        let negligible = |d: &[T::Real], size: T::Real, a: usize, b: usize| {
-            size * size <= (eps2 * Float::abs(d[a])) * Float::abs(d[b]) + tiny
-        };
-        if Float::abs(d[last]) >= Float::abs(d[first]) {
-            // QL: from the top.
-            let mut l = first;
-            while l <= last {
-                let m = (l..last).find(|&m| negligible(d, e[m], m, m + 1)).unwrap_or(last);
-                if m < last {
-                    e[m] = zero;
+        let (mut taus, mut beside) = (Vec::new(), Vec::new());
+        for k in 0..n.saturating_sub(1) {
+            interrupt::check()?;
+            let found = reflection(a[(k + 1, k)], (k + 2..n).map(|i| a[(i, k)]));
+            beside.push(found.beta);
+            let mut v = vec![T::one()];
+            for i in k + 2..n {
+                a[(i, k)] = found.own(a[(i, k)]);
+                v.push(a[(i, k)]);
+            }
+            let tau = found.tau;
+            taus.push(tau);
+            if tau.is_zero() {
+                continue;
+            }
+            let first = k + 1;
+            let mut w: Vec<T> = (first..n)
+                .map(|i| v.iter().enumerate().fold(T::zero(), |sum, (j, &value)| sum + a[(i, first + j)] * value) * tau)
+                .collect();
+            let product = w.iter().zip(&v).fold(T::zero(), |sum, (w, &v)| sum + w.conj() * v);
+            let half = T::Real::one() / (T::Real::one() + T::Real::one());
+            let alpha = -(tau * product).scale(half);
+            for (w, &v) in w.iter_mut().zip(&v) {
+                *w = *w + alpha * v;
+            }
+            for (j, (&vj, &wj)) in v.iter().zip(&w).enumerate() {
+                for (i, (&vi, &wi)) in v.iter().zip(&w).enumerate() {
+                    let change = vi * wj.conj() + wi * vj.conj();
+                    a[(first + i, first + j)] = a[(first + i, first + j)] - change;
                 }
-                if m == l {
-                    l += 1;
-                    continue;
-                }
-                if m == l + 1 {
-                    let (values, [c, s]) = symmetric_pair(d[l], e[l], d[l + 1]);
-                    turn(z, l, [c, s]);
-                    (d[l], d[l + 1]) = (values[0], values[1]);
-                    e[l] = zero;
+            }
+        }
+        let diagonal = (0..n).map(|i| a[(i, i)].re()).collect();
+        let mut q = Matrix::identity(n, n)?;
+        for (k, &tau) in taus.iter().enumerate().rev() {
+            let v: Vec<T> = [T::one()].into_iter().chain((k + 2..n).map(|i| a[(i, k)])).collect();
+            reflect_left(&mut q, k + 1, k + 1, &v, tau);
+        }
+        Ok(Tridiagonal { d: diagonal, e: beside, z: q, steps_left: n.saturating_mul(30) })
+    }
+
+    /// Rotates until only the diagonal is left, in ascending order, as LAPACK's `steqr`: block by block, each from the end
+    /// with the smaller element.
+    fn diagonalize(&mut self) -> Result<()> {
+        let n = self.d.len();
+        let mut first = 0;
+        while first < n {
+            if first > 0 {
+                self.e[first - 1] = T::Real::zero();
+            }
+            let last = self.end_of_block(first);
+            if Float::abs(self.d[last]) >= Float::abs(self.d[first]) {
+                self.ql(first, last)?;
+            } else {
+                self.qr(first, last)?;
+            }
+            first = last + 1;
+        }
+        self.sort();
+        Ok(())
+    }
+
+    /// A block ends where the element beside the diagonal is as good as zero.
+    fn end_of_block(&mut self, first: usize) -> usize {
+        for m in first..self.d.len() - 1 {
+            let size = Float::abs(self.e[m]);
+            let sizes = Float::sqrt(Float::abs(self.d[m])) * Float::sqrt(Float::abs(self.d[m + 1]));
+            if size == T::Real::zero() || size <= sizes * Self::eps() {
+                self.e[m] = T::Real::zero();
+                return m;
+            }
+        }
+        self.d.len() - 1
+    }
+
+    /// Finds the eigenvalues of a block from its top.
+    fn ql(&mut self, first: usize, last: usize) -> Result<()> {
+        let mut l = first;
+        while l <= last {
+            let m = (l..last).find(|&m| self.is_negligible(m, m, m + 1)).unwrap_or(last);
+            if m < last {
+                self.e[m] = T::Real::zero();
+            }
+            match m - l {
+                0 => l += 1,
+                1 => {
+                    self.solve_pair(l);
                     l += 2;
-                    continue;
                 }
-                if left == 0 {
-                    return no_convergence();
-                }
-                left -= 1;
-                interrupt::check()?;
-                let mut p = d[l];
-                let mut g = (d[l + 1] - p) / (two * e[l]);
-                let r = Float::hypot(g, one);
-                g = d[m] - p + e[l] / (g + if Float::is_sign_negative(g) { -r } else { r });
-                let (mut s, mut c) = (one, one);
-                p = zero;
-                for i in (l..m).rev() {
-                    let (f, b) = (s * e[i], c * e[i]);
-                    let ([cosine, sine], r) = rotation(g, f);
-                    (c, s) = (cosine, sine);
-                    if i != m - 1 {
-                        e[i + 1] = r;
-                    }
-                    g = d[i + 1] - p;
-                    let r = (d[i] - g) * s + two * c * b;
-                    p = s * r;
-                    d[i + 1] = g + p;
-                    g = c * r - b;
-                    turn(z, i, [c, -s]);
-                }
-                d[l] = d[l] - p;
-                e[l] = g;
-            }
-        } else {
-            // QR: from the bottom.
-            let mut l = last;
-            loop {
-                let m = (first + 1..=l).rev().find(|&m| negligible(d, e[m - 1], m, m - 1)).unwrap_or(first);
-                if m > first {
-                    e[m - 1] = zero;
-                }
-                let done = if m == l {
-                    1
-                } else if m + 1 == l {
-                    let (values, [c, s]) = symmetric_pair(d[l - 1], e[l - 1], d[l]);
-                    turn(z, l - 1, [c, s]);
-                    (d[l - 1], d[l]) = (values[0], values[1]);
-                    e[l - 1] = zero;
-                    2
-                } else {
-                    0
-                };
-                if done > 0 {
-                    if l < first + done {
-                        break;
-                    }
-                    l -= done;
-                    continue;
-                }
-                if left == 0 {
-                    return no_convergence();
-                }
-                left -= 1;
-                interrupt::check()?;
-                let mut p = d[l];
-                let mut g = (d[l - 1] - p) / (two * e[l - 1]);
-                let r = Float::hypot(g, one);
-                g = d[m] - p + e[l - 1] / (g + if Float::is_sign_negative(g) { -r } else { r });
-                let (mut s, mut c) = (one, one);
-                p = zero;
-                for i in m..l {
-                    let (f, b) = (s * e[i], c * e[i]);
-                    let ([cosine, sine], r) = rotation(g, f);
-                    (c, s) = (cosine, sine);
-                    if i != m {
-                        e[i - 1] = r;
-                    }
-                    g = d[i] - p;
-                    let r = (d[i + 1] - g) * s + two * c * b;
-                    p = s * r;
-                    d[i] = g + p;
-                    g = c * r - b;
-                    turn(z, i, [c, s]);
-                }
-                d[l] = d[l] - p;
-                e[l - 1] = g;
+                _ => self.ql_step(l, m)?,
             }
         }
+        Ok(())
     }
-    for i in 0..n {
-        let mut least = i;
-        for j in i + 1..n {
-            if d[j] < d[least] {
-                least = j;
-            }
-        }
-        d.swap(i, least);
-        z.swap_columns(i, least);
-    }
-    Ok(())
-}
 
-fn no_convergence<T>() -> Result<T> {
-    bail!(RuntimeError, "linalg.eigh: The algorithm failed to converge because the input matrix is ill-conditioned.")
+    /// Finds the eigenvalues of a block from its bottom.
+    fn qr(&mut self, first: usize, last: usize) -> Result<()> {
+        // One more than the last row that is left, so that none is 0.
+        let mut end = last + 1;
+        while end > first {
+            let l = end - 1;
+            let m = (first + 1..=l).rev().find(|&m| self.is_negligible(m - 1, m, m - 1)).unwrap_or(first);
+            if m > first {
+                self.e[m - 1] = T::Real::zero();
+            }
+            match l - m {
+                0 => end -= 1,
+                1 => {
+                    self.solve_pair(m);
+                    end -= 2;
+                }
+                _ => self.qr_step(l, m)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Moves the element beside the diagonal from row `m` up to row `l`, where it shrinks.
+    fn ql_step(&mut self, l: usize, m: usize) -> Result<()> {
+        let mut g = self.start_step(l, l + 1, l, m)?;
+        let (d, e) = (&mut self.d, &mut self.e);
+        let two = T::Real::one() + T::Real::one();
+        let (mut s, mut c, mut p) = (T::Real::one(), T::Real::one(), T::Real::zero());
+        for i in (l..m).rev() {
+            let (f, b) = (s * e[i], c * e[i]);
+            let ([cosine, sine], r) = rotation(g, f);
+            (c, s) = (cosine, sine);
+            if i != m - 1 {
+                e[i + 1] = r;
+            }
+            g = d[i + 1] - p;
+            let r = (d[i] - g) * s + two * c * b;
+            p = s * r;
+            d[i + 1] = g + p;
+            g = c * r - b;
+            rotate_columns(&mut self.z, i, i + 1, [c, -s]);
+        }
+        d[l] = d[l] - p;
+        e[l] = g;
+        Ok(())
+    }
+
+    /// Moves the element beside the diagonal from row `m` down to row `l`, where it shrinks.
+    fn qr_step(&mut self, l: usize, m: usize) -> Result<()> {
+        let mut g = self.start_step(l, l - 1, l - 1, m)?;
+        let (d, e) = (&mut self.d, &mut self.e);
+        let two = T::Real::one() + T::Real::one();
+        let (mut s, mut c, mut p) = (T::Real::one(), T::Real::one(), T::Real::zero());
+        for i in m..l {
+            let (f, b) = (s * e[i], c * e[i]);
+            let ([cosine, sine], r) = rotation(g, f);
+            (c, s) = (cosine, sine);
+            if i != m {
+                e[i - 1] = r;
+            }
+            g = d[i] - p;
+            let r = (d[i + 1] - g) * s + two * c * b;
+            p = s * r;
+            d[i] = g + p;
+            g = c * r - b;
+            rotate_columns(&mut self.z, i, i + 1, [c, s]);
+        }
+        d[l] = d[l] - p;
+        e[l - 1] = g;
+        Ok(())
+    }
+
+    /// Counts a step, and returns the shifted element of row `m` that it starts with. The shift is Wilkinson's, from row
+    /// `l` and its `neighbour`, with `beside` between them.
+    fn start_step(&mut self, l: usize, neighbour: usize, beside: usize, m: usize) -> Result<T::Real> {
+        if self.steps_left == 0 {
+            bail!(
+                RuntimeError,
+                "linalg.eigh: The algorithm failed to converge because the input matrix is ill-conditioned."
+            );
+        }
+        self.steps_left -= 1;
+        interrupt::check()?;
+        let (d, beside) = (&self.d, self.e[beside]);
+        let g = (d[neighbour] - d[l]) / ((T::Real::one() + T::Real::one()) * beside);
+        let r = Float::hypot(g, T::Real::one());
+        Ok(d[m] - d[l] + beside / (g + if Float::is_sign_negative(g) { -r } else { r }))
+    }
+
+    /// Finds the eigenvalues of the rows `l` and `l + 1`, which are a block of their own.
+    fn solve_pair(&mut self, l: usize) {
+        let (values, [c, s]) = symmetric_pair(self.d[l], self.e[l], self.d[l + 1]);
+        rotate_columns(&mut self.z, l, l + 1, [c, s]);
+        (self.d[l], self.d[l + 1]) = (values[0], values[1]);
+        self.e[l] = T::Real::zero();
+    }
+
+    /// Returns whether the element `beside` the diagonal, between the rows `a` and `b`, is as good as zero.
+    fn is_negligible(&self, beside: usize, a: usize, b: usize) -> bool {
+        let (size, eps) = (Float::abs(self.e[beside]), Self::eps());
+        let tiny = <T::Real as Float>::min_positive_value();
+        size * size <= ((eps * eps) * Float::abs(self.d[a])) * Float::abs(self.d[b]) + tiny
+    }
+
+    /// Half of the distance between 1 and the next number: LAPACK's epsilon.
+    fn eps() -> T::Real {
+        <T::Real as Float>::epsilon() / (T::Real::one() + T::Real::one())
+    }
+
+    /// Sorts the eigenvalues, and the eigenvectors with them.
+    fn sort(&mut self) {
+        for i in 0..self.d.len() {
+            let mut least = i;
+            for j in i + 1..self.d.len() {
+                if self.d[j] < self.d[least] {
+                    least = j;
+                }
+            }
+            self.d.swap(i, least);
+            self.z.swap_columns(i, least);
+        }
+    }
 }

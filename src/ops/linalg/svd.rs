@@ -6,6 +6,7 @@ use super::matrix::Matrix;
 use super::qr::{form_q, qr, reflect_left, reflect_right, reflection, upper};
 use super::rotation::{rotate_columns, rotate_rows, rotation, triangular_pair, triangular_values};
 use crate::bail;
+use crate::ops::number::Real;
 use crate::tensor::{Result, interrupt};
 use num_traits::{Float, One, Zero};
 
@@ -102,7 +103,7 @@ fn direct<T: Field>(mut a: Matrix<T>, full: bool) -> Result<Svd<T>> {
             turned.push([c, s]);
         }
     }
-    diagonalize(&mut d, &mut e, &mut u, &mut vh)?;
+    Bidiagonal { d: &mut d, e: &mut e, u: &mut u, vt: &mut vh }.diagonalize()?;
     for (i, [c, s]) in turned.into_iter().enumerate().rev() {
         rotate_rows(&mut u, i, i + 1, [c, -s]);
     }
@@ -144,154 +145,191 @@ fn clear_row<T: Field>(a: &mut Matrix<T>, row: usize, column: usize) -> (T::Real
     (found.beta, found.tau, v)
 }
 
-/// The singular values of an upper bidiagonal matrix in place of its diagonal; the rotations go to `u` and `vt`.
-fn diagonalize<R: Field<Real = R> + Float>(
-    d: &mut [R],
-    e: &mut [R],
-    u: &mut Matrix<R>,
-    vt: &mut Matrix<R>,
-) -> Result<()> {
-    let n = d.len();
-    if n == 0 {
-        return Ok(());
-    }
-    let (zero, one) = (<R as Zero>::zero(), <R as One>::one());
-    let ten = <R as num_traits::NumCast>::from(10.0).unwrap_or(one);
-    let eps = <R as Float>::epsilon() / (one + one);
-    let tolerance = Float::powf(eps, <R as num_traits::NumCast>::from(-0.125).unwrap_or(-one));
-    let tolerance = Float::max(ten, Float::min(ten * ten, tolerance)) * eps;
-    let mut least = Float::abs(d[0]);
-    let mut mu = least;
-    for i in 1..n {
-        if least == zero {
-            break;
+/// An upper bidiagonal matrix B with `A = U B Vᵀ`, on its way to a diagonal one, as LAPACK's `bdsqr` leads it.
+struct Bidiagonal<'m, R: Field> {
+    /// The diagonal: in the end, the singular values.
+    d: &'m mut [R],
+    /// The elements beside it: in the end, zeros.
+    e: &'m mut [R],
+    u: &'m mut Matrix<R>,
+    vt: &'m mut Matrix<R>,
+}
+
+/// What counts as zero beside a diagonal.
+struct Limits<R> {
+    /// In itself.
+    threshold: R,
+    /// In relation to its neighbours.
+    tolerance: R,
+}
+
+impl<R: Field<Real = R> + Real> Bidiagonal<'_, R> {
+    fn diagonalize(&mut self) -> Result<()> {
+        let n = self.d.len();
+        if n == 0 {
+            return Ok(());
         }
-        mu = Float::abs(d[i]) * (mu / (mu + Float::abs(e[i - 1])));
-        least = Float::min(least, mu);
-    }
-    let count = <R as num_traits::NumCast>::from(n).unwrap_or(one);
-    least = least / Float::sqrt(count);
-    let six = <R as num_traits::NumCast>::from(6.0).unwrap_or(one);
-    let threshold = Float::max(tolerance * least, six * count * count * <R as Float>::min_positive_value());
-    let mut left = 6 * n * n + 100;
-    let mut m = n - 1;
-    let (mut old_first, mut old_last, mut downwards) = (usize::MAX, usize::MAX, true);
-    'blocks: while m > 0 {
-        if left == 0 {
-            bail!(
-                RuntimeError,
-                "linalg.svd: The algorithm failed to converge because the input matrix is ill-conditioned or has too many \
-                 repeated singular values."
-            );
+        let limits = self.limits();
+        let mut steps_left = 6 * n * n + 100;
+        // The last row that is left, the block of the last step, and the end that a step in a new block starts from.
+        let (mut last, mut block, mut downwards) = (n - 1, None, true);
+        while last > 0 {
+            if steps_left == 0 {
+                bail!(
+                    RuntimeError,
+                    "linalg.svd: The algorithm failed to converge because the input matrix is ill-conditioned or has too \
+                     many repeated singular values."
+                );
+            }
+            steps_left -= 1;
+            interrupt::check()?;
+            let (first, most) = self.start_of_block(last, limits.threshold);
+            if first == last {
+                last -= 1;
+                continue;
+            }
+            if first + 1 == last {
+                self.solve_pair(first);
+                last = last.saturating_sub(2);
+                continue;
+            }
+            if block.is_none_or(|(old_first, old_last)| first > old_last || last < old_first) {
+                downwards = Float::abs(self.d[first]) >= Float::abs(self.d[last]);
+            }
+            let Some(least) = self.least(first, last, downwards, limits.tolerance) else { continue };
+            block = Some((first, last));
+            let shift = self.shift(first, last, downwards, least / most, limits.tolerance);
+            sweep(self.d, self.e, self.u, self.vt, [first, last], shift, downwards);
+            let end = if downwards { last - 1 } else { first };
+            if Float::abs(self.e[end]) <= limits.threshold {
+                self.e[end] = R::zero();
+            }
         }
-        left -= 1;
-        interrupt::check()?;
-        let mut most = Float::abs(d[m]);
-        let mut ll = 0;
-        for l in (0..m).rev() {
-            let (size, beside) = (Float::abs(d[l]), Float::abs(e[l]));
-            if beside <= threshold {
-                e[l] = zero;
-                if l == m - 1 {
-                    m -= 1;
-                    continue 'blocks;
-                }
-                ll = l + 1;
+        self.make_positive();
+        self.sort();
+        Ok(())
+    }
+
+    fn limits(&self) -> Limits<R> {
+        let number = <R as Real>::from_f64;
+        let eps = Self::eps();
+        let tolerance = Float::max(number(10.0), Float::min(number(100.0), Float::powf(eps, number(-0.125)))) * eps;
+        // No singular value is smaller than this bound.
+        let mut least = Float::abs(self.d[0]);
+        let mut mu = least;
+        for i in 1..self.d.len() {
+            if least == R::zero() {
                 break;
+            }
+            mu = Float::abs(self.d[i]) * (mu / (mu + Float::abs(self.e[i - 1])));
+            least = Float::min(least, mu);
+        }
+        let count = self.count();
+        let least = least / Float::sqrt(count);
+        let tiny = number(6.0) * count * count * <R as Float>::min_positive_value();
+        Limits { threshold: Float::max(tolerance * least, tiny), tolerance }
+    }
+
+    /// Half of the distance between 1 and the next number: LAPACK's epsilon.
+    fn eps() -> R {
+        <R as Float>::epsilon() / (R::one() + R::one())
+    }
+
+    fn count(&self) -> R {
+        <R as Real>::from_f64(self.d.len() as f64)
+    }
+
+    /// Finds where the block that ends in row `last` starts, and the largest of its elements. A block starts behind an
+    /// element beside the diagonal that is as good as zero.
+    fn start_of_block(&mut self, last: usize, threshold: R) -> (usize, R) {
+        let mut most = Float::abs(self.d[last]);
+        for l in (0..last).rev() {
+            let (size, beside) = (Float::abs(self.d[l]), Float::abs(self.e[l]));
+            if beside <= threshold {
+                self.e[l] = R::zero();
+                return (l + 1, most);
             }
             most = Float::max(most, Float::max(size, beside));
         }
-        if ll + 1 == m {
-            let ([small, large], right, left) = triangular_pair(d[ll], e[ll], d[m]);
-            (d[ll], d[m]) = (large, small);
-            e[ll] = zero;
-            rotate_rows(vt, ll, m, right);
-            rotate_columns(u, ll, m, left);
-            if m < 2 {
-                break;
-            }
-            m -= 2;
-            continue;
+        (0, most)
+    }
+
+    /// Finds the singular values of the rows `first` and `first + 1`, which are a block of their own.
+    fn solve_pair(&mut self, first: usize) {
+        let last = first + 1;
+        let ([small, large], right, left) = triangular_pair(self.d[first], self.e[first], self.d[last]);
+        (self.d[first], self.d[last]) = (large, small);
+        self.e[first] = R::zero();
+        rotate_rows(self.vt, first, last, right);
+        rotate_columns(self.u, first, last, left);
+    }
+
+    /// A lower bound of the singular values of a block; `None` if an element on the way turned out to be negligible beside
+    /// its neighbours, which ends the block.
+    fn least(&mut self, first: usize, last: usize, downwards: bool, tolerance: R) -> Option<R> {
+        let (start, end) = if downwards { (first, last) } else { (last, first) };
+        let at_end = if downwards { last - 1 } else { first };
+        if Float::abs(self.e[at_end]) <= tolerance * Float::abs(self.d[end]) {
+            self.e[at_end] = R::zero();
+            return None;
         }
-        if ll > old_last || m < old_first || old_last == usize::MAX {
-            downwards = Float::abs(d[ll]) >= Float::abs(d[m]);
-        }
-        // Elements that are negligible beside their neighbours end a block.
-        let mut small;
-        if downwards {
-            if Float::abs(e[m - 1]) <= Float::abs(tolerance) * Float::abs(d[m]) {
-                e[m - 1] = zero;
-                continue;
+        let mut mu = Float::abs(self.d[start]);
+        let mut least = mu;
+        for step in 0..last - first {
+            let (beside, next) =
+                if downwards { (first + step, first + step + 1) } else { (last - 1 - step, last - 1 - step) };
+            if Float::abs(self.e[beside]) <= tolerance * mu {
+                self.e[beside] = R::zero();
+                return None;
             }
-            let mut mu = Float::abs(d[ll]);
-            small = mu;
-            for l in ll..m {
-                if Float::abs(e[l]) <= tolerance * mu {
-                    e[l] = zero;
-                    continue 'blocks;
+            mu = Float::abs(self.d[next]) * (mu / (mu + Float::abs(self.e[beside])));
+            least = Float::min(least, mu);
+        }
+        Some(least)
+    }
+
+    /// The shift of a step: a singular value of the two rows it ends in, or zero where a shift would spoil small values.
+    fn shift(&self, first: usize, last: usize, downwards: bool, ratio: R, tolerance: R) -> R {
+        let (zero, eps) = (R::zero(), Self::eps());
+        let hundredth = R::one() / <R as Real>::from_f64(100.0);
+        let is_worth_it = self.count() * tolerance * ratio > Float::max(eps, hundredth * tolerance);
+        if !is_worth_it {
+            return zero;
+        }
+        let (start, l) = if downwards { (first, last - 1) } else { (last, first) };
+        let shift = triangular_values(self.d[l], self.e[l], self.d[l + 1])[0];
+        let start = Float::abs(self.d[start]);
+        if start > zero && (shift / start) * (shift / start) < eps { zero } else { shift }
+    }
+
+    /// Turns the rows of V whose singular values came out negative.
+    fn make_positive(&mut self) {
+        for i in 0..self.d.len() {
+            if Float::is_sign_negative(self.d[i]) && self.d[i] != R::zero() {
+                self.d[i] = -self.d[i];
+                for j in 0..self.vt.columns {
+                    self.vt[(i, j)] = -self.vt[(i, j)];
                 }
-                mu = Float::abs(d[l + 1]) * (mu / (mu + Float::abs(e[l])));
-                small = Float::min(small, mu);
             }
-        } else {
-            if Float::abs(e[ll]) <= Float::abs(tolerance) * Float::abs(d[ll]) {
-                e[ll] = zero;
-                continue;
-            }
-            let mut mu = Float::abs(d[m]);
-            small = mu;
-            for l in (ll..m).rev() {
-                if Float::abs(e[l]) <= tolerance * mu {
-                    e[l] = zero;
-                    continue 'blocks;
+        }
+    }
+
+    /// Sorts the singular values, the largest first: the smallest goes to the end, and so on forward.
+    fn sort(&mut self) {
+        for i in (1..self.d.len()).rev() {
+            let mut smallest = 0;
+            for j in 1..=i {
+                if self.d[j] <= self.d[smallest] {
+                    smallest = j;
                 }
-                mu = Float::abs(d[l]) * (mu / (mu + Float::abs(e[l])));
-                small = Float::min(small, mu);
             }
-        }
-        (old_first, old_last) = (ll, m);
-        let hundredth = one / (ten * ten);
-        let mut shift = zero;
-        if count * tolerance * (small / most) > Float::max(eps, hundredth * tolerance) {
-            let (start, values) = if downwards {
-                (Float::abs(d[ll]), triangular_values(d[m - 1], e[m - 1], d[m]))
-            } else {
-                (Float::abs(d[m]), triangular_values(d[ll], e[ll], d[ll + 1]))
-            };
-            shift = values[0];
-            if start > zero && (shift / start) * (shift / start) < eps {
-                shift = zero;
-            }
-        }
-        sweep(d, e, u, vt, [ll, m], shift, downwards);
-        let end = if downwards { m - 1 } else { ll };
-        if Float::abs(e[end]) <= threshold {
-            e[end] = zero;
-        }
-    }
-    for i in 0..n {
-        if Float::is_sign_negative(d[i]) && d[i] != zero {
-            d[i] = -d[i];
-            for j in 0..vt.columns {
-                vt[(i, j)] = -vt[(i, j)];
+            if smallest != i {
+                self.d.swap(smallest, i);
+                self.vt.swap_rows(smallest, i);
+                self.u.swap_columns(smallest, i);
             }
         }
     }
-    // The smallest goes to the end, and so on forward.
-    for i in (1..n).rev() {
-        let mut smallest = 0;
-        for j in 1..=i {
-            if d[j] <= d[smallest] {
-                smallest = j;
-            }
-        }
-        if smallest != i {
-            d.swap(smallest, i);
-            vt.swap_rows(smallest, i);
-            u.swap_columns(smallest, i);
-        }
-    }
-    Ok(())
 }
 
 /// One sweep of rotations along a block, from its top or from its bottom, with a shift or without.

@@ -18,7 +18,7 @@ use num_complex::Complex;
 
 /// The way an operation makes its result, given the operands' common dtype.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Rule {
+enum ResultType {
     /// Computed in the common dtype.
     Common,
     /// Integers become the default floating dtype first.
@@ -99,8 +99,8 @@ macro_rules! binary_ops {
                 match self { $(BinaryOp::$op => $stub),* }
             }
 
-            fn rule(self) -> Rule {
-                match self { $(BinaryOp::$op => Rule::$rule),* }
+            fn rule(self) -> ResultType {
+                match self { $(BinaryOp::$op => ResultType::$rule),* }
             }
 
             fn supported(self) -> classes::Classes {
@@ -457,7 +457,7 @@ fn prepare(op: BinaryOp, a: Operand, b: Operand, output: Output, default: DType)
     };
     let sizes = check_sizes(operands, output)?;
     let common = result_type(&both, default)?;
-    let common = if op.rule() == Rule::Float && common.is_integral(true) { default } else { common };
+    let common = if op.rule() == ResultType::Float && common.is_integral(true) { default } else { common };
     Ok((common, plan(operands, output, Shape { sizes, common, result: common, safe_cast: true })?))
 }
 

@@ -19,7 +19,7 @@ use std::marker::PhantomData;
 
 /// The way an operation makes its result, given the operand's dtype.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Rule {
+enum ResultType {
     Same,
     /// Integers become the default floating dtype first.
     Float,
@@ -128,8 +128,8 @@ macro_rules! unary_ops {
                 match self { $(UnaryOp::$op => $stub,)* $(UnaryOp::$test => $test_stub),* }
             }
 
-            fn rule(self) -> Rule {
-                match self { $(UnaryOp::$op => Rule::$rule,)* $(UnaryOp::$test => Rule::Bool),* }
+            fn rule(self) -> ResultType {
+                match self { $(UnaryOp::$op => ResultType::$rule,)* $(UnaryOp::$test => ResultType::Bool),* }
             }
 
             fn supported(self) -> classes::Classes {
@@ -459,14 +459,14 @@ pub fn unary(op: UnaryOp, a: &View, output: Output, default: DType) -> Result<Vi
         _ => {}
     }
     op.check_operand(a.dtype, matches!(output, Output::InPlace(_)))?;
-    let common = if op.rule() == Rule::Float && a.dtype.is_integral(true) { default } else { a.dtype };
+    let common = if op.rule() == ResultType::Float && a.dtype.is_integral(true) { default } else { a.dtype };
     let result = match op {
         UnaryOp::Abs | UnaryOp::Angle => common.to_real(),
-        _ if op.rule() == Rule::Bool => DType::Bool,
+        _ if op.rule() == ResultType::Bool => DType::Bool,
         _ => common,
     };
     let of_parts = matches!(op, UnaryOp::Abs | UnaryOp::Angle);
-    let safe_cast = op.rule() != Rule::Bool && !of_parts;
+    let safe_cast = op.rule() != ResultType::Bool && !of_parts;
     let sizes = check_sizes(&[a.into()], output)?;
     if op.is_constant(a.dtype) && matches!(output, Output::New) {
         return full_like(a, Scalar::Bool(op != UnaryOp::Isinf), Some(DType::Bool), None);

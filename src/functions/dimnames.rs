@@ -6,6 +6,7 @@ use super::names::give;
 use super::names::set;
 use crate::bail;
 use crate::call::bind::Bound;
+use crate::call::facets::NameInference::Itself;
 use crate::call::one;
 use crate::call::signature::Kind;
 use crate::call::state::State;
@@ -21,35 +22,41 @@ pub const ROWS: &[Row] = &[
         |_| bail!(RuntimeError, "`align_tensors` not yet implemented."),
         "Gives tensors one order of dimensions; not yet implemented in PyTorch.",
     )
+    .names(Itself)
     .python("align_tensors"),
     method(
         "has_names(Tensor self) -> bool",
         |c| Ok(Value::Bool(c.tensor(0)?.has_names())),
         "Returns whether any dimension has a name.",
-    ),
+    )
+    .names(Itself),
     method(
         "rename(Tensor self, any[] names, *, any{} rename_map) -> Tensor",
         |c| rename(c, "rename"),
         "Returns a view with other names, given in order or from old to new.",
     )
+    .names(Itself)
     .python("Tensor.rename"),
     method(
         "rename_(Tensor self, any[] names, *, any{} rename_map) -> Tensor",
         |c| rename(c, "rename_"),
         "Renames the dimensions in place, in order or from old to new.",
     )
+    .names(Itself)
     .python("Tensor.rename_"),
     method(
         "refine_names(Tensor self, any[] names) -> Tensor",
         refine_names,
         "Returns a view that names unnamed dimensions.",
     )
+    .names(Itself)
     .python("Tensor.refine_names"),
     method(
         "align_to(Tensor self, any[] names) -> Tensor",
         align_to,
         "Returns a view with the dimensions in the order of the names, new ones of size 1.",
     )
+    .names(Itself)
     .python("Tensor.align_to"),
     method(
         "align_as(Tensor self, Tensor other) -> Tensor",
@@ -58,7 +65,8 @@ pub const ROWS: &[Row] = &[
             aligned(c.state, c.tensor(0)?, &names)
         },
         "Returns a view with the dimensions in the order of another tensor's.",
-    ),
+    )
+    .names(Itself),
     // These four are written in Python and hand on to what follows.
     method(
         "_VF.rename(Tensor(a) self, Dimname[]? names) -> Tensor(a)",
@@ -67,7 +75,8 @@ pub const ROWS: &[Row] = &[
             renamed(c.state, c.tensor(0)?, names.as_deref())
         },
         "Returns a view with other names.",
-    ),
+    )
+    .names(Itself),
     method(
         "_VF.rename_(Tensor(a!) self, Dimname[]? names) -> Tensor(a!)",
         |c| {
@@ -75,12 +84,14 @@ pub const ROWS: &[Row] = &[
             Ok(c.itself())
         },
         "Renames the dimensions in place.",
-    ),
+    )
+    .names(Itself),
     method(
         "_VF.refine_names(Tensor(a) self, Dimname[] names) -> Tensor(a)",
         refined,
         "Returns a view with more names.",
-    ),
+    )
+    .names(Itself),
     method(
         "_VF.align_to(Tensor(a) self, Dimname[] names) -> Tensor(a)",
         |c| {
@@ -88,7 +99,8 @@ pub const ROWS: &[Row] = &[
             aligned(c.state, c.tensor(0)?, &names)
         },
         "Returns a view with the dimensions in order.",
-    ),
+    )
+    .names(Itself),
     method(
         "_VF.align_to.ellipsis_idx(Tensor(a) self, Dimname[] order, int ellipsis_idx) -> Tensor(a)",
         aligned_around,

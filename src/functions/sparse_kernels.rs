@@ -1,7 +1,7 @@
-//! What functions written for dense tensors do with sparse ones: the table, and the functions it names.
-//! Follows <https://pytorch.org/docs/2.7/sparse.html#supported-operations>.
+//! What functions written for dense tensors do with sparse ones, where that is something of their own: the rows name
+//! these. Follows <https://pytorch.org/docs/2.7/sparse.html#supported-operations>.
 
-use super::forms::{Rule, Rules, on_elements};
+use super::forms::on_elements;
 use crate::autograd::Functions;
 use crate::bail;
 use crate::call::Call;
@@ -11,232 +11,106 @@ use crate::tensor::layout::wrap_dim;
 use crate::tensor::{DType, Result, Scalar, TensorLayout, View, can_cast, interrupt};
 use crate::value::Value;
 
-/// The rules of functions for dense tensors on sparse ones.
-pub const RULES: Rules = &[
-    (
-        Rule::Any,
-        &[
-            "is_signed",
-            "tolist",
-            "to_dense",
-            "to_sparse.sparse_dim",
-            "to_sparse",
-            "to_sparse_coo",
-            "to_sparse_csr",
-            "to_sparse_csc",
-            "to_sparse_bsr",
-            "to_sparse_bsc",
-            "sparse_mask",
-            "sparse_resize_",
-            "sparse_resize_and_clear_",
-            "sparse.mm",
-            "sparse.mm.reduce",
-            "smm",
-            "hspmm",
-            "sspaddmm",
-            "sparse.addmm",
-            "sparse.softmax",
-            "sparse.log_softmax",
-            "sparse.sum",
-        ],
-    ),
-    (
-        Rule::Given,
-        &[
-            "clone",
-            "to.device",
-            "to.dtype",
-            "to.other",
-            "type_as",
-            "cpu",
-            "half",
-            "bfloat16",
-            "float",
-            "double",
-            "chalf",
-            "cfloat",
-            "cdouble",
-            "bool",
-            "char",
-            "byte",
-            "short",
-            "int",
-            "long",
-            "conj",
-            "resolve_conj",
-            "resolve_neg",
-        ],
-    ),
-    (
-        Rule::Coalesced,
-        &[
-            "div.Tensor_mode",
-            "nan_to_num",
-            "abs",
-            "asin",
-            "asinh",
-            "atan",
-            "atanh",
-            "ceil",
-            "deg2rad",
-            "erf",
-            "erfinv",
-            "expm1",
-            "floor",
-            "frac",
-            "isinf",
-            "isnan",
-            "isneginf",
-            "isposinf",
-            "log1p",
-            "neg",
-            "rad2deg",
-            "relu",
-            "round",
-            "sgn",
-            "sign",
-            "signbit",
-            "sin",
-            "sinh",
-            "sqrt",
-            "square",
-            "tan",
-            "tanh",
-            "trunc",
-            "positive",
-            "pow.Tensor_Scalar",
-            "absolute",
-            "arcsin",
-            "arcsinh",
-            "arctan",
-            "arctanh",
-            "negative",
-            "angle",
-            "abs_",
-            "asin_",
-            "atan_",
-            "ceil_",
-            "erf_",
-            "expm1_",
-            "floor_",
-            "log1p_",
-            "neg_",
-            "relu_",
-            "round_",
-            "sgn_",
-            "sign_",
-            "sin_",
-            "sqrt_",
-            "square_",
-            "tan_",
-            "tanh_",
-            "trunc_",
-            "pow_.Scalar",
-        ],
-    ),
-    (Rule::Total, &["any", "norm", "linalg.vector_norm"]),
-    (
-        Rule::Own(|_| bail!(RuntimeError, "Cannot access data pointer of Tensor that doesn't have storage")),
-        &["data_ptr"],
-    ),
-    (Rule::Own(|c| arithmetic(c, add)), &["add.Tensor", "add_.Tensor"]),
-    (Rule::Own(|c| arithmetic(c, subtract)), &["sub.Tensor", "sub_.Tensor", "subtract.Tensor", "subtract_.Tensor"]),
-    (Rule::Own(|c| arithmetic(c, multiply_elements)), &["mul", "mul_", "multiply", "multiply_"]),
-    (Rule::Own(divide), &["div.Tensor", "div_.Tensor", "divide.Tensor", "divide_.Tensor", "true_divide.Tensor"]),
-    (Rule::Own(|c| multiply(&c.view(0)?, &c.view(1)?).map(Value::from)), &["mm"]),
-    (Rule::Own(matmul), &["matmul", "__matmul__"]),
-    (Rule::Own(matrix_vector), &["mv"]),
-    (Rule::Own(add_product), &["addmm"]),
-    (Rule::Own(|c| transposed(c, 0, 1)), &["t"]),
-    (
-        Rule::Own(|c| {
-            let (dim0, dim1) = (c.int(1)?, c.int(2)?);
-            transposed(c, dim0, dim1)
-        }),
-        &["transpose.int", "swapaxes", "swapdims"],
-    ),
-    (Rule::Own(|c| rearrange::permute(&c.view(0)?, &c.ints(1)?).map(Value::from)), &["permute"]),
-    (
-        Rule::Own(|c| {
-            let view = c.view(0)?;
-            let dims: Vec<i64> = (0..view.ndim() as i64).rev().collect();
-            if view.compressed().is_some() {
-                transposed(c, -2, -1)
-            } else {
-                rearrange::permute(&view, &dims).map(Value::from)
-            }
-        }),
-        &["T"],
-    ),
-    (Rule::Own(|c| rearrange::unsqueeze(&c.view(0)?, c.int(1)?).map(Value::from)), &["unsqueeze"]),
-    (Rule::Own(select), &["select.int"]),
-    (Rule::Own(unbind), &["unbind.int"]),
-    (Rule::Own(|c| rearrange::index_select(&c.view(0)?, c.int(1)?, &c.view(2)?).map(Value::from)), &["index_select"]),
-    (Rule::Own(|c| rearrange::narrow(&c.view(0)?, c.int(1)?, c.int(2)?, c.int(3)?).map(Value::from)), &["narrow_copy"]),
-    (Rule::Own(|c| rearrange::cat(&c.views(0)?, c.int(1)?).map(Value::from)), &["cat", "concat", "concatenate"]),
-    (Rule::Own(|c| rearrange::stack(&c.views(0)?, c.int(1)?).map(Value::from)), &["stack"]),
-    (Rule::Own(|c| sum(&c.view(0)?, &[], false, c.dtype_keyword()).map(Value::from)), &["sum"]),
-    (
-        Rule::Own(|c| {
-            let dims = if c.is_none(1) { Default::default() } else { c.ints(1)? };
-            sum(&c.view(0)?, &dims, c.bool(2)?, c.dtype_keyword()).map(Value::from)
-        }),
-        &["sum.dim_IntList"],
-    ),
-    (Rule::Own(|c| ops::item(&c.view(0)?).map(Value::from)), &["item"]),
-    (Rule::Own(|c| Ok(Value::Bool(ops::item(&c.view(0)?)?.truth()))), &["is_nonzero"]),
-    (Rule::Own(zero), &["zero_"]),
-    (Rule::Own(empty_like), &["zeros_like", "empty_like"]),
-    (
-        Rule::Own(|c| {
-            let dtype = c.dtype_keyword().unwrap_or(c.tensor(0)?.borrow().dtype);
-            ops::empty_coo(&c.ints(1)?, 0, dtype).map(Value::from)
-        }),
-        &["new_zeros", "new_empty"],
-    ),
-    (Rule::Own(copy_between), &["copy_"]),
-    (Rule::Own(strides), &["stride", "stride.dim", "is_contiguous"]),
-    (Rule::Own(no_storage), &["storage", "untyped_storage"]),
-    (Rule::Own(type_name), &["type"]),
-    (
-        Rule::Own(|_| bail!(RuntimeError, "reshape is not implemented for sparse tensors")),
-        &["reshape", "flatten.using_ints"],
-    ),
-    (
-        Rule::Own(|_| bail!(RuntimeError, "expand is unsupported for Sparse tensors")),
-        &["expand", "broadcast_to", "repeat"],
-    ),
-    (Rule::Own(|_| bail!(RuntimeError, "unsupported memory format option Contiguous")), &["contiguous"]),
-    (
-        Rule::Own(|_| {
-            bail!(
-                RuntimeError,
-                "nbytes is not defined for sparse tensors.  If you want the size of the constituent tensors, add the \
-                 nbytes of the indices and values.  If you want the size of the  equivalent dense tensor, multiply \
-                 numel() by element_size()"
-            )
-        }),
-        &["nbytes"],
-    ),
-    (
-        Rule::Refused("as_strided"),
-        &[
-            "slice.Tensor",
-            "narrow",
-            "squeeze",
-            "squeeze.dim",
-            "split.Tensor",
-            "chunk",
-            "diagonal",
-            "unfold",
-            "as_strided",
-        ],
-    ),
-    (Rule::Refused("fill_.Scalar"), &["ones_like", "full_like", "fill_.Scalar"]),
-];
+pub fn contiguous(_: &mut Call) -> Result<Value> {
+    bail!(RuntimeError, "unsupported memory format option Contiguous")
+}
+
+pub fn mul(call: &mut Call) -> Result<Value> {
+    arithmetic(call, multiply_elements)
+}
+
+pub fn sum_dims(call: &mut Call) -> Result<Value> {
+    let dims = if call.is_none(1) { Default::default() } else { call.ints(1)? };
+    sum(&call.view(0)?, &dims, call.bool(2)?, call.dtype_keyword()).map(Value::from)
+}
+
+pub fn data_ptr(_: &mut Call) -> Result<Value> {
+    bail!(RuntimeError, "Cannot access data pointer of Tensor that doesn't have storage")
+}
+
+pub fn is_nonzero(call: &mut Call) -> Result<Value> {
+    Ok(Value::Bool(ops::item(&call.view(0)?)?.truth()))
+}
+
+pub fn item(call: &mut Call) -> Result<Value> {
+    ops::item(&call.view(0)?).map(Value::from)
+}
+
+pub fn nbytes(_: &mut Call) -> Result<Value> {
+    bail!(
+        RuntimeError,
+        "nbytes is not defined for sparse tensors.  If you want the size of the constituent tensors, add the \
+         nbytes of the indices and values.  If you want the size of the  equivalent dense tensor, multiply \
+         numel() by element_size()"
+    )
+}
+
+pub fn sum_all(call: &mut Call) -> Result<Value> {
+    sum(&call.view(0)?, &[], false, call.dtype_keyword()).map(Value::from)
+}
+
+pub fn transpose(call: &mut Call) -> Result<Value> {
+    let (dim0, dim1) = (call.int(1)?, call.int(2)?);
+    transposed(call, dim0, dim1)
+}
+
+pub fn t(call: &mut Call) -> Result<Value> {
+    transposed(call, 0, 1)
+}
+
+pub fn expand(_: &mut Call) -> Result<Value> {
+    bail!(RuntimeError, "expand is unsupported for Sparse tensors")
+}
+
+pub fn cat(call: &mut Call) -> Result<Value> {
+    rearrange::cat(&call.views(0)?, call.int(1)?).map(Value::from)
+}
+
+pub fn mm(call: &mut Call) -> Result<Value> {
+    multiply(&call.view(0)?, &call.view(1)?).map(Value::from)
+}
+
+pub fn reshape(_: &mut Call) -> Result<Value> {
+    bail!(RuntimeError, "reshape is not implemented for sparse tensors")
+}
+
+pub fn reversed(call: &mut Call) -> Result<Value> {
+    let view = call.view(0)?;
+    let dims: Vec<i64> = (0..view.ndim() as i64).rev().collect();
+    if view.compressed().is_some() {
+        transposed(call, -2, -1)
+    } else {
+        rearrange::permute(&view, &dims).map(Value::from)
+    }
+}
+
+pub fn permute(call: &mut Call) -> Result<Value> {
+    rearrange::permute(&call.view(0)?, &call.ints(1)?).map(Value::from)
+}
+
+pub fn unsqueeze(call: &mut Call) -> Result<Value> {
+    rearrange::unsqueeze(&call.view(0)?, call.int(1)?).map(Value::from)
+}
+
+pub fn index_select(call: &mut Call) -> Result<Value> {
+    rearrange::index_select(&call.view(0)?, call.int(1)?, &call.view(2)?).map(Value::from)
+}
+
+pub fn narrow_copy(call: &mut Call) -> Result<Value> {
+    rearrange::narrow(&call.view(0)?, call.int(1)?, call.int(2)?, call.int(3)?).map(Value::from)
+}
+
+pub fn stack(call: &mut Call) -> Result<Value> {
+    rearrange::stack(&call.views(0)?, call.int(1)?).map(Value::from)
+}
+
+pub fn new_empty(call: &mut Call) -> Result<Value> {
+    let dtype = call.dtype_keyword().unwrap_or(call.tensor(0)?.borrow().dtype);
+    ops::empty_coo(&call.ints(1)?, 0, dtype).map(Value::from)
+}
 
 /// The product of two matrices, of which one at least is sparse: sparse if both are.
-pub(super) fn multiply(a: &View, b: &View) -> Result<View> {
+pub fn multiply(a: &View, b: &View) -> Result<View> {
     match (a.is_sparse(), b.is_sparse()) {
         (true, true) => {
             let product = product::sparse_sparse(a, b)?;
@@ -249,23 +123,23 @@ pub(super) fn multiply(a: &View, b: &View) -> Result<View> {
     }
 }
 
-pub(super) fn multiply_reduced(call: &mut Call) -> Result<Value> {
+pub fn multiply_reduced(call: &mut Call) -> Result<Value> {
     let (a, b) = (call.view(0)?, call.view(1)?);
     product::reduced(&a, &b, call.str(2)?).map(Value::from)
 }
 
-pub(super) fn product_as_sparse(call: &mut Call) -> Result<Value> {
+pub fn product_as_sparse(call: &mut Call) -> Result<Value> {
     let product = product::sparse_dense(&call.view(0)?, &call.view(1)?)?;
     product::rows_of(&call.view(0)?, &product).map(Value::from)
 }
 
-pub(super) fn hybrid_product(call: &mut Call) -> Result<Value> {
+pub fn hybrid_product(call: &mut Call) -> Result<Value> {
     let (a, b) = (call.view(0)?, call.view(1)?);
     let product = product::sparse_dense(&a, &b)?;
     product::hybrid_rows_of(&a, &product).map(Value::from)
 }
 
-pub(super) fn sparse_sum_and_product(call: &mut Call) -> Result<Value> {
+pub fn sparse_sum_and_product(call: &mut Call) -> Result<Value> {
     let (input, a, b) = (call.view(0)?, call.view(1)?, call.view(2)?);
     let product = product::rows_of(&a, &product::sparse_dense(&a, &b)?)?;
     let factor = |view: &View, factor: Scalar| -> Result<View> {
@@ -275,7 +149,7 @@ pub(super) fn sparse_sum_and_product(call: &mut Call) -> Result<Value> {
     rearrange::beside(&factor(&input, call.scalar(3)?)?, &factor(&product, call.scalar(4)?)?).map(Value::from)
 }
 
-fn matmul(call: &mut Call) -> Result<Value> {
+pub fn matmul(call: &mut Call) -> Result<Value> {
     let (a, b) = (call.value(0), call.value(1));
     match (call.tensor(0)?.borrow().ndim(), call.tensor(1)?.borrow().ndim()) {
         (2, 2) => call.state.call("mm", &[a, b]),
@@ -284,7 +158,7 @@ fn matmul(call: &mut Call) -> Result<Value> {
     }
 }
 
-fn matrix_vector(call: &mut Call) -> Result<Value> {
+pub fn matrix_vector(call: &mut Call) -> Result<Value> {
     let (a, v) = (call.view(0)?, call.view(1)?);
     if a.ndim() != 2 || v.ndim() != 1 || a.sizes()[1] != v.sizes()[0] {
         bail!(RuntimeError, "mv: expected self.size(-1) == vec.size(-1)");
@@ -294,7 +168,7 @@ fn matrix_vector(call: &mut Call) -> Result<Value> {
 }
 
 /// `beta * x + alpha * (a @ b)`, dense.
-pub(super) fn add_product(call: &mut Call) -> Result<Value> {
+pub fn add_product(call: &mut Call) -> Result<Value> {
     let input = call.view(0)?;
     if input.is_sparse() {
         bail!(
@@ -319,7 +193,7 @@ fn plus(a: &View, b: &View) -> Result<View> {
 }
 
 /// `x.sum(dims)`.
-pub(super) fn sum(view: &View, dims: &[i64], keepdim: bool, dtype: Option<DType>) -> Result<View> {
+pub fn sum(view: &View, dims: &[i64], keepdim: bool, dtype: Option<DType>) -> Result<View> {
     if view.compressed().is_none() {
         return rearrange::sum(view, dims, keepdim, dtype);
     }
@@ -374,17 +248,21 @@ fn arithmetic(call: &mut Call, compute: fn(&mut Call) -> Result<Value>) -> Resul
     Ok(Value::Tensor(target))
 }
 
-fn add(call: &mut Call) -> Result<Value> {
-    let alpha = call.position("alpha").map_or(Ok(Scalar::Int(1)), |i| call.scalar(i))?;
-    added(call, alpha)
+pub fn add(call: &mut Call) -> Result<Value> {
+    arithmetic(call, |call| {
+        let alpha = call.position("alpha").map_or(Ok(Scalar::Int(1)), |i| call.scalar(i))?;
+        added(call, alpha)
+    })
 }
 
-fn subtract(call: &mut Call) -> Result<Value> {
-    let alpha = call.position("alpha").map_or(Ok(Scalar::Int(1)), |i| call.scalar(i))?;
-    if call.tensor(0)?.borrow().compressed().is_some() {
-        bail!(RuntimeError, "unsupported tensor layout: {}", call.tensor(0)?.borrow().tensor_layout().cpp_name());
-    }
-    added(call, pointwise::negated(alpha))
+pub fn sub(call: &mut Call) -> Result<Value> {
+    arithmetic(call, |call| {
+        let alpha = call.position("alpha").map_or(Ok(Scalar::Int(1)), |i| call.scalar(i))?;
+        if call.tensor(0)?.borrow().compressed().is_some() {
+            bail!(RuntimeError, "unsupported tensor layout: {}", call.tensor(0)?.borrow().tensor_layout().cpp_name());
+        }
+        added(call, pointwise::negated(alpha))
+    })
 }
 
 fn added(call: &Call, alpha: Scalar) -> Result<Value> {
@@ -442,7 +320,7 @@ fn scaled(sparse: &View, by: promote::Operand) -> Result<Value> {
     ops::with_values(sparse, times(ops::elements(sparse), by)?).map(Value::from)
 }
 
-fn divide(call: &mut Call) -> Result<Value> {
+pub fn divide(call: &mut Call) -> Result<Value> {
     if let Part::Tensor(divisor) = Part::of(call, 1)?
         && (divisor.is_sparse() || divisor.ndim() > 0)
     {
@@ -476,7 +354,7 @@ fn transposed(call: &mut Call, dim0: i64, dim1: i64) -> Result<Value> {
     rearrange::transpose(&view, dim0, dim1).map(Value::from)
 }
 
-fn select(call: &mut Call) -> Result<Value> {
+pub fn select(call: &mut Call) -> Result<Value> {
     let (view, dim, at) = (call.view(0)?, call.int(1)?, call.int(2)?);
     let d = wrap_dim(dim, view.ndim())?;
     let size = view.sizes().get(d).copied().unwrap_or(0);
@@ -486,7 +364,7 @@ fn select(call: &mut Call) -> Result<Value> {
     ops::select(&view, d, if at < 0 { at + size } else { at }).map(Value::from)
 }
 
-fn unbind(call: &mut Call) -> Result<Value> {
+pub fn unbind(call: &mut Call) -> Result<Value> {
     let (view, dim) = (call.view(0)?, call.int(1)?);
     let d = wrap_dim(dim, view.ndim())?;
     let size = view.sizes().get(d).copied().unwrap_or(0);
@@ -506,13 +384,13 @@ fn without_elements(view: &View, dtype: DType) -> Result<View> {
     }
 }
 
-fn zero(call: &mut Call) -> Result<Value> {
+pub fn zero(call: &mut Call) -> Result<Value> {
     let view = call.view(0)?;
     call.tensor(0)?.set_view(without_elements(&view, view.dtype)?);
     Ok(call.itself())
 }
 
-fn empty_like(call: &mut Call) -> Result<Value> {
+pub fn empty_like(call: &mut Call) -> Result<Value> {
     let view = call.view(0)?;
     let dtype = call.dtype_keyword().unwrap_or(view.dtype);
     match call.position("layout").map(|i| call.value(i)) {
@@ -523,7 +401,7 @@ fn empty_like(call: &mut Call) -> Result<Value> {
     }
 }
 
-fn copy_between(call: &mut Call) -> Result<Value> {
+pub fn copy_between(call: &mut Call) -> Result<Value> {
     let (target, source) = (call.view(0)?, call.view(1)?);
     if target.tensor_layout() != source.tensor_layout() {
         bail!(
@@ -547,7 +425,7 @@ fn legacy_name(view: &View) -> String {
     format!("torch.{module}{}", view.type_name())
 }
 
-fn strides(call: &mut Call) -> Result<Value> {
+pub fn strides(call: &mut Call) -> Result<Value> {
     let view = call.view(0)?;
     let name = call.signature.name;
     if view.compressed().is_some() {
@@ -561,12 +439,12 @@ fn strides(call: &mut Call) -> Result<Value> {
     }
 }
 
-fn no_storage(call: &mut Call) -> Result<Value> {
+pub fn no_storage(call: &mut Call) -> Result<Value> {
     let class = if call.tensor(0)?.borrow().coo().is_some() { "SparseTensorImpl" } else { "SparseCsrTensorImpl" };
     bail!(NotImplementedError, "Cannot access storage of {class}")
 }
 
-fn type_name(call: &mut Call) -> Result<Value> {
+pub fn type_name(call: &mut Call) -> Result<Value> {
     let view = call.view(0)?;
     match (view.coo(), call.is_none(1)) {
         (Some(_), true) => Ok(Value::str(legacy_name(&view))),
