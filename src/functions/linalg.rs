@@ -12,8 +12,12 @@ use crate::tensor::{DType, Device, Dims, Error, ErrorKind, Result, Scalar, View}
 use crate::value::Value;
 
 pub const ROWS: &[Row] = &[
-    function("linalg.inv(Tensor A, *, Tensor? out=None) -> Tensor", |c| inverse(c, "linalg.inv"), "Inverts a matrix.").operation("linalg_inv_ex").out_refused_as("linalg_inv_ex.inverse"),
-    both("inverse(Tensor self, *, Tensor? out=None) -> Tensor", |c| inverse(c, "linalg.inv"), "Inverts a matrix.").operation("linalg_inv_ex").out_refused_as("linalg_inv_ex.inverse"),
+    function("linalg.inv(Tensor A, *, Tensor? out=None) -> Tensor", |c| inverse(c, "linalg.inv"), "Inverts a matrix.")
+        .operation("linalg_inv_ex")
+        .out_refused_as("linalg_inv_ex.inverse"),
+    both("inverse(Tensor self, *, Tensor? out=None) -> Tensor", |c| inverse(c, "linalg.inv"), "Inverts a matrix.")
+        .operation("linalg_inv_ex")
+        .out_refused_as("linalg_inv_ex.inverse"),
     function(
         "linalg.inv_ex(Tensor A, *, bool check_errors=False, Tensor[]? out=None) -> any",
         |c| {
@@ -21,7 +25,10 @@ pub const ROWS: &[Row] = &[
             if c.bool(1)? {
                 refuse_singular("linalg.inv_ex", &info)?;
             }
-            Ok(Value::named_tuple("torch.return_types.linalg_inv_ex", vec![("inverse", inverse.into()), ("info", info.into())]))
+            Ok(Value::named_tuple(
+                "torch.return_types.linalg_inv_ex",
+                vec![("inverse", inverse.into()), ("info", info.into())],
+            ))
         },
         "Inverts a matrix, and tells whether it has an inverse.",
     ),
@@ -29,19 +36,26 @@ pub const ROWS: &[Row] = &[
         "linalg.det(Tensor A, *, Tensor? out=None) -> Tensor",
         |c| ops::det(&c.view(0)?).map(Value::from),
         "Computes the determinant.",
-    ).operation("_linalg_det").out_refused_as("_linalg_det.result"),
-    both("det(Tensor self) -> Tensor", |c| ops::det(&c.view(0)?).map(Value::from), "Computes the determinant.").operation("_linalg_det"),
+    )
+    .operation("_linalg_det")
+    .out_refused_as("_linalg_det.result"),
+    both("det(Tensor self) -> Tensor", |c| ops::det(&c.view(0)?).map(Value::from), "Computes the determinant.")
+        .operation("_linalg_det"),
     function(
         "linalg.slogdet(Tensor A, *, Tensor[]? out=None) -> any",
         |c| slogdet(c, "torch.return_types.linalg_slogdet"),
         "Computes the determinant's sign and the logarithm of its magnitude.",
-    ).operation("_linalg_slogdet"),
+    )
+    .operation("_linalg_slogdet"),
     both(
         "slogdet(Tensor self) -> any",
         |c| slogdet(c, "torch.return_types.slogdet"),
         "Computes the determinant's sign and the logarithm of its magnitude.",
-    ).operation("_linalg_slogdet"),
-    both("logdet(Tensor self) -> Tensor", logdet, "Computes the logarithm of the determinant.").operation("_linalg_slogdet").checks_first(),
+    )
+    .operation("_linalg_slogdet"),
+    both("logdet(Tensor self) -> Tensor", logdet, "Computes the logarithm of the determinant.")
+        .operation("_linalg_slogdet")
+        .checks_first(),
     function(
         "linalg.solve(Tensor A, Tensor B, *, bool left=True, Tensor? out=None) -> Tensor",
         |c| {
@@ -50,7 +64,9 @@ pub const ROWS: &[Row] = &[
             Ok(solution.into())
         },
         "Solves a system of linear equations.",
-    ).operation("_linalg_solve_ex").out_refused_as("new_empty"),
+    )
+    .operation("_linalg_solve_ex")
+    .out_refused_as("new_empty"),
     function(
         "linalg.solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False, Tensor[]? out=None) \
  -> any",
@@ -59,10 +75,14 @@ pub const ROWS: &[Row] = &[
             if c.bool(3)? {
                 refuse_unsolved("torch.linalg.solve_ex", &info)?;
             }
-            Ok(Value::named_tuple("torch.return_types.linalg_solve_ex", vec![("result", solution.into()), ("info", info.into())]))
+            Ok(Value::named_tuple(
+                "torch.return_types.linalg_solve_ex",
+                vec![("result", solution.into()), ("info", info.into())],
+            ))
         },
         "Solves a system of linear equations, and tells whether it has a solution.",
-    ).operation("_linalg_solve_ex"),
+    )
+    .operation("_linalg_solve_ex"),
     function(
         "linalg.cholesky(Tensor A, *, bool upper=False, Tensor? out=None) -> Tensor",
         |c| {
@@ -71,7 +91,9 @@ pub const ROWS: &[Row] = &[
             Ok(factor.into())
         },
         "Computes the Cholesky factor of a positive-definite matrix.",
-    ).operation("linalg_cholesky_ex").out_refused_as("linalg_cholesky_ex.L"),
+    )
+    .operation("linalg_cholesky_ex")
+    .out_refused_as("linalg_cholesky_ex.L"),
     both(
         "cholesky(Tensor self, bool upper=False, *, Tensor? out=None) -> Tensor",
         |c| {
@@ -89,7 +111,10 @@ pub const ROWS: &[Row] = &[
             if c.bool(2)? {
                 refuse_indefinite("linalg.cholesky_ex", &info)?;
             }
-            Ok(Value::named_tuple("torch.return_types.linalg_cholesky_ex", vec![("L", factor.into()), ("info", info.into())]))
+            Ok(Value::named_tuple(
+                "torch.return_types.linalg_cholesky_ex",
+                vec![("L", factor.into()), ("info", info.into())],
+            ))
         },
         "Computes the Cholesky factor, and tells whether there is one.",
     ),
@@ -111,14 +136,18 @@ pub const ROWS: &[Row] = &[
                 bail!(
                     RuntimeError,
                     "{place}torch.linalg.lu_factor: U[{number},{number}] is zero and using it on lu_solve would result \
-                     in a division by zero. If you still want to perform the factorization, consider calling linalg.lu(A, \
-                     pivot) or linalg.lu_factor_ex(A, pivot)"
+                     in a division by zero. If you still want to perform the factorization, consider calling \
+                     linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)"
                 );
             }
-            Ok(Value::named_tuple("torch.return_types.linalg_lu_factor", vec![("LU", factors.into()), ("pivots", pivots.into())]))
+            Ok(Value::named_tuple(
+                "torch.return_types.linalg_lu_factor",
+                vec![("LU", factors.into()), ("pivots", pivots.into())],
+            ))
         },
         "Computes both factors of an LU decomposition in one matrix.",
-    ).operation("linalg_lu_factor_ex"),
+    )
+    .operation("linalg_lu_factor_ex"),
     function(
         "linalg.lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False, Tensor[]? out=None) -> \
  any",
@@ -136,7 +165,10 @@ pub const ROWS: &[Row] = &[
         |c| {
             let (factors, pivots, _) = lu_factor(c, "linalg.lu", 1)?;
             let (p, l, u) = ops::lu_unpack(&factors, &pivots)?;
-            Ok(Value::named_tuple("torch.return_types.linalg_lu", vec![("P", p.into()), ("L", l.into()), ("U", u.into())]))
+            Ok(Value::named_tuple(
+                "torch.return_types.linalg_lu",
+                vec![("P", p.into()), ("L", l.into()), ("U", u.into())],
+            ))
         },
         "Factors a matrix into a permutation, a lower and an upper factor.",
     ),
@@ -154,7 +186,9 @@ pub const ROWS: &[Row] = &[
             })
         },
         "Computes both factors of an LU decomposition in one matrix.",
-    ).operation("linalg_lu_factor_ex").out_refused_as("linalg_lu_factor_ex"),
+    )
+    .operation("linalg_lu_factor_ex")
+    .out_refused_as("linalg_lu_factor_ex"),
     function(
         "lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True, *, \
  Tensor[]? out=None) -> any",
@@ -174,7 +208,8 @@ pub const ROWS: &[Row] = &[
         "lu_solve(Tensor self, Tensor LU_data, Tensor LU_pivots, *, Tensor? out=None) -> Tensor",
         |c| ops::lu_solve(&c.view(1)?, &c.view(2)?, &c.view(0)?, true, false).map(Value::from),
         "Solves linear equations from LU factors.",
-    ).operation("linalg_lu_solve"),
+    )
+    .operation("linalg_lu_solve"),
     function(
         "linalg.lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False, Tensor? \
  out=None) -> Tensor",
@@ -216,7 +251,8 @@ pub const ROWS: &[Row] = &[
             Ok(Value::named_tuple("torch.return_types.qr", vec![("Q", q.into()), ("R", r.into())]))
         },
         "Factors a matrix into an orthogonal and an upper factor.",
-    ).operation("linalg_qr"),
+    )
+    .operation("linalg_qr"),
     both(
         "geqrf(Tensor self, *, Tensor[]? out=None) -> any",
         |c| {
@@ -234,7 +270,8 @@ pub const ROWS: &[Row] = &[
         "orgqr(Tensor self, Tensor input2) -> Tensor",
         |c| ops::householder_product(&c.view(0)?, &c.view(1)?).map(Value::from),
         "Multiplies reflections.",
-    ).operation("linalg_householder_product"),
+    )
+    .operation("linalg_householder_product"),
     both(
         "ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, bool transpose=False) -> Tensor",
         |c| ops::ormqr(&c.view(0)?, &c.view(1)?, &c.view(2)?, c.bool(3)?, c.bool(4)?).map(Value::from),
@@ -244,10 +281,14 @@ pub const ROWS: &[Row] = &[
         "linalg.svd(Tensor A, bool full_matrices=True, *, str? driver=None, Tensor[]? out=None) -> any",
         |c| {
             let [u, s, vh] = ops::svd_decomposition("linalg.svd", &c.view(0)?, c.bool(1)?)?;
-            Ok(Value::named_tuple("torch.return_types.linalg_svd", vec![("U", u.into()), ("S", s.into()), ("Vh", vh.into())]))
+            Ok(Value::named_tuple(
+                "torch.return_types.linalg_svd",
+                vec![("U", u.into()), ("S", s.into()), ("Vh", vh.into())],
+            ))
         },
         "Computes the singular value decomposition.",
-    ).operation("_linalg_svd"),
+    )
+    .operation("_linalg_svd"),
     both(
         "svd(Tensor self, bool some=True, bool compute_uv=True, *, Tensor[]? out=None) -> any",
         |c| {
@@ -259,7 +300,8 @@ pub const ROWS: &[Row] = &[
             Ok(Value::named_tuple("torch.return_types.svd", vec![("U", u.into()), ("S", s.into()), ("V", v.into())]))
         },
         "Computes the singular value decomposition.",
-    ).operation("_linalg_svd"),
+    )
+    .operation("_linalg_svd"),
     function(
         "linalg.svdvals(Tensor A, *, str? driver=None, Tensor? out=None) -> Tensor",
         |c| {
@@ -267,7 +309,9 @@ pub const ROWS: &[Row] = &[
             Ok(s.into())
         },
         "Computes the singular values.",
-    ).operation("_linalg_svd").out_refused_as("_linalg_svd.U"),
+    )
+    .operation("_linalg_svd")
+    .out_refused_as("_linalg_svd.U"),
     function(
         "linalg.eigh(Tensor A, str UPLO=\"L\", *, Tensor[]? out=None) -> any",
         |c| {
@@ -278,39 +322,50 @@ pub const ROWS: &[Row] = &[
             ))
         },
         "Computes the eigenvalues and eigenvectors of a symmetric matrix.",
-    ).operation("_linalg_eigh"),
+    )
+    .operation("_linalg_eigh"),
     function(
         "linalg.eigvalsh(Tensor A, str UPLO=\"L\", *, Tensor? out=None) -> Tensor",
         |c| Ok(ops::eigh("linalg.eigvalsh", &c.view(0)?, upper(c)?)?.0.into()),
         "Computes the eigenvalues of a symmetric matrix.",
-    ).operation("_linalg_eigh").out_refused_as("_linalg_eigh.eigenvalues"),
+    )
+    .operation("_linalg_eigh")
+    .out_refused_as("_linalg_eigh.eigenvalues"),
     function(
         "linalg.pinv(Tensor A, *, Scalar? atol=None, Scalar? rtol=None, bool hermitian=False, Tensor? \
  out=None) -> Tensor",
         |c| pinv(c, 1, 2, Some(3)),
         "Computes the pseudoinverse.",
-    ).operation("linalg_pinv.atol_rtol_tensor"),
+    )
+    .operation("linalg_pinv.atol_rtol_tensor"),
     function(
         "linalg.pinv.rcond(Tensor A, Scalar rcond, bool hermitian=False, *, Tensor? out=None) -> Tensor",
         |c| pinv(c, usize::MAX, 1, Some(2)),
         "Computes the pseudoinverse.",
-    ).operation("linalg_pinv.atol_rtol_tensor").out_refused_as("linalg_pinv.atol_rtol_tensor"),
+    )
+    .operation("linalg_pinv.atol_rtol_tensor")
+    .out_refused_as("linalg_pinv.atol_rtol_tensor"),
     both(
         "pinverse(Tensor self, float rcond=1e-15) -> Tensor",
         |c| pinv(c, usize::MAX, 1, None),
         "Computes the pseudoinverse.",
-    ).operation("linalg_pinv.atol_rtol_tensor"),
+    )
+    .operation("linalg_pinv.atol_rtol_tensor"),
     function(
         "linalg.matrix_rank(Tensor A, *, Scalar? atol=None, Scalar? rtol=None, bool hermitian=False, Tensor? \
  out=None) -> Tensor",
         |c| ops::matrix_rank(&c.view(0)?, tolerance(c, 1)?, tolerance(c, 2)?, c.bool(3)?).map(Value::from),
         "Computes the rank.",
-    ).operation("_linalg_svd").out_refused_as("_linalg_svd"),
+    )
+    .operation("_linalg_svd")
+    .out_refused_as("_linalg_svd"),
     function(
         "linalg.matrix_rank.tol(Tensor A, Scalar tol, bool hermitian=False, *, Tensor? out=None) -> Tensor",
         |c| ops::matrix_rank(&c.view(0)?, tolerance(c, 1)?, Some(0.0), c.bool(2)?).map(Value::from),
         "Computes the rank.",
-    ).operation("_linalg_svd").out_refused_as("_linalg_svd"),
+    )
+    .operation("_linalg_svd")
+    .out_refused_as("_linalg_svd"),
     function(
         "linalg.lstsq(Tensor A, Tensor B, Scalar? rcond=None, *, str? driver=None) -> any",
         lstsq,
@@ -325,22 +380,27 @@ pub const ROWS: &[Row] = &[
         "matrix_exp(Tensor self) -> Tensor",
         |c| ops::matrix_exp(&c.view(0)?).map(Value::from),
         "Computes the exponential of a matrix.",
-    ).operation("linalg_matrix_exp"),
+    )
+    .operation("linalg_matrix_exp"),
     function(
         "linalg.matrix_power(Tensor A, int n, *, Tensor? out=None) -> Tensor",
         matrix_power,
         "Multiplies a matrix with itself.",
-    ).names(Keeps),
+    )
+    .names(Keeps),
     both(
         "matrix_power(Tensor self, int n, *, Tensor? out=None) -> Tensor",
         matrix_power,
         "Multiplies a matrix with itself.",
-    ).names(Keeps),
+    )
+    .names(Keeps),
     function(
         "linalg.cond(Tensor A, any p=None, *, Tensor? out=None) -> Tensor",
         cond,
         "Computes the condition number.",
-    ).operation("_linalg_svd").out_refused_as("_linalg_svd"),
+    )
+    .operation("_linalg_svd")
+    .out_refused_as("_linalg_svd"),
     function(
         "linalg.tensorinv(Tensor a, int ind=2, *, Tensor? out=None) -> Tensor",
         tensorinv,
