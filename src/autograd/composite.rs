@@ -76,6 +76,7 @@ const ROWS: &[(&str, Composite)] = &[
     ("atleast_1d", |f, a| at_least(f, self_(a)?, 1)),
     ("atleast_2d", |f, a| at_least(f, self_(a)?, 2)),
     ("atleast_3d", |f, a| at_least(f, self_(a)?, 3)),
+    ("nn.functional.tanhshrink", |f, a| f.call("sub.Tensor", &[self_(a)?, f.call("tanh", &[self_(a)?])?])),
     // Joining and repeating.
     ("hstack", |f, a| {
         let parts = each(f, a, |f, t| at_least(f, t, 1))?;

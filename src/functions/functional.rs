@@ -5,9 +5,9 @@ use super::dimnames;
 use super::pointwise::{default, result};
 use super::statistics::softmax;
 use crate::bail;
-use crate::call::facets::NameInference::Keeps;
+use crate::call::facets::{Dispatch::Coalesced, NameInference::Keeps};
 use crate::call::{Call, Row, both, function};
-use crate::ops::pointwise::{self as ops, FLOATS, UnaryOp};
+use crate::ops::pointwise::{self as ops, FLOATS, Output, UnaryOp};
 use crate::ops::softmax::Softmax;
 use crate::ops::special::erf;
 use crate::ops::{copy, create, gather, mask, pixels, view as views};
@@ -63,6 +63,14 @@ pub const ROWS: &[Row] = &[
         |c| map(c, "mish_cpu", |x| x * x.exp().ln_1p().tanh()),
         "Multiplies each element by the hyperbolic tangent of its softplus.",
     ),
+    function(
+        "nn.functional.tanhshrink(Tensor input) -> Tensor",
+        tanhshrink,
+        "Subtracts from each element its hyperbolic tangent.",
+    )
+    .python("tanhshrink")
+    .names(Keeps)
+    .sparse(Coalesced),
     function(
         "nn.functional.softplus(Tensor self, float beta=1.0, float threshold=20.0) -> Tensor",
         |c| {
@@ -235,6 +243,12 @@ fn in_place(call: &Call) -> bool {
 fn unary(call: &mut Call, op: UnaryOp) -> Result<Value> {
     let view = call.view(0)?;
     result(call, in_place(call), |output| ops::unary(op, &view, output, default(call)))
+}
+
+fn tanhshrink(call: &mut Call) -> Result<Value> {
+    let (view, default) = (call.view(0)?, default(call));
+    let tanh = ops::unary(UnaryOp::Tanh, &view, Output::New, default)?;
+    ops::sub((&view).into(), (&tanh).into(), Scalar::Int(1), Output::New, default).map(Value::from)
 }
 
 fn map(call: &mut Call, stub: &str, function: impl Fn(f64) -> f64 + Sync) -> Result<Value> {
