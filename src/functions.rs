@@ -22,23 +22,18 @@ mod data;
 mod defaults;
 mod deterministic;
 mod dimnames;
-mod dispatch;
 mod distributions;
 mod dlpack;
 mod eigen;
 mod einsum;
-pub mod equality;
 pub mod exceptions;
 mod explain;
-mod fake;
 mod fft;
 mod files;
 mod finite_differences;
-mod forms;
 mod func;
 mod functional;
 mod graph;
-pub mod hashed;
 pub mod help;
 pub mod hooks;
 mod identity;
@@ -49,14 +44,11 @@ mod legacy_tensors;
 mod linalg;
 mod matmul;
 mod modules;
-mod name_inference;
-mod names;
 mod norms;
 mod numbers;
 mod numpy;
 mod objects;
 pub mod operators;
-mod outs;
 mod places;
 mod pointwise;
 mod python;
@@ -66,9 +58,7 @@ mod rearrange;
 mod reduce;
 pub mod reference;
 mod samples;
-mod saving;
 mod scatter;
-pub mod sets;
 mod similarity;
 pub mod sorting;
 mod sparse;
@@ -83,7 +73,6 @@ pub mod subscript;
 mod tensors;
 mod testing;
 mod text;
-pub mod tree;
 mod typed_storages;
 mod view_copies;
 mod views;
@@ -93,7 +82,6 @@ mod windows;
 pub use byte_streams::lines_of;
 pub use classes::parent_of_class;
 pub use data::index_tensor;
-pub use dispatch::{call, call_below, invoke, unbound};
 pub use explain::READ_VARIABLES;
 pub use graph::attribute as node_attribute;
 pub use indexing::{assign, subscript};
@@ -101,11 +89,9 @@ pub use legacy_storages::{
     class_attribute, class_of_dtype, is_instance, kind_of_class, legacy_dtype, refuse_elsewhere,
 };
 pub use legacy_tensors::{cuda_tensor_class, legacy_tensor_class};
-pub use names::{is_named, refusal as names_refused};
 pub use numpy::{array_item, array_view, set_array_item};
 pub use objects::{CONTEXT, FUNCTION, member, module_value};
 pub use quantized::{SCHEMES, scheme};
-pub use sets::in_set_order;
 pub use steps::Steps;
 pub use storages::{item as storage_item, set_item as set_storage_item};
 pub use text::percent;
@@ -152,7 +138,7 @@ const TABLES: &[&[Row]] = &[
     eigen::ROWS,
     einsum::ROWS,
     explain::ROWS,
-    fake::ROWS,
+    crate::dispatch::fake::ROWS,
     linalg::ROWS,
     matmul::ROWS,
     norms::ROWS,
@@ -184,7 +170,7 @@ const TABLES: &[&[Row]] = &[
     splits::ROWS,
     reduce::ROWS,
     samples::ROWS,
-    saving::ROWS,
+    crate::dispatch::saving::ROWS,
     sparse::ROWS,
     special::ROWS,
     special::UNARY,

@@ -1,8 +1,8 @@
 //! tensorsh, a shell for tensors and the bytes beneath them.
 //!
 //! One path serves every input. [`session`] takes a line; [`python`] writes what stands after `>>> ` as Rhai; [`script`]
-//! evaluates it; [`call`] binds the arguments of every call to a row of the function table in [`functions`]; [`autograd`]
-//! records, [`ops`] compute on [`tensor`]s; [`format`](mod@format) says what the value looks like; [`explain`] draws the
+//! evaluates it; [`call`] binds the arguments of every call to a row of the function table in [`functions`], and
+//! [`dispatch`] runs it; [`autograd`] records, [`ops`] compute on [`tensor`]s; [`format`](mod@format) says what the value looks like; [`explain`] draws the
 //! memory beneath it. [`transcript`] and [`shell`] are the two ends: where inputs come from and where text goes.
 //!
 //! A session evaluates inputs and prints nothing itself. Parsers and evaluation recurse, so a program of its own starts it by
@@ -41,11 +41,13 @@
 
 pub mod autograd;
 pub mod call;
+pub mod dispatch;
 pub mod explain;
 pub mod files;
 pub mod format;
 pub mod functions;
 pub mod lessons;
+pub mod linalg;
 pub mod ops;
 pub mod python;
 pub mod script;

@@ -3,7 +3,7 @@
 
 pub mod block;
 pub mod calculus;
-mod check;
+pub mod check;
 pub mod compare;
 pub(crate) mod compose;
 pub mod convolution;
@@ -15,7 +15,6 @@ pub mod histogram;
 pub mod index;
 mod introsort;
 pub mod join;
-pub mod linalg;
 mod lines;
 pub mod mask;
 pub mod matmul;

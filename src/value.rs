@@ -1,6 +1,10 @@
 //! [`Value`]: what a function takes and gives. It sits between the core and the rooms that read results (printing,
 //! autograd, files) and knows neither the script language nor the terminal.
 
+pub mod equality;
+pub mod hashed;
+pub mod sets;
+
 use crate::ops::random::Generator;
 use crate::tensor::interrupt::watched;
 use crate::tensor::{

@@ -2,11 +2,11 @@
 //! triangles, distances. Follows <https://pytorch.org/docs/2.7/torch.html#other-operations>.
 
 use super::einsum::spread_tensors;
-use super::name_inference;
 use super::steps::Steps;
 use crate::bail;
 use crate::call::facets::NameInference::Infers;
 use crate::call::{Call, Row, both, function, method};
+use crate::dispatch::name_inference;
 use crate::ops::matmul as ops;
 use crate::ops::rearrange::{Triangle, triangle};
 use crate::ops::{copy, create, mask, view as views};

@@ -4,9 +4,7 @@
 
 use crate::bail;
 use crate::call::{Call, Row, function};
-use crate::ops::copy;
-use crate::tensor::element::integer_limits;
-use crate::tensor::{DType, Result, Scalar};
+use crate::tensor::Result;
 use crate::value::Value;
 
 pub const ROWS: &[Row] = &[
@@ -80,26 +78,4 @@ fn set_mode(call: &mut Call) -> Result<Value> {
         other => bail!(TypeError, "debug_mode must be str or int, but got <class '{}'>", other.class_name()),
     });
     Ok(Value::None)
-}
-
-/// The functions whose results are not written yet.
-const UNWRITTEN: &[&str] =
-    &["empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided"];
-
-/// Fills a result that was only made: with what is not a number, or with the largest integer.
-pub fn fill(name: &str, result: &Value) -> Result<()> {
-    let Value::Tensor(tensor) = result else { return Ok(()) };
-    let view = tensor.borrow();
-    if !UNWRITTEN.contains(&name) || view.device().is_meta() || view.form.is_some() {
-        return Ok(());
-    }
-    let with = match view.dtype {
-        DType::Bool => Scalar::Bool(true),
-        dtype if dtype.is_integral(false) => {
-            let (_, largest) = integer_limits(dtype);
-            i64::try_from(largest).map_or(Scalar::UInt(u64::MAX), Scalar::Int)
-        }
-        _ => Scalar::Float(f64::NAN),
-    };
-    copy::fill(&view, with)
 }

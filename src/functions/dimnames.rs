@@ -1,9 +1,6 @@
 //! Functions that name the dimensions of tensors, and functions that take these names.
 //! Follows <https://pytorch.org/docs/2.7/named_tensor.html>.
 
-use super::dispatch::call_below;
-use super::names::give;
-use super::names::set;
 use crate::bail;
 use crate::call::bind::Bound;
 use crate::call::facets::NameInference::Itself;
@@ -11,6 +8,9 @@ use crate::call::one;
 use crate::call::signature::Kind;
 use crate::call::state::State;
 use crate::call::{Call, Row, function, method};
+use crate::dispatch::call_below;
+use crate::dispatch::names::give;
+use crate::dispatch::names::set;
 use crate::tensor::layout::{infer_size, show, wrap_dim};
 use crate::tensor::names::{check_identifier, check_valid, position, show_name, show_names};
 use crate::tensor::{Dims, Error, Name, Result, Tensor};
@@ -401,7 +401,7 @@ pub fn by_position(call: &mut Call) -> Result<Value> {
             (None, _) => param.default.map_or(Value::None, |default| default.to_value()),
         });
     }
-    super::dispatch::invoke(sibling, &mut Call::of(call.state, sibling, args))
+    crate::dispatch::invoke(sibling, &mut Call::of(call.state, sibling, args))
 }
 
 /// As [`by_position`], of functions that PyTorch knows with names in this form only.
@@ -531,4 +531,21 @@ pub fn diagonal(call: &mut Call) -> Result<Value> {
         *last = out;
     }
     renamed(call.state, &result, Some(&all))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::call::Run;
+    use crate::functions::registry;
+
+    #[test]
+    fn every_name_has_a_place() {
+        for function in registry().overloads() {
+            let signature = &function.signature;
+            if std::ptr::fn_addr_eq(function.row.run, by_position as Run) {
+                assert!(registry().by_position(signature).is_some(), "{} has no form by position", signature.key);
+            }
+        }
+    }
 }

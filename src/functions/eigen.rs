@@ -2,7 +2,7 @@
 
 use crate::bail;
 use crate::call::{Row, function};
-use crate::ops::linalg::{self as ops, first_failure};
+use crate::linalg::{self as ops, first_failure};
 use crate::tensor::Result;
 use crate::value::Value;
 

@@ -2,7 +2,6 @@
 //! <https://pytorch.org/docs/2.7/generated/torch.einsum.html>. Both compose permutations and products of batches of
 //! matrices in PyTorch's order, so that strides and gradients match.
 
-use super::equality::truth;
 use super::steps::Steps;
 use crate::bail;
 use crate::call::one;
@@ -10,6 +9,7 @@ use crate::call::{Call, Row, function};
 use crate::tensor::layout::wrap_dim;
 use crate::tensor::{Dims, Result, Tensor};
 use crate::value::Value;
+use crate::value::equality::truth;
 
 pub const ROWS: &[Row] = &[
     function("einsum(any[] args) -> Tensor", einsum, "Sums products over dimensions named by letters.")

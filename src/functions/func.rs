@@ -7,10 +7,10 @@
 use super::autograd_functional::{matrix, slopes};
 use super::autograd_rows::set_requires_grad;
 use super::steps::Steps;
-use super::{saving, tree};
 use crate::autograd::{Functions, comes_from_others};
 use crate::bail;
 use crate::call::{Call, Keywords, Row, State, function};
+use crate::dispatch::{saving, tree};
 use crate::tensor::{Result, Tensor};
 use crate::value::Value;
 use std::cell::Cell;

@@ -1,10 +1,10 @@
 //! `id`, `hash` and `ascii` of Python.
 
-use super::sets::check;
 use crate::bail;
 use crate::call::Call;
 use crate::tensor::Result;
 use crate::value::Value;
+use crate::value::sets::check;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 

@@ -28,7 +28,7 @@ pub fn subscript(state: &State, tensor: &Tensor, indices: &[Index]) -> Result<(T
         _ => (Tensor::new(gather::index(&view, indices)?), true),
     };
     if !state.grad_enabled.get() {
-        super::dispatch::mark_views(state, &Value::Tensor(out.clone()));
+        crate::dispatch::mark_views(state, &Value::Tensor(out.clone()));
     }
     Ok((out, copied))
 }

@@ -4,7 +4,7 @@ use super::norms::matrix_norm;
 use crate::bail;
 use crate::call::facets::NameInference::Keeps;
 use crate::call::{Call, Row, both, function};
-use crate::ops::linalg::{self as ops, QrMode, first_failure};
+use crate::linalg::{self as ops, QrMode, first_failure};
 use crate::ops::pointwise::{BinaryOp, Output, UnaryOp, binary, unary};
 use crate::ops::promote::Operand;
 use crate::ops::{matmul, view as views};

@@ -2,7 +2,6 @@
 //! <https://pytorch.org/docs/2.7/torch.html#blas-and-lapack-operations>.
 
 use super::einsum::spread_tensors;
-use super::name_inference;
 use super::sparse_kernels;
 use super::steps::{Steps, in_place, same_dtype_out};
 use crate::bail;
@@ -12,6 +11,7 @@ use crate::call::facets::{
 };
 use crate::call::one;
 use crate::call::{Call, Row, both, function, method};
+use crate::dispatch::name_inference;
 use crate::ops::matmul::{self as ops, Factors};
 use crate::tensor::layout::{Dims, broadcast_sizes};
 use crate::tensor::{Result, Scalar, Tensor, View, interrupt, limits};

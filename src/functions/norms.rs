@@ -2,7 +2,8 @@
 
 use crate::bail;
 use crate::call::{Call, Row, function};
-use crate::ops::{linalg as ops, view as views};
+use crate::linalg as ops;
+use crate::ops::view as views;
 use crate::tensor::{DType, Dims, Result, Scalar, View};
 use crate::value::Value;
 

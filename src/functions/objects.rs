@@ -2,13 +2,13 @@
 
 use super::anomaly::AnomalyMode;
 use super::byte_streams::ByteStream;
-use super::fake::FakeTensorMode;
 use super::files::{SkipData, Temporary};
-use super::saving;
 use crate::bail;
 use crate::call::facets::NameInference::Nameless;
 use crate::call::state::State;
 use crate::call::{Call, Row, function, method};
+use crate::dispatch::fake::FakeTensorMode;
+use crate::dispatch::saving;
 use crate::format::PrintOptions;
 use crate::tensor::element::{integer_limits, largest_finite};
 use crate::tensor::{DType, Device, Dims, Error, Result};
@@ -40,8 +40,12 @@ pub const ROWS: &[Row] = &[
         |c| {
             let v = c.value(1);
             Ok(Value::Int(
-                c.value(0).sequence().unwrap_or_default().iter().filter(|i| super::equality::equal(i, &v)).count()
-                    as i64,
+                c.value(0)
+                    .sequence()
+                    .unwrap_or_default()
+                    .iter()
+                    .filter(|i| crate::value::equality::equal(i, &v))
+                    .count() as i64,
             ))
         },
         "Counts how often a number occurs.",

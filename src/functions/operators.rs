@@ -1,7 +1,6 @@
 //! Operators, one row each: tensors go through the function table, Python's own values follow Python's rules.
 
 use super::bounds;
-use super::equality::{Number, SPECIAL, asked, complex, equal, float, number, special, truth};
 use crate::call::bind::{Arguments, unsupported_operands};
 use crate::call::signature::Kind;
 use crate::call::state::State;
@@ -9,6 +8,7 @@ use crate::call::{Receiver, suggest};
 use crate::functions;
 use crate::tensor::{Error, ErrorKind, Result, limits};
 use crate::value::Value;
+use crate::value::equality::{Number, SPECIAL, asked, complex, equal, float, number, special, truth};
 use num_complex::Complex;
 use num_traits::Pow;
 use std::rc::Rc;
@@ -166,7 +166,7 @@ pub fn call_on(state: &State, name: &str, this: &Value, args: &[Value]) -> Resul
         return Err(suggest::no_attribute(state, this, name));
     };
     let arguments = Arguments { positional: args.iter().cloned().collect(), keywords: Vec::new() };
-    functions::call(state, overloads, Some(this), &arguments)
+    crate::dispatch::call(state, overloads, Some(this), &arguments)
 }
 
 fn apply_function(state: &State, name: &str, a: &Value, b: &Value) -> Result<Value> {
@@ -174,7 +174,7 @@ fn apply_function(state: &State, name: &str, a: &Value, b: &Value) -> Result<Val
         return Err(suggest::no_attribute(state, &Value::Module("torch"), name));
     };
     let arguments = Arguments { positional: [a.clone(), b.clone()].into_iter().collect(), keywords: Vec::new() };
-    functions::call(state, overloads, None, &arguments)
+    crate::dispatch::call(state, overloads, None, &arguments)
 }
 
 /// Operators between values that are not tensors.
@@ -193,7 +193,7 @@ fn plain(operator: &Operator, a: &Value, b: &Value) -> Result<Value> {
         return numbers(x, y);
     }
     if let (Value::Set(x), Value::Set(y)) = (a, b)
-        && let Some(answer) = super::sets::combined(operator.symbol, x, y)
+        && let Some(answer) = crate::value::sets::combined(operator.symbol, x, y)
     {
         return Ok(answer);
     }

@@ -1,21 +1,21 @@
 //! The Python builtins that documentation sessions use: bare names in scripts, `py.` in translated lines.
 
 use super::bounds;
-use super::equality;
-use super::equality::{equal, truth};
-use super::hashed::Hashed;
 use super::hooks::is_function;
 use super::identity::{escaped, hash, id};
-use super::names;
 use super::operators;
-use super::sets::distinct;
 use super::sorting::sort_by_keys;
 use super::subscript;
 use crate::bail;
 use crate::call::{Call, Receiver, Row, function, method};
+use crate::dispatch::names;
 use crate::tensor::interrupt::watched;
 use crate::tensor::names::not_saved;
 use crate::tensor::{Error, ErrorKind, Result, Scalar, interrupt, limits};
+use crate::value::equality;
+use crate::value::equality::{equal, truth};
+use crate::value::hashed::Hashed;
+use crate::value::sets::distinct;
 use crate::value::{Range, Value};
 use num_complex::Complex;
 
@@ -30,7 +30,11 @@ pub const ROWS: &[Row] = &[
         |c| {
             let items = distinct(items(c, 0)?)?;
             // A line of Rhai keeps the order it knows.
-            Ok(if c.state.python.get() { Value::Set(super::in_set_order(&items).into()) } else { Value::list(items) })
+            Ok(if c.state.python.get() {
+                Value::Set(crate::value::sets::in_set_order(&items).into())
+            } else {
+                Value::list(items)
+            })
         },
         "Collects the items, each once; in Rhai as an array.",
     ),

@@ -2,7 +2,6 @@
 //! Follows <https://pytorch.org/docs/2.7/torch.html#indexing-slicing-joining-mutating-ops>.
 
 use super::dimnames;
-use super::name_inference;
 use super::pointwise::Argument;
 use super::sparse_kernels;
 use crate::call::facets::{
@@ -11,6 +10,7 @@ use crate::call::facets::{
 };
 use crate::call::warnings::{self, Writer};
 use crate::call::{Call, Row, both, function, method};
+use crate::dispatch::name_inference;
 use crate::ops::gather::{self, Scattered};
 use crate::ops::rearrange::{self as ops, Triangle};
 use crate::ops::{join, mask, promote, sort};

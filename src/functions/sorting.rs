@@ -1,10 +1,10 @@
 //! Sorting as Python does: stable, by `<` alone.
 
-use super::equality::truth;
 use super::operators;
 use crate::call::State;
 use crate::tensor::{Result, interrupt};
 use crate::value::Value;
+use crate::value::equality::truth;
 
 /// Sorts items by their keys, stably, as `<` orders them.
 ///

@@ -1,10 +1,10 @@
 //! What functions written for dense tensors do with sparse ones, where that is something of their own: the rows name
 //! these. Follows <https://pytorch.org/docs/2.7/sparse.html#supported-operations>.
 
-use super::forms::on_elements;
 use crate::autograd::Functions;
 use crate::bail;
 use crate::call::Call;
+use crate::dispatch::forms::on_elements;
 use crate::ops::sparse::{self as ops, compressed, product, rearrange};
 use crate::ops::{copy, pointwise, promote, view as views};
 use crate::tensor::layout::wrap_dim;

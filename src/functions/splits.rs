@@ -173,7 +173,7 @@ fn split_(call: &mut Call) -> Result<Value> {
         other => other,
     };
     let name = if matches!(size, Value::Int(_) | Value::Bool(_)) { "split" } else { "split_with_sizes" };
-    super::dispatch::call_below(call.state, name, &[this, size, call.value(2)])
+    crate::dispatch::call_below(call.state, name, &[this, size, call.value(2)])
 }
 
 fn tensor_split_by_tensor(call: &mut Call) -> Result<Value> {

@@ -1,13 +1,13 @@
 //! Shorthand for functions that PyTorch composes of others: each step calls the table, so that gradients are recorded
 //! step by step.
 
-use super::call;
 use super::operators::call_on;
 use crate::bail;
 use crate::call::bind::Arguments;
 use crate::call::one;
 use crate::call::state::State;
 use crate::call::{Call, MODULES, Receiver};
+use crate::dispatch::call;
 use crate::tensor::{Result, Tensor, View};
 use crate::value::Value;
 

@@ -1,15 +1,16 @@
 //! Reads and writes `x[…]` on every value that has subscripts or attributes, and iterates over values.
 
-use super::equality::equal;
 use crate::bail;
 use crate::call::extras::Extras;
 use crate::call::{Call, Kind, Receiver, State, suggest};
-use crate::functions::{self, invoke};
+use crate::dispatch::{invoke, names};
+use crate::functions;
 use crate::ops;
 use crate::tensor::index::{Index, Resolved, resolve};
 use crate::tensor::interrupt::{self, watched};
 use crate::tensor::limits;
 use crate::tensor::{Buffer, BufferKind, DType, Error, ErrorKind, Result, Scalar, Tensor, View};
+use crate::value::equality::equal;
 use crate::value::{Method, Range, Slice, Value};
 use std::rc::Rc;
 
@@ -362,8 +363,8 @@ fn tensor_item(state: &State, tensor: &Tensor, index: &Value) -> Result<Value> {
 
 /// A tensor whose dimensions have names cannot be an index.
 fn refuse_named(state: &State, index: &Value, operation: &str) -> Result<()> {
-    let named = state.has_names.get() && functions::is_named(index);
-    if named { Err(functions::names_refused(operation)) } else { Ok(()) }
+    let named = state.has_names.get() && names::is_named(index);
+    if named { Err(names::refusal(operation)) } else { Ok(()) }
 }
 
 pub fn set_item(state: &State, target: &Value, index: &Value, value: &Value) -> Result<()> {

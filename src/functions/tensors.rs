@@ -2,10 +2,7 @@
 //! Follows <https://pytorch.org/docs/2.7/tensors.html>.
 
 use super::dimnames;
-use super::equality;
-use super::name_inference;
 use super::operators;
-use super::outs::show_layout;
 use super::quantized;
 use super::sparse_kernels;
 use super::subscript::{item_of, set_item_of};
@@ -15,11 +12,14 @@ use crate::call::facets::{
     NameInference::{Infers, Itself, Keeps, Nameless, Unifies},
 };
 use crate::call::{Call, Row, both, function, method};
+use crate::dispatch::name_inference;
+use crate::dispatch::outs::show_layout;
 use crate::ops::block::check_no_internal_overlap;
 use crate::ops::copy;
 use crate::tensor::layout::{contiguous_strides, wrap_dim};
 use crate::tensor::tensor::{out_of_bounds, storage_bytes};
 use crate::tensor::{DType, Error, Layout, Result, Scalar, Storage, Tensor, TypedStorage, View};
+use crate::value::equality;
 use crate::value::{MemoryFormat, Value, nested_list};
 
 pub const ROWS: &[Row] = &[

@@ -2,7 +2,6 @@
 //! <https://pytorch.org/docs/2.7/testing.html>.
 
 use super::array_view;
-use super::equality::equal;
 use crate::bail;
 use crate::call::state::State;
 use crate::call::{Call, Row, function};
@@ -11,6 +10,7 @@ use crate::ops::promote::{Operand, result_type};
 use crate::ops::{copy, reduce};
 use crate::tensor::{DType, Error, ErrorKind, Result, Scalar, View};
 use crate::value::Value;
+use crate::value::equality::equal;
 
 pub const ROWS: &[Row] = &[function(
     "testing.assert_close(any actual, any expected, *, any allow_subclasses=True, any rtol=None, any \
@@ -39,7 +39,7 @@ struct Pair<'s> {
 }
 
 fn assert_close(call: &mut Call) -> Result<Value> {
-    let flag = |index: usize| super::equality::truth(&call.value(index));
+    let flag = |index: usize| crate::value::equality::truth(&call.value(index));
     let number = |index: usize| call.value(index).as_scalar().map(Scalar::to_f64);
     let tolerances = match (number(3), number(4)) {
         (Some(rtol), Some(atol)) => Some((rtol, atol)),

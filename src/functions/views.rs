@@ -1,8 +1,6 @@
 //! View operations. Follows <https://pytorch.org/docs/2.7/tensor_view.html>.
 
 use super::dimnames;
-use super::equality;
-use super::name_inference;
 use super::operators;
 use super::quantized;
 use super::sparse_kernels;
@@ -13,9 +11,11 @@ use crate::call::facets::{
 };
 use crate::call::warnings;
 use crate::call::{Call, Row, attribute, both, function, method};
+use crate::dispatch::name_inference;
 use crate::ops::{copy, view as ops};
 use crate::tensor::layout::broadcast_sizes;
 use crate::tensor::{Dims, Error, Layout, Result, Tensor, View};
+use crate::value::equality;
 use crate::value::{MemoryFormat, Value};
 
 pub const ROWS: &[Row] = &[
@@ -511,9 +511,9 @@ fn unflatten_by_sizes(call: &mut Call) -> Result<Value> {
         }
         _ => None,
     };
-    let Some(pairs) = pairs else { return super::dispatch::call_below(call.state, "unflatten", &[this, dim, sizes]) };
+    let Some(pairs) = pairs else { return crate::dispatch::call_below(call.state, "unflatten", &[this, dim, sizes]) };
     let part = |k: usize| Value::tuple(pairs.iter().filter_map(|pair| pair.sequence()?.get(k).cloned()));
-    super::dispatch::call_below(call.state, "unflatten", &[this, dim, part(1), part(0)])
+    crate::dispatch::call_below(call.state, "unflatten", &[this, dim, part(1), part(0)])
 }
 
 fn broadcast_tensors(call: &mut Call) -> Result<Value> {

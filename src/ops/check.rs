@@ -94,7 +94,7 @@ pub(super) fn no_overlap(target: &View, source: &View) -> Result<()> {
 }
 
 /// The tensor itself, or where it has lazy bits a copy with them written out.
-pub(super) fn resolved(view: &View) -> Result<View> {
+pub fn resolved(view: &View) -> Result<View> {
     if view.conj || view.neg { clone(view) } else { Ok(view.clone()) }
 }
 

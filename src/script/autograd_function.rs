@@ -106,7 +106,7 @@ pub fn mark_non_differentiable(this: &Dynamic, args: Array, _: Map) -> Scripted<
 pub fn set_materialize_grads(this: &Dynamic, args: Array, _: Map) -> Scripted<Dynamic> {
     with_context(this, |context| {
         let on = args.first().map(to_value).transpose()?.unwrap_or(Value::None);
-        context.materialize.set(crate::functions::equality::truth(&on)?);
+        context.materialize.set(crate::value::equality::truth(&on)?);
         Ok(())
     })
 }

@@ -15,12 +15,13 @@ use crate::call::bind::{Arguments, Bound};
 use crate::call::signature::Kind;
 use crate::call::suggest;
 use crate::call::{Call, Family, Overloads, Receiver};
+use crate::dispatch;
 use crate::functions;
-use crate::functions::equality;
 use crate::functions::operators;
 use crate::functions::subscript;
 use crate::tensor::{Error, ErrorKind, Result, Tensor, interrupt};
 use crate::value::Value;
+use crate::value::equality;
 use rhai::packages::{
     ArithmeticPackage, BasicArrayPackage, BasicFnPackage, BasicIteratorPackage, BasicMapPackage, BasicMathPackage,
     BasicStringPackage, LanguageCorePackage, LogicPackage, MoreStringPackage, Package,
@@ -232,7 +233,7 @@ fn plainly(state: &Runtime, methods: &Overloads, args: &[&mut Dynamic]) -> Optio
     let mut call = Call::of(state, methods.functions.first()?, Bound::new());
     let function = plain::bind(&methods.functions, this, given, &mut call.args)?;
     call.signature = &function.signature;
-    Some(functions::invoke(function, &mut call))
+    Some(dispatch::invoke(function, &mut call))
 }
 
 /// What a call of a script gives.
@@ -273,11 +274,11 @@ pub fn dispatch(state: &Runtime, family: &Family, args: &mut [&mut Dynamic]) -> 
             }
             // `torch.Tensor.view(x, 2)`: the method with its receiver passed by hand.
             let overloads = method.ok_or_else(missing)?;
-            let Some((this, rest)) = rest.split_first() else { return Err(functions::unbound(overloads, None)) };
+            let Some((this, rest)) = rest.split_first() else { return Err(dispatch::unbound(overloads, None)) };
             let this = to_value(this)?;
             match Kind::of(&this).and_then(|kind| family.find(Receiver::Class(kind))) {
                 Some(overloads) => call(state, overloads, Some(&this), rest),
-                None => Err(functions::unbound(overloads, Some(&this))),
+                None => Err(dispatch::unbound(overloads, Some(&this))),
             }
         }
         _ => {
@@ -335,7 +336,7 @@ fn call(state: &Runtime, overloads: &Overloads, receiver: Option<&Value>, args: 
     for arg in positional {
         arguments.positional.push(to_value(arg)?);
     }
-    functions::call(state, overloads, receiver, &arguments)
+    dispatch::call(state, overloads, receiver, &arguments)
 }
 
 /// Adds a function that may call functions of the script.

@@ -2,10 +2,10 @@
 
 use super::runtime::Runtime;
 use super::value::to_value;
-use crate::functions::equality::equal;
 use crate::functions::subscript::{attribute, item, set_attribute, set_item};
 use crate::tensor::Result;
 use crate::value::Value;
+use crate::value::equality::equal;
 use rhai::{Dynamic, ImmutableString};
 
 /// `target[index]`, or `target.name` which reaches us as a string subscript.

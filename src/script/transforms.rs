@@ -166,7 +166,7 @@ fn measure(dim: &Value, value: &Value, sizes: &mut Vec<i64>) -> Result<()> {
 fn within(dim: &Value, key: &Value) -> Value {
     match dim {
         Value::Dict(entries) => {
-            let own = entries.iter().find(|(name, _)| crate::functions::equality::equal(name, key));
+            let own = entries.iter().find(|(name, _)| crate::value::equality::equal(name, key));
             own.map_or(Value::None, |(_, dim)| dim.clone())
         }
         Value::Tuple(dims) | Value::List(dims) => match key {
@@ -233,7 +233,7 @@ fn stacked(state: &Runtime, results: &[Value], out_dims: &Value) -> Result<Value
                 let entry = |result: &Value| match result {
                     Value::Dict(entries) => entries
                         .iter()
-                        .find(|(name, _)| crate::functions::equality::equal(name, key))
+                        .find(|(name, _)| crate::value::equality::equal(name, key))
                         .map(|(_, value)| value.clone()),
                     _ => None,
                 };

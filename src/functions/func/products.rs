@@ -2,10 +2,10 @@
 
 use super::{Function, Level, outputs_of, with_aux};
 use crate::call::{Keywords, State};
+use crate::dispatch::saving;
+use crate::dispatch::tree;
 use crate::functions::autograd_functional::{leaves_like, slopes};
 use crate::functions::autograd_rows::seeded;
-use crate::functions::saving;
-use crate::functions::tree;
 use crate::tensor::layout::show;
 use crate::tensor::{Error, Result, Tensor};
 use crate::value::Value;

@@ -45,10 +45,10 @@ mod svd;
 pub use factored::{eig, eigvals, ldl_factor, ldl_solve, lu_solve};
 pub use pseudo::{lstsq, matrix_rank, pinv};
 
-use super::copy::copy_into;
-use super::pointwise::conj;
-use super::view;
 use crate::bail;
+use crate::ops::copy::copy_into;
+use crate::ops::pointwise::conj;
+use crate::ops::view;
 use crate::tensor::layout::{Dims, broadcast_sizes, show};
 use crate::tensor::{DType, Device, Layout, Result, Scalar, View};
 use exponential::exponential;
@@ -631,7 +631,7 @@ pub fn cholesky_inverse(factor: &View, upper: bool) -> Result<View> {
     let shape = Shape::square("cholesky_inverse", factor)?;
     let sizes: Dims = shape.batch.iter().copied().chain([shape.rows as i64; 2]).collect();
     let identity = View::zeros(&sizes, factor.dtype, factor.device())?;
-    let ones = super::create::eye(shape.rows as i64, shape.rows as i64, factor.dtype, factor.device())?;
+    let ones = crate::ops::create::eye(shape.rows as i64, shape.rows as i64, factor.dtype, factor.device())?;
     copy_into(&identity, &ones)?;
     cholesky_solve(&identity, factor, upper)
 }

@@ -57,7 +57,7 @@ pub fn filled(value: &Value, leaves: impl IntoIterator<Item = Value>) -> Result<
 pub fn same(a: &Value, b: &Value) -> bool {
     let all = |a: Vec<Value>, b: Vec<Value>| a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| same(a, b));
     if let (Some(a), Some(b)) = (a.entries(), b.entries())
-        && (a.len() != b.len() || a.iter().zip(b.iter()).any(|((a, _), (b, _))| !super::equality::equal(a, b)))
+        && (a.len() != b.len() || a.iter().zip(b.iter()).any(|((a, _), (b, _))| !crate::value::equality::equal(a, b)))
     {
         return false;
     }

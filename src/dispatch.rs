@@ -1,6 +1,13 @@
 //! How a call reaches a row: overloads bound, names and forms seen to, autograd around it, version counters after it.
 
-use super::{fake, forms, names, outs, saving};
+pub mod fake;
+pub mod forms;
+pub mod name_inference;
+pub mod names;
+pub mod outs;
+pub mod saving;
+pub mod tree;
+
 use crate::autograd;
 use crate::bail;
 use crate::call::bind::{Arguments, Bound, Parser};

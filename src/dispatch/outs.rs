@@ -5,8 +5,9 @@ use crate::bail;
 use crate::call::signature::Signature;
 use crate::call::{Call, as_tensor};
 use crate::ops::copy;
+use crate::tensor::element::integer_limits;
 use crate::tensor::tensor::storage_bytes;
-use crate::tensor::{Layout, Result, Storage, Tensor, View};
+use crate::tensor::{DType, Layout, Result, Scalar, Storage, Tensor, View};
 use crate::value::{NamedTuple, Value};
 use std::rc::Rc;
 
@@ -46,7 +47,7 @@ pub fn finish(signature: &Signature, call: &Call, result: Value) -> Result<Value
         }
     }
     if call.state.deterministic.get().0 {
-        super::deterministic::fill(signature.name, &result)?;
+        fill_unwritten(signature.name, &result)?;
     }
     Ok(result)
 }
@@ -107,4 +108,26 @@ pub fn show_layout(tensor: &Tensor, storage: Storage, layout: Layout, keep_bits:
     let (conj, neg) = if keep_bits { (old.conj, old.neg) } else { (false, false) };
     tensor.set_view(View { storage, layout, dtype, conj, neg, form: old.form });
     Ok(())
+}
+
+/// The functions whose results are not written yet.
+const UNWRITTEN: &[&str] =
+    &["empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided"];
+
+/// Fills a result that was only made: with what is not a number, or with the largest integer.
+fn fill_unwritten(name: &str, result: &Value) -> Result<()> {
+    let Value::Tensor(tensor) = result else { return Ok(()) };
+    let view = tensor.borrow();
+    if !UNWRITTEN.contains(&name) || view.device().is_meta() || view.form.is_some() {
+        return Ok(());
+    }
+    let with = match view.dtype {
+        DType::Bool => Scalar::Bool(true),
+        dtype if dtype.is_integral(false) => {
+            let (_, largest) = integer_limits(dtype);
+            i64::try_from(largest).map_or(Scalar::UInt(u64::MAX), Scalar::Int)
+        }
+        _ => Scalar::Float(f64::NAN),
+    };
+    copy::fill(&view, with)
 }

@@ -42,7 +42,7 @@ pub fn is_named(value: &Value) -> bool {
 pub fn invoke(function: &Function, call: &mut Call) -> Result<Value> {
     let state = call.state;
     let Some(inference) = inference_of(function, call)? else {
-        return super::dispatch::invoke_nameless(function, call);
+        return super::invoke_nameless(function, call);
     };
     let told = match inference {
         NameInference::Keeps => names_in(call, first_tensor(call)),
@@ -68,7 +68,7 @@ pub fn invoke(function: &Function, call: &mut Call) -> Result<Value> {
         call.args[place] = Value::None;
     }
     let before = state.nameless.replace(!matches!(inference, NameInference::Itself));
-    let result = super::dispatch::invoke_nameless(function, call);
+    let result = super::invoke_nameless(function, call);
     state.nameless.set(before);
     let mut result = result?;
     let told = match inference {
@@ -114,7 +114,7 @@ fn tried(function: &Function, call: &Call) -> Option<Error> {
     }
     let state = call.state;
     let before = (state.nameless.replace(true), state.grad_enabled.replace(false));
-    let result = super::dispatch::invoke_nameless(function, &mut Call::of(state, function, args));
+    let result = super::invoke_nameless(function, &mut Call::of(state, function, args));
     state.nameless.set(before.0);
     state.grad_enabled.set(before.1);
     result.err()
@@ -370,21 +370,5 @@ pub fn set(state: &State, tensor: &Tensor, names: &[Name]) {
             "Named tensors and all their associated APIs are an experimental feature and subject to change. Please do not use \
              them for anything important until they are released as stable.",
         );
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::call::Run;
-    use crate::functions::{dimnames, registry};
-
-    #[test]
-    fn every_name_has_a_place() {
-        for function in registry().overloads() {
-            let signature = &function.signature;
-            if std::ptr::fn_addr_eq(function.row.run, dimnames::by_position as Run) {
-                assert!(registry().by_position(signature).is_some(), "{} has no form by position", signature.key);
-            }
-        }
     }
 }
