@@ -23,6 +23,7 @@ pub mod storage;
 #[allow(clippy::module_inception)]
 pub mod tensor;
 pub mod thresholds;
+pub mod view;
 mod viewable;
 
 pub use buffer::{Buffer, BufferKind, TypeCode};
@@ -38,5 +39,6 @@ pub use memory_format::MemoryFormat;
 pub use names::{Name, Names};
 pub use step::Step;
 pub use storage::{Storage, TypedStorage, WeakStorage};
-pub use tensor::{AutogradMeta, GradFn, Hook, Hooks, Origin, Tensor, View, WeakTensor};
+pub use tensor::{AutogradMeta, GradFn, Hook, Hooks, Origin, Tensor, WeakTensor};
+pub use view::View;
 pub use viewable::ViewFault;

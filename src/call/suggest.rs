@@ -49,6 +49,23 @@ pub fn nearest<N: AsRef<str> + Ord>(name: &str, names: impl IntoIterator<Item = 
         6..=100 => 2,
         _ => return None,
     };
-    let scored = names.into_iter().map(|known| (strsim::damerau_levenshtein(known.as_ref(), name), known));
-    scored.min().filter(|(distance, _)| (1..=allowed).contains(distance)).map(|(_, known)| known)
+    // Of names as near, one that begins alike: slips come later in a word.
+    let scored = names.into_iter().map(|known| {
+        let begins_otherwise = known.as_ref().chars().next() != name.chars().next();
+        (strsim::damerau_levenshtein(known.as_ref(), name), begins_otherwise, known)
+    });
+    scored.min().filter(|(distance, ..)| (1..=allowed).contains(distance)).map(|(.., known)| known)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_names_as_near_the_one_that_begins_alike() {
+        let names = ["new", "view", "view_as", "values"];
+        for (typed, meant) in [("vew", Some("view")), ("viwe", Some("view")), ("nwe", Some("new")), ("vw", None)] {
+            assert_eq!(nearest(typed, names), meant, "{typed}");
+        }
+    }
 }

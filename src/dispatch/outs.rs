@@ -6,7 +6,7 @@ use crate::call::signature::Signature;
 use crate::call::{Call, as_tensor};
 use crate::ops::copy;
 use crate::tensor::element::integer_limits;
-use crate::tensor::tensor::storage_bytes;
+use crate::tensor::view::storage_bytes;
 use crate::tensor::{DType, Layout, Result, Scalar, Storage, Tensor, View};
 use crate::value::{NamedTuple, Value};
 use std::rc::Rc;

@@ -7,7 +7,7 @@ use crate::bail;
 use crate::call::State;
 use crate::call::{Call, Row, function};
 use crate::ops::create;
-use crate::tensor::tensor::complex;
+use crate::tensor::view::complex;
 use crate::tensor::{DType, Error, ErrorKind, Result, Scalar, Tensor, View};
 use crate::value::Value;
 

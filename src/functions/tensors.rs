@@ -17,7 +17,7 @@ use crate::dispatch::outs::show_layout;
 use crate::ops::block::check_no_internal_overlap;
 use crate::ops::copy;
 use crate::tensor::layout::{contiguous_strides, wrap_dim};
-use crate::tensor::tensor::{out_of_bounds, storage_bytes};
+use crate::tensor::view::{out_of_bounds, storage_bytes};
 use crate::tensor::{DType, Error, Layout, Result, Scalar, Storage, Tensor, TypedStorage, View};
 use crate::value::equality;
 use crate::value::{MemoryFormat, Value, nested_list};

@@ -233,7 +233,7 @@ fn common_device<'v>(tensors: impl Iterator<Item = &'v View>, output: Output) ->
 /// `out=` under another size: its storage, grown where it must be.
 fn resized(out: &View, sizes: &[i64], strides: Dims) -> Result<View> {
     let layout = Layout { sizes: Dims::from_slice(sizes), strides, offset: out.layout.offset };
-    out.storage.reserve(crate::tensor::tensor::storage_bytes(&layout, out.dtype)?)?;
+    out.storage.reserve(crate::tensor::view::storage_bytes(&layout, out.dtype)?)?;
     Ok(out.with_layout(layout))
 }
 

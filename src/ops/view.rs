@@ -5,7 +5,7 @@
 use super::check::{expanded, row_major_copy, size_at};
 use crate::bail;
 use crate::tensor::layout::{Dims, check_nameable, contiguous_strides, infer_size, show, wrap_dim};
-use crate::tensor::tensor::check_bounds;
+use crate::tensor::view::check_bounds;
 use crate::tensor::{DType, Error, Layout, Result, View};
 use smallvec::SmallVec;
 

@@ -6,7 +6,7 @@ use super::dtype::DType;
 use super::error::Result;
 use super::layout::{Dims, Layout, checked_numel};
 use super::storage::Storage;
-use super::tensor::View;
+use super::view::View;
 use crate::tensor::Device;
 use std::rc::Rc;
 

@@ -10,7 +10,7 @@ use super::interrupt;
 use super::layout::{Dims, Layout, MOST_NAMED, broadcast_sizes, show, wrap_dim};
 use super::limits;
 use super::memory::{get, set};
-use super::tensor::View;
+use super::view::View;
 use crate::bail;
 use smallvec::SmallVec;
 use std::ops::Range;

@@ -101,9 +101,15 @@ pub fn collect<T: Send>(count: usize, work: usize, body: &(dyn Fn(usize) -> Resu
         let result = body(index)?;
         limits::push(&mut results.lock().unwrap_or_else(PoisonError::into_inner), (index, result))
     })?;
-    let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
-    results.sort_by_key(|(index, _)| *index);
-    Ok(results.into_iter().map(|(_, result)| result).collect())
+    let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut slots = limits::vector(results.len())?;
+    slots.resize_with(results.len(), || None);
+    for (index, result) in results {
+        if let Some(slot) = slots.get_mut(index) {
+            *slot = Some(result);
+        }
+    }
+    Ok(slots.into_iter().flatten().collect())
 }
 
 /// Calls `body` for parts of a slice, each with the place it begins at, on all cores if it is long. Parts have a multiple of
@@ -128,12 +134,18 @@ pub fn parts<T: Send>(
 
 /// Lends the elements of a memory as a plain slice to read, for as long as `body` runs: what several threads share, or a
 /// loop that needs no cells. `None` where the memory is not aligned for the type.
-pub fn reading<T: Plain, R>(memory: &Memory, body: impl FnOnce(&[T]) -> R + Send) -> Option<R> {
+///
+/// For this crate only: a caller that kept a handle to the memory in a thread-local could write to it from `body`.
+pub(crate) fn reading<T: Plain, R>(memory: &Memory, body: impl FnOnce(&[T]) -> R + Send) -> Option<R> {
     reading_both(memory, memory, |elements, _| body(elements))
 }
 
 /// As [`reading`], for two memories at once.
-pub fn reading_both<T: Plain, R>(a: &Memory, b: &Memory, body: impl FnOnce(&[T], &[T]) -> R + Send) -> Option<R> {
+pub(crate) fn reading_both<T: Plain, R>(
+    a: &Memory,
+    b: &Memory,
+    body: impl FnOnce(&[T], &[T]) -> R + Send,
+) -> Option<R> {
     let (first, second) = (a.start()?.cast::<T>(), b.start()?.cast::<T>());
     let length = |memory: &Memory| memory.nbytes() / size_of::<T>();
     (first.is_aligned() && second.is_aligned()).then(|| {
@@ -150,7 +162,7 @@ pub fn reading_both<T: Plain, R>(a: &Memory, b: &Memory, body: impl FnOnce(&[T],
 }
 
 /// Lends elements of a memory as a plain slice to write. `None` where they do not exist or are not aligned.
-pub fn writing<T: Plain, R>(
+pub(crate) fn writing<T: Plain, R>(
     memory: &Memory,
     range: Range<usize>,
     body: impl FnOnce(&mut [T]) -> R + Send,
@@ -384,7 +396,7 @@ impl<const N: usize> Block<N> {
 ///
 /// # Errors
 /// Those of `body`, after which some elements have been written; KeyboardInterrupt.
-pub fn blocks<const N: usize>(
+pub(crate) fn blocks<const N: usize>(
     operands: [Elements; N],
     steps: Steps,
     body: &(dyn Fn(&mut Block<N>) -> Result<()> + Sync),

@@ -3,7 +3,7 @@
 
 use super::dtype::DType;
 use super::layout::Layout;
-use super::tensor::View;
+use super::view::View;
 use std::cell::RefCell;
 use std::mem;
 use std::rc::Rc;

@@ -10,7 +10,7 @@ use super::layout::Layout;
 use super::memory::{Memory, get, set};
 use super::parallel;
 use super::spare;
-use super::tensor::View;
+use super::view::View;
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
 

@@ -57,7 +57,7 @@ pub fn element(dtype: DType, values: Values, number: usize, random: &mut Random)
     };
     if dtype.is_complex() {
         let imaginary = if values == Values::NearOne { real() - 1.0 } else { real() };
-        return tensorsh::tensor::tensor::complex(real(), imaginary);
+        return tensorsh::tensor::view::complex(real(), imaginary);
     }
     if dtype.is_floating_point() {
         return Scalar::Float(real());

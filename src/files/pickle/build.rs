@@ -5,7 +5,7 @@ use super::read::{Id, Node, Pickled, Saved, Scale, Shown, Sparse};
 use crate::bail;
 use crate::ops::{quantize, sparse};
 use crate::tensor::layout::checked_numel;
-use crate::tensor::tensor::check_bounds;
+use crate::tensor::view::check_bounds;
 use crate::tensor::{
     Buffer, DType, Device, Error, ErrorKind, Quantizer, Result, Storage, Tensor, TypedStorage, View, interrupt,
 };

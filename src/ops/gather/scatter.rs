@@ -12,7 +12,7 @@ use crate::ops::copy::{cast, copy_into};
 use crate::tensor::iterate::walk;
 use crate::tensor::layout::{Dims, show, wrap_dim};
 use crate::tensor::memory::{get, set};
-use crate::tensor::tensor::check_bounds;
+use crate::tensor::view::check_bounds;
 use crate::tensor::{DType, Element, Error, ErrorKind, Layout, Result, Scalar, View, dispatch, limits};
 use std::cmp::Ordering;
 

@@ -3,7 +3,7 @@
 use super::*;
 use crate::ops::check::testing::*;
 use crate::ops::view::conj;
-use crate::tensor::tensor::complex;
+use crate::tensor::view::complex;
 
 /// A copy of the tensor after a change.
 fn written(view: &View, change: impl FnOnce(&View) -> Result<()>) -> Result<View> {

@@ -37,7 +37,7 @@ fn complex(text: &str) -> Scalar {
     let body = text.trim_end_matches('j');
     let split = body.rfind(['+', '-']).filter(|&i| i > 0).unwrap_or(0);
     let part = |part: &str| if part.is_empty() { 0.0 } else { number(part).to_f64() };
-    crate::tensor::tensor::complex(part(&body[..split]), part(body[split..].trim_start_matches('+')))
+    crate::tensor::view::complex(part(&body[..split]), part(body[split..].trim_start_matches('+')))
 }
 
 /// Reads an operand.

@@ -4,7 +4,7 @@ use super::*;
 use crate::ops::check::testing::*;
 use crate::ops::copy::contiguous_as;
 use crate::ops::split::*;
-use crate::tensor::tensor::complex;
+use crate::tensor::view::complex;
 use crate::tensor::{Device, MemoryFormat};
 
 #[test]

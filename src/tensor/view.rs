@@ -1,0 +1,423 @@
+//! [`View`]: the value that operations take and return.
+
+use super::device::Device;
+use super::dtype::DType;
+use super::dtype::dispatch;
+use super::element::{Element, Scalar};
+use super::error::{Error, Result};
+use super::form::{Form, Quantizer, dequantized};
+use super::interrupt;
+use super::layout::{Dims, Layout, checked_numel, contiguous_strides, show};
+use super::limits;
+use super::memory::{ElementCell, Memory, Plain, get, set};
+use super::storage::Storage;
+use crate::bail;
+use num_complex::Complex;
+use smallvec::SmallVec;
+use std::rc::Rc;
+
+/// A strided window on a storage: everything that determines a tensor's value. Cloning shares the storage.
+#[derive(Clone, Debug)]
+pub struct View {
+    pub storage: Storage,
+    pub layout: Layout,
+    pub dtype: DType,
+    /// The lazy conjugate bit: values read as the conjugates of what is stored.
+    pub conj: bool,
+    /// The lazy negative bit: values read as the negatives of what is stored.
+    pub neg: bool,
+    /// For sparse and quantized tensors: where their values are. The others, which are almost all, have none.
+    pub form: Option<Rc<Form>>,
+}
+
+impl View {
+    /// A new zeroed tensor, row-major.
+    pub fn zeros(sizes: &[i64], dtype: DType, device: Device) -> Result<View> {
+        check_row_major(sizes, dtype)?;
+        View::zeros_strided(sizes, contiguous_strides(sizes), dtype, device)
+    }
+
+    /// As [`View::zeros`], for a result of which the caller writes every element before anyone reads it.
+    ///
+    /// # Errors
+    /// As [`View::zeros`].
+    pub fn unwritten(sizes: &[i64], dtype: DType, device: Device) -> Result<View> {
+        check_row_major(sizes, dtype)?;
+        View::unwritten_strided(sizes, contiguous_strides(sizes), dtype, device)
+    }
+
+    /// A new zeroed tensor with the given strides and just the storage they need.
+    ///
+    /// # Errors
+    /// RuntimeError when the size overflows or memory runs out, and for quantized dtypes, which need a quantizer.
+    pub fn zeros_strided(sizes: &[i64], strides: Dims, dtype: DType, device: Device) -> Result<View> {
+        View::strided(sizes, strides, dtype, device, Storage::zeroed)
+    }
+
+    /// As [`View::zeros_strided`], for a result of which the caller writes every element before anyone reads it.
+    ///
+    /// # Errors
+    /// As [`View::zeros_strided`].
+    pub fn unwritten_strided(sizes: &[i64], strides: Dims, dtype: DType, device: Device) -> Result<View> {
+        let elements = sizes.iter().fold(1i64, |elements, &size| elements.saturating_mul(size));
+        View::strided(sizes, strides, dtype, device, |nbytes, device| {
+            // Nobody writes what lies between elements.
+            let dense = usize::try_from(elements).is_ok_and(|count| count.saturating_mul(dtype.itemsize()) == nbytes);
+            if dense { Storage::unwritten(nbytes, device) } else { Storage::zeroed(nbytes, device) }
+        })
+    }
+
+    fn strided(
+        sizes: &[i64],
+        strides: Dims,
+        dtype: DType,
+        device: Device,
+        storage: impl FnOnce(usize, Device) -> Result<Storage>,
+    ) -> Result<View> {
+        if dtype.is_quantized() {
+            bail!(
+                RuntimeError,
+                "empty_strided not supported on quantized tensors yet see https://github.com/pytorch/pytorch/issues/74540"
+            );
+        }
+        let layout = Layout { sizes: Dims::from_slice(sizes), strides, offset: 0 };
+        let nbytes = storage_bytes(&layout, dtype)?;
+        let storage = storage(nbytes, device)?;
+        Ok(View { storage, layout, dtype, conj: false, neg: false, form: None })
+    }
+
+    /// A new row-major tensor holding the scalars, converted to the dtype.
+    pub fn from_scalars(sizes: &[i64], dtype: DType, values: impl IntoIterator<Item = Scalar>) -> Result<View> {
+        if dtype.is_quantized() {
+            bail!(RuntimeError, "store_scalar: invalid type");
+        }
+        let out = View::zeros(sizes, dtype, Device::CPU)?;
+        let (mut values, mut at, count) = (values.into_iter(), 0, out.numel() as usize);
+        // In pieces, so that the loops over the dtypes are made once and not for every iterator.
+        let mut piece: SmallVec<[Scalar; 32]> = SmallVec::new();
+        while at < count && !interrupt::requested() {
+            piece.clear();
+            piece.extend(values.by_ref().take(1024));
+            if piece.is_empty() {
+                break;
+            }
+            out.store_scalars(at, &piece);
+            at += piece.len();
+        }
+        Ok(out)
+    }
+
+    /// Stores scalars in a new tensor, from an element on.
+    fn store_scalars(&self, at: usize, values: &[Scalar]) {
+        let memory = self.storage.memory();
+        dispatch!(self.dtype, T => {
+            for (cell, value) in memory.typed::<T>().iter().skip(at).zip(values) {
+                set(cell, T::store(*value));
+            }
+        });
+    }
+
+    /// A 0-d tensor.
+    pub fn scalar(value: Scalar, dtype: DType) -> Result<View> {
+        View::from_scalars(&[], dtype, [value])
+    }
+
+    /// The same storage and dtype under another layout. Lazy bits are kept.
+    #[inline]
+    pub fn with_layout(&self, layout: Layout) -> View {
+        // Not `..self.clone()`, which would copy the old layout only to drop it: views must be cheap.
+        View {
+            storage: self.storage.clone(),
+            layout,
+            dtype: self.dtype,
+            conj: self.conj,
+            neg: self.neg,
+            form: self.form.clone(),
+        }
+    }
+
+    pub fn device(&self) -> Device {
+        self.storage.tensor_device()
+    }
+
+    pub fn sizes(&self) -> &[i64] {
+        &self.layout.sizes
+    }
+
+    pub fn strides(&self) -> &[i64] {
+        &self.layout.strides
+    }
+
+    pub fn ndim(&self) -> usize {
+        self.layout.ndim()
+    }
+
+    pub fn numel(&self) -> i64 {
+        self.layout.numel()
+    }
+
+    /// The address of the first element; 0 when there are no elements.
+    pub fn data_ptr(&self) -> usize {
+        let start = self.storage.data_ptr();
+        if start == 0 || self.numel() == 0 {
+            return 0;
+        }
+        // A storage made smaller may leave the offset anywhere.
+        start.wrapping_add((self.layout.offset as usize).wrapping_mul(self.dtype.itemsize()))
+    }
+
+    /// PyTorch's legacy class name of this tensor, e.g. `FloatTensor`.
+    pub fn type_name(&self) -> String {
+        format!("{}Tensor", self.dtype.scalar_type())
+    }
+
+    /// Checks that every element lies within the storage as it is now.
+    ///
+    /// # Errors
+    /// RuntimeError with PyTorch's `setStorage` text: after a storage was shrunk, or for an `as_strided` beyond it.
+    pub fn check_bounds(&self) -> Result<()> {
+        check_bounds(&self.layout, self.dtype, self.storage.nbytes())
+    }
+
+    /// The memory, checked to hold every element, for a kernel to read or write.
+    ///
+    /// # Errors
+    /// As [`View::check_bounds`]; NotImplementedError for a tensor without data.
+    pub fn memory(&self) -> Result<Rc<Memory>> {
+        if self.device().is_meta() {
+            bail!(NotImplementedError, "Cannot copy out of meta tensor; no data!");
+        }
+        if self.is_sparse() {
+            bail!(RuntimeError, "Cannot access data pointer of Tensor that doesn't have storage");
+        }
+        self.check_bounds()?;
+        let memory = self.storage.memory();
+        memory.check()?;
+        Ok(memory)
+    }
+
+    /// The scalar at a storage offset within bounds, with the lazy bits applied.
+    pub fn read(&self, memory: &Memory, offset: i64) -> Scalar {
+        let raw =
+            dispatch!(self.dtype, T => memory.typed::<T>().get(offset as usize).map(get).unwrap_or_default().load());
+        self.resolve(raw)
+    }
+
+    fn resolve(&self, value: Scalar) -> Scalar {
+        let value = match value {
+            Scalar::Complex(c) if self.conj => Scalar::Complex(c.conj()),
+            other => other,
+        };
+        match value {
+            Scalar::Float(f) if self.neg => Scalar::Float(-f),
+            Scalar::Complex(c) if self.neg => Scalar::Complex(-c),
+            Scalar::Int(i) if self.neg => Scalar::Int(i.wrapping_neg()),
+            other => other,
+        }
+    }
+
+    /// All values in row-major order.
+    pub fn scalars(&self) -> Result<Vec<Scalar>> {
+        let memory = self.memory()?;
+        let numel = usize::try_from(self.numel()).unwrap_or(usize::MAX);
+        // PyTorch would have copied the elements as they are.
+        let mut scalars =
+            limits::vector(numel).map_err(|_| limits::refusal(numel.saturating_mul(self.dtype.itemsize())))?;
+        scalars.extend(self.layout.offsets().map(|o| self.read(&memory, o)));
+        interrupt::check()?;
+        Ok(scalars)
+    }
+
+    /// The value of a one-element tensor.
+    ///
+    /// # Errors
+    /// RuntimeError when there is not exactly one element.
+    pub fn item(&self) -> Result<Scalar> {
+        if self.numel() != 1 {
+            bail!(RuntimeError, "a Tensor with {} elements cannot be converted to Scalar", self.numel());
+        }
+        if self.device().is_meta() {
+            bail!(RuntimeError, "Tensor.item() cannot be called on meta tensors");
+        }
+        let memory = self.memory()?;
+        let stored = self.read(&memory, self.layout.offset);
+        Ok(match self.quantizer() {
+            Some(Quantizer::PerTensor { scale, zero_point }) => {
+                Scalar::Float(dequantized(stored.to_f64(), *scale, *zero_point as f64))
+            }
+            _ => stored,
+        })
+    }
+
+    /// The cell of an element, for single reads and writes.
+    pub fn cell<'m, T: Plain>(&self, memory: &'m Memory, offset: i64) -> Option<&'m ElementCell<T>> {
+        usize::try_from(offset).ok().and_then(|o| memory.typed::<T>().get(o))
+    }
+
+    /// Returns whether both show the same elements of the same storage in the same way.
+    pub fn is_same(&self, other: &View) -> bool {
+        (self.storage == other.storage || self.is_sparse())
+            && self.dtype == other.dtype
+            && self.layout == other.layout
+            && self.conj == other.conj
+            && self.neg == other.neg
+            && match (&self.form, &other.form) {
+                (Some(form), Some(other)) => Rc::ptr_eq(form, other) || form.is_same(other),
+                (form, other) => form.is_none() && other.is_none(),
+            }
+    }
+
+    /// `view(dtype)`: the same bytes read as another dtype.
+    ///
+    /// # Errors
+    /// RuntimeError with PyTorch's text when sizes, strides or offset do not divide as they must.
+    pub fn view_dtype(&self, dtype: DType) -> Result<View> {
+        if dtype == self.dtype {
+            return Ok(self.clone());
+        }
+        if dtype.is_quantized() {
+            bail!(RuntimeError, "\"_local_scalar_dense_cpu\" not implemented for '{}'", dtype.scalar_type());
+        }
+        if self.conj {
+            bail!(
+                RuntimeError,
+                "torch.Tensor.view is not supported for conjugate view tensors when converting to a different dtype."
+            );
+        }
+        if self.neg {
+            bail!(
+                RuntimeError,
+                "torch.Tensor.view is not supported for tensors with negative bit set when converting to a different \
+                 dtype."
+            );
+        }
+        let layout = self.layout_as(dtype)?;
+        Ok(View { layout, dtype, ..self.clone() })
+    }
+
+    /// The layout under which `dtype` shows this view's bytes.
+    fn layout_as(&self, dtype: DType) -> Result<Layout> {
+        let (old, new) = (self.dtype.itemsize() as i64, dtype.itemsize() as i64);
+        let mut layout = self.layout.clone();
+        if old == new {
+            return Ok(layout);
+        }
+        let pair = format!("to view {} as {} (different element sizes)", self.dtype.scalar_type(), dtype.scalar_type());
+        let Some(last) = self.ndim().checked_sub(1) else {
+            bail!(RuntimeError, "self.dim() cannot be 0 {pair}");
+        };
+        let last_stride = layout.strides[last];
+        if old > new {
+            let ratio = old / new;
+            if last_stride != 1 {
+                bail!(RuntimeError, "self.stride(-1) must be 1 {pair}, but got {last_stride}");
+            }
+            let overflow = || Error::runtime("numel: integer multiplication overflow");
+            layout.sizes[last] = layout.sizes[last].checked_mul(ratio).ok_or_else(overflow)?;
+            layout.offset = layout.offset.checked_mul(ratio).ok_or_else(overflow)?;
+            for stride in &mut layout.strides[..last] {
+                *stride = stride.checked_mul(ratio).ok_or_else(overflow)?;
+            }
+            return Ok(layout);
+        }
+        let ratio = new / old;
+        if layout.sizes[last] % ratio != 0 {
+            bail!(RuntimeError, "self.size(-1) must be divisible by {ratio} {pair}, but got {}", layout.sizes[last]);
+        }
+        if layout.offset % ratio != 0 {
+            bail!(RuntimeError, "self.storage_offset() must be divisible by {ratio} {pair}, but got {}", layout.offset);
+        }
+        if last_stride != 1 {
+            bail!(RuntimeError, "self.stride(-1) must be 1 {pair}, but got {last_stride}");
+        }
+        for (i, stride) in layout.strides[..last].iter_mut().enumerate() {
+            if *stride % ratio != 0 {
+                bail!(RuntimeError, "self.stride({i}) must be divisible by {ratio} {pair}, but got {stride}");
+            }
+            *stride /= ratio;
+        }
+        layout.sizes[last] /= ratio;
+        layout.offset /= ratio;
+        Ok(layout)
+    }
+
+    /// The real or imaginary parts of a complex tensor, as a view.
+    pub fn complex_part(&self, imaginary: bool) -> View {
+        let mut layout = self.layout.clone();
+        // An empty tensor may stand anywhere; any other lies within its storage, where nothing overflows.
+        layout.offset = layout.offset.saturating_mul(2).saturating_add(i64::from(imaginary));
+        for stride in &mut layout.strides {
+            *stride = stride.saturating_mul(2);
+        }
+        View {
+            storage: self.storage.clone(),
+            layout,
+            dtype: self.dtype.to_real(),
+            conj: false,
+            // The imaginary part of a conjugate is the negative of what is stored.
+            neg: self.neg != (self.conj && imaginary),
+            form: None,
+        }
+    }
+}
+
+/// Refuses a row-major tensor that is too large, or that needs a quantizer.
+fn check_row_major(sizes: &[i64], dtype: DType) -> Result<()> {
+    let numel = checked_numel(sizes)?;
+    if i64::try_from(dtype.itemsize()).ok().and_then(|size| numel.checked_mul(size)).is_none() {
+        bail!(RuntimeError, "Storage size calculation overflowed with sizes={}", show(sizes));
+    }
+    if dtype.is_quantized() {
+        bail!(
+            RuntimeError,
+            "false INTERNAL ASSERT FAILED at \"/pytorch/aten/src/ATen/quantized/Quantizer.cpp\":441, please report a \
+             bug to PyTorch. cannot call qscheme on UnknownQuantizer"
+        );
+    }
+    Ok(())
+}
+
+/// Bytes a storage needs for every element of the layout.
+pub fn storage_bytes(layout: &Layout, dtype: DType) -> Result<usize> {
+    let elements = layout.storage_elements()?;
+    usize::try_from(elements)
+        .ok()
+        .and_then(|n| n.checked_mul(dtype.itemsize()))
+        .filter(|&n| i64::try_from(n).is_ok())
+        .ok_or_else(|| {
+            Error::runtime(format!(
+                "Storage size calculation overflowed with sizes={} and strides={}",
+                show(&layout.sizes),
+                show(&layout.strides)
+            ))
+        })
+}
+
+/// Checks that a storage of `nbytes` holds every element of the layout; the error is PyTorch's.
+pub fn check_bounds(layout: &Layout, dtype: DType, nbytes: usize) -> Result<()> {
+    if layout.offset < 0 {
+        bail!(RuntimeError, "Tensor: invalid storage offset {}", layout.offset);
+    }
+    if storage_bytes(layout, dtype)? > nbytes {
+        return Err(out_of_bounds(layout, &layout.strides, dtype, nbytes));
+    }
+    Ok(())
+}
+
+/// The error for a layout beyond its storage; PyTorch shows the strides as they were given.
+pub fn out_of_bounds(layout: &Layout, strides: &[i64], dtype: DType, nbytes: usize) -> Error {
+    Error::runtime(format!(
+        "setStorage: sizes {}, strides {}, storage offset {}, and itemsize {} requiring a storage size of {} are out of \
+         bounds for storage of size {nbytes}",
+        show(&layout.sizes),
+        show(strides),
+        layout.offset,
+        dtype.itemsize(),
+        storage_bytes(layout, dtype).unwrap_or(usize::MAX)
+    ))
+}
+
+/// The complex number with these parts as a scalar.
+pub fn complex(re: f64, im: f64) -> Scalar {
+    Scalar::Complex(Complex::new(re, im))
+}
