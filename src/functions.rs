@@ -222,6 +222,18 @@ mod tests {
         }
     }
 
+    /// Methods are without it, and their functions count the arguments before it.
+    #[test]
+    fn out_is_the_last_parameter_of_what_is_a_method() {
+        for row in rows().filter(|row| row.role == crate::call::Role::Both) {
+            let place = Signature::parse(row.signature).and_then(|signature| {
+                let place = signature.params.iter().position(|param| param.name == "out")?;
+                (place + 1 != signature.params.len()).then_some(place)
+            });
+            assert_eq!(place, None, "{}", row.signature);
+        }
+    }
+
     #[test]
     fn no_row_stands_twice() {
         let mut seen = std::collections::HashSet::new();

@@ -255,7 +255,10 @@ impl Named {
             return;
         }
         if let (Role::Method | Role::Both, Some(kind)) = (role, signature.receiver()) {
-            self.insert(name, Receiver::Class(kind), function.clone(), true);
+            let mut method = function.clone();
+            // `out=` is for functions only.
+            method.signature.params.retain(|param| param.name != "out");
+            self.insert(name, Receiver::Class(kind), method, true);
         }
         if let Role::Function | Role::Both | Role::Static = role {
             self.insert(name, Receiver::Module(module), function, false);
