@@ -2,7 +2,7 @@
 //! becomes of a sparse or a quantized one. If it says nothing, they are refused in PyTorch's words. This is PyTorch's
 //! dispatch by backend.
 
-use super::tree;
+use super::{names, tree};
 use crate::call::facets::Dispatch;
 use crate::call::signature::Kind;
 use crate::call::{Call, Function, LIBRARY, Row, Run, as_tensor};
@@ -75,17 +75,20 @@ pub fn run(function: &Function, call: &mut Call, backend: Backend) -> Result<Val
         Dispatch::Numbers => on_numbers(dense, call, false),
         Dispatch::Requantized => on_numbers(dense, call, true),
         Dispatch::Refused(name) => Err(Error::no_backend(name, backend.name())),
-        Dispatch::Missing => Err(refusal(function, backend)),
+        Dispatch::Missing => Err(refusal(function, call, backend)),
     }
 }
 
-fn refusal(function: &Function, backend: Backend) -> Error {
-    let key = function.key();
-    // Of a plain function PyTorch looks for the form with an output first.
-    if backend == Backend::Quantized && !key.contains('.') {
-        return Error::no_backend(&format!("{key}.out"), backend.name());
+fn refusal(function: &Function, call: &Call, backend: Backend) -> Error {
+    let operation = names::operation(function, call);
+    if backend != Backend::Quantized {
+        return Error::no_backend(&operation, backend.name());
     }
-    Error::no_backend(key, backend.name())
+    // For a quantized tensor PyTorch looks for the form with an output first, in place too.
+    let (name, overload) = operation.split_once('.').unwrap_or((&operation, ""));
+    let name = name.trim_end_matches('_');
+    let out = if overload.is_empty() { format!("{name}.out") } else { format!("{name}.{overload}_out") };
+    Error::no_backend(&out, backend.name())
 }
 
 /// Runs a function for dense tensors on the elements of the first sparse argument.

@@ -212,13 +212,23 @@ pub fn refusal(operation: &str) -> Error {
 
 /// The operation that a refusal names.
 fn refused_name(function: &Function, call: &Call) -> Cow<'static, str> {
-    let row = function.row;
     let with_out = call.position("out").is_some_and(|i| !call.is_none(i));
-    if let (true, Some(name)) = (with_out, row.names.out_refused_as) {
+    if let (true, Some(name)) = (with_out, function.row.names.out_refused_as) {
         return name.into();
     }
+    let name = operation(function, call);
+    match with_out {
+        false => name,
+        true if name.contains('.') => format!("{name}_out").into(),
+        true => format!("{name}.out").into(),
+    }
+}
+
+/// The operation that PyTorch calls for a function, with these arguments.
+pub fn operation(function: &Function, call: &Call) -> Cow<'static, str> {
+    let row = function.row;
     let one_dim = || matches!(call.args.get(1), Some(Value::Size(dims)) if dims.len() == 1);
-    let mut name: Cow<'static, str> = match (row.names.several_refused_as, row.operation) {
+    let name: Cow<'static, str> = match (row.names.several_refused_as, row.operation) {
         (Some(several), _) if !one_dim() => several.into(),
         (_, Some(operation)) => operation.into(),
         (_, None) => own_name(function.key()).into(),
@@ -228,13 +238,9 @@ fn refused_name(function: &Function, call: &Call) -> Cow<'static, str> {
     if let (Some(place), Some(base)) = (number, name.strip_suffix(".Tensor")) {
         let known = NUMBER_OVERLOADS.iter().find(|(_, _, bases)| bases.contains(&base.trim_end_matches('_')));
         let (first, second) = known.map_or(("Scalar_Tensor", "Scalar"), |(first, second, _)| (*first, *second));
-        name = format!("{base}.{}", if place == 0 { first } else { second }).into();
+        return format!("{base}.{}", if place == 0 { first } else { second }).into();
     }
-    match with_out {
-        false => name,
-        true if name.contains('.') => format!("{name}_out").into(),
-        true => format!("{name}.out").into(),
-    }
+    name
 }
 
 /// The name of an overload in PyTorch, where modules are no paths.
