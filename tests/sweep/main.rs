@@ -376,6 +376,10 @@ fn compare(dtype: DType, of: DType, line: &[Scalar], found: &[Scalar], want: Wan
         Want::Nearly(wanted) => {
             // What the dtype cannot hold is infinite in both.
             let wanted = grid::decode(dtype, &grid::encode(dtype, &wanted));
+            // Most results are equal; of a function that gives one for every element, only those that are not look at the line.
+            if found.len() == wanted.len() && found.iter().zip(&wanted).all(|(found, wanted)| equal(found, wanted)) {
+                return Ok(());
+            }
             // Roundings go to and fro, and less so where values repeat.
             let alike = line.iter().filter(|&value| equal(value, &line[0])).count();
             let roundings = if alike * 16 > line.len() { line.len() as f64 } else { (line.len() as f64).sqrt() };
