@@ -190,7 +190,9 @@ pub fn wanted(name: &str, dtype: DType, line: &[Scalar]) -> Option<Vec<Want>> {
         "argmax" => vec![Exactly(vec![first_extreme(line, true)])],
         "argmin" => vec![Exactly(vec![first_extreme(line, false)])],
         "count_nonzero" => vec![Exactly(vec![Scalar::Int(line.iter().filter(|value| truth(value)).count() as i64)])],
-        "prod" if dtype.is_complex() || dtype.is_floating_point() => {
+        // Not as complex numbers, whose products are NaN beyond infinity.
+        "prod" if dtype.is_floating_point() => vec![Nearly(vec![Scalar::Float(floats(line).iter().product())])],
+        "prod" if dtype.is_complex() => {
             let one = num_complex::Complex::new(1.0, 0.0);
             vec![Nearly(vec![Scalar::Complex(line.iter().fold(one, |product, value| product * value.to_complex()))])]
         }
