@@ -421,3 +421,25 @@ pub fn out_of_bounds(layout: &Layout, strides: &[i64], dtype: DType, nbytes: usi
 pub fn complex(re: f64, im: f64) -> Scalar {
     Scalar::Complex(Complex::new(re, im))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Scalars are stored in pieces; what they hold must not show where one ends.
+    #[test]
+    fn scalars_come_back_at_any_count() {
+        for count in [0, 1, 31, 32, 33, 1023, 1024, 1025, 2048, 2049, 100_000] {
+            let numbers = || (0..count).map(Scalar::Int);
+            for dtype in [DType::Long, DType::Double] {
+                let stored = View::from_scalars(&[count], dtype, numbers()).and_then(|view| view.scalars()).unwrap();
+                assert_eq!(stored.len() as i64, count);
+                assert!(stored.iter().zip(numbers()).all(|(a, b)| a.to_i64() == b.to_i64()), "{count} of {dtype:?}");
+            }
+            // What is missing at the end stays zero, and what is too much is left out.
+            let short = View::from_scalars(&[count], DType::Long, numbers().take(count as usize / 2)).unwrap();
+            assert_eq!(short.numel(), count);
+            assert!(View::from_scalars(&[count / 2], DType::Long, numbers()).is_ok());
+        }
+    }
+}
