@@ -10,13 +10,15 @@ pub mod module_names;
 pub mod registry;
 pub mod row;
 pub mod signature;
+pub mod stack;
 pub mod state;
 pub mod suggest;
 pub mod warnings;
 
-pub use call::{Call, as_tensor, one, view_on, wants_grad};
+pub use crate::value::Keywords;
+pub use call::{Call, any_tensor, as_tensor, one, view_on, wants_grad};
 pub use module_names::{BELOW, LIBRARY, MODULES, submodule};
 pub use registry::{Family, Function, Overloads, Receiver, Registry};
 pub use row::{Role, Row, Run, attribute, both, class_method, function, internal, method, setter};
 pub use signature::{Kind, Param, Signature};
-pub use state::{Caller, Keywords, State};
+pub use state::State;

@@ -13,7 +13,7 @@ use crate::bail;
 use crate::call::bind::{Arguments, Bound, Parser};
 use crate::call::registry::{Function, Overloads, Receiver};
 use crate::call::signature::Kind;
-use crate::call::{BELOW, Call, State, wants_grad};
+use crate::call::{BELOW, Call, State, any_tensor, as_tensor, wants_grad};
 use crate::tensor::memory::check_files;
 use crate::tensor::{Error, Origin, Result, Tensor};
 use crate::value::Value;
@@ -61,7 +61,8 @@ pub fn call_below(state: &State, name: &str, args: &[Value]) -> Result<Value> {
 /// Runs a function on the arguments of a call: autograd around it, version counters after it.
 #[inline]
 pub fn invoke(function: &Function, call: &mut Call) -> Result<Value> {
-    if call.state.has_names.get() && !call.state.nameless.get() && names::concern(&call.args) {
+    let looks = call.state.has_names.get() && !call.state.nameless.get() && !call.signature.is_python();
+    if looks && names::concern(&call.args) {
         return names::invoke(function, call);
     }
     invoke_nameless(function, call)
@@ -71,6 +72,10 @@ pub fn invoke(function: &Function, call: &mut Call) -> Result<Value> {
 #[inline]
 pub fn invoke_nameless(function: &Function, call: &mut Call) -> Result<Value> {
     let state = call.state;
+    if call.signature.is_python() {
+        // Lists are not searched for tensors there: what is done with a tensor goes through another row.
+        return run(function, call);
+    }
     if state.grad_enabled.get() && call.args.iter().any(wants_grad) {
         return recorded(function, call);
     }
@@ -144,25 +149,25 @@ fn run(function: &Function, call: &mut Call) -> Result<Value> {
 fn note_step(name: &'static str, source: &Tensor, result: &Value) {
     match result {
         Value::Tensor(view) => view.note_step(name, source),
-        Value::List(items) | Value::Tuple(items) => items.iter().for_each(|item| note_step(name, source, item)),
-        _ => {}
+        _ => {
+            for view in result.items().iter().flat_map(|items| items.iter()).filter_map(as_tensor) {
+                view.note_step(name, source);
+            }
+        }
     }
 }
 
 /// Views made while gradients are not recorded must not be written through once they are.
 pub fn mark_views(state: &State, result: &Value) {
-    match result {
-        Value::Tensor(tensor) => {
-            if tensor.base().is_some() && tensor.origin() == Origin::Plain {
-                tensor.set_origin(Origin::NoGrad);
-            }
-            if state.inference.get() {
-                tensor.set_inference();
-            }
+    any_tensor(result, &mut |tensor| {
+        if tensor.base().is_some() && tensor.origin() == Origin::Plain {
+            tensor.set_origin(Origin::NoGrad);
         }
-        Value::List(items) | Value::Tuple(items) => items.iter().for_each(|item| mark_views(state, item)),
-        _ => {}
-    }
+        if state.inference.get() {
+            tensor.set_inference();
+        }
+        false
+    });
 }
 
 impl autograd::Functions for State {

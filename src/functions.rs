@@ -13,9 +13,11 @@ mod backward;
 pub mod bounds;
 mod buffers;
 mod byte_streams;
+pub mod calling;
 mod casts;
 mod classes;
 mod combine;
+pub mod containers;
 mod convolution;
 mod create;
 mod data;
@@ -39,6 +41,7 @@ pub mod hooks;
 mod identity;
 mod indexing;
 mod internal;
+pub mod iterate;
 mod legacy_storages;
 mod legacy_tensors;
 mod linalg;
@@ -59,6 +62,7 @@ mod reduce;
 pub mod reference;
 mod samples;
 mod scatter;
+pub mod sequences;
 mod similarity;
 pub mod sorting;
 mod sparse;
@@ -79,7 +83,6 @@ mod views;
 mod views_in_place;
 mod windows;
 
-pub use byte_streams::lines_of;
 pub use classes::parent_of_class;
 pub use data::index_tensor;
 pub use explain::READ_VARIABLES;
@@ -90,7 +93,7 @@ pub use legacy_storages::{
 };
 pub use legacy_tensors::{cuda_tensor_class, legacy_tensor_class};
 pub use numpy::{array_item, array_view, set_array_item};
-pub use objects::{CONTEXT, FUNCTION, member, module_value};
+pub use objects::{CONTEXT, FUNCTION, enter_context, exit_context, is_context, member, module_value};
 pub use quantized::{SCHEMES, scheme};
 pub use steps::Steps;
 pub use storages::{item as storage_item, set_item as set_storage_item};
@@ -170,6 +173,7 @@ const TABLES: &[&[Row]] = &[
     splits::ROWS,
     reduce::ROWS,
     samples::ROWS,
+    sequences::ROWS,
     crate::dispatch::saving::ROWS,
     sparse::ROWS,
     special::ROWS,

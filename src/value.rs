@@ -1,9 +1,18 @@
 //! [`Value`]: what a function takes and gives. It sits between the core and the rooms that read results (printing,
 //! autograd, files) and knows neither the script language nor the terminal.
 
+pub mod dict;
+mod discard;
 pub mod equality;
 pub mod hashed;
+pub mod list;
+pub mod numbers;
 pub mod sets;
+
+pub use dict::Dict;
+pub use discard::discard;
+pub use list::{Items, List, Tuple};
+pub use sets::Set;
 
 use crate::ops::random::Generator;
 use crate::tensor::interrupt::watched;
@@ -64,13 +73,13 @@ pub enum Value {
     MemoryFormat(MemoryFormat),
     /// `torch.Size`.
     Size(Dims),
-    Tuple(Rc<[Value]>),
-    List(Rc<[Value]>),
-    Dict(Rc<[(Value, Value)]>),
-    /// Items that are all different, in the order in which they are shown.
-    Set(Rc<[Value]>),
-    /// `collections.OrderedDict`.
-    OrderedDict(Rc<[(Value, Value)]>),
+    Tuple(Tuple),
+    /// Shared by everyone who holds it, as are dictionaries and sets.
+    List(List),
+    /// Also a `collections.OrderedDict`.
+    Dict(Dict),
+    /// Also a `frozenset`.
+    Set(Set),
     /// `torch.return_types.*`.
     NamedTuple(Rc<NamedTuple>),
     Slice(Rc<Slice>),
@@ -89,6 +98,9 @@ pub enum Value {
     /// Anything rarer: context managers, `finfo`, iterators.
     Object(Rc<dyn Object>),
 }
+
+/// Keyword arguments by name.
+pub type Keywords = Vec<(Rc<str>, Value)>;
 
 /// A value with behaviour of its own.
 pub trait Object: Any {
@@ -126,13 +138,25 @@ pub trait Object: Any {
     fn set_attribute(&self, _name: &str, _value: &Value) -> Option<Result<()>> {
         None
     }
-    /// The items that iterating over it gives, at most so many; `None` for what cannot be iterated over.
-    fn items(&self, _most: usize) -> Option<Result<Vec<Value>>> {
+    /// The iterator over its items; `None` for what cannot be iterated over.
+    fn iterator(&self) -> Option<Result<Value>> {
+        None
+    }
+    /// Returns whether [`Object::next`] gives something.
+    fn is_iterator(&self) -> bool {
+        false
+    }
+    /// The next item of an iterator, or none at its end; `None` for what is no iterator.
+    fn next(&self) -> Option<Result<Option<Value>>> {
         None
     }
     /// Returns whether it can be called.
     fn is_callable(&self) -> bool {
         false
+    }
+    /// Calls it; `None` for what cannot be called.
+    fn call(&self, _args: Vec<Value>, _keywords: Keywords) -> Option<Result<Value>> {
+        None
     }
     /// The class that a script has written for it.
     fn class(&self) -> Option<Value> {
@@ -199,6 +223,12 @@ impl Range {
         self.len() == 0
     }
 
+    /// Returns whether both have the same numbers.
+    pub fn is_same(self, other: Range) -> bool {
+        self.len() == other.len()
+            && (self.is_empty() || self.start == other.start && (self.len() == 1 || self.step == other.step))
+    }
+
     /// Finds the position of a number in it.
     pub fn position(self, wanted: i64) -> Option<usize> {
         let (from, step) = (i128::from(wanted) - i128::from(self.start), i128::from(self.step));
@@ -256,7 +286,7 @@ impl Value {
         match self {
             Value::Tensor(tensor) if tensor.is_parameter() => "Parameter",
             Value::Tensor(_) => "Tensor",
-            Value::OrderedDict(_) => "OrderedDict",
+            Value::Dict(dict) if dict.is_ordered() => "OrderedDict",
             Value::Object(object) => object.type_name(),
             other => other.class_name(),
         }
@@ -283,9 +313,20 @@ impl Value {
             Value::Size(_) => "torch.Size",
             Value::Tuple(_) => "tuple",
             Value::List(_) => "list",
-            Value::Dict(_) => "dict",
-            Value::Set(_) => "set",
-            Value::OrderedDict(_) => "collections.OrderedDict",
+            Value::Dict(dict) => {
+                if dict.is_ordered() {
+                    "collections.OrderedDict"
+                } else {
+                    "dict"
+                }
+            }
+            Value::Set(set) => {
+                if set.is_frozen() {
+                    "frozenset"
+                } else {
+                    "set"
+                }
+            }
             Value::NamedTuple(tuple) => tuple.type_name,
             Value::Slice(_) => "slice",
             Value::Range(_) => "range",
@@ -309,7 +350,9 @@ impl Value {
     /// The items of a tuple, list, size, named tuple or range; `None` for anything else.
     pub fn sequence(&self) -> Option<Vec<Value>> {
         Some(match self {
-            Value::Tuple(items) | Value::List(items) | Value::Set(items) => items.to_vec(),
+            Value::Tuple(items) => items.to_vec(),
+            Value::List(list) => list.to_vec(),
+            Value::Set(set) => set.to_vec(),
             Value::Size(sizes) => sizes.iter().copied().map(Value::Int).collect(),
             Value::NamedTuple(tuple) => tuple.fields.iter().map(|(_, value)| value.clone()).collect(),
             // What cannot be held is no sequence.
@@ -320,11 +363,30 @@ impl Value {
     }
 
     /// The entries of a dictionary of either kind; `None` for anything else.
-    pub fn entries(&self) -> Option<&Rc<[(Value, Value)]>> {
+    pub fn entries(&self) -> Option<Vec<(Value, Value)>> {
         match self {
-            Value::Dict(entries) | Value::OrderedDict(entries) => Some(entries),
+            Value::Dict(dict) => Some(dict.to_vec()),
             _ => None,
         }
+    }
+
+    /// A number that two values share exactly when they are one object; `None` for those that are told apart by what they
+    /// hold.
+    pub fn address(&self) -> Option<usize> {
+        Some(match self {
+            Value::Tensor(tensor) => tensor.identity(),
+            Value::Storage(storage) => storage.identity(),
+            Value::TypedStorage(typed) => typed.identity(),
+            Value::Buffer(buffer) => buffer.identity(),
+            Value::Generator(generator) => Rc::as_ptr(generator) as usize,
+            Value::List(list) => list.identity(),
+            Value::Dict(dict) => dict.identity(),
+            Value::Set(set) => set.identity(),
+            Value::Tuple(tuple) => tuple.identity(),
+            Value::NamedTuple(tuple) => Rc::as_ptr(tuple) as usize,
+            Value::Object(object) => object.identity().unwrap_or(Rc::as_ptr(object).cast::<()>() as usize),
+            _ => return None,
+        })
     }
 
     /// A number as a scalar; `None` for what is not a Python number.
@@ -389,7 +451,7 @@ pub fn nested_list(view: &View) -> Result<Value> {
             interrupt::check_at(index as usize)?;
             nest(rest, values)
         };
-        (0..size).map(item).collect::<Result<Rc<[Value]>>>().map(Value::List)
+        (0..size).map(item).collect::<Result<List>>().map(Value::List)
     }
     // Lists of nothing are items as well.
     let mut items = 0usize;

@@ -6,6 +6,7 @@ use super::graph::{Argument, Edge, Formula, Kept, Node, Shape, Work, edge_of, se
 use super::inplace;
 use super::rules::{Rule, rule};
 use super::saved::{Packer, Packing, Saved};
+use crate::call::as_tensor;
 use crate::ops::copy;
 use crate::tensor::{Origin, Result, Tensor};
 use crate::value::Value;
@@ -55,7 +56,7 @@ pub fn plan(
     }
     let edges = match row {
         Some(row) => edges_of_row(row, args),
-        None => args.iter().flat_map(tensors).map(edge_of).collect(),
+        None => args.iter().flat_map(tensors).map(|tensor| edge_of(&tensor)).collect(),
     };
     if edges.iter().all(|edge| edge.node.is_none()) {
         return Ok(Plan::Plain);
@@ -75,7 +76,7 @@ pub fn plan(
             slots.into_iter().flatten().collect()
         }
     };
-    let inputs = args.iter().flat_map(tensors).cloned().collect();
+    let inputs = args.iter().flat_map(tensors).collect();
     Ok(Plan::Record(Recording { key, row, args: args_kept, edges, inputs, target: target.cloned(), packer }))
 }
 
@@ -84,7 +85,9 @@ fn edges_of_row(row: &Derivative, args: &[Value]) -> Vec<Edge> {
     let mut edges = Vec::new();
     for gradient in row.gradients() {
         match args.get(gradient.arg) {
-            Some(list @ (Value::List(_) | Value::Tuple(_))) => edges.extend(tensors(list).map(edge_of)),
+            Some(list @ (Value::List(_) | Value::Tuple(_))) => {
+                edges.extend(tensors(list).map(|tensor| edge_of(&tensor)))
+            }
             Some(Value::Tensor(tensor)) => edges.push(edge_of(tensor)),
             _ => edges.push(Edge::default()),
         }
@@ -92,12 +95,13 @@ fn edges_of_row(row: &Derivative, args: &[Value]) -> Vec<Edge> {
     edges
 }
 
-fn tensors(value: &Value) -> impl Iterator<Item = &Tensor> {
-    let list: &[Value] = match value {
-        Value::List(items) | Value::Tuple(items) => items,
-        single => std::slice::from_ref(single),
+/// The tensor that a value is, or those among its items.
+fn tensors(value: &Value) -> impl Iterator<Item = Tensor> + use<> {
+    let (one, several) = match value {
+        Value::Tensor(tensor) => (Some(tensor.clone()), Vec::new()),
+        _ => (None, value.items().map_or_else(Vec::new, |items| items.iter().filter_map(as_tensor).cloned().collect())),
     };
-    list.iter().filter_map(|value| if let Value::Tensor(tensor) = value { Some(tensor) } else { None })
+    one.into_iter().chain(several)
 }
 
 /// Keeps of an argument what the wanted formulas read.
@@ -126,8 +130,10 @@ fn keep(
     Ok(match arg {
         Value::Tensor(tensor) => Argument::Tensor(kept(tensor)?),
         list @ (Value::List(_) | Value::Tuple(_)) if differentiable => {
-            Argument::List(tensors(list).map(kept).collect::<Result<Vec<Kept>>>()?)
+            Argument::List(tensors(list).map(|tensor| kept(&tensor)).collect::<Result<Vec<Kept>>>()?)
         }
+        // Whoever holds the list may change it before the backward pass.
+        Value::List(list) => Argument::Plain(Value::List(list.to_vec().into())),
         plain => Argument::Plain(plain.clone()),
     })
 }
@@ -157,11 +163,13 @@ impl Recording {
     /// What packing the results raises.
     pub fn finish(self, args: &[Value], result: &Value) -> Result<()> {
         let Recording { key, row, args: kept, edges, inputs, target, packer } = self;
-        let results: Vec<&Tensor> = match result {
-            Value::Tensor(tensor) => vec![tensor],
-            Value::Tuple(items) | Value::List(items) => items.iter().flat_map(tensors).collect(),
+        let results: Vec<Tensor> = match result {
+            Value::Tensor(tensor) => vec![tensor.clone()],
             Value::NamedTuple(tuple) => tuple.fields.iter().flat_map(|(_, value)| tensors(value)).collect(),
-            _ => return Ok(()),
+            _ => match result.items() {
+                Some(items) => items.iter().flat_map(tensors).collect(),
+                None => return Ok(()),
+            },
         };
         let itself = |tensor: &Tensor| target.is_none() && inputs.iter().any(|input| input.is(tensor));
         if results.iter().all(|tensor| !tensor.borrow().dtype.is_differentiable() || itself(tensor)) {
@@ -197,7 +205,7 @@ impl Recording {
         }
         if let Some(formula) = formula.filter(|_| uses_result) {
             // The edge of a result is its node, which must not hold itself.
-            let save = |tensor: &&Tensor| Saved::new(tensor, Edge::default(), packing.as_ref()).map(Some);
+            let save = |tensor: &Tensor| Saved::new(tensor, Edge::default(), packing.as_ref()).map(Some);
             let saved = results.iter().map(save).collect::<Result<_>>()?;
             formula.results.replace(saved);
         }

@@ -5,9 +5,8 @@ use super::signature::{Kind, Param, Signature};
 use super::suggest::nearest;
 use crate::tensor::names::check_identifier;
 use crate::tensor::{DType, Device, Dims, Error, ErrorKind, Result};
-use crate::value::Value;
+use crate::value::{Dict, Items, Value};
 use smallvec::SmallVec;
-use std::borrow::Cow;
 use std::rc::Rc;
 
 /// One value per parameter, in the signature's order.
@@ -449,7 +448,8 @@ fn collect_rest(
     arguments: &Arguments,
 ) -> Result<Bound> {
     let takes_all = keywords.iter().any(|p| p.kind == Kind::Keywords);
-    let known = |name: &str| takes_all || before.iter().chain(keywords).any(|p| p.name == name);
+    let is_named = |name: &str| before.iter().chain(keywords).any(|p| p.name == name && p.kind != Kind::Keywords);
+    let known = |name: &str| takes_all || is_named(name);
     if let Some((unknown, _)) = arguments.keywords.iter().find(|(k, _)| !known(k)) {
         return Err(Error::type_error(format!("{path}() got an unexpected keyword argument '{unknown}'")));
     }
@@ -474,8 +474,9 @@ fn collect_rest(
     bound.push(Value::tuple(positional.cloned()));
     for param in keywords {
         if param.kind == Kind::Keywords {
-            let all = arguments.keywords.iter().map(|(name, value)| (Value::Str(name.clone()), value.clone()));
-            bound.push(Value::Dict(all.collect()));
+            let all = arguments.keywords.iter().filter(|(name, _)| !is_named(name));
+            let all = all.map(|(name, value)| (Value::Str(name.clone()), value.clone()));
+            bound.push(Value::Dict(Dict::new(all)?));
             continue;
         }
         let given = arguments.keywords.iter().find(|(k, _)| &**k == param.name).map(|(_, v)| v.clone());
@@ -564,11 +565,10 @@ pub fn is_of_kind(kind: Kind, value: &Value) -> bool {
     }
 }
 
-fn list_or_tuple(value: &Value) -> Option<Cow<'_, [Value]>> {
+fn list_or_tuple(value: &Value) -> Option<Items<'_>> {
     match value {
-        Value::Tuple(items) | Value::List(items) => Some(Cow::Borrowed(items)),
-        Value::Size(_) | Value::NamedTuple(_) => value.sequence().map(Cow::Owned),
-        _ => None,
+        Value::Size(_) | Value::NamedTuple(_) => value.sequence().map(Items::Made),
+        _ => value.items(),
     }
 }
 
@@ -630,7 +630,7 @@ fn convert(name: &str, param: &Param, value: &Value) -> Result<Value> {
             name.clone()
         }
         (Kind::Names { .. }, names) => {
-            checked_names(&list_or_tuple(names).unwrap_or_else(|| single.into()))?;
+            checked_names(&list_or_tuple(names).unwrap_or(Items::Tuple(single)))?;
             names.clone()
         }
         _ => value.clone(),

@@ -199,13 +199,32 @@ pub fn as_tensor(value: &Value) -> Option<&Tensor> {
     }
 }
 
-/// Returns whether a value holds a tensor that requires gradients.
-pub fn wants_grad(value: &Value) -> bool {
+/// The depth to which lists within lists are searched for tensors: as deep as arguments go. A list may hold itself.
+const MOST_NESTED: usize = 3;
+
+/// Returns whether something holds for a tensor that an argument is, or has among its items.
+#[inline]
+pub fn any_tensor(value: &Value, holds: &mut impl FnMut(&Tensor) -> bool) -> bool {
     match value {
-        Value::Tensor(tensor) => tensor.requires_grad(),
-        Value::List(items) | Value::Tuple(items) => items.iter().any(wants_grad),
+        Value::Tensor(tensor) => holds(tensor),
+        Value::List(_) | Value::Tuple(_) => any_within(value, MOST_NESTED, holds),
         _ => false,
     }
+}
+
+fn any_within(value: &Value, depth: usize, holds: &mut impl FnMut(&Tensor) -> bool) -> bool {
+    match value {
+        Value::Tensor(tensor) => holds(tensor),
+        _ if depth > 0 => {
+            value.items().is_some_and(|items| items.iter().any(|item| any_within(item, depth - 1, holds)))
+        }
+        _ => false,
+    }
+}
+
+/// Returns whether a value holds a tensor that requires gradients.
+pub fn wants_grad(value: &Value) -> bool {
+    any_tensor(value, &mut Tensor::requires_grad)
 }
 
 /// A view of a tensor. Where an empty one lies beyond every storage, its views wrap as PyTorch's do, and are refused.

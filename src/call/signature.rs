@@ -27,6 +27,8 @@ pub struct Signature {
     pub switch: Option<usize>,
     /// Whether it has one of the parameters handled after it ran: `out`, `requires_grad`.
     pub finishes: bool,
+    /// Whether it is one of Python's builtins, or a method of its values.
+    pub python: bool,
 }
 
 /// One parameter.
@@ -265,6 +267,8 @@ impl Signature {
         let finishes = out.iter().any(|p| matches!(p.name, "out" | "requires_grad"));
         let positional = out.iter().filter(|p| !p.keyword_only).count();
         let unbounded = out.iter().any(|p| p.kind == Kind::Rest);
+        let python = name.starts_with("py.")
+            || out.first().is_some_and(|p| p.name == "self" && matches!(p.kind, Kind::Sequence | Kind::Str));
         Some(Signature {
             name,
             key,
@@ -276,7 +280,15 @@ impl Signature {
             in_place,
             switch,
             finishes,
+            python,
         })
+    }
+
+    /// Returns whether it is one of Python's builtins, or a method of its values: nothing that PyTorch does around its
+    /// own functions concerns it.
+    #[inline]
+    pub fn is_python(&self) -> bool {
+        self.python
     }
 
     /// Returns whether it takes dimensions by their names.

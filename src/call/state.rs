@@ -11,11 +11,11 @@ use crate::format::{Formatter, PrintOptions};
 use crate::ops::random::Generator;
 use crate::tensor::interrupt::{self, Interrupt};
 use crate::tensor::memory::check_files;
-use crate::tensor::{DType, Device, Error, Result, Tensor};
-use crate::value::Value;
+use crate::tensor::{DType, Device, Result};
+use crate::value::{Keywords, Value};
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 
 /// The kind of a piece of output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,53 +31,12 @@ pub enum Said {
 /// Receives text as it is produced.
 pub type Live = Box<dyn FnMut(Said, &str)>;
 
-/// Keyword arguments by name.
-pub type Keywords = Vec<(Rc<str>, Value)>;
-
-/// A function of ours that a script can call.
-pub type Native = dyn Fn(Vec<Value>, Keywords) -> Result<Value>;
-
-/// Whoever runs the script, for functions that take functions.
-pub trait Caller {
-    /// Calls a function of the script or of the table.
-    ///
-    /// # Errors
-    /// What the function raises, TypeError for what is none, RecursionError for calls too deep within each other.
-    fn call(&self, function: &Value, args: Vec<Value>) -> Result<Value> {
-        self.call_with(function, args, Keywords::new())
-    }
-
-    /// As [`Caller::call`], with keyword arguments.
-    ///
-    /// # Errors
-    /// As [`Caller::call`].
-    fn call_with(&self, function: &Value, args: Vec<Value>, keywords: Keywords) -> Result<Value>;
-
-    /// A function of the script's language that runs one of ours.
-    ///
-    /// # Errors
-    /// RuntimeError where the language cannot make one.
-    fn function(&self, name: &str, run: Rc<Native>) -> Result<Value>;
-
-    /// Returns whether the language itself has a function of this name.
-    fn has_function(&self, name: &str) -> bool;
-
-    /// The state of the session.
-    ///
-    /// # Errors
-    /// RuntimeError when the session is gone.
-    fn state(&self) -> Result<Rc<State>>;
-}
-
-/// A copy made by a subscript, and what was subscripted.
-struct Gathered {
-    copy: Tensor,
-    from: Tensor,
-    index: Value,
-}
+/// Makes an object of a class that only the script knows how to make: an exception. `None` for any other class.
+pub type Maker = dyn Fn(&'static str, &[Value], &Keywords) -> Option<Result<Value>>;
 
 /// The mutable state behind the functions of one session.
 pub struct State {
+    own: Weak<State>,
     pub registry: &'static Registry,
     pub default_dtype: Cell<DType>,
     /// The device set by `set_default_device` or a `with` of a device.
@@ -119,8 +78,6 @@ pub struct State {
     warned: RefCell<HashSet<&'static str>>,
     printed: RefCell<String>,
     live: RefCell<Option<Live>>,
-    /// The last copy that a subscript made; see [`State::is_gathered`].
-    gathered: RefCell<Option<Gathered>>,
     /// Attributes that scripts put on tensors and storages.
     pub extras: Extras,
     /// Every variable that has memory, as it was before the input, if that names a function that wants to know.
@@ -129,17 +86,16 @@ pub struct State {
     pub watched: RefCell<Vec<Watched>>,
     /// The columns that pictures may take.
     pub width: Cell<usize>,
-    /// Is a line of Python running? Then functions give lists that are shared, as Python's are.
-    pub python: Cell<bool>,
-    /// Who calls functions of the script.
-    pub caller: RefCell<Option<Rc<dyn Caller>>>,
+    /// Who makes objects of classes that only the script knows.
+    pub maker: RefCell<Option<Rc<Maker>>>,
     /// The overload that was called last, for whoever has to tell what went wrong.
     pub running: Cell<&'static str>,
 }
 
 impl State {
-    pub fn new(registry: &'static Registry, live: Option<Live>) -> State {
-        State {
+    pub fn new(registry: &'static Registry, live: Option<Live>) -> Rc<State> {
+        Rc::new_cyclic(|own| State {
+            own: own.clone(),
             registry,
             default_dtype: Cell::new(DType::Float),
             default_device: Cell::new(None),
@@ -164,23 +120,19 @@ impl State {
             warned: RefCell::new(HashSet::new()),
             printed: RefCell::new(String::new()),
             live: RefCell::new(live),
-            gathered: RefCell::new(None),
             extras: Extras::default(),
-            caller: RefCell::default(),
-            python: Cell::new(false),
+            maker: RefCell::default(),
             running: Cell::new(""),
             holders: RefCell::default(),
             watched: RefCell::default(),
             width: Cell::new(80),
-        }
+        })
     }
 
-    /// Who calls functions of the script, to be kept for later.
-    ///
-    /// # Errors
-    /// RuntimeError where there is no script.
-    pub fn caller(&self) -> Result<Rc<dyn Caller>> {
-        self.caller.borrow().clone().ok_or_else(|| Error::runtime("there is no script to call back"))
+    /// The state, to be kept by what runs later.
+    pub fn handle(&self) -> Rc<State> {
+        // It is gone only while it is being dropped; what is made then reads an empty one.
+        self.own.upgrade().unwrap_or_else(|| State::new(self.registry, None))
     }
 
     /// Text for the user: shown at once when someone listens, kept for the outcome otherwise.
@@ -231,25 +183,6 @@ impl State {
         if self.warned.borrow_mut().insert(message) {
             eprintln!("{category}: {message}");
         }
-    }
-
-    /// Notes that subscripting `from` by `index` had to copy.
-    pub fn note_gathered(&self, copy: &Tensor, from: &Tensor, index: &Value) {
-        self.gathered.replace(Some(Gathered { copy: copy.clone(), from: from.clone(), index: index.clone() }));
-    }
-
-    /// Is this the copy just made by a subscript of `target`, held by nobody but the engine? If so, by which: after
-    /// `x[mask].fill_(1)` the engine wants to write the copy back into `x`, which PyTorch would not do.
-    pub fn gathered_by(&self, tensor: &Tensor, target: &Tensor) -> Option<Value> {
-        let gathered = self.gathered.borrow();
-        // One handle is the engine's temporary, one the caller's, one ours.
-        let found = gathered.as_ref().filter(|g| g.copy.is(tensor) && tensor.holders() <= 3 && g.from.is(target))?;
-        Some(found.index.clone())
-    }
-
-    /// Lets go of the copy; at the end of every input.
-    pub fn forget_gathered(&self) {
-        self.gathered.replace(None);
     }
 
     /// Python's `repr` of a value, under the session's print options.

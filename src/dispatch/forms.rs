@@ -5,7 +5,7 @@
 use super::{names, tree};
 use crate::call::facets::Dispatch;
 use crate::call::signature::Kind;
-use crate::call::{Call, Function, LIBRARY, Row, Run, as_tensor};
+use crate::call::{Call, Function, LIBRARY, Row, Run, any_tensor, as_tensor};
 use crate::ops::{quantize, sparse as ops};
 use crate::tensor::{Error, Form, Result, Tensor, View};
 use crate::value::Value;
@@ -43,8 +43,11 @@ impl Backend {
 /// The backend of a call; `None` where all its tensors are dense, or where it does not matter.
 #[inline]
 pub fn backend(call: &Call) -> Option<Backend> {
-    let found = call.args.iter().filter_map(backend_of).max()?;
     let signature = call.signature;
+    if signature.is_python() {
+        return None;
+    }
+    let found = call.args.iter().filter_map(backend_of).max()?;
     let of_tensors = matches!(signature.receiver(), None | Some(Kind::Tensor));
     let module = signature.name.split_once('.').map_or("", |(module, _)| module);
     (of_tensors && !LIBRARY.contains(&module)).then_some(found)
@@ -52,11 +55,12 @@ pub fn backend(call: &Call) -> Option<Backend> {
 
 #[inline]
 fn backend_of(value: &Value) -> Option<Backend> {
-    match value {
-        Value::Tensor(tensor) => Backend::of(&tensor.borrow()),
-        Value::List(items) | Value::Tuple(items) => items.iter().filter_map(backend_of).max(),
-        _ => None,
-    }
+    let mut found = None;
+    any_tensor(value, &mut |tensor| {
+        found = found.max(Backend::of(&tensor.borrow()));
+        false
+    });
+    found
 }
 
 /// Runs a function on arguments of which some are not dense.

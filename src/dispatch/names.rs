@@ -7,7 +7,7 @@ use crate::bail;
 use crate::call::facets::NameInference;
 use crate::call::signature::{Kind, Param};
 use crate::call::state::State;
-use crate::call::{Call, Function, LIBRARY, as_tensor};
+use crate::call::{Call, Function, LIBRARY, any_tensor, as_tensor};
 use crate::tensor::layout::{show, wrap_dim};
 use crate::tensor::names::{show_names, unify};
 use crate::tensor::{Error, Name, Names, Result, Tensor};
@@ -28,11 +28,7 @@ pub fn concern(args: &[Value]) -> bool {
 
 /// Returns whether it is a tensor with names, or has one among its items.
 pub fn is_named(value: &Value) -> bool {
-    match value {
-        Value::Tensor(tensor) => tensor.has_names(),
-        Value::List(items) | Value::Tuple(items) => items.iter().any(is_named),
-        _ => false,
-    }
+    any_tensor(value, &mut Tensor::has_names)
 }
 
 /// Calls a function on arguments of which some have names.
@@ -267,8 +263,7 @@ fn first_tensor(call: &Call) -> usize {
 fn tensor_in(value: &Value) -> Option<Tensor> {
     match value {
         Value::Tensor(tensor) => Some(tensor.clone()),
-        Value::List(items) | Value::Tuple(items) => items.first().and_then(as_tensor).cloned(),
-        _ => None,
+        _ => value.items()?.first().and_then(as_tensor).cloned(),
     }
 }
 
@@ -335,7 +330,8 @@ fn without_reduced(call: &Call) -> Result<Option<Vec<Name>>> {
 }
 
 fn tensors_in(value: &Value) -> Vec<Tensor> {
-    tree::leaves(value).iter().filter_map(as_tensor).cloned().collect()
+    // What is too deep within itself has no names that anybody gave.
+    tree::leaves(value).unwrap_or_default().iter().filter_map(as_tensor).cloned().collect()
 }
 
 /// A tensor that is written into and has names must have those of the result.

@@ -42,7 +42,9 @@ pub fn finish(signature: &Signature, call: &Call, result: Value) -> Result<Value
                 write_out(out, &tensor.view())?;
                 return Ok(Value::Tensor(out.clone()));
             }
-            ("out", Value::List(outs) | Value::Tuple(outs), _) => return several(outs, result),
+            ("out", Value::List(_) | Value::Tuple(_), _) => {
+                return several(&value.sequence().unwrap_or_default(), result);
+            }
             _ => {}
         }
     }

@@ -3,9 +3,9 @@
 
 use crate::autograd::{Functions, Packer, Packing};
 use crate::bail;
-use crate::call::Caller;
 use crate::call::state::State;
 use crate::call::{Call, Row, function};
+use crate::functions::calling::call_plain;
 use crate::ops::copy;
 use crate::tensor::{Error, ErrorKind, Result, Tensor};
 use crate::value::{Object, Value};
@@ -17,7 +17,7 @@ pub const ROWS: &[Row] = &[
     function(
         "autograd.graph.saved_tensors_hooks(any pack_hook, any unpack_hook) -> any",
         |c| {
-            let hooks = Hooks { caller: c.state.caller()?, pack: c.value(0), unpack: c.value(1) };
+            let hooks = Hooks { state: c.state.handle(), pack: c.value(0), unpack: c.value(1) };
             Ok(context("torch.autograd.graph.saved_tensors_hooks", Rc::new(hooks)))
         },
         "Creates a context in which a function decides how the tensors that gradients need are saved.",
@@ -73,22 +73,21 @@ pub fn refuse_within(state: &State) -> Result<()> {
 
 /// Two functions of the script.
 struct Hooks {
-    caller: Rc<dyn Caller>,
+    state: Rc<State>,
     pack: Value,
     unpack: Value,
 }
 
 impl Packing for Hooks {
     fn pack(&self, tensor: &Tensor) -> Result<Value> {
-        let state = self.caller.state()?;
-        let before = state.set_recording(false);
-        let packed = self.caller.call(&self.pack, vec![Value::Tensor(tensor.clone())]);
-        state.set_recording(before);
+        let before = self.state.set_recording(false);
+        let packed = call_plain(&self.state, &self.pack, vec![Value::Tensor(tensor.clone())]);
+        self.state.set_recording(before);
         packed
     }
 
     fn unpack(&self, packed: Value) -> Result<Tensor> {
-        match self.caller.call(&self.unpack, vec![packed])? {
+        match call_plain(&self.state, &self.unpack, vec![packed])? {
             Value::Tensor(tensor) => Ok(tensor),
             other => bail!(
                 TypeError,
@@ -161,6 +160,11 @@ fn enter_packing(state: &State, packing: Rc<dyn Packing>) -> Result<()> {
     }
     state.packings.borrow_mut().push(packing);
     Ok(())
+}
+
+/// Returns whether it is one of these contexts.
+pub fn is_context(object: &dyn Any) -> bool {
+    object.is::<Saving>() || object.is::<Refusal>() || object.is::<Mutation>()
 }
 
 /// Enters one of these contexts and gives what stands behind `as`; `None` for any other object.

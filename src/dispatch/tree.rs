@@ -2,42 +2,72 @@
 //! `torch.Size` are leaves.
 
 use crate::call::state::State;
-use crate::tensor::Result;
-use crate::value::{NamedTuple, Object, Value};
+use crate::tensor::{Error, ErrorKind, Result};
+use crate::value::{Dict, NamedTuple, Object, Value};
 use std::any::Any;
 use std::rc::Rc;
 
 /// Returns the parts of a value; none for a leaf.
 fn parts(value: &Value) -> Option<Vec<Value>> {
     Some(match value {
-        Value::Tuple(items) | Value::List(items) => items.to_vec(),
-        Value::Dict(entries) | Value::OrderedDict(entries) => entries.iter().map(|(_, value)| value.clone()).collect(),
+        Value::Tuple(items) => items.to_vec(),
+        Value::List(list) => list.to_vec(),
+        Value::Dict(dict) => dict.borrow().iter().map(|(_, value)| value.clone()).collect(),
         Value::NamedTuple(tuple) => tuple.fields.iter().map(|(_, value)| value.clone()).collect(),
         _ => return None,
     })
 }
 
-/// Everything at the ends, from left to right.
-pub fn leaves(value: &Value) -> Vec<Value> {
-    match parts(value) {
-        Some(parts) => parts.iter().flat_map(leaves).collect(),
-        None => vec![value.clone()],
+/// The maximum depth: far beyond any real tree, far below what the stack holds. A list may hold itself.
+const MAX_DEPTH: usize = 200;
+
+fn deeper(depth: usize) -> Result<usize> {
+    if depth < MAX_DEPTH {
+        return Ok(depth + 1);
     }
+    Err(Error::new(ErrorKind::RecursionError, "maximum recursion depth exceeded"))
+}
+
+/// Everything at the ends, from left to right.
+///
+/// # Errors
+/// RecursionError for what is too deep, or holds itself.
+pub fn leaves(value: &Value) -> Result<Vec<Value>> {
+    fn collect(value: &Value, depth: usize, into: &mut Vec<Value>) -> Result<()> {
+        match parts(value) {
+            Some(parts) => {
+                let depth = deeper(depth)?;
+                parts.iter().try_for_each(|part| collect(part, depth, into))
+            }
+            None => {
+                into.push(value.clone());
+                Ok(())
+            }
+        }
+    }
+    let mut found = Vec::new();
+    collect(value, 0, &mut found)?;
+    Ok(found)
 }
 
 /// The same with every end replaced.
+///
+/// # Errors
+/// As [`leaves`]; what replacing raises.
 pub fn map(value: &Value, change: &mut impl FnMut(&Value) -> Result<Value>) -> Result<Value> {
-    fn entries(
-        entries: &[(Value, Value)],
-        change: &mut impl FnMut(&Value) -> Result<Value>,
-    ) -> Result<Rc<[(Value, Value)]>> {
-        entries.iter().map(|(key, value)| Ok((key.clone(), map(value, change)?))).collect()
-    }
+    map_at(value, 0, change)
+}
+
+fn map_at(value: &Value, depth: usize, change: &mut impl FnMut(&Value) -> Result<Value>) -> Result<Value> {
+    let depth = deeper(depth)?;
+    let map = |value: &Value, change: &mut _| map_at(value, depth, change);
     Ok(match value {
         Value::Tuple(items) => Value::Tuple(items.iter().map(|item| map(item, change)).collect::<Result<_>>()?),
-        Value::List(items) => Value::List(items.iter().map(|item| map(item, change)).collect::<Result<_>>()?),
-        Value::Dict(of) => Value::Dict(entries(of, change)?),
-        Value::OrderedDict(of) => Value::OrderedDict(entries(of, change)?),
+        Value::List(list) => Value::List(list.to_vec().iter().map(|item| map(item, change)).collect::<Result<_>>()?),
+        Value::Dict(dict) => {
+            let entries = dict.to_vec().into_iter().map(|(key, value)| Ok((key, map(&value, change)?)));
+            Value::Dict(Dict::new(entries.collect::<Result<Vec<_>>>()?)?.to_kind(dict.is_ordered()))
+        }
         Value::NamedTuple(tuple) => {
             let fields = tuple.fields.iter().map(|(name, field)| Ok((*name, map(field, change)?)));
             let fields = fields.collect::<Result<_>>()?;
@@ -55,7 +85,15 @@ pub fn filled(value: &Value, leaves: impl IntoIterator<Item = Value>) -> Result<
 
 /// Returns whether they are nested alike.
 pub fn same(a: &Value, b: &Value) -> bool {
-    let all = |a: Vec<Value>, b: Vec<Value>| a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| same(a, b));
+    same_at(a, b, 0)
+}
+
+fn same_at(a: &Value, b: &Value, depth: usize) -> bool {
+    let all =
+        |a: Vec<Value>, b: Vec<Value>| a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| same_at(a, b, depth + 1));
+    if depth > MAX_DEPTH {
+        return false;
+    }
     if let (Some(a), Some(b)) = (a.entries(), b.entries())
         && (a.len() != b.len() || a.iter().zip(b.iter()).any(|((a, _), (b, _))| !crate::value::equality::equal(a, b)))
     {
@@ -77,6 +115,7 @@ pub fn show(state: &State, value: &Value) -> Result<String> {
 pub fn spec(state: &State, value: &Value) -> Result<String> {
     fn write(state: &State, value: &Value, indent: usize) -> Result<String> {
         let Some(parts) = parts(value) else { return Ok("*".to_owned()) };
+        deeper(indent / 2)?;
         let context = match value.entries() {
             Some(entries) => state.repr(&Value::list(entries.iter().map(|(key, _)| key.clone())))?,
             None => "None".to_owned(),

@@ -7,7 +7,7 @@ use super::progress;
 use super::source::Source;
 use crate::bail;
 use crate::tensor::{Error, Result};
-use crate::value::Value;
+use crate::value::{Dict, Value};
 use std::io::{BufWriter, Write};
 
 /// Returns whether an archive is one of npy files.
@@ -42,7 +42,7 @@ pub fn load(source: &Source, mapped: bool) -> Result<Value> {
         let name = entry.strip_suffix(".npy").unwrap_or(&entry);
         entries.push((Value::str(name), Value::Tensor(header.tensor(storage, is_own)?)));
     }
-    Ok(Value::Dict(entries.into()))
+    Dict::new(entries).map(Value::Dict)
 }
 
 /// Writes tensors under their names.

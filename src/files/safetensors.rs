@@ -8,7 +8,7 @@ use super::source::Source;
 use crate::bail;
 use crate::ops::copy;
 use crate::tensor::{DType, Dims, Error, ErrorKind, Layout, Result, Tensor, View};
-use crate::value::Value;
+use crate::value::{Dict, Value};
 use safetensors::Dtype;
 use safetensors::tensor::{Metadata, TensorInfo};
 use std::collections::HashMap;
@@ -78,7 +78,7 @@ pub fn load(source: &Source, mapped: bool) -> Result<Value> {
         view.check_bounds()?;
         Ok((Value::Str(described.name.into()), Value::from(view)))
     };
-    Ok(Value::Dict(header(source)?.into_iter().map(tensor).collect::<Result<_>>()?))
+    Dict::new(header(source)?.into_iter().map(tensor).collect::<Result<Vec<_>>>()?).map(Value::Dict)
 }
 
 /// Writes tensors under their names. Tensors that share memory are refused, as the format has no way to say so.

@@ -8,10 +8,48 @@ use crate::tensor::limits;
 use crate::tensor::memory::get;
 use crate::tensor::{Buffer, BufferKind, Device, Result, Scalar, TypeCode};
 use crate::value::{NamedTuple, Value};
+use std::cell::RefCell;
 use std::rc::Rc;
 
 /// The maximum depth of nested containers: far beyond any real value, far below what the stack holds.
 const MAX_DEPTH: usize = 200;
+
+thread_local! {
+    /// The addresses of the containers that are being shown, also by functions of scripts that show others.
+    static SHOWN: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Stands for a container that is being shown, until it is.
+struct Shown(bool);
+
+impl Shown {
+    /// What stands for the container where it is found within itself, as an error.
+    fn enter(value: &Value) -> std::result::Result<Shown, &'static str> {
+        let dots = match value {
+            Value::List(list) if !list.is_empty() => "[...]",
+            Value::Tuple(tuple) if !tuple.is_empty() => "(...)",
+            Value::Dict(dict) if dict.is_ordered() => "...",
+            Value::Dict(dict) if !dict.is_empty() => "{...}",
+            _ => return Ok(Shown(false)),
+        };
+        let address = value.address().unwrap_or_default();
+        SHOWN.with_borrow_mut(|shown| {
+            if shown.contains(&address) {
+                return Err(dots);
+            }
+            shown.push(address);
+            Ok(Shown(true))
+        })
+    }
+}
+
+impl Drop for Shown {
+    fn drop(&mut self) {
+        if self.0 {
+            SHOWN.with_borrow_mut(Vec::pop);
+        }
+    }
+}
 
 /// Appends the `repr` of a value that stands within `depth` containers.
 pub(super) fn write(out: &mut String, formatter: Formatter<'_>, value: &Value, depth: usize) -> Result<()> {
@@ -19,6 +57,13 @@ pub(super) fn write(out: &mut String, formatter: Formatter<'_>, value: &Value, d
         bail!(RecursionError, "maximum recursion depth exceeded while getting the repr of an object");
     }
     let item = |out: &mut String, value: &Value| write(out, formatter, value, depth + 1);
+    let _shown = match Shown::enter(value) {
+        Ok(shown) => shown,
+        Err(within_itself) => {
+            out.push_str(within_itself);
+            return Ok(());
+        }
+    };
     match value {
         Value::None => out.push_str("None"),
         Value::Bool(b) => write_scalar(out, Scalar::Bool(*b)),
@@ -44,19 +89,23 @@ pub(super) fn write(out: &mut String, formatter: Formatter<'_>, value: &Value, d
             let close = if items.len() == 1 { ",)" } else { ")" };
             write_joined(out, ("(", ", ", close), items.iter(), item)?;
         }
-        Value::List(items) => write_joined(out, ("[", ", ", "]"), items.iter(), item)?,
-        Value::Dict(entries) => write_joined(out, ("{", ", ", "}"), entries.iter(), |out, (key, value)| {
-            item(out, key)?;
-            out.push_str(": ");
-            item(out, value)
-        })?,
-        Value::Set(items) if items.is_empty() => out.push_str("set()"),
-        Value::Set(items) => write_joined(out, ("{", ", ", "}"), items.iter(), item)?,
-        Value::OrderedDict(entries) if entries.is_empty() => out.push_str("OrderedDict()"),
-        Value::OrderedDict(entries) => {
-            write_joined(out, ("OrderedDict([", ", ", "])"), entries.iter(), |out, (key, value)| {
-                write_joined(out, ("(", ", ", ")"), [key, value], item)
+        // An object that shows itself by a function of a script may change what holds it: its items are copied.
+        Value::List(list) => write_joined(out, ("[", ", ", "]"), &list.to_vec(), item)?,
+        Value::Dict(dict) if dict.is_ordered() && dict.is_empty() => out.push_str("OrderedDict()"),
+        Value::Dict(dict) if dict.is_ordered() => {
+            write_joined(out, ("OrderedDict([", ", ", "])"), dict.to_vec(), |out, (key, value)| {
+                write_joined(out, ("(", ", ", ")"), [&key, &value], item)
             })?;
+        }
+        Value::Dict(dict) => write_joined(out, ("{", ", ", "}"), dict.to_vec(), |out, (key, value)| {
+            item(out, &key)?;
+            out.push_str(": ");
+            item(out, &value)
+        })?,
+        Value::Set(set) if set.is_empty() => out.push_str(if set.is_frozen() { "frozenset()" } else { "set()" }),
+        Value::Set(set) => {
+            let ends = if set.is_frozen() { ("frozenset({", ", ", "})") } else { ("{", ", ", "}") };
+            write_joined(out, ends, &set.to_vec(), item)?;
         }
         Value::NamedTuple(tuple) => write_named_tuple(out, tuple, item)?,
         Value::Slice(slice) => {

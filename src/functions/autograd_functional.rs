@@ -1,17 +1,17 @@
 //! Derivatives of functions: `torch.autograd.functional`. Follows
 //! <https://pytorch.org/docs/2.7/autograd.html#functional-higher-level-api>.
 
+use super::calling::call_plain;
 use super::steps::Steps;
 use crate::autograd::{self, Functions, Pass};
 use crate::bail;
+use crate::call::State;
 use crate::call::one;
 use crate::call::{Call, Row, function};
-use crate::call::{Caller, State};
 use crate::ops::create;
 use crate::tensor::layout::show;
 use crate::tensor::{Dims, Result, Scalar, Tensor, View};
 use crate::value::Value;
-use std::rc::Rc;
 
 pub const ROWS: &[Row] = &[
     function(
@@ -133,7 +133,6 @@ impl Several {
 /// The options that all of these functions share.
 struct How {
     name: &'static str,
-    caller: Rc<dyn Caller>,
     inputs: Several,
     create_graph: bool,
     strict: bool,
@@ -150,7 +149,6 @@ impl How {
     fn of(call: &Call, name: &'static str, create_graph: usize, strict: usize) -> Result<How> {
         Ok(How {
             name,
-            caller: call.state.caller()?,
             inputs: Several::of(&call.value(1), "inputs", name)?,
             create_graph: call.bool(create_graph)?,
             strict: call.bool(strict)?,
@@ -172,7 +170,7 @@ impl How {
 
     fn outputs(&self, call: &Call, inputs: &[Tensor]) -> Result<Several> {
         let args = inputs.iter().cloned().map(Value::Tensor).collect();
-        let outputs = self.caller.call(&call.value(0), args)?;
+        let outputs = call_plain(call.state, &call.value(0), args)?;
         let outputs = Several::of(&outputs, "outputs of the user-provided function", self.name)?;
         if self.strict
             && let Some(i) = outputs.tensors.iter().position(|tensor| !tensor.requires_grad())

@@ -134,9 +134,6 @@ fn numbers(value: &Value) -> Result<Vec<Scalar>> {
 /// Python's `bytes`. In Rhai nobody expects that of a tensor, and its bytes are drawn.
 fn bytes(call: &mut Call) -> Result<Value> {
     match call.value(0) {
-        value @ (Value::Tensor(_) | Value::Storage(_) | Value::TypedStorage(_)) if !call.state.python.get() => {
-            super::explain::bytes_of(call, &value, &[])
-        }
         value => bytes_of(&value, BufferKind::Bytes),
     }
 }

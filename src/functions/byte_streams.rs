@@ -207,6 +207,17 @@ impl Object for ByteStream {
             _ => None,
         }
     }
+    fn is_iterator(&self) -> bool {
+        true
+    }
+    fn next(&self) -> Option<Result<Option<Value>>> {
+        let line = || {
+            self.open()?.check_readable()?;
+            let line = self.line();
+            if line.is_empty() { Ok(None) } else { self.shown(line).map(Some) }
+        };
+        Some(line())
+    }
     fn as_any(&self) -> &dyn Any {
         self
     }
@@ -256,7 +267,7 @@ impl ByteStream {
     ///
     /// # Errors
     /// ValueError once closed; UnsupportedOperation for a file that is only written.
-    pub fn lines(&self) -> Result<Vec<Value>> {
+    fn lines(&self) -> Result<Vec<Value>> {
         self.open()?.check_readable()?;
         let mut lines = Vec::new();
         loop {
@@ -389,9 +400,4 @@ fn seek(call: &mut Call) -> Result<Value> {
         stream.position.set(position as usize);
         Ok(Value::Int(position))
     })
-}
-
-/// The lines that are left of a file, for a loop; `None` for what is none.
-pub fn lines_of(object: &dyn Any) -> Option<Result<Vec<Value>>> {
-    object.downcast_ref::<ByteStream>().map(ByteStream::lines)
 }

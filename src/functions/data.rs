@@ -5,8 +5,7 @@ use crate::bail;
 use crate::ops::{copy, split};
 use crate::tensor::layout::checked_numel;
 use crate::tensor::{DType, Device, Error, Result, Scalar, TypedStorage, View, interrupt, limits};
-use crate::value::Value;
-use std::rc::Rc;
+use crate::value::{Items, Value};
 
 /// `torch.tensor(data)`: the size is that of the nesting, the dtype that of the widest number. A storage by itself is shown,
 /// not copied.
@@ -55,7 +54,7 @@ pub fn from_data(data: &Value, dtype: Option<DType>, default: DType) -> Result<V
     measure(&data, &mut sizes)?;
     let dtype = match dtype {
         Some(dtype) => dtype,
-        None => infer(&data, default)?.unwrap_or(default),
+        None => infer(&data, default, 0)?.unwrap_or(default),
     };
     if sizes.contains(&0) {
         // Where the first elements say that there is nothing, PyTorch looks no further.
@@ -79,11 +78,14 @@ fn unpack_buffer(data: &Value) -> Result<Value> {
     })
 }
 
+/// The maximum depth of a nest; a list may hold itself.
+const MOST_DIMENSIONS: usize = 64;
+
 /// Sizes along the first element of every level.
 fn measure(data: &Value, sizes: &mut Vec<i64>) -> Result<()> {
     let mut current = data.clone();
     while let Some((length, first)) = first_of(&current)? {
-        if sizes.len() >= 64 {
+        if sizes.len() >= MOST_DIMENSIONS {
             bail!(ValueError, "too many dimensions '{}'", current.type_name());
         }
         sizes.push(length);
@@ -111,14 +113,14 @@ fn first_of(value: &Value) -> Result<Option<(i64, Option<Value>)>> {
     })
 }
 
-fn items_of(value: &Value) -> Result<Option<Rc<[Value]>>> {
-    Ok(match value {
-        Value::List(items) | Value::Tuple(items) => Some(items.clone()),
+fn items_of(value: &Value) -> Result<Option<Items<'_>>> {
+    let made = match value {
+        Value::List(_) | Value::Tuple(_) => return Ok(value.items()),
         Value::Range(range) => {
             limits::room_for::<Value>(range.len())?;
-            value.sequence().map(Into::into)
+            value.sequence()
         }
-        Value::Size(_) | Value::NamedTuple(_) => value.sequence().map(Into::into),
+        Value::Size(_) | Value::NamedTuple(_) => value.sequence(),
         // A tensor inside a list is a number if it is 0-d, and a row of numbers otherwise.
         Value::Tensor(t) if t.borrow().ndim() > 0 => {
             let view = t.view();
@@ -138,11 +140,12 @@ fn items_of(value: &Value) -> Result<Option<Rc<[Value]>>> {
             Some(interrupt::watched(numbers).map(Value::from).collect())
         }
         _ => None,
-    })
+    };
+    Ok(made.map(Items::Made))
 }
 
 /// The dtype all numbers fit; `None` for no numbers at all.
-fn infer(data: &Value, default: DType) -> Result<Option<DType>> {
+fn infer(data: &Value, default: DType, depth: usize) -> Result<Option<DType>> {
     let one = match data {
         Value::Bool(_) => DType::Bool,
         Value::Int(_) | Value::BigInt(_) => DType::Long,
@@ -163,10 +166,13 @@ fn infer(data: &Value, default: DType) -> Result<Option<DType>> {
             if items.is_empty() {
                 return Ok(Some(default));
             }
+            if depth >= MOST_DIMENSIONS {
+                bail!(ValueError, "too many dimensions '{}'", other.type_name());
+            }
             let mut widest = None;
             for (i, item) in items.iter().enumerate() {
                 interrupt::check_at(i)?;
-                let next = infer(item, default)?;
+                let next = infer(item, default, depth + 1)?;
                 widest = match (widest, next) {
                     (Some(a), Some(b)) => Some(crate::tensor::promote_types(a, b)?),
                     (a, b) => a.or(b),

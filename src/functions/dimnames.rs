@@ -166,9 +166,9 @@ pub fn made(call: &mut Call, make: impl FnOnce(&mut Call) -> Result<Value>) -> R
 
 /// `tensor.names = names`.
 pub fn set_names(call: &mut Call) -> Result<Value> {
-    let names = match call.value(1) {
+    let names = match &call.value(1) {
         Value::None => None,
-        Value::List(items) | Value::Tuple(items) => {
+        given if let Some(items) = given.items() => {
             let names = items.iter().map(name_of).collect::<Result<Vec<Name>>>()?;
             names.iter().flatten().try_for_each(|name| check_identifier(name))?;
             Some(names)
@@ -234,7 +234,7 @@ fn without_ellipsis(call: &Call, function: &str) -> Result<Value> {
 
 fn rename(call: &mut Call, function: &'static str) -> Result<Value> {
     let (this, names, map) = (call.value(0), call.value(1).sequence().unwrap_or_default(), call.value(2));
-    let entries = map.entries().map_or(&[][..], |entries| entries);
+    let entries = map.entries().unwrap_or_default();
     if !names.is_empty() && !entries.is_empty() {
         bail!(
             RuntimeError,

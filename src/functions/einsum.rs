@@ -50,8 +50,10 @@ fn einsum(call: &mut Call) -> Result<Value> {
         Value::Tensor(_) => of_lists(&arguments)?,
         other => (other.clone(), arguments[1..].to_vec()),
     };
-    if let [Value::List(items) | Value::Tuple(items)] = operands.as_slice() {
-        operands = items.to_vec();
+    if let [only] = operands.as_slice()
+        && let Some(items) = only.items().map(|items| items.to_vec())
+    {
+        operands = items;
     }
     let Value::Str(equation) = &equation else {
         bail!(TypeError, "einsum(): argument 'equation' (position 1) must be str, not {}", equation.type_name());
@@ -570,8 +572,10 @@ pub fn tensordot(steps: Steps, a: &Tensor, b: &Tensor, dims_a: &[i64], dims_b: &
 /// The tensors among positional arguments, which may also be one list of them.
 pub fn spread_tensors(call: &Call, index: usize) -> Result<Vec<Tensor>> {
     let mut items = call.value(index).sequence().unwrap_or_default();
-    if let [Value::List(inner) | Value::Tuple(inner)] = items.as_slice() {
-        items = inner.to_vec();
+    if let [only] = items.as_slice()
+        && let Some(inner) = only.items().map(|items| items.to_vec())
+    {
+        items = inner;
     }
     for (i, item) in items.iter().enumerate() {
         if !matches!(item, Value::Tensor(_)) {

@@ -2,12 +2,13 @@
 //! `torch.load`. Only `weights_only=True` exists here: no file is ever executed.
 
 use super::byte_streams::ByteStream;
+use super::operators;
 use crate::bail;
 use crate::call::state::State;
 use crate::call::{Call, Row, function};
 use crate::files::{self, Location, Options, Source};
 use crate::tensor::{Device, Error, ErrorKind, Result};
-use crate::value::{Object, Value};
+use crate::value::{Dict, Object, Value};
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::io::Cursor;
@@ -41,8 +42,12 @@ pub const ROWS: &[Row] = &[
         "Creates a file that is deleted when its context ends.",
     )
     .python("NamedTemporaryFile"),
-    function("collections.OrderedDict(any items=[]) -> any", ordered, "Creates a dictionary that keeps its order.")
-        .python("OrderedDict"),
+    function(
+        "collections.OrderedDict(any[] items, *, any{} entries) -> any",
+        ordered,
+        "Creates a dictionary that keeps its order.",
+    )
+    .python("OrderedDict"),
     function(
         "py.save(any obj, str path) -> None",
         |c| files::save_as(&c.value(0), c.str(1)?).map(|()| Value::None),
@@ -91,16 +96,14 @@ pub const ROWS: &[Row] = &[
 ];
 
 fn ordered(call: &mut Call) -> Result<Value> {
-    let given = call.value(0);
-    if let Some(entries) = given.entries() {
-        return Ok(Value::OrderedDict(entries.clone()));
+    let dict = Dict::default().to_kind(true);
+    match call.value(0).items().as_deref() {
+        None | Some([]) => {}
+        Some([from]) => operators::update(call.state, &dict, from)?,
+        Some(several) => bail!(TypeError, "expected at most 1 arguments, got {}", several.len()),
     }
-    let pair = |item: Value| match item.sequence().and_then(|pair| <[Value; 2]>::try_from(pair).ok()) {
-        Some([key, value]) => Ok((key, value)),
-        None => bail!(ValueError, "dictionary update sequence element has the wrong length; 2 is required"),
-    };
-    let items = given.sequence().ok_or_else(|| Error::type_error("an OrderedDict is made of pairs"))?;
-    Ok(Value::OrderedDict(items.into_iter().map(pair).collect::<Result<_>>()?))
+    operators::update(call.state, &dict, &call.value(1))?;
+    Ok(Value::Dict(dict))
 }
 
 /// `torch.serialization.skip_data`. It keeps what it replaces.
@@ -221,14 +224,14 @@ fn load(call: &mut Call) -> Result<Value> {
         Value::None => Location::Own,
         Value::Str(name) => Location::To(name.to_string()),
         Value::Device(device) => Location::To(device.to_string()),
-        Value::Dict(entries) | Value::OrderedDict(entries) => {
+        Value::Dict(dict) => {
             let place = |value: &Value| match value {
                 Value::Str(name) => Ok(name.to_string()),
                 Value::Device(device) => Ok(device.to_string()),
                 other => bail!(TypeError, "map_location maps names of devices, not a {}", other.type_name()),
             };
             let pair = |(from, to): &(Value, Value)| Ok((place(from)?, place(to)?));
-            Location::Table(entries.iter().map(pair).collect::<Result<_>>()?)
+            Location::Table(dict.to_vec().iter().map(pair).collect::<Result<_>>()?)
         }
         other => {
             bail!(TypeError, "map_location is a device, its name or a dictionary here, not a {}", other.type_name())

@@ -2,6 +2,7 @@
 //! <https://pytorch.org/docs/2.7/generated/torch.autograd.gradcheck.gradcheck.html>.
 
 use super::autograd_functional::recording;
+use super::calling::call_plain;
 use crate::autograd::{self, Functions, Pass};
 use crate::bail;
 use crate::call::State;
@@ -20,8 +21,8 @@ pub const ROWS: &[Row] = &[
         |c| {
             let inputs = listed(&c.value(1));
             recording(c, |c| {
-                let (caller, run) = (c.state.caller()?, c.value(0));
-                check(c, &inputs, 2, &|inputs| tensors_of(&caller.call(&run, inputs.to_vec())?))
+                let run = c.value(0);
+                check(c, &inputs, 2, &|inputs| tensors_of(&call_plain(c.state, &run, inputs.to_vec())?))
             })
         },
         "Returns whether the gradients of a function agree with finite differences.",
@@ -42,10 +43,7 @@ pub const ROWS: &[Row] = &[
 type Run<'r> = dyn Fn(&[Value]) -> Result<Vec<Tensor>> + 'r;
 
 fn listed(value: &Value) -> Vec<Value> {
-    match value {
-        Value::Tuple(items) | Value::List(items) => items.to_vec(),
-        one => vec![one.clone()],
-    }
+    value.items().map_or_else(|| vec![value.clone()], |items| items.to_vec())
 }
 
 fn tensors_of(value: &Value) -> Result<Vec<Tensor>> {
@@ -58,8 +56,8 @@ fn differentiable(tensors: Vec<Tensor>) -> Vec<Tensor> {
 
 fn of_gradients(c: &Call) -> Result<Value> {
     let inputs = listed(&c.value(1));
-    let (caller, run) = (c.state.caller()?, c.value(0));
-    let outputs = differentiable(tensors_of(&caller.call(&run, inputs.clone())?)?);
+    let run = c.value(0);
+    let outputs = differentiable(tensors_of(&call_plain(c.state, &run, inputs.clone())?)?);
     let seeds = match c.value(2) {
         Value::None => outputs.iter().map(|output| random_like(c.state, output)).collect::<Result<Vec<Value>>>()?,
         given => listed(&given),
@@ -67,7 +65,7 @@ fn of_gradients(c: &Call) -> Result<Value> {
     let all: Vec<Value> = inputs.iter().chain(&seeds).cloned().collect();
     let slopes = |args: &[Value]| -> Result<Vec<Tensor>> {
         let (inputs, seeds) = args.split_at(inputs.len().min(args.len()));
-        let outputs = differentiable(tensors_of(&caller.call(&run, inputs.to_vec())?)?);
+        let outputs = differentiable(tensors_of(&call_plain(c.state, &run, inputs.to_vec())?)?);
         let seeds =
             seeds.iter().filter_map(|seed| if let Value::Tensor(seed) = seed { Some(seed.clone()) } else { None });
         let roots: Vec<(Tensor, Tensor)> = outputs.into_iter().zip(seeds).filter(|(o, _)| o.requires_grad()).collect();

@@ -6,6 +6,7 @@
 
 use super::autograd_functional::{matrix, slopes};
 use super::autograd_rows::set_requires_grad;
+use super::calling::{NativeFunction, call_value};
 use super::steps::Steps;
 use crate::autograd::{Functions, comes_from_others};
 use crate::bail;
@@ -14,7 +15,6 @@ use crate::dispatch::{saving, tree};
 use crate::tensor::{Result, Tensor};
 use crate::value::Value;
 use std::cell::Cell;
-use std::rc::Rc;
 
 mod products;
 
@@ -143,20 +143,18 @@ struct Function<'a> {
 
 /// A function that runs the transformation of the call's first argument.
 fn transformed(call: &Call, run: impl Fn(Function, Vec<Value>, Keywords) -> Result<Value> + 'static) -> Result<Value> {
-    let (caller, function) = (call.state.caller()?, call.value(0));
-    let inside = caller.clone();
+    let (state, function) = (call.state.handle(), call.value(0));
     let wrapper = move |args: Vec<Value>, keywords: Keywords| {
-        let state = inside.state()?;
-        let inner = |args: Vec<Value>, keywords: Keywords| inside.call_with(&function, args, keywords);
+        let inner = |args: Vec<Value>, keywords: Keywords| call_value(&state, &function, args, keywords);
         run(Function { state: &state, call: &inner }, args, keywords)
     };
-    caller.function("function", Rc::new(wrapper))
+    Ok(NativeFunction::value("wrapper_fn", wrapper))
 }
 
 /// Runs a transformation of the call's first argument at once.
 fn at_home(call: &Call, run: impl FnOnce(Function) -> Result<Value>) -> Result<Value> {
-    let (caller, function) = (call.state.caller()?, call.value(0));
-    let inner = |args: Vec<Value>, keywords: Keywords| caller.call_with(&function, args, keywords);
+    let function = call.value(0);
+    let inner = |args: Vec<Value>, keywords: Keywords| call_value(call.state, &function, args, keywords);
     run(Function { state: call.state, call: &inner })
 }
 
@@ -282,7 +280,7 @@ fn with_aux(output: Value, has_aux: bool, api: &str) -> Result<(Value, Value)> {
 
 /// The ends of what a function gave, all of them tensors.
 fn outputs_of(state: &State, output: &Value, api: &str) -> Result<Vec<Tensor>> {
-    let leaves = tree::leaves(output);
+    let leaves = tree::leaves(output)?;
     if matches!(leaves.as_slice(), [] | [Value::None]) {
         bail!(
             RuntimeError,
@@ -303,7 +301,8 @@ fn outputs_of(state: &State, output: &Value, api: &str) -> Result<Vec<Tensor>> {
 
 fn refuse_complex(name: &str, value: &[Value], what: &str) -> Result<()> {
     let is_complex = |leaf: &Value| matches!(leaf, Value::Tensor(tensor) if tensor.borrow().dtype.is_complex());
-    match value.iter().flat_map(tree::leaves).position(|leaf| is_complex(&leaf)) {
+    let leaves = value.iter().map(tree::leaves).collect::<Result<Vec<_>>>()?;
+    match leaves.iter().flatten().position(is_complex) {
         Some(i) => bail!(
             RuntimeError,
             "{name}: Expected all {what} to be real but received complex tensor at flattened input idx: {i}"
@@ -355,7 +354,7 @@ fn jacobian(f: Function, name: &str, mut args: Vec<Value>, argnums: &Value, has_
     Level::recording(f.state, |outside| {
         let places = places(f.state, argnums, args.len())?;
         let chosen = sliced(argnums, &places, &args);
-        if let Some(leaf) = tree::leaves(&chosen).iter().find(|leaf| !reverse && !matches!(leaf, Value::Tensor(_))) {
+        if let Some(leaf) = tree::leaves(&chosen)?.iter().find(|leaf| !reverse && !matches!(leaf, Value::Tensor(_))) {
             bail!(AttributeError, "'{}' object has no attribute 'numel'", leaf.type_name());
         }
         let (level, inner) = Level::enter(f.state, outside, &chosen)?;

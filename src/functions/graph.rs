@@ -6,7 +6,7 @@ use crate::bail;
 use crate::call::state::State;
 use crate::call::{Row, method};
 use crate::tensor::{GradFn, Result};
-use crate::value::{Object, Value, intern};
+use crate::value::{Dict, Object, Value, intern};
 use std::any::Any;
 use std::rc::Rc;
 
@@ -90,7 +90,7 @@ pub fn attribute(state: &State, object: &dyn Any, name: &str) -> Result<Option<V
                 .into_iter()
                 .map(|(next, output)| Value::tuple([next.map_or(Value::None, node), Value::Int(output as i64)])),
         )),
-        "metadata" => Some(Value::Dict(Rc::from([]))),
+        "metadata" => Some(Value::Dict(Dict::default())),
         "variable" => this.variable().map(Value::Tensor),
         _ => None,
     })

@@ -1,8 +1,9 @@
 //! Hooks on gradients. Follows <https://pytorch.org/docs/2.7/generated/torch.Tensor.register_hook.html>.
 
+use super::calling::{call_plain, is_callable};
 use crate::autograd::{Node, NodeHook};
 use crate::call::facets::NameInference::Nameless;
-use crate::call::{Call, Caller, Row, function, method};
+use crate::call::{Call, Row, State, function, method};
 use crate::tensor::{Error, ErrorKind, Hook, Result, Tensor, WeakTensor};
 use crate::value::{Object, Value};
 use crate::{autograd, bail};
@@ -85,15 +86,15 @@ fn refuse_without_gradient(tensor: &Tensor) -> Result<()> {
 
 fn hook_of(call: &Call) -> Result<Rc<dyn Hook>> {
     let function = call.value(1);
-    if !is_function(&function) {
+    if !is_callable(&function) {
         bail!(TypeError, "'{}' object is not callable", function.type_name());
     }
-    Ok(Rc::new(CalledHook { caller: call.state.caller()?, function }))
+    Ok(Rc::new(CalledHook { state: call.state.handle(), function }))
 }
 
 /// A hook on several tensors, and what has come of each in the passes that are going on.
 struct Several {
-    caller: Rc<dyn Caller>,
+    state: Rc<State>,
     function: Value,
     tensors: Vec<WeakTensor>,
     /// Whether the first gradient is enough.
@@ -124,14 +125,14 @@ impl Hook for OneOf {
         };
         if all.any {
             if first {
-                all.caller.call(&all.function, vec![Value::Tensor(gradient.clone())])?;
+                call_plain(&all.state, &all.function, vec![Value::Tensor(gradient.clone())])?;
             }
             return Ok(None);
         }
         let expected = all.tensors.iter().filter_map(WeakTensor::upgrade).filter(|tensor| pass.reaches(tensor)).count();
         if gradients.iter().flatten().count() == expected {
             let gradients = gradients.into_iter().map(|gradient| gradient.map_or(Value::None, Value::Tensor));
-            all.caller.call(&all.function, vec![Value::list(gradients)])?;
+            call_plain(&all.state, &all.function, vec![Value::list(gradients)])?;
         }
         Ok(None)
     }
@@ -152,7 +153,7 @@ fn multi_hook(call: &mut Call) -> Result<Value> {
         return Err(Error::new(ErrorKind::AssertionError, ""));
     }
     let all = Rc::new(Several {
-        caller: call.state.caller()?,
+        state: call.state.handle(),
         function: call.value(1),
         tensors: tensors.iter().map(Tensor::downgrade).collect(),
         any,
@@ -172,12 +173,12 @@ fn node_hook(call: &mut Call, before: bool) -> Result<Value> {
         let name = if before { "register_prehook" } else { "register_hook" };
         bail!(AttributeError, "'{}' object has no attribute '{name}'", call.value(0).type_name())
     };
-    let (caller, function) = (call.state.caller()?, call.value(1));
+    let (state, function) = (call.state.handle(), call.value(1));
     let hook: NodeHook = Rc::new(move |groups| {
         let tuple = |group: &&[Option<Tensor>]| {
             Value::tuple(group.iter().map(|gradient| gradient.clone().map_or(Value::None, Value::Tensor)))
         };
-        let instead = match caller.call(&function, groups.iter().map(tuple).collect())? {
+        let instead = match call_plain(&state, &function, groups.iter().map(tuple).collect())? {
             Value::None => return Ok(None),
             Value::Tuple(instead) => instead,
             other => bail!(TypeError, "expected tuple, but hook returned '{}'", other.type_name()),
@@ -238,24 +239,15 @@ impl Object for Handle {
     }
 }
 
-/// Returns whether a value is a function, or can be called like one.
-pub fn is_function(value: &Value) -> bool {
-    match value {
-        Value::Function(_) => true,
-        Value::Object(object) => object.is_callable(),
-        _ => false,
-    }
-}
-
 /// A function of the script as a hook on a gradient.
 struct CalledHook {
-    caller: Rc<dyn Caller>,
+    state: Rc<State>,
     function: Value,
 }
 
 impl Hook for CalledHook {
     fn call(&self, gradient: &Tensor) -> Result<Option<Tensor>> {
-        let replaced = match self.caller.call(&self.function, vec![Value::Tensor(gradient.clone())])? {
+        let replaced = match call_plain(&self.state, &self.function, vec![Value::Tensor(gradient.clone())])? {
             Value::None => return Ok(None),
             Value::Tensor(replaced) => replaced,
             other => {

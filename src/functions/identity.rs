@@ -1,94 +1,23 @@
-//! `id`, `hash` and `ascii` of Python.
+//! `id` and `ascii` of Python.
 
-use crate::bail;
 use crate::call::Call;
 use crate::tensor::Result;
 use crate::value::Value;
-use crate::value::sets::check;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::rc::Rc;
 
 /// A number that two values share exactly while they are one object. Small numbers and texts are the same object whenever
 /// they are equal, as they mostly are in CPython.
 pub fn id(call: &mut Call) -> Result<Value> {
     let value = call.value(0);
-    let address = |place: *const ()| place as usize as i64;
-    Ok(Value::Int(match &value {
-        Value::Tensor(t) => t.identity() as i64,
-        Value::Storage(s) => s.identity() as i64,
-        Value::TypedStorage(s) => s.identity() as i64,
-        Value::Buffer(b) => b.identity() as i64,
-        Value::Object(object) => object.identity().unwrap_or(Rc::as_ptr(object).cast::<()>() as usize) as i64,
-        Value::Generator(generator) => address(Rc::as_ptr(generator).cast()),
-        Value::Tuple(items) | Value::List(items) => address(Rc::as_ptr(items).cast()),
-        other => {
+    Ok(Value::Int(match value.address() {
+        Some(address) => address as i64,
+        None => {
             // A place for each value in memory that nobody has.
             let mut hasher = DefaultHasher::new();
-            (other.type_name(), call.state.repr(other)?).hash(&mut hasher);
+            (value.type_name(), call.state.repr(&value)?).hash(&mut hasher);
             (hasher.finish() >> 17) as i64 & !7
         }
     }))
-}
-
-/// Python's hash. Numbers have CPython's own; of a text it differs from run to run there, and here it does not.
-///
-/// # Errors
-/// TypeError for what can change.
-pub fn hash(value: &Value) -> Result<i64> {
-    const MODULUS: u64 = (1 << 61) - 1;
-    let signed = |magnitude: u64, negative: bool| match if negative { -(magnitude as i64) } else { magnitude as i64 } {
-        -1 => -2,
-        hash => hash,
-    };
-    let whole = |i: i128| signed((i.unsigned_abs() % u128::from(MODULUS)) as u64, i < 0);
-    Ok(match value {
-        Value::Bool(b) => i64::from(*b),
-        Value::Int(i) => whole(i128::from(*i)),
-        Value::BigInt(i) => whole(**i),
-        Value::Float(f) if f.is_infinite() => {
-            if *f > 0.0 {
-                314_159
-            } else {
-                -314_159
-            }
-        }
-        Value::Float(f) if f.is_nan() => 0,
-        Value::Float(f) => {
-            // The fraction's numerator times the inverse of its denominator, a power of two, whose powers repeat after 61.
-            let bits = f.abs().to_bits();
-            let (exponent, fraction) = ((bits >> 52) as i64, bits & ((1 << 52) - 1));
-            let mantissa = if exponent == 0 { fraction } else { fraction | 1 << 52 };
-            let turns = (exponent.max(1) - 1075).rem_euclid(61) as u32;
-            let product = (u128::from(mantissa) << turns) % u128::from(MODULUS);
-            signed(product as u64, *f < 0.0)
-        }
-        Value::Object(object) => match object.special("__hash__", &[]) {
-            Some(answer) => match answer? {
-                Value::Int(hash) => hash,
-                other => bail!(TypeError, "__hash__ method should return an integer, not '{}'", other.type_name()),
-            },
-            None => object.identity().unwrap_or(Rc::as_ptr(object).cast::<()>() as usize) as i64 >> 4,
-        },
-        Value::Tensor(t) => t.identity() as i64,
-        Value::Storage(s) => s.identity() as i64,
-        Value::TypedStorage(s) => s.identity() as i64,
-        Value::Tuple(items) => {
-            let mut hasher = DefaultHasher::new();
-            items.iter().try_for_each(|item| hash(item).map(|part| part.hash(&mut hasher)))?;
-            hasher.finish() as i64
-        }
-        other => {
-            check(other)?;
-            let mut hasher = DefaultHasher::new();
-            match other {
-                Value::Str(text) => text.hash(&mut hasher),
-                Value::Type(name) | Value::Module(name) => name.hash(&mut hasher),
-                Value::DType(dtype) => dtype.hash(&mut hasher),
-                other => other.type_name().hash(&mut hasher),
-            }
-            hasher.finish() as i64
-        }
-    })
 }
 
 /// A text with other characters than ASCII's as Python escapes them.

@@ -10,7 +10,7 @@ use crate::call::{Call, Row, function, method};
 use crate::format::arrays::{self, Style};
 use crate::ops::copy;
 use crate::tensor::{DType, Device, Error, Result, Tensor, View};
-use crate::value::{Object, Value, nested_list};
+use crate::value::{Dict, Object, Value, nested_list};
 use std::any::Any;
 use std::rc::Rc;
 
@@ -158,10 +158,10 @@ impl Object for NdArray {
             }
             "__array_interface__" => {
                 let address = Value::Int(view.data_ptr() as i64);
-                Value::Dict(Rc::new([
-                    (Value::str("data"), Value::tuple([address, Value::Bool(false)])),
-                    (Value::str("shape"), shape()),
-                    (Value::str("version"), Value::Int(3)),
+                Value::Dict(Dict::of_names([
+                    ("data", Value::tuple([address, Value::Bool(false)])),
+                    ("shape", shape()),
+                    ("version", Value::Int(3)),
                 ]))
             }
             _ => return None,

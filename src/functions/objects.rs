@@ -120,8 +120,12 @@ pub const ROWS: &[Row] = &[
         },
         "Turns the recording of gradients on or off.",
     ),
-    function("py.__enter__(any context) -> any", enter, "Enters a context."),
-    function("py.__exit__(any context) -> None", exit, "Leaves a context."),
+    function("py.__enter__(any context) -> any", |c| enter_context(c.state, &c.value(0)), "Enters a context."),
+    function(
+        "py.__exit__(any context) -> None",
+        |c| exit_context(c.state, &c.value(0)).map(|()| Value::None),
+        "Leaves a context.",
+    ),
 ];
 
 fn device(call: &mut Call) -> Result<Value> {
@@ -330,95 +334,91 @@ fn grad_mode(state: &State, mode: bool, name: &'static str, inference: Option<bo
     Value::Object(Rc::new(GradMode { name, mode, inference, before }))
 }
 
-fn enter(call: &mut Call) -> Result<Value> {
-    if let Value::Object(object) = call.value(0)
-        && let Some(mode) = object.as_any().downcast_ref::<GradMode>()
-    {
-        // `set_grad_enabled` has switched when it was made; what was before is known since then.
-        if mode.name != "set_grad_enabled" {
-            mode.before.set((call.state.grad_enabled.get(), call.state.inference.get()));
-        }
-        call.state.grad_enabled.set(mode.mode);
-        if let Some(on) = mode.inference {
-            call.state.inference.set(on);
-        }
-        return Ok(Value::None);
-    }
-    if let Value::Object(object) = call.value(0)
-        && let Some(mode) = object.as_any().downcast_ref::<FakeTensorMode>()
-    {
-        mode.enter(call.state);
-        return Ok(call.value(0));
-    }
-    if let Value::Object(object) = call.value(0)
-        && let Some(mode) = object.as_any().downcast_ref::<AnomalyMode>()
-    {
-        mode.enter(call.state);
-        return Ok(Value::None);
-    }
-    if let Value::Device(device) = call.value(0) {
-        let before = call.state.default_device.replace(Some(device));
-        call.state.outer_devices.borrow_mut().push(before);
-        return Ok(Value::Device(device));
-    }
-    if let Value::Object(object) = call.value(0)
-        && let Some(mode) = object.as_any().downcast_ref::<SkipData>()
-    {
-        mode.enter(call.state);
-        return Ok(Value::None);
-    }
-    if let Value::Object(object) = call.value(0)
-        && let Some(given) = saving::enter(call.state, object.as_any())?
-    {
-        return Ok(given);
-    }
-    if let Value::Object(object) = call.value(0)
-        && (object.as_any().is::<Temporary>() || object.as_any().is::<ByteStream>())
-    {
-        return Ok(call.value(0));
-    }
-    bail!(TypeError, "'{}' object does not support the context manager protocol", call.value(0).type_name())
+/// Returns whether it is a context manager of ours, which can also decorate a function.
+pub fn is_context(value: &Value) -> bool {
+    let Value::Object(object) = value else { return matches!(value, Value::Device(_)) };
+    let any = object.as_any();
+    any.is::<GradMode>() || any.is::<FakeTensorMode>() || any.is::<AnomalyMode>() || saving::is_context(any)
 }
 
-fn exit(call: &mut Call) -> Result<Value> {
-    if let Value::Object(object) = call.value(0)
-        && let Some(mode) = object.as_any().downcast_ref::<GradMode>()
-    {
-        let (recording, inference) = mode.before.get();
-        call.state.grad_enabled.set(recording);
-        call.state.inference.set(inference);
+/// `with value:`, at its begin.
+///
+/// # Errors
+/// TypeError for what is no context manager.
+pub fn enter_context(state: &State, value: &Value) -> Result<Value> {
+    if let Value::Device(device) = value {
+        let before = state.default_device.replace(Some(*device));
+        state.outer_devices.borrow_mut().push(before);
+        return Ok(value.clone());
     }
-    if let Value::Object(object) = call.value(0)
-        && let Some(mode) = object.as_any().downcast_ref::<FakeTensorMode>()
-    {
-        mode.exit(call.state);
-    }
-    if let Value::Object(object) = call.value(0) {
-        saving::exit(call.state, object.as_any());
-        if let Some(mode) = object.as_any().downcast_ref::<AnomalyMode>() {
-            mode.exit(call.state);
+    if let Value::Object(object) = value {
+        let any = object.as_any();
+        if let Some(mode) = any.downcast_ref::<GradMode>() {
+            // `set_grad_enabled` has switched when it was made; what was before is known since then.
+            if mode.name != "set_grad_enabled" {
+                mode.before.set((state.grad_enabled.get(), state.inference.get()));
+            }
+            state.grad_enabled.set(mode.mode);
+            if let Some(on) = mode.inference {
+                state.inference.set(on);
+            }
+            return Ok(Value::None);
+        }
+        if let Some(mode) = any.downcast_ref::<FakeTensorMode>() {
+            mode.enter(state);
+            return Ok(value.clone());
+        }
+        if let Some(mode) = any.downcast_ref::<AnomalyMode>() {
+            mode.enter(state);
+            return Ok(Value::None);
+        }
+        if let Some(mode) = any.downcast_ref::<SkipData>() {
+            mode.enter(state);
+            return Ok(Value::None);
+        }
+        if let Some(given) = saving::enter(state, any)? {
+            return Ok(given);
+        }
+        if any.is::<Temporary>() || any.is::<ByteStream>() {
+            return Ok(value.clone());
         }
     }
-    if let Value::Device(_) = call.value(0) {
-        let before = call.state.outer_devices.borrow_mut().pop();
-        call.state.default_device.set(before.flatten());
+    bail!(TypeError, "'{}' object does not support the context manager protocol", value.type_name())
+}
+
+/// The end of a `with`.
+///
+/// # Errors
+/// What closing a file raises.
+pub fn exit_context(state: &State, value: &Value) -> Result<()> {
+    if let Value::Device(_) = value {
+        let before = state.outer_devices.borrow_mut().pop();
+        state.default_device.set(before.flatten());
     }
-    if let Value::Object(object) = call.value(0)
-        && let Some(mode) = object.as_any().downcast_ref::<SkipData>()
-    {
-        mode.exit(call.state);
+    let Value::Object(object) = value else { return Ok(()) };
+    let any = object.as_any();
+    saving::exit(state, any);
+    if let Some(mode) = any.downcast_ref::<GradMode>() {
+        let (recording, inference) = mode.before.get();
+        state.grad_enabled.set(recording);
+        state.inference.set(inference);
     }
-    if let Value::Object(object) = call.value(0)
-        && let Some(file) = object.as_any().downcast_ref::<Temporary>()
-    {
+    if let Some(mode) = any.downcast_ref::<FakeTensorMode>() {
+        mode.exit(state);
+    }
+    if let Some(mode) = any.downcast_ref::<AnomalyMode>() {
+        mode.exit(state);
+    }
+    if let Some(mode) = any.downcast_ref::<SkipData>() {
+        mode.exit(state);
+    }
+    if let Some(file) = any.downcast_ref::<Temporary>() {
         file.close();
     }
-    if let Value::Object(object) = call.value(0)
-        && let Some(stream) = object.as_any().downcast_ref::<ByteStream>()
-    {
+    if let Some(stream) = any.downcast_ref::<ByteStream>() {
         stream.close()?;
     }
-    Ok(Value::None)
+    Ok(())
 }
 
 /// Returns a member of a module that is neither a function nor a dtype.

@@ -1,17 +1,19 @@
 //! Operators, one row each: tensors go through the function table, Python's own values follow Python's rules.
 
-use super::bounds;
+use super::calling::call_plain;
+use super::iterate::iterate;
+use super::{bounds, subscript};
 use crate::call::bind::{Arguments, unsupported_operands};
 use crate::call::signature::Kind;
 use crate::call::state::State;
-use crate::call::{Receiver, suggest};
+use crate::call::{Receiver, stack, suggest};
 use crate::functions;
+use crate::tensor::interrupt::{self, watched};
 use crate::tensor::{Error, ErrorKind, Result, limits};
-use crate::value::Value;
-use crate::value::equality::{Number, SPECIAL, asked, complex, equal, float, number, special, truth};
+use crate::value::equality::{Number, SPECIAL, asked, complex, equals, float, is, matches, number, special, truth};
+use crate::value::{Dict, Value, sets};
 use num_complex::Complex;
 use num_traits::Pow;
-use std::rc::Rc;
 
 /// A binary operator.
 pub struct Operator {
@@ -93,12 +95,15 @@ pub fn binary(state: &State, operator: &Operator, a: &Value, b: &Value) -> Resul
             (None, _) => apply(state, operator.method, b, a),
         },
         (Value::Str(pattern), _) if operator.symbol == "%" => functions::percent(state, pattern, b),
-        _ => plain(operator, a, b),
+        _ => plain(state, operator, a, b),
     }
 }
 
 /// `a op= b` on a tensor, which writes into it and gives it back; anything else gets a new value.
 pub fn in_place(state: &State, operator: &Operator, a: &Value, b: &Value) -> Result<Value> {
+    if let Some(changed) = changed_container(state, operator, a, b)? {
+        return Ok(changed);
+    }
     match a {
         Value::Object(_)
             if let Some((_, left, _)) = SPECIAL.iter().find(|(known, ..)| *known == operator.symbol)
@@ -178,10 +183,10 @@ fn apply_function(state: &State, name: &str, a: &Value, b: &Value) -> Result<Val
 }
 
 /// Operators between values that are not tensors.
-fn plain(operator: &Operator, a: &Value, b: &Value) -> Result<Value> {
+fn plain(state: &State, operator: &Operator, a: &Value, b: &Value) -> Result<Value> {
     match operator.symbol {
-        "==" => return Ok(Value::Bool(equal(a, b))),
-        "!=" => return Ok(Value::Bool(!equal(a, b))),
+        "==" => return equals(a, b).map(Value::Bool),
+        "!=" => return equals(a, b).map(|equal| Value::Bool(!equal)),
         _ => {}
     }
     if let (Some(x), Some(y), Some(numbers)) = (number(a), number(b), operator.numbers) {
@@ -193,7 +198,7 @@ fn plain(operator: &Operator, a: &Value, b: &Value) -> Result<Value> {
         return numbers(x, y);
     }
     if let (Value::Set(x), Value::Set(y)) = (a, b)
-        && let Some(answer) = crate::value::sets::combined(operator.symbol, x, y)
+        && let Some(answer) = crate::value::sets::combined(operator.symbol, x, y)?
     {
         return Ok(answer);
     }
@@ -203,44 +208,154 @@ fn plain(operator: &Operator, a: &Value, b: &Value) -> Result<Value> {
             Err(Error::type_error(format!("can only concatenate str (not \"{}\") to str", other.type_name())))
         }
         ("+", Value::List(x), Value::List(y)) => {
-            room_for_copies(x.len() + y.len())?;
-            Ok(Value::list(x.iter().chain(y.iter()).cloned()))
+            limits::room_for::<Value>(x.len() + y.len())?;
+            Ok(Value::list(x.borrow().iter().chain(y.borrow().iter()).cloned()))
         }
         ("+", Value::List(_), other) => {
             Err(Error::type_error(format!("can only concatenate list (not \"{}\") to list", other.type_name())))
         }
         ("+", Value::Size(x), Value::Size(y)) => Ok(Value::Size(x.iter().chain(y).copied().collect())),
-        ("+", Value::Tuple(_) | Value::Size(_), Value::Tuple(_) | Value::Size(_)) => {
+        (
+            "+",
+            Value::Tuple(_) | Value::Size(_) | Value::NamedTuple(_),
+            Value::Tuple(_) | Value::Size(_) | Value::NamedTuple(_),
+        ) => {
             let (x, y) = (a.sequence().unwrap_or_default(), b.sequence().unwrap_or_default());
-            room_for_copies(x.len() + y.len())?;
+            limits::room_for::<Value>(x.len() + y.len())?;
             Ok(Value::tuple(x.into_iter().chain(y)))
         }
-        ("+", Value::Tuple(_) | Value::Size(_), other) => {
+        ("+", Value::Tuple(_) | Value::Size(_) | Value::NamedTuple(_), other) => {
             Err(Error::type_error(format!("can only concatenate tuple (not \"{}\") to tuple", other.type_name())))
         }
-        ("*", sequence, Value::Int(n)) | ("*", Value::Int(n), sequence) => {
-            repeat(sequence, *n).unwrap_or_else(|| Err(unsupported_operands(operator.python, a, b)))
+        ("|", Value::Dict(x), Value::Dict(y)) => {
+            let merged = x.to_kind(x.is_ordered());
+            y.to_vec().into_iter().try_for_each(|(key, value)| merged.insert(key, value))?;
+            Ok(Value::Dict(merged))
         }
+        ("*", sequence, n) | ("*", n, sequence) if is_sequence(sequence) => repeat(sequence, repetitions(n)?),
         ("<" | "<=" | ">" | ">=", Value::Str(x), Value::Str(y)) => Ok(Value::Bool(match operator.symbol {
             "<" => x < y,
             "<=" => x <= y,
             ">" => x > y,
             _ => x >= y,
         })),
-        ("<" | "<=" | ">" | ">=", Value::List(x), Value::List(y)) => in_order(operator, x, y),
-        ("<" | "<=" | ">" | ">=", Value::Tuple(_) | Value::Size(_), Value::Tuple(_) | Value::Size(_)) => {
-            in_order(operator, &a.sequence().unwrap_or_default(), &b.sequence().unwrap_or_default())
+        ("<" | "<=" | ">" | ">=", Value::List(x), Value::List(y)) => {
+            in_order(state, operator, &x.to_vec(), &y.to_vec())
         }
+        (
+            "<" | "<=" | ">" | ">=",
+            Value::Tuple(_) | Value::Size(_) | Value::NamedTuple(_),
+            Value::Tuple(_) | Value::Size(_) | Value::NamedTuple(_),
+        ) => in_order(state, operator, &a.sequence().unwrap_or_default(), &b.sequence().unwrap_or_default()),
         ("<" | "<=" | ">" | ">=", ..) => Err(unordered(operator, a, b)),
         _ => Err(unsupported_operands(operator.python, a, b)),
     }
 }
 
 /// Two sequences compare as the first items in which they differ, or else as their lengths.
-fn in_order(operator: &Operator, a: &[Value], b: &[Value]) -> Result<Value> {
-    match a.iter().zip(b).find(|(x, y)| !equal(x, y)) {
-        Some((x, y)) => plain(operator, x, y),
-        None => plain(operator, &Value::Int(a.len() as i64), &Value::Int(b.len() as i64)),
+fn in_order(state: &State, operator: &Operator, a: &[Value], b: &[Value]) -> Result<Value> {
+    for (x, y) in a.iter().zip(b) {
+        if !is_or_equals(state, x, y)? {
+            // A list may hold itself.
+            stack::check()?;
+            return binary(state, operator, x, y);
+        }
+    }
+    plain(state, operator, &Value::Int(a.len() as i64), &Value::Int(b.len() as i64))
+}
+
+/// Returns whether two values are one or equal, as a container asks about its items.
+///
+/// # Errors
+/// What comparing raises; RuntimeError for tensors of several elements.
+pub fn is_or_equals(state: &State, a: &Value, b: &Value) -> Result<bool> {
+    if let (Value::Tensor(_), _) | (_, Value::Tensor(_)) = (a, b)
+        && !is(a, b)
+        && let Some(operator) = find("==")
+    {
+        return binary(state, operator, a, b).and_then(|answer| truth(&answer));
+    }
+    matches(a, b)
+}
+
+/// What an operator makes of a list, a dictionary or a set that it changes; `None` for any other.
+fn changed_container(state: &State, operator: &Operator, a: &Value, b: &Value) -> Result<Option<Value>> {
+    match (operator.symbol, a, b) {
+        ("+", Value::List(list), _) => {
+            let more = subscript::items(state, b)?;
+            limits::grown_to::<Value>(list.len().saturating_add(more.len()))?;
+            list.change(|held| held.extend(more))?;
+        }
+        ("*", Value::List(list), n) if !matches!(n, Value::Object(_) | Value::Tensor(_)) => {
+            if let Value::List(repeated) = repeat(a, repetitions(n)?)? {
+                list.replace(repeated.to_vec())?;
+            }
+        }
+        ("|", Value::Dict(dict), _) => update(state, dict, b)?,
+        ("|", Value::Set(x), Value::Set(y)) if !x.is_frozen() => {
+            y.to_vec().into_iter().try_for_each(|i| x.insert(i))?
+        }
+        ("&" | "-" | "^", Value::Set(x), Value::Set(y)) if !x.is_frozen() => {
+            if let Some(Value::Set(left)) = sets::combined(operator.symbol, x, y)? {
+                let left = left.borrow().clone();
+                // The items that are gone are dropped when nobody holds the set any more.
+                drop(x.change(|items| std::mem::replace(items, left))?);
+            }
+        }
+        _ => return Ok(None),
+    }
+    Ok(Some(a.clone()))
+}
+
+/// Puts the entries of a mapping, or pairs, into a dictionary.
+///
+/// # Errors
+/// TypeError and ValueError in Python's words for what has none; what a key raises.
+pub fn update(state: &State, dict: &Dict, with: &Value) -> Result<()> {
+    if let Value::Dict(other) = with {
+        return other.to_vec().into_iter().try_for_each(|(key, value)| dict.insert(key, value));
+    }
+    if let Value::Object(object) = with
+        && let Some(keys) = object.own_attribute("keys").and_then(Result::ok).or_else(|| object.attribute("keys"))
+    {
+        let keys = subscript::items(state, &call_plain(state, &keys, Vec::new())?)?;
+        return keys.into_iter().try_for_each(|key| {
+            let value = subscript::item(state, with, &key)?;
+            dict.insert(key, value)
+        });
+    }
+    let mut entries = iterate(state, with)?;
+    let mut at = 0;
+    while let Some(entry) = entries.next()? {
+        interrupt::check_at(at)?;
+        let pair = match iterate(state, &entry) {
+            Ok(pair) => pair.collect()?,
+            Err(_) => {
+                let message = format!("cannot convert dictionary update sequence element #{at} to a sequence");
+                return Err(Error::type_error(message));
+            }
+        };
+        let [key, value] = <[Value; 2]>::try_from(pair).map_err(|pair| {
+            let length = pair.len();
+            Error::value(format!("dictionary update sequence element #{at} has length {length}; 2 is required"))
+        })?;
+        dict.insert(key, value)?;
+        at += 1;
+    }
+    Ok(())
+}
+
+fn is_sequence(value: &Value) -> bool {
+    matches!(value, Value::Str(_) | Value::List(_) | Value::Tuple(_) | Value::Size(_) | Value::NamedTuple(_))
+}
+
+/// The number of times that a sequence is to be repeated.
+fn repetitions(n: &Value) -> Result<i64> {
+    match n {
+        Value::BigInt(_) => Err(Error::new(ErrorKind::OverflowError, "cannot fit 'int' into an index-sized integer")),
+        _ => subscript::as_index(n)?.ok_or_else(|| {
+            Error::type_error(format!("can't multiply sequence by non-int of type '{}'", n.type_name()))
+        }),
     }
 }
 
@@ -253,28 +368,24 @@ fn unordered(operator: &Operator, a: &Value, b: &Value) -> Error {
     ))
 }
 
-/// Checks that a sequence of this many items may be made of others. They are there too, in both forms that a value has.
-fn room_for_copies(count: usize) -> Result<()> {
-    limits::room_for::<Value>(count.saturating_mul(2))
-}
-
-/// Repeats a sequence; `None` for what cannot be repeated.
-fn repeat(sequence: &Value, n: i64) -> Option<Result<Value>> {
+/// Repeats a sequence.
+fn repeat(sequence: &Value, n: i64) -> Result<Value> {
     let n = usize::try_from(n).unwrap_or(0);
-    let room = |items: &[Value]| room_for_copies(items.len().saturating_mul(n));
-    let all = |items: &Rc<[Value]>| {
-        let items = items.clone();
-        (0..items.len().saturating_mul(n)).filter_map(move |i| items.get(i % items.len()).cloned())
+    let all = |items: &[Value]| -> Result<Vec<Value>> {
+        let count = items.len().saturating_mul(n);
+        let mut repeated = limits::list(count)?;
+        repeated.extend(watched((0..count).filter_map(|i| items.get(i % items.len()).cloned())));
+        Ok(repeated)
     };
-    Some(match sequence {
+    match sequence {
         Value::Str(s) => bounds::repeated(s, n).map(Value::str),
-        Value::List(items) => room(items).map(|()| Value::list(all(items))),
-        Value::Tuple(items) => room(items).map(|()| Value::tuple(all(items))),
+        Value::List(list) => Ok(Value::List(all(&list.borrow())?.into())),
         Value::Size(sizes) => {
-            limits::room_for::<i64>(sizes.len().saturating_mul(n)).map(|()| Value::size(&sizes.repeat(n)))
+            limits::room_for::<i64>(sizes.len().saturating_mul(n))?;
+            Ok(Value::size(&sizes.repeat(n)))
         }
-        _ => return None,
-    })
+        other => Ok(Value::Tuple(all(&other.sequence().unwrap_or_default())?.into())),
+    }
 }
 
 fn overflow() -> Error {

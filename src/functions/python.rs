@@ -1,44 +1,24 @@
 //! The Python builtins that documentation sessions use: bare names in scripts, `py.` in translated lines.
 
 use super::bounds;
-use super::hooks::is_function;
-use super::identity::{escaped, hash, id};
+use super::calling::is_callable;
+use super::containers;
+use super::identity::{escaped, id};
 use super::operators;
-use super::sorting::sort_by_keys;
 use super::subscript;
 use crate::bail;
-use crate::call::{Call, Receiver, Row, function, method};
+use crate::call::{Call, Receiver, Row, function, method, stack};
 use crate::dispatch::names;
-use crate::tensor::interrupt::watched;
 use crate::tensor::names::not_saved;
-use crate::tensor::{Error, ErrorKind, Result, Scalar, interrupt, limits};
+use crate::tensor::{Error, ErrorKind, Result, Scalar, Tensor, TypedStorage, View};
 use crate::value::equality;
-use crate::value::equality::{equal, truth};
-use crate::value::hashed::Hashed;
-use crate::value::sets::distinct;
-use crate::value::{Range, Value};
+use crate::value::equality::truth;
+use crate::value::hashed::hash;
+use crate::value::{Dict, List, Set, Value};
 use num_complex::Complex;
+use std::collections::HashMap;
 
 pub const ROWS: &[Row] = &[
-    function("py.len(any obj) -> int", len, "Returns the number of items."),
-    function("py.list(any iterable=[]) -> any", |c| items(c, 0).map(Value::list), "Collects the items in a list."),
-    function("py.iter(any iterable) -> any", iter, "Iterates over the items."),
-    function("py.tuple(any iterable=[]) -> any", |c| items(c, 0).map(Value::tuple), "Collects the items in a tuple."),
-    function("py.dict(any entries=[]) -> any", dict, "Creates a dictionary of keys and values."),
-    function(
-        "py.set(any iterable=[]) -> any",
-        |c| {
-            let items = distinct(items(c, 0)?)?;
-            // A line of Rhai keeps the order it knows.
-            Ok(if c.state.python.get() {
-                Value::Set(crate::value::sets::in_set_order(&items).into())
-            } else {
-                Value::list(items)
-            })
-        },
-        "Collects the items, each once; in Rhai as an array.",
-    ),
-    function("py.range(int start, int? stop=None, int step=1) -> any", range, "Creates a range of integers."),
     function(
         "py.slice(any start, any stop=None, any step=None) -> any",
         |c| Ok(subscript::slice(c.value(0), c.value(1), c.value(2))),
@@ -86,9 +66,6 @@ pub const ROWS: &[Row] = &[
         "Returns a number that is the same for equal values.",
     ),
     function("py.abs(any x) -> any", abs, "Computes the absolute value."),
-    function("py.sum(any iterable, any start=0) -> any", sum, "Adds up the items."),
-    function("py.min(any[] items, *, any default=None) -> any", |c| extreme(c, "<"), "Returns the smallest item."),
-    function("py.max(any[] items, *, any default=None) -> any", |c| extreme(c, ">"), "Returns the largest item."),
     function(
         "py.divmod(any a, any b) -> any",
         |c| Ok(Value::tuple([binary(c, "//")?, binary(c, "%")?])),
@@ -100,51 +77,10 @@ pub const ROWS: &[Row] = &[
         "py.callable(any object) -> bool",
         |c| {
             let value = c.value(0);
-            Ok(Value::Bool(is_function(&value) || matches!(value, Value::Method(_) | Value::Type(_))))
+            Ok(Value::Bool(is_callable(&value)))
         },
         "Returns whether the value can be called.",
     ),
-    function(
-        "py.all(any iterable) -> bool",
-        |c| {
-            for (i, v) in each(c, &c.value(0))?.enumerate() {
-                interrupt::check_at(i)?;
-                if !truth(&v)? {
-                    return Ok(Value::Bool(false));
-                }
-            }
-            Ok(Value::Bool(true))
-        },
-        "Returns whether all items are true.",
-    ),
-    function(
-        "py.any(any iterable) -> bool",
-        |c| {
-            for (i, v) in each(c, &c.value(0))?.enumerate() {
-                interrupt::check_at(i)?;
-                if truth(&v)? {
-                    return Ok(Value::Bool(true));
-                }
-            }
-            Ok(Value::Bool(false))
-        },
-        "Returns whether any item is true.",
-    ),
-    function("py.zip(any[] iterables) -> any", zip, "Pairs up the items of several sequences."),
-    function(
-        "py.enumerate(any iterable, int start=0) -> any",
-        |c| {
-            let start = c.int(1)?;
-            Ok(Value::list(
-                items(c, 0)?
-                    .into_iter()
-                    .enumerate()
-                    .map(|(i, v)| Value::tuple([Value::Int(start.saturating_add(i as i64)), v])),
-            ))
-        },
-        "Numbers the items.",
-    ),
-    function("py.sorted(any iterable, bool reverse=False) -> any", sorted, "Sorts the items."),
     function(
         "py.getattr(any object, str name, any[] default) -> any",
         |c| match (get_attribute(c), c.value(2).sequence().unwrap_or_default().first()) {
@@ -166,11 +102,6 @@ pub const ROWS: &[Row] = &[
         "Returns the value as the prompt shows it, with escapes for all but ASCII.",
     ),
     function(
-        "py.unpack_star(any value, int before, int after) -> any",
-        unpack_star,
-        "Unpacks the items, the middle ones as a list.",
-    ),
-    function(
         "py.echo_(any value) -> None",
         |c| {
             let v = c.value(0);
@@ -183,31 +114,6 @@ pub const ROWS: &[Row] = &[
         "Shows a value as the prompt does.",
     ),
     function(
-        "py.reversed(any sequence) -> any",
-        |c| match c.value(0) {
-            // One that is too long for a list stays a range.
-            Value::Range(range) if limits::room_for::<Value>(range.len()).is_err() => {
-                Ok(Value::Range(range.reversed()))
-            }
-            _ => Ok(Value::list(items(c, 0)?.into_iter().rev())),
-        },
-        "Iterates over the items backwards.",
-    ),
-    function("py.unpack(any value, int count) -> any", unpack, "Unpacks the items, whose number must match."),
-    function(
-        "py.__concat__(any lists) -> any",
-        |c| {
-            let mut all = Vec::new();
-            for part in items(c, 0)? {
-                let part = subscript::items(c.state, &part)?;
-                limits::room_for::<Value>(all.len() + part.len())?;
-                all.extend(part);
-            }
-            Ok(Value::list(all))
-        },
-        "Joins lists.",
-    ),
-    function(
         "py.__is__(any a, any b) -> bool",
         |c| Ok(Value::Bool(equality::is(&c.value(0), &c.value(1)))),
         "Returns whether two values are the same object.",
@@ -217,9 +123,7 @@ pub const ROWS: &[Row] = &[
         |c| {
             let name = c.str(0)?;
             let function = || {
-                let known = name == "print"
-                    || c.state.caller().is_ok_and(|caller| caller.has_function(name))
-                    || c.state.registry.find(name, Receiver::Module("py")).is_some();
+                let known = c.state.registry.find(name, Receiver::Module("py")).is_some();
                 known.then(|| Value::Function(format!("py.{name}").into()))
             };
             super::module_value("py", name)
@@ -284,39 +188,19 @@ pub const ROWS: &[Row] = &[
     ),
     function(
         "py.__delitem__(any object, any index) -> None",
-        |c| match c.value(0) {
-            Value::Tensor(_) => bail!(TypeError, "Tensor does not support deleting items"),
-            Value::TypedStorage(_) => bail!(AttributeError, "__delitem__"),
-            other => bail!(TypeError, "'{}' object doesn't support item deletion", other.type_name()),
-        },
-        "Deletes at a subscript; no value here supports it.",
+        |c| containers::delete_item(c.state, &c.value(0), &c.value(1)).map(|()| Value::None),
+        "Implements Python's deletion at a subscript.",
     ),
     function(
         "py.__contains__(any object, any item) -> bool",
-        |c| {
-            let wanted = c.value(1);
-            match (c.value(0), &wanted) {
-                (Value::Str(text), Value::Str(part)) => Ok(Value::Bool(text.contains(&**part))),
-                (Value::Str(_), other) => {
-                    bail!(TypeError, "'in <string>' requires string as left operand, not {}", other.type_name())
-                }
-                (Value::Range(range), wanted) if !matches!(wanted, Value::Object(_)) => {
-                    Ok(Value::Bool(range_index(range, wanted).is_some()))
-                }
-                _ => Ok(Value::Bool(watched(each(c, &c.value(0))?).any(|v| equal(&v, &wanted)))),
-            }
-        },
+        |c| containers::contains(c.state, &c.value(0), &c.value(1)).map(Value::Bool),
         "Returns whether the item is among the items.",
     ),
     method(
         "index(Sequence self, any value) -> int",
         |c| {
             let wanted = c.value(1);
-            let found = match c.value(0) {
-                Value::Range(range) => range_index(range, &wanted),
-                sequence => watched(each(c, &sequence)?).position(|v| equal(&v, &wanted)),
-            };
-            match found {
+            match containers::position(c.state, &c.value(0), &wanted)? {
                 Some(i) => Ok(Value::Int(i as i64)),
                 None if matches!(c.value(0), Value::Range(_)) => {
                     bail!(ValueError, "{} is not in range", c.state.repr(&wanted)?)
@@ -331,13 +215,7 @@ pub const ROWS: &[Row] = &[
     ),
     method(
         "count(Sequence self, any value) -> int",
-        |c| {
-            let wanted = c.value(1);
-            Ok(Value::Int(match c.value(0) {
-                Value::Range(range) => i64::from(range_index(range, &wanted).is_some()),
-                sequence => watched(each(c, &sequence)?).filter(|v| equal(v, &wanted)).count() as i64,
-            }))
-        },
+        |c| Ok(Value::Int(containers::count(c.state, &c.value(0), &c.value(1))? as i64)),
         "Counts how often a value occurs.",
     ),
 ];
@@ -358,89 +236,6 @@ fn assign(call: &Call, symbol: &str) -> Result<Value> {
 
 fn items(call: &Call, index: usize) -> Result<Vec<Value>> {
     subscript::items(call.state, &call.value(index))
-}
-
-/// One item after the other; the numbers of a range are never all there at once.
-fn each(call: &Call, value: &Value) -> Result<Box<dyn Iterator<Item = Value>>> {
-    Ok(match value {
-        Value::Range(range) => Box::new(range.iter().map(Value::Int)),
-        other => Box::new(subscript::items(call.state, other)?.into_iter()),
-    })
-}
-
-/// Returns the position of a value in a range: a whole number of any class.
-fn range_index(range: Range, wanted: &Value) -> Option<usize> {
-    let wanted = match wanted {
-        Value::Bool(wanted) => i64::from(*wanted),
-        Value::Int(wanted) => *wanted,
-        Value::Float(wanted) => Some(*wanted as i64).filter(|whole| *whole as f64 == *wanted && *whole < i64::MAX)?,
-        Value::Complex(wanted) if wanted.im == 0.0 => return range_index(range, &Value::Float(wanted.re)),
-        _ => return None,
-    };
-    range.position(wanted)
-}
-
-/// A range stays one: its numbers are made as a loop asks for them.
-fn iter(call: &mut Call) -> Result<Value> {
-    match call.value(0) {
-        range @ Value::Range(_) => Ok(range),
-        Value::Object(object) if let Some(iterator) = object.special("__iter__", &[]) => iterator,
-        _ => items(call, 0).map(Value::list),
-    }
-}
-
-fn len(call: &mut Call) -> Result<Value> {
-    let count = match call.value(0) {
-        Value::Tensor(t) => return super::tensors::length(&t),
-        Value::Storage(s) => s.nbytes(),
-        Value::TypedStorage(s) => s.len(),
-        Value::Buffer(b) => b.len(),
-        Value::Str(s) => s.chars().count(),
-        Value::Dict(d) | Value::OrderedDict(d) => d.len(),
-        Value::Range(r) => r.len(),
-        Value::Object(object) if let Some(length) = object.special("__len__", &[]) => {
-            return match length? {
-                Value::Int(length) if length < 0 => bail!(ValueError, "__len__() should return >= 0"),
-                length @ Value::Int(_) => Ok(length),
-                other => {
-                    bail!(TypeError, "'{}' object cannot be interpreted as an integer", other.type_name())
-                }
-            };
-        }
-        other => match other.sequence() {
-            Some(items) => items.len(),
-            None => bail!(TypeError, "object of type '{}' has no len()", other.type_name()),
-        },
-    };
-    match i64::try_from(count) {
-        Ok(count) => Ok(Value::Int(count)),
-        Err(_) => bail!(OverflowError, "Python int too large to convert to C ssize_t"),
-    }
-}
-
-fn dict(call: &mut Call) -> Result<Value> {
-    let mut entries: Hashed<Value> = Hashed::default();
-    for entry in items(call, 0)? {
-        let Some([key, value]) = entry.sequence().and_then(|pair| <[Value; 2]>::try_from(pair).ok()) else {
-            bail!(ValueError, "dictionary update sequence element has the wrong length; 2 is required")
-        };
-        match entries.position(&key).and_then(|at| entries.at_mut(at)) {
-            Some(slot) => *slot = value,
-            None => entries.push(key, value),
-        }
-    }
-    Ok(Value::Dict(entries.into_entries().collect()))
-}
-
-fn range(call: &mut Call) -> Result<Value> {
-    let step = call.int(2)?;
-    if step == 0 {
-        bail!(ValueError, "range() arg 3 must not be zero");
-    }
-    Ok(Value::Range(match call.opt_int(1)? {
-        Some(stop) => Range { start: call.int(0)?, stop, step },
-        None => Range { start: 0, stop: call.int(0)?, step },
-    }))
 }
 
 /// A number from a number, a one-element tensor or text.
@@ -516,42 +311,6 @@ fn round(call: &mut Call) -> Result<Value> {
     }
 }
 
-fn sum(call: &mut Call) -> Result<Value> {
-    let Some(plus) = operators::find("+") else { return Ok(Value::None) };
-    watched(each(call, &call.value(0))?)
-        .try_fold(call.value(1), |total, item| operators::binary(call.state, plus, &total, &item))
-}
-
-fn zip(call: &mut Call) -> Result<Value> {
-    let mut columns = items(call, 0)?.iter().map(|v| each(call, v)).collect::<Result<Vec<_>>>()?;
-    let mut rows = Vec::new();
-    // As many as the shortest has, however long the others are.
-    while let Some(row) =
-        columns.iter_mut().map(Iterator::next).collect::<Option<Vec<Value>>>().filter(|r| !r.is_empty())
-    {
-        interrupt::check_at(rows.len())?;
-        limits::grown_to::<[Value; 2]>((rows.len() + 1).saturating_mul(1 + row.len() / 2))?;
-        rows.push(Value::tuple(row));
-    }
-    Ok(Value::list(rows))
-}
-
-fn sorted(call: &mut Call) -> Result<Value> {
-    let items = items(call, 0)?.into_iter().map(|item| (item, ())).collect();
-    let sorted = sort_by_keys(call.state, items, call.bool(1)?)?;
-    Ok(Value::list(sorted.into_iter().map(|(item, ())| item)))
-}
-
-fn unpack_star(call: &mut Call) -> Result<Value> {
-    let (items, before, after) = (items(call, 0)?, call.int(1)? as usize, call.int(2)? as usize);
-    let Some(middle) = items.len().checked_sub(before + after) else {
-        bail!(ValueError, "not enough values to unpack (expected at least {}, got {})", before + after, items.len())
-    };
-    let starred = Value::list(items.iter().skip(before).take(middle).cloned());
-    let head = items.iter().take(before).cloned();
-    Ok(Value::list(head.chain([starred]).chain(items.iter().skip(before + middle).cloned())))
-}
-
 fn set_attribute(call: &mut Call) -> Result<Value> {
     let name = call.str(1)?.to_string();
     subscript::set_attribute(call.state, &call.value(0), &name, &call.value(2)).map(|()| Value::None)
@@ -565,46 +324,6 @@ fn delete_attribute(call: &mut Call) -> Result<Value> {
 fn get_attribute(call: &mut Call) -> Result<Value> {
     let name = call.str(1)?.to_string();
     subscript::attribute(call.state, &call.value(0), &name)
-}
-
-fn extreme(call: &mut Call, symbol: &str) -> Result<Value> {
-    let given = items(call, 0)?;
-    let mut candidates = match given.as_slice() {
-        [only] => each(call, only)?,
-        _ => Box::new(given.into_iter()),
-    };
-    let Some(mut best) = candidates.next() else {
-        if !call.is_none(1) {
-            return Ok(call.value(1));
-        }
-        let name = call.signature.name.trim_start_matches("py.");
-        bail!(ValueError, "{name}() arg is an empty sequence")
-    };
-    let Some(operator) = operators::find(symbol) else { return Ok(best) };
-    for candidate in watched(candidates) {
-        if truth(&operators::binary(call.state, operator, &candidate, &best)?)? {
-            best = candidate;
-        }
-    }
-    Ok(best)
-}
-
-fn unpack(call: &mut Call) -> Result<Value> {
-    if let Value::Range(range) = call.value(0)
-        && range.len() > call.int(1)? as usize
-    {
-        bail!(ValueError, "too many values to unpack (expected {})", call.int(1)?);
-    }
-    let (items, count) = (items(call, 0), call.int(1)? as usize);
-    let items = items
-        .map_err(|_| Error::type_error(format!("cannot unpack non-iterable {} object", call.value(0).type_name())))?;
-    if items.len() > count {
-        bail!(ValueError, "too many values to unpack (expected {count})");
-    }
-    if items.len() < count {
-        bail!(ValueError, "not enough values to unpack (expected {count}, got {})", items.len());
-    }
-    Ok(Value::list(items))
 }
 
 fn import(call: &mut Call) -> Result<Value> {
@@ -645,41 +364,80 @@ fn exit(call: &mut Call) -> Result<Value> {
 }
 
 fn duplicate(call: &mut Call) -> Result<Value> {
-    copied(&call.value(0), call.signature.name == "copy.deepcopy")
+    copied(&call.value(0), call.signature.name == "copy.deepcopy", &mut HashMap::new())
 }
 
-/// A copy of a value, of what it holds too if it is to be deep.
-fn copied(value: &Value, deep: bool) -> Result<Value> {
-    match value.clone() {
-        Value::List(items) if deep => {
-            Ok(Value::List(items.iter().map(|item| copied(item, deep)).collect::<Result<_>>()?))
+/// A copy of a value, of what it holds too if it is to be deep. Copies are known by what they are copied from, so that
+/// what is shared stays shared, and a list may hold itself.
+fn copied(value: &Value, deep: bool, made: &mut HashMap<usize, Value>) -> Result<Value> {
+    let known = value.address().filter(|_| deep);
+    if let Some(copy) = known.and_then(|address| made.get(&address)) {
+        return Ok(copy.clone());
+    }
+    stack::check()?;
+    let note = |copy: Value, made: &mut HashMap<usize, Value>| {
+        made.extend(known.map(|address| (address, copy.clone())));
+        copy
+    };
+    Ok(match value {
+        Value::List(list) => {
+            let copy = List::default();
+            note(Value::List(copy.clone()), made);
+            let items = list.to_vec();
+            copy.replace(if deep {
+                items.iter().map(|item| copied(item, deep, made)).collect::<Result<_>>()?
+            } else {
+                items
+            })?;
+            Value::List(copy)
         }
         Value::Tuple(items) if deep => {
-            Ok(Value::Tuple(items.iter().map(|item| copied(item, deep)).collect::<Result<_>>()?))
+            let parts = items.iter().map(|item| copied(item, deep, made)).collect::<Result<Vec<_>>>()?;
+            // One whose parts are what they were stays the same.
+            let is_same = parts.iter().zip(items.iter()).all(|(part, item)| equality::is(part, item));
+            // By way of a list that holds it, it may be there by now.
+            match known.and_then(|address| made.get(&address)) {
+                Some(copy) => copy.clone(),
+                None if is_same => value.clone(),
+                None => note(Value::Tuple(parts.into()), made),
+            }
         }
-        Value::Dict(ref entries) | Value::OrderedDict(ref entries) if deep => {
-            let entry = |(key, value): &(Value, Value)| Ok((key.clone(), copied(value, deep)?));
-            let entries = entries.iter().map(entry).collect::<Result<_>>()?;
-            Ok(if let Value::OrderedDict(_) = value { Value::OrderedDict(entries) } else { Value::Dict(entries) })
+        Value::Dict(dict) if deep => {
+            let copy = Dict::default().to_kind(dict.is_ordered());
+            note(Value::Dict(copy.clone()), made);
+            for (key, value) in dict.to_vec() {
+                copy.insert(copied(&key, deep, made)?, copied(&value, deep, made)?)?;
+            }
+            Value::Dict(copy)
         }
-        Value::Tensor(t) if t.has_names() => Err(if deep { names::refusal("new_empty") } else { not_saved() }),
+        Value::Dict(dict) => Value::Dict(dict.to_kind(dict.is_ordered())),
+        Value::Set(set) if set.is_frozen() && !deep => value.clone(),
+        Value::Set(set) if deep => {
+            let items = set.to_vec().iter().map(|item| copied(item, deep, made)).collect::<Result<Vec<_>>>()?;
+            note(Value::Set(Set::new(items)?.to_kind(set.is_frozen())), made)
+        }
+        Value::Set(set) => Value::Set(set.to_kind(false)),
+        Value::Tensor(t) if t.has_names() => {
+            return Err(if deep { names::refusal("new_empty") } else { not_saved() });
+        }
         // The whole storage is copied, however little of it the tensor shows.
         Value::Tensor(t) if deep => {
             let view = t.view();
-            let copy = crate::tensor::Tensor::new(crate::tensor::View { storage: view.storage.duplicate()?, ..view });
+            let storage = match copied(&Value::Storage(view.storage.clone()), deep, made)? {
+                Value::Storage(storage) => storage,
+                _ => view.storage.duplicate()?,
+            };
+            let copy = Tensor::new(View { storage, ..view });
             if t.is_leaf() && t.requires_grad() {
                 copy.autograd_mut(|meta| meta.requires_grad = true);
             }
-            Ok(Value::Tensor(copy))
+            note(Value::Tensor(copy), made)
         }
-        Value::Tensor(t) => Ok(Value::Tensor(crate::tensor::Tensor::new(t.view()))),
-        Value::Storage(s) => s.duplicate().map(Value::Storage),
-        Value::TypedStorage(typed) => {
-            let storage = typed.storage.duplicate()?;
-            Ok(Value::TypedStorage(crate::tensor::TypedStorage::new(storage, typed.dtype)))
-        }
-        other => Ok(other),
-    }
+        Value::Tensor(t) => Value::Tensor(Tensor::new(t.view())),
+        Value::Storage(s) => note(s.duplicate().map(Value::Storage)?, made),
+        Value::TypedStorage(typed) => Value::TypedStorage(TypedStorage::new(typed.storage.duplicate()?, typed.dtype)),
+        other => other.clone(),
+    })
 }
 
 /// The class of a value, as `type` gives it.

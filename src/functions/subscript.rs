@@ -1,16 +1,17 @@
 //! Reads and writes `x[…]` on every value that has subscripts or attributes, and iterates over values.
 
+use super::containers;
+use super::iterate::iterate;
 use crate::bail;
 use crate::call::extras::Extras;
 use crate::call::{Call, Kind, Receiver, State, suggest};
 use crate::dispatch::{invoke, names};
 use crate::functions;
 use crate::ops;
-use crate::tensor::index::{Index, Resolved, resolve};
-use crate::tensor::interrupt::{self, watched};
+use crate::tensor::index::Index;
+use crate::tensor::interrupt::watched;
 use crate::tensor::limits;
-use crate::tensor::{Buffer, BufferKind, DType, Error, ErrorKind, Result, Scalar, Tensor, View};
-use crate::value::equality::equal;
+use crate::tensor::{Buffer, BufferKind, DType, Error, Result, Scalar, Tensor, View};
 use crate::value::{Method, Range, Slice, Value};
 use std::rc::Rc;
 
@@ -87,20 +88,12 @@ pub fn set_attribute(state: &State, target: &Value, name: &str, value: &Value) -
     }
     let defined = Kind::of(target).is_some_and(|kind| state.registry.attribute(name, kind).is_some());
     let open = Extras::fit(target) && !defined;
-    // The engine writes a value back into the attribute it was read from: nothing to do then.
-    let same = match (attribute(state, target, name), value) {
-        (Ok(Value::Tensor(a)), Value::Tensor(b)) => a.borrow().is_same(&b.borrow()),
-        (Ok(Value::Method(a)), Value::Method(b)) => a.name == b.name,
-        (Ok(a), b) => equal(&a, b),
-        (Err(_), _) if open || defined => false,
-        (Err(error), _) => return Err(error),
-    };
-    if same {
-        return Ok(());
-    }
     if open {
         state.extras.set(target, name, value);
         return Ok(());
+    }
+    if !defined {
+        attribute(state, target, name)?;
     }
     Err(fixed(state, target, name, "setter"))
 }
@@ -139,24 +132,21 @@ pub fn item(state: &State, value: &Value, index: &Value) -> Result<Value> {
         Value::Tensor(tensor) => tensor_item(state, tensor, index),
         Value::Storage(storage) => functions::storage_item(storage, index),
         Value::TypedStorage(typed) => functions::typed_storage_item(state, typed, index),
-        Value::Tuple(items) => sequence_item(value, items, index),
-        Value::List(items) => sequence_item(value, items, index),
+        Value::Tuple(items) => tuple_item(items, index),
+        Value::List(list) => containers::list_item(list, index),
         Value::Size(sizes) => match index {
             Value::Slice(slice) => {
                 let (start, stop, step) = slice_bounds(slice, sizes.len())?;
                 Ok(Value::Size(positions(start, stop, step).filter_map(|i| sizes.get(i).copied()).collect()))
             }
-            _ => sequence_item(value, &value.sequence().unwrap_or_default(), index),
+            _ => tuple_item(&value.sequence().unwrap_or_default(), index),
         },
         Value::Range(range) => range_item(*range, index),
-        Value::NamedTuple(_) => sequence_item(value, &value.sequence().unwrap_or_default(), index),
-        Value::Dict(entries) | Value::OrderedDict(entries) => entries
-            .iter()
-            .find(|(key, _)| equal(key, index))
-            .map(|(_, value)| value.clone())
-            .ok_or_else(|| Error::new(ErrorKind::KeyError, state.repr(index).unwrap_or_default())),
+        Value::NamedTuple(_) => tuple_item(&value.sequence().unwrap_or_default(), index),
+        Value::Dict(dict) => containers::dict_item(state, dict, index),
         Value::Str(text) => text_item(text, index),
         Value::Buffer(buffer) => buffer_item(buffer, index),
+        Value::Object(object) if let Some(item) = object.special("__getitem__", std::slice::from_ref(index)) => item,
         other => match functions::array_view(other) {
             Some(array) => functions::array_item(state, &array, index),
             None => bail!(TypeError, "'{}' object is not subscriptable", other.type_name()),
@@ -164,26 +154,19 @@ pub fn item(state: &State, value: &Value, index: &Value) -> Result<Value> {
     }
 }
 
-fn sequence_item(whole: &Value, items: &[Value], index: &Value) -> Result<Value> {
-    let kind = match whole {
-        Value::Tuple(_) | Value::Size(_) | Value::NamedTuple(_) => "tuple",
-        _ => "list",
-    };
+fn tuple_item(items: &[Value], index: &Value) -> Result<Value> {
     match index {
         Value::Slice(slice) => {
             let (start, stop, step) = slice_bounds(slice, items.len())?;
-            let chosen = positions(start, stop, step).filter_map(|i| items.get(i).cloned());
-            Ok(if kind == "tuple" { Value::tuple(chosen) } else { Value::list(chosen) })
+            Ok(Value::tuple(positions(start, stop, step).filter_map(|i| items.get(i).cloned())))
         }
         _ => match as_index(index)? {
             Some(i) => {
-                let position = if i < 0 { i + items.len() as i64 } else { i };
-                usize::try_from(position)
-                    .ok()
-                    .and_then(|p| items.get(p).cloned())
-                    .ok_or_else(|| Error::index(format!("{kind} index out of range")))
+                let position = if i < 0 { i.saturating_add(items.len() as i64) } else { i };
+                let item = usize::try_from(position).ok().and_then(|p| items.get(p).cloned());
+                item.ok_or_else(|| Error::index("tuple index out of range"))
             }
-            None => bail!(TypeError, "{kind} indices must be integers or slices, not {}", index.type_name()),
+            None => bail!(TypeError, "tuple indices must be integers or slices, not {}", index.type_name()),
         },
     }
 }
@@ -248,6 +231,12 @@ pub fn as_index(index: &Value) -> Result<Option<i64>> {
         Value::Tensor(t) if t.borrow().numel() == 1 && t.borrow().dtype.is_integral(true) => {
             Some(t.borrow().item()?.to_i64())
         }
+        Value::Object(object) if let Some(answer) = object.special("__index__", &[]) => match answer? {
+            Value::Int(i) => Some(i),
+            Value::Bool(b) => Some(i64::from(b)),
+            Value::BigInt(_) => bail!(IndexError, "cannot fit 'int' into an index-sized integer"),
+            other => bail!(TypeError, "__index__ returned non-int (type {})", other.type_name()),
+        },
         _ => None,
     })
 }
@@ -292,7 +281,7 @@ pub fn indices(index: &Value) -> Result<Vec<Index>> {
         Value::Tuple(parts) => parts.iter().map(one_index).collect(),
         Value::Size(_) => index.sequence().unwrap_or_default().iter().map(one_index).collect(),
         // A list that itself holds lists, slices, tensors … stands for the tuple of them.
-        Value::List(parts) if treat_as_tuple(parts) => parts.iter().map(one_index).collect(),
+        Value::List(parts) if treat_as_tuple(&parts.borrow()) => parts.to_vec().iter().map(one_index).collect(),
         single => Ok(vec![one_index(single)?]),
     }
 }
@@ -354,11 +343,7 @@ fn tensor_item(state: &State, tensor: &Tensor, index: &Value) -> Result<Value> {
     }
     drop(view);
     refuse_named(state, index, "index.Tensor")?;
-    let (item, copied) = functions::subscript(state, tensor, &indices(index)?)?;
-    if copied {
-        state.note_gathered(&item, tensor, index);
-    }
-    Ok(Value::Tensor(item))
+    functions::subscript(state, tensor, &indices(index)?).map(|(item, _)| Value::Tensor(item))
 }
 
 /// A tensor whose dimensions have names cannot be an index.
@@ -373,34 +358,20 @@ pub fn set_item(state: &State, target: &Value, index: &Value, value: &Value) -> 
         Value::Storage(storage) => functions::set_storage_item(storage, index, value),
         Value::TypedStorage(typed) => functions::set_typed_storage_item(state, typed, index, value),
         Value::Buffer(buffer) => set_buffer_item(buffer, index, value),
-        other => {
-            if let Some(array) = functions::array_view(other) {
-                return functions::set_array_item(state, &array, index, value);
-            }
-            // The engine writes values read from tuples and the like back to where they were.
-            if item(state, other, index).is_ok_and(|current| equal(&current, value)) {
-                return Ok(());
-            }
-            bail!(TypeError, "'{}' object does not support item assignment", other.type_name())
+        Value::List(list) => containers::set_list_item(state, list, index, value),
+        Value::Dict(dict) => dict.insert(index.clone(), value.clone()),
+        Value::Object(object) if let Some(done) = object.special("__setitem__", &[index.clone(), value.clone()]) => {
+            done.map(drop)
         }
+        other => match functions::array_view(other) {
+            Some(array) => functions::set_array_item(state, &array, index, value),
+            None => bail!(TypeError, "'{}' object does not support item assignment", other.type_name()),
+        },
     }
 }
 
 /// `tensor[index] = value`.
 pub fn set_tensor_item(state: &State, tensor: &Tensor, index: &Value, value: &Value) -> Result<()> {
-    if let Value::Tensor(source) = value {
-        if state.gathered_by(source, tensor).is_some_and(|by| equal(&by, index)) {
-            // A method was called on a copy that a mask or list selected; the copy is not written back.
-            return Ok(());
-        }
-        // What was read is written back unchanged after a method call on it, as in `x[0].fill_(1)`.
-        let resolved = resolve(&tensor.borrow(), &indices(index)?);
-        if let Ok(Resolved::Basic(layout)) = resolved
-            && tensor.borrow().with_layout(layout).is_same(&source.borrow())
-        {
-            return Ok(());
-        }
-    }
     refuse_named(state, index, "index_put_")?;
     if let (Value::Int(i), Some(scalar), false) = (index, value.as_scalar(), tensor.requires_grad())
         && !matches!(value, Value::BigInt(_))
@@ -488,48 +459,9 @@ fn set_buffer_item(buffer: &Buffer, index: &Value, value: &Value) -> Result<()> 
 /// Returns the items of iterating over a value.
 ///
 /// # Errors
-/// TypeError for what cannot be iterated over.
+/// TypeError for what cannot be iterated over; MemoryError for more than there is room for.
 pub fn items(state: &State, value: &Value) -> Result<Vec<Value>> {
-    if let Value::Range(range) = value {
-        limits::room_for::<Value>(range.len())?;
-    }
-    if let Some(items) = value.sequence() {
-        return Ok(items);
-    }
-    Ok(match value {
-        Value::Tensor(tensor) => {
-            let Some(&length) = tensor.borrow().sizes().first() else {
-                bail!(TypeError, "iteration over a 0-d tensor")
-            };
-            let row = |i| {
-                interrupt::check()?;
-                tensor_item(state, tensor, &Value::Int(i))
-            };
-            ops::split::room_for(length)?;
-            return (0..length).map(row).collect();
-        }
-        Value::Storage(storage) => {
-            limits::room_for::<Value>(storage.nbytes())?;
-            watched(storage.to_vec()?).map(|b| Value::Int(i64::from(b))).collect()
-        }
-        Value::TypedStorage(typed) => {
-            limits::room_for::<Value>(typed.len())?;
-            watched(typed.scalars()?).map(Value::from).collect()
-        }
-        Value::Buffer(buffer) => {
-            limits::room_for::<Value>(buffer.len())?;
-            watched(0..buffer.len()).filter_map(|i| buffer.item(i)).map(Value::from).collect()
-        }
-        Value::Str(text) => {
-            // A character is a text of its own.
-            limits::room(text.len().saturating_mul(2 * size_of::<Value>()))?;
-            watched(text.chars()).map(|c| Value::str(c.encode_utf8(&mut [0; 4]))).collect()
-        }
-        Value::Object(object) if let Some(lines) = functions::lines_of(object.as_any()) => return lines,
-        Value::Object(object) if let Some(items) = object.items(limits::budget() / size_of::<Value>()) => return items,
-        Value::Dict(entries) | Value::OrderedDict(entries) => entries.iter().map(|(key, _)| key.clone()).collect(),
-        other => bail!(TypeError, "'{}' object is not iterable", other.type_name()),
-    })
+    iterate(state, value)?.collect()
 }
 
 /// `slice(start, stop, step)` as a value.

@@ -2,6 +2,7 @@
 //! <https://pytorch.org/docs/2.7/testing.html>.
 
 use super::array_view;
+use super::calling::call_plain;
 use crate::bail;
 use crate::call::state::State;
 use crate::call::{Call, Row, function};
@@ -64,8 +65,7 @@ fn assert_close(call: &mut Call) -> Result<Value> {
             Value::Str(message) => Err(Error::new(ErrorKind::AssertionError, message.as_ref())),
             // A function of the message that would be shown.
             function => {
-                let caller = call.state.caller()?;
-                let message = caller.call(&function, vec![Value::str(&error.message)])?;
+                let message = call_plain(call.state, &function, vec![Value::str(&error.message)])?;
                 Err(Error::new(ErrorKind::AssertionError, call.state.str(&message)?))
             }
         },
@@ -97,7 +97,7 @@ impl Pair<'_> {
 
     fn compare(&self, actual: &Value, expected: &Value) -> Result<()> {
         match (actual.entries(), expected.entries()) {
-            (Some(a), Some(b)) => self.mappings(a, b),
+            (Some(a), Some(b)) => self.mappings(&a, &b),
             _ => match (actual.sequence(), expected.sequence()) {
                 (Some(a), Some(b)) => self.sequences(&a, &b),
                 _ => self.single(actual, expected),

@@ -505,13 +505,10 @@ fn unflatten_by_sizes(call: &mut Call) -> Result<Value> {
     if !equality::truth(&sizes)? {
         bail!(RuntimeError, "unflatten: sizes must be non-empty");
     }
-    let pairs: Option<Vec<Value>> = match &sizes {
-        Value::List(items) | Value::Tuple(items) if matches!(items.first(), Some(Value::List(_) | Value::Tuple(_))) => {
-            Some(items.to_vec())
-        }
-        _ => None,
+    let pairs = sizes.items().filter(|items| matches!(items.first(), Some(Value::List(_) | Value::Tuple(_))));
+    let Some(pairs) = pairs.map(|pairs| pairs.to_vec()) else {
+        return crate::dispatch::call_below(call.state, "unflatten", &[this, dim, sizes]);
     };
-    let Some(pairs) = pairs else { return crate::dispatch::call_below(call.state, "unflatten", &[this, dim, sizes]) };
     let part = |k: usize| Value::tuple(pairs.iter().filter_map(|pair| pair.sequence()?.get(k).cloned()));
     crate::dispatch::call_below(call.state, "unflatten", &[this, dim, part(1), part(0)])
 }

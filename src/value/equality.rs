@@ -1,10 +1,11 @@
 //! What Python means by `==`, `is` and by the truth of a value: nothing here knows a function of the table.
 
 use super::sets;
-use crate::tensor::{Error, Result};
+use crate::tensor::{Error, ErrorKind, Result};
 use crate::value::{Object, Value};
 use num_complex::Complex;
 use std::any::Any;
+use std::cell::Cell;
 use std::rc::Rc;
 
 /// Is the value true, as Python's `bool()`?
@@ -23,8 +24,10 @@ pub fn truth(value: &Value) -> Result<bool> {
                 _ => return Err(Error::runtime("Boolean value of Tensor with more than one value is ambiguous")),
             }
         }
-        Value::Tuple(items) | Value::List(items) | Value::Set(items) => !items.is_empty(),
-        Value::Dict(items) | Value::OrderedDict(items) => !items.is_empty(),
+        Value::Tuple(items) => !items.is_empty(),
+        Value::List(list) => !list.is_empty(),
+        Value::Set(set) => !set.is_empty(),
+        Value::Dict(dict) => !dict.is_empty(),
         Value::Size(sizes) => !sizes.is_empty(),
         Value::Range(range) => !range.is_empty(),
         Value::Buffer(buffer) => !buffer.is_empty(),
@@ -42,57 +45,127 @@ pub fn truth(value: &Value) -> Result<bool> {
     })
 }
 
-/// Python's `==` between values that are not tensors.
+/// Python's `==` between values that are not tensors; `false` where comparing fails.
 pub fn equal(a: &Value, b: &Value) -> bool {
+    equals(a, b).unwrap_or(false)
+}
+
+thread_local! {
+    static DEPTH: Cell<usize> = const { Cell::new(0) };
+}
+
+/// The maximum depth of containers that are compared: far beyond any real value, far below what the stack holds.
+const MAX_DEPTH: usize = 200;
+
+/// Python's `==` between values that are not tensors.
+///
+/// # Errors
+/// What a script's `__eq__` raises; RecursionError for containers too deep within each other.
+pub fn equals(a: &Value, b: &Value) -> Result<bool> {
+    match (a, b) {
+        (Value::Int(x), Value::Int(y)) => return Ok(x == y),
+        (Value::Str(x), Value::Str(y)) => return Ok(x == y),
+        _ => {}
+    }
     if let (Some(x), Some(y)) = (number(a), number(b)) {
-        return match (x, y) {
+        return Ok(match (x, y) {
             (Number::Int(x), Number::Int(y)) => x == y,
             (x, y) => complex(x) == complex(y),
-        };
+        });
     }
     if let Some(answer) = special("==", a, b) {
-        return answer.and_then(|answer| truth(&answer)).unwrap_or(false);
+        return truth(&answer?);
     }
-    match (a, b) {
-        (Value::List(x), Value::List(y)) => x.len() == y.len() && x.iter().zip(y.iter()).all(|(x, y)| equal(x, y)),
+    let depth = DEPTH.get();
+    if depth >= MAX_DEPTH {
+        return Err(Error::new(ErrorKind::RecursionError, "maximum recursion depth exceeded in comparison"));
+    }
+    DEPTH.set(depth + 1);
+    let answer = same_contents(a, b);
+    DEPTH.set(depth);
+    answer
+}
+
+/// Returns whether two values are the same or equal, as a container asks about its items.
+///
+/// # Errors
+/// As [`equals`].
+pub fn matches(a: &Value, b: &Value) -> Result<bool> {
+    if is(a, b) { Ok(true) } else { equals(a, b) }
+}
+
+fn same_contents(a: &Value, b: &Value) -> Result<bool> {
+    let all = |x: &[Value], y: &[Value]| -> Result<bool> {
+        if x.len() != y.len() {
+            return Ok(false);
+        }
+        for (x, y) in x.iter().zip(y) {
+            if !matches(x, y)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    };
+    Ok(match (a, b) {
+        // A script that compares may change what is compared.
+        (Value::List(x), Value::List(y)) => x.len() == y.len() && all(&x.to_vec(), &y.to_vec())?,
+        (Value::Tuple(x), Value::Tuple(y)) => all(x, y)?,
         (
             Value::Tuple(_) | Value::Size(_) | Value::NamedTuple(_),
             Value::Tuple(_) | Value::Size(_) | Value::NamedTuple(_),
-        ) => match (a.sequence(), b.sequence()) {
-            (Some(x), Some(y)) => x.len() == y.len() && x.iter().zip(&y).all(|(x, y)| equal(x, y)),
-            _ => false,
-        },
-        (Value::Set(x), Value::Set(y)) => matches!(sets::combined("==", x, y), Some(Value::Bool(true))),
+        ) => all(&a.sequence().unwrap_or_default(), &b.sequence().unwrap_or_default())?,
+        (Value::Dict(x), Value::Dict(y)) => {
+            let (one, other) = (x.to_vec(), y.to_vec());
+            if one.len() != other.len() {
+                return Ok(false);
+            }
+            if x.is_ordered() && y.is_ordered() {
+                let keys = |entries: &[(Value, Value)]| entries.iter().map(|(key, _)| key.clone()).collect::<Vec<_>>();
+                if !all(&keys(&one), &keys(&other))? {
+                    return Ok(false);
+                }
+            }
+            for (key, value) in one {
+                match y.get(&key)? {
+                    Some(other) if matches(&value, &other)? => {}
+                    _ => return Ok(false),
+                }
+            }
+            true
+        }
+        (Value::Set(x), Value::Set(y)) => matches!(sets::combined("==", x, y)?, Some(Value::Bool(true))),
         (Value::Buffer(x), Value::Buffer(y)) => x.items() == y.items(),
-        (Value::Str(x), Value::Str(y)) => x == y,
-        (Value::DType(x), Value::DType(y)) => x == y,
         (Value::Device(x), Value::Device(y)) => x == y,
-        (Value::Layout(x), Value::Layout(y)) => x == y,
-        (Value::MemoryFormat(x), Value::MemoryFormat(y)) => x == y,
-        (Value::Range(x), Value::Range(y)) => x == y,
+        (Value::Range(x), Value::Range(y)) => x.is_same(*y),
+        (Value::Slice(x), Value::Slice(y)) => {
+            matches(&x.start, &y.start)? && matches(&x.stop, &y.stop)? && matches(&x.step, &y.step)?
+        }
         _ => is(a, b),
-    }
+    })
 }
 
 /// Python's `is`.
 pub fn is(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::None, Value::None) | (Value::Ellipsis, Value::Ellipsis) => true,
-        (Value::Tensor(x), Value::Tensor(y)) => x.is(y),
-        (Value::Storage(x), Value::Storage(y)) => x == y,
-        (Value::TypedStorage(x), Value::TypedStorage(y)) => x == y,
         (Value::Bool(x), Value::Bool(y)) => x == y,
         (Value::Int(x), Value::Int(y)) => x == y,
         (Value::Str(x), Value::Str(y)) => x == y,
+        (Value::Float(x), Value::Float(y)) => x.to_bits() == y.to_bits(),
+        (Value::BigInt(x), Value::BigInt(y)) => Rc::ptr_eq(x, y),
+        (Value::Storage(x), Value::Storage(y)) => x == y,
+        (Value::TypedStorage(x), Value::TypedStorage(y)) => x == y,
         (Value::DType(x), Value::DType(y)) => x == y,
         (Value::Layout(x), Value::Layout(y)) => x == y,
         (Value::MemoryFormat(x), Value::MemoryFormat(y)) => x == y,
         (Value::Type(x), Value::Type(y)) | (Value::Module(x), Value::Module(y)) => x == y,
-        (Value::Buffer(x), Value::Buffer(y)) => x.identity() == y.identity(),
-        (Value::Generator(x), Value::Generator(y)) => Rc::ptr_eq(x, y),
-        (Value::Tuple(x), Value::Tuple(y)) => Rc::ptr_eq(x, y),
+        (Value::Function(x), Value::Function(y)) => x == y,
+        (Value::Tuple(x), Value::Tuple(y)) => x.is(y),
         (Value::Object(x), Value::Object(y)) => {
             Rc::ptr_eq(x, y) || x.identity().is_some_and(|id| y.identity() == Some(id))
+        }
+        _ if std::mem::discriminant(a) == std::mem::discriminant(b) => {
+            matches!((a.address(), b.address()), (Some(x), Some(y)) if x == y)
         }
         _ => false,
     }

@@ -1,110 +1,152 @@
-//! Maps keyed by Python's equality, with lookups whose time does not depend on the size, in order of insertion.
-//! Dictionaries and sets are made of them.
+//! Maps keyed by Python's equality, in order of insertion, with lookups whose time does not depend on the size, and the
+//! hashes they need. Dictionaries and sets are made of them.
 
-use super::equality::equal;
-use crate::tensor::Scalar;
+use super::equality::{equals, is};
+use crate::bail;
+use crate::tensor::{Error, Result, limits};
 use crate::value::Value;
-use std::collections::HashMap;
+use hashbrown::HashTable;
 use std::hash::{DefaultHasher, Hash, Hasher};
-
-/// So few keys are looked at one after the other.
-const FEW: usize = 8;
 
 pub struct Hashed<V> {
     /// The entries; a removed one leaves a gap until there are many.
-    entries: Vec<Option<(Value, V)>>,
-    /// The positions of the keys of a hash; only once they are not few.
-    places: HashMap<u64, Vec<usize>>,
-    /// The positions of the keys that only know themselves what they equal.
-    loose: Vec<usize>,
-    len: usize,
+    entries: Vec<Option<Entry<V>>>,
+    /// The positions of the entries, by hash.
+    places: HashTable<usize>,
+}
+
+struct Entry<V> {
+    hash: u64,
+    key: Value,
+    value: V,
 }
 
 impl<V> Default for Hashed<V> {
     fn default() -> Hashed<V> {
-        Hashed { entries: Vec::new(), places: HashMap::new(), loose: Vec::new(), len: 0 }
+        Hashed { entries: Vec::new(), places: HashTable::new() }
     }
 }
 
 impl<V> Hashed<V> {
     pub fn len(&self) -> usize {
-        self.len
+        self.places.len()
     }
 
     pub fn is_empty(&self) -> bool {
-        self.len == 0
+        self.places.is_empty()
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = &(Value, V)> {
-        self.entries.iter().flatten()
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&Value, &V)> {
+        self.entries.iter().flatten().map(|entry| (&entry.key, &entry.value))
     }
 
     pub fn into_entries(self) -> impl Iterator<Item = (Value, V)> {
-        self.entries.into_iter().flatten()
+        self.entries.into_iter().flatten().map(|entry| (entry.key, entry.value))
     }
 
-    /// Finds a key.
-    pub fn position(&self, key: &Value) -> Option<usize> {
-        let is_at = |at: &usize| matches!(self.entries.get(*at), Some(Some((known, _))) if equal(known, key));
-        match hash(key) {
-            Some(hash) if self.entries.len() > FEW => {
-                self.places.get(&hash).into_iter().flatten().chain(&self.loose).copied().filter(is_at).min()
-            }
-            _ => (0..self.entries.len()).find(is_at),
+    /// Finds the position of a key.
+    ///
+    /// # Errors
+    /// TypeError for a key without a hash; what comparing keys raises.
+    pub fn position(&self, key: &Value) -> Result<Option<usize>> {
+        self.position_of(hash(key)? as u64, key)
+    }
+
+    fn position_of(&self, hash: u64, key: &Value) -> Result<Option<usize>> {
+        let mut failed = None;
+        let found = self.places.find(hash, |&at| {
+            let Some(Some(entry)) = self.entries.get(at) else { return false };
+            entry.hash == hash
+                && failed.is_none()
+                && (is(&entry.key, key)
+                    || equals(&entry.key, key).unwrap_or_else(|error| {
+                        failed = Some(error);
+                        true
+                    }))
+        });
+        match failed {
+            Some(error) => Err(error),
+            None => Ok(found.copied()),
         }
     }
 
-    pub fn contains(&self, key: &Value) -> bool {
-        self.position(key).is_some()
+    /// Returns whether there is such a key.
+    ///
+    /// # Errors
+    /// As [`Hashed::position`].
+    pub fn contains(&self, key: &Value) -> Result<bool> {
+        Ok(self.position(key)?.is_some())
+    }
+
+    /// The value of a key.
+    ///
+    /// # Errors
+    /// As [`Hashed::position`].
+    pub fn get(&self, key: &Value) -> Result<Option<&V>> {
+        Ok(self.position(key)?.and_then(|at| self.at(at)))
     }
 
     pub fn at(&self, position: usize) -> Option<&V> {
-        self.entries.get(position)?.as_ref().map(|(_, value)| value)
+        self.entries.get(position)?.as_ref().map(|entry| &entry.value)
     }
 
     pub fn at_mut(&mut self, position: usize) -> Option<&mut V> {
-        self.entries.get_mut(position)?.as_mut().map(|(_, value)| value)
+        self.entries.get_mut(position)?.as_mut().map(|entry| &mut entry.value)
     }
 
-    /// Adds a key that is not there yet.
-    pub fn push(&mut self, key: Value, value: V) {
-        let at = self.entries.len();
-        self.entries.push(Some((key, value)));
-        self.len += 1;
-        match at.cmp(&FEW) {
-            std::cmp::Ordering::Less => {}
-            std::cmp::Ordering::Equal => (0..=at).for_each(|at| self.note(at)),
-            std::cmp::Ordering::Greater => self.note(at),
+    /// The first entry at this position or behind it, and the position behind that.
+    pub fn next(&self, from: usize) -> Option<(usize, &Value, &V)> {
+        let rest = self.entries.get(from..)?;
+        let (gap, entry) = rest.iter().enumerate().find_map(|(i, entry)| entry.as_ref().map(|entry| (i, entry)))?;
+        Some((from + gap + 1, &entry.key, &entry.value))
+    }
+
+    /// Adds a key that is not there yet, as [`Hashed::position`] has told.
+    ///
+    /// # Errors
+    /// TypeError for a key without a hash, MemoryError.
+    pub fn add(&mut self, key: Value, value: V) -> Result<()> {
+        limits::grown_to::<(Option<Entry<V>>, [usize; 2])>(self.len() + 1)?;
+        let hash = hash(&key)? as u64;
+        self.push(Entry { hash, key, value });
+        Ok(())
+    }
+
+    /// Sets the value of a key, before anybody else sees the map.
+    ///
+    /// # Errors
+    /// As [`Hashed::position`] and [`Hashed::add`].
+    pub fn insert(&mut self, key: Value, value: V) -> Result<()> {
+        match self.position(&key)?.and_then(|at| self.at_mut(at)) {
+            Some(slot) => *slot = value,
+            None => self.add(key, value)?,
         }
+        Ok(())
     }
 
-    /// Adds a key unless it is there.
-    pub fn insert_new(&mut self, key: Value, value: V) {
-        if !self.contains(&key) {
-            self.push(key, value);
-        }
+    fn push(&mut self, entry: Entry<V>) {
+        let (hash, at) = (entry.hash, self.entries.len());
+        self.entries.push(Some(entry));
+        let entries = &self.entries;
+        let hash_at = |at: &usize| entries.get(*at).and_then(Option::as_ref).map_or(0, |entry| entry.hash);
+        self.places.insert_unique(hash, at, hash_at);
     }
 
-    fn note(&mut self, at: usize) {
-        let Some(Some((key, _))) = self.entries.get(at) else { return };
-        match hash(key) {
-            Some(hash) => self.places.entry(hash).or_default().push(at),
-            None => self.loose.push(at),
-        }
-    }
-
-    /// Takes out the entry at a place.
+    /// Takes out the entry at a position.
     pub fn take(&mut self, at: usize) -> Option<(Value, V)> {
         let taken = self.entries.get_mut(at)?.take()?;
-        self.len -= 1;
-        if let Some(places) = hash(&taken.0).and_then(|hash| self.places.get_mut(&hash)) {
-            places.retain(|place| *place != at);
+        if let Ok(place) = self.places.find_entry(taken.hash, |&place| place == at) {
+            place.remove();
         }
-        if self.len * 2 + FEW < self.entries.len() {
-            let entries = std::mem::take(self).into_entries();
-            entries.for_each(|(key, value)| self.push(key, value));
+        while let Some(None) = self.entries.last() {
+            self.entries.pop();
         }
-        Some(taken)
+        if self.len() * 2 + 8 < self.entries.len() {
+            for entry in std::mem::take(self).entries.into_iter().flatten() {
+                self.push(entry);
+            }
+        }
+        Some((taken.key, taken.value))
     }
 
     /// Takes out the last entry.
@@ -114,80 +156,64 @@ impl<V> Hashed<V> {
     }
 }
 
-impl<V: Default> FromIterator<Value> for Hashed<V> {
-    fn from_iter<I: IntoIterator<Item = Value>>(keys: I) -> Hashed<V> {
-        let mut hashed = Hashed::default();
-        keys.into_iter().for_each(|key| hashed.insert_new(key, V::default()));
-        hashed
+impl<V: Clone> Clone for Hashed<V> {
+    fn clone(&self) -> Hashed<V> {
+        let mut copy = Hashed::default();
+        for Entry { hash, key, value } in self.entries.iter().flatten() {
+            copy.push(Entry { hash: *hash, key: key.clone(), value: value.clone() });
+        }
+        copy
     }
 }
 
-/// The same number for whatever is equal; `None` for an object, which may be equal to anything.
-fn hash(value: &Value) -> Option<u64> {
+/// Python's hash. Numbers have CPython's own; of a text it differs from run to run there, and here it does not.
+///
+/// # Errors
+/// TypeError for what can change.
+pub fn hash(value: &Value) -> Result<i64> {
+    if let Some(hash) = super::numbers::hash_number(value) {
+        return Ok(hash);
+    }
+    Ok(match value {
+        Value::Str(text) => of(&**text),
+        Value::Tuple(items) => of_all(items.iter())?,
+        Value::Size(sizes) => of_all(sizes.iter().copied().map(Value::Int).collect::<Vec<_>>().iter())?,
+        Value::NamedTuple(tuple) => of_all(tuple.fields.iter().map(|(_, item)| item))?,
+        Value::Set(set) if set.is_frozen() => {
+            set.to_vec().iter().try_fold(0, |all, item| Ok::<_, Error>(all ^ hash(item)?.wrapping_mul(0x9E37_79B9)))?
+        }
+        Value::Object(object) => match object.special("__hash__", &[]) {
+            Some(answer) => match answer? {
+                Value::Int(hash) => hash,
+                Value::None => bail!(TypeError, "unhashable type: '{}'", value.type_name()),
+                other => bail!(TypeError, "__hash__ method should return an integer, not '{}'", other.type_name()),
+            },
+            None => value.address().unwrap_or_default() as i64 >> 4,
+        },
+        Value::Type(name) | Value::Module(name) => of(name),
+        Value::Function(name) => of(&**name),
+        Value::DType(dtype) => of(dtype),
+        Value::List(_) | Value::Dict(_) | Value::Set(_) | Value::Slice(_) => {
+            bail!(TypeError, "unhashable type: '{}'", value.type_name())
+        }
+        other => match other.address() {
+            Some(address) => address as i64 >> 4,
+            // There are not many of these, or they are equal by what they hold.
+            None => of(other.type_name()),
+        },
+    })
+}
+
+fn of(value: impl Hash) -> i64 {
     let mut hasher = DefaultHasher::new();
-    write(value, &mut hasher).then(|| hasher.finish())
+    value.hash(&mut hasher);
+    hasher.finish() as i64
 }
 
-fn write(value: &Value, hasher: &mut DefaultHasher) -> bool {
-    match value {
-        Value::Bool(_) | Value::Int(_) | Value::BigInt(_) | Value::Float(_) | Value::Complex(_) => {
-            let number = match value {
-                Value::BigInt(i) => Scalar::Float(**i as f64),
-                other => other.as_scalar().unwrap_or(Scalar::Bool(false)),
-            }
-            .to_complex();
-            // The two zeros are equal.
-            [number.re + 0.0, number.im + 0.0].map(f64::to_bits).hash(hasher);
-        }
-        Value::Str(text) => text.hash(hasher),
-        Value::Tuple(items) => return items.iter().all(|item| write(item, hasher)),
-        Value::Size(sizes) => return sizes.iter().all(|size| write(&Value::Int(*size), hasher)),
-        Value::NamedTuple(tuple) => return tuple.fields.iter().all(|(_, item)| write(item, hasher)),
-        Value::Tensor(tensor) => tensor.identity().hash(hasher),
-        Value::Object(_) => return false,
-        // There are not many of these, or they are equal by what they hold.
-        other => std::mem::discriminant(other).hash(hasher),
+fn of_all<'v>(items: impl Iterator<Item = &'v Value>) -> Result<i64> {
+    let mut hasher = DefaultHasher::new();
+    for item in items {
+        hash(item)?.hash(&mut hasher);
     }
-    true
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use num_complex::Complex;
-
-    #[test]
-    fn what_is_equal_has_one_hash() {
-        let rows = [
-            [Value::Int(1), Value::Bool(true)],
-            [Value::Int(1), Value::Float(1.0)],
-            [Value::Int(1), Value::Complex(Complex::new(1.0, -0.0))],
-            [Value::Float(0.0), Value::Float(-0.0)],
-            [Value::size(&[1, 2]), Value::tuple([Value::Float(1.0), Value::Int(2)])],
-            [Value::str("a"), Value::str("a")],
-        ];
-        for [a, b] in rows {
-            assert!(equal(&a, &b) && hash(&a).is_some() && hash(&a) == hash(&b), "{a:?} {b:?}");
-        }
-    }
-
-    #[test]
-    fn keys_keep_their_order_through_removals() {
-        let mut all: Hashed<()> = (0..100).chain(0..50).map(Value::Int).collect();
-        assert_eq!(all.len(), 100);
-        for i in (0..100).filter(|i| i % 10 != 3) {
-            let at = all.position(&Value::Float(f64::from(i)));
-            assert!(at.and_then(|at| all.take(at)).is_some(), "{i}");
-        }
-        let left = |all: &Hashed<()>| {
-            all.iter()
-                .map(|(key, ())| format!("{}", key.as_scalar().map_or(0, |s| s.to_i64())))
-                .collect::<Vec<_>>()
-                .join(" ")
-        };
-        assert_eq!(left(&all), "3 13 23 33 43 53 63 73 83 93");
-        assert!(matches!(all.pop(), Some((Value::Int(93), ()))) && !all.contains(&Value::Int(93)));
-        all.insert_new(Value::Int(4), ());
-        assert_eq!((left(&all).as_str(), all.len()), ("3 13 23 33 43 53 63 73 83 4", 10));
-    }
+    Ok(hasher.finish() as i64)
 }

@@ -1,10 +1,11 @@
 //! Sets of Python: items that are all different, the operators between sets, and the order in which a set shows its items.
 
 use super::hashed::Hashed;
-use crate::bail;
 use crate::tensor::interrupt::watched;
-use crate::tensor::{Result, interrupt, limits};
+use crate::tensor::{Error, Result, interrupt};
 use crate::value::Value;
+use std::cell::{Ref, RefCell};
+use std::rc::Rc;
 
 /// Items in the order in which CPython walks through a set of them. That is told by their hashes, which for small
 /// integers are the integers; texts have hashes that differ from run to run, and keep the order of insertion here.
@@ -63,72 +64,139 @@ fn hash(item: &Value) -> Option<u64> {
     }
 }
 
-/// An item as it takes room.
-pub type Item = (Value, [usize; 4]);
+/// A set, or a `frozenset`. Cloning it gives another handle on the same items.
+#[derive(Clone, Default)]
+pub struct Set(Rc<Shared>);
 
-/// Items that are all different.
-///
-/// # Errors
-/// TypeError for one that can change.
-pub fn distinct(items: impl IntoIterator<Item = Value>) -> Result<Vec<Value>> {
-    Ok(hashed(items)?.into_entries().map(|(item, ())| item).collect())
+#[derive(Default)]
+struct Shared {
+    items: RefCell<Hashed<()>>,
+    is_frozen: bool,
 }
 
-/// The items, found by their hashes.
-///
-/// # Errors
-/// As [`distinct`].
-pub fn hashed(items: impl IntoIterator<Item = Value>) -> Result<Hashed<()>> {
+impl Set {
+    /// A set of these items, each once.
+    ///
+    /// # Errors
+    /// TypeError for an item that can change, MemoryError.
+    pub fn new(items: impl IntoIterator<Item = Value>) -> Result<Set> {
+        Ok(Set(Rc::new(Shared { items: RefCell::new(distinct(items)?), is_frozen: false })))
+    }
+
+    /// The same items as a `frozenset` of their own, or as a plain set.
+    pub fn to_kind(&self, is_frozen: bool) -> Set {
+        Set(Rc::new(Shared { items: self.0.items.clone(), is_frozen }))
+    }
+
+    pub fn is_frozen(&self) -> bool {
+        self.0.is_frozen
+    }
+
+    /// The items, to be read. Nothing that changes the set may run meanwhile.
+    pub fn borrow(&self) -> Ref<'_, Hashed<()>> {
+        self.0.items.borrow()
+    }
+
+    pub fn len(&self) -> usize {
+        self.borrow().len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.borrow().is_empty()
+    }
+
+    /// The items as they are now, in the order in which they are shown.
+    pub fn to_vec(&self) -> Vec<Value> {
+        let items: Vec<Value> = self.borrow().iter().map(|(item, ())| item.clone()).collect();
+        in_set_order(&items)
+    }
+
+    /// Adds an item unless it is there.
+    ///
+    /// # Errors
+    /// TypeError for one that can change; RuntimeError while somebody reads the items; MemoryError.
+    pub fn insert(&self, item: Value) -> Result<()> {
+        let known = self.borrow().contains(&item)?;
+        if known { Ok(()) } else { self.change(|items| items.add(item, ()))? }
+    }
+
+    /// Removes an item, and returns whether it was there.
+    ///
+    /// # Errors
+    /// As [`Set::insert`].
+    pub fn remove(&self, item: &Value) -> Result<bool> {
+        let Some(at) = self.borrow().position(item)? else { return Ok(false) };
+        Ok(self.change(|items| items.take(at))?.is_some())
+    }
+
+    /// Changes the items. One that a script compares may look at them meanwhile.
+    ///
+    /// # Errors
+    /// RuntimeError while somebody reads them.
+    pub fn change<R>(&self, change: impl FnOnce(&mut Hashed<()>) -> R) -> Result<R> {
+        let items = self.0.items.try_borrow_mut();
+        let mut items = items.map_err(|_| Error::runtime("Set changed size during iteration"))?;
+        Ok(change(&mut items))
+    }
+
+    /// Returns whether both are one set.
+    pub fn is(&self, other: &Set) -> bool {
+        Rc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// A number that is the same for two handles exactly when they are one set.
+    pub fn identity(&self) -> usize {
+        Rc::as_ptr(&self.0) as usize
+    }
+}
+
+/// Items, each once, found by their hashes.
+fn distinct(items: impl IntoIterator<Item = Value>) -> Result<Hashed<()>> {
     let mut kept = Hashed::default();
     for (i, item) in items.into_iter().enumerate() {
         // Finding an item takes longer than a step of a kernel.
         interrupt::check_at(i * 16)?;
-        check(&item)?;
-        limits::grown_to::<Item>(kept.len() + 1)?;
-        kept.insert_new(item, ());
+        kept.insert(item, ())?;
     }
     Ok(kept)
 }
 
-/// Refuses an item that can change.
+/// What the operators between sets give, of the first one's kind; `None` for any other operator.
 ///
 /// # Errors
-/// TypeError.
-pub fn check(item: &Value) -> Result<()> {
-    if matches!(item, Value::List(_) | Value::Dict(_) | Value::OrderedDict(_) | Value::Set(_)) {
-        bail!(TypeError, "unhashable type: '{}'", item.type_name());
-    }
-    Ok(())
-}
-
-/// What the operators between sets give; `None` for any other operator.
-pub fn combined(symbol: &str, a: &[Value], b: &[Value]) -> Option<Value> {
-    if !matches!(symbol, "|" | "&" | "-" | "^" | "==" | "!=" | "<=" | "<" | ">=" | ">") {
-        return None;
-    }
-    let hashed = |all: &[Value]| -> Hashed<()> { watched(all.iter().cloned()).collect() };
-    let only = |from: &[Value], without: &[Value]| -> Vec<Value> {
-        let without = hashed(without);
-        watched(from).filter(|item| !without.contains(item)).cloned().collect()
-    };
-    let is_part = |small: &[Value], large: &[Value]| {
-        let large = hashed(large);
-        watched(small).all(|item| large.contains(item))
-    };
-    Some(match symbol {
-        "|" => Value::Set(a.iter().cloned().chain(only(b, a)).collect()),
-        "&" => {
-            let others = hashed(b);
-            Value::Set(watched(a).filter(|item| others.contains(item)).cloned().collect())
+/// What comparing items raises.
+pub fn combined(symbol: &str, a: &Set, b: &Set) -> Result<Option<Value>> {
+    let only = |from: &Set, without: &Set| -> Result<Vec<Value>> {
+        let mut kept = Vec::new();
+        for item in watched(from.to_vec()) {
+            if !without.borrow().contains(&item)? {
+                kept.push(item);
+            }
         }
-        "-" => Value::Set(only(a, b).into()),
-        "^" => Value::Set(only(a, b).into_iter().chain(only(b, a)).collect()),
-        "==" => Value::Bool(a.len() == b.len() && is_part(a, b)),
-        "!=" => Value::Bool(a.len() != b.len() || !is_part(a, b)),
-        "<=" => Value::Bool(is_part(a, b)),
-        "<" => Value::Bool(a.len() < b.len() && is_part(a, b)),
-        ">=" => Value::Bool(is_part(b, a)),
-        ">" => Value::Bool(b.len() < a.len() && is_part(b, a)),
-        _ => return None,
-    })
+        Ok(kept)
+    };
+    let is_part =
+        |small: &Set, large: &Set| Ok::<_, Error>(small.len() <= large.len() && only(small, large)?.is_empty());
+    let made = |items: Vec<Value>| Ok::<_, Error>(Value::Set(Set::new(items)?.to_kind(a.is_frozen())));
+    Ok(Some(match symbol {
+        "|" => made([a.to_vec(), only(b, a)?].concat())?,
+        "&" => {
+            // As CPython does, which decides the order: through the smaller one.
+            let (small, large) = if b.len() > a.len() { (a, b) } else { (b, a) };
+            let common = watched(small.to_vec()).filter_map(|item| match large.borrow().contains(&item) {
+                Ok(known) => known.then_some(Ok(item)),
+                Err(error) => Some(Err(error)),
+            });
+            made(common.collect::<Result<_>>()?)?
+        }
+        "-" => made(only(a, b)?)?,
+        "^" => made([only(a, b)?, only(b, a)?].concat())?,
+        "==" => Value::Bool(a.len() == b.len() && is_part(a, b)?),
+        "!=" => Value::Bool(a.len() != b.len() || !is_part(a, b)?),
+        "<=" => Value::Bool(is_part(a, b)?),
+        "<" => Value::Bool(a.len() < b.len() && is_part(a, b)?),
+        ">=" => Value::Bool(is_part(b, a)?),
+        ">" => Value::Bool(b.len() < a.len() && is_part(b, a)?),
+        _ => return Ok(None),
+    }))
 }

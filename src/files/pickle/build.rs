@@ -9,7 +9,7 @@ use crate::tensor::view::check_bounds;
 use crate::tensor::{
     Buffer, DType, Device, Error, ErrorKind, Quantizer, Result, Storage, Tensor, TypedStorage, View, interrupt,
 };
-use crate::value::Value;
+use crate::value::{Dict, Value};
 use std::collections::{HashMap, HashSet};
 
 /// The maximum depth of nested containers, as everywhere here.
@@ -79,8 +79,8 @@ impl<F: FnMut(&Saved) -> Result<Storage>> Builder<'_, F> {
                 Value::Tuple(items.iter().map(|&item| self.part(item, weight)).collect::<Result<_>>()?)
             }
             Node::Dict(entries, is_ordered) => {
-                let entries = self.entries(entries, weight)?.into();
-                if *is_ordered { Value::OrderedDict(entries) } else { Value::Dict(entries) }
+                let dict = Dict::new(self.entries(entries, weight)?)?;
+                Value::Dict(if *is_ordered { dict.to_kind(true) } else { dict })
             }
             Node::Class(super::names::Class::DType(dtype)) => Value::DType(*dtype),
             Node::Class(class) => bail!(RuntimeError, "the file holds {class:?} itself, which is no value here"),

@@ -26,6 +26,7 @@ pub fn write(value: &Value) -> Result<Written> {
         keys: HashMap::new(),
         dtypes: HashMap::new(),
         made: Vec::new(),
+        depth: 0,
     };
     writer.value(value)?;
     writer.out.push(b'.');
@@ -51,13 +52,29 @@ struct Writer {
     dtypes: HashMap<usize, DType>,
     /// Tensors made here, kept so that no other takes the identity of one that is written.
     made: Vec<Tensor>,
+    /// How many containers are being written, one within the other.
+    depth: usize,
 }
+
+/// The maximum depth of nested containers, which is also that of what is read.
+const DEEPEST: usize = 200;
 
 /// The hooks that every tensor has: none.
 const NO_HOOKS: (&str, &str) = ("collections", "OrderedDict");
 
 impl Writer {
     fn value(&mut self, value: &Value) -> Result<()> {
+        // A list may hold itself.
+        if self.depth >= DEEPEST {
+            bail!(RecursionError, "maximum recursion depth exceeded while pickling an object");
+        }
+        self.depth += 1;
+        let written = self.write(value);
+        self.depth -= 1;
+        written
+    }
+
+    fn write(&mut self, value: &Value) -> Result<()> {
         match value {
             Value::None => self.out.push(b'N'),
             Value::Bool(b) => self.bool(*b),
@@ -89,22 +106,22 @@ impl Writer {
                 items.iter().try_for_each(|item| self.value(item))?;
                 self.end_tuple(items.len(), begun);
             }
-            Value::List(items) => {
+            Value::List(list) => {
                 self.out.push(b']');
-                if !items.is_empty() {
+                if !list.is_empty() {
                     self.out.push(b'(');
-                    items.iter().try_for_each(|item| self.value(item))?;
+                    list.to_vec().iter().try_for_each(|item| self.value(item))?;
                     self.out.push(b'e');
                 }
             }
-            Value::Dict(entries) => {
-                self.out.push(b'}');
-                self.entries(entries)?;
-            }
-            Value::OrderedDict(entries) => {
-                self.global("collections", "OrderedDict");
-                self.out.extend([b')', b'R']);
-                self.entries(entries)?;
+            Value::Dict(dict) => {
+                if dict.is_ordered() {
+                    self.global("collections", "OrderedDict");
+                    self.out.extend([b')', b'R']);
+                } else {
+                    self.out.push(b'}');
+                }
+                self.entries(&dict.to_vec())?;
             }
             Value::Buffer(buffer) => self.buffer(buffer)?,
             other => bail!(TypeError, "cannot pickle '{}' object", other.type_name()),

@@ -6,11 +6,11 @@ use crate::dispatch::saving;
 use crate::dispatch::tree;
 use crate::functions::autograd_functional::{leaves_like, slopes};
 use crate::functions::autograd_rows::seeded;
+use crate::functions::calling::NativeFunction;
 use crate::tensor::layout::show;
 use crate::tensor::{Error, Result, Tensor};
 use crate::value::Value;
 use crate::{bail, ops};
-use std::rc::Rc;
 
 pub fn vjp(f: Function, primals: Vec<Value>, has_aux: bool) -> Result<Value> {
     const API: &str = "vjp(f, *primals)";
@@ -48,14 +48,14 @@ pub fn vjp(f: Function, primals: Vec<Value>, has_aux: bool) -> Result<Value> {
                 tree::show(state, &output)?
             );
         }
-        let connected = outputs.iter().zip(tree::leaves(cotangents)).filter(|(output, _)| output.requires_grad());
+        let connected = outputs.iter().zip(tree::leaves(cotangents)?).filter(|(output, _)| output.requires_grad());
         let (roots, seeds): (Vec<Tensor>, Vec<Value>) = connected.map(|(o, seed)| (o.clone(), seed)).unzip();
         let seeds: Vec<Tensor> =
             seeded(roots.clone(), &Value::tuple(seeds))?.into_iter().map(|(_, seed)| seed).collect();
         level.outside.set(state.grad_enabled.get());
         let found = slopes(state, &roots, &level.inputs, Some(&seeds), state.grad_enabled.get())?;
         tree::filled(&primals, found.iter().map(|gradient| Value::Tensor(level.leave(gradient))))
-    })?;
+    });
     Ok(if has_aux { Value::tuple([results, wrapper, aux]) } else { Value::tuple([results, wrapper]) })
 }
 
@@ -63,7 +63,7 @@ pub const JVP: &str = "jvp(f, primals, tangents)";
 
 /// The ends of a tree, which must be tensors.
 fn only_tensors(value: &Value, what: &str) -> Result<Vec<Tensor>> {
-    let leaves = tree::leaves(value);
+    let leaves = tree::leaves(value)?;
     if leaves.is_empty() {
         bail!(RuntimeError, "{JVP}: Expected {what} to contain at least one Tensor.");
     }
@@ -209,13 +209,12 @@ pub fn linearize(f: Function, primals: Vec<Value>) -> Result<Value> {
         }
         let products = Level::recording(state, |_| pushed.along(state, &given, false))?;
         tree::filled(&shape, products)
-    })?;
+    });
     Ok(Value::tuple([output, wrapper]))
 }
 
 /// A function of one tree of values, for a row to give.
-fn of_values(state: &State, run: impl Fn(&State, Vec<Value>) -> Result<Value> + 'static) -> Result<Value> {
-    let caller = state.caller()?;
-    let inside = caller.clone();
-    caller.function("function", Rc::new(move |values, _| run(&*inside.state()?, values)))
+fn of_values(state: &State, run: impl Fn(&State, Vec<Value>) -> Result<Value> + 'static) -> Value {
+    let state = state.handle();
+    NativeFunction::value("wrapper", move |values, _| run(&state, values))
 }

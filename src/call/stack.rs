@@ -1,0 +1,44 @@
+//! Measures how much of its thread's stack a session has used: where functions call functions of a script that call
+//! functions, only the stack itself tells how deep that is. It knows no function.
+
+use crate::tensor::{Error, ErrorKind, Result};
+use std::cell::Cell;
+
+/// The stack that is left to whoever has been let through.
+const RESERVE: usize = 1 << 20;
+/// The stack assumed for threads whose size is unknown.
+const USUAL: usize = 1 << 21;
+
+thread_local! {
+    /// The address where the stack was noted, and how much of it there is from there on.
+    static STACK: Cell<Option<(usize, usize)>> = const { Cell::new(None) };
+}
+
+fn here() -> usize {
+    let local = 0u8;
+    std::ptr::from_ref(&local) as usize
+}
+
+/// Says how large the stack of this thread is.
+pub fn note(size: usize) {
+    STACK.set(Some((here(), size)));
+}
+
+/// Returns whether there is room for another call.
+pub fn has_room() -> bool {
+    let (start, size) = STACK.get().unwrap_or_else(|| {
+        let noted = (here(), USUAL);
+        STACK.set(Some(noted));
+        noted
+    });
+    let used = start.abs_diff(here());
+    used < size.saturating_sub(RESERVE).max(size / 2)
+}
+
+/// Refuses to go deeper when there is no room for it.
+///
+/// # Errors
+/// RecursionError.
+pub fn check() -> Result<()> {
+    if has_room() { Ok(()) } else { Err(Error::new(ErrorKind::RecursionError, "maximum recursion depth exceeded")) }
+}

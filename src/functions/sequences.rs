@@ -1,0 +1,317 @@
+//! The builtins that make containers of items, or one value of them: `list`, `dict`, `sum`, `max`, `sorted` …. They ask
+//! for one item after the other, and copy nothing that need not be copied.
+
+use super::calling::call_plain;
+use super::iterate::{Iter, is_not_iterable, iterate};
+use super::operators;
+use super::sorting::sorted_items;
+use super::subscript::{self, as_index};
+use crate::bail;
+use crate::call::{Call, Row, State, function};
+use crate::tensor::{BufferKind, Error, Result, interrupt, limits};
+use crate::value::equality::truth;
+use crate::value::{Dict, Range, Set, Value};
+
+pub const ROWS: &[Row] = &[
+    function("py.len(any obj) -> int", |c| len(&c.value(0)), "Returns the number of items."),
+    function(
+        "py.list(any iterable=[]) -> any",
+        |c| items(c, 0).map(|items| Value::List(items.into())),
+        "Collects the items in a list.",
+    ),
+    function(
+        "py.tuple(any iterable=[]) -> any",
+        |c| match c.value(0) {
+            tuple @ Value::Tuple(_) => Ok(tuple),
+            _ => items(c, 0).map(|items| Value::Tuple(items.into())),
+        },
+        "Collects the items in a tuple.",
+    ),
+    function("py.dict(any[] mapping, *, any{} entries) -> any", dict, "Creates a dictionary of keys and values.")
+        .python("dict"),
+    function("py.set(any iterable=[]) -> any", |c| set(c).map(Value::Set), "Collects the items, each once."),
+    function(
+        "py.frozenset(any iterable=[]) -> any",
+        |c| match c.value(0) {
+            Value::Set(set) if set.is_frozen() => Ok(Value::Set(set)),
+            _ => Ok(Value::Set(set(c)?.to_kind(true))),
+        },
+        "Collects the items, each once, in a set that cannot be changed.",
+    ),
+    function("py.range(any start, any stop=None, any step=1) -> any", range, "Creates a range of integers."),
+    function("py.sum(any iterable, any start=0) -> any", sum, "Adds up the items.").python("sum"),
+    function(
+        "py.min(any[] items, *, any{} options) -> any",
+        |c| extreme(c, "min", "<"),
+        "Returns the smallest item, or that with the smallest key.",
+    )
+    .python("min"),
+    function(
+        "py.max(any[] items, *, any{} options) -> any",
+        |c| extreme(c, "max", ">"),
+        "Returns the largest item, or that with the largest key.",
+    )
+    .python("max"),
+    function("py.all(any iterable) -> bool", |c| any_is(c, false), "Returns whether all items are true."),
+    function("py.any(any iterable) -> bool", |c| any_is(c, true), "Returns whether any item is true."),
+    function(
+        "py.sorted(any iterable, *, any key=None, any reverse=False) -> any",
+        sorted,
+        "Sorts the items, or by the keys that a function gives.",
+    )
+    .python("sorted"),
+    function(
+        "py.unpack(any value, int count) -> any",
+        |c| unpacked(c.state, &c.value(0), c.int(1)? as usize).map(Value::list),
+        "Unpacks the items, whose number must match.",
+    ),
+    function(
+        "py.unpack_star(any value, int before, int after) -> any",
+        |c| unpacked_around(c.state, &c.value(0), c.int(1)? as usize, c.int(2)? as usize).map(Value::list),
+        "Unpacks the items, the middle ones as a list.",
+    ),
+    function(
+        "py.__concat__(any lists) -> any",
+        |c| {
+            let mut all = Vec::new();
+            for part in items(c, 0)? {
+                let part = subscript::items(c.state, &part)?;
+                limits::room_for::<Value>(all.len() + part.len())?;
+                all.extend(part);
+            }
+            Ok(Value::list(all))
+        },
+        "Joins lists.",
+    ),
+];
+
+fn items(call: &Call, index: usize) -> Result<Vec<Value>> {
+    subscript::items(call.state, &call.value(index))
+}
+
+/// The options of a function that tells what is missing from what is `None`; any other is an error.
+fn options(call: &Call, index: usize, name: &str, known: &[&str]) -> Result<Vec<(Value, Value)>> {
+    let given = call.value(index).entries().unwrap_or_default();
+    for (key, _) in &given {
+        if !matches!(key, Value::Str(key) if known.contains(&&**key)) {
+            let key = call.state.str(key)?;
+            bail!(TypeError, "'{key}' is an invalid keyword argument for {name}()");
+        }
+    }
+    Ok(given)
+}
+
+fn option(options: &[(Value, Value)], name: &str) -> Option<Value> {
+    options.iter().find(|(key, _)| matches!(key, Value::Str(key) if &**key == name)).map(|(_, value)| value.clone())
+}
+
+/// `len(value)`
+///
+/// # Errors
+/// TypeError for what has no length; what a script's `__len__` raises.
+pub fn len(value: &Value) -> Result<Value> {
+    let count = match value {
+        Value::List(list) => list.len(),
+        Value::Tuple(items) => items.len(),
+        Value::Dict(dict) => dict.len(),
+        Value::Set(set) => set.len(),
+        Value::Size(sizes) => sizes.len(),
+        Value::NamedTuple(tuple) => tuple.fields.len(),
+        Value::Tensor(tensor) => return super::tensors::length(tensor),
+        Value::Storage(storage) => storage.nbytes(),
+        Value::TypedStorage(typed) => typed.len(),
+        Value::Buffer(buffer) => buffer.len(),
+        Value::Str(text) if text.is_ascii() => text.len(),
+        Value::Str(text) => text.chars().count(),
+        Value::Range(range) => range.len(),
+        Value::Object(object) if let Some(length) = object.special("__len__", &[]) => {
+            let length = length?;
+            return match as_index(&length)? {
+                Some(length) if length < 0 => bail!(ValueError, "__len__() should return >= 0"),
+                Some(length) => Ok(Value::Int(length)),
+                None => bail!(TypeError, "'{}' object cannot be interpreted as an integer", length.type_name()),
+            };
+        }
+        other => match super::array_view(other) {
+            Some(array) => match array.sizes().first() {
+                Some(&length) => return Ok(Value::Int(length)),
+                None => bail!(TypeError, "len() of unsized object"),
+            },
+            None => bail!(TypeError, "object of type '{}' has no len()", other.type_name()),
+        },
+    };
+    match i64::try_from(count) {
+        Ok(count) => Ok(Value::Int(count)),
+        Err(_) => bail!(OverflowError, "Python int too large to convert to C ssize_t"),
+    }
+}
+
+fn dict(call: &mut Call) -> Result<Value> {
+    let dict = Dict::default();
+    match call.value(0).items().as_deref() {
+        None | Some([]) => {}
+        Some([from]) => operators::update(call.state, &dict, from)?,
+        Some(several) => bail!(TypeError, "dict expected at most 1 argument, got {}", several.len()),
+    }
+    operators::update(call.state, &dict, &call.value(1))?;
+    Ok(Value::Dict(dict))
+}
+
+fn set(call: &Call) -> Result<Set> {
+    if let Value::Set(set) = call.value(0) {
+        return Ok(set.to_kind(false));
+    }
+    let made = Set::default();
+    let (mut items, mut at) = (iterate(call.state, &call.value(0))?, 0);
+    while let Some(item) = items.next()? {
+        // Finding an item takes longer than a step of a kernel.
+        interrupt::check_at(at * 16)?;
+        made.insert(item)?;
+        at += 1;
+    }
+    Ok(made)
+}
+
+fn range(call: &mut Call) -> Result<Value> {
+    let number = |index: usize| -> Result<i64> {
+        let value = call.value(index);
+        match value {
+            // Ranges of larger numbers do not exist here.
+            Value::BigInt(_) => bail!(OverflowError, "Python int too large to convert to C ssize_t"),
+            _ => as_index(&value)?.ok_or_else(|| no_integer(&value)),
+        }
+    };
+    let step = number(2)?;
+    if step == 0 {
+        bail!(ValueError, "range() arg 3 must not be zero");
+    }
+    Ok(Value::Range(match call.is_none(1) {
+        false => Range { start: number(0)?, stop: number(1)?, step },
+        true => Range { start: 0, stop: number(0)?, step },
+    }))
+}
+
+fn no_integer(value: &Value) -> Error {
+    Error::type_error(format!("'{}' object cannot be interpreted as an integer", value.type_name()))
+}
+
+fn sum(call: &mut Call) -> Result<Value> {
+    let mut items = iterate(call.state, &call.value(0))?;
+    let mut total = call.value(1);
+    match &total {
+        Value::Str(_) => bail!(TypeError, "sum() can't sum strings [use ''.join(seq) instead]"),
+        Value::Buffer(buffer) => match buffer.kind() {
+            BufferKind::Bytes => bail!(TypeError, "sum() can't sum bytes [use b''.join(seq) instead]"),
+            BufferKind::ByteArray => bail!(TypeError, "sum() can't sum bytearray [use b''.join(seq) instead]"),
+            _ => {}
+        },
+        _ => {}
+    }
+    let Some(plus) = operators::find("+") else { return Ok(total) };
+    let mut at = 0;
+    while let Some(item) = items.next()? {
+        interrupt::check_at(at)?;
+        at += 1;
+        total = match (&total, &item) {
+            (Value::Int(a), Value::Int(b)) if let Some(sum) = a.checked_add(*b) => Value::Int(sum),
+            (Value::Float(a), Value::Float(b)) => Value::Float(a + b),
+            _ => operators::binary(call.state, plus, &total, &item)?,
+        };
+    }
+    Ok(total)
+}
+
+fn extreme(call: &mut Call, name: &str, symbol: &str) -> Result<Value> {
+    let options = options(call, 1, name, &["key", "default"])?;
+    let (key, default) = (option(&options, "key").unwrap_or(Value::None), option(&options, "default"));
+    let given = call.value(0);
+    let mut candidates = match given.items().as_deref() {
+        None | Some([]) => bail!(TypeError, "{name} expected at least 1 argument, got 0"),
+        Some([only]) => iterate(call.state, only)?,
+        Some(_) if default.is_some() => {
+            bail!(TypeError, "Cannot specify a default for {name}() with multiple positional arguments")
+        }
+        Some(_) => iterate(call.state, &given)?,
+    };
+    let key_of = |item: &Value| match &key {
+        Value::None => Ok(item.clone()),
+        key => call_plain(call.state, key, vec![item.clone()]),
+    };
+    let Some(first) = candidates.next()? else {
+        return default.ok_or_else(|| Error::value(format!("{name}() arg is an empty sequence")));
+    };
+    let mut best = (key_of(&first)?, first);
+    let Some(operator) = operators::find(symbol) else { return Ok(best.1) };
+    let mut at = 0;
+    while let Some(candidate) = candidates.next()? {
+        interrupt::check_at(at)?;
+        at += 1;
+        let key = key_of(&candidate)?;
+        if truth(&operators::binary(call.state, operator, &key, &best.0)?)? {
+            best = (key, candidate);
+        }
+    }
+    Ok(best.1)
+}
+
+/// Returns whether any item is what is looked for; for `all`, that is none that is false.
+fn any_is(call: &Call, wanted: bool) -> Result<Value> {
+    let mut items = iterate(call.state, &call.value(0))?;
+    let mut at = 0;
+    while let Some(item) = items.next()? {
+        interrupt::check_at(at)?;
+        at += 1;
+        if truth(&item)? == wanted {
+            return Ok(Value::Bool(wanted));
+        }
+    }
+    Ok(Value::Bool(!wanted))
+}
+
+fn sorted(call: &mut Call) -> Result<Value> {
+    let reverse = call.value(2);
+    let reverse = as_index(&reverse)?.ok_or_else(|| no_integer(&reverse))? != 0;
+    sorted_items(call.state, items(call, 0)?, &call.value(1), reverse).map(|items| Value::List(items.into()))
+}
+
+fn to_unpack(state: &State, value: &Value) -> Result<Iter> {
+    iterate(state, value).map_err(|error| match is_not_iterable(&error) {
+        true => Error::type_error(format!("cannot unpack non-iterable {} object", value.type_name())),
+        false => error,
+    })
+}
+
+/// The items of `a, b = value`, of which there must be so many.
+///
+/// # Errors
+/// TypeError for what cannot be iterated over, ValueError for another number of items.
+pub fn unpacked(state: &State, value: &Value, count: usize) -> Result<Vec<Value>> {
+    let mut left = to_unpack(state, value)?;
+    let mut items = Vec::new();
+    while let Some(item) = left.next()? {
+        if items.len() == count {
+            bail!(ValueError, "too many values to unpack (expected {count})");
+        }
+        items.push(item);
+    }
+    if items.len() < count {
+        bail!(ValueError, "not enough values to unpack (expected {count}, got {})", items.len());
+    }
+    Ok(items)
+}
+
+/// The items of `a, *b, c = value`: those in the middle are a list.
+///
+/// # Errors
+/// As [`unpacked`].
+pub fn unpacked_around(state: &State, value: &Value, before: usize, after: usize) -> Result<Vec<Value>> {
+    let mut items = to_unpack(state, value)?.collect()?;
+    let Some(middle) = items.len().checked_sub(before + after) else {
+        bail!(ValueError, "not enough values to unpack (expected at least {}, got {})", before + after, items.len())
+    };
+    let end = items.split_off(before + middle);
+    let starred = items.split_off(before);
+    items.push(Value::List(starred.into()));
+    items.extend(end);
+    Ok(items)
+}

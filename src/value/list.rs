@@ -1,0 +1,175 @@
+//! Python's lists and tuples. A list is shared by everyone who holds it. This file must not know what the items are.
+
+use super::Value;
+use super::discard::discard;
+use crate::tensor::{Error, Result};
+use std::cell::{Ref, RefCell};
+use std::ops::Deref;
+use std::rc::Rc;
+
+/// A list. Cloning it gives another handle on the same items.
+#[derive(Clone, Default)]
+pub struct List(Rc<Shared>);
+
+#[derive(Default)]
+struct Shared(RefCell<Vec<Value>>);
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        discard(self.0.take());
+    }
+}
+
+impl List {
+    /// The items, to be read. Nothing that could call a script may run meanwhile.
+    pub fn borrow(&self) -> Ref<'_, Vec<Value>> {
+        self.0.0.borrow()
+    }
+
+    /// The items as they are now.
+    pub fn to_vec(&self) -> Vec<Value> {
+        self.borrow().clone()
+    }
+
+    /// Returns the number of items.
+    pub fn len(&self) -> usize {
+        self.borrow().len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.borrow().is_empty()
+    }
+
+    pub fn get(&self, index: usize) -> Option<Value> {
+        self.borrow().get(index).cloned()
+    }
+
+    /// Changes the items.
+    ///
+    /// # Errors
+    /// RuntimeError while somebody reads them.
+    pub fn change<R>(&self, change: impl FnOnce(&mut Vec<Value>) -> R) -> Result<R> {
+        let items = self.0.0.try_borrow_mut();
+        items.map(|mut items| change(&mut items)).map_err(|_| Error::runtime("list changed while it was being read"))
+    }
+
+    /// Puts these items in place of all others.
+    ///
+    /// # Errors
+    /// As [`List::change`].
+    pub fn replace(&self, items: Vec<Value>) -> Result<()> {
+        // The old ones are dropped when nobody holds the list any more: what is dropped may look here.
+        self.change(|held| std::mem::replace(held, items)).map(discard)
+    }
+
+    /// Returns whether both are one list.
+    pub fn is(&self, other: &List) -> bool {
+        Rc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// A number that is the same for two handles exactly when they are one list.
+    pub fn identity(&self) -> usize {
+        Rc::as_ptr(&self.0) as usize
+    }
+}
+
+impl From<Vec<Value>> for List {
+    fn from(items: Vec<Value>) -> List {
+        List(Rc::new(Shared(RefCell::new(items))))
+    }
+}
+
+impl FromIterator<Value> for List {
+    fn from_iter<I: IntoIterator<Item = Value>>(items: I) -> List {
+        items.into_iter().collect::<Vec<_>>().into()
+    }
+}
+
+/// A tuple; cloning it gives the same one.
+#[derive(Clone, Default)]
+pub struct Tuple(Rc<Held>);
+
+#[derive(Default)]
+struct Held(Vec<Value>);
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        discard(std::mem::take(&mut self.0));
+    }
+}
+
+impl Tuple {
+    /// Returns whether both are one tuple; there is only one empty one.
+    pub fn is(&self, other: &Tuple) -> bool {
+        Rc::ptr_eq(&self.0, &other.0) || self.is_empty() && other.is_empty()
+    }
+
+    /// A number that is the same for two handles exactly when they are one tuple.
+    pub fn identity(&self) -> usize {
+        Rc::as_ptr(&self.0) as usize
+    }
+}
+
+impl Deref for Tuple {
+    type Target = [Value];
+    fn deref(&self) -> &[Value] {
+        &self.0.0
+    }
+}
+
+impl From<Vec<Value>> for Tuple {
+    fn from(items: Vec<Value>) -> Tuple {
+        Tuple(Rc::new(Held(items)))
+    }
+}
+
+impl FromIterator<Value> for Tuple {
+    fn from_iter<I: IntoIterator<Item = Value>>(items: I) -> Tuple {
+        items.into_iter().collect::<Vec<_>>().into()
+    }
+}
+
+/// The items of a sequence, to be read: see [`List::borrow`].
+pub enum Items<'a> {
+    List(Ref<'a, Vec<Value>>),
+    Tuple(&'a [Value]),
+    /// Of what does not hold them as values.
+    Made(Vec<Value>),
+}
+
+impl Deref for Items<'_> {
+    type Target = [Value];
+    fn deref(&self) -> &[Value] {
+        match self {
+            Items::List(items) => items,
+            Items::Tuple(items) => items,
+            Items::Made(items) => items,
+        }
+    }
+}
+
+impl Value {
+    /// The items of a list or a tuple, and of nothing else.
+    pub fn items(&self) -> Option<Items<'_>> {
+        match self {
+            Value::List(list) => Some(Items::List(list.borrow())),
+            Value::Tuple(items) => Some(Items::Tuple(items)),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_deep_nest_is_dropped_without_recursion() {
+        let (mut list, mut tuple) = (Value::list([]), Value::tuple([]));
+        for _ in 0..1_000_000 {
+            list = Value::list([list]);
+            tuple = Value::tuple([tuple]);
+        }
+        drop((list, tuple));
+    }
+}
