@@ -1,0 +1,301 @@
+//! Methods of Python's dictionaries, and their views. See `containers.rs`.
+
+use super::containers::{ContainerMethod, Given, takes};
+use super::iterate::iterate;
+use crate::bail;
+use crate::call::State;
+use crate::format;
+use crate::tensor::{Error, ErrorKind, Result};
+use crate::value::equality::matches;
+use crate::value::sets::combined;
+use crate::value::{Dict, Object, Set, Tuple, Value};
+use std::any::Any;
+use std::rc::Rc;
+
+pub const METHODS: &[ContainerMethod<Dict>] = &[
+    takes(
+        "get",
+        (1, 2),
+        |dict, given| Ok(dict.get(&given.at(0))?.unwrap_or_else(|| given.at(1))),
+        "Returns the value of a key, or a default.",
+    ),
+    takes("keys", (0, 0), |dict, _| Ok(view(dict, Part::Keys)), "Returns a view of the keys."),
+    takes("values", (0, 0), |dict, _| Ok(view(dict, Part::Values)), "Returns a view of the values."),
+    takes("items", (0, 0), |dict, _| Ok(view(dict, Part::Items)), "Returns a view of the keys with their values."),
+    takes(
+        "pop",
+        (1, 2),
+        |dict, given| match dict.remove(&given.at(0))? {
+            Some(value) => Ok(value),
+            None if given.args.len() > 1 => Ok(given.at(1)),
+            None => Err(missing(given.state, &given.at(0))),
+        },
+        "Takes a key out, and returns its value.",
+    ),
+    takes(
+        "popitem",
+        (0, 0),
+        |dict, _| match dict.change(|entries| entries.pop())? {
+            Some((key, value)) => Ok(Value::tuple([key, value])),
+            None => bail!(KeyError, "'popitem(): dictionary is empty'"),
+        },
+        "Takes out the last key, and returns it with its value.",
+    ),
+    takes(
+        "setdefault",
+        (1, 2),
+        |dict, given| {
+            if let Some(value) = dict.get(&given.at(0))? {
+                return Ok(value);
+            }
+            dict.insert(given.at(0), given.at(1))?;
+            Ok(given.at(1))
+        },
+        "Returns the value of a key, which is set if it is not there.",
+    ),
+    ContainerMethod {
+        named: true,
+        ..takes(
+            "update",
+            (0, 1),
+            |dict, given| {
+                if let Some(source) = given.args.first() {
+                    update(given.state, dict, source)?;
+                }
+                for (name, value) in given.keywords {
+                    dict.insert(Value::Str(name.clone()), value.clone())?;
+                }
+                Ok(Value::None)
+            },
+            "Takes over the entries of another dictionary, of pairs, and of keywords.",
+        )
+    },
+    takes(
+        "clear",
+        (0, 0),
+        |dict, _| {
+            let doomed = dict.change(std::mem::take)?;
+            drop(doomed);
+            Ok(Value::None)
+        },
+        "Takes out all entries.",
+    ),
+    takes("copy", (0, 0), |dict, _| Ok(Value::Dict(dict.to_kind(dict.is_ordered()))), "Returns a dictionary of the same entries."),
+    takes(
+        "fromkeys",
+        (1, 2),
+        |_, given| {
+            let keys = iterate(given.state, &given.at(0))?.collect()?;
+            Dict::new(keys.into_iter().map(|key| (key, given.at(1)))).map(Value::Dict)
+        },
+        "Creates a dictionary of keys with one value.",
+    ),
+];
+
+/// Methods of an `OrderedDict` besides.
+pub const ORDERED: &[ContainerMethod<Dict>] = &[ContainerMethod {
+    named: true,
+    ..takes(
+        "move_to_end",
+        (1, 2),
+        |dict, given| {
+            let last = given.args.get(1).or_else(|| given.named("last"));
+            let key = given.at(0);
+            let Some(value) = dict.remove(&key)? else { return Err(missing(given.state, &key)) };
+            if last.is_none_or(|last| crate::value::equality::truth(last).unwrap_or(true)) {
+                dict.insert(key, value)?;
+                return Ok(Value::None);
+            }
+            let rest = dict.change(std::mem::take)?;
+            dict.insert(key, value)?;
+            for (key, value) in rest.into_entries() {
+                dict.insert(key, value)?;
+            }
+            Ok(Value::None)
+        },
+        "Moves a key to the end, or to the beginning.",
+    )
+}];
+
+fn missing(state: &State, key: &Value) -> Error {
+    match state.repr(key) {
+        Ok(key) => Error::new(ErrorKind::KeyError, key),
+        Err(error) => error,
+    }
+}
+
+/// Takes over the entries of a dictionary, of an object with keys, or of pairs.
+///
+/// # Errors
+/// TypeError and ValueError in Python's words for what are no pairs.
+pub fn update(state: &State, dict: &Dict, source: &Value) -> Result<()> {
+    if let Some(entries) = source.entries() {
+        return entries.into_iter().try_for_each(|(key, value)| dict.insert(key, value));
+    }
+    if let Value::Object(object) = source
+        && let Some(keys) = object.special("keys", &[])
+    {
+        for key in iterate(state, &keys?)?.collect()? {
+            let value = super::subscript::item(state, source, &key)?;
+            dict.insert(key, value)?;
+        }
+        return Ok(());
+    }
+    let mut pairs = iterate(state, source)?;
+    let mut i = 0;
+    while let Some(pair) = pairs.next()? {
+        let Ok(items) = iterate(state, &pair) else {
+            bail!(TypeError, "cannot convert dictionary update sequence element #{i} to a sequence")
+        };
+        match <[Value; 2]>::try_from(items.collect()?) {
+            Ok([key, value]) => dict.insert(key, value)?,
+            Err(items) => {
+                bail!(ValueError, "dictionary update sequence element #{i} has length {}; 2 is required", items.len())
+            }
+        }
+        i += 1;
+    }
+    Ok(())
+}
+
+/// The part of a dictionary that a view shows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Keys,
+    Values,
+    Items,
+}
+
+/// `dict.keys()`, `dict.values()` and `dict.items()`: they show the dictionary as it is at any time.
+pub struct View {
+    pub dict: Dict,
+    part: Part,
+}
+
+fn view(dict: &Dict, part: Part) -> Value {
+    Value::Object(Rc::new(View { dict: dict.clone(), part }))
+}
+
+impl View {
+    /// What the view shows of an entry.
+    pub fn shown(&self, key: &Value, value: &Value) -> Value {
+        match self.part {
+            Part::Keys => key.clone(),
+            Part::Values => value.clone(),
+            Part::Items => Value::Tuple(Tuple::from(vec![key.clone(), value.clone()])),
+        }
+    }
+
+    fn items(&self) -> Vec<Value> {
+        self.dict.borrow().iter().map(|(key, value)| self.shown(key, value)).collect()
+    }
+
+    fn contains(&self, item: &Value) -> Result<bool> {
+        match (self.part, item) {
+            (Part::Keys, key) => Ok(self.dict.get(key)?.is_some()),
+            (Part::Items, Value::Tuple(pair)) if pair.len() == 2 => match &**pair {
+                [key, value] => self.dict.get(key)?.map_or(Ok(false), |held| matches(&held, value)),
+                _ => Ok(false),
+            },
+            (Part::Items, _) => Ok(false),
+            (Part::Values, value) => {
+                for item in self.items() {
+                    if matches(&item, value)? {
+                        return Ok(true);
+                    }
+                }
+                Ok(false)
+            }
+        }
+    }
+}
+
+/// The operator behind the special method of a set, and whether the operands change places.
+fn set_operator(name: &str) -> Option<(&'static str, bool)> {
+    Some(match name {
+        "__and__" => ("&", false),
+        "__rand__" => ("&", true),
+        "__or__" => ("|", false),
+        "__ror__" => ("|", true),
+        "__sub__" => ("-", false),
+        "__rsub__" => ("-", true),
+        "__xor__" => ("^", false),
+        "__rxor__" => ("^", true),
+        "__eq__" => ("==", false),
+        "__le__" => ("<=", false),
+        "__lt__" => ("<", false),
+        "__ge__" => (">=", false),
+        "__gt__" => (">", false),
+        _ => return None,
+    })
+}
+
+/// The items of a set or a view of keys or entries, as a set; `None` for any other value.
+fn as_set(value: &Value) -> Option<Result<Set>> {
+    match value {
+        Value::Set(set) => Some(Ok(set.clone())),
+        Value::Object(object) => {
+            let view = object.as_any().downcast_ref::<View>().filter(|view| view.part != Part::Values)?;
+            Some(Set::new(view.items()))
+        }
+        Value::List(_) | Value::Tuple(_) => Some(Set::new(value.sequence().unwrap_or_default())),
+        _ => None,
+    }
+}
+
+impl Object for View {
+    fn class_name(&self) -> &'static str {
+        match self.part {
+            Part::Keys => "dict_keys",
+            Part::Values => "dict_values",
+            Part::Items => "dict_items",
+        }
+    }
+    fn special(&self, name: &str, args: &[Value]) -> Option<Result<Value>> {
+        Some(match (name, args) {
+            ("__len__", []) => Ok(Value::Int(self.dict.len() as i64)),
+            ("__contains__", [item]) => self.contains(item).map(Value::Bool),
+            ("__repr__", []) => {
+                let items = Value::List(self.items().into());
+                format::plainly(&items).map(|items| Value::str(format!("{}({items})", self.class_name())))
+            }
+            ("__hash__", []) if self.part != Part::Values => Ok(Value::None),
+            (name, [other]) if self.part != Part::Values => {
+                let (symbol, swapped) = set_operator(name)?;
+                if matches!(symbol, "==" | "<=" | "<" | ">=" | ">") && matches!(other, Value::List(_) | Value::Tuple(_)) {
+                    return None;
+                }
+                let other = match as_set(other)? {
+                    Ok(other) => other,
+                    Err(error) => return Some(Err(error)),
+                };
+                let own = match Set::new(self.items()) {
+                    Ok(own) => own,
+                    Err(error) => return Some(Err(error)),
+                };
+                let answer = if swapped { combined(symbol, &other, &own) } else { combined(symbol, &own, &other) };
+                answer.transpose()?
+            }
+            _ => return None,
+        })
+    }
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// The methods of a view.
+pub fn view_method(any: &dyn Any, name: &str, given: &Given) -> Option<Result<Value>> {
+    let view = any.downcast_ref::<View>()?;
+    match name {
+        "isdisjoint" => Some(iterate(given.state, &given.at(0)).and_then(|mut items| {
+            while let Some(item) = items.next()? {
+                if view.contains(&item)? {
+                    return Ok(Value::Bool(false));
+                }
+            }
+            Ok(Value::Bool(true))
+        })),
+        _ => None,
+    }
+}

@@ -1,0 +1,265 @@
+//! What the compiler makes of a function, and the machine runs: instructions for a machine with a stack. It must not know
+//! how either works.
+
+use super::scope::Kind;
+use crate::call::Family;
+use crate::functions::operators::Operator;
+use crate::value::{Tuple, Value};
+use std::rc::Rc;
+
+/// A source as it was typed.
+pub struct Source {
+    pub text: Rc<str>,
+}
+
+/// A name that instructions use, with what is known of it beforehand.
+pub struct Name {
+    pub text: Rc<str>,
+    /// The functions of the table under that name.
+    pub family: Option<&'static Family>,
+}
+
+/// The parameters of a function, in the order of their slots: positional, keyword-only, `*rest`, `**keywords`.
+#[derive(Default)]
+pub struct Parameters {
+    pub names: Vec<Rc<str>>,
+    pub positional_only: usize,
+    /// How many take an argument by position, the positional-only ones included.
+    pub positional: usize,
+    pub keyword_only: usize,
+    pub has_rest: bool,
+    pub has_keywords: bool,
+}
+
+/// A compiled module, function, class body or comprehension.
+pub struct Code {
+    pub kind: Kind,
+    pub name: Rc<str>,
+    /// With the classes and functions it stands in.
+    pub qualified: Rc<str>,
+    pub parameters: Parameters,
+    pub is_generator: bool,
+    pub doc: Option<Rc<str>>,
+    pub ops: Vec<Op>,
+    /// The place in the source of each instruction, in bytes.
+    pub places: Vec<u32>,
+    pub source: Rc<Source>,
+    pub constants: Vec<Value>,
+    pub names: Vec<Name>,
+    /// The names of the slots; parameters first.
+    pub locals: Vec<Rc<str>>,
+    /// The names of its own cells, each with the slot of the parameter that it takes over.
+    pub cells: Vec<(Rc<str>, Option<usize>)>,
+    /// The names of the cells that come from around, which lie behind its own.
+    pub free: Vec<Rc<str>>,
+    pub codes: Vec<Rc<Code>>,
+}
+
+impl Code {
+    /// The name of a cell, its own or from around.
+    pub fn cell_name(&self, at: usize) -> &str {
+        match self.cells.get(at) {
+            Some((name, _)) => name,
+            None => self.free.get(at - self.cells.len()).map_or("?", |name| name),
+        }
+    }
+}
+
+/// An operator that small integers and floats need no table for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Quick {
+    Plus,
+    Minus,
+    Times,
+    Equal,
+    NotEqual,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+    Other,
+}
+
+impl Quick {
+    pub fn of(operator: &Operator) -> Quick {
+        match operator.symbol {
+            "+" => Quick::Plus,
+            "-" => Quick::Minus,
+            "*" => Quick::Times,
+            "==" => Quick::Equal,
+            "!=" => Quick::NotEqual,
+            "<" => Quick::Less,
+            "<=" => Quick::LessOrEqual,
+            ">" => Quick::Greater,
+            ">=" => Quick::GreaterOrEqual,
+            _ => Quick::Other,
+        }
+    }
+}
+
+/// A comparison, as a `Compare` instruction makes it.
+#[derive(Clone, Copy)]
+pub enum Comparison {
+    /// One of `==`, `!=`, `<`, `<=`, `>`, `>=`.
+    Operator(Quick, &'static Operator),
+    Is,
+    IsNot,
+    In,
+    NotIn,
+}
+
+/// What an f-string does to a value before it is formatted.
+#[derive(Clone, Copy)]
+pub enum Conversion {
+    None,
+    Str,
+    Repr,
+    Ascii,
+}
+
+/// An instruction. What it takes from the stack is written from the bottom up, the last one on top.
+#[derive(Clone, Copy)]
+pub enum Op {
+    Constant(u32),
+    /// `→ value`, in all loads.
+    LoadLocal(u32),
+    LoadCell(u32),
+    LoadGlobal(u32),
+    /// A name of a class body: in its namespace, else among the variables of the session.
+    LoadName(u32, u32),
+    /// A name of a class body: in its namespace, else in a cell.
+    LoadNameOrCell(u32, u32),
+    /// `value →`, in all stores.
+    StoreLocal(u32),
+    StoreCell(u32),
+    StoreGlobal(u32),
+    StoreName(u32),
+    DeleteLocal(u32),
+    DeleteCell(u32),
+    DeleteGlobal(u32),
+    DeleteName(u32),
+    /// The cell itself, for a function to be made.
+    PushCell(u32),
+    Pop,
+    Duplicate,
+    /// `a b → a b a b`
+    DuplicateTwo,
+    /// `a b → b a`
+    Swap,
+    /// `a b c → c a b`
+    Rotate,
+    /// `a b → result`
+    Binary(Quick, &'static Operator),
+    InPlace(Quick, &'static Operator),
+    Compare(Comparison),
+    /// `a → result`: the name in the table of operators.
+    Unary(&'static str),
+    Not,
+    Attribute(u32),
+    /// `value object →`
+    StoreAttribute(u32),
+    DeleteAttribute(u32),
+    /// `object index → item`
+    Item,
+    /// `value object index →`
+    StoreItem,
+    DeleteItem,
+    /// `start stop step → slice`
+    Slice,
+    Tuple(u32),
+    List(u32),
+    Set(u32),
+    Dict(u32),
+    /// `list value → list`
+    Append,
+    Add,
+    /// `dict key value → dict`
+    SetEntry,
+    /// `list iterable → list`
+    Extend,
+    ExtendSet,
+    /// `dict mapping → dict`
+    Update,
+    /// `function dict mapping → function dict`: keywords, of which none may come twice.
+    Merge,
+    ListToTuple,
+    /// `value spec → text`
+    Format(Conversion),
+    Join(u32),
+    Jump(u32),
+    JumpIfFalse(u32),
+    JumpIfTrue(u32),
+    JumpIfFalseOrPop(u32),
+    JumpIfTrueOrPop(u32),
+    /// `iterable → iterator`
+    Iterator,
+    /// `iterable →`: begins a loop.
+    Begin,
+    /// `→ item`, or to the end, where the loop is over.
+    Next(u32),
+    /// Leaves a loop before its end.
+    End,
+    Unpack(u32),
+    /// Before and behind the starred one.
+    UnpackStarred(u32, u32),
+    /// `function arguments… → result`
+    Call(u32),
+    /// The same with the names of the last arguments in a constant.
+    CallNamed(u32, u32),
+    /// `function list dict → result`
+    CallSpread,
+    /// `object arguments… → result`, by the name of a method.
+    CallMethod(u32, u32),
+    /// The number of arguments is the length of the names' constant and what is beyond it.
+    CallMethodNamed(u32, u32, u16),
+    /// `defaults dict cells… → function`
+    Function(u32, u32),
+    /// `function name list dict → class`: the body, the bases, and keywords.
+    Class,
+    /// `→ super()`, by the cell that holds the class around.
+    Super(Option<u32>),
+    Return,
+    Yield,
+    /// `iterable → result`: passes its items on.
+    YieldFrom,
+    /// Errors from here on go to the handler.
+    Try(u32),
+    EndTry,
+    /// `→ exception`: the one that is being handled.
+    Handled,
+    /// `class →`, and to where the next clause is, unless it catches what is being handled.
+    Catch(u32),
+    EndHandler,
+    Reraise,
+    /// So many of: exception, cause.
+    Raise(u8),
+    /// `context → context entered`: errors from here on go to the handler.
+    With(u32),
+    /// `context →`
+    Leave,
+    /// `context →`, with the exception that is being handled: and to where it goes on if that is settled.
+    LeaveHandler(u32),
+    /// `message →`
+    FailAssertion(bool),
+    Import(u32),
+    /// The last part of a path: `import torch.linalg as la`.
+    ImportLeaf(u32),
+    ImportFrom(u32, u32),
+    /// `value →`: shows it, as a prompt does.
+    Show,
+    /// Notes the annotation of a class's name.
+    Annotate(u32),
+}
+
+/// The names of a call's last arguments.
+pub fn keyword_names(constant: &Value) -> &[Value] {
+    match constant {
+        Value::Tuple(names) => names,
+        _ => &[],
+    }
+}
+
+/// The constant that holds the names of a call's last arguments.
+pub fn keyword_constant<'n>(names: impl Iterator<Item = &'n str>) -> Value {
+    Value::Tuple(names.map(Value::str).collect::<Tuple>())
+}

@@ -1,0 +1,92 @@
+//! How a class of a script comes about, and how objects of it are made.
+
+use super::calls::call;
+use super::class::{Base, Class, Entry, Instance, as_rc, call_entry, instance_of};
+use super::descriptors::{ClassMethod, StaticMethod, Super, is_function};
+use super::exceptions;
+use super::machine::Machine;
+use crate::bail;
+use crate::tensor::{Error, Result};
+use crate::value::{Keywords, Value};
+use std::rc::Rc;
+
+/// Begins a class statement.
+///
+/// # Errors
+/// TypeError and NotImplementedError for what cannot be derived from.
+pub fn begin(machine: &Rc<Machine>, name: &str, bases: &[Value]) -> Result<Rc<Class>> {
+    let base = |base: &Value| {
+        Base::of(base).ok_or_else(|| {
+            let class = base.type_name();
+            Error::not_implemented(format!("classes derived from a {class} are not supported at this prompt"))
+        })
+    };
+    Class::new(machine, "__main__", name, bases.iter().map(base).collect::<Result<_>>()?)
+}
+
+/// Finishes a class as Python does once its body has run.
+///
+/// # Errors
+/// What `__set_name__` and `__init_subclass__` raise.
+pub fn finish(class: &Rc<Class>, keywords: Keywords) -> Result<()> {
+    let itself = Value::Object(class.clone());
+    // What says what equals it, and nothing of a hash, has none.
+    if class.fields.get("__eq__").is_some() && class.fields.get("__hash__").is_none() {
+        class.fields.set("__hash__", Value::None);
+    }
+    for name in ["__init_subclass__", "__class_getitem__"] {
+        if let Some(function) = class.fields.get(name).filter(is_function) {
+            class.fields.set(name, Value::Object(Rc::new(ClassMethod(function))));
+        }
+    }
+    for name in class.fields.names() {
+        if let Some(descriptor) = class.fields.get(&name).as_ref().and_then(instance_of)
+            && let Some(done) =
+                descriptor.method("__set_name__", vec![itself.clone(), Value::str(&name)], Keywords::new())
+        {
+            done?;
+        }
+    }
+    let above = Super { after: class.clone(), this: itself };
+    above.method("__init_subclass__", Vec::new(), keywords).map_or(Ok(()), |done| done.map(drop))
+}
+
+/// A new object of a class.
+///
+/// # Errors
+/// What its `__new__` and `__init__` raise, TypeError for arguments that nothing takes.
+pub fn construct(class: &Rc<Class>, args: Vec<Value>, keywords: Keywords) -> Result<Value> {
+    let base = Base::User(class.clone());
+    if base.derives_builtin("torch.Tensor") {
+        bail!(NotImplementedError, "objects of classes derived from torch.Tensor are not supported at this prompt");
+    }
+    let has_new = matches!(base.find("__new__"), Some(Entry::Held(_)));
+    let made = match base.find("__new__") {
+        Some(Entry::Held(function)) => {
+            let function = as_rc::<StaticMethod>(&function).map_or(function, |method| method.0.clone());
+            let all = std::iter::once(base.value()).chain(args.iter().cloned()).collect();
+            call(&class.machine()?, &function, all, keywords.clone())?
+        }
+        _ => Value::Object(Instance::new(base.clone())),
+    };
+    let Some(instance) = instance_of(&made).filter(|instance| instance.class.derives(&base)) else { return Ok(made) };
+    let class = instance.class.clone();
+    if instance.is_exception() {
+        exceptions::set_args(&instance, args.clone());
+    }
+    let is_given = !args.is_empty() || !keywords.is_empty();
+    match class.find("__init__") {
+        Some(entry @ Entry::Held(_)) => match call_entry(&entry, &made, &class, args, keywords)? {
+            Value::None => {}
+            given => bail!(TypeError, "__init__() should return None, not '{}'", given.type_name()),
+        },
+        _ if is_given && !instance.is_exception() && !has_new => {
+            bail!(TypeError, "{}() takes no arguments", class.name())
+        }
+        _ if instance.is_exception() && !keywords.is_empty() => {
+            bail!(TypeError, "{}() takes no keyword arguments", class.name())
+        }
+        _ => {}
+    }
+    Ok(made)
+}
