@@ -17,12 +17,14 @@ pub mod calling;
 mod casts;
 mod classes;
 mod combine;
+pub mod container_methods;
 pub mod containers;
 mod convolution;
 mod create;
 mod data;
 mod defaults;
 mod deterministic;
+mod dicts;
 mod dimnames;
 mod distributions;
 mod dlpack;
@@ -35,20 +37,24 @@ mod files;
 mod finite_differences;
 mod func;
 mod functional;
+mod functools;
 mod graph;
 pub mod help;
 pub mod hooks;
-mod identity;
+pub mod identity;
 mod indexing;
 mod internal;
 pub mod iterate;
+pub mod lazy;
 mod legacy_storages;
 mod legacy_tensors;
 mod linalg;
+mod lists;
 mod matmul;
 mod modules;
+pub mod named_tuples;
 mod norms;
-mod numbers;
+pub mod numbers;
 mod numpy;
 mod objects;
 pub mod operators;
@@ -63,6 +69,7 @@ pub mod reference;
 mod samples;
 mod scatter;
 pub mod sequences;
+mod sets;
 mod similarity;
 pub mod sorting;
 mod sparse;
@@ -81,6 +88,7 @@ mod typed_storages;
 mod view_copies;
 mod views;
 mod views_in_place;
+mod vmap;
 mod windows;
 
 pub use classes::parent_of_class;
@@ -133,10 +141,13 @@ const TABLES: &[&[Row]] = &[
     finite_differences::ROWS,
     func::ROWS,
     functional::ROWS,
+    functools::ROWS,
     graph::ROWS,
     hooks::ROWS,
     internal::ROWS,
+    lazy::ROWS,
     modules::ROWS,
+    named_tuples::ROWS,
     dimnames::ROWS,
     eigen::ROWS,
     einsum::ROWS,
@@ -195,6 +206,7 @@ const TABLES: &[&[Row]] = &[
     windows::ROWS,
     view_copies::ROWS,
     views_in_place::ROWS,
+    vmap::ROWS,
 ];
 
 /// Every row as it is written, table by table; those of the legacy tensor classes come in groups.

@@ -138,6 +138,10 @@ pub trait Object: Any {
     fn set_attribute(&self, _name: &str, _value: &Value) -> Option<Result<()>> {
         None
     }
+    /// Deletes an attribute; `None` for an object whose attributes nobody deletes.
+    fn delete_attribute(&self, _name: &str) -> Option<Result<()>> {
+        None
+    }
     /// The iterator over its items; `None` for what cannot be iterated over.
     fn iterator(&self) -> Option<Result<Value>> {
         None
@@ -193,6 +197,8 @@ pub struct NamedTuple {
     /// The full name printing shows, e.g. `torch.return_types.max`.
     pub type_name: &'static str,
     pub fields: Vec<(&'static str, Value)>,
+    /// Its class, where a script has made that.
+    pub class: Option<Rc<dyn Object>>,
 }
 
 /// `slice(start, stop, step)`; the parts may be anything until they are used.
@@ -274,7 +280,7 @@ impl Value {
 
     /// A result whose parts have names.
     pub fn named_tuple(type_name: &'static str, fields: Vec<(&'static str, Value)>) -> Value {
-        Value::NamedTuple(Rc::new(NamedTuple { type_name, fields }))
+        Value::NamedTuple(Rc::new(NamedTuple { type_name, fields, class: None }))
     }
 
     pub fn size(sizes: &[i64]) -> Value {

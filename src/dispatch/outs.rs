@@ -76,7 +76,7 @@ fn several(outs: &[Value], result: Value) -> Result<Value> {
             let type_name =
                 NAMED.iter().find(|(name, _)| *name == tuple.type_name).map_or(tuple.type_name, |(_, out)| out);
             let fields = tuple.fields.iter().zip(outs).map(|((field, _), out)| (*field, out.clone())).collect();
-            Value::NamedTuple(Rc::new(NamedTuple { type_name, fields }))
+            Value::NamedTuple(Rc::new(NamedTuple { type_name, fields, class: None }))
         }
         _ => Value::tuple(outs.iter().cloned()),
     })

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::tensor::{Buffer, Device, GradFn, Layout, Scalar, Storage, TypeCode, TypedStorage, View};
-use crate::value::{MemoryFormat, NamedTuple, Range, Slice, TensorLayout};
+use crate::value::{Dict, MemoryFormat, NamedTuple, Range, Slice, TensorLayout};
 use num_complex::Complex;
 use std::any::Any;
 use std::rc::Rc;
@@ -299,7 +299,7 @@ fn values() {
     let packed = vec![("data", Value::Int(1)), ("batch_sizes", Value::list([one()]))];
     let slice = |start, stop, step| Value::Slice(Rc::new(Slice { start, stop, step }));
     let range = |start, stop, step| Value::Range(Range { start, stop, step });
-    let named = |type_name, fields| Value::NamedTuple(Rc::new(NamedTuple { type_name, fields }));
+    let named = |type_name, fields| Value::NamedTuple(Rc::new(NamedTuple { type_name, fields, class: None }));
     let device = |name| Value::Device(Device::parse(name).unwrap_or_else(|e| panic!("{e}")));
     let buffer = |buffer: Result<Buffer>| Value::Buffer(buffer.unwrap_or_else(|e| panic!("{e}")));
     for (value, want) in [
@@ -314,7 +314,10 @@ fn values() {
         (Value::tuple([one(), Value::str("a")]), "(tensor(1), 'a')"),
         (Value::list([Value::None, Value::Ellipsis]), "[None, Ellipsis]"),
         (
-            Value::Dict([(Value::str("a"), Value::tuple([one()])), (Value::Int(2), Value::list([]))].into()),
+            Value::Dict(
+                Dict::new([(Value::str("a"), Value::tuple([one()])), (Value::Int(2), Value::list([]))])
+                    .unwrap_or_default(),
+            ),
             "{'a': (tensor(1),), 2: []}",
         ),
         (Value::size(&[]), "torch.Size([])"),

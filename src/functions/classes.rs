@@ -91,9 +91,12 @@ fn any_of(classes: &Value, refusal: &str, test: &dyn Fn(&Value) -> bool) -> Resu
 
 fn isinstance(call: &mut Call) -> Result<Value> {
     let value = call.value(0);
-    if let Value::Object(object) = &value
-        && let Some(class) = object.class()
-    {
+    let written = match &value {
+        Value::Object(object) => object.class(),
+        Value::NamedTuple(tuple) => tuple.class.clone().map(Value::Object),
+        _ => None,
+    };
+    if let Some(class) = written {
         let found = any_of(&call.value(1), "isinstance() arg 2", &|from| is_derived(&class, from));
         return found.map(Value::Bool);
     }

@@ -144,11 +144,12 @@ struct Function<'a> {
 /// A function that runs the transformation of the call's first argument.
 fn transformed(call: &Call, run: impl Fn(Function, Vec<Value>, Keywords) -> Result<Value> + 'static) -> Result<Value> {
     let (state, function) = (call.state.handle(), call.value(0));
+    let wrapped = function.clone();
     let wrapper = move |args: Vec<Value>, keywords: Keywords| {
         let inner = |args: Vec<Value>, keywords: Keywords| call_value(&state, &function, args, keywords);
         run(Function { state: &state, call: &inner }, args, keywords)
     };
-    Ok(NativeFunction::value("wrapper_fn", wrapper))
+    Ok(NativeFunction::around(&wrapped, wrapper))
 }
 
 /// Runs a transformation of the call's first argument at once.

@@ -429,12 +429,6 @@ pub fn module_value(module: &'static str, name: &str) -> Option<Value> {
         ("sys", "platform") => Value::str(std::env::consts::OS),
         ("math", "tau") => Value::Float(std::f64::consts::TAU),
         ("nn", "Parameter") => Value::Type("torch.nn.parameter.Parameter"),
-        ("torch", "vmap") => Value::Function("vmap".into()),
-        ("func", "vmap") => Value::Function("func.vmap".into()),
-        ("collections", "namedtuple") => Value::Function("collections.namedtuple".into()),
-        ("functools", "reduce" | "partial" | "wraps" | "lru_cache" | "cache") => {
-            Value::Function(format!("functools.{name}").into())
-        }
         ("torch" | "math", "pi") => Value::Float(std::f64::consts::PI),
         ("torch" | "math", "e") => Value::Float(std::f64::consts::E),
         ("torch" | "math", "inf") => Value::Float(f64::INFINITY),
@@ -482,6 +476,7 @@ pub fn module_value(module: &'static str, name: &str) -> Option<Value> {
                 "type",
                 "object",
                 "set",
+                "frozenset",
             ]
             .into_iter()
             .find(|c| *c == class)?,

@@ -442,6 +442,10 @@ fn copied(value: &Value, deep: bool, made: &mut HashMap<usize, Value>) -> Result
 
 /// The class of a value, as `type` gives it.
 fn class_value(value: &Value) -> Value {
-    let written = if let Value::Object(object) = value { object.class() } else { None };
+    let written = match value {
+        Value::Object(object) => object.class(),
+        Value::NamedTuple(tuple) => tuple.class.clone().map(Value::Object),
+        _ => None,
+    };
     written.unwrap_or_else(|| Value::Type(super::classes::class_name(value)))
 }

@@ -29,7 +29,8 @@ pub fn attribute(state: &State, value: &Value, name: &str) -> Result<Value> {
             None => object.attribute(name).ok_or_else(missing),
         },
         Value::NamedTuple(tuple) => {
-            tuple.fields.iter().find(|(field, _)| *field == name).map(|(_, v)| v.clone()).ok_or_else(missing)
+            let field = tuple.fields.iter().find(|(field, _)| *field == name).map(|(_, value)| value.clone());
+            field.or_else(|| functions::named_tuples::attribute(state, tuple, name)).ok_or_else(missing)
         }
         Value::Slice(slice) => match name {
             "start" => Ok(slice.start.clone()),
@@ -103,6 +104,11 @@ pub fn set_attribute(state: &State, target: &Value, name: &str, value: &Value) -
 /// # Errors
 /// AttributeError in Python's words.
 pub fn delete_attribute(state: &State, target: &Value, name: &str) -> Result<()> {
+    if let Value::Object(object) = target
+        && let Some(done) = object.delete_attribute(name)
+    {
+        return done;
+    }
     if state.extras.remove(target, name) {
         return Ok(());
     }
