@@ -7,6 +7,7 @@ mod call;
 pub mod extras;
 pub mod facets;
 pub mod module_names;
+pub mod plain;
 pub mod registry;
 pub mod row;
 pub mod signature;

@@ -11,6 +11,8 @@ mod autograd_functional;
 mod autograd_rows;
 mod backward;
 pub mod bounds;
+#[cfg(test)]
+mod builtin_tests;
 mod buffers;
 mod byte_streams;
 pub mod calling;

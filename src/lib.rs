@@ -50,7 +50,6 @@ pub mod lessons;
 pub mod linalg;
 pub mod ops;
 pub mod py;
-pub mod python;
 pub mod script;
 pub mod session;
 pub mod shell;

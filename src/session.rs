@@ -8,17 +8,17 @@ pub use crate::explain::terminal::wrapped;
 pub use crate::explain::{Ink, Picture};
 use crate::functions::help;
 use crate::functions::{READ_VARIABLES, registry};
-use crate::python::{self, Statement};
+use crate::py::rhai_form::rhai_form;
+use crate::py::syntax;
 use crate::script::callback::Home;
 use crate::script::engine;
 use crate::script::fault;
 use crate::script::runtime::Runtime;
-pub use crate::script::stack::note as note_stack;
+pub use crate::call::stack::note as note_stack;
 use crate::script::value::to_value;
 pub use crate::tensor::Dims;
 pub use crate::tensor::limits::{BUDGET, set_budget};
 use crate::tensor::{Error, ErrorKind, interrupt};
-use crate::value::Value;
 use failure::{Cell, Defined, failure_of};
 use rhai::{Dynamic, Engine, Position, Scope};
 use std::cell::RefCell;
@@ -32,6 +32,7 @@ use std::sync::atomic::AtomicBool;
 mod complete;
 mod cursor;
 mod failure;
+mod python;
 mod results;
 mod timing;
 mod undo;
@@ -89,7 +90,7 @@ pub struct SessionOptions {
 /// Returns whether a Python prompt would wait for more lines after this source: in an open bracket, or in a block that
 /// no blank line has ended.
 pub fn python_goes_on(source: &str) -> bool {
-    python::awaits_blank_line(source) || python::translate(source, &|_| true).is_err_and(|fault| fault.incomplete)
+    syntax::awaits_blank_line(source) || syntax::parse(source).is_err_and(|fault| fault.incomplete)
 }
 
 /// The engine, the variables and the settings of one session.
@@ -97,10 +98,10 @@ pub struct Session {
     engine: Rc<RefCell<Engine>>,
     scope: Scope<'static>,
     runtime: Rc<Runtime>,
+    home: Home,
     /// Has a script function been defined, which may want to read global variables?
     has_functions: bool,
-    /// The variables that functions assign.
-    shared_names: BTreeSet<String>,
+    python: python::Python,
     /// The functions that scripts have defined, by name.
     functions: BTreeMap<String, Defined>,
     past: undo::Past,
@@ -109,11 +110,11 @@ pub struct Session {
 
 impl Session {
     pub fn new(options: SessionOptions) -> Session {
-        let runtime = Rc::new(Runtime::new(State::new(registry(), options.live)));
+        let state = State::new(registry(), options.live);
+        let runtime = Rc::new(Runtime::new(state.clone()));
         let engine = Rc::new(RefCell::new(engine::build(&runtime)));
         let home = Home::new(&engine, &runtime);
-        runtime.caller.replace(Some(Rc::new(home.clone())));
-        runtime.home.replace(home);
+        let python = python::Python::new(&state, &runtime);
         let mut scope = Scope::new();
         let args: rhai::Array = options.args.into_iter().map(Dynamic::from).collect();
         scope.push("ARGS", args);
@@ -122,7 +123,8 @@ impl Session {
             scope,
             runtime,
             has_functions: false,
-            shared_names: BTreeSet::new(),
+            home,
+            python,
             functions: BTreeMap::new(),
             past: undo::Past::default(),
             keeps_results: options.keeps_results,
@@ -158,21 +160,13 @@ impl Session {
     /// Tells whether the input is a whole statement, or more lines could complete it.
     pub fn completeness(&self, language: Language, source: &str) -> Completeness {
         match language {
-            Language::Python => match python::translate(source, &|_| true) {
-                Ok(_) => Completeness::Complete,
-                Err(fault) if fault.incomplete => Completeness::Incomplete,
-                Err(_) => Completeness::Invalid,
-            },
+            Language::Python => completeness_of_python(source),
             Language::Rhai => match self.compile(source) {
                 _ if has_open_comment(source) => Completeness::Incomplete,
                 Ok(_) => Completeness::Complete,
                 Err(error) if at_end(error.position(), source) => Completeness::Incomplete,
                 Err(error) if is_open_template(&error) => Completeness::Incomplete,
-                Err(_) => match python::translate(source, &|_| true) {
-                    Ok(_) => Completeness::Complete,
-                    Err(fault) if fault.incomplete => Completeness::Incomplete,
-                    Err(_) => Completeness::Invalid,
-                },
+                Err(_) => completeness_of_python(source),
             },
         }
     }
@@ -184,12 +178,7 @@ impl Session {
 
     /// The Rhai form of a Python input.
     pub fn translated(&self, source: &str) -> Option<String> {
-        let statements = python::translate(source, &|name| self.scope.contains(name)).ok()?;
-        let lines = statements.into_iter().map(|statement| match statement {
-            Statement::Run { rhai, .. } => rhai,
-            Statement::Delete { names, .. } => format!("// forgets {}", names.join(", ")),
-        });
-        Some(lines.collect::<Vec<_>>().join("\n"))
+        rhai_form(source, &|name| self.scope.contains(name)).ok()
     }
 
     /// Help on a name, or on the class of a variable; nothing for an unknown one.
@@ -238,6 +227,7 @@ impl Session {
     /// Runs an evaluation so that nothing it does can end the process.
     fn guarded(&mut self, evaluate: impl FnOnce(&mut Session) -> Result<(), Box<Failure>>) -> Outcome {
         interrupt::watch(&self.runtime.interrupt);
+        self.home.settle();
         self.runtime.running.set("");
         let result = catch_unwind(AssertUnwindSafe(|| evaluate(self)));
         let error = match result {
@@ -258,7 +248,6 @@ impl Session {
             // It has been heard. One that comes between two inputs is still to be: a file may hold many.
             self.runtime.interrupt.clear();
         }
-        self.runtime.forget_gathered();
         self.runtime.extras.prune();
         self.runtime.holders.replace(Vec::new());
         self.runtime.tell_changes(|| self.holders());
@@ -267,7 +256,6 @@ impl Session {
     }
 
     fn eval_rhai(&mut self, source: &str, echo: bool) -> Result<(), Box<Failure>> {
-        self.runtime.python.set(false);
         // A script's first line may name its interpreter; as a comment it keeps the line numbers.
         let shebang;
         let source = match source.strip_prefix("#!") {
@@ -282,8 +270,7 @@ impl Session {
             Err(_) if self.runtime.interrupt.is_set() => return Err(stopped()),
             Err(error) => {
                 // What only Python's parser accepts is read as Python; scripts stay plain Rhai.
-                let defined = |name: &str| self.scope.contains(name);
-                if echo && python::translate(source, &defined).is_ok() {
+                if echo && syntax::parse(source).is_ok() {
                     return self.eval_python(source, true);
                 }
                 return Err(self.refused(&error, &Cell::rhai(source)));
@@ -294,64 +281,6 @@ impl Session {
         let value = self.run(&ast, &cell).map_err(|error| self.failed(&error, &cell))?;
         if echo && !ends_muted(source) {
             self.show(&value).map_err(failure_of)?;
-        }
-        Ok(())
-    }
-
-    fn eval_python(&mut self, source: &str, shows: bool) -> Result<(), Box<Failure>> {
-        self.runtime.python.set(true);
-        let statements = python::translate(source, &|name| self.scope.contains(name)).map_err(|fault| {
-            if self.runtime.interrupt.is_set() {
-                return stopped();
-            }
-            Box::new(Failure {
-                kind: fault.kind.to_string(),
-                message: fault.message,
-                position: Some(failure::line_and_column(source, fault.offset)),
-                ..Failure::default()
-            })
-        })?;
-        let mut statements = statements.into_iter();
-        let done = self.run_statements(&mut statements, &source.into(), shows);
-        if self.runtime.interrupt.is_set() {
-            python::abandon(statements);
-        }
-        done
-    }
-
-    fn run_statements(
-        &mut self,
-        statements: &mut impl Iterator<Item = Statement>,
-        typed: &Rc<str>,
-        shows: bool,
-    ) -> Result<(), Box<Failure>> {
-        for statement in statements {
-            match statement {
-                Statement::Delete { names, offset } => {
-                    for name in names {
-                        if self.scope.remove::<Dynamic>(&name).is_none() {
-                            let name = python::original_name(&name);
-                            let error = Error::new(ErrorKind::NameError, format!("name '{name}' is not defined"));
-                            let position = Some(failure::line_and_column(typed, offset));
-                            return Err(Failure { position, ..failure_of(error) }.into());
-                        }
-                    }
-                }
-                Statement::Run { rhai, echo, map, globals, .. } => {
-                    self.shared_names.extend(globals);
-                    let ast = engine::compile(&self.engine, &self.runtime, &rhai);
-                    self.gather_holders(&rhai);
-                    let cell = Cell::python(Rc::clone(typed), rhai, map);
-                    let ast = match ast {
-                        Err(_) if self.runtime.interrupt.is_set() => return Err(stopped()),
-                        ast => ast.map_err(|error| self.refused(&error, &cell))?,
-                    };
-                    let value = self.run(&ast, &cell).map_err(|error| self.failed(&error, &cell))?;
-                    if echo && shows {
-                        self.show(&value).map_err(failure_of)?;
-                    }
-                }
-            }
         }
         Ok(())
     }
@@ -369,17 +298,6 @@ impl Session {
             let variables = self.scope.iter().map(|(name, _, value)| (name.to_string(), value));
             *self.runtime.globals.borrow_mut() = variables.collect();
         }
-        // The engine's own arithmetic knows 64 bits and orders what Python does not; that of the table is Python's.
-        self.engine.borrow_mut().set_fast_operators(!self.runtime.python.get());
-        for name in &self.shared_names {
-            // Functions assign it, and the session is to see that at once.
-            if let Some(variable) = self.scope.get_mut(name) {
-                if !variable.is_shared() {
-                    *variable = std::mem::take(variable).into_shared();
-                }
-                self.runtime.globals.borrow_mut().insert(name.clone(), variable.clone());
-            }
-        }
         let before = self.scope.len();
         let mut result = self.engine.borrow().eval_ast_with_scope::<Dynamic>(&mut self.scope, ast);
         if self.runtime.interrupt.is_set() && !result.as_ref().is_err_and(|error| fault::is_end(error)) {
@@ -387,15 +305,9 @@ impl Session {
             result = Err(fault::interrupted());
         }
         self.runtime.globals.borrow_mut().clear();
-        self.runtime.frames.borrow_mut().clear();
-        self.runtime.read_back.take();
         self.runtime.callbacks.set(0);
-        for (name, value) in self.runtime.assigned.take() {
-            match self.scope.get_mut(&name) {
-                Some(variable) => *variable = value,
-                None => drop(self.scope.push_dynamic(name, value)),
-            }
-        }
+        self.take_changes();
+        self.python.is_stale();
         if self.scope.len() != before {
             // A second `let` of a name hides the first; drop what is hidden, or its tensors would live on.
             self.scope = visible(&self.scope);
@@ -405,22 +317,20 @@ impl Session {
 
     /// Shows a value as a prompt does: nothing for `None`.
     fn show(&mut self, value: &Dynamic) -> crate::tensor::Result<()> {
-        if value.is_unit() {
-            return Ok(());
+        if !value.is_unit() {
+            python::show(&self.runtime, &to_value(value)?)?;
+            self.keep_result(value);
+            self.python.is_stale();
         }
-        let shown = to_value(value)?;
-        match &shown {
-            Value::Object(object) if let Some(picture) = object.as_any().downcast_ref::<Picture>() => {
-                self.runtime.draw(&picture.lines());
-            }
-            shown => {
-                let text = self.runtime.repr(shown)?;
-                self.runtime.say(Said::Value, &text);
-                self.runtime.print("\n");
-            }
-        }
-        self.keep_result(value);
         Ok(())
+    }
+}
+
+fn completeness_of_python(source: &str) -> Completeness {
+    match syntax::parse(source) {
+        Ok(_) => Completeness::Complete,
+        Err(fault) if fault.incomplete => Completeness::Incomplete,
+        Err(_) => Completeness::Invalid,
     }
 }
 

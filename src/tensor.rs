@@ -31,7 +31,7 @@ pub use device::{Device, DeviceKind};
 pub(crate) use dtype::dispatch;
 pub use dtype::{Category, DType, can_cast, promote_types};
 pub use element::{Element, Scalar};
-pub use error::{Error, ErrorKind, Result};
+pub use error::{Error, ErrorKind, Raised, Result};
 pub use form::{Compressed, Coo, Form, Quantizer, TensorLayout};
 pub use layout::{Dims, Layout};
 pub use memory::Memory;

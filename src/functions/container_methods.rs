@@ -8,8 +8,6 @@ use crate::tensor::{Error, Result};
 use crate::value::{Keywords, Method, Value};
 use std::rc::Rc;
 
-pub use lists::{delete_item, set_item};
-
 /// The arguments of a call of a method.
 pub struct Given<'a> {
     pub state: &'a State,
@@ -98,16 +96,16 @@ pub fn call(
 
 /// The method of a container as a value; `None` where there is none of that name.
 pub fn method(receiver: &Value, name: &str) -> Option<Value> {
-    let known = |names: &mut dyn Iterator<Item = &'static str>| names.find(|known| *known == name);
+    let known = |mut names: Box<dyn Iterator<Item = &'static str>>| names.find(|known| *known == name);
     let name = match receiver {
-        Value::List(_) => known(&mut lists::METHODS.iter().map(|method| method.name))?,
+        Value::List(_) => known(Box::new(lists::METHODS.iter().map(|method| method.name)))?,
         Value::Dict(dict) => {
-            let ordered = dicts::ORDERED.iter().filter(|_| dict.is_ordered());
-            known(&mut dicts::METHODS.iter().chain(ordered).map(|method| method.name))?
+            let ordered: &[_] = if dict.is_ordered() { dicts::ORDERED } else { &[] };
+            known(Box::new(dicts::METHODS.iter().chain(ordered).map(|method| method.name)))?
         }
         Value::Set(set) => {
-            let changes = sets::METHODS_THAT_CHANGE.iter().filter(|_| !set.is_frozen());
-            known(&mut sets::METHODS.iter().chain(changes).map(|method| method.name))?
+            let changes: &[_] = if set.is_frozen() { &[] } else { sets::METHODS_THAT_CHANGE };
+            known(Box::new(sets::METHODS.iter().chain(changes).map(|method| method.name)))?
         }
         _ => return None,
     };

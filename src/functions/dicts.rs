@@ -1,11 +1,13 @@
-//! Methods of Python's dictionaries, and their views. See `containers.rs`.
+//! Methods of Python's dictionaries, and their views. See `container_methods.rs`.
 
-use super::containers::{ContainerMethod, Given, takes};
-use super::iterate::iterate;
+use super::container_methods::{ContainerMethod, Given, takes};
+use super::containers::no_key;
+use super::iterate::{Iter, Part, iterate};
+use super::lazy::Lazy;
+use super::operators::update;
 use crate::bail;
-use crate::call::State;
 use crate::format;
-use crate::tensor::{Error, ErrorKind, Result};
+use crate::tensor::Result;
 use crate::value::equality::matches;
 use crate::value::sets::combined;
 use crate::value::{Dict, Object, Set, Tuple, Value};
@@ -28,7 +30,7 @@ pub const METHODS: &[ContainerMethod<Dict>] = &[
         |dict, given| match dict.remove(&given.at(0))? {
             Some(value) => Ok(value),
             None if given.args.len() > 1 => Ok(given.at(1)),
-            None => Err(missing(given.state, &given.at(0))),
+            None => Err(no_key(given.state, &given.at(0))),
         },
         "Takes a key out, and returns its value.",
     ),
@@ -101,7 +103,7 @@ pub const ORDERED: &[ContainerMethod<Dict>] = &[ContainerMethod {
         |dict, given| {
             let last = given.args.get(1).or_else(|| given.named("last"));
             let key = given.at(0);
-            let Some(value) = dict.remove(&key)? else { return Err(missing(given.state, &key)) };
+            let Some(value) = dict.remove(&key)? else { return Err(no_key(given.state, &key)) };
             if last.is_none_or(|last| crate::value::equality::truth(last).unwrap_or(true)) {
                 dict.insert(key, value)?;
                 return Ok(Value::None);
@@ -116,55 +118,6 @@ pub const ORDERED: &[ContainerMethod<Dict>] = &[ContainerMethod {
         "Moves a key to the end, or to the beginning.",
     )
 }];
-
-fn missing(state: &State, key: &Value) -> Error {
-    match state.repr(key) {
-        Ok(key) => Error::new(ErrorKind::KeyError, key),
-        Err(error) => error,
-    }
-}
-
-/// Takes over the entries of a dictionary, of an object with keys, or of pairs.
-///
-/// # Errors
-/// TypeError and ValueError in Python's words for what are no pairs.
-pub fn update(state: &State, dict: &Dict, source: &Value) -> Result<()> {
-    if let Some(entries) = source.entries() {
-        return entries.into_iter().try_for_each(|(key, value)| dict.insert(key, value));
-    }
-    if let Value::Object(object) = source
-        && let Some(keys) = object.special("keys", &[])
-    {
-        for key in iterate(state, &keys?)?.collect()? {
-            let value = super::subscript::item(state, source, &key)?;
-            dict.insert(key, value)?;
-        }
-        return Ok(());
-    }
-    let mut pairs = iterate(state, source)?;
-    let mut i = 0;
-    while let Some(pair) = pairs.next()? {
-        let Ok(items) = iterate(state, &pair) else {
-            bail!(TypeError, "cannot convert dictionary update sequence element #{i} to a sequence")
-        };
-        match <[Value; 2]>::try_from(items.collect()?) {
-            Ok([key, value]) => dict.insert(key, value)?,
-            Err(items) => {
-                bail!(ValueError, "dictionary update sequence element #{i} has length {}; 2 is required", items.len())
-            }
-        }
-        i += 1;
-    }
-    Ok(())
-}
-
-/// The part of a dictionary that a view shows.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Part {
-    Keys,
-    Values,
-    Items,
-}
 
 /// `dict.keys()`, `dict.values()` and `dict.items()`: they show the dictionary as it is at any time.
 pub struct View {
@@ -250,6 +203,14 @@ impl Object for View {
             Part::Values => "dict_values",
             Part::Items => "dict_items",
         }
+    }
+    fn iterator(&self) -> Option<Result<Value>> {
+        let class = match self.part {
+            Part::Keys => "dict_keyiterator",
+            Part::Values => "dict_valueiterator",
+            Part::Items => "dict_itemiterator",
+        };
+        Some(Ok(Lazy::over(class, Iter::over_dict(&self.dict, self.part))))
     }
     fn special(&self, name: &str, args: &[Value]) -> Option<Result<Value>> {
         Some(match (name, args) {

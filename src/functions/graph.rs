@@ -1,16 +1,22 @@
 //! The gradient graph as a session sees it: the value of `grad_fn`, and its parts.
 //! Follows <https://pytorch.org/docs/2.7/autograd.html#autograd-graph>.
 
-use crate::autograd::{FREED, Node};
+use super::calling::{NativeFunction, call_value};
+use crate::autograd::{FREED, Node, custom};
 use crate::bail;
 use crate::call::state::State;
-use crate::call::{Row, method};
-use crate::tensor::{GradFn, Result};
+use crate::call::{Call, Row, function, method};
+use crate::tensor::{GradFn, Result, Tensor};
 use crate::value::{Dict, Object, Value, intern};
 use std::any::Any;
 use std::rc::Rc;
 
-pub const ROWS: &[Row] = &[method(
+pub const ROWS: &[Row] = &[function(
+    "autograd.function.once_differentiable(any fn) -> any",
+    once_differentiable,
+    "Makes a backward whose results cannot be differentiated once more.",
+)
+.python("once_differentiable"), method(
     "name(Object self) -> str",
     |c| match c.value(0) {
         Value::Object(object) => {
@@ -94,4 +100,31 @@ pub fn attribute(state: &State, object: &dyn Any, name: &str) -> Result<Option<V
         "variable" => this.variable().map(Value::Tensor),
         _ => None,
     })
+}
+
+/// `once_differentiable(backward)`: a function whose results cannot be differentiated once more.
+fn once_differentiable(call: &mut Call) -> Result<Value> {
+    let (state, inner, function) = (call.state.handle(), call.value(0), call.value(0));
+    Ok(NativeFunction::around(&function, move |args, keywords| {
+        let tensors = args.iter().filter_map(|arg| if let Value::Tensor(tensor) = arg { Some(tensor.clone()) } else { None });
+        let inputs: Vec<Tensor> = tensors.filter(Tensor::requires_grad).collect();
+        let recording = state.grad_enabled.replace(false);
+        let output = call_value(&state, &inner, args, keywords);
+        state.grad_enabled.set(recording);
+        let output = output?;
+        if !recording || inputs.is_empty() {
+            return Ok(output);
+        }
+        let refused = |value: Value| match value {
+            Value::Tensor(tensor) if tensor.borrow().dtype.is_differentiable() => {
+                let message = "trying to differentiate twice a function that was marked with @once_differentiable";
+                Value::Tensor(custom::refuse(&tensor, &inputs, "torch::autograd::DelayedError", message))
+            }
+            other => other,
+        };
+        Ok(match output {
+            Value::Tuple(parts) => Value::tuple(parts.iter().cloned().map(refused)),
+            single => refused(single),
+        })
+    }))
 }

@@ -1,14 +1,15 @@
-//! Methods of Python's lists, and what their subscripts do. See `containers.rs`.
+//! Methods of Python's lists. See `container_methods.rs`.
 
-use super::containers::{ContainerMethod, Given, takes};
+use super::container_methods::{ContainerMethod, Given, takes};
+use super::containers;
 use super::iterate::iterate;
-use super::sorting::sorted_by;
-use super::subscript::{as_index, positions, slice_bounds};
+use super::operators::is_or_equals;
+use super::sorting::sorted_items;
+use super::subscript::as_index;
 use crate::bail;
-use crate::call::State;
 use crate::tensor::{Error, Result, interrupt, limits};
-use crate::value::equality::matches;
-use crate::value::{List, Slice, Value};
+use crate::value::equality::truth;
+use crate::value::{List, Value};
 
 pub const METHODS: &[ContainerMethod<List>] = &[
     takes(
@@ -24,7 +25,7 @@ pub const METHODS: &[ContainerMethod<List>] = &[
     takes(
         "extend",
         (1, 1),
-        |list, given| extend(given.state, list, &given.at(0)).map(|()| Value::None),
+        |list, given| extend(given, list).map(|()| Value::None),
         "Adds the items of another value at the end.",
     ),
     takes(
@@ -56,8 +57,11 @@ pub const METHODS: &[ContainerMethod<List>] = &[
                     let Some(at) = as_index(index)? else {
                         bail!(TypeError, "'{}' object cannot be interpreted as an integer", index.type_name())
                     };
-                    let at = within(at, list.len(), "pop index out of range")?;
-                    list.change(|items| items.remove(at))
+                    let length = list.len();
+                    let place = if at < 0 { at.saturating_add(length as i64) } else { at };
+                    let place = usize::try_from(place).ok().filter(|&place| place < length);
+                    let place = place.ok_or_else(|| Error::index("pop index out of range"))?;
+                    list.change(|items| items.remove(place))
                 }
             }
         },
@@ -66,7 +70,7 @@ pub const METHODS: &[ContainerMethod<List>] = &[
     takes(
         "remove",
         (1, 1),
-        |list, given| match position(list, &given.at(0), 0, usize::MAX)? {
+        |list, given| match position(given, list, 0, usize::MAX)? {
             Some(at) => list.change(|items| drop(items.remove(at))).map(|()| Value::None),
             None => bail!(ValueError, "list.remove(x): x not in list"),
         },
@@ -92,7 +96,7 @@ pub const METHODS: &[ContainerMethod<List>] = &[
                     None => Ok(default),
                 }
             };
-            match position(list, &given.at(0), bound(1, 0)?, bound(2, usize::MAX)?)? {
+            match position(given, list, bound(1, 0)?, bound(2, usize::MAX)?)? {
                 Some(at) => Ok(Value::Int(at as i64)),
                 None => bail!(ValueError, "{} is not in list", given.state.repr(&given.at(0))?),
             }
@@ -103,12 +107,8 @@ pub const METHODS: &[ContainerMethod<List>] = &[
         "count",
         (1, 1),
         |list, given| {
-            let mut count = 0;
-            for (i, item) in list.to_vec().iter().enumerate() {
-                interrupt::check_at(i)?;
-                count += i64::from(matches(item, &given.at(0))?);
-            }
-            Ok(Value::Int(count))
+            let count = containers::count(given.state, &Value::List(list.clone()), &given.at(0))?;
+            Ok(Value::Int(count as i64))
         },
         "Counts the items that are equal to a value.",
     ),
@@ -123,8 +123,9 @@ pub const METHODS: &[ContainerMethod<List>] = &[
                 {
                     bail!(TypeError, "'{name}' is an invalid keyword argument for sort()");
                 }
-                let items = list.to_vec();
-                let sorted = sorted_by(given.state, items, given.named("key"), given.named("reverse"))?;
+                let reverse = given.named("reverse").map_or(Ok(false), truth)?;
+                let key = given.named("key").unwrap_or(&Value::None);
+                let sorted = sorted_items(given.state, list.to_vec(), key, reverse)?;
                 // Some may be missing.
                 interrupt::check()?;
                 list.replace(sorted).map(|()| Value::None)
@@ -134,11 +135,11 @@ pub const METHODS: &[ContainerMethod<List>] = &[
     },
 ];
 
-/// The position of the first item that is equal to a value.
-fn position(list: &List, wanted: &Value, from: usize, to: usize) -> Result<Option<usize>> {
+/// The position of the first item that is equal to a value, from one place to another.
+fn position(given: &Given, list: &List, from: usize, to: usize) -> Result<Option<usize>> {
     for (i, item) in list.to_vec().iter().enumerate().take(to).skip(from) {
         interrupt::check_at(i)?;
-        if matches(item, wanted)? {
+        if is_or_equals(given.state, item, &given.at(0))? {
             return Ok(Some(i));
         }
     }
@@ -146,92 +147,8 @@ fn position(list: &List, wanted: &Value, from: usize, to: usize) -> Result<Optio
 }
 
 /// Adds the items of another value at the end.
-///
-/// # Errors
-/// TypeError for what cannot be iterated over, MemoryError.
-pub fn extend(state: &State, list: &List, source: &Value) -> Result<()> {
-    let more = iterate(state, source)?.collect()?;
+fn extend(given: &Given, list: &List) -> Result<()> {
+    let more = iterate(given.state, &given.at(0))?.collect()?;
     limits::room_for::<Value>(list.len() + more.len())?;
     list.change(|items| items.extend(more))
 }
-
-fn within(at: i64, length: usize, refusal: &str) -> Result<usize> {
-    let place = if at < 0 { at.saturating_add(length as i64) } else { at };
-    usize::try_from(place).ok().filter(|&place| place < length).ok_or_else(|| Error::index(refusal))
-}
-
-/// The position that an integer subscript names.
-fn place(index: &Value, length: usize) -> Result<usize> {
-    match as_index(index)? {
-        Some(at) => within(at, length, "list assignment index out of range"),
-        None => bail!(TypeError, "list indices must be integers or slices, not {}", index.type_name()),
-    }
-}
-
-/// The positions that a slice selects.
-fn chosen(slice: &Slice, length: usize) -> Result<Vec<usize>> {
-    let (start, stop, step) = slice_bounds(slice, length)?;
-    Ok(positions(start, stop, step).filter(|&i| i < length).collect())
-}
-
-/// `list[index] = value`
-///
-/// # Errors
-/// IndexError, TypeError and ValueError in Python's words.
-pub fn set_item(state: &State, list: &List, index: &Value, value: Value) -> Result<()> {
-    let Value::Slice(slice) = index else {
-        let at = place(index, list.len())?;
-        let before = list.change(|items| items.get_mut(at).map(|item| std::mem::replace(item, value)))?;
-        drop(before);
-        return Ok(());
-    };
-    let values = match iterate(state, &value) {
-        Ok(items) => items.collect()?,
-        Err(_) if !matches!(slice.step, Value::None) => bail!(TypeError, "must assign iterable to extended slice"),
-        Err(_) => bail!(TypeError, "can only assign an iterable"),
-    };
-    // Some of them may be missing.
-    interrupt::check()?;
-    let length = list.len();
-    let (start, stop, step) = slice_bounds(slice, length)?;
-    if step == 1 {
-        let (start, stop) = (start.max(0) as usize, stop.max(start).max(0) as usize);
-        limits::room_for::<Value>(length + values.len())?;
-        let removed: Vec<Value> = list.change(|items| items.splice(start..stop, values).collect())?;
-        drop(removed);
-        return Ok(());
-    }
-    let chosen = chosen(slice, length)?;
-    if chosen.len() != values.len() {
-        let (given, wanted) = (values.len(), chosen.len());
-        bail!(ValueError, "attempt to assign sequence of size {given} to extended slice of size {wanted}");
-    }
-    let before = list.change(|items| {
-        let pairs = chosen.into_iter().zip(values);
-        pairs.map(|(i, value)| items.get_mut(i).map(|item| std::mem::replace(item, value))).collect::<Vec<_>>()
-    })?;
-    drop(before);
-    Ok(())
-}
-
-/// `del list[index]`
-///
-/// # Errors
-/// As [`set_item`].
-pub fn delete_item(list: &List, index: &Value) -> Result<()> {
-    let length = list.len();
-    let mut doomed = match index {
-        Value::Slice(slice) => chosen(slice, length)?,
-        _ => vec![place(index, length)?],
-    };
-    doomed.sort_unstable();
-    let mut kept = Vec::with_capacity(length - doomed.len());
-    let mut doomed = doomed.into_iter().peekable();
-    for (i, item) in list.to_vec().into_iter().enumerate() {
-        if doomed.next_if_eq(&i).is_none() {
-            kept.push(item);
-        }
-    }
-    list.replace(kept)
-}
-

@@ -48,6 +48,15 @@ fn whole(value: &Value) -> i128 {
     }
 }
 
+/// The integer that digits in a source mean, with the prefix of their base.
+///
+/// # Errors
+/// ValueError for more digits than are read.
+pub fn literal(text: &str) -> Result<Value> {
+    let read = if text.starts_with(['0']) && text.len() > 1 { digits(text, 0) } else { digits(text, 10) };
+    read.map(Value::from).ok_or_else(|| Error::value("invalid decimal literal"))
+}
+
 fn real(call: &Call) -> f64 {
     match call.value(0) {
         Value::Float(f) => f,

@@ -112,7 +112,15 @@ pub fn in_place(state: &State, operator: &Operator, a: &Value, b: &Value) -> Res
             answer
         }
         Value::Tensor(_) if is_operand(b) => apply(state, &format!("{}_", operator.method), a, b),
-        _ => binary(state, operator, a, b),
+        _ => binary(state, operator, a, b).map_err(|error| {
+            // Python names the operator that was written.
+            let symbol = operator.python.split(' ').next().unwrap_or(operator.python);
+            let unsupported = format!("unsupported operand type(s) for {}:", operator.python);
+            match error.message.strip_prefix(&unsupported).filter(|_| error.raised.is_none()) {
+                Some(rest) => Error::type_error(format!("unsupported operand type(s) for {symbol}=:{rest}")),
+                None => error,
+            }
+        }),
     }
 }
 

@@ -102,6 +102,12 @@ pub const ROWS: &[Row] = &[
         "Returns the value as the prompt shows it, with escapes for all but ASCII.",
     ),
     function(
+        "py.print(any[] values, *, any sep=None, any end=None, any file=None, any flush=False) -> None",
+        print,
+        "Writes values, with blanks between them and a newline behind them.",
+    )
+    .python("print"),
+    function(
         "py.echo_(any value) -> None",
         |c| {
             let v = c.value(0);
@@ -448,4 +454,17 @@ fn class_value(value: &Value) -> Value {
         _ => None,
     };
     written.unwrap_or_else(|| Value::Type(super::classes::class_name(value)))
+}
+
+fn print(call: &mut Call) -> Result<Value> {
+    let option = |index: usize, name: &str, default: &str| match call.value(index) {
+        Value::None => Ok(default.to_owned()),
+        Value::Str(text) => Ok(text.to_string()),
+        other => bail!(TypeError, "{name} must be None or a string, not {}", other.type_name()),
+    };
+    let (separator, end) = (option(1, "sep", " ")?, option(2, "end", "\n")?);
+    let values = call.value(0).sequence().unwrap_or_default();
+    let texts = values.iter().map(|value| call.state.str(value)).collect::<Result<Vec<_>>>()?;
+    call.state.print(&(bounds::joined(&texts, &separator)? + end.as_str()));
+    Ok(Value::None)
 }

@@ -1,6 +1,6 @@
-//! Methods of Python's sets. See `containers.rs`.
+//! Methods of Python's sets. See `container_methods.rs`.
 
-use super::containers::{ContainerMethod, Given, takes};
+use super::container_methods::{ContainerMethod, Given, takes};
 use super::iterate::iterate;
 use crate::bail;
 use crate::tensor::{Error, ErrorKind, Result};

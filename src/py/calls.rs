@@ -3,15 +3,14 @@
 use super::class::{Base, Entry, Instance, call_entry};
 use super::code::Name;
 use super::descriptors::{BoundMethod, Super, is_function};
-use super::exceptions;
 use super::function::Function;
 use super::generator::Generator;
 use super::machine::{Frame, Machine};
 use super::operations;
 use crate::call::bind::{Arguments, Bound as BoundArguments};
 use crate::call::{Call, Family, Kind, Receiver, plain};
-use crate::functions::calling::{self, call_value};
-use crate::functions::containers;
+use crate::functions::calling::call_value;
+use crate::functions::container_methods;
 use crate::dispatch;
 use crate::tensor::{Error, Result};
 use crate::value::{Keywords, Value};
@@ -34,12 +33,8 @@ pub fn call(machine: &Machine, callee: &Value, args: Vec<Value>, keywords: Keywo
             }
             call_value(&machine.state, callee, args, keywords)
         }
-        Value::Type(class) if exceptions::is_class(class) => match keywords.is_empty() {
-            true => Ok(Value::Object(exceptions::new(class, args))),
-            false => Err(Error::type_error(format!("{}() takes no keyword arguments", Base::Builtin(class).name()))),
-        },
         Value::Method(method) => {
-            if let Some(answer) = containers::call(&machine.state, &method.of, method.name, &args, &keywords) {
+            if let Some(answer) = container_methods::call(&machine.state, &method.of, method.name, &args, &keywords) {
                 return answer;
             }
             call_value(&machine.state, callee, args, keywords)
@@ -50,13 +45,7 @@ pub fn call(machine: &Machine, callee: &Value, args: Vec<Value>, keywords: Keywo
 
 /// Calls a builtin of the table by its name.
 pub fn builtin_function(machine: &Machine, name: &str, args: Vec<Value>) -> Result<Value> {
-    calling::builtin(&machine.state, name, args)
-}
-
-/// Calls a method of the table without arguments; `None` where there is none.
-pub fn table_method(machine: &Machine, receiver: &Value, name: &str) -> Option<Result<Value>> {
-    let overloads = machine.state.registry.find(name, Receiver::Class(Kind::of(receiver)?))?;
-    Some(dispatch::call(&machine.state, overloads, Some(receiver), &Arguments::default()))
+    call_value(&machine.state, &Value::Function(format!("py.{name}").into()), args, Keywords::new())
 }
 
 /// `receiver.name(*args, **keywords)`: the arguments lie on the stack from a height on, the receiver below them.
@@ -97,7 +86,7 @@ fn method(
     args: Vec<Value>,
     keywords: Keywords,
 ) -> Result<Value> {
-    if let Some(answer) = containers::call(&machine.state, receiver, name, &args, &keywords) {
+    if let Some(answer) = container_methods::call(&machine.state, receiver, name, &args, &keywords) {
         return answer;
     }
     if let Value::Object(object) = receiver {

@@ -383,6 +383,9 @@ impl Object for Instance {
     fn iterator(&self) -> Option<Result<Value>> {
         self.method("__iter__", Vec::new(), Keywords::new())
     }
+    fn is_iterator(&self) -> bool {
+        self.class.find("__next__").is_some()
+    }
     fn next(&self) -> Option<Result<Option<Value>>> {
         Some(match self.method("__next__", Vec::new(), Keywords::new())? {
             Ok(item) => Ok(Some(item)),
@@ -425,11 +428,11 @@ pub fn call_entry(
         Entry::Native(method) => (method.run)(this, args, keywords),
         Entry::Held(function) if descriptors::is_function(function) => {
             args.insert(0, this.clone());
-            call(&machine_of(class)?, function, args, keywords)
+            call(&*machine_of(class)?, function, args, keywords)
         }
         Entry::Held(held) => {
             let callee = descriptors::bound(held, Some(this), class)?;
-            call(&machine_of(class)?, &callee, args, keywords)
+            call(&*machine_of(class)?, &callee, args, keywords)
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::call::Registry;
 use crate::tensor::interrupt;
 use crate::value::Value;
 use blocks::Block;
-use ruff_python_ast::{Mod, Stmt};
+use ruff_python_ast::{ModModule, Stmt};
 use ruff_text_size::Ranged;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -30,7 +30,7 @@ pub type SlotOf<'a> = &'a mut dyn FnMut(&str) -> u32;
 /// # Errors
 /// NotImplementedError for what is not supported; SyntaxError for what only CPython's compiler refuses.
 pub fn compile(
-    module: &Mod,
+    module: &ModModule,
     source: &Rc<Source>,
     registry: &'static Registry,
     slot_of: SlotOf,
@@ -39,9 +39,7 @@ pub fn compile(
     let scopes = scopes(module);
     let mut compiler = Compiler { scopes: &scopes, source, registry, slot_of, shows, units: Vec::new() };
     compiler.begin(MODULE, Kind::Module, "<module>", Parameters::default());
-    if let Some(module) = module.as_module() {
-        compiler.body(&module.body)?;
-    }
+    compiler.body(&module.body)?;
     let none = compiler.constant(Value::None);
     compiler.emit(none, 0);
     compiler.emit(Op::Return, 0);

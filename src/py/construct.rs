@@ -65,7 +65,7 @@ pub fn construct(class: &Rc<Class>, args: Vec<Value>, keywords: Keywords) -> Res
         Some(Entry::Held(function)) => {
             let function = as_rc::<StaticMethod>(&function).map_or(function, |method| method.0.clone());
             let all = std::iter::once(base.value()).chain(args.iter().cloned()).collect();
-            call(&class.machine()?, &function, all, keywords.clone())?
+            call(&*class.machine()?, &function, all, keywords.clone())?
         }
         _ => Value::Object(Instance::new(base.clone())),
     };
@@ -89,4 +89,20 @@ pub fn construct(class: &Rc<Class>, args: Vec<Value>, keywords: Keywords) -> Res
         _ => {}
     }
     Ok(made)
+}
+
+/// An object of a class that is there from the start, if only a script makes such: an exception, or `object()`.
+pub fn builtin(class: &'static str, args: &[Value], keywords: &Keywords) -> Option<Result<Value>> {
+    if !exceptions::is_class(class) && class != "object" {
+        return None;
+    }
+    if !keywords.is_empty() {
+        let name = Base::Builtin(class).name();
+        return Some(Err(Error::type_error(format!("{name}() takes no keyword arguments"))));
+    }
+    Some(Ok(Value::Object(match class {
+        "object" if !args.is_empty() => return Some(Err(Error::type_error("object() takes no arguments"))),
+        "object" => Instance::new(Base::Builtin(class)),
+        class => exceptions::new(class, args.to_vec()),
+    })))
 }

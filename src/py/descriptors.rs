@@ -9,7 +9,8 @@ use super::class::{
 };
 use super::exceptions;
 use super::function::Function;
-use crate::functions::{CONTEXT, FUNCTION, NativeFunction};
+use crate::functions::calling::NativeFunction;
+use crate::functions::{CONTEXT, FUNCTION};
 use crate::format;
 use crate::tensor::{Error, Result};
 use crate::value::{Keywords, Object, Value};
@@ -97,14 +98,14 @@ impl Property {
         if matches!(self.set, Value::None) {
             return Err(lacks(name, class, "setter"));
         }
-        call(&machine_of(class)?, &self.set, vec![this.clone(), value.clone()], Keywords::new()).map(drop)
+        call(&*machine_of(class)?, &self.set, vec![this.clone(), value.clone()], Keywords::new()).map(drop)
     }
 
     pub fn delete(&self, this: &Value, name: &str, class: &Base) -> Result<()> {
         if matches!(self.delete, Value::None) {
             return Err(lacks(name, class, "deleter"));
         }
-        call(&machine_of(class)?, &self.delete, vec![this.clone()], Keywords::new()).map(drop)
+        call(&*machine_of(class)?, &self.delete, vec![this.clone()], Keywords::new()).map(drop)
     }
 }
 
@@ -193,7 +194,7 @@ pub fn bound(held: &Value, this: Option<&Value>, class: &Base) -> Result<Value> 
         if matches!(property.get, Value::None) {
             return Err(Error::attribute(format!("unreadable attribute of '{}' object", class.name())));
         }
-        return call(&machine_of(class)?, &property.get, vec![this.clone()], Keywords::new());
+        return call(&*machine_of(class)?, &property.get, vec![this.clone()], Keywords::new());
     }
     if let Some(descriptor) = any.downcast_ref::<Instance>() {
         let args = vec![this.cloned().unwrap_or(Value::None), class.value()];

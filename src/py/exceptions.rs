@@ -7,7 +7,7 @@ use crate::bail;
 use crate::format;
 pub use crate::functions::exceptions::{builtin, class, is_class};
 use crate::tensor::{Error, ErrorKind, Raised, Result};
-use crate::value::{Keywords, Object, Value, intern};
+use crate::value::{Keywords, Value, intern};
 use std::cell::Cell;
 use std::rc::Rc;
 

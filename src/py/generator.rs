@@ -116,6 +116,9 @@ impl Object for Generator {
     fn iterator(&self) -> Option<Result<Value>> {
         self.this.upgrade().map(|this| Ok(Value::Object(this)))
     }
+    fn is_iterator(&self) -> bool {
+        true
+    }
     fn next(&self) -> Option<Result<Option<Value>>> {
         Some(self.resume().map(Result::ok))
     }

@@ -141,6 +141,7 @@ impl Frame {
 
 impl Machine {
     pub fn new(state: &Rc<State>) -> Rc<Machine> {
+        state.maker.replace(Some(Rc::new(construct::builtin)));
         Rc::new_cyclic(|this| Machine {
             state: state.clone(),
             variables: RefCell::default(),
@@ -632,7 +633,7 @@ impl Machine {
             Conversion::None => value.clone(),
             Conversion::Str => Value::str(self.state.str(value)?),
             Conversion::Repr => Value::str(self.state.repr(value)?),
-            Conversion::Ascii => Value::str(crate::functions::escaped(&self.state.repr(value)?)),
+            Conversion::Ascii => Value::str(crate::functions::identity::escaped(&self.state.repr(value)?)),
         };
         match (&converted, spec) {
             (Value::Str(_), Value::Str(spec)) if spec.is_empty() => Ok(converted),

@@ -11,10 +11,11 @@ use super::machine::{Frame, Machine};
 use super::{builtins, calls};
 use crate::bail;
 use crate::functions::iterate::iterate;
+use crate::functions::lazy::next_item;
 use crate::functions::operators::{self, Operator};
-use crate::functions::{containers, subscript};
+use crate::functions::{container_methods, containers, enter_context, exit_context, subscript};
 use crate::tensor::{Error, ErrorKind, Result, interrupt, limits};
-use crate::value::equality::{is, matches, truth};
+use crate::value::equality::{is, truth};
 use crate::value::{Dict, Keywords, List, Object, Value};
 use std::any::Any;
 use std::rc::{Rc, Weak};
@@ -73,62 +74,14 @@ pub fn compare(machine: &Machine, comparison: Comparison, a: &Value, b: &Value) 
         }
         Comparison::Is => is(a, b),
         Comparison::IsNot => !is(a, b),
-        Comparison::In => contains(machine, b, a)?,
-        Comparison::NotIn => !contains(machine, b, a)?,
+        Comparison::In => containers::contains(&machine.state, b, a)?,
+        Comparison::NotIn => !containers::contains(&machine.state, b, a)?,
     }))
-}
-
-/// `item in container`
-fn contains(machine: &Machine, container: &Value, item: &Value) -> Result<bool> {
-    match container {
-        Value::Dict(dict) => Ok(dict.get(item)?.is_some()),
-        Value::Set(set) => set.borrow().contains(item),
-        Value::List(_) | Value::Tuple(_) => {
-            let items = container.sequence().unwrap_or_default();
-            for (i, other) in items.iter().enumerate() {
-                interrupt::check_at(i)?;
-                if equal_items(machine, other, item)? {
-                    return Ok(true);
-                }
-            }
-            Ok(false)
-        }
-        Value::Object(object) => {
-            if let Some(answer) = object.special("__contains__", std::slice::from_ref(item)) {
-                return truth(&answer?);
-            }
-            let mut items = iterate(&machine.state, container).map_err(|error| match error.kind {
-                ErrorKind::TypeError => {
-                    Error::type_error(format!("argument of type '{}' is not iterable", container.type_name()))
-                }
-                _ => error,
-            })?;
-            while let Some(other) = items.next()? {
-                interrupt::check()?;
-                if equal_items(machine, &other, item)? {
-                    return Ok(true);
-                }
-            }
-            Ok(false)
-        }
-        other => truth(&calls::builtin_function(machine, "__contains__", vec![other.clone(), item.clone()])?),
-    }
-}
-
-/// Returns whether two items are the same or equal; tensors are asked as well.
-pub fn equal_items(machine: &Machine, a: &Value, b: &Value) -> Result<bool> {
-    match (a, b) {
-        (Value::Tensor(_), _) | (_, Value::Tensor(_)) if !is(a, b) => match operators::find("==") {
-            Some(operator) => truth(&binary(machine, operator, a, b)?),
-            None => Ok(false),
-        },
-        _ => matches(a, b),
-    }
 }
 
 /// `object.name`
 pub fn attribute(machine: &Machine, object: &Value, name: &str) -> Result<Value> {
-    if let Some(method) = containers::method(object, name) {
+    if let Some(method) = container_methods::method(object, name) {
         return Ok(method);
     }
     match (object, name) {
@@ -137,7 +90,7 @@ pub fn attribute(machine: &Machine, object: &Value, name: &str) -> Result<Value>
                 Some(found) => Ok(found),
                 None if matches!(name, "__next__" | "__iter__" | "close" | "send" | "throw") => {
                     let (this, called) = (object.clone(), name.to_owned());
-                    Ok(crate::functions::NativeFunction::value(name, move |_, _| {
+                    Ok(crate::functions::calling::NativeFunction::value(name, move |_, _| {
                         let generator = as_rc::<Generator>(&this);
                         let done = generator.and_then(|generator| generator.method(&called));
                         done.unwrap_or(Ok(Value::None))
@@ -176,7 +129,7 @@ pub fn item(machine: &Machine, object: &Value, index: &Value) -> Result<Value> {
 
 pub fn set_item(machine: &Machine, object: &Value, index: &Value, value: Value) -> Result<()> {
     match object {
-        Value::List(list) => containers::set_item(&machine.state, list, index, value),
+        Value::List(list) => containers::set_list_item(&machine.state, list, index, &value),
         Value::Dict(dict) => dict.insert(index.clone(), value),
         Value::Object(this) => match this.special("__setitem__", &[index.clone(), value.clone()]) {
             Some(done) => done.map(drop),
@@ -191,15 +144,8 @@ pub fn set_item(machine: &Machine, object: &Value, index: &Value, value: Value) 
 
 pub fn delete_item(machine: &Machine, object: &Value, index: &Value) -> Result<()> {
     match object {
-        Value::List(list) => containers::delete_item(list, index),
-        Value::Dict(dict) => match dict.remove(index)? {
-            Some(_) => Ok(()),
-            None => Err(exceptions::key_error(index)),
-        },
-        Value::Object(this) if let Some(done) = this.special("__delitem__", std::slice::from_ref(index)) => {
-            done.map(drop)
-        }
-        other => calls::builtin_function(machine, "__delitem__", vec![other.clone(), index.clone()]).map(drop),
+        Value::Dict(dict) => dict.remove(index)?.map(drop).ok_or_else(|| exceptions::key_error(index)),
+        _ => containers::delete_item(&machine.state, object, index),
     }
 }
 
@@ -467,8 +413,7 @@ pub fn next_of(source: &Value) -> Result<Result<Value, Value>> {
     if let Some(generator) = as_rc::<Generator>(source) {
         return generator.resume();
     }
-    let Value::Object(object) = source else { return Ok(Err(Value::None)) };
-    Ok(object.next().unwrap_or(Ok(None))?.ok_or(Value::None))
+    Ok(next_item(source)?.ok_or(Value::None))
 }
 
 /// Pushes so many items, the first one on top.
@@ -539,25 +484,21 @@ pub fn format(machine: &Machine, value: &Value, spec: &str) -> Result<String> {
 
 /// Enters a context, and returns what it gives.
 pub fn enter(machine: &Machine, context: &Value) -> Result<Value> {
+    let Some(instance) = instance_of(context) else { return enter_context(&machine.state, context) };
     let refused = || {
         let class = context.type_name();
         Error::type_error(format!("'{class}' object does not support the context manager protocol"))
     };
-    match instance_of(context) {
-        Some(instance) => {
-            if instance.class.find("__exit__").is_none() {
-                return Err(refused());
-            }
-            instance.method("__enter__", Vec::new(), Keywords::new()).unwrap_or_else(|| Err(refused()))
-        }
-        None => calls::table_method(machine, context, "__enter__").unwrap_or_else(|| Err(refused())),
+    if instance.class.find("__exit__").is_none() {
+        return Err(refused());
     }
+    instance.method("__enter__", Vec::new(), Keywords::new()).unwrap_or_else(|| Err(refused()))
 }
 
 /// Leaves a context, perhaps by an exception; returns whether that is settled.
 pub fn leave(machine: &Machine, context: &Value, exception: Option<Rc<Instance>>) -> Result<bool> {
     let Some(instance) = instance_of(context) else {
-        calls::table_method(machine, context, "__exit__").transpose()?;
+        exit_context(&machine.state, context)?;
         return Ok(false);
     };
     let args = match exception {
@@ -571,7 +512,7 @@ pub fn leave(machine: &Machine, context: &Value, exception: Option<Rc<Instance>>
 pub fn leave_natively(machine: &Machine, context: &Value) {
     if instance_of(context).is_none() {
         // What goes wrong now is heard by nobody.
-        let _ = calls::table_method(machine, context, "__exit__");
+        let _ = exit_context(&machine.state, context);
     }
 }
 

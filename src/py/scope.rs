@@ -2,7 +2,7 @@
 //! its own, in a cell that others share, or among the variables of the session. It must not know what is compiled.
 
 use ruff_python_ast::visitor::{Visitor, walk_expr, walk_stmt};
-use ruff_python_ast::{Comprehension, ExceptHandler, Expr, ExprContext, Mod, Parameters, Stmt};
+use ruff_python_ast::{Comprehension, ExceptHandler, Expr, ExprContext, ModModule, Parameters, Stmt};
 use ruff_text_size::{Ranged, TextRange};
 use std::collections::{BTreeSet, HashMap};
 
@@ -90,12 +90,10 @@ pub struct Scopes<'a> {
 }
 
 /// Reads the names of an input.
-pub fn scopes(module: &Mod) -> Scopes<'_> {
+pub fn scopes(module: &ModModule) -> Scopes<'_> {
     let mut scopes = Scopes { all: Vec::new(), of: HashMap::new(), current: MODULE };
     scopes.all.push(scope(Kind::Module, MODULE));
-    if let Some(module) = module.as_module() {
-        scopes.visit_body(&module.body);
-    }
+    scopes.visit_body(&module.body);
     scopes.resolve();
     scopes
 }

@@ -47,6 +47,12 @@ impl SyntaxFault {
         Self::new("SyntaxError", message, offset)
     }
 
+    /// What Python has, and this shell has not. `construct` is a plural: "match statements".
+    pub fn unsupported(construct: &str, node: &impl Ranged) -> Self {
+        let message = format!("{construct} are not supported at this prompt");
+        Self::new("NotImplementedError", message, node.range().start().to_usize())
+    }
+
     /// Ctrl-C came before the whole source was read.
     pub fn stopped() -> Self {
         Self::new("KeyboardInterrupt", "", 0)
@@ -132,4 +138,12 @@ fn start(node: &impl Ranged) -> usize {
 /// Returns where a node ends in the source, in bytes.
 fn end(node: &impl Ranged) -> usize {
     node.range().end().to_usize()
+}
+
+/// Leaves with a SyntaxError at a place of the source.
+#[macro_export]
+macro_rules! bail_syntax {
+    ($place:expr, $($message:tt)+) => {
+        return Err($crate::py::syntax::SyntaxFault::syntax(format!($($message)+), $place as usize))
+    };
 }

@@ -5,7 +5,7 @@
 //! that a loop over `push` is not quadratic, the short methods fail at first, which the engine takes as it is, and are
 //! done by the hook for functions that it does not find: see [`deferred`].
 
-use super::callable::Scripted;
+use super::Scripted;
 use super::engine::add;
 use super::fault;
 use super::runtime::Runtime;

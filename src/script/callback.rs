@@ -1,15 +1,12 @@
 //! Functions of a script as values: the function table calls them back for hooks on gradients and for functions that
-//! take functions.
+//! take functions, and so does Python.
 
-use super::callable::{Def, Scripted, call_value, native, split_keywords};
-use super::descriptors::missing;
 use super::runtime::Runtime;
-use super::value::{to_dynamic, to_value};
-use super::{fault, higher, stack};
-use crate::call::state::Native;
-use crate::call::{Caller, Keywords, State};
+use super::value::{kept, to_value};
+use super::fault;
+use crate::call::stack;
 use crate::tensor::{Error, ErrorKind, Result};
-use crate::value::{Object, Value};
+use crate::value::{Keywords, Object, Value};
 use rhai::{Array, Dynamic, Engine, FnPtr, Identifier, Map, Position};
 use std::any::Any;
 use std::cell::RefCell;
@@ -19,16 +16,18 @@ use std::rc::{Rc, Weak};
 /// counts anew.
 const MAX_DEPTH: usize = 1000;
 
-/// A function of the script, or a lambda.
-pub struct ScriptFunction(pub FnPtr);
+/// A function of the script, or a closure.
+pub struct ScriptFunction {
+    pub pointer: FnPtr,
+    home: Home,
+}
 
 impl ScriptFunction {
-    /// The name of a `def`; all lambdas have the same.
-    fn name(&self) -> Rc<str> {
-        match (Def::of_pointer(&self.0), self.0.fn_name()) {
-            (Some(def), _) => def.name.clone(),
-            (None, name) if name.starts_with("anon$") => "<lambda>".into(),
-            (None, name) => name.into(),
+    /// The name of a function; all closures have the same.
+    fn name(&self) -> &str {
+        match self.pointer.fn_name() {
+            name if name.starts_with("anon$") => "<lambda>",
+            name => name,
         }
     }
 }
@@ -37,28 +36,20 @@ impl Object for ScriptFunction {
     fn type_name(&self) -> &str {
         "function"
     }
+    fn class_name(&self) -> &'static str {
+        "function"
+    }
     fn repr(&self) -> String {
-        let address = self.identity().unwrap_or(std::ptr::from_ref(self) as usize);
-        format!("<function {} at {address:#x}>", self.name())
+        format!("<function {} at {:#x}>", self.name(), std::ptr::from_ref(self) as usize)
     }
     fn attribute(&self, name: &str) -> Option<Value> {
-        (name == "__name__").then(|| Value::Str(self.name()))
-    }
-    fn own_attribute(&self, name: &str) -> Option<Result<Value>> {
-        Some(match Def::attribute(&self.0, name) {
-            Some(found) => to_value(&found),
-            None => Err(missing("function", name)),
-        })
-    }
-    fn set_attribute(&self, name: &str, value: &Value) -> Option<Result<()>> {
-        let set = Def::set_attribute(&self.0, name, &to_dynamic(value.clone()));
-        Some(set.map_err(|error| fault::error_of(&error)))
+        matches!(name, "__name__" | "__qualname__").then(|| Value::str(self.name()))
     }
     fn is_callable(&self) -> bool {
         true
     }
-    fn identity(&self) -> Option<usize> {
-        Def::of_pointer(&self.0).map(|def| Rc::as_ptr(&def) as usize)
+    fn call(&self, args: Vec<Value>, keywords: Keywords) -> Option<Result<Value>> {
+        Some(self.home.call(&self.pointer, args, keywords))
     }
     fn as_any(&self) -> &dyn Any {
         self
@@ -72,75 +63,52 @@ pub struct Home {
     runtime: Weak<Runtime>,
 }
 
+thread_local! {
+    /// Where the functions of the session that runs on this thread are called.
+    static HERE: RefCell<Home> = RefCell::default();
+}
+
 impl Home {
     pub fn new(engine: &Rc<RefCell<Engine>>, runtime: &Rc<Runtime>) -> Home {
         Home { engine: Rc::downgrade(engine), runtime: Rc::downgrade(runtime) }
     }
 
-    /// The running script.
-    ///
-    /// # Errors
-    /// RuntimeError when the session is gone.
-    pub fn runtime(&self) -> Result<Rc<Runtime>> {
-        self.runtime.upgrade().ok_or_else(ended)
+    /// Makes this the place where functions are called that become values from now on.
+    pub fn settle(&self) {
+        HERE.with_borrow_mut(|here| *here = self.clone());
     }
 
-    /// As [`Caller::call`], within the script language.
-    ///
-    /// # Errors
-    /// As [`Caller::call`].
-    pub fn invoke(&self, callee: &Dynamic, args: Array, keywords: Map) -> Scripted<Dynamic> {
-        let engine = self.engine.upgrade().ok_or_else(|| fault::thrown(ended()))?;
-        let state = self.runtime().map_err(fault::thrown)?;
-        let depth = state.callbacks.get();
+    fn call(&self, function: &FnPtr, args: Vec<Value>, keywords: Keywords) -> Result<Value> {
+        let ended = || Error::runtime("the session of this function has ended");
+        let engine = self.engine.upgrade().ok_or_else(ended)?;
+        let runtime = self.runtime.upgrade().ok_or_else(ended)?;
+        let depth = runtime.callbacks.get();
         if depth >= MAX_DEPTH || !stack::has_room() {
-            let message = "maximum recursion depth exceeded";
-            return Err(fault::thrown(Error::new(ErrorKind::RecursionError, message)));
+            return Err(Error::new(ErrorKind::RecursionError, "maximum recursion depth exceeded"));
         }
-        state.callbacks.set(depth + 1);
-        let nameless = state.nameless.replace(false);
+        let mut args: Array = args.into_iter().map(kept).collect();
+        if !keywords.is_empty() {
+            let named: Map = keywords.into_iter().map(|(name, value)| (Identifier::from(&*name), kept(value))).collect();
+            args.push(named.into());
+        }
+        runtime.callbacks.set(depth + 1);
         let engine = engine.borrow();
         let global = engine.new_global_runtime_state();
-        let context = (&*engine, "call_", None, &global, Position::NONE).into();
-        let result = call_value(&state, &context, callee, args, keywords);
-        state.nameless.set(nameless);
-        state.callbacks.set(depth);
-        result
-    }
-}
-
-impl Caller for Home {
-    fn call_with(&self, function: &Value, args: Vec<Value>, keywords: Keywords) -> Result<Value> {
-        let runtime = self.runtime()?;
-        let args = args.into_iter().map(|arg| runtime.give(arg)).collect::<Result<Array>>()?;
-        let keyword = |(name, value): (Rc<str>, Value)| Ok((Identifier::from(&*name), runtime.give(value)?));
-        let keywords = keywords.into_iter().map(keyword).collect::<Result<Map>>()?;
-        let result = self.invoke(&to_dynamic(function.clone()), args, keywords);
+        let context = (&*engine, "call", None, &global, Position::NONE).into();
+        let result = function.call_within_context::<Dynamic>(&context, args);
+        runtime.callbacks.set(depth);
         result.map_err(|error| fault::error_of(&error)).and_then(|value| to_value(&value))
     }
-
-    fn function(&self, name: &str, run: Rc<Native>) -> Result<Value> {
-        let home = self.clone();
-        let run = move |args: Array| -> Result<Dynamic> {
-            let (args, keywords) = split_keywords(args);
-            let args = args.iter().map(to_value).collect::<Result<Vec<Value>>>()?;
-            let keyword = |(name, value): (&Identifier, &Dynamic)| Ok((Rc::from(name.as_str()), to_value(value)?));
-            let keywords = keywords.iter().map(keyword).collect::<Result<Keywords>>()?;
-            run(args, keywords).and_then(|value| home.runtime()?.give(value))
-        };
-        let pointer = native(name, move |_, args| run(args).map_err(fault::thrown));
-        Ok(Value::Object(Rc::new(ScriptFunction(pointer.map_err(|error| fault::error_of(&error))?))))
-    }
-
-    fn has_function(&self, name: &str) -> bool {
-        higher::find(name).is_some()
-    }
-
-    fn state(&self) -> Result<Rc<State>> {
-        Ok(self.runtime()?.state.clone())
-    }
 }
 
-fn ended() -> Error {
-    Error::runtime("the session of this function has ended")
+/// A function of the script as a value.
+pub fn function(pointer: FnPtr) -> Value {
+    let home = HERE.with_borrow(Home::clone);
+    Value::Object(Rc::new(ScriptFunction { pointer, home }))
+}
+
+/// Calls a value from the script language, with keyword arguments in a last object map.
+pub fn call(runtime: &Runtime, callee: &Value, args: &[&mut Dynamic]) -> Result<Dynamic> {
+    let (positional, keywords) = super::engine::arguments(args)?;
+    crate::functions::calling::call_value(&runtime.state, callee, positional, keywords).and_then(|value| runtime.give(value))
 }

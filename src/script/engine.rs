@@ -1,27 +1,24 @@
 //! The Rhai engine with our functions in it: registration, names, subscripts, operators, limits and interrupts. Every
 //! call of a script ends in [`dispatch`], which finds the row of the function table.
 
-use super::callable::{self, Scripted};
-use super::dict::Dict;
+use super::callback;
 use super::fault;
-use super::list::List;
-use super::plain;
 use super::runtime::Runtime;
-use super::set::Set;
 use super::subscripts;
-use super::value::{BoxedObject, class_ids, object, register_names, to_dynamic, to_value};
-use super::{bounds, exceptions, members};
+use super::value::{class_ids, register_names, to_dynamic, to_value};
+use super::bounds;
+use crate::call::plain;
 use crate::call::bind::{Arguments, Bound};
 use crate::call::signature::Kind;
 use crate::call::suggest;
 use crate::call::{Call, Family, Overloads, Receiver};
 use crate::dispatch;
 use crate::functions;
+use crate::functions::iterate::{Iter, iterate};
 use crate::functions::operators;
 use crate::functions::subscript;
 use crate::tensor::{Error, ErrorKind, Result, Tensor, interrupt};
-use crate::value::Value;
-use crate::value::equality;
+use crate::value::{Keywords, Value, equality};
 use rhai::packages::{
     ArithmeticPackage, BasicArrayPackage, BasicFnPackage, BasicIteratorPackage, BasicMapPackage, BasicMathPackage,
     BasicStringPackage, LanguageCorePackage, LogicPackage, MoreStringPackage, Package,
@@ -57,14 +54,10 @@ pub fn build(state: &Rc<Runtime>) -> Engine {
     register_subscripts(&mut module, state);
     register_operators(&mut module, state);
     register_iteration(&mut module, state);
-    super::list::register(&mut module, state);
-    super::dict::register(&mut module, state);
-    super::set::register(&mut module, state);
     register_over_integers(&mut module, state);
     bounds::register(&mut module);
     engine.register_global_module(module.into());
     register_printing(&mut engine, state);
-    super::callable::register(&mut engine, state);
     // Python's matrix product; the precedence is that of `*`.
     if let Err(reason) = engine.register_custom_operator("@", 180) {
         state.print(&format!("operator @ is unavailable: {reason}\n"));
@@ -121,9 +114,6 @@ fn register(engine: &mut Engine, state: &Rc<Runtime>, family: &'static Family) {
     for arity in 0..=family.most_arguments() {
         let state = state.clone();
         engine.register_raw_fn(family.name, any(arity), move |_: NativeCallContext, args: &mut [&mut Dynamic]| {
-            if let Some(called) = method_of_script(&state, family.name, args) {
-                return called;
-            }
             let result = match methods.and_then(|methods| plainly(&state, methods, args)) {
                 Some(result) => result.and_then(|value| state.give(value)),
                 None => answer(&state, family, args),
@@ -142,35 +132,9 @@ fn note(state: &Runtime, word: &str) {
     }
 }
 
-/// Calls a method of an object or a class of a script; `None` for any other receiver, and for what Python calls with
-/// the object as an argument.
-pub fn method_of_script(state: &Rc<Runtime>, name: &str, args: &mut [&mut Dynamic]) -> Option<Scripted<Dynamic>> {
-    let (receiver, given) = args.split_first()?;
-    // A call whose arguments were collected first: it has been made.
-    if name == "__call__" && matches!(given, [method, args, _] if method.is_string() && args.is_array()) {
-        return None;
-    }
-    if !receiver.is::<BoxedObject>() && !receiver.is::<rhai::FnPtr>() {
-        return None;
-    }
-    if !members::is_own(receiver) {
-        return None;
-    }
-    let given: rhai::Array = given.iter().map(|arg| arg.flatten_clone()).collect();
-    if let Some(called) = callable::special_call(receiver, name, &given) {
-        return Some(called);
-    }
-    if crate::python::is_bare_call(name) {
-        return None;
-    }
-    let (given, keywords) = callable::split_keywords(given);
-    members::call_method(state, receiver, name, given, keywords)
-}
-
 /// Does the engine know a function of this name, for so many arguments of any kind?
-fn is_registered(state: &Runtime, family: Option<&Family>, name: &str, count: usize) -> bool {
-    let in_table = family.is_some_and(|family| count <= family.most_arguments() && state.known.borrow().contains(name));
-    in_table || super::higher::find(name).is_some()
+fn is_registered(state: &Runtime, family: Option<&Family>, count: usize) -> bool {
+    family.is_some_and(|family| count <= family.most_arguments() && state.known.borrow().contains(family.name))
 }
 
 fn register_missing(engine: &mut Engine, state: &Rc<Runtime>) {
@@ -179,26 +143,18 @@ fn register_missing(engine: &mut Engine, state: &Rc<Runtime>) {
     engine.on_missing_function(move |name, args, on_receiver, _| match state.registry.family(name) {
         _ if let Some(done) = bounds::deferred(name, args) => done.map(Some),
         // Asked after every failure: what is registered has looked at its receiver already.
-        family
-            if !is_registered(&state, family, name, args.len())
-                && let Some(called) = method_of_script(&state, name, args) =>
+        family if !is_registered(&state, family, args.len())
+            && let Some(called) = shared_method(&state, name, args) =>
         {
-            called.map(Some)
+            called.map(Some).map_err(fault::thrown)
         }
         None if !on_receiver && let Some(callee) = state.globals.borrow().get(name).cloned() => {
-            let args: rhai::Array = args.iter().map(|arg| arg.flatten_clone()).collect();
-            let (args, keywords) = callable::split_keywords(args);
-            let home = state.home.borrow().clone();
-            home.invoke(&callee, args, keywords).map(Some)
+            let called = to_value(&callee).and_then(|callee| callback::call(&state, &callee, args));
+            called.map(Some).map_err(fault::thrown)
         }
-        None if let Some(class) = exceptions::builtin(name) => {
-            let args: rhai::Array = args.iter().map(|arg| arg.flatten_clone()).collect();
-            exceptions::raised(class, &args).map(|made| Some(object(made))).map_err(fault::thrown)
-        }
-        _ if args.first().is_some_and(|receiver| receiver.is::<List>())
-            && let Some(error) = super::list::wrong_count(name, args.len().saturating_sub(1)) =>
-        {
-            Err(fault::thrown(error))
+        None if let Some(class) = functions::exceptions::builtin(name).filter(|_| !on_receiver) => {
+            let called = callback::call(&state, &Value::Type(class), args);
+            called.map(Some).map_err(fault::thrown)
         }
         // Asked after every failure: a function that is registered has failed for its own reasons.
         Some(family) if args.len() > family.most_arguments() || !state.known.borrow().contains(name) => {
@@ -210,6 +166,35 @@ fn register_missing(engine: &mut Engine, state: &Rc<Runtime>) {
         },
         _ => Ok(None),
     });
+}
+
+/// Calls a method of what Python has made: a list, a dictionary, a set, an object of a class; `None` for any other
+/// receiver.
+fn shared_method(state: &Runtime, name: &str, args: &[&mut Dynamic]) -> Option<Result<Dynamic>> {
+    let (receiver, given) = args.split_first()?;
+    if receiver.is_array() || receiver.is_map() {
+        return None;
+    }
+    let receiver = match to_value(receiver) {
+        Ok(receiver @ (Value::List(_) | Value::Dict(_) | Value::Set(_) | Value::Object(_))) => receiver,
+        _ => return None,
+    };
+    // `f.call(x)` calls what is a function in any language.
+    if name == "call" && functions::calling::is_callable(&receiver) {
+        return Some(callback::call(state, &receiver, given));
+    }
+    let (positional, keywords) = match arguments(given) {
+        Ok(arguments) => arguments,
+        Err(error) => return Some(Err(error)),
+    };
+    if let Some(done) = functions::container_methods::call(&state.state, &receiver, name, &positional, &keywords) {
+        return Some(done.and_then(|value| state.give(value)));
+    }
+    let Value::Object(object) = &receiver else { return None };
+    let method = object.own_attribute(name)?;
+    let called =
+        method.and_then(|method| functions::calling::call_value(&state.state, &method, positional, keywords));
+    Some(called.and_then(|value| state.give(value)))
 }
 
 /// What Python says to `x.name()` where `x.name` is there and no function; `None` where it is not there.
@@ -285,19 +270,6 @@ pub fn dispatch(state: &Runtime, family: &Family, args: &mut [&mut Dynamic]) -> 
             if let Some(overloads) = Kind::of(&receiver).and_then(|kind| family.find(Receiver::Class(kind))) {
                 return call(state, overloads, Some(&receiver), rest);
             }
-            // Python asks what stands before the dot alone: `x.real()` is no call of `torch.real`.
-            let asked = state.python.get() && matches!(receiver, Value::Tensor(_));
-            if asked && state.registry.attribute(family.name, Kind::Tensor).is_some() {
-                let value = subscript::attribute(state, &receiver, family.name)?;
-                return Err(Error::type_error(format!("'{}' object is not callable", value.type_name())));
-            }
-            let is_builtin = family.find(Receiver::Module("py")).is_some();
-            if state.python.get()
-                && !is_builtin
-                && matches!(receiver, Value::Dict(_) | Value::OrderedDict(_) | Value::Str(_))
-            {
-                return Err(missing());
-            }
             // A class method called on an instance.
             let class = receiver.class_name().rsplit('.').next().unwrap_or_default();
             match family.find(Receiver::Module(class)) {
@@ -321,89 +293,27 @@ fn bare<'f>(state: &Runtime, family: &'f Family, first: Option<&Value>) -> Resul
     })
 }
 
-/// Collects the arguments of a script call: keywords travel as a last object map.
-fn call(state: &Runtime, overloads: &Overloads, receiver: Option<&Value>, args: &[&mut Dynamic]) -> Result<Value> {
-    let mut arguments = Arguments::default();
-    let mut positional = args;
+/// The arguments of a script's call: keywords travel as a last object map.
+pub fn arguments(args: &[&mut Dynamic]) -> Result<(Vec<Value>, Keywords)> {
+    let (mut positional, mut keywords) = (args, Keywords::new());
     if let Some((last, before)) = args.split_last()
         && let Some(map) = last.read_lock::<rhai::Map>()
     {
         positional = before;
         for (key, value) in map.iter() {
-            arguments.keywords.push((key.as_str().into(), to_value(value)?));
+            keywords.push((key.as_str().into(), to_value(value)?));
         }
     }
-    for arg in positional {
-        arguments.positional.push(to_value(arg)?);
-    }
-    dispatch::call(state, overloads, receiver, &arguments)
+    Ok((positional.iter().map(|arg| to_value(arg)).collect::<Result<_>>()?, keywords))
 }
 
-/// Adds a function that may call functions of the script.
-fn add_scripted(
-    module: &mut Module,
-    name: &str,
-    types: &[TypeId],
-    run: impl Fn(&mut [&mut Dynamic]) -> Scripted<Dynamic> + 'static,
-) {
-    let func = move |_: Option<NativeCallContext>, args: &mut [&mut Dynamic]| run(args);
-    FuncRegistration::new(name).in_global_namespace().set_into_module_raw(
-        module,
-        types,
-        RhaiFunc::Method { func: Rc::new(func), has_context: false, is_pure: true, is_volatile: true },
-    );
-}
-
-/// Attributes and items of what a script defines: objects, classes, functions.
-fn register_members(module: &mut Module, state: &Rc<Runtime>) {
-    for class in [TypeId::of::<BoxedObject>(), TypeId::of::<rhai::FnPtr>()] {
-        let this = state.clone();
-        add_scripted(module, "index$get$", &[class, TypeId::of::<Dynamic>()], move |args| match args {
-            [target, index] => {
-                if let Some(name) = index.read_lock::<ImmutableString>().map(|name| name.clone()) {
-                    match members::read_attribute(&this, target, &name) {
-                        Some(Err(error))
-                            if members::has_items(target)
-                                && fault::error_of(&error).kind == ErrorKind::AttributeError =>
-                        {
-                            let item = members::special(target, "__getitem__", vec![index.clone()]);
-                            return item.unwrap_or(Err(error));
-                        }
-                        Some(found) => return found,
-                        None => {}
-                    }
-                } else if let Some(item) = members::special(target, "__getitem__", vec![index.clone()]) {
-                    return item;
-                }
-                let found = to_value(target).and_then(|target| subscripts::get(&this, &target, index));
-                found.and_then(|value| this.give(value)).and_then(whole).map_err(fault::thrown)
-            }
-            _ => Ok(Dynamic::UNIT),
-        });
-        let this = state.clone();
-        let types = [class, TypeId::of::<Dynamic>(), TypeId::of::<Dynamic>()];
-        add_scripted(module, "index$set$", &types, move |args| match args {
-            [target, index, value] => {
-                if let Some(name) = index.read_lock::<ImmutableString>().map(|name| name.clone()) {
-                    if let Some(done) = members::set_attribute(&this, target, &name, value) {
-                        return done.map(|()| Dynamic::UNIT);
-                    }
-                } else if let Some(done) =
-                    members::special(target, "__setitem__", vec![index.clone(), value.flatten_clone()])
-                {
-                    return done;
-                }
-                let done = to_value(target).and_then(|target| subscripts::set(&this, &target, index, value));
-                done.map(|()| Dynamic::UNIT).map_err(fault::thrown)
-            }
-            _ => Ok(Dynamic::UNIT),
-        });
-    }
+fn call(state: &Runtime, overloads: &Overloads, receiver: Option<&Value>, args: &[&mut Dynamic]) -> Result<Value> {
+    let (positional, keywords) = arguments(args)?;
+    dispatch::call(state, overloads, receiver, &Arguments { positional: positional.into(), keywords })
 }
 
 fn register_subscripts(module: &mut Module, state: &Rc<Runtime>) {
-    register_members(module, state);
-    for class in class_ids().into_iter().filter(|class| *class != TypeId::of::<BoxedObject>()) {
+    for class in class_ids() {
         let this = state.clone();
         add(module, "index$get$", &[class, TypeId::of::<Dynamic>()], move |args| match args {
             [target, index] => subscripts::get(&this, &to_value(target)?, index).and_then(|value| this.give(value)),
@@ -412,13 +322,7 @@ fn register_subscripts(module: &mut Module, state: &Rc<Runtime>) {
         let this = state.clone();
         add(module, "index$set$", &[class, TypeId::of::<Dynamic>(), TypeId::of::<Dynamic>()], move |args| match args {
             [target, index, value] => {
-                let object = to_value(target)?;
-                if let Some(changed) = subscripts::with_entry(&object, index, value)? {
-                    // Dictionaries are values in scripts: the variable gets the changed one.
-                    **target = to_dynamic(changed);
-                    return Ok(Dynamic::UNIT);
-                }
-                subscripts::set(&this, &object, index, value).map(|()| Dynamic::UNIT)
+                subscripts::set(&this, &to_value(target)?, index, value).map(|()| Dynamic::UNIT)
             }
             _ => Ok(Dynamic::UNIT),
         });
@@ -447,13 +351,7 @@ fn register_operators(module: &mut Module, state: &Rc<Runtime>) {
     for types in [[text, other], [other, text]] {
         let this = state.clone();
         add(module, "+", &types, move |args| match args {
-            [a, b] => {
-                let (a, b) = (to_value(a)?, to_value(b)?);
-                match operators::find("+") {
-                    Some(plus) if this.python.get() => operators::binary(&this, plus, &a, &b).map(to_dynamic),
-                    _ => Ok((this.str(&a)? + this.str(&b)?.as_str()).into()),
-                }
-            }
+            [a, b] => Ok((this.str(&to_value(a)?)? + this.str(&to_value(b)?)?.as_str()).into()),
             _ => Ok(Dynamic::UNIT),
         });
     }
@@ -469,14 +367,15 @@ fn register_operators(module: &mut Module, state: &Rc<Runtime>) {
 fn register_iteration(module: &mut Module, state: &Rc<Runtime>) {
     for class in class_ids() {
         let state = state.clone();
-        module.set_iter_result(class, move |value| match to_value(&value) {
-            _ if let Some(iterator) = members::steps(&value) => iterator,
-            // As long as it likes: a loop may leave it early.
-            Ok(Value::Range(range)) => Box::new(range.iter().map(|i| Ok(i.into()))),
-            value => match value.and_then(|v| subscript::items(&state, &v)) {
-                Ok(items) => Box::new(items.into_iter().map(|v| Ok(to_dynamic(v)))),
-                Err(error) => Box::new(std::iter::once(Err(fault::thrown(error)))),
-            },
+        module.set_iter_result(class, move |value| match to_value(&value).and_then(|value| iterate(&state, &value)) {
+            Ok(mut items) => Box::new(std::iter::from_fn(move || match items.next() {
+                Ok(item) => item.map(|item| Ok(to_dynamic(item))),
+                Err(error) => {
+                    items = Iter::Done;
+                    Some(Err(fault::thrown(error)))
+                }
+            })),
+            Err(error) => Box::new(std::iter::once(Err(fault::thrown(error)))),
         });
     }
 }
@@ -517,12 +416,7 @@ fn register_printing(engine: &mut Engine, state: &Rc<Runtime>) {
     engine.on_print(move |text| this.print(text));
     let this = state.clone();
     engine.on_debug(move |text, _, _| this.print(&format!("{text}\n")));
-    for class in class_ids().into_iter().chain([
-        TypeId::of::<List>(),
-        TypeId::of::<Dict>(),
-        TypeId::of::<Set>(),
-        TypeId::of::<fault::Thrown>(),
-    ]) {
+    for class in class_ids().into_iter().chain([TypeId::of::<fault::Thrown>()]) {
         for name in ["to_string", "to_debug"] {
             let this = state.clone();
             engine.register_raw_fn(name, [class], move |_: NativeCallContext, args: &mut [&mut Dynamic]| {
@@ -585,8 +479,7 @@ pub fn constant(name: &str) -> Option<Value> {
         "nan" => Value::Float(f64::NAN),
         "cpu" | "meta" => return crate::tensor::Device::parse(name).ok().map(Value::Device),
         "NotImplemented" => Value::Object(Rc::new(equality::NotImplemented)),
-        "globals_" => Value::Object(Rc::new(members::Globals)),
-        _ => return exceptions::builtin(name).map(Value::Type).or_else(|| functions::member(name)),
+        _ => return functions::exceptions::builtin(name).map(Value::Type).or_else(|| functions::member(name)),
     })
 }
 

@@ -1,8 +1,6 @@
 //! Errors leaving the script engine: ours travel as thrown values, and the engine's own are put into Python's words. No
 //! name of a Rust type leaves this file.
 
-use super::class::instance_of;
-use super::exceptions;
 use super::value::{CLASSES, to_value};
 use crate::call::Receiver;
 use crate::call::signature::Kind;
@@ -62,10 +60,7 @@ pub fn thrown(error: Error) -> Box<EvalAltResult> {
     if error.kind == ErrorKind::SystemExit {
         return EvalAltResult::ErrorTerminated(Dynamic::from(Exit), Position::NONE).into();
     }
-    match exceptions::recalled(&error) {
-        Some(exception) => exceptions::throw(exception),
-        None => EvalAltResult::ErrorRuntime(Dynamic::from(Thrown(error)), Position::NONE).into(),
-    }
+    EvalAltResult::ErrorRuntime(Dynamic::from(Thrown(error)), Position::NONE).into()
 }
 
 /// Returns the error without its position.
@@ -162,12 +157,7 @@ fn from_call(error: &EvalAltResult, text_of: &dyn Fn(Option<&str>) -> String, fu
                 let interrupted = thrown.0.kind == KeyboardInterrupt;
                 Fault { error: thrown.0.clone(), interrupted, ..fault(RuntimeError, "", *position) }
             }
-            None => match instance_of(value).filter(|instance| instance.is_exception()) {
-                Some(exception) => {
-                    Fault { error: exceptions::to_error(&exception), ..fault(RuntimeError, "", *position) }
-                }
-                None => fault(RuntimeError, text_of_value(value), *position),
-            },
+            None => fault(RuntimeError, text_of_value(value), *position),
         },
         E::ErrorTerminated(token, position) if token.is::<OutOfMemory>() => fault(MemoryError, "", *position),
         E::ErrorTerminated(token, position) => {

@@ -1,17 +1,17 @@
-//! What the running script has, and no function of the table reads: variables as functions see them, closures, the methods
-//! that are running, which functions the engine knows. What both need is in [`State`], to which this gives way.
+//! What the running script has, and no function of the table reads: variables as functions see them, and which functions
+//! the engine knows. What both need is in [`State`], to which this gives way.
 
 use super::callback::Home;
-use super::class::Class;
-use super::value::{to_dynamic, to_object};
+use super::value::to_dynamic;
 use crate::call::State;
 use crate::call::registry::Family;
+use crate::functions::lazy;
 use crate::tensor::{Result, limits};
 use crate::value::Value;
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::ops::Deref;
-use std::rc::{Rc, Weak};
+use std::rc::Rc;
 
 /// The script's part of a session.
 pub struct Runtime {
@@ -25,16 +25,10 @@ pub struct Runtime {
     pub named: RefCell<Vec<&'static Family>>,
     /// Variables as functions of scripts see them.
     pub globals: RefCell<HashMap<String, rhai::Dynamic>>,
+    /// The functions that scripts have defined.
+    pub defined: RefCell<HashSet<String>>,
     /// How many calls back into the script are going on, one within the other.
     pub callbacks: Cell<usize>,
-    /// The parameters of functions without a name, by the name that the engine gives them.
-    pub closures: RefCell<HashMap<String, Vec<String>>>,
-    /// The methods that are running, each with the class that holds it and its first argument.
-    pub frames: RefCell<Vec<(Weak<Class>, rhai::Dynamic)>>,
-    /// What was last read as an attribute of an object of a script, the attribute and the object.
-    pub read_back: RefCell<Option<(rhai::Dynamic, String, rhai::Dynamic)>>,
-    /// What functions have assigned to variables of the session that did not share them yet.
-    pub assigned: RefCell<Vec<(String, rhai::Dynamic)>>,
 }
 
 impl Deref for Runtime {
@@ -45,29 +39,30 @@ impl Deref for Runtime {
 }
 
 impl Runtime {
-    pub fn new(state: State) -> Runtime {
+    pub fn new(state: Rc<State>) -> Runtime {
         Runtime {
-            state: Rc::new(state),
+            state,
             home: RefCell::default(),
             has_switch: Cell::new(false),
             known: RefCell::default(),
             named: RefCell::default(),
             globals: RefCell::default(),
+            defined: RefCell::default(),
             callbacks: Cell::new(0),
-            closures: RefCell::default(),
-            frames: RefCell::default(),
-            read_back: RefCell::default(),
-            assigned: RefCell::default(),
         }
     }
 
-    /// A function's result in the script language.
+    /// A function's result in the script language: an array of what an iterator has to give.
     ///
     /// # Errors
-    /// TypeError for a dictionary with keys that can change, MemoryError.
+    /// What the iterator raises, MemoryError.
     pub fn give(&self, value: Value) -> Result<rhai::Dynamic> {
+        let value = match lazy::drained(&self.state, &value)? {
+            Some(items) => Value::List(items.into()),
+            None => value,
+        };
         limits::grown_to::<u8>(copied(&value))?;
-        if self.python.get() { to_object(value) } else { Ok(to_dynamic(value)) }
+        Ok(to_dynamic(value))
     }
 }
 
@@ -80,10 +75,8 @@ fn copied(value: &Value) -> usize {
     };
     match value {
         Value::Str(text) => text.len(),
-        Value::List(items) | Value::Set(items) => held(items),
-        Value::Dict(entries) | Value::OrderedDict(entries) => {
-            entries.iter().map(|(_, value)| copied(value)).fold(0, usize::saturating_add)
-        }
+        Value::List(list) => held(&list.borrow()),
+        Value::Set(set) => held(&set.to_vec()),
         _ => 0,
     }
 }

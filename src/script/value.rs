@@ -1,14 +1,11 @@
 //! Conversions between the script language's `Dynamic` and our [`Value`]. Numbers, strings, lists and maps are Rhai's
 //! own; every other value travels in a box whose type names its contents, so that Rhai's messages can be understood.
 
-use super::callback::ScriptFunction;
-use super::dict::Dict;
+use super::callback::{self, ScriptFunction};
 use super::fault::{Thrown, python_type};
-use super::list::List;
-use super::set::Set;
 use crate::tensor::interrupt::watched;
 use crate::tensor::{Error, ErrorKind, Result, Tensor, limits};
-use crate::value::{Object, Range, Slice, Value};
+use crate::value::{Dict, List, Range, Slice, Value};
 use rhai::{Dynamic, Engine, Identifier, ImmutableString, Module};
 use std::any::TypeId;
 use std::rc::Rc;
@@ -41,7 +38,6 @@ macro_rules! boxes {
         /// own list comes first: tensors stand there alone.
         pub fn register_names(engine: &mut Engine, module: &mut Module) {
             engine.register_type_with_name::<Tensor>("Tensor");
-            module.set_custom_type::<List>("list").set_custom_type::<Dict>("dict").set_custom_type::<Set>("set");
             $(module.set_custom_type::<Boxed<$kind>>($name);)*
         }
 
@@ -62,7 +58,8 @@ boxes! {
     6  "torch.Size": Value::Size(_);
     7  "tuple": Value::Tuple(_);
     8  "dict": Value::Dict(_);
-    22 "OrderedDict": Value::OrderedDict(_);
+    23 "list": Value::List(_);
+    24 "set": Value::Set(_);
     9  "named tuple": Value::NamedTuple(_);
     10 "slice": Value::Slice(_);
     11 "range": Value::Range(_);
@@ -82,14 +79,10 @@ boxes! {
 /// The box that objects travel in.
 pub type BoxedObject = Boxed<18>;
 
-/// An object in the script language.
-pub fn object(object: Rc<dyn Object>) -> Dynamic {
-    Dynamic::from(Boxed::<18>(Value::Object(object)))
-}
-
-/// A text as a subscript. A bare one would be read as the name of an attribute: Rhai knows `x["a"]` and `x.a` as one.
-pub fn text_subscript(text: &str) -> Dynamic {
-    boxed(Value::str(text))
+/// The list, dictionary or set of Python's that a value is.
+pub fn shared(dynamic: &Dynamic) -> Option<Value> {
+    let value = unboxed(dynamic, dynamic.type_id())?;
+    matches!(value, Value::List(_) | Value::Dict(_) | Value::Set(_)).then_some(value)
 }
 
 /// The maximum depth of nested lists.
@@ -99,27 +92,15 @@ pub fn too_deep() -> Error {
     Error::new(ErrorKind::RecursionError, "maximum recursion depth exceeded")
 }
 
-/// Into the script language, as a line of Python sees it: lists and dictionaries are objects.
-///
-/// # Errors
-/// TypeError for a dictionary with keys that can change.
-pub fn to_object(value: Value) -> Result<Dynamic> {
-    Ok(match value {
-        Value::List(items) => {
-            let items: Result<Vec<Dynamic>> = watched(items.iter().cloned()).map(to_object).collect();
-            Dynamic::from(List::new(items?))
-        }
-        Value::Set(items) => Dynamic::from(Set::new(items.iter().cloned())?),
-        Value::Dict(ref entries) | Value::OrderedDict(ref entries) => {
-            let entry = |(key, value): &(Value, Value)| Ok((key.clone(), to_object(value.clone())?));
-            let dict = Dict::new(entries.iter().map(entry).collect::<Result<Vec<_>>>()?)?;
-            Dynamic::from(if let Value::OrderedDict(_) = value { dict.ordered() } else { dict })
-        }
+/// Into the script language, as a variable or an argument that Python has made: what is shared stays shared.
+pub fn kept(value: Value) -> Dynamic {
+    match value {
+        shared @ (Value::List(_) | Value::Set(_)) => boxed(shared),
         other => to_dynamic(other),
-    })
+    }
 }
 
-/// Into the script language.
+/// Into the script language, as the result of a call: lists and sets become arrays, which are values.
 pub fn to_dynamic(value: Value) -> Dynamic {
     match value {
         Value::Tensor(tensor) => Dynamic::from(tensor),
@@ -128,11 +109,11 @@ pub fn to_dynamic(value: Value) -> Dynamic {
         Value::Int(i) => i.into(),
         Value::Float(f) => f.into(),
         Value::Str(s) => ImmutableString::from(&*s).into(),
-        Value::List(items) | Value::Set(items) => {
-            watched(items.iter().cloned()).map(to_dynamic).collect::<rhai::Array>().into()
-        }
-        Value::Object(object) => match object.as_any().downcast_ref() {
-            Some(ScriptFunction(function)) => Dynamic::from(function.clone()),
+        // An array is a value: a copy of the list as it is now.
+        Value::List(list) => watched(list.to_vec()).map(to_dynamic).collect::<rhai::Array>().into(),
+        Value::Set(set) => watched(set.to_vec()).map(to_dynamic).collect::<rhai::Array>().into(),
+        Value::Object(object) => match object.as_any().downcast_ref::<ScriptFunction>() {
+            Some(function) => Dynamic::from(function.pointer.clone()),
             None => boxed(Value::Object(object)),
         },
         other => boxed(other),
@@ -169,7 +150,7 @@ impl Copied {
         count: usize,
         items: impl Iterator<Item = I>,
         copy: impl Fn(I, &mut Copied) -> Result<T>,
-    ) -> Result<Rc<[T]>> {
+    ) -> Result<Vec<T>> {
         if self.depth >= MAX_DEPTH {
             return Err(too_deep());
         }
@@ -204,16 +185,7 @@ pub fn to_value_within(dynamic: &Dynamic, copied: &mut Copied) -> Result<Value> 
         return Ok(Value::str(text.as_str()));
     }
     if let Some(array) = dynamic.read_lock::<rhai::Array>() {
-        return copied.items(array.len(), array.iter(), to_value_within).map(Value::List);
-    }
-    if let Some(list) = dynamic.read_lock::<List>() {
-        return list.to_value(copied);
-    }
-    if let Some(dict) = dynamic.read_lock::<Dict>() {
-        return dict.to_value(copied);
-    }
-    if let Some(set) = dynamic.read_lock::<Set>() {
-        return Ok(set.to_value());
+        return copied.items(array.len(), array.iter(), to_value_within).map(|items| Value::List(List::from(items)));
     }
     let id = if dynamic.is_shared() { dynamic.clone().flatten().type_id() } else { dynamic.type_id() };
     if let Some(value) = unboxed(dynamic, id) {
@@ -227,7 +199,7 @@ pub fn to_value_within(dynamic: &Dynamic, copied: &mut Copied) -> Result<Value> 
         let entry = |(k, v): (&Identifier, &Dynamic), copied: &mut Copied| {
             Ok((Value::str(k.as_str()), to_value_within(v, copied)?))
         };
-        return copied.items(map.len(), map.iter(), entry).map(Value::Dict);
+        return copied.items(map.len(), map.iter(), entry).and_then(Dict::new).map(Value::Dict);
     }
     if let Some(range) = dynamic.read_lock::<std::ops::Range<i64>>() {
         return Ok(slice_of(range.start, range.end));
@@ -247,7 +219,7 @@ pub fn to_value_within(dynamic: &Dynamic, copied: &mut Copied) -> Result<Value> 
         return crate::tensor::Buffer::bytearray(&blob).map(Value::Buffer);
     }
     if let Some(function) = dynamic.read_lock::<rhai::FnPtr>() {
-        return Ok(Value::Object(Rc::new(ScriptFunction(function.clone()))));
+        return Ok(callback::function(function.clone()));
     }
     Err(Error::type_error(format!("a {} cannot be used here", python_type(dynamic.type_name()))))
 }

@@ -12,7 +12,6 @@ use crate::functions::SCHEMES;
 use crate::functions::help;
 use crate::functions::member;
 use crate::script::engine::constant;
-use crate::script::list::List;
 use crate::script::value::to_value;
 use crate::tensor::DType;
 use crate::value::{MemoryFormat, TensorLayout, Value};
@@ -190,7 +189,7 @@ fn class_receiver(name: &str) -> Option<Receiver> {
 
 /// The class of a variable; a long list is not walked for it.
 fn class_of_dynamic(value: &Dynamic) -> Option<Kind> {
-    if value.is_array() || value.is::<List>() {
+    if value.is_array() || is_container(value) {
         return Some(Kind::Sequence);
     }
     if is_container(value) {

@@ -10,7 +10,6 @@ use super::Session;
 use super::variables::class_name;
 use crate::call::suggest;
 use crate::call::{LIBRARY, Receiver};
-use crate::python::{self, SourceMap};
 use crate::script::fault::{self, Fault};
 use crate::tensor::{Error, ErrorKind};
 
@@ -38,39 +37,21 @@ const LISTED: usize = 5;
 /// The number of characters of a line that are shown with a call.
 const QUOTED: usize = 60;
 
-/// An input as it was typed, with the way to it from what the engine was given.
+/// An input as it was typed.
 #[derive(Clone)]
 pub(super) struct Cell {
     typed: Rc<str>,
-    /// The translation of a statement of Python.
-    translation: Option<Rc<(String, SourceMap)>>,
 }
 
 impl Cell {
     /// An input in Rhai.
     pub fn rhai(source: &str) -> Cell {
-        Cell { typed: source.into(), translation: None }
-    }
-
-    /// A statement of the Python input `typed`.
-    pub fn python(typed: Rc<str>, rhai: String, map: SourceMap) -> Cell {
-        Cell { typed, translation: Some(Rc::new((rhai, map))) }
-    }
-
-    /// The text that the engine's positions are places in.
-    fn engine_text(&self) -> &str {
-        self.translation.as_ref().map_or(&*self.typed, |translation| &translation.0)
+        Cell { typed: source.into() }
     }
 
     /// Line and column of an engine's position in what was typed.
     fn place(&self, position: Position) -> Option<(usize, usize)> {
-        match &self.translation {
-            None => Some((position.line()?, position.position()?.max(1))),
-            Some(translation) => {
-                let (rhai, map) = &**translation;
-                Some(line_and_column(&self.typed, map.source_offset(offset_of(rhai, position)?)))
-            }
-        }
+        Some((position.line()?, position.position()?.max(1)))
     }
 
     fn is(&self, other: &Cell) -> bool {
@@ -89,10 +70,7 @@ impl Session {
     /// Notes which functions an input defines.
     pub(super) fn define(&mut self, ast: &AST, cell: &Cell) {
         for function in ast.iter_functions() {
-            if function.name.contains('$') && cell.translation.is_some() {
-                let parameters = function.params.iter().map(|name| (*name).to_owned()).collect();
-                self.runtime.closures.borrow_mut().insert(function.name.to_owned(), parameters);
-            }
+            self.runtime.defined.borrow_mut().insert(function.name.to_owned());
             let fresh = || Defined { cell: cell.clone(), parameters: BTreeSet::new() };
             let defined = self.functions.entry(function.name.to_owned()).or_insert_with(fresh);
             defined.cell = cell.clone();
@@ -108,7 +86,7 @@ impl Session {
     /// Explains why an input failed.
     pub(super) fn failed(&self, error: &EvalAltResult, cell: &Cell) -> Box<Failure> {
         let text_of = |function: Option<&str>| {
-            self.cell_of(function, cell).map_or_else(String::new, |cell| cell.engine_text().to_owned())
+            self.cell_of(function, cell).map_or_else(String::new, |cell| cell.typed.to_string())
         };
         self.explain(fault::from_eval(error, &text_of), cell)
     }
@@ -131,17 +109,17 @@ impl Session {
         let failure = Failure {
             position,
             source: cell.filter(|cell| !cell.is(here)).map(|cell| cell.typed.to_string()),
-            trace: self.trace(&fault, here),
+            trace: listed(self.trace(&fault, here)),
             interrupted: fault.interrupted,
             ..failure_of(fault.error)
         };
-        Box::new(self.advise(failure, fault.unknown, cell.unwrap_or(here)))
+        Box::new(self.advise(failure, fault.unknown, Some(cell.unwrap_or(here))))
     }
 
     /// One line for each call, the innermost first.
     fn trace(&self, fault: &Fault, here: &Cell) -> Vec<String> {
         let callers = fault.calls.iter().skip(1).map(|call| Some(call.name.as_str())).chain([None]);
-        let mut lines: Vec<_> = fault
+        fault
             .calls
             .iter()
             .zip(callers)
@@ -150,27 +128,18 @@ impl Session {
                 let name = if call.name.contains('$') {
                     "an unnamed function".to_owned()
                 } else {
-                    format!("{}()", python::original_name(&call.name))
+                    format!("{}()", call.name)
                 };
                 let cell = self.cell_of(caller, here);
                 let place = cell.and_then(|cell| Some((cell, cell.place(call.position)?.0)));
                 let Some((cell, line)) = place else { return format!("in {name}") };
-                let earlier = if cell.is(here) { "" } else { " of an earlier input" };
-                let text = cell.typed.lines().nth(line.saturating_sub(1)).unwrap_or_default().trim();
-                let cut: String = text.chars().take(QUOTED).collect();
-                let more = if cut.len() < text.len() { "…" } else { "" };
-                format!("in {name}, called at line {line}{earlier}: {cut}{more}")
+                call_line(&name, &cell.typed, line, cell.is(here))
             })
-            .collect();
-        if lines.len() > 2 * LISTED + 1 {
-            let left_out = lines.len() - 2 * LISTED;
-            lines.splice(LISTED..LISTED + left_out, [format!("… and {left_out} more calls …")]);
-        }
-        lines
+            .collect()
     }
 
     /// Says more about a name that nothing goes by.
-    fn advise(&self, mut failure: Failure, called: Option<(String, usize)>, cell: &Cell) -> Failure {
+    pub(super) fn advise(&self, mut failure: Failure, called: Option<(String, usize)>, cell: Option<&Cell>) -> Failure {
         if failure.kind != "NameError" || failure.hint.is_some() {
             return failure;
         }
@@ -187,11 +156,10 @@ impl Session {
                 return failure;
             }
         }
-        let mut known = name.as_str();
-        if cell.translation.is_some() {
-            known = python::original_name(&name);
-            failure.message = failure.message.replacen(&name, known, 1);
-        } else if failure.position.is_some_and(|position| is_assigned(&cell.typed, position, &name)) {
+        let known = name.as_str();
+        if let (Some(cell), Some(position)) = (cell, failure.position)
+            && is_assigned(&cell.typed, position, &name)
+        {
             failure.hint = Some(format!("`let {name} = …` makes a new variable"));
             return failure;
         }
@@ -210,6 +178,24 @@ impl Session {
         let near = suggest::nearest(name, own).map(str::to_owned);
         near.or_else(|| suggest::suggestion(self.runtime.registry, Some(Receiver::Module("")), name).map(str::to_owned))
     }
+}
+
+/// A call as a trace lists it.
+pub(super) fn call_line(name: &str, typed: &str, line: usize, is_here: bool) -> String {
+    let earlier = if is_here { "" } else { " of an earlier input" };
+    let text = typed.lines().nth(line.saturating_sub(1)).unwrap_or_default().trim();
+    let cut: String = text.chars().take(QUOTED).collect();
+    let more = if cut.len() < text.len() { "…" } else { "" };
+    format!("in {name}, called at line {line}{earlier}: {cut}{more}")
+}
+
+/// The calls of a trace that are shown: of a deep recursion those at either end.
+pub(super) fn listed(mut lines: Vec<String>) -> Vec<String> {
+    if lines.len() > 2 * LISTED + 1 {
+        let left_out = lines.len() - 2 * LISTED;
+        lines.splice(LISTED..LISTED + left_out, [format!("… and {left_out} more calls …")]);
+    }
+    lines
 }
 
 /// Python's TypeError for a function of the script that is called with another number of arguments than it takes.

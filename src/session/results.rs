@@ -15,6 +15,11 @@ pub(super) fn shown_name(variable: &str) -> &str {
     if NAMES.contains(&variable) { variable.trim_start_matches("underscore") } else { variable }
 }
 
+/// The variable behind a name.
+pub(super) fn hidden_name(name: &str) -> &str {
+    NAMES.into_iter().find(|hidden| shown_name(hidden) == name).unwrap_or(name)
+}
+
 impl Session {
     /// Makes a value the newest result. One that lies on a large storage which no variable holds is let go instead, and
     /// `_` is then unknown.

@@ -1,5 +1,8 @@
 //! Measures how long an input takes.
 
+use crate::py::code::Code;
+use rhai::AST;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use super::failure::Cell;
@@ -17,18 +20,26 @@ pub struct Timing {
     pub median: Duration,
 }
 
+/// An input that is ready to run.
+enum Input {
+    Rhai(AST),
+    Python(Rc<Code>),
+}
+
 impl Session {
     /// Evaluates an input over and over for about `budget` (once at least), without showing its value.
     ///
     /// # Errors
     /// What the input raises; the first failure ends it, and so does Ctrl-C.
     pub fn timeit(&mut self, language: Language, source: &str, budget: Duration) -> Result<Timing, Box<Failure>> {
-        let rhai = match language {
-            Language::Rhai if self.compile(source).is_ok() => source.to_owned(),
-            _ => self.translated(source).unwrap_or_else(|| source.to_owned()),
+        let cell = Cell::rhai(source);
+        let input = match (language, self.compile(source)) {
+            (Language::Rhai, Ok(ast)) => Input::Rhai(ast),
+            (Language::Rhai, Err(error)) if self.read_as_python(source).is_none() => {
+                return Err(self.refused(&error, &cell));
+            }
+            _ => Input::Python(self.prepare_python(source)?),
         };
-        let cell = Cell::rhai(&rhai);
-        let ast = self.compile(&rhai).map_err(|error| self.refused(&error, &cell))?;
         let mut samples = Vec::new();
         let mut error = None;
         let (mut runs, mut batch) = (0, 1u64);
@@ -37,8 +48,12 @@ impl Session {
             while error.is_none() && (samples.is_empty() || begun.elapsed() < budget) {
                 let start = Instant::now();
                 for _ in 0..batch {
-                    if let Err(raised) = session.run(&ast, &cell) {
-                        error = Some(*session.failed(&raised, &cell));
+                    let done = match &input {
+                        Input::Rhai(ast) => session.run(ast, &cell).map(drop).map_err(|e| session.failed(&e, &cell)),
+                        Input::Python(code) => session.time_python(code, source),
+                    };
+                    if let Err(failure) = done {
+                        error = Some(*failure);
                         break;
                     }
                 }

@@ -12,12 +12,10 @@ use rhai::{Dynamic, Scope};
 use super::Session;
 use super::variables::storage_of;
 use crate::format::PrintOptions;
-use crate::script::dict::Dict;
-use crate::script::list::List;
 use crate::script::value::to_value;
 use crate::tensor::memory::{get, set};
 use crate::tensor::{AutogradMeta, DType, Memory, Names, Result, Storage, Tensor, View};
-use crate::value::Value;
+use crate::value::{Dict, List, Value};
 
 /// The number of inputs that can be undone.
 const STEPS: usize = 32;
@@ -55,11 +53,19 @@ impl Past {
             }
             let in_lists = snapshot.lists.iter().flat_map(|(_, items)| items);
             let in_dicts = snapshot.dicts.iter().flat_map(|(_, entries)| entries.iter().map(|(_, value)| value));
-            for value in snapshot.variables.iter().map(|(_, value)| value).chain(in_lists).chain(in_dicts) {
+            for value in snapshot.variables.iter().map(|(_, value)| value) {
                 if let Some(tensor) = value.read_lock::<Tensor>() {
                     *named.entry(tensor.identity()).or_default() += 1;
                 } else if let Some(storage) = storage_of(value) {
                     *handles.entry(storage.identity()).or_default() += 1;
+                }
+            }
+            for value in in_lists.chain(in_dicts) {
+                match value {
+                    Value::Tensor(tensor) => *named.entry(tensor.identity()).or_default() += 1,
+                    Value::Storage(storage) => *handles.entry(storage.identity()).or_default() += 1,
+                    Value::TypedStorage(typed) => *handles.entry(typed.storage.identity()).or_default() += 1,
+                    _ => {}
                 }
             }
         }
@@ -75,8 +81,8 @@ impl Past {
 struct Snapshot {
     variables: Vec<(String, Dynamic)>,
     /// Python's lists and dictionaries, which all who hold them share, with what they held.
-    lists: Vec<(List, Vec<Dynamic>)>,
-    dicts: Vec<(Dict, Vec<(Value, Dynamic)>)>,
+    lists: Vec<(List, Vec<Value>)>,
+    dicts: Vec<(Dict, Vec<(Value, Value)>)>,
     tensors: Vec<(Tensor, View, Option<AutogradMeta>, Option<Names>)>,
     bytes: Vec<(Place, Rc<[u8]>)>,
     /// Variables whose bytes are too many.
@@ -168,8 +174,8 @@ fn total(steps: &VecDeque<Snapshot>) -> usize {
 struct Reached {
     tensors: Vec<Tensor>,
     places: Vec<Place>,
-    lists: Vec<(List, Vec<Dynamic>)>,
-    dicts: Vec<(Dict, Vec<(Value, Dynamic)>)>,
+    lists: Vec<(List, Vec<Value>)>,
+    dicts: Vec<(Dict, Vec<(Value, Value)>)>,
     items: usize,
 }
 
@@ -185,40 +191,38 @@ impl Reached {
             array.iter().for_each(|item| self.add(item, depth + 1));
         } else if let Some(map) = value.read_lock::<rhai::Map>() {
             map.values().for_each(|item| self.add(item, depth + 1));
-        } else if let Some(list) = value.read_lock::<List>() {
-            if !self.lists.iter().any(|(known, _)| known.identity() == list.identity()) {
-                let items = list.items();
-                self.lists.push((list.clone(), items.clone()));
-                items.iter().for_each(|item| self.add(item, depth + 1));
-            }
-        } else if let Some(dict) = value.read_lock::<Dict>() {
-            if !self.dicts.iter().any(|(known, _)| known.identity() == dict.identity()) {
-                let entries = dict.entries();
-                self.dicts.push((dict.clone(), entries.clone()));
-                entries.iter().for_each(|(_, item)| self.add(item, depth + 1));
-            }
         } else if let Ok(value) = to_value(value) {
-            self.add_value(&value);
+            self.add_value(&value, depth);
         }
     }
 
-    fn add_value(&mut self, value: &Value) {
+    fn add_value(&mut self, value: &Value, depth: usize) {
         self.items += 1;
+        if depth > DEPTH {
+            self.items = ITEMS + 1;
+        }
         match value {
             _ if self.items > ITEMS => {}
             Value::Tensor(tensor) => {
                 self.places.push(Place::Storage(tensor.borrow().storage.clone()));
                 self.tensors.push(tensor.clone());
                 if let Some(grad) = tensor.autograd(|meta| meta.grad.clone()) {
-                    self.add_value(&Value::Tensor(grad));
+                    self.add_value(&Value::Tensor(grad), depth + 1);
                 }
             }
             Value::Storage(storage) => self.places.push(Place::Storage(storage.clone())),
             Value::TypedStorage(typed) => self.places.push(Place::Storage(typed.storage.clone())),
             Value::Buffer(buffer) => self.places.push(Place::Memory(buffer.memory())),
-            Value::Tuple(items) | Value::List(items) => items.iter().for_each(|item| self.add_value(item)),
-            Value::Dict(entries) | Value::OrderedDict(entries) => {
-                entries.iter().for_each(|(_, item)| self.add_value(item))
+            Value::Tuple(items) => items.iter().for_each(|item| self.add_value(item, depth + 1)),
+            Value::List(list) if !self.lists.iter().any(|(known, _)| known.is(list)) => {
+                let items = list.to_vec();
+                self.lists.push((list.clone(), items.clone()));
+                items.iter().for_each(|item| self.add_value(item, depth + 1));
+            }
+            Value::Dict(dict) if !self.dicts.iter().any(|(known, _)| known.is(dict)) => {
+                let entries = dict.to_vec();
+                self.dicts.push((dict.clone(), entries.clone()));
+                entries.iter().for_each(|(_, item)| self.add_value(item, depth + 1));
             }
             _ => {}
         }
@@ -289,8 +293,8 @@ impl Snapshot {
                 tensor.autograd_mut(|meta| *meta = autograd.unwrap_or_default());
             }
         }
-        self.lists.into_iter().for_each(|(list, items)| list.replace(items));
-        self.dicts.into_iter().for_each(|(dict, entries)| dict.replace(entries));
+        self.lists.into_iter().try_for_each(|(list, items)| list.replace(items))?;
+        self.dicts.into_iter().try_for_each(|(dict, entries)| dict.replace(entries))?;
         let mut scope = Scope::new();
         let mut undone = Undone::default();
         for name in self.left_out {
@@ -303,6 +307,7 @@ impl Snapshot {
             scope.push_dynamic(name, value);
         }
         session.scope = scope;
+        session.python.is_stale();
         let state = &session.runtime;
         state.default_dtype.set(self.default_dtype);
         *state.print_options.borrow_mut() = self.print_options;

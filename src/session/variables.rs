@@ -8,9 +8,7 @@ use super::Session;
 use super::results::shown_name;
 use crate::explain::Holder;
 use crate::explain::tensor::parts;
-use crate::script::dict::Dict;
-use crate::script::list::List;
-use crate::script::value::to_value;
+use crate::script::value::{kept, shared, to_value};
 use crate::tensor::{Dims, Storage, Tensor};
 use crate::value::Value;
 
@@ -140,8 +138,9 @@ fn add_holders(holders: &mut Vec<Holder>, name: &str, value: &Dynamic, depth: us
     let mut item = |key: String, item: &Dynamic| add_holders(holders, &format!("{name}[{key}]"), item, depth + 1);
     if let Some(array) = value.read_lock::<rhai::Array>() {
         array.iter().take(ITEMS).enumerate().for_each(|(i, value)| item(i.to_string(), value));
-    } else if let Some(list) = value.read_lock::<List>() {
-        list.items().iter().take(ITEMS).enumerate().for_each(|(i, value)| item(i.to_string(), value));
+    } else if let Some(Value::List(list)) = shared(value) {
+        let items: Vec<Value> = list.borrow().iter().take(ITEMS).cloned().collect();
+        items.into_iter().enumerate().for_each(|(i, value)| item(i.to_string(), &kept(value)));
     } else if let Some(map) = value.read_lock::<rhai::Map>() {
         map.iter().take(ITEMS).for_each(|(key, value)| item(format!("'{key}'"), value));
     } else if let Some(storage) = storage_of(value) {
@@ -168,7 +167,7 @@ pub(super) fn storage_of(value: &Dynamic) -> Option<Storage> {
 
 /// A list or a dictionary of either language, which it would take time to walk.
 pub(super) fn is_container(value: &Dynamic) -> bool {
-    value.is_array() || value.is_map() || value.is::<List>() || value.is::<Dict>()
+    value.is_array() || value.is_map() || shared(value).is_some()
 }
 
 fn is_empty_list(value: &Dynamic) -> bool {
@@ -177,11 +176,11 @@ fn is_empty_list(value: &Dynamic) -> bool {
 
 /// Python's name of a variable's class, without its module; lists and dictionaries are not walked for it.
 pub(super) fn class_name(value: &Dynamic) -> String {
-    if value.is_array() || value.is::<List>() {
-        return "list".to_owned();
+    if let Some(container) = shared(value) {
+        return container.type_name().to_owned();
     }
-    if let Some(dict) = value.read_lock::<Dict>() {
-        return if dict.is_ordered() { "OrderedDict" } else { "dict" }.to_owned();
+    if value.is_array() {
+        return "list".to_owned();
     }
     if value.is_map() {
         return "dict".to_owned();
@@ -199,7 +198,7 @@ pub(super) fn summary(value: &Dynamic) -> String {
     if let Some(array) = value.read_lock::<rhai::Array>() {
         return format!("list of {}", array.len());
     }
-    if let Some(list) = value.read_lock::<List>() {
+    if let Some(Value::List(list)) = shared(value) {
         return format!("list of {}", list.len());
     }
     if let Ok(number) = value.as_int() {

@@ -1,6 +1,8 @@
 //! The one error type. Its kind is the Python class a PyTorch user would see; its message is PyTorch's text.
 
+use std::any::Any;
 use std::fmt;
+use std::rc::Rc;
 
 /// The Python exception class under which an error is reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,8 +102,41 @@ pub struct Error {
     pub message: String,
     /// A suggestion of what to try instead, in our words.
     pub hint: Option<Box<str>>,
-    /// The number of the exception that a script has raised, if it began as one.
-    pub raised: Option<u64>,
+    /// The exception that a script has raised, if it began as one.
+    pub raised: Option<Raised>,
+}
+
+/// An object of a script that is on its way as an error; only the script knows what it is.
+#[derive(Clone)]
+pub struct Raised(pub Rc<dyn Any>);
+
+impl fmt::Debug for Raised {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an exception")
+    }
+}
+
+impl PartialEq for Raised {
+    fn eq(&self, other: &Raised) -> bool {
+        Rc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+/// What an error tells, without an object of a script: what one thread tells another.
+pub struct Told {
+    kind: ErrorKind,
+    message: String,
+    hint: Option<Box<str>>,
+}
+
+impl Told {
+    pub fn of(error: Error) -> Told {
+        Told { kind: error.kind, message: error.message, hint: error.hint }
+    }
+
+    pub fn error(self) -> Error {
+        Error { hint: self.hint, ..Error::new(self.kind, self.message) }
+    }
 }
 
 /// The result of every fallible operation of the core.

@@ -8,7 +8,7 @@
 
 mod product;
 
-use super::error::{Error, Result};
+use super::error::{Error, Result, Told};
 use super::interrupt;
 use super::iterate::{Run, Tile, Tiles};
 use super::layout::Layout;
@@ -58,7 +58,7 @@ pub fn tasks(count: usize, work: usize, body: &(dyn Fn(usize) -> Result<()> + Sy
     let flag = interrupt::flag();
     let next = AtomicUsize::new(0);
     // Of several errors the first: numbers are given out in order, so all below one that failed are being worked on.
-    let failure: Mutex<Option<(usize, Error)>> = Mutex::new(None);
+    let failure: Mutex<Option<(usize, Told)>> = Mutex::new(None);
     let run = || {
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
@@ -69,7 +69,7 @@ pub fn tasks(count: usize, work: usize, body: &(dyn Fn(usize) -> Result<()> + Sy
                 next.store(count, Ordering::Relaxed);
                 let mut failure = failure.lock().unwrap_or_else(PoisonError::into_inner);
                 if failure.as_ref().is_none_or(|(first, _)| index < *first) {
-                    *failure = Some((index, error));
+                    *failure = Some((index, Told::of(error)));
                 }
             }
         }
@@ -87,7 +87,7 @@ pub fn tasks(count: usize, work: usize, body: &(dyn Fn(usize) -> Result<()> + Sy
         }
         run();
     });
-    failure.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), |(_, error)| Err(error))
+    failure.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), |(_, error)| Err(error.error()))
 }
 
 /// Collects the results of `body` for every number below `count`, computed as [`tasks`] does.

@@ -107,6 +107,18 @@ impl Dict {
         Ok(self.change(|entries| entries.take(position))?.map(|(_, value)| value))
     }
 
+    /// Puts these entries in place of all others.
+    ///
+    /// # Errors
+    /// As [`Dict::insert`].
+    pub fn replace(&self, entries: Vec<(Value, Value)>) -> Result<()> {
+        let mut held = Hashed::default();
+        entries.into_iter().try_for_each(|(key, value)| held.insert(key, value))?;
+        let before = self.change(|entries| std::mem::replace(entries, held))?;
+        drop(before);
+        Ok(())
+    }
+
     /// Changes the entries. A key that a script compares may look at them meanwhile.
     ///
     /// # Errors

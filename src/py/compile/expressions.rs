@@ -489,7 +489,7 @@ fn number(number: &Number, at: u32) -> Result<Value, SyntaxFault> {
             Some(number) => Value::Int(number),
             None => {
                 let digits: String = number.to_string().chars().filter(|c| *c != '_').collect();
-                crate::functions::integer_literal(&digits)
+                crate::functions::numbers::literal(&digits)
                     .map_err(|error| SyntaxFault::syntax(error.message, at as usize))?
             }
         },

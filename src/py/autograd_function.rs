@@ -1,20 +1,15 @@
 //! `torch.autograd.Function`: a function of tensors whose backward is written in a script.
 //! Follows <https://pytorch.org/docs/2.7/autograd.html#function>.
 
-use super::callable::Scripted;
-use super::callback::Home;
-use super::class::{Base, Class, Entry, Instance, Native, class_of, instance_attribute};
-use super::descriptors::{StaticMethod, as_object};
-use super::fault;
-use super::list::items_of;
-use super::value::{object, to_dynamic, to_value};
+use super::calls::call;
+use super::class::{Base, Class, Entry, Instance, Native, as_rc, instance_attribute};
+use super::descriptors::StaticMethod;
 use crate::autograd::custom::{self, Custom, Results};
 use crate::autograd::{FREED, Node, Saved};
 use crate::bail;
 use crate::ops::create;
 use crate::tensor::{Error, Result, Tensor};
-use crate::value::{Object, Value};
-use rhai::{Array, Dynamic, Map};
+use crate::value::{Keywords, Value};
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
@@ -75,51 +70,52 @@ impl Native for Context {
 }
 
 /// Does something with the context behind `ctx`.
-fn with_context(this: &Dynamic, run: impl FnOnce(&Context) -> Result<()>) -> Scripted<Dynamic> {
-    let done = as_object(this, |this: &Instance| {
-        this.native.as_ref().and_then(|native| native.as_any().downcast_ref::<Context>()).map(run)
-    });
-    done.unwrap_or(Ok(())).map(|()| Dynamic::UNIT).map_err(fault::thrown)
+fn with_context(this: &Value, run: impl FnOnce(&Context) -> Result<()>) -> Result<Value> {
+    if let Some(instance) = as_rc::<Instance>(this)
+        && let Some(context) = instance.native.as_ref().and_then(|native| native.as_any().downcast_ref::<Context>())
+    {
+        run(context)?;
+    }
+    Ok(Value::None)
 }
 
-pub fn save_for_backward(this: &Dynamic, args: Array, _: Map) -> Scripted<Dynamic> {
+pub fn save_for_backward(this: &Value, args: Vec<Value>, _: Keywords) -> Result<Value> {
     with_context(this, |context| {
-        context.to_save.replace(args.iter().map(to_value).collect::<Result<_>>()?);
+        context.to_save.replace(args);
         Ok(())
     })
 }
 
-pub fn mark_dirty(this: &Dynamic, args: Array, _: Map) -> Scripted<Dynamic> {
+pub fn mark_dirty(this: &Value, args: Vec<Value>, _: Keywords) -> Result<Value> {
     with_context(this, |context| {
         context.dirty.replace(tensors(&args));
         Ok(())
     })
 }
 
-pub fn mark_non_differentiable(this: &Dynamic, args: Array, _: Map) -> Scripted<Dynamic> {
+pub fn mark_non_differentiable(this: &Value, args: Vec<Value>, _: Keywords) -> Result<Value> {
     with_context(this, |context| {
         context.not_differentiable.replace(tensors(&args));
         Ok(())
     })
 }
 
-pub fn set_materialize_grads(this: &Dynamic, args: Array, _: Map) -> Scripted<Dynamic> {
+pub fn set_materialize_grads(this: &Value, args: Vec<Value>, _: Keywords) -> Result<Value> {
     with_context(this, |context| {
-        let on = args.first().map(to_value).transpose()?.unwrap_or(Value::None);
+        let on = args.into_iter().next().unwrap_or(Value::None);
         context.materialize.set(crate::value::equality::truth(&on)?);
         Ok(())
     })
 }
 
-fn tensors(args: &[Dynamic]) -> Vec<Tensor> {
-    args.iter().filter_map(|arg| arg.read_lock::<Tensor>().map(|tensor| tensor.clone())).collect()
+fn tensors(args: &[Value]) -> Vec<Tensor> {
+    args.iter().filter_map(|arg| if let Value::Tensor(tensor) = arg { Some(tensor.clone()) } else { None }).collect()
 }
 
 /// The node of such a function.
 struct FunctionNode {
     class: Rc<Class>,
     ctx: Rc<Instance>,
-    home: Home,
     /// Whether each argument was a tensor.
     is_tensor: Vec<bool>,
 }
@@ -132,21 +128,20 @@ impl FunctionNode {
 
 impl Custom for FunctionNode {
     fn attribute(&self, name: &str) -> Option<Result<Value>> {
-        let found = instance_attribute(&self.ctx, name).map_err(|error| fault::error_of(&error)).transpose()?;
-        Some(found.and_then(|found| to_value(&found)))
+        instance_attribute(&self.ctx, name).transpose()
     }
 
     fn backward(&self, node: &Rc<Node>, gradients: &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>> {
         let materialize = self.context().is_some_and(|context| context.materialize.get());
-        let mut args = vec![object(self.ctx.clone())];
+        let mut args = vec![Value::Object(self.ctx.clone())];
         for (gradient, shape) in gradients.iter().zip(&node.outputs) {
-            args.push(to_dynamic(match gradient {
+            args.push(match gradient {
                 Some(gradient) => Value::Tensor(gradient.clone()),
                 None if materialize => {
                     Value::Tensor(Tensor::new(create::zeros(&shape.layout.sizes, shape.dtype, shape.device)?))
                 }
                 None => Value::None,
-            }));
+            });
         }
         let class = Base::User(self.class.clone());
         let Some(function) = class.find("backward").or_else(|| class.find("vjp")) else {
@@ -156,13 +151,10 @@ impl Custom for FunctionNode {
                  backward mode AD."
             )
         };
-        let given = invoke(&self.home, &function, args).and_then(|given| {
-            let state = self.home.runtime().map_err(fault::thrown)?;
-            let is_tuple = matches!(to_value(&given), Ok(Value::Tuple(_)));
-            if is_tuple { items_of(&state, &given).map_err(fault::thrown) } else { Ok(vec![given]) }
-        });
-        let given = given.map_err(|error| fault::error_of(&error))?;
-        let mut given = given.iter().map(to_value).collect::<Result<Vec<Value>>>()?;
+        let mut given = match invoke(&self.class, &function, args)? {
+            Value::Tuple(parts) => parts.to_vec(),
+            single => vec![single],
+        };
         let (name, expected) = (crate::tensor::GradFn::name(&**node), self.is_tensor.len());
         // More than there are arguments, as long as nothing stands there.
         if given.len() > expected && given.iter().skip(expected).all(|value| matches!(value, Value::None)) {
@@ -208,64 +200,62 @@ impl Custom for FunctionNode {
 }
 
 /// Calls a function that stands in a class, with or without `@staticmethod`.
-fn invoke(home: &Home, entry: &Entry, args: Array) -> Scripted<Dynamic> {
+fn invoke(class: &Rc<Class>, entry: &Entry, args: Vec<Value>) -> Result<Value> {
     match entry {
         Entry::Held(held) => {
-            let function = as_object(held, |method: &StaticMethod| Some(method.0.clone()));
-            home.invoke(function.as_ref().unwrap_or(held), args, Map::new())
+            let function = as_rc::<StaticMethod>(held).map_or_else(|| held.clone(), |method| method.0.clone());
+            call(&*class.machine()?, &function, args, Keywords::new())
         }
-        Entry::Native(method) => (method.run)(&Dynamic::UNIT, args, Map::new()),
+        Entry::Native(method) => (method.run)(&Value::None, args, Keywords::new()),
     }
 }
 
 /// `MyFunction.apply(*args)`
-pub fn apply(this: &Dynamic, args: Array, keywords: Map) -> Scripted<Dynamic> {
+pub fn apply(this: &Value, args: Vec<Value>, keywords: Keywords) -> Result<Value> {
     if !keywords.is_empty() {
-        return Err(fault::thrown(Error::type_error("apply() takes no keyword arguments")));
+        return Err(Error::type_error("apply() takes no keyword arguments"));
     }
-    let Some(class) = class_of(this) else {
-        return Err(fault::thrown(Error::runtime("apply() belongs to a class derived from torch.autograd.Function")));
+    let Some(class) = as_rc::<Class>(this) else {
+        return Err(Error::runtime("apply() belongs to a class derived from torch.autograd.Function"));
     };
-    let home = class.home.clone();
-    let state = home.runtime().map_err(fault::thrown)?;
+    let machine = class.machine()?;
+    let state = machine.state.clone();
     let inputs = tensors(&args);
-    let is_tensor: Vec<bool> = args.iter().map(Dynamic::is::<Tensor>).collect();
+    let is_tensor: Vec<bool> = args.iter().map(|arg| matches!(arg, Value::Tensor(_))).collect();
     let needs_input_grad =
-        args.iter().map(|arg| arg.read_lock::<Tensor>().is_some_and(|tensor| tensor.requires_grad())).collect();
+        args.iter().map(|arg| matches!(arg, Value::Tensor(tensor) if tensor.requires_grad())).collect();
     let is_recorded = state.grad_enabled.get() && inputs.iter().any(Tensor::requires_grad);
     let name = format!("{}Backward", class.name.rsplit('.').next().unwrap_or(class.name));
     let context = Context { needs_input_grad, materialize: Cell::new(true), ..Context::default() };
-    let ctx_class = Class::within("torch.autograd.function", &name, vec![Base::Builtin(CONTEXT)], home.clone());
-    let ctx = Instance::with_native(Base::User(ctx_class.map_err(fault::thrown)?), Rc::new(context));
+    let ctx_class = Class::new(&machine, "torch.autograd.function", &name, vec![Base::Builtin(CONTEXT)])?;
+    let ctx = Instance::with_native(Base::User(ctx_class), Some(Rc::new(context)));
     let recording = state.grad_enabled.replace(false);
-    let output = run_forward(&class, &home, &ctx, args);
+    let output = run_forward(&class, &ctx, args);
     state.grad_enabled.set(recording);
     let output = output?;
-    let node = FunctionNode { class, ctx, home, is_tensor };
-    finish(name, node, &inputs, &output, is_recorded).map_err(fault::thrown)
+    let node = FunctionNode { class, ctx, is_tensor };
+    finish(name, node, &inputs, &output, is_recorded)
 }
 
-fn run_forward(class: &Rc<Class>, home: &Home, ctx: &Rc<Instance>, args: Array) -> Scripted<Dynamic> {
+fn run_forward(class: &Rc<Class>, ctx: &Rc<Instance>, args: Vec<Value>) -> Result<Value> {
     let base = Base::User(class.clone());
     let Some(forward) = base.find("forward") else {
         let message = "You must implement the forward function for custom autograd.Function.";
-        return Err(fault::thrown(Error::not_implemented(message)));
+        return Err(Error::not_implemented(message));
     };
     let Some(setup) = base.find("setup_context") else {
-        let all = std::iter::once(object(ctx.clone())).chain(args).collect();
-        return invoke(home, &forward, all);
+        let all = std::iter::once(Value::Object(ctx.clone())).chain(args).collect();
+        return invoke(class, &forward, all);
     };
-    let inputs = args.iter().map(to_value).collect::<Result<Vec<_>>>().map_err(fault::thrown)?;
-    let output = invoke(home, &forward, args)?;
-    let given = vec![object(ctx.clone()), to_dynamic(Value::tuple(inputs)), output.clone()];
-    let _done: Dynamic = invoke(home, &setup, given)?;
+    let inputs = Value::Tuple(args.clone().into());
+    let output = invoke(class, &forward, args)?;
+    invoke(class, &setup, vec![Value::Object(ctx.clone()), inputs, output.clone()])?;
     Ok(output)
 }
 
 /// Gives the results their history, and saves what is to be saved.
-fn finish(name: String, node: FunctionNode, inputs: &[Tensor], output: &Dynamic, is_recorded: bool) -> Result<Dynamic> {
-    let value = to_value(output)?;
-    let parts = match &value {
+fn finish(name: String, node: FunctionNode, inputs: &[Tensor], value: &Value, is_recorded: bool) -> Result<Value> {
+    let parts = match value {
         Value::Tuple(parts) => parts.to_vec(),
         single => vec![single.clone()],
     };
@@ -275,11 +265,11 @@ fn finish(name: String, node: FunctionNode, inputs: &[Tensor], output: &Dynamic,
         .collect();
     let ctx = node.ctx.clone();
     let Some(context) = ctx.native.as_ref().and_then(|native| native.as_any().downcast_ref::<Context>()) else {
-        return Ok(output.clone());
+        return Ok(value.clone());
     };
     let to_save = context.to_save.borrow().clone();
     if !is_recorded {
-        return Ok(output.clone());
+        return Ok(value.clone());
     }
     let (dirty, not_differentiable) = (context.dirty.take(), context.not_differentiable.take());
     let described = Results { tensors: &results, inputs, dirty: &dirty, not_differentiable: &not_differentiable };
@@ -309,46 +299,8 @@ fn finish(name: String, node: FunctionNode, inputs: &[Tensor], output: &Dynamic,
         Value::Tensor(same) => Value::Tensor(given.next().unwrap_or(same)),
         other => other,
     });
-    Ok(to_dynamic(match value {
+    Ok(match value {
         Value::Tuple(_) => Value::tuple(parts),
-        single => parts.next().unwrap_or(single),
-    }))
-}
-
-/// `once_differentiable(backward)`: its results cannot be differentiated once more.
-pub struct Once(pub Dynamic);
-
-impl Object for Once {
-    fn type_name(&self) -> &str {
-        "function"
-    }
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-}
-
-impl Once {
-    pub fn call(&self, home: &Home, args: Array, keywords: Map) -> Scripted<Dynamic> {
-        let state = home.runtime().map_err(fault::thrown)?;
-        let inputs: Vec<Tensor> = tensors(&args).into_iter().filter(Tensor::requires_grad).collect();
-        let recording = state.grad_enabled.replace(false);
-        let output = home.invoke(&self.0, args, keywords);
-        state.grad_enabled.set(recording);
-        let output = output?;
-        if !recording || inputs.is_empty() {
-            return Ok(output);
-        }
-        let refused = |value: Value| match value {
-            Value::Tensor(tensor) if tensor.borrow().dtype.is_differentiable() => {
-                let message = "trying to differentiate twice a function that was marked with @once_differentiable";
-                Value::Tensor(custom::refuse(&tensor, &inputs, "torch::autograd::DelayedError", message))
-            }
-            other => other,
-        };
-        let value = to_value(&output).map_err(fault::thrown)?;
-        Ok(to_dynamic(match value {
-            Value::Tuple(parts) => Value::tuple(parts.iter().cloned().map(refused)),
-            single => refused(single),
-        }))
-    }
+        single => parts.next().unwrap_or_else(|| single.clone()),
+    })
 }

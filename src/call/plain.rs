@@ -1,0 +1,167 @@
+//! The fast path for what loops call most: a method of a tensor whose arguments are exactly what its parameters ask
+//! for. They go straight into their places. Everything else is left to [`super::bind`], which knows every rule and every
+//! error, so that the two never decide differently.
+
+use super::Function;
+use super::bind::{Bound, is_of_kind};
+use super::signature::{Kind, Param, Signature};
+use crate::tensor::{Dims, Tensor};
+use crate::value::Value;
+
+/// An argument as a language has it.
+pub trait Argument {
+    /// The number or the tensor that it is; `None` for anything else.
+    fn plain(&self) -> Option<Value>;
+    /// The integer that it is.
+    fn int(&self) -> Option<i64>;
+}
+
+impl Argument for Value {
+    #[inline]
+    fn plain(&self) -> Option<Value> {
+        matches!(self, Value::Int(_) | Value::Tensor(_) | Value::Float(_) | Value::Bool(_)).then(|| self.clone())
+    }
+    #[inline]
+    fn int(&self) -> Option<i64> {
+        if let Value::Int(number) = self { Some(*number) } else { None }
+    }
+}
+
+/// Whether arguments fit a signature, as far as it can be told without much ado.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fit {
+    Yes,
+    No,
+    Unsure,
+}
+
+/// Binds a method call to the first signature that fits. `None` where it takes a closer look to tell.
+#[inline]
+pub fn bind<'f, A: Argument>(
+    overloads: &'f [Function],
+    this: Tensor,
+    given: &[A],
+    bound: &mut Bound,
+) -> Option<&'f Function> {
+    bound.push(Value::Tensor(this));
+    for function in overloads {
+        bound.truncate(1);
+        match fit(&function.signature, given, bound) {
+            Fit::Yes => return Some(function),
+            Fit::No => {}
+            Fit::Unsure => return None,
+        }
+    }
+    None
+}
+
+/// Puts the arguments into their places behind the receiver.
+fn fit<A: Argument>(signature: &Signature, given: &[A], bound: &mut Bound) -> Fit {
+    let mut given = given.iter();
+    for param in signature.visible(true) {
+        let Some(argument) = given.next() else {
+            match param.default {
+                Some(default) => bound.push(default.to_value()),
+                // Any number of values, so also none.
+                None if param.kind == Kind::Rest => return Fit::Unsure,
+                None => return Fit::No,
+            }
+            continue;
+        };
+        if param.keyword_only {
+            return Fit::No;
+        }
+        if let Kind::Ints(length) = param.kind {
+            // A single list of integers may be spread: `view(2, 3)`. Where its length is given, one integer stands for all.
+            if signature.positional != 2 || length.is_some() {
+                return Fit::Unsure;
+            }
+            let mut sizes = Dims::new();
+            for argument in std::iter::once(argument).chain(given.by_ref()) {
+                match argument.int() {
+                    Some(size) => sizes.push(size),
+                    None => return Fit::Unsure,
+                }
+            }
+            bound.push(Value::Size(sizes));
+            continue;
+        }
+        match argument.plain() {
+            Some(value) if is_of_kind(param.kind, &value) => bound.push(value),
+            Some(value) => return unfit(param, &value),
+            None => return Fit::Unsure,
+        }
+    }
+    if given.next().is_none() { Fit::Yes } else { Fit::No }
+}
+
+/// Tells whether a value that is not exactly what a parameter asks for could still be accepted.
+fn unfit(param: &Param, value: &Value) -> Fit {
+    match (param.kind, value) {
+        (
+            Kind::DType | Kind::Bool | Kind::Tensor | Kind::Tensors | Kind::Name | Kind::Names { .. },
+            Value::Int(_) | Value::Float(_),
+        ) => Fit::No,
+        _ => Fit::Unsure,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::call::Receiver;
+    use crate::call::bind::Arguments;
+    use crate::functions::registry;
+    use crate::tensor::{DType, Device, View};
+
+    fn same(a: &Value, b: &Value) -> bool {
+        match (a, b) {
+            (Value::Int(a), Value::Int(b)) => a == b,
+            (Value::Float(a), Value::Float(b)) => a.to_bits() == b.to_bits(),
+            (Value::Bool(a), Value::Bool(b)) => a == b,
+            (Value::Size(a), Value::Size(b)) => a == b,
+            (Value::Tensor(a), Value::Tensor(b)) => a.is(b),
+            // Defaults, which both take from the signature.
+            (a, b) => std::mem::discriminant(a) == std::mem::discriminant(b),
+        }
+    }
+
+    #[test]
+    fn the_straight_way_ends_where_the_long_one_does() {
+        let tensor = || View::zeros(&[2, 2], DType::Float, Device::CPU).map(Tensor::new).expect("four numbers");
+        let this = tensor();
+        let values = [Value::Int(1), Value::Int(0), Value::Float(0.5), Value::Bool(true), Value::Tensor(tensor())];
+        let mut lists: Vec<Vec<Value>> = vec![vec![]];
+        for length in 1..=3 {
+            let longer = lists.iter().filter(|list| list.len() == length - 1).flat_map(|list| {
+                values.iter().map(move |value| [list.as_slice(), std::slice::from_ref(value)].concat())
+            });
+            lists.extend(longer.collect::<Vec<_>>());
+        }
+        let mut plain = 0;
+        for family in registry().families() {
+            let methods = family.find(Receiver::Class(Kind::Tensor)).filter(|methods| methods.is_parsed_by_torch());
+            let Some(methods) = methods else { continue };
+            for list in &lists {
+                let mut bound = Bound::new();
+                let Some(function) = super::bind(&methods.functions, this.clone(), list, &mut bound) else {
+                    continue;
+                };
+                plain += 1;
+                let positional = list.iter().cloned().collect();
+                let arguments = Arguments { positional, keywords: Vec::new() };
+                let receiver = Value::Tensor(this.clone());
+                let mut long = Bound::new();
+                let chosen = methods.bind(Some(&receiver), &arguments, &mut long);
+                let chosen = chosen.map(|i| methods.functions[i].signature.key);
+                assert_eq!(chosen.ok(), Some(function.signature.key), "{} with {} values", family.name, list.len());
+                assert!(
+                    bound.len() == long.len() && bound.iter().zip(&long).all(|(a, b)| same(a, b)),
+                    "{}",
+                    family.name
+                );
+            }
+        }
+        assert!(plain > 1000, "only {plain} calls went the straight way");
+    }
+}

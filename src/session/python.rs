@@ -1,0 +1,230 @@
+//! Inputs in Python: compiled, run by the machine, and explained where they fail. The variables of the session are kept
+//! in Rhai's scope; here they cross from one language to the other.
+//!
+//! What a line of Python makes, a line of Rhai sees as it is: lists, dictionaries, sets and objects stay shared. What a
+//! line of Rhai makes, Python sees as a value of its own: an array or an object map becomes a list or a dictionary when
+//! Python first names its variable, and from then on both languages hold that one.
+
+use super::failure::{Failure, failure_of, line_and_column, listed};
+use super::results::{hidden_name, shown_name};
+use super::{Session, stopped};
+use crate::call::state::{Said, State};
+use crate::explain::Picture;
+use crate::py::class::Instance;
+use crate::py::code::{Code, Source};
+use crate::py::compile::compile;
+use crate::py::exceptions;
+use crate::py::machine::{Machine, Step};
+use crate::py::syntax::{self, SyntaxFault};
+use crate::script::callback;
+use crate::script::runtime::Runtime;
+use crate::script::value::{kept, to_value};
+use crate::tensor::{Error, ErrorKind};
+use crate::value::Value;
+use rhai::{Dynamic, FnPtr, Scope};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// What Python needs of a session.
+pub(super) struct Python {
+    pub(super) machine: Rc<Machine>,
+    /// The variables, while Python runs.
+    scope: Rc<RefCell<Scope<'static>>>,
+    /// Whether the machine knows the variables as they are.
+    is_current: bool,
+    /// The values that the input has shown.
+    shown: Rc<RefCell<Vec<Value>>>,
+}
+
+impl Python {
+    pub(super) fn new(state: &Rc<State>, runtime: &Rc<Runtime>) -> Python {
+        let machine = Machine::new(state);
+        let scope: Rc<RefCell<Scope<'static>>> = Rc::default();
+        let (variables, functions) = (scope.clone(), Rc::downgrade(runtime));
+        machine.elsewhere.replace(Some(Rc::new(move |name: &str| {
+            let name = hidden_name(name);
+            let runtime = functions.upgrade()?;
+            let variables = variables.try_borrow().ok();
+            let held = variables.and_then(|variables| variables.get(name).cloned());
+            match held.or_else(|| runtime.globals.borrow().get(name).cloned()) {
+                Some(value) => to_value(&value).ok(),
+                None if runtime.defined.borrow().contains(name) => FnPtr::new(name).ok().map(callback::function),
+                None => None,
+            }
+        })));
+        let shown: Rc<RefCell<Vec<Value>>> = Rc::default();
+        let (kept, screen) = (shown.clone(), Rc::downgrade(state));
+        machine.show.replace(Some(Rc::new(move |value: &Value| {
+            if let Some(state) = screen.upgrade() {
+                show(&state, value)?;
+                if !matches!(value, Value::None) {
+                    kept.borrow_mut().push(value.clone());
+                }
+            }
+            Ok(())
+        })));
+        Python { machine, scope, is_current: false, shown }
+    }
+
+    /// Notes that variables may have changed without Python.
+    pub(super) fn is_stale(&mut self) {
+        self.is_current = false;
+    }
+}
+
+/// Shows a value as a prompt does: nothing for `None`.
+pub(super) fn show(state: &State, value: &Value) -> crate::tensor::Result<()> {
+    match value {
+        Value::None => {}
+        Value::Object(object) if let Some(picture) = object.as_any().downcast_ref::<Picture>() => {
+            state.draw(&picture.lines());
+        }
+        shown => {
+            let text = state.repr(shown)?;
+            state.say(Said::Value, &text);
+            state.print("\n");
+        }
+    }
+    Ok(())
+}
+
+/// Returns whether a variable of Rhai becomes Python's only when Python names it.
+fn is_foreign(value: &Dynamic) -> bool {
+    value.is_array() || value.is_map() || value.is_blob() || value.is::<FnPtr>()
+}
+
+impl Session {
+    fn compiled(&self, source: &Rc<str>, shows: bool) -> Result<Rc<Code>, SyntaxFault> {
+        let parsed = syntax::parse(source)?;
+        let source = Rc::new(Source { text: source.clone() });
+        let variables = &self.python.machine.variables;
+        let mut slot_of = |name: &str| variables.borrow_mut().slot(name);
+        let code = compile(parsed.syntax(), &source, self.runtime.registry, &mut slot_of, shows);
+        if self.runtime.interrupt.is_set() {
+            syntax::abandon(parsed);
+            return Err(SyntaxFault::stopped());
+        }
+        code
+    }
+
+    pub(super) fn eval_python(&mut self, source: &str, shows: bool) -> Result<(), Box<Failure>> {
+        let source: Rc<str> = source.into();
+        let code = self.compiled(&source, shows).map_err(|fault| self.misread(&source, fault))?;
+        self.gather_holders(&source);
+        let done = self.run_python(code);
+        done.map_err(|error| self.failed_in_python(&source, error))
+    }
+
+    fn misread(&self, source: &str, fault: SyntaxFault) -> Box<Failure> {
+        if self.runtime.interrupt.is_set() {
+            return stopped();
+        }
+        Box::new(Failure {
+            kind: fault.kind.to_string(),
+            message: fault.message,
+            position: Some(line_and_column(source, fault.offset)),
+            ..Failure::default()
+        })
+    }
+
+    fn run_python(&mut self, code: Rc<Code>) -> crate::tensor::Result<()> {
+        self.give_variables();
+        let done = self.python.machine.run_input(code);
+        self.take_variables();
+        for value in self.python.shown.take() {
+            self.keep_result(&kept(value));
+        }
+        done
+    }
+
+    /// Lets Python have the variables.
+    fn give_variables(&mut self) {
+        if !self.python.is_current {
+            let mut variables = self.python.machine.variables.borrow_mut();
+            let known = variables.names();
+            let gone = known.iter().filter(|name| !self.scope.contains(hidden_name(name)));
+            let mut before: Vec<_> = gone.map(|name| variables.put(name, None)).collect();
+            for (name, _, value) in self.scope.iter_raw() {
+                let value = if is_foreign(value) { None } else { to_value(value).ok() };
+                before.push(variables.put(shown_name(name), value));
+            }
+            drop(variables);
+            drop(before);
+            self.python.is_current = true;
+        }
+        self.python.scope.replace(std::mem::take(&mut self.scope));
+    }
+
+    /// Takes the variables back, with what Python has made of them.
+    fn take_variables(&mut self) {
+        self.scope = self.python.scope.take();
+        self.take_changes();
+    }
+
+    /// Takes over what functions of Python have done to variables.
+    pub(super) fn take_changes(&mut self) {
+        for (name, value) in self.python.machine.variables.borrow_mut().take_changes() {
+            let name = hidden_name(&name);
+            match value {
+                Some(value) => drop(self.scope.set_or_push(name.to_owned(), kept(value))),
+                None => drop(self.scope.remove::<Dynamic>(name)),
+            }
+        }
+    }
+
+    fn failed_in_python(&self, source: &Rc<str>, error: Error) -> Box<Failure> {
+        if error.kind == ErrorKind::KeyboardInterrupt && self.runtime.interrupt.is_set() {
+            return stopped();
+        }
+        let exception = exceptions::of_error(&error);
+        if error.kind == ErrorKind::SystemExit {
+            self.leave_with(&exception);
+        }
+        let steps = exception.trace.borrow();
+        let mut failure = failure_of(error);
+        if let Some(innermost) = steps.first() {
+            let text = &innermost.code.source.text;
+            failure.position = Some(line_and_column(text, innermost.place as usize));
+            failure.source = Some(text).filter(|text| !Rc::ptr_eq(text, source)).map(ToString::to_string);
+        }
+        failure.trace = listed(steps.windows(2).filter_map(|pair| called(pair, source)).collect());
+        Box::new(self.advise(failure, None, None))
+    }
+
+    /// Sets the exit status that an uncaught SystemExit asks for.
+    fn leave_with(&self, exception: &Instance) {
+        let status = match exception.fields.get("code") {
+            None | Some(Value::None) => 0,
+            Some(Value::Int(code)) => code as i32,
+            Some(Value::Bool(code)) => i32::from(code),
+            Some(other) => {
+                let text = self.runtime.str(&other).unwrap_or_default();
+                self.runtime.print(&format!("{text}\n"));
+                1
+            }
+        };
+        self.runtime.exit.set(Some(status));
+    }
+
+    /// As [`Session::timeit`], for Python.
+    pub(super) fn prepare_python(&mut self, source: &str) -> Result<Rc<Code>, Box<Failure>> {
+        let source: Rc<str> = source.into();
+        self.compiled(&source, false).map_err(|fault| self.misread(&source, fault))
+    }
+
+    pub(super) fn time_python(&mut self, code: &Rc<Code>, source: &str) -> Result<(), Box<Failure>> {
+        self.run_python(code.clone()).map_err(|error| self.failed_in_python(&source.into(), error))
+    }
+}
+
+/// One line for a call: what was called, and where.
+fn called(pair: &[Step], source: &Rc<str>) -> Option<String> {
+    let [inner, outer] = pair else { return None };
+    let name = match &*inner.code.qualified {
+        "<lambda>" => "an unnamed function".to_owned(),
+        name => format!("{name}()"),
+    };
+    let text = &outer.code.source.text;
+    let (line, _) = line_and_column(text, outer.place as usize);
+    Some(super::failure::call_line(&name, text, line, Rc::ptr_eq(text, source)))
+}
