@@ -118,11 +118,7 @@ fn containers_are_made_of_anything_with_items() {
     for (name, args, text) in [
         ("py.dict", vec![Value::list([pair(Value::str("a"), Value::Int(1))])], "{'a': 1}"),
         ("py.dict", vec![Value::list([Value::str("ab")])], "{'a': 'b'}"),
-        (
-            "py.dict",
-            vec![ints([1])],
-            "TypeError: cannot convert dictionary update sequence element #0 to a sequence",
-        ),
+        ("py.dict", vec![ints([1])], "TypeError: cannot convert dictionary update sequence element #0 to a sequence"),
         ("py.dict", vec![odd], "ValueError: dictionary update sequence element #0 has length 3; 2 is required"),
         ("py.dict", vec![Value::Int(1), Value::Int(2)], "TypeError: dict expected at most 1 argument, got 2"),
         ("py.frozenset", vec![ints([2, 1, 2])], "frozenset({1, 2})"),
@@ -142,7 +138,8 @@ fn containers_are_made_of_anything_with_items() {
     ] {
         assert_eq!(asked(&state, name, &args), text, "{name}");
     }
-    let with = |name: &str, args: &[Value], keywords: &[(&str, Value)]| shown(&state, call(&state, name, args, keywords));
+    let with =
+        |name: &str, args: &[Value], keywords: &[(&str, Value)]| shown(&state, call(&state, name, args, keywords));
     let negative = NativeFunction::value("negative", |args, _| match args.as_slice() {
         [Value::Int(i)] => Ok(Value::Int(-i)),
         _ => Ok(Value::None),
@@ -250,10 +247,7 @@ fn subscripts_of_lists_are_read_written_and_deleted() -> Result<()> {
     assert_eq!(text(set(&Value::Int(2), &Value::None)), "list assignment index out of range");
     assert_eq!(text(set(&Value::str("a"), &Value::None)), "list indices must be integers or slices, not str");
     assert_eq!(text(set(&every, &Value::Int(5))), "must assign iterable to extended slice");
-    assert_eq!(
-        text(set(&every, &ints([1, 2]))),
-        "attempt to assign sequence of size 2 to extended slice of size 1"
-    );
+    assert_eq!(text(set(&every, &ints([1, 2]))), "attempt to assign sequence of size 2 to extended slice of size 1");
     assert_eq!(
         text(containers::delete_item(&state, &Value::tuple([]), &Value::Int(0))),
         "'tuple' object doesn't support item deletion"
