@@ -2,6 +2,7 @@
 //! they share. It knows no function, and not which language a call comes from.
 
 pub mod bind;
+pub mod builtins;
 #[allow(clippy::module_inception)]
 mod call;
 pub mod extras;

@@ -1,6 +1,7 @@
 //! Binds arguments to a signature. The rules and the words of every TypeError are those of PyTorch's argument parser,
 //! and of Python itself for the functions PyTorch writes in Python.
 
+use super::builtins;
 use super::signature::{Kind, Param, Signature};
 use super::suggest::nearest;
 use crate::tensor::names::check_identifier;
@@ -35,6 +36,8 @@ pub enum Parser {
     NoArguments,
     /// A function written in Python, under its qualified name there.
     Python(&'static str),
+    /// One of CPython's builtins.
+    Builtin,
 }
 
 /// Binds to the first signature that fits.
@@ -69,6 +72,18 @@ fn choose<'s>(
                 .map(|()| 0)
                 .map_err(|m| m.error(only, method.is_some(), arguments)),
             Parser::NoArguments => no_arguments(name, only, method, arguments, bound).map(|()| 0),
+            Parser::Builtin => {
+                builtins::check(only, arguments)?;
+                attempt(only, method, arguments, bound)?.map(|()| 0).map_err(|mismatch| match mismatch {
+                    Mismatch::Wrong { param, position: Some(position), .. }
+                        if let (Some(param), Some(value)) =
+                            (only.params.get(param), arguments.positional.get(position - 1)) =>
+                    {
+                        builtins::wrong(only, position, param, value)
+                    }
+                    other => other.error(only, false, arguments),
+                })
+            }
             Parser::Python(path) => as_python(path, only, method, arguments).map(|values| {
                 *bound = values;
                 0

@@ -2,6 +2,7 @@
 //! its name is first looked up; the first prompt and short scripts do not wait for the rest.
 
 use super::bind::{self, Arguments, Bound, Parser};
+use super::builtins;
 use super::signature::{Kind, Param, Signature, name_in};
 use super::{BELOW, Role, Row};
 use crate::tensor::Result;
@@ -273,6 +274,7 @@ impl Named {
         let parser = match function.row.python {
             Some(path) => Parser::Python(path),
             None if method && function.signature.visible(true).is_empty() => Parser::NoArguments,
+            None if builtins::knows(function.signature.name) => Parser::Builtin,
             None => Parser::Torch,
         };
         let family = self.family.get_or_insert_with(|| Family { name, members: Vec::new() });

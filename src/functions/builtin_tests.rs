@@ -166,6 +166,41 @@ fn containers_are_made_of_anything_with_items() {
 }
 
 #[test]
+fn arguments_are_refused_in_the_words_of_cpython() {
+    let state = state();
+    let one = || Value::Int(1);
+    for (name, args, text) in [
+        ("len", vec![], "len() takes exactly one argument (0 given)"),
+        ("round", vec![], "round() missing required argument 'number' (pos 1)"),
+        ("round", vec![one(); 3], "round() takes at most 2 arguments (3 given)"),
+        ("sum", vec![], "sum() takes at least 1 positional argument (0 given)"),
+        ("enumerate", vec![], "enumerate() missing required argument 'iterable'"),
+        ("sorted", vec![], "sorted expected 1 argument, got 0"),
+        ("divmod", vec![one()], "divmod expected 2 arguments, got 1"),
+        ("getattr", vec![one()], "getattr expected at least 2 arguments, got 1"),
+        ("getattr", vec![one(); 2], "attribute name must be string, not 'int'"),
+        ("format", vec![one(); 2], "format() argument 2 must be str, not int"),
+        ("list", vec![one(); 2], "list expected at most 1 argument, got 2"),
+        ("range", vec![], "range expected at least 1 argument, got 0"),
+        ("range", vec![Value::Float(1.5)], "'float' object cannot be interpreted as an integer"),
+        ("chr", vec![Value::str("a")], "'str' object cannot be interpreted as an integer"),
+        ("ord", vec![one()], "ord() expected string of length 1, but int found"),
+        ("next", vec![one(); 3], "next expected at most 2 arguments, got 3"),
+    ] {
+        assert_eq!(asked(&state, &format!("py.{name}"), &args), format!("TypeError: {text}"));
+    }
+    for (name, args, text) in [
+        ("len", vec![], "len() takes no keyword arguments"),
+        ("sorted", vec![ints([])], "'foo' is an invalid keyword argument for sort()"),
+        ("zip", vec![], "'foo' is an invalid keyword argument for zip()"),
+        ("map", vec![], "map() takes no keyword arguments"),
+    ] {
+        let said = shown(&state, call(&state, &format!("py.{name}"), &args, &[("foo", Value::None)]));
+        assert_eq!(said, format!("TypeError: {text}"));
+    }
+}
+
+#[test]
 fn operators_in_place_change_what_everybody_holds() -> Result<()> {
     let state = state();
     let apply = |symbol: &str, a: &Value, b: &Value| match operators::find(symbol) {

@@ -14,7 +14,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 pub const ROWS: &[Row] = &[
-    function("py.iter(any iterable, any[] sentinel) -> any", iter, "Iterates over the items.").python("iter"),
+    function("py.iter(any iterable, any[] sentinel) -> any", iter, "Iterates over the items."),
     function(
         "py.next(any iterator, any[] default) -> any",
         |c| match (next_item(&c.value(0)), c.value(1).items().as_deref()) {
@@ -25,13 +25,11 @@ pub const ROWS: &[Row] = &[
             }
         },
         "Returns the next item of an iterator.",
-    )
-    .python("next"),
-    function("py.map(any[] args) -> any", map, "Gives what a function makes of each item.").python("map"),
-    function("py.filter(any[] args) -> any", filter, "Gives the items for which a function is true.").python("filter"),
-    function("py.zip(any[] iterables, *, any strict=False) -> any", zip, "Pairs up the items of several sequences.")
-        .python("zip"),
-    function("py.enumerate(any iterable, any start=0) -> any", enumerate, "Numbers the items.").python("enumerate"),
+    ),
+    function("py.map(any[] args) -> any", map, "Gives what a function makes of each item."),
+    function("py.filter(any[] args) -> any", filter, "Gives the items for which a function is true."),
+    function("py.zip(any[] iterables, *, any strict=False) -> any", zip, "Pairs up the items of several sequences."),
+    function("py.enumerate(any iterable, any start=0) -> any", enumerate, "Numbers the items."),
     function(
         "py.reversed(any sequence) -> any",
         |c| reversed(c.state, &c.value(0)),

@@ -20,8 +20,14 @@ use std::collections::HashMap;
 
 pub const ROWS: &[Row] = &[
     function(
-        "py.slice(any start, any stop=None, any step=None) -> any",
-        |c| Ok(subscript::slice(c.value(0), c.value(1), c.value(2))),
+        "py.slice(any[] bounds) -> any",
+        |c| {
+            let part = |parts: &[Value], i: usize| parts.get(i).cloned().unwrap_or(Value::None);
+            Ok(match c.value(0).sequence().unwrap_or_default().as_slice() {
+                [stop] => subscript::slice(Value::None, stop.clone(), Value::None),
+                parts => subscript::slice(part(parts, 0), part(parts, 1), part(parts, 2)),
+            })
+        },
         "Creates a slice to use as a subscript.",
     ),
     function("py.at(any[] indices) -> any", |c| Ok(c.value(0)), "Combines several subscripts."),

@@ -38,8 +38,8 @@ pub const ROWS: &[Row] = &[
         },
         "Collects the items, each once, in a set that cannot be changed.",
     ),
-    function("py.range(any start, any stop=None, any step=1) -> any", range, "Creates a range of integers."),
-    function("py.sum(any iterable, any start=0) -> any", sum, "Adds up the items.").python("sum"),
+    function("py.range(any[] bounds) -> any", range, "Creates a range of integers."),
+    function("py.sum(any iterable, any start=0) -> any", sum, "Adds up the items."),
     function(
         "py.min(any[] items, *, any{} options) -> any",
         |c| extreme(c, "min", "<"),
@@ -58,8 +58,7 @@ pub const ROWS: &[Row] = &[
         "py.sorted(any iterable, *, any key=None, any reverse=False) -> any",
         sorted,
         "Sorts the items, or by the keys that a function gives.",
-    )
-    .python("sorted"),
+    ),
     function(
         "py.unpack(any value, int count) -> any",
         |c| unpacked(c.state, &c.value(0), c.int(1)? as usize).map(Value::list),
@@ -173,21 +172,18 @@ fn set(call: &Call) -> Result<Set> {
 }
 
 fn range(call: &mut Call) -> Result<Value> {
-    let number = |index: usize| -> Result<i64> {
-        let value = call.value(index);
-        match value {
-            // Ranges of larger numbers do not exist here.
-            Value::BigInt(_) => bail!(OverflowError, "Python int too large to convert to C ssize_t"),
-            _ => as_index(&value)?.ok_or_else(|| no_integer(&value)),
-        }
+    let number = |value: &Value| match value {
+        // Ranges of larger numbers do not exist here.
+        Value::BigInt(_) => bail!(OverflowError, "Python int too large to convert to C ssize_t"),
+        _ => as_index(value)?.ok_or_else(|| no_integer(value)),
     };
-    let step = number(2)?;
-    if step == 0 {
-        bail!(ValueError, "range() arg 3 must not be zero");
-    }
-    Ok(Value::Range(match call.is_none(1) {
-        false => Range { start: number(0)?, stop: number(1)?, step },
-        true => Range { start: 0, stop: number(0)?, step },
+    let bounds = call.value(0).sequence().unwrap_or_default();
+    Ok(Value::Range(match bounds.iter().map(number).collect::<Result<Vec<i64>>>()?.as_slice() {
+        [stop] => Range { start: 0, stop: *stop, step: 1 },
+        [start, stop] => Range { start: *start, stop: *stop, step: 1 },
+        [_, _, 0, ..] => bail!(ValueError, "range() arg 3 must not be zero"),
+        [start, stop, step, ..] => Range { start: *start, stop: *stop, step: *step },
+        [] => bail!(TypeError, "range expected at least 1 argument, got 0"),
     }))
 }
 

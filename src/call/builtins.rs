@@ -1,0 +1,158 @@
+//! How CPython refuses the arguments of its builtins, each in one of three ways. This file knows names and numbers of
+//! arguments, and not what the builtins do.
+
+use super::bind::Arguments;
+use super::signature::{Kind, Param, Signature};
+use crate::bail;
+use crate::tensor::{Error, Result};
+use crate::value::Value;
+
+/// The way a builtin takes its arguments.
+#[derive(Clone, Copy)]
+enum Style {
+    /// Exactly one, without a name.
+    One,
+    /// So many at least and at most, without names.
+    Counted(usize, usize),
+    /// Some at least, perhaps by name, and so many at most.
+    Named(usize, usize),
+}
+
+use Style::{Counted, Named, One};
+
+const ANY: usize = usize::MAX;
+
+const STYLES: &[(&str, Style)] = &[
+    ("abs", One),
+    ("all", One),
+    ("any", One),
+    ("ascii", One),
+    ("bin", One),
+    ("bool", Counted(0, 1)),
+    ("callable", One),
+    ("chr", One),
+    ("complex", Named(0, 2)),
+    ("delattr", Counted(2, 2)),
+    ("divmod", Counted(2, 2)),
+    ("enumerate", Named(1, 2)),
+    ("filter", Counted(0, ANY)),
+    ("float", Counted(0, 1)),
+    ("format", Counted(1, 2)),
+    ("frozenset", Counted(0, 1)),
+    ("getattr", Counted(2, 3)),
+    ("hasattr", Counted(2, 2)),
+    ("hash", One),
+    ("hex", One),
+    ("id", One),
+    ("input", Counted(0, 1)),
+    ("int", Named(0, 2)),
+    ("isinstance", Counted(2, 2)),
+    ("issubclass", Counted(2, 2)),
+    ("iter", Counted(1, 2)),
+    ("len", One),
+    ("list", Counted(0, 1)),
+    ("map", Counted(0, ANY)),
+    ("next", Counted(1, 2)),
+    ("oct", One),
+    ("ord", One),
+    ("pow", Named(2, 3)),
+    ("range", Counted(1, 3)),
+    ("repr", One),
+    ("reversed", Counted(1, 1)),
+    ("round", Named(1, 2)),
+    ("set", Counted(0, 1)),
+    ("setattr", Counted(3, 3)),
+    ("slice", Counted(1, 3)),
+    ("sorted", Named(1, 1)),
+    ("str", Named(0, 3)),
+    ("sum", Named(1, 2)),
+    ("tuple", Counted(0, 1)),
+    ("zip", Named(0, ANY)),
+];
+
+fn style(name: &str) -> Option<Style> {
+    let short = name.strip_prefix("py.")?;
+    STYLES.binary_search_by_key(&short, |(known, _)| known).ok().and_then(|at| STYLES.get(at)).map(|(_, style)| *style)
+}
+
+/// Returns whether a function is one of CPython's builtins, which refuse their arguments in CPython's words.
+pub fn knows(name: &str) -> bool {
+    style(name).is_some()
+}
+
+fn plural(count: usize) -> &'static str {
+    if count == 1 { "" } else { "s" }
+}
+
+/// Refuses too many and too few arguments, and those with names that do not exist.
+///
+/// # Errors
+/// TypeError in CPython's words.
+pub fn check(signature: &Signature, arguments: &Arguments) -> Result<()> {
+    let Some(style) = style(signature.name) else { return Ok(()) };
+    let name = signature.called();
+    let (given, keywords) = (arguments.positional.len(), &arguments.keywords);
+    if let (One | Counted(..), true) = (style, !keywords.is_empty()) {
+        bail!(TypeError, "{name}() takes no keyword arguments");
+    }
+    match style {
+        One if given != 1 => bail!(TypeError, "{name}() takes exactly one argument ({given} given)"),
+        Counted(least, most) if given < least || given > most => {
+            let (how, count) = match (least == most, given < least) {
+                (true, _) => ("", least),
+                (_, true) => ("at least ", least),
+                _ => ("at most ", most),
+            };
+            bail!(TypeError, "{name} expected {how}{count} argument{}, got {given}", plural(count))
+        }
+        // Sorting is what lists do, and their method knows the names.
+        Named(..) if &*name == "sorted" && given != 1 => bail!(TypeError, "sorted expected 1 argument, got {given}"),
+        Named(_, most) if given.saturating_add(keywords.len()) > most && &*name != "sorted" => {
+            let all = given + keywords.len();
+            bail!(TypeError, "{name}() takes at most {most} argument{} ({all} given)", plural(most))
+        }
+        Named(least, _) => {
+            let has = |param: &Param| keywords.iter().any(|(keyword, _)| &**keyword == param.name);
+            let required = signature.params.iter().take(least).enumerate().skip(given);
+            match (&*name, required.into_iter().find(|(_, param)| !has(param))) {
+                (_, None) => {}
+                ("sum", _) => bail!(TypeError, "sum() takes at least 1 positional argument ({given} given)"),
+                ("enumerate", _) => bail!(TypeError, "enumerate() missing required argument 'iterable'"),
+                (_, Some((i, param))) => {
+                    bail!(TypeError, "{name}() missing required argument '{}' (pos {})", param.name, i + 1)
+                }
+            }
+            let is_known = |keyword: &str| signature.params.iter().any(|p| p.name == keyword && p.kind != Kind::Rest);
+            if let Some((unknown, _)) = keywords.iter().find(|(keyword, _)| !is_known(keyword)) {
+                let of = if &*name == "sorted" { "sort" } else { &name };
+                bail!(TypeError, "'{unknown}' is an invalid keyword argument for {of}()");
+            }
+            Ok(())
+        }
+        One | Counted(..) => Ok(()),
+    }
+}
+
+/// The error for an argument of a class that the builtin does not take.
+pub fn wrong(signature: &Signature, position: usize, param: &Param, value: &Value) -> Error {
+    let (name, class) = (signature.called(), value.type_name());
+    Error::type_error(match (param.kind, &*name) {
+        (Kind::Str, "getattr" | "setattr" | "hasattr" | "delattr") => {
+            format!("attribute name must be string, not '{class}'")
+        }
+        (Kind::Str, "ord") => format!("ord() expected string of length 1, but {class} found"),
+        (Kind::Int, _) => format!("'{class}' object cannot be interpreted as an integer"),
+        (kind, _) => format!("{name}() argument {position} must be {}, not {class}", kind.type_name()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_names_are_in_order() {
+        assert!(STYLES.is_sorted_by_key(|(name, _)| name));
+        assert!(STYLES.iter().all(|(name, _)| knows(&format!("py.{name}"))));
+    }
+}
