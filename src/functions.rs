@@ -47,6 +47,7 @@ pub mod identity;
 mod indexing;
 mod internal;
 pub mod iterate;
+mod itertools;
 pub mod lazy;
 mod legacy_storages;
 mod legacy_tensors;
@@ -147,6 +148,7 @@ const TABLES: &[&[Row]] = &[
     graph::ROWS,
     hooks::ROWS,
     internal::ROWS,
+    itertools::ROWS,
     lazy::ROWS,
     modules::ROWS,
     named_tuples::ROWS,

@@ -111,6 +111,48 @@ fn a_chain_of_iterators_is_no_fault_however_long() -> Result<()> {
 }
 
 #[test]
+fn itertools_are_iterators() {
+    let state = state();
+    let text = |text: &str| Value::str(text);
+    let pairs = "[('a', 'b'), ('a', 'c'), ('b', 'c')]";
+    for (name, args, shown) in [
+        ("product", vec![text("ab"), text("c")], "[('a', 'c'), ('b', 'c')]"),
+        ("product", vec![], "[()]"),
+        ("product", vec![text("")], "[]"),
+        ("combinations", vec![text("abc"), Value::Int(2)], pairs),
+        ("combinations", vec![text("abc"), Value::Int(0)], "[()]"),
+        ("combinations", vec![text("abc"), Value::Int(4)], "[]"),
+        ("combinations_with_replacement", vec![text("ab"), Value::Int(2)], "[('a', 'a'), ('a', 'b'), ('b', 'b')]"),
+        ("permutations", vec![text("ab")], "[('a', 'b'), ('b', 'a')]"),
+        ("permutations", vec![text("ab"), Value::Int(1)], "[('a',), ('b',)]"),
+        ("chain", vec![text("a"), ints([1])], "['a', 1]"),
+        ("chain_from_iterable", vec![Value::list([text("ab"), text("c")])], "['a', 'b', 'c']"),
+        ("accumulate", vec![ints([1, 2, 3])], "[1, 3, 6]"),
+        ("pairwise", vec![text("abc")], "[('a', 'b'), ('b', 'c')]"),
+        ("repeat", vec![Value::Int(1), Value::Int(2)], "[1, 1]"),
+        ("islice", vec![text("abcdef"), Value::Int(1), Value::None, Value::Int(2)], "['b', 'd', 'f']"),
+        ("compress", vec![text("abc"), ints([1, 0, 1])], "['a', 'c']"),
+        ("zip_longest", vec![text("ab"), text("c")], "[('a', 'c'), ('b', None)]"),
+        ("starmap", vec![adding(), Value::list([ints([1, 2])])], "[3]"),
+        ("combinations", vec![text("abc"), Value::Int(-1)], "ValueError: r must be non-negative"),
+    ] {
+        assert_eq!(asked(&state, &format!("itertools.{name}"), &args), shown, "{name}");
+    }
+    for (endless, first) in [("count", "[5, 6, 7]"), ("cycle", "['a', 'b', 'a']")] {
+        let of = if endless == "count" { Value::Int(5) } else { text("ab") };
+        let Ok(all) = call(&state, &format!("itertools.{endless}"), &[of], &[]) else { continue };
+        assert_eq!(asked(&state, "itertools.islice", &[all, Value::Int(3)]), first);
+    }
+    let mut groups = call(&state, "itertools.groupby", &[text("aab")], &[]).and_then(|groups| iterate(&state, &groups));
+    let mut found = Vec::new();
+    while let Ok(Some(group)) = groups.as_mut().map_or(Ok(None), |groups| groups.next()) {
+        let group = group.sequence().unwrap_or_default();
+        found.push(shown(&state, Ok(group[1].clone())));
+    }
+    assert_eq!(found, ["['a', 'a']", "['b']"]);
+}
+
+#[test]
 fn containers_are_made_of_anything_with_items() {
     let state = state();
     let pair = |a: Value, b: Value| Value::tuple([a, b]);

@@ -85,6 +85,23 @@ pub fn name_of(function: &Value) -> Option<Rc<str>> {
     }
 }
 
+/// What a function of the table has besides being called.
+pub fn function_attribute(state: &State, path: &str, name: &str) -> Option<Value> {
+    let (module, short) = path.rsplit_once('.').unwrap_or(("", path));
+    Some(match name {
+        "__name__" | "__qualname__" => Value::str(short),
+        "__module__" if module == "py" => Value::str("builtins"),
+        "__module__" if module.is_empty() => Value::None,
+        "__module__" => Value::str(module),
+        "__doc__" => {
+            let overloads = of_module(state.registry.family(short)?, module)?;
+            Value::str(overloads.functions.first()?.row.doc)
+        }
+        "from_iterable" if path == "itertools.chain" => Value::Function("itertools.chain_from_iterable".into()),
+        _ => return None,
+    })
+}
+
 /// Returns whether a value can be called, as Python's `callable`.
 pub fn is_callable(value: &Value) -> bool {
     match value {

@@ -1,6 +1,6 @@
 //! Hooks on gradients. Follows <https://pytorch.org/docs/2.7/generated/torch.Tensor.register_hook.html>.
 
-use super::calling::{call_plain, is_callable};
+use super::calling::{call_plain, is_callable, name_of};
 use crate::autograd::{Node, NodeHook};
 use crate::call::facets::NameInference::Nameless;
 use crate::call::{Call, Row, State, function, method};
@@ -262,14 +262,7 @@ impl Hook for CalledHook {
 
 /// The name of a function as messages about hooks show it.
 fn function_name(function: &Value) -> Rc<str> {
-    match function {
-        Value::Object(object) => match object.attribute("__name__") {
-            Some(Value::Str(name)) => name,
-            _ => "".into(),
-        },
-        Value::Function(path) => path.clone(),
-        _ => "".into(),
-    }
+    name_of(function).unwrap_or_else(|| "".into())
 }
 
 /// May a hook put one gradient in the place of another?

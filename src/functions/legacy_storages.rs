@@ -95,8 +95,8 @@ pub fn class_attribute(state: &State, class: &'static str, name: &str) -> Option
         // A class method taken as a value.
         _ => {
             let short = class.rsplit('.').next().unwrap_or(class);
-            if let Some(overloads) = state.registry.find(name, Receiver::Module(short)) {
-                return Some(Value::Function(overloads.name.into()));
+            if state.registry.find(name, Receiver::Module(short)).is_some() {
+                return Some(Value::Function(format!("{short}.{name}").into()));
             }
             let (kind, family) = (kind_of_class(class)?, state.registry.family(name));
             match family.filter(|family| family.find(Receiver::Class(kind)).is_some()) {

@@ -1,11 +1,11 @@
-//! The parts of Python's library that documentation sessions use: `math`, `itertools`, `operator`, `time`.
+//! The parts of Python's library that documentation sessions use: `math`, `operator`, `time`.
 
 use super::bounds;
 use super::operators;
 use super::subscript;
 use crate::bail;
 use crate::call::{Call, Row, function};
-use crate::tensor::{Error, ErrorKind, Result, interrupt, limits};
+use crate::tensor::{Error, ErrorKind, Result};
 use crate::value::Value;
 use std::time::Duration;
 
@@ -79,28 +79,6 @@ pub const ROWS: &[Row] = &[
     function("math.prod(any iterable, *, any start=1) -> any", product_of, "Multiplies the items."),
     function("math.factorial(int n) -> int", factorial, "Multiplies the integers up to n."),
     function("math.gcd(any[] integers) -> int", gcd, "Computes the greatest common divisor."),
-    function(
-        "itertools.product(any[] iterables, *, int repeat=1) -> any",
-        product,
-        "Lists every combination of one item of each.",
-    ),
-    function(
-        "itertools.combinations(any iterable, int r) -> any",
-        |c| choose(c, Choice::Combinations),
-        "Lists every choice of r items, in order.",
-    ),
-    function(
-        "itertools.combinations_with_replacement(any iterable, int r) -> any",
-        |c| choose(c, Choice::WithReplacement),
-        "Lists every choice of r items, in order, repeated ones too.",
-    ),
-    function(
-        "itertools.permutations(any iterable, int? r=None) -> any",
-        |c| choose(c, Choice::Permutations),
-        "Lists every ordered choice of r items.",
-    ),
-    function("itertools.chain(any[] iterables) -> any", chain, "Chains the items of several sequences."),
-    function("itertools.accumulate(any iterable) -> any", accumulate, "Lists the sums so far."),
     function("operator.add(any a, any b) -> any", |c| binary(c, "+"), "Returns a + b."),
     function("operator.sub(any a, any b) -> any", |c| binary(c, "-"), "Returns a - b."),
     function("operator.mul(any a, any b) -> any", |c| binary(c, "*"), "Returns a * b."),
@@ -239,116 +217,6 @@ fn gcd(call: &mut Call) -> Result<Value> {
         divisor = a;
     }
     Ok(Value::from(i128::from(divisor)))
-}
-
-/// Checks that this many tuples of this many items may be made.
-fn room_for_tuples(count: f64, length: usize) -> Result<()> {
-    // The list's item, the tuple's two counts, and what is in it.
-    let each = size_of::<Value>().saturating_mul(length.saturating_add(1)).saturating_add(2 * size_of::<usize>());
-    // A float too large for an integer becomes the largest.
-    limits::room((count * each as f64) as usize)
-}
-
-fn product(call: &mut Call) -> Result<Value> {
-    let once: Vec<Vec<Value>> =
-        items(call, 0)?.iter().map(|source| subscript::items(call.state, source)).collect::<Result<_>>()?;
-    let Ok(repeat) = usize::try_from(call.int(1)?) else { bail!(ValueError, "repeat argument cannot be negative") };
-    let length = once.len().saturating_mul(repeat);
-    limits::room_for::<Value>(length)?;
-    let pools: Vec<&Vec<Value>> = std::iter::repeat_n(&once, repeat).flatten().collect();
-    // Nothing at all, if there is nothing to choose at one place.
-    let count = if once.iter().any(Vec::is_empty) && repeat > 0 {
-        0
-    } else {
-        pools.iter().fold(1usize, |n, pool| n.saturating_mul(pool.len()))
-    };
-    room_for_tuples(count as f64, length)?;
-    let row = |mut i: usize| {
-        let mut row: Vec<Value> = Vec::with_capacity(pools.len());
-        for pool in pools.iter().rev() {
-            row.extend(pool.get(i % pool.len()).cloned());
-            i /= pool.len();
-        }
-        row.reverse();
-        Value::tuple(row)
-    };
-    Ok(Value::list((0..count).map(row)))
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum Choice {
-    Combinations,
-    WithReplacement,
-    Permutations,
-}
-
-fn choose(call: &mut Call, choice: Choice) -> Result<Value> {
-    let pool = items(call, 0)?;
-    let r = if call.is_none(1) { pool.len() as i64 } else { call.int(1)? };
-    let Ok(r) = usize::try_from(r) else { bail!(ValueError, "r must be non-negative") };
-    let (n, replaced) = (pool.len(), choice == Choice::WithReplacement);
-    if r > n && !(replaced && n > 0) {
-        return Ok(Value::list([]));
-    }
-    let highest = if replaced { n.saturating_add(r).saturating_sub(1) } else { n };
-    let orders = |i: usize| if choice == Choice::Permutations { 1.0 } else { i as f64 + 1.0 };
-    // Once there are too many, more factors do not matter.
-    let count = (0..r).try_fold(1.0, |count: f64, i| {
-        let count = count * (highest - i) as f64 / orders(i);
-        if count < 1e300 { Ok(count) } else { Err(count) }
-    });
-    room_for_tuples(count.unwrap_or_else(|most| most), r)?;
-    let mut rows = Vec::new();
-    let mut chosen: Vec<usize> = Vec::new();
-    let mut steps = 0;
-    // A candidate for the next place; places are filled and given up one after the other, without recursion.
-    let mut candidate = 0;
-    loop {
-        steps += 1;
-        interrupt::check_at(steps * 16)?;
-        if chosen.len() == r {
-            rows.push(Value::tuple(chosen.iter().filter_map(|&i| pool.get(i).cloned())));
-        } else {
-            let free = |i: &usize| choice != Choice::Permutations || !chosen.contains(i);
-            // As many are to be left as there are places to fill.
-            let end = if choice == Choice::Combinations { n + 1 + chosen.len() - r } else { n };
-            if let Some(next) = (candidate..end).find(free) {
-                chosen.push(next);
-                candidate = match choice {
-                    Choice::Combinations => next + 1,
-                    Choice::WithReplacement => next,
-                    Choice::Permutations => 0,
-                };
-                continue;
-            }
-        }
-        match chosen.pop() {
-            Some(last) => candidate = last + 1,
-            None => return Ok(Value::list(rows)),
-        }
-    }
-}
-
-fn chain(call: &mut Call) -> Result<Value> {
-    let mut all = Vec::new();
-    for source in items(call, 0)? {
-        let items = subscript::items(call.state, &source)?;
-        limits::room_for::<Value>(all.len() + items.len())?;
-        all.extend(items);
-    }
-    Ok(Value::list(all))
-}
-
-fn accumulate(call: &mut Call) -> Result<Value> {
-    let mut sums: Vec<Value> = Vec::new();
-    for item in items(call, 0)? {
-        let sum = match sums.last() {
-            Some(before) => fold(call, "+", before.clone(), vec![item])?,
-            None => item,
-        };
-        sums.push(sum);
-    }
-    Ok(Value::list(sums))
 }
 
 fn sleep(call: &mut Call) -> Result<Value> {

@@ -39,6 +39,7 @@ pub fn attribute(state: &State, value: &Value, name: &str) -> Result<Value> {
             _ => Err(missing()),
         },
         Value::Type(class) => functions::class_attribute(state, class, name).ok_or_else(missing),
+        Value::Function(path) => functions::calling::function_attribute(state, path, name).ok_or_else(missing),
         _ => {
             let kind = Kind::of(value).ok_or_else(missing)?;
             if let Some(function) = state.registry.attribute(name, kind) {
@@ -53,8 +54,8 @@ pub fn attribute(state: &State, value: &Value, name: &str) -> Result<Value> {
             {
                 return Ok(Value::Method(Rc::new(Method { of: value.clone(), name: family.name })));
             }
-            let on_class = state.registry.find(name, Receiver::Module(class)).ok_or_else(missing)?;
-            Ok(Value::Function(on_class.name.into()))
+            state.registry.find(name, Receiver::Module(class)).ok_or_else(missing)?;
+            Ok(Value::Function(format!("{class}.{name}").into()))
         }
     }
 }
