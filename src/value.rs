@@ -3,6 +3,8 @@
 
 pub mod equality;
 pub mod hashed;
+pub mod integers;
+pub mod numbers;
 pub mod sets;
 
 use crate::ops::random::Generator;
@@ -12,6 +14,7 @@ use crate::tensor::{
     limits,
 };
 pub use crate::tensor::{MemoryFormat, TensorLayout};
+use num_bigint::BigInt;
 use num_complex::Complex;
 use std::any::Any;
 use std::cell::RefCell;
@@ -50,8 +53,8 @@ pub enum Value {
     None,
     Bool(bool),
     Int(i64),
-    /// An integer beyond `i64`; behind a pointer, as it is rare and would make every value larger.
-    BigInt(Rc<i128>),
+    /// An integer beyond `i64`, never one within; behind a pointer, as it is rare and would make every value larger.
+    BigInt(Rc<BigInt>),
     Float(f64),
     Complex(Complex<f64>),
     Str(Rc<str>),
@@ -332,7 +335,7 @@ impl Value {
         Some(match self {
             Value::Bool(b) => Scalar::Bool(*b),
             Value::Int(i) => Scalar::Int(*i),
-            Value::BigInt(i) => Scalar::UInt(u64::try_from(**i).ok()?),
+            Value::BigInt(i) => Scalar::UInt(u64::try_from(&**i).ok()?),
             Value::Float(f) => Scalar::Float(*f),
             Value::Complex(c) => Scalar::Complex(*c),
             _ => return None,
@@ -366,7 +369,16 @@ impl From<Tensor> for Value {
 
 impl From<i128> for Value {
     fn from(value: i128) -> Value {
-        i64::try_from(value).map_or_else(|_| Value::BigInt(Rc::new(value)), Value::Int)
+        i64::try_from(value).map_or_else(|_| Value::BigInt(Rc::new(value.into())), Value::Int)
+    }
+}
+
+impl From<BigInt> for Value {
+    fn from(value: BigInt) -> Value {
+        match i64::try_from(&value) {
+            Ok(short) => Value::Int(short),
+            Err(_) => Value::BigInt(Rc::new(value)),
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use crate::bail;
 use crate::call::Call;
 use crate::tensor::Result;
 use crate::value::Value;
+use crate::value::numbers::hash_number;
 use crate::value::sets::check;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
@@ -35,33 +36,10 @@ pub fn id(call: &mut Call) -> Result<Value> {
 /// # Errors
 /// TypeError for what can change.
 pub fn hash(value: &Value) -> Result<i64> {
-    const MODULUS: u64 = (1 << 61) - 1;
-    let signed = |magnitude: u64, negative: bool| match if negative { -(magnitude as i64) } else { magnitude as i64 } {
-        -1 => -2,
-        hash => hash,
-    };
-    let whole = |i: i128| signed((i.unsigned_abs() % u128::from(MODULUS)) as u64, i < 0);
+    if let Some(hash) = hash_number(value) {
+        return Ok(hash);
+    }
     Ok(match value {
-        Value::Bool(b) => i64::from(*b),
-        Value::Int(i) => whole(i128::from(*i)),
-        Value::BigInt(i) => whole(**i),
-        Value::Float(f) if f.is_infinite() => {
-            if *f > 0.0 {
-                314_159
-            } else {
-                -314_159
-            }
-        }
-        Value::Float(f) if f.is_nan() => 0,
-        Value::Float(f) => {
-            // The fraction's numerator times the inverse of its denominator, a power of two, whose powers repeat after 61.
-            let bits = f.abs().to_bits();
-            let (exponent, fraction) = ((bits >> 52) as i64, bits & ((1 << 52) - 1));
-            let mantissa = if exponent == 0 { fraction } else { fraction | 1 << 52 };
-            let turns = (exponent.max(1) - 1075).rem_euclid(61) as u32;
-            let product = (u128::from(mantissa) << turns) % u128::from(MODULUS);
-            signed(product as u64, *f < 0.0)
-        }
         Value::Object(object) => match object.special("__hash__", &[]) {
             Some(answer) => match answer? {
                 Value::Int(hash) => hash,

@@ -2,7 +2,7 @@
 //! Dictionaries and sets are made of them.
 
 use super::equality::equal;
-use crate::tensor::Scalar;
+use super::numbers::hash_number;
 use crate::value::Value;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -131,13 +131,7 @@ fn hash(value: &Value) -> Option<u64> {
 fn write(value: &Value, hasher: &mut DefaultHasher) -> bool {
     match value {
         Value::Bool(_) | Value::Int(_) | Value::BigInt(_) | Value::Float(_) | Value::Complex(_) => {
-            let number = match value {
-                Value::BigInt(i) => Scalar::Float(**i as f64),
-                other => other.as_scalar().unwrap_or(Scalar::Bool(false)),
-            }
-            .to_complex();
-            // The two zeros are equal.
-            [number.re + 0.0, number.im + 0.0].map(f64::to_bits).hash(hasher);
+            hash_number(value).hash(hasher);
         }
         Value::Str(text) => text.hash(hasher),
         Value::Tuple(items) => return items.iter().all(|item| write(item, hasher)),
