@@ -61,6 +61,7 @@ pub mod numbers;
 mod numpy;
 mod objects;
 pub mod operators;
+mod percent;
 mod places;
 mod pointwise;
 mod python;
@@ -105,10 +106,10 @@ pub use legacy_storages::{
 pub use legacy_tensors::{cuda_tensor_class, legacy_tensor_class};
 pub use numpy::{array_item, array_view, set_array_item};
 pub use objects::{CONTEXT, FUNCTION, enter_context, exit_context, is_context, member, module_value};
+pub use percent::percent;
 pub use quantized::{SCHEMES, scheme};
 pub use steps::Steps;
 pub use storages::{item as storage_item, set_item as set_storage_item};
-pub use text::percent;
 pub use typed_storages::{item as typed_storage_item, set_item as set_typed_storage_item};
 
 /// The function table by name, once for all sessions.

@@ -5,6 +5,7 @@ pub mod dict;
 mod discard;
 pub mod equality;
 pub mod hashed;
+pub mod integers;
 pub mod list;
 pub mod numbers;
 pub mod sets;
@@ -21,6 +22,7 @@ use crate::tensor::{
     limits,
 };
 pub use crate::tensor::{MemoryFormat, TensorLayout};
+use num_bigint::BigInt;
 use num_complex::Complex;
 use std::any::Any;
 use std::cell::RefCell;
@@ -59,8 +61,8 @@ pub enum Value {
     None,
     Bool(bool),
     Int(i64),
-    /// An integer beyond `i64`; behind a pointer, as it is rare and would make every value larger.
-    BigInt(Rc<i128>),
+    /// An integer beyond `i64`, never one within; behind a pointer, as it is rare and would make every value larger.
+    BigInt(Rc<BigInt>),
     Float(f64),
     Complex(Complex<f64>),
     Str(Rc<str>),
@@ -400,7 +402,7 @@ impl Value {
         Some(match self {
             Value::Bool(b) => Scalar::Bool(*b),
             Value::Int(i) => Scalar::Int(*i),
-            Value::BigInt(i) => Scalar::UInt(u64::try_from(**i).ok()?),
+            Value::BigInt(i) => Scalar::UInt(u64::try_from(&**i).ok()?),
             Value::Float(f) => Scalar::Float(*f),
             Value::Complex(c) => Scalar::Complex(*c),
             _ => return None,
@@ -434,7 +436,16 @@ impl From<Tensor> for Value {
 
 impl From<i128> for Value {
     fn from(value: i128) -> Value {
-        i64::try_from(value).map_or_else(|_| Value::BigInt(Rc::new(value)), Value::Int)
+        i64::try_from(value).map_or_else(|_| Value::BigInt(Rc::new(value.into())), Value::Int)
+    }
+}
+
+impl From<BigInt> for Value {
+    fn from(value: BigInt) -> Value {
+        match i64::try_from(&value) {
+            Ok(short) => Value::Int(short),
+            Err(_) => Value::BigInt(Rc::new(value)),
+        }
     }
 }
 

@@ -139,7 +139,7 @@ impl Call<'_> {
 
     pub fn scalar(&self, index: usize) -> Result<Scalar> {
         match self.args.get(index) {
-            Some(Value::BigInt(i)) if u64::try_from(**i).is_err() => {
+            Some(Value::BigInt(i)) if u64::try_from(&**i).is_err() => {
                 Err(Error::runtime("Overflow when unpacking long"))
             }
             Some(value) => value.as_scalar().ok_or_else(|| row_error(self, index)),

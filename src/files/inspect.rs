@@ -324,6 +324,7 @@ impl Walk<'_> {
             Node::Str(key) if name.is_empty() => key.to_string(),
             Node::Str(key) => format!("{name}.{key}"),
             Node::Int(key) => format!("{name}[{key}]"),
+            Node::Long(key) => format!("{name}[{key}]"),
             _ => format!("{name}[…]"),
         }
     }

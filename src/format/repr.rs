@@ -7,7 +7,7 @@ use crate::tensor::interrupt::{self, watched};
 use crate::tensor::limits;
 use crate::tensor::memory::get;
 use crate::tensor::{Buffer, BufferKind, Device, Result, Scalar, TypeCode};
-use crate::value::{NamedTuple, Value};
+use crate::value::{NamedTuple, Value, integers};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -68,7 +68,7 @@ pub(super) fn write(out: &mut String, formatter: Formatter<'_>, value: &Value, d
         Value::None => out.push_str("None"),
         Value::Bool(b) => write_scalar(out, Scalar::Bool(*b)),
         Value::Int(i) => push(out, format_args!("{i}")),
-        Value::BigInt(i) => push(out, format_args!("{i}")),
+        Value::BigInt(i) => out.push_str(&integers::decimal(i)?),
         Value::Float(f) => write_float(out, *f),
         Value::Complex(c) => write_complex(out, *c),
         Value::Str(text) => {

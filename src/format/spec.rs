@@ -5,8 +5,10 @@
 use super::number::{push_times, write_fixed, write_float, write_scientific};
 use crate::bail;
 use crate::tensor::{Error, ErrorKind, Result, limits};
-use crate::value::Value;
+use crate::value::numbers::Number;
+use crate::value::{Value, integers};
 use num_complex::Complex;
+use num_traits::Signed;
 use std::iter::Peekable;
 use std::str::Chars;
 
@@ -22,9 +24,9 @@ pub(super) fn format(value: &Value, spec: &str) -> Result<String> {
     let read = |left_aligned: bool| Spec::parse(spec, value.type_name(), left_aligned);
     match value {
         Value::Str(text) => format_str(text, &read(true)?),
-        Value::Bool(b) => format_int(i128::from(*b), &read(false)?, "bool"),
-        Value::Int(i) => format_int(i128::from(*i), &read(false)?, "int"),
-        Value::BigInt(i) => format_int(**i, &read(false)?, "int"),
+        Value::Bool(b) => format_int(&Number::Int(i64::from(*b)), &read(false)?, "bool"),
+        Value::Int(i) => format_int(&Number::Int(*i), &read(false)?, "int"),
+        Value::BigInt(i) => format_int(&Number::Big(i.clone()), &read(false)?, "int"),
         Value::Float(f) => format_float(*f, &read(false)?, "float"),
         Value::Complex(c) => format_complex(*c, &read(false)?),
         Value::TypedStorage(_) => Err(unsupported("torch.storage.TypedStorage")),
@@ -152,7 +154,7 @@ impl Spec {
     }
 
     /// A number within the width: sign, prefix, digits in groups, and the rest (point, fraction, exponent).
-    fn pad_number(&self, number: &Number<'_>) -> String {
+    fn pad_number(&self, number: &Pieces<'_>) -> String {
         let mut start = String::new();
         match (number.negative, self.sign) {
             (true, _) => start.push('-'),
@@ -184,7 +186,7 @@ impl Spec {
 }
 
 /// The pieces of a formatted number.
-struct Number<'a> {
+struct Pieces<'a> {
     negative: bool,
     prefix: &'a str,
     digits: &'a str,
@@ -260,10 +262,10 @@ fn format_str(text: &str, spec: &Spec) -> Result<String> {
     Ok(spec.pad(&shown))
 }
 
-fn format_int(value: i128, spec: &Spec, class: &str) -> Result<String> {
+fn format_int(value: &Number, spec: &Spec, class: &str) -> Result<String> {
     let kind = spec.kind.unwrap_or('d');
     if matches!(kind, 'e' | 'E' | 'f' | 'F' | 'g' | 'G' | '%') {
-        return format_float(value as f64, spec, class);
+        return format_float(value.to_float()?, spec, class);
     }
     if !matches!(kind, 'b' | 'c' | 'd' | 'o' | 'x' | 'X' | 'n') {
         return Err(unknown_kind(kind, class));
@@ -281,24 +283,52 @@ fn format_int(value: i128, spec: &Spec, class: &str) -> Result<String> {
         if spec.alternate {
             bail!(ValueError, "Alternate form (#) not allowed with integer format specifier 'c'");
         }
-        if i64::try_from(value).is_err() {
+        let Number::Int(code) = value else {
             bail!(OverflowError, "Python int too large to convert to C long");
-        }
-        let c = u32::try_from(value).ok().and_then(char::from_u32);
+        };
+        let c = u32::try_from(*code).ok().and_then(char::from_u32);
         let c = c.ok_or_else(|| Error::new(ErrorKind::OverflowError, "%c arg not in range(0x110000)"))?;
         let rest = c.to_string();
-        return Ok(spec.pad_number(&Number { negative: false, prefix: "", digits: "", rest: &rest }));
+        return Ok(spec.pad_number(&Pieces { negative: false, prefix: "", digits: "", rest: &rest }));
     }
-    let magnitude = value.unsigned_abs();
-    let (prefix, digits) = match kind {
-        'b' => ("0b", format!("{magnitude:b}")),
-        'o' => ("0o", format!("{magnitude:o}")),
-        'x' => ("0x", format!("{magnitude:x}")),
-        'X' => ("0X", format!("{magnitude:X}")),
-        _ => ("", magnitude.to_string()),
+    let prefix = match kind {
+        'b' => "0b",
+        'o' => "0o",
+        'x' => "0x",
+        'X' => "0X",
+        _ => "",
     };
+    let (negative, digits) = whole_digits(value, kind)?;
     let prefix = if spec.alternate { prefix } else { "" };
-    Ok(spec.pad_number(&Number { negative: value < 0, prefix, digits: &digits, rest: "" }))
+    Ok(spec.pad_number(&Pieces { negative, prefix, digits: &digits, rest: "" }))
+}
+
+/// The digits of a whole number in the base that a type stands for, and whether it is negative.
+fn whole_digits(value: &Number, kind: char) -> Result<(bool, String)> {
+    match value {
+        Number::Big(big) => {
+            let digits = match kind {
+                'b' => integers::binary_digits(big, 2)?,
+                'o' => integers::binary_digits(big, 8)?,
+                'x' => integers::binary_digits(big, 16)?,
+                'X' => integers::binary_digits(big, 16)?.to_ascii_uppercase(),
+                _ => integers::decimal(big)?.trim_start_matches('-').to_owned(),
+            };
+            Ok((big.is_negative(), digits))
+        }
+        Number::Int(short) => {
+            let magnitude = short.unsigned_abs();
+            let digits = match kind {
+                'b' => format!("{magnitude:b}"),
+                'o' => format!("{magnitude:o}"),
+                'x' => format!("{magnitude:x}"),
+                'X' => format!("{magnitude:X}"),
+                _ => magnitude.to_string(),
+            };
+            Ok((*short < 0, digits))
+        }
+        Number::Float(_) | Number::Complex(_) => Err(Error::value("a whole number is needed")),
+    }
 }
 
 fn format_float(value: f64, spec: &Spec, class: &str) -> Result<String> {
@@ -344,10 +374,10 @@ fn check_precision(spec: &Spec) -> Result<()> {
 }
 
 /// Takes a formatted float apart for grouping and padding.
-fn split(text: &str) -> Number<'_> {
+fn split(text: &str) -> Pieces<'_> {
     let (negative, text) = text.strip_prefix('-').map_or((false, text), |text| (true, text));
     let (digits, rest) = text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()));
-    Number { negative, prefix: "", digits, rest }
+    Pieces { negative, prefix: "", digits, rest }
 }
 
 /// Writes a float in the notation the specification asks for, neither grouped nor padded. `point_zero` tells whether a

@@ -11,6 +11,7 @@ use crate::call::{Call, Row, attribute, setter};
 use crate::tensor::{Result, Tensor};
 use crate::value::Value;
 use crate::{autograd, bail};
+use num_complex::Complex;
 
 pub const ROWS: &[Row] = &[
     attribute(
@@ -239,9 +240,18 @@ pub const ROWS: &[Row] = &[
         |c| Ok(device(c)?.index.map_or(Value::None, |i| Value::Int(i64::from(i)))),
         "The number of the device, if one was given.",
     ),
-    attribute("real(Number self) -> float", |c| Ok(Value::Float(c.scalar(0)?.to_complex().re)), "The real part."),
-    attribute("imag(Number self) -> float", |c| Ok(Value::Float(c.scalar(0)?.to_complex().im)), "The imaginary part."),
+    attribute("real(Number self) -> float", |c| part(c, |z| z.re, |itself| itself), "The real part."),
+    attribute("imag(Number self) -> float", |c| part(c, |z| z.im, |_| Value::Int(0)), "The imaginary part."),
 ];
+
+/// A part of a number; of a whole one it is whole.
+fn part(call: &Call, complex: fn(Complex<f64>) -> f64, whole: fn(Value) -> Value) -> Result<Value> {
+    match call.value(0) {
+        Value::Bool(b) => Ok(whole(Value::Int(i64::from(b)))),
+        integer @ (Value::Int(_) | Value::BigInt(_)) => Ok(whole(integer)),
+        _ => Ok(Value::Float(complex(call.scalar(0)?.to_complex()))),
+    }
+}
 
 fn dtype(call: &Call) -> Result<crate::tensor::DType> {
     match call.value(0) {

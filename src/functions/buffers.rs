@@ -131,11 +131,9 @@ fn numbers(value: &Value) -> Result<Vec<Scalar>> {
     }
 }
 
-/// Python's `bytes`. In Rhai nobody expects that of a tensor, and its bytes are drawn.
+/// Python's `bytes`.
 fn bytes(call: &mut Call) -> Result<Value> {
-    match call.value(0) {
-        value => bytes_of(&value, BufferKind::Bytes),
-    }
+    bytes_of(&call.value(0), BufferKind::Bytes)
 }
 
 /// `bytes(…)` and `bytearray(…)`

@@ -5,7 +5,7 @@ use crate::bail;
 use crate::ops::{copy, split};
 use crate::tensor::layout::checked_numel;
 use crate::tensor::{DType, Device, Error, Result, Scalar, TypedStorage, View, interrupt, limits};
-use crate::value::{Items, Value};
+use crate::value::{Items, Value, integers};
 
 /// `torch.tensor(data)`: the size is that of the nesting, the dtype that of the widest number. A storage by itself is shown,
 /// not copied.
@@ -202,9 +202,9 @@ fn flatten(data: &Value, sizes: &[i64], depth: usize, dtype: DType, out: &mut Ve
 fn number(value: &Value, dtype: DType) -> Result<Scalar> {
     let scalar = match value {
         Value::Tensor(t) => t.borrow().item()?,
-        Value::BigInt(i) => match u64::try_from(**i) {
+        Value::BigInt(i) => match u64::try_from(&**i) {
             Ok(u) if dtype == DType::UInt64 || !dtype.is_integral(true) => Scalar::UInt(u),
-            _ if !dtype.is_integral(true) => Scalar::Float(**i as f64),
+            _ if !dtype.is_integral(true) => Scalar::Float(integers::to_float(i)?),
             _ => return Err(Error::runtime("Overflow when unpacking long")),
         },
         Value::Str(_) => bail!(TypeError, "new(): invalid data type 'str'"),

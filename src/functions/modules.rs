@@ -1,12 +1,16 @@
 //! The parts of Python's library that documentation sessions use: `math`, `operator`, `time`.
 
 use super::bounds;
+use super::numbers::index;
 use super::operators;
 use super::subscript;
 use crate::bail;
 use crate::call::{Call, Row, function};
 use crate::tensor::{Error, ErrorKind, Result};
-use crate::value::Value;
+use crate::value::equality::{self, Number};
+use crate::value::{Value, integers, numbers};
+use num_bigint::BigInt;
+use num_traits::{Signed, Zero};
 use std::time::Duration;
 
 pub const ROWS: &[Row] = &[
@@ -17,10 +21,14 @@ pub const ROWS: &[Row] = &[
         log,
         "Computes the logarithm, natural unless a base is given.",
     ),
-    function("math.log2(float x) -> float", |c| real(c, f64::log2, |x| x > 0.0), "Computes the logarithm to base 2."),
+    function(
+        "math.log2(float x) -> float",
+        |c| logarithm(c, 0, f64::log2).map(Value::Float),
+        "Computes the logarithm to base 2.",
+    ),
     function(
         "math.log10(float x) -> float",
-        |c| real(c, f64::log10, |x| x > 0.0),
+        |c| logarithm(c, 0, f64::log10).map(Value::Float),
         "Computes the logarithm to base 10.",
     ),
     function("math.log1p(float x) -> float", |c| real(c, f64::ln_1p, |x| x > -1.0), "Computes the logarithm of 1 + x."),
@@ -77,8 +85,12 @@ pub const ROWS: &[Row] = &[
         "Returns whether two numbers are close.",
     ),
     function("math.prod(any iterable, *, any start=1) -> any", product_of, "Multiplies the items."),
-    function("math.factorial(int n) -> int", factorial, "Multiplies the integers up to n."),
+    function("math.factorial(any n) -> int", factorial, "Multiplies the integers up to n."),
     function("math.gcd(any[] integers) -> int", gcd, "Computes the greatest common divisor."),
+    function("math.lcm(any[] integers) -> int", lcm, "Computes the least common multiple."),
+    function("math.isqrt(any n) -> int", root, "Computes the square root, rounded down to an integer."),
+    function("math.comb(any n, any k) -> int", comb, "Counts the choices of k items out of n."),
+    function("math.perm(any n, any k=None) -> int", perm, "Counts the ordered choices of k items out of n."),
     function("operator.add(any a, any b) -> any", |c| binary(c, "+"), "Returns a + b."),
     function("operator.sub(any a, any b) -> any", |c| binary(c, "-"), "Returns a - b."),
     function("operator.mul(any a, any b) -> any", |c| binary(c, "*"), "Returns a * b."),
@@ -103,10 +115,10 @@ fn domain() -> Error {
 fn number(call: &Call, index: usize) -> Result<f64> {
     match call.value(index) {
         Value::Tensor(tensor) => Ok(tensor.borrow().item()?.to_f64()),
-        other => other
-            .as_scalar()
-            .map(|scalar| scalar.to_f64())
-            .ok_or_else(|| Error::type_error(format!("must be real number, not {}", other.type_name()))),
+        other => match equality::number(&other) {
+            Some(number) if !matches!(number, Number::Complex(_)) => number.to_float(),
+            _ => bail!(TypeError, "must be real number, not {}", other.type_name()),
+        },
     }
 }
 
@@ -138,32 +150,42 @@ fn pair(call: &mut Call, function: fn(f64, f64) -> f64) -> Result<Value> {
     Ok(Value::Float(z))
 }
 
-fn log(call: &mut Call) -> Result<Value> {
-    let x = number(call, 0)?;
-    let base = if call.is_none(1) { None } else { Some(number(call, 1)?) };
-    if x <= 0.0 || base.is_some_and(|base| base <= 0.0) {
-        return Err(domain());
+/// More digits of an integer than a float has, though not more than it can be large.
+const UPPER: u64 = 1000;
+
+/// A logarithm, also of an integer beyond all floats: of its upper digits, and of the power of two behind them.
+fn logarithm(call: &Call, index: usize, function: fn(f64) -> f64) -> Result<f64> {
+    match call.value(index) {
+        Value::BigInt(x) if x.is_positive() && x.bits() > 1023 => {
+            let upper = integers::to_float(&(&*x >> (x.bits() - UPPER)))? * 0.5f64.powi(UPPER as i32);
+            Ok(function(upper) + function(2.0) * x.bits() as f64)
+        }
+        Value::BigInt(x) if x.is_negative() => Err(domain()),
+        _ => match number(call, index)? {
+            x if x <= 0.0 => Err(domain()),
+            x => Ok(function(x)),
+        },
     }
-    match base {
-        Some(1.0) => Err(Error::new(ErrorKind::ZeroDivisionError, "float division by zero")),
-        Some(base) => Ok(Value::Float(x.ln() / base.ln())),
-        None => Ok(Value::Float(x.ln())),
+}
+
+fn log(call: &mut Call) -> Result<Value> {
+    let x = logarithm(call, 0, f64::ln)?;
+    if call.is_none(1) {
+        return Ok(Value::Float(x));
+    }
+    match logarithm(call, 1, f64::ln)? {
+        0.0 => Err(Error::new(ErrorKind::ZeroDivisionError, "float division by zero")),
+        base => Ok(Value::Float(x / base)),
     }
 }
 
 fn whole(call: &mut Call, round: fn(f64) -> f64) -> Result<Value> {
     match call.value(0) {
         integer @ (Value::Int(_) | Value::BigInt(_)) => Ok(integer),
-        _ => {
-            let x = number(call, 0)?;
-            if x.is_nan() {
-                bail!(ValueError, "cannot convert float NaN to integer");
-            }
-            if x.is_infinite() {
-                return Err(Error::new(ErrorKind::OverflowError, "cannot convert float infinity to integer"));
-            }
-            Ok(Value::from(round(x) as i128))
+        other @ (Value::Complex(_) | Value::Str(_) | Value::None) if call.signature.name == "math.trunc" => {
+            bail!(TypeError, "type {} doesn't define __trunc__ method", other.type_name())
         }
+        _ => numbers::truncated(round(number(call, 0)?)),
     }
 }
 
@@ -196,27 +218,88 @@ fn product_of(call: &mut Call) -> Result<Value> {
 }
 
 fn factorial(call: &mut Call) -> Result<Value> {
-    let n = call.int(0)?;
-    if n < 0 {
+    let n = integer_of(&call.value(0))?;
+    if n.is_negative() {
         bail!(ValueError, "factorial() not defined for negative values");
     }
-    // One factor more than fits would be refused by the multiplication.
-    fold(call, "*", Value::Int(1), (2..=n.min(40)).map(Value::Int).collect())
+    product_up_to(&n)
+}
+
+fn product_up_to(n: &BigInt) -> Result<Value> {
+    let Ok(factors) = i64::try_from(n) else {
+        bail!(OverflowError, "factorial() argument should not exceed {}", i64::MAX)
+    };
+    integers::falling(n, factors.unsigned_abs()).map(Value::from)
+}
+
+fn integer_of(value: &Value) -> Result<BigInt> {
+    Ok(numbers::integer(&index(value)?).unwrap_or_default().into_owned())
 }
 
 fn gcd(call: &mut Call) -> Result<Value> {
-    let mut divisor = 0u64;
+    let mut divisor = BigInt::ZERO;
     for item in items(call, 0)? {
-        let Value::Int(n) = item else {
-            bail!(TypeError, "'{}' object cannot be interpreted as an integer", item.type_name())
-        };
-        let (mut a, mut b) = (divisor, n.unsigned_abs());
-        while b > 0 {
-            (a, b) = (b, a % b);
-        }
-        divisor = a;
+        divisor = integers::divisor(&divisor, &integer_of(&item)?)?;
     }
-    Ok(Value::from(i128::from(divisor)))
+    Ok(Value::from(divisor))
+}
+
+fn lcm(call: &mut Call) -> Result<Value> {
+    let mut multiple = BigInt::from(1);
+    for item in items(call, 0)? {
+        let item = integer_of(&item)?.abs();
+        let divisor = integers::divisor(&multiple, &item)?;
+        multiple = match divisor.is_zero() || item.is_zero() {
+            true => BigInt::ZERO,
+            false => integers::product(&multiple, &integers::divided(&item, &divisor)?.0)?,
+        };
+    }
+    Ok(Value::from(multiple))
+}
+
+fn root(call: &mut Call) -> Result<Value> {
+    let n = integer_of(&call.value(0))?;
+    if n.is_negative() {
+        bail!(ValueError, "isqrt() argument must be nonnegative");
+    }
+    integers::root(&n).map(Value::from)
+}
+
+/// The two numbers of a count of choices, neither of them negative.
+fn choices(call: &Call) -> Result<(BigInt, BigInt)> {
+    let (n, k) = (integer_of(&call.value(0))?, integer_of(&call.value(1))?);
+    for (name, number) in [("n", &n), ("k", &k)] {
+        if number.is_negative() {
+            bail!(ValueError, "{name} must be a non-negative integer");
+        }
+    }
+    Ok((n, k))
+}
+
+fn comb(call: &mut Call) -> Result<Value> {
+    let (n, k) = choices(call)?;
+    if k > n {
+        return Ok(Value::Int(0));
+    }
+    let fewer = k.clone().min(&n - &k);
+    let Ok(factors) = i64::try_from(&fewer) else { bail!(OverflowError, "min(n - k, k) must not exceed {}", i64::MAX) };
+    let (above, below) =
+        (integers::falling(&n, factors.unsigned_abs())?, integers::falling(&fewer, factors.unsigned_abs())?);
+    Ok(Value::from(integers::divided(&above, &below)?.0))
+}
+
+fn perm(call: &mut Call) -> Result<Value> {
+    if call.is_none(1) {
+        return factorial(call);
+    }
+    let (n, k) = choices(call)?;
+    if k > n {
+        return Ok(Value::Int(0));
+    }
+    match i64::try_from(&k) {
+        Ok(factors) => integers::falling(&n, factors.unsigned_abs()).map(Value::from),
+        Err(_) => bail!(OverflowError, "k must not exceed {}", i64::MAX),
+    }
 }
 
 fn sleep(call: &mut Call) -> Result<Value> {

@@ -10,10 +10,13 @@ use crate::call::{Receiver, stack, suggest};
 use crate::functions;
 use crate::tensor::interrupt::{self, watched};
 use crate::tensor::{Error, ErrorKind, Result, limits};
-use crate::value::equality::{Number, SPECIAL, asked, complex, equals, float, is, matches, number, special, truth};
+use crate::value::equality::{Number, SPECIAL, asked, equals, is, matches, number, special, truth};
+use crate::value::numbers::{
+    Answer, add, bits, compare, floor_divide, inverted, mul, negative, power, remainder, shift_left, shift_right, sub,
+    true_divide,
+};
 use crate::value::{Dict, Value, sets};
-use num_complex::Complex;
-use num_traits::Pow;
+use std::cmp::Ordering;
 
 /// A binary operator.
 pub struct Operator {
@@ -26,7 +29,7 @@ pub struct Operator {
     /// For a number on the left: the function called with both operands in order, or `method` with them swapped.
     reflected: Option<&'static str>,
     pub in_place: Option<&'static str>,
-    numbers: Option<fn(Number, Number) -> Result<Value>>,
+    numbers: Option<fn(Number, Number) -> Answer>,
 }
 
 const fn operator(
@@ -34,7 +37,7 @@ const fn operator(
     method: &'static str,
     reflected: Option<&'static str>,
     in_place: Option<&'static str>,
-    numbers: Option<fn(Number, Number) -> Result<Value>>,
+    numbers: Option<fn(Number, Number) -> Answer>,
 ) -> Operator {
     Operator { symbol, python: symbol, method, reflected, in_place, numbers }
 }
@@ -53,15 +56,15 @@ pub const BINARY: &[Operator] = &[
     operator("@", "matmul", None, None, None),
     operator("==", "eq", None, None, None),
     operator("!=", "ne", None, None, None),
-    operator("<", "lt", Some("gt"), None, Some(|a, b| compare(a, b, f64::lt, i128::lt))),
-    operator("<=", "le", Some("ge"), None, Some(|a, b| compare(a, b, f64::le, i128::le))),
-    operator(">", "gt", Some("lt"), None, Some(|a, b| compare(a, b, f64::gt, i128::gt))),
-    operator(">=", "ge", Some("le"), None, Some(|a, b| compare(a, b, f64::ge, i128::ge))),
-    operator("&", "bitwise_and", None, Some("&="), Some(|a, b| bits(a, b, "&", |a, b| a & b))),
-    operator("|", "bitwise_or", None, Some("|="), Some(|a, b| bits(a, b, "|", |a, b| a | b))),
-    operator("^", "bitwise_xor", None, Some("^="), Some(|a, b| bits(a, b, "^", |a, b| a ^ b))),
-    operator("<<", "bitwise_left_shift", Some("bitwise_left_shift"), Some("<<="), Some(|a, b| shift(a, b, true))),
-    operator(">>", "bitwise_right_shift", Some("bitwise_right_shift"), Some(">>="), Some(|a, b| shift(a, b, false))),
+    operator("<", "lt", Some("gt"), None, Some(|a, b| compare(&a, &b, Ordering::is_lt))),
+    operator("<=", "le", Some("ge"), None, Some(|a, b| compare(&a, &b, Ordering::is_le))),
+    operator(">", "gt", Some("lt"), None, Some(|a, b| compare(&a, &b, Ordering::is_gt))),
+    operator(">=", "ge", Some("le"), None, Some(|a, b| compare(&a, &b, Ordering::is_ge))),
+    operator("&", "bitwise_and", None, Some("&="), Some(|a, b| bits(&a, &b, |a, b| a & b, |a, b| a & b))),
+    operator("|", "bitwise_or", None, Some("|="), Some(|a, b| bits(&a, &b, |a, b| a | b, |a, b| a | b))),
+    operator("^", "bitwise_xor", None, Some("^="), Some(|a, b| bits(&a, &b, |a, b| a ^ b, |a, b| a ^ b))),
+    operator("<<", "bitwise_left_shift", Some("bitwise_left_shift"), Some("<<="), Some(shift_left)),
+    operator(">>", "bitwise_right_shift", Some("bitwise_right_shift"), Some(">>="), Some(shift_right)),
 ];
 
 /// Unary operators and the function each calls on a tensor.
@@ -141,21 +144,10 @@ pub fn unary(state: &State, name: &str, a: &Value) -> Result<Value> {
             Err(Error::type_error("~ (operator.invert) is only implemented on integer and Boolean-type tensors"))
         }
         (_, Value::Tensor(_)) => method(state, name, a),
-        ("neg", Value::Int(_) | Value::BigInt(_) | Value::Bool(_)) => match number(a) {
-            Some(Number::Int(i)) => Ok(Value::from(-i)),
-            _ => Err(wrong("-")),
-        },
-        ("neg", Value::Float(f)) => Ok(Value::Float(-f)),
-        ("neg", Value::Complex(c)) => Ok(Value::Complex(-c)),
-        ("positive", Value::Int(_) | Value::BigInt(_) | Value::Float(_) | Value::Complex(_)) => Ok(a.clone()),
-        ("bitwise_not", Value::Int(_) | Value::BigInt(_) | Value::Bool(_)) => match number(a) {
-            Some(Number::Int(i)) => Ok(Value::from(!i)),
-            _ => Err(wrong("~")),
-        },
         ("logical_not", other) => Ok(Value::Bool(!truth(other)?)),
-        ("neg", _) => Err(wrong("-")),
-        ("positive", _) => Err(wrong("+")),
-        _ => Err(wrong("~")),
+        ("neg", _) => number(a).map(negative).ok_or_else(|| wrong("-")),
+        ("positive", _) => number(a).map(Value::from).ok_or_else(|| wrong("+")),
+        _ => number(a).and_then(inverted).ok_or_else(|| wrong("~")),
     }
 }
 
@@ -197,13 +189,14 @@ fn plain(state: &State, operator: &Operator, a: &Value, b: &Value) -> Result<Val
         "!=" => return equals(a, b).map(|equal| Value::Bool(!equal)),
         _ => {}
     }
-    if let (Some(x), Some(y), Some(numbers)) = (number(a), number(b), operator.numbers) {
-        if matches!((x, y), (Number::Complex(_), _) | (_, Number::Complex(_)))
-            && matches!(operator.symbol, "<" | "<=" | ">" | ">=")
-        {
-            return Err(unordered(operator, a, b));
-        }
-        return numbers(x, y);
+    if let (Some(x), Some(y), Some(numbers)) = (number(a), number(b), operator.numbers)
+        && let Some(answer) = numbers(x, y)
+    {
+        return match (operator.symbol, a, b, answer?) {
+            // Truths stay truths.
+            ("&" | "|" | "^", Value::Bool(_), Value::Bool(_), Value::Int(bit)) => Ok(Value::Bool(bit != 0)),
+            (.., answer) => Ok(answer),
+        };
     }
     if let (Value::Set(x), Value::Set(y)) = (a, b)
         && let Some(answer) = crate::value::sets::combined(operator.symbol, x, y)?
@@ -393,131 +386,5 @@ fn repeat(sequence: &Value, n: i64) -> Result<Value> {
             Ok(Value::size(&sizes.repeat(n)))
         }
         other => Ok(Value::Tuple(all(&other.sequence().unwrap_or_default())?.into())),
-    }
-}
-
-fn overflow() -> Error {
-    Error::new(ErrorKind::OverflowError, "integers beyond 128 bits are not supported")
-}
-
-/// Arithmetic in the wider of the two kinds.
-fn arithmetic(
-    a: Number,
-    b: Number,
-    ints: fn(i128, i128) -> Option<i128>,
-    floats: fn(f64, f64) -> f64,
-    complexes: fn(Complex<f64>, Complex<f64>) -> Complex<f64>,
-) -> Result<Value> {
-    match (a, b) {
-        (Number::Int(x), Number::Int(y)) => ints(x, y).map(Value::from).ok_or_else(overflow),
-        (Number::Complex(_), _) | (_, Number::Complex(_)) => Ok(Value::Complex(complexes(complex(a), complex(b)))),
-        _ => Ok(Value::Float(floats(float(a), float(b)))),
-    }
-}
-
-fn add(a: Number, b: Number) -> Result<Value> {
-    arithmetic(a, b, i128::checked_add, |x, y| x + y, |x, y| x + y)
-}
-
-fn sub(a: Number, b: Number) -> Result<Value> {
-    arithmetic(a, b, i128::checked_sub, |x, y| x - y, |x, y| x - y)
-}
-
-fn mul(a: Number, b: Number) -> Result<Value> {
-    arithmetic(a, b, i128::checked_mul, |x, y| x * y, |x, y| x * y)
-}
-
-fn is_zero(n: Number) -> bool {
-    complex(n) == Complex::new(0.0, 0.0)
-}
-
-fn zero_division(text: &str) -> Error {
-    Error::new(ErrorKind::ZeroDivisionError, text)
-}
-
-fn true_divide(a: Number, b: Number) -> Result<Value> {
-    if is_zero(b) {
-        let complex = matches!((a, b), (Number::Complex(_), _) | (_, Number::Complex(_)));
-        let float = matches!((a, b), (Number::Float(_), _) | (_, Number::Float(_)));
-        return Err(zero_division(match (complex, float) {
-            (true, _) => "complex division by zero",
-            (_, true) => "float division by zero",
-            _ => "division by zero",
-        }));
-    }
-    match (a, b) {
-        (Number::Complex(_), _) | (_, Number::Complex(_)) => Ok(Value::Complex(complex(a) / complex(b))),
-        _ => Ok(Value::Float(float(a) / float(b))),
-    }
-}
-
-fn floor_divide(a: Number, b: Number) -> Result<Value> {
-    match (a, b) {
-        (Number::Int(_), Number::Int(0)) => Err(zero_division("integer division or modulo by zero")),
-        (Number::Int(x), Number::Int(y)) => {
-            let quotient = x.checked_div(y).ok_or_else(overflow)?;
-            Ok(Value::from(if x % y != 0 && (x < 0) != (y < 0) { quotient - 1 } else { quotient }))
-        }
-        (Number::Complex(_), _) | (_, Number::Complex(_)) => {
-            Err(Error::type_error("can't take floor of complex number."))
-        }
-        _ if float(b) == 0.0 => Err(zero_division("float floor division by zero")),
-        _ => Ok(Value::Float((float(a) / float(b)).floor())),
-    }
-}
-
-fn remainder(a: Number, b: Number) -> Result<Value> {
-    match (a, b) {
-        (Number::Int(_), Number::Int(0)) => Err(zero_division("integer modulo by zero")),
-        (Number::Int(x), Number::Int(y)) => {
-            let r = x.checked_rem(y).unwrap_or(0);
-            Ok(Value::from(if r != 0 && (r < 0) != (y < 0) { r + y } else { r }))
-        }
-        (Number::Complex(_), _) | (_, Number::Complex(_)) => Err(Error::type_error("can't mod complex numbers.")),
-        _ if float(b) == 0.0 => Err(zero_division("float modulo")),
-        _ => {
-            let (x, y) = (float(a), float(b));
-            let r = x % y;
-            Ok(Value::Float(if r != 0.0 && (r < 0.0) != (y < 0.0) { r + y } else { r }))
-        }
-    }
-}
-
-fn power(a: Number, b: Number) -> Result<Value> {
-    match (a, b) {
-        (Number::Int(x), Number::Int(y)) if y >= 0 => {
-            let exponent = u32::try_from(y).map_err(|_| overflow())?;
-            x.checked_pow(exponent).map(Value::from).ok_or_else(overflow)
-        }
-        (Number::Complex(_), _) | (_, Number::Complex(_)) => Ok(Value::Complex(complex(a).pow(complex(b)))),
-        _ if float(a) == 0.0 && float(b) < 0.0 => Err(zero_division("0.0 cannot be raised to a negative power")),
-        _ if float(a) < 0.0 && float(b).fract() != 0.0 => Ok(Value::Complex(complex(a).pow(complex(b)))),
-        _ => Ok(Value::Float(float(a).powf(float(b)))),
-    }
-}
-
-fn compare(a: Number, b: Number, floats: fn(&f64, &f64) -> bool, ints: fn(&i128, &i128) -> bool) -> Result<Value> {
-    Ok(Value::Bool(match (a, b) {
-        (Number::Int(x), Number::Int(y)) => ints(&x, &y),
-        _ => floats(&float(a), &float(b)),
-    }))
-}
-
-fn bits(a: Number, b: Number, symbol: &str, ints: fn(i128, i128) -> i128) -> Result<Value> {
-    match (a, b) {
-        (Number::Int(x), Number::Int(y)) => Ok(Value::from(ints(x, y))),
-        _ => Err(Error::type_error(format!("unsupported operand type(s) for {symbol}: 'float'"))),
-    }
-}
-
-fn shift(a: Number, b: Number, left: bool) -> Result<Value> {
-    match (a, b) {
-        (Number::Int(_), Number::Int(y)) if y < 0 => Err(Error::value("negative shift count")),
-        (Number::Int(x), Number::Int(y)) if left => {
-            let shifted = u32::try_from(y).ok().filter(|&y| y < 120).and_then(|y| x.checked_mul(1i128 << y));
-            shifted.map(Value::from).ok_or_else(overflow)
-        }
-        (Number::Int(x), Number::Int(y)) => Ok(Value::from(x >> u32::try_from(y).unwrap_or(127).min(127))),
-        _ => Err(Error::type_error("unsupported operand type(s) for <<: 'float'")),
     }
 }

@@ -14,7 +14,7 @@ use crate::tensor::{Error, ErrorKind, Result, Scalar, Tensor, TypedStorage, View
 use crate::value::equality;
 use crate::value::equality::truth;
 use crate::value::hashed::hash;
-use crate::value::{Dict, List, Set, Value};
+use crate::value::{Dict, List, Set, Value, integers, numbers};
 use num_complex::Complex;
 use std::collections::HashMap;
 
@@ -72,13 +72,6 @@ pub const ROWS: &[Row] = &[
         "Returns a number that is the same for equal values.",
     ),
     function("py.abs(any x) -> any", abs, "Computes the absolute value."),
-    function(
-        "py.divmod(any a, any b) -> any",
-        |c| Ok(Value::tuple([binary(c, "//")?, binary(c, "%")?])),
-        "Returns the quotient and the remainder.",
-    ),
-    function("py.pow(any base, any exp) -> any", |c| binary(c, "**"), "Computes a power."),
-    function("py.round(any number, int? ndigits=None) -> any", round, "Rounds a number, halves to the even side."),
     function(
         "py.callable(any object) -> bool",
         |c| {
@@ -232,7 +225,7 @@ pub const ROWS: &[Row] = &[
     ),
 ];
 
-fn binary(call: &Call, symbol: &str) -> Result<Value> {
+pub(super) fn binary(call: &Call, symbol: &str) -> Result<Value> {
     match operators::find(symbol) {
         Some(operator) => operators::binary(call.state, operator, &call.value(0), &call.value(1)),
         None => bail!(TypeError, "there is no operator {symbol}"),
@@ -259,13 +252,15 @@ pub(super) fn scalar(value: &Value, class: &str) -> Result<Scalar> {
             }
             t.borrow().item()
         }
-        other => other.as_scalar().ok_or_else(|| {
-            Error::type_error(format!(
-                "{class}() argument must be a string or a real number, not '{}'",
-                other.type_name()
-            ))
-        }),
+        Value::BigInt(i) if u64::try_from(&**i).is_err() => integers::to_float(i).map(Scalar::Float),
+        other => other.as_scalar().ok_or_else(|| no_number(class, other)),
     }
+}
+
+/// The refusal of a class of numbers to convert a value.
+pub(super) fn no_number(class: &str, value: &Value) -> Error {
+    let buffer = if class == "int" { "a string, a bytes-like object" } else { "a string" };
+    Error::type_error(format!("{class}() argument must be {buffer} or a real number, not '{}'", value.type_name()))
 }
 
 fn complex(call: &mut Call) -> Result<Value> {
@@ -281,45 +276,12 @@ fn complex(call: &mut Call) -> Result<Value> {
 
 fn abs(call: &mut Call) -> Result<Value> {
     match call.value(0) {
-        Value::Int(i) => Ok(Value::from(i128::from(i).abs())),
-        Value::BigInt(i) => Ok(Value::from(i.saturating_abs())),
-        Value::Bool(b) => Ok(Value::Int(i64::from(b))),
-        Value::Float(f) => Ok(Value::Float(f.abs())),
-        Value::Complex(c) => Ok(Value::Float(c.norm())),
         tensor @ Value::Tensor(_) => operators::method(call.state, "abs", &tensor),
         Value::Object(object) if let Some(answer) = object.special("__abs__", &[]) => answer,
-        other => bail!(TypeError, "bad operand type for abs(): '{}'", other.type_name()),
-    }
-}
-
-fn round(call: &mut Call) -> Result<Value> {
-    let digits = call.opt_int(1)?;
-    let value = call.value(0);
-    match (&value, digits) {
-        (Value::Tensor(_), None) => operators::method(call.state, "round", &value),
-        (Value::Int(_) | Value::BigInt(_), None | Some(0..)) => Ok(value),
-        (Value::Bool(b), _) => Ok(Value::Int(i64::from(*b))),
-        (Value::Float(x), None) if x.is_nan() => bail!(ValueError, "cannot convert float NaN to integer"),
-        (Value::Float(x), None) if x.is_infinite() => bail!(OverflowError, "cannot convert float infinity to integer"),
-        (Value::Float(x), None) => Ok(Value::from(x.round_ties_even() as i128)),
-        // Rust writes as many decimals as asked for, correctly rounded.
-        (Value::Float(x), Some(digits @ 0..=300)) => {
-            Ok(Value::Float(format!("{x:.*}", digits as usize).parse().unwrap_or(*x)))
-        }
-        (Value::Float(x), Some(digits @ -300..0)) => {
-            let unit = 10f64.powi(-digits as i32);
-            Ok(Value::Float((x / unit).round_ties_even() * unit))
-        }
-        (Value::Float(_), Some(1..)) => Ok(value),
-        (Value::Float(_), Some(_)) => Ok(Value::Float(0.0)),
-        (Value::Int(n), Some(digits)) => {
-            let unit = 10i128.pow(digits.unsigned_abs().min(30) as u32);
-            let n = i128::from(*n);
-            let (quotient, rest) = (n.div_euclid(unit), n.rem_euclid(unit));
-            let up = rest > unit / 2 || rest == unit / 2 && quotient % 2 != 0;
-            Ok(Value::from((quotient + i128::from(up)).saturating_mul(unit)))
-        }
-        (other, _) => bail!(TypeError, "type {} doesn't define __round__ method", other.type_name()),
+        other => match equality::number(&other) {
+            Some(number) => numbers::absolute(number),
+            None => bail!(TypeError, "bad operand type for abs(): '{}'", other.type_name()),
+        },
     }
 }
 

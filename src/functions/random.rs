@@ -231,7 +231,7 @@ fn seed(value: &Value) -> Result<u64> {
     let overflow = || Error::runtime("Overflow when unpacking long");
     match value {
         Value::Int(i) => Ok(*i as u64),
-        Value::BigInt(i) => u64::try_from(**i).map_err(|_| overflow()),
+        Value::BigInt(i) => u64::try_from(&**i).map_err(|_| overflow()),
         Value::Float(f) => Ok(*f as i64 as u64),
         Value::Bool(b) => Ok(u64::from(*b)),
         Value::Str(s) => Err(Error::value(format!("invalid literal for int() with base 10: '{s}'"))),

@@ -9,7 +9,7 @@ use crate::call::{Call, Row, function};
 use crate::tensor::element::{integer_limits, largest_finite};
 use crate::tensor::layout::checked_numel;
 use crate::tensor::{DType, Device, Dims, Error, Result, Tensor, View};
-use crate::value::Value;
+use crate::value::{Value, integers, numbers};
 
 pub const ROWS: &[Row] = &[function(
     "testing.make_tensor(any[] shape, *, any dtype, any device, any low=None, any high=None, bool \
@@ -75,7 +75,7 @@ impl Interval {
         let whole = |value: &Value| -> Result<Value> {
             Ok(match value {
                 Value::Int(_) | Value::BigInt(_) => value.clone(),
-                other => Value::from(number(other)?.ceil() as i128),
+                other => numbers::truncated(number(other)?.ceil())?,
             })
         };
         Ok([whole(&self.low)?, whole(&self.high)?])
@@ -84,7 +84,7 @@ impl Interval {
 
 fn number(value: &Value) -> Result<f64> {
     match value {
-        Value::BigInt(i) => Ok(**i as f64),
+        Value::BigInt(i) => integers::to_float(i),
         other => other.as_scalar().map(|scalar| scalar.to_f64()).ok_or_else(|| {
             Error::type_error(format!("'<' not supported between instances of '{}' and 'float'", other.type_name()))
         }),

@@ -13,6 +13,7 @@ use crate::tensor::interrupt::watched;
 use crate::tensor::limits;
 use crate::tensor::{Buffer, BufferKind, DType, Error, Result, Scalar, Tensor, View};
 use crate::value::{Method, Range, Slice, Value};
+use num_traits::Signed;
 use std::rc::Rc;
 
 /// `value.name`.
@@ -253,7 +254,7 @@ fn slice_part(part: &Value) -> Result<Option<i64>> {
     match part {
         Value::None => Ok(None),
         // Python clamps what does not fit.
-        Value::BigInt(i) => Ok(Some(if **i < 0 { i64::MIN } else { i64::MAX })),
+        Value::BigInt(i) => Ok(Some(if i.is_negative() { i64::MIN } else { i64::MAX })),
         other => match as_index(other)? {
             Some(i) => Ok(Some(i)),
             None => bail!(TypeError, "slice indices must be integers or None or have an __index__ method"),

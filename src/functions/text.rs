@@ -1,9 +1,9 @@
 //! Methods of Python's strings, and the builtins that write numbers as text.
 
 use super::bounds;
+use super::numbers::index;
 use super::subscript;
 use crate::bail;
-use crate::call::state::State;
 use crate::call::{Call, Row, function, method};
 use crate::tensor::interrupt::watched;
 use crate::tensor::{Error, Result};
@@ -139,15 +139,11 @@ pub const ROWS: &[Row] = &[
         "Pads with blanks around the text, to a width.",
     ),
     method("format(str self, any[] args) -> str", format, "Replaces {} with the values."),
-    function("py.chr(int i) -> str", chr, "Returns the character with a number."),
+    function("py.chr(any i) -> str", chr, "Returns the character with a number."),
     function("py.ord(str c) -> int", ord, "Returns the number of a character."),
-    function("py.bin(int number) -> str", |c| radix(c, |n| format!("0b{n:b}")), "Writes a number in binary digits."),
-    function("py.oct(int number) -> str", |c| radix(c, |n| format!("0o{n:o}")), "Writes a number in octal digits."),
-    function(
-        "py.hex(int number) -> str",
-        |c| radix(c, |n| format!("0x{n:x}")),
-        "Writes a number in hexadecimal digits.",
-    ),
+    function("py.bin(any number) -> str", |c| radix(c, "#b"), "Writes a number in binary digits."),
+    function("py.oct(any number) -> str", |c| radix(c, "#o"), "Writes a number in octal digits."),
+    function("py.hex(any number) -> str", |c| radix(c, "#x"), "Writes a number in hexadecimal digits."),
 ];
 
 fn text(call: &Call, change: impl Fn(&str) -> String) -> Result<Value> {
@@ -341,60 +337,12 @@ fn format(call: &mut Call) -> Result<Value> {
     Ok(Value::str(out + rest))
 }
 
-/// `"%d of %.2f" % (a, b)`
-///
-/// # Errors
-/// Python's TypeErrors about too few and too many values; ValueError for a conversion that does not exist.
-pub fn percent(state: &State, pattern: &str, values: &Value) -> Result<Value> {
-    let mut values = match values {
-        Value::Tuple(values) => values.to_vec(),
-        single => vec![single.clone()],
-    }
-    .into_iter();
-    let (mut out, mut rest) = (String::new(), pattern);
-    while let Some((before, after)) = rest.split_once('%') {
-        out += before;
-        let end = after.find(|c: char| c.is_ascii_alphabetic() || c == '%');
-        let Some((options, conversion)) = end.and_then(|end| Some((after.get(..end)?, after.get(end..)?))) else {
-            bail!(ValueError, "incomplete format")
-        };
-        rest = conversion.get(1..).unwrap_or_default();
-        if conversion.starts_with('%') {
-            out.push('%');
-            continue;
-        }
-        let Some(value) = values.next() else { bail!(TypeError, "not enough arguments for format string") };
-        // A minus aligns to the left, which is how a text lies in a format specification.
-        let (align, options) = match options.strip_prefix('-') {
-            Some(options) => ("<", options),
-            None => (">", options),
-        };
-        let (value, letter) = match conversion.chars().next() {
-            Some('s') => (Value::str(state.str(&value)?), ""),
-            Some('r') => (Value::str(state.repr(&value)?), ""),
-            Some('d' | 'i' | 'u') => match value.as_scalar() {
-                Some(number) => (Value::Int(number.to_i64()), "d"),
-                None => bail!(TypeError, "%d format: a real number is required, not {}", value.type_name()),
-            },
-            Some('e' | 'E' | 'f' | 'F' | 'g' | 'G') => match value.as_scalar() {
-                Some(number) => (Value::Float(number.to_f64()), conversion.get(..1).unwrap_or_default()),
-                None => bail!(TypeError, "must be real number, not {}", value.type_name()),
-            },
-            Some('x') => (value, "x"),
-            _ => bail!(ValueError, "unsupported format character"),
-        };
-        let align = if options.starts_with(['0', '+', ' ']) || letter == "x" { "" } else { align };
-        out += &state.with_formatter(|f| f.format(&value, &format!("{align}{options}{letter}")))?;
-        bounds::room_for_text(out.len())?;
-    }
-    if values.next().is_some() {
-        bail!(TypeError, "not all arguments converted during string formatting");
-    }
-    Ok(Value::str(out + rest))
-}
-
 fn chr(call: &mut Call) -> Result<Value> {
-    let c = u32::try_from(call.int(0)?).ok().and_then(char::from_u32);
+    let code = match index(&call.value(0))? {
+        Value::Int(code) if i32::try_from(code).is_ok() => u32::try_from(code).ok(),
+        _ => bail!(OverflowError, "Python int too large to convert to C int"),
+    };
+    let c = code.and_then(char::from_u32);
     c.map(|c| Value::str(c.to_string())).ok_or_else(|| Error::value("chr() arg not in range(0x110000)"))
 }
 
@@ -409,8 +357,8 @@ fn ord(call: &mut Call) -> Result<Value> {
     }
 }
 
-/// A number in digits that `write` gives for its magnitude.
-fn radix(call: &mut Call, write: impl Fn(u64) -> String) -> Result<Value> {
-    let n = call.int(0)?;
-    Ok(Value::str(format!("{}{}", if n < 0 { "-" } else { "" }, write(n.unsigned_abs()))))
+/// A whole number in the digits that a format says.
+fn radix(call: &mut Call, spec: &str) -> Result<Value> {
+    let number = index(&call.value(0))?;
+    call.state.with_formatter(|f| f.format(&number, spec)).map(Value::str)
 }

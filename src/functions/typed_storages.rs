@@ -11,7 +11,7 @@ use crate::call::state::State;
 use crate::call::{Call, Row, attribute, class_method, function, method};
 use crate::ops::copy;
 use crate::tensor::{DType, Device, Error, ErrorKind, Result, Storage, Tensor, TypedStorage, interrupt};
-use crate::value::{Slice, Value};
+use crate::value::{Slice, Value, integers};
 use std::rc::Rc;
 
 macro_rules! casts {
@@ -437,7 +437,9 @@ pub fn item(state: &State, typed: &TypedStorage, index: &Value) -> Result<Value>
             element.item().map(Value::from)
         }
         Value::Int(i) => bail!(IndexError, "index {i} out of range for storage of size {n}"),
-        Value::BigInt(i) => bail!(IndexError, "index {i} out of range for storage of size {n}"),
+        Value::BigInt(i) => {
+            bail!(IndexError, "index {} out of range for storage of size {n}", integers::decimal(i)?)
+        }
         Value::Slice(_) => bail!(RuntimeError, "slices are only supported in UntypedStorage.__getitem__"),
         Value::Bool(_) => bail!(TypeError, "can't index a <class 'torch.storage.TypedStorage'> with <class 'bool'>"),
         other => bail!(RuntimeError, "can't index a <class 'torch.storage.TypedStorage'> with {}", class_repr(other)),

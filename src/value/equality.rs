@@ -1,9 +1,10 @@
 //! What Python means by `==`, `is` and by the truth of a value: nothing here knows a function of the table.
 
+use super::numbers::same;
+pub use super::numbers::{Number, number};
 use super::sets;
 use crate::tensor::{Error, ErrorKind, Result};
 use crate::value::{Object, Value};
-use num_complex::Complex;
 use std::any::Any;
 use std::cell::Cell;
 use std::rc::Rc;
@@ -68,10 +69,7 @@ pub fn equals(a: &Value, b: &Value) -> Result<bool> {
         _ => {}
     }
     if let (Some(x), Some(y)) = (number(a), number(b)) {
-        return Ok(match (x, y) {
-            (Number::Int(x), Number::Int(y)) => x == y,
-            (x, y) => complex(x) == complex(y),
-        });
+        return Ok(same(&x, &y));
     }
     if let Some(answer) = special("==", a, b) {
         return truth(&answer?);
@@ -168,43 +166,6 @@ pub fn is(a: &Value, b: &Value) -> bool {
             matches!((a.address(), b.address()), (Some(x), Some(y)) if x == y)
         }
         _ => false,
-    }
-}
-
-/// A Python number in the form its arithmetic needs.
-#[derive(Clone, Copy)]
-pub enum Number {
-    Int(i128),
-    Float(f64),
-    Complex(Complex<f64>),
-}
-
-/// The number that a value is.
-pub fn number(value: &Value) -> Option<Number> {
-    Some(match value {
-        Value::Bool(b) => Number::Int(i128::from(*b)),
-        Value::Int(i) => Number::Int(i128::from(*i)),
-        Value::BigInt(i) => Number::Int(**i),
-        Value::Float(f) => Number::Float(*f),
-        Value::Complex(c) => Number::Complex(*c),
-        _ => return None,
-    })
-}
-
-/// A number as a float; of a complex one, its real part.
-pub fn float(n: Number) -> f64 {
-    match n {
-        Number::Int(i) => i as f64,
-        Number::Float(f) => f,
-        Number::Complex(c) => c.re,
-    }
-}
-
-/// A number as a complex one.
-pub fn complex(n: Number) -> Complex<f64> {
-    match n {
-        Number::Complex(c) => c,
-        real => Complex::new(float(real), 0.0),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Sets of Python: items that are all different, the operators between sets, and the order in which a set shows its items.
 
 use super::hashed::Hashed;
+use super::numbers::hash_number;
 use crate::tensor::interrupt::watched;
 use crate::tensor::{Error, Result, interrupt};
 use crate::value::Value;
@@ -10,7 +11,7 @@ use std::rc::Rc;
 /// Items in the order in which CPython walks through a set of them. That is told by their hashes, which for small
 /// integers are the integers; texts have hashes that differ from run to run, and keep the order of insertion here.
 pub fn in_set_order(items: &[Value]) -> Vec<Value> {
-    let hashes: Option<Vec<u64>> = items.iter().map(hash).collect();
+    let hashes: Option<Vec<u64>> = items.iter().map(|item| hash_number(item).map(i64::cast_unsigned)).collect();
     let Some(hashes) = hashes else { return items.to_vec() };
     let mut table: Vec<Option<usize>> = vec![None; 8];
     for (filled, &hash) in hashes.iter().enumerate() {
@@ -51,16 +52,6 @@ fn place(table: &mut [Option<usize>], hash: u64, item: usize) {
         }
         perturb >>= 5;
         at = at.wrapping_mul(5).wrapping_add(1).wrapping_add(perturb as usize) & mask;
-    }
-}
-
-/// Python's hash of a number that is an integer of moderate size.
-fn hash(item: &Value) -> Option<u64> {
-    match item {
-        Value::Bool(b) => Some(u64::from(*b)),
-        Value::Int(-1) => Some((-2i64) as u64),
-        Value::Int(i) if i.unsigned_abs() < (1 << 61) - 1 => Some(*i as u64),
-        _ => None,
     }
 }
 

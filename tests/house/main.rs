@@ -58,6 +58,7 @@ const DEPENDENCIES: &[(&str, &[&str])] = &[
     ("libc", &["tensor"]),
     ("libm", &["linalg", "ops"]),
     ("memmap2", &["tensor"]),
+    ("num_bigint", ARITHMETIC),
     ("num_complex", ARITHMETIC),
     ("num_traits", ARITHMETIC),
     ("owo_colors", &["shell", "transcript"]),

@@ -69,6 +69,7 @@ impl<F: FnMut(&Saved) -> Result<Storage>> Builder<'_, F> {
             Node::None => Value::None,
             Node::Bool(b) => Value::Bool(*b),
             Node::Int(number) => Value::from(*number),
+            Node::Long(number) => Value::from((**number).clone()),
             Node::Float(number) => Value::Float(*number),
             Node::Complex(number) => Value::Complex(*number),
             Node::Str(text) => Value::Str(text.clone()),

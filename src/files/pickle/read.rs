@@ -9,6 +9,7 @@ use super::refused;
 use crate::bail;
 use crate::tensor::{DType, Device, Dims, Error, ErrorKind, Layout, Result};
 use crate::value::TensorLayout;
+use num_bigint::BigInt;
 use num_complex::Complex;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -26,6 +27,8 @@ pub enum Node {
     None,
     Bool(bool),
     Int(i128),
+    /// An integer written with more than 16 bytes.
+    Long(Rc<BigInt>),
     Float(f64),
     Complex(Complex<f64>),
     Str(Rc<str>),
@@ -280,7 +283,8 @@ impl<'b> Machine<'b> {
         let [length] = self.array()?;
         let bytes = self.take(length.into())?;
         if bytes.len() > 16 {
-            return Err(refused(format!("an integer of {} bytes is larger than any here", bytes.len())));
+            let long = BigInt::from_signed_bytes_le(bytes);
+            return self.push(Node::Long(Rc::new(long)));
         }
         let negative = bytes.last().is_some_and(|&byte| byte >= 128);
         let mut wide = [if negative { 255 } else { 0 }; 16];
@@ -393,7 +397,7 @@ impl Node {
         match self {
             Node::None => "<class 'NoneType'>",
             Node::Bool(_) => "<class 'bool'>",
-            Node::Int(_) => "<class 'int'>",
+            Node::Int(_) | Node::Long(_) => "<class 'int'>",
             Node::Float(_) => "<class 'float'>",
             Node::Complex(_) => "<class 'complex'>",
             Node::Str(_) => "<class 'str'>",

@@ -5,6 +5,7 @@ use crate::tensor::memory::get;
 use crate::tensor::names::not_saved;
 use crate::tensor::{Buffer, BufferKind, DType, Device, Error, Form, Quantizer, Result, Storage, Tensor, View};
 use crate::value::{TensorLayout, Value};
+use num_bigint::BigInt;
 use num_complex::Complex;
 use std::collections::HashMap;
 
@@ -58,6 +59,8 @@ struct Writer {
 
 /// The maximum depth of nested containers, which is also that of what is read.
 const DEEPEST: usize = 200;
+/// Bits that an integer may have. A longer one has an instruction of its own, which `torch.load` refuses.
+const MOST_BITS: u64 = 255 * 8;
 
 /// The hooks that every tensor has: none.
 const NO_HOOKS: (&str, &str) = ("collections", "OrderedDict");
@@ -79,7 +82,7 @@ impl Writer {
             Value::None => self.out.push(b'N'),
             Value::Bool(b) => self.bool(*b),
             Value::Int(number) => self.int(i128::from(*number)),
-            Value::BigInt(number) => self.int(**number),
+            Value::BigInt(number) => self.long(number)?,
             Value::Float(number) => self.float(*number),
             Value::Complex(number) => self.complex(*number),
             Value::Str(text) if u32::try_from(text.len()).is_err() => {
@@ -206,6 +209,16 @@ impl Writer {
             self.out.extend([0x8a, length as u8]);
             self.out.extend(bytes.iter().take(length));
         }
+    }
+
+    fn long(&mut self, value: &BigInt) -> Result<()> {
+        let bytes = if value.bits() <= MOST_BITS { value.to_signed_bytes_le() } else { Vec::new() };
+        let (Ok(length), false) = (u8::try_from(bytes.len()), bytes.is_empty()) else {
+            bail!(OverflowError, "an integer of more than 255 bytes cannot be loaded again")
+        };
+        self.out.extend([0x8a, length]);
+        self.out.extend(bytes);
+        Ok(())
     }
 
     fn float(&mut self, value: f64) {

@@ -120,6 +120,7 @@ impl Machine<'_> {
     fn int(&self, id: Id) -> Result<i64> {
         match self.node(id) {
             Node::Int(number) => i64::try_from(*number).map_err(|_| Error::runtime("Overflow when unpacking long")),
+            Node::Long(_) => Err(Error::runtime("Overflow when unpacking long")),
             Node::Bool(b) => Ok(i64::from(*b)),
             other => Err(refused(format!("a whole number is needed, not {}", other.class()))),
         }
