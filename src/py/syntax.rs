@@ -6,15 +6,19 @@
 //!
 //! It must not know what becomes of the tree: nothing here evaluates, translates or asks for variables.
 
+mod captures;
+mod check;
 mod compound;
 mod depth;
 mod displays;
 mod expressions;
+mod flow;
 mod node;
 mod parameters;
 mod patterns;
 mod raised;
 mod reader;
+mod scopes;
 mod statements;
 mod strings;
 mod tokens;
@@ -122,15 +126,29 @@ pub fn abandon<T: Send + 'static>(bulk: T) {
 fn read(source: &str) -> Result<Parsed<ModModule>, SyntaxFault> {
     depth::check(source)?;
     let parsed = parse_unchecked(source, options());
-    let faults = parsed.errors().iter().min_by_key(|error| start(*error));
-    let Some(first) = faults else {
-        if let Some(newer) = parsed.unsupported_syntax_errors().iter().min_by_key(|error| start(*error)) {
-            return Err(diagnose(source).unwrap_or_else(|| SyntaxFault::syntax("invalid syntax", start(newer))));
+    let first = parsed.errors().iter().min_by_key(|error| start(*error));
+    let newer = parsed.unsupported_syntax_errors().iter().map(start).min();
+    if first.is_some() || newer.is_some() {
+        if let Some(fault) = diagnose(source) {
+            let incomplete = first.is_some_and(|first| unfinished::could_be_mended(source, first, parsed.tokens()));
+            return Err(SyntaxFault { incomplete, ..fault });
         }
-        return parsed.try_into_module().ok_or_else(|| SyntaxFault::syntax("invalid syntax", 0));
-    };
-    let fault = diagnose(source).unwrap_or_else(|| SyntaxFault::syntax("invalid syntax", start(first)));
-    Err(SyntaxFault { incomplete: unfinished::could_be_mended(source, first, parsed.tokens()), ..fault })
+    }
+    let refused = first.map(start).or(newer);
+    let Some(parsed) = parsed.try_into_module() else { return Err(SyntaxFault::syntax("invalid syntax", 0)) };
+    let checked = check::check(parsed.syntax(), source);
+    // What the grammar refuses comes before what the checks refuse, wherever it stands.
+    if !matches!(checked, Ok(false))
+        && let Some(fault) = diagnose(source)
+    {
+        return Err(fault);
+    }
+    checked?;
+    match refused {
+        // The grammar accepts it, and so do the checks; but there is no whole tree.
+        Some(at) => Err(SyntaxFault::syntax("invalid syntax", at)),
+        None => Ok(parsed),
+    }
 }
 
 /// The fault that CPython finds in a source, read by its grammar.

@@ -480,14 +480,20 @@ impl Reader<'_> {
     }
 
     fn invalid_arguments(&mut self) -> Found<NodeRef> {
-        let starred = self.attempt(|r| {
-            need!(r.args());
+        if let Some(star) = self.attempt(|r| {
+            let behind_positional = r.attempt(|r| {
+                need!(r.listed(Self::positional));
+                need!(r.sign(","));
+                r.named_arguments()
+            })?;
+            if behind_positional.is_none() {
+                need!(r.named_arguments());
+            }
             need!(r.sign(","));
             r.sign("*")
-        })?;
-        if starred.is_some() {
+        })? {
             let message = "iterable argument unpacking follows keyword argument unpacking";
-            return Err(self.raise_last(message));
+            return Err(self.raise(star.start, message));
         }
         if let Some(element) = self.attempt(|r| {
             let element = need!(r.expression());

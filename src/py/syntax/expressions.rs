@@ -13,8 +13,8 @@ const BINARY: &[&[&str]] = &[&["|"], &["^"], &["&"], &["<<", ">>"], &["+", "-"],
 impl Reader<'_> {
     /// `a, b`: one expression or a tuple of them.
     pub fn tuple_of(&mut self, element: impl Fn(&mut Self) -> Found<NodeRef>) -> Found<NodeRef> {
+        let start = self.peek()?.start;
         let first = need!(element(self));
-        let start = first.start;
         let mut items = vec![first];
         let is_tuple = self.sees(",")?;
         items.extend(self.many(|r| {
@@ -155,12 +155,13 @@ impl Reader<'_> {
 
     fn any_expression(&mut self) -> Found<NodeRef> {
         if let Some(conditional) = self.attempt(|r| {
-            let body = need!(r.disjunction());
+            let start = r.peek()?.start;
+            need!(r.disjunction());
             need!(r.sign("if"));
             need!(r.disjunction());
             need!(r.sign("else"));
             need!(r.expression());
-            Ok(Some(r.node(Kind::Conditional, body.start, Vec::new())))
+            Ok(Some(r.node(Kind::Conditional, start, Vec::new())))
         })? {
             return Ok(Some(conditional));
         }
@@ -178,7 +179,9 @@ impl Reader<'_> {
             r.kind(TokenKind::Text)
         })? || self.ahead(|r| {
             let name = need!(r.name());
-            Ok(matches!(r.text_of(name), "_" | "case" | "match").then_some(()))
+            // CPython compares only as many letters as the name has.
+            let text = r.text_of(name);
+            Ok(["_", "case", "match"].iter().any(|word| word.starts_with(text)).then_some(()))
         })?;
         if !is_word
             && let Some(first) = self.disjunction()?
@@ -237,6 +240,7 @@ impl Reader<'_> {
     }
 
     fn joined(&mut self, word: &str, operand: impl Fn(&mut Self) -> Found<NodeRef>) -> Found<NodeRef> {
+        let start = self.peek()?.start;
         let first = need!(operand(self));
         let more = self.many(|r| {
             need!(r.sign(word));
@@ -245,7 +249,7 @@ impl Reader<'_> {
         if more.is_empty() {
             return Ok(Some(first));
         }
-        Ok(Some(self.node(Kind::Operation, first.start, Vec::new())))
+        Ok(Some(self.node(Kind::Operation, start, Vec::new())))
     }
 
     fn inversion(&mut self) -> Found<NodeRef> {
@@ -266,6 +270,7 @@ impl Reader<'_> {
     }
 
     fn comparison(&mut self) -> Found<NodeRef> {
+        let start = self.peek()?.start;
         let left = need!(self.bitwise_or());
         let mut kind = None;
         while let Some(is_in) = self.attempt(|r| {
@@ -276,7 +281,7 @@ impl Reader<'_> {
             kind = kind.or(Some(if is_in { Kind::ComparisonIn } else { Kind::Comparison }));
         }
         Ok(Some(match kind {
-            Some(kind) => self.node(kind, left.start, vec![left]),
+            Some(kind) => self.node(kind, start, vec![left]),
             None => left,
         }))
     }
@@ -305,6 +310,7 @@ impl Reader<'_> {
 
     /// Operators that bind at least as closely as those of a row of [`BINARY`].
     fn binary(&mut self, loosest: usize) -> Found<NodeRef> {
+        let start = self.peek()?.start;
         let mut left = need!(self.factor());
         // Closest first: what has been read is the left side of the looser ones.
         for level in (loosest..BINARY.len()).rev() {
@@ -320,7 +326,7 @@ impl Reader<'_> {
                 })?
                 .is_some()
             {
-                left = self.node(Kind::Operation, left.start, Vec::new());
+                left = self.node(Kind::Operation, start, Vec::new());
             }
         }
         Ok(Some(left))
@@ -333,13 +339,14 @@ impl Reader<'_> {
                     return Ok(Some(found));
                 }
             }
+            let start = r.peek()?.start;
             let base = need!(r.await_primary());
             let power = r.attempt(|r| {
                 need!(r.sign("**"));
                 r.factor()
             })?;
             Ok(Some(match power {
-                Some(_) => r.node(Kind::Operation, base.start, Vec::new()),
+                Some(_) => r.node(Kind::Operation, start, Vec::new()),
                 None => base,
             }))
         })
@@ -361,9 +368,10 @@ impl Reader<'_> {
 
     fn primary(&mut self) -> Found<NodeRef> {
         self.remember(Rule::Primary, |r| {
+            let start = r.peek()?.start;
             let mut found = need!(r.atom());
             while let Some(kind) = r.attempt(Self::suffix)? {
-                found = r.node(kind, found.start, Vec::new());
+                found = r.node(kind, start, Vec::new());
             }
             Ok(Some(found))
         })
@@ -469,7 +477,8 @@ impl Reader<'_> {
              sys.set_int_max_str_digits() to increase the limit - Consider hexadecimal for huge integer literals to avoid \
              decimal conversion limits."
         );
-        Err(self.raise(token.start, message))
+        let line_start = self.text.get(..token.start).and_then(|before| before.rfind('\n')).map_or(0, |end| end + 1);
+        Err(self.raise(line_start, message))
     }
 
     pub fn strings(&mut self) -> Found<NodeRef> {
@@ -487,6 +496,7 @@ impl Reader<'_> {
     /// An operand that goes on, as the beginning of a target; its last part is left.
     fn target_primary(&mut self) -> Found<NodeRef> {
         self.remember(Rule::TargetPrimary, |r| {
+            let start = r.peek()?.start;
             let mut found = need!(r.atom());
             if !r.goes_on()? {
                 return Ok(None);
@@ -495,7 +505,7 @@ impl Reader<'_> {
                 let kind = need!(r.suffix());
                 Ok(if r.goes_on()? { Some(kind) } else { None })
             })? {
-                found = r.node(kind, found.start, Vec::new());
+                found = r.node(kind, start, Vec::new());
             }
             Ok(Some(found))
         })
@@ -509,9 +519,10 @@ impl Reader<'_> {
     pub fn part_target(&mut self) -> Found<NodeRef> {
         for suffix in [Self::attribute_suffix as fn(&mut Self) -> Found<Kind>, Self::subscript_suffix] {
             if let Some(target) = self.attempt(|r| {
-                let whole = need!(r.target_primary());
+                let start = r.peek()?.start;
+                need!(r.target_primary());
                 let kind = need!(suffix(r));
-                Ok(if r.goes_on()? { None } else { Some(r.node(kind, whole.start, Vec::new())) })
+                Ok(if r.goes_on()? { None } else { Some(r.node(kind, start, Vec::new())) })
             })? {
                 return Ok(Some(target));
             }

@@ -38,6 +38,15 @@ pub fn check(reader: &Reader<'_>, parts: &[Token]) -> Result<bool, Raised> {
     Ok(any_formatted)
 }
 
+/// Whether ruff and CPython 3.11 surely agree about formatted strings: ruff reads them as newer Pythons do. May be asked
+/// on any stack.
+pub fn is_plain(text: &str) -> bool {
+    /// So many brackets fit on a small stack.
+    const FEW: usize = 16;
+    text.bytes().filter(|byte| matches!(byte, b'(' | b'[' | b'{')).count() <= FEW
+        && Reader::new(&format!("({text})\n"), true).fault_of(Reader::formatted_expression).is_none()
+}
+
 /// One string, taken apart.
 struct Literal<'s> {
     raw: bool,

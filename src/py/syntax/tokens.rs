@@ -73,6 +73,8 @@ pub struct Tokens<'s> {
     pub here: usize,
     line: usize,
     pub line_start: usize,
+    /// Where the lines begin that a backslash or the quotes of a string have made one.
+    joined_start: usize,
     /// The columns of the lines around, with tabs to multiples of eight and with tabs as one.
     indents: Vec<(usize, usize)>,
     /// Tokens of indentation that are still to be given; negative for those that end one.
@@ -88,6 +90,7 @@ impl<'s> Tokens<'s> {
             here: 0,
             line: 1,
             line_start: 0,
+            joined_start: 0,
             indents: vec![(0, 0)],
             pending: 0,
             at_line_start: true,
@@ -182,6 +185,7 @@ impl<'s> Tokens<'s> {
                     let level = self.brackets.len();
                     let token = Token { kind: Kind::Newline, start, end: self.here, line, level };
                     self.bump();
+                    self.joined_start = self.here;
                     if level > 0 {
                         continue;
                     }
@@ -272,7 +276,9 @@ impl<'s> Tokens<'s> {
         self.bump();
         if self.peek() != Some('\n') {
             let message = "unexpected character after line continuation character";
-            return Err(Stop::Quiet(Raised::lexical("SyntaxError", message, self.here)));
+            // CPython counts the column from where the joined lines begin.
+            let at = self.line_start + (self.here - self.joined_start);
+            return Err(Stop::Quiet(Raised::lexical("SyntaxError", message, at.min(self.line_end() - 1))));
         }
         self.bump();
         if self.peek().is_none() {
@@ -495,9 +501,14 @@ impl<'s> Tokens<'s> {
 
     /// A number may be followed at once by the words that may follow an operand, and by no other.
     fn number_ends(&self, name: &str) -> Result<(), Stop> {
-        const WORDS: &[&str] = &["and", "else", "for", "if", "in", "is", "not", "or"];
+        const WORDS: &[&str] = &["and", "else", "for", "not", "or"];
+        const BEGINNINGS: &[&str] = &["if", "in", "is"];
         let rest = self.rest();
-        if WORDS.iter().any(|word| rest.starts_with(word)) || !self.peek().is_some_and(is_name_part) {
+        let is_word = |word: &&str| rest.strip_prefix(*word).is_some_and(|behind| !behind.starts_with(is_name_part));
+        if BEGINNINGS.iter().any(|word| rest.starts_with(word))
+            || WORDS.iter().any(is_word)
+            || !self.peek().is_some_and(|c| c.is_ascii() && is_name_part(c))
+        {
             return Ok(());
         }
         Err(self.fault(format!("invalid {name} literal")))
