@@ -6,10 +6,27 @@
 //!
 //! It must not know what becomes of the tree: nothing here evaluates, translates or asks for variables.
 
+mod captures;
+mod check;
+mod compound;
 mod depth;
+mod displays;
+mod expressions;
+mod flow;
+mod node;
+mod parameters;
+mod patterns;
+mod raised;
+mod reader;
+mod scopes;
+mod statements;
+mod strings;
+mod tokens;
 mod unfinished;
 
 use crate::tensor::interrupt;
+use raised::Text;
+use reader::Reader;
 use ruff_python_ast::{ModModule, PythonVersion, Stmt};
 use ruff_python_parser::{Mode, ParseOptions, Parsed, parse_unchecked};
 use ruff_text_size::Ranged;
@@ -115,14 +132,44 @@ pub fn abandon<T: Send + 'static>(bulk: T) {
 fn read(source: &str) -> Result<Parsed<ModModule>, SyntaxFault> {
     depth::check(source)?;
     let parsed = parse_unchecked(source, options());
-    if let Some(first) = parsed.errors().iter().min_by_key(|error| start(*error)) {
-        let incomplete = unfinished::could_be_mended(source, first, parsed.tokens());
-        return Err(SyntaxFault { incomplete, ..SyntaxFault::syntax(first.error.to_string(), start(first)) });
+    let first = parsed.errors().iter().min_by_key(|error| start(*error));
+    let newer = parsed.unsupported_syntax_errors().iter().map(start).min();
+    if first.is_some() || newer.is_some() {
+        if let Some(fault) = diagnose(source) {
+            let incomplete = first.is_some_and(|first| unfinished::could_be_mended(source, first, parsed.tokens()));
+            return Err(SyntaxFault { incomplete, ..fault });
+        }
     }
-    if let Some(first) = parsed.unsupported_syntax_errors().iter().min_by_key(|error| start(*error)) {
-        return Err(SyntaxFault::syntax("invalid syntax", start(first)));
+    let refused = first.map(start).or(newer);
+    let Some(parsed) = parsed.try_into_module() else { return Err(SyntaxFault::syntax("invalid syntax", 0)) };
+    let checked = check::check(parsed.syntax(), source);
+    // What the grammar refuses comes before what the checks refuse, wherever it stands.
+    if !matches!(checked, Ok(false))
+        && let Some(fault) = diagnose(source)
+    {
+        return Err(fault);
     }
-    parsed.try_into_module().ok_or_else(|| SyntaxFault::syntax("invalid syntax", 0))
+    checked?;
+    match refused {
+        // The grammar accepts it, and so do the checks; but there is no whole tree.
+        Some(at) => Err(SyntaxFault::syntax("invalid syntax", at)),
+        None => Ok(parsed),
+    }
+}
+
+/// The fault that CPython finds in a source, read by its grammar.
+fn diagnose(source: &str) -> Option<SyntaxFault> {
+    let text = Text::of(source);
+    let look = || {
+        let mut fault = SyntaxFault::from(Reader::new(&text.text, false).fault_of(Reader::file)?);
+        fault.offset = source.floor_char_boundary(text.place(fault.offset));
+        Some(fault)
+    };
+    // The grammar recurses through a function for every way to read what stands in a bracket.
+    thread::scope(|scope| {
+        let helper = thread::Builder::new().name("grammar".to_owned()).stack_size(PARSER_STACK);
+        helper.spawn_scoped(scope, look).ok()?.join().ok()?
+    })
 }
 
 /// How ruff is to read a source: whole files, as Python 3.11 has them.
