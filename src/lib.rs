@@ -49,6 +49,7 @@ pub mod functions;
 pub mod lessons;
 pub mod linalg;
 pub mod ops;
+pub mod py;
 pub mod python;
 pub mod script;
 pub mod session;
