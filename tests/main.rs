@@ -10,6 +10,7 @@ mod hostile;
 mod layout;
 mod reference;
 mod refusals;
+mod rhai_form;
 mod storage;
 mod storage_names;
 mod transcripts;

@@ -1,2 +1,391 @@
-//! placeholder
-pub fn rhai_form(_source: &str, _is_defined: &dyn Fn(&str) -> bool) -> Result<String, String> { Err("no form".to_owned()) }
+//! The Rhai form of a Python line, as a person would write it: for reading and for learning. Nothing runs through it.
+//!
+//! Where Rhai has no natural way to say something, the answer is a sentence that names the construct. This room must not
+//! know what a tensor is, what a session holds beyond which names are defined, or how either language is evaluated. This
+//! file writes statements, and `expression` what stands in them.
+
+mod expression;
+mod words;
+
+use expression::{Bind, enclosed};
+use ruff_python_ast::token::TokenKind;
+use ruff_python_ast::{
+    Expr, ExprAttribute, ExprList, ExprSubscript, ExprTuple, Operator, Parameters, Stmt, StmtFor, StmtFunctionDef,
+    StmtIf,
+};
+use ruff_python_parser::{Mode, ParseOptions, lexer, parse_unchecked};
+use std::collections::{HashMap, HashSet};
+use words::{Kind, braced, is_name, names};
+
+/// Nobody reads the Rhai form of more than this, in bytes.
+const LONGEST: usize = 1 << 16;
+/// The parser and this printer recurse.
+const DEEPEST: usize = 240;
+/// Modules of torch that can be held in a variable.
+const SUBMODULES: &[&str] = &["autograd", "fft", "func", "functional", "linalg", "nn", "special", "testing"];
+
+/// Text, or the sentence that says what has no Rhai form.
+type Formed = Result<String, String>;
+type Lines = Result<Vec<String>, String>;
+
+/// Writes Python as Rhai. `is_defined` tells whether the session has a variable of a name, spelled as in Python: such a
+/// name is assigned without `let`, and called by `.call`.
+///
+/// # Errors
+/// A sentence that says which construct has no Rhai form.
+pub fn rhai_form(source: &str, is_defined: &dyn Fn(&str) -> bool) -> Formed {
+    if source.len() > LONGEST || is_deep(source) {
+        return Err("an input as long or as deep as this has no Rhai form".into());
+    }
+    let parsed = parse_unchecked(source, ParseOptions::from(Mode::Module));
+    let Some(module) = parsed.syntax().as_module().filter(|_| parsed.has_valid_syntax()) else {
+        return Err("what is not Python has no Rhai form".into());
+    };
+    let mut printer = Printer {
+        source,
+        is_defined,
+        known: HashMap::new(),
+        functions: HashSet::new(),
+        in_function: false,
+        blocks: 0,
+        hoisted: Vec::new(),
+    };
+    let lines = printer.statements(&module.body)?;
+    let mut text = lines.join("\n");
+    // A prompt shows the value of what ends without a semicolon.
+    if module.body.last().is_some_and(Stmt::is_expr_stmt) && text.ends_with(';') {
+        text.pop();
+    }
+    Ok(text)
+}
+
+/// Whether the syntax tree could be so deep that walking through it is not safe: counts what may nest in one line.
+fn is_deep(source: &str) -> bool {
+    let mut lexer = lexer::lex(source, Mode::Module);
+    let (mut inside, mut blocks) = (0_usize, 0_usize);
+    loop {
+        match lexer.next_token() {
+            TokenKind::EndOfFile => return false,
+            TokenKind::Newline => inside = 0,
+            TokenKind::Indent => blocks += 1,
+            TokenKind::Dedent => blocks = blocks.saturating_sub(1),
+            TokenKind::Name | TokenKind::Int | TokenKind::Float | TokenKind::String | TokenKind::Comma => {}
+            _ => inside += 1,
+        }
+        if inside + blocks > DEEPEST {
+            return true;
+        }
+    }
+}
+
+fn no_form<T>(constructs: &str) -> Result<T, String> {
+    Err(format!("{constructs} no Rhai form"))
+}
+
+struct Printer<'a> {
+    source: &'a str,
+    is_defined: &'a dyn Fn(&str) -> bool,
+    /// The variables this input has made so far, and what is known of them.
+    known: HashMap<String, Kind>,
+    /// The functions this input defines; Rhai keeps them apart from variables.
+    functions: HashSet<String>,
+    in_function: bool,
+    /// Blocks around the statement being written.
+    blocks: usize,
+    /// What Python keeps when a block ends, and Rhai forgets: it is declared before the block.
+    hoisted: Vec<String>,
+}
+
+impl Printer<'_> {
+    fn statements(&mut self, body: &[Stmt]) -> Lines {
+        let mut lines = Vec::new();
+        for statement in body {
+            let written = self.statement(statement)?;
+            if self.blocks == 0 {
+                lines.extend(self.hoisted.drain(..).map(|name| format!("let {name};")));
+            }
+            lines.extend(written);
+        }
+        Ok(lines)
+    }
+
+    fn statement(&mut self, statement: &Stmt) -> Lines {
+        let line = match statement {
+            Stmt::Expr(e) => format!("{};", self.value(&e.value)?),
+            Stmt::Assign(e) => return self.assign(&e.targets, &e.value),
+            Stmt::AnnAssign(e) => match &e.value {
+                Some(value) => return self.assign(std::slice::from_ref(&*e.target), value),
+                None => return no_form("annotations without a value have"),
+            },
+            Stmt::AugAssign(e) => self.augmented(&e.target, e.op, &e.value)?,
+            Stmt::If(e) => return self.branches(e),
+            Stmt::For(e) => return self.for_loop(e),
+            Stmt::While(e) if e.orelse.is_empty() => {
+                self.known.values_mut().for_each(|kind| *kind = Kind::Unknown);
+                let head = format!("while {}", self.condition(&e.test)?.0);
+                return self.block(&head, &e.body);
+            }
+            Stmt::While(_) => return no_form("loops with `else` have"),
+            Stmt::FunctionDef(e) => return self.function(e),
+            Stmt::Return(e) => match &e.value {
+                Some(value) => format!("return {};", self.value(value)?),
+                None => "return;".into(),
+            },
+            Stmt::Assert(e) => {
+                let message = e.msg.as_deref().map_or(Ok(String::new()), |message| self.value(message))?;
+                let test = enclosed(self.condition(&e.test)?, Bind::Number);
+                format!("if !{test} {{ throw AssertionError({message}); }}")
+            }
+            Stmt::Raise(e) => match (e.exc.as_deref(), &e.cause) {
+                (Some(Expr::Name(class)), None) if class.id.starts_with(char::is_uppercase) => {
+                    format!("throw {}();", class.id)
+                }
+                (Some(value), None) => format!("throw {};", self.value(value)?),
+                _ => return no_form("`raise` without an exception has"),
+            },
+            Stmt::Import(e) => {
+                return e.names.iter().map(|a| self.import(&a.name, "", a.asname.as_deref())).collect();
+            }
+            Stmt::ImportFrom(e) => {
+                let module = e.module.as_deref().unwrap_or_default();
+                return e.names.iter().map(|a| self.import(module, &a.name, a.asname.as_deref())).collect();
+            }
+            Stmt::Pass(_) if self.blocks > 0 => return Ok(Vec::new()),
+            Stmt::Pass(_) => "// nothing to do".into(),
+            Stmt::Break(_) => "break;".into(),
+            Stmt::Continue(_) => "continue;".into(),
+            Stmt::Delete(_) => return no_form("`del` has"),
+            Stmt::ClassDef(_) => return no_form("class definitions have"),
+            Stmt::With(_) => return no_form("`with` blocks have"),
+            Stmt::Try(_) => return no_form("`try` blocks have"),
+            Stmt::Match(_) => return no_form("`match` statements have"),
+            Stmt::Global(_) | Stmt::Nonlocal(_) => return no_form("`global` and `nonlocal` have"),
+            Stmt::TypeAlias(_) | Stmt::IpyEscapeCommand(_) => return no_form("type aliases and IPython commands have"),
+        };
+        Ok(vec![line])
+    }
+
+    /// `import module`, or of a `member` of it.
+    fn import(&mut self, module: &str, member: &str, name: Option<&str>) -> Formed {
+        let is_torch = module == "torch" || module.starts_with("torch.");
+        let is_module = member.is_empty() || SUBMODULES.contains(&member);
+        let path = if member.is_empty() { module.to_owned() } else { format!("{module}.{member}") };
+        match name {
+            None if is_torch && member.is_empty() => Ok("// torch is always there".into()),
+            None if module == "torch" && !is_module => Ok("// the names of torch are always there".into()),
+            name if is_torch && is_module => self.assigned(name.unwrap_or(member), &path, Kind::Unknown),
+            name if member.is_empty() && is_name(module) => {
+                self.assigned(name.unwrap_or(module), &format!("import_(\"{module}\")"), Kind::Unknown)
+            }
+            _ => no_form("imports of what is no module have"),
+        }
+    }
+
+    /// Whether assigning to the name needs no `let`.
+    fn is_variable(&self, name: &str) -> bool {
+        self.known.contains_key(name) || !self.in_function && (self.is_defined)(name)
+    }
+
+    /// `let x = …;` or `x = …;`
+    fn assigned(&mut self, name: &str, value: &str, kind: Kind) -> Formed {
+        let spelled = self.spelled(name)?;
+        let is_new = !self.is_variable(name);
+        self.known.insert(name.to_owned(), if self.blocks == 0 { kind } else { Kind::Unknown });
+        if is_new && self.blocks > 0 {
+            self.hoisted.push(spelled.clone());
+        }
+        let word = if is_new && self.blocks == 0 { "let " } else { "" };
+        Ok(format!("{word}{spelled} = {value};"))
+    }
+
+    fn assign(&mut self, targets: &[Expr], value: &Expr) -> Lines {
+        let kind = self.kind(value);
+        let [target] = targets else {
+            // `a = b = 1`: the first name passes its value on.
+            let Some(first) = targets.iter().find(|target| target.is_name_expr()) else {
+                return no_form("chained assignments without a name have");
+            };
+            let mut lines = self.assign(std::slice::from_ref(first), value)?;
+            for target in targets.iter().filter(|target| *target != first) {
+                lines.extend(self.assign(std::slice::from_ref(target), first)?);
+            }
+            return Ok(lines);
+        };
+        let text = match target {
+            Expr::Tuple(e) => return self.unpacked(&e.elts, value),
+            Expr::List(e) => return self.unpacked(&e.elts, value),
+            _ => self.value(value)?,
+        };
+        Ok(vec![self.stored(target, &text, kind)?])
+    }
+
+    fn stored(&mut self, target: &Expr, value: &str, kind: Kind) -> Formed {
+        if let Expr::Name(name) = target {
+            return self.assigned(name.id.as_str(), value, kind);
+        }
+        let (before, place) = self.place(target)?;
+        Ok(format!("{before}{place} = {value};"))
+    }
+
+    /// What is assigned to, and the line before: Rhai assigns to parts of variables, but not of what a call gives.
+    fn place(&mut self, target: &Expr) -> Result<(String, String), String> {
+        let place = self.value(target)?;
+        let (Expr::Attribute(ExprAttribute { value: owner, .. }) | Expr::Subscript(ExprSubscript { value: owner, .. })) =
+            target
+        else {
+            return Ok((String::new(), place));
+        };
+        let mut root = owner;
+        while let Expr::Attribute(ExprAttribute { value, .. }) | Expr::Subscript(ExprSubscript { value, .. }) = &**root
+        {
+            root = value;
+        }
+        if root.is_name_expr() {
+            return Ok((String::new(), place));
+        }
+        let owner = self.operand(owner, Bind::Closed)?;
+        let (name, line) = self.between(&owner)?;
+        Ok((line + "\n", place.replacen(&owner, &name, 1)))
+    }
+
+    /// A variable for something in between, and the line that makes it.
+    fn between(&mut self, value: &str) -> Result<(String, String), String> {
+        let free = |name: &&&str| !self.is_variable(name) && !names(self.source, name);
+        let Some(name) = ["parts", "pieces", "rest"].iter().find(free) else { return no_form("so many names have") };
+        Ok(((*name).to_owned(), self.assigned(name, value, Kind::Unknown)?))
+    }
+
+    /// `let parts = …; let a = parts[0]; …`, unless the values stand there one by one or have a name already.
+    fn unpacked(&mut self, targets: &[Expr], value: &Expr) -> Lines {
+        if targets.iter().any(|target| target.is_tuple_expr() || target.is_list_expr()) {
+            return no_form("targets within targets have");
+        }
+        let written = targets.iter().map(|target| self.value(target)).collect::<Lines>()?;
+        let mut whole = match value {
+            Expr::Tuple(ExprTuple { elts, .. }) | Expr::List(ExprList { elts, .. }) if elts.len() == targets.len() => {
+                let values = elts.iter().map(|value| self.value(value)).collect::<Lines>()?;
+                let reads = |(i, value): (usize, &String)| written.iter().take(i).any(|target| names(value, target));
+                if !values.iter().enumerate().any(reads) {
+                    let pairs = targets.iter().zip(values).zip(elts);
+                    return pairs.map(|((target, value), e)| self.stored(target, &value, self.kind(e))).collect();
+                }
+                format!("[{}]", values.join(", "))
+            }
+            value => self.value(value)?,
+        };
+        let mut lines = Vec::new();
+        if !whole.split('.').all(is_name) || written.iter().any(|target| names(&whole, target)) {
+            let free = |name: &&&str| !self.is_variable(name) && !names(self.source, name);
+            let Some(name) = ["parts", "both", "pieces"].iter().find(free) else {
+                return no_form("this unpacking has");
+            };
+            lines.push(self.assigned(name, &whole, Kind::Unknown)?);
+            whole = (*name).to_owned();
+        }
+        for (i, target) in targets.iter().enumerate() {
+            lines.push(self.stored(target, &format!("{whole}[{i}]"), Kind::Unknown)?);
+        }
+        Ok(lines)
+    }
+
+    /// `x += y`, or `x = …` where Rhai has no such operator.
+    fn augmented(&mut self, target: &Expr, op: Operator, value: &Expr) -> Formed {
+        let (left, whole) = (self.value(target)?, self.binary(target, op, value)?.0);
+        let (before, place) = self.place(target)?;
+        if let Some(kind) = target.as_name_expr().and_then(|name| self.known.get_mut(name.id.as_str())) {
+            *kind = Kind::Unknown;
+        }
+        let right = whole.strip_prefix(&left).and_then(|rest| rest.strip_prefix(' ')?.split_once(' '));
+        Ok(match right {
+            Some((sign, right)) if sign != "@" => format!("{before}{place} {sign}= {right};"),
+            _ => format!("{before}{place} = {};", whole.replacen(&left, &place, 1)),
+        })
+    }
+
+    fn block(&mut self, head: &str, body: &[Stmt]) -> Lines {
+        self.blocks += 1;
+        let lines = self.statements(body);
+        self.blocks -= 1;
+        Ok(braced(head, &lines?))
+    }
+
+    fn branches(&mut self, e: &StmtIf) -> Lines {
+        let head = format!("if {}", self.condition(&e.test)?.0);
+        let mut lines = self.block(&head, &e.body)?;
+        for clause in &e.elif_else_clauses {
+            let before = lines.pop().unwrap_or_default();
+            let head = match &clause.test {
+                Some(test) => format!("{before} else if {}", self.condition(test)?.0),
+                None => format!("{before} else"),
+            };
+            lines.extend(self.block(&head, &clause.body)?);
+        }
+        Ok(lines)
+    }
+
+    fn for_loop(&mut self, e: &StmtFor) -> Lines {
+        let call = e.iter.as_call_expr().filter(|call| call.arguments.keywords.is_empty());
+        let callee = call.and_then(|call| call.func.as_name_expr()).map_or("", |name| name.id.as_str());
+        let args = call.map(|call| &*call.arguments.args).unwrap_or_default();
+        let (names, iter) = match (&*e.target, callee, args) {
+            _ if !e.orelse.is_empty() || e.is_async => return no_form("loops with `else` have"),
+            (Expr::Name(i), "range", [end]) => (vec![(i, Kind::Count)], format!("0{}", self.range(None, Some(end))?)),
+            (Expr::Name(i), "range", [start, end]) => {
+                (vec![(i, self.kind(start))], self.range(Some(start), Some(end))?)
+            }
+            (Expr::Name(x), ..) => (vec![(x, Kind::Unknown)], self.operand(&e.iter, Bind::Or)?),
+            (Expr::Tuple(pair), "enumerate", [items]) if let [Expr::Name(i), Expr::Name(x)] = &*pair.elts => {
+                (vec![(x, Kind::Unknown), (i, Kind::Count)], self.operand(items, Bind::Or)?)
+            }
+            _ => return no_form("loops over several variables, except with `enumerate`, have"),
+        };
+        // Nothing is sure of what a loop may change, and its own variables end with it.
+        self.known.values_mut().for_each(|kind| *kind = Kind::Unknown);
+        let outer = self.known.clone();
+        self.known.extend(names.iter().map(|(name, kind)| (name.id.to_string(), *kind)));
+        let names = names.iter().map(|(name, _)| self.spelled(&name.id)).collect::<Lines>()?.join(", ");
+        let names = if names.contains(',') { format!("({names})") } else { names };
+        let lines = self.block(&format!("for {names} in {iter}"), &e.body);
+        self.known.retain(|name, _| outer.contains_key(name) || self.hoisted.contains(name));
+        lines
+    }
+
+    fn function(&mut self, e: &StmtFunctionDef) -> Lines {
+        if self.in_function || self.blocks > 0 {
+            return no_form("functions within functions and blocks have");
+        }
+        if e.is_async || !e.decorator_list.is_empty() {
+            return no_form(if e.is_async { "`async` has" } else { "decorators have" });
+        }
+        let parameters = self.parameters(&e.parameters)?;
+        self.functions.insert(e.name.to_string());
+        let known = parameters.iter().map(|name| (name.clone(), Kind::Unknown)).collect();
+        let outer = std::mem::replace(&mut self.known, known);
+        self.in_function = true;
+        let body = self.function_body(&e.body);
+        self.in_function = false;
+        self.known = outer;
+        let names = parameters.iter().map(|name| self.spelled(name)).collect::<Lines>()?;
+        Ok(braced(&format!("fn {}({})", self.spelled(&e.name)?, names.join(", ")), &body?))
+    }
+
+    fn function_body(&mut self, body: &[Stmt]) -> Lines {
+        let Some((last, rest)) = body.split_last() else { return Ok(Vec::new()) };
+        let mut lines = self.statements(rest)?;
+        match last {
+            Stmt::Return(e) => lines.extend(e.value.as_deref().map(|value| self.value(value)).transpose()?),
+            Stmt::Pass(_) => {}
+            last => lines.extend(self.statements(std::slice::from_ref(last))?),
+        }
+        Ok(lines)
+    }
+
+    /// The names of plain parameters.
+    fn parameters(&self, parameters: &Parameters) -> Lines {
+        let plain = parameters.iter_non_variadic_params().all(|p| p.default.is_none());
+        if !plain || parameters.vararg.is_some() || parameters.kwarg.is_some() || !parameters.kwonlyargs.is_empty() {
+            return no_form("parameters with defaults or stars have");
+        }
+        Ok(parameters.iter_non_variadic_params().map(|p| p.parameter.name.to_string()).collect())
+    }
+}

@@ -1,0 +1,185 @@
+//! How names and text are spelled in Rhai, and what the text of an expression tells about its value.
+//!
+//! It must not know how an expression is written.
+
+use super::{Formed, Printer, no_form};
+use ruff_python_ast::{Expr, Operator, UnaryOp};
+
+/// What the text of an expression tells about its value. A count is an integer that is not negative; what is plain is
+/// surely no tensor.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Count,
+    Int,
+    Bool,
+    Plain,
+    List,
+    Unknown,
+}
+
+/// A block of one line stands in its braces up to this many characters.
+const SHORT: usize = 60;
+/// Words that Rhai does not take for a name.
+const RESERVED: &str = "Fn as async await break call case catch const continue curry debug default do else eval export \
+    false fn for go goto if import in is is_def_fn is_def_var is_shared let loop match module new nil null package print \
+    private protected public return shared spawn static super switch sync this thread throw true try type_of until use \
+    var void while with yield";
+/// Words that Rhai does not even take for a key.
+const KEYWORDS: &str = "as break const continue do else export false fn for if import in let loop private return switch \
+    throw true try until while";
+/// Python's functions that mean something else in Rhai when they are called, and those that are no names there.
+pub(super) const BUILTINS: &str = "all any bool float format int round type";
+pub(super) const VALUES: &str = "abs bool bytearray bytes chr complex dict divmod enumerate float hash hex id int len list max min ord \
+    pow range repr reversed round slice sorted str sum tuple type zip";
+/// Calls and attributes that give a count, true or false, a list, or something else that is no tensor.
+const COUNTS: &str = "data_ptr dim element_size len nbytes ndim itemsize numel ord storage_offset";
+const TESTS: &str = "allclose bool callable equal hasattr isinstance issubclass requires_grad startswith endswith";
+const LISTS: &str = "keys list sorted tolist";
+const PLAIN: &str = "device dtype float format get item layout names repr shape size str stride type";
+/// Keywords that take a shape or dimensions: in Rhai, an array.
+pub(super) const SHAPES: &str = "dim dims size shape stride axis shifts repeats";
+
+pub(super) fn has(words: &str, word: &str) -> bool {
+    words.split(' ').any(|other| other == word)
+}
+
+/// Whether Rhai takes it as an identifier.
+pub(super) fn is_name(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+impl Printer<'_> {
+    pub(super) fn spelled(&self, name: &str) -> Formed {
+        match name {
+            name if !is_name(name) => no_form("names beyond ASCII have"),
+            name if has(RESERVED, name) => Ok(format!("{name}_")),
+            name => Ok(name.to_owned()),
+        }
+    }
+
+    pub(super) fn is_known(&self, name: &str) -> bool {
+        self.known.contains_key(name) || (self.is_defined)(name)
+    }
+
+    /// A name is not taken for a tensor where it is compared: who writes `if x > 0` thinks of a number.
+    fn may_be_tensor(&self, e: &Expr) -> bool {
+        self.kind(e) == Kind::Unknown
+            && matches!(e, Expr::Call(_) | Expr::Subscript(_) | Expr::BinOp(_) | Expr::UnaryOp(_))
+    }
+
+    pub(super) fn kind(&self, e: &Expr) -> Kind {
+        match e {
+            Expr::Name(e) => self.known.get(e.id.as_str()).copied().unwrap_or(Kind::Unknown),
+            Expr::NumberLiteral(e) if e.value.is_int() => Kind::Count,
+            Expr::NumberLiteral(_) | Expr::StringLiteral(_) | Expr::FString(_) | Expr::NoneLiteral(_) => Kind::Plain,
+            Expr::Tuple(_) | Expr::Dict(_) | Expr::BytesLiteral(_) => Kind::Plain,
+            Expr::BooleanLiteral(_) => Kind::Bool,
+            Expr::List(_) | Expr::ListComp(_) | Expr::Generator(_) => Kind::List,
+            Expr::UnaryOp(e) if e.op == UnaryOp::Not => Kind::Bool,
+            Expr::UnaryOp(e) if self.kind(&e.operand) == Kind::Count => Kind::Int,
+            Expr::UnaryOp(e) => self.kind(&e.operand),
+            Expr::BoolOp(e) if e.values.iter().all(|e| self.kind(e) == Kind::Bool) => Kind::Bool,
+            Expr::Compare(e) => {
+                let tests = e.ops.len() > 1
+                    || e.ops.iter().all(|op| !matches!(op.as_str(), "==" | "!=" | "<" | "<=" | ">" | ">="));
+                let plain = !self.may_be_tensor(&e.left) && !e.comparators.iter().any(|e| self.may_be_tensor(e));
+                if tests || plain { Kind::Bool } else { Kind::Unknown }
+            }
+            Expr::BinOp(e) => match (self.kind(&e.left), e.op, self.kind(&e.right)) {
+                (Kind::Count | Kind::Int, Operator::Div, Kind::Count | Kind::Int) => Kind::Plain,
+                (Kind::Count, Operator::Sub, Kind::Count) => Kind::Int,
+                (Kind::Count, _, Kind::Count) => Kind::Count,
+                (Kind::Count | Kind::Int, _, Kind::Count | Kind::Int) => Kind::Int,
+                (Kind::Count | Kind::Int | Kind::Plain, _, Kind::Count | Kind::Int | Kind::Plain) => Kind::Plain,
+                (Kind::List, ..) => Kind::List,
+                _ => Kind::Unknown,
+            },
+            Expr::Call(e) => match &*e.func {
+                Expr::Name(name) if self.is_known(&name.id) => Kind::Unknown,
+                Expr::Name(name) if name.id == "int" => Kind::Int,
+                Expr::Name(name) => of_name(&name.id),
+                // With an argument, these are about one dimension.
+                Expr::Attribute(e2) if matches!(&*e2.attr, "size" | "stride") && !e.arguments.args.is_empty() => {
+                    Kind::Count
+                }
+                Expr::Attribute(e) => of_name(&e.attr),
+                _ => Kind::Unknown,
+            },
+            Expr::Attribute(e) => of_name(&e.attr),
+            Expr::Subscript(e) if matches!(&*e.value, Expr::Attribute(e) if e.attr.as_str() == "shape") => Kind::Count,
+            _ => Kind::Unknown,
+        }
+    }
+}
+
+fn of_name(name: &str) -> Kind {
+    match name {
+        name if has(COUNTS, name) => Kind::Count,
+        name if has(TESTS, name) || name.starts_with("is_") => Kind::Bool,
+        name if has(LISTS, name) => Kind::List,
+        name if has(PLAIN, name) => Kind::Plain,
+        _ => Kind::Unknown,
+    }
+}
+
+pub(super) fn is_number(e: &Expr) -> bool {
+    match e {
+        Expr::UnaryOp(e) => e.op == UnaryOp::USub && e.operand.is_number_literal_expr(),
+        e => e.as_number_literal_expr().is_some_and(|e| !e.value.is_complex()),
+    }
+}
+
+pub(super) fn map_key(key: &str) -> String {
+    if is_name(key) && !has(KEYWORDS, key) { key.to_owned() } else { quoted(key) }
+}
+
+/// A string in double quotes; what could not be seen is escaped.
+pub(super) fn quoted(value: &str) -> String {
+    let mut text = String::from('"');
+    for c in value.chars() {
+        match c {
+            '"' | '\\' => text.extend(['\\', c]),
+            '\n' => text += "\\n",
+            '\t' => text += "\\t",
+            c if c.is_control() => text += &format!("\\x{:02x}", u32::from(c)),
+            c => text.push(c),
+        }
+    }
+    text + "\""
+}
+
+/// Text between back-ticks, where nothing can be escaped: what cannot stand there is put in as a value.
+pub(super) fn literal(value: &str) -> String {
+    let mut text = String::new();
+    let mut rest = value.chars().peekable();
+    while let Some(c) = rest.next() {
+        match c {
+            '`' => text += "``",
+            '$' if rest.peek().is_none_or(|next| *next == '{') => text += "${\"$\"}",
+            c if c.is_control() => text += &format!("${{{}}}", quoted(&c.to_string())),
+            c => text.push(c),
+        }
+    }
+    text
+}
+
+/// `head { … }`, on one line if it is short.
+pub(super) fn braced(head: &str, body: &[String]) -> Vec<String> {
+    match body {
+        [] => vec![format!("{head} {{}}")],
+        [line] if line.len() <= SHORT && !line.starts_with("//") && !line.contains('\n') => {
+            vec![format!("{head} {{ {line} }}")]
+        }
+        lines => {
+            let inner = lines.iter().flat_map(|line| line.lines()).map(|line| format!("    {line}"));
+            std::iter::once(format!("{head} {{")).chain(inner).chain(std::iter::once("}".to_owned())).collect()
+        }
+    }
+}
+
+/// Whether a text mentions a name, or the variable that `name[…]` is a part of.
+pub(super) fn names(text: &str, name: &str) -> bool {
+    let name = name.split(['.', '[']).next().unwrap_or_default();
+    text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == name)
+}
