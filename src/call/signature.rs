@@ -166,7 +166,8 @@ impl Kind {
             Value::Buffer(_) => Kind::Buffer,
             Value::Generator(_) => Kind::Generator,
             Value::Str(_) => Kind::Str,
-            Value::Int(_) | Value::BigInt(_) => Kind::Int,
+            // A truth is a whole number, and has its methods.
+            Value::Bool(_) | Value::Int(_) | Value::BigInt(_) => Kind::Int,
             Value::Float(_) => Kind::Float,
             Value::Complex(_) => Kind::Number,
             Value::Tuple(_) | Value::List(_) | Value::Range(_) => Kind::Sequence,

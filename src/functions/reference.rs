@@ -54,6 +54,7 @@ fn owner(row: &Row, signature: &Signature) -> String {
         (Role::Method | Role::Attribute | Role::Setter, Some(kind)) => class(kind),
         _ => match signature.name.split_once("::").or_else(|| signature.name.split_once('.')) {
             Some(("py", _)) => "Python's builtins".into(),
+            Some((class @ "int", _)) => format!("Python's {class}"),
             Some((module, _)) if LIBRARY.contains(&module) => format!("Python's {module}"),
             Some((module, _)) if MODULES.contains(&module) || module.contains("Storage") => format!("torch.{module}"),
             _ => "torch".into(),
