@@ -9,8 +9,11 @@ do not matter. The exit status is 1 if any differ.
 """
 
 import argparse
+import ast
 import collections
 import concurrent.futures
+import contextlib
+import itertools
 import pathlib
 import re
 import subprocess
@@ -23,7 +26,7 @@ from programs import Program, Result
 SECONDS = 10
 REFUSAL = "not supported at this prompt"
 PLACE = re.compile(r"p\.py(?::(\d+):\d+)?: ")
-TRIES = 400  # runs that shrinking one program may take
+TRIES = 500  # runs that shrinking one program may take
 
 Difference = collections.namedtuple("Difference", "program wanted got")
 
@@ -81,49 +84,77 @@ def blamed(program, wanted, got, line):
 
 
 class Comparison:
+    """Of programs with what BINARY makes of them in a folder of their own."""
+
     def __init__(self, binary, folder):
         self.binary, self.folder = binary, folder
 
-    def compare(self, program):
-        """How a program fares, and under which template that is to be booked."""
-        wanted = program.run()
-        return self.judge(program, wanted, self.folder)
-
     def judge(self, program, wanted, folder):
+        """How a program fares, and under which template that is to be booked."""
         got, line = answer(self.binary, program, folder)
         if not differs(wanted, got):
             return "same", None, got
         fate = "refused" if refuses(got) else "different"
         return fate, blamed(program, wanted, got, line), got
 
-    def still_differs(self, program, kind):
+    def still_differs(self, program, sign):
+        """The difference of a smaller program, if it is of the same kind."""
+        self.tries -= 1
         wanted = programs.outcome_of(program)
-        if wanted is None or error_kind(wanted) != kind:
+        if wanted is None:
             return None
         fate, _, got = self.judge(program, wanted, self.folder)
-        return Difference(program, wanted, got) if fate == "different" else None
+        found = Difference(program, wanted, got)
+        return found if fate == "different" and signature(wanted, got) == sign else None
 
     def shrink(self, found):
-        """Leaves out lines while the difference persists: first many at once, then single ones."""
-        kind, tries, size = error_kind(found.wanted), 0, max(1, len(found.program.tagged) // 2)
-        while size and tries < TRIES:
-            start, progress = 0, False
-            while start < len(found.program.tagged) and tries < TRIES:
-                tagged = found.program.tagged
-                rest = Program(tagged[:start] + tagged[start + size :], found.program.session)
-                tries += 1
-                if rest.tagged and (smaller := self.still_differs(rest, kind)):
-                    found, progress = smaller, True
-                else:
-                    start += size
-            size = size if progress and size > 1 else size // 2
+        """Leaves out lines, many at once and then single ones, and parts of lines, while the difference persists."""
+        sign, size, self.tries = signature(found.wanted, found.got), len(found.program.tagged) // 2, TRIES
+        while size:
+            found = self.without(found, sign, lambda program: shorter(program, size))
+            size //= 2
+        return self.without(found, sign, simpler)
+
+    def without(self, found, sign, smaller):
+        """Takes what is smaller and still differs, from the last place on."""
+        place = 0
+        while self.tries and (rest := list(itertools.islice(smaller(found.program), place, place + 1))):
+            if less := self.still_differs(rest[0], sign):
+                found = less
+            else:
+                place += 1
         return found
 
 
-def error_kind(result):
-    """What must stay as it is in a smaller program, so that it fails for the same reason."""
-    missing = re.findall(r"NameError", shown(result))
-    return (result.error or "").split(":")[0], len(missing) > 0
+def shorter(program, size):
+    """The program without some of its lines."""
+    for start in range(0, len(program.tagged), size):
+        tagged = program.tagged[:start] + program.tagged[start + size :]
+        yield Program(tagged, program.session)
+
+
+def simpler(program):
+    """The program without one of the items of anything that has several."""
+    places = [
+        (number, field, index)
+        for number, node in enumerate(ast.walk(ast.parse(program.source)))
+        for field, items in ast.iter_fields(node)
+        if isinstance(items, list)
+        for index in range(len(items))
+    ]
+    for number, field, index in places:
+        tree = ast.parse(program.source)
+        del getattr(list(ast.walk(tree))[number], field)[index]
+        with contextlib.suppress(Exception):  # what is left may be no program
+            source = ast.unparse(tree)
+            ast.parse(source)
+            yield Program([(line, "") for line in source.splitlines()], program.session)
+
+
+def signature(wanted, got):
+    """What programs have in common that fail for the same reason, presumably."""
+    _, want, have = first_difference(wanted, got)
+    return re.match(r"\w*Error|", want)[0], masked(have)
 
 
 def report(title, counter, total=None):
@@ -139,6 +170,7 @@ def show(found):
 
 
 def main():
+    programs.prepare()
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("binary", type=lambda name: str(pathlib.Path(name).resolve()))
     parser.add_argument("--seed", type=int, default=1)
@@ -157,23 +189,23 @@ def main():
             place.mkdir()
             return program, wanted, *comparison.judge(program, wanted, place)
 
-        jobs = []
-        for number in range(options.count):
-            program = programs.make(options.seed, number)
-            if any(options.only in tag for tag in program.tags):
-                total.update(program.tags)
-                jobs.append(pool.submit(judged, number, program, program.run()))
+        drawn = [programs.make(options.seed, number) for number in range(options.count)]
+        drawn = programs.stable([one for one in drawn if any(options.only in tag for tag in one.tags)])
+        total.update(tag for program in drawn for tag in program.tags)
+        runs = [(number, program, program.run()) for number, program in enumerate(drawn)]
+        jobs = [pool.submit(judged, *run) for run in runs]
         for job in jobs:
             program, wanted, fate, tag, got = job.result()
             fates[fate] += 1
-            fates["sessions"] += program.session
             if fate == "different":
                 different[tag] += 1
                 _, want, have = first_difference(wanted, got)
                 kinds[masked(f"{want!r:.60} / {have!r:.60}")] += 1
                 found.setdefault(tag, []).append(Difference(program, wanted, got))
 
-        print(", ".join(f"{count} {fate}" for fate, count in fates.items()))
+        sessions = sum(program.session for program in drawn)
+        print(f"{len(drawn)} programs, {sessions} of them sessions:", end=" ")
+        print(", ".join(f"{fates[fate]} {fate}" for fate in ("same", "refused", "different")))
         report("Differences by template", different, total)
         report("First lines that differ, most frequent", collections.Counter(dict(kinds.most_common(15))))
         smallest = [min(group, key=lambda one: len(one.program.tagged)) for group in found.values()]

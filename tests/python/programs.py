@@ -4,11 +4,15 @@
     python3 programs.py --record [--seed S]         writes cases/ anew
     python3 programs.py --counts [--count N]        prints how often each template comes up
 
-A program is put together from the templates in templates/: each file but two holds pieces of some lines, under a heading
-`=== name`. The holes of a piece are filled at random: `$int` by a rule of that name in expressions.txt, or by a variable
-of the program; `$int1` by the same text wherever it stands in the piece; `$(a||b)` by one of these alternatives, and
-`$how(a||b)` so that `$how` repeats the choice. wrappers.txt holds what a piece may be wrapped in. Behind a heading's name
-may stand a number, how many times as often the piece is drawn, and `bare`, if it is not to be wrapped.
+A program is put together from the templates in templates/. Its files hold pieces of some lines, each under a heading
+`=== name`; behind the name may stand a number, how many times as often the piece is drawn, and `bare`, if it is not to be
+wrapped in one of wrappers.txt. A piece of endings.txt may come last. The holes of a piece are filled at random:
+
+    $int        by a rule of that name in expressions.txt, or by a variable of the program
+    $int1       by the same text wherever it stands in the piece
+    $Known      by any variable of the program
+    $(a||b)     by one of these alternatives
+    $how(a||b)  by one of these alternatives, which `$how` repeats
 
 The same seed gives the same programs on every machine. Nothing a program prints may depend on addresses or on how texts
 are hashed; --record makes sure of the latter.
@@ -18,11 +22,14 @@ import argparse
 import ast
 import collections
 import contextlib
+import importlib
 import io
+import json
 import os
 import pathlib
 import random
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -34,16 +41,20 @@ CASES = HERE / "cases"
 FILE = "<program>"
 
 SESSIONS = 0.2  # the share of programs that are sessions
-ENDINGS = 0.3  # … that get a piece of endings.txt as their last
-ECHOED = 0.6  # the share of their prints that become expressions
+ECHOED = 0.6  # the share of a session's prints that become expressions
+ENDINGS = 0.3  # the share of programs that get a piece of endings.txt as their last
 WRAPPED = 0.3  # the share of pieces that are wrapped
 UNCAUGHT = 0.15  # the share of failing pieces that end their program
 MISTAKEN = 0.025  # the share of holes filled with a value of any type
-KNOWN = 0.3  # … with a variable, where there is one
-BARE = 0.3  # … of operations left without parentheses
+FAILING = 0.3  # the share of holes that take the first value there is, failing or not
+KNOWN = 0.3  # the share of holes filled with a variable, where there is one
+BARE = 0.3  # the share of operations left without parentheses
 LINES = (10, 60)
-SECONDS = 2
-LONGEST_OUTPUT = 3000
+SECONDS, MEMORY, LONGEST_OUTPUT = 2, 1 << 30, 3000  # what a program may need
+USELESS = (" at 0x", "MemoryError")  # what tells of the machine
+CANDIDATES, RECORDED, RECORDED_BYTES = 6000, 400, 396_000
+
+warnings.simplefilter("ignore")  # such as "is" with a literal
 
 HOLE = re.compile(r"\$(?:([a-z]*)\(|([A-Za-z]+\d?))")
 VARIABLES = {
@@ -63,7 +74,8 @@ MODULES = ["math", "functools", "itertools", "collections", "copy", "operator"]
 LETTERS = "abcxyz ABC019_-.,é"
 WORDS = ["spam", "eggs", "Ham and Eggs", "hello world", "a,b,,c", "  pad ", "12", "-7", "3.5", "tab\tstop", "x=1;y=2"]
 WORDS += ["UPPER", "miXed Case", "ünï", "naïve", "ß", "line\nbreak\n", "abcabc", "αβγ", "日本", "0042", "a-b_c", ""]
-EDGES = [2**31 - 1, 2**31, -(2**31), 2**32, 2**53 + 1, 2**63 - 1, 2**63, -(2**63), -(2**63) - 1, 2**64, 10**20, -(10**25)]
+EDGES = [2**31 - 1, 2**31, -(2**31), 2**32, 2**53 + 1, 2**63 - 1, 2**63, -(2**63), -(2**63) - 1, 2**64, 10**20]
+EDGES += [-(10**25)]
 FLOATS = "0.0 -0.0 0.5 1.0 2.5 -1.5 3.14159 0.1 1e10 1e16 1e22 -2.75 1e-5 1.5e-7 100.0 7.0 1e300 123456.789".split()
 FLOATS += ["float('inf')", "float('nan')", "-float('inf')"]
 
@@ -124,7 +136,8 @@ def read_rules(path):
     rules = collections.defaultdict(list)
     for line in path.read_text().splitlines():
         if line.startswith(" "):
-            rules[name].append(line.strip())
+            weight, rule = re.fullmatch(r" +(?:(\d+)x )?(.+)", line).groups()
+            rules[name] += [rule] * int(weight or 1)
         elif line and not line.startswith("#"):
             name = line.rstrip(":")
     return rules
@@ -148,17 +161,16 @@ def deepest(text, least):
 
 RULES = read_rules(TEMPLATES / "expressions.txt")
 LEAST = depths(RULES)
-ASIDE = ("expressions", "wrappers", "endings")
-PIECES = [piece for path in sorted(TEMPLATES.glob("*.txt")) if path.stem not in ASIDE for piece in read_pieces(path)]
-WRAPPERS = read_pieces(TEMPLATES / "wrappers.txt")
-END_PIECES = read_pieces(TEMPLATES / "endings.txt")
+FILES = {path.stem: path for path in sorted(TEMPLATES.glob("*.txt")) if path.stem != "expressions"}
+WRAPPERS, END_PIECES = (read_pieces(FILES.pop(name)) for name in ("wrappers", "endings"))
+PIECES = [piece for path in FILES.values() for piece in read_pieces(path)]
 
 
 class Filler:
     """Fills the holes of one piece."""
 
-    def __init__(self, chance, variables):
-        self.chance, self.variables, self.bound = chance, variables, {}
+    def __init__(self, chance, variables, names):
+        self.chance, self.variables, self.names, self.bound = chance, variables, names, {}
 
     def fill(self, text, depth):
         filled, end = "", 0
@@ -178,18 +190,33 @@ class Filler:
     def hole(self, name, depth, before, after):
         if name in self.bound:
             return self.bound[name]
-        value = self.value(name.rstrip("0123456789"), depth)
-        if not stands_alone(value, before, after) and self.chance.random() > BARE:
+        kind = name.rstrip("0123456789")
+        value = self.value(kind, depth)
+        while kind in VALUES and self.chance.random() > FAILING and self.fails(value):
+            value = self.value(kind, depth)
+        tight = after.lstrip()[:2] == "**" or after[:1] in (".", "[", "(")
+        if not stands_alone(value, before, after) and (tight or self.chance.random() > BARE):
+            value = f"({value})"
+        if value.isdigit() and after[:1] == ".":
             value = f"({value})"
         if name[-1].isdigit():
             self.bound[name] = value
         return value
+
+    def fails(self, value):
+        try:
+            eval(value, {**self.names})
+        except Exception:
+            return True
+        return False
 
     def value(self, name, depth):
         if name in VALUES and self.chance.random() < MISTAKEN:
             name = self.chance.choice(VALUES)
         if name in LITERALS:
             return LITERALS[name](self.chance)
+        if name == "Known":
+            return self.chance.choice([known for names in self.variables.values() for known in names] or ["None"])
         if self.variables.get(name) and self.chance.random() < KNOWN:
             return self.chance.choice(self.variables[name])
         rules = RULES[name]
@@ -243,18 +270,18 @@ class Program:
         return self.tagged[min(max(line, 1), len(self.tagged)) - 1][1]
 
     def statements(self):
-        """The statements outside of all others: number of the first line, and lines."""
+        """The statements outside of all others: number of the first line, and the lines that are not empty."""
         lines = self.source.splitlines()
         for node in ast.parse(self.source).body:
             first = min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", []))])
-            yield first, lines[first - 1 : node.end_lineno]
+            yield first, [line for line in lines[first - 1 : node.end_lineno] if line]
 
     def run(self):
         return run_session(self) if self.session else run_script(self.source)
 
 
 class Stopped(BaseException):
-    """A program ran for too long."""
+    """A program ran for too long, or a session printed what does not end its line."""
 
 
 class Printed(io.StringIO):
@@ -282,14 +309,15 @@ def guarded(printed):
     def stop(*_):
         raise Stopped
 
-    before = signal.signal(signal.SIGALRM, stop)
+    before, memory = signal.signal(signal.SIGALRM, stop), resource.getrlimit(resource.RLIMIT_AS)
     signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, memory[1]))
     show, sys.displayhook = sys.displayhook, lambda value: None if value is None else print(repr(value))
     try:
-        with contextlib.redirect_stdout(printed), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with contextlib.redirect_stdout(printed):
             yield
     finally:
+        resource.setrlimit(resource.RLIMIT_AS, memory)
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
         sys.displayhook = show
@@ -298,8 +326,9 @@ def guarded(printed):
 def run_script(source):
     printed, error, names = Printed(), None, {"__name__": "__main__"}
     with guarded(printed):
+        code = compile(source, FILE, "exec")
         try:
-            exec(compile(source, FILE, "exec"), names)
+            exec(code, names)
         except Exception as raised:
             error = last_line(raised)
     return Result(printed.getvalue(), error, printed.places)
@@ -317,12 +346,15 @@ def run_session(program):
             except Exception as error:
                 print(f"Traceback (most recent call last):\n  ...\n{last_line(error)}")
         answer = printed.getvalue()
-        shown += answer if answer.endswith("\n") or not answer else answer + "\n"
+        if answer and not answer.endswith("\n"):
+            raise Stopped
+        shown += answer
         places += [first] * (shown.count("\n") - len(places))
     return Result(shown, None, places)
 
 
 def indented(lines, by):
+    """The lines further in by the spaces `by`."""
     return [by + line if line else line for line in lines]
 
 
@@ -332,14 +364,16 @@ class Maker:
     def __init__(self, name):
         self.chance = random.Random(name)
         self.variables = {}
+        self.names = {name: importlib.import_module(name) for name in MODULES}
         self.tagged = []
 
-    def make(self):
+    def make(self, longest):
         session = self.chance.random() < SESSIONS
         self.declare()
-        wanted = self.chance.randint(LINES[0], LINES[1] - 22)
-        while len(self.tagged) < wanted:
-            (piece,) = self.chance.choices(PIECES, [piece.weight for piece in PIECES])
+        wanted = self.chance.randint(LINES[0], longest)
+        for piece in self.chance.choices(PIECES, [piece.weight for piece in PIECES], k=30):
+            if len(self.tagged) >= wanted:
+                break
             if self.add(piece, session):
                 return complete(self.tagged, session)
         if self.chance.random() < ENDINGS:
@@ -352,9 +386,10 @@ class Maker:
             lines = self.filled([f"{name} = ${kind}"], 0)
             if self.accepts(lines, "start"):
                 self.variables.setdefault(kind, []).append(name)
+                exec(lines[0], self.names)
 
     def filled(self, lines, depth):
-        return Filler(self.chance, self.variables).fill("\n".join(lines), depth).split("\n")
+        return Filler(self.chance, self.variables, self.names).fill("\n".join(lines), depth).split("\n")
 
     def accepts(self, lines, tag, session=False, fails=False):
         """Adds lines if the program still runs as it should."""
@@ -416,22 +451,103 @@ def outcome_of(program):
     except (SyntaxError, Stopped, RecursionError):
         return None
     shown = result.stdout + (result.error or "")
-    usable = all(c.isprintable() or c in "\n\t" for c in shown)
-    return result if usable and len(shown) < LONGEST_OUTPUT and " at 0x" not in shown else None
+    usable = all(c.isprintable() or c in "\n\t" for c in shown) and not any(word in shown for word in USELESS)
+    return result if usable and len(shown) < LONGEST_OUTPUT else None
 
 
-def make(seed, number):
-    return Maker(f"{seed}/{number}").make()
+def make(seed, number, longest=LINES[1] - 22):
+    """A program, to which no more is added as soon as it has `longest` lines."""
+    return Maker(f"{seed}/{number}").make(longest)
+
+
+def run_again(found, hash_seed):
+    """The results of programs in a process that hashes texts in another way."""
+    command, setting = [sys.executable, __file__, "--again"], {**os.environ, "PYTHONHASHSEED": str(hash_seed)}
+    given = json.dumps([(program.tagged, program.session) for program in found])
+    answer = subprocess.run(command, input=given, env=setting, stdout=subprocess.PIPE, text=True, check=True)
+    return [Result(*result) for result in json.loads(answer.stdout)]
+
+
+def stable(found):
+    """Those programs that print the same however texts are hashed."""
+    runs = zip(found, run_again(found, 1), run_again(found, 2))
+    return [program for program, *again in runs if all(result[:2] == program.run()[:2] for result in again)]
+
+
+def prepare():
+    """Starts this process anew if it would hash texts in a way of its own."""
+    if sys.version_info[:2] != (3, 11):
+        sys.exit("the programs are those of Python 3.11")
+    if os.environ.get("PYTHONHASHSEED") is None:
+        os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, "PYTHONHASHSEED": "0"})
+
+
+def chosen(candidates, share):
+    """Small programs that show every template about equally often."""
+    shown, kept, left = collections.Counter(), [], share * RECORDED_BYTES
+    sizes = {program: len(case(program).encode()) for program in candidates}
+    while sizes and len(kept) < share * RECORDED and left > 0:
+        best = max(sizes, key=lambda one: sum(0.5 ** shown[tag] for tag in one.tags) / (1500 + sizes[one]))
+        left -= sizes.pop(best)
+        shown.update(best.tags)
+        kept.append(best)
+    return kept
+
+
+def case(program):
+    """A program as it is recorded, with what it prints."""
+    result = program.run()
+    parts = [f"## {', '.join(tag for tag in program.tags if tag != 'start')}"]
+    if program.session:
+        parts.append(f"```pycon\n{result.stdout}```")
+    else:
+        parts.append(f"```python\n{program.source}```")
+        parts.append(f"```text\n{result.stdout}```")
+        if result.error:
+            parts.append(f"```error\n{result.error}\n```")
+    return "\n\n".join(parts) + "\n"
+
+
+def record(seed):
+    """Writes cases/ anew: a file for each file of templates, and one of sessions."""
+    candidates = [make(seed, number, LINES[0] + 4) for number in range(CANDIDATES)]
+    candidates = stable([program for program in candidates if ends_in_line(program)])
+    scripts, sessions = ([one for one in candidates if one.session == session] for session in (False, True))
+    files = collections.defaultdict(list, sessions=chosen(sessions, SESSIONS))
+    for program in chosen(scripts, 1 - SESSIONS):
+        rooms = collections.Counter(tag.split("/")[0] for _, tag in program.tagged if "/" in tag)
+        del rooms["endings"]
+        files[max(rooms, key=rooms.get, default="values")].append(program)
+    CASES.mkdir(exist_ok=True)
+    for old in CASES.glob("*.md"):
+        old.unlink()
+    for name, found in sorted(files.items()):
+        title = f"# {name.capitalize()}\n\nMade by `programs.py --record`; what is printed, CPython printed.\n"
+        (CASES / f"{name}.md").write_text("\n".join([title, *map(case, found)]))
+        print(f"{len(found):4} cases in {name}.md")
+
+
+def ends_in_line(program):
+    """Whether the text in the record says all of what is printed."""
+    result = program.run()
+    return not result.stdout or result.stdout.endswith("\n")
 
 
 def main():
+    prepare()
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=3)
     parser.add_argument("--record", action="store_true", help="write cases/ anew")
     parser.add_argument("--counts", action="store_true", help="print how often each template comes up")
+    parser.add_argument("--again", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.counts:
+    if options.again:
+        found = [Program([tuple(line) for line in tagged], session) for tagged, session in json.load(sys.stdin)]
+        print(json.dumps([program.run() for program in found]))
+    elif options.record:
+        record(options.seed)
+    elif options.counts:
         tags = collections.Counter(tag for i in range(options.count) for tag in make(options.seed, i).tags)
         for piece in PIECES + END_PIECES:
             print(f"{tags[piece.tag]:6} {piece.tag}")
