@@ -2,7 +2,7 @@
 //! tests/python/programs.py made and recorded them; tests/python/compare.py compares any number of others.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use tensorsh::session::{Language, Outcome, Session, SessionOptions};
 use tensorsh::transcript::spawn_with_big_stack;
 
@@ -54,7 +54,7 @@ impl Case {
         }
         let (wanted, got): (Vec<_>, Vec<_>) = (wanted.lines().collect(), got.lines().collect());
         let line = (0..).find(|line| wanted.get(*line) != got.get(*line)).unwrap_or_default();
-        let shown = |lines: &[&str]| lines.get(line).map_or("nothing", |text| *text).to_owned();
+        let shown = |lines: &[&str]| lines.get(line).copied().unwrap_or("nothing").to_owned();
         Some(format!("{}\n  wanted: {}\n  got:    {}", self.name, shown(&wanted), shown(&got)))
     }
 
@@ -122,10 +122,10 @@ fn cases() -> Vec<Case> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python/cases");
     let mut pages: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     pages.sort();
-    pages.iter().flat_map(cases_of).collect()
+    pages.iter().flat_map(|page| cases_of(page)).collect()
 }
 
-fn cases_of(page: &PathBuf) -> Vec<Case> {
+fn cases_of(page: &Path) -> Vec<Case> {
     let file = page.file_name().unwrap().to_string_lossy();
     let mut cases: Vec<Case> = Vec::new();
     let mut is_open = false;
