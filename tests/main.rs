@@ -8,6 +8,7 @@ mod files;
 mod gradients;
 mod hostile;
 mod layout;
+mod python;
 mod reference;
 mod refusals;
 mod rhai_form;

@@ -1,0 +1,152 @@
+//! The Python programs and sessions in tests/python/cases, which must print here what CPython printed for them.
+//! tests/python/programs.py made and recorded them; tests/python/compare.py compares any number of others.
+
+use std::fs;
+use std::path::Path;
+use tensorsh::session::{Language, Outcome, Session, SessionOptions};
+use tensorsh::transcript::spawn_with_big_stack;
+
+/// How many of the cases that differ are told.
+const TOLD: usize = 12;
+
+/// A program or a session, under its heading.
+struct Case {
+    /// The file and the line of the heading, and the templates that the program is made of.
+    name: String,
+    kind: Kind,
+    /// The blocks, by their marks.
+    blocks: Vec<(String, String)>,
+}
+
+#[derive(PartialEq)]
+enum Kind {
+    Script,
+    Session,
+}
+
+#[test]
+fn programs_print_what_cpython_prints() {
+    check(&Kind::Script);
+}
+
+#[test]
+fn sessions_print_what_cpython_prints() {
+    check(&Kind::Session);
+}
+
+fn check(kind: &Kind) {
+    let cases: Vec<_> = cases().into_iter().filter(|case| case.kind == *kind).collect();
+    assert!(cases.len() > 50, "only {} cases", cases.len());
+    let differences: Vec<_> = cases.iter().filter_map(Case::difference).collect();
+    let told = differences[..differences.len().min(TOLD)].join("\n");
+    assert!(differences.is_empty(), "{} of {} programs differ, such as\n\n{told}", differences.len(), cases.len());
+}
+
+impl Case {
+    /// Where the program first prints something else than it should.
+    fn difference(&self) -> Option<String> {
+        let (wanted, got) = match self.kind {
+            Kind::Script => (self.wanted(), on_big_stack(self.block("python"), script)),
+            Kind::Session => (self.block("pycon").to_owned(), on_big_stack(self.block("pycon"), session)),
+        };
+        if wanted == got {
+            return None;
+        }
+        let (wanted, got): (Vec<_>, Vec<_>) = (wanted.lines().collect(), got.lines().collect());
+        let line = (0..).find(|line| wanted.get(*line) != got.get(*line)).unwrap_or_default();
+        let shown = |lines: &[&str]| lines.get(line).copied().unwrap_or("nothing").to_owned();
+        Some(format!("{}\n  wanted: {}\n  got:    {}", self.name, shown(&wanted), shown(&got)))
+    }
+
+    fn wanted(&self) -> String {
+        self.block("text").to_owned() + self.block("error")
+    }
+
+    fn block(&self, mark: &str) -> &str {
+        self.blocks.iter().find(|(known, _)| known == mark).map_or("", |(_, text)| text)
+    }
+}
+
+/// Runs on a thread whose stack is that of the program's own.
+fn on_big_stack(source: &str, run: fn(&str) -> String) -> String {
+    let source = source.to_owned();
+    let ended = spawn_with_big_stack("case", move || run(&source)).unwrap().join();
+    ended.unwrap_or_else(|_| "the session panicked\n".to_owned())
+}
+
+/// What a script prints, and its error below.
+fn script(source: &str) -> String {
+    let outcome = Session::new(SessionOptions::default()).run_script(Language::Python, source);
+    format!("{}{}", outcome.text, last_line(&outcome))
+}
+
+/// A session as it reads on a page.
+fn session(page: &str) -> String {
+    let mut session = Session::new(SessionOptions::default());
+    let mut shown = String::new();
+    for input in inputs(page) {
+        shown += &format!(">>> {}\n", input.replace('\n', "\n... "));
+        let outcome = session.eval(Language::Python, &input);
+        shown += &outcome.text;
+        if outcome.error.is_some() {
+            shown += "Traceback (most recent call last):\n  ...\n";
+        }
+        shown += &last_line(&outcome);
+    }
+    shown
+}
+
+fn last_line(outcome: &Outcome) -> String {
+    match &outcome.error {
+        None => String::new(),
+        Some(failure) if failure.message.is_empty() => format!("{}\n", failure.kind),
+        Some(failure) => format!("{}: {}\n", failure.kind, failure.message),
+    }
+}
+
+/// The inputs of a session, without their prompts.
+fn inputs(page: &str) -> Vec<String> {
+    let mut inputs: Vec<String> = Vec::new();
+    for line in page.lines() {
+        if let Some(first) = line.strip_prefix(">>> ") {
+            inputs.push(first.to_owned());
+        } else if let (Some(more), Some(input)) = (line.strip_prefix("... "), inputs.last_mut()) {
+            *input += &format!("\n{more}");
+        }
+    }
+    inputs
+}
+
+/// Every case of every page.
+fn cases() -> Vec<Case> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python/cases");
+    let mut pages: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    pages.sort();
+    pages.iter().flat_map(|page| cases_of(page)).collect()
+}
+
+fn cases_of(page: &Path) -> Vec<Case> {
+    let file = page.file_name().unwrap().to_string_lossy();
+    let mut cases: Vec<Case> = Vec::new();
+    let mut is_open = false;
+    for (number, line) in fs::read_to_string(page).unwrap().lines().enumerate() {
+        if let (false, Some(templates)) = (is_open, line.strip_prefix("## ")) {
+            let name = format!("{file}:{}: {templates}", number + 1);
+            cases.push(Case { name, kind: Kind::Script, blocks: Vec::new() });
+        }
+        let Some(case) = cases.last_mut() else { continue };
+        if let Some(mark) = line.strip_prefix("```") {
+            is_open = !is_open;
+            if is_open {
+                case.blocks.push((mark.to_owned(), String::new()));
+                if mark == "pycon" {
+                    case.kind = Kind::Session;
+                }
+            }
+        } else if let (true, Some((_, text))) = (is_open, case.blocks.last_mut()) {
+            *text += line;
+            text.push('\n');
+        }
+    }
+    cases
+}
