@@ -3,6 +3,7 @@
 
 use super::calling::{call_plain, is_callable};
 use super::iterate::{Iter, iterate};
+use super::operators;
 use super::subscript::as_index;
 use crate::bail;
 use crate::call::{Call, Row, State, function, stack};
@@ -172,7 +173,7 @@ fn iter(call: &mut Call) -> Result<Value> {
                     return Ok(None);
                 }
                 let item = call_plain(&state, &source, Vec::new())?;
-                is_done = super::operators::is_or_equals(&state, &item, &sentinel)?;
+                is_done = operators::is_or_equals(&state, &item, &sentinel)?;
                 Ok(Some(item).filter(|_| !is_done))
             }))
         }
@@ -257,16 +258,22 @@ fn uneven(before: usize, how: &str) -> Error {
 
 fn enumerate(call: &mut Call) -> Result<Value> {
     let mut source = iterate(call.state, &call.value(0))?;
-    let start = call.value(1);
-    let Some(start) = as_index(&start)? else {
-        bail!(TypeError, "'{}' object cannot be interpreted as an integer", start.type_name())
+    let (state, mut count) = (call.state.handle(), call.value(1));
+    count = match count {
+        Value::BigInt(_) => count,
+        other => match as_index(&other)? {
+            Some(start) => Value::Int(start),
+            None => bail!(TypeError, "'{}' object cannot be interpreted as an integer", other.type_name()),
+        },
     };
-    let mut count = i128::from(start);
     Ok(Lazy::value("enumerate", move || {
         let Some(item) = source.next()? else { return Ok(None) };
-        let number = Value::from(count);
-        count += 1;
-        Ok(Some(Value::tuple([number, item])))
+        let next = match (&count, operators::find("+")) {
+            (Value::Int(i), _) if let Some(next) = i.checked_add(1) => Value::Int(next),
+            (large, Some(plus)) => operators::binary(&state, plus, large, &Value::Int(1))?,
+            (large, None) => large.clone(),
+        };
+        Ok(Some(Value::tuple([std::mem::replace(&mut count, next), item])))
     }))
 }
 
@@ -297,7 +304,7 @@ pub fn reversed(state: &State, value: &Value) -> Result<Value> {
         }
         // PyTorch gives the tensor itself in the other order.
         Value::Tensor(tensor) if tensor.borrow().ndim() == 0 => value.clone(),
-        Value::Tensor(_) => super::operators::call_on(state, "flip", value, &[Value::ints(&[0])])?,
+        Value::Tensor(_) => operators::call_on(state, "flip", value, &[Value::ints(&[0])])?,
         Value::Object(object) if let Some(made) = object.special("__reversed__", &[]) => made?,
         Value::Object(object) if let Some(length) = object.special("__len__", &[]) => {
             let Some(mut left) = as_index(&length?)? else {

@@ -410,6 +410,12 @@ fn copied(value: &Value, deep: bool, made: &mut HashMap<usize, Value>) -> Result
         Value::Tensor(t) => Value::Tensor(Tensor::new(t.view())),
         Value::Storage(s) => note(s.duplicate().map(Value::Storage)?, made),
         Value::TypedStorage(typed) => Value::TypedStorage(TypedStorage::new(typed.storage.duplicate()?, typed.dtype)),
+        // An object of a script says how it is copied.
+        Value::Object(object) if deep => match object.special("__deepcopy__", &[Value::Dict(Dict::default())]) {
+            Some(copy) => note(copy?, made),
+            None => value.clone(),
+        },
+        Value::Object(object) => object.special("__copy__", &[]).unwrap_or_else(|| Ok(value.clone()))?,
         other => other.clone(),
     })
 }

@@ -9,7 +9,7 @@ use crate::tensor::view::check_bounds;
 use crate::tensor::{
     Buffer, DType, Device, Error, ErrorKind, Quantizer, Result, Storage, Tensor, TypedStorage, View, interrupt,
 };
-use crate::value::{Dict, Value};
+use crate::value::{Dict, List, Value};
 use std::collections::{HashMap, HashSet};
 
 /// The maximum depth of nested containers, as everywhere here.
@@ -22,7 +22,7 @@ const MOST_VALUES: usize = 1 << 24;
 ///
 /// # Errors
 /// RuntimeError for tensors that do not lie within their storage or cannot be had here; RecursionError for containers
-/// too deep or within themselves; what `fetch` gives.
+/// too deep, and tuples within themselves; what `fetch` gives.
 pub fn build(pickled: &Pickled, fetch: impl FnMut(&Saved) -> Result<Storage>) -> Result<Value> {
     let storages = vec![None; pickled.storages.len()];
     let mut builder = Builder { pickled, fetch, storages, made: HashMap::new(), open: HashSet::new() };
@@ -75,13 +75,23 @@ impl<F: FnMut(&Saved) -> Result<Storage>> Builder<'_, F> {
             Node::Str(text) => Value::Str(text.clone()),
             Node::Bytes(bytes) => Value::Buffer(Buffer::bytes(bytes)?),
             Node::ByteArray(bytes) => Value::Buffer(Buffer::bytearray(bytes)?),
-            Node::List(items) => Value::List(items.iter().map(|&item| self.part(item, weight)).collect::<Result<_>>()?),
+            Node::List(items) => {
+                let list = List::default();
+                // It may hold itself.
+                self.made.insert(id, (Value::List(list.clone()), 1));
+                list.replace(items.iter().map(|&item| self.part(item, weight)).collect::<Result<_>>()?)?;
+                Value::List(list)
+            }
             Node::Tuple(items) => {
                 Value::Tuple(items.iter().map(|&item| self.part(item, weight)).collect::<Result<_>>()?)
             }
             Node::Dict(entries, is_ordered) => {
-                let dict = Dict::new(self.entries(entries, weight)?)?;
-                Value::Dict(if *is_ordered { dict.to_kind(true) } else { dict })
+                let dict = Dict::default().to_kind(*is_ordered);
+                self.made.insert(id, (Value::Dict(dict.clone()), 1));
+                for (key, value) in self.entries(entries, weight)? {
+                    dict.insert(key, value)?;
+                }
+                Value::Dict(dict)
             }
             Node::Class(super::names::Class::DType(dtype)) => Value::DType(*dtype),
             Node::Class(class) => bail!(RuntimeError, "the file holds {class:?} itself, which is no value here"),
@@ -270,4 +280,35 @@ fn word(key: &Value) -> Result<String> {
             return Err(Error::new(ErrorKind::TypeError, format!("unhashable type: '{}'", other.type_name())));
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{read, write};
+    use super::*;
+
+    #[test]
+    fn what_is_shared_stays_shared() -> Result<()> {
+        let (inner, dict) = (List::default(), Dict::default().to_kind(true));
+        let whole = List::default();
+        dict.insert(Value::str("list"), Value::List(inner.clone()))?;
+        whole.replace(vec![
+            Value::List(inner),
+            Value::Dict(dict.clone()),
+            Value::Dict(dict),
+            Value::List(whole.clone()),
+        ])?;
+        let pickled = read(&write(&Value::List(whole.clone()))?.bytes, &mut 0)?;
+        let Value::List(built) = build(&pickled, |_| Err(Error::runtime("no storage")))? else {
+            return Err(Error::runtime("no list"));
+        };
+        let item = |i| built.get(i).unwrap_or(Value::None);
+        let (Value::List(inner), Value::Dict(dict)) = (item(0), item(1)) else { return Err(Error::runtime("other")) };
+        assert!(matches!(item(2), Value::Dict(other) if other.is(&dict)) && dict.is_ordered());
+        assert!(matches!(item(3), Value::List(other) if other.is(&built)));
+        assert!(matches!(dict.get_str("list"), Some(Value::List(other)) if other.is(&inner)));
+        // Nobody lets go of what holds itself.
+        built.replace(Vec::new())?;
+        whole.replace(Vec::new())
+    }
 }

@@ -7,7 +7,7 @@ use crate::tensor::{Buffer, BufferKind, DType, Device, Error, Form, Quantizer, R
 use crate::value::{TensorLayout, Value};
 use num_bigint::BigInt;
 use num_complex::Complex;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// A pickle, and the storages whose bytes belong beside it, by their keys: `0`, `1`, ….
 pub struct Written {
@@ -27,8 +27,10 @@ pub fn write(value: &Value) -> Result<Written> {
         keys: HashMap::new(),
         dtypes: HashMap::new(),
         made: Vec::new(),
+        shared: HashSet::new(),
         depth: 0,
     };
+    note_shared(value, &mut HashSet::new(), &mut writer.shared, 0)?;
     writer.value(value)?;
     writer.out.push(b'.');
     Ok(Written { bytes: writer.out, storages: writer.storages })
@@ -41,6 +43,8 @@ enum Known {
     Text(String),
     Tensor(usize),
     Buffer(usize),
+    /// A list or a dictionary that stands in several places.
+    Shared(usize),
 }
 
 struct Writer {
@@ -53,6 +57,8 @@ struct Writer {
     dtypes: HashMap<usize, DType>,
     /// Tensors made here, kept so that no other takes the identity of one that is written.
     made: Vec<Tensor>,
+    /// The lists and dictionaries that stand in several places. Only they are written so that they can be referred to.
+    shared: HashSet<usize>,
     /// How many containers are being written, one within the other.
     depth: usize,
 }
@@ -64,6 +70,24 @@ const MOST_BITS: u64 = 255 * 8;
 
 /// The hooks that every tensor has: none.
 const NO_HOOKS: (&str, &str) = ("collections", "OrderedDict");
+
+/// Notes the lists and dictionaries that stand in several places, themselves included.
+fn note_shared(value: &Value, seen: &mut HashSet<usize>, shared: &mut HashSet<usize>, depth: usize) -> Result<()> {
+    if depth > DEEPEST {
+        bail!(RecursionError, "maximum recursion depth exceeded while pickling an object");
+    }
+    let (own, parts) = match value {
+        Value::List(list) => (Some(list.identity()), list.to_vec()),
+        Value::Dict(dict) => (Some(dict.identity()), dict.to_vec().into_iter().map(|(_, value)| value).collect()),
+        Value::Tuple(items) => (None, items.to_vec()),
+        _ => return Ok(()),
+    };
+    if let Some(own) = own.filter(|own| !seen.insert(*own)) {
+        shared.insert(own);
+        return Ok(());
+    }
+    parts.iter().try_for_each(|part| note_shared(part, seen, shared, depth + 1))
+}
 
 impl Writer {
     fn value(&mut self, value: &Value) -> Result<()> {
@@ -110,7 +134,14 @@ impl Writer {
                 self.end_tuple(items.len(), begun);
             }
             Value::List(list) => {
+                let known = Known::Shared(list.identity());
+                if self.recall(&known) {
+                    return Ok(());
+                }
                 self.out.push(b']');
+                if self.shared.contains(&list.identity()) {
+                    self.remember(known);
+                }
                 if !list.is_empty() {
                     self.out.push(b'(');
                     list.to_vec().iter().try_for_each(|item| self.value(item))?;
@@ -118,11 +149,18 @@ impl Writer {
                 }
             }
             Value::Dict(dict) => {
+                let known = Known::Shared(dict.identity());
+                if self.recall(&known) {
+                    return Ok(());
+                }
                 if dict.is_ordered() {
                     self.global("collections", "OrderedDict");
                     self.out.extend([b')', b'R']);
                 } else {
                     self.out.push(b'}');
+                }
+                if self.shared.contains(&dict.identity()) {
+                    self.remember(known);
                 }
                 self.entries(&dict.to_vec())?;
             }
