@@ -115,6 +115,14 @@ impl Formatter<'_> {
                 return self.format(&Value::from(view.item()?), spec);
             }
         }
+        if let Value::Object(object) = value
+            && let Some(text) = object.special("__format__", &[Value::str(spec)])
+        {
+            return match text? {
+                Value::Str(text) => Ok(text.to_string()),
+                other => bail!(TypeError, "__format__ must return a str, not {}", other.type_name()),
+            };
+        }
         if spec.is_empty() { self.str(value) } else { spec::format(value, spec) }
     }
 

@@ -193,6 +193,7 @@ impl Iter {
             }
             Iter::Object(iterator) => match iterator.next() {
                 // It may go on after its end, or say the same again.
+                Some(Err(error)) if error.kind == ErrorKind::StopIteration => None,
                 Some(found) => return found,
                 None => bail!(TypeError, "'{}' object is not an iterator", iterator.type_name()),
             },

@@ -18,8 +18,9 @@ pub const ROWS: &[Row] = &[
     function("py.iter(any iterable, any[] sentinel) -> any", iter, "Iterates over the items."),
     function(
         "py.next(any iterator, any[] default) -> any",
-        |c| match (next_item(&c.value(0)), c.value(1).items().as_deref()) {
+        |c| match (asked(&c.value(0)), c.value(1).items().as_deref()) {
             (found, Some([])) => found?.ok_or_else(|| Error::new(ErrorKind::StopIteration, "")),
+            (Err(end), Some([default])) if end.kind == ErrorKind::StopIteration => Ok(default.clone()),
             (found, Some([default])) => Ok(found?.unwrap_or_else(|| default.clone())),
             (_, given) => {
                 bail!(TypeError, "next expected at most 2 arguments, got {}", 1 + given.map_or(0, <[Value]>::len))
@@ -103,17 +104,23 @@ impl Object for Lazy {
     }
 }
 
+/// The next item of an iterator, or the end in its own words: what a generator returns is with it.
+fn asked(iterator: &Value) -> Result<Option<Value>> {
+    match iterator {
+        Value::Object(object) if let Some(found) = object.next() => found,
+        other => bail!(TypeError, "'{}' object is not an iterator", other.type_name()),
+    }
+}
+
 /// The next item of an iterator.
 ///
 /// # Errors
 /// TypeError for what is none; what it raises.
 pub fn next_item(iterator: &Value) -> Result<Option<Value>> {
-    if let Value::Object(object) = iterator
-        && let Some(found) = object.next()
-    {
-        return found;
+    match asked(iterator) {
+        Err(end) if end.kind == ErrorKind::StopIteration => Ok(None),
+        found => found,
     }
-    bail!(TypeError, "'{}' object is not an iterator", iterator.type_name())
 }
 
 /// What an iterator of ours still has to give; `None` for any other value.

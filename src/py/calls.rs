@@ -93,7 +93,8 @@ fn method(
         let any = object.as_any();
         if let Some(this) = any.downcast_ref::<Instance>() {
             // The commonest call makes no object of the method.
-            if this.fields.get(name).is_none()
+            if !this.finds()
+                && this.fields.get(name).is_none()
                 && let Some(entry) = this.class.find(name)
                 && !matches!(&entry, Entry::Held(held) if !is_function(held))
             {

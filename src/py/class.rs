@@ -6,12 +6,13 @@ use super::calls::call;
 use super::descriptors::{self, Bound, NativeMethod};
 use super::machine::Machine;
 use crate::bail;
+use crate::functions::calling::NativeFunction;
 use crate::functions::parent_of_class;
 use crate::tensor::{Error, ErrorKind, Result};
 use crate::value::equality::{NotImplemented, is};
 use crate::value::{Dict, Keywords, Object, Value, discard, intern};
 use std::any::Any;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
 
 /// Named values in the order in which they were set.
@@ -163,8 +164,10 @@ pub fn as_rc<T: Object>(value: &Value) -> Option<Rc<T>> {
 /// A class of a script.
 pub struct Class {
     pub name: &'static str,
-    /// With its module in front.
+    /// With the classes and functions it stands in, and its module in front.
     path: &'static str,
+    /// Whether it says itself how attributes are found.
+    finds: Cell<bool>,
     pub bases: Vec<Base>,
     /// The classes to search for attributes after the class itself.
     pub order: Vec<Base>,
@@ -195,10 +198,12 @@ impl Class {
             }
         }
         let order = linearised(&bases)?;
-        let (name, path) = (intern(name), intern(&format!("{module}.{name}")));
+        let path = intern(&format!("{module}.{name}"));
+        let name = intern(name.rsplit('.').next().unwrap_or(name));
         Ok(Rc::new_cyclic(|this| Class {
             name,
             path,
+            finds: Cell::new(false),
             bases,
             order,
             fields: Fields::default(),
@@ -213,6 +218,17 @@ impl Class {
     /// RuntimeError when the session is gone.
     pub fn machine(&self) -> Result<Rc<Machine>> {
         self.machine.upgrade().ok_or_else(|| Error::runtime("the session of this class has ended"))
+    }
+
+    /// Notes, once its body has run, whether it says itself how attributes are found.
+    pub fn settle(&self) {
+        let own = self.fields.get("__getattribute__").is_some();
+        let above = self.order.iter().any(|base| matches!(base, Base::User(class) if class.finds.get()));
+        self.finds.set(own || above);
+    }
+
+    pub fn qualified(&self) -> &'static str {
+        self.path.split_once('.').map_or(self.path, |(_, name)| name)
     }
 
     fn handle(&self) -> Option<Rc<Class>> {
@@ -332,6 +348,11 @@ impl Instance {
         self.this.upgrade()
     }
 
+    /// Returns whether its class says itself how attributes are found.
+    pub fn finds(&self) -> bool {
+        matches!(&self.class, Base::User(class) if class.finds.get())
+    }
+
     pub fn is_exception(&self) -> bool {
         self.class.derives_builtin("BaseException")
     }
@@ -357,8 +378,21 @@ impl Object for Instance {
         self
     }
     fn own_attribute(&self, name: &str) -> Option<Result<Value>> {
+        let this = self.handle()?;
+        if self.finds()
+            && let Some(entry @ Entry::Held(_)) = self.class.find("__getattribute__")
+        {
+            let asked = |entry: &Entry| {
+                let args = vec![Value::str(name)];
+                call_entry(entry, &Value::Object(this.clone()), &self.class, args, Keywords::new())
+            };
+            return Some(match (asked(&entry), self.class.find("__getattr__")) {
+                (Err(error), Some(other)) if error.kind == ErrorKind::AttributeError => asked(&other),
+                (found, _) => found,
+            });
+        }
         let absent = || descriptors::missing(self.type_name(), name);
-        Some(instance_attribute(&self.handle()?, name).and_then(|found| found.ok_or_else(absent)))
+        Some(instance_attribute(&this, name).and_then(|found| found.ok_or_else(absent)))
     }
     fn set_attribute(&self, name: &str, value: &Value) -> Option<Result<()>> {
         let this = self.handle()?;
@@ -502,8 +536,12 @@ pub fn class_attribute(this: &Rc<Class>, name: &str) -> Result<Option<Value>> {
     }
     let tuple = |bases: &mut dyn Iterator<Item = Base>| Value::tuple(bases.map(|base| base.value()));
     Ok(Some(match name {
-        "__name__" => Value::str(this.name.rsplit('.').next().unwrap_or(this.name)),
-        "__qualname__" => Value::str(this.name),
+        "__name__" => Value::str(this.name),
+        "__qualname__" => Value::str(this.qualified()),
+        "mro" => {
+            let order = base.ancestors();
+            NativeFunction::value("mro", move |_, _| Ok(Value::list(order.iter().map(Base::value))))
+        }
         "__module__" => Value::str("__main__"),
         "__doc__" => Value::None,
         "__bases__" => tuple(&mut this.bases.iter().cloned()),

@@ -39,6 +39,7 @@ pub fn finish(class: &Rc<Class>, keywords: Keywords) -> Result<()> {
             class.fields.set(name, Value::Object(Rc::new(ClassMethod(function))));
         }
     }
+    class.settle();
     for name in class.fields.names() {
         if let Some(descriptor) = class.fields.get(&name).as_ref().and_then(instance_of)
             && let Some(done) =

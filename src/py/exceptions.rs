@@ -13,9 +13,28 @@ use std::rc::Rc;
 
 /// A new exception of a class that is there from the start.
 pub fn new(class: &'static str, args: Vec<Value>) -> Rc<Instance> {
+    let class = match (class, args.as_slice()) {
+        ("OSError", [Value::Int(number), _, ..]) => of_number(*number),
+        (class, _) => class,
+    };
     let exception = Instance::new(Base::Builtin(class));
     set_args(&exception, args);
     exception
+}
+
+/// The class of a system's error, by its number.
+fn of_number(number: i64) -> &'static str {
+    match number {
+        1 | 13 => "PermissionError",
+        2 => "FileNotFoundError",
+        4 => "InterruptedError",
+        11 => "BlockingIOError",
+        17 => "FileExistsError",
+        20 => "NotADirectoryError",
+        21 => "IsADirectoryError",
+        110 => "TimeoutError",
+        _ => "OSError",
+    }
 }
 
 pub fn set_args(exception: &Instance, args: Vec<Value>) {
@@ -43,6 +62,9 @@ pub fn text(exception: &Instance) -> Result<String> {
         // A key that was not found is shown as it was written.
         [only] if exception.class.derives_builtin("KeyError") => format::plainly(only),
         [only] => format::plain_text(only),
+        [number, reason] if exception.class.derives_builtin("OSError") => {
+            Ok(format!("[Errno {}] {}", format::plain_text(number)?, format::plain_text(reason)?))
+        }
         several => format::plainly(&Value::tuple(several.iter().cloned())),
     })
 }

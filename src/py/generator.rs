@@ -91,10 +91,7 @@ impl Generator {
     pub fn method(&self, name: &str) -> Option<Result<Value>> {
         Some(match name {
             "__next__" => self.resume().and_then(|item| {
-                item.map_err(|value| {
-                    let args = if matches!(value, Value::None) { Vec::new() } else { vec![value] };
-                    exceptions::to_error(&exceptions::new("StopIteration", args))
-                })
+                item.map_err(ended)
             }),
             "__iter__" => self.iterator()?,
             "close" => self.close().map(|()| Value::None),
@@ -103,6 +100,20 @@ impl Generator {
             }
             _ => return None,
         })
+    }
+}
+
+/// The end of a generator that returned a value.
+fn ended(value: Value) -> Error {
+    let args = if matches!(value, Value::None) { Vec::new() } else { vec![value] };
+    exceptions::to_error(&exceptions::new("StopIteration", args))
+}
+
+/// What it opened is closed, as when CPython drops it.
+impl Drop for Generator {
+    fn drop(&mut self) {
+        // Nobody hears what goes wrong now.
+        let _ = self.close();
     }
 }
 
@@ -120,7 +131,12 @@ impl Object for Generator {
         true
     }
     fn next(&self) -> Option<Result<Option<Value>>> {
-        Some(self.resume().map(Result::ok))
+        Some(match self.resume() {
+            Ok(Ok(item)) => Ok(Some(item)),
+            Ok(Err(Value::None)) => Ok(None),
+            Ok(Err(value)) => Err(ended(value)),
+            Err(error) => Err(error),
+        })
     }
     fn attribute(&self, name: &str) -> Option<Value> {
         matches!(name, "__name__" | "__qualname__").then(|| Value::str(&self.name))

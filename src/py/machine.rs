@@ -637,7 +637,7 @@ impl Machine {
         };
         match (&converted, spec) {
             (Value::Str(_), Value::Str(spec)) if spec.is_empty() => Ok(converted),
-            (value, Value::Str(spec)) => operations::format(self, value, spec).map(Value::str),
+            (value, Value::Str(spec)) => self.state.with_formatter(|formatter| formatter.format(value, spec)).map(Value::str),
             _ => Ok(converted),
         }
     }

@@ -469,19 +469,6 @@ pub fn unpack_starred(
     Ok(())
 }
 
-/// `format(value, spec)`
-pub fn format(machine: &Machine, value: &Value, spec: &str) -> Result<String> {
-    if let Value::Object(object) = value
-        && let Some(text) = object.special("__format__", &[Value::str(spec)])
-    {
-        return match text? {
-            Value::Str(text) => Ok(text.to_string()),
-            other => bail!(TypeError, "__format__ must return a str, not {}", other.type_name()),
-        };
-    }
-    machine.state.with_formatter(|formatter| formatter.format(value, spec))
-}
-
 /// Enters a context, and returns what it gives.
 pub fn enter(machine: &Machine, context: &Value) -> Result<Value> {
     let Some(instance) = instance_of(context) else { return enter_context(&machine.state, context) };
