@@ -17,7 +17,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 use tensorsh::files::{self, Options, Source};
 use tensorsh::tensor::{Memory, Result};
-use tensorsh::value::Value;
+use tensorsh::value::{Dict, Value};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files")
@@ -147,7 +147,7 @@ fn a_report_tells_who_shares_and_what_is_wasted() {
         let layout = tensorsh::tensor::Layout { offset: start, ..tensorsh::tensor::Layout::contiguous(&[length]) };
         Value::from(large.with_layout(layout))
     };
-    let value = Value::Dict([(Value::str("a"), part(0, 5)), (Value::str("b"), part(3, 7))].into());
+    let value = Value::Dict(Dict::of_names([("a", part(0, 5)), ("b", part(3, 7))]));
     files::save(&value, path.to_str().unwrap(), false).unwrap();
     let report = files::inspect(&open(&path)).unwrap();
     let text = report.text();

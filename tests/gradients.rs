@@ -261,7 +261,7 @@ fn check(row: &Derivative, case: &str) -> Result<(), String> {
         }
         let sum = total(&args, true)?;
         let one = Tensor::new(View::scalar(Scalar::Int(1), DType::Double).map_err(|e| e.message)?);
-        let pass = Pass { functions: &state, retain_graph: false, create_graph: false };
+        let pass = Pass { functions: &*state, retain_graph: false, create_graph: false };
         let found = autograd::gradients(pass, &[(sum, one)], &inputs).map_err(|e| format!("{key}: {}", e.message))?;
         for (n, (input, gradient)) in inputs.iter().zip(found).enumerate() {
             let view = input.view();

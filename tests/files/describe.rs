@@ -108,9 +108,10 @@ impl Teller {
                 let number = self.storage(&typed.storage);
                 self.say(path, &format!("storage of {} storage {number}", typed.dtype.name()));
             }
-            Value::Dict(entries) => self.entries(path, "dict", entries),
-            Value::OrderedDict(entries) => self.entries(path, "OrderedDict", entries),
-            Value::List(items) => self.items(path, "list", items),
+            Value::Dict(dict) => {
+                self.entries(path, if dict.is_ordered() { "OrderedDict" } else { "dict" }, &dict.to_vec());
+            }
+            Value::List(list) => self.items(path, "list", &list.to_vec()),
             Value::Tuple(items) => self.items(path, "tuple", items),
             Value::Size(sizes) => self.say(path, &format!("Size {:?}", sizes.as_slice())),
             Value::Float(number) => self.say(path, &format!("float {}", hex(&number.to_be_bytes()))),
