@@ -8,7 +8,7 @@ pub use crate::explain::terminal::wrapped;
 pub use crate::explain::{Ink, Picture};
 use crate::functions::help;
 use crate::functions::{READ_VARIABLES, registry};
-use crate::py::rhai_form::rhai_form;
+pub use crate::py::rhai_form::rhai_form;
 use crate::py::syntax;
 use crate::script::callback::Home;
 use crate::script::engine;
@@ -171,14 +171,17 @@ impl Session {
         }
     }
 
-    /// The Rhai form of an input that only Python's parser accepts; nothing for any other.
-    pub fn read_as_python(&self, source: &str) -> Option<String> {
-        if self.compile(source).is_ok() { None } else { self.translated(source) }
+    /// Returns whether an input is Python, and nothing that Rhai would read.
+    pub fn is_only_python(&self, source: &str) -> bool {
+        self.compile(source).is_err() && syntax::parse(source).is_ok()
     }
 
-    /// The Rhai form of a Python input.
-    pub fn translated(&self, source: &str) -> Option<String> {
-        rhai_form(source, &|name| self.scope.contains(name)).ok()
+    /// The Rhai that a person would write for an input in Python; nothing runs through it.
+    ///
+    /// # Errors
+    /// A sentence that says what has no Rhai form.
+    pub fn rhai_form(&self, source: &str) -> Result<String, String> {
+        rhai_form(source, &|name| self.scope.contains(results::hidden_name(name)))
     }
 
     /// Help on a name, or on the class of a variable; nothing for an unknown one.
@@ -271,7 +274,10 @@ impl Session {
             Err(error) => {
                 // What only Python's parser accepts is read as Python; scripts stay plain Rhai.
                 if echo && syntax::parse(source).is_ok() {
-                    return self.eval_python(source, true);
+                    self.runtime.is_rhai.set(true);
+                    let done = self.eval_python(source, true);
+                    self.runtime.is_rhai.set(false);
+                    return done;
                 }
                 return Err(self.refused(&error, &Cell::rhai(source)));
             }
@@ -306,6 +312,7 @@ impl Session {
         }
         self.runtime.globals.borrow_mut().clear();
         self.runtime.callbacks.set(0);
+        self.runtime.read.take();
         self.take_changes();
         self.python.is_stale();
         if self.scope.len() != before {

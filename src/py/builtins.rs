@@ -6,7 +6,7 @@ use super::descriptors::{ClassMethod, Property, StaticMethod, Super};
 use super::exceptions;
 use super::machine::Machine;
 use crate::bail;
-use crate::call::Receiver;
+use crate::call::{Receiver, State};
 use crate::functions;
 use crate::tensor::{Error, Result};
 use crate::value::equality::NotImplemented;
@@ -90,6 +90,11 @@ fn property(_: &Machine, args: Vec<Value>, keywords: Keywords) -> Result<Value> 
     Ok(Value::Object(Rc::new(Property { get: part(0, "fget"), set: part(1, "fset"), delete: part(2, "fdel") })))
 }
 
+/// Returns whether Python means something by a name.
+pub fn is_known(state: &State, name: &str) -> bool {
+    BUILTINS.iter().any(|(known, ..)| *known == name) || of_table(state, name).is_some()
+}
+
 /// What Python means by a name that no variable has.
 ///
 /// # Errors
@@ -99,11 +104,15 @@ pub fn find(machine: &Machine, name: &str) -> Result<Option<Value>> {
         let machine = Rc::downgrade(&machine.handle()?);
         return Ok(Some(Value::Object(Rc::new(Builtin { name, is_class: *is_class, run: *run, machine }))));
     }
+    Ok(of_table(&machine.state, name))
+}
+
+fn of_table(state: &State, name: &str) -> Option<Value> {
     let function = || {
-        let is_ours = machine.state.registry.find(name, Receiver::Module("py")).is_some();
+        let is_ours = state.registry.find(name, Receiver::Module("py")).is_some();
         is_ours.then(|| Value::Function(format!("py.{name}").into()))
     };
-    Ok(match name {
+    match name {
         "NotImplemented" => Some(Value::Object(Rc::new(NotImplemented))),
         "Ellipsis" => Some(Value::Ellipsis),
         "__name__" => Some(Value::str("__main__")),
@@ -113,5 +122,5 @@ pub fn find(machine: &Machine, name: &str) -> Result<Option<Value>> {
             .map(Value::Type)
             .or_else(|| functions::module_value("py", name))
             .or_else(function),
-    })
+    }
 }

@@ -83,6 +83,10 @@ impl Variables {
         self.places.get(name).copied()
     }
 
+    pub fn values(&self) -> impl Iterator<Item = &Value> {
+        self.slots.iter().filter_map(|variable| variable.value.as_ref())
+    }
+
     /// The names that have a value.
     pub fn names(&self) -> Vec<Rc<str>> {
         let bound = self.slots.iter().filter(|variable| variable.value.is_some());

@@ -5,9 +5,10 @@ use super::runtime::Runtime;
 use super::value::{kept, to_value};
 use super::fault;
 use crate::call::stack;
+use crate::functions::calling;
 use crate::tensor::{Error, ErrorKind, Result};
 use crate::value::{Keywords, Object, Value};
-use rhai::{Array, Dynamic, Engine, FnPtr, Identifier, Map, Position};
+use rhai::{Array, Dynamic, Engine, FnPtr, Identifier, Map, NativeCallContext, Position};
 use std::any::Any;
 use std::cell::RefCell;
 use std::rc::{Rc, Weak};
@@ -101,8 +102,36 @@ impl Home {
     }
 }
 
+/// A function of another language as one of the script's: it is the first argument that its pointer carries.
+pub fn pointer(function: Value) -> Dynamic {
+    let name = calling::name_of(&function).unwrap_or_else(|| "function".into());
+    let name = if rhai::is_valid_identifier(&name) { &*name } else { "function" };
+    let run = |_: NativeCallContext, args: &mut [&mut Dynamic]| {
+        let Some((function, args)) = args.split_first() else { return Ok(Dynamic::UNIT) };
+        let home = HERE.with_borrow(Home::clone);
+        let runtime = home.runtime.upgrade().ok_or_else(|| fault::thrown(Error::runtime("the session has ended")))?;
+        let called = to_value(function).and_then(|function| call(&runtime, &function, args));
+        called.map_err(fault::thrown)
+    };
+    #[expect(deprecated, reason = "Rhai marks this method as unstable that way")]
+    let made = FnPtr::from_fn(name, run);
+    match made {
+        Ok(mut pointer) => {
+            pointer.add_curry(super::value::boxed(function));
+            Dynamic::from(pointer)
+        }
+        Err(_) => super::value::boxed(function),
+    }
+}
+
 /// A function of the script as a value.
 pub fn function(pointer: FnPtr) -> Value {
+    if let Some(Ok(carried @ Value::Object(_))) = pointer.curry().first().map(to_value)
+        && pointer.curry().len() == 1
+        && super::value::is_boxed(pointer.curry().first())
+    {
+        return carried;
+    }
     let home = HERE.with_borrow(Home::clone);
     Value::Object(Rc::new(ScriptFunction { pointer, home }))
 }
@@ -110,5 +139,5 @@ pub fn function(pointer: FnPtr) -> Value {
 /// Calls a value from the script language, with keyword arguments in a last object map.
 pub fn call(runtime: &Runtime, callee: &Value, args: &[&mut Dynamic]) -> Result<Dynamic> {
     let (positional, keywords) = super::engine::arguments(args)?;
-    crate::functions::calling::call_value(&runtime.state, callee, positional, keywords).and_then(|value| runtime.give(value))
+    calling::call_value(&runtime.state, callee, positional, keywords).and_then(|value| runtime.give(value))
 }

@@ -483,6 +483,14 @@ pub fn constant(name: &str) -> Option<Value> {
     })
 }
 
+/// A name of Rhai's lines: a constant, or a function by its bare name.
+pub fn named(state: &Runtime, name: &str) -> Option<Value> {
+    constant(name).or_else(|| {
+        let known = state.registry.find(name, Receiver::Module("")).is_some();
+        known.then(|| Value::Function(name.into()))
+    })
+}
+
 /// After a dot and as keys, words that the language reserves are plain names: `storage.new()`, `#{shared: true}`.
 fn free_reserved_words(engine: &mut Engine, state: &Rc<Runtime>) {
     let state = state.clone();

@@ -27,6 +27,10 @@ pub struct Runtime {
     pub globals: RefCell<HashMap<String, rhai::Dynamic>>,
     /// The functions that scripts have defined.
     pub defined: RefCell<HashSet<String>>,
+    /// What the engine has read last by subscripts and attributes: what, by which, and the value. It writes them back.
+    pub read: RefCell<Vec<(Value, Value, Value)>>,
+    /// Whether a line of Rhai is read as Python, where the names of Rhai lines are known as well.
+    pub is_rhai: Cell<bool>,
     /// How many calls back into the script are going on, one within the other.
     pub callbacks: Cell<usize>,
 }
@@ -48,6 +52,8 @@ impl Runtime {
             named: RefCell::default(),
             globals: RefCell::default(),
             defined: RefCell::default(),
+            read: RefCell::default(),
+            is_rhai: Cell::new(false),
             callbacks: Cell::new(0),
         }
     }

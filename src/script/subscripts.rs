@@ -5,27 +5,56 @@ use super::value::to_value;
 use crate::functions::subscript::{attribute, item, set_attribute, set_item};
 use crate::tensor::Result;
 use crate::value::Value;
+use crate::value::equality::is;
 use rhai::{Dynamic, ImmutableString};
+
+/// The depth of subscripts within each other that the engine may write back.
+const READS: usize = 16;
 
 /// `target[index]`, or `target.name` which reaches us as a string subscript.
 pub fn get(state: &Runtime, target: &Value, index: &Dynamic) -> Result<Value> {
-    if let Some(name) = index.read_lock::<ImmutableString>() {
-        return match target {
-            Value::Dict(_) => item(state, target, &Value::str(name.as_str())),
-            _ => attribute(state, target, &name),
-        };
+    let (by, found) = match index.read_lock::<ImmutableString>() {
+        Some(name) => {
+            let by = Value::str(name.as_str());
+            let found = match target {
+                Value::Dict(_) => item(state, target, &by)?,
+                _ => attribute(state, target, &name)?,
+            };
+            (by, found)
+        }
+        None => {
+            let by = to_value(index)?;
+            let found = item(state, target, &by)?;
+            (by, found)
+        }
+    };
+    let mut read = state.read.borrow_mut();
+    if read.len() >= READS {
+        read.remove(0);
     }
-    item(state, target, &to_value(index)?)
+    read.push((target.clone(), by, found.clone()));
+    Ok(found)
 }
 
-/// `target[index] = value`, or `target.name = value`.
+/// `target[index] = value`, or `target.name = value`. What the engine writes back after a call on what it has read is no
+/// assignment: it is the very value, at the very place.
 pub fn set(state: &Runtime, target: &Value, index: &Dynamic, value: &Dynamic) -> Result<()> {
     let value = to_value(value)?;
-    if let Some(name) = index.read_lock::<ImmutableString>() {
-        return match target {
-            Value::Dict(dict) => dict.insert(Value::str(name.as_str()), value),
-            _ => set_attribute(state, target, &name, &value),
-        };
+    let name = index.read_lock::<ImmutableString>().map(|name| name.clone());
+    let by = match &name {
+        Some(name) => Value::str(name.as_str()),
+        None => to_value(index)?,
+    };
+    let back = state.read.borrow().iter().rposition(|(whole, at, part)| {
+        is(whole, target) && is(part, &value) && (is(at, &by) || name.is_none() && part.address().is_some())
+    });
+    if let Some(back) = back {
+        state.read.borrow_mut().remove(back);
+        return Ok(());
     }
-    set_item(state, target, &to_value(index)?, &value)
+    match (&name, target) {
+        (Some(_), Value::Dict(dict)) => dict.insert(by, value),
+        (Some(name), _) => set_attribute(state, target, name, &value),
+        (None, _) => set_item(state, target, &by, &value),
+    }
 }

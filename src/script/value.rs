@@ -5,7 +5,7 @@ use super::callback::{self, ScriptFunction};
 use super::fault::{Thrown, python_type};
 use crate::tensor::interrupt::watched;
 use crate::tensor::{Error, ErrorKind, Result, Tensor, limits};
-use crate::value::{Dict, List, Range, Slice, Value};
+use crate::value::{Dict, List, Object, Range, Slice, Value};
 use rhai::{Dynamic, Engine, Identifier, ImmutableString, Module};
 use std::any::TypeId;
 use std::rc::Rc;
@@ -19,7 +19,7 @@ macro_rules! boxes {
         /// The name of every boxed class, by kind, as error messages of the script engine spell it.
         pub const CLASSES: &[(&str, u8)] = &[$(($name, $kind)),*];
 
-        fn boxed(value: Value) -> Dynamic {
+        pub(super) fn boxed(value: Value) -> Dynamic {
             match &value {
                 $($($pattern)::+ $(($any))? => Dynamic::from(Boxed::<$kind>(value)),)*
                 // Every other variant is native to the script language.
@@ -79,6 +79,11 @@ boxes! {
 /// The box that objects travel in.
 pub type BoxedObject = Boxed<18>;
 
+/// Returns whether a value travels in the box of objects.
+pub(super) fn is_boxed(dynamic: Option<&Dynamic>) -> bool {
+    dynamic.is_some_and(Dynamic::is::<BoxedObject>)
+}
+
 /// The list, dictionary or set of Python's that a value is.
 pub fn shared(dynamic: &Dynamic) -> Option<Value> {
     let value = unboxed(dynamic, dynamic.type_id())?;
@@ -114,10 +119,16 @@ pub fn to_dynamic(value: Value) -> Dynamic {
         Value::Set(set) => watched(set.to_vec()).map(to_dynamic).collect::<rhai::Array>().into(),
         Value::Object(object) => match object.as_any().downcast_ref::<ScriptFunction>() {
             Some(function) => Dynamic::from(function.pointer.clone()),
+            None if is_function(&*object) => callback::pointer(Value::Object(object)),
             None => boxed(Value::Object(object)),
         },
         other => boxed(other),
     }
+}
+
+/// Returns whether an object is a function, which the script language has a kind of its own for.
+fn is_function(object: &dyn Object) -> bool {
+    object.is_callable() && matches!(object.class_name(), "function" | "method" | "functools.partial")
 }
 
 /// Out of the script language.

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use rhai::{AST, EvalAltResult, ParseError, Position};
 
-use super::Session;
+use super::{Session, python};
 use super::variables::class_name;
 use crate::call::suggest;
 use crate::call::{LIBRARY, Receiver};
@@ -106,13 +106,20 @@ impl Session {
             let is_at_end = fault.error.kind == ErrorKind::SyntaxError && fault.calls.is_empty();
             is_at_end.then(|| line_and_column(&here.typed, here.typed.len()))
         });
-        let failure = Failure {
-            position,
-            source: cell.filter(|cell| !cell.is(here)).map(|cell| cell.typed.to_string()),
-            trace: listed(self.trace(&fault, here)),
-            interrupted: fault.interrupted,
-            ..failure_of(fault.error)
-        };
+        let mut trace = self.trace(&fault, here);
+        let source = cell.filter(|cell| !cell.is(here)).map(|cell| cell.typed.to_string());
+        let mut failure = Failure { position, source, interrupted: fault.interrupted, ..Failure::default() };
+        if let Some(within) = python::within(&fault.error, &here.typed) {
+            // A function of Python failed, called from here.
+            if let (Some(cell), Some((line, _))) = (cell, position) {
+                trace.insert(0, call_line(&within.outermost, &cell.typed, line, cell.is(here)));
+            }
+            trace.splice(0..0, within.calls);
+            failure.position = Some(within.position);
+            failure.source = Some(within.source);
+        }
+        let told = failure_of(fault.error);
+        let failure = Failure { trace: listed(trace), kind: told.kind, message: told.message, hint: told.hint, ..failure };
         Box::new(self.advise(failure, fault.unknown, Some(cell.unwrap_or(here))))
     }
 

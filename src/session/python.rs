@@ -10,19 +10,21 @@ use super::results::{hidden_name, shown_name};
 use super::{Session, stopped};
 use crate::call::state::{Said, State};
 use crate::explain::Picture;
+use crate::py::builtins;
 use crate::py::class::Instance;
 use crate::py::code::{Code, Source};
 use crate::py::compile::compile;
 use crate::py::exceptions;
 use crate::py::machine::{Machine, Step};
 use crate::py::syntax::{self, SyntaxFault};
-use crate::script::callback;
+use crate::script::{callback, engine};
 use crate::script::runtime::Runtime;
 use crate::script::value::{kept, to_value};
 use crate::tensor::{Error, ErrorKind};
 use crate::value::Value;
 use rhai::{Dynamic, FnPtr, Scope};
 use std::cell::RefCell;
+use std::collections::HashMap;
 use std::rc::Rc;
 
 /// What Python needs of a session.
@@ -49,6 +51,9 @@ impl Python {
             match held.or_else(|| runtime.globals.borrow().get(name).cloned()) {
                 Some(value) => to_value(&value).ok(),
                 None if runtime.defined.borrow().contains(name) => FnPtr::new(name).ok().map(callback::function),
+                None if runtime.is_rhai.get() && !builtins::is_known(&runtime.state, name) => {
+                    engine::named(&runtime, name)
+                }
                 None => None,
             }
         })));
@@ -110,6 +115,7 @@ impl Session {
     pub(super) fn eval_python(&mut self, source: &str, shows: bool) -> Result<(), Box<Failure>> {
         let source: Rc<str> = source.into();
         let code = self.compiled(&source, shows).map_err(|fault| self.misread(&source, fault))?;
+        self.update_variables();
         self.gather_holders(&source);
         let done = self.run_python(code);
         done.map_err(|error| self.failed_in_python(&source, error))
@@ -128,7 +134,8 @@ impl Session {
     }
 
     fn run_python(&mut self, code: Rc<Code>) -> crate::tensor::Result<()> {
-        self.give_variables();
+        self.update_variables();
+        self.python.scope.replace(std::mem::take(&mut self.scope));
         let done = self.python.machine.run_input(code);
         self.take_variables();
         for value in self.python.shown.take() {
@@ -137,22 +144,36 @@ impl Session {
         done
     }
 
-    /// Lets Python have the variables.
-    fn give_variables(&mut self) {
-        if !self.python.is_current {
-            let mut variables = self.python.machine.variables.borrow_mut();
-            let known = variables.names();
-            let gone = known.iter().filter(|name| !self.scope.contains(hidden_name(name)));
-            let mut before: Vec<_> = gone.map(|name| variables.put(name, None)).collect();
-            for (name, _, value) in self.scope.iter_raw() {
-                let value = if is_foreign(value) { None } else { to_value(value).ok() };
-                before.push(variables.put(shown_name(name), value));
-            }
-            drop(variables);
-            drop(before);
-            self.python.is_current = true;
+    /// Lets Python know the variables as they are.
+    fn update_variables(&mut self) {
+        if self.python.is_current {
+            return;
         }
-        self.python.scope.replace(std::mem::take(&mut self.scope));
+        let mut variables = self.python.machine.variables.borrow_mut();
+        let known = variables.names();
+        let gone = known.iter().filter(|name| !self.scope.contains(hidden_name(name)));
+        let mut before: Vec<_> = gone.map(|name| variables.put(name, None)).collect();
+        for (name, _, value) in self.scope.iter_raw() {
+            let value = if is_foreign(value) { None } else { to_value(value).ok() };
+            before.push(variables.put(shown_name(name), value));
+        }
+        drop(variables);
+        drop(before);
+        self.python.is_current = true;
+    }
+
+    /// For every storage, by its identity, the handles that Python's own copies of the variables are.
+    pub(super) fn python_handles(&self) -> HashMap<usize, usize> {
+        let mut handles = HashMap::new();
+        for value in self.python.machine.variables.borrow().values() {
+            let storage = match value {
+                Value::Storage(storage) => storage,
+                Value::TypedStorage(typed) => &typed.storage,
+                _ => continue,
+            };
+            *handles.entry(storage.identity()).or_default() += 1;
+        }
+        handles
     }
 
     /// Takes the variables back, with what Python has made of them.
@@ -217,13 +238,42 @@ impl Session {
     }
 }
 
+/// How an error came out of functions of Python that another language has called.
+pub(super) struct Within {
+    /// In the source of the function that failed.
+    pub(super) position: (usize, usize),
+    pub(super) source: String,
+    pub(super) calls: Vec<String>,
+    /// The function that was called from the other language.
+    pub(super) outermost: String,
+}
+
+/// Tells how an error came out of functions of Python, if it did.
+pub(super) fn within(error: &Error, typed: &Rc<str>) -> Option<Within> {
+    let exception = error.raised.as_ref()?.0.clone().downcast::<Instance>().ok()?;
+    let steps = exception.trace.borrow();
+    let (innermost, outermost) = (steps.first()?, steps.last()?);
+    let text = &innermost.code.source.text;
+    Some(Within {
+        position: line_and_column(text, innermost.place as usize),
+        source: text.to_string(),
+        calls: steps.windows(2).filter_map(|pair| called(pair, typed)).collect(),
+        outermost: shown_function(outermost),
+    })
+}
+
+/// A function as a trace names it.
+fn shown_function(step: &Step) -> String {
+    match &*step.code.qualified {
+        "<lambda>" => "an unnamed function".to_owned(),
+        name => format!("{name}()"),
+    }
+}
+
 /// One line for a call: what was called, and where.
 fn called(pair: &[Step], source: &Rc<str>) -> Option<String> {
     let [inner, outer] = pair else { return None };
-    let name = match &*inner.code.qualified {
-        "<lambda>" => "an unnamed function".to_owned(),
-        name => format!("{name}()"),
-    };
+    let name = shown_function(inner);
     let text = &outer.code.source.text;
     let (line, _) = line_and_column(text, outer.place as usize);
     Some(super::failure::call_line(&name, text, line, Rc::ptr_eq(text, source)))

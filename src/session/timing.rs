@@ -35,7 +35,7 @@ impl Session {
         let cell = Cell::rhai(source);
         let input = match (language, self.compile(source)) {
             (Language::Rhai, Ok(ast)) => Input::Rhai(ast),
-            (Language::Rhai, Err(error)) if self.read_as_python(source).is_none() => {
+            (Language::Rhai, Err(error)) if !self.is_only_python(source) => {
                 return Err(self.refused(&error, &cell));
             }
             _ => Input::Python(self.prepare_python(source)?),

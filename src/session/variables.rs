@@ -93,9 +93,10 @@ impl Session {
         for (name, value) in entries {
             add_holders(&mut holders, name, value, 0);
         }
-        let remembered = self.past.handles();
+        let ours = [self.past.handles(), self.python_handles()];
         for holder in &mut holders {
-            holder.remembered = remembered.get(&holder.storage.identity()).copied().unwrap_or(0);
+            let handles = ours.iter().filter_map(|handles| handles.get(&holder.storage.identity()));
+            holder.remembered = handles.sum();
         }
         holders
     }

@@ -246,10 +246,9 @@ fn translate(prompt: &mut Prompt, code: &str) -> Flow {
         "off" => prompt.set_translates(false),
         code => {
             let code = code.strip_prefix(">>> ").unwrap_or(code);
-            let translated = prompt.session().translated(code);
-            match translated {
-                Some(rhai) => show(&format!("{rhai}\n")),
-                None => complain("that is not Python that tensorsh can read; `>>> ` before it shows why\n"),
+            match prompt.session().rhai_form(code) {
+                Ok(rhai) => show(&format!("{rhai}\n")),
+                Err(reason) => complain(&format!("{reason}\n")),
             }
         }
     }
@@ -279,10 +278,7 @@ fn save(prompt: &mut Prompt, name: &str) -> Flow {
     let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     let text = match extension {
         "md" => prompt.log().markdown("A session of tensorsh"),
-        "rhai" => {
-            let session = prompt.session();
-            Ok(prompt.log().script(|python| session.translated(python)))
-        }
+        "rhai" => Ok(prompt.log().script()),
         _ => return usage("save"),
     };
     match text.and_then(|text| replace(path, text.as_bytes()).map_err(|error| describe_file(path, &error))) {

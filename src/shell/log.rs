@@ -1,6 +1,6 @@
 //! The log of inputs and outputs in order: `:save` writes it and `:check` compares it.
 
-use crate::session::{Language, Outcome};
+use crate::session::{Language, Outcome, rhai_form};
 use crate::transcript::{Document, Form, matches, printed};
 
 /// Output of one input beyond this many bytes is not kept.
@@ -107,27 +107,40 @@ impl Log {
         Ok(())
     }
 
-    /// The inputs that did not fail, as a script. `translate` gives the Rhai form of Python.
-    pub fn script(&self, translate: impl Fn(&str) -> Option<String>) -> String {
+    /// The inputs that did not fail, as a script; what has no Rhai form stands there as a remark.
+    pub fn script(&self) -> String {
         let mut text = String::new();
+        let mut names: Vec<String> = Vec::new();
         for entry in &self.entries {
             let rhai = match entry.language {
-                Language::Rhai => Some(entry.source.clone()),
-                Language::Python => translate(&entry.source),
+                Language::Rhai => Ok(entry.source.clone()),
+                Language::Python => rhai_form(&entry.source, &|name| names.iter().any(|known| known == name)),
             };
-            let source = rhai.as_deref().filter(|_| !entry.failed).map(str::trim_end);
-            match source {
-                Some(source) if source.ends_with([';', '}']) || source.is_empty() => text.push_str(source),
-                Some(source) => text.push_str(&format!("{source};")),
-                None => {
-                    let lines: Vec<_> = entry.source.lines().map(|line| format!("// failed: {line}")).collect();
-                    text.push_str(&lines.join("\n"));
+            let remark = |reason: &str| {
+                let lines: Vec<_> = entry.source.lines().map(|line| format!("// {reason}: {line}")).collect();
+                lines.join("\n")
+            };
+            match rhai.as_deref().map(str::trim_end) {
+                _ if entry.failed => text.push_str(&remark("failed")),
+                Err(reason) => text.push_str(&remark(reason)),
+                Ok(source) => {
+                    names.extend(source.lines().filter_map(declared).map(str::to_owned));
+                    text.push_str(source);
+                    if !source.ends_with([';', '}']) && !source.is_empty() {
+                        text.push(';');
+                    }
                 }
             }
             text.push('\n');
         }
         text
     }
+}
+
+/// The variable that a line of Rhai declares.
+fn declared(line: &str) -> Option<&str> {
+    let name = line.trim_start().strip_prefix("let ")?;
+    Some(name.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or(name))
 }
 
 impl Entry {
@@ -200,7 +213,7 @@ mod tests {
         ]);
         let text = log.markdown("A session").unwrap();
         assert!(text.contains("rhai> t\n") && text.contains("... ") && text.contains("RuntimeError: shape"), "{text}");
-        let script = log.script(|python| (python.len() < 20).then(|| "x()".to_owned()));
+        let script = log.script();
         assert!(
             script.starts_with("let t = torch.arange(3);\nt;\n") && script.contains("// failed: t.view(2)"),
             "{script}"

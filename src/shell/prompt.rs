@@ -350,8 +350,11 @@ impl Prompt {
         if !self.config.translate || language == Language::Python {
             return;
         }
-        let rhai = self.session().read_as_python(entry);
-        if let Some(rhai) = rhai.filter(|rhai| rhai.trim() != entry.trim()) {
+        if !self.session().is_only_python(entry) {
+            return;
+        }
+        // What has no form is Python all the same.
+        if let Ok(rhai) = self.session().rhai_form(entry) {
             rhai.lines().for_each(|line| self.remark(line));
         }
     }

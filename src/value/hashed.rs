@@ -176,6 +176,7 @@ pub fn hash(value: &Value) -> Result<i64> {
     }
     Ok(match value {
         Value::Str(text) => of(&**text),
+        Value::Tensor(tensor) => tensor.identity() as i64,
         Value::Tuple(items) => of_all(items.iter())?,
         Value::Size(sizes) => of_all(sizes.iter().copied().map(Value::Int).collect::<Vec<_>>().iter())?,
         Value::NamedTuple(tuple) => of_all(tuple.fields.iter().map(|(_, item)| item))?,
