@@ -114,7 +114,7 @@ pub use typed_storages::{item as typed_storage_item, set_item as set_typed_stora
 
 /// The function table by name, once for all sessions.
 pub fn registry() -> &'static Registry {
-    static REGISTRY: LazyLock<Registry> = LazyLock::new(|| Registry::new(rows()));
+    static REGISTRY: LazyLock<Registry> = LazyLock::new(|| Registry::new(rows(), calling::call_value));
     &REGISTRY
 }
 

@@ -490,7 +490,7 @@ fn collect_rest(
     for param in keywords {
         if param.kind == Kind::Keywords {
             let all = arguments.keywords.iter().filter(|(name, _)| !is_named(name));
-            let all = all.map(|(name, value)| (Value::Str(name.clone()), value.clone()));
+            let all = all.map(|(name, value)| (Value::Str(name.clone().into()), value.clone()));
             bound.push(Value::Dict(Dict::new(all)?));
             continue;
         }

@@ -4,9 +4,9 @@
 use super::bind::{self, Arguments, Bound, Parser};
 use super::builtins;
 use super::signature::{Kind, Param, Signature, name_in};
-use super::{BELOW, Role, Row};
+use super::{BELOW, Role, Row, State};
 use crate::tensor::Result;
-use crate::value::Value;
+use crate::value::{Keywords, Value};
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
@@ -94,7 +94,12 @@ impl Family {
 /// The table by name.
 pub struct Registry {
     names: HashMap<&'static str, Entry>,
+    /// How a value is called, for those below who are given functions.
+    pub call: CallValue,
 }
+
+/// Calls a function, a method, a class or an object.
+pub type CallValue = fn(&State, &Value, Vec<Value>, Keywords) -> Result<Value>;
 
 /// Everything under one name: its rows in the table's order, and their meaning once it has been looked up.
 #[derive(Default)]
@@ -131,13 +136,13 @@ fn bare_name(key: &str) -> &str {
 
 impl Registry {
     /// The rows by name.
-    pub fn new(rows: impl Iterator<Item = &'static Row>) -> Registry {
+    pub fn new(rows: impl Iterator<Item = &'static Row>, call: CallValue) -> Registry {
         let mut names: HashMap<&'static str, Entry> = HashMap::with_capacity(4096);
         for row in rows {
             let key = row.signature.split('(').next().unwrap_or_default();
             names.entry(bare_name(key)).or_default().rows.push(row);
         }
-        Registry { names }
+        Registry { names, call }
     }
 
     fn named(&self, name: &str) -> Option<&Named> {

@@ -135,6 +135,14 @@ impl State {
         self.own.upgrade().unwrap_or_else(|| State::new(self.registry, None))
     }
 
+    /// Calls a function that a script has given.
+    ///
+    /// # Errors
+    /// What it raises, TypeError for what is none.
+    pub fn call(&self, function: &Value, args: Vec<Value>) -> Result<Value> {
+        (self.registry.call)(self, function, args, Keywords::new())
+    }
+
     /// Text for the user: shown at once when someone listens, kept for the outcome otherwise.
     pub fn print(&self, text: &str) {
         self.say(Said::Printed, text);

@@ -5,7 +5,6 @@ use crate::autograd::{Functions, Packer, Packing};
 use crate::bail;
 use crate::call::state::State;
 use crate::call::{Call, Row, function};
-use crate::functions::calling::call_plain;
 use crate::ops::copy;
 use crate::tensor::{Error, ErrorKind, Result, Tensor};
 use crate::value::{Object, Value};
@@ -81,13 +80,13 @@ struct Hooks {
 impl Packing for Hooks {
     fn pack(&self, tensor: &Tensor) -> Result<Value> {
         let before = self.state.set_recording(false);
-        let packed = call_plain(&self.state, &self.pack, vec![Value::Tensor(tensor.clone())]);
+        let packed = self.state.call(&self.pack, vec![Value::Tensor(tensor.clone())]);
         self.state.set_recording(before);
         packed
     }
 
     fn unpack(&self, packed: Value) -> Result<Tensor> {
-        match call_plain(&self.state, &self.unpack, vec![packed])? {
+        match self.state.call(&self.unpack, vec![packed])? {
             Value::Tensor(tensor) => Ok(tensor),
             other => bail!(
                 TypeError,

@@ -46,7 +46,7 @@ impl Object for NativeFunction {
     }
     fn attribute(&self, name: &str) -> Option<Value> {
         match (name, &self.wrapped) {
-            ("__name__" | "__qualname__", _) => Some(Value::Str(self.name.clone())),
+            ("__name__" | "__qualname__", _) => Some(Value::Str(self.name.clone().into())),
             ("__wrapped__", Some(wrapped)) => Some(wrapped.clone()),
             ("__doc__" | "__module__", Some(Value::Object(wrapped))) => match wrapped.own_attribute(name) {
                 Some(found) => found.ok(),
@@ -71,10 +71,10 @@ impl Object for NativeFunction {
 pub fn name_of(function: &Value) -> Option<Rc<str>> {
     match function {
         Value::Object(object) => match object.own_attribute("__name__") {
-            Some(Ok(Value::Str(name))) => Some(name),
+            Some(Ok(Value::Str(name))) => Some(name.to_rc()),
             Some(_) => None,
             None => match object.attribute("__name__") {
-                Some(Value::Str(name)) => Some(name),
+                Some(Value::Str(name)) => Some(name.to_rc()),
                 _ => None,
             },
         },

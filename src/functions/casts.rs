@@ -267,7 +267,8 @@ fn type_(call: &mut Call) -> Result<Value> {
     let dtype = match call.value(1) {
         Value::None => return Ok(Value::str(format!("torch.{}", call.tensor(0)?.borrow().type_name()))),
         Value::DType(dtype) => dtype,
-        Value::Str(name) | Value::Function(name) => legacy(&name)?,
+        Value::Str(name) => legacy(&name)?,
+        Value::Function(name) => legacy(&name)?,
         Value::Type(name) => match dtype_of_type(name) {
             Some(dtype) => dtype,
             None => legacy(name)?,

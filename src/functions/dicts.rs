@@ -65,7 +65,7 @@ pub const METHODS: &[ContainerMethod<Dict>] = &[
                     update(given.state, dict, source)?;
                 }
                 for (name, value) in given.keywords {
-                    dict.insert(Value::Str(name.clone()), value.clone())?;
+                    dict.insert(Value::Str(name.clone().into()), value.clone())?;
                 }
                 Ok(Value::None)
             },

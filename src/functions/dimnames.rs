@@ -120,7 +120,7 @@ pub fn given(call: &Call, index: usize) -> Result<Option<Vec<Name>>> {
 fn name_of(value: &Value) -> Result<Name> {
     match value {
         Value::None => Ok(None),
-        Value::Str(name) => Ok(Some(name.clone())),
+        Value::Str(name) => Ok(Some(name.to_rc())),
         other => bail!(TypeError, "expected None or string for Dimname but got {}", other.type_name()),
     }
 }
@@ -213,7 +213,7 @@ fn ellipsis(state: &State, names: &[Value], function: &str) -> Result<Option<usi
 }
 
 fn values_of(names: &[Name]) -> Vec<Value> {
-    names.iter().map(|name| name.as_ref().map_or(Value::None, |name| Value::Str(name.clone()))).collect()
+    names.iter().map(|name| name.as_ref().map_or(Value::None, |name| Value::Str(name.clone().into()))).collect()
 }
 
 /// The names of a tensor as Python has them.
@@ -250,7 +250,7 @@ fn rename(call: &mut Call, function: &'static str) -> Result<Value> {
             let known = call.tensor(0)?.all_names();
             for (old, new) in entries.iter() {
                 let Value::Str(old) = old else { continue };
-                match known.iter().position(|name| name.as_ref() == Some(old)) {
+                match known.iter().position(|name| name.as_deref() == Some(&**old)) {
                     Some(place) => changed[place] = new.clone(),
                     None => bail!(
                         RuntimeError,

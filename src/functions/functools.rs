@@ -127,7 +127,7 @@ fn partial(call: &mut Call) -> Result<Value> {
 fn named(keywords: &Value) -> Keywords {
     let entries = keywords.entries().unwrap_or_default();
     let named = entries.into_iter().filter_map(|(name, value)| match name {
-        Value::Str(name) => Some((name, value)),
+        Value::Str(name) => Some((name.to_rc(), value)),
         _ => None,
     });
     named.collect()
@@ -276,7 +276,7 @@ impl Cache {
         if !keywords.is_empty() {
             parts.push(Value::Ellipsis);
         }
-        parts.extend(keywords.iter().flat_map(|(name, value)| [Value::Str(name.clone()), value.clone()]));
+        parts.extend(keywords.iter().flat_map(|(name, value)| [Value::Str(name.clone().into()), value.clone()]));
         if self.typed {
             let classes = args.iter().chain(keywords.iter().map(|(_, value)| value));
             parts.extend(classes.map(|value| Value::str(value.class_name())));

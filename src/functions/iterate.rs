@@ -83,7 +83,7 @@ pub fn iterate(state: &State, value: &Value) -> Result<Iter> {
         Value::List(list) => Iter::List { list: list.clone(), next: 0 },
         Value::Tuple(items) => Iter::Tuple { items: items.clone(), next: 0 },
         Value::Size(_) | Value::NamedTuple(_) => Iter::Made(value.sequence().unwrap_or_default().into_iter()),
-        Value::Str(text) => Iter::Text { text: text.clone(), at: 0 },
+        Value::Str(text) => Iter::Text { text: text.to_rc(), at: 0 },
         Value::Dict(dict) => Iter::over_dict(dict, Part::Keys),
         Value::Set(set) => Iter::Set { set: set.clone(), items: set.to_vec().into_iter(), length: set.len() },
         Value::Buffer(buffer) => Iter::Buffer { buffer: buffer.clone(), next: 0 },

@@ -235,7 +235,7 @@ pub fn attribute(state: &State, tuple: &Rc<NamedTuple>, name: &str) -> Option<Va
             for (key, value) in keywords {
                 match fields.iter_mut().find(|(field, _)| *field == &*key) {
                     Some((_, slot)) => *slot = value,
-                    None => unknown.push(Value::Str(key)),
+                    None => unknown.push(Value::Str(key.into())),
                 }
             }
             if !unknown.is_empty() {

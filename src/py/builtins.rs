@@ -67,7 +67,7 @@ const BUILTINS: &[(&str, bool, Run)] = &[
         let variables = machine.variables.borrow();
         let entry = |name: Rc<str>| {
             let slot = variables.slot_of(&name)?;
-            Some((Value::Str(name), variables.get(slot)?.clone()))
+            Some((Value::Str(name.into()), variables.get(slot)?.clone()))
         };
         Dict::new(variables.names().into_iter().filter_map(entry)).map(Value::Dict)
     }),

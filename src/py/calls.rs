@@ -17,7 +17,7 @@ use crate::value::{Keywords, Value};
 
 /// The keyword arguments of a call, from their names and values.
 pub fn keywords(names: &[Value], values: Vec<Value>) -> Keywords {
-    let names = names.iter().filter_map(|name| if let Value::Str(name) = name { Some(name.clone()) } else { None });
+    let names = names.iter().filter_map(|name| if let Value::Str(name) = name { Some(name.to_rc()) } else { None });
     names.zip(values).collect()
 }
 

@@ -175,7 +175,7 @@ impl<'a> Compiler<'a, '_> {
         let key = match &value {
             Value::None => Some(Known::None),
             Value::Int(number) => Some(Known::Int(*number)),
-            Value::Str(text) => Some(Known::Text(text.clone())),
+            Value::Str(text) => Some(Known::Text(text.to_rc())),
             _ => None,
         };
         if let Some(at) = key.as_ref().and_then(|key| unit.known.get(key)) {

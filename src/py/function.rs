@@ -147,7 +147,7 @@ impl Function {
             others += 1;
         }
         if parameters.has_keywords {
-            let gathered = Dict::new(gathered.into_iter().map(|(name, value)| (Value::Str(name), value)))?;
+            let gathered = Dict::new(gathered.into_iter().map(|(name, value)| (Value::Str(name.into()), value)))?;
             locals.resize(locals.len().max(others + 1), None);
             if let Some(slot) = locals.get_mut(others) {
                 *slot = Some(Value::Dict(gathered));

@@ -2,7 +2,7 @@
 //! handler that is open. What the instructions do beyond moving values is in `operations.rs`, calls in `calls.rs`.
 
 use super::class::{Class, Instance};
-use super::code::{Code, Conversion, Op, keyword_names};
+use super::code::{Code, Conversion, Op, Quick, keyword_names};
 use super::exceptions;
 use super::function::{Cell, Function};
 use super::generator::Generator;
@@ -14,7 +14,7 @@ use crate::functions::iterate::{Iter, iterate};
 use crate::functions::{operators, subscript};
 use crate::tensor::{Error, ErrorKind, Result, interrupt};
 use crate::value::equality::truth;
-use crate::value::{Dict, Keywords, Set, Value, discard};
+use crate::value::{Dict, Keywords, Set, Text, Value, discard};
 use std::cell::{self, RefCell};
 use std::rc::{Rc, Weak};
 
@@ -331,9 +331,17 @@ impl Machine {
                 }
                 Op::InPlace(quick, operator) => {
                     let (b, a) = (frame.pop(), frame.pop());
-                    let value = match operations::quickly(quick, &a, &b) {
-                        Some(value) => value,
-                        None => operators::in_place(state, operator, &a, &b)?,
+                    let value = match (quick, a, &b) {
+                        // The variable lets go of a text that grows, and gets it back at once.
+                        (Quick::Plus, Value::Str(text), Value::Str(more)) => {
+                            operations::room_to_grow(&text, more)?;
+                            self.let_go(frame, code.ops.get(frame.next), &text);
+                            Value::Str(text.with(more))
+                        }
+                        (quick, a, b) => match operations::quickly(quick, &a, b) {
+                            Some(value) => value,
+                            None => operators::in_place(state, operator, &a, b)?,
+                        },
                     };
                     frame.push(value);
                 }
@@ -625,6 +633,30 @@ impl Machine {
                     }
                 }
             }
+        }
+    }
+
+    /// Unbinds the variable that the next instruction sets, if it holds this very text.
+    fn let_go(&self, frame: &mut Frame, next: Option<&Op>, text: &Text) {
+        let is_it = |value: Option<&Value>| matches!(value, Some(Value::Str(held)) if held.is(text));
+        match next {
+            Some(Op::StoreLocal(slot)) => {
+                if let Some(local) = frame.locals.get_mut(*slot as usize).filter(|local| is_it(local.as_ref())) {
+                    *local = None;
+                }
+            }
+            Some(Op::StoreGlobal(slot)) => {
+                let mut variables = self.variables.borrow_mut();
+                if is_it(variables.get(*slot)) {
+                    variables.set(*slot, None);
+                }
+            }
+            Some(Op::StoreCell(cell)) => {
+                if let Some(cell) = frame.cells.get(*cell as usize).filter(|cell| is_it(cell.get().as_ref())) {
+                    cell.set(None);
+                }
+            }
+            _ => {}
         }
     }
 

@@ -391,10 +391,15 @@ fn mapping(machine: &Machine, source: &Value) -> Result<Option<Vec<(Value, Value
 /// The keyword arguments in a dictionary.
 pub fn spread(named: &Value) -> Result<Keywords> {
     let keyword = |(key, value): (Value, Value)| match key {
-        Value::Str(name) => Ok((name, value)),
+        Value::Str(name) => Ok((name.to_rc(), value)),
         _ => Err(Error::type_error("keywords must be strings")),
     };
     named.entries().unwrap_or_default().into_iter().map(keyword).collect()
+}
+
+/// Checks that a text may grow. With the room that it keeps, it takes up to twice its length.
+pub fn room_to_grow(text: &str, more: &str) -> Result<()> {
+    limits::grown_to::<u8>(text.len().saturating_add(more.len()))
 }
 
 pub fn joined(parts: &[Value]) -> Result<Value> {

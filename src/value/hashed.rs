@@ -106,7 +106,7 @@ impl<V> Hashed<V> {
     /// # Errors
     /// TypeError for a key without a hash, MemoryError.
     pub fn add(&mut self, key: Value, value: V) -> Result<()> {
-        limits::grown_to::<(Option<Entry<V>>, [usize; 2])>(self.len() + 1)?;
+        limits::grown_to::<Option<Entry<V>>>(self.len() + 1)?;
         let hash = hash(&key)? as u64;
         self.push(Entry { hash, key, value });
         Ok(())

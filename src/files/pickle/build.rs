@@ -72,7 +72,7 @@ impl<F: FnMut(&Saved) -> Result<Storage>> Builder<'_, F> {
             Node::Long(number) => Value::from((**number).clone()),
             Node::Float(number) => Value::Float(*number),
             Node::Complex(number) => Value::Complex(*number),
-            Node::Str(text) => Value::Str(text.clone()),
+            Node::Str(text) => Value::Str(text.clone().into()),
             Node::Bytes(bytes) => Value::Buffer(Buffer::bytes(bytes)?),
             Node::ByteArray(bytes) => Value::Buffer(Buffer::bytearray(bytes)?),
             Node::List(items) => {
