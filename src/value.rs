@@ -9,11 +9,13 @@ pub mod integers;
 pub mod list;
 pub mod numbers;
 pub mod sets;
+pub mod text;
 
 pub use dict::Dict;
 pub use discard::discard;
 pub use list::{Items, List, Tuple};
 pub use sets::Set;
+pub use text::Text;
 
 use crate::ops::random::Generator;
 use crate::tensor::interrupt::watched;
@@ -65,7 +67,7 @@ pub enum Value {
     BigInt(Rc<BigInt>),
     Float(f64),
     Complex(Complex<f64>),
-    Str(Rc<str>),
+    Str(Text),
     Tensor(Tensor),
     Storage(Storage),
     TypedStorage(TypedStorage),

@@ -139,7 +139,7 @@ impl State {
     ///
     /// # Errors
     /// What it raises, TypeError for what is none.
-    pub fn call(&self, function: &Value, args: Vec<Value>) -> Result<Value> {
+    pub fn call_given(&self, function: &Value, args: Vec<Value>) -> Result<Value> {
         (self.registry.call)(self, function, args, Keywords::new())
     }
 

@@ -80,13 +80,13 @@ struct Hooks {
 impl Packing for Hooks {
     fn pack(&self, tensor: &Tensor) -> Result<Value> {
         let before = self.state.set_recording(false);
-        let packed = self.state.call(&self.pack, vec![Value::Tensor(tensor.clone())]);
+        let packed = self.state.call_given(&self.pack, vec![Value::Tensor(tensor.clone())]);
         self.state.set_recording(before);
         packed
     }
 
     fn unpack(&self, packed: Value) -> Result<Tensor> {
-        match self.state.call(&self.unpack, vec![packed])? {
+        match self.state.call_given(&self.unpack, vec![packed])? {
             Value::Tensor(tensor) => Ok(tensor),
             other => bail!(
                 TypeError,

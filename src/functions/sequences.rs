@@ -173,8 +173,7 @@ fn set(call: &Call) -> Result<Set> {
 
 fn range(call: &mut Call) -> Result<Value> {
     let number = |value: &Value| match value {
-        // Ranges of larger numbers do not exist here.
-        Value::BigInt(_) => bail!(OverflowError, "Python int too large to convert to C ssize_t"),
+        Value::BigInt(_) => bail!(NotImplementedError, "ranges beyond 64 bits are not supported at this prompt"),
         _ => as_index(value)?.ok_or_else(|| no_integer(value)),
     };
     let bounds = call.value(0).sequence().unwrap_or_default();

@@ -87,7 +87,12 @@ fn property(_: &Machine, args: Vec<Value>, keywords: Keywords) -> Result<Value> 
         let named = || keywords.iter().find(|(known, _)| &**known == name).map(|(_, value)| value.clone());
         args.get(place).cloned().or_else(named).unwrap_or(Value::None)
     };
-    Ok(Value::Object(Rc::new(Property { get: part(0, "fget"), set: part(1, "fset"), delete: part(2, "fdel") })))
+    let (get, set, delete) = (part(0, "fget"), part(1, "fset"), part(2, "fdel"));
+    let doc = match (part(3, "doc"), &get) {
+        (Value::None, Value::Object(function)) => function.own_attribute("__doc__").and_then(Result::ok),
+        (doc, _) => Some(doc),
+    };
+    Ok(Value::Object(Rc::new(Property { get, set, delete, doc: doc.unwrap_or(Value::None) })))
 }
 
 /// Returns whether Python means something by a name.

@@ -177,6 +177,8 @@ pub enum Op {
     SetEntry,
     /// `list iterable → list`
     Extend,
+    /// The same for the arguments of a call: `function list iterable → function list`.
+    Spread,
     ExtendSet,
     /// `dict mapping → dict`
     Update,

@@ -64,6 +64,7 @@ pub struct Property {
     pub get: Value,
     pub set: Value,
     pub delete: Value,
+    pub doc: Value,
 }
 
 impl Object for Property {
@@ -75,7 +76,7 @@ impl Object for Property {
             "fget" => return Some(Ok(self.get.clone())),
             "fset" => return Some(Ok(self.set.clone())),
             "fdel" => return Some(Ok(self.delete.clone())),
-            "__doc__" => return Some(Ok(Value::None)),
+            "__doc__" => return Some(Ok(self.doc.clone())),
             "setter" => |property: &mut Property, function| property.set = function,
             "getter" => |property: &mut Property, function| property.get = function,
             "deleter" => |property: &mut Property, function| property.delete = function,

@@ -425,7 +425,7 @@ impl Machine {
                         dict.insert(key, value)?;
                     }
                 }
-                Op::Extend | Op::ExtendSet | Op::Update | Op::Merge => operations::extend(self, frame, *op)?,
+                Op::Extend | Op::Spread | Op::ExtendSet | Op::Update | Op::Merge => operations::extend(self, frame, *op)?,
                 Op::ListToTuple => {
                     let items = frame.pop().sequence().unwrap_or_default();
                     frame.push(Value::Tuple(items.into()));

@@ -1,16 +1,16 @@
 //! What the instructions of the machine do beyond moving values: operators, attributes, subscripts, iteration, contexts,
 //! imports. Whatever is not of Python alone is asked of the function table.
 
-use super::class::{Class, Instance, as_rc, instance_of};
+use super::class::{Base, Class, Entry, Instance, as_rc, instance_of};
 use super::code::{Code, Comparison, Op, Quick};
-use super::descriptors::Super;
+use super::descriptors::{Bound, Super};
 use super::exceptions;
 use super::function::Cell;
 use super::generator::Generator;
 use super::machine::{Frame, Machine};
 use super::{builtins, calls};
 use crate::bail;
-use crate::functions::iterate::iterate;
+use crate::functions::iterate::{is_not_iterable, iterate};
 use crate::functions::lazy::next_item;
 use crate::functions::operators::{self, Operator};
 use crate::functions::{container_methods, containers, enter_context, exit_context, subscript};
@@ -99,9 +99,28 @@ pub fn attribute(machine: &Machine, object: &Value, name: &str) -> Result<Value>
                 None => subscript::attribute(&machine.state, object, name),
             }
         }
-        (Value::Object(_) | Value::Type(_) | Value::Module(_), _) => subscript::attribute(&machine.state, object, name),
+        (Value::Type(class), _) => match builtin_member(class, name) {
+            Some(member) => Ok(member),
+            None => subscript::attribute(&machine.state, object, name),
+        },
+        (Value::Object(_) | Value::Module(_), _) => subscript::attribute(&machine.state, object, name),
         (_, "__class__") => calls::builtin_function(machine, "type", vec![object.clone()]),
         _ => subscript::attribute(&machine.state, object, name),
+    }
+}
+
+/// What a class that is there from the start has under a name because of what it is derived from.
+fn builtin_member(class: &'static str, name: &str) -> Option<Value> {
+    let base = Base::Builtin(class);
+    let classes = |classes: &[Base]| Value::tuple(classes.iter().map(Base::value));
+    match name {
+        "__mro__" => Some(classes(&base.ancestors())),
+        "__bases__" => Some(classes(base.ancestors().get(1..2).unwrap_or_default())),
+        "__base__" => Some(base.ancestors().get(1).map_or(Value::None, Base::value)),
+        _ => match base.find(name)? {
+            Entry::Native(method) if !method.of_class() => Some(Bound::native(method, None)),
+            _ => None,
+        },
     }
 }
 
@@ -327,13 +346,15 @@ pub fn super_of(frame: &Frame, cell: Option<u32>) -> Result<Value> {
 pub fn extend(machine: &Machine, frame: &mut Frame, op: Op) -> Result<()> {
     let source = frame.pop();
     match (op, frame.stack.last()) {
-        (Op::Extend, Some(Value::List(list))) => {
-            let mut items = iterate(&machine.state, &source).map_err(|error| match error.kind {
-                ErrorKind::TypeError if instance_of(&source).is_none() => Error::type_error(format!(
-                    "Value after * must be an iterable, not {}",
-                    source.type_name()
-                )),
-                _ => error,
+        (Op::Extend | Op::Spread, Some(Value::List(list))) => {
+            let mut items = iterate(&machine.state, &source).map_err(|error| match op {
+                _ if !is_not_iterable(&error) => error,
+                Op::Spread => {
+                    let called = frame.stack.len().checked_sub(2).and_then(|at| frame.stack.get(at));
+                    let (name, class) = (called.map_or_else(String::new, calls::shown_name), source.type_name());
+                    Error::type_error(format!("{name} argument after * must be an iterable, not {class}"))
+                }
+                _ => Error::type_error(format!("Value after * must be an iterable, not {}", source.type_name())),
             })?;
             while let Some(item) = items.next()? {
                 interrupt::check()?;

@@ -131,11 +131,11 @@ impl<'a> Compiler<'a, '_> {
                 self.emit(Op::Slice, at);
             }
             Expr::Tuple(e) => {
-                if self.items(&e.elts, Op::Tuple, at)? {
+                if self.items(&e.elts, Op::Tuple, Op::Extend, at)? {
                     self.emit(Op::ListToTuple, at);
                 }
             }
-            Expr::List(e) => drop(self.items(&e.elts, Op::List, at)?),
+            Expr::List(e) => drop(self.items(&e.elts, Op::List, Op::Extend, at)?),
             Expr::Set(e) => {
                 if e.elts.iter().any(Expr::is_starred_expr) {
                     self.emit(Op::Set(0), at);
@@ -210,7 +210,13 @@ impl<'a> Compiler<'a, '_> {
     }
 
     /// Items that go together; returns whether there are starred ones, and a list was made.
-    fn items(&mut self, items: &'a [Expr], whole: fn(u32) -> Op, at: u32) -> Result<bool, SyntaxFault> {
+    fn items(
+        &mut self,
+        items: &'a [Expr],
+        whole: fn(u32) -> Op,
+        spread: Op,
+        at: u32,
+    ) -> Result<bool, SyntaxFault> {
         if !items.iter().any(Expr::is_starred_expr) {
             items.iter().try_for_each(|item| self.expression(item))?;
             self.emit(whole(items.len() as u32), at);
@@ -225,7 +231,7 @@ impl<'a> Compiler<'a, '_> {
             match item {
                 Expr::Starred(starred) => {
                     self.expression(&starred.value)?;
-                    self.emit(Op::Extend, place(item));
+                    self.emit(spread, place(item));
                 }
                 item => {
                     self.expression(item)?;
@@ -356,7 +362,7 @@ impl<'a> Compiler<'a, '_> {
 
     /// A call with `*list` or `**dict` among its arguments; the function lies on the stack.
     pub(super) fn call_spread(&mut self, arguments: &'a Arguments, at: u32) -> Compiled {
-        self.items(&arguments.args, Op::List, at)?;
+        self.items(&arguments.args, Op::List, Op::Spread, at)?;
         self.emit(Op::Dict(0), at);
         for keyword in &arguments.keywords {
             match &keyword.arg {
