@@ -1,8 +1,7 @@
 //! The function table: one row per overload. A row holds the schema as PyTorch writes it, the function, and one line of
 //! documentation. Methods, module functions, attributes, argument errors, help and completion all come from it.
 
-use crate::call::{Registry, Row};
-use std::sync::LazyLock;
+use crate::call::Row;
 
 mod anomaly;
 mod arithmetic;
@@ -11,8 +10,6 @@ mod autograd_functional;
 mod autograd_rows;
 mod backward;
 pub mod bounds;
-#[cfg(test)]
-mod builtin_tests;
 mod buffers;
 mod byte_streams;
 pub mod calling;
@@ -39,22 +36,18 @@ mod files;
 mod finite_differences;
 mod func;
 mod functional;
-mod functools;
 mod graph;
-pub mod help;
 pub mod hooks;
 pub mod identity;
 mod indexing;
 mod internal;
 pub mod iterate;
-mod itertools;
 pub mod lazy;
 mod legacy_storages;
 mod legacy_tensors;
 mod linalg;
 mod lists;
 mod matmul;
-mod modules;
 pub mod named_tuples;
 mod norms;
 pub mod numbers;
@@ -69,7 +62,6 @@ mod quantized;
 mod random;
 mod rearrange;
 mod reduce;
-pub mod reference;
 mod samples;
 mod scatter;
 pub mod sequences;
@@ -112,13 +104,7 @@ pub use steps::Steps;
 pub use storages::{item as storage_item, set_item as set_storage_item};
 pub use typed_storages::{item as typed_storage_item, set_item as set_typed_storage_item};
 
-/// The function table by name, once for all sessions.
-pub fn registry() -> &'static Registry {
-    static REGISTRY: LazyLock<Registry> = LazyLock::new(|| Registry::new(rows(), calling::call_value));
-    &REGISTRY
-}
-
-/// Every row of the table.
+/// The rows of this room.
 const TABLES: &[&[Row]] = &[
     anomaly::ROWS,
     arithmetic::ROWS,
@@ -145,13 +131,10 @@ const TABLES: &[&[Row]] = &[
     finite_differences::ROWS,
     func::ROWS,
     functional::ROWS,
-    functools::ROWS,
     graph::ROWS,
     hooks::ROWS,
     internal::ROWS,
-    itertools::ROWS,
     lazy::ROWS,
-    modules::ROWS,
     named_tuples::ROWS,
     dimnames::ROWS,
     eigen::ROWS,
@@ -214,52 +197,8 @@ const TABLES: &[&[Row]] = &[
     vmap::ROWS,
 ];
 
-/// Every row as it is written, table by table; those of the legacy tensor classes come in groups.
-fn written() -> impl Iterator<Item = &'static Row> {
+/// Every row of this room as it is written, table by table; those of the legacy tensor classes come in groups.
+pub fn rows() -> impl Iterator<Item = &'static Row> {
     let groups = legacy_tensors::ROWS.iter().chain(legacy_tensors::CLASSES).flatten();
     TABLES.iter().copied().flatten().chain(groups)
-}
-
-/// Every row, and those with several names once for each.
-pub fn rows() -> impl Iterator<Item = &'static Row> {
-    static ALIASES: LazyLock<Vec<Row>> = LazyLock::new(|| written().flat_map(Row::under_aliases).collect());
-    written().chain(&*ALIASES)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::call::Signature;
-
-    #[test]
-    fn every_row_is_well_formed_and_documented() {
-        for row in rows() {
-            assert!(Signature::parse(row.signature).is_some(), "malformed signature: {}", row.signature);
-            assert!(
-                !row.doc.is_empty() && row.doc.ends_with(['.', '?']),
-                "{}: one sentence of documentation",
-                row.signature
-            );
-        }
-    }
-
-    /// Methods are without it, and their functions count the arguments before it.
-    #[test]
-    fn out_is_the_last_parameter_of_what_is_a_method() {
-        for row in rows().filter(|row| row.role == crate::call::Role::Both) {
-            let place = Signature::parse(row.signature).and_then(|signature| {
-                let place = signature.params.iter().position(|param| param.name == "out")?;
-                (place + 1 != signature.params.len()).then_some(place)
-            });
-            assert_eq!(place, None, "{}", row.signature);
-        }
-    }
-
-    #[test]
-    fn no_row_stands_twice() {
-        let mut seen = std::collections::HashSet::new();
-        let twice: Vec<_> =
-            rows().filter(|row| !seen.insert((row.signature, row.role as u8))).map(|row| row.signature).collect();
-        assert!(twice.is_empty(), "{twice:#?}");
-    }
 }

@@ -1,20 +1,20 @@
 //! One input in, one [`Outcome`] out. Scripts, typed lines, transcripts and pasted sessions all come through here;
 //! nothing is printed, except through the listener a caller may give.
 
+pub use crate::call::stack::note as note_stack;
 pub use crate::call::state::Said;
 use crate::call::state::{Live, State};
 use crate::explain::aliases;
 pub use crate::explain::terminal::wrapped;
 pub use crate::explain::{Ink, Picture};
-use crate::functions::help;
-use crate::functions::{READ_VARIABLES, registry};
-pub use crate::py::rhai_form::rhai_form;
-use crate::py::syntax;
+use crate::functions::READ_VARIABLES;
+use crate::library::{help, registry};
+pub use crate::python::rhai_form::rhai_form;
+use crate::python::syntax;
 use crate::script::callback::Home;
 use crate::script::engine;
 use crate::script::fault;
 use crate::script::runtime::Runtime;
-pub use crate::call::stack::note as note_stack;
 use crate::script::value::to_value;
 pub use crate::tensor::Dims;
 pub use crate::tensor::limits::{BUDGET, set_budget};

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 use tensorsh::call::signature::{Kind, Signature};
-use tensorsh::functions::registry;
+use tensorsh::library::registry;
 use tensorsh::session::{Language, Session, SessionOptions};
 use tensorsh::tensor::limits;
 use tensorsh::transcript::spawn_with_big_stack;

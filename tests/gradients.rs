@@ -3,7 +3,7 @@
 use tensorsh::autograd::{self, Derivative, Functions, Pass, Rule};
 use tensorsh::call::State;
 use tensorsh::call::signature::Kind;
-use tensorsh::functions::registry;
+use tensorsh::library::registry;
 use tensorsh::tensor::view::complex;
 use tensorsh::tensor::{DType, Dims, Scalar, Tensor, View};
 use tensorsh::value::Value;

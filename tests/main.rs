@@ -9,6 +9,7 @@ mod gradients;
 mod hostile;
 mod layout;
 mod python;
+mod python_syntax;
 mod reference;
 mod refusals;
 mod rhai_form;

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use tensorsh::call::Receiver;
 use tensorsh::call::signature::Kind;
-use tensorsh::functions::registry;
+use tensorsh::library::registry;
 use tensorsh::session::{Language, Session, SessionOptions};
 
 /// The public names of `torch.UntypedStorage` in PyTorch 2.7.0, as `dir()` lists them.

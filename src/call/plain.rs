@@ -111,7 +111,7 @@ mod tests {
     use super::*;
     use crate::call::Receiver;
     use crate::call::bind::Arguments;
-    use crate::functions::registry;
+    use crate::library::registry;
     use crate::tensor::{DType, Device, View};
 
     fn same(a: &Value, b: &Value) -> bool {

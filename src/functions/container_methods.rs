@@ -46,7 +46,13 @@ pub const fn takes<T>(
     ContainerMethod { name, takes, named: false, run, doc }
 }
 
-fn run<T>(table: &'static [ContainerMethod<T>], class: &str, this: &T, name: &str, given: &Given) -> Option<Result<Value>> {
+fn run<T>(
+    table: &'static [ContainerMethod<T>],
+    class: &str,
+    this: &T,
+    name: &str,
+    given: &Given,
+) -> Option<Result<Value>> {
     let method = table.iter().find(|method| method.name == name)?;
     Some(check(method, class, given).and_then(|()| (method.run)(this, given)))
 }
@@ -72,13 +78,7 @@ fn check<T>(method: &ContainerMethod<T>, class: &str, given: &Given) -> Result<(
 }
 
 /// `receiver.name(*args, **keywords)`, if the receiver is a container with such a method.
-pub fn call(
-    state: &State,
-    receiver: &Value,
-    name: &str,
-    args: &[Value],
-    keywords: &Keywords,
-) -> Option<Result<Value>> {
+pub fn call(state: &State, receiver: &Value, name: &str, args: &[Value], keywords: &Keywords) -> Option<Result<Value>> {
     let given = Given { state, args, keywords };
     match receiver {
         Value::List(list) => run(lists::METHODS, "list", list, name, &given),

@@ -82,7 +82,12 @@ pub const METHODS: &[ContainerMethod<Dict>] = &[
         },
         "Takes out all entries.",
     ),
-    takes("copy", (0, 0), |dict, _| Ok(Value::Dict(dict.to_kind(dict.is_ordered()))), "Returns a dictionary of the same entries."),
+    takes(
+        "copy",
+        (0, 0),
+        |dict, _| Ok(Value::Dict(dict.to_kind(dict.is_ordered()))),
+        "Returns a dictionary of the same entries.",
+    ),
     takes(
         "fromkeys",
         (1, 2),
@@ -223,7 +228,8 @@ impl Object for View {
             ("__hash__", []) if self.part != Part::Values => Ok(Value::None),
             (name, [other]) if self.part != Part::Values => {
                 let (symbol, swapped) = set_operator(name)?;
-                if matches!(symbol, "==" | "<=" | "<" | ">=" | ">") && matches!(other, Value::List(_) | Value::Tuple(_)) {
+                if matches!(symbol, "==" | "<=" | "<" | ">=" | ">") && matches!(other, Value::List(_) | Value::Tuple(_))
+                {
                     return None;
                 }
                 let other = match as_set(other)? {

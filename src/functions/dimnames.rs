@@ -537,7 +537,7 @@ pub fn diagonal(call: &mut Call) -> Result<Value> {
 mod tests {
     use super::*;
     use crate::call::Run;
-    use crate::functions::registry;
+    use crate::library::registry;
 
     #[test]
     fn every_name_has_a_place() {

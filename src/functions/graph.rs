@@ -11,24 +11,27 @@ use crate::value::{Dict, Object, Value, intern};
 use std::any::Any;
 use std::rc::Rc;
 
-pub const ROWS: &[Row] = &[function(
-    "autograd.function.once_differentiable(any fn) -> any",
-    once_differentiable,
-    "Makes a backward whose results cannot be differentiated once more.",
-)
-.python("once_differentiable"), method(
-    "name(Object self) -> str",
-    |c| match c.value(0) {
-        Value::Object(object) => {
-            let name = object.type_name();
-            // Nodes that PyTorch wrote by hand carry their namespace.
-            let own = matches!(name, "AccumulateGrad" | "CopySlices" | "CopyBackwards" | "NotImplemented");
-            Ok(Value::str(format!("{}{name}", if own { "torch::autograd::" } else { "" })))
-        }
-        other => bail!(AttributeError, "'{}' object has no attribute 'name'", other.type_name()),
-    },
-    "Returns the name of an operation of the gradient graph.",
-)];
+pub const ROWS: &[Row] = &[
+    function(
+        "autograd.function.once_differentiable(any fn) -> any",
+        once_differentiable,
+        "Makes a backward whose results cannot be differentiated once more.",
+    )
+    .python("once_differentiable"),
+    method(
+        "name(Object self) -> str",
+        |c| match c.value(0) {
+            Value::Object(object) => {
+                let name = object.type_name();
+                // Nodes that PyTorch wrote by hand carry their namespace.
+                let own = matches!(name, "AccumulateGrad" | "CopySlices" | "CopyBackwards" | "NotImplemented");
+                Ok(Value::str(format!("{}{name}", if own { "torch::autograd::" } else { "" })))
+            }
+            other => bail!(AttributeError, "'{}' object has no attribute 'name'", other.type_name()),
+        },
+        "Returns the name of an operation of the gradient graph.",
+    ),
+];
 
 /// A node of the gradient graph.
 struct NodeObject {
@@ -106,7 +109,8 @@ pub fn attribute(state: &State, object: &dyn Any, name: &str) -> Result<Option<V
 fn once_differentiable(call: &mut Call) -> Result<Value> {
     let (state, inner, function) = (call.state.handle(), call.value(0), call.value(0));
     Ok(NativeFunction::around(&function, move |args, keywords| {
-        let tensors = args.iter().filter_map(|arg| if let Value::Tensor(tensor) = arg { Some(tensor.clone()) } else { None });
+        let tensors =
+            args.iter().filter_map(|arg| if let Value::Tensor(tensor) = arg { Some(tensor.clone()) } else { None });
         let inputs: Vec<Tensor> = tensors.filter(Tensor::requires_grad).collect();
         let recording = state.grad_enabled.replace(false);
         let output = call_value(&state, &inner, args, keywords);

@@ -118,9 +118,7 @@ pub const METHODS: &[ContainerMethod<List>] = &[
             "sort",
             (0, 0),
             |list, given| {
-                if let Some((name, _)) =
-                    given.keywords.iter().find(|(name, _)| !matches!(&**name, "key" | "reverse"))
-                {
+                if let Some((name, _)) = given.keywords.iter().find(|(name, _)| !matches!(&**name, "key" | "reverse")) {
                     bail!(TypeError, "'{name}' is an invalid keyword argument for sort()");
                 }
                 let reverse = given.named("reverse").map_or(Ok(false), truth)?;

@@ -23,7 +23,12 @@ pub const METHODS: &[ContainerMethod<Set>] = &[
         "Returns the items that only one of the two has.",
     ),
     takes("issubset", (1, 1), |set, given| with_all(set, given, "<="), "Returns whether another has all items."),
-    takes("issuperset", (1, 1), |set, given| with_all(set, given, ">="), "Returns whether all items of another are here."),
+    takes(
+        "issuperset",
+        (1, 1),
+        |set, given| with_all(set, given, ">="),
+        "Returns whether all items of another are here.",
+    ),
     takes(
         "isdisjoint",
         (1, 1),

@@ -1,9 +1,9 @@
 //! Functions of a script as values: the function table calls them back for hooks on gradients and for functions that
 //! take functions, and so does Python.
 
+use super::fault;
 use super::runtime::Runtime;
 use super::value::{kept, to_value};
-use super::fault;
 use crate::call::stack;
 use crate::functions::calling;
 use crate::tensor::{Error, ErrorKind, Result};
@@ -89,7 +89,8 @@ impl Home {
         }
         let mut args: Array = args.into_iter().map(kept).collect();
         if !keywords.is_empty() {
-            let named: Map = keywords.into_iter().map(|(name, value)| (Identifier::from(&*name), kept(value))).collect();
+            let named: Map =
+                keywords.into_iter().map(|(name, value)| (Identifier::from(&*name), kept(value))).collect();
             args.push(named.into());
         }
         runtime.callbacks.set(depth + 1);

@@ -6,7 +6,7 @@ use crate::call::Receiver;
 use crate::call::signature::Kind;
 use crate::call::suggest::{suggestion, with_suggestion};
 use crate::format::{Formatter, PrintOptions};
-use crate::functions::registry;
+use crate::library::registry;
 use crate::tensor::{DType, Error, ErrorKind};
 use rhai::{Dynamic, EvalAltResult, ParseError, Position};
 use std::fmt;

@@ -6,8 +6,8 @@ use std::rc::Rc;
 
 use rhai::{AST, EvalAltResult, ParseError, Position};
 
-use super::{Session, python};
 use super::variables::class_name;
+use super::{Session, python};
 use crate::call::suggest;
 use crate::call::{LIBRARY, Receiver};
 use crate::script::fault::{self, Fault};
@@ -24,6 +24,8 @@ pub struct Failure {
     pub position: Option<(usize, usize)>,
     /// The earlier input that defines the function it happened in.
     pub source: Option<String>,
+    /// What CPython calls a source without a file when it says why it cannot be read: its parser, or its compiler.
+    pub unread: Option<&'static str>,
     /// A suggestion of what to try instead.
     pub hint: Option<String>,
     /// Calls of script functions it happened in, innermost first.
@@ -119,7 +121,8 @@ impl Session {
             failure.source = Some(within.source);
         }
         let told = failure_of(fault.error);
-        let failure = Failure { trace: listed(trace), kind: told.kind, message: told.message, hint: told.hint, ..failure };
+        let failure =
+            Failure { trace: listed(trace), kind: told.kind, message: told.message, hint: told.hint, ..failure };
         Box::new(self.advise(failure, fault.unknown, Some(cell.unwrap_or(here))))
     }
 
@@ -132,11 +135,8 @@ impl Session {
             .zip(callers)
             .map(|(call, caller)| {
                 // Functions without a name have one that nobody wrote.
-                let name = if call.name.contains('$') {
-                    "an unnamed function".to_owned()
-                } else {
-                    format!("{}()", call.name)
-                };
+                let name =
+                    if call.name.contains('$') { "an unnamed function".to_owned() } else { format!("{}()", call.name) };
                 let cell = self.cell_of(caller, here);
                 let place = cell.and_then(|cell| Some((cell, cell.place(call.position)?.0)));
                 let Some((cell, line)) = place else { return format!("in {name}") };

@@ -10,16 +10,16 @@ use super::results::{hidden_name, shown_name};
 use super::{Session, stopped};
 use crate::call::state::{Said, State};
 use crate::explain::Picture;
-use crate::py::builtins;
-use crate::py::class::Instance;
-use crate::py::code::{Code, Source};
-use crate::py::compile::compile;
-use crate::py::exceptions;
-use crate::py::machine::{Machine, Step};
-use crate::py::syntax::{self, SyntaxFault};
-use crate::script::{callback, engine};
+use crate::python::builtins;
+use crate::python::class::Instance;
+use crate::python::code::{Code, Source};
+use crate::python::compile::compile;
+use crate::python::exceptions;
+use crate::python::machine::{Machine, Step};
+use crate::python::syntax::{self, Stage, SyntaxFault};
 use crate::script::runtime::Runtime;
 use crate::script::value::{kept, to_value};
+use crate::script::{callback, engine};
 use crate::tensor::{Error, ErrorKind};
 use crate::value::Value;
 use rhai::{Dynamic, FnPtr, Scope};
@@ -129,6 +129,11 @@ impl Session {
             kind: fault.kind.to_string(),
             message: fault.message,
             position: Some(line_and_column(source, fault.offset)),
+            unread: match (fault.kind, fault.stage) {
+                ("NotImplementedError", _) => None,
+                (_, Stage::Grammar) => Some("<unknown>"),
+                (_, Stage::Compiler) => Some("<s>"),
+            },
             ..Failure::default()
         })
     }

@@ -1,6 +1,6 @@
 //! Measures how long an input takes.
 
-use crate::py::code::Code;
+use crate::python::code::Code;
 use rhai::AST;
 use std::rc::Rc;
 use std::time::{Duration, Instant};

@@ -34,7 +34,15 @@ impl Essence<'_> {
             return Essence { text, error: None };
         }
         let named = lines.find(|line| !line.is_empty() && !line.starts_with(' '));
-        Essence { text, error: Some(named.unwrap_or_default().trim_end()) }
+        Essence { text, error: Some(without_place(named.unwrap_or_default().trim_end())) }
+    }
+}
+
+/// The line of an error without the place that a SyntaxError may tell behind it: `(<stdin>, line 1)`.
+fn without_place(line: &str) -> &str {
+    match line.rsplit_once(" (<") {
+        Some((before, place)) if line.contains("Error: ") && place.contains(">, line ") => before,
+        _ => line,
     }
 }
 

@@ -57,7 +57,10 @@ pub fn printed(outcome: &Outcome) -> String {
     if let Some(error) = &outcome.error {
         let message = error.message.lines().next().unwrap_or_default();
         let separator = if message.is_empty() { "" } else { ": " };
-        text.push_str(&format!("{TRACEBACK}\n  ...\n{}{separator}{message}\n", error.kind));
+        // A recorded session shows the text of the exception, which tells the line.
+        let place = error.unread.zip(error.position).map(|(file, (line, _))| format!(" ({file}, line {line})"));
+        let place = place.unwrap_or_default();
+        text.push_str(&format!("{TRACEBACK}\n  ...\n{}{separator}{message}{place}\n", error.kind));
     }
     text
 }

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use tensorsh::autograd::Functions;
 use tensorsh::call::State;
 use tensorsh::call::signature::{Default, Kind, Signature};
-use tensorsh::functions::registry;
+use tensorsh::library::registry;
 use tensorsh::tensor::{DType, Dims, Result, Tensor};
 use tensorsh::value::Value;
 

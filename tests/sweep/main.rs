@@ -22,7 +22,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use tensorsh::call::State;
-use tensorsh::functions::registry;
+use tensorsh::library::registry;
 use tensorsh::tensor::thresholds::{ALL, THREAD};
 use tensorsh::tensor::{DType, Error, Result, Scalar, Tensor, parallel};
 

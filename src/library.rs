@@ -1,0 +1,72 @@
+//! The function table as a whole: the rows of `functions` and, here, those of Python's own modules; help on them, and the
+//! page that lists them.
+
+use crate::call::{Registry, Row};
+use crate::functions;
+use std::sync::LazyLock;
+
+#[cfg(test)]
+mod builtin_tests;
+mod functools;
+pub mod help;
+mod itertools;
+mod modules;
+pub mod reference;
+
+/// The rows of this room.
+const TABLES: &[&[Row]] = &[functools::ROWS, itertools::ROWS, modules::ROWS];
+
+/// The function table by name, once for all sessions.
+pub fn registry() -> &'static Registry {
+    static REGISTRY: LazyLock<Registry> = LazyLock::new(|| Registry::new(rows(), functions::calling::call_value));
+    &REGISTRY
+}
+
+/// Every row as it is written.
+fn written() -> impl Iterator<Item = &'static Row> {
+    functions::rows().chain(TABLES.iter().copied().flatten())
+}
+
+/// Every row, and those with several names once for each.
+pub fn rows() -> impl Iterator<Item = &'static Row> {
+    static ALIASES: LazyLock<Vec<Row>> = LazyLock::new(|| written().flat_map(Row::under_aliases).collect());
+    written().chain(&*ALIASES)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::call::Signature;
+
+    #[test]
+    fn every_row_is_well_formed_and_documented() {
+        for row in rows() {
+            assert!(Signature::parse(row.signature).is_some(), "malformed signature: {}", row.signature);
+            assert!(
+                !row.doc.is_empty() && row.doc.ends_with(['.', '?']),
+                "{}: one sentence of documentation",
+                row.signature
+            );
+        }
+    }
+
+    /// Methods are without it, and their functions count the arguments before it.
+    #[test]
+    fn out_is_the_last_parameter_of_what_is_a_method() {
+        for row in rows().filter(|row| row.role == crate::call::Role::Both) {
+            let place = Signature::parse(row.signature).and_then(|signature| {
+                let place = signature.params.iter().position(|param| param.name == "out")?;
+                (place + 1 != signature.params.len()).then_some(place)
+            });
+            assert_eq!(place, None, "{}", row.signature);
+        }
+    }
+
+    #[test]
+    fn no_row_stands_twice() {
+        let mut seen = std::collections::HashSet::new();
+        let twice: Vec<_> =
+            rows().filter(|row| !seen.insert((row.signature, row.role as u8))).map(|row| row.signature).collect();
+        assert!(twice.is_empty(), "{twice:#?}");
+    }
+}

@@ -1,0 +1,156 @@
+//! Calls: of functions and classes of a script at once, of everything else through the function table.
+
+use super::class::{Base, Entry, Instance, call_entry};
+use super::code::Name;
+use super::descriptors::{BoundMethod, Super, is_function};
+use super::function::Function;
+use super::generator::Generator;
+use super::machine::{Frame, Machine};
+use super::operations;
+use crate::call::bind::{Arguments, Bound as BoundArguments};
+use crate::call::{Call, Family, Kind, Receiver, plain};
+use crate::dispatch;
+use crate::functions::calling::call_value;
+use crate::functions::container_methods;
+use crate::tensor::{Error, Result};
+use crate::value::{Keywords, Value};
+
+/// The keyword arguments of a call, from their names and values.
+pub fn keywords(names: &[Value], values: Vec<Value>) -> Keywords {
+    let names = names.iter().filter_map(|name| if let Value::Str(name) = name { Some(name.to_rc()) } else { None });
+    names.zip(values).collect()
+}
+
+/// `callee(*args, **keywords)`
+///
+/// # Errors
+/// What the function raises, TypeError for what is none.
+pub fn call(machine: &Machine, callee: &Value, args: Vec<Value>, keywords: Keywords) -> Result<Value> {
+    match callee {
+        Value::Object(object) => {
+            if let Some(function) = object.as_any().downcast_ref::<Function>() {
+                return machine.call_function(function, args, keywords);
+            }
+            call_value(&machine.state, callee, args, keywords)
+        }
+        Value::Method(method) => {
+            if let Some(answer) = container_methods::call(&machine.state, &method.of, method.name, &args, &keywords) {
+                return answer;
+            }
+            call_value(&machine.state, callee, args, keywords)
+        }
+        _ => call_value(&machine.state, callee, args, keywords),
+    }
+}
+
+/// Calls a builtin of the table by its name.
+pub fn builtin_function(machine: &Machine, name: &str, args: Vec<Value>) -> Result<Value> {
+    call_value(&machine.state, &Value::Function(format!("py.{name}").into()), args, Keywords::new())
+}
+
+/// `receiver.name(*args, **keywords)`: the arguments lie on the stack from a height on, the receiver below them.
+pub fn call_method(
+    machine: &Machine,
+    frame: &mut Frame,
+    from: usize,
+    name: &Name,
+    keywords: Keywords,
+) -> Result<Value> {
+    if keywords.is_empty()
+        && let Some(Value::Tensor(tensor)) = frame.stack.get(from.wrapping_sub(1))
+        && let Some(methods) = name.family.and_then(|family| family.find(Receiver::Class(Kind::Tensor)))
+        && methods.is_parsed_by_torch()
+        && let Some(first) = methods.functions.first()
+    {
+        // The call is made before it is known which overload it is of, so that its arguments need not move.
+        let mut call = Call::of(&machine.state, first, BoundArguments::new());
+        let given = frame.stack.get(from..).unwrap_or_default();
+        if let Some(function) = plain::bind(&methods.functions, tensor.clone(), given, &mut call.args) {
+            call.signature = &function.signature;
+            let result = dispatch::invoke(function, &mut call);
+            frame.stack.truncate(from.saturating_sub(1));
+            return result;
+        }
+    }
+    let args = frame.stack.split_off(from.min(frame.stack.len()));
+    let receiver = frame.pop();
+    method(machine, &receiver, &name.text, name.family, args, keywords)
+}
+
+/// `receiver.name(*args, **keywords)`
+fn method(
+    machine: &Machine,
+    receiver: &Value,
+    name: &str,
+    family: Option<&'static Family>,
+    args: Vec<Value>,
+    keywords: Keywords,
+) -> Result<Value> {
+    if let Some(answer) = container_methods::call(&machine.state, receiver, name, &args, &keywords) {
+        return answer;
+    }
+    if let Value::Object(object) = receiver {
+        let any = object.as_any();
+        if let Some(this) = any.downcast_ref::<Instance>() {
+            // The commonest call makes no object of the method.
+            if !this.finds()
+                && this.fields.get(name).is_none()
+                && let Some(entry) = this.class.find(name)
+                && !matches!(&entry, Entry::Held(held) if !is_function(held))
+            {
+                return call_entry(&entry, receiver, &this.class, args, keywords);
+            }
+        } else if let Some(this) = any.downcast_ref::<Super>() {
+            if let Some(answer) = this.method(name, args.clone(), keywords.clone()) {
+                return answer;
+            }
+        } else if let Some(generator) = any.downcast_ref::<Generator>() {
+            if let Some(answer) = generator.method(name) {
+                return answer;
+            }
+        }
+    }
+    let kind = match receiver {
+        Value::Module(_) | Value::Type(_) => None,
+        other => Kind::of(other),
+    };
+    if let Some(overloads) = family.zip(kind).and_then(|(family, kind)| family.find(Receiver::Class(kind))) {
+        let arguments = Arguments { positional: args.into(), keywords };
+        return dispatch::call(&machine.state, overloads, Some(receiver), &arguments);
+    }
+    if let (Value::Module(path), Some(family)) = (receiver, family) {
+        let module = if *path == "torch" { "" } else { path };
+        if let Some(overloads) = family.find(Receiver::Module(module)) {
+            let arguments = Arguments { positional: args.into(), keywords };
+            return dispatch::call(&machine.state, overloads, None, &arguments);
+        }
+    }
+    let callee = operations::attribute(machine, receiver, name)?;
+    match &callee {
+        Value::Function(_) | Value::Method(_) | Value::Type(_) | Value::Object(_) => {
+            call(machine, &callee, args, keywords)
+        }
+        other => Err(Error::type_error(format!("'{}' object is not callable", other.type_name()))),
+    }
+}
+
+/// A function's name as errors about its arguments show it.
+pub fn shown_name(callee: &Value) -> String {
+    let Value::Object(object) = callee else {
+        return match callee {
+            Value::Function(path) => format!("{path}()"),
+            other => format!("{}()", other.type_name()),
+        };
+    };
+    let any = object.as_any();
+    if let Some(function) = any.downcast_ref::<Function>() {
+        return format!("__main__.{}()", function.code.qualified);
+    }
+    if let Some(method) = any.downcast_ref::<BoundMethod>() {
+        return shown_name(&method.function);
+    }
+    match Base::of(callee) {
+        Some(class) => format!("__main__.{}()", class.name()),
+        None => format!("{} object", callee.type_name()),
+    }
+}

@@ -1,0 +1,285 @@
+//! What may be left before its end: loops, `try` and `with`. Whoever leaves them, by `return`, `break` or `continue`, first
+//! does what each of them wants done; an error gets to their handlers instead.
+
+use super::{Compiled, Compiler, place};
+use crate::bail_syntax;
+use crate::python::code::Op;
+use crate::python::syntax::SyntaxFault;
+use crate::value::Value;
+use ruff_python_ast::{ExceptHandler, Expr, Stmt, StmtFor, StmtTry, StmtWhile, StmtWith, WithItem};
+
+/// As CPython's limit on blocks inside each other.
+const MAX_BLOCKS: usize = 20;
+
+/// A block that is open where the compiler stands.
+#[derive(Clone)]
+pub(super) enum Block<'a> {
+    /// A `while`: where it goes on.
+    While {
+        start: u32,
+        breaks: Vec<usize>,
+    },
+    /// A `for`, whose iterator is to be left.
+    For {
+        start: u32,
+        breaks: Vec<usize>,
+    },
+    /// The part of a `try` whose errors are caught.
+    Try,
+    /// A clause that handles an error, and the name it gives it.
+    Handler(Option<&'a str>),
+    /// The part of a `try` that a `finally` follows.
+    Finally(&'a [Stmt]),
+    With(u32),
+}
+
+impl<'a> Compiler<'a, '_> {
+    fn open(&mut self, block: Block<'a>, at: u32) -> Compiled {
+        let blocks = &mut self.unit().blocks;
+        blocks.push(block);
+        let counted = blocks.iter().filter(|block| !matches!(block, Block::Handler(_))).count();
+        if counted > MAX_BLOCKS {
+            bail_syntax!(at, "too many statically nested blocks");
+        }
+        Ok(())
+    }
+
+    fn close(&mut self) -> Option<Block<'a>> {
+        self.unit().blocks.pop()
+    }
+
+    pub(super) fn while_loop(&mut self, statement: &'a StmtWhile) -> Compiled {
+        let start = self.here();
+        self.expression(&statement.test)?;
+        let end = self.jump(Op::JumpIfFalse, place(&*statement.test));
+        self.open(Block::While { start, breaks: Vec::new() }, place(statement))?;
+        self.body(&statement.body)?;
+        self.emit(Op::Jump(start), place(statement));
+        self.land(end);
+        self.after_loop(&statement.orelse)
+    }
+
+    pub(super) fn for_loop(&mut self, statement: &'a StmtFor) -> Compiled {
+        if statement.is_async {
+            return Err(SyntaxFault::unsupported("async loops", statement));
+        }
+        self.expression(&statement.iter)?;
+        let at = place(&*statement.iter);
+        self.emit(Op::Begin, at);
+        let start = self.here();
+        let end = self.jump(Op::Next, at);
+        self.open(Block::For { start, breaks: Vec::new() }, place(statement))?;
+        self.assign(&statement.target)?;
+        self.body(&statement.body)?;
+        self.emit(Op::Jump(start), place(statement));
+        self.land(end);
+        self.after_loop(&statement.orelse)
+    }
+
+    fn after_loop(&mut self, orelse: &'a [Stmt]) -> Compiled {
+        let block = self.close();
+        self.body(orelse)?;
+        if let Some(Block::While { breaks, .. } | Block::For { breaks, .. }) = block {
+            breaks.into_iter().for_each(|jump| self.land(jump));
+        }
+        Ok(())
+    }
+
+    /// `break` or `continue`.
+    pub(super) fn leave_loop(&mut self, is_break: bool, at: u32) -> Compiled {
+        let blocks = self.unit().blocks.clone();
+        let is_loop = |block: &Block| matches!(block, Block::While { .. } | Block::For { .. });
+        let Some(depth) = blocks.iter().rposition(is_loop) else {
+            bail_syntax!(at, "{}", if is_break { "'break' outside loop" } else { "'continue' not properly in loop" })
+        };
+        self.leave(&blocks, depth + 1, at)?;
+        let (start, is_for) = match blocks.get(depth) {
+            Some(Block::For { start, .. }) => (*start, true),
+            Some(Block::While { start, .. }) => (*start, false),
+            _ => return Ok(()),
+        };
+        if !is_break {
+            self.emit(Op::Jump(start), at);
+            return Ok(());
+        }
+        if is_for {
+            self.emit(Op::End, at);
+        }
+        let jump = self.jump(Op::Jump, at);
+        if let Some(Block::While { breaks, .. } | Block::For { breaks, .. }) = self.unit().blocks.get_mut(depth) {
+            breaks.push(jump);
+        }
+        Ok(())
+    }
+
+    /// Returns the value on top of the stack.
+    pub(super) fn leave_function(&mut self, at: u32) -> Compiled {
+        let blocks = self.unit().blocks.clone();
+        if blocks.iter().any(|block| !matches!(block, Block::While { .. } | Block::For { .. })) {
+            // What is done on the way may use the stack.
+            let count = self.unit().code.locals.len();
+            let kept = self.slot(&format!(".return{count}"));
+            self.emit(Op::StoreLocal(kept), at);
+            self.leave(&blocks, 0, at)?;
+            self.emit(Op::LoadLocal(kept), at);
+        }
+        self.emit(Op::Return, at);
+        Ok(())
+    }
+
+    /// Does what the blocks from a depth on want done, the innermost first.
+    fn leave(&mut self, blocks: &[Block<'a>], depth: usize, at: u32) -> Compiled {
+        for (i, block) in blocks.iter().enumerate().skip(depth).rev() {
+            // What is done may leave early itself, and leaves only what is around it.
+            self.unit().blocks.truncate(i);
+            match block {
+                Block::While { .. } => {}
+                Block::For { .. } => self.emit(Op::End, at),
+                Block::Try => self.emit(Op::EndTry, at),
+                Block::Handler(name) => {
+                    self.emit(Op::EndHandler, at);
+                    if let Some(name) = name {
+                        self.forget(name, at);
+                    }
+                }
+                Block::Finally(body) => {
+                    self.emit(Op::EndTry, at);
+                    self.body(body)?;
+                }
+                Block::With(at) => {
+                    self.emit(Op::EndTry, *at);
+                    self.emit(Op::Leave, *at);
+                }
+            }
+        }
+        self.restore(blocks);
+        Ok(())
+    }
+
+    /// Opens the blocks again that were left, with the jumps noted meanwhile.
+    fn restore(&mut self, blocks: &[Block<'a>]) {
+        let open = &mut self.unit().blocks;
+        open.extend(blocks.iter().skip(open.len()).cloned());
+    }
+
+    pub(super) fn try_statement(&mut self, statement: &'a StmtTry) -> Compiled {
+        if statement.is_star {
+            return Err(SyntaxFault::unsupported("except* clauses", statement));
+        }
+        let at = place(statement);
+        if statement.finalbody.is_empty() {
+            return self.try_except(statement);
+        }
+        let handler = self.jump(Op::Try, at);
+        self.open(Block::Finally(&statement.finalbody), at)?;
+        if statement.handlers.is_empty() {
+            self.body(&statement.body)?;
+        } else {
+            self.try_except(statement)?;
+        }
+        self.close();
+        self.emit(Op::EndTry, at);
+        self.body(&statement.finalbody)?;
+        let end = self.jump(Op::Jump, at);
+        self.land(handler);
+        self.open(Block::Handler(None), at)?;
+        self.body(&statement.finalbody)?;
+        self.close();
+        self.emit(Op::Reraise, at);
+        self.land(end);
+        Ok(())
+    }
+
+    fn try_except(&mut self, statement: &'a StmtTry) -> Compiled {
+        let at = place(statement);
+        let handler = self.jump(Op::Try, at);
+        self.open(Block::Try, at)?;
+        self.body(&statement.body)?;
+        self.close();
+        self.emit(Op::EndTry, at);
+        self.body(&statement.orelse)?;
+        let mut ends = vec![self.jump(Op::Jump, at)];
+        self.land(handler);
+        for ExceptHandler::ExceptHandler(clause) in &statement.handlers {
+            let at = place(clause);
+            let next = match &clause.type_ {
+                Some(class) => {
+                    self.expression(class)?;
+                    Some(self.jump(Op::Catch, place(&**class)))
+                }
+                None => None,
+            };
+            let name = clause.name.as_ref().map(|name| name.as_str());
+            if let Some(name) = name {
+                self.emit(Op::Handled, at);
+                self.store(name, at);
+            }
+            // However the clause ends, its name is gone then.
+            let cleanup = name.map(|name| (name, self.jump(Op::Try, at)));
+            if cleanup.is_some() {
+                self.open(Block::Try, at)?;
+            }
+            let depth = self.unit().blocks.len() - usize::from(cleanup.is_some());
+            self.unit().blocks.insert(depth, Block::Handler(name));
+            self.body(&clause.body)?;
+            self.unit().blocks.truncate(depth);
+            if cleanup.is_some() {
+                self.emit(Op::EndTry, at);
+            }
+            self.emit(Op::EndHandler, at);
+            if let Some((name, handler)) = cleanup {
+                self.forget(name, at);
+                ends.push(self.jump(Op::Jump, at));
+                self.land(handler);
+                self.forget(name, at);
+                self.emit(Op::Reraise, at);
+            } else {
+                ends.push(self.jump(Op::Jump, at));
+            }
+            if let Some(next) = next {
+                self.land(next);
+            }
+        }
+        self.emit(Op::Reraise, at);
+        ends.into_iter().for_each(|end| self.land(end));
+        Ok(())
+    }
+
+    pub(super) fn with(&mut self, statement: &'a StmtWith) -> Compiled {
+        if statement.is_async {
+            return Err(SyntaxFault::unsupported("async with statements", statement));
+        }
+        self.with_items(&statement.items, &statement.body)
+    }
+
+    fn with_items(&mut self, items: &'a [WithItem], body: &'a [Stmt]) -> Compiled {
+        let Some((item, rest)) = items.split_first() else { return self.body(body) };
+        let at = place(&item.context_expr);
+        self.expression(&item.context_expr)?;
+        let handler = self.jump(Op::With, at);
+        self.open(Block::With(at), at)?;
+        match item.optional_vars.as_deref() {
+            Some(target @ Expr::Starred(_)) => bail_syntax!(place(target), "cannot assign to this expression"),
+            Some(target) => self.assign(target)?,
+            None => self.emit(Op::Pop, at),
+        }
+        self.with_items(rest, body)?;
+        self.close();
+        self.emit(Op::EndTry, at);
+        self.emit(Op::Leave, at);
+        let end = self.jump(Op::Jump, at);
+        self.land(handler);
+        let settled = self.jump(Op::LeaveHandler, at);
+        self.emit(Op::Reraise, at);
+        self.land(settled);
+        self.emit(Op::EndHandler, at);
+        self.land(end);
+        Ok(())
+    }
+
+    /// The value `None`, for what gives nothing.
+    pub(super) fn none(&mut self, at: u32) {
+        let none = self.constant(Value::None);
+        self.emit(none, at);
+    }
+}

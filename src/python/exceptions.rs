@@ -1,0 +1,197 @@
+//! Exceptions: the conversion between our errors and the objects that a script raises and catches. An error that began as
+//! an object keeps it.
+
+use super::class::{Base, Instance, instance_of};
+use super::construct::construct;
+use crate::bail;
+use crate::format;
+pub use crate::functions::exceptions::{builtin, class, is_class};
+use crate::tensor::{Error, ErrorKind, Raised, Result};
+use crate::value::{Keywords, Value, intern};
+use std::cell::Cell;
+use std::rc::Rc;
+
+/// A new exception of a class that is there from the start.
+pub fn new(class: &'static str, args: Vec<Value>) -> Rc<Instance> {
+    let class = match (class, args.as_slice()) {
+        ("OSError", [Value::Int(number), _, ..]) => of_number(*number),
+        (class, _) => class,
+    };
+    let exception = Instance::new(Base::Builtin(class));
+    set_args(&exception, args);
+    exception
+}
+
+/// The class of a system's error, by its number.
+fn of_number(number: i64) -> &'static str {
+    match number {
+        1 | 13 => "PermissionError",
+        2 => "FileNotFoundError",
+        4 => "InterruptedError",
+        11 => "BlockingIOError",
+        17 => "FileExistsError",
+        20 => "NotADirectoryError",
+        21 => "IsADirectoryError",
+        110 => "TimeoutError",
+        _ => "OSError",
+    }
+}
+
+pub fn set_args(exception: &Instance, args: Vec<Value>) {
+    if exception.class.derives_builtin("StopIteration") {
+        exception.fields.set("value", args.first().cloned().unwrap_or(Value::None));
+    }
+    if exception.class.derives_builtin("SystemExit") {
+        let code =
+            if args.len() > 1 { Value::tuple(args.clone()) } else { args.first().cloned().unwrap_or(Value::None) };
+        exception.fields.set("code", code);
+    }
+    exception.fields.set("args", Value::tuple(args));
+}
+
+fn args_of(exception: &Instance) -> Vec<Value> {
+    exception.fields.get("args").and_then(|args| args.sequence()).unwrap_or_default()
+}
+
+/// `str(exception)`
+///
+/// # Errors
+/// What showing its arguments raises.
+pub fn text(exception: &Instance) -> Result<String> {
+    within(|| match args_of(exception).as_slice() {
+        [] => Ok(String::new()),
+        // A key that was not found is shown as it was written.
+        [only] if exception.class.derives_builtin("KeyError") => format::plainly(only),
+        [only] => format::plain_text(only),
+        [number, reason] if exception.class.derives_builtin("OSError") => {
+            Ok(format!("[Errno {}] {}", format::plain_text(number)?, format::plain_text(reason)?))
+        }
+        several => format::plainly(&Value::tuple(several.iter().cloned())),
+    })
+}
+
+/// `repr(exception)`
+///
+/// # Errors
+/// As [`text`].
+pub fn repr(exception: &Instance) -> Result<String> {
+    within(|| {
+        let args = args_of(exception);
+        let shown = args.iter().map(format::plainly).collect::<Result<Vec<_>>>()?;
+        Ok(format!("{}({})", exception.class.name(), shown.join(", ")))
+    })
+}
+
+thread_local! {
+    static DEPTH: Cell<usize> = const { Cell::new(0) };
+}
+
+/// The maximum depth of exceptions within each other.
+const MAX_DEPTH: usize = 100;
+
+/// Shows an exception that may stand in another, or in itself.
+fn within(show: impl FnOnce() -> Result<String>) -> Result<String> {
+    let depth = DEPTH.get();
+    if depth >= MAX_DEPTH {
+        bail!(RecursionError, "maximum recursion depth exceeded while getting the repr of an object");
+    }
+    DEPTH.set(depth + 1);
+    let shown = show();
+    DEPTH.set(depth);
+    shown
+}
+
+/// The error that stands for an exception on its way.
+pub fn to_error(exception: &Rc<Instance>) -> Error {
+    let message = match exception.method("__str__", Vec::new(), Keywords::new()) {
+        Some(Ok(Value::Str(text))) => text.to_string(),
+        None => String::new(),
+        // As Python does.
+        _ => "<exception str() failed>".to_owned(),
+    };
+    let name = exception.class.name();
+    let kind = match &exception.class {
+        Base::Builtin(_) => ErrorKind::from_name(name).unwrap_or(ErrorKind::Other(name)),
+        Base::User(_) if exception.class.derives_builtin("StopIteration") => ErrorKind::StopIteration,
+        Base::User(_) if exception.class.derives_builtin("SystemExit") => ErrorKind::SystemExit,
+        Base::User(_) => ErrorKind::Other(intern(name.rsplit('.').next().unwrap_or(name))),
+    };
+    Error { raised: Some(Raised(exception.clone())), ..Error::new(kind, message) }
+}
+
+/// The exception that an error stands for: the very object, if it began as one.
+pub fn of_error(error: &Error) -> Rc<Instance> {
+    if let Some(exception) = error.raised.as_ref().and_then(|raised| raised.0.clone().downcast::<Instance>().ok()) {
+        return exception;
+    }
+    let name = error.kind.name();
+    let class = class(&name).unwrap_or("RuntimeError");
+    let message = error.message.as_str();
+    let arg = match message.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
+        Some(key) if class == "KeyError" => Value::str(key),
+        _ => match message.parse::<i64>() {
+            Ok(key) if class == "KeyError" => Value::Int(key),
+            _ => Value::str(message),
+        },
+    };
+    let exception = new(class, if message.is_empty() { Vec::new() } else { vec![arg] });
+    if matches!(class, "NameError" | "AttributeError" | "UnboundLocalError") {
+        // Only the text tells the name.
+        exception.fields.set("name", Value::str(message.split('\'').rev().nth(1).unwrap_or_default()));
+    }
+    exception
+}
+
+/// The KeyError for a key.
+pub fn key_error(key: &Value) -> Error {
+    to_error(&new("KeyError", vec![key.clone()]))
+}
+
+/// Makes what `raise value from cause` raises.
+///
+/// # Errors
+/// TypeError for what is no exception; what making it raises.
+pub fn raise(value: &Value, cause: Option<&Value>) -> Result<Rc<Instance>> {
+    let exception = made(value)?.ok_or_else(|| Error::type_error("exceptions must derive from BaseException"))?;
+    if let Some(cause) = cause {
+        let cause = match (cause, made(cause)?) {
+            (Value::None, _) => Value::None,
+            (_, Some(cause)) => Value::Object(cause),
+            _ => bail!(TypeError, "exception causes must derive from BaseException"),
+        };
+        exception.fields.set("__cause__", cause);
+        exception.fields.set("__suppress_context__", Value::Bool(true));
+    }
+    Ok(exception)
+}
+
+/// The exception that a value is, or that its class makes; `None` for any other value.
+fn made(value: &Value) -> Result<Option<Rc<Instance>>> {
+    let value = match Base::of(value) {
+        Some(Base::Builtin(name)) if is_class(name) => return Ok(Some(new(name, Vec::new()))),
+        Some(Base::User(class)) if Base::User(class.clone()).derives_builtin("BaseException") => {
+            construct(&class, Vec::new(), Keywords::new())?
+        }
+        _ => value.clone(),
+    };
+    Ok(instance_of(&value).filter(|instance| instance.is_exception()))
+}
+
+/// Returns whether an `except` clause with this class, or tuple of classes, catches an exception.
+///
+/// # Errors
+/// TypeError for what is no class of exceptions.
+pub fn matches(exception: &Rc<Instance>, classes: &Value) -> Result<bool> {
+    let classes = match classes {
+        Value::Tuple(items) => items.to_vec(),
+        single => vec![single.clone()],
+    };
+    let mut found = false;
+    for class in &classes {
+        match Base::of(class).filter(|class| class.derives_builtin("BaseException")) {
+            Some(class) => found |= exception.class.derives(&class),
+            None => bail!(TypeError, "catching classes that do not inherit from BaseException is not allowed"),
+        }
+    }
+    Ok(found)
+}

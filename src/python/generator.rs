@@ -1,0 +1,145 @@
+//! Generators: a frame that stops at each `yield` and goes on when the next item is asked for.
+
+use super::exceptions;
+use super::machine::{Exit, Frame, Machine};
+use crate::tensor::{Error, ErrorKind, Result};
+use crate::value::{Object, Value};
+use std::any::Any;
+use std::cell::RefCell;
+use std::rc::{Rc, Weak};
+
+pub struct Generator {
+    name: Rc<str>,
+    state: RefCell<State>,
+    machine: Weak<Machine>,
+    this: Weak<Generator>,
+}
+
+enum State {
+    Waiting(Box<Frame>),
+    Running,
+    Done,
+}
+
+impl Generator {
+    pub fn new(machine: &Rc<Machine>, frame: Frame) -> Rc<Generator> {
+        Rc::new_cyclic(|this| Generator {
+            name: frame.code.qualified.clone(),
+            state: RefCell::new(State::Waiting(Box::new(frame))),
+            machine: Rc::downgrade(machine),
+            this: this.clone(),
+        })
+    }
+
+    /// Runs to the next `yield`, or to the end: `Ok(Err(value))` with what the generator returns.
+    ///
+    /// # Errors
+    /// What its body raises; ValueError if it is running already.
+    pub fn resume(&self) -> Result<Result<Value, Value>> {
+        let before = self.state.replace(State::Running);
+        let mut frame = match before {
+            State::Waiting(frame) => frame,
+            State::Running => return Err(Error::value("generator already executing")),
+            State::Done => {
+                self.state.replace(State::Done);
+                return Ok(Err(Value::None));
+            }
+        };
+        let Some(machine) = self.machine.upgrade() else {
+            return Err(Error::runtime("the session of this generator has ended"));
+        };
+        match machine.run(&mut frame) {
+            Ok(Exit::Yielded(value)) => {
+                self.state.replace(State::Waiting(frame));
+                Ok(Ok(value))
+            }
+            Ok(Exit::Returned(value)) => {
+                self.state.replace(State::Done);
+                Ok(Err(value))
+            }
+            Err(error) => {
+                self.state.replace(State::Done);
+                if error.kind == ErrorKind::StopIteration {
+                    let cause = exceptions::of_error(&error);
+                    let raised = exceptions::new("RuntimeError", vec![Value::str("generator raised StopIteration")]);
+                    raised.fields.set("__cause__", Value::Object(cause.clone()));
+                    raised.fields.set("__context__", Value::Object(cause));
+                    return Err(exceptions::to_error(&raised));
+                }
+                Err(error)
+            }
+        }
+    }
+
+    /// Ends it where it waits, as if an exception came there that nobody but `finally` sees.
+    fn close(&self) -> Result<()> {
+        let State::Waiting(mut frame) = self.state.replace(State::Done) else { return Ok(()) };
+        if frame.has_not_begun() {
+            return Ok(());
+        }
+        let Some(machine) = self.machine.upgrade() else { return Ok(()) };
+        let raised = exceptions::to_error(&exceptions::new("GeneratorExit", Vec::new()));
+        match machine.run_from(&mut frame, Err(raised)) {
+            Ok(Exit::Yielded(_)) => Err(Error::runtime("generator ignored GeneratorExit")),
+            Ok(Exit::Returned(_)) => Ok(()),
+            Err(error) if error.kind.name() == "GeneratorExit" || error.kind == ErrorKind::StopIteration => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The methods of a generator.
+    pub fn method(&self, name: &str) -> Option<Result<Value>> {
+        Some(match name {
+            "__next__" => self.resume().and_then(|item| item.map_err(ended)),
+            "__iter__" => self.iterator()?,
+            "close" => self.close().map(|()| Value::None),
+            "send" | "throw" => {
+                Err(Error::not_implemented(format!("generator.{name}() is not supported at this prompt")))
+            }
+            _ => return None,
+        })
+    }
+}
+
+/// The end of a generator that returned a value.
+fn ended(value: Value) -> Error {
+    let args = if matches!(value, Value::None) { Vec::new() } else { vec![value] };
+    exceptions::to_error(&exceptions::new("StopIteration", args))
+}
+
+/// What it opened is closed, as when CPython drops it.
+impl Drop for Generator {
+    fn drop(&mut self) {
+        // Nobody hears what goes wrong now.
+        let _ = self.close();
+    }
+}
+
+impl Object for Generator {
+    fn class_name(&self) -> &'static str {
+        "generator"
+    }
+    fn repr(&self) -> String {
+        format!("<generator object {} at {:#x}>", self.name, std::ptr::from_ref(self) as usize)
+    }
+    fn iterator(&self) -> Option<Result<Value>> {
+        self.this.upgrade().map(|this| Ok(Value::Object(this)))
+    }
+    fn is_iterator(&self) -> bool {
+        true
+    }
+    fn next(&self) -> Option<Result<Option<Value>>> {
+        Some(match self.resume() {
+            Ok(Ok(item)) => Ok(Some(item)),
+            Ok(Err(Value::None)) => Ok(None),
+            Ok(Err(value)) => Err(ended(value)),
+            Err(error) => Err(error),
+        })
+    }
+    fn attribute(&self, name: &str) -> Option<Value> {
+        matches!(name, "__name__" | "__qualname__").then(|| Value::str(&self.name))
+    }
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}

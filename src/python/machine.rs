@@ -1,0 +1,701 @@
+//! The machine that runs what the compiler makes: one frame for each call, instructions one after the other, errors to the
+//! handler that is open. What the instructions do beyond moving values is in `operations.rs`, calls in `calls.rs`.
+
+use super::class::{Class, Instance};
+use super::code::{Code, Conversion, Op, Quick, keyword_names};
+use super::exceptions;
+use super::function::{Cell, Function};
+use super::generator::Generator;
+use super::variables::Variables;
+use super::{calls, construct, operations};
+use crate::call::State;
+use crate::call::stack;
+use crate::functions::iterate::{Iter, iterate};
+use crate::functions::{operators, subscript};
+use crate::tensor::{Error, ErrorKind, Result, interrupt};
+use crate::value::equality::truth;
+use crate::value::{Dict, Keywords, Set, Text, Value, discard};
+use std::cell::{self, RefCell};
+use std::rc::{Rc, Weak};
+
+/// How deep calls may go, as in CPython.
+const MAX_DEPTH: usize = 1000;
+
+/// What shows the value of an expression, as a prompt does.
+pub type Show = dyn Fn(&Value) -> Result<()>;
+
+/// What knows a variable that is kept elsewhere.
+pub type Elsewhere = dyn Fn(&str) -> Option<Value>;
+
+/// What runs Python in a session.
+pub struct Machine {
+    pub state: Rc<State>,
+    pub variables: RefCell<Variables>,
+    pub elsewhere: RefCell<Option<Rc<Elsewhere>>>,
+    pub show: RefCell<Option<Rc<Show>>>,
+    depth: cell::Cell<usize>,
+    this: Weak<Machine>,
+}
+
+/// One of the calls through which an exception has come.
+#[derive(Clone)]
+pub struct Step {
+    pub code: Rc<Code>,
+    /// In the source, in bytes.
+    pub place: u32,
+}
+
+/// How a frame stops.
+pub enum Exit {
+    Returned(Value),
+    Yielded(Value),
+}
+
+/// One call that is going on.
+pub struct Frame {
+    pub code: Rc<Code>,
+    next: usize,
+    pub stack: Vec<Value>,
+    pub locals: Vec<Option<Value>>,
+    pub cells: Vec<Cell>,
+    pub loops: Vec<Iter>,
+    tries: Vec<Try>,
+    handled: Vec<(Rc<Instance>, Error)>,
+    /// The class that is being made.
+    pub class: Option<Rc<Class>>,
+}
+
+/// A handler that is open, and how high everything was when it was opened.
+struct Try {
+    handler: u32,
+    stack: usize,
+    loops: usize,
+    handled: usize,
+    /// Whether it leaves a context.
+    leaves: bool,
+}
+
+impl Drop for Frame {
+    fn drop(&mut self) {
+        discard(std::mem::take(&mut self.stack));
+        discard(std::mem::take(&mut self.locals).into_iter().flatten());
+    }
+}
+
+impl Frame {
+    /// A frame with its parameters in their slots, and the cells from around.
+    pub fn new(code: Rc<Code>, mut locals: Vec<Option<Value>>, free: &[Cell]) -> Frame {
+        locals.resize(code.locals.len(), None);
+        let own = code.cells.iter().map(|(_, parameter)| {
+            let value = parameter.and_then(|slot| locals.get(slot).cloned()).flatten();
+            Cell::new(value)
+        });
+        let cells = own.chain(free.iter().cloned()).collect();
+        Frame {
+            code,
+            next: 0,
+            stack: Vec::new(),
+            locals,
+            cells,
+            loops: Vec::new(),
+            tries: Vec::new(),
+            handled: Vec::new(),
+            class: None,
+        }
+    }
+
+    pub fn has_not_begun(&self) -> bool {
+        self.next == 0
+    }
+
+    /// Takes the value on top of the stack: the compiler sees to it that there is one.
+    #[inline]
+    pub fn pop(&mut self) -> Value {
+        self.stack.pop().unwrap_or(Value::None)
+    }
+
+    #[inline]
+    pub fn push(&mut self, value: Value) {
+        self.stack.push(value);
+    }
+
+    /// Takes so many values from the stack, the topmost last.
+    pub fn take(&mut self, count: u32) -> Vec<Value> {
+        let at = self.stack.len().saturating_sub(count as usize);
+        self.stack.split_off(at)
+    }
+
+    fn top(&self) -> Option<&Value> {
+        self.stack.last()
+    }
+
+    /// The place in the source of the instruction that ran last.
+    fn place(&self) -> u32 {
+        self.code.places.get(self.next.saturating_sub(1)).copied().unwrap_or_default()
+    }
+
+    pub fn jump(&mut self, target: u32) {
+        self.next = target as usize;
+    }
+}
+
+impl Machine {
+    pub fn new(state: &Rc<State>) -> Rc<Machine> {
+        state.maker.replace(Some(Rc::new(construct::builtin)));
+        Rc::new_cyclic(|this| Machine {
+            state: state.clone(),
+            variables: RefCell::default(),
+            elsewhere: RefCell::default(),
+            show: RefCell::default(),
+            depth: cell::Cell::new(0),
+            this: this.clone(),
+        })
+    }
+
+    pub fn handle(&self) -> Result<Rc<Machine>> {
+        self.this.upgrade().ok_or_else(|| Error::runtime("the session has ended"))
+    }
+
+    /// Runs an input.
+    ///
+    /// # Errors
+    /// What it raises.
+    pub fn run_input(&self, code: Rc<Code>) -> Result<()> {
+        self.depth.set(0);
+        self.run(&mut Frame::new(code, Vec::new(), &[])).map(drop)
+    }
+
+    /// Calls a function of Python.
+    ///
+    /// # Errors
+    /// What it raises, TypeError for arguments that it does not take.
+    pub fn call_function(&self, function: &Function, args: Vec<Value>, keywords: Keywords) -> Result<Value> {
+        let mut frame = function.frame(args, keywords)?;
+        if function.code.is_generator {
+            return Ok(Value::Object(Generator::new(&self.handle()?, frame)));
+        }
+        match self.run(&mut frame)? {
+            Exit::Returned(value) | Exit::Yielded(value) => Ok(value),
+        }
+    }
+
+    /// Runs a frame to its next stop.
+    ///
+    /// # Errors
+    /// What it raises and does not handle; RecursionError for calls too deep within each other.
+    pub fn run(&self, frame: &mut Frame) -> Result<Exit> {
+        self.run_from(frame, Ok(()))
+    }
+
+    /// As [`Machine::run`], perhaps with an error that comes where the frame stands.
+    ///
+    /// # Errors
+    /// As [`Machine::run`].
+    pub fn run_from(&self, frame: &mut Frame, begun: Result<()>) -> Result<Exit> {
+        let depth = self.depth.get();
+        if depth >= MAX_DEPTH || !stack::has_room() {
+            return Err(Error::new(ErrorKind::RecursionError, "maximum recursion depth exceeded"));
+        }
+        self.depth.set(depth + 1);
+        let mut done = begun.and_then(|()| self.steps(frame));
+        let exit = loop {
+            match done {
+                Ok(exit) => break Ok(exit),
+                Err(error) => match self.handle_error(frame, error) {
+                    Ok(()) => done = self.steps(frame),
+                    Err(error) => break Err(error),
+                },
+            }
+        };
+        self.depth.set(depth);
+        exit
+    }
+
+    /// Sends an error to the handler that is open, or gives it back.
+    fn handle_error(&self, frame: &mut Frame, error: Error) -> Result<()> {
+        if interrupt::requested() || error.kind == ErrorKind::SystemExit && self.state.exit.get().is_some() {
+            // Whoever stops the script is not stopped by it; contexts are left all the same.
+            while let Some(open) = frame.tries.pop() {
+                frame.stack.truncate(open.stack);
+                if open.leaves {
+                    let context = frame.pop();
+                    operations::leave_natively(self, &context);
+                }
+            }
+            return Err(error);
+        }
+        let exception = exceptions::of_error(&error);
+        let error = Error { raised: Some(crate::tensor::Raised(exception.clone())), ..error };
+        if let Some((outer, _)) = frame.handled.last()
+            && !Rc::ptr_eq(outer, &exception)
+            && exception.fields.get("__context__").is_none()
+        {
+            exception.fields.set("__context__", Value::Object(outer.clone()));
+        }
+        let step = Step { code: frame.code.clone(), place: frame.place() };
+        exception.trace.borrow_mut().push(step);
+        let Some(open) = frame.tries.pop() else { return Err(error) };
+        discard(frame.stack.split_off(open.stack.min(frame.stack.len())));
+        frame.loops.truncate(open.loops);
+        frame.handled.truncate(open.handled);
+        frame.handled.push((exception, error));
+        frame.jump(open.handler);
+        Ok(())
+    }
+
+    fn open_try(frame: &mut Frame, handler: u32, leaves: bool) {
+        let (stack, loops, handled) = (frame.stack.len(), frame.loops.len(), frame.handled.len());
+        frame.tries.push(Try { handler, stack, loops, handled, leaves });
+    }
+
+    /// Runs instructions until the frame stops.
+    fn steps(&self, frame: &mut Frame) -> Result<Exit> {
+        let code = frame.code.clone();
+        let state = &*self.state;
+        loop {
+            let Some(op) = code.ops.get(frame.next) else { return Ok(Exit::Returned(Value::None)) };
+            frame.next += 1;
+            match *op {
+                Op::Constant(at) => frame.push(code.constants.get(at as usize).cloned().unwrap_or(Value::None)),
+                Op::LoadLocal(slot) => match frame.locals.get(slot as usize) {
+                    Some(Some(value)) => {
+                        let value = value.clone();
+                        frame.push(value);
+                    }
+                    _ => return Err(operations::unbound_local(&code, slot)),
+                },
+                Op::StoreLocal(slot) => {
+                    let value = frame.pop();
+                    if let Some(local) = frame.locals.get_mut(slot as usize) {
+                        let before = local.replace(value);
+                        drop(before);
+                    }
+                }
+                Op::LoadGlobal(slot) => {
+                    let value = self.variables.borrow().get(slot).cloned();
+                    match value {
+                        Some(value) => frame.push(value),
+                        None => frame.push(operations::load_missing(self, slot)?),
+                    }
+                }
+                Op::StoreGlobal(slot) => {
+                    let value = frame.pop();
+                    let before = self.variables.borrow_mut().set(slot, Some(value));
+                    drop(before);
+                }
+                Op::LoadCell(cell) => {
+                    let value = frame.cells.get(cell as usize).and_then(Cell::get);
+                    frame.push(value.ok_or_else(|| operations::unbound_cell(&code, cell))?);
+                }
+                Op::StoreCell(cell) => {
+                    let value = frame.pop();
+                    let before = frame.cells.get(cell as usize).and_then(|cell| cell.set(Some(value)));
+                    drop(before);
+                }
+                Op::LoadName(..)
+                | Op::LoadNameOrCell(..)
+                | Op::StoreName(_)
+                | Op::DeleteName(_)
+                | Op::DeleteLocal(_)
+                | Op::DeleteCell(_)
+                | Op::DeleteGlobal(_)
+                | Op::Annotate(_) => operations::rare_name(self, frame, *op)?,
+                Op::PushCell(cell) => {
+                    let cell = frame.cells.get(cell as usize).cloned().unwrap_or_default();
+                    frame.push(operations::PassedCell::value(cell));
+                }
+                Op::Pop => drop(frame.pop()),
+                Op::Duplicate => {
+                    let top = frame.top().cloned().unwrap_or(Value::None);
+                    frame.push(top);
+                }
+                Op::DuplicateTwo => {
+                    let (b, a) = (frame.pop(), frame.pop());
+                    frame.stack.extend([a.clone(), b.clone(), a, b]);
+                }
+                Op::Swap => {
+                    let (b, a) = (frame.pop(), frame.pop());
+                    frame.stack.extend([b, a]);
+                }
+                Op::Rotate => {
+                    let (c, b, a) = (frame.pop(), frame.pop(), frame.pop());
+                    frame.stack.extend([c, a, b]);
+                }
+                Op::Binary(quick, operator) => {
+                    let (b, a) = (frame.pop(), frame.pop());
+                    let value = match operations::quickly(quick, &a, &b) {
+                        Some(value) => value,
+                        None => operations::binary(self, operator, &a, &b)?,
+                    };
+                    frame.push(value);
+                }
+                Op::InPlace(quick, operator) => {
+                    let (b, a) = (frame.pop(), frame.pop());
+                    let value = match (quick, a, &b) {
+                        // The variable lets go of a text that grows, and gets it back at once.
+                        (Quick::Plus, Value::Str(text), Value::Str(more)) => {
+                            operations::room_to_grow(&text, more)?;
+                            self.let_go(frame, code.ops.get(frame.next), &text);
+                            Value::Str(text.with(more))
+                        }
+                        (quick, a, b) => match operations::quickly(quick, &a, b) {
+                            Some(value) => value,
+                            None => operators::in_place(state, operator, &a, b)?,
+                        },
+                    };
+                    frame.push(value);
+                }
+                Op::Compare(comparison) => {
+                    let (b, a) = (frame.pop(), frame.pop());
+                    let value = operations::compare(self, comparison, &a, &b)?;
+                    frame.push(value);
+                }
+                Op::Unary(name) => {
+                    let value = frame.pop();
+                    frame.push(operators::unary(state, name, &value)?);
+                }
+                Op::Not => {
+                    let value = frame.pop();
+                    frame.push(Value::Bool(!truth(&value)?));
+                }
+                Op::Attribute(name) => {
+                    let object = frame.pop();
+                    let name = code.names.get(name as usize).map_or("", |name| &*name.text);
+                    frame.push(operations::attribute(self, &object, name)?);
+                }
+                Op::StoreAttribute(name) => {
+                    let (object, value) = (frame.pop(), frame.pop());
+                    let name = code.names.get(name as usize).map_or("", |name| &*name.text);
+                    subscript::set_attribute(state, &object, name, &value)?;
+                }
+                Op::DeleteAttribute(name) => {
+                    let object = frame.pop();
+                    let name = code.names.get(name as usize).map_or("", |name| &*name.text);
+                    subscript::delete_attribute(state, &object, name)?;
+                }
+                Op::Item => {
+                    let (index, object) = (frame.pop(), frame.pop());
+                    frame.push(operations::item(self, &object, &index)?);
+                }
+                Op::StoreItem => {
+                    let (index, object, value) = (frame.pop(), frame.pop(), frame.pop());
+                    operations::set_item(self, &object, &index, value)?;
+                }
+                Op::DeleteItem => {
+                    let (index, object) = (frame.pop(), frame.pop());
+                    operations::delete_item(self, &object, &index)?;
+                }
+                Op::Slice => {
+                    let (step, stop, start) = (frame.pop(), frame.pop(), frame.pop());
+                    frame.push(subscript::slice(start, stop, step));
+                }
+                Op::Tuple(count) => {
+                    let items = frame.take(count);
+                    frame.push(Value::Tuple(items.into()));
+                }
+                Op::List(count) => {
+                    let items = frame.take(count);
+                    frame.push(Value::List(items.into()));
+                }
+                Op::Set(count) => {
+                    let items = frame.take(count);
+                    frame.push(Value::Set(Set::new(items)?));
+                }
+                Op::Dict(count) => {
+                    let mut items = frame.take(2 * count).into_iter();
+                    let entries = std::iter::from_fn(|| items.next().zip(items.next()));
+                    let dict = Dict::new(entries)?;
+                    frame.push(Value::Dict(dict));
+                }
+                Op::Append => {
+                    let item = frame.pop();
+                    if let Some(Value::List(list)) = frame.top() {
+                        operations::push(list, item)?;
+                    }
+                }
+                Op::Add => {
+                    let item = frame.pop();
+                    if let Some(Value::Set(set)) = frame.top() {
+                        set.insert(item)?;
+                    }
+                }
+                Op::SetEntry => {
+                    let (value, key) = (frame.pop(), frame.pop());
+                    if let Some(Value::Dict(dict)) = frame.top() {
+                        dict.insert(key, value)?;
+                    }
+                }
+                Op::Extend | Op::Spread | Op::ExtendSet | Op::Update | Op::Merge => {
+                    operations::extend(self, frame, *op)?
+                }
+                Op::ListToTuple => {
+                    let items = frame.pop().sequence().unwrap_or_default();
+                    frame.push(Value::Tuple(items.into()));
+                }
+                Op::Format(conversion) => {
+                    let (spec, value) = (frame.pop(), frame.pop());
+                    frame.push(self.formatted(conversion, &value, &spec)?);
+                }
+                Op::Join(count) => {
+                    let parts = frame.take(count);
+                    frame.push(operations::joined(&parts)?);
+                }
+                Op::Jump(target) => {
+                    if (target as usize) < frame.next {
+                        interrupt::check()?;
+                    }
+                    frame.jump(target);
+                }
+                Op::JumpIfFalse(target) => {
+                    let value = frame.pop();
+                    if !operations::is_true(&value)? {
+                        frame.jump(target);
+                    }
+                }
+                Op::JumpIfTrue(target) => {
+                    let value = frame.pop();
+                    if operations::is_true(&value)? {
+                        frame.jump(target);
+                    }
+                }
+                Op::JumpIfFalseOrPop(target) | Op::JumpIfTrueOrPop(target) => {
+                    let wanted = matches!(op, Op::JumpIfTrueOrPop(_));
+                    match frame.top() {
+                        Some(value) if operations::is_true(value)? == wanted => frame.jump(target),
+                        _ => drop(frame.pop()),
+                    }
+                }
+                Op::Iterator => {
+                    let iterable = frame.pop();
+                    frame.push(operations::iterator(self, iterable)?);
+                }
+                Op::Begin => {
+                    let iterable = frame.pop();
+                    frame.loops.push(iterate(state, &iterable)?);
+                }
+                Op::Next(end) => {
+                    interrupt::check()?;
+                    match frame.loops.last_mut().map_or(Ok(None), Iter::next)? {
+                        Some(item) => frame.push(item),
+                        None => {
+                            drop(frame.loops.pop());
+                            frame.jump(end);
+                        }
+                    }
+                }
+                Op::End => drop(frame.loops.pop()),
+                Op::Unpack(count) => {
+                    let value = frame.pop();
+                    operations::unpack(self, frame, &value, count as usize)?;
+                }
+                Op::UnpackStarred(before, after) => {
+                    let value = frame.pop();
+                    operations::unpack_starred(self, frame, &value, before as usize, after as usize)?;
+                }
+                Op::Call(count) => {
+                    let args = frame.take(count);
+                    let callee = frame.pop();
+                    let result = calls::call(self, &callee, args, Keywords::new())?;
+                    frame.push(result);
+                }
+                Op::CallNamed(count, names) => {
+                    let names = code.constants.get(names as usize).map_or(&[][..], keyword_names);
+                    let values = frame.take(names.len() as u32);
+                    let args = frame.take(count);
+                    let callee = frame.pop();
+                    let result = calls::call(self, &callee, args, calls::keywords(names, values))?;
+                    frame.push(result);
+                }
+                Op::CallSpread => {
+                    let (named, list, callee) = (frame.pop(), frame.pop(), frame.pop());
+                    let keywords = operations::spread(&named)?;
+                    let result = calls::call(self, &callee, list.sequence().unwrap_or_default(), keywords)?;
+                    frame.push(result);
+                }
+                Op::CallMethod(name, count) => {
+                    let at = frame.stack.len().saturating_sub(count as usize);
+                    let Some(name) = code.names.get(name as usize) else { continue };
+                    let result = calls::call_method(self, frame, at, name, Keywords::new())?;
+                    frame.push(result);
+                }
+                Op::CallMethodNamed(name, names, count) => {
+                    let names = code.constants.get(names as usize).map_or(&[][..], keyword_names);
+                    let values = frame.take(names.len() as u32);
+                    let at = frame.stack.len().saturating_sub(count as usize);
+                    let Some(name) = code.names.get(name as usize) else { continue };
+                    let result = calls::call_method(self, frame, at, name, calls::keywords(names, values))?;
+                    frame.push(result);
+                }
+                Op::Function(at, free) => {
+                    let cells = frame.take(free).iter().map(operations::PassedCell::of).collect();
+                    let (named, defaults) = (frame.pop(), frame.pop());
+                    let (Value::Dict(named), Value::Tuple(defaults), Some(made)) =
+                        (named, defaults, code.codes.get(at as usize))
+                    else {
+                        continue;
+                    };
+                    let function = Function::new(&self.handle()?, made.clone(), defaults, named, cells);
+                    frame.push(Value::Object(Rc::new(function)));
+                }
+                Op::Class => {
+                    let (named, bases, function) = (frame.pop(), frame.pop(), frame.pop());
+                    let class = self.make_class(&function, &bases, &named)?;
+                    frame.push(class);
+                }
+                Op::Super(cell) => frame.push(operations::super_of(frame, cell)?),
+                Op::Return => return Ok(Exit::Returned(frame.pop())),
+                Op::Yield => {
+                    let value = frame.pop();
+                    // The value of the `yield` itself.
+                    frame.push(Value::None);
+                    return Ok(Exit::Yielded(value));
+                }
+                Op::YieldFrom => {
+                    // Stays here until the other one is done: on the stack lies its iterator.
+                    let source = operations::iterator(self, frame.pop())?;
+                    match operations::next_of(&source)? {
+                        Ok(item) => {
+                            frame.push(source);
+                            frame.next -= 1;
+                            return Ok(Exit::Yielded(item));
+                        }
+                        Err(value) => frame.push(value),
+                    }
+                }
+                Op::Try(handler) => Machine::open_try(frame, handler, false),
+                Op::EndTry => drop(frame.tries.pop()),
+                Op::Handled => {
+                    let exception = frame.handled.last().map(|(exception, _)| Value::Object(exception.clone()));
+                    frame.push(exception.unwrap_or(Value::None));
+                }
+                Op::Catch(next) => {
+                    let classes = frame.pop();
+                    let Some((exception, _)) = frame.handled.last() else { continue };
+                    if !exceptions::matches(exception, &classes)? {
+                        frame.jump(next);
+                    }
+                }
+                Op::EndHandler => drop(frame.handled.pop()),
+                Op::Reraise => {
+                    let Some((exception, error)) = frame.handled.pop() else { continue };
+                    // It has been here already.
+                    exception.trace.borrow_mut().pop();
+                    return Err(error);
+                }
+                Op::Raise(count) => {
+                    let mut parts = frame.take(u32::from(count)).into_iter();
+                    let Some(value) = parts.next() else {
+                        return match frame.handled.last() {
+                            Some((_, error)) => Err(error.clone()),
+                            None => Err(Error::runtime("No active exception to reraise")),
+                        };
+                    };
+                    return Err(exceptions::to_error(&exceptions::raise(&value, parts.next().as_ref())?));
+                }
+                Op::With(handler) => {
+                    let context = frame.pop();
+                    let entered = operations::enter(self, &context)?;
+                    frame.push(context);
+                    Machine::open_try(frame, handler, true);
+                    frame.push(entered);
+                }
+                Op::Leave => {
+                    let context = frame.pop();
+                    operations::leave(self, &context, None)?;
+                }
+                Op::LeaveHandler(settled) => {
+                    let context = frame.pop();
+                    let exception = frame.handled.last().map(|(exception, _)| exception.clone());
+                    if operations::leave(self, &context, exception)? {
+                        frame.jump(settled);
+                    }
+                }
+                Op::FailAssertion(has_message) => {
+                    let args = if has_message { vec![frame.pop()] } else { Vec::new() };
+                    return Err(exceptions::to_error(&exceptions::new("AssertionError", args)));
+                }
+                Op::Import(path) => {
+                    let path = code.constants.get(path as usize).cloned().unwrap_or(Value::None);
+                    frame.push(operations::import(self, &path, false)?);
+                }
+                Op::ImportLeaf(path) => {
+                    let path = code.constants.get(path as usize).cloned().unwrap_or(Value::None);
+                    frame.push(operations::import(self, &path, true)?);
+                }
+                Op::ImportFrom(path, name) => {
+                    let path = code.constants.get(path as usize).cloned().unwrap_or(Value::None);
+                    let name = code.names.get(name as usize).map_or("", |name| &*name.text);
+                    frame.push(operations::import_from(self, &path, name)?);
+                }
+                Op::Show => {
+                    let value = frame.pop();
+                    let show = self.show.borrow().clone();
+                    if let Some(show) = show {
+                        show(&value)?;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Unbinds the variable that the next instruction sets, if it holds this very text.
+    fn let_go(&self, frame: &mut Frame, next: Option<&Op>, text: &Text) {
+        let is_it = |value: Option<&Value>| matches!(value, Some(Value::Str(held)) if held.is(text));
+        match next {
+            Some(Op::StoreLocal(slot)) => {
+                if let Some(local) = frame.locals.get_mut(*slot as usize).filter(|local| is_it(local.as_ref())) {
+                    *local = None;
+                }
+            }
+            Some(Op::StoreGlobal(slot)) => {
+                let mut variables = self.variables.borrow_mut();
+                if is_it(variables.get(*slot)) {
+                    variables.set(*slot, None);
+                }
+            }
+            Some(Op::StoreCell(cell)) => {
+                if let Some(cell) = frame.cells.get(*cell as usize).filter(|cell| is_it(cell.get().as_ref())) {
+                    cell.set(None);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn formatted(&self, conversion: Conversion, value: &Value, spec: &Value) -> Result<Value> {
+        let converted = match conversion {
+            Conversion::None => value.clone(),
+            Conversion::Str => Value::str(self.state.str(value)?),
+            Conversion::Repr => Value::str(self.state.repr(value)?),
+            Conversion::Ascii => Value::str(crate::functions::identity::escaped(&self.state.repr(value)?)),
+        };
+        match (&converted, spec) {
+            (Value::Str(_), Value::Str(spec)) if spec.is_empty() => Ok(converted),
+            (value, Value::Str(spec)) => {
+                self.state.with_formatter(|formatter| formatter.format(value, spec)).map(Value::str)
+            }
+            _ => Ok(converted),
+        }
+    }
+
+    /// Makes a class: runs its body, whose names become its members.
+    fn make_class(&self, function: &Value, bases: &Value, named: &Value) -> Result<Value> {
+        let Some(function) = super::class::as_rc::<Function>(function) else { return Ok(Value::None) };
+        let machine = self.handle()?;
+        let bases = bases.sequence().unwrap_or_default();
+        let class = construct::begin(&machine, &function.code.qualified, &bases)?;
+        if let Some(doc) = &function.code.doc {
+            class.fields.set("__doc__", Value::str(doc));
+        }
+        let mut frame = Frame::new(function.code.clone(), Vec::new(), &function.cells);
+        frame.class = Some(class.clone());
+        if let Some(at) = function.code.cells.iter().position(|(name, _)| &**name == "__class__")
+            && let Some(cell) = frame.cells.get(at)
+        {
+            cell.set(Some(operations::WeakClass::value(&class)));
+        }
+        self.run(&mut frame)?;
+        construct::finish(&class, operations::spread(named)?)?;
+        Ok(Value::Object(class))
+    }
+}
