@@ -14,10 +14,13 @@ pub mod bounds;
 #[cfg(test)]
 mod builtin_tests;
 mod buffers;
+mod bytes;
 mod byte_streams;
 pub mod calling;
 mod casts;
+mod characters;
 mod classes;
+mod codecs;
 mod combine;
 pub mod container_methods;
 pub mod containers;
@@ -88,6 +91,8 @@ pub mod subscript;
 mod tensors;
 mod testing;
 mod text;
+mod text_format;
+mod tuples;
 mod typed_storages;
 mod view_copies;
 mod views;
@@ -207,6 +212,7 @@ const TABLES: &[&[Row]] = &[
     tensors::ROWS,
     testing::ROWS,
     text::ROWS,
+    bytes::ROWS,
     views::ROWS,
     windows::ROWS,
     view_copies::ROWS,

@@ -1,7 +1,7 @@
 //! Help from the function table: a name's signatures, what it does, and what it shares or changes. Completion, hints
 //! and `help` all read it here, so that none of them can disagree with what a call does.
 
-use super::registry;
+use super::{container_methods, registry};
 use crate::call::{Family, Kind, MODULES, Overloads, Param, Receiver, Role, Signature};
 
 /// A name that something answers to.
@@ -30,9 +30,24 @@ pub fn members(receiver: Receiver) -> Vec<Member> {
             Some(Member { name, doc: row.doc, is_called: called.is_some() })
         })
         .collect();
+    let methods = class_of(receiver).map(container_methods::methods).unwrap_or_default();
+    members.extend(methods.iter().map(|method| Member { name: method.name, doc: method.doc, is_called: true }));
     members.sort_unstable_by_key(|member| (member.name.starts_with('_'), member.name));
     members.dedup();
     members
+}
+
+/// The class of Python's whose methods have a table of their own.
+fn class_of(receiver: Receiver) -> Option<&'static str> {
+    Some(match receiver {
+        Receiver::Class(Kind::Str) => "str",
+        Receiver::Class(Kind::Int) => "int",
+        Receiver::Class(Kind::Float) => "float",
+        Receiver::Class(Kind::Number) => "complex",
+        Receiver::Class(Kind::Buffer) => "bytearray",
+        Receiver::Class(Kind::Sequence) => "list",
+        _ => return None,
+    })
 }
 
 /// Shows how to call each overload: `sum(dim, keepdim=False, *, dtype=None)`.
@@ -113,9 +128,14 @@ pub fn attribute_class(kind: Kind, name: &str) -> Option<Kind> {
 pub fn describe(topic: &str) -> Option<String> {
     let topic = topic.trim().trim_end_matches("()");
     let (path, name) = topic.rsplit_once('.').unwrap_or(("", topic));
-    let wanted = wanted_receiver(path)?;
     let registry = registry();
     let mut text = String::new();
+    for class in container_methods::CLASSES.iter().filter(|class| path.is_empty() || **class == path) {
+        for method in container_methods::methods(class).iter().filter(|method| method.name == name) {
+            text.push_str(&format!("{class}.{name}(…)\n    {}\n", method.doc));
+        }
+    }
+    let Some(wanted) = wanted_receiver(path) else { return (!text.is_empty()).then_some(text) };
     if let Some(family) = registry.family(name) {
         for overloads in chosen(family, wanted) {
             section(&mut text, overloads);

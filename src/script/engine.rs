@@ -172,15 +172,12 @@ fn register_missing(engine: &mut Engine, state: &Rc<Runtime>) {
 /// receiver.
 fn shared_method(state: &Runtime, name: &str, args: &[&mut Dynamic]) -> Option<Result<Dynamic>> {
     let (receiver, given) = args.split_first()?;
-    if receiver.is_array() || receiver.is_map() {
+    if is_copied(receiver, name) {
         return None;
     }
-    let receiver = match to_value(receiver) {
-        Ok(receiver @ (Value::List(_) | Value::Dict(_) | Value::Set(_) | Value::Object(_))) => receiver,
-        _ => return None,
-    };
+    let receiver = to_value(receiver).ok()?;
     // `f.call(x)` calls what is a function in any language.
-    if name == "call" && functions::calling::is_callable(&receiver) {
+    if name == "call" && matches!(receiver, Value::Object(_)) && functions::calling::is_callable(&receiver) {
         return Some(callback::call(state, &receiver, given));
     }
     let (positional, keywords) = match arguments(given) {
@@ -195,6 +192,11 @@ fn shared_method(state: &Runtime, name: &str, args: &[&mut Dynamic]) -> Option<R
     let called =
         method.and_then(|method| functions::calling::call_value(&state.state, &method, positional, keywords));
     Some(called.and_then(|value| state.give(value)))
+}
+
+/// The language's own arrays and maps come as copies, on which a change would be lost.
+fn is_copied(receiver: &Dynamic, name: &str) -> bool {
+    receiver.is_map() || receiver.is_array() && !matches!(name, "index" | "count")
 }
 
 /// What Python says to `x.name()` where `x.name` is there and no function; `None` where it is not there.
@@ -235,6 +237,12 @@ pub fn dispatch(state: &Runtime, family: &Family, args: &mut [&mut Dynamic]) -> 
         return call(state, bare(state, family, None)?, None, &[]);
     };
     let receiver = to_value(first)?;
+    if !matches!(receiver, Value::Tensor(_) | Value::Module(_)) && !is_copied(first, family.name) {
+        let (positional, keywords) = arguments(rest)?;
+        if let Some(done) = functions::container_methods::call(state, &receiver, family.name, &positional, &keywords) {
+            return done;
+        }
+    }
     let missing = || suggest::no_attribute(state, &receiver, family.name);
     match &receiver {
         Value::Module(path) => {
