@@ -18,7 +18,8 @@ pub mod suggest;
 pub mod warnings;
 
 pub use crate::value::Keywords;
-pub use call::{Call, any_tensor, as_tensor, one, view_on, wants_grad};
+pub use crate::value::as_tensor;
+pub use call::{Call, one, view_on, wants_grad};
 pub use module_names::{BELOW, LIBRARY, MODULES, submodule};
 pub use registry::{Family, Function, Overloads, Receiver, Registry};
 pub use row::{Role, Row, Run, attribute, both, class_method, function, internal, method, setter};

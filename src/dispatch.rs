@@ -13,10 +13,10 @@ use crate::bail;
 use crate::call::bind::{Arguments, Bound, Parser};
 use crate::call::registry::{Function, Overloads, Receiver};
 use crate::call::signature::Kind;
-use crate::call::{BELOW, Call, State, any_tensor, as_tensor, wants_grad};
+use crate::call::{BELOW, Call, State, as_tensor, wants_grad};
 use crate::tensor::memory::check_files;
 use crate::tensor::{Error, Origin, Result, Tensor};
-use crate::value::Value;
+use crate::value::{Value, any_tensor};
 
 /// Binds the arguments to one of the overloads and runs it.
 ///

@@ -19,7 +19,7 @@ use crate::tensor::{DType, Result, Tensor};
 use crate::value::Value;
 
 pub use number::{complex_repr, float_repr};
-pub use repr::str_repr;
+pub use repr::{is_printable, str_repr};
 
 /// What `torch.set_printoptions` sets; the default is PyTorch's.
 /// See <https://pytorch.org/docs/2.7/generated/torch.set_printoptions.html>.

@@ -12,9 +12,12 @@ mod backward;
 pub mod bounds;
 mod buffers;
 mod byte_streams;
+mod bytes;
 pub mod calling;
 mod casts;
+mod characters;
 mod classes;
+mod codecs;
 mod combine;
 pub mod container_methods;
 pub mod containers;
@@ -24,7 +27,7 @@ mod data;
 mod defaults;
 mod deterministic;
 mod dicts;
-mod dimnames;
+pub mod dimnames;
 mod distributions;
 mod dlpack;
 mod eigen;
@@ -80,6 +83,8 @@ pub mod subscript;
 mod tensors;
 mod testing;
 mod text;
+mod text_format;
+mod tuples;
 mod typed_storages;
 mod view_copies;
 mod views;
@@ -190,6 +195,7 @@ const TABLES: &[&[Row]] = &[
     tensors::ROWS,
     testing::ROWS,
     text::ROWS,
+    bytes::ROWS,
     views::ROWS,
     windows::ROWS,
     view_copies::ROWS,

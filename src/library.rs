@@ -11,6 +11,8 @@ mod functools;
 pub mod help;
 mod itertools;
 mod modules;
+#[cfg(test)]
+mod plain_tests;
 pub mod reference;
 
 /// The rows of this room.
@@ -68,5 +70,15 @@ mod tests {
         let twice: Vec<_> =
             rows().filter(|row| !seen.insert((row.signature, row.role as u8))).map(|row| row.signature).collect();
         assert!(twice.is_empty(), "{twice:#?}");
+    }
+
+    #[test]
+    fn every_name_has_a_place() {
+        for function in registry().overloads() {
+            let signature = &function.signature;
+            if functions::dimnames::is_by_position(function.row.run) {
+                assert!(registry().by_position(signature).is_some(), "{} has no form by position", signature.key);
+            }
+        }
     }
 }

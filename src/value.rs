@@ -166,6 +166,10 @@ pub trait Object: Any {
     fn call(&self, _args: Vec<Value>, _keywords: Keywords) -> Option<Result<Value>> {
         None
     }
+    /// The error that raising it is; `None` for what is no exception.
+    fn error(&self) -> Option<Error> {
+        None
+    }
     /// The class that a script has written for it.
     fn class(&self) -> Option<Value> {
         None
@@ -481,4 +485,35 @@ pub fn nested_list(view: &View) -> Result<Value> {
     }
     limits::room_for::<Value>(items)?;
     nest(view.sizes(), &mut view.scalars()?.into_iter())
+}
+
+/// Returns whether something holds for a tensor that an argument is, or has among its items.
+#[inline]
+pub fn any_tensor(value: &Value, holds: &mut impl FnMut(&Tensor) -> bool) -> bool {
+    match value {
+        Value::Tensor(tensor) => holds(tensor),
+        Value::List(_) | Value::Tuple(_) => any_within(value, MOST_NESTED, holds),
+        _ => false,
+    }
+}
+
+/// The depth to which lists within lists are searched for tensors: as deep as arguments go. A list may hold itself.
+const MOST_NESTED: usize = 3;
+
+fn any_within(value: &Value, depth: usize, holds: &mut impl FnMut(&Tensor) -> bool) -> bool {
+    match value {
+        Value::Tensor(tensor) => holds(tensor),
+        _ if depth > 0 => {
+            value.items().is_some_and(|items| items.iter().any(|item| any_within(item, depth - 1, holds)))
+        }
+        _ => false,
+    }
+}
+
+/// The tensor that a value is.
+pub fn as_tensor(value: &Value) -> Option<&Tensor> {
+    match value {
+        Value::Tensor(tensor) => Some(tensor),
+        _ => None,
+    }
 }

@@ -39,7 +39,7 @@ fn an_open_bracket() {
     let (status, error) = run(b"let x = [1, 2;\n");
     assert_eq!(status, 1);
     assert!(error.starts_with("input.rhai:1:14: SyntaxError: "), "{error}");
-    assert_eq!(replay("(1, 2"), "SyntaxError: '(' was never closed");
+    assert_eq!(replay("(1, 2"), "SyntaxError: '(' was never closed (<unknown>, line 1)");
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn lines_of_a_megabyte() {
         run(format!("let a = [{}1]; if a.len() != 500001 {{ throw \"\" }}", "1,".repeat(500_000)).as_bytes()).0,
         0
     );
-    assert_eq!(replay(&"(".repeat(1 << 20)), "SyntaxError: too many nested parentheses");
+    assert_eq!(replay(&"(".repeat(1 << 20)), "SyntaxError: too many nested parentheses (<unknown>, line 1)");
     assert!(
         replay(&format!("x = {}1", "1+".repeat(1 << 19))).starts_with("SyntaxError: expression is nested too deeply")
     );

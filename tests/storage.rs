@@ -233,7 +233,7 @@ fn recorded_sessions_with_files_print_what_pytorch_prints() {
 
 /// The script must end with this error, and the folder must hold these files afterwards.
 fn fails(folder: &Path, source: &str, error: &str, files: &[(&str, u64)]) {
-    let script = format!("try {{ {source}; print(\"no error\"); }} catch (e) {{ print(caught_(e)); }}");
+    let script = format!("try {{ {source}; print(\"no error\"); }} catch (e) {{ print(e); }}");
     let (status, lines) = Script::start(folder, "fail.rhai", &script).finish();
     assert_eq!(status, Some(0), "{source}");
     assert!(lines.join("\n").contains(error), "{source}: {lines:?} is not {error}");
@@ -320,16 +320,18 @@ fn cannot_run(test: &str, why: &str) {
 const STRETCH: &str = r#"
 let t = torch.from_file("a.bin", #{shared: true, size: 12, dtype: torch.uint8});
 try { torch.from_file("a.bin", #{shared: true, size: 8388608, dtype: torch.uint8}); print("no error"); }
-catch (e) { print(caught_(e)); }
+catch (e) { print(e); }
 try { torch.UntypedStorage.from_file("new.bin", true, 8388608); print("no error"); }
-catch (e) { print(caught_(e)); }
+catch (e) { print(e); }
 t[0] = 9;
 print(t.sum().item());
 "#;
 
 /// The lines that [`STRETCH`] prints where the system gives this reason.
 fn stretched(reason: &str) -> String {
-    ["a.bin", "new.bin"].map(|file| format!("unable to resize file <{file}> to the right size: {reason}\n")).concat()
+    ["a.bin", "new.bin"]
+        .map(|file| format!("RuntimeError: unable to resize file <{file}> to the right size: {reason}\n"))
+        .concat()
         + "64\n"
 }
 

@@ -6,10 +6,9 @@ use super::graph::{Argument, Edge, Formula, Kept, Node, Shape, Work, edge_of, se
 use super::inplace;
 use super::rules::{Rule, rule};
 use super::saved::{Packer, Packing, Saved};
-use crate::call::as_tensor;
 use crate::ops::copy;
 use crate::tensor::{Origin, Result, Tensor};
-use crate::value::Value;
+use crate::value::{Value, as_tensor};
 use std::cell::RefCell;
 use std::rc::Rc;
 

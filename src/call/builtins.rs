@@ -29,6 +29,8 @@ const STYLES: &[(&str, Style)] = &[
     ("ascii", One),
     ("bin", One),
     ("bool", Counted(0, 1)),
+    ("bytearray", Named(0, 3)),
+    ("bytes", Named(0, 3)),
     ("callable", One),
     ("chr", One),
     ("complex", Named(0, 2)),
@@ -70,14 +72,33 @@ const STYLES: &[(&str, Style)] = &[
     ("zip", Named(0, ANY)),
 ];
 
-fn style(name: &str) -> Option<Style> {
+fn style(signature: &Signature) -> Option<Style> {
+    let name = signature.name;
+    if knows_number(name) {
+        let needed =
+            signature.params.iter().filter(|param| param.default.is_none() && param.kind != Kind::Rest).count();
+        let any = signature.params.iter().any(|param| param.kind == Kind::Rest);
+        return Some(match (needed, signature.params.len()) {
+            (1, 1) => One,
+            (_, most) => Counted(needed, if any { ANY } else { most }),
+        });
+    }
+    named(name)
+}
+
+/// Functions of `math` that take no names.
+fn knows_number(name: &str) -> bool {
+    name.strip_prefix("math.").is_some_and(|short| !matches!(short, "isclose" | "prod"))
+}
+
+fn named(name: &str) -> Option<Style> {
     let short = name.strip_prefix("py.")?;
     STYLES.binary_search_by_key(&short, |(known, _)| known).ok().and_then(|at| STYLES.get(at)).map(|(_, style)| *style)
 }
 
 /// Returns whether a function is one of CPython's builtins, which refuse their arguments in CPython's words.
 pub fn knows(name: &str) -> bool {
-    style(name).is_some()
+    knows_number(name) || named(name).is_some()
 }
 
 fn plural(count: usize) -> &'static str {
@@ -89,14 +110,17 @@ fn plural(count: usize) -> &'static str {
 /// # Errors
 /// TypeError in CPython's words.
 pub fn check(signature: &Signature, arguments: &Arguments) -> Result<()> {
-    let Some(style) = style(signature.name) else { return Ok(()) };
+    let Some(style) = style(signature) else { return Ok(()) };
     let name = signature.called();
     let (given, keywords) = (arguments.positional.len(), &arguments.keywords);
     if let (One | Counted(..), true) = (style, !keywords.is_empty()) {
         bail!(TypeError, "{name}() takes no keyword arguments");
     }
     match style {
-        One if given != 1 => bail!(TypeError, "{name}() takes exactly one argument ({given} given)"),
+        One if given != 1 => {
+            let name = signature.name.strip_prefix("py.").unwrap_or(signature.name);
+            bail!(TypeError, "{name}() takes exactly one argument ({given} given)")
+        }
         Counted(least, most) if given < least || given > most => {
             let (how, count) = match (least == most, given < least) {
                 (true, _) => ("", least),

@@ -6,7 +6,7 @@ use super::signature::Signature;
 use super::state::State;
 use crate::bail;
 use crate::tensor::{DType, Device, Dims, Error, Result, Scalar, Storage, Tensor, View};
-use crate::value::{MemoryFormat, Value};
+use crate::value::{MemoryFormat, Value, any_tensor, as_tensor};
 
 /// One call with its arguments bound: what a row's function reads.
 pub struct Call<'a> {
@@ -188,37 +188,6 @@ impl Call<'_> {
             (None, Some(chosen)) if self.state.fake_mode.get().is_none() => chosen.available(),
             _ => Ok(usual),
         }
-    }
-}
-
-/// The tensor that a value is.
-pub fn as_tensor(value: &Value) -> Option<&Tensor> {
-    match value {
-        Value::Tensor(tensor) => Some(tensor),
-        _ => None,
-    }
-}
-
-/// The depth to which lists within lists are searched for tensors: as deep as arguments go. A list may hold itself.
-const MOST_NESTED: usize = 3;
-
-/// Returns whether something holds for a tensor that an argument is, or has among its items.
-#[inline]
-pub fn any_tensor(value: &Value, holds: &mut impl FnMut(&Tensor) -> bool) -> bool {
-    match value {
-        Value::Tensor(tensor) => holds(tensor),
-        Value::List(_) | Value::Tuple(_) => any_within(value, MOST_NESTED, holds),
-        _ => false,
-    }
-}
-
-fn any_within(value: &Value, depth: usize, holds: &mut impl FnMut(&Tensor) -> bool) -> bool {
-    match value {
-        Value::Tensor(tensor) => holds(tensor),
-        _ if depth > 0 => {
-            value.items().is_some_and(|items| items.iter().any(|item| any_within(item, depth - 1, holds)))
-        }
-        _ => false,
     }
 }
 

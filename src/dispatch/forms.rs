@@ -5,10 +5,10 @@
 use super::{names, tree};
 use crate::call::facets::Dispatch;
 use crate::call::signature::Kind;
-use crate::call::{Call, Function, LIBRARY, Row, Run, any_tensor, as_tensor};
+use crate::call::{Call, Function, LIBRARY, Row, Run, as_tensor};
 use crate::ops::{quantize, sparse as ops};
 use crate::tensor::{Error, Form, Result, Tensor, View};
-use crate::value::Value;
+use crate::value::{Value, any_tensor};
 
 /// The kind that a call is dispatched by: that of the argument that comes last in this list.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -7,11 +7,11 @@ use crate::bail;
 use crate::call::facets::NameInference;
 use crate::call::signature::{Kind, Param};
 use crate::call::state::State;
-use crate::call::{Call, Function, LIBRARY, any_tensor, as_tensor};
+use crate::call::{Call, Function, LIBRARY, as_tensor};
 use crate::tensor::layout::{show, wrap_dim};
 use crate::tensor::names::{show_names, unify};
 use crate::tensor::{Error, Name, Names, Result, Tensor};
-use crate::value::Value;
+use crate::value::{Value, any_tensor};
 use std::borrow::Cow;
 
 /// The overloads that take a number as their first operand and as their second one, where they are not called

@@ -330,7 +330,7 @@ fn write_quoted(out: &mut String, points: impl Iterator<Item = u32> + Clone) {
 }
 
 /// `str.isprintable`: Rust's own escaping draws the line at the same Unicode categories.
-fn is_printable(c: char) -> bool {
+pub fn is_printable(c: char) -> bool {
     if c.is_ascii() {
         return c == ' ' || c.is_ascii_graphic();
     }

@@ -3,7 +3,7 @@
 use super::storages::index_argument;
 use crate::bail;
 use crate::call::{Call, Row, function, method};
-use crate::tensor::{Buffer, BufferKind, DType, Error, Layout, Result, Scalar, Storage, TypeCode, View};
+use crate::tensor::{Buffer, DType, Error, Layout, Result, Scalar, Storage, TypeCode, View};
 use crate::tensor::{limits, memory};
 use crate::value::Value;
 
@@ -31,55 +31,8 @@ pub const ROWS: &[Row] = &[
         "Creates a Python array of one element type.",
     )
     .python("array"),
-    function(
-        "py.bytearray(any source=[]) -> Buffer",
-        |c| bytes_of(&c.value(0), BufferKind::ByteArray),
-        "Creates a mutable sequence of bytes.",
-    )
-    .python("bytearray"),
-    function(
-        "py.bytes(any source=[]) -> Buffer",
-        bytes,
-        "Creates an immutable sequence of bytes; in Rhai, draws a tensor or storage as show_bytes does.",
-    )
-    .python("bytes"),
     function("py.memoryview(any object) -> Buffer", memoryview, "Opens a window on the bytes of a buffer.")
         .python("memoryview"),
-    method(
-        "tolist(Buffer self) -> any",
-        |c| super::subscript::items(c.state, &Value::Buffer(buffer(c)?)).map(Value::list),
-        "Returns the elements as a list.",
-    )
-    .python("array.array.tolist"),
-    method(
-        "tobytes(Buffer self) -> Buffer",
-        |c| {
-            let b = buffer(c)?;
-            Buffer::bytes(&raw(&b)?).map(Value::Buffer)
-        },
-        "Returns the bytes.",
-    )
-    .python("array.array.tobytes"),
-    method(
-        "append(Buffer self, any value) -> None",
-        |c| {
-            let value = number(&c.value(1))?;
-            buffer(c)?.extend(&[value])?;
-            Ok(Value::None)
-        },
-        "Appends one element.",
-    )
-    .python("array.array.append"),
-    method(
-        "extend(Buffer self, any values) -> None",
-        |c| {
-            let values = numbers(&c.value(1))?;
-            buffer(c)?.extend(&values)?;
-            Ok(Value::None)
-        },
-        "Appends elements.",
-    )
-    .python("array.array.extend"),
     method(
         "__len__(Buffer self) -> int",
         |c| Ok(Value::Int(buffer(c)?.len() as i64)),
@@ -104,18 +57,21 @@ fn buffer(call: &Call) -> Result<Buffer> {
     }
 }
 
-fn raw(buffer: &Buffer) -> Result<Vec<u8>> {
-    limits::room(buffer.nbytes())?;
-    buffer.memory().to_vec()
-}
-
-fn number(value: &Value) -> Result<Scalar> {
+/// An element.
+///
+/// # Errors
+/// TypeError for what is no number.
+pub fn number(value: &Value) -> Result<Scalar> {
     value
         .as_scalar()
         .ok_or_else(|| Error::type_error(format!("'{}' object cannot be interpreted as an integer", value.type_name())))
 }
 
-fn numbers(value: &Value) -> Result<Vec<Scalar>> {
+/// The elements that a value has.
+///
+/// # Errors
+/// TypeError for what has none, MemoryError.
+pub fn numbers(value: &Value) -> Result<Vec<Scalar>> {
     match value {
         Value::Buffer(buffer) => {
             limits::room_for::<Scalar>(buffer.len())?;
@@ -129,32 +85,6 @@ fn numbers(value: &Value) -> Result<Vec<Scalar>> {
             None => bail!(TypeError, "'{}' object is not iterable", other.type_name()),
         },
     }
-}
-
-/// Python's `bytes`.
-fn bytes(call: &mut Call) -> Result<Value> {
-    bytes_of(&call.value(0), BufferKind::Bytes)
-}
-
-/// `bytes(…)` and `bytearray(…)`
-fn bytes_of(source: &Value, kind: BufferKind) -> Result<Value> {
-    let bytes: Vec<u8> = match source {
-        Value::Int(n) => match usize::try_from(*n) {
-            Ok(n) => return Buffer::zeroed(kind, n).map(Value::Buffer),
-            Err(_) => bail!(ValueError, "negative count"),
-        },
-        Value::Buffer(buffer) => raw(buffer)?,
-        Value::Str(_) => bail!(TypeError, "string argument without an encoding"),
-        other => numbers(other)?
-            .into_iter()
-            .map(|v| match v {
-                Scalar::Float(_) => bail!(TypeError, "'float' object cannot be interpreted as an integer"),
-                v => u8::try_from(v.to_i64()).map_err(|_| Error::value("byte must be in range(0, 256)")),
-            })
-            .collect::<Result<_>>()?,
-    };
-    let made = if kind == BufferKind::Bytes { Buffer::bytes(&bytes) } else { Buffer::bytearray(&bytes) };
-    made.map(Value::Buffer)
 }
 
 fn array(call: &mut Call) -> Result<Value> {

@@ -229,6 +229,9 @@ pub fn call_method(
     mut args: Vec<Value>,
     keywords: Keywords,
 ) -> Result<Value> {
+    if let Some(done) = functions::container_methods::call(state, receiver, name, &args, &keywords) {
+        return done;
+    }
     let missing = || suggest::no_attribute(state, receiver, name);
     let family = state.registry.family(name).ok_or_else(missing)?;
     if let Value::Type(class) = receiver {

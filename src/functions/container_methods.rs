@@ -1,10 +1,12 @@
-//! Methods of lists, dictionaries and sets, which both languages call: found by name, run on the shared container itself.
-//! The three tables are in `lists.rs`, `dicts.rs` and `sets.rs`.
+//! Methods of Python's own classes, which both languages call: found by name, run on the value itself. How CPython refuses
+//! their arguments stands here, once for all; the tables are where their classes are (`text.rs`, `bytes.rs`, `numbers.rs`,
+//! `tuples.rs`, `lists.rs`, `dicts.rs`, `sets.rs`), and what a method does, only they know.
 
-use super::{dicts, lists, sets};
+use super::subscript::slice_part;
+use super::{bytes, dicts, lists, numbers, sets, text, tuples};
 use crate::bail;
 use crate::call::State;
-use crate::tensor::{Error, Result};
+use crate::tensor::{BufferKind, Error, Result, TypeCode};
 use crate::value::{Keywords, Method, Value};
 use std::rc::Rc;
 
@@ -15,7 +17,7 @@ pub struct Given<'a> {
     pub keywords: &'a Keywords,
 }
 
-impl Given<'_> {
+impl<'a> Given<'a> {
     pub fn at(&self, index: usize) -> Value {
         self.args.get(index).cloned().unwrap_or(Value::None)
     }
@@ -23,50 +25,142 @@ impl Given<'_> {
     pub fn named(&self, name: &str) -> Option<&Value> {
         self.keywords.iter().find(|(known, _)| &**known == name).map(|(_, value)| value)
     }
+
+    /// An argument given by its place or by its name.
+    pub fn option(&self, index: usize, name: &str) -> Option<&Value> {
+        self.args.get(index).or_else(|| self.named(name))
+    }
+
+    /// A text; `whose` begins the refusal of anything else: `must be str`, `replace() argument 1 must be str`.
+    ///
+    /// # Errors
+    /// TypeError.
+    pub fn str(&self, index: usize, whose: &str) -> Result<&'a str> {
+        match self.args.get(index).unwrap_or(&Value::None) {
+            Value::Str(text) => Ok(text),
+            other => bail!(TypeError, "{whose}, not {}", other.type_name()),
+        }
+    }
+
+    /// A text that may be left out, of a method that takes its arguments by name too.
+    ///
+    /// # Errors
+    /// TypeError.
+    pub fn str_option(&self, index: usize, method: &str, name: &str) -> Result<Option<&str>> {
+        match self.option(index, name) {
+            None => Ok(None),
+            Some(Value::Str(text)) => Ok(Some(text)),
+            Some(other) => {
+                bail!(TypeError, "{method}() argument '{name}' must be str, not {}", other.type_name())
+            }
+        }
+    }
+
+    /// What two arguments from a place on mean as the ends of a search in so many items; none where the start is behind
+    /// the end.
+    ///
+    /// # Errors
+    /// TypeError for what cannot be an end of a slice.
+    pub fn span(&self, from: usize, length: usize) -> Result<Option<(usize, usize)>> {
+        let length = i64::try_from(length).unwrap_or(i64::MAX);
+        let end = |at: usize, default: i64| -> Result<i64> {
+            let given = self.args.get(at).map_or(Ok(None), slice_part)?.unwrap_or(default);
+            Ok(if given < 0 { given.saturating_add(length).max(0) } else { given })
+        };
+        let (start, stop) = (end(from, 0)?, end(from + 1, length)?.min(length));
+        Ok((start <= stop).then_some((start as usize, stop as usize)))
+    }
 }
 
-/// A method of a container.
-pub struct ContainerMethod<T> {
+/// A number of things, as an argument.
+///
+/// # Errors
+/// TypeError for what is no whole number, OverflowError for one that nothing has room for.
+pub fn size(value: &Value) -> Result<i64> {
+    match numbers::index(value)? {
+        Value::Int(size) => Ok(size),
+        _ => bail!(OverflowError, "Python int too large to convert to C ssize_t"),
+    }
+}
+
+/// A method of a class.
+pub struct ContainerMethod<T: ?Sized> {
     pub name: &'static str,
     /// The fewest and the most arguments that it takes.
     pub takes: (usize, usize),
-    /// Whether it takes keyword arguments.
+    /// Whether it looks at keyword arguments itself.
     pub named: bool,
+    /// For a method that CPython takes the arguments of apart by a format: the names that they may have.
+    pub names: Option<&'static [&'static str]>,
     pub run: fn(&T, &Given) -> Result<Value>,
     pub doc: &'static str,
 }
 
 /// A row of such a table.
-pub const fn takes<T>(
+pub const fn takes<T: ?Sized>(
     name: &'static str,
     takes: (usize, usize),
     run: fn(&T, &Given) -> Result<Value>,
     doc: &'static str,
 ) -> ContainerMethod<T> {
-    ContainerMethod { name, takes, named: false, run, doc }
+    ContainerMethod { name, takes, named: false, names: None, run, doc }
 }
 
-fn run<T>(
-    table: &'static [ContainerMethod<T>],
-    class: &str,
-    this: &T,
-    name: &str,
-    given: &Given,
-) -> Option<Result<Value>> {
-    let method = table.iter().find(|method| method.name == name)?;
+/// A row of a method whose arguments may have names.
+pub const fn parsed<T: ?Sized>(
+    name: &'static str,
+    takes: (usize, usize),
+    names: &'static [&'static str],
+    run: fn(&T, &Given) -> Result<Value>,
+    doc: &'static str,
+) -> ContainerMethod<T> {
+    ContainerMethod { name, takes, named: false, names: Some(names), run, doc }
+}
+
+type Table<T> = &'static [ContainerMethod<T>];
+
+fn run<T: ?Sized>(tables: &[Table<T>], class: &str, this: &T, name: &str, given: &Given) -> Option<Result<Value>> {
+    let method = tables.iter().flat_map(|table| *table).find(|method| method.name == name)?;
     Some(check(method, class, given).and_then(|()| (method.run)(this, given)))
 }
 
-fn check<T>(method: &ContainerMethod<T>, class: &str, given: &Given) -> Result<()> {
+fn check<T: ?Sized>(method: &ContainerMethod<T>, class: &str, given: &Given) -> Result<()> {
     let (name, count) = (method.name, given.args.len());
-    if !method.named && !given.keywords.is_empty() {
+    let names = method.names.unwrap_or_default();
+    if !method.named && names.is_empty() && !given.keywords.is_empty() {
         bail!(TypeError, "{class}.{name}() takes no keyword arguments");
     }
     let (least, most) = method.takes;
+    let s = |count: usize| if count == 1 { "" } else { "s" };
+    if method.names.is_some() {
+        let (all, most_named) = (count + given.keywords.len(), most.max(names.len()));
+        if all > most_named {
+            bail!(TypeError, "{name}() takes at most {most_named} argument{} ({all} given)", s(most_named));
+        }
+        if count > most {
+            bail!(TypeError, "{name}() takes at most {most} positional argument{} ({count} given)", s(most));
+        }
+        for (at, known) in names.iter().enumerate() {
+            let is_given = given.named(known).is_some();
+            if at < count && is_given {
+                let place = at + 1;
+                bail!(TypeError, "argument for {name}() given by name ('{known}') and position ({place})");
+            }
+            if at >= count && at < least && !is_given {
+                bail!(TypeError, "{name}() missing required argument '{known}' (pos {})", at + 1);
+            }
+        }
+        if let Some((unknown, _)) = given.keywords.iter().find(|(key, _)| !names.contains(&&**key)) {
+            bail!(TypeError, "'{unknown}' is an invalid keyword argument for {name}()");
+        }
+        if names.is_empty() && count < least {
+            bail!(TypeError, "{name}() takes at least {least} argument{} ({count} given)", s(least));
+        }
+        return Ok(());
+    }
     if (least..=most).contains(&count) || name.starts_with("__") {
         return Ok(());
     }
-    let s = |count: usize| if count == 1 { "" } else { "s" };
     Err(Error::type_error(match (least, most) {
         (0, 0) if method.named => format!("{name}() takes no positional arguments"),
         (0, 0) => format!("{class}.{name}() takes no arguments ({count} given)"),
@@ -77,37 +171,153 @@ fn check<T>(method: &ContainerMethod<T>, class: &str, given: &Given) -> Result<(
     }))
 }
 
-/// `receiver.name(*args, **keywords)`, if the receiver is a container with such a method.
+/// The class that a value has its methods of; none for what is not in these tables.
+fn class_of(value: &Value) -> Option<&'static str> {
+    Some(match value {
+        Value::Bool(_) => "int",
+        Value::NamedTuple(_) | Value::Size(_) => "tuple",
+        Value::Str(_)
+        | Value::Int(_)
+        | Value::BigInt(_)
+        | Value::Float(_)
+        | Value::Complex(_)
+        | Value::Buffer(_)
+        | Value::Tuple(_)
+        | Value::Range(_)
+        | Value::Slice(_)
+        | Value::List(_)
+        | Value::Dict(_)
+        | Value::Set(_) => value.class_name(),
+        _ => return None,
+    })
+}
+
+/// `receiver.name(*args, **keywords)`, if the receiver is a value or a class with such a method.
 pub fn call(state: &State, receiver: &Value, name: &str, args: &[Value], keywords: &Keywords) -> Option<Result<Value>> {
     let given = Given { state, args, keywords };
-    match receiver {
-        Value::List(list) => run(lists::METHODS, "list", list, name, &given),
-        Value::Dict(dict) => run(dicts::METHODS, "dict", dict, name, &given)
-            .or_else(|| run(dicts::ORDERED, "OrderedDict", dict, name, &given).filter(|_| dict.is_ordered())),
+    let found = match receiver {
+        Value::Str(text) => run::<str>(&[text::METHODS], "str", text, name, &given),
+        Value::Bool(_) | Value::Int(_) | Value::BigInt(_) => run(&[numbers::INT], "int", receiver, name, &given),
+        Value::Float(float) => run(&[numbers::FLOAT], "float", float, name, &given),
+        Value::Complex(complex) => run(&[numbers::COMPLEX], "complex", complex, name, &given),
+        Value::Buffer(buffer) => run(bytes::tables(buffer.kind()), receiver.class_name(), buffer, name, &given),
+        Value::Tuple(_) | Value::NamedTuple(_) | Value::Size(_) => {
+            run(&[tuples::TUPLE], "tuple", receiver, name, &given)
+        }
+        Value::Range(range) => run(&[tuples::RANGE], "range", range, name, &given),
+        Value::Slice(slice) => run(&[tuples::SLICE], "slice", &**slice, name, &given),
+        Value::List(list) => run(&[lists::METHODS], "list", list, name, &given),
+        Value::Dict(dict) => run(&[dicts::METHODS], "dict", dict, name, &given)
+            .or_else(|| run(&[dicts::ORDERED], "OrderedDict", dict, name, &given).filter(|_| dict.is_ordered())),
         Value::Set(set) => {
             let changes = sets::METHODS_THAT_CHANGE;
-            run(sets::METHODS, receiver.type_name(), set, name, &given)
-                .or_else(|| if set.is_frozen() { None } else { run(changes, "set", set, name, &given) })
+            run(&[sets::METHODS], receiver.type_name(), set, name, &given)
+                .or_else(|| if set.is_frozen() { None } else { run(&[changes], "set", set, name, &given) })
         }
-        Value::Object(object) => dicts::view_method(object.as_any(), name, &given),
-        _ => None,
+        Value::Object(object) => return dicts::view_method(object.as_any(), name, &given),
+        Value::Type(class) => return of_class(class, name, &given),
+        _ => return None,
+    };
+    found.or_else(|| class_method(class_of(receiver)?, name, &given))
+}
+
+fn class_method(class: &'static str, name: &str, given: &Given) -> Option<Result<Value>> {
+    run::<str>(&[class_table(class)], class, class, name, given)
+}
+
+/// `class.name(*args, **keywords)`, the first argument the receiver unless the method is the class's own.
+fn of_class(class: &'static str, name: &str, given: &Given) -> Option<Result<Value>> {
+    if let Some(done) = class_method(class, name, given) {
+        return Some(done);
+    }
+    let method = methods(class).into_iter().find(|method| method.name == name)?;
+    let name = method.name;
+    let Some((this, args)) = given.args.split_first() else {
+        return Some(Err(Error::type_error(format!("unbound method {class}.{name}() needs an argument"))));
+    };
+    let is_it = class_of(this).is_some_and(|own| own == class || (own, class) == ("collections.OrderedDict", "dict"));
+    let done = if is_it { call(given.state, this, name, args, given.keywords) } else { None };
+    Some(done.unwrap_or_else(|| {
+        let wrong = this.type_name();
+        bail!(TypeError, "descriptor '{name}' for '{class}' objects doesn't apply to a '{wrong}' object")
+    }))
+}
+
+/// What there is to know of a method without calling it.
+#[derive(Clone, Copy)]
+pub struct Known {
+    pub name: &'static str,
+    pub takes: (usize, usize),
+    pub doc: &'static str,
+}
+
+/// The classes that have tables.
+pub const CLASSES: &[&str] = &[
+    "str",
+    "int",
+    "float",
+    "complex",
+    "bytes",
+    "bytearray",
+    "array.array",
+    "memoryview",
+    "tuple",
+    "range",
+    "slice",
+    "list",
+    "dict",
+    "collections.OrderedDict",
+    "set",
+    "frozenset",
+];
+
+fn known<T: ?Sized>(tables: &[Table<T>]) -> Vec<Known> {
+    let about = |method: &ContainerMethod<T>| Known { name: method.name, takes: method.takes, doc: method.doc };
+    tables.iter().flat_map(|table| *table).map(about).collect()
+}
+
+/// The methods that a class itself is called with.
+fn class_table(class: &str) -> Table<str> {
+    match class {
+        "str" => text::OF_CLASS,
+        "int" | "bool" => numbers::INT_OF_CLASS,
+        "float" => numbers::FLOAT_OF_CLASS,
+        "bytes" | "bytearray" => bytes::OF_CLASS,
+        _ => &[],
     }
 }
 
-/// The method of a container as a value; `None` where there is none of that name.
-pub fn method(receiver: &Value, name: &str) -> Option<Value> {
-    let known = |mut names: Box<dyn Iterator<Item = &'static str>>| names.find(|known| *known == name);
-    let name = match receiver {
-        Value::List(_) => known(Box::new(lists::METHODS.iter().map(|method| method.name)))?,
-        Value::Dict(dict) => {
-            let ordered: &[_] = if dict.is_ordered() { dicts::ORDERED } else { &[] };
-            known(Box::new(dicts::METHODS.iter().chain(ordered).map(|method| method.name)))?
-        }
-        Value::Set(set) => {
-            let changes: &[_] = if set.is_frozen() { &[] } else { sets::METHODS_THAT_CHANGE };
-            known(Box::new(sets::METHODS.iter().chain(changes).map(|method| method.name)))?
-        }
-        _ => return None,
+/// The methods of a class; none of one that has no table.
+pub fn methods(class: &str) -> Vec<Known> {
+    let mut methods = match class {
+        "str" => known(&[text::METHODS]),
+        "int" | "bool" => known(&[numbers::INT]),
+        "float" => known(&[numbers::FLOAT]),
+        "complex" => known(&[numbers::COMPLEX]),
+        "bytes" => known(bytes::tables(BufferKind::Bytes)),
+        "bytearray" => known(bytes::tables(BufferKind::ByteArray)),
+        "array.array" => known(bytes::tables(BufferKind::Array(TypeCode::U8))),
+        "memoryview" => known(bytes::tables(BufferKind::MemoryView { writable: false })),
+        "tuple" | "torch.Size" => known(&[tuples::TUPLE]),
+        "range" => known(&[tuples::RANGE]),
+        "slice" => known(&[tuples::SLICE]),
+        "list" => known(&[lists::METHODS]),
+        "dict" => known(&[dicts::METHODS]),
+        "collections.OrderedDict" => known(&[dicts::METHODS, dicts::ORDERED]),
+        "set" => known(&[sets::METHODS, sets::METHODS_THAT_CHANGE]),
+        "frozenset" => known(&[sets::METHODS]),
+        _ => return Vec::new(),
     };
+    methods.extend(known(&[class_table(class)]));
+    methods
+}
+
+/// The method of a value or a class as a value; `None` where there is none of that name.
+pub fn method(receiver: &Value, name: &str) -> Option<Value> {
+    let class = match receiver {
+        Value::Type(class) => class,
+        value => class_of(value)?,
+    };
+    let name = methods(class).into_iter().find(|known| known.name == name)?.name;
     Some(Value::Method(Rc::new(Method { of: receiver.clone(), name })))
 }

@@ -1,12 +1,13 @@
 //! Subscripts of lists and dictionaries, and whether something is among the items of a value. Nothing is read while a
 //! script runs that could change it.
 
+use super::bytes;
 use super::iterate::iterate;
 use super::operators;
 use super::subscript::{as_index, items, positions, slice_bounds};
 use crate::bail;
 use crate::call::State;
-use crate::tensor::{Error, ErrorKind, Result, interrupt, limits};
+use crate::tensor::{BufferKind, Error, ErrorKind, Result, interrupt, limits};
 use crate::value::{Dict, List, Range, Slice, Value};
 
 /// The place that an index means among so many items.
@@ -151,9 +152,24 @@ pub fn delete_item(state: &State, target: &Value, index: &Value) -> Result<()> {
         Value::Object(object) if let Some(done) = object.special("__delitem__", std::slice::from_ref(index)) => {
             done.map(drop)
         }
+        Value::Buffer(buffer) if buffer.kind() == BufferKind::ByteArray => bytes::set_part(state, buffer, index, None),
         Value::Tensor(_) => bail!(TypeError, "Tensor does not support deleting items"),
         Value::TypedStorage(_) => bail!(AttributeError, "__delitem__"),
-        other => bail!(TypeError, "'{}' object doesn't support item deletion", other.type_name()),
+        // Python asks what has places by their number in another way.
+        other => match (other, as_index(index)) {
+            (
+                Value::Str(_)
+                | Value::Tuple(_)
+                | Value::Size(_)
+                | Value::NamedTuple(_)
+                | Value::Range(_)
+                | Value::Buffer(_),
+                Ok(Some(_)),
+            ) => {
+                bail!(TypeError, "'{}' object doesn't support item deletion", other.type_name())
+            }
+            _ => bail!(TypeError, "'{}' object does not support item deletion", other.type_name()),
+        },
     }
 }
 
@@ -200,6 +216,7 @@ pub fn contains(state: &State, value: &Value, wanted: &Value) -> Result<bool> {
         (Value::Str(_), other) => {
             bail!(TypeError, "'in <string>' requires string as left operand, not {}", other.type_name())
         }
+        (Value::Buffer(buffer), _) if bytes::is_bytes(buffer) => bytes::contains(buffer, wanted),
         (Value::Dict(dict), _) => Ok(dict.get(wanted)?.is_some()),
         (Value::Set(set), Value::Set(inner)) if !inner.is_frozen() => {
             set.borrow().contains(&Value::Set(inner.to_kind(true)))

@@ -7,7 +7,7 @@ use crate::call::facets::NameInference::Itself;
 use crate::call::one;
 use crate::call::signature::Kind;
 use crate::call::state::State;
-use crate::call::{Call, Row, function, method};
+use crate::call::{Call, Row, Run, function, method};
 use crate::dispatch::call_below;
 use crate::dispatch::names::give;
 use crate::dispatch::names::set;
@@ -533,19 +533,7 @@ pub fn diagonal(call: &mut Call) -> Result<Value> {
     renamed(call.state, &result, Some(&all))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::call::Run;
-    use crate::library::registry;
-
-    #[test]
-    fn every_name_has_a_place() {
-        for function in registry().overloads() {
-            let signature = &function.signature;
-            if std::ptr::fn_addr_eq(function.row.run, by_position as Run) {
-                assert!(registry().by_position(signature).is_some(), "{} has no form by position", signature.key);
-            }
-        }
-    }
+/// Returns whether a row only finds the dimensions that its arguments name.
+pub fn is_by_position(run: Run) -> bool {
+    std::ptr::fn_addr_eq(run, by_position as Run)
 }

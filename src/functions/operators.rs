@@ -2,14 +2,14 @@
 
 use super::calling::call_plain;
 use super::iterate::iterate;
-use super::{bounds, subscript};
+use super::{bounds, bytes, subscript};
 use crate::call::bind::{Arguments, unsupported_operands};
 use crate::call::signature::Kind;
 use crate::call::state::State;
 use crate::call::{Receiver, stack, suggest};
 use crate::functions;
 use crate::tensor::interrupt::{self, watched};
-use crate::tensor::{Error, ErrorKind, Result, limits};
+use crate::tensor::{BufferKind, Error, ErrorKind, Result, limits};
 use crate::value::equality::{Number, SPECIAL, asked, equals, is, matches, number, special, truth};
 use crate::value::numbers::{
     Answer, add, bits, compare, floor_divide, inverted, mul, negative, power, remainder, shift_left, shift_right, sub,
@@ -97,7 +97,7 @@ pub fn binary(state: &State, operator: &Operator, a: &Value, b: &Value) -> Resul
             (Some(function), _) => apply_function(state, function, a, b),
             (None, _) => apply(state, operator.method, b, a),
         },
-        (Value::Str(pattern), _) if operator.symbol == "%" => functions::percent(state, pattern, b),
+        (Value::Str(pattern), _) if operator.symbol == "%" => functions::percent(state, pattern, b, false),
         _ => plain(state, operator, a, b),
     }
 }
@@ -114,6 +114,8 @@ pub fn in_place(state: &State, operator: &Operator, a: &Value, b: &Value) -> Res
         {
             answer
         }
+        // PyTorch has no product of matrices in place.
+        Value::Tensor(_) if operator.symbol == "@" => binary(state, operator, a, b),
         Value::Tensor(_) if is_operand(b) => apply(state, &format!("{}_", operator.method), a, b),
         _ => binary(state, operator, a, b).map_err(|error| {
             // Python names the operator that was written.
@@ -202,6 +204,9 @@ fn plain(state: &State, operator: &Operator, a: &Value, b: &Value) -> Result<Val
         && let Some(answer) = crate::value::sets::combined(operator.symbol, x, y)?
     {
         return Ok(answer);
+    }
+    if let Some(answer) = bytes::operated(state, operator.symbol, a, b) {
+        return answer;
     }
     match (operator.symbol, a, b) {
         ("+", Value::Str(x), Value::Str(y)) => bounds::joined(&[x, y], "").map(Value::str),
@@ -292,6 +297,13 @@ fn changed_container(state: &State, operator: &Operator, a: &Value, b: &Value) -
                 list.replace(repeated.to_vec())?;
             }
         }
+        ("+" | "*", Value::Buffer(buffer), _)
+            if buffer.kind() == BufferKind::ByteArray && !matches!(b, Value::Object(_)) =>
+        {
+            if let Value::Buffer(changed) = plain(state, operator, a, b)? {
+                buffer.replace(&bytes::raw(&changed)?)?;
+            }
+        }
         ("|", Value::Dict(dict), _) => update(state, dict, b)?,
         ("|", Value::Set(x), Value::Set(y)) if !x.is_frozen() => {
             y.to_vec().into_iter().try_for_each(|i| x.insert(i))?
@@ -347,7 +359,10 @@ pub fn update(state: &State, dict: &Dict, with: &Value) -> Result<()> {
 }
 
 fn is_sequence(value: &Value) -> bool {
-    matches!(value, Value::Str(_) | Value::List(_) | Value::Tuple(_) | Value::Size(_) | Value::NamedTuple(_))
+    match value {
+        Value::Buffer(buffer) => bytes::is_bytes(buffer),
+        _ => matches!(value, Value::Str(_) | Value::List(_) | Value::Tuple(_) | Value::Size(_) | Value::NamedTuple(_)),
+    }
 }
 
 /// The number of times that a sequence is to be repeated.
@@ -380,6 +395,7 @@ fn repeat(sequence: &Value, n: i64) -> Result<Value> {
     };
     match sequence {
         Value::Str(s) => bounds::repeated(s, n).map(Value::str),
+        Value::Buffer(buffer) => bytes::repeated(buffer, n),
         Value::List(list) => Ok(Value::List(all(&list.borrow())?.into())),
         Value::Size(sizes) => {
             limits::room_for::<i64>(sizes.len().saturating_mul(n))?;

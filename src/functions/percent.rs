@@ -1,8 +1,8 @@
 //! `"%d of %.2f" % (a, b)`: texts with values put in, by the rules of C's `printf` as Python has them. Knows how numbers
 //! and texts are laid out, not how they are written: that is the formatter's.
 
-use super::bounds;
 use super::identity::escaped;
+use super::{bounds, bytes};
 use crate::bail;
 use crate::call::state::State;
 use crate::tensor::{Error, ErrorKind, Result, interrupt, limits};
@@ -38,9 +38,14 @@ impl Values<'_> {
         self.items.next().ok_or_else(|| Error::type_error("not enough arguments for format string"))
     }
 
-    fn named(&self, state: &State, name: &str) -> Result<Value> {
+    fn named(&self, state: &State, name: &str, in_bytes: bool) -> Result<Value> {
+        let name = if in_bytes { bytes::made(&bytes::of_text(name))? } else { Value::str(name) };
+        if let Value::Object(object) = self.given
+            && let Some(value) = object.special("__getitem__", std::slice::from_ref(&name))
+        {
+            return value;
+        }
         let Some(entries) = self.given.entries() else { bail!(TypeError, "format requires a mapping") };
-        let name = Value::str(name);
         match entries.iter().find(|(key, _)| equal(key, &name)) {
             Some((_, value)) => Ok(value.clone()),
             None => Err(Error::new(ErrorKind::KeyError, state.repr(&name)?)),
@@ -57,11 +62,11 @@ impl Values<'_> {
     }
 }
 
-/// `pattern % values`
+/// `pattern % values`; the pattern of bytes has a character for each.
 ///
 /// # Errors
 /// Python's TypeErrors about too few and too many values; ValueError for a conversion that does not exist.
-pub fn percent(state: &State, pattern: &str, values: &Value) -> Result<Value> {
+pub fn percent(state: &State, pattern: &str, values: &Value, in_bytes: bool) -> Result<Value> {
     let items = match values {
         Value::Tuple(items) => items.to_vec(),
         single => vec![single.clone()],
@@ -84,7 +89,7 @@ pub fn percent(state: &State, pattern: &str, values: &Value) -> Result<Value> {
         let chosen = match chars.next_if(|(_, c)| *c == '(') {
             Some(_) => {
                 named = true;
-                Some(values.named(state, &name(&mut chars)?)?)
+                Some(values.named(state, &name(&mut chars)?, in_bytes)?)
             }
             None => None,
         };
@@ -99,20 +104,63 @@ pub fn percent(state: &State, pattern: &str, values: &Value) -> Result<Value> {
             Some(value) => value,
             None => values.next()?,
         };
-        if !CONVERSIONS.contains(letter) {
+        if !CONVERSIONS.contains(letter) && !(in_bytes && letter == 'b') {
             let index = pattern.get(..at).unwrap_or_default().chars().count();
             let shown = if (' '..='~').contains(&letter) { letter } else { '?' };
             let code = u32::from(letter);
             bail!(ValueError, "unsupported format character '{shown}' ({code:#x}) at index {index}");
         }
-        push(&mut out, state, &value, letter, &layout)?;
+        match letter {
+            's' | 'b' | 'r' | 'a' | 'c' if in_bytes => {
+                let text = byte_text(state, &value, letter, layout.precision)?;
+                pad(&mut out, "", "", &text, &Layout { zeros: false, ..layout })?;
+            }
+            'e' | 'E' | 'f' | 'F' | 'g' | 'G' if in_bytes && number(&value).is_none() => {
+                bail!(TypeError, "float argument required, not {}", value.type_name())
+            }
+            _ => push(&mut out, state, &value, letter, &layout)?,
+        }
         bounds::room_for_text(out.len())?;
     }
-    let mapping = matches!(values.given, Value::Dict(_) | Value::List(_));
+    let mapping = match values.given {
+        Value::Dict(_) | Value::List(_) | Value::Range(_) => true,
+        Value::Buffer(_) => !in_bytes,
+        _ => false,
+    };
     if !named && !mapping && values.items.next().is_some() {
-        bail!(TypeError, "not all arguments converted during string formatting");
+        let what = if in_bytes { "bytes" } else { "string" };
+        bail!(TypeError, "not all arguments converted during {what} formatting");
     }
     Ok(Value::str(out))
+}
+
+/// A value among bytes.
+fn byte_text(state: &State, value: &Value, letter: char, precision: Option<usize>) -> Result<String> {
+    let mut text = match (letter, value) {
+        ('c', Value::Int(_) | Value::Bool(_) | Value::BigInt(_)) => {
+            let code = if let Value::Int(code) = value { u8::try_from(*code).ok() } else { None };
+            let out = || Error::new(ErrorKind::OverflowError, "%c arg not in range(256)");
+            char::from(code.ok_or_else(out)?).to_string()
+        }
+        ('c', Value::Buffer(byte)) if byte.len() == 1 => bytes::text(&bytes::raw(byte)?),
+        ('c', _) => bail!(TypeError, "%c requires an integer in range(256) or a single byte"),
+        ('r' | 'a', _) => escaped(&state.repr(value)?),
+        (_, Value::Buffer(part)) => bytes::text(&bytes::raw(part)?),
+        (_, Value::Object(object))
+            if let Some(Value::Buffer(part)) = object.special("__bytes__", &[]).transpose()? =>
+        {
+            bytes::text(&bytes::raw(&part)?)
+        }
+        _ => bail!(
+            TypeError,
+            "%b requires a bytes-like object, or an object that implements __bytes__, not '{}'",
+            value.type_name()
+        ),
+    };
+    if let Some((end, _)) = precision.and_then(|most| text.char_indices().nth(most)) {
+        text.truncate(end);
+    }
+    Ok(text)
 }
 
 /// The name in parentheses, which may have pairs of them within.

@@ -1,13 +1,13 @@
 //! The Python builtins that documentation sessions use: bare names in scripts, `py.` in translated lines.
 
-use super::bounds;
 use super::calling::is_callable;
 use super::containers;
 use super::identity::{escaped, id};
 use super::operators;
 use super::subscript;
+use super::{bounds, bytes, codecs};
 use crate::bail;
-use crate::call::{Call, Receiver, Row, function, method, stack};
+use crate::call::{Call, Receiver, Row, function, stack};
 use crate::dispatch::names;
 use crate::tensor::names::not_saved;
 use crate::tensor::{Error, ErrorKind, Result, Scalar, Tensor, TypedStorage, View};
@@ -15,7 +15,6 @@ use crate::value::equality;
 use crate::value::equality::truth;
 use crate::value::hashed::hash;
 use crate::value::{Dict, List, Set, Value, integers, numbers};
-use num_complex::Complex;
 use std::collections::HashMap;
 
 pub const ROWS: &[Row] = &[
@@ -33,8 +32,11 @@ pub const ROWS: &[Row] = &[
     function("py.at(any[] indices) -> any", |c| Ok(c.value(0)), "Combines several subscripts."),
     function("py.bool(any x=False) -> bool", |c| truth(&c.value(0)).map(Value::Bool), "Returns whether x is true."),
     function("py.truth(any x) -> bool", |c| truth(&c.value(0)).map(Value::Bool), "Returns whether x is true."),
-    function("py.complex(any real=0, any imag=0) -> any", complex, "Creates a complex number."),
-    function("py.str(any object=\"\") -> str", |c| c.state.str(&c.value(0)).map(Value::str), "Converts to text."),
+    function(
+        "py.str(any object=\"\", any encoding=None, any errors=None) -> str",
+        text,
+        "Converts to text; bytes in an encoding are read.",
+    ),
     function(
         "py.repr(any object) -> str",
         |c| c.state.repr(&c.value(0)).map(Value::str),
@@ -201,28 +203,6 @@ pub const ROWS: &[Row] = &[
         |c| containers::contains(c.state, &c.value(0), &c.value(1)).map(Value::Bool),
         "Returns whether the item is among the items.",
     ),
-    method(
-        "index(Sequence self, any value) -> int",
-        |c| {
-            let wanted = c.value(1);
-            match containers::position(c.state, &c.value(0), &wanted)? {
-                Some(i) => Ok(Value::Int(i as i64)),
-                None if matches!(c.value(0), Value::Range(_)) => {
-                    bail!(ValueError, "{} is not in range", c.state.repr(&wanted)?)
-                }
-                None if matches!(c.value(0), Value::List(_)) => {
-                    bail!(ValueError, "{} is not in list", c.state.repr(&wanted)?)
-                }
-                None => bail!(ValueError, "tuple.index(x): x not in tuple"),
-            }
-        },
-        "Returns the position of a value's first occurrence.",
-    ),
-    method(
-        "count(Sequence self, any value) -> int",
-        |c| Ok(Value::Int(containers::count(c.state, &c.value(0), &c.value(1))? as i64)),
-        "Counts how often a value occurs.",
-    ),
 ];
 
 pub(super) fn binary(call: &Call, symbol: &str) -> Result<Value> {
@@ -263,15 +243,23 @@ pub(super) fn no_number(class: &str, value: &Value) -> Error {
     Error::type_error(format!("{class}() argument must be {buffer} or a real number, not '{}'", value.type_name()))
 }
 
-fn complex(call: &mut Call) -> Result<Value> {
-    let (real, imag) = (scalar(&call.value(0), "complex")?, scalar(&call.value(1), "complex")?);
-    // Two real parts are taken as they are, down to the sign of a zero.
-    Ok(Value::Complex(match (real, imag) {
-        (Scalar::Complex(_), _) | (_, Scalar::Complex(_)) => {
-            real.to_complex() + Complex::new(0.0, 1.0) * imag.to_complex()
-        }
-        _ => Complex::new(real.to_f64(), imag.to_f64()),
-    }))
+fn text(call: &mut Call) -> Result<Value> {
+    let value = call.value(0);
+    if call.is_none(1) && call.is_none(2) {
+        return call.state.str(&value).map(Value::str);
+    }
+    let option = |at: usize, name: &str, default: &str| match call.value(at) {
+        Value::None => Ok(default.to_owned()),
+        Value::Str(text) => Ok(text.to_string()),
+        other => bail!(TypeError, "str() argument '{name}' must be str, not {}", other.type_name()),
+    };
+    let (encoding, errors) = (option(1, "encoding", "utf-8")?, option(2, "errors", "strict")?);
+    match value {
+        Value::Buffer(buffer) => codecs::decode(&bytes::raw(&buffer)?, &encoding, &errors).map(Value::str),
+        Value::Str(text) if text.is_empty() => Ok(Value::Str(text)),
+        Value::Str(_) => bail!(TypeError, "decoding str is not supported"),
+        other => bail!(TypeError, "decoding to str: need a bytes-like object, {} found", other.type_name()),
+    }
 }
 
 fn abs(call: &mut Call) -> Result<Value> {
@@ -303,13 +291,20 @@ fn get_attribute(call: &mut Call) -> Result<Value> {
 fn import(call: &mut Call) -> Result<Value> {
     let name = call.str(0)?;
     // A module of PyTorch's is imported by its path, one of the library's by its name.
+    let library = |name: &str| crate::call::LIBRARY.iter().chain(&["torch"]).find(|m| **m == name && **m != "py");
     let found = match name.strip_prefix("torch.") {
         Some(inner) => crate::call::MODULES.iter().find(|m| **m == inner && !crate::call::LIBRARY.contains(m)),
-        None => crate::call::LIBRARY.iter().chain(&["torch"]).find(|m| **m == name && **m != "py"),
+        None => library(name),
     };
     match found {
         Some(module) => Ok(Value::Module(module)),
-        None => Err(Error::new(ErrorKind::ModuleNotFoundError, format!("No module named '{name}'"))),
+        None => {
+            // What is there has no modules within it.
+            let outer = name.rsplit_once('.').map(|(outer, _)| outer).filter(|outer| library(outer).is_some());
+            let why = outer.filter(|outer| *outer != "torch" && *outer != "collections");
+            let why = why.map_or(String::new(), |outer| format!("; '{outer}' is not a package"));
+            Err(Error::new(ErrorKind::ModuleNotFoundError, format!("No module named '{name}'{why}")))
+        }
     }
 }
 
@@ -318,8 +313,10 @@ fn import_from(call: &mut Call) -> Result<Value> {
     let mut inner =
         Call { state: call.state, signature: call.signature, args: [Value::str(&module)].into_iter().collect() };
     let found = import(&mut inner)?;
-    subscript::attribute(call.state, &found, &name)
-        .map_err(|_| Error::new(ErrorKind::ModuleNotFoundError, format!("cannot import name '{name}' from '{module}'")))
+    subscript::attribute(call.state, &found, &name).map_err(|_| {
+        let message = format!("cannot import name '{name}' from '{module}' (unknown location)");
+        Error::new(ErrorKind::Other("ImportError"), message)
+    })
 }
 
 fn exit(call: &mut Call) -> Result<Value> {

@@ -1,7 +1,7 @@
 //! Reads and writes `x[…]` on every value that has subscripts or attributes, and iterates over values.
 
-use super::containers;
 use super::iterate::iterate;
+use super::{bytes, container_methods, containers};
 use crate::bail;
 use crate::call::extras::Extras;
 use crate::call::{Call, Kind, Receiver, State, suggest};
@@ -37,8 +37,14 @@ pub fn attribute(state: &State, value: &Value, name: &str) -> Result<Value> {
             "start" => Ok(slice.start.clone()),
             "stop" => Ok(slice.stop.clone()),
             "step" => Ok(slice.step.clone()),
-            _ => Err(missing()),
+            _ => container_methods::method(value, name).ok_or_else(missing),
         },
+        Value::Range(range) if let "start" | "stop" | "step" = name => Ok(Value::Int(match name {
+            "start" => range.start,
+            "stop" => range.stop,
+            _ => range.step,
+        })),
+        _ if let Some(method) = container_methods::method(value, name) => Ok(method),
         Value::Type(class) => functions::class_attribute(state, class, name).ok_or_else(missing),
         Value::Function(path) => functions::calling::function_attribute(state, path, name).ok_or_else(missing),
         _ => {
@@ -250,7 +256,10 @@ pub fn as_index(index: &Value) -> Result<Option<i64>> {
 }
 
 /// One part of a slice; `None` where it is absent.
-fn slice_part(part: &Value) -> Result<Option<i64>> {
+///
+/// # Errors
+/// TypeError for what cannot be one.
+pub fn slice_part(part: &Value) -> Result<Option<i64>> {
     match part {
         Value::None => Ok(None),
         // Python clamps what does not fit.
@@ -351,7 +360,7 @@ fn tensor_item(state: &State, tensor: &Tensor, index: &Value) -> Result<Value> {
     }
     drop(view);
     refuse_named(state, index, "index.Tensor")?;
-    functions::subscript(state, tensor, &indices(index)?).map(|(item, _)| Value::Tensor(item))
+    super::indexing::subscript(state, tensor, &indices(index)?).map(|(item, _)| Value::Tensor(item))
 }
 
 /// A tensor whose dimensions have names cannot be an index.
@@ -365,7 +374,7 @@ pub fn set_item(state: &State, target: &Value, index: &Value, value: &Value) -> 
         Value::Tensor(tensor) => set_tensor_item(state, tensor, index, value),
         Value::Storage(storage) => functions::set_storage_item(storage, index, value),
         Value::TypedStorage(typed) => functions::set_typed_storage_item(state, typed, index, value),
-        Value::Buffer(buffer) => set_buffer_item(buffer, index, value),
+        Value::Buffer(buffer) => set_buffer_item(state, buffer, index, value),
         Value::List(list) => containers::set_list_item(state, list, index, value),
         Value::Dict(dict) => dict.insert(index.clone(), value.clone()),
         Value::Object(object) if let Some(done) = object.special("__setitem__", &[index.clone(), value.clone()]) => {
@@ -388,7 +397,7 @@ pub fn set_tensor_item(state: &State, tensor: &Tensor, index: &Value, value: &Va
         tensor.bump_version();
         return Ok(());
     }
-    functions::assign(state, tensor, &indices(index)?, value)
+    super::indexing::assign(state, tensor, &indices(index)?, value)
 }
 
 /// Writes one element of a one-dimensional tensor, the commonest assignment. False when the general way is needed.
@@ -409,8 +418,7 @@ fn buffer_kind(buffer: &Buffer) -> &'static str {
     match buffer.kind() {
         BufferKind::Array(_) => "array",
         BufferKind::ByteArray => "bytearray",
-        BufferKind::Bytes => "index",
-        BufferKind::MemoryView { .. } => "index",
+        BufferKind::Bytes | BufferKind::MemoryView { .. } => "index",
     }
 }
 
@@ -435,14 +443,38 @@ fn buffer_item(buffer: &Buffer, index: &Value) -> Result<Value> {
             Some(i) => {
                 let position = if i < 0 { i + n as i64 } else { i };
                 let item = usize::try_from(position).ok().and_then(|p| buffer.item(p));
-                item.map(Value::from).ok_or_else(|| Error::index(format!("{} index out of range", buffer_kind(buffer))))
+                item.map(Value::from).ok_or_else(|| {
+                    let beyond = match buffer.kind() {
+                        BufferKind::Bytes => "index out of range",
+                        BufferKind::ByteArray => "bytearray index out of range",
+                        BufferKind::Array(_) => "array index out of range",
+                        BufferKind::MemoryView { .. } => "index out of bounds on dimension 1",
+                    };
+                    Error::index(beyond)
+                })
             }
-            None => bail!(TypeError, "{} indices must be integers", buffer_kind(buffer)),
+            None => {
+                let class = index.type_name();
+                match buffer.kind() {
+                    BufferKind::Bytes => bail!(TypeError, "byte indices must be integers or slices, not {class}"),
+                    BufferKind::ByteArray => {
+                        bail!(TypeError, "bytearray indices must be integers or slices, not {class}")
+                    }
+                    BufferKind::Array(_) => bail!(TypeError, "array indices must be integers"),
+                    BufferKind::MemoryView { .. } => bail!(TypeError, "memoryview: invalid slice key"),
+                }
+            }
         },
     }
 }
 
-fn set_buffer_item(buffer: &Buffer, index: &Value, value: &Value) -> Result<()> {
+fn set_buffer_item(state: &State, buffer: &Buffer, index: &Value, value: &Value) -> Result<()> {
+    if buffer.kind() == BufferKind::ByteArray {
+        return bytes::set_part(state, buffer, index, Some(value));
+    }
+    if buffer.kind() == BufferKind::Bytes {
+        bail!(TypeError, "'bytes' object does not support item assignment");
+    }
     let Some(scalar) = value.as_scalar() else {
         let wanted = match buffer.kind() {
             BufferKind::Array(_) => "array item must be a number",

@@ -1,170 +1,401 @@
-//! Methods of Python's strings, and the builtins that write numbers as text.
+//! Methods of Python's strings, and the builtins that write numbers as text. See `container_methods.rs`.
 
-use super::bounds;
+use super::characters::{
+    decimal, ends_line, is_cased, is_digit, is_letter, is_numeric, is_of_name, is_space, is_title, push_folded,
+    push_title,
+};
+use super::container_methods::{ContainerMethod, Given, parsed, size, takes};
+use super::iterate::{is_not_iterable, iterate};
 use super::numbers::index;
-use super::subscript;
+use super::{bounds, bytes, codecs, subscript, text_format};
 use crate::bail;
-use crate::call::{Call, Row, function, method};
+use crate::call::{Call, Row, function};
+use crate::format::is_printable;
 use crate::tensor::interrupt::watched;
-use crate::tensor::{Error, Result};
-use crate::value::Value;
+use crate::tensor::{Error, ErrorKind, Result, interrupt};
+use crate::value::{Dict, Value};
 
 pub const ROWS: &[Row] = &[
-    method("upper(str self) -> str", |c| text(c, |s| s.to_uppercase()), "Converts to capital letters."),
-    method("lower(str self) -> str", |c| text(c, |s| s.to_lowercase()), "Converts to small letters."),
-    method("title(str self) -> str", |c| text(c, title), "Capitalizes each word."),
-    method("capitalize(str self) -> str", |c| text(c, capitalize), "Capitalizes the first letter."),
-    method("strip(str self, str? chars=None) -> str", |c| strip(c, true, true), "Removes the blanks around the text."),
-    method(
-        "lstrip(str self, str? chars=None) -> str",
-        |c| strip(c, true, false),
-        "Removes the blanks before the text.",
-    ),
-    method(
-        "rstrip(str self, str? chars=None) -> str",
-        |c| strip(c, false, true),
-        "Removes the blanks behind the text.",
-    ),
-    method("split(str self, str? sep=None, int maxsplit=-1) -> any", split, "Splits the text at separators."),
-    method(
-        "splitlines(str self) -> any",
-        |c| Ok(Value::list(c.str(0)?.lines().map(Value::str))),
-        "Splits the text into lines.",
-    ),
-    method("join(str self, any iterable) -> str", join, "Joins texts with this one between them."),
-    method("replace(str self, str old, str new, int count=-1) -> str", replace, "Replaces one text with another."),
-    method(
-        "startswith(str self, str prefix) -> bool",
-        |c| Ok(Value::Bool(c.str(0)?.starts_with(c.str(1)?))),
-        "Returns whether the text begins with another.",
-    ),
-    method(
-        "endswith(str self, str suffix) -> bool",
-        |c| Ok(Value::Bool(c.str(0)?.ends_with(c.str(1)?))),
-        "Returns whether the text ends with another.",
-    ),
-    method(
-        "find(str self, str sub) -> int",
-        |c| Ok(Value::Int(position(c)?.map_or(-1, |i| i as i64))),
-        "Returns the position of a text's first occurrence, or -1.",
-    ),
-    method(
-        "index(str self, str sub) -> int",
-        |c| match position(c)? {
-            Some(i) => Ok(Value::Int(i as i64)),
-            None => bail!(ValueError, "substring not found"),
-        },
-        "Returns the position of a text's first occurrence.",
-    ),
-    method(
-        "count(str self, str sub) -> int",
-        |c| Ok(Value::Int(c.str(0)?.matches(c.str(1)?).count() as i64)),
-        "Counts how often a text occurs.",
-    ),
-    method(
-        "isdigit(str self) -> bool",
-        |c| all(c, |ch| ch.is_ascii_digit()),
-        "Returns whether the text is made of digits.",
-    ),
-    method(
-        "isalpha(str self) -> bool",
-        |c| all(c, char::is_alphabetic),
-        "Returns whether the text is made of letters.",
-    ),
-    method("swapcase(str self) -> str", |c| text(c, swapcase), "Swaps capital and small letters."),
-    method(
-        "casefold(str self) -> str",
-        |c| text(c, |s| s.to_lowercase()),
-        "Converts to a form for comparing without case.",
-    ),
-    method("isupper(str self) -> bool", |c| cased(c, char::is_lowercase), "Returns whether all letters are capitals."),
-    method("islower(str self) -> bool", |c| cased(c, char::is_uppercase), "Returns whether all letters are small."),
-    method(
-        "isalnum(str self) -> bool",
-        |c| all(c, char::is_alphanumeric),
-        "Returns whether the text is made of letters and digits.",
-    ),
-    method(
-        "isnumeric(str self) -> bool",
-        |c| all(c, char::is_numeric),
-        "Returns whether the text is made of numerals.",
-    ),
-    method("partition(str self, str sep) -> any", |c| partition(c, false), "Splits the text at the first separator."),
-    method("rpartition(str self, str sep) -> any", |c| partition(c, true), "Splits the text at the last separator."),
-    method(
-        "removeprefix(str self, str prefix) -> str",
-        |c| {
-            let (text, prefix) = (c.str(0)?, c.str(1)?);
-            Ok(Value::str(text.strip_prefix(prefix).unwrap_or(text)))
-        },
-        "Removes a beginning.",
-    ),
-    method(
-        "removesuffix(str self, str suffix) -> str",
-        |c| {
-            let (text, suffix) = (c.str(0)?, c.str(1)?);
-            Ok(Value::str(text.strip_suffix(suffix).unwrap_or(text)))
-        },
-        "Removes an ending.",
-    ),
-    method(
-        "rfind(str self, str sub) -> int",
-        |c| {
-            let (text, part) = (c.str(0)?, c.str(1)?);
-            let found = text.rfind(part).map(|at| text.get(..at).unwrap_or_default().chars().count());
-            Ok(Value::Int(found.map_or(-1, |at| at as i64)))
-        },
-        "Returns the position of a text's last occurrence, or -1.",
-    ),
-    method(
-        "rsplit(str self, str? sep=None, int maxsplit=-1) -> any",
-        rsplit,
-        "Splits the text at separators, counted from the end.",
-    ),
-    method("isspace(str self) -> bool", |c| all(c, char::is_whitespace), "Returns whether the text is made of blanks."),
-    method("zfill(str self, int width) -> str", zfill, "Pads with zeros before the text, to a width."),
-    method(
-        "ljust(str self, int width, str fillchar=\" \") -> str",
-        |c| pad(c, 0, 1),
-        "Pads with blanks behind the text, to a width.",
-    ),
-    method(
-        "rjust(str self, int width, str fillchar=\" \") -> str",
-        |c| pad(c, 1, 1),
-        "Pads with blanks before the text, to a width.",
-    ),
-    method(
-        "center(str self, int width, str fillchar=\" \") -> str",
-        |c| pad(c, 1, 2),
-        "Pads with blanks around the text, to a width.",
-    ),
-    method("format(str self, any[] args) -> str", format, "Replaces {} with the values."),
     function("py.chr(any i) -> str", chr, "Returns the character with a number."),
-    function("py.ord(str c) -> int", ord, "Returns the number of a character."),
+    function("py.ord(any c) -> int", ord, "Returns the number of a character."),
     function("py.bin(any number) -> str", |c| radix(c, "#b"), "Writes a number in binary digits."),
     function("py.oct(any number) -> str", |c| radix(c, "#o"), "Writes a number in octal digits."),
     function("py.hex(any number) -> str", |c| radix(c, "#x"), "Writes a number in hexadecimal digits."),
 ];
 
-fn text(call: &Call, change: impl Fn(&str) -> String) -> Result<Value> {
-    Ok(Value::str(change(call.str(0)?)))
+type Method = ContainerMethod<str>;
+
+/// A method that makes another text of a text.
+macro_rules! made {
+    ($name:literal, $change:expr, $doc:literal) => {
+        takes($name, (0, 0), |text, _| Ok(Value::str($change(text))), $doc)
+    };
+}
+
+/// A method that asks whether there are characters, all of one kind.
+macro_rules! all {
+    ($name:literal, $is:expr, $doc:literal) => {
+        takes($name, (0, 0), |text, _| Ok(Value::Bool(!text.is_empty() && watched(text.chars()).all($is))), $doc)
+    };
+}
+
+pub const METHODS: &[Method] = &[
+    made!("upper", str::to_uppercase, "Converts to capital letters."),
+    made!("lower", str::to_lowercase, "Converts to small letters."),
+    made!("title", title, "Capitalizes each word."),
+    made!("capitalize", capitalize, "Capitalizes the first letter."),
+    made!("swapcase", swapcase, "Swaps capital and small letters."),
+    made!("casefold", |text| folded(text, push_folded), "Converts to a form for comparing without case."),
+    takes("strip", (0, 1), |text, given| strip(text, given, "strip"), "Removes the blanks around the text."),
+    takes("lstrip", (0, 1), |text, given| strip(text, given, "lstrip"), "Removes the blanks before the text."),
+    takes("rstrip", (0, 1), |text, given| strip(text, given, "rstrip"), "Removes the blanks behind the text."),
+    parsed("split", (0, 2), &["sep", "maxsplit"], split, "Splits the text at separators."),
+    parsed("rsplit", (0, 2), &["sep", "maxsplit"], rsplit, "Splits the text at separators, counted from the end."),
+    parsed("splitlines", (0, 1), &["keepends"], splitlines, "Splits the text into lines."),
+    takes("join", (1, 1), join, "Joins texts with this one between them."),
+    takes("replace", (2, 3), replace, "Replaces one text with another."),
+    takes("partition", (1, 1), |text, given| partition(text, given, false), "Splits the text at the first separator."),
+    takes("rpartition", (1, 1), |text, given| partition(text, given, true), "Splits the text at the last separator."),
+    takes(
+        "removeprefix",
+        (1, 1),
+        |text, given| {
+            let prefix = given.str(0, "removeprefix() argument must be str")?;
+            Ok(Value::str(text.strip_prefix(prefix).unwrap_or(text)))
+        },
+        "Removes a beginning.",
+    ),
+    takes(
+        "removesuffix",
+        (1, 1),
+        |text, given| {
+            let suffix = given.str(0, "removesuffix() argument must be str")?;
+            Ok(Value::str(text.strip_suffix(suffix).unwrap_or(text)))
+        },
+        "Removes an ending.",
+    ),
+    parsed(
+        "startswith",
+        (1, 3),
+        &[],
+        |text, given| has_end(text, given, "startswith", |text, end| text.starts_with(end)),
+        "Returns whether the text begins with another, or with one of several.",
+    ),
+    parsed(
+        "endswith",
+        (1, 3),
+        &[],
+        |text, given| has_end(text, given, "endswith", |text, end| text.ends_with(end)),
+        "Returns whether the text ends with another, or with one of several.",
+    ),
+    parsed(
+        "find",
+        (1, 3),
+        &[],
+        |text, given| Ok(Value::Int(place(text, given, false)?.unwrap_or(-1))),
+        "Returns the position of a text's first occurrence, or -1.",
+    ),
+    parsed(
+        "rfind",
+        (1, 3),
+        &[],
+        |text, given| Ok(Value::Int(place(text, given, true)?.unwrap_or(-1))),
+        "Returns the position of a text's last occurrence, or -1.",
+    ),
+    parsed(
+        "index",
+        (1, 3),
+        &[],
+        |text, given| found(place(text, given, false)?),
+        "Returns the position of a text's first occurrence.",
+    ),
+    parsed(
+        "rindex",
+        (1, 3),
+        &[],
+        |text, given| found(place(text, given, true)?),
+        "Returns the position of a text's last occurrence.",
+    ),
+    parsed(
+        "count",
+        (1, 3),
+        &[],
+        |text, given| {
+            let wanted = given.str(0, MUST_BE)?;
+            Ok(Value::Int(searched(text, given)?.map_or(0, |(text, _)| text.matches(wanted).count() as i64)))
+        },
+        "Counts how often a text occurs.",
+    ),
+    all!("isalpha", is_letter, "Returns whether the text is made of letters."),
+    all!("isdigit", is_digit, "Returns whether the text is made of digits."),
+    all!("isdecimal", |c| decimal(c).is_some(), "Returns whether the text is made of digits of decimal numbers."),
+    all!("isnumeric", is_numeric, "Returns whether the text is made of numerals."),
+    all!("isalnum", |c| is_letter(c) || is_numeric(c), "Returns whether the text is made of letters and digits."),
+    all!("isspace", is_space, "Returns whether the text is made of blanks."),
+    takes(
+        "isupper",
+        (0, 0),
+        |text, _| cased(text, |c| c.is_lowercase() || is_title(c)),
+        "Returns whether all letters are capitals.",
+    ),
+    takes(
+        "islower",
+        (0, 0),
+        |text, _| cased(text, |c| c.is_uppercase() || is_title(c)),
+        "Returns whether all letters are small.",
+    ),
+    takes(
+        "istitle",
+        (0, 0),
+        |text, _| Ok(Value::Bool(is_titled(text))),
+        "Returns whether each word has one capital, its first letter.",
+    ),
+    takes("isascii", (0, 0), |text, _| Ok(Value::Bool(text.is_ascii())), "Returns whether all characters are ASCII's."),
+    takes(
+        "isprintable",
+        (0, 0),
+        |text, _| Ok(Value::Bool(watched(text.chars()).all(is_printable))),
+        "Returns whether all characters are shown as themselves.",
+    ),
+    takes(
+        "isidentifier",
+        (0, 0),
+        |text, _| {
+            Ok(Value::Bool(!text.is_empty() && watched(text.chars().enumerate()).all(|(at, c)| is_of_name(c, at))))
+        },
+        "Returns whether the text could be a name.",
+    ),
+    takes("zfill", (1, 1), zfill, "Pads with zeros before the text, to a width."),
+    takes("ljust", (1, 2), |text, given| pad(text, given, (0, 1)), "Pads with blanks behind the text, to a width."),
+    takes("rjust", (1, 2), |text, given| pad(text, given, (1, 1)), "Pads with blanks before the text, to a width."),
+    takes("center", (1, 2), |text, given| pad(text, given, (1, 2)), "Pads with blanks around the text, to a width."),
+    parsed("expandtabs", (0, 1), &["tabsize"], expandtabs, "Puts blanks in the place of tabs."),
+    takes("translate", (1, 1), translate, "Puts other texts in the place of characters, as a table says."),
+    parsed(
+        "encode",
+        (0, 2),
+        &["encoding", "errors"],
+        |text, given| {
+            let encoding = given.str_option(0, "encode", "encoding")?.unwrap_or("utf-8");
+            let errors = given.str_option(1, "encode", "errors")?.unwrap_or("strict");
+            bytes::made(&codecs::encode(text, encoding, errors)?)
+        },
+        "Writes the text as bytes.",
+    ),
+    ContainerMethod {
+        named: true,
+        ..takes("format", (0, usize::MAX), text_format::format, "Puts values in the place of fields in braces.")
+    },
+    takes("format_map", (1, 1), text_format::format_map, "Puts values of a mapping in the place of fields in braces."),
+];
+
+pub const OF_CLASS: &[Method] = &[takes("maketrans", (1, 3), maketrans, "Returns a table for translating characters.")];
+
+const MUST_BE: &str = "must be str";
+
+/// How many characters a text has.
+fn length(text: &str) -> usize {
+    if text.is_ascii() { text.len() } else { text.chars().count() }
+}
+
+/// The part of a text that the second and the third argument mean, and the number of characters before it; none where it
+/// ends before it begins.
+fn searched<'t>(text: &'t str, given: &Given) -> Result<Option<(&'t str, usize)>> {
+    if given.args.len() < 2 {
+        return Ok(Some((text, 0)));
+    }
+    let Some((start, stop)) = given.span(1, length(text))? else { return Ok(None) };
+    let offset = |text: &str, place: usize| text.char_indices().nth(place).map_or(text.len(), |(at, _)| at);
+    let rest = text.get(offset(text, start)..).unwrap_or_default();
+    Ok(rest.get(..offset(rest, stop - start)).map(|part| (part, start)))
+}
+
+/// The position of a text in another, in characters.
+fn place(text: &str, given: &Given, last: bool) -> Result<Option<i64>> {
+    let wanted = given.str(0, MUST_BE)?;
+    let Some((text, before)) = searched(text, given)? else { return Ok(None) };
+    let at = if last { text.rfind(wanted) } else { text.find(wanted) };
+    Ok(at.map(|at| (before + length(text.get(..at).unwrap_or_default())) as i64))
+}
+
+fn found(place: Option<i64>) -> Result<Value> {
+    place.map(Value::Int).ok_or_else(|| Error::value("substring not found"))
+}
+
+fn has_end(text: &str, given: &Given, name: &str, has: fn(&str, &str) -> bool) -> Result<Value> {
+    let part = searched(text, given)?.map(|(part, _)| part);
+    let test = |end: &str| part.is_some_and(|part| has(part, end));
+    match given.at(0) {
+        Value::Str(end) => Ok(Value::Bool(test(&end))),
+        Value::Tuple(ends) => {
+            for end in ends.iter() {
+                let Value::Str(end) = end else {
+                    bail!(TypeError, "tuple for {name} must only contain str, not {}", end.type_name())
+                };
+                if test(end) {
+                    return Ok(Value::Bool(true));
+                }
+            }
+            Ok(Value::Bool(false))
+        }
+        other => bail!(TypeError, "{name} first arg must be str or a tuple of str, not {}", other.type_name()),
+    }
+}
+
+fn folded(text: &str, push: fn(&mut String, char)) -> String {
+    text.chars().fold(String::with_capacity(text.len()), |mut out, c| {
+        push(&mut out, c);
+        out
+    })
 }
 
 fn swapcase(text: &str) -> String {
-    let swapped =
-        |c: char| -> String { if c.is_uppercase() { c.to_lowercase().collect() } else { c.to_uppercase().collect() } };
-    text.chars().map(swapped).collect()
+    folded(text, |out, c| if c.is_uppercase() { out.extend(c.to_lowercase()) } else { out.extend(c.to_uppercase()) })
 }
 
 /// Returns whether there are letters with a case, and none of the wrong one.
-fn cased(call: &Call, is_wrong: impl Fn(char) -> bool) -> Result<Value> {
-    let text = call.str(0)?;
-    let has_case = text.chars().any(|c| c.is_lowercase() || c.is_uppercase());
-    Ok(Value::Bool(has_case && !text.chars().any(is_wrong)))
+fn cased(text: &str, is_wrong: impl Fn(char) -> bool) -> Result<Value> {
+    Ok(Value::Bool(text.chars().any(is_cased) && !text.chars().any(is_wrong)))
 }
 
-fn partition(call: &Call, from_end: bool) -> Result<Value> {
-    let (text, separator) = (call.str(0)?, call.str(1)?);
+fn is_titled(text: &str) -> bool {
+    let (mut inside, mut any) = (false, false);
+    for c in text.chars() {
+        let begins = c.is_uppercase() || is_title(c);
+        // A capital begins a word, a small letter goes on in one.
+        if (begins || c.is_lowercase()) && begins == inside {
+            return false;
+        }
+        inside = begins || c.is_lowercase();
+        any |= inside;
+    }
+    any
+}
+
+fn capitalize(text: &str) -> String {
+    let mut chars = text.chars();
+    let mut out = String::new();
+    if let Some(first) = chars.next() {
+        push_title(&mut out, first);
+    }
+    out + chars.as_str().to_lowercase().as_str()
+}
+
+fn title(text: &str) -> String {
+    // As a whole, for the form of a letter at a word's end.
+    let small = text.to_lowercase();
+    let is_plain = small.chars().count() == text.chars().count();
+    let (mut out, mut inside) = (String::with_capacity(text.len()), false);
+    let mut small = small.chars();
+    for c in text.chars() {
+        let lowered = small.next().filter(|_| is_plain);
+        match (inside, lowered) {
+            (true, Some(lowered)) => out.push(lowered),
+            (true, None) => out.extend(c.to_lowercase()),
+            (false, _) => push_title(&mut out, c),
+        }
+        inside = is_cased(c);
+    }
+    out
+}
+
+fn strip(text: &str, given: &Given, name: &str) -> Result<Value> {
+    let chars: Option<Vec<char>> = match given.at(0) {
+        Value::None => None,
+        Value::Str(chars) => Some(chars.chars().collect()),
+        _ => bail!(TypeError, "{name} arg must be None or str"),
+    };
+    let doomed = |c: char| chars.as_ref().map_or_else(|| is_space(c), |chars| chars.contains(&c));
+    let text = if name == "rstrip" { text } else { text.trim_start_matches(doomed) };
+    Ok(Value::str(if name == "lstrip" { text } else { text.trim_end_matches(doomed) }))
+}
+
+/// The separator, and the most separators that are looked for.
+fn separator<'g>(given: &'g Given) -> Result<(Option<&'g str>, usize)> {
+    let most = given.option(1, "maxsplit").map_or(Ok(-1), size)?;
+    let separator = match given.option(0, "sep").unwrap_or(&Value::None) {
+        Value::None => None,
+        Value::Str(separator) if separator.is_empty() => bail!(ValueError, "empty separator"),
+        Value::Str(separator) => Some(&**separator),
+        other => bail!(TypeError, "must be str or None, not {}", other.type_name()),
+    };
+    Ok((separator, usize::try_from(most).unwrap_or(usize::MAX - 1)))
+}
+
+fn split(text: &str, given: &Given) -> Result<Value> {
+    let (separator, most) = separator(given)?;
+    if let Some(separator) = separator {
+        return Ok(Value::list(text.splitn(most + 1, separator).map(Value::str)));
+    }
+    let mut parts = Vec::new();
+    let mut rest = text.trim_start_matches(is_space);
+    while !rest.is_empty() {
+        interrupt::check_at(parts.len())?;
+        let end = if parts.len() == most { rest.len() } else { rest.find(is_space).unwrap_or(rest.len()) };
+        let (part, after) = rest.split_at(end);
+        parts.push(Value::str(part));
+        rest = after.trim_start_matches(is_space);
+    }
+    Ok(Value::list(parts))
+}
+
+fn rsplit(text: &str, given: &Given) -> Result<Value> {
+    let (separator, most) = separator(given)?;
+    let mut parts = Vec::new();
+    if let Some(separator) = separator {
+        parts.extend(watched(text.rsplitn(most + 1, separator)).map(Value::str));
+    } else {
+        let mut rest = text.trim_end_matches(is_space);
+        while !rest.is_empty() {
+            interrupt::check_at(parts.len())?;
+            let part = if parts.len() == most { rest } else { rest.rsplit(is_space).next().unwrap_or(rest) };
+            parts.push(Value::str(part));
+            rest = rest.get(..rest.len() - part.len()).unwrap_or_default().trim_end_matches(is_space);
+        }
+    }
+    parts.reverse();
+    Ok(Value::list(parts))
+}
+
+fn splitlines(text: &str, given: &Given) -> Result<Value> {
+    let keep = given.option(0, "keepends").map_or(Ok(0), size)? != 0;
+    let (mut lines, mut rest) = (Vec::new(), text);
+    while !rest.is_empty() {
+        interrupt::check_at(lines.len())?;
+        let end = rest.find(ends_line).unwrap_or(rest.len());
+        let after = rest.get(end..).unwrap_or_default();
+        let mark = if after.starts_with("\r\n") { 2 } else { after.chars().next().map_or(0, char::len_utf8) };
+        lines.push(Value::str(rest.get(..if keep { end + mark } else { end }).unwrap_or_default()));
+        rest = rest.get(end + mark..).unwrap_or_default();
+    }
+    Ok(Value::list(lines))
+}
+
+fn join(text: &str, given: &Given) -> Result<Value> {
+    let items = iterate(given.state, &given.at(0)).map_err(|error| match is_not_iterable(&error) {
+        true => Error::type_error("can only join an iterable"),
+        false => error,
+    })?;
+    let mut parts = Vec::new();
+    for (i, item) in items.collect()?.into_iter().enumerate() {
+        interrupt::check_at(i)?;
+        match item {
+            Value::Str(part) => parts.push(part),
+            other => bail!(TypeError, "sequence item {i}: expected str instance, {} found", other.type_name()),
+        }
+    }
+    bounds::joined(&parts, text).map(Value::str)
+}
+
+fn replace(text: &str, given: &Given) -> Result<Value> {
+    let old = given.str(0, "replace() argument 1 must be str")?;
+    let new = given.str(1, "replace() argument 2 must be str")?;
+    let most = given.args.get(2).map_or(Ok(-1), size)?;
+    bounds::replaced(text, old, new, usize::try_from(most).unwrap_or(usize::MAX)).map(Value::str)
+}
+
+fn partition(text: &str, given: &Given, from_end: bool) -> Result<Value> {
+    let separator = given.str(0, MUST_BE)?;
     if separator.is_empty() {
         bail!(ValueError, "empty separator");
     }
@@ -177,164 +408,116 @@ fn partition(call: &Call, from_end: bool) -> Result<Value> {
     Ok(Value::tuple(parts.into_iter().map(Value::str)))
 }
 
-fn rsplit(call: &mut Call) -> Result<Value> {
-    let Ok(most) = usize::try_from(call.int(2)?) else { return split(call) };
-    let text = call.str(0)?;
-    let mut parts: Vec<&str> = match call.is_none(1) {
-        true => {
-            let (mut parts, mut rest) = (Vec::new(), text.trim_end());
-            while !rest.is_empty() && parts.len() < most {
-                let at = rest
-                    .rfind(char::is_whitespace)
-                    .map_or(0, |at| at + rest.get(at..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8));
-                let (before, part) = rest.split_at(at);
-                parts.push(part);
-                rest = before.trim_end();
-            }
-            if !rest.is_empty() {
-                parts.push(rest);
-            }
-            parts
-        }
-        false if call.str(1)?.is_empty() => bail!(ValueError, "empty separator"),
-        false => text.rsplitn(most.saturating_add(1), call.str(1)?).collect(),
-    };
-    parts.reverse();
-    Ok(Value::list(parts.into_iter().map(Value::str)))
+/// The width that is asked for, and how many characters a text lacks to it.
+fn lacking(text: &str, given: &Given) -> Result<(i64, usize)> {
+    let width = size(&given.at(0))?;
+    Ok((width, usize::try_from(width).unwrap_or(0).saturating_sub(length(text))))
 }
 
-fn capitalize(text: &str) -> String {
-    let mut chars = text.chars();
-    let first = chars.next().map(|c| c.to_uppercase().collect::<String>()).unwrap_or_default();
-    first + chars.as_str().to_lowercase().as_str()
-}
-
-fn title(text: &str) -> String {
-    let mut inside = false;
-    let letter = |c: char| {
-        let cased: String = if inside { c.to_lowercase().collect() } else { c.to_uppercase().collect() };
-        inside = c.is_alphabetic();
-        cased
-    };
-    text.chars().map(letter).collect()
-}
-
-fn strip(call: &mut Call, left: bool, right: bool) -> Result<Value> {
-    let chars: Option<Vec<char>> = if call.is_none(1) { None } else { Some(call.str(1)?.chars().collect()) };
-    let doomed = |c: char| chars.as_ref().map_or(c.is_whitespace(), |chars| chars.contains(&c));
-    let text = call.str(0)?;
-    let text = if left { text.trim_start_matches(doomed) } else { text };
-    Ok(Value::str(if right { text.trim_end_matches(doomed) } else { text }))
-}
-
-fn split(call: &mut Call) -> Result<Value> {
-    let most = usize::try_from(call.int(2)?).unwrap_or(usize::MAX).saturating_add(1);
-    let text = call.str(0)?;
-    if call.is_none(1) {
-        let mut parts = Vec::new();
-        let mut rest = text.trim_start();
-        while !rest.is_empty() {
-            let end =
-                if parts.len() + 1 == most { rest.len() } else { rest.find(char::is_whitespace).unwrap_or(rest.len()) };
-            let (part, after) = rest.split_at(end);
-            parts.push(Value::str(part));
-            rest = after.trim_start();
-        }
-        return Ok(Value::list(parts));
-    }
-    match call.str(1)? {
-        "" => bail!(ValueError, "empty separator"),
-        separator => Ok(Value::list(text.splitn(most, separator).map(Value::str))),
-    }
-}
-
-fn join(call: &mut Call) -> Result<Value> {
-    let mut parts = Vec::new();
-    for (i, item) in watched(subscript::items(call.state, &call.value(1))?).enumerate() {
-        match item {
-            Value::Str(part) => parts.push(part),
-            other => bail!(TypeError, "sequence item {i}: expected str instance, {} found", other.type_name()),
-        }
-    }
-    bounds::joined(&parts, call.str(0)?).map(Value::str)
-}
-
-fn replace(call: &mut Call) -> Result<Value> {
-    let (text, old, new) = (call.str(0)?, call.str(1)?, call.str(2)?);
-    let most = usize::try_from(call.int(3)?).unwrap_or(usize::MAX);
-    bounds::replaced(text, old, new, most).map(Value::str)
-}
-
-/// Finds the second text in the first, in characters.
-fn position(call: &Call) -> Result<Option<usize>> {
-    let text = call.str(0)?;
-    Ok(text.find(call.str(1)?).map(|at| text.get(..at).unwrap_or_default().chars().count()))
-}
-
-fn all(call: &Call, is: impl Fn(char) -> bool) -> Result<Value> {
-    let text = call.str(0)?;
-    Ok(Value::Bool(!text.is_empty() && text.chars().all(is)))
-}
-
-/// Counts the characters missing to a width.
-fn lacking(call: &Call) -> Result<usize> {
-    Ok(usize::try_from(call.int(1)?).unwrap_or(0).saturating_sub(call.str(0)?.chars().count()))
-}
-
-fn zfill(call: &mut Call) -> Result<Value> {
-    let zeros = bounds::repeated("0", lacking(call)?)?;
-    let text = call.str(0)?;
+fn zfill(text: &str, given: &Given) -> Result<Value> {
+    let zeros = bounds::repeated("0", lacking(text, given)?.1)?;
     let (sign, digits) = text.split_at(usize::from(text.starts_with(['+', '-'])));
     bounds::joined(&[sign, &zeros, digits], "").map(Value::str)
 }
 
 /// The padding, this share of it before the text.
-fn pad(call: &mut Call, part: usize, of: usize) -> Result<Value> {
-    let fill = call.str(2)?;
+fn pad(text: &str, given: &Given, (part, of): (usize, usize)) -> Result<Value> {
+    let (width, lacking) = lacking(text, given)?;
+    let fill = match given.args.get(1) {
+        None => " ",
+        Some(_) => given.str(1, "The fill character must be a unicode character")?,
+    };
     if fill.chars().count() != 1 {
         bail!(TypeError, "The fill character must be exactly one character long");
     }
-    let lacking = lacking(call)?;
     // Of an odd number, a centred text has the larger half before it if its width is odd, as Python has it.
-    let extra = if of == 2 { lacking & call.int(1)? as usize & 1 } else { 0 };
+    let extra = if of == 2 { lacking & width as usize & 1 } else { 0 };
     let before = lacking / of * part + (lacking % of) * part / of + extra;
     let (before, after) = (bounds::repeated(fill, before)?, bounds::repeated(fill, lacking - before)?);
-    bounds::joined(&[&before, call.str(0)?, &after], "").map(Value::str)
+    bounds::joined(&[&before, text, &after], "").map(Value::str)
 }
 
-/// `"{} {1:.2f}".format(a, b)`
-fn format(call: &mut Call) -> Result<Value> {
-    let pattern = call.str(0)?.to_string();
-    let args = subscript::items(call.state, &call.value(1))?;
-    let (mut out, mut rest, mut next) = (String::new(), pattern.as_str(), 0);
-    while let Some(at) = rest.find(['{', '}']) {
-        let (before, after) = rest.split_at(at);
-        out += before;
-        if after.starts_with("{{") || after.starts_with("}}") {
-            out += after.get(..1).unwrap_or_default();
-            rest = after.get(2..).unwrap_or_default();
-            continue;
+fn expandtabs(text: &str, given: &Given) -> Result<Value> {
+    let tab = usize::try_from(given.option(0, "tabsize").map_or(Ok(8), size)?).unwrap_or(0);
+    bounds::room_for_text(text.len().saturating_add(text.matches('\t').count().saturating_mul(tab)))?;
+    let (mut out, mut column) = (String::new(), 0);
+    for c in watched(text.chars()) {
+        match c {
+            '\t' => {
+                let blanks = if tab == 0 { 0 } else { tab - column % tab };
+                out.extend(std::iter::repeat_n(' ', blanks));
+                column += blanks;
+            }
+            c => {
+                out.push(c);
+                column = if matches!(c, '\n' | '\r') { 0 } else { column + 1 };
+            }
         }
-        let Some((field, after)) = after.strip_prefix('{').and_then(|field| field.split_once('}')) else {
-            bail!(ValueError, "Single '{}' encountered in format string", after.get(..1).unwrap_or_default())
-        };
-        rest = after;
-        let (name, spec) = field.split_once(':').unwrap_or((field, ""));
-        let (name, is_repr) = name.strip_suffix("!r").map_or((name, false), |name| (name, true));
-        let index = if name.is_empty() {
-            next += 1;
-            next - 1
-        } else {
-            name.parse().map_err(|_| Error::new(crate::tensor::ErrorKind::KeyError, format!("'{name}'")))?
-        };
-        let Some(value) = args.get(index) else {
-            bail!(IndexError, "Replacement index {index} out of range for positional args tuple")
-        };
-        let value = if is_repr { Value::str(call.state.repr(value)?) } else { value.clone() };
-        out += &call.state.with_formatter(|f| f.format(&value, spec))?;
+    }
+    Ok(Value::str(out))
+}
+
+fn translate(text: &str, given: &Given) -> Result<Value> {
+    let (table, mut out) = (given.at(0), String::new());
+    for (i, c) in text.chars().enumerate() {
+        interrupt::check_at(i)?;
+        match subscript::item(given.state, &table, &Value::Int(i64::from(u32::from(c)))) {
+            Ok(Value::None) => {}
+            Ok(Value::Str(text)) => out.push_str(&text),
+            Ok(code @ (Value::Int(_) | Value::Bool(_) | Value::BigInt(_))) => {
+                let c = size(&code).ok().and_then(|code| u32::try_from(code).ok()).and_then(char::from_u32);
+                out.push(c.ok_or_else(|| Error::value("character mapping must be in range(0x110000)"))?);
+            }
+            Ok(_) => bail!(TypeError, "character mapping must return integer, None or str"),
+            Err(error)
+                if matches!(
+                    error.kind,
+                    ErrorKind::KeyError | ErrorKind::IndexError | ErrorKind::Other("LookupError")
+                ) =>
+            {
+                out.push(c);
+            }
+            Err(error) => return Err(error),
+        }
         bounds::room_for_text(out.len())?;
     }
-    Ok(Value::str(out + rest))
+    Ok(Value::str(out))
+}
+
+fn maketrans(_: &str, given: &Given) -> Result<Value> {
+    let table = Dict::default();
+    let number = |c: char| Value::Int(i64::from(u32::from(c)));
+    if let [map] = given.args {
+        let Value::Dict(map) = map else {
+            bail!(TypeError, "if you give only one argument to maketrans it must be a dict")
+        };
+        for (key, value) in map.to_vec() {
+            let key = match &key {
+                Value::Str(key) => match (key.chars().next(), key.chars().count()) {
+                    (Some(c), 1) => number(c),
+                    _ => bail!(ValueError, "string keys in translate table must be of length 1"),
+                },
+                Value::Int(_) | Value::BigInt(_) | Value::Bool(_) => key,
+                _ => bail!(TypeError, "keys in translate table must be strings or integers"),
+            };
+            table.insert(key, value)?;
+        }
+        return Ok(Value::Dict(table));
+    }
+    // The second is looked at before the first.
+    let to = given.str(1, "maketrans() argument 2 must be str")?;
+    let gone = if given.args.len() > 2 { given.str(2, "maketrans() argument 3 must be str")? } else { "" };
+    let Some(Value::Str(from)) = given.args.first() else {
+        bail!(TypeError, "first maketrans argument must be a string if there is a second argument")
+    };
+    if length(from) != length(to) {
+        bail!(ValueError, "the first two maketrans arguments must have equal length");
+    }
+    for (from, to) in watched(from.chars().zip(to.chars())) {
+        table.insert(number(from), number(to))?;
+    }
+    watched(gone.chars()).try_for_each(|c| table.insert(number(c), Value::None))?;
+    Ok(Value::Dict(table))
 }
 
 fn chr(call: &mut Call) -> Result<Value> {
@@ -347,14 +530,18 @@ fn chr(call: &mut Call) -> Result<Value> {
 }
 
 fn ord(call: &mut Call) -> Result<Value> {
-    let mut chars = call.str(0)?.chars();
-    match (chars.next(), chars.count()) {
-        (Some(c), 0) => Ok(Value::Int(i64::from(u32::from(c)))),
-        (_, more) => {
-            let length = if call.str(0)?.is_empty() { 0 } else { more + 1 };
-            bail!(TypeError, "ord() expected a character, but string of length {length} found")
-        }
-    }
+    let length = match call.value(0) {
+        Value::Str(text) => match (text.chars().next(), text.chars().count()) {
+            (Some(c), 1) => return Ok(Value::Int(i64::from(u32::from(c)))),
+            (_, length) => length,
+        },
+        Value::Buffer(buffer) if bytes::is_bytes(&buffer) => match (buffer.item(0), buffer.len()) {
+            (Some(byte), 1) => return Ok(Value::from(byte)),
+            (_, length) => length,
+        },
+        other => bail!(TypeError, "ord() expected string of length 1, but {} found", other.type_name()),
+    };
+    bail!(TypeError, "ord() expected a character, but string of length {length} found")
 }
 
 /// A whole number in the digits that a format says.

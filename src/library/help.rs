@@ -3,6 +3,7 @@
 
 use super::registry;
 use crate::call::{Family, Kind, MODULES, Overloads, Param, Receiver, Role, Signature};
+use crate::functions::container_methods;
 
 /// A name that something answers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,9 +31,24 @@ pub fn members(receiver: Receiver) -> Vec<Member> {
             Some(Member { name, doc: row.doc, is_called: called.is_some() })
         })
         .collect();
+    let methods = class_of(receiver).map(container_methods::methods).unwrap_or_default();
+    members.extend(methods.iter().map(|method| Member { name: method.name, doc: method.doc, is_called: true }));
     members.sort_unstable_by_key(|member| (member.name.starts_with('_'), member.name));
     members.dedup();
     members
+}
+
+/// The class of Python's whose methods have a table of their own.
+fn class_of(receiver: Receiver) -> Option<&'static str> {
+    Some(match receiver {
+        Receiver::Class(Kind::Str) => "str",
+        Receiver::Class(Kind::Int) => "int",
+        Receiver::Class(Kind::Float) => "float",
+        Receiver::Class(Kind::Number) => "complex",
+        Receiver::Class(Kind::Buffer) => "bytearray",
+        Receiver::Class(Kind::Sequence) => "list",
+        _ => return None,
+    })
 }
 
 /// Shows how to call each overload: `sum(dim, keepdim=False, *, dtype=None)`.
@@ -113,9 +129,14 @@ pub fn attribute_class(kind: Kind, name: &str) -> Option<Kind> {
 pub fn describe(topic: &str) -> Option<String> {
     let topic = topic.trim().trim_end_matches("()");
     let (path, name) = topic.rsplit_once('.').unwrap_or(("", topic));
-    let wanted = wanted_receiver(path)?;
     let registry = registry();
     let mut text = String::new();
+    for class in container_methods::CLASSES.iter().filter(|class| path.is_empty() || **class == path) {
+        for method in container_methods::methods(class).iter().filter(|method| method.name == name) {
+            text.push_str(&format!("{class}.{name}(…)\n    {}\n", method.doc));
+        }
+    }
+    let Some(wanted) = wanted_receiver(path) else { return (!text.is_empty()).then_some(text) };
     if let Some(family) = registry.family(name) {
         for overloads in chosen(family, wanted) {
             section(&mut text, overloads);

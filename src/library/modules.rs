@@ -3,7 +3,7 @@
 use crate::bail;
 use crate::call::{Call, Row, function};
 use crate::functions::bounds;
-use crate::functions::numbers::index;
+use crate::functions::numbers::{float_of, index};
 use crate::functions::operators;
 use crate::functions::subscript;
 use crate::tensor::{Error, ErrorKind, Result};
@@ -14,13 +14,9 @@ use num_traits::{Signed, Zero};
 use std::time::Duration;
 
 pub const ROWS: &[Row] = &[
-    function("math.sqrt(float x) -> float", |c| real(c, f64::sqrt, |x| x >= 0.0), "Computes the square root."),
-    function("math.exp(float x) -> float", |c| bounded(c, f64::exp), "Raises e to the power of x."),
-    function(
-        "math.log(float x, float? base=None) -> float",
-        log,
-        "Computes the logarithm, natural unless a base is given.",
-    ),
+    function("math.sqrt(any x) -> float", |c| real(c, f64::sqrt, |x| x >= 0.0), "Computes the square root."),
+    function("math.exp(any x) -> float", |c| bounded(c, f64::exp), "Raises e to the power of x."),
+    function("math.log(any x, any base=None) -> float", log, "Computes the logarithm, natural unless a base is given."),
     function(
         "math.log2(float x) -> float",
         |c| logarithm(c, 0, f64::log2).map(Value::Float),
@@ -31,56 +27,48 @@ pub const ROWS: &[Row] = &[
         |c| logarithm(c, 0, f64::log10).map(Value::Float),
         "Computes the logarithm to base 10.",
     ),
-    function("math.log1p(float x) -> float", |c| real(c, f64::ln_1p, |x| x > -1.0), "Computes the logarithm of 1 + x."),
+    function("math.log1p(any x) -> float", |c| real(c, f64::ln_1p, |x| x > -1.0), "Computes the logarithm of 1 + x."),
     function(
         "math.expm1(float x) -> float",
         |c| bounded(c, f64::exp_m1),
         "Raises e to the power of x and subtracts 1.",
     ),
-    function("math.sin(float x) -> float", |c| real(c, f64::sin, f64::is_finite), "Computes the sine."),
-    function("math.cos(float x) -> float", |c| real(c, f64::cos, f64::is_finite), "Computes the cosine."),
-    function("math.tan(float x) -> float", |c| real(c, f64::tan, f64::is_finite), "Computes the tangent."),
-    function("math.asin(float x) -> float", |c| real(c, f64::asin, |x| x.abs() <= 1.0), "Computes the arc sine."),
-    function("math.acos(float x) -> float", |c| real(c, f64::acos, |x| x.abs() <= 1.0), "Computes the arc cosine."),
-    function("math.atan(float x) -> float", |c| real(c, f64::atan, |_| true), "Computes the arc tangent."),
-    function(
-        "math.atan2(float y, float x) -> float",
-        |c| pair(c, f64::atan2),
-        "Computes the angle of the point (x, y).",
-    ),
-    function("math.sinh(float x) -> float", |c| bounded(c, f64::sinh), "Computes the hyperbolic sine."),
-    function("math.cosh(float x) -> float", |c| bounded(c, f64::cosh), "Computes the hyperbolic cosine."),
-    function("math.tanh(float x) -> float", |c| real(c, f64::tanh, |_| true), "Computes the hyperbolic tangent."),
-    function("math.fabs(float x) -> float", |c| real(c, f64::abs, |_| true), "Computes the absolute value."),
-    function("math.pow(float x, float y) -> float", |c| pair(c, f64::powf), "Raises x to the power of y."),
-    function("math.copysign(float x, float y) -> float", |c| pair(c, f64::copysign), "Returns x with the sign of y."),
-    function(
-        "math.hypot(float x, float y) -> float",
-        |c| pair(c, f64::hypot),
-        "Computes the length of the vector (x, y).",
-    ),
-    function("math.degrees(float x) -> float", |c| real(c, f64::to_degrees, |_| true), "Converts radians to degrees."),
-    function("math.radians(float x) -> float", |c| real(c, f64::to_radians, |_| true), "Converts degrees to radians."),
+    function("math.sin(any x) -> float", |c| real(c, f64::sin, f64::is_finite), "Computes the sine."),
+    function("math.cos(any x) -> float", |c| real(c, f64::cos, f64::is_finite), "Computes the cosine."),
+    function("math.tan(any x) -> float", |c| real(c, f64::tan, f64::is_finite), "Computes the tangent."),
+    function("math.asin(any x) -> float", |c| real(c, f64::asin, |x| x.abs() <= 1.0), "Computes the arc sine."),
+    function("math.acos(any x) -> float", |c| real(c, f64::acos, |x| x.abs() <= 1.0), "Computes the arc cosine."),
+    function("math.atan(any x) -> float", |c| real(c, f64::atan, |_| true), "Computes the arc tangent."),
+    function("math.atan2(any y, any x) -> float", |c| pair(c, f64::atan2), "Computes the angle of the point (x, y)."),
+    function("math.sinh(any x) -> float", |c| bounded(c, f64::sinh), "Computes the hyperbolic sine."),
+    function("math.cosh(any x) -> float", |c| bounded(c, f64::cosh), "Computes the hyperbolic cosine."),
+    function("math.tanh(any x) -> float", |c| real(c, f64::tanh, |_| true), "Computes the hyperbolic tangent."),
+    function("math.fabs(any x) -> float", |c| real(c, f64::abs, |_| true), "Computes the absolute value."),
+    function("math.pow(any x, any y) -> float", |c| pair(c, f64::powf), "Raises x to the power of y."),
+    function("math.copysign(any x, any y) -> float", |c| pair(c, f64::copysign), "Returns x with the sign of y."),
+    function("math.hypot(any x, any y) -> float", |c| pair(c, f64::hypot), "Computes the length of the vector (x, y)."),
+    function("math.degrees(any x) -> float", |c| real(c, f64::to_degrees, |_| true), "Converts radians to degrees."),
+    function("math.radians(any x) -> float", |c| real(c, f64::to_radians, |_| true), "Converts degrees to radians."),
     function("math.floor(any x) -> int", |c| whole(c, f64::floor), "Returns the largest integer that is not greater."),
     function("math.ceil(any x) -> int", |c| whole(c, f64::ceil), "Returns the smallest integer that is not smaller."),
     function("math.trunc(any x) -> int", |c| whole(c, f64::trunc), "Returns the integer towards zero."),
     function(
-        "math.isnan(float x) -> bool",
+        "math.isnan(any x) -> bool",
         |c| Ok(Value::Bool(number(c, 0)?.is_nan())),
         "Returns whether a number is NaN.",
     ),
     function(
-        "math.isinf(float x) -> bool",
+        "math.isinf(any x) -> bool",
         |c| Ok(Value::Bool(number(c, 0)?.is_infinite())),
         "Returns whether a number is infinite.",
     ),
     function(
-        "math.isfinite(float x) -> bool",
+        "math.isfinite(any x) -> bool",
         |c| Ok(Value::Bool(number(c, 0)?.is_finite())),
         "Returns whether a number is finite.",
     ),
     function(
-        "math.isclose(float a, float b, *, float rel_tol=1e-09, float abs_tol=0.0) -> bool",
+        "math.isclose(any a, any b, *, any rel_tol=1e-09, any abs_tol=0.0) -> bool",
         is_close,
         "Returns whether two numbers are close.",
     ),
@@ -115,6 +103,7 @@ fn domain() -> Error {
 fn number(call: &Call, index: usize) -> Result<f64> {
     match call.value(index) {
         Value::Tensor(tensor) => Ok(tensor.borrow().item()?.to_f64()),
+        Value::Object(object) if let Some(float) = float_of(&object) => float,
         other => match equality::number(&other) {
             Some(number) if !matches!(number, Number::Complex(_)) => number.to_float(),
             _ => bail!(TypeError, "must be real number, not {}", other.type_name()),
@@ -144,8 +133,11 @@ fn bounded(call: &mut Call, function: fn(f64) -> f64) -> Result<Value> {
 fn pair(call: &mut Call, function: fn(f64, f64) -> f64) -> Result<Value> {
     let (x, y) = (number(call, 0)?, number(call, 1)?);
     let z = function(x, y);
-    if z.is_nan() && !x.is_nan() && !y.is_nan() {
+    if z.is_nan() && !x.is_nan() && !y.is_nan() || z.is_infinite() && x == 0.0 && y.is_finite() {
         return Err(domain());
+    }
+    if z.is_infinite() && x.is_finite() && y.is_finite() {
+        return Err(Error::new(ErrorKind::OverflowError, "math range error"));
     }
     Ok(Value::Float(z))
 }
@@ -182,6 +174,12 @@ fn log(call: &mut Call) -> Result<Value> {
 fn whole(call: &mut Call, round: fn(f64) -> f64) -> Result<Value> {
     match call.value(0) {
         integer @ (Value::Int(_) | Value::BigInt(_)) => Ok(integer),
+        Value::Object(object)
+            if let Some(answer) =
+                object.special(&format!("__{}__", call.signature.name.trim_start_matches("math.")), &[]) =>
+        {
+            answer
+        }
         other @ (Value::Complex(_) | Value::Str(_) | Value::None) if call.signature.name == "math.trunc" => {
             bail!(TypeError, "type {} doesn't define __trunc__ method", other.type_name())
         }

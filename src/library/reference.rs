@@ -2,6 +2,7 @@
 
 use super::rows;
 use crate::call::{BELOW, Kind, LIBRARY, MODULES, Role, Row, Signature};
+use crate::functions::container_methods::{self, CLASSES};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
@@ -21,6 +22,22 @@ pub fn page() -> String {
         names.insert(name.clone());
         overloads += 1;
         sections.entry(owner).or_default().push((name, row));
+    }
+    let mut methods = String::new();
+    for class in CLASSES {
+        let _ = write!(methods, "\n## Methods of Python's {class}\n\n| Name | Arguments | |\n| --- | --- | --- |\n");
+        let mut members = container_methods::methods(class);
+        members.sort_by_key(|method| method.name);
+        for method in members {
+            let arguments = match method.takes {
+                (least, most) if least == most => least.to_string(),
+                (least, usize::MAX) => format!("{least} or more"),
+                (least, most) => format!("{least} to {most}"),
+            };
+            let _ = writeln!(methods, "| `{}` | {arguments} | {} |", method.name, method.doc);
+            names.insert(format!("{class}.{}", method.name));
+            overloads += 1;
+        }
     }
     let mut page = format!(
         "# Functions\n\n\
@@ -45,7 +62,7 @@ pub fn page() -> String {
             let _ = writeln!(page, "| `{name}` | `{}` | {} |", row.signature.replace('|', "\\|"), row.doc);
         }
     }
-    page
+    page + methods.as_str()
 }
 
 /// The module or class in whose section a row stands.

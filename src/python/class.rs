@@ -434,6 +434,9 @@ impl Object for Instance {
     fn class(&self) -> Option<Value> {
         Some(self.class.value())
     }
+    fn error(&self) -> Option<Error> {
+        self.is_exception().then(|| self.handle().as_ref().map(super::exceptions::to_error)).flatten()
+    }
     fn special(&self, name: &str, args: &[Value]) -> Option<Result<Value>> {
         // What every object has from the start is what objects without special methods do.
         let entry = match self.class.find(name) {

@@ -4,7 +4,9 @@ use super::calls::call;
 use super::class::{Base, Class, Entry, Instance, as_rc, call_entry, instance_of};
 use super::descriptors::{ClassMethod, StaticMethod, Super, is_function};
 use super::exceptions;
-use super::machine::Machine;
+use super::function::Function;
+use super::machine::{Frame, Machine};
+use super::operations;
 use crate::bail;
 use crate::tensor::{Error, Result};
 use crate::value::{Keywords, Value};
@@ -14,7 +16,7 @@ use std::rc::Rc;
 ///
 /// # Errors
 /// TypeError and NotImplementedError for what cannot be derived from.
-pub fn begin(machine: &Rc<Machine>, name: &str, bases: &[Value]) -> Result<Rc<Class>> {
+fn begin(machine: &Rc<Machine>, name: &str, bases: &[Value]) -> Result<Rc<Class>> {
     let base = |base: &Value| {
         Base::of(base).ok_or_else(|| {
             let class = base.type_name();
@@ -24,11 +26,34 @@ pub fn begin(machine: &Rc<Machine>, name: &str, bases: &[Value]) -> Result<Rc<Cl
     Class::new(machine, "__main__", name, bases.iter().map(base).collect::<Result<_>>()?)
 }
 
+/// Makes the class of a class statement: runs its body, whose names become its members.
+///
+/// # Errors
+/// What the body raises; as [`begin`] and [`finish`].
+pub fn class(machine: &Machine, function: &Value, bases: &Value, named: &Value) -> Result<Value> {
+    let Some(function) = as_rc::<Function>(function) else { return Ok(Value::None) };
+    let bases = bases.sequence().unwrap_or_default();
+    let class = begin(&machine.handle()?, &function.code.qualified, &bases)?;
+    if let Some(doc) = &function.code.doc {
+        class.fields.set("__doc__", Value::str(doc));
+    }
+    let mut frame = Frame::new(function.code.clone(), Vec::new(), &function.cells);
+    frame.class = Some(class.clone());
+    if let Some(at) = function.code.cells.iter().position(|(name, _)| &**name == "__class__")
+        && let Some(cell) = frame.cells.get(at)
+    {
+        cell.set(Some(operations::WeakClass::value(&class)));
+    }
+    machine.run(&mut frame)?;
+    finish(&class, operations::spread(named)?)?;
+    Ok(Value::Object(class))
+}
+
 /// Finishes a class as Python does once its body has run.
 ///
 /// # Errors
 /// What `__set_name__` and `__init_subclass__` raise.
-pub fn finish(class: &Rc<Class>, keywords: Keywords) -> Result<()> {
+fn finish(class: &Rc<Class>, keywords: Keywords) -> Result<()> {
     let itself = Value::Object(class.clone());
     // What says what equals it, and nothing of a hash, has none.
     if class.fields.get("__eq__").is_some() && class.fields.get("__hash__").is_none() {

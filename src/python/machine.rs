@@ -539,7 +539,7 @@ impl Machine {
                 }
                 Op::Class => {
                     let (named, bases, function) = (frame.pop(), frame.pop(), frame.pop());
-                    let class = self.make_class(&function, &bases, &named)?;
+                    let class = construct::class(self, &function, &bases, &named)?;
                     frame.push(class);
                 }
                 Op::Super(cell) => frame.push(operations::super_of(frame, cell)?),
@@ -676,26 +676,5 @@ impl Machine {
             }
             _ => Ok(converted),
         }
-    }
-
-    /// Makes a class: runs its body, whose names become its members.
-    fn make_class(&self, function: &Value, bases: &Value, named: &Value) -> Result<Value> {
-        let Some(function) = super::class::as_rc::<Function>(function) else { return Ok(Value::None) };
-        let machine = self.handle()?;
-        let bases = bases.sequence().unwrap_or_default();
-        let class = construct::begin(&machine, &function.code.qualified, &bases)?;
-        if let Some(doc) = &function.code.doc {
-            class.fields.set("__doc__", Value::str(doc));
-        }
-        let mut frame = Frame::new(function.code.clone(), Vec::new(), &function.cells);
-        frame.class = Some(class.clone());
-        if let Some(at) = function.code.cells.iter().position(|(name, _)| &**name == "__class__")
-            && let Some(cell) = frame.cells.get(at)
-        {
-            cell.set(Some(operations::WeakClass::value(&class)));
-        }
-        self.run(&mut frame)?;
-        construct::finish(&class, operations::spread(named)?)?;
-        Ok(Value::Object(class))
     }
 }

@@ -173,15 +173,12 @@ fn register_missing(engine: &mut Engine, state: &Rc<Runtime>) {
 /// receiver.
 fn shared_method(state: &Runtime, name: &str, args: &[&mut Dynamic]) -> Option<Result<Dynamic>> {
     let (receiver, given) = args.split_first()?;
-    if receiver.is_array() || receiver.is_map() {
+    if is_copied(receiver, name) {
         return None;
     }
-    let receiver = match to_value(receiver) {
-        Ok(receiver @ (Value::List(_) | Value::Dict(_) | Value::Set(_) | Value::Object(_))) => receiver,
-        _ => return None,
-    };
+    let receiver = to_value(receiver).ok()?;
     // `f.call(x)` calls what is a function in any language.
-    if name == "call" && functions::calling::is_callable(&receiver) {
+    if name == "call" && matches!(receiver, Value::Object(_)) && functions::calling::is_callable(&receiver) {
         return Some(callback::call(state, &receiver, given));
     }
     let (positional, keywords) = match arguments(given) {
@@ -195,6 +192,11 @@ fn shared_method(state: &Runtime, name: &str, args: &[&mut Dynamic]) -> Option<R
     let method = object.own_attribute(name)?;
     let called = method.and_then(|method| functions::calling::call_value(&state.state, &method, positional, keywords));
     Some(called.and_then(|value| state.give(value)))
+}
+
+/// The language's own arrays and maps come as copies, on which a change would be lost.
+fn is_copied(receiver: &Dynamic, name: &str) -> bool {
+    receiver.is_map() || receiver.is_array() && !matches!(name, "index" | "count")
 }
 
 /// What Python says to `x.name()` where `x.name` is there and no function; `None` where it is not there.
@@ -229,12 +231,30 @@ fn answer(state: &Runtime, family: &Family, args: &mut [&mut Dynamic]) -> Result
 /// Python's builtins that a module may be passed to; `len(torch)` reads as `torch.len()`, which there is not.
 const OF_MODULES: &[&str] = &["getattr", "hasattr", "id", "isinstance", "repr", "str", "type"];
 
+/// Functions that Python gives their function first; in Rhai what stands before the dot comes first.
+const FUNCTION_FIRST: &[&str] = &["map", "filter", "reduce"];
+
 /// Finds the function a script means by a name with these arguments, and calls it.
 pub fn dispatch(state: &Runtime, family: &Family, args: &mut [&mut Dynamic]) -> Result<Value> {
     let Some((first, rest)) = args.split_first() else {
         return call(state, bare(state, family, None)?, None, &[]);
     };
     let receiver = to_value(first)?;
+    if FUNCTION_FIRST.contains(&family.name)
+        && let [function, ..] = rest
+        && (**function).is::<rhai::FnPtr>()
+        && let Some((_, overloads)) = family.members().next()
+    {
+        let (mut positional, keywords) = arguments(args)?;
+        positional.swap(0, 1);
+        return dispatch::call(state, overloads, None, &Arguments { positional: positional.into(), keywords });
+    }
+    if !matches!(receiver, Value::Tensor(_) | Value::Module(_)) && !is_copied(first, family.name) {
+        let (positional, keywords) = arguments(rest)?;
+        if let Some(done) = functions::container_methods::call(state, &receiver, family.name, &positional, &keywords) {
+            return done;
+        }
+    }
     let missing = || suggest::no_attribute(state, &receiver, family.name);
     match &receiver {
         Value::Module(path) => {

@@ -8,6 +8,7 @@ use crate::call::suggest::{suggestion, with_suggestion};
 use crate::format::{Formatter, PrintOptions};
 use crate::library::registry;
 use crate::tensor::{DType, Error, ErrorKind};
+use crate::value::Value;
 use rhai::{Dynamic, EvalAltResult, ParseError, Position};
 use std::fmt;
 
@@ -76,7 +77,7 @@ pub fn caught_error(caught: &Dynamic) -> Error {
     // The engine describes its own errors by a map; where they happened within a call, only the text tells which it was.
     let text = match caught.read_lock::<rhai::Map>() {
         Some(map) => map.get("message").map_or_else(String::new, ToString::to_string),
-        None => return Error::runtime(text_of_value(caught)),
+        None => return raised(caught).unwrap_or_else(|| Error::runtime(text_of_value(caught))),
     };
     let first = text.lines().next().unwrap_or_default();
     let first = first.split(" @ '").next().unwrap_or(first);
@@ -157,7 +158,10 @@ fn from_call(error: &EvalAltResult, text_of: &dyn Fn(Option<&str>) -> String, fu
                 let interrupted = thrown.0.kind == KeyboardInterrupt;
                 Fault { error: thrown.0.clone(), interrupted, ..fault(RuntimeError, "", *position) }
             }
-            None => fault(RuntimeError, text_of_value(value), *position),
+            None => match raised(value) {
+                Some(error) => Fault { error, ..fault(RuntimeError, "", *position) },
+                None => fault(RuntimeError, text_of_value(value), *position),
+            },
         },
         E::ErrorTerminated(token, position) if token.is::<OutOfMemory>() => fault(MemoryError, "", *position),
         E::ErrorTerminated(token, position) => {
@@ -247,6 +251,14 @@ fn follows_dot(source: &str, at: Position, name: &str) -> bool {
     let mut rest = text.chars();
     let before: String = rest.by_ref().take(column.saturating_sub(1)).collect();
     before.trim_end().ends_with('.') && rest.as_str().starts_with(name)
+}
+
+/// The error that a thrown value is, if it is an exception.
+fn raised(value: &Dynamic) -> Option<Error> {
+    match to_value(value) {
+        Ok(Value::Object(object)) => object.error(),
+        _ => None,
+    }
 }
 
 /// Returns a thrown value as text.

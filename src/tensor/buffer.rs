@@ -287,6 +287,15 @@ impl Buffer {
         Ok(())
     }
 
+    /// Puts other bytes in the place of all, in new memory.
+    ///
+    /// # Errors
+    /// MemoryError.
+    pub fn replace(&self, bytes: &[u8]) -> Result<()> {
+        self.0.memory.replace(Rc::new(Memory::from_bytes(bytes)?));
+        Ok(())
+    }
+
     /// A storage over the buffer's bytes from `offset` on; writes go both ways.
     pub fn storage(&self, offset: usize, nbytes: usize) -> Option<Storage> {
         Memory::borrow(&self.memory(), offset, nbytes).map(Storage::new)

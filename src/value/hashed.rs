@@ -3,7 +3,7 @@
 
 use super::equality::{equals, is};
 use crate::bail;
-use crate::tensor::{Error, Result, limits};
+use crate::tensor::{BufferKind, Error, Result, limits};
 use crate::value::Value;
 use hashbrown::HashTable;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -176,6 +176,7 @@ pub fn hash(value: &Value) -> Result<i64> {
     }
     Ok(match value {
         Value::Str(text) => of(&**text),
+        Value::Buffer(buffer) if buffer.kind() == BufferKind::Bytes => of(buffer.memory().to_vec()?),
         Value::Tensor(tensor) => tensor.identity() as i64,
         Value::Tuple(items) => of_all(items.iter())?,
         Value::Size(sizes) => of_all(sizes.iter().copied().map(Value::Int).collect::<Vec<_>>().iter())?,
@@ -194,7 +195,7 @@ pub fn hash(value: &Value) -> Result<i64> {
         Value::Type(name) | Value::Module(name) => of(name),
         Value::Function(name) => of(&**name),
         Value::DType(dtype) => of(dtype),
-        Value::List(_) | Value::Dict(_) | Value::Set(_) | Value::Slice(_) => {
+        Value::List(_) | Value::Dict(_) | Value::Set(_) | Value::Slice(_) | Value::Buffer(_) => {
             bail!(TypeError, "unhashable type: '{}'", value.type_name())
         }
         other => match other.address() {
