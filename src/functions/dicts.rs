@@ -220,6 +220,11 @@ impl Object for View {
     fn special(&self, name: &str, args: &[Value]) -> Option<Result<Value>> {
         Some(match (name, args) {
             ("__len__", []) => Ok(Value::Int(self.dict.len() as i64)),
+            ("__reversed__", []) => {
+                let mut items = self.items();
+                items.reverse();
+                Ok(Lazy::over("dict_reverseiterator", Iter::Made(items.into_iter())))
+            }
             ("__contains__", [item]) => self.contains(item).map(Value::Bool),
             ("__repr__", []) => {
                 let items = Value::List(self.items().into());

@@ -39,9 +39,13 @@ fn plainly(a: &Value, b: &Value) -> Option<Ordering> {
 pub fn sort_by_keys<T>(state: &State, keyed: Vec<(Value, T)>, reverse: bool) -> Result<Vec<(Value, T)>> {
     let Some(less) = operators::find("<") else { return Ok(keyed) };
     let mut compared = 0;
-    merge_sort(keyed, &mut |a, b| {
+    let mut keyed = keyed;
+    // As CPython does it: items that are equal keep their order.
+    if reverse {
+        keyed.reverse();
+    }
+    let mut sorted = merge_sort(keyed, &mut |a, b| {
         compared += 1;
-        let (a, b) = if reverse { (b, a) } else { (a, b) };
         if let Some(order) = plainly(a, b) {
             interrupt::check_at(compared)?;
             return Ok(order == Ordering::Less);
@@ -49,7 +53,47 @@ pub fn sort_by_keys<T>(state: &State, keyed: Vec<(Value, T)>, reverse: bool) -> 
         // A comparison takes longer than a step of a kernel.
         interrupt::check_at(compared * 16)?;
         operators::binary(state, less, a, b).and_then(|answer| truth(&answer))
-    })
+    })?;
+    if reverse {
+        sorted.reverse();
+    }
+    Ok(sorted)
+}
+
+/// Few items are sorted as CPython does it, comparison by comparison: a script may see them.
+const FEW: usize = 64;
+
+/// Finds out how the items begin, and puts each of the others into its place.
+fn insertion_sort<T>(
+    items: &mut Vec<(Value, T)>,
+    before: &mut dyn FnMut(&Value, &Value) -> Result<bool>,
+) -> Result<()> {
+    let mut sorted = 1;
+    if let [first, second, ..] = items.as_slice() {
+        let falls = before(&second.0, &first.0)?;
+        sorted = 2;
+        while let Some([last, next]) = items.get(sorted - 1..=sorted) {
+            if before(&next.0, &last.0)? != falls {
+                break;
+            }
+            sorted += 1;
+        }
+        if falls && let Some(run) = items.get_mut(..sorted) {
+            run.reverse();
+        }
+    }
+    for at in sorted..items.len() {
+        let (mut low, mut high) = (0, at);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            let (Some(item), Some(other)) = (items.get(at), items.get(middle)) else { return Ok(()) };
+            if before(&item.0, &other.0)? { high = middle } else { low = middle + 1 }
+        }
+        if let Some(part) = items.get_mut(low..=at) {
+            part.rotate_right(1);
+        }
+    }
+    Ok(())
 }
 
 /// A stable sort that stays in bounds whatever the comparison answers.
@@ -57,7 +101,8 @@ fn merge_sort<T>(
     mut items: Vec<(Value, T)>,
     before: &mut dyn FnMut(&Value, &Value) -> Result<bool>,
 ) -> Result<Vec<(Value, T)>> {
-    if items.len() < 2 {
+    if items.len() < FEW {
+        insertion_sort(&mut items, before)?;
         return Ok(items);
     }
     let right = items.split_off(items.len() / 2);

@@ -10,57 +10,38 @@ use crate::functions::calling::NativeFunction;
 use crate::functions::parent_of_class;
 use crate::tensor::{Error, ErrorKind, Result};
 use crate::value::equality::{NotImplemented, is};
-use crate::value::{Dict, Keywords, Object, Value, discard, intern};
+use crate::value::{Dict, Keywords, Object, Value, intern};
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
 
-/// Named values in the order in which they were set.
+/// Named values in the order in which they were set: the `__dict__` of what has them.
 #[derive(Default)]
-pub struct Fields(RefCell<Vec<(Rc<str>, Value)>>);
+pub struct Fields(Dict);
 
 impl Fields {
     pub fn get(&self, name: &str) -> Option<Value> {
-        self.0.borrow().iter().find(|(known, _)| &**known == name).map(|(_, value)| value.clone())
+        self.0.get_str(name)
     }
 
     pub fn set(&self, name: &str, value: Value) {
-        let mut fields = self.0.borrow_mut();
-        match fields.iter_mut().find(|(known, _)| &**known == name) {
-            Some(field) => {
-                let before = std::mem::replace(&mut field.1, value);
-                // What is dropped may look here.
-                drop(fields);
-                drop(before);
-            }
-            None => fields.push((name.into(), value)),
-        }
+        // Texts have hashes, and nobody holds the fields while they are set.
+        let _ = self.0.insert(Value::str(name), value);
     }
 
     /// Removes a field, and returns whether it was there.
     pub fn remove(&self, name: &str) -> bool {
-        let mut fields = self.0.borrow_mut();
-        let Some(at) = fields.iter().position(|(known, _)| &**known == name) else { return false };
-        let removed = fields.remove(at);
-        drop(fields);
-        drop(removed);
-        true
+        self.0.remove(&Value::str(name)).ok().flatten().is_some()
     }
 
     pub fn names(&self) -> Vec<Rc<str>> {
-        self.0.borrow().iter().map(|(name, _)| name.clone()).collect()
+        let names = self.0.to_vec().into_iter().map(|(name, _)| name);
+        names.filter_map(|name| if let Value::Str(name) = name { Some(name.to_rc()) } else { None }).collect()
     }
 
-    /// The fields as a dictionary of their own.
+    /// The fields as a dictionary, which is theirs.
     pub fn to_dict(&self) -> Value {
-        let fields = self.0.borrow().clone();
-        Value::Dict(Dict::of_names(fields.iter().map(|(name, value)| (&**name, value.clone()))))
-    }
-}
-
-impl Drop for Fields {
-    fn drop(&mut self) {
-        discard(self.0.take().into_iter().map(|(_, value)| value));
+        Value::Dict(self.0.clone())
     }
 }
 
@@ -547,7 +528,8 @@ pub fn class_attribute(this: &Rc<Class>, name: &str) -> Result<Option<Value>> {
         "__mro__" => tuple(&mut base.ancestors().into_iter()),
         "__base__" => this.bases.first().map_or(Value::None, Base::value),
         "__class__" => Value::Type("type"),
-        "__dict__" => this.fields.to_dict(),
+        // Whoever changes it changes a copy: in CPython it cannot be changed.
+        "__dict__" => Value::Dict(Dict::new(this.fields.to_dict().entries().unwrap_or_default())?),
         "__annotations__" => Value::Dict(Dict::default()),
         _ => return Ok(None),
     }))

@@ -111,7 +111,11 @@ impl Property {
 }
 
 fn lacks(name: &str, class: &Base, part: &str) -> Error {
-    Error::attribute(format!("property '{name}' of '{}' object has no {part}", class.name()))
+    let class = match class {
+        Base::User(class) => class.qualified(),
+        Base::Builtin(_) => class.name(),
+    };
+    Error::attribute(format!("property '{name}' of '{class}' object has no {part}"))
 }
 
 /// A function with its first argument.

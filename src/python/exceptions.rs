@@ -7,7 +7,7 @@ use crate::bail;
 use crate::format;
 pub use crate::functions::exceptions::{builtin, class, is_class};
 use crate::tensor::{Error, ErrorKind, Raised, Result};
-use crate::value::{Keywords, Value, intern};
+use crate::value::{Keywords, Value};
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -114,7 +114,8 @@ pub fn to_error(exception: &Rc<Instance>) -> Error {
         Base::Builtin(_) => ErrorKind::from_name(name).unwrap_or(ErrorKind::Other(name)),
         Base::User(_) if exception.class.derives_builtin("StopIteration") => ErrorKind::StopIteration,
         Base::User(_) if exception.class.derives_builtin("SystemExit") => ErrorKind::SystemExit,
-        Base::User(_) => ErrorKind::Other(intern(name.rsplit('.').next().unwrap_or(name))),
+        // A traceback says where a class was made.
+        Base::User(class) => ErrorKind::Other(class.qualified()),
     };
     Error { raised: Some(Raised(exception.clone())), ..Error::new(kind, message) }
 }

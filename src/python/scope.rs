@@ -51,17 +51,23 @@ pub struct Scope<'a> {
 impl<'a> Scope<'a> {
     /// Where a name of this scope lives.
     pub fn place(&self, name: &str) -> Place {
-        if self.cells.contains(name) {
+        let is_own = self.assigned.contains(name) && !self.global.contains(name) && !self.nonlocal.contains(name);
+        if self.kind == Kind::Class && is_own {
+            Place::Namespace
+        } else if self.cells.contains(name) {
             Place::Cell
         } else if self.free.contains(name) {
             Place::Free
         } else if self.kind == Kind::Module || self.global.contains(name) || !self.assigned.contains(name) {
             Place::Global
-        } else if self.kind == Kind::Class {
-            Place::Namespace
         } else {
             Place::Local
         }
+    }
+
+    /// Returns whether a name is in a cell from around, too.
+    pub fn is_free(&self, name: &str) -> bool {
+        self.free.contains(name)
     }
 
     /// The names in cells that belong to this scope.

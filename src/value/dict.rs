@@ -80,7 +80,8 @@ impl Dict {
 
     /// The value of a text.
     pub fn get_str(&self, key: &str) -> Option<Value> {
-        self.get(&Value::str(key)).ok().flatten()
+        let entries = self.borrow();
+        entries.position_of_str(key).and_then(|at| entries.at(at).cloned())
     }
 
     /// Sets the value of a key.

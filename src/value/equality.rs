@@ -41,7 +41,15 @@ pub fn truth(value: &Value) -> Result<bool> {
                 return Err(Error::type_error(format!("__bool__ should return bool, returned {class}")));
             }
         },
-        Value::Object(object) if let Some(length) = object.special("__len__", &[]) => !matches!(length?, Value::Int(0)),
+        Value::Object(object) if let Some(length) = object.special("__len__", &[]) => match length? {
+            Value::Int(..0) => return Err(Error::value("__len__() should return >= 0")),
+            Value::Int(length) => length > 0,
+            Value::Bool(length) => length,
+            other => {
+                let class = other.type_name();
+                return Err(Error::type_error(format!("'{class}' object cannot be interpreted as an integer")));
+            }
+        },
         other => other.as_scalar().is_none_or(|s| s.truth()),
     })
 }
@@ -219,13 +227,24 @@ pub fn asked(value: &Value, name: &str, other: &Value) -> Option<Result<Value>> 
     }
 }
 
+/// Returns whether a value is of a class that is derived from another value's, whose operators go first.
+fn is_more_special(value: &Value, than: &Value) -> bool {
+    let (Value::Object(value), Value::Object(than)) = (value, than) else { return false };
+    let (Some(own), Some(other)) = (value.class(), than.class()) else { return false };
+    !is(&own, &other) && matches!(&own, Value::Object(own) if own.derives(&other) == Some(true))
+}
+
 /// What the special methods of the operands give.
 pub fn special(symbol: &str, a: &Value, b: &Value) -> Option<Result<Value>> {
     if !matches!((a, b), (Value::Object(_), _) | (_, Value::Object(_))) {
         return None;
     }
     let (_, left, right) = SPECIAL.iter().find(|(known, ..)| *known == symbol)?;
-    asked(a, left, b).or_else(|| asked(b, right, a)).or_else(|| match symbol {
+    let answer = match is_more_special(b, a) {
+        true => asked(b, right, a).or_else(|| asked(a, left, b)),
+        false => asked(a, left, b).or_else(|| asked(b, right, a)),
+    };
+    answer.or_else(|| match symbol {
         "!=" => special("==", a, b).map(|equal| Ok(Value::Bool(!truth(&equal?)?))),
         _ => None,
     })

@@ -70,6 +70,16 @@ impl<V> Hashed<V> {
         }
     }
 
+    /// Finds the position of a text.
+    pub fn position_of_str(&self, text: &str) -> Option<usize> {
+        let hash = of(text) as u64;
+        let is_it = |at: &usize| match self.entries.get(*at) {
+            Some(Some(entry)) => entry.hash == hash && matches!(&entry.key, Value::Str(key) if **key == *text),
+            _ => false,
+        };
+        self.places.find(hash, is_it).copied()
+    }
+
     /// Returns whether there is such a key.
     ///
     /// # Errors
