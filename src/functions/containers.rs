@@ -152,14 +152,20 @@ pub fn delete_item(state: &State, target: &Value, index: &Value) -> Result<()> {
         Value::Object(object) if let Some(done) = object.special("__delitem__", std::slice::from_ref(index)) => {
             done.map(drop)
         }
-        Value::Buffer(buffer) if buffer.kind() == BufferKind::ByteArray => {
-            bytes::set_part(state, buffer, index, None)
-        }
+        Value::Buffer(buffer) if buffer.kind() == BufferKind::ByteArray => bytes::set_part(state, buffer, index, None),
         Value::Tensor(_) => bail!(TypeError, "Tensor does not support deleting items"),
         Value::TypedStorage(_) => bail!(AttributeError, "__delitem__"),
         // Python asks what has places by their number in another way.
         other => match (other, as_index(index)) {
-            (Value::Str(_) | Value::Tuple(_) | Value::Size(_) | Value::NamedTuple(_) | Value::Range(_) | Value::Buffer(_), Ok(Some(_))) => {
+            (
+                Value::Str(_)
+                | Value::Tuple(_)
+                | Value::Size(_)
+                | Value::NamedTuple(_)
+                | Value::Range(_)
+                | Value::Buffer(_),
+                Ok(Some(_)),
+            ) => {
                 bail!(TypeError, "'{}' object doesn't support item deletion", other.type_name())
             }
             _ => bail!(TypeError, "'{}' object does not support item deletion", other.type_name()),

@@ -82,17 +82,25 @@ pub const METHODS: &[ContainerMethod<Dict>] = &[
         },
         "Takes out all entries.",
     ),
-    takes("copy", (0, 0), |dict, _| Ok(Value::Dict(dict.to_kind(dict.is_ordered()))), "Returns a dictionary of the same entries."),
     takes(
-        "fromkeys",
-        (1, 2),
-        |_, given| {
-            let keys = iterate(given.state, &given.at(0))?.collect()?;
-            Dict::new(keys.into_iter().map(|key| (key, given.at(1)))).map(Value::Dict)
-        },
-        "Creates a dictionary of keys with one value.",
+        "copy",
+        (0, 0),
+        |dict, _| Ok(Value::Dict(dict.to_kind(dict.is_ordered()))),
+        "Returns a dictionary of the same entries.",
     ),
 ];
+
+/// Methods of the class itself.
+pub const OF_CLASS: &[ContainerMethod<str>] = &[takes(
+    "fromkeys",
+    (1, 2),
+    |class, given| {
+        let keys = iterate(given.state, &given.at(0))?.collect()?;
+        let made = Dict::new(keys.into_iter().map(|key| (key, given.at(1))))?;
+        Ok(Value::Dict(if class == "dict" { made } else { made.to_kind(true) }))
+    },
+    "Creates a dictionary of keys with one value.",
+)];
 
 /// Methods of an `OrderedDict` besides.
 pub const ORDERED: &[ContainerMethod<Dict>] = &[ContainerMethod {
@@ -223,7 +231,8 @@ impl Object for View {
             ("__hash__", []) if self.part != Part::Values => Ok(Value::None),
             (name, [other]) if self.part != Part::Values => {
                 let (symbol, swapped) = set_operator(name)?;
-                if matches!(symbol, "==" | "<=" | "<" | ">=" | ">") && matches!(other, Value::List(_) | Value::Tuple(_)) {
+                if matches!(symbol, "==" | "<=" | "<" | ">=" | ">") && matches!(other, Value::List(_) | Value::Tuple(_))
+                {
                     return None;
                 }
                 let other = match as_set(other)? {

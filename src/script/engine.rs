@@ -1,14 +1,14 @@
 //! The Rhai engine with our functions in it: registration, names, subscripts, operators, limits and interrupts. Every
 //! call of a script ends in [`dispatch`], which finds the row of the function table.
 
+use super::bounds;
 use super::callback;
 use super::fault;
 use super::runtime::Runtime;
 use super::subscripts;
 use super::value::{class_ids, register_names, to_dynamic, to_value};
-use super::bounds;
-use crate::call::plain;
 use crate::call::bind::{Arguments, Bound};
+use crate::call::plain;
 use crate::call::signature::Kind;
 use crate::call::suggest;
 use crate::call::{Call, Family, Overloads, Receiver};
@@ -143,8 +143,9 @@ fn register_missing(engine: &mut Engine, state: &Rc<Runtime>) {
     engine.on_missing_function(move |name, args, on_receiver, _| match state.registry.family(name) {
         _ if let Some(done) = bounds::deferred(name, args) => done.map(Some),
         // Asked after every failure: what is registered has looked at its receiver already.
-        family if !is_registered(&state, family, args.len())
-            && let Some(called) = shared_method(&state, name, args) =>
+        family
+            if !is_registered(&state, family, args.len())
+                && let Some(called) = shared_method(&state, name, args) =>
         {
             called.map(Some).map_err(fault::thrown)
         }
@@ -189,8 +190,7 @@ fn shared_method(state: &Runtime, name: &str, args: &[&mut Dynamic]) -> Option<R
     }
     let Value::Object(object) = &receiver else { return None };
     let method = object.own_attribute(name)?;
-    let called =
-        method.and_then(|method| functions::calling::call_value(&state.state, &method, positional, keywords));
+    let called = method.and_then(|method| functions::calling::call_value(&state.state, &method, positional, keywords));
     Some(called.and_then(|value| state.give(value)))
 }
 
@@ -329,9 +329,7 @@ fn register_subscripts(module: &mut Module, state: &Rc<Runtime>) {
         });
         let this = state.clone();
         add(module, "index$set$", &[class, TypeId::of::<Dynamic>(), TypeId::of::<Dynamic>()], move |args| match args {
-            [target, index, value] => {
-                subscripts::set(&this, &to_value(target)?, index, value).map(|()| Dynamic::UNIT)
-            }
+            [target, index, value] => subscripts::set(&this, &to_value(target)?, index, value).map(|()| Dynamic::UNIT),
             _ => Ok(Dynamic::UNIT),
         });
     }
