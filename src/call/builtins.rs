@@ -146,10 +146,17 @@ pub fn check(signature: &Signature, arguments: &Arguments) -> Result<()> {
                     bail!(TypeError, "{name}() missing required argument '{}' (pos {})", param.name, i + 1)
                 }
             }
-            let is_known = |keyword: &str| signature.params.iter().any(|p| p.name == keyword && p.kind != Kind::Rest);
+            // The number of `int` is taken by its place alone.
+            let is_placed = |param: &Param| &*name == "int" && param.name != "base";
+            let is_known = |keyword: &str| {
+                signature.params.iter().any(|p| p.name == keyword && p.kind != Kind::Rest && !is_placed(p))
+            };
             if let Some((unknown, _)) = keywords.iter().find(|(keyword, _)| !is_known(keyword)) {
                 let of = if &*name == "sorted" { "sort" } else { &name };
                 bail!(TypeError, "'{unknown}' is an invalid keyword argument for {of}()");
+            }
+            if &*name == "int" && given == 0 && !keywords.is_empty() {
+                bail!(TypeError, "int() missing string argument");
             }
             Ok(())
         }
@@ -160,13 +167,14 @@ pub fn check(signature: &Signature, arguments: &Arguments) -> Result<()> {
 /// The error for an argument of a class that the builtin does not take.
 pub fn wrong(signature: &Signature, position: usize, param: &Param, value: &Value) -> Error {
     let (name, class) = (signature.called(), value.type_name());
+    let named = if let Value::None = value { "None" } else { class };
     Error::type_error(match (param.kind, &*name) {
         (Kind::Str, "getattr" | "setattr" | "hasattr" | "delattr") => {
             format!("attribute name must be string, not '{class}'")
         }
         (Kind::Str, "ord") => format!("ord() expected string of length 1, but {class} found"),
         (Kind::Int, _) => format!("'{class}' object cannot be interpreted as an integer"),
-        (kind, _) => format!("{name}() argument {position} must be {}, not {class}", kind.type_name()),
+        (kind, _) => format!("{name}() argument {position} must be {}, not {named}", kind.type_name()),
     })
 }
 

@@ -1,5 +1,6 @@
 //! Python's `io.BytesIO` and `open`: bytes with a position, in memory or in a file that is written on close.
 
+use super::codecs;
 use crate::bail;
 use crate::call::{Call, Row, function, method};
 use crate::files::Source;
@@ -246,12 +247,7 @@ impl ByteStream {
         if !self.file.as_ref().is_some_and(OnDisk::is_text) {
             return Buffer::bytes(&bytes).map(Value::Buffer);
         }
-        String::from_utf8(bytes).map(Value::str).map_err(|error| {
-            let at = error.utf8_error().valid_up_to();
-            let byte = error.as_bytes().get(at).copied().unwrap_or_default();
-            let message = format!("'utf-8' codec can't decode byte {byte:#04x} in position {at}: invalid start byte");
-            Error::new(crate::tensor::ErrorKind::Other("UnicodeDecodeError"), message)
-        })
+        codecs::decode(&bytes, "utf-8", "strict").map(Value::str)
     }
 
     fn line(&self) -> Vec<u8> {

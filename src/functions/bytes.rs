@@ -96,7 +96,7 @@ const METHODS: &[Method] = &[
     of_text!("rjust", (1, 2), Wants::Fill, "Pads with blanks before the bytes, to a width."),
     of_text!("center", (1, 2), Wants::Fill, "Pads with blanks around the bytes, to a width."),
     takes("join", (1, 1), join, "Joins bytes with these between them."),
-    parsed("translate", (1, 2), &["table", "delete"], translate, "Replaces each byte by a table of 256."),
+    parsed("translate", (0, 2), &["", "delete"], translate, "Replaces each byte by a table of 256."),
     parsed("hex", (0, 2), &["sep", "bytes_per_sep"], hex, "Writes each byte in two hexadecimal digits."),
     parsed(
         "decode",
@@ -346,6 +346,13 @@ pub fn of_text(text: &str) -> Vec<u8> {
 /// Runs a method of texts.
 fn as_text(bytes: &Buffer, given: &Given, name: &str, wants: Wants) -> Result<Value> {
     let lines = name == "splitlines";
+    // Numbers are looked at before bytes.
+    match wants {
+        Wants::Sought | Wants::Ends => drop(given.span(1, 0)?),
+        Wants::Fill => drop(size(&given.at(0))?),
+        Wants::Perhaps => drop(given.option(1, "maxsplit").map_or(Ok(0), size)?),
+        Wants::Like(_) => {}
+    }
     let text = |bytes: &[u8]| text_of(bytes, lines).map(Value::str);
     let convert = |at: usize, arg: &Value| -> Result<Value> {
         match (wants, at, arg) {
@@ -419,6 +426,7 @@ fn join(bytes: &Buffer, given: &Given) -> Result<Value> {
 }
 
 fn hex(bytes: &Buffer, given: &Given) -> Result<Value> {
+    let group = given.option(1, "bytes_per_sep").map_or(Ok(1), size)?;
     let held = raw(bytes)?;
     bounds::room_for_text(held.len().saturating_mul(3))?;
     let separator = match given.option(0, "sep") {
@@ -435,7 +443,6 @@ fn hex(bytes: &Buffer, given: &Given) -> Result<Value> {
             bail!(ValueError, "sep must be ASCII.");
         }
     }
-    let group = given.option(1, "bytes_per_sep").map_or(Ok(1), size)?;
     let (count, length) = (usize::try_from(group.unsigned_abs()).unwrap_or(usize::MAX), held.len());
     let mut out = String::with_capacity(2 * length);
     for (at, byte) in held.iter().enumerate() {
@@ -496,9 +503,10 @@ fn maketrans(given: &Given) -> Result<Value> {
 }
 
 fn translate(bytes: &Buffer, given: &Given) -> Result<Value> {
-    let table = match given.at(0) {
-        Value::None => None,
-        table => Some(like(&table)?),
+    let table = match given.args.first() {
+        None => bail!(TypeError, "translate() takes at least 1 positional argument (0 given)"),
+        Some(Value::None) => None,
+        Some(table) => Some(like(table)?),
     };
     if table.as_ref().is_some_and(|table| table.len() != 256) {
         bail!(ValueError, "translation table must be 256 characters long");

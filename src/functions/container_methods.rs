@@ -38,6 +38,8 @@ impl<'a> Given<'a> {
     pub fn str(&self, index: usize, whose: &str) -> Result<&'a str> {
         match self.args.get(index).unwrap_or(&Value::None) {
             Value::Str(text) => Ok(text),
+            // What names the argument calls none by its value.
+            Value::None if whose.contains("argument") => bail!(TypeError, "{whose}, not None"),
             other => bail!(TypeError, "{whose}, not {}", other.type_name()),
         }
     }
@@ -51,7 +53,8 @@ impl<'a> Given<'a> {
             None => Ok(None),
             Some(Value::Str(text)) => Ok(Some(text)),
             Some(other) => {
-                bail!(TypeError, "{method}() argument '{name}' must be str, not {}", other.type_name())
+                let class = if let Value::None = other { "None" } else { other.type_name() };
+                bail!(TypeError, "{method}() argument '{name}' must be str, not {class}")
             }
         }
     }
@@ -283,6 +286,7 @@ fn class_table(class: &str) -> Table<str> {
         "int" | "bool" => numbers::INT_OF_CLASS,
         "float" => numbers::FLOAT_OF_CLASS,
         "bytes" | "bytearray" => bytes::OF_CLASS,
+        "dict" | "collections.OrderedDict" => dicts::OF_CLASS,
         _ => &[],
     }
 }

@@ -88,16 +88,19 @@ pub const METHODS: &[ContainerMethod<Dict>] = &[
         |dict, _| Ok(Value::Dict(dict.to_kind(dict.is_ordered()))),
         "Returns a dictionary of the same entries.",
     ),
-    takes(
-        "fromkeys",
-        (1, 2),
-        |_, given| {
-            let keys = iterate(given.state, &given.at(0))?.collect()?;
-            Dict::new(keys.into_iter().map(|key| (key, given.at(1)))).map(Value::Dict)
-        },
-        "Creates a dictionary of keys with one value.",
-    ),
 ];
+
+/// Methods of the class itself.
+pub const OF_CLASS: &[ContainerMethod<str>] = &[takes(
+    "fromkeys",
+    (1, 2),
+    |class, given| {
+        let keys = iterate(given.state, &given.at(0))?.collect()?;
+        let made = Dict::new(keys.into_iter().map(|key| (key, given.at(1))))?;
+        Ok(Value::Dict(if class == "dict" { made } else { made.to_kind(true) }))
+    },
+    "Creates a dictionary of keys with one value.",
+)];
 
 /// Methods of an `OrderedDict` besides.
 pub const ORDERED: &[ContainerMethod<Dict>] = &[ContainerMethod {

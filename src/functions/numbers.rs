@@ -27,9 +27,9 @@ pub const ROWS: &[Row] = &[
     ),
     function("py.float(any x=0.0) -> float", float, "Converts to a float."),
     function("py.complex(any real=0, any imag=None) -> any", complex, "Creates a complex number."),
-    attribute("real(int self) -> int", |c| Ok(c.itself()), "The number itself."),
+    attribute("real(int self) -> int", |c| index(&c.itself()), "The number itself."),
     attribute("imag(int self) -> int", |_| Ok(Value::Int(0)), "The imaginary part, 0."),
-    attribute("numerator(int self) -> int", |c| Ok(c.itself()), "The number itself."),
+    attribute("numerator(int self) -> int", |c| index(&c.itself()), "The number itself."),
     attribute("denominator(int self) -> int", |_| Ok(Value::Int(1)), "What the number is divided by, 1."),
     attribute("real(float self) -> float", |c| Ok(c.itself()), "The number itself."),
     attribute("imag(float self) -> float", |_| Ok(Value::Float(0.0)), "The imaginary part, 0.0."),
@@ -226,6 +226,9 @@ fn pow(call: &mut Call) -> Result<Value> {
         return answer;
     }
     let (Some(x), Some(y), Some(z)) = (number(&a), number(&b), number(&modulus)) else {
+        if [&a, &b, &modulus].iter().any(|value| matches!(value, Value::Float(_))) {
+            bail!(TypeError, "pow() 3rd argument not allowed unless all arguments are integers");
+        }
         let [a, b, modulus] = [&a, &b, &modulus].map(|value| value.type_name());
         bail!(TypeError, "unsupported operand type(s) for ** or pow(): '{a}', '{b}', '{modulus}'")
     };
@@ -298,7 +301,11 @@ fn int(call: &mut Call) -> Result<Value> {
             return Ok(Value::from(int));
         }
         // Python shows the beginning.
-        let shown: String = call.state.repr(&value)?.chars().take(200).collect();
+        let shown = match &value {
+            Value::Buffer(buffer) => bytes::made(&bytes::raw(buffer)?)?,
+            text => text.clone(),
+        };
+        let shown: String = call.state.repr(&shown)?.chars().take(200).collect();
         bail!(ValueError, "invalid literal for int() with base {base}: {shown}");
     }
     if base.is_some() {

@@ -15,7 +15,7 @@ use crate::value::numbers::{
     Answer, add, bits, compare, floor_divide, inverted, mul, negative, power, remainder, shift_left, shift_right, sub,
     true_divide,
 };
-use crate::value::{Dict, Value, sets};
+use crate::value::{Dict, Slice, Value, sets};
 use std::cmp::Ordering;
 
 /// A binary operator.
@@ -253,6 +253,10 @@ fn plain(state: &State, operator: &Operator, a: &Value, b: &Value) -> Result<Val
             Value::Tuple(_) | Value::Size(_) | Value::NamedTuple(_),
             Value::Tuple(_) | Value::Size(_) | Value::NamedTuple(_),
         ) => in_order(state, operator, &a.sequence().unwrap_or_default(), &b.sequence().unwrap_or_default()),
+        ("<" | "<=" | ">" | ">=", Value::Slice(x), Value::Slice(y)) => {
+            let parts = |slice: &Slice| [slice.start.clone(), slice.stop.clone(), slice.step.clone()];
+            in_order(state, operator, &parts(x), &parts(y))
+        }
         ("<" | "<=" | ">" | ">=", ..) => Err(unordered(operator, a, b)),
         _ => Err(unsupported_operands(operator.python, a, b)),
     }

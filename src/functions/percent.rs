@@ -57,6 +57,7 @@ impl Values<'_> {
         match self.next()? {
             Value::Int(count) => Ok(count),
             Value::Bool(count) => Ok(i64::from(count)),
+            Value::BigInt(_) => bail!(OverflowError, "Python int too large to convert to C ssize_t"),
             _ => bail!(TypeError, "* wants int"),
         }
     }

@@ -44,6 +44,14 @@ pub fn attribute(state: &State, value: &Value, name: &str) -> Result<Value> {
             "stop" => range.stop,
             _ => range.step,
         })),
+        Value::Method(method) if let "__name__" | "__qualname__" | "__self__" = name => Ok(match (name, &method.of) {
+            ("__name__", _) => Value::str(method.name),
+            ("__self__", of) => of.clone(),
+            (_, Value::Type(class)) => {
+                Value::str(format!("{}.{}", class.rsplit('.').next().unwrap_or(class), method.name))
+            }
+            (_, of) => Value::str(format!("{}.{}", of.type_name(), method.name)),
+        }),
         _ if let Some(method) = container_methods::method(value, name) => Ok(method),
         Value::Type(class) => functions::class_attribute(state, class, name).ok_or_else(missing),
         Value::Function(path) => functions::calling::function_attribute(state, path, name).ok_or_else(missing),
@@ -195,6 +203,7 @@ fn range_item(range: Range, index: &Value) -> Result<Value> {
             let step = part(i128::from(step) * i128::from(range.step));
             Ok(Value::Range(Range { start: part(number(start)), stop: part(number(stop)), step }))
         }
+        Value::BigInt(_) => bail!(IndexError, "range object index out of range"),
         _ => match as_index(index)? {
             Some(i) => {
                 let place = if i < 0 { i128::from(i) + length as i128 } else { i128::from(i) };

@@ -121,8 +121,9 @@ pub const METHODS: &[Method] = &[
         (1, 3),
         &[],
         |text, given| {
+            let part = searched(text, given)?;
             let wanted = given.str(0, MUST_BE)?;
-            Ok(Value::Int(searched(text, given)?.map_or(0, |(text, _)| text.matches(wanted).count() as i64)))
+            Ok(Value::Int(part.map_or(0, |(part, _)| part.matches(wanted).count() as i64)))
         },
         "Counts how often a text occurs.",
     ),
@@ -193,6 +194,15 @@ pub const OF_CLASS: &[Method] = &[takes("maketrans", (1, 3), maketrans, "Returns
 
 const MUST_BE: &str = "must be str";
 
+/// A number that C keeps in its `int`.
+fn short_size(value: &Value) -> Result<i32> {
+    let long = || Error::new(ErrorKind::OverflowError, "Python int too large to convert to C int");
+    match index(value)? {
+        Value::Int(size) => i32::try_from(size).map_err(|_| long()),
+        _ => Err(long()),
+    }
+}
+
 /// How many characters a text has.
 fn length(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.chars().count() }
@@ -212,8 +222,10 @@ fn searched<'t>(text: &'t str, given: &Given) -> Result<Option<(&'t str, usize)>
 
 /// The position of a text in another, in characters.
 fn place(text: &str, given: &Given, last: bool) -> Result<Option<i64>> {
+    // The ends are looked at before what is sought.
+    let part = searched(text, given)?;
     let wanted = given.str(0, MUST_BE)?;
-    let Some((text, before)) = searched(text, given)? else { return Ok(None) };
+    let Some((text, before)) = part else { return Ok(None) };
     let at = if last { text.rfind(wanted) } else { text.find(wanted) };
     Ok(at.map(|at| (before + length(text.get(..at).unwrap_or_default())) as i64))
 }
@@ -273,12 +285,13 @@ fn is_titled(text: &str) -> bool {
 }
 
 fn capitalize(text: &str) -> String {
-    let mut chars = text.chars();
+    // As a whole, for the form of a letter at a word's end.
+    let small = text.to_lowercase();
     let mut out = String::new();
-    if let Some(first) = chars.next() {
-        push_title(&mut out, first);
-    }
-    out + chars.as_str().to_lowercase().as_str()
+    let Some(first) = text.chars().next() else { return out };
+    push_title(&mut out, first);
+    out.extend(small.chars().skip(first.to_lowercase().count()));
+    out
 }
 
 fn title(text: &str) -> String {
@@ -358,7 +371,7 @@ fn rsplit(text: &str, given: &Given) -> Result<Value> {
 }
 
 fn splitlines(text: &str, given: &Given) -> Result<Value> {
-    let keep = given.option(0, "keepends").map_or(Ok(0), size)? != 0;
+    let keep = given.option(0, "keepends").map_or(Ok(0), short_size)? != 0;
     let (mut lines, mut rest) = (Vec::new(), text);
     while !rest.is_empty() {
         interrupt::check_at(lines.len())?;
@@ -438,7 +451,7 @@ fn pad(text: &str, given: &Given, (part, of): (usize, usize)) -> Result<Value> {
 }
 
 fn expandtabs(text: &str, given: &Given) -> Result<Value> {
-    let tab = usize::try_from(given.option(0, "tabsize").map_or(Ok(8), size)?).unwrap_or(0);
+    let tab = usize::try_from(given.option(0, "tabsize").map_or(Ok(8), short_size)?).unwrap_or(0);
     bounds::room_for_text(text.len().saturating_add(text.matches('\t').count().saturating_mul(tab)))?;
     let (mut out, mut column) = (String::new(), 0);
     for c in watched(text.chars()) {

@@ -1,12 +1,14 @@
 //! Methods of tuples, ranges and slices. See `container_methods.rs`.
 
-use super::container_methods::{ContainerMethod, Given, size, takes};
+use super::container_methods::{ContainerMethod, Given, takes};
 use super::containers;
+use super::numbers::index as index_of;
 use super::operators::is_or_equals;
 use super::subscript::{as_index, slice_bounds};
 use crate::bail;
 use crate::tensor::{Result, interrupt};
 use crate::value::{Range, Slice, Value};
+use num_traits::Signed;
 
 /// Also of `torch.Size` and of named tuples.
 pub const TUPLE: &[ContainerMethod<Value>] = &[
@@ -40,12 +42,15 @@ pub const RANGE: &[ContainerMethod<Range>] = &[
 pub const SLICE: &[ContainerMethod<Slice>] = &[takes(
     "indices",
     (1, 1),
-    |slice, given| match usize::try_from(size(&given.at(0))?) {
-        Ok(length) => {
-            let (start, stop, step) = slice_bounds(slice, length)?;
-            Ok(Value::ints(&[start, stop, step]))
-        }
-        Err(_) => bail!(ValueError, "length should not be negative"),
+    |slice, given| {
+        let length = match index_of(&given.at(0))? {
+            Value::Int(length) => usize::try_from(length).ok(),
+            Value::BigInt(length) if length.is_positive() => Some(usize::MAX),
+            _ => None,
+        };
+        let Some(length) = length else { bail!(ValueError, "length should not be negative") };
+        let (start, stop, step) = slice_bounds(slice, length)?;
+        Ok(Value::ints(&[start, stop, step]))
     },
     "Returns start, stop and step for so many items.",
 )];

@@ -142,6 +142,7 @@ fn same_contents(a: &Value, b: &Value) -> Result<bool> {
         (Value::Set(x), Value::Set(y)) => matches!(sets::combined("==", x, y)?, Some(Value::Bool(true))),
         (Value::Buffer(x), Value::Buffer(y)) => x.items() == y.items(),
         (Value::Device(x), Value::Device(y)) => x == y,
+        (Value::Method(x), Value::Method(y)) => x.name == y.name && is(&x.of, &y.of),
         (Value::Range(x), Value::Range(y)) => x.is_same(*y),
         (Value::Slice(x), Value::Slice(y)) => {
             matches(&x.start, &y.start)? && matches(&x.stop, &y.stop)? && matches(&x.step, &y.step)?

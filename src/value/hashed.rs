@@ -202,6 +202,7 @@ pub fn hash(value: &Value) -> Result<i64> {
             },
             None => value.address().unwrap_or_default() as i64 >> 4,
         },
+        Value::Method(method) => of(method.name),
         Value::Type(name) | Value::Module(name) => of(name),
         Value::Function(name) => of(&**name),
         Value::DType(dtype) => of(dtype),
