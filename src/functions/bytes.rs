@@ -642,10 +642,7 @@ pub fn set_part(state: &State, buffer: &Buffer, place: &Value, value: Option<&Va
     let new = match value {
         None => Vec::new(),
         Some(Value::Buffer(other)) => raw(other)?,
-        Some(
-            value @ (Value::Str(_) | Value::Int(_) | Value::BigInt(_) | Value::Bool(_) | Value::Float(_) | Value::None),
-        ) => {
-            let _ = value;
+        Some(Value::Str(_) | Value::Int(_) | Value::BigInt(_) | Value::Bool(_) | Value::Float(_) | Value::None) => {
             bail!(TypeError, "can assign only bytes, buffers, or iterables of ints in range(0, 256)")
         }
         Some(value) => iterate(state, value)?.collect()?.iter().map(byte).collect::<Result<_>>()?,

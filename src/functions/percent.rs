@@ -105,7 +105,8 @@ pub fn percent(state: &State, pattern: &str, values: &Value, in_bytes: bool) -> 
             Some(value) => value,
             None => values.next()?,
         };
-        if !CONVERSIONS.contains(letter) && !(in_bytes && letter == 'b') {
+        let is_known = CONVERSIONS.contains(letter) || in_bytes && letter == 'b';
+        if !is_known {
             let index = pattern.get(..at).unwrap_or_default().chars().count();
             let shown = if (' '..='~').contains(&letter) { letter } else { '?' };
             let code = u32::from(letter);

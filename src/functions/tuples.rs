@@ -13,7 +13,7 @@ use num_traits::Signed;
 /// Also of `torch.Size` and of named tuples.
 pub const TUPLE: &[ContainerMethod<Value>] = &[
     takes("index", (1, 3), index, "Returns the place of the first item that is equal to a value."),
-    takes("count", (1, 1), |tuple, given| count(tuple, given), "Counts the items that are equal to a value."),
+    takes("count", (1, 1), count, "Counts the items that are equal to a value."),
 ];
 
 pub const RANGE: &[ContainerMethod<Range>] = &[
