@@ -65,11 +65,6 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// Returns whether a name is in a cell from around, too.
-    pub fn is_free(&self, name: &str) -> bool {
-        self.free.contains(name)
-    }
-
     /// The names in cells that belong to this scope.
     pub fn cells(&self) -> impl Iterator<Item = &'a str> {
         self.cells.iter().copied()

@@ -198,7 +198,7 @@ pub fn hash(value: &Value) -> Result<i64> {
             Some(answer) => match answer? {
                 Value::Int(hash) => hash,
                 Value::None => bail!(TypeError, "unhashable type: '{}'", value.type_name()),
-                other => bail!(TypeError, "__hash__ method should return an integer, not '{}'", other.type_name()),
+                _ => bail!(TypeError, "__hash__ method should return an integer"),
             },
             None => value.address().unwrap_or_default() as i64 >> 4,
         },

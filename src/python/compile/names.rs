@@ -43,14 +43,9 @@ impl<'a> Compiler<'a, '_> {
             Place::Cell | Place::Free => Op::LoadCell(self.cell(name)),
             Place::Global => Op::LoadGlobal((self.slot_of)(name)),
             Place::Namespace => {
-                let (kept, scope) = (self.mangled(name).into_owned(), self.unit().scope);
-                match self.scopes.all.get(scope).is_some_and(|scope| scope.is_free(name)) {
-                    true => Op::LoadNameOrCell(self.name(&kept), self.cell(name)),
-                    false => {
-                        let global = (self.slot_of)(name);
-                        Op::LoadName(self.name(&kept), global)
-                    }
-                }
+                let kept = self.mangled(name).into_owned();
+                let global = (self.slot_of)(name);
+                Op::LoadName(self.name(&kept), global)
             }
         };
         self.emit(op, place);
