@@ -6,8 +6,7 @@ use crate::call::Row;
 mod anomaly;
 mod arithmetic;
 mod attributes;
-mod autograd_functional;
-mod autograd_rows;
+pub mod autograd_rows;
 mod backward;
 pub mod bounds;
 mod buffers;
@@ -36,8 +35,6 @@ pub mod exceptions;
 mod explain;
 mod fft;
 mod files;
-mod finite_differences;
-mod func;
 mod functional;
 mod graph;
 pub mod hooks;
@@ -76,12 +73,11 @@ mod sparse_kernels;
 mod special;
 mod splits;
 mod statistics;
-mod steps;
+pub mod steps;
 mod storage_devices;
 mod storages;
 pub mod subscript;
 mod tensors;
-mod testing;
 mod text;
 mod text_format;
 mod tuples;
@@ -89,7 +85,6 @@ mod typed_storages;
 mod view_copies;
 mod views;
 mod views_in_place;
-mod vmap;
 mod windows;
 
 pub use classes::parent_of_class;
@@ -115,7 +110,6 @@ const TABLES: &[&[Row]] = &[
     arithmetic::ROWS,
     arithmetic::PAIRS,
     attributes::ROWS,
-    autograd_functional::ROWS,
     autograd_rows::ROWS,
     backward::ROWS,
     buffers::ROWS,
@@ -133,8 +127,6 @@ const TABLES: &[&[Row]] = &[
     distributions::ROWS,
     fft::ROWS,
     files::ROWS,
-    finite_differences::ROWS,
-    func::ROWS,
     functional::ROWS,
     graph::ROWS,
     hooks::ROWS,
@@ -193,14 +185,12 @@ const TABLES: &[&[Row]] = &[
     legacy_storages::LEGACY,
     legacy_storages::ON_CUDA,
     tensors::ROWS,
-    testing::ROWS,
     text::ROWS,
     bytes::ROWS,
     views::ROWS,
     windows::ROWS,
     view_copies::ROWS,
     views_in_place::ROWS,
-    vmap::ROWS,
 ];
 
 /// Every row of this room as it is written, table by table; those of the legacy tensor classes come in groups.

@@ -1,12 +1,15 @@
-//! The function table as a whole: the rows of `functions` and, here, those of Python's own modules; help on them, and the
-//! page that lists them.
+//! The function table as a whole: the rows of `functions` and, here, those of Python's own modules and of `torch.func`,
+//! `torch.autograd.functional` and `torch.testing`, which work on other functions; help on them, and the page that lists them.
 
 use crate::call::{Registry, Row};
 use crate::functions;
 use std::sync::LazyLock;
 
+mod autograd_functional;
 #[cfg(test)]
 mod builtin_tests;
+mod finite_differences;
+mod func;
 mod functools;
 pub mod help;
 mod itertools;
@@ -14,9 +17,20 @@ mod modules;
 #[cfg(test)]
 mod plain_tests;
 pub mod reference;
+mod testing;
+mod vmap;
 
 /// The rows of this room.
-const TABLES: &[&[Row]] = &[functools::ROWS, itertools::ROWS, modules::ROWS];
+const TABLES: &[&[Row]] = &[
+    autograd_functional::ROWS,
+    finite_differences::ROWS,
+    func::ROWS,
+    functools::ROWS,
+    itertools::ROWS,
+    modules::ROWS,
+    testing::ROWS,
+    vmap::ROWS,
+];
 
 /// The function table by name, once for all sessions.
 pub fn registry() -> &'static Registry {

@@ -266,7 +266,7 @@ fn grad(call: &mut Call) -> Result<Value> {
 }
 
 /// Each root with the gradient to begin with: 1 for a scalar without one.
-pub(super) fn seeded(roots: Vec<Tensor>, gradients: &Value) -> Result<Vec<(Tensor, Tensor)>> {
+pub fn seeded(roots: Vec<Tensor>, gradients: &Value) -> Result<Vec<(Tensor, Tensor)>> {
     let gradients = gradients.sequence().unwrap_or_default();
     if gradients.len() != roots.len() {
         bail!(RuntimeError, "got {} tensors and {} gradients", roots.len(), gradients.len());

@@ -7,8 +7,9 @@ use super::operators;
 use super::subscript::{as_index, items, positions, slice_bounds};
 use crate::bail;
 use crate::call::State;
-use crate::tensor::{BufferKind, Error, ErrorKind, Result, interrupt, limits};
+use crate::tensor::{BufferKind, Error, ErrorKind, Raised, Result, interrupt, limits};
 use crate::value::{Dict, List, Range, Slice, Value};
+use std::rc::Rc;
 
 /// The place that an index means among so many items.
 fn place(index: i64, length: usize) -> Option<usize> {
@@ -120,9 +121,10 @@ pub fn delete_list_item(list: &List, index: &Value) -> Result<()> {
     old.map(drop).ok_or_else(|| Error::index("list assignment index out of range"))
 }
 
-/// The error for a key that is not there.
+/// The error for a key that is not there, which it carries.
 pub fn no_key(state: &State, key: &Value) -> Error {
-    Error::new(ErrorKind::KeyError, state.repr(key).unwrap_or_default())
+    let raised = Some(Raised(Rc::new(key.clone())));
+    Error { raised, ..Error::new(ErrorKind::KeyError, state.repr(key).unwrap_or_default()) }
 }
 
 /// `dict[key]`
@@ -163,7 +165,8 @@ pub fn delete_item(state: &State, target: &Value, index: &Value) -> Result<()> {
                 | Value::Size(_)
                 | Value::NamedTuple(_)
                 | Value::Range(_)
-                | Value::Buffer(_),
+                | Value::Buffer(_)
+                | Value::Storage(_),
                 Ok(Some(_)),
             ) => {
                 bail!(TypeError, "'{}' object doesn't support item deletion", other.type_name())

@@ -1,9 +1,10 @@
 //! Methods of Python's sets. See `container_methods.rs`.
 
 use super::container_methods::{ContainerMethod, Given, takes};
+use super::containers::no_key;
 use super::iterate::iterate;
 use crate::bail;
-use crate::tensor::{Error, ErrorKind, Result};
+use crate::tensor::Result;
 use crate::value::sets::combined;
 use crate::value::{Set, Value};
 
@@ -54,7 +55,7 @@ pub const METHODS_THAT_CHANGE: &[ContainerMethod<Set>] = &[
         (1, 1),
         |set, given| match set.remove(&given.at(0))? {
             true => Ok(Value::None),
-            false => Err(Error::new(ErrorKind::KeyError, given.state.repr(&given.at(0))?)),
+            false => Err(no_key(given.state, &given.at(0))),
         },
         "Takes out an item.",
     ),

@@ -1,7 +1,7 @@
 //! Reads and writes `x[…]` on every value that has subscripts or attributes, and iterates over values.
 
 use super::iterate::iterate;
-use super::{bytes, container_methods, containers};
+use super::{bytes, calling, container_methods, containers, named_tuples};
 use crate::bail;
 use crate::call::extras::Extras;
 use crate::call::{Call, Kind, Receiver, State, suggest};
@@ -31,7 +31,7 @@ pub fn attribute(state: &State, value: &Value, name: &str) -> Result<Value> {
         },
         Value::NamedTuple(tuple) => {
             let field = tuple.fields.iter().find(|(field, _)| *field == name).map(|(_, value)| value.clone());
-            field.or_else(|| functions::named_tuples::attribute(state, tuple, name)).ok_or_else(missing)
+            field.or_else(|| named_tuples::attribute(state, tuple, name)).ok_or_else(missing)
         }
         Value::Slice(slice) => match name {
             "start" => Ok(slice.start.clone()),
@@ -54,7 +54,7 @@ pub fn attribute(state: &State, value: &Value, name: &str) -> Result<Value> {
         }),
         _ if let Some(method) = container_methods::method(value, name) => Ok(method),
         Value::Type(class) => functions::class_attribute(state, class, name).ok_or_else(missing),
-        Value::Function(path) => functions::calling::function_attribute(state, path, name).ok_or_else(missing),
+        Value::Function(path) => calling::function_attribute(state, path, name).ok_or_else(missing),
         _ => {
             let kind = Kind::of(value).ok_or_else(missing)?;
             if let Some(function) = state.registry.attribute(name, kind) {

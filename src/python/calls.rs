@@ -104,10 +104,10 @@ fn method(
             if let Some(answer) = this.method(name, args.clone(), keywords.clone()) {
                 return answer;
             }
-        } else if let Some(generator) = any.downcast_ref::<Generator>() {
-            if let Some(answer) = generator.method(name) {
-                return answer;
-            }
+        } else if let Some(generator) = any.downcast_ref::<Generator>()
+            && let Some(answer) = generator.method(name)
+        {
+            return answer;
         }
     }
     let kind = match receiver {

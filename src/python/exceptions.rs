@@ -125,6 +125,9 @@ pub fn of_error(error: &Error) -> Rc<Instance> {
     if let Some(exception) = error.raised.as_ref().and_then(|raised| raised.0.clone().downcast::<Instance>().ok()) {
         return exception;
     }
+    if let Some(key) = error.raised.as_ref().and_then(|raised| raised.0.downcast_ref::<Value>()) {
+        return new("KeyError", vec![key.clone()]);
+    }
     let name = error.kind.name();
     let class = class(&name).unwrap_or("RuntimeError");
     let message = error.message.as_str();

@@ -145,6 +145,7 @@ impl Session {
         self.take_variables();
         for value in self.python.shown.take() {
             self.keep_result(&kept(value));
+            self.python.is_stale();
         }
         done
     }

@@ -102,7 +102,7 @@ pub struct Error {
     pub message: String,
     /// A suggestion of what to try instead, in our words.
     pub hint: Option<Box<str>>,
-    /// The exception that a script has raised, if it began as one.
+    /// The exception that a script has raised, if it began as one; of a KeyError of ours, the key.
     pub raised: Option<Raised>,
 }
 

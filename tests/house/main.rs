@@ -22,7 +22,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("call", &["explain", "format", "autograd", "value", "ops", "tensor"]),
     ("dispatch", &["call", "format", "autograd", "value", "ops", "tensor"]),
     ("functions", &["dispatch", "call", "explain", "files", "format", "autograd", "value", "linalg", "ops", "tensor"]),
-    ("library", &["functions", "dispatch", "call", "format", "value", "tensor"]),
+    ("library", &["functions", "dispatch", "call", "format", "autograd", "value", "ops", "tensor"]),
     ("python", &["library", "functions", "dispatch", "call", "format", "autograd", "value", "ops", "tensor"]),
     ("script", &["library", "functions", "dispatch", "call", "format", "autograd", "value", "ops", "tensor"]),
     (

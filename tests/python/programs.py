@@ -6,7 +6,8 @@
 
 A program is put together from the templates in templates/. Its files hold pieces of some lines, each under a heading
 `=== name`; behind the name may stand a number, how many times as often the piece is drawn, and `bare`, if it is not to be
-wrapped in one of wrappers.txt. A piece of endings.txt may come last. The holes of a piece are filled at random:
+wrapped in one of wrappers.txt; `absent` marks what tensorsh refuses by name, which is not recorded. A piece of endings.txt
+may come last. The holes of a piece are filled at random:
 
     $int        by a rule of that name in expressions.txt, or by a variable of the program
     $int1       by the same text wherever it stands in the piece
@@ -117,7 +118,7 @@ LITERALS = {
 }
 
 
-Piece = collections.namedtuple("Piece", "tag lines weight bare")
+Piece = collections.namedtuple("Piece", "tag lines weight bare absent")
 # What a run prints, the last line of its traceback if it fails, and the line of the program that printed each line.
 Result = collections.namedtuple("Result", "stdout error places")
 
@@ -128,7 +129,7 @@ def read_pieces(path):
         heading, *lines = block.strip("\n").split("\n")
         name, *marks = heading.split()
         weight = next((int(mark) for mark in marks if mark.isdigit()), 1)
-        pieces.append(Piece(f"{path.stem}/{name}", lines, weight, "bare" in marks))
+        pieces.append(Piece(f"{path.stem}/{name}", lines, weight, "bare" in marks, "absent" in marks))
     return pieces
 
 
@@ -511,7 +512,9 @@ def case(program):
 def record(seed):
     """Writes cases/ anew: a file for each file of templates, and one of sessions."""
     candidates = [make(seed, number, LINES[0] + 4) for number in range(CANDIDATES)]
-    candidates = stable([program for program in candidates if ends_in_line(program)])
+    absent = {piece.tag for piece in PIECES if piece.absent}
+    recordable = [program for program in candidates if ends_in_line(program) and not absent.intersection(program.tags)]
+    candidates = stable(recordable)
     scripts, sessions = ([one for one in candidates if one.session == session] for session in (False, True))
     files = collections.defaultdict(list, sessions=chosen(sessions, SESSIONS))
     for program in chosen(scripts, 1 - SESSIONS):

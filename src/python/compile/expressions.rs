@@ -130,10 +130,8 @@ impl<'a> Compiler<'a, '_> {
                 }
                 self.emit(Op::Slice, at);
             }
-            Expr::Tuple(e) => {
-                if self.items(&e.elts, Op::Tuple, Op::Extend, at)? {
-                    self.emit(Op::ListToTuple, at);
-                }
+            Expr::Tuple(e) if self.items(&e.elts, Op::Tuple, Op::Extend, at)? => {
+                self.emit(Op::ListToTuple, at);
             }
             Expr::List(e) => drop(self.items(&e.elts, Op::List, Op::Extend, at)?),
             Expr::Set(e) => {

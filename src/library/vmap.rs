@@ -1,10 +1,10 @@
 //! `torch.vmap`: turns a function of tensors into one of batches. It calls the function once for every item of the
 //! batch and stacks the results. Follows <https://pytorch.org/docs/2.7/generated/torch.vmap.html>.
 
-use super::Steps;
-use super::calling::{NativeFunction, call_value, name_of};
 use crate::bail;
 use crate::call::{Call, Keywords, Row, State, function, stack};
+use crate::functions::Steps;
+use crate::functions::calling::{NativeFunction, call_value, name_of};
 use crate::tensor::{Error, Result};
 use crate::value::{Dict, Value};
 

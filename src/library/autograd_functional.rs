@@ -1,13 +1,13 @@
 //! Derivatives of functions: `torch.autograd.functional`. Follows
 //! <https://pytorch.org/docs/2.7/autograd.html#functional-higher-level-api>.
 
-use super::calling::call_plain;
-use super::steps::Steps;
 use crate::autograd::{self, Functions, Pass};
 use crate::bail;
 use crate::call::State;
 use crate::call::one;
 use crate::call::{Call, Row, function};
+use crate::functions::calling::call_plain;
+use crate::functions::steps::Steps;
 use crate::ops::create;
 use crate::tensor::layout::show;
 use crate::tensor::{Dims, Result, Scalar, Tensor, View};

@@ -5,13 +5,13 @@
 //! in those leaves alone is cut off from them at the end ([`Level`]).
 
 use super::autograd_functional::{matrix, slopes};
-use super::autograd_rows::set_requires_grad;
-use super::calling::{NativeFunction, call_value};
-use super::steps::Steps;
 use crate::autograd::{Functions, comes_from_others};
 use crate::bail;
 use crate::call::{Call, Keywords, Row, State, function};
 use crate::dispatch::{saving, tree};
+use crate::functions::autograd_rows::set_requires_grad;
+use crate::functions::calling::{NativeFunction, call_value};
+use crate::functions::steps::Steps;
 use crate::tensor::{Result, Tensor};
 use crate::value::Value;
 use std::cell::Cell;

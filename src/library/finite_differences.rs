@@ -2,11 +2,11 @@
 //! <https://pytorch.org/docs/2.7/generated/torch.autograd.gradcheck.gradcheck.html>.
 
 use super::autograd_functional::recording;
-use super::calling::call_plain;
 use crate::autograd::{self, Functions, Pass};
 use crate::bail;
 use crate::call::State;
 use crate::call::{Call, Row, function};
+use crate::functions::calling::call_plain;
 use crate::ops::create;
 use crate::tensor::view::complex;
 use crate::tensor::{DType, Error, ErrorKind, Result, Scalar, Tensor, View};

@@ -1,11 +1,11 @@
 //! `torch.testing.assert_close`: compares values of any kind as PyTorch does. Follows
 //! <https://pytorch.org/docs/2.7/testing.html>.
 
-use super::array_view;
-use super::calling::call_plain;
 use crate::bail;
 use crate::call::state::State;
 use crate::call::{Call, Row, function};
+use crate::functions::array_view;
+use crate::functions::calling::call_plain;
 use crate::ops::compare::{Tolerance, isclose};
 use crate::ops::promote::{Operand, result_type};
 use crate::ops::{copy, reduce};
