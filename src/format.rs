@@ -95,8 +95,9 @@ impl Formatter<'_> {
             Value::Device(device) => Ok(device.to_string()),
             Value::Object(object) => match object.special("__str__", &[]) {
                 Some(text) => written("__str__", text?),
+                // The text of `__repr__` then counts as that of `__str__`.
                 None => match object.special("__repr__", &[]) {
-                    Some(text) => written("__repr__", text?),
+                    Some(text) => written("__str__", text?),
                     None => Ok(object.text()),
                 },
             },

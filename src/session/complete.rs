@@ -142,13 +142,17 @@ impl Session {
             return found;
         }
         found.extend(keywords(language).iter().map(|word| Candidate { text: (*word).to_owned(), doc: String::new() }));
-        found.extend(
-            ["torch", "None", "True", "False", "true", "false", "inf", "nan"]
-                .map(|name| Candidate { text: name.to_owned(), doc: String::new() }),
-        );
-        found.extend(torch_names().map(|(name, doc)| Candidate { text: name.to_owned(), doc: doc.to_owned() }));
+        // Rhai knows torch's names by themselves, too; Python does not.
+        let (constants, modules): (&[&str], &[&str]) = match language {
+            Language::Rhai => (&["torch", "None", "True", "False", "true", "false", "inf", "nan"], &["py", ""]),
+            Language::Python => (&["torch", "None", "True", "False"], &["py"]),
+        };
+        found.extend(constants.iter().map(|name| Candidate { text: (*name).to_owned(), doc: String::new() }));
+        if language == Language::Rhai {
+            found.extend(torch_names().map(|(name, doc)| Candidate { text: name.to_owned(), doc: doc.to_owned() }));
+        }
         found.retain(|candidate| candidate.text.starts_with(cursor.word));
-        for receiver in [Receiver::Module("py"), Receiver::Module("")] {
+        for receiver in modules.iter().copied().map(Receiver::Module) {
             for member in help::members(receiver) {
                 let is_meant = member.name.starts_with(cursor.word);
                 if is_meant && !found.iter().any(|candidate| candidate.text == member.name) {

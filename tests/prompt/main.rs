@@ -285,7 +285,7 @@ fn tab_completes_names_members_and_keywords() {
         shell.check("let tensor_of_mine = torch.ones(2, 3);", "");
         shell.check("tensor_of\t.untyped_sto\t().nb\t()", "24\n");
         shell.check("torch.zeros(1, #{dty\tint3\t})", "tensor([0], dtype=torch.int32)\n");
-        shell.check(">>> torch.zeros(1, dty\tint3\t)", "tensor([0], dtype=torch.int32)\n");
+        shell.check(">>> torch.zeros(1, dty\ttorch.int3\t)", "tensor([0], dtype=torch.int32)\n");
         // Two ways to go on are listed, with what they are.
         shell.send("tensor_of_mine.trans\t\t");
         shell.sees("transpose_");
