@@ -196,6 +196,8 @@ impl Machine {
         if depth >= MAX_DEPTH || !stack::has_room() {
             return Err(Error::new(ErrorKind::RecursionError, "maximum recursion depth exceeded"));
         }
+        // A function that calls itself twice runs for ever without a loop.
+        interrupt::check()?;
         self.depth.set(depth + 1);
         let mut done = begun.and_then(|()| self.steps(frame));
         let exit = loop {

@@ -116,7 +116,8 @@ impl<V> Hashed<V> {
     /// # Errors
     /// TypeError for a key without a hash, MemoryError.
     pub fn add(&mut self, key: Value, value: V) -> Result<()> {
-        limits::grown_to::<Option<Entry<V>>>(self.len() + 1)?;
+        // As large as the lists of its keys and values may be.
+        limits::grown_to::<(Value, V)>(self.len() + 1)?;
         let hash = hash(&key)? as u64;
         self.push(Entry { hash, key, value });
         Ok(())

@@ -30,6 +30,7 @@ fn ctrl_c_stops_what_runs_and_keeps_the_variables() {
             "print(\"started\"); loop {}",
             "print(\"started\"); while true { print(1) }",
             ">>> print('started'); [i for i in range(10**9) for j in range(10**9)]",
+            ">>> print('started'); (lambda f: f(f, 60))(lambda f, n: n if n < 2 else f(f, n - 1) + f(f, n - 2))",
             ">>> print('started'); list(map(lambda x: x, range(10**7)))",
             ">>> print('started'); sorted(range(10**7), key=lambda x: -x)",
             ">>> print('started'); torch.set_printoptions(threshold=10**9); print(torch.rand(3000, 3000))",
