@@ -441,17 +441,19 @@ fn as_python(path: &str, signature: &Signature, method: Option<&Value>, argument
 /// Makes CPython's error for missing required arguments.
 fn missing_arguments(path: &str, missing: &[&Param]) -> Error {
     let kind = if missing.iter().all(|p| p.keyword_only) { "keyword-only" } else { "positional" };
-    let names: Vec<String> = missing.iter().map(|p| format!("'{}'", p.name)).collect();
+    missing_names(path, kind, &missing.iter().map(|p| p.name.as_ref()).collect::<Vec<&str>>())
+}
+
+/// Makes the same error from the names of the arguments, all of one kind: `positional` or `keyword-only`.
+pub fn missing_names(path: &str, kind: &str, missing: &[&str]) -> Error {
+    let names: Vec<String> = missing.iter().map(|name| format!("'{name}'")).collect();
     let listed = match names.split_last() {
         Some((last, [first])) => format!("{first} and {last}"),
         Some((last, rest)) if !rest.is_empty() => format!("{}, and {last}", rest.join(", ")),
         _ => names.concat(),
     };
-    Error::type_error(format!(
-        "{path}() missing {} required {kind} argument{}: {listed}",
-        missing.len(),
-        if missing.len() == 1 { "" } else { "s" }
-    ))
+    let (count, plural) = (names.len(), if names.len() == 1 { "" } else { "s" });
+    Error::type_error(format!("{path}() missing {count} required {kind} argument{plural}: {listed}"))
 }
 
 /// Binding for Python functions with `*args`: those before it, all other positional arguments as one tuple, keywords.

@@ -4,6 +4,7 @@
 use super::calling::NativeFunction;
 use super::subscript::items;
 use crate::bail;
+use crate::call::bind::missing_names;
 use crate::call::{Call, Keywords, Row, State, function};
 use crate::tensor::{Error, Result};
 use crate::value::equality::{is, truth};
@@ -133,27 +134,11 @@ impl NamedTupleClass {
             slot.get_or_insert_with(|| default.clone());
         }
         let missing = self.fields.iter().zip(&values).filter(|(_, value)| value.is_none());
-        let missing: Vec<String> = missing.map(|(field, _)| format!("'{field}'")).collect();
+        let missing: Vec<&str> = missing.map(|(field, _)| field.as_ref()).collect();
         if !missing.is_empty() {
-            let plural = if missing.len() == 1 { "" } else { "s" };
-            bail!(
-                TypeError,
-                "{name}.__new__() missing {} required positional argument{plural}: {}",
-                missing.len(),
-                enumeration(&missing)
-            );
+            return Err(missing_names(&format!("{name}.__new__"), "positional", &missing));
         }
         Ok(values.into_iter().flatten().collect())
-    }
-}
-
-/// `'a'`, `'a' and 'b'`, `'a', 'b', and 'c'`.
-fn enumeration(names: &[String]) -> String {
-    match names {
-        [] => String::new(),
-        [only] => only.clone(),
-        [first, second] => format!("{first} and {second}"),
-        [before @ .., last] => format!("{}, and {last}", before.join(", ")),
     }
 }
 

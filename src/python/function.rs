@@ -4,6 +4,7 @@ use super::class::Fields;
 use super::code::{Code, Parameters};
 use super::machine::{Frame, Machine};
 use crate::bail;
+use crate::call::bind::missing_names;
 use crate::tensor::{Error, Result};
 use crate::value::{Dict, Keywords, Object, Tuple, Value, discard};
 use std::any::Any;
@@ -198,14 +199,8 @@ impl Function {
 
     fn check_missing(&self, kind: &str, locals: &[Option<Value>], from: usize, to: usize) -> Result<()> {
         let slots = locals.iter().zip(&self.code.parameters.names).take(to).skip(from);
-        let missing: Vec<String> =
-            slots.filter(|(slot, _)| slot.is_none()).map(|(_, name)| format!("'{name}'")).collect();
-        if missing.is_empty() {
-            return Ok(());
-        }
-        let plural = if missing.len() == 1 { "" } else { "s" };
-        let (name, count) = (&self.code.qualified, missing.len());
-        bail!(TypeError, "{name}() missing {count} required {kind} argument{plural}: {}", enumeration(&missing))
+        let missing: Vec<&str> = slots.filter(|(slot, _)| slot.is_none()).map(|(_, name)| &**name).collect();
+        if missing.is_empty() { Ok(()) } else { Err(missing_names(&self.code.qualified, kind, &missing)) }
     }
 
     fn too_many(&self, given: usize, locals: &[Option<Value>]) -> Error {
@@ -226,15 +221,5 @@ impl Function {
         };
         let name = &self.code.qualified;
         Error::type_error(format!("{name}() takes {takes} positional argument{plural} but {given}{also} {were}"))
-    }
-}
-
-/// `'a'`, `'a' and 'b'`, `'a', 'b', and 'c'`.
-fn enumeration(names: &[String]) -> String {
-    match names {
-        [] => String::new(),
-        [only] => only.clone(),
-        [first, second] => format!("{first} and {second}"),
-        [before @ .., last] => format!("{}, and {last}", before.join(", ")),
     }
 }
