@@ -13,7 +13,7 @@ use crate::bail;
 use crate::call::bind::{Arguments, Bound, Parser};
 use crate::call::registry::{Function, Overloads, Receiver};
 use crate::call::signature::Kind;
-use crate::call::{BELOW, Call, State, as_tensor, wants_grad};
+use crate::call::{BELOW, Call, Role, State, as_tensor, wants_grad};
 use crate::tensor::memory::check_files;
 use crate::tensor::{Error, Origin, Result, Tensor};
 use crate::value::{Value, any_tensor};
@@ -81,15 +81,15 @@ pub fn invoke_nameless(function: &Function, call: &mut Call) -> Result<Value> {
     }
     let result = run(function, call)?;
     if !state.grad_enabled.get() {
-        mark_views(state, &result);
+        mark_views(state, &result, &call.args);
     }
     Ok(result)
 }
 
 /// Runs a function whose arguments require gradients.
 fn recorded(function: &Function, call: &mut Call) -> Result<Value> {
-    // What takes dimensions by name calls what takes them by place, and that is recorded.
-    if call.signature.takes_names() {
+    // What takes dimensions by name calls what takes them by place, an assignment calls `copy_`: that is recorded.
+    if call.signature.takes_names() || function.row.role == Role::Setter {
         return run(function, call);
     }
     let target = call.target();
@@ -135,36 +135,64 @@ fn run(function: &Function, call: &mut Call) -> Result<Value> {
         result = fake::faked(call, result)?;
     }
     if let Some(target) = &written {
-        target.bump_version();
+        count_write(call.state, target)?;
     }
     if signature.is_view()
         && let Some(Value::Tensor(source)) = call.args.first()
     {
-        note_step(signature.name, source, &result);
+        note_view(call, source, &result);
     }
     if signature.finishes { outs::finish(signature, call, result) } else { Ok(result) }
 }
 
-/// Notes in every view of `source` which function it came from.
-fn note_step(name: &'static str, source: &Tensor, result: &Value) {
-    match result {
-        Value::Tensor(view) => view.note_step(name, source),
-        _ => {
-            for view in result.items().iter().flat_map(|items| items.iter()).filter_map(as_tensor) {
-                view.note_step(name, source);
-            }
+/// Counts a write to a tensor.
+///
+/// # Errors
+/// RuntimeError for a tensor of inference mode outside of it. It has been written to, as in PyTorch.
+pub fn count_write(state: &State, tensor: &Tensor) -> Result<()> {
+    if !tensor.is_inference() {
+        tensor.bump_version();
+    } else if !state.inference.get() {
+        bail!(
+            RuntimeError,
+            "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal \
+             tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details."
+        );
+    }
+    Ok(())
+}
+
+/// Functions that cut every part by a slice of its own: their views stand alone.
+const SLICED: [&str; 4] = ["tensor_split", "hsplit", "vsplit", "dsplit"];
+
+/// Notes in every view of `source` that a call made which function it came from, and whether as one of several.
+fn note_view(call: &Call, source: &Tensor, result: &Value) {
+    let name = call.signature.name;
+    if let Value::Tensor(view) = result {
+        return view.note_step(name, source);
+    }
+    let several = !SLICED.contains(&name);
+    for view in result.items().iter().flat_map(|items| items.iter()).filter_map(as_tensor) {
+        view.note_step(name, source);
+        if several && view.base().is_some() {
+            view.set_origin(Origin::Several);
         }
     }
 }
 
-/// Views made while gradients are not recorded must not be written through once they are.
-pub fn mark_views(state: &State, result: &Value) {
+/// Marks what a call made of `args` while gradients were not recorded: views must not be written through once they are,
+/// tensors of inference mode not outside of it.
+pub fn mark_views(state: &State, result: &Value, args: &[Value]) {
+    let inference = state.inference.get();
     any_tensor(result, &mut |tensor| {
-        if tensor.base().is_some() && tensor.origin() == Origin::Plain {
-            tensor.set_origin(Origin::NoGrad);
+        if args.iter().filter_map(|arg| as_tensor(arg)).any(|arg| arg.is(tensor)) {
+            return false;
         }
-        if state.inference.get() {
-            tensor.set_inference();
+        match tensor.base() {
+            Some(_) if inference && !tensor.is_inference() => tensor.set_origin(Origin::Inference),
+            Some(_) => tensor.set_origin(Origin::NoGrad),
+            None if inference => tensor.set_inference(),
+            None => {}
         }
         false
     });

@@ -9,7 +9,7 @@ pub use crate::explain::terminal::wrapped;
 pub use crate::explain::{Ink, Picture};
 use crate::functions::READ_VARIABLES;
 use crate::library::{help, registry};
-pub use crate::python::rhai_form::rhai_form;
+pub use crate::python::rhai_form::{Known, rhai_form};
 use crate::python::syntax;
 use crate::script::callback::Home;
 use crate::script::engine;
@@ -18,7 +18,7 @@ use crate::script::runtime::Runtime;
 use crate::script::value::to_value;
 pub use crate::tensor::Dims;
 pub use crate::tensor::limits::{BUDGET, set_budget};
-use crate::tensor::{Error, ErrorKind, interrupt};
+use crate::tensor::{Error, ErrorKind, Tensor, interrupt};
 use failure::{Cell, Defined, failure_of};
 use rhai::{Dynamic, Engine, Position, Scope};
 use std::cell::RefCell;
@@ -181,7 +181,10 @@ impl Session {
     /// # Errors
     /// A sentence that says what has no Rhai form.
     pub fn rhai_form(&self, source: &str) -> Result<String, String> {
-        rhai_form(source, &|name| self.scope.contains(results::hidden_name(name)))
+        rhai_form(source, &|name| {
+            let value = self.scope.get(results::hidden_name(name))?;
+            Some(if value.is::<Tensor>() { Known::Tensor } else { Known::Other })
+        })
     }
 
     /// Help on a name, or on the class of a variable; nothing for an unknown one.

@@ -49,7 +49,7 @@ pub fn record(
              modified inplace must all be outputs of the Function."
         );
     }
-    let edges = results.inputs.iter().map(edge_of).collect();
+    let edges = results.inputs.iter().map(edge_of).collect::<Result<_>>()?;
     let outputs = results.tensors.iter().map(|tensor| Shape::of(&tensor.borrow())).collect();
     let node = Node::new(name, edges, outputs, Work::Custom(work));
     let mut given = Vec::new();
@@ -66,7 +66,7 @@ pub fn record(
             inplace::check_in_place(tensor)?;
             tensor.bump_version();
             match tensor.base() {
-                Some(base) => inplace::rebase(tensor, base, node.clone()),
+                Some(base) => inplace::rebase(tensor, base, node.clone())?,
                 None => set_history(tensor, &node, i),
             }
             given.push(tensor.clone());
@@ -84,18 +84,21 @@ pub fn record(
 }
 
 /// A result that refuses to be differentiated.
-pub fn refuse(tensor: &Tensor, inputs: &[Tensor], name: &'static str, message: &str) -> Tensor {
+///
+/// # Errors
+/// As [`edge_of`].
+pub fn refuse(tensor: &Tensor, inputs: &[Tensor], name: &'static str, message: &str) -> Result<Tensor> {
     let result = tensor.detach();
-    let edges: Vec<Edge> = inputs.iter().map(edge_of).collect();
+    let edges: Vec<Edge> = inputs.iter().map(edge_of).collect::<Result<_>>()?;
     let node = Node::new(name, edges, vec![Shape::of(&result.borrow())], Work::Refused(message.to_owned()));
     set_history(&result, &node, 0);
-    result
+    Ok(result)
 }
 
-/// Saves a tensor for such a node: of its own results the edge is not kept, as the node would hold itself.
+/// Saves a tensor for such a node.
 ///
 /// # Errors
 /// What packing raises.
 pub fn save(tensor: &Tensor, is_result: bool) -> Result<Saved> {
-    Saved::new(tensor, if is_result { Edge::default() } else { edge_of(tensor) }, None)
+    if is_result { Saved::result(tensor, None) } else { Saved::argument(tensor, None) }
 }

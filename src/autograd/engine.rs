@@ -23,8 +23,11 @@ pub struct Current {
 
 impl Current {
     /// Returns whether the pass reaches the node that a tensor's gradient goes to.
-    pub fn reaches(&self, tensor: &Tensor) -> bool {
-        edge_of(tensor).node.is_some_and(|node| self.nodes.contains(&id(&node)))
+    ///
+    /// # Errors
+    /// As [`edge_of`].
+    pub fn reaches(&self, tensor: &Tensor) -> Result<bool> {
+        Ok(edge_of(tensor)?.node.is_some_and(|node| self.nodes.contains(&id(&node))))
     }
 }
 
@@ -81,7 +84,7 @@ fn edges_of_inputs(inputs: &[Tensor]) -> Result<Vec<Edge>> {
     inputs
         .iter()
         .map(|input| {
-            let edge = edge_of(input);
+            let edge = edge_of(input)?;
             if edge.node.is_none() {
                 bail!(RuntimeError, "One of the differentiated Tensors does not require grad");
             }
@@ -140,7 +143,7 @@ impl<'a> Walk<'a> {
     }
 
     fn walk(pass: Pass<'a>, roots: &[(Tensor, Tensor)], wanted: Option<&[Edge]>) -> Result<Vec<Option<Tensor>>> {
-        let starts: Vec<Edge> = roots.iter().map(|(root, _)| edge_of(root)).collect();
+        let starts: Vec<Edge> = roots.iter().map(|(root, _)| edge_of(root)).collect::<Result<_>>()?;
         for (i, start) in starts.iter().enumerate() {
             if start.node.is_none() {
                 bail!(RuntimeError, "element {i} of tensors does not require grad and does not have a grad_fn");
@@ -419,12 +422,15 @@ fn reachable(starts: &[Edge]) -> Vec<Rc<Node>> {
 }
 
 /// Returns whether a tensor that requires a gradient comes from any leaf but these.
-pub fn comes_from_others(tensor: &Tensor, leaves: &[Tensor]) -> bool {
+///
+/// # Errors
+/// As [`edge_of`].
+pub fn comes_from_others(tensor: &Tensor, leaves: &[Tensor]) -> Result<bool> {
     let other = |leaf: &Tensor| !leaves.iter().any(|own| own.is(leaf));
-    match grad_fn(tensor) {
+    Ok(match grad_fn(tensor)? {
         None => tensor.requires_grad() && other(tensor),
-        Some(_) => reachable(&[edge_of(tensor)]).iter().any(|node| node.variable().as_ref().is_some_and(other)),
-    }
+        Some(_) => reachable(&[edge_of(tensor)?]).iter().any(|node| node.variable().as_ref().is_some_and(other)),
+    })
 }
 
 /// The nodes from which a captured gradient can be reached. Inputs are older than what was made of them, and leaves have

@@ -327,16 +327,24 @@ pub fn set_history(tensor: &Tensor, node: &Rc<Node>, output: usize) {
 
 /// The operation a tensor came from, and which of its results it is. A view whose base was written to since comes from
 /// that write.
-pub fn grad_fn(tensor: &Tensor) -> Option<(Rc<Node>, usize)> {
+///
+/// # Errors
+/// RuntimeError in PyTorch's words where the view's origin forbids that write.
+pub fn grad_fn(tensor: &Tensor) -> Result<Option<(Rc<Node>, usize)>> {
     if let Some(base) = tensor.base()
         && tensor.is_outdated()
     {
         if base.requires_grad() {
-            super::inplace::renew(tensor, base);
+            super::inplace::renew(tensor, base)?;
         } else {
             tensor.mark_current();
         }
     }
+    Ok(recorded_grad_fn(tensor))
+}
+
+/// The operation a tensor came from when its history was last told.
+pub(super) fn recorded_grad_fn(tensor: &Tensor) -> Option<(Rc<Node>, usize)> {
     if !tensor.has_autograd() {
         return None;
     }
@@ -345,14 +353,17 @@ pub fn grad_fn(tensor: &Tensor) -> Option<(Rc<Node>, usize)> {
 }
 
 /// Returns where the gradient of a tensor goes.
-pub fn edge_of(tensor: &Tensor) -> Edge {
+///
+/// # Errors
+/// As [`grad_fn`].
+pub fn edge_of(tensor: &Tensor) -> Result<Edge> {
     if !tensor.requires_grad() {
-        return Edge::default();
+        return Ok(Edge::default());
     }
-    match grad_fn(tensor) {
+    Ok(match grad_fn(tensor)? {
         Some((node, output)) => Edge { node: Some(node), output },
         None => Edge { node: Some(accumulator(tensor)), output: 0 },
-    }
+    })
 }
 
 /// The node that adds to a leaf's `grad`: the same one as long as some graph holds it.
@@ -368,28 +379,35 @@ fn accumulator(leaf: &Tensor) -> Rc<Node> {
 }
 
 /// Makes the pass keep the gradient of a tensor that is not a leaf.
-pub fn retain_grad(tensor: &Tensor) {
-    if let Some((node, output)) = grad_fn(tensor)
+///
+/// # Errors
+/// As [`grad_fn`].
+pub fn retain_grad(tensor: &Tensor) -> Result<()> {
+    if let Some((node, output)) = grad_fn(tensor)?
         && !tensor.autograd(|meta| meta.retains_grad)
     {
         tensor.autograd_mut(|meta| meta.retains_grad = true);
         node.retained.borrow_mut().push((output, tensor.downgrade()));
     }
+    Ok(())
 }
 
 /// Registers a hook on a tensor's gradient; the number is for removing it.
-pub fn add_hook(tensor: &Tensor, hook: Rc<dyn Hook>) -> u64 {
+///
+/// # Errors
+/// As [`grad_fn`].
+pub fn add_hook(tensor: &Tensor, hook: Rc<dyn Hook>) -> Result<u64> {
     let id = next(&HOOKS);
-    match grad_fn(tensor) {
+    match grad_fn(tensor)? {
         Some((node, output)) => node.hooks.borrow_mut().push((output, id, hook)),
         None => tensor.autograd_mut(|meta| meta.hooks.push((id, hook))),
     }
-    id
+    Ok(id)
 }
 
 /// Removes a hook, if it is still there.
 pub fn remove_hook(tensor: &Tensor, id: u64) {
-    if let Some((node, _)) = grad_fn(tensor) {
+    if let Some((node, _)) = recorded_grad_fn(tensor) {
         node.hooks.borrow_mut().retain(|(_, other, _)| *other != id);
     }
     if tensor.has_autograd() {

@@ -5,7 +5,7 @@
 //! included, then shows a part of that new value; which is noticed and put right when its history is next asked for.
 
 use super::derivatives::Derivative;
-use super::graph::{Argument, Edge, Formula, Kept, Node, Shape, Work, edge_of, set_history};
+use super::graph::{Argument, Edge, Formula, Kept, Node, Shape, Work, edge_of, recorded_grad_fn, set_history};
 use super::rules::{Rule, rule};
 use crate::bail;
 use crate::tensor::{DType, GradFn, Layout, Origin, Result, Tensor};
@@ -31,7 +31,7 @@ pub struct Slices {
 /// RuntimeError in PyTorch's words.
 pub fn check_in_place(target: &Tensor) -> Result<()> {
     if let Some(base) = target.base() {
-        check_origin(target)?;
+        check_origin(target, "is being")?;
         if target.requires_grad() && base.is_leaf() {
             bail!(RuntimeError, "a view of a leaf Variable that requires grad is being used in an in-place operation.");
         }
@@ -42,47 +42,61 @@ pub fn check_in_place(target: &Tensor) -> Result<()> {
     Ok(())
 }
 
-fn check_origin(view: &Tensor) -> Result<()> {
-    match view.origin() {
-        Origin::Plain => Ok(()),
-        Origin::NoGrad => bail!(
-            RuntimeError,
-            "A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that this use \
-             case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and \
-             the inplace either both inside the no_grad block (if you don't want the inplace to be tracked) or both \
-             outside (if you want the inplace to be tracked)."
-        ),
-        Origin::Custom => {
-            let (name, output) = match super::grad_fn(view) {
-                Some((node, output)) => (node.name(), output),
-                None => (String::from("None"), 0),
-            };
-            bail!(
-                RuntimeError,
-                "Output {output} of {name} is a view and is being modified inplace. This view was created inside a custom \
-                 Function (or because an input was returned as-is) and the autograd logic to handle view+inplace would \
-                 override the custom backward associated with the custom Function, leading to incorrect gradients. This \
-                 behavior is forbidden. You can fix this by cloning the output of the custom Function."
-            )
-        }
-        Origin::Several => {
-            let (name, output) = match super::grad_fn(view) {
-                Some((node, output)) => (node.name(), output),
-                None => (String::from("None"), 0),
-            };
-            bail!(
-                RuntimeError,
-                "Output {output} of {name} is a view and is being modified inplace. This view is the output of a function \
-                 that returns multiple views. Such functions do not allow the output views to be modified inplace. You \
-                 should replace the inplace operation by an out-of-place one."
-            )
-        }
+/// Checks that the history of a view may be made anew, which it must once its base was written to.
+pub(super) fn check_renewal(view: &Tensor) -> Result<()> {
+    check_origin(view, "its base or another view of its base has been")
+}
+
+/// Refuses what `changed` says is modified where the view's origin forbids it.
+fn check_origin(view: &Tensor, changed: &str) -> Result<()> {
+    let origin = view.origin();
+    if origin == Origin::Plain {
+        return Ok(());
     }
+    let own = recorded_grad_fn(view).map(|(node, output)| format!("Output {output} of {}", node.name()));
+    let mode = match (origin, &own) {
+        (Origin::Inference, _) => Some(("inference mode", "in normal mode")),
+        (Origin::NoGrad, _) | (_, None) => Some(("no_grad mode", "with grad mode enabled")),
+        _ => None,
+    };
+    let what = match (own, mode) {
+        (Some(own), None) => format!("{own} is a view and {changed} modified inplace."),
+        (None, None) => format!("A view {changed} modified inplace."),
+        (own, Some((mode, now))) => {
+            let view = own.map_or_else(|| "A view".to_owned(), |own| format!("{own} is a view of a view which"));
+            format!("{view} was created in {mode} and {changed} modified inplace {now}.")
+        }
+    };
+    let ambiguous = |block: &str| {
+        format!(
+            "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving \
+             both the view and the inplace either both inside the {block} block (if you don't want the inplace to be \
+             tracked) or both outside (if you want the inplace to be tracked)."
+        )
+    };
+    let why = match origin {
+        Origin::Plain => String::new(),
+        Origin::NoGrad => ambiguous("no_grad"),
+        Origin::Inference => ambiguous("inference_mode"),
+        Origin::Custom => "This view was created inside a custom Function (or because an input was returned as-is) and the \
+                           autograd logic to handle view+inplace would override the custom backward associated with the \
+                           custom Function, leading to incorrect gradients. This behavior is forbidden. You can fix this \
+                           by cloning the output of the custom Function."
+            .to_owned(),
+        Origin::Several => "This view is the output of a function that returns multiple views. Such functions do not allow \
+                            the output views to be modified inplace. You should replace the inplace operation by an \
+                            out-of-place one."
+            .to_owned(),
+    };
+    bail!(RuntimeError, "{what} {why}")
 }
 
 /// After a write through a view: the base gets a new history.
-pub fn rebase(view: &Tensor, base: &Tensor, written: Rc<Node>) {
-    let mut edges = vec![edge_of(base)];
+///
+/// # Errors
+/// As [`edge_of`].
+pub fn rebase(view: &Tensor, base: &Tensor, written: Rc<Node>) -> Result<()> {
+    let mut edges = vec![edge_of(base)?];
     // The first gradient of the operation is that of the view, which stays within the base's.
     edges.extend(written.edges.borrow().iter().skip(1).cloned());
     let slices = {
@@ -98,11 +112,16 @@ pub fn rebase(view: &Tensor, base: &Tensor, written: Rc<Node>) {
     let outputs = vec![slices.base.clone()];
     let node = Node::new("CopySlices", edges, outputs, Work::Slices(Rc::new(slices)));
     set_history(base, &node, 0);
+    Ok(())
 }
 
 /// Makes a view a part of its base as the base is now.
-pub fn renew(view: &Tensor, base: &Tensor) {
-    let Some(row) = strided() else { return };
+///
+/// # Errors
+/// As [`check_renewal`].
+pub fn renew(view: &Tensor, base: &Tensor) -> Result<()> {
+    check_renewal(view)?;
+    let Some(row) = strided() else { return Ok(()) };
     let node = {
         let (whole, part) = (base.borrow(), view.borrow());
         let args = vec![
@@ -113,10 +132,11 @@ pub fn renew(view: &Tensor, base: &Tensor) {
             Argument::Plain(Value::Bool(part.conj != whole.conj)),
         ];
         let formula = Formula { row, args, results: RefCell::default(), order: None };
-        let edge: Edge = edge_of(base);
+        let edge: Edge = edge_of(base)?;
         Node::new(row.name, vec![edge], vec![Shape::of(&part)], Work::Formula(Rc::new(formula)))
     };
     set_history(view, &node, 0);
+    Ok(())
 }
 
 fn strided() -> Option<&'static Derivative> {

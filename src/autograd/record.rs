@@ -7,7 +7,7 @@ use super::inplace;
 use super::rules::{Rule, rule};
 use super::saved::{Packer, Packing, Saved};
 use crate::ops::copy;
-use crate::tensor::{Origin, Result, Tensor};
+use crate::tensor::{Result, Tensor};
 use crate::value::{Value, as_tensor};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -53,11 +53,16 @@ pub fn plan(
     if let Some(target) = target {
         inplace::check_in_place(target)?;
     }
-    let edges = match row {
-        Some(row) => edges_of_row(row, args),
-        None => args.iter().flat_map(tensors).map(|tensor| edge_of(&tensor)).collect(),
+    // Without a row, the result may be no tensor at all, and the history of the arguments of no concern.
+    let (edges, any) = match row {
+        Some(row) => {
+            let edges = edges_of_row(row, args)?;
+            let any = edges.iter().any(|edge| edge.node.is_some());
+            (edges, any)
+        }
+        None => (Vec::new(), args.iter().flat_map(tensors).any(|tensor| tensor.requires_grad())),
     };
-    if edges.iter().all(|edge| edge.node.is_none()) {
+    if !any {
         return Ok(Plan::Plain);
     }
     let packer = packer();
@@ -80,18 +85,20 @@ pub fn plan(
 }
 
 /// One edge for each tensor (or number in the place of one) that the row can differentiate.
-fn edges_of_row(row: &Derivative, args: &[Value]) -> Vec<Edge> {
+fn edges_of_row(row: &Derivative, args: &[Value]) -> Result<Vec<Edge>> {
     let mut edges = Vec::new();
     for gradient in row.gradients() {
         match args.get(gradient.arg) {
             Some(list @ (Value::List(_) | Value::Tuple(_))) => {
-                edges.extend(tensors(list).map(|tensor| edge_of(&tensor)))
+                for tensor in tensors(list) {
+                    edges.push(edge_of(&tensor)?);
+                }
             }
-            Some(Value::Tensor(tensor)) => edges.push(edge_of(tensor)),
+            Some(Value::Tensor(tensor)) => edges.push(edge_of(tensor)?),
             _ => edges.push(Edge::default()),
         }
     }
-    edges
+    Ok(edges)
 }
 
 /// The tensor that a value is, or those among its items.
@@ -119,9 +126,9 @@ fn keep(
             false => None,
             // The call is about to overwrite it.
             true if in_place && index == 0 => {
-                Some(Saved::new(&Tensor::new(copy::clone(&tensor.borrow())?), edge_of(tensor), packing)?)
+                Some(Saved::copy(&Tensor::new(copy::clone(&tensor.borrow())?), edge_of(tensor)?, packing)?)
             }
-            true => Some(Saved::new(tensor, edge_of(tensor), packing)?),
+            true => Some(Saved::argument(tensor, packing)?),
         };
         Ok(Kept { shape: Shape::of(&tensor.borrow()), saved })
     };
@@ -174,7 +181,6 @@ impl Recording {
         if results.iter().all(|tensor| !tensor.borrow().dtype.is_differentiable() || itself(tensor)) {
             return Ok(());
         }
-        let several = !matches!(result, Value::Tensor(_));
         let outputs = results.iter().map(|tensor| Shape::of(&tensor.borrow())).collect();
         let uses_result = row.is_some_and(|row| wanted(row, &edges, args).any(|uses| uses.contains(&RESULT)));
         let (packing, order) = packer.map(|packer| (packer.packing, packer.order)).unzip();
@@ -186,8 +192,9 @@ impl Recording {
                 Node::new(row.name, edges, outputs, Work::Formula(own))
             }
             None => {
+                let edges = inputs.iter().map(edge_of).collect::<Result<_>>()?;
                 let name = key.split('.').next().unwrap_or(key);
-                Node::new("NotImplemented", edges, outputs, Work::Missing(name.to_string()))
+                Node::new("torch::autograd::NotImplemented", edges, outputs, Work::Missing(name.to_string()))
             }
         };
         for (i, tensor) in results.iter().enumerate() {
@@ -195,16 +202,12 @@ impl Recording {
                 continue;
             }
             match tensor.base() {
-                Some(base) if target.is_some() => inplace::rebase(tensor, base, node.clone()),
+                Some(base) if target.is_some() => inplace::rebase(tensor, base, node.clone())?,
                 _ => set_history(tensor, &node, i),
-            }
-            if several && tensor.base().is_some() {
-                tensor.set_origin(Origin::Several);
             }
         }
         if let Some(formula) = formula.filter(|_| uses_result) {
-            // The edge of a result is its node, which must not hold itself.
-            let save = |tensor: &Tensor| Saved::new(tensor, Edge::default(), packing.as_ref()).map(Some);
+            let save = |tensor: &Tensor| Saved::result(tensor, packing.as_ref()).map(Some);
             let saved = results.iter().map(save).collect::<Result<_>>()?;
             formula.results.replace(saved);
         }

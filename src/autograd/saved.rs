@@ -1,7 +1,7 @@
 //! The values that formulas read: saved when a call is recorded, given back in the pass with their history. What is kept in
 //! their place may be somebody else's choice ([`Packing`]).
 
-use super::graph::{Edge, Node};
+use super::graph::{Edge, Node, edge_of, grad_fn};
 use crate::bail;
 use crate::tensor::layout::show;
 use crate::tensor::{GradFn, Result, Tensor};
@@ -28,6 +28,8 @@ pub struct Saved {
 }
 
 enum Values {
+    /// An argument: the tensor itself, with the history it has when the pass comes.
+    Argument { tensor: Tensor, version: u64, leaf: bool },
     /// A tensor that shares memory and version with the one saved and has no history.
     Kept { values: Tensor, version: u64 },
     /// The result of a packing.
@@ -39,28 +41,40 @@ enum Values {
 }
 
 impl Saved {
-    /// Saves a tensor whose gradient goes along `edge`.
+    /// Saves an argument of the call.
     ///
     /// # Errors
-    /// What packing raises; RuntimeError where that changes the tensor.
-    pub fn new(tensor: &Tensor, edge: Edge, packing: Option<&Rc<dyn Packing>>) -> Result<Saved> {
-        let version = tensor.version();
-        let Some(packing) = packing else {
-            return Ok(Saved { values: Values::Kept { values: tensor.detach(), version }, edge });
+    /// What packing raises; RuntimeError where that changes the tensor, and for a tensor of inference mode.
+    pub fn argument(tensor: &Tensor, packing: Option<&Rc<dyn Packing>>) -> Result<Saved> {
+        let edge = edge_of(tensor)?;
+        let values = match packing {
+            Some(packing) => pack(tensor, packing)?,
+            // Formulas know nothing of names.
+            None if tensor.has_names() => keep(tensor)?,
+            None => {
+                refuse_inference(tensor)?;
+                Values::Argument { tensor: tensor.clone(), version: tensor.version(), leaf: tensor.is_leaf() }
+            }
         };
-        let value = packing.pack(tensor)?;
-        if tensor.version() != version {
-            bail!(
-                RuntimeError,
-                "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook can not \
-                 be modified by in-place operations as this can lead to unexpected side-effects. Please open an issue if \
-                 you need to perform in-place operations on the input to a pack hook."
-            );
-        }
-        let packing = packing.clone();
-        let values = match value {
-            Value::Tensor(same) if same.is(tensor) => Values::Unchanged { values: tensor.detach(), packing },
-            value => Values::Packed { value, packing },
+        Ok(Saved { values, edge })
+    }
+
+    /// Saves a result of the call. It does not hold its node, which would hold itself.
+    ///
+    /// # Errors
+    /// As [`Saved::argument`].
+    pub fn result(tensor: &Tensor, packing: Option<&Rc<dyn Packing>>) -> Result<Saved> {
+        Saved::copy(tensor, Edge::default(), packing)
+    }
+
+    /// Saves a copy of a tensor whose gradient goes along `edge`.
+    ///
+    /// # Errors
+    /// As [`Saved::argument`].
+    pub fn copy(copy: &Tensor, edge: Edge, packing: Option<&Rc<dyn Packing>>) -> Result<Saved> {
+        let values = match packing {
+            Some(packing) => pack(copy, packing)?,
+            None => keep(copy)?,
         };
         Ok(Saved { values, edge })
     }
@@ -71,22 +85,34 @@ impl Saved {
     /// # Errors
     /// RuntimeError when it was changed in place since; what unpacking raises.
     pub fn unpack(&self, owner: Option<(&Rc<Node>, usize)>) -> Result<Tensor> {
-        let source = match owner {
+        let source = || match owner {
             Some((node, output)) => Some((node.clone(), output)),
             None => self.edge.node.clone().map(|node| (node, self.edge.output)),
         };
         match &self.values {
             Values::Ready(tensor) => Ok(tensor.clone()),
-            Values::Kept { values, version } => {
-                if values.version() != *version {
-                    refuse(values, *version, source.as_ref())?;
+            Values::Argument { tensor, version, leaf } => {
+                // PyTorch does not look which of several results an argument was.
+                let source = grad_fn(tensor)?.map(|(node, _)| (node, 0));
+                if source.is_none() && !leaf {
+                    bail!(
+                        RuntimeError,
+                        "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().This is not \
+                         supported, please use out-of-place `.detach()` instead"
+                    );
                 }
+                check_version(tensor, *version, source.as_ref())?;
+                Ok(tensor.clone())
+            }
+            Values::Kept { values, version } => {
+                let source = source();
+                check_version(values, *version, source.as_ref())?;
                 Ok(in_graph(values, source))
             }
-            Values::Packed { value, packing } => Ok(instead(&packing.unpack(value.clone())?, source)),
+            Values::Packed { value, packing } => Ok(instead(&packing.unpack(value.clone())?, source())),
             Values::Unchanged { values, packing } => {
-                let given = in_graph(values, source.clone());
-                Ok(instead(&packing.unpack(Value::Tensor(given))?, source))
+                let given = in_graph(values, source());
+                Ok(instead(&packing.unpack(Value::Tensor(given))?, source()))
             }
         }
     }
@@ -124,8 +150,45 @@ fn instead(values: &Tensor, source: Option<(Rc<Node>, usize)>) -> Tensor {
     tensor
 }
 
-/// Refuses values that were changed in place.
-fn refuse(values: &Tensor, version: u64, source: Option<&(Rc<Node>, usize)>) -> Result<()> {
+fn keep(tensor: &Tensor) -> Result<Values> {
+    refuse_inference(tensor)?;
+    Ok(Values::Kept { values: tensor.detach(), version: tensor.version() })
+}
+
+fn pack(tensor: &Tensor, packing: &Rc<dyn Packing>) -> Result<Values> {
+    let version = tensor.version();
+    let value = packing.pack(tensor)?;
+    if tensor.version() != version {
+        bail!(
+            RuntimeError,
+            "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook can not be \
+             modified by in-place operations as this can lead to unexpected side-effects. Please open an issue if you need \
+             to perform in-place operations on the input to a pack hook."
+        );
+    }
+    let packing = packing.clone();
+    Ok(match value {
+        Value::Tensor(same) if same.is(tensor) => Values::Unchanged { values: tensor.detach(), packing },
+        value => Values::Packed { value, packing },
+    })
+}
+
+fn refuse_inference(tensor: &Tensor) -> Result<()> {
+    if tensor.is_inference() {
+        bail!(
+            RuntimeError,
+            "Inference tensors cannot be saved for backward. To work around you can make a clone to get a normal tensor \
+             and use it in autograd."
+        );
+    }
+    Ok(())
+}
+
+/// Refuses values that were changed in place since they were saved.
+fn check_version(values: &Tensor, version: u64, source: Option<&(Rc<Node>, usize)>) -> Result<()> {
+    if values.version() == version {
+        return Ok(());
+    }
     let view = values.borrow();
     let origin = match source {
         Some((node, output)) if !node.accumulates() => {

@@ -43,6 +43,7 @@ pub struct State {
     pub default_device: Cell<Option<Device>>,
     /// The default devices outside of each `with` of a device.
     pub outer_devices: RefCell<Vec<Option<Device>>>,
+    /// The default generator. PyTorch's begins anywhere; a session here can be repeated, as after `torch.manual_seed(0)`.
     pub generator: Rc<RefCell<Generator>>,
     pub print_options: RefCell<PrintOptions>,
     pub grad_enabled: Cell<bool>,
@@ -100,7 +101,7 @@ impl State {
             default_dtype: Cell::new(DType::Float),
             default_device: Cell::new(None),
             outer_devices: RefCell::new(Vec::new()),
-            generator: Rc::new(RefCell::new(Generator::new())),
+            generator: Rc::new(RefCell::new(Generator::seeded(0))),
             print_options: RefCell::new(PrintOptions::default()),
             grad_enabled: Cell::new(true),
             fake_mode: Cell::new(None),

@@ -106,10 +106,10 @@ fn element(scalar: Scalar, dtype: DType) -> String {
         Scalar::Float(value) if dtype == DType::Float => format!("{:?}", value as f32),
         Scalar::Float(value) => {
             let mut text = String::new();
-            write_float(&mut text, value);
+            write_float(&mut text, shortest(value, dtype, true).parse().unwrap_or(value));
             text
         }
-        _ => aligned(&[scalar], dtype).into_iter().next().unwrap_or_default(),
+        _ => aligned(&[scalar], dtype).concat().trim_start().to_owned(),
     }
 }
 
@@ -133,7 +133,7 @@ fn aligned(items: &[Scalar], dtype: DType) -> Vec<String> {
             let texts: Vec<String> = items
                 .iter()
                 .map(|item| match item {
-                    Scalar::Bool(true) => "True".to_owned(),
+                    Scalar::Bool(true) => " True".to_owned(),
                     Scalar::Bool(false) => "False".to_owned(),
                     Scalar::UInt(value) => value.to_string(),
                     other => other.to_i64().to_string(),
@@ -145,16 +145,31 @@ fn aligned(items: &[Scalar], dtype: DType) -> Vec<String> {
     }
 }
 
+/// The shortest text for a number that tells it apart from every other of its dtype, with an exponent or without.
+fn shortest(value: f64, dtype: DType, scientific: bool) -> String {
+    let value = match dtype {
+        DType::Half => {
+            let texts = (0..5).map(|digits| format!("{value:.digits$e}"));
+            let mut values = texts.filter_map(|text| text.parse::<f64>().ok());
+            values.find(|&short| half::f16::from_f64(short) == half::f16::from_f64(value)).unwrap_or(value)
+        }
+        _ => value,
+    };
+    match (dtype, scientific) {
+        (DType::Float, false) => format!("{}", value as f32),
+        (DType::Float, true) => format!("{:e}", value as f32),
+        (_, false) => format!("{value}"),
+        (_, true) => format!("{value:e}"),
+    }
+}
+
 /// The digits before and behind the point of the shortest text for a number, at most as many as are printed.
 fn digits(value: f64, dtype: DType) -> (String, String) {
-    let shortest = match dtype {
-        DType::Double => format!("{value}"),
-        DType::Half => format!("{}", half::f16::from_f64(value)),
-        _ => format!("{}", value as f32),
-    };
-    let text = match shortest.split_once('.') {
-        Some((_, behind)) if behind.len() > PRECISION => format!("{value:.PRECISION$}"),
-        _ => shortest,
+    let text = match shortest(value, dtype, false) {
+        long if long.split_once('.').is_some_and(|(_, behind)| behind.len() > PRECISION) => {
+            format!("{value:.PRECISION$}")
+        }
+        short => short,
     };
     match text.split_once('.') {
         Some((whole, behind)) => (whole.to_owned(), behind.trim_end_matches('0').to_owned()),
@@ -162,42 +177,57 @@ fn digits(value: f64, dtype: DType) -> (String, String) {
     }
 }
 
+/// The number of digits behind the point of a number with an exponent.
+fn mantissa_digits(value: f64, dtype: DType) -> usize {
+    let mantissa = |text: &str| match text.split_once('e').unwrap_or((text, "")).0.split_once('.') {
+        Some((_, behind)) => behind.trim_end_matches('0').len(),
+        None => 0,
+    };
+    match mantissa(&shortest(value, dtype, true)) {
+        few if few <= PRECISION => few,
+        _ => mantissa(&format!("{value:.PRECISION$e}")),
+    }
+}
+
+/// A number with an exponent of two digits or more.
+fn scientific(value: f64, behind: usize) -> String {
+    let text = format!("{value:.behind$e}");
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let point = if behind == 0 { "." } else { "" };
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    format!("{mantissa}{point}e{}{:02}", if exponent < 0 { '-' } else { '+' }, exponent.abs())
+}
+
 fn floats(values: &[f64], dtype: DType, signed: bool) -> Vec<String> {
-    let finite = values.iter().map(|value| value.abs()).filter(|value| value.is_finite() && *value != 0.0);
-    let (least, most) = finite.fold((f64::INFINITY, 0.0), |(least, most): (f64, f64), v| (least.min(v), most.max(v)));
-    let scientific = most > 0.0 && (most >= 1e8 || least < 1e-4 || most / least > 1000.0);
-    // Digits, and an exponent where there is one.
-    let parts: Vec<(String, String, String)> = values
-        .iter()
-        .map(|&value| match (value.is_finite(), scientific) {
-            (false, _) if value.is_nan() => ("nan".to_owned(), String::new(), String::new()),
-            (false, _) => (if value > 0.0 { "inf" } else { "-inf" }.to_owned(), String::new(), String::new()),
-            (true, false) => {
-                let (whole, behind) = digits(value, dtype);
-                (whole, behind, String::new())
+    let finite = values.iter().filter(|value| value.is_finite());
+    let sizes = finite.clone().map(|value| value.abs()).filter(|size| *size != 0.0);
+    let (least, most) = sizes.fold((f64::INFINITY, 0.0), |(least, most): (f64, f64), v| (least.min(v), most.max(v)));
+    // A dtype's numbers have an exponent where they are known to the last digit before the point no longer.
+    let largest = match dtype {
+        DType::Half => 1e3,
+        DType::Float => 1e6,
+        _ => 1e8,
+    };
+    let with_exponent = most > 0.0 && (most >= largest || least < 1e-4 || most / least > 1000.0);
+    let behind = match with_exponent {
+        true => finite.map(|&value| mantissa_digits(value, dtype)).max(),
+        false => finite.map(|&value| digits(value, dtype).1.len()).max(),
+    };
+    let behind = behind.unwrap_or(0);
+    let text = |&value: &f64| {
+        let text = match value {
+            _ if value.is_nan() => "nan".to_owned(),
+            _ if value.is_infinite() => if value > 0.0 { "inf" } else { "-inf" }.to_owned(),
+            // As many digits for all: those of the number itself where its shortest text has fewer.
+            _ if with_exponent => scientific(value, behind),
+            _ => {
+                let (whole, own) = digits(value, dtype);
+                format!("{whole}.{own:<behind$}")
             }
-            (true, true) => {
-                let text = if dtype == DType::Double { format!("{value:e}") } else { format!("{:e}", value as f32) };
-                let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-                let (whole, behind) = digits(mantissa.parse().unwrap_or(0.0), DType::Double);
-                let exponent: i32 = exponent.parse().unwrap_or(0);
-                (whole, behind, format!("e{}{:02}", if exponent < 0 { '-' } else { '+' }, exponent.abs()))
-            }
-        })
-        .collect();
-    let is_number = |whole: &str| !whole.ends_with(['n', 'f']);
-    let behind = parts.iter().map(|(_, behind, _)| behind.len()).max().unwrap_or(0);
-    let texts: Vec<String> = parts
-        .into_iter()
-        .map(|(whole, own, exponent)| {
-            let sign = if signed && !whole.starts_with('-') { "+" } else { "" };
-            match (is_number(&whole), exponent.is_empty()) {
-                (false, _) => format!("{sign}{whole}"),
-                (true, true) => format!("{sign}{whole}.{own:<behind$}"),
-                (true, false) => format!("{sign}{whole}.{own:0<behind$}{exponent}"),
-            }
-        })
-        .collect();
+        };
+        if signed && !text.starts_with('-') { format!("+{text}") } else { text }
+    };
+    let texts: Vec<String> = values.iter().map(text).collect();
     let width = texts.iter().map(String::len).max().unwrap_or(0);
     texts.into_iter().map(|text| format!("{text:>width$}")).collect()
 }
@@ -256,7 +286,9 @@ impl Writer<'_> {
     /// A number within a number of brackets, on a new line where it does not fit.
     fn word(&mut self, text: &str, brackets: usize) {
         let line = self.out.rsplit('\n').next().unwrap_or_default();
-        if !line.ends_with('[') && line.len() + text.len() + self.separator.trim_end().len().max(1) > LINE {
+        // Every bracket that is open, and the one of `array(`, will be closed.
+        let closing = brackets.max(1) + usize::from(self.indent > 0);
+        if !line.ends_with('[') && line.len() + text.len() + closing > LINE {
             self.out.truncate(self.out.trim_end().len());
             self.out.push('\n');
             self.out.push_str(&" ".repeat(self.indent + brackets));

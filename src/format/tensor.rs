@@ -88,7 +88,10 @@ fn strided_suffixes(suffixes: &mut Vec<String>, formatter: Formatter<'_>, view: 
 /// The operation a tensor came from. That of a view may have to be brought up to date first.
 fn grad_fn_name(tensor: &Tensor) -> Option<String> {
     if tensor.is_outdated() {
-        return autograd::grad_fn(tensor).map(|(node, _)| node.name());
+        return match autograd::grad_fn(tensor) {
+            Ok(found) => found.map(|(node, _)| node.name()),
+            Err(_) => Some("Invalid".to_owned()),
+        };
     }
     tensor.has_autograd().then(|| tensor.autograd(|meta| meta.grad_fn.as_ref().map(|(node, _)| node.name()))).flatten()
 }

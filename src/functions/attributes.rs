@@ -92,7 +92,7 @@ pub const ROWS: &[Row] = &[
         .any_layout(),
     attribute(
         "grad_fn(Tensor self) -> any",
-        |c| Ok(autograd::grad_fn(c.tensor(0)?).map_or(Value::None, |(node, _)| super::graph::node(node))),
+        |c| Ok(autograd::grad_fn(c.tensor(0)?)?.map_or(Value::None, |(node, _)| super::graph::node(node))),
         "The operation this tensor came from.",
     )
     .names(Nameless)
@@ -101,7 +101,7 @@ pub const ROWS: &[Row] = &[
         "is_leaf(Tensor self) -> bool",
         |c| {
             let tensor = c.tensor(0)?;
-            Ok(Value::Bool(autograd::grad_fn(tensor).is_none()))
+            Ok(Value::Bool(autograd::grad_fn(tensor)?.is_none()))
         },
         "Whether the tensor is not the result of a recorded operation.",
     )
@@ -116,7 +116,7 @@ pub const ROWS: &[Row] = &[
     .any_layout(),
     attribute(
         "output_nr(Tensor self) -> int",
-        |c| Ok(Value::Int(autograd::grad_fn(c.tensor(0)?).map_or(0, |(_, nr)| nr as i64))),
+        |c| Ok(Value::Int(c.tensor(0)?.autograd(|m| m.grad_fn.as_ref().map_or(0, |(_, nr)| *nr as i64)))),
         "The position of the tensor among the outputs of its operation.",
     )
     .names(Nameless),

@@ -120,7 +120,7 @@ fn parameter(call: &mut Call) -> Result<Value> {
 
 /// `requires_grad_()`, or the assignment to the attribute.
 pub fn set_requires_grad(tensor: &Tensor, on: bool, attribute: bool) -> Result<()> {
-    let leaf = autograd::grad_fn(tensor).is_none();
+    let leaf = tensor.is_leaf();
     if !leaf && !on {
         bail!(
             RuntimeError,
@@ -150,7 +150,7 @@ fn retain_grad(call: &mut Call) -> Result<Value> {
     if !tensor.requires_grad() {
         bail!(RuntimeError, "can't retain_grad on Tensor that has requires_grad=False");
     }
-    autograd::retain_grad(tensor);
+    autograd::retain_grad(tensor)?;
     Ok(Value::None)
 }
 

@@ -119,16 +119,20 @@ fn once_differentiable(call: &mut Call) -> Result<Value> {
         if !recording || inputs.is_empty() {
             return Ok(output);
         }
-        let refused = |value: Value| match value {
-            Value::Tensor(tensor) if tensor.borrow().dtype.is_differentiable() => {
-                let message = "trying to differentiate twice a function that was marked with @once_differentiable";
-                Value::Tensor(custom::refuse(&tensor, &inputs, "torch::autograd::DelayedError", message))
-            }
-            other => other,
+        let refused = |value: Value| -> Result<Value> {
+            Ok(match value {
+                Value::Tensor(tensor) if tensor.borrow().dtype.is_differentiable() => {
+                    let message = "trying to differentiate twice a function that was marked with @once_differentiable";
+                    Value::Tensor(custom::refuse(&tensor, &inputs, "torch::autograd::DelayedError", message)?)
+                }
+                other => other,
+            })
         };
-        Ok(match output {
-            Value::Tuple(parts) => Value::tuple(parts.iter().cloned().map(refused)),
+        match output {
+            Value::Tuple(parts) => {
+                Ok(Value::tuple(parts.iter().cloned().map(refused).collect::<Result<Vec<Value>>>()?))
+            }
             single => refused(single),
-        })
+        }
     }))
 }

@@ -19,7 +19,7 @@ pub const ROWS: &[Row] = &[
             refuse_without_gradient(c.tensor(0)?)?;
             let hook = hook_of(c)?;
             let tensor = c.tensor(0)?;
-            Ok(handle(tensor, autograd::add_hook(tensor, hook)))
+            Ok(handle(tensor, autograd::add_hook(tensor, hook)?))
         },
         "Calls a function with each gradient computed for this tensor; its result replaces the gradient.",
     )
@@ -129,7 +129,10 @@ impl Hook for OneOf {
             }
             return Ok(None);
         }
-        let expected = all.tensors.iter().filter_map(WeakTensor::upgrade).filter(|tensor| pass.reaches(tensor)).count();
+        let mut expected = 0;
+        for tensor in all.tensors.iter().filter_map(WeakTensor::upgrade) {
+            expected += usize::from(pass.reaches(&tensor)?);
+        }
         if gradients.iter().flatten().count() == expected {
             let gradients = gradients.into_iter().map(|gradient| gradient.map_or(Value::None, Value::Tensor));
             call_plain(&all.state, &all.function, vec![Value::list(gradients)])?;
@@ -159,11 +162,11 @@ fn multi_hook(call: &mut Call) -> Result<Value> {
         any,
         arrived: RefCell::default(),
     });
-    let hook = |(index, tensor): (usize, Tensor)| {
-        let id = autograd::add_hook(&tensor, Rc::new(OneOf { all: all.clone(), index }));
-        (Hooked::Tensor(tensor), id)
+    let hook = |(index, tensor): (usize, Tensor)| -> Result<(Hooked, u64)> {
+        let id = autograd::add_hook(&tensor, Rc::new(OneOf { all: all.clone(), index }))?;
+        Ok((Hooked::Tensor(tensor), id))
     };
-    let hooks = tensors.into_iter().enumerate().map(hook).collect();
+    let hooks = tensors.into_iter().enumerate().map(hook).collect::<Result<_>>()?;
     Ok(Value::Object(Rc::new(Handle { class: "torch.autograd.graph._MultiHandle", hooks })))
 }
 

@@ -28,7 +28,7 @@ pub fn subscript(state: &State, tensor: &Tensor, indices: &[Index]) -> Result<(T
         _ => (Tensor::new(gather::index(&view, indices)?), true),
     };
     if !state.grad_enabled.get() {
-        crate::dispatch::mark_views(state, &Value::Tensor(out.clone()));
+        crate::dispatch::mark_views(state, &Value::Tensor(out.clone()), &[]);
     }
     Ok((out, copied))
 }
@@ -36,15 +36,7 @@ pub fn subscript(state: &State, tensor: &Tensor, indices: &[Index]) -> Result<(T
 /// `x[indices] = value`.
 pub fn assign(state: &State, tensor: &Tensor, indices: &[Index], value: &Value) -> Result<()> {
     let view = tensor.view();
-    let source = match value {
-        Value::Tensor(source) => source.clone(),
-        // Python's integers pass through 64 bits, whatever the dtype.
-        Value::BigInt(_) => bail!(RuntimeError, "Overflow when unpacking long"),
-        other => match other.as_scalar() {
-            Some(scalar) => Tensor::new(View::scalar(scalar, number_dtype(scalar, view.dtype)?)?),
-            None => bail!(TypeError, "can't assign a {} to a torch.{}", other.type_name(), view.type_name()),
-        },
-    };
+    let source = assigned(&view, value)?;
     warn_of_assignment(state, &view, indices, &source.borrow());
     let recorded = state.grad_enabled.get() && (tensor.requires_grad() || source.requires_grad());
     let named = tensor.has_names() || source.has_names();
@@ -52,7 +44,27 @@ pub fn assign(state: &State, tensor: &Tensor, indices: &[Index], value: &Value) 
         return assign_recorded(state, tensor, indices, source);
     }
     gather::set(&view, indices, &source.view())?;
-    tensor.bump_version();
+    crate::dispatch::count_write(state, tensor)
+}
+
+/// The tensor that is written where `value` is assigned to a place.
+fn assigned(place: &View, value: &Value) -> Result<Tensor> {
+    match value {
+        Value::Tensor(source) => Ok(source.clone()),
+        // Python's integers pass through 64 bits, whatever the dtype.
+        Value::BigInt(_) => bail!(RuntimeError, "Overflow when unpacking long"),
+        other => match other.as_scalar() {
+            Some(scalar) => Ok(Tensor::new(View::scalar(scalar, number_dtype(scalar, place.dtype)?)?)),
+            None => bail!(TypeError, "can't assign a {} to a torch.{}", other.type_name(), place.type_name()),
+        },
+    }
+}
+
+/// Writes `value` to the part of a tensor that `attribute` shows: `x.real = value`.
+pub fn assign_part(state: &State, attribute: &str, tensor: &Tensor, value: &Value) -> Result<()> {
+    let part: Tensor = crate::call::one(state.call(attribute, &[tensor.clone().into()])?)?;
+    let source = assigned(&part.view(), value)?;
+    state.call("copy_", &[part.into(), source.into()])?;
     Ok(())
 }
 
@@ -109,7 +121,7 @@ fn assign_recorded(state: &State, tensor: &Tensor, indices: &[Index], source: Te
         let source = state.call("expand", &[source, Value::Size(wanted)])?;
         state.call("copy_", &[viewed, source])?;
     } else {
-        state.call("_index_put_impl_", &[viewed, Value::list(tensors), source, Value::Bool(false)])?;
+        state.call("index_put_", &[viewed, Value::list(tensors), source, Value::Bool(false)])?;
     }
     Ok(())
 }

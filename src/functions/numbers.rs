@@ -3,7 +3,6 @@
 
 use super::characters::{decimal, is_space};
 use super::container_methods::{ContainerMethod, Given, parsed, size, takes};
-use super::operators;
 use super::python::{binary, no_number, scalar};
 use super::{bytes, subscript};
 use crate::bail;
@@ -210,8 +209,7 @@ fn divmod(call: &mut Call) -> Result<Value> {
     }
     match (number(&a), number(&b)) {
         (Some(x), Some(y)) => numbers::divmod(x, y).unwrap_or_else(unsupported),
-        _ if !matches!((&a, &b), (Value::Tensor(_), _) | (_, Value::Tensor(_))) => unsupported(),
-        _ => Ok(Value::tuple([binary(call, "//")?, binary(call, "%")?])),
+        _ => unsupported(),
     }
 }
 
@@ -243,9 +241,6 @@ fn pow(call: &mut Call) -> Result<Value> {
 fn round(call: &mut Call) -> Result<Value> {
     let value = call.value(0);
     let undefined = || Error::type_error(format!("type {} doesn't define __round__ method", value.type_name()));
-    if let (Value::Tensor(_), true) = (&value, call.is_none(1)) {
-        return operators::method(call.state, "round", &value);
-    }
     let given = if call.is_none(1) { Vec::new() } else { vec![call.value(1)] };
     if let Value::Object(object) = &value
         && let Some(answer) = object.special("__round__", &given)

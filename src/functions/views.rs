@@ -1,6 +1,7 @@
 //! View operations. Follows <https://pytorch.org/docs/2.7/tensor_view.html>.
 
 use super::dimnames;
+use super::indexing::assign_part;
 use super::operators;
 use super::quantized;
 use super::sparse_kernels;
@@ -10,7 +11,7 @@ use crate::call::facets::{
     NameInference::{Each, Infers, InfersAfter, Itself, Keeps, Nameless},
 };
 use crate::call::warnings;
-use crate::call::{Call, Row, attribute, both, function, method};
+use crate::call::{Call, Row, attribute, both, function, method, setter};
 use crate::dispatch::name_inference;
 use crate::ops::{copy, view as ops};
 use crate::tensor::layout::broadcast_sizes;
@@ -409,6 +410,8 @@ pub const ROWS: &[Row] = &[
         .names(Keeps)
         .complex_refused_as("view_as_real"),
     attribute("imag(Tensor(a) self) -> Tensor(a)", imag, "The imaginary part, as a view."),
+    setter("real(Tensor self, any real) -> None", |c| set_part(c, "real"), "Writes the real part."),
+    setter("imag(Tensor self, any imag) -> None", |c| set_part(c, "imag"), "Writes the imaginary part."),
     function("real(Tensor(a) self) -> Tensor(a)", real, "Returns the real part as a view.")
         .names(Keeps)
         .complex_refused_as("view_as_real"),
@@ -659,6 +662,11 @@ fn imag(call: &mut Call) -> Result<Value> {
         return Err(Error::runtime("imag is not implemented for tensors with non-complex dtypes."));
     }
     call.view_of(0, view.complex_part(true))
+}
+
+fn set_part(call: &mut Call, part: &str) -> Result<Value> {
+    assign_part(call.state, part, call.tensor(0)?, &call.value(1))?;
+    Ok(Value::None)
 }
 
 fn contiguous(call: &mut Call) -> Result<Value> {

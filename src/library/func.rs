@@ -203,14 +203,18 @@ impl Level {
     }
 
     /// A tensor as it is seen outside: with a history only if that leads further than to this level's own leaves.
-    fn leave(&self, tensor: &Tensor) -> Tensor {
-        let keeps = self.outside.get() && comes_from_others(tensor, &self.inputs);
-        if keeps || !tensor.requires_grad() { tensor.clone() } else { tensor.detach() }
+    fn leave(&self, tensor: &Tensor) -> Result<Value> {
+        let keeps = self.outside.get() && comes_from_others(tensor, &self.inputs)?;
+        Ok(Value::Tensor(if keeps || !tensor.requires_grad() { tensor.clone() } else { tensor.detach() }))
+    }
+
+    fn leave_each(&self, tensors: &[Tensor]) -> Result<Vec<Value>> {
+        tensors.iter().map(|tensor| self.leave(tensor)).collect()
     }
 
     fn leave_all(&self, value: &Value) -> Result<Value> {
         tree::map(value, &mut |leaf| match leaf {
-            Value::Tensor(tensor) => Ok(Value::Tensor(self.leave(tensor))),
+            Value::Tensor(tensor) => self.leave(tensor),
             other => {
                 bail!(RuntimeError, "Expected tensors, got unsupported type <class '{}'>", other.class_name())
             }
@@ -339,9 +343,9 @@ fn grad_and_value(
             );
         }
         let gradients = slopes(f.state, std::slice::from_ref(&output), &level.inputs, None, true)?;
-        let gradient = tree::filled(&inner, gradients.iter().map(|g| Value::Tensor(level.leave(g))))?;
+        let gradient = tree::filled(&inner, level.leave_each(&gradients)?.into_iter())?;
         let aux = if let Value::None = aux { aux } else { level.leave_all(&aux)? };
-        Ok((gradient, Value::Tensor(level.leave(&output)), aux))
+        Ok((gradient, level.leave(&output)?, aux))
     })
 }
 
@@ -365,7 +369,7 @@ fn jacobian(f: Function, name: &str, mut args: Vec<Value>, argnums: &Value, has_
         let outputs = outputs_of(f.state, &output, api)?;
         refuse_complex(name, std::slice::from_ref(&output), "outputs")?;
         let rows = matrix(f.state, &outputs, &level.inputs, true)?;
-        let row = |row: &Vec<Tensor>| tree::filled(&inner, row.iter().map(|t| Value::Tensor(level.leave(t))));
+        let row = |row: &Vec<Tensor>| tree::filled(&inner, level.leave_each(row)?.into_iter());
         let rows = rows.iter().map(row).collect::<Result<Vec<Value>>>()?;
         let found = tree::filled(&output, rows)?;
         Ok(if has_aux { Value::tuple([found, aux]) } else { found })

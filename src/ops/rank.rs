@@ -24,7 +24,7 @@ fn is_nan(value: &Scalar) -> bool {
     matches!(value, Scalar::Float(f) if f.is_nan())
 }
 
-/// The place of a line's median; the lower one of two. NaN is the median of a line that has one, unless it is ignored.
+/// The place of a line's median; the lower one of two, and in the order of their places of equals. NaN is the median of a line that has one, unless it is ignored.
 fn median_place(dtype: DType, line: &[Scalar], ignore_nan: bool) -> Result<usize> {
     let nans = line.iter().filter(|v| is_nan(v)).count();
     if nans > 0 && (!ignore_nan || nans == line.len()) {
@@ -32,7 +32,7 @@ fn median_place(dtype: DType, line: &[Scalar], ignore_nan: bool) -> Result<usize
     }
     let middle = (line.len() - nans).saturating_sub(1) / 2;
     let mut items = ranked(dtype, line)?;
-    nth_element(&mut items, middle, &less)?;
+    nth_element(&mut items, middle, &|a: &Ranked, b: &Ranked| a < b)?;
     Ok(items.get(middle).map_or(0, |item| item.1 as usize))
 }
 

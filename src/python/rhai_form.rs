@@ -28,12 +28,21 @@ const SUBMODULES: &[&str] = &["autograd", "fft", "func", "functional", "linalg",
 type Formed = Result<String, String>;
 type Lines = Result<Vec<String>, String>;
 
-/// Writes Python as Rhai. `is_defined` tells whether the session has a variable of a name, spelled as in Python: such a
-/// name is assigned without `let`, and called by `.call`.
+/// A variable that the session has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Known {
+    Tensor,
+    Other,
+    /// It may be a tensor or not.
+    Unknown,
+}
+
+/// Writes Python as Rhai. `variable` tells which variable the session has of a name, spelled as in Python: such a name is
+/// assigned without `let`, and called by `.call`.
 ///
 /// # Errors
 /// A sentence that says which construct has no Rhai form.
-pub fn rhai_form(source: &str, is_defined: &dyn Fn(&str) -> bool) -> Formed {
+pub fn rhai_form(source: &str, variable: &dyn Fn(&str) -> Option<Known>) -> Formed {
     if source.len() > LONGEST || is_deep(source) {
         return Err("an input as long or as deep as this has no Rhai form".into());
     }
@@ -43,7 +52,7 @@ pub fn rhai_form(source: &str, is_defined: &dyn Fn(&str) -> bool) -> Formed {
     };
     let mut printer = Printer {
         source,
-        is_defined,
+        variable,
         known: HashMap::new(),
         functions: HashSet::new(),
         in_function: false,
@@ -84,7 +93,7 @@ fn no_form<T>(constructs: &str) -> Result<T, String> {
 
 struct Printer<'a> {
     source: &'a str,
-    is_defined: &'a dyn Fn(&str) -> bool,
+    variable: &'a dyn Fn(&str) -> Option<Known>,
     /// The variables this input has made so far, and what is known of them.
     known: HashMap<String, Kind>,
     /// The functions this input defines; Rhai keeps them apart from variables.
@@ -183,7 +192,7 @@ impl Printer<'_> {
 
     /// Whether assigning to the name needs no `let`.
     fn is_variable(&self, name: &str) -> bool {
-        self.known.contains_key(name) || !self.in_function && (self.is_defined)(name)
+        self.known.contains_key(name) || !self.in_function && (self.variable)(name).is_some()
     }
 
     /// `let x = …;` or `x = …;`

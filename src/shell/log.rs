@@ -1,6 +1,6 @@
 //! The log of inputs and outputs in order: `:save` writes it and `:check` compares it.
 
-use crate::session::{Language, Outcome, rhai_form};
+use crate::session::{Known, Language, Outcome, rhai_form};
 use crate::transcript::{Document, Form, matches, printed};
 
 /// Output of one input beyond this many bytes is not kept.
@@ -114,7 +114,9 @@ impl Log {
         for entry in &self.entries {
             let rhai = match entry.language {
                 Language::Rhai => Ok(entry.source.clone()),
-                Language::Python => rhai_form(&entry.source, &|name| names.iter().any(|known| known == name)),
+                Language::Python => {
+                    rhai_form(&entry.source, &|name| names.iter().any(|known| known == name).then_some(Known::Unknown))
+                }
             };
             let remark = |reason: &str| {
                 let lines: Vec<_> = entry.source.lines().map(|line| format!("// {reason}: {line}")).collect();

@@ -44,13 +44,16 @@ pub struct AutogradMeta {
     pub parameter: bool,
 }
 
-/// The origin of a view, where it forbids writing through it while gradients are recorded.
+/// The origin of a view, where it forbids writing through it while gradients are recorded. A view of a view has its
+/// origin, if not one of its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Origin {
     #[default]
     Plain,
     /// While gradients were not recorded.
     NoGrad,
+    /// In inference mode.
+    Inference,
     /// As one of several results.
     Several,
     /// In a function with a backward of its own.
@@ -113,12 +116,17 @@ impl Tensor {
     #[inline]
     pub fn new_view(&self, view: View) -> Tensor {
         let base = self.0.base.clone().unwrap_or_else(|| self.clone());
-        Tensor::build(view, self.0.version.clone(), Some(base))
+        let part = Tensor::build(view, self.0.version.clone(), Some(base));
+        part.0.origin.set(self.origin());
+        part.0.inference.set(self.is_inference());
+        part
     }
 
     /// The same elements cut off from the gradient graph: shares the version counter, has no base.
     pub fn detach(&self) -> Tensor {
-        Tensor::build(self.view(), self.0.version.clone(), None)
+        let detached = Tensor::build(self.view(), self.0.version.clone(), None);
+        detached.0.inference.set(self.is_inference());
+        detached
     }
 
     /// The tensor this one is a view of.

@@ -54,7 +54,7 @@ pub fn vjp(f: Function, primals: Vec<Value>, has_aux: bool) -> Result<Value> {
             seeded(roots.clone(), &Value::tuple(seeds))?.into_iter().map(|(_, seed)| seed).collect();
         level.outside.set(state.grad_enabled.get());
         let found = slopes(state, &roots, &level.inputs, Some(&seeds), state.grad_enabled.get())?;
-        tree::filled(&primals, found.iter().map(|gradient| Value::Tensor(level.leave(gradient))))
+        tree::filled(&primals, level.leave_each(&found)?.into_iter())
     });
     Ok(if has_aux { Value::tuple([results, wrapper, aux]) } else { Value::tuple([results, wrapper]) })
 }
@@ -122,7 +122,7 @@ impl Pushed {
         let level = Level { inputs: own, outside: self.level.outside.clone() };
         let of_output = |(i, output): (usize, &Tensor)| {
             if self.seeds.iter().any(|(place, _)| *place == i) {
-                return found.next().map(|tangent| Value::Tensor(level.leave(&tangent))).ok_or_else(lost);
+                return found.next().ok_or_else(lost).and_then(|tangent| level.leave(&tangent));
             }
             if strict {
                 bail!(

@@ -49,8 +49,13 @@ impl Default for Generator {
 impl Generator {
     /// A generator with PyTorch's fixed default seed, 67280421310721.
     pub fn new() -> Self {
-        let mut generator = Generator { seed: 0, words: [0; WORDS], next: 0, cached_normal: None };
-        generator.manual_seed(DEFAULT_SEED);
+        Generator::seeded(DEFAULT_SEED)
+    }
+
+    /// A generator with this seed.
+    pub fn seeded(seed: u64) -> Self {
+        let mut generator = Generator { seed, words: [0; WORDS], next: 0, cached_normal: None };
+        generator.manual_seed(seed);
         generator
     }
 

@@ -9,9 +9,7 @@ pub(super) const SEEDS: [u64; 6] = [0, 1, 42, 12345, 1_099_511_627_783, u64::MAX
 const SIZES: [usize; 7] = [1, 2, 15, 16, 17, 33, 100];
 
 pub(super) fn seeded(seed: u64) -> Generator {
-    let mut generator = Generator::new();
-    generator.manual_seed(seed);
-    generator
+    Generator::seeded(seed)
 }
 
 /// FNV-1a over the bytes of 64-bit words, folded once: stands for results too long to be written out.

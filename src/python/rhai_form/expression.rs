@@ -164,8 +164,19 @@ impl Printer<'_> {
             Operator::Add | Operator::Sub => (Bind::Sum, Bind::Sum, Bind::Product),
             // Rhai cuts a quotient off, and a remainder gets the sign of what is divided.
             Operator::FloorDiv | Operator::Mod if int || op == Operator::FloorDiv && !counts => {
-                let place = usize::from(op == Operator::Mod);
-                return Ok((format!("divmod({}, {})[{place}]", self.value(left)?, self.value(right)?), Bind::Closed));
+                let of_tensors = match (self.is_tensor(left), self.is_tensor(right)) {
+                    (Some(true), _) | (_, Some(true)) => true,
+                    (Some(false), Some(false)) => false,
+                    _ => return no_form("`//` and `%` of what may be a number or a tensor have"),
+                };
+                let (a, b) = (self.value(left)?, self.value(right)?);
+                let text = match (of_tensors, op) {
+                    (true, Operator::FloorDiv) => format!("floor_divide({a}, {b})"),
+                    (true, _) => format!("remainder({a}, {b})"),
+                    (false, Operator::FloorDiv) => format!("divmod({a}, {b})[0]"),
+                    (false, _) => format!("divmod({a}, {b})[1]"),
+                };
+                return Ok((text, Bind::Closed));
             }
             Operator::Mult | Operator::MatMult | Operator::Div | Operator::FloorDiv | Operator::Mod => {
                 (Bind::Product, Bind::Product, Bind::Power)

@@ -2,7 +2,7 @@
 //!
 //! It must not know how an expression is written.
 
-use super::{Formed, Printer, no_form};
+use super::{Formed, Known, Printer, no_form};
 use ruff_python_ast::{Expr, Operator, UnaryOp};
 
 /// What the text of an expression tells about its value. A count is an integer that is not negative; what is plain is
@@ -59,13 +59,29 @@ impl Printer<'_> {
     }
 
     pub(super) fn is_known(&self, name: &str) -> bool {
-        self.known.contains_key(name) || (self.is_defined)(name)
+        self.known.contains_key(name) || (self.variable)(name).is_some()
     }
 
     /// A name is not taken for a tensor where it is compared: who writes `if x > 0` thinks of a number.
     fn may_be_tensor(&self, e: &Expr) -> bool {
         self.kind(e) == Kind::Unknown
             && matches!(e, Expr::Call(_) | Expr::Subscript(_) | Expr::BinOp(_) | Expr::UnaryOp(_))
+    }
+
+    /// Whether an operand is a tensor; nothing where it may be one or not.
+    pub(super) fn is_tensor(&self, e: &Expr) -> Option<bool> {
+        match (self.kind(e), e) {
+            (Kind::Unknown, Expr::Name(name)) if !self.known.contains_key(name.id.as_str()) => {
+                match (self.variable)(&name.id)? {
+                    Known::Tensor => Some(true),
+                    Known::Other => Some(false),
+                    Known::Unknown => None,
+                }
+            }
+            (Kind::Unknown, Expr::Call(_) | Expr::Subscript(_) | Expr::BinOp(_) | Expr::UnaryOp(_)) => Some(true),
+            (Kind::Unknown, _) => None,
+            _ => Some(false),
+        }
     }
 
     pub(super) fn kind(&self, e: &Expr) -> Kind {
