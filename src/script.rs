@@ -5,10 +5,13 @@ pub mod bounds;
 pub mod callback;
 pub mod engine;
 pub mod fault;
+mod forms;
+mod names;
 mod plain;
 pub mod runtime;
 pub mod subscripts;
 pub mod value;
+pub mod written;
 
 /// What the engine gives.
 pub type Scripted<T> = Result<T, Box<rhai::EvalAltResult>>;

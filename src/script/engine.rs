@@ -4,9 +4,12 @@
 use super::bounds;
 use super::callback;
 use super::fault;
+use super::forms;
+use super::names;
 use super::runtime::Runtime;
 use super::subscripts;
 use super::value::{class_ids, register_names, to_dynamic, to_value};
+use super::written::{Edit, Written};
 use crate::call::bind::{Arguments, Bound};
 use crate::call::plain;
 use crate::call::signature::Kind;
@@ -25,7 +28,7 @@ use rhai::packages::{
 };
 use rhai::{
     AST, Dynamic, Engine, FuncRegistration, ImmutableString, LexError, Module, NativeCallContext, OptimizationLevel,
-    ParseError, RhaiFunc, Token,
+    ParseError, ParseErrorType, RhaiFunc, Token,
 };
 use std::any::TypeId;
 use std::cell::{Cell, RefCell};
@@ -92,11 +95,73 @@ pub fn any(count: usize) -> Vec<TypeId> {
     vec![TypeId::of::<Dynamic>(); count]
 }
 
-/// Reads a text, and makes the engine know the functions that it names.
+/// What the engine made of a text, and the text it was made of where that is not the typed one.
+pub struct Compiled<T> {
+    pub made: T,
+    pub written: Option<Written>,
+}
+
+/// Reads a text, and makes the engine know the functions that it names. Where the engine cannot read it as it stands,
+/// subscripts, slices and keywords are first written as it knows them; and where `variables` tells which names are known,
+/// an assignment to any other is a declaration.
 ///
 /// # Errors
 /// What the engine says to a text that it cannot read.
-pub fn compile(engine: &RefCell<Engine>, state: &Rc<Runtime>, source: &str) -> std::result::Result<AST, ParseError> {
+pub fn compile(
+    engine: &RefCell<Engine>,
+    state: &Rc<Runtime>,
+    source: &str,
+    variables: Option<&dyn Fn(&str) -> bool>,
+) -> std::result::Result<Compiled<AST>, Compiled<ParseError>> {
+    let as_typed = |error| Compiled { made: error, written: None };
+    let mut compiled = match compile_as_it_is(engine, state, source) {
+        Ok(ast) => Compiled { made: ast, written: None },
+        Err(error) if state.interrupt.is_set() => return Err(as_typed(error)),
+        Err(error) => match write_forms(engine, source) {
+            Ok(None) => return Err(as_typed(error)),
+            Ok(Some(written)) => read(engine, state, written)?,
+            Err(forms::Misplaced(position)) => {
+                let reason = LexError::Runtime("positional argument follows keyword argument".to_owned());
+                return Err(as_typed(ParseError(Box::new(ParseErrorType::BadInput(reason)), position)));
+            }
+        },
+    };
+    if let Some(is_known) = variables {
+        let missing = names::missing(&compiled.made, is_known);
+        if !missing.is_empty() {
+            let written = compiled.written.take().unwrap_or_else(|| Written::new(source, Vec::new()));
+            let edits = missing.into_iter().filter_map(|missing| {
+                let at = written.typed_offset(source, missing.position.line()?, missing.position.position()?)?;
+                Some(Edit { at, removed: 0, text: missing.text.into() })
+            });
+            let edits = edits.collect();
+            compiled = read(engine, state, written.and(source, edits))?;
+        }
+    }
+    Ok(compiled)
+}
+
+/// The text with its forms as the engine reads them. A function of its own, so that the engine is free again.
+fn write_forms(engine: &RefCell<Engine>, source: &str) -> std::result::Result<Option<Written>, forms::Misplaced> {
+    forms::written(&engine.borrow(), source)
+}
+
+fn read(
+    engine: &RefCell<Engine>,
+    state: &Rc<Runtime>,
+    written: Written,
+) -> std::result::Result<Compiled<AST>, Compiled<ParseError>> {
+    match compile_as_it_is(engine, state, &written.text) {
+        Ok(ast) => Ok(Compiled { made: ast, written: Some(written) }),
+        Err(error) => Err(Compiled { made: error, written: Some(written) }),
+    }
+}
+
+fn compile_as_it_is(
+    engine: &RefCell<Engine>,
+    state: &Rc<Runtime>,
+    source: &str,
+) -> std::result::Result<AST, ParseError> {
     let ast = engine.borrow().compile(source).and_then(bounds::check_calls);
     for family in state.named.take() {
         if state.known.borrow_mut().insert(family.name) {
