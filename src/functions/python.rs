@@ -60,12 +60,12 @@ pub const ROWS: &[Row] = &[
         "Joins texts.",
     ),
     function(
-        "py.type(any object) -> any",
-        |c| {
-            let value = c.value(0);
-            Ok(class_value(&value))
+        "py.type(any[] object) -> any",
+        |c| match c.value(0).sequence().unwrap_or_default().as_slice() {
+            [value] => Ok(class_value(value)),
+            _ => bail!(TypeError, "type() takes 1 or 3 arguments"),
         },
-        "Returns the class of a value.",
+        "Returns the class of a value; of a name, bases and members makes a class.",
     ),
     function("py.id(any object) -> int", id, "Returns a number that is the same for the same object."),
     function(
@@ -85,7 +85,7 @@ pub const ROWS: &[Row] = &[
     function(
         "py.getattr(any object, str name, any[] default) -> any",
         |c| match (get_attribute(c), c.value(2).sequence().unwrap_or_default().first()) {
-            (Err(_), Some(default)) => Ok(default.clone()),
+            (Err(error), Some(default)) if error.kind == ErrorKind::AttributeError => Ok(default.clone()),
             (found, _) => found,
         },
         "Returns an attribute by its name.",
@@ -94,7 +94,10 @@ pub const ROWS: &[Row] = &[
     function("py.delattr(any object, str name) -> None", delete_attribute, "Deletes an attribute by its name."),
     function(
         "py.hasattr(any object, str name) -> bool",
-        |c| Ok(Value::Bool(get_attribute(c).is_ok())),
+        |c| match get_attribute(c) {
+            Err(error) if error.kind != ErrorKind::AttributeError => Err(error),
+            found => Ok(Value::Bool(found.is_ok())),
+        },
         "Returns whether there is such an attribute or method.",
     ),
     function(
@@ -164,6 +167,11 @@ pub const ROWS: &[Row] = &[
         "py.__invert__(any a) -> any",
         |c| operators::unary(c.state, "bitwise_not", &c.value(0)),
         "Implements Python's ~ operator.",
+    ),
+    function(
+        "py.__neg__(any a) -> any",
+        |c| operators::unary(c.state, "neg", &c.value(0)),
+        "Implements Python's unary - operator.",
     ),
     function(
         "py.__pos__(any a) -> any",
@@ -313,7 +321,10 @@ fn import_from(call: &mut Call) -> Result<Value> {
     let mut inner =
         Call { state: call.state, signature: call.signature, args: [Value::str(&module)].into_iter().collect() };
     let found = import(&mut inner)?;
-    subscript::attribute(call.state, &found, &name).map_err(|_| {
+    subscript::attribute(call.state, &found, &name).map_err(|error| {
+        if error.kind == ErrorKind::NotImplementedError {
+            return error;
+        }
         let message = format!("cannot import name '{name}' from '{module}' (unknown location)");
         Error::new(ErrorKind::Other("ImportError"), message)
     })

@@ -4,7 +4,7 @@ use super::iterate::iterate;
 use super::{bytes, calling, container_methods, containers, named_tuples};
 use crate::bail;
 use crate::call::extras::Extras;
-use crate::call::{Call, Kind, Receiver, State, suggest};
+use crate::call::{Call, Kind, LIBRARY, Receiver, State, suggest};
 use crate::dispatch::{invoke, names};
 use crate::functions;
 use crate::ops;
@@ -85,6 +85,10 @@ fn module_member(state: &State, module: &'static str, name: &str) -> Option<Valu
     if (module, name) == ("torch", "Storage") {
         return functions::class_of_dtype(state.default_dtype.get()).map(Value::Type);
     }
+    if name == "__name__" {
+        let outer = if module == "torch" || LIBRARY.contains(&module) { "" } else { "torch." };
+        return Some(Value::str(format!("{outer}{module}")));
+    }
     functions::module_value(module, name).or_else(|| {
         let overloads = state.registry.find(name, Receiver::Module(registry_module))?;
         // Outside of `torch` a function is known by its path.
@@ -135,6 +139,13 @@ pub fn delete_attribute(state: &State, target: &Value, name: &str) -> Result<()>
 /// The error for an attribute that cannot be changed. Python's properties, and the attributes that its C code defines,
 /// say it differently.
 fn fixed(state: &State, target: &Value, name: &str, lacks: &str) -> Error {
+    if let Value::NamedTuple(tuple) = target
+        && tuple.class.is_some()
+        && tuple.fields.iter().any(|(field, _)| *field == name)
+    {
+        let change = if lacks == "setter" { "set" } else { "delete" };
+        return Error::attribute(format!("can't {change} attribute"));
+    }
     let row = Kind::of(target).and_then(|kind| state.registry.attribute(name, kind)).map(|function| function.row);
     match row.and_then(|row| row.python).and_then(|path| path.split_once('.')) {
         Some(("StorageBase", _)) => {

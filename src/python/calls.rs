@@ -77,6 +77,26 @@ pub fn call_method(
     method(machine, &receiver, &name.text, name.family, args, keywords)
 }
 
+/// Checks that a receiver has a method, without looking it up if that would call something.
+///
+/// # Errors
+/// AttributeError.
+pub fn expect(machine: &Machine, receiver: &Value, name: &Name) -> Result<()> {
+    let known = match receiver {
+        Value::Object(object) => match object.as_any().downcast_ref::<Instance>() {
+            Some(this) => {
+                this.finds() || this.class.find(&name.text).is_some() || this.class.find("__getattr__").is_some()
+            }
+            None => false,
+        },
+        Value::Module(_) | Value::Type(_) => false,
+        other => {
+            Kind::of(other).zip(name.family).is_some_and(|(kind, family)| family.find(Receiver::Class(kind)).is_some())
+        }
+    };
+    if known { Ok(()) } else { operations::attribute(machine, receiver, &name.text).map(drop) }
+}
+
 /// `receiver.name(*args, **keywords)`
 fn method(
     machine: &Machine,
@@ -138,7 +158,7 @@ fn method(
 pub fn shown_name(callee: &Value) -> String {
     let Value::Object(object) = callee else {
         return match callee {
-            Value::Function(path) => format!("{path}()"),
+            Value::Function(path) => format!("{}()", path.strip_prefix("py.").unwrap_or(path)),
             other => format!("{}()", other.type_name()),
         };
     };

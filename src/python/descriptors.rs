@@ -9,6 +9,7 @@ use super::class::{
 };
 use super::exceptions;
 use super::function::Function;
+use crate::call::suggest;
 use crate::format;
 use crate::functions::calling::NativeFunction;
 use crate::functions::{CONTEXT, FUNCTION};
@@ -417,7 +418,14 @@ const NATIVES: &[NativeMethod] = &[
         })
     },
     native_method("BaseException", "with_traceback", |this, _, _| Ok(this.clone())),
-    native_method("BaseException", "add_note", |_, _, _| Ok(Value::None)),
+    native_method("BaseException", "add_note", |this, args, _| match (instance_of(this), args.as_slice()) {
+        (Some(this), [note @ Value::Str(_)]) => exceptions::add_note(&this, note).map(|()| Value::None),
+        (_, [other]) => Err(Error::type_error(format!("note must be a str, not '{}'", other.type_name()))),
+        _ => {
+            let given = args.len();
+            Err(Error::type_error(format!("BaseException.add_note() takes exactly one argument ({given} given)")))
+        }
+    }),
     NativeMethod { takes: Takes::Class, ..native_method(FUNCTION, "apply", autograd_function::apply) },
     native_method(CONTEXT, "save_for_backward", autograd_function::save_for_backward),
     native_method(CONTEXT, "mark_dirty", autograd_function::mark_dirty),
@@ -425,9 +433,10 @@ const NATIVES: &[NativeMethod] = &[
     native_method(CONTEXT, "set_materialize_grads", autograd_function::set_materialize_grads),
 ];
 
-/// Python's AttributeError.
+/// Python's AttributeError, or the refusal of what CPython has there.
 pub fn missing(class: &str, name: &str) -> Error {
-    Error::attribute(format!("'{class}' object has no attribute '{name}'"))
+    let absent = || Error::attribute(format!("'{class}' object has no attribute '{name}'"));
+    suggest::refused_special(class, name).unwrap_or_else(absent)
 }
 
 /// Returns the builtin member of a class under a name.

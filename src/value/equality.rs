@@ -159,6 +159,8 @@ pub fn is(a: &Value, b: &Value) -> bool {
         (Value::Int(x), Value::Int(y)) => x == y,
         (Value::Str(x), Value::Str(y)) => x == y,
         (Value::Float(x), Value::Float(y)) => x.to_bits() == y.to_bits(),
+        (Value::Complex(x), Value::Complex(y)) => [x.re, x.im].map(f64::to_bits) == [y.re, y.im].map(f64::to_bits),
+        (Value::Range(x), Value::Range(y)) => x == y,
         (Value::BigInt(x), Value::BigInt(y)) => Rc::ptr_eq(x, y),
         (Value::Storage(x), Value::Storage(y)) => x == y,
         (Value::TypedStorage(x), Value::TypedStorage(y)) => x == y,

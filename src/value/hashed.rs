@@ -198,7 +198,6 @@ pub fn hash(value: &Value) -> Result<i64> {
         Value::Object(object) => match object.special("__hash__", &[]) {
             Some(answer) => match answer? {
                 Value::Int(hash) => hash,
-                Value::None => bail!(TypeError, "unhashable type: '{}'", value.type_name()),
                 _ => bail!(TypeError, "__hash__ method should return an integer"),
             },
             None => value.address().unwrap_or_default() as i64 >> 4,

@@ -111,12 +111,20 @@ impl Set {
         if known { Ok(()) } else { self.change(|items| items.add(item, ()))? }
     }
 
+    /// Returns whether an item is there.
+    ///
+    /// # Errors
+    /// As [`Set::insert`].
+    pub fn contains(&self, item: &Value) -> Result<bool> {
+        self.borrow().contains(&findable(item))
+    }
+
     /// Removes an item, and returns whether it was there.
     ///
     /// # Errors
     /// As [`Set::insert`].
     pub fn remove(&self, item: &Value) -> Result<bool> {
-        let Some(at) = self.borrow().position(item)? else { return Ok(false) };
+        let Some(at) = self.borrow().position(&findable(item))? else { return Ok(false) };
         Ok(self.change(|items| items.take(at))?.is_some())
     }
 
@@ -138,6 +146,14 @@ impl Set {
     /// A number that is the same for two handles exactly when they are one set.
     pub fn identity(&self) -> usize {
         Rc::as_ptr(&self.0) as usize
+    }
+}
+
+/// What an item is found by: of a set, which has no hash, a frozen one with the same items.
+fn findable(item: &Value) -> Value {
+    match item {
+        Value::Set(set) if !set.is_frozen() => Value::Set(set.to_kind(true)),
+        other => other.clone(),
     }
 }
 
