@@ -346,9 +346,9 @@ pub const CLASSES: &[&str] = &[
     "frozenset",
 ];
 
-fn known<T: ?Sized>(tables: &[Table<T>]) -> Vec<Known> {
-    let about = |method: &ContainerMethod<T>| Known { name: method.name, takes: method.takes, doc: method.doc };
-    tables.iter().flat_map(|table| *table).map(about).collect()
+fn known<T: ?Sized>(tables: &[Table<T>], visit: &mut dyn FnMut(Known)) {
+    let methods = tables.iter().flat_map(|table| *table);
+    methods.for_each(|method| visit(Known { name: method.name, takes: method.takes, doc: method.doc }));
 }
 
 /// The methods that a class itself is called with.
@@ -365,28 +365,33 @@ fn class_table(class: &str) -> Table<str> {
 
 /// The methods of a class; none of one that has no table.
 pub fn methods(class: &str) -> Vec<Known> {
-    let mut methods = match class {
-        "str" => known(&[text::METHODS]),
-        "int" | "bool" => known(&[numbers::INT]),
-        "float" => known(&[numbers::FLOAT]),
-        "complex" => known(&[numbers::COMPLEX]),
-        "bytes" => known(bytes::tables(BufferKind::Bytes)),
-        "bytearray" => known(bytes::tables(BufferKind::ByteArray)),
-        "array.array" => known(bytes::tables(BufferKind::Array(TypeCode::U8))),
-        "memoryview" => known(bytes::tables(BufferKind::MemoryView { writable: false })),
-        "tuple" | "torch.Size" => known(&[tuples::TUPLE]),
-        "range" => known(&[tuples::RANGE]),
-        "slice" => known(&[tuples::SLICE]),
-        "list" => known(&[lists::METHODS]),
-        "dict" => known(&[dicts::METHODS]),
-        "collections.OrderedDict" => known(&[dicts::ORDERED, dicts::METHODS]),
-        "dict_keys" | "dict_items" => known(&[dicts::VIEW]),
-        "set" => known(&[sets::METHODS, sets::METHODS_THAT_CHANGE]),
-        "frozenset" => known(&[sets::METHODS]),
-        _ => return Vec::new(),
-    };
-    methods.extend(known(&[class_table(class)]));
+    let mut methods = Vec::new();
+    each_method(class, &mut |method| methods.push(method));
     methods
+}
+
+fn each_method(class: &str, visit: &mut dyn FnMut(Known)) {
+    match class {
+        "str" => known(&[text::METHODS], visit),
+        "int" | "bool" => known(&[numbers::INT], visit),
+        "float" => known(&[numbers::FLOAT], visit),
+        "complex" => known(&[numbers::COMPLEX], visit),
+        "bytes" => known(bytes::tables(BufferKind::Bytes), visit),
+        "bytearray" => known(bytes::tables(BufferKind::ByteArray), visit),
+        "array.array" => known(bytes::tables(BufferKind::Array(TypeCode::U8)), visit),
+        "memoryview" => known(bytes::tables(BufferKind::MemoryView { writable: false }), visit),
+        "tuple" | "torch.Size" => known(&[tuples::TUPLE], visit),
+        "range" => known(&[tuples::RANGE], visit),
+        "slice" => known(&[tuples::SLICE], visit),
+        "list" => known(&[lists::METHODS], visit),
+        "dict" => known(&[dicts::METHODS], visit),
+        "collections.OrderedDict" => known(&[dicts::ORDERED, dicts::METHODS], visit),
+        "dict_keys" | "dict_items" => known(&[dicts::VIEW], visit),
+        "set" => known(&[sets::METHODS, sets::METHODS_THAT_CHANGE], visit),
+        "frozenset" => known(&[sets::METHODS], visit),
+        _ => return,
+    }
+    known(&[class_table(class)], visit);
 }
 
 /// The method of a value or a class as a value; `None` where there is none of that name.
@@ -402,6 +407,11 @@ pub fn method(receiver: &Value, name: &str) -> Option<Value> {
 /// The name of a method of a class, if there is one.
 fn name_in(class: &str, name: &str) -> Option<&'static str> {
     let special = || CLASSES.contains(&class).then(|| special_methods::find(class, name)).flatten();
-    let known = methods(class).into_iter().find(|known| known.name == name);
-    known.map(|known| known.name).or_else(|| special().map(|(name, _)| name))
+    let mut found = None;
+    each_method(class, &mut |method| {
+        if method.name == name {
+            found = Some(method.name);
+        }
+    });
+    found.or_else(|| special().map(|(name, _)| name))
 }

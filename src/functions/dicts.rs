@@ -26,7 +26,7 @@ pub const METHODS: &[ContainerMethod<Dict>] = &[
     takes(
         "pop",
         (1, 2),
-        |dict, given| match dict.remove(&given.at(0))? {
+        |dict, given| match if dict.is_empty() { None } else { dict.remove(&given.at(0))? } {
             Some(value) => Ok(value),
             None if given.args.len() > 1 => Ok(given.at(1)),
             None => Err(no_key(given.state, &given.at(0))),

@@ -1,6 +1,6 @@
 //! The Python builtins that documentation sessions use: bare names in scripts, `py.` in translated lines.
 
-use super::calling::is_callable;
+use super::calling::{call_plain, is_callable};
 use super::containers;
 use super::identity::{escaped, id};
 use super::operators;
@@ -157,6 +157,17 @@ pub const ROWS: &[Row] = &[
     ),
     function("py.exit(any code=None) -> None", exit, "Leaves the session."),
     function("py.quit(any code=None) -> None", exit, "Leaves the session."),
+    function(
+        "sys.exit(any[] status) -> None",
+        |c| {
+            let args = c.value(0).sequence().unwrap_or_default();
+            match call_plain(c.state, &Value::Type("SystemExit"), args)? {
+                Value::Object(raised) => Err(raised.error().unwrap_or_else(|| Error::new(ErrorKind::SystemExit, ""))),
+                _ => Err(Error::new(ErrorKind::SystemExit, "")),
+            }
+        },
+        "Raises SystemExit, which ends a script.",
+    ),
     function("copy.copy(any x) -> any", duplicate, "Copies a value; a tensor's copy shares elements.").python("copy"),
     function("copy.deepcopy(any x) -> any", duplicate, "Copies a value into memory of its own.").python("deepcopy"),
     function("py.__truediv__(any a, any b) -> any", |c| binary(c, "/"), "Implements Python's / operator."),

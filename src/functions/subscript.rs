@@ -1,7 +1,7 @@
 //! Reads and writes `x[…]` on every value that has subscripts or attributes, and iterates over values.
 
 use super::iterate::iterate;
-use super::{bytes, calling, container_methods, containers, named_tuples};
+use super::{bytes, calling, container_methods, containers, named_tuples, operators};
 use crate::bail;
 use crate::call::extras::Extras;
 use crate::call::{Call, Kind, LIBRARY, Receiver, State, suggest};
@@ -402,6 +402,7 @@ pub fn set_item(state: &State, target: &Value, index: &Value, value: &Value) -> 
         }
         other => match functions::array_view(other) {
             Some(array) => functions::set_array_item(state, &array, index, value),
+            None if matches!(index, Value::BigInt(_)) && operators::has_items(other) => as_index(index).map(drop),
             None => bail!(TypeError, "'{}' object does not support item assignment", other.type_name()),
         },
     }

@@ -6,6 +6,7 @@ use crate::functions::bounds;
 use crate::functions::numbers::{float_of, index};
 use crate::functions::operators;
 use crate::functions::subscript;
+use crate::ops::special;
 use crate::tensor::{Error, ErrorKind, Result};
 use crate::value::equality::{self, Number};
 use crate::value::{Value, integers, numbers};
@@ -62,7 +63,7 @@ pub const ROWS: &[Row] = &[
         |c| match number(c, 0)? {
             x if x == 0.0 || !x.is_finite() => Ok(Value::tuple([Value::Float(x), Value::Int(0)])),
             x => {
-                let (mantissa, exponent) = libm::frexp(x);
+                let (mantissa, exponent) = special::frexp(x);
                 Ok(Value::tuple([Value::Float(mantissa), Value::Int(i64::from(exponent))]))
             }
         },
@@ -71,7 +72,11 @@ pub const ROWS: &[Row] = &[
     function("math.ldexp(any x, any i) -> float", scaled, "Multiplies x by a power of two."),
     function(
         "math.nextafter(any x, any y) -> float",
-        |c| Ok(Value::Float(libm::nextafter(number(c, 0)?, number(c, 1)?))),
+        |c| {
+            let (x, y) = (number(c, 0)?, number(c, 1)?);
+            let step = |x: f64, up: bool| if up { x.next_up() } else { x.next_down() };
+            Ok(Value::Float(special::next_after(x, y, step)))
+        },
         "Returns the float next to x in the direction of y.",
     ),
     function(
@@ -189,7 +194,7 @@ fn pair(call: &mut Call, function: fn(f64, f64) -> f64) -> Result<Value> {
 /// `fmod` and `remainder`, which differ in how they round the quotient.
 fn remainder(call: &mut Call) -> Result<Value> {
     let (x, y) = (number(call, 0)?, number(call, 1)?);
-    let rest = if call.signature.name == "math.fmod" { x % y } else { libm::remainder(x, y) };
+    let rest = if call.signature.name == "math.fmod" { x % y } else { special::remainder(x, y) };
     if rest.is_nan() && !x.is_nan() && !y.is_nan() {
         return Err(domain());
     }
@@ -255,7 +260,7 @@ fn scaled(call: &mut Call) -> Result<Value> {
         }
         _ => bail!(TypeError, "Expected an int as second argument to ldexp."),
     };
-    match libm::ldexp(x, power) {
+    match special::ldexp(x, power) {
         y if y.is_infinite() && x.is_finite() => Err(Error::new(ErrorKind::OverflowError, "math range error")),
         y => Ok(Value::Float(y)),
     }

@@ -151,7 +151,10 @@ impl Object for BoundMethod {
         match (name, &self.function) {
             ("__self__", _) => Some(self.this.clone()),
             ("__func__", _) => Some(self.function.clone()),
-            (name, Value::Object(function)) => function.own_attribute(name).and_then(Result::ok),
+            (name, Value::Object(function)) => match function.own_attribute(name) {
+                Some(found) => found.ok(),
+                None => function.attribute(name),
+            },
             _ => None,
         }
     }
@@ -167,9 +170,10 @@ fn shown(value: &Value) -> String {
     format::plainly(value).unwrap_or_else(|error| error.message)
 }
 
-/// Returns whether a value becomes a method when it is looked up through an object.
+/// Returns whether a value becomes a method when it is looked up through an object: a function, or what stands for one.
 pub fn is_function(value: &Value) -> bool {
-    matches!(value, Value::Object(object) if object.as_any().is::<Function>())
+    let Value::Object(object) = value else { return false };
+    object.as_any().is::<Function>() || matches!(object.class_name(), "function" | "functools._lru_cache_wrapper")
 }
 
 /// Returns whether a member of a class goes before the object's own field of that name.
@@ -184,7 +188,7 @@ pub fn goes_first(held: &Value) -> bool {
 pub fn bound(held: &Value, this: Option<&Value>, class: &Base) -> Result<Value> {
     let Value::Object(object) = held else { return Ok(held.clone()) };
     let any = object.as_any();
-    if any.is::<Function>() {
+    if is_function(held) {
         return Ok(match this {
             Some(this) => Value::Object(Rc::new(BoundMethod { this: this.clone(), function: held.clone() })),
             None => held.clone(),

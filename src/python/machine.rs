@@ -108,6 +108,11 @@ impl Frame {
         self.next == 0
     }
 
+    /// Returns whether it waits for another generator, to which what it is sent would have to go.
+    pub fn delegates(&self) -> bool {
+        matches!(self.code.ops.get(self.next), Some(Op::YieldFrom))
+    }
+
     /// Takes the value on top of the stack: the compiler sees to it that there is one.
     #[inline]
     pub fn pop(&mut self) -> Value {

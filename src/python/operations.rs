@@ -91,7 +91,7 @@ pub fn attribute(machine: &Machine, object: &Value, name: &str) -> Result<Value>
             if let Some(generator) = as_rc::<Generator>(object) =>
         {
             let called = name.to_owned();
-            Ok(NativeFunction::value(name, move |_, _| generator.method(&called).unwrap_or(Ok(Value::None))))
+            Ok(NativeFunction::value(name, move |args, _| generator.method(&called, &args).unwrap_or(Ok(Value::None))))
         }
         (Value::Object(this), "__next__" | "__iter__") if this.is_iterator() && instance_of(object).is_none() => {
             let (machine, this, called) = (machine.handle()?, object.clone(), name.trim_matches('_').to_owned());
@@ -150,13 +150,6 @@ pub fn set_item(machine: &Machine, object: &Value, index: &Value, value: Value) 
     match object {
         Value::List(list) => containers::set_list_item(&machine.state, list, index, &value),
         Value::Dict(dict) => dict.insert(index.clone(), value),
-        Value::Object(this) => match this.special("__setitem__", &[index.clone(), value.clone()]) {
-            Some(done) => done.map(drop),
-            None if instance_of(object).is_some() => {
-                bail!(TypeError, "'{}' object does not support item assignment", object.type_name())
-            }
-            None => subscript::set_item(&machine.state, object, index, &value),
-        },
         _ => subscript::set_item(&machine.state, object, index, &value),
     }
 }

@@ -1,7 +1,6 @@
 //! Sets of Python: items that are all different, the operators between sets, and the order in which a set shows its items.
 
-use super::hashed::Hashed;
-use super::numbers::hash_number;
+use super::hashed::{Hashed, has_fixed_hash, hash};
 use crate::tensor::interrupt::watched;
 use crate::tensor::{Error, Result, interrupt};
 use crate::value::Value;
@@ -11,8 +10,8 @@ use std::rc::Rc;
 /// Items in the order in which CPython walks through a set of them. That is told by their hashes, which for small
 /// integers are the integers; texts have hashes that differ from run to run, and keep the order of insertion here.
 pub fn in_set_order(items: &[Value]) -> Vec<Value> {
-    let hashes: Option<Vec<u64>> = items.iter().map(|item| hash_number(item).map(i64::cast_unsigned)).collect();
-    let Some(hashes) = hashes else { return items.to_vec() };
+    let fixed = |item| has_fixed_hash(item).then(|| hash(item).ok().map(i64::cast_unsigned)).flatten();
+    let Some(hashes) = items.iter().map(fixed).collect::<Option<Vec<u64>>>() else { return items.to_vec() };
     let mut table: Vec<Option<usize>> = vec![None; 8];
     for (filled, &hash) in hashes.iter().enumerate() {
         place(&mut table, hash, filled);
