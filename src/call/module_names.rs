@@ -45,6 +45,18 @@ pub const MODULES: &[&str] = &[
 /// `torch._VF`: what a function that PyTorch writes in Python hands on to.
 pub const BELOW: &str = "_VF";
 
+/// The words of Python's statements and operators that are supported.
+pub const KEYWORDS: &[&str] = &[
+    "and", "as", "assert", "break", "class", "continue", "def", "del", "elif", "else", "except", "finally", "for",
+    "from", "global", "if", "import", "in", "is", "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try",
+    "while", "with", "yield",
+];
+
+/// Returns whether a word is one of Python's own and no value.
+pub fn is_keyword(word: &str) -> bool {
+    KEYWORDS.contains(&word) || matches!(word, "async" | "await")
+}
+
 /// Names that CPython's modules have and ours do not: they are refused by name, not as misspelt.
 const ABSENT: &[(&str, &str)] = &[
     (

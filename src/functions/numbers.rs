@@ -4,8 +4,8 @@
 use super::characters::{decimal, is_space};
 use super::container_methods::{ContainerMethod, Given, parsed, size, takes};
 use super::iterate::{is_not_iterable, iterate};
-use super::operators;
-use super::python::{binary, no_number, scalar};
+use super::operators::{self, called as binary};
+use super::python::{no_number, scalar};
 use super::{bytes, subscript};
 use crate::bail;
 use crate::call::bind::unsupported_operands;

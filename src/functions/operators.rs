@@ -3,10 +3,11 @@
 use super::calling::call_plain;
 use super::iterate::iterate;
 use super::{bounds, bytes, subscript};
+use crate::bail;
 use crate::call::bind::{Arguments, unsupported_operands};
 use crate::call::signature::Kind;
 use crate::call::state::State;
-use crate::call::{Receiver, stack, suggest};
+use crate::call::{Call, Receiver, stack, suggest};
 use crate::functions;
 use crate::tensor::interrupt::{self, watched};
 use crate::tensor::{BufferKind, Error, ErrorKind, Result, limits};
@@ -74,6 +75,17 @@ pub const UNARY: &[(&str, &str)] =
 /// The operator that a Python dunder name or symbol stands for.
 pub fn find(symbol: &str) -> Option<&'static Operator> {
     BINARY.iter().find(|o| o.symbol == symbol || o.python == symbol)
+}
+
+/// `a op b` of the two arguments of a call.
+///
+/// # Errors
+/// As [`binary`].
+pub fn called(call: &Call, symbol: &str) -> Result<Value> {
+    match find(symbol) {
+        Some(operator) => binary(call.state, operator, &call.value(0), &call.value(1)),
+        None => bail!(TypeError, "there is no operator {symbol}"),
+    }
 }
 
 /// `a op b`.

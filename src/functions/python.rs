@@ -3,8 +3,8 @@
 use super::calling::{call_plain, is_callable};
 use super::containers;
 use super::identity::{escaped, id};
-use super::operators;
-use super::subscript;
+use super::operators::{self, called as binary};
+use super::subscript::{self, items_of as items};
 use super::{bounds, bytes, codecs};
 use crate::bail;
 use crate::call::{Call, Receiver, Row, function, stack};
@@ -224,22 +224,11 @@ pub const ROWS: &[Row] = &[
     ),
 ];
 
-pub(super) fn binary(call: &Call, symbol: &str) -> Result<Value> {
-    match operators::find(symbol) {
-        Some(operator) => operators::binary(call.state, operator, &call.value(0), &call.value(1)),
-        None => bail!(TypeError, "there is no operator {symbol}"),
-    }
-}
-
 fn assign(call: &Call, symbol: &str) -> Result<Value> {
     match operators::find(symbol) {
         Some(operator) => operators::in_place(call.state, operator, &call.value(0), &call.value(1)),
         None => bail!(TypeError, "there is no operator {symbol}="),
     }
-}
-
-fn items(call: &Call, index: usize) -> Result<Vec<Value>> {
-    subscript::items(call.state, &call.value(index))
 }
 
 /// A number from a number, a one-element tensor or text.

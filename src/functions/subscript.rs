@@ -525,6 +525,14 @@ pub fn items(state: &State, value: &Value) -> Result<Vec<Value>> {
     iterate(state, value)?.collect()
 }
 
+/// Returns the items of an argument of a call.
+///
+/// # Errors
+/// As [`items`].
+pub fn items_of(call: &Call, index: usize) -> Result<Vec<Value>> {
+    items(call.state, &call.value(index))
+}
+
 /// `slice(start, stop, step)` as a value.
 pub fn slice(start: Value, stop: Value, step: Value) -> Value {
     Value::Slice(Rc::new(Slice { start, stop, step }))

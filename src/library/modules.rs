@@ -4,8 +4,8 @@ use crate::bail;
 use crate::call::{Call, Row, function};
 use crate::functions::bounds;
 use crate::functions::numbers::{float_of, index};
-use crate::functions::operators;
-use crate::functions::subscript;
+use crate::functions::operators::{self, called as binary};
+use crate::functions::subscript::items_of as items;
 use crate::ops::special;
 use crate::tensor::{Error, ErrorKind, Result};
 use crate::value::equality::{self, Number};
@@ -317,17 +317,6 @@ fn is_close(call: &mut Call) -> Result<Value> {
     let distance = (a - b).abs();
     let close = a == b || distance.is_finite() && distance <= (relative * a.abs().max(b.abs())).max(absolute);
     Ok(Value::Bool(close))
-}
-
-fn binary(call: &Call, symbol: &str) -> Result<Value> {
-    match operators::find(symbol) {
-        Some(operator) => operators::binary(call.state, operator, &call.value(0), &call.value(1)),
-        None => bail!(TypeError, "there is no operator {symbol}"),
-    }
-}
-
-fn items(call: &Call, index: usize) -> Result<Vec<Value>> {
-    subscript::items(call.state, &call.value(index))
 }
 
 fn fold(call: &Call, symbol: &str, start: Value, items: Vec<Value>) -> Result<Value> {

@@ -11,7 +11,6 @@ use crate::bail;
 use crate::functions::calling::NativeFunction;
 use crate::functions::parent_of_class;
 use crate::tensor::{Error, ErrorKind, Result};
-use crate::value::equality::{NotImplemented, is};
 use crate::value::{Dict, Keywords, Object, Value, intern};
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -600,14 +599,4 @@ pub fn set_plainly(this: &Rc<Instance>, name: &str, value: &Value) -> Result<()>
     this.check_slot(name)?;
     this.fields.set(name, value.clone());
     Ok(())
-}
-
-/// Returns whether an answer of a special method says that it does not know the other operand.
-pub fn is_not_implemented(answer: &Value) -> bool {
-    as_rc::<NotImplemented>(answer).is_some()
-}
-
-/// Returns whether two values are the same object.
-pub fn same(a: &Value, b: &Value) -> bool {
-    is(a, b)
 }

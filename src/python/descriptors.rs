@@ -4,8 +4,7 @@
 use super::autograd_function;
 use super::calls::call;
 use super::class::{
-    Base, Class, Entry, Instance, as_rc, call_entry, find_in, instance_attribute, instance_of, machine_of, same,
-    set_plainly,
+    Base, Class, Entry, Instance, as_rc, call_entry, find_in, instance_attribute, instance_of, machine_of, set_plainly,
 };
 use super::exceptions;
 use super::function::Function;
@@ -14,6 +13,7 @@ use crate::format;
 use crate::functions::calling::NativeFunction;
 use crate::functions::{CONTEXT, FUNCTION};
 use crate::tensor::{Error, Result};
+use crate::value::equality::{NotImplemented, is};
 use crate::value::{Keywords, Object, Value};
 use std::any::Any;
 use std::rc::Rc;
@@ -160,7 +160,7 @@ impl Object for BoundMethod {
     }
     fn special(&self, name: &str, args: &[Value]) -> Option<Result<Value>> {
         let other = args.first().and_then(as_rc::<BoundMethod>)?;
-        let equal = same(&self.this, &other.this) && same(&self.function, &other.function);
+        let equal = is(&self.this, &other.this) && is(&self.function, &other.function);
         (name == "__eq__").then_some(Ok(Value::Bool(equal)))
     }
 }
@@ -380,8 +380,8 @@ const NATIVES: &[NativeMethod] = &[
     native_method("object", "__str__", |this, _, _| Ok(Value::str(shown(this)))),
     native_method("object", "__eq__", |this, args, _| {
         Ok(match args.first() {
-            Some(other) if same(this, other) => Value::Bool(true),
-            _ => Value::Object(Rc::new(crate::value::equality::NotImplemented)),
+            Some(other) if is(this, other) => Value::Bool(true),
+            _ => Value::Object(Rc::new(NotImplemented)),
         })
     }),
     native_method("object", "__hash__", |this, _, _| Ok(Value::Int(this.address().unwrap_or_default() as i64 >> 4))),

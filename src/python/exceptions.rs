@@ -15,6 +15,7 @@ use std::rc::Rc;
 pub fn new(class: &'static str, args: Vec<Value>) -> Rc<Instance> {
     let class = match (class, args.as_slice()) {
         ("OSError", [Value::Int(number), _, ..]) => of_number(*number),
+        ("OSError", [Value::Bool(number), _, ..]) => of_number(i64::from(*number)),
         (class, _) => class,
     };
     let exception = Instance::new(Base::Builtin(class));

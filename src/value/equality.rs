@@ -45,6 +45,9 @@ pub fn truth(value: &Value) -> Result<bool> {
             Value::Int(..0) => return Err(Error::value("__len__() should return >= 0")),
             Value::Int(length) => length > 0,
             Value::Bool(length) => length,
+            Value::BigInt(_) => {
+                return Err(Error::new(ErrorKind::OverflowError, "cannot fit 'int' into an index-sized integer"));
+            }
             other => {
                 let class = other.type_name();
                 return Err(Error::type_error(format!("'{class}' object cannot be interpreted as an integer")));
