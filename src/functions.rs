@@ -71,6 +71,7 @@ pub mod sorting;
 mod sparse;
 mod sparse_kernels;
 mod special;
+mod special_methods;
 mod splits;
 mod statistics;
 pub mod steps;
