@@ -125,6 +125,9 @@ fn run(function: &Function, call: &mut Call) -> Result<Value> {
     call.state.running.set(signature.key);
     let written = call.target();
     fake::refuse_mixture(call, function.row)?;
+    if signature.finishes {
+        outs::prepare(function, call);
+    }
     let result = match forms::backend(call) {
         None => (function.row.run)(call),
         Some(backend) => forms::run(function, call, backend),
@@ -142,7 +145,7 @@ fn run(function: &Function, call: &mut Call) -> Result<Value> {
     {
         note_step(signature.name, source, &result);
     }
-    if signature.finishes { outs::finish(signature, call, result) } else { Ok(result) }
+    if signature.finishes { outs::finish(function, call, result) } else { Ok(result) }
 }
 
 /// Notes in every view of `source` which function it came from.

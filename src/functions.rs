@@ -157,6 +157,7 @@ const TABLES: &[&[Row]] = &[
     pointwise::UNARY,
     pointwise::UNARY_IN_PLACE,
     pointwise::TESTS,
+    pointwise::TESTS_INTO,
     pointwise::PAIRS_IN_PLACE,
     pointwise::UNARY_ONLY,
     places::ROWS,

@@ -7,6 +7,7 @@ use crate::bail;
 use crate::call::facets::{
     Dispatch::{Given, Integers, Own, Refused, Requantized},
     NameInference::Keeps,
+    Out,
 };
 use crate::call::{Call, Row, both, function, method};
 use crate::ops::{copy, create, sparse};
@@ -48,7 +49,8 @@ pub const ROWS: &[Row] = &[
         "zeros(int[] size, *, Tensor? out=None, {factory}) -> Tensor",
         |c| filled(c, Scalar::Int(0)),
         "Creates a tensor of zeros.",
-    ),
+    )
+    .out(Out::MADE),
     function(
         "zeros.names(int[] size, *, Dimname[]? names, {factory}) -> Tensor",
         |c| dimnames::made(c, |c| filled(c, Scalar::Int(0))),
@@ -58,7 +60,8 @@ pub const ROWS: &[Row] = &[
         "ones(int[] size, *, Tensor? out=None, {factory}) -> Tensor",
         |c| filled(c, Scalar::Int(1)),
         "Creates a tensor of ones.",
-    ),
+    )
+    .out(Out::MADE),
     function(
         "ones.names(int[] size, *, Dimname[]? names, {factory}) -> Tensor",
         |c| dimnames::made(c, |c| filled(c, Scalar::Int(1))),
@@ -68,7 +71,8 @@ pub const ROWS: &[Row] = &[
         "empty(int[] size, *, Tensor? out=None, MemoryFormat? memory_format=None, {factory}) -> Tensor",
         |c| filled(c, Scalar::Int(0)),
         "Creates a tensor whose values are unspecified in PyTorch and zero here.",
-    ),
+    )
+    .out(Out::MADE),
     function(
         "empty.names(int[] size, *, Dimname[]? names, MemoryFormat? memory_format=None, {factory}) -> Tensor",
         |c| dimnames::made(c, |c| filled(c, Scalar::Int(0))),
@@ -78,7 +82,8 @@ pub const ROWS: &[Row] = &[
         "full(int[] size, Scalar fill_value, *, Tensor? out=None, {factory}) -> Tensor",
         full,
         "Creates a tensor filled with one value.",
-    ),
+    )
+    .out(Out::MADE),
     function(
         "full.names(int[] size, Scalar fill_value, *, Dimname[]? names, {factory}) -> Tensor",
         |c| dimnames::made(c, full),
@@ -132,22 +137,26 @@ pub const ROWS: &[Row] = &[
         "eye(int n, *, Tensor? out=None, {factory}) -> Tensor",
         |c| create::eye(c.int(0)?, c.int(0)?, dtype(c), device(c)?).map(Value::from),
         "Creates the identity matrix.",
-    ),
+    )
+    .out(Out::MADE),
     function(
         "eye.m(int n, int m, *, Tensor? out=None, {factory}) -> Tensor",
         |c| create::eye(c.int(0)?, c.int(1)?, dtype(c), device(c)?).map(Value::from),
         "Creates an n by m matrix with ones on the diagonal.",
-    ),
+    )
+    .out(Out::MADE),
     function(
         "arange(Scalar end, *, Tensor? out=None, {factory}) -> Tensor",
         |c| arange(c, Scalar::Int(0), c.scalar(0)?, Scalar::Int(1)),
         "Counts from 0 up to end, which is excluded.",
-    ),
+    )
+    .out(Out::MADE),
     function(
         "arange.start(Scalar start, Scalar end, Scalar step=1, *, Tensor? out=None, {factory}) -> Tensor",
         |c| arange(c, c.scalar(0)?, c.scalar(1)?, c.scalar(2)?),
         "Counts from start up to end by step, with end excluded.",
-    ),
+    )
+    .out(Out::MADE),
     function(
         "range(Scalar start, Scalar end, Scalar step=1, *, Tensor? out=None, {factory}) -> Tensor",
         |c| {
@@ -168,7 +177,8 @@ pub const ROWS: &[Row] = &[
             .map(Value::from)
         },
         "Counts from start to end, both included.",
-    ),
+    )
+    .out(Out::MADE),
     function(
         "linspace(Scalar start, Scalar end, int steps, *, Tensor? out=None, {factory}) -> Tensor",
         |c| {
@@ -183,7 +193,8 @@ pub const ROWS: &[Row] = &[
             .map(Value::from)
         },
         "Creates evenly spaced numbers from start to end.",
-    ),
+    )
+    .out(Out::MADE),
     function(
         "linspace.tensors(Tensor start, Tensor end, int steps, *, Tensor? out=None, {factory}) -> Tensor",
         |c| {
@@ -193,6 +204,7 @@ pub const ROWS: &[Row] = &[
         },
         "Creates evenly spaced numbers between two 0-d tensors.",
     )
+    .out(Out::MADE)
     .operation("linspace.Tensor_Tensor"),
     function(
         "logspace(Scalar start, Scalar end, int steps, float base=10.0, *, Tensor? out=None, {factory}) -> \
@@ -210,7 +222,8 @@ pub const ROWS: &[Row] = &[
             .map(Value::from)
         },
         "Creates powers of base, evenly spaced in the exponent.",
-    ),
+    )
+    .out(Out::MADE),
     method(
         "new_zeros(Tensor self, int[] size, *, {factory}) -> Tensor",
         |c| new_filled(c, 1, Scalar::Int(0)),

@@ -3,7 +3,7 @@
 
 use super::random::{Sample, chosen, draw, generator, memory_order, real_kind, write};
 use crate::bail;
-use crate::call::facets::NameInference::Keeps;
+use crate::call::facets::{NameInference::Keeps, Out, Takes};
 use crate::call::{Call, Row, both, function, method};
 use crate::ops::compose::Math;
 use crate::ops::create::zeros_like;
@@ -23,7 +23,8 @@ pub const ROWS: &[Row] = &[
             Ok(out.into())
         },
         "Flips coins with the given probabilities.",
-    ).names(Keeps),
+    )
+    .out(Out::PLAIN.takes(&[])).names(Keeps),
     both(
         "bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor",
         |c| {
@@ -57,7 +58,8 @@ pub const ROWS: &[Row] = &[
  Tensor? out=None) -> Tensor",
         multinomial,
         "Draws categories by their weights.",
-    ),
+    )
+    .out(Out::PLAIN.takes(&[(Takes::Same, "multinomial expects Long tensor out, got: {out}")])),
     function(
         "poisson(Tensor self, Generator? generator=None) -> Tensor",
         poisson,

@@ -1,10 +1,28 @@
 //! `torch.fft`. Follows <https://pytorch.org/docs/2.7/fft.html>.
 
 use super::pointwise::default;
+use crate::call::facets::{Out, Takes};
 use crate::call::{Call, Row, function};
 use crate::ops::fft::{self, Kind, Norm};
+use crate::ops::pointwise::classes;
 use crate::tensor::Result;
 use crate::value::Value;
+
+/// What a transform takes as its output, in the words of the function that computes it.
+macro_rules! spectrum {
+    (HalfToReal, $name:literal) => {
+        Out::PLAIN.takes(&[(
+            Takes::Of(classes::FLOAT),
+            concat!($name, " expects a floating point output tensor, but got {out}"),
+        )])
+    };
+    ($kind:ident, $name:literal) => {
+        Out::PLAIN.takes(&[(
+            Takes::Of(classes::COMPLEX | classes::COMPLEX_HALF),
+            concat!($name, " expects a complex output tensor, but got {out}"),
+        )])
+    };
+}
 
 /// Rows of transforms along one dimension, two, and several.
 macro_rules! transforms {
@@ -12,23 +30,28 @@ macro_rules! transforms {
         pub const ROWS: &[Row] = &[
             $(function(concat!("fft.", $one, "(Tensor self, int? n=None, int dim=-1, str? norm=None, *, Tensor? out=None) -> Tensor"), |c| one(c, $one, Kind::$kind, $forward), $doc)
                 .operation($one_calls)
+                .out(spectrum!($kind, $one))
                 $($($facets)*)?,
             function(concat!("fft.", $two, "(Tensor self, int[1]? s=None, int[1] dim=[-2,-1], str? norm=None, *, Tensor? out=None) -> Tensor"), |c| several(c, $two, Kind::$kind, $forward), $doc)
+                .out(spectrum!($kind, $several))
                 .operation($several_call)
                 $($($several_facets)*)?,
             function(concat!("fft.", $several, "(Tensor self, int[1]? s=None, int[1]? dim=None, str? norm=None, *, Tensor? out=None) -> Tensor"), |c| several(c, $several, Kind::$kind, $forward), $doc)
+                .out(spectrum!($kind, $several))
                 .operation($several_call)
                 $($($several_facets)*)?,)*
             function(
                 "fft.fftfreq(int n, float d=1.0, *, Tensor? out=None, {factory}) -> Tensor",
                 |c| frequencies(c, false),
                 "Returns the frequencies of a transform.",
-            ),
+            )
+            .out(Out::MADE),
             function(
                 "fft.rfftfreq(int n, float d=1.0, *, Tensor? out=None, {factory}) -> Tensor",
                 |c| frequencies(c, true),
                 "Returns the frequencies of half a spectrum.",
-            ),
+            )
+            .out(Out::MADE),
             function(
                 "fft.fftshift(Tensor self, int[1]? dim=None) -> Tensor",
                 |c| shift(c, false),

@@ -6,10 +6,11 @@ use crate::bail;
 use crate::call::facets::{
     Dispatch::{Coalesced, Numbers, Own, Requantized},
     NameInference::{Keeps, Unifies},
+    Out, Takes,
 };
 use crate::call::{Call, Row, both, function, method};
 use crate::ops::compare::{self, CompareOp, Tolerance};
-use crate::ops::pointwise::{self as ops, BinaryOp, Output, Rounding, UnaryOp};
+use crate::ops::pointwise::{self as ops, BinaryOp, Output, Rounding, UnaryOp, classes};
 use crate::ops::promote::Operand;
 use crate::tensor::{Error, Result, Scalar, View};
 use crate::value::Value;
@@ -43,6 +44,7 @@ pub const ROWS: &[Row] = &[
         |c| scaled(c, ops::add, false),
         "Adds the second operand, scaled by alpha.",
     )
+    .out(Out::ELEMENTWISE)
     .names(Unifies)
     .sparse(Own(sparse_kernels::add))
     .quantized(Own(quantized::add)),
@@ -58,6 +60,7 @@ pub const ROWS: &[Row] = &[
         |c| scaled(c, ops::sub, false),
         "Subtracts the second operand, scaled by alpha.",
     )
+    .out(Out::ELEMENTWISE)
     .aliases(&["subtract"])
     .names(Unifies)
     .sparse(Own(sparse_kernels::sub))
@@ -95,6 +98,7 @@ pub const ROWS: &[Row] = &[
         |c| divide(c, None, false),
         "Divides by the second operand.",
     )
+    .out(Out::ELEMENTWISE)
     .aliases(&["divide", "true_divide"])
     .names(Unifies)
     .sparse(Own(sparse_kernels::divide))
@@ -107,6 +111,7 @@ pub const ROWS: &[Row] = &[
         },
         "Divides by the second operand, rounding if asked.",
     )
+    .out(Out::ELEMENTWISE)
     .aliases(&["divide"])
     .out_refused_as("div.out_mode")
     .sparse(Coalesced),
@@ -131,18 +136,21 @@ pub const ROWS: &[Row] = &[
         |c| power(c, false),
         "Computes the power, element by element.",
     )
+    .out(Out::ELEMENTWISE)
     .names(Unifies),
     function(
         "pow.Scalar(Scalar self, Tensor exponent, *, Tensor? out=None) -> Tensor",
         |c| power(c, false),
         "Raises a number to the power of every element.",
     )
+    .out(Out::ELEMENTWISE)
     .names(Keeps),
     both(
         "pow.Tensor_Scalar(Tensor self, Scalar exponent, *, Tensor? out=None) -> Tensor",
         |c| power(c, false),
         "Raises every element to the power of a number.",
     )
+    .out(Out::ELEMENTWISE)
     .names(Keeps)
     .sparse(Coalesced),
     method(
@@ -257,15 +265,31 @@ fn comparison(call: &mut Call, op: CompareOp, in_place: bool) -> Result<Value> {
     result(call, in_place, |output| compare::compare(op, a.operand(), b.operand(), output, default(call)))
 }
 
+const HEAVISIDE: &[(Takes, &str)] = &[
+    (Takes::Of(classes::ALL - classes::COMPLEX), "heaviside is not yet implemented for complex tensors."),
+    (Takes::Same, "heaviside is not yet implemented for tensors with different dtypes."),
+];
+
+/// Of real numbers there is no cast, of complex ones the result is already one.
+const ABS: &[(Takes, &str)] = &[(Takes::SameIfReal, "Found dtype {out} but expected {result}"), Out::CAST_DTYPE];
+
+/// The outputs of a test: truths only, and not in the words of others.
+macro_rules! truths {
+    ($name:literal) => {
+        Out::ELEMENTWISE.takes(&[(Takes::Of(classes::BOOL), concat!($name, " does not support non-boolean outputs."))])
+    };
+}
+
 /// Rows that differ only in name, operation, sentence and facets. `or` and `also` give other names for the same, `new` and
 /// `also` hold out of place only. `$overload` is what PyTorch's name of the operation ends with.
 macro_rules! table {
-    ($table:ident, $run:ident, $kind:ident, $this:literal, $others:literal, $overload:literal:
+    ($table:ident, $run:ident, $kind:ident, $this:literal, $others:literal, $overload:literal, $out:ident:
         $($name:literal $op:ident $doc:literal $(or $alias:literal)* $(also $name_too:literal)* $([$($facets:tt)*])? $(new [$($only_new:tt)*])?;)*) => {
         pub const $table: &[Row] = &[$(
             both(concat!($name, "(", $this, " self", $others, ", *, Tensor? out=None) -> Tensor"), |c| $run(c, $kind::$op, false), $doc)
                 .operation(concat!($name, $overload))
                 .aliases(&[$($alias,)* $($name_too,)*])
+                .out(Out::$out)
                 $($($facets)*)? $($($only_new)*)?,
         )*];
     };
@@ -286,13 +310,13 @@ macro_rules! in_place {
 
 /// Hands one list of functions to both tables.
 macro_rules! with_in_place {
-    ($table:ident, $in_place:ident, $run:ident, $kind:ident, $this:literal, $others:literal, $overload:literal: $($rows:tt)*) => {
-        table! { $table, $run, $kind, $this, $others, $overload: $($rows)* }
+    ($table:ident, $in_place:ident, $run:ident, $kind:ident, $this:literal, $others:literal, $overload:literal, $out:ident: $($rows:tt)*) => {
+        table! { $table, $run, $kind, $this, $others, $overload, $out: $($rows)* }
         in_place! { $in_place, $run, $kind, $others, $overload: $($rows)* }
     };
 }
 
-with_in_place! { BINARY, BINARY_IN_PLACE, binary, BinaryOp, "Operand", ", Operand other", ".Tensor":
+with_in_place! { BINARY, BINARY_IN_PLACE, binary, BinaryOp, "Operand", ", Operand other", ".Tensor", ELEMENTWISE:
     "mul" Mul "Multiplies the operands." or "multiply" [.names(Unifies).sparse(Own(sparse_kernels::mul)).quantized(Own(quantized::mul))];
     "floor_divide" FloorDivide "Divides and rounds down." [.names(Unifies)];
     "remainder" Remainder "Computes the remainder with the sign of the divisor.";
@@ -306,15 +330,15 @@ with_in_place! { BINARY, BINARY_IN_PLACE, binary, BinaryOp, "Operand", ", Operan
     "xlogy" Xlogy "Multiplies x by the logarithm of y." [.out_refused_as("xlogy.OutTensor")];
 }
 
-with_in_place! { TENSORS, TENSORS_IN_PLACE, binary, BinaryOp, "Tensor", ", Tensor other", "":
+with_in_place! { TENSORS, TENSORS_IN_PLACE, binary, BinaryOp, "Tensor", ", Tensor other", "", ELEMENTWISE:
     "atan2" Atan2 "Computes the angle of a point." or "arctan2" [.names(Unifies)];
     "hypot" Hypot "Computes the length of the hypotenuse." [.names(Unifies)];
     "gcd" Gcd "Computes the greatest common divisor.";
     "lcm" Lcm "Computes the least common multiple.";
-    "heaviside" Heaviside "Computes the step function.";
+    "heaviside" Heaviside "Computes the step function." [.out(Out::ELEMENTWISE.takes(HEAVISIDE))];
 }
 
-table! { BINARY_ONLY, binary, BinaryOp, "Tensor", ", Tensor other", "":
+table! { BINARY_ONLY, binary, BinaryOp, "Tensor", ", Tensor other", "", ELEMENTWISE:
     "maximum" Maximum "Returns the larger of each pair of elements.";
     "minimum" Minimum "Returns the smaller of each pair of elements.";
     "fmax" Fmax "Returns the larger of each pair of elements, ignoring NaN.";
@@ -332,13 +356,13 @@ in_place! { PAIRS_IN_PLACE, binary, BinaryOp, ", Tensor other", "":
     "igammac" Igammac "Computes the upper incomplete gamma function." [.names(Unifies)];
 }
 
-with_in_place! { LOGICAL, LOGICAL_IN_PLACE, comparison, CompareOp, "Tensor", ", Tensor other", "":
+with_in_place! { LOGICAL, LOGICAL_IN_PLACE, comparison, CompareOp, "Tensor", ", Tensor other", "", ANY:
     "logical_and" LogicalAnd "Tells which elements are true in both." [.names(Unifies)];
     "logical_or" LogicalOr "Tells which elements are true in either." [.names(Unifies)];
     "logical_xor" LogicalXor "Tells which elements are true in just one." [.names(Unifies)];
 }
 
-with_in_place! { COMPARISONS, COMPARISONS_IN_PLACE, comparison, CompareOp, "Tensor", ", Operand other", ".Tensor":
+with_in_place! { COMPARISONS, COMPARISONS_IN_PLACE, comparison, CompareOp, "Tensor", ", Operand other", ".Tensor", ANY:
     "eq" Eq "Tells which elements are equal." new [.names(Unifies).quantized(Numbers)];
     "ne" Ne "Tells which elements differ." or "not_equal" new [.names(Unifies).quantized(Numbers)];
     "lt" Lt "Tells which elements are smaller." or "less" new [.names(Unifies).quantized(Numbers)];
@@ -347,19 +371,19 @@ with_in_place! { COMPARISONS, COMPARISONS_IN_PLACE, comparison, CompareOp, "Tens
     "ge" Ge "Tells which elements are at least as large." or "greater_equal" new [.names(Unifies).quantized(Numbers)];
 }
 
-with_in_place! { UNARY, UNARY_IN_PLACE, unary, UnaryOp, "Tensor", "", "":
-    "neg" Neg "Negates every element." or "negative" [.names(Keeps).sparse(Coalesced)];
-    "abs" Abs "Computes the absolute value." or "absolute" [.names(Keeps).sparse(Coalesced)] new [.complex_refused_as("view_as_real")];
-    "sign" Sign "Computes the sign." [.names(Keeps).sparse(Coalesced)];
-    "sgn" Sgn "Computes the sign; of a complex number, its direction." [.sparse(Coalesced)];
-    "bitwise_not" BitwiseNot "Inverts the bits." [.names(Keeps)];
+with_in_place! { UNARY, UNARY_IN_PLACE, unary, UnaryOp, "Tensor", "", "", ELEMENTWISE:
+    "neg" Neg "Negates every element." or "negative" [.names(Keeps).sparse(Coalesced).out(Out::UNCAST)];
+    "abs" Abs "Computes the absolute value." or "absolute" [.names(Keeps).sparse(Coalesced).out(Out::ELEMENTWISE.takes(ABS))] new [.complex_refused_as("view_as_real")];
+    "sign" Sign "Computes the sign." [.names(Keeps).sparse(Coalesced).out(Out::UNCAST)];
+    "sgn" Sgn "Computes the sign; of a complex number, its direction." [.sparse(Coalesced).out(Out::UNCAST)];
+    "bitwise_not" BitwiseNot "Inverts the bits." [.names(Keeps).out(Out::UNCAST)];
     "logical_not" LogicalNot "Tells which elements are zero." [.names(Keeps)];
     "relu" Relu "Replaces negative elements with zero." [.names(Keeps).sparse(Coalesced).quantized(Requantized)];
-    "floor" Floor "Rounds down." [.names(Keeps).sparse(Coalesced)];
-    "ceil" Ceil "Rounds up." [.names(Keeps).sparse(Coalesced)];
-    "round" Round "Rounds to the nearest integer, halves to even." [.names(Keeps).sparse(Coalesced)];
-    "trunc" Trunc "Rounds towards zero." or "fix" [.names(Keeps).sparse(Coalesced)];
-    "frac" Frac "Computes the fractional part." [.names(Keeps).sparse(Coalesced)];
+    "floor" Floor "Rounds down." [.names(Keeps).sparse(Coalesced).out(Out::UNCAST)];
+    "ceil" Ceil "Rounds up." [.names(Keeps).sparse(Coalesced).out(Out::UNCAST)];
+    "round" Round "Rounds to the nearest integer, halves to even." [.names(Keeps).sparse(Coalesced).out(Out::UNCAST)];
+    "trunc" Trunc "Rounds towards zero." or "fix" [.names(Keeps).sparse(Coalesced).out(Out::UNCAST)];
+    "frac" Frac "Computes the fractional part." [.names(Keeps).sparse(Coalesced).out(Out::UNCAST)];
     "exp" Exp "Computes the exponential." [.names(Keeps)];
     "exp2" Exp2 "Raises two to the power of every element." also "special.exp2";
     "expm1" Expm1 "Computes the exponential minus one." also "special.expm1" [.names(Keeps).sparse(Coalesced)];
@@ -394,16 +418,30 @@ with_in_place! { UNARY, UNARY_IN_PLACE, unary, UnaryOp, "Tensor", "", "":
     "sinc" Sinc "Computes the sine of pi x, divided by pi x." also "special.sinc";
 }
 
-table! { UNARY_ONLY, unary, UnaryOp, "Tensor", "", "":
+table! { UNARY_ONLY, unary, UnaryOp, "Tensor", "", "", ELEMENTWISE:
     "angle" Angle "Computes the angle of a complex number." [.names(Keeps).complex_refused_as("view_as_real").sparse(Coalesced)];
 }
 
-table! { TESTS, unary, UnaryOp, "Tensor", "", "":
+table! { TESTS_INTO, unary, UnaryOp, "Tensor", "", "", ANY:
+    "isposinf" Isposinf "Tells which elements are positive infinity." [.sparse(Coalesced).out(truths!("isposinf"))];
+    "isneginf" Isneginf "Tells which elements are negative infinity." [.sparse(Coalesced).out(truths!("isneginf"))];
+    "signbit" Signbit "Tells which elements have their sign bit set." [.names(Keeps).sparse(Coalesced).out(truths!("signbit"))];
+}
+
+/// Functions that PyTorch composes of others, without `out=`.
+macro_rules! tests {
+    ($($name:literal $op:ident $doc:literal [$($facets:tt)*];)*) => {
+        pub const TESTS: &[Row] = &[$(
+            both(concat!($name, "(Tensor self) -> Tensor"), |c| unary(c, UnaryOp::$op, false), $doc)
+                .operation($name)
+                $($facets)*,
+        )*];
+    };
+}
+
+tests! {
     "isnan" Isnan "Tells which elements are NaN." [.names(Keeps).sparse(Coalesced).quantized(Numbers)];
     "isinf" Isinf "Tells which elements are infinite." [.names(Keeps).complex_refused_as("view_as_real").sparse(Coalesced).quantized(Numbers)];
     "isfinite" Isfinite "Tells which elements are finite." [.names(Keeps).complex_refused_as("view_as_real").quantized(Numbers)];
-    "isposinf" Isposinf "Tells which elements are positive infinity." [.sparse(Coalesced)];
-    "isneginf" Isneginf "Tells which elements are negative infinity." [.sparse(Coalesced)];
     "isreal" Isreal "Tells which elements have no imaginary part." [.names(Keeps).complex_refused_as("view_as_real")];
-    "signbit" Signbit "Tells which elements have their sign bit set." [.names(Keeps).sparse(Coalesced)];
 }

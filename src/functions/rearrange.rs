@@ -7,6 +7,7 @@ use super::sparse_kernels;
 use crate::call::facets::{
     Dispatch::{Integers, Own, Requantized},
     NameInference::{Each, Infers, Keeps},
+    Out, Repeats, Shares, Takes,
 };
 use crate::call::warnings::{self, Writer};
 use crate::call::{Call, Row, both, function, method};
@@ -16,6 +17,11 @@ use crate::ops::rearrange::{self as ops, Triangle};
 use crate::ops::{join, mask, promote, sort};
 use crate::tensor::{Result, View};
 use crate::value::Value;
+
+/// What functions that join tensors take as their output.
+const JOINED: Out = Out::PLAIN
+    .sharing(Shares::Never)
+    .takes(&[(Takes::Castable, "torch.cat(): input types can't be cast to the desired output type {out}")]);
 
 pub const ROWS: &[Row] = &[
     both(
@@ -75,12 +81,14 @@ pub const ROWS: &[Row] = &[
         "tril(Tensor self, int diagonal=0, *, Tensor? out=None) -> Tensor",
         |c| ops::triangle(&c.view(0)?, Triangle::Lower, c.int(1)?).map(Value::from),
         "Keeps the lower triangle.",
-    ),
+    )
+    .out(Out::PLAIN.unguarded()),
     both(
         "triu(Tensor self, int diagonal=0, *, Tensor? out=None) -> Tensor",
         |c| ops::triangle(&c.view(0)?, Triangle::Upper, c.int(1)?).map(Value::from),
         "Keeps the upper triangle.",
-    ),
+    )
+    .out(Out::PLAIN.unguarded()),
     both(
         "diag(Tensor self, int diagonal=0, *, Tensor? out=None) -> Tensor",
         |c| ops::diag(&c.view(0)?, c.int(1)?).map(Value::from),
@@ -103,6 +111,7 @@ pub const ROWS: &[Row] = &[
         |c| join::cat(&c.views(0)?, c.int(1)?).map(Value::from),
         "Joins tensors along a dimension.",
     )
+    .out(JOINED)
     .aliases(&["concat", "concatenate"])
     .names(Infers(name_inference::concatenated))
     .sparse(Own(sparse_kernels::cat))
@@ -112,12 +121,14 @@ pub const ROWS: &[Row] = &[
         dimnames::by_position,
         "Joins tensors along a named dimension.",
     )
+    .out(JOINED)
     .aliases(&["concat", "concatenate"]),
     function(
         "stack(Tensor[] tensors, int dim=0, *, Tensor? out=None) -> Tensor",
         |c| join::stack(&c.views(0)?, c.int(1)?).map(Value::from),
         "Joins tensors along a new dimension.",
     )
+    .out(JOINED)
     .sparse(Own(sparse_kernels::stack))
     .quantized(Integers),
     function(
@@ -125,12 +136,14 @@ pub const ROWS: &[Row] = &[
         |c| join::hstack(&c.views(0)?).map(Value::from),
         "Joins tensors side by side.",
     )
+    .out(JOINED)
     .names(Infers(name_inference::concatenated)),
     function(
         "vstack(Tensor[] tensors, *, Tensor? out=None) -> Tensor",
         |c| join::vstack(&c.views(0)?).map(Value::from),
         "Stacks tensors on top of each other.",
     )
+    .out(JOINED)
     .aliases(&["row_stack"])
     .names(Infers(name_inference::concatenated))
     .few_refused_as(2, "unsqueeze"),
@@ -139,6 +152,7 @@ pub const ROWS: &[Row] = &[
         |c| join::dstack(&c.views(0)?).map(Value::from),
         "Stacks tensors behind each other.",
     )
+    .out(JOINED)
     .names(Infers(name_inference::concatenated))
     .out_refused_as("unsqueeze")
     .few_refused_as(3, "unsqueeze"),
@@ -147,6 +161,7 @@ pub const ROWS: &[Row] = &[
         |c| join::column_stack(&c.views(0)?).map(Value::from),
         "Joins vectors as the columns of a matrix.",
     )
+    .out(JOINED)
     .names(Infers(name_inference::concatenated))
     .few_refused_as(2, "view"),
     both(
@@ -154,34 +169,53 @@ pub const ROWS: &[Row] = &[
         |c| gather::index_select(&c.view(0)?, c.int(1)?, &c.view(2)?).map(Value::from),
         "Selects the given indices of a dimension.",
     )
+    .out(
+        Out::PLAIN
+            .sharing(Shares::Never)
+            .repeating(Repeats::Refused)
+            .takes(&[(Takes::Same, "index_select(): self and result must have the same scalar type")]),
+    )
     .sparse(Own(sparse_kernels::index_select))
     .quantized(Integers),
     both(
         "index_select.dimname(Tensor self, Dimname dim, Tensor index, *, Tensor? out=None) -> Tensor",
         dimnames::not_yet,
         "Selects the given indices of a named dimension.",
+    )
+    .out(
+        Out::PLAIN
+            .sharing(Shares::Never)
+            .repeating(Repeats::Refused)
+            .takes(&[(Takes::Same, "index_select(): self and result must have the same scalar type")]),
     ),
     both(
         "gather.dimname(Tensor self, Dimname dim, Tensor index, *, bool sparse_grad=False, Tensor? out=None) \
  -> Tensor",
         dimnames::not_yet,
         "Picks elements along a named dimension.",
-    ),
+    )
+    .out(Out::PLAIN.sharing(Shares::Never)),
     both(
         "gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False, Tensor? out=None) -> Tensor",
         |c| gather::gather(&c.view(0)?, c.int(1)?, &c.view(2)?).map(Value::from),
         "Picks elements along a dimension.",
-    ),
+    )
+    .out(Out::PLAIN.sharing(Shares::Never)),
     both(
         "take(Tensor self, Tensor index, *, Tensor? out=None) -> Tensor",
         |c| gather::take(&c.view(0)?, &c.view(1)?).map(Value::from),
         "Picks elements as if the tensor had one dimension.",
-    ),
+    )
+    .out(Out::PLAIN.sharing(Shares::Never).repeating(Repeats::Refused).takes(&[(
+        Takes::Same,
+        "take(): self and out expected to have the same dtype, but got self.dtype = {result} and out.dtype = {out}",
+    )])),
     both(
         "take_along_dim(Tensor self, Tensor indices, int? dim=None, *, Tensor? out=None) -> Tensor",
         |c| gather::take_along_dim(&c.view(0)?, &c.view(1)?, c.opt_int(2)?).map(Value::from),
         "Picks elements along a dimension, with broadcasting.",
     )
+    .out(Out::PLAIN.sharing(Shares::Never))
     .operation("view")
     .out_refused_as("view"),
     method(
@@ -333,6 +367,12 @@ pub const ROWS: &[Row] = &[
         |c| mask::masked_select(&c.view(0)?, &c.view(1)?).map(Value::from),
         "Selects the elements where the mask is true.",
     )
+    .out(
+        Out::PLAIN
+            .sharing(Shares::Never)
+            .repeating(Repeats::Refused)
+            .takes(&[(Takes::Same, "masked_select(): self and result must have the same scalar type")]),
+    )
     .names(Infers(name_inference::selected))
     .quantized(Integers),
     method(
@@ -363,6 +403,12 @@ pub const ROWS: &[Row] = &[
         "nonzero(Tensor self, *, bool as_tuple=False, Tensor? out=None) -> any",
         nonzero,
         "Returns the indices of nonzero elements.",
+    )
+    .out(
+        Out::PLAIN
+            .sharing(Shares::Never)
+            .repeating(Repeats::Refused)
+            .takes(&[(Takes::Same, "nonzero: Expected out tensor to have scalar type Long but got scalar type{out}")]),
     ),
     both(
         "argwhere(Tensor self) -> Tensor",
@@ -383,7 +429,8 @@ pub const ROWS: &[Row] = &[
             choose(c, &condition, 1, 2)
         },
         "Chooses elements of one tensor or the other.",
-    ),
+    )
+    .out(Out::ELEMENTWISE.takes(&[(Takes::Same, "Expected out type to be {result} but got {out}")])),
     // The row above takes numbers, too; this one is there so that overloads count as PyTorch's do.
     function(
         "where.ScalarOther(Tensor condition, Tensor input, Scalar other) -> Tensor",

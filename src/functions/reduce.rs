@@ -6,11 +6,21 @@ use super::sparse_kernels;
 use crate::call::facets::{
     Dispatch::{Integers, Own, Refused, Requantized, Total},
     NameInference::{Keeps, Nameless, Removes},
+    Out, Shares, Takes,
 };
 use crate::call::{Call, Row, both, function};
 use crate::ops::reduce::{self as ops, Extremum, Running, Spread};
 use crate::tensor::{Dims, Result};
 use crate::value::Value;
+
+/// The outputs of a truth.
+macro_rules! truth {
+    ($name:literal) => {
+        Out::PLAIN
+            .unguarded()
+            .takes(&[(Takes::Truth, concat!($name, " only supports bool tensor for result, got: {out}"))])
+    };
+}
 
 pub const ROWS: &[Row] = &[
     both(
@@ -30,6 +40,7 @@ pub const ROWS: &[Row] = &[
         },
         "Sums along dimensions.",
     )
+    .out(Out::REDUCED)
     .names(Removes)
     .sparse(Own(sparse_kernels::sum_dims))
     .quantized(Refused("sum.IntList_out")),
@@ -38,12 +49,14 @@ pub const ROWS: &[Row] = &[
  Tensor? out=None) -> Tensor",
         dimnames::by_position,
         "Sums along named dimensions.",
-    ),
+    )
+    .out(Out::REDUCED),
     both(
         "mean(Tensor self, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
         |c| ops::mean(&c.view(0)?, None, false, c.opt_dtype(1)).map(Value::from),
         "Averages all elements.",
     )
+    .out(Out::PLAIN.unguarded().takes(&[(Takes::Castable, "mean.dtype_out(): input types can't be cast to the desired output type {out}")]))
     .names(Nameless)
     .out_refused_as("mean.dtype_out")
     .quantized(Requantized),
@@ -56,6 +69,7 @@ pub const ROWS: &[Row] = &[
         },
         "Averages along dimensions.",
     )
+    .out(Out::ELEMENTWISE.unguarded())
     .names(Removes)
     .quantized(Requantized),
     both(
@@ -63,7 +77,8 @@ pub const ROWS: &[Row] = &[
  out=None) -> Tensor",
         dimnames::by_position,
         "Averages along named dimensions.",
-    ),
+    )
+    .out(Out::ELEMENTWISE.unguarded()),
     both(
         "prod(Tensor self, *, ScalarType? dtype=None) -> Tensor",
         |c| ops::prod(&c.view(0)?, None, false, c.opt_dtype(1)).map(Value::from),
@@ -76,18 +91,21 @@ pub const ROWS: &[Row] = &[
         |c| ops::prod(&c.view(0)?, Some(c.int(1)?), c.bool(2)?, c.opt_dtype(3)).map(Value::from),
         "Multiplies along a dimension.",
     )
+    .out(Out::REDUCED)
     .names(Removes),
     both(
         "prod.dim_Dimname(Tensor self, Dimname dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor? \
  out=None) -> Tensor",
         dimnames::by_position,
         "Multiplies along a named dimension.",
-    ),
+    )
+    .out(Out::REDUCED),
     both(
         "any(Tensor self, *, Tensor? out=None) -> Tensor",
         |c| ops::any(&c.view(0)?, None, false).map(Value::from),
         "Returns whether any element is true.",
     )
+    .out(truth!("any"))
     .names(Nameless)
     .sparse(Total),
     both(
@@ -98,6 +116,7 @@ pub const ROWS: &[Row] = &[
         },
         "Tells whether any element along dimensions is true.",
     )
+    .out(truth!("any"))
     .operation("any.dim")
     .several_refused_as("any.dims"),
     both(
@@ -110,6 +129,7 @@ pub const ROWS: &[Row] = &[
         |c| ops::all(&c.view(0)?, None, false).map(Value::from),
         "Returns whether all elements are true.",
     )
+    .out(truth!("all"))
     .names(Nameless),
     both(
         "all.dim(Tensor self, int[1]? dim, bool keepdim=False, *, Tensor? out=None) -> Tensor",
@@ -119,6 +139,7 @@ pub const ROWS: &[Row] = &[
         },
         "Tells whether all elements along dimensions are true.",
     )
+    .out(truth!("all"))
     .operation("all.dim")
     .several_refused_as("all.dims"),
     both(
@@ -131,6 +152,7 @@ pub const ROWS: &[Row] = &[
         |c| ops::extremum_all(Extremum::Max, &c.view(0)?).map(Value::from),
         "Returns the largest element.",
     )
+    .out(Out::PLAIN.unguarded().takes(&[(Takes::Castable, "Expected canCast( typeMetaToScalarType(self.dtype()), typeMetaToScalarType(out.dtype())) to be true, but got false.  (Could this error message be improved?  If so, please report an enhancement request to PyTorch.)")]))
     .names(Nameless)
     .quantized(Integers),
     both(
@@ -145,6 +167,7 @@ pub const ROWS: &[Row] = &[
         |c| pair(c, crate::ops::pointwise::BinaryOp::Maximum),
         "Returns the larger of two elements.",
     )
+    .out(Out::ELEMENTWISE)
     .operation("maximum"),
     both(
         "max.names_dim(Tensor self, Dimname dim, bool keepdim=False, *, Tensor[]? out=None) -> any",
@@ -156,6 +179,7 @@ pub const ROWS: &[Row] = &[
         |c| ops::extremum_all(Extremum::Min, &c.view(0)?).map(Value::from),
         "Returns the smallest element.",
     )
+    .out(Out::PLAIN.unguarded().takes(&[(Takes::Castable, "Expected canCast( typeMetaToScalarType(self.dtype()), typeMetaToScalarType(out.dtype())) to be true, but got false.  (Could this error message be improved?  If so, please report an enhancement request to PyTorch.)")]))
     .names(Nameless)
     .quantized(Integers),
     both(
@@ -170,6 +194,7 @@ pub const ROWS: &[Row] = &[
         |c| pair(c, crate::ops::pointwise::BinaryOp::Minimum),
         "Returns the smaller of two elements.",
     )
+    .out(Out::ELEMENTWISE)
     .operation("minimum"),
     both(
         "min.names_dim(Tensor self, Dimname dim, bool keepdim=False, *, Tensor[]? out=None) -> any",
@@ -180,22 +205,26 @@ pub const ROWS: &[Row] = &[
         "amax(Tensor self, int[1] dim=(), bool keepdim=False, *, Tensor? out=None) -> Tensor",
         |c| ops::extremum(Extremum::Max, &c.view(0)?, &c.ints(1)?, c.bool(2)?).map(Value::from),
         "Returns the largest elements along dimensions.",
-    ),
+    )
+    .out(Out::PLAIN.unguarded().takes(&[(Takes::Same, "Expected the dtype for input and out to match, but got {result} for input's dtype and {out} for out's dtype.")])),
     both(
         "amin(Tensor self, int[1] dim=(), bool keepdim=False, *, Tensor? out=None) -> Tensor",
         |c| ops::extremum(Extremum::Min, &c.view(0)?, &c.ints(1)?, c.bool(2)?).map(Value::from),
         "Returns the smallest elements along dimensions.",
-    ),
+    )
+    .out(Out::PLAIN.unguarded().takes(&[(Takes::Same, "Expected the dtype for input and out to match, but got {result} for input's dtype and {out} for out's dtype.")])),
     both(
         "argmax(Tensor self, int? dim=None, bool keepdim=False, *, Tensor? out=None) -> Tensor",
         |c| ops::arg_extremum(Extremum::Max, &c.view(0)?, c.opt_int(1)?, c.bool(2)?).map(Value::from),
         "Returns the position of the largest element.",
-    ),
+    )
+    .out(Out::PLAIN.unguarded()),
     both(
         "argmin(Tensor self, int? dim=None, bool keepdim=False, *, Tensor? out=None) -> Tensor",
         |c| ops::arg_extremum(Extremum::Min, &c.view(0)?, c.opt_int(1)?, c.bool(2)?).map(Value::from),
         "Returns the position of the smallest element.",
-    ),
+    )
+    .out(Out::PLAIN.unguarded()),
     both(
         "var(Tensor self, bool unbiased=True) -> Tensor",
         |c| {
@@ -303,23 +332,27 @@ pub const ROWS: &[Row] = &[
         |c| ops::cumulative(Running::Sum, &c.view(0)?, c.int(1)?, c.opt_dtype(2)).map(Value::from),
         "Computes the running sum along a dimension.",
     )
+    .out(Out::PLAIN.sharing(Shares::Wholly).giving_dtype())
     .names(Keeps),
     both(
         "cumsum.dimname(Tensor self, Dimname dim, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
         dimnames::by_position,
         "Computes running sums along a named dimension.",
-    ),
+    )
+    .out(Out::PLAIN.sharing(Shares::Wholly).giving_dtype()),
     both(
         "cumprod(Tensor self, int dim, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
         |c| ops::cumulative(Running::Product, &c.view(0)?, c.int(1)?, c.opt_dtype(2)).map(Value::from),
         "Computes the running product along a dimension.",
     )
+    .out(Out::PLAIN.sharing(Shares::Wholly).giving_dtype())
     .names(Keeps),
     both(
         "cumprod.dimname(Tensor self, Dimname dim, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
         dimnames::by_position,
         "Computes running products along a named dimension.",
-    ),
+    )
+    .out(Out::PLAIN.sharing(Shares::Wholly).giving_dtype()),
     function(
         "linalg.vector_norm(Tensor input, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? \
  dtype=None, Tensor? out=None) -> Tensor",
@@ -330,6 +363,7 @@ pub const ROWS: &[Row] = &[
         },
         "Computes the vector norm.",
     )
+    .out(Out::PLAIN.unguarded())
     .sparse(Total),
 ];
 

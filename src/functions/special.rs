@@ -3,7 +3,7 @@
 
 use super::pointwise::{Argument, default, result};
 use super::statistics::softmax;
-use crate::call::facets::NameInference::Keeps;
+use crate::call::facets::{NameInference::Keeps, Out, Repeats, Shares};
 use crate::call::{Call, Row, function};
 use crate::ops::pointwise::{self as ops, BinaryOp, UnaryOp};
 use crate::ops::promote::Operand;
@@ -17,6 +17,7 @@ pub const ROWS: &[Row] = &[
         ndtr,
         "Computes the probability that a normal variable is smaller.",
     )
+    .out(Out::ELEMENTWISE.repeating(Repeats::RefusedResized).sharing(Shares::Allowed))
     .operation("mul.Scalar")
     .out_refused_as("mul.Scalar"),
     function(
@@ -24,6 +25,7 @@ pub const ROWS: &[Row] = &[
         |c| binary(c, BinaryOp::Xlogy),
         "Multiplies x by the logarithm of y.",
     )
+    .out(Out::ELEMENTWISE)
     .operation("xlogy.Tensor")
     .out_refused_as("xlogy.OutTensor"),
     function(
@@ -31,6 +33,7 @@ pub const ROWS: &[Row] = &[
         |c| binary(c, BinaryOp::Xlogy),
         "Multiplies x by the logarithm of y.",
     )
+    .out(Out::ELEMENTWISE)
     .operation("xlogy.Scalar_Self")
     .out_refused_as("xlogy.OutScalar_Self"),
     function(
@@ -38,6 +41,7 @@ pub const ROWS: &[Row] = &[
         |c| binary(c, BinaryOp::Xlogy),
         "Multiplies x by the logarithm of y.",
     )
+    .out(Out::ELEMENTWISE)
     .operation("xlogy.Scalar_Other")
     .out_refused_as("xlogy.OutScalar_Other"),
     function(
@@ -57,7 +61,8 @@ pub const ROWS: &[Row] = &[
 macro_rules! unary_rows {
     ($($name:literal $op:ident $doc:literal;)*) => {
         pub const UNARY: &[Row] = &[$(
-            function(concat!("special.", $name, "(Tensor self, *, Tensor? out=None) -> Tensor"), |c| unary(c, UnaryOp::$op), $doc),
+            function(concat!("special.", $name, "(Tensor self, *, Tensor? out=None) -> Tensor"), |c| unary(c, UnaryOp::$op), $doc)
+                .out(Out::ELEMENTWISE),
         )*];
     };
 }
@@ -67,10 +72,13 @@ macro_rules! unary_rows {
 macro_rules! binary_rows {
     ($table:ident $second:literal $first_number:literal $second_number:literal: $($name:literal $op:ident $doc:literal;)*) => {
         pub const $table: &[Row] = &[$(
-            function(concat!("special.", $name, "(Tensor input, Tensor ", $second, ", *, Tensor? out=None) -> Tensor"), |c| binary(c, BinaryOp::$op), $doc),
+            function(concat!("special.", $name, "(Tensor input, Tensor ", $second, ", *, Tensor? out=None) -> Tensor"), |c| binary(c, BinaryOp::$op), $doc)
+                .out(Out::ELEMENTWISE),
             function(concat!("special.", $name, ".self_scalar(Scalar input, Tensor ", $second, ", *, Tensor? out=None) -> Tensor"), |c| binary(c, BinaryOp::$op), $doc)
+                .out(Out::ELEMENTWISE)
                 .operation(concat!("special_", $name, ".", $first_number)),
             function(concat!("special.", $name, ".other_scalar(Tensor input, Scalar ", $second, ", *, Tensor? out=None) -> Tensor"), |c| binary(c, BinaryOp::$op), $doc)
+                .out(Out::ELEMENTWISE)
                 .operation(concat!("special_", $name, ".", $second_number)),
         )*];
     };

@@ -4,10 +4,14 @@
 use super::dimnames;
 use super::pointwise::default;
 use crate::bail;
-use crate::call::facets::NameInference::{Keeps, Nameless, Removes};
+use crate::call::facets::{
+    NameInference::{Keeps, Nameless, Removes},
+    Out, Shares, Takes,
+};
 use crate::call::{Call, Row, both, function, method};
 use crate::ops::calculus::{self, Spacing};
 use crate::ops::histogram::{self, Bins, Search};
+use crate::ops::pointwise::FLOATS;
 use crate::ops::rank::{self, Interpolation, Quantile};
 use crate::ops::reduce::{self, Extremum, Spread};
 use crate::ops::softmax::{self as soft, Softmax};
@@ -15,6 +19,30 @@ use crate::ops::statistics::{self, Weights};
 use crate::ops::{copy, sort};
 use crate::tensor::{Error, Result, Scalar, View};
 use crate::value::Value;
+
+const MEDIAN: &[(Takes, &str)] = &[
+    (
+        Takes::SameAt(0),
+        "Expected tensor for 'values' to have the same type as tensor for argument #2 'self'; but type {out_class} does not \
+         equal {result_class} (while checking arguments for median)",
+    ),
+    (
+        Takes::SameAt(1),
+        "Expected tensor for argument #1 'indices' to have scalar type Long; but got {out_class} instead (while checking \
+         arguments for median)",
+    ),
+];
+
+const KTHVALUE: &[(Takes, &str)] = &[
+    (Takes::SameAt(0), "output values must be of same type as input"),
+    (Takes::SameAt(1), "output indices must be of scalar type Long"),
+];
+
+const SEARCHED: &[(Takes, &str)] = &[(
+    Takes::Same,
+    "torch.searchsorted(): output tensor's dtype is wrong, it can only be Int(int32) or Long(int64) depending on whether \
+     out_int32 flag is True, but we got output tensor's dtype {out} and out_int32 flag is False",
+)];
 
 pub const ROWS: &[Row] = &[
     both(
@@ -28,12 +56,14 @@ pub const ROWS: &[Row] = &[
         |c| pair("torch.return_types.median", rank::median_dim(&c.view(0)?, c.int(1)?, c.bool(2)?, false)?),
         "Returns the medians along a dimension, and their positions.",
     )
+    .out(Out::PLAIN.takes(MEDIAN))
     .names(Removes),
     both(
         "median.names_dim(Tensor self, Dimname dim, bool keepdim=False, *, Tensor[]? out=None) -> any",
         dimnames::by_position,
         "Returns the medians along a named dimension, and their positions.",
-    ),
+    )
+    .out(Out::PLAIN.takes(MEDIAN)),
     both(
         "nanmedian(Tensor self) -> Tensor",
         |c| rank::median(&c.view(0)?, true).map(Value::from),
@@ -45,40 +75,47 @@ pub const ROWS: &[Row] = &[
         |c| pair("torch.return_types.nanmedian", rank::median_dim(&c.view(0)?, c.int(1)?, c.bool(2)?, true)?),
         "Returns the medians along a dimension, ignoring NaN.",
     )
+    .out(Out::PLAIN.takes(MEDIAN))
     .names(Removes),
     both(
         "nanmedian.names_dim(Tensor self, Dimname dim, bool keepdim=False, *, Tensor[]? out=None) -> any",
         dimnames::by_position,
         "Returns the medians along a named dimension and their positions, ignoring NaN.",
-    ),
+    )
+    .out(Out::PLAIN.takes(MEDIAN)),
     both(
         "mode(Tensor self, int dim=-1, bool keepdim=False, *, Tensor[]? out=None) -> any",
         |c| pair("torch.return_types.mode", rank::mode(&c.view(0)?, c.int(1)?, c.bool(2)?)?),
         "Returns the most frequent elements along a dimension, and their positions.",
     )
+    .out(Out::PLAIN.takes(&[(Takes::Same, "expected scalar type '{result}' but got '{out}' for {field} output")]))
     .names(Removes),
     both(
         "mode.dimname(Tensor self, Dimname dim, bool keepdim=False, *, Tensor[]? out=None) -> any",
         dimnames::by_position,
         "Returns the most frequent elements along a named dimension, and their positions.",
-    ),
+    )
+    .out(Out::PLAIN.takes(&[(Takes::Same, "expected scalar type '{result}' but got '{out}' for {field} output")])),
     both(
         "kthvalue(Tensor self, int k, int dim=-1, bool keepdim=False, *, Tensor[]? out=None) -> any",
         |c| pair("torch.return_types.kthvalue", rank::kthvalue(&c.view(0)?, c.int(1)?, c.int(2)?, c.bool(3)?)?),
         "Returns the k-th smallest elements along a dimension, and their positions.",
     )
+    .out(Out::PLAIN.takes(KTHVALUE))
     .names(Removes),
     both(
         "kthvalue.dimname(Tensor self, int k, Dimname dim, bool keepdim=False, *, Tensor[]? out=None) -> any",
         dimnames::by_position,
         "Returns the k-th smallest elements along a named dimension, and their positions.",
-    ),
+    )
+    .out(Out::PLAIN.takes(KTHVALUE)),
     both(
         "quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation=\"linear\", \
  Tensor? out=None) -> Tensor",
         |c| quantile(c, false),
         "Computes the numbers below which given shares of the elements lie.",
     )
+    .out(Out::PLAIN.takes(&[(Takes::Same, "quantile() out tensor must be same dtype as the input tensor")]))
     .operation("sort")
     .out_refused_as("sort"),
     both(
@@ -87,6 +124,7 @@ pub const ROWS: &[Row] = &[
         |c| quantile(c, false),
         "Computes the number below which a given share of the elements lies.",
     )
+    .out(Out::PLAIN.takes(&[(Takes::Same, "quantile() out tensor must be same dtype as the input tensor")]))
     .operation("view")
     .out_refused_as("view"),
     both(
@@ -95,6 +133,7 @@ pub const ROWS: &[Row] = &[
         |c| quantile(c, true),
         "Computes the numbers below which given shares of the elements lie, ignoring NaN.",
     )
+    .out(Out::PLAIN.takes(&[(Takes::Same, "quantile() out tensor must be same dtype as the input tensor")]))
     .operation("sort")
     .out_refused_as("sort"),
     both(
@@ -103,6 +142,7 @@ pub const ROWS: &[Row] = &[
         |c| quantile(c, true),
         "Computes the number below which a given share of the elements lies, ignoring NaN.",
     )
+    .out(Out::PLAIN.takes(&[(Takes::Same, "quantile() out tensor must be same dtype as the input tensor")]))
     .operation("view")
     .out_refused_as("view"),
     both(
@@ -110,6 +150,7 @@ pub const ROWS: &[Row] = &[
         |c| Ok(sort::sort(&c.view(0)?, 0, false, false)?.0.into()),
         "Sorts along the first dimension.",
     )
+    .out(Out::PLAIN.sharing(Shares::Wholly))
     .operation("sort")
     .out_refused_as("sort.values"),
     both(
@@ -120,7 +161,8 @@ pub const ROWS: &[Row] = &[
             reduce::nansum(&c.view(0)?, dims.as_deref(), c.bool(2)?, c.opt_dtype(3)).map(Value::from)
         },
         "Sums, ignoring NaN.",
-    ),
+    )
+    .out(Out::REDUCED.takes(&[(Takes::Of(FLOATS), "\"nansum_cpu\" not implemented for '{out}'")])),
     both(
         "nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, Tensor? \
  out=None) -> Tensor",
@@ -130,6 +172,7 @@ pub const ROWS: &[Row] = &[
         },
         "Averages, ignoring NaN.",
     )
+    .out(Out::PLAIN.takes(&[(Takes::Of(FLOATS), "\"nansum_cpu\" not implemented for '{out}'")]))
     .operation("nansum")
     .checks_first(),
     both(
@@ -229,13 +272,15 @@ pub const ROWS: &[Row] = &[
         logsumexp,
         "Computes the logarithm of the sum of exponentials.",
     )
+    .out(Out::PLAIN.takes(&[(Takes::Castable, "logsumexp(): Expected floating point type for result tensor, but got: {out}")]))
     .aliases(&["special.logsumexp"])
     .names(Removes),
     both(
         "logsumexp.names(Tensor self, Dimname[1] dim, bool keepdim=False, *, Tensor? out=None) -> Tensor",
         dimnames::by_position,
         "Computes the logarithm of summed exponentials along named dimensions.",
-    ),
+    )
+    .out(Out::PLAIN.takes(&[(Takes::Castable, "logsumexp(): Expected floating point type for result tensor, but got: {out}")])),
     both(
         "softmax.int(Tensor self, int dim, ScalarType? dtype=None, *, Tensor? out=None) -> Tensor",
         |c| softmax(c, Softmax::Plain, 1, 2),
@@ -263,34 +308,40 @@ pub const ROWS: &[Row] = &[
         |c| pair("torch.return_types.cummax", reduce::running_extremum(Extremum::Max, &c.view(0)?, c.int(1)?)?),
         "Returns the largest element so far, and its position.",
     )
+    .out(Out::PLAIN.unguarded().takes(&[(Takes::Same, "expected scalar_type {result} but found {out}")]))
     .names(Keeps),
     both(
         "cummax.dimname(Tensor self, Dimname dim, *, Tensor[]? out=None) -> any",
         dimnames::by_position,
         "Returns running maxima along a named dimension, and their positions.",
-    ),
+    )
+    .out(Out::PLAIN.unguarded().takes(&[(Takes::Same, "expected scalar_type {result} but found {out}")])),
     both(
         "cummin(Tensor self, int dim, *, Tensor[]? out=None) -> any",
         |c| pair("torch.return_types.cummin", reduce::running_extremum(Extremum::Min, &c.view(0)?, c.int(1)?)?),
         "Returns the smallest element so far, and its position.",
     )
+    .out(Out::PLAIN.unguarded().takes(&[(Takes::Same, "expected scalar_type {result} but found {out}")]))
     .names(Keeps),
     both(
         "cummin.dimname(Tensor self, Dimname dim, *, Tensor[]? out=None) -> any",
         dimnames::by_position,
         "Returns running minima along a named dimension, and their positions.",
-    ),
+    )
+    .out(Out::PLAIN.unguarded().takes(&[(Takes::Same, "expected scalar_type {result} but found {out}")])),
     both(
         "logcumsumexp(Tensor self, int dim, *, Tensor? out=None) -> Tensor",
         |c| reduce::log_cumulative_sum_exp(&c.view(0)?, c.int(1)?).map(Value::from),
         "Computes the logarithm of the running sum of exponentials.",
     )
+    .out(Out::PLAIN.sharing(Shares::Wholly).takes(&[(Takes::Same, "expected scalar_type {result} but found {out}")]))
     .names(Keeps),
     both(
         "logcumsumexp.dimname(Tensor self, Dimname dim, *, Tensor? out=None) -> Tensor",
         dimnames::by_position,
         "Computes logarithms of running sums of exponentials along a named dimension.",
-    ),
+    )
+    .out(Out::PLAIN.sharing(Shares::Wholly).takes(&[(Takes::Same, "expected scalar_type {result} but found {out}")])),
     method(
         "cumsum_.dimname(Tensor(a!) self, Dimname dim, *, ScalarType? dtype=None) -> Tensor(a!)",
         dimnames::in_place_by_position,
@@ -322,6 +373,7 @@ pub const ROWS: &[Row] = &[
         },
         "Computes the differences along a dimension.",
     )
+    .out(Out::ELEMENTWISE)
     .names(Keeps),
     function(
         "trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor",
@@ -381,7 +433,8 @@ pub const ROWS: &[Row] = &[
             histogram::histc(&c.view(0)?, c.int(1)?, low, high).map(Value::from)
         },
         "Counts the elements in bins of equal width.",
-    ),
+    )
+    .out(Out::PLAIN.unguarded().takes(&[(Takes::Same, "torch.histogram: input tensor and hist tensor should have the same dtype, but got input {result_cpp} and hist {out_cpp}")])),
     both(
         "histogram.bins_tensor(Tensor self, Tensor bins, *, Tensor? weight=None, bool density=False) -> any",
         |c| {
@@ -423,7 +476,8 @@ pub const ROWS: &[Row] = &[
  str? side=None, Tensor? sorter=None, Tensor? out=None) -> Tensor",
         |c| search(c, c.view(0)?, c.view(1)?, false),
         "Finds where values would go in sorted ones.",
-    ),
+    )
+    .out(Out::PLAIN.takes(SEARCHED)),
     function(
         "searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool right=False, \
  str? side=None, Tensor? sorter=None, Tensor? out=None) -> Tensor",
@@ -432,13 +486,15 @@ pub const ROWS: &[Row] = &[
             search(c, c.view(0)?, value, true)
         },
         "Finds where a value would go in sorted ones.",
-    ),
+    )
+    .out(Out::PLAIN.takes(SEARCHED)),
     function(
         "bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False, Tensor? \
  out=None) -> Tensor",
         |c| bucketize(c, c.view(0)?),
         "Finds the intervals that values belong to.",
-    ),
+    )
+    .out(Out::PLAIN.takes(SEARCHED)),
     function(
         "bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False, Tensor? \
  out=None) -> Tensor",
@@ -447,7 +503,8 @@ pub const ROWS: &[Row] = &[
             bucketize(c, value)
         },
         "Finds the interval that a value belongs to.",
-    ),
+    )
+    .out(Out::PLAIN.takes(SEARCHED)),
     function(
         "isin.Tensor_Tensor(Tensor elements, Tensor test_elements, *, bool assume_unique=False, bool \
  invert=False, Tensor? out=None) -> Tensor",
