@@ -96,12 +96,12 @@ fn recorded(function: &Function, call: &mut Call) -> Result<Value> {
     let recording = match autograd::plan(function.key(), &call.args, target.as_ref(), || saving::packer(call))? {
         autograd::Plan::Plain => {
             if !matches!(autograd::rule(function.key(), &call.args), autograd::Rule::Plain) {
-                call.refuse_recorded_out()?;
+                call.refuse_recorded_out(function)?;
             }
             return run(function, call);
         }
         autograd::Plan::Composite(parts) => {
-            call.refuse_out()?;
+            call.refuse_out(function)?;
             return parts(call.state, &call.args).map_err(|error| {
                 // The function itself says best what is wrong with its arguments.
                 let before = call.state.grad_enabled.replace(false);
@@ -112,7 +112,7 @@ fn recorded(function: &Function, call: &mut Call) -> Result<Value> {
         }
         autograd::Plan::Record(recording) => recording,
     };
-    call.refuse_out()?;
+    call.refuse_out(function)?;
     let args = call.args.clone();
     let result = run(function, call)?;
     recording.finish(&args, &result)?;

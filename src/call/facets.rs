@@ -107,6 +107,10 @@ pub struct Out {
     pub shares: Shares,
     /// Whether its dtype stands for a `dtype` that is not given.
     pub gives_dtype: bool,
+    /// How the output lies in memory once it has been resized.
+    pub lies: Lies,
+    /// Whether the dtype is looked at before memory that is shared.
+    pub dtype_first: bool,
     /// Whether resizing an output that has elements is worth a warning.
     pub warns: bool,
 }
@@ -136,6 +140,17 @@ pub enum Repeats {
     Refused,
     /// Refused if it does so under the size of the result.
     RefusedResized,
+}
+
+/// How a resized output lies in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lies {
+    /// As a new result would.
+    AsNew,
+    /// Row by row.
+    InRows,
+    /// Row by row, but as a new result would if it was empty before.
+    InRowsUnlessEmpty,
 }
 
 /// What is said of an output that shares memory with an input.
@@ -180,6 +195,8 @@ impl Out {
         repeats: Repeats::RefusedResized,
         shares: Shares::Allowed,
         gives_dtype: false,
+        lies: Lies::AsNew,
+        dtype_first: false,
         warns: true,
     };
 
@@ -207,7 +224,12 @@ impl Out {
 
     /// With other conditions on its dtype.
     pub const fn takes(self, dtypes: &'static [(Takes, &'static str)]) -> Out {
-        Out { dtypes, ..self }
+        Out { dtypes, dtype_first: true, ..self }
+    }
+
+    /// Lying in memory in its own way once it has been resized.
+    pub const fn lying(self, lies: Lies) -> Out {
+        Out { lies, ..self }
     }
 
     /// Computed in the output's dtype, where no other is given.

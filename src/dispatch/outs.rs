@@ -3,7 +3,7 @@
 //! all.
 
 use crate::bail;
-use crate::call::facets::{Out, Repeats, Shares, Takes};
+use crate::call::facets::{Lies, Out, Repeats, Shares, Takes};
 use crate::call::registry::Function;
 use crate::call::signature::Signature;
 use crate::call::{Call, State, as_tensor};
@@ -52,7 +52,7 @@ pub fn prepare(function: &Function, call: &mut Call) {
 ///
 /// # Errors
 /// RuntimeError for outputs that the function does not take; TypeError for too many or too few.
-pub fn finish(function: &Function, call: &mut Call, result: Value) -> Result<Value> {
+pub fn finish(function: &Function, call: &Call, result: Value) -> Result<Value> {
     let signature: &Signature = call.signature;
     for (param, value) in signature.params.iter().zip(&call.args) {
         match (param.name, value, &result) {
@@ -63,21 +63,10 @@ pub fn finish(function: &Function, call: &mut Call, result: Value) -> Result<Val
                 tensor.autograd_mut(|meta| meta.requires_grad = true);
             }
             ("out", Value::Tensor(out), Value::Tensor(tensor)) if !out.is(tensor) => {
-                let out = out.clone();
-                let writing =
-                    Writing { state: call.state, facet: &function.row.out, inputs: inputs(call), field: "", part: 0 };
-                let resized = writing.prepare(&out, &tensor.view())?;
-                let result = if resized && is_input(&writing.inputs, &out) {
-                    // The function reads its input when the output has its size.
-                    match (function.row.run)(call)? {
-                        Value::Tensor(again) if again.borrow().sizes() == tensor.borrow().sizes() => again.view(),
-                        _ => tensor.view(),
-                    }
-                } else {
-                    tensor.view()
-                };
-                write(&out, &result)?;
-                return Ok(Value::Tensor(out));
+                let facet = &function.row.out;
+                Writing { state: call.state, facet, inputs: inputs(call), field: "", part: 0 }
+                    .write(out, &tensor.view())?;
+                return Ok(Value::Tensor(out.clone()));
             }
             ("out", Value::List(_) | Value::Tuple(_), _) => {
                 return several(function, call, &value.sequence().unwrap_or_default(), result);
@@ -132,8 +121,7 @@ fn several(function: &Function, call: &Call, outs: &[Value], result: Value) -> R
         if let (Some(out), Some(part)) = (as_tensor(out), as_tensor(part)) {
             let writing =
                 Writing { state: call.state, facet: &function.row.out, inputs: inputs.clone(), field: "", part: i };
-            writing.prepare(out, &part.view())?;
-            write(out, &part.view())?;
+            writing.write(out, &part.view())?;
         }
     }
     Ok(match result {
@@ -160,9 +148,14 @@ struct Writing<'a> {
 }
 
 impl Writing<'_> {
-    /// Refuses an output that the function does not take, and gives it the size of the result. Returns whether it had
-    /// another.
-    fn prepare(&self, out: &Tensor, result: &View) -> Result<bool> {
+    /// Writes a result to an output, resized where it has another size.
+    ///
+    /// # Errors
+    /// RuntimeError for an output that the function does not take.
+    fn write(&self, out: &Tensor, result: &View) -> Result<()> {
+        if self.facet.dtype_first {
+            self.check_dtype(out, result)?;
+        }
         let by_elements = self.facet.repeats == Repeats::Refused;
         if by_elements {
             check_no_internal_overlap(&out.view())?;
@@ -189,7 +182,8 @@ impl Writing<'_> {
         if !by_elements {
             self.check_sharing(out)?;
         }
-        Ok(resized)
+        out.bump_version();
+        copy::write_into(&out.view(), result)
     }
 
     fn check_dtype(&self, out: &Tensor, result: &View) -> Result<()> {
@@ -240,9 +234,18 @@ impl Writing<'_> {
                 ),
             );
         }
-        let dense = result.layout.is_non_overlapping_and_dense();
-        let strides = if dense { &result.layout } else { &Layout::contiguous(result.sizes()) };
-        let layout = Layout { offset: out.borrow().layout.offset, ..strides.clone() };
+        let as_new = match self.facet.lies {
+            Lies::AsNew => true,
+            Lies::InRows => false,
+            Lies::InRowsUnlessEmpty => out.borrow().numel() == 0,
+        };
+        let sizes = result.sizes();
+        let strides = if as_new && result.layout.is_non_overlapping_and_dense() {
+            result.layout.clone()
+        } else {
+            Layout::contiguous(sizes)
+        };
+        let layout = Layout { offset: out.borrow().layout.offset, ..strides };
         let storage = out.borrow().storage.clone();
         show_layout(out, storage, layout, true)
     }
@@ -256,17 +259,9 @@ fn class_name(dtype: DType) -> String {
     }
 }
 
-/// Brings a result to an output of its size.
-fn write(out: &Tensor, result: &View) -> Result<()> {
-    out.bump_version();
-    copy::write_into(&out.view(), result)
-}
-
 /// Copies a result into an output with names, of which the size is known to be right.
 pub fn write_named(function: &Function, call: &Call, out: &Tensor, result: &View) -> Result<()> {
-    Writing { state: call.state, facet: &function.row.out, inputs: inputs(call), field: "", part: 0 }
-        .prepare(out, result)?;
-    write(out, result)
+    Writing { state: call.state, facet: &function.row.out, inputs: inputs(call), field: "", part: 0 }.write(out, result)
 }
 
 /// Makes a tensor show a layout of a storage, growing the storage first where that is allowed. Nothing changes on

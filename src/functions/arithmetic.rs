@@ -5,6 +5,7 @@ use super::pointwise::{Argument, default, result};
 use crate::bail;
 use crate::call::facets::{
     Dispatch::{Coalesced, Requantized},
+    Lies,
     NameInference::{Keeps, Unifies},
     Out, Takes,
 };
@@ -217,7 +218,12 @@ pub const ROWS: &[Row] = &[
         "Computes a derivative of the digamma function, in place.",
     )
     .names(Keeps),
-    both("frexp.Tensor(Tensor self) -> any", frexp, "Splits every element into a mantissa and an exponent of two."),
+    both(
+        "frexp.Tensor(Tensor self, *, Tensor[]? out=None) -> any",
+        frexp,
+        "Splits every element into a mantissa and an exponent of two.",
+    )
+    .out(Out::PLAIN.takes(FREXP)),
     function(
         "complex(Tensor real, Tensor imag, *, Tensor? out=None) -> Tensor",
         |c| complex(c, "complex"),
@@ -238,6 +244,11 @@ const FLOAT_POWER: &[(Takes, &str)] = &[(
     "the output given to float_power has dtype {out} but the operation's result requires dtype {result}",
 )];
 
+const FREXP: &[(Takes, &str)] = &[
+    (Takes::SameAt(0), "torch.frexp() expects mantissa to have dtype {result} but got {out}"),
+    (Takes::SameAt(1), "torch.frexp() expects exponent to have int dtype but got {out}"),
+];
+
 const COMPLEX: &[(Takes, &str)] =
     &[(Takes::Same, "Expected object of scalar type {result} but got scalar type {out} for argument 'out'")];
 
@@ -245,7 +256,7 @@ const NAN_TO_NUM: &[(Takes, &str)] =
     &[(Takes::Same, "nan_to_num: dtype of out: {out} should be same as input: {result}")];
 
 const MULTIGAMMA: &[(Takes, &str)] =
-    &[(Takes::Castable, "mvlgamma: result type {result} can't be cast to the desired output type {out}")];
+    &[(Takes::Castable, "mvlgamma: result type {input} can't be cast to the desired output type {out}")];
 
 /// A function and its in-place form; `also` holds out of place only.
 macro_rules! pairs {
@@ -266,7 +277,7 @@ pairs! {
     "ldexp" ", Tensor other" ldexp "Multiplies by a power of two." [.names(Unifies)];
     "logit" ", float? eps=None" logit "Computes the logarithm of the odds." also "special.logit";
     "nan_to_num" ", float? nan=None, float? posinf=None, float? neginf=None" nan_to_num "Replaces NaN and infinities." [.sparse(Coalesced).out(Out::ELEMENTWISE.takes(NAN_TO_NUM))];
-    "mvlgamma" ", int p" multigamma "Computes the multivariate log-gamma function." also "special.multigammaln" [.out(Out::PLAIN.takes(MULTIGAMMA))];
+    "mvlgamma" ", int p" multigamma "Computes the multivariate log-gamma function." also "special.multigammaln" [.out(Out::PLAIN.takes(MULTIGAMMA).lying(Lies::InRows))];
 }
 
 fn square(call: &mut Call, in_place: bool) -> Result<Value> {

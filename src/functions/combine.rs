@@ -4,7 +4,7 @@
 use super::einsum::spread_tensors;
 use super::steps::Steps;
 use crate::bail;
-use crate::call::facets::{NameInference::Infers, Out, Shares, Takes};
+use crate::call::facets::{Lies, NameInference::Infers, Out, Repeats, Shares, Takes};
 use crate::call::{Call, Row, both, function, method};
 use crate::dispatch::name_inference;
 use crate::ops::matmul as ops;
@@ -20,7 +20,7 @@ pub const ROWS: &[Row] = &[
         kron,
         "Multiplies every element of one tensor with the whole other.",
     )
-    .out(Out::ELEMENTWISE)
+    .out(Out::ELEMENTWISE.repeating(Repeats::RefusedResized))
     .operation("_unsafe_view")
     .out_refused_as("_unsafe_view"),
     both(
@@ -126,7 +126,7 @@ pub const ROWS: &[Row] = &[
         |c| renorm(c).map(Value::from),
         "Scales slices down to a maximum norm.",
     )
-    .out(Out::PLAIN.sharing(Shares::Wholly)),
+    .out(Out::PLAIN.sharing(Shares::Wholly).lying(Lies::InRows)),
     method(
         "renorm_(Tensor(a!) self, Scalar p, int dim, Scalar maxnorm) -> Tensor(a!)",
         |c| {

@@ -50,7 +50,7 @@ pub const ROWS: &[Row] = &[
         |c| filled(c, Scalar::Int(0)),
         "Creates a tensor of zeros.",
     )
-    .out(Out::MADE),
+    .out(Out::MADE.unguarded()),
     function(
         "zeros.names(int[] size, *, Dimname[]? names, {factory}) -> Tensor",
         |c| dimnames::made(c, |c| filled(c, Scalar::Int(0))),
@@ -61,7 +61,7 @@ pub const ROWS: &[Row] = &[
         |c| filled(c, Scalar::Int(1)),
         "Creates a tensor of ones.",
     )
-    .out(Out::MADE),
+    .out(Out::MADE.unguarded()),
     function(
         "ones.names(int[] size, *, Dimname[]? names, {factory}) -> Tensor",
         |c| dimnames::made(c, |c| filled(c, Scalar::Int(1))),
@@ -72,7 +72,7 @@ pub const ROWS: &[Row] = &[
         |c| filled(c, Scalar::Int(0)),
         "Creates a tensor whose values are unspecified in PyTorch and zero here.",
     )
-    .out(Out::MADE),
+    .out(Out::MADE.unguarded()),
     function(
         "empty.names(int[] size, *, Dimname[]? names, MemoryFormat? memory_format=None, {factory}) -> Tensor",
         |c| dimnames::made(c, |c| filled(c, Scalar::Int(0))),
@@ -83,7 +83,7 @@ pub const ROWS: &[Row] = &[
         full,
         "Creates a tensor filled with one value.",
     )
-    .out(Out::MADE),
+    .out(Out::MADE.unguarded()),
     function(
         "full.names(int[] size, Scalar fill_value, *, Dimname[]? names, {factory}) -> Tensor",
         |c| dimnames::made(c, full),
@@ -138,13 +138,13 @@ pub const ROWS: &[Row] = &[
         |c| create::eye(c.int(0)?, c.int(0)?, dtype(c), device(c)?).map(Value::from),
         "Creates the identity matrix.",
     )
-    .out(Out::MADE),
+    .out(Out::MADE.unguarded()),
     function(
         "eye.m(int n, int m, *, Tensor? out=None, {factory}) -> Tensor",
         |c| create::eye(c.int(0)?, c.int(1)?, dtype(c), device(c)?).map(Value::from),
         "Creates an n by m matrix with ones on the diagonal.",
     )
-    .out(Out::MADE),
+    .out(Out::MADE.unguarded()),
     function(
         "arange(Scalar end, *, Tensor? out=None, {factory}) -> Tensor",
         |c| arange(c, Scalar::Int(0), c.scalar(0)?, Scalar::Int(1)),

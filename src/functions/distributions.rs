@@ -7,11 +7,15 @@ use crate::call::facets::{NameInference::Keeps, Out, Takes};
 use crate::call::{Call, Row, both, function, method};
 use crate::ops::compose::Math;
 use crate::ops::create::zeros_like;
+use crate::ops::pointwise::classes;
 use crate::ops::random::{self as samples, FullRange, Generator, RealKind};
 use crate::tensor::element::integer_limits;
 use crate::tensor::layout::broadcast_sizes;
 use crate::tensor::{DType, Device, Error, Result, Scalar, View};
 use crate::value::Value;
+
+const NORMAL: &[(Takes, &str)] =
+    &[(Takes::Of(classes::FLOAT | classes::COMPLEX), "\"normal_kernel_cpu\" not implemented for '{out}'")];
 
 pub const ROWS: &[Row] = &[
     both(
@@ -76,13 +80,15 @@ pub const ROWS: &[Row] = &[
  Tensor",
         normal,
         "Draws normal numbers of the given deviations.",
-    ),
+    )
+    .out(Out::PLAIN.takes(NORMAL)),
     function(
         "normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None, Tensor? out=None) -> \
  Tensor",
         normal,
         "Draws normal numbers of the given means and deviations.",
-    ),
+    )
+    .out(Out::PLAIN.takes(NORMAL)),
     function(
         "normal.float_float(float mean, float std, int[] size, *, Generator? generator=None, Tensor? \
  out=None, {factory}) -> Tensor",
@@ -95,7 +101,8 @@ pub const ROWS: &[Row] = &[
             Ok(out.into())
         },
         "Draws normal numbers.",
-    ),
+    )
+    .out(Out::MADE),
     method(
         "exponential_(Tensor(a!) self, float lambd=1, *, Generator? generator=None) -> Tensor(a!)",
         |c| {

@@ -2,7 +2,7 @@
 
 use super::norms::matrix_norm;
 use crate::bail;
-use crate::call::facets::{NameInference::Keeps, Out, Takes, safely};
+use crate::call::facets::{Lies, NameInference::Keeps, Out, Takes, safely};
 use crate::call::{Call, Row, both, function};
 use crate::linalg::{self as ops, QrMode, first_failure};
 use crate::ops::pointwise::{BinaryOp, Output, UnaryOp, binary, unary};
@@ -103,7 +103,7 @@ pub const ROWS: &[Row] = &[
         },
         "Computes the Cholesky factor of a positive-definite matrix.",
     )
-    .out(Out::PLAIN.takes(&[safely!("cholesky", "result")])),
+    .out(Out::PLAIN.takes(&[safely!("cholesky", "result")]).lying(Lies::InRows)),
     function(
         "linalg.cholesky_ex(Tensor A, *, bool upper=False, bool check_errors=False, Tensor[]? out=None) -> \
  any",
@@ -124,13 +124,13 @@ pub const ROWS: &[Row] = &[
         |c| ops::cholesky_solve(&c.view(0)?, &c.view(1)?, c.bool(2)?).map(Value::from),
         "Solves linear equations from a Cholesky factor.",
     )
-    .out(Out::PLAIN.takes(&[safely!("cholesky_solve", "result")])),
+    .out(Out::PLAIN.takes(&[safely!("cholesky_solve", "result")]).lying(Lies::InRows)),
     both(
         "cholesky_inverse(Tensor self, bool upper=False, *, Tensor? out=None) -> Tensor",
         |c| ops::cholesky_inverse(&c.view(0)?, c.bool(1)?).map(Value::from),
         "Inverts a matrix from its Cholesky factor.",
     )
-    .out(Out::PLAIN.takes(&[safely!("cholesky_inverse", "result")])),
+    .out(Out::PLAIN.takes(&[safely!("cholesky_inverse", "result")]).lying(Lies::InRowsUnlessEmpty)),
     function(
         "linalg.lu_factor(Tensor A, *, bool pivot=True, Tensor[]? out=None) -> any",
         |c| {
@@ -228,7 +228,7 @@ pub const ROWS: &[Row] = &[
     .out(Out::PLAIN.takes(&[(Takes::Same, "expected scalar type {result} but found {out}")])),
     both(
         "triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool \
- unitriangular=False) -> any",
+ unitriangular=False, *, Tensor[]? out=None) -> any",
         |c| {
             let (b, a) = (c.view(0)?, c.view(1)?);
             let (upper, turned) = (c.bool(2)?, c.bool(3)?);
@@ -271,18 +271,20 @@ pub const ROWS: &[Row] = &[
         |c| ops::householder_product(&c.view(0)?, &c.view(1)?).map(Value::from),
         "Multiplies reflections.",
     )
-    .out(Out::PLAIN.takes(&[safely!("torch.linalg.householder_product", "result")])),
+    .out(Out::PLAIN.takes(&[safely!("torch.linalg.householder_product", "result")]).lying(Lies::InRowsUnlessEmpty)),
     both(
-        "orgqr(Tensor self, Tensor input2) -> Tensor",
+        "orgqr(Tensor self, Tensor input2, *, Tensor? out=None) -> Tensor",
         |c| ops::householder_product(&c.view(0)?, &c.view(1)?).map(Value::from),
         "Multiplies reflections.",
     )
+    .out(Out::PLAIN.takes(&[safely!("torch.linalg.householder_product", "result")]).lying(Lies::InRowsUnlessEmpty))
     .operation("linalg_householder_product"),
     both(
-        "ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, bool transpose=False) -> Tensor",
+        "ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, bool transpose=False, *, Tensor? out=None) -> Tensor",
         |c| ops::ormqr(&c.view(0)?, &c.view(1)?, &c.view(2)?, c.bool(3)?, c.bool(4)?).map(Value::from),
         "Multiplies reflections with a matrix.",
-    ),
+    )
+    .out(Out::PLAIN.takes(&[(Takes::Same, "torch.ormqr: Expected input and result to have the same dtype, but input has dtype{result} and result has dtype {out}")])),
     function(
         "linalg.svd(Tensor A, bool full_matrices=True, *, str? driver=None, Tensor[]? out=None) -> any",
         |c| {
@@ -377,10 +379,11 @@ pub const ROWS: &[Row] = &[
     .operation("_linalg_svd")
     .out_refused_as("_linalg_svd"),
     function(
-        "linalg.lstsq(Tensor A, Tensor B, Scalar? rcond=None, *, str? driver=None) -> any",
+        "linalg.lstsq(Tensor A, Tensor B, Scalar? rcond=None, *, str? driver=None, Tensor[]? out=None) -> any",
         lstsq,
         "Solves linear equations by least squares.",
-    ),
+    )
+    .out(Out::PLAIN.takes(&[safely!("torch.linalg.lstsq", "{field}")])),
     function(
         "linalg.matrix_exp(Tensor A) -> Tensor",
         |c| ops::matrix_exp(&c.view(0)?).map(Value::from),
@@ -419,7 +422,7 @@ pub const ROWS: &[Row] = &[
         tensorinv,
         "Inverts a tensor as a linear map.",
     )
-    .out(Out::PLAIN.takes(&[safely!("tensorinv", "result")])),
+    .out(Out::PLAIN.takes(&[safely!("tensorinv", "result")]).lying(Lies::InRows)),
     function(
         "linalg.tensorsolve(Tensor self, Tensor other, int[]? dims=None, *, Tensor? out=None) -> Tensor",
         tensorsolve,

@@ -6,7 +6,7 @@ use crate::bail;
 use crate::call::facets::{
     Dispatch::{Coalesced, Numbers, Own, Requantized},
     NameInference::{Keeps, Unifies},
-    Out, Takes,
+    Out, Repeats, Takes,
 };
 use crate::call::{Call, Row, both, function, method};
 use crate::ops::compare::{self, CompareOp, Tolerance};
@@ -143,7 +143,7 @@ pub const ROWS: &[Row] = &[
         |c| power(c, false),
         "Raises a number to the power of every element.",
     )
-    .out(Out::ELEMENTWISE)
+    .out(Out::ELEMENTWISE.repeating(Repeats::RefusedResized))
     .names(Keeps),
     both(
         "pow.Tensor_Scalar(Tensor self, Scalar exponent, *, Tensor? out=None) -> Tensor",
@@ -170,13 +170,14 @@ pub const ROWS: &[Row] = &[
         .names(Keeps)
         .sparse(Coalesced),
     both(
-        "conj_physical(Tensor self) -> Tensor",
+        "conj_physical(Tensor self, *, Tensor? out=None) -> Tensor",
         |c| match c.view(0)?.dtype.is_complex() {
             true => ops::conj_physical(&c.view(0)?).map(Value::from),
             false => Ok(c.itself()),
         },
         "Computes the complex conjugate right away.",
     )
+    .out(Out::UNCAST)
     .names(Keeps)
     .complex_refused_as("_conj_physical"),
     both(
@@ -378,7 +379,6 @@ with_in_place! { UNARY, UNARY_IN_PLACE, unary, UnaryOp, "Tensor", "", "", ELEMEN
     "sgn" Sgn "Computes the sign; of a complex number, its direction." [.sparse(Coalesced).out(Out::UNCAST)];
     "bitwise_not" BitwiseNot "Inverts the bits." [.names(Keeps).out(Out::UNCAST)];
     "logical_not" LogicalNot "Tells which elements are zero." [.names(Keeps)];
-    "relu" Relu "Replaces negative elements with zero." [.names(Keeps).sparse(Coalesced).quantized(Requantized)];
     "floor" Floor "Rounds down." [.names(Keeps).sparse(Coalesced).out(Out::UNCAST)];
     "ceil" Ceil "Rounds up." [.names(Keeps).sparse(Coalesced).out(Out::UNCAST)];
     "round" Round "Rounds to the nearest integer, halves to even." [.names(Keeps).sparse(Coalesced).out(Out::UNCAST)];
@@ -422,16 +422,20 @@ table! { UNARY_ONLY, unary, UnaryOp, "Tensor", "", "", ELEMENTWISE:
     "angle" Angle "Computes the angle of a complex number." [.names(Keeps).complex_refused_as("view_as_real").sparse(Coalesced)];
 }
 
-table! { TESTS_INTO, unary, UnaryOp, "Tensor", "", "", ANY:
+table! { TESTS, unary, UnaryOp, "Tensor", "", "", ANY:
     "isposinf" Isposinf "Tells which elements are positive infinity." [.sparse(Coalesced).out(truths!("isposinf"))];
     "isneginf" Isneginf "Tells which elements are negative infinity." [.sparse(Coalesced).out(truths!("isneginf"))];
     "signbit" Signbit "Tells which elements have their sign bit set." [.names(Keeps).sparse(Coalesced).out(truths!("signbit"))];
 }
 
+in_place! { RELU, unary, UnaryOp, "", "":
+    "relu" Relu "Replaces negative elements with zero." [.names(Keeps).sparse(Coalesced).quantized(Requantized)];
+}
+
 /// Functions that PyTorch composes of others, without `out=`.
-macro_rules! tests {
+macro_rules! without_out {
     ($($name:literal $op:ident $doc:literal [$($facets:tt)*];)*) => {
-        pub const TESTS: &[Row] = &[$(
+        pub const WITHOUT_OUT: &[Row] = &[$(
             both(concat!($name, "(Tensor self) -> Tensor"), |c| unary(c, UnaryOp::$op, false), $doc)
                 .operation($name)
                 $($facets)*,
@@ -439,7 +443,8 @@ macro_rules! tests {
     };
 }
 
-tests! {
+without_out! {
+    "relu" Relu "Replaces negative elements with zero." [.names(Keeps).sparse(Coalesced).quantized(Requantized)];
     "isnan" Isnan "Tells which elements are NaN." [.names(Keeps).sparse(Coalesced).quantized(Numbers)];
     "isinf" Isinf "Tells which elements are infinite." [.names(Keeps).complex_refused_as("view_as_real").sparse(Coalesced).quantized(Numbers)];
     "isfinite" Isfinite "Tells which elements are finite." [.names(Keeps).complex_refused_as("view_as_real").quantized(Numbers)];

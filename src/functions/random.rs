@@ -26,7 +26,7 @@ pub const ROWS: &[Row] = &[
         |c| create(c, Sample::Uniform),
         "Draws uniform numbers in [0, 1).",
     )
-    .out(Out::MADE),
+    .out(Out::MADE.unguarded()),
     function(
         "rand.generator_with_names(int[] size, *, Generator? generator, Dimname[]? names, {factory}) -> \
  Tensor",
@@ -48,7 +48,7 @@ pub const ROWS: &[Row] = &[
         |c| create(c, Sample::Normal),
         "Draws normally distributed numbers.",
     )
-    .out(Out::MADE),
+    .out(Out::MADE.unguarded()),
     function(
         "randn.generator_with_names(int[] size, *, Generator? generator, Dimname[]? names, {factory}) -> \
  Tensor",

@@ -6,12 +6,17 @@ use super::sparse_kernels;
 use crate::call::facets::{
     Dispatch::{Integers, Own, Refused, Requantized, Total},
     NameInference::{Keeps, Nameless, Removes},
-    Out, Shares, Takes,
+    Out, Repeats, Shares, Takes,
 };
 use crate::call::{Call, Row, both, function};
+use crate::ops::pointwise::classes;
 use crate::ops::reduce::{self as ops, Extremum, Running, Spread};
 use crate::tensor::{Dims, Result};
 use crate::value::Value;
+
+/// The outputs of a variance: what it can be cast to, and computed in.
+const SPREAD: &[(Takes, &str)] =
+    &[Out::CAST_DTYPE, (Takes::Of(classes::FLOAT), "\"std_cpu\" not implemented for '{out}'")];
 
 /// The outputs of a truth.
 macro_rules! truth {
@@ -69,7 +74,7 @@ pub const ROWS: &[Row] = &[
         },
         "Averages along dimensions.",
     )
-    .out(Out::ELEMENTWISE.unguarded())
+    .out(Out::ELEMENTWISE.repeating(Repeats::RefusedResized).sharing(Shares::Allowed))
     .names(Removes)
     .quantized(Requantized),
     both(
@@ -78,7 +83,7 @@ pub const ROWS: &[Row] = &[
         dimnames::by_position,
         "Averages along named dimensions.",
     )
-    .out(Out::ELEMENTWISE.unguarded()),
+    .out(Out::ELEMENTWISE.repeating(Repeats::RefusedResized).sharing(Shares::Allowed)),
     both(
         "prod(Tensor self, *, ScalarType? dtype=None) -> Tensor",
         |c| ops::prod(&c.view(0)?, None, false, c.opt_dtype(1)).map(Value::from),
@@ -236,15 +241,16 @@ pub const ROWS: &[Row] = &[
     .names(Nameless)
     .complex_refused_as("view_as_real"),
     both(
-        "var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> \
+        "var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False, Tensor? out=None) -> \
  Tensor",
         |c| corrected(c, Spread::Variance),
         "Computes the variance along dimensions.",
     )
+    .out(Out::PLAIN.unguarded().takes(SPREAD))
     .names(Removes)
     .complex_refused_as("view_as_real"),
     both(
-        "var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
+        "var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False, *, Tensor? out=None) -> Tensor",
         |c| {
             let d = dims(c, 1)?;
             let correction = f64::from(u8::from(c.bool(2)?));
@@ -253,16 +259,18 @@ pub const ROWS: &[Row] = &[
         },
         "Computes the variance along dimensions.",
     )
+    .out(Out::PLAIN.unguarded().takes(SPREAD))
     .names(Removes)
     .complex_refused_as("view_as_real"),
     both(
-        "var.names_dim(Tensor self, Dimname[1] dim, bool unbiased=True, bool keepdim=False) -> Tensor",
+        "var.names_dim(Tensor self, Dimname[1] dim, bool unbiased=True, bool keepdim=False, *, Tensor? out=None) -> Tensor",
         dimnames::by_position,
         "Computes the variance along named dimensions.",
-    ),
+    )
+    .out(Out::PLAIN.unguarded().takes(SPREAD)),
     both(
-        "var.correction_names(Tensor self, Dimname[1] dim, *, Scalar? correction=None, bool keepdim=False) \
- -> Tensor",
+        "var.correction_names(Tensor self, Dimname[1] dim, *, Scalar? correction=None, bool keepdim=False, \
+ Tensor? out=None) -> Tensor",
         dimnames::by_position,
         "Computes the variance along named dimensions, with a correction.",
     ),
@@ -277,15 +285,16 @@ pub const ROWS: &[Row] = &[
     .names(Nameless)
     .complex_refused_as("view_as_real"),
     both(
-        "std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> \
+        "std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False, Tensor? out=None) -> \
  Tensor",
         |c| corrected(c, Spread::StandardDeviation),
         "Computes the standard deviation along dimensions.",
     )
+    .out(Out::PLAIN.unguarded().takes(SPREAD))
     .names(Removes)
     .complex_refused_as("view_as_real"),
     both(
-        "std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
+        "std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False, *, Tensor? out=None) -> Tensor",
         |c| {
             let d = dims(c, 1)?;
             let correction = f64::from(u8::from(c.bool(2)?));
@@ -294,22 +303,24 @@ pub const ROWS: &[Row] = &[
         },
         "Computes the standard deviation along dimensions.",
     )
+    .out(Out::PLAIN.unguarded().takes(SPREAD))
     .names(Removes)
     .complex_refused_as("view_as_real"),
     both(
-        "std.names_dim(Tensor self, Dimname[1] dim, bool unbiased=True, bool keepdim=False) -> Tensor",
+        "std.names_dim(Tensor self, Dimname[1] dim, bool unbiased=True, bool keepdim=False, *, Tensor? out=None) -> Tensor",
         dimnames::by_position,
         "Computes the standard deviation along named dimensions.",
-    ),
+    )
+    .out(Out::PLAIN.unguarded().takes(SPREAD)),
     both(
-        "std.correction_names(Tensor self, Dimname[1] dim, *, Scalar? correction=None, bool keepdim=False) \
- -> Tensor",
+        "std.correction_names(Tensor self, Dimname[1] dim, *, Scalar? correction=None, bool keepdim=False, \
+ Tensor? out=None) -> Tensor",
         dimnames::by_position,
         "Computes the standard deviation along named dimensions, with a correction.",
     ),
     both(
-        "norm(Tensor self, any p=\"fro\", int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) \
- -> Tensor",
+        "norm(Tensor self, any p=\"fro\", int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, \
+ Tensor? out=None) -> Tensor",
         |c| {
             let d = if c.is_none(2) { None } else { Some(c.ints(2)?) };
             let p = match c.value(1) {
@@ -325,6 +336,7 @@ pub const ROWS: &[Row] = &[
         },
         "Computes the norm of all elements, or along dimensions.",
     )
+    .out(Out::PLAIN.unguarded())
     .operation("linalg_vector_norm")
     .sparse(Total),
     both(

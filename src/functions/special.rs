@@ -3,7 +3,7 @@
 
 use super::pointwise::{Argument, default, result};
 use super::statistics::softmax;
-use crate::call::facets::{NameInference::Keeps, Out, Repeats, Shares};
+use crate::call::facets::{Lies, NameInference::Keeps, Out, Repeats, Shares};
 use crate::call::{Call, Row, function};
 use crate::ops::pointwise::{self as ops, BinaryOp, UnaryOp};
 use crate::ops::promote::Operand;
@@ -17,7 +17,7 @@ pub const ROWS: &[Row] = &[
         ndtr,
         "Computes the probability that a normal variable is smaller.",
     )
-    .out(Out::ELEMENTWISE.repeating(Repeats::RefusedResized).sharing(Shares::Allowed))
+    .out(Out::ELEMENTWISE.repeating(Repeats::RefusedResized).sharing(Shares::Allowed).lying(Lies::InRows))
     .operation("mul.Scalar")
     .out_refused_as("mul.Scalar"),
     function(

@@ -33,6 +33,19 @@ const MEDIAN: &[(Takes, &str)] = &[
     ),
 ];
 
+const HISTOGRAM: &[(Takes, &str)] = &[
+    (
+        Takes::SameAt(0),
+        "torch.histogram: input tensor and hist tensor should have the same dtype, but got input {result_cpp} and hist \
+         {out_cpp}",
+    ),
+    (
+        Takes::SameAt(1),
+        "torch.histogram: input tensor and bin_edges tensor should have the same dtype, but got input {result_cpp} and \
+         bin_edges {out_cpp} for dimension 0",
+    ),
+];
+
 const KTHVALUE: &[(Takes, &str)] = &[
     (Takes::SameAt(0), "output values must be of same type as input"),
     (Takes::SameAt(1), "output indices must be of scalar type Long"),
@@ -194,7 +207,7 @@ pub const ROWS: &[Row] = &[
         "Counts the elements that are not zero.",
     ),
     both(
-        "aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> any",
+        "aminmax(Tensor self, *, int? dim=None, bool keepdim=False, Tensor[]? out=None) -> any",
         |c| {
             let (low, high) = reduce::aminmax(&c.view(0)?, c.opt_int(1)?, c.bool(2)?)?;
             Ok(Value::named_tuple("torch.return_types.aminmax", vec![("min", low.into()), ("max", high.into())]))
@@ -373,7 +386,7 @@ pub const ROWS: &[Row] = &[
         },
         "Computes the differences along a dimension.",
     )
-    .out(Out::ELEMENTWISE)
+    .out(Out::ELEMENTWISE.sharing(Shares::Allowed))
     .names(Keeps),
     function(
         "trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor",
@@ -434,18 +447,19 @@ pub const ROWS: &[Row] = &[
         },
         "Counts the elements in bins of equal width.",
     )
-    .out(Out::PLAIN.unguarded().takes(&[(Takes::Same, "torch.histogram: input tensor and hist tensor should have the same dtype, but got input {result_cpp} and hist {out_cpp}")])),
+    .out(Out::PLAIN.unguarded().takes(HISTOGRAM)),
     both(
-        "histogram.bins_tensor(Tensor self, Tensor bins, *, Tensor? weight=None, bool density=False) -> any",
+        "histogram.bins_tensor(Tensor self, Tensor bins, *, Tensor? weight=None, bool density=False, Tensor[]? out=None) -> any",
         |c| {
             let edges = c.view(1)?;
             binned(c, Bins::Edges(&edges), None, 2)
         },
         "Counts the elements between edges.",
-    ),
+    )
+    .out(Out::PLAIN.takes(HISTOGRAM)),
     both(
         "histogram.bin_ct(Tensor self, int bins=100, *, any range=None, Tensor? weight=None, bool \
- density=False) -> any",
+ density=False, Tensor[]? out=None) -> any",
         |c| {
             let range = match c.value(2).sequence().as_deref() {
                 Some([low, high]) => low.as_scalar().zip(high.as_scalar()).map(|(a, b)| (a.to_f64(), b.to_f64())),
@@ -455,7 +469,8 @@ pub const ROWS: &[Row] = &[
             binned(c, Bins::Count(bins), range, 3)
         },
         "Counts the elements in bins of equal width, and returns the edges.",
-    ),
+    )
+    .out(Out::PLAIN.takes(HISTOGRAM)),
     function(
         "histogramdd(Tensor input, any bins, any range=None, Tensor? weight=None, bool density=False) -> any",
         grid,
