@@ -36,6 +36,7 @@ mod explain;
 mod fft;
 mod files;
 mod functional;
+mod given;
 mod graph;
 pub mod hooks;
 pub mod identity;
@@ -128,6 +129,7 @@ const TABLES: &[&[Row]] = &[
     fft::ROWS,
     files::ROWS,
     functional::ROWS,
+    given::ROWS,
     graph::ROWS,
     hooks::ROWS,
     internal::ROWS,
@@ -145,6 +147,12 @@ const TABLES: &[&[Row]] = &[
     numpy::ROWS,
     objects::ROWS,
     pointwise::ROWS,
+    pointwise::PRODUCT,
+    pointwise::PRODUCT_IN_PLACE,
+    pointwise::QUOTIENT,
+    pointwise::QUOTIENT_IN_PLACE,
+    pointwise::SECOND,
+    pointwise::SECOND_IN_PLACE,
     pointwise::BINARY,
     pointwise::BINARY_IN_PLACE,
     pointwise::BINARY_ONLY,

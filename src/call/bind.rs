@@ -66,7 +66,9 @@ fn choose<'s>(
 ) -> Result<usize> {
     let mut candidates = signatures.clone();
     let (first, second) = (candidates.next(), candidates.next());
-    if let (Some(only), None) = (first, second) {
+    if let (Some(only), None) = (first, second)
+        && !only.is_several(method.is_some())
+    {
         return match parser {
             Parser::Torch => attempt(only, method, arguments, bound)?
                 .map(|()| 0)
@@ -102,6 +104,7 @@ fn choose<'s>(
         (required..=params.len()).contains(&count)
     });
     if let (Some(only), None) = (plausible.next(), plausible.next())
+        && !only.is_several(method.is_some())
         && let Err(mismatch) = attempt(only, method, arguments, bound)?
     {
         return Err(mismatch.error(only, method.is_some(), arguments));
@@ -199,6 +202,14 @@ fn attempt(
     }
     if keywords_used < arguments.keywords.len() {
         return Ok(Err(Mismatch::Keywords));
+    }
+    // No overload has numbers only.
+    let mut places = signature.params.iter().zip(bound.iter()).filter(|(param, _)| param.either);
+    if let (Some((_, first)), Some((_, second))) = (places.next(), places.next())
+        && !matches!(first, Value::Tensor(_))
+        && !matches!(second, Value::Tensor(_))
+    {
+        return Ok(Err(Mismatch::Wrong { param: 0, position: Some(1), element: None }));
     }
     Ok(Ok(()))
 }
@@ -324,7 +335,7 @@ fn no_combination<'s>(
     let module = if name == "UntypedStorage" { "torch." } else { "" };
     let mut text =
         format!("{module}{name}() received an invalid combination of arguments - got ({got}), but expected ");
-    let listings: Vec<String> = signatures.filter(|s| !s.hidden).map(|s| s.listing(method)).collect();
+    let listings: Vec<String> = signatures.filter(|s| !s.hidden).flat_map(|s| s.listings(method)).collect();
     match listings.as_slice() {
         [only] => text += only,
         several => {
@@ -363,10 +374,11 @@ fn no_arguments(
 fn as_python(path: &str, signature: &Signature, method: Option<&Value>, arguments: &Arguments) -> Result<Bound> {
     let params = signature.visible(method.is_some());
     // Methods written in C, as the class in their path tells, count without `self` and know no keywords.
-    if path.starts_with("StorageBase.") && !arguments.keywords.is_empty() {
+    let in_c = path.starts_with("StorageBase.") || path.starts_with("TensorBase.");
+    if in_c && !arguments.keywords.is_empty() {
         return Err(Error::type_error(format!("{path}() takes no keyword arguments")));
     }
-    if path.starts_with("StorageBase.") && arguments.positional.len() != params.len() {
+    if in_c && arguments.positional.len() != params.len() {
         let given = arguments.positional.len();
         let takes = if params.is_empty() { "no arguments" } else { "exactly one argument" };
         return Err(Error::type_error(format!("{path}() takes {takes} ({given} given)")));

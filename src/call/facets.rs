@@ -107,6 +107,8 @@ pub struct Out {
     pub shares: Shares,
     /// Whether its dtype stands for a `dtype` that is not given.
     pub gives_dtype: bool,
+    /// Whether the output is cleared before its inputs are read, which matters where they share memory.
+    pub clears: bool,
     /// How the output lies in memory once it has been resized.
     pub lies: Lies,
     /// Whether the dtype is looked at before memory that is shared.
@@ -195,6 +197,7 @@ impl Out {
         repeats: Repeats::RefusedResized,
         shares: Shares::Allowed,
         gives_dtype: false,
+        clears: false,
         lies: Lies::AsNew,
         dtype_first: false,
         warns: true,
@@ -230,6 +233,11 @@ impl Out {
     /// Lying in memory in its own way once it has been resized.
     pub const fn lying(self, lies: Lies) -> Out {
         Out { lies, ..self }
+    }
+
+    /// Added up in the output itself.
+    pub const fn clearing(self) -> Out {
+        Out { clears: true, ..self }
     }
 
     /// Computed in the output's dtype, where no other is given.

@@ -6,7 +6,7 @@ use crate::bail;
 use crate::call::facets::{Lies, Out, Repeats, Shares, Takes};
 use crate::call::registry::Function;
 use crate::call::signature::Signature;
-use crate::call::{Call, State, as_tensor};
+use crate::call::{Call, State, as_tensor, one};
 use crate::ops::block::{check_no_internal_overlap, check_no_overlap, check_no_partial_overlap};
 use crate::ops::copy;
 use crate::ops::pointwise::classes;
@@ -52,7 +52,7 @@ pub fn prepare(function: &Function, call: &mut Call) {
 ///
 /// # Errors
 /// RuntimeError for outputs that the function does not take; TypeError for too many or too few.
-pub fn finish(function: &Function, call: &Call, result: Value) -> Result<Value> {
+pub fn finish(function: &Function, call: &mut Call, result: Value) -> Result<Value> {
     let signature: &Signature = call.signature;
     for (param, value) in signature.params.iter().zip(&call.args) {
         match (param.name, value, &result) {
@@ -64,9 +64,16 @@ pub fn finish(function: &Function, call: &Call, result: Value) -> Result<Value> 
             }
             ("out", Value::Tensor(out), Value::Tensor(tensor)) if !out.is(tensor) => {
                 let facet = &function.row.out;
-                Writing { state: call.state, facet, inputs: inputs(call), field: "", part: 0 }
-                    .write(out, &tensor.view())?;
-                return Ok(Value::Tensor(out.clone()));
+                let writing = Writing { state: call.state, facet, inputs: inputs(call), field: "", part: 0 };
+                let (out, mut result) = (out.clone(), tensor.view());
+                writing.prepare(&out, &result)?;
+                let storage = out.borrow().storage.clone();
+                if facet.clears && writing.inputs.iter().any(|input| input.borrow().storage == storage) {
+                    copy::fill(&out.view(), Scalar::Int(0))?;
+                    result = one((function.row.run)(call)?)?.view();
+                }
+                write(&out, &result)?;
+                return Ok(Value::Tensor(out));
             }
             ("out", Value::List(_) | Value::Tuple(_), _) => {
                 return several(function, call, &value.sequence().unwrap_or_default(), result);
@@ -121,7 +128,8 @@ fn several(function: &Function, call: &Call, outs: &[Value], result: Value) -> R
         if let (Some(out), Some(part)) = (as_tensor(out), as_tensor(part)) {
             let writing =
                 Writing { state: call.state, facet: &function.row.out, inputs: inputs.clone(), field: "", part: i };
-            writing.write(out, &part.view())?;
+            writing.prepare(out, &part.view())?;
+            write(out, &part.view())?;
         }
     }
     Ok(match result {
@@ -148,11 +156,11 @@ struct Writing<'a> {
 }
 
 impl Writing<'_> {
-    /// Writes a result to an output, resized where it has another size.
+    /// Gives an output the size of a result.
     ///
     /// # Errors
     /// RuntimeError for an output that the function does not take.
-    fn write(&self, out: &Tensor, result: &View) -> Result<()> {
+    fn prepare(&self, out: &Tensor, result: &View) -> Result<()> {
         if self.facet.dtype_first {
             self.check_dtype(out, result)?;
         }
@@ -182,8 +190,7 @@ impl Writing<'_> {
         if !by_elements {
             self.check_sharing(out)?;
         }
-        out.bump_version();
-        copy::write_into(&out.view(), result)
+        Ok(())
     }
 
     fn check_dtype(&self, out: &Tensor, result: &View) -> Result<()> {
@@ -251,6 +258,12 @@ impl Writing<'_> {
     }
 }
 
+/// Brings a result to an output of its size.
+fn write(out: &Tensor, result: &View) -> Result<()> {
+    out.bump_version();
+    copy::write_into(&out.view(), result)
+}
+
 /// The class of tensors of a dtype, as some refusals name it.
 fn class_name(dtype: DType) -> String {
     match classes::of(dtype) {
@@ -261,7 +274,9 @@ fn class_name(dtype: DType) -> String {
 
 /// Copies a result into an output with names, of which the size is known to be right.
 pub fn write_named(function: &Function, call: &Call, out: &Tensor, result: &View) -> Result<()> {
-    Writing { state: call.state, facet: &function.row.out, inputs: inputs(call), field: "", part: 0 }.write(out, result)
+    Writing { state: call.state, facet: &function.row.out, inputs: inputs(call), field: "", part: 0 }
+        .prepare(out, result)?;
+    write(out, result)
 }
 
 /// Makes a tensor show a layout of a storage, growing the storage first where that is allowed. Nothing changes on

@@ -100,25 +100,25 @@ pub const ROWS: &[Row] = &[
     )
     .names(Keeps),
     both(
-        "lerp.Scalar(Tensor self, Tensor end, Scalar weight, *, Tensor? out=None) -> Tensor",
-        |c| lerp_number(c, false),
-        "Interpolates linearly between two tensors.",
-    )
-    .out(Out::ELEMENTWISE),
-    both(
         "lerp.Tensor(Tensor self, Tensor end, Tensor weight, *, Tensor? out=None) -> Tensor",
         |c| lerp(c, false),
         "Interpolates linearly between two tensors.",
     )
     .out(Out::UNCAST),
-    method(
-        "lerp_.Scalar(Tensor(a!) self, Tensor end, Scalar weight) -> Tensor(a!)",
-        |c| lerp_number(c, true),
-        "Interpolates linearly between two tensors, in place.",
-    ),
+    both(
+        "lerp.Scalar(Tensor self, Tensor end, Scalar weight, *, Tensor? out=None) -> Tensor",
+        |c| lerp_number(c, false),
+        "Interpolates linearly between two tensors.",
+    )
+    .out(Out::ELEMENTWISE),
     method(
         "lerp_.Tensor(Tensor(a!) self, Tensor end, Tensor weight) -> Tensor(a!)",
         |c| lerp(c, true),
+        "Interpolates linearly between two tensors, in place.",
+    ),
+    method(
+        "lerp_.Scalar(Tensor(a!) self, Tensor end, Scalar weight) -> Tensor(a!)",
+        |c| lerp_number(c, true),
         "Interpolates linearly between two tensors, in place.",
     ),
     both(
@@ -169,17 +169,17 @@ pub const ROWS: &[Row] = &[
     .out(Out::ELEMENTWISE.takes(FLOAT_POWER))
     .names(Keeps),
     method(
-        "float_power_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)",
-        float_power_in_place,
-        "Computes the power in double precision, in place.",
-    )
-    .names(Keeps),
-    method(
         "float_power_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)",
         float_power_in_place,
         "Computes the power in double precision, in place.",
     )
     .names(Unifies),
+    method(
+        "float_power_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)",
+        float_power_in_place,
+        "Computes the power in double precision, in place.",
+    )
+    .names(Keeps),
     both(
         "round.decimals(Tensor self, *, int decimals, Tensor? out=None) -> Tensor",
         |c| round(c, false),

@@ -46,20 +46,14 @@ pub const ROWS: &[Row] = &[
     )
     .names(Keeps),
     function(
-        "zeros(int[] size, *, Tensor? out=None, {factory}) -> Tensor",
-        |c| filled(c, Scalar::Int(0)),
-        "Creates a tensor of zeros.",
-    )
-    .out(Out::MADE.unguarded()),
-    function(
         "zeros.names(int[] size, *, Dimname[]? names, {factory}) -> Tensor",
         |c| dimnames::made(c, |c| filled(c, Scalar::Int(0))),
         "Creates a tensor of zeros with named dimensions.",
     ),
     function(
-        "ones(int[] size, *, Tensor? out=None, {factory}) -> Tensor",
-        |c| filled(c, Scalar::Int(1)),
-        "Creates a tensor of ones.",
+        "zeros(int[] size, *, Tensor? out=None, {factory}) -> Tensor",
+        |c| filled(c, Scalar::Int(0)),
+        "Creates a tensor of zeros.",
     )
     .out(Out::MADE.unguarded()),
     function(
@@ -67,6 +61,12 @@ pub const ROWS: &[Row] = &[
         |c| dimnames::made(c, |c| filled(c, Scalar::Int(1))),
         "Creates a tensor of ones with named dimensions.",
     ),
+    function(
+        "ones(int[] size, *, Tensor? out=None, {factory}) -> Tensor",
+        |c| filled(c, Scalar::Int(1)),
+        "Creates a tensor of ones.",
+    )
+    .out(Out::MADE.unguarded()),
     function(
         "empty(int[] size, *, Tensor? out=None, MemoryFormat? memory_format=None, {factory}) -> Tensor",
         |c| filled(c, Scalar::Int(0)),
@@ -79,16 +79,16 @@ pub const ROWS: &[Row] = &[
         "Creates an empty tensor with named dimensions.",
     ),
     function(
+        "full.names(int[] size, Scalar fill_value, *, Dimname[]? names, {factory}) -> Tensor",
+        |c| dimnames::made(c, full),
+        "Creates a filled tensor with named dimensions.",
+    ),
+    function(
         "full(int[] size, Scalar fill_value, *, Tensor? out=None, {factory}) -> Tensor",
         full,
         "Creates a tensor filled with one value.",
     )
     .out(Out::MADE.unguarded()),
-    function(
-        "full.names(int[] size, Scalar fill_value, *, Dimname[]? names, {factory}) -> Tensor",
-        |c| dimnames::made(c, full),
-        "Creates a filled tensor with named dimensions.",
-    ),
     function(
         "zeros_like(Tensor input, *, MemoryFormat? memory_format=None, {factory}) -> Tensor",
         |c| like(c, Scalar::Int(0)),
@@ -180,6 +180,17 @@ pub const ROWS: &[Row] = &[
     )
     .out(Out::MADE),
     function(
+        "linspace.tensors(Tensor start, Tensor end, int steps, *, Tensor? out=None, {factory}) -> Tensor",
+        |c| {
+            let (start, end) = (c.view(0)?.item()?, c.view(1)?.item()?);
+            create::linspace(start, end, c.int(2)?, c.dtype_keyword(), c.state.default_dtype.get(), device(c)?)
+                .map(Value::from)
+        },
+        "Creates evenly spaced numbers between two 0-d tensors.",
+    )
+    .out(Out::MADE)
+    .operation("linspace.Tensor_Tensor"),
+    function(
         "linspace(Scalar start, Scalar end, int steps, *, Tensor? out=None, {factory}) -> Tensor",
         |c| {
             create::linspace(
@@ -195,17 +206,6 @@ pub const ROWS: &[Row] = &[
         "Creates evenly spaced numbers from start to end.",
     )
     .out(Out::MADE),
-    function(
-        "linspace.tensors(Tensor start, Tensor end, int steps, *, Tensor? out=None, {factory}) -> Tensor",
-        |c| {
-            let (start, end) = (c.view(0)?.item()?, c.view(1)?.item()?);
-            create::linspace(start, end, c.int(2)?, c.dtype_keyword(), c.state.default_dtype.get(), device(c)?)
-                .map(Value::from)
-        },
-        "Creates evenly spaced numbers between two 0-d tensors.",
-    )
-    .out(Out::MADE)
-    .operation("linspace.Tensor_Tensor"),
     function(
         "logspace(Scalar start, Scalar end, int steps, float base=10.0, *, Tensor? out=None, {factory}) -> \
  Tensor",

@@ -70,6 +70,13 @@ pub const ROWS: &[Row] = &[
         "Draws counts of events at the given rates.",
     ),
     function(
+        "normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None, Tensor? out=None) -> \
+ Tensor",
+        normal,
+        "Draws normal numbers of the given means and deviations.",
+    )
+    .out(Out::PLAIN.takes(NORMAL)),
+    function(
         "normal.Tensor_float(Tensor mean, float std=1, *, Generator? generator=None, Tensor? out=None) -> \
  Tensor",
         normal,
@@ -80,13 +87,6 @@ pub const ROWS: &[Row] = &[
  Tensor",
         normal,
         "Draws normal numbers of the given deviations.",
-    )
-    .out(Out::PLAIN.takes(NORMAL)),
-    function(
-        "normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None, Tensor? out=None) -> \
- Tensor",
-        normal,
-        "Draws normal numbers of the given means and deviations.",
     )
     .out(Out::PLAIN.takes(NORMAL)),
     function(
@@ -165,6 +165,11 @@ pub const ROWS: &[Row] = &[
         "Fills the tensor with samples of a Cauchy distribution.",
     ).names(Keeps),
     method(
+        "random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)",
+        any_numbers,
+        "Fills the tensor with integers of the dtype's whole range.",
+    ).names(Keeps),
+    method(
         "random_.from(Tensor(a!) self, int from, int? to, *, Generator? generator=None) -> Tensor(a!)",
         |c| whole_numbers(c, c.int(1)?, c.opt_int(2)?),
         "Fills the tensor with integers of a range.",
@@ -173,11 +178,6 @@ pub const ROWS: &[Row] = &[
         "random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> Tensor(a!)",
         |c| whole_numbers(c, 0, Some(c.int(1)?)),
         "Fills the tensor with integers below a number.",
-    ).names(Keeps),
-    method(
-        "random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)",
-        any_numbers,
-        "Fills the tensor with integers of the dtype's whole range.",
     ).names(Keeps),
     function(
         "get_rng_state() -> Tensor",

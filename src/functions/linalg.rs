@@ -108,7 +108,7 @@ pub const ROWS: &[Row] = &[
         "linalg.cholesky_ex(Tensor A, *, bool upper=False, bool check_errors=False, Tensor[]? out=None) -> \
  any",
         |c| {
-            let (factor, info) = ops::cholesky("linalg.cholesky_ex", &c.view(0)?, c.bool(1)?)?;
+            let (factor, info) = ops::cholesky("linalg.cholesky", &c.view(0)?, c.bool(1)?)?;
             if c.bool(2)? {
                 refuse_indefinite("linalg.cholesky_ex", &info)?;
             }

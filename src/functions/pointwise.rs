@@ -154,18 +154,18 @@ pub const ROWS: &[Row] = &[
     .names(Keeps)
     .sparse(Coalesced),
     method(
+        "pow_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)",
+        |c| power(c, true),
+        "Computes the power, in place.",
+    )
+    .names(Unifies),
+    method(
         "pow_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)",
         |c| power(c, true),
         "Computes the power, in place.",
     )
     .names(Keeps)
     .sparse(Coalesced),
-    method(
-        "pow_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)",
-        |c| power(c, true),
-        "Computes the power, in place.",
-    )
-    .names(Unifies),
     both("positive(Tensor self) -> Tensor", |c| Ok(c.itself()), "Returns the tensor itself.")
         .names(Keeps)
         .sparse(Coalesced),
@@ -317,18 +317,27 @@ macro_rules! with_in_place {
     };
 }
 
-with_in_place! { BINARY, BINARY_IN_PLACE, binary, BinaryOp, "Operand", ", Operand other", ".Tensor", ELEMENTWISE:
+with_in_place! { PRODUCT, PRODUCT_IN_PLACE, binary, BinaryOp, "Operand", ", Operand other", ".Tensor", ELEMENTWISE:
     "mul" Mul "Multiplies the operands." or "multiply" [.names(Unifies).sparse(Own(sparse_kernels::mul)).quantized(Own(quantized::mul))];
+}
+
+with_in_place! { QUOTIENT, QUOTIENT_IN_PLACE, binary, BinaryOp, "Operand", ", Either other", ".Tensor", ELEMENTWISE:
     "floor_divide" FloorDivide "Divides and rounds down." [.names(Unifies)];
-    "remainder" Remainder "Computes the remainder with the sign of the divisor.";
-    "fmod" Fmod "Computes the remainder with the sign of the dividend.";
+}
+
+with_in_place! { BINARY, BINARY_IN_PLACE, binary, BinaryOp, "Either", ", Either other", ".Tensor", ELEMENTWISE:
     "bitwise_and" BitwiseAnd "Keeps the bits set in both.";
     "bitwise_or" BitwiseOr "Sets the bits set in either.";
     "bitwise_xor" BitwiseXor "Sets the bits set in just one.";
     "bitwise_left_shift" LeftShift "Moves the bits left.";
     "bitwise_right_shift" RightShift "Moves the bits right.";
-    "copysign" Copysign "Combines the magnitude of the first with the sign of the second." [.out_refused_as("copysign.out")];
+    "remainder" Remainder "Computes the remainder with the sign of the divisor.";
     "xlogy" Xlogy "Multiplies x by the logarithm of y." [.out_refused_as("xlogy.OutTensor")];
+}
+
+with_in_place! { SECOND, SECOND_IN_PLACE, binary, BinaryOp, "Tensor", ", Either other", ".Tensor", ELEMENTWISE:
+    "fmod" Fmod "Computes the remainder with the sign of the dividend.";
+    "copysign" Copysign "Combines the magnitude of the first with the sign of the second." [.out_refused_as("copysign.out")];
 }
 
 with_in_place! { TENSORS, TENSORS_IN_PLACE, binary, BinaryOp, "Tensor", ", Tensor other", "", ELEMENTWISE:
@@ -363,7 +372,7 @@ with_in_place! { LOGICAL, LOGICAL_IN_PLACE, comparison, CompareOp, "Tensor", ", 
     "logical_xor" LogicalXor "Tells which elements are true in just one." [.names(Unifies)];
 }
 
-with_in_place! { COMPARISONS, COMPARISONS_IN_PLACE, comparison, CompareOp, "Tensor", ", Operand other", ".Tensor", ANY:
+with_in_place! { COMPARISONS, COMPARISONS_IN_PLACE, comparison, CompareOp, "Tensor", ", Either other", ".Tensor", ANY:
     "eq" Eq "Tells which elements are equal." new [.names(Unifies).quantized(Numbers)];
     "ne" Ne "Tells which elements differ." or "not_equal" new [.names(Unifies).quantized(Numbers)];
     "lt" Lt "Tells which elements are smaller." or "less" new [.names(Unifies).quantized(Numbers)];

@@ -6,12 +6,12 @@ use super::pointwise::Argument;
 use super::sparse_kernels;
 use crate::call::facets::{
     Dispatch::{Integers, Own, Requantized},
-    NameInference::{Each, Infers, Keeps},
+    NameInference::{Each, Infers, Itself, Keeps},
     Out, Repeats, Shares, Takes,
 };
 use crate::call::warnings::{self, Writer};
 use crate::call::{Call, Row, both, function, method};
-use crate::dispatch::name_inference;
+use crate::dispatch::{call_below, name_inference};
 use crate::ops::gather::{self, Scattered};
 use crate::ops::rearrange::{self as ops, Triangle};
 use crate::ops::{join, mask, promote, sort};
@@ -58,11 +58,6 @@ pub const ROWS: &[Row] = &[
         "Repeats the tensor side by side, by NumPy's rules.",
     )
     .operation("repeat"),
-    function(
-        "repeat_interleave.Tensor(Tensor repeats, *, int? output_size=None) -> Tensor",
-        |c| ops::repeated_positions(&c.view(0)?, c.opt_int(1)?).map(Value::from),
-        "Repeats every position its own number of times.",
-    ),
     both(
         "repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, int? output_size=None) \
  -> Tensor",
@@ -70,6 +65,11 @@ pub const ROWS: &[Row] = &[
         "Repeats every element its own number of times.",
     )
     .operation("view"),
+    function(
+        "repeat_interleave.Tensor(Tensor repeats, *, int? output_size=None) -> Tensor",
+        |c| ops::repeated_positions(&c.view(0)?, c.opt_int(1)?).map(Value::from),
+        "Repeats every position its own number of times.",
+    ),
     both(
         "repeat_interleave.self_int(Tensor self, int repeats, int? dim=None, *, int? output_size=None) -> \
  Tensor",
@@ -189,16 +189,16 @@ pub const ROWS: &[Row] = &[
             .takes(&[(Takes::Same, "index_select(): self and result must have the same scalar type")]),
     ),
     both(
+        "gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False, Tensor? out=None) -> Tensor",
+        |c| gather::gather(&c.view(0)?, c.int(1)?, &c.view(2)?).map(Value::from),
+        "Picks elements along a dimension.",
+    )
+    .out(Out::PLAIN.sharing(Shares::Never)),
+    both(
         "gather.dimname(Tensor self, Dimname dim, Tensor index, *, bool sparse_grad=False, Tensor? out=None) \
  -> Tensor",
         dimnames::not_yet,
         "Picks elements along a named dimension.",
-    )
-    .out(Out::PLAIN.sharing(Shares::Never)),
-    both(
-        "gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False, Tensor? out=None) -> Tensor",
-        |c| gather::gather(&c.view(0)?, c.int(1)?, &c.view(2)?).map(Value::from),
-        "Picks elements along a dimension.",
     )
     .out(Out::PLAIN.sharing(Shares::Never)),
     both(
@@ -227,20 +227,20 @@ pub const ROWS: &[Row] = &[
         "Writes elements along a dimension, in place.",
     ),
     method(
-        "scatter_.value(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)",
-        |c| {
-            let value = c.scalar(3)?;
-            scatter(c, Scattered::Value(value), None)
-        },
-        "Writes a value along a dimension, in place.",
-    ),
-    method(
         "scatter_.reduce(Tensor(a!) self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor(a!)",
         |c| {
             let src = c.view(3)?;
             scatter(c, Scattered::Source(&src), Some(c.str(4)?))
         },
         "Adds or multiplies elements in along a dimension, in place.",
+    ),
+    method(
+        "scatter_.value(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)",
+        |c| {
+            let value = c.scalar(3)?;
+            scatter(c, Scattered::Value(value), None)
+        },
+        "Writes a value along a dimension, in place.",
     ),
     method(
         "scatter_.value_reduce(Tensor(a!) self, int dim, Tensor index, Scalar value, *, str reduce) -> \
@@ -277,17 +277,17 @@ pub const ROWS: &[Row] = &[
         "Adds slices to the given indices, in place.",
     ),
     method(
-        "index_copy_.dimname(Tensor(a!) self, Dimname dim, Tensor index, Tensor source) -> Tensor(a!)",
-        dimnames::not_yet,
-        "Copies slices along a named dimension.",
-    ),
-    method(
         "index_copy_(Tensor(a!) self, int dim, Tensor index, Tensor source) -> Tensor(a!)",
         |c| {
             gather::index_copy_(&c.view(0)?, c.int(1)?, &c.view(2)?, &c.view(3)?)?;
             Ok(c.itself())
         },
         "Copies slices to the given indices, in place.",
+    ),
+    method(
+        "index_copy_.dimname(Tensor(a!) self, Dimname dim, Tensor index, Tensor source) -> Tensor(a!)",
+        dimnames::not_yet,
+        "Copies slices along a named dimension.",
     ),
     method(
         "index_fill_.int_Tensor(Tensor(a!) self, int dim, Tensor index, Tensor value) -> Tensor(a!)",
@@ -306,11 +306,6 @@ pub const ROWS: &[Row] = &[
         "Fills the given indices of a named dimension.",
     ),
     method(
-        "index_fill_.Dimname_Scalar(Tensor(a!) self, Dimname dim, Tensor index, Scalar value) -> Tensor(a!)",
-        dimnames::by_position,
-        "Fills the given indices of a named dimension.",
-    ),
-    method(
         "index_fill_.int_Scalar(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)",
         |c| {
             let value = c.scalar(3)?;
@@ -322,9 +317,14 @@ pub const ROWS: &[Row] = &[
     )
     .names(Keeps),
     method(
-        "masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!)",
+        "index_fill_.Dimname_Scalar(Tensor(a!) self, Dimname dim, Tensor index, Scalar value) -> Tensor(a!)",
+        dimnames::by_position,
+        "Fills the given indices of a named dimension.",
+    ),
+    method(
+        "masked_fill_.Tensor(Tensor(a!) self, Tensor mask, Tensor value) -> Tensor(a!)",
         |c| {
-            let value = c.scalar(2)?;
+            let value = mask::fill_value("masked_fill_", &c.view(2)?)?;
             warnings::expanded(c.state, Writer::MaskedFill, &c.view(0)?);
             mask::masked_fill_(&c.view(0)?, &c.view(1)?, value)?;
             Ok(c.itself())
@@ -333,9 +333,9 @@ pub const ROWS: &[Row] = &[
     )
     .names(Infers(name_inference::masked)),
     method(
-        "masked_fill_.Tensor(Tensor(a!) self, Tensor mask, Tensor value) -> Tensor(a!)",
+        "masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!)",
         |c| {
-            let value = mask::fill_value("masked_fill_", &c.view(2)?)?;
+            let value = c.scalar(2)?;
             warnings::expanded(c.state, Writer::MaskedFill, &c.view(0)?);
             mask::masked_fill_(&c.view(0)?, &c.view(1)?, value)?;
             Ok(c.itself())
@@ -460,6 +460,12 @@ pub const ROWS: &[Row] = &[
     )
     .operation("where.self"),
     both(
+        "sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False, Tensor[]? out=None) \
+ -> any",
+        |c| sorted(c, 2, 3, true),
+        "Sorts the elements, keeping equal ones in order.",
+    ),
+    both(
         "sort(Tensor self, int dim=-1, bool descending=False, *, Tensor[]? out=None) -> any",
         |c| sorted(c, 1, 2, false),
         "Sorts the elements along a dimension, and returns their old positions.",
@@ -476,11 +482,11 @@ pub const ROWS: &[Row] = &[
         "Sorts along a named dimension.",
     ),
     both(
-        "sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False, Tensor[]? out=None) \
- -> any",
-        |c| sorted(c, 2, 3, true),
-        "Sorts the elements, keeping equal ones in order.",
-    ),
+        "argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False, Tensor? out=None) -> Tensor",
+        |c| Ok(sort::sort(&c.view(0)?, c.int(2)?, c.bool(3)?, c.bool(1)?)?.1.into()),
+        "Returns the old positions of the sorted elements; equal ones stay in order if `stable`.",
+    )
+    .operation("sort.stable"),
     both(
         "argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor",
         |c| Ok(sort::sort(&c.view(0)?, c.int(1)?, c.bool(2)?, false)?.1.into()),
@@ -519,46 +525,80 @@ pub const ROWS: &[Row] = &[
         "Joins runs of equal elements.",
     ),
     function(
-        "atleast_1d(Tensor self) -> Tensor",
+        "atleast_1d.tensors(any[] tensors) -> any",
+        |c| at_least(c, "atleast_1d"),
+        "Gives each tensor at least one dimension.",
+    )
+    .python("atleast_1d")
+    .names(Itself)
+    .any_layout(),
+    function(
+        "_VF.atleast_1d(Tensor self) -> Tensor",
         |c| join::atleast_1d(&c.view(0)?).and_then(|v| c.view_of(0, v)),
         "Gives the tensor at least one dimension.",
     )
     .names(Keeps),
     function(
-        "atleast_1d.Sequence(Tensor[] tensors) -> any",
+        "_VF.atleast_1d.Sequence(Tensor[] tensors) -> any",
         |c| each_at_least(c, "atleast_1d"),
         "Gives each tensor at least one dimension.",
     )
     .names(Each),
     function(
-        "atleast_2d(Tensor self) -> Tensor",
+        "atleast_2d.tensors(any[] tensors) -> any",
+        |c| at_least(c, "atleast_2d"),
+        "Gives each tensor at least two dimensions.",
+    )
+    .python("atleast_2d")
+    .names(Itself)
+    .any_layout(),
+    function(
+        "_VF.atleast_2d(Tensor self) -> Tensor",
         |c| join::atleast_2d(&c.view(0)?).and_then(|v| c.view_of(0, v)),
         "Gives the tensor at least two dimensions.",
     )
     .names(Keeps)
     .few_refused_as(2, "unsqueeze"),
     function(
-        "atleast_2d.Sequence(Tensor[] tensors) -> any",
+        "_VF.atleast_2d.Sequence(Tensor[] tensors) -> any",
         |c| each_at_least(c, "atleast_2d"),
         "Gives each tensor at least two dimensions.",
     )
     .names(Each)
     .few_refused_as(2, "unsqueeze"),
     function(
-        "atleast_3d(Tensor self) -> Tensor",
+        "atleast_3d.tensors(any[] tensors) -> any",
+        |c| at_least(c, "atleast_3d"),
+        "Gives each tensor at least three dimensions.",
+    )
+    .python("atleast_3d")
+    .names(Itself)
+    .any_layout(),
+    function(
+        "_VF.atleast_3d(Tensor self) -> Tensor",
         |c| join::atleast_3d(&c.view(0)?).and_then(|v| c.view_of(0, v)),
         "Gives the tensor at least three dimensions.",
     )
     .names(Keeps)
     .few_refused_as(3, "unsqueeze"),
     function(
-        "atleast_3d.Sequence(Tensor[] tensors) -> any",
+        "_VF.atleast_3d.Sequence(Tensor[] tensors) -> any",
         |c| each_at_least(c, "atleast_3d"),
         "Gives each tensor at least three dimensions.",
     )
     .names(Each)
     .few_refused_as(3, "unsqueeze"),
 ];
+
+/// Passes a single argument on as it is, and several as a list.
+fn at_least(call: &mut Call, name: &str) -> Result<Value> {
+    let tensors = call.value(0);
+    let given = match tensors.sequence().as_deref() {
+        Some([only]) => only.clone(),
+        _ => tensors,
+    };
+    call_below(call.state, name, &[given])
+}
 
 fn each_at_least(call: &mut Call, name: &str) -> Result<Value> {
     let (steps, tensors) = (super::Steps::of(call), call.value(0).sequence().unwrap_or_default());

@@ -45,7 +45,7 @@ pub const ROWS: &[Row] = &[
         },
         "Sums along dimensions.",
     )
-    .out(Out::REDUCED)
+    .out(Out::REDUCED.clearing())
     .names(Removes)
     .sparse(Own(sparse_kernels::sum_dims))
     .quantized(Refused("sum.IntList_out")),
@@ -55,13 +55,13 @@ pub const ROWS: &[Row] = &[
         dimnames::by_position,
         "Sums along named dimensions.",
     )
-    .out(Out::REDUCED),
+    .out(Out::REDUCED.clearing()),
     both(
         "mean(Tensor self, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
         |c| ops::mean(&c.view(0)?, None, false, c.opt_dtype(1)).map(Value::from),
         "Averages all elements.",
     )
-    .out(Out::PLAIN.unguarded().takes(&[(Takes::Castable, "mean.dtype_out(): input types can't be cast to the desired output type {out}")]))
+    .out(Out::PLAIN.unguarded().clearing().takes(&[(Takes::Castable, "mean.dtype_out(): input types can't be cast to the desired output type {out}")]))
     .names(Nameless)
     .out_refused_as("mean.dtype_out")
     .quantized(Requantized),
@@ -74,7 +74,7 @@ pub const ROWS: &[Row] = &[
         },
         "Averages along dimensions.",
     )
-    .out(Out::ELEMENTWISE.repeating(Repeats::RefusedResized).sharing(Shares::Allowed))
+    .out(Out::ELEMENTWISE.repeating(Repeats::RefusedResized).sharing(Shares::Allowed).clearing())
     .names(Removes)
     .quantized(Requantized),
     both(
@@ -83,7 +83,7 @@ pub const ROWS: &[Row] = &[
         dimnames::by_position,
         "Averages along named dimensions.",
     )
-    .out(Out::ELEMENTWISE.repeating(Repeats::RefusedResized).sharing(Shares::Allowed)),
+    .out(Out::ELEMENTWISE.repeating(Repeats::RefusedResized).sharing(Shares::Allowed).clearing()),
     both(
         "prod(Tensor self, *, ScalarType? dtype=None) -> Tensor",
         |c| ops::prod(&c.view(0)?, None, false, c.opt_dtype(1)).map(Value::from),
@@ -114,18 +114,23 @@ pub const ROWS: &[Row] = &[
     .names(Nameless)
     .sparse(Total),
     both(
-        "any.dim(Tensor self, int[1]? dim, bool keepdim=False, *, Tensor? out=None) -> Tensor",
+        "any.dims(Tensor self, int[]? dim=None, bool keepdim=False, *, Tensor? out=None) -> Tensor",
         |c| {
             let d = dims(c, 1)?;
             ops::any(&c.view(0)?, Some(&d), c.bool(2)?).map(Value::from)
         },
         "Tells whether any element along dimensions is true.",
     )
-    .out(truth!("any"))
-    .operation("any.dim")
-    .several_refused_as("any.dims"),
+    .out(truth!("any")),
     both(
-        "any.dimname(Tensor self, Dimname dim, bool keepdim=False) -> Tensor",
+        "any.dim(Tensor self, int dim, bool keepdim=False, *, Tensor? out=None) -> Tensor",
+        |c| ops::any(&c.view(0)?, Some(&[c.int(1)?]), c.bool(2)?).map(Value::from),
+        "Tells whether any element along a dimension is true.",
+    )
+    .out(truth!("any"))
+    .operation("any.dim"),
+    both(
+        "any.dimname(Tensor self, Dimname dim, bool keepdim=False, *, Tensor? out=None) -> Tensor",
         dimnames::not_yet,
         "Tells whether any element of a named dimension is true.",
     ),
@@ -137,18 +142,23 @@ pub const ROWS: &[Row] = &[
     .out(truth!("all"))
     .names(Nameless),
     both(
-        "all.dim(Tensor self, int[1]? dim, bool keepdim=False, *, Tensor? out=None) -> Tensor",
+        "all.dims(Tensor self, int[]? dim=None, bool keepdim=False, *, Tensor? out=None) -> Tensor",
         |c| {
             let d = dims(c, 1)?;
             ops::all(&c.view(0)?, Some(&d), c.bool(2)?).map(Value::from)
         },
         "Tells whether all elements along dimensions are true.",
     )
-    .out(truth!("all"))
-    .operation("all.dim")
-    .several_refused_as("all.dims"),
+    .out(truth!("all")),
     both(
-        "all.dimname(Tensor self, Dimname dim, bool keepdim=False) -> Tensor",
+        "all.dim(Tensor self, int dim, bool keepdim=False, *, Tensor? out=None) -> Tensor",
+        |c| ops::all(&c.view(0)?, Some(&[c.int(1)?]), c.bool(2)?).map(Value::from),
+        "Tells whether all elements along a dimension are true.",
+    )
+    .out(truth!("all"))
+    .operation("all.dim"),
+    both(
+        "all.dimname(Tensor self, Dimname dim, bool keepdim=False, *, Tensor? out=None) -> Tensor",
         dimnames::not_yet,
         "Tells whether all elements of a named dimension are true.",
     ),
@@ -161,19 +171,19 @@ pub const ROWS: &[Row] = &[
     .names(Nameless)
     .quantized(Integers),
     both(
-        "max.dim(Tensor self, int dim, bool keepdim=False, *, Tensor[]? out=None) -> any",
-        |c| extremum(c, Extremum::Max, "torch.return_types.max"),
-        "Returns the largest elements along a dimension, and their positions.",
-    )
-    .names(Removes)
-    .quantized(Integers),
-    both(
         "max.other(Tensor self, Tensor other, *, Tensor? out=None) -> Tensor",
         |c| pair(c, crate::ops::pointwise::BinaryOp::Maximum),
         "Returns the larger of two elements.",
     )
     .out(Out::ELEMENTWISE)
     .operation("maximum"),
+    both(
+        "max.dim(Tensor self, int dim, bool keepdim=False, *, Tensor[]? out=None) -> any",
+        |c| extremum(c, Extremum::Max, "torch.return_types.max"),
+        "Returns the largest elements along a dimension, and their positions.",
+    )
+    .names(Removes)
+    .quantized(Integers),
     both(
         "max.names_dim(Tensor self, Dimname dim, bool keepdim=False, *, Tensor[]? out=None) -> any",
         dimnames::by_position,
@@ -188,19 +198,19 @@ pub const ROWS: &[Row] = &[
     .names(Nameless)
     .quantized(Integers),
     both(
-        "min.dim(Tensor self, int dim, bool keepdim=False, *, Tensor[]? out=None) -> any",
-        |c| extremum(c, Extremum::Min, "torch.return_types.min"),
-        "Returns the smallest elements along a dimension, and their positions.",
-    )
-    .names(Removes)
-    .quantized(Integers),
-    both(
         "min.other(Tensor self, Tensor other, *, Tensor? out=None) -> Tensor",
         |c| pair(c, crate::ops::pointwise::BinaryOp::Minimum),
         "Returns the smaller of two elements.",
     )
     .out(Out::ELEMENTWISE)
     .operation("minimum"),
+    both(
+        "min.dim(Tensor self, int dim, bool keepdim=False, *, Tensor[]? out=None) -> any",
+        |c| extremum(c, Extremum::Min, "torch.return_types.min"),
+        "Returns the smallest elements along a dimension, and their positions.",
+    )
+    .names(Removes)
+    .quantized(Integers),
     both(
         "min.names_dim(Tensor self, Dimname dim, bool keepdim=False, *, Tensor[]? out=None) -> any",
         dimnames::by_position,
@@ -231,25 +241,6 @@ pub const ROWS: &[Row] = &[
     )
     .out(Out::PLAIN.unguarded()),
     both(
-        "var(Tensor self, bool unbiased=True) -> Tensor",
-        |c| {
-            let correction = f64::from(u8::from(c.bool(1)?));
-            spread(c, Spread::Variance, None, correction, false)
-        },
-        "Computes the variance of all elements.",
-    )
-    .names(Nameless)
-    .complex_refused_as("view_as_real"),
-    both(
-        "var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False, Tensor? out=None) -> \
- Tensor",
-        |c| corrected(c, Spread::Variance),
-        "Computes the variance along dimensions.",
-    )
-    .out(Out::PLAIN.unguarded().takes(SPREAD))
-    .names(Removes)
-    .complex_refused_as("view_as_real"),
-    both(
         "var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False, *, Tensor? out=None) -> Tensor",
         |c| {
             let d = dims(c, 1)?;
@@ -261,6 +252,25 @@ pub const ROWS: &[Row] = &[
     )
     .out(Out::PLAIN.unguarded().takes(SPREAD))
     .names(Removes)
+    .complex_refused_as("view_as_real"),
+    both(
+        "var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False, Tensor? out=None) -> \
+ Tensor",
+        |c| corrected(c, Spread::Variance),
+        "Computes the variance along dimensions.",
+    )
+    .out(Out::PLAIN.unguarded().takes(SPREAD))
+    .names(Removes)
+    .complex_refused_as("view_as_real"),
+    both(
+        "var(Tensor self, bool unbiased=True) -> Tensor",
+        |c| {
+            let correction = f64::from(u8::from(c.bool(1)?));
+            spread(c, Spread::Variance, None, correction, false)
+        },
+        "Computes the variance of all elements.",
+    )
+    .names(Nameless)
     .complex_refused_as("view_as_real"),
     both(
         "var.names_dim(Tensor self, Dimname[1] dim, bool unbiased=True, bool keepdim=False, *, Tensor? out=None) -> Tensor",
@@ -275,25 +285,6 @@ pub const ROWS: &[Row] = &[
         "Computes the variance along named dimensions, with a correction.",
     ),
     both(
-        "std(Tensor self, bool unbiased=True) -> Tensor",
-        |c| {
-            let correction = f64::from(u8::from(c.bool(1)?));
-            spread(c, Spread::StandardDeviation, None, correction, false)
-        },
-        "Computes the standard deviation of all elements.",
-    )
-    .names(Nameless)
-    .complex_refused_as("view_as_real"),
-    both(
-        "std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False, Tensor? out=None) -> \
- Tensor",
-        |c| corrected(c, Spread::StandardDeviation),
-        "Computes the standard deviation along dimensions.",
-    )
-    .out(Out::PLAIN.unguarded().takes(SPREAD))
-    .names(Removes)
-    .complex_refused_as("view_as_real"),
-    both(
         "std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False, *, Tensor? out=None) -> Tensor",
         |c| {
             let d = dims(c, 1)?;
@@ -305,6 +296,25 @@ pub const ROWS: &[Row] = &[
     )
     .out(Out::PLAIN.unguarded().takes(SPREAD))
     .names(Removes)
+    .complex_refused_as("view_as_real"),
+    both(
+        "std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False, Tensor? out=None) -> \
+ Tensor",
+        |c| corrected(c, Spread::StandardDeviation),
+        "Computes the standard deviation along dimensions.",
+    )
+    .out(Out::PLAIN.unguarded().takes(SPREAD))
+    .names(Removes)
+    .complex_refused_as("view_as_real"),
+    both(
+        "std(Tensor self, bool unbiased=True) -> Tensor",
+        |c| {
+            let correction = f64::from(u8::from(c.bool(1)?));
+            spread(c, Spread::StandardDeviation, None, correction, false)
+        },
+        "Computes the standard deviation of all elements.",
+    )
+    .names(Nameless)
     .complex_refused_as("view_as_real"),
     both(
         "std.names_dim(Tensor self, Dimname[1] dim, bool unbiased=True, bool keepdim=False, *, Tensor? out=None) -> Tensor",

@@ -189,6 +189,14 @@ pub const ROWS: &[Row] = &[
     .operation("nansum")
     .checks_first(),
     both(
+        "count_nonzero(Tensor self, int? dim=None) -> Tensor",
+        |c| {
+            let dims = c.opt_int(1)?.map(|d| [d]);
+            reduce::count_nonzero(&c.view(0)?, dims.as_ref().map(<[i64; 1]>::as_slice)).map(Value::from)
+        },
+        "Counts the elements that are not zero.",
+    ),
+    both(
         "count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor",
         |c| {
             let dims = c.ints(1)?;
@@ -199,14 +207,6 @@ pub const ROWS: &[Row] = &[
     .operation("count_nonzero")
     .several_refused_as("count_nonzero.dim_IntList"),
     both(
-        "count_nonzero(Tensor self, int? dim=None) -> Tensor",
-        |c| {
-            let dims = c.opt_int(1)?.map(|d| [d]);
-            reduce::count_nonzero(&c.view(0)?, dims.as_ref().map(<[i64; 1]>::as_slice)).map(Value::from)
-        },
-        "Counts the elements that are not zero.",
-    ),
-    both(
         "aminmax(Tensor self, *, int? dim=None, bool keepdim=False, Tensor[]? out=None) -> any",
         |c| {
             let (low, high) = reduce::aminmax(&c.view(0)?, c.opt_int(1)?, c.bool(2)?)?;
@@ -214,6 +214,13 @@ pub const ROWS: &[Row] = &[
         },
         "Returns the smallest and the largest element.",
     ),
+    function(
+        "std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> any",
+        |c| with_mean(c, Spread::StandardDeviation),
+        "Computes the standard deviation and the mean along dimensions.",
+    )
+    .names(Removes)
+    .complex_refused_as("view_as_real"),
     function(
         "std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) \
  -> any",
@@ -230,13 +237,6 @@ pub const ROWS: &[Row] = &[
     .names(Nameless)
     .complex_refused_as("view_as_real"),
     function(
-        "std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> any",
-        |c| with_mean(c, Spread::StandardDeviation),
-        "Computes the standard deviation and the mean along dimensions.",
-    )
-    .names(Removes)
-    .complex_refused_as("view_as_real"),
-    function(
         "std_mean.names_dim(Tensor self, Dimname[1] dim, bool unbiased=True, bool keepdim=False) -> any",
         dimnames::by_position,
         "Computes the standard deviation and the mean along named dimensions.",
@@ -247,6 +247,13 @@ pub const ROWS: &[Row] = &[
         dimnames::by_position,
         "Computes the standard deviation and the mean along named dimensions, with a correction.",
     ),
+    function(
+        "var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> any",
+        |c| with_mean(c, Spread::Variance),
+        "Computes the variance and the mean along dimensions.",
+    )
+    .names(Removes)
+    .complex_refused_as("view_as_real"),
     function(
         "var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) \
  -> any",
@@ -261,13 +268,6 @@ pub const ROWS: &[Row] = &[
         "Computes the variance and the mean of all elements.",
     )
     .names(Nameless)
-    .complex_refused_as("view_as_real"),
-    function(
-        "var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> any",
-        |c| with_mean(c, Spread::Variance),
-        "Computes the variance and the mean along dimensions.",
-    )
-    .names(Removes)
     .complex_refused_as("view_as_real"),
     function(
         "var_mean.names_dim(Tensor self, Dimname[1] dim, bool unbiased=True, bool keepdim=False) -> any",
