@@ -38,7 +38,8 @@ mod files;
 mod functional;
 mod given;
 mod graph;
-pub mod hooks;
+pub mod histograms;
+mod hooks;
 pub mod identity;
 mod indexing;
 mod internal;
@@ -63,6 +64,7 @@ mod quantized;
 mod random;
 mod rearrange;
 mod reduce;
+mod reflections;
 mod samples;
 mod scatter;
 pub mod sequences;
@@ -141,6 +143,7 @@ const TABLES: &[&[Row]] = &[
     explain::ROWS,
     crate::dispatch::fake::ROWS,
     linalg::ROWS,
+    reflections::ROWS,
     matmul::ROWS,
     norms::ROWS,
     numbers::ROWS,
@@ -187,6 +190,7 @@ const TABLES: &[&[Row]] = &[
     special::BINARY,
     special::POLYNOMIALS,
     statistics::ROWS,
+    histograms::ROWS,
     storages::ROWS,
     storage_devices::ROWS,
     legacy_tensors::ON_CUDA,

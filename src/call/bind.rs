@@ -2,8 +2,9 @@
 //! and of Python itself for the functions PyTorch writes in Python.
 
 use super::builtins;
+use super::refused::{no_combination, unexpected_keyword, with_nearest_keyword};
 use super::signature::{Kind, Param, Signature};
-use super::suggest::nearest;
+
 use crate::tensor::names::check_identifier;
 use crate::tensor::{DType, Device, Dims, Error, ErrorKind, Result};
 use crate::value::{Dict, Items, Value};
@@ -215,7 +216,7 @@ fn attempt(
 }
 
 /// NumPy's spellings are accepted for three common keywords.
-fn matches_name(param: &Param, keyword: &str) -> bool {
+pub fn matches_name(param: &Param, keyword: &str) -> bool {
     let name = param.shown_name();
     keyword == name
         || matches!((name, keyword), ("dim", "axis") | ("keepdim", "keepdims") | ("input", "x") | ("other", "x2"))
@@ -286,70 +287,6 @@ impl Mismatch {
         };
         Error::type_error(text)
     }
-}
-
-fn unexpected_keyword(name: &str, params: &[Param], arguments: &Arguments) -> String {
-    for (keyword, _) in &arguments.keywords {
-        match params.iter().position(|p| matches_name(p, keyword)) {
-            None => return format!("{name}() got an unexpected keyword argument '{keyword}'"),
-            Some(i) if i < arguments.positional.len() => {
-                return format!("{name}() got multiple values for argument '{keyword}'");
-            }
-            Some(_) => {}
-        }
-    }
-    "invalid keyword arguments".to_string()
-}
-
-/// Adds the keyword that was meant, where one was given that no signature has.
-fn with_nearest_keyword<'s>(
-    error: Error,
-    signatures: impl Iterator<Item = &'s Signature> + Clone,
-    arguments: &Arguments,
-) -> Error {
-    let params = signatures.filter(|s| !s.hidden).flat_map(|s| &s.params);
-    let is_unknown = |keyword: &str| !params.clone().any(|param| matches_name(param, keyword));
-    let unknown = arguments.keywords.iter().map(|(keyword, _)| keyword).find(|keyword| is_unknown(keyword));
-    let meant = unknown.and_then(|keyword| nearest(keyword, params.clone().map(Param::shown_name)));
-    match meant {
-        Some(meant) => error.with_hint(format!("did you mean '{meant}'?")),
-        None => error,
-    }
-}
-
-/// The error that lists every signature.
-fn no_combination<'s>(
-    name: &str,
-    signatures: impl Iterator<Item = &'s Signature> + Clone,
-    method: bool,
-    arguments: &Arguments,
-) -> Error {
-    let mut got: Vec<String> = arguments.positional.iter().map(|v| v.type_name().to_string()).collect();
-    let keywords = arguments.keywords.iter().rev().map(|(k, v)| format!("{k}={}", short_class(v)));
-    let only_keywords = got.is_empty() && !arguments.keywords.is_empty();
-    got.extend(keywords);
-    let mut got = got.join(", ");
-    if only_keywords {
-        got += ", ";
-    }
-    let module = if name == "UntypedStorage" { "torch." } else { "" };
-    let mut text =
-        format!("{module}{name}() received an invalid combination of arguments - got ({got}), but expected ");
-    let listings: Vec<String> = signatures.filter(|s| !s.hidden).flat_map(|s| s.listings(method)).collect();
-    match listings.as_slice() {
-        [only] => text += only,
-        several => {
-            text += "one of:\n";
-            for listing in several {
-                text += &format!(" * {listing}\n");
-            }
-        }
-    }
-    Error::type_error(text)
-}
-
-fn short_class(value: &Value) -> &str {
-    value.type_name()
 }
 
 fn no_arguments(
