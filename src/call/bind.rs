@@ -390,7 +390,7 @@ fn as_python(path: &str, signature: &Signature, method: Option<&Value>, argument
 /// Makes CPython's error for missing required arguments.
 fn missing_arguments(path: &str, missing: &[&Param]) -> Error {
     let kind = if missing.iter().all(|p| p.keyword_only) { "keyword-only" } else { "positional" };
-    missing_names(path, kind, &missing.iter().map(|p| p.name.as_ref()).collect::<Vec<&str>>())
+    missing_names(path, kind, &missing.iter().map(|p| p.name).collect::<Vec<&str>>())
 }
 
 /// Makes the same error from the names of the arguments, all of one kind: `positional` or `keyword-only`.

@@ -216,7 +216,7 @@ impl Out {
 
     /// Made, not computed of other tensors: the dtype is that of the output.
     pub const MADE: Out = Out {
-        dtypes: &[(Takes::Same, "dtype {result} does not match dtype of out tensor ({out})")],
+        dtypes: &[(Takes::Same, "dtype {result} does not match dtype of out parameter ({out})")],
         gives_dtype: true,
         warns: false,
         ..Out::PLAIN

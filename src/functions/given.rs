@@ -77,8 +77,10 @@ fn each(call: &Call, name: &str, others: &[usize], function: &Value) -> Result<V
 
 /// One element of a view.
 fn element(view: &View, place: &[i64]) -> Result<View> {
-    let steps = place.iter().zip(view.strides()).map(|(&position, &stride)| position.checked_mul(stride));
-    let offset = steps.fold(Some(view.layout.offset), |sum, step| sum?.checked_add(step?));
+    let mut steps = place.iter().zip(view.strides());
+    let offset = steps.try_fold(view.layout.offset, |sum, (&position, &stride)| {
+        position.checked_mul(stride).and_then(|step| sum.checked_add(step))
+    });
     let Some(offset) = offset else { bail!(RuntimeError, "Storage size calculation overflowed") };
     Ok(view.with_layout(Layout { sizes: Dims::new(), strides: Dims::new(), offset }))
 }
