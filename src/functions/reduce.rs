@@ -116,8 +116,8 @@ pub const ROWS: &[Row] = &[
     both(
         "any.dims(Tensor self, int[]? dim=None, bool keepdim=False, *, Tensor? out=None) -> Tensor",
         |c| {
-            let d = dims(c, 1)?;
-            ops::any(&c.view(0)?, Some(&d), c.bool(2)?).map(Value::from)
+            let d = if c.is_none(1) { None } else { Some(c.ints(1)?) };
+            ops::any(&c.view(0)?, d.as_deref(), c.bool(2)?).map(Value::from)
         },
         "Tells whether any element along dimensions is true.",
     )
@@ -144,8 +144,8 @@ pub const ROWS: &[Row] = &[
     both(
         "all.dims(Tensor self, int[]? dim=None, bool keepdim=False, *, Tensor? out=None) -> Tensor",
         |c| {
-            let d = dims(c, 1)?;
-            ops::all(&c.view(0)?, Some(&d), c.bool(2)?).map(Value::from)
+            let d = if c.is_none(1) { None } else { Some(c.ints(1)?) };
+            ops::all(&c.view(0)?, d.as_deref(), c.bool(2)?).map(Value::from)
         },
         "Tells whether all elements along dimensions are true.",
     )
