@@ -6,7 +6,7 @@ use crate::bail;
 use crate::call::facets::{Out, Takes};
 use crate::call::{Call, Row, both, function};
 use crate::ops::histogram::{self, Bins, Search};
-use crate::tensor::{Result, Scalar, View};
+use crate::tensor::{Result, Scalar, View, limits};
 use crate::value::Value;
 
 const HISTOGRAM: &[(Takes, &str)] = &[
@@ -139,9 +139,9 @@ fn binned(call: &Call, bins: Bins, range: Option<(f64, f64)>, weight: usize) -> 
 /// `histogramdd`, whose bins are a number for all coordinates, numbers, or tensors of edges.
 fn grid(call: &mut Call) -> Result<Value> {
     let view = call.view(0)?;
-    let dims = view.sizes().last().map_or(0, |&dims| dims as usize);
+    let dims = view.sizes().last().filter(|_| view.ndim() > 1).map_or(0, |&dims| dims as usize);
     let given = match call.value(1) {
-        one @ Value::Int(_) => vec![one; dims],
+        one @ Value::Int(_) => limits::filled(one, dims)?,
         other => other.sequence().unwrap_or_default(),
     };
     let own: Vec<View> = given
