@@ -6,6 +6,7 @@ pub mod callback;
 pub mod engine;
 pub mod fault;
 mod forms;
+pub mod modules;
 mod names;
 mod plain;
 pub mod runtime;

@@ -145,15 +145,19 @@ impl Session {
         };
         self.guarded(|session| match language {
             Language::Python => session.eval_python(source, true),
-            Language::Rhai => session.eval_rhai(source, true),
+            Language::Rhai => session.eval_rhai(source, true, true),
         })
     }
 
-    /// Runs a whole script; values are not shown.
-    pub fn run_script(&mut self, language: Language, source: &str) -> Outcome {
+    /// Runs a whole script; values are not shown. In a file, beside which lie the modules it imports, a variable is
+    /// declared before it is assigned.
+    pub fn run_script(&mut self, language: Language, source: &str, file: Option<&Path>) -> Outcome {
+        if let Some(folder) = file.and_then(Path::parent) {
+            self.runtime.modules.folder.replace(folder.to_owned());
+        }
         self.guarded(|session| match language {
             Language::Python => session.eval_python(source, false),
-            Language::Rhai => session.eval_rhai(source, false),
+            Language::Rhai => session.eval_rhai(source, false, file.is_none()),
         })
     }
 
@@ -203,12 +207,12 @@ impl Session {
         found.map(|member| Candidate { text: member.name.to_owned(), doc: member.doc.to_owned() }).collect()
     }
 
-    /// Reads an input in Rhai. At a prompt an assignment makes the variable it names.
-    fn compile(&self, source: &str, at_prompt: bool) -> Result<(rhai::AST, Cell), (rhai::ParseError, Cell)> {
+    /// Reads an input in Rhai. Where it `declares`, an assignment makes the variable it names.
+    fn compile(&self, source: &str, declares: bool) -> Result<(rhai::AST, Cell), (rhai::ParseError, Cell)> {
         // `_` is the last result, but in a `switch` it stands for everything else.
         self.runtime.has_switch.set(source.contains("switch"));
         let is_known = |name: &str| self.scope.contains(name);
-        let variables: Option<&dyn Fn(&str) -> bool> = if at_prompt { Some(&is_known) } else { None };
+        let variables: Option<&dyn Fn(&str) -> bool> = if declares { Some(&is_known) } else { None };
         match engine::compile(&self.engine, &self.runtime, source, variables) {
             Ok(compiled) => Ok((compiled.made, Cell::rhai(source, compiled.written))),
             Err(refused) => Err((refused.made, Cell::rhai(source, refused.written))),
@@ -267,7 +271,7 @@ impl Session {
         Outcome { text: self.runtime.take_printed(), error: error.filter(|_| exit.is_none()), exit }
     }
 
-    fn eval_rhai(&mut self, source: &str, echo: bool) -> Result<(), Box<Failure>> {
+    fn eval_rhai(&mut self, source: &str, echo: bool, declares: bool) -> Result<(), Box<Failure>> {
         // A script's first line may name its interpreter; as a comment it keeps the line numbers.
         let shebang;
         let source = match source.strip_prefix("#!") {
@@ -277,7 +281,7 @@ impl Session {
             }
             None => source,
         };
-        let (ast, cell) = match self.compile(source, echo) {
+        let (ast, cell) = match self.compile(source, declares) {
             Ok(read) => read,
             Err(_) if self.runtime.interrupt.is_set() => return Err(stopped()),
             Err((error, cell)) => {
@@ -422,7 +426,7 @@ mod tests {
         assert_eq!(session.eval(Language::Rhai, "let x = torch.ones(2);").error, None);
         let told = |session: &mut Session, code: &str| {
             let outcome = session.guarded(|session| {
-                session.eval_rhai(code, true)?;
+                session.eval_rhai(code, true, true)?;
                 panic!("a fault of ours")
             });
             outcome.error.map(|failure| (failure.kind, failure.message)).unwrap_or_default()

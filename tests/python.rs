@@ -76,7 +76,7 @@ fn on_big_stack(source: &str, run: fn(&str) -> String) -> String {
 
 /// What a script prints, and its error below.
 fn script(source: &str) -> String {
-    let outcome = Session::new(SessionOptions::default()).run_script(Language::Python, source);
+    let outcome = Session::new(SessionOptions::default()).run_script(Language::Python, source, None);
     format!("{}{}", outcome.text, last_line(&outcome))
 }
 

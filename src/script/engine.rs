@@ -5,6 +5,7 @@ use super::bounds;
 use super::callback;
 use super::fault;
 use super::forms;
+use super::modules;
 use super::names;
 use super::runtime::Runtime;
 use super::subscripts;
@@ -28,7 +29,7 @@ use rhai::packages::{
 };
 use rhai::{
     AST, Dynamic, Engine, FuncRegistration, ImmutableString, LexError, Module, NativeCallContext, OptimizationLevel,
-    ParseError, ParseErrorType, RhaiFunc, Token,
+    ParseError, ParseErrorType, Position, RhaiFunc, Token,
 };
 use std::any::TypeId;
 use std::cell::{Cell, RefCell};
@@ -66,6 +67,7 @@ pub fn build(state: &Rc<Runtime>) -> Engine {
         state.print(&format!("operator @ is unavailable: {reason}\n"));
     }
     resolve_names(&mut engine, state);
+    engine.set_module_resolver(modules::Resolver::new(state));
     free_reserved_words(&mut engine, state);
     engine
 }
@@ -101,25 +103,46 @@ pub struct Compiled<T> {
     pub written: Option<Written>,
 }
 
-/// Reads a text, and makes the engine know the functions that it names. Where the engine cannot read it as it stands,
-/// subscripts, slices and keywords are first written as it knows them; and where `variables` tells which names are known,
-/// an assignment to any other is a declaration.
+/// Reads a text, and makes the engine know the functions that it names, in the modules it imports as well.
 ///
 /// # Errors
-/// What the engine says to a text that it cannot read.
+/// As [`parse`].
 pub fn compile(
     engine: &RefCell<Engine>,
     state: &Rc<Runtime>,
     source: &str,
     variables: Option<&dyn Fn(&str) -> bool>,
 ) -> std::result::Result<Compiled<AST>, Compiled<ParseError>> {
+    let compiled = parse(&engine.borrow(), state, source, variables);
+    if let Ok(compiled) = &compiled {
+        modules::prepare(&engine.borrow(), state, None, &compiled.made);
+    }
+    for family in state.named.take() {
+        if state.known.borrow_mut().insert(family.name) {
+            register(&mut engine.borrow_mut(), state, family);
+        }
+    }
+    compiled
+}
+
+/// Reads a text. Where the engine cannot read it as it stands, subscripts, slices and keywords are first written as it
+/// knows them; and where `variables` tells which names are known, an assignment to any other is a declaration.
+///
+/// # Errors
+/// What the engine says to a text that it cannot read.
+pub fn parse(
+    engine: &Engine,
+    state: &Runtime,
+    source: &str,
+    variables: Option<&dyn Fn(&str) -> bool>,
+) -> std::result::Result<Compiled<AST>, Compiled<ParseError>> {
     let as_typed = |error| Compiled { made: error, written: None };
-    let mut compiled = match compile_as_it_is(engine, state, source) {
+    let mut compiled = match read_text(engine, source) {
         Ok(ast) => Compiled { made: ast, written: None },
         Err(error) if state.interrupt.is_set() => return Err(as_typed(error)),
-        Err(error) => match write_forms(engine, source) {
+        Err(error) => match forms::written(engine, source) {
             Ok(None) => return Err(as_typed(error)),
-            Ok(Some(written)) => read(engine, state, written)?,
+            Ok(Some(written)) => read(engine, written)?,
             Err(forms::Misplaced(position)) => {
                 let reason = LexError::Runtime("positional argument follows keyword argument".to_owned());
                 return Err(as_typed(ParseError(Box::new(ParseErrorType::BadInput(reason)), position)));
@@ -128,47 +151,44 @@ pub fn compile(
     };
     if let Some(is_known) = variables {
         let missing = names::missing(&compiled.made, is_known);
-        if !missing.is_empty() {
-            let written = compiled.written.take().unwrap_or_else(|| Written::new(source, Vec::new()));
-            let edits = missing.into_iter().filter_map(|missing| {
-                let at = written.typed_offset(source, missing.position.line()?, missing.position.position()?)?;
-                Some(Edit { at, removed: 0, text: missing.text.into() })
-            });
-            let edits = edits.collect();
-            compiled = read(engine, state, written.and(source, edits))?;
-        }
+        compiled = compiled.with(engine, source, missing)?;
     }
     Ok(compiled)
 }
 
-/// The text with its forms as the engine reads them. A function of its own, so that the engine is free again.
-fn write_forms(engine: &RefCell<Engine>, source: &str) -> std::result::Result<Option<Written>, forms::Misplaced> {
-    forms::written(&engine.borrow(), source)
+impl Compiled<AST> {
+    /// The same with words put in front of statements.
+    ///
+    /// # Errors
+    /// As [`parse`].
+    pub fn with(
+        mut self,
+        engine: &Engine,
+        source: &str,
+        words: Vec<(Position, String)>,
+    ) -> std::result::Result<Compiled<AST>, Compiled<ParseError>> {
+        if words.is_empty() {
+            return Ok(self);
+        }
+        let written = self.written.take().unwrap_or_else(|| Written::new(source, Vec::new()));
+        let edit = |(position, text): (Position, String)| {
+            let at = written.typed_offset(source, position.line()?, position.position()?)?;
+            Some(Edit { at, removed: 0, text: text.into() })
+        };
+        let edits = words.into_iter().filter_map(edit).collect();
+        read(engine, written.and(source, edits))
+    }
 }
 
-fn read(
-    engine: &RefCell<Engine>,
-    state: &Rc<Runtime>,
-    written: Written,
-) -> std::result::Result<Compiled<AST>, Compiled<ParseError>> {
-    match compile_as_it_is(engine, state, &written.text) {
+fn read_text(engine: &Engine, text: &str) -> std::result::Result<AST, ParseError> {
+    engine.compile(text).and_then(bounds::check_calls).and_then(modules::check_names)
+}
+
+fn read(engine: &Engine, written: Written) -> std::result::Result<Compiled<AST>, Compiled<ParseError>> {
+    match read_text(engine, &written.text) {
         Ok(ast) => Ok(Compiled { made: ast, written: Some(written) }),
         Err(error) => Err(Compiled { made: error, written: Some(written) }),
     }
-}
-
-fn compile_as_it_is(
-    engine: &RefCell<Engine>,
-    state: &Rc<Runtime>,
-    source: &str,
-) -> std::result::Result<AST, ParseError> {
-    let ast = engine.borrow().compile(source).and_then(bounds::check_calls);
-    for family in state.named.take() {
-        if state.known.borrow_mut().insert(family.name) {
-            register(&mut engine.borrow_mut(), state, family);
-        }
-    }
-    ast
 }
 
 /// Makes a function of the table known for as many arguments as calls mostly have: what is registered is found quickly
@@ -542,7 +562,14 @@ fn resolve_names(engine: &mut Engine, state: &Rc<Runtime>) {
         if index > 0 || context.scope().contains(name) {
             return Ok(None);
         }
-        if let Some(value) = state.globals.borrow().get(name) {
+        // Constants of the script, or of the module that the function stands in.
+        let constants = context.global_runtime_state().constants.clone();
+        if let Some(value) = constants.and_then(|constants| constants.borrow().get(name).cloned()) {
+            return Ok(Some(value));
+        }
+        if context.source().is_none()
+            && let Some(value) = state.globals.borrow().get(name)
+        {
             return Ok(Some(value.clone()));
         }
         Ok(constant(name).map(to_dynamic))

@@ -3,22 +3,16 @@
 
 use rhai::{AST, ASTNode, Expr, Position, Stmt};
 
-/// A declaration that a text lacks: before the statement at a place, in the text that was compiled.
-pub struct Missing {
-    pub position: Position,
-    /// `let `, or `let x; ` where the assignment is inside of the statement.
-    pub text: String,
-}
-
 /// A name that is visible within a node, or everywhere.
 struct Declared {
     name: String,
     within: Option<*const ()>,
 }
 
-/// Finds the declarations that the statements of a text lack. Bodies of functions and closures are left alone: they see no
+/// Finds the declarations that the statements of a text lack: before the statement at a place, `let `, or `let x; ` where
+/// the assignment is inside of the statement. Bodies of functions and closures are left alone: they see no
 /// variables outside.
-pub fn missing(ast: &AST, is_known: &dyn Fn(&str) -> bool) -> Vec<Missing> {
+pub fn missing(ast: &AST, is_known: &dyn Fn(&str) -> bool) -> Vec<(Position, String)> {
     let mut missing = Vec::new();
     let mut declared: Vec<Declared> = Vec::new();
     for statement in ast.statements() {
@@ -63,7 +57,7 @@ pub fn missing(ast: &AST, is_known: &dyn Fn(&str) -> bool) -> Vec<Missing> {
                         }
                         _ => return true,
                     };
-                    missing.push(Missing { position, text });
+                    missing.push((position, text));
                     declared.push(Declared {
                         name: name.to_owned(),
                         within: scope.and_then(|scope| around.get(scope)).map(address),

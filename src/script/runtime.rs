@@ -2,6 +2,7 @@
 //! the engine knows. What both need is in [`State`], to which this gives way.
 
 use super::callback::Home;
+use super::modules::Modules;
 use super::value::to_dynamic;
 use crate::call::State;
 use crate::call::registry::Family;
@@ -33,6 +34,8 @@ pub struct Runtime {
     pub is_rhai: Cell<bool>,
     /// How many calls back into the script are going on, one within the other.
     pub callbacks: Cell<usize>,
+    /// The scripts that scripts import.
+    pub modules: Modules,
 }
 
 impl Deref for Runtime {
@@ -55,6 +58,7 @@ impl Runtime {
             read: RefCell::default(),
             is_rhai: Cell::new(false),
             callbacks: Cell::new(0),
+            modules: Modules::default(),
         }
     }
 

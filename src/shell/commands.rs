@@ -304,7 +304,7 @@ fn load(prompt: &mut Prompt, name: &str) -> Flow {
         Some("md" | "txt") => prompt.take_session(&text, name),
         _ => {
             let language = Language::of_script(path);
-            let outcome: Outcome = prompt.watched(|session| session.run_script(language, &text));
+            let outcome: Outcome = prompt.watched(|session| session.run_script(language, &text, Some(path)));
             prompt.settle_file(&outcome, &text, name).map_or(Flow::On, Flow::Leave)
         }
     }

@@ -20,7 +20,7 @@ const INTERRUPTED: i32 = 130;
 /// Runs a script file, which is Python if its name ends in `.py`. Its `#!` line, if it has one, is passed over.
 pub fn run_file(screen: Screen, path: &Path, args: Vec<String>) -> i32 {
     match read_text(path) {
-        Ok(text) => run_script(screen, Language::of_script(path), &path.display().to_string(), &text, args),
+        Ok(text) => run_script(screen, Language::of_script(path), Some(path), &text, args),
         Err(error) => {
             complain(&format!("tensorsh: {error}\n"));
             1
@@ -47,7 +47,7 @@ pub fn run_standard_input(screen: Screen, args: Vec<String>) -> i32 {
     let read = stdin().lock().read_to_end(&mut bytes).map_err(|error| error.to_string());
     match read.and_then(|_| decode(bytes)) {
         Ok(text) if starts_with_prompt(&text) => run_pasted(screen, &text, args),
-        Ok(text) => run_script(screen, Language::Rhai, "<stdin>", &text, args),
+        Ok(text) => run_script(screen, Language::Rhai, None, &text, args),
         Err(error) => {
             complain(&format!("tensorsh: standard input: {error}\n"));
             1
@@ -55,10 +55,12 @@ pub fn run_standard_input(screen: Screen, args: Vec<String>) -> i32 {
     }
 }
 
-fn run_script(screen: Screen, language: Language, name: &str, text: &str, args: Vec<String>) -> i32 {
+/// Runs a script from a file, or from standard input.
+fn run_script(screen: Screen, language: Language, file: Option<&Path>, text: &str, args: Vec<String>) -> i32 {
     let source = without_first_mark(text);
-    let outcome = open(screen, args).run_script(language, &source);
-    settle(screen, outcome, &source, Some(name)).unwrap_or(0)
+    let outcome = open(screen, args).run_script(language, &source, file);
+    let name = file.map_or_else(|| "<stdin>".to_owned(), |file| file.display().to_string());
+    settle(screen, outcome, &source, Some(&name)).unwrap_or(0)
 }
 
 /// Shows a pasted session with the results of now; a statement that fails does not keep the next ones from running.

@@ -1,0 +1,212 @@
+//! Scripts in several files: `import "stats" as s;` runs `stats.rhai` once, which lies beside the script that imports it
+//! or in a folder of `TENSORSH_PATH`, and gives its functions, constants and variables as `s::mean`.
+
+use super::Scripted;
+use super::engine::{self, Compiled};
+use super::fault;
+use super::runtime::Runtime;
+use super::written::Written;
+use crate::tensor::{Error, ErrorKind};
+use rhai::{
+    AST, ASTFlags, ASTNode, Engine, EvalAltResult, Expr, LexError, Module, ModuleResolver, ParseError, ParseErrorType,
+    Position, Scope, Shared, Stmt,
+};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::rc::{Rc, Weak};
+
+/// The variable that names folders of modules, separated as in `PATH`.
+pub const PATH: &str = "TENSORSH_PATH";
+
+/// The modules of a session.
+#[derive(Default)]
+pub struct Modules {
+    /// The folder of the script that runs; that of the process where there is none.
+    pub folder: RefCell<PathBuf>,
+    /// What was read, by file.
+    read: RefCell<HashMap<String, Rc<Source>>>,
+    /// What was run, by file.
+    done: RefCell<HashMap<String, Shared<Module>>>,
+    /// The files that are being run, each imported by the one before.
+    running: RefCell<Vec<String>>,
+}
+
+/// The text of a module.
+pub struct Source {
+    pub typed: String,
+    pub written: Option<Rc<Written>>,
+    /// Nothing where it cannot be read; it is looked at again then.
+    ast: Option<AST>,
+}
+
+impl Modules {
+    /// The text of a module's file that was read.
+    pub fn source(&self, file: &str) -> Option<Rc<Source>> {
+        self.read.borrow().get(file).cloned()
+    }
+
+    /// The file of a module that `importer` names, or the script itself.
+    fn find(&self, importer: Option<&str>, name: &str) -> Result<String, Error> {
+        let missing = |hint: String| Error {
+            hint: Some(hint.into()),
+            ..Error::new(ErrorKind::ModuleNotFoundError, format!("No module named '{name}'"))
+        };
+        let named = Path::new(name);
+        let file = if named.extension().is_some() { named.to_owned() } else { named.with_extension("rhai") };
+        let beside = importer.map_or_else(
+            || self.folder.borrow().clone(),
+            |file| Path::new(file).parent().unwrap_or(Path::new("")).to_owned(),
+        );
+        let path = env::var_os(PATH).unwrap_or_default();
+        let found = [beside.clone()]
+            .into_iter()
+            .chain(env::split_paths(&path))
+            .map(|folder| folder.join(&file))
+            .find(|file| file.is_file());
+        let found = found.ok_or_else(|| {
+            let beside = if beside.as_os_str().is_empty() {
+                "the folder you are in".to_owned()
+            } else {
+                beside.display().to_string()
+            };
+            missing(format!("{} is neither in {beside} nor in a folder of {PATH}", file.display()))
+        })?;
+        Ok(fs::canonicalize(&found).unwrap_or(found).display().to_string())
+    }
+}
+
+/// Returns the text if what it imports has names in quotes: `import torch` is Python.
+pub fn check_names(ast: AST) -> Result<AST, ParseError> {
+    let mut bare = None;
+    ast.walk(&mut |path| {
+        if let Some(ASTNode::Stmt(Stmt::Import(parts, position))) = path.last()
+            && let Expr::Variable(variable, ..) = &parts.0
+        {
+            bare = Some((variable.1.to_string(), *position));
+        }
+        bare.is_none()
+    });
+    let Some((name, position)) = bare else { return Ok(ast) };
+    let reason = format!("`import \"{name}\"` imports {name}.rhai; what Python imports is there without");
+    Err(ParseError(Box::new(ParseErrorType::BadInput(LexError::Runtime(reason))), position))
+}
+
+/// Reads the modules that a text imports by name, and those they import, so that the engine knows the functions they
+/// call before anything runs. What cannot be read is told when it is imported.
+pub fn prepare(engine: &Engine, runtime: &Runtime, importer: Option<&str>, ast: &AST) {
+    let mut names = Vec::new();
+    ast.walk(&mut |path| {
+        if let Some(ASTNode::Stmt(Stmt::Import(parts, _))) = path.last()
+            && let Expr::StringConstant(name, _) = &parts.0
+        {
+            names.push(name.to_string());
+        }
+        true
+    });
+    for name in names {
+        let Ok(file) = runtime.modules.find(importer, &name) else { continue };
+        if runtime.modules.source(&file).is_none()
+            && let Ok(source) = read(engine, runtime, &file)
+        {
+            source.ast.iter().for_each(|ast| prepare(engine, runtime, Some(&file), ast));
+        }
+    }
+}
+
+/// Reads a module's file, once.
+fn read(engine: &Engine, runtime: &Runtime, file: &str) -> Scripted<Rc<Source>> {
+    if let Some(source) = runtime.modules.source(file).filter(|source| source.ast.is_some()) {
+        return Ok(source);
+    }
+    let typed = fs::read_to_string(file).map_err(|error| {
+        fault::thrown(Error::new(ErrorKind::Other("ImportError"), format!("cannot read '{file}': {error}")))
+    })?;
+    let compiled = engine::parse(engine, runtime, &typed, None).and_then(|compiled| {
+        let words = exports(&compiled.made);
+        compiled.with(engine, &typed, words)
+    });
+    let (made, written) = match compiled {
+        Ok(Compiled { made, written }) => (Ok(made), written),
+        Err(Compiled { made, written }) => (Err(made), written),
+    };
+    let mut source = Source { typed, written: written.map(Rc::new), ast: None };
+    let refused = match made {
+        Ok(mut ast) => {
+            ast.set_source(file);
+            source.ast = Some(ast);
+            None
+        }
+        Err(error) => Some(EvalAltResult::ErrorParsing(*error.0, error.1)),
+    };
+    let source = Rc::new(source);
+    runtime.modules.read.borrow_mut().insert(file.to_owned(), source.clone());
+    refused.map_or(Ok(source), |refused| Err(refused.into()))
+}
+
+/// Every variable that a module's statements make is the module's, said or not: what is to be put before them.
+fn exports(ast: &AST) -> Vec<(Position, String)> {
+    let unsaid = |statement: &Stmt| match statement {
+        Stmt::Var(_, flags, position) if !flags.intersects(ASTFlags::EXPORTED) => {
+            Some((*position, "export ".to_owned()))
+        }
+        _ => None,
+    };
+    ast.statements().iter().filter_map(unsaid).collect()
+}
+
+/// Runs modules for the engine.
+pub struct Resolver {
+    runtime: Weak<Runtime>,
+}
+
+impl Resolver {
+    pub fn new(runtime: &Rc<Runtime>) -> Resolver {
+        Resolver { runtime: Rc::downgrade(runtime) }
+    }
+}
+
+impl ModuleResolver for Resolver {
+    fn resolve(
+        &self,
+        engine: &Engine,
+        importer: Option<&str>,
+        name: &str,
+        position: Position,
+    ) -> Scripted<Shared<Module>> {
+        let ended = || fault::thrown(Error::runtime("the session has ended"));
+        let runtime = self.runtime.upgrade().ok_or_else(ended)?;
+        let modules = &runtime.modules;
+        let file = modules.find(importer, name).map_err(fault::thrown)?;
+        if let Some(module) = modules.done.borrow().get(&file) {
+            return Ok(module.clone());
+        }
+        let circle = modules.running.borrow().iter().position(|running| *running == file).map(|first| {
+            let running = modules.running.borrow();
+            let files = running.iter().skip(first).chain([&file]);
+            files.map(|file| short(file)).collect::<Vec<_>>().join(" imports ")
+        });
+        if let Some(circle) = circle {
+            return Err(fault::thrown(Error::new(
+                ErrorKind::Other("ImportError"),
+                format!("modules import each other: {circle}"),
+            )));
+        }
+        let within = |error| Box::new(EvalAltResult::ErrorInModule(file.clone(), error, position));
+        let source = read(engine, &runtime, &file).map_err(within)?;
+        modules.running.borrow_mut().push(file.clone());
+        let ast = source.ast.clone().unwrap_or_default();
+        let made = Module::eval_ast_as_new(Scope::new(), &ast, engine);
+        modules.running.borrow_mut().pop();
+        let module: Shared<Module> = made.map_err(within)?.into();
+        modules.done.borrow_mut().insert(file, module.clone());
+        Ok(module)
+    }
+}
+
+/// The name of a file without its folder.
+fn short(file: &str) -> &str {
+    Path::new(file).file_name().and_then(|name| name.to_str()).unwrap_or(file)
+}
