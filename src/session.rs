@@ -14,6 +14,7 @@ use crate::python::syntax;
 use crate::script::callback::Home;
 use crate::script::engine;
 use crate::script::fault;
+use crate::script::own;
 use crate::script::runtime::Runtime;
 use crate::script::value::to_value;
 pub use crate::tensor::Dims;
@@ -187,14 +188,19 @@ impl Session {
         })
     }
 
-    /// Help on a name, or on the class of a variable; nothing for an unknown one.
+    /// Help on a name: on the value of a variable, on functions of torch and Python, and on those of Rhai; nothing for an
+    /// unknown one.
     pub fn help(&self, topic: &str) -> Option<String> {
-        help::describe(topic).or_else(|| {
+        let topic = topic.trim();
+        let described = help::describe(topic).or_else(|| {
             // `help(t.view)` about a variable: what its class says.
             let (variable, name) = topic.rsplit_once('.')?;
             let class = self.class_path(variable)?;
             help::describe(&format!("{class}.{name}"))
-        })
+        });
+        let name = topic.trim_end_matches("()");
+        let texts: Vec<_> = [self.about(name), described, own::describe(name)].into_iter().flatten().collect();
+        (!texts.is_empty()).then(|| texts.join("\n"))
     }
 
     /// Functions whose name or description holds all of these words, the best first.

@@ -1,12 +1,15 @@
 //! The Rhai engine with our functions in it: registration, names, subscripts, operators, limits and interrupts. Every
 //! call of a script ends in [`dispatch`], which finds the row of the function table.
 
+use super::arrays;
+use super::blobs;
 use super::bounds;
 use super::callback;
 use super::fault;
 use super::runtime::Runtime;
+use super::scoped;
 use super::subscripts;
-use super::value::{class_ids, register_names, to_dynamic, to_value};
+use super::value::{class_ids, register_names, sequence_ids, to_dynamic, to_value};
 use crate::call::bind::{Arguments, Bound};
 use crate::call::plain;
 use crate::call::signature::Kind;
@@ -20,12 +23,13 @@ use crate::functions::subscript;
 use crate::tensor::{Error, ErrorKind, Result, Tensor, interrupt};
 use crate::value::{Keywords, Value, equality};
 use rhai::packages::{
-    ArithmeticPackage, BasicArrayPackage, BasicFnPackage, BasicIteratorPackage, BasicMapPackage, BasicMathPackage,
-    BasicStringPackage, LanguageCorePackage, LogicPackage, MoreStringPackage, Package,
+    ArithmeticPackage, BasicArrayPackage, BasicBlobPackage, BasicFnPackage, BasicIteratorPackage, BasicMapPackage,
+    BasicMathPackage, BasicStringPackage, BasicTimePackage, BitFieldPackage, LanguageCorePackage, LogicPackage,
+    MoreStringPackage, Package,
 };
 use rhai::{
-    AST, Dynamic, Engine, FuncRegistration, ImmutableString, LexError, Module, NativeCallContext, OptimizationLevel,
-    ParseError, RhaiFunc, Token,
+    AST, Dynamic, Engine, EvalAltResult, FuncRegistration, ImmutableString, LexError, Module, NativeCallContext,
+    OptimizationLevel, ParseError, Position, RhaiFunc, Token,
 };
 use std::any::TypeId;
 use std::cell::{Cell, RefCell};
@@ -34,7 +38,8 @@ use std::rc::Rc;
 rhai::def_package! {
     /// The language's own functions, as one module: the engine asks one after the other.
     Language(module): ArithmeticPackage, LogicPackage, LanguageCorePackage, BasicStringPackage, MoreStringPackage,
-        BasicIteratorPackage, BasicArrayPackage, BasicMapPackage, BasicMathPackage, BasicFnPackage {}
+        BasicIteratorPackage, BasicArrayPackage, BasicBlobPackage, BasicMapPackage, BasicMathPackage, BasicFnPackage,
+        BasicTimePackage, BitFieldPackage {}
 }
 
 /// An engine that knows every function of the table and reports to `state`.
@@ -56,6 +61,10 @@ pub fn build(state: &Rc<Runtime>) -> Engine {
     register_iteration(&mut module, state);
     register_over_integers(&mut module, state);
     bounds::register(&mut module);
+    arrays::register(&mut module, state);
+    arrays::register_containers(&mut module, state, &class_ids(), &sequence_ids());
+    blobs::register(&mut module, state);
+    scoped::register(&mut module, state);
     engine.register_global_module(module.into());
     register_printing(&mut engine, state);
     // Python's matrix product; the precedence is that of `*`.
@@ -111,9 +120,14 @@ pub fn compile(engine: &RefCell<Engine>, state: &Rc<Runtime>, source: &str) -> s
 /// nothing, and so does a function whose name no text had spelled out before it began to run.
 fn register(engine: &mut Engine, state: &Rc<Runtime>, family: &'static Family) {
     let methods = family.find(Receiver::Class(Kind::Tensor)).filter(|methods| methods.is_parsed_by_torch());
+    // Only the hook for functions that are not found is told whether a name stood behind a dot.
+    let asks_for_style = family.is_another_bare();
     for arity in 0..=family.most_arguments() {
         let state = state.clone();
         engine.register_raw_fn(family.name, any(arity), move |_: NativeCallContext, args: &mut [&mut Dynamic]| {
+            if asks_for_style {
+                return Err(EvalAltResult::ErrorRuntime(Dynamic::UNIT, Position::NONE).into());
+            }
             let result = match methods.and_then(|methods| plainly(&state, methods, args)) {
                 Some(result) => result.and_then(|value| state.give(value)),
                 None => answer(&state, family, args),
@@ -157,8 +171,11 @@ fn register_missing(engine: &mut Engine, state: &Rc<Runtime>) {
             let called = callback::call(&state, &Value::Type(class), args);
             called.map(Some).map_err(fault::thrown)
         }
+        Some(family) if !on_receiver && (family.is_another_bare() || has_out(args)) => {
+            answer_bare(&state, family, args).map(Some).map_err(fault::thrown)
+        }
         // Asked after every failure: a function that is registered has failed for its own reasons.
-        Some(family) if args.len() > family.most_arguments() || !state.known.borrow().contains(name) => {
+        Some(family) if !is_registered(&state, Some(family), args.len()) || family.is_another_bare() => {
             answer(&state, family, args).map(Some).map_err(fault::thrown)
         }
         None if on_receiver => match args.first().and_then(|receiver| not_callable(&state, receiver, name)) {
@@ -226,6 +243,27 @@ fn plainly(state: &Runtime, methods: &Overloads, args: &[&mut Dynamic]) -> Optio
 /// What a call of a script gives.
 fn answer(state: &Runtime, family: &Family, args: &mut [&mut Dynamic]) -> Result<Dynamic> {
     dispatch(state, family, args).and_then(|value| state.give(value)).and_then(whole)
+}
+
+/// What a call of a bare name gives where a method of that name would do something else.
+fn answer_bare(state: &Runtime, family: &Family, args: &mut [&mut Dynamic]) -> Result<Dynamic> {
+    let first = args.first().map(|first| to_value(first)).transpose()?;
+    let is_method = |first: &Value| Kind::of(first).is_some_and(|kind| family.find(Receiver::Class(kind)).is_some());
+    match &first {
+        Some(first)
+            if is_method(first)
+                && let Ok(overloads) = bare(state, family, Some(first)) =>
+        {
+            call(state, overloads, None, args).and_then(|value| state.give(value)).and_then(whole)
+        }
+        _ => answer(state, family, args),
+    }
+}
+
+/// Returns whether a call names what it writes its result to, which functions of torch do and methods do not.
+fn has_out(args: &[&mut Dynamic]) -> bool {
+    args.len() > 1
+        && args.last().and_then(|last| last.read_lock::<rhai::Map>()).is_some_and(|map| map.contains_key("out"))
 }
 
 /// Python's builtins that a module may be passed to; `len(torch)` reads as `torch.len()`, which there is not.
@@ -366,10 +404,11 @@ fn register_operators(module: &mut Module, state: &Rc<Runtime>) {
     }
     // The language itself would put the text of anything behind a string.
     let (text, other) = (TypeId::of::<ImmutableString>(), TypeId::of::<Dynamic>());
-    for types in [[text, other], [other, text]] {
+    let nothing = TypeId::of::<()>();
+    for types in [[text, other], [other, text], [text, nothing], [nothing, text]] {
         let this = state.clone();
         add(module, "+", &types, move |args| match args {
-            [a, b] => Ok((this.str(&to_value(a)?)? + this.str(&to_value(b)?)?.as_str()).into()),
+            [a, b] => Ok((shown(&this, a)? + shown(&this, b)?.as_str()).into()),
             _ => Ok(Dynamic::UNIT),
         });
     }
@@ -412,17 +451,7 @@ fn register_over_integers(module: &mut Module, state: &Rc<Runtime>) {
 
 fn register_printing(engine: &mut Engine, state: &Rc<Runtime>) {
     // The language's own functions for one plain value would win over those for any value.
-    let plain = [
-        TypeId::of::<ImmutableString>(),
-        TypeId::of::<char>(),
-        TypeId::of::<bool>(),
-        TypeId::of::<()>(),
-        TypeId::of::<f64>(),
-        TypeId::of::<i64>(),
-        TypeId::of::<rhai::Array>(),
-        TypeId::of::<rhai::Map>(),
-    ];
-    let plain = plain.into_iter().map(|class| vec![class]);
+    let plain = own_ids().into_iter().map(|class| vec![class]);
     for types in (0..=16).map(any).chain(plain) {
         let this = state.clone();
         // The engine demands a string from `print` and hands it to `on_print`, which does the writing.
@@ -443,6 +472,49 @@ fn register_printing(engine: &mut Engine, state: &Rc<Runtime>) {
             });
         }
     }
+    // `print(true)`, `${true}` and `true.to_string()` agree, and so do `debug` and `to_debug`.
+    for class in own_ids() {
+        for name in ["to_string", "to_debug", "debug"] {
+            let this = state.clone();
+            engine.register_raw_fn(name, [class], move |_: NativeCallContext, args: &mut [&mut Dynamic]| {
+                let value = args.first().map(|value| &**value).unwrap_or(&Dynamic::UNIT);
+                let text = if name == "to_string" { shown(&this, value) } else { quoted(&this, value) };
+                text.map_err(fault::thrown)
+            });
+        }
+    }
+}
+
+/// The classes of the language's own values.
+fn own_ids() -> [TypeId; 12] {
+    [
+        TypeId::of::<ImmutableString>(),
+        TypeId::of::<char>(),
+        TypeId::of::<bool>(),
+        TypeId::of::<()>(),
+        TypeId::of::<f64>(),
+        TypeId::of::<i64>(),
+        TypeId::of::<rhai::Array>(),
+        TypeId::of::<rhai::Map>(),
+        TypeId::of::<rhai::FnPtr>(),
+        TypeId::of::<std::ops::Range<i64>>(),
+        TypeId::of::<std::ops::RangeInclusive<i64>>(),
+        TypeId::of::<rhai::Instant>(),
+    ]
+}
+
+fn is_range(value: &Dynamic) -> bool {
+    value.is::<std::ops::Range<i64>>() || value.is::<std::ops::RangeInclusive<i64>>()
+}
+
+/// A value as `print` writes it. A range is one here, and a subscript only in brackets.
+fn shown(state: &Runtime, value: &Dynamic) -> Result<String> {
+    if is_range(value) { Ok(value.to_string()) } else { state.str(&to_value(value)?) }
+}
+
+/// A value as `debug` writes it.
+fn quoted(state: &Runtime, value: &Dynamic) -> Result<String> {
+    if is_range(value) { Ok(value.to_string()) } else { state.repr(&to_value(value)?) }
 }
 
 /// Python's `print(*values, sep=" ", end="\n")`.
@@ -452,6 +524,7 @@ pub fn print_text(state: &Runtime, args: &[&mut Dynamic]) -> Result<String> {
     const KEYWORDS: &[&str] = &["sep", "end", "flush", "file"];
     if let Some((last, before)) = args.split_last()
         && let Some(map) = last.read_lock::<rhai::Map>()
+        && !map.is_empty()
         && map.keys().all(|key| KEYWORDS.contains(&key.as_str()))
     {
         values = before;
@@ -464,7 +537,7 @@ pub fn print_text(state: &Runtime, args: &[&mut Dynamic]) -> Result<String> {
             }
         }
     }
-    let parts: Result<Vec<String>> = values.iter().map(|v| state.str(&to_value(v)?)).collect();
+    let parts: Result<Vec<String>> = values.iter().map(|value| shown(state, value)).collect();
     Ok(parts?.join(&separator) + end.as_str())
 }
 
