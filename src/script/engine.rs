@@ -252,7 +252,7 @@ fn answer_bare(state: &Runtime, family: &Family, args: &mut [&mut Dynamic]) -> R
     match &first {
         Some(first)
             if is_method(first)
-                && let Ok(overloads) = bare(state, family, Some(first)) =>
+                && let Ok(overloads) = bare(state, family, Some(first), args.len()) =>
         {
             call(state, overloads, None, args).and_then(|value| state.give(value)).and_then(whole)
         }
@@ -275,7 +275,7 @@ const FUNCTION_FIRST: &[&str] = &["map", "filter", "reduce"];
 /// Finds the function a script means by a name with these arguments, and calls it.
 pub fn dispatch(state: &Runtime, family: &Family, args: &mut [&mut Dynamic]) -> Result<Value> {
     let Some((first, rest)) = args.split_first() else {
-        return call(state, bare(state, family, None)?, None, &[]);
+        return call(state, bare(state, family, None, 0)?, None, &[]);
     };
     let receiver = to_value(first)?;
     if FUNCTION_FIRST.contains(&family.name)
@@ -332,18 +332,19 @@ pub fn dispatch(state: &Runtime, family: &Family, args: &mut [&mut Dynamic]) -> 
             let class = receiver.class_name().rsplit('.').next().unwrap_or_default();
             match family.find(Receiver::Module(class)) {
                 Some(overloads) => call(state, overloads, None, rest),
-                None => call(state, bare(state, family, Some(&receiver))?, None, args),
+                None => call(state, bare(state, family, Some(&receiver), args.len())?, None, args),
             }
         }
     }
 }
 
 /// A function called by its bare name: Python's builtin, unless a tensor is passed and `torch` has one.
-fn bare<'f>(state: &Runtime, family: &'f Family, first: Option<&Value>) -> Result<&'f Overloads> {
+fn bare<'f>(state: &Runtime, family: &'f Family, first: Option<&Value>, count: usize) -> Result<&'f Overloads> {
     let torch = family.find(Receiver::Module(""));
     let builtin = family.find(Receiver::Module("py"));
     // What makes a number of a tensor is Python's; what writes one to any format, the shell's.
-    let wants_torch = matches!(first, Some(Value::Tensor(_))) && !matches!(family.name, "complex" | "save");
+    let wants_torch =
+        matches!(first, Some(Value::Tensor(_))) && !matches!((family.name, count), ("complex", 1) | ("save", _));
     let found = if wants_torch { torch.or(builtin) } else { builtin.or(torch) };
     found.ok_or_else(|| match first {
         Some(value) => suggest::no_attribute(state, value, family.name),
