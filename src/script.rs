@@ -7,6 +7,7 @@ pub mod bounds;
 pub mod callback;
 pub mod engine;
 pub mod fault;
+mod json;
 pub mod own;
 mod plain;
 pub mod runtime;

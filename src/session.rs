@@ -334,7 +334,11 @@ impl Session {
     /// Shows a value as a prompt does: nothing for `None`.
     fn show(&mut self, value: &Dynamic) -> crate::tensor::Result<()> {
         if !value.is_unit() {
-            python::show(&self.runtime, &to_value(value)?)?;
+            if engine::is_range(value) {
+                self.runtime.print(&format!("{value}\n"));
+            } else {
+                python::show(&self.runtime, &to_value(value)?)?;
+            }
             self.keep_result(value);
             self.python.is_stale();
         }

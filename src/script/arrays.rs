@@ -7,7 +7,7 @@ use super::fault;
 use super::runtime::Runtime;
 use super::value::{is_ours, to_value};
 use crate::functions::containers;
-use crate::functions::operators::is_or_equals;
+use crate::functions::operators::{self, is_or_equals};
 use crate::tensor::{Result, interrupt};
 use crate::value::Value;
 use crate::value::equality::truth;
@@ -78,6 +78,17 @@ pub fn register(module: &mut Module, state: &Rc<Runtime>) {
             sort(context, &mut [&mut ordered, &mut comparer])?;
             Ok(ordered)
         });
+    }
+    for (name, is_copy, is_descending) in
+        [("sort", false, false), ("sort_desc", false, true), ("order", true, false), ("order_desc", true, true)]
+    {
+        let run: Run = match (is_copy, is_descending) {
+            (false, false) => |state, _, args| sort_plainly(state, args, false),
+            (false, true) => |state, _, args| sort_plainly(state, args, true),
+            (true, false) => |state, _, args| ordered(state, items(args), false).map(Dynamic::from),
+            (true, true) => |state, _, args| ordered(state, items(args), true).map(Dynamic::from),
+        };
+        add(name, &[array], is_copy, run);
     }
     add("dedup", &[array], false, |state, context, args| {
         let mut kept = Array::new();
@@ -327,6 +338,28 @@ fn sort(context: &NativeCallContext, args: &mut [&mut Dynamic]) -> Scripted<()> 
     let sorted = merged(items(args), &mut compare)?;
     replace(args, sorted.into());
     Ok(())
+}
+
+fn sort_plainly(state: &Runtime, args: &mut [&mut Dynamic], is_descending: bool) -> Scripted<Dynamic> {
+    let sorted = ordered(state, items(args), is_descending)?;
+    replace(args, sorted.into());
+    Ok(Dynamic::UNIT)
+}
+
+/// Sorts by `<`.
+fn ordered(state: &Runtime, items: Array, is_descending: bool) -> Scripted<Array> {
+    let Some(less) = operators::BINARY.iter().find(|operator| operator.symbol == "<") else { return Ok(items) };
+    let is_less = |a: &Dynamic, b: &Dynamic| -> Result<bool> {
+        if let (Ok(a), Ok(b)) = (a.as_int(), b.as_int()) {
+            return Ok(a < b);
+        }
+        truth(&operators::binary(state, less, &to_value(a)?, &to_value(b)?)?)
+    };
+    merged(items, &mut |a, b| {
+        let (first, second) = if is_descending { (a, b) } else { (b, a) };
+        let is_behind = interrupt::check().and_then(|()| is_less(first, second)).map_err(fault::thrown)?;
+        Ok(if is_behind { Ordering::Greater } else { Ordering::Less })
+    })
 }
 
 fn order_of(answer: &Dynamic) -> Result<Ordering> {

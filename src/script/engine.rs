@@ -6,6 +6,7 @@ use super::blobs;
 use super::bounds;
 use super::callback;
 use super::fault;
+use super::json;
 use super::runtime::Runtime;
 use super::scoped;
 use super::subscripts;
@@ -64,6 +65,7 @@ pub fn build(state: &Rc<Runtime>) -> Engine {
     arrays::register(&mut module, state);
     arrays::register_containers(&mut module, state, &class_ids(), &sequence_ids());
     blobs::register(&mut module, state);
+    json::register(&mut module, state);
     scoped::register(&mut module, state);
     engine.register_global_module(module.into());
     register_printing(&mut engine, state);
@@ -504,7 +506,8 @@ fn own_ids() -> [TypeId; 12] {
     ]
 }
 
-fn is_range(value: &Dynamic) -> bool {
+/// Returns whether a value is a range of the language.
+pub fn is_range(value: &Dynamic) -> bool {
     value.is::<std::ops::Range<i64>>() || value.is::<std::ops::RangeInclusive<i64>>()
 }
 

@@ -101,7 +101,7 @@ pub const TABLE: &[Own] = table! {
     "parse_be_int" "blob.parse_be_int(range); blob.parse_be_int(start, length)" "Reads an integer from up to 8 bytes, the highest first; those that are missing are zeros behind." "blob(4, 1).parse_be_int(0, 2)";
     "parse_float" "parse_float(text)" "Reads a float from a text." "parse_float(\"1.5\")";
     "parse_int" "parse_int(text); parse_int(text, base)" "Reads an integer from a text, in a base from 2 to 36." "parse_int(\"ff\", 16)";
-    "parse_json" "parse_json(text)" "Reads a text in JSON: object maps, arrays, numbers, texts, true, false and ()." "parse_json(`{\"a\": [1, 2.5, null]}`)";
+    "parse_json" "parse_json(text)" "Reads a text in JSON: objects as object maps, arrays, numbers, texts, true, false and ()." "parse_json(`{\"a\": [1, 2.5, null]}`)";
     "parse_le_float" "blob.parse_le_float(range); blob.parse_le_float(start, length)" "Reads a float from 8 bytes, the lowest first." "blob(8).parse_le_float(0, 8)";
     "parse_le_int" "blob.parse_le_int(range); blob.parse_le_int(start, length)" "Reads an integer from bytes, the lowest first." "blob(4, 1).parse_le_int(0..2)";
     "pop" "array.pop(); text.pop(); blob.pop()" "Removes the last item and gives it." "let a = [1, 2]; a.pop()";
@@ -148,7 +148,7 @@ pub const TABLE: &[Own] = table! {
     "to_float" "number.to_float()" "Converts a number to a float." "1.to_float()";
     "to_hex" "number.to_hex()" "Writes an integer in base 16." "255.to_hex()";
     "to_int" "x.to_int()" "Cuts off what a float has behind the point; a character gives its digit." "1.5.to_int()";
-    "to_json" "map.to_json()" "Writes an object map as JSON." "#{a: 1}.to_json()";
+    "to_json" "map.to_json(); array.to_json()" "Writes an object map or an array as JSON; of a tensor, write its `tolist()`." "#{a: 1}.to_json()";
     "to_lower" "text.to_lower()" "Returns a text with all letters small." "\"A\".to_lower()";
     "to_octal" "number.to_octal()" "Writes an integer in base 8." "8.to_octal()";
     "to_radians" "x.to_radians()" "Converts an angle from degrees to radians." "180.0.to_radians()";
