@@ -9,6 +9,7 @@ pub mod extras;
 pub mod facets;
 pub mod module_names;
 pub mod plain;
+pub mod refused;
 pub mod registry;
 pub mod row;
 pub mod signature;

@@ -96,12 +96,12 @@ fn recorded(function: &Function, call: &mut Call) -> Result<Value> {
     let recording = match autograd::plan(function.key(), &call.args, target.as_ref(), || saving::packer(call))? {
         autograd::Plan::Plain => {
             if !matches!(autograd::rule(function.key(), &call.args), autograd::Rule::Plain) {
-                call.refuse_recorded_out()?;
+                call.refuse_recorded_out(function)?;
             }
             return run(function, call);
         }
         autograd::Plan::Composite(parts) => {
-            call.refuse_out()?;
+            call.refuse_out(function)?;
             return parts(call.state, &call.args).map_err(|error| {
                 // The function itself says best what is wrong with its arguments.
                 let before = call.state.grad_enabled.replace(false);
@@ -112,7 +112,7 @@ fn recorded(function: &Function, call: &mut Call) -> Result<Value> {
         }
         autograd::Plan::Record(recording) => recording,
     };
-    call.refuse_out()?;
+    call.refuse_out(function)?;
     let args = call.args.clone();
     let result = run(function, call)?;
     recording.finish(&args, &result)?;
@@ -125,6 +125,9 @@ fn run(function: &Function, call: &mut Call) -> Result<Value> {
     call.state.running.set(signature.key);
     let written = call.target();
     fake::refuse_mixture(call, function.row)?;
+    if signature.finishes {
+        outs::prepare(function, call);
+    }
     let result = match forms::backend(call) {
         None => (function.row.run)(call),
         Some(backend) => forms::run(function, call, backend),
@@ -142,7 +145,7 @@ fn run(function: &Function, call: &mut Call) -> Result<Value> {
     {
         note_view(call, source, &result);
     }
-    if signature.finishes { outs::finish(signature, call, result) } else { Ok(result) }
+    if signature.finishes { outs::finish(function, call, result) } else { Ok(result) }
 }
 
 /// Counts a write to a tensor.

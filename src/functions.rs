@@ -36,8 +36,10 @@ mod explain;
 mod fft;
 mod files;
 mod functional;
+mod given;
 mod graph;
-pub mod hooks;
+pub mod histograms;
+mod hooks;
 pub mod identity;
 mod indexing;
 mod internal;
@@ -62,6 +64,7 @@ mod quantized;
 mod random;
 mod rearrange;
 mod reduce;
+mod reflections;
 mod samples;
 mod scatter;
 pub mod sequences;
@@ -71,6 +74,7 @@ pub mod sorting;
 mod sparse;
 mod sparse_kernels;
 mod special;
+mod special_methods;
 mod splits;
 mod statistics;
 pub mod steps;
@@ -128,6 +132,7 @@ const TABLES: &[&[Row]] = &[
     fft::ROWS,
     files::ROWS,
     functional::ROWS,
+    given::ROWS,
     graph::ROWS,
     hooks::ROWS,
     internal::ROWS,
@@ -139,12 +144,19 @@ const TABLES: &[&[Row]] = &[
     explain::ROWS,
     crate::dispatch::fake::ROWS,
     linalg::ROWS,
+    reflections::ROWS,
     matmul::ROWS,
     norms::ROWS,
     numbers::ROWS,
     numpy::ROWS,
     objects::ROWS,
     pointwise::ROWS,
+    pointwise::PRODUCT,
+    pointwise::PRODUCT_IN_PLACE,
+    pointwise::QUOTIENT,
+    pointwise::QUOTIENT_IN_PLACE,
+    pointwise::SECOND,
+    pointwise::SECOND_IN_PLACE,
     pointwise::BINARY,
     pointwise::BINARY_IN_PLACE,
     pointwise::BINARY_ONLY,
@@ -157,6 +169,8 @@ const TABLES: &[&[Row]] = &[
     pointwise::UNARY,
     pointwise::UNARY_IN_PLACE,
     pointwise::TESTS,
+    pointwise::WITHOUT_OUT,
+    pointwise::RELU,
     pointwise::PAIRS_IN_PLACE,
     pointwise::UNARY_ONLY,
     places::ROWS,
@@ -177,6 +191,7 @@ const TABLES: &[&[Row]] = &[
     special::BINARY,
     special::POLYNOMIALS,
     statistics::ROWS,
+    histograms::ROWS,
     storages::ROWS,
     storage_devices::ROWS,
     legacy_tensors::ON_CUDA,

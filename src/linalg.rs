@@ -128,8 +128,8 @@ fn is_factored_transposed(a: &View) -> bool {
 
 /// The inverse, and for each matrix the place of the first zero on the diagonal of its U.
 pub fn inv(name: &str, a: &View) -> Result<(View, View)> {
-    check_floating(name, a, false)?;
     let shape = Shape::square(name, a)?;
+    check_floating(name, a, false)?;
     let n = shape.rows;
     if a.device().is_meta() {
         let inverse = room(&shape.batch, n, n, Order::Columns, a.dtype, a.device())?;
@@ -151,8 +151,8 @@ pub fn inv(name: &str, a: &View) -> Result<(View, View)> {
 
 /// The determinant's sign and the logarithm of its magnitude.
 pub fn slogdet(name: &str, a: &View) -> Result<(View, View)> {
-    check_floating(name, a, true)?;
     let shape = Shape::square(name, a)?;
+    check_floating(name, a, false)?;
     if a.device().is_meta() {
         let part = |dtype| View::zeros(&shape.batch, dtype, Device::META);
         return Ok((part(a.dtype)?, part(a.dtype.to_real())?));
@@ -181,8 +181,8 @@ pub fn slogdet(name: &str, a: &View) -> Result<(View, View)> {
 
 /// The determinant.
 pub fn det(a: &View) -> Result<View> {
-    check_floating("linalg.det", a, true)?;
     let shape = Shape::square("linalg.det", a)?;
+    check_floating("linalg.det", a, true)?;
     if a.device().is_meta() {
         return View::zeros(&shape.batch, a.dtype, Device::META);
     }
@@ -272,8 +272,8 @@ pub fn solve(a: &View, b: &View, left: bool) -> Result<(View, View)> {
 
 /// The Cholesky factor, and the order of the first leading minor that is not positive-definite.
 pub fn cholesky(name: &str, a: &View, upper: bool) -> Result<(View, View)> {
-    check_floating(name, a, true)?;
     let shape = Shape::square(name, a)?;
+    check_floating(name, a, true)?;
     let n = shape.rows;
     if a.device().is_meta() {
         let factor = room(&shape.batch, n, n, Order::Columns, a.dtype, a.device())?;
@@ -391,8 +391,8 @@ pub enum QrMode {
 
 /// `A = Q R`.
 pub fn qr_decomposition(name: &str, a: &View, mode: QrMode) -> Result<(View, View)> {
-    check_floating(name, a, true)?;
     let shape = Shape::of(name, a)?;
+    check_floating(name, a, true)?;
     let (m, n) = (shape.rows, shape.columns);
     let k = if mode == QrMode::Complete { m } else { m.min(n) };
     let nothing = View::zeros(&[0], a.dtype, a.device())?;
@@ -563,8 +563,8 @@ pub fn eigh(name: &str, a: &View, upper: bool) -> Result<(View, View)> {
 
 /// `A = U diag(S) Vᴴ`, with square U and V where `full`.
 pub fn svd_decomposition(name: &str, a: &View, full: bool) -> Result<[View; 3]> {
-    check_floating(name, a, true)?;
     let shape = Shape::of(name, a)?;
+    check_floating(name, a, true)?;
     let (m, n) = (shape.rows, shape.columns);
     let k = m.min(n);
     let (width, height) = if full { (m, n) } else { (k, k) };
@@ -598,8 +598,8 @@ pub fn svd_decomposition(name: &str, a: &View, full: bool) -> Result<[View; 3]> 
 /// The exponential: a Taylor series of the matrix halved until it is small, squared as often.
 pub fn matrix_exp(a: &View) -> Result<View> {
     let name = "linalg.matrix_exp";
-    check_floating(name, a, true)?;
     let shape = Shape::square(name, a)?;
+    check_floating(name, a, true)?;
     let n = shape.rows;
     if a.device().is_meta() {
         return room(&shape.batch, n, n, Order::Rows, a.dtype, Device::META);

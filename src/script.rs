@@ -7,13 +7,17 @@ pub mod bounds;
 pub mod callback;
 pub mod engine;
 pub mod fault;
+mod forms;
 mod json;
+mod names;
 pub mod own;
 mod plain;
+pub mod printing;
 pub mod runtime;
 mod scoped;
 pub mod subscripts;
 pub mod value;
+pub mod written;
 
 /// What the engine gives.
 pub type Scripted<T> = Result<T, Box<rhai::EvalAltResult>>;

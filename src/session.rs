@@ -15,6 +15,7 @@ use crate::script::callback::Home;
 use crate::script::engine;
 use crate::script::fault;
 use crate::script::own;
+use crate::script::printing::is_range;
 use crate::script::runtime::Runtime;
 use crate::script::value::to_value;
 pub use crate::tensor::Dims;
@@ -162,11 +163,11 @@ impl Session {
     pub fn completeness(&self, language: Language, source: &str) -> Completeness {
         match language {
             Language::Python => completeness_of_python(source),
-            Language::Rhai => match self.compile(source) {
+            Language::Rhai => match self.compile(source, true) {
                 _ if has_open_comment(source) => Completeness::Incomplete,
                 Ok(_) => Completeness::Complete,
-                Err(error) if at_end(error.position(), source) => Completeness::Incomplete,
-                Err(error) if is_open_template(&error) => Completeness::Incomplete,
+                Err((error, cell)) if at_end(error.position(), cell.text()) => Completeness::Incomplete,
+                Err((error, _)) if is_open_template(&error) => Completeness::Incomplete,
                 Err(_) => completeness_of_python(source),
             },
         }
@@ -174,7 +175,7 @@ impl Session {
 
     /// Returns whether an input is Python, and nothing that Rhai would read.
     pub fn is_only_python(&self, source: &str) -> bool {
-        self.compile(source).is_err() && syntax::parse(source).is_ok()
+        self.compile(source, true).is_err() && syntax::parse(source).is_ok()
     }
 
     /// The Rhai that a person would write for an input in Python; nothing runs through it.
@@ -209,10 +210,16 @@ impl Session {
         found.map(|member| Candidate { text: member.name.to_owned(), doc: member.doc.to_owned() }).collect()
     }
 
-    fn compile(&self, source: &str) -> Result<rhai::AST, rhai::ParseError> {
+    /// Reads an input in Rhai. At a prompt an assignment makes the variable it names.
+    fn compile(&self, source: &str, at_prompt: bool) -> Result<(rhai::AST, Cell), (rhai::ParseError, Cell)> {
         // `_` is the last result, but in a `switch` it stands for everything else.
         self.runtime.has_switch.set(source.contains("switch"));
-        engine::compile(&self.engine, &self.runtime, source)
+        let is_known = |name: &str| self.scope.contains(name);
+        let variables: Option<&dyn Fn(&str) -> bool> = if at_prompt { Some(&is_known) } else { None };
+        match engine::compile(&self.engine, &self.runtime, source, variables) {
+            Ok(compiled) => Ok((compiled.made, Cell::rhai(source, compiled.written))),
+            Err(refused) => Err((refused.made, Cell::rhai(source, refused.written))),
+        }
     }
 
     /// Gathers the variables for functions that look at all of them, if the source names one.
@@ -277,10 +284,10 @@ impl Session {
             }
             None => source,
         };
-        let ast = match self.compile(source) {
-            Ok(ast) => ast,
+        let (ast, cell) = match self.compile(source, echo) {
+            Ok(read) => read,
             Err(_) if self.runtime.interrupt.is_set() => return Err(stopped()),
-            Err(error) => {
+            Err((error, cell)) => {
                 // What only Python's parser accepts is read as Python; scripts stay plain Rhai.
                 if echo && syntax::parse(source).is_ok() {
                     self.runtime.is_rhai.set(true);
@@ -288,11 +295,10 @@ impl Session {
                     self.runtime.is_rhai.set(false);
                     return done;
                 }
-                return Err(self.refused(&error, &Cell::rhai(source)));
+                return Err(self.refused(&error, &cell));
             }
         };
         self.gather_holders(source);
-        let cell = Cell::rhai(source);
         let value = self.run(&ast, &cell).map_err(|error| self.failed(&error, &cell))?;
         if echo && !ends_muted(source) {
             self.show(&value).map_err(failure_of)?;
@@ -334,7 +340,7 @@ impl Session {
     /// Shows a value as a prompt does: nothing for `None`.
     fn show(&mut self, value: &Dynamic) -> crate::tensor::Result<()> {
         if !value.is_unit() {
-            if engine::is_range(value) {
+            if is_range(value) {
                 self.runtime.print(&format!("{value}\n"));
             } else {
                 python::show(&self.runtime, &to_value(value)?)?;

@@ -301,6 +301,9 @@ impl Value {
             Value::Tensor(tensor) if tensor.is_parameter() => "Parameter",
             Value::Tensor(_) => "Tensor",
             Value::Dict(dict) if dict.is_ordered() => "OrderedDict",
+            Value::NamedTuple(tuple) if tuple.class.is_some() => {
+                tuple.type_name.rsplit('.').next().unwrap_or(tuple.type_name)
+            }
             Value::Object(object) => object.type_name(),
             other => other.class_name(),
         }
@@ -398,6 +401,8 @@ impl Value {
             Value::Set(set) => set.identity(),
             Value::Tuple(tuple) => tuple.identity(),
             Value::NamedTuple(tuple) => Rc::as_ptr(tuple) as usize,
+            Value::Slice(slice) => Rc::as_ptr(slice) as usize,
+            Value::Method(method) => Rc::as_ptr(method) as usize,
             Value::Object(object) => object.identity().unwrap_or(Rc::as_ptr(object).cast::<()>() as usize),
             _ => return None,
         })

@@ -2,8 +2,9 @@
 //! and of Python itself for the functions PyTorch writes in Python.
 
 use super::builtins;
+use super::refused::{no_combination, unexpected_keyword, with_nearest_keyword};
 use super::signature::{Kind, Param, Signature};
-use super::suggest::nearest;
+
 use crate::tensor::names::check_identifier;
 use crate::tensor::{DType, Device, Dims, Error, ErrorKind, Result};
 use crate::value::{Dict, Items, Value};
@@ -66,7 +67,9 @@ fn choose<'s>(
 ) -> Result<usize> {
     let mut candidates = signatures.clone();
     let (first, second) = (candidates.next(), candidates.next());
-    if let (Some(only), None) = (first, second) {
+    if let (Some(only), None) = (first, second)
+        && !only.is_several(method.is_some())
+    {
         return match parser {
             Parser::Torch => attempt(only, method, arguments, bound)?
                 .map(|()| 0)
@@ -102,6 +105,7 @@ fn choose<'s>(
         (required..=params.len()).contains(&count)
     });
     if let (Some(only), None) = (plausible.next(), plausible.next())
+        && !only.is_several(method.is_some())
         && let Err(mismatch) = attempt(only, method, arguments, bound)?
     {
         return Err(mismatch.error(only, method.is_some(), arguments));
@@ -200,11 +204,19 @@ fn attempt(
     if keywords_used < arguments.keywords.len() {
         return Ok(Err(Mismatch::Keywords));
     }
+    // No overload has numbers only.
+    let mut places = signature.params.iter().zip(bound.iter()).filter(|(param, _)| param.either);
+    if let (Some((_, first)), Some((_, second))) = (places.next(), places.next())
+        && !matches!(first, Value::Tensor(_))
+        && !matches!(second, Value::Tensor(_))
+    {
+        return Ok(Err(Mismatch::Wrong { param: 0, position: Some(1), element: None }));
+    }
     Ok(Ok(()))
 }
 
 /// NumPy's spellings are accepted for three common keywords.
-fn matches_name(param: &Param, keyword: &str) -> bool {
+pub fn matches_name(param: &Param, keyword: &str) -> bool {
     let name = param.shown_name();
     keyword == name
         || matches!((name, keyword), ("dim", "axis") | ("keepdim", "keepdims") | ("input", "x") | ("other", "x2"))
@@ -277,70 +289,6 @@ impl Mismatch {
     }
 }
 
-fn unexpected_keyword(name: &str, params: &[Param], arguments: &Arguments) -> String {
-    for (keyword, _) in &arguments.keywords {
-        match params.iter().position(|p| matches_name(p, keyword)) {
-            None => return format!("{name}() got an unexpected keyword argument '{keyword}'"),
-            Some(i) if i < arguments.positional.len() => {
-                return format!("{name}() got multiple values for argument '{keyword}'");
-            }
-            Some(_) => {}
-        }
-    }
-    "invalid keyword arguments".to_string()
-}
-
-/// Adds the keyword that was meant, where one was given that no signature has.
-fn with_nearest_keyword<'s>(
-    error: Error,
-    signatures: impl Iterator<Item = &'s Signature> + Clone,
-    arguments: &Arguments,
-) -> Error {
-    let params = signatures.filter(|s| !s.hidden).flat_map(|s| &s.params);
-    let is_unknown = |keyword: &str| !params.clone().any(|param| matches_name(param, keyword));
-    let unknown = arguments.keywords.iter().map(|(keyword, _)| keyword).find(|keyword| is_unknown(keyword));
-    let meant = unknown.and_then(|keyword| nearest(keyword, params.clone().map(Param::shown_name)));
-    match meant {
-        Some(meant) => error.with_hint(format!("did you mean '{meant}'?")),
-        None => error,
-    }
-}
-
-/// The error that lists every signature.
-fn no_combination<'s>(
-    name: &str,
-    signatures: impl Iterator<Item = &'s Signature> + Clone,
-    method: bool,
-    arguments: &Arguments,
-) -> Error {
-    let mut got: Vec<String> = arguments.positional.iter().map(|v| v.type_name().to_string()).collect();
-    let keywords = arguments.keywords.iter().rev().map(|(k, v)| format!("{k}={}", short_class(v)));
-    let only_keywords = got.is_empty() && !arguments.keywords.is_empty();
-    got.extend(keywords);
-    let mut got = got.join(", ");
-    if only_keywords {
-        got += ", ";
-    }
-    let module = if name == "UntypedStorage" { "torch." } else { "" };
-    let mut text =
-        format!("{module}{name}() received an invalid combination of arguments - got ({got}), but expected ");
-    let listings: Vec<String> = signatures.filter(|s| !s.hidden).map(|s| s.listing(method)).collect();
-    match listings.as_slice() {
-        [only] => text += only,
-        several => {
-            text += "one of:\n";
-            for listing in several {
-                text += &format!(" * {listing}\n");
-            }
-        }
-    }
-    Error::type_error(text)
-}
-
-fn short_class(value: &Value) -> &str {
-    value.type_name()
-}
-
 fn no_arguments(
     name: &str,
     signature: &Signature,
@@ -363,10 +311,11 @@ fn no_arguments(
 fn as_python(path: &str, signature: &Signature, method: Option<&Value>, arguments: &Arguments) -> Result<Bound> {
     let params = signature.visible(method.is_some());
     // Methods written in C, as the class in their path tells, count without `self` and know no keywords.
-    if path.starts_with("StorageBase.") && !arguments.keywords.is_empty() {
+    let in_c = path.starts_with("StorageBase.") || path.starts_with("TensorBase.");
+    if in_c && !arguments.keywords.is_empty() {
         return Err(Error::type_error(format!("{path}() takes no keyword arguments")));
     }
-    if path.starts_with("StorageBase.") && arguments.positional.len() != params.len() {
+    if in_c && arguments.positional.len() != params.len() {
         let given = arguments.positional.len();
         let takes = if params.is_empty() { "no arguments" } else { "exactly one argument" };
         return Err(Error::type_error(format!("{path}() takes {takes} ({given} given)")));
@@ -441,7 +390,7 @@ fn as_python(path: &str, signature: &Signature, method: Option<&Value>, argument
 /// Makes CPython's error for missing required arguments.
 fn missing_arguments(path: &str, missing: &[&Param]) -> Error {
     let kind = if missing.iter().all(|p| p.keyword_only) { "keyword-only" } else { "positional" };
-    missing_names(path, kind, &missing.iter().map(|p| p.name.as_ref()).collect::<Vec<&str>>())
+    missing_names(path, kind, &missing.iter().map(|p| p.name).collect::<Vec<&str>>())
 }
 
 /// Makes the same error from the names of the arguments, all of one kind: `positional` or `keyword-only`.

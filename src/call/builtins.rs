@@ -58,6 +58,7 @@ const STYLES: &[(&str, Style)] = &[
     ("oct", One),
     ("ord", One),
     ("pow", Named(2, 3)),
+    ("print", Named(0, ANY)),
     ("range", Counted(1, 3)),
     ("repr", One),
     ("reversed", Counted(1, 1)),

@@ -2,7 +2,7 @@
 
 use super::Function;
 use super::bind::Bound;
-use super::signature::Signature;
+use super::signature::{Signature, name_in};
 use super::state::State;
 use crate::bail;
 use crate::tensor::{DType, Device, Dims, Error, Result, Scalar, Storage, Tensor, View};
@@ -47,22 +47,22 @@ impl Call<'_> {
     }
 
     /// Results cannot be recorded when they are written into a tensor that has a history of its own.
-    pub fn refuse_out(&self) -> Result<()> {
+    pub fn refuse_out(&self, function: &Function) -> Result<()> {
         match self.position("out").and_then(|i| self.args.get(i)) {
             Some(Value::Tensor(_) | Value::List(_) | Value::Tuple(_)) => bail!(
                 RuntimeError,
                 "{}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments \
                  requires grad.",
-                self.signature.name
+                name_in(function.row.alias_of.unwrap_or(function.signature.key)).replace('.', "_")
             ),
             _ => Ok(()),
         }
     }
 
     /// As [`Call::refuse_out`], where only the tensor written into has a history.
-    pub fn refuse_recorded_out(&self) -> Result<()> {
+    pub fn refuse_recorded_out(&self, function: &Function) -> Result<()> {
         match self.position("out").and_then(|i| self.args.get(i)) {
-            Some(out) if wants_grad(out) => self.refuse_out(),
+            Some(out) if wants_grad(out) => self.refuse_out(function),
             _ => Ok(()),
         }
     }

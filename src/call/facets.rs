@@ -1,8 +1,9 @@
-//! What a row says about its function beside its schema: what becomes of the names of dimensions, and what it does with
-//! tensors that are not dense. PyTorch keeps the same facts as kernels for the dispatch keys `Named`, `SparseCPU`,
-//! `SparseCsrCPU` and `QuantizedCPU`.
+//! What a row says about its function beside its schema: what becomes of the names of dimensions, what it does with
+//! tensors that are not dense, and what it takes as `out=`. PyTorch keeps the same facts as kernels for the dispatch keys
+//! `Named`, `SparseCPU`, `SparseCsrCPU` and `QuantizedCPU`, and as checks in the kernels themselves.
 
 use super::{Call, Run};
+use crate::ops::pointwise::classes::Classes;
 use crate::tensor::{Name, Result};
 use crate::value::Value;
 
@@ -90,4 +91,172 @@ pub enum Dispatch {
     Numbers,
     /// It runs on those numbers, and the result is quantized as the input was.
     Requantized,
+}
+
+/// What a function takes as `out=`, and in whose words it refuses the rest. The function itself makes a new result; what
+/// is said here decides whether and how that gets into the output.
+#[derive(Clone, Copy, Debug)]
+pub struct Out {
+    /// Conditions on the dtype of an output, in the order they are looked at, each with the words of its refusal. In them
+    /// stand `{out}`, `{result}` and `{input}` for the dtypes of the output, the result and the first tensor; `{out_cpp}` and
+    /// `{result_cpp}` for two of them as C++ names them; and `{field}` for the name of the part of a result.
+    pub dtypes: &'static [(Takes, &'static str)],
+    /// Whether an output may show one element at several places.
+    pub repeats: Repeats,
+    /// Whether it may share memory with the inputs.
+    pub shares: Shares,
+    /// Whether its dtype stands for a `dtype` that is not given.
+    pub gives_dtype: bool,
+    /// Whether the output is cleared before its inputs are read, which matters where they share memory.
+    pub clears: bool,
+    /// How the output lies in memory once it has been resized.
+    pub lies: Lies,
+    /// Whether the dtype is looked at before memory that is shared.
+    pub dtype_first: bool,
+    /// Whether resizing an output that has elements is worth a warning.
+    pub warns: bool,
+}
+
+/// A condition on the dtype of an output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Takes {
+    /// One that the result's can be cast to.
+    Castable,
+    /// The result's.
+    Same,
+    /// The result's, unless the first tensor is complex.
+    SameIfReal,
+    /// `bool` or `uint8`.
+    Truth,
+    /// One of these.
+    Of(Classes),
+    /// The result's, looked at for the part at this place among several.
+    SameAt(usize),
+}
+
+/// What is said of an output that shows one element at several places.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repeats {
+    Allowed,
+    /// Refused as it is given.
+    Refused,
+    /// Refused if it does so under the size of the result.
+    RefusedResized,
+}
+
+/// How a resized output lies in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lies {
+    /// As a new result would.
+    AsNew,
+    /// Row by row.
+    InRows,
+    /// Row by row, but as a new result would if it was empty before.
+    InRowsUnlessEmpty,
+}
+
+/// What is said of an output that shares memory with an input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shares {
+    Allowed,
+    /// Element for element or not at all.
+    Wholly,
+    Never,
+}
+
+/// The condition of linear algebra: a function, the part of its result, and a dtype that holds it.
+macro_rules! safely {
+    ($function:literal, $part:literal) => {
+        (
+            crate::call::facets::Takes::Castable,
+            concat!(
+                $function,
+                ": Expected ",
+                $part,
+                " to be safely castable from {result} dtype, but got ",
+                $part,
+                " with dtype {out}"
+            ),
+        )
+    };
+}
+pub(crate) use safely;
+
+impl Out {
+    /// The condition of most functions, in the words that most use.
+    pub const PLAIN_DTYPE: (Takes, &'static str) =
+        (Takes::Same, "Expected out tensor to have dtype {result_cpp}, but got {out_cpp} instead");
+
+    /// The condition of operations element by element.
+    pub const CAST_DTYPE: (Takes, &'static str) =
+        (Takes::Castable, "result type {result} can't be cast to the desired output type {out}");
+
+    /// The facts of a row that says nothing of `out=`.
+    pub const PLAIN: Out = Out {
+        dtypes: &[Out::PLAIN_DTYPE],
+        repeats: Repeats::RefusedResized,
+        shares: Shares::Allowed,
+        gives_dtype: false,
+        clears: false,
+        lies: Lies::AsNew,
+        dtype_first: false,
+        warns: true,
+    };
+
+    /// Element by element, into anything that the result can be cast to.
+    pub const ELEMENTWISE: Out =
+        Out { dtypes: &[Out::CAST_DTYPE], repeats: Repeats::Refused, shares: Shares::Wholly, ..Out::PLAIN };
+
+    /// Element by element, without a cast.
+    pub const UNCAST: Out =
+        Out { dtypes: &[(Takes::Same, "Found dtype {out} but expected {result}")], ..Out::ELEMENTWISE };
+
+    /// Element by element, into any dtype.
+    pub const ANY: Out = Out { dtypes: &[], ..Out::ELEMENTWISE };
+
+    /// Made, not computed of other tensors: the dtype is that of the output.
+    pub const MADE: Out = Out {
+        dtypes: &[(Takes::Same, "dtype {result} does not match dtype of out parameter ({out})")],
+        gives_dtype: true,
+        warns: false,
+        ..Out::PLAIN
+    };
+
+    /// Computed along dimensions in the dtype of the output.
+    pub const REDUCED: Out = Out::PLAIN.unguarded().giving_dtype();
+
+    /// With other conditions on its dtype.
+    pub const fn takes(self, dtypes: &'static [(Takes, &'static str)]) -> Out {
+        Out { dtypes, dtype_first: true, ..self }
+    }
+
+    /// Lying in memory in its own way once it has been resized.
+    pub const fn lying(self, lies: Lies) -> Out {
+        Out { lies, ..self }
+    }
+
+    /// Added up in the output itself.
+    pub const fn clearing(self) -> Out {
+        Out { clears: true, ..self }
+    }
+
+    /// Computed in the output's dtype, where no other is given.
+    pub const fn giving_dtype(self) -> Out {
+        Out { gives_dtype: true, ..self }
+    }
+
+    /// With another look at memory shared with the inputs.
+    pub const fn sharing(self, shares: Shares) -> Out {
+        Out { shares, ..self }
+    }
+
+    /// With another look at elements that are shown several times.
+    pub const fn repeating(self, repeats: Repeats) -> Out {
+        Out { repeats, ..self }
+    }
+
+    /// Without a look at memory that is written twice.
+    pub const fn unguarded(self) -> Out {
+        Out { repeats: Repeats::Allowed, ..self }
+    }
 }

@@ -45,6 +45,61 @@ pub const MODULES: &[&str] = &[
 /// `torch._VF`: what a function that PyTorch writes in Python hands on to.
 pub const BELOW: &str = "_VF";
 
+/// The words of Python's statements and operators that are supported.
+pub const KEYWORDS: &[&str] = &[
+    "and", "as", "assert", "break", "class", "continue", "def", "del", "elif", "else", "except", "finally", "for",
+    "from", "global", "if", "import", "in", "is", "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try",
+    "while", "with", "yield",
+];
+
+/// Returns whether a word is one of Python's own and no value.
+pub fn is_keyword(word: &str) -> bool {
+    KEYWORDS.contains(&word) || matches!(word, "async" | "await")
+}
+
+/// Names that CPython's modules have and ours do not: they are refused by name, not as misspelt.
+const ABSENT: &[(&str, &str)] = &[
+    (
+        "py",
+        "BaseExceptionGroup BrokenPipeError BytesWarning ChildProcessError ConnectionAbortedError ConnectionRefusedError \
+         ConnectionResetError EncodingWarning ExceptionGroup ImportWarning PendingDeprecationWarning ProcessLookupError \
+         ResourceWarning SyntaxWarning TabError UnicodeTranslateError UnicodeWarning __build_class__ __import__ aiter anext \
+         breakpoint compile copyright credits dir eval exec help license locals",
+    ),
+    ("array", "ArrayType typecodes"),
+    ("collections", "ChainMap Counter UserDict UserList UserString abc defaultdict deque"),
+    ("copy", "Error error"),
+    (
+        "functools",
+        "GenericAlias WRAPPER_ASSIGNMENTS WRAPPER_UPDATES cached_property partialmethod singledispatch \
+         singledispatchmethod total_ordering",
+    ),
+    (
+        "io",
+        "BlockingIOError BufferedIOBase BufferedRWPair BufferedRandom BufferedReader BufferedWriter DEFAULT_BUFFER_SIZE \
+         FileIO IOBase IncrementalNewlineDecoder RawIOBase SEEK_CUR SEEK_END SEEK_SET StringIO TextIOBase TextIOWrapper \
+         UnsupportedOperation open open_code text_encoding",
+    ),
+    ("math", "acosh asinh atanh dist erf erfc gamma lgamma"),
+    (
+        "operator",
+        "abs and_ attrgetter call concat contains countOf delitem ge getitem iadd iand iconcat ifloordiv ilshift imatmul \
+         imod imul index indexOf inv invert ior ipow irshift is_ is_not isub itemgetter itruediv ixor le length_hint lshift \
+         methodcaller ne neg not_ or_ pos rshift setitem truth xor",
+    ),
+    (
+        "time",
+        "altzone asctime clock_getres clock_gettime clock_gettime_ns ctime daylight get_clock_info gmtime localtime mktime \
+         monotonic monotonic_ns perf_counter_ns process_time process_time_ns strftime strptime struct_time thread_time \
+         thread_time_ns time_ns timezone tzname tzset",
+    ),
+];
+
+/// Returns whether CPython's module has a name that ours lacks.
+pub fn is_absent(module: &str, name: &str) -> bool {
+    ABSENT.iter().any(|(known, names)| *known == module && names.split_whitespace().any(|absent| absent == name))
+}
+
 /// The module `name` inside of another.
 pub fn submodule(parent: &str, name: &str) -> Option<&'static str> {
     MODULES.iter().copied().find(|module| match module.rsplit_once('.') {

@@ -1,7 +1,7 @@
 //! The vocabulary of the function table: what a row is, and how it is reached.
 
 use super::Call;
-use super::facets::{Dispatch, NameInference, Names};
+use super::facets::{Dispatch, NameInference, Names, Out};
 use super::signature::name_in;
 use crate::tensor::Result;
 use crate::value::Value;
@@ -34,6 +34,8 @@ pub struct Row {
     pub sparse: Dispatch,
     /// What it does with quantized tensors.
     pub quantized: Dispatch,
+    /// What it takes as `out=`.
+    pub out: Out,
 }
 
 /// How a row is reached.
@@ -71,6 +73,7 @@ pub const fn row(signature: &'static str, run: Run, doc: &'static str, role: Rol
         names: Names::UNSUPPORTED,
         sparse: Dispatch::Missing,
         quantized: Dispatch::Missing,
+        out: Out::PLAIN,
     }
 }
 
@@ -182,6 +185,11 @@ impl Row {
     /// Says what the function does with quantized tensors.
     pub const fn quantized(self, dispatch: Dispatch) -> Row {
         Row { quantized: dispatch, ..self }
+    }
+
+    /// Says what the function takes as `out=`.
+    pub const fn out(self, out: Out) -> Row {
+        Row { out, ..self }
     }
 
     /// Says that the function takes tensors of any layout as they are.

@@ -45,6 +45,8 @@ pub struct Param {
     pub default_text: &'static str,
     /// Marked `(a!)`: the function writes to it.
     pub written: bool,
+    /// Written `Either`: PyTorch has an overload for a tensor there and one for a number.
+    pub either: bool,
 }
 
 /// A default, plain data so that the table can be shared by all threads.
@@ -197,7 +199,7 @@ impl Kind {
         let kind = match (base, suffix) {
             ("Tensor", "") => Kind::Tensor,
             ("Tensor", "[]") => Kind::Tensors,
-            ("Operand", "") => Kind::Operand,
+            ("Operand" | "Either", "") => Kind::Operand,
             ("Scalar" | "Number", "") => Kind::Number,
             ("int", "") => Kind::Int,
             ("int", "[]") => Kind::Ints(None),
@@ -308,29 +310,54 @@ impl Signature {
         if method { self.params.get(1..).unwrap_or_default() } else { &self.params }
     }
 
-    /// Lists the signature as error messages do: `(Tensor input, int dim0, int dim1)`.
-    pub fn listing(&self, method: bool) -> String {
-        let mut text = String::from("(");
-        let mut starred = false;
-        for (i, param) in self.visible(method).iter().enumerate() {
-            if i > 0 {
-                text += ", ";
-            }
-            if param.keyword_only && !starred {
-                text += "*, ";
-                starred = true;
-            }
-            text += param.kind.type_name();
-            text += " ";
-            text += param.shown_name();
-            if param.default.is_some() {
-                text += " = ";
-                text += param.default_text;
-            }
+    /// The overloads that it stands for, as error messages list them: where there is `Either`, all with tensors, then those
+    /// with a number in one place.
+    pub fn listings(&self, method: bool) -> Vec<String> {
+        let params = self.visible(method);
+        let mut listings = vec![self.listing(method)];
+        for (i, param) in params.iter().enumerate().filter(|(_, param)| param.either) {
+            let number = Param { kind: Kind::Number, ..param.clone() };
+            let params: Vec<Param> = [&params[..i], &[number], &params[i + 1..]].concat();
+            listings.push(listed(&params));
         }
-        text + ")"
+        listings
     }
 
+    /// Returns whether it stands for several overloads.
+    pub fn is_several(&self, method: bool) -> bool {
+        self.visible(method).iter().any(|param| param.either)
+    }
+
+    /// Lists the signature as error messages do: `(Tensor input, int dim0, int dim1)`.
+    pub fn listing(&self, method: bool) -> String {
+        listed(self.visible(method))
+    }
+}
+
+/// Parameters as error messages list them.
+fn listed(params: &[Param]) -> String {
+    let mut text = String::from("(");
+    let mut starred = false;
+    for (i, param) in params.iter().enumerate() {
+        if i > 0 {
+            text += ", ";
+        }
+        if param.keyword_only && !starred {
+            text += "*, ";
+            starred = true;
+        }
+        text += param.kind.type_name();
+        text += " ";
+        text += param.shown_name();
+        if param.default.is_some() {
+            text += " = ";
+            text += param.default_text;
+        }
+    }
+    text + ")"
+}
+
+impl Signature {
     /// The name in errors about arguments, which tells some modules.
     pub fn called(&self) -> std::borrow::Cow<'static, str> {
         match self.name.rsplit_once('.') {
@@ -370,12 +397,13 @@ impl Param {
             default,
             default_text: default_text.unwrap_or_default(),
             written,
+            either: declaration.starts_with("Either "),
         })
     }
 
-    /// The name in messages: what is `self` in a method is `input` in a function.
+    /// The name in messages: the tensor that is `self` in a method is `input` in a function.
     pub fn shown_name(&self) -> &'static str {
-        if self.name == "self" { "input" } else { self.name }
+        if self.name == "self" && self.kind != Kind::Number { "input" } else { self.name }
     }
 }
 

@@ -13,6 +13,7 @@ use crate::tensor::interrupt::{self, Interrupt};
 use crate::tensor::memory::check_files;
 use crate::tensor::{DType, Device, Result};
 use crate::value::{Keywords, Value};
+use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::rc::{Rc, Weak};
@@ -76,7 +77,7 @@ pub struct State {
     pub interrupt: Interrupt,
     /// The code of `exit(code)`, once called.
     pub exit: Cell<Option<i32>>,
-    warned: RefCell<HashSet<&'static str>>,
+    warned: RefCell<HashSet<Cow<'static, str>>>,
     printed: RefCell<String>,
     live: RefCell<Option<Live>>,
     /// Attributes that scripts put on tensors and storages.
@@ -188,9 +189,11 @@ impl State {
     }
 
     /// Writes a warning to standard error, the first time only.
-    pub fn warn_once(&self, category: &str, message: &'static str) {
-        if self.warned.borrow_mut().insert(message) {
+    pub fn warn_once(&self, category: &str, message: impl Into<Cow<'static, str>>) {
+        let message = message.into();
+        if !self.warned.borrow().contains(&message) {
             eprintln!("{category}: {message}");
+            self.warned.borrow_mut().insert(message);
         }
     }
 

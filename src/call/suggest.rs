@@ -1,11 +1,21 @@
 //! What was not found, and the name that was probably meant.
 
+use super::module_names::is_absent;
 use super::{Kind, LIBRARY, Receiver, Registry, State};
 use crate::tensor::Error;
 use crate::value::Value;
 
-/// AttributeError in Python's words, with the nearest name as a hint.
+/// AttributeError in Python's words, with the nearest name as a hint; NotImplementedError for what CPython has there.
 pub fn no_attribute(state: &State, value: &Value, name: &str) -> Error {
+    match value {
+        Value::Module(module) if is_absent(module, name) => return unsupported(module, name),
+        Value::Module(_) => {}
+        other => {
+            if let Some(refused) = refused_special(other.type_name(), name) {
+                return refused;
+            }
+        }
+    }
     let error = Error::attribute(match value {
         Value::Module(module) if *module == "torch" || LIBRARY.contains(module) => {
             format!("module '{module}' has no attribute '{name}'")
@@ -18,6 +28,52 @@ pub fn no_attribute(state: &State, value: &Value, name: &str) -> Error {
         other => format!("'{}' object has no attribute '{name}'", other.type_name()),
     });
     with_suggestion(error, suggestion(state.registry, receiver_of(value), name))
+}
+
+/// The refusal of something that CPython has.
+fn unsupported(of: &str, name: &str) -> Error {
+    Error::not_implemented(format!("{of}.{name} is not supported at this prompt"))
+}
+
+/// Special attributes that every object of CPython has, some of which are missing here.
+const OF_OBJECTS: &[&str] = &[
+    "__class__",
+    "__delattr__",
+    "__dir__",
+    "__doc__",
+    "__eq__",
+    "__format__",
+    "__ge__",
+    "__getattribute__",
+    "__getstate__",
+    "__gt__",
+    "__hash__",
+    "__init__",
+    "__init_subclass__",
+    "__le__",
+    "__lt__",
+    "__ne__",
+    "__new__",
+    "__reduce__",
+    "__reduce_ex__",
+    "__repr__",
+    "__setattr__",
+    "__sizeof__",
+    "__str__",
+    "__subclasshook__",
+];
+
+/// The refusal of a special attribute that objects of a class have in CPython and lack here, if it is one.
+pub fn refused_special(class: &str, name: &str) -> Option<Error> {
+    let of_class: &[&str] = match class {
+        "int" | "bool" | "float" => &["__divmod__", "__rdivmod__", "__round__"],
+        "function" => {
+            &["__annotations__", "__builtins__", "__call__", "__closure__", "__code__", "__get__", "__globals__"]
+        }
+        "builtin_function_or_method" | "method" => &["__call__", "__name__", "__qualname__", "__self__"],
+        _ => &[],
+    };
+    (OF_OBJECTS.contains(&name) || of_class.contains(&name)).then(|| unsupported(class, name))
 }
 
 /// The error with a name that is there, if there is one.

@@ -81,7 +81,7 @@ pub fn invoke(function: &Function, call: &mut Call) -> Result<Value> {
         _ => told,
     };
     if let Some((place, target)) = out {
-        write_named(call, &target, &result, told.as_deref())?;
+        write_named(function, call, &target, &result, told.as_deref())?;
         result = Value::Tensor(target.clone());
         call.args[place] = result.clone();
         return Ok(result);
@@ -128,11 +128,11 @@ fn named_out(call: &Call) -> Option<(usize, Tensor)> {
 }
 
 /// Writes a result into a tensor with names: it keeps its size, and has the names of the result.
-fn write_named(call: &Call, out: &Tensor, result: &Value, names: Option<&[Name]>) -> Result<()> {
+fn write_named(function: &Function, call: &Call, out: &Tensor, result: &Value, names: Option<&[Name]>) -> Result<()> {
     let Some(result) = as_tensor(result) else { return Ok(()) };
     check_size(out, &result.borrow().layout.sizes.clone())?;
     check_target(out, names)?;
-    super::outs::write_out(out, &result.view())?;
+    super::outs::write_named(function, call, out, &result.view())?;
     if let Some(names) = names {
         set(call.state, out, names);
     }

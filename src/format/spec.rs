@@ -208,7 +208,7 @@ fn parse_number(chars: &mut Peekable<Chars<'_>>) -> Result<Option<usize>> {
 
 /// A type character as messages show it.
 fn show_kind(kind: char) -> String {
-    if (' '..'\u{80}').contains(&kind) { kind.to_string() } else { format!("\\x{:x}", u32::from(kind)) }
+    if ('!'..'\u{80}').contains(&kind) { kind.to_string() } else { format!("\\x{:x}", u32::from(kind)) }
 }
 
 fn unknown_kind(kind: char, class: &str) -> Error {

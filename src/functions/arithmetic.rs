@@ -5,7 +5,9 @@ use super::pointwise::{Argument, default, result};
 use crate::bail;
 use crate::call::facets::{
     Dispatch::{Coalesced, Requantized},
+    Lies,
     NameInference::{Keeps, Unifies},
+    Out, Takes,
 };
 use crate::call::{Call, Row, both, function, method};
 use crate::ops::pointwise::{self as ops, Output, TernaryOp};
@@ -19,6 +21,7 @@ pub const ROWS: &[Row] = &[
         |c| clamp_tensors(c, false),
         "Clamps every element to bounds.",
     )
+    .out(Out::ELEMENTWISE)
     .aliases(&["clip"])
     .names(Unifies),
     both(
@@ -26,6 +29,7 @@ pub const ROWS: &[Row] = &[
         |c| clamp(c, false),
         "Clamps every element to bounds.",
     )
+    .out(Out::UNCAST)
     .aliases(&["clip"])
     .names(Keeps)
     .quantized(Requantized),
@@ -48,6 +52,7 @@ pub const ROWS: &[Row] = &[
         |c| at_least_tensor(c, false),
         "Raises every element to at least another tensor's.",
     )
+    .out(Out::ELEMENTWISE)
     .names(Unifies),
     method(
         "clamp_min_.Tensor(Tensor(a!) self, Tensor min) -> Tensor(a!)",
@@ -60,6 +65,7 @@ pub const ROWS: &[Row] = &[
         |c| at_most_tensor(c, false),
         "Lowers every element to at most another tensor's.",
     )
+    .out(Out::ELEMENTWISE)
     .names(Unifies),
     method(
         "clamp_max_.Tensor(Tensor(a!) self, Tensor max) -> Tensor(a!)",
@@ -72,6 +78,7 @@ pub const ROWS: &[Row] = &[
         |c| at_least(c, false),
         "Raises every element to at least a number.",
     )
+    .out(Out::UNCAST)
     .names(Keeps),
     method(
         "clamp_min_(Tensor(a!) self, Scalar min) -> Tensor(a!)",
@@ -84,6 +91,7 @@ pub const ROWS: &[Row] = &[
         |c| at_most(c, false),
         "Lowers every element to at most a number.",
     )
+    .out(Out::UNCAST)
     .names(Keeps),
     method(
         "clamp_max_(Tensor(a!) self, Scalar max) -> Tensor(a!)",
@@ -92,23 +100,25 @@ pub const ROWS: &[Row] = &[
     )
     .names(Keeps),
     both(
-        "lerp.Scalar(Tensor self, Tensor end, Scalar weight, *, Tensor? out=None) -> Tensor",
-        |c| lerp_number(c, false),
-        "Interpolates linearly between two tensors.",
-    ),
-    both(
         "lerp.Tensor(Tensor self, Tensor end, Tensor weight, *, Tensor? out=None) -> Tensor",
         |c| lerp(c, false),
         "Interpolates linearly between two tensors.",
+    )
+    .out(Out::UNCAST),
+    both(
+        "lerp.Scalar(Tensor self, Tensor end, Scalar weight, *, Tensor? out=None) -> Tensor",
+        |c| lerp_number(c, false),
+        "Interpolates linearly between two tensors.",
+    )
+    .out(Out::ELEMENTWISE),
+    method(
+        "lerp_.Tensor(Tensor(a!) self, Tensor end, Tensor weight) -> Tensor(a!)",
+        |c| lerp(c, true),
+        "Interpolates linearly between two tensors, in place.",
     ),
     method(
         "lerp_.Scalar(Tensor(a!) self, Tensor end, Scalar weight) -> Tensor(a!)",
         |c| lerp_number(c, true),
-        "Interpolates linearly between two tensors, in place.",
-    ),
-    method(
-        "lerp_.Tensor(Tensor(a!) self, Tensor end, Tensor weight) -> Tensor(a!)",
-        |c| lerp(c, true),
         "Interpolates linearly between two tensors, in place.",
     ),
     both(
@@ -116,6 +126,7 @@ pub const ROWS: &[Row] = &[
         |c| sum_with(c, TernaryOp::Addcmul, false),
         "Adds the product of two tensors.",
     )
+    .out(Out::ELEMENTWISE)
     .names(Unifies),
     method(
         "addcmul_(Tensor(a!) self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor(a!)",
@@ -128,6 +139,7 @@ pub const ROWS: &[Row] = &[
         |c| sum_with(c, TernaryOp::Addcdiv, false),
         "Adds the quotient of two tensors.",
     )
+    .out(Out::ELEMENTWISE)
     .names(Unifies),
     method(
         "addcdiv_(Tensor(a!) self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor(a!)",
@@ -140,24 +152,21 @@ pub const ROWS: &[Row] = &[
         float_power,
         "Computes the power in double precision.",
     )
+    .out(Out::ELEMENTWISE.takes(FLOAT_POWER))
     .names(Unifies),
     function(
         "float_power.Scalar(Scalar self, Tensor exponent, *, Tensor? out=None) -> Tensor",
         float_power,
         "Raises a number to the power of every element, in double precision.",
     )
+    .out(Out::ELEMENTWISE.takes(FLOAT_POWER))
     .names(Unifies),
     both(
         "float_power.Tensor_Scalar(Tensor self, Scalar exponent, *, Tensor? out=None) -> Tensor",
         float_power,
         "Raises every element to the power of a number, in double precision.",
     )
-    .names(Keeps),
-    method(
-        "float_power_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)",
-        float_power_in_place,
-        "Computes the power in double precision, in place.",
-    )
+    .out(Out::ELEMENTWISE.takes(FLOAT_POWER))
     .names(Keeps),
     method(
         "float_power_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)",
@@ -165,11 +174,18 @@ pub const ROWS: &[Row] = &[
         "Computes the power in double precision, in place.",
     )
     .names(Unifies),
+    method(
+        "float_power_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)",
+        float_power_in_place,
+        "Computes the power in double precision, in place.",
+    )
+    .names(Keeps),
     both(
         "round.decimals(Tensor self, *, int decimals, Tensor? out=None) -> Tensor",
         |c| round(c, false),
         "Rounds to decimal places.",
-    ),
+    )
+    .out(Out::UNCAST),
     method(
         "round_.decimals(Tensor(a!) self, *, int decimals) -> Tensor(a!)",
         |c| round(c, true),
@@ -180,12 +196,14 @@ pub const ROWS: &[Row] = &[
         |c| round(c, false),
         "Rounds to decimal places.",
     )
+    .out(Out::UNCAST)
     .operation("round.decimals"),
     function(
         "polygamma(int n, Tensor self, *, Tensor? out=None) -> Tensor",
         |c| polygamma(c, 1, 0, false),
         "Computes a derivative of the digamma function.",
     )
+    .out(Out::ELEMENTWISE)
     .aliases(&["special.polygamma"])
     .names(Keeps),
     method(
@@ -200,19 +218,45 @@ pub const ROWS: &[Row] = &[
         "Computes a derivative of the digamma function, in place.",
     )
     .names(Keeps),
-    both("frexp.Tensor(Tensor self) -> any", frexp, "Splits every element into a mantissa and an exponent of two."),
+    both(
+        "frexp.Tensor(Tensor self, *, Tensor[]? out=None) -> any",
+        frexp,
+        "Splits every element into a mantissa and an exponent of two.",
+    )
+    .out(Out::PLAIN.takes(FREXP)),
     function(
         "complex(Tensor real, Tensor imag, *, Tensor? out=None) -> Tensor",
         |c| complex(c, "complex"),
         "Builds a complex tensor from its real and imaginary parts.",
-    ),
+    )
+    .out(Out::ELEMENTWISE.takes(COMPLEX)),
     function(
         "polar(Tensor abs, Tensor angle, *, Tensor? out=None) -> Tensor",
         |c| complex(c, "polar"),
         "Builds a complex tensor from lengths and angles.",
-    ),
+    )
+    .out(Out::ELEMENTWISE.takes(COMPLEX)),
     method("conj_physical_(Tensor(a!) self) -> Tensor(a!)", conj_physical, "Computes the complex conjugate, in place."),
 ];
+
+const FLOAT_POWER: &[(Takes, &str)] = &[(
+    Takes::Same,
+    "the output given to float_power has dtype {out} but the operation's result requires dtype {result}",
+)];
+
+const FREXP: &[(Takes, &str)] = &[
+    (Takes::SameAt(0), "torch.frexp() expects mantissa to have dtype {result} but got {out}"),
+    (Takes::SameAt(1), "torch.frexp() expects exponent to have int dtype but got {out}"),
+];
+
+const COMPLEX: &[(Takes, &str)] =
+    &[(Takes::Same, "Expected object of scalar type {result} but got scalar type {out} for argument 'out'")];
+
+const NAN_TO_NUM: &[(Takes, &str)] =
+    &[(Takes::Same, "nan_to_num: dtype of out: {out} should be same as input: {result}")];
+
+const MULTIGAMMA: &[(Takes, &str)] =
+    &[(Takes::Castable, "mvlgamma: result type {input} can't be cast to the desired output type {out}")];
 
 /// A function and its in-place form; `also` holds out of place only.
 macro_rules! pairs {
@@ -220,6 +264,7 @@ macro_rules! pairs {
         pub const PAIRS: &[Row] = &[
             $(both(concat!($name, "(Tensor self", $parameters, ", *, Tensor? out=None) -> Tensor"), |c| $run(c, false), $doc)
                 .aliases(&[$($alias)?])
+                .out(Out::ELEMENTWISE)
                 $($($facets)*)?,
             method(concat!($name, "_(Tensor(a!) self", $parameters, ") -> Tensor(a!)"), |c| $run(c, true), concat!($doc, " Works in place."))
                 $($($facets)*)?,)*
@@ -231,8 +276,8 @@ pairs! {
     "square" "" square "Squares every element." [.names(Keeps).sparse(Coalesced)];
     "ldexp" ", Tensor other" ldexp "Multiplies by a power of two." [.names(Unifies)];
     "logit" ", float? eps=None" logit "Computes the logarithm of the odds." also "special.logit";
-    "nan_to_num" ", float? nan=None, float? posinf=None, float? neginf=None" nan_to_num "Replaces NaN and infinities." [.sparse(Coalesced)];
-    "mvlgamma" ", int p" multigamma "Computes the multivariate log-gamma function." also "special.multigammaln";
+    "nan_to_num" ", float? nan=None, float? posinf=None, float? neginf=None" nan_to_num "Replaces NaN and infinities." [.sparse(Coalesced).out(Out::ELEMENTWISE.takes(NAN_TO_NUM))];
+    "mvlgamma" ", int p" multigamma "Computes the multivariate log-gamma function." also "special.multigammaln" [.out(Out::PLAIN.takes(MULTIGAMMA).lying(Lies::InRows))];
 }
 
 fn square(call: &mut Call, in_place: bool) -> Result<Value> {

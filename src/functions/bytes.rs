@@ -469,6 +469,10 @@ fn from_hex(class: &str, given: &Given) -> Result<Value> {
         bail!(ValueError, "non-hexadecimal number found in fromhex() arg at position {at}")
     };
     let mut length = 0;
+    // CPython looks for what is not ASCII first.
+    if let Some(at) = text.chars().position(|c| !c.is_ascii()) {
+        return wrong(at);
+    }
     for (at, c) in text.chars().enumerate() {
         interrupt::check_at(at)?;
         length = at + 1;

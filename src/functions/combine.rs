@@ -4,7 +4,7 @@
 use super::einsum::spread_tensors;
 use super::steps::Steps;
 use crate::bail;
-use crate::call::facets::NameInference::Infers;
+use crate::call::facets::{Lies, NameInference::Infers, Out, Repeats, Shares, Takes};
 use crate::call::{Call, Row, both, function, method};
 use crate::dispatch::name_inference;
 use crate::ops::matmul as ops;
@@ -20,6 +20,7 @@ pub const ROWS: &[Row] = &[
         kron,
         "Multiplies every element of one tensor with the whole other.",
     )
+    .out(Out::ELEMENTWISE.repeating(Repeats::RefusedResized))
     .operation("_unsafe_view")
     .out_refused_as("_unsafe_view"),
     both(
@@ -27,12 +28,14 @@ pub const ROWS: &[Row] = &[
         cross,
         "Computes the cross products of vectors of three elements.",
     )
+    .out(Out::PLAIN.unguarded())
     .operation("linalg_cross"),
     function(
         "linalg.cross(Tensor input, Tensor other, *, int dim=-1, Tensor? out=None) -> Tensor",
         |c| ops::cross(&c.view(0)?, &c.view(1)?, c.int(2)?).map(Value::from),
         "Computes the cross products of vectors of three elements.",
-    ),
+    )
+    .out(Out::PLAIN.unguarded()),
     both(
         "trace(Tensor self) -> Tensor",
         |c| ops::trace(&c.view(0)?).map(Value::from),
@@ -50,6 +53,9 @@ pub const ROWS: &[Row] = &[
         "linalg.vecdot(Tensor x, Tensor y, *, int dim=-1, Tensor? out=None) -> Tensor",
         vecdot,
         "Computes the dot products of vectors along a dimension.",
+    )
+    .out(
+        Out::PLAIN.unguarded().takes(&[(Takes::Same, "linalg.vecdot: Expected out of dtype{result} but found {out}")]),
     ),
     method(
         "tril_(Tensor(a!) self, int diagonal=0) -> Tensor(a!)",
@@ -119,7 +125,8 @@ pub const ROWS: &[Row] = &[
         "renorm(Tensor self, Scalar p, int dim, Scalar maxnorm, *, Tensor? out=None) -> Tensor",
         |c| renorm(c).map(Value::from),
         "Scales slices down to a maximum norm.",
-    ),
+    )
+    .out(Out::PLAIN.sharing(Shares::Wholly).lying(Lies::InRows)),
     method(
         "renorm_(Tensor(a!) self, Scalar p, int dim, Scalar maxnorm) -> Tensor(a!)",
         |c| {

@@ -2,11 +2,13 @@
 //! their arguments stands here, once for all; the tables are where their classes are (`text.rs`, `bytes.rs`, `numbers.rs`,
 //! `tuples.rs`, `lists.rs`, `dicts.rs`, `sets.rs`), and what a method does, only they know.
 
+use super::special_methods::{self, Does};
 use super::subscript::slice_part;
-use super::{bytes, dicts, lists, numbers, sets, text, tuples};
+use super::{bytes, calling, dicts, lists, numbers, operators, sets, text, tuples};
 use crate::bail;
 use crate::call::State;
 use crate::tensor::{BufferKind, Error, Result, TypeCode};
+use crate::value::equality::{NotImplemented, Number, number};
 use crate::value::{Keywords, Method, Value};
 use std::rc::Rc;
 
@@ -191,6 +193,7 @@ fn class_of(value: &Value) -> Option<&'static str> {
         | Value::List(_)
         | Value::Dict(_)
         | Value::Set(_) => value.class_name(),
+        Value::Object(object) if dicts::set_like(value).is_some() => object.class_name(),
         _ => return None,
     })
 }
@@ -210,18 +213,81 @@ pub fn call(state: &State, receiver: &Value, name: &str, args: &[Value], keyword
         Value::Range(range) => run(&[tuples::RANGE], "range", range, name, &given),
         Value::Slice(slice) => run(&[tuples::SLICE], "slice", &**slice, name, &given),
         Value::List(list) => run(&[lists::METHODS], "list", list, name, &given),
-        Value::Dict(dict) => run(&[dicts::METHODS], "dict", dict, name, &given)
-            .or_else(|| run(&[dicts::ORDERED], "OrderedDict", dict, name, &given).filter(|_| dict.is_ordered())),
+        Value::Dict(dict) => {
+            let ordered =
+                if dict.is_ordered() { run(&[dicts::ORDERED], "OrderedDict", dict, name, &given) } else { None };
+            ordered.or_else(|| run(&[dicts::METHODS], "dict", dict, name, &given))
+        }
         Value::Set(set) => {
             let changes = sets::METHODS_THAT_CHANGE;
             run(&[sets::METHODS], receiver.type_name(), set, name, &given)
                 .or_else(|| if set.is_frozen() { None } else { run(&[changes], "set", set, name, &given) })
         }
-        Value::Object(object) => return dicts::view_method(object.as_any(), name, &given),
+        Value::Object(_) => {
+            let view = dicts::set_like(receiver)?;
+            run(&[dicts::VIEW], receiver.class_name(), view, name, &given)
+        }
         Value::Type(class) => return of_class(class, name, &given),
         _ => return None,
     };
-    found.or_else(|| class_method(class_of(receiver)?, name, &given))
+    let class = class_of(receiver)?;
+    found.or_else(|| class_method(class, name, &given)).or_else(|| special(class, receiver, name, &given))
+}
+
+/// `receiver.__name__(*args)`: a special method of the receiver's class.
+fn special(class: &str, receiver: &Value, name: &str, given: &Given) -> Option<Result<Value>> {
+    let (_, does) = special_methods::find(class, name)?;
+    let count = if let Does::Function(_, count) = does { count } else { 1 };
+    if given.args.len() != count {
+        let (plural, got) = (if count == 1 { "" } else { "s" }, given.args.len());
+        return Some(Err(Error::type_error(format!("expected {count} argument{plural}, got {got}"))));
+    }
+    let (symbol, other) = match does {
+        Does::Function(path, _) => {
+            let args = std::iter::once(receiver).chain(given.args).cloned().collect();
+            return Some(calling::call_plain(given.state, &Value::Function(path.into()), args));
+        }
+        Does::Operator(symbol) | Does::Reflected(symbol) | Does::InPlace(symbol) => (symbol, given.at(0)),
+    };
+    let operator = operators::find(symbol)?;
+    Some(match does {
+        _ if !knows(receiver, symbol, &other, does) => Ok(Value::Object(Rc::new(NotImplemented))),
+        Does::InPlace(_) => operators::in_place(given.state, operator, receiver, &other),
+        Does::Reflected(_) if symbol != "*" => operators::binary(given.state, operator, &other, receiver),
+        // What is repeated may be asked for on either side.
+        _ if symbol == "*" && number(receiver).is_none() => {
+            numbers::index(&other).and_then(|times| operators::binary(given.state, operator, receiver, &times))
+        }
+        _ => operators::binary(given.state, operator, receiver, &other),
+    })
+}
+
+/// Returns whether the special method of an operator knows the class of the other operand. If not, Python asks that one.
+fn knows(this: &Value, symbol: &str, other: &Value, does: Does) -> bool {
+    let rank = |value: &Value| match number(value) {
+        Some(Number::Int(_) | Number::Big(_)) => Some(1),
+        Some(Number::Float(_)) => Some(2),
+        Some(Number::Complex(_)) => Some(3),
+        None => None,
+    };
+    if let Some(own) = rank(this) {
+        let ordered = own < 3 || !matches!(symbol, "<" | "<=" | ">" | ">=");
+        return ordered && rank(other).is_some_and(|other| other <= own);
+    }
+    let alike = match (class_of(this), class_of(other)) {
+        (Some("set" | "frozenset"), Some("set" | "frozenset")) => true,
+        (Some("bytes" | "bytearray"), Some("bytes" | "bytearray")) => true,
+        (Some("dict" | "collections.OrderedDict"), Some("dict" | "collections.OrderedDict")) => true,
+        (own, class) => own == class,
+    };
+    match symbol {
+        "==" | "!=" => alike,
+        "<" | "<=" | ">" | ">=" => alike && !matches!(this, Value::Dict(_) | Value::Range(_)),
+        "+" | "*" => true,
+        "%" => matches!(does, Does::Operator(_)) || alike,
+        "|" if matches!((this, does), (Value::Dict(_), Does::InPlace(_))) => true,
+        _ => alike,
+    }
 }
 
 fn class_method(class: &'static str, name: &str, given: &Given) -> Option<Result<Value>> {
@@ -233,15 +299,21 @@ fn of_class(class: &'static str, name: &str, given: &Given) -> Option<Result<Val
     if let Some(done) = class_method(class, name, given) {
         return Some(done);
     }
-    let method = methods(class).into_iter().find(|method| method.name == name)?;
-    let name = method.name;
+    let name = name_in(class, name)?;
+    let is_special = name.starts_with("__");
     let Some((this, args)) = given.args.split_first() else {
-        return Some(Err(Error::type_error(format!("unbound method {class}.{name}() needs an argument"))));
+        return Some(Err(Error::type_error(match is_special {
+            true => format!("descriptor '{name}' of '{class}' object needs an argument"),
+            false => format!("unbound method {class}.{name}() needs an argument"),
+        })));
     };
     let is_it = class_of(this).is_some_and(|own| own == class || (own, class) == ("collections.OrderedDict", "dict"));
     let done = if is_it { call(given.state, this, name, args, given.keywords) } else { None };
     Some(done.unwrap_or_else(|| {
         let wrong = this.type_name();
+        if is_special {
+            bail!(TypeError, "descriptor '{name}' requires a '{class}' object but received a '{wrong}'");
+        }
         bail!(TypeError, "descriptor '{name}' for '{class}' objects doesn't apply to a '{wrong}' object")
     }))
 }
@@ -274,9 +346,9 @@ pub const CLASSES: &[&str] = &[
     "frozenset",
 ];
 
-fn known<T: ?Sized>(tables: &[Table<T>]) -> Vec<Known> {
-    let about = |method: &ContainerMethod<T>| Known { name: method.name, takes: method.takes, doc: method.doc };
-    tables.iter().flat_map(|table| *table).map(about).collect()
+fn known<T: ?Sized>(tables: &[Table<T>], visit: &mut dyn FnMut(Known)) {
+    let methods = tables.iter().flat_map(|table| *table);
+    methods.for_each(|method| visit(Known { name: method.name, takes: method.takes, doc: method.doc }));
 }
 
 /// The methods that a class itself is called with.
@@ -293,27 +365,33 @@ fn class_table(class: &str) -> Table<str> {
 
 /// The methods of a class; none of one that has no table.
 pub fn methods(class: &str) -> Vec<Known> {
-    let mut methods = match class {
-        "str" => known(&[text::METHODS]),
-        "int" | "bool" => known(&[numbers::INT]),
-        "float" => known(&[numbers::FLOAT]),
-        "complex" => known(&[numbers::COMPLEX]),
-        "bytes" => known(bytes::tables(BufferKind::Bytes)),
-        "bytearray" => known(bytes::tables(BufferKind::ByteArray)),
-        "array.array" => known(bytes::tables(BufferKind::Array(TypeCode::U8))),
-        "memoryview" => known(bytes::tables(BufferKind::MemoryView { writable: false })),
-        "tuple" | "torch.Size" => known(&[tuples::TUPLE]),
-        "range" => known(&[tuples::RANGE]),
-        "slice" => known(&[tuples::SLICE]),
-        "list" => known(&[lists::METHODS]),
-        "dict" => known(&[dicts::METHODS]),
-        "collections.OrderedDict" => known(&[dicts::METHODS, dicts::ORDERED]),
-        "set" => known(&[sets::METHODS, sets::METHODS_THAT_CHANGE]),
-        "frozenset" => known(&[sets::METHODS]),
-        _ => return Vec::new(),
-    };
-    methods.extend(known(&[class_table(class)]));
+    let mut methods = Vec::new();
+    each_method(class, &mut |method| methods.push(method));
     methods
+}
+
+fn each_method(class: &str, visit: &mut dyn FnMut(Known)) {
+    match class {
+        "str" => known(&[text::METHODS], visit),
+        "int" | "bool" => known(&[numbers::INT], visit),
+        "float" => known(&[numbers::FLOAT], visit),
+        "complex" => known(&[numbers::COMPLEX], visit),
+        "bytes" => known(bytes::tables(BufferKind::Bytes), visit),
+        "bytearray" => known(bytes::tables(BufferKind::ByteArray), visit),
+        "array.array" => known(bytes::tables(BufferKind::Array(TypeCode::U8)), visit),
+        "memoryview" => known(bytes::tables(BufferKind::MemoryView { writable: false }), visit),
+        "tuple" | "torch.Size" => known(&[tuples::TUPLE], visit),
+        "range" => known(&[tuples::RANGE], visit),
+        "slice" => known(&[tuples::SLICE], visit),
+        "list" => known(&[lists::METHODS], visit),
+        "dict" => known(&[dicts::METHODS], visit),
+        "collections.OrderedDict" => known(&[dicts::ORDERED, dicts::METHODS], visit),
+        "dict_keys" | "dict_items" => known(&[dicts::VIEW], visit),
+        "set" => known(&[sets::METHODS, sets::METHODS_THAT_CHANGE], visit),
+        "frozenset" => known(&[sets::METHODS], visit),
+        _ => return,
+    }
+    known(&[class_table(class)], visit);
 }
 
 /// The method of a value or a class as a value; `None` where there is none of that name.
@@ -322,6 +400,18 @@ pub fn method(receiver: &Value, name: &str) -> Option<Value> {
         Value::Type(class) => class,
         value => class_of(value)?,
     };
-    let name = methods(class).into_iter().find(|known| known.name == name)?.name;
+    let name = name_in(class, name)?;
     Some(Value::Method(Rc::new(Method { of: receiver.clone(), name })))
+}
+
+/// The name of a method of a class, if there is one.
+fn name_in(class: &str, name: &str) -> Option<&'static str> {
+    let special = || CLASSES.contains(&class).then(|| special_methods::find(class, name)).flatten();
+    let mut found = None;
+    each_method(class, &mut |method| {
+        if method.name == name {
+            found = Some(method.name);
+        }
+    });
+    found.or_else(|| special().map(|(name, _)| name))
 }

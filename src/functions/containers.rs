@@ -157,22 +157,11 @@ pub fn delete_item(state: &State, target: &Value, index: &Value) -> Result<()> {
         Value::Buffer(buffer) if buffer.kind() == BufferKind::ByteArray => bytes::set_part(state, buffer, index, None),
         Value::Tensor(_) => bail!(TypeError, "Tensor does not support deleting items"),
         Value::TypedStorage(_) => bail!(AttributeError, "__delitem__"),
-        // Python asks what has places by their number in another way.
-        other => match (other, as_index(index)) {
-            (
-                Value::Str(_)
-                | Value::Tuple(_)
-                | Value::Size(_)
-                | Value::NamedTuple(_)
-                | Value::Range(_)
-                | Value::Buffer(_)
-                | Value::Storage(_),
-                Ok(Some(_)),
-            ) => {
-                bail!(TypeError, "'{}' object doesn't support item deletion", other.type_name())
-            }
-            _ => bail!(TypeError, "'{}' object does not support item deletion", other.type_name()),
-        },
+        // Python asks what has items in another way for one of a number.
+        other if operators::has_items(other) && as_index(index)?.is_some() => {
+            bail!(TypeError, "'{}' object doesn't support item deletion", other.type_name())
+        }
+        other => bail!(TypeError, "'{}' object does not support item deletion", other.type_name()),
     }
 }
 
@@ -221,10 +210,7 @@ pub fn contains(state: &State, value: &Value, wanted: &Value) -> Result<bool> {
         }
         (Value::Buffer(buffer), _) if bytes::is_bytes(buffer) => bytes::contains(buffer, wanted),
         (Value::Dict(dict), _) => Ok(dict.get(wanted)?.is_some()),
-        (Value::Set(set), Value::Set(inner)) if !inner.is_frozen() => {
-            set.borrow().contains(&Value::Set(inner.to_kind(true)))
-        }
-        (Value::Set(set), _) => set.borrow().contains(wanted),
+        (Value::Set(set), _) => set.contains(wanted),
         (Value::Range(range), wanted) if !matches!(wanted, Value::Object(_)) => {
             Ok(range_index(*range, wanted).is_some())
         }

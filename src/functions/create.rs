@@ -7,6 +7,7 @@ use crate::bail;
 use crate::call::facets::{
     Dispatch::{Given, Integers, Own, Refused, Requantized},
     NameInference::Keeps,
+    Out,
 };
 use crate::call::{Call, Row, both, function, method};
 use crate::ops::{copy, create, sparse};
@@ -45,45 +46,49 @@ pub const ROWS: &[Row] = &[
     )
     .names(Keeps),
     function(
-        "zeros(int[] size, *, Tensor? out=None, {factory}) -> Tensor",
-        |c| filled(c, Scalar::Int(0)),
-        "Creates a tensor of zeros.",
-    ),
-    function(
         "zeros.names(int[] size, *, Dimname[]? names, {factory}) -> Tensor",
         |c| dimnames::made(c, |c| filled(c, Scalar::Int(0))),
         "Creates a tensor of zeros with named dimensions.",
     ),
     function(
-        "ones(int[] size, *, Tensor? out=None, {factory}) -> Tensor",
-        |c| filled(c, Scalar::Int(1)),
-        "Creates a tensor of ones.",
-    ),
+        "zeros(int[] size, *, Tensor? out=None, {factory}) -> Tensor",
+        |c| filled(c, Scalar::Int(0)),
+        "Creates a tensor of zeros.",
+    )
+    .out(Out::MADE.unguarded()),
     function(
         "ones.names(int[] size, *, Dimname[]? names, {factory}) -> Tensor",
         |c| dimnames::made(c, |c| filled(c, Scalar::Int(1))),
         "Creates a tensor of ones with named dimensions.",
     ),
     function(
+        "ones(int[] size, *, Tensor? out=None, {factory}) -> Tensor",
+        |c| filled(c, Scalar::Int(1)),
+        "Creates a tensor of ones.",
+    )
+    .out(Out::MADE.unguarded()),
+    function(
         "empty(int[] size, *, Tensor? out=None, MemoryFormat? memory_format=None, {factory}) -> Tensor",
         |c| filled(c, Scalar::Int(0)),
         "Creates a tensor whose values are unspecified in PyTorch and zero here.",
-    ),
+    )
+    .out(Out::MADE.unguarded()),
     function(
         "empty.names(int[] size, *, Dimname[]? names, MemoryFormat? memory_format=None, {factory}) -> Tensor",
         |c| dimnames::made(c, |c| filled(c, Scalar::Int(0))),
         "Creates an empty tensor with named dimensions.",
     ),
     function(
-        "full(int[] size, Scalar fill_value, *, Tensor? out=None, {factory}) -> Tensor",
-        full,
-        "Creates a tensor filled with one value.",
-    ),
-    function(
         "full.names(int[] size, Scalar fill_value, *, Dimname[]? names, {factory}) -> Tensor",
         |c| dimnames::made(c, full),
         "Creates a filled tensor with named dimensions.",
     ),
+    function(
+        "full(int[] size, Scalar fill_value, *, Tensor? out=None, {factory}) -> Tensor",
+        full,
+        "Creates a tensor filled with one value.",
+    )
+    .out(Out::MADE.unguarded()),
     function(
         "zeros_like(Tensor input, *, MemoryFormat? memory_format=None, {factory}) -> Tensor",
         |c| like(c, Scalar::Int(0)),
@@ -132,22 +137,26 @@ pub const ROWS: &[Row] = &[
         "eye(int n, *, Tensor? out=None, {factory}) -> Tensor",
         |c| create::eye(c.int(0)?, c.int(0)?, dtype(c), device(c)?).map(Value::from),
         "Creates the identity matrix.",
-    ),
+    )
+    .out(Out::MADE.unguarded()),
     function(
         "eye.m(int n, int m, *, Tensor? out=None, {factory}) -> Tensor",
         |c| create::eye(c.int(0)?, c.int(1)?, dtype(c), device(c)?).map(Value::from),
         "Creates an n by m matrix with ones on the diagonal.",
-    ),
+    )
+    .out(Out::MADE.unguarded()),
     function(
         "arange(Scalar end, *, Tensor? out=None, {factory}) -> Tensor",
         |c| arange(c, Scalar::Int(0), c.scalar(0)?, Scalar::Int(1)),
         "Counts from 0 up to end, which is excluded.",
-    ),
+    )
+    .out(Out::MADE),
     function(
         "arange.start(Scalar start, Scalar end, Scalar step=1, *, Tensor? out=None, {factory}) -> Tensor",
         |c| arange(c, c.scalar(0)?, c.scalar(1)?, c.scalar(2)?),
         "Counts from start up to end by step, with end excluded.",
-    ),
+    )
+    .out(Out::MADE),
     function(
         "range(Scalar start, Scalar end, Scalar step=1, *, Tensor? out=None, {factory}) -> Tensor",
         |c| {
@@ -168,7 +177,19 @@ pub const ROWS: &[Row] = &[
             .map(Value::from)
         },
         "Counts from start to end, both included.",
-    ),
+    )
+    .out(Out::MADE),
+    function(
+        "linspace.tensors(Tensor start, Tensor end, int steps, *, Tensor? out=None, {factory}) -> Tensor",
+        |c| {
+            let (start, end) = (c.view(0)?.item()?, c.view(1)?.item()?);
+            create::linspace(start, end, c.int(2)?, c.dtype_keyword(), c.state.default_dtype.get(), device(c)?)
+                .map(Value::from)
+        },
+        "Creates evenly spaced numbers between two 0-d tensors.",
+    )
+    .out(Out::MADE)
+    .operation("linspace.Tensor_Tensor"),
     function(
         "linspace(Scalar start, Scalar end, int steps, *, Tensor? out=None, {factory}) -> Tensor",
         |c| {
@@ -183,17 +204,8 @@ pub const ROWS: &[Row] = &[
             .map(Value::from)
         },
         "Creates evenly spaced numbers from start to end.",
-    ),
-    function(
-        "linspace.tensors(Tensor start, Tensor end, int steps, *, Tensor? out=None, {factory}) -> Tensor",
-        |c| {
-            let (start, end) = (c.view(0)?.item()?, c.view(1)?.item()?);
-            create::linspace(start, end, c.int(2)?, c.dtype_keyword(), c.state.default_dtype.get(), device(c)?)
-                .map(Value::from)
-        },
-        "Creates evenly spaced numbers between two 0-d tensors.",
     )
-    .operation("linspace.Tensor_Tensor"),
+    .out(Out::MADE),
     function(
         "logspace(Scalar start, Scalar end, int steps, float base=10.0, *, Tensor? out=None, {factory}) -> \
  Tensor",
@@ -210,7 +222,8 @@ pub const ROWS: &[Row] = &[
             .map(Value::from)
         },
         "Creates powers of base, evenly spaced in the exponent.",
-    ),
+    )
+    .out(Out::MADE),
     method(
         "new_zeros(Tensor self, int[] size, *, {factory}) -> Tensor",
         |c| new_filled(c, 1, Scalar::Int(0)),

@@ -1,14 +1,13 @@
 //! Methods of Python's dictionaries, and their views. See `container_methods.rs`.
 
-use super::container_methods::{ContainerMethod, Given, takes};
+use super::container_methods::{ContainerMethod, parsed, takes};
 use super::containers::no_key;
 use super::iterate::{Iter, Part, iterate};
 use super::lazy::Lazy;
 use super::operators::update;
-use crate::bail;
 use crate::format;
-use crate::tensor::Result;
-use crate::value::equality::matches;
+use crate::tensor::{Error, Result};
+use crate::value::equality::{matches, truth};
 use crate::value::sets::combined;
 use crate::value::{Dict, Object, Set, Tuple, Value};
 use std::any::Any;
@@ -27,7 +26,7 @@ pub const METHODS: &[ContainerMethod<Dict>] = &[
     takes(
         "pop",
         (1, 2),
-        |dict, given| match dict.remove(&given.at(0))? {
+        |dict, given| match if dict.is_empty() { None } else { dict.remove(&given.at(0))? } {
             Some(value) => Ok(value),
             None if given.args.len() > 1 => Ok(given.at(1)),
             None => Err(no_key(given.state, &given.at(0))),
@@ -37,9 +36,9 @@ pub const METHODS: &[ContainerMethod<Dict>] = &[
     takes(
         "popitem",
         (0, 0),
-        |dict, _| match dict.change(|entries| entries.pop())? {
+        |dict, given| match dict.change(|entries| entries.pop())? {
             Some((key, value)) => Ok(Value::tuple([key, value])),
-            None => bail!(KeyError, "'popitem(): dictionary is empty'"),
+            None => Err(no_key(given.state, &Value::str("popitem(): dictionary is empty"))),
         },
         "Takes out the last key, and returns it with its value.",
     ),
@@ -102,17 +101,32 @@ pub const OF_CLASS: &[ContainerMethod<str>] = &[takes(
     "Creates a dictionary of keys with one value.",
 )];
 
-/// Methods of an `OrderedDict` besides.
-pub const ORDERED: &[ContainerMethod<Dict>] = &[ContainerMethod {
-    named: true,
-    ..takes(
+/// Methods of an `OrderedDict`, some of them instead of a dictionary's.
+pub const ORDERED: &[ContainerMethod<Dict>] = &[
+    parsed(
+        "popitem",
+        (0, 1),
+        &["last"],
+        |dict, given| {
+            let last = given.option(0, "last").map_or(Ok(true), truth)?;
+            let key = match (last, dict.borrow()) {
+                (true, entries) => entries.iter().next_back().map(|(key, _)| key.clone()),
+                (false, entries) => entries.iter().next().map(|(key, _)| key.clone()),
+            };
+            let Some(key) = key else { return Err(no_key(given.state, &Value::str("dictionary is empty"))) };
+            let value = dict.remove(&key)?.unwrap_or(Value::None);
+            Ok(Value::tuple([key, value]))
+        },
+        "Takes out the last key, or the first, and returns it with its value.",
+    ),
+    parsed(
         "move_to_end",
         (1, 2),
+        &["key", "last"],
         |dict, given| {
-            let last = given.args.get(1).or_else(|| given.named("last"));
-            let key = given.at(0);
+            let key = given.option(0, "key").cloned().unwrap_or(Value::None);
             let Some(value) = dict.remove(&key)? else { return Err(no_key(given.state, &key)) };
-            if last.is_none_or(|last| crate::value::equality::truth(last).unwrap_or(true)) {
+            if given.option(1, "last").map_or(Ok(true), truth)? {
                 dict.insert(key, value)?;
                 return Ok(Value::None);
             }
@@ -124,8 +138,8 @@ pub const ORDERED: &[ContainerMethod<Dict>] = &[ContainerMethod {
             Ok(Value::None)
         },
         "Moves a key to the end, or to the beginning.",
-    )
-}];
+    ),
+];
 
 /// `dict.keys()`, `dict.values()` and `dict.items()`: they show the dictionary as it is at any time.
 pub struct View {
@@ -195,10 +209,7 @@ fn set_operator(name: &str) -> Option<(&'static str, bool)> {
 fn as_set(value: &Value) -> Option<Result<Set>> {
     match value {
         Value::Set(set) => Some(Ok(set.clone())),
-        Value::Object(object) => {
-            let view = object.as_any().downcast_ref::<View>().filter(|view| view.part != Part::Values)?;
-            Some(Set::new(view.items()))
-        }
+        Value::Object(_) => set_like(value).map(|view| Set::new(view.items())),
         Value::List(_) | Value::Tuple(_) => Some(Set::new(value.sequence().unwrap_or_default())),
         _ => None,
     }
@@ -233,7 +244,9 @@ impl Object for View {
                 let items = Value::List(self.items().into());
                 format::plainly(&items).map(|items| Value::str(format!("{}({items})", self.class_name())))
             }
-            ("__hash__", []) if self.part != Part::Values => Ok(Value::None),
+            ("__hash__", []) if self.part != Part::Values => {
+                Err(Error::type_error(format!("unhashable type: '{}'", self.class_name())))
+            }
             (name, [other]) if self.part != Part::Values => {
                 let (symbol, swapped) = set_operator(name)?;
                 if matches!(symbol, "==" | "<=" | "<" | ">=" | ">") && matches!(other, Value::List(_) | Value::Tuple(_))
@@ -259,18 +272,24 @@ impl Object for View {
     }
 }
 
-/// The methods of a view.
-pub fn view_method(any: &dyn Any, name: &str, given: &Given) -> Option<Result<Value>> {
-    let view = any.downcast_ref::<View>()?;
-    match name {
-        "isdisjoint" => Some(iterate(given.state, &given.at(0)).and_then(|mut items| {
-            while let Some(item) = items.next()? {
-                if view.contains(&item)? {
-                    return Ok(Value::Bool(false));
-                }
+/// Methods of a view of keys or entries.
+pub const VIEW: &[ContainerMethod<View>] = &[takes(
+    "isdisjoint",
+    (1, 1),
+    |view, given| {
+        let mut items = iterate(given.state, &given.at(0))?;
+        while let Some(item) = items.next()? {
+            if view.contains(&item)? {
+                return Ok(Value::Bool(false));
             }
-            Ok(Value::Bool(true))
-        })),
-        _ => None,
-    }
+        }
+        Ok(Value::Bool(true))
+    },
+    "Returns whether no item is in both.",
+)];
+
+/// The view that a value is, if that is one with the operators of a set.
+pub fn set_like(value: &Value) -> Option<&View> {
+    let Value::Object(object) = value else { return None };
+    object.as_any().downcast_ref::<View>().filter(|view| view.part != Part::Values)
 }

@@ -3,15 +3,19 @@
 
 use super::random::{Sample, chosen, draw, generator, memory_order, real_kind, write};
 use crate::bail;
-use crate::call::facets::NameInference::Keeps;
+use crate::call::facets::{NameInference::Keeps, Out, Takes};
 use crate::call::{Call, Row, both, function, method};
 use crate::ops::compose::Math;
 use crate::ops::create::zeros_like;
+use crate::ops::pointwise::classes;
 use crate::ops::random::{self as samples, FullRange, Generator, RealKind};
 use crate::tensor::element::integer_limits;
 use crate::tensor::layout::broadcast_sizes;
 use crate::tensor::{DType, Device, Error, Result, Scalar, View};
 use crate::value::Value;
+
+const NORMAL: &[(Takes, &str)] =
+    &[(Takes::Of(classes::FLOAT | classes::COMPLEX), "\"normal_kernel_cpu\" not implemented for '{out}'")];
 
 pub const ROWS: &[Row] = &[
     both(
@@ -23,7 +27,8 @@ pub const ROWS: &[Row] = &[
             Ok(out.into())
         },
         "Flips coins with the given probabilities.",
-    ).names(Keeps),
+    )
+    .out(Out::PLAIN.takes(&[])).names(Keeps),
     both(
         "bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor",
         |c| {
@@ -57,12 +62,20 @@ pub const ROWS: &[Row] = &[
  Tensor? out=None) -> Tensor",
         multinomial,
         "Draws categories by their weights.",
-    ),
+    )
+    .out(Out::PLAIN.takes(&[(Takes::Same, "multinomial expects Long tensor out, got: {out}")])),
     function(
         "poisson(Tensor self, Generator? generator=None) -> Tensor",
         poisson,
         "Draws counts of events at the given rates.",
     ),
+    function(
+        "normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None, Tensor? out=None) -> \
+ Tensor",
+        normal,
+        "Draws normal numbers of the given means and deviations.",
+    )
+    .out(Out::PLAIN.takes(NORMAL)),
     function(
         "normal.Tensor_float(Tensor mean, float std=1, *, Generator? generator=None, Tensor? out=None) -> \
  Tensor",
@@ -74,13 +87,8 @@ pub const ROWS: &[Row] = &[
  Tensor",
         normal,
         "Draws normal numbers of the given deviations.",
-    ),
-    function(
-        "normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None, Tensor? out=None) -> \
- Tensor",
-        normal,
-        "Draws normal numbers of the given means and deviations.",
-    ),
+    )
+    .out(Out::PLAIN.takes(NORMAL)),
     function(
         "normal.float_float(float mean, float std, int[] size, *, Generator? generator=None, Tensor? \
  out=None, {factory}) -> Tensor",
@@ -93,7 +101,8 @@ pub const ROWS: &[Row] = &[
             Ok(out.into())
         },
         "Draws normal numbers.",
-    ),
+    )
+    .out(Out::MADE),
     method(
         "exponential_(Tensor(a!) self, float lambd=1, *, Generator? generator=None) -> Tensor(a!)",
         |c| {
@@ -156,6 +165,11 @@ pub const ROWS: &[Row] = &[
         "Fills the tensor with samples of a Cauchy distribution.",
     ).names(Keeps),
     method(
+        "random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)",
+        any_numbers,
+        "Fills the tensor with integers of the dtype's whole range.",
+    ).names(Keeps),
+    method(
         "random_.from(Tensor(a!) self, int from, int? to, *, Generator? generator=None) -> Tensor(a!)",
         |c| whole_numbers(c, c.int(1)?, c.opt_int(2)?),
         "Fills the tensor with integers of a range.",
@@ -164,11 +178,6 @@ pub const ROWS: &[Row] = &[
         "random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> Tensor(a!)",
         |c| whole_numbers(c, 0, Some(c.int(1)?)),
         "Fills the tensor with integers below a number.",
-    ).names(Keeps),
-    method(
-        "random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)",
-        any_numbers,
-        "Fills the tensor with integers of the dtype's whole range.",
     ).names(Keeps),
     function(
         "get_rng_state() -> Tensor",

@@ -1,6 +1,7 @@
 //! Eigenvalues of general matrices and factors of indefinite ones. Follows <https://pytorch.org/docs/2.7/linalg.html>.
 
 use crate::bail;
+use crate::call::facets::{Out, safely};
 use crate::call::{Row, function};
 use crate::linalg::{self as ops, first_failure};
 use crate::tensor::Result;
@@ -17,12 +18,14 @@ pub const ROWS: &[Row] = &[
             ))
         },
         "Computes the eigenvalues and eigenvectors of a matrix.",
-    ),
+    )
+    .out(Out::PLAIN.takes(&[safely!("torch.linalg.eig", "{field}")])),
     function(
         "linalg.eigvals(Tensor self, *, Tensor? out=None) -> Tensor",
         |c| ops::eigvals("linalg.eigvals", &c.view(0)?).map(Value::from),
         "Computes the eigenvalues of a matrix.",
     )
+    .out(Out::PLAIN.takes(&[safely!("torch.linalg.eigvals", "eigenvalues")]))
     .operation("_linalg_eigvals")
     .out_refused_as("linalg_eigvals.out"),
     function(

@@ -4,12 +4,19 @@
 
 use super::steps::Steps;
 use crate::bail;
+use crate::call::facets::{Out, Takes};
 use crate::call::one;
 use crate::call::{Call, Row, function};
 use crate::tensor::layout::wrap_dim;
 use crate::tensor::{Dims, Result, Tensor};
 use crate::value::Value;
 use crate::value::equality::truth;
+
+/// What `tensordot` and what is made of it say of an output.
+pub(super) const TENSORDOT: (Takes, &str) = (
+    Takes::Same,
+    "tensordot: Expected the output tensor to have dtype {result}, but got an output tensor with dtype {out}",
+);
 
 pub const ROWS: &[Row] = &[
     function("einsum(any[] args) -> Tensor", einsum, "Sums products over dimensions named by letters.")
@@ -21,6 +28,7 @@ pub const ROWS: &[Row] = &[
         tensordot_row,
         "Sums products over dimensions of both tensors.",
     )
+    .out(Out::PLAIN.takes(&[TENSORDOT]))
     .operation("permute")
     .out_refused_as("permute")
     .checks_first()

@@ -1,34 +1,61 @@
 //! `torch.fft`. Follows <https://pytorch.org/docs/2.7/fft.html>.
 
 use super::pointwise::default;
+use crate::call::facets::{Lies, Out, Takes};
 use crate::call::{Call, Row, function};
 use crate::ops::fft::{self, Kind, Norm};
+use crate::ops::pointwise::classes;
 use crate::tensor::Result;
 use crate::value::Value;
 
+/// What a transform takes as its output, in the words of the function that computes it.
+macro_rules! spectrum {
+    (HalfToReal $name:literal) => {
+        Out::PLAIN
+            .takes(&[(
+                Takes::Of(classes::FLOAT),
+                concat!($name, " expects a floating point output tensor, but got {out}"),
+            )])
+            .lying(Lies::InRows)
+    };
+    ($kind:ident $name:literal) => {
+        Out::PLAIN
+            .takes(&[(
+                Takes::Of(classes::COMPLEX | classes::COMPLEX_HALF),
+                concat!($name, " expects a complex output tensor, but got {out}"),
+            )])
+            .lying(Lies::InRows)
+    };
+}
+
 /// Rows of transforms along one dimension, two, and several.
 macro_rules! transforms {
-    ($($one:literal $two:literal $several:literal $kind:ident $forward:literal $doc:literal $one_calls:literal $([$($facets:tt)*])? $several_call:literal $([$($several_facets:tt)*])?;)*) => {
+    ($($one:literal $two:literal $several:literal $kind:ident $forward:literal $doc:literal $one_calls:literal $([$($facets:tt)*])? $several_call:literal $computed:literal $([$($several_facets:tt)*])?;)*) => {
         pub const ROWS: &[Row] = &[
             $(function(concat!("fft.", $one, "(Tensor self, int? n=None, int dim=-1, str? norm=None, *, Tensor? out=None) -> Tensor"), |c| one(c, $one, Kind::$kind, $forward), $doc)
                 .operation($one_calls)
+                .out(spectrum!($kind $one))
                 $($($facets)*)?,
             function(concat!("fft.", $two, "(Tensor self, int[1]? s=None, int[1] dim=[-2,-1], str? norm=None, *, Tensor? out=None) -> Tensor"), |c| several(c, $two, Kind::$kind, $forward), $doc)
+                .out(spectrum!($kind $computed))
                 .operation($several_call)
                 $($($several_facets)*)?,
             function(concat!("fft.", $several, "(Tensor self, int[1]? s=None, int[1]? dim=None, str? norm=None, *, Tensor? out=None) -> Tensor"), |c| several(c, $several, Kind::$kind, $forward), $doc)
+                .out(spectrum!($kind $computed))
                 .operation($several_call)
                 $($($several_facets)*)?,)*
             function(
                 "fft.fftfreq(int n, float d=1.0, *, Tensor? out=None, {factory}) -> Tensor",
                 |c| frequencies(c, false),
                 "Returns the frequencies of a transform.",
-            ),
+            )
+            .out(Out::MADE),
             function(
                 "fft.rfftfreq(int n, float d=1.0, *, Tensor? out=None, {factory}) -> Tensor",
                 |c| frequencies(c, true),
                 "Returns the frequencies of half a spectrum.",
-            ),
+            )
+            .out(Out::MADE),
             function(
                 "fft.fftshift(Tensor self, int[1]? dim=None) -> Tensor",
                 |c| shift(c, false),
@@ -44,12 +71,12 @@ macro_rules! transforms {
 }
 
 transforms! {
-    "fft" "fft2" "fftn" Complex true "Computes the Fourier transform." "_fft_r2c" "_fft_c2c";
-    "ifft" "ifft2" "ifftn" Complex false "Computes the inverse Fourier transform." "_fft_r2c" "_fft_c2c";
-    "rfft" "rfft2" "rfftn" RealToHalf true "Computes half the spectrum of a real signal." "_fft_r2c" "_fft_r2c";
-    "irfft" "irfft2" "irfftn" HalfToReal false "Computes a real signal from half its spectrum." "_fft_c2r" "_fft_c2r";
-    "hfft" "hfft2" "hfftn" HalfToReal true "Computes the real spectrum of a symmetric signal." "_conj" [.out_refused_as("_conj")] "_fft_c2c" [.out_refused_as("_fft_c2c")];
-    "ihfft" "ihfft2" "ihfftn" RealToHalf false "Computes half a symmetric signal from its real spectrum." "_fft_r2c" "_fft_r2c" [.out_refused_as("_fft_r2c")];
+    "fft" "fft2" "fftn" Complex true "Computes the Fourier transform." "_fft_r2c" "_fft_c2c" "fftn";
+    "ifft" "ifft2" "ifftn" Complex false "Computes the inverse Fourier transform." "_fft_r2c" "_fft_c2c" "fftn";
+    "rfft" "rfft2" "rfftn" RealToHalf true "Computes half the spectrum of a real signal." "_fft_r2c" "_fft_r2c" "rfftn";
+    "irfft" "irfft2" "irfftn" HalfToReal false "Computes a real signal from half its spectrum." "_fft_c2r" "_fft_c2r" "irfftn";
+    "hfft" "hfft2" "hfftn" HalfToReal true "Computes the real spectrum of a symmetric signal." "_conj" [.out_refused_as("_conj")] "_fft_c2c" "hfftn" [.out_refused_as("_fft_c2c")];
+    "ihfft" "ihfft2" "ihfftn" RealToHalf false "Computes half a symmetric signal from its real spectrum." "_fft_r2c" "_fft_r2c" "ihfftn" [.out_refused_as("_fft_r2c")];
 }
 
 fn norm(call: &Call) -> Result<Norm> {

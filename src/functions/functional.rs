@@ -5,7 +5,7 @@ use super::dimnames;
 use super::pointwise::{default, result};
 use super::statistics::softmax;
 use crate::bail;
-use crate::call::facets::{Dispatch::Coalesced, NameInference::Keeps};
+use crate::call::facets::{Dispatch::Coalesced, NameInference::Keeps, Out, Takes};
 use crate::call::{Call, Row, both, function};
 use crate::ops::pointwise::{self as ops, FLOATS, Output, UnaryOp};
 use crate::ops::softmax::Softmax;
@@ -49,10 +49,11 @@ pub const ROWS: &[Row] = &[
         "Clamps every element between two numbers.",
     ),
     function(
-        "nn.functional.gelu(Tensor self, *, str approximate=\"none\") -> Tensor",
+        "nn.functional.gelu(Tensor self, *, str approximate=\"none\", Tensor? out=None) -> Tensor",
         gelu,
         "Multiplies each element by the normal distribution function at it.",
-    ),
+    )
+    .out(Out::UNCAST),
     function(
         "nn.functional.silu(Tensor self, bool inplace=False) -> Tensor",
         |c| map(c, "silu_cpu", |x| x / (1.0 + (-x).exp())),
@@ -72,13 +73,14 @@ pub const ROWS: &[Row] = &[
     .names(Keeps)
     .sparse(Coalesced),
     function(
-        "nn.functional.softplus(Tensor self, float beta=1.0, float threshold=20.0) -> Tensor",
+        "nn.functional.softplus(Tensor self, float beta=1.0, float threshold=20.0, *, Tensor? out=None) -> Tensor",
         |c| {
             let (beta, threshold) = (number(c, 1)?, number(c, 2)?);
             map(c, "softplus_cpu", move |x| if x * beta > threshold { x } else { (x * beta).exp().ln_1p() / beta })
         },
         "Computes a smooth form of the larger of x and 0.",
-    ),
+    )
+    .out(Out::UNCAST),
     function(
         "nn.functional.elu(Tensor self, float alpha=1.0, bool inplace=False) -> Tensor",
         |c| {
@@ -128,10 +130,15 @@ pub const ROWS: &[Row] = &[
         |c| map(c, "hardswish_cpu", |x| x * (x + 3.0).clamp(0.0, 6.0) / 6.0),
         "Multiplies each element by its hard sigmoid.",
     ),
-    both("hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor", hardshrink, "Replaces elements near zero with zero.")
-        .aliases(&["nn.functional.hardshrink"]),
+    both(
+        "hardshrink(Tensor self, Scalar lambd=0.5, *, Tensor? out=None) -> Tensor",
+        hardshrink,
+        "Replaces elements near zero with zero.",
+    )
+    .out(Out::UNCAST)
+    .aliases(&["nn.functional.hardshrink"]),
     function(
-        "nn.functional.softshrink(Tensor self, Scalar lambd=0.5) -> Tensor",
+        "nn.functional.softshrink(Tensor self, Scalar lambd=0.5, *, Tensor? out=None) -> Tensor",
         |c| {
             let by = number(c, 1)?;
             map(c, "softshrink_cpu", move |x| {
@@ -145,12 +152,14 @@ pub const ROWS: &[Row] = &[
             })
         },
         "Moves elements towards zero.",
-    ),
+    )
+    .out(Out::UNCAST),
     function(
-        "nn.functional.logsigmoid(Tensor self) -> Tensor",
+        "nn.functional.logsigmoid(Tensor self, *, Tensor? out=None) -> Tensor",
         |c| map(c, "log_sigmoid_cpu", |x| x.min(0.0) - (-x.abs()).exp().ln_1p()),
         "Computes the logarithm of the logistic function.",
     )
+    .out(Out::PLAIN.takes(&[(Takes::Same, "expected scalar type {result} but found {out}")]))
     .operation("log_sigmoid_forward"),
     function(
         "nn.functional.softmax(Tensor input, int? dim=None, int _stacklevel=3, ScalarType? dtype=None) -> \
@@ -223,10 +232,14 @@ pub const ROWS: &[Row] = &[
     )
     .aliases(&["nn.functional.native_channel_shuffle"]),
     both(
-        "nonzero_static(Tensor self, *, int size, int fill_value=-1) -> Tensor",
+        "nonzero_static(Tensor self, *, int size, int fill_value=-1, Tensor? out=None) -> Tensor",
         nonzero_static,
         "Returns the indices of nonzero elements, in as many rows as asked.",
-    ),
+    )
+    .out(Out::PLAIN.takes(&[(
+        Takes::Same,
+        "nonzero_static: Expected out tensor to have scalar type Long but got scalar type{out}",
+    )])),
 ];
 
 const ALPHA: f64 = 1.673_263_242_354_377_2;

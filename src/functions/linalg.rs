@@ -2,7 +2,7 @@
 
 use super::norms::matrix_norm;
 use crate::bail;
-use crate::call::facets::NameInference::Keeps;
+use crate::call::facets::{Lies, NameInference::Keeps, Out, Takes, safely};
 use crate::call::{Call, Row, both, function};
 use crate::linalg::{self as ops, QrMode, first_failure};
 use crate::ops::pointwise::{BinaryOp, Output, UnaryOp, binary, unary};
@@ -102,12 +102,13 @@ pub const ROWS: &[Row] = &[
             Ok(factor.into())
         },
         "Computes the Cholesky factor of a positive-definite matrix.",
-    ),
+    )
+    .out(Out::PLAIN.takes(&[safely!("cholesky", "result")]).lying(Lies::InRows)),
     function(
         "linalg.cholesky_ex(Tensor A, *, bool upper=False, bool check_errors=False, Tensor[]? out=None) -> \
  any",
         |c| {
-            let (factor, info) = ops::cholesky("linalg.cholesky_ex", &c.view(0)?, c.bool(1)?)?;
+            let (factor, info) = ops::cholesky("linalg.cholesky", &c.view(0)?, c.bool(1)?)?;
             if c.bool(2)? {
                 refuse_indefinite("linalg.cholesky_ex", &info)?;
             }
@@ -122,12 +123,14 @@ pub const ROWS: &[Row] = &[
         "cholesky_solve(Tensor self, Tensor input2, bool upper=False, *, Tensor? out=None) -> Tensor",
         |c| ops::cholesky_solve(&c.view(0)?, &c.view(1)?, c.bool(2)?).map(Value::from),
         "Solves linear equations from a Cholesky factor.",
-    ),
+    )
+    .out(Out::PLAIN.takes(&[safely!("cholesky_solve", "result")]).lying(Lies::InRows)),
     both(
         "cholesky_inverse(Tensor self, bool upper=False, *, Tensor? out=None) -> Tensor",
         |c| ops::cholesky_inverse(&c.view(0)?, c.bool(1)?).map(Value::from),
         "Inverts a matrix from its Cholesky factor.",
-    ),
+    )
+    .out(Out::PLAIN.takes(&[safely!("cholesky_inverse", "result")]).lying(Lies::InRowsUnlessEmpty)),
     function(
         "linalg.lu_factor(Tensor A, *, bool pivot=True, Tensor[]? out=None) -> any",
         |c| {
@@ -221,10 +224,11 @@ pub const ROWS: &[Row] = &[
  unitriangular=False, Tensor? out=None) -> Tensor",
         |c| ops::solve_triangular(&c.view(0)?, &c.view(1)?, c.bool(2)?, c.bool(3)?, c.bool(4)?).map(Value::from),
         "Solves triangular linear equations.",
-    ),
+    )
+    .out(Out::PLAIN.takes(&[(Takes::Same, "expected scalar type {result} but found {out}")])),
     both(
         "triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool \
- unitriangular=False) -> any",
+ unitriangular=False, *, Tensor[]? out=None) -> any",
         |c| {
             let (b, a) = (c.view(0)?, c.view(1)?);
             let (upper, turned) = (c.bool(2)?, c.bool(3)?);
@@ -253,30 +257,6 @@ pub const ROWS: &[Row] = &[
         "Factors a matrix into an orthogonal and an upper factor.",
     )
     .operation("linalg_qr"),
-    both(
-        "geqrf(Tensor self, *, Tensor[]? out=None) -> any",
-        |c| {
-            let (a, tau) = ops::geqrf(&c.view(0)?)?;
-            Ok(Value::named_tuple("torch.return_types.geqrf", vec![("a", a.into()), ("tau", tau.into())]))
-        },
-        "Computes the reflections of a QR decomposition.",
-    ),
-    function(
-        "linalg.householder_product(Tensor input, Tensor tau, *, Tensor? out=None) -> Tensor",
-        |c| ops::householder_product(&c.view(0)?, &c.view(1)?).map(Value::from),
-        "Multiplies reflections.",
-    ),
-    both(
-        "orgqr(Tensor self, Tensor input2) -> Tensor",
-        |c| ops::householder_product(&c.view(0)?, &c.view(1)?).map(Value::from),
-        "Multiplies reflections.",
-    )
-    .operation("linalg_householder_product"),
-    both(
-        "ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, bool transpose=False) -> Tensor",
-        |c| ops::ormqr(&c.view(0)?, &c.view(1)?, &c.view(2)?, c.bool(3)?, c.bool(4)?).map(Value::from),
-        "Multiplies reflections with a matrix.",
-    ),
     function(
         "linalg.svd(Tensor A, bool full_matrices=True, *, str? driver=None, Tensor[]? out=None) -> any",
         |c| {
@@ -337,12 +317,14 @@ pub const ROWS: &[Row] = &[
         |c| pinv(c, 1, 2, Some(3)),
         "Computes the pseudoinverse.",
     )
+    .out(Out::PLAIN.takes(&[safely!("linalg.pinv", "result")]))
     .operation("linalg_pinv.atol_rtol_tensor"),
     function(
         "linalg.pinv.rcond(Tensor A, Scalar rcond, bool hermitian=False, *, Tensor? out=None) -> Tensor",
         |c| pinv(c, usize::MAX, 1, Some(2)),
         "Computes the pseudoinverse.",
     )
+    .out(Out::PLAIN.takes(&[safely!("linalg.pinv", "result")]))
     .operation("linalg_pinv.atol_rtol_tensor")
     .out_refused_as("linalg_pinv.atol_rtol_tensor"),
     both(
@@ -357,6 +339,7 @@ pub const ROWS: &[Row] = &[
         |c| ops::matrix_rank(&c.view(0)?, tolerance(c, 1)?, tolerance(c, 2)?, c.bool(3)?).map(Value::from),
         "Computes the rank.",
     )
+    .out(Out::PLAIN.takes(&[safely!("torch.linalg.matrix_rank", "result")]))
     .operation("_linalg_svd")
     .out_refused_as("_linalg_svd"),
     function(
@@ -364,13 +347,15 @@ pub const ROWS: &[Row] = &[
         |c| ops::matrix_rank(&c.view(0)?, tolerance(c, 1)?, Some(0.0), c.bool(2)?).map(Value::from),
         "Computes the rank.",
     )
+    .out(Out::PLAIN.takes(&[safely!("torch.linalg.matrix_rank", "result")]))
     .operation("_linalg_svd")
     .out_refused_as("_linalg_svd"),
     function(
-        "linalg.lstsq(Tensor A, Tensor B, Scalar? rcond=None, *, str? driver=None) -> any",
+        "linalg.lstsq(Tensor A, Tensor B, Scalar? rcond=None, *, str? driver=None, Tensor[]? out=None) -> any",
         lstsq,
         "Solves linear equations by least squares.",
-    ),
+    )
+    .out(Out::PLAIN.takes(&[safely!("torch.linalg.lstsq", "{field}")])),
     function(
         "linalg.matrix_exp(Tensor A) -> Tensor",
         |c| ops::matrix_exp(&c.view(0)?).map(Value::from),
@@ -387,30 +372,35 @@ pub const ROWS: &[Row] = &[
         matrix_power,
         "Multiplies a matrix with itself.",
     )
+    .out(Out::PLAIN.takes(&[safely!("matrix_power", "result"), Out::PLAIN_DTYPE]))
     .names(Keeps),
     both(
         "matrix_power(Tensor self, int n, *, Tensor? out=None) -> Tensor",
         matrix_power,
         "Multiplies a matrix with itself.",
     )
+    .out(Out::PLAIN.takes(&[safely!("matrix_power", "result"), Out::PLAIN_DTYPE]))
     .names(Keeps),
     function(
         "linalg.cond(Tensor A, any p=None, *, Tensor? out=None) -> Tensor",
         cond,
         "Computes the condition number.",
     )
+    .out(Out::PLAIN.takes(&[safely!("linalg.cond", "result")]))
     .operation("_linalg_svd")
     .out_refused_as("_linalg_svd"),
     function(
         "linalg.tensorinv(Tensor a, int ind=2, *, Tensor? out=None) -> Tensor",
         tensorinv,
         "Inverts a tensor as a linear map.",
-    ),
+    )
+    .out(Out::PLAIN.takes(&[safely!("tensorinv", "result")]).lying(Lies::InRows)),
     function(
         "linalg.tensorsolve(Tensor self, Tensor other, int[]? dims=None, *, Tensor? out=None) -> Tensor",
         tensorsolve,
         "Solves linear equations between tensors.",
-    ),
+    )
+    .out(Out::PLAIN.takes(&[safely!("tensorsolve", "result")])),
 ];
 
 fn refuse(message: String) -> Error {

@@ -1,6 +1,6 @@
 //! Methods of Python's lists. See `container_methods.rs`.
 
-use super::container_methods::{ContainerMethod, Given, takes};
+use super::container_methods::{ContainerMethod, Given, size, takes};
 use super::containers;
 use super::iterate::iterate;
 use super::operators::is_or_equals;
@@ -33,9 +33,7 @@ pub const METHODS: &[ContainerMethod<List>] = &[
         (2, 2),
         |list, given| {
             let length = list.len();
-            let Some(at) = as_index(&given.at(0))? else {
-                bail!(TypeError, "'{}' object cannot be interpreted as an integer", given.at(0).type_name())
-            };
+            let at = size(&given.at(0))?;
             let at = if at < 0 { at.saturating_add(length as i64).max(0) } else { at };
             limits::grown_to::<Value>(length + 1)?;
             let at = usize::try_from(at).unwrap_or(length).min(length);
@@ -54,9 +52,7 @@ pub const METHODS: &[ContainerMethod<List>] = &[
             match given.args.first() {
                 None => list.change(Vec::pop)?.ok_or_else(|| Error::index("pop from empty list")),
                 Some(index) => {
-                    let Some(at) = as_index(index)? else {
-                        bail!(TypeError, "'{}' object cannot be interpreted as an integer", index.type_name())
-                    };
+                    let at = size(index)?;
                     let length = list.len();
                     let place = if at < 0 { at.saturating_add(length as i64) } else { at };
                     let place = usize::try_from(place).ok().filter(|&place| place < length);

@@ -1,13 +1,14 @@
 //! Products of matrices and vectors. Follows
 //! <https://pytorch.org/docs/2.7/torch.html#blas-and-lapack-operations>.
 
-use super::einsum::spread_tensors;
+use super::einsum::{TENSORDOT, spread_tensors};
 use super::sparse_kernels;
-use super::steps::{Steps, in_place, same_dtype_out};
+use super::steps::{Steps, in_place};
 use crate::bail;
 use crate::call::facets::{
     Dispatch::Own,
     NameInference::{Infers, InfersLate, Nameless},
+    Out, Shares, Takes,
 };
 use crate::call::one;
 use crate::call::{Call, Row, both, function, method};
@@ -20,22 +21,24 @@ use crate::value::Value;
 pub const ROWS: &[Row] = &[
     both(
         "mm(Tensor self, Tensor mat2, *, Tensor? out=None) -> Tensor",
-        |c| same_dtype_out(c, ops::mm(&c.view(0)?, &c.view(1)?)?),
+        |c| Ok(Value::from(ops::mm(&c.view(0)?, &c.view(1)?)?)),
         "Multiplies two matrices.",
     )
     .names(InfersLate(name_inference::product))
     .sparse(Own(sparse_kernels::mm)),
     both(
         "bmm(Tensor self, Tensor mat2, *, Tensor? out=None) -> Tensor",
-        |c| same_dtype_out(c, ops::bmm(&c.view(0)?, &c.view(1)?)?),
+        |c| Ok(Value::from(ops::bmm(&c.view(0)?, &c.view(1)?)?)),
         "Multiplies two batches of matrices.",
     )
+    .out(Out::PLAIN.unguarded())
     .names(Infers(name_inference::batches)),
     both(
         "mv(Tensor self, Tensor vec, *, Tensor? out=None) -> Tensor",
-        |c| same_dtype_out(c, ops::mv(&c.view(0)?, &c.view(1)?)?),
+        |c| Ok(Value::from(ops::mv(&c.view(0)?, &c.view(1)?)?)),
         "Multiplies a matrix by a vector.",
     )
+    .out(Out::PLAIN.unguarded())
     .names(InfersLate(name_inference::product))
     .sparse(Own(sparse_kernels::matrix_vector)),
     both(
@@ -43,12 +46,14 @@ pub const ROWS: &[Row] = &[
         |c| dot_out(c, ops::dot(&c.view(0)?, &c.view(1)?)?),
         "Sums the products of two vectors' elements.",
     )
+    .out(Out::PLAIN.unguarded().takes(&[(Takes::Same, "result dtype {out} does not match input dtype {result}")]))
     .names(Nameless),
     both(
         "vdot(Tensor self, Tensor other, *, Tensor? out=None) -> Tensor",
         |c| dot_out(c, ops::vdot(&c.view(0)?, &c.view(1)?)?),
         "Computes the dot product with the first vector conjugated.",
-    ),
+    )
+    .out(Out::PLAIN.unguarded().takes(&[(Takes::Same, "result dtype {out} does not match input dtype {result}")])),
     both(
         "matmul(Tensor self, Tensor other, *, Tensor? out=None) -> Tensor",
         |c| product_out(c, 0, 1),
@@ -80,6 +85,7 @@ pub const ROWS: &[Row] = &[
         |c| outer(c, "outer"),
         "Multiplies every element of one vector with every element of another.",
     )
+    .out(Out::ELEMENTWISE)
     .aliases(&["ger"])
     .operation("view")
     .out_refused_as("view")
@@ -89,25 +95,28 @@ pub const ROWS: &[Row] = &[
         inner,
         "Computes the dot products of the vectors along the last dimensions.",
     )
+    .out(Out::PLAIN.takes(&[TENSORDOT]))
     .operation("permute")
     .out_refused_as("permute")
     .checks_first(),
     both(
         "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1, Tensor? out=None) \
  -> Tensor",
-        |c| same_dtype_out(c, ops::addmm(&c.view(0)?, &c.view(1)?, &c.view(2)?, factors(c)?)?),
+        |c| Ok(Value::from(ops::addmm(&c.view(0)?, &c.view(1)?, &c.view(2)?, factors(c)?)?)),
         "Adds the product of two matrices to a third.",
     )
+    .out(Out::PLAIN.sharing(Shares::Wholly))
     .names(InfersLate(name_inference::product_added))
     .sparse(Own(sparse_kernels::add_product)),
     function(
         "addmm.beta(Scalar beta, Tensor self, Tensor mat1, Tensor mat2, *, Tensor? out=None) -> Tensor",
         |c| {
             let factors = Factors { beta: c.scalar(0)?, alpha: Scalar::Int(1) };
-            same_dtype_out(c, ops::addmm(&c.view(1)?, &c.view(2)?, &c.view(3)?, factors)?)
+            Ok(Value::from(ops::addmm(&c.view(1)?, &c.view(2)?, &c.view(3)?, factors)?))
         },
         "Adds the product of two matrices to a third.",
     )
+    .out(Out::PLAIN.sharing(Shares::Wholly))
     .names(InfersLate(name_inference::product_added))
     .hidden(),
     function(
@@ -115,10 +124,11 @@ pub const ROWS: &[Row] = &[
  -> Tensor",
         |c| {
             let factors = Factors { beta: c.scalar(0)?, alpha: c.scalar(2)? };
-            same_dtype_out(c, ops::addmm(&c.view(1)?, &c.view(3)?, &c.view(4)?, factors)?)
+            Ok(Value::from(ops::addmm(&c.view(1)?, &c.view(3)?, &c.view(4)?, factors)?))
         },
         "Adds the product of two matrices to a third.",
     )
+    .out(Out::PLAIN.sharing(Shares::Wholly))
     .names(InfersLate(name_inference::product_added))
     .hidden(),
     method(
@@ -130,7 +140,7 @@ pub const ROWS: &[Row] = &[
     both(
         "addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1, Tensor? out=None) -> \
  Tensor",
-        |c| same_dtype_out(c, ops::addmv(&c.view(0)?, &c.view(1)?, &c.view(2)?, factors(c)?)?),
+        |c| Ok(Value::from(ops::addmv(&c.view(0)?, &c.view(1)?, &c.view(2)?, factors(c)?)?)),
         "Adds the product of a matrix and a vector to another vector.",
     )
     .names(InfersLate(name_inference::product_added)),
@@ -143,9 +153,10 @@ pub const ROWS: &[Row] = &[
     both(
         "addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1, Tensor? \
  out=None) -> Tensor",
-        |c| same_dtype_out(c, ops::addbmm(&c.view(0)?, &c.view(1)?, &c.view(2)?, factors(c)?)?),
+        |c| Ok(Value::from(ops::addbmm(&c.view(0)?, &c.view(1)?, &c.view(2)?, factors(c)?)?)),
         "Adds all products of two batches of matrices to one matrix.",
-    ),
+    )
+    .out(Out::PLAIN.takes(&[(Takes::Same, "self and mat2 must have the same dtype, but got {out} and {result}")])),
     method(
         "addbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> \
  Tensor(a!)",
@@ -155,7 +166,7 @@ pub const ROWS: &[Row] = &[
     both(
         "baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1, Tensor? \
  out=None) -> Tensor",
-        |c| same_dtype_out(c, ops::baddbmm(&c.view(0)?, &c.view(1)?, &c.view(2)?, factors(c)?)?),
+        |c| Ok(Value::from(ops::baddbmm(&c.view(0)?, &c.view(1)?, &c.view(2)?, factors(c)?)?)),
         "Adds the products of two batches of matrices to a third batch.",
     ),
     method(
@@ -169,7 +180,8 @@ pub const ROWS: &[Row] = &[
  Tensor",
         |c| ops::addr(&c.view(0)?, &c.view(1)?, &c.view(2)?, factors(c)?).map(Value::from),
         "Adds the outer product of two vectors to a matrix.",
-    ),
+    )
+    .out(Out::ELEMENTWISE),
     method(
         "addr_(Tensor(a!) self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)",
         addr_in_place,
@@ -180,11 +192,19 @@ pub const ROWS: &[Row] = &[
         chain_matmul,
         "Multiplies several matrices.",
     )
+    .out(
+        Out::PLAIN
+            .takes(&[(Takes::Same, "multi_dot(): expected out tensor to have dtype {result_cpp} but got {out_cpp}")]),
+    )
     .python("chain_matmul"),
     function(
         "linalg.multi_dot(Tensor[] tensors, *, Tensor? out=None) -> Tensor",
         |c| multi_dot(c, &tensors(c, 0)?),
         "Multiplies several matrices in the order of fewest multiplications.",
+    )
+    .out(
+        Out::PLAIN
+            .takes(&[(Takes::Same, "multi_dot(): expected out tensor to have dtype {result_cpp} but got {out_cpp}")]),
     )
     .operation("view"),
 ];
@@ -224,7 +244,7 @@ fn tensors(call: &Call, index: usize) -> Result<Vec<Tensor>> {
 
 fn product_out(call: &Call, a: usize, b: usize) -> Result<Value> {
     let product = matmul(Steps::of(call), call.tensor(a)?, call.tensor(b)?)?;
-    same_dtype_out(call, product.view())?;
+    Ok(Value::from(product.view()))?;
     Ok(Value::Tensor(product))
 }
 

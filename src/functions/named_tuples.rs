@@ -5,6 +5,7 @@ use super::calling::NativeFunction;
 use super::subscript::items;
 use crate::bail;
 use crate::call::bind::missing_names;
+use crate::call::module_names::is_keyword;
 use crate::call::{Call, Keywords, Row, State, function};
 use crate::tensor::{Error, Result};
 use crate::value::equality::{is, truth};
@@ -142,12 +143,9 @@ impl NamedTupleClass {
     }
 }
 
-/// Words that are no names.
-const RESERVED: &[&str] = &[
-    "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del",
-    "elif", "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "nonlocal",
-    "not", "or", "pass", "raise", "return", "try", "while", "with", "yield",
-];
+fn is_reserved(word: &str) -> bool {
+    is_keyword(word) || matches!(word, "True" | "False" | "None")
+}
 
 fn is_identifier(name: &str) -> bool {
     let mut letters = name.chars();
@@ -165,7 +163,7 @@ fn class(call: &mut Call) -> Result<Value> {
         for place in 0..fields.len() {
             let (before, rest) = fields.split_at_mut(place);
             let Some(field) = rest.first_mut() else { break };
-            let bad = !is_identifier(field) || RESERVED.contains(&field.as_str()) || field.starts_with('_');
+            let bad = !is_identifier(field) || is_reserved(field) || field.starts_with('_');
             if bad || before.contains(field) {
                 *field = format!("_{place}");
             }
@@ -179,7 +177,7 @@ fn class(call: &mut Call) -> Result<Value> {
                 crate::format::str_repr(word)
             );
         }
-        if RESERVED.contains(&word.as_str()) {
+        if is_reserved(word) {
             bail!(ValueError, "Type names and field names cannot be a keyword: {}", crate::format::str_repr(word));
         }
     }

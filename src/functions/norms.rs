@@ -1,6 +1,7 @@
 //! Norms of matrices. Follows <https://pytorch.org/docs/2.7/generated/torch.linalg.norm.html>.
 
 use crate::bail;
+use crate::call::facets::{Out, Takes};
 use crate::call::{Call, Row, function};
 use crate::linalg as ops;
 use crate::ops::view as views;
@@ -14,6 +15,7 @@ pub const ROWS: &[Row] = &[
         norm,
         "Computes the norm of a vector or a matrix.",
     )
+    .out(Out::PLAIN.takes(&[(Takes::Same, "linalg.norm expected out tensor dtype {result} but got: {out}")]))
     .operation("linalg_vector_norm")
     .out_refused_as("linalg_vector_norm"),
     function(
@@ -29,6 +31,7 @@ pub const ROWS: &[Row] = &[
         },
         "Computes the norm of a matrix.",
     )
+    .out(Out::PLAIN.takes(&[(Takes::Same, "linalg.matrix_norm expected out tensor dtype {result} but got: {out}")]))
     .operation("linalg_vector_norm")
     .out_refused_as("linalg_vector_norm"),
 ];

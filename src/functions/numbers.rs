@@ -3,7 +3,9 @@
 
 use super::characters::{decimal, is_space};
 use super::container_methods::{ContainerMethod, Given, parsed, size, takes};
-use super::python::{binary, no_number, scalar};
+use super::iterate::{is_not_iterable, iterate};
+use super::operators::called as binary;
+use super::python::{no_number, scalar};
 use super::{bytes, subscript};
 use crate::bail;
 use crate::call::bind::unsupported_operands;
@@ -175,10 +177,14 @@ fn from_bytes(given: &Given) -> Result<Value> {
     let source = given.option(0, "bytes").unwrap_or(&Value::None);
     let mut bytes = match source {
         Value::Buffer(buffer) => bytes::raw(buffer)?,
-        Value::Str(_) | Value::Int(_) | Value::BigInt(_) | Value::Bool(_) | Value::Float(_) | Value::None => {
-            bail!(TypeError, "cannot convert '{}' object to bytes", source.type_name())
+        Value::Str(_) => bail!(TypeError, "cannot convert 'str' object to bytes"),
+        _ => {
+            let items = iterate(given.state, source).map_err(|error| match is_not_iterable(&error) {
+                true => Error::type_error(format!("cannot convert '{}' object to bytes", source.type_name())),
+                false => error,
+            })?;
+            items.collect()?.into_iter().map(byte).collect::<Result<Vec<u8>>>()?
         }
-        _ => subscript::items(given.state, source)?.into_iter().map(byte).collect::<Result<Vec<u8>>>()?,
     };
     if big_endian {
         bytes.reverse();
@@ -308,14 +314,7 @@ fn int(call: &mut Call) -> Result<Value> {
     }
     match value {
         Value::BigInt(int) => Ok(Value::BigInt(int)),
-        Value::Object(object) if let Some(int) = special(&object, &["__int__", "__index__", "__trunc__"]) => {
-            let (name, int) = int?;
-            match int {
-                Value::Int(_) | Value::BigInt(_) => Ok(int),
-                Value::Bool(truth) => Ok(Value::Int(i64::from(truth))),
-                other => bail!(TypeError, "{name} returned non-int (type {})", other.type_name()),
-            }
-        }
+        Value::Object(object) if let Some(int) = int_of(&object) => int,
         other => match scalar(&other, "int")? {
             Scalar::Float(f) => truncated(f),
             Scalar::Complex(_) => Err(no_number("int", &other)),
@@ -323,6 +322,16 @@ fn int(call: &mut Call) -> Result<Value> {
             s => Ok(Value::Int(s.to_i64())),
         },
     }
+}
+
+/// The whole number that an object says it is.
+pub fn int_of(object: &Rc<dyn Object>) -> Option<Result<Value>> {
+    let special = special(object, &["__int__", "__index__", "__trunc__"])?;
+    Some(special.and_then(|(name, int)| match int {
+        Value::Int(_) | Value::BigInt(_) => Ok(int),
+        Value::Bool(truth) => Ok(Value::Int(i64::from(truth))),
+        other => bail!(TypeError, "{name} returned non-int (type {})", other.type_name()),
+    }))
 }
 
 /// What the first of some special methods gives that an object has, and its name.

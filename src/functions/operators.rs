@@ -3,10 +3,11 @@
 use super::calling::call_plain;
 use super::iterate::iterate;
 use super::{bounds, bytes, subscript};
+use crate::bail;
 use crate::call::bind::{Arguments, unsupported_operands};
 use crate::call::signature::Kind;
 use crate::call::state::State;
-use crate::call::{Receiver, stack, suggest};
+use crate::call::{Call, Receiver, stack, suggest};
 use crate::functions;
 use crate::tensor::interrupt::{self, watched};
 use crate::tensor::{BufferKind, Error, ErrorKind, Result, limits};
@@ -76,6 +77,17 @@ pub fn find(symbol: &str) -> Option<&'static Operator> {
     BINARY.iter().find(|o| o.symbol == symbol || o.python == symbol)
 }
 
+/// `a op b` of the two arguments of a call.
+///
+/// # Errors
+/// As [`binary`].
+pub fn called(call: &Call, symbol: &str) -> Result<Value> {
+    match find(symbol) {
+        Some(operator) => binary(call.state, operator, &call.value(0), &call.value(1)),
+        None => bail!(TypeError, "there is no operator {symbol}"),
+    }
+}
+
 /// `a op b`.
 ///
 /// # Errors
@@ -117,6 +129,11 @@ pub fn in_place(state: &State, operator: &Operator, a: &Value, b: &Value) -> Res
         // PyTorch has no product of matrices in place.
         Value::Tensor(_) if operator.symbol == "@" => binary(state, operator, a, b),
         Value::Tensor(_) if is_operand(b) => apply(state, &format!("{}_", operator.method), a, b),
+        // In place, what might repeat its items is not itself a number of times.
+        _ if operator.symbol == "*" && is_sequence(b) && !is_sequence(a) && has_items(a) => {
+            let answer = special("*", a, b);
+            answer.unwrap_or_else(|| Err(unsupported_operands("*=", a, b)))
+        }
         _ => binary(state, operator, a, b).map_err(|error| {
             // Python names the operator that was written.
             let symbol = operator.python.split(' ').next().unwrap_or(operator.python);
@@ -360,6 +377,17 @@ pub fn update(state: &State, dict: &Dict, with: &Value) -> Result<()> {
         at += 1;
     }
     Ok(())
+}
+
+/// Returns whether the class of a value has slots for what sequences do, whatever is in them: CPython words some errors by it.
+pub fn has_items(value: &Value) -> bool {
+    match value {
+        Value::Object(object) => {
+            matches!(object.class(), Some(Value::Object(_))) || object.as_any().is::<super::dicts::View>()
+        }
+        Value::Dict(_) | Value::Set(_) | Value::Range(_) | Value::Storage(_) | Value::Buffer(_) => true,
+        other => is_sequence(other),
+    }
 }
 
 fn is_sequence(value: &Value) -> bool {

@@ -2,12 +2,12 @@
 //! and texts are laid out, not how they are written: that is the formatter's.
 
 use super::identity::escaped;
-use super::{bounds, bytes};
+use super::numbers::{float_of, index, int_of};
+use super::{bounds, bytes, containers, subscript};
 use crate::bail;
 use crate::call::state::State;
 use crate::tensor::{Error, ErrorKind, Result, interrupt, limits};
 use crate::value::Value;
-use crate::value::equality::equal;
 use crate::value::numbers::{Number, number, truncated};
 use std::iter::Peekable;
 use std::str::CharIndices;
@@ -45,10 +45,11 @@ impl Values<'_> {
         {
             return value;
         }
-        let Some(entries) = self.given.entries() else { bail!(TypeError, "format requires a mapping") };
-        match entries.iter().find(|(key, _)| equal(key, &name)) {
-            Some((_, value)) => Ok(value.clone()),
-            None => Err(Error::new(ErrorKind::KeyError, state.repr(&name)?)),
+        match self.given {
+            Value::Dict(dict) => containers::dict_item(state, dict, &name),
+            // What has items is asked for that of the name, and refuses it.
+            Value::List(_) | Value::Range(_) | Value::Buffer(_) => subscript::item(state, self.given, &name),
+            _ => bail!(TypeError, "format requires a mapping"),
         }
     }
 
@@ -248,6 +249,7 @@ fn push(out: &mut String, state: &State, value: &Value, letter: char, layout: &L
         'd' | 'i' | 'u' => {
             let whole = match (number(value), value) {
                 (Some(Number::Float(float)), _) => truncated(float)?,
+                (None, Value::Object(object)) if let Some(whole) = int_of(object) => whole?,
                 (Some(Number::Complex(_)) | None, Value::Tensor(tensor)) => Value::from(tensor.borrow().item()?),
                 (Some(Number::Complex(_)) | None, other) => {
                     bail!(TypeError, "%{letter} format: a real number is required, not {}", other.type_name())
@@ -257,8 +259,9 @@ fn push(out: &mut String, state: &State, value: &Value, letter: char, layout: &L
             format(&whole, "d")?
         }
         'o' | 'x' | 'X' => {
-            let whole = match number(value) {
-                Some(number @ (Number::Int(_) | Number::Big(_))) => Value::from(number),
+            let whole = match (number(value), value) {
+                (Some(number @ (Number::Int(_) | Number::Big(_))), _) => Value::from(number),
+                (None, Value::Object(object)) if object.special("__index__", &[]).is_some() => index(value)?,
                 _ => bail!(TypeError, "%{letter} format: an integer is required, not {}", value.type_name()),
             };
             format(&whole, &format!("{hash}{letter}"))?
@@ -266,6 +269,7 @@ fn push(out: &mut String, state: &State, value: &Value, letter: char, layout: &L
         _ => {
             let float = match (number(value), value) {
                 (Some(Number::Complex(_)) | None, Value::Tensor(tensor)) => tensor.borrow().item()?.to_f64(),
+                (None, Value::Object(object)) if let Some(float) = float_of(object) => float?,
                 (Some(Number::Complex(_)) | None, other) => {
                     bail!(TypeError, "must be real number, not {}", other.type_name())
                 }

@@ -6,10 +6,11 @@ use crate::bail;
 use crate::call::facets::{
     Dispatch::{Coalesced, Numbers, Own, Requantized},
     NameInference::{Keeps, Unifies},
+    Out, Repeats, Takes,
 };
 use crate::call::{Call, Row, both, function, method};
 use crate::ops::compare::{self, CompareOp, Tolerance};
-use crate::ops::pointwise::{self as ops, BinaryOp, Output, Rounding, UnaryOp};
+use crate::ops::pointwise::{self as ops, BinaryOp, Output, Rounding, UnaryOp, classes};
 use crate::ops::promote::Operand;
 use crate::tensor::{Error, Result, Scalar, View};
 use crate::value::Value;
@@ -43,6 +44,7 @@ pub const ROWS: &[Row] = &[
         |c| scaled(c, ops::add, false),
         "Adds the second operand, scaled by alpha.",
     )
+    .out(Out::ELEMENTWISE)
     .names(Unifies)
     .sparse(Own(sparse_kernels::add))
     .quantized(Own(quantized::add)),
@@ -58,6 +60,7 @@ pub const ROWS: &[Row] = &[
         |c| scaled(c, ops::sub, false),
         "Subtracts the second operand, scaled by alpha.",
     )
+    .out(Out::ELEMENTWISE)
     .aliases(&["subtract"])
     .names(Unifies)
     .sparse(Own(sparse_kernels::sub))
@@ -95,6 +98,7 @@ pub const ROWS: &[Row] = &[
         |c| divide(c, None, false),
         "Divides by the second operand.",
     )
+    .out(Out::ELEMENTWISE)
     .aliases(&["divide", "true_divide"])
     .names(Unifies)
     .sparse(Own(sparse_kernels::divide))
@@ -107,6 +111,7 @@ pub const ROWS: &[Row] = &[
         },
         "Divides by the second operand, rounding if asked.",
     )
+    .out(Out::ELEMENTWISE)
     .aliases(&["divide"])
     .out_refused_as("div.out_mode")
     .sparse(Coalesced),
@@ -131,25 +136,21 @@ pub const ROWS: &[Row] = &[
         |c| power(c, false),
         "Computes the power, element by element.",
     )
+    .out(Out::ELEMENTWISE)
     .names(Unifies),
     function(
         "pow.Scalar(Scalar self, Tensor exponent, *, Tensor? out=None) -> Tensor",
         |c| power(c, false),
         "Raises a number to the power of every element.",
     )
+    .out(Out::ELEMENTWISE.repeating(Repeats::RefusedResized))
     .names(Keeps),
     both(
         "pow.Tensor_Scalar(Tensor self, Scalar exponent, *, Tensor? out=None) -> Tensor",
         |c| power(c, false),
         "Raises every element to the power of a number.",
     )
-    .names(Keeps)
-    .sparse(Coalesced),
-    method(
-        "pow_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)",
-        |c| power(c, true),
-        "Computes the power, in place.",
-    )
+    .out(Out::ELEMENTWISE)
     .names(Keeps)
     .sparse(Coalesced),
     method(
@@ -158,17 +159,25 @@ pub const ROWS: &[Row] = &[
         "Computes the power, in place.",
     )
     .names(Unifies),
+    method(
+        "pow_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)",
+        |c| power(c, true),
+        "Computes the power, in place.",
+    )
+    .names(Keeps)
+    .sparse(Coalesced),
     both("positive(Tensor self) -> Tensor", |c| Ok(c.itself()), "Returns the tensor itself.")
         .names(Keeps)
         .sparse(Coalesced),
     both(
-        "conj_physical(Tensor self) -> Tensor",
+        "conj_physical(Tensor self, *, Tensor? out=None) -> Tensor",
         |c| match c.view(0)?.dtype.is_complex() {
             true => ops::conj_physical(&c.view(0)?).map(Value::from),
             false => Ok(c.itself()),
         },
         "Computes the complex conjugate right away.",
     )
+    .out(Out::UNCAST)
     .names(Keeps)
     .complex_refused_as("_conj_physical"),
     both(
@@ -257,15 +266,31 @@ fn comparison(call: &mut Call, op: CompareOp, in_place: bool) -> Result<Value> {
     result(call, in_place, |output| compare::compare(op, a.operand(), b.operand(), output, default(call)))
 }
 
+const HEAVISIDE: &[(Takes, &str)] = &[
+    (Takes::Of(classes::ALL - classes::COMPLEX), "heaviside is not yet implemented for complex tensors."),
+    (Takes::Same, "heaviside is not yet implemented for tensors with different dtypes."),
+];
+
+/// Of real numbers there is no cast, of complex ones the result is already one.
+const ABS: &[(Takes, &str)] = &[(Takes::SameIfReal, "Found dtype {out} but expected {result}"), Out::CAST_DTYPE];
+
+/// The outputs of a test: truths only, and not in the words of others.
+macro_rules! truths {
+    ($name:literal) => {
+        Out::ELEMENTWISE.takes(&[(Takes::Of(classes::BOOL), concat!($name, " does not support non-boolean outputs."))])
+    };
+}
+
 /// Rows that differ only in name, operation, sentence and facets. `or` and `also` give other names for the same, `new` and
 /// `also` hold out of place only. `$overload` is what PyTorch's name of the operation ends with.
 macro_rules! table {
-    ($table:ident, $run:ident, $kind:ident, $this:literal, $others:literal, $overload:literal:
+    ($table:ident, $run:ident, $kind:ident, $this:literal, $others:literal, $overload:literal, $out:ident:
         $($name:literal $op:ident $doc:literal $(or $alias:literal)* $(also $name_too:literal)* $([$($facets:tt)*])? $(new [$($only_new:tt)*])?;)*) => {
         pub const $table: &[Row] = &[$(
             both(concat!($name, "(", $this, " self", $others, ", *, Tensor? out=None) -> Tensor"), |c| $run(c, $kind::$op, false), $doc)
                 .operation(concat!($name, $overload))
                 .aliases(&[$($alias,)* $($name_too,)*])
+                .out(Out::$out)
                 $($($facets)*)? $($($only_new)*)?,
         )*];
     };
@@ -286,35 +311,44 @@ macro_rules! in_place {
 
 /// Hands one list of functions to both tables.
 macro_rules! with_in_place {
-    ($table:ident, $in_place:ident, $run:ident, $kind:ident, $this:literal, $others:literal, $overload:literal: $($rows:tt)*) => {
-        table! { $table, $run, $kind, $this, $others, $overload: $($rows)* }
+    ($table:ident, $in_place:ident, $run:ident, $kind:ident, $this:literal, $others:literal, $overload:literal, $out:ident: $($rows:tt)*) => {
+        table! { $table, $run, $kind, $this, $others, $overload, $out: $($rows)* }
         in_place! { $in_place, $run, $kind, $others, $overload: $($rows)* }
     };
 }
 
-with_in_place! { BINARY, BINARY_IN_PLACE, binary, BinaryOp, "Operand", ", Operand other", ".Tensor":
+with_in_place! { PRODUCT, PRODUCT_IN_PLACE, binary, BinaryOp, "Operand", ", Operand other", ".Tensor", ELEMENTWISE:
     "mul" Mul "Multiplies the operands." or "multiply" [.names(Unifies).sparse(Own(sparse_kernels::mul)).quantized(Own(quantized::mul))];
+}
+
+with_in_place! { QUOTIENT, QUOTIENT_IN_PLACE, binary, BinaryOp, "Operand", ", Either other", ".Tensor", ELEMENTWISE:
     "floor_divide" FloorDivide "Divides and rounds down." [.names(Unifies)];
-    "remainder" Remainder "Computes the remainder with the sign of the divisor.";
-    "fmod" Fmod "Computes the remainder with the sign of the dividend.";
+}
+
+with_in_place! { BINARY, BINARY_IN_PLACE, binary, BinaryOp, "Either", ", Either other", ".Tensor", ELEMENTWISE:
     "bitwise_and" BitwiseAnd "Keeps the bits set in both.";
     "bitwise_or" BitwiseOr "Sets the bits set in either.";
     "bitwise_xor" BitwiseXor "Sets the bits set in just one.";
     "bitwise_left_shift" LeftShift "Moves the bits left.";
     "bitwise_right_shift" RightShift "Moves the bits right.";
-    "copysign" Copysign "Combines the magnitude of the first with the sign of the second." [.out_refused_as("copysign.out")];
+    "remainder" Remainder "Computes the remainder with the sign of the divisor.";
     "xlogy" Xlogy "Multiplies x by the logarithm of y." [.out_refused_as("xlogy.OutTensor")];
 }
 
-with_in_place! { TENSORS, TENSORS_IN_PLACE, binary, BinaryOp, "Tensor", ", Tensor other", "":
+with_in_place! { SECOND, SECOND_IN_PLACE, binary, BinaryOp, "Tensor", ", Either other", ".Tensor", ELEMENTWISE:
+    "fmod" Fmod "Computes the remainder with the sign of the dividend.";
+    "copysign" Copysign "Combines the magnitude of the first with the sign of the second." [.out_refused_as("copysign.out")];
+}
+
+with_in_place! { TENSORS, TENSORS_IN_PLACE, binary, BinaryOp, "Tensor", ", Tensor other", "", ELEMENTWISE:
     "atan2" Atan2 "Computes the angle of a point." or "arctan2" [.names(Unifies)];
     "hypot" Hypot "Computes the length of the hypotenuse." [.names(Unifies)];
     "gcd" Gcd "Computes the greatest common divisor.";
     "lcm" Lcm "Computes the least common multiple.";
-    "heaviside" Heaviside "Computes the step function.";
+    "heaviside" Heaviside "Computes the step function." [.out(Out::ELEMENTWISE.takes(HEAVISIDE))];
 }
 
-table! { BINARY_ONLY, binary, BinaryOp, "Tensor", ", Tensor other", "":
+table! { BINARY_ONLY, binary, BinaryOp, "Tensor", ", Tensor other", "", ELEMENTWISE:
     "maximum" Maximum "Returns the larger of each pair of elements.";
     "minimum" Minimum "Returns the smaller of each pair of elements.";
     "fmax" Fmax "Returns the larger of each pair of elements, ignoring NaN.";
@@ -332,13 +366,13 @@ in_place! { PAIRS_IN_PLACE, binary, BinaryOp, ", Tensor other", "":
     "igammac" Igammac "Computes the upper incomplete gamma function." [.names(Unifies)];
 }
 
-with_in_place! { LOGICAL, LOGICAL_IN_PLACE, comparison, CompareOp, "Tensor", ", Tensor other", "":
+with_in_place! { LOGICAL, LOGICAL_IN_PLACE, comparison, CompareOp, "Tensor", ", Tensor other", "", ANY:
     "logical_and" LogicalAnd "Tells which elements are true in both." [.names(Unifies)];
     "logical_or" LogicalOr "Tells which elements are true in either." [.names(Unifies)];
     "logical_xor" LogicalXor "Tells which elements are true in just one." [.names(Unifies)];
 }
 
-with_in_place! { COMPARISONS, COMPARISONS_IN_PLACE, comparison, CompareOp, "Tensor", ", Operand other", ".Tensor":
+with_in_place! { COMPARISONS, COMPARISONS_IN_PLACE, comparison, CompareOp, "Tensor", ", Either other", ".Tensor", ANY:
     "eq" Eq "Tells which elements are equal." new [.names(Unifies).quantized(Numbers)];
     "ne" Ne "Tells which elements differ." or "not_equal" new [.names(Unifies).quantized(Numbers)];
     "lt" Lt "Tells which elements are smaller." or "less" new [.names(Unifies).quantized(Numbers)];
@@ -347,19 +381,18 @@ with_in_place! { COMPARISONS, COMPARISONS_IN_PLACE, comparison, CompareOp, "Tens
     "ge" Ge "Tells which elements are at least as large." or "greater_equal" new [.names(Unifies).quantized(Numbers)];
 }
 
-with_in_place! { UNARY, UNARY_IN_PLACE, unary, UnaryOp, "Tensor", "", "":
-    "neg" Neg "Negates every element." or "negative" [.names(Keeps).sparse(Coalesced)];
-    "abs" Abs "Computes the absolute value." or "absolute" [.names(Keeps).sparse(Coalesced)] new [.complex_refused_as("view_as_real")];
-    "sign" Sign "Computes the sign." [.names(Keeps).sparse(Coalesced)];
-    "sgn" Sgn "Computes the sign; of a complex number, its direction." [.sparse(Coalesced)];
-    "bitwise_not" BitwiseNot "Inverts the bits." [.names(Keeps)];
+with_in_place! { UNARY, UNARY_IN_PLACE, unary, UnaryOp, "Tensor", "", "", ELEMENTWISE:
+    "neg" Neg "Negates every element." or "negative" [.names(Keeps).sparse(Coalesced).out(Out::UNCAST)];
+    "abs" Abs "Computes the absolute value." or "absolute" [.names(Keeps).sparse(Coalesced).out(Out::ELEMENTWISE.takes(ABS))] new [.complex_refused_as("view_as_real")];
+    "sign" Sign "Computes the sign." [.names(Keeps).sparse(Coalesced).out(Out::UNCAST)];
+    "sgn" Sgn "Computes the sign; of a complex number, its direction." [.sparse(Coalesced).out(Out::UNCAST)];
+    "bitwise_not" BitwiseNot "Inverts the bits." [.names(Keeps).out(Out::UNCAST)];
     "logical_not" LogicalNot "Tells which elements are zero." [.names(Keeps)];
-    "relu" Relu "Replaces negative elements with zero." [.names(Keeps).sparse(Coalesced).quantized(Requantized)];
-    "floor" Floor "Rounds down." [.names(Keeps).sparse(Coalesced)];
-    "ceil" Ceil "Rounds up." [.names(Keeps).sparse(Coalesced)];
-    "round" Round "Rounds to the nearest integer, halves to even." [.names(Keeps).sparse(Coalesced)];
-    "trunc" Trunc "Rounds towards zero." or "fix" [.names(Keeps).sparse(Coalesced)];
-    "frac" Frac "Computes the fractional part." [.names(Keeps).sparse(Coalesced)];
+    "floor" Floor "Rounds down." [.names(Keeps).sparse(Coalesced).out(Out::UNCAST)];
+    "ceil" Ceil "Rounds up." [.names(Keeps).sparse(Coalesced).out(Out::UNCAST)];
+    "round" Round "Rounds to the nearest integer, halves to even." [.names(Keeps).sparse(Coalesced).out(Out::UNCAST)];
+    "trunc" Trunc "Rounds towards zero." or "fix" [.names(Keeps).sparse(Coalesced).out(Out::UNCAST)];
+    "frac" Frac "Computes the fractional part." [.names(Keeps).sparse(Coalesced).out(Out::UNCAST)];
     "exp" Exp "Computes the exponential." [.names(Keeps)];
     "exp2" Exp2 "Raises two to the power of every element." also "special.exp2";
     "expm1" Expm1 "Computes the exponential minus one." also "special.expm1" [.names(Keeps).sparse(Coalesced)];
@@ -394,16 +427,35 @@ with_in_place! { UNARY, UNARY_IN_PLACE, unary, UnaryOp, "Tensor", "", "":
     "sinc" Sinc "Computes the sine of pi x, divided by pi x." also "special.sinc";
 }
 
-table! { UNARY_ONLY, unary, UnaryOp, "Tensor", "", "":
+table! { UNARY_ONLY, unary, UnaryOp, "Tensor", "", "", ELEMENTWISE:
     "angle" Angle "Computes the angle of a complex number." [.names(Keeps).complex_refused_as("view_as_real").sparse(Coalesced)];
 }
 
-table! { TESTS, unary, UnaryOp, "Tensor", "", "":
+table! { TESTS, unary, UnaryOp, "Tensor", "", "", ANY:
+    "isposinf" Isposinf "Tells which elements are positive infinity." [.sparse(Coalesced).out(truths!("isposinf"))];
+    "isneginf" Isneginf "Tells which elements are negative infinity." [.sparse(Coalesced).out(truths!("isneginf"))];
+    "signbit" Signbit "Tells which elements have their sign bit set." [.names(Keeps).sparse(Coalesced).out(truths!("signbit"))];
+}
+
+in_place! { RELU, unary, UnaryOp, "", "":
+    "relu" Relu "Replaces negative elements with zero." [.names(Keeps).sparse(Coalesced).quantized(Requantized)];
+}
+
+/// Functions that PyTorch composes of others, without `out=`.
+macro_rules! without_out {
+    ($($name:literal $op:ident $doc:literal [$($facets:tt)*];)*) => {
+        pub const WITHOUT_OUT: &[Row] = &[$(
+            both(concat!($name, "(Tensor self) -> Tensor"), |c| unary(c, UnaryOp::$op, false), $doc)
+                .operation($name)
+                $($facets)*,
+        )*];
+    };
+}
+
+without_out! {
+    "relu" Relu "Replaces negative elements with zero." [.names(Keeps).sparse(Coalesced).quantized(Requantized)];
     "isnan" Isnan "Tells which elements are NaN." [.names(Keeps).sparse(Coalesced).quantized(Numbers)];
     "isinf" Isinf "Tells which elements are infinite." [.names(Keeps).complex_refused_as("view_as_real").sparse(Coalesced).quantized(Numbers)];
     "isfinite" Isfinite "Tells which elements are finite." [.names(Keeps).complex_refused_as("view_as_real").quantized(Numbers)];
-    "isposinf" Isposinf "Tells which elements are positive infinity." [.sparse(Coalesced)];
-    "isneginf" Isneginf "Tells which elements are negative infinity." [.sparse(Coalesced)];
     "isreal" Isreal "Tells which elements have no imaginary part." [.names(Keeps).complex_refused_as("view_as_real")];
-    "signbit" Signbit "Tells which elements have their sign bit set." [.names(Keeps).sparse(Coalesced)];
 }

@@ -1,10 +1,10 @@
 //! The Python builtins that documentation sessions use: bare names in scripts, `py.` in translated lines.
 
-use super::calling::is_callable;
+use super::calling::{call_plain, is_callable};
 use super::containers;
 use super::identity::{escaped, id};
-use super::operators;
-use super::subscript;
+use super::operators::{self, called as binary};
+use super::subscript::{self, items_of as items};
 use super::{bounds, bytes, codecs};
 use crate::bail;
 use crate::call::{Call, Receiver, Row, function, stack};
@@ -60,12 +60,12 @@ pub const ROWS: &[Row] = &[
         "Joins texts.",
     ),
     function(
-        "py.type(any object) -> any",
-        |c| {
-            let value = c.value(0);
-            Ok(class_value(&value))
+        "py.type(any[] object) -> any",
+        |c| match c.value(0).sequence().unwrap_or_default().as_slice() {
+            [value] => Ok(class_value(value)),
+            _ => bail!(TypeError, "type() takes 1 or 3 arguments"),
         },
-        "Returns the class of a value.",
+        "Returns the class of a value; of a name, bases and members makes a class.",
     ),
     function("py.id(any object) -> int", id, "Returns a number that is the same for the same object."),
     function(
@@ -85,7 +85,7 @@ pub const ROWS: &[Row] = &[
     function(
         "py.getattr(any object, str name, any[] default) -> any",
         |c| match (get_attribute(c), c.value(2).sequence().unwrap_or_default().first()) {
-            (Err(_), Some(default)) => Ok(default.clone()),
+            (Err(error), Some(default)) if error.kind == ErrorKind::AttributeError => Ok(default.clone()),
             (found, _) => found,
         },
         "Returns an attribute by its name.",
@@ -94,7 +94,10 @@ pub const ROWS: &[Row] = &[
     function("py.delattr(any object, str name) -> None", delete_attribute, "Deletes an attribute by its name."),
     function(
         "py.hasattr(any object, str name) -> bool",
-        |c| Ok(Value::Bool(get_attribute(c).is_ok())),
+        |c| match get_attribute(c) {
+            Err(error) if error.kind != ErrorKind::AttributeError => Err(error),
+            found => Ok(Value::Bool(found.is_ok())),
+        },
         "Returns whether there is such an attribute or method.",
     ),
     function(
@@ -154,6 +157,17 @@ pub const ROWS: &[Row] = &[
     ),
     function("py.exit(any code=None) -> None", exit, "Leaves the session."),
     function("py.quit(any code=None) -> None", exit, "Leaves the session."),
+    function(
+        "sys.exit(any[] status) -> None",
+        |c| {
+            let args = c.value(0).sequence().unwrap_or_default();
+            match call_plain(c.state, &Value::Type("SystemExit"), args)? {
+                Value::Object(raised) => Err(raised.error().unwrap_or_else(|| Error::new(ErrorKind::SystemExit, ""))),
+                _ => Err(Error::new(ErrorKind::SystemExit, "")),
+            }
+        },
+        "Raises SystemExit, which ends a script.",
+    ),
     function("copy.copy(any x) -> any", duplicate, "Copies a value; a tensor's copy shares elements.").python("copy"),
     function("copy.deepcopy(any x) -> any", duplicate, "Copies a value into memory of its own.").python("deepcopy"),
     function("py.__truediv__(any a, any b) -> any", |c| binary(c, "/"), "Implements Python's / operator."),
@@ -164,6 +178,11 @@ pub const ROWS: &[Row] = &[
         "py.__invert__(any a) -> any",
         |c| operators::unary(c.state, "bitwise_not", &c.value(0)),
         "Implements Python's ~ operator.",
+    ),
+    function(
+        "py.__neg__(any a) -> any",
+        |c| operators::unary(c.state, "neg", &c.value(0)),
+        "Implements Python's unary - operator.",
     ),
     function(
         "py.__pos__(any a) -> any",
@@ -205,22 +224,11 @@ pub const ROWS: &[Row] = &[
     ),
 ];
 
-pub(super) fn binary(call: &Call, symbol: &str) -> Result<Value> {
-    match operators::find(symbol) {
-        Some(operator) => operators::binary(call.state, operator, &call.value(0), &call.value(1)),
-        None => bail!(TypeError, "there is no operator {symbol}"),
-    }
-}
-
 fn assign(call: &Call, symbol: &str) -> Result<Value> {
     match operators::find(symbol) {
         Some(operator) => operators::in_place(call.state, operator, &call.value(0), &call.value(1)),
         None => bail!(TypeError, "there is no operator {symbol}="),
     }
-}
-
-fn items(call: &Call, index: usize) -> Result<Vec<Value>> {
-    subscript::items(call.state, &call.value(index))
 }
 
 /// A number from a number, a one-element tensor or text.
@@ -313,7 +321,10 @@ fn import_from(call: &mut Call) -> Result<Value> {
     let mut inner =
         Call { state: call.state, signature: call.signature, args: [Value::str(&module)].into_iter().collect() };
     let found = import(&mut inner)?;
-    subscript::attribute(call.state, &found, &name).map_err(|_| {
+    subscript::attribute(call.state, &found, &name).map_err(|error| {
+        if error.kind == ErrorKind::NotImplementedError {
+            return error;
+        }
         let message = format!("cannot import name '{name}' from '{module}' (unknown location)");
         Error::new(ErrorKind::Other("ImportError"), message)
     })

@@ -15,17 +15,17 @@ use std::rc::Rc;
 
 pub const ROWS: &[Row] = &[
     function(
-        "quantize_per_tensor(Tensor input, float scale, int zero_point, ScalarType dtype) -> Tensor",
-        |c| ops::per_tensor(&c.view(0)?, c.scalar(1)?.to_f64(), c.int(2)?, dtype(c, 3)?).map(Value::from),
-        "Quantizes numbers to integers of a dtype, by one scale and zero point.",
-    ),
-    function(
         "quantize_per_tensor.tensor_qparams(Tensor input, Tensor scale, Tensor zero_point, ScalarType dtype) \
  -> Tensor",
         |c| {
             let (scale, zero_point) = (c.view(1)?.item()?.to_f64(), c.view(2)?.item()?.to_i64());
             ops::per_tensor(&c.view(0)?, scale, zero_point, dtype(c, 3)?).map(Value::from)
         },
+        "Quantizes numbers to integers of a dtype, by one scale and zero point.",
+    ),
+    function(
+        "quantize_per_tensor(Tensor input, float scale, int zero_point, ScalarType dtype) -> Tensor",
+        |c| ops::per_tensor(&c.view(0)?, c.scalar(1)?.to_f64(), c.int(2)?, dtype(c, 3)?).map(Value::from),
         "Quantizes numbers to integers of a dtype, by one scale and zero point.",
     ),
     function(
@@ -135,16 +135,6 @@ pub const ROWS: &[Row] = &[
     )
     .any_layout(),
     function(
-        "fake_quantize_per_tensor_affine(Tensor self, float scale, int zero_point, int quant_min, int \
- quant_max) -> Tensor",
-        |c| {
-            let (scale, point) = (c.scalar(1)?.to_f64(), c.int(2)? as f64);
-            ops::fake(&c.view(0)?, &[scale], &[point], None, (c.int(3)?, c.int(4)?)).map(Value::from)
-        },
-        "Rounds numbers as quantizing would.",
-    )
-    .operation("fake_quantize_per_tensor_affine_cachemask"),
-    function(
         "fake_quantize_per_tensor_affine.tensor_qparams(Tensor self, Tensor scale, Tensor zero_point, int \
  quant_min, int quant_max) -> Tensor",
         |c| {
@@ -154,6 +144,16 @@ pub const ROWS: &[Row] = &[
         "Rounds numbers as quantizing would.",
     )
     .operation("_fake_quantize_per_tensor_affine_cachemask_tensor_qparams"),
+    function(
+        "fake_quantize_per_tensor_affine(Tensor self, float scale, int zero_point, int quant_min, int \
+ quant_max) -> Tensor",
+        |c| {
+            let (scale, point) = (c.scalar(1)?.to_f64(), c.int(2)? as f64);
+            ops::fake(&c.view(0)?, &[scale], &[point], None, (c.int(3)?, c.int(4)?)).map(Value::from)
+        },
+        "Rounds numbers as quantizing would.",
+    )
+    .operation("fake_quantize_per_tensor_affine_cachemask"),
     function(
         "fake_quantize_per_channel_affine(Tensor self, Tensor scale, Tensor zero_point, int axis, int \
  quant_min, int quant_max) -> Tensor",

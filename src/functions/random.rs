@@ -3,7 +3,7 @@
 
 use super::dimnames;
 use crate::bail;
-use crate::call::facets::NameInference::Keeps;
+use crate::call::facets::{NameInference::Keeps, Out};
 use crate::call::{Call, Row, attribute, function, method};
 use crate::ops::copy;
 use crate::ops::random::{Generator, Real, RealKind, normal_into, random_from_to, randperm, uniform_into};
@@ -25,7 +25,8 @@ pub const ROWS: &[Row] = &[
         "rand.out(int[] size, *, Tensor? out=None, {factory}) -> Tensor",
         |c| create(c, Sample::Uniform),
         "Draws uniform numbers in [0, 1).",
-    ),
+    )
+    .out(Out::MADE.unguarded()),
     function(
         "rand.generator_with_names(int[] size, *, Generator? generator, Dimname[]? names, {factory}) -> \
  Tensor",
@@ -46,7 +47,8 @@ pub const ROWS: &[Row] = &[
         "randn.out(int[] size, *, Tensor? out=None, {factory}) -> Tensor",
         |c| create(c, Sample::Normal),
         "Draws normally distributed numbers.",
-    ),
+    )
+    .out(Out::MADE.unguarded()),
     function(
         "randn.generator_with_names(int[] size, *, Generator? generator, Dimname[]? names, {factory}) -> \
  Tensor",
@@ -76,13 +78,15 @@ pub const ROWS: &[Row] = &[
         "randint(int high, int[] size, *, Generator? generator=None, Tensor? out=None, {factory}) -> Tensor",
         |c| randint(c, 0, c.int(0)?, &c.ints(1)?),
         "Draws integers from 0 up to high, which is excluded.",
-    ),
+    )
+    .out(Out::MADE),
     function(
         "randint.low(int low, int high, int[] size, *, Generator? generator=None, Tensor? out=None, \
  {factory}) -> Tensor",
         |c| randint(c, c.int(0)?, c.int(1)?, &c.ints(2)?),
         "Draws integers from low up to high, which is excluded.",
-    ),
+    )
+    .out(Out::MADE),
     function(
         "randint_like(Tensor input, int high, *, MemoryFormat? memory_format=None, {factory}) -> Tensor",
         |c| {
@@ -105,7 +109,8 @@ pub const ROWS: &[Row] = &[
         "randperm(int n, *, Generator? generator=None, Tensor? out=None, {factory}) -> Tensor",
         permutation,
         "Shuffles the numbers below n.",
-    ),
+    )
+    .out(Out::MADE),
     function(
         "manual_seed(any seed) -> Generator",
         |c| {

@@ -6,16 +6,22 @@ use super::pointwise::Argument;
 use super::sparse_kernels;
 use crate::call::facets::{
     Dispatch::{Integers, Own, Requantized},
-    NameInference::{Each, Infers, Keeps},
+    NameInference::{Each, Infers, Itself, Keeps},
+    Out, Repeats, Shares, Takes,
 };
 use crate::call::warnings::{self, Writer};
 use crate::call::{Call, Row, both, function, method};
-use crate::dispatch::name_inference;
+use crate::dispatch::{call_below, name_inference};
 use crate::ops::gather::{self, Scattered};
 use crate::ops::rearrange::{self as ops, Triangle};
 use crate::ops::{join, mask, promote, sort};
 use crate::tensor::{Result, View};
 use crate::value::Value;
+
+/// What functions that join tensors take as their output.
+const JOINED: Out = Out::PLAIN
+    .sharing(Shares::Never)
+    .takes(&[(Takes::Castable, "torch.cat(): input types can't be cast to the desired output type {out}")]);
 
 pub const ROWS: &[Row] = &[
     both(
@@ -52,11 +58,6 @@ pub const ROWS: &[Row] = &[
         "Repeats the tensor side by side, by NumPy's rules.",
     )
     .operation("repeat"),
-    function(
-        "repeat_interleave.Tensor(Tensor repeats, *, int? output_size=None) -> Tensor",
-        |c| ops::repeated_positions(&c.view(0)?, c.opt_int(1)?).map(Value::from),
-        "Repeats every position its own number of times.",
-    ),
     both(
         "repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, int? output_size=None) \
  -> Tensor",
@@ -64,6 +65,11 @@ pub const ROWS: &[Row] = &[
         "Repeats every element its own number of times.",
     )
     .operation("view"),
+    function(
+        "repeat_interleave.Tensor(Tensor repeats, *, int? output_size=None) -> Tensor",
+        |c| ops::repeated_positions(&c.view(0)?, c.opt_int(1)?).map(Value::from),
+        "Repeats every position its own number of times.",
+    ),
     both(
         "repeat_interleave.self_int(Tensor self, int repeats, int? dim=None, *, int? output_size=None) -> \
  Tensor",
@@ -75,12 +81,14 @@ pub const ROWS: &[Row] = &[
         "tril(Tensor self, int diagonal=0, *, Tensor? out=None) -> Tensor",
         |c| ops::triangle(&c.view(0)?, Triangle::Lower, c.int(1)?).map(Value::from),
         "Keeps the lower triangle.",
-    ),
+    )
+    .out(Out::PLAIN.unguarded()),
     both(
         "triu(Tensor self, int diagonal=0, *, Tensor? out=None) -> Tensor",
         |c| ops::triangle(&c.view(0)?, Triangle::Upper, c.int(1)?).map(Value::from),
         "Keeps the upper triangle.",
-    ),
+    )
+    .out(Out::PLAIN.unguarded()),
     both(
         "diag(Tensor self, int diagonal=0, *, Tensor? out=None) -> Tensor",
         |c| ops::diag(&c.view(0)?, c.int(1)?).map(Value::from),
@@ -103,6 +111,7 @@ pub const ROWS: &[Row] = &[
         |c| join::cat(&c.views(0)?, c.int(1)?).map(Value::from),
         "Joins tensors along a dimension.",
     )
+    .out(JOINED)
     .aliases(&["concat", "concatenate"])
     .names(Infers(name_inference::concatenated))
     .sparse(Own(sparse_kernels::cat))
@@ -112,12 +121,14 @@ pub const ROWS: &[Row] = &[
         dimnames::by_position,
         "Joins tensors along a named dimension.",
     )
+    .out(JOINED)
     .aliases(&["concat", "concatenate"]),
     function(
         "stack(Tensor[] tensors, int dim=0, *, Tensor? out=None) -> Tensor",
         |c| join::stack(&c.views(0)?, c.int(1)?).map(Value::from),
         "Joins tensors along a new dimension.",
     )
+    .out(JOINED)
     .sparse(Own(sparse_kernels::stack))
     .quantized(Integers),
     function(
@@ -125,12 +136,14 @@ pub const ROWS: &[Row] = &[
         |c| join::hstack(&c.views(0)?).map(Value::from),
         "Joins tensors side by side.",
     )
+    .out(JOINED)
     .names(Infers(name_inference::concatenated)),
     function(
         "vstack(Tensor[] tensors, *, Tensor? out=None) -> Tensor",
         |c| join::vstack(&c.views(0)?).map(Value::from),
         "Stacks tensors on top of each other.",
     )
+    .out(JOINED)
     .aliases(&["row_stack"])
     .names(Infers(name_inference::concatenated))
     .few_refused_as(2, "unsqueeze"),
@@ -139,6 +152,7 @@ pub const ROWS: &[Row] = &[
         |c| join::dstack(&c.views(0)?).map(Value::from),
         "Stacks tensors behind each other.",
     )
+    .out(JOINED)
     .names(Infers(name_inference::concatenated))
     .out_refused_as("unsqueeze")
     .few_refused_as(3, "unsqueeze"),
@@ -147,6 +161,7 @@ pub const ROWS: &[Row] = &[
         |c| join::column_stack(&c.views(0)?).map(Value::from),
         "Joins vectors as the columns of a matrix.",
     )
+    .out(JOINED)
     .names(Infers(name_inference::concatenated))
     .few_refused_as(2, "view"),
     both(
@@ -154,34 +169,53 @@ pub const ROWS: &[Row] = &[
         |c| gather::index_select(&c.view(0)?, c.int(1)?, &c.view(2)?).map(Value::from),
         "Selects the given indices of a dimension.",
     )
+    .out(
+        Out::PLAIN
+            .sharing(Shares::Never)
+            .repeating(Repeats::Refused)
+            .takes(&[(Takes::Same, "index_select(): self and result must have the same scalar type")]),
+    )
     .sparse(Own(sparse_kernels::index_select))
     .quantized(Integers),
     both(
         "index_select.dimname(Tensor self, Dimname dim, Tensor index, *, Tensor? out=None) -> Tensor",
         dimnames::not_yet,
         "Selects the given indices of a named dimension.",
-    ),
-    both(
-        "gather.dimname(Tensor self, Dimname dim, Tensor index, *, bool sparse_grad=False, Tensor? out=None) \
- -> Tensor",
-        dimnames::not_yet,
-        "Picks elements along a named dimension.",
+    )
+    .out(
+        Out::PLAIN
+            .sharing(Shares::Never)
+            .repeating(Repeats::Refused)
+            .takes(&[(Takes::Same, "index_select(): self and result must have the same scalar type")]),
     ),
     both(
         "gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False, Tensor? out=None) -> Tensor",
         |c| gather::gather(&c.view(0)?, c.int(1)?, &c.view(2)?).map(Value::from),
         "Picks elements along a dimension.",
-    ),
+    )
+    .out(Out::PLAIN.sharing(Shares::Never)),
+    both(
+        "gather.dimname(Tensor self, Dimname dim, Tensor index, *, bool sparse_grad=False, Tensor? out=None) \
+ -> Tensor",
+        dimnames::not_yet,
+        "Picks elements along a named dimension.",
+    )
+    .out(Out::PLAIN.sharing(Shares::Never)),
     both(
         "take(Tensor self, Tensor index, *, Tensor? out=None) -> Tensor",
         |c| gather::take(&c.view(0)?, &c.view(1)?).map(Value::from),
         "Picks elements as if the tensor had one dimension.",
-    ),
+    )
+    .out(Out::PLAIN.sharing(Shares::Never).repeating(Repeats::Refused).takes(&[(
+        Takes::Same,
+        "take(): self and out expected to have the same dtype, but got self.dtype = {result} and out.dtype = {out}",
+    )])),
     both(
         "take_along_dim(Tensor self, Tensor indices, int? dim=None, *, Tensor? out=None) -> Tensor",
         |c| gather::take_along_dim(&c.view(0)?, &c.view(1)?, c.opt_int(2)?).map(Value::from),
         "Picks elements along a dimension, with broadcasting.",
     )
+    .out(Out::PLAIN.sharing(Shares::Never))
     .operation("view")
     .out_refused_as("view"),
     method(
@@ -193,20 +227,20 @@ pub const ROWS: &[Row] = &[
         "Writes elements along a dimension, in place.",
     ),
     method(
-        "scatter_.value(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)",
-        |c| {
-            let value = c.scalar(3)?;
-            scatter(c, Scattered::Value(value), None)
-        },
-        "Writes a value along a dimension, in place.",
-    ),
-    method(
         "scatter_.reduce(Tensor(a!) self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor(a!)",
         |c| {
             let src = c.view(3)?;
             scatter(c, Scattered::Source(&src), Some(c.str(4)?))
         },
         "Adds or multiplies elements in along a dimension, in place.",
+    ),
+    method(
+        "scatter_.value(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)",
+        |c| {
+            let value = c.scalar(3)?;
+            scatter(c, Scattered::Value(value), None)
+        },
+        "Writes a value along a dimension, in place.",
     ),
     method(
         "scatter_.value_reduce(Tensor(a!) self, int dim, Tensor index, Scalar value, *, str reduce) -> \
@@ -243,17 +277,17 @@ pub const ROWS: &[Row] = &[
         "Adds slices to the given indices, in place.",
     ),
     method(
-        "index_copy_.dimname(Tensor(a!) self, Dimname dim, Tensor index, Tensor source) -> Tensor(a!)",
-        dimnames::not_yet,
-        "Copies slices along a named dimension.",
-    ),
-    method(
         "index_copy_(Tensor(a!) self, int dim, Tensor index, Tensor source) -> Tensor(a!)",
         |c| {
             gather::index_copy_(&c.view(0)?, c.int(1)?, &c.view(2)?, &c.view(3)?)?;
             Ok(c.itself())
         },
         "Copies slices to the given indices, in place.",
+    ),
+    method(
+        "index_copy_.dimname(Tensor(a!) self, Dimname dim, Tensor index, Tensor source) -> Tensor(a!)",
+        dimnames::not_yet,
+        "Copies slices along a named dimension.",
     ),
     method(
         "index_fill_.int_Tensor(Tensor(a!) self, int dim, Tensor index, Tensor value) -> Tensor(a!)",
@@ -272,11 +306,6 @@ pub const ROWS: &[Row] = &[
         "Fills the given indices of a named dimension.",
     ),
     method(
-        "index_fill_.Dimname_Scalar(Tensor(a!) self, Dimname dim, Tensor index, Scalar value) -> Tensor(a!)",
-        dimnames::by_position,
-        "Fills the given indices of a named dimension.",
-    ),
-    method(
         "index_fill_.int_Scalar(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)",
         |c| {
             let value = c.scalar(3)?;
@@ -288,9 +317,14 @@ pub const ROWS: &[Row] = &[
     )
     .names(Keeps),
     method(
-        "masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!)",
+        "index_fill_.Dimname_Scalar(Tensor(a!) self, Dimname dim, Tensor index, Scalar value) -> Tensor(a!)",
+        dimnames::by_position,
+        "Fills the given indices of a named dimension.",
+    ),
+    method(
+        "masked_fill_.Tensor(Tensor(a!) self, Tensor mask, Tensor value) -> Tensor(a!)",
         |c| {
-            let value = c.scalar(2)?;
+            let value = mask::fill_value("masked_fill_", &c.view(2)?)?;
             warnings::expanded(c.state, Writer::MaskedFill, &c.view(0)?);
             mask::masked_fill_(&c.view(0)?, &c.view(1)?, value)?;
             Ok(c.itself())
@@ -299,9 +333,9 @@ pub const ROWS: &[Row] = &[
     )
     .names(Infers(name_inference::masked)),
     method(
-        "masked_fill_.Tensor(Tensor(a!) self, Tensor mask, Tensor value) -> Tensor(a!)",
+        "masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!)",
         |c| {
-            let value = mask::fill_value("masked_fill_", &c.view(2)?)?;
+            let value = c.scalar(2)?;
             warnings::expanded(c.state, Writer::MaskedFill, &c.view(0)?);
             mask::masked_fill_(&c.view(0)?, &c.view(1)?, value)?;
             Ok(c.itself())
@@ -333,6 +367,12 @@ pub const ROWS: &[Row] = &[
         |c| mask::masked_select(&c.view(0)?, &c.view(1)?).map(Value::from),
         "Selects the elements where the mask is true.",
     )
+    .out(
+        Out::PLAIN
+            .sharing(Shares::Never)
+            .repeating(Repeats::Refused)
+            .takes(&[(Takes::Same, "masked_select(): self and result must have the same scalar type")]),
+    )
     .names(Infers(name_inference::selected))
     .quantized(Integers),
     method(
@@ -363,6 +403,12 @@ pub const ROWS: &[Row] = &[
         "nonzero(Tensor self, *, bool as_tuple=False, Tensor? out=None) -> any",
         nonzero,
         "Returns the indices of nonzero elements.",
+    )
+    .out(
+        Out::PLAIN
+            .sharing(Shares::Never)
+            .repeating(Repeats::Refused)
+            .takes(&[(Takes::Same, "nonzero: Expected out tensor to have scalar type Long but got scalar type{out}")]),
     ),
     both(
         "argwhere(Tensor self) -> Tensor",
@@ -383,7 +429,8 @@ pub const ROWS: &[Row] = &[
             choose(c, &condition, 1, 2)
         },
         "Chooses elements of one tensor or the other.",
-    ),
+    )
+    .out(Out::ELEMENTWISE.takes(&[(Takes::Same, "Expected out type to be {result} but got {out}")])),
     // The row above takes numbers, too; this one is there so that overloads count as PyTorch's do.
     function(
         "where.ScalarOther(Tensor condition, Tensor input, Scalar other) -> Tensor",
@@ -413,6 +460,12 @@ pub const ROWS: &[Row] = &[
     )
     .operation("where.self"),
     both(
+        "sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False, Tensor[]? out=None) \
+ -> any",
+        |c| sorted(c, 2, 3, true),
+        "Sorts the elements, keeping equal ones in order.",
+    ),
+    both(
         "sort(Tensor self, int dim=-1, bool descending=False, *, Tensor[]? out=None) -> any",
         |c| sorted(c, 1, 2, false),
         "Sorts the elements along a dimension, and returns their old positions.",
@@ -429,11 +482,11 @@ pub const ROWS: &[Row] = &[
         "Sorts along a named dimension.",
     ),
     both(
-        "sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False, Tensor[]? out=None) \
- -> any",
-        |c| sorted(c, 2, 3, true),
-        "Sorts the elements, keeping equal ones in order.",
-    ),
+        "argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False, Tensor? out=None) -> Tensor",
+        |c| Ok(sort::sort(&c.view(0)?, c.int(2)?, c.bool(3)?, c.bool(1)?)?.1.into()),
+        "Returns the old positions of the sorted elements; equal ones stay in order if `stable`.",
+    )
+    .operation("sort.stable"),
     both(
         "argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor",
         |c| Ok(sort::sort(&c.view(0)?, c.int(1)?, c.bool(2)?, false)?.1.into()),
@@ -472,46 +525,80 @@ pub const ROWS: &[Row] = &[
         "Joins runs of equal elements.",
     ),
     function(
-        "atleast_1d(Tensor self) -> Tensor",
+        "atleast_1d.tensors(any[] tensors) -> any",
+        |c| at_least(c, "atleast_1d"),
+        "Gives each tensor at least one dimension.",
+    )
+    .python("atleast_1d")
+    .names(Itself)
+    .any_layout(),
+    function(
+        "_VF.atleast_1d(Tensor self) -> Tensor",
         |c| join::atleast_1d(&c.view(0)?).and_then(|v| c.view_of(0, v)),
         "Gives the tensor at least one dimension.",
     )
     .names(Keeps),
     function(
-        "atleast_1d.Sequence(Tensor[] tensors) -> any",
+        "_VF.atleast_1d.Sequence(Tensor[] tensors) -> any",
         |c| each_at_least(c, "atleast_1d"),
         "Gives each tensor at least one dimension.",
     )
     .names(Each),
     function(
-        "atleast_2d(Tensor self) -> Tensor",
+        "atleast_2d.tensors(any[] tensors) -> any",
+        |c| at_least(c, "atleast_2d"),
+        "Gives each tensor at least two dimensions.",
+    )
+    .python("atleast_2d")
+    .names(Itself)
+    .any_layout(),
+    function(
+        "_VF.atleast_2d(Tensor self) -> Tensor",
         |c| join::atleast_2d(&c.view(0)?).and_then(|v| c.view_of(0, v)),
         "Gives the tensor at least two dimensions.",
     )
     .names(Keeps)
     .few_refused_as(2, "unsqueeze"),
     function(
-        "atleast_2d.Sequence(Tensor[] tensors) -> any",
+        "_VF.atleast_2d.Sequence(Tensor[] tensors) -> any",
         |c| each_at_least(c, "atleast_2d"),
         "Gives each tensor at least two dimensions.",
     )
     .names(Each)
     .few_refused_as(2, "unsqueeze"),
     function(
-        "atleast_3d(Tensor self) -> Tensor",
+        "atleast_3d.tensors(any[] tensors) -> any",
+        |c| at_least(c, "atleast_3d"),
+        "Gives each tensor at least three dimensions.",
+    )
+    .python("atleast_3d")
+    .names(Itself)
+    .any_layout(),
+    function(
+        "_VF.atleast_3d(Tensor self) -> Tensor",
         |c| join::atleast_3d(&c.view(0)?).and_then(|v| c.view_of(0, v)),
         "Gives the tensor at least three dimensions.",
     )
     .names(Keeps)
     .few_refused_as(3, "unsqueeze"),
     function(
-        "atleast_3d.Sequence(Tensor[] tensors) -> any",
+        "_VF.atleast_3d.Sequence(Tensor[] tensors) -> any",
         |c| each_at_least(c, "atleast_3d"),
         "Gives each tensor at least three dimensions.",
     )
     .names(Each)
     .few_refused_as(3, "unsqueeze"),
 ];
+
+/// Passes a single argument on as it is, and several as a list.
+fn at_least(call: &mut Call, name: &str) -> Result<Value> {
+    let tensors = call.value(0);
+    let given = match tensors.sequence().as_deref() {
+        Some([only]) => only.clone(),
+        _ => tensors,
+    };
+    call_below(call.state, name, &[given])
+}
 
 fn each_at_least(call: &mut Call, name: &str) -> Result<Value> {
     let (steps, tensors) = (super::Steps::of(call), call.value(0).sequence().unwrap_or_default());

@@ -6,11 +6,26 @@ use super::sparse_kernels;
 use crate::call::facets::{
     Dispatch::{Integers, Own, Refused, Requantized, Total},
     NameInference::{Keeps, Nameless, Removes},
+    Out, Repeats, Shares, Takes,
 };
 use crate::call::{Call, Row, both, function};
+use crate::ops::pointwise::classes;
 use crate::ops::reduce::{self as ops, Extremum, Running, Spread};
 use crate::tensor::{Dims, Result};
 use crate::value::Value;
+
+/// The outputs of a variance: what it can be cast to, and computed in.
+const SPREAD: &[(Takes, &str)] =
+    &[Out::CAST_DTYPE, (Takes::Of(classes::FLOAT), "\"std_cpu\" not implemented for '{out}'")];
+
+/// The outputs of a truth.
+macro_rules! truth {
+    ($name:literal) => {
+        Out::PLAIN
+            .unguarded()
+            .takes(&[(Takes::Truth, concat!($name, " only supports bool tensor for result, got: {out}"))])
+    };
+}
 
 pub const ROWS: &[Row] = &[
     both(
@@ -30,6 +45,7 @@ pub const ROWS: &[Row] = &[
         },
         "Sums along dimensions.",
     )
+    .out(Out::REDUCED.clearing())
     .names(Removes)
     .sparse(Own(sparse_kernels::sum_dims))
     .quantized(Refused("sum.IntList_out")),
@@ -38,12 +54,14 @@ pub const ROWS: &[Row] = &[
  Tensor? out=None) -> Tensor",
         dimnames::by_position,
         "Sums along named dimensions.",
-    ),
+    )
+    .out(Out::REDUCED.clearing()),
     both(
         "mean(Tensor self, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
         |c| ops::mean(&c.view(0)?, None, false, c.opt_dtype(1)).map(Value::from),
         "Averages all elements.",
     )
+    .out(Out::PLAIN.unguarded().clearing().takes(&[(Takes::Castable, "mean.dtype_out(): input types can't be cast to the desired output type {out}")]))
     .names(Nameless)
     .out_refused_as("mean.dtype_out")
     .quantized(Requantized),
@@ -56,6 +74,7 @@ pub const ROWS: &[Row] = &[
         },
         "Averages along dimensions.",
     )
+    .out(Out::ELEMENTWISE.repeating(Repeats::RefusedResized).sharing(Shares::Allowed).clearing())
     .names(Removes)
     .quantized(Requantized),
     both(
@@ -63,7 +82,8 @@ pub const ROWS: &[Row] = &[
  out=None) -> Tensor",
         dimnames::by_position,
         "Averages along named dimensions.",
-    ),
+    )
+    .out(Out::ELEMENTWISE.repeating(Repeats::RefusedResized).sharing(Shares::Allowed).clearing()),
     both(
         "prod(Tensor self, *, ScalarType? dtype=None) -> Tensor",
         |c| ops::prod(&c.view(0)?, None, false, c.opt_dtype(1)).map(Value::from),
@@ -76,32 +96,41 @@ pub const ROWS: &[Row] = &[
         |c| ops::prod(&c.view(0)?, Some(c.int(1)?), c.bool(2)?, c.opt_dtype(3)).map(Value::from),
         "Multiplies along a dimension.",
     )
+    .out(Out::REDUCED)
     .names(Removes),
     both(
         "prod.dim_Dimname(Tensor self, Dimname dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor? \
  out=None) -> Tensor",
         dimnames::by_position,
         "Multiplies along a named dimension.",
-    ),
+    )
+    .out(Out::REDUCED),
     both(
         "any(Tensor self, *, Tensor? out=None) -> Tensor",
         |c| ops::any(&c.view(0)?, None, false).map(Value::from),
         "Returns whether any element is true.",
     )
+    .out(truth!("any"))
     .names(Nameless)
     .sparse(Total),
     both(
-        "any.dim(Tensor self, int[1]? dim, bool keepdim=False, *, Tensor? out=None) -> Tensor",
+        "any.dims(Tensor self, int[]? dim=None, bool keepdim=False, *, Tensor? out=None) -> Tensor",
         |c| {
-            let d = dims(c, 1)?;
-            ops::any(&c.view(0)?, Some(&d), c.bool(2)?).map(Value::from)
+            let d = if c.is_none(1) { None } else { Some(c.ints(1)?) };
+            ops::any(&c.view(0)?, d.as_deref(), c.bool(2)?).map(Value::from)
         },
         "Tells whether any element along dimensions is true.",
     )
-    .operation("any.dim")
-    .several_refused_as("any.dims"),
+    .out(truth!("any")),
     both(
-        "any.dimname(Tensor self, Dimname dim, bool keepdim=False) -> Tensor",
+        "any.dim(Tensor self, int dim, bool keepdim=False, *, Tensor? out=None) -> Tensor",
+        |c| ops::any(&c.view(0)?, Some(&[c.int(1)?]), c.bool(2)?).map(Value::from),
+        "Tells whether any element along a dimension is true.",
+    )
+    .out(truth!("any"))
+    .operation("any.dim"),
+    both(
+        "any.dimname(Tensor self, Dimname dim, bool keepdim=False, *, Tensor? out=None) -> Tensor",
         dimnames::not_yet,
         "Tells whether any element of a named dimension is true.",
     ),
@@ -110,19 +139,26 @@ pub const ROWS: &[Row] = &[
         |c| ops::all(&c.view(0)?, None, false).map(Value::from),
         "Returns whether all elements are true.",
     )
+    .out(truth!("all"))
     .names(Nameless),
     both(
-        "all.dim(Tensor self, int[1]? dim, bool keepdim=False, *, Tensor? out=None) -> Tensor",
+        "all.dims(Tensor self, int[]? dim=None, bool keepdim=False, *, Tensor? out=None) -> Tensor",
         |c| {
-            let d = dims(c, 1)?;
-            ops::all(&c.view(0)?, Some(&d), c.bool(2)?).map(Value::from)
+            let d = if c.is_none(1) { None } else { Some(c.ints(1)?) };
+            ops::all(&c.view(0)?, d.as_deref(), c.bool(2)?).map(Value::from)
         },
         "Tells whether all elements along dimensions are true.",
     )
-    .operation("all.dim")
-    .several_refused_as("all.dims"),
+    .out(truth!("all")),
     both(
-        "all.dimname(Tensor self, Dimname dim, bool keepdim=False) -> Tensor",
+        "all.dim(Tensor self, int dim, bool keepdim=False, *, Tensor? out=None) -> Tensor",
+        |c| ops::all(&c.view(0)?, Some(&[c.int(1)?]), c.bool(2)?).map(Value::from),
+        "Tells whether all elements along a dimension are true.",
+    )
+    .out(truth!("all"))
+    .operation("all.dim"),
+    both(
+        "all.dimname(Tensor self, Dimname dim, bool keepdim=False, *, Tensor? out=None) -> Tensor",
         dimnames::not_yet,
         "Tells whether all elements of a named dimension are true.",
     ),
@@ -131,8 +167,16 @@ pub const ROWS: &[Row] = &[
         |c| ops::extremum_all(Extremum::Max, &c.view(0)?).map(Value::from),
         "Returns the largest element.",
     )
+    .out(Out::PLAIN.unguarded().takes(&[(Takes::Castable, "Expected canCast( typeMetaToScalarType(self.dtype()), typeMetaToScalarType(out.dtype())) to be true, but got false.  (Could this error message be improved?  If so, please report an enhancement request to PyTorch.)")]))
     .names(Nameless)
     .quantized(Integers),
+    both(
+        "max.other(Tensor self, Tensor other, *, Tensor? out=None) -> Tensor",
+        |c| pair(c, crate::ops::pointwise::BinaryOp::Maximum),
+        "Returns the larger of two elements.",
+    )
+    .out(Out::ELEMENTWISE)
+    .operation("maximum"),
     both(
         "max.dim(Tensor self, int dim, bool keepdim=False, *, Tensor[]? out=None) -> any",
         |c| extremum(c, Extremum::Max, "torch.return_types.max"),
@@ -140,12 +184,6 @@ pub const ROWS: &[Row] = &[
     )
     .names(Removes)
     .quantized(Integers),
-    both(
-        "max.other(Tensor self, Tensor other, *, Tensor? out=None) -> Tensor",
-        |c| pair(c, crate::ops::pointwise::BinaryOp::Maximum),
-        "Returns the larger of two elements.",
-    )
-    .operation("maximum"),
     both(
         "max.names_dim(Tensor self, Dimname dim, bool keepdim=False, *, Tensor[]? out=None) -> any",
         dimnames::by_position,
@@ -156,8 +194,16 @@ pub const ROWS: &[Row] = &[
         |c| ops::extremum_all(Extremum::Min, &c.view(0)?).map(Value::from),
         "Returns the smallest element.",
     )
+    .out(Out::PLAIN.unguarded().takes(&[(Takes::Castable, "Expected canCast( typeMetaToScalarType(self.dtype()), typeMetaToScalarType(out.dtype())) to be true, but got false.  (Could this error message be improved?  If so, please report an enhancement request to PyTorch.)")]))
     .names(Nameless)
     .quantized(Integers),
+    both(
+        "min.other(Tensor self, Tensor other, *, Tensor? out=None) -> Tensor",
+        |c| pair(c, crate::ops::pointwise::BinaryOp::Minimum),
+        "Returns the smaller of two elements.",
+    )
+    .out(Out::ELEMENTWISE)
+    .operation("minimum"),
     both(
         "min.dim(Tensor self, int dim, bool keepdim=False, *, Tensor[]? out=None) -> any",
         |c| extremum(c, Extremum::Min, "torch.return_types.min"),
@@ -165,12 +211,6 @@ pub const ROWS: &[Row] = &[
     )
     .names(Removes)
     .quantized(Integers),
-    both(
-        "min.other(Tensor self, Tensor other, *, Tensor? out=None) -> Tensor",
-        |c| pair(c, crate::ops::pointwise::BinaryOp::Minimum),
-        "Returns the smaller of two elements.",
-    )
-    .operation("minimum"),
     both(
         "min.names_dim(Tensor self, Dimname dim, bool keepdim=False, *, Tensor[]? out=None) -> any",
         dimnames::by_position,
@@ -180,22 +220,48 @@ pub const ROWS: &[Row] = &[
         "amax(Tensor self, int[1] dim=(), bool keepdim=False, *, Tensor? out=None) -> Tensor",
         |c| ops::extremum(Extremum::Max, &c.view(0)?, &c.ints(1)?, c.bool(2)?).map(Value::from),
         "Returns the largest elements along dimensions.",
-    ),
+    )
+    .out(Out::PLAIN.unguarded().takes(&[(Takes::Same, "Expected the dtype for input and out to match, but got {result} for input's dtype and {out} for out's dtype.")])),
     both(
         "amin(Tensor self, int[1] dim=(), bool keepdim=False, *, Tensor? out=None) -> Tensor",
         |c| ops::extremum(Extremum::Min, &c.view(0)?, &c.ints(1)?, c.bool(2)?).map(Value::from),
         "Returns the smallest elements along dimensions.",
-    ),
+    )
+    .out(Out::PLAIN.unguarded().takes(&[(Takes::Same, "Expected the dtype for input and out to match, but got {result} for input's dtype and {out} for out's dtype.")])),
     both(
         "argmax(Tensor self, int? dim=None, bool keepdim=False, *, Tensor? out=None) -> Tensor",
         |c| ops::arg_extremum(Extremum::Max, &c.view(0)?, c.opt_int(1)?, c.bool(2)?).map(Value::from),
         "Returns the position of the largest element.",
-    ),
+    )
+    .out(Out::PLAIN.unguarded()),
     both(
         "argmin(Tensor self, int? dim=None, bool keepdim=False, *, Tensor? out=None) -> Tensor",
         |c| ops::arg_extremum(Extremum::Min, &c.view(0)?, c.opt_int(1)?, c.bool(2)?).map(Value::from),
         "Returns the position of the smallest element.",
-    ),
+    )
+    .out(Out::PLAIN.unguarded()),
+    both(
+        "var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False, *, Tensor? out=None) -> Tensor",
+        |c| {
+            let d = dims(c, 1)?;
+            let correction = f64::from(u8::from(c.bool(2)?));
+            let keep = c.bool(3)?;
+            spread(c, Spread::Variance, Some(d), correction, keep)
+        },
+        "Computes the variance along dimensions.",
+    )
+    .out(Out::PLAIN.unguarded().takes(SPREAD))
+    .names(Removes)
+    .complex_refused_as("view_as_real"),
+    both(
+        "var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False, Tensor? out=None) -> \
+ Tensor",
+        |c| corrected(c, Spread::Variance),
+        "Computes the variance along dimensions.",
+    )
+    .out(Out::PLAIN.unguarded().takes(SPREAD))
+    .names(Removes)
+    .complex_refused_as("view_as_real"),
     both(
         "var(Tensor self, bool unbiased=True) -> Tensor",
         |c| {
@@ -207,36 +273,39 @@ pub const ROWS: &[Row] = &[
     .names(Nameless)
     .complex_refused_as("view_as_real"),
     both(
-        "var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> \
- Tensor",
-        |c| corrected(c, Spread::Variance),
-        "Computes the variance along dimensions.",
+        "var.names_dim(Tensor self, Dimname[1] dim, bool unbiased=True, bool keepdim=False, *, Tensor? out=None) -> Tensor",
+        dimnames::by_position,
+        "Computes the variance along named dimensions.",
     )
-    .names(Removes)
-    .complex_refused_as("view_as_real"),
+    .out(Out::PLAIN.unguarded().takes(SPREAD)),
     both(
-        "var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
+        "var.correction_names(Tensor self, Dimname[1] dim, *, Scalar? correction=None, bool keepdim=False, \
+ Tensor? out=None) -> Tensor",
+        dimnames::by_position,
+        "Computes the variance along named dimensions, with a correction.",
+    ),
+    both(
+        "std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False, *, Tensor? out=None) -> Tensor",
         |c| {
             let d = dims(c, 1)?;
             let correction = f64::from(u8::from(c.bool(2)?));
             let keep = c.bool(3)?;
-            spread(c, Spread::Variance, Some(d), correction, keep)
+            spread(c, Spread::StandardDeviation, Some(d), correction, keep)
         },
-        "Computes the variance along dimensions.",
+        "Computes the standard deviation along dimensions.",
     )
+    .out(Out::PLAIN.unguarded().takes(SPREAD))
     .names(Removes)
     .complex_refused_as("view_as_real"),
     both(
-        "var.names_dim(Tensor self, Dimname[1] dim, bool unbiased=True, bool keepdim=False) -> Tensor",
-        dimnames::by_position,
-        "Computes the variance along named dimensions.",
-    ),
-    both(
-        "var.correction_names(Tensor self, Dimname[1] dim, *, Scalar? correction=None, bool keepdim=False) \
- -> Tensor",
-        dimnames::by_position,
-        "Computes the variance along named dimensions, with a correction.",
-    ),
+        "std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False, Tensor? out=None) -> \
+ Tensor",
+        |c| corrected(c, Spread::StandardDeviation),
+        "Computes the standard deviation along dimensions.",
+    )
+    .out(Out::PLAIN.unguarded().takes(SPREAD))
+    .names(Removes)
+    .complex_refused_as("view_as_real"),
     both(
         "std(Tensor self, bool unbiased=True) -> Tensor",
         |c| {
@@ -248,39 +317,20 @@ pub const ROWS: &[Row] = &[
     .names(Nameless)
     .complex_refused_as("view_as_real"),
     both(
-        "std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> \
- Tensor",
-        |c| corrected(c, Spread::StandardDeviation),
-        "Computes the standard deviation along dimensions.",
-    )
-    .names(Removes)
-    .complex_refused_as("view_as_real"),
-    both(
-        "std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
-        |c| {
-            let d = dims(c, 1)?;
-            let correction = f64::from(u8::from(c.bool(2)?));
-            let keep = c.bool(3)?;
-            spread(c, Spread::StandardDeviation, Some(d), correction, keep)
-        },
-        "Computes the standard deviation along dimensions.",
-    )
-    .names(Removes)
-    .complex_refused_as("view_as_real"),
-    both(
-        "std.names_dim(Tensor self, Dimname[1] dim, bool unbiased=True, bool keepdim=False) -> Tensor",
+        "std.names_dim(Tensor self, Dimname[1] dim, bool unbiased=True, bool keepdim=False, *, Tensor? out=None) -> Tensor",
         dimnames::by_position,
         "Computes the standard deviation along named dimensions.",
-    ),
+    )
+    .out(Out::PLAIN.unguarded().takes(SPREAD)),
     both(
-        "std.correction_names(Tensor self, Dimname[1] dim, *, Scalar? correction=None, bool keepdim=False) \
- -> Tensor",
+        "std.correction_names(Tensor self, Dimname[1] dim, *, Scalar? correction=None, bool keepdim=False, \
+ Tensor? out=None) -> Tensor",
         dimnames::by_position,
         "Computes the standard deviation along named dimensions, with a correction.",
     ),
     both(
-        "norm(Tensor self, any p=\"fro\", int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) \
- -> Tensor",
+        "norm(Tensor self, any p=\"fro\", int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, \
+ Tensor? out=None) -> Tensor",
         |c| {
             let d = if c.is_none(2) { None } else { Some(c.ints(2)?) };
             let p = match c.value(1) {
@@ -296,6 +346,7 @@ pub const ROWS: &[Row] = &[
         },
         "Computes the norm of all elements, or along dimensions.",
     )
+    .out(Out::PLAIN.unguarded())
     .operation("linalg_vector_norm")
     .sparse(Total),
     both(
@@ -303,23 +354,27 @@ pub const ROWS: &[Row] = &[
         |c| ops::cumulative(Running::Sum, &c.view(0)?, c.int(1)?, c.opt_dtype(2)).map(Value::from),
         "Computes the running sum along a dimension.",
     )
+    .out(Out::PLAIN.sharing(Shares::Wholly).giving_dtype())
     .names(Keeps),
     both(
         "cumsum.dimname(Tensor self, Dimname dim, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
         dimnames::by_position,
         "Computes running sums along a named dimension.",
-    ),
+    )
+    .out(Out::PLAIN.sharing(Shares::Wholly).giving_dtype()),
     both(
         "cumprod(Tensor self, int dim, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
         |c| ops::cumulative(Running::Product, &c.view(0)?, c.int(1)?, c.opt_dtype(2)).map(Value::from),
         "Computes the running product along a dimension.",
     )
+    .out(Out::PLAIN.sharing(Shares::Wholly).giving_dtype())
     .names(Keeps),
     both(
         "cumprod.dimname(Tensor self, Dimname dim, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
         dimnames::by_position,
         "Computes running products along a named dimension.",
-    ),
+    )
+    .out(Out::PLAIN.sharing(Shares::Wholly).giving_dtype()),
     function(
         "linalg.vector_norm(Tensor input, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? \
  dtype=None, Tensor? out=None) -> Tensor",
@@ -330,6 +385,7 @@ pub const ROWS: &[Row] = &[
         },
         "Computes the vector norm.",
     )
+    .out(Out::PLAIN.unguarded())
     .sparse(Total),
 ];
 

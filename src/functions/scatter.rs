@@ -3,7 +3,7 @@
 
 use super::dimnames;
 use crate::bail;
-use crate::call::facets::NameInference::Keeps;
+use crate::call::facets::{NameInference::Keeps, Out, Repeats, Shares};
 use crate::call::warnings::{self, Writer};
 use crate::call::{Call, Row, both, method};
 use crate::ops::copy::{clone, row_major};
@@ -28,7 +28,8 @@ pub const ROWS: &[Row] = &[
  include_self=True, Tensor? out=None) -> Tensor",
         |c| changed(row_major(&c.view(0)?), |out| scatter_reduce(c, out)),
         "Copies the tensor, with elements reduced into the places an index names.",
-    ),
+    )
+    .out(Out::PLAIN.sharing(Shares::Wholly).repeating(Repeats::Refused)),
     method(
         "index_reduce_(Tensor(a!) self, int dim, Tensor index, Tensor source, str reduce, *, bool \
  include_self=True) -> Tensor(a!)",
@@ -43,18 +44,21 @@ pub const ROWS: &[Row] = &[
  include_self=True, Tensor? out=None) -> Tensor",
         |c| changed(row_major(&c.view(0)?), |out| index_reduce(c, out)),
         "Copies the tensor, with slices reduced into the given indices.",
-    ),
+    )
+    .out(Out::PLAIN.sharing(Shares::Wholly)),
     both(
         "scatter.src(Tensor self, int dim, Tensor index, Tensor src, *, Tensor? out=None) -> Tensor",
         |c| scatter(c, Scattered::Source(&c.view(3)?), None),
         "Copies the tensor, with elements written along a dimension.",
-    ),
+    )
+    .out(Out::PLAIN.sharing(Shares::Wholly).repeating(Repeats::Refused)),
     both(
         "scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce, Tensor? out=None) -> \
  Tensor",
         |c| scatter(c, Scattered::Source(&c.view(3)?), Some(c.str(4)?)),
         "Copies the tensor, with elements added or multiplied in along a dimension.",
-    ),
+    )
+    .out(Out::PLAIN.sharing(Shares::Wholly).repeating(Repeats::Refused)),
     both(
         "scatter.dimname_src(Tensor self, Dimname dim, Tensor index, Tensor src) -> Tensor",
         dimnames::not_yet,
@@ -64,13 +68,15 @@ pub const ROWS: &[Row] = &[
         "scatter.value(Tensor self, int dim, Tensor index, Scalar value, *, Tensor? out=None) -> Tensor",
         |c| scatter(c, Scattered::Value(c.scalar(3)?), None),
         "Copies the tensor, with a value written along a dimension.",
-    ),
+    )
+    .out(Out::PLAIN.sharing(Shares::Wholly).repeating(Repeats::Refused)),
     both(
         "scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce, Tensor? \
  out=None) -> Tensor",
         |c| scatter(c, Scattered::Value(c.scalar(3)?), Some(c.str(4)?)),
         "Copies the tensor, with a value added or multiplied in along a dimension.",
-    ),
+    )
+    .out(Out::PLAIN.sharing(Shares::Wholly).repeating(Repeats::Refused)),
     both(
         "scatter.dimname_value(Tensor self, Dimname dim, Tensor index, Scalar value) -> Tensor",
         dimnames::not_yet,
@@ -80,7 +86,8 @@ pub const ROWS: &[Row] = &[
         "scatter_add(Tensor self, int dim, Tensor index, Tensor src, *, Tensor? out=None) -> Tensor",
         |c| changed(row_major(&c.view(0)?), |out| gather::scatter_add_(out, c.int(1)?, &c.view(2)?, &c.view(3)?)),
         "Copies the tensor, with elements added in along a dimension.",
-    ),
+    )
+    .out(Out::PLAIN.sharing(Shares::Wholly).repeating(Repeats::Refused)),
     both(
         "scatter_add.dimname(Tensor self, Dimname dim, Tensor index, Tensor src) -> Tensor",
         dimnames::not_yet,
@@ -99,7 +106,8 @@ pub const ROWS: &[Row] = &[
             changed(row_major(&c.view(0)?), |out| gather::index_add_(out, c.int(1)?, &index, &source, alpha))
         },
         "Copies the tensor, with slices added to the given indices.",
-    ),
+    )
+    .out(Out::PLAIN.sharing(Shares::Wholly)),
     both(
         "index_add.dimname(Tensor self, Dimname dim, Tensor index, Tensor source, *, Scalar alpha=1) -> \
  Tensor",
@@ -110,7 +118,8 @@ pub const ROWS: &[Row] = &[
         "index_copy(Tensor self, int dim, Tensor index, Tensor source, *, Tensor? out=None) -> Tensor",
         |c| changed(row_major(&c.view(0)?), |out| gather::index_copy_(out, c.int(1)?, &c.view(2)?, &c.view(3)?)),
         "Copies the tensor, with slices copied to the given indices.",
-    ),
+    )
+    .out(Out::PLAIN.sharing(Shares::Wholly)),
     both(
         "index_copy.dimname(Tensor self, Dimname dim, Tensor index, Tensor source) -> Tensor",
         dimnames::not_yet,

@@ -5,10 +5,10 @@ use super::calling::call_plain;
 use super::iterate::{Iter, is_not_iterable, iterate};
 use super::operators;
 use super::sorting::sorted_items;
-use super::subscript::{self, as_index};
+use super::subscript::{self, as_index, items_of as items};
 use crate::bail;
 use crate::call::{Call, Row, State, function};
-use crate::tensor::{BufferKind, Error, Result, interrupt, limits};
+use crate::tensor::{BufferKind, Error, ErrorKind, Result, interrupt, limits};
 use crate::value::equality::truth;
 use crate::value::{Dict, Range, Set, Value};
 
@@ -84,10 +84,6 @@ pub const ROWS: &[Row] = &[
     ),
 ];
 
-fn items(call: &Call, index: usize) -> Result<Vec<Value>> {
-    subscript::items(call.state, &call.value(index))
-}
-
 /// The options of a function that tells what is missing from what is `None`; any other is an error.
 fn options(call: &Call, index: usize, name: &str, known: &[&str]) -> Result<Vec<(Value, Value)>> {
     let given = call.value(index).entries().unwrap_or_default();
@@ -125,7 +121,7 @@ pub fn len(value: &Value) -> Result<Value> {
         Value::Range(range) => range.len(),
         Value::Object(object) if let Some(length) = object.special("__len__", &[]) => {
             let length = length?;
-            return match as_index(&length)? {
+            return match as_index(&length).map_err(beyond_sizes)? {
                 Some(length) if length < 0 => bail!(ValueError, "__len__() should return >= 0"),
                 Some(length) => Ok(Value::Int(length)),
                 None => bail!(TypeError, "'{}' object cannot be interpreted as an integer", length.type_name()),
@@ -143,6 +139,11 @@ pub fn len(value: &Value) -> Result<Value> {
         Ok(count) => Ok(Value::Int(count)),
         Err(_) => bail!(OverflowError, "Python int too large to convert to C ssize_t"),
     }
+}
+
+/// The error for a length beyond all sizes, which is no place that is missed.
+fn beyond_sizes(error: Error) -> Error {
+    if error.kind == ErrorKind::IndexError { Error::new(ErrorKind::OverflowError, error.message) } else { error }
 }
 
 fn dict(call: &mut Call) -> Result<Value> {

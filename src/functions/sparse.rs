@@ -170,13 +170,6 @@ pub const ROWS: &[Row] = &[
     .names(Keeps)
     .sparse(AsIs),
     method(
-        "to_sparse.sparse_dim(Tensor self, int sparse_dim) -> Tensor",
-        to_coo,
-        "Keeps only the slices that are not zero.",
-    )
-    .operation("_to_sparse.sparse_dim")
-    .sparse(AsIs),
-    method(
         "to_sparse(Tensor self, *, Layout? layout=None, int[2]? blocksize=None, int? dense_dim=None) -> \
  Tensor",
         |c| {
@@ -189,6 +182,13 @@ pub const ROWS: &[Row] = &[
         "Keeps only the elements that are not zero.",
     )
     .operation("_to_sparse")
+    .sparse(AsIs),
+    method(
+        "to_sparse.sparse_dim(Tensor self, int sparse_dim) -> Tensor",
+        to_coo,
+        "Keeps only the slices that are not zero.",
+    )
+    .operation("_to_sparse.sparse_dim")
     .sparse(AsIs),
     method(
         "to_sparse_coo(Tensor self) -> Tensor",

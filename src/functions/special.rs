@@ -3,7 +3,7 @@
 
 use super::pointwise::{Argument, default, result};
 use super::statistics::softmax;
-use crate::call::facets::NameInference::Keeps;
+use crate::call::facets::{Lies, NameInference::Keeps, Out, Repeats, Shares};
 use crate::call::{Call, Row, function};
 use crate::ops::pointwise::{self as ops, BinaryOp, UnaryOp};
 use crate::ops::promote::Operand;
@@ -17,6 +17,7 @@ pub const ROWS: &[Row] = &[
         ndtr,
         "Computes the probability that a normal variable is smaller.",
     )
+    .out(Out::ELEMENTWISE.repeating(Repeats::RefusedResized).sharing(Shares::Allowed).lying(Lies::InRows))
     .operation("mul.Scalar")
     .out_refused_as("mul.Scalar"),
     function(
@@ -24,13 +25,15 @@ pub const ROWS: &[Row] = &[
         |c| binary(c, BinaryOp::Xlogy),
         "Multiplies x by the logarithm of y.",
     )
+    .out(Out::ELEMENTWISE)
     .operation("xlogy.Tensor")
     .out_refused_as("xlogy.OutTensor"),
     function(
-        "special.xlogy.self_scalar(Scalar input, Tensor other, *, Tensor? out=None) -> Tensor",
+        "special.xlogy.self_scalar(Scalar self, Tensor other, *, Tensor? out=None) -> Tensor",
         |c| binary(c, BinaryOp::Xlogy),
         "Multiplies x by the logarithm of y.",
     )
+    .out(Out::ELEMENTWISE)
     .operation("xlogy.Scalar_Self")
     .out_refused_as("xlogy.OutScalar_Self"),
     function(
@@ -38,6 +41,7 @@ pub const ROWS: &[Row] = &[
         |c| binary(c, BinaryOp::Xlogy),
         "Multiplies x by the logarithm of y.",
     )
+    .out(Out::ELEMENTWISE)
     .operation("xlogy.Scalar_Other")
     .out_refused_as("xlogy.OutScalar_Other"),
     function(
@@ -57,7 +61,8 @@ pub const ROWS: &[Row] = &[
 macro_rules! unary_rows {
     ($($name:literal $op:ident $doc:literal;)*) => {
         pub const UNARY: &[Row] = &[$(
-            function(concat!("special.", $name, "(Tensor self, *, Tensor? out=None) -> Tensor"), |c| unary(c, UnaryOp::$op), $doc),
+            function(concat!("special.", $name, "(Tensor self, *, Tensor? out=None) -> Tensor"), |c| unary(c, UnaryOp::$op), $doc)
+                .out(Out::ELEMENTWISE),
         )*];
     };
 }
@@ -65,12 +70,15 @@ macro_rules! unary_rows {
 /// Three overloads of each: the second and the first operand may be a number, but not both. PyTorch's names for the last two
 /// follow the table.
 macro_rules! binary_rows {
-    ($table:ident $second:literal $first_number:literal $second_number:literal: $($name:literal $op:ident $doc:literal;)*) => {
+    ($table:ident $first:literal $number:literal $second:literal $first_number:literal $second_number:literal: $($name:literal $op:ident $doc:literal;)*) => {
         pub const $table: &[Row] = &[$(
-            function(concat!("special.", $name, "(Tensor input, Tensor ", $second, ", *, Tensor? out=None) -> Tensor"), |c| binary(c, BinaryOp::$op), $doc),
-            function(concat!("special.", $name, ".self_scalar(Scalar input, Tensor ", $second, ", *, Tensor? out=None) -> Tensor"), |c| binary(c, BinaryOp::$op), $doc)
+            function(concat!("special.", $name, "(Tensor ", $first, ", Tensor ", $second, ", *, Tensor? out=None) -> Tensor"), |c| binary(c, BinaryOp::$op), $doc)
+                .out(Out::ELEMENTWISE),
+            function(concat!("special.", $name, ".self_scalar(Scalar ", $number, ", Tensor ", $second, ", *, Tensor? out=None) -> Tensor"), |c| binary(c, BinaryOp::$op), $doc)
+                .out(Out::ELEMENTWISE)
                 .operation(concat!("special_", $name, ".", $first_number)),
-            function(concat!("special.", $name, ".other_scalar(Tensor input, Scalar ", $second, ", *, Tensor? out=None) -> Tensor"), |c| binary(c, BinaryOp::$op), $doc)
+            function(concat!("special.", $name, ".other_scalar(Tensor ", $first, ", Scalar ", $second, ", *, Tensor? out=None) -> Tensor"), |c| binary(c, BinaryOp::$op), $doc)
+                .out(Out::ELEMENTWISE)
                 .operation(concat!("special_", $name, ".", $second_number)),
         )*];
     };
@@ -98,12 +106,12 @@ unary_rows! {
     "spherical_bessel_j0" SphericalBesselJ0 "Computes the spherical Bessel function of order 0.";
 }
 
-binary_rows! { BINARY "other" "self_scalar" "other_scalar":
+binary_rows! { BINARY "input" "self" "other" "self_scalar" "other_scalar":
     "xlog1py" Xlog1py "Multiplies x by the logarithm of one plus y.";
     "zeta" Zeta "Computes the Hurwitz zeta function.";
 }
 
-binary_rows! { POLYNOMIALS "n" "x_scalar" "n_scalar":
+binary_rows! { POLYNOMIALS "x" "x" "n" "x_scalar" "n_scalar":
     "chebyshev_polynomial_t" ChebyshevT "Computes the Chebyshev polynomial of the first kind.";
     "chebyshev_polynomial_u" ChebyshevU "Computes the Chebyshev polynomial of the second kind.";
     "chebyshev_polynomial_v" ChebyshevV "Computes the Chebyshev polynomial of the third kind.";

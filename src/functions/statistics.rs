@@ -1,13 +1,15 @@
-//! Functions that describe the elements along a dimension: ranks, special sums, running values, differences,
-//! histograms. Follows <https://pytorch.org/docs/2.7/torch.html#reduction-ops> and the pages after it.
+//! Functions that describe the elements along a dimension: ranks, special sums, running values, differences. Follows <https://pytorch.org/docs/2.7/torch.html#reduction-ops> and the pages after it.
 
 use super::dimnames;
 use super::pointwise::default;
 use crate::bail;
-use crate::call::facets::NameInference::{Keeps, Nameless, Removes};
+use crate::call::facets::{
+    NameInference::{Keeps, Nameless, Removes},
+    Out, Shares, Takes,
+};
 use crate::call::{Call, Row, both, function, method};
 use crate::ops::calculus::{self, Spacing};
-use crate::ops::histogram::{self, Bins, Search};
+use crate::ops::pointwise::FLOATS;
 use crate::ops::rank::{self, Interpolation, Quantile};
 use crate::ops::reduce::{self, Extremum, Spread};
 use crate::ops::softmax::{self as soft, Softmax};
@@ -15,6 +17,24 @@ use crate::ops::statistics::{self, Weights};
 use crate::ops::{copy, sort};
 use crate::tensor::{Error, Result, Scalar, View};
 use crate::value::Value;
+
+const MEDIAN: &[(Takes, &str)] = &[
+    (
+        Takes::SameAt(0),
+        "Expected tensor for 'values' to have the same type as tensor for argument #2 'self'; but type {out_class} does not \
+         equal {result_class} (while checking arguments for median)",
+    ),
+    (
+        Takes::SameAt(1),
+        "Expected tensor for argument #1 'indices' to have scalar type Long; but got {out_class} instead (while checking \
+         arguments for median)",
+    ),
+];
+
+const KTHVALUE: &[(Takes, &str)] = &[
+    (Takes::SameAt(0), "output values must be of same type as input"),
+    (Takes::SameAt(1), "output indices must be of scalar type Long"),
+];
 
 pub const ROWS: &[Row] = &[
     both(
@@ -28,12 +48,14 @@ pub const ROWS: &[Row] = &[
         |c| pair("torch.return_types.median", rank::median_dim(&c.view(0)?, c.int(1)?, c.bool(2)?, false)?),
         "Returns the medians along a dimension, and their positions.",
     )
+    .out(Out::PLAIN.takes(MEDIAN))
     .names(Removes),
     both(
         "median.names_dim(Tensor self, Dimname dim, bool keepdim=False, *, Tensor[]? out=None) -> any",
         dimnames::by_position,
         "Returns the medians along a named dimension, and their positions.",
-    ),
+    )
+    .out(Out::PLAIN.takes(MEDIAN)),
     both(
         "nanmedian(Tensor self) -> Tensor",
         |c| rank::median(&c.view(0)?, true).map(Value::from),
@@ -45,40 +67,47 @@ pub const ROWS: &[Row] = &[
         |c| pair("torch.return_types.nanmedian", rank::median_dim(&c.view(0)?, c.int(1)?, c.bool(2)?, true)?),
         "Returns the medians along a dimension, ignoring NaN.",
     )
+    .out(Out::PLAIN.takes(MEDIAN))
     .names(Removes),
     both(
         "nanmedian.names_dim(Tensor self, Dimname dim, bool keepdim=False, *, Tensor[]? out=None) -> any",
         dimnames::by_position,
         "Returns the medians along a named dimension and their positions, ignoring NaN.",
-    ),
+    )
+    .out(Out::PLAIN.takes(MEDIAN)),
     both(
         "mode(Tensor self, int dim=-1, bool keepdim=False, *, Tensor[]? out=None) -> any",
         |c| pair("torch.return_types.mode", rank::mode(&c.view(0)?, c.int(1)?, c.bool(2)?)?),
         "Returns the most frequent elements along a dimension, and their positions.",
     )
+    .out(Out::PLAIN.takes(&[(Takes::Same, "expected scalar type '{result}' but got '{out}' for {field} output")]))
     .names(Removes),
     both(
         "mode.dimname(Tensor self, Dimname dim, bool keepdim=False, *, Tensor[]? out=None) -> any",
         dimnames::by_position,
         "Returns the most frequent elements along a named dimension, and their positions.",
-    ),
+    )
+    .out(Out::PLAIN.takes(&[(Takes::Same, "expected scalar type '{result}' but got '{out}' for {field} output")])),
     both(
         "kthvalue(Tensor self, int k, int dim=-1, bool keepdim=False, *, Tensor[]? out=None) -> any",
         |c| pair("torch.return_types.kthvalue", rank::kthvalue(&c.view(0)?, c.int(1)?, c.int(2)?, c.bool(3)?)?),
         "Returns the k-th smallest elements along a dimension, and their positions.",
     )
+    .out(Out::PLAIN.takes(KTHVALUE))
     .names(Removes),
     both(
         "kthvalue.dimname(Tensor self, int k, Dimname dim, bool keepdim=False, *, Tensor[]? out=None) -> any",
         dimnames::by_position,
         "Returns the k-th smallest elements along a named dimension, and their positions.",
-    ),
+    )
+    .out(Out::PLAIN.takes(KTHVALUE)),
     both(
         "quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation=\"linear\", \
  Tensor? out=None) -> Tensor",
         |c| quantile(c, false),
         "Computes the numbers below which given shares of the elements lie.",
     )
+    .out(Out::PLAIN.takes(&[(Takes::Same, "quantile() out tensor must be same dtype as the input tensor")]))
     .operation("sort")
     .out_refused_as("sort"),
     both(
@@ -87,6 +116,7 @@ pub const ROWS: &[Row] = &[
         |c| quantile(c, false),
         "Computes the number below which a given share of the elements lies.",
     )
+    .out(Out::PLAIN.takes(&[(Takes::Same, "quantile() out tensor must be same dtype as the input tensor")]))
     .operation("view")
     .out_refused_as("view"),
     both(
@@ -95,6 +125,7 @@ pub const ROWS: &[Row] = &[
         |c| quantile(c, true),
         "Computes the numbers below which given shares of the elements lie, ignoring NaN.",
     )
+    .out(Out::PLAIN.takes(&[(Takes::Same, "quantile() out tensor must be same dtype as the input tensor")]))
     .operation("sort")
     .out_refused_as("sort"),
     both(
@@ -103,6 +134,7 @@ pub const ROWS: &[Row] = &[
         |c| quantile(c, true),
         "Computes the number below which a given share of the elements lies, ignoring NaN.",
     )
+    .out(Out::PLAIN.takes(&[(Takes::Same, "quantile() out tensor must be same dtype as the input tensor")]))
     .operation("view")
     .out_refused_as("view"),
     both(
@@ -110,6 +142,7 @@ pub const ROWS: &[Row] = &[
         |c| Ok(sort::sort(&c.view(0)?, 0, false, false)?.0.into()),
         "Sorts along the first dimension.",
     )
+    .out(Out::PLAIN.sharing(Shares::Wholly))
     .operation("sort")
     .out_refused_as("sort.values"),
     both(
@@ -120,7 +153,8 @@ pub const ROWS: &[Row] = &[
             reduce::nansum(&c.view(0)?, dims.as_deref(), c.bool(2)?, c.opt_dtype(3)).map(Value::from)
         },
         "Sums, ignoring NaN.",
-    ),
+    )
+    .out(Out::REDUCED.takes(&[(Takes::Of(FLOATS), "\"nansum_cpu\" not implemented for '{out}'")])),
     both(
         "nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, Tensor? \
  out=None) -> Tensor",
@@ -130,8 +164,17 @@ pub const ROWS: &[Row] = &[
         },
         "Averages, ignoring NaN.",
     )
+    .out(Out::PLAIN.takes(&[(Takes::Of(FLOATS), "\"nansum_cpu\" not implemented for '{out}'")]))
     .operation("nansum")
     .checks_first(),
+    both(
+        "count_nonzero(Tensor self, int? dim=None) -> Tensor",
+        |c| {
+            let dims = c.opt_int(1)?.map(|d| [d]);
+            reduce::count_nonzero(&c.view(0)?, dims.as_ref().map(<[i64; 1]>::as_slice)).map(Value::from)
+        },
+        "Counts the elements that are not zero.",
+    ),
     both(
         "count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor",
         |c| {
@@ -143,21 +186,20 @@ pub const ROWS: &[Row] = &[
     .operation("count_nonzero")
     .several_refused_as("count_nonzero.dim_IntList"),
     both(
-        "count_nonzero(Tensor self, int? dim=None) -> Tensor",
-        |c| {
-            let dims = c.opt_int(1)?.map(|d| [d]);
-            reduce::count_nonzero(&c.view(0)?, dims.as_ref().map(<[i64; 1]>::as_slice)).map(Value::from)
-        },
-        "Counts the elements that are not zero.",
-    ),
-    both(
-        "aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> any",
+        "aminmax(Tensor self, *, int? dim=None, bool keepdim=False, Tensor[]? out=None) -> any",
         |c| {
             let (low, high) = reduce::aminmax(&c.view(0)?, c.opt_int(1)?, c.bool(2)?)?;
             Ok(Value::named_tuple("torch.return_types.aminmax", vec![("min", low.into()), ("max", high.into())]))
         },
         "Returns the smallest and the largest element.",
     ),
+    function(
+        "std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> any",
+        |c| with_mean(c, Spread::StandardDeviation),
+        "Computes the standard deviation and the mean along dimensions.",
+    )
+    .names(Removes)
+    .complex_refused_as("view_as_real"),
     function(
         "std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) \
  -> any",
@@ -174,13 +216,6 @@ pub const ROWS: &[Row] = &[
     .names(Nameless)
     .complex_refused_as("view_as_real"),
     function(
-        "std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> any",
-        |c| with_mean(c, Spread::StandardDeviation),
-        "Computes the standard deviation and the mean along dimensions.",
-    )
-    .names(Removes)
-    .complex_refused_as("view_as_real"),
-    function(
         "std_mean.names_dim(Tensor self, Dimname[1] dim, bool unbiased=True, bool keepdim=False) -> any",
         dimnames::by_position,
         "Computes the standard deviation and the mean along named dimensions.",
@@ -191,6 +226,13 @@ pub const ROWS: &[Row] = &[
         dimnames::by_position,
         "Computes the standard deviation and the mean along named dimensions, with a correction.",
     ),
+    function(
+        "var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> any",
+        |c| with_mean(c, Spread::Variance),
+        "Computes the variance and the mean along dimensions.",
+    )
+    .names(Removes)
+    .complex_refused_as("view_as_real"),
     function(
         "var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) \
  -> any",
@@ -205,13 +247,6 @@ pub const ROWS: &[Row] = &[
         "Computes the variance and the mean of all elements.",
     )
     .names(Nameless)
-    .complex_refused_as("view_as_real"),
-    function(
-        "var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> any",
-        |c| with_mean(c, Spread::Variance),
-        "Computes the variance and the mean along dimensions.",
-    )
-    .names(Removes)
     .complex_refused_as("view_as_real"),
     function(
         "var_mean.names_dim(Tensor self, Dimname[1] dim, bool unbiased=True, bool keepdim=False) -> any",
@@ -229,12 +264,20 @@ pub const ROWS: &[Row] = &[
         logsumexp,
         "Computes the logarithm of the sum of exponentials.",
     )
+    .out(
+        Out::PLAIN
+            .takes(&[(Takes::Castable, "logsumexp(): Expected floating point type for result tensor, but got: {out}")]),
+    )
     .aliases(&["special.logsumexp"])
     .names(Removes),
     both(
         "logsumexp.names(Tensor self, Dimname[1] dim, bool keepdim=False, *, Tensor? out=None) -> Tensor",
         dimnames::by_position,
         "Computes the logarithm of summed exponentials along named dimensions.",
+    )
+    .out(
+        Out::PLAIN
+            .takes(&[(Takes::Castable, "logsumexp(): Expected floating point type for result tensor, but got: {out}")]),
     ),
     both(
         "softmax.int(Tensor self, int dim, ScalarType? dtype=None, *, Tensor? out=None) -> Tensor",
@@ -263,34 +306,40 @@ pub const ROWS: &[Row] = &[
         |c| pair("torch.return_types.cummax", reduce::running_extremum(Extremum::Max, &c.view(0)?, c.int(1)?)?),
         "Returns the largest element so far, and its position.",
     )
+    .out(Out::PLAIN.unguarded().takes(&[(Takes::Same, "expected scalar_type {result} but found {out}")]))
     .names(Keeps),
     both(
         "cummax.dimname(Tensor self, Dimname dim, *, Tensor[]? out=None) -> any",
         dimnames::by_position,
         "Returns running maxima along a named dimension, and their positions.",
-    ),
+    )
+    .out(Out::PLAIN.unguarded().takes(&[(Takes::Same, "expected scalar_type {result} but found {out}")])),
     both(
         "cummin(Tensor self, int dim, *, Tensor[]? out=None) -> any",
         |c| pair("torch.return_types.cummin", reduce::running_extremum(Extremum::Min, &c.view(0)?, c.int(1)?)?),
         "Returns the smallest element so far, and its position.",
     )
+    .out(Out::PLAIN.unguarded().takes(&[(Takes::Same, "expected scalar_type {result} but found {out}")]))
     .names(Keeps),
     both(
         "cummin.dimname(Tensor self, Dimname dim, *, Tensor[]? out=None) -> any",
         dimnames::by_position,
         "Returns running minima along a named dimension, and their positions.",
-    ),
+    )
+    .out(Out::PLAIN.unguarded().takes(&[(Takes::Same, "expected scalar_type {result} but found {out}")])),
     both(
         "logcumsumexp(Tensor self, int dim, *, Tensor? out=None) -> Tensor",
         |c| reduce::log_cumulative_sum_exp(&c.view(0)?, c.int(1)?).map(Value::from),
         "Computes the logarithm of the running sum of exponentials.",
     )
+    .out(Out::PLAIN.sharing(Shares::Wholly).takes(&[(Takes::Same, "expected scalar_type {result} but found {out}")]))
     .names(Keeps),
     both(
         "logcumsumexp.dimname(Tensor self, Dimname dim, *, Tensor? out=None) -> Tensor",
         dimnames::by_position,
         "Computes logarithms of running sums of exponentials along a named dimension.",
-    ),
+    )
+    .out(Out::PLAIN.sharing(Shares::Wholly).takes(&[(Takes::Same, "expected scalar_type {result} but found {out}")])),
     method(
         "cumsum_.dimname(Tensor(a!) self, Dimname dim, *, ScalarType? dtype=None) -> Tensor(a!)",
         dimnames::in_place_by_position,
@@ -322,6 +371,7 @@ pub const ROWS: &[Row] = &[
         },
         "Computes the differences along a dimension.",
     )
+    .out(Out::ELEMENTWISE.sharing(Shares::Allowed))
     .names(Keeps),
     function(
         "trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor",
@@ -374,98 +424,6 @@ pub const ROWS: &[Row] = &[
         "Computes the derivative along each dimension.",
     )
     .names(Keeps),
-    both(
-        "histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0, *, Tensor? out=None) -> Tensor",
-        |c| {
-            let (low, high) = (c.scalar(2)?.to_f64(), c.scalar(3)?.to_f64());
-            histogram::histc(&c.view(0)?, c.int(1)?, low, high).map(Value::from)
-        },
-        "Counts the elements in bins of equal width.",
-    ),
-    both(
-        "histogram.bins_tensor(Tensor self, Tensor bins, *, Tensor? weight=None, bool density=False) -> any",
-        |c| {
-            let edges = c.view(1)?;
-            binned(c, Bins::Edges(&edges), None, 2)
-        },
-        "Counts the elements between edges.",
-    ),
-    both(
-        "histogram.bin_ct(Tensor self, int bins=100, *, any range=None, Tensor? weight=None, bool \
- density=False) -> any",
-        |c| {
-            let range = match c.value(2).sequence().as_deref() {
-                Some([low, high]) => low.as_scalar().zip(high.as_scalar()).map(|(a, b)| (a.to_f64(), b.to_f64())),
-                _ => None,
-            };
-            let bins = c.int(1)?;
-            binned(c, Bins::Count(bins), range, 3)
-        },
-        "Counts the elements in bins of equal width, and returns the edges.",
-    ),
-    function(
-        "histogramdd(Tensor input, any bins, any range=None, Tensor? weight=None, bool density=False) -> any",
-        grid,
-        "Counts the points in the boxes of a grid, and returns its edges.",
-    )
-    .operation("_histogramdd_bin_edges")
-    .python("histogramdd"),
-    both(
-        "bincount(Tensor self, Tensor? weights=None, int minlength=0) -> Tensor",
-        |c| {
-            let weights = if c.is_none(1) { None } else { Some(c.view(1)?) };
-            histogram::bincount(&c.view(0)?, weights.as_ref(), c.int(2)?).map(Value::from)
-        },
-        "Counts how often each number occurs.",
-    ),
-    function(
-        "searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False, \
- str? side=None, Tensor? sorter=None, Tensor? out=None) -> Tensor",
-        |c| search(c, c.view(0)?, c.view(1)?, false),
-        "Finds where values would go in sorted ones.",
-    ),
-    function(
-        "searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool right=False, \
- str? side=None, Tensor? sorter=None, Tensor? out=None) -> Tensor",
-        |c| {
-            let value = number(c, 1)?;
-            search(c, c.view(0)?, value, true)
-        },
-        "Finds where a value would go in sorted ones.",
-    ),
-    function(
-        "bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False, Tensor? \
- out=None) -> Tensor",
-        |c| bucketize(c, c.view(0)?),
-        "Finds the intervals that values belong to.",
-    ),
-    function(
-        "bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False, Tensor? \
- out=None) -> Tensor",
-        |c| {
-            let value = number(c, 0)?;
-            bucketize(c, value)
-        },
-        "Finds the interval that a value belongs to.",
-    ),
-    function(
-        "isin.Tensor_Tensor(Tensor elements, Tensor test_elements, *, bool assume_unique=False, bool \
- invert=False, Tensor? out=None) -> Tensor",
-        |c| histogram::isin(&c.view(0)?, &c.view(1)?, c.bool(3)?).map(Value::from),
-        "Tells which elements are among others.",
-    ),
-    function(
-        "isin.Scalar_Tensor(Scalar element, Tensor test_elements, *, bool assume_unique=False, bool \
- invert=False, Tensor? out=None) -> Tensor",
-        |c| histogram::isin(&number(c, 0)?, &c.view(1)?, c.bool(3)?).map(Value::from),
-        "Tells whether a number is among elements.",
-    ),
-    function(
-        "isin.Tensor_Scalar(Tensor elements, Scalar test_element, *, bool assume_unique=False, bool \
- invert=False, Tensor? out=None) -> Tensor",
-        |c| histogram::isin(&c.view(0)?, &number(c, 1)?, c.bool(3)?).map(Value::from),
-        "Tells which elements equal a number.",
-    ),
     both(
         "cov(Tensor self, *, int correction=1, Tensor? fweights=None, Tensor? aweights=None) -> Tensor",
         |c| {
@@ -554,78 +512,6 @@ fn running(call: &mut Call, which: reduce::Running) -> Result<Value> {
     let result = reduce::cumulative(which, &view, call.int(1)?, Some(call.opt_dtype(2).unwrap_or(view.dtype)))?;
     copy::copy_into(&view, &result)?;
     Ok(call.itself())
-}
-
-fn binned(call: &Call, bins: Bins, range: Option<(f64, f64)>, weight: usize) -> Result<Value> {
-    let weights = if call.is_none(weight) { None } else { Some(call.view(weight)?) };
-    let (hist, edges) = histogram::histogram(&call.view(0)?, bins, range, weights.as_ref(), call.bool(weight + 1)?)?;
-    Ok(Value::named_tuple("torch.return_types.histogram", vec![("hist", hist.into()), ("bin_edges", edges.into())]))
-}
-
-/// `histogramdd`, whose bins are a number for all coordinates, numbers, or tensors of edges.
-fn grid(call: &mut Call) -> Result<Value> {
-    let view = call.view(0)?;
-    let dims = view.sizes().last().map_or(0, |&dims| dims as usize);
-    let given = match call.value(1) {
-        one @ Value::Int(_) => vec![one; dims],
-        other => other.sequence().unwrap_or_default(),
-    };
-    let own: Vec<View> = given
-        .iter()
-        .filter_map(|bins| if let Value::Tensor(edges) = bins { Some(edges.view()) } else { None })
-        .collect();
-    let mut own = own.iter();
-    let mut bins = Vec::new();
-    for one in &given {
-        match (one, if let Value::Tensor(_) = one { own.next() } else { None }) {
-            (Value::Int(count), _) => bins.push(Bins::Count(*count)),
-            (_, Some(edges)) => bins.push(Bins::Edges(edges)),
-            (other, _) => {
-                bail!(TypeError, "histogramdd(): argument 'bins' must be tuple of ints, not {}", other.type_name())
-            }
-        }
-    }
-    let ranges: Option<Vec<f64>> =
-        call.value(2).sequence().map(|range| range.iter().filter_map(Value::as_scalar).map(Scalar::to_f64).collect());
-    let weights = if call.is_none(3) { None } else { Some(call.view(3)?) };
-    let (hist, edges) = histogram::histogramdd(&view, bins, ranges.as_deref(), weights.as_ref(), call.bool(4)?)?;
-    let edges = Value::tuple(edges.into_iter().map(Value::from));
-    Ok(Value::named_tuple("torch.return_types.histogramdd", vec![("hist", hist.into()), ("bin_edges", edges)]))
-}
-
-/// A number argument as a 0-d tensor of its own dtype.
-fn number(call: &Call, index: usize) -> Result<View> {
-    let number = call.scalar(index)?;
-    View::scalar(number, crate::ops::promote::number_dtype(number, default(call))?)
-}
-
-fn search(call: &Call, boundaries: View, values: View, number: bool) -> Result<Value> {
-    let right = match (call.value(4), call.bool(3)?) {
-        (Value::None, right) => right,
-        (Value::Str(side), right) => match &*side {
-            "left" if right => bail!(
-                RuntimeError,
-                "torch.searchsorted(): side and right can't be set to opposites, got side of left while right was \
- True"
-            ),
-            "left" => false,
-            "right" => true,
-            other => bail!(RuntimeError, "torch.searchsorted(): side can only be 'left' or 'right' but got {other}"),
-        },
-        _ => false,
-    };
-    let sorter = if call.is_none(5) { None } else { Some(call.view(5)?) };
-    let search = Search { right, int32: call.bool(2)?, sorter: sorter.as_ref() };
-    histogram::searchsorted(&boundaries, &values, number, &search).map(Value::from)
-}
-
-fn bucketize(call: &Call, values: View) -> Result<Value> {
-    let boundaries = call.view(1)?;
-    if boundaries.ndim() != 1 {
-        bail!(RuntimeError, "boundaries tensor must be 1 dimension, but got dim({})", boundaries.ndim());
-    }
-    let search = Search { right: call.bool(3)?, int32: call.bool(2)?, sorter: None };
-    histogram::searchsorted(&boundaries, &values, false, &search).map(Value::from)
 }
 
 /// `torch.gradient`: one spacing for all dimensions, or a list of numbers or places, one for each.

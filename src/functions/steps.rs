@@ -63,18 +63,6 @@ impl<'s> Steps<'s> {
     }
 }
 
-/// Refuses an `out` of another dtype than the result's, as PyTorch's BLAS functions do; they never convert.
-pub fn same_dtype_out(call: &Call, result: View) -> Result<Value> {
-    let out = call.position("out").map(|i| call.value(i));
-    if let Some(Value::Tensor(out)) = out
-        && out.borrow().dtype != result.dtype
-    {
-        let (expected, got) = (result.dtype.cpp_name(), out.borrow().dtype.cpp_name());
-        bail!(RuntimeError, "Expected out tensor to have dtype {expected}, but got {got} instead");
-    }
-    Ok(result.into())
-}
-
 /// Writes a result over the first argument.
 pub fn in_place(call: &Call, result: &View) -> Result<Value> {
     let target = call.view(0)?;

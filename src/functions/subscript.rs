@@ -1,10 +1,10 @@
 //! Reads and writes `x[…]` on every value that has subscripts or attributes, and iterates over values.
 
 use super::iterate::iterate;
-use super::{bytes, calling, container_methods, containers, named_tuples};
+use super::{bytes, calling, container_methods, containers, named_tuples, operators};
 use crate::bail;
 use crate::call::extras::Extras;
-use crate::call::{Call, Kind, Receiver, State, suggest};
+use crate::call::{Call, Kind, LIBRARY, Receiver, State, suggest};
 use crate::dispatch::{invoke, names};
 use crate::functions;
 use crate::ops;
@@ -85,6 +85,10 @@ fn module_member(state: &State, module: &'static str, name: &str) -> Option<Valu
     if (module, name) == ("torch", "Storage") {
         return functions::class_of_dtype(state.default_dtype.get()).map(Value::Type);
     }
+    if name == "__name__" {
+        let outer = if module == "torch" || LIBRARY.contains(&module) { "" } else { "torch." };
+        return Some(Value::str(format!("{outer}{module}")));
+    }
     functions::module_value(module, name).or_else(|| {
         let overloads = state.registry.find(name, Receiver::Module(registry_module))?;
         // Outside of `torch` a function is known by its path.
@@ -135,6 +139,13 @@ pub fn delete_attribute(state: &State, target: &Value, name: &str) -> Result<()>
 /// The error for an attribute that cannot be changed. Python's properties, and the attributes that its C code defines,
 /// say it differently.
 fn fixed(state: &State, target: &Value, name: &str, lacks: &str) -> Error {
+    if let Value::NamedTuple(tuple) = target
+        && tuple.class.is_some()
+        && tuple.fields.iter().any(|(field, _)| *field == name)
+    {
+        let change = if lacks == "setter" { "set" } else { "delete" };
+        return Error::attribute(format!("can't {change} attribute"));
+    }
     let row = Kind::of(target).and_then(|kind| state.registry.attribute(name, kind)).map(|function| function.row);
     match row.and_then(|row| row.python).and_then(|path| path.split_once('.')) {
         Some(("StorageBase", _)) => {
@@ -391,6 +402,7 @@ pub fn set_item(state: &State, target: &Value, index: &Value, value: &Value) -> 
         }
         other => match functions::array_view(other) {
             Some(array) => functions::set_array_item(state, &array, index, value),
+            None if matches!(index, Value::BigInt(_)) && operators::has_items(other) => as_index(index).map(drop),
             None => bail!(TypeError, "'{}' object does not support item assignment", other.type_name()),
         },
     }
@@ -511,6 +523,14 @@ fn set_buffer_item(state: &State, buffer: &Buffer, index: &Value, value: &Value)
 /// TypeError for what cannot be iterated over; MemoryError for more than there is room for.
 pub fn items(state: &State, value: &Value) -> Result<Vec<Value>> {
     iterate(state, value)?.collect()
+}
+
+/// Returns the items of an argument of a call.
+///
+/// # Errors
+/// As [`items`].
+pub fn items_of(call: &Call, index: usize) -> Result<Vec<Value>> {
+    items(call.state, &call.value(index))
 }
 
 /// `slice(start, stop, step)` as a value.

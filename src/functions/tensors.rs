@@ -442,7 +442,10 @@ fn copy_(call: &mut Call) -> Result<Value> {
     let target = call.view(0)?;
     match call.value(1) {
         Value::Tensor(source) => copy::copy_into(&target, &source.view())?,
-        _ => copy::fill(&target, call.scalar(1)?)?,
+        _ => {
+            check_no_internal_overlap(&target)?;
+            copy::fill(&target, call.scalar(1)?)?;
+        }
     }
     Ok(call.itself())
 }

@@ -4,11 +4,13 @@ use super::container_methods::{ContainerMethod, Given, takes};
 use super::containers;
 use super::numbers::index as index_of;
 use super::operators::is_or_equals;
-use super::subscript::{as_index, slice_bounds};
+use super::subscript::as_index;
 use crate::bail;
 use crate::tensor::{Result, interrupt};
+use crate::value::numbers::integer;
 use crate::value::{Range, Slice, Value};
-use num_traits::Signed;
+use num_bigint::BigInt;
+use num_traits::{Signed, Zero};
 
 /// Also of `torch.Size` and of named tuples.
 pub const TUPLE: &[ContainerMethod<Value>] = &[
@@ -42,18 +44,36 @@ pub const RANGE: &[ContainerMethod<Range>] = &[
 pub const SLICE: &[ContainerMethod<Slice>] = &[takes(
     "indices",
     (1, 1),
-    |slice, given| {
-        let length = match index_of(&given.at(0))? {
-            Value::Int(length) => usize::try_from(length).ok(),
-            Value::BigInt(length) if length.is_positive() => Some(usize::MAX),
-            _ => None,
-        };
-        let Some(length) = length else { bail!(ValueError, "length should not be negative") };
-        let (start, stop, step) = slice_bounds(slice, length)?;
-        Ok(Value::ints(&[start, stop, step]))
-    },
+    |slice, given| indices(slice, &integer(&index_of(&given.at(0))?).unwrap_or_default()),
     "Returns start, stop and step for so many items.",
 )];
+
+/// What a slice means among so many items, which may be more than there can be.
+fn indices(slice: &Slice, length: &BigInt) -> Result<Value> {
+    let part = |part: &Value| match part {
+        Value::None => Ok(None),
+        Value::BigInt(whole) => Ok(Some(BigInt::clone(whole))),
+        other => match as_index(other)? {
+            Some(whole) => Ok(Some(BigInt::from(whole))),
+            None => bail!(TypeError, "slice indices must be integers or None or have an __index__ method"),
+        },
+    };
+    if length.is_negative() {
+        bail!(ValueError, "length should not be negative");
+    }
+    let step = part(&slice.step)?.unwrap_or_else(|| BigInt::from(1));
+    if step.is_zero() {
+        bail!(ValueError, "slice step cannot be zero");
+    }
+    let (low, high) = if step.is_negative() { (BigInt::from(-1), length - 1) } else { (BigInt::ZERO, length.clone()) };
+    let (first, last) = if step.is_negative() { (&high, &low) } else { (&low, &high) };
+    let end = |given: Option<BigInt>, default: &BigInt| match given {
+        Some(at) => (if at.is_negative() { at + length } else { at }).clamp(low.clone(), high.clone()),
+        None => default.clone(),
+    };
+    let (start, stop) = (end(part(&slice.start)?, first), end(part(&slice.stop)?, last));
+    Ok(Value::tuple([start, stop, step].map(Value::from)))
+}
 
 fn count(items: &Value, given: &Given) -> Result<Value> {
     containers::count(given.state, items, &given.at(0)).map(|count| Value::Int(count as i64))

@@ -2,7 +2,7 @@
 //! Follows <https://pytorch.org/docs/2.7/generated/torch.slice_scatter.html> and its neighbours.
 
 use super::sparse_kernels;
-use crate::call::facets::{Dispatch::Own, NameInference::Keeps};
+use crate::call::facets::{Dispatch::Own, NameInference::Keeps, Out, Takes};
 use crate::call::{Row, both, function, method};
 use crate::ops::{copy, slice_scatter as scatter, split, view as ops};
 use crate::tensor::{Result, View};
@@ -54,10 +54,11 @@ pub const ROWS: &[Row] = &[
         "Copies a slice.",
     ),
     both(
-        "narrow_copy(Tensor self, int dim, int start, int length) -> Tensor",
+        "narrow_copy(Tensor self, int dim, int start, int length, *, Tensor? out=None) -> Tensor",
         |c| copied(ops::narrow_copied(&c.view(0)?, c.int(1)?, c.int(2)?, c.int(3)?)),
         "Copies a run of indices of one dimension.",
     )
+    .out(Out::PLAIN.unguarded().takes(&[(Takes::Same, "Expected self.dtype() == output.dtype() to be true, but got false.  (Could this error message be improved?  If so, please report an enhancement request to PyTorch.)")]))
     .sparse(Own(sparse_kernels::narrow_copy)),
     function(
         "squeeze_copy(Tensor self, *, Tensor? out=None) -> Tensor",
@@ -112,17 +113,17 @@ pub const ROWS: &[Row] = &[
         "Copies the tensor outside the gradient graph.",
     ),
     function(
-        "unbind_copy.int(Tensor self, int dim=0) -> Tensor[]",
+        "unbind_copy.int(Tensor self, int dim=0, *, Tensor[]? out=None) -> Tensor[]",
         |c| all_copied(split::unbind(&c.view(0)?, c.int(1)?)),
         "Copies every index of a dimension to a tensor of its own.",
     ),
     function(
-        "split_copy.Tensor(Tensor self, int split_size, int dim=0) -> Tensor[]",
+        "split_copy.Tensor(Tensor self, int split_size, int dim=0, *, Tensor[]? out=None) -> Tensor[]",
         |c| all_copied(split::split(&c.view(0)?, c.int(1)?, c.int(2)?)),
         "Copies chunks of one size.",
     ),
     function(
-        "split_with_sizes_copy(Tensor self, int[] split_sizes, int dim=0) -> Tensor[]",
+        "split_with_sizes_copy(Tensor self, int[] split_sizes, int dim=0, *, Tensor[]? out=None) -> Tensor[]",
         |c| all_copied(split::split_with_sizes(&c.view(0)?, &c.ints(1)?, c.int(2)?)),
         "Copies chunks of the given sizes.",
     ),
@@ -140,7 +141,7 @@ pub const ROWS: &[Row] = &[
         "Copies the tensor with one index of a dimension replaced.",
     ),
     both(
-        "slice_scatter(Tensor self, Tensor src, int dim=0, int? start=None, int? end=None, int step=1) -> \
+        "slice_scatter(Tensor self, Tensor src, int dim=0, int? start=None, int? end=None, int step=1, *, Tensor? out=None) -> \
  Tensor",
         |c| {
             let (view, source) = (c.view(0)?, c.view(1)?);

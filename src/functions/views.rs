@@ -110,17 +110,17 @@ pub const ROWS: &[Row] = &[
     .sparse(Own(sparse_kernels::permute))
     .quantized(Own(quantized::uniform_view)),
     both(
-        "movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)",
-        |c| movedim(c, true),
-        "Moves dimensions to other positions.",
+        "movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)",
+        |c| movedim(c, false),
+        "Moves one dimension to another position.",
     )
     .aliases(&["moveaxis"])
     .operation("permute")
     .quantized(Own(quantized::uniform_view)),
     both(
-        "movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)",
-        |c| movedim(c, false),
-        "Moves one dimension to another position.",
+        "movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)",
+        |c| movedim(c, true),
+        "Moves dimensions to other positions.",
     )
     .aliases(&["moveaxis"])
     .operation("permute")
@@ -271,17 +271,6 @@ pub const ROWS: &[Row] = &[
     .sparse(Own(sparse_kernels::expand))
     .quantized(Own(quantized::uniform_view)),
     both(
-        "narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)",
-        |c| {
-            let v = ops::narrow(&c.view(0)?, c.int(1)?, c.int(2)?, c.int(3)?)?;
-            c.view_of(0, v)
-        },
-        "Selects a run of indices of one dimension.",
-    )
-    .names(Keeps)
-    .sparse(Refused("as_strided"))
-    .quantized(Own(quantized::uniform_view)),
-    both(
         "narrow.Tensor(Tensor(a) self, int dim, Tensor start, int length) -> Tensor(a)",
         |c| {
             let start = c.view(2)?;
@@ -295,6 +284,17 @@ pub const ROWS: &[Row] = &[
         "Selects a run of indices from a start given as a tensor.",
     )
     .names(Keeps),
+    both(
+        "narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)",
+        |c| {
+            let v = ops::narrow(&c.view(0)?, c.int(1)?, c.int(2)?, c.int(3)?)?;
+            c.view_of(0, v)
+        },
+        "Selects a run of indices of one dimension.",
+    )
+    .names(Keeps)
+    .sparse(Refused("as_strided"))
+    .quantized(Own(quantized::uniform_view)),
     both(
         "select.Dimname(Tensor(a) self, Dimname dim, int index) -> Tensor(a)",
         dimnames::by_position,

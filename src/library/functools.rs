@@ -199,7 +199,7 @@ fn update_wrapper(state: &State, wrapper: &Value, wrapped: &Value) -> Result<()>
         Err(error) if error.kind == ErrorKind::AttributeError => Ok(None),
         Err(error) => Err(error),
     };
-    for name in ["__module__", "__name__", "__qualname__", "__doc__", "__annotations__"] {
+    for name in ["__module__", "__name__", "__qualname__", "__doc__"] {
         if let Some(value) = there(name)? {
             subscript::set_attribute(state, wrapper, name, &value)?;
         }

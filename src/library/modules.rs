@@ -4,8 +4,9 @@ use crate::bail;
 use crate::call::{Call, Row, function};
 use crate::functions::bounds;
 use crate::functions::numbers::{float_of, index};
-use crate::functions::operators;
-use crate::functions::subscript;
+use crate::functions::operators::{self, called as binary};
+use crate::functions::subscript::items_of as items;
+use crate::ops::special;
 use crate::tensor::{Error, ErrorKind, Result};
 use crate::value::equality::{self, Number};
 use crate::value::{Value, integers, numbers};
@@ -43,6 +44,50 @@ pub const ROWS: &[Row] = &[
     function("math.sinh(any x) -> float", |c| bounded(c, f64::sinh), "Computes the hyperbolic sine."),
     function("math.cosh(any x) -> float", |c| bounded(c, f64::cosh), "Computes the hyperbolic cosine."),
     function("math.tanh(any x) -> float", |c| real(c, f64::tanh, |_| true), "Computes the hyperbolic tangent."),
+    function("math.cbrt(any x) -> float", |c| real(c, f64::cbrt, |_| true), "Computes the cube root."),
+    function("math.exp2(any x) -> float", |c| bounded(c, f64::exp2), "Raises 2 to the power of x."),
+    function("math.fmod(any x, any y) -> float", remainder, "Returns the rest of x / y, with the sign of x."),
+    function("math.remainder(any x, any y) -> float", remainder, "Returns x less the nearest multiple of y."),
+    function("math.fsum(any seq) -> float", exact_sum, "Adds floats up without losing digits between them."),
+    function(
+        "math.modf(any x) -> any",
+        |c| {
+            let x = number(c, 0)?;
+            let rest = if x.is_infinite() { 0.0 } else { x.fract() };
+            Ok(Value::tuple([rest.copysign(x), x.trunc()].map(Value::Float)))
+        },
+        "Returns what is behind the point and what is before it.",
+    ),
+    function(
+        "math.frexp(any x) -> any",
+        |c| match number(c, 0)? {
+            x if x == 0.0 || !x.is_finite() => Ok(Value::tuple([Value::Float(x), Value::Int(0)])),
+            x => {
+                let (mantissa, exponent) = special::frexp(x);
+                Ok(Value::tuple([Value::Float(mantissa), Value::Int(i64::from(exponent))]))
+            }
+        },
+        "Returns a mantissa from 0.5 on and a power of two.",
+    ),
+    function("math.ldexp(any x, any i) -> float", scaled, "Multiplies x by a power of two."),
+    function(
+        "math.nextafter(any x, any y) -> float",
+        |c| {
+            let (x, y) = (number(c, 0)?, number(c, 1)?);
+            let step = |x: f64, up: bool| if up { x.next_up() } else { x.next_down() };
+            Ok(Value::Float(special::next_after(x, y, step)))
+        },
+        "Returns the float next to x in the direction of y.",
+    ),
+    function(
+        "math.ulp(any x) -> float",
+        |c| match number(c, 0)?.abs() {
+            x if !x.is_finite() => Ok(Value::Float(x)),
+            f64::MAX => Ok(Value::Float(f64::MAX - f64::MAX.next_down())),
+            x => Ok(Value::Float(x.next_up() - x)),
+        },
+        "Returns the distance from x to the next larger float.",
+    ),
     function("math.fabs(any x) -> float", |c| real(c, f64::abs, |_| true), "Computes the absolute value."),
     function("math.pow(any x, any y) -> float", |c| pair(c, f64::powf), "Raises x to the power of y."),
     function("math.copysign(any x, any y) -> float", |c| pair(c, f64::copysign), "Returns x with the sign of y."),
@@ -101,10 +146,14 @@ fn domain() -> Error {
 
 /// A number, which a tensor of one element is too.
 fn number(call: &Call, index: usize) -> Result<f64> {
-    match call.value(index) {
+    float(&call.value(index))
+}
+
+fn float(value: &Value) -> Result<f64> {
+    match value {
         Value::Tensor(tensor) => Ok(tensor.borrow().item()?.to_f64()),
-        Value::Object(object) if let Some(float) = float_of(&object) => float,
-        other => match equality::number(&other) {
+        Value::Object(object) if let Some(float) = float_of(object) => float,
+        other => match equality::number(other) {
             Some(number) if !matches!(number, Number::Complex(_)) => number.to_float(),
             _ => bail!(TypeError, "must be real number, not {}", other.type_name()),
         },
@@ -140,6 +189,81 @@ fn pair(call: &mut Call, function: fn(f64, f64) -> f64) -> Result<Value> {
         return Err(Error::new(ErrorKind::OverflowError, "math range error"));
     }
     Ok(Value::Float(z))
+}
+
+/// `fmod` and `remainder`, which differ in how they round the quotient.
+fn remainder(call: &mut Call) -> Result<Value> {
+    let (x, y) = (number(call, 0)?, number(call, 1)?);
+    let rest = if call.signature.name == "math.fmod" { x % y } else { special::remainder(x, y) };
+    if rest.is_nan() && !x.is_nan() && !y.is_nan() {
+        return Err(domain());
+    }
+    Ok(Value::Float(rest))
+}
+
+/// Adds floats up by Shewchuk's method: as parts that have no digits in common, of which the sum is rounded once.
+fn exact_sum(call: &mut Call) -> Result<Value> {
+    let (mut parts, mut infinite, mut special) = (Vec::<f64>::new(), 0.0, 0.0);
+    for item in items(call, 0)? {
+        let given = float(&item)?;
+        let mut sum = given;
+        for part in std::mem::take(&mut parts) {
+            let (large, small) = if sum.abs() < part.abs() { (part, sum) } else { (sum, part) };
+            sum = large + small;
+            let lost = small - (sum - large);
+            if lost != 0.0 {
+                parts.push(lost);
+            }
+        }
+        if sum.is_finite() {
+            parts.push(sum);
+            continue;
+        }
+        if given.is_finite() {
+            return Err(Error::new(ErrorKind::OverflowError, "intermediate overflow in fsum"));
+        }
+        infinite += if given.is_infinite() { given } else { 0.0 };
+        special += given;
+        parts.clear();
+    }
+    if special != 0.0 {
+        return if infinite.is_nan() { Err(Error::value("-inf + inf in fsum")) } else { Ok(Value::Float(special)) };
+    }
+    let mut total = parts.pop().unwrap_or(0.0);
+    while let Some(part) = parts.pop() {
+        let before = total;
+        total = before + part;
+        let lost = part - (total - before);
+        if lost == 0.0 {
+            continue;
+        }
+        // Half-way between two floats, what is left decides.
+        let decides = parts.last().is_some_and(|next| (*next < 0.0) == (lost < 0.0) && *next != 0.0);
+        let other = total + lost * 2.0;
+        return Ok(Value::Float(if decides && other - total == lost * 2.0 { other } else { total }));
+    }
+    Ok(Value::Float(total))
+}
+
+/// `x * 2 ** i`
+fn scaled(call: &mut Call) -> Result<Value> {
+    let x = number(call, 0)?;
+    let power = match call.value(1) {
+        Value::Int(power) => i32::try_from(power).unwrap_or(if power < 0 { i32::MIN } else { i32::MAX }),
+        Value::Bool(power) => i32::from(power),
+        Value::BigInt(power) => {
+            if power.is_negative() {
+                i32::MIN
+            } else {
+                i32::MAX
+            }
+        }
+        _ => bail!(TypeError, "Expected an int as second argument to ldexp."),
+    };
+    match special::ldexp(x, power) {
+        y if y.is_infinite() && x.is_finite() => Err(Error::new(ErrorKind::OverflowError, "math range error")),
+        y => Ok(Value::Float(y)),
+    }
 }
 
 /// More digits of an integer than a float has, though not more than it can be large.
@@ -193,17 +317,6 @@ fn is_close(call: &mut Call) -> Result<Value> {
     let distance = (a - b).abs();
     let close = a == b || distance.is_finite() && distance <= (relative * a.abs().max(b.abs())).max(absolute);
     Ok(Value::Bool(close))
-}
-
-fn binary(call: &Call, symbol: &str) -> Result<Value> {
-    match operators::find(symbol) {
-        Some(operator) => operators::binary(call.state, operator, &call.value(0), &call.value(1)),
-        None => bail!(TypeError, "there is no operator {symbol}"),
-    }
-}
-
-fn items(call: &Call, index: usize) -> Result<Vec<Value>> {
-    subscript::items(call.state, &call.value(index))
 }
 
 fn fold(call: &Call, symbol: &str, start: Value, items: Vec<Value>) -> Result<Value> {

@@ -59,7 +59,7 @@ fn even_bin(value: f64, (low, high): (f64, f64), bins: usize, single: bool) -> O
 /// RuntimeError for bins and ranges that make no sense, and dtypes without this kernel.
 pub fn histc(view: &View, bins: i64, low: f64, high: f64) -> Result<View> {
     check_bins(bins)?;
-    check_kernel("histogram_cpu", classes::WIDE_FLOAT, view.dtype)?;
+    check_kernel("histogram_cpu", classes::FLOAT, view.dtype)?;
     let values = doubles(view)?;
     let range = bin_range(&values, low, high, "histc")?;
     // PyTorch makes the edges first.
@@ -68,7 +68,7 @@ pub fn histc(view: &View, bins: i64, low: f64, high: f64) -> Result<View> {
     let mut counts = limits::filled(0.0, out.numel() as usize)?;
     for (i, value) in values.into_iter().enumerate() {
         interrupt::check_at(i)?;
-        if let Some(bin) = even_bin(value, range, counts.len(), view.dtype == DType::Float) {
+        if let Some(bin) = even_bin(value, range, counts.len(), view.dtype != DType::Double) {
             counts[bin] += 1.0;
         }
     }
@@ -420,7 +420,7 @@ fn follows(boundary: Scalar, value: Scalar, right: bool) -> bool {
 /// RuntimeError for complex and boolean tensors.
 pub fn isin(elements: &View, tests: &View, invert: bool) -> Result<View> {
     for view in [elements, tests] {
-        if view.dtype.is_complex() {
+        if view.dtype.is_complex() || view.dtype == DType::Bool {
             bail!(RuntimeError, "Unsupported input type encountered for isin(): {}", view.dtype.scalar_type());
         }
     }

@@ -67,6 +67,16 @@ pub fn frexp(x: f64) -> (f64, i32) {
     libm::frexp(x)
 }
 
+/// `x` times a power of two.
+pub fn ldexp(x: f64, power: i32) -> f64 {
+    libm::ldexp(x, power)
+}
+
+/// `x` less the multiple of `y` that is nearest to it.
+pub fn remainder(x: f64, y: f64) -> f64 {
+    libm::remainder(x, y)
+}
+
 /// The next number of the type after `a` in the direction of `b`, given the type's neighbours.
 pub fn next_after<T: super::number::Real>(a: T, b: T, step: impl Fn(T, bool) -> T) -> T {
     if a.is_nan() || b.is_nan() {

@@ -83,6 +83,10 @@ fn only(name: &str, args: Vec<Value>) -> Result<Value> {
 
 /// `property(fget, fset, fdel, doc)`
 fn property(_: &Machine, args: Vec<Value>, keywords: Keywords) -> Result<Value> {
+    let given = args.len() + keywords.len();
+    if given > 4 {
+        bail!(TypeError, "property() takes at most 4 arguments ({given} given)");
+    }
     let part = |place: usize, name: &str| {
         let named = || keywords.iter().find(|(known, _)| &**known == name).map(|(_, value)| value.clone());
         args.get(place).cloned().or_else(named).unwrap_or(Value::None)

@@ -77,6 +77,24 @@ pub fn call_method(
     method(machine, &receiver, &name.text, name.family, args, keywords)
 }
 
+/// Checks that a receiver has a method, without looking it up if that would call something.
+///
+/// # Errors
+/// AttributeError.
+pub fn expect(machine: &Machine, receiver: &Value, name: &Name) -> Result<()> {
+    let known = match receiver {
+        Value::Module(_) | Value::Type(_) => false,
+        Value::Object(object) if let Some(this) = object.as_any().downcast_ref::<Instance>() => {
+            this.finds() || this.class.find(&name.text).is_some() || this.class.find("__getattr__").is_some()
+        }
+        other => {
+            let found = |(kind, family): (Kind, &Family)| family.find(Receiver::Class(kind)).is_some();
+            Kind::of(other).zip(name.family).is_some_and(found)
+        }
+    };
+    if known { Ok(()) } else { operations::attribute(machine, receiver, &name.text).map(drop) }
+}
+
 /// `receiver.name(*args, **keywords)`
 fn method(
     machine: &Machine,
@@ -105,7 +123,7 @@ fn method(
                 return answer;
             }
         } else if let Some(generator) = any.downcast_ref::<Generator>()
-            && let Some(answer) = generator.method(name)
+            && let Some(answer) = generator.method(name, &args)
         {
             return answer;
         }
@@ -138,7 +156,8 @@ fn method(
 pub fn shown_name(callee: &Value) -> String {
     let Value::Object(object) = callee else {
         return match callee {
-            Value::Function(path) => format!("{path}()"),
+            Value::Function(path) => format!("{}()", path.strip_prefix("py.").unwrap_or(path)),
+            Value::Type(class) => format!("{class}()"),
             other => format!("{}()", other.type_name()),
         };
     };

@@ -3,13 +3,14 @@
 //! exceptions in `exceptions.rs`.
 
 use super::calls::call;
+use super::code::mangled;
 use super::descriptors::{self, Bound, NativeMethod};
+use super::exceptions;
 use super::machine::Machine;
 use crate::bail;
 use crate::functions::calling::NativeFunction;
 use crate::functions::parent_of_class;
 use crate::tensor::{Error, ErrorKind, Result};
-use crate::value::equality::{NotImplemented, is};
 use crate::value::{Dict, Keywords, Object, Value, intern};
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -149,6 +150,8 @@ pub struct Class {
     path: &'static str,
     /// Whether it says itself how attributes are found.
     finds: Cell<bool>,
+    /// Whether its objects have no other attributes than those in `__slots__`.
+    closed: Cell<bool>,
     pub bases: Vec<Base>,
     /// The classes to search for attributes after the class itself.
     pub order: Vec<Base>,
@@ -185,6 +188,7 @@ impl Class {
             name,
             path,
             finds: Cell::new(false),
+            closed: Cell::new(false),
             bases,
             order,
             fields: Fields::default(),
@@ -201,11 +205,28 @@ impl Class {
         self.machine.upgrade().ok_or_else(|| Error::runtime("the session of this class has ended"))
     }
 
-    /// Notes, once its body has run, whether it says itself how attributes are found.
+    /// Notes, once its body has run, whether it says itself how attributes are found, and which its objects have.
     pub fn settle(&self) {
+        let slots = self.slots();
+        let closed = slots.is_some_and(|slots| !slots.iter().any(|slot| slot == "__dict__"));
+        let all_above = self.order.iter().all(|base| match base {
+            Base::User(class) => class.closed.get(),
+            Base::Builtin(name) => *name == "object",
+        });
+        self.closed.set(closed && all_above);
         let own = self.fields.get("__getattribute__").is_some();
         let above = self.order.iter().any(|base| matches!(base, Base::User(class) if class.finds.get()));
         self.finds.set(own || above);
+    }
+
+    /// The names in its own `__slots__`, if it has them.
+    fn slots(&self) -> Option<Vec<String>> {
+        let named = match self.fields.get("__slots__")? {
+            Value::Str(name) => vec![Value::Str(name)],
+            names => names.sequence().unwrap_or_default(),
+        };
+        let text = |name| if let Value::Str(name) = name { Some(mangled(self.name, &name).into_owned()) } else { None };
+        Some(named.into_iter().filter_map(text).collect())
     }
 
     pub fn qualified(&self) -> &'static str {
@@ -332,6 +353,23 @@ impl Instance {
         matches!(&self.class, Base::User(class) if class.finds.get())
     }
 
+    /// Returns whether it has no other attributes than those in the `__slots__` of its classes.
+    fn is_closed(&self) -> bool {
+        matches!(&self.class, Base::User(class) if class.closed.get())
+    }
+
+    /// Checks that it may have a field.
+    fn check_slot(&self, name: &str) -> Result<()> {
+        let in_slots = |base: Base| matches!(base, Base::User(class) if class.slots().is_some_and(|slots| slots.iter().any(|slot| slot == name)));
+        if !self.is_closed() || self.class.ancestors().into_iter().any(in_slots) {
+            return Ok(());
+        }
+        match self.class.find(name) {
+            Some(_) => bail!(AttributeError, "'{}' object attribute '{name}' is read-only", self.type_name()),
+            None => Err(descriptors::missing(self.type_name(), name)),
+        }
+    }
+
     pub fn is_exception(&self) -> bool {
         self.class.derives_builtin("BaseException")
     }
@@ -416,15 +454,17 @@ impl Object for Instance {
         Some(self.class.value())
     }
     fn error(&self) -> Option<Error> {
-        self.is_exception().then(|| self.handle().as_ref().map(super::exceptions::to_error)).flatten()
+        self.is_exception().then(|| self.handle().as_ref().map(exceptions::to_error)).flatten()
     }
     fn special(&self, name: &str, args: &[Value]) -> Option<Result<Value>> {
         // What every object has from the start is what objects without special methods do.
         let entry = match self.class.find(name) {
             Some(Entry::Native(method)) if !method.special => return None,
-            Some(Entry::Held(Value::None)) => return Some(Ok(Value::None)),
-            Some(entry) => entry,
             // Whoever says what equals it, and nothing of a hash, has none.
+            Some(Entry::Held(Value::None)) if name == "__hash__" => {
+                return Some(Err(Error::type_error(format!("unhashable type: '{}'", self.type_name()))));
+            }
+            Some(entry) => entry,
             None => return None,
         };
         let this = Value::Object(self.handle()?);
@@ -489,11 +529,14 @@ pub fn instance_attribute(this: &Rc<Instance>, name: &str) -> Result<Option<Valu
     }
     match name {
         "__class__" => return Ok(Some(this.class.value())),
-        "__dict__" => return Ok(Some(this.fields.to_dict())),
+        "__dict__" if !this.is_closed() => return Ok(Some(this.fields.to_dict())),
         "__module__" => return Ok(Some(Value::str("__main__"))),
         "__doc__" => return Ok(Some(Value::None)),
         "__cause__" | "__context__" | "__traceback__" if this.is_exception() => return Ok(Some(Value::None)),
         "__suppress_context__" if this.is_exception() => return Ok(Some(Value::Bool(false))),
+        "errno" | "strerror" | "filename" if this.class.derives_builtin("OSError") => {
+            return Ok(Some(exceptions::part_of_os_error(this, name)));
+        }
         _ => {}
     }
     match this.class.find("__getattr__") {
@@ -553,16 +596,7 @@ pub fn set_plainly(this: &Rc<Instance>, name: &str, value: &Value) -> Result<()>
         this.fields.set("args", Value::tuple(args));
         return Ok(());
     }
+    this.check_slot(name)?;
     this.fields.set(name, value.clone());
     Ok(())
-}
-
-/// Returns whether an answer of a special method says that it does not know the other operand.
-pub fn is_not_implemented(answer: &Value) -> bool {
-    as_rc::<NotImplemented>(answer).is_some()
-}
-
-/// Returns whether two values are the same object.
-pub fn same(a: &Value, b: &Value) -> bool {
-    is(a, b)
 }

@@ -5,6 +5,7 @@ use super::scope::Kind;
 use crate::call::Family;
 use crate::functions::operators::Operator;
 use crate::value::{Tuple, Value};
+use std::borrow::Cow;
 use std::rc::Rc;
 
 /// A source as it was typed.
@@ -210,6 +211,8 @@ pub enum Op {
     CallNamed(u32, u32),
     /// `function list dict → result`
     CallSpread,
+    /// `object → object`: fails unless it has an attribute of this name.
+    Expect(u32),
     /// `object arguments… → result`, by the name of a method.
     CallMethod(u32, u32),
     /// The number of arguments is the length of the names' constant and what is beyond it.
@@ -251,6 +254,16 @@ pub enum Op {
     Show,
     /// Notes the annotation of a class's name.
     Annotate(u32),
+}
+
+/// A name as a class keeps it: with the class's in front if it is the class's own.
+pub fn mangled<'n>(class: &str, name: &'n str) -> Cow<'n, str> {
+    match class.trim_start_matches('_') {
+        class if !class.is_empty() && name.starts_with("__") && !name.ends_with("__") => {
+            format!("_{class}{name}").into()
+        }
+        _ => name.into(),
+    }
 }
 
 /// The names of a call's last arguments.

@@ -10,7 +10,7 @@ use super::operations;
 use crate::bail;
 use crate::tensor::{Error, Result};
 use crate::value::{Keywords, Value};
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 
 /// Begins a class statement.
 ///
@@ -46,6 +46,31 @@ pub fn class(machine: &Machine, function: &Value, bases: &Value, named: &Value) 
     }
     machine.run(&mut frame)?;
     finish(&class, operations::spread(named)?)?;
+    Ok(Value::Object(class))
+}
+
+/// `type(name, bases, members)`
+///
+/// # Errors
+/// TypeError for arguments of other classes; as [`begin`] and [`finish`].
+fn of_members(machine: &Rc<Machine>, args: &[Value], keywords: &Keywords) -> Result<Value> {
+    let wrong = |place: usize, wanted: &str| {
+        let given = args.get(place - 1).map_or("NoneType", Value::type_name);
+        Err(Error::type_error(format!("type.__new__() argument {place} must be {wanted}, not {given}")))
+    };
+    let (name, bases, members) = match args {
+        [Value::Str(name), Value::Tuple(bases), Value::Dict(members)] => (name, bases, members),
+        [Value::Str(_), Value::Tuple(_), _] => return wrong(3, "dict"),
+        [Value::Str(_), ..] => return wrong(2, "tuple"),
+        _ => return wrong(1, "str"),
+    };
+    let class = begin(machine, name, bases)?;
+    for (name, value) in members.to_vec() {
+        if let Value::Str(name) = name {
+            class.fields.set(&name, value);
+        }
+    }
+    finish(&class, keywords.clone())?;
     Ok(Value::Object(class))
 }
 
@@ -117,8 +142,16 @@ pub fn construct(class: &Rc<Class>, args: Vec<Value>, keywords: Keywords) -> Res
     Ok(made)
 }
 
-/// An object of a class that is there from the start, if only a script makes such: an exception, or `object()`.
-pub fn builtin(class: &'static str, args: &[Value], keywords: &Keywords) -> Option<Result<Value>> {
+/// An object of a class that is there from the start, if only a script makes such: a class, an exception, or `object()`.
+pub fn builtin(
+    machine: &Weak<Machine>,
+    class: &'static str,
+    args: &[Value],
+    keywords: &Keywords,
+) -> Option<Result<Value>> {
+    if (class, args.len()) == ("type", 3) {
+        return Some(of_members(&machine.upgrade()?, args, keywords));
+    }
     if !exceptions::is_class(class) && class != "object" {
         return None;
     }

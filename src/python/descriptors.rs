@@ -4,15 +4,16 @@
 use super::autograd_function;
 use super::calls::call;
 use super::class::{
-    Base, Class, Entry, Instance, as_rc, call_entry, find_in, instance_attribute, instance_of, machine_of, same,
-    set_plainly,
+    Base, Class, Entry, Instance, as_rc, call_entry, find_in, instance_attribute, instance_of, machine_of, set_plainly,
 };
 use super::exceptions;
 use super::function::Function;
+use crate::call::suggest;
 use crate::format;
 use crate::functions::calling::NativeFunction;
 use crate::functions::{CONTEXT, FUNCTION};
 use crate::tensor::{Error, Result};
+use crate::value::equality::{NotImplemented, is};
 use crate::value::{Keywords, Object, Value};
 use std::any::Any;
 use std::rc::Rc;
@@ -150,13 +151,16 @@ impl Object for BoundMethod {
         match (name, &self.function) {
             ("__self__", _) => Some(self.this.clone()),
             ("__func__", _) => Some(self.function.clone()),
-            (name, Value::Object(function)) => function.own_attribute(name).and_then(Result::ok),
+            (name, Value::Object(function)) => match function.own_attribute(name) {
+                Some(found) => found.ok(),
+                None => function.attribute(name),
+            },
             _ => None,
         }
     }
     fn special(&self, name: &str, args: &[Value]) -> Option<Result<Value>> {
         let other = args.first().and_then(as_rc::<BoundMethod>)?;
-        let equal = same(&self.this, &other.this) && same(&self.function, &other.function);
+        let equal = is(&self.this, &other.this) && is(&self.function, &other.function);
         (name == "__eq__").then_some(Ok(Value::Bool(equal)))
     }
 }
@@ -166,9 +170,10 @@ fn shown(value: &Value) -> String {
     format::plainly(value).unwrap_or_else(|error| error.message)
 }
 
-/// Returns whether a value becomes a method when it is looked up through an object.
+/// Returns whether a value becomes a method when it is looked up through an object: a function, or what stands for one.
 pub fn is_function(value: &Value) -> bool {
-    matches!(value, Value::Object(object) if object.as_any().is::<Function>())
+    let Value::Object(object) = value else { return false };
+    object.as_any().is::<Function>() || matches!(object.class_name(), "function" | "functools._lru_cache_wrapper")
 }
 
 /// Returns whether a member of a class goes before the object's own field of that name.
@@ -183,7 +188,7 @@ pub fn goes_first(held: &Value) -> bool {
 pub fn bound(held: &Value, this: Option<&Value>, class: &Base) -> Result<Value> {
     let Value::Object(object) = held else { return Ok(held.clone()) };
     let any = object.as_any();
-    if any.is::<Function>() {
+    if is_function(held) {
         return Ok(match this {
             Some(this) => Value::Object(Rc::new(BoundMethod { this: this.clone(), function: held.clone() })),
             None => held.clone(),
@@ -375,8 +380,8 @@ const NATIVES: &[NativeMethod] = &[
     native_method("object", "__str__", |this, _, _| Ok(Value::str(shown(this)))),
     native_method("object", "__eq__", |this, args, _| {
         Ok(match args.first() {
-            Some(other) if same(this, other) => Value::Bool(true),
-            _ => Value::Object(Rc::new(crate::value::equality::NotImplemented)),
+            Some(other) if is(this, other) => Value::Bool(true),
+            _ => Value::Object(Rc::new(NotImplemented)),
         })
     }),
     native_method("object", "__hash__", |this, _, _| Ok(Value::Int(this.address().unwrap_or_default() as i64 >> 4))),
@@ -417,7 +422,14 @@ const NATIVES: &[NativeMethod] = &[
         })
     },
     native_method("BaseException", "with_traceback", |this, _, _| Ok(this.clone())),
-    native_method("BaseException", "add_note", |_, _, _| Ok(Value::None)),
+    native_method("BaseException", "add_note", |this, args, _| match (instance_of(this), args.as_slice()) {
+        (Some(this), [note @ Value::Str(_)]) => exceptions::add_note(&this, note).map(|()| Value::None),
+        (_, [other]) => Err(Error::type_error(format!("note must be a str, not '{}'", other.type_name()))),
+        _ => {
+            let given = args.len();
+            Err(Error::type_error(format!("BaseException.add_note() takes exactly one argument ({given} given)")))
+        }
+    }),
     NativeMethod { takes: Takes::Class, ..native_method(FUNCTION, "apply", autograd_function::apply) },
     native_method(CONTEXT, "save_for_backward", autograd_function::save_for_backward),
     native_method(CONTEXT, "mark_dirty", autograd_function::mark_dirty),
@@ -425,9 +437,10 @@ const NATIVES: &[NativeMethod] = &[
     native_method(CONTEXT, "set_materialize_grads", autograd_function::set_materialize_grads),
 ];
 
-/// Python's AttributeError.
+/// Python's AttributeError, or the refusal of what CPython has there.
 pub fn missing(class: &str, name: &str) -> Error {
-    Error::attribute(format!("'{class}' object has no attribute '{name}'"))
+    let absent = || Error::attribute(format!("'{class}' object has no attribute '{name}'"));
+    suggest::refused_special(class, name).unwrap_or_else(absent)
 }
 
 /// Returns the builtin member of a class under a name.

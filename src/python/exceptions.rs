@@ -7,7 +7,7 @@ use crate::bail;
 use crate::format;
 pub use crate::functions::exceptions::{builtin, class, is_class};
 use crate::tensor::{Error, ErrorKind, Raised, Result};
-use crate::value::{Keywords, Value};
+use crate::value::{Keywords, List, Value};
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -15,6 +15,7 @@ use std::rc::Rc;
 pub fn new(class: &'static str, args: Vec<Value>) -> Rc<Instance> {
     let class = match (class, args.as_slice()) {
         ("OSError", [Value::Int(number), _, ..]) => of_number(*number),
+        ("OSError", [Value::Bool(number), _, ..]) => of_number(i64::from(*number)),
         (class, _) => class,
     };
     let exception = Instance::new(Base::Builtin(class));
@@ -37,7 +38,11 @@ fn of_number(number: i64) -> &'static str {
     }
 }
 
-pub fn set_args(exception: &Instance, args: Vec<Value>) {
+pub fn set_args(exception: &Instance, mut args: Vec<Value>) {
+    if exception.class.derives_builtin("OSError") && (3..=5).contains(&args.len()) {
+        exception.fields.set("filename", args.get(2).cloned().unwrap_or(Value::None));
+        args.truncate(2);
+    }
     if exception.class.derives_builtin("StopIteration") {
         exception.fields.set("value", args.first().cloned().unwrap_or(Value::None));
     }
@@ -49,8 +54,32 @@ pub fn set_args(exception: &Instance, args: Vec<Value>) {
     exception.fields.set("args", Value::tuple(args));
 }
 
+/// The number of a system's error or what it means; the file that it is about is a field, where there is one.
+pub fn part_of_os_error(exception: &Instance, name: &str) -> Value {
+    match (name, args_of(exception).as_slice()) {
+        ("errno", [number, _]) => number.clone(),
+        ("strerror", [_, reason]) => reason.clone(),
+        _ => Value::None,
+    }
+}
+
 fn args_of(exception: &Instance) -> Vec<Value> {
     exception.fields.get("args").and_then(|args| args.sequence()).unwrap_or_default()
+}
+
+/// `exception.add_note(note)`
+///
+/// # Errors
+/// TypeError where its notes are no list.
+pub fn add_note(exception: &Instance, note: &Value) -> Result<()> {
+    let notes = match exception.fields.get("__notes__") {
+        None => List::default(),
+        Some(Value::List(notes)) => notes,
+        Some(_) => bail!(TypeError, "Cannot add note: __notes__ is not a list"),
+    };
+    notes.change(|notes| notes.push(note.clone()))?;
+    exception.fields.set("__notes__", Value::List(notes));
+    Ok(())
 }
 
 /// `str(exception)`
@@ -64,7 +93,11 @@ pub fn text(exception: &Instance) -> Result<String> {
         [only] if exception.class.derives_builtin("KeyError") => format::plainly(only),
         [only] => format::plain_text(only),
         [number, reason] if exception.class.derives_builtin("OSError") => {
-            Ok(format!("[Errno {}] {}", format::plain_text(number)?, format::plain_text(reason)?))
+            let about = match exception.fields.get("filename") {
+                Some(file) => format!(": {}", format::plainly(&file)?),
+                None => String::new(),
+            };
+            Ok(format!("[Errno {}] {}{about}", format::plain_text(number)?, format::plain_text(reason)?))
         }
         several => format::plainly(&Value::tuple(several.iter().cloned())),
     })
@@ -103,12 +136,17 @@ fn within(show: impl FnOnce() -> Result<String>) -> Result<String> {
 
 /// The error that stands for an exception on its way.
 pub fn to_error(exception: &Rc<Instance>) -> Error {
-    let message = match exception.method("__str__", Vec::new(), Keywords::new()) {
+    let mut message = match exception.method("__str__", Vec::new(), Keywords::new()) {
         Some(Ok(Value::Str(text))) => text.to_string(),
         None => String::new(),
         // As Python does.
         _ => "<exception str() failed>".to_owned(),
     };
+    let notes = exception.fields.get("__notes__").and_then(|notes| notes.sequence()).unwrap_or_default();
+    for note in notes {
+        message.push('\n');
+        message.push_str(&format::plain_text(&note).unwrap_or_default());
+    }
     let name = exception.class.name();
     let kind = match &exception.class {
         Base::Builtin(_) => ErrorKind::from_name(name).unwrap_or(ErrorKind::Other(name)),
@@ -139,7 +177,7 @@ pub fn of_error(error: &Error) -> Rc<Instance> {
         },
     };
     let exception = new(class, if message.is_empty() { Vec::new() } else { vec![arg] });
-    if matches!(class, "NameError" | "AttributeError" | "UnboundLocalError") {
+    if matches!(class, "NameError" | "AttributeError" | "UnboundLocalError" | "ImportError" | "ModuleNotFoundError") {
         // Only the text tells the name.
         exception.fields.set("name", Value::str(message.split('\'').rev().nth(1).unwrap_or_default()));
     }

@@ -2,6 +2,7 @@
 
 use super::exceptions;
 use super::machine::{Exit, Frame, Machine};
+use crate::bail;
 use crate::tensor::{Error, ErrorKind, Result};
 use crate::value::{Object, Value};
 use std::any::Any;
@@ -36,6 +37,11 @@ impl Generator {
     /// # Errors
     /// What its body raises; ValueError if it is running already.
     pub fn resume(&self) -> Result<Result<Value, Value>> {
+        self.run(|_| Ok(Ok(())))
+    }
+
+    /// As [`Generator::resume`], once `begin` has prepared the frame; an error that `begin` gives comes where the frame stands.
+    fn run(&self, begin: impl FnOnce(&mut Frame) -> Result<Result<()>>) -> Result<Result<Value, Value>> {
         let before = self.state.replace(State::Running);
         let mut frame = match before {
             State::Waiting(frame) => frame,
@@ -45,10 +51,17 @@ impl Generator {
                 return Ok(Err(Value::None));
             }
         };
+        let begun = match begin(&mut frame) {
+            Ok(begun) => begun,
+            Err(refusal) => {
+                self.state.replace(State::Waiting(frame));
+                return Err(refusal);
+            }
+        };
         let Some(machine) = self.machine.upgrade() else {
             return Err(Error::runtime("the session of this generator has ended"));
         };
-        match machine.run(&mut frame) {
+        match machine.run_from(&mut frame, begun) {
             Ok(Exit::Yielded(value)) => {
                 self.state.replace(State::Waiting(frame));
                 Ok(Ok(value))
@@ -87,18 +100,66 @@ impl Generator {
         }
     }
 
-    /// The methods of a generator.
-    pub fn method(&self, name: &str) -> Option<Result<Value>> {
-        Some(match name {
-            "__next__" => self.resume().and_then(|item| item.map_err(ended)),
-            "__iter__" => self.iterator()?,
-            "close" => self.close().map(|()| Value::None),
-            "send" | "throw" => {
-                Err(Error::not_implemented(format!("generator.{name}() is not supported at this prompt")))
+    /// `generator.send(value)`: the `yield` at which it waits has this value.
+    fn send(&self, value: &Value) -> Result<Result<Value, Value>> {
+        self.run(|frame| {
+            if matches!(value, Value::None) {
+                return Ok(Ok(()));
             }
+            if frame.has_not_begun() {
+                return Err(Error::type_error("can't send non-None value to a just-started generator"));
+            }
+            refuse_delegation(frame, "send")?;
+            drop(frame.pop());
+            frame.push(value.clone());
+            Ok(Ok(()))
+        })
+    }
+
+    /// `generator.throw(exception)`: raises it where the generator waits.
+    fn throw(&self, exception: &Value) -> Result<Result<Value, Value>> {
+        let raised = exceptions::raise(exception, None).map_err(|_| {
+            let message = "exceptions must be classes or instances deriving from BaseException";
+            Error::type_error(format!("{message}, not {}", exception.type_name()))
+        })?;
+        let error = exceptions::to_error(&raised);
+        if matches!(*self.state.borrow(), State::Done) {
+            return Err(error);
+        }
+        self.run(|frame| refuse_delegation(frame, "throw").map(|()| Err(error)))
+    }
+
+    /// The methods of a generator.
+    pub fn method(&self, name: &str, args: &[Value]) -> Option<Result<Value>> {
+        let item = |item: Result<Result<Value, Value>>| item.and_then(|item| item.map_err(ended));
+        Some(match (name, args) {
+            ("__next__", []) => item(self.resume()),
+            ("__iter__", []) => self.iterator()?,
+            ("close", []) => self.close().map(|()| Value::None),
+            ("send", [value]) => item(self.send(value)),
+            ("throw", [exception]) => item(self.throw(exception)),
+            ("throw", [_, ..]) => {
+                Err(Error::not_implemented("generator.throw() with several arguments is not supported at this prompt"))
+            }
+            ("send", _) => {
+                Err(Error::type_error(format!("generator.send() takes exactly one argument ({} given)", args.len())))
+            }
+            ("throw", _) => Err(Error::type_error("throw expected at least 1 argument, got 0")),
+            ("close", _) => {
+                Err(Error::type_error(format!("generator.close() takes no arguments ({} given)", args.len())))
+            }
+            ("__next__" | "__iter__", _) => Err(Error::type_error(format!("expected 0 arguments, got {}", args.len()))),
             _ => return None,
         })
     }
+}
+
+/// Refuses what would have to be passed on to the generator that this one waits for.
+fn refuse_delegation(frame: &Frame, method: &str) -> Result<()> {
+    if frame.delegates() {
+        bail!(NotImplementedError, "generator.{method}() through `yield from` is not supported at this prompt");
+    }
+    Ok(())
 }
 
 /// The end of a generator that returned a value.

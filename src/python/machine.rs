@@ -108,6 +108,11 @@ impl Frame {
         self.next == 0
     }
 
+    /// Returns whether it waits for another generator, to which what it is sent would have to go.
+    pub fn delegates(&self) -> bool {
+        matches!(self.code.ops.get(self.next), Some(Op::YieldFrom))
+    }
+
     /// Takes the value on top of the stack: the compiler sees to it that there is one.
     #[inline]
     pub fn pop(&mut self) -> Value {
@@ -141,14 +146,19 @@ impl Frame {
 
 impl Machine {
     pub fn new(state: &Rc<State>) -> Rc<Machine> {
-        state.maker.replace(Some(Rc::new(construct::builtin)));
-        Rc::new_cyclic(|this| Machine {
-            state: state.clone(),
-            variables: RefCell::default(),
-            elsewhere: RefCell::default(),
-            show: RefCell::default(),
-            depth: cell::Cell::new(0),
-            this: this.clone(),
+        Rc::new_cyclic(|this: &Weak<Machine>| {
+            let made_by = this.clone();
+            let maker =
+                move |class, args: &[Value], keywords: &Keywords| construct::builtin(&made_by, class, args, keywords);
+            state.maker.replace(Some(Rc::new(maker)));
+            Machine {
+                state: state.clone(),
+                variables: RefCell::default(),
+                elsewhere: RefCell::default(),
+                show: RefCell::default(),
+                depth: cell::Cell::new(0),
+                this: this.clone(),
+            }
         })
     }
 
@@ -513,6 +523,11 @@ impl Machine {
                     let keywords = operations::spread(&named)?;
                     let result = calls::call(self, &callee, list.sequence().unwrap_or_default(), keywords)?;
                     frame.push(result);
+                }
+                Op::Expect(name) => {
+                    if let (Some(object), Some(name)) = (frame.top(), code.names.get(name as usize)) {
+                        calls::expect(self, object, name)?;
+                    }
                 }
                 Op::CallMethod(name, count) => {
                     let at = frame.stack.len().saturating_sub(count as usize);

@@ -10,6 +10,8 @@ use super::generator::Generator;
 use super::machine::{Frame, Machine};
 use super::{builtins, calls};
 use crate::bail;
+use crate::call::module_names::is_absent;
+use crate::functions::calling::NativeFunction;
 use crate::functions::iterate::{is_not_iterable, iterate};
 use crate::functions::lazy::next_item;
 use crate::functions::operators::{self, Operator};
@@ -85,19 +87,15 @@ pub fn attribute(machine: &Machine, object: &Value, name: &str) -> Result<Value>
         return Ok(method);
     }
     match (object, name) {
-        (Value::Object(this), _) if let Some(generator) = this.as_any().downcast_ref::<Generator>() => {
-            match generator.attribute(name) {
-                Some(found) => Ok(found),
-                None if matches!(name, "__next__" | "__iter__" | "close" | "send" | "throw") => {
-                    let (this, called) = (object.clone(), name.to_owned());
-                    Ok(crate::functions::calling::NativeFunction::value(name, move |_, _| {
-                        let generator = as_rc::<Generator>(&this);
-                        let done = generator.and_then(|generator| generator.method(&called));
-                        done.unwrap_or(Ok(Value::None))
-                    }))
-                }
-                None => subscript::attribute(&machine.state, object, name),
-            }
+        (Value::Object(_), "__next__" | "__iter__" | "close" | "send" | "throw")
+            if let Some(generator) = as_rc::<Generator>(object) =>
+        {
+            let called = name.to_owned();
+            Ok(NativeFunction::value(name, move |args, _| generator.method(&called, &args).unwrap_or(Ok(Value::None))))
+        }
+        (Value::Object(this), "__next__" | "__iter__") if this.is_iterator() && instance_of(object).is_none() => {
+            let (machine, this, called) = (machine.handle()?, object.clone(), name.trim_matches('_').to_owned());
+            Ok(NativeFunction::value(name, move |_, _| calls::builtin_function(&machine, &called, vec![this.clone()])))
         }
         (Value::Type(class), _) => match builtin_member(class, name) {
             Some(member) => Ok(member),
@@ -152,13 +150,6 @@ pub fn set_item(machine: &Machine, object: &Value, index: &Value, value: Value) 
     match object {
         Value::List(list) => containers::set_list_item(&machine.state, list, index, &value),
         Value::Dict(dict) => dict.insert(index.clone(), value),
-        Value::Object(this) => match this.special("__setitem__", &[index.clone(), value.clone()]) {
-            Some(done) => done.map(drop),
-            None if instance_of(object).is_some() => {
-                bail!(TypeError, "'{}' object does not support item assignment", object.type_name())
-            }
-            None => subscript::set_item(&machine.state, object, index, &value),
-        },
         _ => subscript::set_item(&machine.state, object, index, &value),
     }
 }
@@ -203,6 +194,9 @@ pub fn load_missing(machine: &Machine, slot: u32) -> Result<Value> {
 }
 
 fn not_defined(name: &str) -> Error {
+    if is_absent("py", name) {
+        return Error::not_implemented(format!("{name} is not supported at this prompt"));
+    }
     Error::new(ErrorKind::NameError, format!("name '{name}' is not defined"))
 }
 

@@ -6,11 +6,15 @@ use super::blobs;
 use super::bounds;
 use super::callback;
 use super::fault;
+use super::forms;
 use super::json;
+use super::names;
+use super::printing::{self, shown};
 use super::runtime::Runtime;
 use super::scoped;
 use super::subscripts;
 use super::value::{class_ids, register_names, sequence_ids, to_dynamic, to_value};
+use super::written::{Edit, Written};
 use crate::call::bind::{Arguments, Bound};
 use crate::call::plain;
 use crate::call::signature::Kind;
@@ -30,7 +34,7 @@ use rhai::packages::{
 };
 use rhai::{
     AST, Dynamic, Engine, EvalAltResult, FuncRegistration, ImmutableString, LexError, Module, NativeCallContext,
-    OptimizationLevel, ParseError, Position, RhaiFunc, Token,
+    OptimizationLevel, ParseError, ParseErrorType, Position, RhaiFunc, Token,
 };
 use std::any::TypeId;
 use std::cell::{Cell, RefCell};
@@ -68,7 +72,7 @@ pub fn build(state: &Rc<Runtime>) -> Engine {
     json::register(&mut module, state);
     scoped::register(&mut module, state);
     engine.register_global_module(module.into());
-    register_printing(&mut engine, state);
+    printing::register(&mut engine, state);
     // Python's matrix product; the precedence is that of `*`.
     if let Err(reason) = engine.register_custom_operator("@", 180) {
         state.print(&format!("operator @ is unavailable: {reason}\n"));
@@ -103,11 +107,73 @@ pub fn any(count: usize) -> Vec<TypeId> {
     vec![TypeId::of::<Dynamic>(); count]
 }
 
-/// Reads a text, and makes the engine know the functions that it names.
+/// What the engine made of a text, and the text it was made of where that is not the typed one.
+pub struct Compiled<T> {
+    pub made: T,
+    pub written: Option<Written>,
+}
+
+/// Reads a text, and makes the engine know the functions that it names. Where the engine cannot read it as it stands,
+/// subscripts, slices and keywords are first written as it knows them; and where `variables` tells which names are known,
+/// an assignment to any other is a declaration.
 ///
 /// # Errors
 /// What the engine says to a text that it cannot read.
-pub fn compile(engine: &RefCell<Engine>, state: &Rc<Runtime>, source: &str) -> std::result::Result<AST, ParseError> {
+pub fn compile(
+    engine: &RefCell<Engine>,
+    state: &Rc<Runtime>,
+    source: &str,
+    variables: Option<&dyn Fn(&str) -> bool>,
+) -> std::result::Result<Compiled<AST>, Compiled<ParseError>> {
+    let as_typed = |error| Compiled { made: error, written: None };
+    let mut compiled = match compile_as_it_is(engine, state, source) {
+        Ok(ast) => Compiled { made: ast, written: None },
+        Err(error) if state.interrupt.is_set() => return Err(as_typed(error)),
+        Err(error) => match write_forms(engine, source) {
+            Ok(None) => return Err(as_typed(error)),
+            Ok(Some(written)) => read(engine, state, written)?,
+            Err(forms::Misplaced(position)) => {
+                let reason = LexError::Runtime("positional argument follows keyword argument".to_owned());
+                return Err(as_typed(ParseError(Box::new(ParseErrorType::BadInput(reason)), position)));
+            }
+        },
+    };
+    if let Some(is_known) = variables {
+        let missing = names::missing(&compiled.made, is_known);
+        if !missing.is_empty() {
+            let written = compiled.written.take().unwrap_or_else(|| Written::new(source, Vec::new()));
+            let edits = missing.into_iter().filter_map(|missing| {
+                let at = written.typed_offset(source, missing.position.line()?, missing.position.position()?)?;
+                Some(Edit { at, removed: 0, text: missing.text.into() })
+            });
+            let edits = edits.collect();
+            compiled = read(engine, state, written.and(source, edits))?;
+        }
+    }
+    Ok(compiled)
+}
+
+/// The text with its forms as the engine reads them. A function of its own, so that the engine is free again.
+fn write_forms(engine: &RefCell<Engine>, source: &str) -> std::result::Result<Option<Written>, forms::Misplaced> {
+    forms::written(&engine.borrow(), source)
+}
+
+fn read(
+    engine: &RefCell<Engine>,
+    state: &Rc<Runtime>,
+    written: Written,
+) -> std::result::Result<Compiled<AST>, Compiled<ParseError>> {
+    match compile_as_it_is(engine, state, &written.text) {
+        Ok(ast) => Ok(Compiled { made: ast, written: Some(written) }),
+        Err(error) => Err(Compiled { made: error, written: Some(written) }),
+    }
+}
+
+fn compile_as_it_is(
+    engine: &RefCell<Engine>,
+    state: &Rc<Runtime>,
+    source: &str,
+) -> std::result::Result<AST, ParseError> {
     let ast = engine.borrow().compile(source).and_then(bounds::check_calls);
     for family in state.named.take() {
         if state.known.borrow_mut().insert(family.name) {
@@ -123,11 +189,11 @@ pub fn compile(engine: &RefCell<Engine>, state: &Rc<Runtime>, source: &str) -> s
 fn register(engine: &mut Engine, state: &Rc<Runtime>, family: &'static Family) {
     let methods = family.find(Receiver::Class(Kind::Tensor)).filter(|methods| methods.is_parsed_by_torch());
     // Only the hook for functions that are not found is told whether a name stood behind a dot.
-    let asks_for_style = family.is_another_bare();
+    let asks_for_style = state.bare.borrow().get(family.name).cloned().unwrap_or_default();
     for arity in 0..=family.most_arguments() {
-        let state = state.clone();
+        let (state, asks_for_style) = (state.clone(), asks_for_style.clone());
         engine.register_raw_fn(family.name, any(arity), move |_: NativeCallContext, args: &mut [&mut Dynamic]| {
-            if asks_for_style {
+            if asks_for_style.get() {
                 return Err(EvalAltResult::ErrorRuntime(Dynamic::UNIT, Position::NONE).into());
             }
             let result = match methods.and_then(|methods| plainly(&state, methods, args)) {
@@ -139,13 +205,28 @@ fn register(engine: &mut Engine, state: &Rc<Runtime>, family: &'static Family) {
     }
 }
 
-/// Takes down a name of the table that a text spells out.
-fn note(state: &Runtime, word: &str) {
+/// Takes down a name of the table that a text spells out, and whether it stands by itself or behind a dot.
+fn note(state: &Runtime, word: &str, dotted: bool) {
     if !state.known.borrow().contains(word)
         && let Some(family) = state.registry.family(word)
     {
         state.named.borrow_mut().push(family);
+        if family.is_another_bare() {
+            let is_bare = Rc::new(Cell::new(state.names_functions.get()));
+            state.bare.borrow_mut().entry(family.name).or_insert(is_bare);
+        }
     }
+    if dotted {
+        return;
+    }
+    if let Some(is_bare) = state.bare.borrow().get(word) {
+        is_bare.set(true);
+    }
+}
+
+/// Returns whether a function that is registered leaves every call to the hook.
+fn defers(state: &Runtime, family: &Family) -> bool {
+    state.bare.borrow().get(family.name).is_some_and(|is_bare| is_bare.get())
 }
 
 /// Does the engine know a function of this name, for so many arguments of any kind?
@@ -177,7 +258,7 @@ fn register_missing(engine: &mut Engine, state: &Rc<Runtime>) {
             answer_bare(&state, family, args).map(Some).map_err(fault::thrown)
         }
         // Asked after every failure: a function that is registered has failed for its own reasons.
-        Some(family) if !is_registered(&state, Some(family), args.len()) || family.is_another_bare() => {
+        Some(family) if !is_registered(&state, Some(family), args.len()) || defers(&state, family) => {
             answer(&state, family, args).map(Some).map_err(fault::thrown)
         }
         None if on_receiver => match args.first().and_then(|receiver| not_callable(&state, receiver, name)) {
@@ -452,99 +533,6 @@ fn register_over_integers(module: &mut Module, state: &Rc<Runtime>) {
     }
 }
 
-fn register_printing(engine: &mut Engine, state: &Rc<Runtime>) {
-    // The language's own functions for one plain value would win over those for any value.
-    let plain = own_ids().into_iter().map(|class| vec![class]);
-    for types in (0..=16).map(any).chain(plain) {
-        let this = state.clone();
-        // The engine demands a string from `print` and hands it to `on_print`, which does the writing.
-        engine.register_raw_fn("print", types, move |_: NativeCallContext, args: &mut [&mut Dynamic]| {
-            print_text(&this, args).map_err(fault::thrown)
-        });
-    }
-    let this = state.clone();
-    engine.on_print(move |text| this.print(text));
-    let this = state.clone();
-    engine.on_debug(move |text, _, _| this.print(&format!("{text}\n")));
-    for class in class_ids().into_iter().chain([TypeId::of::<fault::Thrown>()]) {
-        for name in ["to_string", "to_debug"] {
-            let this = state.clone();
-            engine.register_raw_fn(name, [class], move |_: NativeCallContext, args: &mut [&mut Dynamic]| {
-                let text = args.first().map_or(Ok(String::new()), |v| to_value(v).and_then(|v| this.str(&v)));
-                text.map_err(fault::thrown)
-            });
-        }
-    }
-    // `print(true)`, `${true}` and `true.to_string()` agree, and so do `debug` and `to_debug`.
-    for class in own_ids() {
-        for name in ["to_string", "to_debug", "debug"] {
-            let this = state.clone();
-            engine.register_raw_fn(name, [class], move |_: NativeCallContext, args: &mut [&mut Dynamic]| {
-                let value = args.first().map(|value| &**value).unwrap_or(&Dynamic::UNIT);
-                let text = if name == "to_string" { shown(&this, value) } else { quoted(&this, value) };
-                text.map_err(fault::thrown)
-            });
-        }
-    }
-}
-
-/// The classes of the language's own values.
-fn own_ids() -> [TypeId; 12] {
-    [
-        TypeId::of::<ImmutableString>(),
-        TypeId::of::<char>(),
-        TypeId::of::<bool>(),
-        TypeId::of::<()>(),
-        TypeId::of::<f64>(),
-        TypeId::of::<i64>(),
-        TypeId::of::<rhai::Array>(),
-        TypeId::of::<rhai::Map>(),
-        TypeId::of::<rhai::FnPtr>(),
-        TypeId::of::<std::ops::Range<i64>>(),
-        TypeId::of::<std::ops::RangeInclusive<i64>>(),
-        TypeId::of::<rhai::Instant>(),
-    ]
-}
-
-/// Returns whether a value is a range of the language.
-pub fn is_range(value: &Dynamic) -> bool {
-    value.is::<std::ops::Range<i64>>() || value.is::<std::ops::RangeInclusive<i64>>()
-}
-
-/// A value as `print` writes it. A range is one here, and a subscript only in brackets.
-fn shown(state: &Runtime, value: &Dynamic) -> Result<String> {
-    if is_range(value) { Ok(value.to_string()) } else { state.str(&to_value(value)?) }
-}
-
-/// A value as `debug` writes it.
-fn quoted(state: &Runtime, value: &Dynamic) -> Result<String> {
-    if is_range(value) { Ok(value.to_string()) } else { state.repr(&to_value(value)?) }
-}
-
-/// Python's `print(*values, sep=" ", end="\n")`.
-pub fn print_text(state: &Runtime, args: &[&mut Dynamic]) -> Result<String> {
-    let (mut separator, mut end) = (" ".to_string(), "\n".to_string());
-    let mut values = args;
-    const KEYWORDS: &[&str] = &["sep", "end", "flush", "file"];
-    if let Some((last, before)) = args.split_last()
-        && let Some(map) = last.read_lock::<rhai::Map>()
-        && !map.is_empty()
-        && map.keys().all(|key| KEYWORDS.contains(&key.as_str()))
-    {
-        values = before;
-        for (key, value) in map.iter() {
-            let text = if value.is_unit() { None } else { Some(state.str(&to_value(value)?)?) };
-            match key.as_str() {
-                "sep" => separator = text.unwrap_or(separator),
-                "end" => end = text.unwrap_or(end),
-                _ => {}
-            }
-        }
-    }
-    let parts: Result<Vec<String>> = values.iter().map(|value| shown(state, value)).collect();
-    Ok(parts?.join(&separator) + end.as_str())
-}
-
 /// Names that are always there, in functions too: modules, Python's constants, dtypes by their bare names.
 fn resolve_names(engine: &mut Engine, state: &Rc<Runtime>) {
     let state = state.clone();
@@ -624,7 +612,11 @@ fn free_reserved_words(engine: &mut Engine, state: &Rc<Runtime>) {
             other => other,
         };
         if let Token::Identifier(word) = &token {
-            note(&state, word);
+            note(&state, word, dotted);
+        }
+        // `Fn("where")` can name anything.
+        if matches!(&token, Token::Reserved(word) if word.as_str() == "Fn") && !state.names_functions.replace(true) {
+            state.bare.borrow().values().for_each(|is_bare| is_bare.set(true));
         }
         token
     });

@@ -216,15 +216,15 @@ impl Reader<'_> {
         let length = self.rest().find(|c| !is_part(c)).unwrap_or(self.rest().len());
         let word = self.rest().get(..length).unwrap_or_default();
         let digits = word.strip_prefix('-').unwrap_or(word);
-        let leads_well = digits.starts_with(|c: char| c.is_ascii_digit())
-            && !(digits.starts_with('0') && digits[1..].starts_with(|c: char| c.is_ascii_digit()))
-            && !digits.ends_with('.')
-            && !digits.contains(".e")
-            && !digits.contains(".E");
+        let mut leading = digits.chars();
+        let (first, second) = (leading.next(), leading.next());
+        let is_padded = first == Some('0') && second.is_some_and(|c| c.is_ascii_digit());
+        let is_bare_point = digits.ends_with('.') || digits.contains(".e") || digits.contains(".E");
+        let is_plain = first.is_some_and(|c| c.is_ascii_digit()) && !is_padded && !is_bare_point;
         // An integer of more than 64 bits becomes a float, as one in a script does.
         let number = word.parse().map(|number: i64| Dynamic::from(number)).ok();
         let number = number.or_else(|| word.parse().map(|number: f64| Dynamic::from(number)).ok());
-        match number.filter(|_| leads_well) {
+        match number.filter(|_| is_plain) {
             Some(number) => {
                 self.at += length;
                 Ok(number)

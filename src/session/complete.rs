@@ -6,6 +6,7 @@ use rhai::Dynamic;
 use super::cursor::{Call, Cursor, Place};
 use super::variables::{is_container, summary};
 use super::{Language, Session};
+use crate::call::module_names::KEYWORDS;
 use crate::call::signature::Kind;
 use crate::call::{MODULES, Overloads, Receiver};
 use crate::functions::SCHEMES;
@@ -38,11 +39,7 @@ pub struct Completion {
 /// The words of a language itself.
 pub fn keywords(language: Language) -> &'static [&'static str] {
     match language {
-        Language::Python => &[
-            "and", "as", "assert", "break", "class", "continue", "def", "del", "elif", "else", "except", "finally",
-            "for", "from", "global", "if", "import", "in", "is", "lambda", "not", "or", "pass", "raise", "return",
-            "try", "while", "with", "yield",
-        ],
+        Language::Python => KEYWORDS,
         Language::Rhai => &[
             "break", "catch", "const", "continue", "do", "else", "fn", "for", "if", "in", "let", "loop", "private",
             "return", "switch", "throw", "try", "until", "while",

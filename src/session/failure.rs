@@ -11,6 +11,7 @@ use super::{Session, python};
 use crate::call::suggest;
 use crate::call::{LIBRARY, Receiver};
 use crate::script::fault::{self, Fault};
+use crate::script::written::Written;
 use crate::tensor::{Error, ErrorKind};
 
 /// A failure, ready to be shown.
@@ -43,17 +44,25 @@ const QUOTED: usize = 60;
 #[derive(Clone)]
 pub(super) struct Cell {
     typed: Rc<str>,
+    /// The text that the engine has read, where it is another.
+    written: Option<Rc<Written>>,
 }
 
 impl Cell {
-    /// An input in Rhai.
-    pub fn rhai(source: &str) -> Cell {
-        Cell { typed: source.into() }
+    /// An input in Rhai, and the text that the engine has read in its place.
+    pub fn rhai(source: &str, written: Option<Written>) -> Cell {
+        Cell { typed: source.into(), written: written.map(Rc::new) }
+    }
+
+    /// The text that the engine has read.
+    pub fn text(&self) -> &str {
+        self.written.as_ref().map_or(&self.typed, |written| &written.text)
     }
 
     /// Line and column of an engine's position in what was typed.
     fn place(&self, position: Position) -> Option<(usize, usize)> {
-        Some((position.line()?, position.position()?.max(1)))
+        let (line, column) = (position.line()?, position.position()?.max(1));
+        Some((line, self.written.as_ref().map_or(column, |written| written.typed_column(line, column))))
     }
 
     fn is(&self, other: &Cell) -> bool {
@@ -88,7 +97,7 @@ impl Session {
     /// Explains why an input failed.
     pub(super) fn failed(&self, error: &EvalAltResult, cell: &Cell) -> Box<Failure> {
         let text_of = |function: Option<&str>| {
-            self.cell_of(function, cell).map_or_else(String::new, |cell| cell.typed.to_string())
+            self.cell_of(function, cell).map_or_else(String::new, |cell| cell.text().to_owned())
         };
         self.explain(fault::from_eval(error, &text_of), cell)
     }
@@ -296,10 +305,11 @@ mod tests {
         let rows: &[Row] = &[
             (&[(Rhai, "fn f(a) {}"), (Rhai, "f(1, 2)")], "f() takes 1 positional argument but 2 were given", None),
             (&[(Rhai, "let d = #{}; d()")], "'dict' object is not callable", None),
-            (&[(Rhai, "y = 1")], "name 'y' is not defined", Some("`let y = …` makes a new variable")),
+            (&[(Rhai, "y += 1")], "name 'y' is not defined", None),
+            (&[(Rhai, "fn f() { y = 1 } f()")], "name 'y' is not defined", Some("`let y = …` makes a new variable")),
             (&[(Rhai, "y == 1")], "name 'y' is not defined", None),
             (&[(Python, "math.pi")], "name 'math' is not defined", Some("`import math` first")),
-            (&[(Python, "eval(1)")], "name 'eval' is not defined", None),
+            (&[(Python, "eval(1)")], "eval is not supported at this prompt", None),
             (&[(Rhai, "let weight = 1; wieght")], "name 'wieght' is not defined", Some("did you mean 'weight'?")),
             (&[(Rhai, "1 in 5")], "argument of type 'int' is not iterable", None),
             (&[(Rhai, "().foo()")], "'NoneType' object has no attribute 'foo'", None),

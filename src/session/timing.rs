@@ -32,13 +32,12 @@ impl Session {
     /// # Errors
     /// What the input raises; the first failure ends it, and so does Ctrl-C.
     pub fn timeit(&mut self, language: Language, source: &str, budget: Duration) -> Result<Timing, Box<Failure>> {
-        let cell = Cell::rhai(source);
-        let input = match (language, self.compile(source)) {
-            (Language::Rhai, Ok(ast)) => Input::Rhai(ast),
-            (Language::Rhai, Err(error)) if !self.is_only_python(source) => {
+        let (input, cell) = match (language, self.compile(source, true)) {
+            (Language::Rhai, Ok((ast, cell))) => (Input::Rhai(ast), cell),
+            (Language::Rhai, Err((error, cell))) if !self.is_only_python(source) => {
                 return Err(self.refused(&error, &cell));
             }
-            _ => Input::Python(self.prepare_python(source)?),
+            _ => (Input::Python(self.prepare_python(source)?), Cell::rhai(source, None)),
         };
         let mut samples = Vec::new();
         let mut error = None;

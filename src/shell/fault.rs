@@ -22,7 +22,7 @@ pub fn describe(screen: Screen, failure: &Failure, source: &str, file: Option<&s
         (None, _) => String::new(),
     };
     let separator = if failure.message.is_empty() { "" } else { ": " };
-    let mut text = format!("{place}{kind}{separator}{}\n", failure.message.trim_end());
+    let mut text = format!("{place}{kind}{separator}{}\n", failure.message);
     let source = failure.source.as_deref().unwrap_or(source);
     if let Some((excerpt, before, carets)) = failure.position.and_then(|position| excerpt(source, position, failure)) {
         let mark = screen.style(Stream::Error, Style::new().red());

@@ -45,6 +45,9 @@ pub fn truth(value: &Value) -> Result<bool> {
             Value::Int(..0) => return Err(Error::value("__len__() should return >= 0")),
             Value::Int(length) => length > 0,
             Value::Bool(length) => length,
+            Value::BigInt(_) => {
+                return Err(Error::new(ErrorKind::OverflowError, "cannot fit 'int' into an index-sized integer"));
+            }
             other => {
                 let class = other.type_name();
                 return Err(Error::type_error(format!("'{class}' object cannot be interpreted as an integer")));
@@ -159,6 +162,8 @@ pub fn is(a: &Value, b: &Value) -> bool {
         (Value::Int(x), Value::Int(y)) => x == y,
         (Value::Str(x), Value::Str(y)) => x == y,
         (Value::Float(x), Value::Float(y)) => x.to_bits() == y.to_bits(),
+        (Value::Complex(x), Value::Complex(y)) => [x.re, x.im].map(f64::to_bits) == [y.re, y.im].map(f64::to_bits),
+        (Value::Range(x), Value::Range(y)) => x == y,
         (Value::BigInt(x), Value::BigInt(y)) => Rc::ptr_eq(x, y),
         (Value::Storage(x), Value::Storage(y)) => x == y,
         (Value::TypedStorage(x), Value::TypedStorage(y)) => x == y,

@@ -3,7 +3,7 @@
 
 use super::equality::{equals, is};
 use crate::bail;
-use crate::tensor::{BufferKind, Error, Result, limits};
+use crate::tensor::{BufferKind, Result, limits};
 use crate::value::Value;
 use hashbrown::HashTable;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -189,16 +189,19 @@ pub fn hash(value: &Value) -> Result<i64> {
         Value::Str(text) => of(&**text),
         Value::Buffer(buffer) if buffer.kind() == BufferKind::Bytes => of(buffer.memory().to_vec()?),
         Value::Tensor(tensor) => tensor.identity() as i64,
-        Value::Tuple(items) => of_all(items.iter())?,
-        Value::Size(sizes) => of_all(sizes.iter().copied().map(Value::Int).collect::<Vec<_>>().iter())?,
-        Value::NamedTuple(tuple) => of_all(tuple.fields.iter().map(|(_, item)| item))?,
-        Value::Set(set) if set.is_frozen() => {
-            set.to_vec().iter().try_fold(0, |all, item| Ok::<_, Error>(all ^ hash(item)?.wrapping_mul(0x9E37_79B9)))?
+        Value::Tuple(items) => of_items(items.iter())?,
+        Value::Size(sizes) => of_items(sizes.iter().copied().map(Value::Int).collect::<Vec<_>>().iter())?,
+        Value::NamedTuple(tuple) => of_items(tuple.fields.iter().map(|(_, item)| item))?,
+        Value::Range(range) => {
+            let part = |is_told: bool, part: i64| if is_told { Value::Int(part) } else { Value::None };
+            let length = range.len();
+            let parts = [part(true, length as i64), part(length > 0, range.start), part(length > 1, range.step)];
+            of_items(parts.iter())?
         }
+        Value::Set(set) if set.is_frozen() => of_frozen(set.borrow().iter().map(|(item, ())| item))?,
         Value::Object(object) => match object.special("__hash__", &[]) {
             Some(answer) => match answer? {
-                Value::Int(hash) => hash,
-                Value::None => bail!(TypeError, "unhashable type: '{}'", value.type_name()),
+                number @ (Value::Int(_) | Value::Bool(_) | Value::BigInt(_)) => hash(&number)?,
                 _ => bail!(TypeError, "__hash__ method should return an integer"),
             },
             None => value.address().unwrap_or_default() as i64 >> 4,
@@ -224,10 +227,41 @@ fn of(value: impl Hash) -> i64 {
     hasher.finish() as i64
 }
 
-fn of_all<'v>(items: impl Iterator<Item = &'v Value>) -> Result<i64> {
-    let mut hasher = DefaultHasher::new();
+/// The hash of a tuple, as CPython's xxHash makes it of those of its items.
+fn of_items<'v>(items: impl ExactSizeIterator<Item = &'v Value>) -> Result<i64> {
+    const FIRST: u64 = 11_400_714_785_074_694_791;
+    const SECOND: u64 = 14_029_467_366_897_019_727;
+    const FIFTH: u64 = 2_870_177_450_012_600_261;
+    let length = items.len() as u64;
+    let mut mixed = FIFTH;
     for item in items {
-        hash(item)?.hash(&mut hasher);
+        mixed = mixed.wrapping_add(hash(item)?.cast_unsigned().wrapping_mul(SECOND));
+        mixed = mixed.rotate_left(31).wrapping_mul(FIRST);
     }
-    Ok(hasher.finish() as i64)
+    mixed = mixed.wrapping_add(length ^ FIFTH ^ 3_527_539);
+    Ok(if mixed == u64::MAX { 1_546_275_796 } else { mixed.cast_signed() })
+}
+
+/// The hash of a frozen set, whatever the order of its items, as CPython makes it.
+fn of_frozen<'v>(items: impl Iterator<Item = &'v Value>) -> Result<i64> {
+    let (mut mixed, mut count) = (0u64, 0u64);
+    for item in items {
+        let hash = hash(item)?.cast_unsigned();
+        mixed ^= (hash ^ 89_869_747 ^ hash << 16).wrapping_mul(3_644_798_167);
+        count += 1;
+    }
+    mixed ^= (count + 1).wrapping_mul(1_927_868_237);
+    mixed ^= (mixed >> 11) ^ (mixed >> 25);
+    mixed = mixed.wrapping_mul(69_069).wrapping_add(907_133_923);
+    Ok(if mixed == u64::MAX { 590_923_713 } else { mixed.cast_signed() })
+}
+
+/// Returns whether a value has the hash that it has in every run of CPython.
+pub fn has_fixed_hash(value: &Value) -> bool {
+    match value {
+        Value::Tuple(items) => items.iter().all(has_fixed_hash),
+        Value::Set(set) => set.is_frozen() && set.borrow().iter().all(|(item, ())| has_fixed_hash(item)),
+        Value::Range(range) => range.len() > 1,
+        value => super::numbers::number(value).is_some(),
+    }
 }

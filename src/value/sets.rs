@@ -1,7 +1,6 @@
 //! Sets of Python: items that are all different, the operators between sets, and the order in which a set shows its items.
 
-use super::hashed::Hashed;
-use super::numbers::hash_number;
+use super::hashed::{Hashed, has_fixed_hash, hash};
 use crate::tensor::interrupt::watched;
 use crate::tensor::{Error, Result, interrupt};
 use crate::value::Value;
@@ -11,8 +10,8 @@ use std::rc::Rc;
 /// Items in the order in which CPython walks through a set of them. That is told by their hashes, which for small
 /// integers are the integers; texts have hashes that differ from run to run, and keep the order of insertion here.
 pub fn in_set_order(items: &[Value]) -> Vec<Value> {
-    let hashes: Option<Vec<u64>> = items.iter().map(|item| hash_number(item).map(i64::cast_unsigned)).collect();
-    let Some(hashes) = hashes else { return items.to_vec() };
+    let fixed = |item| has_fixed_hash(item).then(|| hash(item).ok().map(i64::cast_unsigned)).flatten();
+    let Some(hashes) = items.iter().map(fixed).collect::<Option<Vec<u64>>>() else { return items.to_vec() };
     let mut table: Vec<Option<usize>> = vec![None; 8];
     for (filled, &hash) in hashes.iter().enumerate() {
         place(&mut table, hash, filled);
@@ -111,12 +110,20 @@ impl Set {
         if known { Ok(()) } else { self.change(|items| items.add(item, ()))? }
     }
 
+    /// Returns whether an item is there.
+    ///
+    /// # Errors
+    /// As [`Set::insert`].
+    pub fn contains(&self, item: &Value) -> Result<bool> {
+        self.borrow().contains(&findable(item))
+    }
+
     /// Removes an item, and returns whether it was there.
     ///
     /// # Errors
     /// As [`Set::insert`].
     pub fn remove(&self, item: &Value) -> Result<bool> {
-        let Some(at) = self.borrow().position(item)? else { return Ok(false) };
+        let Some(at) = self.borrow().position(&findable(item))? else { return Ok(false) };
         Ok(self.change(|items| items.take(at))?.is_some())
     }
 
@@ -138,6 +145,14 @@ impl Set {
     /// A number that is the same for two handles exactly when they are one set.
     pub fn identity(&self) -> usize {
         Rc::as_ptr(&self.0) as usize
+    }
+}
+
+/// What an item is found by: of a set, which has no hash, a frozen one with the same items.
+fn findable(item: &Value) -> Value {
+    match item {
+        Value::Set(set) if !set.is_frozen() => Value::Set(set.to_kind(true)),
+        other => other.clone(),
     }
 }
 

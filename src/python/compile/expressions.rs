@@ -310,9 +310,19 @@ impl<'a> Compiler<'a, '_> {
             && !spreads
         {
             self.expression(&method.value)?;
-            self.arguments(arguments)?;
             let name = self.mangled(method.attr.as_str()).into_owned();
             let (name, count, at) = (self.name(&name), arguments.args.len(), place(&method.attr));
+            // A method that is not there is missed before its arguments fail.
+            let named = arguments.keywords.iter().map(|keyword| &keyword.value);
+            if arguments
+                .args
+                .iter()
+                .chain(named)
+                .any(|argument| !argument.is_literal_expr() && !argument.is_name_expr())
+            {
+                self.emit(Op::Expect(name), at);
+            }
+            self.arguments(arguments)?;
             if arguments.keywords.is_empty() {
                 self.emit(Op::CallMethod(name, count as u32), at);
             } else {
@@ -354,7 +364,9 @@ impl<'a> Compiler<'a, '_> {
 
     /// A call with `*list` or `**dict` among its arguments; the function lies on the stack.
     pub(super) fn call_spread(&mut self, arguments: &'a Arguments, at: u32) -> Compiled {
-        self.items(&arguments.args, Op::List, Op::Spread, at)?;
+        // What is spread alone is refused in the name of the function, like CPython, which else makes a list first.
+        let spread = if arguments.args.len() == 1 { Op::Spread } else { Op::Extend };
+        self.items(&arguments.args, Op::List, spread, at)?;
         self.emit(Op::Dict(0), at);
         for keyword in &arguments.keywords {
             match &keyword.arg {

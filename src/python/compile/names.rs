@@ -2,7 +2,7 @@
 
 use super::{Compiled, Compiler, place};
 use crate::bail_syntax;
-use crate::python::code::Op;
+use crate::python::code::{Op, mangled};
 use crate::python::scope::{Kind, Place};
 use crate::value::Value;
 use ruff_python_ast::Expr;
@@ -26,10 +26,7 @@ impl<'a> Compiler<'a, '_> {
     /// A name as it is kept: with the class's in front if it is the class's own.
     pub(super) fn mangled<'n>(&mut self, name: &'n str) -> Cow<'n, str> {
         let class = self.unit().class.clone();
-        match class.filter(|class| !class.is_empty()) {
-            Some(class) if name.starts_with("__") && !name.ends_with("__") => format!("_{class}{name}").into(),
-            _ => name.into(),
-        }
+        mangled(class.as_deref().unwrap_or_default(), name)
     }
 
     pub(super) fn load(&mut self, name: &str, place: u32) {

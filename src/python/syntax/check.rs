@@ -88,6 +88,8 @@ struct Names<'a> {
     scopes: Vec<Scope<'a>>,
     here: usize,
     fault: Option<SyntaxFault>,
+    /// How many comprehensions it is in the iterables of, where nothing can be assigned.
+    iterables: usize,
 }
 
 impl<'a> Names<'a> {
@@ -144,13 +146,23 @@ impl<'a> Names<'a> {
         }
     }
 
+    fn iterable(&mut self, expression: &'a Expr) {
+        self.iterables += 1;
+        self.visit_expr(expression);
+        self.iterables -= 1;
+    }
+
     fn comprehension(&mut self, name: &'static str, generators: &'a [Comprehension], results: [Option<&'a Expr>; 2]) {
         let Some((first, rest)) = generators.split_first() else { return };
-        self.visit_expr(&first.iter);
+        self.iterable(&first.iter);
         self.within(Unit::Comprehension(name), |names| {
             names.visit_expr(&first.target);
             first.ifs.iter().for_each(|condition| names.visit_expr(condition));
-            rest.iter().for_each(|generator| names.visit_comprehension(generator));
+            for generator in rest {
+                names.iterable(&generator.iter);
+                names.visit_expr(&generator.target);
+                generator.ifs.iter().for_each(|condition| names.visit_expr(condition));
+            }
             results.into_iter().flatten().for_each(|result| names.visit_expr(result));
         });
     }
@@ -217,6 +229,10 @@ impl<'a> Visitor<'a> for Names<'a> {
     fn visit_expr(&mut self, expression: &'a Expr) {
         match expression {
             Expr::Named(e) => {
+                if self.iterables > 0 {
+                    let message = "assignment expression cannot be used in a comprehension iterable expression";
+                    return refuse(&mut self.fault, message, start(expression));
+                }
                 self.visit_expr(&e.value);
                 // In a comprehension it binds the name around it.
                 let inside = self.here;
@@ -228,7 +244,11 @@ impl<'a> Visitor<'a> for Names<'a> {
                 self.visit_expr(&e.target);
                 self.here = inside;
             }
-            Expr::Lambda(e) => self.function(e.parameters.as_deref(), |names| names.visit_expr(&e.body)),
+            Expr::Lambda(e) => {
+                let iterables = std::mem::take(&mut self.iterables);
+                self.function(e.parameters.as_deref(), |names| names.visit_expr(&e.body));
+                self.iterables = iterables;
+            }
             Expr::ListComp(e) => self.comprehension("list comprehension", &e.generators, [Some(&*e.elt), None]),
             Expr::SetComp(e) => self.comprehension("set comprehension", &e.generators, [Some(&*e.elt), None]),
             Expr::DictComp(e) => {

@@ -10,6 +10,7 @@ use ruff_text_size::TextRange;
 
 use super::SyntaxFault;
 use super::tokens::{Kind, Tokens, string_fault};
+use crate::call::module_names::is_keyword;
 
 /// What the parser found, and where.
 pub enum Refused<'a> {
@@ -407,15 +408,6 @@ const OPERAND_STOPS: &[&str] = &[
     ",", ":", "=", ":=", ";", "->", "if", "elif", "else", "while", "for", "lambda", "return", "yield", "from",
     "assert", "del", "raise", "import", "as", "with", "async",
 ];
-
-fn is_keyword(word: &str) -> bool {
-    const WORDS: &[&str] = &[
-        "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del", "elif", "else", "except",
-        "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "nonlocal", "not", "or", "pass",
-        "raise", "return", "try", "while", "with", "yield",
-    ];
-    WORDS.contains(&word)
-}
 
 /// Whether CPython takes it for one side of a comparison that was meant.
 fn is_operand(target: &Expr) -> bool {

@@ -1,0 +1,283 @@
+//! What people write and Rhai does not read: subscripts of several places, `x[0, 1..3]`, slices, `x[:, ::2]`, and
+//! keywords, `zeros(2, dtype=int16)`. One pass over Rhai's own tokens writes them as the language knows them: as `at(…)`,
+//! `slice(…)` and a last object map. Nothing that Rhai reads is touched.
+
+use super::written::{Edit, Written};
+use rhai::{Engine, Position, Token, TokenizeState};
+
+/// A token, as far as the forms are told by it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sign {
+    /// `(`, `[`, `{` or what begins a block within text.
+    Open(char),
+    Close,
+    Comma,
+    Colon,
+    DoubleColon,
+    Equals,
+    Ellipsis,
+    /// A name, which may be a keyword's.
+    Name,
+    /// A value that may have a subscript.
+    Value,
+    /// The `fn` of a definition.
+    Definition,
+    Other,
+}
+
+struct Place {
+    sign: Sign,
+    position: Position,
+    /// The byte at which it begins, where something may be written there.
+    at: usize,
+}
+
+/// A keyword that a positional argument follows.
+#[derive(Debug)]
+pub struct Misplaced(pub Position);
+
+/// The text as Rhai reads it; `None` where it has none of these forms.
+///
+/// # Errors
+/// A positional argument behind a keyword.
+pub fn written(engine: &Engine, source: &str) -> Result<Option<Written>, Misplaced> {
+    let Some(places) = places(engine, source) else { return Ok(None) };
+    let mut pass = Pass { places: &places, edits: Vec::new(), open: Vec::new() };
+    for i in 0..places.len() {
+        pass.step(i)?;
+    }
+    Ok((!pass.edits.is_empty()).then(|| Written::new(source, pass.edits)))
+}
+
+/// The tokens of a text; `None` where it has one that is not as it seems.
+fn places(engine: &Engine, source: &str) -> Option<Vec<Place>> {
+    let as_it_is = |token: Token, _: Position, _: &TokenizeState| token;
+    let sources = [source];
+    let (tokens, control) = engine.lex_with_map(&sources, &as_it_is);
+    let mut offsets = Offsets::new(source);
+    let mut places = Vec::new();
+    // Whether each open brace ends a piece of code within text.
+    let mut braces = Vec::new();
+    let mut in_text = false;
+    for (token, position) in tokens {
+        let sign = match &token {
+            Token::EOF => break,
+            Token::LexError(_) => return None,
+            Token::LeftParen => Sign::Open('('),
+            Token::LeftBracket | Token::QuestionBracket => Sign::Open('['),
+            Token::LeftBrace | Token::MapStart => {
+                braces.push(std::mem::take(&mut in_text));
+                Sign::Open('{')
+            }
+            Token::RightBrace => {
+                if braces.pop()? {
+                    control.borrow_mut().is_within_text = true;
+                }
+                Sign::Close
+            }
+            Token::RightParen | Token::RightBracket => Sign::Close,
+            Token::Comma => Sign::Comma,
+            Token::Colon => Sign::Colon,
+            Token::DoubleColon => Sign::DoubleColon,
+            Token::Equals => Sign::Equals,
+            Token::Fn => Sign::Definition,
+            Token::Identifier(_) => Sign::Name,
+            Token::Reserved(word) if &***word == "..." => Sign::Ellipsis,
+            Token::Reserved(word) if rhai::is_valid_identifier(word) => Sign::Name,
+            Token::StringConstant(_) => Sign::Value,
+            Token::InterpolatedString(_) => {
+                in_text = true;
+                Sign::Other
+            }
+            _ => Sign::Other,
+        };
+        // The pieces of a text around code are at odd places, and nothing is written there.
+        let at = if matches!(sign, Sign::Value | Sign::Other) { 0 } else { offsets.of(position)? };
+        places.push(Place { sign, position, at });
+    }
+    Some(places)
+}
+
+/// Finds the bytes of places that come one behind the other.
+struct Offsets<'s> {
+    rest: std::str::CharIndices<'s>,
+    line: usize,
+    column: usize,
+}
+
+impl<'s> Offsets<'s> {
+    fn new(source: &'s str) -> Offsets<'s> {
+        Offsets { rest: source.char_indices(), line: 1, column: 1 }
+    }
+
+    /// Nothing for a place that lies before the last one: the engine counts lines and columns to 65,535 only.
+    fn of(&mut self, position: Position) -> Option<usize> {
+        let (line, column) = (position.line()?, position.position()?);
+        while (self.line, self.column) < (line, column) {
+            match self.rest.next()?.1 {
+                '\n' => (self.line, self.column) = (self.line + 1, 1),
+                _ => self.column += 1,
+            }
+        }
+        ((self.line, self.column) == (line, column)).then(|| self.rest.offset())
+    }
+}
+
+/// A bracket that is open.
+enum Open {
+    /// Of a call, with the place of its first keyword.
+    Call {
+        keywords: Option<usize>,
+        argument: Argument,
+    },
+    /// Of a subscript.
+    Index {
+        at: usize,
+        several: bool,
+        part: Part,
+    },
+    Other,
+}
+
+/// The argument that is being read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Argument {
+    Empty,
+    Positional,
+    Keyword,
+}
+
+/// The part of a subscript that is being read, between commas.
+#[derive(Default)]
+struct Part {
+    start: usize,
+    colons: Vec<usize>,
+    /// Whether there is anything before the first colon, behind it, and behind the second.
+    filled: [bool; 3],
+}
+
+struct Pass<'p> {
+    places: &'p [Place],
+    edits: Vec<Edit>,
+    open: Vec<Open>,
+}
+
+impl Pass<'_> {
+    fn sign(&self, i: Option<usize>) -> Sign {
+        i.and_then(|i| self.places.get(i)).map_or(Sign::Other, |place| place.sign)
+    }
+
+    fn edit(&mut self, at: usize, removed: usize, text: &'static str) {
+        self.edits.push(Edit { at, removed, text: text.into() });
+    }
+
+    fn step(&mut self, i: usize) -> Result<(), Misplaced> {
+        let Some(&Place { sign, position, at }) = self.places.get(i) else { return Ok(()) };
+        let (before, next) = (self.sign(i.checked_sub(1)), self.sign(Some(i + 1)));
+        let begins = matches!(self.sign(i.checked_sub(2)), Sign::Comma | Sign::Open('('));
+        let name = i.checked_sub(1).and_then(|i| self.places.get(i)).map(|place| place.at);
+        if let Sign::Close = sign {
+            self.close(at);
+            return Ok(());
+        }
+        // What stands in a bracket, another bracket too, belongs to the part or the argument that is being read.
+        match self.open.last_mut() {
+            Some(Open::Index { several, part, .. }) => match sign {
+                Sign::Comma => {
+                    *several = true;
+                    let part = std::mem::take(part);
+                    self.end_part(&part, at);
+                    self.start_part(at + 1);
+                }
+                Sign::Colon => part.colons.push(at),
+                Sign::DoubleColon if before != Sign::Name || next != Sign::Name => {
+                    part.colons.extend([at, at + 1]);
+                }
+                Sign::Ellipsis => {
+                    *several = true;
+                    part.filled[0] = true;
+                    self.edit(at, 3, "Ellipsis");
+                }
+                _ => {
+                    if let Some(filled) = part.filled.get_mut(part.colons.len()) {
+                        *filled = true;
+                    }
+                }
+            },
+            Some(Open::Call { keywords, argument }) => match sign {
+                Sign::Comma => *argument = Argument::Empty,
+                Sign::Equals if *argument == Argument::Positional && before == Sign::Name => {
+                    // The name is all there is of the argument so far.
+                    if let (Some(name), true) = (name, begins) {
+                        *argument = Argument::Keyword;
+                        let first = keywords.replace(name).is_none();
+                        if first {
+                            self.edit(name, 0, "#{");
+                        }
+                        self.edit(at, 1, ":");
+                    }
+                }
+                _ if *argument == Argument::Empty => {
+                    let is_keyword = sign == Sign::Name && next == Sign::Equals;
+                    if keywords.is_some() && !is_keyword {
+                        return Err(Misplaced(position));
+                    }
+                    *argument = Argument::Positional;
+                }
+                _ => {}
+            },
+            _ => {}
+        }
+        if let Sign::Open(bracket) = sign {
+            self.open(i, bracket, before);
+        }
+        Ok(())
+    }
+
+    fn open(&mut self, i: usize, bracket: char, before: Sign) {
+        let Some(place) = self.places.get(i) else { return };
+        let is_defined = self.sign(i.checked_sub(2)) == Sign::Definition;
+        let on_this_line = i
+            .checked_sub(1)
+            .and_then(|i| self.places.get(i))
+            .is_some_and(|last| last.position.line() == place.position.line());
+        let open = match (bracket, before) {
+            ('(', Sign::Name) if !is_defined => Open::Call { keywords: None, argument: Argument::Empty },
+            ('[', Sign::Name | Sign::Value | Sign::Close) if on_this_line => {
+                Open::Index { at: place.at, several: false, part: Part { start: place.at + 1, ..Part::default() } }
+            }
+            _ => Open::Other,
+        };
+        self.open.push(open);
+    }
+
+    fn start_part(&mut self, start: usize) {
+        if let Some(Open::Index { part, .. }) = self.open.last_mut() {
+            part.start = start;
+        }
+    }
+
+    fn end_part(&mut self, part: &Part, end: usize) {
+        let (Some(&first), [start, stop, step]) = (part.colons.first(), part.filled) else { return };
+        self.edit(part.start, 0, if start { "slice(" } else { "slice(()" });
+        self.edit(first, 1, if stop { "," } else { ", ()" });
+        if let Some(&second) = part.colons.get(1) {
+            self.edit(second, 1, if step { "," } else { "" });
+        }
+        self.edit(end, 0, ")");
+    }
+
+    fn close(&mut self, at: usize) {
+        match self.open.pop() {
+            Some(Open::Index { at: start, several, part }) => {
+                self.end_part(&part, at);
+                if several {
+                    self.edit(start + 1, 0, "at(");
+                    self.edit(at, 0, ")");
+                }
+            }
+            Some(Open::Call { keywords: Some(_), .. }) => self.edit(at, 0, "}"),
+            _ => {}
+        }
+    }
+}
