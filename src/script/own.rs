@@ -190,8 +190,9 @@ mod tests {
         for own in TABLE {
             let is_named = own.example.contains(own.name) && own.usage.contains(own.name);
             assert!(is_named && own.doc.ends_with('.'), "{}", own.name);
-            let ast = compile(&engine, &state, own.example).unwrap_or_else(|error| panic!("{}: {error}", own.name));
-            let result = engine.borrow().eval_ast::<Dynamic>(&ast);
+            let compiled = compile(&engine, &state, own.example, None);
+            let compiled = compiled.unwrap_or_else(|fault| panic!("{}: {}", own.name, fault.made));
+            let result = engine.borrow().eval_ast::<Dynamic>(&compiled.made);
             assert!(result.is_ok(), "{}: {:?}", own.name, result.err().map(|error| error.to_string()));
         }
     }
