@@ -1,15 +1,21 @@
 //! The script language: the only room, with `session`, that names Rhai. A call goes from the engine through binding to a
 //! row of the function table.
 
+mod arrays;
+mod blobs;
 pub mod bounds;
 pub mod callback;
 pub mod engine;
 pub mod fault;
 mod forms;
+mod json;
 pub mod modules;
 mod names;
+pub mod own;
 mod plain;
+pub mod printing;
 pub mod runtime;
+mod scoped;
 pub mod subscripts;
 pub mod value;
 pub mod written;

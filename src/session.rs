@@ -14,6 +14,8 @@ use crate::python::syntax;
 use crate::script::callback::Home;
 use crate::script::engine;
 use crate::script::fault;
+use crate::script::own;
+use crate::script::printing::is_range;
 use crate::script::runtime::Runtime;
 use crate::script::value::to_value;
 pub use crate::tensor::Dims;
@@ -191,14 +193,19 @@ impl Session {
         })
     }
 
-    /// Help on a name, or on the class of a variable; nothing for an unknown one.
+    /// Help on a name: on the value of a variable, on functions of torch and Python, and on those of Rhai; nothing for an
+    /// unknown one.
     pub fn help(&self, topic: &str) -> Option<String> {
-        help::describe(topic).or_else(|| {
+        let topic = topic.trim();
+        let described = help::describe(topic).or_else(|| {
             // `help(t.view)` about a variable: what its class says.
             let (variable, name) = topic.rsplit_once('.')?;
             let class = self.class_path(variable)?;
             help::describe(&format!("{class}.{name}"))
-        })
+        });
+        let name = topic.trim_end_matches("()");
+        let texts: Vec<_> = [self.about(name), described, own::describe(name)].into_iter().flatten().collect();
+        (!texts.is_empty()).then(|| texts.join("\n"))
     }
 
     /// Functions whose name or description holds all of these words, the best first.
@@ -337,7 +344,11 @@ impl Session {
     /// Shows a value as a prompt does: nothing for `None`.
     fn show(&mut self, value: &Dynamic) -> crate::tensor::Result<()> {
         if !value.is_unit() {
-            python::show(&self.runtime, &to_value(value)?)?;
+            if is_range(value) {
+                self.runtime.print(&format!("{value}\n"));
+            } else {
+                python::show(&self.runtime, &to_value(value)?)?;
+            }
             self.keep_result(value);
             self.python.is_stale();
         }

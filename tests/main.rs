@@ -12,6 +12,7 @@ mod python;
 mod python_syntax;
 mod reference;
 mod refusals;
+mod rhai_calls;
 mod rhai_form;
 mod storage;
 mod storage_names;

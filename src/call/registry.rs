@@ -85,6 +85,30 @@ impl Family {
         counts.max().unwrap_or_default()
     }
 
+    /// Returns whether the bare name means something else than the method does, on the same arguments: `where(c, a, b)` is
+    /// not `c.where(a, b)`, and `float(x)` is a number, `x.float()` a tensor.
+    pub fn is_another_bare(&self) -> bool {
+        let torch = self.find(Receiver::Module(""));
+        let has_methods = |kind| self.find(Receiver::Class(kind)).is_some();
+        match torch {
+            Some(torch) => {
+                let leads_elsewhere = |function: &Function| {
+                    let first = function.signature.params.first();
+                    function.row.role != Role::Both
+                        && first.is_some_and(|first| {
+                            first.name != "self" && matches!(first.kind, Kind::Tensor | Kind::Any | Kind::Operand)
+                        })
+                };
+                has_methods(Kind::Tensor) && torch.functions.iter().any(leads_elsewhere)
+            }
+            None => {
+                self.find(Receiver::Module("py")).is_some()
+                    && [Kind::Tensor, Kind::UntypedStorage, Kind::TypedStorage].into_iter().any(has_methods)
+                    && !self.name.starts_with("__")
+            }
+        }
+    }
+
     /// Everybody who answers to the name.
     pub fn members(&self) -> impl Iterator<Item = &(Receiver, Overloads)> {
         self.members.iter()

@@ -1,15 +1,20 @@
 //! The Rhai engine with our functions in it: registration, names, subscripts, operators, limits and interrupts. Every
 //! call of a script ends in [`dispatch`], which finds the row of the function table.
 
+use super::arrays;
+use super::blobs;
 use super::bounds;
 use super::callback;
 use super::fault;
 use super::forms;
+use super::json;
 use super::modules;
 use super::names;
+use super::printing::{self, shown};
 use super::runtime::Runtime;
+use super::scoped;
 use super::subscripts;
-use super::value::{class_ids, register_names, to_dynamic, to_value};
+use super::value::{class_ids, register_names, sequence_ids, to_dynamic, to_value};
 use super::written::{Edit, Written};
 use crate::call::bind::{Arguments, Bound};
 use crate::call::plain;
@@ -24,12 +29,13 @@ use crate::functions::subscript;
 use crate::tensor::{Error, ErrorKind, Result, Tensor, interrupt};
 use crate::value::{Keywords, Value, equality};
 use rhai::packages::{
-    ArithmeticPackage, BasicArrayPackage, BasicFnPackage, BasicIteratorPackage, BasicMapPackage, BasicMathPackage,
-    BasicStringPackage, LanguageCorePackage, LogicPackage, MoreStringPackage, Package,
+    ArithmeticPackage, BasicArrayPackage, BasicBlobPackage, BasicFnPackage, BasicIteratorPackage, BasicMapPackage,
+    BasicMathPackage, BasicStringPackage, BasicTimePackage, BitFieldPackage, LanguageCorePackage, LogicPackage,
+    MoreStringPackage, Package,
 };
 use rhai::{
-    AST, Dynamic, Engine, FuncRegistration, ImmutableString, LexError, Module, NativeCallContext, OptimizationLevel,
-    ParseError, ParseErrorType, Position, RhaiFunc, Token,
+    AST, Dynamic, Engine, EvalAltResult, FuncRegistration, ImmutableString, LexError, Module, NativeCallContext,
+    OptimizationLevel, ParseError, ParseErrorType, Position, RhaiFunc, Token,
 };
 use std::any::TypeId;
 use std::cell::{Cell, RefCell};
@@ -38,7 +44,8 @@ use std::rc::Rc;
 rhai::def_package! {
     /// The language's own functions, as one module: the engine asks one after the other.
     Language(module): ArithmeticPackage, LogicPackage, LanguageCorePackage, BasicStringPackage, MoreStringPackage,
-        BasicIteratorPackage, BasicArrayPackage, BasicMapPackage, BasicMathPackage, BasicFnPackage {}
+        BasicIteratorPackage, BasicArrayPackage, BasicBlobPackage, BasicMapPackage, BasicMathPackage, BasicFnPackage,
+        BasicTimePackage, BitFieldPackage {}
 }
 
 /// An engine that knows every function of the table and reports to `state`.
@@ -60,8 +67,13 @@ pub fn build(state: &Rc<Runtime>) -> Engine {
     register_iteration(&mut module, state);
     register_over_integers(&mut module, state);
     bounds::register(&mut module);
+    arrays::register(&mut module, state);
+    arrays::register_containers(&mut module, state, &class_ids(), &sequence_ids());
+    blobs::register(&mut module, state);
+    json::register(&mut module, state);
+    scoped::register(&mut module, state);
     engine.register_global_module(module.into());
-    register_printing(&mut engine, state);
+    printing::register(&mut engine, state);
     // Python's matrix product; the precedence is that of `*`.
     if let Err(reason) = engine.register_custom_operator("@", 180) {
         state.print(&format!("operator @ is unavailable: {reason}\n"));
@@ -196,9 +208,14 @@ fn read(engine: &Engine, written: Written) -> std::result::Result<Compiled<AST>,
 /// nothing, and so does a function whose name no text had spelled out before it began to run.
 fn register(engine: &mut Engine, state: &Rc<Runtime>, family: &'static Family) {
     let methods = family.find(Receiver::Class(Kind::Tensor)).filter(|methods| methods.is_parsed_by_torch());
+    // Only the hook for functions that are not found is told whether a name stood behind a dot.
+    let asks_for_style = state.bare.borrow().get(family.name).cloned().unwrap_or_default();
     for arity in 0..=family.most_arguments() {
-        let state = state.clone();
+        let (state, asks_for_style) = (state.clone(), asks_for_style.clone());
         engine.register_raw_fn(family.name, any(arity), move |_: NativeCallContext, args: &mut [&mut Dynamic]| {
+            if asks_for_style.get() {
+                return Err(EvalAltResult::ErrorRuntime(Dynamic::UNIT, Position::NONE).into());
+            }
             let result = match methods.and_then(|methods| plainly(&state, methods, args)) {
                 Some(result) => result.and_then(|value| state.give(value)),
                 None => answer(&state, family, args),
@@ -208,13 +225,28 @@ fn register(engine: &mut Engine, state: &Rc<Runtime>, family: &'static Family) {
     }
 }
 
-/// Takes down a name of the table that a text spells out.
-fn note(state: &Runtime, word: &str) {
+/// Takes down a name of the table that a text spells out, and whether it stands by itself or behind a dot.
+fn note(state: &Runtime, word: &str, dotted: bool) {
     if !state.known.borrow().contains(word)
         && let Some(family) = state.registry.family(word)
     {
         state.named.borrow_mut().push(family);
+        if family.is_another_bare() {
+            let is_bare = Rc::new(Cell::new(state.names_functions.get()));
+            state.bare.borrow_mut().entry(family.name).or_insert(is_bare);
+        }
     }
+    if dotted {
+        return;
+    }
+    if let Some(is_bare) = state.bare.borrow().get(word) {
+        is_bare.set(true);
+    }
+}
+
+/// Returns whether a function that is registered leaves every call to the hook.
+fn defers(state: &Runtime, family: &Family) -> bool {
+    state.bare.borrow().get(family.name).is_some_and(|is_bare| is_bare.get())
 }
 
 /// Does the engine know a function of this name, for so many arguments of any kind?
@@ -242,8 +274,11 @@ fn register_missing(engine: &mut Engine, state: &Rc<Runtime>) {
             let called = callback::call(&state, &Value::Type(class), args);
             called.map(Some).map_err(fault::thrown)
         }
+        Some(family) if !on_receiver && (family.is_another_bare() || has_out(args)) => {
+            answer_bare(&state, family, args).map(Some).map_err(fault::thrown)
+        }
         // Asked after every failure: a function that is registered has failed for its own reasons.
-        Some(family) if args.len() > family.most_arguments() || !state.known.borrow().contains(name) => {
+        Some(family) if !is_registered(&state, Some(family), args.len()) || defers(&state, family) => {
             answer(&state, family, args).map(Some).map_err(fault::thrown)
         }
         None if on_receiver => match args.first().and_then(|receiver| not_callable(&state, receiver, name)) {
@@ -313,6 +348,27 @@ fn answer(state: &Runtime, family: &Family, args: &mut [&mut Dynamic]) -> Result
     dispatch(state, family, args).and_then(|value| state.give(value)).and_then(whole)
 }
 
+/// What a call of a bare name gives where a method of that name would do something else.
+fn answer_bare(state: &Runtime, family: &Family, args: &mut [&mut Dynamic]) -> Result<Dynamic> {
+    let first = args.first().map(|first| to_value(first)).transpose()?;
+    let is_method = |first: &Value| Kind::of(first).is_some_and(|kind| family.find(Receiver::Class(kind)).is_some());
+    match &first {
+        Some(first)
+            if is_method(first)
+                && let Ok(overloads) = bare(state, family, Some(first), args.len()) =>
+        {
+            call(state, overloads, None, args).and_then(|value| state.give(value)).and_then(whole)
+        }
+        _ => answer(state, family, args),
+    }
+}
+
+/// Returns whether a call names what it writes its result to, which functions of torch do and methods do not.
+fn has_out(args: &[&mut Dynamic]) -> bool {
+    args.len() > 1
+        && args.last().and_then(|last| last.read_lock::<rhai::Map>()).is_some_and(|map| map.contains_key("out"))
+}
+
 /// Python's builtins that a module may be passed to; `len(torch)` reads as `torch.len()`, which there is not.
 const OF_MODULES: &[&str] = &["getattr", "hasattr", "id", "isinstance", "repr", "str", "type"];
 
@@ -322,7 +378,7 @@ const FUNCTION_FIRST: &[&str] = &["map", "filter", "reduce"];
 /// Finds the function a script means by a name with these arguments, and calls it.
 pub fn dispatch(state: &Runtime, family: &Family, args: &mut [&mut Dynamic]) -> Result<Value> {
     let Some((first, rest)) = args.split_first() else {
-        return call(state, bare(state, family, None)?, None, &[]);
+        return call(state, bare(state, family, None, 0)?, None, &[]);
     };
     let receiver = to_value(first)?;
     if FUNCTION_FIRST.contains(&family.name)
@@ -379,18 +435,19 @@ pub fn dispatch(state: &Runtime, family: &Family, args: &mut [&mut Dynamic]) -> 
             let class = receiver.class_name().rsplit('.').next().unwrap_or_default();
             match family.find(Receiver::Module(class)) {
                 Some(overloads) => call(state, overloads, None, rest),
-                None => call(state, bare(state, family, Some(&receiver))?, None, args),
+                None => call(state, bare(state, family, Some(&receiver), args.len())?, None, args),
             }
         }
     }
 }
 
 /// A function called by its bare name: Python's builtin, unless a tensor is passed and `torch` has one.
-fn bare<'f>(state: &Runtime, family: &'f Family, first: Option<&Value>) -> Result<&'f Overloads> {
+fn bare<'f>(state: &Runtime, family: &'f Family, first: Option<&Value>, count: usize) -> Result<&'f Overloads> {
     let torch = family.find(Receiver::Module(""));
     let builtin = family.find(Receiver::Module("py"));
     // What makes a number of a tensor is Python's; what writes one to any format, the shell's.
-    let wants_torch = matches!(first, Some(Value::Tensor(_))) && !matches!(family.name, "complex" | "save");
+    let wants_torch =
+        matches!(first, Some(Value::Tensor(_))) && !matches!((family.name, count), ("complex", 1) | ("save", _));
     let found = if wants_torch { torch.or(builtin) } else { builtin.or(torch) };
     found.ok_or_else(|| match first {
         Some(value) => suggest::no_attribute(state, value, family.name),
@@ -451,10 +508,11 @@ fn register_operators(module: &mut Module, state: &Rc<Runtime>) {
     }
     // The language itself would put the text of anything behind a string.
     let (text, other) = (TypeId::of::<ImmutableString>(), TypeId::of::<Dynamic>());
-    for types in [[text, other], [other, text]] {
+    let nothing = TypeId::of::<()>();
+    for types in [[text, other], [other, text], [text, nothing], [nothing, text]] {
         let this = state.clone();
         add(module, "+", &types, move |args| match args {
-            [a, b] => Ok((this.str(&to_value(a)?)? + this.str(&to_value(b)?)?.as_str()).into()),
+            [a, b] => Ok((shown(&this, a)? + shown(&this, b)?.as_str()).into()),
             _ => Ok(Dynamic::UNIT),
         });
     }
@@ -493,64 +551,6 @@ fn register_over_integers(module: &mut Module, state: &Rc<Runtime>) {
             add(module, family.name, &vec![TypeId::of::<i64>(); arity], move |args| answer(&state, family, args));
         }
     }
-}
-
-fn register_printing(engine: &mut Engine, state: &Rc<Runtime>) {
-    // The language's own functions for one plain value would win over those for any value.
-    let plain = [
-        TypeId::of::<ImmutableString>(),
-        TypeId::of::<char>(),
-        TypeId::of::<bool>(),
-        TypeId::of::<()>(),
-        TypeId::of::<f64>(),
-        TypeId::of::<i64>(),
-        TypeId::of::<rhai::Array>(),
-        TypeId::of::<rhai::Map>(),
-    ];
-    let plain = plain.into_iter().map(|class| vec![class]);
-    for types in (0..=16).map(any).chain(plain) {
-        let this = state.clone();
-        // The engine demands a string from `print` and hands it to `on_print`, which does the writing.
-        engine.register_raw_fn("print", types, move |_: NativeCallContext, args: &mut [&mut Dynamic]| {
-            print_text(&this, args).map_err(fault::thrown)
-        });
-    }
-    let this = state.clone();
-    engine.on_print(move |text| this.print(text));
-    let this = state.clone();
-    engine.on_debug(move |text, _, _| this.print(&format!("{text}\n")));
-    for class in class_ids().into_iter().chain([TypeId::of::<fault::Thrown>()]) {
-        for name in ["to_string", "to_debug"] {
-            let this = state.clone();
-            engine.register_raw_fn(name, [class], move |_: NativeCallContext, args: &mut [&mut Dynamic]| {
-                let text = args.first().map_or(Ok(String::new()), |v| to_value(v).and_then(|v| this.str(&v)));
-                text.map_err(fault::thrown)
-            });
-        }
-    }
-}
-
-/// Python's `print(*values, sep=" ", end="\n")`.
-pub fn print_text(state: &Runtime, args: &[&mut Dynamic]) -> Result<String> {
-    let (mut separator, mut end) = (" ".to_string(), "\n".to_string());
-    let mut values = args;
-    const KEYWORDS: &[&str] = &["sep", "end", "flush", "file"];
-    if let Some((last, before)) = args.split_last()
-        && let Some(map) = last.read_lock::<rhai::Map>()
-        && map.keys().all(|key| KEYWORDS.contains(&key.as_str()))
-    {
-        values = before;
-        for (key, value) in map.iter() {
-            let text = if value.is_unit() { None } else { Some(state.str(&to_value(value)?)?) };
-            match key.as_str() {
-                "sep" => separator = text.unwrap_or(separator),
-                "end" => end = text.unwrap_or(end),
-                _ => {}
-            }
-        }
-    }
-    let parts: Result<Vec<String>> = values.iter().map(|v| state.str(&to_value(v)?)).collect();
-    Ok(parts?.join(&separator) + end.as_str())
 }
 
 /// Names that are always there, in functions too: modules, Python's constants, dtypes by their bare names.
@@ -639,7 +639,11 @@ fn free_reserved_words(engine: &mut Engine, state: &Rc<Runtime>) {
             other => other,
         };
         if let Token::Identifier(word) = &token {
-            note(&state, word);
+            note(&state, word, dotted);
+        }
+        // `Fn("where")` can name anything.
+        if matches!(&token, Token::Reserved(word) if word.as_str() == "Fn") && !state.names_functions.replace(true) {
+            state.bare.borrow().values().for_each(|is_bare| is_bare.set(true));
         }
         token
     });

@@ -24,6 +24,10 @@ pub struct Runtime {
     /// The functions of the table that the engine knows, and those that the text being parsed names besides.
     pub known: RefCell<HashSet<&'static str>>,
     pub named: RefCell<Vec<&'static Family>>,
+    /// The functions whose bare name means something else than their method, and whether any text has used it so.
+    pub bare: RefCell<HashMap<&'static str, Rc<Cell<bool>>>>,
+    /// Whether a text has named functions by texts, which can be any.
+    pub names_functions: Cell<bool>,
     /// Variables as functions of scripts see them.
     pub globals: RefCell<HashMap<String, rhai::Dynamic>>,
     /// The functions that scripts have defined.
@@ -53,6 +57,8 @@ impl Runtime {
             has_switch: Cell::new(false),
             known: RefCell::default(),
             named: RefCell::default(),
+            bare: RefCell::default(),
+            names_functions: Cell::new(false),
             globals: RefCell::default(),
             defined: RefCell::default(),
             read: RefCell::default(),

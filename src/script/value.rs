@@ -34,6 +34,15 @@ macro_rules! boxes {
             None
         }
 
+        /// Returns whether a value is of a class of ours, not the script language's own.
+        pub fn is_ours(dynamic: &Dynamic) -> bool {
+            if dynamic.is_shared() {
+                return is_ours(&dynamic.clone().flatten());
+            }
+            let id = dynamic.type_id();
+            id == TypeId::of::<Tensor>() $(|| id == TypeId::of::<Boxed<$kind>>())*
+        }
+
         /// Tells the engine the names of our classes. It asks for the receiver's at every method call, and the engine's
         /// own list comes first: tensors stand there alone.
         pub fn register_names(engine: &mut Engine, module: &mut Module) {
@@ -79,6 +88,14 @@ boxes! {
 /// The box that objects travel in.
 pub type BoxedObject = Boxed<18>;
 
+/// The box that buffers travel in.
+pub type BoxedBuffer = Boxed<13>;
+
+/// The boxes of what is written as an array in the script language: shapes, tuples, tuples with names.
+pub fn sequence_ids() -> [TypeId; 3] {
+    [TypeId::of::<Boxed<6>>(), TypeId::of::<Boxed<7>>(), TypeId::of::<Boxed<9>>()]
+}
+
 /// Returns whether a value travels in the box of objects.
 pub(super) fn is_boxed(dynamic: Option<&Dynamic>) -> bool {
     dynamic.is_some_and(Dynamic::is::<BoxedObject>)
@@ -119,10 +136,29 @@ pub fn to_dynamic(value: Value) -> Dynamic {
         Value::Set(set) => watched(set.to_vec()).map(to_dynamic).collect::<rhai::Array>().into(),
         Value::Object(object) => match object.as_any().downcast_ref::<ScriptFunction>() {
             Some(function) => Dynamic::from(function.pointer.clone()),
+            None if let Some(time) = object.as_any().downcast_ref::<Timestamp>() => Dynamic::from(time.0),
             None if is_function(&*object) => callback::pointer(Value::Object(object)),
             None => boxed(Value::Object(object)),
         },
         other => boxed(other),
+    }
+}
+
+/// A moment, as `timestamp()` of the script language gives it.
+pub struct Timestamp(rhai::Instant);
+
+impl Object for Timestamp {
+    fn type_name(&self) -> &str {
+        "timestamp"
+    }
+    fn class_name(&self) -> &'static str {
+        "timestamp"
+    }
+    fn repr(&self) -> String {
+        "timestamp".to_owned()
+    }
+    fn as_any(&self) -> &dyn std::any::Any {
+        self
     }
 }
 
@@ -228,6 +264,9 @@ pub fn to_value_within(dynamic: &Dynamic, copied: &mut Copied) -> Result<Value> 
     }
     if let Some(blob) = dynamic.read_lock::<rhai::Blob>() {
         return crate::tensor::Buffer::bytearray(&blob).map(Value::Buffer);
+    }
+    if let Some(time) = dynamic.read_lock::<rhai::Instant>() {
+        return Ok(Value::Object(Rc::new(Timestamp(*time))));
     }
     if let Some(function) = dynamic.read_lock::<rhai::FnPtr>() {
         return Ok(callback::function(function.clone()));

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use rhai::Dynamic;
 
 use super::Session;
-use super::results::shown_name;
+use super::results::{hidden_name, shown_name};
 use crate::explain::Holder;
 use crate::explain::tensor::parts;
 use crate::script::value::{kept, shared, to_value};
@@ -99,6 +99,35 @@ impl Session {
             holder.remembered = handles.sum();
         }
         holders
+    }
+
+    /// What help says about the value of a variable; nothing where there is none of this name.
+    pub(super) fn about(&self, name: &str) -> Option<String> {
+        let value = self.scope.get(hidden_name(name))?;
+        let Some(tensor) = value.read_lock::<Tensor>().map(|tensor| tensor.clone()) else {
+            return Some(format!("{name} is a variable: {}\n", summary(value)));
+        };
+        let view = tensor.view();
+        let (dtype, device) = (view.dtype.name(), view.device());
+        let (sizes, count) = (view.sizes(), view.numel());
+        let mut text =
+            format!("{name} is a Tensor\n    shape {sizes:?}, dtype {dtype}, device {device}, {count} elements\n");
+        if let Some(memory) = self.variables().into_iter().find(|variable| variable.name == name)?.memory {
+            let MemoryUse { stride, offset, nbytes, shared_with, .. } = memory;
+            let (stride, offset) = (stride.unwrap_or_default(), offset.unwrap_or_default());
+            text.push_str(&format!(
+                "    strides {:?}, offset {offset}, in a storage of {nbytes} bytes",
+                stride.as_slice()
+            ));
+            if !shared_with.is_empty() {
+                text.push_str(&format!(" shared with {}", shared_with.join(", ")));
+            }
+            text.push('\n');
+        }
+        if tensor.requires_grad() {
+            text.push_str("    takes part in gradients\n");
+        }
+        Some(text)
     }
 
     /// The class of a variable as help names it.
