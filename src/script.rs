@@ -3,12 +3,16 @@
 
 pub mod bounds;
 pub mod callback;
+pub mod caught;
+pub mod cell;
 pub mod engine;
 pub mod fault;
 mod plain;
 pub mod runtime;
 pub mod subscripts;
 pub mod value;
+pub mod weave;
+pub mod words;
 
 /// What the engine gives.
 pub type Scripted<T> = Result<T, Box<rhai::EvalAltResult>>;

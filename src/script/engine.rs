@@ -3,6 +3,7 @@
 
 use super::bounds;
 use super::callback;
+use super::caught;
 use super::fault;
 use super::runtime::Runtime;
 use super::subscripts;
@@ -56,6 +57,7 @@ pub fn build(state: &Rc<Runtime>) -> Engine {
     register_iteration(&mut module, state);
     register_over_integers(&mut module, state);
     bounds::register(&mut module);
+    caught::register(&mut engine, &mut module, state);
     engine.register_global_module(module.into());
     register_printing(&mut engine, state);
     // Python's matrix product; the precedence is that of `*`.
@@ -140,8 +142,25 @@ fn is_registered(state: &Runtime, family: Option<&Family>, count: usize) -> bool
 fn register_missing(engine: &mut Engine, state: &Rc<Runtime>) {
     let state = state.clone();
     #[allow(deprecated)] // "volatile"; nothing else takes any number of arguments
-    engine.on_missing_function(move |name, args, on_receiver, _| match state.registry.family(name) {
+    engine.on_missing_function(move |name, args, on_receiver, context| match state.registry.family(name) {
         _ if let Some(done) = bounds::deferred(name, args) => done.map(Some),
+        // `x.type_of()`: see `rename`.
+        None if name == "type_of_"
+            && let [value] = args =>
+        {
+            let class = Dynamic::type_name(value);
+            Ok(Some(context.engine().map_type_name(class).into()))
+        }
+        // `item in container`
+        None if name == "contains"
+            && let [container, item] = args
+            && !(container.is_array() || container.is_map()) =>
+        {
+            let holds = |container: &Dynamic, item: &Dynamic| {
+                functions::containers::contains(&state.state, &to_value(container)?, &to_value(item)?)
+            };
+            holds(container, item).map(|holds| Some(holds.into())).map_err(fault::thrown)
+        }
         // Asked after every failure: what is registered has looked at its receiver already.
         family
             if !is_registered(&state, family, args.len())
@@ -208,7 +227,10 @@ fn not_callable(state: &Runtime, receiver: &Dynamic, name: &str) -> Option<Error
             Some(Error::type_error(format!("cannot create '{class}' instances")))
         }
         Value::Type(_) => None,
-        other => Some(Error::type_error(format!("'{}' object is not callable", other.type_name()))),
+        other => {
+            let error = Error::type_error(format!("'{}' object is not callable", other.type_name()));
+            Some(error.with_hint(format!("`{name}` is no function: write `.{name}` without `()`")))
+        }
     }
 }
 
@@ -434,7 +456,7 @@ fn register_printing(engine: &mut Engine, state: &Rc<Runtime>) {
     engine.on_print(move |text| this.print(text));
     let this = state.clone();
     engine.on_debug(move |text, _, _| this.print(&format!("{text}\n")));
-    for class in class_ids().into_iter().chain([TypeId::of::<fault::Thrown>()]) {
+    for class in class_ids().into_iter().chain([TypeId::of::<fault::Thrown>(), TypeId::of::<caught::Caught>()]) {
         for name in ["to_string", "to_debug"] {
             let this = state.clone();
             engine.register_raw_fn(name, [class], move |_: NativeCallContext, args: &mut [&mut Dynamic]| {

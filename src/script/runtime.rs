@@ -2,6 +2,7 @@
 //! the engine knows. What both need is in [`State`], to which this gives way.
 
 use super::callback::Home;
+use super::cell::{self, Defined};
 use super::value::to_dynamic;
 use crate::call::State;
 use crate::call::registry::Family;
@@ -9,7 +10,7 @@ use crate::functions::lazy;
 use crate::tensor::{Result, limits};
 use crate::value::Value;
 use std::cell::{Cell, RefCell};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Deref;
 use std::rc::Rc;
 
@@ -26,7 +27,9 @@ pub struct Runtime {
     /// Variables as functions of scripts see them.
     pub globals: RefCell<HashMap<String, rhai::Dynamic>>,
     /// The functions that scripts have defined.
-    pub defined: RefCell<HashSet<String>>,
+    pub defined: RefCell<BTreeMap<String, Defined>>,
+    /// The input that runs.
+    pub cell: RefCell<cell::Cell>,
     /// What the engine has read last by subscripts and attributes: what, by which, and the value. It writes them back.
     pub read: RefCell<Vec<(Value, Value, Value)>>,
     /// Whether a line of Rhai is read as Python, where the names of Rhai lines are known as well.
@@ -52,10 +55,24 @@ impl Runtime {
             named: RefCell::default(),
             globals: RefCell::default(),
             defined: RefCell::default(),
+            cell: RefCell::default(),
             read: RefCell::default(),
             is_rhai: Cell::new(false),
             callbacks: Cell::new(0),
         }
+    }
+
+    /// The input that defines a function; for no function, and for one that nobody has defined, `here`.
+    pub fn cell_of(&self, function: Option<&str>, here: &cell::Cell) -> cell::Cell {
+        let defined = self.defined.borrow();
+        function.and_then(|name| defined.get(name)).map_or(here, |defined| &defined.cell).clone()
+    }
+
+    /// The input that the engine knows by this name of a source; for none, the one that runs.
+    pub fn cell_of_source(&self, source: Option<&str>) -> cell::Cell {
+        let defined = self.defined.borrow();
+        let found = source.and_then(|source| defined.values().find(|defined| *defined.cell.id == *source));
+        found.map_or_else(|| self.cell.borrow().clone(), |defined| defined.cell.clone())
     }
 
     /// A function's result in the script language: an array of what an iterator has to give.

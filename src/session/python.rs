@@ -50,7 +50,7 @@ impl Python {
             let held = variables.and_then(|variables| variables.get(name).cloned());
             match held.or_else(|| runtime.globals.borrow().get(name).cloned()) {
                 Some(value) => to_value(&value).ok(),
-                None if runtime.defined.borrow().contains(name) => FnPtr::new(name).ok().map(callback::function),
+                None if runtime.defined.borrow().contains_key(name) => FnPtr::new(name).ok().map(callback::function),
                 None if runtime.is_rhai.get() && !builtins::is_known(&runtime.state, name) => {
                     engine::named(&runtime, name)
                 }

@@ -5,7 +5,6 @@ use rhai::AST;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use super::failure::Cell;
 use super::{Failure, Language, Session};
 
 /// Samples shorter than this would measure the clock.
@@ -32,8 +31,8 @@ impl Session {
     /// # Errors
     /// What the input raises; the first failure ends it, and so does Ctrl-C.
     pub fn timeit(&mut self, language: Language, source: &str, budget: Duration) -> Result<Timing, Box<Failure>> {
-        let cell = Cell::rhai(source);
-        let input = match (language, self.compile(source)) {
+        let cell = self.cell(source);
+        let input = match (language, self.compile(&cell)) {
             (Language::Rhai, Ok(ast)) => Input::Rhai(ast),
             (Language::Rhai, Err(error)) if !self.is_only_python(source) => {
                 return Err(self.refused(&error, &cell));

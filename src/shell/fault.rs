@@ -37,6 +37,11 @@ pub fn describe(screen: Screen, failure: &Failure, source: &str, file: Option<&s
     text
 }
 
+/// The text for a note on an input.
+pub fn noted(screen: Screen, note: &str) -> String {
+    format!("{}\n", format!("note: {note}").style(screen.style(Stream::Error, Style::new().dimmed())))
+}
+
 /// The part of a line around a fault, the spaces that bring carets below it, and the carets. Characters that take no
 /// column or would move the cursor are shown as `·`.
 fn excerpt(source: &str, (line, column): (usize, usize), failure: &Failure) -> Option<(String, String, String)> {
