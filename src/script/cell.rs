@@ -1,5 +1,6 @@
 //! An input as it was typed, and where the engine's places are in it. Knows nothing about errors.
 
+use super::fault::around;
 use super::weave::{self, Insertion};
 use rhai::Position;
 use std::borrow::Cow;
@@ -33,6 +34,12 @@ impl Cell {
     pub fn place(&self, position: Position) -> Option<(usize, usize)> {
         let (line, column) = (position.line()?, position.position()?.max(1));
         Some((line, weave::typed_column(&self.insertions, line, column)))
+    }
+
+    /// The variable that is called as a function is, if its first argument stands at a position of the engine.
+    pub fn called(&self, position: Position) -> Option<&str> {
+        let place = self.place(position)?;
+        weave::called(&self.insertions, place.0, around(&self.typed, Some(place))?.0)
     }
 
     /// Returns whether both are the same input, not just the same text.

@@ -8,6 +8,7 @@ use super::fault;
 use super::runtime::Runtime;
 use super::subscripts;
 use super::value::{class_ids, register_names, to_dynamic, to_value};
+use super::words;
 use crate::call::bind::{Arguments, Bound};
 use crate::call::plain;
 use crate::call::signature::Kind;
@@ -151,15 +152,12 @@ fn register_missing(engine: &mut Engine, state: &Rc<Runtime>) {
             let class = Dynamic::type_name(value);
             Ok(Some(context.engine().map_type_name(class).into()))
         }
-        // `item in container`
+        // `item in container`; the engine itself tells what holds nothing, and where.
         None if name == "contains"
             && let [container, item] = args
-            && !(container.is_array() || container.is_map()) =>
+            && let Some(holds) = holds(&state, container, item) =>
         {
-            let holds = |container: &Dynamic, item: &Dynamic| {
-                functions::containers::contains(&state.state, &to_value(container)?, &to_value(item)?)
-            };
-            holds(container, item).map(|holds| Some(holds.into())).map_err(fault::thrown)
+            holds.map(|holds| Some(holds.into())).map_err(fault::thrown)
         }
         // Asked after every failure: what is registered has looked at its receiver already.
         family
@@ -186,6 +184,16 @@ fn register_missing(engine: &mut Engine, state: &Rc<Runtime>) {
         },
         _ => Ok(None),
     });
+}
+
+/// `item in container`; `None` for what the language knows itself, and for what holds nothing.
+fn holds(state: &Runtime, container: &Dynamic, item: &Dynamic) -> Option<Result<bool>> {
+    if container.is_array() || container.is_map() || container.is_string() {
+        return None;
+    }
+    let (container, item) = (to_value(container).ok()?, to_value(item).ok()?);
+    let held = functions::containers::contains(&state.state, &container, &item);
+    Some(held).filter(|held| !held.as_ref().is_err_and(|error| error.message.ends_with("is not iterable")))
 }
 
 /// Calls a method of what Python has made: a list, a dictionary, a set, an object of a class; `None` for any other
@@ -277,7 +285,7 @@ pub fn dispatch(state: &Runtime, family: &Family, args: &mut [&mut Dynamic]) -> 
             return done;
         }
     }
-    let missing = || suggest::no_attribute(state, &receiver, family.name);
+    let missing = || suggest::no_attribute(state, &receiver, words::typed(family.name));
     match &receiver {
         Value::Module(path) => {
             let module = if *path == "torch" { "" } else { path };
@@ -330,7 +338,7 @@ fn bare<'f>(state: &Runtime, family: &'f Family, first: Option<&Value>) -> Resul
     let wants_torch = matches!(first, Some(Value::Tensor(_))) && !matches!(family.name, "complex" | "save");
     let found = if wants_torch { torch.or(builtin) } else { builtin.or(torch) };
     found.ok_or_else(|| match first {
-        Some(value) => suggest::no_attribute(state, value, family.name),
+        Some(value) => suggest::no_attribute(state, value, words::typed(family.name)),
         None => Error::new(ErrorKind::NameError, format!("name '{}' is not defined", family.name)),
     })
 }

@@ -207,11 +207,18 @@ fn from_call(error: &EvalAltResult, state: &Runtime, cell: &Cell) -> Fault {
         }
         E::ErrorArithmetic(text, _) if text.starts_with("Error parsing") => fault(ValueError, text.clone(), at),
         E::ErrorArithmetic(text, _) => fault(OverflowError, text.clone(), at),
+        // The language takes the argument of `call` for the function, if what stands in front is none.
+        E::ErrorMismatchDataType(want, ..)
+            if want == "Fn"
+                && let Some(name) = cell.called(at) =>
+        {
+            fault(TypeError, format!("'{name}' is no function that could be called"), at)
+        }
         E::ErrorMismatchDataType(want, got, _) => {
             let mut fault = fault(TypeError, needed(python_type(want), python_type(got)), at);
             if (python_type(want), python_type(got)) == ("bool", "Tensor") {
-                let advice = "a tensor is neither true nor false here; write `.item()` behind a comparison of one value, or \
-                    `.all().item()` or `.any().item()` behind one of many";
+                let advice = "a tensor is neither true nor false here; write `.item()` behind one value, \
+                    `.all().item()` or `.any().item()` behind many";
                 fault.error = fault.error.with_hint(advice.to_owned());
             }
             fault
@@ -300,6 +307,10 @@ fn function_not_found(signature: &str, state: &Runtime, cell: &Cell, at: Positio
             fault
         }
         // What the engine makes of `item in container`.
+        ["str", item] if name == "contains" => {
+            let message = format!("'in <string>' requires string as left operand, not {item}");
+            fault(ErrorKind::TypeError, message, at)
+        }
         [container, _] if name == "contains" => {
             fault(ErrorKind::TypeError, format!("argument of type '{container}' is not iterable"), at)
         }

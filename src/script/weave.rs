@@ -7,6 +7,9 @@ use std::collections::HashSet;
 /// A word that the language reserves, so that no text has it as a name.
 pub const ENCLOSED: &str = "protected";
 
+/// What makes a call of a function's name one of a variable.
+const CALLED: &str = ".call";
+
 /// The engine counts no further, so what lies beyond has no place.
 const COUNTED: usize = 60_000;
 
@@ -68,6 +71,15 @@ pub fn typed_column(insertions: &[Insertion], line: usize, column: usize) -> usi
         shift += width;
     }
     column.saturating_sub(shift).max(1)
+}
+
+/// The variable that is called by what is inserted in front of a bracket.
+pub fn called<'s>(insertions: &[Insertion], line: usize, before: &'s str) -> Option<&'s str> {
+    let name = before.trim_end().strip_suffix('(')?;
+    let column = name.chars().count() + 1;
+    let is_here = insertions.iter().any(|i| (i.line, i.column, i.text) == (line, column, CALLED));
+    let start = name.rfind(|c: char| !(c.is_alphanumeric() || c == '_')).map_or(0, |at| at + 1);
+    is_here.then(|| name.get(start..)).flatten()
 }
 
 /// The tokens of a text, up to the first that is faulty.
@@ -142,7 +154,7 @@ fn calls(
             return None;
         }
         let (line, column) = place(*position)?;
-        Some(Insertion { line, column: column + name.chars().count(), text: ".call" })
+        Some(Insertion { line, column: column + name.chars().count(), text: CALLED })
     });
     called.collect()
 }
@@ -169,7 +181,8 @@ fn declared(tokens: &[(Token, Position)]) -> (HashSet<&str>, HashSet<&str>) {
     for (index, (token, _)) in tokens.iter().enumerate() {
         match token {
             _ if index < behind => {}
-            Token::Let | Token::Const => {
+            // What is no function is not called; the language would take its argument for one.
+            Token::Let | Token::Const if !tokens.get(index + 3).is_some_and(|(token, _)| is_literal(token)) => {
                 names_until(index + 1, &Token::Equals);
             }
             Token::For => {
@@ -185,6 +198,15 @@ fn declared(tokens: &[(Token, Position)]) -> (HashSet<&str>, HashSet<&str>) {
         }
     }
     (variables, functions)
+}
+
+/// Returns whether a value begins here that is no function.
+fn is_literal(token: &Token) -> bool {
+    use Token::{CharConstant, FloatConstant, IntegerConstant, LeftBracket, MapStart, StringConstant};
+    matches!(
+        token,
+        MapStart | LeftBracket | IntegerConstant(_) | FloatConstant(_) | StringConstant(_) | CharConstant(_)
+    )
 }
 
 fn is(tokens: &[(Token, Position)], index: usize, wanted: &Token) -> bool {
@@ -213,6 +235,8 @@ mod tests {
             ("fn g(h, x) { h(x) }", "fn g(h, x) { h.call(x) }"),
             ("|k| k()", "|k| k.call()"),
             ("let x = a | b | c; c(2)", "let x = a | b | c; c(2)"),
+            ("let n = 5; n(2)", "let n = 5; n(2)"),
+            ("let d = #{}; d(2)", "let d = #{}; d(2)"),
             ("y.f(1); g(1); print(2)", "y.f(1); g.call(1); print(2)"),
         ];
         let engine = Engine::new_raw();

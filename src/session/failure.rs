@@ -101,6 +101,11 @@ impl Session {
             return failure;
         }
         let Some(name) = failure.message.split('\'').nth(1).map(str::to_owned) else { return failure };
+        if !failure.trace.is_empty() && cell.is_some() && self.scope.contains(&name) {
+            let advice = "functions see the variables of earlier inputs only: pass it as an argument";
+            failure.hint = Some(format!("'{name}' is a variable; {advice}"));
+            return failure;
+        }
         if let Some(name) = called
             && let Some(value) = self.scope.get(&name)
         {

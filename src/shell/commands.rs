@@ -371,6 +371,22 @@ mod tests {
     }
 
     #[test]
+    fn a_name_that_nothing_goes_by_may_be_a_command() {
+        let rows = [
+            ("vars", Some("`:vars` is the command of that name")),
+            ("hlep", Some("did you mean ':help'?")),
+            ("timeit x", Some("`:timeit` is the command of that name")),
+            ("xyz", None),
+        ];
+        for (source, wanted) in rows {
+            let name = source.split(' ').next().unwrap_or_default();
+            let message = format!("name '{name}' is not defined");
+            let failure = Failure { kind: "NameError".to_owned(), message, ..Failure::default() };
+            assert_eq!(suggested(&failure, source).hint.as_deref(), wanted, "{source}");
+        }
+    }
+
+    #[test]
     fn the_table_is_in_order() {
         assert!(COMMANDS.is_sorted_by_key(|command| command.name));
     }
