@@ -37,7 +37,7 @@ fn shown(script: &[&str], inputs: &[&str]) -> String {
         inputs => program.args(inputs.iter().flat_map(|input| ["-e", input])),
     };
     let output = program.current_dir(folder.path()).output().unwrap();
-    String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap()
+    [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap()).concat()
 }
 
 #[test]
