@@ -311,8 +311,9 @@ impl Session {
             }
         };
         self.gather_holders(source);
-        if echo && let Some(note) = advice::division(source, &|name| self.scope.contains(name)) {
-            self.note = Some(note);
+        if echo {
+            let division = || advice::division(source, &|name| self.scope.contains(name));
+            self.note = self.hiding(&ast).or_else(division);
         }
         let value = self.run(&ast, &cell).map_err(|error| self.failed(&error, &cell))?;
         if echo && !ends_muted(source) {

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use rhai::{AST, EvalAltResult, ParseError};
+use rhai::{AST, ASTNode, EvalAltResult, Expr, ParseError};
 
 use super::variables::class_name;
 use super::{Session, advice, python};
@@ -137,6 +137,35 @@ impl Session {
         let language = || suggest::nearest(name, words::FUNCTIONS.iter().copied()).map(str::to_owned);
         let torch = || suggest::suggestion(self.runtime.registry, Some(Receiver::Module("")), name).map(str::to_owned);
         near.or_else(language).or_else(torch)
+    }
+
+    /// The note on a method call that finds a function of the script instead of the method of tensors.
+    pub(super) fn hiding(&self, ast: &AST) -> Option<String> {
+        let functions = self.runtime.defined.borrow();
+        if functions.is_empty() {
+            return None;
+        }
+        let mut found = None;
+        ast.walk(&mut |path| {
+            if let Some(ASTNode::Expr(Expr::MethodCall(call, _))) = path.last() {
+                let name = call.name.as_str();
+                // Who writes `this` means a method.
+                let is_function = match functions.get(name) {
+                    Some(defined) => {
+                        defined.parameters.contains(&call.args.len()) && !defined.cell.typed.contains("this")
+                    }
+                    None => false,
+                };
+                let is_method = self.runtime.registry.find(name, Receiver::Class(Kind::Tensor)).is_some();
+                if is_function && is_method {
+                    found = Some(name.to_owned());
+                }
+            }
+            found.is_none()
+        });
+        found.map(|name| {
+            format!("`.{name}()` calls the function {name}() of the script here, which hides the method of tensors; to reach that, write `torch.{name}(…)`")
+        })
     }
 
     /// Says that a function of the script was called where a method of tensors was meant, if one was.
