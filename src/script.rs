@@ -5,6 +5,8 @@ mod arrays;
 mod blobs;
 pub mod bounds;
 pub mod callback;
+pub mod caught;
+pub mod cell;
 pub mod engine;
 pub mod fault;
 mod forms;
@@ -18,6 +20,8 @@ pub mod runtime;
 mod scoped;
 pub mod subscripts;
 pub mod value;
+pub mod weave;
+pub mod words;
 pub mod written;
 
 /// What the engine gives.

@@ -4,6 +4,7 @@
 pub use crate::call::stack::note as note_stack;
 pub use crate::call::state::Said;
 use crate::call::state::{Live, State};
+pub use crate::call::suggest::nearest;
 use crate::explain::aliases;
 pub use crate::explain::terminal::wrapped;
 pub use crate::explain::{Ink, Picture};
@@ -12,7 +13,8 @@ use crate::library::{help, registry};
 pub use crate::python::rhai_form::{Known, rhai_form};
 use crate::python::syntax;
 use crate::script::callback::Home;
-use crate::script::engine;
+use crate::script::cell::Cell;
+use crate::script::engine::{self, Names};
 use crate::script::fault;
 use crate::script::own;
 use crate::script::printing::is_range;
@@ -21,16 +23,17 @@ use crate::script::value::to_value;
 pub use crate::tensor::Dims;
 pub use crate::tensor::limits::{BUDGET, set_budget};
 use crate::tensor::{Error, ErrorKind, Tensor, interrupt};
-use failure::{Cell, Defined, failure_of};
-use rhai::{Dynamic, Engine, Position, Scope};
+use failure::failure_of;
+use rhai::{Dynamic, Engine, Scope};
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+mod advice;
 mod complete;
 mod cursor;
 mod failure;
@@ -69,6 +72,8 @@ pub struct Outcome {
     pub error: Option<Failure>,
     /// The exit status, when the input asked to leave.
     pub exit: Option<i32>,
+    /// What is to be said about the input besides.
+    pub note: Option<String>,
 }
 
 /// Whether more lines could complete an input.
@@ -104,8 +109,10 @@ pub struct Session {
     /// Has a script function been defined, which may want to read global variables?
     has_functions: bool,
     python: python::Python,
-    /// The functions that scripts have defined, by name.
-    functions: BTreeMap<String, Defined>,
+    /// How many inputs there have been, to tell them apart.
+    inputs: std::cell::Cell<usize>,
+    /// What is to be said about the input besides its outcome.
+    note: Option<String>,
     past: undo::Past,
     keeps_results: bool,
 }
@@ -127,7 +134,8 @@ impl Session {
             has_functions: false,
             home,
             python,
-            functions: BTreeMap::new(),
+            inputs: std::cell::Cell::default(),
+            note: None,
             past: undo::Past::default(),
             keeps_results: options.keeps_results,
         }
@@ -170,7 +178,7 @@ impl Session {
             Language::Rhai => match self.compile(source, true) {
                 _ if has_open_comment(source) => Completeness::Incomplete,
                 Ok(_) => Completeness::Complete,
-                Err((error, cell)) if at_end(error.position(), cell.text()) => Completeness::Incomplete,
+                Err((error, cell)) if at_end(cell.place(error.position()), source) => Completeness::Incomplete,
                 Err((error, _)) if is_open_template(&error) => Completeness::Incomplete,
                 Err(_) => completeness_of_python(source),
             },
@@ -218,11 +226,14 @@ impl Session {
     fn compile(&self, source: &str, declares: bool) -> Result<(rhai::AST, Cell), (rhai::ParseError, Cell)> {
         // `_` is the last result, but in a `switch` it stands for everything else.
         self.runtime.has_switch.set(source.contains("switch"));
-        let is_known = |name: &str| self.scope.contains(name);
-        let variables: Option<&dyn Fn(&str) -> bool> = if declares { Some(&is_known) } else { None };
-        match engine::compile(&self.engine, &self.runtime, source, variables) {
-            Ok(compiled) => Ok((compiled.made, Cell::rhai(source, compiled.written))),
-            Err(refused) => Err((refused.made, Cell::rhai(source, refused.written))),
+        self.inputs.set(self.inputs.get() + 1);
+        let is_closure = |name: &str| self.scope.get(name).is_some_and(|value| value.is::<rhai::FnPtr>());
+        let is_variable = |name: &str| self.scope.contains(name);
+        let names = Names { is_closure: &is_closure, is_variable: if declares { Some(&is_variable) } else { None } };
+        let cell = |written| Cell::new(source, written, &self.inputs.get().to_string());
+        match engine::compile(&self.engine, &self.runtime, source, &names) {
+            Ok(compiled) => Ok((compiled.made, cell(compiled.written))),
+            Err(refused) => Err((refused.made, cell(refused.written))),
         }
     }
 
@@ -275,7 +286,8 @@ impl Session {
         self.runtime.holders.replace(Vec::new());
         self.runtime.tell_changes(|| self.holders());
         let exit = self.runtime.exit.take();
-        Outcome { text: self.runtime.take_printed(), error: error.filter(|_| exit.is_none()), exit }
+        let note = self.note.take();
+        Outcome { text: self.runtime.take_printed(), error: error.filter(|_| exit.is_none()), exit, note }
     }
 
     fn eval_rhai(&mut self, source: &str, echo: bool, declares: bool) -> Result<(), Box<Failure>> {
@@ -293,7 +305,7 @@ impl Session {
             Err(_) if self.runtime.interrupt.is_set() => return Err(stopped()),
             Err((error, cell)) => {
                 // What only Python's parser accepts is read as Python; scripts stay plain Rhai.
-                if echo && syntax::parse(source).is_ok() {
+                if echo && !advice::is_rhai(source) && syntax::parse(source).is_ok() {
                     self.runtime.is_rhai.set(true);
                     let done = self.eval_python(source, true);
                     self.runtime.is_rhai.set(false);
@@ -303,6 +315,10 @@ impl Session {
             }
         };
         self.gather_holders(source);
+        if echo {
+            let division = || advice::division(source, &|name| self.scope.contains(name));
+            self.note = self.hiding(&ast).or_else(division);
+        }
         let value = self.run(&ast, &cell).map_err(|error| self.failed(&error, &cell))?;
         if echo && !ends_muted(source) {
             self.show(&value).map_err(failure_of)?;
@@ -316,13 +332,16 @@ impl Session {
             // Functions live on as a module, so that later definitions replace earlier ones and all see each other.
             self.has_functions = true;
             self.define(ast, cell);
-            let functions = ast.clone_functions_only().shared_lib().clone();
+            let mut functions = ast.clone_functions_only();
+            functions.set_source(&*cell.id);
+            let functions = functions.shared_lib().clone();
             self.engine.borrow_mut().register_global_module(functions);
         }
         if self.has_functions {
             let variables = self.scope.iter().map(|(name, _, value)| (name.to_string(), value));
             *self.runtime.globals.borrow_mut() = variables.collect();
         }
+        self.runtime.cell.replace(cell.clone());
         let before = self.scope.len();
         let mut result = self.engine.borrow().eval_ast_with_scope::<Dynamic>(&mut self.scope, ast);
         if self.runtime.interrupt.is_set() && !result.as_ref().is_err_and(|error| fault::is_end(error)) {
@@ -387,12 +406,9 @@ fn visible(scope: &Scope) -> Scope<'static> {
 }
 
 /// Returns whether a parse error is at the very end of the text, so that more text could mend it.
-fn at_end(position: Position, source: &str) -> bool {
-    let trimmed = source.trim_end();
-    match (position.line(), position.position()) {
-        (Some(_), Some(_)) => failure::offset_of(source, position).is_none_or(|offset| offset >= trimmed.len()),
-        _ => true,
-    }
+fn at_end(place: Option<(usize, usize)>, source: &str) -> bool {
+    let offset = place.and_then(|place| failure::offset_of(source, place));
+    offset.is_none_or(|offset| offset >= source.trim_end().len())
 }
 
 /// An unclosed back-tick string may go on; other strings must end on their line.

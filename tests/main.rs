@@ -8,6 +8,7 @@ mod files;
 mod gradients;
 mod hostile;
 mod layout;
+mod mistakes;
 mod python;
 mod python_syntax;
 mod reference;

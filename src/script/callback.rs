@@ -99,7 +99,7 @@ impl Home {
         let context = (&*engine, "call", None, &global, Position::NONE).into();
         let result = function.call_within_context::<Dynamic>(&context, args);
         runtime.callbacks.set(depth);
-        result.map_err(|error| fault::error_of(&error)).and_then(|value| to_value(&value))
+        result.map_err(|error| fault::error_of(&error, &runtime)).and_then(|value| to_value(&value))
     }
 }
 

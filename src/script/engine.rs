@@ -5,6 +5,7 @@ use super::arrays;
 use super::blobs;
 use super::bounds;
 use super::callback;
+use super::caught;
 use super::fault;
 use super::forms;
 use super::json;
@@ -15,6 +16,8 @@ use super::runtime::Runtime;
 use super::scoped;
 use super::subscripts;
 use super::value::{class_ids, register_names, sequence_ids, to_dynamic, to_value};
+use super::weave;
+use super::words;
 use super::written::{Edit, Written};
 use crate::call::bind::{Arguments, Bound};
 use crate::call::plain;
@@ -72,6 +75,7 @@ pub fn build(state: &Rc<Runtime>) -> Engine {
     blobs::register(&mut module, state);
     json::register(&mut module, state);
     scoped::register(&mut module, state);
+    caught::register(&mut engine, &mut module, state);
     engine.register_global_module(module.into());
     printing::register(&mut engine, state);
     // Python's matrix product; the precedence is that of `*`.
@@ -123,9 +127,9 @@ pub fn compile(
     engine: &RefCell<Engine>,
     state: &Rc<Runtime>,
     source: &str,
-    variables: Option<&dyn Fn(&str) -> bool>,
+    names: &Names,
 ) -> std::result::Result<Compiled<AST>, Compiled<ParseError>> {
-    let compiled = parse(&engine.borrow(), state, source, variables);
+    let compiled = parse(&engine.borrow(), state, source, names);
     if let Ok(compiled) = &compiled {
         modules::prepare(&engine.borrow(), state, None, &compiled.made);
     }
@@ -137,8 +141,16 @@ pub fn compile(
     compiled
 }
 
-/// Reads a text. Where the engine cannot read it as it stands, subscripts, slices and keywords are first written as it
-/// knows them; and where `variables` tells which names are known, an assignment to any other is a declaration.
+/// What is known of names before a text is read.
+pub struct Names<'n> {
+    /// Whether a variable holds a closure, which is called as a function is.
+    pub is_closure: &'n dyn Fn(&str) -> bool,
+    /// Whether a variable goes by a name; where it is told, an assignment to any other name is a declaration.
+    pub is_variable: Option<&'n dyn Fn(&str) -> bool>,
+}
+
+/// Reads a text, with what is woven into it. Where the engine cannot read it so, subscripts, slices and keywords are
+/// first written as it knows them.
 ///
 /// # Errors
 /// What the engine says to a text that it cannot read.
@@ -146,23 +158,27 @@ pub fn parse(
     engine: &Engine,
     state: &Runtime,
     source: &str,
-    variables: Option<&dyn Fn(&str) -> bool>,
+    names: &Names,
 ) -> std::result::Result<Compiled<AST>, Compiled<ParseError>> {
-    let as_typed = |error| Compiled { made: error, written: None };
-    let mut compiled = match read_text(engine, source) {
-        Ok(ast) => Compiled { made: ast, written: None },
-        Err(error) if state.interrupt.is_set() => return Err(as_typed(error)),
-        Err(error) => match forms::written(engine, source) {
-            Ok(None) => return Err(as_typed(error)),
-            Ok(Some(written)) => read(engine, written)?,
+    let is_function = |name: &str| state.is_function(name);
+    let mut edits = weave::edits(engine, source, names.is_closure, &is_function);
+    let mut compiled = match read(engine, source, edits.clone()) {
+        Err(refused) if !state.interrupt.is_set() => match forms::edits(engine, source) {
+            Ok(forms) if forms.is_empty() => return Err(refused),
+            Ok(forms) => {
+                edits = [forms, edits].concat();
+                read(engine, source, edits)?
+            }
             Err(forms::Misplaced(position)) => {
                 let reason = LexError::Runtime("positional argument follows keyword argument".to_owned());
-                return Err(as_typed(ParseError(Box::new(ParseErrorType::BadInput(reason)), position)));
+                let error = ParseError(Box::new(ParseErrorType::BadInput(reason)), position);
+                return Err(Compiled { made: error, written: None });
             }
         },
+        read => read?,
     };
-    if let Some(is_known) = variables {
-        let missing = names::missing(&compiled.made, is_known);
+    if let Some(is_variable) = names.is_variable {
+        let missing = names::missing(&compiled.made, is_variable);
         compiled = compiled.with(engine, source, missing)?;
     }
     Ok(compiled)
@@ -174,7 +190,7 @@ impl Compiled<AST> {
     /// # Errors
     /// As [`parse`].
     pub fn with(
-        mut self,
+        self,
         engine: &Engine,
         source: &str,
         words: Vec<(Position, String)>,
@@ -182,24 +198,22 @@ impl Compiled<AST> {
         if words.is_empty() {
             return Ok(self);
         }
-        let written = self.written.take().unwrap_or_else(|| Written::new(source, Vec::new()));
+        let written = self.written.unwrap_or_else(|| Written::new(source, Vec::new()));
         let edit = |(position, text): (Position, String)| {
             let at = written.typed_offset(source, position.line()?, position.position()?)?;
             Some(Edit { at, removed: 0, text: text.into() })
         };
-        let edits = words.into_iter().filter_map(edit).collect();
-        read(engine, written.and(source, edits))
+        let own: Vec<Edit> = words.into_iter().filter_map(edit).collect();
+        read(engine, source, [own, written.edits()].concat())
     }
 }
 
-fn read_text(engine: &Engine, text: &str) -> std::result::Result<AST, ParseError> {
-    engine.compile(text).and_then(bounds::check_calls).and_then(modules::check_names)
-}
-
-fn read(engine: &Engine, written: Written) -> std::result::Result<Compiled<AST>, Compiled<ParseError>> {
-    match read_text(engine, &written.text) {
-        Ok(ast) => Ok(Compiled { made: ast, written: Some(written) }),
-        Err(error) => Err(Compiled { made: error, written: Some(written) }),
+fn read(engine: &Engine, source: &str, edits: Vec<Edit>) -> std::result::Result<Compiled<AST>, Compiled<ParseError>> {
+    let written = (!edits.is_empty()).then(|| Written::new(source, edits));
+    let text = written.as_ref().map_or(source, |written| &written.text);
+    match engine.compile(text).and_then(bounds::check_calls).and_then(modules::check_names) {
+        Ok(ast) => Ok(Compiled { made: ast, written }),
+        Err(error) => Err(Compiled { made: error, written }),
     }
 }
 
@@ -257,8 +271,22 @@ fn is_registered(state: &Runtime, family: Option<&Family>, count: usize) -> bool
 fn register_missing(engine: &mut Engine, state: &Rc<Runtime>) {
     let state = state.clone();
     #[allow(deprecated)] // "volatile"; nothing else takes any number of arguments
-    engine.on_missing_function(move |name, args, on_receiver, _| match state.registry.family(name) {
+    engine.on_missing_function(move |name, args, on_receiver, context| match state.registry.family(name) {
         _ if let Some(done) = bounds::deferred(name, args) => done.map(Some),
+        // `x.type_of()`: see `rename`.
+        None if name == "type_of_"
+            && let [value] = args =>
+        {
+            let class = Dynamic::type_name(value);
+            Ok(Some(context.engine().map_type_name(class).into()))
+        }
+        // `item in container`; the engine itself tells what holds nothing, and where.
+        None if name == "contains"
+            && let [container, item] = args
+            && let Some(holds) = holds(&state, container, item) =>
+        {
+            holds.map(|holds| Some(holds.into())).map_err(fault::thrown)
+        }
         // Asked after every failure: what is registered has looked at its receiver already.
         family
             if !is_registered(&state, family, args.len())
@@ -287,6 +315,16 @@ fn register_missing(engine: &mut Engine, state: &Rc<Runtime>) {
         },
         _ => Ok(None),
     });
+}
+
+/// `item in container`; `None` for what the language knows itself, and for what holds nothing.
+fn holds(state: &Runtime, container: &Dynamic, item: &Dynamic) -> Option<Result<bool>> {
+    if container.is_array() || container.is_map() || container.is_string() {
+        return None;
+    }
+    let (container, item) = (to_value(container).ok()?, to_value(item).ok()?);
+    let held = functions::containers::contains(&state.state, &container, &item);
+    Some(held).filter(|held| !held.as_ref().is_err_and(|error| error.message.ends_with("is not iterable")))
 }
 
 /// Calls a method of what Python has made: a list, a dictionary, a set, an object of a class; `None` for any other
@@ -328,7 +366,10 @@ fn not_callable(state: &Runtime, receiver: &Dynamic, name: &str) -> Option<Error
             Some(Error::type_error(format!("cannot create '{class}' instances")))
         }
         Value::Type(_) => None,
-        other => Some(Error::type_error(format!("'{}' object is not callable", other.type_name()))),
+        other => {
+            let error = Error::type_error(format!("'{}' object is not callable", other.type_name()));
+            Some(error.with_hint(format!("`{name}` is no function: write `.{name}` without `()`")))
+        }
     }
 }
 
@@ -396,7 +437,7 @@ pub fn dispatch(state: &Runtime, family: &Family, args: &mut [&mut Dynamic]) -> 
             return done;
         }
     }
-    let missing = || suggest::no_attribute(state, &receiver, family.name);
+    let missing = || suggest::no_attribute(state, &receiver, words::typed(family.name));
     match &receiver {
         Value::Module(path) => {
             let module = if *path == "torch" { "" } else { path };
@@ -450,7 +491,7 @@ fn bare<'f>(state: &Runtime, family: &'f Family, first: Option<&Value>, count: u
         matches!(first, Some(Value::Tensor(_))) && !matches!((family.name, count), ("complex", 1) | ("save", _));
     let found = if wants_torch { torch.or(builtin) } else { builtin.or(torch) };
     found.ok_or_else(|| match first {
-        Some(value) => suggest::no_attribute(state, value, family.name),
+        Some(value) => suggest::no_attribute(state, value, words::typed(family.name)),
         None => Error::new(ErrorKind::NameError, format!("name '{}' is not defined", family.name)),
     })
 }
@@ -567,7 +608,7 @@ fn resolve_names(engine: &mut Engine, state: &Rc<Runtime>) {
         if let Some(value) = constants.and_then(|constants| constants.borrow().get(name).cloned()) {
             return Ok(Some(value));
         }
-        if context.source().is_none()
+        if !context.source().is_some_and(|source| state.modules.source(source).is_some())
             && let Some(value) = state.globals.borrow().get(name)
         {
             return Ok(Some(value.clone()));

@@ -1,7 +1,11 @@
 //! Errors leaving the script engine: ours travel as thrown values, and the engine's own are put into Python's words. No
 //! name of a Rust type leaves this file.
 
+use super::caught::Caught;
+use super::cell::Cell;
+use super::runtime::Runtime;
 use super::value::{CLASSES, to_value};
+use super::words;
 use crate::call::Receiver;
 use crate::call::signature::Kind;
 use crate::call::suggest::{suggestion, with_suggestion};
@@ -10,6 +14,7 @@ use crate::library::registry;
 use crate::tensor::{DType, Error, ErrorKind};
 use crate::value::Value;
 use rhai::{Dynamic, EvalAltResult, ParseError, Position};
+use std::collections::BTreeSet;
 use std::fmt;
 
 /// The token a running script is ended with by Ctrl-C.
@@ -39,12 +44,18 @@ impl fmt::Display for Thrown {
 #[derive(Clone, Debug)]
 pub struct Fault {
     pub error: Error,
-    /// In the text that defines the innermost of the calls, or in the one that was evaluated.
+    /// The kind that a script has made up for what it has thrown.
+    pub own_kind: Option<String>,
+    /// What a script itself has thrown.
+    pub thrown: Option<Dynamic>,
+    /// In the input that defines the innermost of the calls, or in the one that was evaluated.
     pub position: Position,
+    /// That input, once a script has caught this.
+    pub place: Option<Cell>,
     /// The calls of script functions it happened in, innermost first.
     pub calls: Vec<ScriptCall>,
-    /// The function that was called by its bare name and is none of ours, and with how many arguments.
-    pub unknown: Option<(String, usize)>,
+    /// The function that was called by its bare name and is none of ours.
+    pub unknown: Option<String>,
     pub interrupted: bool,
 }
 
@@ -52,8 +63,45 @@ pub struct Fault {
 #[derive(Clone, Debug)]
 pub struct ScriptCall {
     pub name: String,
-    /// The position of the call, in the text that defines the next call outwards.
+    /// The position of the call, in the input that defines the next call outwards.
     pub position: Position,
+    /// That input, once a script has caught this.
+    pub place: Option<Cell>,
+}
+
+impl ScriptCall {
+    /// The file of a module, whose import this is.
+    pub fn module(&self) -> Option<&str> {
+        self.name.contains(std::path::MAIN_SEPARATOR).then_some(&*self.name)
+    }
+
+    /// The name that a function was given, if it was.
+    pub fn shown_name(&self) -> &str {
+        if is_unnamed(&self.name) { "an unnamed function" } else { &self.name }
+    }
+}
+
+/// Returns whether this is what the engine calls a function without a name.
+pub fn is_unnamed(name: &str) -> bool {
+    name.contains('$')
+}
+
+impl Fault {
+    /// Python's class, or what a script calls it.
+    pub fn kind(&self) -> String {
+        self.own_kind.clone().unwrap_or_else(|| self.error.kind.name())
+    }
+
+    /// Takes down in which inputs it happened, so that it can be told from anywhere. `here` is the input that it has
+    /// come out to.
+    pub fn settle(&mut self, state: &Runtime, here: &Cell) {
+        let names: Vec<_> = self.calls.iter().map(|call| call.name.clone()).collect();
+        for (index, call) in self.calls.iter_mut().enumerate() {
+            let caller = names.get(index + 1).map(String::as_str);
+            call.place.get_or_insert_with(|| state.cell_of(caller, here));
+        }
+        self.place.get_or_insert_with(|| state.cell_of(names.first().map(String::as_str), here));
+    }
 }
 
 /// Wraps an error for the engine; the position is filled in by it.
@@ -65,48 +113,9 @@ pub fn thrown(error: Error) -> Box<EvalAltResult> {
 }
 
 /// Returns the error without its position.
-pub fn error_of(error: &EvalAltResult) -> Error {
-    from_eval(error, &|_| String::new()).error
-}
-
-/// The error behind what a script's `catch` receives.
-pub fn caught_error(caught: &Dynamic) -> Error {
-    if let Some(thrown) = caught.read_lock::<Thrown>() {
-        return thrown.0.clone();
-    }
-    // The engine describes its own errors by a map; where they happened within a call, only the text tells which it was.
-    let text = match caught.read_lock::<rhai::Map>() {
-        Some(map) => map.get("message").map_or_else(String::new, ToString::to_string),
-        None => return raised(caught).unwrap_or_else(|| Error::runtime(text_of_value(caught))),
-    };
-    let first = text.lines().next().unwrap_or_default();
-    let first = first.split(" @ '").next().unwrap_or(first);
-    let first = first.rsplit_once(" (line ").map_or(first, |(before, _)| before);
-    error_of(&described(first))
-}
-
-/// The engine's error of which this is the text.
-fn described(text: &str) -> EvalAltResult {
-    use EvalAltResult as E;
-    let none = Position::NONE;
-    let Some((what, name)) = text.split_once(": ") else {
-        return match text {
-            "For loop expects iterable type" => E::ErrorFor(none),
-            _ if text.starts_with("Array index") => E::ErrorArrayBounds(0, 0, none),
-            _ if text.starts_with("String index") => E::ErrorStringBounds(0, 0, none),
-            _ => E::ErrorArithmetic(text.to_owned(), none),
-        };
-    };
-    match what {
-        "Variable not found" => E::ErrorVariableNotFound(name.to_owned(), none),
-        "Function not found" => E::ErrorFunctionNotFound(name.to_owned(), none),
-        "Property not found" => E::ErrorPropertyNotFound(name.to_owned(), none),
-        "Indexer unavailable" => E::ErrorIndexingType(name.to_owned(), none),
-        "Invalid index" => E::ErrorIndexNotFound(name.to_owned().into(), none),
-        "Runtime error" => E::ErrorRuntime(name.to_owned().into(), none),
-        _ if what.starts_with("Division by zero") => E::ErrorArithmetic(text.to_owned(), none),
-        _ => E::ErrorDotExpr(text.to_owned(), none),
-    }
+pub fn error_of(error: &EvalAltResult, state: &Runtime) -> Error {
+    let here = state.cell.borrow().clone();
+    from_eval(error, state, &here).error
 }
 
 /// The end of an evaluation that was asked to stop.
@@ -118,7 +127,7 @@ pub fn interrupted() -> Box<EvalAltResult> {
 pub fn is_end(error: &EvalAltResult) -> bool {
     match error {
         EvalAltResult::ErrorTerminated(..) => true,
-        EvalAltResult::ErrorInFunctionCall(_, _, inner, _) => is_end(inner),
+        EvalAltResult::ErrorInFunctionCall(_, _, inner, _) | EvalAltResult::ErrorInModule(_, inner, _) => is_end(inner),
         EvalAltResult::ErrorRuntime(value, _) => {
             value.read_lock::<Thrown>().is_some_and(|thrown| thrown.0.kind == ErrorKind::KeyboardInterrupt)
         }
@@ -133,24 +142,45 @@ pub fn from_parse(error: &ParseError) -> Fault {
 }
 
 fn fault(kind: ErrorKind, message: impl Into<String>, position: Position) -> Fault {
-    Fault { error: Error::new(kind, message), position, calls: Vec::new(), unknown: None, interrupted: false }
+    Fault {
+        error: Error::new(kind, message),
+        own_kind: None,
+        thrown: None,
+        position,
+        place: None,
+        calls: Vec::new(),
+        unknown: None,
+        interrupted: false,
+    }
 }
 
-/// Explains a failed evaluation. `text_of` gives the text that defines a script function, or for none the one that was
-/// evaluated.
-pub fn from_eval(error: &EvalAltResult, text_of: &dyn Fn(Option<&str>) -> String) -> Fault {
-    from_call(error, text_of, None)
+/// Explains a failed evaluation. `here` is the input that was evaluated, or that the failed block stands in.
+pub fn from_eval(error: &EvalAltResult, state: &Runtime, here: &Cell) -> Fault {
+    from_call(error, state, here)
 }
 
-/// As [`from_eval`], for what failed within a call of `function`.
-fn from_call(error: &EvalAltResult, text_of: &dyn Fn(Option<&str>) -> String, function: Option<&str>) -> Fault {
+/// As [`from_eval`], for what failed within a function that `cell` defines.
+fn from_call(error: &EvalAltResult, state: &Runtime, cell: &Cell) -> Fault {
     use ErrorKind::*;
     use EvalAltResult as E;
     let at = error.position();
     match error {
-        E::ErrorInFunctionCall(name, _, inner, call_site) => {
-            let mut fault = from_call(inner, text_of, Some(name));
-            fault.calls.push(ScriptCall { name: name.clone(), position: *call_site });
+        E::ErrorInFunctionCall(name, source, inner, call_site) => {
+            let module = state.modules.source(source);
+            let defined = module.as_ref().map_or_else(|| state.cell_of(Some(name), cell), |module| module.cell.clone());
+            let mut fault = from_call(inner, state, &defined);
+            if module.is_some() {
+                fault.place.get_or_insert(defined);
+            }
+            let place = cell.file().is_some().then(|| cell.clone());
+            fault.calls.push(ScriptCall { name: name.clone(), position: *call_site, place });
+            fault
+        }
+        E::ErrorInModule(file, inner, position) => {
+            let module = state.modules.source(file).map_or_else(|| cell.clone(), |module| module.cell.clone());
+            let mut fault = from_call(inner, state, &module);
+            fault.place.get_or_insert(module);
+            fault.calls.push(ScriptCall { name: file.clone(), position: *position, place: Some(cell.clone()) });
             fault
         }
         E::ErrorRuntime(value, position) => match value.read_lock::<Thrown>() {
@@ -158,9 +188,9 @@ fn from_call(error: &EvalAltResult, text_of: &dyn Fn(Option<&str>) -> String, fu
                 let interrupted = thrown.0.kind == KeyboardInterrupt;
                 Fault { error: thrown.0.clone(), interrupted, ..fault(RuntimeError, "", *position) }
             }
-            None => match raised(value) {
-                Some(error) => Fault { error, ..fault(RuntimeError, "", *position) },
-                None => fault(RuntimeError, text_of_value(value), *position),
+            None => match value.read_lock::<Caught>() {
+                Some(caught) => (*caught.0).clone(),
+                None => of_script(value, *position),
             },
         },
         E::ErrorTerminated(token, position) if token.is::<OutOfMemory>() => fault(MemoryError, "", *position),
@@ -168,9 +198,11 @@ fn from_call(error: &EvalAltResult, text_of: &dyn Fn(Option<&str>) -> String, fu
             Fault { interrupted: !token.is::<Exit>(), ..fault(KeyboardInterrupt, "", *position) }
         }
         E::ErrorParsing(kind, position) => fault(SyntaxError, kind.to_string(), *position),
-        E::ErrorVariableNotFound(name, _) => fault(NameError, format!("name '{name}' is not defined"), at),
+        E::ErrorVariableNotFound(name, _) => {
+            fault(NameError, format!("name '{}' is not defined", words::typed(name)), at)
+        }
         E::ErrorVariableExists(name, _) => fault(NameError, format!("name '{name}' exists already"), at),
-        E::ErrorFunctionNotFound(signature, _) => function_not_found(signature, &text_of(function), at),
+        E::ErrorFunctionNotFound(signature, _) => function_not_found(signature, state, cell, at),
         E::ErrorModuleNotFound(name, _) => fault(ModuleNotFoundError, format!("No module named '{name}'"), at),
         E::ErrorArrayBounds(..) => fault(IndexError, "list index out of range", at),
         E::ErrorStringBounds(..) => fault(IndexError, "string index out of range", at),
@@ -193,27 +225,90 @@ fn from_call(error: &EvalAltResult, text_of: &dyn Fn(Option<&str>) -> String, fu
         }
         E::ErrorArithmetic(text, _) if text.starts_with("Error parsing") => fault(ValueError, text.clone(), at),
         E::ErrorArithmetic(text, _) => fault(OverflowError, text.clone(), at),
+        // The language takes the argument of `call` for the function, if what stands in front is none.
+        E::ErrorMismatchDataType(want, ..)
+            if want == "Fn"
+                && let Some(name) = cell.called(at) =>
+        {
+            fault(TypeError, format!("'{name}' is no function that could be called"), at)
+        }
         E::ErrorMismatchDataType(want, got, _) => {
-            fault(TypeError, format!("a {} is needed here, not {}", python_type(want), python_type(got)), at)
+            let mut fault = fault(TypeError, needed(python_type(want), python_type(got)), at);
+            if (python_type(want), python_type(got)) == ("bool", "Tensor") {
+                let advice = "a tensor is neither true nor false here; write `.item()` behind one value, \
+                    `.all().item()` or `.any().item()` behind many";
+                fault.error = fault.error.with_hint(advice.to_owned());
+            }
+            fault
         }
         E::ErrorMismatchOutputType(_, got, _) => {
             fault(TypeError, format!("a {} is not allowed here", python_type(got)), at)
         }
-        E::ErrorFor(_) => fault(TypeError, "this value cannot be iterated over", at),
+        E::ErrorFor(_) => {
+            let mut fault = fault(TypeError, "this value cannot be iterated over", at);
+            fault.error = fault.error.with_hint("for a count write a range: `for i in 0..n`".to_owned());
+            fault
+        }
+        E::ErrorDataRace(what, _) => {
+            let name = quoted(what).0.map_or_else(String::new, |name| format!(" of {name}()"));
+            let message =
+                format!("an argument{name} is being used by that very call: a closure holds the same variable");
+            let mut fault = fault(RuntimeError, message, at);
+            fault.error = fault.error.with_hint("give the closure or the call a copy: `let other = …;`".to_owned());
+            fault
+        }
         E::ErrorAssignmentToConstant(name, _) => fault(TypeError, format!("'{name}' cannot be assigned to"), at),
         E::ErrorStackOverflow(_) => fault(RecursionError, "maximum recursion depth exceeded", at),
         E::ErrorDataTooLarge(..) => fault(MemoryError, "", at),
-        other => fault(RuntimeError, other.to_string(), at),
+        other => {
+            let text = other.to_string();
+            // The place is told elsewhere, and better.
+            let text = text.rsplit_once(" (line ").map_or(text.as_str(), |(before, _)| before);
+            fault(RuntimeError, text, at)
+        }
     }
 }
 
+/// The type that an operation wants, and the one that it was given.
+fn needed(want: &str, got: &str) -> String {
+    let article = if want.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+    format!("{article} {want} is needed here, not {got}")
+}
+
+/// What a script has thrown: an exception, an object map that names its kind and message, or any other value, whose text
+/// is the message.
+fn of_script(value: &Dynamic, at: Position) -> Fault {
+    let mut fault = fault(ErrorKind::Other("Error"), "", at);
+    fault.thrown = Some(value.clone());
+    if let Some(error) = raised(value) {
+        fault.error = error;
+        return fault;
+    }
+    let named = |key: &str| {
+        let named = value.read_lock::<rhai::Map>()?.get(key)?.clone();
+        named.is_string().then(|| named.to_string())
+    };
+    fault.error.message = named("message").unwrap_or_else(|| text_of_value(value));
+    fault.own_kind = named("kind");
+    if let Some(kind) = fault.own_kind.as_deref().and_then(ErrorKind::from_name) {
+        (fault.error.kind, fault.own_kind) = (kind, None);
+    }
+    fault
+}
+
 /// `view (Tensor, i64)`: no function has that name, or none takes these arguments.
-fn function_not_found(signature: &str, source: &str, at: Position) -> Fault {
+fn function_not_found(signature: &str, state: &Runtime, cell: &Cell, at: Position) -> Fault {
     let (name, types) = signature.split_once(" (").unwrap_or((signature, ""));
     let types = types.strip_suffix(')').unwrap_or(types);
     let types: Vec<&str> = types.split(", ").filter(|class| !class.is_empty()).map(python_type).collect();
+    let name = words::typed(name);
+    let place = cell.place(at);
     match types.as_slice() {
-        [class, ..] if follows_dot(source, at, name) => {
+        // `f(2)` is read as `f.call(2)`.
+        [class, ..] if name == "call" && !stands_at(&cell.typed, place, name) => {
+            fault(ErrorKind::TypeError, format!("'{class}' object is not callable"), at)
+        }
+        [class, ..] if follows_dot(&cell.typed, place, name) => {
             let (message, receiver) = match *class {
                 "module" => (format!("module 'torch' has no attribute '{name}'"), Some(Receiver::Module(""))),
                 class => {
@@ -230,6 +325,10 @@ fn function_not_found(signature: &str, source: &str, at: Position) -> Fault {
             fault
         }
         // What the engine makes of `item in container`.
+        ["str", item] if name == "contains" => {
+            let message = format!("'in <string>' requires string as left operand, not {item}");
+            fault(ErrorKind::TypeError, message, at)
+        }
         [container, _] if name == "contains" => {
             fault(ErrorKind::TypeError, format!("argument of type '{container}' is not iterable"), at)
         }
@@ -237,20 +336,40 @@ fn function_not_found(signature: &str, source: &str, at: Position) -> Fault {
             let message = format!("unsupported operand type(s) for {name}: '{left}' and '{right}'");
             fault(ErrorKind::TypeError, message, at)
         }
-        _ => {
-            let unknown = Some((name.to_owned(), types.len()));
-            Fault { unknown, ..fault(ErrorKind::NameError, format!("name '{name}' is not defined"), at) }
-        }
+        _ => match state.defined.borrow().get(name) {
+            Some(defined) => fault(ErrorKind::TypeError, wrong_number(name, &defined.parameters, types.len()), at),
+            None => {
+                let unknown = Some(name.to_owned());
+                Fault { unknown, ..fault(ErrorKind::NameError, format!("name '{name}' is not defined"), at) }
+            }
+        },
     }
 }
 
-/// Returns whether `name` stands at a position, behind a dot.
-fn follows_dot(source: &str, at: Position, name: &str) -> bool {
-    let (Some(line), Some(column)) = (at.line(), at.position()) else { return false };
-    let Some(text) = source.lines().nth(line - 1) else { return false };
-    let mut rest = text.chars();
-    let before: String = rest.by_ref().take(column.saturating_sub(1)).collect();
-    before.trim_end().ends_with('.') && rest.as_str().starts_with(name)
+/// Python's TypeError for a function of the script that is called with another number of arguments than it takes.
+fn wrong_number(name: &str, parameters: &BTreeSet<usize>, given: usize) -> String {
+    let wanted: Vec<_> = parameters.iter().map(usize::to_string).collect();
+    let noun = if wanted == ["1"] { "argument" } else { "arguments" };
+    let were = if given == 1 { "was" } else { "were" };
+    let shown = if is_unnamed(name) { "an unnamed function".to_owned() } else { format!("{name}()") };
+    format!("{shown} takes {} positional {noun} but {given} {were} given", wanted.join(" or "))
+}
+
+/// What comes before a place and from there on, in its line.
+pub fn around(source: &str, place: Option<(usize, usize)>) -> Option<(&str, &str)> {
+    let (line, column) = place?;
+    let text = source.lines().nth(line.checked_sub(1)?)?;
+    let at = text.char_indices().nth(column.saturating_sub(1)).map_or(text.len(), |(at, _)| at);
+    text.split_at_checked(at)
+}
+
+fn stands_at(source: &str, place: Option<(usize, usize)>, name: &str) -> bool {
+    around(source, place).is_some_and(|(_, rest)| rest.starts_with(name))
+}
+
+/// Returns whether `name` stands at a place, behind a dot.
+pub fn follows_dot(source: &str, place: Option<(usize, usize)>, name: &str) -> bool {
+    stands_at(source, place, name) && around(source, place).is_some_and(|(before, _)| before.trim_end().ends_with('.'))
 }
 
 /// The error that a thrown value is, if it is an exception.
@@ -293,7 +412,7 @@ pub fn python_type(name: &str) -> &str {
         other if other.contains("range") || other.contains("Range") => "range",
         other if other.contains("Boxed<") => kind_name(other),
         other if other.ends_with("::Tensor") => "Tensor",
-        other if other.ends_with("::Thrown") => "error",
+        other if other.ends_with("::Thrown") || other.ends_with("::Caught") => "error",
         other if other.contains("::") => "object",
         other => other,
     }

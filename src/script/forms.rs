@@ -2,7 +2,7 @@
 //! keywords, `zeros(2, dtype=int16)`. One pass over Rhai's own tokens writes them as the language knows them: as `at(…)`,
 //! `slice(…)` and a last object map. Nothing that Rhai reads is touched.
 
-use super::written::{Edit, Written};
+use super::written::{Edit, Offsets};
 use rhai::{Engine, Position, Token, TokenizeState};
 
 /// A token, as far as the forms are told by it.
@@ -36,17 +36,17 @@ struct Place {
 #[derive(Debug)]
 pub struct Misplaced(pub Position);
 
-/// The text as Rhai reads it; `None` where it has none of these forms.
+/// What makes a text with these forms one that Rhai reads.
 ///
 /// # Errors
 /// A positional argument behind a keyword.
-pub fn written(engine: &Engine, source: &str) -> Result<Option<Written>, Misplaced> {
-    let Some(places) = places(engine, source) else { return Ok(None) };
+pub fn edits(engine: &Engine, source: &str) -> Result<Vec<Edit>, Misplaced> {
+    let Some(places) = places(engine, source) else { return Ok(Vec::new()) };
     let mut pass = Pass { places: &places, edits: Vec::new(), open: Vec::new() };
     for i in 0..places.len() {
         pass.step(i)?;
     }
-    Ok((!pass.edits.is_empty()).then(|| Written::new(source, pass.edits)))
+    Ok(pass.edits)
 }
 
 /// The tokens of a text; `None` where it has one that is not as it seems.
@@ -92,35 +92,14 @@ fn places(engine: &Engine, source: &str) -> Option<Vec<Place>> {
             _ => Sign::Other,
         };
         // The pieces of a text around code are at odd places, and nothing is written there.
-        let at = if matches!(sign, Sign::Value | Sign::Other) { 0 } else { offsets.of(position)? };
+        let at = if matches!(sign, Sign::Value | Sign::Other) {
+            0
+        } else {
+            offsets.of(position.line()?, position.position()?)?
+        };
         places.push(Place { sign, position, at });
     }
     Some(places)
-}
-
-/// Finds the bytes of places that come one behind the other.
-struct Offsets<'s> {
-    rest: std::str::CharIndices<'s>,
-    line: usize,
-    column: usize,
-}
-
-impl<'s> Offsets<'s> {
-    fn new(source: &'s str) -> Offsets<'s> {
-        Offsets { rest: source.char_indices(), line: 1, column: 1 }
-    }
-
-    /// Nothing for a place that lies before the last one: the engine counts lines and columns to 65,535 only.
-    fn of(&mut self, position: Position) -> Option<usize> {
-        let (line, column) = (position.line()?, position.position()?);
-        while (self.line, self.column) < (line, column) {
-            match self.rest.next()?.1 {
-                '\n' => (self.line, self.column) = (self.line + 1, 1),
-                _ => self.column += 1,
-            }
-        }
-        ((self.line, self.column) == (line, column)).then(|| self.rest.offset())
-    }
 }
 
 /// A bracket that is open.

@@ -2,10 +2,10 @@
 //! or in a folder of `TENSORSH_PATH`, and gives its functions, constants and variables as `s::mean`.
 
 use super::Scripted;
-use super::engine::{self, Compiled};
+use super::cell::Cell;
+use super::engine::{self, Compiled, Names};
 use super::fault;
 use super::runtime::Runtime;
-use super::written::Written;
 use crate::tensor::{Error, ErrorKind};
 use rhai::{
     AST, ASTFlags, ASTNode, Engine, EvalAltResult, Expr, LexError, Module, ModuleResolver, ParseError, ParseErrorType,
@@ -36,8 +36,7 @@ pub struct Modules {
 
 /// The text of a module.
 pub struct Source {
-    pub typed: String,
-    pub written: Option<Rc<Written>>,
+    pub cell: Cell,
     /// Nothing where it cannot be read; it is looked at again then.
     ast: Option<AST>,
 }
@@ -124,7 +123,8 @@ fn read(engine: &Engine, runtime: &Runtime, file: &str) -> Scripted<Rc<Source>> 
     let typed = fs::read_to_string(file).map_err(|error| {
         fault::thrown(Error::new(ErrorKind::Other("ImportError"), format!("cannot read '{file}': {error}")))
     })?;
-    let compiled = engine::parse(engine, runtime, &typed, None).and_then(|compiled| {
+    let names = Names { is_closure: &|_| false, is_variable: None };
+    let compiled = engine::parse(engine, runtime, &typed, &names).and_then(|compiled| {
         let words = exports(&compiled.made);
         compiled.with(engine, &typed, words)
     });
@@ -132,7 +132,7 @@ fn read(engine: &Engine, runtime: &Runtime, file: &str) -> Scripted<Rc<Source>> 
         Ok(Compiled { made, written }) => (Ok(made), written),
         Err(Compiled { made, written }) => (Err(made), written),
     };
-    let mut source = Source { typed, written: written.map(Rc::new), ast: None };
+    let mut source = Source { cell: Cell::new(&typed, written, file), ast: None };
     let refused = match made {
         Ok(mut ast) => {
             ast.set_source(file);
@@ -179,7 +179,12 @@ impl ModuleResolver for Resolver {
         let ended = || fault::thrown(Error::runtime("the session has ended"));
         let runtime = self.runtime.upgrade().ok_or_else(ended)?;
         let modules = &runtime.modules;
-        let file = modules.find(importer, name).map_err(fault::thrown)?;
+        let here = |error| {
+            let mut error = fault::thrown(error);
+            error.set_position(position);
+            error
+        };
+        let file = modules.find(importer, name).map_err(here)?;
         if let Some(module) = modules.done.borrow().get(&file) {
             return Ok(module.clone());
         }
@@ -189,7 +194,7 @@ impl ModuleResolver for Resolver {
             files.map(|file| short(file)).collect::<Vec<_>>().join(" imports ")
         });
         if let Some(circle) = circle {
-            return Err(fault::thrown(Error::new(
+            return Err(here(Error::new(
                 ErrorKind::Other("ImportError"),
                 format!("modules import each other: {circle}"),
             )));

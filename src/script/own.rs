@@ -177,7 +177,7 @@ mod tests {
     use super::*;
     use crate::call::State;
     use crate::library::registry;
-    use crate::script::engine::{build, compile};
+    use crate::script::engine::{Names, build, compile};
     use crate::script::runtime::Runtime;
     use rhai::Dynamic;
     use std::cell::RefCell;
@@ -190,7 +190,7 @@ mod tests {
         for own in TABLE {
             let is_named = own.example.contains(own.name) && own.usage.contains(own.name);
             assert!(is_named && own.doc.ends_with('.'), "{}", own.name);
-            let compiled = compile(&engine, &state, own.example, None);
+            let compiled = compile(&engine, &state, own.example, &Names { is_closure: &|_| false, is_variable: None });
             let compiled = compiled.unwrap_or_else(|fault| panic!("{}: {}", own.name, fault.made));
             let result = engine.borrow().eval_ast::<Dynamic>(&compiled.made);
             assert!(result.is_ok(), "{}: {:?}", own.name, result.err().map(|error| error.to_string()));

@@ -1,5 +1,6 @@
 //! The text of values in the script language: what `print` and `debug` write, and what stands in texts.
 
+use super::caught::Caught;
 use super::fault;
 use super::runtime::Runtime;
 use super::value::{class_ids, to_value};
@@ -23,7 +24,7 @@ pub fn register(engine: &mut Engine, state: &Rc<Runtime>) {
     engine.on_print(move |text| this.print(text));
     let this = state.clone();
     engine.on_debug(move |text, _, _| this.print(&format!("{text}\n")));
-    for class in class_ids().into_iter().chain([TypeId::of::<fault::Thrown>()]) {
+    for class in class_ids().into_iter().chain([TypeId::of::<fault::Thrown>(), TypeId::of::<Caught>()]) {
         for name in ["to_string", "to_debug"] {
             let this = state.clone();
             engine.register_raw_fn(name, [class], move |_: NativeCallContext, args: &mut [&mut Dynamic]| {

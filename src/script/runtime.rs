@@ -2,15 +2,17 @@
 //! the engine knows. What both need is in [`State`], to which this gives way.
 
 use super::callback::Home;
+use super::cell::{self, Defined};
 use super::modules::Modules;
 use super::value::to_dynamic;
+use super::words;
 use crate::call::State;
 use crate::call::registry::Family;
 use crate::functions::lazy;
 use crate::tensor::{Result, limits};
 use crate::value::Value;
 use std::cell::{Cell, RefCell};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Deref;
 use std::rc::Rc;
 
@@ -31,7 +33,9 @@ pub struct Runtime {
     /// Variables as functions of scripts see them.
     pub globals: RefCell<HashMap<String, rhai::Dynamic>>,
     /// The functions that scripts have defined.
-    pub defined: RefCell<HashSet<String>>,
+    pub defined: RefCell<BTreeMap<String, Defined>>,
+    /// The input that runs.
+    pub cell: RefCell<cell::Cell>,
     /// What the engine has read last by subscripts and attributes: what, by which, and the value. It writes them back.
     pub read: RefCell<Vec<(Value, Value, Value)>>,
     /// Whether a line of Rhai is read as Python, where the names of Rhai lines are known as well.
@@ -61,11 +65,35 @@ impl Runtime {
             names_functions: Cell::new(false),
             globals: RefCell::default(),
             defined: RefCell::default(),
+            cell: RefCell::default(),
             read: RefCell::default(),
             is_rhai: Cell::new(false),
             callbacks: Cell::new(0),
             modules: Modules::default(),
         }
+    }
+
+    /// Returns whether a function goes by a name, of the table, of the language or of a script.
+    pub fn is_function(&self, name: &str) -> bool {
+        self.registry.family(name).is_some()
+            || words::FUNCTIONS.contains(&name)
+            || self.defined.borrow().contains_key(name)
+    }
+
+    /// The input that defines a function; for no function, and for one that nobody has defined, `here`.
+    pub fn cell_of(&self, function: Option<&str>, here: &cell::Cell) -> cell::Cell {
+        let defined = self.defined.borrow();
+        function.and_then(|name| defined.get(name)).map_or(here, |defined| &defined.cell).clone()
+    }
+
+    /// The input that the engine knows by this name of a source; for none, the one that runs.
+    pub fn cell_of_source(&self, source: Option<&str>) -> cell::Cell {
+        let defined = self.defined.borrow();
+        if let Some(module) = source.and_then(|source| self.modules.source(source)) {
+            return module.cell.clone();
+        }
+        let found = source.and_then(|source| defined.values().find(|defined| *defined.cell.id == *source));
+        found.map_or_else(|| self.cell.borrow().clone(), |defined| defined.cell.clone())
     }
 
     /// A function's result in the script language: an array of what an iterator has to give.

@@ -2,6 +2,7 @@
 //! own; every other value travels in a box whose type names its contents, so that Rhai's messages can be understood.
 
 use super::callback::{self, ScriptFunction};
+use super::caught::Caught;
 use super::fault::{Thrown, python_type};
 use crate::tensor::interrupt::watched;
 use crate::tensor::{Error, ErrorKind, Result, Tensor, limits};
@@ -238,8 +239,11 @@ pub fn to_value_within(dynamic: &Dynamic, copied: &mut Copied) -> Result<Value> 
     if let Some(value) = unboxed(dynamic, id) {
         return Ok(value);
     }
+    // What a script has caught is its text.
+    if let Some(caught) = dynamic.read_lock::<Caught>() {
+        return Ok(Value::str(caught.to_string()));
+    }
     if let Some(thrown) = dynamic.read_lock::<Thrown>() {
-        // What a script has caught is its text.
         return Ok(Value::str(thrown.to_string()));
     }
     if let Some(map) = dynamic.read_lock::<rhai::Map>() {

@@ -55,12 +55,15 @@ impl Written {
         Written { text, edits, shifts }
     }
 
-    /// Changes the typed text further: the same changes, and these.
-    pub fn and(self, source: &str, edits: Vec<Edit>) -> Written {
-        let mut all = self.edits;
-        all.reverse();
-        all.extend(edits);
-        Written::new(source, all)
+    /// The changes, as they were given.
+    pub fn edits(&self) -> Vec<Edit> {
+        self.edits.iter().rev().cloned().collect()
+    }
+
+    /// Returns whether a text was inserted at a place of the typed one.
+    pub fn inserts(&self, line: usize, column: usize, text: &str) -> bool {
+        let mut changes = self.shifts.iter().zip(&self.edits);
+        changes.any(|(shift, edit)| (shift.line, shift.column) == (line, column) && edit.text == text)
     }
 
     /// The byte of the typed text behind a place of this one.
@@ -88,6 +91,30 @@ impl Written {
     }
 }
 
+/// Finds the bytes of places that come one behind the other.
+pub struct Offsets<'s> {
+    rest: std::str::CharIndices<'s>,
+    line: usize,
+    column: usize,
+}
+
+impl<'s> Offsets<'s> {
+    pub fn new(source: &'s str) -> Offsets<'s> {
+        Offsets { rest: source.char_indices(), line: 1, column: 1 }
+    }
+
+    /// Nothing for a place that lies before the last one: the engine counts lines and columns to 65,535 only.
+    pub fn of(&mut self, line: usize, column: usize) -> Option<usize> {
+        while (self.line, self.column) < (line, column) {
+            match self.rest.next()?.1 {
+                '\n' => (self.line, self.column) = (self.line + 1, 1),
+                _ => self.column += 1,
+            }
+        }
+        ((self.line, self.column) == (line, column)).then(|| self.rest.offset())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -112,7 +139,7 @@ mod tests {
             }
         }
         assert_eq!(written.typed_column(1, 25), 10);
-        let further = written.and(typed, vec![edit(0, 0, "let ")]);
+        let further = Written::new(typed, [vec![edit(0, 0, "let ")], written.edits()].concat());
         assert_eq!(further.text, "let é = x[at(slice((), ()), ü)]\ny[1]");
         assert_eq!((further.typed_column(1, 29), further.typed_column(2, 3)), (10, 3));
     }

@@ -134,7 +134,13 @@ impl Session {
         let variables =
             self.scope.iter_raw().map(|(name, _, value)| Candidate { text: name.to_owned(), doc: summary(value) });
         found.extend(variables);
-        found.extend(self.functions.keys().map(|name| Candidate { text: name.clone(), doc: "function".to_owned() }));
+        found.extend(
+            self.runtime
+                .defined
+                .borrow()
+                .keys()
+                .map(|name| Candidate { text: name.clone(), doc: "function".to_owned() }),
+        );
         if cursor.word.is_empty() {
             return found;
         }

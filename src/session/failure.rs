@@ -2,16 +2,18 @@
 //! what to try.
 
 use std::collections::BTreeSet;
-use std::rc::Rc;
+use std::path::Path;
 
-use rhai::{AST, EvalAltResult, ParseError, Position};
+use rhai::{AST, ASTNode, EvalAltResult, Expr, ParseError};
 
 use super::variables::class_name;
-use super::{Session, python};
+use super::{Session, advice, python};
+use crate::call::signature::Kind;
 use crate::call::suggest;
 use crate::call::{LIBRARY, Receiver};
-use crate::script::fault::{self, Fault};
-use crate::script::written::Written;
+use crate::script::cell::{Cell, Defined};
+use crate::script::fault::{self, Fault, ScriptCall};
+use crate::script::words;
 use crate::tensor::{Error, ErrorKind};
 
 /// A failure, ready to be shown.
@@ -25,6 +27,8 @@ pub struct Failure {
     pub position: Option<(usize, usize)>,
     /// The earlier input that defines the function it happened in.
     pub source: Option<String>,
+    /// The file of a module that the position is in.
+    pub file: Option<String>,
     /// What CPython calls a source without a file when it says why it cannot be read: its parser, or its compiler.
     pub unread: Option<&'static str>,
     /// A suggestion of what to try instead.
@@ -40,50 +44,13 @@ const LISTED: usize = 5;
 /// The number of characters of a line that are shown with a call.
 const QUOTED: usize = 60;
 
-/// An input as it was typed.
-#[derive(Clone)]
-pub(super) struct Cell {
-    typed: Rc<str>,
-    /// The text that the engine has read, where it is another.
-    written: Option<Rc<Written>>,
-}
-
-impl Cell {
-    /// An input in Rhai, and the text that the engine has read in its place.
-    pub fn rhai(source: &str, written: Option<Written>) -> Cell {
-        Cell { typed: source.into(), written: written.map(Rc::new) }
-    }
-
-    /// The text that the engine has read.
-    pub fn text(&self) -> &str {
-        self.written.as_ref().map_or(&self.typed, |written| &written.text)
-    }
-
-    /// Line and column of an engine's position in what was typed.
-    fn place(&self, position: Position) -> Option<(usize, usize)> {
-        let (line, column) = (position.line()?, position.position()?.max(1));
-        Some((line, self.written.as_ref().map_or(column, |written| written.typed_column(line, column))))
-    }
-
-    fn is(&self, other: &Cell) -> bool {
-        Rc::ptr_eq(&self.typed, &other.typed)
-    }
-}
-
-/// A function that an input has defined.
-pub(super) struct Defined {
-    cell: Cell,
-    /// The numbers of arguments it takes, by which Rhai tells functions of one name apart.
-    parameters: BTreeSet<usize>,
-}
-
 impl Session {
     /// Notes which functions an input defines.
     pub(super) fn define(&mut self, ast: &AST, cell: &Cell) {
+        let mut functions = self.runtime.defined.borrow_mut();
         for function in ast.iter_functions() {
-            self.runtime.defined.borrow_mut().insert(function.name.to_owned());
             let fresh = || Defined { cell: cell.clone(), parameters: BTreeSet::new() };
-            let defined = self.functions.entry(function.name.to_owned()).or_insert_with(fresh);
+            let defined = functions.entry(function.name.to_owned()).or_insert_with(fresh);
             defined.cell = cell.clone();
             defined.parameters.insert(function.params.len());
         }
@@ -96,81 +63,59 @@ impl Session {
 
     /// Explains why an input failed.
     pub(super) fn failed(&self, error: &EvalAltResult, cell: &Cell) -> Box<Failure> {
-        let text_of = |function: Option<&str>| {
-            self.cell_of(function, cell).map_or_else(String::new, |cell| cell.text().to_owned())
-        };
-        self.explain(fault::from_eval(error, &text_of), cell)
+        self.explain(fault::from_eval(error, &self.runtime, cell), cell)
     }
 
-    /// The input that defines a function; for no function, the present one.
-    fn cell_of<'c>(&'c self, function: Option<&str>, here: &'c Cell) -> Option<&'c Cell> {
-        match function {
-            None => Some(here),
-            Some(name) => self.functions.get(name).map(|defined| &defined.cell),
-        }
-    }
-
-    fn explain(&self, fault: Fault, here: &Cell) -> Box<Failure> {
-        let cell = self.cell_of(fault.calls.first().map(|call| call.name.as_str()), here);
-        let position = cell.and_then(|cell| cell.place(fault.position)).or_else(|| {
+    fn explain(&self, mut fault: Fault, here: &Cell) -> Box<Failure> {
+        fault.settle(&self.runtime, here);
+        let cell = fault.place.clone().unwrap_or_else(|| here.clone());
+        let position = cell.place(fault.position).or_else(|| {
             // The end of the text is a place behind its last character.
             let is_at_end = fault.error.kind == ErrorKind::SyntaxError && fault.calls.is_empty();
             is_at_end.then(|| line_and_column(&here.typed, here.typed.len()))
         });
-        let mut trace = self.trace(&fault, here);
-        let source = cell.filter(|cell| !cell.is(here)).map(|cell| cell.typed.to_string());
-        let mut failure = Failure { position, source, interrupted: fault.interrupted, ..Failure::default() };
+        let mut trace: Vec<_> = fault.calls.iter().map(|call| told_call(call, here)).collect();
+        let source = Some(cell.typed.to_string()).filter(|_| !cell.is(here));
+        let hidden = self.hidden_method(&fault);
+        let (file, kind) = (cell.file().map(near), fault.kind());
+        let mut failure =
+            Failure { position, source, file, kind, interrupted: fault.interrupted, ..Failure::default() };
         if let Some(within) = python::within(&fault.error, &here.typed) {
             // A function of Python failed, called from here.
-            if let (Some(cell), Some((line, _))) = (cell, position) {
-                trace.insert(0, call_line(&within.outermost, &cell.typed, line, cell.is(here)));
+            if let Some((line, _)) = position {
+                trace.insert(0, call_line(&within.outermost, &cell.typed, line, &origin(&cell, here)));
             }
             trace.splice(0..0, within.calls);
             failure.position = Some(within.position);
             failure.source = Some(within.source);
         }
         let told = failure_of(fault.error);
-        let failure =
-            Failure { trace: listed(trace), kind: told.kind, message: told.message, hint: told.hint, ..failure };
-        Box::new(self.advise(failure, fault.unknown, Some(cell.unwrap_or(here))))
-    }
-
-    /// One line for each call, the innermost first.
-    fn trace(&self, fault: &Fault, here: &Cell) -> Vec<String> {
-        let callers = fault.calls.iter().skip(1).map(|call| Some(call.name.as_str())).chain([None]);
-        fault
-            .calls
-            .iter()
-            .zip(callers)
-            .map(|(call, caller)| {
-                // Functions without a name have one that nobody wrote.
-                let name =
-                    if call.name.contains('$') { "an unnamed function".to_owned() } else { format!("{}()", call.name) };
-                let cell = self.cell_of(caller, here);
-                let place = cell.and_then(|cell| Some((cell, cell.place(call.position)?.0)));
-                let Some((cell, line)) = place else { return format!("in {name}") };
-                call_line(&name, &cell.typed, line, cell.is(here))
-            })
-            .collect()
+        let failure = Failure { trace: listed(trace), message: told.message, hint: told.hint, ..failure };
+        let mut failure = self.advise(failure, fault.unknown, Some(&cell));
+        failure.position = failure.position.or_else(|| advice::place_of_call(&failure, &cell.typed));
+        if failure.hint.is_none() {
+            failure.hint = hidden.or_else(|| advice::in_terms_of_rhai(&failure, &cell.typed));
+        }
+        Box::new(failure)
     }
 
     /// Says more about a name that nothing goes by.
-    pub(super) fn advise(&self, mut failure: Failure, called: Option<(String, usize)>, cell: Option<&Cell>) -> Failure {
+    pub(super) fn advise(&self, mut failure: Failure, called: Option<String>, cell: Option<&Cell>) -> Failure {
         if failure.kind != "NameError" || failure.hint.is_some() {
             return failure;
         }
         let Some(name) = failure.message.split('\'').nth(1).map(str::to_owned) else { return failure };
-        if let Some((name, given)) = called {
-            if let Some(defined) = self.functions.get(&name) {
-                failure.kind = ErrorKind::TypeError.name();
-                failure.message = wrong_number(&name, &defined.parameters, given);
-                return failure;
-            }
-            if let Some(value) = self.scope.get(&name) {
-                failure.kind = ErrorKind::TypeError.name();
-                failure.message = format!("'{}' object is not callable", class_name(value));
-                return failure;
-            }
+        if !failure.trace.is_empty() && cell.is_some() && self.scope.contains(&name) {
+            let advice = "functions see the variables of earlier inputs only: pass it as an argument";
+            failure.hint = Some(format!("'{name}' is a variable; {advice}"));
+            return failure;
+        }
+        if let Some(name) = called
+            && let Some(value) = self.scope.get(&name)
+        {
+            failure.kind = ErrorKind::TypeError.name();
+            failure.message = format!("'{}' object is not callable", class_name(value));
+            return failure;
         }
         let known = name.as_str();
         if let (Some(cell), Some(position)) = (cell, failure.position)
@@ -190,19 +135,65 @@ impl Session {
     /// The name of a function or a variable that is nearest to a misspelt one.
     pub fn nearest(&self, name: &str) -> Option<String> {
         let variables = self.scope.iter_raw().map(|(known, ..)| known);
-        let own = variables.chain(self.functions.keys().map(String::as_str));
+        let functions = self.runtime.defined.borrow();
+        let own = variables.chain(functions.keys().map(String::as_str));
         let near = suggest::nearest(name, own).map(str::to_owned);
-        near.or_else(|| suggest::suggestion(self.runtime.registry, Some(Receiver::Module("")), name).map(str::to_owned))
+        let language = || suggest::nearest(name, words::FUNCTIONS.iter().copied()).map(str::to_owned);
+        let torch = || suggest::suggestion(self.runtime.registry, Some(Receiver::Module("")), name).map(str::to_owned);
+        near.or_else(language).or_else(torch)
+    }
+
+    /// The note on a method call that finds a function of the script instead of the method of tensors.
+    pub(super) fn hiding(&self, ast: &AST) -> Option<String> {
+        let functions = self.runtime.defined.borrow();
+        if functions.is_empty() {
+            return None;
+        }
+        let mut found = None;
+        ast.walk(&mut |path| {
+            if let Some(ASTNode::Expr(Expr::MethodCall(call, _))) = path.last() {
+                let name = call.name.as_str();
+                // Who writes `this` means a method.
+                let is_function = match functions.get(name) {
+                    Some(defined) => {
+                        defined.parameters.contains(&call.args.len()) && !defined.cell.typed.contains("this")
+                    }
+                    None => false,
+                };
+                let is_method = self.runtime.registry.find(name, Receiver::Class(Kind::Tensor)).is_some();
+                if is_function && is_method {
+                    found = Some(name.to_owned());
+                }
+            }
+            found.is_none()
+        });
+        found.map(|name| {
+            format!("`.{name}()` calls the function {name}() of the script here, which hides the method of tensors; to reach that, write `torch.{name}(…)`")
+        })
+    }
+
+    /// Says that a function of the script was called where a method of tensors was meant, if one was.
+    fn hidden_method(&self, fault: &Fault) -> Option<String> {
+        fault.calls.iter().find_map(|call| {
+            let cell = call.place.as_ref()?;
+            let is_method = self.runtime.registry.find(&call.name, Receiver::Class(Kind::Tensor)).is_some();
+            (is_method && fault::follows_dot(&cell.typed, cell.place(call.position), &call.name)).then(|| {
+                let name = &call.name;
+                format!("the function {name}() of the script hides the method `.{name}()`; give it another name, or write `torch.{name}(…)`")
+            })
+        })
     }
 }
 
-/// A call as a trace lists it.
-pub(super) fn call_line(name: &str, typed: &str, line: usize, is_here: bool) -> String {
-    let earlier = if is_here { "" } else { " of an earlier input" };
+/// What a call's line is of that was typed before.
+pub(super) const EARLIER: &str = " of an earlier input";
+
+/// A call as a trace lists it. `origin` says which input the line is of.
+pub(super) fn call_line(name: &str, typed: &str, line: usize, origin: &str) -> String {
     let text = typed.lines().nth(line.saturating_sub(1)).unwrap_or_default().trim();
     let cut: String = text.chars().take(QUOTED).collect();
     let more = if cut.len() < text.len() { "…" } else { "" };
-    format!("in {name}, called at line {line}{earlier}: {cut}{more}")
+    format!("in {name}, called at line {line}{origin}: {cut}{more}")
 }
 
 /// The calls of a trace that are shown: of a deep recursion those at either end.
@@ -214,12 +205,33 @@ pub(super) fn listed(mut lines: Vec<String>) -> Vec<String> {
     lines
 }
 
-/// Python's TypeError for a function of the script that is called with another number of arguments than it takes.
-fn wrong_number(name: &str, parameters: &BTreeSet<usize>, given: usize) -> String {
-    let wanted: Vec<_> = parameters.iter().map(usize::to_string).collect();
-    let noun = if wanted == ["1"] { "argument" } else { "arguments" };
-    let were = if given == 1 { "was" } else { "were" };
-    format!("{name}() takes {} positional {noun} but {given} {were} given", wanted.join(" or "))
+/// One line for a call that an error has come through.
+fn told_call(call: &ScriptCall, here: &Cell) -> String {
+    let shown = call.shown_name();
+    if let Some(file) = call.module() {
+        let place = call.place.as_ref().and_then(|cell| cell.place(call.position).map(|(line, _)| (cell, line)));
+        let place = place.map_or_else(String::new, |(cell, line)| format!(" at line {line}{}", origin(cell, here)));
+        return format!("importing {}{place}", near(file));
+    }
+    let name = if fault::is_unnamed(&call.name) { shown.to_owned() } else { format!("{shown}()") };
+    let place = call.place.as_ref().and_then(|cell| Some((cell, cell.place(call.position)?.0)));
+    let Some((cell, line)) = place else { return format!("in {name}") };
+    call_line(&name, &cell.typed, line, &origin(cell, here))
+}
+
+/// Says which input a line is of, where it is not the one that runs.
+fn origin(cell: &Cell, here: &Cell) -> String {
+    match cell.file() {
+        _ if cell.is(here) => String::new(),
+        Some(file) => format!(" of {}", near(file)),
+        None => EARLIER.to_owned(),
+    }
+}
+
+/// A file as it is reached from the folder one is in.
+fn near(file: &str) -> String {
+    let here = std::env::current_dir().unwrap_or_default();
+    Path::new(file).strip_prefix(here).unwrap_or(Path::new(file)).display().to_string()
 }
 
 /// Returns whether `name` stands at a place with a `=` behind it.
@@ -248,9 +260,8 @@ pub(super) fn line_and_column(source: &str, offset: usize) -> (usize, usize) {
     (line, column)
 }
 
-/// The byte offset of an engine position.
-pub(super) fn offset_of(source: &str, position: Position) -> Option<usize> {
-    let (line, column) = (position.line()?, position.position()?);
+/// The byte offset of a line and a column.
+pub(super) fn offset_of(source: &str, (line, column): (usize, usize)) -> Option<usize> {
     let start: usize = source.split_inclusive('\n').take(line - 1).map(str::len).sum();
     let text = source.get(start..)?;
     Some(start + text.char_indices().nth(column.saturating_sub(1)).map_or(text.len(), |(i, _)| i))

@@ -50,7 +50,7 @@ impl Python {
             let held = variables.and_then(|variables| variables.get(name).cloned());
             match held.or_else(|| runtime.globals.borrow().get(name).cloned()) {
                 Some(value) => to_value(&value).ok(),
-                None if runtime.defined.borrow().contains(name) => FnPtr::new(name).ok().map(callback::function),
+                None if runtime.defined.borrow().contains_key(name) => FnPtr::new(name).ok().map(callback::function),
                 None if runtime.is_rhai.get() && !builtins::is_known(&runtime.state, name) => {
                     engine::named(&runtime, name)
                 }
@@ -282,5 +282,10 @@ fn called(pair: &[Step], source: &Rc<str>) -> Option<String> {
     let name = shown_function(inner);
     let text = &outer.code.source.text;
     let (line, _) = line_and_column(text, outer.place as usize);
-    Some(super::failure::call_line(&name, text, line, Rc::ptr_eq(text, source)))
+    Some(super::failure::call_line(
+        &name,
+        text,
+        line,
+        if Rc::ptr_eq(text, source) { "" } else { super::failure::EARLIER },
+    ))
 }

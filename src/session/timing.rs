@@ -5,8 +5,8 @@ use rhai::AST;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use super::failure::Cell;
 use super::{Failure, Language, Session};
+use crate::script::cell::Cell;
 
 /// Samples shorter than this would measure the clock.
 const SAMPLE: Duration = Duration::from_millis(2);
@@ -37,7 +37,7 @@ impl Session {
             (Language::Rhai, Err((error, cell))) if !self.is_only_python(source) => {
                 return Err(self.refused(&error, &cell));
             }
-            _ => (Input::Python(self.prepare_python(source)?), Cell::rhai(source, None)),
+            _ => (Input::Python(self.prepare_python(source)?), Cell::new(source, None, "")),
         };
         let mut samples = Vec::new();
         let mut error = None;

@@ -14,7 +14,7 @@ use super::prompt::Prompt;
 use super::screen::{Stream, complain, show, show_said};
 use super::table;
 use crate::files::replace;
-use crate::session::{Language, Outcome, Said};
+use crate::session::{Failure, Language, Outcome, Said, nearest};
 use crate::transcript::{describe as describe_file, read_text};
 
 /// The time for which `:timeit` repeats.
@@ -233,6 +233,22 @@ fn timeit(prompt: &mut Prompt, code: &str) -> Flow {
     Flow::On
 }
 
+/// The failure with the command that was meant, where an input begins with a name that nothing goes by.
+pub fn suggested(failure: &Failure, source: &str) -> Failure {
+    let mut failure = failure.clone();
+    let word = source.split_whitespace().next().unwrap_or_default();
+    if failure.kind != "NameError" || failure.message != format!("name '{word}' is not defined") {
+        return failure;
+    }
+    let names = COMMANDS.iter().map(|command| command.name);
+    if names.clone().any(|name| name == word) {
+        failure.hint = Some(format!("`:{word}` is the command of that name"));
+    } else if failure.hint.is_none() {
+        failure.hint = nearest(word, names).map(|name| format!("did you mean ':{name}'?"));
+    }
+    failure
+}
+
 fn usage(name: &str) -> Flow {
     if let Some(command) = COMMANDS.iter().find(|command| command.name == name) {
         complain(&format!(":{name} {} -- {}\n", command.arguments, command.doc));
@@ -351,6 +367,22 @@ mod tests {
             ("?", true),
         ] {
             assert_eq!(is_command(entry), wanted, "{entry}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_nothing_goes_by_may_be_a_command() {
+        let rows = [
+            ("vars", Some("`:vars` is the command of that name")),
+            ("hlep", Some("did you mean ':help'?")),
+            ("timeit x", Some("`:timeit` is the command of that name")),
+            ("xyz", None),
+        ];
+        for (source, wanted) in rows {
+            let name = source.split(' ').next().unwrap_or_default();
+            let message = format!("name '{name}' is not defined");
+            let failure = Failure { kind: "NameError".to_owned(), message, ..Failure::default() };
+            assert_eq!(suggested(&failure, source).hint.as_deref(), wanted, "{source}");
         }
     }
 

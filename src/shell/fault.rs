@@ -16,7 +16,9 @@ pub fn describe(screen: Screen, failure: &Failure, source: &str, file: Option<&s
     let kind = failure.kind.style(screen.style(Stream::Error, Style::new().red().bold()));
     let dim = screen.style(Stream::Error, Style::new().dimmed());
     // What lies in a function of an earlier input has no place in this file.
-    let place = match (file, failure.position.filter(|_| failure.source.is_none())) {
+    let file = failure.file.as_deref().or(file);
+    let here = failure.position.filter(|_| failure.source.is_none() || failure.file.is_some());
+    let place = match (file, here) {
         (Some(file), Some((line, column))) => format!("{file}:{line}:{column}: "),
         (Some(file), None) => format!("{file}: "),
         (None, _) => String::new(),
@@ -35,6 +37,11 @@ pub fn describe(screen: Screen, failure: &Failure, source: &str, file: Option<&s
         text.push_str(&format!("{}\n", format!("hint: {hint}").style(dim)));
     }
     text
+}
+
+/// The text for a note on an input.
+pub fn noted(screen: Screen, note: &str) -> String {
+    format!("{}\n", format!("note: {note}").style(screen.style(Stream::Error, Style::new().dimmed())))
 }
 
 /// The part of a line around a fault, the spaces that bring carets below it, and the carets. Characters that take no

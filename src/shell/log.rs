@@ -44,7 +44,7 @@ impl Log {
     /// Ends an input.
     pub fn end(&mut self, language: Language, source: &str, outcome: &Outcome) {
         let text = std::mem::take(&mut self.current);
-        let output = printed(&Outcome { text, error: outcome.error.clone(), exit: None });
+        let output = printed(&Outcome { text, error: outcome.error.clone(), exit: None, note: None });
         self.bytes += output.len() + source.len();
         let is_cut = std::mem::take(&mut self.is_cut);
         let failed = outcome.error.is_some();

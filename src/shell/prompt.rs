@@ -23,7 +23,7 @@ use signal_hook::flag;
 use super::assistant::{Assistant, Pace, Request, Shared, keys};
 use super::commands::{self, Flow, is_command};
 use super::config::Config;
-use super::fault::describe;
+use super::fault::{describe, noted};
 use super::help::help;
 use super::history::{Kept, Store};
 use super::log::Log;
@@ -399,7 +399,11 @@ impl Prompt {
 
     fn report(&self, outcome: &Outcome, source: &str, file: Option<&str>) -> Option<i32> {
         show(&outcome.text);
+        if let Some(note) = &outcome.note {
+            complain(&noted(self.screen, note));
+        }
         if let Some(error) = &outcome.error {
+            let error = &commands::suggested(error, source);
             complain(&describe(self.screen, error, source, file));
         }
         outcome.exit

@@ -8,7 +8,7 @@ use std::path::Path;
 use signal_hook::consts::SIGINT;
 use signal_hook::flag;
 
-use super::fault::describe;
+use super::fault::{describe, noted};
 use super::paste::{Pasted, read_session, with_python_prompts};
 use super::screen::{Screen, complain, show, show_said};
 use crate::session::{Completeness, Failure, Language, Outcome, Session, SessionOptions};
@@ -104,6 +104,9 @@ fn open(screen: Screen, args: Vec<String>) -> ManuallyDrop<Session> {
 /// Shows an outcome; gives an exit status if the program should end with it.
 fn settle(screen: Screen, outcome: Outcome, source: &str, file: Option<&str>) -> Option<i32> {
     show(&outcome.text);
+    if let Some(note) = &outcome.note {
+        complain(&noted(screen, note));
+    }
     if let Some(error) = &outcome.error {
         complain(&describe(screen, error, source, file));
     }

@@ -86,7 +86,7 @@ mod tests {
             ),
         ];
         for (text, error, wanted) in rows {
-            let outcome = Outcome { text: text.to_owned(), error: Some(error), exit: None };
+            let outcome = Outcome { text: text.to_owned(), error: Some(error), exit: None, note: None };
             assert_eq!(printed(&outcome), wanted);
         }
     }

@@ -1,0 +1,110 @@
+//! The one error object: what `catch (e)` gives a script, whoever has raised the error and however deep in calls. It has
+//! `kind`, `message`, `line`, `column`, `hint`, `calls` and `value` (what the script itself has thrown), prints as
+//! `Kind: message`, and tells the same when it is thrown again.
+
+use super::engine::add;
+use super::fault::{self, Fault};
+use super::runtime::Runtime;
+use super::value::to_value;
+use super::weave::ENCLOSED;
+use crate::call::suggest::{nearest, with_suggestion};
+use crate::tensor::{Error, Result};
+use crate::value::equality;
+use rhai::{Dynamic, Engine, EvalAltResult, EvalContext, Expression, ImmutableString, Map, Module};
+use std::any::TypeId;
+use std::fmt;
+use std::rc::Rc;
+
+/// An error as a script has caught it.
+#[derive(Clone, Debug)]
+pub struct Caught(pub Rc<Fault>);
+
+impl fmt::Display for Caught {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let separator = if self.0.error.message.is_empty() { "" } else { ": " };
+        write!(f, "{}{separator}{}", self.0.kind(), self.0.error.message)
+    }
+}
+
+const FIELDS: [&str; 7] = ["kind", "message", "line", "column", "hint", "calls", "value"];
+
+impl Caught {
+    /// `e.name`; of an object map that the script has thrown, also what it holds.
+    fn field(&self, name: &str) -> Result<Dynamic> {
+        let fault = &*self.0;
+        let place = || fault.place.as_ref().and_then(|cell| cell.place(fault.position));
+        let number = |number: Option<usize>| number.map_or(Dynamic::UNIT, |number| (number as i64).into());
+        let text = |text: &str| Dynamic::from(ImmutableString::from(text));
+        Ok(match name {
+            "kind" => text(&fault.kind()),
+            "message" => text(&fault.error.message),
+            "line" => number(place().map(|(line, _)| line)),
+            "column" => number(place().map(|(_, column)| column)),
+            "hint" => fault.error.hint.as_deref().map_or(Dynamic::UNIT, text),
+            "calls" => fault.calls.iter().map(|call| text(call.shown_name())).collect::<rhai::Array>().into(),
+            "value" => fault.thrown.clone().unwrap_or_default(),
+            _ => {
+                let held = fault.thrown.as_ref().and_then(|value| value.read_lock::<Map>()?.get(name).cloned());
+                return held.ok_or_else(|| {
+                    let error = Error::attribute(format!("'error' object has no attribute '{name}'"));
+                    with_suggestion(error, nearest(name, FIELDS))
+                });
+            }
+        })
+    }
+
+    /// Returns whether this is another error, or what the script has thrown is that value.
+    fn is_equal(&self, other: &Dynamic) -> Result<bool> {
+        if let Some(other) = other.read_lock::<Caught>() {
+            return Ok(Rc::ptr_eq(&self.0, &other.0));
+        }
+        match &self.0.thrown {
+            Some(value) => equality::equals(&to_value(value)?, &to_value(other)?),
+            None => Ok(false),
+        }
+    }
+}
+
+/// Lets `catch` have whole errors.
+pub fn register(engine: &mut Engine, module: &mut Module, state: &Rc<Runtime>) {
+    engine.register_type_with_name::<Caught>("error");
+    let (caught, any) = (TypeId::of::<Caught>(), TypeId::of::<Dynamic>());
+    add(module, "index$get$", &[caught, TypeId::of::<ImmutableString>()], |args| match args {
+        [error, name] => match error.read_lock::<Caught>() {
+            Some(error) => error.field(&name.to_string()),
+            None => Ok(Dynamic::UNIT),
+        },
+        _ => Ok(Dynamic::UNIT),
+    });
+    for (operator, wanted) in [("==", true), ("!=", false)] {
+        for types in [[caught, any], [any, caught]] {
+            add(module, operator, &types, move |args| {
+                let [left, right] = args else { return Ok(Dynamic::UNIT) };
+                let (error, other) = if left.is::<Caught>() { (left, right) } else { (right, left) };
+                let Some(error) = error.read_lock::<Caught>() else { return Ok(Dynamic::UNIT) };
+                error.is_equal(other).map(|is_equal| (is_equal == wanted).into())
+            });
+        }
+    }
+    let state = state.clone();
+    engine.register_custom_syntax_with_state_raw(
+        ENCLOSED,
+        |read, _, _| Ok((read.len() == 1).then(|| "$block$".into())),
+        false,
+        move |context: &mut EvalContext, inputs: &[Expression], _| {
+            let Some(body) = inputs.first() else { return Ok(Dynamic::UNIT) };
+            context.eval_expression_tree(body).map_err(|error| whole(&state, error, context.source()))
+        },
+    );
+}
+
+/// The error with everything there is to know about it. `source` names the input that the failed block stands in.
+fn whole(state: &Runtime, error: Box<EvalAltResult>, source: Option<&str>) -> Box<EvalAltResult> {
+    if !error.is_catchable() || fault::is_end(&error) {
+        return error;
+    }
+    let here = state.cell_of_source(source);
+    let mut fault = fault::from_eval(&error, state, &here);
+    fault.settle(state, &here);
+    EvalAltResult::ErrorRuntime(Dynamic::from(Caught(Rc::new(fault))), error.position()).into()
+}

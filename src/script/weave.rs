@@ -1,0 +1,223 @@
+//! What the engine reads besides what was typed, on the same lines. What `try` encloses goes through a step that keeps
+//! errors whole (see `caught.rs`), and a closure in a variable is called as a function is: `f(2)` reads `f.call(2)`.
+
+use super::written::{Edit, Offsets};
+use rhai::{Engine, Position, Token};
+use std::collections::HashSet;
+
+/// A word that the language reserves, so that no text has it as a name.
+pub const ENCLOSED: &str = "protected";
+
+/// What makes a call of a function's name one of a variable.
+pub const CALLED: &str = ".call";
+
+/// The engine counts no further, so what lies beyond has no place.
+const COUNTED: usize = 60_000;
+
+/// A text that stands in front of a character; line and column are counted from 1, in what was typed.
+#[derive(Clone, Debug, PartialEq)]
+struct Insertion {
+    line: usize,
+    column: usize,
+    text: &'static str,
+}
+
+/// What is to be inserted. `is_closure` tells which names are variables with functions in them, and `is_function` which
+/// are functions already.
+pub fn edits(
+    engine: &Engine,
+    source: &str,
+    is_closure: &dyn Fn(&str) -> bool,
+    is_function: &dyn Fn(&str) -> bool,
+) -> Vec<Edit> {
+    if source.lines().count() > COUNTED || source.lines().any(|line| line.len() > COUNTED) {
+        return Vec::new();
+    }
+    let tokens = tokens(engine, source);
+    let mut found = enclosed(&tokens);
+    found.extend(calls(&tokens, is_closure, is_function));
+    found.sort_by_key(|insertion| (insertion.line, insertion.column));
+    let mut offsets = Offsets::new(source);
+    let edit = |insertion: Insertion| {
+        let at = offsets.of(insertion.line, insertion.column)?;
+        Some(Edit { at, removed: 0, text: insertion.text.into() })
+    };
+    found.into_iter().filter_map(edit).collect()
+}
+
+/// The tokens of a text, up to the first that is faulty.
+fn tokens(engine: &Engine, source: &str) -> Vec<(Token, Position)> {
+    /// An open brace: of a block or a map, or of an expression in a text.
+    enum Brace {
+        Block,
+        InText,
+    }
+    let texts = [source];
+    let (stream, control) = engine.lex(&texts);
+    let (mut found, mut open): (Vec<(Token, Position)>, Vec<Brace>) = (Vec::new(), Vec::new());
+    for (token, position) in stream {
+        match &token {
+            Token::EOF | Token::LexError(_) => break,
+            Token::LeftBrace if matches!(found.last(), Some((Token::InterpolatedString(_), _))) => {
+                open.push(Brace::InText);
+            }
+            Token::LeftBrace | Token::MapStart => open.push(Brace::Block),
+            // The parser says the same to the tokenizer: here the text goes on.
+            Token::RightBrace if matches!(open.pop(), Some(Brace::InText)) => {
+                control.borrow_mut().is_within_text = true
+            }
+            _ => {}
+        }
+        found.push((token, position));
+    }
+    found
+}
+
+/// Around what `try` encloses, where its braces are.
+fn enclosed(tokens: &[(Token, Position)]) -> Vec<Insertion> {
+    let (mut found, mut open) = (Vec::new(), Vec::new());
+    for (index, (token, position)) in tokens.iter().enumerate() {
+        match token {
+            Token::LeftBrace | Token::MapStart => {
+                let is_body = index.checked_sub(1).is_some_and(|before| is(tokens, before, &Token::Try));
+                open.push(place(*position).filter(|_| is_body));
+            }
+            Token::RightBrace => {
+                if let Some(Some((line, column))) = open.pop()
+                    && is(tokens, index + 1, &Token::Catch)
+                    && let Some((last, end)) = place(*position)
+                {
+                    found.push(Insertion { line, column: column + 1, text: " protected {" });
+                    found.push(Insertion { line: last, column: end, text: "}" });
+                }
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Behind variables that are called.
+fn calls(
+    tokens: &[(Token, Position)],
+    is_closure: &dyn Fn(&str) -> bool,
+    is_function: &dyn Fn(&str) -> bool,
+) -> Vec<Insertion> {
+    let (variables, functions) = declared(tokens);
+    let called = tokens.iter().enumerate().filter_map(|(index, (token, position))| {
+        let Token::Identifier(name) = token else { return None };
+        let name = name.as_str();
+        let before = index.checked_sub(1).and_then(|before| tokens.get(before)).map(|(token, _)| token);
+        let is_bare = !matches!(before, Some(Token::Period | Token::Elvis | Token::Fn | Token::DoubleColon));
+        let is_called = is(tokens, index + 1, &Token::LeftParen) || is(tokens, index + 1, &Token::Unit);
+        if !(is_bare && is_called && (variables.contains(name) || is_closure(name)))
+            || functions.contains(name)
+            || is_function(name)
+        {
+            return None;
+        }
+        let (line, column) = place(*position)?;
+        Some(Insertion { line, column: column + name.chars().count(), text: CALLED })
+    });
+    called.collect()
+}
+
+/// The variables and the parameters that a text names, and its functions.
+fn declared(tokens: &[(Token, Position)]) -> (HashSet<&str>, HashSet<&str>) {
+    let (mut variables, mut functions) = (HashSet::new(), HashSet::new());
+    let name_at = |index: usize| match tokens.get(index) {
+        Some((Token::Identifier(name), _)) => Some(name.as_str()),
+        _ => None,
+    };
+    let mut names_until = |from: usize, end: &Token| {
+        for index in from..tokens.len() {
+            match tokens.get(index) {
+                Some((Token::Identifier(name), _)) => drop(variables.insert(name.as_str())),
+                Some((Token::Comma, _)) => {}
+                Some((token, _)) if token == end => return index,
+                _ => return from,
+            }
+        }
+        from
+    };
+    let mut behind = 0;
+    for (index, (token, _)) in tokens.iter().enumerate() {
+        match token {
+            _ if index < behind => {}
+            // What is no function is not called; the language would take its argument for one.
+            Token::Let | Token::Const if !tokens.get(index + 3).is_some_and(|(token, _)| is_literal(token)) => {
+                names_until(index + 1, &Token::Equals);
+            }
+            Token::For => {
+                let from = if is(tokens, index + 1, &Token::LeftParen) { index + 2 } else { index + 1 };
+                names_until(from, if from == index + 1 { &Token::In } else { &Token::RightParen });
+            }
+            Token::Fn => {
+                functions.extend(name_at(index + 1));
+                names_until(index + 3, &Token::RightParen);
+            }
+            Token::Pipe => behind = names_until(index + 1, &Token::Pipe) + 1,
+            _ => {}
+        }
+    }
+    (variables, functions)
+}
+
+/// Returns whether a value begins here that is no function.
+fn is_literal(token: &Token) -> bool {
+    use Token::{CharConstant, FloatConstant, IntegerConstant, LeftBracket, MapStart, StringConstant};
+    matches!(
+        token,
+        MapStart | LeftBracket | IntegerConstant(_) | FloatConstant(_) | StringConstant(_) | CharConstant(_)
+    )
+}
+
+fn is(tokens: &[(Token, Position)], index: usize, wanted: &Token) -> bool {
+    tokens.get(index).is_some_and(|(token, _)| token == wanted)
+}
+
+fn place(position: Position) -> Option<(usize, usize)> {
+    Some((position.line()?, position.position()?.max(1)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::written::Written;
+    use super::*;
+
+    #[test]
+    fn the_engine_reads_more_than_was_typed() {
+        let rows = [
+            ("try { f() } catch (e) {}", "try { protected { f() }} catch (e) {}"),
+            ("try {\n1\n} catch {}", "try { protected {\n1\n}} catch {}"),
+            ("try { try {1} catch {} } catch {}", "try { protected { try { protected {1}} catch {} }} catch {}"),
+            ("try { 1", "try { 1"),
+            ("`a ${try {1} catch {2}} }` + f", "`a ${try { protected {1}} catch {2}} }` + f"),
+            ("// try { 1 } catch {}", "// try { 1 } catch {}"),
+            ("let f = |x| x; f(2)", "let f = |x| x; f.call(2)"),
+            ("fn f(x) {} let f = 1; f(2)", "fn f(x) {} let f = 1; f(2)"),
+            ("fn g(h, x) { h(x) }", "fn g(h, x) { h.call(x) }"),
+            ("|k| k()", "|k| k.call()"),
+            ("let x = a | b | c; c(2)", "let x = a | b | c; c(2)"),
+            ("let n = 5; n(2)", "let n = 5; n(2)"),
+            ("let d = #{}; d(2)", "let d = #{}; d(2)"),
+            ("y.f(1); g(1); print(2)", "y.f(1); g.call(1); print(2)"),
+        ];
+        let engine = Engine::new_raw();
+        for (source, wanted) in rows {
+            let found = edits(&engine, source, &|name| name == "g", &|name| name == "print");
+            assert_eq!(Written::new(source, found).text, wanted);
+        }
+    }
+
+    #[test]
+    fn places_are_those_of_what_was_typed() {
+        let source = "try {f()} catch {g}";
+        let written = Written::new(source, edits(&Engine::new_raw(), source, &|_| false, &|_| false));
+        for (index, character) in source.char_indices().filter(|(_, character)| "f()g".contains(*character)) {
+            let there = written.text.find(character).unwrap();
+            assert_eq!(written.typed_column(1, there + 1), index + 1, "{character}");
+        }
+        assert_eq!(written.typed_column(2, 30), 30);
+    }
+}

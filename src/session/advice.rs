@@ -1,0 +1,184 @@
+//! What to write instead, in Rhai's terms, where the message alone does not tell.
+
+use super::failure::{Failure, offset_of};
+use crate::script::fault::{around, follows_dot};
+
+/// Advice on an error, by its message and by what stands at its place.
+pub(super) fn in_terms_of_rhai(failure: &Failure, typed: &str) -> Option<String> {
+    let first = failure.message.lines().next()?;
+    let (before, rest) = around(typed, failure.position).unwrap_or_default();
+    match failure.kind.as_str() {
+        "SyntaxError" => match taken_apart(before, rest) {
+            Some(names) => {
+                let parts = names.iter().enumerate().map(|(index, name)| format!(" let {name} = parts[{index}];"));
+                Some(format!("`let` makes one variable: `let parts = …;{}`", parts.collect::<String>()))
+            }
+            None if first.starts_with("Expecting an iterable value") => {
+                Some("for a count write a range: `for i in 0..n`".to_owned())
+            }
+            None if first.starts_with("Expecting ';'") => Some("a statement ends with `;`".to_owned()),
+            None => None,
+        },
+        "RuntimeError" if first.starts_with("Boolean value of Tensor") => {
+            Some("write `.all().item()` or `.any().item()` behind a comparison of many values".to_owned())
+        }
+        "TypeError" if first.ends_with("object is not callable") => {
+            let name: String = rest.chars().take_while(|&c| is_part(c)).collect();
+            let is_member = !name.is_empty() && follows_dot(typed, failure.position, &name);
+            is_member.then(|| without_brackets(&name))
+        }
+        _ => None,
+    }
+}
+
+/// The advice on `x.name()` where `name` is no function.
+fn without_brackets(name: &str) -> String {
+    format!("`{name}` is no function: write `.{name}` without `()`")
+}
+
+/// The names in `let [a, b] = …` or `let a, b = …`, whose fault lies between `before` and `rest`.
+fn taken_apart<'s>(before: &'s str, rest: &'s str) -> Option<Vec<&'s str>> {
+    let (_, declared) = before.rsplit_once("let").or_else(|| before.rsplit_once("const"))?;
+    let (first, more) = match rest.strip_prefix(['[', '(']) {
+        Some(more) if declared.trim().is_empty() => ("", more),
+        None if rest.starts_with(',') => (declared.trim(), rest),
+        _ => return None,
+    };
+    let (list, _) = more.split_once('=')?;
+    let list = list.trim().trim_end_matches([']', ')']);
+    let names: Vec<_> = [first].into_iter().chain(list.split(',')).map(str::trim).filter(|n| !n.is_empty()).collect();
+    names.iter().all(|name| name.chars().all(is_part)).then_some(names)
+}
+
+/// Returns whether a text is Rhai with a mistake in it, though Python's parser may read it.
+pub(super) fn is_rhai(source: &str) -> bool {
+    let source = source.trim_start();
+    let rest = source.strip_prefix("let").or_else(|| source.strip_prefix("const"));
+    rest.is_some_and(|rest| {
+        rest.starts_with(char::is_whitespace) && rest.trim_start().starts_with(|c| is_part(c) || c == '[' || c == '(')
+    })
+}
+
+/// The note on `a // b` where a division was meant, which Rhai reads as `a` with a comment behind it.
+pub(super) fn division(source: &str, is_variable: &dyn Fn(&str) -> bool) -> Option<String> {
+    source.lines().find_map(|line| {
+        let (code, comment) = line.split_at_checked(comment_in(line)?)?;
+        let (code, divisor) = (code.trim(), comment.get(2..)?.trim().trim_end_matches(';').trim_end());
+        let is_value = code.ends_with(|c| is_part(c) || c == ')' || c == ']');
+        if !is_value || !is_number_or_variable(divisor, is_variable) {
+            return None;
+        }
+        let dividend = code.rsplit(['=', ';', '{']).next().unwrap_or(code).trim();
+        let (dividend, divisor) = if is_plain(dividend) { (dividend, divisor) } else { ("a", "b") };
+        Some(format!("`//` begins a comment in Rhai; to divide, write `torch.floor_divide({dividend}, {divisor})`"))
+    })
+}
+
+/// Returns whether a text can stand as an argument: its brackets are in pairs, and nothing in it is a statement.
+fn is_plain(text: &str) -> bool {
+    let depth = text.chars().try_fold(0usize, |depth, c| match c {
+        '(' | '[' => Some(depth + 1),
+        ')' | ']' => depth.checked_sub(1),
+        _ => Some(depth),
+    });
+    depth == Some(0) && !["let ", "return ", "if "].iter().any(|word| text.starts_with(word))
+}
+
+/// Where a comment begins in a line.
+fn comment_in(line: &str) -> Option<usize> {
+    let mut chars = line.char_indices().peekable();
+    let mut quote = None;
+    while let Some((at, c)) = chars.next() {
+        match (quote, c) {
+            (Some(_), '\\') => drop(chars.next()),
+            (Some(open), c) if c == open => quote = None,
+            (Some(_), _) => {}
+            (None, '"' | '`' | '\'') => quote = Some(c),
+            (None, '/') if chars.peek().is_some_and(|(_, next)| *next == '/') => return Some(at),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Returns whether a text is numbers and variables with operators between them, not words of a sentence.
+fn is_number_or_variable(text: &str, is_variable: &dyn Fn(&str) -> bool) -> bool {
+    let mut rest = text;
+    loop {
+        rest = rest.trim_start_matches(['(', '-', ' ']);
+        let word = rest.find(|c| !(is_part(c) || c == '.')).map_or(rest, |end| rest.get(..end).unwrap_or(rest));
+        let root = word.split('.').next().unwrap_or_default();
+        if word.is_empty() || !(word.parse::<f64>().is_ok() || is_variable(root)) {
+            return false;
+        }
+        rest = rest.get(word.len()..).unwrap_or_default().trim_start_matches([')', ' ']);
+        while let Some(inner) = rest.strip_prefix(['(', '[']) {
+            let Some((_, behind)) = inner.split_once([')', ']']) else { return false };
+            rest = behind.trim_start_matches([')', ' ']);
+        }
+        match rest.strip_prefix(['+', '-', '*', '/', '%', '.']) {
+            Some(more) => rest = more,
+            None => return rest.is_empty(),
+        }
+    }
+}
+
+/// The place of the one call of a function or a method that an error names, which the engine does not say.
+pub(super) fn place_of_call(failure: &Failure, typed: &str) -> Option<(usize, usize)> {
+    let name = match failure.hint.as_deref().and_then(|hint| hint.split('`').nth(1)) {
+        Some(name) if failure.message.ends_with("is not callable") => name,
+        _ => failure.message.split_once(" of ")?.1.split_once("()")?.0,
+    };
+    let calls = |text: &str| -> Option<usize> {
+        text.match_indices(name).map(|(at, _)| at).find(|at| {
+            let before = text.get(..*at).and_then(|before| before.chars().next_back());
+            let after = text.get(at + name.len()..).map(str::trim_start);
+            !before.is_some_and(is_part) && after.is_some_and(|after| after.starts_with('('))
+        })
+    };
+    let at = calls(typed)?;
+    let place = super::failure::line_and_column(typed, at);
+    // A second one may be the one.
+    let end = offset_of(typed, place)? + name.len();
+    calls(typed.get(end..)?).is_none().then_some(place)
+}
+
+fn is_part(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_division_is_told_from_a_comment() {
+        let rows = [
+            ("torch.arange(7) // 2", Some("torch.floor_divide(torch.arange(7), 2)")),
+            ("let y = x // n", Some("torch.floor_divide(x, n)")),
+            ("x // n.shape[0] + 1;", Some("torch.floor_divide(x, n.shape[0] + 1)")),
+            ("x // (n - 1)", Some("torch.floor_divide(x, (n - 1))")),
+            ("if x // 2", Some("torch.floor_divide(a, b)")),
+            ("x // the n", None),
+            ("x // n is what counts", None),
+            ("x // 2 rows", None),
+            ("x; // 2", None),
+            ("\"a // 2\"", None),
+            ("// 2", None),
+            ("x // unknown", None),
+        ];
+        for (source, wanted) in rows {
+            let found = division(source, &|name| name == "n");
+            assert_eq!(found.is_some(), wanted.is_some(), "{source}: {found:?}");
+            assert!(found.unwrap_or_default().contains(wanted.unwrap_or_default()), "{source}");
+        }
+    }
+
+    #[test]
+    fn what_is_taken_apart_is_named() {
+        assert_eq!(taken_apart("let ", "[a, b] = [1, 2];"), Some(vec!["a", "b"]));
+        assert_eq!(taken_apart("let a", ", b = f()"), Some(vec!["a", "b"]));
+        assert_eq!(taken_apart("let a = f(x", ", b"), None);
+        assert_eq!((is_rhai("let [a] = b"), is_rhai("let = 1"), is_rhai("letter [0]")), (true, false, false));
+    }
+}
