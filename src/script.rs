@@ -16,6 +16,7 @@ mod names;
 pub mod own;
 mod plain;
 pub mod printing;
+pub mod read;
 pub mod runtime;
 mod scoped;
 pub mod subscripts;

@@ -14,10 +14,11 @@ pub use crate::python::rhai_form::{Known, rhai_form};
 use crate::python::syntax;
 use crate::script::callback::Home;
 use crate::script::cell::Cell;
-use crate::script::engine::{self, Names};
+use crate::script::engine;
 use crate::script::fault;
 use crate::script::own;
 use crate::script::printing::is_range;
+use crate::script::read::{self, Names};
 use crate::script::runtime::Runtime;
 use crate::script::value::to_value;
 pub use crate::tensor::Dims;
@@ -231,7 +232,7 @@ impl Session {
         let is_variable = |name: &str| self.scope.contains(name);
         let names = Names { is_closure: &is_closure, is_variable: if declares { Some(&is_variable) } else { None } };
         let cell = |written| Cell::new(source, written, &self.inputs.get().to_string());
-        match engine::compile(&self.engine, &self.runtime, source, &names) {
+        match read::compile(&self.engine, &self.runtime, source, &names) {
             Ok(compiled) => Ok((compiled.made, cell(compiled.written))),
             Err(refused) => Err((refused.made, cell(refused.written))),
         }

@@ -343,7 +343,7 @@ fn grad_and_value(
             );
         }
         let gradients = slopes(f.state, std::slice::from_ref(&output), &level.inputs, None, true)?;
-        let gradient = tree::filled(&inner, level.leave_each(&gradients)?.into_iter())?;
+        let gradient = tree::filled(&inner, level.leave_each(&gradients)?)?;
         let aux = if let Value::None = aux { aux } else { level.leave_all(&aux)? };
         Ok((gradient, level.leave(&output)?, aux))
     })
@@ -369,7 +369,7 @@ fn jacobian(f: Function, name: &str, mut args: Vec<Value>, argnums: &Value, has_
         let outputs = outputs_of(f.state, &output, api)?;
         refuse_complex(name, std::slice::from_ref(&output), "outputs")?;
         let rows = matrix(f.state, &outputs, &level.inputs, true)?;
-        let row = |row: &Vec<Tensor>| tree::filled(&inner, level.leave_each(row)?.into_iter());
+        let row = |row: &Vec<Tensor>| tree::filled(&inner, level.leave_each(row)?);
         let rows = rows.iter().map(row).collect::<Result<Vec<Value>>>()?;
         let found = tree::filled(&output, rows)?;
         Ok(if has_aux { Value::tuple([found, aux]) } else { found })

@@ -7,18 +7,14 @@ use super::bounds;
 use super::callback;
 use super::caught;
 use super::fault;
-use super::forms;
 use super::json;
 use super::modules;
-use super::names;
 use super::printing::{self, shown};
 use super::runtime::Runtime;
 use super::scoped;
 use super::subscripts;
 use super::value::{class_ids, register_names, sequence_ids, to_dynamic, to_value};
-use super::weave;
 use super::words;
-use super::written::{Edit, Written};
 use crate::call::bind::{Arguments, Bound};
 use crate::call::plain;
 use crate::call::signature::Kind;
@@ -37,11 +33,11 @@ use rhai::packages::{
     MoreStringPackage, Package,
 };
 use rhai::{
-    AST, Dynamic, Engine, EvalAltResult, FuncRegistration, ImmutableString, LexError, Module, NativeCallContext,
-    OptimizationLevel, ParseError, ParseErrorType, Position, RhaiFunc, Token,
+    Dynamic, Engine, EvalAltResult, FuncRegistration, ImmutableString, LexError, Module, NativeCallContext,
+    OptimizationLevel, Position, RhaiFunc, Token,
 };
 use std::any::TypeId;
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::rc::Rc;
 
 rhai::def_package! {
@@ -113,107 +109,12 @@ pub fn any(count: usize) -> Vec<TypeId> {
     vec![TypeId::of::<Dynamic>(); count]
 }
 
-/// What the engine made of a text, and the text it was made of where that is not the typed one.
-pub struct Compiled<T> {
-    pub made: T,
-    pub written: Option<Written>,
-}
-
-/// Reads a text, and makes the engine know the functions that it names, in the modules it imports as well.
-///
-/// # Errors
-/// As [`parse`].
-pub fn compile(
-    engine: &RefCell<Engine>,
-    state: &Rc<Runtime>,
-    source: &str,
-    names: &Names,
-) -> std::result::Result<Compiled<AST>, Compiled<ParseError>> {
-    let compiled = parse(&engine.borrow(), state, source, names);
-    if let Ok(compiled) = &compiled {
-        modules::prepare(&engine.borrow(), state, None, &compiled.made);
-    }
+/// Makes the engine know the functions of the table that the texts read since have named.
+pub fn register_named(engine: &mut Engine, state: &Rc<Runtime>) {
     for family in state.named.take() {
         if state.known.borrow_mut().insert(family.name) {
-            register(&mut engine.borrow_mut(), state, family);
+            register(engine, state, family);
         }
-    }
-    compiled
-}
-
-/// What is known of names before a text is read.
-pub struct Names<'n> {
-    /// Whether a variable holds a closure, which is called as a function is.
-    pub is_closure: &'n dyn Fn(&str) -> bool,
-    /// Whether a variable goes by a name; where it is told, an assignment to any other name is a declaration.
-    pub is_variable: Option<&'n dyn Fn(&str) -> bool>,
-}
-
-/// Reads a text, with what is woven into it. Where the engine cannot read it so, subscripts, slices and keywords are
-/// first written as it knows them.
-///
-/// # Errors
-/// What the engine says to a text that it cannot read.
-pub fn parse(
-    engine: &Engine,
-    state: &Runtime,
-    source: &str,
-    names: &Names,
-) -> std::result::Result<Compiled<AST>, Compiled<ParseError>> {
-    let is_function = |name: &str| state.is_function(name);
-    let mut edits = weave::edits(engine, source, names.is_closure, &is_function);
-    let mut compiled = match read(engine, source, edits.clone()) {
-        Err(refused) if !state.interrupt.is_set() => match forms::edits(engine, source) {
-            Ok(forms) if forms.is_empty() => return Err(refused),
-            Ok(forms) => {
-                edits = [forms, edits].concat();
-                read(engine, source, edits)?
-            }
-            Err(forms::Misplaced(position)) => {
-                let reason = LexError::Runtime("positional argument follows keyword argument".to_owned());
-                let error = ParseError(Box::new(ParseErrorType::BadInput(reason)), position);
-                return Err(Compiled { made: error, written: None });
-            }
-        },
-        read => read?,
-    };
-    if let Some(is_variable) = names.is_variable {
-        let missing = names::missing(&compiled.made, is_variable);
-        compiled = compiled.with(engine, source, missing)?;
-    }
-    Ok(compiled)
-}
-
-impl Compiled<AST> {
-    /// The same with words put in front of statements.
-    ///
-    /// # Errors
-    /// As [`parse`].
-    pub fn with(
-        self,
-        engine: &Engine,
-        source: &str,
-        words: Vec<(Position, String)>,
-    ) -> std::result::Result<Compiled<AST>, Compiled<ParseError>> {
-        if words.is_empty() {
-            return Ok(self);
-        }
-        let written = self.written.unwrap_or_else(|| Written::new(source, Vec::new()));
-        let edit = |(position, text): (Position, String)| {
-            let at = written.typed_offset(source, position.line()?, position.position()?)?;
-            Some(Edit { at, removed: 0, text: text.into() })
-        };
-        let own: Vec<Edit> = words.into_iter().filter_map(edit).collect();
-        read(engine, source, [own, written.edits()].concat())
-    }
-}
-
-fn read(engine: &Engine, source: &str, edits: Vec<Edit>) -> std::result::Result<Compiled<AST>, Compiled<ParseError>> {
-    let written = (!edits.is_empty()).then(|| Written::new(source, edits));
-    let text = written.as_ref().map_or(source, |written| &written.text);
-    match engine.compile(text).and_then(bounds::check_calls).and_then(modules::check_names) {
-        Ok(ast) => Ok(Compiled { made: ast, written }),
-        Err(error) => Err(Compiled { made: error, written }),
     }
 }
 
@@ -608,7 +509,7 @@ fn resolve_names(engine: &mut Engine, state: &Rc<Runtime>) {
         if let Some(value) = constants.and_then(|constants| constants.borrow().get(name).cloned()) {
             return Ok(Some(value));
         }
-        if !context.source().is_some_and(|source| state.modules.source(source).is_some())
+        if context.source().is_none_or(|source| state.modules.source(source).is_none())
             && let Some(value) = state.globals.borrow().get(name)
         {
             return Ok(Some(value.clone()));

@@ -3,8 +3,8 @@
 
 use super::Scripted;
 use super::cell::Cell;
-use super::engine::{self, Compiled, Names};
 use super::fault;
+use super::read::{self as texts, Compiled, Names};
 use super::runtime::Runtime;
 use crate::tensor::{Error, ErrorKind};
 use rhai::{
@@ -124,7 +124,7 @@ fn read(engine: &Engine, runtime: &Runtime, file: &str) -> Scripted<Rc<Source>> 
         fault::thrown(Error::new(ErrorKind::Other("ImportError"), format!("cannot read '{file}': {error}")))
     })?;
     let names = Names { is_closure: &|_| false, is_variable: None };
-    let compiled = engine::parse(engine, runtime, &typed, &names).and_then(|compiled| {
+    let compiled = texts::parse(engine, runtime, &typed, &names).and_then(|compiled| {
         let words = exports(&compiled.made);
         compiled.with(engine, &typed, words)
     });

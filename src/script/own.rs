@@ -177,7 +177,8 @@ mod tests {
     use super::*;
     use crate::call::State;
     use crate::library::registry;
-    use crate::script::engine::{Names, build, compile};
+    use crate::script::engine::build;
+    use crate::script::read::{Names, compile};
     use crate::script::runtime::Runtime;
     use rhai::Dynamic;
     use std::cell::RefCell;

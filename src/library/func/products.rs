@@ -54,7 +54,7 @@ pub fn vjp(f: Function, primals: Vec<Value>, has_aux: bool) -> Result<Value> {
             seeded(roots.clone(), &Value::tuple(seeds))?.into_iter().map(|(_, seed)| seed).collect();
         level.outside.set(state.grad_enabled.get());
         let found = slopes(state, &roots, &level.inputs, Some(&seeds), state.grad_enabled.get())?;
-        tree::filled(&primals, level.leave_each(&found)?.into_iter())
+        tree::filled(&primals, level.leave_each(&found)?)
     });
     Ok(if has_aux { Value::tuple([results, wrapper, aux]) } else { Value::tuple([results, wrapper]) })
 }

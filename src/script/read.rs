@@ -1,0 +1,109 @@
+//! Reads texts: what is typed becomes what the engine knows, with what is woven into it, forms written out and
+//! declarations made.
+
+use super::runtime::Runtime;
+use super::written::{Edit, Written};
+use super::{bounds, engine, forms, modules, names, weave};
+use rhai::{AST, Engine, LexError, ParseError, ParseErrorType, Position};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// What the engine made of a text, and the text it was made of where that is not the typed one.
+pub struct Compiled<T> {
+    pub made: T,
+    pub written: Option<Written>,
+}
+
+/// Reads a text, and makes the engine know the functions that it names, in the modules it imports as well.
+///
+/// # Errors
+/// As [`parse`].
+pub fn compile(
+    engine: &RefCell<Engine>,
+    state: &Rc<Runtime>,
+    source: &str,
+    names: &Names,
+) -> std::result::Result<Compiled<AST>, Compiled<ParseError>> {
+    let compiled = parse(&engine.borrow(), state, source, names);
+    if let Ok(compiled) = &compiled {
+        modules::prepare(&engine.borrow(), state, None, &compiled.made);
+    }
+    engine::register_named(&mut engine.borrow_mut(), state);
+    compiled
+}
+
+/// What is known of names before a text is read.
+pub struct Names<'n> {
+    /// Whether a variable holds a closure, which is called as a function is.
+    pub is_closure: &'n dyn Fn(&str) -> bool,
+    /// Whether a variable goes by a name; where it is told, an assignment to any other name is a declaration.
+    pub is_variable: Option<&'n dyn Fn(&str) -> bool>,
+}
+
+/// Reads a text, with what is woven into it. Where the engine cannot read it so, subscripts, slices and keywords are
+/// first written as it knows them.
+///
+/// # Errors
+/// What the engine says to a text that it cannot read.
+pub fn parse(
+    engine: &Engine,
+    state: &Runtime,
+    source: &str,
+    names: &Names,
+) -> std::result::Result<Compiled<AST>, Compiled<ParseError>> {
+    let is_function = |name: &str| state.is_function(name);
+    let mut edits = weave::edits(engine, source, names.is_closure, &is_function);
+    let mut compiled = match read(engine, source, edits.clone()) {
+        Err(refused) if !state.interrupt.is_set() => match forms::edits(engine, source) {
+            Ok(forms) if forms.is_empty() => return Err(refused),
+            Ok(forms) => {
+                edits = [forms, edits].concat();
+                read(engine, source, edits)?
+            }
+            Err(forms::Misplaced(position)) => {
+                let reason = LexError::Runtime("positional argument follows keyword argument".to_owned());
+                let error = ParseError(Box::new(ParseErrorType::BadInput(reason)), position);
+                return Err(Compiled { made: error, written: None });
+            }
+        },
+        read => read?,
+    };
+    if let Some(is_variable) = names.is_variable {
+        let missing = names::missing(&compiled.made, is_variable);
+        compiled = compiled.with(engine, source, missing)?;
+    }
+    Ok(compiled)
+}
+
+impl Compiled<AST> {
+    /// The same with words put in front of statements.
+    ///
+    /// # Errors
+    /// As [`parse`].
+    pub fn with(
+        self,
+        engine: &Engine,
+        source: &str,
+        words: Vec<(Position, String)>,
+    ) -> std::result::Result<Compiled<AST>, Compiled<ParseError>> {
+        if words.is_empty() {
+            return Ok(self);
+        }
+        let written = self.written.unwrap_or_else(|| Written::new(source, Vec::new()));
+        let edit = |(position, text): (Position, String)| {
+            let at = written.typed_offset(source, position.line()?, position.position()?)?;
+            Some(Edit { at, removed: 0, text: text.into() })
+        };
+        let own: Vec<Edit> = words.into_iter().filter_map(edit).collect();
+        read(engine, source, [own, written.edits()].concat())
+    }
+}
+
+fn read(engine: &Engine, source: &str, edits: Vec<Edit>) -> std::result::Result<Compiled<AST>, Compiled<ParseError>> {
+    let written = (!edits.is_empty()).then(|| Written::new(source, edits));
+    let text = written.as_ref().map_or(source, |written| &written.text);
+    match engine.compile(text).and_then(bounds::check_calls).and_then(modules::check_names) {
+        Ok(ast) => Ok(Compiled { made: ast, written }),
+        Err(error) => Err(Compiled { made: error, written }),
+    }
+}
