@@ -9,6 +9,7 @@ use std::time::Duration;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+use tensorsh::session::Language;
 use tensorsh::shell::{self, ColorChoice, Learning, Opening, Screen, Stream, complain, show};
 use tensorsh::transcript::{
     Document, Form, Palette, Terms, Totals, collect, read_text, replay, run_files, spawn_with_big_stack,
@@ -50,6 +51,14 @@ struct Cli {
     /// Go on at a prompt after the script, with its variables
     #[arg(short, long)]
     interactive: bool,
+
+    /// Read the prompt, -e and standard input as Python
+    #[arg(long, conflicts_with = "rhai")]
+    python: bool,
+
+    /// Read them as Rhai, whatever the settings file says
+    #[arg(long)]
+    rhai: bool,
 
     /// Leave the settings file unread
     #[arg(long)]
@@ -188,19 +197,34 @@ fn run(cli: Cli) -> i32 {
             }
             0
         }
-        None if !cli.code.is_empty() => shell::run_code(screen, &cli.code, as_text(&cli.script)),
+        None if !cli.code.is_empty() => shell::run_code(screen, language(&cli), &cli.code, as_text(&cli.script)),
         None => match cli.script.split_first() {
             Some((file, _)) if cli.interactive => shell::prompt(screen, opening(&cli, Some(file))),
             Some((file, args)) if file != "-" => shell::run_file(screen, file.as_ref(), as_text(args)),
             None if stdin().is_terminal() || cli.interactive => shell::prompt(screen, opening(&cli, None)),
-            script => shell::run_standard_input(screen, as_text(script.map_or(&[], |(_, args)| args))),
+            script => shell::run_standard_input(screen, language(&cli), as_text(script.map_or(&[], |(_, args)| args))),
         },
     }
 }
 
 fn opening(cli: &Cli, script: Option<&OsString>) -> Opening {
     let args = cli.script.get(1..).unwrap_or_default();
-    Opening { quiet: cli.quiet, args: as_text(args), no_config: cli.no_config, script: script.map(PathBuf::from) }
+    Opening {
+        quiet: cli.quiet,
+        args: as_text(args),
+        no_config: cli.no_config,
+        language: language(cli),
+        script: script.map(PathBuf::from),
+    }
+}
+
+/// The language that was asked for.
+fn language(cli: &Cli) -> Option<Language> {
+    match (cli.python, cli.rhai) {
+        (true, _) => Some(Language::Python),
+        (_, true) => Some(Language::Rhai),
+        _ => None,
+    }
 }
 
 fn as_text(args: &[OsString]) -> Vec<String> {

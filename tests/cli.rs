@@ -79,6 +79,17 @@ fn standard_input_is_a_script_or_a_session() {
 }
 
 #[test]
+fn either_language_can_be_asked_for() {
+    assert_eq!(run_here(&["--python", "-e", "7 // 2", "-e", "{}"], b""), out("3\n{}\n"));
+    assert_eq!(run_here(&["--rhai", "-e", "#{}"], b""), out("{}\n"));
+    assert_eq!(run_here(&["--python"], b"print(7 // 2)"), out("3\n"));
+    // What only one of them reads needs no asking.
+    assert_eq!(run_here(&[], b"def f(x):\n    return x + 1\nprint(f(1))"), out("2\n"));
+    assert_eq!(run_here(&[], b"x = 3; print(x + 1)"), out("4\n"));
+    assert_eq!(run_here(&["--rhai", "--python", "-e", "1"], b"").0, 2);
+}
+
+#[test]
 fn scripts_take_arguments() {
     let script = "#!/usr/bin/env tensorsh\nfor arg in ARGS { print(arg); }\n7";
     let all = ["a.rhai", "test", "--help", "-e", "-q", "--", "x"];

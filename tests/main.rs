@@ -9,6 +9,7 @@ mod gradients;
 mod hostile;
 mod layout;
 mod mistakes;
+mod modules;
 mod python;
 mod python_syntax;
 mod reference;

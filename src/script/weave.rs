@@ -140,6 +140,7 @@ fn declared(tokens: &[(Token, Position)]) -> (HashSet<&str>, HashSet<&str>) {
         }
         from
     };
+    let mut variables_of_closures = Vec::new();
     let mut behind = 0;
     for (index, (token, _)) in tokens.iter().enumerate() {
         match token {
@@ -156,10 +157,15 @@ fn declared(tokens: &[(Token, Position)]) -> (HashSet<&str>, HashSet<&str>) {
                 functions.extend(name_at(index + 1));
                 names_until(index + 3, &Token::RightParen);
             }
+            // An assignment of a closure, which may be the variable's first.
+            Token::Equals if is(tokens, index + 1, &Token::Pipe) || is(tokens, index + 1, &Token::Or) => {
+                variables_of_closures.extend(index.checked_sub(1).and_then(name_at));
+            }
             Token::Pipe => behind = names_until(index + 1, &Token::Pipe) + 1,
             _ => {}
         }
     }
+    variables.extend(variables_of_closures);
     (variables, functions)
 }
 
@@ -198,6 +204,7 @@ mod tests {
             ("fn f(x) {} let f = 1; f(2)", "fn f(x) {} let f = 1; f(2)"),
             ("fn g(h, x) { h(x) }", "fn g(h, x) { h.call(x) }"),
             ("|k| k()", "|k| k.call()"),
+            ("q = || 1; q()", "q = || 1; q.call()"),
             ("let x = a | b | c; c(2)", "let x = a | b | c; c(2)"),
             ("let n = 5; n(2)", "let n = 5; n(2)"),
             ("let d = #{}; d(2)", "let d = #{}; d(2)"),

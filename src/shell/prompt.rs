@@ -45,6 +45,8 @@ pub struct Opening {
     pub args: Vec<String>,
     /// The settings file is not read.
     pub no_config: bool,
+    /// The language of the prompt, whatever the settings file says.
+    pub language: Option<Language>,
     /// A script that runs before the first prompt, its variables staying.
     pub script: Option<PathBuf>,
 }
@@ -91,7 +93,7 @@ impl Prompt {
         flag::register(SIGINT, session.interrupt_flag()).map_err(ReadlineError::Io)?;
         let shared = Rc::new(Shared {
             session: Rc::new(RefCell::new(session)),
-            language: Cell::new(config.language),
+            language: Cell::new(opening.language.unwrap_or(config.language)),
             is_coloured: screen.is_coloured(Stream::Output),
             has_hints: config.hints,
             columns: Cell::new(80),

@@ -20,7 +20,7 @@ const INTERRUPTED: i32 = 130;
 /// Runs a script file, which is Python if its name ends in `.py`. Its `#!` line, if it has one, is passed over.
 pub fn run_file(screen: Screen, path: &Path, args: Vec<String>) -> i32 {
     match read_text(path) {
-        Ok(text) => run_script(screen, Language::of_script(path), Some(path), &text, args),
+        Ok(text) => run_script(screen, Some(Language::of_script(path)), Some(path), &text, args),
         Err(error) => {
             complain(&format!("tensorsh: {error}\n"));
             1
@@ -30,10 +30,10 @@ pub fn run_file(screen: Screen, path: &Path, args: Vec<String>) -> i32 {
 
 /// Evaluates pieces of code one after the other in one session, as if each had been typed at the prompt, up to the
 /// first that fails.
-pub fn run_code(screen: Screen, codes: &[String], args: Vec<String>) -> i32 {
+pub fn run_code(screen: Screen, language: Option<Language>, codes: &[String], args: Vec<String>) -> i32 {
     let mut session = open(screen, args);
     for code in codes {
-        let outcome = session.eval(Language::Rhai, code);
+        let outcome = session.eval(language.unwrap_or(Language::Rhai), code);
         if let Some(status) = settle(screen, outcome, code, None) {
             return status;
         }
@@ -41,13 +41,14 @@ pub fn run_code(screen: Screen, codes: &[String], args: Vec<String>) -> i32 {
     0
 }
 
-/// Runs what is piped in: a script, or a session copied out of a page, which starts with a prompt.
-pub fn run_standard_input(screen: Screen, args: Vec<String>) -> i32 {
+/// Runs what is piped in: a script, or a session copied out of a page, which starts with a prompt. A script that only
+/// Python reads is Python, where no language is asked for.
+pub fn run_standard_input(screen: Screen, language: Option<Language>, args: Vec<String>) -> i32 {
     let mut bytes = Vec::new();
     let read = stdin().lock().read_to_end(&mut bytes).map_err(|error| error.to_string());
     match read.and_then(|_| decode(bytes)) {
         Ok(text) if starts_with_prompt(&text) => run_pasted(screen, &text, args),
-        Ok(text) => run_script(screen, Language::Rhai, None, &text, args),
+        Ok(text) => run_script(screen, language, None, &text, args),
         Err(error) => {
             complain(&format!("tensorsh: standard input: {error}\n"));
             1
@@ -56,9 +57,14 @@ pub fn run_standard_input(screen: Screen, args: Vec<String>) -> i32 {
 }
 
 /// Runs a script from a file, or from standard input.
-fn run_script(screen: Screen, language: Language, file: Option<&Path>, text: &str, args: Vec<String>) -> i32 {
+fn run_script(screen: Screen, language: Option<Language>, file: Option<&Path>, text: &str, args: Vec<String>) -> i32 {
     let source = without_first_mark(text);
-    let outcome = open(screen, args).run_script(language, &source, file);
+    let mut session = open(screen, args);
+    let language = language.unwrap_or_else(|| match session.is_only_python(&source) {
+        true => Language::Python,
+        false => Language::Rhai,
+    });
+    let outcome = session.run_script(language, &source, file);
     let name = file.map_or_else(|| "<stdin>".to_owned(), |file| file.display().to_string());
     settle(screen, outcome, &source, Some(&name)).unwrap_or(0)
 }

@@ -1,0 +1,132 @@
+//! Scripts in several files, and the names that assignments make: what the program prints, and where it says a fault is.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// Files of one folder, by name.
+const FILES: &[(&str, &str)] = &[
+    (
+        "stats.rhai",
+        "const SCALE = 2;\nlet weights = torch.tensor([1.0, 2.0]);\nprint(\"read\");\nfn mean(x) { x.sum() / x.numel() }\nfn scaled(x) { mean(x) * SCALE + global::SCALE }\nfn bad(x) { x[0, 1:].view(99) }\nfn worse(x) { bad(x) }",
+    ),
+    ("twice.rhai", "import \"stats\" as s;\nlet two = s::mean(arange(4.0)) * 2;"),
+    ("round.rhai", "import \"about\" as a;"),
+    ("about.rhai", "import \"round\" as r;"),
+    ("unreadable.rhai", "let x = 1;\nlet y = x +;"),
+    ("failing.rhai", "let x = 1;\nlet y = torch.ones(2).view(3);"),
+    ("elsewhere/far.rhai", "import \"near\" as n;\nlet x = n::x + 1;"),
+    ("elsewhere/near.rhai", "let x = 41;"),
+];
+
+/// A script, what it prints, and the beginning of what it says on standard error.
+const SCRIPTS: &[(&str, &str, &str)] = &[
+    (
+        "import \"stats\" as s;\nconst K = 10;\nfn f(x) { x + K + global::K }\nprint(s::mean(arange(4.0)), s::scaled(arange(4.0)), s::weights[1], s::SCALE, f(1));",
+        "read\ntensor(1.5000) tensor(5.) tensor(2.) 2 21\n",
+        "",
+    ),
+    (
+        "import \"stats\" as s; import \"twice\" as t; print(t::two, s::weights.shape);",
+        "read\ntensor(3.) torch.Size([2])\n",
+        "",
+    ),
+    ("import \"far\" as f; print(f::x);", "42\n", ""),
+    (
+        "import \"stats\" as s;\ns::worse(torch.ones(2, 3));",
+        "read\n",
+        "stats.rhai:6:22: RuntimeError: shape '[99]' is invalid for input of size 2\n    fn bad(x) { x[0, 1:].view(99) }\n                         ^^^^^^^^\n  in bad(), called at line 7 of stats.rhai: fn worse(x) { bad(x) }\n  in worse(), called at line 2: s::worse(torch.ones(2, 3));\n",
+    ),
+    (
+        "import \"stats\" as s;\ntry { s::bad(torch.ones(2, 3)) } catch (e) { print(e.kind, e.line, e.calls); }",
+        "read\nRuntimeError 6 ['bad']\n",
+        "",
+    ),
+    (
+        "import \"round\" as r;",
+        "",
+        "about.rhai:1:8: ImportError: modules import each other: round.rhai imports about.rhai imports round.rhai\n    import \"round\" as r;\n           ^^^^^^^\n  importing about.rhai at line 1 of round.rhai\n  importing round.rhai at line 1\n",
+    ),
+    (
+        "\nimport \"unreadable\" as u;",
+        "",
+        "unreadable.rhai:2:12: SyntaxError: Unexpected ';'\n    let y = x +;\n               ^\n  importing unreadable.rhai at line 2\n",
+    ),
+    ("import \"failing\" as f;", "", "failing.rhai:2:23: RuntimeError: shape '[3]' is invalid for input of size 2\n"),
+    (
+        "import \"nothing\" as n;",
+        "",
+        "main.rhai:1:8: ModuleNotFoundError: No module named 'nothing'\n    import \"nothing\" as n;\n           ^^^^^^^^^\nhint: nothing.rhai is neither in",
+    ),
+    ("import torch;", "", "main.rhai:1:1: SyntaxError: `import \"torch\"` imports torch.rhai;"),
+    // A script declares what it assigns.
+    (
+        "x = 1;",
+        "",
+        "main.rhai:1:1: NameError: name 'x' is not defined\n    x = 1;\n    ^\nhint: `let x = …` makes a new variable\n",
+    ),
+];
+
+/// Code at `-e`, what it shows, and the beginning of what it says on standard error.
+const NAMES: &[(&str, &str, &str)] = &[
+    ("x = torch.ones(3); x", "tensor([1., 1., 1.])\n", ""),
+    ("y = 1; y = y + 2; y", "3\n", ""),
+    ("if true { s = 1 } else { s = 2 }; s", "1\n", ""),
+    ("let a = 5; if a > 3 { b = a * 2 } b", "10\n", ""),
+    ("k = 0; for i in 0..3 { k += i } k", "3\n", ""),
+    ("switch 2 { 2 => { z = 5 } _ => { z = 6 } } z", "5\n", ""),
+    ("float = 3; float", "3\n", ""),
+    ("q = |a, b| a + b; q(1, 2)", "3\n", ""),
+    ("for i in 0..3 { t = i }; t", "", "NameError: name 't' is not defined\n"),
+    ("z = z + 1", "", "NameError: name 'z' is not defined\n    z = z + 1\n        ^\n"),
+    ("w += 1", "", "NameError: name 'w' is not defined\n"),
+    ("é = arange(6).view(2, 3); é[1, 0]", "tensor(3)\n", ""),
+    (
+        "x = arange(6).view(2, 3); \"é\" + x[1, 9]",
+        "",
+        "IndexError: index 9 is out of bounds for dimension 1 with size 3\n    x = arange(6).view(2, 3); \"é\" + x[1, 9]\n                                     ^",
+    ),
+    (
+        "zeros(2, dtype=int8, 3)",
+        "",
+        "SyntaxError: positional argument follows keyword argument\n    zeros(2, dtype=int8, 3)\n                         ^\n",
+    ),
+];
+
+fn run(folder: &Path, args: &[&str]) -> (String, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_tensorsh"))
+        .args(args)
+        .current_dir(folder)
+        .env("TENSORSH_PATH", folder.join("elsewhere"))
+        .output()
+        .unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (text(output.stdout), text(output.stderr))
+}
+
+#[test]
+fn scripts_import_scripts() {
+    let folder = tempfile::tempdir().unwrap();
+    // Faults are told by files as they are reached from here.
+    let folder = fs::canonicalize(folder.path()).unwrap();
+    fs::create_dir(folder.join("elsewhere")).unwrap();
+    for (name, text) in FILES {
+        fs::write(folder.join(name), text).unwrap();
+    }
+    for (script, prints, says) in SCRIPTS {
+        fs::write(folder.join("main.rhai"), script).unwrap();
+        let (out, err) = run(&folder, &["main.rhai"]);
+        assert_eq!(out, *prints, "{script}\n{err}");
+        assert!(err.starts_with(says) && err.is_empty() == says.is_empty(), "{script}\n{err}");
+    }
+}
+
+#[test]
+fn an_assignment_makes_a_variable_where_one_types() {
+    let folder = tempfile::tempdir().unwrap();
+    for (code, shows, says) in NAMES {
+        let (out, err) = run(folder.path(), &["-e", code]);
+        assert_eq!(out, *shows, "{code}\n{err}");
+        assert!(err.starts_with(says) && err.is_empty() == says.is_empty(), "{code}\n{err}");
+    }
+}
