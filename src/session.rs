@@ -188,7 +188,7 @@ impl Session {
 
     /// Returns whether an input is Python, and nothing that Rhai would read.
     pub fn is_only_python(&self, source: &str) -> bool {
-        self.compile(source, true).is_err() && syntax::parse(source).is_ok()
+        self.compile(source, true).is_err() && !advice::is_rhai(source) && syntax::parse(source).is_ok()
     }
 
     /// The Rhai that a person would write for an input in Python; nothing runs through it.

@@ -74,11 +74,13 @@ impl Printer<'_> {
             Expr::Attribute(e) => format!("{}.{}", self.receiver(&e.value)?, e.attr),
             Expr::Subscript(e) => match (self.receiver(&e.value)?, &*e.slice) {
                 (value, Expr::Tuple(items)) => {
-                    let items = items.elts.iter().map(|item| self.item(item)).collect::<Lines>()?;
-                    format!("{value}[at({})]", items.join(", "))
+                    let parts = items.elts.iter().map(|item| self.item(item)).collect::<Lines>()?.join(", ");
+                    if items.len() > 1 { format!("{value}[{parts}]") } else { format!("{value}[at({parts})]") }
                 }
                 (value, range @ Expr::Slice(_)) if self.kind(&e.value) == Kind::List => match self.item(range)? {
-                    range if range.contains(['-', '(']) => return no_form("lists cut from the end or in steps have"),
+                    range if range.contains(['-', '(', ':']) => {
+                        return no_form("lists cut from the end or in steps have");
+                    }
                     range => format!("{value}.extract({range})"),
                 },
                 (value, item) => format!("{value}[{}]", self.item(item)?),
@@ -269,7 +271,7 @@ impl Printer<'_> {
             return Ok(format!("{}{call}({})", self.spelled(name)?, self.arguments(e, false)?));
         }
         let prefix = match (name, args) {
-            ("dict", []) => return Ok(if has_keywords { self.arguments(e, false)? } else { "#{}".into() }),
+            ("dict", []) => return self.keyword_map(e),
             ("set" | "frozenset" | "iter" | "next", _) => return no_form("sets and iterators have"),
             // Of a tensor or a storage, Rhai's `bytes` draws a picture.
             ("bytes", [of]) if self.kind(of) == Kind::Unknown => return Ok(format!("bytearray({})", self.value(of)?)),
@@ -280,7 +282,7 @@ impl Printer<'_> {
         Ok(format!("{prefix}{name}({})", self.arguments(e, false)?))
     }
 
-    /// `a, b, #{key: c}`. What takes a shape takes an array as well.
+    /// `a, b, key=c`. What takes a shape takes an array as well.
     fn arguments(&mut self, e: &ExprCall, takes_shapes: bool) -> Formed {
         let mut texts = Vec::new();
         for argument in &e.arguments.args {
@@ -294,16 +296,30 @@ impl Printer<'_> {
             // Without keywords behind it, the dictionary would be taken for them.
             texts.push("#{}".into());
         }
+        let keywords = self.keywords(e)?;
+        if keywords.iter().any(|(name, _)| map_key(name) != *name) {
+            texts.push(self.keyword_map(e)?);
+        } else {
+            texts.extend(keywords.into_iter().map(|(name, value)| format!("{name}={value}")));
+        }
+        Ok(texts.join(", "))
+    }
+
+    /// The keywords of a call as an object map.
+    fn keyword_map(&mut self, e: &ExprCall) -> Formed {
+        let keywords = self.keywords(e)?;
+        let entries: Vec<String> = keywords.iter().map(|(name, value)| format!("{}: {value}", map_key(name))).collect();
+        Ok(format!("#{{{}}}", entries.join(", ")))
+    }
+
+    fn keywords<'e>(&mut self, e: &'e ExprCall) -> Result<Vec<(&'e str, String)>, String> {
         let mut keywords = Vec::new();
         for keyword in &e.arguments.keywords {
             let Some(name) = &keyword.arg else { return no_form("`**` in a call has") };
             let value = if has(SHAPES, name) { self.shape(&keyword.value)? } else { self.value(&keyword.value)? };
-            keywords.push(format!("{}: {value}", map_key(name)));
+            keywords.push((name.as_str(), value));
         }
-        if !keywords.is_empty() {
-            texts.push(format!("#{{{}}}", keywords.join(", ")));
-        }
-        Ok(texts.join(", "))
+        Ok(keywords)
     }
 
     /// A tuple of numbers as an array.
@@ -319,12 +335,15 @@ impl Printer<'_> {
     /// One subscript.
     fn item(&mut self, e: &Expr) -> Formed {
         let Expr::Slice(slice) = e else {
-            return if e.is_none_literal_expr() { Ok("None".into()) } else { self.value(e) };
+            return match e {
+                Expr::NoneLiteral(_) => Ok("None".into()),
+                Expr::EllipsisLiteral(_) => Ok("...".into()),
+                _ => self.value(e),
+            };
         };
         let Some(step) = &slice.step else { return self.range(slice.lower.as_deref(), slice.upper.as_deref()) };
-        let end =
-            |this: &mut Self, e: &Option<Box<Expr>>| e.as_deref().map_or(Ok("None".to_owned()), |e| this.value(e));
-        Ok(format!("slice({}, {}, {})", end(self, &slice.lower)?, end(self, &slice.upper)?, self.value(step)?))
+        let end = |this: &mut Self, e: &Option<Box<Expr>>| e.as_deref().map_or(Ok(String::new()), |e| this.value(e));
+        Ok(format!("{}:{}:{}", end(self, &slice.lower)?, end(self, &slice.upper)?, self.value(step)?))
     }
 
     pub(super) fn range(&mut self, lower: Option<&Expr>, upper: Option<&Expr>) -> Formed {
