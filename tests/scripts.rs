@@ -29,7 +29,7 @@ fn printed(name: &str) -> String {
     });
     let outcome = ran.unwrap().join().unwrap();
     let error = outcome.error.map(|failure| format!("{}: {}\n", failure.kind, failure.message));
-    outcome.text + &error.unwrap_or_default()
+    format!("{}{}", outcome.text, error.unwrap_or_default())
 }
 
 #[test]
