@@ -2,8 +2,8 @@
 //! Both programs are asked in turn, line by line, so that whatever else the machine does falls on both; between turns
 //! threads have time to fall asleep that a library keeps spinning after its work. The shortest of many times counts. A second figure is the processor time that all threads together took.
 //!
-//! `scripts/bench` runs this; `cargo bench --bench kernels -- --python python3 exp sum 'x.cosh()'` only some rows, or
-//! lines of one's own.
+//! `scripts/house/bench` runs this; `cargo bench --bench kernels -- --python python3 exp sum 'x.cosh()'` only some rows,
+//! or lines of one's own.
 
 use std::error::Error;
 use std::fs;

@@ -1,5 +1,5 @@
-//! Files of tensors. Those in tests/files/ were made by PyTorch, numpy and safetensors with scripts/files.py, which wrote
-//! beside each what it holds; `describe` says it in the same words.
+//! Files of tensors. Those in tests/files/ were made by PyTorch, numpy and safetensors with scripts/house/files.py, which
+//! wrote beside each what it holds; `describe` says it in the same words.
 
 #[path = "files/describe.rs"]
 mod describe;

@@ -13,5 +13,5 @@ fn the_reference_lists_every_function() {
     }
     let written = fs::read_to_string(&path).unwrap_or_default();
     let differs = page.lines().zip(written.lines()).find(|(now, then)| now != then);
-    assert!(page == written, "docs/reference.md is stale; run scripts/reference\nfirst difference: {differs:#?}");
+    assert!(page == written, "docs/reference.md is stale; run scripts/house/reference\nfirst difference: {differs:#?}");
 }

@@ -1,4 +1,4 @@
-//! Writes the function table as a page, docs/reference.md. `scripts/reference` stores it, and a test compares it.
+//! Writes the function table as a page, docs/reference.md. `scripts/house/reference` stores it, and a test compares it.
 
 use super::rows;
 use crate::call::{BELOW, Kind, LIBRARY, MODULES, Role, Row, Signature};
@@ -41,8 +41,8 @@ pub fn page() -> String {
     }
     let mut page = format!(
         "# Functions\n\n\
-         {} functions, methods and attributes in {overloads} overloads. `scripts/reference` writes this page from the \
-         function table;\na test fails when it is stale.\n\n\
+         {} functions, methods and attributes in {overloads} overloads. `scripts/house/reference` writes this page from \
+         the function table;\na test fails when it is stale.\n\n\
          The first column names what a row follows, in PyTorch 2.7 or in Python; PyTorch's page on `torch.NAME` is\n\
          `https://pytorch.org/docs/2.7/generated/torch.NAME.html`. Signatures are PyTorch's schemas: a function writes to \
          a `Tensor(a!)`,\n`Tensor(a)` shares its elements with the result of the same mark, parameters after `*` are given \

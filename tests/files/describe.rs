@@ -1,4 +1,4 @@
-//! A value as text: what `describe` in scripts/files.py says of the same value there.
+//! A value as text: what `describe` in scripts/house/files.py says of the same value there.
 
 use std::fmt::Write;
 use tensorsh::tensor::memory::get;

@@ -1,5 +1,5 @@
 //! Files changed at random: whatever becomes of them, they are read or refused, at once. A moment for each reader here;
-//! scripts/fuzz takes longer (FUZZ_SECONDS for each reader, FUZZ_READER for one of them) and counts.
+//! scripts/house/fuzz takes longer (FUZZ_SECONDS for each reader, FUZZ_READER for one of them) and counts.
 
 use super::hostile::checkpoint;
 use super::{folder, source};

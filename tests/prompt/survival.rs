@@ -243,7 +243,7 @@ impl Numbers {
     }
 }
 
-/// How many keys are typed; `scripts/keys` asks for more than there is time for at every change.
+/// How many keys are typed; `scripts/house/keys` asks for more than there is time for at every change.
 fn keys_to_type() -> usize {
     std::env::var("TENSORSH_KEYS").ok().and_then(|keys| keys.parse().ok()).unwrap_or(4000)
 }

@@ -5,8 +5,8 @@
 //!   one alone, or 64 times the same, since PyTorch's loops take by vectors what they can, and may round otherwise there.
 //! - *Along a dimension, over everything*: as written out in `lines.rs`; sums of floats in PyTorch's order, in `sums.rs`.
 //!
-//! `cargo test` sweeps a debug build, whose thresholds are small, from a fixed seed. `scripts/sweep SEED MINUTES` sweeps a
-//! release build for as long as one likes.
+//! `cargo test` sweeps a debug build, whose thresholds are small, from a fixed seed. `scripts/house/sweep SEED MINUTES`
+//! sweeps a release build for as long as one likes.
 
 mod functions;
 mod grid;

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Files of PyTorch, numpy and safetensors: makes those the tests read, and checks that they read ours.
 
-    PYTHON scripts/files.py make            writes tests/files/ anew: each file, and beside it what it holds, as text
-    PYTHON scripts/files.py check PROGRAM   lets PROGRAM (tensorsh) load and save every file, and loads that there
+    PYTHON scripts/house/files.py make            writes tests/files/ anew: each file, and beside it what it holds, as text
+    PYTHON scripts/house/files.py check PROGRAM   lets PROGRAM (tensorsh) load and save every file, and loads that there
 
 PYTHON is an interpreter with PyTorch 2.7, numpy and safetensors. What a file holds is told by `describe`, which
 tests/files.rs tells in the same words: dtype, size, stride, offset and storage of every tensor, and the bytes of every
@@ -23,7 +23,7 @@ import numpy
 import safetensors.torch
 import torch
 
-FOLDER = pathlib.Path(__file__).resolve().parent.parent / "tests" / "files"
+FOLDER = pathlib.Path(__file__).resolve().parents[2] / "tests" / "files"
 
 
 def describe(value):

@@ -1,11 +1,11 @@
 """Records PyTorch's documented examples as sessions: what PyTorch prints for them, now and here.
 
-    PYTHON scripts/oracle.py DIR
+    PYTHON scripts/house/oracle.py DIR
 
 For every public name of the modules in CATEGORIES, the `>>>` lines of its docstring become DIR/CATEGORY/NAME.txt. Each
 session runs in a process of its own, from `import torch` and a seed, twice: an example is kept if both runs print the
 same (not so for addresses, times and memory nobody wrote to) and left out if it fails for want of something its page
-only assumes (a name, a module, a file) or the machine lacks (a GPU). scripts/oracle replays the sessions.
+only assumes (a name, a module, a file) or the machine lacks (a GPU). scripts/house/oracle replays the sessions.
 """
 
 import ast

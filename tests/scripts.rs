@@ -1,0 +1,58 @@
+//! The programs in scripts/, which print what tests/scripts records: their numbers are those that PyTorch 2.7.0 gives.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use tensorsh::session::{Language, Session, SessionOptions};
+use tensorsh::transcript::spawn_with_big_stack;
+
+/// A module for other scripts; it prints nothing by itself.
+const MODULE: &str = "stats";
+
+fn below(folder: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)
+}
+
+/// The files of a folder that end so, without the ending, in order.
+fn names(folder: &str, ending: &str) -> BTreeSet<String> {
+    let paths = fs::read_dir(below(folder)).unwrap().map(|entry| entry.unwrap().path());
+    let paths = paths.filter(|path| path.extension().is_some_and(|found| found == ending));
+    paths.map(|path| path.file_stem().unwrap().to_string_lossy().into_owned()).collect()
+}
+
+/// What a script prints, and its error below.
+fn printed(name: &str) -> String {
+    let path = below("scripts").join(name).with_extension("rhai");
+    let ran = spawn_with_big_stack("script", move || {
+        let source = fs::read_to_string(&path).unwrap();
+        Session::new(SessionOptions::default()).run_script(Language::Rhai, &source, Some(&path))
+    });
+    let outcome = ran.unwrap().join().unwrap();
+    let error = outcome.error.map(|failure| format!("{}: {}\n", failure.kind, failure.message));
+    format!("{}{}", outcome.text, error.unwrap_or_default())
+}
+
+#[test]
+fn scripts_print_what_is_recorded() {
+    let scripts = names("scripts", "rhai");
+    let mut recorded = names("tests/scripts", "txt");
+    for name in &recorded {
+        let wanted = fs::read_to_string(below("tests/scripts").join(name).with_extension("txt")).unwrap();
+        let got = printed(name);
+        assert!(got == wanted, "scripts/{name}.rhai prints\n{got}\nand not\n{wanted}");
+    }
+    assert_eq!(printed(MODULE), "");
+    recorded.insert(MODULE.to_owned());
+    assert_eq!(scripts, recorded, "every script has its output in tests/scripts");
+}
+
+/// They are written to be read: each says first what one learns, and none is longer than two screens.
+#[test]
+fn scripts_say_what_one_learns() {
+    for name in names("scripts", "rhai") {
+        let text = fs::read_to_string(below("scripts").join(&name).with_extension("rhai")).unwrap();
+        assert!(text.starts_with("// "), "scripts/{name}.rhai does not open with a comment");
+        let lines = text.lines().count();
+        assert!((20..=80).contains(&lines), "scripts/{name}.rhai has {lines} lines");
+    }
+}
