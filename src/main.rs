@@ -9,8 +9,7 @@ use std::time::Duration;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
-use tensorsh::session::Language;
-use tensorsh::shell::{self, ColorChoice, Learning, Opening, Screen, Stream, complain, show};
+use tensorsh::shell::{self, ColorChoice, Language, Learning, Opening, Screen, Stream, complain, show};
 use tensorsh::transcript::{
     Document, Form, Palette, Terms, Totals, collect, read_text, replay, run_files, spawn_with_big_stack,
 };

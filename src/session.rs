@@ -16,6 +16,7 @@ use crate::script::callback::Home;
 use crate::script::cell::Cell;
 use crate::script::engine;
 use crate::script::fault;
+use crate::script::modules;
 use crate::script::own;
 use crate::script::printing::is_range;
 use crate::script::read::{self, Names};
@@ -349,6 +350,7 @@ impl Session {
             // A kernel may have left off; what it made, or what went wrong for want of it, is not to be seen.
             result = Err(fault::interrupted());
         }
+        modules::keep(&self.engine, &self.runtime, ast);
         self.runtime.globals.borrow_mut().clear();
         self.runtime.callbacks.set(0);
         self.runtime.read.take();

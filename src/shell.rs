@@ -22,6 +22,7 @@ mod screen;
 mod script;
 mod table;
 
+pub use crate::session::Language;
 pub use inspect::inspect;
 pub use learn::{Learning, learn};
 pub use prompt::{Opening, prompt};

@@ -58,7 +58,7 @@ const SCRIPTS: &[(&str, &str, &str)] = &[
         "",
         "main.rhai:1:8: ModuleNotFoundError: No module named 'nothing'\n    import \"nothing\" as n;\n           ^^^^^^^^^\nhint: nothing.rhai is neither in",
     ),
-    ("import torch;", "", "main.rhai:1:1: SyntaxError: `import \"torch\"` imports torch.rhai;"),
+    ("import torch;", "", "main.rhai:1:1: SyntaxError: `import \"torch\"` imports torch.rhai; `let torch = import_"),
     // A script declares what it assigns.
     (
         "x = 1;",
@@ -113,6 +113,9 @@ fn scripts_import_scripts() {
     for (name, text) in FILES {
         fs::write(folder.join(name), text).unwrap();
     }
+    // What an input imports is there for the next ones.
+    let (out, err) = run(&folder, &["-e", "import \"stats\" as s", "-e", "s::mean(s::weights)", "-e", "s::SCALE"]);
+    assert_eq!((out.as_str(), err.as_str()), ("read\ntensor(1.5000)\n2\n", ""));
     for (script, prints, says) in SCRIPTS {
         fs::write(folder.join("main.rhai"), script).unwrap();
         let (out, err) = run(&folder, &["main.rhai"]);

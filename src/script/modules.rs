@@ -89,8 +89,22 @@ pub fn check_names(ast: AST) -> Result<AST, ParseError> {
         bare.is_none()
     });
     let Some((name, position)) = bare else { return Ok(ast) };
-    let reason = format!("`import \"{name}\"` imports {name}.rhai; what Python imports is there without");
+    let reason =
+        format!("`import \"{name}\"` imports {name}.rhai; `let {name} = import_(\"{name}\")` a module of Python");
     Err(ParseError(Box::new(ParseErrorType::BadInput(LexError::Runtime(reason))), position))
+}
+
+/// Keeps what an input has imported under the names it has given, for later inputs.
+pub fn keep(engine: &RefCell<Engine>, runtime: &Runtime, ast: &AST) {
+    for statement in ast.statements() {
+        let Stmt::Import(parts, _) = statement else { continue };
+        let Expr::StringConstant(name, _) = &parts.0 else { continue };
+        let found = runtime.modules.find(None, name).ok();
+        let module = found.and_then(|file| runtime.modules.done.borrow().get(&file).cloned());
+        if let Some(module) = module.filter(|_| !parts.1.name.is_empty()) {
+            engine.borrow_mut().register_static_module(parts.1.name.as_str(), module);
+        }
+    }
 }
 
 /// Reads the modules that a text imports by name, and those they import, so that the engine knows the functions they
