@@ -165,6 +165,11 @@ pub const TABLE: &[Own] = table! {
     "zip" "array.zip(other, |a, b| …)" "Returns what the closure makes of each pair of items." "[1, 2].zip([3, 4], |a, b| a * b)";
 };
 
+/// The names that are called, and not only read behind a dot.
+pub fn functions() -> impl Iterator<Item = &'static str> {
+    TABLE.iter().filter(|own| own.usage.contains('(')).map(|own| own.name)
+}
+
 /// Help on a function of the language; nothing for any other name.
 pub fn describe(name: &str) -> Option<String> {
     let own = TABLE.iter().find(|own| own.name == name)?;

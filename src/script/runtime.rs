@@ -4,8 +4,8 @@
 use super::callback::Home;
 use super::cell::{self, Defined};
 use super::modules::Modules;
+use super::own;
 use super::value::to_dynamic;
-use super::words;
 use crate::call::State;
 use crate::call::registry::Family;
 use crate::functions::lazy;
@@ -76,7 +76,7 @@ impl Runtime {
     /// Returns whether a function goes by a name, of the table, of the language or of a script.
     pub fn is_function(&self, name: &str) -> bool {
         self.registry.family(name).is_some()
-            || words::FUNCTIONS.contains(&name)
+            || own::functions().any(|own| own == name)
             || self.defined.borrow().contains_key(name)
     }
 

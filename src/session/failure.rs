@@ -13,7 +13,7 @@ use crate::call::suggest;
 use crate::call::{LIBRARY, Receiver};
 use crate::script::cell::{Cell, Defined};
 use crate::script::fault::{self, Fault, ScriptCall};
-use crate::script::words;
+use crate::script::own;
 use crate::tensor::{Error, ErrorKind};
 
 /// A failure, ready to be shown.
@@ -138,7 +138,7 @@ impl Session {
         let functions = self.runtime.defined.borrow();
         let own = variables.chain(functions.keys().map(String::as_str));
         let near = suggest::nearest(name, own).map(str::to_owned);
-        let language = || suggest::nearest(name, words::FUNCTIONS.iter().copied()).map(str::to_owned);
+        let language = || suggest::nearest(name, own::functions()).map(str::to_owned);
         let torch = || suggest::suggestion(self.runtime.registry, Some(Receiver::Module("")), name).map(str::to_owned);
         near.or_else(language).or_else(torch)
     }
