@@ -2,8 +2,9 @@
 //! keywords, `zeros(2, dtype=int16)`. One pass over Rhai's own tokens writes them as the language knows them: as `at(…)`,
 //! `slice(…)` and a last object map. Nothing that Rhai reads is touched.
 
+use super::weave;
 use super::written::{Edit, Offsets};
-use rhai::{Engine, Position, Token, TokenizeState};
+use rhai::{Engine, Position, Token};
 
 /// A token, as far as the forms are told by it.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -51,31 +52,15 @@ pub fn edits(engine: &Engine, source: &str) -> Result<Vec<Edit>, Misplaced> {
 
 /// The tokens of a text; `None` where it has one that is not as it seems.
 fn places(engine: &Engine, source: &str) -> Option<Vec<Place>> {
-    let as_it_is = |token: Token, _: Position, _: &TokenizeState| token;
-    let sources = [source];
-    let (tokens, control) = engine.lex_with_map(&sources, &as_it_is);
+    let (tokens, true) = weave::tokens(engine, source) else { return None };
     let mut offsets = Offsets::new(source);
     let mut places = Vec::new();
-    // Whether each open brace ends a piece of code within text.
-    let mut braces = Vec::new();
-    let mut in_text = false;
     for (token, position) in tokens {
         let sign = match &token {
-            Token::EOF => break,
-            Token::LexError(_) => return None,
             Token::LeftParen => Sign::Open('('),
             Token::LeftBracket | Token::QuestionBracket => Sign::Open('['),
-            Token::LeftBrace | Token::MapStart => {
-                braces.push(std::mem::take(&mut in_text));
-                Sign::Open('{')
-            }
-            Token::RightBrace => {
-                if braces.pop()? {
-                    control.borrow_mut().is_within_text = true;
-                }
-                Sign::Close
-            }
-            Token::RightParen | Token::RightBracket => Sign::Close,
+            Token::LeftBrace | Token::MapStart => Sign::Open('{'),
+            Token::RightParen | Token::RightBracket | Token::RightBrace => Sign::Close,
             Token::Comma => Sign::Comma,
             Token::Colon => Sign::Colon,
             Token::DoubleColon => Sign::DoubleColon,
@@ -85,10 +70,6 @@ fn places(engine: &Engine, source: &str) -> Option<Vec<Place>> {
             Token::Reserved(word) if &***word == "..." => Sign::Ellipsis,
             Token::Reserved(word) if rhai::is_valid_identifier(word) => Sign::Name,
             Token::StringConstant(_) => Sign::Value,
-            Token::InterpolatedString(_) => {
-                in_text = true;
-                Sign::Other
-            }
             _ => Sign::Other,
         };
         // The pieces of a text around code are at odd places, and nothing is written there.

@@ -33,7 +33,7 @@ pub fn edits(
     if source.lines().count() > COUNTED || source.lines().any(|line| line.len() > COUNTED) {
         return Vec::new();
     }
-    let tokens = tokens(engine, source);
+    let (tokens, _) = tokens(engine, source);
     let mut found = enclosed(&tokens);
     found.extend(calls(&tokens, is_closure, is_function));
     found.sort_by_key(|insertion| (insertion.line, insertion.column));
@@ -45,8 +45,8 @@ pub fn edits(
     found.into_iter().filter_map(edit).collect()
 }
 
-/// The tokens of a text, up to the first that is faulty.
-fn tokens(engine: &Engine, source: &str) -> Vec<(Token, Position)> {
+/// The tokens of a text, up to the first that is faulty, and whether those are all.
+pub(super) fn tokens(engine: &Engine, source: &str) -> (Vec<(Token, Position)>, bool) {
     /// An open brace: of a block or a map, or of an expression in a text.
     enum Brace {
         Block,
@@ -57,7 +57,8 @@ fn tokens(engine: &Engine, source: &str) -> Vec<(Token, Position)> {
     let (mut found, mut open): (Vec<(Token, Position)>, Vec<Brace>) = (Vec::new(), Vec::new());
     for (token, position) in stream {
         match &token {
-            Token::EOF | Token::LexError(_) => break,
+            Token::EOF => return (found, true),
+            Token::LexError(_) => return (found, false),
             Token::LeftBrace if matches!(found.last(), Some((Token::InterpolatedString(_), _))) => {
                 open.push(Brace::InText);
             }
@@ -70,7 +71,7 @@ fn tokens(engine: &Engine, source: &str) -> Vec<(Token, Position)> {
         }
         found.push((token, position));
     }
-    found
+    (found, true)
 }
 
 /// Around what `try` encloses, where its braces are.
