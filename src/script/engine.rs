@@ -443,7 +443,12 @@ fn register_operators(module: &mut Module, state: &Rc<Runtime>) {
         if let Some(in_place) = operator.in_place {
             let this = state.clone();
             add(module, in_place, &[TypeId::of::<Tensor>(), TypeId::of::<Dynamic>()], move |args| match args {
-                [a, b] => operators::in_place(&this, operator, &to_value(a)?, &to_value(b)?).map(|_| Dynamic::UNIT),
+                [a, b] => {
+                    let changed = to_value(a)?;
+                    operators::in_place(&this, operator, &changed, &to_value(b)?)?;
+                    this.changed.set(changed.address());
+                    Ok(Dynamic::UNIT)
+                }
                 _ => Ok(Dynamic::UNIT),
             });
         }

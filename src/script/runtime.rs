@@ -38,6 +38,10 @@ pub struct Runtime {
     pub cell: RefCell<cell::Cell>,
     /// What the engine has read last by subscripts and attributes: what, by which, and the value. It writes them back.
     pub read: RefCell<Vec<(Value, Value, Value)>>,
+    /// How many steps the engine has taken since it last called one of our functions.
+    pub steps: Rc<Cell<u32>>,
+    /// The tensor that an operator has just changed in place, by its identity.
+    pub changed: Cell<Option<usize>>,
     /// Whether a line of Rhai is read as Python, where the names of Rhai lines are known as well.
     pub is_rhai: Cell<bool>,
     /// How many calls back into the script are going on, one within the other.
@@ -67,6 +71,8 @@ impl Runtime {
             defined: RefCell::default(),
             cell: RefCell::default(),
             read: RefCell::default(),
+            steps: Rc::default(),
+            changed: Cell::default(),
             is_rhai: Cell::new(false),
             callbacks: Cell::new(0),
             modules: Modules::default(),
@@ -106,6 +112,7 @@ impl Runtime {
             None => value,
         };
         limits::grown_to::<u8>(copied(&value))?;
+        self.steps.set(0);
         Ok(to_dynamic(value))
     }
 }
