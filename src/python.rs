@@ -1,4 +1,4 @@
-//! Python as CPython 3.11 has it: what a source says (`syntax`), what it becomes (`scope`, `compile`, `code`), and what
+//! Python as CPython 3.11 has it: what a source says (`syntax`), what it becomes (`compile`, `code`), and what
 //! running that means (`machine`, and what it works on: functions, classes, generators, exceptions).
 //!
 //! It must not know of Rhai. Whatever is not of the language alone is asked of the function table.
@@ -17,6 +17,5 @@ pub mod generator;
 pub mod machine;
 mod operations;
 pub mod rhai_form;
-pub mod scope;
 pub mod syntax;
 pub mod variables;

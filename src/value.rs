@@ -129,7 +129,6 @@ pub trait Object: Any {
     fn attribute(&self, _name: &str) -> Option<Value> {
         None
     }
-    fn as_any(&self) -> &dyn Any;
     /// Returns the result of a special method (`__len__`, `__add__` …) that a script has written; `None` if it has not.
     fn special(&self, _name: &str, _args: &[Value]) -> Option<Result<Value>> {
         None
@@ -181,6 +180,13 @@ pub trait Object: Any {
     /// For an object that is made anew for every look at the same thing: what tells that it is the same.
     fn identity(&self) -> Option<usize> {
         None
+    }
+}
+
+impl dyn Object {
+    /// The object as what it is beneath.
+    pub fn as_any(&self) -> &dyn Any {
+        self
     }
 }
 

@@ -1,5 +1,5 @@
 //! Typos that people make and what CPython 3.11 says of them: words, line and column, in tests/python/syntax.txt, which
-//! tests/python/syntax.py writes. A difference is to be mended in src/py, not there.
+//! tests/python/syntax.py writes. A difference is to be mended in src/python/syntax, not there.
 
 use tensorsh::python::syntax::parse;
 

@@ -6,7 +6,6 @@ use super::saved::Saved;
 use crate::bail;
 use crate::tensor::{Origin, Result, Tensor};
 use crate::value::Value;
-use std::any::Any;
 use std::borrow::Cow;
 use std::rc::Rc;
 
@@ -20,7 +19,6 @@ pub trait Custom {
     fn attribute(&self, _name: &str) -> Option<Result<Value>> {
         None
     }
-    fn as_any(&self) -> &dyn Any;
 }
 
 /// The function's remarks about its results.

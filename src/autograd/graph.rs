@@ -256,9 +256,6 @@ impl GradFn for Node {
     fn name(&self) -> String {
         self.name.to_string()
     }
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
 }
 
 impl Work {

@@ -7,7 +7,6 @@ use crate::call::state::State;
 use crate::call::{Call, Row, function};
 use crate::tensor::{Result, Storage, Tensor, View};
 use crate::value::{Object, Value};
-use std::any::Any;
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -41,9 +40,6 @@ impl Object for FakeTensorMode {
     }
     fn repr(&self) -> String {
         format!("<torch._subclasses.fake_tensor.FakeTensorMode object at {:#x}>", std::ptr::from_ref(self).addr())
-    }
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 

@@ -212,9 +212,6 @@ impl Object for Saving {
     fn class_name(&self) -> &'static str {
         self.class
     }
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
 }
 
 /// The class of a context that is a function with a `yield` in PyTorch.
@@ -224,25 +221,16 @@ impl Object for Refusal {
     fn class_name(&self) -> &'static str {
         GENERATED
     }
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
 }
 
 impl Object for Mutation {
     fn class_name(&self) -> &'static str {
         GENERATED
     }
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
 }
 
 impl Object for Allowed {
     fn class_name(&self) -> &'static str {
         "torch.autograd.graph._AllowMutationOnSavedContext"
-    }
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }

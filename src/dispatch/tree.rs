@@ -4,7 +4,6 @@
 use crate::call::state::State;
 use crate::tensor::{Error, ErrorKind, Result};
 use crate::value::{Dict, NamedTuple, Object, Value};
-use std::any::Any;
 use std::rc::Rc;
 
 /// Returns the parts of a value; none for a leaf.
@@ -136,8 +135,5 @@ impl Object for Star {
     }
     fn repr(&self) -> String {
         "*".to_owned()
-    }
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }

@@ -1,7 +1,5 @@
 //! A scene as a value: what `explain(t)` gives. A prompt shows it drawn; `svg` and `html` take it as it is.
 
-use std::any::Any;
-
 use super::scene::{Line, Scene};
 use super::terminal;
 use crate::value::Object;
@@ -26,9 +24,5 @@ impl Object for Picture {
 
     fn repr(&self) -> String {
         terminal::plain(&self.lines())
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }

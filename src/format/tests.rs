@@ -4,7 +4,6 @@ use super::*;
 use crate::tensor::{Buffer, Device, GradFn, Layout, Scalar, Storage, TypeCode, TypedStorage, View};
 use crate::value::{Dict, MemoryFormat, NamedTuple, Range, Slice, TensorLayout};
 use num_complex::Complex;
-use std::any::Any;
 use std::rc::Rc;
 
 const NAN: f64 = f64::NAN;
@@ -180,9 +179,6 @@ struct Node(&'static str);
 impl GradFn for Node {
     fn name(&self) -> String {
         self.0.to_owned()
-    }
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 

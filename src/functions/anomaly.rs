@@ -5,7 +5,6 @@ use crate::call::state::State;
 use crate::call::{Call, Row, function};
 use crate::tensor::Result;
 use crate::value::{Object, Value};
-use std::any::Any;
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -71,8 +70,5 @@ impl AnomalyMode {
 impl Object for AnomalyMode {
     fn class_name(&self) -> &'static str {
         self.class
-    }
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }

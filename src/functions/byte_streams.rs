@@ -6,7 +6,6 @@ use crate::call::{Call, Row, function, method};
 use crate::files::Source;
 use crate::tensor::{Buffer, Error, Memory, Result, interrupt, limits};
 use crate::value::{Object, Value};
-use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
@@ -218,9 +217,6 @@ impl Object for ByteStream {
             if line.is_empty() { Ok(None) } else { self.shown(line).map(Some) }
         };
         Some(line())
-    }
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 

@@ -10,7 +10,6 @@ use crate::dispatch;
 use crate::functions;
 use crate::tensor::{Error, Result};
 use crate::value::{Object, Value};
-use std::any::Any;
 use std::rc::Rc;
 
 /// A function of ours that a script can call.
@@ -61,9 +60,6 @@ impl Object for NativeFunction {
     }
     fn call(&self, args: Vec<Value>, keywords: Keywords) -> Option<Result<Value>> {
         Some((self.run)(args, keywords))
-    }
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 

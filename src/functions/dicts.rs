@@ -10,7 +10,6 @@ use crate::tensor::{Error, Result};
 use crate::value::equality::{matches, truth};
 use crate::value::sets::combined;
 use crate::value::{Dict, Object, Set, Tuple, Value};
-use std::any::Any;
 use std::rc::Rc;
 
 pub const METHODS: &[ContainerMethod<Dict>] = &[
@@ -266,9 +265,6 @@ impl Object for View {
             }
             _ => return None,
         })
-    }
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 

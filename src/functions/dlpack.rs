@@ -5,7 +5,6 @@ use crate::call::facets::NameInference::Nameless;
 use crate::call::{Call, Row, function};
 use crate::tensor::{Result, Tensor, View};
 use crate::value::{Object, Value};
-use std::any::Any;
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -29,10 +28,6 @@ impl Object for Capsule {
     fn repr(&self) -> String {
         let name = if self.0.borrow().is_some() { "dltensor" } else { "used_dltensor" };
         format!("<capsule object \"{name}\" at {:p}>", std::ptr::from_ref(self))
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 

@@ -9,7 +9,6 @@ use crate::call::{Call, Row, function};
 use crate::files::{self, Location, Options, Source};
 use crate::tensor::{Device, Error, ErrorKind, Result};
 use crate::value::{Dict, Object, Value};
-use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::io::Cursor;
 use std::rc::Rc;
@@ -128,9 +127,6 @@ impl Object for SkipData {
     fn repr(&self) -> String {
         format!("<torch.serialization.skip_data object at {:#x}>", std::ptr::from_ref(self).addr())
     }
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
 }
 
 /// Python's `tempfile.NamedTemporaryFile`.
@@ -156,9 +152,6 @@ impl Object for Temporary {
         let file = self.file.borrow();
         (name == "name").then(|| file.as_ref().map(|file| Value::str(file.to_string_lossy())))?
     }
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
 }
 
 /// A report on a file: it shows itself as a table.
@@ -173,9 +166,6 @@ impl Object for Inspected {
     }
     fn attribute(&self, name: &str) -> Option<Value> {
         (name == "json").then(|| Value::str(self.0.json()))
-    }
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 

@@ -46,9 +46,6 @@ impl Object for NodeObject {
     fn repr(&self) -> String {
         format!("<{} object at {:#x}>", self.class, Rc::as_ptr(&self.node) as usize)
     }
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
     fn identity(&self) -> Option<usize> {
         Some(Rc::as_ptr(&self.node) as usize)
     }

@@ -7,7 +7,6 @@ use crate::call::{Call, Row, State, function, method};
 use crate::tensor::{Error, ErrorKind, Hook, Result, Tensor, WeakTensor};
 use crate::value::{Object, Value};
 use crate::{autograd, bail};
-use std::any::Any;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -236,9 +235,6 @@ fn handle(tensor: &Tensor, id: u64) -> Value {
 impl Object for Handle {
     fn class_name(&self) -> &'static str {
         self.class
-    }
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 

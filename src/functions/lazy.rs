@@ -10,7 +10,6 @@ use crate::call::{Call, Row, State, function, stack};
 use crate::tensor::{BufferKind, Error, ErrorKind, Result, interrupt};
 use crate::value::equality::truth;
 use crate::value::{List, Object, Value, discard};
-use std::any::Any;
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -55,11 +54,7 @@ struct Remains {
     _step: Box<Step>,
 }
 
-impl Object for Remains {
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-}
+impl Object for Remains {}
 
 impl Drop for Lazy {
     fn drop(&mut self) {
@@ -98,9 +93,6 @@ impl Object for Lazy {
         let found = stack::check().and_then(|()| step());
         self.step.replace(Some(step));
         Some(found)
-    }
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 

@@ -10,7 +10,6 @@ use crate::call::{Call, Keywords, Row, State, function};
 use crate::tensor::{Error, Result};
 use crate::value::equality::{is, truth};
 use crate::value::{Dict, NamedTuple, Object, Value, intern};
-use std::any::Any;
 use std::rc::{Rc, Weak};
 
 pub const ROWS: &[Row] = &[function(
@@ -93,9 +92,6 @@ impl Object for NamedTupleClass {
             }),
             _ => false,
         })
-    }
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 

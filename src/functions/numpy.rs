@@ -11,7 +11,6 @@ use crate::format::arrays::{self, Style};
 use crate::ops::copy;
 use crate::tensor::{DType, Device, Error, Result, Tensor, View};
 use crate::value::{Dict, Object, Value, nested_list};
-use std::any::Any;
 use std::rc::Rc;
 
 pub const ROWS: &[Row] = &[
@@ -167,10 +166,6 @@ impl Object for NdArray {
             _ => return None,
         })
     }
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
 }
 
 /// `dtype('int64')`
@@ -187,10 +182,6 @@ impl Object for ArrayType {
 
     fn text(&self) -> String {
         self.0.name().to_owned()
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 

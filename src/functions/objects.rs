@@ -13,7 +13,6 @@ use crate::format::PrintOptions;
 use crate::tensor::element::{integer_limits, largest_finite};
 use crate::tensor::{DType, Device, Dims, Error, Result};
 use crate::value::{MemoryFormat, Object, TensorLayout, Value};
-use std::any::Any;
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -172,9 +171,6 @@ impl Object for Record {
     fn attribute(&self, name: &str) -> Option<Value> {
         self.fields.iter().find(|(field, _)| *field == name).map(|(_, value)| value.clone())
     }
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
 }
 
 /// Mantissa bits (with the hidden one) and the exponent of the smallest normal number.
@@ -319,9 +315,6 @@ impl Object for GradMode {
     }
     fn repr(&self) -> String {
         format!("<torch.autograd.grad_mode.{} object at {:#x}>", self.name, std::ptr::from_ref(self) as usize)
-    }
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 

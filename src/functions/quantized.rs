@@ -10,7 +10,6 @@ use crate::ops::{copy, view as views};
 use crate::tensor::layout::wrap_dim;
 use crate::tensor::{DType, Error, Quantizer, Result, Scalar, View};
 use crate::value::{Object, Value};
-use std::any::Any;
 use std::rc::Rc;
 
 pub const ROWS: &[Row] = &[
@@ -193,9 +192,6 @@ impl Object for Scheme {
     }
     fn repr(&self) -> String {
         format!("torch.{}", self.0)
-    }
-    fn as_any(&self) -> &dyn Any {
-        self
     }
     fn identity(&self) -> Option<usize> {
         Some(self.0.as_ptr() as usize)

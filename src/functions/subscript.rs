@@ -180,6 +180,9 @@ pub fn item(state: &State, value: &Value, index: &Value) -> Result<Value> {
         Value::Str(text) => text_item(text, index),
         Value::Buffer(buffer) => buffer_item(buffer, index),
         Value::Object(object) if let Some(item) = object.special("__getitem__", std::slice::from_ref(index)) => item,
+        Value::Type(class) => {
+            bail!(TypeError, "type '{}' is not subscriptable", class.rsplit('.').next().unwrap_or(class))
+        }
         other => match functions::array_view(other) {
             Some(array) => functions::array_item(state, &array, index),
             None => bail!(TypeError, "'{}' object is not subscriptable", other.type_name()),

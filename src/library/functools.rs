@@ -7,7 +7,6 @@ use crate::functions::iterate::{is_not_iterable, iterate};
 use crate::functions::subscript;
 use crate::tensor::{Error, ErrorKind, Result, interrupt};
 use crate::value::{Dict, Object, Value};
-use std::any::Any;
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -187,9 +186,6 @@ impl Object for Partial {
         let args = [self.args.as_slice(), &args].concat();
         Some(call_value(&self.state, &self.function, args, merged(&self.keywords, keywords)))
     }
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
 }
 
 /// Gives `wrapper` the names of `wrapped`, which it keeps as `__wrapped__`.
@@ -368,9 +364,6 @@ impl Object for Cached {
     fn call(&self, args: Vec<Value>, keywords: Keywords) -> Option<Result<Value>> {
         Some(self.0.call(args, keywords))
     }
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
 }
 
 /// A value that is ordered by a function.
@@ -404,8 +397,5 @@ impl Object for Compared {
                 None => Ok(Value::Bool(false)),
             }
         }))
-    }
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }

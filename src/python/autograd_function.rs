@@ -2,15 +2,15 @@
 //! Follows <https://pytorch.org/docs/2.7/autograd.html#function>.
 
 use super::calls::call;
-use super::class::{Base, Class, Entry, Instance, Native, as_rc, instance_attribute};
+use super::class::{Base, Class, Entry, Instance, as_rc, instance_attribute, instance_of};
 use super::descriptors::StaticMethod;
 use crate::autograd::custom::{self, Custom, Results};
 use crate::autograd::{FREED, Node, Saved};
 use crate::bail;
 use crate::ops::create;
 use crate::tensor::{Error, Result, Tensor};
+use crate::value::equality::truth;
 use crate::value::{Keywords, Value};
-use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
 
@@ -52,10 +52,8 @@ impl Context {
         let tensors = self.saved.borrow().iter().map(tensor).collect::<Result<Vec<_>>>()?;
         Ok(Value::tuple(tensors))
     }
-}
 
-impl Native for Context {
-    fn attribute(&self, name: &str) -> Option<Result<Value>> {
+    pub fn attribute(&self, name: &str) -> Option<Result<Value>> {
         Some(match name {
             "saved_tensors" => self.saved_tensors(),
             "needs_input_grad" => Ok(Value::tuple(self.needs_input_grad.iter().copied().map(Value::Bool))),
@@ -64,48 +62,31 @@ impl Native for Context {
             _ => return None,
         })
     }
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
 }
 
 /// Does something with the context behind `ctx`.
-fn with_context(this: &Value, run: impl FnOnce(&Context) -> Result<()>) -> Result<Value> {
-    if let Some(instance) = as_rc::<Instance>(this)
-        && let Some(context) = instance.native.as_ref().and_then(|native| native.as_any().downcast_ref::<Context>())
-    {
-        run(context)?;
+fn with_context(this: &Value, run: impl FnOnce(&Context)) -> Result<Value> {
+    if let Some(context) = instance_of(this).as_ref().and_then(|instance| instance.context.as_ref()) {
+        run(context);
     }
     Ok(Value::None)
 }
 
 pub fn save_for_backward(this: &Value, args: Vec<Value>, _: Keywords) -> Result<Value> {
-    with_context(this, |context| {
-        context.to_save.replace(args);
-        Ok(())
-    })
+    with_context(this, |context| *context.to_save.borrow_mut() = args)
 }
 
 pub fn mark_dirty(this: &Value, args: Vec<Value>, _: Keywords) -> Result<Value> {
-    with_context(this, |context| {
-        context.dirty.replace(tensors(&args));
-        Ok(())
-    })
+    with_context(this, |context| *context.dirty.borrow_mut() = tensors(&args))
 }
 
 pub fn mark_non_differentiable(this: &Value, args: Vec<Value>, _: Keywords) -> Result<Value> {
-    with_context(this, |context| {
-        context.not_differentiable.replace(tensors(&args));
-        Ok(())
-    })
+    with_context(this, |context| *context.not_differentiable.borrow_mut() = tensors(&args))
 }
 
 pub fn set_materialize_grads(this: &Value, args: Vec<Value>, _: Keywords) -> Result<Value> {
-    with_context(this, |context| {
-        let on = args.into_iter().next().unwrap_or(Value::None);
-        context.materialize.set(crate::value::equality::truth(&on)?);
-        Ok(())
-    })
+    let on = args.first().map_or(Ok(false), truth)?;
+    with_context(this, |context| context.materialize.set(on))
 }
 
 fn tensors(args: &[Value]) -> Vec<Tensor> {
@@ -120,19 +101,13 @@ struct FunctionNode {
     is_tensor: Vec<bool>,
 }
 
-impl FunctionNode {
-    fn context(&self) -> Option<&Context> {
-        self.ctx.native.as_ref()?.as_any().downcast_ref()
-    }
-}
-
 impl Custom for FunctionNode {
     fn attribute(&self, name: &str) -> Option<Result<Value>> {
         instance_attribute(&self.ctx, name).transpose()
     }
 
     fn backward(&self, node: &Rc<Node>, gradients: &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>> {
-        let materialize = self.context().is_some_and(|context| context.materialize.get());
+        let materialize = self.ctx.context.as_ref().is_some_and(|context| context.materialize.get());
         let mut args = vec![Value::Object(self.ctx.clone())];
         for (gradient, shape) in gradients.iter().zip(&node.outputs) {
             args.push(match gradient {
@@ -186,16 +161,12 @@ impl Custom for FunctionNode {
     }
 
     fn take_saved(&self) -> Vec<Saved> {
-        let Some(context) = self.context() else { return Vec::new() };
+        let Some(context) = &self.ctx.context else { return Vec::new() };
         let saved = context.saved.take();
         if !saved.is_empty() {
             context.freed.set(true);
         }
         saved.into_iter().flatten().map(|kept| kept.saved).collect()
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 
@@ -228,7 +199,7 @@ pub fn apply(this: &Value, args: Vec<Value>, keywords: Keywords) -> Result<Value
     let name = format!("{}Backward", class.name.rsplit('.').next().unwrap_or(class.name));
     let context = Context { needs_input_grad, materialize: Cell::new(true), ..Context::default() };
     let ctx_class = Class::new(&machine, "torch.autograd.function", &name, vec![Base::Builtin(CONTEXT)])?;
-    let ctx = Instance::with_native(Base::User(ctx_class), Some(Rc::new(context)));
+    let ctx = Instance::with_context(Base::User(ctx_class), Some(context));
     let recording = state.grad_enabled.replace(false);
     let output = run_forward(&class, &ctx, args);
     state.grad_enabled.set(recording);
@@ -259,24 +230,15 @@ fn finish(name: String, node: FunctionNode, inputs: &[Tensor], value: &Value, is
         Value::Tuple(parts) => parts.to_vec(),
         single => vec![single.clone()],
     };
-    let results: Vec<Tensor> = parts
-        .iter()
-        .filter_map(|part| if let Value::Tensor(tensor) = part { Some(tensor.clone()) } else { None })
-        .collect();
+    let results = tensors(&parts);
     let ctx = node.ctx.clone();
-    let Some(context) = ctx.native.as_ref().and_then(|native| native.as_any().downcast_ref::<Context>()) else {
-        return Ok(value.clone());
-    };
-    let to_save = context.to_save.borrow().clone();
-    if !is_recorded {
-        return Ok(value.clone());
-    }
+    let Some(context) = ctx.context.as_ref().filter(|_| is_recorded) else { return Ok(value.clone()) };
     let (dirty, not_differentiable) = (context.dirty.take(), context.not_differentiable.take());
     let described = Results { tensors: &results, inputs, dirty: &dirty, not_differentiable: &not_differentiable };
     let (given, recorded) = custom::record(name, Rc::new(node), &described)?;
     context.node.replace(Rc::downgrade(&recorded));
     let mut saved = Vec::new();
-    for (i, value) in to_save.iter().enumerate() {
+    for (i, value) in context.to_save.take().iter().enumerate() {
         saved.push(match value {
             Value::None => None,
             Value::Tensor(tensor) => {
@@ -293,7 +255,6 @@ fn finish(name: String, node: FunctionNode, inputs: &[Tensor], value: &Value, is
         });
     }
     context.saved.replace(saved);
-    context.to_save.take();
     let mut given = given.into_iter();
     let mut parts = parts.into_iter().map(|part| match part {
         Value::Tensor(same) => Value::Tensor(given.next().unwrap_or(same)),

@@ -11,7 +11,6 @@ use crate::functions;
 use crate::tensor::{Error, Result};
 use crate::value::equality::NotImplemented;
 use crate::value::{Dict, Keywords, Object, Value};
-use std::any::Any;
 use std::rc::{Rc, Weak};
 
 type Run = fn(&Machine, Vec<Value>, Keywords) -> Result<Value>;
@@ -40,9 +39,6 @@ impl Object for Builtin {
     fn call(&self, args: Vec<Value>, keywords: Keywords) -> Option<Result<Value>> {
         let machine = self.machine.upgrade()?;
         Some((self.run)(&machine, args, keywords))
-    }
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 

@@ -15,12 +15,6 @@ use crate::functions::container_methods;
 use crate::tensor::{Error, Result};
 use crate::value::{Keywords, Value};
 
-/// The keyword arguments of a call, from their names and values.
-pub fn keywords(names: &[Value], values: Vec<Value>) -> Keywords {
-    let names = names.iter().filter_map(|name| if let Value::Str(name) = name { Some(name.to_rc()) } else { None });
-    names.zip(values).collect()
-}
-
 /// `callee(*args, **keywords)`
 ///
 /// # Errors

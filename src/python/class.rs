@@ -2,6 +2,7 @@
 //! identity: everyone who holds one sees its changes. Members that act when they are looked up are in `descriptors.rs`,
 //! exceptions in `exceptions.rs`.
 
+use super::autograd_function::Context;
 use super::calls::call;
 use super::code::mangled;
 use super::descriptors::{self, Bound, NativeMethod};
@@ -28,6 +29,16 @@ impl Fields {
     pub fn set(&self, name: &str, value: Value) {
         // Texts have hashes, and nobody holds the fields while they are set.
         let _ = self.0.insert(Value::str(name), value);
+    }
+
+    /// Sets or removes a field, and returns what it was.
+    pub fn replace(&self, name: &str, value: Option<Value>) -> Option<Value> {
+        let before = self.get(name);
+        match value {
+            Some(value) => self.set(name, value),
+            None => drop(self.remove(name)),
+        }
+        before
     }
 
     /// Removes a field, and returns whether it was there.
@@ -306,39 +317,29 @@ impl Object for Class {
             _ => None,
         }
     }
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
 }
 
 /// An object of a class of a script, or an exception.
 pub struct Instance {
     pub class: Base,
     pub fields: Fields,
-    /// The native part of the object, if it is one of ours.
-    pub native: Option<Rc<dyn Native>>,
+    /// What `ctx` of `torch.autograd.Function` knows besides its fields.
+    pub context: Option<Context>,
     /// The calls through which an exception has come.
     pub trace: RefCell<Vec<super::machine::Step>>,
     this: Weak<Instance>,
 }
 
-/// Attributes that an object has by itself.
-pub trait Native {
-    fn attribute(&self, name: &str) -> Option<Result<Value>>;
-    fn as_any(&self) -> &dyn Any;
-}
-
 impl Instance {
     pub fn new(class: Base) -> Rc<Instance> {
-        Instance::with_native(class, None)
+        Instance::with_context(class, None)
     }
 
-    /// An object that may know something by itself.
-    pub fn with_native(class: Base, native: Option<Rc<dyn Native>>) -> Rc<Instance> {
+    pub fn with_context(class: Base, context: Option<Context>) -> Rc<Instance> {
         Rc::new_cyclic(|this| Instance {
             class,
             fields: Fields::default(),
-            native,
+            context,
             trace: RefCell::default(),
             this: this.clone(),
         })
@@ -390,9 +391,6 @@ impl Object for Instance {
             Base::Builtin(name) => name,
             Base::User(class) => class.path,
         }
-    }
-    fn as_any(&self) -> &dyn Any {
-        self
     }
     fn own_attribute(&self, name: &str) -> Option<Result<Value>> {
         let this = self.handle()?;
@@ -519,7 +517,7 @@ pub fn instance_attribute(this: &Rc<Instance>, name: &str) -> Result<Option<Valu
     if let Some(value) = this.fields.get(name) {
         return Ok(Some(value));
     }
-    if let Some(value) = this.native.as_ref().and_then(|native| native.attribute(name)) {
+    if let Some(value) = this.context.as_ref().and_then(|context| context.attribute(name)) {
         return value.map(Some);
     }
     match found {

@@ -1,10 +1,11 @@
 //! What the compiler makes of a function, and the machine runs: instructions for a machine with a stack. It must not know
 //! how either works.
 
-use super::scope::Kind;
+use super::syntax::scope::Kind;
 use crate::call::Family;
 use crate::functions::operators::Operator;
-use crate::value::{Tuple, Value};
+use crate::value::Value;
+use ruff_python_ast::ConversionFlag;
 use std::borrow::Cow;
 use std::rc::Rc;
 
@@ -53,15 +54,20 @@ pub struct Code {
     pub cells: Vec<(Rc<str>, Option<usize>)>,
     /// The names of the cells that come from around, which lie behind its own.
     pub free: Vec<Rc<str>>,
-    pub codes: Vec<Rc<Code>>,
+    /// The codes of the functions it makes, with the cells that each takes along.
+    pub codes: Vec<(Rc<Code>, Vec<u32>)>,
 }
 
 impl Code {
-    /// The name of a cell, its own or from around.
-    pub fn cell_name(&self, at: usize) -> &str {
-        match self.cells.get(at) {
-            Some((name, _)) => name,
-            None => self.free.get(at - self.cells.len()).map_or("?", |name| name),
+    pub fn name(&self, at: u32) -> &str {
+        self.names.get(at as usize).map_or("", |name| &*name.text)
+    }
+
+    /// The names of a call's last arguments, which are in a constant.
+    pub fn keywords(&self, at: u32) -> &[Value] {
+        match self.constants.get(at as usize) {
+            Some(Value::Tuple(names)) => names,
+            _ => &[],
         }
     }
 }
@@ -98,61 +104,35 @@ impl Quick {
     }
 }
 
-/// A comparison, as a `Compare` instruction makes it.
+/// Where an instruction finds a variable.
 #[derive(Clone, Copy)]
-pub enum Comparison {
-    /// One of `==`, `!=`, `<`, `<=`, `>`, `>=`.
-    Operator(Quick, &'static Operator),
-    Is,
-    IsNot,
-    In,
-    NotIn,
-}
-
-/// What an f-string does to a value before it is formatted.
-#[derive(Clone, Copy)]
-pub enum Conversion {
-    None,
-    Str,
-    Repr,
-    Ascii,
+pub enum Variable {
+    Local(u32),
+    Cell(u32),
+    Global(u32),
+    /// In the namespace of a class body, by its name; where that lacks it, it is read as a global one.
+    Namespace(u32, u32),
 }
 
 /// An instruction. What it takes from the stack is written from the bottom up, the last one on top.
 #[derive(Clone, Copy)]
 pub enum Op {
     Constant(u32),
-    /// `→ value`, in all loads.
-    LoadLocal(u32),
-    LoadCell(u32),
-    LoadGlobal(u32),
-    /// A name of a class body: in its namespace, else among the variables of the session.
-    LoadName(u32, u32),
-    /// A name of a class body: in its namespace, else in a cell.
-    LoadNameOrCell(u32, u32),
-    /// `value →`, in all stores.
-    StoreLocal(u32),
-    StoreCell(u32),
-    StoreGlobal(u32),
-    StoreName(u32),
-    DeleteLocal(u32),
-    DeleteCell(u32),
-    DeleteGlobal(u32),
-    DeleteName(u32),
-    /// The cell itself, for a function to be made.
-    PushCell(u32),
+    /// `→ value`
+    Load(Variable),
+    /// `value →`
+    Store(Variable),
+    Delete(Variable),
     Pop,
-    Duplicate,
-    /// `a b → a b a b`
-    DuplicateTwo,
-    /// `a b → b a`
-    Swap,
-    /// `a b c → c a b`
-    Rotate,
+    /// Pushes what is so many places down, the topmost being the first.
+    Copy(u32),
+    /// Exchanges the topmost with what is so many places down.
+    Swap(u32),
     /// `a b → result`
     Binary(Quick, &'static Operator),
     InPlace(Quick, &'static Operator),
-    Compare(Comparison),
+    Is,
+    In,
     /// `a → result`: the name in the table of operators.
     Unary(&'static str),
     Not,
@@ -171,31 +151,23 @@ pub enum Op {
     List(u32),
     Set(u32),
     Dict(u32),
-    /// `list value → list`
+    /// `list value → list`, as for sets
     Append,
-    Add,
     /// `dict key value → dict`
     SetEntry,
-    /// `list iterable → list`
+    /// `list iterable → list`, as for sets and dictionaries
     Extend,
     /// The same for the arguments of a call: `function list iterable → function list`.
     Spread,
-    ExtendSet,
-    /// `dict mapping → dict`
-    Update,
     /// `function dict mapping → function dict`: keywords, of which none may come twice.
     Merge,
     ListToTuple,
     /// `value spec → text`
-    Format(Conversion),
+    Format(ConversionFlag),
     Join(u32),
     Jump(u32),
-    JumpIfFalse(u32),
-    JumpIfTrue(u32),
-    JumpIfFalseOrPop(u32),
-    JumpIfTrueOrPop(u32),
-    /// `iterable → iterator`
-    Iterator,
+    JumpIf(bool, u32),
+    JumpIfOrPop(bool, u32),
     /// `iterable →`: begins a loop.
     Begin,
     /// `→ item`, or to the end, where the loop is over.
@@ -205,27 +177,23 @@ pub enum Op {
     Unpack(u32),
     /// Before and behind the starred one.
     UnpackStarred(u32, u32),
-    /// `function arguments… → result`
-    Call(u32),
-    /// The same with the names of the last arguments in a constant.
-    CallNamed(u32, u32),
+    /// `function arguments… → result`: their number, and the names of the last of them in a constant.
+    Call(u32, u32),
     /// `function list dict → result`
     CallSpread,
     /// `object → object`: fails unless it has an attribute of this name.
     Expect(u32),
-    /// `object arguments… → result`, by the name of a method.
-    CallMethod(u32, u32),
-    /// The number of arguments is the length of the names' constant and what is beyond it.
-    CallMethodNamed(u32, u32, u16),
-    /// `defaults dict cells… → function`
-    Function(u32, u32),
-    /// `function name list dict → class`: the body, the bases, and keywords.
+    /// `object arguments… → result`: the name of a method, and as for `Call`.
+    CallMethod(u32, u32, u32),
+    /// `defaults dict → function`
+    Function(u32),
+    /// `function list dict → class`: the body, the bases, and keywords.
     Class,
     /// `→ super()`, by the cell that holds the class around.
     Super(Option<u32>),
     Return,
     Yield,
-    /// `iterable → result`: passes its items on.
+    /// `iterator → result`: passes its items on.
     YieldFrom,
     /// Errors from here on go to the handler.
     Try(u32),
@@ -244,16 +212,8 @@ pub enum Op {
     Leave,
     /// `context →`, with the exception that is being handled: and to where it goes on if that is settled.
     LeaveHandler(u32),
-    /// `message →`
-    FailAssertion(bool),
-    Import(u32),
-    /// The last part of a path: `import torch.linalg as la`.
-    ImportLeaf(u32),
-    ImportFrom(u32, u32),
     /// `value →`: shows it, as a prompt does.
     Show,
-    /// Notes the annotation of a class's name.
-    Annotate(u32),
 }
 
 /// A name as a class keeps it: with the class's in front if it is the class's own.
@@ -264,17 +224,4 @@ pub fn mangled<'n>(class: &str, name: &'n str) -> Cow<'n, str> {
         }
         _ => name.into(),
     }
-}
-
-/// The names of a call's last arguments.
-pub fn keyword_names(constant: &Value) -> &[Value] {
-    match constant {
-        Value::Tuple(names) => names,
-        _ => &[],
-    }
-}
-
-/// The constant that holds the names of a call's last arguments.
-pub fn keyword_constant<'n>(names: impl Iterator<Item = &'n str>) -> Value {
-    Value::Tuple(names.map(Value::str).collect::<Tuple>())
 }

@@ -9,16 +9,19 @@ mod names;
 mod statements;
 
 use super::code::{Code, Name, Op, Parameters, Source};
-use super::scope::{Kind, MODULE, Scope, Scopes, scopes};
 use super::syntax::SyntaxFault;
+use super::syntax::scope::{Kind, MODULE, Scope, Scopes, scopes};
 use crate::call::Registry;
 use crate::tensor::interrupt;
-use crate::value::Value;
+use crate::value::{Tuple, Value};
 use blocks::Block;
 use ruff_python_ast::{ModModule, Stmt};
 use ruff_text_size::Ranged;
 use std::collections::HashMap;
 use std::rc::Rc;
+
+/// The constant that says that no argument of a call has a name.
+const NO_NAMES: u32 = 0;
 
 type Compiled = Result<(), SyntaxFault>;
 
@@ -37,13 +40,11 @@ pub fn compile(
     shows: bool,
 ) -> Result<Rc<Code>, SyntaxFault> {
     let scopes = scopes(module);
-    let mut compiler = Compiler { scopes: &scopes, source, registry, slot_of, shows, units: Vec::new() };
-    compiler.begin(MODULE, Kind::Module, "<module>", Parameters::default());
+    let unit = Unit::new(&scopes, source, None, (MODULE, "<module>", Parameters::default()));
+    let mut compiler = Compiler { scopes: &scopes, source, registry, slot_of, shows, unit };
     compiler.body(&module.body)?;
-    let none = compiler.constant(Value::None);
-    compiler.emit(none, 0);
-    compiler.emit(Op::Return, 0);
-    Ok(compiler.end())
+    compiler.ends(0);
+    Ok(Rc::new(compiler.unit.code))
 }
 
 struct Compiler<'a, 's> {
@@ -52,8 +53,8 @@ struct Compiler<'a, 's> {
     registry: &'static Registry,
     slot_of: SlotOf<'s>,
     shows: bool,
-    /// What is being compiled, the innermost last.
-    units: Vec<Unit<'a>>,
+    /// What is being compiled.
+    unit: Unit<'a>,
 }
 
 /// A code while it is written.
@@ -76,19 +77,23 @@ enum Known {
     None,
 }
 
-impl<'a> Compiler<'a, '_> {
-    fn begin(&mut self, scope: usize, kind: Kind, name: &str, parameters: Parameters) {
-        let outer = self.units.last();
-        let qualified = match outer.filter(|outer| outer.code.kind != Kind::Module) {
-            Some(outer) if outer.code.kind == Kind::Class => format!("{}.{name}", outer.code.qualified),
-            Some(outer) => format!("{}.<locals>.{name}", outer.code.qualified),
-            None => name.to_owned(),
+/// The scope, name and parameters of a code.
+type Head<'n> = (usize, &'n str, Parameters);
+
+impl<'a> Unit<'a> {
+    fn new(scopes: &Scopes<'a>, source: &Rc<Source>, outer: Option<&Unit<'a>>, head: Head<'_>) -> Unit<'a> {
+        let (scope, name, parameters) = head;
+        let known = scopes.all.get(scope);
+        let kind = known.map_or(Kind::Module, |scope| scope.kind);
+        let qualified = match outer.map(|outer| (outer.code.kind, &outer.code.qualified)) {
+            None | Some((Kind::Module, _)) => name.to_owned(),
+            Some((Kind::Class, around)) => format!("{around}.{name}"),
+            Some((_, around)) => format!("{around}.<locals>.{name}"),
         };
         let class = match kind {
             Kind::Class => Some(name.trim_start_matches('_').into()),
             _ => outer.and_then(|outer| outer.class.clone()),
         };
-        let known = self.scopes.all.get(scope);
         let cells = known.into_iter().flat_map(Scope::cells).map(|cell| {
             let parameter = parameters.names.iter().position(|name| &**name == cell);
             (Rc::from(cell), parameter)
@@ -101,8 +106,8 @@ impl<'a> Compiler<'a, '_> {
             doc: None,
             ops: Vec::new(),
             places: Vec::new(),
-            source: Rc::clone(self.source),
-            constants: Vec::new(),
+            source: Rc::clone(source),
+            constants: vec![Value::Tuple(Tuple::default())],
             names: Vec::new(),
             locals: parameters.names.clone(),
             cells: cells.collect(),
@@ -111,27 +116,27 @@ impl<'a> Compiler<'a, '_> {
             parameters,
         };
         let slots = code.locals.iter().cloned().zip(0..).collect();
-        let (names, known) = (HashMap::new(), HashMap::new());
-        self.units.push(Unit { scope, class, code, slots, names, known, blocks: Vec::new() });
+        Unit { scope, class, code, slots, names: HashMap::new(), known: HashMap::new(), blocks: Vec::new() }
+    }
+}
+
+impl<'a> Compiler<'a, '_> {
+    /// Writes a code within the present one.
+    fn within(&mut self, head: Head<'_>, write: impl FnOnce(&mut Self) -> Compiled) -> Result<Rc<Code>, SyntaxFault> {
+        let inner = Unit::new(self.scopes, self.source, Some(&self.unit), head);
+        let outer = std::mem::replace(&mut self.unit, inner);
+        write(self)?;
+        Ok(Rc::new(std::mem::replace(&mut self.unit, outer).code))
     }
 
-    fn end(&mut self) -> Rc<Code> {
-        // Every `begin` has its `end`.
-        match self.units.pop() {
-            Some(unit) => Rc::new(unit.code),
-            None => unreachable!("no code was begun"),
-        }
-    }
-
-    fn unit(&mut self) -> &mut Unit<'a> {
-        match self.units.last_mut() {
-            Some(unit) => unit,
-            None => unreachable!("code is written between `begin` and `end`"),
-        }
+    /// Ends a code that gives nothing else.
+    fn ends(&mut self, at: u32) {
+        self.push(Value::None, at);
+        self.emit(Op::Return, at);
     }
 
     fn emit(&mut self, op: Op, place: u32) {
-        let code = &mut self.unit().code;
+        let code = &mut self.unit.code;
         code.ops.push(op);
         code.places.push(place);
     }
@@ -139,39 +144,33 @@ impl<'a> Compiler<'a, '_> {
     /// Emits a jump, whose target [`Compiler::land`] will tell.
     fn jump(&mut self, op: fn(u32) -> Op, place: u32) -> usize {
         self.emit(op(0), place);
-        self.unit().code.ops.len() - 1
+        self.unit.code.ops.len() - 1
     }
 
     /// The place that the next instruction will have.
-    fn here(&mut self) -> u32 {
-        self.unit().code.ops.len() as u32
+    fn here(&self) -> u32 {
+        self.unit.code.ops.len() as u32
     }
 
     /// Makes a jump lead to the next instruction.
     fn land(&mut self, jump: usize) {
         let here = self.here();
-        self.aim(jump, here);
-    }
-
-    fn aim(&mut self, jump: usize, target: u32) {
-        let Some(op) = self.unit().code.ops.get_mut(jump) else { return };
-        match op {
-            Op::Jump(to)
-            | Op::JumpIfFalse(to)
-            | Op::JumpIfTrue(to)
-            | Op::JumpIfFalseOrPop(to)
-            | Op::JumpIfTrueOrPop(to)
-            | Op::Next(to)
-            | Op::Try(to)
-            | Op::With(to)
-            | Op::Catch(to)
-            | Op::LeaveHandler(to) => *to = target,
-            _ => {}
+        let Some(op) = self.unit.code.ops.get_mut(jump) else { return };
+        if let Op::Jump(to)
+        | Op::JumpIf(_, to)
+        | Op::JumpIfOrPop(_, to)
+        | Op::Next(to)
+        | Op::Try(to)
+        | Op::With(to)
+        | Op::Catch(to)
+        | Op::LeaveHandler(to) = op
+        {
+            *to = here;
         }
     }
 
-    fn constant(&mut self, value: Value) -> Op {
-        let unit = self.unit();
+    fn constant(&mut self, value: Value) -> u32 {
+        let unit = &mut self.unit;
         let key = match &value {
             Value::None => Some(Known::None),
             Value::Int(number) => Some(Known::Int(*number)),
@@ -179,38 +178,35 @@ impl<'a> Compiler<'a, '_> {
             _ => None,
         };
         if let Some(at) = key.as_ref().and_then(|key| unit.known.get(key)) {
-            return Op::Constant(*at);
+            return *at;
         }
         let at = unit.code.constants.len() as u32;
         unit.code.constants.push(value);
         if let Some(key) = key {
             unit.known.insert(key, at);
         }
-        Op::Constant(at)
+        at
     }
 
-    fn constant_at(&mut self, value: Value) -> u32 {
-        match self.constant(value) {
-            Op::Constant(at) => at,
-            _ => 0,
-        }
+    fn push(&mut self, value: Value, place: u32) {
+        let constant = self.constant(value);
+        self.emit(Op::Constant(constant), place);
     }
 
     fn name(&mut self, text: &str) -> u32 {
-        let registry = self.registry;
-        let unit = self.unit();
+        let unit = &mut self.unit;
         if let Some(at) = unit.names.get(text) {
             return *at;
         }
         let (at, text): (_, Rc<str>) = (unit.code.names.len() as u32, text.into());
-        unit.code.names.push(Name { text: text.clone(), family: registry.family(&text) });
+        unit.code.names.push(Name { text: text.clone(), family: self.registry.family(&text) });
         unit.names.insert(text, at);
         at
     }
 
     /// The slot of a name, or of a value that has no name in the source.
     fn slot(&mut self, name: &str) -> u32 {
-        let unit = self.unit();
+        let unit = &mut self.unit;
         if let Some(slot) = unit.slots.get(name) {
             return *slot;
         }

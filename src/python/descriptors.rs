@@ -15,7 +15,6 @@ use crate::functions::{CONTEXT, FUNCTION};
 use crate::tensor::{Error, Result};
 use crate::value::equality::{NotImplemented, is};
 use crate::value::{Keywords, Object, Value};
-use std::any::Any;
 use std::rc::Rc;
 
 macro_rules! plain_object {
@@ -23,9 +22,6 @@ macro_rules! plain_object {
         impl Object for $type {
             fn class_name(&self) -> &'static str {
                 $name
-            }
-            fn as_any(&self) -> &dyn Any {
-                self
             }
         }
     };
@@ -49,9 +45,6 @@ impl Object for StaticMethod {
     }
     fn attribute(&self, name: &str) -> Option<Value> {
         matches!(name, "__func__" | "__wrapped__").then(|| self.0.clone())
-    }
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 
@@ -89,9 +82,6 @@ impl Object for Property {
             part(&mut changed, args.into_iter().next().unwrap_or(Value::None));
             Ok(Value::Object(Rc::new(changed)))
         })))
-    }
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 
@@ -143,9 +133,6 @@ impl Object for BoundMethod {
         let function = as_rc::<Function>(&self.function);
         let name = function.map_or("?".into(), |function| function.code.qualified.clone());
         format!("<bound method {name} of {}>", shown(&self.this))
-    }
-    fn as_any(&self) -> &dyn Any {
-        self
     }
     fn attribute(&self, name: &str) -> Option<Value> {
         match (name, &self.function) {
@@ -232,9 +219,6 @@ impl Object for Super {
     }
     fn repr(&self) -> String {
         format!("<super: <class '{}'>, {}>", self.after.name, shown(&self.this))
-    }
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 
@@ -328,9 +312,6 @@ impl Object for Bound {
             None => format!("<slot wrapper '{}' of '{}' objects>", self.method.name, self.method.class),
             Some(this) => format!("<bound method {} of {}>", self.method.name, shown(this)),
         }
-    }
-    fn as_any(&self) -> &dyn Any {
-        self
     }
     fn call(&self, mut args: Vec<Value>, keywords: Keywords) -> Option<Result<Value>> {
         let this = match &self.this {

@@ -184,11 +184,6 @@ pub fn of_error(error: &Error) -> Rc<Instance> {
     exception
 }
 
-/// The KeyError for a key.
-pub fn key_error(key: &Value) -> Error {
-    to_error(&new("KeyError", vec![key.clone()]))
-}
-
 /// Makes what `raise value from cause` raises.
 ///
 /// # Errors

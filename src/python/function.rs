@@ -7,7 +7,6 @@ use crate::bail;
 use crate::call::bind::missing_names;
 use crate::tensor::{Error, Result};
 use crate::value::{Dict, Keywords, Object, Tuple, Value, discard};
-use std::any::Any;
 use std::cell::RefCell;
 use std::rc::{Rc, Weak};
 
@@ -105,9 +104,6 @@ impl Object for Function {
     }
     fn call(&self, args: Vec<Value>, keywords: Keywords) -> Option<Result<Value>> {
         Some(self.machine().and_then(|machine| machine.call_function(self, args, keywords)))
-    }
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 

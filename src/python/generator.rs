@@ -5,7 +5,6 @@ use super::machine::{Exit, Frame, Machine};
 use crate::bail;
 use crate::tensor::{Error, ErrorKind, Result};
 use crate::value::{Object, Value};
-use std::any::Any;
 use std::cell::RefCell;
 use std::rc::{Rc, Weak};
 
@@ -199,8 +198,5 @@ impl Object for Generator {
     }
     fn attribute(&self, name: &str) -> Option<Value> {
         matches!(name, "__name__" | "__qualname__").then(|| Value::str(&self.name))
-    }
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }

@@ -2,7 +2,7 @@
 //! handler that is open. What the instructions do beyond moving values is in `operations.rs`, calls in `calls.rs`.
 
 use super::class::{Class, Instance};
-use super::code::{Code, Conversion, Op, Quick, keyword_names};
+use super::code::{Code, Op, Quick, Variable};
 use super::exceptions;
 use super::function::{Cell, Function};
 use super::generator::Generator;
@@ -11,10 +11,11 @@ use super::{calls, construct, operations};
 use crate::call::State;
 use crate::call::stack;
 use crate::functions::iterate::{Iter, iterate};
-use crate::functions::{operators, subscript};
-use crate::tensor::{Error, ErrorKind, Result, interrupt};
-use crate::value::equality::truth;
+use crate::functions::{containers, operators, subscript};
+use crate::tensor::{Error, ErrorKind, Result, interrupt, limits};
+use crate::value::equality::{is, truth};
 use crate::value::{Dict, Keywords, Set, Text, Value, discard};
+use ruff_python_ast::ConversionFlag;
 use std::cell::{self, RefCell};
 use std::rc::{Rc, Weak};
 
@@ -128,6 +129,13 @@ impl Frame {
     pub fn take(&mut self, count: u32) -> Vec<Value> {
         let at = self.stack.len().saturating_sub(count as usize);
         self.stack.split_off(at)
+    }
+
+    /// Takes the values of keyword arguments from the stack.
+    fn keywords(&mut self, names: &[Value]) -> Keywords {
+        let values = self.take(names.len() as u32);
+        let names = names.iter().filter_map(|name| if let Value::Str(name) = name { Some(name.to_rc()) } else { None });
+        names.zip(values).collect()
     }
 
     fn top(&self) -> Option<&Value> {
@@ -269,75 +277,33 @@ impl Machine {
             frame.next += 1;
             match *op {
                 Op::Constant(at) => frame.push(code.constants.get(at as usize).cloned().unwrap_or(Value::None)),
-                Op::LoadLocal(slot) => match frame.locals.get(slot as usize) {
-                    Some(Some(value)) => {
-                        let value = value.clone();
-                        frame.push(value);
-                    }
-                    _ => return Err(operations::unbound_local(&code, slot)),
-                },
-                Op::StoreLocal(slot) => {
+                Op::Load(variable) => {
+                    let value = self.held(frame, variable);
+                    frame.push(value.map_or_else(|| operations::load_missing(self, &code, variable), Ok)?);
+                }
+                Op::Store(variable) => {
                     let value = frame.pop();
-                    if let Some(local) = frame.locals.get_mut(slot as usize) {
-                        let before = local.replace(value);
-                        drop(before);
+                    drop(self.replace(frame, variable, Some(value)));
+                }
+                Op::Delete(variable) => {
+                    if self.replace(frame, variable, None).is_none() {
+                        operations::delete_missing(self, &code, variable)?;
                     }
-                }
-                Op::LoadGlobal(slot) => {
-                    let value = self.variables.borrow().get(slot).cloned();
-                    match value {
-                        Some(value) => frame.push(value),
-                        None => frame.push(operations::load_missing(self, slot)?),
-                    }
-                }
-                Op::StoreGlobal(slot) => {
-                    let value = frame.pop();
-                    let before = self.variables.borrow_mut().set(slot, Some(value));
-                    drop(before);
-                }
-                Op::LoadCell(cell) => {
-                    let value = frame.cells.get(cell as usize).and_then(Cell::get);
-                    frame.push(value.ok_or_else(|| operations::unbound_cell(&code, cell))?);
-                }
-                Op::StoreCell(cell) => {
-                    let value = frame.pop();
-                    let before = frame.cells.get(cell as usize).and_then(|cell| cell.set(Some(value)));
-                    drop(before);
-                }
-                Op::LoadName(..)
-                | Op::LoadNameOrCell(..)
-                | Op::StoreName(_)
-                | Op::DeleteName(_)
-                | Op::DeleteLocal(_)
-                | Op::DeleteCell(_)
-                | Op::DeleteGlobal(_)
-                | Op::Annotate(_) => operations::rare_name(self, frame, *op)?,
-                Op::PushCell(cell) => {
-                    let cell = frame.cells.get(cell as usize).cloned().unwrap_or_default();
-                    frame.push(operations::PassedCell::value(cell));
                 }
                 Op::Pop => drop(frame.pop()),
-                Op::Duplicate => {
-                    let top = frame.top().cloned().unwrap_or(Value::None);
-                    frame.push(top);
+                Op::Copy(places) => {
+                    let at = frame.stack.len().saturating_sub(places as usize);
+                    frame.push(frame.stack.get(at).cloned().unwrap_or(Value::None));
                 }
-                Op::DuplicateTwo => {
-                    let (b, a) = (frame.pop(), frame.pop());
-                    frame.stack.extend([a.clone(), b.clone(), a, b]);
-                }
-                Op::Swap => {
-                    let (b, a) = (frame.pop(), frame.pop());
-                    frame.stack.extend([b, a]);
-                }
-                Op::Rotate => {
-                    let (c, b, a) = (frame.pop(), frame.pop(), frame.pop());
-                    frame.stack.extend([c, a, b]);
+                Op::Swap(places) => {
+                    let top = frame.stack.len().saturating_sub(1);
+                    frame.stack.swap(top, (top + 1).saturating_sub(places as usize));
                 }
                 Op::Binary(quick, operator) => {
                     let (b, a) = (frame.pop(), frame.pop());
                     let value = match operations::quickly(quick, &a, &b) {
                         Some(value) => value,
-                        None => operations::binary(self, operator, &a, &b)?,
+                        None => operators::binary(state, operator, &a, &b)?,
                     };
                     frame.push(value);
                 }
@@ -346,7 +312,8 @@ impl Machine {
                     let value = match (quick, a, &b) {
                         // The variable lets go of a text that grows, and gets it back at once.
                         (Quick::Plus, Value::Str(text), Value::Str(more)) => {
-                            operations::room_to_grow(&text, more)?;
+                            // With the room that it keeps, it takes up to twice its length.
+                            limits::grown_to::<u8>(text.len().saturating_add(more.len()))?;
                             self.let_go(frame, code.ops.get(frame.next), &text);
                             Value::Str(text.with(more))
                         }
@@ -357,10 +324,13 @@ impl Machine {
                     };
                     frame.push(value);
                 }
-                Op::Compare(comparison) => {
+                Op::Is => {
                     let (b, a) = (frame.pop(), frame.pop());
-                    let value = operations::compare(self, comparison, &a, &b)?;
-                    frame.push(value);
+                    frame.push(Value::Bool(is(&a, &b)));
+                }
+                Op::In => {
+                    let (container, item) = (frame.pop(), frame.pop());
+                    frame.push(Value::Bool(containers::contains(state, &container, &item)?));
                 }
                 Op::Unary(name) => {
                     let value = frame.pop();
@@ -372,30 +342,27 @@ impl Machine {
                 }
                 Op::Attribute(name) => {
                     let object = frame.pop();
-                    let name = code.names.get(name as usize).map_or("", |name| &*name.text);
-                    frame.push(operations::attribute(self, &object, name)?);
+                    frame.push(operations::attribute(self, &object, code.name(name))?);
                 }
                 Op::StoreAttribute(name) => {
                     let (object, value) = (frame.pop(), frame.pop());
-                    let name = code.names.get(name as usize).map_or("", |name| &*name.text);
-                    subscript::set_attribute(state, &object, name, &value)?;
+                    subscript::set_attribute(state, &object, code.name(name), &value)?;
                 }
                 Op::DeleteAttribute(name) => {
                     let object = frame.pop();
-                    let name = code.names.get(name as usize).map_or("", |name| &*name.text);
-                    subscript::delete_attribute(state, &object, name)?;
+                    subscript::delete_attribute(state, &object, code.name(name))?;
                 }
                 Op::Item => {
                     let (index, object) = (frame.pop(), frame.pop());
-                    frame.push(operations::item(self, &object, &index)?);
+                    frame.push(subscript::item(state, &object, &index)?);
                 }
                 Op::StoreItem => {
                     let (index, object, value) = (frame.pop(), frame.pop(), frame.pop());
-                    operations::set_item(self, &object, &index, value)?;
+                    subscript::set_item(state, &object, &index, &value)?;
                 }
                 Op::DeleteItem => {
                     let (index, object) = (frame.pop(), frame.pop());
-                    operations::delete_item(self, &object, &index)?;
+                    containers::delete_item(state, &object, &index)?;
                 }
                 Op::Slice => {
                     let (step, stop, start) = (frame.pop(), frame.pop(), frame.pop());
@@ -421,14 +388,10 @@ impl Machine {
                 }
                 Op::Append => {
                     let item = frame.pop();
-                    if let Some(Value::List(list)) = frame.top() {
-                        operations::push(list, item)?;
-                    }
-                }
-                Op::Add => {
-                    let item = frame.pop();
-                    if let Some(Value::Set(set)) = frame.top() {
-                        set.insert(item)?;
+                    match frame.top() {
+                        Some(Value::List(list)) => operations::push(list, item)?,
+                        Some(Value::Set(set)) => set.insert(item).map(drop)?,
+                        _ => {}
                     }
                 }
                 Op::SetEntry => {
@@ -437,9 +400,7 @@ impl Machine {
                         dict.insert(key, value)?;
                     }
                 }
-                Op::Extend | Op::Spread | Op::ExtendSet | Op::Update | Op::Merge => {
-                    operations::extend(self, frame, *op)?
-                }
+                Op::Extend | Op::Spread | Op::Merge => operations::extend(self, frame, *op)?,
                 Op::ListToTuple => {
                     let items = frame.pop().sequence().unwrap_or_default();
                     frame.push(Value::Tuple(items.into()));
@@ -458,29 +419,15 @@ impl Machine {
                     }
                     frame.jump(target);
                 }
-                Op::JumpIfFalse(target) => {
-                    let value = frame.pop();
-                    if !operations::is_true(&value)? {
+                Op::JumpIf(wanted, target) => {
+                    if truth(&frame.pop())? == wanted {
                         frame.jump(target);
                     }
                 }
-                Op::JumpIfTrue(target) => {
-                    let value = frame.pop();
-                    if operations::is_true(&value)? {
-                        frame.jump(target);
-                    }
-                }
-                Op::JumpIfFalseOrPop(target) | Op::JumpIfTrueOrPop(target) => {
-                    let wanted = matches!(op, Op::JumpIfTrueOrPop(_));
-                    match frame.top() {
-                        Some(value) if operations::is_true(value)? == wanted => frame.jump(target),
-                        _ => drop(frame.pop()),
-                    }
-                }
-                Op::Iterator => {
-                    let iterable = frame.pop();
-                    frame.push(operations::iterator(self, iterable)?);
-                }
+                Op::JumpIfOrPop(wanted, target) => match frame.top() {
+                    Some(value) if truth(value)? == wanted => frame.jump(target),
+                    _ => drop(frame.pop()),
+                },
                 Op::Begin => {
                     let iterable = frame.pop();
                     frame.loops.push(iterate(state, &iterable)?);
@@ -504,19 +451,11 @@ impl Machine {
                     let value = frame.pop();
                     operations::unpack_starred(self, frame, &value, before as usize, after as usize)?;
                 }
-                Op::Call(count) => {
+                Op::Call(count, names) => {
+                    let keywords = frame.keywords(code.keywords(names));
                     let args = frame.take(count);
                     let callee = frame.pop();
-                    let result = calls::call(self, &callee, args, Keywords::new())?;
-                    frame.push(result);
-                }
-                Op::CallNamed(count, names) => {
-                    let names = code.constants.get(names as usize).map_or(&[][..], keyword_names);
-                    let values = frame.take(names.len() as u32);
-                    let args = frame.take(count);
-                    let callee = frame.pop();
-                    let result = calls::call(self, &callee, args, calls::keywords(names, values))?;
-                    frame.push(result);
+                    frame.push(calls::call(self, &callee, args, keywords)?);
                 }
                 Op::CallSpread => {
                     let (named, list, callee) = (frame.pop(), frame.pop(), frame.pop());
@@ -529,28 +468,21 @@ impl Machine {
                         calls::expect(self, object, name)?;
                     }
                 }
-                Op::CallMethod(name, count) => {
+                Op::CallMethod(name, count, names) => {
+                    let keywords = frame.keywords(code.keywords(names));
                     let at = frame.stack.len().saturating_sub(count as usize);
                     let Some(name) = code.names.get(name as usize) else { continue };
-                    let result = calls::call_method(self, frame, at, name, Keywords::new())?;
+                    let result = calls::call_method(self, frame, at, name, keywords)?;
                     frame.push(result);
                 }
-                Op::CallMethodNamed(name, names, count) => {
-                    let names = code.constants.get(names as usize).map_or(&[][..], keyword_names);
-                    let values = frame.take(names.len() as u32);
-                    let at = frame.stack.len().saturating_sub(count as usize);
-                    let Some(name) = code.names.get(name as usize) else { continue };
-                    let result = calls::call_method(self, frame, at, name, calls::keywords(names, values))?;
-                    frame.push(result);
-                }
-                Op::Function(at, free) => {
-                    let cells = frame.take(free).iter().map(operations::PassedCell::of).collect();
+                Op::Function(at) => {
                     let (named, defaults) = (frame.pop(), frame.pop());
-                    let (Value::Dict(named), Value::Tuple(defaults), Some(made)) =
+                    let (Value::Dict(named), Value::Tuple(defaults), Some((made, taken))) =
                         (named, defaults, code.codes.get(at as usize))
                     else {
                         continue;
                     };
+                    let cells = taken.iter().filter_map(|cell| frame.cells.get(*cell as usize).cloned()).collect();
                     let function = Function::new(&self.handle()?, made.clone(), defaults, named, cells);
                     frame.push(Value::Object(Rc::new(function)));
                 }
@@ -569,7 +501,7 @@ impl Machine {
                 }
                 Op::YieldFrom => {
                     // Stays here until the other one is done: on the stack lies its iterator.
-                    let source = operations::iterator(self, frame.pop())?;
+                    let source = frame.pop();
                     match operations::next_of(&source)? {
                         Ok(item) => {
                             frame.push(source);
@@ -627,23 +559,6 @@ impl Machine {
                         frame.jump(settled);
                     }
                 }
-                Op::FailAssertion(has_message) => {
-                    let args = if has_message { vec![frame.pop()] } else { Vec::new() };
-                    return Err(exceptions::to_error(&exceptions::new("AssertionError", args)));
-                }
-                Op::Import(path) => {
-                    let path = code.constants.get(path as usize).cloned().unwrap_or(Value::None);
-                    frame.push(operations::import(self, &path, false)?);
-                }
-                Op::ImportLeaf(path) => {
-                    let path = code.constants.get(path as usize).cloned().unwrap_or(Value::None);
-                    frame.push(operations::import(self, &path, true)?);
-                }
-                Op::ImportFrom(path, name) => {
-                    let path = code.constants.get(path as usize).cloned().unwrap_or(Value::None);
-                    let name = code.names.get(name as usize).map_or("", |name| &*name.text);
-                    frame.push(operations::import_from(self, &path, name)?);
-                }
                 Op::Show => {
                     let value = frame.pop();
                     let show = self.show.borrow().clone();
@@ -655,36 +570,46 @@ impl Machine {
         }
     }
 
-    /// Unbinds the variable that the next instruction sets, if it holds this very text.
-    fn let_go(&self, frame: &mut Frame, next: Option<&Op>, text: &Text) {
-        let is_it = |value: Option<&Value>| matches!(value, Some(Value::Str(held)) if held.is(text));
-        match next {
-            Some(Op::StoreLocal(slot)) => {
-                if let Some(local) = frame.locals.get_mut(*slot as usize).filter(|local| is_it(local.as_ref())) {
-                    *local = None;
-                }
+    /// What a variable holds.
+    #[inline]
+    fn held(&self, frame: &Frame, variable: Variable) -> Option<Value> {
+        match variable {
+            Variable::Local(slot) => frame.locals.get(slot as usize)?.clone(),
+            Variable::Cell(cell) => frame.cells.get(cell as usize)?.get(),
+            Variable::Global(slot) => self.variables.borrow().get(slot).cloned(),
+            Variable::Namespace(name, slot) => {
+                let own = frame.class.as_ref().and_then(|class| class.fields.get(frame.code.name(name)));
+                own.or_else(|| self.variables.borrow().get(slot).cloned())
             }
-            Some(Op::StoreGlobal(slot)) => {
-                let mut variables = self.variables.borrow_mut();
-                if is_it(variables.get(*slot)) {
-                    variables.set(*slot, None);
-                }
-            }
-            Some(Op::StoreCell(cell)) => {
-                if let Some(cell) = frame.cells.get(*cell as usize).filter(|cell| is_it(cell.get().as_ref())) {
-                    cell.set(None);
-                }
-            }
-            _ => {}
         }
     }
 
-    fn formatted(&self, conversion: Conversion, value: &Value, spec: &Value) -> Result<Value> {
+    /// Sets or unbinds a variable, and returns what it held.
+    #[inline]
+    fn replace(&self, frame: &mut Frame, variable: Variable, value: Option<Value>) -> Option<Value> {
+        match variable {
+            Variable::Local(slot) => std::mem::replace(frame.locals.get_mut(slot as usize)?, value),
+            Variable::Cell(cell) => frame.cells.get(cell as usize)?.set(value),
+            Variable::Global(slot) => self.variables.borrow_mut().set(slot, value),
+            Variable::Namespace(name, _) => frame.class.as_ref()?.fields.replace(frame.code.name(name), value),
+        }
+    }
+
+    /// Unbinds the variable that the next instruction sets, if it holds this very text.
+    fn let_go(&self, frame: &mut Frame, next: Option<&Op>, text: &Text) {
+        if let Some(Op::Store(variable)) = next
+            && matches!(self.held(frame, *variable), Some(Value::Str(held)) if held.is(text))
+        {
+            self.replace(frame, *variable, None);
+        }
+    }
+
+    fn formatted(&self, conversion: ConversionFlag, value: &Value, spec: &Value) -> Result<Value> {
         let converted = match conversion {
-            Conversion::None => value.clone(),
-            Conversion::Str => Value::str(self.state.str(value)?),
-            Conversion::Repr => Value::str(self.state.repr(value)?),
-            Conversion::Ascii => Value::str(crate::functions::identity::escaped(&self.state.repr(value)?)),
+            ConversionFlag::None => value.clone(),
+            ConversionFlag::Str => Value::str(self.state.str(value)?),
+            ConversionFlag::Repr => Value::str(self.state.repr(value)?),
+            ConversionFlag::Ascii => Value::str(crate::functions::identity::escaped(&self.state.repr(value)?)),
         };
         match (&converted, spec) {
             (Value::Str(_), Value::Str(spec)) if spec.is_empty() => Ok(converted),

@@ -2,9 +2,8 @@
 //! imports. Whatever is not of Python alone is asked of the function table.
 
 use super::class::{Base, Class, Entry, Instance, as_rc, instance_of};
-use super::code::{Code, Comparison, Op, Quick};
+use super::code::{Code, Op, Quick, Variable};
 use super::descriptors::{Bound, Super};
-use super::exceptions;
 use super::function::Cell;
 use super::generator::Generator;
 use super::machine::{Frame, Machine};
@@ -14,70 +13,42 @@ use crate::call::module_names::is_absent;
 use crate::functions::calling::NativeFunction;
 use crate::functions::iterate::{is_not_iterable, iterate};
 use crate::functions::lazy::next_item;
-use crate::functions::operators::{self, Operator};
-use crate::functions::{container_methods, containers, enter_context, exit_context, subscript};
+use crate::functions::{container_methods, enter_context, exit_context, subscript};
 use crate::tensor::{Error, ErrorKind, Result, interrupt, limits};
-use crate::value::equality::{is, truth};
-use crate::value::{Dict, Keywords, List, Object, Value};
-use std::any::Any;
+use crate::value::equality::truth;
+use crate::value::{Keywords, List, Object, Value};
 use std::rc::{Rc, Weak};
 
 /// The result for small integers and floats; `None` for anything else, and where a result is too large.
 #[inline]
 pub fn quickly(quick: Quick, a: &Value, b: &Value) -> Option<Value> {
     match (a, b) {
-        (Value::Int(a), Value::Int(b)) => Some(match quick {
-            Quick::Plus => Value::Int(a.checked_add(*b)?),
-            Quick::Minus => Value::Int(a.checked_sub(*b)?),
-            Quick::Times => Value::Int(a.checked_mul(*b)?),
-            Quick::Equal => Value::Bool(a == b),
-            Quick::NotEqual => Value::Bool(a != b),
-            Quick::Less => Value::Bool(a < b),
-            Quick::LessOrEqual => Value::Bool(a <= b),
-            Quick::Greater => Value::Bool(a > b),
-            Quick::GreaterOrEqual => Value::Bool(a >= b),
-            Quick::Other => return None,
-        }),
-        (Value::Float(a), Value::Float(b)) => Some(match quick {
-            Quick::Plus => Value::Float(a + b),
-            Quick::Minus => Value::Float(a - b),
-            Quick::Times => Value::Float(a * b),
-            Quick::Equal => Value::Bool(a == b),
-            Quick::NotEqual => Value::Bool(a != b),
-            Quick::Less => Value::Bool(a < b),
-            Quick::LessOrEqual => Value::Bool(a <= b),
-            Quick::Greater => Value::Bool(a > b),
-            Quick::GreaterOrEqual => Value::Bool(a >= b),
-            Quick::Other => return None,
-        }),
+        (Value::Int(a), Value::Int(b)) => Some(Value::Int(match quick {
+            Quick::Plus => a.checked_add(*b)?,
+            Quick::Minus => a.checked_sub(*b)?,
+            Quick::Times => a.checked_mul(*b)?,
+            _ => return compared(quick, a, b),
+        })),
+        (Value::Float(a), Value::Float(b)) => Some(Value::Float(match quick {
+            Quick::Plus => a + b,
+            Quick::Minus => a - b,
+            Quick::Times => a * b,
+            _ => return compared(quick, a, b),
+        })),
         _ => None,
     }
 }
 
 #[inline]
-pub fn is_true(value: &Value) -> Result<bool> {
-    match value {
-        Value::Bool(answer) => Ok(*answer),
-        other => truth(other),
-    }
-}
-
-pub fn binary(machine: &Machine, operator: &Operator, a: &Value, b: &Value) -> Result<Value> {
-    operators::binary(&machine.state, operator, a, b)
-}
-
-pub fn compare(machine: &Machine, comparison: Comparison, a: &Value, b: &Value) -> Result<Value> {
-    Ok(Value::Bool(match comparison {
-        Comparison::Operator(quick, operator) => {
-            return match quickly(quick, a, b) {
-                Some(value) => Ok(value),
-                None => binary(machine, operator, a, b),
-            };
-        }
-        Comparison::Is => is(a, b),
-        Comparison::IsNot => !is(a, b),
-        Comparison::In => containers::contains(&machine.state, b, a)?,
-        Comparison::NotIn => !containers::contains(&machine.state, b, a)?,
+fn compared<T: PartialOrd>(quick: Quick, a: &T, b: &T) -> Option<Value> {
+    Some(Value::Bool(match quick {
+        Quick::Equal => a == b,
+        Quick::NotEqual => a != b,
+        Quick::Less => a < b,
+        Quick::LessOrEqual => a <= b,
+        Quick::Greater => a > b,
+        Quick::GreaterOrEqual => a >= b,
+        Quick::Plus | Quick::Minus | Quick::Times | Quick::Other => return None,
     }))
 }
 
@@ -122,45 +93,6 @@ fn builtin_member(class: &'static str, name: &str) -> Option<Value> {
     }
 }
 
-/// `object[index]`
-pub fn item(machine: &Machine, object: &Value, index: &Value) -> Result<Value> {
-    match object {
-        Value::List(list) => {
-            if let Value::Int(at) = index {
-                let items = list.borrow();
-                let place = if *at < 0 { at.saturating_add(items.len() as i64) } else { *at };
-                let found = usize::try_from(place).ok().and_then(|place| items.get(place));
-                return found.cloned().ok_or_else(|| Error::index("list index out of range"));
-            }
-            subscript::item(&machine.state, object, index)
-        }
-        Value::Dict(dict) => dict.get(index)?.ok_or_else(|| exceptions::key_error(index)),
-        Value::Object(this) => match this.special("__getitem__", std::slice::from_ref(index)) {
-            Some(found) => found,
-            None => subscript::item(&machine.state, object, index),
-        },
-        Value::Type(name) => {
-            bail!(TypeError, "type '{}' is not subscriptable", name.rsplit('.').next().unwrap_or(name))
-        }
-        _ => subscript::item(&machine.state, object, index),
-    }
-}
-
-pub fn set_item(machine: &Machine, object: &Value, index: &Value, value: Value) -> Result<()> {
-    match object {
-        Value::List(list) => containers::set_list_item(&machine.state, list, index, &value),
-        Value::Dict(dict) => dict.insert(index.clone(), value),
-        _ => subscript::set_item(&machine.state, object, index, &value),
-    }
-}
-
-pub fn delete_item(machine: &Machine, object: &Value, index: &Value) -> Result<()> {
-    match object {
-        Value::Dict(dict) => dict.remove(index)?.map(drop).ok_or_else(|| exceptions::key_error(index)),
-        _ => containers::delete_item(&machine.state, object, index),
-    }
-}
-
 /// Appends an item.
 #[inline]
 pub fn push(list: &List, item: Value) -> Result<()> {
@@ -171,12 +103,12 @@ pub fn push(list: &List, item: Value) -> Result<()> {
     })?
 }
 
-/// A name of a variable that is not there.
-pub fn load_missing(machine: &Machine, slot: u32) -> Result<Value> {
+/// A variable that holds nothing: what it is elsewhere or what Python means by its name, if it is a global one.
+pub fn load_missing(machine: &Machine, code: &Code, variable: Variable) -> Result<Value> {
+    let (Variable::Global(slot) | Variable::Namespace(_, slot)) = variable else { return Err(unbound(code, variable)) };
     let known = machine.variables.borrow().builtin(slot);
     let name = machine.variables.borrow().name(slot);
-    let elsewhere = machine.elsewhere.borrow().clone();
-    if let Some(value) = elsewhere.and_then(|elsewhere| elsewhere(&name)) {
+    if let Some(value) = elsewhere(machine, &name) {
         // From here on it is one of ours: what is changed in place has to be the same for all.
         machine.variables.borrow_mut().set(slot, Some(value.clone()));
         return Ok(value);
@@ -184,13 +116,26 @@ pub fn load_missing(machine: &Machine, slot: u32) -> Result<Value> {
     if let Some(value) = known {
         return Ok(value);
     }
-    match builtins::find(machine, &name)? {
-        Some(value) => {
-            machine.variables.borrow_mut().set_builtin(slot, value.clone());
-            Ok(value)
+    let value = builtins::find(machine, &name)?.ok_or_else(|| not_defined(&name))?;
+    machine.variables.borrow_mut().set_builtin(slot, value.clone());
+    Ok(value)
+}
+
+/// Deletes a variable that holds nothing here.
+pub fn delete_missing(machine: &Machine, code: &Code, variable: Variable) -> Result<()> {
+    match variable {
+        Variable::Local(_) | Variable::Cell(_) => Err(unbound(code, variable)),
+        Variable::Namespace(name, _) => Err(not_defined(code.name(name))),
+        Variable::Global(slot) => {
+            let name = machine.variables.borrow().name(slot);
+            elsewhere(machine, &name).map(drop).ok_or_else(|| not_defined(&name))
         }
-        None => Err(not_defined(&name)),
     }
+}
+
+fn elsewhere(machine: &Machine, name: &str) -> Option<Value> {
+    let elsewhere = machine.elsewhere.borrow().clone();
+    elsewhere.and_then(|elsewhere| elsewhere(name))
 }
 
 fn not_defined(name: &str) -> Error {
@@ -200,109 +145,22 @@ fn not_defined(name: &str) -> Error {
     Error::new(ErrorKind::NameError, format!("name '{name}' is not defined"))
 }
 
-pub fn unbound_local(code: &Code, slot: u32) -> Error {
-    unbound(code.locals.get(slot as usize).map_or("?", |name| name))
-}
-
-fn unbound(name: &str) -> Error {
-    let message = format!("cannot access local variable '{name}' where it is not associated with a value");
-    Error::new(ErrorKind::Other("UnboundLocalError"), message)
-}
-
-pub fn unbound_cell(code: &Code, cell: u32) -> Error {
-    let name = code.cell_name(cell as usize);
-    if (cell as usize) < code.cells.len() {
-        return unbound(name);
-    }
-    let message =
-        format!("cannot access free variable '{name}' where it is not associated with a value in enclosing scope");
-    Error::new(ErrorKind::NameError, message)
-}
-
-/// Names of class bodies, and names that are deleted.
-pub fn rare_name(machine: &Machine, frame: &mut Frame, op: Op) -> Result<()> {
-    let code = frame.code.clone();
-    let name_at = |at: u32| code.names.get(at as usize).map_or("", |name| &*name.text);
-    match op {
-        Op::LoadName(name, slot) => {
-            let own = frame.class.as_ref().and_then(|class| class.fields.get(name_at(name)));
-            let value = own.or_else(|| machine.variables.borrow().get(slot).cloned());
-            let value = value.map_or_else(|| load_missing(machine, slot), Ok)?;
-            frame.push(value);
+fn unbound(code: &Code, variable: Variable) -> Error {
+    let (name, is_own) = match variable {
+        Variable::Local(slot) => (code.locals.get(slot as usize), true),
+        Variable::Cell(cell) => {
+            let (cell, own) = (cell as usize, code.cells.len());
+            let name = code.cells.get(cell).map(|(name, _)| name);
+            (name.or_else(|| code.free.get(cell.checked_sub(own)?)), cell < own)
         }
-        Op::LoadNameOrCell(name, cell) => {
-            let own = frame.class.as_ref().and_then(|class| class.fields.get(name_at(name)));
-            let value = own.or_else(|| frame.cells.get(cell as usize).and_then(Cell::get));
-            frame.push(value.ok_or_else(|| unbound_cell(&code, cell))?);
-        }
-        Op::StoreName(name) => {
-            let value = frame.pop();
-            if let Some(class) = &frame.class {
-                class.fields.set(name_at(name), value);
-            }
-        }
-        Op::DeleteName(name) => {
-            let was = frame.class.as_ref().is_some_and(|class| class.fields.remove(name_at(name)));
-            if !was {
-                return Err(not_defined(name_at(name)));
-            }
-        }
-        Op::DeleteLocal(slot) => match frame.locals.get_mut(slot as usize).and_then(Option::take) {
-            Some(value) => drop(value),
-            None => return Err(unbound_local(&code, slot)),
-        },
-        Op::DeleteCell(cell) => match frame.cells.get(cell as usize).and_then(|cell| cell.set(None)) {
-            Some(value) => drop(value),
-            None => return Err(unbound_cell(&code, cell)),
-        },
-        Op::DeleteGlobal(slot) => {
-            let is_there = machine.variables.borrow().get(slot).is_some() || {
-                let name = machine.variables.borrow().name(slot);
-                let elsewhere = machine.elsewhere.borrow().clone();
-                elsewhere.is_some_and(|elsewhere| elsewhere(&name).is_some())
-            };
-            let before = machine.variables.borrow_mut().set(slot, None);
-            drop(before);
-            if !is_there {
-                return Err(not_defined(&machine.variables.borrow().name(slot)));
-            }
-        }
-        Op::Annotate(name) => {
-            let annotation = frame.pop();
-            if let Some(class) = &frame.class {
-                let known = match class.fields.get("__annotations__") {
-                    Some(Value::Dict(known)) => known,
-                    _ => Dict::default(),
-                };
-                known.insert(Value::str(name_at(name)), annotation)?;
-                class.fields.set("__annotations__", Value::Dict(known));
-            }
-        }
-        _ => {}
-    }
-    Ok(())
-}
-
-/// A cell on its way into a function.
-pub struct PassedCell(Cell);
-
-impl Object for PassedCell {
-    fn class_name(&self) -> &'static str {
-        "cell"
-    }
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-}
-
-impl PassedCell {
-    pub fn value(cell: Cell) -> Value {
-        Value::Object(Rc::new(PassedCell(cell)))
-    }
-
-    pub fn of(value: &Value) -> Cell {
-        as_rc::<PassedCell>(value).map_or_else(Cell::default, |passed| passed.0.clone())
-    }
+        Variable::Global(_) | Variable::Namespace(..) => (None, true),
+    };
+    let name = name.map_or("?", |name| name);
+    let (which, place, kind) = match is_own {
+        true => ("local", "", ErrorKind::Other("UnboundLocalError")),
+        false => ("free", " in enclosing scope", ErrorKind::NameError),
+    };
+    Error::new(kind, format!("cannot access {which} variable '{name}' where it is not associated with a value{place}"))
 }
 
 /// The class around a method, which does not keep it: the class keeps its methods.
@@ -311,9 +169,6 @@ pub struct WeakClass(Weak<Class>);
 impl Object for WeakClass {
     fn class_name(&self) -> &'static str {
         "weakref"
-    }
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 
@@ -342,40 +197,35 @@ pub fn super_of(frame: &Frame, cell: Option<u32>) -> Result<Value> {
 /// Takes the items of an iterable into the list, set or dictionary below it.
 pub fn extend(machine: &Machine, frame: &mut Frame, op: Op) -> Result<()> {
     let source = frame.pop();
-    match (op, frame.stack.last()) {
-        (Op::Extend | Op::Spread, Some(Value::List(list))) => {
+    let class = source.type_name();
+    let called = |depth: usize| {
+        let callee = frame.stack.len().checked_sub(depth).and_then(|at| frame.stack.get(at));
+        callee.map_or_else(String::new, calls::shown_name)
+    };
+    match (frame.stack.last(), op) {
+        (Some(Value::List(list)), _) => {
             let mut items = iterate(&machine.state, &source).map_err(|error| match op {
                 _ if !is_not_iterable(&error) => error,
                 Op::Spread => {
-                    let called = frame.stack.len().checked_sub(2).and_then(|at| frame.stack.get(at));
-                    let (name, class) = (called.map_or_else(String::new, calls::shown_name), source.type_name());
-                    Error::type_error(format!("{name} argument after * must be an iterable, not {class}"))
+                    Error::type_error(format!("{} argument after * must be an iterable, not {class}", called(2)))
                 }
-                _ => Error::type_error(format!("Value after * must be an iterable, not {}", source.type_name())),
+                _ => Error::type_error(format!("Value after * must be an iterable, not {class}")),
             })?;
             while let Some(item) = items.next()? {
                 interrupt::check()?;
                 push(list, item)?;
             }
         }
-        (Op::ExtendSet, Some(Value::Set(set))) => {
+        (Some(Value::Set(set)), _) => {
             let mut items = iterate(&machine.state, &source)?;
             while let Some(item) = items.next()? {
                 interrupt::check()?;
                 set.insert(item)?;
             }
         }
-        (Op::Update, Some(Value::Dict(dict))) => {
+        (Some(Value::Dict(dict)), Op::Merge) => {
+            let name = called(3);
             let Some(entries) = mapping(machine, &source)? else {
-                bail!(TypeError, "'{}' object is not a mapping", source.type_name())
-            };
-            entries.into_iter().try_for_each(|(key, value)| dict.insert(key, value))?;
-        }
-        (Op::Merge, Some(Value::Dict(dict))) => {
-            let called = frame.stack.len().checked_sub(3).and_then(|at| frame.stack.get(at));
-            let name = called.map_or_else(String::new, calls::shown_name);
-            let Some(entries) = mapping(machine, &source)? else {
-                let class = source.type_name();
                 bail!(TypeError, "{name} argument after ** must be a mapping, not {class}")
             };
             for (key, value) in entries {
@@ -388,6 +238,12 @@ pub fn extend(machine: &Machine, frame: &mut Frame, op: Op) -> Result<()> {
                 }
                 dict.insert(key, value)?;
             }
+        }
+        (Some(Value::Dict(dict)), _) => {
+            let Some(entries) = mapping(machine, &source)? else {
+                bail!(TypeError, "'{class}' object is not a mapping")
+            };
+            entries.into_iter().try_for_each(|(key, value)| dict.insert(key, value))?;
         }
         _ => {}
     }
@@ -402,7 +258,7 @@ fn mapping(machine: &Machine, source: &Value) -> Result<Option<Vec<(Value, Value
     let Some(instance) = instance_of(source) else { return Ok(None) };
     let Some(keys) = instance.method("keys", Vec::new(), Keywords::new()) else { return Ok(None) };
     let keys = iterate(&machine.state, &keys?)?.collect()?;
-    let entries = keys.into_iter().map(|key| Ok((key.clone(), item(machine, source, &key)?)));
+    let entries = keys.into_iter().map(|key| Ok((key.clone(), subscript::item(&machine.state, source, &key)?)));
     entries.collect::<Result<_>>().map(Some)
 }
 
@@ -415,20 +271,10 @@ pub fn spread(named: &Value) -> Result<Keywords> {
     named.entries().unwrap_or_default().into_iter().map(keyword).collect()
 }
 
-/// Checks that a text may grow. With the room that it keeps, it takes up to twice its length.
-pub fn room_to_grow(text: &str, more: &str) -> Result<()> {
-    limits::grown_to::<u8>(text.len().saturating_add(more.len()))
-}
-
 pub fn joined(parts: &[Value]) -> Result<Value> {
     let texts = parts.iter().filter_map(|part| if let Value::Str(text) = part { Some(&**text) } else { None });
     limits::room(texts.clone().map(str::len).sum())?;
     Ok(Value::str(texts.collect::<String>()))
-}
-
-/// `iter(iterable)`, for a generator expression: what is iterated over is settled when it is made.
-pub fn iterator(machine: &Machine, iterable: Value) -> Result<Value> {
-    calls::builtin_function(machine, "iter", vec![iterable])
 }
 
 /// The next item of an iterator; at its end what it returned.
@@ -518,17 +364,4 @@ pub fn leave_natively(machine: &Machine, context: &Value) {
         // What goes wrong now is heard by nobody.
         let _ = exit_context(&machine.state, context);
     }
-}
-
-/// `import path`: the first module of the path, or its last.
-pub fn import(machine: &Machine, path: &Value, leaf: bool) -> Result<Value> {
-    let found = calls::builtin_function(machine, "import_", vec![path.clone()])?;
-    match path {
-        Value::Str(path) if !leaf && path.starts_with("torch.") => Ok(Value::Module("torch")),
-        _ => Ok(found),
-    }
-}
-
-pub fn import_from(machine: &Machine, path: &Value, name: &str) -> Result<Value> {
-    calls::builtin_function(machine, "import_from", vec![path.clone(), Value::str(name)])
 }

@@ -7,6 +7,7 @@
 
 mod check;
 mod depth;
+pub mod scope;
 mod tokens;
 mod words;
 
@@ -55,6 +56,11 @@ impl SyntaxFault {
 
     pub fn syntax(message: impl Into<String>, offset: usize) -> Self {
         Self::new("SyntaxError", message, offset)
+    }
+
+    /// What only CPython's compiler refuses.
+    fn of_compiler(message: impl Into<String>, offset: usize) -> Self {
+        Self { stage: Stage::Compiler, ..Self::syntax(message, offset) }
     }
 
     /// What Python has, and this shell has not. `construct` is a plural: "match statements".
@@ -147,12 +153,4 @@ fn options() -> ParseOptions {
 /// Returns where a node starts in the source, in bytes.
 fn start(node: &impl Ranged) -> usize {
     node.range().start().to_usize()
-}
-
-/// Leaves with a SyntaxError at a place of the source.
-#[macro_export]
-macro_rules! bail_syntax {
-    ($place:expr, $($message:tt)+) => {
-        return Err($crate::python::syntax::SyntaxFault::syntax(format!($($message)+), $place as usize))
-    };
 }

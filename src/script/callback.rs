@@ -9,7 +9,6 @@ use crate::functions::calling;
 use crate::tensor::{Error, ErrorKind, Result};
 use crate::value::{Keywords, Object, Value};
 use rhai::{Array, Dynamic, Engine, FnPtr, Identifier, Map, NativeCallContext, Position};
-use std::any::Any;
 use std::cell::RefCell;
 use std::rc::{Rc, Weak};
 
@@ -51,9 +50,6 @@ impl Object for ScriptFunction {
     }
     fn call(&self, args: Vec<Value>, keywords: Keywords) -> Option<Result<Value>> {
         Some(self.home.call(&self.pointer, args, keywords))
-    }
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 

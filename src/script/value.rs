@@ -158,9 +158,6 @@ impl Object for Timestamp {
     fn repr(&self) -> String {
         "timestamp".to_owned()
     }
-    fn as_any(&self) -> &dyn std::any::Any {
-        self
-    }
 }
 
 /// Returns whether an object is a function, which the script language has a kind of its own for.

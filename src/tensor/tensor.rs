@@ -12,8 +12,6 @@ use std::rc::{Rc, Weak};
 pub trait GradFn: Any {
     /// The name printing shows, e.g. `MulBackward0`.
     fn name(&self) -> String;
-    /// For the autograd engine to recover its own type.
-    fn as_any(&self) -> &dyn Any;
 }
 
 /// A hook given to `register_hook`: it sees a gradient, or the tensor that just received one, and may replace the

@@ -5,7 +5,6 @@ pub use super::numbers::{Number, number};
 use super::sets;
 use crate::tensor::{Error, ErrorKind, Result};
 use crate::value::{Object, Value};
-use std::any::Any;
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -192,9 +191,6 @@ impl Object for NotImplemented {
     }
     fn repr(&self) -> String {
         "NotImplemented".to_owned()
-    }
-    fn as_any(&self) -> &dyn Any {
-        self
     }
     fn identity(&self) -> Option<usize> {
         Some(0)

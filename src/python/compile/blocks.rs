@@ -2,11 +2,9 @@
 //! does what each of them wants done; an error gets to their handlers instead.
 
 use super::{Compiled, Compiler, place};
-use crate::bail_syntax;
-use crate::python::code::Op;
+use crate::python::code::{Op, Variable};
 use crate::python::syntax::SyntaxFault;
-use crate::value::Value;
-use ruff_python_ast::{ExceptHandler, Expr, Stmt, StmtFor, StmtTry, StmtWhile, StmtWith, WithItem};
+use ruff_python_ast::{ExceptHandler, Stmt, StmtFor, StmtTry, StmtWhile, StmtWith, WithItem};
 
 /// As CPython's limit on blocks inside each other.
 const MAX_BLOCKS: usize = 20;
@@ -14,14 +12,10 @@ const MAX_BLOCKS: usize = 20;
 /// A block that is open where the compiler stands.
 #[derive(Clone)]
 pub(super) enum Block<'a> {
-    /// A `while`: where it goes on.
-    While {
+    /// Where it goes on, and whether an iterator is to be left.
+    Loop {
         start: u32,
-        breaks: Vec<usize>,
-    },
-    /// A `for`, whose iterator is to be left.
-    For {
-        start: u32,
+        is_for: bool,
         breaks: Vec<usize>,
     },
     /// The part of a `try` whose errors are caught.
@@ -35,24 +29,24 @@ pub(super) enum Block<'a> {
 
 impl<'a> Compiler<'a, '_> {
     fn open(&mut self, block: Block<'a>, at: u32) -> Compiled {
-        let blocks = &mut self.unit().blocks;
+        let blocks = &mut self.unit.blocks;
         blocks.push(block);
         let counted = blocks.iter().filter(|block| !matches!(block, Block::Handler(_))).count();
         if counted > MAX_BLOCKS {
-            bail_syntax!(at, "too many statically nested blocks");
+            return Err(SyntaxFault::syntax("too many statically nested blocks", at as usize));
         }
         Ok(())
     }
 
     fn close(&mut self) -> Option<Block<'a>> {
-        self.unit().blocks.pop()
+        self.unit.blocks.pop()
     }
 
     pub(super) fn while_loop(&mut self, statement: &'a StmtWhile) -> Compiled {
         let start = self.here();
         self.expression(&statement.test)?;
-        let end = self.jump(Op::JumpIfFalse, place(&*statement.test));
-        self.open(Block::While { start, breaks: Vec::new() }, place(statement))?;
+        let end = self.jump(|to| Op::JumpIf(false, to), place(&*statement.test));
+        self.open(Block::Loop { start, is_for: false, breaks: Vec::new() }, place(statement))?;
         self.body(&statement.body)?;
         self.emit(Op::Jump(start), place(statement));
         self.land(end);
@@ -68,7 +62,7 @@ impl<'a> Compiler<'a, '_> {
         self.emit(Op::Begin, at);
         let start = self.here();
         let end = self.jump(Op::Next, at);
-        self.open(Block::For { start, breaks: Vec::new() }, place(statement))?;
+        self.open(Block::Loop { start, is_for: true, breaks: Vec::new() }, place(statement))?;
         self.assign(&statement.target)?;
         self.body(&statement.body)?;
         self.emit(Op::Jump(start), place(statement));
@@ -79,7 +73,7 @@ impl<'a> Compiler<'a, '_> {
     fn after_loop(&mut self, orelse: &'a [Stmt]) -> Compiled {
         let block = self.close();
         self.body(orelse)?;
-        if let Some(Block::While { breaks, .. } | Block::For { breaks, .. }) = block {
+        if let Some(Block::Loop { breaks, .. }) = block {
             breaks.into_iter().for_each(|jump| self.land(jump));
         }
         Ok(())
@@ -87,17 +81,15 @@ impl<'a> Compiler<'a, '_> {
 
     /// `break` or `continue`.
     pub(super) fn leave_loop(&mut self, is_break: bool, at: u32) -> Compiled {
-        let blocks = self.unit().blocks.clone();
-        let is_loop = |block: &Block| matches!(block, Block::While { .. } | Block::For { .. });
-        let Some(depth) = blocks.iter().rposition(is_loop) else {
-            bail_syntax!(at, "{}", if is_break { "'break' outside loop" } else { "'continue' not properly in loop" })
-        };
+        let blocks = self.unit.blocks.clone();
+        let loops = blocks.iter().enumerate().rev();
+        let mut loops = loops.filter_map(|(depth, block)| match block {
+            Block::Loop { start, is_for, .. } => Some((depth, *start, *is_for)),
+            _ => None,
+        });
+        // Outside of loops, neither is read.
+        let Some((depth, start, is_for)) = loops.next() else { return Ok(()) };
         self.leave(&blocks, depth + 1, at)?;
-        let (start, is_for) = match blocks.get(depth) {
-            Some(Block::For { start, .. }) => (*start, true),
-            Some(Block::While { start, .. }) => (*start, false),
-            _ => return Ok(()),
-        };
         if !is_break {
             self.emit(Op::Jump(start), at);
             return Ok(());
@@ -106,7 +98,7 @@ impl<'a> Compiler<'a, '_> {
             self.emit(Op::End, at);
         }
         let jump = self.jump(Op::Jump, at);
-        if let Some(Block::While { breaks, .. } | Block::For { breaks, .. }) = self.unit().blocks.get_mut(depth) {
+        if let Some(Block::Loop { breaks, .. }) = self.unit.blocks.get_mut(depth) {
             breaks.push(jump);
         }
         Ok(())
@@ -114,14 +106,14 @@ impl<'a> Compiler<'a, '_> {
 
     /// Returns the value on top of the stack.
     pub(super) fn leave_function(&mut self, at: u32) -> Compiled {
-        let blocks = self.unit().blocks.clone();
-        if blocks.iter().any(|block| !matches!(block, Block::While { .. } | Block::For { .. })) {
+        let blocks = self.unit.blocks.clone();
+        if blocks.iter().any(|block| !matches!(block, Block::Loop { .. })) {
             // What is done on the way may use the stack.
-            let count = self.unit().code.locals.len();
-            let kept = self.slot(&format!(".return{count}"));
-            self.emit(Op::StoreLocal(kept), at);
+            let count = self.unit.code.locals.len();
+            let kept = Variable::Local(self.slot(&format!(".return{count}")));
+            self.emit(Op::Store(kept), at);
             self.leave(&blocks, 0, at)?;
-            self.emit(Op::LoadLocal(kept), at);
+            self.emit(Op::Load(kept), at);
         }
         self.emit(Op::Return, at);
         Ok(())
@@ -131,10 +123,10 @@ impl<'a> Compiler<'a, '_> {
     fn leave(&mut self, blocks: &[Block<'a>], depth: usize, at: u32) -> Compiled {
         for (i, block) in blocks.iter().enumerate().skip(depth).rev() {
             // What is done may leave early itself, and leaves only what is around it.
-            self.unit().blocks.truncate(i);
+            self.unit.blocks.truncate(i);
             match block {
-                Block::While { .. } => {}
-                Block::For { .. } => self.emit(Op::End, at),
+                Block::Loop { is_for: true, .. } => self.emit(Op::End, at),
+                Block::Loop { .. } => {}
                 Block::Try => self.emit(Op::EndTry, at),
                 Block::Handler(name) => {
                     self.emit(Op::EndHandler, at);
@@ -152,14 +144,10 @@ impl<'a> Compiler<'a, '_> {
                 }
             }
         }
-        self.restore(blocks);
-        Ok(())
-    }
-
-    /// Opens the blocks again that were left, with the jumps noted meanwhile.
-    fn restore(&mut self, blocks: &[Block<'a>]) {
-        let open = &mut self.unit().blocks;
+        // They are open again, with the jumps noted meanwhile.
+        let open = &mut self.unit.blocks;
         open.extend(blocks.iter().skip(open.len()).cloned());
+        Ok(())
     }
 
     pub(super) fn try_statement(&mut self, statement: &'a StmtTry) -> Compiled {
@@ -219,10 +207,10 @@ impl<'a> Compiler<'a, '_> {
             if cleanup.is_some() {
                 self.open(Block::Try, at)?;
             }
-            let depth = self.unit().blocks.len() - usize::from(cleanup.is_some());
-            self.unit().blocks.insert(depth, Block::Handler(name));
+            let depth = self.unit.blocks.len() - usize::from(cleanup.is_some());
+            self.unit.blocks.insert(depth, Block::Handler(name));
             self.body(&clause.body)?;
-            self.unit().blocks.truncate(depth);
+            self.unit.blocks.truncate(depth);
             if cleanup.is_some() {
                 self.emit(Op::EndTry, at);
             }
@@ -259,7 +247,6 @@ impl<'a> Compiler<'a, '_> {
         let handler = self.jump(Op::With, at);
         self.open(Block::With(at), at)?;
         match item.optional_vars.as_deref() {
-            Some(target @ Expr::Starred(_)) => bail_syntax!(place(target), "cannot assign to this expression"),
             Some(target) => self.assign(target)?,
             None => self.emit(Op::Pop, at),
         }
@@ -275,11 +262,5 @@ impl<'a> Compiler<'a, '_> {
         self.emit(Op::EndHandler, at);
         self.land(end);
         Ok(())
-    }
-
-    /// The value `None`, for what gives nothing.
-    pub(super) fn none(&mut self, at: u32) {
-        let none = self.constant(Value::None);
-        self.emit(none, at);
     }
 }

@@ -1,87 +1,58 @@
 //! Expressions: each leaves its value on the stack.
 
-use super::{Compiled, Compiler, place};
-use crate::bail_syntax;
-use crate::functions::operators;
-use crate::python::code::{Comparison, Conversion, Op, Quick, keyword_constant};
-use crate::python::scope::Place;
+use super::names::READS;
+use super::{Compiled, Compiler, NO_NAMES, place};
+use crate::functions::operators::{self, Operator};
+use crate::python::code::{Op, Quick};
 use crate::python::syntax::SyntaxFault;
+use crate::python::syntax::scope::Place;
 use crate::tensor::Buffer;
 use crate::value::Value;
 use num_complex::Complex;
 use ruff_python_ast::{
     Arguments, BoolOp, CmpOp, ConversionFlag, Expr, ExprCall, ExprCompare, ExprDict, FStringPart,
-    InterpolatedStringElement, InterpolatedStringElements, Number, Operator, UnaryOp,
+    InterpolatedStringElement, InterpolatedStringElements, Number, UnaryOp,
 };
 use ruff_text_size::Ranged;
 
-/// The operator of the table for one of the grammar.
-pub(super) fn operator(operator: Operator) -> Option<&'static operators::Operator> {
-    operators::find(match operator {
-        Operator::Add => "+",
-        Operator::Sub => "-",
-        Operator::Mult => "*",
-        Operator::Div => "/",
-        Operator::FloorDiv => "//",
-        Operator::Mod => "%",
-        Operator::Pow => "**",
-        Operator::MatMult => "@",
-        Operator::BitAnd => "&",
-        Operator::BitOr => "|",
-        Operator::BitXor => "^",
-        Operator::LShift => "<<",
-        Operator::RShift => ">>",
-    })
-}
-
-fn comparison(operator: CmpOp) -> Option<Comparison> {
-    let symbol = match operator {
-        CmpOp::Is => return Some(Comparison::Is),
-        CmpOp::IsNot => return Some(Comparison::IsNot),
-        CmpOp::In => return Some(Comparison::In),
-        CmpOp::NotIn => return Some(Comparison::NotIn),
-        CmpOp::Eq => "==",
-        CmpOp::NotEq => "!=",
-        CmpOp::Lt => "<",
-        CmpOp::LtE => "<=",
-        CmpOp::Gt => ">",
-        CmpOp::GtE => ">=",
-    };
-    operators::find(symbol).map(|found| Comparison::Operator(Quick::of(found), found))
+/// The instruction for an operator of the table.
+pub(super) fn operation(symbol: &str, op: fn(Quick, &'static Operator) -> Op) -> Result<Op, SyntaxFault> {
+    match operators::find(symbol) {
+        Some(operator) => Ok(op(Quick::of(operator), operator)),
+        None => Err(SyntaxFault::syntax("invalid syntax", 0)),
+    }
 }
 
 impl<'a> Compiler<'a, '_> {
     pub(super) fn expression(&mut self, expression: &'a Expr) -> Compiled {
         let at = place(expression);
         if let Some(value) = constant(expression)? {
-            let op = self.constant(value);
-            self.emit(op, at);
+            self.push(value, at);
             return Ok(());
         }
         match expression {
-            Expr::Name(name) => self.load(name.id.as_str(), at),
+            Expr::Name(_) | Expr::Attribute(_) | Expr::Subscript(_) => self.access(expression, &READS)?,
             Expr::BinOp(e) => {
                 self.expression(&e.left)?;
                 self.expression(&e.right)?;
                 let at = self.between(&e.left, &e.right);
-                if let Some(operator) = operator(e.op) {
-                    self.emit(Op::Binary(Quick::of(operator), operator), at);
-                }
+                self.emit(operation(e.op.as_str(), Op::Binary)?, at);
             }
             Expr::UnaryOp(e) => {
                 self.expression(&e.operand)?;
-                self.emit(
-                    match e.op {
-                        UnaryOp::Not => Op::Not,
-                        UnaryOp::USub => Op::Unary("neg"),
-                        UnaryOp::UAdd => Op::Unary("positive"),
-                        UnaryOp::Invert => Op::Unary("bitwise_not"),
-                    },
-                    at,
-                );
+                let op = match e.op {
+                    UnaryOp::Not => Op::Not,
+                    UnaryOp::USub => Op::Unary("neg"),
+                    UnaryOp::UAdd => Op::Unary("positive"),
+                    UnaryOp::Invert => Op::Unary("bitwise_not"),
+                };
+                self.emit(op, at);
             }
             Expr::BoolOp(e) => {
-                let jump = if e.op == BoolOp::And { Op::JumpIfFalseOrPop } else { Op::JumpIfTrueOrPop };
+                let jump = match e.op {
+                    BoolOp::And => |to| Op::JumpIfOrPop(false, to),
+                    BoolOp::Or => |to| Op::JumpIfOrPop(true, to),
+                };
                 let Some((last, parts)) = e.values.split_last() else { return Ok(()) };
                 let mut ends = Vec::new();
                 for part in parts {
@@ -94,7 +65,7 @@ impl<'a> Compiler<'a, '_> {
             Expr::Compare(e) => self.comparisons(e)?,
             Expr::If(e) => {
                 self.expression(&e.test)?;
-                let other = self.jump(Op::JumpIfFalse, place(&*e.test));
+                let other = self.jump(|to| Op::JumpIf(false, to), place(&*e.test));
                 self.expression(&e.body)?;
                 let end = self.jump(Op::Jump, at);
                 self.land(other);
@@ -103,67 +74,36 @@ impl<'a> Compiler<'a, '_> {
             }
             Expr::Named(e) => {
                 self.expression(&e.value)?;
-                self.emit(Op::Duplicate, at);
+                self.emit(Op::Copy(1), at);
                 self.assign(&e.target)?;
             }
             Expr::Call(e) => self.call(e)?,
-            Expr::Attribute(e) => {
-                self.expression(&e.value)?;
-                let name = self.mangled(e.attr.as_str()).into_owned();
-                let name = self.name(&name);
-                self.emit(Op::Attribute(name), place(&e.attr));
-            }
-            Expr::Subscript(e) => {
-                self.expression(&e.value)?;
-                self.expression(&e.slice)?;
-                self.emit(Op::Item, at);
-            }
             Expr::Slice(e) => {
                 for part in [&e.lower, &e.upper, &e.step] {
-                    match part {
-                        Some(part) => self.expression(part)?,
-                        None => {
-                            let none = self.constant(Value::None);
-                            self.emit(none, at);
-                        }
-                    }
+                    self.optional(part.as_deref(), at)?;
                 }
                 self.emit(Op::Slice, at);
             }
-            Expr::Tuple(e) if self.items(&e.elts, Op::Tuple, Op::Extend, at)? => {
+            Expr::Tuple(e) if self.items(&e.elts, Op::Tuple, Op::List, Op::Extend, at)? => {
                 self.emit(Op::ListToTuple, at);
             }
-            Expr::List(e) => drop(self.items(&e.elts, Op::List, Op::Extend, at)?),
-            Expr::Set(e) => {
-                if e.elts.iter().any(Expr::is_starred_expr) {
-                    self.emit(Op::Set(0), at);
-                    for item in &e.elts {
-                        match item {
-                            Expr::Starred(starred) => {
-                                self.expression(&starred.value)?;
-                                self.emit(Op::ExtendSet, place(item));
-                            }
-                            item => {
-                                self.expression(item)?;
-                                self.emit(Op::Add, place(item));
-                            }
-                        }
-                    }
-                } else {
-                    e.elts.iter().try_for_each(|item| self.expression(item))?;
-                    self.emit(Op::Set(e.elts.len() as u32), at);
-                }
-            }
+            Expr::List(e) => drop(self.items(&e.elts, Op::List, Op::List, Op::Extend, at)?),
+            Expr::Set(e) => drop(self.items(&e.elts, Op::Set, Op::Set, Op::Extend, at)?),
             Expr::Dict(e) => self.dict(e)?,
-            Expr::ListComp(e) => self.comprehension(e, "<listcomp>", &e.generators, &[&e.elt])?,
-            Expr::SetComp(e) => self.comprehension(e, "<setcomp>", &e.generators, &[&e.elt])?,
-            Expr::Generator(e) => self.comprehension(e, "<genexpr>", &e.generators, &[&e.elt])?,
+            Expr::ListComp(e) => {
+                self.comprehension(e, "<listcomp>", &e.generators, &[&e.elt], Some((Op::List(0), Op::Append)))?;
+            }
+            Expr::SetComp(e) => {
+                self.comprehension(e, "<setcomp>", &e.generators, &[&e.elt], Some((Op::Set(0), Op::Append)))?;
+            }
             Expr::DictComp(e) => {
                 let Some(key) = &e.key else {
                     return Err(SyntaxFault::unsupported("comprehensions of dictionaries", e));
                 };
-                self.comprehension(e, "<dictcomp>", &e.generators, &[key, &e.value])?;
+                let made = Some((Op::Dict(0), Op::SetEntry));
+                self.comprehension(e, "<dictcomp>", &e.generators, &[key, &e.value], made)?;
             }
+            Expr::Generator(e) => self.comprehension(e, "<genexpr>", &e.generators, &[&e.elt], None)?,
             Expr::Lambda(e) => self.lambda(e)?,
             Expr::FString(e) => {
                 let mut pieces = Pieces::default();
@@ -175,19 +115,15 @@ impl<'a> Compiler<'a, '_> {
                 }
                 self.joined(pieces, at);
             }
-            Expr::Starred(_) => bail_syntax!(at, "can't use starred expression here"),
+            Expr::Starred(e) => return Err(SyntaxFault::unsupported("such starred expressions", e)),
             Expr::Yield(e) => {
-                match &e.value {
-                    Some(value) => self.expression(value)?,
-                    None => {
-                        let none = self.constant(Value::None);
-                        self.emit(none, at);
-                    }
-                }
+                self.optional(e.value.as_deref(), at)?;
                 self.emit(Op::Yield, at);
             }
             Expr::YieldFrom(e) => {
+                self.push(Value::Function("py.iter".into()), at);
                 self.expression(&e.value)?;
+                self.emit(Op::Call(1, NO_NAMES), at);
                 self.emit(Op::YieldFrom, at);
             }
             Expr::Await(e) => return Err(SyntaxFault::unsupported("await expressions", e)),
@@ -199,6 +135,17 @@ impl<'a> Compiler<'a, '_> {
         Ok(())
     }
 
+    /// An expression that may be left out, which then is `None`.
+    pub(super) fn optional(&mut self, expression: Option<&'a Expr>, at: u32) -> Compiled {
+        match expression {
+            Some(expression) => self.expression(expression),
+            None => {
+                self.push(Value::None, at);
+                Ok(())
+            }
+        }
+    }
+
     /// The place of the operator between two operands.
     fn between(&self, left: &Expr, right: &Expr) -> u32 {
         let (from, to) = (left.range().end().to_usize(), right.range().start().to_usize());
@@ -207,40 +154,31 @@ impl<'a> Compiler<'a, '_> {
         (from + skipped) as u32
     }
 
-    /// Items that go together; returns whether there are starred ones, and a list was made.
-    fn items(&mut self, items: &'a [Expr], whole: fn(u32) -> Op, spread: Op, at: u32) -> Result<bool, SyntaxFault> {
-        if !items.iter().any(Expr::is_starred_expr) {
-            items.iter().try_for_each(|item| self.expression(item))?;
-            self.emit(whole(items.len() as u32), at);
-            return Ok(false);
-        }
+    /// Items that go together, all at once or, if there are starred ones, one after the other; returns whether there are.
+    fn items(
+        &mut self,
+        items: &'a [Expr],
+        whole: fn(u32) -> Op,
+        begun: fn(u32) -> Op,
+        spread: Op,
+        at: u32,
+    ) -> Result<bool, SyntaxFault> {
         let plain = items.iter().take_while(|item| !item.is_starred_expr()).count();
-        for item in items.iter().take(plain) {
+        let (first, rest) = items.split_at(plain);
+        first.iter().try_for_each(|item| self.expression(item))?;
+        self.emit(if rest.is_empty() { whole } else { begun }(plain as u32), at);
+        for item in rest {
+            let (item, op) = item.as_starred_expr().map_or((item, Op::Append), |starred| (&*starred.value, spread));
             self.expression(item)?;
+            self.emit(op, place(item));
         }
-        self.emit(Op::List(plain as u32), at);
-        for item in items.iter().skip(plain) {
-            match item {
-                Expr::Starred(starred) => {
-                    self.expression(&starred.value)?;
-                    self.emit(spread, place(item));
-                }
-                item => {
-                    self.expression(item)?;
-                    self.emit(Op::Append, place(item));
-                }
-            }
-        }
-        Ok(true)
+        Ok(!rest.is_empty())
     }
 
     fn dict(&mut self, dict: &'a ExprDict) -> Compiled {
         let plain = dict.items.iter().take_while(|item| item.key.is_some()).count();
         for item in dict.items.iter().take(plain) {
-            if let Some(key) = &item.key {
-                self.expression(key)?;
-            }
-            self.expression(&item.value)?;
+            item.key.iter().chain([&item.value]).try_for_each(|part| self.expression(part))?;
         }
         self.emit(Op::Dict(plain as u32), place(dict));
         for item in dict.items.iter().skip(plain) {
@@ -252,7 +190,7 @@ impl<'a> Compiler<'a, '_> {
                 }
                 None => {
                     self.expression(&item.value)?;
-                    self.emit(Op::Update, place(&item.value));
+                    self.emit(Op::Extend, place(&item.value));
                 }
             }
         }
@@ -268,22 +206,30 @@ impl<'a> Compiler<'a, '_> {
             self.expression(right)?;
             let at = self.between(left, right);
             if i < last {
-                // `a b → b (a op b)`: the next comparison is about b.
-                self.emit(Op::Duplicate, at);
-                self.emit(Op::Rotate, at);
+                // `a b → b a b`: the next comparison is about b.
+                self.emit(Op::Swap(2), at);
+                self.emit(Op::Copy(2), at);
             }
-            if let Some(comparison) = comparison(*op) {
-                self.emit(Op::Compare(comparison), at);
+            self.emit(
+                match op {
+                    CmpOp::Is | CmpOp::IsNot => Op::Is,
+                    CmpOp::In | CmpOp::NotIn => Op::In,
+                    op => operation(op.as_str(), Op::Binary)?,
+                },
+                at,
+            );
+            if matches!(op, CmpOp::IsNot | CmpOp::NotIn) {
+                self.emit(Op::Not, at);
             }
             if i < last {
-                ends.push(self.jump(Op::JumpIfFalseOrPop, at));
+                ends.push(self.jump(|to| Op::JumpIfOrPop(false, to), at));
             }
             left = right;
         }
         if !ends.is_empty() {
             let done = self.jump(Op::Jump, place(compare));
             ends.into_iter().for_each(|end| self.land(end));
-            self.emit(Op::Swap, place(compare));
+            self.emit(Op::Swap(2), place(compare));
             self.emit(Op::Pop, place(compare));
             self.land(done);
         }
@@ -292,46 +238,30 @@ impl<'a> Compiler<'a, '_> {
 
     fn call(&mut self, call: &'a ExprCall) -> Compiled {
         let arguments = &call.arguments;
-        let spreads = arguments.args.iter().any(Expr::is_starred_expr)
-            || arguments.keywords.iter().any(|keyword| keyword.arg.is_none());
         if let Expr::Name(name) = &*call.func
-            && name.id.as_str() == "super"
-            && arguments.args.is_empty()
-            && arguments.keywords.is_empty()
+            && name.id == "super"
+            && arguments.is_empty()
         {
-            let cell = match self.place_of("__class__") {
-                Place::Cell | Place::Free => Some(self.cell("__class__")),
-                _ => None,
-            };
+            let cell = (self.place_of("__class__") == Place::Cell).then(|| self.cell("__class__"));
             self.emit(Op::Super(cell), place(name));
             return Ok(());
         }
+        let spreads = arguments.args.iter().any(Expr::is_starred_expr)
+            || arguments.keywords.iter().any(|keyword| keyword.arg.is_none());
+        let count = arguments.args.len() as u32;
         if let Expr::Attribute(method) = &*call.func
             && !spreads
         {
             self.expression(&method.value)?;
-            let name = self.mangled(method.attr.as_str()).into_owned();
-            let (name, count, at) = (self.name(&name), arguments.args.len(), place(&method.attr));
+            let (name, at) = (self.member(&method.attr), place(&method.attr));
             // A method that is not there is missed before its arguments fail.
             let named = arguments.keywords.iter().map(|keyword| &keyword.value);
-            if arguments
-                .args
-                .iter()
-                .chain(named)
-                .any(|argument| !argument.is_literal_expr() && !argument.is_name_expr())
-            {
+            let mut all = arguments.args.iter().chain(named);
+            if all.any(|argument| !argument.is_literal_expr() && !argument.is_name_expr()) {
                 self.emit(Op::Expect(name), at);
             }
-            self.arguments(arguments)?;
-            if arguments.keywords.is_empty() {
-                self.emit(Op::CallMethod(name, count as u32), at);
-            } else {
-                let names = self.keyword_names(arguments);
-                let Ok(count) = u16::try_from(count) else {
-                    return Err(SyntaxFault::unsupported("calls with more than 65535 arguments", call));
-                };
-                self.emit(Op::CallMethodNamed(name, names, count), at);
-            }
+            let names = self.arguments(arguments)?;
+            self.emit(Op::CallMethod(name, count, names), at);
             return Ok(());
         }
         self.expression(&call.func)?;
@@ -342,37 +272,32 @@ impl<'a> Compiler<'a, '_> {
         if spreads {
             return self.call_spread(arguments, at);
         }
-        self.arguments(arguments)?;
-        if arguments.keywords.is_empty() {
-            self.emit(Op::Call(arguments.args.len() as u32), at);
-        } else {
-            let names = self.keyword_names(arguments);
-            self.emit(Op::CallNamed(arguments.args.len() as u32, names), at);
-        }
+        let names = self.arguments(arguments)?;
+        self.emit(Op::Call(count, names), at);
         Ok(())
     }
 
-    fn arguments(&mut self, arguments: &'a Arguments) -> Compiled {
+    /// Pushes arguments, and returns the constant with the names of the last of them.
+    fn arguments(&mut self, arguments: &'a Arguments) -> Result<u32, SyntaxFault> {
         arguments.args.iter().try_for_each(|argument| self.expression(argument))?;
-        arguments.keywords.iter().try_for_each(|keyword| self.expression(&keyword.value))
-    }
-
-    fn keyword_names(&mut self, arguments: &'a Arguments) -> u32 {
-        let names = arguments.keywords.iter().filter_map(|keyword| keyword.arg.as_ref()).map(|name| name.as_str());
-        self.constant_at(keyword_constant(names))
+        arguments.keywords.iter().try_for_each(|keyword| self.expression(&keyword.value))?;
+        if arguments.keywords.is_empty() {
+            return Ok(NO_NAMES);
+        }
+        let names = arguments.keywords.iter().filter_map(|keyword| keyword.arg.as_deref());
+        Ok(self.constant(Value::tuple(names.map(Value::str))))
     }
 
     /// A call with `*list` or `**dict` among its arguments; the function lies on the stack.
-    pub(super) fn call_spread(&mut self, arguments: &'a Arguments, at: u32) -> Compiled {
+    fn call_spread(&mut self, arguments: &'a Arguments, at: u32) -> Compiled {
         // What is spread alone is refused in the name of the function, like CPython, which else makes a list first.
         let spread = if arguments.args.len() == 1 { Op::Spread } else { Op::Extend };
-        self.items(&arguments.args, Op::List, spread, at)?;
+        self.items(&arguments.args, Op::List, Op::List, spread, at)?;
         self.emit(Op::Dict(0), at);
         for keyword in &arguments.keywords {
             match &keyword.arg {
                 Some(name) => {
-                    let name = self.constant(Value::str(name.as_str()));
-                    self.emit(name, place(keyword));
+                    self.push(Value::str(name.as_str()), place(keyword));
                     self.expression(&keyword.value)?;
                     self.emit(Op::Dict(1), place(keyword));
                 }
@@ -393,16 +318,11 @@ impl<'a> Compiler<'a, '_> {
                 }
                 InterpolatedStringElement::Interpolation(field) => field,
             };
-            let mut conversion = match field.conversion {
-                ConversionFlag::None => Conversion::None,
-                ConversionFlag::Str => Conversion::Str,
-                ConversionFlag::Ascii => Conversion::Ascii,
-                ConversionFlag::Repr => Conversion::Repr,
-            };
+            let mut conversion = field.conversion;
             if let Some(debug) = &field.debug_text {
                 pieces.text.push_str(debug.as_str());
-                if matches!(conversion, Conversion::None) && field.format_spec.is_none() {
-                    conversion = Conversion::Repr;
+                if conversion == ConversionFlag::None && field.format_spec.is_none() {
+                    conversion = ConversionFlag::Repr;
                 }
             }
             self.text(pieces, place(field));
@@ -422,17 +342,14 @@ impl<'a> Compiler<'a, '_> {
     fn text(&mut self, pieces: &mut Pieces, at: u32) {
         let text = std::mem::take(&mut pieces.text);
         if !text.is_empty() {
-            let text = self.constant(Value::str(text));
-            self.emit(text, at);
+            self.push(Value::str(text), at);
             pieces.count += 1;
         }
     }
 
     fn joined(&mut self, mut pieces: Pieces, at: u32) {
         if pieces.count == 0 {
-            let text = self.constant(Value::str(&pieces.text));
-            self.emit(text, at);
-            return;
+            return self.push(Value::str(pieces.text), at);
         }
         self.text(&mut pieces, at);
         self.emit(Op::Join(pieces.count), at);
@@ -457,7 +374,7 @@ fn constant(expression: &Expr) -> Result<Option<Value>, SyntaxFault> {
             let bytes: Vec<u8> = e.value.bytes().collect();
             match Buffer::bytes(&bytes) {
                 Ok(buffer) => Value::Buffer(buffer),
-                Err(error) => bail_syntax!(place(e), "{}", error.message),
+                Err(error) => return Err(SyntaxFault::syntax(error.message, e.range().start().to_usize())),
             }
         }
         Expr::NumberLiteral(e) => number(&e.value, place(e))?,

@@ -1,9 +1,9 @@
 //! Functions, classes and comprehensions: each becomes a code of its own, and an instruction that makes the object.
 
-use super::{Compiled, Compiler, place};
-use crate::python::code::{Op, Parameters};
-use crate::python::scope::Kind;
+use super::{Compiled, Compiler, NO_NAMES, place};
+use crate::python::code::{Code, Op, Parameters};
 use crate::python::syntax::SyntaxFault;
+use crate::python::syntax::scope::Place;
 use crate::value::Value;
 use ruff_python_ast::{Comprehension, Decorator, Expr, ExprLambda, Stmt, StmtClassDef, StmtFunctionDef};
 use ruff_text_size::Ranged;
@@ -15,53 +15,56 @@ impl<'a> Compiler<'a, '_> {
             return Err(SyntaxFault::unsupported("async functions", function));
         }
         self.decorators(&function.decorator_list)?;
-        let at = place(&function.name);
+        let (at, scope) = (place(&function.name), self.scopes.of(function));
         self.defaults(&function.parameters, at)?;
-        let (scope, parameters) = (self.scopes.of(function), parameters(&function.parameters));
-        self.begin(scope, Kind::Function, function.name.as_str(), parameters);
-        self.unit().code.doc = doc(&function.body);
-        self.body(&function.body)?;
-        self.none(at);
-        self.emit(Op::Return, at);
-        self.made(at);
+        let code = self.within((scope, &function.name, parameters(&function.parameters)), |this| {
+            this.documented_body(&function.body)?;
+            this.ends(at);
+            Ok(())
+        })?;
+        self.made(code, at);
         self.decorated(&function.decorator_list);
-        self.store(function.name.as_str(), at);
+        self.store(&function.name, at);
         Ok(())
     }
 
     pub(super) fn lambda(&mut self, lambda: &'a ExprLambda) -> Compiled {
-        let at = place(lambda);
-        let taken = match &lambda.parameters {
-            Some(given) => {
-                self.defaults(given, at)?;
-                parameters(given)
-            }
-            None => {
-                self.emit(Op::Tuple(0), at);
-                self.emit(Op::Dict(0), at);
-                Parameters::default()
-            }
-        };
-        let scope = self.scopes.of(lambda);
-        self.begin(scope, Kind::Function, "<lambda>", taken);
-        self.expression(&lambda.body)?;
-        self.emit(Op::Return, at);
-        self.made(at);
+        let (at, scope) = (place(lambda), self.scopes.of(lambda));
+        let given = lambda.parameters.as_deref();
+        match given {
+            Some(given) => self.defaults(given, at)?,
+            None => self.no_defaults(at),
+        }
+        let code = self.within((scope, "<lambda>", given.map(parameters).unwrap_or_default()), |this| {
+            this.expression(&lambda.body)?;
+            this.emit(Op::Return, at);
+            Ok(())
+        })?;
+        self.made(code, at);
         Ok(())
     }
 
-    /// Ends the code of a function and makes the function: the defaults lie on the stack.
-    fn made(&mut self, at: u32) {
-        let code = self.end();
-        let free = code.free.clone();
-        for name in &free {
-            let cell = self.cell(name);
-            self.emit(Op::PushCell(cell), at);
-        }
-        let codes = &mut self.unit().code.codes;
-        codes.push(code);
+    /// Makes a function of its code: on the stack lie its defaults.
+    fn made(&mut self, code: Rc<Code>, at: u32) {
+        let cells = code.free.iter().map(|name| self.cell(name)).collect();
+        let codes = &mut self.unit.code.codes;
+        codes.push((code, cells));
         let code = codes.len() as u32 - 1;
-        self.emit(Op::Function(code, free.len() as u32), at);
+        self.emit(Op::Function(code), at);
+    }
+
+    fn documented_body(&mut self, body: &'a [Stmt]) -> Compiled {
+        if let Some(Stmt::Expr(first)) = body.first()
+            && let Expr::StringLiteral(text) = &*first.value
+        {
+            self.unit.code.doc = Some(text.value.to_str().into());
+        }
+        self.body(body)
+    }
+
+    fn no_defaults(&mut self, at: u32) {
+        self.emit(Op::Tuple(0), at);
+        self.emit(Op::Dict(0), at);
     }
 
     /// Pushes the defaults: a tuple of those by position, a dictionary of those by keyword.
@@ -77,8 +80,7 @@ impl<'a> Compiler<'a, '_> {
         let mut count = 0;
         for parameter in &parameters.kwonlyargs {
             if let Some(default) = &parameter.default {
-                let name = self.constant(Value::str(parameter.parameter.name.as_str()));
-                self.emit(name, at);
+                self.push(Value::str(parameter.name().as_str()), at);
                 self.expression(default)?;
                 count += 1;
             }
@@ -93,102 +95,96 @@ impl<'a> Compiler<'a, '_> {
 
     fn decorated(&mut self, decorators: &'a [Decorator]) {
         for decorator in decorators.iter().rev() {
-            self.emit(Op::Call(1), place(&decorator.expression));
+            self.emit(Op::Call(1, NO_NAMES), place(&decorator.expression));
         }
     }
 
     pub(super) fn class(&mut self, class: &'a StmtClassDef) -> Compiled {
         self.decorators(&class.decorator_list)?;
-        let at = place(&class.name);
-        self.emit(Op::Tuple(0), at);
-        self.emit(Op::Dict(0), at);
-        let scope = self.scopes.of(class);
-        self.begin(scope, Kind::Class, class.name.as_str(), Parameters::default());
-        self.unit().code.doc = doc(&class.body);
-        self.body(&class.body)?;
-        self.none(at);
-        self.emit(Op::Return, at);
-        self.made(at);
+        let (at, scope) = (place(&class.name), self.scopes.of(class));
+        self.no_defaults(at);
+        let code = self.within((scope, &class.name, Parameters::default()), |this| {
+            if this.place_of("__annotations__") == Place::Namespace {
+                this.emit(Op::Dict(0), at);
+                this.store("__annotations__", at);
+            }
+            this.documented_body(&class.body)?;
+            this.ends(at);
+            Ok(())
+        })?;
+        self.made(code, at);
         self.emit(Op::List(0), at);
         self.emit(Op::Dict(0), at);
         if let Some(arguments) = &class.arguments {
             for base in &arguments.args {
-                match base {
-                    Expr::Starred(_) => return Err(SyntaxFault::unsupported("unpacked base classes", base)),
-                    base => {
-                        self.emit(Op::Swap, at);
-                        self.expression(base)?;
-                        self.emit(Op::Append, place(base));
-                        self.emit(Op::Swap, at);
-                    }
+                if base.is_starred_expr() {
+                    return Err(SyntaxFault::unsupported("unpacked base classes", base));
                 }
+                self.emit(Op::Swap(2), at);
+                self.expression(base)?;
+                self.emit(Op::Append, place(base));
+                self.emit(Op::Swap(2), at);
             }
             for keyword in &arguments.keywords {
-                match &keyword.arg {
-                    Some(name) if name.as_str() != "metaclass" => {
-                        let name = self.constant(Value::str(name.as_str()));
-                        self.emit(name, at);
-                        self.expression(&keyword.value)?;
-                        self.emit(Op::SetEntry, at);
-                    }
-                    _ => return Err(SyntaxFault::unsupported("metaclasses", keyword)),
-                }
+                let Some(name) = keyword.arg.as_deref().filter(|name| *name != "metaclass") else {
+                    return Err(SyntaxFault::unsupported("metaclasses", keyword));
+                };
+                self.push(Value::str(name), at);
+                self.expression(&keyword.value)?;
+                self.emit(Op::SetEntry, at);
             }
         }
         self.emit(Op::Class, at);
         self.decorated(&class.decorator_list);
-        self.store(class.name.as_str(), at);
+        self.store(&class.name, at);
         Ok(())
     }
 
+    /// A comprehension, with the instructions that begin what it makes and add to it; a generator makes nothing.
     pub(super) fn comprehension(
         &mut self,
         node: &impl Ranged,
         name: &str,
         generators: &'a [Comprehension],
         parts: &[&'a Expr],
+        makes: Option<(Op, Op)>,
     ) -> Compiled {
-        let at = place(node);
+        let (at, scope) = (place(node), self.scopes.of(node));
         if generators.iter().any(|generator| generator.is_async) {
             return Err(SyntaxFault::unsupported("async comprehensions", node));
         }
         let Some(first) = generators.first() else { return Ok(()) };
-        self.emit(Op::Tuple(0), at);
-        self.emit(Op::Dict(0), at);
-        let scope = self.scopes.of(node);
+        self.no_defaults(at);
         let parameters = Parameters { names: vec![".0".into()], positional: 1, ..Parameters::default() };
-        self.begin(scope, Kind::Comprehension, name, parameters);
-        match name {
-            "<listcomp>" => self.emit(Op::List(0), at),
-            "<setcomp>" => self.emit(Op::Set(0), at),
-            "<dictcomp>" => self.emit(Op::Dict(0), at),
-            _ => {}
-        }
-        let taken = self.slot(".0");
-        self.emit(Op::LoadLocal(taken), place(&first.iter));
-        self.loops(generators, parts, name)?;
-        if name == "<genexpr>" {
-            self.none(at);
-        }
-        self.emit(Op::Return, at);
-        self.made(at);
-        self.expression(&first.iter)?;
+        let code = self.within((scope, name, parameters), |this| {
+            if let Some((begin, _)) = makes {
+                this.emit(begin, at);
+            }
+            this.load(".0", place(&first.iter));
+            this.loops(generators, parts, makes.map(|(_, add)| add))?;
+            match makes {
+                Some(_) => this.emit(Op::Return, at),
+                None => this.ends(at),
+            }
+            Ok(())
+        })?;
+        self.made(code, at);
         // What cannot be iterated over is refused here, as in Python.
-        self.emit(Op::Iterator, place(&first.iter));
-        self.emit(Op::Call(1), at);
+        self.push(Value::Function("py.iter".into()), place(&first.iter));
+        self.expression(&first.iter)?;
+        self.emit(Op::Call(1, NO_NAMES), place(&first.iter));
+        self.emit(Op::Call(1, NO_NAMES), at);
         Ok(())
     }
 
     /// The loops of a comprehension, the iterable of the first one on the stack.
-    fn loops(&mut self, generators: &'a [Comprehension], parts: &[&'a Expr], name: &str) -> Compiled {
+    fn loops(&mut self, generators: &'a [Comprehension], parts: &[&'a Expr], add: Option<Op>) -> Compiled {
         let Some((generator, rest)) = generators.split_first() else {
             parts.iter().try_for_each(|part| self.expression(part))?;
             let at = parts.first().map_or(0, |part| place(*part));
-            match name {
-                "<listcomp>" => self.emit(Op::Append, at),
-                "<setcomp>" => self.emit(Op::Add, at),
-                "<dictcomp>" => self.emit(Op::SetEntry, at),
-                _ => {
+            match add {
+                Some(add) => self.emit(add, at),
+                None => {
                     self.emit(Op::Yield, at);
                     self.emit(Op::Pop, at);
                 }
@@ -202,12 +198,12 @@ impl<'a> Compiler<'a, '_> {
         self.assign(&generator.target)?;
         for test in &generator.ifs {
             self.expression(test)?;
-            self.emit(Op::JumpIfFalse(start), place(test));
+            self.emit(Op::JumpIf(false, start), place(test));
         }
         if let Some(next) = rest.first() {
             self.expression(&next.iter)?;
         }
-        self.loops(rest, parts, name)?;
+        self.loops(rest, parts, add)?;
         self.emit(Op::Jump(start), at);
         self.land(end);
         Ok(())
@@ -215,27 +211,14 @@ impl<'a> Compiler<'a, '_> {
 }
 
 fn parameters(given: &ruff_python_ast::Parameters) -> Parameters {
-    let name = |parameter: &ruff_python_ast::ParameterWithDefault| Rc::from(parameter.parameter.name.as_str());
-    let positional = given.posonlyargs.iter().chain(&given.args).map(name);
-    let others = given.kwonlyargs.iter().map(name);
-    let gathered = given.vararg.iter().chain(&given.kwarg).map(|parameter| Rc::from(parameter.name.as_str()));
+    let singles = given.posonlyargs.iter().chain(&given.args).chain(&given.kwonlyargs);
+    let gathered = given.vararg.iter().chain(&given.kwarg).map(|parameter| &parameter.name);
     Parameters {
-        names: positional.chain(others).chain(gathered).collect(),
+        names: singles.map(|parameter| parameter.name()).chain(gathered).map(|name| Rc::from(name.as_str())).collect(),
         positional_only: given.posonlyargs.len(),
         positional: given.posonlyargs.len() + given.args.len(),
         keyword_only: given.kwonlyargs.len(),
         has_rest: given.vararg.is_some(),
         has_keywords: given.kwarg.is_some(),
-    }
-}
-
-/// The text that a body begins with.
-fn doc(body: &[Stmt]) -> Option<Rc<str>> {
-    match body.first() {
-        Some(Stmt::Expr(first)) => match &*first.value {
-            Expr::StringLiteral(text) => Some(text.value.to_str().into()),
-            _ => None,
-        },
-        _ => None,
     }
 }

@@ -1,10 +1,10 @@
 //! Statements, but for those with blocks that may be left early.
 
-use super::{Compiled, Compiler, expressions, place};
-use crate::bail_syntax;
-use crate::python::code::{Op, Quick};
-use crate::python::scope::Kind;
+use super::expressions::operation;
+use super::{Compiled, Compiler, NO_NAMES, place};
+use crate::python::code::Op;
 use crate::python::syntax::SyntaxFault;
+use crate::python::syntax::scope::Kind;
 use crate::value::Value;
 use ruff_python_ast::{Expr, Stmt, StmtAnnAssign, StmtAugAssign, StmtIf, StmtImport, StmtImportFrom};
 
@@ -13,7 +13,7 @@ impl<'a> Compiler<'a, '_> {
         let at = place(statement);
         match statement {
             Stmt::Expr(e) => {
-                let shown = self.shows && self.unit().code.kind == Kind::Module;
+                let shown = self.shows && self.unit.code.kind == Kind::Module;
                 // A literal that nobody sees.
                 if !shown && e.value.is_literal_expr() {
                     return Ok(());
@@ -25,7 +25,7 @@ impl<'a> Compiler<'a, '_> {
                 self.expression(&e.value)?;
                 for (i, target) in e.targets.iter().enumerate() {
                     if i + 1 < e.targets.len() {
-                        self.emit(Op::Duplicate, at);
+                        self.emit(Op::Copy(1), at);
                     }
                     self.assign(target)?;
                 }
@@ -36,11 +36,11 @@ impl<'a> Compiler<'a, '_> {
             Stmt::Pass(_) | Stmt::Global(_) | Stmt::Nonlocal(_) => {}
             Stmt::Assert(e) => {
                 self.expression(&e.test)?;
-                let fine = self.jump(Op::JumpIfTrue, at);
-                if let Some(message) = &e.msg {
-                    self.expression(message)?;
-                }
-                self.emit(Op::FailAssertion(e.msg.is_some()), at);
+                let fine = self.jump(|to| Op::JumpIf(true, to), at);
+                self.push(Value::Type("AssertionError"), at);
+                e.msg.iter().try_for_each(|message| self.expression(message))?;
+                self.emit(Op::Call(u32::from(e.msg.is_some()), NO_NAMES), at);
+                self.emit(Op::Raise(1), at);
                 self.land(fine);
             }
             Stmt::Raise(e) => {
@@ -59,13 +59,7 @@ impl<'a> Compiler<'a, '_> {
             Stmt::Break(_) => self.leave_loop(true, at)?,
             Stmt::Continue(_) => self.leave_loop(false, at)?,
             Stmt::Return(e) => {
-                if self.unit().code.kind != Kind::Function {
-                    bail_syntax!(at, "'return' outside function");
-                }
-                match &e.value {
-                    Some(value) => self.expression(value)?,
-                    None => self.none(at),
-                }
+                self.optional(e.value.as_deref(), at)?;
                 self.leave_function(at)?;
             }
             Stmt::FunctionDef(e) => self.function(e)?,
@@ -80,7 +74,7 @@ impl<'a> Compiler<'a, '_> {
     fn if_statement(&mut self, statement: &'a StmtIf) -> Compiled {
         let mut ends = Vec::new();
         self.expression(&statement.test)?;
-        let mut next = Some(self.jump(Op::JumpIfFalse, place(&*statement.test)));
+        let mut next = Some(self.jump(|to| Op::JumpIf(false, to), place(&*statement.test)));
         self.body(&statement.body)?;
         for clause in &statement.elif_else_clauses {
             ends.push(self.jump(Op::Jump, place(statement)));
@@ -89,7 +83,7 @@ impl<'a> Compiler<'a, '_> {
             }
             if let Some(test) = &clause.test {
                 self.expression(test)?;
-                next = Some(self.jump(Op::JumpIfFalse, place(test)));
+                next = Some(self.jump(|to| Op::JumpIf(false, to), place(test)));
             }
             self.body(&clause.body)?;
         }
@@ -100,71 +94,84 @@ impl<'a> Compiler<'a, '_> {
         Ok(())
     }
 
+    /// Only what is annotated in a class is evaluated for more than its value.
     fn annotated(&mut self, statement: &'a StmtAnnAssign) -> Compiled {
         if let Some(value) = &statement.value {
             self.expression(value)?;
             self.assign(&statement.target)?;
         }
         if let Expr::Name(name) = &*statement.target
-            && self.unit().code.kind == Kind::Class
+            && self.unit.code.kind == Kind::Class
+            && statement.simple
         {
+            let at = place(statement);
             self.expression(&statement.annotation)?;
-            let name = self.name(name.id.as_str());
-            self.emit(Op::Annotate(name), place(statement));
+            self.load("__annotations__", at);
+            let member = self.member(&name.id);
+            self.push(Value::str(self.unit.code.name(member)), at);
+            self.emit(Op::StoreItem, at);
         }
         Ok(())
     }
 
     fn augmented(&mut self, statement: &'a StmtAugAssign) -> Compiled {
-        let Some(operator) = expressions::operator(statement.op) else { return Ok(()) };
-        let (at, operation) = (place(&*statement.target), place(statement));
+        let at = place(&*statement.target);
         match &*statement.target {
             Expr::Name(name) => {
-                self.load(name.id.as_str(), at);
-                self.expression(&statement.value)?;
-                self.emit(Op::InPlace(Quick::of(operator), operator), operation);
-                self.store(name.id.as_str(), at);
+                self.load(&name.id, at);
+                self.in_place(statement)?;
+                self.store(&name.id, at);
             }
             Expr::Attribute(attribute) => {
                 self.expression(&attribute.value)?;
-                let name = self.mangled(attribute.attr.as_str()).into_owned();
-                let name = self.name(&name);
-                self.emit(Op::Duplicate, at);
+                let name = self.member(&attribute.attr);
+                self.emit(Op::Copy(1), at);
                 self.emit(Op::Attribute(name), place(&attribute.attr));
-                self.expression(&statement.value)?;
-                self.emit(Op::InPlace(Quick::of(operator), operator), operation);
-                self.emit(Op::Swap, at);
+                self.in_place(statement)?;
+                self.emit(Op::Swap(2), at);
                 self.emit(Op::StoreAttribute(name), place(&attribute.attr));
             }
             Expr::Subscript(subscript) => {
                 self.expression(&subscript.value)?;
                 self.expression(&subscript.slice)?;
-                self.emit(Op::DuplicateTwo, at);
+                self.emit(Op::Copy(2), at);
+                self.emit(Op::Copy(2), at);
                 self.emit(Op::Item, at);
-                self.expression(&statement.value)?;
-                self.emit(Op::InPlace(Quick::of(operator), operator), operation);
-                self.emit(Op::Rotate, at);
+                self.in_place(statement)?;
+                // `a b c → c a b`
+                self.emit(Op::Swap(3), at);
+                self.emit(Op::Swap(2), at);
                 self.emit(Op::StoreItem, at);
             }
-            other => bail_syntax!(place(other), "illegal expression for augmented assignment"),
+            other => return Err(SyntaxFault::unsupported("such targets", other)),
         }
         Ok(())
     }
 
+    fn in_place(&mut self, statement: &'a StmtAugAssign) -> Compiled {
+        self.expression(&statement.value)?;
+        let op = operation(statement.op.as_str(), Op::InPlace)?;
+        self.emit(op, place(statement));
+        Ok(())
+    }
+
+    /// Calls a function of the table with texts.
+    fn call_builtin(&mut self, function: &'static str, texts: &[&str], at: u32) {
+        self.push(Value::Function(function.into()), at);
+        texts.iter().for_each(|text| self.push(Value::str(*text), at));
+        self.emit(Op::Call(texts.len() as u32, NO_NAMES), at);
+    }
+
     fn import(&mut self, statement: &'a StmtImport) {
         for alias in &statement.names {
-            let at = place(alias);
-            let path = self.constant_at(Value::str(alias.name.as_str()));
-            match &alias.asname {
-                Some(name) => {
-                    self.emit(Op::ImportLeaf(path), at);
-                    self.store(name.as_str(), at);
-                }
-                None => {
-                    self.emit(Op::Import(path), at);
-                    self.store(alias.name.as_str().split('.').next().unwrap_or_default(), at);
-                }
+            let (at, path) = (place(alias), alias.name.as_str());
+            self.call_builtin("py.import_", &[path], at);
+            if alias.asname.is_none() && path.starts_with("torch.") {
+                self.emit(Op::Pop, at);
+                self.push(Value::Module("torch"), at);
             }
+            let first = || path.split('.').next().unwrap_or_default();
+            self.store(alias.asname.as_ref().map_or_else(first, |name| name.as_str()), at);
         }
     }
 
@@ -180,10 +187,8 @@ impl<'a> Compiler<'a, '_> {
             if alias.name.as_str() == "*" {
                 return Err(SyntaxFault::unsupported("imports of *", alias));
             }
-            let at = place(alias);
-            let (module, name) = (self.constant_at(Value::str(module)), self.name(alias.name.as_str()));
-            self.emit(Op::ImportFrom(module, name), at);
-            self.store(alias.asname.as_ref().unwrap_or(&alias.name).as_str(), at);
+            self.call_builtin("py.import_from", &[module, alias.name.as_str()], place(alias));
+            self.store(alias.asname.as_ref().unwrap_or(&alias.name), place(alias));
         }
         Ok(())
     }
