@@ -275,6 +275,7 @@ fn argument(kind: Kind, random: &mut Random) -> String {
         Kind::Bool => random.choose(&["True", "False"]),
         Kind::Str => random.choose(TEXT),
         Kind::Ints(_) | Kind::Size => random.choose(INTS),
+        Kind::Numbers | Kind::Floats => format!("[{}, {}]", random.choose(INT), random.choose(FLOAT)),
         Kind::DType => {
             random.choose(&["torch.float32", "torch.int8", "torch.complex128", "torch.bool", "torch.float8_e5m2"])
         }

@@ -135,11 +135,8 @@ const ROWS: &[(&str, Composite)] = &[
     }),
     ("where.method", |f, a| f.call("where.self", &[arg(a, 1), arg(a, 0), arg(a, 2)])),
     ("where.scalar_method", |f, a| f.call("where.self", &[arg(a, 1), arg(a, 0), arg(a, 2)])),
-    ("where.ScalarOther", |f, a| f.call("where.self", a)),
     ("fill_diagonal_", fill_diagonal),
     // Arithmetic.
-    ("add.Scalar", |f, a| f.call("add.Tensor", &[arg(a, 0), arg(a, 2), arg(a, 1)])),
-    ("sub.Scalar", |f, a| f.call("sub.Tensor", &[arg(a, 0), arg(a, 2), arg(a, 1)])),
     ("square", |f, a| f.call("pow.Tensor_Scalar", &[self_(a)?, Value::Int(2)])),
     ("square_", |f, a| f.call("pow_.Scalar", &[self_(a)?, Value::Int(2)])),
     ("float_power.Tensor_Tensor", |f, a| float_power(f, a, "pow.Tensor_Tensor")),

@@ -162,6 +162,7 @@ const PLAIN: &[&str] = &[
     "new_full",
     "new_tensor",
     "linspace.tensors",
+    "logspace.tensors",
     "detach",
     "data",
     "nn.Parameter",

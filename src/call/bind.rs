@@ -3,7 +3,7 @@
 
 use super::builtins;
 use super::refused::{no_combination, unexpected_keyword, with_nearest_keyword};
-use super::signature::{Kind, Param, Signature};
+use super::signature::{Either, Kind, Param, Signature};
 
 use crate::tensor::names::check_identifier;
 use crate::tensor::{DType, Device, Dims, Error, ErrorKind, Result};
@@ -188,11 +188,22 @@ fn attempt(
                     next = given.len();
                     continue;
                 }
+                // PyTorch looks at all tensors of a list at once, and tries no other overload.
+                Accept::No(Some(element)) if param.kind == Kind::Tensors => {
+                    let items = value.sequence().unwrap_or_default();
+                    return Err(Error::type_error(format!(
+                        "expected Tensor as element {element} in argument {i}, but got {}",
+                        items.get(element).map_or("object", Value::type_name)
+                    )));
+                }
+                // Only a positional list has its elements named.
+                Accept::No(_) if keyword.is_some() => {
+                    return Ok(Err(Mismatch::Wrong { param: i, position: None, element: None }));
+                }
                 Accept::No(element) => {
                     // For a spread list the complaint is about the first argument as an element.
-                    let element = element.or((spread && keyword.is_none()).then_some(0));
-                    let position = keyword.is_none().then_some(next + 1);
-                    return Ok(Err(Mismatch::Wrong { param: i, position, element }));
+                    let element = element.or(spread.then_some(0));
+                    return Ok(Err(Mismatch::Wrong { param: i, position: Some(next + 1), element }));
                 }
             }
         }
@@ -205,7 +216,13 @@ fn attempt(
         return Ok(Err(Mismatch::Keywords));
     }
     // No overload has numbers only.
-    let mut places = signature.params.iter().zip(bound.iter()).filter(|(param, _)| param.either);
+    let places = signature.params.iter().zip(bound.iter()).filter(|(param, _)| param.either.is_some());
+    let new_only =
+        places.clone().any(|(param, value)| param.either == Some(Either::New) && !matches!(value, Value::Tensor(_)));
+    if new_only && arguments.keywords.iter().any(|(keyword, _)| &**keyword == "out") {
+        return Ok(Err(Mismatch::Keywords));
+    }
+    let mut places = places;
     if let (Some((_, first)), Some((_, second))) = (places.next(), places.next())
         && !matches!(first, Value::Tensor(_))
         && !matches!(second, Value::Tensor(_))
@@ -219,7 +236,10 @@ fn attempt(
 pub fn matches_name(param: &Param, keyword: &str) -> bool {
     let name = param.shown_name();
     keyword == name
-        || matches!((name, keyword), ("dim", "axis") | ("keepdim", "keepdims") | ("input", "x") | ("other", "x2"))
+        || matches!(
+            (name, keyword),
+            ("dim", "axis") | ("keepdim", "keepdims") | ("input", "x" | "a" | "x1") | ("other", "x2")
+        )
 }
 
 impl Mismatch {
@@ -269,12 +289,6 @@ impl Mismatch {
                     _ => None,
                 };
                 let got = culprit.unwrap_or_else(|| value.type_name().to_string());
-                if let (Kind::Tensors, Some(element), Some(position)) = (param.kind, element, position) {
-                    return Error::type_error(format!(
-                        "expected Tensor as element {element} in argument {}, but got {got}",
-                        position - 1
-                    ));
-                }
                 let place = position.map(|p| format!(" (position {p})")).unwrap_or_default();
                 let want = param.kind.type_name();
                 let but = match element {
@@ -471,17 +485,20 @@ fn accept(param: &Param, value: &Value) -> Accept {
                 Some(i) => Accept::No(Some(i)),
             };
         }
-        Kind::Number => value.as_scalar().is_some() || matches!(value, Value::BigInt(_)) || is_scalar_tensor(value),
+        Kind::Number => is_number(value) || is_scalar_tensor(value),
         Kind::Int => matches!(value, Value::Int(_) | Value::BigInt(_)) || is_integer_tensor(value),
         Kind::Float => {
             matches!(value, Value::Int(_) | Value::BigInt(_) | Value::Float(_) | Value::Bool(_))
                 || is_scalar_tensor(value)
         }
+        Kind::Numbers => list_or_tuple(value).is_some_and(|items| items.iter().all(is_number)),
+        // Only the first is looked at before the overload is chosen.
+        Kind::Floats => list_or_tuple(value).is_some_and(|items| items.first().is_none_or(is_number)),
         Kind::Bool => matches!(value, Value::Bool(_)),
         Kind::Str => matches!(value, Value::Str(_)),
         Kind::Ints(length) => {
             let Some(items) = list_or_tuple(value) else {
-                let single = length.is_some() && matches!(value, Value::Int(_) | Value::BigInt(_));
+                let single = length.is_some() && is_index(value);
                 return if single { Accept::Yes } else { Accept::No(None) };
             };
             return match items.first() {
@@ -542,6 +559,10 @@ fn is_scalar_tensor(value: &Value) -> bool {
     matches!(value, Value::Tensor(t) if t.borrow().ndim() == 0 && !t.requires_grad())
 }
 
+fn is_number(value: &Value) -> bool {
+    value.as_scalar().is_some() || matches!(value, Value::BigInt(_))
+}
+
 fn is_integer_tensor(value: &Value) -> bool {
     matches!(value, Value::Tensor(t) if t.borrow().ndim() == 0 && t.borrow().dtype.is_integral(false) && !t.requires_grad())
 }
@@ -576,6 +597,8 @@ pub fn dtype_of_type(name: &str) -> Option<DType> {
 fn convert(name: &str, param: &Param, value: &Value) -> Result<Value> {
     let single = std::slice::from_ref(value);
     Ok(match (param.kind, value) {
+        // A tensor that stands for a list of integers: PyTorch takes it, and finds nothing in it.
+        (Kind::Ints(_), Value::Tensor(_)) => Value::Size(Dims::new()),
         (Kind::Ints(_), Value::Size(_)) => value.clone(),
         (Kind::Ints(length), _) => match (list_or_tuple(value), length) {
             (Some(items), _) => Value::Size(unpack_ints(name, param, &items)?),

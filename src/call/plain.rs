@@ -47,7 +47,8 @@ pub fn bind<'f, A: Argument>(
     for function in overloads {
         bound.truncate(1);
         match fit(&function.signature, given, bound) {
-            Fit::Yes => return Some(function),
+            Fit::Yes if function.signature.places.is_empty() => return Some(function),
+            Fit::Yes => return None,
             Fit::No => {}
             Fit::Unsure => return None,
         }

@@ -4,6 +4,7 @@ use super::bind::{Arguments, matches_name};
 use super::signature::{Param, Signature};
 use super::suggest::nearest;
 use crate::tensor::Error;
+use crate::value::Value;
 
 pub fn unexpected_keyword(name: &str, params: &[Param], arguments: &Arguments) -> String {
     for (keyword, _) in &arguments.keywords {
@@ -34,33 +35,168 @@ pub fn with_nearest_keyword<'s>(
     }
 }
 
-/// The error that lists every signature.
+/// The error that lists every signature, and says of each that takes as many arguments why it does not fit.
 pub fn no_combination<'s>(
     name: &str,
     signatures: impl Iterator<Item = &'s Signature> + Clone,
     method: bool,
     arguments: &Arguments,
 ) -> Error {
-    let mut got: Vec<String> = arguments.positional.iter().map(|v| v.type_name().to_string()).collect();
-    let keywords = arguments.keywords.iter().rev().map(|(k, v)| format!("{k}={}", v.type_name()));
-    let only_keywords = got.is_empty() && !arguments.keywords.is_empty();
-    got.extend(keywords);
-    let mut got = got.join(", ");
-    if only_keywords {
-        got += ", ";
-    }
     let module = if name == "UntypedStorage" { "torch." } else { "" };
-    let mut text =
-        format!("{module}{name}() received an invalid combination of arguments - got ({got}), but expected ");
-    let listings: Vec<String> = signatures.filter(|s| !s.hidden).flat_map(|s| s.listings(method)).collect();
-    match listings.as_slice() {
-        [only] => text += only,
-        several => {
-            text += "one of:\n";
-            for listing in several {
-                text += &format!(" * {listing}\n");
-            }
+    let mut text = format!("{module}{name}() received an invalid combination of arguments - ");
+    let given = Given::of(arguments);
+    let listings = listings(signatures.filter(|s| !s.hidden), method);
+    if let [only] = listings.as_slice() {
+        let option = Listed::read(only);
+        let unknown = given.unknown_to(&option);
+        if unknown.is_empty() {
+            let got = if given.fits_count_of(&option) { given.matched(&option) } else { given.described() };
+            text += &format!("got {got}, but expected {only}");
+        } else {
+            text += &format!("got unrecognized keyword arguments: {}", each_with_comma(&unknown));
         }
+        return Error::type_error(cut(text));
     }
-    Error::type_error(text)
+    text += &format!("got {}, but expected one of:\n", given.described());
+    for listing in &listings {
+        text += &format!(" * {listing}\n");
+        let option = Listed::read(listing);
+        if !given.fits_count_of(&option) {
+            continue;
+        }
+        let unknown = given.unknown_to(&option);
+        text += "      didn't match because some of the ";
+        text += &match unknown.is_empty() {
+            true => format!("arguments have invalid types: {}\n", given.matched(&option)),
+            false => format!("keywords were incorrect: {}\n", each_with_comma(&unknown)),
+        };
+    }
+    Error::type_error(cut(text))
+}
+
+/// The overloads in PyTorch's order: those of tensors first.
+fn listings<'s>(signatures: impl Iterator<Item = &'s Signature>, method: bool) -> Vec<String> {
+    let all = signatures.map(|signature| signature.listings(method));
+    let (mut tensors, mut numbers) = (Vec::new(), Vec::new());
+    for mut listed in all {
+        numbers.extend(listed.split_off(1));
+        tensors.extend(listed);
+    }
+    tensors.extend(numbers);
+    tensors
+}
+
+/// PyTorch writes these texts into a buffer of fixed length.
+fn cut(mut text: String) -> String {
+    text.truncate(text.floor_char_boundary(1023));
+    text
+}
+
+fn each_with_comma(names: &[&str]) -> String {
+    names.iter().map(|name| format!("{name}, ")).collect()
+}
+
+/// A listing as PyTorch reads it again for these errors: split at its commas, each part a type and, behind the last space,
+/// a name. So `*` is a part as well, and the name of one with a default is that default.
+struct Listed<'l>(Vec<(&'l str, &'l str)>);
+
+impl<'l> Listed<'l> {
+    fn read(listing: &'l str) -> Listed<'l> {
+        let within = listing.trim_start_matches('(').trim_end_matches(')');
+        Listed(within.split(", ").map(|part| part.rsplit_once(' ').unwrap_or((part, part))).collect())
+    }
+}
+
+/// The arguments of a call: those with names in the order of the table in which PyTorch keeps them.
+struct Given<'a> {
+    positional: &'a [Value],
+    keywords: Vec<(&'a str, &'a Value)>,
+}
+
+impl<'a> Given<'a> {
+    fn of(arguments: &'a Arguments) -> Given<'a> {
+        let mut keywords: Vec<(&str, &Value)> = Vec::new();
+        let buckets = if arguments.keywords.len() > 13 { 29 } else { 13 };
+        let bucket = |name: &str| hash(name) % buckets;
+        for (name, value) in &arguments.keywords {
+            let before = keywords.iter().position(|(other, _)| bucket(other) == bucket(name)).unwrap_or(0);
+            keywords.insert(before, (name, value));
+        }
+        Given { positional: &arguments.positional, keywords }
+    }
+
+    fn len(&self) -> usize {
+        self.positional.len() + self.keywords.len()
+    }
+
+    fn fits_count_of(&self, option: &Listed) -> bool {
+        self.len() == option.0.len()
+    }
+
+    /// The keywords that are none of the last names of a listing.
+    fn unknown_to(&self, option: &Listed) -> Vec<&'a str> {
+        let last = option.0.iter().skip(option.0.len().saturating_sub(self.keywords.len()));
+        let known: Vec<&str> = last.map(|(_, name)| *name).collect();
+        self.keywords.iter().map(|(name, _)| *name).filter(|name| !known.contains(name)).collect()
+    }
+
+    /// The types of the arguments.
+    fn described(&self) -> String {
+        let mut got: Vec<String> = self.positional.iter().map(|value| value.type_name().to_string()).collect();
+        got.extend(self.keywords.iter().map(|(name, value)| format!("{name}={}", value.type_name())));
+        let only_keywords = self.positional.is_empty() && !self.keywords.is_empty();
+        format!("({}{})", got.join(", "), if only_keywords { ", " } else { "" })
+    }
+
+    /// The types of the arguments, those between exclamation marks that are not of the type in the listing.
+    fn matched(&self, option: &Listed) -> String {
+        let described = (0..self.len()).filter_map(|i| {
+            let listed = option.0.get(i);
+            let (name, value) = match self.positional.get(i) {
+                Some(value) => (String::new(), value),
+                None => {
+                    let (_, name) = listed?;
+                    let (_, value) = self.keywords.iter().find(|(keyword, _)| keyword == name)?;
+                    (format!("{name}="), *value)
+                }
+            };
+            let mark = if listed.is_some_and(|(kind, _)| is_of_listed(value, kind)) { "" } else { "!" };
+            Some(format!("{mark}{name}{}{mark}", with_elements(value)))
+        });
+        format!("({})", described.collect::<Vec<_>>().join(", "))
+    }
+}
+
+/// Returns whether a value is of a type as a listing names it.
+fn is_of_listed(value: &Value, kind: &str) -> bool {
+    let class = value.type_name();
+    class == kind || kind == "float" && class == "int"
+}
+
+/// The type of a value, and of the elements of a list or tuple.
+fn with_elements(value: &Value) -> String {
+    let class = value.type_name();
+    let (open, close) = match value {
+        Value::List(_) => ("[", "]"),
+        Value::Tuple(_) => ("(", ")"),
+        _ => return class.to_string(),
+    };
+    let items = value.sequence().unwrap_or_default();
+    let elements: Vec<&str> = items.iter().map(Value::type_name).collect();
+    let comma = if open == "(" && elements.len() == 1 { "," } else { "" };
+    format!("{class} of {open}{}{comma}{close}", elements.join(", "))
+}
+
+/// The hash by which the table of keywords is ordered: MurmurHash64A, as in the library of C++ that PyTorch is built with.
+fn hash(name: &str) -> u64 {
+    const FACTOR: u64 = 0xc6a4_a793_5bd1_e995;
+    let mixed = |word: u64| word ^ (word >> 47);
+    let mut hash = 0xc70f_6907 ^ (name.len() as u64).wrapping_mul(FACTOR);
+    for chunk in name.as_bytes().chunks(8) {
+        let word = chunk.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
+        let whole = chunk.len() == 8;
+        hash ^= if whole { mixed(word.wrapping_mul(FACTOR)).wrapping_mul(FACTOR) } else { word };
+        hash = hash.wrapping_mul(FACTOR);
+    }
+    mixed(mixed(hash).wrapping_mul(FACTOR))
 }

@@ -47,7 +47,24 @@ impl Overloads {
     /// TypeError in PyTorch's words when none does.
     pub fn bind(&self, receiver: Option<&Value>, arguments: &Arguments, bound: &mut Bound) -> Result<usize> {
         let signatures = self.functions.iter().map(|function| &function.signature);
-        bind::bind(self.name, signatures, receiver, self.parser, arguments, bound)
+        let chosen = bind::bind(self.name, signatures, receiver, self.parser, arguments, bound)?;
+        Ok(self.in_own_order(chosen, bound))
+    }
+
+    /// Puts arguments in a deprecated order where the row has them, and says which is the row's own signature.
+    fn in_own_order(&self, chosen: usize, bound: &mut Bound) -> usize {
+        let Some(places) = self.functions.get(chosen).map(|function| &function.signature.places) else { return chosen };
+        let key = self.functions.get(chosen).map(|function| function.signature.key);
+        let is_own = |function: &Function| function.signature.places.is_empty() && Some(function.signature.key) == key;
+        let Some(own) = self.functions.iter().position(is_own).filter(|_| !places.is_empty()) else { return chosen };
+        let given = std::mem::take(bound);
+        for (i, param) in
+            self.functions.iter().skip(own).take(1).flat_map(|function| &function.signature.params).enumerate()
+        {
+            let value = places.iter().position(|place| *place == i).and_then(|from| given.get(from).cloned());
+            bound.push(value.or_else(|| param.default.map(|default| default.to_value())).unwrap_or(Value::None));
+        }
+        own
     }
 }
 
@@ -254,7 +271,7 @@ impl Named {
         let mut named = Named::default();
         for row in rows {
             if let Some(signature) = Signature::parse(row.signature) {
-                named.add(Function { signature: Signature { hidden: row.hidden, ..signature }, row });
+                named.add(Function { signature, row });
             }
         }
         named
@@ -306,11 +323,14 @@ impl Named {
             None if builtins::knows(function.signature.name) => Parser::Builtin,
             None => Parser::Torch,
         };
+        let orders = function.row.orders.iter().map(|order| function.signature.reordered(order, method));
+        let deprecated: Vec<Function> = orders.map(|signature| Function { signature, ..function.clone() }).collect();
         let family = self.family.get_or_insert_with(|| Family { name, members: Vec::new() });
         match family.members.iter_mut().find(|(r, _)| *r == receiver) {
-            Some((_, overloads)) => overloads.functions.push(function),
+            Some((_, overloads)) => overloads.functions.extend(std::iter::once(function).chain(deprecated)),
             None => {
-                family.members.push((receiver, Overloads { name: shown, functions: vec![function], method, parser }))
+                let functions = std::iter::once(function).chain(deprecated).collect();
+                family.members.push((receiver, Overloads { name: shown, functions, method, parser }))
             }
         }
     }

@@ -16,13 +16,13 @@ pub struct Row {
     pub run: Run,
     pub doc: &'static str,
     pub role: Role,
-    /// A deprecated order of arguments, still accepted but not listed in messages.
-    pub hidden: bool,
+    /// Deprecated orders of arguments, still accepted but not listed in messages: their names.
+    pub orders: &'static [&'static str],
     /// The name that messages show, where it is not the one called: all legacy constructors say `new`.
     pub shown: Option<&'static str>,
     /// The qualified name in Python, for functions PyTorch writes in Python; decides the words of argument errors.
     pub python: Option<&'static str>,
-    /// Other names for the same function.
+    /// Other names for the same function: a name alone, or a schema with the same parameters in the same places.
     pub aliases: &'static [&'static str],
     /// The key of the row that this one is another name for.
     pub alias_of: Option<&'static str>,
@@ -64,7 +64,7 @@ pub const fn row(signature: &'static str, run: Run, doc: &'static str, role: Rol
         run,
         doc,
         role,
-        hidden: false,
+        orders: &[],
         shown: None,
         python: None,
         aliases: &[],
@@ -116,9 +116,9 @@ impl Row {
         Row { shown: Some(name), ..self }
     }
 
-    /// Marks a deprecated overload.
-    pub const fn hidden(self) -> Row {
-        Row { hidden: true, ..self }
+    /// Accepts deprecated orders of the arguments, too: each the names of parameters, all of them required.
+    pub const fn orders(self, orders: &'static [&'static str]) -> Row {
+        Row { orders, ..self }
     }
 
     /// The row once more for each of its other names.
@@ -127,12 +127,19 @@ impl Row {
     pub fn under_aliases(&self) -> impl Iterator<Item = Row> {
         let (key, parameters) = self.signature.split_at(self.signature.find('(').unwrap_or_default());
         let overload = &key[name_in(key).len()..];
-        self.aliases.iter().map(move |alias| Row {
-            signature: format!("{alias}{overload}{parameters}").leak(),
-            role: if alias.contains('.') { Role::Function } else { self.role },
-            aliases: &[],
-            alias_of: Some(key),
-            ..*self
+        self.aliases.iter().map(move |alias| {
+            let (name, schema) = match alias.split_once('(') {
+                Some((key, _)) => (name_in(key), (*alias).to_string()),
+                None => (*alias, format!("{alias}{overload}{parameters}")),
+            };
+            Row {
+                signature: schema.leak(),
+                role: if name.contains('.') { Role::Function } else { self.role },
+                aliases: &[],
+                orders: &[],
+                alias_of: Some(key),
+                ..*self
+            }
         })
     }
 
@@ -147,7 +154,7 @@ impl Row {
     }
 
     /// Gives the row other names, which mean the same: `absolute` for `abs`, `clip` for every overload of `clamp`. One with
-    /// a module is a function there.
+    /// a module is a function there. A schema says how its overloads differ: `rsub` of a number takes `alpha` by its place.
     pub const fn aliases(self, aliases: &'static [&'static str]) -> Row {
         Row { aliases, ..self }
     }

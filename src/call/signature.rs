@@ -29,6 +29,8 @@ pub struct Signature {
     pub finishes: bool,
     /// Whether it is one of Python's builtins, or a method of its values.
     pub python: bool,
+    /// The places that the parameters have in the row, for a deprecated order of them; none for the row's own.
+    pub places: Vec<usize>,
 }
 
 /// One parameter.
@@ -45,8 +47,17 @@ pub struct Param {
     pub default_text: &'static str,
     /// Marked `(a!)`: the function writes to it.
     pub written: bool,
-    /// Written `Either`: PyTorch has an overload for a tensor there and one for a number.
-    pub either: bool,
+    /// PyTorch has an overload for a tensor there and one for a number.
+    pub either: Option<Either>,
+}
+
+/// What the overload for a number has, where there is one for a tensor as well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Either {
+    /// All other parameters: written `Either`.
+    Whole,
+    /// All but `out`: written `EitherNew`.
+    New,
 }
 
 /// A default, plain data so that the table can be shared by all threads.
@@ -91,6 +102,10 @@ pub enum Kind {
     Float,
     Bool,
     Str,
+    /// Numbers, as a list or a tuple.
+    Numbers,
+    /// Floating-point numbers, as a list or a tuple.
+    Floats,
     /// Integers; with a length, a single integer also stands for that many.
     Ints(Option<u8>),
     DType,
@@ -132,6 +147,8 @@ impl Kind {
             Kind::Tensor | Kind::Operand => "Tensor",
             Kind::Tensors => "tuple of Tensors",
             Kind::Number => "Number",
+            Kind::Numbers => "tuple of Scalars",
+            Kind::Floats => "tuple of floats",
             Kind::Int => "int",
             Kind::Float => "float",
             Kind::Bool => "bool",
@@ -199,8 +216,10 @@ impl Kind {
         let kind = match (base, suffix) {
             ("Tensor", "") => Kind::Tensor,
             ("Tensor", "[]") => Kind::Tensors,
-            ("Operand" | "Either", "") => Kind::Operand,
+            ("Operand" | "Either" | "EitherNew", "") => Kind::Operand,
             ("Scalar" | "Number", "") => Kind::Number,
+            ("Scalar", "[]") => Kind::Numbers,
+            ("float", "[]") => Kind::Floats,
             ("int", "") => Kind::Int,
             ("int", "[]") => Kind::Ints(None),
             ("int", sized) => Kind::Ints(Some(sized.trim_matches(['[', ']']).parse().ok()?)),
@@ -284,7 +303,24 @@ impl Signature {
             switch,
             finishes,
             python,
+            places: Vec::new(),
         })
+    }
+
+    /// The same with its parameters in a deprecated order: those named, all required, and `out`.
+    pub fn reordered(&self, order: &str, method: bool) -> Signature {
+        let this = if method { Some("self") } else { None };
+        let names = order.split(' ').filter(|name| !(method && *name == "self"));
+        let names: Vec<&str> = this.into_iter().chain(names).chain(["out"]).collect();
+        let places: Vec<usize> =
+            names.iter().filter_map(|name| self.params.iter().position(|param| param.name == *name)).collect();
+        let params = places.iter().filter_map(|place| self.params.get(*place)).map(|param| match param.name {
+            "out" => param.clone(),
+            _ => Param { keyword_only: false, default: None, default_text: "", ..param.clone() },
+        });
+        let params: Vec<Param> = params.collect();
+        let positional = params.iter().filter(|param| !param.keyword_only).count();
+        Signature { params, positional, places, hidden: true, ..self.clone() }
     }
 
     /// Returns whether it is one of Python's builtins, or a method of its values: nothing that PyTorch does around its
@@ -315,9 +351,11 @@ impl Signature {
     pub fn listings(&self, method: bool) -> Vec<String> {
         let params = self.visible(method);
         let mut listings = vec![self.listing(method)];
-        for (i, param) in params.iter().enumerate().filter(|(_, param)| param.either) {
+        for (i, param) in params.iter().enumerate() {
+            let Some(either) = param.either else { continue };
             let number = Param { kind: Kind::Number, ..param.clone() };
-            let params: Vec<Param> = [&params[..i], &[number], &params[i + 1..]].concat();
+            let mut params: Vec<Param> = [&params[..i], &[number], &params[i + 1..]].concat();
+            params.retain(|param| either == Either::Whole || param.name != "out");
             listings.push(listed(&params));
         }
         listings
@@ -325,7 +363,7 @@ impl Signature {
 
     /// Returns whether it stands for several overloads.
     pub fn is_several(&self, method: bool) -> bool {
-        self.visible(method).iter().any(|param| param.either)
+        self.visible(method).iter().any(|param| param.either.is_some())
     }
 
     /// Lists the signature as error messages do: `(Tensor input, int dim0, int dim1)`.
@@ -397,7 +435,11 @@ impl Param {
             default,
             default_text: default_text.unwrap_or_default(),
             written,
-            either: declaration.starts_with("Either "),
+            either: match declaration.split_once(' ') {
+                Some(("Either", _)) => Some(Either::Whole),
+                Some(("EitherNew", _)) => Some(Either::New),
+                _ => None,
+            },
         })
     }
 
@@ -412,8 +454,8 @@ fn split_params(text: &'static str) -> impl Iterator<Item = &'static str> {
     let mut depth = 0;
     text.split(move |c| {
         match c {
-            '(' | '[' => depth += 1,
-            ')' | ']' => depth -= 1,
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => depth -= 1,
             _ => {}
         }
         c == ',' && depth == 0
@@ -427,10 +469,10 @@ fn parse_default(text: &'static str) -> Option<Default> {
         "None" => Default::None,
         "True" => Default::Bool(true),
         "False" => Default::Bool(false),
-        "[]" | "()" => Default::Ints(&[]),
+        "[]" | "()" | "{}" => Default::Ints(&[]),
         "[0]" => Default::Ints(&[0]),
         "[0,1]" => Default::Ints(&[0, 1]),
-        "[-2,-1]" => Default::Ints(&[-2, -1]),
+        "[-2,-1]" | "{-2,-1}" => Default::Ints(&[-2, -1]),
         "cpu" => Default::Device(Device::CPU),
         "torch.contiguous_format" => Default::MemoryFormat(MemoryFormat::Contiguous),
         "torch.preserve_format" => Default::MemoryFormat(MemoryFormat::Preserve),

@@ -126,6 +126,7 @@ pub const ROWS: &[Row] = &[
         |c| sum_with(c, TernaryOp::Addcmul, false),
         "Adds the product of two tensors.",
     )
+    .orders(&["self value tensor1 tensor2"])
     .out(Out::ELEMENTWISE)
     .names(Unifies),
     method(
@@ -133,12 +134,14 @@ pub const ROWS: &[Row] = &[
         |c| sum_with(c, TernaryOp::Addcmul, true),
         "Adds the product of two tensors, in place.",
     )
+    .orders(&["self value tensor1 tensor2"])
     .names(Unifies),
     both(
         "addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1, Tensor? out=None) -> Tensor",
         |c| sum_with(c, TernaryOp::Addcdiv, false),
         "Adds the quotient of two tensors.",
     )
+    .orders(&["self value tensor1 tensor2"])
     .out(Out::ELEMENTWISE)
     .names(Unifies),
     method(
@@ -146,6 +149,7 @@ pub const ROWS: &[Row] = &[
         |c| sum_with(c, TernaryOp::Addcdiv, true),
         "Adds the quotient of two tensors, in place.",
     )
+    .orders(&["self value tensor1 tensor2"])
     .names(Unifies),
     both(
         "float_power.Tensor_Tensor(Tensor self, Tensor exponent, *, Tensor? out=None) -> Tensor",

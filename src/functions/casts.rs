@@ -42,7 +42,7 @@ pub const ROWS: &[Row] = &[
     .sparse(Given)
     .quantized(Own(quantized::convert)),
     method(
-        "to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, *, MemoryFormat? \
+        "to.other(Tensor(a) self, Tensor tensor, bool non_blocking=False, bool copy=False, *, MemoryFormat? \
  memory_format=None) -> Tensor(a)",
         |c| {
             let other = c.view(1)?;
@@ -194,20 +194,18 @@ pub const ROWS: &[Row] = &[
         "Returns whether a result of one dtype may be written into the other.",
     ),
     function(
-        "result_type(Operand tensor, Operand other) -> ScalarType",
+        "result_type(Tensor tensor, Tensor other) -> ScalarType",
         |c| {
             let (a, b) = (super::pointwise::Argument::of(c, 0)?, super::pointwise::Argument::of(c, 1)?);
             promote::result_type(&[a.operand(), b.operand()], c.state.default_dtype.get()).map(Value::DType)
         },
         "Returns the dtype of an operation on two operands.",
     )
-    .names(Nameless),
-    // The row above takes numbers, too; this one is there so that overloads count as PyTorch's do.
-    function(
+    .aliases(&[
+        "result_type.Scalar_Tensor(Scalar scalar, Tensor tensor) -> ScalarType",
         "result_type.Scalar(Tensor tensor, Scalar other) -> ScalarType",
-        |c| Ok(Value::DType(c.view(0)?.dtype)),
-        "Returns the dtype of an operation on a tensor and a number.",
-    )
+        "result_type.Scalar_Scalar(Scalar scalar1, Scalar scalar2) -> ScalarType",
+    ])
     .names(Nameless),
     function(
         "get_default_dtype() -> ScalarType",

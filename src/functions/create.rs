@@ -68,7 +68,7 @@ pub const ROWS: &[Row] = &[
     )
     .out(Out::MADE.unguarded()),
     function(
-        "empty(int[] size, *, Tensor? out=None, MemoryFormat? memory_format=None, {factory}) -> Tensor",
+        "empty(int[] size, *, MemoryFormat? memory_format=None, Tensor? out=None, {factory}) -> Tensor",
         |c| filled(c, Scalar::Int(0)),
         "Creates a tensor whose values are unspecified in PyTorch and zero here.",
     )
@@ -152,7 +152,12 @@ pub const ROWS: &[Row] = &[
     )
     .out(Out::MADE),
     function(
-        "arange.start(Scalar start, Scalar end, Scalar step=1, *, Tensor? out=None, {factory}) -> Tensor",
+        "arange.start(Scalar start, Scalar end, *, {factory}) -> Tensor",
+        |c| arange(c, c.scalar(0)?, c.scalar(1)?, Scalar::Int(1)),
+        "Counts from start up to end, which is excluded.",
+    ),
+    function(
+        "arange.start_step(Scalar start, Scalar end, Scalar step=1, *, Tensor? out=None, {factory}) -> Tensor",
         |c| arange(c, c.scalar(0)?, c.scalar(1)?, c.scalar(2)?),
         "Counts from start up to end by step, with end excluded.",
     )
@@ -182,48 +187,37 @@ pub const ROWS: &[Row] = &[
     function(
         "linspace.tensors(Tensor start, Tensor end, int steps, *, Tensor? out=None, {factory}) -> Tensor",
         |c| {
-            let (start, end) = (c.view(0)?.item()?, c.view(1)?.item()?);
+            let (start, end) = ends(c, "linspace")?;
             create::linspace(start, end, c.int(2)?, c.dtype_keyword(), c.state.default_dtype.get(), device(c)?)
                 .map(Value::from)
         },
-        "Creates evenly spaced numbers between two 0-d tensors.",
+        "Creates evenly spaced numbers from start to end.",
     )
+    .aliases(&[
+        "linspace.Scalar_Tensor(Scalar start, Tensor end, int steps, *, Tensor? out=None, {factory}) -> Tensor",
+        "linspace.Tensor_Scalar(Tensor start, Scalar end, int steps, *, Tensor? out=None, {factory}) -> Tensor",
+        "linspace(Scalar start, Scalar end, int steps, *, Tensor? out=None, {factory}) -> Tensor",
+    ])
     .out(Out::MADE)
     .operation("linspace.Tensor_Tensor"),
     function(
-        "linspace(Scalar start, Scalar end, int steps, *, Tensor? out=None, {factory}) -> Tensor",
+        "logspace.tensors(Tensor start, Tensor end, int steps, float base=10.0, *, Tensor? out=None, {factory}) -> Tensor",
         |c| {
-            create::linspace(
-                c.scalar(0)?,
-                c.scalar(1)?,
-                c.int(2)?,
-                c.dtype_keyword(),
-                c.state.default_dtype.get(),
-                device(c)?,
-            )
-            .map(Value::from)
-        },
-        "Creates evenly spaced numbers from start to end.",
-    )
-    .out(Out::MADE),
-    function(
-        "logspace(Scalar start, Scalar end, int steps, float base=10.0, *, Tensor? out=None, {factory}) -> \
- Tensor",
-        |c| {
-            create::logspace(
-                c.scalar(0)?,
-                c.scalar(1)?,
-                c.int(2)?,
-                c.scalar(3)?.to_f64(),
-                c.dtype_keyword(),
-                c.state.default_dtype.get(),
-                device(c)?,
-            )
-            .map(Value::from)
+            let (start, end) = ends(c, "logspace")?;
+            let (base, usual) = (c.scalar(3)?.to_f64(), c.state.default_dtype.get());
+            create::logspace(start, end, c.int(2)?, base, c.dtype_keyword(), usual, device(c)?).map(Value::from)
         },
         "Creates powers of base, evenly spaced in the exponent.",
     )
-    .out(Out::MADE),
+    .aliases(&[
+        "logspace.Scalar_Tensor(Scalar start, Tensor end, int steps, float base=10.0, *, Tensor? out=None, {factory}) -> \
+         Tensor",
+        "logspace.Tensor_Scalar(Tensor start, Scalar end, int steps, float base=10.0, *, Tensor? out=None, {factory}) -> \
+         Tensor",
+        "logspace(Scalar start, Scalar end, int steps, float base=10.0, *, Tensor? out=None, {factory}) -> Tensor",
+    ])
+    .out(Out::MADE)
+    .operation("logspace.Tensor_Tensor"),
     method(
         "new_zeros(Tensor self, int[] size, *, {factory}) -> Tensor",
         |c| new_filled(c, 1, Scalar::Int(0)),
@@ -308,6 +302,30 @@ fn filling_operation(factory: &str) -> Option<&'static str> {
         "logspace" => "logspace.out",
         _ => return None,
     })
+}
+
+/// Where evenly spaced numbers begin and end: numbers, or tensors without dimensions.
+fn ends(call: &Call, name: &str) -> Result<(Scalar, Scalar)> {
+    let dims = [0, 1].map(|i| call.tensor(i).map_or(0, |tensor| tensor.borrow().ndim()));
+    let end = |i: usize| call.tensor(i).map_or_else(|_| call.scalar(i), |tensor| tensor.borrow().item());
+    match (dims, [0, 1].map(|i| call.tensor(i).is_ok())) {
+        ([0, 0], _) => Ok((end(0)?, end(1)?)),
+        ([start, end], [true, true]) => bail!(
+            RuntimeError,
+            "{name} only supports 0-dimensional start and end tensors, but got start with {start} dimension(s) and end with \
+             {end} dimension(s)."
+        ),
+        ([start, _], [true, false]) => bail!(
+            RuntimeError,
+            "{name} only supports 0-dimensional start and end tensors, but got start with {start} dimension(s)."
+        ),
+        ([_, end], _) => {
+            bail!(
+                RuntimeError,
+                "{name} only supports 0-dimensional start and end tensors, but got end with {end} dimension(s)."
+            )
+        }
+    }
 }
 
 fn full(call: &mut Call) -> Result<Value> {

@@ -48,12 +48,17 @@ pub const ROWS: &[Row] = &[
     )
     .out(Out::PLAIN.takes(HISTOGRAM)),
     both(
-        "histogram.bin_ct(Tensor self, int bins=100, *, any range=None, Tensor? weight=None, bool \
+        "histogram.bin_ct(Tensor self, int bins=100, *, float[]? range=None, Tensor? weight=None, bool \
  density=False, Tensor[]? out=None) -> any",
         |c| {
             let range = match c.value(2).sequence().as_deref() {
                 Some([low, high]) => low.as_scalar().zip(high.as_scalar()).map(|(a, b)| (a.to_f64(), b.to_f64())),
-                _ => None,
+                Some(other) => bail!(
+                    RuntimeError,
+                    "torch.histogramdd: for a 1-dimensional histogram range should have 2 elements, but got {}",
+                    other.len()
+                ),
+                None => None,
             };
             let bins = c.int(1)?;
             binned(c, Bins::Count(bins), range, 3)
@@ -62,12 +67,16 @@ pub const ROWS: &[Row] = &[
     )
     .out(Out::PLAIN.takes(HISTOGRAM)),
     function(
-        "histogramdd(Tensor input, any bins, any range=None, Tensor? weight=None, bool density=False) -> any",
+        "histogramdd.int_bins(Tensor input, int bins, float[]? range=None, Tensor? weight=None, bool density=False) -> any",
         grid,
         "Counts the points in the boxes of a grid, and returns its edges.",
     )
-    .operation("_histogramdd_bin_edges")
-    .python("histogramdd"),
+    .aliases(&[
+        "histogramdd(Tensor input, int[] bins, float[]? range=None, Tensor? weight=None, bool density=False) -> any",
+        "histogramdd.TensorList_bins(Tensor input, Tensor[] bins, float[]? range=None, Tensor? weight=None, bool \
+         density=False) -> any",
+    ])
+    .operation("_histogramdd_bin_edges"),
     both(
         "bincount(Tensor self, Tensor? weights=None, int minlength=0) -> Tensor",
         |c| {
@@ -101,8 +110,7 @@ pub const ROWS: &[Row] = &[
     )
     .out(Out::PLAIN.takes(SEARCHED)),
     function(
-        "bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False, Tensor? \
- out=None) -> Tensor",
+        "bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor",
         |c| {
             let value = number(c, 0)?;
             bucketize(c, value)

@@ -84,7 +84,7 @@ pub const ROWS: &[Row] = &[
     )
     .operation("_linalg_solve_ex"),
     function(
-        "linalg.cholesky(Tensor A, *, bool upper=False, Tensor? out=None) -> Tensor",
+        "linalg.cholesky(Tensor input, *, bool upper=False, Tensor? out=None) -> Tensor",
         |c| {
             let (factor, info) = ops::cholesky("linalg.cholesky", &c.view(0)?, c.bool(1)?)?;
             refuse_indefinite("linalg.cholesky", &info)?;
@@ -105,7 +105,7 @@ pub const ROWS: &[Row] = &[
     )
     .out(Out::PLAIN.takes(&[safely!("cholesky", "result")]).lying(Lies::InRows)),
     function(
-        "linalg.cholesky_ex(Tensor A, *, bool upper=False, bool check_errors=False, Tensor[]? out=None) -> \
+        "linalg.cholesky_ex(Tensor input, *, bool upper=False, bool check_errors=False, Tensor[]? out=None) -> \
  any",
         |c| {
             let (factor, info) = ops::cholesky("linalg.cholesky", &c.view(0)?, c.bool(1)?)?;
@@ -293,7 +293,7 @@ pub const ROWS: &[Row] = &[
     .operation("_linalg_svd")
     .out_refused_as("_linalg_svd.U"),
     function(
-        "linalg.eigh(Tensor A, str UPLO=\"L\", *, Tensor[]? out=None) -> any",
+        "linalg.eigh(Tensor input, str UPLO=\"L\", *, Tensor[]? out=None) -> any",
         |c| {
             let (values, vectors) = ops::eigh("linalg.eigh", &c.view(0)?, upper(c)?)?;
             Ok(Value::named_tuple(
@@ -305,14 +305,14 @@ pub const ROWS: &[Row] = &[
     )
     .operation("_linalg_eigh"),
     function(
-        "linalg.eigvalsh(Tensor A, str UPLO=\"L\", *, Tensor? out=None) -> Tensor",
+        "linalg.eigvalsh(Tensor input, str UPLO=\"L\", *, Tensor? out=None) -> Tensor",
         |c| Ok(ops::eigh("linalg.eigvalsh", &c.view(0)?, upper(c)?)?.0.into()),
         "Computes the eigenvalues of a symmetric matrix.",
     )
     .operation("_linalg_eigh")
     .out_refused_as("_linalg_eigh.eigenvalues"),
     function(
-        "linalg.pinv(Tensor A, *, Scalar? atol=None, Scalar? rtol=None, bool hermitian=False, Tensor? \
+        "linalg.pinv(Tensor input, *, Scalar? atol=None, Scalar? rtol=None, bool hermitian=False, Tensor? \
  out=None) -> Tensor",
         |c| pinv(c, 1, 2, Some(3)),
         "Computes the pseudoinverse.",
@@ -320,7 +320,7 @@ pub const ROWS: &[Row] = &[
     .out(Out::PLAIN.takes(&[safely!("linalg.pinv", "result")]))
     .operation("linalg_pinv.atol_rtol_tensor"),
     function(
-        "linalg.pinv.rcond(Tensor A, Scalar rcond, bool hermitian=False, *, Tensor? out=None) -> Tensor",
+        "linalg.pinv.rcond(Tensor input, Scalar rcond, bool hermitian=False, *, Tensor? out=None) -> Tensor",
         |c| pinv(c, usize::MAX, 1, Some(2)),
         "Computes the pseudoinverse.",
     )
@@ -334,7 +334,7 @@ pub const ROWS: &[Row] = &[
     )
     .operation("linalg_pinv.atol_rtol_tensor"),
     function(
-        "linalg.matrix_rank(Tensor A, *, Scalar? atol=None, Scalar? rtol=None, bool hermitian=False, Tensor? \
+        "linalg.matrix_rank(Tensor input, *, Scalar? atol=None, Scalar? rtol=None, bool hermitian=False, Tensor? \
  out=None) -> Tensor",
         |c| ops::matrix_rank(&c.view(0)?, tolerance(c, 1)?, tolerance(c, 2)?, c.bool(3)?).map(Value::from),
         "Computes the rank.",
@@ -343,7 +343,7 @@ pub const ROWS: &[Row] = &[
     .operation("_linalg_svd")
     .out_refused_as("_linalg_svd"),
     function(
-        "linalg.matrix_rank.tol(Tensor A, Scalar tol, bool hermitian=False, *, Tensor? out=None) -> Tensor",
+        "linalg.matrix_rank.tol(Tensor input, Scalar tol, bool hermitian=False, *, Tensor? out=None) -> Tensor",
         |c| ops::matrix_rank(&c.view(0)?, tolerance(c, 1)?, Some(0.0), c.bool(2)?).map(Value::from),
         "Computes the rank.",
     )
@@ -351,13 +351,13 @@ pub const ROWS: &[Row] = &[
     .operation("_linalg_svd")
     .out_refused_as("_linalg_svd"),
     function(
-        "linalg.lstsq(Tensor A, Tensor B, Scalar? rcond=None, *, str? driver=None, Tensor[]? out=None) -> any",
+        "linalg.lstsq(Tensor input, Tensor b, float? rcond=None, *, str? driver=None, Tensor[]? out=None) -> any",
         lstsq,
         "Solves linear equations by least squares.",
     )
     .out(Out::PLAIN.takes(&[safely!("torch.linalg.lstsq", "{field}")])),
     function(
-        "linalg.matrix_exp(Tensor A) -> Tensor",
+        "linalg.matrix_exp(Tensor input) -> Tensor",
         |c| ops::matrix_exp(&c.view(0)?).map(Value::from),
         "Computes the exponential of a matrix.",
     ),
@@ -368,7 +368,7 @@ pub const ROWS: &[Row] = &[
     )
     .operation("linalg_matrix_exp"),
     function(
-        "linalg.matrix_power(Tensor A, int n, *, Tensor? out=None) -> Tensor",
+        "linalg.matrix_power(Tensor input, int n, *, Tensor? out=None) -> Tensor",
         matrix_power,
         "Multiplies a matrix with itself.",
     )
@@ -382,15 +382,16 @@ pub const ROWS: &[Row] = &[
     .out(Out::PLAIN.takes(&[safely!("matrix_power", "result"), Out::PLAIN_DTYPE]))
     .names(Keeps),
     function(
-        "linalg.cond(Tensor A, any p=None, *, Tensor? out=None) -> Tensor",
+        "linalg.cond(Tensor input, Scalar? p=None, *, Tensor? out=None) -> Tensor",
         cond,
         "Computes the condition number.",
     )
+    .aliases(&["linalg.cond.p_str(Tensor input, str p, *, Tensor? out=None) -> Tensor"])
     .out(Out::PLAIN.takes(&[safely!("linalg.cond", "result")]))
     .operation("_linalg_svd")
     .out_refused_as("_linalg_svd"),
     function(
-        "linalg.tensorinv(Tensor a, int ind=2, *, Tensor? out=None) -> Tensor",
+        "linalg.tensorinv(Tensor input, int ind=2, *, Tensor? out=None) -> Tensor",
         tensorinv,
         "Inverts a tensor as a linear map.",
     )

@@ -15,7 +15,7 @@ use crate::call::{Call, Row, both, function, method};
 use crate::dispatch::name_inference;
 use crate::ops::matmul::{self as ops, Factors};
 use crate::tensor::layout::{Dims, broadcast_sizes};
-use crate::tensor::{Result, Scalar, Tensor, View, interrupt, limits};
+use crate::tensor::{Result, Tensor, View, interrupt, limits};
 use crate::value::Value;
 
 pub const ROWS: &[Row] = &[
@@ -105,37 +105,16 @@ pub const ROWS: &[Row] = &[
         |c| Ok(Value::from(ops::addmm(&c.view(0)?, &c.view(1)?, &c.view(2)?, factors(c)?)?)),
         "Adds the product of two matrices to a third.",
     )
+    .orders(&["beta self alpha mat1 mat2", "beta self mat1 mat2"])
     .out(Out::PLAIN.sharing(Shares::Wholly))
     .names(InfersLate(name_inference::product_added))
     .sparse(Own(sparse_kernels::add_product)),
-    function(
-        "addmm.beta(Scalar beta, Tensor self, Tensor mat1, Tensor mat2, *, Tensor? out=None) -> Tensor",
-        |c| {
-            let factors = Factors { beta: c.scalar(0)?, alpha: Scalar::Int(1) };
-            Ok(Value::from(ops::addmm(&c.view(1)?, &c.view(2)?, &c.view(3)?, factors)?))
-        },
-        "Adds the product of two matrices to a third.",
-    )
-    .out(Out::PLAIN.sharing(Shares::Wholly))
-    .names(InfersLate(name_inference::product_added))
-    .hidden(),
-    function(
-        "addmm.alpha(Scalar beta, Tensor self, Scalar alpha, Tensor mat1, Tensor mat2, *, Tensor? out=None) \
- -> Tensor",
-        |c| {
-            let factors = Factors { beta: c.scalar(0)?, alpha: c.scalar(2)? };
-            Ok(Value::from(ops::addmm(&c.view(1)?, &c.view(3)?, &c.view(4)?, factors)?))
-        },
-        "Adds the product of two matrices to a third.",
-    )
-    .out(Out::PLAIN.sharing(Shares::Wholly))
-    .names(InfersLate(name_inference::product_added))
-    .hidden(),
     method(
         "addmm_(Tensor(a!) self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)",
         |c| in_place(c, &ops::addmm(&c.view(0)?, &c.view(1)?, &c.view(2)?, factors(c)?)?),
         "Adds the product of two matrices, in place.",
     )
+    .orders(&["beta self alpha mat1 mat2", "beta self mat1 mat2"])
     .names(InfersLate(name_inference::product_added)),
     both(
         "addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1, Tensor? out=None) -> \
@@ -143,12 +122,14 @@ pub const ROWS: &[Row] = &[
         |c| Ok(Value::from(ops::addmv(&c.view(0)?, &c.view(1)?, &c.view(2)?, factors(c)?)?)),
         "Adds the product of a matrix and a vector to another vector.",
     )
+    .orders(&["beta self alpha mat vec", "beta self mat vec"])
     .names(InfersLate(name_inference::product_added)),
     method(
         "addmv_(Tensor(a!) self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)",
         |c| in_place(c, &ops::addmv(&c.view(0)?, &c.view(1)?, &c.view(2)?, factors(c)?)?),
         "Adds the product of a matrix and a vector, in place.",
     )
+    .orders(&["beta self alpha mat vec", "beta self mat vec"])
     .names(InfersLate(name_inference::product_added)),
     both(
         "addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1, Tensor? \
@@ -156,37 +137,43 @@ pub const ROWS: &[Row] = &[
         |c| Ok(Value::from(ops::addbmm(&c.view(0)?, &c.view(1)?, &c.view(2)?, factors(c)?)?)),
         "Adds all products of two batches of matrices to one matrix.",
     )
+    .orders(&["beta self alpha batch1 batch2", "beta self batch1 batch2"])
     .out(Out::PLAIN.takes(&[(Takes::Same, "self and mat2 must have the same dtype, but got {out} and {result}")])),
     method(
         "addbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> \
  Tensor(a!)",
         |c| in_place(c, &ops::addbmm(&c.view(0)?, &c.view(1)?, &c.view(2)?, factors(c)?)?),
         "Adds all products of two batches of matrices, in place.",
-    ),
+    )
+    .orders(&["beta self alpha batch1 batch2", "beta self batch1 batch2"]),
     both(
         "baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1, Tensor? \
  out=None) -> Tensor",
         |c| Ok(Value::from(ops::baddbmm(&c.view(0)?, &c.view(1)?, &c.view(2)?, factors(c)?)?)),
         "Adds the products of two batches of matrices to a third batch.",
-    ),
+    )
+    .orders(&["beta self alpha batch1 batch2", "beta self batch1 batch2"]),
     method(
         "baddbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> \
  Tensor(a!)",
         |c| in_place(c, &ops::baddbmm(&c.view(0)?, &c.view(1)?, &c.view(2)?, factors(c)?)?),
         "Adds the products of two batches of matrices, in place.",
-    ),
+    )
+    .orders(&["beta self alpha batch1 batch2", "beta self batch1 batch2"]),
     both(
         "addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1, Tensor? out=None) -> \
  Tensor",
         |c| ops::addr(&c.view(0)?, &c.view(1)?, &c.view(2)?, factors(c)?).map(Value::from),
         "Adds the outer product of two vectors to a matrix.",
     )
+    .orders(&["beta self alpha vec1 vec2", "beta self vec1 vec2"])
     .out(Out::ELEMENTWISE),
     method(
         "addr_(Tensor(a!) self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)",
         addr_in_place,
         "Adds the outer product of two vectors, in place.",
-    ),
+    )
+    .orders(&["beta self alpha vec1 vec2", "beta self vec1 vec2"]),
     function(
         "chain_matmul(any[] matrices, *, Tensor? out=None) -> Tensor",
         chain_matmul,

@@ -10,27 +10,26 @@ use crate::value::Value;
 
 pub const ROWS: &[Row] = &[
     function(
-        "linalg.norm(Tensor A, any ord=None, int[1]? dim=None, bool keepdim=False, *, Tensor? out=None, \
- ScalarType? dtype=None) -> Tensor",
+        "linalg.norm(Tensor input, Scalar? ord=None, int[1]? dim=None, bool keepdim=False, *, ScalarType? \
+ dtype=None, Tensor? out=None) -> Tensor",
         norm,
         "Computes the norm of a vector or a matrix.",
     )
+    .aliases(&[
+        "linalg.norm.ord_str(Tensor input, str ord, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, \
+         Tensor? out=None) -> Tensor",
+    ])
     .out(Out::PLAIN.takes(&[(Takes::Same, "linalg.norm expected out tensor dtype {result} but got: {out}")]))
     .operation("linalg_vector_norm")
     .out_refused_as("linalg_vector_norm"),
     function(
-        "linalg.matrix_norm(Tensor A, any ord=None, int[]? dim=None, bool keepdim=False, *, ScalarType? \
+        "linalg.matrix_norm(Tensor input, Scalar ord, int[] dim={-2,-1}, bool keepdim=False, *, ScalarType? \
  dtype=None, Tensor? out=None) -> Tensor",
-        |c| {
-            let ord = match c.value(1) {
-                Value::None => Value::str("fro"),
-                ord => ord,
-            };
-            let dims = if c.is_none(2) { Dims::from_slice(&[-2, -1]) } else { c.ints(2)? };
-            matrix_norm(&c.view(0)?, &ord, &dims, c.bool(3)?, c.opt_dtype(4)).map(Value::from)
-        },
+        |c| matrix_norm(&c.view(0)?, &c.value(1), &c.ints(2)?, c.bool(3)?, c.opt_dtype(4)).map(Value::from),
         "Computes the norm of a matrix.",
     )
+    .aliases(&["linalg.matrix_norm.str_ord(Tensor input, str ord=\"fro\", int[] dim={-2,-1}, bool keepdim=False, *, \
+         ScalarType? dtype=None, Tensor? out=None) -> Tensor"])
     .out(Out::PLAIN.takes(&[(Takes::Same, "linalg.matrix_norm expected out tensor dtype {result} but got: {out}")]))
     .operation("linalg_vector_norm")
     .out_refused_as("linalg_vector_norm"),
@@ -39,7 +38,7 @@ pub const ROWS: &[Row] = &[
 fn norm(call: &mut Call) -> Result<Value> {
     let (view, ord) = (call.view(0)?, call.value(1));
     let dims = if call.is_none(2) { None } else { Some(call.ints(2)?) };
-    let (keepdim, dtype) = (call.bool(3)?, call.opt_dtype(5));
+    let (keepdim, dtype) = (call.bool(3)?, call.opt_dtype(4));
     if let Some(dims) = dims.as_deref().filter(|dims| !(1..=2).contains(&dims.len()) && !matches!(ord, Value::None)) {
         let dims = crate::tensor::layout::show(dims);
         bail!(RuntimeError, "linalg.norm: If dim is specified, it must be of length 1 or 2. Got {dims}");

@@ -44,6 +44,7 @@ pub const ROWS: &[Row] = &[
         |c| scaled(c, ops::add, false),
         "Adds the second operand, scaled by alpha.",
     )
+    .orders(&["self alpha other"])
     .out(Out::ELEMENTWISE)
     .names(Unifies)
     .sparse(Own(sparse_kernels::add))
@@ -53,6 +54,7 @@ pub const ROWS: &[Row] = &[
         |c| scaled(c, ops::add, true),
         "Adds the second operand, in place.",
     )
+    .orders(&["self alpha other"])
     .names(Unifies)
     .sparse(Own(sparse_kernels::add)),
     both(
@@ -60,8 +62,12 @@ pub const ROWS: &[Row] = &[
         |c| scaled(c, ops::sub, false),
         "Subtracts the second operand, scaled by alpha.",
     )
+    .orders(&["self alpha other"])
+    .aliases(&[
+        "subtract.Tensor(Tensor self, Tensor other, *, Scalar alpha=1, Tensor? out=None) -> Tensor",
+        "subtract.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
+    ])
     .out(Out::ELEMENTWISE)
-    .aliases(&["subtract"])
     .names(Unifies)
     .sparse(Own(sparse_kernels::sub))
     .quantized(Own(quantized::sub)),
@@ -70,28 +76,19 @@ pub const ROWS: &[Row] = &[
         |c| scaled(c, ops::sub, true),
         "Subtracts the second operand, in place.",
     )
-    .aliases(&["subtract_"])
+    .orders(&["self alpha other"])
+    .aliases(&[
+        "subtract_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)",
+        "subtract_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)",
+    ])
     .names(Unifies)
     .sparse(Own(sparse_kernels::sub)),
     both(
-        "add.Scalar(Tensor self, Scalar alpha, Tensor other) -> Tensor",
-        |c| deprecated(c, ops::add),
-        "Adds, with alpha before the second operand.",
-    )
-    .names(Keeps)
-    .hidden(),
-    both(
-        "sub.Scalar(Tensor self, Scalar alpha, Tensor other) -> Tensor",
-        |c| deprecated(c, ops::sub),
-        "Subtracts, with alpha before the second operand.",
-    )
-    .names(Keeps)
-    .hidden(),
-    both(
-        "rsub.Tensor(Operand self, Operand other, *, Scalar alpha=1) -> Tensor",
+        "rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
         |c| scaled(c, ops::rsub, false),
         "Subtracts with the operands swapped.",
     )
+    .aliases(&["rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor"])
     .names(Unifies),
     both(
         "div.Tensor(Operand self, Operand other, *, Tensor? out=None) -> Tensor",
@@ -99,12 +96,15 @@ pub const ROWS: &[Row] = &[
         "Divides by the second operand.",
     )
     .out(Out::ELEMENTWISE)
-    .aliases(&["divide", "true_divide"])
+    .aliases(&[
+        "divide.Tensor(Tensor self, EitherNew other, *, Tensor? out=None) -> Tensor",
+        "true_divide.Tensor(Tensor self, EitherNew other, *, Tensor? out=None) -> Tensor",
+    ])
     .names(Unifies)
     .sparse(Own(sparse_kernels::divide))
     .quantized(Own(quantized::div)),
     both(
-        "div.Tensor_mode(Operand self, Operand other, *, str? rounding_mode, Tensor? out=None) -> Tensor",
+        "div.Tensor_mode(Tensor self, EitherNew other, *, str? rounding_mode, Tensor? out=None) -> Tensor",
         |c| {
             let mode = rounding(c, 2)?;
             divide(c, mode, false)
@@ -120,17 +120,21 @@ pub const ROWS: &[Row] = &[
         |c| divide(c, None, true),
         "Divides by the second operand, in place.",
     )
-    .aliases(&["divide_", "true_divide_"])
+    .aliases(&[
+        "divide_.Tensor(Tensor(a!) self, Either other) -> Tensor(a!)",
+        "true_divide_.Tensor(Tensor(a!) self, Either other) -> Tensor(a!)",
+    ])
     .names(Unifies)
     .sparse(Own(sparse_kernels::divide)),
     method(
-        "div_.Tensor_mode(Tensor(a!) self, Operand other, *, str? rounding_mode) -> Tensor(a!)",
+        "div_.Tensor_mode(Tensor(a!) self, Either other, *, str? rounding_mode) -> Tensor(a!)",
         |c| {
             let mode = rounding(c, 2)?;
             divide(c, mode, true)
         },
         "Divides by the second operand in place, rounding if asked.",
-    ),
+    )
+    .aliases(&["divide_"]),
     both(
         "pow.Tensor_Tensor(Tensor self, Tensor exponent, *, Tensor? out=None) -> Tensor",
         |c| power(c, false),
@@ -212,11 +216,6 @@ fn scaled(call: &mut Call, run: Scaled, in_place: bool) -> Result<Value> {
 }
 
 /// The old order of arguments: `add(alpha, other)`.
-fn deprecated(call: &mut Call, run: Scaled) -> Result<Value> {
-    let (a, b) = (call.view(0)?, call.view(2)?);
-    run(Operand::Tensor(&a), Operand::Tensor(&b), call.scalar(1)?, Output::New, default(call)).map(Value::from)
-}
-
 /// Runs an operation into the first operand or into a new tensor. (`out=` is handled for all functions at once.)
 pub(super) fn result(call: &Call, in_place: bool, run: impl FnOnce(Output) -> Result<View>) -> Result<Value> {
     if in_place {
@@ -282,10 +281,10 @@ macro_rules! truths {
 }
 
 /// Rows that differ only in name, operation, sentence and facets. `or` and `also` give other names for the same, `new` and
-/// `also` hold out of place only. `$overload` is what PyTorch's name of the operation ends with.
+/// `also` hold out of place only, `within` in place. `$overload` is what PyTorch's name of the operation ends with.
 macro_rules! table {
     ($table:ident, $run:ident, $kind:ident, $this:literal, $others:literal, $overload:literal, $out:ident:
-        $($name:literal $op:ident $doc:literal $(or $alias:literal)* $(also $name_too:literal)* $([$($facets:tt)*])? $(new [$($only_new:tt)*])?;)*) => {
+        $($name:literal $op:ident $doc:literal $(or $alias:literal)* $(also $name_too:literal)* $([$($facets:tt)*])? $(new [$($only_new:tt)*])? $(within [$($only_within:tt)*])?;)*) => {
         pub const $table: &[Row] = &[$(
             both(concat!($name, "(", $this, " self", $others, ", *, Tensor? out=None) -> Tensor"), |c| $run(c, $kind::$op, false), $doc)
                 .operation(concat!($name, $overload))
@@ -299,12 +298,12 @@ macro_rules! table {
 /// The same functions in place.
 macro_rules! in_place {
     ($table:ident, $run:ident, $kind:ident, $others:literal, $overload:literal:
-        $($name:literal $op:ident $doc:literal $(or $alias:literal)* $(also $name_too:literal)* $([$($facets:tt)*])? $(new [$($only_new:tt)*])?;)*) => {
+        $($name:literal $op:ident $doc:literal $(or $alias:literal)* $(also $name_too:literal)* $([$($facets:tt)*])? $(new [$($only_new:tt)*])? $(within [$($only_within:tt)*])?;)*) => {
         pub const $table: &[Row] = &[$(
             method(concat!($name, "_(Tensor(a!) self", $others, ") -> Tensor(a!)"), |c| $run(c, $kind::$op, true), concat!($doc, " Works in place."))
                 .operation(concat!($name, "_", $overload))
                 .aliases(&[$(concat!($alias, "_")),*])
-                $($($facets)*)?,
+                $($($facets)*)? $($($only_within)*)?,
         )*];
     };
 }
@@ -318,20 +317,25 @@ macro_rules! with_in_place {
 }
 
 with_in_place! { PRODUCT, PRODUCT_IN_PLACE, binary, BinaryOp, "Operand", ", Operand other", ".Tensor", ELEMENTWISE:
-    "mul" Mul "Multiplies the operands." or "multiply" [.names(Unifies).sparse(Own(sparse_kernels::mul)).quantized(Own(quantized::mul))];
+    "mul" Mul "Multiplies the operands." [.names(Unifies).sparse(Own(sparse_kernels::mul)).quantized(Own(quantized::mul))]
+        new [.aliases(&["multiply(Tensor self, EitherNew other, *, Tensor? out=None) -> Tensor"])]
+        within [.aliases(&["multiply_(Tensor(a!) self, Either other) -> Tensor(a!)"])];
 }
 
-with_in_place! { QUOTIENT, QUOTIENT_IN_PLACE, binary, BinaryOp, "Operand", ", Either other", ".Tensor", ELEMENTWISE:
+with_in_place! { QUOTIENT, QUOTIENT_IN_PLACE, binary, BinaryOp, "Operand", ", EitherNew other", ".Tensor", ELEMENTWISE:
     "floor_divide" FloorDivide "Divides and rounds down." [.names(Unifies)];
 }
 
-with_in_place! { BINARY, BINARY_IN_PLACE, binary, BinaryOp, "Either", ", Either other", ".Tensor", ELEMENTWISE:
+with_in_place! { BINARY, BINARY_IN_PLACE, binary, BinaryOp, "EitherNew", ", Either other", ".Tensor", ELEMENTWISE:
     "bitwise_and" BitwiseAnd "Keeps the bits set in both.";
     "bitwise_or" BitwiseOr "Sets the bits set in either.";
     "bitwise_xor" BitwiseXor "Sets the bits set in just one.";
     "bitwise_left_shift" LeftShift "Moves the bits left.";
     "bitwise_right_shift" RightShift "Moves the bits right.";
     "remainder" Remainder "Computes the remainder with the sign of the divisor.";
+}
+
+with_in_place! { LOGARITHM, LOGARITHM_IN_PLACE, binary, BinaryOp, "Either", ", Either other", ".Tensor", ELEMENTWISE:
     "xlogy" Xlogy "Multiplies x by the logarithm of y." [.out_refused_as("xlogy.OutTensor")];
 }
 
@@ -345,6 +349,9 @@ with_in_place! { TENSORS, TENSORS_IN_PLACE, binary, BinaryOp, "Tensor", ", Tenso
     "hypot" Hypot "Computes the length of the hypotenuse." [.names(Unifies)];
     "gcd" Gcd "Computes the greatest common divisor.";
     "lcm" Lcm "Computes the least common multiple.";
+}
+
+with_in_place! { STEP, STEP_IN_PLACE, binary, BinaryOp, "Tensor", ", Tensor values", "", ELEMENTWISE:
     "heaviside" Heaviside "Computes the step function." [.out(Out::ELEMENTWISE.takes(HEAVISIDE))];
 }
 

@@ -17,10 +17,11 @@ use std::rc::Rc;
 
 pub const ROWS: &[Row] = &[
     function(
-        "rand(int[] size, *, Generator? generator, {factory}) -> Tensor",
+        "rand(int[] size, *, Generator? generator, Tensor? out=None, {factory}) -> Tensor",
         |c| create(c, Sample::Uniform),
         "Draws uniform numbers in [0, 1).",
-    ),
+    )
+    .out(Out::MADE.unguarded()),
     function(
         "rand.out(int[] size, *, Tensor? out=None, {factory}) -> Tensor",
         |c| create(c, Sample::Uniform),
@@ -39,10 +40,11 @@ pub const ROWS: &[Row] = &[
         "Draws random numbers with named dimensions.",
     ),
     function(
-        "randn(int[] size, *, Generator? generator, {factory}) -> Tensor",
+        "randn(int[] size, *, Generator? generator, Tensor? out=None, {factory}) -> Tensor",
         |c| create(c, Sample::Normal),
         "Draws normally distributed numbers.",
-    ),
+    )
+    .out(Out::MADE.unguarded()),
     function(
         "randn.out(int[] size, *, Tensor? out=None, {factory}) -> Tensor",
         |c| create(c, Sample::Normal),
@@ -75,14 +77,25 @@ pub const ROWS: &[Row] = &[
     .names(Keeps)
     .complex_refused_as("view_as_real"),
     function(
-        "randint(int high, int[] size, *, Generator? generator=None, Tensor? out=None, {factory}) -> Tensor",
+        "randint.generator(int high, int[] size, *, Generator? generator, Tensor? out=None, {factory}) -> Tensor",
         |c| randint(c, 0, c.int(0)?, &c.ints(1)?),
         "Draws integers from 0 up to high, which is excluded.",
     )
     .out(Out::MADE),
     function(
-        "randint.low(int low, int high, int[] size, *, Generator? generator=None, Tensor? out=None, \
- {factory}) -> Tensor",
+        "randint(int high, int[] size, *, Tensor? out=None, {factory}) -> Tensor",
+        |c| randint(c, 0, c.int(0)?, &c.ints(1)?),
+        "Draws integers from 0 up to high, which is excluded.",
+    )
+    .out(Out::MADE),
+    function(
+        "randint.low_generator(int low, int high, int[] size, *, Generator? generator, Tensor? out=None, {factory}) -> Tensor",
+        |c| randint(c, c.int(0)?, c.int(1)?, &c.ints(2)?),
+        "Draws integers from low up to high, which is excluded.",
+    )
+    .out(Out::MADE),
+    function(
+        "randint.low(int low, int high, int[] size, *, Tensor? out=None, {factory}) -> Tensor",
         |c| randint(c, c.int(0)?, c.int(1)?, &c.ints(2)?),
         "Draws integers from low up to high, which is excluded.",
     )
@@ -106,7 +119,13 @@ pub const ROWS: &[Row] = &[
     )
     .operation("randint_like.low_dtype"),
     function(
-        "randperm(int n, *, Generator? generator=None, Tensor? out=None, {factory}) -> Tensor",
+        "randperm.generator(int n, *, Generator? generator, Tensor? out=None, {factory}) -> Tensor",
+        permutation,
+        "Shuffles the numbers below n.",
+    )
+    .out(Out::MADE),
+    function(
+        "randperm(int n, *, Tensor? out=None, {factory}) -> Tensor",
         permutation,
         "Shuffles the numbers below n.",
     )

@@ -423,24 +423,19 @@ pub const ROWS: &[Row] = &[
     )
     .operation("nonzero"),
     function(
-        "where.self(Tensor condition, Operand input, Operand other, *, Tensor? out=None) -> Tensor",
+        "where.self(Tensor condition, Tensor self, Tensor other, *, Tensor? out=None) -> Tensor",
         |c| {
             let condition = c.view(0)?;
             choose(c, &condition, 1, 2)
         },
-        "Chooses elements of one tensor or the other.",
+        "Chooses elements of one tensor or number, or the other.",
     )
+    .aliases(&[
+        "where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor",
+        "where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor",
+        "where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor",
+    ])
     .out(Out::ELEMENTWISE.takes(&[(Takes::Same, "Expected out type to be {result} but got {out}")])),
-    // The row above takes numbers, too; this one is there so that overloads count as PyTorch's do.
-    function(
-        "where.ScalarOther(Tensor condition, Tensor input, Scalar other) -> Tensor",
-        |c| {
-            let condition = c.view(0)?;
-            choose(c, &condition, 1, 2)
-        },
-        "Chooses elements of one tensor, or a number.",
-    )
-    .operation("where.self"),
     method(
         "where.method(Tensor self, Tensor condition, Operand other) -> Tensor",
         |c| {
@@ -472,12 +467,12 @@ pub const ROWS: &[Row] = &[
     )
     .quantized(Integers),
     both(
-        "sort.dimname_stable(Tensor self, *, bool? stable, Dimname dim, bool descending=False) -> any",
+        "sort.dimname_stable(Tensor self, *, bool? stable, Dimname dim, bool descending=False, Tensor[]? out=None) -> any",
         dimnames::not_yet,
         "Sorts along a named dimension.",
     ),
     both(
-        "sort.dimname(Tensor self, Dimname dim, bool descending=False) -> any",
+        "sort.dimname(Tensor self, Dimname dim, bool descending=False, *, Tensor[]? out=None) -> any",
         dimnames::not_yet,
         "Sorts along a named dimension.",
     ),

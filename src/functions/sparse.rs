@@ -21,8 +21,8 @@ use crate::value::Value;
 pub const ROWS: &[Row] = &[
     function(
         "sparse_coo_tensor.indices(any indices, any values, *, ScalarType? dtype=None, Device? device=None, \
- bool pin_memory=False, bool requires_grad=False, bool? check_invariants=None, bool? \
- is_coalesced=None) -> Tensor",
+ bool pin_memory=False, bool requires_grad=False, bool? check_invariants=None) -> \
+ Tensor",
         |c| new_coo(c, None),
         "Creates a sparse tensor of the listed elements, as large as they need.",
     )
@@ -43,7 +43,7 @@ pub const ROWS: &[Row] = &[
     )
     .shown_as("sparse_coo_tensor"),
     function(
-        "sparse_compressed_tensor(any compressed_indices, any plain_indices, any values, int[]? size=None, \
+        "sparse_compressed_tensor(any compressed_indices, any plain_indices, any values, int[] size, \
  *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool pin_memory=False, bool \
  requires_grad=False, bool? check_invariants=None) -> Tensor",
         |c| {
@@ -62,35 +62,55 @@ pub const ROWS: &[Row] = &[
             new_compressed(c, layout)
         },
         "Creates a sparse tensor with compressed rows or columns.",
-    ),
+    )
+    .aliases(&[
+        "sparse_compressed_tensor.no_size(any compressed_indices, any plain_indices, any values, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool \
+         pin_memory=False, bool requires_grad=False, bool? check_invariants=None) -> Tensor",
+    ]),
     function(
-        "sparse_csr_tensor(any crow_indices, any col_indices, any values, int[]? size=None, *, ScalarType? \
+        "sparse_csr_tensor(any crow_indices, any col_indices, any values, int[] size, *, ScalarType? \
  dtype=None, Layout? layout=None, Device? device=None, bool pin_memory=False, bool \
  requires_grad=False, bool? check_invariants=None) -> Tensor",
         |c| new_compressed(c, TensorLayout::SparseCsr),
         "Creates a sparse tensor with compressed rows.",
-    ),
+    )
+    .aliases(&[
+        "sparse_csr_tensor.no_size(any crow_indices, any col_indices, any values, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool \
+         pin_memory=False, bool requires_grad=False, bool? check_invariants=None) -> Tensor",
+    ]),
     function(
-        "sparse_csc_tensor(any ccol_indices, any row_indices, any values, int[]? size=None, *, ScalarType? \
+        "sparse_csc_tensor(any ccol_indices, any row_indices, any values, int[] size, *, ScalarType? \
  dtype=None, Layout? layout=None, Device? device=None, bool pin_memory=False, bool \
  requires_grad=False, bool? check_invariants=None) -> Tensor",
         |c| new_compressed(c, TensorLayout::SparseCsc),
         "Creates a sparse tensor with compressed columns.",
-    ),
+    )
+    .aliases(&[
+        "sparse_csc_tensor.no_size(any ccol_indices, any row_indices, any values, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool \
+         pin_memory=False, bool requires_grad=False, bool? check_invariants=None) -> Tensor",
+    ]),
     function(
-        "sparse_bsr_tensor(any crow_indices, any col_indices, any values, int[]? size=None, *, ScalarType? \
+        "sparse_bsr_tensor(any crow_indices, any col_indices, any values, int[] size, *, ScalarType? \
  dtype=None, Layout? layout=None, Device? device=None, bool pin_memory=False, bool \
  requires_grad=False, bool? check_invariants=None) -> Tensor",
         |c| new_compressed(c, TensorLayout::SparseBsr),
         "Creates a sparse tensor with compressed rows of blocks.",
-    ),
+    )
+    .aliases(&[
+        "sparse_bsr_tensor.no_size(any crow_indices, any col_indices, any values, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool \
+         pin_memory=False, bool requires_grad=False, bool? check_invariants=None) -> Tensor",
+    ]),
     function(
-        "sparse_bsc_tensor(any ccol_indices, any row_indices, any values, int[]? size=None, *, ScalarType? \
+        "sparse_bsc_tensor(any ccol_indices, any row_indices, any values, int[] size, *, ScalarType? \
  dtype=None, Layout? layout=None, Device? device=None, bool pin_memory=False, bool \
  requires_grad=False, bool? check_invariants=None) -> Tensor",
         |c| new_compressed(c, TensorLayout::SparseBsc),
         "Creates a sparse tensor with compressed columns of blocks.",
-    ),
+    )
+    .aliases(&[
+        "sparse_bsc_tensor.no_size(any ccol_indices, any row_indices, any values, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool \
+         pin_memory=False, bool requires_grad=False, bool? check_invariants=None) -> Tensor",
+    ]),
     attribute(
         "is_sparse_csr(Tensor self) -> bool",
         |c| Ok(Value::Bool(c.tensor(0)?.borrow().tensor_layout() == TensorLayout::SparseCsr)),
@@ -280,6 +300,7 @@ pub const ROWS: &[Row] = &[
         sparse_sum_and_product,
         "Puts the product of a sparse and a dense matrix beside a sparse matrix.",
     )
+    .orders(&["beta self alpha mat1 mat2", "beta self mat1 mat2"])
     .operation("sspaddmm.out")
     .out_refused_as("sspaddmm.out")
     .sparse(AsIs),
@@ -353,7 +374,7 @@ fn new_compressed(call: &mut Call, layout: TensorLayout) -> Result<Value> {
     call.device_keyword()?;
     warn_of_compressed(call);
     let parts = [data(call, 0, None)?, data(call, 1, None)?, data(call, 2, call.dtype_keyword())?];
-    let size = if call.is_none(3) { None } else { Some(call.ints(3)?) };
+    let size = call.position("size").map(|i| call.ints(i)).transpose()?;
     let [starts, plain, values] = &parts;
     compressed::new(layout, [starts, plain, values], size.as_deref(), flag(call, "check_invariants")).map(Value::from)
 }

@@ -419,10 +419,23 @@ pub const ROWS: &[Row] = &[
     )
     .operation("mul.Scalar"),
     function(
-        "gradient(Tensor self, *, any spacing=None, any dim=None, int edge_order=1) -> any",
-        gradient,
+        "gradient.array(Tensor self, *, int[] dim, int edge_order=1) -> any",
+        |c| gradient(c, &Value::None, 1),
+        "Computes the derivative along each of some dimensions.",
+    )
+    .names(Keeps),
+    function(
+        "gradient.scalararray(Tensor self, *, Scalar spacing, int[] dim, int edge_order=1) -> any",
+        |c| gradient(c, &c.value(1), 2),
         "Computes the derivative along each dimension.",
     )
+    .aliases(&[
+        "gradient(Tensor self, *, Scalar? spacing=None, int? dim=None, int edge_order=1) -> any",
+        "gradient.scalarrayint(Tensor self, *, Scalar[] spacing, int? dim=None, int edge_order=1) -> any",
+        "gradient.scalarrayarray(Tensor self, *, Scalar[] spacing, int[] dim, int edge_order=1) -> any",
+        "gradient.tensorarrayint(Tensor self, *, Tensor[] spacing, int? dim=None, int edge_order=1) -> any",
+        "gradient.tensorarray(Tensor self, *, Tensor[] spacing, int[] dim, int edge_order=1) -> any",
+    ])
     .names(Keeps),
     both(
         "cov(Tensor self, *, int correction=1, Tensor? fweights=None, Tensor? aweights=None) -> Tensor",
@@ -514,21 +527,21 @@ fn running(call: &mut Call, which: reduce::Running) -> Result<Value> {
     Ok(call.itself())
 }
 
-/// `torch.gradient`: one spacing for all dimensions, or a list of numbers or places, one for each.
-fn gradient(call: &mut Call) -> Result<Value> {
+/// `torch.gradient`: one spacing for all dimensions, or a list of numbers or places, one for each. The dimensions stand at
+/// `place`, and the order at the edges behind them.
+fn gradient(call: &Call, spacing: &Value, place: usize) -> Result<Value> {
     let view = call.view(0)?;
-    let edge_order = call.int(3)?;
-    let dims: Vec<i64> = match call.value(2) {
+    let edge_order = call.int(place + 1)?;
+    let dims: Vec<i64> = match call.value(place) {
         Value::None => (0..view.ndim() as i64).collect(),
         Value::Int(dim) => vec![dim],
         other => other.sequence().unwrap_or_default().iter().filter_map(Value::as_scalar).map(Scalar::to_i64).collect(),
     };
-    let spacing = call.value(1);
     let listed = spacing.sequence();
     if let Some(items) = &listed
         && items.len() != dims.len()
     {
-        if call.is_none(2) {
+        if call.is_none(place) {
             bail!(
                 RuntimeError,
                 "torch.gradient expected spacing to be unspecified, a scalar, or a list of length equal to 'self.dim() = \

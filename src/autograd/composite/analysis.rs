@@ -22,7 +22,8 @@ pub const ROWS: &[(&str, Composite)] = &[
         let half = arg(a, 1).as_scalar().map_or(0.5, |step| step.to_f64() / 2.0);
         (above + below).call("mul.Scalar", &[Value::Float(half)]).call("cumsum", &[arg(a, 2)]).value
     }),
-    ("gradient", gradient),
+    ("gradient.scalararray", gradient),
+    ("gradient.array", |f, a| gradient(f, &[arg(a, 0), Value::None, arg(a, 1), arg(a, 2)])),
     ("quantile", |f, a| quantile(f, a, false)),
     ("quantile.scalar", |f, a| quantile(f, a, false)),
     ("nanquantile", |f, a| quantile(f, a, true)),
@@ -151,7 +152,7 @@ fn trapezoid(f: &dyn Functions, a: &[Value]) -> Result<Value> {
 
 fn gradient(f: &dyn Functions, a: &[Value]) -> Result<Value> {
     // Says what is wrong with the arguments, too.
-    unrecorded(f, "gradient", a)?;
+    unrecorded(f, "gradient.scalararray", a)?;
     let x = on(f, self_(a)?);
     let all = tensor(a, 0)?.borrow().ndim() as i64;
     let dimensions: Vec<i64> = match arg(a, 2) {

@@ -78,12 +78,9 @@ pub const ROWS: &[(&str, Composite)] = &[
             return matrix_norm(f, a, &order, 2);
         }
         let order = if let Value::None = order { Value::Float(2.0) } else { order };
-        f.call("linalg.vector_norm", &[x, order, arg(a, 2), arg(a, 3), arg(a, 5)])
+        f.call("linalg.vector_norm", &[x, order, arg(a, 2), arg(a, 3), arg(a, 4)])
     }),
-    ("linalg.matrix_norm", |f, a| match arg(a, 1) {
-        Value::None => matrix_norm(f, a, &Value::str("fro"), 2),
-        order => matrix_norm(f, a, &order, 2),
-    }),
+    ("linalg.matrix_norm", |f, a| matrix_norm(f, a, &arg(a, 1), 2)),
     ("linalg.cond", cond),
     ("linalg.tensorinv", |f, a| {
         let split = usize::try_from(super::int(a, 1)).unwrap_or(0);
@@ -119,8 +116,6 @@ pub const ROWS: &[(&str, Composite)] = &[
         }
         dim => f.call("linalg.cross", &[self_(a)?, arg(a, 1), dim]),
     }),
-    ("addmm.beta", |f, a| f.call("addmm", &[arg(a, 1), arg(a, 2), arg(a, 3), arg(a, 0)])),
-    ("addmm.alpha", |f, a| f.call("addmm", &[arg(a, 1), arg(a, 3), arg(a, 4), arg(a, 0), arg(a, 2)])),
 ];
 
 /// The first values of a tuple under other names.
