@@ -20,5 +20,6 @@ pub mod watch;
 pub mod why;
 
 pub use aliases::Holder;
+pub use page::escaped;
 pub use picture::Picture;
 pub use scene::{Ink, Line, Scene, Span};

@@ -9,16 +9,14 @@ use std::time::Duration;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
-use tensorsh::shell::{self, ColorChoice, Language, Learning, Opening, Screen, Stream, complain, show};
-use tensorsh::transcript::{
-    Document, Form, Palette, Terms, Totals, collect, read_text, replay, run_files, spawn_with_big_stack,
-};
+use tensorsh::shell::{self, ColorChoice, Language, Learning, Opening, Screen, Testing, complain, show};
+use tensorsh::transcript::{Document, Form, Terms, read_text, replay, spawn_with_big_stack};
 
 const USAGE: &str = "\
 tensorsh [OPTIONS]                        a prompt; or a script from standard input
        tensorsh [OPTIONS] FILE [ARGS]...         a script, in Python if it ends in .py
        tensorsh [OPTIONS] -e CODE [ARGS]...      a line of code
-       tensorsh [OPTIONS] test [--update] PATH...
+       tensorsh [OPTIONS] test [--update | --review] [--filter TEXT] PATH...
        tensorsh [OPTIONS] replay FILE...
        tensorsh learn [--list] [LESSON]
        tensorsh [OPTIONS] inspect [--json] FILE...
@@ -77,7 +75,9 @@ enum Command {
     ///
     /// PATHs are files or folders. In a `.md` file every fenced block marked `pycon` or `rhai-session` belongs to a
     /// session, and a heading starts a fresh one; a `.txt` file is one session. Python stands behind `>>> ` and
-    /// `... `, Rhai behind `rhai> ` and `    > `; what follows is the output.
+    /// `... `, Rhai behind `rhai> ` and `    > `; what follows is the output. An input may end in a comment
+    /// `# doctest: +NAME` (in Rhai `// doctest: +NAME`): SKIP, ELLIPSIS, NORMALIZE_WHITESPACE, or NUMBER, under which
+    /// numbers with a point agree if they agree to the digits that are recorded.
     Test(Test),
     /// Print recorded sessions with the outputs of now
     Replay(Replay),
@@ -105,11 +105,35 @@ struct Test {
     #[arg(long)]
     update: bool,
 
+    /// Show every output that differs, and ask whether to write it into the file
+    #[arg(long, conflicts_with_all = ["update", "json", "watch"])]
+    review: bool,
+
+    /// Run only the sessions whose name, or whose file's, contains TEXT
+    #[arg(long, value_name = "TEXT")]
+    filter: Option<String>,
+
+    /// Stop after the first file in which something fails
+    #[arg(long)]
+    fail_fast: bool,
+
+    /// Run again whenever a file changes, until Ctrl-C
+    #[arg(long)]
+    watch: bool,
+
+    /// Report as JSON
+    #[arg(long)]
+    json: bool,
+
+    /// Also write a report in JUnit's XML to FILE
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+
     /// Interrupt an example that runs longer; it fails
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
     timeout: u64,
 
-    /// Transcripts, or folders of them
+    /// Transcripts, or folders of them; FILE:LINE is the session at that line, `-` is standard input
     #[arg(value_name = "PATH", required = true)]
     paths: Vec<PathBuf>,
 }
@@ -176,7 +200,7 @@ fn run(cli: Cli) -> i32 {
         Color::Never => ColorChoice::Never,
     });
     match &cli.command {
-        Some(Command::Test(test)) => run_test(screen, test, cli.quiet),
+        Some(Command::Test(test)) => shell::test(screen, &testing(test, cli.quiet)),
         Some(Command::Replay(replay)) => run_replay(replay),
         Some(Command::Learn(Learn { list, reset, lesson })) => {
             shell::learn(screen, &Learning { lesson: lesson.clone(), list: *list, reset: *reset })
@@ -206,6 +230,19 @@ fn run(cli: Cli) -> i32 {
     }
 }
 
+fn testing(test: &Test, quiet: bool) -> Testing {
+    Testing {
+        paths: test.paths.clone(),
+        terms: Terms { update: test.update, limit: Duration::from_secs(test.timeout), filter: test.filter.clone() },
+        quiet,
+        fail_fast: test.fail_fast,
+        review: test.review,
+        watch: test.watch,
+        json: test.json,
+        junit: test.junit.clone(),
+    }
+}
+
 fn opening(cli: &Cli, script: Option<&OsString>) -> Opening {
     let args = cli.script.get(1..).unwrap_or_default();
     Opening {
@@ -228,29 +265,6 @@ fn language(cli: &Cli) -> Option<Language> {
 
 fn as_text(args: &[OsString]) -> Vec<String> {
     args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect()
-}
-
-fn run_test(screen: Screen, test: &Test, quiet: bool) -> i32 {
-    let mut files = Vec::new();
-    let mut all_found = true;
-    for path in &test.paths {
-        match collect(path) {
-            Ok(found) => files.extend(found),
-            Err(error) => {
-                complain(&format!("tensorsh: {error}\n"));
-                all_found = false;
-            }
-        }
-    }
-    let palette = Palette::new(screen.is_coloured(Stream::Output));
-    let mut totals = Totals::default();
-    let terms = Terms { update: test.update, limit: Duration::from_secs(test.timeout) };
-    run_files(&files, terms, |report| {
-        totals.add(&report);
-        show(&report.render(&palette, quiet));
-    });
-    show(&totals.render(&palette));
-    i32::from(!(all_found && totals.all_passed()))
 }
 
 fn run_replay(command: &Replay) -> i32 {

@@ -173,6 +173,11 @@ impl Session {
         })
     }
 
+    /// Gives the warnings since this was last called. From the first call on, none are written to standard error.
+    pub fn take_warnings(&mut self) -> Vec<String> {
+        self.runtime.state.take_warnings()
+    }
+
     /// Tells whether the input is a whole statement, or more lines could complete it.
     pub fn completeness(&self, language: Language, source: &str) -> Completeness {
         match language {

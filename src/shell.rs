@@ -21,6 +21,7 @@ mod prompt;
 mod screen;
 mod script;
 mod table;
+mod test;
 
 pub use crate::session::Language;
 pub use inspect::inspect;
@@ -28,3 +29,4 @@ pub use learn::{Learning, learn};
 pub use prompt::{Opening, prompt};
 pub use screen::{ColorChoice, Screen, Stream, complain, show};
 pub use script::{run_code, run_file, run_standard_input};
+pub use test::{Testing, test};

@@ -5,6 +5,7 @@
 //! left on a screen. Nothing here writes to a terminal: reports and replays are given back as text.
 
 mod compare;
+mod export;
 mod files;
 mod markdown;
 mod parse;
@@ -15,7 +16,8 @@ mod stack;
 mod update;
 
 pub use compare::matches;
-pub use files::{collect, decode, describe, read_text};
+pub use export::{Json, junit};
+pub use files::{Target, collect, decode, describe, read_text};
 pub use parse::{Case, Document, Example, Form, Options, continuation_of, prompt_of};
 pub use replay::{Answer, TRACEBACK, answer, printed, replay};
 pub use report::{Count, Palette, Totals};

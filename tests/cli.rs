@@ -1,7 +1,7 @@
 //! The program as a whole process: what it prints where, and with which exit status.
 
 use std::fs;
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -280,11 +280,11 @@ never
 fn transcripts_that_pass() {
     assert_eq!(
         run_on("a.md", PAGE, &["test", "a.md"]),
-        out("ok   a.md: 5 passed, 1 skipped\nexamples: 5 passed, 0 failed\n2 passed, 0 failed\n")
+        out("ok   a.md: 5 passed, 1 skipped\nexamples: 5 passed, 0 failed\nsessions: 2 passed, 0 failed\n")
     );
     assert_eq!(
         run_on("a.md", PAGE, &["-q", "test", "a.md"]),
-        out("examples: 5 passed, 0 failed\n2 passed, 0 failed\n")
+        out("examples: 5 passed, 0 failed\nsessions: 2 passed, 0 failed\n")
     );
 }
 
@@ -292,10 +292,10 @@ fn transcripts_that_pass() {
 fn transcripts_that_fail_show_the_difference() {
     let (status, stdout, stderr) = run_on("a.txt", ">>> torch.ones(3)\ntensor([2.])\nend\n", &["test", "a.txt"]);
     let wanted = "a.txt:1\n    >>> torch.ones(3)\n  - tensor([2.])\n  - end\n  + tensor([1., 1., 1.])\n\
-                  FAIL a.txt: 1 failed\nexamples: 0 passed, 1 failed\n0 passed, 1 failed\n";
+                  FAIL a.txt: 1 failed\nexamples: 0 passed, 1 failed\nsessions: 0 passed, 1 failed\n";
     assert_eq!((status, stdout.as_str(), stderr.as_str()), (1, wanted, ""));
     let (status, stdout, stderr) = run_here(&["test", "nope"], b"");
-    assert_eq!((status, stdout.as_str()), (1, "examples: 0 passed, 0 failed\n0 passed, 0 failed\n"));
+    assert_eq!((status, stdout.as_str()), (1, "no session was found\n"));
     assert_eq!(stderr, "tensorsh: nope: No such file or directory\n");
 }
 
@@ -305,7 +305,7 @@ fn an_endless_example_fails() {
     let (status, stdout, _) = run_on("a.txt", text, &["test", "--timeout", "1", "a.txt"]);
     assert_eq!(status, 1);
     assert!(stdout.contains("interrupted after 1 s"), "{stdout}");
-    assert!(stdout.ends_with("examples: 1 passed, 1 failed\n0 passed, 1 failed\n"), "{stdout}");
+    assert!(stdout.ends_with("examples: 1 passed, 1 failed\nsessions: 0 passed, 1 failed\n"), "{stdout}");
 }
 
 #[test]
@@ -318,8 +318,166 @@ fn folders_are_walked_in_order() {
     }
     let (status, stdout, _) = run(folder.path(), &["test", "."], b"");
     let wanted = "ok   ./a/x.txt: 1 passed\nok   ./a/y.txt: 1 passed\nok   ./a/z.md: no examples\nok   ./b.txt: 1 passed\n\
-                  examples: 3 passed, 0 failed\n3 passed, 0 failed\n";
+                  examples: 3 passed, 0 failed\nsessions: 3 passed, 0 failed\n";
     assert_eq!((status, stdout.as_str()), (0, wanted));
+}
+
+#[test]
+fn nothing_to_run_is_no_success() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("a.md"), "# A page\n").unwrap();
+    for path in [".", "a.md"] {
+        let (status, stdout, _) = run(folder.path(), &["-q", "test", path], b"");
+        assert_eq!((status, stdout.as_str()), (1, "no session was found\n"), "{path}");
+    }
+}
+
+#[test]
+fn numbers_and_white_space_may_differ_where_that_is_said() {
+    let page = "\
+>>> torch.tensor([1.5, 2.25])  # doctest: +NUMBER
+tensor([1.50, 2.2])
+>>> torch.tensor([1.5, 2.25])  # doctest: +NORMALIZE_WHITESPACE
+tensor([1.5000,
+        2.2500])
+>>> print('a\\n\\nb')
+a
+<BLANKLINE>
+b
+rhai> torch.tensor(0.5)  // doctest: +NUMBER
+tensor(0.50)
+";
+    let (_, stdout, _) = run_on("a.txt", page, &["-q", "test", "a.txt"]);
+    assert_eq!(stdout, "examples: 4 passed, 0 failed\nsessions: 1 passed, 0 failed\n");
+    let (_, stdout, _) = run_on("a.txt", &page.replace("2.2]", "2.4]"), &["-q", "test", "a.txt"]);
+    assert!(stdout.ends_with("examples: 3 passed, 1 failed\nsessions: 0 passed, 1 failed\n"), "{stdout}");
+}
+
+/// Two sessions, of which the second fails at its last example.
+const TWO: &str = "\
+# First
+
+```pycon
+>>> 1 + 1
+2
+```
+
+# Second
+
+```pycon
+>>> x = 2
+>>> x
+3
+```
+";
+
+#[test]
+fn sessions_are_chosen_by_name_or_line() {
+    let summary = |args: &[&str]| {
+        let (status, stdout, _) = run_on("a.md", TWO, args);
+        (status, stdout.lines().last().unwrap_or_default().to_owned())
+    };
+    let good = (0, "sessions: 1 passed, 0 failed".to_owned());
+    let bad = (1, "sessions: 0 passed, 1 failed".to_owned());
+    let both = (1, "sessions: 1 passed, 1 failed".to_owned());
+    assert_eq!(summary(&["test", "--filter", "First", "a.md"]), good);
+    assert_eq!(summary(&["test", "--filter", "Second", "a.md"]), bad);
+    assert_eq!(summary(&["test", "--filter", "a.md", "a.md"]), both);
+    assert_eq!(summary(&["test", "--filter", "Third", "a.md"]), (1, "no session was found".to_owned()));
+    for (line, wanted) in [(4, &good), (5, &good), (11, &bad), (99, &bad)] {
+        assert_eq!(summary(&["test", &format!("a.md:{line}")]), *wanted, "{line}");
+    }
+    assert_eq!(summary(&["test", "a.md:1"]), (1, "no session was found".to_owned()));
+    let (_, stdout, _) = run_on("a.md", TWO, &["test", "--update", "--filter", "First", "a.md"]);
+    assert_eq!(stdout, "ok   a.md: 1 passed\nexamples: 1 passed, 0 failed\nsessions: 1 passed, 0 failed\n");
+}
+
+#[test]
+fn reports_for_other_programs() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("a.md"), TWO).unwrap();
+    let (status, stdout, _) = run(folder.path(), &["test", "--json", "--junit", "out.xml", "a.md"], b"");
+    assert_eq!(status, 1);
+    let report: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+    let last = &report["files"][0]["sessions"][1]["examples"][1];
+    let fields = ["line", "input", "verdict", "expected", "printed"].map(|field| last[field].to_string());
+    assert_eq!(fields, ["12", "\"x\"", "\"differs\"", "\"3\"", "\"2\""]);
+    assert_eq!(report["totals"]["sessions"], serde_json::json!({ "passed": 1, "failed": 1 }));
+    let xml = fs::read_to_string(folder.path().join("out.xml")).unwrap();
+    let wanted = r#"<?xml version="1.0" encoding="UTF-8"?>
+<testsuites name="tensorsh">
+  <testsuite name="a.md" tests="2" failures="1" errors="0" skipped="0">
+    <testcase classname="a.md" name="First" file="a.md" line="4"/>
+    <testcase classname="a.md" name="Second" file="a.md" line="11">
+      <failure message="1 of 2 examples failed">a.md:12 (Second)
+    &gt;&gt;&gt; x
+  - 3
+  + 2
+</failure>
+    </testcase>
+  </testsuite>
+</testsuites>
+"#;
+    assert_eq!(xml, wanted);
+}
+
+#[test]
+fn standard_input_is_tested_and_changed_outputs_are_reviewed() {
+    let (status, stdout, _) = run_here(&["test", "-"], b"Prose.\n\n  >>> 1 + 1\n  2\n# a remark\n\nMore prose.\n");
+    assert_eq!((status, stdout.lines().last()), (0, Some("sessions: 1 passed, 0 failed")));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.txt");
+    for (typed, wanted, status) in [("y\nn\n", "2", 1), ("what\ny\ny\n", "23", 0), ("q\n", "", 1), ("", "", 1)] {
+        fs::write(&path, ">>> 2\n0\n>>> 3\n0\n").unwrap();
+        let (found, stdout, _) = run(folder.path(), &["test", "--review", "a.txt"], typed.as_bytes());
+        assert_eq!(found, status, "{stdout}");
+        let text = fs::read_to_string(&path).unwrap();
+        let outputs: String = text.lines().filter(|line| !line.starts_with('>') && *line != "0").collect();
+        assert_eq!(outputs, wanted, "{stdout}");
+    }
+}
+
+#[test]
+fn the_first_failing_file_can_be_the_last() {
+    let folder = tempfile::tempdir().unwrap();
+    for at in 0..40 {
+        fs::write(folder.path().join(format!("{at:02}.txt")), ">>> 1\n2\n").unwrap();
+    }
+    let (status, stdout, _) = run(folder.path(), &["test", "--fail-fast", "."], b"");
+    assert_eq!((status, stdout.lines().last()), (1, Some("sessions: 0 passed, 1 failed")));
+}
+
+#[test]
+fn a_watched_file_is_run_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.txt");
+    fs::write(&path, ">>> 1\n2\n").unwrap();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_tensorsh"))
+        .args(["test", "--watch", "a.txt"])
+        .current_dir(folder.path())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut until = |wanted: &str| lines.by_ref().any(|line| line.unwrap() == wanted);
+    assert!(until("sessions: 0 passed, 1 failed"));
+    fs::write(&path, ">>> 1\n1\n>>> 2\n2\n").unwrap();
+    assert!(until("sessions: 1 passed, 0 failed"));
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
+fn warnings_are_told_once_and_with_their_place() {
+    let text = ">>> import torch\n>>> s = torch.ones(2).storage()\n";
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["a.txt", "b.txt"] {
+        fs::write(folder.path().join(name), text).unwrap();
+    }
+    let (_, stdout, stderr) = run(folder.path(), &["test", "."], b"");
+    assert_eq!(stderr, "");
+    let warnings: Vec<_> = stdout.lines().filter(|line| line.contains("Warning: ")).collect();
+    assert!(matches!(warnings[..], [only] if only.starts_with("./a.txt:2: UserWarning: TypedStorage")), "{stdout}");
 }
 
 #[test]

@@ -78,6 +78,8 @@ pub struct State {
     /// The code of `exit(code)`, once called.
     pub exit: Cell<Option<i32>>,
     warned: RefCell<HashSet<Cow<'static, str>>>,
+    /// Warnings that wait for whoever collects them, instead of standard error.
+    collected: RefCell<Option<Vec<String>>>,
     printed: RefCell<String>,
     live: RefCell<Option<Live>>,
     /// Attributes that scripts put on tensors and storages.
@@ -120,6 +122,7 @@ impl State {
             inference: Cell::new(false),
             exit: Cell::new(None),
             warned: RefCell::new(HashSet::new()),
+            collected: RefCell::new(None),
             printed: RefCell::new(String::new()),
             live: RefCell::new(live),
             extras: Extras::default(),
@@ -188,13 +191,21 @@ impl State {
         self.printed.take()
     }
 
-    /// Writes a warning to standard error, the first time only.
+    /// Writes a warning to standard error, or keeps it for whoever collects them; the first time only.
     pub fn warn_once(&self, category: &str, message: impl Into<Cow<'static, str>>) {
         let message = message.into();
         if !self.warned.borrow().contains(&message) {
-            eprintln!("{category}: {message}");
+            match &mut *self.collected.borrow_mut() {
+                Some(collected) => collected.push(format!("{category}: {message}")),
+                None => eprintln!("{category}: {message}"),
+            }
             self.warned.borrow_mut().insert(message);
         }
+    }
+
+    /// Gives the warnings since this was last called. From the first call on, none are written.
+    pub fn take_warnings(&self) -> Vec<String> {
+        self.collected.replace(Some(Vec::new())).unwrap_or_default()
     }
 
     /// Python's `repr` of a value, under the session's print options.

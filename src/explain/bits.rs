@@ -178,12 +178,12 @@ fn number(scene: &mut Scene, bytes: &[u8], dtype: DType) {
     }
     scene.blocks.push(Block::Strip(Strip { lanes: vec![address, hexadecimal, bits] }));
     match Fields::of(dtype) {
-        Some(fields) => float(scene, Parts::of(whole, fields)),
+        Some(fields) => float(scene, Parts::of(whole, fields), dtype),
         None => integer(scene, whole, dtype),
     }
 }
 
-fn float(scene: &mut Scene, parts: Parts) {
+fn float(scene: &mut Scene, parts: Parts, dtype: DType) {
     let Fields { exponent, mantissa, bias, .. } = parts.fields;
     let sign = if parts.is_negative { "1" } else { "0" };
     let meaning = if parts.is_negative { "negative" } else { "positive" };
@@ -203,18 +203,66 @@ fn float(scene: &mut Scene, parts: Parts) {
     let fraction = if parts.is_nan() || parts.is_infinite() {
         parts.mantissa.to_string()
     } else {
-        float_repr(parts.significand())
+        let (short, whole) = (float_repr(parts.significand()), exact(parts.significand()));
+        if significant(&short) == significant(&whole) { short } else { format!("about {short}") }
     };
     row(Ink::Mantissa, "mantissa", fraction, binary(parts.mantissa, mantissa));
-    let value = match parts.value() {
-        value if value.is_finite() => {
-            let sign = if parts.is_negative { "-" } else { "" };
-            format!("{sign}{} * 2^{} = {}", float_repr(parts.significand()), parts.power(), float_repr(value))
-        }
-        value => float_repr(value),
-    };
     scene.blocks.push(Block::Table(table));
-    scene.note(Ink::Plain, value);
+    let value = parts.value();
+    if !value.is_finite() {
+        return scene.note(Ink::Plain, float_repr(value));
+    }
+    let sign = if parts.is_negative { "-" } else { "" };
+    let (short, whole) = (float_repr(value), exact(value));
+    if significant(&short) == significant(&whole) {
+        let significand = float_repr(parts.significand());
+        return scene.note(Ink::Plain, format!("{sign}{significand} * 2^{} = {short}", parts.power()));
+    }
+    // No short decimal is this number: what is stored is whole, and so is all of its value.
+    let integer = parts.mantissa + if parts.exponent == 0 { 0 } else { 1 << mantissa };
+    let zeros = integer.trailing_zeros();
+    let power = parts.power() - mantissa as i32 + zeros as i32;
+    scene.note(Ink::Plain, format!("{sign}{} * 2^{power} = {}", integer >> zeros, shortened(&whole)));
+    // Rust's shortest digits are those of the type.
+    let single = || format!("{:?}", value as f32).parse().map_or(short.clone(), float_repr);
+    let short = match dtype {
+        DType::Float => single(),
+        DType::Double => short,
+        _ => return,
+    };
+    scene.note(Ink::Plain, format!("{short} is the shortest decimal that is read as this {}", dtype.name()));
+}
+
+/// All digits of a finite number, in the notation that Python would choose for it.
+fn exact(value: f64) -> String {
+    // The smallest of all, 2^-1074, has that many digits behind its point.
+    let (digits, exponent) = if value == 0.0 || (1e-4..1e16).contains(&value.abs()) {
+        (format!("{value:.1074}"), String::new())
+    } else {
+        let text = format!("{value:.1074e}");
+        let (digits, power) = text.split_once('e').unwrap_or((&text, "0"));
+        let power: i32 = power.parse().unwrap_or_default();
+        let sign = if power < 0 { '-' } else { '+' };
+        (digits.to_owned(), format!("e{sign}{:02}", power.abs()))
+    };
+    format!("{}{exponent}", digits.trim_end_matches('0').trim_end_matches('.'))
+}
+
+/// The digits of a number from the first that is not 0 to the last.
+fn significant(number: &str) -> String {
+    let digits = number.split('e').next().unwrap_or_default().chars().filter(char::is_ascii_digit).collect::<String>();
+    digits.trim_matches('0').to_owned()
+}
+
+/// The most digits that a line has room for; float64 may have 767 of them.
+const DIGITS: usize = 60;
+
+fn shortened(number: &str) -> String {
+    let (digits, exponent) = number.find('e').map_or((number, ""), |at| number.split_at(at));
+    match digits.char_indices().nth(DIGITS) {
+        Some((end, _)) => format!("{}…{exponent}", digits.get(..end).unwrap_or(digits)),
+        None => number.to_owned(),
+    }
 }
 
 fn integer(scene: &mut Scene, whole: u64, dtype: DType) {

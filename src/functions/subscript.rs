@@ -378,7 +378,9 @@ fn tensor_item(state: &State, tensor: &Tensor, index: &Value) -> Result<Value> {
             let selected = view.with_layout(view.layout.select(0, if *i < 0 { i + size } else { *i }));
             selected.check_bounds()?;
             drop(view);
-            return Ok(Value::Tensor(tensor.new_view(selected)));
+            let item = tensor.new_view(selected);
+            item.note_step("[ ]", tensor);
+            return Ok(Value::Tensor(item));
         }
     }
     drop(view);

@@ -177,7 +177,7 @@ pub fn compare(pasted: &str, entries: &[Entry]) -> (Vec<String>, usize) {
         if example.options.skip {
             continue;
         }
-        if matches(&example.expected, &entry.output, example.options.ellipsis) {
+        if matches(&example.expected, &entry.output, &example.options) {
             same += 1;
             continue;
         }

@@ -30,17 +30,18 @@ pub fn with_python_prompts(text: &str) -> Cow<'_, str> {
     if !text.lines().any(|line| is_numbered(line.trim_start(), "In [").is_some()) {
         return Cow::Borrowed(text);
     }
-    let lines = text.split('\n').map(|line| {
+    let lines = text.split('\n').filter_map(|line| {
         let body = line.trim_start();
-        if let Some(input) = is_numbered(body, "In [") {
+        Some(if let Some(input) = is_numbered(body, "In [") {
             format!(">>> {input}")
         } else if let Some(input) = body.strip_prefix("...:") {
             format!("...{input}")
         } else if let Some(output) = is_numbered(body, "Out[") {
-            output
+            // A value of several lines stands below its number.
+            Some(output).filter(|output| !output.is_empty())?
         } else {
             line.to_owned()
-        }
+        })
     });
     Cow::Owned(lines.collect::<Vec<_>>().join("\n"))
 }
@@ -191,6 +192,8 @@ mod tests {
 
     #[test]
     fn the_prompts_of_ipython() {
+        let text = "In [2]: x\nOut[2]: \ntensor([1,\n        2])";
+        assert_eq!(with_python_prompts(text), ">>> x\ntensor([1,\n        2])");
         let text = "In [1]: x\nOut[1]: 1\n\nIn [12]: for i in x:\n    ...:     i\n    ...: \n";
         assert_eq!(with_python_prompts(text), ">>> x\n1\n\n>>> for i in x:\n...     i\n... \n");
         assert_eq!(with_python_prompts("a\n...: b"), "a\n...: b");

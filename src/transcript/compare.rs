@@ -1,21 +1,26 @@
 //! Compares printed with recorded output. Pure functions over text.
 
+use std::ops::Range;
+
+use super::parse::Options;
 use super::replay::TRACEBACK;
 
 /// Compares a recorded output with a printed one. Line ends at the very end do not count. A traceback is compared by
 /// what was printed before it and by the line that names the error; the frames and any further lines of the message
-/// are left out, as doctest leaves them out. With `ellipsis`, `...` in the recorded text stands for any text.
-pub fn matches(expected: &str, printed: &str, ellipsis: bool) -> bool {
-    let (expected, printed) = (Essence::of(expected), Essence::of(printed));
-    let same = |left: &str, right: &str| {
-        if ellipsis { fits(left, right) } else { left == right }
-    };
-    same(&expected.text, &printed.text)
-        && match (expected.error, printed.error) {
-            (Some(expected), Some(printed)) => same(expected, printed),
-            (None, None) => true,
-            _ => false,
+/// are left out, as doctest leaves them out. `<BLANKLINE>` is a blank line, as there.
+pub fn matches(expected: &str, printed: &str, options: &Options) -> bool {
+    let printed = Essence::of(printed);
+    let mut recorded = expected.trim_end_matches('\n');
+    loop {
+        if Essence::of(recorded).fits(&printed, options) {
+            return true;
         }
+        // Pages put remarks between a result and the next input.
+        match recorded.rsplit_once('\n').unwrap_or(("", recorded)) {
+            (before, remark) if remark.starts_with('#') => recorded = before.trim_end_matches('\n'),
+            _ => return false,
+        }
+    }
 }
 
 /// The part of an output that is compared.
@@ -25,6 +30,17 @@ struct Essence<'a> {
 }
 
 impl Essence<'_> {
+    /// Whether this, recorded, allows what was printed.
+    fn fits(&self, printed: &Essence<'_>, options: &Options) -> bool {
+        let same = |recorded: &str, printed: &str| same(&recorded.replace(BLANK, ""), printed, options);
+        same(&self.text, &printed.text)
+            && match (self.error, printed.error) {
+                (Some(recorded), Some(printed)) => same(recorded, printed),
+                (None, None) => true,
+                _ => false,
+            }
+    }
+
     fn of(output: &str) -> Essence<'_> {
         let output = output.trim_end_matches('\n');
         let mut lines = output.split('\n');
@@ -36,6 +52,88 @@ impl Essence<'_> {
         let named = lines.find(|line| !line.is_empty() && !line.starts_with(' '));
         Essence { text, error: Some(without_place(named.unwrap_or_default().trim_end())) }
     }
+}
+
+/// doctest's word for a blank line in an output.
+const BLANK: &str = "<BLANKLINE>";
+
+/// Compares two texts under the options.
+fn same(recorded: &str, printed: &str, options: &Options) -> bool {
+    let printed = if options.number { rounded(recorded, printed) } else { printed.to_owned() };
+    let (recorded, printed) = if options.normalize_whitespace {
+        let joined = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        (joined(recorded), joined(&printed))
+    } else {
+        (recorded.to_owned(), printed)
+    };
+    if options.ellipsis { fits(&recorded, &printed) } else { recorded == printed }
+}
+
+/// `printed` with the numbers of `recorded` in place of those that agree with them to the digits that are recorded.
+/// Texts with another count of numbers have nothing to be put in place.
+fn rounded(recorded: &str, printed: &str) -> String {
+    let (wanted, found) = (numbers(recorded), numbers(printed));
+    if wanted.len() != found.len() {
+        return printed.to_owned();
+    }
+    let (mut text, mut done) = (String::new(), 0);
+    for (wanted, found) in wanted.into_iter().zip(found) {
+        text.push_str(printed.get(done..found.start).unwrap_or_default());
+        done = found.end;
+        let (wanted, found) = (recorded.get(wanted).unwrap_or_default(), printed.get(found).unwrap_or_default());
+        text.push_str(if agrees(wanted, found) { wanted } else { found });
+    }
+    text + printed.get(done..).unwrap_or_default()
+}
+
+/// Whether two numbers differ by no more than one of the last digit that the first is written with; whole ones must be
+/// the same.
+fn agrees(recorded: &str, printed: &str) -> bool {
+    let (digits, exponent) = recorded.split_once(['e', 'E']).unwrap_or((recorded, "0"));
+    let Some((_, decimals)) = digits.split_once('.') else { return recorded == printed };
+    let (Ok(left), Ok(right), Ok(exponent)) =
+        (recorded.parse::<f64>(), printed.parse::<f64>(), exponent.parse::<i32>())
+    else {
+        return false;
+    };
+    let unit = 10f64.powi(exponent.saturating_sub(i32::try_from(decimals.len()).unwrap_or(i32::MAX)));
+    (left - right).abs() <= unit
+}
+
+/// The places of the numbers in a text: digits with a point or an exponent, which no word or other number touches.
+fn numbers(text: &str) -> Vec<Range<usize>> {
+    let bytes = text.as_bytes();
+    let is_word = |at: usize| bytes.get(at).is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
+    let digits = |mut at: usize| {
+        while bytes.get(at).is_some_and(u8::is_ascii_digit) {
+            at += 1;
+        }
+        at
+    };
+    let (mut found, mut at) = (Vec::new(), 0);
+    while at < bytes.len() {
+        let start = at;
+        let mut end = digits(at);
+        if end == start {
+            at += 1;
+            continue;
+        }
+        if bytes.get(end) == Some(&b'.') {
+            end = digits(end + 1);
+        }
+        if matches!(bytes.get(end), Some(b'e' | b'E')) {
+            let sign = usize::from(matches!(bytes.get(end + 1), Some(b'+' | b'-')));
+            let after = digits(end + 1 + sign);
+            if after > end + 1 + sign {
+                end = after;
+            }
+        }
+        at = end;
+        if (start == 0 || !is_word(start - 1)) && !is_word(end) {
+            found.push(start..end);
+        }
+    }
+    found
 }
 
 /// The line of an error without the place that a SyntaxError may tell behind it: `(<stdin>, line 1)`.
@@ -128,7 +226,58 @@ mod tests {
             ("abc", "abcd", true, false),
         ];
         for (expected, printed, ellipsis, wanted) in rows {
-            assert_eq!(matches(expected, printed, ellipsis), wanted, "{expected:?} {printed:?} {ellipsis}");
+            let options = Options { ellipsis, ..Options::default() };
+            assert_eq!(matches(expected, printed, &options), wanted, "{expected:?} {printed:?} {ellipsis}");
         }
+    }
+
+    #[test]
+    fn remarks_below_a_result_and_blank_lines_by_name() {
+        let rows = [
+            ("True\n# a remark", "True\n", true),
+            ("True\n\n# a remark\n\n# another", "True\n", true),
+            ("# a remark", "", true),
+            ("# printed", "# printed\n", true),
+            ("True\n# a remark", "False\n", false),
+            ("True\n  # no remark", "True\n", false),
+            ("# a remark\nTrue", "True\n", false),
+            ("a\n<BLANKLINE>\nb", "a\n\nb\n", true),
+            ("a\n<BLANKLINE>\nb", "a\nb\n", false),
+        ];
+        for (expected, printed, wanted) in rows {
+            assert_eq!(matches(expected, printed, &Options::default()), wanted, "{expected:?} {printed:?}");
+        }
+    }
+
+    #[test]
+    fn numbers_to_the_digits_that_are_recorded() {
+        let number = Options { number: true, ..Options::default() };
+        let both = Options { number: true, normalize_whitespace: true, ..Options::default() };
+        let rows = [
+            ("1.234", "1.2339999", &number, true),
+            ("1.234", "1.2361", &number, false),
+            ("-1.234", "-1.2341", &number, true),
+            ("1.234", "-1.234", &number, false),
+            ("1.23e-05", "1.2339e-05", &number, true),
+            ("1.23e-05", "1.26e-05", &number, false),
+            ("3", "4", &number, false),
+            ("3", "3.0", &number, false),
+            ("tensor([0.5, 12.25])", "tensor([0.51, 12.254])", &number, true),
+            ("tensor([0.5, 12.25])", "tensor([0.51, 12.254])", &Options::default(), false),
+            ("tensor([[0.50,\n  12.25]])", "tensor([[0.5049, 12.2540]])", &both, true),
+            ("float32 1.0", "float64 1.0", &number, false),
+            ("1.0 2.0", "1.0", &number, false),
+            ("nan", "nan", &number, true),
+        ];
+        for (expected, printed, options, wanted) in rows {
+            assert_eq!(matches(expected, printed, options), wanted, "{expected:?} {printed:?}");
+        }
+    }
+
+    #[test]
+    fn white_space() {
+        let options = Options { normalize_whitespace: true, ..Options::default() };
+        assert!(matches("tensor([1,\n  2])", "tensor([1, 2])\n", &options));
+        assert!(!matches("tensor([1,2])", "tensor([1, 2])\n", &options));
     }
 }

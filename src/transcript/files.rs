@@ -2,20 +2,85 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::parse::Form;
+
+/// A transcript to run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    place: Place,
+    /// Only the session in which this line stands, counted from 1.
+    pub line: Option<usize>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Place {
+    File(PathBuf),
+    Typed(Arc<str>),
+}
+
+impl Target {
+    /// A whole file.
+    pub fn file(path: PathBuf) -> Target {
+        Target { place: Place::File(path), line: None }
+    }
+
+    /// What came from standard input.
+    pub fn typed(text: String) -> Target {
+        Target { place: Place::Typed(text.into()), line: None }
+    }
+
+    /// The file, if it is one.
+    pub fn path(&self) -> Option<&Path> {
+        match &self.place {
+            Place::File(path) => Some(path),
+            Place::Typed(_) => None,
+        }
+    }
+
+    /// What a report calls it.
+    pub fn name(&self) -> String {
+        self.path().map_or_else(|| "standard input".to_owned(), |path| path.display().to_string())
+    }
+
+    /// Its text, and the form in which that holds sessions.
+    ///
+    /// # Errors
+    /// As [`read_text`].
+    pub fn read(&self) -> Result<(String, Form), String> {
+        match &self.place {
+            Place::File(path) => Ok((read_text(path)?, Form::of(path))),
+            Place::Typed(text) => Ok((text.to_string(), Form::of_text(text))),
+        }
+    }
+}
 
 /// The transcripts that `path` stands for: the file itself, or every `.md` and `.txt` file below a folder, in sorted
-/// order. Hidden entries are passed over, and so are links to folders, which could lead in a circle.
+/// order. Hidden entries are passed over, and so are links to folders, which could lead in a circle. `FILE:LINE` is one
+/// session of a file.
 ///
 /// # Errors
 /// One line naming the path and what the system said.
-pub fn collect(path: &Path) -> Result<Vec<PathBuf>, String> {
-    let mut found = Vec::new();
-    if fs::metadata(path).map_err(|error| describe(path, &error))?.is_dir() {
-        walk(path, &mut found)?;
+pub fn collect(path: &Path) -> Result<Vec<Target>, String> {
+    let found = match fs::metadata(path) {
+        Ok(metadata) => metadata,
+        Err(error) => return at_line(path).map(|target| vec![target]).ok_or_else(|| describe(path, &error)),
+    };
+    let mut paths = Vec::new();
+    if found.is_dir() {
+        walk(path, &mut paths)?;
     } else {
-        found.push(path.to_owned());
+        paths.push(path.to_owned());
     }
-    Ok(found)
+    Ok(paths.into_iter().map(Target::file).collect())
+}
+
+fn at_line(path: &Path) -> Option<Target> {
+    let (file, line) = path.to_str()?.rsplit_once(':')?;
+    let line = line.parse().ok().filter(|line| *line > 0)?;
+    fs::metadata(file).ok().filter(fs::Metadata::is_file)?;
+    Some(Target { line: Some(line), ..Target::file(file.into()) })
 }
 
 fn walk(folder: &Path, found: &mut Vec<PathBuf>) -> Result<(), String> {
@@ -91,7 +156,8 @@ mod tests {
             fs::write(path, "").unwrap();
         }
         let found = collect(folder.path()).unwrap();
-        let names: Vec<_> = found.iter().map(|path| path.strip_prefix(folder.path()).unwrap()).collect();
+        let paths = found.iter().map(|target| target.path().unwrap());
+        let names: Vec<_> = paths.map(|path| path.strip_prefix(folder.path()).unwrap()).collect();
         assert_eq!(names, ["a/y.txt", "a/z.md", "b.txt"].map(Path::new));
     }
 

@@ -12,7 +12,8 @@ use crate::session::{Language, python_goes_on};
 pub enum Form {
     /// Fenced blocks marked `pycon` or `rhai-session`; a heading names a case and starts a fresh session.
     Markdown,
-    /// The whole file is one session.
+    /// The whole file is one session. If it begins with something else than a prompt, it is a page: its prompts may be
+    /// indented, and what follows a result behind a blank line is prose, unless it is indented further.
     Text,
 }
 
@@ -20,6 +21,11 @@ impl Form {
     /// By the file's name: `.md` is Markdown, anything else is text.
     pub fn of(path: &Path) -> Form {
         if path.extension().is_some_and(|extension| extension == "md") { Form::Markdown } else { Form::Text }
+    }
+
+    /// By what a text without a name holds: Markdown if a block of it is marked as a session.
+    pub fn of_text(text: &str) -> Form {
+        if Document::parse(text, Form::Markdown).cases.is_empty() { Form::Text } else { Form::Markdown }
     }
 }
 
@@ -80,6 +86,10 @@ impl Example {
 pub struct Options {
     /// `...` in the recorded output stands for any text.
     pub ellipsis: bool,
+    /// White space of any kind and length is the same.
+    pub normalize_whitespace: bool,
+    /// Numbers with a point need to agree only to the digits that are recorded.
+    pub number: bool,
     /// The example is neither run nor counted.
     pub skip: bool,
     /// An option that does not exist here; the example fails by it instead of passing unheeded.
@@ -109,7 +119,7 @@ impl Document {
     pub fn parse(text: &str, form: Form) -> Document {
         let mut reader = Reader::default();
         match form {
-            Form::Text => lines(text).for_each(|line| reader.session_line(&line, "")),
+            Form::Text => reader.text(text),
             Form::Markdown => markdown::read(text, &mut reader),
         }
         reader.finish()
@@ -162,6 +172,25 @@ pub(super) struct Reader {
 }
 
 impl Reader {
+    fn text(&mut self, text: &str) {
+        let first = text.lines().find(|line| !line.trim().is_empty());
+        if first.is_none_or(|line| prompt_of(line).is_some()) {
+            return lines(text).for_each(|line| self.session_line(&line, ""));
+        }
+        let (mut indent, mut is_below_blank) = ("", false);
+        for line in lines(text) {
+            let body = line.text.trim_start();
+            let column = line.text.len() - body.len();
+            if prompt_of(body).is_some() {
+                indent = line.text.get(..column).unwrap_or_default();
+            } else if !body.is_empty() && (column < indent.len() || is_below_blank && column == indent.len()) {
+                self.close_block();
+            }
+            is_below_blank = body.is_empty();
+            self.session_line(&line, indent);
+        }
+    }
+
     /// A line inside a session; `indent` is what the fence around it stands behind.
     pub(super) fn session_line(&mut self, line: &Line<'_>, indent: &str) {
         let text = dedent(line.text, indent);
@@ -242,12 +271,17 @@ impl Options {
             };
             kept.push(if language == Language::Rhai { line.get(..start).unwrap_or(line) } else { line });
             for name in names.split([',', ' ', '\t']).filter(|name| !name.is_empty()) {
-                match name {
-                    "+ELLIPSIS" => options.ellipsis = true,
-                    "-ELLIPSIS" => options.ellipsis = false,
-                    "+SKIP" => options.skip = true,
-                    "-SKIP" => options.skip = false,
-                    other => options.unknown = Some(other.to_owned()),
+                let (is_on, option) = match name.split_at_checked(1) {
+                    Some(("+", option)) => (true, option),
+                    Some(("-", option)) => (false, option),
+                    _ => (false, ""),
+                };
+                match option {
+                    "ELLIPSIS" => options.ellipsis = is_on,
+                    "NORMALIZE_WHITESPACE" => options.normalize_whitespace = is_on,
+                    "NUMBER" => options.number = is_on,
+                    "SKIP" => options.skip = is_on,
+                    _ => options.unknown = Some(name.to_owned()),
                 }
             }
         }
@@ -295,6 +329,9 @@ mod tests {
             (">>> x\n\n... no continuation\n", &[("x", "\n... no continuation", 1)]),
             (">>> x\r\n1\r\n2\r\n", &[("x", "1\n2", 1)]),
             (">>>x\nrhai>y\n", &[]),
+            ("A page.\n\n    >>> x\n    1\n\n      2\n\nProse.\n", &[("x", "1\n\n  2", 3)]),
+            ("A page.\n>>> x\n1\n\nProse.\n>>> y\n", &[("x", "1", 2), ("y", "", 6)]),
+            ("A page.\n  >>> x\n  1\nProse.\n", &[("x", "1", 2)]),
         ];
         for (text, wanted) in rows {
             let wanted: Vec<_> = wanted.iter().map(|(source, expected, line)| row(source, expected, *line)).collect();
@@ -358,10 +395,15 @@ Three
             (
                 ">>> x #doctest: +ELLIPSIS, +SKIP",
                 "x #doctest: +ELLIPSIS, +SKIP",
-                Options { ellipsis: true, skip: true, unknown: None },
+                Options { ellipsis: true, skip: true, ..Options::default() },
             ),
             (">>> 'x # doctest: +SKIP'", "'x # doctest: +SKIP'", Options::default()),
             (">>> x # xdoctest: +SKIP", "x # xdoctest: +SKIP", Options::default()),
+            (
+                "rhai> x // doctest: +NUMBER +NORMALIZE_WHITESPACE",
+                "x ",
+                Options { number: true, normalize_whitespace: true, ..Options::default() },
+            ),
             (">>> x # doctest: +NO", "x # doctest: +NO", Options { unknown: Some("+NO".into()), ..Options::default() }),
         ];
         for (line, source, options) in rows {

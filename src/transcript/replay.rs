@@ -12,6 +12,8 @@ pub const TRACEBACK: &str = "Traceback (most recent call last):";
 pub struct Answer {
     /// Every line ends in `\n`.
     pub text: String,
+    /// What it warned of.
+    pub warnings: Vec<String>,
     /// The input called `exit`; what follows it in the session is not run.
     pub ended: bool,
 }
@@ -44,7 +46,8 @@ pub fn replay(document: &Document) -> String {
 /// Evaluates one example.
 pub fn answer(session: &mut Session, example: &Example) -> Answer {
     let outcome = session.eval(example.language, &example.source);
-    Answer { text: example.without_shown_dots(&printed(&outcome)).to_owned(), ended: outcome.exit.is_some() }
+    let text = example.without_shown_dots(&printed(&outcome)).to_owned();
+    Answer { text, warnings: session.take_warnings(), ended: outcome.exit.is_some() }
 }
 
 /// An outcome as a transcript records it: what was printed, and an error as three lines of which the last is its kind

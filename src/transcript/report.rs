@@ -1,5 +1,7 @@
 //! Results of transcripts as text: one line per file, a line-by-line difference where an example fails, the totals.
 
+use std::collections::HashSet;
+
 use owo_colors::{OwoColorize, Style};
 use similar::{ChangeTag, TextDiff};
 
@@ -71,7 +73,7 @@ impl Totals {
             self.sessions.add(false);
             return;
         };
-        for CaseReport { verdicts, .. } in cases {
+        for CaseReport { verdicts, .. } in cases.iter().filter(|case| case.is_asked()) {
             self.sessions.add(verdicts.iter().all(Verdict::is_good));
             for verdict in verdicts.iter().filter(|verdict| **verdict != Verdict::Skipped) {
                 self.examples.add(verdict.is_good());
@@ -79,25 +81,68 @@ impl Totals {
         }
     }
 
-    /// Whether nothing failed.
+    /// Whether there was something to run, and nothing failed.
     pub fn all_passed(&self) -> bool {
-        self.sessions.failed == 0
+        self.sessions.passed > 0 && self.sessions.failed == 0
     }
 
     /// The two lines at the end of a run.
     pub fn render(&self, palette: &Palette) -> String {
         let style = if self.all_passed() { palette.good } else { palette.bad };
-        format!("examples: {}\n{}\n", self.examples, self.sessions.to_string().style(style))
+        if self.sessions == Count::default() {
+            return format!("{}\n", "no session was found".style(style));
+        }
+        format!("examples: {}\n{}\n", self.examples, format!("sessions: {}", self.sessions).style(style))
     }
 }
 
 impl Verdict {
-    fn is_good(&self) -> bool {
-        matches!(self, Verdict::Passed | Verdict::Skipped | Verdict::Updated)
+    pub(super) fn is_good(&self) -> bool {
+        matches!(self, Verdict::Passed | Verdict::Skipped | Verdict::Updated | Verdict::Unasked)
+    }
+}
+
+impl CaseReport {
+    /// Whether it is one of those that were to be run.
+    pub(super) fn is_asked(&self) -> bool {
+        !self.verdicts.contains(&Verdict::Unasked)
     }
 }
 
 impl FileReport {
+    /// Whether the file could be run and nothing in it failed.
+    pub fn is_good(&self) -> bool {
+        let good = |cases: &Vec<CaseReport>| cases.iter().flat_map(|case| &case.verdicts).all(Verdict::is_good);
+        self.cases.as_ref().is_ok_and(good)
+    }
+
+    /// What the file's examples warned of, each with its place; only what is not yet among `told`.
+    pub fn warnings(&self, palette: &Palette, told: &mut HashSet<String>) -> String {
+        let mut text = String::new();
+        for (line, warning) in self.cases.iter().flatten().flat_map(|case| &case.warnings) {
+            if told.insert(warning.clone()) {
+                let warning = format!("{}:{line}: {warning}", self.target.name());
+                text.push_str(&format!("{}\n", warning.style(palette.dim)));
+            }
+        }
+        text
+    }
+
+    /// Every example that printed something else, each as a text of its own, in their order.
+    pub fn differences(&self, palette: &Palette) -> Vec<String> {
+        let mut all = Vec::new();
+        for CaseReport { case, verdicts, .. } in self.cases.iter().flatten() {
+            for (example, verdict) in case.examples.iter().zip(verdicts) {
+                if let Verdict::Differs(_) = verdict {
+                    let mut text = String::new();
+                    self.push_failure(&mut text, palette, case, example, verdict);
+                    all.push(text);
+                }
+            }
+        }
+        all
+    }
+
     /// The file's failures, and a line for the file itself unless `quiet`.
     pub fn render(&self, palette: &Palette, quiet: bool) -> String {
         let cases = match &self.cases {
@@ -105,27 +150,35 @@ impl FileReport {
             Err(error) => return format!("{} {error}\n", "FAIL".style(palette.bad)),
         };
         let mut text = String::new();
-        for CaseReport { case, verdicts } in cases {
+        for CaseReport { case, verdicts, .. } in cases {
             for (example, verdict) in case.examples.iter().zip(verdicts) {
                 self.push_failure(&mut text, palette, case, example, verdict);
             }
         }
         if let Some(reason) = &self.not_updated {
-            text.push_str(&format!("{}: {reason}\n", self.path.display()));
+            text.push_str(&format!("{}: {reason}\n", self.target.name()));
         }
-        if !quiet || !text.is_empty() {
+        let is_asked = cases.is_empty() || cases.iter().any(CaseReport::is_asked);
+        if is_asked && !quiet || !text.is_empty() {
             text.push_str(&self.summary(palette, cases));
         }
         text
     }
 
-    fn push_failure(&self, text: &mut String, palette: &Palette, case: &Case, example: &Example, verdict: &Verdict) {
+    pub(super) fn push_failure(
+        &self,
+        text: &mut String,
+        palette: &Palette,
+        case: &Case,
+        example: &Example,
+        verdict: &Verdict,
+    ) {
         let detail = match verdict {
             Verdict::Differs(printed) => difference(palette, &example.expected, printed),
             Verdict::Broken(reason) => format!("    {}\n", reason.style(palette.bad)),
-            Verdict::Passed | Verdict::Skipped | Verdict::Updated => return,
+            Verdict::Passed | Verdict::Skipped | Verdict::Updated | Verdict::Unasked => return,
         };
-        let place = format!("{}:{}", self.path.display(), example.line);
+        let place = format!("{}:{}", self.target.name(), example.line);
         text.push_str(&format!("{}", place.style(palette.place)));
         if !case.name.is_empty() {
             text.push_str(&format!(" {}", format!("({})", case.name).style(palette.dim)));
@@ -152,9 +205,8 @@ impl FileReport {
         .map(|(number, word)| format!("{number} {word}"))
         .collect();
         let counts = if counts.is_empty() { "no examples".to_owned() } else { counts.join(", ") };
-        let good = cases.iter().flat_map(|case| &case.verdicts).all(Verdict::is_good);
-        let mark = if good { "ok  ".style(palette.good) } else { "FAIL".style(palette.bad) };
-        format!("{mark} {}: {counts}\n", self.path.display())
+        let mark = if self.is_good() { "ok  ".style(palette.good) } else { "FAIL".style(palette.bad) };
+        format!("{mark} {}: {counts}\n", self.target.name())
     }
 }
 
@@ -183,13 +235,15 @@ fn closed(text: &str) -> String {
 mod tests {
     use std::sync::Arc;
 
+    use super::super::files::Target;
     use super::super::parse::{Document, Form};
     use super::*;
 
     fn report(text: &str, verdicts: Vec<Verdict>) -> FileReport {
         let document = Document::parse(text, Form::Text);
         let case = Arc::new(document.cases[0].clone());
-        FileReport { path: "dir/a.txt".into(), cases: Ok(vec![CaseReport { case, verdicts }]), not_updated: None }
+        let target = Target::file("dir/a.txt".into());
+        FileReport { target, cases: Ok(vec![CaseReport { case, verdicts, warnings: Vec::new() }]), not_updated: None }
     }
 
     #[test]
@@ -199,7 +253,7 @@ mod tests {
         assert_eq!(report.render(&Palette::new(false), true), wanted);
         let mut totals = Totals::default();
         totals.add(&report);
-        assert_eq!(totals.render(&Palette::new(false)), "examples: 1 passed, 1 failed\n0 passed, 1 failed\n");
+        assert_eq!(totals.render(&Palette::new(false)), "examples: 1 passed, 1 failed\nsessions: 0 passed, 1 failed\n");
         let coloured = report.render(&Palette::new(true), true);
         assert!(coloured.contains("\u{1b}[31m- 2\u{1b}["), "{coloured:?}");
     }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::num::NonZero;
-use std::path::{Path, PathBuf};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -12,20 +12,22 @@ use std::thread;
 use std::time::Duration;
 
 use super::compare::matches;
-use super::files::read_text;
-use super::parse::{Case, Document, Example, Form};
+use super::files::Target;
+use super::parse::{Case, Document, Example};
 use super::replay::{Answer, answer};
 use super::stack::spawn_with_big_stack;
 use super::update::rewrite;
 use crate::session::{Session, SessionOptions};
 
 /// The terms on which examples are run.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Terms {
     /// Rewrite recorded outputs that differ.
     pub update: bool,
     /// The time one example may take.
     pub limit: Duration,
+    /// Run only the sessions whose name, or whose file's, contains this.
+    pub filter: Option<String>,
 }
 
 /// The verdict on an example.
@@ -35,6 +37,8 @@ pub enum Verdict {
     Passed,
     /// It was not to be run.
     Skipped,
+    /// It belongs to a session that was not asked for.
+    Unasked,
     /// It printed something else, which now stands in the file.
     Updated,
     /// It printed this instead.
@@ -50,21 +54,24 @@ pub struct CaseReport {
     pub case: Arc<Case>,
     /// One for each of its examples.
     pub verdicts: Vec<Verdict>,
+    /// What it warned of, each with the line of the example.
+    pub warnings: Vec<(usize, String)>,
 }
 
 /// One file's results.
 #[derive(Debug)]
 pub struct FileReport {
-    /// As it was named.
-    pub path: PathBuf,
+    /// What was run.
+    pub target: Target,
     /// Every session with the verdicts on its examples; or why the file could not be run.
     pub cases: Result<Vec<CaseReport>, String>,
     /// The reason why the outputs that differ could not be written into the file.
     pub not_updated: Option<String>,
 }
 
-/// Runs `files` and hands every report to `take`, in their order, as soon as those before it are there.
-pub fn run_files(files: &[PathBuf], terms: Terms, mut take: impl FnMut(FileReport)) {
+/// Runs `files` and hands every report to `take`, in their order, as soon as those before it are there, until it has
+/// seen enough.
+pub fn run_files(files: &[Target], terms: &Terms, mut take: impl FnMut(FileReport) -> ControlFlow<()>) {
     let workers = thread::available_parallelism().map_or(1, NonZero::get).min(files.len());
     let next = AtomicUsize::new(0);
     let (sender, receiver) = channel();
@@ -74,8 +81,8 @@ pub fn run_files(files: &[PathBuf], terms: Terms, mut take: impl FnMut(FileRepor
             scope.spawn(move || {
                 loop {
                     let index = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(path) = files.get(index) else { break };
-                    if sender.send((index, run_file(path, terms))).is_err() {
+                    let Some(target) = files.get(index) else { break };
+                    if sender.send((index, run_file(target, terms))).is_err() {
                         break;
                     }
                 }
@@ -87,59 +94,81 @@ pub fn run_files(files: &[PathBuf], terms: Terms, mut take: impl FnMut(FileRepor
         for (index, report) in receiver {
             early.insert(index, report);
             while let Some(report) = early.remove(&turn) {
-                take(report);
+                if take(report).is_break() {
+                    // What is not begun is left; a file that is being run is run to its end.
+                    return next.store(files.len(), Ordering::Relaxed);
+                }
                 turn += 1;
             }
         }
     });
 }
 
-fn run_file(path: &Path, terms: Terms) -> FileReport {
-    let mut report = FileReport { path: path.to_owned(), cases: Ok(Vec::new()), not_updated: None };
-    let text = match read_text(path) {
-        Ok(text) => text,
+fn run_file(target: &Target, terms: &Terms) -> FileReport {
+    let mut report = FileReport { target: target.clone(), cases: Ok(Vec::new()), not_updated: None };
+    let (text, form) = match target.read() {
+        Ok(read) => read,
         Err(error) => {
             report.cases = Err(error);
             return report;
         }
     };
-    let form = Form::of(path);
-    let mut cases: Vec<_> = Document::parse(&text, form)
-        .cases
-        .into_iter()
-        .map(|case| {
-            let case = Arc::new(case);
-            let verdicts = run_case(&case, terms.limit);
-            CaseReport { case, verdicts }
-        })
-        .collect();
+    let cases = Document::parse(&text, form).cases;
+    let asked = target.line.and_then(|line| cases.iter().rposition(|case| case.examples[0].line <= line));
+    let is_asked = |index: usize, case: &Case| {
+        let is_named = |text: &String| case.name.contains(text) || target.name().contains(text);
+        (target.line.is_none() || asked == Some(index)) && terms.filter.as_ref().is_none_or(is_named)
+    };
+    let run = |(index, case): (usize, Case)| {
+        if is_asked(index, &case) {
+            return run_case(&Arc::new(case), terms.limit);
+        }
+        let verdicts = vec![Verdict::Unasked; case.examples.len()];
+        CaseReport { case: Arc::new(case), verdicts, warnings: Vec::new() }
+    };
+    report.cases = Ok(cases.into_iter().enumerate().map(run).collect());
     if terms.update {
-        report.not_updated = update_file(path, &text, form, &mut cases).err();
+        report.update(|_, _, _| true);
     }
-    report.cases = Ok(cases);
     report
 }
 
-/// Writes the outputs that differ into the file, and counts them as updated.
-fn update_file(path: &Path, text: &str, form: Form, cases: &mut [CaseReport]) -> Result<(), String> {
-    let examples = cases.iter().flat_map(|report| report.case.examples.iter().zip(&report.verdicts));
-    let answers: Vec<(&Example, Option<&str>)> = examples
-        .map(|(example, verdict)| match verdict {
-            Verdict::Differs(printed) => (example, Some(printed.as_str())),
-            _ => (example, None),
-        })
-        .collect();
-    if answers.iter().all(|(_, answer)| answer.is_none()) {
-        return Ok(());
+impl FileReport {
+    /// Writes the outputs that differ into the file, where `accepts` says so, and counts them as updated.
+    pub fn update(&mut self, mut accepts: impl FnMut(&Case, &Example, &str) -> bool) {
+        self.not_updated = self.try_to_update(&mut accepts).err();
     }
-    let new = rewrite(text, form, &answers)?;
-    fs::write(path, new).map_err(|error| format!("not updated: {error}"))?;
-    for verdict in cases.iter_mut().flat_map(|case| &mut case.verdicts) {
-        if matches!(verdict, Verdict::Differs(_)) {
-            *verdict = Verdict::Updated;
+
+    fn try_to_update(&mut self, accepts: &mut dyn FnMut(&Case, &Example, &str) -> bool) -> Result<(), String> {
+        let Ok(cases) = &mut self.cases else { return Ok(()) };
+        let mut answers: Vec<(&Example, Option<&str>)> = Vec::new();
+        let mut accepted = Vec::new();
+        for (at, report) in cases.iter().enumerate() {
+            for (index, (example, verdict)) in report.case.examples.iter().zip(&report.verdicts).enumerate() {
+                let printed = match verdict {
+                    Verdict::Differs(printed) if accepts(&report.case, example, printed) => Some(printed.as_str()),
+                    _ => None,
+                };
+                if printed.is_some() {
+                    accepted.push((at, index));
+                }
+                answers.push((example, printed));
+            }
         }
+        if accepted.is_empty() {
+            return Ok(());
+        }
+        let path = self.target.path().ok_or("not updated: standard input is no file")?;
+        let (text, form) = self.target.read()?;
+        let new = rewrite(&text, form, &answers)?;
+        fs::write(path, new).map_err(|error| format!("not updated: {error}"))?;
+        for (at, index) in accepted {
+            if let Some(verdict) = cases.get_mut(at).and_then(|case| case.verdicts.get_mut(index)) {
+                *verdict = Verdict::Updated;
+            }
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 /// After an interrupt, how long an example may take to heed it before its session is given up.
@@ -151,22 +180,23 @@ enum Message {
     Answered(Answer),
 }
 
-fn run_case(case: &Arc<Case>, limit: Duration) -> Vec<Verdict> {
-    let mut verdicts = Vec::with_capacity(case.examples.len());
+fn run_case(case: &Arc<Case>, limit: Duration) -> CaseReport {
+    let (mut verdicts, mut warnings) = (Vec::with_capacity(case.examples.len()), Vec::new());
     let (sender, receiver) = channel();
     let theirs = Arc::clone(case);
     // A session that heeds no interrupt keeps its thread; it must not keep the others waiting, so nothing joins it.
     let fate = match spawn_with_big_stack("session", move || session_thread(&theirs, &sender)) {
-        Ok(_detached) => watch(case, &receiver, limit, &mut verdicts),
+        Ok(_detached) => watch(case, &receiver, limit, &mut verdicts, &mut warnings),
         Err(error) => format!("no thread for the session: {error}"),
     };
     verdicts.resize(case.examples.len(), Verdict::Broken(fate));
-    verdicts
+    CaseReport { case: Arc::clone(case), verdicts, warnings }
 }
 
 fn session_thread(case: &Case, sender: &Sender<Message>) {
     // A session is bound to its thread, so it is made here.
     let mut session = Session::new(SessionOptions::default());
+    session.take_warnings();
     if sender.send(Message::Started(session.interrupt_flag())).is_err() {
         return;
     }
@@ -184,7 +214,13 @@ fn is_run(example: &Example) -> bool {
 }
 
 /// Collects the answers of a session's thread. Gives the reason why the examples left over have none.
-fn watch(case: &Case, receiver: &Receiver<Message>, limit: Duration, verdicts: &mut Vec<Verdict>) -> String {
+fn watch(
+    case: &Case,
+    receiver: &Receiver<Message>,
+    limit: Duration,
+    verdicts: &mut Vec<Verdict>,
+    warnings: &mut Vec<(usize, String)>,
+) -> String {
     let broke_off = || "the session broke off".to_owned();
     let Ok(Message::Started(interrupt)) = receiver.recv() else {
         return broke_off();
@@ -202,6 +238,7 @@ fn watch(case: &Case, receiver: &Receiver<Message>, limit: Duration, verdicts: &
         match receiver.recv_timeout(limit) {
             Ok(Message::Answered(answer)) => {
                 verdicts.push(judge(example, answer.text));
+                warnings.extend(answer.warnings.into_iter().map(|warning| (example.line, warning)));
                 if answer.ended {
                     return "the session has ended".to_owned();
                 }
@@ -220,20 +257,17 @@ fn watch(case: &Case, receiver: &Receiver<Message>, limit: Duration, verdicts: &
 }
 
 fn judge(example: &Example, printed: String) -> Verdict {
-    if matches(&example.expected, &printed, example.options.ellipsis) {
-        Verdict::Passed
-    } else {
-        Verdict::Differs(printed)
-    }
+    if matches(&example.expected, &printed, &example.options) { Verdict::Passed } else { Verdict::Differs(printed) }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::parse::Form;
     use super::*;
 
     fn verdicts(text: &str, limit: Duration) -> Vec<Verdict> {
         let document = Document::parse(text, Form::Text);
-        run_case(&Arc::new(document.cases[0].clone()), limit)
+        run_case(&Arc::new(document.cases[0].clone()), limit).verdicts
     }
 
     #[test]

@@ -1,0 +1,161 @@
+//! `tensorsh test`: runs recorded sessions, shows how they went, asks about outputs that differ, runs them again when a file
+//! changes.
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::io::{Read, stdin};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::{Duration, SystemTime};
+
+use super::{Screen, Stream, complain, show};
+use crate::transcript::{
+    FileReport, Json, Palette, Target, Terms, Totals, collect, decode, describe, junit, run_files,
+};
+
+/// What is to be run, and how it is to be told.
+#[derive(Clone, Debug)]
+pub struct Testing {
+    /// Files, folders, `FILE:LINE`, `-`.
+    pub paths: Vec<PathBuf>,
+    pub terms: Terms,
+    /// Only failures.
+    pub quiet: bool,
+    /// Stop after the first file in which something fails.
+    pub fail_fast: bool,
+    /// Ask about every output that differs.
+    pub review: bool,
+    /// Run again whenever a file changes.
+    pub watch: bool,
+    /// Report as JSON.
+    pub json: bool,
+    /// The file for a report as JUnit's XML.
+    pub junit: Option<PathBuf>,
+}
+
+/// How often files are looked at for changes.
+const GLANCE: Duration = Duration::from_millis(200);
+
+/// Runs the sessions; gives the exit status.
+pub fn test(screen: Screen, testing: &Testing) -> i32 {
+    let (files, all_found) = gather(&testing.paths);
+    // Taken before the run: what is written meanwhile is new.
+    let mut seen = times(&files);
+    let status = run(screen, testing, &files);
+    if testing.watch {
+        loop {
+            sleep(GLANCE);
+            let files = gather(&testing.paths).0;
+            let now = times(&files);
+            let is_new = |target: &&Target| target.path().is_some_and(|path| now.get(path) != seen.get(path));
+            let changed: Vec<Target> = files.iter().filter(is_new).cloned().collect();
+            seen = now;
+            if !changed.is_empty() {
+                show("\n");
+                run(screen, testing, &changed);
+            }
+        }
+    }
+    if all_found { status } else { 1 }
+}
+
+/// The files that paths stand for, and whether all were found.
+fn gather(paths: &[PathBuf]) -> (Vec<Target>, bool) {
+    let (mut files, mut all_found) = (Vec::new(), true);
+    for path in paths {
+        match if path.as_os_str() == "-" { standard_input() } else { collect(path) } {
+            Ok(found) => files.extend(found),
+            Err(error) => {
+                complain(&format!("tensorsh: {error}\n"));
+                all_found = false;
+            }
+        }
+    }
+    (files, all_found)
+}
+
+fn standard_input() -> Result<Vec<Target>, String> {
+    let mut bytes = Vec::new();
+    let read = stdin().lock().read_to_end(&mut bytes).map_err(|error| error.to_string());
+    let text = read.and_then(|_| decode(bytes)).map_err(|fault| format!("standard input: {fault}"))?;
+    Ok(vec![Target::typed(text)])
+}
+
+/// When each file was last written.
+fn times(files: &[Target]) -> HashMap<PathBuf, Option<SystemTime>> {
+    let paths = files.iter().filter_map(|target| target.path().map(Path::to_owned));
+    let written = |path: &Path| fs::metadata(path).and_then(|metadata| metadata.modified()).ok();
+    paths.map(|path| (path.clone(), written(&path))).collect()
+}
+
+fn run(screen: Screen, testing: &Testing, files: &[Target]) -> i32 {
+    let palette = Palette::new(screen.is_coloured(Stream::Output));
+    let (mut totals, mut told, mut suites) = (Totals::default(), HashSet::new(), String::new());
+    let mut json = Json::default();
+    let mut has_left = false;
+    run_files(files, &testing.terms, |mut report| {
+        if testing.review && !has_left {
+            has_left = review(&palette, &mut report).is_break();
+        }
+        totals.add(&report);
+        if testing.junit.is_some() {
+            suites.push_str(&report.to_junit());
+        }
+        if testing.json {
+            json.add(&report);
+        } else {
+            show(&report.render(&palette, testing.quiet || testing.review));
+            show(&report.warnings(&palette, &mut told));
+        }
+        let enough = testing.fail_fast && !report.is_good();
+        if enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    if testing.json {
+        show(&json.text(&totals));
+    } else {
+        show(&totals.render(&palette));
+    }
+    if let Some(path) = &testing.junit
+        && let Err(error) = fs::write(path, junit(&suites))
+    {
+        complain(&format!("tensorsh: {}\n", describe(path, &error)));
+        return 1;
+    }
+    i32::from(!totals.all_passed())
+}
+
+/// Shows every output of a file that differs and asks what is to become of it. Breaks off when nothing more is to be asked.
+fn review(palette: &Palette, report: &mut FileReport) -> ControlFlow<()> {
+    let mut answered = ControlFlow::Continue(());
+    let shown: Vec<String> = report.differences(palette);
+    let mut next = shown.into_iter();
+    report.update(|_, _, _| {
+        let Some(difference) = next.next() else { return false };
+        if answered.is_break() {
+            return false;
+        }
+        show(&difference);
+        loop {
+            show("write this into the file? [y]es, [n]o, [q]uit: ");
+            let mut line = String::new();
+            match stdin().read_line(&mut line) {
+                Ok(0) | Err(_) => {
+                    show("\n");
+                    answered = ControlFlow::Break(());
+                    return false;
+                }
+                Ok(_) => match line.trim().to_lowercase().as_str() {
+                    "y" | "yes" => return true,
+                    "n" | "no" => return false,
+                    "q" | "quit" => {
+                        answered = ControlFlow::Break(());
+                        return false;
+                    }
+                    _ => {}
+                },
+            }
+        }
+    });
+    answered
+}
