@@ -18,15 +18,14 @@ use crate::script::engine;
 use crate::script::fault;
 use crate::script::modules;
 use crate::script::own;
-use crate::script::printing::is_range;
 use crate::script::read::{self, Names};
-use crate::script::runtime::Runtime;
-use crate::script::value::to_value;
+use crate::script::runtime::{Constants, Runtime};
+use crate::script::value::{is_range, to_value};
 pub use crate::tensor::Dims;
 pub use crate::tensor::limits::{BUDGET, set_budget};
 use crate::tensor::{Error, ErrorKind, Tensor, interrupt};
 use failure::failure_of;
-use rhai::{Dynamic, Engine, Scope};
+use rhai::{Caches, Dynamic, Engine, Scope};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -39,6 +38,8 @@ mod advice;
 mod complete;
 mod cursor;
 mod failure;
+mod foreign;
+mod members;
 mod python;
 mod results;
 mod timing;
@@ -327,6 +328,9 @@ impl Session {
             self.note = self.hiding(&ast).or_else(division);
         }
         let value = self.run(&ast, &cell).map_err(|error| self.failed(&error, &cell))?;
+        if echo {
+            self.note = self.note.take().or_else(|| self.changing(&ast, value.is_unit()));
+        }
         if echo && !ends_muted(source) {
             self.show(&value).map_err(failure_of)?;
         }
@@ -349,14 +353,16 @@ impl Session {
             *self.runtime.globals.borrow_mut() = variables.collect();
         }
         self.runtime.cell.replace(cell.clone());
+        self.runtime.note_assigned(&cell.id, ast);
         let before = self.scope.len();
-        let mut result = self.engine.borrow().eval_ast_with_scope::<Dynamic>(&mut self.scope, ast);
+        let mut result = self.evaluate(ast);
         if self.runtime.interrupt.is_set() && !result.as_ref().is_err_and(|error| fault::is_end(error)) {
             // A kernel may have left off; what it made, or what went wrong for want of it, is not to be seen.
             result = Err(fault::interrupted());
         }
         modules::keep(&self.engine, &self.runtime, ast);
         self.runtime.globals.borrow_mut().clear();
+        self.runtime.constants.take();
         self.runtime.callbacks.set(0);
         self.runtime.read.take();
         self.take_changes();
@@ -366,6 +372,20 @@ impl Session {
             self.scope = visible(&self.scope);
         }
         result
+    }
+
+    /// Lets the engine evaluate, with the constants of earlier inputs besides those of this one.
+    fn evaluate(&mut self, ast: &rhai::AST) -> Result<Dynamic, Box<rhai::EvalAltResult>> {
+        let engine = self.engine.borrow();
+        let constants = self.scope.iter_raw().filter(|(_, is_constant, _)| *is_constant);
+        let constants: Constants =
+            Rc::new(RefCell::new(constants.map(|(name, _, value)| (name.into(), value.clone())).collect()));
+        self.runtime.constants.replace(Some(constants.clone()));
+        let mut global = engine.new_global_runtime_state();
+        global.constants = Some(constants);
+        global.lib.push(ast.shared_lib().clone());
+        #[expect(deprecated, reason = "no other way takes constants along")]
+        engine.eval_statements_raw(&mut global, &mut Caches::new(), &mut self.scope, ast.statements())
     }
 
     /// Shows a value as a prompt does: nothing for `None`.

@@ -58,6 +58,57 @@ const SCRIPTS: &[(&str, &str, &str)] = &[
         "",
         "main.rhai:1:8: ModuleNotFoundError: No module named 'nothing'\n    import \"nothing\" as n;\n           ^^^^^^^^^\nhint: nothing.rhai is neither in",
     ),
+    // A letter off.
+    (
+        "import \"stats\" as s;\ns::meen(1);",
+        "read\n",
+        "main.rhai:2:4: NameError: name 's::meen' is not defined\n    s::meen(1);\n       ^^^^^^^\nhint: did you mean `s::mean`?\n",
+    ),
+    (
+        "import \"stats\" as s; s::SCALF",
+        "read\n",
+        "main.rhai:1:22: NameError: name 's::SCALF' is not defined\n    import \"stats\" as s; s::SCALF\n                         ^\nhint: did you mean `s::SCALE`?\n",
+    ),
+    (
+        "import \"stats\" as s; s::weights(1)",
+        "read\n",
+        "main.rhai:1:25: NameError: name 's::weights' is not defined\n    import \"stats\" as s; s::weights(1)\n                            ^^^^^^^^^^\nhint: `s::weights` is a value: write it without `()`\n",
+    ),
+    (
+        "import \"stats\" as s; s::mean(1, 2)",
+        "read\n",
+        "main.rhai:1:25: NameError: name 's::mean' is not defined\n    import \"stats\" as s; s::mean(1, 2)\n                            ^^^^^^^^^^\nhint: `s::mean` takes 1 argument\n",
+    ),
+    (
+        "import \"stats\" as s; let f = s::mean;",
+        "read\n",
+        "main.rhai:1:30: NameError: name 's::mean' is not defined\n    import \"stats\" as s; let f = s::mean;\n                                 ^\nhint: `s::mean` is a function; as a value, write `|x| s::mean(x)`\n",
+    ),
+    (
+        "import \"stats\" as s; fn f() { st::mean(1) } f()",
+        "read\n",
+        "main.rhai:1:31: ModuleNotFoundError: No module named 'st'\n    import \"stats\" as s; fn f() { st::mean(1) } f()\n                                  ^^\n  in f(), called at line 1: import \"stats\" as s; fn f() { st::mean(1) } f()\nhint: did you mean `s::mean`?\n",
+    ),
+    (
+        "import \"stats\" as s; s.mean(1)",
+        "read\n",
+        "main.rhai:1:22: NameError: name 's' is not defined\n    import \"stats\" as s; s.mean(1)\n                         ^\nhint: `s` is a module: write `s::name`\n",
+    ),
+    (
+        "import \"stat\" as s;",
+        "",
+        "main.rhai:1:8: ModuleNotFoundError: No module named 'stat'\n    import \"stat\" as s;\n           ^^^^^^\nhint: did you mean `import \"stats\"`?\n",
+    ),
+    (
+        "import \"elsewhere/faar\" as s;",
+        "",
+        "main.rhai:1:8: ModuleNotFoundError: No module named 'elsewhere/faar'\n    import \"elsewhere/faar\" as s;\n           ^^^^^^^^^^^^^^^^\nhint: did you mean `import \"elsewhere/far\"`?\n",
+    ),
+    (
+        "torch::ones(2)",
+        "",
+        "main.rhai:1:1: ModuleNotFoundError: No module named 'torch'\n    torch::ones(2)\n    ^^^^^\nhint: write a dot: `torch.ones`\n",
+    ),
     ("import torch;", "", "main.rhai:1:1: SyntaxError: `import \"torch\"` imports torch.rhai; `let torch = import_"),
     // A script declares what it assigns.
     (
@@ -86,6 +137,9 @@ const NAMES: &[(&str, &str, &str)] = &[
         "",
         "IndexError: index 9 is out of bounds for dimension 1 with size 3\n    x = arange(6).view(2, 3); \"é\" + x[1, 9]\n                                     ^",
     ),
+    // Constants of the same input, and of none.
+    ("const K = 5; fn f(K) { K + global::K } f(1)", "6\n", ""),
+    ("let k = 5; fn f() { global::k } f()", "", "NameError: name 'global::k' is not defined\n"),
     (
         "zeros(2, dtype=int8, 3)",
         "",
@@ -116,6 +170,10 @@ fn scripts_import_scripts() {
     // What an input imports is there for the next ones.
     let (out, err) = run(&folder, &["-e", "import \"stats\" as s", "-e", "s::mean(s::weights)", "-e", "s::SCALE"]);
     assert_eq!((out.as_str(), err.as_str()), ("read\ntensor(1.5000)\n2\n", ""));
+    // So are constants, for functions of other inputs as well.
+    let constants = ["const K = 5", "fn f(K) { K + global::K }", "f(1)", "global::K", "const K = 7", "f(1)"];
+    let (out, err) = run(&folder, &constants.map(|input| ["-e", input]).concat());
+    assert_eq!((out.as_str(), err.as_str()), ("6\n5\n8\n", ""));
     for (script, prints, says) in SCRIPTS {
         fs::write(folder.join("main.rhai"), script).unwrap();
         let (out, err) = run(&folder, &["main.rhai"]);

@@ -36,10 +36,8 @@ pub fn set_limits(engine: &mut Engine, state: &Rc<Runtime>) {
     engine.set_max_array_size(most_items());
     engine.set_max_map_size(share() / ENTRY);
     let interrupt = state.interrupt.clone();
-    let since_call = state.steps.clone();
     let (steps, looked) = (Cell::new(0u32), Cell::new(Instant::now()));
     engine.on_progress(move |_| {
-        since_call.set(since_call.get().saturating_add(1));
         if interrupt.is_set() {
             return Some(Dynamic::from(fault::Interrupted));
         }

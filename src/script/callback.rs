@@ -91,7 +91,8 @@ impl Home {
         }
         runtime.callbacks.set(depth + 1);
         let engine = engine.borrow();
-        let global = engine.new_global_runtime_state();
+        let mut global = engine.new_global_runtime_state();
+        global.constants = runtime.constants.borrow().clone();
         let context = (&*engine, "call", None, &global, Position::NONE).into();
         let result = function.call_within_context::<Dynamic>(&context, args);
         runtime.callbacks.set(depth);

@@ -1,7 +1,7 @@
 //! The Rhai engine with our functions in it: registration, names, subscripts, operators, limits and interrupts. Every
 //! call of a script ends in [`dispatch`], which finds the row of the function table.
 
-use super::arrays;
+use super::arrays::{self, add_calling};
 use super::blobs;
 use super::bounds;
 use super::callback;
@@ -13,9 +13,9 @@ use super::printing::{self, shown};
 use super::runtime::Runtime;
 use super::scoped;
 use super::subscripts;
-use super::value::{class_ids, register_names, sequence_ids, to_dynamic, to_value};
+use super::value::{class_ids, register_names, sequence_ids, to_dynamic, to_listed, to_subscript, to_value};
 use super::words;
-use crate::call::bind::{Arguments, Bound};
+use crate::call::bind::{Arguments, Bound, Parser};
 use crate::call::plain;
 use crate::call::signature::Kind;
 use crate::call::suggest;
@@ -62,6 +62,7 @@ pub fn build(state: &Rc<Runtime>) -> Engine {
     register_names(&mut engine, &mut module);
     register_missing(&mut engine, state);
     register_subscripts(&mut module, state);
+    subscripts::register_held(&mut module);
     register_operators(&mut module, state);
     register_iteration(&mut module, state);
     register_over_integers(&mut module, state);
@@ -399,20 +400,32 @@ fn bare<'f>(state: &Runtime, family: &'f Family, first: Option<&Value>, count: u
 
 /// The arguments of a script's call: keywords travel as a last object map.
 pub fn arguments(args: &[&mut Dynamic]) -> Result<(Vec<Value>, Keywords)> {
+    arguments_as(args, to_value)
+}
+
+fn arguments_as(args: &[&mut Dynamic], made: fn(&Dynamic) -> Result<Value>) -> Result<(Vec<Value>, Keywords)> {
     let (mut positional, mut keywords) = (args, Keywords::new());
     if let Some((last, before)) = args.split_last()
         && let Some(map) = last.read_lock::<rhai::Map>()
     {
         positional = before;
         for (key, value) in map.iter() {
-            keywords.push((key.as_str().into(), to_value(value)?));
+            keywords.push((key.as_str().into(), made(value)?));
         }
     }
-    Ok((positional.iter().map(|arg| to_value(arg)).collect::<Result<_>>()?, keywords))
+    Ok((positional.iter().map(|arg| made(arg)).collect::<Result<_>>()?, keywords))
 }
 
+/// Functions that take subscripts.
+const OF_SUBSCRIPTS: &[&str] = &["at", "slice", "__getitem__", "__setitem__"];
+
 fn call(state: &Runtime, overloads: &Overloads, receiver: Option<&Value>, args: &[&mut Dynamic]) -> Result<Value> {
-    let (positional, keywords) = arguments(args)?;
+    let made = match overloads.parser {
+        _ if OF_SUBSCRIPTS.contains(&overloads.name) => to_subscript,
+        Parser::Builtin => to_value,
+        _ => to_listed,
+    };
+    let (positional, keywords) = arguments_as(args, made)?;
     dispatch::call(state, overloads, receiver, &Arguments { positional: positional.into(), keywords })
 }
 
@@ -423,9 +436,14 @@ fn register_subscripts(module: &mut Module, state: &Rc<Runtime>) {
             [target, index] => subscripts::get(&this, &to_value(target)?, index).and_then(|value| this.give(value)),
             _ => Ok(Dynamic::UNIT),
         });
-        let this = state.clone();
-        add(module, "index$set$", &[class, TypeId::of::<Dynamic>(), TypeId::of::<Dynamic>()], move |args| match args {
-            [target, index, value] => subscripts::set(&this, &to_value(target)?, index, value).map(|()| Dynamic::UNIT),
+        let types = [class, TypeId::of::<Dynamic>(), TypeId::of::<Dynamic>()];
+        add_calling(module, state, "index$set$", &types, true, |state, context, args| match args {
+            [target, index, value] => {
+                let is_assigned = state.assigns(context.call_source(), context.call_position());
+                let set =
+                    to_value(target).and_then(|target| subscripts::set(state, &target, index, value, is_assigned));
+                set.and_then(|()| whole(Dynamic::UNIT)).map_err(fault::thrown)
+            }
             _ => Ok(Dynamic::UNIT),
         });
     }
@@ -519,6 +537,9 @@ fn resolve_names(engine: &mut Engine, state: &Rc<Runtime>) {
         {
             return Ok(Some(value.clone()));
         }
+        if name == subscripts::HELD {
+            return Ok(Some(Dynamic::from(subscripts::Held)));
+        }
         Ok(constant(name).map(to_dynamic))
     });
 }
@@ -543,6 +564,10 @@ pub fn constant(name: &str) -> Option<Value> {
 /// A name of Rhai's lines: a constant, or a function by its bare name.
 pub fn named(state: &Runtime, name: &str) -> Option<Value> {
     constant(name).or_else(|| {
+        // A line of Rhai may be read as Python for other words in it.
+        if let "true" | "false" = name {
+            return Some(Value::Bool(name == "true"));
+        }
         let known = state.registry.find(name, Receiver::Module("")).is_some();
         known.then(|| Value::Function(name.into()))
     })

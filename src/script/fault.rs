@@ -13,7 +13,7 @@ use crate::format::{Formatter, PrintOptions};
 use crate::library::registry;
 use crate::tensor::{DType, Error, ErrorKind};
 use crate::value::Value;
-use rhai::{Dynamic, EvalAltResult, ParseError, Position};
+use rhai::{Dynamic, EvalAltResult, ParseError, ParseErrorType, Position};
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -137,7 +137,10 @@ pub fn is_end(error: &EvalAltResult) -> bool {
 
 /// Explains a parse error.
 pub fn from_parse(error: &ParseError) -> Fault {
-    let message = error.err_type().to_string();
+    let message = match error.err_type() {
+        ParseErrorType::LoopBreak => "`break` and `continue` stand in a loop".to_owned(),
+        other => other.to_string(),
+    };
     fault(ErrorKind::SyntaxError, message, error.position())
 }
 
@@ -206,8 +209,8 @@ fn from_call(error: &EvalAltResult, state: &Runtime, cell: &Cell) -> Fault {
         E::ErrorModuleNotFound(name, _) => fault(ModuleNotFoundError, format!("No module named '{name}'"), at),
         E::ErrorArrayBounds(..) => fault(IndexError, "list index out of range", at),
         E::ErrorStringBounds(..) => fault(IndexError, "string index out of range", at),
-        E::ErrorIndexNotFound(key, _) => fault(KeyError, format!("'{key}'"), at),
-        E::ErrorPropertyNotFound(name, _) => fault(KeyError, format!("'{name}'"), at),
+        E::ErrorIndexNotFound(key, _) => no_key(&key.to_string(), at),
+        E::ErrorPropertyNotFound(name, _) => no_key(name, at),
         E::ErrorIndexingType(types, _) => {
             let class = types.split(' ').next().unwrap_or(types);
             fault(TypeError, format!("'{}' object is not subscriptable", python_type(class)), at)
@@ -233,7 +236,8 @@ fn from_call(error: &EvalAltResult, state: &Runtime, cell: &Cell) -> Fault {
             fault(TypeError, format!("'{name}' is no function that could be called"), at)
         }
         E::ErrorMismatchDataType(want, got, _) => {
-            let mut fault = fault(TypeError, needed(python_type(want), python_type(got)), at);
+            let wanted = if want == "char" { "character" } else { python_type(want) };
+            let mut fault = fault(TypeError, needed(wanted, python_type(got)), at);
             if (python_type(want), python_type(got)) == ("bool", "Tensor") {
                 let advice = "a tensor is neither true nor false here; write `.item()` behind one value, \
                     `.all().item()` or `.any().item()` behind many";
@@ -246,7 +250,8 @@ fn from_call(error: &EvalAltResult, state: &Runtime, cell: &Cell) -> Fault {
         }
         E::ErrorFor(_) => {
             let mut fault = fault(TypeError, "this value cannot be iterated over", at);
-            fault.error = fault.error.with_hint("for a count write a range: `for i in 0..n`".to_owned());
+            let advice = "for a count write a range: `for i in 0..n`; for an object map `for key in map.keys()`";
+            fault.error = fault.error.with_hint(advice.to_owned());
             fault
         }
         E::ErrorDataRace(what, _) => {
@@ -269,10 +274,23 @@ fn from_call(error: &EvalAltResult, state: &Runtime, cell: &Cell) -> Fault {
     }
 }
 
+/// The KeyError of an object map.
+fn no_key(key: &str, at: Position) -> Fault {
+    let mut fault = fault(ErrorKind::KeyError, format!("'{key}'"), at);
+    fault.error =
+        fault.error.with_hint(format!("ask `\"{key}\" in map` first; `map.get(\"{key}\")` is `()` without it"));
+    fault
+}
+
+/// A noun behind its article.
+pub fn with_article(noun: &str) -> String {
+    let article = if noun.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+    format!("{article} {noun}")
+}
+
 /// The type that an operation wants, and the one that it was given.
 fn needed(want: &str, got: &str) -> String {
-    let article = if want.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
-    format!("{article} {want} is needed here, not {got}")
+    format!("{} is needed here, not {got}", with_article(want))
 }
 
 /// What a script has thrown: an exception, an object map that names its kind and message, or any other value, whose text
@@ -413,6 +431,10 @@ pub fn python_type(name: &str) -> &str {
         other if other.contains("Boxed<") => kind_name(other),
         other if other.ends_with("::Tensor") => "Tensor",
         other if other.ends_with("::Thrown") || other.ends_with("::Caught") => "error",
+        "CharsStream" | "BitRange" | "StepRange" => "iterator",
+        other if other.ends_with("::CharsStream") || other.ends_with("::BitRange") || other.contains("::StepRange") => {
+            "iterator"
+        }
         other if other.contains("::") => "object",
         other => other,
     }

@@ -1,7 +1,9 @@
 //! What people write and Rhai does not read: subscripts of several places, `x[0, 1..3]`, slices, `x[:, ::2]`, and
 //! keywords, `zeros(2, dtype=int16)`. One pass over Rhai's own tokens writes them as the language knows them: as `at(…)`,
-//! `slice(…)` and a last object map. Nothing that Rhai reads is touched.
+//! `slice(…)` and a last object map. Rhai assigns to what belongs to a variable only, so that what a call gives is held
+//! by one: `x.view(2, 3)[0] = 1`. Nothing that Rhai reads is touched.
 
+use super::subscripts::HELD;
 use super::weave;
 use super::written::{Edit, Offsets};
 use rhai::{Engine, Position, Token};
@@ -16,6 +18,9 @@ enum Sign {
     Colon,
     DoubleColon,
     Equals,
+    /// `+=` and the like.
+    Changes,
+    Dot,
     Ellipsis,
     /// A name, which may be a keyword's.
     Name,
@@ -47,6 +52,7 @@ pub fn edits(engine: &Engine, source: &str) -> Result<Vec<Edit>, Misplaced> {
     for i in 0..places.len() {
         pass.step(i)?;
     }
+    pass.hold();
     Ok(pass.edits)
 }
 
@@ -65,6 +71,8 @@ fn places(engine: &Engine, source: &str) -> Option<Vec<Place>> {
             Token::Colon => Sign::Colon,
             Token::DoubleColon => Sign::DoubleColon,
             Token::Equals => Sign::Equals,
+            Token::Period | Token::Elvis => Sign::Dot,
+            token if token.is_op_assignment() => Sign::Changes,
             Token::Fn => Sign::Definition,
             Token::Identifier(_) => Sign::Name,
             Token::Reserved(word) if &***word == "..." => Sign::Ellipsis,
@@ -72,8 +80,15 @@ fn places(engine: &Engine, source: &str) -> Option<Vec<Place>> {
             Token::StringConstant(_) => Sign::Value,
             _ => Sign::Other,
         };
+        // `()` is one token.
+        if let Token::Unit = token {
+            let at = offsets.of(position.line()?, position.position()?)?;
+            places.push(Place { sign: Sign::Open('('), position, at });
+            places.push(Place { sign: Sign::Close, position, at: at + 1 });
+            continue;
+        }
         // The pieces of a text around code are at odd places, and nothing is written there.
-        let at = if matches!(sign, Sign::Value | Sign::Other) {
+        let at = if matches!(sign, Sign::Value | Sign::Other | Sign::Dot | Sign::Changes) {
             0
         } else {
             offsets.of(position.line()?, position.position()?)?
@@ -239,5 +254,55 @@ impl Pass<'_> {
             Some(Open::Call { keywords: Some(_), .. }) => self.edit(at, 0, "}"),
             _ => {}
         }
+    }
+
+    /// Holds what calls give that is assigned to.
+    fn hold(&mut self) {
+        let mut open = Vec::new();
+        let mut opening = vec![0; self.places.len()];
+        for (i, place) in self.places.iter().enumerate() {
+            match place.sign {
+                Sign::Open(_) => open.push(i),
+                Sign::Close => opening[i] = open.pop().unwrap_or_default(),
+                _ => {}
+            }
+        }
+        for (i, place) in self.places.iter().enumerate() {
+            if matches!(place.sign, Sign::Equals | Sign::Changes)
+                && let Some((start, end)) = self.called(i, &opening)
+            {
+                self.edits.push(Edit { at: start, removed: 0, text: format!("{HELD}[").into() });
+                self.edits.push(Edit { at: end, removed: 0, text: "]".into() });
+            }
+        }
+    }
+
+    /// From where to where the calls reach in what is assigned to in front of `assignment`; nothing where there are none.
+    fn called(&self, assignment: usize, opening: &[usize]) -> Option<(usize, usize)> {
+        let (mut i, mut end) = (assignment.checked_sub(1)?, None);
+        loop {
+            if let Sign::Close = self.sign(Some(i)) {
+                let open = *opening.get(i)?;
+                let before = open.checked_sub(1)?;
+                if !matches!(self.sign(Some(before)), Sign::Name | Sign::Close) {
+                    return None;
+                }
+                if self.sign(Some(open)) == Sign::Open('(') && end.is_none() {
+                    // What a call gives is not assigned to, only what it holds.
+                    end = Some(i).filter(|call| call + 1 < assignment);
+                    end?;
+                }
+                i = before;
+                continue;
+            }
+            if self.sign(Some(i)) != Sign::Name {
+                return None;
+            }
+            match i.checked_sub(2) {
+                Some(before) if matches!(self.sign(Some(i - 1)), Sign::Dot | Sign::DoubleColon) => i = before,
+                _ => break,
+            }
+        }
+        Some((self.places.get(i)?.at, self.places.get(end?)?.at + 1))
     }
 }

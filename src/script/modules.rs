@@ -6,13 +6,14 @@ use super::cell::Cell;
 use super::fault;
 use super::read::{self as texts, Compiled, Names};
 use super::runtime::Runtime;
+use crate::call::suggest::nearest;
 use crate::tensor::{Error, ErrorKind};
 use rhai::{
     AST, ASTFlags, ASTNode, Engine, EvalAltResult, Expr, LexError, Module, ModuleResolver, ParseError, ParseErrorType,
     Position, Scope, Shared, Stmt,
 };
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -30,6 +31,8 @@ pub struct Modules {
     read: RefCell<HashMap<String, Rc<Source>>>,
     /// What was run, by file.
     done: RefCell<HashMap<String, Shared<Module>>>,
+    /// What inputs have imported, by the names they gave.
+    pub named: RefCell<BTreeMap<String, Shared<Module>>>,
     /// The files that are being run, each imported by the one before.
     running: RefCell<Vec<String>>,
 }
@@ -48,7 +51,7 @@ impl Modules {
     }
 
     /// The file of a module that `importer` names, or the script itself.
-    fn find(&self, importer: Option<&str>, name: &str) -> Result<String, Error> {
+    pub fn find(&self, importer: Option<&str>, name: &str) -> Result<String, Error> {
         let missing = |hint: String| Error {
             hint: Some(hint.into()),
             ..Error::new(ErrorKind::ModuleNotFoundError, format!("No module named '{name}'"))
@@ -66,6 +69,10 @@ impl Modules {
             .map(|folder| folder.join(&file))
             .find(|file| file.is_file());
         let found = found.ok_or_else(|| {
+            let folders = [beside.clone()].into_iter().chain(env::split_paths(&path));
+            if let Some(near) = nearest_file(folders, &file, named.extension().is_none()) {
+                return missing(format!("did you mean `import \"{near}\"`?"));
+            }
             let beside = if beside.as_os_str().is_empty() {
                 "the folder you are in".to_owned()
             } else {
@@ -75,6 +82,21 @@ impl Modules {
         })?;
         Ok(fs::canonicalize(&found).unwrap_or(found).display().to_string())
     }
+}
+
+/// The module beside a file that there is not whose name is nearest.
+fn nearest_file(folders: impl Iterator<Item = PathBuf>, file: &Path, is_bare: bool) -> Option<String> {
+    let within = file.parent().unwrap_or(Path::new(""));
+    let here = |folder: PathBuf| if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder };
+    let read = folders.filter_map(|folder| fs::read_dir(here(folder.join(within))).ok()).flatten().flatten();
+    let modules =
+        read.map(|entry| PathBuf::from(entry.file_name())).filter(|file| file.extension().is_some_and(|e| e == "rhai"));
+    let shown = |file: &Path| {
+        let name = if is_bare { file.file_stem() } else { file.file_name() };
+        name.map(|name| name.to_string_lossy().into_owned())
+    };
+    let near = nearest(&shown(file)?, modules.filter_map(|file| shown(&file)))?;
+    Some(within.join(near).display().to_string())
 }
 
 /// Returns the text if what it imports has names in quotes: `import torch` is Python.
@@ -102,6 +124,7 @@ pub fn keep(engine: &RefCell<Engine>, runtime: &Runtime, ast: &AST) {
         let found = runtime.modules.find(None, name).ok();
         let module = found.and_then(|file| runtime.modules.done.borrow().get(&file).cloned());
         if let Some(module) = module.filter(|_| !parts.1.name.is_empty()) {
+            runtime.modules.named.borrow_mut().insert(parts.1.name.to_string(), module.clone());
             engine.borrow_mut().register_static_module(parts.1.name.as_str(), module);
         }
     }
@@ -150,6 +173,7 @@ fn read(engine: &Engine, runtime: &Runtime, file: &str) -> Scripted<Rc<Source>> 
     let refused = match made {
         Ok(mut ast) => {
             ast.set_source(file);
+            runtime.note_assigned(&file.into(), &ast);
             source.ast = Some(ast);
             None
         }

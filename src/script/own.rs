@@ -170,6 +170,13 @@ pub fn functions() -> impl Iterator<Item = &'static str> {
     TABLE.iter().filter(|own| own.usage.contains('(')).map(|own| own.name)
 }
 
+/// Returns whether a method changes what it is called on, whose example then shows that.
+pub fn changes(name: &str) -> bool {
+    let own = TABLE.iter().find(|own| own.name == name);
+    let example = own.and_then(|own| own.example.strip_prefix("let "));
+    example.is_some_and(|example| example.get(..1).is_some_and(|name| example.ends_with(&format!("; {name}"))))
+}
+
 /// Help on a function of the language; nothing for any other name.
 pub fn describe(name: &str) -> Option<String> {
     let own = TABLE.iter().find(|own| own.name == name)?;

@@ -3,7 +3,7 @@
 use super::caught::Caught;
 use super::fault;
 use super::runtime::Runtime;
-use super::value::{class_ids, to_value};
+use super::value::{class_ids, is_range, to_value};
 use crate::tensor::Result;
 use rhai::{Dynamic, Engine, ImmutableString, NativeCallContext};
 use std::any::TypeId;
@@ -62,11 +62,6 @@ fn own_ids() -> [TypeId; 12] {
         TypeId::of::<std::ops::RangeInclusive<i64>>(),
         TypeId::of::<rhai::Instant>(),
     ]
-}
-
-/// Returns whether a value is a range of the language.
-pub fn is_range(value: &Dynamic) -> bool {
-    value.is::<std::ops::Range<i64>>() || value.is::<std::ops::RangeInclusive<i64>>()
 }
 
 /// A value as `print` writes it. A range is one here, and a subscript only in brackets.

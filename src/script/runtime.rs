@@ -5,6 +5,7 @@ use super::callback::Home;
 use super::cell::{self, Defined};
 use super::modules::Modules;
 use super::own;
+use super::subscripts;
 use super::value::to_dynamic;
 use crate::call::State;
 use crate::call::registry::Family;
@@ -15,6 +16,9 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Deref;
 use std::rc::Rc;
+
+/// Constants as the engine keeps them: it adds those of the input that runs.
+pub type Constants = Rc<RefCell<BTreeMap<rhai::ImmutableString, rhai::Dynamic>>>;
 
 /// The script's part of a session.
 pub struct Runtime {
@@ -32,14 +36,16 @@ pub struct Runtime {
     pub names_functions: Cell<bool>,
     /// Variables as functions of scripts see them.
     pub globals: RefCell<HashMap<String, rhai::Dynamic>>,
+    /// The constants of the input that runs and of those before, which functions see as `global::NAME`, too.
+    pub constants: RefCell<Option<Constants>>,
     /// The functions that scripts have defined.
     pub defined: RefCell<BTreeMap<String, Defined>>,
     /// The input that runs.
     pub cell: RefCell<cell::Cell>,
+    /// Where texts assign to subscripts and attributes, by the names that the engine knows their sources by.
+    pub assigned: RefCell<HashMap<Rc<str>, HashSet<rhai::Position>>>,
     /// What the engine has read last by subscripts and attributes: what, by which, and the value. It writes them back.
     pub read: RefCell<Vec<(Value, Value, Value)>>,
-    /// How many steps the engine has taken since it last called one of our functions.
-    pub steps: Rc<Cell<u32>>,
     /// The tensor that an operator has just changed in place, by its identity.
     pub changed: Cell<Option<usize>>,
     /// Whether a line of Rhai is read as Python, where the names of Rhai lines are known as well.
@@ -68,10 +74,11 @@ impl Runtime {
             bare: RefCell::default(),
             names_functions: Cell::new(false),
             globals: RefCell::default(),
+            constants: RefCell::default(),
             defined: RefCell::default(),
             cell: RefCell::default(),
+            assigned: RefCell::default(),
             read: RefCell::default(),
-            steps: Rc::default(),
             changed: Cell::default(),
             is_rhai: Cell::new(false),
             callbacks: Cell::new(0),
@@ -102,6 +109,24 @@ impl Runtime {
         found.map_or_else(|| self.cell.borrow().clone(), |defined| defined.cell.clone())
     }
 
+    /// Notes where a text assigns.
+    pub fn note_assigned(&self, id: &Rc<str>, ast: &rhai::AST) {
+        let found = subscripts::assigned(ast);
+        if !found.is_empty() {
+            self.assigned.borrow_mut().insert(id.clone(), found);
+        }
+    }
+
+    /// Returns whether a text assigns at a place; without a source, it is the input that runs.
+    pub fn assigns(&self, source: Option<&str>, position: rhai::Position) -> bool {
+        let assigned = self.assigned.borrow();
+        let found = match source {
+            Some(source) => assigned.get(source),
+            None => assigned.get(&self.cell.borrow().id),
+        };
+        found.is_some_and(|found| found.contains(&position))
+    }
+
     /// A function's result in the script language: an array of what an iterator has to give.
     ///
     /// # Errors
@@ -112,7 +137,6 @@ impl Runtime {
             None => value,
         };
         limits::grown_to::<u8>(copied(&value))?;
-        self.steps.set(0);
         Ok(to_dynamic(value))
     }
 }

@@ -1,18 +1,19 @@
-//! Subscripts as the engine asks for them: `target[index]`, and `target.name`, which reaches us as a subscript of text.
+//! Subscripts as the engine asks for them: `target[index]`, and `target.name`, which reaches us as a subscript of text. What
+//! a call gives is a subscript as well where something of it is assigned to: see [`HELD`].
 
+use super::engine::add;
 use super::runtime::Runtime;
-use super::value::to_value;
+use super::value::{is_ours, to_subscript, to_value};
 use crate::functions::subscript::{attribute, item, set_attribute, set_item};
-use crate::tensor::Result;
+use crate::tensor::{Error, Result};
 use crate::value::Value;
-use crate::value::equality::is;
-use rhai::{Dynamic, ImmutableString};
+use crate::value::equality::{equals, is};
+use rhai::{AST, ASTFlags, ASTNode, Dynamic, Expr, ImmutableString, Module, Position, Stmt};
+use std::any::TypeId;
+use std::collections::HashSet;
 
 /// The depth of subscripts within each other that the engine may write back.
 const READS: usize = 16;
-/// The steps that the engine takes after the last call of ours until it writes back what it has read, by a subscript and by
-/// a name. To what a script assigns it takes more.
-const BACK: [u32; 2] = [1, 2];
 
 /// `target[index]`, or `target.name` which reaches us as a string subscript.
 pub fn get(state: &Runtime, target: &Value, index: &Dynamic) -> Result<Value> {
@@ -26,7 +27,7 @@ pub fn get(state: &Runtime, target: &Value, index: &Dynamic) -> Result<Value> {
             (by, found)
         }
         None => {
-            let by = to_value(index)?;
+            let by = to_subscript(index)?;
             let found = item(state, target, &by)?;
             (by, found)
         }
@@ -36,44 +37,59 @@ pub fn get(state: &Runtime, target: &Value, index: &Dynamic) -> Result<Value> {
         read.remove(0);
     }
     read.push((target.clone(), by, found.clone()));
-    state.steps.set(0);
     state.changed.set(None);
     Ok(found)
 }
 
-/// `target[index] = value`, or `target.name = value`. What the engine writes back after a call on what it has read is no
-/// assignment: it is the very value, at the very place. So may be what is assigned, but then the engine has taken more
-/// steps since it called us, or an operator has changed the value: `x[i] += 1`.
-pub fn set(state: &Runtime, target: &Value, index: &Dynamic, value: &Dynamic) -> Result<()> {
+/// Finds the places of a text where the engine assigns to a subscript or an attribute. What it writes back elsewhere,
+/// after a call on what it has read or to the subscripts in front of the last, is no assignment. An operator may
+/// leave an attribute the value that it is, which need not be written.
+pub fn assigned(ast: &AST) -> HashSet<Position> {
+    fn last(expr: &Expr) -> Option<(Position, bool)> {
+        match expr {
+            Expr::Index(parts, options, position) | Expr::Dot(parts, options, position) => match &parts.rhs {
+                rest @ (Expr::Index(..) | Expr::Dot(..)) if !options.contains(ASTFlags::BREAK) => last(rest),
+                _ => Some((*position, matches!(expr, Expr::Dot(..)))),
+            },
+            _ => None,
+        }
+    }
+    let mut found = HashSet::new();
+    ast.walk(&mut |path| {
+        if let Some(ASTNode::Stmt(Stmt::Assignment(parts))) = path.last()
+            && let Some((position, is_named)) = last(&parts.1.lhs)
+            && !(is_named && parts.0.is_op_assignment())
+        {
+            found.insert(position);
+        }
+        true
+    });
+    found
+}
+
+/// `target[index] = value`, or `target.name = value`. What the engine writes back is the very value, at the very place.
+pub fn set(state: &Runtime, target: &Value, index: &Dynamic, value: &Dynamic, is_assigned: bool) -> Result<()> {
     let value = to_value(value)?;
     let name = index.read_lock::<ImmutableString>().map(|name| name.clone());
     let by = match &name {
         Some(name) => Value::str(name.as_str()),
-        None => to_value(index)?,
+        None => to_subscript(index)?,
     };
     let is_changed = state.changed.take().is_some_and(|changed| value.address() == Some(changed));
-    let is_assigned = state.steps.take() > BACK[usize::from(name.is_some())] && !shares(target, &value) || is_changed;
-    let back = state
-        .read
-        .borrow()
-        .iter()
-        .rposition(|(whole, at, part)| is(whole, target) && is(part, &value) && is_same_place(at, &by));
-    if let Some(back) = back {
+    // An assignment in a text that a script has made, which nobody has looked through.
+    let is_assigned = is_assigned || is_changed && name.is_none();
+    let is_read =
+        |(whole, at, part): &(Value, Value, Value)| is(whole, target) && is(part, &value) && is_same_place(at, &by);
+    let back = || state.read.borrow().iter().rposition(is_read);
+    if let Some(back) = (!is_assigned).then(back).flatten() {
         state.read.borrow_mut().remove(back);
-        if !is_assigned {
-            return Ok(());
-        }
+        return Ok(());
     }
     match (&name, target) {
         (Some(_), Value::Dict(dict)) => dict.insert(by, value),
         (Some(name), _) => set_attribute(state, target, name, &value),
         (None, _) => set_item(state, target, &by, &value),
     }
-}
-
-/// Whether both show one memory: what was read from there is there already.
-fn shares(target: &Value, value: &Value) -> bool {
-    matches!((target, value), (Value::Tensor(x), Value::Tensor(y)) if x.view().storage == y.view().storage)
 }
 
 /// The engine's arrays become a new list each time.
@@ -84,5 +100,50 @@ fn is_same_place(a: &Value, b: &Value) -> bool {
             a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| is_same_place(a, b))
         }
         _ => is(a, b),
+    }
+}
+
+/// The variable whose subscripts are themselves: `f(x)[0] = 1` reads `held_[f(x)][0] = 1`, since Rhai assigns to what
+/// belongs to a variable only.
+pub const HELD: &str = "held_";
+
+/// What stands behind [`HELD`].
+#[derive(Clone)]
+pub struct Held;
+
+/// How deep copies are looked through for what was assigned to them.
+const DEPTH: usize = 100;
+
+pub fn register_held(module: &mut Module) {
+    let (held, any) = (TypeId::of::<Held>(), TypeId::of::<Dynamic>());
+    add(module, "index$get$", &[held, any], |args| Ok(args.get(1).map(|value| (**value).clone()).unwrap_or_default()));
+    // The engine writes back what it has assigned to.
+    add(module, "index$set$", &[held, any, any], |args| match args {
+        [_, before, after] if !is_unchanged(before, after, DEPTH) => {
+            let class = to_value(before).map_or("value", |value| value.class_name());
+            let error = Error::type_error(format!(
+                "the {class} that this call gives is a copy, and what is assigned to it is lost"
+            ));
+            Err(error.with_hint("keep it first: `let copy = …;`".to_owned()))
+        }
+        _ => Ok(Dynamic::UNIT),
+    });
+}
+
+/// Returns whether nothing was assigned to a copy, only to what it shares.
+fn is_unchanged(before: &Dynamic, after: &Dynamic, depth: usize) -> bool {
+    if depth == 0 || is_ours(before) && is_ours(after) {
+        return true;
+    }
+    if let (Some(before), Some(after)) = (before.read_lock::<rhai::Array>(), after.read_lock::<rhai::Array>()) {
+        return before.iter().zip(after.iter()).all(|(before, after)| is_unchanged(before, after, depth - 1));
+    }
+    if let (Some(before), Some(after)) = (before.read_lock::<rhai::Map>(), after.read_lock::<rhai::Map>()) {
+        return before.len() == after.len()
+            && before.values().zip(after.values()).all(|(before, after)| is_unchanged(before, after, depth - 1));
+    }
+    match (to_value(before), to_value(after)) {
+        (Ok(before), Ok(after)) => is(&before, &after) || equals(&before, &after).unwrap_or(false),
+        _ => true,
     }
 }

@@ -3,7 +3,7 @@
 
 use super::callback::{self, ScriptFunction};
 use super::caught::Caught;
-use super::fault::{Thrown, python_type};
+use super::fault::{Thrown, python_type, with_article};
 use crate::tensor::interrupt::watched;
 use crate::tensor::{Error, ErrorKind, Result, Tensor, limits};
 use crate::value::{Dict, List, Object, Range, Slice, Value};
@@ -249,16 +249,8 @@ pub fn to_value_within(dynamic: &Dynamic, copied: &mut Copied) -> Result<Value> 
         };
         return copied.items(map.len(), map.iter(), entry).and_then(Dict::new).map(Value::Dict);
     }
-    if let Some(range) = dynamic.read_lock::<std::ops::Range<i64>>() {
-        return Ok(slice_of(range.start, range.end));
-    }
-    if let Some(range) = dynamic.read_lock::<std::ops::RangeInclusive<i64>>() {
-        // `..=-1` and `..=i64::MAX` both mean "to the end".
-        let stop = match *range.end() {
-            -1 | i64::MAX => i64::MAX,
-            end => end + 1,
-        };
-        return Ok(slice_of(*range.start(), stop));
+    if let Some(range) = as_range(dynamic) {
+        return Ok(range);
     }
     if let Some(c) = dynamic.read_lock::<char>() {
         return Ok(Value::str(c.to_string()));
@@ -272,23 +264,61 @@ pub fn to_value_within(dynamic: &Dynamic, copied: &mut Copied) -> Result<Value> 
     if let Some(function) = dynamic.read_lock::<rhai::FnPtr>() {
         return Ok(callback::function(function.clone()));
     }
-    Err(Error::type_error(format!("a {} cannot be used here", python_type(dynamic.type_name()))))
+    let class = python_type(dynamic.type_name());
+    Err(Error::type_error(format!("{} cannot be used here", with_article(class))))
 }
 
-/// A Rhai range as a subscript: `..` arrives as `0..i64::MAX`.
+/// A range as numbers; one without an end has none, and stays what it is in a subscript.
+fn as_range(dynamic: &Dynamic) -> Option<Value> {
+    let (start, stop) = if let Some(range) = dynamic.read_lock::<std::ops::Range<i64>>() {
+        (range.start, range.end)
+    } else {
+        let range = dynamic.read_lock::<std::ops::RangeInclusive<i64>>()?;
+        (*range.start(), range.end().saturating_add(1))
+    };
+    Some(if stop == i64::MAX { slice_of(start, stop) } else { Value::Range(Range { start, stop, step: 1 }) })
+}
+
+/// A value as a function of torch takes it, which expects a list where one writes a range.
+pub fn to_listed(dynamic: &Dynamic) -> Result<Value> {
+    match as_range(dynamic) {
+        Some(Value::Range(range)) => {
+            limits::room(range.len().saturating_mul(size_of::<Value>()))?;
+            Ok(Value::list(range.iter().map(Value::Int)))
+        }
+        _ => to_value(dynamic),
+    }
+}
+
+/// A value as a subscript: ranges are slices, also in an array.
+pub fn to_subscript(dynamic: &Dynamic) -> Result<Value> {
+    if let Some(range) = dynamic.read_lock::<std::ops::Range<i64>>() {
+        return Ok(slice_of(range.start, range.end));
+    }
+    if let Some(range) = dynamic.read_lock::<std::ops::RangeInclusive<i64>>() {
+        // `..=-1` and `..=i64::MAX` both mean "to the end".
+        let stop = match *range.end() {
+            -1 | i64::MAX => i64::MAX,
+            end => end + 1,
+        };
+        return Ok(slice_of(*range.start(), stop));
+    }
+    match dynamic.read_lock::<rhai::Array>() {
+        Some(array) if array.iter().any(is_range) => {
+            let part = |item: &Dynamic| if is_range(item) { to_subscript(item) } else { to_value(item) };
+            Ok(Value::list(array.iter().map(part).collect::<Result<Vec<_>>>()?))
+        }
+        _ => to_value(dynamic),
+    }
+}
+
+/// Returns whether a value is a range of the language.
+pub fn is_range(value: &Dynamic) -> bool {
+    value.is::<std::ops::Range<i64>>() || value.is::<std::ops::RangeInclusive<i64>>()
+}
+
+/// `..` arrives as `0..i64::MAX`.
 fn slice_of(start: i64, stop: i64) -> Value {
     let stop = if stop == i64::MAX { Value::None } else { Value::Int(stop) };
     Value::Slice(Rc::new(Slice { start: Value::Int(start), stop, step: Value::None }))
-}
-
-/// A Rhai range used as a sequence of numbers.
-pub fn as_range(dynamic: &Dynamic) -> Option<Range> {
-    if let Some(range) = dynamic.read_lock::<std::ops::Range<i64>>() {
-        return Some(Range { start: range.start, stop: range.end, step: 1 });
-    }
-    dynamic.read_lock::<std::ops::RangeInclusive<i64>>().map(|range| Range {
-        start: *range.start(),
-        stop: range.end().saturating_add(1),
-        step: 1,
-    })
 }

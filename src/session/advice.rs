@@ -1,7 +1,9 @@
 //! What to write instead, in Rhai's terms, where the message alone does not tell.
 
 use super::failure::{Failure, offset_of};
+use super::foreign;
 use crate::script::fault::{around, follows_dot};
+use crate::script::own;
 
 /// Advice on an error, by its message and by what stands at its place.
 pub(super) fn in_terms_of_rhai(failure: &Failure, typed: &str) -> Option<String> {
@@ -13,12 +15,19 @@ pub(super) fn in_terms_of_rhai(failure: &Failure, typed: &str) -> Option<String>
                 let parts = names.iter().enumerate().map(|(index, name)| format!(" let {name} = parts[{index}];"));
                 Some(format!("`let` makes one variable: `let parts = …;{}`", parts.collect::<String>()))
             }
+            None if first.ends_with("not an object map") => {
+                Some("write `for key in map.keys() { map[key] }`".to_owned())
+            }
             None if first.starts_with("Expecting an iterable value") => {
                 Some("for a count write a range: `for i in 0..n`".to_owned())
             }
-            None if first.starts_with("Expecting ';'") => Some("a statement ends with `;`".to_owned()),
-            None => None,
+            None => foreign::on_syntax(first, before, rest),
         },
+        "AttributeError" => {
+            let mut quoted = first.split('\'').skip(1).step_by(2);
+            foreign::on_member(quoted.next()?, quoted.next()?)
+        }
+        "OverflowError" if first.contains("negative power") => Some("write a float: `2.0 ** -1`".to_owned()),
         "RuntimeError" if first.starts_with("Boolean value of Tensor") => {
             Some("write `.all().item()` or `.any().item()` behind a comparison of many values".to_owned())
         }
@@ -27,8 +36,70 @@ pub(super) fn in_terms_of_rhai(failure: &Failure, typed: &str) -> Option<String>
             let is_member = !name.is_empty() && follows_dot(typed, failure.position, &name);
             is_member.then(|| without_brackets(&name))
         }
+        "TypeError" | "RuntimeError" => on_types(failure, first, before, rest),
         _ => None,
     }
+}
+
+/// What messages about the kind of a value hold, and what to write.
+const TYPES: &[(&str, &str)] = &[
+    (
+        "multiply sequence by non-int of type 'float'",
+        "a text or a list is repeated by a whole number: `\"#\" * x.to_int()`",
+    ),
+    ("a bool is needed here, not int", "compare it: `x != 0`"),
+    ("a bool is needed here, not float", "compare it: `x != 0.0`"),
+    ("a bool is needed here, not str", "ask it: `text != \"\"`"),
+    ("a bool is needed here, not list", "ask it: `!list.is_empty()`"),
+    ("a bool is needed here, not dict", "ask it: `!map.is_empty()`"),
+    ("a bool is needed here, not NoneType", "ask whether it is nothing: `x == ()`"),
+    ("an int is needed here, not range", "`list.extract(1..3)` takes a part of an array"),
+    (
+        "an int is needed here, not slice",
+        "`list.extract(1..3)` takes a part of an array; a text takes a range: `text[1..3]`",
+    ),
+    (
+        "an int is needed here, not tuple",
+        "an array of arrays is read so: `a[0][1]`; `torch.tensor(a)` makes a tensor of it",
+    ),
+    ("an int is needed here, not str", "an array has numbers as subscripts; an object map, `#{…}`, has names"),
+    ("an int is needed here, not float", "make it a whole number: `x.to_int()`"),
+    ("a character is needed here", "a character stands in single quotes: `'x'`"),
+    ("an iterator cannot be used here", "go through it in a loop: `for x in … { … }`"),
+    ("for -: 'str'", "`parse_int(text)` or `parse_float(text)` makes a number of a text"),
+    ("for /: 'str'", "`parse_int(text)` or `parse_float(text)` makes a number of a text"),
+    (
+        "'NoneType'",
+        "one of them is `()`: what was called gives nothing; `sort`, `trim`, `push` and the like change the value itself",
+    ),
+];
+
+/// The advice on values of another kind than is needed.
+fn on_types(failure: &Failure, message: &str, before: &str, rest: &str) -> Option<String> {
+    let is_open =
+        [before, rest].iter().any(|text| text.contains("..)") || text.contains("(..") || text.contains(".. "));
+    if message.contains("slice") && is_open && !message.starts_with("an int is needed") {
+        return Some("a range without an end has no items: write `0..n`".to_owned());
+    }
+    if message.contains("'NoneType'") && failure.trace.iter().any(|call| call.starts_with("in reduce")) {
+        return Some("without a first value `reduce` begins with `()`: `list.reduce(|sum, x| sum + x, 0)`".to_owned());
+    }
+    if let Some((name, given)) = message.split_once("(): argument ")
+        && let Some(number @ ("int" | "float" | "list")) =
+            given.rsplit_once("must be Tensor, not ").map(|(_, class)| class)
+        && own::functions().any(|own| own == name)
+    {
+        return Some(match number {
+            "int" => format!("Rhai's `{name}` takes a float: `{name}(4.0)` or `{name}(x.to_float())`"),
+            _ => format!("`{name}` takes a tensor, `torch.tensor(…)`, or a float"),
+        });
+    }
+    let is_message = message.contains("is needed here")
+        || message.contains("operand")
+        || message.contains("cannot be used")
+        || message.contains("multiply");
+    let row = TYPES.iter().find(|(part, _)| is_message && message.contains(part));
+    row.map(|(_, advice)| (*advice).to_owned())
 }
 
 /// The advice on `x.name()` where `name` is no function.

@@ -4,10 +4,10 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use rhai::{AST, ASTNode, EvalAltResult, Expr, ParseError};
+use rhai::{AST, ASTNode, Dynamic, EvalAltResult, Expr, ParseError, Stmt};
 
 use super::variables::class_name;
-use super::{Session, advice, python};
+use super::{Session, advice, foreign, python};
 use crate::call::signature::Kind;
 use crate::call::suggest;
 use crate::call::{LIBRARY, Receiver};
@@ -93,21 +93,30 @@ impl Session {
         let failure = Failure { trace: listed(trace), message: told.message, hint: told.hint, ..failure };
         let mut failure = self.advise(failure, fault.unknown, Some(&cell));
         failure.position = failure.position.or_else(|| advice::place_of_call(&failure, &cell.typed));
-        if failure.hint.is_none() {
-            failure.hint = hidden.or_else(|| advice::in_terms_of_rhai(&failure, &cell.typed));
+        // A letter off from something else says less than what is meant.
+        let is_guess =
+            failure.kind == "AttributeError" && failure.hint.as_ref().is_some_and(|hint| hint.starts_with("did"));
+        if failure.hint.is_none() || is_guess {
+            let rest = fault::around(&cell.typed, failure.position).map_or("", |(_, rest)| rest);
+            let advice = hidden.or_else(|| self.on_modules(&failure, rest));
+            failure.hint = advice.or_else(|| advice::in_terms_of_rhai(&failure, &cell.typed)).or(failure.hint);
         }
         Box::new(failure)
     }
 
     /// Says more about a name that nothing goes by.
     pub(super) fn advise(&self, mut failure: Failure, called: Option<String>, cell: Option<&Cell>) -> Failure {
+        if failure.hint.is_none() && failure.kind == "ModuleNotFoundError" {
+            failure.hint = self.on_modules(&failure, "");
+        }
         if failure.kind != "NameError" || failure.hint.is_some() {
             return failure;
         }
         let Some(name) = failure.message.split('\'').nth(1).map(str::to_owned) else { return failure };
         if !failure.trace.is_empty() && cell.is_some() && self.scope.contains(&name) {
-            let advice = "functions see the variables of earlier inputs only: pass it as an argument";
-            failure.hint = Some(format!("'{name}' is a variable; {advice}"));
+            let advice = format!("pass it as an argument, or make it a constant: `const {name} = …;`");
+            failure.hint =
+                Some(format!("'{name}' is a variable of the script, which its functions do not see: {advice}"));
             return failure;
         }
         if let Some(name) = called
@@ -126,8 +135,11 @@ impl Session {
         }
         failure.hint = if LIBRARY.contains(&known) && known != "py" {
             Some(format!("`import {known}` first"))
+        } else if known.contains("::") || self.runtime.modules.named.borrow().contains_key(known) {
+            None
         } else {
-            self.nearest(known).map(|known| format!("did you mean '{known}'?"))
+            let foreign = cell.and_then(|_| foreign::on_name(known));
+            foreign.or_else(|| self.nearest(known).map(|known| format!("did you mean '{known}'?")))
         };
         failure
     }
@@ -169,6 +181,35 @@ impl Session {
         });
         found.map(|name| {
             format!("`.{name}()` calls the function {name}() of the script here, which hides the method of tensors; to reach that, write `torch.{name}(…)`")
+        })
+    }
+
+    /// The note on a method that changes its value and gives nothing, where that value is lost or something was expected.
+    pub(super) fn changing(&self, ast: &AST, is_shown: bool) -> Option<String> {
+        let (receiver, assigned) = match ast.statements().last()? {
+            Stmt::Expr(expr) if is_shown => (&**expr, None),
+            Stmt::Var(parts, ..) => (&parts.1, Some(parts.0.as_str())),
+            Stmt::Assignment(parts) => match &parts.1.lhs {
+                Expr::Variable(variable, ..) => (&parts.1.rhs, Some(variable.1.as_str())),
+                _ => return None,
+            },
+            _ => return None,
+        };
+        let Expr::Dot(call, ..) = receiver else { return None };
+        let Expr::MethodCall(method, _) = &call.rhs else { return None };
+        let is_literal = matches!(
+            call.lhs,
+            Expr::StringConstant(..)
+                | Expr::InterpolatedString(..)
+                | Expr::Array(..)
+                | Expr::Map(..)
+                | Expr::DynamicConstant(..)
+        );
+        let is_nothing = assigned.is_some_and(|name| self.scope.get(name).is_some_and(Dynamic::is_unit));
+        let is_meant = is_literal && assigned.is_none() || is_nothing;
+        (is_meant && own::changes(&method.name)).then(|| {
+            let name = &method.name;
+            format!("`{name}()` changes the value itself and gives nothing: `let x = …; x.{name}(…);`, then use `x`")
         })
     }
 

@@ -1,0 +1,276 @@
+//! What people write who come from other languages, and what it is in Rhai. Each row is a word or a sign of theirs and
+//! a sentence that says what to write. Knows nothing about errors but their messages and places.
+
+use crate::call::suggest::nearest;
+use crate::script::own;
+
+type Row = (&'static [&'static str], &'static str);
+
+/// Words of statements.
+const WORDS: &[Row] = &[
+    (&["mut"], "`let` makes variables that may change: leave out `mut`"),
+    (&["var", "int", "float", "double", "auto", "local", "static", "val", "my"], "`let x = …;` makes a variable"),
+    (
+        &["function", "func", "def", "sub", "proc", "fun"],
+        "`fn f(x) { … }` makes a function, `|x| …` one without a name",
+    ),
+    (&["lambda"], CLOSURE),
+    (&["elif", "elseif", "elsif"], "write `else if`"),
+    (&["match", "case", "when"], "write `switch x { 1 => …, 2 | 3 => …, _ => … }`"),
+    (&["foreach", "of"], "a loop is written `for x in list { … }`"),
+    (&["unless"], "write `if !(…) { … }`"),
+    (&["then", "begin"], "a block stands in braces: `if x { … }`"),
+    (&["finally"], "`try { … } catch (e) { … }` has no `finally`: what comes behind it runs in either case"),
+    (&["except", "rescue"], "write `try { … } catch (e) { … }`"),
+    (&["raise"], "write `throw`"),
+    (&["assert"], "write `if !(…) { throw \"…\" }`"),
+    (&["and"], "write `&&`"),
+    (&["or"], "write `||`"),
+    (&["not"], "write `!`"),
+    (&["is"], "write `==`, or `type_of(x) == \"int\"`"),
+    (&["typeof", "instanceof"], "write `type_of(x) == \"int\"`"),
+    (&["as"], "write `x.to_float()`, `x.to_int()` or `x.to_string()`"),
+    (&["null", "nil", "undefined", "void"], "`()` stands for nothing, and so does `None`"),
+    (&["with"], "`no_grad(|| …)` runs a closure without gradients"),
+    (&["use", "from", "include", "require", "using"], "write `import \"file\" as name;`"),
+    (&["struct", "class", "enum"], "an object map holds several values: `#{x: 1, y: 2}`"),
+    (&["public", "pub"], "all that a script makes is public, but for functions with `private` before `fn`"),
+    (&["yield", "async", "await", "go", "spawn"], "Rhai runs one thing after the other and has no such statement"),
+    (&["goto"], "`break` and `continue` leave a round of a loop"),
+];
+
+const CLOSURE: &str = "a function without a name is written `|x| x + 1`";
+
+/// Signs that Rhai does not know, or not here.
+const SIGNS: &[Row] = &[
+    (&["++"], "write `x += 1`"),
+    (&["--"], "write `x -= 1`; a comment begins with `//`"),
+    (&["<>"], "write `!=`"),
+    (&["===", "!=="], "write `==` or `!=`"),
+    (&[":="], "write `let x = …;`, and `x = …;` if there is such a variable"),
+    (&["=>"], CLOSURE),
+    (&["->"], "a method stands behind a dot, `x.f()`; a function without a name is written `|x| x + 1`"),
+    (&["?"], "write `if c { a } else { b }`"),
+    (&["#"], "a comment begins with `//`"),
+];
+
+/// What else the engine expects where people write otherwise: what its message begins with, what stands before the place,
+/// and what stands there.
+const PLACES: &[(&str, &str, &str, &str)] = &[
+    ("Expecting '=>'", "", "", "a case is written `1 => …,`"),
+    ("Expecting literal", "switch ", "", "write `switch x { 1 => …, 2 | 3 => …, _ => … }`"),
+    ("", "", "=>", CLOSURE),
+    ("", "fn ", ":", "parameters have no types: `fn f(x) { … }`"),
+    ("", "fn ", "=", "a parameter has no default; a second function may take fewer: `fn f() { f(1) }`"),
+    ("", "fn ", "->", "a function does not say what it gives: `fn f(x) { … }`"),
+    ("Expecting body", "fn ", "", "the body stands in braces: `fn f(x) { … }`"),
+    ("Unexpected 'fn'", "", "", CLOSURE),
+    ("", "for (", "", "a loop counts with `for i in 0..3 { … }`"),
+    ("Expecting 'in'", "", "", "a loop is written `for i in 0..3 { … }` or `for x in list { … }`"),
+    ("Expecting ','", "[", "for", "`list.map(|x| …)` makes an array of another, `list.filter(|x| …)` chooses"),
+    ("", "{", ":", "an object map begins with `#{`: `#{a: 1}`"),
+    ("Expecting ':'", "#{", "", "an object map is written `#{a: 1, b: 2}`"),
+    ("Expecting ')'", "(", ",", "an array stands in square brackets: `[1, 2]`"),
+    ("", "let ", ":", "variables have no types: `let x = …;`"),
+    ("", "let ", "=", "an assignment has no value: write `y = …; let x = y;`"),
+    ("", "=", "=", "an assignment has no value: write `y = …; x = y;`"),
+    ("", "let ", ",", "`let` makes one variable: `let a = 1; let b = 2;`"),
+    ("Unexpected 'let'", "", "", "`let` is a statement of its own: `let x = …; if x { … }`"),
+    ("Unexpected '>'", "<", ">", "write `!=`"),
+    ("Invalid character", "", "'", "a text stands in double quotes, one character in single ones: `\"text\"`, `'c'`"),
+    ("Expecting '{'", "catch ", "", "write `catch (e) { … }`"),
+    (
+        "Expecting '{'",
+        "",
+        "",
+        "what belongs to it stands in braces: `if x { … }`, `for i in 0..3 { … }`, `fn f(x) { … }`",
+    ),
+    ("Function definitions", "", "", "within another function, make a closure: `let f = |x| …;`"),
+];
+
+/// The advice on a text that is not read, by the message and what stands before the place and there.
+pub(super) fn on_syntax(message: &str, before: &str, rest: &str) -> Option<String> {
+    let known = |rows: &[Row], word: &str| {
+        rows.iter().find(|(words, _)| words.contains(&word)).map(|(_, advice)| (*advice).to_owned())
+    };
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let here = rest.split(|c| !is_part(c)).next().unwrap_or_default();
+    let recent = before.rsplit(';').next().unwrap_or(before);
+    let statement = before.rsplit(['{', '}', ';']).next().unwrap_or(before);
+    let mut words = statement.split(|c| !is_part(c)).rev().filter(|word| !word.is_empty());
+    let first = |sign: &&(&str, &str, &str, &str)| {
+        let (begins, behind, there, _) = **sign;
+        message.starts_with(begins)
+            && (behind.is_empty() || recent.contains(behind))
+            && (there.is_empty() || rest.starts_with(there))
+    };
+    let sign = SIGNS.iter().find(|(signs, _)| signs.iter().any(|sign| rest.starts_with(sign)));
+    let in_place = || PLACES.iter().find(first).map(|(.., advice)| (*advice).to_owned());
+    known(WORDS, here)
+        .or_else(|| words.find_map(|word| known(WORDS, word)))
+        .or_else(in_place)
+        .or_else(|| sign.map(|(_, advice)| (*advice).to_owned()))
+        .or_else(|| on_words(message, before, statement, rest))
+}
+
+/// The advice on what ends where the engine does not expect it, and on words side by side.
+fn on_words(message: &str, before: &str, statement: &str, rest: &str) -> Option<String> {
+    if let Some(word) = message.strip_suffix("' is a reserved keyword") {
+        return Some(match word.trim_start_matches('\'') {
+            word if own::functions().any(|own| own == word) => {
+                format!("`{word}(…)` is a function of the language, and nothing else has its name")
+            }
+            _ => "the language keeps this word for itself: choose another name".to_owned(),
+        });
+    }
+    if !message.starts_with("Expecting ';'") {
+        return None;
+    }
+    let (open, closed) = (before.matches('{').count(), before.matches('}').count());
+    if rest.trim().is_empty() && open > closed {
+        return Some("a `}` is missing at the end".to_owned());
+    }
+    let beside = statement.ends_with(' ') && statement.trim_end().ends_with(|c: char| c.is_alphanumeric() || c == '_');
+    let begins = rest.starts_with(|c: char| c.is_alphanumeric() || "_\"`".contains(c));
+    let keyword =
+        rest.split(' ').next().is_some_and(|word| ["let", "const", "fn", "if", "for", "while"].contains(&word));
+    Some(if beside && begins && !keyword && !statement.contains(" = ") {
+        "a call has parentheses: `f(x)`; a statement ends with `;`".to_owned()
+    } else {
+        "a statement ends with `;`".to_owned()
+    })
+}
+
+/// Names that nothing goes by in Rhai.
+const NAMES: &[Row] = &[
+    (&["null", "nil", "undefined", "NULL", "nullptr", "none"], "`()` stands for nothing, and so does `None`"),
+    (&["println", "printf", "echo", "puts", "console", "fmt", "System", "Console"], "`print(…)` prints"),
+    (&["self", "me"], "in a function, `this` is what stands before the dot"),
+    (&["TRUE"], "write `true`"),
+    (&["FALSE"], "write `false`"),
+    (&["exit", "quit"], "write `exit()`"),
+    (&["help"], "`:help` tells about the shell, `?name` about a function"),
+    (&["assert"], "write `if !(…) { throw \"…\" }`"),
+    (&["typeof"], "write `type_of(x)`"),
+    (&["parseInt", "atoi"], "write `parse_int(\"12\")`"),
+    (&["parseFloat", "atof"], "write `parse_float(\"1.5\")`"),
+    (&["Math", "math"], "functions of numbers stand for themselves: `4.0.sqrt()`, `abs(x)`, `PI()`"),
+    (&["Torch", "pytorch"], "write `torch`"),
+    (&["super", "new", "require", "defer"], "Rhai has no such word"),
+];
+
+/// The advice on a name that nothing goes by.
+pub(super) fn on_name(name: &str) -> Option<String> {
+    let row = NAMES.iter().find(|(names, _)| names.contains(&name));
+    let function = || own::functions().any(|own| own == name);
+    match row {
+        Some((_, advice)) => Some((*advice).to_owned()),
+        None => {
+            function().then(|| format!("`{name}` is a function of the language; as a value, write `|x| {name}(x)`"))
+        }
+    }
+}
+
+/// What is called otherwise in Rhai, by the class it belongs to.
+const MEMBERS: &[(&str, &[&str], &str)] = &[
+    ("list", &["length", "size", "count"], "`list.len` is the number of items"),
+    (
+        "list",
+        &["append", "add", "push_back"],
+        "`list.push(x)` puts an item at the end, `list.append([x, y])` those of another array",
+    ),
+    (
+        "list",
+        &["extend", "concat"],
+        "`list.append(other)` puts the items of another array at the end, `list + other` makes a new one",
+    ),
+    ("list", &["join"], "write `\", \".join(list)`"),
+    ("list", &["includes", "has", "include", "contain"], "write `x in list`"),
+    ("list", &["indexOf"], "write `list.index_of(x)`"),
+    ("list", &["first", "head"], "write `list[0]`"),
+    ("list", &["last", "tail"], "write `list[-1]`"),
+    ("list", &["forEach", "each", "iter"], "write `for x in list { … }`"),
+    (
+        "list",
+        &["pop", "delete", "removeAt"],
+        "`list.remove(0)` takes out the item at a place, `list.pop()` the last one, `list.shift()` the first",
+    ),
+    ("list", &["unshift", "prepend"], "write `list.insert(0, x)`"),
+    ("list", &["copy", "clone"], "`let other = list;` is a copy already"),
+    ("list", &["slice", "subarray"], "write `list.extract(0..2)`"),
+    ("list", &["fold", "inject"], "write `list.reduce(|sum, x| sum + x, 0)`"),
+    ("list", &["select", "where"], "write `list.filter(|x| …)`"),
+    ("list", &["any", "exists"], "write `list.some(|x| …)`"),
+    ("list", &["every"], "write `list.all(|x| …)`"),
+    ("list", &["shape", "dtype", "view", "reshape", "size"], "`torch.tensor(list)` makes a tensor of it"),
+    ("dict", &["items", "entries", "iter"], "write `for key in map.keys() { map[key] }`"),
+    ("dict", &["length", "size", "count"], "`map.len()` is the number of entries"),
+    (
+        "dict",
+        &["has", "has_key", "contains_key", "containsKey", "hasOwnProperty", "includes"],
+        "write `\"key\" in map`",
+    ),
+    ("dict", &["update", "merge", "assign"], "write `map.mixin(other)`, or `map + other` for a new one"),
+    ("dict", &["get", "getOrDefault", "setdefault"], "write `map.get(\"key\") ?? 0`"),
+    ("dict", &["pop", "delete", "del"], "write `map.remove(\"key\")`"),
+    ("dict", &["copy", "clone"], "`let other = map;` is a copy already"),
+    ("str", &["length", "size", "count"], "`text.len` is the number of characters"),
+    ("str", &["toUpperCase", "to_uppercase", "upcase", "uppercase"], "write `text.to_upper()`"),
+    ("str", &["toLowerCase", "to_lowercase", "downcase", "lowercase"], "write `text.to_lower()`"),
+    ("str", &["reverse", "rev"], "write `\"\".join(text.reversed())`"),
+    ("str", &["substring", "substr", "slice"], "write `text[0..2]` or `text.sub_string(0, 2)`"),
+    ("str", &["charAt", "char_at"], "write `text[0]`"),
+    ("str", &["includes", "has", "include"], "write `\"a\" in text`"),
+    ("str", &["indexOf"], "write `text.index_of(\"a\")`"),
+    ("str", &["concat", "append_str", "push"], "write `text + other`, or `text += other;`"),
+    ("str", &["shape", "dtype", "view"], "this is a text, no tensor"),
+    ("int", &["toString", "to_s", "str"], "write `x.to_string()`"),
+    ("float", &["toString", "to_s", "str"], "write `x.to_string()`"),
+    ("float", &["toFixed", "format"], "write `format(\"{:.2f}\", x)`"),
+    ("range", &["to_array", "collect", "to_list", "toArray", "to_vec"], "write `list(0..3)`"),
+    ("range", &["step", "step_by", "by"], "`range(0, 10, 2)` has a step"),
+    ("range", &["rev", "reverse"], "write `reversed(0..3)`"),
+    ("range", &["length", "size"], "write `len(0..3)`"),
+    ("bytearray", &["view", "tensor"], "`torch.frombuffer(bytes, dtype=int32)` makes a tensor that shares them"),
+    ("bytearray", &["length", "size"], "`bytes.len` is their number"),
+    ("Tensor", &["length", "count", "len"], "`t.numel()` is the number of elements, `len(t)` that of rows"),
+    ("Tensor", &["to_array", "to_list", "toArray"], "write `t.tolist()`"),
+    (
+        "Tensor",
+        &["map", "for_each"],
+        "a tensor computes with all its elements at once; for one after the other, write `t.tolist().map(|x| …)`",
+    ),
+    ("Tensor", &["push", "append"], "a tensor keeps its size: `torch.cat([a, b])` joins two"),
+    ("function", &["apply", "invoke", "run"], "write `f(x)`, or `f.call(x)`"),
+];
+
+/// How [`own::TABLE`] names the values of a class.
+const OWN: &[(&str, &[&str])] = &[
+    ("list", &["array"]),
+    ("dict", &["map"]),
+    ("str", &["text"]),
+    ("int", &["number", "x"]),
+    ("float", &["x", "number"]),
+    ("function", &["closure"]),
+    ("range", &["range"]),
+    ("bytearray", &["blob"]),
+    ("timestamp", &["time"]),
+];
+
+/// The advice on an attribute that a class does not have, or a method that is not called so.
+pub(super) fn on_member(class: &str, name: &str) -> Option<String> {
+    let other = MEMBERS.iter().find(|(of, names, _)| *of == class && names.contains(&name));
+    if let Some((.., advice)) = other {
+        return Some((*advice).to_owned());
+    }
+    let (_, values) = OWN.iter().find(|(of, _)| *of == class)?;
+    let usages = |own: &'static own::Own| {
+        own.usage.split("; ").filter(|usage| usage.split_once('.').is_some_and(|(value, _)| values.contains(&value)))
+    };
+    let near = nearest(name, own::TABLE.iter().filter(|own| usages(own).next().is_some()).map(|own| own.name));
+    let own = own::TABLE.iter().find(|own| own.name == name);
+    match own.map(|own| usages(own).map(|usage| format!("`{usage}`")).collect::<Vec<_>>()) {
+        Some(ways) if !ways.is_empty() => Some(format!("it is called so: {}", ways.join(", "))),
+        _ => near.map(|near| format!("did you mean '{near}'?")),
+    }
+}
