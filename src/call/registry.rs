@@ -7,6 +7,7 @@ use super::signature::{Kind, Param, Signature, name_in};
 use super::{BELOW, Role, Row, State};
 use crate::tensor::Result;
 use crate::value::{Keywords, Value};
+use smallvec::SmallVec;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
@@ -142,16 +143,17 @@ pub struct Registry {
 /// Calls a function, a method, a class or an object.
 pub type CallValue = fn(&State, &Value, Vec<Value>, Keywords) -> Result<Value>;
 
-/// Everything under one name: its rows in the table's order, and their meaning once it has been looked up.
+/// Everything under one name: its rows in the table's order, and their meaning once it has been looked up. Small, because
+/// there are thousands of which a session looks up a few.
 #[derive(Default)]
 struct Entry {
-    rows: Vec<&'static Row>,
-    parsed: OnceLock<Named>,
+    rows: SmallVec<[&'static Row; 2]>,
+    parsed: OnceLock<Box<Named>>,
 }
 
 impl Entry {
     fn parsed(&self) -> &Named {
-        self.parsed.get_or_init(|| Named::parse(&self.rows))
+        self.parsed.get_or_init(|| Box::new(Named::parse(&self.rows)))
     }
 }
 
@@ -178,7 +180,7 @@ fn bare_name(key: &str) -> &str {
 impl Registry {
     /// The rows by name.
     pub fn new(rows: impl Iterator<Item = &'static Row>, call: CallValue) -> Registry {
-        let mut names: HashMap<&'static str, Entry> = HashMap::with_capacity(4096);
+        let mut names: HashMap<&'static str, Entry> = HashMap::new();
         for row in rows {
             let key = row.signature.split('(').next().unwrap_or_default();
             names.entry(bare_name(key)).or_default().rows.push(row);

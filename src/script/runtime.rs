@@ -13,7 +13,7 @@ use crate::functions::lazy;
 use crate::tensor::{Result, limits};
 use crate::value::Value;
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::ops::Deref;
 use std::rc::Rc;
 
@@ -45,7 +45,7 @@ pub struct Runtime {
     /// Where texts assign to subscripts and attributes, by the names that the engine knows their sources by.
     pub assigned: RefCell<HashMap<Rc<str>, HashSet<rhai::Position>>>,
     /// What the engine has read last by subscripts and attributes: what, by which, and the value. It writes them back.
-    pub read: RefCell<Vec<(Value, Value, Value)>>,
+    pub read: RefCell<VecDeque<(Value, Value, Value)>>,
     /// The tensor that an operator has just changed in place, by its identity.
     pub changed: Cell<Option<usize>>,
     /// Whether a line of Rhai is read as Python, where the names of Rhai lines are known as well.

@@ -34,9 +34,9 @@ pub fn get(state: &Runtime, target: &Value, index: &Dynamic) -> Result<Value> {
     };
     let mut read = state.read.borrow_mut();
     if read.len() >= READS {
-        read.remove(0);
+        read.pop_front();
     }
-    read.push((target.clone(), by, found.clone()));
+    read.push_back((target.clone(), by, found.clone()));
     state.changed.set(None);
     Ok(found)
 }
