@@ -15,7 +15,7 @@ pub mod progress;
 mod safetensors;
 mod source;
 
-pub use atomic::{Temporary, replace, temporary};
+pub use atomic::{COMMON, PRIVATE, Temporary, replace, temporary};
 pub use checkpoint::{Location, Options, load, save, write};
 pub use format::{load_any, save_as};
 pub use inspect::{Report, inspect};

@@ -12,7 +12,7 @@ pub mod fault;
 mod forms;
 mod json;
 pub mod modules;
-mod names;
+pub mod names;
 pub mod own;
 mod plain;
 pub mod printing;

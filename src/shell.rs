@@ -18,6 +18,7 @@ mod past;
 mod paste;
 mod progress;
 mod prompt;
+mod saving;
 mod screen;
 mod script;
 mod table;

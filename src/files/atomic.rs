@@ -1,14 +1,19 @@
 //! Writing a file so that it is there whole or as it was before.
 
+use crate::tensor::rehearsal::to_write;
 use crate::tensor::{Error, ErrorKind, Result};
 use std::fs::{File, Permissions};
 use std::io::{self, Write};
 use std::path::Path;
 
+/// The mode of a new file that only its owner is to read, and of any other, before the mask of the process.
+pub const PRIVATE: u32 = 0o600;
+pub const COMMON: u32 = 0o666;
+
 /// Puts what `write` writes in the place of what the file held. Whoever reads it, and whatever ends this process
 /// meanwhile, there is the old content or the new one: the new one is written beside the file and then renamed. A file
-/// that replaces another has reached the disk by then, and keeps who may read it. `mode` is that of a new file, before
-/// the mask of the process.
+/// that replaces another has reached the disk by then, and keeps who may read it. `mode` is that of a new
+/// file.
 ///
 /// # Errors
 /// `opened` of what the system says when the folder cannot be written, or the error of `write`; the old file is as it
@@ -19,8 +24,9 @@ pub fn rewrite<E>(
     refused: impl Fn(io::Error) -> E,
     write: impl FnOnce(&mut File) -> std::result::Result<(), E>,
 ) -> std::result::Result<(), E> {
+    let path = to_write(path);
     // Through a link the file it leads to is replaced, not the link.
-    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let path = path.canonicalize().unwrap_or_else(|_| path.into_owned());
     let old = path.metadata().ok();
     if old.as_ref().is_some_and(|old| !old.is_file()) {
         return Err(refused(io::Error::from(io::ErrorKind::IsADirectory)));
@@ -43,12 +49,12 @@ pub fn rewrite<E>(
     Ok(())
 }
 
-/// [`rewrite`] for bytes that only their owner is to read.
+/// [`rewrite`] for bytes.
 ///
 /// # Errors
 /// What the system says; the old file is as it was.
-pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    rewrite(path, 0o600, |error| error, |file| file.write_all(bytes))
+pub fn replace(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
+    rewrite(path, mode, |error| error, |file| file.write_all(bytes))
 }
 
 /// A file that is gone when this is dropped.
@@ -66,20 +72,48 @@ pub fn temporary(prefix: &str, suffix: &str) -> Result<Temporary> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::read_whole;
     use super::*;
+    use crate::tensor::Storage;
+    use crate::tensor::rehearsal::Rehearsal;
     use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn what_is_written_in_a_rehearsal_is_read_there_and_nowhere_else() {
+        let (folder, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let [old, new, mapped] = ["old", "new", "mapped"].map(|name| folder.path().join(name));
+        let read = |path: &Path| read_whole(path.to_str().unwrap(), 100).ok();
+        for path in [&old, &mapped] {
+            std::fs::write(path, b"as it was").unwrap();
+        }
+        let rehearsal = Rehearsal::begin(elsewhere.path());
+        assert_eq!(read(&old).as_deref(), Some(&b"as it was"[..]));
+        replace(&old, b"changed", COMMON).unwrap();
+        replace(&new, b"made", COMMON).unwrap();
+        let storage = Storage::from_file(mapped.to_str().unwrap(), true, 4).unwrap();
+        storage.memory().bytes().iter().for_each(|byte| crate::tensor::memory::set(byte, b'x'));
+        assert_eq!(read(&folder.path().join("./old")).as_deref(), Some(&b"changed"[..]));
+        assert_eq!(read(&new).as_deref(), Some(&b"made"[..]));
+        assert_eq!(read(&mapped).as_deref(), Some(&b"xxxxit was"[..]));
+        drop(rehearsal);
+        assert_eq!((read(&old), read(&mapped)), (Some(b"as it was".to_vec()), Some(b"as it was".to_vec())));
+        assert_eq!(read(&new), None);
+    }
 
     #[test]
     fn a_file_is_replaced_whole() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.md");
-        replace(&path, b"one").unwrap();
+        replace(&path, b"one", 0o600).unwrap();
         assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
         std::fs::set_permissions(&path, Permissions::from_mode(0o640)).unwrap();
-        replace(&path, b"two").unwrap();
+        replace(&path, b"two", 0o600).unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"two");
         assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o640);
-        assert!(replace(&folder.path().join("no/such/folder"), b"x").is_err() && replace(folder.path(), b"x").is_err());
+        assert!(
+            replace(&folder.path().join("no/such/folder"), b"x", 0o600).is_err()
+                && replace(folder.path(), b"x", 0o600).is_err()
+        );
         let failed = rewrite(
             &path,
             0o600,
@@ -90,7 +124,7 @@ mod tests {
         assert_eq!(std::fs::read(&path).unwrap(), b"two");
         let link = folder.path().join("link");
         std::os::unix::fs::symlink(&path, &link).unwrap();
-        replace(&link, b"three").unwrap();
+        replace(&link, b"three", 0o600).unwrap();
         assert!(link.is_symlink());
         assert_eq!(std::fs::read(&path).unwrap(), b"three");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);

@@ -2,7 +2,7 @@
 //! Follows <https://pytorch.org/docs/2.7/notes/serialization.html>; the messages are PyTorch's.
 
 use super::archive::{Archive, Writer};
-use super::atomic::rewrite;
+use super::atomic::{COMMON, rewrite};
 use super::legacy::{self, Legacy};
 use super::pickle::{self, Pickled, Saved, build, explained};
 use super::progress;
@@ -203,7 +203,7 @@ pub fn replacing(path: &str, write: impl FnOnce(&mut std::fs::File) -> Result<()
         std::io::ErrorKind::StorageFull => Error::new(ErrorKind::OSError, format!("[Errno 28] {error}: '{path}'")),
         _ => Error::runtime(format!("File {path} cannot be opened.")),
     };
-    rewrite(Path::new(path), 0o666, refused, write)
+    rewrite(Path::new(path), COMMON, refused, write)
 }
 
 /// `torch.save` to anything that takes bytes; `name` is that of the folder in the archive.

@@ -3,6 +3,7 @@
 
 use crate::bail;
 use crate::tensor::memory::Mapped;
+use crate::tensor::rehearsal::to_read;
 use crate::tensor::{Error, ErrorKind, Memory, Result, Storage, parallel};
 use std::fs::File;
 use std::io::{self, ErrorKind as Reason, Read, Seek, SeekFrom};
@@ -22,7 +23,7 @@ impl Source {
     /// # Errors
     /// FileNotFoundError, IsADirectoryError, PermissionError or OSError in Python's words.
     pub fn open(name: &str) -> Result<Source> {
-        let file = File::open(name).map_err(|error| refused(&error, name))?;
+        let file = File::open(&*to_read(name)).map_err(|error| refused(&error, name))?;
         let metadata = file.metadata().map_err(|error| refused(&error, name))?;
         if metadata.is_dir() {
             return Err(Error::new(ErrorKind::IsADirectoryError, format!("[Errno 21] Is a directory: '{name}'")));
@@ -95,14 +96,15 @@ impl Source {
 /// # Errors
 /// As [`Source::open`]; MemoryError for a larger one.
 pub fn read_whole(name: &str, most: u64) -> Result<Vec<u8>> {
-    let metadata = std::fs::metadata(name).map_err(|error| refused(&error, name))?;
+    let there = to_read(name);
+    let metadata = std::fs::metadata(&*there).map_err(|error| refused(&error, name))?;
     if metadata.is_dir() {
         return Err(Error::new(ErrorKind::IsADirectoryError, format!("[Errno 21] Is a directory: '{name}'")));
     }
     if !metadata.is_file() || metadata.len() > most {
         return Err(Error::new(ErrorKind::MemoryError, format!("'{name}' cannot be held in memory")));
     }
-    std::fs::read(name).map_err(|error| refused(&error, name))
+    std::fs::read(&*there).map_err(|error| refused(&error, name))
 }
 
 /// Puts bytes in the place of what a file held.
@@ -111,7 +113,7 @@ pub fn read_whole(name: &str, most: u64) -> Result<Vec<u8>> {
 /// As [`Source::open`].
 pub fn write_whole(name: &str, bytes: &[u8]) -> Result<()> {
     let refuse = |error: io::Error| refused(&error, name);
-    super::atomic::rewrite(std::path::Path::new(name), 0o666, refuse, |file| {
+    super::atomic::rewrite(std::path::Path::new(name), super::atomic::COMMON, refuse, |file| {
         io::Write::write_all(file, bytes).map_err(|error| refused(&error, name))
     })
 }

@@ -1,6 +1,7 @@
 //! Functions that make memory visible: `explain`, `why_view`, `bits`, `aliases`, `watch`, and pictures of them. None of
 //! these is PyTorch's; the room `explain` draws them.
 
+use std::path::Path;
 use std::rc::Rc;
 
 use crate::bail;
@@ -8,6 +9,7 @@ use crate::call::{Call, Row, function};
 use crate::explain::tensor::{Terms, scene};
 use crate::explain::watch::Watched;
 use crate::explain::{Picture, Scene, aliases, bits, bytes, html, svg, why};
+use crate::tensor::rehearsal::to_write;
 use crate::tensor::{DType, Error, ErrorKind, Result, Scalar, Storage, View};
 use crate::value::Value;
 
@@ -255,7 +257,7 @@ fn write(call: &mut Call, draw: fn(&Scene) -> String) -> Result<Value> {
         }
     };
     let file = call.str(1)?;
-    std::fs::write(file, text).map_err(|error| {
+    std::fs::write(to_write(Path::new(file)), text).map_err(|error| {
         let kind = match error.kind() {
             std::io::ErrorKind::NotFound => ErrorKind::FileNotFoundError,
             _ => ErrorKind::RuntimeError,

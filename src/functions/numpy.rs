@@ -9,8 +9,10 @@ use crate::call::state::State;
 use crate::call::{Call, Row, function, method};
 use crate::format::arrays::{self, Style};
 use crate::ops::copy;
+use crate::tensor::rehearsal::to_write;
 use crate::tensor::{DType, Device, Error, Result, Tensor, View};
 use crate::value::{Dict, Object, Value, nested_list};
+use std::path::Path;
 use std::rc::Rc;
 
 pub const ROWS: &[Row] = &[
@@ -53,7 +55,7 @@ pub const ROWS: &[Row] = &[
             let (start, size) = (bytes.layout.offset as usize, bytes.dtype.itemsize());
             let own = bytes.storage.to_vec()?;
             let part = own.get(start * size..start * size + array.numel() as usize * size).unwrap_or_default();
-            std::fs::write(c.str(1)?, part).map_err(|error| Error::runtime(error.to_string()))?;
+            std::fs::write(to_write(Path::new(c.str(1)?)), part).map_err(|error| Error::runtime(error.to_string()))?;
             Ok(Value::None)
         },
         "Writes the raw elements of an array to a file.",

@@ -340,7 +340,7 @@ fn copy(place: &Place, before: Option<&Snapshot>) -> Option<Rc<[u8]>> {
 }
 
 /// Whether the memory holds these very bytes. Compares words, as this is done at every input.
-fn holds(memory: &Memory, bytes: &[u8]) -> bool {
+pub(super) fn holds(memory: &Memory, bytes: &[u8]) -> bool {
     let (words, tail) = bytes.as_chunks::<8>();
     let rest = memory.bytes().get(bytes.len() - tail.len()..).unwrap_or_default();
     memory.typed::<u64>().iter().zip(words).all(|(cell, word)| get(cell) == u64::from_ne_bytes(*word))

@@ -11,11 +11,11 @@ use super::help::help;
 use super::log::compare;
 use super::pager::page;
 use super::prompt::Prompt;
+use super::saving::saved;
 use super::screen::{Stream, complain, show, show_said};
 use super::table;
-use crate::files::replace;
-use crate::session::{Failure, Language, Outcome, Said, nearest};
-use crate::transcript::{describe as describe_file, read_text};
+use crate::session::{Failure, Language, Said, nearest};
+use crate::transcript::read_text;
 
 /// The time for which `:timeit` repeats.
 const TIMEIT: Duration = Duration::from_millis(1000);
@@ -55,8 +55,8 @@ const COMMANDS: &[Command] = &[
     Command { name: "rhai", arguments: "[CODE]", doc: "read what is typed as Rhai; or just this", run: rhai },
     Command {
         name: "save",
-        arguments: "FILE.md|FILE.rhai",
-        doc: "write this session as a transcript or a script",
+        arguments: "FILE.md|FILE.rhai|FILE.py",
+        doc: "write this session as a transcript, or as a script that gives its variables again",
         run: save,
     },
     Command { name: "time", arguments: "CODE", doc: "run once and say how long it took", run: time },
@@ -273,6 +273,9 @@ fn translate(prompt: &mut Prompt, code: &str) -> Flow {
 
 fn undo(prompt: &mut Prompt, _: &str) -> Flow {
     let undone = prompt.session_mut().undo();
+    if undone.is_some() {
+        prompt.forget_undone();
+    }
     match undone {
         None => complain("there is nothing to undo\n"),
         Some(Err(error)) => complain(&format!("{}: {}\n", error.kind.name(), error.message)),
@@ -290,18 +293,17 @@ fn reset(prompt: &mut Prompt, _: &str) -> Flow {
 }
 
 fn save(prompt: &mut Prompt, name: &str) -> Flow {
-    let path = Path::new(name);
-    let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
-    let text = match extension {
-        "md" => prompt.log().markdown("A session of tensorsh"),
-        "rhai" => Ok(prompt.log().script()),
-        _ => return usage("save"),
-    };
-    match text.and_then(|text| replace(path, text.as_bytes()).map_err(|error| describe_file(path, &error))) {
-        Ok(()) => prompt.remark(&format!("{} inputs in {name}", prompt.log().len())),
-        Err(error) => complain(&format!("not saved: {error}\n")),
+    match saved(prompt, Path::new(name)) {
+        None => usage("save"),
+        Some(Ok(said)) => {
+            prompt.remark(&said);
+            Flow::On
+        }
+        Some(Err(error)) => {
+            complain(&format!("not saved: {}\n", error.trim_end()));
+            Flow::On
+        }
     }
-    Flow::On
 }
 
 fn load(prompt: &mut Prompt, name: &str) -> Flow {
@@ -320,7 +322,7 @@ fn load(prompt: &mut Prompt, name: &str) -> Flow {
         Some("md" | "txt") => prompt.take_session(&text, name),
         _ => {
             let language = Language::of_script(path);
-            let outcome: Outcome = prompt.watched(|session| session.run_script(language, &text, Some(path)));
+            let outcome = prompt.run_script(language, &text, path);
             prompt.settle_file(&outcome, &text, name).map_or(Flow::On, Flow::Leave)
         }
     }

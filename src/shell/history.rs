@@ -11,7 +11,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use crate::files::replace;
+use crate::files::{PRIVATE, replace};
 
 const HEAD: &str = "#V2";
 
@@ -56,7 +56,7 @@ impl Store {
             kept.lines.drain(..surplus);
             let lines = kept.lines.iter().filter_map(|line| kept.text.get(line.clone()));
             let text: String = std::iter::once(HEAD).chain(lines).flat_map(|line| [line, "\n"]).collect();
-            replace(path, text.as_bytes())
+            replace(path, text.as_bytes(), PRIVATE)
         })?;
         Ok((store, kept))
     }

@@ -18,7 +18,7 @@ use signal_hook::flag;
 use super::fault::describe;
 use super::history;
 use super::screen::{Screen, Stream, complain, show, show_said};
-use crate::files::replace;
+use crate::files::{PRIVATE, replace};
 use crate::lessons::{Exercise, Lesson, Part, find, lessons};
 use crate::session::{Completeness, Language, Session, SessionOptions, wrapped};
 use crate::transcript::Example;
@@ -121,7 +121,7 @@ impl Progress {
         let Some(path) = &self.path else { return };
         let text: String = self.done.iter().map(|line| format!("{line}\n")).collect();
         let made = path.parent().map_or(Ok(()), std::fs::create_dir_all);
-        if let Err(error) = made.and_then(|()| replace(path, text.as_bytes())) {
+        if let Err(error) = made.and_then(|()| replace(path, text.as_bytes(), PRIVATE)) {
             complain(&format!("what you have done will be forgotten: {}: {error}\n", path.display()));
         }
     }

@@ -1,7 +1,8 @@
 //! The log of inputs and outputs in order: `:save` writes it and `:check` compares it.
 
-use crate::session::{Known, Language, Outcome, rhai_form};
+use crate::session::{Language, Lines, Outcome, Session};
 use crate::transcript::{Document, Form, matches, printed};
+use std::collections::{BTreeSet, HashSet};
 
 /// Output of one input beyond this many bytes is not kept.
 const LARGEST: usize = 1 << 20;
@@ -12,6 +13,8 @@ const ALL: usize = 64 << 20;
 #[derive(Debug, Default)]
 pub struct Log {
     entries: Vec<Entry>,
+    /// The number of inputs at each moment that can be gone back to.
+    moments: Vec<usize>,
     /// The output of the running input so far.
     current: String,
     is_cut: bool,
@@ -29,6 +32,8 @@ pub struct Entry {
     pub is_cut: bool,
     /// It ended with an error.
     pub failed: bool,
+    /// The script that it is the text of.
+    pub file: Option<String>,
 }
 
 impl Log {
@@ -41,14 +46,33 @@ impl Log {
         }
     }
 
-    /// Ends an input.
-    pub fn end(&mut self, language: Language, source: &str, outcome: &Outcome) {
+    /// Begins an input: what has been printed since the last one is nobody's output.
+    pub fn begin(&mut self) {
+        self.current.clear();
+        self.is_cut = false;
+    }
+
+    /// Ends an input, which may be a script from a file.
+    pub fn end(&mut self, language: Language, source: &str, file: Option<&str>, outcome: &Outcome) {
         let text = std::mem::take(&mut self.current);
         let output = printed(&Outcome { text, error: outcome.error.clone(), exit: None, note: None });
         self.bytes += output.len() + source.len();
         let is_cut = std::mem::take(&mut self.is_cut);
         let failed = outcome.error.is_some();
-        self.entries.push(Entry { language, source: source.to_owned(), output, is_cut, failed });
+        let file = file.map(str::to_owned);
+        self.entries.push(Entry { language, source: source.to_owned(), output, is_cut, failed, file });
+    }
+
+    /// Takes down that the session can be brought back to this moment.
+    pub fn mark(&mut self) {
+        self.moments.push(self.entries.len());
+    }
+
+    /// Forgets the inputs since the last moment that was taken down.
+    pub fn go_back(&mut self) {
+        if let Some(length) = self.moments.pop() {
+            self.entries.truncate(length);
+        }
     }
 
     /// Returns the number of inputs so far.
@@ -61,14 +85,18 @@ impl Log {
         self.entries.get(first..).unwrap_or_default()
     }
 
-    /// The session as a transcript in Markdown.
+    fn typed(&self) -> impl Iterator<Item = &Entry> {
+        self.entries.iter().filter(|entry| entry.file.is_none())
+    }
+
+    /// The session as a transcript in Markdown, without the scripts that it has loaded.
     ///
     /// # Errors
     /// A sentence about an input that cannot be written so that it reads back the same.
     pub fn markdown(&self, title: &str) -> Result<String, String> {
         let mut text = format!("# {title}\n");
         let mut open: Option<Language> = None;
-        for entry in &self.entries {
+        for entry in self.typed() {
             if open != Some(entry.language) {
                 if open.is_some() {
                     text.push_str("```\n");
@@ -92,7 +120,7 @@ impl Log {
         let document = Document::parse(text, Form::Markdown);
         let mut read: Vec<_> = document.cases.iter().flat_map(|case| &case.examples).collect();
         read.reverse();
-        for entry in &self.entries {
+        for entry in self.typed() {
             let same = read.pop().is_some_and(|example| {
                 example.source.trim_end() == entry.annotated().trim_end()
                     && example.expected == entry.output.trim_end_matches('\n')
@@ -107,42 +135,52 @@ impl Log {
         Ok(())
     }
 
-    /// The inputs that did not fail, as a script; what has no Rhai form stands there as a remark.
-    pub fn script(&self) -> String {
-        let mut text = String::new();
-        let mut names: Vec<String> = Vec::new();
+    /// The inputs that did not fail as a script, which nothing has run yet. An input that only defines functions which a
+    /// later one defines anew is left out: all functions of a script are there from its first line on.
+    ///
+    /// # Errors
+    /// A sentence about an input that has no form in the language of the script.
+    pub fn script(&self, session: &Session, language: Language) -> Result<String, String> {
+        let mut known = BTreeSet::new();
+        let mut parts: Vec<(&Entry, Option<Lines>)> = Vec::new();
         for entry in &self.entries {
-            let rhai = match entry.language {
-                Language::Rhai => Ok(entry.source.clone()),
-                Language::Python => {
-                    rhai_form(&entry.source, &|name| names.iter().any(|known| known == name).then_some(Known::Unknown))
+            let lines = match entry.failed {
+                true => None,
+                false => {
+                    Some(session.scripted(language, entry.language, &entry.source, &mut known).map_err(|reason| {
+                        let first = entry.file.as_deref().or(entry.source.lines().next()).unwrap_or_default();
+                        let number = parts.len() + 1;
+                        format!("input {number}, `{first}`: {reason}; a transcript, FILE.md, holds both languages")
+                    })?)
                 }
             };
-            let remark = |reason: &str| {
-                let lines: Vec<_> = entry.source.lines().map(|line| format!("// {reason}: {line}")).collect();
-                lines.join("\n")
-            };
-            match rhai.as_deref().map(str::trim_end) {
-                _ if entry.failed => text.push_str(&remark("failed")),
-                Err(reason) => text.push_str(&remark(reason)),
-                Ok(source) => {
-                    names.extend(source.lines().filter_map(declared).map(str::to_owned));
-                    text.push_str(source);
-                    if !source.ends_with([';', '}']) && !source.is_empty() {
-                        text.push(';');
-                    }
+            parts.push((entry, lines));
+        }
+        let mut defined = HashSet::new();
+        for (_, lines) in parts.iter_mut().rev() {
+            let Some(Lines { functions, only_defines, .. }) = lines else { continue };
+            let is_outdated = functions.iter().all(|function| defined.contains(function));
+            if *only_defines && !functions.is_empty() && is_outdated {
+                *lines = None;
+            } else {
+                defined.extend(functions.iter().cloned());
+            }
+        }
+        let comment = if language == Language::Python { "#" } else { "//" };
+        let mut text = String::new();
+        for (entry, lines) in parts {
+            let reason = if entry.failed { "failed" } else { "defined anew below" };
+            match (lines, &entry.file) {
+                (Some(lines), _) => text.push_str(&format!("{}\n", lines.text)),
+                (None, Some(file)) => text.push_str(&format!("{comment} {reason}: :load {file}\n")),
+                (None, None) => {
+                    let lines = entry.source.trim_end().lines();
+                    text.extend(lines.map(|line| format!("{comment} {reason}: {line}\n")));
                 }
             }
-            text.push('\n');
         }
-        text
+        Ok(text)
     }
-}
-
-/// The variable that a line of Rhai declares.
-fn declared(line: &str) -> Option<&str> {
-    let name = line.trim_start().strip_prefix("let ")?;
-    Some(name.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or(name))
 }
 
 impl Entry {
@@ -192,22 +230,22 @@ pub fn compare(pasted: &str, entries: &[Entry]) -> (Vec<String>, usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::{Session, SessionOptions};
+    use crate::session::SessionOptions;
 
-    fn logged(inputs: &[(Language, &str)]) -> Log {
+    fn logged(inputs: &[(Language, &str)]) -> (Log, Session) {
         let mut log = Log::default();
         let mut session = Session::new(SessionOptions::default());
         for (language, source) in inputs {
             let outcome = session.eval(*language, source);
             log.print(&outcome.text);
-            log.end(*language, source, &outcome);
+            log.end(*language, source, None, &outcome);
         }
-        log
+        (log, session)
     }
 
     #[test]
     fn a_saved_session_reads_back() {
-        let log = logged(&[
+        let (log, session) = logged(&[
             (Language::Rhai, "let t = torch.arange(3);"),
             (Language::Rhai, "t\n"),
             (Language::Python, "for i in t:\n    print(i)\n"),
@@ -215,22 +253,20 @@ mod tests {
         ]);
         let text = log.markdown("A session").unwrap();
         assert!(text.contains("rhai> t\n") && text.contains("... ") && text.contains("RuntimeError: shape"), "{text}");
-        let script = log.script();
-        assert!(
-            script.starts_with("let t = torch.arange(3);\nt;\n") && script.contains("// failed: t.view(2)"),
-            "{script}"
-        );
+        let script = log.script(&session, Language::Rhai);
+        let wanted = "let t = torch.arange(3);\nt;\nfor i in t { print(i); }\n// failed: t.view(2)\n";
+        assert_eq!(script.as_deref(), Ok(wanted));
     }
 
     #[test]
     fn what_cannot_be_read_back_is_not_saved() {
-        let log = logged(&[(Language::Rhai, "print(\">>> 1\")")]);
+        let (log, _) = logged(&[(Language::Rhai, "print(\">>> 1\")")]);
         assert!(log.markdown("A session").is_err());
     }
 
     #[test]
     fn pasted_outputs_are_compared() {
-        let log = logged(&[(Language::Python, "1 + 1"), (Language::Python, "2 + 2")]);
+        let (log, _) = logged(&[(Language::Python, "1 + 1"), (Language::Python, "2 + 2")]);
         let (reports, same) = compare(">>> 1 + 1\n2\n>>> 2 + 2\n5\n", log.since(0));
         assert_eq!((reports, same), (vec![">>> 2 + 2\n- 5\n+ 4\n".to_owned()], 1));
     }

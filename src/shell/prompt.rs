@@ -160,7 +160,6 @@ impl Prompt {
         for script in self.config.startup.clone().iter().map(PathBuf::as_path).chain(script) {
             commands::run(self, &format!(":load {}", script.display()));
         }
-        *self.log.borrow_mut() = Log::default();
     }
 
     /// Tells a new session how the settings file wants tensors printed.
@@ -277,6 +276,7 @@ impl Prompt {
             read_session(entry, |language, source| is_unfinished(&session, language, source))
         };
         self.session_mut().remember();
+        self.log.borrow_mut().mark();
         let Some(mut pasted) = pasted else {
             self.shared.pace.after_result.set(false);
             self.remember(entry);
@@ -374,11 +374,20 @@ impl Prompt {
 
     /// Evaluates an input and takes down what it prints.
     pub fn eval(&mut self, language: Language, source: &str) -> Outcome {
+        self.log.borrow_mut().begin();
         let outcome = self.watched(|session| session.eval(language, source));
         // A line copied with its prompt says by that what language it is in.
         let (language, source) =
             source.strip_prefix(">>> ").map_or((language, source), |rest| (Language::Python, rest));
-        self.log.borrow_mut().end(language, source, &outcome);
+        self.log.borrow_mut().end(language, source, None, &outcome);
+        outcome
+    }
+
+    /// Runs a script and takes down its text.
+    pub fn run_script(&mut self, language: Language, text: &str, file: &Path) -> Outcome {
+        self.log.borrow_mut().begin();
+        let outcome = self.watched(|session| session.run_script(language, text, Some(file)));
+        self.log.borrow_mut().end(language, text, file.to_str(), &outcome);
         outcome
     }
 
@@ -450,6 +459,16 @@ impl Prompt {
 
     pub fn log(&self) -> Ref<'_, Log> {
         self.log.borrow()
+    }
+
+    /// Forgets the inputs that have been undone.
+    pub fn forget_undone(&self) {
+        self.log.borrow_mut().go_back();
+    }
+
+    /// The value of `ARGS` in scripts.
+    pub fn args(&self) -> &[String] {
+        &self.args
     }
 
     pub fn last_paste(&self) -> Option<(&str, usize)> {

@@ -99,7 +99,7 @@ fn open(screen: Screen, args: Vec<String>) -> ManuallyDrop<Session> {
     let session = Session::new(SessionOptions {
         args,
         live: Some(Box::new(move |said, text| show_said(screen, said, text))),
-        keeps_results: false,
+        ..SessionOptions::default()
     });
     // Without a handler Ctrl-C ends the program at once, which is good enough.
     let _ = flag::register_conditional_shutdown(SIGINT, INTERRUPTED, session.interrupt_flag());

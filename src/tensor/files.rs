@@ -3,6 +3,7 @@
 
 use super::error::{Error, Result};
 use super::memory::{Mapped, Memory, ignore_file_size_signal, reserve_blocks};
+use super::rehearsal::{to_change, to_read};
 use std::fs::{File, OpenOptions};
 use std::io;
 
@@ -13,13 +14,15 @@ use std::io;
 /// RuntimeError in PyTorch's words when the file cannot be opened, is too short, or cannot be mapped. The file is then
 /// as it was before.
 pub fn map(name: &str, shared: bool, nbytes: i64) -> Result<Memory> {
-    let existed = std::fs::metadata(name).is_ok();
-    let file = open(name, shared)?;
+    let there = if shared { to_change(name) } else { Ok(to_read(name)) };
+    let there = there.map_err(|error| fail("unable to copy file", name, &error))?;
+    let existed = std::fs::metadata(&*there).is_ok();
+    let file = open(name, &there, shared)?;
     let undo = |length: Option<u64>| {
         // The error in hand matters more than one while tidying up.
         let _ = match length {
-            Some(length) => OpenOptions::new().write(true).open(name).and_then(|file| file.set_len(length)),
-            None => std::fs::remove_file(name),
+            Some(length) => OpenOptions::new().write(true).open(&*there).and_then(|file| file.set_len(length)),
+            None => std::fs::remove_file(&*there),
         };
     };
     let Ok(size) = usize::try_from(nbytes) else {
@@ -57,13 +60,13 @@ pub fn map(name: &str, shared: bool, nbytes: i64) -> Result<Memory> {
     })
 }
 
-fn open(name: &str, shared: bool) -> Result<File> {
+fn open(name: &str, place: &str, shared: bool) -> Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(shared).create(shared).truncate(false);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let mode = if shared { "read-write" } else { "read-only" };
-    let opened = options.open(name);
+    let opened = options.open(place);
     opened.map_err(|e| Error::runtime(format!("unable to open file <{name}> in {mode} mode: {}", reason(&e))))
 }
 

@@ -1,6 +1,7 @@
 //! The prompt as a user meets it, on a terminal of usual size and on a small one. docs/shell.md lists these tests.
 #![cfg(unix)]
 
+mod saving;
 mod survival;
 mod terminal;
 
@@ -501,24 +502,6 @@ fn times_are_told() {
         assert!(text.starts_with("42\n") && text.trim_end().ends_with('s'), "{text}");
         assert!(shell.run(":timeit 6 * 7").contains("best"));
         assert!(shell.run(":time").starts_with(":time CODE"));
-    });
-}
-
-#[test]
-fn a_saved_session_is_a_test_that_passes() {
-    at_prompts(|shell| {
-        shell.check("let t = torch.arange(3);", "");
-        shell.check("t", "tensor([0, 1, 2])\n");
-        assert!(shell.run(">>> t.view(2)").starts_with("RuntimeError"));
-        assert!(shell.run(":save kept.md").contains("3 inputs in kept.md"));
-        assert!(shell.run(":save kept.rhai").contains("kept.rhai"));
-        assert!(shell.run(":save kept.doc").starts_with(":save FILE"));
-        for arguments in [&["test", "kept.md"][..], &["kept.rhai"][..]] {
-            let mut command = Command::new(env!("CARGO_BIN_EXE_tensorsh"));
-            let output = command.args(arguments).current_dir(&shell.folder).output().unwrap();
-            assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stdout));
-        }
-        assert!(shell.run(":load kept.md").contains("rhai> t\ntensor([0, 1, 2])\n"));
     });
 }
 

@@ -1,0 +1,71 @@
+//! Files while a script is tried out: what it writes lies in a folder of its own that nobody sees, and is read from there
+//! again. Whoever opens a file asks here for the place.
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// As long as it lives, files that this thread writes are written elsewhere.
+pub struct Rehearsal(());
+
+struct Elsewhere {
+    folder: PathBuf,
+    /// The files that have been written, with what stands for them.
+    written: HashMap<PathBuf, PathBuf>,
+}
+
+thread_local! {
+    static ELSEWHERE: RefCell<Option<Elsewhere>> = const { RefCell::new(None) };
+}
+
+impl Rehearsal {
+    /// Has files written to an empty folder.
+    pub fn begin(folder: &Path) -> Rehearsal {
+        ELSEWHERE.set(Some(Elsewhere { folder: folder.to_owned(), written: HashMap::new() }));
+        Rehearsal(())
+    }
+}
+
+impl Drop for Rehearsal {
+    fn drop(&mut self) {
+        drop(ELSEWHERE.take());
+    }
+}
+
+/// The place to read a file from.
+pub fn to_read(name: &str) -> Cow<'_, str> {
+    let found = ELSEWHERE.with_borrow(|elsewhere| {
+        let place = elsewhere.as_ref()?.written.get(&known(Path::new(name)))?;
+        place.to_str().map(str::to_owned)
+    });
+    found.map_or(Cow::Borrowed(name), Cow::Owned)
+}
+
+/// The place to write a file to.
+pub fn to_write(path: &Path) -> Cow<'_, Path> {
+    ELSEWHERE.with_borrow_mut(|elsewhere| {
+        let Some(Elsewhere { folder, written }) = elsewhere else { return Cow::Borrowed(path) };
+        let next = folder.join(written.len().to_string());
+        Cow::Owned(written.entry(known(path)).or_insert(next).clone())
+    })
+}
+
+/// The place of a file that is changed, which keeps what is not written.
+///
+/// # Errors
+/// What the system says to a file that cannot be copied.
+pub fn to_change(name: &str) -> io::Result<Cow<'_, str>> {
+    let there = to_read(name);
+    let Cow::Owned(place) = to_write(Path::new(name)) else { return Ok(there) };
+    if Path::new(&*there).exists() && Path::new(&*there) != place {
+        std::fs::copy(&*there, &place)?;
+    }
+    Ok(place.to_str().map_or(there, |place| Cow::Owned(place.to_owned())))
+}
+
+/// One name of a file, however it is written.
+fn known(path: &Path) -> PathBuf {
+    path.canonicalize().or_else(|_| std::path::absolute(path)).unwrap_or_else(|_| path.to_owned())
+}
