@@ -44,7 +44,7 @@ impl Session {
                 return None;
             }
             let (value, again) = (shown(self, value), shown(other, again));
-            Some(match value == again {
+            Some(match without_addresses(&value) == without_addresses(&again) {
                 true => format!("'{name}' shows {value} as well, and differs beneath"),
                 false => format!("'{name}' is {again}, not {value}"),
             })
