@@ -57,6 +57,13 @@ impl<'a> Context<'a> {
     pub fn arg(&self, index: usize) -> Expr<'a> {
         let value = match self.formula.args.get(index) {
             Some(Argument::Plain(value)) => Ok(value.clone()),
+            Some(Argument::Subscripts(list)) => {
+                let item = |kept: &Option<Kept>| match kept.as_ref().and_then(|kept| kept.saved.as_ref()) {
+                    Some(saved) => saved.unpack(None).map(Value::Tensor),
+                    None => Ok(Value::None),
+                };
+                list.iter().map(item).collect::<Result<Vec<_>>>().map(Value::list)
+            }
             _ => match self.kept(index).and_then(|kept| kept.saved.as_ref()) {
                 Some(saved) => saved.unpack(None).map(Value::Tensor),
                 None => Err(missing("an argument")),

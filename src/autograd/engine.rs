@@ -177,8 +177,8 @@ impl<'a> Walk<'a> {
             walk.needed = Some(needed);
             walk.running = running;
         }
-        for (start, (_, gradient)) in starts.iter().zip(roots) {
-            walk.deliver(start, gradient.clone(), None)?;
+        for (i, (start, (_, gradient))) in starts.iter().zip(roots).enumerate() {
+            walk.deliver(start, gradient.clone(), (None, i))?;
         }
         for start in &starts {
             if let Some(node) = &start.node {
@@ -196,12 +196,12 @@ impl<'a> Walk<'a> {
         done.map(|()| walk.captured)
     }
 
-    /// Brings a gradient to the node at the end of an edge.
-    fn deliver(&mut self, edge: &Edge, gradient: Tensor, from: Option<(&Node, usize)>) -> Result<()> {
+    /// Brings a gradient to the node at the end of an edge: that of a result of another node, or of a root.
+    fn deliver(&mut self, edge: &Edge, gradient: Tensor, from: (Option<&Rc<Node>>, usize)) -> Result<()> {
         let Some(node) = &edge.node else { return Ok(()) };
-        let gradient = match (from, node.outputs.get(edge.output)) {
-            (Some((from, index)), Some(shape)) => fit(self.pass.functions, gradient, shape, from, index)?,
-            _ => gradient,
+        let gradient = match node.outputs.get(edge.output) {
+            Some(shape) => fit(self.pass.functions, gradient, shape, from)?,
+            None => gradient,
         };
         let slots = self.arrived.entry(id(node)).or_insert_with(|| vec![None; node.outputs.len()]);
         let Some(slot) = slots.get_mut(edge.output) else { return Ok(()) };
@@ -223,7 +223,7 @@ impl<'a> Walk<'a> {
         } else if *open == 0 {
             // Nothing arrived at all, so nothing goes on from here.
             *open = usize::MAX;
-            self.arrived.insert(id(node), Vec::new());
+            self.arrived.insert(id(node), vec![None; node.outputs.len()]);
             self.ready.push(Ready(node.clone()));
         }
     }
@@ -248,7 +248,7 @@ impl<'a> Walk<'a> {
         let outputs = if runs && grads.iter().any(Option::is_some) { self.step(node, grads)? } else { Vec::new() };
         for (i, (edge, gradient)) in edges.iter().zip(outputs.into_iter().chain(std::iter::repeat(None))).enumerate() {
             if let Some(gradient) = gradient {
-                self.deliver(edge, gradient, Some((node, i)))?;
+                self.deliver(edge, gradient, (Some(node), i))?;
             }
         }
         for edge in &edges {
@@ -313,7 +313,7 @@ impl<'a> Walk<'a> {
                 accumulate(self.pass, &leaf, gradient.clone())?;
                 let after = leaf.autograd(|meta| meta.after_hooks.clone());
                 for (_, hook) in after {
-                    hook.call(&leaf)?;
+                    hook.call(Some(&leaf))?;
                 }
             }
             return Ok(Vec::new());
@@ -477,9 +477,8 @@ fn run_hooks(node: &Rc<Node>, grads: &mut [Option<Tensor>]) -> Result<()> {
         hooks.extend(leaf.autograd(|meta| meta.hooks.clone()).into_iter().map(|(id, hook)| (0, id, hook)));
     }
     for (output, _, hook) in hooks {
-        if let Some(slot @ Some(_)) = grads.get_mut(output)
-            && let Some(gradient) = slot.clone()
-            && let Some(replaced) = hook.call(&gradient)?
+        if let Some(slot) = grads.get_mut(output)
+            && let Some(replaced) = hook.call(slot.as_ref())?
         {
             *slot = Some(replaced);
         }
@@ -487,24 +486,20 @@ fn run_hooks(node: &Rc<Node>, grads: &mut [Option<Tensor>]) -> Result<()> {
     Ok(())
 }
 
-/// Adds to a tensor's `grad`: in place where there is one already, unless that is to be recorded.
+/// Adds to a tensor's `grad`: in place where there is one already, unless the pass is recorded.
 fn accumulate(pass: Pass, tensor: &Tensor, gradient: Tensor) -> Result<()> {
     let call = |key: &str, args: &[Value]| pass.functions.call(key, args).and_then(as_tensor);
-    let recorded = pass.create_graph && gradient.requires_grad();
     let total = match tensor.autograd(|meta| meta.grad.clone()) {
-        Some(existing) if recorded || pass.create_graph && existing.requires_grad() => {
-            call("add.Tensor", &[existing.into(), gradient.into()])?
-        }
+        Some(existing) if pass.create_graph => call("add.Tensor", &[existing.into(), gradient.into()])?,
         Some(existing) => {
             call("add_.Tensor", &[existing.into(), gradient.into()])?;
             return Ok(());
         }
-        None if recorded || gradient.borrow().form.is_some() => call("clone", &[gradient.into()])?,
+        None if gradient.borrow().form.is_some() => call("clone", &[gradient.into()])?,
         None => {
             // In memory of its own, laid out as its tensor.
             let room = crate::ops::create::zeros_like(&tensor.borrow(), Some(gradient.borrow().dtype), None)?;
-            crate::ops::copy::copy_into(&room, &gradient.borrow())?;
-            Tensor::new(room)
+            call("copy_", &[Tensor::new(room).into(), gradient.into()])?
         }
     };
     tensor.autograd_mut(|meta| meta.grad = Some(total));
@@ -513,7 +508,12 @@ fn accumulate(pass: Pass, tensor: &Tensor, gradient: Tensor) -> Result<()> {
 
 /// Brings a gradient to the size and dtype of what it belongs to: broadcast dimensions are summed, and a real tensor has
 /// a real gradient.
-fn fit(functions: &dyn Functions, gradient: Tensor, shape: &Shape, from: &Node, index: usize) -> Result<Tensor> {
+fn fit(
+    functions: &dyn Functions,
+    gradient: Tensor,
+    shape: &Shape,
+    (from, index): (Option<&Rc<Node>>, usize),
+) -> Result<Tensor> {
     let call = |key: &str, args: &[Value]| functions.call(key, args).and_then(as_tensor);
     let mut gradient = gradient;
     let (sizes, wanted) = (gradient.borrow().layout.sizes.clone(), &shape.layout.sizes);
@@ -523,8 +523,8 @@ fn fit(functions: &dyn Functions, gradient: Tensor, shape: &Shape, from: &Node, 
         let Some(added) = added.filter(|&added| fits(added)) else {
             bail!(
                 RuntimeError,
-                "Function {} returned an invalid gradient at index {index} - got {} but expected shape compatible with {}",
-                from.name(),
+                "{}invalid gradient at index {index} - got {} but expected shape compatible with {}",
+                from.map_or_else(String::new, |from| format!("Function {} returned an ", from.name())),
                 crate::tensor::layout::show(&sizes),
                 crate::tensor::layout::show(wanted)
             );

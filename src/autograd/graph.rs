@@ -82,6 +82,8 @@ pub struct Formula {
     pub results: RefCell<Vec<Option<Saved>>>,
     /// The order in which arguments were saved, where hooks packed them.
     pub order: Option<Vec<usize>>,
+    /// Whether a number that stands for a tensor counts as saved.
+    pub saves_number: bool,
 }
 
 impl Formula {
@@ -111,6 +113,10 @@ impl Formula {
                 Argument::Plain(value) => Argument::Plain(value.clone()),
                 Argument::Tensor(tensor) => Argument::Tensor(kept(tensor)?),
                 Argument::List(list) => Argument::List(list.iter().map(kept).collect::<Result<_>>()?),
+                Argument::Subscripts(list) => {
+                    let kept = |item: &Option<Kept>| item.as_ref().map(kept).transpose();
+                    Argument::Subscripts(list.iter().map(kept).collect::<Result<_>>()?)
+                }
             };
             if let Some(place) = args.get_mut(slot) {
                 *place = unpacked;
@@ -120,15 +126,25 @@ impl Formula {
             saved.as_ref().map(|saved| saved.ready(Some((node, i)))).transpose()
         };
         let results = self.results.borrow().iter().enumerate().map(result).collect::<Result<_>>()?;
-        Ok(Some(Formula { row: self.row, args, results: RefCell::new(results), order: None }))
+        Ok(Some(Formula {
+            row: self.row,
+            args,
+            results: RefCell::new(results),
+            order: None,
+            saves_number: self.saves_number,
+        }))
     }
 
     /// Returns whether any values are saved.
     pub fn saves(&self) -> bool {
+        if self.saves_number {
+            return true;
+        }
         let of_args = self.args.iter().any(|arg| match arg {
             Argument::Plain(_) => false,
             Argument::Tensor(kept) => kept.saved.is_some(),
             Argument::List(list) => list.iter().any(|kept| kept.saved.is_some()),
+            Argument::Subscripts(list) => list.iter().any(Option::is_some),
         });
         of_args || self.results.borrow().iter().any(Option::is_some)
     }
@@ -139,6 +155,8 @@ pub enum Argument {
     Plain(Value),
     Tensor(Kept),
     List(Vec<Kept>),
+    /// Subscripts: tensors that have no gradients, and `None`s.
+    Subscripts(Vec<Option<Kept>>),
 }
 
 /// The parts of a tensor that are kept: always its shape, its values only where a formula reads them.
@@ -174,6 +192,12 @@ impl Node {
             after: RefCell::default(),
             retained: RefCell::default(),
         })
+    }
+
+    /// The name with a namespace, which nodes that PyTorch wrote by hand carry.
+    pub fn full_name(&self) -> String {
+        let own = ["AccumulateGrad", "CopySlices", "CopyBackwards", "NotImplemented", "DelayedError"];
+        format!("{}{}", if own.contains(&&*self.name) { "torch::autograd::" } else { "" }, self.name)
     }
 
     pub fn accumulates(&self) -> bool {
@@ -225,6 +249,8 @@ impl Node {
         Ok(match formula.args.get(index) {
             Some(Argument::Plain(value)) => Some(value.clone()),
             Some(Argument::Tensor(Kept { saved: Some(saved), .. })) => Some(Value::Tensor(saved.unpack(None)?)),
+            // A formula reads it that is not wanted here.
+            _ if formula.row.gradients().any(|gradient| gradient.uses.contains(&index)) => Some(Value::None),
             _ => None,
         })
     }
@@ -271,6 +297,7 @@ impl Work {
                             Argument::List(list) => {
                                 into.extend(list.iter_mut().filter_map(|k| k.saved.take()).map(|saved| saved.edge));
                             }
+                            Argument::Subscripts(_) => {}
                         }
                     }
                 }
@@ -312,8 +339,16 @@ fn node_of(stored: Rc<dyn GradFn>) -> Option<Rc<Node>> {
     any.downcast::<Node>().ok()
 }
 
-/// Makes a tensor the result of a node.
+/// Makes a tensor the result of a node. Its hooks stay with the node it came from, but a gradient that it wants to keep is
+/// that of the tensor as it is now.
 pub fn set_history(tensor: &Tensor, node: &Rc<Node>, output: usize) {
+    if let Some((before, _)) = recorded_grad_fn(tensor)
+        && tensor.autograd(|meta| meta.retains_grad)
+    {
+        let itself = |kept: &WeakTensor| kept.upgrade().is_some_and(|kept| kept.is(tensor));
+        before.retained.borrow_mut().retain(|(_, kept)| !itself(kept));
+        node.retained.borrow_mut().push((output, tensor.downgrade()));
+    }
     let stored: Rc<dyn GradFn> = node.clone();
     tensor.autograd_mut(|meta| {
         meta.grad_fn = Some((stored, output));
@@ -331,7 +366,7 @@ pub fn grad_fn(tensor: &Tensor) -> Result<Option<(Rc<Node>, usize)>> {
     if let Some(base) = tensor.base()
         && tensor.is_outdated()
     {
-        if base.requires_grad() {
+        if base.requires_grad() || recorded_grad_fn(tensor).is_some() {
             super::inplace::renew(tensor, base)?;
         } else {
             tensor.mark_current();

@@ -8,7 +8,7 @@ use super::derivatives::Derivative;
 use super::graph::{Argument, Edge, Formula, Kept, Node, Shape, Work, edge_of, recorded_grad_fn, set_history};
 use super::rules::{Rule, rule};
 use crate::bail;
-use crate::tensor::{DType, GradFn, Layout, Origin, Result, Tensor};
+use crate::tensor::{DType, Layout, Origin, Result, Tensor};
 use crate::value::Value;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -53,7 +53,7 @@ fn check_origin(view: &Tensor, changed: &str) -> Result<()> {
     if origin == Origin::Plain {
         return Ok(());
     }
-    let own = recorded_grad_fn(view).map(|(node, output)| format!("Output {output} of {}", node.name()));
+    let own = recorded_grad_fn(view).map(|(node, output)| format!("Output {output} of {}", node.full_name()));
     let mode = match (origin, &own) {
         (Origin::Inference, _) => Some(("inference mode", "in normal mode")),
         (Origin::NoGrad, _) | (_, None) => Some(("no_grad mode", "with grad mode enabled")),
@@ -131,7 +131,7 @@ pub fn renew(view: &Tensor, base: &Tensor) -> Result<()> {
             Argument::Plain(Value::Int(part.layout.offset)),
             Argument::Plain(Value::Bool(part.conj != whole.conj)),
         ];
-        let formula = Formula { row, args, results: RefCell::default(), order: None };
+        let formula = Formula { row, args, results: RefCell::default(), order: None, saves_number: false };
         let edge: Edge = edge_of(base)?;
         Node::new(row.name, vec![edge], vec![Shape::of(&part)], Work::Formula(Rc::new(formula)))
     };

@@ -138,6 +138,10 @@ fn keep(
         list @ (Value::List(_) | Value::Tuple(_)) if differentiable => {
             Argument::List(tensors(list).map(|tensor| kept(&tensor)).collect::<Result<Vec<Kept>>>()?)
         }
+        list @ Value::List(_) if used => {
+            let kept = |item: &Value| as_tensor(item).map(kept).transpose();
+            Argument::Subscripts(list.items().iter().flat_map(|items| items.iter()).map(kept).collect::<Result<_>>()?)
+        }
         // Whoever holds the list may change it before the backward pass.
         Value::List(list) => Argument::Plain(Value::List(list.to_vec().into())),
         plain => Argument::Plain(plain.clone()),
@@ -162,6 +166,12 @@ fn wanted<'r>(
     })
 }
 
+/// Returns whether the wanted formulas read a number in the place of a tensor: PyTorch saves a tensor of it.
+fn saves_number(row: &Derivative, edges: &[Edge], args: &[Value]) -> bool {
+    let used = |&i: &usize| args.get(i).is_some_and(|arg| arg.as_scalar().is_some());
+    wanted(row, edges, args).flatten().any(used)
+}
+
 impl Recording {
     /// Gives the results of the call their history.
     ///
@@ -178,27 +188,33 @@ impl Recording {
             },
         };
         let itself = |tensor: &Tensor| target.is_none() && inputs.iter().any(|input| input.is(tensor));
-        if results.iter().all(|tensor| !tensor.borrow().dtype.is_differentiable() || itself(tensor)) {
-            return Ok(());
-        }
-        let outputs = results.iter().map(|tensor| Shape::of(&tensor.borrow())).collect();
+        let differentiable = |tensor: &Tensor| tensor.borrow().dtype.is_differentiable() && !itself(tensor);
+        // Integers at the end, as those of a sort, are no outputs of the node.
+        let Some(last) = results.iter().rposition(differentiable) else { return Ok(()) };
+        let outputs = results.iter().take(last + 1).map(|tensor| Shape::of(&tensor.borrow())).collect();
         let uses_result = row.is_some_and(|row| wanted(row, &edges, args).any(|uses| uses.contains(&RESULT)));
         let (packing, order) = packer.map(|packer| (packer.packing, packer.order)).unzip();
         let mut formula = None;
         let node = match row {
             Some(row) => {
-                let own = Rc::new(Formula { row, args: kept, results: RefCell::default(), order });
+                let own = Rc::new(Formula {
+                    row,
+                    saves_number: saves_number(row, &edges, args),
+                    args: kept,
+                    results: RefCell::default(),
+                    order,
+                });
                 formula = Some(own.clone());
                 Node::new(row.name, edges, outputs, Work::Formula(own))
             }
             None => {
                 let edges = inputs.iter().map(edge_of).collect::<Result<_>>()?;
                 let name = key.split('.').next().unwrap_or(key);
-                Node::new("torch::autograd::NotImplemented", edges, outputs, Work::Missing(name.to_string()))
+                Node::new("NotImplemented", edges, outputs, Work::Missing(name.to_string()))
             }
         };
         for (i, tensor) in results.iter().enumerate() {
-            if !tensor.borrow().dtype.is_differentiable() || itself(tensor) {
+            if !differentiable(tensor) {
                 continue;
             }
             match tensor.base() {

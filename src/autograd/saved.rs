@@ -192,16 +192,16 @@ fn check_version(values: &Tensor, version: u64, source: Option<&(Rc<Node>, usize
     let view = values.borrow();
     let origin = match source {
         Some((node, output)) if !node.accumulates() => {
-            format!(", which is output {output} of {},", node.name())
+            format!(", which is output {output} of {},", node.full_name())
         }
         _ => String::new(),
     };
     bail!(
         RuntimeError,
         "one of the variables needed for gradient computation has been modified by an inplace operation: \
-             [torch.{} {}]{origin} is at version {}; expected version {} instead. Hint: enable anomaly detection to find \
+             [{} {}]{origin} is at version {}; expected version {} instead. Hint: enable anomaly detection to find \
              the operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True).",
-        view.type_name(),
+        view.dtype.legacy_class(),
         show(view.sizes()),
         values.version(),
         version

@@ -3,9 +3,10 @@
 
 use super::state::State;
 use crate::tensor::{DType, View};
+use std::ops::Deref;
 
 /// Masks of `uint8` among the tensors that index.
-pub fn byte_masks<'a>(state: &State, indices: impl IntoIterator<Item = &'a View>) {
+pub fn byte_masks(state: &State, indices: impl IntoIterator<Item: Deref<Target = View>>) {
     if indices.into_iter().any(|index| index.dtype == DType::Byte) {
         state.warn_once(
             "UserWarning",

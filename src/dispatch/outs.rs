@@ -211,8 +211,8 @@ impl Writing<'_> {
             .replace("{input}", input.scalar_type())
             .replace("{out_cpp}", dtype.cpp_name())
             .replace("{result_cpp}", result.dtype.cpp_name())
-            .replace("{out_class}", &class_name(dtype))
-            .replace("{result_class}", &class_name(result.dtype))
+            .replace("{out_class}", &dtype.legacy_class())
+            .replace("{result_class}", &result.dtype.legacy_class())
             .replace("{field}", self.field);
         Err(Error::runtime(text))
     }
@@ -262,14 +262,6 @@ impl Writing<'_> {
 fn write(out: &Tensor, result: &View) -> Result<()> {
     out.bump_version();
     copy::write_into(&out.view(), result)
-}
-
-/// The class of tensors of a dtype, as some refusals name it.
-fn class_name(dtype: DType) -> String {
-    match classes::of(dtype) {
-        classes::INT | classes::WIDE_FLOAT | classes::NARROW_FLOAT => format!("torch.{}Tensor", dtype.scalar_type()),
-        _ => format!("CPU{}Type", dtype.scalar_type()),
-    }
 }
 
 /// Copies a result into an output with names, of which the size is known to be right.

@@ -75,9 +75,10 @@ pub const ROWS: &[Row] = &[
     .names(Nameless)
     .any_layout(),
     setter(
-        "requires_grad(Tensor self, bool requires_grad) -> None",
+        "requires_grad(Tensor self, any requires_grad) -> None",
         |c| {
-            super::autograd_rows::set_requires_grad(c.tensor(0)?, c.bool(1)?, true)?;
+            let Value::Bool(on) = c.value(1) else { bail!(RuntimeError, "requires_grad must be a bool") };
+            super::autograd_rows::set_requires_grad(c.tensor(0)?, on, true)?;
             Ok(Value::None)
         },
         "Turns recording on or off for a leaf.",
@@ -133,7 +134,22 @@ pub const ROWS: &[Row] = &[
             let Value::Tensor(data) = c.value(1) else {
                 bail!(TypeError, "Variable data has to be a tensor, but got {}", c.value(1).type_name());
             };
-            c.tensor(0)?.set_view(data.view());
+            let (tensor, data) = (c.tensor(0)?, data.view());
+            if tensor.requires_grad() && !data.dtype.is_differentiable() {
+                bail!(
+                    RuntimeError,
+                    "data set to a tensor that requires gradients must be floating point or complex dtype"
+                );
+            }
+            let kind = |view: &crate::tensor::View| (view.device(), view.form.as_ref().map(|form| std::mem::discriminant(&**form)));
+            if kind(&tensor.borrow()) != kind(&data) {
+                bail!(
+                    RuntimeError,
+                    "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor \
+                     type. "
+                );
+            }
+            tensor.set_view(data);
             Ok(Value::None)
         },
         "Makes the tensor show another tensor's elements.",

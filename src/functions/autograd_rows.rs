@@ -1,11 +1,12 @@
 //! Gradients: methods of tensors and the functions of `torch.autograd`.
 //! Follows <https://pytorch.org/docs/2.7/autograd.html>.
 
+use super::iterate::iterate;
 use crate::autograd::Pass;
 use crate::call::facets::NameInference::{Keeps, Nameless};
-use crate::call::{Call, Row, function, method};
+use crate::call::{Call, Row, State, function, method};
 use crate::ops::create;
-use crate::tensor::{Error, Result, Scalar, Tensor};
+use crate::tensor::{Error, ErrorKind, Result, Scalar, Tensor};
 use crate::value::Value;
 use crate::{autograd, bail};
 
@@ -26,11 +27,7 @@ pub const ROWS: &[Row] = &[
  inputs=None) -> None",
         |c| {
             let roots = Value::tuple([c.itself()]);
-            let gradients = match c.value(1) {
-                list @ (Value::List(_) | Value::Tuple(_)) => list,
-                one => Value::tuple([one]),
-            };
-            backward(c, &roots, &gradients, &c.value(4), &c.value(2), &c.value(3))
+            backward(c, &roots, &c.value(1), &c.value(4), &c.value(2), &c.value(3))
         },
         "Computes the gradients of the leaves this tensor came from.",
     )
@@ -41,13 +38,16 @@ pub const ROWS: &[Row] = &[
         "autograd.backward(any tensors, any grad_tensors=None, any retain_graph=None, any create_graph=False, \
  any grad_variables=None, any inputs=None) -> None",
         |c| {
-            let roots = listed(&c.value(0));
-            let count = roots.sequence().map_or(0, |roots| roots.len());
-            let gradients = match c.value(1) {
-                Value::None => Value::tuple(vec![Value::None; count]),
-                other => listed(&other),
+            let gradients = match (c.value(1), c.value(4)) {
+                (given, Value::None) => given,
+                (Value::None, deprecated) => deprecated,
+                _ => bail!(
+                    RuntimeError,
+                    "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please only \
+                     use `grad_tensors`."
+                ),
             };
-            backward(c, &roots, &gradients, &c.value(5), &c.value(2), &c.value(3))
+            backward(c, &c.value(0), &gradients, &c.value(5), &c.value(2), &c.value(3))
         },
         "Computes the gradients of the leaves that tensors came from.",
     )
@@ -154,27 +154,35 @@ fn retain_grad(call: &mut Call) -> Result<Value> {
     Ok(Value::None)
 }
 
-/// A single tensor as a sequence of one.
-fn listed(value: &Value) -> Value {
+/// The items of anything that has some; a single tensor is one.
+fn listed(state: &State, value: &Value) -> Result<Vec<Value>> {
     match value {
-        Value::Tensor(_) | Value::Str(_) => Value::tuple([value.clone()]),
-        other => Value::tuple(other.sequence().unwrap_or_default()),
+        Value::Tensor(_) => Ok(vec![value.clone()]),
+        other => iterate(state, other)?.collect(),
     }
 }
 
-fn tensors(value: &Value, what: &str) -> Result<Vec<Tensor>> {
-    let items = listed(value).sequence().unwrap_or_default();
-    items
-        .iter()
-        .enumerate()
-        .map(|(i, item)| match item {
-            Value::Tensor(tensor) => Ok(tensor.clone()),
-            other if what == "inputs" => {
-                bail!(RuntimeError, "all inputs have to be Tensors or GradientEdges, but got {}", other.type_name())
-            }
-            other => bail!(TypeError, "element {i} of {what} tuple is not a Tensor, but {}", other.type_name()),
-        })
-        .collect()
+/// Tensors to begin at. PyTorch asserts that they are.
+fn roots(state: &State, value: &Value) -> Result<Vec<Tensor>> {
+    let root = |item| match item {
+        Value::Tensor(tensor) => Ok(tensor),
+        _ => Err(Error::new(ErrorKind::AssertionError, "")),
+    };
+    listed(state, value)?.into_iter().map(root).collect()
+}
+
+/// Tensors to end at.
+fn leaves(state: &State, value: &Value) -> Result<Vec<Tensor>> {
+    let leaf = |item| match item {
+        Value::Tensor(tensor) => Ok(tensor),
+        other => bail!(RuntimeError, "all inputs have to be Tensors or GradientEdges, but got {}", other.type_name()),
+    };
+    listed(state, value)?.into_iter().map(leaf).collect()
+}
+
+/// The gradients that are given for so many roots.
+fn gradients(state: &State, value: &Value, roots: usize) -> Result<Vec<Value>> {
+    if let Value::None = value { Ok(vec![Value::None; roots]) } else { listed(state, value) }
 }
 
 fn truth(value: &Value) -> bool {
@@ -189,8 +197,8 @@ fn pass<'c>(call: &'c Call, retain_graph: &Value, create_graph: &Value) -> Pass<
 
 fn backward(
     call: &Call,
-    roots: &Value,
-    gradients: &Value,
+    from: &Value,
+    given: &Value,
     inputs: &Value,
     retain_graph: &Value,
     create_graph: &Value,
@@ -198,7 +206,7 @@ fn backward(
     let inputs = match inputs {
         Value::None => None,
         given => {
-            let inputs = tensors(given, "inputs")?;
+            let inputs = leaves(call.state, given)?;
             if inputs.is_empty() {
                 bail!(RuntimeError, "`inputs` argument to `backward()` cannot be empty.");
             }
@@ -208,8 +216,9 @@ fn backward(
             Some(inputs)
         }
     };
-    let roots = tensors(roots, "tensors")?;
-    let roots = seeded(roots, gradients)?;
+    let roots = roots(call.state, from)?;
+    let given = gradients(call.state, given, roots.len())?;
+    let roots = seeded(roots, given)?;
     if truth(create_graph) {
         call.state.warn_once(
             "UserWarning",
@@ -225,7 +234,7 @@ fn backward(
 }
 
 fn grad(call: &mut Call) -> Result<Value> {
-    let (outputs, inputs) = (tensors(&call.value(0), "outputs")?, tensors(&call.value(1), "inputs")?);
+    let (outputs, inputs) = (roots(call.state, &call.value(0))?, leaves(call.state, &call.value(1))?);
     let materialize = truth(&call.value(8));
     let allow_unused = match call.value(6) {
         Value::None => materialize,
@@ -236,14 +245,14 @@ fn grad(call: &mut Call) -> Result<Value> {
         ),
         given => truth(&given),
     };
+    let given = gradients(call.state, &call.value(2), outputs.len())?;
     if truth(&call.value(7)) {
         bail!(NotImplementedError, "is_grads_batched=True needs vmap, which is not supported");
     }
-    let gradients = match call.value(2) {
-        Value::None => Value::tuple(vec![Value::None; outputs.len()]),
-        given => listed(&given),
-    };
-    let roots = seeded(outputs, &gradients)?;
+    let roots = seeded(outputs, given)?;
+    if inputs.is_empty() {
+        bail!(ValueError, "grad requires non-empty inputs.");
+    }
     let found = autograd::gradients(pass(call, &call.value(3), &call.value(4)), &roots, &inputs)?;
     let mut out = Vec::with_capacity(found.len());
     for (gradient, input) in found.into_iter().zip(&inputs) {
@@ -265,12 +274,9 @@ fn grad(call: &mut Call) -> Result<Value> {
     Ok(Value::tuple(out))
 }
 
-/// Each root with the gradient to begin with: 1 for a scalar without one.
-pub fn seeded(roots: Vec<Tensor>, gradients: &Value) -> Result<Vec<(Tensor, Tensor)>> {
-    let gradients = gradients.sequence().unwrap_or_default();
-    if gradients.len() != roots.len() {
-        bail!(RuntimeError, "got {} tensors and {} gradients", roots.len(), gradients.len());
-    }
+/// Each root with the gradient to begin with: 1 for a scalar without one. Gradients beyond the last root are not looked at.
+pub fn seeded(roots: Vec<Tensor>, gradients: Vec<Value>) -> Result<Vec<(Tensor, Tensor)>> {
+    let (all, given) = (roots.len(), gradients.len());
     let mut seeded = Vec::with_capacity(roots.len());
     for (i, (root, gradient)) in roots.into_iter().zip(gradients).enumerate() {
         let seed = match gradient {
@@ -284,6 +290,9 @@ pub fn seeded(roots: Vec<Tensor>, gradients: &Value) -> Result<Vec<(Tensor, Tens
             other => bail!(TypeError, "gradients can be either Tensors or None, but got {}", other.type_name()),
         };
         seeded.push((root, seed));
+    }
+    if given < all {
+        bail!(RuntimeError, "got {all} tensors and {given} gradients");
     }
     Ok(seeded)
 }

@@ -22,10 +22,8 @@ pub const ROWS: &[Row] = &[
         "name(Object self) -> str",
         |c| match c.value(0) {
             Value::Object(object) => {
-                let name = object.type_name();
-                // Nodes that PyTorch wrote by hand carry their namespace.
-                let own = matches!(name, "AccumulateGrad" | "CopySlices" | "CopyBackwards" | "NotImplemented");
-                Ok(Value::str(format!("{}{name}", if own { "torch::autograd::" } else { "" })))
+                let node = object.as_any().downcast_ref::<NodeObject>();
+                Ok(Value::str(node.map_or_else(|| object.type_name().to_owned(), |object| object.node.full_name())))
             }
             other => bail!(AttributeError, "'{}' object has no attribute 'name'", other.type_name()),
         },
@@ -120,7 +118,7 @@ fn once_differentiable(call: &mut Call) -> Result<Value> {
             Ok(match value {
                 Value::Tensor(tensor) if tensor.borrow().dtype.is_differentiable() => {
                     let message = "trying to differentiate twice a function that was marked with @once_differentiable";
-                    Value::Tensor(custom::refuse(&tensor, &inputs, "torch::autograd::DelayedError", message)?)
+                    Value::Tensor(custom::refuse(&tensor, &inputs, "DelayedError", message)?)
                 }
                 other => other,
             })

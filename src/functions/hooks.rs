@@ -1,6 +1,6 @@
 //! Hooks on gradients. Follows <https://pytorch.org/docs/2.7/generated/torch.Tensor.register_hook.html>.
 
-use super::calling::{call_plain, is_callable, name_of};
+use super::calling::{call_plain, name_of};
 use crate::autograd::{Node, NodeHook};
 use crate::call::facets::NameInference::Nameless;
 use crate::call::{Call, Row, State, function, method};
@@ -15,10 +15,9 @@ pub const ROWS: &[Row] = &[
     method(
         "register_hook(Tensor self, any hook) -> any",
         |c| {
-            refuse_without_gradient(c.tensor(0)?)?;
-            let hook = hook_of(c)?;
             let tensor = c.tensor(0)?;
-            Ok(handle(tensor, autograd::add_hook(tensor, hook)?))
+            refuse_without_gradient(tensor)?;
+            Ok(handle(tensor, autograd::add_hook(tensor, hook_of(c))?))
         },
         "Calls a function with each gradient computed for this tensor; its result replaces the gradient.",
     )
@@ -32,9 +31,7 @@ pub const ROWS: &[Row] = &[
             if !tensor.is_leaf() {
                 bail!(RuntimeError, "post accumulate grad hooks cannot be registered on non-leaf tensors");
             }
-            let hook = hook_of(c)?;
-            let tensor = c.tensor(0)?;
-            Ok(handle(tensor, autograd::add_after_hook(tensor, hook)))
+            Ok(handle(tensor, autograd::add_after_hook(tensor, hook_of(c))))
         },
         "Calls a function with a leaf each time its gradient is complete.",
     )
@@ -83,12 +80,9 @@ fn refuse_without_gradient(tensor: &Tensor) -> Result<()> {
     Ok(())
 }
 
-fn hook_of(call: &Call) -> Result<Rc<dyn Hook>> {
-    let function = call.value(1);
-    if !is_callable(&function) {
-        bail!(TypeError, "'{}' object is not callable", function.type_name());
-    }
-    Ok(Rc::new(CalledHook { state: call.state.handle(), function }))
+/// The hook that a call is given. Whether it can be called shows when it is.
+fn hook_of(call: &Call) -> Rc<dyn Hook> {
+    Rc::new(CalledHook { state: call.state.handle(), function: call.value(1) })
 }
 
 /// A hook on several tensors, and what has come of each in the passes that are going on.
@@ -108,9 +102,9 @@ struct OneOf {
 }
 
 impl Hook for OneOf {
-    fn call(&self, gradient: &Tensor) -> Result<Option<Tensor>> {
+    fn call(&self, gradient: Option<&Tensor>) -> Result<Option<Tensor>> {
         let all = &self.all;
-        let Some(pass) = autograd::current() else { return Ok(None) };
+        let Some((pass, gradient)) = autograd::current().zip(gradient) else { return Ok(None) };
         let (first, gradients) = {
             let mut arrived = all.arrived.borrow_mut();
             // What a pass that failed left behind is older than any that goes on.
@@ -245,14 +239,18 @@ struct CalledHook {
 }
 
 impl Hook for CalledHook {
-    fn call(&self, gradient: &Tensor) -> Result<Option<Tensor>> {
-        let replaced = match call_plain(&self.state, &self.function, vec![Value::Tensor(gradient.clone())])? {
+    fn call(&self, gradient: Option<&Tensor>) -> Result<Option<Tensor>> {
+        let given = gradient.cloned().map_or(Value::None, Value::Tensor);
+        let replaced = match call_plain(&self.state, &self.function, vec![given])? {
             Value::None => return Ok(None),
             Value::Tensor(replaced) => replaced,
             other => {
                 let message = format!("expected Variable, but hook returned '{}'", other.type_name());
                 return Err(Error::type_error(message));
             }
+        };
+        let Some(gradient) = gradient else {
+            bail!(RuntimeError, "can't replace a None gradient with a non-None value")
         };
         check_replacement(&function_name(&self.function), gradient, &replaced)?;
         Ok(Some(replaced))
@@ -271,11 +269,7 @@ fn function_name(function: &Value) -> Rc<str> {
 fn check_replacement(name: &str, before: &Tensor, after: &Tensor) -> Result<()> {
     let (before, after) = (before.borrow(), after.borrow());
     if before.dtype != after.dtype {
-        let class = |dtype: crate::tensor::DType| match dtype.is_complex() {
-            true => format!("CPU{}Type", dtype.scalar_type()),
-            false => format!("torch.{}Tensor", dtype.scalar_type()),
-        };
-        let (was, got) = (class(before.dtype), class(after.dtype));
+        let (was, got) = (before.dtype.legacy_class(), after.dtype.legacy_class());
         return Err(Error::runtime(format!("hook '{name}' has changed the type of value (was {was} got {got})")));
     }
     if before.sizes() != after.sizes() {

@@ -9,6 +9,7 @@ use crate::ops::{copy, index as gather};
 use crate::tensor::index::{Index, Resolved, Step, resolve, steps};
 use crate::tensor::{DType, Result, Scalar, Tensor, View};
 use crate::value::Value;
+use std::cell::Ref;
 
 /// `x[indices]`, and whether it had to be copied.
 pub fn subscript(state: &State, tensor: &Tensor, indices: &[Index]) -> Result<(Tensor, bool)> {
@@ -81,7 +82,7 @@ fn viewed(state: &State, tensor: &Tensor, indices: &[Index]) -> Result<(Value, V
         }
         Step::Unsqueeze { dim } => state.call("unsqueeze", &[this, Value::Int(dim as i64)]),
     })?;
-    let tensors = tensors.into_iter().map(|t| t.map_or(Value::None, Value::from)).collect();
+    let tensors = tensors.into_iter().map(|t| t.map_or(Value::None, Value::Tensor)).collect();
     Ok((viewed, tensors, moved))
 }
 
@@ -137,8 +138,8 @@ fn warn_of_assignment(state: &State, view: &View, indices: &[Index], source: &Vi
     }
 }
 
-fn index_tensors(indices: &[Index]) -> impl Iterator<Item = &View> {
-    indices.iter().filter_map(|index| if let Index::Tensor(tensor) = index { Some(tensor) } else { None })
+fn index_tensors(indices: &[Index]) -> impl Iterator<Item = Ref<'_, View>> {
+    indices.iter().filter_map(|index| if let Index::Tensor(tensor) = index { Some(tensor.borrow()) } else { None })
 }
 
 /// The dtype in which a number waits to be written: one that keeps the range check of the target meaningful.

@@ -6,7 +6,7 @@ use super::files::{SkipData, Temporary};
 use crate::bail;
 use crate::call::facets::NameInference::Nameless;
 use crate::call::state::State;
-use crate::call::{Call, Row, function, method};
+use crate::call::{Call, Row, both, function, method};
 use crate::dispatch::fake::FakeTensorMode;
 use crate::dispatch::saving;
 use crate::format::PrintOptions;
@@ -92,7 +92,7 @@ pub const ROWS: &[Row] = &[
         |c| Ok(Value::Bool(c.state.inference.get())),
         "Returns whether inference mode is on.",
     ),
-    method(
+    both(
         "is_inference(Tensor self) -> bool",
         |c| Ok(Value::Bool(c.tensor(0)?.is_inference())),
         "Returns whether the tensor was made in inference mode.",

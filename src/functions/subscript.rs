@@ -5,7 +5,7 @@ use super::{bytes, calling, container_methods, containers, named_tuples, operato
 use crate::bail;
 use crate::call::extras::Extras;
 use crate::call::{Call, Kind, LIBRARY, Receiver, State, suggest};
-use crate::dispatch::{invoke, names};
+use crate::dispatch::{count_write, invoke, names};
 use crate::functions;
 use crate::ops;
 use crate::tensor::index::Index;
@@ -119,7 +119,7 @@ pub fn set_attribute(state: &State, target: &Value, name: &str, value: &Value) -
     Err(fixed(state, target, name, "setter"))
 }
 
-/// `del target.name`, for what a script put there itself.
+/// `del target.name`, for what a script put there itself; what a tensor always has is set to `None` instead.
 ///
 /// # Errors
 /// AttributeError in Python's words.
@@ -131,6 +131,9 @@ pub fn delete_attribute(state: &State, target: &Value, name: &str) -> Result<()>
     }
     if state.extras.remove(target, name) {
         return Ok(());
+    }
+    if let (Value::Tensor(_), Some(_)) = (target, state.registry.setter(name, Kind::Tensor)) {
+        return set_attribute(state, target, name, &Value::None);
     }
     attribute(state, target, name)?;
     Err(fixed(state, target, name, "deleter"))
@@ -352,9 +355,9 @@ fn one_index(value: &Value) -> Result<Index> {
             }
             Index::Slice { start: slice_part(&slice.start)?, stop: slice_part(&slice.stop)?, step }
         }
-        Value::Tensor(tensor) => Index::Tensor(tensor.view()),
+        Value::Tensor(tensor) => Index::Tensor(tensor.clone()),
         Value::List(_) | Value::Tuple(_) | Value::Range(_) | Value::Size(_) => {
-            Index::Tensor(functions::index_tensor(value)?)
+            Index::Tensor(functions::index_tensor(value)?.into())
         }
         Value::Str(_) => bail!(TypeError, "new(): invalid data type 'str'"),
         other => bail!(
@@ -420,8 +423,7 @@ pub fn set_tensor_item(state: &State, tensor: &Tensor, index: &Value, value: &Va
         && !matches!(value, Value::BigInt(_))
         && set_element(&tensor.borrow(), *i, scalar)?
     {
-        tensor.bump_version();
-        return Ok(());
+        return count_write(state, tensor);
     }
     super::indexing::assign(state, tensor, &indices(index)?, value)
 }

@@ -12,8 +12,8 @@ use crate::call::facets::{
     NameInference::{Infers, Itself, Keeps, Nameless, Unifies},
 };
 use crate::call::{Call, Row, both, function, method};
-use crate::dispatch::name_inference;
 use crate::dispatch::outs::show_layout;
+use crate::dispatch::{count_write, name_inference};
 use crate::ops::block::check_no_internal_overlap;
 use crate::ops::copy;
 use crate::tensor::layout::{contiguous_strides, wrap_dim};
@@ -571,6 +571,7 @@ fn resize_to(call: &Call, sizes: &[i64], format: Option<MemoryFormat>) -> Result
             None => error,
         })?;
         show_layout(tensor, view.storage.clone(), layout.clone(), true)?;
+        count_write(call.state, tensor)?;
     }
     if let Some(format) = format {
         if format == MemoryFormat::Preserve {

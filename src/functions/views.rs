@@ -23,8 +23,9 @@ pub const ROWS: &[Row] = &[
     method(
         "view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)",
         |c| {
-            let v = c.tensor(0)?.borrow().view_dtype(c.opt_dtype(1).unwrap_or(c.tensor(0)?.borrow().dtype))?;
-            c.view_of(0, v)
+            let tensor = c.tensor(0)?;
+            let view = tensor.borrow().view_dtype(c.opt_dtype(1).unwrap_or(tensor.borrow().dtype))?;
+            Ok(Value::Tensor(tensor.detach_as(view)))
         },
         "Reads the same bytes as another dtype.",
     ),

@@ -175,6 +175,15 @@ impl DType {
         self.category() == Category::Complex
     }
 
+    /// The class of a tensor as messages of PyTorch's engine name it: those it had first have names in Python.
+    pub fn legacy_class(self) -> String {
+        use DType::{Byte, Char, Double, Float, Half, Int, Long, Short};
+        match self {
+            Byte | Char | Short | Int | Long | Half | Float | Double => format!("torch.{}Tensor", self.scalar_type()),
+            _ => format!("CPU{}Type", self.scalar_type()),
+        }
+    }
+
     pub fn is_integral(self, include_bool: bool) -> bool {
         self.category() == Category::Integral || include_bool && self == DType::Bool
     }

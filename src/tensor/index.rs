@@ -10,6 +10,7 @@ use super::interrupt;
 use super::layout::{Dims, Layout, MOST_NAMED, broadcast_sizes, show, wrap_dim};
 use super::limits;
 use super::memory::{get, set};
+use super::tensor::Tensor;
 use super::view::View;
 use crate::bail;
 use smallvec::SmallVec;
@@ -23,7 +24,7 @@ pub enum Index {
     NewAxis,
     Ellipsis,
     Bool(bool),
-    Tensor(View),
+    Tensor(Tensor),
 }
 
 /// The meaning of a subscript for a given tensor.
@@ -48,7 +49,7 @@ pub enum Step {
 ///
 /// # Errors
 /// As [`resolve`].
-pub fn steps(view: &View, indices: &[Index]) -> Result<(Vec<Step>, Vec<Option<View>>)> {
+pub fn steps(view: &View, indices: &[Index]) -> Result<(Vec<Step>, Vec<Option<Tensor>>)> {
     let slicer = applied(view, indices)?;
     Ok((slicer.steps, slicer.tensors))
 }
@@ -60,7 +61,11 @@ pub fn steps(view: &View, indices: &[Index]) -> Result<(Vec<Step>, Vec<Option<Vi
 /// [`Gather::new`].
 pub fn resolve(view: &View, indices: &[Index]) -> Result<Resolved> {
     let Slicer { layout, tensors, .. } = applied(view, indices)?;
-    Ok(if tensors.is_empty() { Resolved::Basic(layout) } else { Resolved::Advanced { base: layout, indices: tensors } })
+    if tensors.is_empty() {
+        return Ok(Resolved::Basic(layout));
+    }
+    let indices = tensors.into_iter().map(|tensor| tensor.map(|tensor| tensor.view())).collect();
+    Ok(Resolved::Advanced { base: layout, indices })
 }
 
 fn applied(view: &View, indices: &[Index]) -> Result<Slicer> {
@@ -85,7 +90,7 @@ fn dims_taken(index: &Index) -> usize {
     match index {
         Index::Int(_) | Index::Slice { .. } => 1,
         Index::NewAxis | Index::Ellipsis | Index::Bool(_) => 0,
-        Index::Tensor(tensor) if is_mask(tensor) => tensor.ndim(),
+        Index::Tensor(tensor) if is_mask(&tensor.borrow()) => tensor.borrow().ndim(),
         Index::Tensor(_) => 1,
     }
 }
@@ -98,7 +103,7 @@ fn is_mask(tensor: &View) -> bool {
 struct Slicer {
     layout: Layout,
     dim: usize,
-    tensors: Vec<Option<View>>,
+    tensors: Vec<Option<Tensor>>,
     steps: Vec<Step>,
 }
 
@@ -117,10 +122,10 @@ impl Slicer {
                 self.dim += 1;
             }
             Index::Bool(value) => self.boolean(*value)?,
-            Index::Tensor(tensor) if tensor.ndim() == 0 && tensor.dtype.is_integral(true) => {
-                let value = tensor.item()?;
+            Index::Tensor(tensor) if tensor.borrow().ndim() == 0 && tensor.borrow().dtype.is_integral(true) => {
+                let value = tensor.borrow().item()?;
                 match value {
-                    _ if is_mask(tensor) => self.boolean(value.truth())?,
+                    _ if is_mask(&tensor.borrow()) => self.boolean(value.truth())?,
                     Scalar::UInt(_) => {
                         bail!(RuntimeError, "value cannot be converted to type int64_t without overflow")
                     }
@@ -162,11 +167,11 @@ impl Slicer {
     fn boolean(&mut self, value: bool) -> Result<()> {
         self.unsqueeze()?;
         let index = View::zeros(&[i64::from(value)], DType::Long, Device::CPU)?;
-        self.record(index);
+        self.record(index.into());
         Ok(())
     }
 
-    fn record(&mut self, tensor: View) {
+    fn record(&mut self, tensor: Tensor) {
         self.tensors.resize(self.dim, None);
         self.tensors.push(Some(tensor));
         self.dim += 1;

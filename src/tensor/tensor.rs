@@ -14,10 +14,10 @@ pub trait GradFn: Any {
     fn name(&self) -> String;
 }
 
-/// A hook given to `register_hook`: it sees a gradient, or the tensor that just received one, and may replace the
-/// former.
+/// A hook given to `register_hook`: it sees a gradient (`None` where a pass brought none), or the tensor that just received
+/// one, and may replace the former.
 pub trait Hook {
-    fn call(&self, tensor: &Tensor) -> Result<Option<Tensor>>;
+    fn call(&self, tensor: Option<&Tensor>) -> Result<Option<Tensor>>;
 }
 
 /// Hooks with the numbers by which they are removed.
@@ -122,7 +122,12 @@ impl Tensor {
 
     /// The same elements cut off from the gradient graph: shares the version counter, has no base.
     pub fn detach(&self) -> Tensor {
-        let detached = Tensor::build(self.view(), self.0.version.clone(), None);
+        self.detach_as(self.view())
+    }
+
+    /// The same bytes in another way, cut off as by [`Tensor::detach`].
+    pub fn detach_as(&self, view: View) -> Tensor {
+        let detached = Tensor::build(view, self.0.version.clone(), None);
         detached.0.inference.set(self.is_inference());
         detached
     }
@@ -140,7 +145,7 @@ impl Tensor {
     /// Notes that this view came from calling `name` on `source`. A view tells one origin only, the first.
     #[inline]
     pub fn note_step(&self, name: &'static str, source: &Tensor) {
-        if self.is(source) || self.0.base.is_none() {
+        if self.is(source) {
             return;
         }
         let before = source.borrow();

@@ -301,7 +301,7 @@ fn ranks<'a>(
         let ranks = shares * (numbers - 1.0).call("to.dtype", &[Value::DType(dtype)]);
         ranks.with("masked_fill.Scalar", &ranks.compare("lt", Value::Int(0)), &[Value::Int(0)])
     } else {
-        let any = nan.call("any.dim", &[Value::size(&[-1]), Value::Bool(true)]);
+        let any = nan.call("any.dim", &[Value::Int(-1), Value::Bool(true)]);
         let last = on(f, Value::Int(count - 1));
         let zeros = any.call("to.dtype", &[Value::DType(dtype)]) * 0.0;
         let ranks = zeros + shares.with("mul", &last, &[]);

@@ -46,13 +46,13 @@ pub const ROWS: &[Derivative] = &[
     row("take", "TakeBackward0")
         .grad(0, &[1], |c| c.room(0).apply("put_", [c.arg(1).value, c.g().value, Ok(Value::Bool(true))])),
     row("index.Tensor", "IndexBackward0")
-        .grad(0, &[], |c| c.room(0).apply("_index_put_impl_", [Ok(c.value(1)), c.g().value, Ok(Value::Bool(true))])),
+        .grad(0, &[1], |c| c.room(0).apply("_index_put_impl_", [c.arg(1).value, c.g().value, Ok(Value::Bool(true))])),
     row("index_put", "IndexPutBackward0")
-        .grad(0, &[], put_over)
-        .grad(2, &[], |c| c.g().call("index.Tensor", &[c.value(1)])),
+        .grad(0, &[1], put_over)
+        .grad(2, &[1], |c| c.g().apply("index.Tensor", [c.arg(1).value])),
     row("_index_put_impl_", "IndexPutImplBackward0")
-        .grad(0, &[], put_over)
-        .grad(2, &[], |c| c.g().call("index.Tensor", &[c.value(1)])),
+        .grad(0, &[1], put_over)
+        .grad(2, &[1], |c| c.g().apply("index.Tensor", [c.arg(1).value])),
     row("masked_fill.Scalar", "MaskedFillBackward0").grad(0, &[1], |c| c.g().cleared(&c.arg(1))),
     row("masked_fill.Tensor", "MaskedFillBackward1")
         .grad(0, &[1], |c| c.g().cleared(&c.arg(1)))
@@ -164,7 +164,7 @@ fn put_over<'a>(c: &Context<'a>) -> Expr<'a> {
         return c.g();
     }
     let zero = c.g().call("new_zeros", &[Value::size(&[])]);
-    c.g().call("clone", &[]).apply("_index_put_impl_", [Ok(c.value(1)), zero.value, Ok(Value::Bool(false))])
+    c.g().call("clone", &[]).apply("_index_put_impl_", [c.arg(1).value, zero.value, Ok(Value::Bool(false))])
 }
 
 /// The gradient of a sum over all copies.

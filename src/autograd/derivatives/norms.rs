@@ -44,7 +44,7 @@ fn of_norm<'a>(x: Expr<'a>, order: f64, grad: &Expr<'a>, norm: &Expr<'a>, dims: 
         return grad * (x.clone() / norm.clone()).cleared(&zero_norm());
     }
     if order.is_infinite() {
-        let mask = length().with("eq", norm, &[]);
+        let mask = length().with("eq", norm, &[]).with("logical_or", &x.call("isnan", &[]), &[]);
         let winners = if dims.is_empty() { mask.call("sum", &[]) } else { mask.sum(dims, true) };
         return sign() * ((grad / winners) * mask);
     }

@@ -13,12 +13,12 @@ pub const ROWS: &[Derivative] = &[
     row("mean.dim", "MeanBackward1").grad(0, &[], |c| spread(c, c.g(), &c.dims(1), c.flag(2)) / count(c, &c.dims(1))),
     row("prod", "ProdBackward0").grad(0, &[0, RESULT], product),
     row("prod.dim_int", "ProdBackward1").grad(0, &[0, RESULT], product_along),
-    row("max", "MaxBackward1").grad(0, &[0, RESULT], |c| shared(c, &[], true)),
-    row("min", "MinBackward1").grad(0, &[0, RESULT], |c| shared(c, &[], true)),
-    row("median", "MedianBackward0").grad(0, &[0, RESULT], |c| shared(c, &[], true)),
-    row("nanmedian", "NanmedianBackward0").grad(0, &[0, RESULT], |c| shared(c, &[], true)),
-    row("amax", "AmaxBackward0").grad(0, &[0, RESULT], |c| shared(c, &c.dims(1), c.flag(2))),
-    row("amin", "AminBackward0").grad(0, &[0, RESULT], |c| shared(c, &c.dims(1), c.flag(2))),
+    row("max", "MaxBackward1").grad(0, &[0, RESULT], shared),
+    row("min", "MinBackward1").grad(0, &[0, RESULT], shared),
+    row("median", "MedianBackward0").grad(0, &[0, RESULT], shared),
+    row("nanmedian", "NanmedianBackward0").grad(0, &[0, RESULT], shared),
+    row("amax", "AmaxBackward0").grad(0, &[0, RESULT], |c| shared_along(c, &c.dims(1), c.flag(2))),
+    row("amin", "AminBackward0").grad(0, &[0, RESULT], |c| shared_along(c, &c.dims(1), c.flag(2))),
     row("max.dim", "MaxBackward0").grad(0, &[RESULT], |c| put_back(c, 1, c.flag(2))),
     row("min.dim", "MinBackward0").grad(0, &[RESULT], |c| put_back(c, 1, c.flag(2))),
     row("median.dim", "MedianBackward1").grad(0, &[RESULT], |c| put_back(c, 1, c.flag(2))),
@@ -126,17 +126,23 @@ fn product_along<'a>(c: &Context<'a>) -> Expr<'a> {
     })
 }
 
-/// Elements equal to the result share its gradient.
-fn shared<'a>(c: &Context<'a>, dims: &[i64], kept: bool) -> Expr<'a> {
+/// Elements equal to the result, or not numbers if it is none, share its gradient.
+fn shared<'a>(c: &Context<'a>) -> Expr<'a> {
+    c.result().and(|result| {
+        let no_number = result.borrow().item()?.to_complex().is_nan();
+        let mask = if no_number { c.arg(0).call("isnan", &[]) } else { c.arg(0).with("eq", &c.result(), &[]) };
+        let share = c.g() / mask.call("sum", &[]);
+        Ok(c.room(0).apply("masked_fill_.Tensor", [mask.value, share.value]))
+    })
+}
+
+/// Elements equal to the result of their line share its gradient.
+fn shared_along<'a>(c: &Context<'a>, dims: &[i64], kept: bool) -> Expr<'a> {
     let sizes = c.sizes(0);
     let (grad, result) = (restored(c.g(), &sizes, dims, kept), restored(c.result(), &sizes, dims, kept));
     let mask = c.arg(0).with("eq", &result, &[]);
     let winners = if dims.is_empty() { mask.call("sum", &[]) } else { mask.sum(dims, true) };
-    // One value for all is filled in.
-    if grad.tensor().is_ok_and(|grad| grad.borrow().ndim() == 0) {
-        return c.room(0).apply("masked_fill_.Tensor", [mask.value, (grad / winners).value]);
-    }
-    (grad / winners) * mask
+    (grad * mask) / winners
 }
 
 /// The gradient of selected values, back where the second result says they came from.

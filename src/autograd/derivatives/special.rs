@@ -103,40 +103,35 @@ pub const ROWS: &[Derivative] = &[
     row("frexp.Tensor", "FrexpBackward0").grad(0, &[RESULT], |c| c.g() / c.result_at(1).call("exp2", &[])),
     row("nan_to_num", "NanToNumBackward0").grad(0, &[0], |c| c.g() * c.arg(0).call("isfinite", &[])),
     row("clamp", "ClampBackward1").grad(0, &[0], |c| {
-        let outside = |index: usize, key: &str| match c.value(index) {
+        let within = |index: usize, key: &str| match c.value(index) {
             Value::None => None,
             bound => Some(c.arg(0).compare(key, bound)),
         };
-        let masks = [outside(1, "lt"), outside(2, "gt")];
-        masks.into_iter().flatten().reduce(either).map_or_else(|| c.g(), |outside| nothing_where(c, outside))
+        let masks = [within(1, "ge"), within(2, "le")];
+        masks.into_iter().flatten().reduce(both).map_or_else(|| c.g(), |within| only_where(c, within))
     }),
     row("clamp.Tensor", "ClampBackward0")
         .grad(0, &[0, 1, 2], |c| {
-            let outside = |index: usize, key: &str| is_given(c, index).then(|| c.arg(0).with(key, &c.arg(index), &[]));
-            let masks = [outside(1, "lt"), outside(2, "gt")];
-            masks.into_iter().flatten().reduce(either).map_or_else(|| c.g(), |outside| nothing_where(c, outside))
+            let within = |index: usize, key: &str| is_given(c, index).then(|| c.arg(0).with(key, &c.arg(index), &[]));
+            let masks = [within(1, "ge"), within(2, "le")];
+            masks.into_iter().flatten().reduce(both).map_or_else(|| c.g(), |within| only_where(c, within))
         })
         .grad(1, &[0, 1, 2], |c| {
             let below = c.arg(0).with("lt", &c.arg(1), &[]);
-            let chosen = match is_given(c, 2) {
-                true => below.with("logical_and", &c.arg(1).with("lt", &c.arg(2), &[]), &[]),
-                false => below,
-            };
-            nothing_where(c, chosen.call("logical_not", &[]))
+            only_where(c, if is_given(c, 2) { both(below, c.arg(1).with("lt", &c.arg(2), &[])) } else { below })
         })
         .grad(2, &[0, 1, 2], |c| {
             let above = c.arg(0).with("gt", &c.arg(2), &[]);
-            let chosen = if is_given(c, 1) { either(above, c.arg(2).with("lt", &c.arg(1), &[])) } else { above };
-            nothing_where(c, chosen.call("logical_not", &[]))
+            only_where(c, if is_given(c, 1) { either(above, c.arg(2).with("lt", &c.arg(1), &[])) } else { above })
         }),
-    row("clamp_min", "ClampMinBackward0").grad(0, &[0], |c| nothing_where(c, c.arg(0).compare("lt", c.value(1)))),
-    row("clamp_max", "ClampMaxBackward0").grad(0, &[0], |c| nothing_where(c, c.arg(0).compare("gt", c.value(1)))),
+    row("clamp_min", "ClampMinBackward0").grad(0, &[0], |c| only_where(c, c.arg(0).compare("ge", c.value(1)))),
+    row("clamp_max", "ClampMaxBackward0").grad(0, &[0], |c| only_where(c, c.arg(0).compare("le", c.value(1)))),
     row("clamp_min.Tensor", "ClampMinBackward1")
-        .grad(0, &[0, 1], |c| nothing_where(c, c.arg(0).with("lt", &c.arg(1), &[])))
-        .grad(1, &[0, 1], |c| nothing_where(c, c.arg(0).with("ge", &c.arg(1), &[]))),
+        .grad(0, &[0, 1], |c| only_where(c, c.arg(0).with("ge", &c.arg(1), &[])))
+        .grad(1, &[0, 1], |c| only_where(c, c.arg(0).with("lt", &c.arg(1), &[]))),
     row("clamp_max.Tensor", "ClampMaxBackward1")
-        .grad(0, &[0, 1], |c| nothing_where(c, c.arg(0).with("gt", &c.arg(1), &[])))
-        .grad(1, &[0, 1], |c| nothing_where(c, c.arg(0).with("le", &c.arg(1), &[]))),
+        .grad(0, &[0, 1], |c| only_where(c, c.arg(0).with("le", &c.arg(1), &[])))
+        .grad(1, &[0, 1], |c| only_where(c, c.arg(0).with("gt", &c.arg(1), &[]))),
     row("lerp.Scalar", "LerpBackward0")
         .grad(0, &[], |c| {
             let rest = match c.number(2) {
@@ -209,9 +204,13 @@ fn either<'a>(mask: Expr<'a>, other: Expr<'a>) -> Expr<'a> {
     mask.with("logical_or", &other, &[])
 }
 
-/// The gradient but for where the mask is true.
-fn nothing_where<'a>(c: &Context<'a>, mask: Expr<'a>) -> Expr<'a> {
-    c.expr(Ok(Value::Float(0.0))).or_where(&mask, c.g())
+fn both<'a>(mask: Expr<'a>, other: Expr<'a>) -> Expr<'a> {
+    mask.with("logical_and", &other, &[])
+}
+
+/// The gradient where the mask is true: not for what is no number, whose comparisons are false.
+fn only_where<'a>(c: &Context<'a>, mask: Expr<'a>) -> Expr<'a> {
+    c.g().or_where(&mask, c.expr(Ok(Value::Float(0.0))))
 }
 
 fn is_given(c: &Context, index: usize) -> bool {

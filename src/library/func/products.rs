@@ -50,8 +50,7 @@ pub fn vjp(f: Function, primals: Vec<Value>, has_aux: bool) -> Result<Value> {
         }
         let connected = outputs.iter().zip(tree::leaves(cotangents)?).filter(|(output, _)| output.requires_grad());
         let (roots, seeds): (Vec<Tensor>, Vec<Value>) = connected.map(|(o, seed)| (o.clone(), seed)).unzip();
-        let seeds: Vec<Tensor> =
-            seeded(roots.clone(), &Value::tuple(seeds))?.into_iter().map(|(_, seed)| seed).collect();
+        let seeds: Vec<Tensor> = seeded(roots.clone(), seeds)?.into_iter().map(|(_, seed)| seed).collect();
         level.outside.set(state.grad_enabled.get());
         let found = slopes(state, &roots, &level.inputs, Some(&seeds), state.grad_enabled.get())?;
         tree::filled(&primals, level.leave_each(&found)?)

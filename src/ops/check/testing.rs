@@ -90,5 +90,5 @@ pub fn slice(start: impl Into<Option<i64>>, stop: impl Into<Option<i64>>, step: 
 pub const ALL: Index = Index::Slice { start: None, stop: None, step: 1 };
 
 pub fn by(tensor: &View) -> Index {
-    Index::Tensor(tensor.clone())
+    Index::Tensor(tensor.clone().into())
 }
