@@ -98,7 +98,7 @@ fn enclosed(tokens: &[(Token, Position)]) -> Vec<Insertion> {
     found
 }
 
-/// Behind variables that are called.
+/// Behind variables that are called, and behind what subscripts and calls give: `f[0](2)`, `f(1)(2)`.
 fn calls(
     tokens: &[(Token, Position)],
     is_closure: &dyn Fn(&str) -> bool,
@@ -106,11 +106,18 @@ fn calls(
 ) -> Vec<Insertion> {
     let (variables, functions) = declared(tokens);
     let called = tokens.iter().enumerate().filter_map(|(index, (token, position))| {
+        let is_called = is(tokens, index + 1, &Token::LeftParen) || is(tokens, index + 1, &Token::Unit);
+        if matches!(token, Token::RightBracket | Token::RightParen | Token::Unit) {
+            let (line, column) = place(*position)?;
+            let column = column + if *token == Token::Unit { 2 } else { 1 };
+            // Behind a gap a statement may begin.
+            let is_close = tokens.get(index + 1).and_then(|(_, position)| place(*position)) == Some((line, column));
+            return (is_called && is_close).then_some(Insertion { line, column, text: CALLED });
+        }
         let Token::Identifier(name) = token else { return None };
         let name = name.as_str();
         let before = index.checked_sub(1).and_then(|before| tokens.get(before)).map(|(token, _)| token);
         let is_bare = !matches!(before, Some(Token::Period | Token::Elvis | Token::Fn | Token::DoubleColon));
-        let is_called = is(tokens, index + 1, &Token::LeftParen) || is(tokens, index + 1, &Token::Unit);
         if !(is_bare && is_called && (variables.contains(name) || is_closure(name)))
             || functions.contains(name)
             || is_function(name)
@@ -141,7 +148,7 @@ fn declared(tokens: &[(Token, Position)]) -> (HashSet<&str>, HashSet<&str>) {
         }
         from
     };
-    let mut variables_of_closures = Vec::new();
+    let mut assigned = Vec::new();
     let mut behind = 0;
     for (index, (token, _)) in tokens.iter().enumerate() {
         match token {
@@ -158,16 +165,24 @@ fn declared(tokens: &[(Token, Position)]) -> (HashSet<&str>, HashSet<&str>) {
                 functions.extend(name_at(index + 1));
                 names_until(index + 3, &Token::RightParen);
             }
-            // An assignment of a closure, which may be the variable's first.
-            Token::Equals if is(tokens, index + 1, &Token::Pipe) || is(tokens, index + 1, &Token::Or) => {
-                variables_of_closures.extend(index.checked_sub(1).and_then(name_at));
+            // An assignment, which may be the variable's first.
+            Token::Equals
+                if begins(tokens, index) && !tokens.get(index + 1).is_some_and(|(token, _)| is_literal(token)) =>
+            {
+                assigned.extend(index.checked_sub(1).and_then(name_at));
             }
             Token::Pipe => behind = names_until(index + 1, &Token::Pipe) + 1,
             _ => {}
         }
     }
-    variables.extend(variables_of_closures);
+    variables.extend(assigned);
     (variables, functions)
+}
+
+/// Returns whether a statement begins with the name in front of this place.
+fn begins(tokens: &[(Token, Position)], equals: usize) -> bool {
+    let before = equals.checked_sub(2).and_then(|before| tokens.get(before));
+    before.is_none_or(|(token, _)| matches!(token, Token::SemiColon | Token::LeftBrace | Token::RightBrace))
 }
 
 /// Returns whether a value begins here that is no function.
@@ -206,6 +221,11 @@ mod tests {
             ("fn g(h, x) { h(x) }", "fn g(h, x) { h.call(x) }"),
             ("|k| k()", "|k| k.call()"),
             ("q = || 1; q()", "q = || 1; q.call()"),
+            ("q = fs[0]; q(1)", "q = fs[0]; q.call(1)"),
+            ("for a in fs { q = a; q() }", "for a in fs { q = a; q.call() }"),
+            ("q = 5; q(1); p(dim = d); d(1)", "q = 5; q(1); p(dim = d); d(1)"),
+            ("fs[0](1) + h(1)(2)() + (a)()", "fs[0].call(1) + h(1).call(2).call() + (a).call()"),
+            ("fs[0]\n(1); fs[0] (1)", "fs[0]\n(1); fs[0] (1)"),
             ("let x = a | b | c; c(2)", "let x = a | b | c; c(2)"),
             ("let n = 5; n(2)", "let n = 5; n(2)"),
             ("let d = #{}; d(2)", "let d = #{}; d(2)"),

@@ -109,6 +109,12 @@ impl Session {
         if failure.hint.is_none() && failure.kind == "ModuleNotFoundError" {
             failure.hint = self.on_modules(&failure, "");
         }
+        if failure.kind == "KeyError"
+            && let Some(cell) = cell
+            && let Some(near) = self.near_key(&failure, &cell.typed)
+        {
+            failure.hint = Some(format!("did you mean '{near}'?"));
+        }
         if failure.kind != "NameError" || failure.hint.is_some() {
             return failure;
         }
@@ -142,6 +148,15 @@ impl Session {
             foreign.or_else(|| self.nearest(known).map(|known| format!("did you mean '{known}'?")))
         };
         failure
+    }
+
+    /// The key of an object map that is nearest to the one that a KeyError names: `map.kye`, of a variable.
+    fn near_key(&self, failure: &Failure, typed: &str) -> Option<String> {
+        let (before, _) = fault::around(typed, failure.position)?;
+        let name = before.trim_end_matches('.').rsplit(|c: char| !c.is_alphanumeric() && c != '_').next()?;
+        let map = self.scope.get(name)?.read_lock::<rhai::Map>()?;
+        let key = failure.message.trim_matches('\'');
+        suggest::nearest(key, map.keys().map(|key| key.as_str())).map(str::to_owned)
     }
 
     /// The name of a function or a variable that is nearest to a misspelt one.
