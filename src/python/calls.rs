@@ -2,9 +2,8 @@
 
 use super::class::{Base, Entry, Instance, call_entry};
 use super::code::Name;
-use super::descriptors::{BoundMethod, Super, is_function};
+use super::descriptors::{BoundMethod, is_function};
 use super::function::Function;
-use super::generator::Generator;
 use super::machine::{Frame, Machine};
 use super::operations;
 use crate::call::bind::{Arguments, Bound as BoundArguments};
@@ -12,7 +11,7 @@ use crate::call::{Call, Family, Kind, Receiver, plain};
 use crate::dispatch;
 use crate::functions::calling::call_value;
 use crate::functions::container_methods;
-use crate::tensor::{Error, Result};
+use crate::tensor::Result;
 use crate::value::{Keywords, Value};
 
 /// `callee(*args, **keywords)`
@@ -20,21 +19,17 @@ use crate::value::{Keywords, Value};
 /// # Errors
 /// What the function raises, TypeError for what is none.
 pub fn call(machine: &Machine, callee: &Value, args: Vec<Value>, keywords: Keywords) -> Result<Value> {
-    match callee {
-        Value::Object(object) => {
-            if let Some(function) = object.as_any().downcast_ref::<Function>() {
-                return machine.call_function(function, args, keywords);
-            }
-            call_value(&machine.state, callee, args, keywords)
-        }
-        Value::Method(method) => {
-            if let Some(answer) = container_methods::call(&machine.state, &method.of, method.name, &args, &keywords) {
-                return answer;
-            }
-            call_value(&machine.state, callee, args, keywords)
-        }
-        _ => call_value(&machine.state, callee, args, keywords),
+    if let Value::Object(object) = callee
+        && let Some(function) = object.as_any().downcast_ref::<Function>()
+    {
+        return machine.call_function(function, args, keywords);
     }
+    if let Value::Method(method) = callee
+        && let Some(answer) = container_methods::call(&machine.state, &method.of, method.name, &args, &keywords)
+    {
+        return answer;
+    }
+    call_value(&machine.state, callee, args, keywords)
 }
 
 /// Calls a builtin of the table by its name.
@@ -101,49 +96,30 @@ fn method(
     if let Some(answer) = container_methods::call(&machine.state, receiver, name, &args, &keywords) {
         return answer;
     }
-    if let Value::Object(object) = receiver {
-        let any = object.as_any();
-        if let Some(this) = any.downcast_ref::<Instance>() {
-            // The commonest call makes no object of the method.
-            if !this.finds()
-                && this.fields.get(name).is_none()
-                && let Some(entry) = this.class.find(name)
-                && !matches!(&entry, Entry::Held(held) if !is_function(held))
-            {
-                return call_entry(&entry, receiver, &this.class, args, keywords);
-            }
-        } else if let Some(this) = any.downcast_ref::<Super>() {
-            if let Some(answer) = this.method(name, args.clone(), keywords.clone()) {
-                return answer;
-            }
-        } else if let Some(generator) = any.downcast_ref::<Generator>()
-            && let Some(answer) = generator.method(name, &args)
-        {
-            return answer;
-        }
+    if let Value::Object(object) = receiver
+        && let Some(this) = object.as_any().downcast_ref::<Instance>()
+        && !this.finds()
+        && this.fields.get(name).is_none()
+        && let Some(entry) = this.class.find(name)
+        && !matches!(&entry, Entry::Held(held) if !is_function(held))
+    {
+        // The commonest call makes no object of the method.
+        return call_entry(&entry, receiver, &this.class, args, keywords);
     }
-    let kind = match receiver {
-        Value::Module(_) | Value::Type(_) => None,
-        other => Kind::of(other),
+    let holder = match receiver {
+        Value::Type(_) => None,
+        Value::Module(path) => Some((Receiver::Module(if *path == "torch" { "" } else { path }), None)),
+        // What an object has itself goes before what its class has in the table.
+        Value::Object(object) if object.attribute(name).is_some() => None,
+        other => Kind::of(other).map(|kind| (Receiver::Class(kind), Some(receiver))),
     };
-    if let Some(overloads) = family.zip(kind).and_then(|(family, kind)| family.find(Receiver::Class(kind))) {
-        let arguments = Arguments { positional: args.into(), keywords };
-        return dispatch::call(&machine.state, overloads, Some(receiver), &arguments);
-    }
-    if let (Value::Module(path), Some(family)) = (receiver, family) {
-        let module = if *path == "torch" { "" } else { path };
-        if let Some(overloads) = family.find(Receiver::Module(module)) {
-            let arguments = Arguments { positional: args.into(), keywords };
-            return dispatch::call(&machine.state, overloads, None, &arguments);
-        }
+    if let Some((holder, this)) = holder
+        && let Some(overloads) = family.and_then(|family| family.find(holder))
+    {
+        return dispatch::call(&machine.state, overloads, this, &Arguments { positional: args.into(), keywords });
     }
     let callee = operations::attribute(machine, receiver, name)?;
-    match &callee {
-        Value::Function(_) | Value::Method(_) | Value::Type(_) | Value::Object(_) => {
-            call(machine, &callee, args, keywords)
-        }
-        other => Err(Error::type_error(format!("'{}' object is not callable", other.type_name()))),
-    }
+    call(machine, &callee, args, keywords)
 }
 
 /// A function's name as errors about its arguments show it.
@@ -155,11 +131,10 @@ pub fn shown_name(callee: &Value) -> String {
             other => format!("{}()", other.type_name()),
         };
     };
-    let any = object.as_any();
-    if let Some(function) = any.downcast_ref::<Function>() {
+    if let Some(function) = object.as_any().downcast_ref::<Function>() {
         return format!("__main__.{}()", function.code.qualified);
     }
-    if let Some(method) = any.downcast_ref::<BoundMethod>() {
+    if let Some(method) = object.as_any().downcast_ref::<BoundMethod>() {
         return shown_name(&method.function);
     }
     match Base::of(callee) {

@@ -376,9 +376,20 @@ impl Instance {
     }
 
     /// Calls a method of the class of this object; `None` where there is none.
-    pub fn method(&self, name: &str, args: Vec<Value>, keywords: Keywords) -> Option<Result<Value>> {
-        let entry = self.class.find(name)?;
-        Some(call_entry(&entry, &Value::Object(self.handle()?), &self.class, args, keywords))
+    pub fn method(&self, name: &str, args: Vec<Value>) -> Option<Result<Value>> {
+        self.class.find(name).and_then(|entry| self.call_member(&entry, args))
+    }
+
+    fn call_member(&self, entry: &Entry, args: Vec<Value>) -> Option<Result<Value>> {
+        Some(call_entry(entry, &Value::Object(self.handle()?), &self.class, args, Keywords::new()))
+    }
+
+    /// Calls a method that a script has written; `None` where it has not.
+    fn written(&self, name: &str, args: Vec<Value>) -> Option<Result<Value>> {
+        self.class
+            .find(name)
+            .filter(|entry| matches!(entry, Entry::Held(_)))
+            .and_then(|entry| self.call_member(&entry, args))
     }
 }
 
@@ -393,50 +404,40 @@ impl Object for Instance {
         }
     }
     fn own_attribute(&self, name: &str) -> Option<Result<Value>> {
-        let this = self.handle()?;
+        let args = || vec![Value::str(name)];
         if self.finds()
-            && let Some(entry @ Entry::Held(_)) = self.class.find("__getattribute__")
+            && let Some(found) = self.written("__getattribute__", args())
         {
-            let asked = |entry: &Entry| {
-                let args = vec![Value::str(name)];
-                call_entry(entry, &Value::Object(this.clone()), &self.class, args, Keywords::new())
-            };
-            return Some(match (asked(&entry), self.class.find("__getattr__")) {
-                (Err(error), Some(other)) if error.kind == ErrorKind::AttributeError => asked(&other),
-                (found, _) => found,
-            });
+            let is_missing = matches!(&found, Err(error) if error.kind == ErrorKind::AttributeError);
+            let other = if is_missing { self.method("__getattr__", args()) } else { None };
+            return Some(other.unwrap_or(found));
         }
         let absent = || descriptors::missing(self.type_name(), name);
-        Some(instance_attribute(&this, name).and_then(|found| found.ok_or_else(absent)))
+        Some(instance_attribute(&self.handle()?, name).and_then(|found| found.ok_or_else(absent)))
     }
     fn set_attribute(&self, name: &str, value: &Value) -> Option<Result<()>> {
-        let this = self.handle()?;
-        if let Some(entry @ Entry::Held(_)) = self.class.find("__setattr__") {
-            let args = vec![Value::str(name), value.clone()];
-            return Some(call_entry(&entry, &Value::Object(this), &self.class, args, Keywords::new()).map(drop));
-        }
-        Some(set_plainly(&this, name, value))
+        let written = self.written("__setattr__", vec![Value::str(name), value.clone()]);
+        written.map(|done| done.map(drop)).or_else(|| Some(set_plainly(&self.handle()?, name, value)))
     }
     fn delete_attribute(&self, name: &str) -> Option<Result<()>> {
-        let this = Value::Object(self.handle()?);
-        if let Some(entry @ Entry::Held(_)) = self.class.find("__delattr__") {
-            return Some(call_entry(&entry, &this, &self.class, vec![Value::str(name)], Keywords::new()).map(drop));
+        if let Some(done) = self.written("__delattr__", vec![Value::str(name)]) {
+            return Some(done.map(drop));
         }
         if let Some(Entry::Held(held)) = self.class.find(name)
             && let Some(property) = as_rc::<descriptors::Property>(&held)
         {
-            return Some(property.delete(&this, name, &self.class));
+            return Some(property.delete(&Value::Object(self.handle()?), name, &self.class));
         }
         Some(if self.fields.remove(name) { Ok(()) } else { Err(descriptors::missing(self.type_name(), name)) })
     }
     fn iterator(&self) -> Option<Result<Value>> {
-        self.method("__iter__", Vec::new(), Keywords::new())
+        self.method("__iter__", Vec::new())
     }
     fn is_iterator(&self) -> bool {
         self.class.find("__next__").is_some()
     }
     fn next(&self) -> Option<Result<Option<Value>>> {
-        Some(match self.method("__next__", Vec::new(), Keywords::new())? {
+        Some(match self.method("__next__", Vec::new())? {
             Ok(item) => Ok(Some(item)),
             Err(error) if error.kind == ErrorKind::StopIteration => Ok(None),
             Err(error) => Err(error),
@@ -446,7 +447,8 @@ impl Object for Instance {
         self.class.find("__call__").is_some()
     }
     fn call(&self, args: Vec<Value>, keywords: Keywords) -> Option<Result<Value>> {
-        self.method("__call__", args, keywords)
+        let entry = self.class.find("__call__")?;
+        Some(call_entry(&entry, &Value::Object(self.handle()?), &self.class, args, keywords))
     }
     fn class(&self) -> Option<Value> {
         Some(self.class.value())
@@ -465,8 +467,7 @@ impl Object for Instance {
             Some(entry) => entry,
             None => return None,
         };
-        let this = Value::Object(self.handle()?);
-        Some(call_entry(&entry, &this, &self.class, args.to_vec(), Keywords::new()))
+        self.call_member(&entry, args.to_vec())
     }
 }
 
@@ -537,10 +538,7 @@ pub fn instance_attribute(this: &Rc<Instance>, name: &str) -> Result<Option<Valu
         }
         _ => {}
     }
-    match this.class.find("__getattr__") {
-        Some(entry) => call_entry(&entry, &itself(), &this.class, vec![Value::str(name)], Keywords::new()).map(Some),
-        None => Ok(None),
-    }
+    this.method("__getattr__", vec![Value::str(name)]).transpose()
 }
 
 /// An attribute of a class; `None` where there is none.
@@ -584,7 +582,7 @@ pub fn set_plainly(this: &Rc<Instance>, name: &str, value: &Value) -> Result<()>
             return property.set(&itself, value, name, &this.class);
         }
         if let Some(descriptor) = instance_of(&held)
-            && let Some(done) = descriptor.method("__set__", vec![itself, value.clone()], Keywords::new())
+            && let Some(done) = descriptor.method("__set__", vec![itself, value.clone()])
         {
             return done.map(drop);
         }

@@ -2,7 +2,7 @@
 
 use super::calls::call;
 use super::class::{Base, Class, Entry, Instance, as_rc, call_entry, instance_of};
-use super::descriptors::{ClassMethod, StaticMethod, Super, is_function};
+use super::descriptors::{self, ClassMethod, StaticMethod, Super, is_function};
 use super::exceptions;
 use super::function::Function;
 use super::machine::{Frame, Machine};
@@ -92,14 +92,13 @@ fn finish(class: &Rc<Class>, keywords: Keywords) -> Result<()> {
     class.settle();
     for name in class.fields.names() {
         if let Some(descriptor) = class.fields.get(&name).as_ref().and_then(instance_of)
-            && let Some(done) =
-                descriptor.method("__set_name__", vec![itself.clone(), Value::str(&name)], Keywords::new())
+            && let Some(done) = descriptor.method("__set_name__", vec![itself.clone(), Value::str(&name)])
         {
             done?;
         }
     }
-    let above = Super { after: class.clone(), this: itself };
-    above.method("__init_subclass__", Vec::new(), keywords).map_or(Ok(()), |done| done.map(drop))
+    let above = Super { after: class.clone(), this: itself }.lookup("__init_subclass__")?;
+    call(&*class.machine()?, &above, Vec::new(), keywords).map(drop)
 }
 
 /// A new object of a class.
@@ -149,8 +148,10 @@ pub fn builtin(
     args: &[Value],
     keywords: &Keywords,
 ) -> Option<Result<Value>> {
-    if (class, args.len()) == ("type", 3) {
-        return Some(of_members(&machine.upgrade()?, args, keywords));
+    match class {
+        "type" if args.len() == 3 => return Some(of_members(&machine.upgrade()?, args, keywords)),
+        "property" | "staticmethod" | "classmethod" | "super" => return Some(descriptors::made(class, args, keywords)),
+        _ => {}
     }
     if !exceptions::is_class(class) && class != "object" {
         return None;

@@ -4,10 +4,11 @@
 use super::autograd_function;
 use super::calls::call;
 use super::class::{
-    Base, Class, Entry, Instance, as_rc, call_entry, find_in, instance_attribute, instance_of, machine_of, set_plainly,
+    Base, Class, Entry, Instance, as_rc, find_in, instance_attribute, instance_of, machine_of, set_plainly,
 };
 use super::exceptions;
 use super::function::Function;
+use crate::bail;
 use crate::call::suggest;
 use crate::format;
 use crate::functions::calling::NativeFunction;
@@ -16,16 +17,6 @@ use crate::tensor::{Error, Result};
 use crate::value::equality::{NotImplemented, is};
 use crate::value::{Keywords, Object, Value};
 use std::rc::Rc;
-
-macro_rules! plain_object {
-    ($type:ty, $name:literal) => {
-        impl Object for $type {
-            fn class_name(&self) -> &'static str {
-                $name
-            }
-        }
-    };
-}
 
 /// `staticmethod(f)`
 pub struct StaticMethod(pub Value);
@@ -50,7 +41,12 @@ impl Object for StaticMethod {
 
 /// `classmethod(f)`
 pub struct ClassMethod(pub Value);
-plain_object!(ClassMethod, "classmethod");
+
+impl Object for ClassMethod {
+    fn class_name(&self) -> &'static str {
+        "classmethod"
+    }
+}
 
 /// `property(get, set, delete)`; what is missing is `None`.
 #[derive(Clone)]
@@ -107,6 +103,42 @@ fn lacks(name: &str, class: &Base, part: &str) -> Error {
         Base::Builtin(_) => class.name(),
     };
     Error::attribute(format!("property '{name}' of '{class}' object has no {part}"))
+}
+
+/// An object of one of the classes above, or `super(class, object)`.
+///
+/// # Errors
+/// TypeError for arguments that its class does not take.
+pub fn made(class: &'static str, args: &[Value], keywords: &Keywords) -> Result<Value> {
+    Ok(Value::Object(match (class, args) {
+        ("property", _) => Rc::new(property(args, keywords)?),
+        ("staticmethod", [function]) => Rc::new(StaticMethod(function.clone())),
+        ("classmethod", [function]) => Rc::new(ClassMethod(function.clone())),
+        ("super", [class, this]) => match as_rc::<Class>(class) {
+            Some(after) => Rc::new(Super { after, this: this.clone() }),
+            None => bail!(TypeError, "super() argument 1 must be a type, not {}", class.type_name()),
+        },
+        ("super", _) => bail!(RuntimeError, "super(): no arguments"),
+        _ => bail!(TypeError, "{class} expected 1 argument, got {}", args.len()),
+    }))
+}
+
+/// `property(fget, fset, fdel, doc)`
+fn property(args: &[Value], keywords: &Keywords) -> Result<Property> {
+    let given = args.len() + keywords.len();
+    if given > 4 {
+        bail!(TypeError, "property() takes at most 4 arguments ({given} given)");
+    }
+    let part = |place: usize, name: &str| {
+        let named = || keywords.iter().find(|(known, _)| &**known == name).map(|(_, value)| value);
+        args.get(place).or_else(named).cloned().unwrap_or(Value::None)
+    };
+    let (get, set, delete) = (part(0, "fget"), part(1, "fset"), part(2, "fdel"));
+    let doc = match (part(3, "doc"), &get) {
+        (Value::None, Value::Object(function)) => function.own_attribute("__doc__").and_then(Result::ok),
+        (doc, _) => Some(doc),
+    };
+    Ok(Property { get, set, delete, doc: doc.unwrap_or(Value::None) })
 }
 
 /// A function with its first argument.
@@ -195,7 +227,7 @@ pub fn bound(held: &Value, this: Option<&Value>, class: &Base) -> Result<Value> 
     }
     if let Some(descriptor) = any.downcast_ref::<Instance>() {
         let args = vec![this.cloned().unwrap_or(Value::None), class.value()];
-        return descriptor.method("__get__", args, Keywords::new()).unwrap_or_else(|| Ok(held.clone()));
+        return descriptor.method("__get__", args).unwrap_or_else(|| Ok(held.clone()));
     }
     Ok(held.clone())
 }
@@ -236,7 +268,7 @@ impl Super {
         Some((class, entry))
     }
 
-    fn lookup(&self, name: &str) -> Result<Value> {
+    pub fn lookup(&self, name: &str) -> Result<Value> {
         let object = instance_of(&self.this).map(|_| &self.this);
         match self.find(name) {
             None => Err(missing("super", name)),
@@ -245,19 +277,6 @@ impl Super {
             // In a class method, what is found takes its class itself; `__new__` is told it by whoever calls.
             Some((class, Entry::Held(held))) => bound(&held, object, &class),
         }
-    }
-
-    /// Calls a method; `None` where there is none.
-    pub fn method(&self, name: &str, args: Vec<Value>, keywords: Keywords) -> Option<Result<Value>> {
-        let (class, entry) = self.find(name)?;
-        Some(match (&entry, instance_of(&self.this)) {
-            (Entry::Native(method), _) if method.takes == Takes::Nothing => (method.run)(&Value::None, args, keywords),
-            (Entry::Held(held), None) => {
-                let machine = self.after.machine();
-                machine.and_then(|machine| call(&machine, &bound(held, None, &class)?, args, keywords))
-            }
-            _ => call_entry(&entry, &self.this, &class, args, keywords),
-        })
     }
 }
 

@@ -4,11 +4,11 @@
 use super::class::{Base, Instance, instance_of};
 use super::construct::construct;
 use crate::bail;
+use crate::call::stack;
 use crate::format;
 pub use crate::functions::exceptions::{builtin, class, is_class};
 use crate::tensor::{Error, ErrorKind, Raised, Result};
 use crate::value::{Keywords, List, Value};
-use std::cell::Cell;
 use std::rc::Rc;
 
 /// A new exception of a class that is there from the start.
@@ -87,7 +87,8 @@ pub fn add_note(exception: &Instance, note: &Value) -> Result<()> {
 /// # Errors
 /// What showing its arguments raises.
 pub fn text(exception: &Instance) -> Result<String> {
-    within(|| match args_of(exception).as_slice() {
+    check_room()?;
+    match args_of(exception).as_slice() {
         [] => Ok(String::new()),
         // A key that was not found is shown as it was written.
         [only] if exception.class.derives_builtin("KeyError") => format::plainly(only),
@@ -100,7 +101,7 @@ pub fn text(exception: &Instance) -> Result<String> {
             Ok(format!("[Errno {}] {}{about}", format::plain_text(number)?, format::plain_text(reason)?))
         }
         several => format::plainly(&Value::tuple(several.iter().cloned())),
-    })
+    }
 }
 
 /// `repr(exception)`
@@ -108,35 +109,22 @@ pub fn text(exception: &Instance) -> Result<String> {
 /// # Errors
 /// As [`text`].
 pub fn repr(exception: &Instance) -> Result<String> {
-    within(|| {
-        let args = args_of(exception);
-        let shown = args.iter().map(format::plainly).collect::<Result<Vec<_>>>()?;
-        Ok(format!("{}({})", exception.class.name(), shown.join(", ")))
-    })
+    check_room()?;
+    let shown = args_of(exception).iter().map(format::plainly).collect::<Result<Vec<_>>>()?;
+    Ok(format!("{}({})", exception.class.name(), shown.join(", ")))
 }
 
-thread_local! {
-    static DEPTH: Cell<usize> = const { Cell::new(0) };
-}
-
-/// The maximum depth of exceptions within each other.
-const MAX_DEPTH: usize = 100;
-
-/// Shows an exception that may stand in another, or in itself.
-fn within(show: impl FnOnce() -> Result<String>) -> Result<String> {
-    let depth = DEPTH.get();
-    if depth >= MAX_DEPTH {
+/// An exception may stand in another, or in itself.
+fn check_room() -> Result<()> {
+    if !stack::has_room() {
         bail!(RecursionError, "maximum recursion depth exceeded while getting the repr of an object");
     }
-    DEPTH.set(depth + 1);
-    let shown = show();
-    DEPTH.set(depth);
-    shown
+    Ok(())
 }
 
 /// The error that stands for an exception on its way.
 pub fn to_error(exception: &Rc<Instance>) -> Error {
-    let mut message = match exception.method("__str__", Vec::new(), Keywords::new()) {
+    let mut message = match exception.method("__str__", Vec::new()) {
         Some(Ok(Value::Str(text))) => text.to_string(),
         None => String::new(),
         // As Python does.

@@ -129,7 +129,7 @@ impl Function {
         let rest = if given > parameters.positional { args.split_off(parameters.positional) } else { Vec::new() };
         let singles = parameters.positional + parameters.keyword_only;
         let mut locals: Vec<Option<Value>> = args.into_iter().map(Some).collect();
-        locals.resize(code.locals.len().max(singles), None);
+        locals.resize(code.locals.len(), None);
         let gathered = self.take_keywords(&mut locals, keywords)?;
         if !rest.is_empty() && !parameters.has_rest {
             return Err(self.too_many(given, &locals));
@@ -137,7 +137,6 @@ impl Function {
         self.take_defaults(&mut locals)?;
         let mut others = singles;
         if parameters.has_rest {
-            locals.resize(locals.len().max(others + 1), None);
             if let Some(slot) = locals.get_mut(others) {
                 *slot = Some(Value::tuple(rest));
             }
@@ -145,7 +144,6 @@ impl Function {
         }
         if parameters.has_keywords {
             let gathered = Dict::new(gathered.into_iter().map(|(name, value)| (Value::Str(name.into()), value)))?;
-            locals.resize(locals.len().max(others + 1), None);
             if let Some(slot) = locals.get_mut(others) {
                 *slot = Some(Value::Dict(gathered));
             }

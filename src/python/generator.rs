@@ -3,6 +3,7 @@
 use super::exceptions;
 use super::machine::{Exit, Frame, Machine};
 use crate::bail;
+use crate::functions::calling::NativeFunction;
 use crate::tensor::{Error, ErrorKind, Result};
 use crate::value::{Object, Value};
 use std::cell::RefCell;
@@ -128,28 +129,25 @@ impl Generator {
         self.run(|frame| refuse_delegation(frame, "throw").map(|()| Err(error)))
     }
 
-    /// The methods of a generator.
-    pub fn method(&self, name: &str, args: &[Value]) -> Option<Result<Value>> {
-        let item = |item: Result<Result<Value, Value>>| item.and_then(|item| item.map_err(ended));
-        Some(match (name, args) {
-            ("__next__", []) => item(self.resume()),
-            ("__iter__", []) => self.iterator()?,
-            ("close", []) => self.close().map(|()| Value::None),
-            ("send", [value]) => item(self.send(value)),
-            ("throw", [exception]) => item(self.throw(exception)),
-            ("throw", [_, ..]) => {
-                Err(Error::not_implemented("generator.throw() with several arguments is not supported at this prompt"))
+    /// One of the methods of a generator.
+    fn method(&self, name: &str, args: &[Value]) -> Result<Value> {
+        let given = args.len();
+        let item = match (name, args) {
+            ("__next__", []) => self.resume(),
+            ("__iter__", []) => return self.iterator().unwrap_or(Ok(Value::None)),
+            ("close", []) => return self.close().map(|()| Value::None),
+            ("send", [value]) => self.send(value),
+            ("throw", [exception]) => self.throw(exception),
+            ("throw", []) => bail!(TypeError, "throw expected at least 1 argument, got 0"),
+            ("throw", _) => {
+                let message = "generator.throw() with several arguments is not supported at this prompt";
+                return Err(Error::not_implemented(message));
             }
-            ("send", _) => {
-                Err(Error::type_error(format!("generator.send() takes exactly one argument ({} given)", args.len())))
-            }
-            ("throw", _) => Err(Error::type_error("throw expected at least 1 argument, got 0")),
-            ("close", _) => {
-                Err(Error::type_error(format!("generator.close() takes no arguments ({} given)", args.len())))
-            }
-            ("__next__" | "__iter__", _) => Err(Error::type_error(format!("expected 0 arguments, got {}", args.len()))),
-            _ => return None,
-        })
+            ("send", _) => bail!(TypeError, "generator.send() takes exactly one argument ({given} given)"),
+            ("close", _) => bail!(TypeError, "generator.close() takes no arguments ({given} given)"),
+            _ => bail!(TypeError, "expected 0 arguments, got {given}"),
+        };
+        item?.map_err(ended)
     }
 }
 
@@ -197,6 +195,13 @@ impl Object for Generator {
         })
     }
     fn attribute(&self, name: &str) -> Option<Value> {
-        matches!(name, "__name__" | "__qualname__").then(|| Value::str(&self.name))
+        match name {
+            "__name__" | "__qualname__" => Some(Value::str(&self.name)),
+            "__next__" | "__iter__" | "close" | "send" | "throw" => {
+                let (this, called) = (self.this.upgrade()?, name.to_owned());
+                Some(NativeFunction::value(name, move |args, _| this.method(&called, &args)))
+            }
+            _ => None,
+        }
     }
 }

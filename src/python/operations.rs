@@ -58,13 +58,9 @@ pub fn attribute(machine: &Machine, object: &Value, name: &str) -> Result<Value>
         return Ok(method);
     }
     match (object, name) {
-        (Value::Object(_), "__next__" | "__iter__" | "close" | "send" | "throw")
-            if let Some(generator) = as_rc::<Generator>(object) =>
+        (Value::Object(this), "__next__" | "__iter__")
+            if this.is_iterator() && instance_of(object).is_none() && this.attribute(name).is_none() =>
         {
-            let called = name.to_owned();
-            Ok(NativeFunction::value(name, move |args, _| generator.method(&called, &args).unwrap_or(Ok(Value::None))))
-        }
-        (Value::Object(this), "__next__" | "__iter__") if this.is_iterator() && instance_of(object).is_none() => {
             let (machine, this, called) = (machine.handle()?, object.clone(), name.trim_matches('_').to_owned());
             Ok(NativeFunction::value(name, move |_, _| calls::builtin_function(&machine, &called, vec![this.clone()])))
         }
@@ -256,7 +252,7 @@ fn mapping(machine: &Machine, source: &Value) -> Result<Option<Vec<(Value, Value
         return Ok(Some(entries));
     }
     let Some(instance) = instance_of(source) else { return Ok(None) };
-    let Some(keys) = instance.method("keys", Vec::new(), Keywords::new()) else { return Ok(None) };
+    let Some(keys) = instance.method("keys", Vec::new()) else { return Ok(None) };
     let keys = iterate(&machine.state, &keys?)?.collect()?;
     let entries = keys.into_iter().map(|key| Ok((key.clone(), subscript::item(&machine.state, source, &key)?)));
     entries.collect::<Result<_>>().map(Some)
@@ -342,7 +338,7 @@ pub fn enter(machine: &Machine, context: &Value) -> Result<Value> {
     if instance.class.find("__exit__").is_none() {
         return Err(refused());
     }
-    instance.method("__enter__", Vec::new(), Keywords::new()).unwrap_or_else(|| Err(refused()))
+    instance.method("__enter__", Vec::new()).unwrap_or_else(|| Err(refused()))
 }
 
 /// Leaves a context, perhaps by an exception; returns whether that is settled.
@@ -355,7 +351,7 @@ pub fn leave(machine: &Machine, context: &Value, exception: Option<Rc<Instance>>
         None => vec![Value::None; 3],
         Some(exception) => vec![exception.class.value(), Value::Object(exception), Value::None],
     };
-    instance.method("__exit__", args, Keywords::new()).map_or(Ok(false), |answer| truth(&answer?))
+    instance.method("__exit__", args).map_or(Ok(false), |answer| truth(&answer?))
 }
 
 /// Leaves a context of ours while the script is being stopped.

@@ -7,20 +7,20 @@
 mod expression;
 mod words;
 
+use super::syntax::depth::excess;
 use expression::{Bind, enclosed};
-use ruff_python_ast::token::TokenKind;
 use ruff_python_ast::{
     Expr, ExprAttribute, ExprList, ExprSubscript, ExprTuple, Operator, Parameters, Stmt, StmtFor, StmtFunctionDef,
     StmtIf,
 };
-use ruff_python_parser::{Mode, ParseOptions, lexer, parse_unchecked};
+use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 use std::collections::{HashMap, HashSet};
 use words::{Kind, braced, is_name, names};
 
 /// Nobody reads the Rhai form of more than this, in bytes.
 const LONGEST: usize = 1 << 16;
 /// The parser and this printer recurse.
-const DEEPEST: usize = 240;
+const DEEPEST: usize = 140;
 /// Modules of torch that can be held in a variable.
 const SUBMODULES: &[&str] = &["autograd", "fft", "func", "functional", "linalg", "nn", "special", "testing"];
 
@@ -43,7 +43,7 @@ pub enum Known {
 /// # Errors
 /// A sentence that says which construct has no Rhai form.
 pub fn rhai_form(source: &str, variable: &dyn Fn(&str) -> Option<Known>) -> Formed {
-    if source.len() > LONGEST || is_deep(source) {
+    if source.len() > LONGEST || excess(source, DEEPEST).is_some() {
         return Err("an input as long or as deep as this has no Rhai form".into());
     }
     let parsed = parse_unchecked(source, ParseOptions::from(Mode::Module));
@@ -66,25 +66,6 @@ pub fn rhai_form(source: &str, variable: &dyn Fn(&str) -> Option<Known>) -> Form
         text.pop();
     }
     Ok(text)
-}
-
-/// Whether the syntax tree could be so deep that walking through it is not safe: counts what may nest in one line.
-fn is_deep(source: &str) -> bool {
-    let mut lexer = lexer::lex(source, Mode::Module);
-    let (mut inside, mut blocks) = (0_usize, 0_usize);
-    loop {
-        match lexer.next_token() {
-            TokenKind::EndOfFile => return false,
-            TokenKind::Newline => inside = 0,
-            TokenKind::Indent => blocks += 1,
-            TokenKind::Dedent => blocks = blocks.saturating_sub(1),
-            TokenKind::Name | TokenKind::Int | TokenKind::Float | TokenKind::String | TokenKind::Comma => {}
-            _ => inside += 1,
-        }
-        if inside + blocks > DEEPEST {
-            return true;
-        }
-    }
 }
 
 fn no_form<T>(constructs: &str) -> Result<T, String> {
@@ -253,14 +234,14 @@ impl Printer<'_> {
             return Ok((String::new(), place));
         }
         let owner = self.operand(owner, Bind::Closed)?;
-        let (name, line) = self.between(&owner)?;
+        let (name, line) = self.between(&owner, &["parts", "pieces", "rest"])?;
         Ok((line + "\n", place.replacen(&owner, &name, 1)))
     }
 
     /// A variable for something in between, and the line that makes it.
-    fn between(&mut self, value: &str) -> Result<(String, String), String> {
+    fn between(&mut self, value: &str, names_of_it: &[&str]) -> Result<(String, String), String> {
         let free = |name: &&&str| !self.is_variable(name) && !names(self.source, name);
-        let Some(name) = ["parts", "pieces", "rest"].iter().find(free) else { return no_form("so many names have") };
+        let Some(name) = names_of_it.iter().find(free) else { return no_form("so many names have") };
         Ok(((*name).to_owned(), self.assigned(name, value, Kind::Unknown)?))
     }
 
@@ -284,12 +265,9 @@ impl Printer<'_> {
         };
         let mut lines = Vec::new();
         if !whole.split('.').all(is_name) || written.iter().any(|target| names(&whole, target)) {
-            let free = |name: &&&str| !self.is_variable(name) && !names(self.source, name);
-            let Some(name) = ["parts", "both", "pieces"].iter().find(free) else {
-                return no_form("this unpacking has");
-            };
-            lines.push(self.assigned(name, &whole, Kind::Unknown)?);
-            whole = (*name).to_owned();
+            let (name, line) = self.between(&whole, &["parts", "both", "pieces"])?;
+            lines.push(line);
+            whole = name;
         }
         for (i, target) in targets.iter().enumerate() {
             lines.push(self.stored(target, &format!("{whole}[{i}]"), Kind::Unknown)?);

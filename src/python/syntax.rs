@@ -6,7 +6,7 @@
 //! It must not know what becomes of the tree: nothing here evaluates, translates or asks for variables.
 
 mod check;
-mod depth;
+pub(super) mod depth;
 pub mod scope;
 mod tokens;
 mod words;

@@ -24,7 +24,7 @@ pub fn check(source: &str) -> Result<(), SyntaxFault> {
     if u32::try_from(source.len()).is_err() {
         return Err(SyntaxFault::syntax("the input is longer than 4 GB", 0));
     }
-    let Some(message) = excess(source) else {
+    let Some(message) = excess(source, MAX_DEPTH) else {
         return Ok(());
     };
     // The lexer does not tell where it stands: the fault is at the end of the shortest prefix that has it.
@@ -34,7 +34,7 @@ pub fn check(source: &str) -> Result<(), SyntaxFault> {
         if middle <= fine {
             return Err(SyntaxFault::syntax(message, fine));
         }
-        match source.get(..middle).and_then(excess) {
+        match source.get(..middle).and_then(|source| excess(source, MAX_DEPTH)) {
             Some(_) => faulty = middle,
             None => fine = middle,
         }
@@ -49,7 +49,8 @@ struct Level {
     lambdas: usize,
 }
 
-fn excess(source: &str) -> Option<&'static str> {
+/// What there is too much of in a source, if its expressions may be so deep.
+pub fn excess(source: &str, deepest: usize) -> Option<&'static str> {
     let mut lexer = lexer::lex(source, Mode::Module);
     let mut levels = vec![Level::default()];
     let mut outer = 0;
@@ -119,7 +120,7 @@ fn excess(source: &str) -> Option<&'static str> {
             _ => level.nesting += 1,
         }
         let here = levels.last().map_or(0, |l| l.nesting + l.lambdas);
-        if outer + here > MAX_DEPTH {
+        if outer + here > deepest {
             return Some(TOO_DEEP);
         }
     }
