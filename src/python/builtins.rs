@@ -61,9 +61,6 @@ pub fn is_known(state: &State, name: &str) -> bool {
 }
 
 /// What Python means by a name that no variable has.
-///
-/// # Errors
-/// RuntimeError when the session is gone.
 pub fn find(machine: &Machine, name: &str) -> Result<Option<Value>> {
     if let Some((name, run)) = BUILTINS.iter().find(|(known, _)| *known == name) {
         let machine = Rc::downgrade(&machine.handle()?);

@@ -15,9 +15,6 @@ use crate::tensor::Result;
 use crate::value::{Keywords, Value};
 
 /// `callee(*args, **keywords)`
-///
-/// # Errors
-/// What the function raises, TypeError for what is none.
 pub fn call(machine: &Machine, callee: &Value, args: Vec<Value>, keywords: Keywords) -> Result<Value> {
     if let Value::Object(object) = callee
         && let Some(function) = object.as_any().downcast_ref::<Function>()
@@ -67,9 +64,6 @@ pub fn call_method(
 }
 
 /// Checks that a receiver has a method, without looking it up if that would call something.
-///
-/// # Errors
-/// AttributeError.
 pub fn expect(machine: &Machine, receiver: &Value, name: &Name) -> Result<()> {
     let known = match receiver {
         Value::Module(_) | Value::Type(_) => false,

@@ -36,14 +36,14 @@ impl Fields {
         let before = self.get(name);
         match value {
             Some(value) => self.set(name, value),
-            None => drop(self.remove(name)),
+            None => drop(self.0.remove(&Value::str(name))),
         }
         before
     }
 
     /// Removes a field, and returns whether it was there.
     pub fn remove(&self, name: &str) -> bool {
-        self.0.remove(&Value::str(name)).ok().flatten().is_some()
+        self.replace(name, None).is_some()
     }
 
     pub fn names(&self) -> Vec<Rc<str>> {
@@ -209,9 +209,6 @@ impl Class {
     }
 
     /// What runs its functions.
-    ///
-    /// # Errors
-    /// RuntimeError when the session is gone.
     pub fn machine(&self) -> Result<Rc<Machine>> {
         self.machine.upgrade().ok_or_else(|| Error::runtime("the session of this class has ended"))
     }
@@ -304,18 +301,10 @@ impl Object for Class {
     }
     fn special(&self, name: &str, args: &[Value]) -> Option<Result<Value>> {
         let this = self.handle()?;
-        match (name, Base::User(this.clone()).find("__class_getitem__")) {
-            ("__getitem__", Some(Entry::Held(held))) => {
-                let method = match as_rc::<descriptors::ClassMethod>(&held) {
-                    Some(method) => method.0.clone(),
-                    None => held,
-                };
-                let args = std::iter::once(Value::Object(this.clone())).chain(args.iter().cloned()).collect();
-                Some(this.machine().and_then(|machine| call(&machine, &method, args, Keywords::new())))
-            }
-            ("__getitem__", _) => Some(Err(Error::type_error(format!("type '{}' is not subscriptable", self.name)))),
-            _ => None,
-        }
+        (name == "__getitem__").then(|| match class_attribute(&this, "__class_getitem__")? {
+            Some(method) => call(&*this.machine()?, &method, args.to_vec(), Keywords::new()),
+            None => bail!(TypeError, "type '{}' is not subscriptable", self.name),
+        })
     }
 }
 

@@ -5,7 +5,6 @@ use super::syntax::scope::Kind;
 use crate::call::Family;
 use crate::functions::operators::Operator;
 use crate::value::Value;
-use ruff_python_ast::ConversionFlag;
 use std::borrow::Cow;
 use std::rc::Rc;
 
@@ -163,7 +162,7 @@ pub enum Op {
     Merge,
     ListToTuple,
     /// `value spec → text`
-    Format(ConversionFlag),
+    Format,
     Join(u32),
     Jump(u32),
     JumpIf(bool, u32),

@@ -27,9 +27,6 @@ fn begin(machine: &Rc<Machine>, name: &str, bases: &[Value]) -> Result<Rc<Class>
 }
 
 /// Makes the class of a class statement: runs its body, whose names become its members.
-///
-/// # Errors
-/// What the body raises; as [`begin`] and [`finish`].
 pub fn class(machine: &Machine, function: &Value, bases: &Value, named: &Value) -> Result<Value> {
     let Some(function) = as_rc::<Function>(function) else { return Ok(Value::None) };
     let bases = bases.sequence().unwrap_or_default();
@@ -75,9 +72,6 @@ fn of_members(machine: &Rc<Machine>, args: &[Value], keywords: &Keywords) -> Res
 }
 
 /// Finishes a class as Python does once its body has run.
-///
-/// # Errors
-/// What `__set_name__` and `__init_subclass__` raise.
 fn finish(class: &Rc<Class>, keywords: Keywords) -> Result<()> {
     let itself = Value::Object(class.clone());
     // What says what equals it, and nothing of a hash, has none.

@@ -83,9 +83,6 @@ pub fn add_note(exception: &Instance, note: &Value) -> Result<()> {
 }
 
 /// `str(exception)`
-///
-/// # Errors
-/// What showing its arguments raises.
 pub fn text(exception: &Instance) -> Result<String> {
     check_room()?;
     match args_of(exception).as_slice() {
@@ -105,9 +102,6 @@ pub fn text(exception: &Instance) -> Result<String> {
 }
 
 /// `repr(exception)`
-///
-/// # Errors
-/// As [`text`].
 pub fn repr(exception: &Instance) -> Result<String> {
     check_room()?;
     let shown = args_of(exception).iter().map(format::plainly).collect::<Result<Vec<_>>>()?;

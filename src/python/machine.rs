@@ -15,7 +15,6 @@ use crate::functions::{containers, operators, subscript};
 use crate::tensor::{Error, ErrorKind, Result, interrupt, limits};
 use crate::value::equality::{is, truth};
 use crate::value::{Dict, Keywords, Set, Text, Value, discard};
-use ruff_python_ast::ConversionFlag;
 use std::cell::{self, RefCell};
 use std::rc::{Rc, Weak};
 
@@ -175,9 +174,6 @@ impl Machine {
     }
 
     /// Runs an input.
-    ///
-    /// # Errors
-    /// What it raises.
     pub fn run_input(&self, code: Rc<Code>) -> Result<()> {
         self.depth.set(0);
         self.run(&mut Frame::new(code, Vec::new(), &[])).map(drop)
@@ -206,9 +202,6 @@ impl Machine {
     }
 
     /// As [`Machine::run`], perhaps with an error that comes where the frame stands.
-    ///
-    /// # Errors
-    /// As [`Machine::run`].
     pub fn run_from(&self, frame: &mut Frame, begun: Result<()>) -> Result<Exit> {
         let depth = self.depth.get();
         if depth >= MAX_DEPTH || !stack::has_room() {
@@ -405,9 +398,14 @@ impl Machine {
                     let items = frame.pop().sequence().unwrap_or_default();
                     frame.push(Value::Tuple(items.into()));
                 }
-                Op::Format(conversion) => {
+                Op::Format => {
                     let (spec, value) = (frame.pop(), frame.pop());
-                    frame.push(self.formatted(conversion, &value, &spec)?);
+                    let text = match (&value, &spec) {
+                        (Value::Str(_), Value::Str(spec)) if spec.is_empty() => value,
+                        (value, Value::Str(spec)) => Value::str(state.with_formatter(|f| f.format(value, spec))?),
+                        _ => value,
+                    };
+                    frame.push(text);
                 }
                 Op::Join(count) => {
                     let parts = frame.take(count);
@@ -601,22 +599,6 @@ impl Machine {
             && matches!(self.held(frame, *variable), Some(Value::Str(held)) if held.is(text))
         {
             self.replace(frame, *variable, None);
-        }
-    }
-
-    fn formatted(&self, conversion: ConversionFlag, value: &Value, spec: &Value) -> Result<Value> {
-        let converted = match conversion {
-            ConversionFlag::None => value.clone(),
-            ConversionFlag::Str => Value::str(self.state.str(value)?),
-            ConversionFlag::Repr => Value::str(self.state.repr(value)?),
-            ConversionFlag::Ascii => Value::str(crate::functions::identity::escaped(&self.state.repr(value)?)),
-        };
-        match (&converted, spec) {
-            (Value::Str(_), Value::Str(spec)) if spec.is_empty() => Ok(converted),
-            (value, Value::Str(spec)) => {
-                self.state.with_formatter(|formatter| formatter.format(value, spec)).map(Value::str)
-            }
-            _ => Ok(converted),
         }
     }
 }

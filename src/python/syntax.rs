@@ -12,7 +12,8 @@ mod tokens;
 mod words;
 
 use crate::tensor::interrupt;
-use ruff_python_ast::{ModModule, PythonVersion, Stmt};
+use ruff_python_ast::helpers::is_compound_statement;
+use ruff_python_ast::{ModModule, PythonVersion};
 use ruff_python_parser::{Mode, ParseError, ParseErrorType, ParseOptions, Parsed, parse_unchecked};
 use ruff_text_size::Ranged;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -107,19 +108,7 @@ pub fn awaits_blank_line(source: &str) -> bool {
         return false;
     }
     let Ok(parsed) = parse(source) else { return false };
-    parsed.syntax().body.last().is_some_and(|statement| {
-        matches!(
-            statement,
-            Stmt::FunctionDef(_)
-                | Stmt::ClassDef(_)
-                | Stmt::If(_)
-                | Stmt::For(_)
-                | Stmt::While(_)
-                | Stmt::With(_)
-                | Stmt::Try(_)
-                | Stmt::Match(_)
-        )
-    })
+    parsed.syntax().body.last().is_some_and(is_compound_statement)
 }
 
 /// Drops what may be large on a thread of its own: whoever pressed Ctrl-C does not wait for it.

@@ -326,13 +326,22 @@ impl<'a> Compiler<'a, '_> {
                 }
             }
             self.text(pieces, place(field));
+            let at = place(&*field.expression);
+            let function = match conversion {
+                ConversionFlag::None => None,
+                ConversionFlag::Str => Some("py.str"),
+                ConversionFlag::Repr => Some("py.repr"),
+                ConversionFlag::Ascii => Some("py.ascii"),
+            };
+            function.iter().for_each(|name| self.push(Value::Function((*name).into()), at));
             self.expression(&field.expression)?;
+            function.iter().for_each(|_| self.emit(Op::Call(1, NO_NAMES), at));
             let mut spec = Pieces::default();
             if let Some(given) = &field.format_spec {
                 self.pieces(&given.elements, &mut spec)?;
             }
             self.joined(spec, place(field));
-            self.emit(Op::Format(conversion), place(&*field.expression));
+            self.emit(Op::Format, at);
             pieces.count += 1;
         }
         Ok(())

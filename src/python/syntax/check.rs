@@ -8,7 +8,7 @@
 use super::scope::scopes;
 use super::{SyntaxFault, start};
 use ruff_python_ast::visitor::{self, Visitor};
-use ruff_python_ast::{Arguments, ExceptHandler, Expr, ExprContext, Keyword, ModModule, Stmt};
+use ruff_python_ast::{Arguments, ExceptHandler, Expr, ExprContext, ModModule, Stmt};
 
 /// # Errors
 /// The first fault of a source that has been parsed.
@@ -59,16 +59,6 @@ impl Places {
 
     fn is_function(&self) -> bool {
         !matches!(self.unit, Unit::Module | Unit::Class)
-    }
-
-    fn keywords(&mut self, keywords: &[Keyword]) {
-        for (index, keyword) in keywords.iter().enumerate() {
-            let Some(name) = &keyword.arg else { continue };
-            let earlier = keywords.iter().take(index).any(|other| other.arg.as_deref() == Some(name.as_str()));
-            if earlier {
-                self.refuse_at(format!("keyword argument repeated: {name}"), start(keyword));
-            }
-        }
     }
 
     /// The parts of a tuple or list; of a target at most one may be starred.
@@ -178,8 +168,14 @@ impl<'a> Visitor<'a> for Places {
     }
 
     fn visit_arguments(&mut self, arguments: &'a Arguments) {
-        self.keywords(&arguments.keywords);
+        let keywords = &arguments.keywords;
+        for (index, keyword) in keywords.iter().enumerate() {
+            let Some(name) = &keyword.arg else { continue };
+            if keywords.iter().take(index).any(|other| other.arg.as_deref() == Some(name.as_str())) {
+                self.refuse_at(format!("keyword argument repeated: {name}"), start(keyword));
+            }
+        }
         self.starred(&arguments.args);
-        arguments.keywords.iter().for_each(|keyword| self.visit_expr(&keyword.value));
+        keywords.iter().for_each(|keyword| self.visit_expr(&keyword.value));
     }
 }
