@@ -34,7 +34,8 @@ const TABLES: &[&[Row]] = &[
 
 /// The function table by name, once for all sessions.
 pub fn registry() -> &'static Registry {
-    static REGISTRY: LazyLock<Registry> = LazyLock::new(|| Registry::new(rows(), functions::calling::call_value));
+    use functions::{calling::call_value, container_methods::METHODS};
+    static REGISTRY: LazyLock<Registry> = LazyLock::new(|| Registry::new(rows(), call_value, METHODS));
     &REGISTRY
 }
 

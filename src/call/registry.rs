@@ -138,7 +138,18 @@ pub struct Registry {
     names: HashMap<&'static str, Entry>,
     /// How a value is called, for those below who are given functions.
     pub call: CallValue,
+    pub methods: Methods,
 }
+
+/// The methods of Python's own classes, for those below the tables of them.
+pub struct Methods {
+    /// `receiver.name(*args, **keywords)`; `None` where there is no such method.
+    pub call: CallMethod,
+    /// The method as a value.
+    pub find: fn(&Value, &str) -> Option<Value>,
+}
+
+type CallMethod = fn(&State, &Value, &str, &[Value], &Keywords) -> Option<Result<Value>>;
 
 /// Calls a function, a method, a class or an object.
 pub type CallValue = fn(&State, &Value, Vec<Value>, Keywords) -> Result<Value>;
@@ -179,13 +190,13 @@ fn bare_name(key: &str) -> &str {
 
 impl Registry {
     /// The rows by name.
-    pub fn new(rows: impl Iterator<Item = &'static Row>, call: CallValue) -> Registry {
+    pub fn new(rows: impl Iterator<Item = &'static Row>, call: CallValue, methods: Methods) -> Registry {
         let mut names: HashMap<&'static str, Entry> = HashMap::new();
         for row in rows {
             let key = row.signature.split('(').next().unwrap_or_default();
             names.entry(bare_name(key)).or_default().rows.push(row);
         }
-        Registry { names, call }
+        Registry { names, call, methods }
     }
 
     fn named(&self, name: &str) -> Option<&Named> {

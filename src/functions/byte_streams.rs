@@ -50,7 +50,7 @@ pub const ROWS: &[Row] = &[
     method(
         "writelines(Object self, any lines) -> None",
         |c| {
-            for line in super::subscript::items(c.state, &c.value(1))? {
+            for line in super::iterate::items(c.state, &c.value(1))? {
                 with(c, |stream| stream.put(&line))?;
             }
             Ok(Value::None)

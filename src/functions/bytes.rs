@@ -1,10 +1,10 @@
 //! Python's `bytes` and `bytearray`: how they are made, their methods and operators. What they share with texts is done by
 //! the methods of texts, on a text that has a character for each byte. See `container_methods.rs`.
 
-use super::container_methods::{self, ContainerMethod, Given, parsed, size, takes};
-use super::iterate::{is_not_iterable, iterate};
-use super::numbers::index;
-use super::subscript::{as_index, positions, slice_bounds};
+use super::iterate::{is_not_iterable, items, iterate};
+use super::methods::{ContainerMethod, Given, parsed, takes};
+use super::numbers::{index, size};
+use super::slices::{as_index, positions, slice_bounds};
 use super::{bounds, codecs};
 use crate::bail;
 use crate::call::{Call, Row, State, function};
@@ -248,7 +248,7 @@ const MEMORY_VIEW: &[Method] = &[
 const TO_LIST: Method = takes(
     "tolist",
     (0, 0),
-    |buffer, given| super::subscript::items(given.state, &Value::Buffer(buffer.clone())).map(Value::list),
+    |buffer, given| items(given.state, &Value::Buffer(buffer.clone())).map(Value::list),
     "Returns the elements as a list.",
 );
 
@@ -388,7 +388,7 @@ fn as_text(bytes: &Buffer, given: &Given, name: &str, wants: Wants) -> Result<Va
     };
     let keywords = given.keywords.iter().map(keyword).collect::<Result<Keywords>>()?;
     let this = text(&raw(bytes)?)?;
-    let answer = container_methods::call(given.state, &this, name, &args, &keywords);
+    let answer = (given.state.registry.methods.call)(given.state, &this, name, &args, &keywords);
     let answer = answer.unwrap_or(Ok(Value::None)).map_err(|error| match error.message.as_str() {
         "substring not found" => Error::value("subsection not found"),
         _ => error,

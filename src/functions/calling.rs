@@ -1,7 +1,7 @@
 //! Calls of values: functions of the table, methods, classes, and objects that can be called. What a function of a script
 //! does, its object knows; this file must not.
 
-use super::{container_methods, exceptions, objects};
+use super::{exceptions, objects};
 use crate::call::bind::Arguments;
 use crate::call::registry::{Family, Overloads};
 use crate::call::signature::Kind;
@@ -225,7 +225,7 @@ pub fn call_method(
     mut args: Vec<Value>,
     keywords: Keywords,
 ) -> Result<Value> {
-    if let Some(done) = container_methods::call(state, receiver, name, &args, &keywords) {
+    if let Some(done) = (state.registry.methods.call)(state, receiver, name, &args, &keywords) {
         return done;
     }
     let missing = || suggest::no_attribute(state, receiver, name);

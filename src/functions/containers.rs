@@ -2,9 +2,10 @@
 //! script runs that could change it.
 
 use super::bytes;
+use super::iterate::items;
 use super::iterate::iterate;
 use super::operators;
-use super::subscript::{as_index, items, positions, slice_bounds};
+use super::slices::{as_index, positions, slice_bounds};
 use crate::bail;
 use crate::call::State;
 use crate::tensor::{BufferKind, Error, ErrorKind, Raised, Result, interrupt, limits};

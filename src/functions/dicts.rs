@@ -1,9 +1,9 @@
 //! Methods of Python's dictionaries, and their views. See `container_methods.rs`.
 
-use super::container_methods::{ContainerMethod, parsed, takes};
 use super::containers::no_key;
 use super::iterate::{Iter, Part, iterate};
 use super::lazy::Lazy;
+use super::methods::{ContainerMethod, parsed, takes};
 use super::operators::update;
 use crate::format;
 use crate::tensor::{Error, Result};

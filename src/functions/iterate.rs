@@ -4,7 +4,7 @@
 use super::operators;
 use super::subscript;
 use crate::bail;
-use crate::call::State;
+use crate::call::{Call, State};
 use crate::ops::split;
 use crate::tensor::{Buffer, Error, ErrorKind, Result, Scalar, Tensor, interrupt, limits};
 use crate::value::{Dict, List, Object, Range, Set, Tuple, Value};
@@ -283,4 +283,20 @@ fn counted(next: &mut usize, item: impl FnOnce(usize) -> Option<Value>) -> Optio
     let found = item(*next)?;
     *next += 1;
     Some(found)
+}
+
+/// Returns the items of iterating over a value.
+///
+/// # Errors
+/// TypeError for what cannot be iterated over; MemoryError for more than there is room for.
+pub fn items(state: &State, value: &Value) -> Result<Vec<Value>> {
+    iterate(state, value)?.collect()
+}
+
+/// Returns the items of an argument of a call.
+///
+/// # Errors
+/// As [`items`].
+pub fn items_of(call: &Call, index: usize) -> Result<Vec<Value>> {
+    items(call.state, &call.value(index))
 }

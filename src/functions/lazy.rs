@@ -4,7 +4,7 @@
 use super::calling::{call_plain, is_callable};
 use super::iterate::{Iter, iterate};
 use super::operators;
-use super::subscript::as_index;
+use super::slices::as_index;
 use crate::bail;
 use crate::call::{Call, Row, State, function, stack};
 use crate::tensor::{BufferKind, Error, ErrorKind, Result, interrupt};

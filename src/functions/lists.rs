@@ -1,11 +1,12 @@
 //! Methods of Python's lists. See `container_methods.rs`.
 
-use super::container_methods::{ContainerMethod, Given, size, takes};
 use super::containers;
 use super::iterate::iterate;
+use super::methods::{ContainerMethod, Given, takes};
+use super::numbers::size;
 use super::operators::is_or_equals;
+use super::slices::as_index;
 use super::sorting::sorted_items;
-use super::subscript::as_index;
 use crate::bail;
 use crate::tensor::{Error, Result, interrupt, limits};
 use crate::value::equality::truth;

@@ -2,7 +2,7 @@
 //! <https://docs.python.org/3.11/library/collections.html#collections.namedtuple>.
 
 use super::calling::NativeFunction;
-use super::subscript::items;
+use super::iterate::items;
 use crate::bail;
 use crate::call::bind::missing_names;
 use crate::call::module_names::is_keyword;

@@ -2,11 +2,10 @@
 //! `container_methods.rs`.
 
 use super::characters::{decimal, is_space};
-use super::container_methods::{ContainerMethod, Given, parsed, size, takes};
 use super::iterate::{is_not_iterable, iterate};
+use super::methods::{ContainerMethod, Given, parsed, takes};
 use super::operators::called as binary;
-use super::python::{no_number, scalar};
-use super::{bytes, subscript};
+use super::{bytes, slices};
 use crate::bail;
 use crate::call::bind::unsupported_operands;
 use crate::call::{Call, Row, attribute, function};
@@ -102,6 +101,37 @@ fn counted(bits: u64) -> Value {
     Value::from(i128::from(bits))
 }
 
+/// A number from a number, a one-element tensor or text.
+fn scalar(value: &Value, class: &str) -> Result<Scalar> {
+    match value {
+        Value::Tensor(t) => {
+            if t.borrow().numel() != 1 {
+                bail!(ValueError, "only one element tensors can be converted to Python scalars");
+            }
+            t.borrow().item()
+        }
+        Value::BigInt(i) if u64::try_from(&**i).is_err() => integers::to_float(i).map(Scalar::Float),
+        other => other.as_scalar().ok_or_else(|| no_number(class, other)),
+    }
+}
+
+/// The refusal of a class of numbers to convert a value.
+fn no_number(class: &str, value: &Value) -> Error {
+    let buffer = if class == "int" { "a string, a bytes-like object" } else { "a string" };
+    Error::type_error(format!("{class}() argument must be {buffer} or a real number, not '{}'", value.type_name()))
+}
+
+/// A number of things, as an argument.
+///
+/// # Errors
+/// TypeError for what is no whole number, OverflowError for one that nothing has room for.
+pub fn size(value: &Value) -> Result<i64> {
+    match index(value)? {
+        Value::Int(size) => Ok(size),
+        _ => bail!(OverflowError, "Python int too large to convert to C ssize_t"),
+    }
+}
+
 /// The whole number that a value stands for, as Python's `__index__` gives it: an integer, a truth, or a tensor of one.
 ///
 /// # Errors
@@ -115,7 +145,7 @@ pub fn index(value: &Value) -> Result<Value> {
             Value::Bool(b) => Ok(Value::Int(i64::from(b))),
             other => bail!(TypeError, "__index__ returned non-int (type {})", other.type_name()),
         },
-        other => match subscript::as_index(other)? {
+        other => match slices::as_index(other)? {
             Some(index) => Ok(Value::Int(index)),
             None => bail!(TypeError, "'{}' object cannot be interpreted as an integer", other.type_name()),
         },

@@ -1,7 +1,8 @@
 //! Operators, one row each: tensors go through the function table, Python's own values follow Python's rules.
 
 use super::calling::call_plain;
-use super::iterate::iterate;
+use super::iterate::{items, iterate};
+use super::slices::as_index;
 use super::{bounds, bytes, subscript};
 use crate::bail;
 use crate::call::bind::{Arguments, unsupported_operands};
@@ -309,7 +310,7 @@ pub fn is_or_equals(state: &State, a: &Value, b: &Value) -> Result<bool> {
 fn changed_container(state: &State, operator: &Operator, a: &Value, b: &Value) -> Result<Option<Value>> {
     match (operator.symbol, a, b) {
         ("+", Value::List(list), _) => {
-            let more = subscript::items(state, b)?;
+            let more = items(state, b)?;
             limits::grown_to::<Value>(list.len().saturating_add(more.len()))?;
             list.change(|held| held.extend(more))?;
         }
@@ -352,7 +353,7 @@ pub fn update(state: &State, dict: &Dict, with: &Value) -> Result<()> {
     if let Value::Object(object) = with
         && let Some(keys) = object.own_attribute("keys").and_then(Result::ok).or_else(|| object.attribute("keys"))
     {
-        let keys = subscript::items(state, &call_plain(state, &keys, Vec::new())?)?;
+        let keys = items(state, &call_plain(state, &keys, Vec::new())?)?;
         return keys.into_iter().try_for_each(|key| {
             let value = subscript::item(state, with, &key)?;
             dict.insert(key, value)
@@ -401,7 +402,7 @@ fn is_sequence(value: &Value) -> bool {
 fn repetitions(n: &Value) -> Result<i64> {
     match n {
         Value::BigInt(_) => Err(Error::new(ErrorKind::OverflowError, "cannot fit 'int' into an index-sized integer")),
-        _ => subscript::as_index(n)?.ok_or_else(|| {
+        _ => as_index(n)?.ok_or_else(|| {
             Error::type_error(format!("can't multiply sequence by non-int of type '{}'", n.type_name()))
         }),
     }

@@ -3,18 +3,18 @@
 use super::calling::{call_plain, is_callable};
 use super::containers;
 use super::identity::{escaped, id};
+use super::iterate::items_of as items;
 use super::operators::{self, called as binary};
-use super::subscript::{self, items_of as items};
-use super::{bounds, bytes, codecs};
+use super::{bounds, bytes, codecs, members, slices, subscript};
 use crate::bail;
 use crate::call::{Call, Receiver, Row, function, stack};
 use crate::dispatch::names;
 use crate::tensor::names::not_saved;
-use crate::tensor::{Error, ErrorKind, Result, Scalar, Tensor, TypedStorage, View};
+use crate::tensor::{Error, ErrorKind, Result, Tensor, TypedStorage, View};
 use crate::value::equality;
 use crate::value::equality::truth;
 use crate::value::hashed::hash;
-use crate::value::{Dict, List, Set, Value, integers, numbers};
+use crate::value::{Dict, List, Set, Value, numbers};
 use std::collections::HashMap;
 
 pub const ROWS: &[Row] = &[
@@ -23,8 +23,8 @@ pub const ROWS: &[Row] = &[
         |c| {
             let part = |parts: &[Value], i: usize| parts.get(i).cloned().unwrap_or(Value::None);
             Ok(match c.value(0).sequence().unwrap_or_default().as_slice() {
-                [stop] => subscript::slice(Value::None, stop.clone(), Value::None),
-                parts => subscript::slice(part(parts, 0), part(parts, 1), part(parts, 2)),
+                [stop] => slices::slice(Value::None, stop.clone(), Value::None),
+                parts => slices::slice(part(parts, 0), part(parts, 1), part(parts, 2)),
             })
         },
         "Creates a slice to use as a subscript.",
@@ -231,26 +231,6 @@ fn assign(call: &Call, symbol: &str) -> Result<Value> {
     }
 }
 
-/// A number from a number, a one-element tensor or text.
-pub(super) fn scalar(value: &Value, class: &str) -> Result<Scalar> {
-    match value {
-        Value::Tensor(t) => {
-            if t.borrow().numel() != 1 {
-                bail!(ValueError, "only one element tensors can be converted to Python scalars");
-            }
-            t.borrow().item()
-        }
-        Value::BigInt(i) if u64::try_from(&**i).is_err() => integers::to_float(i).map(Scalar::Float),
-        other => other.as_scalar().ok_or_else(|| no_number(class, other)),
-    }
-}
-
-/// The refusal of a class of numbers to convert a value.
-pub(super) fn no_number(class: &str, value: &Value) -> Error {
-    let buffer = if class == "int" { "a string, a bytes-like object" } else { "a string" };
-    Error::type_error(format!("{class}() argument must be {buffer} or a real number, not '{}'", value.type_name()))
-}
-
 fn text(call: &mut Call) -> Result<Value> {
     let value = call.value(0);
     if call.is_none(1) && call.is_none(2) {
@@ -283,17 +263,17 @@ fn abs(call: &mut Call) -> Result<Value> {
 
 fn set_attribute(call: &mut Call) -> Result<Value> {
     let name = call.str(1)?.to_string();
-    subscript::set_attribute(call.state, &call.value(0), &name, &call.value(2)).map(|()| Value::None)
+    members::set_attribute(call.state, &call.value(0), &name, &call.value(2)).map(|()| Value::None)
 }
 
 fn delete_attribute(call: &mut Call) -> Result<Value> {
     let name = call.str(1)?.to_string();
-    subscript::delete_attribute(call.state, &call.value(0), &name).map(|()| Value::None)
+    members::delete_attribute(call.state, &call.value(0), &name).map(|()| Value::None)
 }
 
 fn get_attribute(call: &mut Call) -> Result<Value> {
     let name = call.str(1)?.to_string();
-    subscript::attribute(call.state, &call.value(0), &name)
+    members::attribute(call.state, &call.value(0), &name)
 }
 
 fn import(call: &mut Call) -> Result<Value> {
@@ -321,7 +301,7 @@ fn import_from(call: &mut Call) -> Result<Value> {
     let mut inner =
         Call { state: call.state, signature: call.signature, args: [Value::str(&module)].into_iter().collect() };
     let found = import(&mut inner)?;
-    subscript::attribute(call.state, &found, &name).map_err(|error| {
+    members::attribute(call.state, &found, &name).map_err(|error| {
         if error.kind == ErrorKind::NotImplementedError {
             return error;
         }

@@ -2,10 +2,10 @@
 //! for one item after the other, and copy nothing that need not be copied.
 
 use super::calling::call_plain;
-use super::iterate::{Iter, is_not_iterable, iterate};
+use super::iterate::{self, Iter, is_not_iterable, items_of as items, iterate};
 use super::operators;
+use super::slices::as_index;
 use super::sorting::sorted_items;
-use super::subscript::{self, as_index, items_of as items};
 use crate::bail;
 use crate::call::{Call, Row, State, function};
 use crate::tensor::{BufferKind, Error, ErrorKind, Result, interrupt, limits};
@@ -74,7 +74,7 @@ pub const ROWS: &[Row] = &[
         |c| {
             let mut all = Vec::new();
             for part in items(c, 0)? {
-                let part = subscript::items(c.state, &part)?;
+                let part = iterate::items(c.state, &part)?;
                 limits::room_for::<Value>(all.len() + part.len())?;
                 all.extend(part);
             }

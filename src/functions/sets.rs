@@ -1,8 +1,8 @@
 //! Methods of Python's sets. See `container_methods.rs`.
 
-use super::container_methods::{ContainerMethod, Given, takes};
 use super::containers::no_key;
 use super::iterate::iterate;
+use super::methods::{ContainerMethod, Given, takes};
 use crate::bail;
 use crate::tensor::Result;
 use crate::value::sets::combined;

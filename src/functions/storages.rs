@@ -2,8 +2,8 @@
 //! typed classes are in `typed_storages.rs`.
 
 use super::legacy_storages::{class_attribute, legacy_class, legacy_new};
+use super::slices::slice_bounds;
 use super::storage_devices::no_driver;
-use super::subscript::slice_bounds;
 use super::typed_storages::cast;
 use crate::bail;
 use crate::call::state::State;

@@ -1,166 +1,17 @@
-//! Reads and writes `x[…]` on every value that has subscripts or attributes, and iterates over values.
+//! Reads and writes `x[…]` on every value that has subscripts.
 
-use super::iterate::iterate;
-use super::{bytes, calling, container_methods, containers, named_tuples, operators};
+use super::slices::{as_index, positions, slice_bounds, slice_part};
+use super::{bytes, containers, operators};
 use crate::bail;
-use crate::call::extras::Extras;
-use crate::call::{Call, Kind, LIBRARY, Receiver, State, suggest};
-use crate::dispatch::{count_write, invoke, names};
+use crate::call::{Call, State};
+use crate::dispatch::{count_write, names};
 use crate::functions;
 use crate::ops;
 use crate::tensor::index::Index;
 use crate::tensor::interrupt::watched;
 use crate::tensor::limits;
-use crate::tensor::{Buffer, BufferKind, DType, Error, Result, Scalar, Tensor, View};
-use crate::value::{Method, Range, Slice, Value};
-use num_traits::Signed;
-use std::rc::Rc;
-
-/// `value.name`.
-///
-/// # Errors
-/// AttributeError in Python's words.
-pub fn attribute(state: &State, value: &Value, name: &str) -> Result<Value> {
-    let missing = || suggest::no_attribute(state, value, name);
-    match value {
-        Value::Module(module) => module_member(state, module, name).ok_or_else(missing),
-        Value::Object(object) if let Some(found) = object.own_attribute(name) => found,
-        Value::Object(object) => match functions::node_attribute(state, object.as_any(), name)? {
-            Some(value) => Ok(value),
-            None => object.attribute(name).ok_or_else(missing),
-        },
-        Value::NamedTuple(tuple) => {
-            let field = tuple.fields.iter().find(|(field, _)| *field == name).map(|(_, value)| value.clone());
-            field.or_else(|| named_tuples::attribute(state, tuple, name)).ok_or_else(missing)
-        }
-        Value::Slice(slice) => match name {
-            "start" => Ok(slice.start.clone()),
-            "stop" => Ok(slice.stop.clone()),
-            "step" => Ok(slice.step.clone()),
-            _ => container_methods::method(value, name).ok_or_else(missing),
-        },
-        Value::Range(range) if let "start" | "stop" | "step" = name => Ok(Value::Int(match name {
-            "start" => range.start,
-            "stop" => range.stop,
-            _ => range.step,
-        })),
-        Value::Method(method) if let "__name__" | "__qualname__" | "__self__" = name => Ok(match (name, &method.of) {
-            ("__name__", _) => Value::str(method.name),
-            ("__self__", of) => of.clone(),
-            (_, Value::Type(class)) => {
-                Value::str(format!("{}.{}", class.rsplit('.').next().unwrap_or(class), method.name))
-            }
-            (_, of) => Value::str(format!("{}.{}", of.type_name(), method.name)),
-        }),
-        _ if let Some(method) = container_methods::method(value, name) => Ok(method),
-        Value::Type(class) => functions::class_attribute(state, class, name).ok_or_else(missing),
-        Value::Function(path) => calling::function_attribute(state, path, name).ok_or_else(missing),
-        _ => {
-            let kind = Kind::of(value).ok_or_else(missing)?;
-            if let Some(function) = state.registry.attribute(name, kind) {
-                return invoke(function, &mut Call::of(state, function, [value.clone()].into_iter().collect()));
-            }
-            if let Some(extra) = state.extras.get(value, name) {
-                return Ok(extra);
-            }
-            let class = value.class_name().rsplit('.').next().unwrap_or_default();
-            if let Some(family) = state.registry.family(name)
-                && family.find(Receiver::Class(kind)).is_some()
-            {
-                return Ok(Value::Method(Rc::new(Method { of: value.clone(), name: family.name })));
-            }
-            state.registry.find(name, Receiver::Module(class)).ok_or_else(missing)?;
-            Ok(Value::Function(format!("{class}.{name}").into()))
-        }
-    }
-}
-
-fn module_member(state: &State, module: &'static str, name: &str) -> Option<Value> {
-    let registry_module = if module == "torch" { "" } else { module };
-    if module == "torch"
-        && let Some(value) = functions::member(name)
-    {
-        return Some(value);
-    }
-    if (module, name) == ("torch", "Storage") {
-        return functions::class_of_dtype(state.default_dtype.get()).map(Value::Type);
-    }
-    if name == "__name__" {
-        let outer = if module == "torch" || LIBRARY.contains(&module) { "" } else { "torch." };
-        return Some(Value::str(format!("{outer}{module}")));
-    }
-    functions::module_value(module, name).or_else(|| {
-        let overloads = state.registry.find(name, Receiver::Module(registry_module))?;
-        // Outside of `torch` a function is known by its path.
-        let path = if module == "torch" { overloads.name.into() } else { format!("{module}.{name}").into() };
-        Some(Value::Function(path))
-    })
-}
-
-pub fn set_attribute(state: &State, target: &Value, name: &str, value: &Value) -> Result<()> {
-    if let Value::Object(object) = target
-        && let Some(done) = object.set_attribute(name, value)
-    {
-        return done;
-    }
-    if let Some(function) = Kind::of(target).and_then(|kind| state.registry.setter(name, kind)) {
-        let args = [target.clone(), value.clone()].into_iter().collect();
-        return invoke(function, &mut Call::of(state, function, args)).map(drop);
-    }
-    let defined = Kind::of(target).is_some_and(|kind| state.registry.attribute(name, kind).is_some());
-    let open = Extras::fit(target) && !defined;
-    if open {
-        state.extras.set(target, name, value);
-        return Ok(());
-    }
-    if !defined {
-        attribute(state, target, name)?;
-    }
-    Err(fixed(state, target, name, "setter"))
-}
-
-/// `del target.name`, for what a script put there itself; what a tensor always has is set to `None` instead.
-///
-/// # Errors
-/// AttributeError in Python's words.
-pub fn delete_attribute(state: &State, target: &Value, name: &str) -> Result<()> {
-    if let Value::Object(object) = target
-        && let Some(done) = object.delete_attribute(name)
-    {
-        return done;
-    }
-    if state.extras.remove(target, name) {
-        return Ok(());
-    }
-    if let (Value::Tensor(_), Some(_)) = (target, state.registry.setter(name, Kind::Tensor)) {
-        return set_attribute(state, target, name, &Value::None);
-    }
-    attribute(state, target, name)?;
-    Err(fixed(state, target, name, "deleter"))
-}
-
-/// The error for an attribute that cannot be changed. Python's properties, and the attributes that its C code defines,
-/// say it differently.
-fn fixed(state: &State, target: &Value, name: &str, lacks: &str) -> Error {
-    if let Value::NamedTuple(tuple) = target
-        && tuple.class.is_some()
-        && tuple.fields.iter().any(|(field, _)| *field == name)
-    {
-        let change = if lacks == "setter" { "set" } else { "delete" };
-        return Error::attribute(format!("can't {change} attribute"));
-    }
-    let row = Kind::of(target).and_then(|kind| state.registry.attribute(name, kind)).map(|function| function.row);
-    match row.and_then(|row| row.python).and_then(|path| path.split_once('.')) {
-        Some(("StorageBase", _)) => {
-            Error::attribute(format!("attribute '{name}' of 'torch._C.StorageBase' objects is not writable"))
-        }
-        Some((class, _)) => Error::attribute(format!("property '{name}' of '{class}' object has no {lacks}")),
-        None => {
-            let class = if let Value::Tensor(_) = target { "torch._C.TensorBase" } else { target.type_name() };
-            Error::attribute(format!("attribute '{name}' of '{class}' objects is not writable"))
-        }
-    }
-}
+use crate::tensor::{Buffer, BufferKind, Error, Result, Scalar, Tensor, View};
+use crate::value::{Range, Value};
 
 /// `value[index]`.
 pub fn item(state: &State, value: &Value, index: &Value) -> Result<Value> {
@@ -260,59 +111,6 @@ fn text_item(text: &str, index: &Value) -> Result<Value> {
             None => bail!(TypeError, "string indices must be integers, not '{}'", index.type_name()),
         },
     }
-}
-
-/// An integer subscript: a number, or an integer tensor of one element.
-pub fn as_index(index: &Value) -> Result<Option<i64>> {
-    Ok(match index {
-        Value::Int(i) => Some(*i),
-        Value::Bool(b) => Some(i64::from(*b)),
-        Value::BigInt(_) => bail!(IndexError, "cannot fit 'int' into an index-sized integer"),
-        Value::Tensor(t) if t.borrow().numel() == 1 && t.borrow().dtype.is_integral(true) => {
-            Some(t.borrow().item()?.to_i64())
-        }
-        Value::Object(object) if let Some(answer) = object.special("__index__", &[]) => match answer? {
-            Value::Int(i) => Some(i),
-            Value::Bool(b) => Some(i64::from(b)),
-            Value::BigInt(_) => bail!(IndexError, "cannot fit 'int' into an index-sized integer"),
-            other => bail!(TypeError, "__index__ returned non-int (type {})", other.type_name()),
-        },
-        _ => None,
-    })
-}
-
-/// One part of a slice; `None` where it is absent.
-///
-/// # Errors
-/// TypeError for what cannot be one.
-pub fn slice_part(part: &Value) -> Result<Option<i64>> {
-    match part {
-        Value::None => Ok(None),
-        // Python clamps what does not fit.
-        Value::BigInt(i) => Ok(Some(if i.is_negative() { i64::MIN } else { i64::MAX })),
-        other => match as_index(other)? {
-            Some(i) => Ok(Some(i)),
-            None => bail!(TypeError, "slice indices must be integers or None or have an __index__ method"),
-        },
-    }
-}
-
-/// Start, stop and step of a slice over `length` items, by Python's rules.
-pub fn slice_bounds(slice: &Slice, length: usize) -> Result<(i64, i64, i64)> {
-    let step = slice_part(&slice.step)?.unwrap_or(1);
-    if step == 0 {
-        bail!(ValueError, "slice step cannot be zero");
-    }
-    let n = i64::try_from(length).unwrap_or(i64::MAX);
-    let (low, high) = if step > 0 { (0, n) } else { (-1, n - 1) };
-    let clamp = |v: i64| (if v < 0 { v.saturating_add(n) } else { v }).clamp(low, high);
-    let start = slice_part(&slice.start)?.map_or(if step > 0 { low } else { high }, clamp);
-    let stop = slice_part(&slice.stop)?.map_or(if step > 0 { high } else { low }, clamp);
-    Ok((start, stop, step))
-}
-
-pub fn positions(start: i64, stop: i64, step: i64) -> impl Iterator<Item = usize> {
-    Range { start, stop, step }.iter().filter_map(|i| usize::try_from(i).ok())
 }
 
 /// A script's subscript as the core understands it.
@@ -524,27 +322,6 @@ fn set_buffer_item(state: &State, buffer: &Buffer, index: &Value, value: &Value)
     }
 }
 
-/// Returns the items of iterating over a value.
-///
-/// # Errors
-/// TypeError for what cannot be iterated over; MemoryError for more than there is room for.
-pub fn items(state: &State, value: &Value) -> Result<Vec<Value>> {
-    iterate(state, value)?.collect()
-}
-
-/// Returns the items of an argument of a call.
-///
-/// # Errors
-/// As [`items`].
-pub fn items_of(call: &Call, index: usize) -> Result<Vec<Value>> {
-    items(call.state, &call.value(index))
-}
-
-/// `slice(start, stop, step)` as a value.
-pub fn slice(start: Value, stop: Value, step: Value) -> Value {
-    Value::Slice(Rc::new(Slice { start, stop, step }))
-}
-
 /// Used by rows that take a subscript as an argument.
 pub fn item_of(call: &Call) -> Result<Value> {
     item(call.state, &call.value(0), &call.value(1))
@@ -553,9 +330,4 @@ pub fn item_of(call: &Call) -> Result<Value> {
 /// Used by rows that take a subscript and a value.
 pub fn set_item_of(call: &Call) -> Result<Value> {
     set_item(call.state, &call.value(0), &call.value(1), &call.value(2)).map(|()| Value::None)
-}
-
-/// The dtype of a list used as a subscript: masks stay masks, everything else counts.
-pub fn index_dtype(dtype: DType) -> DType {
-    if matches!(dtype, DType::Bool | DType::Byte) { dtype } else { DType::Long }
 }

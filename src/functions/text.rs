@@ -4,9 +4,9 @@ use super::characters::{
     decimal, ends_line, is_cased, is_digit, is_letter, is_numeric, is_of_name, is_space, is_title, push_folded,
     push_title,
 };
-use super::container_methods::{ContainerMethod, Given, parsed, size, takes};
 use super::iterate::{is_not_iterable, iterate};
-use super::numbers::index;
+use super::methods::{ContainerMethod, Given, parsed, takes};
+use super::numbers::{index, size};
 use super::{bounds, bytes, codecs, subscript, text_format};
 use crate::bail;
 use crate::call::{Call, Row, function};

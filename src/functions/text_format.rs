@@ -2,9 +2,9 @@
 //! the formatter's, what an attribute or a subscript means, `subscript.rs`'s.
 
 use super::bounds;
-use super::container_methods::Given;
 use super::identity::escaped;
-use super::subscript;
+use super::methods::Given;
+use super::{members, subscript};
 use crate::bail;
 use crate::tensor::{Error, ErrorKind, Result, interrupt};
 use crate::value::Value;
@@ -169,7 +169,7 @@ impl Source<'_> {
                 bail!(ValueError, "Empty attribute in format string");
             }
             value = match mark {
-                '.' => subscript::attribute(state, &value, part)?,
+                '.' => members::attribute(state, &value, part)?,
                 _ => {
                     let key = number(part)?.map_or_else(|| Value::str(part), |at| Value::Int(at as i64));
                     subscript::item(state, &value, &key)?

@@ -1,10 +1,10 @@
 //! Methods of tuples, ranges and slices. See `container_methods.rs`.
 
-use super::container_methods::{ContainerMethod, Given, takes};
 use super::containers;
+use super::methods::{ContainerMethod, Given, takes};
 use super::numbers::index as index_of;
 use super::operators::is_or_equals;
-use super::subscript::as_index;
+use super::slices::as_index;
 use crate::bail;
 use crate::tensor::{Result, interrupt};
 use crate::value::numbers::integer;

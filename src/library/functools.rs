@@ -4,7 +4,7 @@ use crate::bail;
 use crate::call::{Call, Keywords, Row, State, function};
 use crate::functions::calling::{NativeFunction, call_plain, call_value, is_callable};
 use crate::functions::iterate::{is_not_iterable, iterate};
-use crate::functions::subscript;
+use crate::functions::members;
 use crate::tensor::{Error, ErrorKind, Result, interrupt};
 use crate::value::{Dict, Object, Value};
 use std::cell::Cell;
@@ -190,22 +190,22 @@ impl Object for Partial {
 
 /// Gives `wrapper` the names of `wrapped`, which it keeps as `__wrapped__`.
 fn update_wrapper(state: &State, wrapper: &Value, wrapped: &Value) -> Result<()> {
-    let there = |name: &str| match subscript::attribute(state, wrapped, name) {
+    let there = |name: &str| match members::attribute(state, wrapped, name) {
         Ok(value) => Ok(Some(value)),
         Err(error) if error.kind == ErrorKind::AttributeError => Ok(None),
         Err(error) => Err(error),
     };
     for name in ["__module__", "__name__", "__qualname__", "__doc__"] {
         if let Some(value) = there(name)? {
-            subscript::set_attribute(state, wrapper, name, &value)?;
+            members::set_attribute(state, wrapper, name, &value)?;
         }
     }
     for (name, value) in there("__dict__")?.and_then(|own| own.entries()).unwrap_or_default() {
         if let Value::Str(name) = name {
-            subscript::set_attribute(state, wrapper, &name, &value)?;
+            members::set_attribute(state, wrapper, &name, &value)?;
         }
     }
-    subscript::set_attribute(state, wrapper, "__wrapped__", wrapped)
+    members::set_attribute(state, wrapper, "__wrapped__", wrapped)
 }
 
 fn lru_cache(call: &mut Call) -> Result<Value> {

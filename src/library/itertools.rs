@@ -4,10 +4,11 @@
 use crate::bail;
 use crate::call::{Call, Row, State, function};
 use crate::functions::calling::call_plain;
+use crate::functions::iterate::items;
 use crate::functions::iterate::{Iter, iterate};
 use crate::functions::lazy::Lazy;
 use crate::functions::operators;
-use crate::functions::subscript::{as_index, items};
+use crate::functions::slices::as_index;
 use crate::tensor::{Error, Result, interrupt, limits};
 use crate::value::Value;
 use crate::value::equality::truth;

@@ -3,9 +3,9 @@
 use crate::bail;
 use crate::call::{Call, Row, function};
 use crate::functions::bounds;
+use crate::functions::iterate::items_of as items;
 use crate::functions::numbers::{float_of, index};
 use crate::functions::operators::{self, called as binary};
-use crate::functions::subscript::items_of as items;
 use crate::ops::special;
 use crate::tensor::{Error, ErrorKind, Result};
 use crate::value::equality::{self, Number};

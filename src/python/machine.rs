@@ -11,7 +11,7 @@ use super::{calls, construct, operations};
 use crate::call::State;
 use crate::call::stack;
 use crate::functions::iterate::{Iter, iterate};
-use crate::functions::{containers, operators, subscript};
+use crate::functions::{containers, members, operators, slices, subscript};
 use crate::tensor::{Error, ErrorKind, Result, interrupt, limits};
 use crate::value::equality::{is, truth};
 use crate::value::{Dict, Keywords, Set, Text, Value, discard};
@@ -339,11 +339,11 @@ impl Machine {
                 }
                 Op::StoreAttribute(name) => {
                     let (object, value) = (frame.pop(), frame.pop());
-                    subscript::set_attribute(state, &object, code.name(name), &value)?;
+                    members::set_attribute(state, &object, code.name(name), &value)?;
                 }
                 Op::DeleteAttribute(name) => {
                     let object = frame.pop();
-                    subscript::delete_attribute(state, &object, code.name(name))?;
+                    members::delete_attribute(state, &object, code.name(name))?;
                 }
                 Op::Item => {
                     let (index, object) = (frame.pop(), frame.pop());
@@ -359,7 +359,7 @@ impl Machine {
                 }
                 Op::Slice => {
                     let (step, stop, start) = (frame.pop(), frame.pop(), frame.pop());
-                    frame.push(subscript::slice(start, stop, step));
+                    frame.push(slices::slice(start, stop, step));
                 }
                 Op::Tuple(count) => {
                     let items = frame.take(count);

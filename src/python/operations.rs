@@ -13,7 +13,7 @@ use crate::call::module_names::is_absent;
 use crate::functions::calling::NativeFunction;
 use crate::functions::iterate::{is_not_iterable, iterate};
 use crate::functions::lazy::next_item;
-use crate::functions::{container_methods, enter_context, exit_context, subscript};
+use crate::functions::{container_methods, enter_context, exit_context, members, subscript};
 use crate::tensor::{Error, ErrorKind, Result, interrupt, limits};
 use crate::value::equality::truth;
 use crate::value::{Keywords, List, Object, Value};
@@ -66,11 +66,11 @@ pub fn attribute(machine: &Machine, object: &Value, name: &str) -> Result<Value>
         }
         (Value::Type(class), _) => match builtin_member(class, name) {
             Some(member) => Ok(member),
-            None => subscript::attribute(&machine.state, object, name),
+            None => members::attribute(&machine.state, object, name),
         },
-        (Value::Object(_) | Value::Module(_), _) => subscript::attribute(&machine.state, object, name),
+        (Value::Object(_) | Value::Module(_), _) => members::attribute(&machine.state, object, name),
         (_, "__class__") => calls::builtin_function(machine, "type", vec![object.clone()]),
-        _ => subscript::attribute(&machine.state, object, name),
+        _ => members::attribute(&machine.state, object, name),
     }
 }
 

@@ -23,8 +23,8 @@ use crate::call::{Call, Family, Overloads, Receiver};
 use crate::dispatch;
 use crate::functions;
 use crate::functions::iterate::{Iter, iterate};
+use crate::functions::members;
 use crate::functions::operators;
-use crate::functions::subscript;
 use crate::tensor::{Error, ErrorKind, Result, Tensor, interrupt};
 use crate::value::{Keywords, Value, equality};
 use rhai::packages::{
@@ -262,7 +262,7 @@ fn is_copied(receiver: &Dynamic, name: &str) -> bool {
 /// What Python says to `x.name()` where `x.name` is there and no function; `None` where it is not there.
 fn not_callable(state: &Runtime, receiver: &Dynamic, name: &str) -> Option<Error> {
     let receiver = to_value(receiver).ok()?;
-    match subscript::attribute(state, &receiver, name).ok()? {
+    match members::attribute(state, &receiver, name).ok()? {
         Value::Function(_) | Value::Method(_) => None,
         Value::Type(class @ ("torch.dtype" | "torch.layout" | "torch.memory_format")) => {
             Some(Error::type_error(format!("cannot create '{class}' instances")))

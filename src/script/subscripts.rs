@@ -4,7 +4,8 @@
 use super::engine::add;
 use super::runtime::Runtime;
 use super::value::{is_ours, to_subscript, to_value};
-use crate::functions::subscript::{attribute, item, set_attribute, set_item};
+use crate::functions::members::{attribute, set_attribute};
+use crate::functions::subscript::{item, set_item};
 use crate::tensor::{Error, Result};
 use crate::value::Value;
 use crate::value::equality::{equals, is};
