@@ -93,6 +93,14 @@ fn tensors(args: &[Value]) -> Vec<Tensor> {
     args.iter().filter_map(|arg| if let Value::Tensor(tensor) = arg { Some(tensor.clone()) } else { None }).collect()
 }
 
+/// The values that a function of a script has returned.
+fn parts_of(returned: &Value) -> Vec<Value> {
+    match returned {
+        Value::Tuple(parts) => parts.to_vec(),
+        single => vec![single.clone()],
+    }
+}
+
 /// The node of such a function.
 struct FunctionNode {
     class: Rc<Class>,
@@ -126,10 +134,7 @@ impl Custom for FunctionNode {
                  backward mode AD."
             )
         };
-        let mut given = match invoke(&self.class, &function, args)? {
-            Value::Tuple(parts) => parts.to_vec(),
-            single => vec![single],
-        };
+        let mut given = parts_of(&invoke(&self.class, &function, args)?);
         let (name, expected) = (crate::tensor::GradFn::name(&**node), self.is_tensor.len());
         // More than there are arguments, as long as nothing stands there.
         if given.len() > expected && given.iter().skip(expected).all(|value| matches!(value, Value::None)) {
@@ -226,10 +231,7 @@ fn run_forward(class: &Rc<Class>, ctx: &Rc<Instance>, args: Vec<Value>) -> Resul
 
 /// Gives the results their history, and saves what is to be saved.
 fn finish(name: String, node: FunctionNode, inputs: &[Tensor], value: &Value, is_recorded: bool) -> Result<Value> {
-    let parts = match value {
-        Value::Tuple(parts) => parts.to_vec(),
-        single => vec![single.clone()],
-    };
+    let parts = parts_of(value);
     let results = tensors(&parts);
     let ctx = node.ctx.clone();
     let Some(context) = ctx.context.as_ref().filter(|_| is_recorded) else { return Ok(value.clone()) };

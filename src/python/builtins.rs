@@ -8,7 +8,7 @@ use crate::call::{Receiver, State};
 use crate::functions;
 use crate::tensor::{Error, Result};
 use crate::value::equality::NotImplemented;
-use crate::value::{Dict, Keywords, Object, Value};
+use crate::value::{Dict, Keywords, Object, Value, intern};
 use std::rc::{Rc, Weak};
 
 type Run = fn(&Machine, Vec<Value>) -> Result<Value>;
@@ -79,10 +79,7 @@ fn of_table(state: &State, name: &str) -> Option<Value> {
         "Ellipsis" => Some(Value::Ellipsis),
         "__name__" => Some(Value::str("__main__")),
         "torch" => Some(Value::Module("torch")),
-        "property" => Some(Value::Type("property")),
-        "staticmethod" => Some(Value::Type("staticmethod")),
-        "classmethod" => Some(Value::Type("classmethod")),
-        "super" => Some(Value::Type("super")),
+        "property" | "staticmethod" | "classmethod" | "super" => Some(Value::Type(intern(name))),
         _ if name.starts_with("__") => None,
         _ => {
             exceptions::builtin(name).map(Value::Type).or_else(|| functions::module_value("py", name)).or_else(function)

@@ -8,11 +8,6 @@ use crate::value::Value;
 use std::borrow::Cow;
 use std::rc::Rc;
 
-/// A source as it was typed.
-pub struct Source {
-    pub text: Rc<str>,
-}
-
 /// A name that instructions use, with what is known of it beforehand.
 pub struct Name {
     pub text: Rc<str>,
@@ -44,7 +39,7 @@ pub struct Code {
     pub ops: Vec<Op>,
     /// The place in the source of each instruction, in bytes.
     pub places: Vec<u32>,
-    pub source: Rc<Source>,
+    pub source: Rc<str>,
     pub constants: Vec<Value>,
     pub names: Vec<Name>,
     /// The names of the slots; parameters first.

@@ -8,7 +8,7 @@ mod functions;
 mod names;
 mod statements;
 
-use super::code::{Code, Name, Op, Parameters, Source};
+use super::code::{Code, Name, Op, Parameters};
 use super::syntax::SyntaxFault;
 use super::syntax::scope::{Kind, MODULE, Scope, Scopes, scopes};
 use crate::call::Registry;
@@ -34,7 +34,7 @@ pub type SlotOf<'a> = &'a mut dyn FnMut(&str) -> u32;
 /// NotImplementedError for what is not supported; SyntaxError for what only CPython's compiler refuses.
 pub fn compile(
     module: &ModModule,
-    source: &Rc<Source>,
+    source: &Rc<str>,
     registry: &'static Registry,
     slot_of: SlotOf,
     shows: bool,
@@ -49,7 +49,7 @@ pub fn compile(
 
 struct Compiler<'a, 's> {
     scopes: &'s Scopes<'a>,
-    source: &'s Rc<Source>,
+    source: &'s Rc<str>,
     registry: &'static Registry,
     slot_of: SlotOf<'s>,
     shows: bool,
@@ -81,7 +81,7 @@ enum Known {
 type Head<'n> = (usize, &'n str, Parameters);
 
 impl<'a> Unit<'a> {
-    fn new(scopes: &Scopes<'a>, source: &Rc<Source>, outer: Option<&Unit<'a>>, head: Head<'_>) -> Unit<'a> {
+    fn new(scopes: &Scopes<'a>, source: &Rc<str>, outer: Option<&Unit<'a>>, head: Head<'_>) -> Unit<'a> {
         let (scope, name, parameters) = head;
         let known = scopes.all.get(scope);
         let kind = known.map_or(Kind::Module, |scope| scope.kind);

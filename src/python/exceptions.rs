@@ -202,11 +202,11 @@ fn made(value: &Value) -> Result<Option<Rc<Instance>>> {
 /// TypeError for what is no class of exceptions.
 pub fn matches(exception: &Rc<Instance>, classes: &Value) -> Result<bool> {
     let classes = match classes {
-        Value::Tuple(items) => items.to_vec(),
-        single => vec![single.clone()],
+        Value::Tuple(items) => items,
+        single => std::slice::from_ref(single),
     };
     let mut found = false;
-    for class in &classes {
+    for class in classes {
         match Base::of(class).filter(|class| class.derives_builtin("BaseException")) {
             Some(class) => found |= exception.class.derives(&class),
             None => bail!(TypeError, "catching classes that do not inherit from BaseException is not allowed"),

@@ -12,7 +12,7 @@ use crate::call::state::{Said, State};
 use crate::explain::Picture;
 use crate::python::builtins;
 use crate::python::class::Instance;
-use crate::python::code::{Code, Source};
+use crate::python::code::Code;
 use crate::python::compile::compile;
 use crate::python::exceptions;
 use crate::python::machine::{Machine, Step};
@@ -101,10 +101,9 @@ fn is_foreign(value: &Dynamic) -> bool {
 impl Session {
     fn compiled(&self, source: &Rc<str>, shows: bool) -> Result<Rc<Code>, SyntaxFault> {
         let parsed = syntax::parse(source)?;
-        let source = Rc::new(Source { text: source.clone() });
         let variables = &self.python.machine.variables;
         let mut slot_of = |name: &str| variables.borrow_mut().slot(name);
-        let code = compile(parsed.syntax(), &source, self.runtime.registry, &mut slot_of, shows);
+        let code = compile(parsed.syntax(), source, self.runtime.registry, &mut slot_of, shows);
         if self.runtime.interrupt.is_set() {
             syntax::abandon(parsed);
             return Err(SyntaxFault::stopped());
@@ -210,7 +209,7 @@ impl Session {
         let steps = exception.trace.borrow();
         let mut failure = failure_of(error);
         if let Some(innermost) = steps.first() {
-            let text = &innermost.code.source.text;
+            let text = &innermost.code.source;
             failure.position = Some(line_and_column(text, innermost.place as usize));
             failure.source = Some(text).filter(|text| !Rc::ptr_eq(text, source)).map(ToString::to_string);
         }
@@ -259,7 +258,7 @@ pub(super) fn within(error: &Error, typed: &Rc<str>) -> Option<Within> {
     let exception = error.raised.as_ref()?.0.clone().downcast::<Instance>().ok()?;
     let steps = exception.trace.borrow();
     let (innermost, outermost) = (steps.first()?, steps.last()?);
-    let text = &innermost.code.source.text;
+    let text = &innermost.code.source;
     Some(Within {
         position: line_and_column(text, innermost.place as usize),
         source: text.to_string(),
@@ -280,7 +279,7 @@ fn shown_function(step: &Step) -> String {
 fn called(pair: &[Step], source: &Rc<str>) -> Option<String> {
     let [inner, outer] = pair else { return None };
     let name = shown_function(inner);
-    let text = &outer.code.source.text;
+    let text = &outer.code.source;
     let (line, _) = line_and_column(text, outer.place as usize);
     Some(super::failure::call_line(
         &name,

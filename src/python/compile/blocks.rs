@@ -47,10 +47,7 @@ impl<'a> Compiler<'a, '_> {
         self.expression(&statement.test)?;
         let end = self.jump(|to| Op::JumpIf(false, to), place(&*statement.test));
         self.open(Block::Loop { start, is_for: false, breaks: Vec::new() }, place(statement))?;
-        self.body(&statement.body)?;
-        self.emit(Op::Jump(start), place(statement));
-        self.land(end);
-        self.after_loop(&statement.orelse)
+        self.looped((start, end), &statement.body, &statement.orelse, place(statement))
     }
 
     pub(super) fn for_loop(&mut self, statement: &'a StmtFor) -> Compiled {
@@ -64,13 +61,13 @@ impl<'a> Compiler<'a, '_> {
         let end = self.jump(Op::Next, at);
         self.open(Block::Loop { start, is_for: true, breaks: Vec::new() }, place(statement))?;
         self.assign(&statement.target)?;
-        self.body(&statement.body)?;
-        self.emit(Op::Jump(start), place(statement));
-        self.land(end);
-        self.after_loop(&statement.orelse)
+        self.looped((start, end), &statement.body, &statement.orelse, place(statement))
     }
 
-    fn after_loop(&mut self, orelse: &'a [Stmt]) -> Compiled {
+    fn looped(&mut self, (start, end): (u32, usize), body: &'a [Stmt], orelse: &'a [Stmt], at: u32) -> Compiled {
+        self.body(body)?;
+        self.emit(Op::Jump(start), at);
+        self.land(end);
         let block = self.close();
         self.body(orelse)?;
         if let Some(Block::Loop { breaks, .. }) = block {
