@@ -9,6 +9,12 @@ struct Declared {
     within: Option<*const ()>,
 }
 
+impl Declared {
+    fn is_visible(&self, around: &[ASTNode]) -> bool {
+        self.within.is_none_or(|within| around.iter().any(|node| address(node) == within))
+    }
+}
+
 /// Finds the declarations that the statements of a text lack: before the statement at a place, `let `, or `let x; ` where
 /// the assignment is inside of the statement. Bodies of functions and closures are left alone: they see no
 /// variables outside.
@@ -16,63 +22,63 @@ pub fn missing(ast: &AST, is_known: &dyn Fn(&str) -> bool) -> Vec<(Position, Str
     let mut missing = Vec::new();
     let mut declared: Vec<Declared> = Vec::new();
     for statement in ast.statements() {
-        let mut path = Vec::new();
-        statement.walk(&mut path, &mut |path| {
-            let Some(node) = path.last() else { return true };
-            let around = path.get(..path.len() - 1).unwrap_or_default();
-            let mut declare = |name: &str, within: Option<*const ()>| {
-                declared.push(Declared { name: name.to_owned(), within });
-            };
-            match node {
-                ASTNode::Stmt(Stmt::Var(variable, ..)) => declare(variable.0.as_str(), around.last().map(address)),
-                ASTNode::Stmt(Stmt::For(parts, _)) => {
-                    declare(parts.0.as_str(), Some(address(node)));
-                    if let Some(counter) = &parts.1 {
-                        declare(counter.as_str(), Some(address(node)));
-                    }
-                }
-                ASTNode::Stmt(Stmt::TryCatch(parts, _)) => {
-                    if let Expr::Variable(caught, ..) = &parts.expr {
-                        declare(caught.1.as_str(), Some(address(node)));
-                    }
-                }
-                ASTNode::Stmt(Stmt::Assignment(parts)) if !parts.0.is_op_assignment() => {
-                    let Expr::Variable(variable, ..) = &parts.1.lhs else { return true };
-                    let name = variable.1.as_str();
-                    let visible = |declared: &Declared| {
-                        declared.name == name
-                            && declared.within.is_none_or(|within| around.iter().any(|node| address(node) == within))
-                    };
-                    if is_known(name) || declared.iter().any(visible) {
-                        return true;
-                    }
-                    let scope = around
-                        .iter()
-                        .rposition(|node| matches!(node, ASTNode::Stmt(statement) if ends_names(statement)));
-                    let first = scope.map_or(0, |scope| scope + 1);
-                    let (position, text) = match path.get(first) {
-                        _ if first + 1 == path.len() => (parts.1.lhs.position(), "let ".to_owned()),
-                        Some(ASTNode::Stmt(statement @ (Stmt::If(..) | Stmt::Switch(..) | Stmt::Block(_)))) => {
-                            (statement.position(), format!("let {name}; "))
-                        }
-                        _ => return true,
-                    };
-                    missing.push((position, text));
-                    declared.push(Declared {
-                        name: name.to_owned(),
-                        within: scope.and_then(|scope| around.get(scope)).map(address),
-                    });
-                }
-                _ => {}
+        statement.walk(&mut Vec::new(), &mut |path| {
+            let Some((node, around)) = path.split_last() else { return true };
+            let (names, scope) = made(node, around);
+            declared
+                .extend(names.into_iter().map(|name| Declared { name: name.to_owned(), within: scope.map(address) }));
+            let Some((name, place)) = assigned(node) else { return true };
+            if is_known(name) || declared.iter().any(|known| known.name == name && known.is_visible(around)) {
+                return true;
             }
+            // Names end with the innermost loop or `try`; what stands in it, or in the text, is declared there.
+            let end = around.iter().rposition(ends_names);
+            let words = match path.get(end.map_or(0, |end| end + 1)..) {
+                Some([_]) => (place, "let ".to_owned()),
+                Some([ASTNode::Stmt(whole @ (Stmt::If(..) | Stmt::Switch(..) | Stmt::Block(_))), ..]) => {
+                    (whole.position(), format!("let {name}; "))
+                }
+                _ => return true,
+            };
+            missing.push(words);
+            let within = end.and_then(|end| around.get(end)).map(address);
+            declared.push(Declared { name: name.to_owned(), within });
             true
         });
     }
     missing
 }
 
-/// Returns whether the names made in a statement end with it.
-fn ends_names(statement: &Stmt) -> bool {
+/// The names that a node makes, and where they are visible: within the node itself, or in what is around it.
+fn made<'n>(node: &'n ASTNode, around: &'n [ASTNode]) -> (Vec<&'n str>, Option<&'n ASTNode<'n>>) {
+    match node {
+        ASTNode::Stmt(Stmt::Var(variable, ..)) => (vec![variable.0.as_str()], around.last()),
+        ASTNode::Stmt(Stmt::For(parts, _)) => {
+            let counter = parts.1.as_ref().map(|counter| counter.as_str());
+            (std::iter::once(parts.0.as_str()).chain(counter).collect(), Some(node))
+        }
+        ASTNode::Stmt(Stmt::TryCatch(parts, _)) => match &parts.expr {
+            Expr::Variable(caught, ..) => (vec![caught.1.as_str()], Some(node)),
+            _ => (Vec::new(), None),
+        },
+        _ => (Vec::new(), None),
+    }
+}
+
+/// The variable that a node assigns to, and its place.
+fn assigned<'n>(node: &'n ASTNode) -> Option<(&'n str, Position)> {
+    match node {
+        ASTNode::Stmt(Stmt::Assignment(parts)) if !parts.0.is_op_assignment() => match &parts.1.lhs {
+            Expr::Variable(variable, ..) => Some((variable.1.as_str(), parts.1.lhs.position())),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Returns whether the names made in a node end with it.
+fn ends_names(node: &ASTNode) -> bool {
+    let ASTNode::Stmt(statement) = node else { return false };
     matches!(statement, Stmt::While(..) | Stmt::Do(..) | Stmt::For(..) | Stmt::TryCatch(..))
 }
 
