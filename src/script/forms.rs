@@ -4,9 +4,9 @@
 //! by one: `x.view(2, 3)[0] = 1`. Nothing that Rhai reads is touched.
 
 use super::subscripts::HELD;
-use super::weave;
+use super::weave::Tokens;
 use super::written::{Edit, Offsets};
-use rhai::{Engine, Position, Token};
+use rhai::{Position, Token};
 
 /// A token, as far as the forms are told by it.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -46,8 +46,8 @@ pub struct Misplaced(pub Position);
 ///
 /// # Errors
 /// A positional argument behind a keyword.
-pub fn edits(engine: &Engine, source: &str) -> Result<Vec<Edit>, Misplaced> {
-    let Some(places) = places(engine, source) else { return Ok(Vec::new()) };
+pub fn edits(tokens: &Tokens, source: &str) -> Result<Vec<Edit>, Misplaced> {
+    let Some(places) = places(tokens, source) else { return Ok(Vec::new()) };
     let mut pass = Pass { places: &places, edits: Vec::new(), open: Vec::new() };
     for i in 0..places.len() {
         pass.step(i)?;
@@ -57,12 +57,12 @@ pub fn edits(engine: &Engine, source: &str) -> Result<Vec<Edit>, Misplaced> {
 }
 
 /// The tokens of a text; `None` where it has one that is not as it seems.
-fn places(engine: &Engine, source: &str) -> Option<Vec<Place>> {
-    let (tokens, true) = weave::tokens(engine, source) else { return None };
+fn places(tokens: &Tokens, source: &str) -> Option<Vec<Place>> {
+    let Tokens { found, are_all: true } = tokens else { return None };
     let mut offsets = Offsets::new(source);
     let mut places = Vec::new();
-    for (token, position) in tokens {
-        let sign = match &token {
+    for (token, position) in found.iter().map(|(token, position)| (token, *position)) {
+        let sign = match token {
             Token::LeftParen => Sign::Open('('),
             Token::LeftBracket | Token::QuestionBracket => Sign::Open('['),
             Token::LeftBrace | Token::MapStart => Sign::Open('{'),

@@ -52,9 +52,10 @@ pub fn parse(
     names: &Names,
 ) -> std::result::Result<Compiled<AST>, Compiled<ParseError>> {
     let is_function = |name: &str| state.is_function(name);
-    let mut edits = weave::edits(engine, source, names.is_closure, &is_function);
+    let tokens = weave::tokens(engine, source);
+    let mut edits = weave::edits(&tokens, source, names.is_closure, &is_function);
     let mut compiled = match read(engine, source, edits.clone()) {
-        Err(refused) if !state.interrupt.is_set() => match forms::edits(engine, source) {
+        Err(refused) if !state.interrupt.is_set() => match forms::edits(&tokens, source) {
             Ok(forms) if forms.is_empty() => return Err(refused),
             Ok(forms) => {
                 edits = [forms, edits].concat();

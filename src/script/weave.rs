@@ -25,7 +25,7 @@ struct Insertion {
 /// What is to be inserted. `is_closure` tells which names are variables with functions in them, and `is_function` which
 /// are functions already.
 pub fn edits(
-    engine: &Engine,
+    Tokens { found: tokens, .. }: &Tokens,
     source: &str,
     is_closure: &dyn Fn(&str) -> bool,
     is_function: &dyn Fn(&str) -> bool,
@@ -33,9 +33,8 @@ pub fn edits(
     if source.lines().count() > COUNTED || source.lines().any(|line| line.len() > COUNTED) {
         return Vec::new();
     }
-    let (tokens, _) = tokens(engine, source);
-    let mut found = enclosed(&tokens);
-    found.extend(calls(&tokens, is_closure, is_function));
+    let mut found = enclosed(tokens);
+    found.extend(calls(tokens, is_closure, is_function));
     found.sort_by_key(|insertion| (insertion.line, insertion.column));
     let mut offsets = Offsets::new(source);
     let edit = |insertion: Insertion| {
@@ -45,8 +44,15 @@ pub fn edits(
     found.into_iter().filter_map(edit).collect()
 }
 
-/// The tokens of a text, up to the first that is faulty, and whether those are all.
-pub(super) fn tokens(engine: &Engine, source: &str) -> (Vec<(Token, Position)>, bool) {
+/// The tokens of a text, up to the first that is faulty.
+pub struct Tokens {
+    pub found: Vec<(Token, Position)>,
+    /// Whether those are all.
+    pub are_all: bool,
+}
+
+/// Takes a text apart as the engine does.
+pub fn tokens(engine: &Engine, source: &str) -> Tokens {
     /// An open brace: of a block or a map, or of an expression in a text.
     enum Brace {
         Block,
@@ -57,8 +63,8 @@ pub(super) fn tokens(engine: &Engine, source: &str) -> (Vec<(Token, Position)>, 
     let (mut found, mut open): (Vec<(Token, Position)>, Vec<Brace>) = (Vec::new(), Vec::new());
     for (token, position) in stream {
         match &token {
-            Token::EOF => return (found, true),
-            Token::LexError(_) => return (found, false),
+            Token::EOF => return Tokens { found, are_all: true },
+            Token::LexError(_) => return Tokens { found, are_all: false },
             Token::LeftBrace if matches!(found.last(), Some((Token::InterpolatedString(_), _))) => {
                 open.push(Brace::InText);
             }
@@ -71,7 +77,7 @@ pub(super) fn tokens(engine: &Engine, source: &str) -> (Vec<(Token, Position)>, 
         }
         found.push((token, position));
     }
-    (found, true)
+    Tokens { found, are_all: true }
 }
 
 /// Around what `try` encloses, where its braces are.
@@ -233,7 +239,7 @@ mod tests {
         ];
         let engine = Engine::new_raw();
         for (source, wanted) in rows {
-            let found = edits(&engine, source, &|name| name == "g", &|name| name == "print");
+            let found = edits(&tokens(&engine, source), source, &|name| name == "g", &|name| name == "print");
             assert_eq!(Written::new(source, found).text, wanted);
         }
     }
@@ -241,7 +247,7 @@ mod tests {
     #[test]
     fn places_are_those_of_what_was_typed() {
         let source = "try {f()} catch {g}";
-        let written = Written::new(source, edits(&Engine::new_raw(), source, &|_| false, &|_| false));
+        let written = Written::new(source, edits(&tokens(&Engine::new_raw(), source), source, &|_| false, &|_| false));
         for (index, character) in source.char_indices().filter(|(_, character)| "f()g".contains(*character)) {
             let there = written.text.find(character).unwrap();
             assert_eq!(written.typed_column(1, there + 1), index + 1, "{character}");
