@@ -358,6 +358,9 @@ impl Session {
         }
         self.runtime.cell.replace(cell.clone());
         self.runtime.note_assigned(&cell.id, ast);
+        let class = |value: &Dynamic| fault::python_type(value.type_name()).to_owned();
+        let variables = self.scope.iter_raw().map(|(name, _, value)| (name.to_owned(), class(value)));
+        self.runtime.variables.replace(variables.collect());
         let before = self.scope.len();
         let mut result = self.evaluate(ast);
         if self.runtime.interrupt.is_set() && !result.as_ref().is_err_and(|error| fault::is_end(error)) {

@@ -1,6 +1,7 @@
 //! The tests that need no terminal and no time of their own, as one program: linking the crate takes longer than most of
 //! them run. `cargo test --test whole cli::` runs those of one file.
 
+mod caught;
 mod cli;
 mod explain;
 mod extremes;
@@ -16,6 +17,7 @@ mod reference;
 mod refusals;
 mod rhai_calls;
 mod rhai_form;
+mod rhai_grammar;
 mod scripts;
 mod storage;
 mod storage_names;

@@ -43,6 +43,16 @@ impl Cell {
         is_called.then(|| name.get(start..)).flatten()
     }
 
+    /// Returns whether a variable of this name is made here.
+    pub fn declares(&self, name: &str) -> bool {
+        let is_part = |c: char| c.is_alphanumeric() || c == '_';
+        self.typed.match_indices(name).any(|(at, _)| {
+            let (before, rest) = self.typed.split_at(at);
+            let rest = rest.get(name.len()..).unwrap_or_default().trim_start();
+            !before.ends_with(is_part) && rest.starts_with('=') && !rest.starts_with("==")
+        })
+    }
+
     /// Returns whether both are the same input, not just the same text.
     pub fn is(&self, other: &Cell) -> bool {
         Rc::ptr_eq(&self.typed, &other.typed)

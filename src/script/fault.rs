@@ -54,8 +54,6 @@ pub struct Fault {
     pub place: Option<Cell>,
     /// The calls of script functions it happened in, innermost first.
     pub calls: Vec<ScriptCall>,
-    /// The function that was called by its bare name and is none of ours.
-    pub unknown: Option<String>,
     pub interrupted: bool,
 }
 
@@ -152,7 +150,6 @@ fn fault(kind: ErrorKind, message: impl Into<String>, position: Position) -> Fau
         position,
         place: None,
         calls: Vec::new(),
-        unknown: None,
         interrupted: false,
     }
 }
@@ -207,6 +204,14 @@ fn from_call(error: &EvalAltResult, state: &Runtime, cell: &Cell) -> Fault {
         E::ErrorVariableExists(name, _) => fault(NameError, format!("name '{name}' exists already"), at),
         E::ErrorFunctionNotFound(signature, _) => function_not_found(signature, state, cell, at),
         E::ErrorModuleNotFound(name, _) => fault(ModuleNotFoundError, format!("No module named '{name}'"), at),
+        E::ErrorUnboundThis(_) => {
+            let mut fault = fault(NameError, "name 'this' is not defined", at);
+            fault.error = fault.error.with_hint("`this` is what a function is called on: `x.f()`".to_owned());
+            fault
+        }
+        E::ErrorBitFieldBounds(bits, index, _) => {
+            fault(IndexError, format!("bit {index} is out of range: an int has {bits}"), at)
+        }
         E::ErrorArrayBounds(..) => fault(IndexError, "list index out of range", at),
         E::ErrorStringBounds(..) => fault(IndexError, "string index out of range", at),
         E::ErrorIndexNotFound(key, _) => no_key(&key.to_string(), at),
@@ -233,7 +238,7 @@ fn from_call(error: &EvalAltResult, state: &Runtime, cell: &Cell) -> Fault {
             if want == "Fn"
                 && let Some(name) = cell.called(at) =>
         {
-            fault(TypeError, format!("'{name}' is no function that could be called"), at)
+            fault(TypeError, no_function(name), at)
         }
         E::ErrorMismatchDataType(want, got, _) => {
             let wanted = if want == "char" { "character" } else { python_type(want) };
@@ -356,12 +361,18 @@ fn function_not_found(signature: &str, state: &Runtime, cell: &Cell, at: Positio
         }
         _ => match state.defined.borrow().get(name) {
             Some(defined) => fault(ErrorKind::TypeError, wrong_number(name, &defined.parameters, types.len()), at),
-            None => {
-                let unknown = Some(name.to_owned());
-                Fault { unknown, ..fault(ErrorKind::NameError, format!("name '{name}' is not defined"), at) }
+            None if let Some(class) = state.variables.borrow().get(name) => {
+                fault(ErrorKind::TypeError, format!("'{class}' object is not callable"), at)
             }
+            None if cell.declares(name) => fault(ErrorKind::TypeError, no_function(name), at),
+            None => fault(ErrorKind::NameError, format!("name '{name}' is not defined"), at),
         },
     }
+}
+
+/// The TypeError for a variable that is called.
+fn no_function(name: &str) -> String {
+    format!("'{name}' is no function that could be called")
 }
 
 /// Python's TypeError for a function of the script that is called with another number of arguments than it takes.

@@ -38,6 +38,8 @@ pub struct Runtime {
     pub globals: RefCell<HashMap<String, rhai::Dynamic>>,
     /// The constants of the input that runs and of those before, which functions see as `global::NAME`, too.
     pub constants: RefCell<Option<Constants>>,
+    /// The variables that earlier inputs have made, with the names of their classes.
+    pub variables: RefCell<HashMap<String, String>>,
     /// The functions that scripts have defined.
     pub defined: RefCell<BTreeMap<String, Defined>>,
     /// The input that runs.
@@ -75,6 +77,7 @@ impl Runtime {
             names_functions: Cell::new(false),
             globals: RefCell::default(),
             constants: RefCell::default(),
+            variables: RefCell::default(),
             defined: RefCell::default(),
             cell: RefCell::default(),
             assigned: RefCell::default(),

@@ -6,7 +6,6 @@ use std::path::Path;
 
 use rhai::{AST, ASTNode, Dynamic, EvalAltResult, Expr, ParseError, Stmt};
 
-use super::variables::class_name;
 use super::{Session, advice, foreign, python};
 use crate::call::signature::Kind;
 use crate::call::suggest;
@@ -91,7 +90,7 @@ impl Session {
         }
         let told = failure_of(fault.error);
         let failure = Failure { trace: listed(trace), message: told.message, hint: told.hint, ..failure };
-        let mut failure = self.advise(failure, fault.unknown, Some(&cell));
+        let mut failure = self.advise(failure, Some(&cell));
         failure.position = failure.position.or_else(|| advice::place_of_call(&failure, &cell.typed));
         // A letter off from something else says less than what is meant.
         let is_guess =
@@ -105,7 +104,7 @@ impl Session {
     }
 
     /// Says more about a name that nothing goes by.
-    pub(super) fn advise(&self, mut failure: Failure, called: Option<String>, cell: Option<&Cell>) -> Failure {
+    pub(super) fn advise(&self, mut failure: Failure, cell: Option<&Cell>) -> Failure {
         if failure.hint.is_none() && failure.kind == "ModuleNotFoundError" {
             failure.hint = self.on_modules(&failure, "");
         }
@@ -123,13 +122,6 @@ impl Session {
             let advice = format!("pass it as an argument, or make it a constant: `const {name} = …;`");
             failure.hint =
                 Some(format!("'{name}' is a variable of the script, which its functions do not see: {advice}"));
-            return failure;
-        }
-        if let Some(name) = called
-            && let Some(value) = self.scope.get(&name)
-        {
-            failure.kind = ErrorKind::TypeError.name();
-            failure.message = format!("'{}' object is not callable", class_name(value));
             return failure;
         }
         let known = name.as_str();
@@ -371,7 +363,8 @@ mod tests {
         type Row<'a> = (&'a [(Language, &'a str)], &'a str, Option<&'a str>);
         let rows: &[Row] = &[
             (&[(Rhai, "fn f(a) {}"), (Rhai, "f(1, 2)")], "f() takes 1 positional argument but 2 were given", None),
-            (&[(Rhai, "let d = #{}; d()")], "'dict' object is not callable", None),
+            (&[(Rhai, "let d = #{}"), (Rhai, "d()")], "'dict' object is not callable", None),
+            (&[(Rhai, "let d = #{}; d()")], "'d' is no function that could be called", None),
             (&[(Rhai, "y += 1")], "name 'y' is not defined", None),
             (&[(Rhai, "fn f() { y = 1 } f()")], "name 'y' is not defined", Some("`let y = …` makes a new variable")),
             (&[(Rhai, "y == 1")], "name 'y' is not defined", None),

@@ -214,7 +214,7 @@ impl Session {
             failure.source = Some(text).filter(|text| !Rc::ptr_eq(text, source)).map(ToString::to_string);
         }
         failure.trace = listed(steps.windows(2).filter_map(|pair| called(pair, source)).collect());
-        Box::new(self.advise(failure, None, None))
+        Box::new(self.advise(failure, None))
     }
 
     /// Sets the exit status that an uncaught SystemExit asks for.

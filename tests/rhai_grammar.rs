@@ -1,0 +1,164 @@
+//! Nothing that Rhai reads means something else here: each line of tests/rhai_grammar.txt, in which `⏎` ends a line, runs in
+//! an engine as Rhai makes it and in a session, and both give the same value or refuse it alike.
+
+use rhai::packages::{
+    ArithmeticPackage, BasicArrayPackage, BasicBlobPackage, BasicFnPackage, BasicIteratorPackage, BasicMapPackage,
+    BasicMathPackage, BasicStringPackage, BasicTimePackage, BitFieldPackage, LanguageCorePackage, LogicPackage,
+    MoreStringPackage, Package,
+};
+use rhai::{Array, Dynamic, Engine, EvalAltResult, FnPtr, Map, OptimizationLevel};
+use std::ops::{Range, RangeInclusive};
+use std::path::Path;
+use tensorsh::session::{Language, Outcome, Session, SessionOptions};
+use tensorsh::transcript::spawn_with_big_stack;
+
+const TABLE: &str = include_str!("rhai_grammar.txt");
+
+/// What Rhai refuses and means something here, with the reason.
+const OTHERWISE: &[(&str, &str)] = &[
+    ("1.25.round(1)", "Rhai rounds decimals to digits, and floats only with them"),
+    ("!5", "Python's `not`"),
+    ("true + 1", "Python's numbers"),
+    ("const X = 3; fn f() { X } f()", "functions see constants"),
+    ("#{new: 1}", "words of the language are keywords of calls"),
+];
+
+/// The language with nothing of ours, and the settings that ours has.
+fn plain() -> Engine {
+    let mut engine = Engine::new_raw();
+    macro_rules! packages {
+        ($($package:ident)*) => { $($package::new().register_into_engine(&mut engine);)* };
+    }
+    packages!(
+        ArithmeticPackage LogicPackage LanguageCorePackage BasicStringPackage MoreStringPackage BasicIteratorPackage
+        BasicArrayPackage BasicBlobPackage BasicMapPackage BasicMathPackage BasicFnPackage BasicTimePackage
+        BitFieldPackage
+    );
+    engine.set_fail_on_invalid_map_property(true);
+    engine.set_optimization_level(OptimizationLevel::None);
+    engine.set_max_call_levels(100);
+    engine.set_max_expr_depths(500, 500);
+    engine.register_type_with_name::<i64>("int").register_type_with_name::<f64>("float");
+    engine
+}
+
+/// A value as the prompt shows it.
+fn shown(value: &Dynamic) -> String {
+    if let Some(text) = value.read_lock::<rhai::ImmutableString>() {
+        return quoted(&text);
+    }
+    if let Some(array) = value.read_lock::<Array>() {
+        return format!("[{}]", array.iter().map(within).collect::<Vec<_>>().join(", "));
+    }
+    if let Some(map) = value.read_lock::<Map>() {
+        let entries = map.iter().map(|(key, value)| format!("{}: {}", quoted(key), within(value)));
+        return format!("{{{}}}", entries.collect::<Vec<_>>().join(", "));
+    }
+    if value.is::<Range<i64>>() || value.is::<RangeInclusive<i64>>() {
+        return value.to_string();
+    }
+    match value.type_name() {
+        "()" => String::new(),
+        "bool" => if value.as_bool().unwrap() { "True" } else { "False" }.to_owned(),
+        "char" => quoted(&value.to_string()),
+        _ => value.to_string(),
+    }
+}
+
+/// The same for what stands in an array or an object map.
+fn within(value: &Dynamic) -> String {
+    if value.is_unit() { "None".to_owned() } else { shown(value) }
+}
+
+/// A text as Python writes it.
+fn quoted(text: &str) -> String {
+    let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
+    let mut written = String::from(quote);
+    for c in text.chars() {
+        match c {
+            '\\' => written.push_str("\\\\"),
+            '\n' => written.push_str("\\n"),
+            '\t' => written.push_str("\\t"),
+            c if c == quote => written.extend(['\\', c]),
+            c => written.push(c),
+        }
+    }
+    written.push(quote);
+    written
+}
+
+/// The kinds that our error for one of the engine's may have.
+fn kinds(error: &EvalAltResult) -> &'static [&'static str] {
+    use EvalAltResult as E;
+    match error {
+        E::ErrorInFunctionCall(_, _, inner, _) => kinds(inner),
+        E::ErrorParsing(..) => &["SyntaxError"],
+        E::ErrorVariableNotFound(..) | E::ErrorUnboundThis(..) => &["NameError"],
+        E::ErrorFunctionNotFound(..) => &["NameError", "TypeError", "AttributeError"],
+        E::ErrorModuleNotFound(..) => &["ModuleNotFoundError"],
+        E::ErrorArrayBounds(..) | E::ErrorStringBounds(..) | E::ErrorBitFieldBounds(..) => &["IndexError"],
+        E::ErrorIndexNotFound(..) | E::ErrorPropertyNotFound(..) => &["KeyError"],
+        E::ErrorIndexingType(..) | E::ErrorMismatchDataType(..) | E::ErrorFor(..) => &["TypeError"],
+        E::ErrorDotExpr(..) => &["AttributeError"],
+        E::ErrorArithmetic(..) => &["OverflowError", "ZeroDivisionError", "ValueError"],
+        E::ErrorAssignmentToConstant(..) | E::ErrorNonPureMethodCallOnConstant(..) => &["TypeError"],
+        E::ErrorStackOverflow(..) => &["RecursionError"],
+        E::ErrorRuntime(..) => &["Error", "ValueError"],
+        _ => &[],
+    }
+}
+
+/// What differs between the engine's result and what a session says; nothing where both are the same.
+fn difference(line: &str) -> Option<String> {
+    let text = line.replace('⏎', "\n");
+    let result = plain().eval::<Dynamic>(&text);
+    let mut session = Session::new(SessionOptions::default());
+    let outcome = match &result {
+        // At a prompt, what only Python reads is Python.
+        Err(error) if matches!(**error, EvalAltResult::ErrorParsing(..) | EvalAltResult::ErrorVariableNotFound(..)) => {
+            session.run_script(Language::Rhai, &text, Some(Path::new("a.rhai")))
+        }
+        _ => session.eval(Language::Rhai, &text),
+    };
+    let said = |outcome: &Outcome| match &outcome.error {
+        Some(error) => format!("{}: {}", error.kind, error.message),
+        None => outcome.text.trim_end().to_owned(),
+    };
+    let is_same = match (&result, &outcome.error) {
+        // What is muted is not shown.
+        (Ok(_), None) if text.trim_end().ends_with(';') => true,
+        (Ok(value), None) if value.is::<FnPtr>() => true,
+        (Ok(value), None) if value.is_float() => outcome.text.trim_end().parse().ok() == value.as_float().ok(),
+        (Ok(value), None) => shown(value) == outcome.text.trim_end_matches('\n'),
+        (Err(error), Some(failure)) => kinds(error).contains(&failure.kind.as_str()),
+        _ => false,
+    };
+    let wanted = match &result {
+        Ok(value) => shown(value),
+        Err(error) => error.to_string(),
+    };
+    (!is_same).then(|| format!("{line}\n    Rhai: {wanted}\n    here: {}", said(&outcome)))
+}
+
+#[test]
+fn nothing_that_rhai_reads_means_something_else() {
+    let lines: Vec<&'static str> = TABLE.lines().filter(|line| !line.is_empty() && !line.starts_with("# ")).collect();
+    let found = spawn_with_big_stack("grammar", move || {
+        let mut found = Vec::new();
+        for line in &lines {
+            found.extend(difference(line).map(|told| (*line, told)));
+        }
+        (lines.len(), found)
+    })
+    .unwrap();
+    let (count, found) = found.join().unwrap();
+    let meant = |line: &str| OTHERWISE.iter().any(|(other, _)| *other == line);
+    let unexpected: Vec<_> = found.iter().filter(|(line, _)| !meant(line)).map(|(_, told)| told.as_str()).collect();
+    assert!(unexpected.is_empty(), "{} of {count} differ:\n{}", unexpected.len(), unexpected.join("\n"));
+    // What is listed as meant otherwise still is, and Rhai refuses it.
+    for (line, reason) in OTHERWISE {
+        assert!(found.iter().any(|(other, _)| other == line), "{line} is the same now: {reason}");
+        assert!(plain().eval::<Dynamic>(line).is_err(), "{line}");
+    }
+    assert!(count >= 250, "only {count} lines");
+}
