@@ -552,7 +552,7 @@ pub fn eigh(name: &str, a: &View, upper: bool) -> Result<(View, View)> {
     by_field!(a.dtype, "linalg_eigh_cpu", T => {
         let (mut values, mut vectors) = (Vec::new(), Vec::new());
         for matrix in read::<T>(a)? {
-            let (own_values, own_vectors) = eigh::eigh(if upper { matrix.adjoint()? } else { matrix })?;
+            let (own_values, own_vectors) = eigh::eigh(matrix, upper)?;
             values.push(own_values);
             vectors.push(own_vectors);
         }

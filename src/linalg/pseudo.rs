@@ -27,7 +27,7 @@ pub fn pinv(a: &View, atol: Option<f64>, rtol: Option<f64>, hermitian: bool) -> 
         let mut inverses = Vec::new();
         for matrix in read::<T>(a)? {
             let (u, values, mut scaled) = if hermitian {
-                let (values, vectors) = eigh(matrix)?;
+                let (values, vectors) = eigh(matrix, false)?;
                 (vectors.clone(), values, vectors)
             } else {
                 let found = svd::svd(&matrix, false)?;
@@ -69,7 +69,7 @@ pub fn matrix_rank(a: &View, atol: Option<f64>, rtol: Option<f64>, hermitian: bo
     by_field!(a.dtype, "linalg_svd_cpu", T => {
         let mut ranks = Vec::new();
         for matrix in read::<T>(a)? {
-            let values = if hermitian { eigh(matrix)?.0 } else { svd::svd(&matrix, false)?.values };
+            let values = if hermitian { eigh(matrix, false)?.0 } else { svd::svd(&matrix, false)?.values };
             let limit = tolerance::<T>(&values, shape.rows, shape.columns, atol, rtol);
             ranks.push(Scalar::Int(values.into_iter().filter(|&value| Float::abs(value) > limit).count() as i64));
         }
