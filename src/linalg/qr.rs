@@ -150,12 +150,17 @@ pub fn qr<T: Field>(mut a: Matrix<T>) -> (Matrix<T>, Vec<T>) {
     (a, taus)
 }
 
-/// The first columns of the Q that reflections stand for.
+/// The first columns of the Q that reflections stand for, as `org2r` makes them: a reflection's own column is its vector
+/// multiplied, which gives zeros their signs.
 pub fn form_q<T: Field>(factored: &Matrix<T>, taus: &[T], columns: usize) -> Result<Matrix<T>> {
     let mut q = Matrix::identity(factored.rows, columns)?;
-    for (j, &tau) in taus.iter().enumerate().rev() {
+    for (j, &tau) in taus.iter().enumerate().take(columns).rev() {
         interrupt::check()?;
-        reflect_left(&mut q, j, j.min(columns), &vector(factored, j), tau);
+        let v = vector(factored, j);
+        reflect_left(&mut q, j, j + 1, &v, tau);
+        for (k, &value) in v.iter().enumerate() {
+            q[(j + k, j)] = if k == 0 { T::one() - tau } else { -tau * value };
+        }
     }
     Ok(q)
 }
