@@ -176,7 +176,7 @@ pub fn slogdet(name: &str, a: &View) -> Result<(View, View)> {
         let (mut signs, mut logarithms) = (Vec::new(), Vec::new());
         for matrix in read::<T>(a)? {
             let factors = lu_factors(if is_factored_transposed(a) { matrix.transpose()? } else { matrix });
-            let mut sign = if factors.is_odd() { -T::one() } else { T::one() };
+            let mut sign = T::of(if factors.is_odd() { -<T as Field>::Real::one() } else { <T as Field>::Real::one() });
             let mut logarithm = <T as Field>::Real::zero();
             for i in 0..shape.rows {
                 let value = factors.factors[(i, i)];
@@ -206,7 +206,7 @@ pub fn det(a: &View) -> Result<View> {
         for matrix in read::<T>(a)? {
             let factors = lu_factors(if is_factored_transposed(a) { matrix.transpose()? } else { matrix });
             let product = (0..shape.rows).fold(T::one(), |product, i| product * factors.factors[(i, i)]);
-            let sign = if factors.is_odd() { -T::one() } else { T::one() };
+            let sign = T::of(if factors.is_odd() { -<T as Field>::Real::one() } else { <T as Field>::Real::one() });
             values.push(vec![sign * product]);
         }
         Ok(write_vectors::<T>(&shape.batch, 1, values)?.with_layout(Layout::contiguous(&shape.batch)))

@@ -84,7 +84,8 @@ fn pinv(call: &mut Call, [absolute, relative]: [Option<usize>; 2], hermitian: Op
         );
     }
     let hermitian = hermitian.map_or(Ok(false), |index| call.bool(index))?;
-    let tolerances = Tolerances { absolute: tolerance(call, absolute)?, relative: tolerance(call, relative)? };
+    let alone = absolute.is_none();
+    let tolerances = Tolerances { absolute: tolerance(call, absolute)?, relative: tolerance(call, relative)?, alone };
     ops::pinv(&view, &tolerances, hermitian).map(Value::from)
 }
 
@@ -94,7 +95,7 @@ fn matrix_rank(call: &mut Call, [absolute, relative]: [Option<usize>; 2], hermit
         Some(_) => tolerance(call, relative)?,
         None => Some(View::zeros(&[], DType::Double, crate::tensor::Device::CPU)?),
     };
-    let tolerances = Tolerances { absolute: tolerance(call, absolute)?, relative: given };
+    let tolerances = Tolerances { absolute: tolerance(call, absolute)?, relative: given, alone: relative.is_none() };
     ops::matrix_rank(&call.view(0)?, &tolerances, call.bool(hermitian)?).map(Value::from)
 }
 

@@ -181,18 +181,20 @@ fn pivoted_qr<T: Field>(mut a: Matrix<T>) -> Result<(Matrix<T>, Vec<T>, Vec<usiz
     let (m, n) = (a.rows, a.columns);
     let mut order: Vec<usize> = (0..n).collect();
     let mut taus = Vec::new();
+    let length = |a: &Matrix<T>, column: usize, from: usize| {
+        (from..m).fold(T::Real::zero(), |length, i| Float::hypot(length, a[(i, column)].magnitude()))
+    };
+    // The lengths of what is left of each column, and those that were last computed from their elements.
+    let mut left: Vec<T::Real> = (0..n).map(|column| length(&a, column, 0)).collect();
+    let mut computed = left.clone();
+    let root = Float::sqrt(<T::Real as Float>::epsilon());
     for j in 0..m.min(n) {
         interrupt::check()?;
-        let length = |a: &Matrix<T>, column: usize| {
-            (j..m).fold(T::Real::zero(), |length, i| Float::hypot(length, a[(i, column)].magnitude()))
-        };
-        let mut longest = (j, length(&a, j));
-        for column in j + 1..n {
-            let own = length(&a, column);
-            if own > longest.1 {
-                longest = (column, own);
-            }
-        }
+        let first = (j, left[j]);
+        let longest = (j..n).map(|column| (column, left[column]));
+        let longest = longest.fold(first, |best, own| if own.1 > best.1 { own } else { best });
+        left.swap(j, longest.0);
+        computed.swap(j, longest.0);
         a.swap_columns(j, longest.0);
         order.swap(j, longest.0);
         let found = reflection(a[(j, j)], (j + 1..m).map(|i| a[(i, j)]));
@@ -203,6 +205,17 @@ fn pivoted_qr<T: Field>(mut a: Matrix<T>) -> Result<(Matrix<T>, Vec<T>, Vec<usiz
         let v = vector(&a, j);
         reflect_left(&mut a, j, j + 1, &v, found.tau.conj());
         taus.push(found.tau);
+        for column in (j + 1..n).filter(|&column| !left[column].is_zero()) {
+            let gone = a[(j, column)].magnitude() / left[column];
+            let kept = Float::max(T::Real::one() - gone * gone, T::Real::zero());
+            let since = left[column] / computed[column];
+            if kept * since * since <= root {
+                left[column] = length(&a, column, j + 1);
+                computed[column] = left[column];
+            } else {
+                left[column] = left[column] * Float::sqrt(kept);
+            }
+        }
     }
     Ok((a, taus, order))
 }

@@ -97,6 +97,10 @@ impl<T: Field> Matrix<T> {
         }
     }
 
+    pub fn column_mut(&mut self, j: usize) -> &mut [T] {
+        &mut self.values[j * self.rows..(j + 1) * self.rows]
+    }
+
     /// Two columns, of which the second comes later.
     pub fn two_columns(&mut self, a: usize, b: usize) -> [&mut [T]; 2] {
         let (before, after) = self.values.split_at_mut(b * self.rows);

@@ -17,11 +17,15 @@ use crate::tensor::{DType, Device, Dims, Result, Scalar, View};
 pub struct Tolerances {
     pub absolute: Option<View>,
     pub relative: Option<View>,
+    /// Whether the call could name only one of them.
+    pub alone: bool,
 }
 
 impl Tolerances {
     fn check(&self, name: &str) -> Result<()> {
-        for (what, given) in [("atol", &self.absolute), ("rtol", &self.relative)] {
+        // By itself the relative one is an older parameter.
+        let relative = if self.alone { "rcond" } else { "rtol" };
+        for (what, given) in [("atol", &self.absolute), (relative, &self.relative)] {
             if let Some(given) = given.as_ref().filter(|given| given.dtype.is_complex()) {
                 let got = given.dtype.scalar_type();
                 bail!(RuntimeError, "{name}: {what} tensor of complex type is not supported. Got {got}");

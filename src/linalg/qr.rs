@@ -92,14 +92,12 @@ pub fn reflect_left<T: Field>(c: &mut Matrix<T>, row: usize, column: usize, v: &
         if interrupt::requested() {
             return;
         }
-        let mut product = c[(row, j)];
-        for (k, &value) in v.iter().enumerate().skip(1) {
-            product = product + value.conj() * c[(row + k, j)];
-        }
+        let Some([first, rest @ ..]) = c.column_mut(j).get_mut(row..row + v.len()) else { return };
+        let product = rest.iter().zip(&v[1..]).fold(*first, |sum, (&x, &value)| sum + value.conj() * x);
         let product = tau * product;
-        c[(row, j)] = c[(row, j)] - product;
-        for (k, &value) in v.iter().enumerate().skip(1) {
-            c[(row + k, j)] = c[(row + k, j)] - value * product;
+        *first = *first - product;
+        for (x, &value) in rest.iter_mut().zip(&v[1..]) {
+            *x = *x - value * product;
         }
     }
 }
