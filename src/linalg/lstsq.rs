@@ -123,7 +123,7 @@ fn squares<T: Field>(matrix: &Matrix<T>, from: usize, to: usize) -> Result<Matri
     Ok(out)
 }
 
-/// Solves with the first rows of a triangular matrix for the first rows of the right sides; the others become zero if asked.
+/// Solves with the first rows of a triangular matrix for the first rows of the right sides.
 fn solve_first<T: Field>(a: &Matrix<T>, sides: &mut Matrix<T>, count: usize, upper: bool) -> Result<()> {
     let (mut corner, mut part) = (Matrix::zeros(count, count)?, Matrix::zeros(count, sides.columns)?);
     for (i, j) in corner.places() {
@@ -205,7 +205,10 @@ fn pivoted_qr<T: Field>(mut a: Matrix<T>) -> Result<(Matrix<T>, Vec<T>, Vec<usiz
         let v = vector(&a, j);
         reflect_left(&mut a, j, j + 1, &v, found.tau.conj());
         taus.push(found.tau);
-        for column in (j + 1..n).filter(|&column| !left[column].is_zero()) {
+        for column in j + 1..n {
+            if left[column].is_zero() {
+                continue;
+            }
             let gone = a[(j, column)].magnitude() / left[column];
             let kept = Float::max(T::Real::one() - gone * gone, T::Real::zero());
             let since = left[column] / computed[column];
