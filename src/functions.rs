@@ -87,6 +87,7 @@ pub mod subscript;
 mod tensors;
 mod text;
 mod text_format;
+mod tolerances;
 mod tuples;
 mod typed_storages;
 mod view_copies;
@@ -147,6 +148,7 @@ const TABLES: &[&[Row]] = &[
     explain::ROWS,
     crate::dispatch::fake::ROWS,
     linalg::ROWS,
+    tolerances::ROWS,
     reflections::ROWS,
     matmul::ROWS,
     norms::ROWS,

@@ -34,6 +34,7 @@ mod exponential;
 mod factored;
 mod field;
 mod ldl;
+mod lstsq;
 mod lu;
 mod matrix;
 mod pseudo;
@@ -41,19 +42,21 @@ mod qr;
 mod rotation;
 mod schur;
 mod svd;
+mod triangles;
 
+pub use exponential::matrix_exp;
 pub use factored::{eig, eigvals, ldl_factor, ldl_solve, lu_solve};
-pub use pseudo::{lstsq, matrix_rank, pinv};
+pub use lstsq::{Driver, LeastSquares, lstsq};
+pub use pseudo::{Tolerances, epsilon, matrix_rank, pinv};
+pub use triangles::{cholesky_inverse, cholesky_solve, solve_triangular, triangular_solve};
 
 use crate::bail;
 use crate::ops::copy::copy_into;
-use crate::ops::pointwise::conj;
 use crate::ops::view;
 use crate::tensor::layout::{Dims, broadcast_sizes, show};
 use crate::tensor::{DType, Device, Layout, Result, Scalar, View};
-use exponential::exponential;
 use field::Field;
-use lu::{Triangular, cholesky as cholesky_factor, lu as lu_factors};
+use lu::{cholesky as cholesky_factor, lu as lu_factors};
 use matrix::{Matrix, Order, read, room, write, write_vectors};
 use num_complex::Complex;
 use num_traits::{Float, One, Zero};
@@ -77,6 +80,18 @@ impl Shape {
             }
             _ => bail!(RuntimeError, "{name}: The input tensor A must have at least 2 dimensions."),
         }
+    }
+
+    /// As [`Shape::of`], refusing as the factorizations by elimination do.
+    ///
+    /// # Errors
+    /// RuntimeError for fewer than two dimensions.
+    pub fn of_two_or_more(name: &str, view: &View) -> Result<Shape> {
+        if view.ndim() < 2 {
+            let got = show(view.sizes());
+            bail!(RuntimeError, "{name}: Expected tensor with 2 or more dimensions. Got size: {got} instead");
+        }
+        Shape::of(name, view)
     }
 
     /// Takes a tensor for a batch of square matrices.
@@ -161,7 +176,7 @@ pub fn slogdet(name: &str, a: &View) -> Result<(View, View)> {
         let (mut signs, mut logarithms) = (Vec::new(), Vec::new());
         for matrix in read::<T>(a)? {
             let factors = lu_factors(if is_factored_transposed(a) { matrix.transpose()? } else { matrix });
-            let mut sign = if factors.is_odd() { -T::one() } else { T::one() };
+            let mut sign = T::of(if factors.is_odd() { -<T as Field>::Real::one() } else { <T as Field>::Real::one() });
             let mut logarithm = <T as Field>::Real::zero();
             for i in 0..shape.rows {
                 let value = factors.factors[(i, i)];
@@ -191,7 +206,8 @@ pub fn det(a: &View) -> Result<View> {
         for matrix in read::<T>(a)? {
             let factors = lu_factors(if is_factored_transposed(a) { matrix.transpose()? } else { matrix });
             let product = (0..shape.rows).fold(T::one(), |product, i| product * factors.factors[(i, i)]);
-            values.push(vec![if factors.is_odd() { -product } else { product }]);
+            let sign = T::of(if factors.is_odd() { -<T as Field>::Real::one() } else { <T as Field>::Real::one() });
+            values.push(vec![sign * product]);
         }
         Ok(write_vectors::<T>(&shape.batch, 1, values)?.with_layout(Layout::contiguous(&shape.batch)))
     })
@@ -205,7 +221,11 @@ pub fn is_vector(a: &View, b: &View) -> bool {
 
 /// Brings both sides of an equation to one batch.
 fn paired(name: &str, a: &View, b: &View, left: bool) -> Result<(View, View, Shape)> {
-    let (sa, sb) = (Shape::square(name, a)?, Shape::of(name, b)?);
+    let sa = Shape::square(name, a)?;
+    if b.ndim() < 2 {
+        bail!(RuntimeError, "{name}: The input tensor B must have at least 2 dimensions.");
+    }
+    let sb = Shape::of(name, b)?;
     let fits = if left { sa.rows == sb.rows } else { sa.rows == sb.columns };
     if !fits {
         let equation = if left { "AX = B" } else { "XA = B" };
@@ -267,7 +287,16 @@ pub fn solve(a: &View, b: &View, left: bool) -> Result<(View, View)> {
             (write(&shape.batch, sizes, order, solutions)?, infos(&batch_a, zeros)?)
         })
     };
-    Ok((if vector { view::squeeze(&result, Some(&[-1]))? } else { result }, info))
+    Ok((if vector { as_vectors(&result)? } else { result }, info))
+}
+
+/// Solutions of one column each as vectors, laid out by columns as a matrix of their sizes would be.
+fn as_vectors(solutions: &View) -> Result<View> {
+    let flat = view::squeeze(solutions, Some(&[-1]))?;
+    let [batch @ .., rows, columns] = flat.sizes() else { return Ok(flat) };
+    let laid = room(batch, *rows as usize, *columns as usize, Order::Columns, flat.dtype, flat.device())?;
+    copy_into(&laid, &flat)?;
+    Ok(laid)
 }
 
 /// The Cholesky factor, and the order of the first leading minor that is not positive-definite.
@@ -283,7 +312,14 @@ pub fn cholesky(name: &str, a: &View, upper: bool) -> Result<(View, View)> {
         let (mut factors, mut failures) = (Vec::new(), Vec::new());
         for matrix in read::<T>(a)? {
             let (factor, failed) = cholesky_factor(if upper { matrix.adjoint()? } else { matrix });
-            factors.push(if upper { factor.adjoint()? } else { factor });
+            let mut factor = if upper { factor.adjoint()? } else { factor };
+            if upper {
+                // Conjugates of zeros are no zeros of the library's.
+                for (i, j) in factor.places().filter(|&(i, j)| i >= j) {
+                    factor[(i, j)] = factor[(i, j)].conj();
+                }
+            }
+            factors.push(factor);
             failures.push(failed.unwrap_or(0));
         }
         Ok((write(&shape.batch, [n, n], Order::Columns, factors)?, infos(&shape.batch, failures)?))
@@ -292,7 +328,7 @@ pub fn cholesky(name: &str, a: &View, upper: bool) -> Result<(View, View)> {
 
 /// Both factors of `P A = L U` in one matrix, the rows exchanged (counted from one), and the first zero in U.
 pub fn lu_factor(name: &str, a: &View) -> Result<(View, View, View)> {
-    let shape = Shape::of(name, a)?;
+    let shape = Shape::of_two_or_more(name, a)?;
     let (m, n) = (shape.rows, shape.columns);
     let pivot_sizes: Dims = shape.batch.iter().copied().chain([m.min(n) as i64]).collect();
     if a.device().is_meta() {
@@ -315,7 +351,10 @@ pub fn lu_factor(name: &str, a: &View) -> Result<(View, View, View)> {
 
 /// `A = P L U` from the factors in one matrix.
 pub fn lu_unpack(factors: &View, pivots: &View) -> Result<(View, View, View)> {
-    let shape = Shape::of("torch.lu_unpack", factors)?;
+    let shape = Shape::of_two_or_more("torch.lu_unpack", factors)?;
+    if pivots.dtype != DType::Int {
+        bail!(RuntimeError, "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype.");
+    }
     let (m, n) = (shape.rows, shape.columns);
     let k = m.min(n);
     if factors.device().is_meta() {
@@ -349,35 +388,6 @@ pub fn lu_unpack(factors: &View, pivots: &View) -> Result<(View, View, View)> {
             write(&shape.batch, [m, k], Order::Rows, lowers)?,
             write(&shape.batch, [k, n], Order::Rows, uppers)?,
         ))
-    })
-}
-
-/// The solution of a triangular `A X = B` or `X A = B`.
-pub fn solve_triangular(a: &View, b: &View, upper: bool, left: bool, unit: bool) -> Result<View> {
-    let name = "linalg.solve_triangular";
-    if a.dtype != b.dtype {
-        let (a, b) = (a.dtype.scalar_type(), b.dtype.scalar_type());
-        bail!(
-            RuntimeError,
-            "{name}: Expected A and B to have the same dtype, but found A of type {a} and B of type {b} instead"
-        );
-    }
-    let (x, y, shape) = paired(name, a, b, left)?;
-    let sizes = [shape.rows, shape.columns];
-    let order = if left { Order::Columns } else { Order::Rows };
-    if x.device().is_meta() {
-        return room(&shape.batch, sizes[0], sizes[1], order, a.dtype, Device::META);
-    }
-    by_field!(a.dtype, "triangular_solve_cpu", T => {
-        let mut solutions = Vec::new();
-        for (matrix, side) in read::<T>(&x)?.into_iter().zip(read::<T>(&y)?) {
-            // X A = B is Aᵀ Xᵀ = Bᵀ.
-            let (matrix, mut side) = if left { (matrix, side) } else { (matrix.transpose()?, side.transpose()?) };
-            let solve = if side.columns == 1 { lu::solve_column } else { lu::solve_triangular };
-            solve(&matrix, &mut side, Triangular { upper: upper == left, unit });
-            solutions.push(if left { side } else { side.transpose()? });
-        }
-        write(&shape.batch, sizes, order, solutions)
     })
 }
 
@@ -416,6 +426,9 @@ pub fn qr_decomposition(name: &str, a: &View, mode: QrMode) -> Result<(View, Vie
 
 /// The reflections of a QR decomposition, as they stand beneath R, and their factors.
 pub fn geqrf(a: &View) -> Result<(View, View)> {
+    if a.ndim() < 2 {
+        bail!(RuntimeError, "torch.geqrf: input must have at least 2 dimensions.");
+    }
     let shape = Shape::of("torch.geqrf", a)?;
     let (m, n) = (shape.rows, shape.columns);
     by_field!(a.dtype, "geqrf_cpu", T => {
@@ -552,7 +565,7 @@ pub fn eigh(name: &str, a: &View, upper: bool) -> Result<(View, View)> {
     by_field!(a.dtype, "linalg_eigh_cpu", T => {
         let (mut values, mut vectors) = (Vec::new(), Vec::new());
         for matrix in read::<T>(a)? {
-            let (own_values, own_vectors) = eigh::eigh(if upper { matrix.adjoint()? } else { matrix })?;
+            let (own_values, own_vectors) = eigh::eigh(matrix, upper)?;
             values.push(own_values);
             vectors.push(own_vectors);
         }
@@ -578,7 +591,7 @@ pub fn svd_decomposition(name: &str, a: &View, full: bool) -> Result<[View; 3]> 
         for matrix in read::<T>(a)? {
             if !matrix.has_only_finite() {
                 bail!(
-                    RuntimeError,
+                    LinAlgError,
                     "linalg.svd: The algorithm failed to converge because the input matrix contained non-finite values."
                 );
             }
@@ -593,45 +606,4 @@ pub fn svd_decomposition(name: &str, a: &View, full: bool) -> Result<[View; 3]> 
             write(&shape.batch, [height, n], Order::Columns, vhs)?,
         ])
     })
-}
-
-/// The exponential: a Taylor series of the matrix halved until it is small, squared as often.
-pub fn matrix_exp(a: &View) -> Result<View> {
-    let name = "linalg.matrix_exp";
-    let shape = Shape::square(name, a)?;
-    check_floating(name, a, true)?;
-    let n = shape.rows;
-    if a.device().is_meta() {
-        return room(&shape.batch, n, n, Order::Rows, a.dtype, Device::META);
-    }
-    by_field!(a.dtype, "matrix_exp", T => {
-        let mut results = Vec::new();
-        for matrix in read::<T>(a)? {
-            results.push(exponential(matrix)?);
-        }
-        write(&shape.batch, [n, n], Order::Rows, results)
-    })
-}
-
-/// The solution of `A X = B` from the Cholesky factor of `A`.
-pub fn cholesky_solve(b: &View, factor: &View, upper: bool) -> Result<View> {
-    let ndim = factor.ndim() as i64;
-    if ndim < 2 || b.ndim() < 2 {
-        let which = if b.ndim() < 2 { ("b", b.ndim()) } else { ("u", factor.ndim()) };
-        bail!(RuntimeError, "{} should have at least 2 dimensions, but has {} dimensions instead", which.0, which.1);
-    }
-    let turned = conj(&view::transpose(factor, ndim - 2, ndim - 1)?);
-    let (first, second) = if upper { (&turned, factor) } else { (factor, &turned) };
-    let half = solve_triangular(first, b, false, true, false)?;
-    solve_triangular(second, &half, true, true, false)
-}
-
-/// The inverse of a matrix from its Cholesky factor.
-pub fn cholesky_inverse(factor: &View, upper: bool) -> Result<View> {
-    let shape = Shape::square("cholesky_inverse", factor)?;
-    let sizes: Dims = shape.batch.iter().copied().chain([shape.rows as i64; 2]).collect();
-    let identity = View::zeros(&sizes, factor.dtype, factor.device())?;
-    let ones = crate::ops::create::eye(shape.rows as i64, shape.rows as i64, factor.dtype, factor.device())?;
-    copy_into(&identity, &ones)?;
-    cholesky_solve(&identity, factor, upper)
 }

@@ -56,8 +56,8 @@ const TWINS: &[(&str, &str)] = &[
     ("det", "linalg.det"),
     ("slogdet", "linalg.slogdet"),
     ("matrix_exp", "linalg.matrix_exp"),
-    ("linalg.pinv.rcond", "linalg.pinv"),
-    ("pinverse", "linalg.pinv"),
+    ("linalg.pinv.rcond_tensor", "linalg.pinv.atol_rtol_tensor"),
+    ("pinverse", "linalg.pinv.atol_rtol_tensor"),
     ("nn.functional.sigmoid", "sigmoid"),
     ("nn.functional.tanh", "tanh"),
 ];
@@ -122,8 +122,8 @@ const PLAIN: &[&str] = &[
     "nonzero.as_tuple",
     "nonzero_static",
     "multinomial",
-    "linalg.matrix_rank",
-    "linalg.matrix_rank.tol",
+    "linalg.matrix_rank.atol_rtol_tensor",
+    "linalg.matrix_rank.tol_tensor",
     "nn.functional.one_hot",
     "repeat_interleave.Tensor",
     // Casts to integers, and the same bytes as something else.

@@ -374,7 +374,10 @@ fn linalg_vander(call: &mut Call) -> Result<Value> {
         bail!(RuntimeError, "N must be greater than 1.");
     }
     let steps = Steps::of(call);
-    let mut sizes = Dims::from_slice(view.sizes());
+    // A number is a row of one.
+    let row = if view.ndim() == 0 { steps.unsqueeze(tensor, -1)? } else { tensor.clone() };
+    let tensor = &row;
+    let mut sizes = Dims::from_slice(tensor.view().sizes());
     sizes.push(columns - 1);
     let repeated = steps.sized("expand", &steps.unsqueeze(tensor, -1)?, &sizes)?;
     let powers = steps.on(&repeated, "cumprod", &[Value::Int(-1)])?;

@@ -1,14 +1,11 @@
 //! Decompositions, inverses and solvers. Follows <https://pytorch.org/docs/2.7/linalg.html>.
 
-use super::norms::matrix_norm;
 use crate::bail;
 use crate::call::facets::{Lies, NameInference::Keeps, Out, Takes, safely};
-use crate::call::{Call, Row, both, function};
+use crate::call::{Call, Row, both, function, method};
 use crate::linalg::{self as ops, QrMode, first_failure};
-use crate::ops::pointwise::{BinaryOp, Output, UnaryOp, binary, unary};
-use crate::ops::promote::Operand;
-use crate::ops::{matmul, view as views};
-use crate::tensor::{DType, Device, Dims, Error, ErrorKind, Result, Scalar, View};
+use crate::ops::view as views;
+use crate::tensor::{Dims, Error, ErrorKind, Result, Scalar, View};
 use crate::value::Value;
 
 pub const ROWS: &[Row] = &[
@@ -97,7 +94,11 @@ pub const ROWS: &[Row] = &[
     both(
         "cholesky(Tensor self, bool upper=False, *, Tensor? out=None) -> Tensor",
         |c| {
-            let (factor, info) = ops::cholesky("cholesky", &c.view(0)?, c.bool(1)?)?;
+            let view = c.view(0)?;
+            let (factor, info) = ops::cholesky("cholesky", &view, c.bool(1)?)?;
+            if view.numel() == 0 {
+                return View::zeros(view.sizes(), view.dtype, view.device()).map(Value::from);
+            }
             refuse_indefinite("cholesky", &info)?;
             Ok(factor.into())
         },
@@ -134,15 +135,8 @@ pub const ROWS: &[Row] = &[
     function(
         "linalg.lu_factor(Tensor A, *, bool pivot=True, Tensor[]? out=None) -> any",
         |c| {
-            let (factors, pivots, info) = lu_factor(c, "linalg.lu_factor", 1)?;
-            if let Some((place, number)) = first_failure_of(&info)? {
-                bail!(
-                    RuntimeError,
-                    "{place}torch.linalg.lu_factor: U[{number},{number}] is zero and using it on lu_solve would result \
-                     in a division by zero. If you still want to perform the factorization, consider calling \
-                     linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)"
-                );
-            }
+            let (factors, pivots, info) = lu_factor(c, "torch.lu_factor", 1)?;
+            refuse_unsolvable("torch.linalg.lu_factor", &info)?;
             Ok(Value::named_tuple(
                 "torch.return_types.linalg_lu_factor",
                 vec![("LU", factors.into()), ("pivots", pivots.into())],
@@ -155,7 +149,10 @@ pub const ROWS: &[Row] = &[
         "linalg.lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False, Tensor[]? out=None) -> \
  any",
         |c| {
-            let (factors, pivots, info) = lu_factor(c, "linalg.lu_factor", 1)?;
+            let (factors, pivots, info) = lu_factor(c, "torch.lu_factor", 1)?;
+            if c.bool(2)? {
+                refuse_unsolvable("torch.linalg.lu_factor_ex", &info)?;
+            }
             Ok(Value::named_tuple(
                 "torch.return_types.linalg_lu_factor_ex",
                 vec![("LU", factors.into()), ("pivots", pivots.into()), ("info", info.into())],
@@ -176,22 +173,46 @@ pub const ROWS: &[Row] = &[
         "Factors a matrix into a permutation, a lower and an upper factor.",
     ),
     function(
-        "lu(Tensor self, bool pivot=True, bool get_infos=False, *, any out=None) -> any",
+        "lu(Tensor self, bool pivot=True, bool get_infos=False, any out=None) -> any",
         |c| {
-            let (factors, pivots, info) = lu_factor(c, "linalg.lu_factor", 1)?;
-            Ok(if c.bool(2)? {
-                Value::named_tuple(
-                    "torch.return_types._lu_with_info",
-                    vec![("LU", factors.into()), ("pivots", pivots.into()), ("info", info.into())],
-                )
-            } else {
-                Value::tuple([factors.into(), pivots.into()])
-            })
+            let parts = lu_with_infos(c)?;
+            if c.is_none(3) {
+                return if c.bool(2)? {
+                    let parts = ["LU", "pivots", "info"].into_iter().zip(parts).collect();
+                    Ok(Value::named_tuple("torch.return_types._lu_with_info", parts))
+                } else {
+                    Ok(Value::tuple(parts.into_iter().take(2).collect::<Vec<_>>()))
+                };
+            }
+            let out = c.value(3);
+            let outs = match &out {
+                Value::Tensor(_) => Vec::new(),
+                out => out.sequence().unwrap_or_default(),
+            };
+            let (wanted, given) = (if c.bool(2)? { 3 } else { 2 }, outs.len());
+            if given != wanted {
+                bail!(TypeError, "expected tuple of {wanted} elements but got {given}");
+            }
+            let steps = super::steps::Steps::of(c);
+            for (out, part) in outs.iter().zip(parts) {
+                let Value::Tensor(out) = out else { bail!(TypeError, "expected tuple of {wanted} elements but got 0") };
+                let resized = steps.on(out, "resize_as_", std::slice::from_ref(&part))?;
+                steps.on(&resized, "copy_", &[part])?;
+            }
+            Ok(out)
         },
         "Computes both factors of an LU decomposition in one matrix.",
     )
-    .operation("linalg_lu_factor_ex")
-    .out_refused_as("linalg_lu_factor_ex"),
+    .operation("linalg_lu_factor_ex"),
+    method(
+        "lu.method(Tensor self, bool pivot=True, bool get_infos=False) -> any",
+        |c| {
+            let count = if c.bool(2)? { 3 } else { 2 };
+            Ok(Value::tuple(lu_with_infos(c)?.into_iter().take(count).collect::<Vec<_>>()))
+        },
+        "Computes both factors of an LU decomposition in one matrix.",
+    )
+    .operation("linalg_lu_factor_ex"),
     function(
         "lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True, *, \
  Tensor[]? out=None) -> any",
@@ -220,7 +241,7 @@ pub const ROWS: &[Row] = &[
         "Solves linear equations from LU factors.",
     ),
     function(
-        "linalg.solve_triangular(Tensor self, Tensor B, *, bool upper, bool left=True, bool \
+        "linalg.solve_triangular(Tensor input, Tensor B, *, bool upper, bool left=True, bool \
  unitriangular=False, Tensor? out=None) -> Tensor",
         |c| ops::solve_triangular(&c.view(0)?, &c.view(1)?, c.bool(2)?, c.bool(3)?, c.bool(4)?).map(Value::from),
         "Solves triangular linear equations.",
@@ -230,11 +251,8 @@ pub const ROWS: &[Row] = &[
         "triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool \
  unitriangular=False, *, Tensor[]? out=None) -> any",
         |c| {
-            let (b, a) = (c.view(0)?, c.view(1)?);
-            let (upper, turned) = (c.bool(2)?, c.bool(3)?);
-            let coefficient = if turned { views::transpose(&a, -2, -1)? } else { a.clone() };
-            let solution = ops::solve_triangular(&coefficient, &b, upper != turned, true, c.bool(4)?)?;
-            let cloned = crate::ops::copy::clone(&a)?;
+            let turned = c.bool(3)?;
+            let (solution, cloned) = ops::triangular_solve(&c.view(0)?, &c.view(1)?, c.bool(2)?, turned, c.bool(4)?)?;
             Ok(Value::named_tuple(
                 "torch.return_types.triangular_solve",
                 vec![("solution", solution.into()), ("cloned_coefficient", cloned.into())],
@@ -260,6 +278,7 @@ pub const ROWS: &[Row] = &[
     function(
         "linalg.svd(Tensor A, bool full_matrices=True, *, str? driver=None, Tensor[]? out=None) -> any",
         |c| {
+            refuse_driver(c, 2)?;
             let [u, s, vh] = ops::svd_decomposition("linalg.svd", &c.view(0)?, c.bool(1)?)?;
             Ok(Value::named_tuple(
                 "torch.return_types.linalg_svd",
@@ -272,11 +291,18 @@ pub const ROWS: &[Row] = &[
     both(
         "svd(Tensor self, bool some=True, bool compute_uv=True, *, Tensor[]? out=None) -> any",
         |c| {
-            let some = c.bool(1)? && c.bool(2)?;
+            let (some, ndim) = (c.bool(1)? && c.bool(2)?, c.view(0)?.ndim());
+            if ndim < 2 {
+                bail!(
+                    RuntimeError,
+                    "linalg.svd: input should have at least 2 dimensions, but has {ndim} dimensions instead"
+                );
+            }
             let [u, s, vh] = ops::svd_decomposition("linalg.svd", &c.view(0)?, !some)?;
             let v = views::adjoint(&vh, "adjoint")?;
-            let zeroed = |view: View| View::zeros(view.sizes(), view.dtype, view.device());
-            let (u, v) = if c.bool(2)? { (u, v) } else { (zeroed(u)?, zeroed(v)?) };
+            let zeroed = |view: &View| View::zeros(view.sizes(), view.dtype, view.device());
+            let (u, v) =
+                if c.bool(2)? { (u, v) } else { (zeroed(&u)?, views::matrix_t(&zeroed(&views::matrix_t(&v)?)?)?) };
             Ok(Value::named_tuple("torch.return_types.svd", vec![("U", u.into()), ("S", s.into()), ("V", v.into())]))
         },
         "Computes the singular value decomposition.",
@@ -285,7 +311,8 @@ pub const ROWS: &[Row] = &[
     function(
         "linalg.svdvals(Tensor A, *, str? driver=None, Tensor? out=None) -> Tensor",
         |c| {
-            let [_, s, _] = ops::svd_decomposition("linalg.svdvals", &c.view(0)?, false)?;
+            refuse_driver(c, 1)?;
+            let [_, s, _] = ops::svd_decomposition("linalg.svd", &c.view(0)?, false)?;
             Ok(s.into())
         },
         "Computes the singular values.",
@@ -306,56 +333,11 @@ pub const ROWS: &[Row] = &[
     .operation("_linalg_eigh"),
     function(
         "linalg.eigvalsh(Tensor input, str UPLO=\"L\", *, Tensor? out=None) -> Tensor",
-        |c| Ok(ops::eigh("linalg.eigvalsh", &c.view(0)?, upper(c)?)?.0.into()),
+        |c| Ok(ops::eigh("linalg.eigh", &c.view(0)?, upper(c)?)?.0.into()),
         "Computes the eigenvalues of a symmetric matrix.",
     )
     .operation("_linalg_eigh")
     .out_refused_as("_linalg_eigh.eigenvalues"),
-    function(
-        "linalg.pinv(Tensor input, *, Scalar? atol=None, Scalar? rtol=None, bool hermitian=False, Tensor? \
- out=None) -> Tensor",
-        |c| pinv(c, 1, 2, Some(3)),
-        "Computes the pseudoinverse.",
-    )
-    .out(Out::PLAIN.takes(&[safely!("linalg.pinv", "result")]))
-    .operation("linalg_pinv.atol_rtol_tensor"),
-    function(
-        "linalg.pinv.rcond(Tensor input, Scalar rcond, bool hermitian=False, *, Tensor? out=None) -> Tensor",
-        |c| pinv(c, usize::MAX, 1, Some(2)),
-        "Computes the pseudoinverse.",
-    )
-    .out(Out::PLAIN.takes(&[safely!("linalg.pinv", "result")]))
-    .operation("linalg_pinv.atol_rtol_tensor")
-    .out_refused_as("linalg_pinv.atol_rtol_tensor"),
-    both(
-        "pinverse(Tensor self, float rcond=1e-15) -> Tensor",
-        |c| pinv(c, usize::MAX, 1, None),
-        "Computes the pseudoinverse.",
-    )
-    .operation("linalg_pinv.atol_rtol_tensor"),
-    function(
-        "linalg.matrix_rank(Tensor input, *, Scalar? atol=None, Scalar? rtol=None, bool hermitian=False, Tensor? \
- out=None) -> Tensor",
-        |c| ops::matrix_rank(&c.view(0)?, tolerance(c, 1)?, tolerance(c, 2)?, c.bool(3)?).map(Value::from),
-        "Computes the rank.",
-    )
-    .out(Out::PLAIN.takes(&[safely!("torch.linalg.matrix_rank", "result")]))
-    .operation("_linalg_svd")
-    .out_refused_as("_linalg_svd"),
-    function(
-        "linalg.matrix_rank.tol(Tensor input, Scalar tol, bool hermitian=False, *, Tensor? out=None) -> Tensor",
-        |c| ops::matrix_rank(&c.view(0)?, tolerance(c, 1)?, Some(0.0), c.bool(2)?).map(Value::from),
-        "Computes the rank.",
-    )
-    .out(Out::PLAIN.takes(&[safely!("torch.linalg.matrix_rank", "result")]))
-    .operation("_linalg_svd")
-    .out_refused_as("_linalg_svd"),
-    function(
-        "linalg.lstsq(Tensor input, Tensor b, float? rcond=None, *, str? driver=None, Tensor[]? out=None) -> any",
-        lstsq,
-        "Solves linear equations by least squares.",
-    )
-    .out(Out::PLAIN.takes(&[safely!("torch.linalg.lstsq", "{field}")])),
     function(
         "linalg.matrix_exp(Tensor input) -> Tensor",
         |c| ops::matrix_exp(&c.view(0)?).map(Value::from),
@@ -382,22 +364,13 @@ pub const ROWS: &[Row] = &[
     .out(Out::PLAIN.takes(&[safely!("matrix_power", "result"), Out::PLAIN_DTYPE]))
     .names(Keeps),
     function(
-        "linalg.cond(Tensor input, Scalar? p=None, *, Tensor? out=None) -> Tensor",
-        cond,
-        "Computes the condition number.",
-    )
-    .aliases(&["linalg.cond.p_str(Tensor input, str p, *, Tensor? out=None) -> Tensor"])
-    .out(Out::PLAIN.takes(&[safely!("linalg.cond", "result")]))
-    .operation("_linalg_svd")
-    .out_refused_as("_linalg_svd"),
-    function(
         "linalg.tensorinv(Tensor input, int ind=2, *, Tensor? out=None) -> Tensor",
         tensorinv,
         "Inverts a tensor as a linear map.",
     )
     .out(Out::PLAIN.takes(&[safely!("tensorinv", "result")]).lying(Lies::InRows)),
     function(
-        "linalg.tensorsolve(Tensor self, Tensor other, int[]? dims=None, *, Tensor? out=None) -> Tensor",
+        "linalg.tensorsolve(Tensor input, Tensor other, int[]? dims=None, *, Tensor? out=None) -> Tensor",
         tensorsolve,
         "Solves linear equations between tensors.",
     )
@@ -411,6 +384,17 @@ fn refuse(message: String) -> Error {
 /// Nothing is known about tensors without data.
 fn first_failure_of(info: &View) -> Result<Option<(String, i64)>> {
     if info.device().is_meta() { Ok(None) } else { first_failure(info) }
+}
+
+/// Only other devices have several routines to choose from.
+fn refuse_driver(call: &Call, index: usize) -> Result<()> {
+    if !call.is_none(index) {
+        bail!(
+            RuntimeError,
+            "torch.linalg.svd: keyword argument `driver=` is only supported on CUDA inputs with cuSOLVER backend."
+        );
+    }
+    Ok(())
 }
 
 fn refuse_singular(name: &str, info: &View) -> Result<()> {
@@ -467,6 +451,23 @@ fn logdet(call: &mut Call) -> Result<Value> {
     View::from_scalars(sign.sizes(), sign.dtype, values).map(Value::from)
 }
 
+fn refuse_unsolvable(name: &str, info: &View) -> Result<()> {
+    match first_failure_of(info)? {
+        None => Ok(()),
+        Some((place, number)) => bail!(
+            RuntimeError,
+            "{place}{name}: U[{number},{number}] is zero and using it on lu_solve would result in a division by zero. If you \
+             still want to perform the factorization, consider calling linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)"
+        ),
+    }
+}
+
+/// Factors, pivots and infos for `lu`.
+fn lu_with_infos(call: &Call) -> Result<Vec<Value>> {
+    let (factors, pivots, info) = lu_factor(call, "torch.lu_factor", 1)?;
+    Ok(vec![factors.into(), pivots.into(), info.into()])
+}
+
 fn lu_factor(call: &Call, name: &str, pivot: usize) -> Result<(View, View, View)> {
     if !call.bool(pivot)? {
         bail!(RuntimeError, "linalg.lu_factor: LU without pivoting is not implemented on the CPU");
@@ -495,75 +496,6 @@ fn upper(call: &Call) -> Result<bool> {
         "U" | "u" => Ok(true),
         other => bail!(RuntimeError, "Expected UPLO argument to be 'L' or 'U', but got {other}"),
     }
-}
-
-fn tolerance(call: &Call, index: usize) -> Result<Option<f64>> {
-    if call.is_none(index) { Ok(None) } else { call.scalar(index).map(|scalar| Some(scalar.to_f64())) }
-}
-
-fn pinv(call: &mut Call, atol: usize, rtol: usize, hermitian: Option<usize>) -> Result<Value> {
-    let view = call.view(0)?;
-    let name = "linalg.pinv";
-    if view.ndim() < 2 || !view.dtype.is_differentiable() {
-        let (class, sizes) = (view.dtype.scalar_type(), crate::tensor::layout::show(view.sizes()));
-        bail!(
-            RuntimeError,
-            "{name}({class}{{{sizes}}}): expected a tensor with 2 or more dimensions of float, double, cfloat or cdouble \
-             types"
-        );
-    }
-    let hermitian = hermitian.map_or(Ok(false), |index| call.bool(index))?;
-    ops::pinv(&view, tolerance(call, atol)?, tolerance(call, rtol)?, hermitian).map(Value::from)
-}
-
-fn lstsq(call: &mut Call) -> Result<Value> {
-    let (a, b) = (call.view(0)?, call.view(1)?);
-    let driver = if call.is_none(3) { "gelsy" } else { call.str(3)? };
-    if !["gels", "gelsy", "gelsd", "gelss"].contains(&driver) {
-        bail!(RuntimeError, "torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)");
-    }
-    let (solution, rank) = ops::lstsq(&a, &b, tolerance(call, 2)?)?;
-    let nothing = |dtype: DType| View::zeros(&[0], dtype, Device::CPU);
-    let (mut residuals, mut values) = (nothing(a.dtype)?, nothing(a.dtype.to_real())?);
-    let (rows, columns) = (a.sizes()[a.ndim() - 2], a.sizes()[a.ndim() - 1]);
-    if driver != "gelsy" && rows > columns && rank.scalars()?.iter().all(|rank| rank.to_i64() == columns) {
-        let ((a, x, b), vector) = ((&a, &solution, &b), b.ndim() + 1 == a.ndim());
-        let column = |view: &View| if vector { views::unsqueeze(view, -1) } else { Ok(view.clone()) };
-        let product = matrix_product(a, &column(x)?)?;
-        let rest = on(BinaryOp::Sub, &product, &column(b)?)?;
-        let sizes = unary(UnaryOp::Abs, &rest, Output::New, a.dtype)?;
-        let squares = on(BinaryOp::Mul, &sizes, &sizes)?;
-        residuals = crate::ops::reduce::sum(&squares, Some(&[-2]), false, None)?;
-    }
-    if driver == "gelsd" || driver == "gelss" {
-        values = ops::svd_decomposition("linalg.svd", &a, false)?[1].clone();
-    }
-    let rank = if driver == "gels" { View::zeros(&[0], DType::Long, Device::CPU)? } else { rank };
-    Ok(Value::named_tuple(
-        "torch.return_types.linalg_lstsq",
-        vec![
-            ("solution", solution.into()),
-            ("residuals", residuals.into()),
-            ("rank", rank.into()),
-            ("singular_values", values.into()),
-        ],
-    ))
-}
-
-fn on(op: BinaryOp, a: &View, b: &View) -> Result<View> {
-    binary(op, Operand::Tensor(a), Operand::Tensor(b), Output::New, DType::Float)
-}
-
-/// The products of two batches of matrices of any number of dimensions.
-fn matrix_product(a: &View, b: &View) -> Result<View> {
-    let flat = |view: &View| {
-        let (rows, columns) = (view.sizes()[view.ndim() - 2], view.sizes()[view.ndim() - 1]);
-        views::reshape(view, &[-1, rows, columns])
-    };
-    let product = matmul::bmm(&flat(a)?, &flat(b)?)?;
-    let mut sizes = Dims::from_slice(&a.sizes()[..a.ndim() - 1]);
-    sizes.extend(b.sizes().last().copied());
-    views::reshape(&product, &sizes)
 }
 
 fn matrix_power(call: &mut Call) -> Result<Value> {
@@ -608,34 +540,10 @@ fn matrix_power(call: &mut Call) -> Result<Value> {
     result.map(Value::Tensor).ok_or_else(|| Error::runtime("no power"))
 }
 
-fn cond(call: &mut Call) -> Result<Value> {
-    let view = call.view(0)?;
-    let ord = call.value(1);
-    ops::check_floating("linalg.cond", &view, true)?;
-    ops::Shape::of("linalg.cond", &view)?;
-    let two = |scalar: Option<Scalar>| scalar.is_none_or(|s| s.to_f64().abs() == 2.0);
-    if matches!(ord, Value::None) || !matches!(ord, Value::Str(_)) && two(ord.as_scalar()) {
-        let [_, values, _] = ops::svd_decomposition("linalg.svd", &view, false)?;
-        let last = values.sizes().last().copied().unwrap_or(0);
-        let (largest, least) = (views::select(&values, -1, 0)?, views::select(&values, -1, last - 1)?);
-        let inverted = ord.as_scalar().is_some_and(|s| s.to_f64() < 0.0);
-        let quotient = if inverted { (&least, &largest) } else { (&largest, &least) };
-        return on(BinaryOp::TrueDivide, quotient.0, quotient.1).map(Value::from);
-    }
-    ops::Shape::square("linalg.cond", &view)?;
-    let (inverse, info) = ops::inv("linalg.cond", &view)?;
-    let norm = |view: &View| matrix_norm(view, &ord, &[-2, -1], false, None);
-    let product = on(BinaryOp::Mul, &norm(&view)?, &norm(&inverse)?)?;
-    // There is no inverse of a singular matrix, and its condition is infinite.
-    let infinite = info.scalars()?.into_iter().zip(product.scalars()?);
-    let values = infinite.map(|(info, value)| if info.to_i64() != 0 { Scalar::Float(f64::INFINITY) } else { value });
-    View::from_scalars(product.sizes(), product.dtype, values).map(Value::from)
-}
-
 fn tensorinv(call: &mut Call) -> Result<Value> {
     let (view, ind) = (call.view(0)?, call.int(1)?);
     if ind <= 0 {
-        bail!(RuntimeError, "Expected a strictly positive integer for 'ind'");
+        bail!(RuntimeError, "Expected a strictly positive integer for 'ind', but got {ind}");
     }
     let split = (ind as usize).min(view.ndim());
     let (first, second) = view.sizes().split_at(split);
@@ -648,7 +556,7 @@ fn tensorinv(call: &mut Call) -> Result<Value> {
         );
     }
     let (inverse, info) = ops::inv("linalg.inv", &views::reshape(&view, &[rows, columns])?)?;
-    refuse_singular("linalg.inv", &info)?;
+    refuse_singular("inv", &info)?;
     let sizes: Dims = second.iter().chain(first).copied().collect();
     views::reshape(&inverse, &sizes).map(Value::from)
 }

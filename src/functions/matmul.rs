@@ -142,7 +142,13 @@ pub const ROWS: &[Row] = &[
     method(
         "addbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> \
  Tensor(a!)",
-        |c| in_place(c, &ops::addbmm(&c.view(0)?, &c.view(1)?, &c.view(2)?, factors(c)?)?),
+        |c| {
+            let sum = ops::addbmm(&c.view(0)?, &c.view(1)?, &c.view(2)?, factors(c)?)?;
+            if sum.sizes() != c.view(0)?.sizes() {
+                Steps::of(c).on(c.tensor(0)?, "resize_", &[Value::size(sum.sizes())])?;
+            }
+            in_place(c, &sum)
+        },
         "Adds all products of two batches of matrices, in place.",
     )
     .orders(&["beta self alpha batch1 batch2", "beta self batch1 batch2"]),

@@ -312,6 +312,15 @@ pub const ROWS: &[Row] = &[
     .names(Infers(name_inference::selected_at))
     .sparse(Own(sparse_kernels::select))
     .quantized(Own(quantized::select)),
+    function(
+        "linalg.diagonal(Tensor(a) A, *, int offset=0, int dim1=-2, int dim2=-1) -> Tensor(a)",
+        |c| {
+            let layout = c.tensor(0)?.borrow().layout.diagonal(c.int(1)?, c.int(2)?, c.int(3)?)?;
+            same_view(c, layout)
+        },
+        "Returns the diagonal of a matrix, or of each of a batch.",
+    )
+    .operation("diagonal"),
     both(
         "diagonal.Dimname(Tensor(a) self, *, Dimname outdim, Dimname dim1, Dimname dim2, int offset=0) -> \
  Tensor(a)",

@@ -234,7 +234,8 @@ enum Turn {
     None,
     /// It becomes real and positive.
     Positive,
-    /// It becomes real, and stays negative where that part of it was, and was the larger: so turns `lartg`.
+    /// It becomes real and keeps that part's sign: in single precision always, as the newer `lartg` turns, in double only
+    /// where it was the larger part, as the older one does.
     OwnSign,
 }
 
@@ -259,7 +260,8 @@ where
         }
     }
     let element = vectors[(largest, k)];
-    let negative = turn == Turn::OwnSign && element.re < <R as Zero>::zero() && -element.re > Float::abs(element.im);
+    let keeps = turn == Turn::OwnSign && (size_of::<R>() == 4 || -element.re > Float::abs(element.im));
+    let negative = keeps && element.re < <R as Zero>::zero();
     let size = if negative { -element.magnitude() } else { element.magnitude() };
     let turned = element.conj().scale(<R as One>::one() / size);
     for i in 0..n {

@@ -1,39 +1,61 @@
 //! Eigenvalues and eigenvectors of symmetric and Hermitian matrices: reduction to a tridiagonal matrix, then the implicit
-//! QL or QR iteration. As LAPACK's sytd2, orgtr and steqr, whose signs come out.
+//! QL or QR iteration, then the reduction's reflections. As LAPACK's sytd2, steqr and ormtr, whose signs come out.
 
 use super::field::Field;
 use super::matrix::Matrix;
 use super::qr::{reflect_left, reflection};
-use super::rotation::{rotate_columns, rotation, symmetric_pair};
+use super::rotation::{older_rotation, rotate_columns, symmetric_pair};
 use crate::bail;
 use crate::tensor::{Result, interrupt};
 use num_traits::{Float, One, Zero};
 
-/// Eigenvalues in ascending order and the eigenvectors as columns. Only the lower triangle is read.
+/// Eigenvalues in ascending order and the eigenvectors as columns. Only one triangle is read.
 ///
 /// # Errors
 /// RuntimeError when the iteration does not converge.
-pub fn eigh<T: Field>(a: Matrix<T>) -> Result<(Vec<T::Real>, Matrix<T>)> {
-    let mut reduced = Tridiagonal::reduce(a)?;
+pub fn eigh<T: Field>(mut a: Matrix<T>, upper: bool) -> Result<(Vec<T::Real>, Matrix<T>)> {
+    // The upper triangle is reduced from its end: as the lower one of the matrix read backwards.
+    if upper {
+        a.reverse();
+    }
+    let (mut reduced, reflections) = Tridiagonal::reduce(a)?;
+    if upper {
+        reduced.d.reverse();
+        reduced.e.reverse();
+    }
     reduced.diagonalize()?;
-    Ok((reduced.d, reduced.z))
+    let Tridiagonal { d, mut z, .. } = reduced;
+    if upper {
+        z.reverse_rows();
+    }
+    for (first, v, tau) in reflections.iter().rev() {
+        interrupt::check()?;
+        reflect_left(&mut z, *first, 0, v, *tau);
+    }
+    if upper {
+        z.reverse_rows();
+    }
+    Ok((d, z))
 }
 
-/// A tridiagonal matrix T with `A = Z T Zᴴ`, on its way to a diagonal one.
+/// A row to start from, a vector whose first element stands there, and its factor.
+type Reflections<T> = Vec<(usize, Vec<T>, T)>;
+
+/// A tridiagonal matrix and what turns it, on its way to a diagonal one.
 struct Tridiagonal<T: Field> {
     /// The diagonal: in the end, the eigenvalues.
     d: Vec<T::Real>,
     /// The elements beside it: in the end, zeros.
     e: Vec<T::Real>,
-    /// In the end, the eigenvectors as columns.
+    /// In the end, its eigenvectors as columns.
     z: Matrix<T>,
     /// How many more steps the iteration may take.
     steps_left: usize,
 }
 
 impl<T: Field> Tridiagonal<T> {
-    /// As LAPACK's `sytd2` and `orgtr`.
-    fn reduce(mut a: Matrix<T>) -> Result<Tridiagonal<T>> {
+    /// As LAPACK's `sytd2`, with the reflections that lead back.
+    fn reduce(mut a: Matrix<T>) -> Result<(Tridiagonal<T>, Reflections<T>)> {
         let n = a.rows;
         // The whole matrix from its lower triangle, which spares telling the triangles apart.
         for j in 0..n {
@@ -42,22 +64,17 @@ impl<T: Field> Tridiagonal<T> {
                 a[(i, j)] = a[(j, i)].conj();
             }
         }
-        let (mut taus, mut beside) = (Vec::new(), Vec::new());
+        let (mut reflections, mut beside) = (Vec::new(), Vec::new());
         for k in 0..n.saturating_sub(1) {
             interrupt::check()?;
             let found = reflection(a[(k + 1, k)], (k + 2..n).map(|i| a[(i, k)]));
             beside.push(found.beta);
             let mut v = vec![T::one()];
-            for i in k + 2..n {
-                a[(i, k)] = found.own(a[(i, k)]);
-                v.push(a[(i, k)]);
-            }
-            let tau = found.tau;
-            taus.push(tau);
+            v.extend((k + 2..n).map(|i| found.own(a[(i, k)])));
+            let (tau, first) = (found.tau, k + 1);
             if tau.is_zero() {
                 continue;
             }
-            let first = k + 1;
             let mut w: Vec<T> = (first..n)
                 .map(|i| v.iter().enumerate().fold(T::zero(), |sum, (j, &value)| sum + a[(i, first + j)] * value) * tau)
                 .collect();
@@ -73,14 +90,11 @@ impl<T: Field> Tridiagonal<T> {
                     a[(first + i, first + j)] = a[(first + i, first + j)] - change;
                 }
             }
+            reflections.push((first, v, tau));
         }
         let diagonal = (0..n).map(|i| a[(i, i)].re()).collect();
-        let mut q = Matrix::identity(n, n)?;
-        for (k, &tau) in taus.iter().enumerate().rev() {
-            let v: Vec<T> = [T::one()].into_iter().chain((k + 2..n).map(|i| a[(i, k)])).collect();
-            reflect_left(&mut q, k + 1, k + 1, &v, tau);
-        }
-        Ok(Tridiagonal { d: diagonal, e: beside, z: q, steps_left: n.saturating_mul(30) })
+        let z = Matrix::identity(n, n)?;
+        Ok((Tridiagonal { d: diagonal, e: beside, z, steps_left: n.saturating_mul(30) }, reflections))
     }
 
     /// Rotates until only the diagonal is left, in ascending order, as LAPACK's `steqr`: block by block, each from the end
@@ -167,7 +181,7 @@ impl<T: Field> Tridiagonal<T> {
         let (mut s, mut c, mut p) = (T::Real::one(), T::Real::one(), T::Real::zero());
         for i in (l..m).rev() {
             let (f, b) = (s * e[i], c * e[i]);
-            let ([cosine, sine], r) = rotation(g, f);
+            let ([cosine, sine], r) = older_rotation(g, f);
             (c, s) = (cosine, sine);
             if i != m - 1 {
                 e[i + 1] = r;
@@ -192,7 +206,7 @@ impl<T: Field> Tridiagonal<T> {
         let (mut s, mut c, mut p) = (T::Real::one(), T::Real::one(), T::Real::zero());
         for i in m..l {
             let (f, b) = (s * e[i], c * e[i]);
-            let ([cosine, sine], r) = rotation(g, f);
+            let ([cosine, sine], r) = older_rotation(g, f);
             (c, s) = (cosine, sine);
             if i != m {
                 e[i - 1] = r;

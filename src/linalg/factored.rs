@@ -17,6 +17,9 @@ pub fn lu_solve(factors: &View, pivots: &View, b: &View, left: bool, adjoint: bo
         bail!(RuntimeError, "{name}: pivots should be a Tensor of scalar type torch.int32");
     }
     let (x, y, shape) = paired(name, factors, b, left)?;
+    if pivots.sizes().last() != factors.sizes().last() {
+        bail!(RuntimeError, "{name}: Number of pivots per batch should be same as the dimension of the matrix");
+    }
     let n = x.sizes().last().copied().unwrap_or(0) as usize;
     let sizes: Dims = shape.batch.iter().copied().chain([n as i64]).collect();
     let order = if left { Order::Columns } else { Order::Rows };
@@ -73,6 +76,9 @@ pub fn ldl_factor(a: &View, hermitian: bool) -> Result<(View, View, View)> {
 pub fn ldl_solve(factors: &View, pivots: &View, b: &View, hermitian: bool) -> Result<View> {
     let name = "torch.linalg.ldl_solve";
     let shape = Shape::square(name, factors)?;
+    if b.ndim() < 2 {
+        crate::tensor::layout::wrap_dim(-2, b.ndim())?;
+    }
     let sides = Shape::of(name, b)?;
     check_floating(name, factors, true)?;
     let n = shape.rows;
@@ -90,6 +96,9 @@ pub fn ldl_solve(factors: &View, pivots: &View, b: &View, hermitian: bool) -> Re
             RuntimeError,
             "Expected b and A to have the same dtype, but found b of type {b} and A of type {a} instead."
         );
+    }
+    if !pivots.dtype.is_integral(true) {
+        bail!(RuntimeError, "{name}: Expected pivots to be integers. Got {}", pivots.dtype.scalar_type());
     }
     let own: Dims = shape.batch.iter().copied().chain([n as i64]).collect();
     if pivots.sizes() != own.as_slice() {

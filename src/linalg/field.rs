@@ -99,6 +99,9 @@ fn inverse_parts(re: f64, im: f64) -> [f64; 2] {
     let (large, small) = if a > b { (a, b) } else { (b, a) };
     let low = (large - high + small) + x.mul_add(x, -a) + y.mul_add(y, -b);
     [x, -y].map(|part| {
+        if part == 0.0 {
+            return part;
+        }
         let quotient = part / high;
         let rest = (-quotient).mul_add(high, part) - quotient * low;
         libm::scalbn(quotient + rest / high, -exponent)

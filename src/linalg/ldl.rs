@@ -74,7 +74,7 @@ pub fn ldl<T: Field>(mut a: Matrix<T>, hermitian: bool) -> Ldl<T> {
         }
         if step == 1 {
             if !is_zero {
-                eliminate_one(&mut a, k, turn, real);
+                eliminate_one(&mut a, k, hermitian);
             }
             pivots[k] = partner as i64 + 1;
         } else {
@@ -87,18 +87,24 @@ pub fn ldl<T: Field>(mut a: Matrix<T>, hermitian: bool) -> Ldl<T> {
     Ldl { factors: a, pivots, zero }
 }
 
-fn eliminate_one<T: Field>(a: &mut Matrix<T>, k: usize, turn: impl Fn(T) -> T, real: impl Fn(T) -> T) {
-    a[(k, k)] = real(a[(k, k)]);
+fn eliminate_one<T: Field>(a: &mut Matrix<T>, k: usize, hermitian: bool) {
+    if hermitian {
+        a[(k, k)] = T::of(a[(k, k)].re());
+    }
     let inverse = T::one() / a[(k, k)];
+    // A real factor leaves the signs of zeros alone.
+    let times = |value: T| if hermitian { value.scale(inverse.re()) } else { value * inverse };
     for j in k + 1..a.rows {
-        let factor = turn(a[(j, k)]) * inverse;
+        let factor = times(if hermitian { a[(j, k)].conj() } else { a[(j, k)] });
         for i in j..a.rows {
             a[(i, j)] = a[(i, j)] - a[(i, k)] * factor;
         }
-        a[(j, j)] = real(a[(j, j)]);
+        if hermitian {
+            a[(j, j)] = T::of(a[(j, j)].re());
+        }
     }
     for i in k + 1..a.rows {
-        a[(i, k)] = a[(i, k)] * inverse;
+        a[(i, k)] = times(a[(i, k)]);
     }
 }
 

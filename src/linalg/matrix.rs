@@ -97,6 +97,27 @@ impl<T: Field> Matrix<T> {
         }
     }
 
+    pub fn column_mut(&mut self, j: usize) -> &mut [T] {
+        &mut self.values[j * self.rows..(j + 1) * self.rows]
+    }
+
+    /// Two columns, of which the second comes later.
+    pub fn two_columns(&mut self, a: usize, b: usize) -> [&mut [T]; 2] {
+        let (before, after) = self.values.split_at_mut(b * self.rows);
+        [&mut before[a * self.rows..(a + 1) * self.rows], &mut after[..self.rows]]
+    }
+
+    /// Rows and columns in the opposite order.
+    pub fn reverse(&mut self) {
+        self.values.reverse();
+    }
+
+    pub fn reverse_rows(&mut self) {
+        if self.rows > 0 {
+            self.values.chunks_exact_mut(self.rows).for_each(<[T]>::reverse);
+        }
+    }
+
     pub fn has_only_finite(&self) -> bool {
         self.values.iter().all(|v| num_traits::Float::is_finite(v.re()) && num_traits::Float::is_finite(v.im()))
     }

@@ -1,111 +1,153 @@
-//! Results that depend on a tolerance: pseudoinverses, ranks and least squares.
+//! Results that depend on a tolerance: pseudoinverses and ranks.
 
-use super::eigh::eigh;
-use super::field::Field;
-use super::matrix::{Order, read, room, write};
-use super::{Shape, svd};
+use super::matrix::{Order, room};
+use super::{Shape, eigh, svd_decomposition};
 use crate::bail;
-use crate::ops::view;
+use crate::ops::compare::{CompareOp, compare};
+use crate::ops::copy::cast;
+use crate::ops::matmul::bmm;
+use crate::ops::pointwise::{BinaryOp, Output, UnaryOp, binary, unary};
+use crate::ops::promote::Operand;
+use crate::ops::reduce::{Extremum, extremum, sum};
+use crate::ops::{mask, view};
 use crate::tensor::layout::broadcast_sizes;
 use crate::tensor::{DType, Device, Dims, Result, Scalar, View};
-use num_complex::Complex;
-use num_traits::{Float, One, Zero};
+
+/// Up to where values count as zero: in themselves, and in relation to the largest. One for all matrices, or one for each.
+pub struct Tolerances {
+    pub absolute: Option<View>,
+    pub relative: Option<View>,
+    /// Whether the call could name only one of them.
+    pub alone: bool,
+}
+
+impl Tolerances {
+    fn check(&self, name: &str) -> Result<()> {
+        // By itself the relative one is an older parameter.
+        let relative = if self.alone { "rcond" } else { "rtol" };
+        for (what, given) in [("atol", &self.absolute), (relative, &self.relative)] {
+            if let Some(given) = given.as_ref().filter(|given| given.dtype.is_complex()) {
+                let got = given.dtype.scalar_type();
+                bail!(RuntimeError, "{name}: {what} tensor of complex type is not supported. Got {got}");
+            }
+        }
+        Ok(())
+    }
+
+    /// Up to where the values of each matrix count as zero.
+    fn limits(&self, a: &View, shape: &Shape, largest: &View) -> Result<View> {
+        let epsilon = epsilon(a)? * shape.rows.max(shape.columns) as f64;
+        let number = |value: f64| View::from_scalars(&[], DType::Double, [Scalar::Float(value)]);
+        let relative = match (&self.relative, &self.absolute) {
+            (Some(relative), _) => relative.clone(),
+            (None, None) => number(epsilon)?,
+            // A given absolute tolerance does away with the default relative one.
+            (None, Some(absolute)) => {
+                let scalars = absolute.scalars()?.into_iter();
+                let defaults = scalars.map(|given| Scalar::Float(if given.to_f64() > 0.0 { 0.0 } else { epsilon }));
+                View::from_scalars(absolute.sizes(), DType::Double, defaults)?
+            }
+        };
+        let absolute = match &self.absolute {
+            Some(absolute) => absolute.clone(),
+            None => number(0.0)?,
+        };
+        let scaled = on(BinaryOp::Mul, &view::unsqueeze(&relative, -1)?, largest)?;
+        on(BinaryOp::Maximum, &view::unsqueeze(&absolute, -1)?, &scaled)
+    }
+
+    fn batch(&self, batch: &[i64]) -> Result<Dims> {
+        let given = [&self.absolute, &self.relative].into_iter().flatten();
+        given
+            .into_iter()
+            .try_fold(Dims::from_slice(batch), |batch, tolerance| broadcast_sizes(&batch, tolerance.sizes()))
+    }
+}
+
+/// The distance between 1 and the next number.
+pub fn epsilon(a: &View) -> Result<f64> {
+    match a.dtype.to_real() {
+        DType::Float => Ok(f64::from(f32::EPSILON)),
+        DType::Double => Ok(f64::EPSILON),
+        _ => bail!(RuntimeError, "This function doesn't handle types other than float and double"),
+    }
+}
+
+fn on(op: BinaryOp, a: &View, b: &View) -> Result<View> {
+    binary(op, Operand::Tensor(a), Operand::Tensor(b), Output::New, DType::Float)
+}
+
+fn exceeds(values: &View, limits: &View) -> Result<View> {
+    compare(CompareOp::Gt, Operand::Tensor(values), Operand::Tensor(limits), Output::New, DType::Float)
+}
+
+/// The products of two batches of matrices, which broadcast.
+fn products(a: &View, b: &View) -> Result<View> {
+    let (sa, sb) = (Shape::of("matmul", a)?, Shape::of("matmul", b)?);
+    let batch = broadcast_sizes(&sa.batch, &sb.batch)?;
+    let flat = |of: &View, shape: &Shape| {
+        let last = [shape.rows as i64, shape.columns as i64];
+        let sizes: Dims = batch.iter().chain(&last).copied().collect();
+        let count = batch.iter().product();
+        view::reshape(&view::expand(of, &sizes)?, &[count, last[0], last[1]])
+    };
+    let product = bmm(&flat(a, &sa)?, &flat(b, &sb)?)?;
+    let sizes: Dims = batch.iter().copied().chain([sa.rows as i64, sb.columns as i64]).collect();
+    view::reshape(&product, &sizes)
+}
 
 fn shape(a: &View, name: &str, hermitian: bool) -> Result<Shape> {
     if hermitian { Shape::square("linalg.eigh", a) } else { Shape::of(name, a) }
 }
 
-/// The pseudoinverse: singular values no larger than the tolerances count as zero. Of Hermitian matrices only the lower
-/// triangle is read, and their eigenvalues are taken.
-pub fn pinv(a: &View, atol: Option<f64>, rtol: Option<f64>, hermitian: bool) -> Result<View> {
-    let shape = shape(a, "linalg.pinv", hermitian)?;
-    let (m, n) = (shape.rows, shape.columns);
-    if a.device().is_meta() {
-        return room(&shape.batch, n, m, Order::Rows, a.dtype, Device::META);
-    }
-    by_field!(a.dtype, "linalg_svd_cpu", T => {
-        let mut inverses = Vec::new();
-        for matrix in read::<T>(a)? {
-            let (u, values, mut scaled) = if hermitian {
-                let (values, vectors) = eigh(matrix)?;
-                (vectors.clone(), values, vectors)
-            } else {
-                let found = svd::svd(&matrix, false)?;
-                (found.u, found.values, found.vh.adjoint()?)
-            };
-            let limit = tolerance::<T>(&values, m, n, atol, rtol);
-            for (j, &value) in values.iter().enumerate() {
-                let counts = Float::abs(value) > limit;
-                let inverse = if counts { <T as Field>::Real::one() / value } else { <T as Field>::Real::zero() };
-                for i in 0..n {
-                    scaled[(i, j)] = scaled[(i, j)].scale(inverse);
-                }
-            }
-            inverses.push(scaled.times(&u.adjoint()?)?);
-        }
-        write(&shape.batch, [n, m], Order::Rows, inverses)
-    })
+fn magnitudes(values: &View) -> Result<View> {
+    unary(UnaryOp::Abs, values, Output::New, values.dtype)
 }
 
-/// Up to where singular values count as zero.
-fn tolerance<T: Field>(values: &[T::Real], m: usize, n: usize, atol: Option<f64>, rtol: Option<f64>) -> T::Real {
-    use crate::ops::number::Real;
-    let epsilon = <T::Real as Float>::epsilon().as_f64();
-    // A given absolute tolerance does away with the default relative one.
-    let rtol = rtol.unwrap_or(if atol.is_some_and(|atol| atol > 0.0) { 0.0 } else { epsilon * m.max(n) as f64 });
-    let largest = values.iter().map(|value| value.as_f64().abs()).fold(0.0, f64::max);
-    <T::Real as Real>::from_f64(atol.unwrap_or(0.0).max(rtol * largest))
+/// The pseudoinverse: singular values no larger than the tolerances count as zero. Of Hermitian matrices only the lower
+/// triangle is read, and their eigenvalues are taken.
+pub fn pinv(a: &View, tolerances: &Tolerances, hermitian: bool) -> Result<View> {
+    tolerances.check("torch.linalg.pinv")?;
+    let shape = shape(a, "linalg.pinv", hermitian)?;
+    let (m, n) = (shape.rows, shape.columns);
+    if a.device().is_meta() || a.numel() == 0 {
+        return room(&shape.batch, n, m, Order::Rows, a.dtype, a.device());
+    }
+    let (values, sizes, before, after) = if hermitian {
+        let (values, vectors) = eigh("linalg.eigh", a, false)?;
+        (values.clone(), magnitudes(&values)?, vectors.clone(), vectors)
+    } else {
+        let [u, values, vh] = svd_decomposition("linalg.svd", a, false)?;
+        (values.clone(), values, view::adjoint(&vh, "adjoint")?, u)
+    };
+    let largest = extremum(Extremum::Max, &sizes, &[-1], true)?;
+    let counts = exceeds(&sizes, &tolerances.limits(a, &shape, &largest)?)?;
+    let inverses = unary(UnaryOp::Reciprocal, &values, Output::New, values.dtype)?;
+    let zero = View::zeros(&[], values.dtype, Device::CPU)?;
+    let kept = cast(&mask::where_(&counts, &inverses, &zero, values.dtype)?, a.dtype)?;
+    let scaled = on(BinaryOp::Mul, &before, &view::unsqueeze(&kept, -2)?)?;
+    products(&scaled, &view::adjoint(&after, "adjoint")?)
 }
 
 /// Counts the singular values that exceed the tolerances.
-pub fn matrix_rank(a: &View, atol: Option<f64>, rtol: Option<f64>, hermitian: bool) -> Result<View> {
+pub fn matrix_rank(a: &View, tolerances: &Tolerances, hermitian: bool) -> Result<View> {
+    let name = "torch.linalg.matrix_rank";
     if a.ndim() < 2 {
-        bail!(RuntimeError, "torch.linalg.matrix_rank: The input tensor input must have at least 2 dimensions.");
+        bail!(RuntimeError, "{name}: The input tensor input must have at least 2 dimensions.");
     }
-    let shape = shape(a, "linalg.matrix_rank", hermitian)?;
-    if a.device().is_meta() {
-        return View::zeros(&shape.batch, DType::Long, Device::META);
+    tolerances.check(name)?;
+    epsilon(a)?;
+    let shape = shape(a, name, hermitian)?;
+    if a.device().is_meta() || a.numel() == 0 {
+        let batch = if a.device().is_meta() { tolerances.batch(&shape.batch)? } else { shape.batch };
+        return View::zeros(&batch, DType::Long, a.device());
     }
-    by_field!(a.dtype, "linalg_svd_cpu", T => {
-        let mut ranks = Vec::new();
-        for matrix in read::<T>(a)? {
-            let values = if hermitian { eigh(matrix)?.0 } else { svd::svd(&matrix, false)?.values };
-            let limit = tolerance::<T>(&values, shape.rows, shape.columns, atol, rtol);
-            ranks.push(Scalar::Int(values.into_iter().filter(|&value| Float::abs(value) > limit).count() as i64));
-        }
-        View::from_scalars(&shape.batch, DType::Long, ranks)
-    })
-}
-
-/// The least-squares solution of smallest norm, the residuals, the rank and the singular values.
-pub fn lstsq(a: &View, b: &View, rcond: Option<f64>) -> Result<(View, View)> {
-    let name = "torch.linalg.lstsq";
-    let shape = Shape::of(name, a)?;
-    let inverse = pinv(a, None, rcond, false)?;
-    let vector = b.ndim() + 1 == a.ndim();
-    let sides = if vector { view::unsqueeze(b, -1)? } else { b.clone() };
-    let other = Shape::of(name, &sides)?;
-    if other.rows != shape.rows {
-        bail!(
-            RuntimeError,
-            "torch.linalg.lstsq: input.size(-2) should match other.size(-{})",
-            if vector { 1 } else { 2 }
-        );
-    }
-    by_field!(a.dtype, "linalg_lstsq_cpu", T => {
-        let batch = broadcast_sizes(&shape.batch, &other.batch)?;
-        let spread = |view: &View, rows: usize, columns: usize| {
-            let sizes: Dims = batch.iter().copied().chain([rows as i64, columns as i64]).collect();
-            view::expand(view, &sizes)
-        };
-        let inverse = spread(&inverse, shape.columns, shape.rows)?;
-        let sides = spread(&sides, other.rows, other.columns)?;
-        let mut solutions = Vec::new();
-        for (inverse, side) in read::<T>(&inverse)?.into_iter().zip(read::<T>(&sides)?) {
-            solutions.push(inverse.times(&side)?);
-        }
-        let solution = write(&batch, [shape.columns, other.columns], Order::Columns, solutions)?;
-        let solution = if vector { view::squeeze(&solution, Some(&[-1]))? } else { solution };
-        Ok((solution, matrix_rank(a, None, rcond, false)?))
-    })
+    let sizes = if hermitian {
+        magnitudes(&eigh("linalg.eigh", a, false)?.0)?
+    } else {
+        let [_, values, _] = svd_decomposition("linalg.svd", a, false)?;
+        values
+    };
+    let largest = extremum(Extremum::Max, &sizes, &[-1], true)?;
+    sum(&exceeds(&sizes, &tolerances.limits(a, &shape, &largest)?)?, Some(&[-1]), false, None)
 }

@@ -92,14 +92,12 @@ pub fn reflect_left<T: Field>(c: &mut Matrix<T>, row: usize, column: usize, v: &
         if interrupt::requested() {
             return;
         }
-        let mut product = c[(row, j)];
-        for (k, &value) in v.iter().enumerate().skip(1) {
-            product = product + value.conj() * c[(row + k, j)];
-        }
+        let Some([first, rest @ ..]) = c.column_mut(j).get_mut(row..row + v.len()) else { return };
+        let product = rest.iter().zip(&v[1..]).fold(*first, |sum, (&x, &value)| sum + value.conj() * x);
         let product = tau * product;
-        c[(row, j)] = c[(row, j)] - product;
-        for (k, &value) in v.iter().enumerate().skip(1) {
-            c[(row + k, j)] = c[(row + k, j)] - value * product;
+        *first = *first - product;
+        for (x, &value) in rest.iter_mut().zip(&v[1..]) {
+            *x = *x - value * product;
         }
     }
 }
@@ -150,12 +148,17 @@ pub fn qr<T: Field>(mut a: Matrix<T>) -> (Matrix<T>, Vec<T>) {
     (a, taus)
 }
 
-/// The first columns of the Q that reflections stand for.
+/// The first columns of the Q that reflections stand for, as `org2r` makes them: a reflection's own column is its vector
+/// multiplied, which gives zeros their signs.
 pub fn form_q<T: Field>(factored: &Matrix<T>, taus: &[T], columns: usize) -> Result<Matrix<T>> {
     let mut q = Matrix::identity(factored.rows, columns)?;
-    for (j, &tau) in taus.iter().enumerate().rev() {
+    for (j, &tau) in taus.iter().enumerate().take(columns).rev() {
         interrupt::check()?;
-        reflect_left(&mut q, j, j.min(columns), &vector(factored, j), tau);
+        let v = vector(factored, j);
+        reflect_left(&mut q, j, j + 1, &v, tau);
+        for (k, &value) in v.iter().enumerate() {
+            q[(j + k, j)] = if k == 0 { T::one() - tau } else { -tau * value };
+        }
     }
     Ok(q)
 }

@@ -27,12 +27,20 @@ pub fn rotation<R: Field<Real = R> + Float>(f: R, g: R) -> (Rotation<R>, R) {
     ([Float::abs(f) / length, g / r], r * scale)
 }
 
-/// `[x, y] ← [c x + s y, c y - s x]` for two columns.
+/// As [`rotation`] was before LAPACK 3.10: the cosine is positive only where `f` is the larger, and `r` is where `g` is. The
+/// library still finds the eigenvectors of symmetric matrices with it, whose signs hang on it.
+pub fn older_rotation<R: Field<Real = R> + Float>(f: R, g: R) -> (Rotation<R>, R) {
+    let (rotation, r) = rotation(f, g);
+    let zero = <R as num_traits::Zero>::zero();
+    let turns = if f == zero { g < zero } else { f < zero && g != zero && Float::abs(f) <= Float::abs(g) };
+    if turns { (rotation.map(|part| -part), -r) } else { (rotation, r) }
+}
+
+/// `[x, y] ← [c x + s y, c y - s x]` for two columns, of which the second comes later.
 pub fn rotate_columns<T: Field>(m: &mut Matrix<T>, a: usize, b: usize, [c, s]: Rotation<T::Real>) {
-    for i in 0..m.rows {
-        let (x, y) = (m[(i, a)], m[(i, b)]);
-        m[(i, a)] = x.scale(c) + y.scale(s);
-        m[(i, b)] = y.scale(c) - x.scale(s);
+    let [first, second] = m.two_columns(a, b);
+    for (x, y) in first.iter_mut().zip(second) {
+        (*x, *y) = (x.scale(c) + y.scale(s), y.scale(c) - x.scale(s));
     }
 }
 

@@ -27,7 +27,7 @@ pub fn svd<T: Field>(a: &Matrix<T>, full: bool) -> Result<Svd<T>> {
         return wide(a, full);
     }
     // A tall matrix is first reduced to its R.
-    if n > 0 && m >= n * 11 / 6 && m > n {
+    if n > 0 && m >= if T::DTYPE.is_complex() { n * 17 / 9 } else { n * 3 / 2 } && m > n {
         let (factored, taus) = qr(a.clone());
         let inner = direct(upper(&factored, n)?, false)?;
         let q = form_q(&factored, &taus, if full { m } else { n })?;
@@ -49,7 +49,7 @@ fn beside_identity<T: Field>(corner: &Matrix<T>, size: usize) -> Result<Matrix<T
 /// A matrix with more columns than rows.
 fn wide<T: Field>(a: &Matrix<T>, full: bool) -> Result<Svd<T>> {
     let (m, n) = (a.rows, a.columns);
-    if m > 0 && n >= m * 11 / 6 {
+    if m > 0 && n >= if T::DTYPE.is_complex() { m * 17 / 9 } else { m * 20 } {
         // First reduced to its L: A = L Q, by the adjoint.
         let (factored, taus) = qr(a.adjoint()?);
         let inner = direct(upper(&factored, m)?.adjoint()?, false)?;
@@ -102,6 +102,13 @@ fn direct<T: Field>(mut a: Matrix<T>, full: bool) -> Result<Svd<T>> {
             d[i + 1] = c * d[i + 1];
             turned.push([c, s]);
         }
+    }
+    // The sign of a single value is U's, as in `bdsdc`.
+    if let [value] = d.as_mut_slice()
+        && Float::is_sign_negative(*value)
+    {
+        *value = -*value;
+        u[(0, 0)] = -T::Real::one();
     }
     Bidiagonal { d: &mut d, e: &mut e, u: &mut u, vt: &mut vh }.diagonalize()?;
     for (i, [c, s]) in turned.into_iter().enumerate().rev() {

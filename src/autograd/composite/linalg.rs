@@ -23,11 +23,15 @@ pub const ROWS: &[(&str, Composite)] = &[
         named("torch.return_types.linalg_lu_factor", &["LU", "pivots"], &parts)
     }),
     ("lu", |f, a| {
-        let parts = f.call("linalg.lu_factor_ex", &[self_(a)?, arg(a, 1)])?;
+        let parts = lu(f, a)?;
         if flag(a, 2) {
             return named("torch.return_types._lu_with_info", &["LU", "pivots", "info"], &parts);
         }
         Ok(Value::tuple(parts.sequence().unwrap_or_default().into_iter().take(2).collect::<Vec<Value>>()))
+    }),
+    ("lu.method", |f, a| {
+        let count = if flag(a, 2) { 3 } else { 2 };
+        Ok(Value::tuple(lu(f, a)?.sequence().unwrap_or_default().into_iter().take(count).collect::<Vec<Value>>()))
     }),
     ("lu_solve", |f, a| f.call("linalg.lu_solve", &[arg(a, 1), arg(a, 2), self_(a)?])),
     ("qr", |f, a| {
@@ -68,20 +72,10 @@ pub const ROWS: &[(&str, Composite)] = &[
         }
         _ => f.call("linalg.vector_norm", a),
     }),
-    ("linalg.norm", |f, a| {
-        let (x, order) = (self_(a)?, arg(a, 1));
-        let of_matrix = match arg(a, 2) {
-            Value::None => matches!(order, Value::Str(_)) || ndim(&x) == 2,
-            _ => dims(a, 2).len() == 2,
-        };
-        if of_matrix && !matches!(order, Value::None) {
-            return matrix_norm(f, a, &order, 2);
-        }
-        let order = if let Value::None = order { Value::Float(2.0) } else { order };
-        f.call("linalg.vector_norm", &[x, order, arg(a, 2), arg(a, 3), arg(a, 4)])
-    }),
+    ("linalg.norm", norm),
     ("linalg.matrix_norm", |f, a| matrix_norm(f, a, &arg(a, 1), 2)),
     ("linalg.cond", cond),
+    ("linalg.diagonal", |f, a| f.call("diagonal", a)),
     ("linalg.tensorinv", |f, a| {
         let split = usize::try_from(super::int(a, 1)).unwrap_or(0);
         let sizes = tensor(a, 0)?.borrow().layout.sizes.clone();
@@ -163,23 +157,22 @@ fn matrix_norm(f: &dyn Functions, a: &[Value], order: &Value, at: usize) -> Resu
         };
         let mut order: Dims = (0..all as i64).filter(|&d| d != row && d != column).collect();
         order.extend([row, column]);
-        let mut result = what(singular_values(x.call("permute", &[Value::Size(order)])))?;
-        if keep {
-            for dim in [row.min(column), row.max(column)] {
-                result = f.call("unsqueeze", &[result, Value::Int(dim)])?;
-            }
+        let places: Dims = (0..all as i64).map(|d| order.iter().position(|&o| o == d).unwrap_or(0) as i64).collect();
+        let result = what(singular_values(x.call("permute", &[Value::Size(order)])))?;
+        if !keep {
+            return Ok(result);
         }
-        Ok(result)
+        on(f, result).call("unsqueeze", &[Value::Int(-1)]).call("permute", &[Value::Size(places)]).value
     };
     let extreme = |values: Expr<'_>, largest: bool| {
-        values.call(if largest { "amax" } else { "amin" }, &[Value::size(&[-1]), Value::Bool(false)]).value
+        values.call(if largest { "amax" } else { "amin" }, &[Value::size(&[-1]), Value::Bool(keep)]).value
     };
     match order {
         Value::Str(kind) if &**kind == "fro" => {
             let how = [Value::Float(2.0), Value::size(&[row, column]), Value::Bool(keep), dtype.unwrap_or(Value::None)];
             x.call("linalg.vector_norm", &how).value
         }
-        Value::Str(kind) if &**kind == "nuc" => values(&|values| values.sum(&[-1], false).value),
+        Value::Str(kind) if &**kind == "nuc" => values(&|values| values.sum(&[-1], keep).value),
         order => match order.as_scalar().map(|order| order.to_f64()) {
             Some(p) if p.abs() == 1.0 => lines(row, column, p > 0.0).value,
             Some(p) if p.is_infinite() => lines(column, row, p > 0.0).value,
@@ -187,6 +180,23 @@ fn matrix_norm(f: &dyn Functions, a: &[Value], order: &Value, at: usize) -> Resu
             _ => bail!(RuntimeError, "linalg.matrix_norm: this order is not supported"),
         },
     }
+}
+
+fn lu(f: &dyn Functions, a: &[Value]) -> Result<Value> {
+    f.call("linalg.lu_factor_ex", &[self_(a)?, arg(a, 1)])
+}
+
+fn norm(f: &dyn Functions, a: &[Value]) -> Result<Value> {
+    let (x, order) = (self_(a)?, arg(a, 1));
+    let of_matrix = match arg(a, 2) {
+        Value::None => matches!(order, Value::Str(_)) || ndim(&x) == 2,
+        _ => dims(a, 2).len() == 2,
+    };
+    if of_matrix && !matches!(order, Value::None) {
+        return matrix_norm(f, a, &order, 2);
+    }
+    let order = if let Value::None = order { Value::Float(2.0) } else { order };
+    f.call("linalg.vector_norm", &[x, order, arg(a, 2), arg(a, 3), arg(a, 4)])
 }
 
 fn cond(f: &dyn Functions, a: &[Value]) -> Result<Value> {

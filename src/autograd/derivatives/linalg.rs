@@ -99,13 +99,14 @@ pub const ROWS: &[Derivative] = &[
         times(times(vectors.clone(), inner), adjoint(vectors))
     }),
     row("linalg.matrix_exp", "LinalgMatrixExpBackward0").grad(0, &[0], exponential),
-    row("linalg.pinv", "LinalgPinvBackward0").grad(0, &[0, RESULT], |c| pseudoinverse(c.g(), c.result(), c.arg(0))),
+    row("linalg.pinv.atol_rtol_tensor", "LinalgPinvBackward0")
+        .grad(0, &[0, RESULT], |c| pseudoinverse(c.g(), c.result(), c.arg(0))),
     row("linalg.lstsq", "LinalgLstsqBackward0")
         .grad(0, &[0, 1], |c| {
             let grad = times(c.g(), adjoint(c.arg(1)));
-            pseudoinverse(grad, c.arg(0).call("linalg.pinv", &[]), c.arg(0))
+            pseudoinverse(grad, c.arg(0).call("linalg.pinv.atol_rtol_tensor", &[]), c.arg(0))
         })
-        .grad(1, &[0], |c| times(adjoint(c.arg(0).call("linalg.pinv", &[])), c.g())),
+        .grad(1, &[0], |c| times(adjoint(c.arg(0).call("linalg.pinv.atol_rtol_tensor", &[])), c.g())),
     row("linalg.cross", "LinalgCrossBackward0")
         .grad(0, &[1], |c| c.arg(1).conj().with("linalg.cross", &c.g(), &[c.value(2)]))
         .grad(1, &[0], |c| c.g().with("linalg.cross", &c.arg(0).conj(), &[c.value(2)])),
