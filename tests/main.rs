@@ -3,6 +3,7 @@
 
 mod caught;
 mod cli;
+mod edges;
 mod explain;
 mod extremes;
 mod files;

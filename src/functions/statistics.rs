@@ -4,6 +4,7 @@ use super::dimnames;
 use super::pointwise::default;
 use crate::bail;
 use crate::call::facets::{
+    Lies,
     NameInference::{Keeps, Nameless, Removes},
     Out, Shares, Takes,
 };
@@ -15,6 +16,7 @@ use crate::ops::reduce::{self, Extremum, Spread};
 use crate::ops::softmax::{self as soft, Softmax};
 use crate::ops::statistics::{self, Weights};
 use crate::ops::{copy, sort};
+use crate::tensor::layout::wrap_dim;
 use crate::tensor::{Error, Result, Scalar, View};
 use crate::value::Value;
 
@@ -35,6 +37,11 @@ const KTHVALUE: &[(Takes, &str)] = &[
     (Takes::SameAt(0), "output values must be of same type as input"),
     (Takes::SameAt(1), "output indices must be of scalar type Long"),
 ];
+
+/// What `quantile` takes as its output.
+const QUANTILE: Out = Out::PLAIN
+    .takes(&[(Takes::Same, "quantile() out tensor must be same dtype as the input tensor")])
+    .lying(Lies::InRows);
 
 pub const ROWS: &[Row] = &[
     both(
@@ -107,7 +114,7 @@ pub const ROWS: &[Row] = &[
         |c| quantile(c, false),
         "Computes the numbers below which given shares of the elements lie.",
     )
-    .out(Out::PLAIN.takes(&[(Takes::Same, "quantile() out tensor must be same dtype as the input tensor")]))
+    .out(QUANTILE)
     .operation("sort")
     .out_refused_as("sort"),
     both(
@@ -116,7 +123,7 @@ pub const ROWS: &[Row] = &[
         |c| quantile(c, false),
         "Computes the number below which a given share of the elements lies.",
     )
-    .out(Out::PLAIN.takes(&[(Takes::Same, "quantile() out tensor must be same dtype as the input tensor")]))
+    .out(QUANTILE)
     .operation("view")
     .out_refused_as("view"),
     both(
@@ -125,7 +132,7 @@ pub const ROWS: &[Row] = &[
         |c| quantile(c, true),
         "Computes the numbers below which given shares of the elements lie, ignoring NaN.",
     )
-    .out(Out::PLAIN.takes(&[(Takes::Same, "quantile() out tensor must be same dtype as the input tensor")]))
+    .out(QUANTILE)
     .operation("sort")
     .out_refused_as("sort"),
     both(
@@ -134,7 +141,7 @@ pub const ROWS: &[Row] = &[
         |c| quantile(c, true),
         "Computes the number below which a given share of the elements lies, ignoring NaN.",
     )
-    .out(Out::PLAIN.takes(&[(Takes::Same, "quantile() out tensor must be same dtype as the input tensor")]))
+    .out(QUANTILE)
     .operation("view")
     .out_refused_as("view"),
     both(
@@ -557,6 +564,12 @@ fn gradient(call: &Call, spacing: &Value, place: usize) -> Result<Value> {
             items.len(),
             dims.len()
         );
+    }
+    for (n, &dim) in dims.iter().enumerate() {
+        let d = wrap_dim(dim, view.ndim())?;
+        if dims.iter().take(n).any(|&other| wrap_dim(other, view.ndim()) == Ok(d)) {
+            bail!(RuntimeError, "dim {d} appears multiple times in the list of dims");
+        }
     }
     let refused =
         || Error::type_error("gradient(): argument 'spacing' must be a number, or a list of numbers or tensors");
