@@ -270,6 +270,18 @@ impl Machine {
             frame.next += 1;
             match *op {
                 Op::Constant(at) => frame.push(code.constants.get(at as usize).cloned().unwrap_or(Value::None)),
+                // The commonest variables go without a step in between.
+                Op::Load(Variable::Local(slot)) if let Some(Some(value)) = frame.locals.get(slot as usize) => {
+                    let value = value.clone();
+                    frame.push(value);
+                }
+                Op::Store(Variable::Local(slot)) => {
+                    let value = frame.pop();
+                    if let Some(local) = frame.locals.get_mut(slot as usize) {
+                        let before = local.replace(value);
+                        drop(before);
+                    }
+                }
                 Op::Load(variable) => {
                     let value = self.held(frame, variable);
                     frame.push(value.map_or_else(|| operations::load_missing(self, &code, variable), Ok)?);
