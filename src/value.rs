@@ -17,6 +17,7 @@ pub use list::{Items, List, Tuple};
 pub use sets::Set;
 pub use text::Text;
 
+use crate::bail;
 use crate::ops::random::Generator;
 use crate::tensor::interrupt::watched;
 use crate::tensor::{
@@ -519,6 +520,21 @@ fn any_within(value: &Value, depth: usize, holds: &mut impl FnMut(&Tensor) -> bo
         }
         _ => false,
     }
+}
+
+/// The sizes that a `torch.Size` of these items has.
+///
+/// # Errors
+/// TypeError for anything but integers.
+pub fn sizes_of(items: &[Value]) -> Result<Dims> {
+    let size = |(i, item): (usize, &Value)| match item {
+        Value::Int(size) => Ok(*size),
+        Value::Bool(on) => Ok(i64::from(*on)),
+        Value::Tensor(tensor) => Ok(tensor.borrow().item()?.to_i64()),
+        Value::BigInt(_) => bail!(RuntimeError, "Overflow when unpacking long"),
+        other => bail!(TypeError, "torch.Size() takes an iterable of 'int' (item {i} is '{}')", other.type_name()),
+    };
+    items.iter().enumerate().map(size).collect()
 }
 
 /// The tensor that a value is.

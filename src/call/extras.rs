@@ -64,6 +64,13 @@ impl Extras {
         extras.iter().find(|extra| &*extra.name == name && extra.holder.is(object)).map(|extra| extra.value.clone())
     }
 
+    /// Returns the attributes of an object, with their names.
+    pub fn all(&self, object: &Value) -> Vec<(Rc<str>, Value)> {
+        let extras = self.0.borrow();
+        let own = extras.iter().filter(|extra| extra.holder.is(object));
+        own.map(|extra| (extra.name.clone(), extra.value.clone())).collect()
+    }
+
     /// Puts an attribute on an object, or another value in its place. Does nothing for what cannot have any.
     pub fn set(&self, object: &Value, name: &str, value: &Value) {
         self.remove(object, name);

@@ -11,8 +11,8 @@ use crate::dispatch::fake::FakeTensorMode;
 use crate::dispatch::saving;
 use crate::format::PrintOptions;
 use crate::tensor::element::{integer_limits, largest_finite};
-use crate::tensor::{DType, Device, Dims, Error, Result};
-use crate::value::{MemoryFormat, Object, TensorLayout, Value};
+use crate::tensor::{DType, Device, Error, Result};
+use crate::value::{MemoryFormat, Object, TensorLayout, Value, sizes_of};
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -143,15 +143,7 @@ fn size(call: &mut Call) -> Result<Value> {
             .sequence()
             .ok_or_else(|| Error::type_error(format!("'{}' object is not iterable", other.type_name())))?,
     };
-    let mut sizes = Dims::new();
-    for (i, item) in items.iter().enumerate() {
-        match item {
-            Value::Int(size) => sizes.push(*size),
-            Value::Tensor(t) => sizes.push(t.borrow().item()?.to_i64()),
-            other => bail!(TypeError, "torch.Size() takes an iterable of 'int' (item {i} is '{}')", other.type_name()),
-        }
-    }
-    Ok(Value::Size(sizes))
+    sizes_of(&items).map(Value::Size)
 }
 
 /// A record with a fixed repr and named fields: `finfo`, `iinfo`.

@@ -17,7 +17,7 @@ use crate::value::numbers::{
     Answer, add, bits, compare, floor_divide, inverted, mul, negative, power, remainder, shift_left, shift_right, sub,
     true_divide,
 };
-use crate::value::{Dict, Slice, Value, sets};
+use crate::value::{Dict, Slice, Value, sets, sizes_of};
 use std::cmp::Ordering;
 
 /// A binary operator.
@@ -246,7 +246,8 @@ fn plain(state: &State, operator: &Operator, a: &Value, b: &Value) -> Result<Val
         ) => {
             let (x, y) = (a.sequence().unwrap_or_default(), b.sequence().unwrap_or_default());
             limits::room_for::<Value>(x.len() + y.len())?;
-            Ok(Value::tuple(x.into_iter().chain(y)))
+            let joined: Vec<Value> = x.into_iter().chain(y).collect();
+            if let Value::Size(_) = a { sizes_of(&joined).map(Value::Size) } else { Ok(Value::tuple(joined)) }
         }
         ("+", Value::Tuple(_) | Value::Size(_) | Value::NamedTuple(_), other) => {
             Err(Error::type_error(format!("can only concatenate tuple (not \"{}\") to tuple", other.type_name())))

@@ -7,7 +7,7 @@ use super::iterate::items_of as items;
 use super::operators::{self, called as binary};
 use super::{bounds, bytes, codecs, members, slices, subscript};
 use crate::bail;
-use crate::call::{Call, Receiver, Row, function, stack};
+use crate::call::{Call, Receiver, Row, State, function, stack};
 use crate::dispatch::names;
 use crate::tensor::names::not_saved;
 use crate::tensor::{Error, ErrorKind, Result, Tensor, TypedStorage, View};
@@ -326,12 +326,21 @@ fn exit(call: &mut Call) -> Result<Value> {
 }
 
 fn duplicate(call: &mut Call) -> Result<Value> {
-    copied(&call.value(0), call.signature.name == "copy.deepcopy", &mut HashMap::new())
+    let deep = call.signature.name == "copy.deepcopy";
+    copied(&call.value(0), &Copying { state: call.state, deep }, &mut HashMap::new())
+}
+
+/// How values are copied.
+struct Copying<'a> {
+    state: &'a State,
+    /// Whether what they hold is copied as well.
+    deep: bool,
 }
 
 /// A copy of a value, of what it holds too if it is to be deep. Copies are known by what they are copied from, so that
 /// what is shared stays shared, and a list may hold itself.
-fn copied(value: &Value, deep: bool, made: &mut HashMap<usize, Value>) -> Result<Value> {
+fn copied(value: &Value, how: &Copying, made: &mut HashMap<usize, Value>) -> Result<Value> {
+    let deep = how.deep;
     let known = value.address().filter(|_| deep);
     if let Some(copy) = known.and_then(|address| made.get(&address)) {
         return Ok(copy.clone());
@@ -347,14 +356,14 @@ fn copied(value: &Value, deep: bool, made: &mut HashMap<usize, Value>) -> Result
             note(Value::List(copy.clone()), made);
             let items = list.to_vec();
             copy.replace(if deep {
-                items.iter().map(|item| copied(item, deep, made)).collect::<Result<_>>()?
+                items.iter().map(|item| copied(item, how, made)).collect::<Result<_>>()?
             } else {
                 items
             })?;
             Value::List(copy)
         }
         Value::Tuple(items) if deep => {
-            let parts = items.iter().map(|item| copied(item, deep, made)).collect::<Result<Vec<_>>>()?;
+            let parts = items.iter().map(|item| copied(item, how, made)).collect::<Result<Vec<_>>>()?;
             // One whose parts are what they were stays the same.
             let is_same = parts.iter().zip(items.iter()).all(|(part, item)| equality::is(part, item));
             // By way of a list that holds it, it may be there by now.
@@ -368,36 +377,53 @@ fn copied(value: &Value, deep: bool, made: &mut HashMap<usize, Value>) -> Result
             let copy = Dict::default().to_kind(dict.is_ordered());
             note(Value::Dict(copy.clone()), made);
             for (key, value) in dict.to_vec() {
-                copy.insert(copied(&key, deep, made)?, copied(&value, deep, made)?)?;
+                copy.insert(copied(&key, how, made)?, copied(&value, how, made)?)?;
             }
             Value::Dict(copy)
         }
         Value::Dict(dict) => Value::Dict(dict.to_kind(dict.is_ordered())),
         Value::Set(set) if set.is_frozen() && !deep => value.clone(),
         Value::Set(set) if deep => {
-            let items = set.to_vec().iter().map(|item| copied(item, deep, made)).collect::<Result<Vec<_>>>()?;
+            let items = set.to_vec().iter().map(|item| copied(item, how, made)).collect::<Result<Vec<_>>>()?;
             note(Value::Set(Set::new(items)?.to_kind(set.is_frozen())), made)
         }
         Value::Set(set) => Value::Set(set.to_kind(false)),
         Value::Tensor(t) if t.has_names() => {
             return Err(if deep { names::refusal("new_empty") } else { not_saved() });
         }
+        Value::Tensor(t) if deep && !t.is_leaf() => bail!(
+            RuntimeError,
+            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  If \
+             you were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, see \
+             https://github.com/pytorch/pytorch/pull/103001"
+        ),
         // The whole storage is copied, however little of it the tensor shows.
-        Value::Tensor(t) if deep => {
+        Value::Tensor(t) => {
             let view = t.view();
-            let storage = match copied(&Value::Storage(view.storage.clone()), deep, made)? {
-                Value::Storage(storage) => storage,
-                _ => view.storage.duplicate()?,
+            let storage = match deep.then(|| copied(&Value::Storage(view.storage.clone()), how, made)).transpose()? {
+                Some(Value::Storage(storage)) => storage,
+                _ => view.storage.clone(),
             };
             let copy = Tensor::new(View { storage, ..view });
-            if t.is_leaf() && t.requires_grad() {
-                copy.autograd_mut(|meta| meta.requires_grad = true);
+            if t.requires_grad() || t.is_parameter() {
+                copy.autograd_mut(|meta| (meta.requires_grad, meta.parameter) = (t.requires_grad(), t.is_parameter()));
             }
-            note(Value::Tensor(copy), made)
+            let whole = note(Value::Tensor(copy.clone()), made);
+            if let Some(grad) = t.autograd(|meta| meta.grad.clone()).filter(|_| deep)
+                && let Value::Tensor(grad) = copied(&Value::Tensor(grad), how, made)?
+            {
+                copy.autograd_mut(|meta| meta.grad = Some(grad));
+            }
+            for (name, extra) in how.state.extras.all(value) {
+                how.state.extras.set(&whole, &name, &if deep { copied(&extra, how, made)? } else { extra });
+            }
+            whole
         }
-        Value::Tensor(t) => Value::Tensor(Tensor::new(t.view())),
         Value::Storage(s) => note(s.duplicate().map(Value::Storage)?, made),
-        Value::TypedStorage(typed) => Value::TypedStorage(TypedStorage::new(typed.storage.duplicate()?, typed.dtype)),
+        Value::TypedStorage(typed) => match copied(&Value::Storage(typed.storage.clone()), how, made)? {
+            Value::Storage(storage) => note(Value::TypedStorage(TypedStorage::new(storage, typed.dtype)), made),
+            other => other,
+        },
         // An object of a script says how it is copied.
         Value::Object(object) if deep => match object.special("__deepcopy__", &[Value::Dict(Dict::default())]) {
             Some(copy) => note(copy?, made),

@@ -346,12 +346,15 @@ pub const ROWS: &[Row] = &[
     .operation("_spdiags"),
 ];
 
-/// The values and indices of a constructor, of the dtype asked for.
+/// The values and indices of a constructor: in the memory of the tensor that is given, if it has the dtype asked for.
 fn data(call: &Call, index: usize, dtype: Option<DType>) -> Result<View> {
     match call.value(index) {
         Value::Tensor(tensor) => {
             let view = tensor.view();
-            copy::cast(&view, dtype.unwrap_or(view.dtype))
+            match dtype {
+                Some(dtype) if dtype != view.dtype => copy::cast(&view, dtype),
+                _ => Ok(view),
+            }
         }
         data => from_data(&data, dtype, call.state.default_dtype.get()),
     }

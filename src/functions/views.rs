@@ -17,7 +17,7 @@ use crate::ops::{copy, view as ops};
 use crate::tensor::layout::broadcast_sizes;
 use crate::tensor::{Dims, Error, Layout, Result, Tensor, View};
 use crate::value::equality;
-use crate::value::{MemoryFormat, Value};
+use crate::value::{MemoryFormat, Value, sizes_of};
 
 pub const ROWS: &[Row] = &[
     method(
@@ -551,7 +551,9 @@ fn broadcast_shapes(call: &mut Call) -> Result<Value> {
     for shape in call.value(0).sequence().unwrap_or_default() {
         let shape: Vec<i64> = match &shape {
             Value::Int(size) => vec![*size],
-            Value::List(_) | Value::Tuple(_) | Value::Size(_) => ints_of(&shape)?,
+            Value::List(_) | Value::Tuple(_) | Value::Size(_) => {
+                sizes_of(&shape.sequence().unwrap_or_default())?.to_vec()
+            }
             other => bail!(
                 RuntimeError,
                 "('Input shapes should be of type ints, a tuple of ints, or a list of ints, got ', {})",
@@ -572,14 +574,6 @@ fn broadcast_shapes(call: &mut Call) -> Result<Value> {
         }
     }
     Ok(Value::size(&sizes))
-}
-
-fn ints_of(shape: &Value) -> Result<Vec<i64>> {
-    let number = |(i, item): (usize, Value)| match item {
-        Value::Int(size) => Ok(size),
-        other => bail!(TypeError, "torch.Size() takes an iterable of 'int' (item {i} is '{}')", other.type_name()),
-    };
-    shape.sequence().unwrap_or_default().into_iter().enumerate().map(number).collect()
 }
 
 /// `dim_order(ambiguity_check)`.

@@ -115,7 +115,7 @@ pub fn dense_dim(view: &View) -> usize {
 /// # Errors
 /// RuntimeError with PyTorch's text for parts that do not fit each other; indices beyond the size only with `check`.
 pub fn new_coo(indices: &View, values: &View, size: Option<&[i64]>, coalesced: bool, check: bool) -> Result<View> {
-    let indices = copy::cast(indices, DType::Long)?;
+    let indices = if indices.dtype == DType::Long { indices.clone() } else { copy::cast(indices, DType::Long)? };
     let values = if values.ndim() == 0 { views::unsqueeze(values, 0)? } else { values.clone() };
     let [dims, nnz] = *indices.sizes() else {
         bail!(RuntimeError, "indices must be sparse_dim x nnz, but got: {}", show(indices.sizes()));
@@ -144,7 +144,8 @@ pub fn new_coo(indices: &View, values: &View, size: Option<&[i64]>, coalesced: b
     if values.sizes() != expected.as_slice() {
         bail!(RuntimeError, "values has incorrect size, expected {}, got {}", show(&expected), show(values.sizes()));
     }
-    let out = coo(&sizes, indices, values, coalesced)?;
+    // Fewer than two elements stand in order.
+    let out = coo(&sizes, indices, values, coalesced || nnz < 2)?;
     if check && let Some(parts) = out.coo() {
         let coordinates = Coordinates::of(parts, &sizes)?;
         let ascending = coordinates.places(&sizes[..dims as usize])?.windows(2).all(|pair| pair[0] < pair[1]);

@@ -171,6 +171,8 @@ pub fn is(a: &Value, b: &Value) -> bool {
         (Value::MemoryFormat(x), Value::MemoryFormat(y)) => x == y,
         (Value::Type(x), Value::Type(y)) | (Value::Module(x), Value::Module(y)) => x == y,
         (Value::Function(x), Value::Function(y)) => x == y,
+        // A method of a class that is looked up twice.
+        (Value::Method(x), Value::Method(y)) if matches!(x.of, Value::Type(_)) => x.name == y.name && is(&x.of, &y.of),
         (Value::Tuple(x), Value::Tuple(y)) => x.is(y),
         (Value::Object(x), Value::Object(y)) => {
             Rc::ptr_eq(x, y) || x.identity().is_some_and(|id| y.identity() == Some(id))
