@@ -16,6 +16,7 @@ mod reference;
 mod refusals;
 mod rhai_calls;
 mod rhai_form;
+mod rhai_sessions;
 mod scripts;
 mod storage;
 mod storage_names;
