@@ -5,7 +5,7 @@ mod parse;
 
 use std::sync::LazyLock;
 
-use crate::session::{Language, Session, SessionOptions};
+use crate::session::{Completeness, Language, Session, SessionOptions};
 use crate::transcript::Example;
 
 /// The pages, in the order in which they are taught, each with the name it goes by.
@@ -38,10 +38,24 @@ pub enum Part {
     /// A paragraph, on one line.
     Prose(String),
     /// Inputs that are run as one reads.
-    Session(Vec<Example>),
+    Session(Inputs),
 }
 
-/// Something to do, and how to tell whether it is done. All code is Python.
+/// The inputs of a session on a page, in Python; in Rhai only where the Rhai form of a line is not enough.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Inputs {
+    pub python: Vec<Example>,
+    pub rhai: Vec<Example>,
+}
+
+/// An input as a learner reads it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Told {
+    pub language: Language,
+    pub source: String,
+}
+
+/// Something to do, and how to tell whether it is done. All code is Python, of which lessons in Rhai show the Rhai form.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Exercise {
     pub title: String,
@@ -71,12 +85,45 @@ pub fn find(wanted: &str) -> Option<&'static Lesson> {
     by_number.or_else(|| lessons().iter().find(|lesson| lesson.name == wanted))
 }
 
+/// A line of a page as lessons in `language` tell it; nothing for one that makes known what Rhai knows anyway.
+pub fn told(session: &Session, language: Language, example: Language, source: &str) -> Option<Told> {
+    if (language, example) != (Language::Rhai, Language::Python) {
+        return Some(Told { language: example, source: source.to_owned() });
+    }
+    // A test sees to it that every line of a page has a form.
+    let Ok(rhai) = session.rhai_form(source) else { return told(session, example, example, source) };
+    let lines: Vec<_> = rhai.lines().filter(|line| !line.starts_with("//")).collect();
+    (!lines.is_empty()).then(|| Told { language, source: lines.join("\n") })
+}
+
+/// The language of what was typed in a lesson that is in the `chosen` one: the other, if only that reads it.
+pub fn language_of(session: &Session, chosen: Language, source: &str) -> Language {
+    let is_invalid = |language| session.completeness(language, source) == Completeness::Invalid;
+    match chosen {
+        Language::Rhai if session.is_only_python(source) => Language::Python,
+        Language::Python if is_invalid(Language::Python) && !is_invalid(Language::Rhai) => Language::Rhai,
+        chosen => chosen,
+    }
+}
+
+impl Inputs {
+    /// What lessons in `language` run.
+    pub fn examples(&self, language: Language) -> &[Example] {
+        if language == Language::Rhai && !self.rhai.is_empty() { &self.rhai } else { &self.python }
+    }
+}
+
 impl Exercise {
-    /// A session in which the exercise can be done, and in which `options` say where output goes.
-    pub fn session(&self, options: SessionOptions) -> Session {
+    /// A session in which the exercise can be done, and in which `options` say where output goes; with what was run there.
+    pub fn session(&self, language: Language, options: SessionOptions) -> (Session, Vec<Told>) {
         let mut session = Session::new(SessionOptions { keeps_results: true, ..options });
-        session.eval(Language::Python, &self.given);
-        session
+        let mut given = Vec::new();
+        for line in self.given.lines() {
+            let Some(told) = told(&session, language, Language::Python, line) else { continue };
+            session.eval(told.language, &told.source);
+            given.push(told);
+        }
+        (session, given)
     }
 
     /// Returns whether what was done so far solves it. Evaluates in the session of the exercise and shows nothing.
@@ -87,11 +134,19 @@ impl Exercise {
         session.eval(Language::Python, &format!("assert ({})", self.check)).error.is_none()
     }
 
-    /// The inputs of the solution.
-    pub fn solution_inputs(&self) -> impl Iterator<Item = &Example> {
-        self.solution.iter().flat_map(|part| match part {
-            Part::Session(examples) => examples.as_slice(),
-            Part::Prose(_) => &[],
+    /// Returns whether an input that did not solve it, and that has shown a value or not, was meant to: whoever looks at
+    /// a variable, or at what is to be changed, gives no answer.
+    pub fn is_answer(&self, source: &str, has_shown: bool) -> bool {
+        let is_name = source.trim().chars().all(|c| c.is_alphanumeric() || c == '_');
+        let asks_for_value = self.check.contains("answer");
+        if asks_for_value { has_shown && (!is_name || source.trim().parse::<i64>().is_ok()) } else { !has_shown }
+    }
+
+    /// The sessions of the solution.
+    pub fn solution_inputs(&self) -> impl Iterator<Item = &Inputs> {
+        self.solution.iter().filter_map(|part| match part {
+            Part::Session(inputs) => Some(inputs),
+            Part::Prose(_) => None,
         })
     }
 }
@@ -99,14 +154,32 @@ impl Exercise {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::transcript::{Document, Form, Options, matches, printed};
 
-    fn solves(exercise: &Exercise, inputs: &[&str]) -> bool {
-        let mut session = exercise.session(SessionOptions::default());
+    const LANGUAGES: [Language; 2] = [Language::Python, Language::Rhai];
+
+    /// Whether an answer solves the exercise, given as it stands or, in a lesson in Rhai, in its Rhai form.
+    fn solves(exercise: &Exercise, lesson: Language, answer: Language, inputs: &[Example]) -> Option<bool> {
+        let (mut session, _) = exercise.session(lesson, SessionOptions::default());
         for input in inputs {
-            let outcome = session.eval(Language::Python, input);
-            assert_eq!(outcome.error, None, "{}: {input}", exercise.title);
+            if answer != input.language && session.rhai_form(&input.source).is_err() {
+                return None;
+            }
+            let Some(told) = told(&session, answer, input.language, &input.source) else { continue };
+            let language = language_of(&session, lesson, &told.source);
+            if language != told.language {
+                // It reads as the lesson's language, and may mean something else there.
+                return None;
+            }
+            let outcome = session.eval(language, &told.source);
+            assert_eq!(outcome.error, None, "{}: {}", exercise.title, told.source);
         }
-        exercise.is_solved(&mut session)
+        Some(exercise.is_solved(&mut session))
+    }
+
+    fn example(source: &str) -> Example {
+        let document = Document::parse(&format!(">>> {source}\n"), Form::Text);
+        document.cases[0].examples[0].clone()
     }
 
     #[test]
@@ -114,17 +187,79 @@ mod tests {
         for (lesson, exercise) in lessons().iter().flat_map(|lesson| lesson.exercises.iter().map(move |e| (lesson, e)))
         {
             let place = format!("{}: {}", lesson.name, exercise.title);
-            assert!(exercise.right.len() > 1 && exercise.wrong.len() > 1, "{place}: too few answers");
             assert!(!exercise.hints.is_empty() && !exercise.task.is_empty(), "{place}: no hint or no task");
-            for answer in &exercise.right {
-                assert!(solves(exercise, &[answer]), "{place}: {answer} is right");
+            // A lesson in one language takes answers in the other.
+            for (language, answer) in LANGUAGES.iter().flat_map(|lesson| LANGUAGES.map(|answer| (*lesson, answer))) {
+                for (answers, is_right) in [(&exercise.right, true), (&exercise.wrong, false)] {
+                    let mut tried = 0;
+                    for text in answers {
+                        let solved = solves(exercise, language, answer, &[example(text)]);
+                        assert_ne!(solved, Some(!is_right), "{place}: {text} in {answer:?} for {language:?}");
+                        tried += usize::from(solved.is_some());
+                    }
+                    assert!(tried > 1 || language != answer, "{place}: too few answers in {answer:?}");
+                }
+                assert_eq!(solves(exercise, language, answer, &[]), Some(false), "{place}: doing nothing is wrong");
+                let solution: Vec<_> =
+                    exercise.solution_inputs().flat_map(|inputs| inputs.examples(answer)).cloned().collect();
+                let solved = solves(exercise, language, answer, &solution);
+                assert!(
+                    solved.unwrap_or(language != answer),
+                    "{place}: the solution in {answer:?} for {language:?}: {solved:?}"
+                );
             }
-            for answer in &exercise.wrong {
-                assert!(!solves(exercise, &[answer]), "{place}: {answer} is wrong");
+        }
+    }
+
+    /// In Rhai a page shows what it shows in Python.
+    fn shows_the_same(place: &str, parts: &[Part], session: &mut Session) {
+        for part in parts {
+            let Part::Session(inputs) = part else { continue };
+            let wanted: Vec<_> = inputs.python.iter().map(|example| example.expected.as_str()).collect();
+            let mut shown = Vec::new();
+            for example in inputs.examples(Language::Rhai) {
+                let is_formed = example.language == Language::Rhai || session.rhai_form(&example.source).is_ok();
+                assert!(is_formed, "{place}: {} has no Rhai form", example.source);
+                let told = told(session, Language::Rhai, example.language, &example.source);
+                let outcome = told.map(|told| session.eval(told.language, &told.source));
+                shown.push(outcome.map(|outcome| printed(&outcome)).unwrap_or_default());
             }
-            assert!(!solves(exercise, &[]), "{place}: doing nothing is wrong");
-            let solution: Vec<_> = exercise.solution_inputs().map(|example| example.source.as_str()).collect();
-            assert!(!solution.is_empty() && solves(exercise, &solution), "{place}: the solution");
+            let (wanted, shown) = (wanted.join("\n"), shown.concat());
+            let [wanted, shown] = [&wanted, &shown].map(|text| text.lines().filter(|line| !line.is_empty()));
+            let [wanted, shown] = [wanted.collect::<Vec<_>>().join("\n"), shown.collect::<Vec<_>>().join("\n")];
+            let terms = Options { ellipsis: true, ..Options::default() };
+            assert!(matches(&wanted, &shown, &terms), "{place}\n{wanted}\n\n{shown}");
+        }
+    }
+
+    #[test]
+    fn pages_show_the_same_in_rhai() {
+        for lesson in lessons() {
+            let fresh = || Session::new(SessionOptions::default());
+            shows_the_same(lesson.name, &lesson.parts, &mut fresh());
+            for exercise in &lesson.exercises {
+                let (mut session, given) = exercise.session(Language::Rhai, SessionOptions::default());
+                let place = format!("{}: {}", lesson.name, exercise.title);
+                assert!(given.iter().all(|told| told.language == Language::Rhai), "{place}: {given:?}");
+                exercise.hints.iter().for_each(|hint| shows_the_same(&place, hint, &mut session));
+                shows_the_same(&place, &exercise.solution, &mut fresh());
+            }
+        }
+    }
+
+    #[test]
+    fn looking_is_no_answer() {
+        let changes = Exercise { check: "t.tolist() == [1]".into(), ..Exercise::default() };
+        let asks = Exercise { check: "answer == 1".into(), ..Exercise::default() };
+        let rows = [
+            ("t", true, false, false),
+            ("t[0] = 1", false, true, false),
+            ("t + 1", true, false, true),
+            ("2", true, false, true),
+        ];
+        for (source, has_shown, of_changes, of_asks) in rows {
+            assert_eq!(changes.is_answer(source, has_shown), of_changes, "{source}");
+            assert_eq!(asks.is_answer(source, has_shown), of_asks, "{source}");
         }
     }
 

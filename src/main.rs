@@ -18,7 +18,7 @@ tensorsh [OPTIONS]                        a prompt; or a script from standard in
        tensorsh [OPTIONS] -e CODE [ARGS]...      a line of code
        tensorsh [OPTIONS] test [--update | --review] [--filter TEXT] PATH...
        tensorsh [OPTIONS] replay FILE...
-       tensorsh learn [--list] [LESSON]
+       tensorsh learn [--rhai] [--list] [LESSON]
        tensorsh [OPTIONS] inspect [--json] FILE...
        tensorsh completions SHELL
        tensorsh man";
@@ -155,6 +155,14 @@ struct Learn {
     #[arg(long)]
     reset: bool,
 
+    /// Tell the lessons in Python, as PyTorch's pages do; answers may be in either language
+    #[arg(long, conflicts_with = "rhai")]
+    python: bool,
+
+    /// Tell them in Rhai
+    #[arg(long)]
+    rhai: bool,
+
     /// The number or the name of a lesson
     #[arg(value_name = "LESSON")]
     lesson: Option<String>,
@@ -202,8 +210,9 @@ fn run(cli: Cli) -> i32 {
     match &cli.command {
         Some(Command::Test(test)) => shell::test(screen, &testing(test, cli.quiet)),
         Some(Command::Replay(replay)) => run_replay(replay),
-        Some(Command::Learn(Learn { list, reset, lesson })) => {
-            shell::learn(screen, &Learning { lesson: lesson.clone(), list: *list, reset: *reset })
+        Some(Command::Learn(Learn { list, reset, python, rhai, lesson })) => {
+            let language = asked(*python, *rhai).or_else(|| language(&cli)).unwrap_or(Language::Python);
+            shell::learn(screen, &Learning { language, lesson: lesson.clone(), list: *list, reset: *reset })
         }
         Some(Command::Inspect(inspect)) => shell::inspect(&as_text(&inspect.files), inspect.json),
         Some(Command::Completions { shell }) => {
@@ -256,7 +265,11 @@ fn opening(cli: &Cli, script: Option<&OsString>) -> Opening {
 
 /// The language that was asked for.
 fn language(cli: &Cli) -> Option<Language> {
-    match (cli.python, cli.rhai) {
+    asked(cli.python, cli.rhai)
+}
+
+fn asked(python: bool, rhai: bool) -> Option<Language> {
+    match (python, rhai) {
         (true, _) => Some(Language::Python),
         (_, true) => Some(Language::Rhai),
         _ => None,

@@ -69,6 +69,14 @@ impl Language {
     pub fn of_script(path: &Path) -> Language {
         if path.extension().is_some_and(|extension| extension == "py") { Language::Python } else { Language::Rhai }
     }
+
+    /// What stands before an input, and before its further lines.
+    pub fn signs(self) -> (&'static str, &'static str) {
+        match self {
+            Language::Python => (">>> ", "... "),
+            Language::Rhai => ("rhai> ", "    > "),
+        }
+    }
 }
 
 /// The outcome of an input.

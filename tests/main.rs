@@ -20,6 +20,7 @@ mod refusals;
 mod rhai_calls;
 mod rhai_form;
 mod rhai_grammar;
+mod rhai_sessions;
 mod scripts;
 mod storage;
 mod storage_names;

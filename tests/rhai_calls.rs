@@ -187,6 +187,10 @@ const TABLE: &[(&str, &str)] = &[
     ("bool(a[0])", "True"),
     ("a.bool()", "tensor([True, True])"),
     ("sum(a)", "tensor(3.)"),
+    ("let f = a.sum; f()", "tensor(3.)"),
+    ("let f = a.sum; f.call(0)", "tensor(3.)"),
+    ("[torch.ones(2), a].map(a.add)", "[tensor([2., 3.]), tensor([2., 4.])]"),
+    ("torch.storage.TypedStorage([5, 4], dtype=int16).dtype", "torch.int16"),
     ("max(a)", "tensor(2.)"),
     ("abs(-a)", "tensor([1., 2.])"),
     // Shapes.

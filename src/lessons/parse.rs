@@ -1,8 +1,11 @@
 //! A page of Markdown ─► a lesson. What a reader of the page need not see stands in comments: `<!-- given`, `<!-- check`,
-//! `<!-- right`, `<!-- wrong`; what one should not see at once stands in `<details>`, as hints and as the solution.
+//! `<!-- right`, `<!-- wrong`, and `<!-- rhai` behind a session that lessons in Rhai tell otherwise; what one should not see at once stands in `<details>`, as hints and as the solution.
 
-use super::{Exercise, Lesson, Part};
+use super::{Exercise, Inputs, Lesson, Part};
 use crate::transcript::{Document, Form};
+
+/// The kind of a comment that holds a session in Rhai.
+const RHAI: &str = "rhai";
 
 /// Reads a page.
 pub(super) fn lesson(name: &'static str, page: &str) -> Lesson {
@@ -15,7 +18,7 @@ pub(super) fn lesson(name: &'static str, page: &str) -> Lesson {
         } else if let Some(title) = line.strip_prefix("## Exercise: ") {
             reader.close(&mut lesson);
             lesson.exercises.push(Exercise { title: title.to_owned(), ..Exercise::default() });
-        } else if let Some(kind) = line.strip_prefix("<!-- ") {
+        } else if let Some(kind) = line.strip_prefix("<!-- ").filter(|kind| *kind != RHAI) {
             let text: Vec<_> = lines.by_ref().take_while(|line| *line != "-->").collect();
             if let Some(exercise) = lesson.exercises.last_mut() {
                 exercise.note(kind, &text);
@@ -56,25 +59,30 @@ impl Exercise {
 struct Reader {
     parts: Vec<Part>,
     paragraph: String,
-    /// The lines of an open fence.
+    /// The lines of an open fence, or of a session in Rhai.
     fence: Option<String>,
+    is_rhai: bool,
 }
 
 impl Reader {
     fn line(&mut self, line: &str) {
         match &mut self.fence {
-            Some(text) if line == "```" => {
+            Some(text) if line == if self.is_rhai { "-->" } else { "```" } => {
                 let examples = Document::parse(text, Form::Text).cases.into_iter().flat_map(|case| case.examples);
-                self.parts.push(Part::Session(examples.collect()));
+                match self.parts.last_mut() {
+                    Some(Part::Session(inputs)) if self.is_rhai => inputs.rhai = examples.collect(),
+                    _ => self.parts.push(Part::Session(Inputs { python: examples.collect(), ..Inputs::default() })),
+                }
                 self.fence = None;
             }
             Some(text) => {
                 text.push_str(line);
                 text.push('\n');
             }
-            None if line.starts_with("```") => {
+            None if line.starts_with("```") || line.strip_prefix("<!-- ") == Some(RHAI) => {
                 self.end_paragraph();
                 self.fence = Some(String::new());
+                self.is_rhai = !line.starts_with("```");
             }
             None if line.trim().is_empty() => self.end_paragraph(),
             None => {
@@ -124,6 +132,10 @@ paragraph.
 2
 ```
 
+<!-- rhai
+rhai> 2
+-->
+
 ## Exercise: try
 
 Do it.
@@ -159,8 +171,8 @@ So.
 ";
         let lesson = lesson("name", page);
         assert_eq!(lesson.title, "Title");
-        assert!(matches!(&lesson.parts[..], [Part::Prose(text), Part::Session(examples)]
-            if text == "One paragraph." && examples[0].source == "1 + 1"));
+        assert!(matches!(&lesson.parts[..], [Part::Prose(text), Part::Session(inputs)]
+            if text == "One paragraph." && inputs.python[0].source == "1 + 1" && inputs.rhai[0].source == "2"));
         let [exercise] = &lesson.exercises[..] else { panic!("{lesson:?}") };
         assert_eq!((exercise.given.as_str(), exercise.check.as_str()), ("x = 1\ny = 2", "answer == x"));
         assert_eq!((exercise.right.len(), exercise.wrong.len(), exercise.hints.len()), (2, 0, 1));

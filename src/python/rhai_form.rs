@@ -37,12 +37,24 @@ pub enum Known {
     Unknown,
 }
 
+/// The same in the forms that Rhai's grammar has by itself: `x[at(0, slice(1, 3))]`, `f(#{dim: 0})`.
+///
+/// # Errors
+/// As [`rhai_form`].
+pub fn grammar_form(source: &str, variable: &dyn Fn(&str) -> Option<Known>) -> Formed {
+    printed(source, variable, true)
+}
+
 /// Writes Python as Rhai. `variable` tells which variable the session has of a name, spelled as in Python: such a name is
 /// assigned without `let`, and called by `.call`.
 ///
 /// # Errors
 /// A sentence that says which construct has no Rhai form.
 pub fn rhai_form(source: &str, variable: &dyn Fn(&str) -> Option<Known>) -> Formed {
+    printed(source, variable, false)
+}
+
+fn printed(source: &str, variable: &dyn Fn(&str) -> Option<Known>, by_grammar: bool) -> Formed {
     if source.len() > LONGEST || excess(source, DEEPEST).is_some() {
         return Err("an input as long or as deep as this has no Rhai form".into());
     }
@@ -53,6 +65,7 @@ pub fn rhai_form(source: &str, variable: &dyn Fn(&str) -> Option<Known>) -> Form
     let mut printer = Printer {
         source,
         variable,
+        by_grammar,
         known: HashMap::new(),
         functions: HashSet::new(),
         in_function: false,
@@ -75,6 +88,8 @@ fn no_form<T>(constructs: &str) -> Result<T, String> {
 struct Printer<'a> {
     source: &'a str,
     variable: &'a dyn Fn(&str) -> Option<Known>,
+    /// Whether to write what Rhai's grammar has, and not what people write.
+    by_grammar: bool,
     /// The variables this input has made so far, and what is known of them.
     known: HashMap<String, Kind>,
     /// The functions this input defines; Rhai keeps them apart from variables.

@@ -124,7 +124,7 @@ pub fn pointer(function: Value) -> Dynamic {
 
 /// A function of the script as a value.
 pub fn function(pointer: FnPtr) -> Value {
-    if let Some(Ok(carried @ Value::Object(_))) = pointer.curry().first().map(to_value)
+    if let Some(Ok(carried @ (Value::Object(_) | Value::Method(_)))) = pointer.curry().first().map(to_value)
         && pointer.curry().len() == 1
         && super::value::is_boxed(pointer.curry().first())
     {

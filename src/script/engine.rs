@@ -346,7 +346,14 @@ pub fn dispatch(state: &Runtime, family: &Family, args: &mut [&mut Dynamic]) -> 
             match (family.find(Receiver::Module(module)), family.find(Receiver::Module("py"))) {
                 (Some(overloads), _) => call(state, overloads, None, rest),
                 (None, Some(builtin)) if OF_MODULES.contains(&family.name) => call(state, builtin, None, args),
-                _ => Err(not_callable(state, first, family.name).unwrap_or_else(missing)),
+                _ => match members::attribute(state, &receiver, family.name) {
+                    // A class that stands in several modules: `torch.storage.TypedStorage(…)`.
+                    Ok(class @ Value::Type(_)) => {
+                        let (positional, keywords) = arguments(rest)?;
+                        functions::calling::call_value(state, &class, positional, keywords)
+                    }
+                    _ => Err(not_callable(state, first, family.name).unwrap_or_else(missing)),
+                },
             }
         }
         Value::Type(class) => {

@@ -97,9 +97,9 @@ pub fn sequence_ids() -> [TypeId; 3] {
     [TypeId::of::<Boxed<6>>(), TypeId::of::<Boxed<7>>(), TypeId::of::<Boxed<9>>()]
 }
 
-/// Returns whether a value travels in the box of objects.
+/// Returns whether a value travels in the box of objects or in that of methods.
 pub(super) fn is_boxed(dynamic: Option<&Dynamic>) -> bool {
-    dynamic.is_some_and(Dynamic::is::<BoxedObject>)
+    dynamic.is_some_and(|dynamic| dynamic.is::<BoxedObject>() || dynamic.is::<Boxed<22>>())
 }
 
 /// The list, dictionary or set of Python's that a value is.
@@ -141,6 +141,7 @@ pub fn to_dynamic(value: Value) -> Dynamic {
             None if is_function(&*object) => callback::pointer(Value::Object(object)),
             None => boxed(Value::Object(object)),
         },
+        method @ Value::Method(_) => callback::pointer(method),
         other => boxed(other),
     }
 }

@@ -19,13 +19,14 @@ use super::fault::describe;
 use super::history;
 use super::screen::{Screen, Stream, complain, show, show_said};
 use crate::files::{PRIVATE, replace};
-use crate::lessons::{Exercise, Lesson, Part, find, lessons};
+use crate::lessons::{Exercise, Lesson, Part, Told, find, language_of, lessons, told};
 use crate::session::{Completeness, Language, Session, SessionOptions, wrapped};
-use crate::transcript::Example;
 
 /// The request to `tensorsh learn`.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Learning {
+    /// The language that lessons are told in; answers may be in either.
+    pub language: Language,
     /// The number or the name of a lesson; without one, the first that is not done.
     pub lesson: Option<String>,
     /// Only show which there are.
@@ -61,7 +62,7 @@ pub fn learn(screen: Screen, wanted: &Learning) -> i32 {
             }
         },
     };
-    match Learner::open(screen).and_then(|mut learner| learner.lesson(lesson, &mut progress)) {
+    match Learner::open(screen, wanted.language).and_then(|mut learner| learner.lessons(lesson, &mut progress)) {
         Ok(()) | Err(ReadlineError::Eof | ReadlineError::Interrupted) => 0,
         Err(error) => {
             complain(&format!("tensorsh: the terminal cannot be used: {error}\n"));
@@ -137,18 +138,19 @@ enum Left {
 /// Whoever sits at the terminal.
 struct Learner {
     screen: Screen,
+    language: Language,
     /// None where lines come from a file.
     editor: Option<Editor<(), MemHistory>>,
 }
 
 impl Learner {
-    fn open(screen: Screen) -> rustyline::Result<Learner> {
+    fn open(screen: Screen, language: Language) -> rustyline::Result<Learner> {
         let editor = if stdin().is_terminal() {
             Some(Editor::with_history(rustyline::Config::default(), MemHistory::new())?)
         } else {
             None
         };
-        Ok(Learner { screen, editor })
+        Ok(Learner { screen, language, editor })
     }
 
     fn columns(&mut self) -> usize {
@@ -191,8 +193,23 @@ impl Learner {
         show("\n");
     }
 
-    fn lesson(&mut self, lesson: &Lesson, progress: &mut Progress) -> rustyline::Result<()> {
-        let number = lessons().iter().position(|other| other == lesson).unwrap_or_default() + 1;
+    /// A lesson, and those behind it for as long as the learner goes on.
+    fn lessons(&mut self, first: &Lesson, progress: &mut Progress) -> rustyline::Result<()> {
+        let before = lessons().iter().take_while(|lesson| *lesson != first).count();
+        for (number, lesson) in (1..).zip(lessons()).skip(before) {
+            if let Left::Quit = self.lesson(number, lesson, progress)? {
+                break;
+            }
+            let Some(next) = lessons().get(number) else { break };
+            let sign = format!("-- Enter goes on to lesson {}, {}; :quit leaves --", number + 1, next.title);
+            if is_leave(self.read(&sign)?.trim()) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn lesson(&mut self, number: usize, lesson: &Lesson, progress: &mut Progress) -> rustyline::Result<Left> {
         self.heading(&format!("{number}. {}", lesson.title));
         let mut session = self.session();
         for (i, part) in lesson.parts.iter().enumerate() {
@@ -210,15 +227,12 @@ impl Learner {
             match self.exercise(exercise)? {
                 Left::Solved => progress.add(lesson, exercise),
                 Left::Skipped => {}
-                Left::Quit => return Ok(()),
+                Left::Quit => return Ok(Left::Quit),
             }
         }
         let done = lesson.exercises.iter().filter(|exercise| progress.has(lesson, exercise)).count();
         self.remark(&format!("Lesson {number}: {done} of {} exercises done.", lesson.exercises.len()));
-        if let Some(next) = lessons().get(number) {
-            self.remark(&format!("Next: tensorsh learn {} ({}).", next.name, next.title));
-        }
-        Ok(())
+        Ok(Left::Solved)
     }
 
     fn session(&mut self) -> Session {
@@ -242,21 +256,31 @@ impl Learner {
     fn part(&mut self, part: &Part, session: &mut Session) {
         match part {
             Part::Prose(text) => self.prose(text),
-            Part::Session(examples) => {
-                for example in examples.iter().filter(|example| !example.options.skip) {
-                    self.run(example, session);
+            Part::Session(inputs) => {
+                let examples = inputs.examples(self.language).iter();
+                for example in examples.filter(|example| !example.options.skip) {
+                    if let Some(told) = told(session, self.language, example.language, &example.source) {
+                        self.run(&told, session);
+                    }
                 }
                 show("\n");
             }
         }
     }
 
+    /// Shows an input behind its signs.
+    fn input(&self, told: &Told) {
+        let (first, next) = told.language.signs();
+        let signs = std::iter::once(first).chain(std::iter::repeat(next));
+        signs.zip(told.source.lines()).for_each(|(sign, line)| self.remark(&format!("{sign}{line}")));
+    }
+
     /// Runs an input of a page and shows both.
-    fn run(&self, example: &Example, session: &mut Session) {
-        self.remark(example.input.trim_end());
-        let outcome = session.eval(example.language, &example.source);
+    fn run(&self, told: &Told, session: &mut Session) {
+        self.input(told);
+        let outcome = session.eval(told.language, &told.source);
         if let Some(error) = &outcome.error {
-            complain(&describe(self.screen, error, &example.source, None));
+            complain(&describe(self.screen, error, &told.source, None));
         }
     }
 
@@ -264,16 +288,16 @@ impl Learner {
         self.heading(&format!("Exercise: {}", exercise.title));
         'anew: loop {
             let (options, has_shown) = self.options();
-            let mut session = exercise.session(options);
+            let (mut session, given) = exercise.session(self.language, options);
             session.set_width(self.columns());
             // Without a handler Ctrl-C ends the program at once, which is good enough.
             let _ = flag::register(SIGINT, session.interrupt_flag());
             exercise.task.iter().for_each(|part| self.part(part, &mut session));
-            exercise.given.lines().for_each(|line| self.remark(&format!(">>> {line}")));
+            given.iter().for_each(|told| self.input(told));
             self.remark("(:hint, :solution, :again, :skip, :quit)");
             let mut hints = exercise.hints.iter();
             loop {
-                let line = self.read(">>> ")?;
+                let line = self.read(self.language.signs().0)?;
                 match line.trim() {
                     "" => {}
                     ":hint" => match hints.next() {
@@ -287,15 +311,19 @@ impl Learner {
                     }
                     ":again" => continue 'anew,
                     ":skip" => return Ok(Left::Skipped),
-                    ":quit" | "exit" | "exit()" | "quit()" => return Ok(Left::Quit),
+                    line if is_leave(line) => return Ok(Left::Quit),
                     _ => {
                         has_shown.set(false);
-                        if self.attempt(exercise, &mut session, line)? {
-                            self.remark("Right.");
-                            return Ok(Left::Solved);
-                        }
-                        if has_shown.get() {
-                            self.remark("Not yet. :hint may help.");
+                        let source = self.rest(&session, line)?;
+                        match self.attempt(exercise, &mut session, &source) {
+                            Some(true) => {
+                                self.remark("Right.");
+                                return Ok(Left::Solved);
+                            }
+                            Some(false) if exercise.is_answer(&source, has_shown.get()) => {
+                                self.remark("Not yet. :hint may help.");
+                            }
+                            _ => {}
                         }
                     }
                 }
@@ -303,19 +331,30 @@ impl Learner {
         }
     }
 
-    /// Runs what was typed, with the lines that belong to it; true if the exercise is solved by it.
-    fn attempt(&mut self, exercise: &Exercise, session: &mut Session, first: String) -> rustyline::Result<bool> {
-        let mut source = first.trim_start_matches(">>> ").to_owned();
-        while session.completeness(Language::Python, &source) == Completeness::Incomplete {
-            source = format!("{source}\n{}", self.read("... ")?);
+    /// What was typed, with the lines that belong to it.
+    fn rest(&mut self, session: &Session, first: String) -> rustyline::Result<String> {
+        let (sign, next) = self.language.signs();
+        let mut source = first.trim_start_matches(sign).to_owned();
+        while session.completeness(self.language, &source) == Completeness::Incomplete {
+            source = format!("{source}\n{}", self.read(next)?);
         }
+        Ok(source)
+    }
+
+    /// Runs what was typed, and tells whether the exercise is solved by it; nothing after an error.
+    fn attempt(&self, exercise: &Exercise, session: &mut Session, source: &str) -> Option<bool> {
         // A Ctrl-C that came too late for the line before must not stop this one.
         session.interrupt_flag().store(false, Ordering::Relaxed);
-        let outcome = session.eval(Language::Python, &source);
+        let outcome = session.eval(language_of(session, self.language, source), source);
         if let Some(error) = &outcome.error {
-            complain(&describe(self.screen, error, &source, None));
-            return Ok(false);
+            complain(&describe(self.screen, error, source, None));
+            return None;
         }
-        Ok(exercise.is_solved(session))
+        Some(exercise.is_solved(session))
     }
+}
+
+/// Whether a line asks to leave.
+fn is_leave(line: &str) -> bool {
+    matches!(line, ":quit" | "exit" | "exit()" | "quit()")
 }

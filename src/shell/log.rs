@@ -186,10 +186,7 @@ impl Log {
 impl Entry {
     /// The input behind its prompts, every line with its end.
     fn shown(&self) -> String {
-        let (first, next) = match self.language {
-            Language::Python => (">>> ", "... "),
-            Language::Rhai => ("rhai> ", "    > "),
-        };
+        let (first, next) = self.language.signs();
         let source = self.annotated();
         let lines = source.split('\n').enumerate().map(|(at, line)| {
             let prompt = if at == 0 { first } else { next };

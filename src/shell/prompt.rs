@@ -182,10 +182,7 @@ impl Prompt {
             self.shared.pace.since.set(Some(Instant::now()));
             // A Ctrl-C that came too late for the entry before must not keep this one from being understood.
             self.session().interrupt_flag().store(false, Ordering::Relaxed);
-            let sign = match self.shared.language.get() {
-                Language::Rhai => "rhai> ",
-                Language::Python => ">>> ",
-            };
+            let (sign, _) = self.shared.language.get().signs();
             self.shared.stops.store(0, Ordering::Relaxed);
             let initial = self.initial.take();
             let read = catch_unwind(AssertUnwindSafe(|| match initial {

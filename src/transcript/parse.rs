@@ -71,7 +71,7 @@ pub struct Example {
 impl Example {
     /// An answer without the line that the page shows as part of the input: a storage without data prints itself as a
     /// bare `...`, which below a whole statement looks like one more continuation line.
-    pub(super) fn without_shown_dots<'a>(&self, printed: &'a str) -> &'a str {
+    pub fn without_shown_dots<'a>(&self, printed: &'a str) -> &'a str {
         let whole = self.source.strip_suffix('\n').is_some_and(|source| !python_goes_on(source));
         if whole && self.language == Language::Python {
             printed.strip_prefix("...\n").unwrap_or(printed)

@@ -52,6 +52,12 @@ impl Printer<'_> {
                     let test = self.condition(&e.operand)?;
                     return Ok((format!("!{}", enclosed(test, Bind::Number)), Bind::Unary));
                 }
+                UnaryOp::Invert
+                    if matches!(self.kind(&e.operand), Kind::Count | Kind::Int)
+                        || e.operand.is_name_expr() && self.is_tensor(&e.operand) == Some(false) =>
+                {
+                    return Ok((format!("-{} - 1", self.operand(&e.operand, Bind::Number)?), Bind::Sum));
+                }
                 UnaryOp::Invert => format!("{}.bitwise_not()", self.receiver(&e.operand)?),
                 op => return Ok((format!("{}{}", op.as_str(), self.operand(&e.operand, Bind::Number)?), Bind::Unary)),
             },
@@ -75,14 +81,20 @@ impl Printer<'_> {
             Expr::Subscript(e) => match (self.receiver(&e.value)?, &*e.slice) {
                 (value, Expr::Tuple(items)) => {
                     let parts = items.elts.iter().map(|item| self.item(item)).collect::<Lines>()?.join(", ");
-                    if items.len() > 1 { format!("{value}[{parts}]") } else { format!("{value}[at({parts})]") }
+                    let is_plain = items.len() > 1 && !self.by_grammar;
+                    if is_plain { format!("{value}[{parts}]") } else { format!("{value}[at({parts})]") }
                 }
-                (value, range @ Expr::Slice(_)) if self.kind(&e.value) == Kind::List => match self.item(range)? {
-                    range if range.contains(['-', '(', ':']) => {
-                        return no_form("lists cut from the end or in steps have");
+                (value, Expr::Slice(range)) if self.kind(&e.value) == Kind::List => {
+                    match self.range(range.lower.as_deref(), range.upper.as_deref())? {
+                        text if range.step.is_some() || text.contains(['-', '(']) => {
+                            return no_form("lists cut from the end or in steps have");
+                        }
+                        text => format!("{value}.extract({text})"),
                     }
-                    range => format!("{value}.extract({range})"),
-                },
+                }
+                (value, item) if self.kind(&e.value) == Kind::List && self.is_tensor(item) == Some(true) => {
+                    format!("{value}[{}.item()]", self.receiver(item)?)
+                }
                 (value, item) => format!("{value}[{}]", self.item(item)?),
             },
             Expr::List(e) => format!("[{}]", self.values(&e.elts)?),
@@ -162,6 +174,9 @@ impl Printer<'_> {
         let is_int = |kind| matches!(kind, Kind::Count | Kind::Int);
         let counts = kinds == (Kind::Count, Kind::Count);
         let int = kinds.0 == Kind::Int || kinds.1 == Kind::Int;
+        if is_beyond(left, op, right) {
+            return no_form("integers beyond 64 bits have");
+        }
         let (bind, least, next) = match op {
             Operator::Add | Operator::Sub => (Bind::Sum, Bind::Sum, Bind::Product),
             // Rhai cuts a quotient off, and a remainder gets the sign of what is divided.
@@ -247,7 +262,11 @@ impl Printer<'_> {
         let name = match &*e.func {
             Expr::Name(name) => name.id.as_str(),
             Expr::Attribute(method) => {
+                let is_outer = |e: &Expr| e.as_name_expr().is_some_and(|e| !self.known.contains_key(e.id.as_str()));
                 let name = match (method.attr.as_str(), args) {
+                    ("append" | "extend" | "update" | "pop", _) if self.in_function && is_outer(&method.value) => {
+                        return no_form("functions that change what they have not made have");
+                    }
                     ("copy", []) => return self.receiver(&method.value),
                     ("append", [_]) => "push",
                     ("extend", [_]) => "append",
@@ -274,8 +293,10 @@ impl Printer<'_> {
             ("dict", []) => return self.keyword_map(e),
             ("set" | "frozenset" | "iter" | "next", _) => return no_form("sets and iterators have"),
             // Of a tensor or a storage, Rhai's `bytes` draws a picture.
-            ("bytes", [of]) if self.kind(of) == Kind::Unknown => return Ok(format!("bytearray({})", self.value(of)?)),
+            ("bytes", [of]) if self.kind(of) == Kind::Unknown => "py.",
             ("sum", [of, ..]) if self.kind(of) != Kind::List => "py.",
+            // Of rows, Python chooses one, and torch looks into them.
+            ("max" | "min", [of]) if self.is_tensor(of) != Some(false) => "py.",
             _ if has(BUILTINS, name) => "py.",
             _ => "",
         };
@@ -297,7 +318,7 @@ impl Printer<'_> {
             texts.push("#{}".into());
         }
         let keywords = self.keywords(e)?;
-        if keywords.iter().any(|(name, _)| map_key(name) != *name) {
+        if (self.by_grammar && !keywords.is_empty()) || keywords.iter().any(|(name, _)| map_key(name) != *name) {
             texts.push(self.keyword_map(e)?);
         } else {
             texts.extend(keywords.into_iter().map(|(name, value)| format!("{name}={value}")));
@@ -337,13 +358,19 @@ impl Printer<'_> {
         let Expr::Slice(slice) = e else {
             return match e {
                 Expr::NoneLiteral(_) => Ok("None".into()),
-                Expr::EllipsisLiteral(_) => Ok("...".into()),
+                Expr::EllipsisLiteral(_) if !self.by_grammar => Ok("...".into()),
                 _ => self.value(e),
             };
         };
-        let Some(step) = &slice.step else { return self.range(slice.lower.as_deref(), slice.upper.as_deref()) };
-        let end = |this: &mut Self, e: &Option<Box<Expr>>| e.as_deref().map_or(Ok(String::new()), |e| this.value(e));
-        Ok(format!("{}:{}:{}", end(self, &slice.lower)?, end(self, &slice.upper)?, self.value(step)?))
+        let (ends, absent) = ([&slice.lower, &slice.upper], if self.by_grammar { "()" } else { "" });
+        if let (None, false) = (&slice.step, self.by_grammar) {
+            return self.range(slice.lower.as_deref(), slice.upper.as_deref());
+        }
+        let ends = ends.map(|end| end.as_deref().map_or(Ok(absent.to_owned()), |end| self.value(end)));
+        let [lower, upper] = ends;
+        let step = slice.step.as_deref().map_or(Ok(absent.to_owned()), |step| self.value(step));
+        let (lower, upper, step) = (lower?, upper?, step?);
+        Ok(if self.by_grammar { format!("slice({lower}, {upper}, {step})") } else { format!("{lower}:{upper}:{step}") })
     }
 
     pub(super) fn range(&mut self, lower: Option<&Expr>, upper: Option<&Expr>) -> Formed {
@@ -408,7 +435,8 @@ impl Printer<'_> {
             (ConversionFlag::Repr, _) => format!("repr({value})"),
             (ConversionFlag::None, _) if field.debug_text.is_some() => format!("repr({value})"),
             // Rhai writes these its own way.
-            (ConversionFlag::None, Kind::Bool | Kind::List) | (ConversionFlag::Str, _) => format!("str({value})"),
+            (ConversionFlag::None, Kind::Bool | Kind::List) if field.format_spec.is_none() => format!("str({value})"),
+            (ConversionFlag::Str, _) => format!("str({value})"),
             (ConversionFlag::Ascii, _) => format!("ascii({value})"),
             (ConversionFlag::None, _) => value,
         };
@@ -419,6 +447,17 @@ impl Printer<'_> {
             Some(spec) if spec.is_empty() => Ok(format!("{before}${{{value}}}")),
             Some(spec) => Ok(format!("{before}${{py.format({value}, {})}}", quoted(&spec))),
         }
+    }
+}
+
+/// Whether a power or a shift of two integers is more than 64 bits hold.
+fn is_beyond(left: &Expr, op: Operator, right: &Expr) -> bool {
+    let int = |e: &Expr| e.as_number_literal_expr().and_then(|e| e.value.as_int()?.as_i64());
+    let (Some(base), Some(by)) = (int(left), int(right).and_then(|by| u32::try_from(by).ok())) else { return false };
+    match op {
+        Operator::Pow => base.checked_pow(by).is_none(),
+        Operator::LShift => 2_i64.checked_pow(by).and_then(|times| base.checked_mul(times)).is_none(),
+        _ => false,
     }
 }
 

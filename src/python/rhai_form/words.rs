@@ -29,8 +29,8 @@ const KEYWORDS: &str = "as break const continue do else export false fn for if i
     throw true try until while";
 /// Python's functions that mean something else in Rhai when they are called, and those that are no names there.
 pub(super) const BUILTINS: &str = "all any bool float format int round type";
-pub(super) const VALUES: &str = "abs bool bytearray bytes chr complex dict divmod enumerate float hash hex id int len list max min ord \
-    pow range repr reversed round slice sorted str sum tuple type zip";
+pub(super) const VALUES: &str = "abs bool bytearray bytes chr complex dict divmod enumerate float hash hex id input int len list max min object \
+    ord pow range repr reversed round slice sorted str sum tuple type zip";
 /// Calls and attributes that give a count, true or false, a list, or something else that is no tensor.
 const COUNTS: &str = "data_ptr dim element_size len nbytes ndim itemsize numel ord storage_offset";
 const TESTS: &str = "allclose bool callable equal hasattr isinstance issubclass requires_grad startswith endswith";
