@@ -2,6 +2,7 @@
 //! them run. `cargo test --test whole cli::` runs those of one file.
 
 mod cli;
+mod edges;
 mod explain;
 mod extremes;
 mod files;

@@ -10,9 +10,12 @@ use crate::call::facets::{
     Out, Takes,
 };
 use crate::call::{Call, Row, both, function, method};
-use crate::ops::pointwise::{self as ops, Output, TernaryOp};
+use crate::ops::number::Real;
+use crate::ops::pointwise::{self as ops, Output, RealFunction, TernaryOp, UnaryOp};
+use crate::ops::reduce::sum;
+use crate::ops::view::unsqueeze;
 use crate::ops::{copy, create, special};
-use crate::tensor::{DType, Dims, Result, Scalar, View};
+use crate::tensor::{DType, Result, Scalar, View};
 use crate::value::Value;
 
 pub const ROWS: &[Row] = &[
@@ -303,12 +306,21 @@ fn opt_float(call: &Call, index: usize) -> Result<Option<f64>> {
     if call.is_none(index) { Ok(None) } else { call.scalar(index).map(|s| Some(s.to_f64())) }
 }
 
+struct Logit {
+    eps: Option<f64>,
+}
+
+impl RealFunction for Logit {
+    const ROUNDS: bool = true;
+    fn at<T: Real>(&self, value: T) -> T {
+        special::logit(value, self.eps.map(T::from_f64))
+    }
+}
+
 fn logit(call: &mut Call, in_place: bool) -> Result<Value> {
-    let (view, eps) = (call.view(0)?, opt_float(call, 1)?);
-    let stub = "logit_cpu";
-    result(call, in_place, |output| {
-        ops::map_real(stub, ops::FLOATS, &view, output, Some(default(call)), &|x| special::logit(x, eps))
-    })
+    // A negative bound is none.
+    let (view, logit) = (call.view(0)?, Logit { eps: opt_float(call, 1)?.filter(|&eps| eps >= 0.0) });
+    result(call, in_place, |output| ops::map_real("logit_cpu", ops::FLOATS, &view, output, Some(default(call)), &logit))
 }
 
 fn nan_to_num(call: &mut Call, in_place: bool) -> Result<Value> {
@@ -322,21 +334,20 @@ fn multigamma(call: &mut Call, in_place: bool) -> Result<Value> {
     if p < 1 {
         bail!(RuntimeError, "p has to be greater than or equal to 1");
     }
-    // PyTorch makes a tensor of the half steps, and of every element at every step.
     let count = p as f64;
     if count >= -(i64::MIN as f64) {
         bail!(RuntimeError, "IntArrayRef contains an int that cannot be represented as a SymInt: {}", i64::MIN);
     }
+    // Every element less every half step, as one tensor.
     let dtype = if view.dtype.is_floating_point() { view.dtype } else { default(call) };
-    View::zeros(&[count as i64], dtype, view.device())?;
-    let mut stretched = Dims::from_slice(view.sizes());
-    stretched.push(p);
-    View::zeros(&stretched, dtype, view.device())?;
-    let steps = usize::try_from(p).unwrap_or(usize::MAX);
-    let function = |x: f64| special::multigamma(x, steps);
-    result(call, in_place, |output| {
-        ops::map_real("lgamma_vml_cpu", ops::FLOATS, &view, output, Some(default(call)), &function)
-    })
+    let room = View::zeros(&[count as i64], dtype, view.device())?;
+    let halves = (0..room.numel()).map(|k| Scalar::Float((k + 1 - p) as f64 / 2.0));
+    let halves = View::from_scalars(&[p], dtype, halves)?;
+    let elements = unsqueeze(&view, -1)?;
+    let shifted = ops::add((&halves).into(), (&elements).into(), Scalar::Int(1), Output::New, dtype)?;
+    let sum = sum(&ops::unary(UnaryOp::Lgamma, &shifted, Output::New, dtype)?, Some(&[-1]), false, None)?;
+    let constant = Scalar::Float(count * (count - 1.0) * std::f64::consts::PI.ln() * 0.25);
+    result(call, in_place, |output| ops::add((&sum).into(), constant.into(), Scalar::Int(1), output, default(call)))
 }
 
 fn round(call: &mut Call, in_place: bool) -> Result<Value> {
@@ -362,14 +373,30 @@ fn polygamma(call: &mut Call, this: usize, order: usize, in_place: bool) -> Resu
     if n < 0 {
         bail!(RuntimeError, "polygamma(n, x) does not support negative n.");
     }
-    let stub = match n {
-        0 => "digamma",
-        1 => "trigamma",
-        _ => "polygamma",
-    };
-    result(call, in_place, |output| {
-        ops::map_real(stub, ops::FLOATS, &view, output, Some(default(call)), &|x| special::polygamma(n, x))
+    result(call, in_place, |output| match n {
+        0 => ops::unary(UnaryOp::Digamma, &view, output, default(call)),
+        1 => ops::map_real("trigamma", ops::FLOATS, &view, output, Some(default(call)), &Trigamma),
+        _ => ops::map_real("polygamma", ops::FLOATS, &view, output, Some(default(call)), &Polygamma(n)),
     })
+}
+
+struct Trigamma;
+
+impl RealFunction for Trigamma {
+    const ROUNDS: bool = false;
+    fn at<T: Real>(&self, value: T) -> T {
+        special::trigamma(value)
+    }
+}
+
+/// The derivative of digamma of an order above 1.
+struct Polygamma(i64);
+
+impl RealFunction for Polygamma {
+    const ROUNDS: bool = true;
+    fn at<T: Real>(&self, value: T) -> T {
+        special::polygamma(self.0, value)
+    }
 }
 
 fn sum_with(call: &mut Call, op: TernaryOp, in_place: bool) -> Result<Value> {
@@ -459,9 +486,9 @@ fn frexp(call: &mut Call) -> Result<Value> {
     if !view.dtype.is_floating_point() {
         bail!(RuntimeError, "torch.frexp() only supports floating-point dtypes");
     }
-    let mantissa = ops::map_real("frexp_cpu", ops::FLOATS, &view, Output::New, None, &|x| special::frexp(x).0)?;
+    let mantissa = ops::map_real("frexp_cpu", ops::FLOATS, &view, Output::New, None, &|x: f64| special::frexp(x).0)?;
     let exponent =
-        ops::map_real("frexp_cpu", ops::FLOATS, &copy::cast(&view, DType::Double)?, Output::New, None, &|x| {
+        ops::map_real("frexp_cpu", ops::FLOATS, &copy::cast(&view, DType::Double)?, Output::New, None, &|x: f64| {
             f64::from(special::frexp(x).1)
         })?;
     let exponent = copy::cast(&exponent, DType::Int)?;

@@ -15,6 +15,7 @@ use crate::ops::reduce::{self, Extremum, Spread};
 use crate::ops::softmax::{self as soft, Softmax};
 use crate::ops::statistics::{self, Weights};
 use crate::ops::{copy, sort};
+use crate::tensor::layout::wrap_dim;
 use crate::tensor::{Error, Result, Scalar, View};
 use crate::value::Value;
 
@@ -557,6 +558,12 @@ fn gradient(call: &Call, spacing: &Value, place: usize) -> Result<Value> {
             items.len(),
             dims.len()
         );
+    }
+    for (n, &dim) in dims.iter().enumerate() {
+        let d = wrap_dim(dim, view.ndim())?;
+        if dims.iter().take(n).any(|&other| wrap_dim(other, view.ndim()) == Ok(d)) {
+            bail!(RuntimeError, "dim {d} appears multiple times in the list of dims");
+        }
     }
     let refused =
         || Error::type_error("gradient(): argument 'spacing' must be a number, or a list of numbers or tensors");

@@ -6,7 +6,7 @@ use crate::bail;
 use crate::call::{Call, Row, function};
 use crate::ops::windows::{self, Signal};
 use crate::tensor::{DType, Result, Scalar};
-use crate::value::Value;
+use crate::value::{TensorLayout, Value};
 
 pub const ROWS: &[Row] = &[
     function(
@@ -108,7 +108,7 @@ pub const ROWS: &[Row] = &[
     ),
     function(
         "signal.windows.blackman(int M, *, bool sym=True, {factory}) -> Tensor",
-        |c| signal(c, "general_cosine", &Signal::Cosines(vec![0.42, 0.5, 0.08])),
+        |c| signal(c, "blackman", &Signal::Cosines(vec![0.42, 0.5, 0.08])),
         "Computes the Blackman window.",
     ),
     function(
@@ -225,6 +225,11 @@ fn signal(call: &mut Call, name: &str, which: &Signal) -> Result<Value> {
     let m = call.int(0)?;
     if m < 0 {
         bail!(ValueError, "{name} requires non-negative window length, got M={m}");
+    }
+    if let Some(Value::Layout(layout)) = call.position("layout").map(|i| call.value(i))
+        && layout != TensorLayout::Strided
+    {
+        bail!(ValueError, "{name} is implemented for strided tensors only, got: torch.{}", layout.name());
     }
     let dtype = call.dtype_keyword().unwrap_or(default(call));
     if !matches!(dtype, DType::Float | DType::Double) {

@@ -9,7 +9,11 @@ use crate::bail;
 use crate::tensor::layout::wrap_dim;
 use crate::tensor::{DType, Dims, Result, Scalar, View, interrupt, limits};
 use num_complex::Complex;
-use rustfft::{FftDirection, FftNum, FftPlanner};
+use rustfft::{FftDirection, FftPlanner};
+
+mod short;
+
+use short::{Line, Part, Short};
 
 type C = Complex<f64>;
 
@@ -89,12 +93,19 @@ fn lines(view: &View, d: usize, length: usize) -> Result<Vec<C>> {
 }
 
 /// Transforms every `n` numbers in place, in single or double precision. Ctrl-C is heeded between them.
-fn compute(values: &mut [C], n: usize, forward: bool, single: bool) -> Result<()> {
+fn compute(values: &mut [C], n: usize, line: Line, forward: bool, single: bool) -> Result<()> {
     // Of no lines there is nothing to compute.
     if values.is_empty() {
         return Ok(());
     }
-    fn run<T: FftNum>(buffer: &mut [Complex<T>], n: usize, forward: bool) -> Result<()> {
+    fn run<T: Part>(buffer: &mut [Complex<T>], n: usize, line: Line, forward: bool) -> Result<()> {
+        if let Some(transform) = Short::of(n, line, forward) {
+            for (i, line) in buffer.chunks_exact_mut(n).enumerate() {
+                interrupt::check_at(i)?;
+                transform.process(line);
+            }
+            return Ok(());
+        }
         let direction = if forward { FftDirection::Forward } else { FftDirection::Inverse };
         let transform = FftPlanner::new().plan_fft(n, direction);
         for lines in buffer.chunks_mut((interrupt::STRIDE / n).max(1) * n) {
@@ -104,10 +115,10 @@ fn compute(values: &mut [C], n: usize, forward: bool, single: bool) -> Result<()
         Ok(())
     }
     if !single {
-        return run(values, n, forward);
+        return run(values, n, line, forward);
     }
     let mut narrow: Vec<Complex<f32>> = values.iter().map(|v| Complex::new(v.re as f32, v.im as f32)).collect();
-    run(&mut narrow, n, forward)?;
+    run(&mut narrow, n, line, forward)?;
     for (value, narrow) in values.iter_mut().zip(narrow) {
         *value = C::new(f64::from(narrow.re), f64::from(narrow.im));
     }
@@ -157,13 +168,13 @@ fn along(view: &View, d: usize, n: i64, kind: Kind, transform: &Transform) -> Re
                     }
                 }));
             }
-            compute(&mut full, n, false, single)?;
+            compute(&mut full, n, Line::ToReal, false, single)?;
             (full, n)
         }
         _ if real_input => {
             // A real signal's spectrum is symmetric; the inverse transform is its conjugate.
             let mut full = lines(view, d, n)?;
-            compute(&mut full, n, true, single)?;
+            compute(&mut full, n, Line::FromReal, true, single)?;
             let kept = if kind == Kind::RealToHalf { half } else { n };
             let mut out = limits::vector(full.len() / n * kept)?;
             for line in full.chunks_exact(n) {
@@ -178,7 +189,7 @@ fn along(view: &View, d: usize, n: i64, kind: Kind, transform: &Transform) -> Re
         }
         _ => {
             let mut full = lines(view, d, n)?;
-            compute(&mut full, n, forward, single)?;
+            compute(&mut full, n, Line::Complex, forward, single)?;
             (full, n)
         }
     };

@@ -18,7 +18,8 @@ fn bin_range(values: &[f64], low: f64, high: f64, name: &str) -> Result<(f64, f6
         }
     }
     if low == high {
-        (low, high) = (low - 1.0, high + 1.0);
+        let margin = if name == "histc" { 1.0 } else { 0.5 };
+        (low, high) = (low - margin, high + margin);
     }
     if !low.is_finite() || !high.is_finite() {
         bail!(RuntimeError, "torch.{name}: range of [{low}, {high}] is not finite");
@@ -130,6 +131,7 @@ fn edges(view: &View, values: &[f64], bins: Bins, range: Option<(f64, f64)>, dim
         Bins::Count(bins) => {
             let (low, high) = match range {
                 Some((low, high)) => bin_range(&[], low, high, "histogramdd")?,
+                None if values.is_empty() => (0.0, 1.0),
                 None => bin_range(values, 0.0, 0.0, "histogramdd")?,
             };
             let ends = [low, high].map(Scalar::Float);

@@ -69,8 +69,10 @@ pub fn is_single<T: Real>() -> bool {
     size_of::<T>() == size_of::<f32>()
 }
 
-/// `f32` and `f64`.
+/// `f32` and `f64`, which kernels compute in, and the 16-bit floats, of which every step is rounded.
 pub trait Real: Number + Float {
+    /// A type with room for the rounding errors of a sum.
+    type Wide: Real;
     /// Applies a function of `f64` and rounds once: `f32` results are then correctly rounded but for rare ties.
     fn through(self, function: impl Fn(f64) -> f64) -> Self;
     fn from_f64(value: f64) -> Self;
@@ -173,7 +175,7 @@ macro_rules! integers {
 integers!(u8 i8 i16 i32 i64 u16 u32 u64);
 
 macro_rules! reals {
-    ($($t:ty)*) => {$(
+    ($($t:ty: $wide:ty;)*) => {$(
         impl Number for $t {
             #[inline]
             fn from_scalar(value: Scalar) -> $t {
@@ -194,6 +196,7 @@ macro_rules! reals {
         }
 
         impl Real for $t {
+            type Wide = $wide;
             #[inline]
             fn through(self, function: impl Fn(f64) -> f64) -> $t {
                 function(f64::from(self)) as $t
@@ -276,7 +279,58 @@ macro_rules! reals {
         }
     )*};
 }
-reals!(f32 f64);
+reals! {
+    f32: f64;
+    f64: f64;
+}
+
+/// As single precision, rounded after every step.
+macro_rules! narrow_reals {
+    ($($t:ty)*) => {$(
+        impl Number for $t {
+            fn from_scalar(value: Scalar) -> $t {
+                <$t as Element>::store(value)
+            }
+            fn to_scalar(self) -> Scalar {
+                self.load()
+            }
+            fn negate(self) -> $t {
+                -self
+            }
+            fn truth(self) -> bool {
+                self.to_f32() != 0.0
+            }
+        }
+
+        impl Real for $t {
+            type Wide = f32;
+            fn through(self, function: impl Fn(f64) -> f64) -> $t {
+                <$t>::from_f32(function(f64::from(self)) as f32)
+            }
+            fn from_f64(value: f64) -> $t {
+                <$t>::from_f32(value as f32)
+            }
+            fn as_f64(self) -> f64 {
+                f64::from(self)
+            }
+            fn fused(self, factor: $t, addend: $t) -> $t {
+                self * factor + addend
+            }
+            fn neighbour(self, up: bool) -> $t {
+                let bits = if self.to_f32() == 0.0 {
+                    // The smallest number, above zero or below.
+                    1 | u16::from(!up) << 15
+                } else if (self.to_f32() < 0.0) == up {
+                    self.to_bits() - 1
+                } else {
+                    self.to_bits() + 1
+                };
+                <$t>::from_bits(bits)
+            }
+        }
+    )*};
+}
+narrow_reals!(f16 bf16);
 
 impl Stored for BoolByte {
     type Compute = bool;

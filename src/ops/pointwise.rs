@@ -13,8 +13,9 @@ pub use arithmetic::{add, div, negated, pow, rsub, sub};
 pub(crate) use binary::held;
 pub use binary::{BinaryOp, Rounding, binary};
 pub(crate) use complex::multiply_tail;
+pub(crate) use real::larger_of;
 pub use ternary::{TernaryOp, clamp, clamp_tensors, lerp_number, ternary};
-pub use unary::{UnaryOp, conj, conj_physical, map_real, nan_to_num, unary};
+pub use unary::{RealFunction, UnaryOp, conj, conj_physical, map_real, nan_to_num, unary};
 
 use super::block::{Source, check_no_internal_overlap, check_no_partial_overlap};
 use super::copy::{cast, check_output_sizes, copy_into};

@@ -274,8 +274,12 @@ pub fn quantile(view: &View, q: &View, how: &Quantile) -> Result<View> {
             }
         }
     }
-    let moved = if q.ndim() == 0 { moved.with_layout(moved.layout.select(0, 0)) } else { moved };
-    super::copy::contiguous(&moved)
+    // The shares lie innermost, though they are counted first.
+    let innermost = super::copy::contiguous(&super::view::movedim(&moved, &[0], &[-1])?)?;
+    if q.ndim() == 0 {
+        return Ok(innermost.with_layout(innermost.layout.select(innermost.ndim() - 1, 0)));
+    }
+    super::view::movedim(&innermost, &[-1], &[0])
 }
 
 /// The value at a share of sorted numbers. Ranks are computed in the numbers' own type.

@@ -14,7 +14,6 @@ mod sum;
 mod tiles;
 
 pub use extremum::{Extremum, arg_extremum, extremum, extremum_all, extremum_dim};
-pub(super) use fold::larger;
 pub use fold::{all, any, prod};
 pub use moments::{Spread, has_no_freedom, norm, variance};
 pub use running::{log_cumulative_sum_exp, running_extremum};

@@ -81,6 +81,60 @@ pub fn exp(x: f64) -> f64 {
     times_power(power_less_one(rest) + 1.0, rounded)
 }
 
+/// e to the power of `x`, step by step in single precision as the library Sleef computes it: PyTorch's vectors call that.
+#[inline(always)]
+pub fn exp_single(x: f32) -> f32 {
+    const ROUND: f32 = 1.5 * (1 << 23) as f32;
+    let bounded = if x > 101.0 { 101.0 } else { x };
+    let bounded = if bounded < -105.0 { -105.0 } else { bounded };
+    let rounded = bounded * std::f32::consts::LOG2_E + ROUND;
+    let count = rounded - ROUND;
+    // ln 2 in two parts, the first so short that its multiples are exact.
+    let rest = count.mul_add(-1.428_606_8e-6, count.mul_add(-0.693_145_75, bounded));
+    let series = [0.000_198_527_62, 0.001_393_043_6, 0.008_333_361, 0.041_666_485, 0.166_666_67, 0.5];
+    let mut sum = series[0];
+    let mut k = 1;
+    while k < series.len() {
+        sum = rest.mul_add(sum, series[k]);
+        k += 1;
+    }
+    let value = 1.0 + (rest * rest).mul_add(sum, rest);
+    // Twice half of the power: that of a subnormal number is none.
+    let power = rounded.to_bits().wrapping_sub(ROUND.to_bits()).cast_signed();
+    let half = power >> 1;
+    let scale = |power: i32| f32::from_bits((power + 127).cast_unsigned() << 23);
+    let value = value * scale(half) * scale(power - half);
+    let value = if x < -104.0 { 0.0 } else { value };
+    if x > 100.0 { f32::INFINITY } else { value }
+}
+
+/// The error function as PyTorch's vectors compute it in single precision (A&S 7.1.26): to seven places behind the point.
+#[inline(always)]
+pub fn erf_single(x: f32) -> f32 {
+    let t = 1.0 / 0.327_591_1_f32.mul_add(x.abs(), 1.0);
+    let series = 1.061_405_4_f32.mul_add(t, -1.453_152_1);
+    let series = series.mul_add(t, 1.421_413_8).mul_add(t, -0.284_496_72).mul_add(t, 0.254_829_6);
+    let value = (-exp_single(-(x * x)) * t).mul_add(series, 1.0);
+    // Near zero the value may come out negative.
+    f32::from_bits(value.to_bits() ^ (x.to_bits() & 1 << 31))
+}
+
+/// The natural logarithm of a positive number, as [`exp_single`]. What Sleef computes in pairs of numbers is in double
+/// precision here.
+pub fn ln_single(x: f32) -> f32 {
+    if !(x > 0.0 && x < f32::INFINITY) {
+        return x.ln();
+    }
+    // Of x = m 2^n, m lies in [3/4, 3/2).
+    let exponent = (f64::from(x) / 0.75).log2().floor();
+    let mantissa = f64::from(x) / exponent.exp2();
+    let tangent = (mantissa - 1.0) / (mantissa + 1.0);
+    let single = tangent as f32;
+    let square = single * single;
+    let series = square.mul_add(square.mul_add(0.302_729_5, 0.399_610_82), 0.666_669_5);
+    (exponent * LN_2 + 2.0 * tangent + f64::from(square * single * series)) as f32
+}
+
 /// 2 to the power of `x`.
 #[inline(always)]
 pub fn exp2(x: f64) -> f64 {

@@ -6,14 +6,15 @@ use super::compose::{Math, number};
 use super::copy::{cast, copy_into};
 use super::mask::masked_fill;
 use super::number::{Real, Stored, is_single};
-use super::pointwise::{UnaryOp, check_kernel, classes};
-use super::reduce::{Extremum, Reduction, extremum, larger, sum};
+use super::pointwise::{UnaryOp, check_kernel, classes, larger_of};
+use super::reduce::{Extremum, Reduction, extremum, sum};
 use super::series;
 use crate::tensor::layout::wrap_dim;
 use crate::tensor::parallel::{self, Kernel, vectorised, vectorised_kernel};
 use crate::tensor::thresholds::COLUMNS;
 use crate::tensor::{DType, Result, Scalar, View, interrupt, limits};
 use half::{bf16, f16};
+use num_traits::{Float, One};
 use std::ops::Range;
 
 /// The form of the distribution.
@@ -44,132 +45,216 @@ pub fn softmax(which: Softmax, view: &View, dim: i64, dtype: Option<DType>) -> R
     check_kernel(stub, classes::FLOAT, view.dtype)?;
     copy_into(&out, view)?;
     match view.dtype {
-        DType::Half => shares::<f16>(which, &out, d)?,
-        DType::BFloat16 => shares::<bf16>(which, &out, d)?,
-        DType::Float => shares::<f32>(which, &out, d)?,
-        _ => shares::<f64>(which, &out, d)?,
+        DType::Half => shares::<f16>(which, &out, d, last)?,
+        DType::BFloat16 => shares::<bf16>(which, &out, d, last)?,
+        DType::Float => shares::<f32>(which, &out, d, last)?,
+        _ => shares::<f64>(which, &out, d, last)?,
     }
     Ok(out)
 }
 
-/// Elements of a line whose exponentials are computed together, and as many sums are added up.
+/// Elements of a line whose exponentials are computed together.
 const STEP: usize = 256;
 
-/// Puts shares in place of the elements of a row-major tensor.
-fn shares<S: Stored<Compute: Real>>(which: Softmax, out: &View, d: usize) -> Result<()> {
+/// A type whose shares are computed in `Compute`, every step in PyTorch's order.
+trait Element: Stored<Compute: Real> {
+    const NARROW: bool = size_of::<Self>() == 2;
+}
+
+impl<S: Stored<Compute: Real>> Element for S {}
+
+/// Puts shares in place of the elements of a row-major tensor. PyTorch has one order of steps for the `last` dimension, and
+/// one for others.
+fn shares<S: Element>(which: Softmax, out: &View, d: usize, last: bool) -> Result<()> {
     let length = out.sizes().get(d).map_or(1, |&size| size as usize);
     // So many lines lie side by side, as the columns of `length` rows.
     let width = out.sizes().iter().skip(d + 1).product::<i64>() as usize;
     let unit = length * width;
     parallel::writing::<S, _>(&*out.memory()?, 0..out.numel() as usize, |elements| {
         parallel::parts(elements, unit, &|_, part| {
-            let room = if width == 1 { length } else { 3 * width.min(COLUMNS) };
+            let room = if last { length } else { 3 * width.min(COLUMNS) };
             let mut numbers = limits::vector(room)?;
-            numbers.resize(room, 0.0);
-            part.chunks_mut(unit).try_for_each(|lines| match width {
-                1 => along(which, lines, &mut numbers),
-                _ => side_by_side(which, lines, width, &mut numbers),
+            numbers.resize(room, S::Compute::default());
+            part.chunks_mut(unit).try_for_each(|lines| match last {
+                true => along(which, lines, &mut numbers),
+                false => side_by_side(which, lines, width, &mut numbers),
             })
         })
     })
     .unwrap_or_else(|| Err(lost()))
 }
 
+/// e to the power of `value`: of an `f32` as PyTorch's vectors compute it, to the last bit.
 #[inline(always)]
-fn wide<S: Stored<Compute: Real>>(element: &S) -> f64 {
-    element.widen().as_f64()
+fn power<C: Real>(value: C) -> C {
+    if is_single::<C>() { C::from_f64(f64::from(series::exp_single(value.as_f64() as f32))) } else { value.exp() }
 }
 
-#[inline(always)]
-fn narrow<S: Stored<Compute: Real>>(value: f64) -> S {
-    S::narrow(Real::from_f64(value))
+/// The logarithm, likewise.
+fn logarithm<C: Real>(value: C) -> C {
+    if is_single::<C>() { C::from_f64(f64::from(series::ln_single(value.as_f64() as f32))) } else { value.ln() }
 }
 
-/// Exponentials of elements, less the largest of their lines, so exact that it does not show in an `S`. Not a closure: the
-/// compiler would not inline it where vectors are.
-struct Powers<'a, S> {
+/// Exponentials of elements, less the largest of their lines. Not a closure: the compiler would not inline it where vectors
+/// are.
+struct Powers<'a, S: Stored> {
     elements: &'a [S],
-    largest: &'a [f64],
-    into: &'a mut [f64],
+    largest: &'a [S::Compute],
+    into: &'a mut [S::Compute],
 }
 
-impl<S: Stored<Compute: Real>> Kernel for Powers<'_, S> {
+impl<S: Element> Kernel for Powers<'_, S> {
     type Output = ();
     #[inline(always)]
     fn run(self, _fuses: bool) {
         for ((into, element), largest) in self.into.iter_mut().zip(self.elements).zip(self.largest) {
-            let value = wide(element) - largest;
-            *into = if is_single::<S::Compute>() { series::exp(value) } else { value.exp() };
+            *into = power(element.widen() - *largest);
         }
     }
 }
 
+/// Sums of numbers, each group added to the one before it lane by lane.
+fn lanes<const N: usize, C: Real>(groups: &[[C; N]]) -> Result<[C; N]> {
+    let mut sums = [C::default(); N];
+    for piece in interrupt::pieces(0..groups.len(), N) {
+        let groups = groups.get(piece?).unwrap_or_default();
+        vectorised(|| {
+            for group in groups {
+                sums.iter_mut().zip(group).for_each(|(sum, number)| *sum = *sum + *number);
+            }
+        });
+    }
+    Ok(sums)
+}
+
+/// The sum of lanes: each half is added to the other until there is one.
+fn halved<C: Real>(lanes: &mut [C; 8]) -> C {
+    for count in [4, 2, 1] {
+        (0..count).for_each(|k| lanes[k] = lanes[k] + lanes[k + count]);
+    }
+    lanes[0]
+}
+
+fn in_order<C: Real>(first: C, numbers: &[C]) -> C {
+    numbers.iter().fold(first, |sum, number| sum + *number)
+}
+
+/// Adds up the exponentials of a line in the order of PyTorch's vectors.
+fn total<S: Element>(which: Softmax, powers: &[S::Compute]) -> Result<S::Compute> {
+    fn add_each<C: Real>(sums: &mut [C], numbers: &[C]) {
+        sums.iter_mut().zip(numbers).for_each(|(sum, number)| *sum = *sum + *number);
+    }
+    let zero = S::Compute::default();
+    if !is_single::<S::Compute>() {
+        let (groups, rest) = powers.as_chunks::<4>();
+        let mut sums = lanes(groups)?;
+        add_each(&mut sums, rest);
+        return Ok(in_order(zero, &sums));
+    }
+    if S::NARROW && which == Softmax::Log {
+        // Two vectors at a time.
+        let (groups, rest) = powers.as_chunks::<16>();
+        let mut sums = lanes(groups)?;
+        add_each(&mut sums, rest);
+        let (first, second) = sums.split_at(8);
+        let mut sums = [zero; 8];
+        add_each(&mut sums, first);
+        add_each(&mut sums, second);
+        return Ok(if groups.is_empty() { in_order(zero, &sums) } else { halved(&mut sums) });
+    }
+    let (groups, rest) = powers.as_chunks::<8>();
+    let mut sums = lanes(groups)?;
+    if S::NARROW {
+        return Ok(in_order(halved(&mut sums), rest));
+    }
+    add_each(&mut sums, rest);
+    Ok(if groups.is_empty() { in_order(zero, &sums) } else { halved(&mut sums) })
+}
+
 /// One line. `powers` has room for its exponentials.
-fn along<S: Stored<Compute: Real>>(which: Softmax, line: &mut [S], powers: &mut [f64]) -> Result<()> {
-    let mut lanes = [f64::NEG_INFINITY; 16];
+fn along<S: Element>(which: Softmax, line: &mut [S], powers: &mut [S::Compute]) -> Result<()> {
+    let least = S::Compute::neg_infinity();
+    let mut maxima = [least; 16];
     for piece in interrupt::pieces(0..line.len(), 1) {
         let (vectors, rest) = line.get(piece?).unwrap_or_default().as_chunks::<16>();
         vectorised(|| {
             for elements in vectors.iter().map(<[S; 16]>::as_slice).chain([rest]) {
-                lanes.iter_mut().zip(elements).for_each(|(lane, element)| *lane = larger(*lane, wide(element)));
+                maxima.iter_mut().zip(elements).for_each(|(most, element)| *most = larger_of(*most, element.widen()));
             }
         });
     }
-    let largest = lanes.into_iter().fold(f64::NEG_INFINITY, larger);
-    let mut totals = [0.0; STEP];
+    let largest = maxima.into_iter().fold(least, larger_of);
     let mut steps = line.chunks(STEP).zip(powers.chunks_mut(STEP));
     for piece in interrupt::pieces(0..steps.len(), STEP) {
         for (elements, powers) in steps.by_ref().take(piece?.len()) {
-            vectorised_kernel(Powers { elements, largest: &[largest; STEP], into: &mut *powers });
-            totals.iter_mut().zip(powers).for_each(|(total, power)| *total += *power);
+            vectorised_kernel(Powers { elements, largest: &[largest; STEP], into: powers });
         }
     }
-    let total: f64 = totals.iter().sum();
-    let logarithm = total.ln();
+    let total = total::<S>(which, powers)?;
+    let rounded = |value: S::Compute| S::narrow(value).widen();
+    let (factor, logarithm) = match which {
+        Softmax::Plain => (S::Compute::one() / total, total),
+        Softmax::Log => (total, rounded(logarithm(rounded(total)))),
+    };
     for piece in interrupt::pieces(0..line.len(), 1) {
         let piece = piece?;
         let powers = powers.get(piece.clone()).unwrap_or_default();
         let elements = line.get_mut(piece).unwrap_or_default().iter_mut();
         vectorised(|| match which {
-            Softmax::Plain => elements.zip(powers).for_each(|(element, power)| *element = narrow(power / total)),
-            Softmax::Log => elements.for_each(|element| *element = narrow(wide(element) - largest - logarithm)),
+            Softmax::Plain => elements.zip(powers).for_each(|(element, power)| *element = S::narrow(*power * factor)),
+            Softmax::Log => {
+                elements.for_each(|element| *element = S::narrow(element.widen() - largest - logarithm));
+            }
         });
     }
     Ok(())
 }
 
 /// The columns of rows of `width` elements. `numbers` has room for three of as many columns as are gone through together.
-fn side_by_side<S: Stored<Compute: Real>>(
+fn side_by_side<S: Element>(
     which: Softmax,
     elements: &mut [S],
     width: usize,
-    numbers: &mut [f64],
+    numbers: &mut [S::Compute],
 ) -> Result<()> {
+    // Behind the last vector, PyTorch calls the C library, and rounds exponentials of 16-bit floats before it divides them.
+    let vectors = width - width % (32 / size_of::<S>());
     let (largest, numbers) = numbers.split_at_mut(width.min(COLUMNS));
     let (total, powers) = numbers.split_at_mut(width.min(COLUMNS));
     for first in (0..width).step_by(COLUMNS) {
         let columns = first..width.min(first + COLUMNS);
-        largest.fill(f64::NEG_INFINITY);
-        total.fill(0.0);
+        let behind = vectors.saturating_sub(first);
+        let raise = |row: &[S], largest: &[S::Compute], powers: &mut [S::Compute]| {
+            vectorised_kernel(Powers { elements: row, largest, into: &mut *powers });
+            let pairs = row.iter().zip(largest).skip(behind);
+            powers.iter_mut().skip(behind).zip(pairs).for_each(|(power, (element, largest))| {
+                *power = (element.widen() - *largest).exp();
+            });
+        };
+        largest.fill(S::Compute::neg_infinity());
+        total.fill(S::Compute::default());
         each_row(elements, width, &columns, |row| {
-            row.iter().zip(&mut *largest).for_each(|(element, largest)| *largest = larger(*largest, wide(element)));
+            row.iter().zip(&mut *largest).for_each(|(element, most)| *most = larger_of(*most, element.widen()));
         })?;
         each_row(elements, width, &columns, |row| {
-            vectorised_kernel(Powers { elements: row, largest, into: &mut *powers });
-            total.iter_mut().zip(&*powers).for_each(|(total, power)| *total += power);
+            raise(row, largest, powers);
+            total.iter_mut().zip(&*powers).for_each(|(total, power)| *total = *total + *power);
         })?;
         match which {
             Softmax::Plain => each_row(elements, width, &columns, |row| {
-                vectorised_kernel(Powers { elements: &*row, largest, into: &mut *powers });
-                let shares = powers.iter().zip(&*total).map(|(power, total)| power / total);
-                row.iter_mut().zip(shares).for_each(|(element, share)| *element = narrow(share));
+                raise(row, largest, powers);
+                powers.iter_mut().skip(behind).for_each(|power| *power = S::narrow(*power).widen());
+                let shares = powers.iter().zip(&*total).map(|(power, total)| *power / *total);
+                row.iter_mut().zip(shares).for_each(|(element, share)| *element = S::narrow(share));
             })?,
             Softmax::Log => {
-                total.iter_mut().for_each(|total| *total = total.ln());
+                let (in_vectors, rest) = total.split_at_mut(behind.min(total.len()));
+                in_vectors.iter_mut().for_each(|total| *total = logarithm(*total));
+                rest.iter_mut().for_each(|total| *total = total.ln());
                 each_row(elements, width, &columns, |row| {
                     let lines = largest.iter().zip(&*total);
                     row.iter_mut().zip(lines).for_each(|(element, (largest, logarithm))| {
-                        *element = narrow(wide(element) - largest - logarithm);
+                        *element = S::narrow(element.widen() - *largest - *logarithm);
                     });
                 })?;
             }

@@ -1,20 +1,27 @@
-//! Special functions of real numbers, in double precision; narrower types round the result. This file defines what the
+//! Special functions of real numbers, by the approximations that PyTorch uses. This file defines what the
 //! tables of `pointwise` name and knows no tensors. Formulas are those of Abramowitz and Stegun, Handbook of
 //! Mathematical Functions (its numbers are cited as A&S), unless said otherwise; outside of a domain, results are
 //! PyTorch's. Follows <https://pytorch.org/docs/2.7/special.html>.
 
+use super::number::Real;
 use crate::tensor::interrupt;
 
 mod bessel;
+mod coefficients;
+mod erfcx;
 mod error;
 mod gamma;
+mod incomplete;
+mod incomplete_coefficients;
 mod polynomials;
 
 pub use bessel::{
-    airy_ai, i0, i0e, i1, i1e, j0, j1, modified_k0, modified_k1, scaled_k0, scaled_k1, spherical_j0, y0, y1,
+    airy_ai, i0, i0e, i1, i1e, j0, j1, modified_i1, modified_k0, modified_k1, scaled_k0, scaled_k1, spherical_j0, y0,
+    y1,
 };
 pub use error::{erf, erfc, erfcx, erfinv, log_ndtr, ndtri};
-pub use gamma::{digamma, lgamma, lower_gamma, multigamma, polygamma, upper_gamma, zeta};
+pub use gamma::{digamma, lgamma, polygamma, trigamma, zeta};
+pub use incomplete::{lower_gamma, upper_gamma};
 pub use polynomials::{Chebyshev, hermite_h, hermite_he, laguerre, legendre};
 
 /// Steps of a sum or a recurrence that need no look at the interrupt.
@@ -25,38 +32,47 @@ fn stopped(steps: usize) -> bool {
     steps > FEW && interrupt::requested()
 }
 
+/// A polynomial, the highest coefficient first, each step with one rounding.
+#[inline(always)]
+fn polynomial<T: Real>(x: T, coefficients: &[f64]) -> T {
+    coefficients.iter().fold(T::zero(), |sum, &coefficient| sum.fused(x, T::from_f64(coefficient)))
+}
+
 /// `-x ln x`, whose limit at 0 is 0.
-pub fn entr(x: f64) -> f64 {
-    match x {
-        x if x.is_nan() => x,
-        x if x > 0.0 => -x * x.ln(),
-        0.0 => 0.0,
-        _ => f64::NEG_INFINITY,
+pub fn entr<T: Real>(x: T) -> T {
+    if x.is_nan() {
+        x
+    } else if x > T::zero() {
+        -x * x.ln()
+    } else if x == T::zero() {
+        T::zero()
+    } else {
+        T::neg_infinity()
     }
 }
 
 /// `sin(πx) / (πx)`. The angle is rounded to the type, which shows where the sine is small.
-pub fn sinc<T: super::number::Real>(x: T) -> T {
+pub fn sinc<T: Real>(x: T) -> T {
     let angle = T::from_f64(std::f64::consts::PI) * x;
-    if x == T::zero() { T::one() } else { angle.through(f64::sin) / angle }
+    if x == T::zero() { T::one() } else { angle.sin() / angle }
 }
 
 /// The logarithm of the odds. With `eps`, `x` is brought into `[eps, 1 - eps]` first.
-pub fn logit(x: f64, eps: Option<f64>) -> f64 {
+pub fn logit<T: Real>(x: T, eps: Option<T>) -> T {
     let x = match eps {
         Some(eps) if x < eps => eps,
-        Some(eps) if x > 1.0 - eps => 1.0 - eps,
+        Some(eps) if x > T::one() - eps => T::one() - eps,
         _ => x,
     };
-    (x / (1.0 - x)).ln()
+    (x / (T::one() - x)).ln()
 }
 
 /// `x ln(1 + y)`, 0 where `x` is.
-pub fn x_log1p_y(x: f64, y: f64) -> f64 {
+pub fn x_log1p_y<T: Real>(x: T, y: T) -> T {
     if y.is_nan() {
         y
-    } else if x == 0.0 {
-        0.0
+    } else if x == T::zero() {
+        T::zero()
     } else {
         x * y.ln_1p()
     }
@@ -78,7 +94,7 @@ pub fn remainder(x: f64, y: f64) -> f64 {
 }
 
 /// The next number of the type after `a` in the direction of `b`, given the type's neighbours.
-pub fn next_after<T: super::number::Real>(a: T, b: T, step: impl Fn(T, bool) -> T) -> T {
+pub fn next_after<T: Real>(a: T, b: T, step: impl Fn(T, bool) -> T) -> T {
     if a.is_nan() || b.is_nan() {
         return a + b;
     }

@@ -123,6 +123,7 @@ pub fn signal(which: &Signal, m: i64, sym: bool, dtype: DType) -> Result<View> {
         |start: f64, end: f64| linspace(Scalar::Float(start), Scalar::Float(end), m, Some(dtype), dtype, Device::CPU);
     let around = if !sym && m > 1 { count } else { count - 1.0 } / 2.0;
     match which {
+        Signal::Cosines(_) | Signal::Bartlett | Signal::Kaiser { .. } if m == 1 => ones(&[1], dtype, Device::CPU),
         Signal::Cosines(weights) => {
             let step = 2.0 * PI / steps;
             let angle = spaced(0.0, (count - 1.0) * step)?;
@@ -135,7 +136,7 @@ pub fn signal(which: &Signal, m: i64, sym: bool, dtype: DType) -> Result<View> {
             Ok(total)
         }
         Signal::Cosine => {
-            let step = PI / if sym { count } else { count + 1.0 };
+            let step = PI / if !sym && m > 1 { count + 1.0 } else { count };
             math.unary(UnaryOp::Sin, &spaced(0.5 * step, (0.5 + count - 1.0) * step)?)
         }
         Signal::Bartlett => {
@@ -152,13 +153,15 @@ pub fn signal(which: &Signal, m: i64, sym: bool, dtype: DType) -> Result<View> {
             let k = spaced(-around * by, (-around + count - 1.0) * by)?;
             math.unary(UnaryOp::Exp, &math.unary(UnaryOp::Neg, &math.mul(&k, &k)?)?)
         }
-        Signal::Kaiser { .. } if m == 1 => ones(&[1], dtype, Device::CPU),
         Signal::Kaiser { beta } => {
-            let step = 2.0 * beta / steps;
-            let k = spaced(-beta, beta.min(-beta + (count - 1.0) * step))?;
-            let inside = math.sub(number(beta * beta), &math.mul(&k, &k)?)?;
+            // The ends are computed in the dtype, too.
+            let round = |value: f64| if dtype == DType::Float { f64::from(value as f32) } else { value };
+            let beta = round(*beta);
+            let step = round(2.0 * beta / steps);
+            let k = spaced(-beta, beta.min(round(-beta + round((count - 1.0) * step))))?;
+            let inside = math.sub(number(round(beta * beta)), &math.mul(&k, &k)?)?;
             let value = math.unary(UnaryOp::I0, &math.unary(UnaryOp::Sqrt, &inside)?)?;
-            let top = math.unary(UnaryOp::I0, &View::scalar(Scalar::Float(*beta), dtype)?)?;
+            let top = math.unary(UnaryOp::I0, &View::scalar(Scalar::Float(beta), dtype)?)?;
             math.div(&value, &top)
         }
     }

@@ -205,10 +205,10 @@ binary_ops! {
         float(|a, b| if a == T::zero() { b } else if a > T::zero() { T::one() } else { T::zero() })
     }
     Nextafter      "nextafter_cpu"    Common  [FLOAT] { float(|a, b| special::next_after(a, b, T::neighbour)) }
-    Xlog1py        "xlog1py_cpu"      Float   [FLOAT] { float(|a, b| of_double(a, b, special::x_log1p_y)) }
-    Zeta           "zeta_cpu"         Float   [WIDE_FLOAT] { float(|a, b| of_double(a, b, special::zeta)) }
-    Igamma         "igamma_cpu"       Common  [FLOAT] { float(|a, b| of_double(a, b, special::lower_gamma)) }
-    Igammac        "igammac_cpu"      Common  [FLOAT] { float(|a, b| of_double(a, b, special::upper_gamma)) }
+    Xlog1py        "xlog1py_cpu"      Float   [FLOAT] { float(special::x_log1p_y) }
+    Zeta           "zeta_cpu"         Float   [WIDE_FLOAT] { float(special::zeta) }
+    Igamma         "igamma_cpu"       Common  [FLOAT] { float(special::lower_gamma) }
+    Igammac        "igammac_cpu"      Common  [FLOAT] { float(special::upper_gamma) }
     ChebyshevT     "chebyshev_polynomial_t_cpu" Float [WIDE_FLOAT] {
         float(|a, b| Chebyshev::T.at(a, b))
     }
@@ -329,29 +329,15 @@ kernels!(integers u8 i8 i16 i32 i64 u16 u32 u64);
 kernels!(floats f32 f64);
 
 /// Kernels of the 16-bit floats whose intermediate results are rounded to 16 bits too.
-fn rounding_kernel<S: Stored<Compute = f32>>(op: BinaryOp) -> Option<fn(f32, f32) -> f32> {
+fn rounding_kernel<S: Stored<Compute = f32> + Real>(op: BinaryOp) -> Option<fn(f32, f32) -> f32> {
     match op {
         BinaryOp::FloorDivide => Some(|a, b| floor_quotient_rounded(a, b, |v| S::narrow(v).widen())),
         BinaryOp::TruncDivide => Some(|a, b| S::narrow(a / b).widen().trunc()),
-        BinaryOp::Xlogy => {
-            Some(|x, y| if y.is_nan() || x == 0.0 { x_log_y(x, y) } else { x * S::narrow(y.through(f64::ln)).widen() })
-        }
-        BinaryOp::Nextafter => Some(|a, b| special::next_after(a, b, narrow_neighbour::<S>)),
+        BinaryOp::Xlogy => Some(|x, y| x_log_y(S::narrow(x), S::narrow(y)).widen()),
+        BinaryOp::Xlog1py => Some(|x, y| special::x_log1p_y(S::narrow(x), S::narrow(y)).widen()),
+        BinaryOp::Nextafter => Some(|a, b| special::next_after(S::narrow(a), S::narrow(b), S::neighbour).widen()),
         _ => None,
     }
-}
-
-/// The next number of a 16-bit type: the first to which a growing distance rounds.
-fn narrow_neighbour<S: Stored<Compute = f32>>(from: f32, up: bool) -> f32 {
-    let mut distance = f32::from_bits(1);
-    while distance.is_finite() {
-        let there = S::narrow(if up { from + distance } else { from - distance }).widen();
-        if there != from {
-            return there;
-        }
-        distance *= 2.0;
-    }
-    from
 }
 
 impl BinaryOp {

@@ -111,7 +111,7 @@ pub fn log_add_exp<T: Real>(a: T, b: T) -> T {
         return a;
     }
     let largest = if a.is_nan() || a > b { a } else { b };
-    largest + T::from_f64((-(a - b).abs().as_f64()).exp().ln_1p())
+    largest + (-(a - b).abs()).exp().ln_1p()
 }
 
 pub fn log_add_exp2<T: Real>(a: T, b: T) -> T {
@@ -119,7 +119,7 @@ pub fn log_add_exp2<T: Real>(a: T, b: T) -> T {
         return a;
     }
     let largest = if a.is_nan() || a > b { a } else { b };
-    largest + T::from_f64((-(a - b).abs().as_f64()).exp2().ln_1p() / std::f64::consts::LN_2)
+    (-(a - b).abs()).exp2().ln_1p().fused(T::from_f64(std::f64::consts::LOG2_E), largest)
 }
 
 pub fn x_log_y<T: Real>(x: T, y: T) -> T {
@@ -128,7 +128,7 @@ pub fn x_log_y<T: Real>(x: T, y: T) -> T {
     } else if x == T::zero() {
         x.abs()
     } else {
-        x * y.through(f64::ln)
+        x * y.ln()
     }
 }
 

@@ -4,9 +4,10 @@ use super::classes::*;
 use super::real::{larger_of, smaller_of};
 use super::{
     BinaryOp, Output, Plan, Shape, binary, check_kernel, check_sizes, complex, converted, deliver, landing, plan,
+    source,
 };
 use crate::bail;
-use crate::ops::block;
+use crate::ops::block::{self, BLOCK};
 use crate::ops::copy::{check_fits, fill};
 use crate::ops::number::{Number, Real, Stored};
 use crate::ops::promote::{Operand, result_type};
@@ -196,9 +197,29 @@ fn same_dtype(a: &View, b: &View, name: &str) -> Result<()> {
 pub fn lerp_number(start: &View, end: &View, weight: Scalar, output: Output, default: DType) -> Result<View> {
     same_dtype(start, end, "end")?;
     check_kernel("lerp_kernel_scalar", FLOAT | COMPLEX, start.dtype)?;
-    // The weight is not rounded to 16 bits where the operands are.
-    let weight = View::scalar(weight, start.dtype)?;
-    ternary(TernaryOp::Lerp, [start, end, &weight], Scalar::Int(1), output, default)
+    let operands = [start, end].map(Operand::Tensor);
+    let sizes = check_sizes(&operands, output)?;
+    let common = result_type(&operands, default)?;
+    let Plan { target, compute } = plan(&operands, output, Shape { sizes, common, result: common, safe_cast: true })?;
+    if !compute {
+        return Ok(target);
+    }
+    check_fits(weight, common)?;
+    let computed = landing(&target, common)?;
+    let views = [start, end].map(|view| Some(view.clone()));
+    dispatch!(common, S => {
+        type C = <S as Stored>::Compute;
+        // The weight is not rounded to 16 bits where the operands are.
+        let weights = [C::from_scalar(weight); BLOCK];
+        let kernel = C::ternary(TernaryOp::Lerp);
+        let a = source::<S>(operands[0], &views[0], computed.sizes(), false)?;
+        let b = source::<S>(operands[1], &views[1], computed.sizes(), false)?;
+        block::binary::<S, S>(&computed, a, b, 64, &|a, b, out, _| {
+            kernel([a, b, &weights[..a.len().min(BLOCK)]], out, C::default());
+            Ok(())
+        })?;
+    });
+    deliver(&computed, target)
 }
 
 /// `clamp` between numbers; NaN as one of two bounds makes every element NaN.

@@ -13,7 +13,8 @@ use crate::ops::series;
 use crate::ops::special;
 use crate::tensor::memory::BoolByte;
 use crate::tensor::parallel::{self, vectorised, vectorised_kernel};
-use crate::tensor::{DType, Result, Scalar, View, dispatch};
+use crate::tensor::{DType, Layout, Result, Scalar, View, dispatch};
+use half::{bf16, f16};
 use num_complex::Complex;
 use std::marker::PhantomData;
 
@@ -296,31 +297,31 @@ numbers {
     Erf            "erf_vml_cpu"      Float  [FLOAT] { float_series(series::erf, special::erf) }
     Erfc           "erfc_vml_cpu"     Float  [FLOAT] { float_series(series::erfc, special::erfc) }
     Erfinv         "erfinv_vml_cpu"   Float  [FLOAT] { float(|a| a.through(special::erfinv)) }
-    Lgamma         "lgamma_vml_cpu"   Float  [FLOAT] { float(|a| a.through(special::lgamma)) }
-    Digamma        "digamma"          Float  [FLOAT] { float(|a| a.through(special::digamma)) }
-    I0             "i0_vml_cpu"       Float  [FLOAT] { float(|a| a.through(special::i0)) }
-    I0e            "i0e_cpu"          Float  [FLOAT] { float(|a| a.through(special::i0e)) }
-    I1             "i1_cpu"           Float  [FLOAT] { float(|a| a.through(special::i1)) }
-    I1e            "i1e_cpu"          Float  [FLOAT] { float(|a| a.through(special::i1e)) }
-    Entr           "entr_cpu"         Float  [FLOAT] { float(|a| a.through(special::entr)) }
+    Lgamma         "lgamma_vml_cpu"   Float  [FLOAT] { float(special::lgamma) }
+    Digamma        "digamma"          Float  [FLOAT] { float(special::digamma) }
+    I0             "i0_vml_cpu"       Float  [FLOAT] { float(special::i0) }
+    I0e            "i0e_cpu"          Float  [FLOAT] { float(special::i0e) }
+    I1             "i1_cpu"           Float  [FLOAT] { float(special::i1) }
+    I1e            "i1e_cpu"          Float  [FLOAT] { float(special::i1e) }
+    Entr           "entr_cpu"         Float  [FLOAT] { float(special::entr) }
     Sinc           "sinc_cpu"         Float  [FLOAT COMPLEX] {
         float(special::sinc) complex(|a| complex::through(a, complex::sinc))
     }
-    Erfcx          "erfcx_cpu"        Float  [WIDE_FLOAT] { float(|a| a.through(special::erfcx)) }
-    Ndtri          "ndtri_cpu"        Float  [WIDE_FLOAT] { float(|a| a.through(special::ndtri)) }
-    LogNdtr        "log_ndtr_cpu"     Float  [WIDE_FLOAT] { float(|a| a.through(special::log_ndtr)) }
-    AiryAi         "airy_ai_cpu"      Float  [WIDE_FLOAT] { float(|a| a.through(special::airy_ai)) }
-    BesselJ0       "bessel_j0_cpu"    Float  [WIDE_FLOAT] { float(|a| a.through(special::j0)) }
-    BesselJ1       "bessel_j1_cpu"    Float  [WIDE_FLOAT] { float(|a| a.through(special::j1)) }
-    BesselY0       "bessel_y0_cpu"    Float  [WIDE_FLOAT] { float(|a| a.through(special::y0)) }
-    BesselY1       "bessel_y1_cpu"    Float  [WIDE_FLOAT] { float(|a| a.through(special::y1)) }
-    ModifiedBesselI0 "modified_bessel_i0_cpu" Float  [WIDE_FLOAT] { float(|a| a.through(special::i0)) }
-    ModifiedBesselI1 "modified_bessel_i1_cpu" Float  [WIDE_FLOAT] { float(|a| a.through(special::i1)) }
-    ModifiedBesselK0 "modified_bessel_k0_cpu" Float  [WIDE_FLOAT] { float(|a| a.through(special::modified_k0)) }
-    ModifiedBesselK1 "modified_bessel_k1_cpu" Float  [WIDE_FLOAT] { float(|a| a.through(special::modified_k1)) }
-    ScaledModifiedBesselK0 "scaled_modified_bessel_k0_cpu" Float  [WIDE_FLOAT] { float(|a| a.through(special::scaled_k0)) }
-    ScaledModifiedBesselK1 "scaled_modified_bessel_k1_cpu" Float  [WIDE_FLOAT] { float(|a| a.through(special::scaled_k1)) }
-    SphericalBesselJ0 "spherical_bessel_j0_cpu" Float  [WIDE_FLOAT] { float(|a| a.through(special::spherical_j0)) }
+    Erfcx          "erfcx_cpu"        Float  [WIDE_FLOAT] { float(special::erfcx) }
+    Ndtri          "ndtri_cpu"        Float  [WIDE_FLOAT] { float(special::ndtri) }
+    LogNdtr        "log_ndtr_cpu"     Float  [WIDE_FLOAT] { float(special::log_ndtr) }
+    AiryAi         "airy_ai_cpu"      Float  [WIDE_FLOAT] { float(special::airy_ai) }
+    BesselJ0       "bessel_j0_cpu"    Float  [WIDE_FLOAT] { float(special::j0) }
+    BesselJ1       "bessel_j1_cpu"    Float  [WIDE_FLOAT] { float(special::j1) }
+    BesselY0       "bessel_y0_cpu"    Float  [WIDE_FLOAT] { float(special::y0) }
+    BesselY1       "bessel_y1_cpu"    Float  [WIDE_FLOAT] { float(special::y1) }
+    ModifiedBesselI0 "modified_bessel_i0_cpu" Float  [WIDE_FLOAT] { float(special::i0) }
+    ModifiedBesselI1 "modified_bessel_i1_cpu" Float  [WIDE_FLOAT] { float(special::modified_i1) }
+    ModifiedBesselK0 "modified_bessel_k0_cpu" Float  [WIDE_FLOAT] { float(special::modified_k0) }
+    ModifiedBesselK1 "modified_bessel_k1_cpu" Float  [WIDE_FLOAT] { float(special::modified_k1) }
+    ScaledModifiedBesselK0 "scaled_modified_bessel_k0_cpu" Float  [WIDE_FLOAT] { float(special::scaled_k0) }
+    ScaledModifiedBesselK1 "scaled_modified_bessel_k1_cpu" Float  [WIDE_FLOAT] { float(special::scaled_k1) }
+    SphericalBesselJ0 "spherical_bessel_j0_cpu" Float  [WIDE_FLOAT] { float(special::spherical_j0) }
     Angle          "angle_cpu"        Float  [FLOAT COMPLEX] {
         float(|a| if a.is_nan() { a } else if a < T::zero() { T::from_f64(std::f64::consts::PI) } else { T::zero() })
         complex(|a| Complex::new(a.im.atan2(a.re), T::zero()))
@@ -482,6 +483,14 @@ pub fn unary(op: UnaryOp, a: &View, output: Output, default: DType) -> Result<Vi
     let a = converted(a, common)?;
     let computed = landing(&target, if of_parts { common } else { result })?;
     let layout = a.layout.broadcast_to(computed.sizes());
+    let done = match common {
+        DType::Half => run_rounding::<f16>(op, &computed, &a, &layout)?,
+        DType::BFloat16 => run_rounding::<bf16>(op, &computed, &a, &layout)?,
+        _ => false,
+    };
+    if done {
+        return deliver(&computed, target);
+    }
     dispatch!(common, S => {
         type C = <S as Stored>::Compute;
         if let Some(test) = C::test(op) {
@@ -497,6 +506,32 @@ pub fn unary(op: UnaryOp, a: &View, output: Output, default: DType) -> Result<Vi
     deliver(&computed, target)
 }
 
+/// A function, and whether it serves only the elements behind those that PyTorch reaches through vectors.
+type Rounding = (fn(f32) -> f32, bool);
+
+/// A kernel of the 16-bit floats whose intermediate results are rounded to 16 bits too, and whether it only serves the elements
+/// that PyTorch does not reach through vectors.
+fn rounding_kernel<S: Stored<Compute = f32> + Real>(op: UnaryOp) -> Option<Rounding> {
+    match op {
+        UnaryOp::Erf => Some((series::erf_single, false)),
+        UnaryOp::Entr => Some((|a| special::entr(S::narrow(a)).widen(), false)),
+        UnaryOp::I0e => Some((|a| special::i0e(S::narrow(a)).widen(), true)),
+        UnaryOp::Rsqrt => Some((|a| 1.0 / S::narrow(a.sqrt()).widen(), true)),
+        _ => None,
+    }
+}
+
+/// Runs an operation's [`rounding_kernel`]; returns whether there is one.
+fn run_rounding<S: Stored<Compute = f32> + Real>(op: UnaryOp, out: &View, a: &View, layout: &Layout) -> Result<bool> {
+    let (Some((rounding, in_tails)), Some(kernel)) = (rounding_kernel::<S>(op), f32::unary(op)) else {
+        return Ok(false);
+    };
+    block::unary::<S, S>(out, a, layout, op.step(), &|a, out, tail| {
+        if tail || !in_tails { map(a, out, rounding) } else { kernel(a, out) }
+    })?;
+    Ok(true)
+}
+
 /// The lazy conjugate: complex tensors read conjugated from now on, others are themselves.
 pub fn conj(view: &View) -> View {
     View { conj: view.conj != view.dtype.is_complex(), ..view.clone() }
@@ -507,18 +542,33 @@ pub fn conj_physical(view: &View) -> Result<View> {
     if view.dtype.is_complex() { crate::ops::copy::clone(&conj(view)) } else { Ok(view.clone()) }
 }
 
-/// Applies a function with parameters of its own to every element of a real tensor, computed in double. `float` tells
+/// A function of real numbers with parameters of its own.
+pub trait RealFunction: Sync {
+    /// Whether every step is rounded in 16-bit floats, too.
+    const ROUNDS: bool;
+    fn at<T: Real>(&self, value: T) -> T;
+}
+
+/// A closure is computed in double precision, and its result rounded.
+impl<F: Fn(f64) -> f64 + Sync> RealFunction for F {
+    const ROUNDS: bool = false;
+    fn at<T: Real>(&self, value: T) -> T {
+        value.through(self)
+    }
+}
+
+/// Applies a function with parameters of its own to every element of a real tensor. `default` tells
 /// whether integers become the default floating dtype first or are refused.
 ///
 /// # Errors
 /// As [`unary`].
-pub fn map_real(
+pub fn map_real<F: RealFunction>(
     stub: &str,
     supported: classes::Classes,
     a: &View,
     output: Output,
     default: Option<DType>,
-    function: &(dyn Fn(f64) -> f64 + Sync),
+    function: &F,
 ) -> Result<View> {
     let common = default.filter(|_| a.dtype.is_integral(true)).unwrap_or(a.dtype);
     let sizes = check_sizes(&[a.into()], output)?;
@@ -532,10 +582,14 @@ pub fn map_real(
     let computed = landing(&target, common)?;
     let layout = a.layout.broadcast_to(computed.sizes());
     match common {
-        DType::Half => mapped::<half::f16>(&computed, &a, &layout, function)?,
-        DType::BFloat16 => mapped::<half::bf16>(&computed, &a, &layout, function)?,
-        DType::Float => mapped::<f32>(&computed, &a, &layout, function)?,
-        DType::Double => mapped::<f64>(&computed, &a, &layout, function)?,
+        DType::Half if F::ROUNDS => mapped::<f16>(&computed, &a, &layout, &|v| function.at(f16::narrow(v)).widen())?,
+        DType::BFloat16 if F::ROUNDS => {
+            mapped::<bf16>(&computed, &a, &layout, &|v| function.at(bf16::narrow(v)).widen())?
+        }
+        DType::Half => mapped::<f16>(&computed, &a, &layout, &|v| function.at(v))?,
+        DType::BFloat16 => mapped::<bf16>(&computed, &a, &layout, &|v| function.at(v))?,
+        DType::Float => mapped::<f32>(&computed, &a, &layout, &|v| function.at(v))?,
+        DType::Double => mapped::<f64>(&computed, &a, &layout, &|v| function.at(v))?,
         _ => check_kernel(stub, 0, common)?,
     }
     deliver(&computed, target)
@@ -544,10 +598,10 @@ pub fn map_real(
 fn mapped<S: Stored<Compute: Real>>(
     out: &View,
     a: &View,
-    layout: &crate::tensor::Layout,
-    function: &(dyn Fn(f64) -> f64 + Sync),
+    layout: &Layout,
+    function: &(impl Fn(S::Compute) -> S::Compute + Sync),
 ) -> Result<()> {
-    block::unary::<S, S>(out, a, layout, 64, &|a, out, _| map(a, out, |value| value.through(function)))
+    block::unary::<S, S>(out, a, layout, 64, &|a, out, _| map(a, out, function))
 }
 
 /// NaN and the infinities replaced: by 0 and the dtype's limits where no numbers are given.
@@ -580,7 +634,7 @@ pub fn nan_to_num(a: &View, to: [Option<f64>; 3], output: Output) -> Result<View
     }
     let largest = crate::tensor::element::largest_finite(a.dtype);
     let [nan, above, below] = [to[0].unwrap_or(0.0), to[1].unwrap_or(largest), to[2].unwrap_or(-largest)];
-    map_real("nan_to_num", FLOAT, a, output, None, &|value| match value {
+    map_real("nan_to_num", FLOAT, a, output, None, &|value: f64| match value {
         v if v.is_nan() => nan,
         f64::INFINITY => above,
         f64::NEG_INFINITY => below,

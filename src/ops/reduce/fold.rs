@@ -91,7 +91,7 @@ fn truth(
 }
 
 /// The larger, or NaN if there is one.
-pub(in crate::ops) fn larger<T: PartialOrd + Copy>(a: T, b: T) -> T {
+pub(super) fn larger<T: PartialOrd + Copy>(a: T, b: T) -> T {
     // NaN compares unequal to itself.
     if b > a || b.partial_cmp(&b).is_none() { b } else { a }
 }

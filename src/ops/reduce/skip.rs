@@ -21,7 +21,7 @@ pub fn nansum(view: &View, dims: Option<&[i64]>, keepdim: bool, dtype: Option<DT
     }
     check_kernel("nansum_cpu", classes::FLOAT, view.dtype)?;
     let clean = |view: &View| {
-        map_real("nansum_cpu", classes::FLOAT, view, Output::New, None, &|v| if v.is_nan() { 0.0 } else { v })
+        map_real("nansum_cpu", classes::FLOAT, view, Output::New, None, &|v: f64| if v.is_nan() { 0.0 } else { v })
     };
     if view.layout.is_non_overlapping_and_dense() || view.device().is_meta() || view.numel() == 0 {
         return sum(&clean(view)?, dims, keepdim, dtype);

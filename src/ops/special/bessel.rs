@@ -1,174 +1,270 @@
-//! Bessel functions of the orders 0 and 1, and Airy's function. A&S chapters 9 and 10.
+//! Bessel functions of the orders 0 and 1, and Airy's function, by the approximations of the Cephes library: step by step in
+//! the type of the argument, as PyTorch computes them. Products are fused where its compiler fuses them.
 
-use std::f64::consts::{FRAC_PI_4, PI};
+use super::coefficients::*;
+use super::error::ONE_OVER_SQRT_PI;
+use super::polynomial;
+use crate::ops::number::{Real, is_single};
+use std::f64::consts::{FRAC_2_PI, FRAC_PI_4, PI};
 
-pub fn j0(x: f64) -> f64 {
-    libm::j0(x)
+/// √(2 / π).
+const SQRT_2_OVER_PI: f64 = 0.7978845608028654;
+
+fn number<T: Real>(value: f64) -> T {
+    T::from_f64(value)
 }
 
-pub fn j1(x: f64) -> f64 {
-    libm::j1(x)
+/// Half of a sum of Chebyshev polynomials at `x / 2`, the highest degree first (Clenshaw's recurrence).
+#[inline(always)]
+fn chebyshev<T: Real>(x: T, coefficients: &[f64]) -> T {
+    let (mut sum, mut before, mut last) = (T::zero(), T::zero(), T::zero());
+    for &coefficient in coefficients {
+        (last, before) = (before, sum);
+        sum = x.fused(before, -last) + number(coefficient);
+    }
+    number::<T>(0.5) * (sum - last)
 }
 
-pub fn y0(x: f64) -> f64 {
-    if x == 0.0 { f64::NEG_INFINITY } else { libm::y0(x) }
-}
-
-pub fn y1(x: f64) -> f64 {
-    if x == 0.0 { f64::NEG_INFINITY } else { libm::y1(x) }
-}
-
-/// Beyond this argument the asymptotic series of the modified functions are exact to double precision.
-const FAR: f64 = 30.0;
-
-pub fn i0(x: f64) -> f64 {
-    if x.abs() <= FAR { near(0, x) } else { far(0.0, x) * x.abs().exp() }
-}
+/// Up to here the series around 0 are taken.
+const NEAR: f64 = 8.0;
 
 /// `exp(-|x|) I0(x)`.
-pub fn i0e(x: f64) -> f64 {
-    if x.abs() <= FAR { near(0, x) * (-x.abs()).exp() } else { far(0.0, x) }
+pub fn i0e<T: Real>(x: T) -> T {
+    let x = x.abs();
+    if x <= number(NEAR) {
+        chebyshev(x / number(2.0) - number(2.0), &I0_NEAR)
+    } else {
+        chebyshev(number::<T>(32.0) / x - number(2.0), &I0_FAR) / x.sqrt()
+    }
 }
 
-pub fn i1(x: f64) -> f64 {
-    if x.abs() <= FAR { near(1, x) } else { far(1.0, x).copysign(x) * x.abs().exp() }
+pub fn i0<T: Real>(x: T) -> T {
+    let x = x.abs();
+    if x <= number(NEAR) {
+        x.exp() * chebyshev(x / number(2.0) - number(2.0), &I0_NEAR)
+    } else {
+        x.exp() * chebyshev(number::<T>(32.0) / x - number(2.0), &I0_FAR) / x.sqrt()
+    }
+}
+
+/// An odd function of `x` from the series of I1: what it is of the size and the series up to 8, and from there on.
+#[inline(always)]
+fn of_i1<T: Real>(x: T, [near, far]: [&[f64]; 2], up_to: impl Fn(T, T) -> T, beyond: impl Fn(T, T) -> T) -> T {
+    let size = x.abs();
+    let value = if size <= number(NEAR) {
+        up_to(size, chebyshev(size / number(2.0) - number(2.0), near))
+    } else {
+        beyond(size, chebyshev(number::<T>(32.0) / size - number(2.0), far))
+    };
+    if x < T::zero() { -value } else { value }
+}
+
+/// The series of I1, which single precision has shorter ones of.
+fn i1_series<T: Real>() -> [&'static [f64]; 2] {
+    if is_single::<T>() { [&I1_NEAR_SINGLE, &I1_FAR_SINGLE] } else { [&I1_NEAR, &I1_FAR] }
+}
+
+pub fn i1<T: Real>(x: T) -> T {
+    of_i1(x, i1_series::<T>(), |x, series| x.exp() * x * series, |x, series| x.exp() * series / x.sqrt())
 }
 
 /// `exp(-|x|) I1(x)`.
-pub fn i1e(x: f64) -> f64 {
-    if x.abs() <= FAR { near(1, x) * (-x.abs()).exp() } else { far(1.0, x).copysign(x) }
+pub fn i1e<T: Real>(x: T) -> T {
+    of_i1(x, i1_series::<T>(), |x, series| series * x, |x, series| series / x.sqrt())
 }
 
-/// A&S 9.6.10: all terms have one sign.
-fn near(order: u32, x: f64) -> f64 {
-    let square = x * x / 4.0;
-    let mut term = if order == 0 { 1.0 } else { x / 2.0 };
-    let mut sum = term;
-    for k in 1..120 {
-        term *= square / (f64::from(k) * f64::from(k + order));
-        sum += term;
-        if term.abs() <= f64::abs(sum) * f64::EPSILON * 0.1 {
-            break;
-        }
+/// I1 by the long series in any type: `torch.special.modified_bessel_i1` is not `torch.special.i1`.
+pub fn modified_i1<T: Real>(x: T) -> T {
+    of_i1(x, [&I1_NEAR, &I1_FAR], |x, series| series * x * x.exp(), |x, series| x.exp() * series / x.sqrt())
+}
+
+/// Where the functions of the second kind have no finite value.
+fn second_kind<T: Real>(x: T, at_zero: T) -> Option<T> {
+    if x == T::zero() { Some(at_zero) } else { (x < T::zero()).then(T::nan) }
+}
+
+/// K up to 2 by its own series and the logarithm times I, beyond by the asymptotic one.
+fn k<T: Real>(x: T, scaled: bool, near: impl Fn(T) -> T, far: &[f64]) -> T {
+    if let Some(value) = second_kind(x, T::infinity()) {
+        return value;
     }
-    sum
+    if x <= number(2.0) {
+        return near(x);
+    }
+    let series = chebyshev(number::<T>(8.0) / x - number(2.0), far);
+    if scaled { series / x.sqrt() } else { (-x).exp() * series / x.sqrt() }
 }
 
-/// A&S 9.7.1, without the exponential.
-fn far(order: f64, x: f64) -> f64 {
+fn shifted_square<T: Real>(x: T) -> T {
+    x.fused(x, number(-2.0))
+}
+
+pub fn modified_k0<T: Real>(x: T) -> T {
+    let near = |x: T| {
+        let series = chebyshev(shifted_square(x), &K0_NEAR);
+        if !is_single::<T>() {
+            return (-(number::<T>(0.5) * x).ln()).fused(i0(x), series);
+        }
+        // Only this logarithm is computed in double precision.
+        let log = (0.5 * x.as_f64()).ln();
+        number((-log).mul_add(i0(x).as_f64(), series.as_f64()))
+    };
+    k(x, false, near, &K0_FAR)
+}
+
+/// `exp(x) K0(x)`.
+pub fn scaled_k0<T: Real>(x: T) -> T {
+    let near = |x: T| (-(number::<T>(0.5) * x).ln()).fused(i0(x), chebyshev(shifted_square(x), &K0_NEAR)) * x.exp();
+    k(x, true, near, &K0_FAR)
+}
+
+fn k1_near<T: Real>(x: T) -> T {
+    (number::<T>(0.5) * x).ln().fused(modified_i1(x), chebyshev(shifted_square(x), &K1_NEAR) / x)
+}
+
+pub fn modified_k1<T: Real>(x: T) -> T {
+    k(x, false, k1_near, &K1_FAR)
+}
+
+/// `exp(x) K1(x)`.
+pub fn scaled_k1<T: Real>(x: T) -> T {
+    k(x, true, |x| k1_near(x) * x.exp(), &K1_FAR)
+}
+
+/// The parts of J and Y that oscillate in phase and out of phase, from 5 on, in 1 / x².
+fn oscillating<T: Real>(x: T, square: T, [cosine, cosine_below, sine, sine_below]: [&[f64]; 4]) -> [T; 2] {
+    let ratio = |above: &[f64], below: &[f64]| polynomial(square, above) / polynomial(square, below);
+    [ratio(cosine, cosine_below), number::<T>(5.0) / x * ratio(sine, sine_below)]
+}
+
+fn oscillating_0<T: Real>(x: T) -> [T; 2] {
+    oscillating(
+        x,
+        number::<T>(25.0) / (x * x),
+        [&ORDER_0_COSINE, &ORDER_0_COSINE_BELOW, &ORDER_0_SINE, &ORDER_0_SINE_BELOW],
+    )
+}
+
+fn oscillating_1<T: Real>(x: T) -> [T; 2] {
+    let ratio = number::<T>(5.0) / x;
+    oscillating(x, ratio * ratio, [&ORDER_1_COSINE, &ORDER_1_COSINE_BELOW, &ORDER_1_SINE, &ORDER_1_SINE_BELOW])
+}
+
+fn amplitude<T: Real>(x: T, oscillation: T) -> T {
+    oscillation * number(SQRT_2_OVER_PI) / x.sqrt()
+}
+
+pub fn j0<T: Real>(x: T) -> T {
     let x = x.abs();
-    if x.is_infinite() || x.is_nan() {
-        return if x.is_nan() { x } else { 0.0 };
-    }
-    let mu = 4.0 * order * order;
-    let (mut term, mut sum) = (1.0, 1.0);
-    for k in 1..30 {
-        let odd = f64::from(2 * k - 1);
-        term *= -(mu - odd * odd) / (f64::from(k) * 8.0 * x);
-        sum += term;
-    }
-    sum / (2.0 * PI * x).sqrt()
-}
-
-/// `exp(x) K(x)`: the integral A&S 9.6.24 by the trapezoidal rule, which converges exponentially here.
-fn scaled_k(order: f64, x: f64) -> f64 {
-    if x == 0.0 {
-        return f64::INFINITY;
-    }
-    if x.is_nan() || x < 0.0 {
-        return f64::NAN;
-    }
-    if x.is_infinite() {
-        return 0.0;
-    }
-    // The integrand is a bell that narrows as the argument grows.
-    let step = 0.0625_f64.min(0.5 / x.sqrt());
-    let mut sum = 0.5;
-    for n in 1.. {
-        let t = f64::from(n) * step;
-        // cosh t - 1, without cancellation.
-        let half = (t / 2.0).sinh();
-        let term = (-x * 2.0 * half * half).exp() * (order * t).cosh();
-        sum += term;
-        if term < sum * 1e-18 || t > 800.0 {
-            break;
+    if x <= number(5.0) {
+        let square = x * x;
+        if x < number(0.00001) {
+            return T::one() - square / number(4.0);
         }
+        let zeros = (square - number(5.783185962946784)) * (square - number(30.471262343662087));
+        return zeros * polynomial(square, &J0_NEAR) / polynomial(square, &J0_NEAR_BELOW);
     }
-    sum * step
+    let ([even, odd], angle) = (oscillating_0(x), x - number(FRAC_PI_4));
+    amplitude(x, even.fused(angle.cos(), -(odd * angle.sin())))
 }
 
-pub fn modified_k0(x: f64) -> f64 {
-    scaled_k(0.0, x) * (-x).exp()
-}
-
-pub fn modified_k1(x: f64) -> f64 {
-    scaled_k(1.0, x) * (-x).exp()
-}
-
-pub fn scaled_k0(x: f64) -> f64 {
-    scaled_k(0.0, x)
-}
-
-pub fn scaled_k1(x: f64) -> f64 {
-    scaled_k(1.0, x)
-}
-
-/// `sin x / x`.
-pub fn spherical_j0(x: f64) -> f64 {
-    match x {
-        x if x.is_infinite() => 0.0,
-        0.0 => 1.0,
-        x => x.sin() / x,
+pub fn j1<T: Real>(x: T) -> T {
+    if x < T::zero() {
+        return -j1(-x);
     }
+    if x <= number(5.0) {
+        let square = x * x;
+        let ratio = polynomial(square, &J1_NEAR) / polynomial(square, &J1_NEAR_BELOW);
+        return ratio * x * (square - number(14.681970642123893)) * (square - number(49.2184563216946));
+    }
+    let ([even, odd], angle) = (oscillating_1(x), x - number(3.0 * FRAC_PI_4));
+    amplitude(x, even.fused(angle.cos(), -(odd * angle.sin())))
+}
+
+pub fn y0<T: Real>(x: T) -> T {
+    if x <= number(5.0) {
+        if let Some(value) = second_kind(x, T::neg_infinity()) {
+            return value;
+        }
+        let square = x * x;
+        let ratio = polynomial(square, &Y0_NEAR) / polynomial(square, &Y0_NEAR_BELOW);
+        return (number::<T>(FRAC_2_PI) * x.ln()).fused(j0(x), ratio);
+    }
+    let ([even, odd], angle) = (oscillating_0(x), x - number(FRAC_PI_4));
+    amplitude(x, even.fused(angle.sin(), odd * angle.cos()))
+}
+
+pub fn y1<T: Real>(x: T) -> T {
+    if x <= number(5.0) {
+        if let Some(value) = second_kind(x, T::neg_infinity()) {
+            return value;
+        }
+        let square = x * x;
+        let ratio = polynomial(square, &Y1_NEAR) / polynomial(square, &Y1_NEAR_BELOW);
+        let rest = j1(x).fused(x.ln(), -(T::one() / x));
+        return number::<T>(FRAC_2_PI).fused(rest, x * ratio);
+    }
+    let ([even, odd], angle) = (oscillating_1(x), x - number(3.0 * FRAC_PI_4));
+    amplitude(x, even.fused(angle.sin(), odd * angle.cos()))
+}
+
+/// `sin x / x`, around 0 by its series.
+pub fn spherical_j0<T: Real>(x: T) -> T {
+    if x.is_infinite() {
+        return T::zero();
+    }
+    if x.abs() >= number(0.5) || x.is_nan() {
+        return x.sin() / x;
+    }
+    // (-1)^k / (2k + 1)!
+    let square = x * x;
+    let factorials = [6_227_020_800.0, -39_916_800.0, 362_880.0, -5040.0, 120.0, -6.0, 1.0];
+    factorials.iter().fold(T::zero(), |sum, &factorial| sum.fused(square, T::one() / number(factorial)))
 }
 
 /// Airy's function of the first kind.
-pub fn airy_ai(x: f64) -> f64 {
-    if x.is_infinite() || x.is_nan() {
-        return f64::NAN;
+pub fn airy_ai<T: Real>(x: T) -> T {
+    const BOUND: f64 = 2.09;
+    if x.is_infinite() {
+        return T::nan();
     }
-    let size = x.abs();
-    let zeta = size * size.sqrt() * 2.0 / 3.0;
-    if x > 1.0 {
-        // A&S 10.4.14.
-        return (x / 3.0).sqrt() / PI * scaled_k(1.0 / 3.0, zeta) * (-zeta).exp();
+    if x > number(103.892) {
+        return T::zero();
     }
-    if x > -7.0 {
-        return airy_series(x);
+    if x < number(-BOUND) {
+        let angle = number::<T>(-2.0) * x * (-x).sqrt() / number(3.0);
+        let z = T::one() / angle;
+        let square = z * z;
+        let sine = square * polynomial(square, &AIRY_SINE) / polynomial(square, &AIRY_SINE_BELOW);
+        let cosine = z * polynomial(square, &AIRY_COSINE) / polynomial(square, &AIRY_COSINE_BELOW);
+        let turned = angle + number(0.25 * PI);
+        let oscillation = turned.sin().fused(T::one() + sine, -(turned.cos() * cosine));
+        return number::<T>(ONE_OVER_SQRT_PI) / (-x).sqrt().sqrt() * oscillation;
     }
-    // A&S 10.4.60. The coefficients are those of 10.4.58.
-    let (mut even, mut odd, mut term) = (0.0, 0.0, 1.0);
-    for k in 0..24 {
-        match k % 4 {
-            0 => even += term,
-            1 => odd += term,
-            2 => even -= term,
-            _ => odd -= term,
-        }
-        let n = f64::from(k + 1);
-        let next = term * (6.0 * n - 5.0) * (6.0 * n - 1.0) / (72.0 * n * zeta);
-        if next > term {
+    if x >= number(BOUND) {
+        let zeta = number::<T>(2.0) * x * x.sqrt() / number(3.0);
+        let z = T::one() / zeta;
+        let ratio = polynomial(z, &AIRY_RIGHT) / polynomial(z, &AIRY_RIGHT_BELOW);
+        return number::<T>(ONE_OVER_SQRT_PI) * ratio / (number::<T>(2.0) * x.sqrt().sqrt() * zeta.exp());
+    }
+    // A&S 10.4.2.
+    let (mut f, mut g, mut k) = (T::one(), x, T::one());
+    let (mut m, mut n, cube) = (T::one(), x, x * x * x);
+    loop {
+        k = k + T::one();
+        m = m * cube / k;
+        n = n * cube;
+        k = k + T::one();
+        (m, n) = (m / k, n / k);
+        f = f + m;
+        k = k + T::one();
+        n = n / k;
+        g = g + n;
+        // NaN does not go on either.
+        let goes_on = (m / f).abs() > T::epsilon();
+        if !goes_on {
             break;
         }
-        term = next;
     }
-    let angle = zeta + FRAC_PI_4;
-    (angle.sin() * even - angle.cos() * odd) / (PI.sqrt() * size.sqrt().sqrt())
-}
-
-/// A&S 10.4.2.
-fn airy_series(x: f64) -> f64 {
-    const AT_ZERO: f64 = 0.355_028_053_887_817_2;
-    const SLOPE: f64 = 0.258_819_403_792_806_8;
-    let cube = x * x * x;
-    let (mut f, mut g) = (1.0, x);
-    let (mut f_sum, mut g_sum) = (f, g);
-    for k in 1..60 {
-        let n = f64::from(3 * k);
-        f *= cube / ((n - 1.0) * n);
-        g *= cube / (n * (n + 1.0));
-        f_sum += f;
-        g_sum += g;
-    }
-    AT_ZERO * f_sum - SLOPE * g_sum
+    number::<T>(0.3550280538878172).fused(f, -(number::<T>(0.2588194037928068) * g))
 }

@@ -1,6 +1,15 @@
 //! The error function, its complement, their inverses and the normal distribution. A&S chapters 7 and 26.
 
-use std::f64::consts::{FRAC_1_SQRT_2, LN_2, PI, SQRT_2};
+use super::coefficients::*;
+use super::erfcx::PIECES;
+use super::polynomial;
+use crate::ops::number::{Real, is_single};
+use std::f64::consts::{FRAC_1_SQRT_2, PI};
+
+/// √(2 π).
+const SQRT_2_PI: f64 = 2.5066282746310007;
+/// 1 / √π.
+pub(super) const ONE_OVER_SQRT_PI: f64 = 0.5641895835477563;
 
 pub fn erf(x: f64) -> f64 {
     libm::erf(x)
@@ -11,22 +20,34 @@ pub fn erfc(x: f64) -> f64 {
 }
 
 /// `exp(x²) erfc(x)`.
-pub fn erfcx(x: f64) -> f64 {
-    if x < 10.0 {
-        // The rounding error of the square would be magnified by the exponential, so it is carried along.
-        let square = x * x;
-        let lost = x.mul_add(x, -square);
-        let scaled = square.exp() * erfc(x);
-        return if scaled.is_finite() { scaled * (1.0 + lost) } else { scaled };
+pub fn erfcx<T: Real>(x: T) -> T {
+    let number = |value: f64| T::from_f64(value);
+    let exponential = |x: T| number(2.0) * (x * x).exp();
+    match x.as_f64() {
+        size if size.is_nan() => x,
+        size if size > 5e7 => number(ONE_OVER_SQRT_PI) / x,
+        size if size > 50.0 => {
+            // Five terms of the continued fraction, in double precision.
+            let square = (x * x).as_f64();
+            let above = square.mul_add(square + 4.5, 2.0);
+            let scale = number(ONE_OVER_SQRT_PI).as_f64();
+            number(scale * above / (x.as_f64() * square.mul_add(square + 5.0, 3.75)))
+        }
+        size if size >= 0.0 => scaled_complement(number(400.0) / (number(4.0) + x)),
+        size if size < -26.7 => T::infinity(),
+        size if size < -6.1 => exponential(x),
+        _ => exponential(x) - scaled_complement(number(400.0) / (number(4.0) - x)),
     }
-    // A&S 7.1.23: an alternating series whose terms shrink until long after they no longer count.
-    let step = -0.5 / (x * x);
-    let (mut sum, mut term) = (1.0, 1.0);
-    for n in 0..20 {
-        term *= f64::from(2 * n + 1) * step;
-        sum += term;
-    }
-    sum / (x * PI.sqrt())
+}
+
+/// By the piece that a hundredfold of `4 / (4 + x)` lies in; in double precision for any type.
+fn scaled_complement<T: Real>(hundredfold: T) -> T {
+    // Only of 0 is there no piece.
+    let Some(piece) = PIECES.get(hundredfold.as_f64() as usize) else { return T::one() };
+    let twice = hundredfold + hundredfold;
+    let middle = (hundredfold.as_f64() as i32) * 2 + 1;
+    let t = (twice - T::from_f64(f64::from(middle))).as_f64();
+    T::from_f64(piece.iter().rev().fold(0.0, |sum: f64, coefficient| sum.mul_add(t, *coefficient)))
 }
 
 /// The number whose `erf` is `y`.
@@ -54,33 +75,41 @@ pub fn erfinv(y: f64) -> f64 {
     x.copysign(y)
 }
 
+/// [`erfc`] as the C library has it for the type.
+fn complement<T: Real>(x: T) -> T {
+    if is_single::<T>() { T::from_f64(f64::from(libm::erfcf(x.as_f64() as f32))) } else { x.through(erfc) }
+}
+
 /// The number below which a normal variable lies with probability `p`.
-pub fn ndtri(p: f64) -> f64 {
-    if p == 0.0 || p == 1.0 {
-        return if p == 0.0 { f64::NEG_INFINITY } else { f64::INFINITY };
+pub fn ndtri<T: Real>(p: T) -> T {
+    const EXP_MINUS_2: f64 = 0.1353352832366127;
+    let number = |value: f64| T::from_f64(value);
+    if p == T::zero() || p == T::one() {
+        return if p == T::zero() { T::neg_infinity() } else { T::infinity() };
     }
-    if !(0.0..=1.0).contains(&p) {
-        return f64::NAN;
+    if p < T::zero() || p > T::one() {
+        return T::nan();
     }
-    if (0.25..=0.75).contains(&p) {
-        return SQRT_2 * erfinv(2.0 * p - 1.0);
+    let above = p > T::one() - number(EXP_MINUS_2);
+    let tail = if above { T::one() - p } else { p };
+    if tail > number(EXP_MINUS_2) {
+        let offset = tail - number(0.5);
+        let square = offset * offset;
+        let ratio = square * polynomial(square, &QUANTILE_0) / polynomial(square, &QUANTILE_0_BELOW);
+        return offset.fused(ratio, offset) * number(SQRT_2_PI);
     }
-    let tail = p.min(1.0 - p);
-    // A&S 26.2.23 is right to three digits; Halley's steps as in `erfinv`.
-    let t = (-2.0 * tail.ln()).sqrt();
-    let above = 2.515517 + t * (0.802853 + t * 0.010328);
-    let below = 1.0 + t * (1.432788 + t * (0.189269 + t * 0.001308));
-    let mut x = t - above / below;
-    for _ in 0..3 {
-        let relative = erfc(x * FRAC_1_SQRT_2) / 2.0 / tail - 1.0;
-        let newton = relative * tail * (2.0 * PI).sqrt() * (x * x / 2.0).exp();
-        x += newton / (1.0 - x * newton / 2.0);
-    }
-    if p < 0.5 { -x } else { x }
+    // The logarithms are those of double precision.
+    let x = number((-2.0 * tail.as_f64().ln()).sqrt());
+    let z = T::one() / x;
+    let (numerator, denominator): (&[f64], &[f64]) =
+        if x < number(8.0) { (&QUANTILE_1, &QUANTILE_1_BELOW) } else { (&QUANTILE_2, &QUANTILE_2_BELOW) };
+    let value =
+        number(x.as_f64() - x.as_f64().ln() / x.as_f64()) - z * polynomial(z, numerator) / polynomial(z, denominator);
+    if above { value } else { -value }
 }
 
 /// The logarithm of the probability that a normal variable lies below `x`.
-pub fn log_ndtr(x: f64) -> f64 {
-    let t = x * FRAC_1_SQRT_2;
-    if x < -1.0 { erfcx(-t).ln() - LN_2 - t * t } else { (-erfc(t) / 2.0).ln_1p() }
+pub fn log_ndtr<T: Real>(x: T) -> T {
+    let (two, t) = (T::from_f64(2.0), x * T::from_f64(FRAC_1_SQRT_2));
+    if x < -T::one() { (-t).fused(t, (erfcx(-t) / two).ln()) } else { (-complement(t) / two).ln_1p() }
 }

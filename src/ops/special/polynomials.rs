@@ -94,8 +94,8 @@ impl Chebyshev {
     }
 
     fn by_angle<T: Real>(self, x: T, n: i64) -> T {
-        let (angle, half) = (x.through(f64::acos), T::from_f64(0.5));
-        let (sin, cos) = (|x: T| x.through(f64::sin), |x: T| x.through(f64::cos));
+        let (angle, half) = (x.acos(), T::from_f64(0.5));
+        let (sin, cos) = (T::sin, T::cos);
         match self {
             Chebyshev::T => cos(real::<T>(n) * angle),
             Chebyshev::U => sin(real::<T>(n.wrapping_add(1)) * angle) / sin(angle),
