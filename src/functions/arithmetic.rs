@@ -334,6 +334,10 @@ fn multigamma(call: &mut Call, in_place: bool) -> Result<Value> {
     if p < 1 {
         bail!(RuntimeError, "p has to be greater than or equal to 1");
     }
+    if in_place && view.dtype.is_integral(true) {
+        // PyTorch makes half steps of whole numbers.
+        bail!(RuntimeError, "step must be nonzero");
+    }
     let count = p as f64;
     if count >= -(i64::MIN as f64) {
         bail!(RuntimeError, "IntArrayRef contains an int that cannot be represented as a SymInt: {}", i64::MIN);

@@ -4,6 +4,7 @@ use super::dimnames;
 use super::pointwise::default;
 use crate::bail;
 use crate::call::facets::{
+    Lies,
     NameInference::{Keeps, Nameless, Removes},
     Out, Shares, Takes,
 };
@@ -36,6 +37,11 @@ const KTHVALUE: &[(Takes, &str)] = &[
     (Takes::SameAt(0), "output values must be of same type as input"),
     (Takes::SameAt(1), "output indices must be of scalar type Long"),
 ];
+
+/// What `quantile` takes as its output.
+const QUANTILE: Out = Out::PLAIN
+    .takes(&[(Takes::Same, "quantile() out tensor must be same dtype as the input tensor")])
+    .lying(Lies::InRows);
 
 pub const ROWS: &[Row] = &[
     both(
@@ -108,7 +114,7 @@ pub const ROWS: &[Row] = &[
         |c| quantile(c, false),
         "Computes the numbers below which given shares of the elements lie.",
     )
-    .out(Out::PLAIN.takes(&[(Takes::Same, "quantile() out tensor must be same dtype as the input tensor")]))
+    .out(QUANTILE)
     .operation("sort")
     .out_refused_as("sort"),
     both(
@@ -117,7 +123,7 @@ pub const ROWS: &[Row] = &[
         |c| quantile(c, false),
         "Computes the number below which a given share of the elements lies.",
     )
-    .out(Out::PLAIN.takes(&[(Takes::Same, "quantile() out tensor must be same dtype as the input tensor")]))
+    .out(QUANTILE)
     .operation("view")
     .out_refused_as("view"),
     both(
@@ -126,7 +132,7 @@ pub const ROWS: &[Row] = &[
         |c| quantile(c, true),
         "Computes the numbers below which given shares of the elements lie, ignoring NaN.",
     )
-    .out(Out::PLAIN.takes(&[(Takes::Same, "quantile() out tensor must be same dtype as the input tensor")]))
+    .out(QUANTILE)
     .operation("sort")
     .out_refused_as("sort"),
     both(
@@ -135,7 +141,7 @@ pub const ROWS: &[Row] = &[
         |c| quantile(c, true),
         "Computes the number below which a given share of the elements lies, ignoring NaN.",
     )
-    .out(Out::PLAIN.takes(&[(Takes::Same, "quantile() out tensor must be same dtype as the input tensor")]))
+    .out(QUANTILE)
     .operation("view")
     .out_refused_as("view"),
     both(

@@ -72,7 +72,12 @@ pub fn polygamma<T: Real>(n: i64, x: T) -> T {
     // PyTorch's formula has 32 bits for the order.
     let n = n as i32;
     let sign = if n % 2 == 0 { -T::one() } else { T::one() };
-    let factorial = lgamma(T::from_f64(f64::from(n)) + T::one()).exp();
+    // n!, in single precision at least.
+    let order = f64::from(n) + 1.0;
+    let factorial = match is_single::<T::Wide>() {
+        true => T::from_f64(lgamma(T::Wide::from_f64(order)).exp().as_f64()),
+        false => lgamma(T::from_f64(order)).exp(),
+    };
     sign * factorial * zeta(T::from_f64(f64::from(n.wrapping_add(1))), x)
 }
 
