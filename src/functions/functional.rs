@@ -9,7 +9,10 @@ use crate::bail;
 use crate::call::facets::{Dispatch::Coalesced, NameInference::Keeps, Out, Takes};
 use crate::call::{Call, Row, both, function};
 use crate::ops::number::Real;
+<<<<<<< HEAD
 use crate::ops::pixels::Border;
+=======
+>>>>>>> main
 use crate::ops::pointwise::{self as ops, FLOATS, Output, RealFunction, UnaryOp};
 use crate::ops::softmax::Softmax;
 use crate::ops::special::erf;
@@ -111,7 +114,11 @@ pub const ROWS: &[Row] = &[
     )
     .python("celu"),
     function(
+<<<<<<< HEAD
         "nn.functional.selu(Tensor input, bool inplace=False) -> Tensor",
+=======
+        "nn.functional.selu(Tensor self, bool inplace=False) -> Tensor",
+>>>>>>> main
         |c| apply(c, "elu_cpu", &Elu { above: SCALE, below: ALPHA * SCALE, input: 1.0 }),
         "Computes the scaled exponential linear unit.",
     )
