@@ -8,8 +8,9 @@ use super::steps::Steps;
 use crate::bail;
 use crate::call::facets::{Dispatch::Coalesced, NameInference::Keeps, Out, Takes};
 use crate::call::{Call, Row, both, function};
+use crate::ops::number::Real;
 use crate::ops::pixels::Border;
-use crate::ops::pointwise::{self as ops, FLOATS, Output, UnaryOp};
+use crate::ops::pointwise::{self as ops, FLOATS, Output, RealFunction, UnaryOp};
 use crate::ops::softmax::Softmax;
 use crate::ops::special::erf;
 use crate::ops::{copy, create, gather, mask, pixels, view as views};
@@ -95,7 +96,7 @@ pub const ROWS: &[Row] = &[
         "nn.functional.elu(Tensor input, Scalar alpha=1.0, bool inplace=False) -> Tensor",
         |c| {
             let alpha = number(c, 1)?;
-            map(c, "elu_cpu", move |x| if x > 0.0 { x } else { alpha * x.exp_m1() })
+            apply(c, "elu_cpu", &Elu { above: 1.0, below: alpha, input: 1.0 })
         },
         "Replaces negative elements with an exponential.",
     )
@@ -104,14 +105,14 @@ pub const ROWS: &[Row] = &[
         "nn.functional.celu(Tensor input, Scalar alpha=1.0, bool inplace=False) -> Tensor",
         |c| {
             let alpha = number(c, 1)?;
-            map(c, "elu_cpu", move |x| if x > 0.0 { x } else { alpha * (x / alpha).exp_m1() })
+            apply(c, "elu_cpu", &Elu { above: 1.0, below: alpha, input: 1.0 / alpha })
         },
         "Replaces negative elements with a scaled exponential.",
     )
     .python("celu"),
     function(
         "nn.functional.selu(Tensor input, bool inplace=False) -> Tensor",
-        |c| map(c, "elu_cpu", |x| SCALE * if x > 0.0 { x } else { ALPHA * x.exp_m1() }),
+        |c| apply(c, "elu_cpu", &Elu { above: SCALE, below: ALPHA * SCALE, input: 1.0 }),
         "Computes the scaled exponential linear unit.",
     )
     .python("selu")
@@ -158,6 +159,9 @@ pub const ROWS: &[Row] = &[
         "nn.functional.softshrink(Tensor self, Scalar lambd=0.5, *, Tensor? out=None) -> Tensor",
         |c| {
             let by = number(c, 1)?;
+            if by < 0.0 {
+                bail!(RuntimeError, "lambda must be greater or equal to 0, but found to be {by}.");
+            }
             map(c, "softshrink_cpu", move |x| {
                 if x > by {
                     x - by
@@ -173,7 +177,7 @@ pub const ROWS: &[Row] = &[
     .out(Out::UNCAST),
     function(
         "nn.functional.logsigmoid(Tensor self, *, Tensor? out=None) -> Tensor",
-        |c| map(c, "log_sigmoid_cpu", |x| x.min(0.0) - (-x.abs()).exp().ln_1p()),
+        |c| apply(c, "log_sigmoid_cpu", &LogSigmoid),
         "Computes the logarithm of the logistic function.",
     )
     .out(Out::PLAIN.takes(&[(Takes::Same, "expected scalar type {result} but found {out}")]))
@@ -282,8 +286,40 @@ fn tanhshrink(call: &mut Call) -> Result<Value> {
 }
 
 fn map(call: &mut Call, stub: &str, function: impl Fn(f64) -> f64 + Sync) -> Result<Value> {
+    apply(call, stub, &function)
+}
+
+fn apply(call: &mut Call, stub: &str, function: &impl RealFunction) -> Result<Value> {
     let view = call.view(0)?;
-    result(call, in_place(call), |output| ops::map_real(stub, FLOATS, &view, output, None, &function))
+    result(call, in_place(call), |output| ops::map_real(stub, FLOATS, &view, output, None, function))
+}
+
+/// Multiples of positive numbers, and of the exponential less one of others, which loses digits near zero as PyTorch's does.
+struct Elu {
+    above: f64,
+    below: f64,
+    input: f64,
+}
+
+impl RealFunction for Elu {
+    const ROUNDS: bool = false;
+    fn at<T: Real>(&self, value: T) -> T {
+        if value < T::zero() {
+            ((value * T::from_f64(self.input)).exp() - T::one()) * T::from_f64(self.below)
+        } else {
+            value * T::from_f64(self.above)
+        }
+    }
+}
+
+/// Computed in the type itself, so that what it loses shows as a positive zero.
+struct LogSigmoid;
+
+impl RealFunction for LogSigmoid {
+    const ROUNDS: bool = false;
+    fn at<T: Real>(&self, value: T) -> T {
+        value.min(T::zero()) - (-value.abs()).exp().ln_1p()
+    }
 }
 
 fn bounded(call: &mut Call, low: f64, high: f64) -> Result<Value> {
