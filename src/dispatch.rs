@@ -12,7 +12,7 @@ use crate::autograd;
 use crate::bail;
 use crate::call::bind::{Arguments, Bound, Parser};
 use crate::call::registry::{Function, Overloads, Receiver};
-use crate::call::signature::Kind;
+use crate::call::signature::{Kind, name_in};
 use crate::call::{BELOW, Call, Role, State, as_tensor, wants_grad};
 use crate::tensor::memory::check_files;
 use crate::tensor::{Error, Origin, Result, Tensor};
@@ -95,7 +95,10 @@ fn recorded(function: &Function, call: &mut Call) -> Result<Value> {
     let target = call.target();
     let recording = match autograd::plan(function.key(), &call.args, target.as_ref(), || saving::packer(call))? {
         autograd::Plan::Plain => {
-            if !matches!(autograd::rule(function.key(), &call.args), autograd::Rule::Plain) {
+            let name = name_in(function.key());
+            if !matches!(autograd::rule(function.key(), &call.args), autograd::Rule::Plain)
+                || autograd::refused_by(function.key(), name).is_some()
+            {
                 call.refuse_recorded_out(function)?;
             }
             return run(function, call);

@@ -162,13 +162,6 @@ const ROWS: &[(&str, Composite)] = &[
     ("nn.functional.relu", |f, a| f.call(if flag(a, 1) { "relu_" } else { "relu" }, &[self_(a)?])),
     ("nn.functional.softmax", |f, a| shares(f, a, "softmax.int")),
     ("nn.functional.log_softmax", |f, a| shares(f, a, "log_softmax.int")),
-    ("nn.functional.pad", |f, a| match arg(a, 2) {
-        Value::Str(mode) if &*mode == "constant" => {
-            let value = if let Value::None = arg(a, 3) { Value::Int(0) } else { arg(a, 3) };
-            f.call("constant_pad_nd", &[self_(a)?, arg(a, 1), value])
-        }
-        _ => Err(Error::not_implemented("only padding by a constant can be recorded")),
-    }),
 ];
 
 /// A value that arithmetic can be written with.

@@ -271,7 +271,6 @@ const WITHOUT_DERIVATIVE: &[&str] = &[
 /// Functions that call others of the table: those are recorded, as in PyTorch.
 const STEPS: &[&str] = &[
     "__matmul__",
-    "__rmatmul__",
     "cartesian_prod",
     "chain_matmul",
     "combinations",
@@ -312,6 +311,7 @@ const STEPS: &[&str] = &[
     "matmul",
     "matrix_power",
     "meshgrid",
+    "nn.functional.pad",
     "outer",
     "tensordot",
 ];
@@ -341,6 +341,84 @@ static RULES: LazyLock<HashMap<&'static str, Rule>> = LazyLock::new(|| {
 /// Every row of the derivative table.
 pub fn derivatives() -> impl Iterator<Item = &'static Derivative> {
     TABLES.iter().copied().flatten()
+}
+
+/// The operations that refuse an output where gradients are recorded, for functions that call another.
+const REFUSED_BY: &[(&str, &str)] = &[
+    ("column_stack", "cat"),
+    ("cross", "linalg_cross"),
+    ("diag", "aten::diag_embed"),
+    ("diff", "sub"),
+    ("dstack", "cat"),
+    ("fft.hfft", "_fft_c2r"),
+    ("fft.hfftn", "_fft_c2r"),
+    ("fft.irfft", "_fft_c2r"),
+    ("fft.irfftn", "_fft_c2r"),
+    ("hstack", "cat"),
+    ("kron", "mul"),
+    ("ldexp", "mul"),
+    ("linalg.matmul", "matmul"),
+    ("linalg.matrix_power", "matmul"),
+    ("linalg.multi_dot", "mm"),
+    ("linalg.vecdot", "vdot"),
+    ("matmul", "matmul"),
+    ("matrix_power", "matmul"),
+    ("max.other", "maximum"),
+    ("min.other", "minimum"),
+    ("msort", "sort"),
+    ("norm", "linalg_vector_norm"),
+    ("outer", "mul"),
+    ("square", "pow"),
+    ("take_along_dim", "gather"),
+    ("vstack", "cat"),
+];
+
+/// The functions whose form with an output PyTorch leaves to what refuses for any operation.
+const REFUSED_FOR_ALL: &[&str] = &[
+    "alias_copy",
+    "arange",
+    "as_strided_copy",
+    "bitwise_and",
+    "bitwise_left_shift",
+    "bitwise_not",
+    "bitwise_or",
+    "bitwise_right_shift",
+    "bitwise_xor",
+    "conj_physical",
+    "detach_copy",
+    "diagonal_copy",
+    "expand_copy",
+    "eye",
+    "fft.fftfreq",
+    "fft.rfftfreq",
+    "floor_divide",
+    "full",
+    "heaviside",
+    "linspace",
+    "log_softmax",
+    "logspace",
+    "narrow_copy",
+    "nonzero_static",
+    "ones",
+    "range",
+    "select_copy",
+    "slice_copy",
+    "slice_scatter",
+    "softmax",
+    "squeeze_copy",
+    "t_copy",
+    "transpose_copy",
+    "unfold_copy",
+    "unsqueeze_copy",
+    "view_copy",
+    "zeros",
+];
+
+/// The operation that refuses an output where gradients are recorded, if it is not the function itself.
+pub fn refused_by(key: &str, name: &str) -> Option<String> {
+    let known = REFUSED_BY.iter().find(|(known, _)| [key, name].contains(known));
+    let for_all = || REFUSED_FOR_ALL.contains(&name).then(|| format!("aten::{}", name.replace('.', "_")));
+    known.map(|(_, operation)| (*operation).to_owned()).or_else(for_all)
 }
 
 /// The rule for a call. A function that works in place follows its twin.

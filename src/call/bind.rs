@@ -99,13 +99,10 @@ fn choose<'s>(
         }
     }
     let count = arguments.positional.len() + arguments.keywords.len();
-    let mut plausible = signatures.clone().filter(|s| !s.hidden).filter(|s| {
-        let params = s.visible(method.is_some());
-        let required = params.iter().filter(|p| p.default.is_none()).count();
-        (required..=params.len()).contains(&count)
-    });
-    if let (Some(only), None) = (plausible.next(), plausible.next())
-        && !only.is_several(method.is_some())
+    let visible = signatures.clone().filter(|s| s.places.is_empty());
+    let mut plausible = visible.flat_map(|s| s.lengths(method.is_some()).map(move |lengths| (s, lengths)));
+    let mut plausible = plausible.by_ref().filter(|(_, lengths)| lengths.contains(&count));
+    if let (Some((only, _)), None) = (plausible.next(), plausible.next())
         && let Err(mismatch) = attempt(only, method, arguments, bound)?
     {
         return Err(mismatch.error(only, method.is_some(), arguments));

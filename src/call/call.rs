@@ -4,6 +4,7 @@ use super::Function;
 use super::bind::Bound;
 use super::signature::{Signature, name_in};
 use super::state::State;
+use crate::autograd::refused_by;
 use crate::bail;
 use crate::tensor::{DType, Device, Dims, Error, Result, Scalar, Storage, Tensor, View};
 use crate::value::{MemoryFormat, Value, any_tensor, as_tensor};
@@ -48,12 +49,13 @@ impl Call<'_> {
 
     /// Results cannot be recorded when they are written into a tensor that has a history of its own.
     pub fn refuse_out(&self, function: &Function) -> Result<()> {
+        let key = function.row.alias_of.unwrap_or(function.signature.key);
         match self.position("out").and_then(|i| self.args.get(i)) {
             Some(Value::Tensor(_) | Value::List(_) | Value::Tuple(_)) => bail!(
                 RuntimeError,
                 "{}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments \
                  requires grad.",
-                name_in(function.row.alias_of.unwrap_or(function.signature.key)).replace('.', "_")
+                refused_by(key, name_in(key)).unwrap_or_else(|| name_in(key).replace('.', "_"))
             ),
             _ => Ok(()),
         }

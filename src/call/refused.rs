@@ -25,7 +25,7 @@ pub fn with_nearest_keyword<'s>(
     signatures: impl Iterator<Item = &'s Signature> + Clone,
     arguments: &Arguments,
 ) -> Error {
-    let params = signatures.filter(|s| !s.hidden).flat_map(|s| &s.params);
+    let params = signatures.filter(|s| s.places.is_empty()).flat_map(|s| &s.params);
     let is_unknown = |keyword: &str| !params.clone().any(|param| matches_name(param, keyword));
     let unknown = arguments.keywords.iter().map(|(keyword, _)| keyword).find(|keyword| is_unknown(keyword));
     let meant = unknown.and_then(|keyword| nearest(keyword, params.clone().map(Param::shown_name)));
@@ -45,7 +45,7 @@ pub fn no_combination<'s>(
     let module = if name == "UntypedStorage" { "torch." } else { "" };
     let mut text = format!("{module}{name}() received an invalid combination of arguments - ");
     let given = Given::of(arguments);
-    let listings = listings(signatures.filter(|s| !s.hidden), method);
+    let listings = listings(signatures.filter(|s| s.places.is_empty()), method);
     if let [only] = listings.as_slice() {
         let option = Listed::read(only);
         let unknown = given.unknown_to(&option);

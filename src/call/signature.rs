@@ -4,6 +4,7 @@
 use super::MODULES;
 use crate::tensor::{Device, Dims};
 use crate::value::{MemoryFormat, TensorLayout, Value};
+use std::ops::RangeInclusive;
 
 /// A parsed signature.
 #[derive(Clone, Debug)]
@@ -19,8 +20,6 @@ pub struct Signature {
     pub positional: usize,
     /// Whether a parameter takes all remaining arguments.
     pub unbounded: bool,
-    /// Accepted but not listed in messages.
-    pub hidden: bool,
     /// Whether the function writes to its first argument.
     pub in_place: bool,
     /// The position of the parameter by which a call asks for it: `inplace` of `torch.nn.functional`.
@@ -298,7 +297,6 @@ impl Signature {
             returns,
             positional,
             unbounded,
-            hidden: false,
             in_place,
             switch,
             finishes,
@@ -320,7 +318,7 @@ impl Signature {
         });
         let params: Vec<Param> = params.collect();
         let positional = params.iter().filter(|param| !param.keyword_only).count();
-        Signature { params, positional, places, hidden: true, ..self.clone() }
+        Signature { params, positional, places, ..self.clone() }
     }
 
     /// Returns whether it is one of Python's builtins, or a method of its values: nothing that PyTorch does around its
@@ -359,6 +357,19 @@ impl Signature {
             listings.push(listed(&params));
         }
         listings
+    }
+
+    /// How many arguments each of these overloads takes.
+    pub fn lengths(&self, method: bool) -> impl Iterator<Item = RangeInclusive<usize>> {
+        let params = self.visible(method);
+        let required = params.iter().filter(|param| param.default.is_none()).count();
+        let without_out = params.iter().filter(|param| param.name != "out").count();
+        let most = params.iter().filter_map(|param| param.either).map(move |either| match either {
+            Either::Whole => None,
+            Either::New => Some(without_out),
+        });
+        let whole = params.len();
+        std::iter::once(None).chain(most).map(move |most| required..=most.unwrap_or(whole))
     }
 
     /// Returns whether it stands for several overloads.

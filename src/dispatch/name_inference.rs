@@ -97,10 +97,6 @@ pub fn product(call: &Call) -> Result<Option<Vec<Name>>> {
     matmul(&all_names(call, 0)?, &all_names(call, 1)?).map(Some)
 }
 
-pub fn product_from_right(call: &Call) -> Result<Option<Vec<Name>>> {
-    matmul(&all_names(call, 1)?, &all_names(call, 0)?).map(Some)
-}
-
 pub fn batches(call: &Call) -> Result<Option<Vec<Name>>> {
     product(call)
 }

@@ -162,6 +162,7 @@ impl Writing<'_> {
     /// RuntimeError for an output that the function does not take.
     fn prepare(&self, out: &Tensor, result: &View) -> Result<()> {
         if self.facet.dtype_first {
+            self.check_device(out, result)?;
             self.check_dtype(out, result)?;
         }
         let by_elements = self.facet.repeats == Repeats::Refused;
@@ -175,13 +176,7 @@ impl Writing<'_> {
             bail!(RuntimeError, "output with shape {out} doesn't match the broadcast shape {result}");
         }
         self.check_dtype(out, result)?;
-        let (from, to) = (result.device(), out.borrow().device());
-        if from != to && self.state.fake_mode.get().is_none() {
-            bail!(
-                RuntimeError,
-                "Attempting to copy from device {from} to device {to}, but cross-device copies are not allowed!"
-            );
-        }
+        self.check_device(out, result)?;
         if resized {
             self.resize(out, result)?;
         } else if self.facet.repeats == Repeats::RefusedResized {
@@ -215,6 +210,21 @@ impl Writing<'_> {
             .replace("{result_class}", &result.dtype.legacy_class())
             .replace("{field}", self.field);
         Err(Error::runtime(text))
+    }
+
+    /// The words are those of the condition on dtypes.
+    fn check_device(&self, out: &Tensor, result: &View) -> Result<()> {
+        let (from, to) = (result.device(), out.borrow().device());
+        if from == to || self.state.fake_mode.get().is_some() {
+            return Ok(());
+        }
+        if self.facet.dtypes.contains(&Out::PLAIN_DTYPE) {
+            bail!(RuntimeError, "Expected out tensor to have device {from}, but got {to} instead");
+        }
+        bail!(
+            RuntimeError,
+            "Attempting to copy from device {from} to device {to}, but cross-device copies are not allowed!"
+        )
     }
 
     fn check_sharing(&self, out: &Tensor) -> Result<()> {

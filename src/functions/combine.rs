@@ -246,7 +246,7 @@ fn meshgrid_row(call: &mut Call) -> Result<Value> {
     Ok(Value::tuple(grids.into_iter().map(Value::Tensor)))
 }
 
-/// Each vector expanded along the dimensions of all others. By columns, the first two change places.
+/// Each vector expanded along the dimensions of all others. By columns, the first two dimensions change places.
 fn meshgrid(steps: Steps, mut tensors: Vec<Tensor>, by_columns: bool) -> Result<Vec<Tensor>> {
     let Some(first) = tensors.first() else { bail!(RuntimeError, "meshgrid expects a non-empty TensorList") };
     let dtype = first.borrow().dtype;
@@ -274,8 +274,7 @@ fn meshgrid(steps: Steps, mut tensors: Vec<Tensor>, by_columns: bool) -> Result<
         let mut own = Dims::from_elem(1, sizes.len());
         own[d] = -1;
         let line = steps.sized("view", tensor, &own)?;
-        let grid = steps.sized("expand", &line, &sizes)?;
-        grids.push(if swapped { steps.transpose(&grid, 0, 1)? } else { grid });
+        grids.push(steps.sized("expand", &line, &sizes)?);
     }
     if swapped {
         grids.swap(0, 1);

@@ -68,6 +68,10 @@ pub fn call(state: &State, receiver: &Value, name: &str, args: &[Value], keyword
             run(&[dicts::VIEW], receiver.class_name(), view, name, &given)
         }
         Value::Type(class) => return of_class(class, name, &given),
+        Value::Tensor(_) if name.starts_with("__") => {
+            let (_, does) = special_methods::operator("Tensor", name)?;
+            return Some(done(does, receiver, &given));
+        }
         _ => return None,
     };
     let class = class_of(receiver)?;
@@ -77,33 +81,42 @@ pub fn call(state: &State, receiver: &Value, name: &str, args: &[Value], keyword
 /// `receiver.__name__(*args)`: a special method of the receiver's class.
 fn special(class: &str, receiver: &Value, name: &str, given: &Given) -> Option<Result<Value>> {
     let (_, does) = special_methods::find(class, name)?;
+    Some(done(does, receiver, given))
+}
+
+/// What a special method does with its receiver and its arguments.
+fn done(does: Does, receiver: &Value, given: &Given) -> Result<Value> {
     let count = if let Does::Function(_, count) = does { count } else { 1 };
     if given.args.len() != count {
         let (plural, got) = (if count == 1 { "" } else { "s" }, given.args.len());
-        return Some(Err(Error::type_error(format!("expected {count} argument{plural}, got {got}"))));
+        return Err(Error::type_error(format!("expected {count} argument{plural}, got {got}")));
     }
     let (symbol, other) = match does {
         Does::Function(path, _) => {
             let args = std::iter::once(receiver).chain(given.args).cloned().collect();
-            return Some(calling::call_plain(given.state, &Value::Function(path.into()), args));
+            return calling::call_plain(given.state, &Value::Function(path.into()), args);
         }
         Does::Operator(symbol) | Does::Reflected(symbol) | Does::InPlace(symbol) => (symbol, given.at(0)),
     };
-    let operator = operators::find(symbol)?;
-    Some(match does {
+    let Some(operator) = operators::find(symbol) else { bail!(TypeError, "there is no operator {symbol}") };
+    let of_tensor = matches!(receiver, Value::Tensor(_));
+    match does {
         _ if !knows(receiver, symbol, &other, does) => Ok(Value::Object(Rc::new(NotImplemented))),
         Does::InPlace(_) => operators::in_place(given.state, operator, receiver, &other),
-        Does::Reflected(_) if symbol != "*" => operators::binary(given.state, operator, &other, receiver),
+        Does::Reflected(_) if symbol != "*" || of_tensor => operators::binary(given.state, operator, &other, receiver),
         // What is repeated may be asked for on either side.
-        _ if symbol == "*" && number(receiver).is_none() => {
+        _ if symbol == "*" && number(receiver).is_none() && !of_tensor => {
             numbers::index(&other).and_then(|times| operators::binary(given.state, operator, receiver, &times))
         }
         _ => operators::binary(given.state, operator, receiver, &other),
-    })
+    }
 }
 
 /// Returns whether the special method of an operator knows the class of the other operand. If not, Python asks that one.
 fn knows(this: &Value, symbol: &str, other: &Value, does: Does) -> bool {
+    if let Value::Tensor(_) = this {
+        return operators::is_operand(other) && (symbol != "@" || matches!(other, Value::Tensor(_)));
+    }
     let rank = |value: &Value| match number(value) {
         Some(Number::Int(_) | Number::Big(_)) => Some(1),
         Some(Number::Float(_)) => Some(2),
@@ -238,6 +251,10 @@ fn each_method(class: &str, visit: &mut dyn FnMut(Known)) {
 pub fn method(receiver: &Value, name: &str) -> Option<Value> {
     let class = match receiver {
         Value::Type(class) => class,
+        Value::Tensor(_) => {
+            let (name, _) = special_methods::operator("Tensor", name).filter(|_| name.starts_with("__"))?;
+            return Some(Value::Method(Rc::new(Method { of: receiver.clone(), name })));
+        }
         value => class_of(value)?,
     };
     let name = name_in(class, name)?;

@@ -237,6 +237,15 @@ pub const ROWS: &[Row] = &[
     )
     .sparse(Own(sparse_kernels::new_empty)),
     method(
+        "new_empty_strided(Tensor self, int[] size, int[] stride, *, {factory}) -> Tensor",
+        |c| {
+            let this = c.view(0)?;
+            let (dtype, device) = (c.dtype_keyword().unwrap_or(this.dtype), device_like(c, &this)?);
+            create::empty_strided(&c.ints(1)?, &c.ints(2)?, dtype, device).map(Value::from)
+        },
+        "Creates an empty tensor of the tensor's dtype with the given strides.",
+    ),
+    method(
         "new_full(Tensor self, int[] size, Scalar fill_value, *, {factory}) -> Tensor",
         |c| {
             let v = c.scalar(2)?;
@@ -397,12 +406,15 @@ fn empty_permuted(call: &mut Call) -> Result<Value> {
     View::zeros_strided(&sizes, strides, dtype(call), device(call)?).map(Value::from)
 }
 
+/// The device that a call names, or that of a tensor.
+fn device_like(call: &Call, this: &View) -> Result<Device> {
+    let named = call.position("device").map_or(Ok(None), |i| call.opt_device(i))?;
+    Ok(named.unwrap_or(this.device()))
+}
+
 fn new_filled(call: &mut Call, sizes: usize, value: Scalar) -> Result<Value> {
     let this = call.view(0)?;
-    let device = match call.position("device") {
-        Some(i) => call.opt_device(i)?.unwrap_or(this.device()),
-        None => this.device(),
-    };
+    let device = device_like(call, &this)?;
     let dtype = call.dtype_keyword().unwrap_or(this.dtype);
     if dtype.is_quantized() && value == Scalar::Int(0) && call.signature.name == "new_zeros" {
         return Err(Error::no_backend("zero_", "QuantizedCPU"));

@@ -3,7 +3,7 @@
 
 use crate::bail;
 use crate::call::{Call, Row, function};
-use crate::tensor::{Device, Result};
+use crate::tensor::{Device, Result, parallel};
 use crate::value::Value;
 
 pub const ROWS: &[Row] = &[
@@ -21,6 +21,11 @@ pub const ROWS: &[Row] = &[
         "Makes the dtype of a tensor class the default.",
     )
     .python("set_default_tensor_type"),
+    function(
+        "get_num_threads() -> int",
+        |_| Ok(Value::Int(i64::try_from(parallel::cores()).unwrap_or(i64::MAX))),
+        "Returns on how many cores a loop may run.",
+    ),
     function(
         "set_flush_denormal(bool mode) -> bool",
         |_| Ok(Value::Bool(false)),

@@ -4,10 +4,12 @@
 use super::dimnames;
 use super::pointwise::{default, result};
 use super::statistics::softmax;
+use super::steps::Steps;
 use crate::bail;
 use crate::call::facets::{Dispatch::Coalesced, NameInference::Keeps, Out, Takes};
 use crate::call::{Call, Row, both, function};
 use crate::ops::number::Real;
+use crate::ops::pixels::Border;
 use crate::ops::pointwise::{self as ops, FLOATS, Output, RealFunction, UnaryOp};
 use crate::ops::softmax::Softmax;
 use crate::ops::special::erf;
@@ -17,10 +19,11 @@ use crate::value::Value;
 
 pub const ROWS: &[Row] = &[
     function(
-        "nn.functional.relu(Tensor self, bool inplace=False) -> Tensor",
+        "nn.functional.relu(Tensor input, bool inplace=False) -> Tensor",
         |c| unary(c, UnaryOp::Relu),
         "Replaces negative elements with zero.",
     )
+    .python("relu")
     .names(Keeps),
     function(
         "nn.functional.sigmoid(Tensor self) -> Tensor",
@@ -35,20 +38,25 @@ pub const ROWS: &[Row] = &[
     )
     .names(Keeps),
     function(
-        "nn.functional.relu6(Tensor self, bool inplace=False) -> Tensor",
+        "nn.functional.relu6(Tensor input, bool inplace=False) -> Tensor",
         |c| bounded(c, 0.0, 6.0),
         "Clamps every element between 0 and 6.",
     )
+    .python("relu6")
     .operation("hardtanh"),
     function(
-        "nn.functional.hardtanh(Tensor self, float min_val=-1.0, float max_val=1.0, bool inplace=False) -> \
+        "nn.functional.hardtanh(Tensor input, float min_val=-1.0, float max_val=1.0, bool inplace=False) -> \
  Tensor",
         |c| {
             let (low, high) = (number(c, 1)?, number(c, 2)?);
+            if low > high {
+                bail!(ValueError, "min_val cannot be greater than max_val");
+            }
             bounded(c, low, high)
         },
         "Clamps every element between two numbers.",
-    ),
+    )
+    .python("hardtanh"),
     function(
         "nn.functional.gelu(Tensor self, *, str approximate=\"none\", Tensor? out=None) -> Tensor",
         gelu,
@@ -56,15 +64,17 @@ pub const ROWS: &[Row] = &[
     )
     .out(Out::UNCAST),
     function(
-        "nn.functional.silu(Tensor self, bool inplace=False) -> Tensor",
+        "nn.functional.silu(Tensor input, bool inplace=False) -> Tensor",
         |c| map(c, "silu_cpu", |x| x / (1.0 + (-x).exp())),
         "Multiplies each element by its logistic function.",
-    ),
+    )
+    .python("silu"),
     function(
-        "nn.functional.mish(Tensor self, bool inplace=False) -> Tensor",
+        "nn.functional.mish(Tensor input, bool inplace=False) -> Tensor",
         |c| map(c, "mish_cpu", |x| x * x.exp().ln_1p().tanh()),
         "Multiplies each element by the hyperbolic tangent of its softplus.",
-    ),
+    )
+    .python("mish"),
     function(
         "nn.functional.tanhshrink(Tensor input) -> Tensor",
         tanhshrink,
@@ -83,54 +93,61 @@ pub const ROWS: &[Row] = &[
     )
     .out(Out::UNCAST),
     function(
-        "nn.functional.elu(Tensor self, float alpha=1.0, bool inplace=False) -> Tensor",
+        "nn.functional.elu(Tensor input, Scalar alpha=1.0, bool inplace=False) -> Tensor",
         |c| {
             let alpha = number(c, 1)?;
             apply(c, "elu_cpu", &Elu { above: 1.0, below: alpha, input: 1.0 })
         },
         "Replaces negative elements with an exponential.",
-    ),
+    )
+    .python("elu"),
     function(
-        "nn.functional.celu(Tensor self, float alpha=1.0, bool inplace=False) -> Tensor",
+        "nn.functional.celu(Tensor input, Scalar alpha=1.0, bool inplace=False) -> Tensor",
         |c| {
             let alpha = number(c, 1)?;
             apply(c, "elu_cpu", &Elu { above: 1.0, below: alpha, input: 1.0 / alpha })
         },
         "Replaces negative elements with a scaled exponential.",
-    ),
+    )
+    .python("celu"),
     function(
-        "nn.functional.selu(Tensor self, bool inplace=False) -> Tensor",
+        "nn.functional.selu(Tensor input, bool inplace=False) -> Tensor",
         |c| apply(c, "elu_cpu", &Elu { above: SCALE, below: ALPHA * SCALE, input: 1.0 }),
         "Computes the scaled exponential linear unit.",
     )
+    .python("selu")
     .operation("elu"),
     function(
-        "nn.functional.leaky_relu(Tensor self, float negative_slope=0.01, bool inplace=False) -> Tensor",
+        "nn.functional.leaky_relu(Tensor input, Scalar negative_slope=0.01, bool inplace=False) -> Tensor",
         |c| {
             let slope = number(c, 1)?;
             map(c, "leaky_relu_cpu", move |x| if x > 0.0 { x } else { x * slope })
         },
         "Scales negative elements down.",
-    ),
+    )
+    .python("leaky_relu"),
     function(
-        "nn.functional.threshold(Tensor self, float threshold, float value, bool inplace=False) -> Tensor",
+        "nn.functional.threshold(Tensor input, Scalar threshold, Scalar value, bool inplace=False) -> Tensor",
         |c| {
             let (limit, value) = (number(c, 1)?, number(c, 2)?);
             map(c, "threshold_cpu", move |x| if x <= limit { value } else { x })
         },
         "Replaces elements that are at most a threshold with a value.",
     )
+    .python("threshold")
     .names(Keeps),
     function(
-        "nn.functional.hardsigmoid(Tensor self, bool inplace=False) -> Tensor",
+        "nn.functional.hardsigmoid(Tensor input, bool inplace=False) -> Tensor",
         |c| map(c, "hardsigmoid_cpu", |x| (x + 3.0).clamp(0.0, 6.0) / 6.0),
         "Computes a logistic function of straight lines.",
-    ),
+    )
+    .python("hardsigmoid"),
     function(
-        "nn.functional.hardswish(Tensor self, bool inplace=False) -> Tensor",
+        "nn.functional.hardswish(Tensor input, bool inplace=False) -> Tensor",
         |c| map(c, "hardswish_cpu", |x| x * (x + 3.0).clamp(0.0, 6.0) / 6.0),
         "Multiplies each element by its hard sigmoid.",
-    ),
+    )
+    .python("hardswish"),
     both(
         "hardshrink(Tensor self, Scalar lambd=0.5, *, Tensor? out=None) -> Tensor",
         hardshrink,
@@ -369,12 +386,46 @@ fn one_hot(call: &mut Call) -> Result<Value> {
 }
 
 fn pad(call: &mut Call) -> Result<Value> {
-    let (view, pad) = (call.view(0)?, call.ints(1)?);
-    let value = if call.is_none(3) { Scalar::Int(0) } else { call.scalar(3)? };
-    match call.str(2)? {
-        "constant" => pixels::pad(&view, &pad, value).map(Value::from),
-        mode => bail!(NotImplementedError, "Unrecognised padding mode {mode}"),
+    let pads = call.ints(1)?;
+    let (mode, ndim) = (call.str(2)?, call.view(0)?.ndim());
+    if mode == "constant" {
+        let value = if call.is_none(3) { Value::Int(0) } else { call.value(3) };
+        return Steps::of(call).torch("constant_pad_nd", &[call.value(0), call.value(1), value]);
     }
+    if pads.len() % 2 != 0 {
+        bail!(RuntimeError, "Padding length must be divisible by 2");
+    }
+    if pads.len() > 2 * ndim {
+        bail!(
+            RuntimeError,
+            "Padding length should be less than or equal to two times the input dimension but got padding length {} and \
+             input of dimension {ndim}",
+            pads.len()
+        );
+    }
+    if !call.is_none(3) && call.scalar(3)?.to_f64() != 0.0 {
+        bail!(RuntimeError, "Padding mode \"{mode}\" doesn't take in value argument");
+    }
+    let spatial = pads.len() / 2;
+    let Some(border) =
+        Border::named(mode).filter(|_| (1..=3).contains(&spatial) && (1..=2).contains(&(ndim - spatial)))
+    else {
+        if Border::named(mode).is_none() {
+            bail!(NotImplementedError, "Unrecognised padding mode {mode}");
+        }
+        bail!(NotImplementedError, "Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now");
+    };
+    let mut result = call.tensor(0)?.clone();
+    pixels::check_border(&result.view(), border, &pads)?;
+    for (i, pair) in pads.chunks_exact(2).enumerate() {
+        let dim = ndim - 1 - i;
+        let size = result.borrow().sizes()[dim];
+        let places: Vec<i64> = (-pair[0]..size + pair[1]).map(|place| border.place(place, size)).collect();
+        let places = View::from_scalars(&[places.len() as i64], DType::Long, places.into_iter().map(Scalar::Int))?;
+        let arguments = [Value::Int(dim as i64), places.into()];
+        result = Steps::of(call).on(&result, "index_select", &arguments)?;
+    }
+    Ok(Value::Tensor(result))
 }
 
 fn avg_pool1d(call: &mut Call) -> Result<Value> {

@@ -74,12 +74,6 @@ pub const ROWS: &[Row] = &[
     )
     .names(Infers(name_inference::product))
     .sparse(Own(sparse_kernels::matmul)),
-    method(
-        "__rmatmul__(Tensor self, Tensor other) -> Tensor",
-        |c| product_out(c, 1, 0),
-        "Implements Python's @ operator for the operand on its right.",
-    )
-    .names(Infers(name_inference::product_from_right)),
     both(
         "outer(Tensor self, Tensor vec2, *, Tensor? out=None) -> Tensor",
         |c| outer(c, "outer"),

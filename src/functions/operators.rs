@@ -171,7 +171,7 @@ pub fn unary(state: &State, name: &str, a: &Value) -> Result<Value> {
     }
 }
 
-fn is_operand(value: &Value) -> bool {
+pub(super) fn is_operand(value: &Value) -> bool {
     matches!(value, Value::Tensor(_)) || value.as_scalar().is_some()
 }
 

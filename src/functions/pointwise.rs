@@ -64,8 +64,8 @@ pub const ROWS: &[Row] = &[
     )
     .orders(&["self alpha other"])
     .aliases(&[
-        "subtract.Tensor(Tensor self, Tensor other, *, Scalar alpha=1, Tensor? out=None) -> Tensor",
-        "subtract.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
+        "subtract.Tensor(Operand self, Tensor other, *, Scalar alpha=1, Tensor? out=None) -> Tensor",
+        "subtract.Scalar(Operand self, Scalar other, Scalar alpha=1) -> Tensor",
     ])
     .out(Out::ELEMENTWISE)
     .names(Unifies)
@@ -97,14 +97,14 @@ pub const ROWS: &[Row] = &[
     )
     .out(Out::ELEMENTWISE)
     .aliases(&[
-        "divide.Tensor(Tensor self, EitherNew other, *, Tensor? out=None) -> Tensor",
-        "true_divide.Tensor(Tensor self, EitherNew other, *, Tensor? out=None) -> Tensor",
+        "divide.Tensor(Operand self, EitherNew other, *, Tensor? out=None) -> Tensor",
+        "true_divide.Tensor(Operand self, EitherNew other, *, Tensor? out=None) -> Tensor",
     ])
     .names(Unifies)
     .sparse(Own(sparse_kernels::divide))
     .quantized(Own(quantized::div)),
     both(
-        "div.Tensor_mode(Tensor self, EitherNew other, *, str? rounding_mode, Tensor? out=None) -> Tensor",
+        "div.Tensor_mode(Operand self, EitherNew other, *, str? rounding_mode, Tensor? out=None) -> Tensor",
         |c| {
             let mode = rounding(c, 2)?;
             divide(c, mode, false)
@@ -318,7 +318,7 @@ macro_rules! with_in_place {
 
 with_in_place! { PRODUCT, PRODUCT_IN_PLACE, binary, BinaryOp, "Operand", ", Operand other", ".Tensor", ELEMENTWISE:
     "mul" Mul "Multiplies the operands." [.names(Unifies).sparse(Own(sparse_kernels::mul)).quantized(Own(quantized::mul))]
-        new [.aliases(&["multiply(Tensor self, EitherNew other, *, Tensor? out=None) -> Tensor"])]
+        new [.aliases(&["multiply(Operand self, EitherNew other, *, Tensor? out=None) -> Tensor"])]
         within [.aliases(&["multiply_(Tensor(a!) self, Either other) -> Tensor(a!)"])];
 }
 

@@ -1,4 +1,4 @@
-//! The special methods of Python's own classes: which class has which, and the operator or function of the table that does
+//! The special methods of Python's own classes and the operators of tensors: which class has which, and the operator or function of the table that does
 //! the same. `container_methods.rs` calls them by their names, as in `(5).__add__(3)` or `map([1, 2].__contains__, items)`.
 
 use crate::value::equality::SPECIAL;
@@ -17,6 +17,8 @@ pub enum Does {
 
 const NUMBERS: &[&str] = &["+", "-", "*", "/", "__floordiv__", "%", "**"];
 const INTEGERS: &[&str] = &["+", "-", "*", "/", "__floordiv__", "%", "**", "&", "|", "^", "<<", ">>"];
+const TENSORS: &[&str] =
+    &["+", "-", "*", "/", "__floordiv__", "%", "**", "@", "&", "|", "^", "<<", ">>", "==", "!=", "<", "<=", ">", ">="];
 const SETS: &[&str] = &["&", "|", "^", "-"];
 const TEXTS: &[&str] = &["+", "*", "%"];
 const COMPARISONS: &[&str] = &["==", "!=", "<", "<=", ">", ">="];
@@ -34,12 +36,29 @@ fn operators(class: &str) -> [&'static [&'static str]; 3] {
         "dict" => [&["|"], &["|"], &["|"]],
         "set" => [SETS, SETS, SETS],
         "frozenset" => [SETS, SETS, &[]],
+        "Tensor" => [TENSORS, TENSORS, TENSORS],
         _ => [&[], &[], &[]],
     }
 }
 
-const IN_PLACE: &[(&str, &str)] =
-    &[("+", "__iadd__"), ("*", "__imul__"), ("-", "__isub__"), ("&", "__iand__"), ("|", "__ior__"), ("^", "__ixor__")];
+const IN_PLACE: &[(&str, &str)] = &[
+    ("+", "__iadd__"),
+    ("*", "__imul__"),
+    ("-", "__isub__"),
+    ("&", "__iand__"),
+    ("|", "__ior__"),
+    ("^", "__ixor__"),
+    ("/", "__itruediv__"),
+    ("__floordiv__", "__ifloordiv__"),
+    ("%", "__imod__"),
+    ("**", "__ipow__"),
+    ("<<", "__ilshift__"),
+    (">>", "__irshift__"),
+];
+
+/// Tensors still have the names of Python 2.
+const DIVISION: &[(&str, &str)] =
+    &[("__div__", "__truediv__"), ("__rdiv__", "__rtruediv__"), ("__idiv__", "__itruediv__")];
 
 /// Name, classes that have it (none: all), function of the table, number of arguments besides the object.
 const FUNCTIONS: &[(&str, &[&str], &str, usize)] = &[
@@ -103,7 +122,16 @@ pub fn find(class: &str, name: &str) -> Option<(&'static str, Does)> {
     {
         return Some((name, Does::Function(path, *takes)));
     }
+    operator(class, name)
+}
+
+/// The method of an operator under a name.
+pub fn operator(class: &str, name: &str) -> Option<(&'static str, Does)> {
     let [left, right, in_place] = operators(class);
+    let name = match DIVISION.iter().find(|(old, _)| class == "Tensor" && *old == name) {
+        Some((_, new)) => new,
+        None => name,
+    };
     let operator = |(symbol, ours, theirs): &(&'static str, &'static str, &'static str)| match name {
         // Every object can be compared.
         name if name == *ours && (left.contains(symbol) || COMPARISONS.contains(symbol)) => {

@@ -480,7 +480,7 @@ fn warned(call: &Call, (result, few): (View, bool)) -> Result<Value> {
 
 fn quantile(call: &mut Call, ignore_nan: bool) -> Result<Value> {
     let view = call.view(0)?;
-    let name = if ignore_nan { "nanquantile" } else { "quantile" };
+    let name = "quantile";
     let interpolation = Interpolation::parse(call.str(4)?, name)?;
     let q = match call.value(1) {
         Value::Tensor(q) => q.view(),

@@ -15,7 +15,7 @@ use crate::call::{Call, Row, both, function, method};
 use crate::dispatch::outs::show_layout;
 use crate::dispatch::{count_write, name_inference};
 use crate::ops::block::check_no_internal_overlap;
-use crate::ops::copy;
+use crate::ops::{copy, create};
 use crate::tensor::layout::{contiguous_strides, wrap_dim};
 use crate::tensor::view::{out_of_bounds, storage_bytes};
 use crate::tensor::{DType, Error, Layout, Result, Scalar, Storage, Tensor, TypedStorage, View};
@@ -253,35 +253,33 @@ pub const ROWS: &[Row] = &[
     .sparse(Own(sparse_kernels::no_storage))
     .quantized(AsIs)
     .python("Tensor.storage"),
-    method(
+    function(
+        "fill.Tensor(Tensor self, Tensor value) -> Tensor",
+        |c| copied(c, value_of_tensor(c)?),
+        "Returns a tensor of the same size filled with a value.",
+    )
+    .names(Keeps),
+    function(
+        "fill.Scalar(Tensor self, Scalar value) -> Tensor",
+        |c| copied(c, c.scalar(1)?),
+        "Returns a tensor of the same size filled with a value.",
+    )
+    .names(Keeps),
+    both(
         "fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)",
-        |c| {
-            let value = c.view(1)?;
-            if value.ndim() != 0 {
-                bail!(
-                    RuntimeError,
-                    "fill_ only supports 0-dimension value tensor but got tensor with {} dimensions.",
-                    value.ndim()
-                );
-            }
-            let value = value.item()?;
-            fill(c, value)
-        },
+        |c| fill(c, value_of_tensor(c)?),
         "Sets every element to a value.",
     )
     .names(Keeps),
-    method(
+    both(
         "fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)",
-        |c| {
-            let value = c.scalar(1)?;
-            fill(c, value)
-        },
+        |c| fill(c, c.scalar(1)?),
         "Sets every element to a value.",
     )
     .names(Keeps)
     .sparse(Refused("fill_.Scalar"))
     .quantized(Requantized),
-    method("zero_(Tensor(a!) self) -> Tensor(a!)", |c| fill(c, Scalar::Int(0)), "Sets every element to zero.")
+    both("zero_(Tensor(a!) self) -> Tensor(a!)", |c| fill(c, Scalar::Int(0)), "Sets every element to zero.")
         .names(Keeps)
         .sparse(Own(sparse_kernels::zero))
         .quantized(Refused("zero_")),
@@ -323,7 +321,7 @@ pub const ROWS: &[Row] = &[
         "Resizes the tensor in place; the storage grows where it must.",
     )
     .names(Infers(name_inference::resized)),
-    method(
+    both(
         "resize_as_(Tensor self, Tensor the_template, *, MemoryFormat? memory_format=None) -> Tensor",
         |c| {
             let template = c.tensor(1)?.borrow().layout.clone();
@@ -426,6 +424,26 @@ fn contains(call: &mut Call) -> Result<Value> {
         Value::Tensor(t) => Ok(Value::Bool(t.view().scalars()?.into_iter().any(Scalar::truth))),
         _ => Ok(Value::Bool(false)),
     }
+}
+
+/// The number that a tensor without dimensions stands for.
+fn value_of_tensor(call: &Call) -> Result<Scalar> {
+    let value = call.view(1)?;
+    if value.ndim() != 0 {
+        bail!(
+            RuntimeError,
+            "fill_ only supports 0-dimension value tensor but got tensor with {} dimensions.",
+            value.ndim()
+        );
+    }
+    value.item()
+}
+
+/// A tensor like the first argument, filled with a value.
+fn copied(call: &Call, value: Scalar) -> Result<Value> {
+    let out = create::zeros_like(&call.view(0)?, None, None)?;
+    copy::fill(&out, value)?;
+    Ok(out.into())
 }
 
 fn fill(call: &mut Call, value: Scalar) -> Result<Value> {

@@ -54,7 +54,7 @@ fn class_of(receiver: Receiver) -> Option<&'static str> {
 /// Shows how to call each overload: `sum(dim, keepdim=False, *, dtype=None)`.
 pub fn usages(overloads: &Overloads) -> Vec<String> {
     let mut usages = Vec::new();
-    for function in overloads.functions.iter().filter(|function| !function.signature.hidden) {
+    for function in overloads.functions.iter().filter(|function| function.signature.places.is_empty()) {
         let usage = usage(overloads.name, &function.signature, overloads.method);
         if !usages.contains(&usage) {
             usages.push(usage);
@@ -193,7 +193,7 @@ fn section(text: &mut String, overloads: &Overloads) {
         _ if first.signature.name.contains("::") => String::new(),
         _ => "torch.".to_owned(),
     };
-    for function in overloads.functions.iter().filter(|function| !function.signature.hidden) {
+    for function in overloads.functions.iter().filter(|function| function.signature.places.is_empty()) {
         let qualified = function.signature.name.replace("::", ".");
         let name = if overloads.method { overloads.name } else { &qualified };
         let path = if qualified.starts_with("py.") { "" } else { &path };

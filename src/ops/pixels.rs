@@ -7,6 +7,7 @@ use super::create::full;
 use super::reduce::sum;
 use super::view::{narrow, permute, reshape, unfold};
 use crate::bail;
+use crate::tensor::layout::show;
 use crate::tensor::{DType, Result, Scalar, View};
 
 /// The leading dimensions, and the last three: channels, height and width.
@@ -175,4 +176,96 @@ pub fn avg_pool1d(view: &View, kernel: i64, stride: i64, padding: i64, count_pad
     }
     let counts = windows(&super::create::full_like(view, Scalar::Int(1), None, None)?)?;
     math.div(&totals, &counts)
+}
+
+/// What stands beyond the border of a padded tensor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Border {
+    Reflect,
+    Replicate,
+    Circular,
+}
+
+impl Border {
+    pub fn named(mode: &str) -> Option<Border> {
+        Some(match mode {
+            "reflect" => Border::Reflect,
+            "replicate" => Border::Replicate,
+            "circular" => Border::Circular,
+            _ => return None,
+        })
+    }
+
+    /// The place of a line of `size` elements that is shown at `place`, which may lie before or behind it.
+    pub fn place(self, place: i64, size: i64) -> i64 {
+        match self {
+            Border::Reflect if place < 0 => -place,
+            Border::Reflect if place >= size => 2 * (size - 1) - place,
+            Border::Reflect => place,
+            Border::Replicate => place.clamp(0, size - 1),
+            Border::Circular => place.rem_euclid(size),
+        }
+    }
+
+    fn kernel(self) -> &'static str {
+        if self == Border::Reflect { "reflection" } else { "replication" }
+    }
+}
+
+/// Refuses what cannot be padded: `pads` before and behind each dimension, from the last one on.
+///
+/// # Errors
+/// RuntimeError and NotImplementedError in PyTorch's words.
+pub fn check_border(view: &View, border: Border, pads: &[i64]) -> Result<()> {
+    let (sizes, ndim, spatial) = (view.sizes(), view.ndim(), pads.len() / 2);
+    let lines: Vec<(usize, i64, i64, i64)> = pads
+        .chunks_exact(2)
+        .enumerate()
+        .map(|(i, pair)| (ndim - 1 - i, sizes[ndim - 1 - i], pair[0], pair[1]))
+        .collect();
+    if border == Border::Circular {
+        for &(_, size, before, behind) in lines.iter().rev() {
+            if before > size || behind > size {
+                bail!(RuntimeError, "Padding value causes wrapping around more than once.");
+            }
+            if size + before + behind < 0 {
+                bail!(RuntimeError, "Negative padding value is resulting in an empty dimension");
+            }
+        }
+        return Ok(());
+    }
+    if sizes[ndim - 1 - spatial..].contains(&0) {
+        bail!(
+            RuntimeError,
+            "Expected {}D or {}D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, \
+             but got: {}",
+            spatial + 1,
+            spatial + 2,
+            show(sizes)
+        );
+    }
+    let argument = 2 + 2 * spatial;
+    for &(dim, size, before, behind) in &lines {
+        if border == Border::Reflect && (before >= size || behind >= size) {
+            // The last dimension of all is given first, and named by the number behind it.
+            let named = if dim == ndim - 1 { 4 } else { 6 + 2 * (ndim - 2 - dim) };
+            bail!(
+                RuntimeError,
+                "Argument #{}: Padding size should be less than the corresponding input dimension, but got: padding \
+                 ({before}, {behind}) at dimension {dim} of input {}",
+                named.min(argument),
+                show(sizes)
+            );
+        }
+    }
+    for &(_, size, before, behind) in &lines {
+        let length = size + before + behind;
+        if length < 1 {
+            bail!(RuntimeError, "input (W: {size}) is too small. Calculated output W: {length}");
+        }
+    }
+    if matches!(view.dtype, DType::Bool) {
+        bail!(RuntimeError, "\"{}_pad{spatial}d\" not implemented for '{}'", border.kernel(), view.dtype.scalar_type());
+    }
+    Ok(())
 }

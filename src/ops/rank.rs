@@ -217,7 +217,8 @@ pub struct Quantile {
 /// # Errors
 /// RuntimeError for an empty tensor, wrong dtypes and shares outside of [0, 1]; IndexError for a wrong dimension.
 pub fn quantile(view: &View, q: &View, how: &Quantile) -> Result<View> {
-    let name = if how.ignore_nan { "nanquantile" } else { "quantile" };
+    // PyTorch says so of both.
+    let name = "quantile";
     if view.numel() == 0 {
         bail!(RuntimeError, "{name}() input tensor must be non-empty");
     }

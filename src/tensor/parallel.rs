@@ -36,7 +36,7 @@ pub fn set_cores(cores: usize) {
 }
 
 /// Returns the number of threads a loop may use.
-fn cores() -> usize {
+pub fn cores() -> usize {
     static MACHINE: OnceLock<usize> = OnceLock::new();
     match CORES.get() {
         0 => *MACHINE.get_or_init(|| thread::available_parallelism().map_or(1, usize::from)),

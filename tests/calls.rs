@@ -1,0 +1,87 @@
+//! Calls of every function, made of the parameters of PyTorch's own schemas, and what PyTorch 2.7.0 answers: which overload
+//! its parser takes or how it refuses, how results lie in memory, what becomes of outputs. The tables of tests/calls say of
+//! themselves how they are read; a difference is to be mended in src/, and its mark taken away there.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
+use std::thread;
+use tensorsh::session::{Language, Session, SessionOptions};
+
+/// Parsers and the evaluator recurse.
+const STACK: usize = 1 << 28;
+
+#[test]
+fn overloads_are_chosen_and_refused_as_by_pytorchs_parser() {
+    check("overloads", 6000);
+}
+
+#[test]
+fn results_lie_in_memory_as_pytorchs_do() {
+    check("layouts", 6000);
+}
+
+#[test]
+fn outputs_are_taken_and_refused_as_by_pytorch() {
+    check("outputs", 6000);
+}
+
+/// Holds a table of at least so many calls against the program. With `DIFFERENT_CALLS`, writes those that differ to that
+/// file instead: tests/calls/record.py marks them.
+fn check(table: &str, least: usize) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/calls/{table}.txt"));
+    let text = fs::read_to_string(path).unwrap();
+    let calls = thread::Builder::new().stack_size(STACK).spawn(move || answered(&text)).unwrap().join().unwrap();
+    assert!(calls.len() >= least, "only {} calls", calls.len());
+    if let (Some(file), Some(_)) =
+        (std::env::var_os("DIFFERENT_CALLS"), std::env::var("TABLE").ok().filter(|named| named == table))
+    {
+        let differ = calls.iter().filter(|call| call.got != call.expected).map(|call| format!("{}\n", call.text));
+        return fs::write(file, differ.collect::<String>()).unwrap();
+    }
+    // Whoever mends one cause mends calls they do not know of: marks that are no longer needed are told, not refused.
+    for call in calls.iter().filter(|call| call.known && call.got == call.expected) {
+        eprintln!("take its mark away: {}", call.text);
+    }
+    let surprises = calls.iter().filter(|call| !call.known && call.got != call.expected);
+    let surprises: Vec<String> =
+        surprises.map(|call| format!("{}\n    {}\n  got {}", call.text, call.expected, call.got)).collect();
+    assert!(surprises.is_empty(), "{} of {table}\n{}", surprises.len(), surprises.join("\n"));
+}
+
+struct Call {
+    text: String,
+    /// Marked as a difference that is known.
+    known: bool,
+    expected: String,
+    got: String,
+}
+
+/// The calls of a table and what the program answers.
+fn answered(table: &str) -> Vec<Call> {
+    let behind = |mark: &str| table.lines().filter_map(|line| line.strip_prefix(mark)).collect::<Vec<_>>();
+    let (setup, each, show) = (behind("| ").join("\n"), behind("each ").concat(), behind("show ").concat());
+    let often: HashMap<&str, &str> =
+        table.lines().filter(|line| line.starts_with('$')).filter_map(|line| line.split_once(' ')).collect();
+    let mut session = Session::new(SessionOptions::default());
+    assert_eq!(session.eval(Language::Python, &setup).error, None);
+    let rows = table.lines().filter_map(|line| line.split_once('\t'));
+    rows.map(|(call, answer)| {
+        let (known, call) = call.strip_prefix("~ ").map_or((false, call), |call| (true, call));
+        assert_eq!(session.eval(Language::Python, &each).error, None);
+        let outcome = session.eval(Language::Python, &format!("print({})", show.replace('@', call)));
+        let got = match outcome.error {
+            Some(error) => format!("{}: {}", error.kind, error.message.lines().next().unwrap_or_default()),
+            None => outcome.text,
+        };
+        let expected = often.get(answer).unwrap_or(&answer).replace("@()", &format!("{}()", name(call)));
+        Call { text: call.to_owned(), known, expected, got: got.trim_end().to_owned() }
+    })
+    .collect()
+}
+
+/// The name of the function of a call, as refusals have it: `linalg_inv`.
+fn name(call: &str) -> String {
+    let path = call.split('(').next().unwrap_or_default();
+    path.split('.').skip(1).collect::<Vec<_>>().join("_")
+}
