@@ -159,6 +159,7 @@ const PLAIN: &[&str] = &[
     "new_zeros",
     "new_ones",
     "new_empty",
+    "new_empty_strided",
     "new_full",
     "new_tensor",
     "linspace.tensors",

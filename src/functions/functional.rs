@@ -392,6 +392,7 @@ fn pad(call: &mut Call) -> Result<Value> {
         let value = if call.is_none(3) { Value::Int(0) } else { call.value(3) };
         return Steps::of(call).torch("constant_pad_nd", &[call.value(0), call.value(1), value]);
     }
+    let Some(border) = Border::named(mode) else { bail!(NotImplementedError, "Unrecognised padding mode {mode}") };
     if pads.len() % 2 != 0 {
         bail!(RuntimeError, "Padding length must be divisible by 2");
     }
@@ -407,14 +408,9 @@ fn pad(call: &mut Call) -> Result<Value> {
         bail!(RuntimeError, "Padding mode \"{mode}\" doesn't take in value argument");
     }
     let spatial = pads.len() / 2;
-    let Some(border) =
-        Border::named(mode).filter(|_| (1..=3).contains(&spatial) && (1..=2).contains(&(ndim - spatial)))
-    else {
-        if Border::named(mode).is_none() {
-            bail!(NotImplementedError, "Unrecognised padding mode {mode}");
-        }
+    if !(1..=3).contains(&spatial) || !(1..=2).contains(&(ndim - spatial)) {
         bail!(NotImplementedError, "Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now");
-    };
+    }
     let mut result = call.tensor(0)?.clone();
     pixels::check_border(&result.view(), border, &pads)?;
     for (i, pair) in pads.chunks_exact(2).enumerate() {
