@@ -35,6 +35,7 @@ const PYTHON: &[&str] = &[
     "copies.md",
     "classes.md",
     "autograd-function.md",
+    "linear-algebra-signs.md",
     "sets-and-files.md",
     "limits.md",
     "handed-over.md",
