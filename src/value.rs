@@ -409,7 +409,8 @@ impl Value {
             Value::Tuple(tuple) => tuple.identity(),
             Value::NamedTuple(tuple) => Rc::as_ptr(tuple) as usize,
             Value::Slice(slice) => Rc::as_ptr(slice) as usize,
-            Value::Method(method) => Rc::as_ptr(method) as usize,
+            // A method of a class is looked up anew each time, and is the same.
+            Value::Method(method) if !matches!(method.of, Value::Type(_)) => Rc::as_ptr(method) as usize,
             Value::Object(object) => object.identity().unwrap_or(Rc::as_ptr(object).cast::<()>() as usize),
             _ => return None,
         })
