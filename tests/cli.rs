@@ -538,6 +538,10 @@ fn lessons_are_learnt_and_remembered() {
     let text = learn(state.path(), &[], "t.nbytes\nt.untyped_storage()[2] = 1\n");
     assert!(text.contains("1. What a storage is") && text.contains("2 of 2 exercises done"), "{text}");
     assert!(learn(state.path(), &["--list"], "").starts_with("[x]  1 storage"));
+    // The same lessons in Rhai, and answers in both languages.
+    let text = learn(state.path(), &["--rhai", "storage"], "len(range(120))\nt.untyped_storage()[2] = 1;\n");
+    assert!(text.contains("rhai> let t = torch.tensor([1, 2, 3], dtype=torch.int16);"), "{text}");
+    assert!(text.contains("2 of 2 exercises done") && !text.contains(">>> "), "{text}");
     learn(state.path(), &["--reset"], "");
     assert!(learn(state.path(), &["--list"], "").lines().all(|line| line.contains("(0 of")));
 }

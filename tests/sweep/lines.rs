@@ -15,6 +15,17 @@ pub enum Want {
 }
 use Want::{At, Exactly, Nearly, Ordered};
 
+/// Half the way from one neighbour to the other; at both ends the way to the only one.
+fn slopes(line: &[Scalar]) -> Vec<Scalar> {
+    let line = floats(line);
+    let last = line.len() - 1;
+    let slope = |i: usize| {
+        let (from, to) = (i.saturating_sub(1), (i + 1).min(last));
+        (line[to] - line[from]) / (to - from) as f64
+    };
+    (0..=last).map(|i| Scalar::Float(slope(i))).collect()
+}
+
 fn nan(value: &Scalar) -> bool {
     match value {
         Scalar::Float(value) => value.is_nan(),
@@ -231,6 +242,7 @@ pub fn wanted(name: &str, dtype: DType, line: &[Scalar]) -> Option<Vec<Want>> {
         "nanmedian" => values(median(line, true)),
         "mode" if !line.iter().any(nan) => values(mode(line)),
         "quantile" => vec![Nearly(vec![Scalar::Float(quantile(line, 0.5))])],
+        "gradient" if matches!(dtype, DType::Float | DType::Double) => vec![Nearly(slopes(line))],
         "flip" => vec![Exactly(line.iter().rev().copied().collect())],
         "roll" => vec![Exactly((0..line.len()).map(|i| line[(i + line.len() - 1) % line.len()]).collect())],
         "unsqueeze" | "squeeze" => vec![Exactly(line.to_vec())],
