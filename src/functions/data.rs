@@ -79,7 +79,7 @@ fn unpack_buffer(data: &Value) -> Result<Value> {
 }
 
 /// The maximum depth of a nest; a list may hold itself.
-const MOST_DIMENSIONS: usize = 64;
+const MOST_DIMENSIONS: usize = 128;
 
 /// Sizes along the first element of every level.
 fn measure(data: &Value, sizes: &mut Vec<i64>) -> Result<()> {

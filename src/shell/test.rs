@@ -106,7 +106,9 @@ fn run(screen: Screen, testing: &Testing, files: &[Target]) -> i32 {
             json.add(&report);
         } else {
             show(&report.render(&palette, testing.quiet || testing.review));
-            show(&report.warnings(&palette, &mut told));
+            if !testing.quiet {
+                show(&report.warnings(&palette, &mut told));
+            }
         }
         let enough = testing.fail_fast && !report.is_good();
         if enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
