@@ -213,13 +213,12 @@ fn attempt(
         return Ok(Err(Mismatch::Keywords));
     }
     // No overload has numbers only.
-    let places = signature.params.iter().zip(bound.iter()).filter(|(param, _)| param.either.is_some());
-    let new_only =
-        places.clone().any(|(param, value)| param.either == Some(Either::New) && !matches!(value, Value::Tensor(_)));
-    if new_only && arguments.keywords.iter().any(|(keyword, _)| &**keyword == "out") {
+    let mut places = signature.params.iter().zip(bound.iter()).filter(|(param, _)| param.either.is_some());
+    let has_new_only =
+        || places.clone().any(|(param, value)| param.either == Some(Either::New) && !matches!(value, Value::Tensor(_)));
+    if arguments.keywords.iter().any(|(keyword, _)| &**keyword == "out") && has_new_only() {
         return Ok(Err(Mismatch::Keywords));
     }
-    let mut places = places;
     if let (Some((_, first)), Some((_, second))) = (places.next(), places.next())
         && !matches!(first, Value::Tensor(_))
         && !matches!(second, Value::Tensor(_))

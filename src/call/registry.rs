@@ -54,10 +54,14 @@ impl Overloads {
 
     /// Puts arguments in a deprecated order where the row has them, and says which is the row's own signature.
     fn in_own_order(&self, chosen: usize, bound: &mut Bound) -> usize {
-        let Some(places) = self.functions.get(chosen).map(|function| &function.signature.places) else { return chosen };
-        let key = self.functions.get(chosen).map(|function| function.signature.key);
-        let is_own = |function: &Function| function.signature.places.is_empty() && Some(function.signature.key) == key;
-        let Some(own) = self.functions.iter().position(is_own).filter(|_| !places.is_empty()) else { return chosen };
+        let Some(signature) = self.functions.get(chosen).map(|function| &function.signature) else { return chosen };
+        let places = &signature.places;
+        if places.is_empty() {
+            return chosen;
+        }
+        let is_own =
+            |function: &Function| function.signature.places.is_empty() && function.signature.key == signature.key;
+        let Some(own) = self.functions.iter().position(is_own) else { return chosen };
         let given = std::mem::take(bound);
         for (i, param) in
             self.functions.iter().skip(own).take(1).flat_map(|function| &function.signature.params).enumerate()
