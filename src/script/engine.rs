@@ -398,6 +398,8 @@ fn bare<'f>(state: &Runtime, family: &'f Family, first: Option<&Value>, count: u
     // What makes a number of a tensor is Python's; what writes one to any format, the shell's.
     let wants_torch =
         matches!(first, Some(Value::Tensor(_))) && !matches!((family.name, count), ("complex", 1) | ("save", _));
+    // What changes a value in place is called on that value: `x.grad.zero_()` where there is no gradient yet.
+    let torch = torch.filter(|_| !(family.name.ends_with('_') && matches!(first, Some(Value::None))));
     let found = if wants_torch { torch.or(builtin) } else { builtin.or(torch) };
     found.ok_or_else(|| match first {
         Some(value) => suggest::no_attribute(state, value, words::typed(family.name)),
