@@ -332,3 +332,43 @@ pub fn shift(view: &View, dims: Option<&[i64]>, back: bool) -> Result<View> {
     let shifts: Vec<i64> = shifts.collect::<Result<_>>()?;
     roll(view, &shifts, &dims)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The sums themselves.
+    fn slowly(values: &[C], forward: bool) -> Vec<C> {
+        let n = values.len();
+        let turn = if forward { -std::f64::consts::TAU } else { std::f64::consts::TAU };
+        let root = |k: usize| C::cis(turn * (k % n) as f64 / n as f64);
+        (0..n).map(|k| values.iter().enumerate().map(|(j, value)| value * root(j * k)).sum()).collect()
+    }
+
+    #[test]
+    fn every_length_gives_the_sums_of_its_points() {
+        // Past the longest length whose order is known, with and without an order.
+        for n in 1..=150usize {
+            let number = |i: usize| ((i * i * 7919 + 31 * i) % 1009) as f64 / 504.0 - 1.0;
+            // Two lines, so that the second begins where the first ends.
+            let signal: Vec<C> = (0..2 * n).map(|i| C::new(number(i), number(i + 3 * n))).collect();
+            let real: Vec<C> = signal.iter().map(|value| C::new(value.re, 0.0)).collect();
+            let spectra = real.chunks_exact(n).flat_map(|line| slowly(line, true)).collect();
+            for (line, values) in [(Line::Complex, signal), (Line::FromReal, real), (Line::ToReal, spectra)] {
+                for (forward, single) in [(true, true), (true, false), (false, true), (false, false)] {
+                    // A spectrum of a real signal is only transformed back, and a real signal forwards.
+                    if matches!((line, forward), (Line::ToReal, true) | (Line::FromReal, false)) {
+                        continue;
+                    }
+                    let mut found = values.clone();
+                    compute(&mut found, n, line, forward, single).unwrap();
+                    let wanted: Vec<C> = values.chunks_exact(n).flat_map(|line| slowly(line, forward)).collect();
+                    let largest = wanted.iter().map(|value| value.norm()).fold(1.0, f64::max);
+                    let bound = largest * if single { 2e-6 } else { 1e-13 };
+                    let apart = found.iter().zip(&wanted).map(|(a, b)| (a - b).norm()).fold(0.0, f64::max);
+                    assert!(apart <= bound, "{n} points, {line:?}, {forward}, {single}: {apart:e} of {largest}");
+                }
+            }
+        }
+    }
+}

@@ -85,7 +85,7 @@ impl FileReport {
             for (example, verdict) in report.case.examples.iter().zip(&report.verdicts) {
                 self.push_failure(&mut failure, &Palette::default(), &report.case, example, verdict);
             }
-            let (title, line) = (escaped(&title), line);
+            let title = escaped(&title);
             body.push_str(&format!(
                 "    <testcase classname=\"{name}\" name=\"{title}\" file=\"{name}\" line=\"{line}\""
             ));
