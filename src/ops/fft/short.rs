@@ -5,6 +5,7 @@ use num_complex::Complex;
 use rustfft::FftNum;
 use rustfft::num_traits::Float;
 use smallvec::{SmallVec, smallvec};
+use std::iter;
 
 /// The numbers of a transform.
 pub trait Part: FftNum + Float + Default {}
@@ -88,49 +89,77 @@ impl Plan {
 }
 
 /// A transform of a length whose order is known.
-pub struct Short {
+pub struct Short<T> {
     n: usize,
     plan: Plan,
     line: Line,
     forward: bool,
     /// Where turns by multiples of `1 / n` lead.
-    roots: Vec<Complex<f64>>,
+    roots: Vec<Complex<T>>,
 }
 
 /// As many numbers as the longest transform has, or half of them, without an allocation.
 type Numbers<T> = SmallVec<[T; 48]>;
 
-impl Short {
-    pub fn of(n: usize, line: Line, forward: bool) -> Option<Short> {
+/// Points that lie evenly apart among others.
+#[derive(Clone, Copy)]
+struct Points<'a, T> {
+    all: &'a [Complex<T>],
+    step: usize,
+}
+
+impl<'a, T: Part> Points<'a, T> {
+    fn at(&self, j: usize) -> Complex<T> {
+        self.all[j * self.step]
+    }
+
+    /// Every `step`th of them, from `first` on.
+    fn every(&self, step: usize, first: usize) -> Points<'a, T> {
+        Points { all: &self.all[first * self.step..], step: step * self.step }
+    }
+}
+
+impl<T: Part> Short<T> {
+    pub fn of(n: usize, line: Line, forward: bool) -> Option<Short<T>> {
         let plan = Plan::of(n, line)?;
-        let roots = (0..n).map(|k| Complex::cis(std::f64::consts::TAU * k as f64 / n as f64)).collect();
+        let part = |value: f64| T::from_f64(value).unwrap_or_else(T::zero);
+        let turn = |k: usize| Complex::<f64>::cis(std::f64::consts::TAU * k as f64 / n as f64);
+        let roots = (0..n).map(turn).map(|root| Complex::new(part(root.re), part(root.im))).collect();
         Some(Short { n, plan, line, forward, roots })
     }
 
     /// Transforms `n` numbers in place.
-    pub fn process<T: Part>(&self, line: &mut [Complex<T>]) {
+    pub fn process(&self, line: &mut [Complex<T>]) {
         let mut out: Numbers<Complex<T>> = smallvec![Complex::default(); self.n];
+        let points = Points { all: line, step: 1 };
         match (&self.plan, self.line) {
-            (Plan::Real, Line::ToReal) => self.to_real(&|j| line[j], &mut out),
-            (Plan::Real, _) => self.of_real(&|j| line[j].re, &mut out),
-            (plan, _) => self.run(plan, self.n, &|j| line[j], &mut out),
+            (Plan::Real, Line::ToReal) => self.to_real(points, &mut out),
+            (Plan::Real, _) => self.of_real(points, &mut out),
+            (plan, _) => self.run(plan, self.n, points, &mut out),
         }
         line.copy_from_slice(&out);
     }
 
     /// A quarter turn in the direction of the transform.
-    fn turned<T: Part>(&self, z: Complex<T>) -> Complex<T> {
+    fn turned(&self, z: Complex<T>) -> Complex<T> {
         if self.forward { Complex::new(z.im, -z.re) } else { Complex::new(-z.im, z.re) }
     }
 
-    /// Where a turn of `k / n` leads, `n` being a divisor of the length.
-    fn root<T: Part>(&self, k: usize, n: usize) -> Complex<T> {
-        let root = self.roots.get(k % n * (self.n / n)).copied().unwrap_or_default();
-        let part = |value: f64| T::from_f64(value).unwrap_or_else(T::zero);
-        Complex::new(part(root.re), part(root.im))
+    /// Where turns of `k / n`, of `2 k / n` and so on lead, `n` being a divisor of the length, and `k` less than it.
+    fn turns(&self, k: usize, n: usize) -> impl Iterator<Item = Complex<T>> {
+        let step = k * (self.n / n);
+        let mut place = 0;
+        iter::repeat_with(move || {
+            place += step;
+            if place >= self.n {
+                place -= self.n;
+            }
+            self.roots[place]
+        })
     }
 
-    fn run<T: Part>(&self, plan: &Plan, n: usize, at: &dyn Fn(usize) -> Complex<T>, out: &mut [Complex<T>]) {
+    fn run(&self, plan: &Plan, n: usize, points: Points<T>, out: &mut [Complex<T>]) {
+        let at = |j| points.at(j);
         match *plan {
             Plan::One => out[0] = at(0),
             Plan::Two => (out[0], out[1]) = (at(0) + at(1), at(0) - at(1)),
@@ -138,7 +167,7 @@ impl Short {
             Plan::Eight => {
                 let even = self.four([at(0), at(2), at(4), at(6)]);
                 let mut odd = self.four([at(1), at(3), at(5), at(7)]);
-                let half = self.root::<T>(1, 8).re;
+                let half = self.turns(1, 8).next().unwrap_or_default().re;
                 // Turned by an eighth, a quarter, and three eighths.
                 odd[1] = (odd[1] + self.turned(odd[1])).scale(half);
                 odd[2] = self.turned(odd[2]);
@@ -147,13 +176,13 @@ impl Short {
                     (out[k], out[k + 4]) = (even[k] + odd[k], even[k] - odd[k]);
                 }
             }
-            Plan::Pairs | Plan::Real => self.pairs(n, at, out),
-            Plan::Coprime(a, b) => self.coprime(a, b, at, out),
-            Plan::Chain(lengths) => self.chain(lengths, at, out),
+            Plan::Pairs | Plan::Real => self.pairs(n, points, out),
+            Plan::Coprime(a, b) => self.coprime(a, b, points, out),
+            Plan::Chain(lengths) => self.chain(lengths, points, out),
         }
     }
 
-    fn four<T: Part>(&self, [a, b, c, d]: [Complex<T>; 4]) -> [Complex<T>; 4] {
+    fn four(&self, [a, b, c, d]: [Complex<T>; 4]) -> [Complex<T>; 4] {
         let (sum, difference) = (a + c, a - c);
         let (other_sum, turned) = (b + d, self.turned(b - d));
         [sum + other_sum, difference + turned, sum - other_sum, difference - turned]
@@ -165,7 +194,7 @@ impl Short {
     }
 
     /// Adds up products: up to seven points those of the pairs first, beyond in two sums, of every second one.
-    fn added<T: Part>(&self, n: usize, first: Option<Complex<T>>, terms: &[Complex<T>]) -> Complex<T> {
+    fn added(&self, n: usize, first: Option<Complex<T>>, terms: &[Complex<T>]) -> Complex<T> {
         let sum = |first: Option<Complex<T>>, terms: &mut dyn Iterator<Item = &Complex<T>>| {
             terms.fold(first, |sum, term| Some(sum.map_or(*term, |sum| sum + term))).unwrap_or_default()
         };
@@ -181,66 +210,72 @@ impl Short {
         last.first().map_or(lanes, |last| lanes + last)
     }
 
-    fn pairs<T: Part>(&self, n: usize, at: &dyn Fn(usize) -> Complex<T>, out: &mut [Complex<T>]) {
+    fn pairs(&self, n: usize, points: Points<T>, out: &mut [Complex<T>]) {
         let half = n / 2;
-        let both: Numbers<_> = (1..=half).map(|j| (at(j) + at(n - j), at(j) - at(n - j))).collect();
-        let sums: Numbers<_> = both.iter().map(|(sum, _)| *sum).collect();
+        let first = points.at(0);
+        let of_both = |j| (points.at(j), points.at(n - j));
+        let sums: Numbers<_> = (1..=half).map(of_both).map(|(a, b)| a + b).collect();
+        let differences: Numbers<_> = (1..=half).map(of_both).map(|(a, b)| a - b).collect();
         out[0] =
-            if n <= 7 { self.added(n, Some(at(0)), &sums) } else { sums.iter().fold(at(0), |sum, term| sum + term) };
+            if n <= 7 { self.added(n, Some(first), &sums) } else { sums.iter().fold(first, |sum, term| sum + term) };
+        let mut terms: Numbers<_> = smallvec![Complex::default(); half];
         for k in 1..=half {
-            let roots = |j: usize| self.root::<T>((j + 1) * k, n);
-            let terms: Numbers<_> = sums.iter().enumerate().map(|(j, sum)| sum.scale(roots(j).re)).collect();
-            let even = self.added(n, Some(at(0)), &terms);
-            let terms: Numbers<_> =
-                both.iter().enumerate().map(|(j, (_, difference))| difference.scale(roots(j).im)).collect();
+            for ((term, sum), root) in terms.iter_mut().zip(&sums).zip(self.turns(k, n)) {
+                *term = sum.scale(root.re);
+            }
+            let even = self.added(n, Some(first), &terms);
+            for ((term, difference), root) in terms.iter_mut().zip(&differences).zip(self.turns(k, n)) {
+                *term = difference.scale(root.im);
+            }
             let odd = self.turned(self.added(n, None, &terms));
             (out[k], out[n - k]) = (even + odd, even - odd);
         }
     }
 
-    fn coprime<T: Part>(&self, a: usize, b: usize, at: &dyn Fn(usize) -> Complex<T>, out: &mut [Complex<T>]) {
+    fn coprime(&self, a: usize, b: usize, points: Points<T>, out: &mut [Complex<T>]) {
         let n = a * b;
         let (Some(inner), Some(outer)) = (Plan::of(a, Line::Complex), Plan::of(b, Line::Complex)) else { return };
+        let mut ordered: Numbers<Complex<T>> = smallvec![Complex::default(); a];
         let mut rows: Numbers<Complex<T>> = smallvec![Complex::default(); n];
         for (second, row) in rows.chunks_exact_mut(a).enumerate() {
-            self.run(&inner, a, &|first| at((b * first + a * second) % n), row);
-        }
-        let mut column: Numbers<Complex<T>> = smallvec![Complex::default(); b];
-        for k in 0..a {
-            self.run(&outer, b, &|row| rows[row * a + k], &mut column);
-            for (second, value) in column.iter().enumerate() {
-                let place = (0..n).find(|place| place % a == k && place % b == second);
-                out[place.unwrap_or_default()] = *value;
+            for (first, point) in ordered.iter_mut().enumerate() {
+                *point = points.at((b * first + a * second) % n);
             }
+            self.run(&inner, a, Points { all: &ordered, step: 1 }, row);
+        }
+        let mut columns: Numbers<Complex<T>> = smallvec![Complex::default(); n];
+        for (k, column) in columns.chunks_exact_mut(b).enumerate() {
+            self.run(&outer, b, Points { all: &rows[k..], step: a }, column);
+        }
+        // What leaves these rests when divided by both.
+        for (place, value) in out.iter_mut().enumerate() {
+            *value = columns[place % a * b + place % b];
         }
     }
 
-    fn chain<T: Part>(&self, lengths: &[usize], at: &dyn Fn(usize) -> Complex<T>, out: &mut [Complex<T>]) {
+    fn chain(&self, lengths: &[usize], points: Points<T>, out: &mut [Complex<T>]) {
         let Some((&b, inner)) = lengths.split_last() else {
-            out[0] = at(0);
+            out[0] = points.at(0);
             return;
         };
         let a: usize = inner.iter().product();
         let Some(outer) = Plan::of(b, Line::Complex) else { return };
         if a == 1 {
-            return self.run(&outer, b, at, out);
+            return self.run(&outer, b, points, out);
         }
         let n = a * b;
         let mut rows: Numbers<Complex<T>> = smallvec![Complex::default(); n];
         for (second, row) in rows.chunks_exact_mut(a).enumerate() {
-            self.chain(inner, &|first| at(b * first + second), row);
+            self.chain(inner, points.every(b, second), row);
+            if second > 0 {
+                for (value, root) in row.iter_mut().skip(1).zip(self.turns(second, n)) {
+                    *value = *value * if self.forward { root.conj() } else { root };
+                }
+            }
         }
         let mut column: Numbers<Complex<T>> = smallvec![Complex::default(); b];
         for k in 0..a {
-            let turned = |row: usize| {
-                let z = rows[row * a + k];
-                if row * k == 0 {
-                    return z;
-                }
-                let root = self.root::<T>(row * k, n);
-                z * if self.forward { root.conj() } else { root }
-            };
-            self.run(&outer, b, &turned, &mut column);
+            self.run(&outer, b, Points { all: &rows[k..], step: a }, &mut column);
             for (second, value) in column.iter().enumerate() {
                 out[k + a * second] = *value;
             }
@@ -248,14 +283,14 @@ impl Short {
     }
 
     /// Three, five or seven points of a real signal, forwards. Of nothing but zeros every product has its sign.
-    fn of_real<T: Part>(&self, at: &dyn Fn(usize) -> T, out: &mut [Complex<T>]) {
+    fn of_real(&self, points: Points<T>, out: &mut [Complex<T>]) {
         let n = self.n;
+        let at = |j| points.at(j).re;
         let both: Numbers<_> = (1..=n / 2).map(|j| (at(j) + at(n - j), at(j) - at(n - j))).collect();
         for k in 0..=n / 2 {
-            let root = |j: usize| self.root::<T>((j + 1) * k, n);
-            let even: Numbers<T> = both.iter().enumerate().map(|(j, (sum, _))| *sum * root(j).re).collect();
-            let odd: Numbers<T> =
-                both.iter().enumerate().map(|(j, (_, difference))| *difference * -root(j).im).collect();
+            let turned = || both.iter().zip(self.turns(k, n));
+            let even: Numbers<T> = turned().map(|((sum, _), root)| *sum * root.re).collect();
+            let odd: Numbers<T> = turned().map(|((_, difference), root)| *difference * -root.im).collect();
             let (re, im) = match (&even[..], &odd[..]) {
                 (&[a], &[b]) => (at(0) + a, b),
                 (&[a, b], &[c, d]) if k == 0 => (at(0) + (a + b), c + d),
@@ -269,13 +304,13 @@ impl Short {
     }
 
     /// Five or seven points of a real signal from its spectrum.
-    fn to_real<T: Part>(&self, at: &dyn Fn(usize) -> Complex<T>, out: &mut [Complex<T>]) {
-        let (n, first) = (self.n, at(0).re);
-        let twice: Numbers<_> = (1..=n / 2).map(|j| at(j) + at(j)).collect();
+    fn to_real(&self, points: Points<T>, out: &mut [Complex<T>]) {
+        let (n, first) = (self.n, points.at(0).re);
+        let twice: Numbers<_> = (1..=n / 2).map(|j| points.at(j) + points.at(j)).collect();
         for k in 0..=n / 2 {
-            let root = |j: usize| self.root::<T>((j + 1) * k, n);
-            let even: Numbers<T> = twice.iter().enumerate().map(|(j, z)| z.re * root(j).re).collect();
-            let odd: Numbers<T> = twice.iter().enumerate().map(|(j, z)| z.im * root(j).im).collect();
+            let turned = || twice.iter().zip(self.turns(k, n));
+            let even: Numbers<T> = turned().map(|(z, root)| z.re * root.re).collect();
+            let odd: Numbers<T> = turned().map(|(z, root)| z.im * root.im).collect();
             let (re, im) = match (&even[..], &odd[..]) {
                 (&[a, b], &[c, d]) => match k {
                     0 => (first + (a + b), c + d),
