@@ -92,6 +92,10 @@ impl Printer<'_> {
                         text => format!("{value}.extract({text})"),
                     }
                 }
+                (value, Expr::Slice(range)) if self.kind(&e.value) == Kind::Plain && range.step.is_none() => {
+                    // A text of Rhai is cut by a range only.
+                    format!("{value}[{}]", self.range(range.lower.as_deref(), range.upper.as_deref())?)
+                }
                 (value, item) if self.kind(&e.value) == Kind::List && self.is_tensor(item) == Some(true) => {
                     format!("{value}[{}.item()]", self.receiver(item)?)
                 }
