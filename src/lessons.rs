@@ -3,9 +3,10 @@
 
 mod parse;
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use crate::session::{Completeness, Language, Session, SessionOptions};
+use crate::session::{Completeness, Language, Said, Session, SessionOptions};
 use crate::transcript::Example;
 
 /// The pages, in the order in which they are taught, each with the name it goes by.
@@ -62,12 +63,19 @@ pub struct Exercise {
     pub task: Vec<Part>,
     /// Run before.
     pub given: String,
+    /// A value of then that `check` and `forbidden` can name: the address of what is given, or an identity. A number or a
+    /// tuple of numbers.
+    pub kept: String,
     /// True when it is done; `answer` is the value of the last input.
     pub check: String,
+    /// What must not be true, each with the sentence that says so: ways around what is to be learnt.
+    pub forbidden: Vec<(String, String)>,
     /// Answers that are right, …
     pub right: Vec<String>,
-    /// … and some that are not, for the test.
+    /// … some that are not, for the test, …
     pub wrong: Vec<String>,
+    /// … and some that do what is asked in a way that is forbidden.
+    pub cheats: Vec<String>,
     pub hints: Vec<Vec<Part>>,
     pub solution: Vec<Part>,
 }
@@ -114,8 +122,8 @@ impl Inputs {
 }
 
 impl Exercise {
-    /// A session in which the exercise can be done, and in which `options` say where output goes; with what was run there.
-    pub fn session(&self, language: Language, options: SessionOptions) -> (Session, Vec<Told>) {
+    /// Begins the exercise, in a session in which `options` say where output goes.
+    pub fn begin(&self, language: Language, options: SessionOptions) -> Attempt<'_> {
         let mut session = Session::new(SessionOptions { keeps_results: true, ..options });
         let mut given = Vec::new();
         for line in self.given.lines() {
@@ -123,23 +131,16 @@ impl Exercise {
             session.eval(told.language, &told.source);
             given.push(told);
         }
-        (session, given)
+        let kept = if self.kept.is_empty() { "None" } else { &self.kept };
+        // An error carries a value out that is neither shown nor kept as the last one.
+        let failure = session.eval(Language::Python, &format!("raise ValueError({kept})")).error;
+        let kept = failure.map(|failure| failure.message).unwrap_or_default();
+        let names = names(&session);
+        Attempt { exercise: self, session, given, kept, first: names.clone(), names }
     }
 
-    /// Returns whether what was done so far solves it. Evaluates in the session of the exercise and shows nothing.
-    pub fn is_solved(&self, session: &mut Session) -> bool {
-        session.eval(Language::Python, "answer = None");
-        // Without a value so far there is no `_`, and the answer stays nothing.
-        session.eval(Language::Python, "answer = _");
-        session.eval(Language::Python, &format!("assert ({})", self.check)).error.is_none()
-    }
-
-    /// Returns whether an input that did not solve it, and that has shown a value or not, was meant to: whoever looks at
-    /// a variable, or at what is to be changed, gives no answer.
-    pub fn is_answer(&self, source: &str, has_shown: bool) -> bool {
-        let is_name = source.trim().chars().all(|c| c.is_alphanumeric() || c == '_');
-        let asks_for_value = self.check.contains("answer");
-        if asks_for_value { has_shown && (!is_name || source.trim().parse::<i64>().is_ok()) } else { !has_shown }
+    fn asks_for_value(&self) -> bool {
+        self.check.contains("answer")
     }
 
     /// The sessions of the solution.
@@ -151,30 +152,135 @@ impl Exercise {
     }
 }
 
+/// An exercise that somebody is at.
+pub struct Attempt<'e> {
+    exercise: &'e Exercise,
+    pub session: Session,
+    /// What was run at the beginning.
+    pub given: Vec<Told>,
+    /// What the exercise keeps of it, as Python writes it: text, so that no handle is added to what the learner sees.
+    kept: String,
+    /// The variables of the beginning, …
+    first: BTreeSet<String>,
+    /// … and those that there have been so far.
+    names: BTreeSet<String>,
+}
+
+/// What an input is worth.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict<'e> {
+    Right,
+    Wrong,
+    /// With what is wrong about it.
+    Forbidden(&'e str),
+    /// A value that has a name now, and that nobody has been shown.
+    Unsaid(String),
+    /// No answer: a look at what is there, or a step on the way.
+    Step,
+}
+
+impl<'e> Attempt<'e> {
+    /// Judges an input that ran without an error, and after which a value was shown or something else, or nothing.
+    pub fn judge(&mut self, source: &str, shown: Shown) -> Verdict<'e> {
+        let asks_for_value = self.exercise.asks_for_value();
+        let names = names(&self.session);
+        let new = names.difference(&self.names).next().cloned();
+        let is_given = self.first.contains(source.trim());
+        self.names = names;
+        let forbidden = self.exercise.forbidden.iter().find(|(is, _)| self.is_true(is));
+        if forbidden.is_none() && self.is_true(&self.exercise.check) {
+            return Verdict::Right;
+        }
+        let is_answer = match shown {
+            Shown::Value => asks_for_value && !is_given,
+            Shown::Other => false,
+            Shown::Nothing => !asks_for_value && new.is_none(),
+        };
+        // What is done to a variable stays so, whatever the input has shown besides.
+        let has_acted = is_answer || !asks_for_value && shown != Shown::Other && !is_given;
+        match (forbidden, new) {
+            (Some((_, why)), _) if has_acted => Verdict::Forbidden(why),
+            _ if is_answer => Verdict::Wrong,
+            (_, Some(name)) if asks_for_value && shown == Shown::Nothing => Verdict::Unsaid(name),
+            _ => Verdict::Step,
+        }
+    }
+
+    /// Returns whether an expression of the page holds. Leaves no variable behind.
+    fn is_true(&mut self, expression: &str) -> bool {
+        // Without a value so far there is no `_`, and no answer.
+        let answer = if self.exercise.asks_for_value() { "_" } else { "None" };
+        let code = format!("assert (lambda answer, kept: {expression})({answer}, {})", self.kept);
+        self.session.eval(Language::Python, &code).error.is_none()
+    }
+}
+
+/// What an input has shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shown {
+    /// Its value.
+    Value,
+    /// What it printed, or a picture.
+    Other,
+    Nothing,
+}
+
+impl Shown {
+    /// With one more piece of output.
+    pub fn and(self, said: Said) -> Shown {
+        if self == Shown::Value || said == Said::Value { Shown::Value } else { Shown::Other }
+    }
+}
+
+/// The names of the variables of a session.
+fn names(session: &Session) -> BTreeSet<String> {
+    session.variables().into_iter().map(|variable| variable.name).filter(|name| !name.starts_with('_')).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::transcript::{Document, Form, Options, matches, printed};
+    use std::cell::Cell;
+    use std::rc::Rc;
 
     const LANGUAGES: [Language; 2] = [Language::Python, Language::Rhai];
 
-    /// Whether an answer solves the exercise, given as it stands or, in a lesson in Rhai, in its Rhai form.
-    fn solves(exercise: &Exercise, lesson: Language, answer: Language, inputs: &[Example]) -> Option<bool> {
-        let (mut session, _) = exercise.session(lesson, SessionOptions::default());
+    /// What becomes of the last of the answers, given as they stand or, in a lesson in Rhai, in their Rhai form.
+    fn verdict<'e>(
+        exercise: &'e Exercise,
+        lesson: Language,
+        answer: Language,
+        inputs: &[Example],
+    ) -> Option<Verdict<'e>> {
+        let shown = Rc::new(Cell::new(Shown::Nothing));
+        let mut attempt = exercise.begin(lesson, listening(&shown));
+        let mut verdict = None;
         for input in inputs {
-            if answer != input.language && session.rhai_form(&input.source).is_err() {
+            if answer != input.language && attempt.session.rhai_form(&input.source).is_err() {
                 return None;
             }
-            let Some(told) = told(&session, answer, input.language, &input.source) else { continue };
-            let language = language_of(&session, lesson, &told.source);
+            let Some(told) = told(&attempt.session, answer, input.language, &input.source) else { continue };
+            let language = language_of(&attempt.session, lesson, &told.source);
             if language != told.language {
                 // It reads as the lesson's language, and may mean something else there.
                 return None;
             }
-            let outcome = session.eval(language, &told.source);
+            shown.set(Shown::Nothing);
+            let outcome = attempt.session.eval(language, &told.source);
             assert_eq!(outcome.error, None, "{}: {}", exercise.title, told.source);
+            verdict = Some(attempt.judge(&told.source, shown.get()));
+            if verdict == Some(Verdict::Right) {
+                break;
+            }
         }
-        Some(exercise.is_solved(&mut session))
+        verdict
+    }
+
+    fn listening(shown: &Rc<Cell<Shown>>) -> SessionOptions {
+        let shown = shown.clone();
+        let live = move |said, _: &str| shown.set(shown.get().and(said));
+        SessionOptions { live: Some(Box::new(live)), ..SessionOptions::default() }
     }
 
     fn example(source: &str) -> Example {
@@ -183,30 +289,45 @@ mod tests {
     }
 
     #[test]
-    fn right_answers_are_told_from_wrong_ones() {
+    fn right_answers_are_told_from_wrong_and_from_forbidden_ones() {
         for (lesson, exercise) in lessons().iter().flat_map(|lesson| lesson.exercises.iter().map(move |e| (lesson, e)))
         {
             let place = format!("{}: {}", lesson.name, exercise.title);
             assert!(!exercise.hints.is_empty() && !exercise.task.is_empty(), "{place}: no hint or no task");
+            assert_eq!(exercise.forbidden.is_empty(), exercise.cheats.is_empty(), "{place}");
             // A lesson in one language takes answers in the other.
             for (language, answer) in LANGUAGES.iter().flat_map(|lesson| LANGUAGES.map(|answer| (*lesson, answer))) {
-                for (answers, is_right) in [(&exercise.right, true), (&exercise.wrong, false)] {
+                let is_wrong: fn(&Verdict) -> bool = match exercise.asks_for_value() {
+                    true => |verdict| *verdict == Verdict::Wrong,
+                    // Where something is to be changed, a value that is shown says nothing.
+                    false => |verdict| matches!(verdict, Verdict::Wrong | Verdict::Step),
+                };
+                let kinds: [(_, fn(&Verdict) -> bool, usize); 3] = [
+                    (&exercise.right, |verdict| *verdict == Verdict::Right, 2),
+                    (&exercise.wrong, is_wrong, 2),
+                    (
+                        &exercise.cheats,
+                        |verdict| matches!(verdict, Verdict::Forbidden(_)),
+                        exercise.cheats.len().min(1),
+                    ),
+                ];
+                for (answers, is_expected, fewest) in kinds {
                     let mut tried = 0;
                     for text in answers {
-                        let solved = solves(exercise, language, answer, &[example(text)]);
-                        assert_ne!(solved, Some(!is_right), "{place}: {text} in {answer:?} for {language:?}");
-                        tried += usize::from(solved.is_some());
+                        let verdict = verdict(exercise, language, answer, &[example(text)]);
+                        let expected = verdict.as_ref().is_none_or(is_expected);
+                        assert!(expected, "{place}: {text} in {answer:?} for {language:?}: {verdict:?}");
+                        tried += usize::from(verdict.is_some());
                     }
-                    assert!(tried > 1 || language != answer, "{place}: too few answers in {answer:?}");
+                    assert!(tried >= fewest || language != answer, "{place}: too few answers in {answer:?}");
                 }
-                assert_eq!(solves(exercise, language, answer, &[]), Some(false), "{place}: doing nothing is wrong");
-                let solution: Vec<_> =
-                    exercise.solution_inputs().flat_map(|inputs| inputs.examples(answer)).cloned().collect();
-                let solved = solves(exercise, language, answer, &solution);
-                assert!(
-                    solved.unwrap_or(language != answer),
-                    "{place}: the solution in {answer:?} for {language:?}: {solved:?}"
-                );
+                // It begins with what is given.
+                let inputs = exercise.solution_inputs().flat_map(|inputs| inputs.examples(answer));
+                let is_given = |input: &&Example| exercise.given.lines().any(|line| line == input.source);
+                let solution: Vec<_> = inputs.filter(|input| !is_given(input)).cloned().collect();
+                let solved = verdict(exercise, language, answer, &solution);
+                let expected = solved.as_ref().map_or(language != answer, |verdict| *verdict == Verdict::Right);
+                assert!(expected, "{place}: the solution in {answer:?} for {language:?}: {solved:?}");
             }
         }
     }
@@ -238,7 +359,7 @@ mod tests {
             let fresh = || Session::new(SessionOptions::default());
             shows_the_same(lesson.name, &lesson.parts, &mut fresh());
             for exercise in &lesson.exercises {
-                let (mut session, given) = exercise.session(Language::Rhai, SessionOptions::default());
+                let Attempt { mut session, given, .. } = exercise.begin(Language::Rhai, SessionOptions::default());
                 let place = format!("{}: {}", lesson.name, exercise.title);
                 assert!(given.iter().all(|told| told.language == Language::Rhai), "{place}: {given:?}");
                 exercise.hints.iter().for_each(|hint| shows_the_same(&place, hint, &mut session));
@@ -249,18 +370,33 @@ mod tests {
 
     #[test]
     fn looking_is_no_answer() {
-        let changes = Exercise { check: "t.tolist() == [1]".into(), ..Exercise::default() };
-        let asks = Exercise { check: "answer == 1".into(), ..Exercise::default() };
+        let changes = Exercise {
+            given: "import torch\nt = torch.zeros(1)".into(),
+            check: "t.tolist() == [1]".into(),
+            ..Exercise::default()
+        };
+        let asks = Exercise { check: "answer == 1".into(), ..changes.clone() };
+        let unsaid = || Verdict::Unsaid("s".into());
         let rows = [
-            ("t", true, false, false),
-            ("t[0] = 1", false, true, false),
-            ("t + 1", true, false, true),
-            ("2", true, false, true),
+            ("t", Verdict::Step, Verdict::Step),
+            ("print(t)", Verdict::Step, Verdict::Step),
+            ("explain(t)", Verdict::Step, Verdict::Step),
+            ("s = t.untyped_storage()", Verdict::Step, unsaid()),
+            ("t[0] = 2", Verdict::Wrong, Verdict::Step),
+            ("t + 2", Verdict::Step, Verdict::Wrong),
+            ("2", Verdict::Step, Verdict::Wrong),
+            ("t + 1", Verdict::Step, Verdict::Right),
+            ("t[0] = 1", Verdict::Right, Verdict::Step),
         ];
-        for (source, has_shown, of_changes, of_asks) in rows {
-            assert_eq!(changes.is_answer(source, has_shown), of_changes, "{source}");
-            assert_eq!(asks.is_answer(source, has_shown), of_asks, "{source}");
+        for (source, of_changes, of_asks) in rows {
+            for (exercise, wanted) in [(&changes, of_changes), (&asks, of_asks)] {
+                let given = verdict(exercise, Language::Python, Language::Python, &[example(source)]);
+                assert_eq!(given, Some(wanted), "{source}: {}", exercise.check);
+            }
         }
+        // What has been given a name is an answer when it is shown.
+        let steps = [example("s = t + 2"), example("s")];
+        assert_eq!(verdict(&asks, Language::Python, Language::Python, &steps), Some(Verdict::Wrong));
     }
 
     #[test]

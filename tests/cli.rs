@@ -6,6 +6,9 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use tensorsh::lessons::{Attempt, lessons, told};
+use tensorsh::session::{Language, SessionOptions};
+
 /// Runs the program in `folder`; gives its exit status, standard output and standard error.
 fn run(folder: &Path, args: &[&str], input: &[u8]) -> (i32, String, String) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_tensorsh"))
@@ -544,4 +547,42 @@ fn lessons_are_learnt_and_remembered() {
     assert!(text.contains("2 of 2 exercises done") && !text.contains(">>> "), "{text}");
     learn(state.path(), &["--reset"], "");
     assert!(learn(state.path(), &["--list"], "").lines().all(|line| line.contains("(0 of")));
+}
+
+/// All ten lessons at one sitting: before each right answer a look at what is given, a wrong answer and a forbidden one.
+#[test]
+fn a_newcomer_goes_through_all_lessons_in_one_go() {
+    for (language, arguments) in [(Language::Python, &[][..]), (Language::Rhai, &["--rhai"])] {
+        let (mut typed, mut exercises, mut refused, mut wrong) = (String::new(), 0, 0, 0);
+        for lesson in lessons() {
+            for exercise in &lesson.exercises {
+                let Attempt { session, .. } = exercise.begin(language, SessionOptions::default());
+                let answer = |python: &str| {
+                    let told = told(&session, language, Language::Python, python);
+                    told.map(|told| format!("{}\n", told.source)).unwrap_or_default()
+                };
+                let given = session.variables();
+                given.iter().for_each(|variable| typed += &answer(&variable.name));
+                typed += &answer(&exercise.wrong[0]);
+                wrong += usize::from(exercise.check.contains("answer"));
+                if let Some(cheat) = exercise.cheats.first() {
+                    typed += &format!("{}:again\n", answer(cheat));
+                    refused += 1;
+                }
+                typed += &format!(":hint\n{}", answer(&exercise.right[0]));
+                exercises += 1;
+            }
+            // On to the next lesson.
+            typed.push('\n');
+        }
+        let state = tempfile::tempdir().unwrap();
+        let text = learn(state.path(), arguments, &typed);
+        let said = |what: &str| text.lines().filter(|line| line.starts_with(what)).count();
+        assert_eq!(said("Right."), exercises, "{language:?}\n{text}");
+        assert_eq!(said("Not like this: "), refused, "{language:?}\n{text}");
+        assert!((wrong..=exercises).contains(&said("Not yet.")), "{language:?}\n{text}");
+        assert_eq!(text.matches(": 2 of 2 exercises done.").count(), lessons().len(), "{language:?}\n{text}");
+        let left = learn(state.path(), arguments, "");
+        assert!(left.starts_with("All exercises are done."), "{left}");
+    }
 }

@@ -1,5 +1,5 @@
-//! A page of Markdown ─► a lesson. What a reader of the page need not see stands in comments: `<!-- given`, `<!-- check`,
-//! `<!-- right`, `<!-- wrong`, and `<!-- rhai` behind a session that lessons in Rhai tell otherwise; what one should not see at once stands in `<details>`, as hints and as the solution.
+//! A page of Markdown ─► a lesson. What a reader of the page need not see stands in comments: `<!-- given`, `<!-- kept`,
+//! `<!-- check`, `<!-- forbidden`, `<!-- right`, `<!-- wrong`, `<!-- cheats`, and `<!-- rhai` behind a session that lessons in Rhai tell otherwise; what one should not see at once stands in `<details>`, as hints and as the solution.
 
 use super::{Exercise, Inputs, Lesson, Part};
 use crate::transcript::{Document, Form};
@@ -46,9 +46,15 @@ impl Exercise {
         let each = || lines.iter().map(|line| (*line).to_owned()).collect();
         match kind {
             "given" => self.given = lines.join("\n"),
+            "kept" => self.kept = lines.join("\n"),
             "check" => self.check = lines.join("\n"),
+            "forbidden" => {
+                let parts = lines.iter().filter_map(|line| line.split_once(": "));
+                self.forbidden = parts.map(|(is, why)| (is.to_owned(), why.to_owned())).collect();
+            }
             "right" => self.right = each(),
             "wrong" => self.wrong = each(),
+            "cheats" => self.cheats = each(),
             _ => {}
         }
     }
@@ -144,8 +150,14 @@ Do it.
 x = 1
 y = 2
 -->
+<!-- kept
+id(x)
+-->
 <!-- check
 answer == x
+-->
+<!-- forbidden
+id(x) != kept: `x` is another one.
 -->
 <!-- right
 1
@@ -175,6 +187,8 @@ So.
             if text == "One paragraph." && inputs.python[0].source == "1 + 1" && inputs.rhai[0].source == "2"));
         let [exercise] = &lesson.exercises[..] else { panic!("{lesson:?}") };
         assert_eq!((exercise.given.as_str(), exercise.check.as_str()), ("x = 1\ny = 2", "answer == x"));
+        assert_eq!(exercise.kept, "id(x)");
+        assert_eq!(exercise.forbidden, [("id(x) != kept".to_owned(), "`x` is another one.".to_owned())]);
         assert_eq!((exercise.right.len(), exercise.wrong.len(), exercise.hints.len()), (2, 0, 1));
         assert_eq!(exercise.task, [Part::Prose("Do it.".to_owned())]);
         assert_eq!(exercise.solution.len(), 2);

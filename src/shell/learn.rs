@@ -19,7 +19,7 @@ use super::fault::describe;
 use super::history;
 use super::screen::{Screen, Stream, complain, show, show_said};
 use crate::files::{PRIVATE, replace};
-use crate::lessons::{Exercise, Lesson, Part, Told, find, language_of, lessons, told};
+use crate::lessons::{Attempt, Exercise, Lesson, Part, Shown, Told, Verdict, find, language_of, lessons, told};
 use crate::session::{Completeness, Language, Session, SessionOptions, wrapped};
 
 /// The request to `tensorsh learn`.
@@ -242,15 +242,15 @@ impl Learner {
         session
     }
 
-    /// Output goes to the terminal at once, and notes that there was some.
-    fn options(&self) -> (SessionOptions, Rc<Cell<bool>>) {
-        let (screen, has_shown) = (self.screen, Rc::new(Cell::new(false)));
-        let shown = Rc::clone(&has_shown);
+    /// Output goes to the terminal at once, and what it was is noted.
+    fn options(&self) -> (SessionOptions, Rc<Cell<Shown>>) {
+        let (screen, shown) = (self.screen, Rc::new(Cell::new(Shown::Nothing)));
+        let noted = Rc::clone(&shown);
         let live = move |said, text: &str| {
-            shown.set(true);
+            noted.set(noted.get().and(said));
             show_said(screen, said, text);
         };
-        (SessionOptions { live: Some(Box::new(live)), ..SessionOptions::default() }, has_shown)
+        (SessionOptions { live: Some(Box::new(live)), ..SessionOptions::default() }, shown)
     }
 
     fn part(&mut self, part: &Part, session: &mut Session) {
@@ -287,13 +287,13 @@ impl Learner {
     fn exercise(&mut self, exercise: &Exercise) -> rustyline::Result<Left> {
         self.heading(&format!("Exercise: {}", exercise.title));
         'anew: loop {
-            let (options, has_shown) = self.options();
-            let (mut session, given) = exercise.session(self.language, options);
-            session.set_width(self.columns());
+            let (options, shown) = self.options();
+            let mut attempt = exercise.begin(self.language, options);
+            attempt.session.set_width(self.columns());
             // Without a handler Ctrl-C ends the program at once, which is good enough.
-            let _ = flag::register(SIGINT, session.interrupt_flag());
-            exercise.task.iter().for_each(|part| self.part(part, &mut session));
-            given.iter().for_each(|told| self.input(told));
+            let _ = flag::register(SIGINT, attempt.session.interrupt_flag());
+            exercise.task.iter().for_each(|part| self.part(part, &mut attempt.session));
+            attempt.given.iter().for_each(|told| self.input(told));
             self.remark("(:hint, :solution, :again, :skip, :quit)");
             let mut hints = exercise.hints.iter();
             loop {
@@ -301,7 +301,7 @@ impl Learner {
                 match line.trim() {
                     "" => {}
                     ":hint" => match hints.next() {
-                        Some(parts) => parts.iter().for_each(|part| self.part(part, &mut session)),
+                        Some(parts) => parts.iter().for_each(|part| self.part(part, &mut attempt.session)),
                         None => self.remark("There are no more hints; :solution shows one way."),
                     },
                     ":solution" => {
@@ -313,17 +313,18 @@ impl Learner {
                     ":skip" => return Ok(Left::Skipped),
                     line if is_leave(line) => return Ok(Left::Quit),
                     _ => {
-                        has_shown.set(false);
-                        let source = self.rest(&session, line)?;
-                        match self.attempt(exercise, &mut session, &source) {
-                            Some(true) => {
+                        let source = self.rest(&attempt.session, line)?;
+                        match self.attempt(&mut attempt, &source, &shown) {
+                            Some(Verdict::Right) => {
                                 self.remark("Right.");
                                 return Ok(Left::Solved);
                             }
-                            Some(false) if exercise.is_answer(&source, has_shown.get()) => {
-                                self.remark("Not yet. :hint may help.");
+                            Some(Verdict::Wrong) => self.remark("Not yet. :hint may help."),
+                            Some(Verdict::Forbidden(why)) => {
+                                self.remark(&format!("Not like this: {why} :again begins anew, :hint may help."));
                             }
-                            _ => {}
+                            Some(Verdict::Unsaid(name)) => self.remark(&format!("(To answer with it, type {name}.)")),
+                            Some(Verdict::Step) | None => {}
                         }
                     }
                 }
@@ -341,16 +342,19 @@ impl Learner {
         Ok(source)
     }
 
-    /// Runs what was typed, and tells whether the exercise is solved by it; nothing after an error.
-    fn attempt(&self, exercise: &Exercise, session: &mut Session, source: &str) -> Option<bool> {
+    /// Runs what was typed, and judges it; nothing after an error.
+    fn attempt<'e>(&self, attempt: &mut Attempt<'e>, source: &str, shown: &Cell<Shown>) -> Option<Verdict<'e>> {
+        let session = &mut attempt.session;
         // A Ctrl-C that came too late for the line before must not stop this one.
         session.interrupt_flag().store(false, Ordering::Relaxed);
+        shown.set(Shown::Nothing);
         let outcome = session.eval(language_of(session, self.language, source), source);
         if let Some(error) = &outcome.error {
             complain(&describe(self.screen, error, source, None));
             return None;
         }
-        Some(exercise.is_solved(session))
+        let has_shown = shown.get();
+        Some(attempt.judge(source, has_shown))
     }
 }
 
