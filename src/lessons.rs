@@ -246,6 +246,9 @@ mod tests {
 
     const LANGUAGES: [Language; 2] = [Language::Python, Language::Rhai];
 
+    /// Answers of a page, what they are to be, and how many of them at least can be given in its language.
+    type Kind<'e> = (&'e [String], fn(&Verdict) -> bool, usize);
+
     /// What becomes of the last of the answers, given as they stand or, in a lesson in Rhai, in their Rhai form.
     fn verdict<'e>(
         exercise: &'e Exercise,
@@ -302,7 +305,7 @@ mod tests {
                     // Where something is to be changed, a value that is shown says nothing.
                     false => |verdict| matches!(verdict, Verdict::Wrong | Verdict::Step),
                 };
-                let kinds: [(_, fn(&Verdict) -> bool, usize); 3] = [
+                let kinds: [Kind; 3] = [
                     (&exercise.right, |verdict| *verdict == Verdict::Right, 2),
                     (&exercise.wrong, is_wrong, 2),
                     (
