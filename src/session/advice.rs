@@ -36,7 +36,7 @@ pub(super) fn in_terms_of_rhai(failure: &Failure, typed: &str) -> Option<String>
             let is_member = !name.is_empty() && follows_dot(typed, failure.position, &name);
             is_member.then(|| without_brackets(&name))
         }
-        "TypeError" | "RuntimeError" => on_types(failure, first, before, rest),
+        "TypeError" | "RuntimeError" | "ValueError" => on_types(failure, first, before, rest),
         _ => None,
     }
 }
@@ -64,6 +64,10 @@ const TYPES: &[(&str, &str)] = &[
     ),
     ("an int is needed here, not str", "an array has numbers as subscripts; an object map, `#{…}`, has names"),
     ("an int is needed here, not float", "make it a whole number: `x.to_int()`"),
+    (
+        "object does not implement Python buffer protocol",
+        "`bytearray([1, 2, 3])` and `blob(3)` are buffers, whose bytes a tensor can share",
+    ),
     ("a character is needed here", "a character stands in single quotes: `'x'`"),
     ("an iterator cannot be used here", "go through it in a loop: `for x in … { … }`"),
     ("for -: 'str'", "`parse_int(text)` or `parse_float(text)` makes a number of a text"),
@@ -94,7 +98,15 @@ fn on_types(failure: &Failure, message: &str, before: &str, rest: &str) -> Optio
             _ => format!("`{name}` takes a tensor, `torch.tensor(…)`, or a float"),
         });
     }
+    let lists_tensors =
+        message.contains("got (Tensor, Tensor") && failure.message.contains("(tuple of Tensors tensors");
+    if let Some((name, given)) = message.split_once('(')
+        && (lists_tensors || given.ends_with("must be tuple of Tensors, not Tensor"))
+    {
+        return Some(format!("the tensors stand in an array: `{name}([a, b])`"));
+    }
     let is_message = message.contains("is needed here")
+        || message.contains("buffer protocol")
         || message.contains("operand")
         || message.contains("cannot be used")
         || message.contains("multiply");

@@ -136,7 +136,8 @@ impl Session {
         } else if known.contains("::") || self.runtime.modules.named.borrow().contains_key(known) {
             None
         } else {
-            let foreign = cell.and_then(|_| foreign::on_name(known));
+            let is_rhai = cell.is_some() || self.runtime.is_rhai.get();
+            let foreign = if is_rhai { foreign::on_name(known) } else { None };
             foreign.or_else(|| self.nearest(known).map(|known| format!("did you mean '{known}'?")))
         };
         failure

@@ -59,6 +59,12 @@ const SIGNS: &[Row] = &[
 const PLACES: &[(&str, &str, &str, &str)] = &[
     ("Expecting '=>'", "", "", "a case is written `1 => …,`"),
     ("Expecting literal", "switch ", "", "write `switch x { 1 => …, 2 | 3 => …, _ => … }`"),
+    (
+        "Expecting a literal",
+        "switch ",
+        "",
+        "the cases of a `switch` are numbers and texts; for others write `if x == … { … }`",
+    ),
     ("", "", "=>", CLOSURE),
     ("", "fn ", ":", "parameters have no types: `fn f(x) { … }`"),
     ("", "fn ", "=", "a parameter has no default; a second function may take fewer: `fn f() { f(1) }`"),
