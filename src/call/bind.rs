@@ -295,7 +295,12 @@ impl Mismatch {
             }
             Mismatch::Keywords => unexpected_keyword(name, params, arguments),
         };
-        Error::type_error(text)
+        let error = Error::type_error(text);
+        let named = params.iter().find(|param| param.keyword_only).map(Param::shown_name);
+        match named.filter(|_| matches!(self, Mismatch::TooMany)) {
+            Some(named) => error.with_hint(format!("what follows goes by a name: `{named}=…`")),
+            None => error,
+        }
     }
 }
 

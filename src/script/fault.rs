@@ -244,8 +244,16 @@ fn from_call(error: &EvalAltResult, state: &Runtime, cell: &Cell) -> Fault {
             let wanted = if want == "char" { "character" } else { python_type(want) };
             let mut fault = fault(TypeError, needed(wanted, python_type(got)), at);
             if (python_type(want), python_type(got)) == ("bool", "Tensor") {
-                let advice = "a tensor is neither true nor false here; write `.item()` behind one value, \
-                    `.all().item()` or `.any().item()` behind many";
+                let joins = around(&cell.typed, cell.place(at)).is_some_and(|(before, rest)| {
+                    let condition = [before.rsplit([';', '{']).next(), rest.split([';', '{']).next()];
+                    condition.into_iter().flatten().any(|part| part.contains("&&") || part.contains("||"))
+                });
+                let advice = if joins {
+                    "tensors are joined element by element: `(x > 2) & (x < 7)`, or `|`; of one value write `.item()`"
+                } else {
+                    "a tensor is neither true nor false here; write `.item()` behind one value, \
+                    `.all().item()` or `.any().item()` behind many"
+                };
                 fault.error = fault.error.with_hint(advice.to_owned());
             }
             fault

@@ -68,6 +68,7 @@ const TYPES: &[(&str, &str)] = &[
         "object does not implement Python buffer protocol",
         "`bytearray([1, 2, 3])` and `blob(3)` are buffers, whose bytes a tensor can share",
     ),
+    ("can't assign a list", "`torch.tensor([1, 2])` makes a tensor of it, whose elements are written"),
     ("a character is needed here", "a character stands in single quotes: `'x'`"),
     ("an iterator cannot be used here", "go through it in a loop: `for x in … { … }`"),
     ("for -: 'str'", "`parse_int(text)` or `parse_float(text)` makes a number of a text"),
@@ -107,6 +108,7 @@ fn on_types(failure: &Failure, message: &str, before: &str, rest: &str) -> Optio
     }
     let is_message = message.contains("is needed here")
         || message.contains("buffer protocol")
+        || message.contains("can't assign")
         || message.contains("operand")
         || message.contains("cannot be used")
         || message.contains("multiply");

@@ -240,6 +240,7 @@ const MEMBERS: &[(&str, &[&str], &str)] = &[
     ("bytearray", &["view", "tensor"], "`torch.frombuffer(bytes, dtype=int32)` makes a tensor that shares them"),
     ("bytearray", &["length", "size"], "`bytes.len` is their number"),
     ("Tensor", &["length", "count", "len"], "`t.numel()` is the number of elements, `len(t)` that of rows"),
+    ("Tensor", &["is_empty", "empty"], "write `t.numel() == 0`"),
     ("Tensor", &["to_array", "to_list", "toArray"], "write `t.tolist()`"),
     (
         "Tensor",

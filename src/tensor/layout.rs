@@ -6,6 +6,7 @@ use super::interrupt;
 use super::memory_format::MemoryFormat;
 use crate::bail;
 use smallvec::SmallVec;
+use std::cmp::Ordering;
 
 /// One number per dimension; up to four dimensions without an allocation. One more would make every move of a view, of a
 /// step and of a script's arguments a call of `memcpy`, which costs more than the rare allocation.
@@ -493,38 +494,13 @@ impl Layout {
     /// The order of dimensions, fastest first, in which PyTorch's iterator walks these operands: an insertion sort by
     /// stride that leaves ambiguous pairs where they are. Operands must have `sizes.len()` strides each.
     pub fn iteration_order(sizes: &[i64], operands: &[&[i64]]) -> SmallVec<[usize; 6]> {
-        let mut order: SmallVec<[usize; 6]> = (0..sizes.len()).rev().collect();
-        let should_swap = |a: usize, b: usize| -> i32 {
-            for strides in operands {
-                if strides[a] == 0 || strides[b] == 0 {
-                    continue;
-                }
-                if strides[a] != strides[b] {
-                    return if strides[a] < strides[b] { -1 } else { 1 };
-                }
-                if sizes[a] > sizes[b] {
-                    return 1;
-                }
-            }
-            0
-        };
-        for i in 1..order.len() {
-            if i.is_multiple_of(MOST_NAMED) && interrupt::requested() {
-                break;
-            }
-            let mut moving = i;
-            for other in (0..i).rev() {
-                match should_swap(order[other], order[moving]) {
-                    1 => {
-                        order.swap(other, moving);
-                        moving = other;
-                    }
-                    -1 => break,
-                    _ => {}
-                }
-            }
-        }
-        order
+        inserted(sizes.len(), |a, b| by_strides(sizes, operands, a, b))
+    }
+
+    /// The same for a reduction: what is reduced, where the first operand has stride 0, is walked first.
+    pub fn reduction_order(sizes: &[i64], operands: [&[i64]; 2]) -> SmallVec<[usize; 6]> {
+        let stays = |d: usize| operands[0][d] != 0;
+        inserted(sizes.len(), |a, b| stays(a).cmp(&stays(b)).then_with(|| by_strides(sizes, &operands, a, b)))
     }
 
     /// Strides of a new result of a loop over dimensions in the given order, fastest first. A size of 0 makes the strides
@@ -649,4 +625,37 @@ impl Iterator for Offsets<'_> {
         self.next = None;
         Some(current)
     }
+}
+
+/// Which of two dimensions is walked later: that of the larger stride in the first operand where both have one.
+fn by_strides(sizes: &[i64], operands: &[&[i64]], a: usize, b: usize) -> Ordering {
+    let mut both = operands.iter().filter(|strides| strides[a] != 0 && strides[b] != 0);
+    let differs = both.find_map(|strides| match strides[a].cmp(&strides[b]) {
+        Ordering::Equal if sizes[a] > sizes[b] => Some(Ordering::Greater),
+        Ordering::Equal => None,
+        order => Some(order),
+    });
+    differs.unwrap_or(Ordering::Equal)
+}
+
+/// Dimensions from the last to the first, sorted by insertion: what compares as equal lets others pass.
+fn inserted(ndim: usize, compare: impl Fn(usize, usize) -> Ordering) -> SmallVec<[usize; 6]> {
+    let mut order: SmallVec<[usize; 6]> = (0..ndim).rev().collect();
+    for i in 1..ndim {
+        if i.is_multiple_of(MOST_NAMED) && interrupt::requested() {
+            break;
+        }
+        let mut moving = i;
+        for other in (0..i).rev() {
+            match compare(order[other], order[moving]) {
+                Ordering::Greater => {
+                    order.swap(other, moving);
+                    moving = other;
+                }
+                Ordering::Less => break,
+                Ordering::Equal => {}
+            }
+        }
+    }
+    order
 }

@@ -1,7 +1,6 @@
 //! The order in which a reduction visits its operand: dimensions sorted as PyTorch's iterator sorts them (reduced ones
 //! first), merged where strides allow, and handed out two at a time.
 
-use crate::tensor::layout::MOST_NAMED;
 use crate::tensor::{Dims, Layout, Result, interrupt};
 use smallvec::SmallVec;
 
@@ -26,44 +25,8 @@ pub struct Dim {
 
 /// Sorted and merged dimensions, fastest first. `out` has the operand's sizes and stride 0 in reduced dimensions.
 pub fn dims(out: &Layout, input: &Layout) -> SmallVec<[Dim; 6]> {
-    let mut order: SmallVec<[usize; 6]> = (0..input.ndim()).rev().collect();
-    let swap = |a: usize, b: usize| -> i32 {
-        let (x, y) = (out.strides[a], out.strides[b]);
-        if (x == 0) != (y == 0) {
-            return if y == 0 { 1 } else { -1 };
-        }
-        for strides in [&out.strides, &input.strides] {
-            let (x, y) = (strides[a], strides[b]);
-            if x == 0 || y == 0 {
-                continue;
-            }
-            if x != y {
-                return if x < y { -1 } else { 1 };
-            }
-            if input.sizes[a] > input.sizes[b] {
-                return 1;
-            }
-        }
-        0
-    };
-    for i in 1..order.len() {
-        if i.is_multiple_of(MOST_NAMED) && interrupt::requested() {
-            break;
-        }
-        let mut moving = i;
-        for other in (0..i).rev() {
-            match swap(order[other], order[moving]) {
-                1 => {
-                    order.swap(other, moving);
-                    moving = other;
-                }
-                -1 => break,
-                _ => {}
-            }
-        }
-    }
     let mut dims: SmallVec<[Dim; 6]> = SmallVec::new();
-    for d in order {
+    for d in Layout::reduction_order(&input.sizes, [&out.strides, &input.strides]) {
         let dim = Dim { size: input.sizes[d], out: out.strides[d], input: input.strides[d] };
         match dims.last_mut() {
             Some(_) if dim.size == 1 => {}
