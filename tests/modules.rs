@@ -38,8 +38,8 @@ const SCRIPTS: &[(&str, &str, &str)] = &[
         "stats.rhai:6:22: RuntimeError: shape '[99]' is invalid for input of size 2\n    fn bad(x) { x[0, 1:].view(99) }\n                         ^^^^^^^^\n  in bad(), called at line 7 of stats.rhai: fn worse(x) { bad(x) }\n  in worse(), called at line 2: s::worse(torch.ones(2, 3));\n",
     ),
     (
-        "import \"stats\" as s;\ntry { s::bad(torch.ones(2, 3)) } catch (e) { print(e.kind, e.line, e.calls); }",
-        "read\nRuntimeError 6 ['bad']\n",
+        "import \"stats\" as s;\ntry { s::bad(torch.ones(2, 3)) } catch (e) { print(e.kind, e.file, e.line, e.calls); }",
+        "read\nRuntimeError stats.rhai 6 ['bad']\n",
         "",
     ),
     (

@@ -1,7 +1,8 @@
 //! The one error object: what `catch (e)` gives a script, whoever has raised the error and however deep in calls. It has
-//! `kind`, `message`, `line`, `column`, `hint`, `calls` and `value` (what the script itself has thrown), prints as
-//! `Kind: message`, and tells the same when it is thrown again.
+//! `kind`, `message`, `file` (of an imported script), `line`, `column`, `hint`, `calls` and `value` (what the script itself has
+//! thrown), prints as `Kind: message`, and tells the same when it is thrown again.
 
+use super::cell::{Cell, near};
 use super::engine::add;
 use super::fault::{self, Fault};
 use super::runtime::Runtime;
@@ -26,7 +27,7 @@ impl fmt::Display for Caught {
     }
 }
 
-const FIELDS: [&str; 7] = ["kind", "message", "line", "column", "hint", "calls", "value"];
+const FIELDS: [&str; 8] = ["kind", "message", "file", "line", "column", "hint", "calls", "value"];
 
 impl Caught {
     /// `e.name`; of an object map that the script has thrown, also what it holds.
@@ -38,6 +39,7 @@ impl Caught {
         Ok(match name {
             "kind" => text(&fault.kind()),
             "message" => text(&fault.error.message),
+            "file" => fault.place.as_ref().and_then(Cell::file).map_or(Dynamic::UNIT, |file| text(&near(file))),
             "line" => number(place().map(|(line, _)| line)),
             "column" => number(place().map(|(_, column)| column)),
             "hint" => fault.error.hint.as_deref().map_or(Dynamic::UNIT, text),

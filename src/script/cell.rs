@@ -5,6 +5,8 @@ use super::weave::CALLED;
 use super::written::Written;
 use rhai::Position;
 use std::collections::BTreeSet;
+use std::env;
+use std::path::Path;
 use std::rc::Rc;
 
 /// An input in Rhai.
@@ -65,4 +67,10 @@ pub struct Defined {
     pub cell: Cell,
     /// The numbers of arguments it takes, by which Rhai tells functions of one name apart.
     pub parameters: BTreeSet<usize>,
+}
+
+/// A file as it is reached from the folder one is in.
+pub fn near(file: &str) -> String {
+    let here = env::current_dir().unwrap_or_default();
+    Path::new(file).strip_prefix(here).unwrap_or(Path::new(file)).display().to_string()
 }

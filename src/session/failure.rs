@@ -2,7 +2,6 @@
 //! what to try.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
 use rhai::{AST, ASTNode, Dynamic, EvalAltResult, Expr, ParseError, Stmt};
 
@@ -10,7 +9,7 @@ use super::{Session, advice, foreign, python};
 use crate::call::signature::Kind;
 use crate::call::suggest;
 use crate::call::{LIBRARY, Receiver};
-use crate::script::cell::{Cell, Defined};
+use crate::script::cell::{Cell, Defined, near};
 use crate::script::fault::{self, Fault, ScriptCall};
 use crate::script::own;
 use crate::tensor::{Error, ErrorKind};
@@ -275,12 +274,6 @@ fn origin(cell: &Cell, here: &Cell) -> String {
         Some(file) => format!(" of {}", near(file)),
         None => EARLIER.to_owned(),
     }
-}
-
-/// A file as it is reached from the folder one is in.
-fn near(file: &str) -> String {
-    let here = std::env::current_dir().unwrap_or_default();
-    Path::new(file).strip_prefix(here).unwrap_or(Path::new(file)).display().to_string()
 }
 
 /// Returns whether `name` stands at a place with a `=` behind it.

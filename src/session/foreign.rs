@@ -63,7 +63,7 @@ const PLACES: &[(&str, &str, &str, &str)] = &[
         "Expecting a literal",
         "switch ",
         "",
-        "the cases of a `switch` are numbers and texts; for others write `if x == … { … }`",
+        "the cases of a `switch` are numbers, ranges and texts; for others write `if x == … { … }`",
     ),
     ("", "", "=>", CLOSURE),
     ("", "fn ", ":", "parameters have no types: `fn f(x) { … }`"),
