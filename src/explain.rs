@@ -1,4 +1,5 @@
-//! Memory made visible: what a tensor shows of its storage, who shares it, why a view fails, what the bytes mean.
+//! Memory made visible: what a tensor shows of its storage, who shares it, why a view fails, what the bytes
+//! mean; and figures of a tensor's numbers.
 //!
 //! Everything is first a [`Scene`], made of [`View`](crate::tensor::View)s; [`terminal`], [`svg`] and [`html`] draw the
 //! same scene. Evaluates nothing, changes nothing and writes no files.
@@ -7,9 +8,11 @@ pub mod aliases;
 pub mod bits;
 pub mod bytes;
 mod element;
+pub mod figure;
 pub mod html;
 mod page;
 mod picture;
+mod quantiles;
 mod residents;
 mod scene;
 mod steps;

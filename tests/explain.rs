@@ -42,6 +42,40 @@ fn a_billion_elements_take_a_moment() {
     assert!(drawn.contains("1 000 000 000 elements"), "{drawn}");
 }
 
+/// What a figure needs of memory does not grow with the tensor, and it takes a moment.
+#[test]
+fn a_figure_of_a_million_numbers_takes_a_moment() {
+    let mut session = Session::new(SessionOptions::default());
+    text_of(&mut session, Language::Rhai, "let x = torch.randn(1000, 1000).t();");
+    // A release build takes a hundredth of it.
+    let patience = Duration::from_secs(if cfg!(debug_assertions) { 60 } else { 1 });
+    for figure in ["hist(x)", "spark(x)", "heat(x)"] {
+        let begun = Instant::now();
+        let drawn = text_of(&mut session, Language::Rhai, figure);
+        assert!(begun.elapsed() < patience, "{figure}: {:?}", begun.elapsed());
+        assert!(drawn.contains("1 000 000 elements"), "{drawn}");
+    }
+}
+
+/// Ctrl-C ends a figure of many elements that all stand in one place.
+#[test]
+fn a_figure_heeds_ctrl_c() {
+    let mut session = Session::new(SessionOptions::default());
+    text_of(&mut session, Language::Rhai, "let x = torch.zeros(1).expand(1000000000000);");
+    for figure in ["hist(x)", "spark(x)", "heat(x)"] {
+        let flag = session.interrupt_flag();
+        let asks = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(100));
+            flag.store(true, std::sync::atomic::Ordering::Relaxed);
+        });
+        let begun = Instant::now();
+        let outcome = session.eval(Language::Rhai, figure);
+        asks.join().unwrap();
+        assert_eq!(outcome.error.map(|error| error.kind).as_deref(), Some("KeyboardInterrupt"), "{figure}");
+        assert!(begun.elapsed() < Duration::from_secs(5), "{figure}: {:?}", begun.elapsed());
+    }
+}
+
 /// In Python the builtins stay what they are, and names that scripts define come before ours.
 #[test]
 fn pythons_names_stay_pythons() {
@@ -79,6 +113,17 @@ fn pictures_are_written() {
             assert_eq!(opened, text.matches(&format!("</{tag}>")).count(), "{name}: {tag}");
         }
     }
+    // Every cell of the grid and of the storage says what it maps to, in words and by the cell that both name.
+    let page = std::fs::read_to_string(folder.path().join("t.html")).unwrap();
+    for sentence in [
+        "Element [2, 1] is 5, and stands in cell 5, bytes 40 to 47.",
+        "cell 5, bytes 40 to 47 holds 5: element [2, 1].",
+    ] {
+        let spoken = format!("data-at=\"5\" tabindex=\"0\" role=\"img\" aria-label=\"{sentence}\">");
+        assert!(page.contains(&spoken), "{sentence}");
+    }
+    let stops = page.matches(" tabindex=\"0\" ").count();
+    assert_eq!(stops, page.matches(" aria-label=\"").count() - page.matches("role=\"group\"").count());
     let missing = folder.path().join("none/t.svg");
     let outcome = session.eval(Language::Rhai, &format!("svg(t, {:?})", missing.display().to_string()));
     assert_eq!(outcome.error.map(|error| error.kind).as_deref(), Some("FileNotFoundError"));

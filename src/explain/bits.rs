@@ -42,6 +42,15 @@ impl Fields {
         Fields { exponent: F::EXPONENT_BITS, mantissa: 7 - F::EXPONENT_BITS, bias: F::BIAS, special }
     }
 
+    /// The field of a bit, counted from the sign, by its letter and its ink.
+    fn at(&self, bit: u32) -> (char, Ink) {
+        match bit {
+            0 => ('s', Ink::Sign),
+            bit if bit <= self.exponent => ('e', Ink::Exponent),
+            _ => ('m', Ink::Mantissa),
+        }
+    }
+
     /// Of a floating-point dtype; nothing for any other.
     fn of(dtype: DType) -> Option<Fields> {
         Some(match dtype {
@@ -164,20 +173,32 @@ fn number(scene: &mut Scene, bytes: &[u8], dtype: DType) {
     let mut address = Lane::ruler("byte");
     let mut hexadecimal = Lane::framed("hex");
     let mut bits = Lane::framed("bits");
+    let mut letters = Lane::framed("field");
     let counting = if cfg!(target_endian = "little") {
         bytes.iter().enumerate().rev().collect::<Vec<_>>()
     } else {
         bytes.iter().enumerate().collect()
     };
+    let fields = Fields::of(dtype);
     let mut whole = 0u64;
-    for (at, byte) in counting {
+    for (nth, (at, byte)) in counting.into_iter().enumerate() {
         address.push(1, Ink::Label, format!("+{at}"));
         hexadecimal.push(1, Ink::Shown, format!("{byte:02x}"));
-        bits.push(1, Ink::Shown, format!("{:04b} {:04b}", byte >> 4, byte & 15));
+        let field = |bit: u32| fields.map_or((' ', Ink::Shown), |fields| fields.at(8 * nth as u32 + bit));
+        // A gap between the halves of a byte.
+        let places = || (0..8).flat_map(|bit| (bit == 4).then_some(None).into_iter().chain([Some(bit)]));
+        let drawn = |text: &dyn Fn(u32) -> char| {
+            let place = |bit: Option<u32>| bit.map_or((' ', Ink::Plain), |bit| (text(bit), field(bit).1));
+            places().map(place).collect::<Vec<_>>()
+        };
+        bits.push_tinted(drawn(&|bit| if byte >> (7 - bit) & 1 == 1 { '1' } else { '0' }));
+        letters.push_tinted(drawn(&|bit| field(bit).0));
         whole = whole << 8 | u64::from(*byte);
     }
-    scene.blocks.push(Block::Strip(Strip { lanes: vec![address, hexadecimal, bits] }));
-    match Fields::of(dtype) {
+    let mut lanes = vec![address, hexadecimal, bits];
+    lanes.extend(fields.map(|_| letters));
+    scene.blocks.push(Block::Strip(Strip { lanes }));
+    match fields {
         Some(fields) => float(scene, Parts::of(whole, fields), dtype),
         None => integer(scene, whole, dtype),
     }

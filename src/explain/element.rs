@@ -38,7 +38,7 @@ fn whole(value: Scalar) -> String {
 }
 
 /// The nearest decimal number with this many digits.
-fn rounded(value: f64, digits: usize) -> f64 {
+pub(super) fn rounded(value: f64, digits: usize) -> f64 {
     format!("{value:.*e}", digits.saturating_sub(1)).parse().unwrap_or(value)
 }
 

@@ -1,33 +1,53 @@
 //! A scene as a page of its own, which follows the reader's theme: text that can be searched and copied, strips and bars
 //! as pictures in it.
 
-use super::page::{STYLE, escaped};
+use super::page::{SCRIPT, STYLE, escaped};
 use super::scene::{Block, Scene, Span, Table};
 use super::svg;
 
 const PAGE: &str = "\
-body { background: var(--page); color: var(--plain); font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; \
-max-width: 880px; padding: 0 1rem; }
+body { background: var(--page); color: var(--plain); font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto 4rem; \
+max-width: 1500px; padding: 0 1rem; }
+main { display: flex; flex-wrap: wrap; align-items: flex-start; gap: 0 3rem; }
+section { min-width: 0; max-width: 100%; } section.whole { flex-basis: 100%; }
 h1 { font-size: 1.3rem; } h2 { font-size: 1.05rem; margin: 1.4rem 0 .4rem; }
-dl { display: grid; grid-template-columns: max-content 1fr; gap: .15rem 1.2rem; } dt { color: var(--label); } dd { margin: 0; }
-table { border-collapse: collapse; margin: .6rem 0; } th { color: var(--label); font-weight: 500; text-align: left; }
-th, td { padding: .15rem 1.2rem .15rem 0; vertical-align: top; }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: .15rem 1.2rem; margin: .4rem 0; }
+dt { color: var(--label); } dd { margin: 0; overflow-wrap: anywhere; }
+table { border-collapse: collapse; } th { color: var(--label); font-weight: 500; text-align: left; }
+th, td { padding: .15rem 1.2rem .15rem 0; vertical-align: top; white-space: nowrap; }
+td:last-child { white-space: normal; min-width: 14rem; }
 p { margin: .4rem 0; } dd span, td span, p span { color: var(--ink); }
-svg { display: block; max-width: 100%; height: auto; margin: .4rem 0; }
+.scroll { overflow-x: auto; margin: .6rem 0; } .scroll:focus-visible { outline: 2px solid var(--label); }
+svg { display: block; }
+#told { position: fixed; inset: auto 0 0 0; background: var(--unused-fill); padding: .4rem 1rem; }
+#told:empty { display: none; }
 ";
 
 /// The whole page.
 pub fn draw(scene: &Scene) -> String {
     let title = escaped(&scene.title);
-    let blocks: String = scene.blocks.iter().map(block).collect();
+    let mut sections = String::from("<section class=\"whole\">\n");
+    let mut name = title.clone();
+    for part in &scene.blocks {
+        if let Block::Heading(text) = part {
+            name = escaped(text);
+            sections.push_str("</section>\n<section>\n");
+        }
+        sections.push_str(&block(part, &name));
+    }
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n\
-         <style>\n{STYLE}{PAGE}</style>\n<body>\n<h1>{title}</h1>\n{blocks}</body>\n</html>\n"
+         <style>\n{STYLE}{PAGE}</style>\n<body>\n<h1>{title}</h1>\n<main>\n{sections}</section>\n</main>\n\
+         <div id=\"told\" aria-hidden=\"true\"></div>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n"
     )
 }
 
-fn block(block: &Block) -> String {
+/// What may be wider than the screen scrolls by itself, by the keyboard as well; `name` is the heading it stands below.
+fn block(block: &Block, name: &str) -> String {
+    let scrolling = |what: String| {
+        format!("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{name}\">\n{what}</div>\n")
+    };
     match block {
         Block::Facts(facts) => {
             let row = |(name, what): &(String, Span)| format!("<dt>{}</dt><dd>{}</dd>\n", escaped(name), inked(what));
@@ -35,8 +55,8 @@ fn block(block: &Block) -> String {
         }
         Block::Note(note) => format!("<p>{}</p>\n", inked(note)),
         Block::Heading(text) => format!("<h2>{}</h2>\n", escaped(text)),
-        Block::Table(table) => rows(table),
-        picture @ (Block::Strip(_) | Block::Bars(_)) => svg::fragment(picture),
+        Block::Table(table) => scrolling(rows(table)),
+        picture @ (Block::Strip(_) | Block::Bars(_) | Block::Levels(_)) => scrolling(svg::fragment(picture)),
     }
 }
 

@@ -20,9 +20,46 @@ pub const STYLE: &str = "\
 .mantissa { --ink: var(--shown); --fill: var(--shown-fill); }
 svg text { font: 13px ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace; white-space: pre; }
 svg text, svg tspan { fill: var(--ink); }
+svg .at:focus { outline: none; }
+svg .at.lit rect { stroke: var(--fault); stroke-width: 2.5; }
+svg .at.lit text { font-weight: 700; text-decoration: underline; }
 svg rect.cell { fill: var(--fill); stroke: var(--frame); }
 svg rect.bar { fill: var(--ink); }
+svg text.sign-on-bar { fill: var(--page); }
 svg rect.rest { fill: var(--unused-fill); stroke: var(--frame); }
+";
+
+/// Lights what is about the same cell of the storage as what the pointer or the keyboard is at. Of many cells one is a stop
+/// of the Tab key; arrow keys go on from it. A page says what the cell is about in its last line.
+pub const SCRIPT: &str = "\
+const all = [...document.querySelectorAll('.at')], stops = all.filter(e => e.hasAttribute('tabindex'));
+const told = document.querySelector('#told');
+stops.slice(1).forEach(e => e.setAttribute('tabindex', '-1'));
+const light = here => {
+  all.forEach(e => e.classList.toggle('lit', here !== null && e.dataset.at === here.dataset.at));
+  if (told) told.textContent = here === null ? '' : here.getAttribute('aria-label') || '';
+};
+const focused = () => stops.includes(document.activeElement) ? document.activeElement : null;
+all.forEach(e => {
+  e.addEventListener('mouseenter', () => light(e));
+  e.addEventListener('mouseleave', () => light(focused()));
+  e.addEventListener('focus', () => light(e));
+  e.addEventListener('blur', () => light(null));
+});
+const box = e => e.getBoundingClientRect();
+document.addEventListener('keydown', event => {
+  const here = focused();
+  const by = {ArrowRight: 1, ArrowLeft: -1}[event.key], down = {ArrowDown: 1, ArrowUp: -1}[event.key];
+  if (here === null || !by && !down) return;
+  const far = e => Math.abs(box(e).y - box(here).y) * 1e4 + Math.abs(box(e).x - box(here).x);
+  const below = e => down * (box(e).y - box(here).y) > 1;
+  const to = by ? stops[stops.indexOf(here) + by] : stops.filter(below).sort((a, b) => far(a) - far(b))[0];
+  event.preventDefault();
+  if (!to) return;
+  here.setAttribute('tabindex', '-1');
+  to.setAttribute('tabindex', '0');
+  to.focus();
+});
 ";
 
 /// Text as markup.

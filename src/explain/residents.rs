@@ -35,6 +35,30 @@ pub fn residents(layout: &Layout, place: i64) -> Option<Residents> {
     Some(Residents { first, count: search.count.saturating_mul(repeats), is_cut: search.budget == 0 })
 }
 
+/// The index of the element with this number in reading order.
+pub(super) fn index_of(number: i64, sizes: &[i64]) -> Dims {
+    let mut rest = number;
+    let mut index: Dims = sizes
+        .iter()
+        .rev()
+        .map(|&size| {
+            let here = rest % size.max(1);
+            rest /= size.max(1);
+            here
+        })
+        .collect();
+    index.reverse();
+    index
+}
+
+/// The place of the element at an index.
+pub(super) fn place_at(layout: &Layout, index: &[i64]) -> i64 {
+    index
+        .iter()
+        .zip(&layout.strides)
+        .fold(layout.offset, |at, (i, stride)| at.saturating_add(i.saturating_mul(*stride)))
+}
+
 fn size(layout: &Layout, dim: usize) -> i64 {
     layout.sizes.get(dim).copied().unwrap_or(1)
 }

@@ -78,14 +78,14 @@ pub fn span(ink: Ink, text: impl Into<String>) -> Span {
 }
 
 /// A picture, not yet drawn.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scene {
     pub title: String,
     pub blocks: Vec<Block>,
 }
 
 /// A part of a picture; the parts stand below each other.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Block {
     /// Names with what there is to say.
     Facts(Vec<(String, Span)>),
@@ -96,6 +96,7 @@ pub enum Block {
     Table(Table),
     Strip(Strip),
     Bars(Bars),
+    Levels(Levels),
 }
 
 /// Rows of equally many cells below a head.
@@ -126,6 +127,29 @@ pub struct Item {
     pub units: usize,
     pub ink: Ink,
     pub text: String,
+    /// The inks of the characters, where they have inks of their own.
+    pub tints: Vec<Ink>,
+    /// The cell of the storage that it is about: what is about the same cell is shown together.
+    pub at: Option<i64>,
+    /// A sentence for whoever points at it, or hears the picture.
+    pub about: String,
+}
+
+impl Item {
+    /// Its text in pieces of one ink.
+    pub fn pieces(&self) -> Vec<Span> {
+        if self.tints.is_empty() {
+            return vec![span(self.ink, self.text.as_str())];
+        }
+        let mut pieces: Vec<Span> = Vec::new();
+        for (c, &ink) in self.text.chars().zip(&self.tints) {
+            match pieces.last_mut().filter(|last| last.ink == ink) {
+                Some(last) => last.text.push(c),
+                None => pieces.push(span(ink, c)),
+            }
+        }
+        pieces
+    }
 }
 
 /// Stretches of one whole, drawn to scale, one row for each.
@@ -143,6 +167,54 @@ pub struct Bar {
     pub start: u64,
     pub end: u64,
     pub ink: Ink,
+}
+
+/// Numbers as heights or shades, in rows of equally many cells.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Levels {
+    pub shape: Shape,
+    /// Each with its name.
+    pub rows: Vec<(String, Vec<Level>)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    Heights,
+    Shades,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Level {
+    /// From 0, the least there is, to 1.
+    Of(f32),
+    /// What has no level, as a sign.
+    Fault(char),
+}
+
+impl Levels {
+    /// The same with at most this many cells in a row, by putting neighbours together. A fault is not lost by it.
+    pub fn narrowed(&self, columns: usize) -> Levels {
+        let narrow = |cells: &[Level]| -> Vec<Level> {
+            let parts = columns.clamp(1, cells.len().max(1));
+            let part =
+                |at: usize| cells.get(at * cells.len() / parts..(at + 1) * cells.len() / parts).unwrap_or_default();
+            (0..parts).map(|at| together(part(at))).collect()
+        };
+        let rows = self.rows.iter().map(|(name, cells)| (name.clone(), narrow(cells)));
+        Levels { shape: self.shape, rows: rows.collect() }
+    }
+}
+
+/// The first fault, or the mean.
+fn together(cells: &[Level]) -> Level {
+    let mut sum = 0.0;
+    for cell in cells {
+        match cell {
+            Level::Of(level) => sum += level,
+            fault => return *fault,
+        }
+    }
+    Level::Of(sum / cells.len().max(1) as f32)
 }
 
 impl Scene {
@@ -177,7 +249,20 @@ impl Lane {
     }
 
     pub fn push(&mut self, units: usize, ink: Ink, text: impl Into<String>) {
-        self.items.push(Item { units: units.max(1), ink, text: text.into() });
+        let text = text.into();
+        self.items.push(Item { units: units.max(1), ink, text, tints: Vec::new(), at: None, about: String::new() });
+    }
+
+    /// Adds an item of one unit that is about a cell of the storage.
+    pub fn push_at(&mut self, at: i64, ink: Ink, text: impl Into<String>, about: String) {
+        let (text, at) = (text.into(), Some(at));
+        self.items.push(Item { units: 1, ink, text, tints: Vec::new(), at, about });
+    }
+
+    /// Adds an item of one unit, each character in its ink.
+    pub fn push_tinted(&mut self, text: impl IntoIterator<Item = (char, Ink)>) {
+        let (text, tints): (String, Vec<Ink>) = text.into_iter().unzip();
+        self.items.push(Item { units: 1, ink: Ink::Plain, text, tints, at: None, about: String::new() });
     }
 }
 

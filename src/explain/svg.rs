@@ -2,12 +2,14 @@
 
 use std::fmt::Write;
 
-use super::page::{STYLE, escaped};
-use super::scene::{Bars, Block, Item, Line, Scene, Strip};
+use super::page::{SCRIPT, STYLE, escaped};
+use super::scene::{Bars, Block, Ink, Item, Level, Levels, Line, Scene, Shape, Strip};
 use super::terminal;
 
-/// The width of a picture, in pixels.
+/// The width of a picture, in pixels, …
 const WIDTH: f64 = 860.0;
+/// … and of a part of a page, which is to fit a screen of 800.
+const PART: f64 = 780.0;
 const MARGIN: f64 = 20.0;
 /// The advance of one character of the fonts named in the style, at their size.
 const CHARACTER: f64 = 7.83;
@@ -17,11 +19,11 @@ const BAR: f64 = 12.0;
 
 /// The whole picture.
 pub fn draw(scene: &Scene) -> String {
-    let mut canvas = Canvas { body: String::new(), y: MARGIN };
+    let mut canvas = Canvas { body: String::new(), y: MARGIN, width: WIDTH, right: WIDTH };
     let mut text = Scene::new(scene.title.clone());
     for block in &scene.blocks {
         match block {
-            Block::Strip(_) | Block::Bars(_) => {
+            Block::Strip(_) | Block::Bars(_) | Block::Levels(_) => {
                 canvas.text(&std::mem::take(&mut text));
                 canvas.block(block);
             }
@@ -29,32 +31,66 @@ pub fn draw(scene: &Scene) -> String {
         }
     }
     canvas.text(&text);
-    let height = canvas.y + MARGIN;
+    let (width, height) = (canvas.right, canvas.y + MARGIN);
     format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{height}\" \
-         viewBox=\"0 0 {WIDTH} {height}\" role=\"img\">\n<title>{}</title>\n<style>\n{STYLE}</style>\n\
-         <rect width=\"100%\" height=\"100%\" style=\"fill: var(--page)\"/>\n{}</svg>\n",
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" \
+         viewBox=\"0 0 {width:.0} {height:.0}\" role=\"graphics-document document\" aria-label=\"{0}\">\n\
+         <title>{0}</title>\n<style>\n{STYLE}</style>\n\
+         <rect width=\"100%\" height=\"100%\" style=\"fill: var(--page)\"/>\n{1}<script><![CDATA[\n{SCRIPT}]]></script>\n</svg>\n",
         escaped(&scene.title),
         canvas.body
     )
 }
 
-/// A strip or bars alone, for a page that has the style already.
+/// A strip, bars or levels alone, as wide as they are, for a page that has the style already.
 pub(super) fn fragment(block: &Block) -> String {
-    let mut canvas = Canvas { body: String::new(), y: 2.0 };
+    let mut canvas = Canvas { body: String::new(), y: 2.0, width: PART, right: 0.0 };
     canvas.block(block);
-    let height = canvas.y + 2.0;
+    let (width, height) = (canvas.right - MARGIN + 2.0, canvas.y + 2.0);
     format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{height}\" \
-         viewBox=\"{MARGIN} 0 {WIDTH} {height}\" role=\"img\">\n{}</svg>\n",
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" \
+         viewBox=\"{MARGIN} 0 {width:.0} {height:.0}\">\n{}</svg>\n",
         canvas.body
     )
+}
+
+/// A picture in words, for those who hear it.
+fn in_words(block: &Block) -> String {
+    let row = |name: &str, cells: Vec<String>| format!("{name}: {}", cells.join(", "));
+    let rows: Vec<String> = match block {
+        Block::Strip(strip) => strip
+            .lanes
+            .iter()
+            .map(|lane| row(&lane.name, lane.items.iter().map(|item| item.text.clone()).collect()))
+            .collect(),
+        Block::Bars(bars) => bars
+            .rows
+            .iter()
+            .map(|bar| {
+                row(&bar.name, vec![bar.text.clone(), format!("{} to {} of {}", bar.start, bar.end, bars.total)])
+            })
+            .collect(),
+        Block::Levels(levels) => {
+            let level = |level: &Level| match level {
+                Level::Of(level) => format!("{:.0}", level * 100.0),
+                Level::Fault(sign) => sign.to_string(),
+            };
+            let cells = |(name, cells): &(String, Vec<Level>)| row(name, cells.iter().map(level).collect());
+            std::iter::once("In percent of the range".to_owned()).chain(levels.rows.iter().map(cells)).collect()
+        }
+        _ => Vec::new(),
+    };
+    rows.join(". ")
 }
 
 struct Canvas {
     body: String,
     /// The position where the next thing begins.
     y: f64,
+    /// The width that there is.
+    width: f64,
+    /// How far anything reaches.
+    right: f64,
 }
 
 fn width_of(text: &str) -> f64 {
@@ -67,12 +103,21 @@ impl Canvas {
         let _ = self.body.write_fmt(element);
     }
 
+    /// A picture is one thing to a screen reader, but where its cells speak for themselves.
     fn block(&mut self, block: &Block) {
+        let speaks =
+            |strip: &Strip| strip.lanes.iter().any(|lane| lane.items.iter().any(|item| !item.about.is_empty()));
+        let role = if matches!(block, Block::Strip(strip) if speaks(strip)) { "group" } else { "img" };
+        let label =
+            if role == "group" { "cells; arrow keys go from one to the next".to_owned() } else { in_words(block) };
+        self.put(format_args!("<g role=\"{role}\" aria-label=\"{}\">\n", escaped(&label)));
         match block {
             Block::Strip(strip) => self.strip(strip),
             Block::Bars(bars) => self.bars(bars),
+            Block::Levels(levels) => self.levels(levels),
             _ => {}
         }
+        self.put(format_args!("</g>\n"));
     }
 
     /// Facts, sentences and tables, as a terminal of this width has them.
@@ -80,7 +125,7 @@ impl Canvas {
         if scene.title.is_empty() && scene.blocks.is_empty() {
             return;
         }
-        let columns = ((WIDTH - 2.0 * MARGIN) / CHARACTER) as usize;
+        let columns = ((self.width - 2.0 * MARGIN) / CHARACTER) as usize;
         let lines = terminal::draw(scene, columns);
         let skipped = usize::from(scene.title.is_empty());
         for line in lines.iter().skip(skipped) {
@@ -113,7 +158,7 @@ impl Canvas {
         let items = || strip.lanes.iter().flat_map(|lane| &lane.items);
         let needed = |item: &Item| (width_of(&item.text) + 14.0) / item.units as f64;
         let unit = items().map(needed).fold(26.0, f64::max);
-        let per_row = ((WIDTH - 2.0 * MARGIN - names) / unit) as usize;
+        let per_row = ((self.width - 2.0 * MARGIN - names) / unit) as usize;
         for row in strip.rows(per_row.max(1)) {
             for lane in &row.lanes {
                 let height = if lane.is_framed { CELL } else { LINE };
@@ -124,30 +169,50 @@ impl Canvas {
                 ));
                 let mut x = MARGIN + names;
                 for item in &lane.items {
-                    let (width, y, class) = (unit * item.units as f64, self.y, item.ink.name());
-                    if lane.is_framed {
-                        self.put(format_args!(
-                            "<rect class=\"cell {class}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height}\"/>\n"
-                        ));
-                    }
-                    let middle = x + width / 2.0;
-                    self.put(format_args!(
-                        "<text class=\"{class}\" x=\"{middle:.1}\" y=\"{baseline:.1}\" text-anchor=\"middle\">{}</text>\n",
-                        escaped(&item.text)
-                    ));
+                    let width = unit * item.units as f64;
+                    self.item(item, lane.is_framed, [x, self.y, width, height]);
                     x += width;
                 }
+                self.right = self.right.max(x + 2.0);
                 self.y += height;
             }
             self.y += 12.0;
         }
     }
 
+    /// A cell with its text. One that has something to say can be reached by the keyboard; what is about the same cell of
+    /// the storage is lit together.
+    fn item(&mut self, item: &Item, is_framed: bool, [x, y, width, height]: [f64; 4]) {
+        match (item.at, item.about.as_str()) {
+            (None, _) => self.put(format_args!("<g>")),
+            (Some(at), "") => self.put(format_args!("<g class=\"at\" data-at=\"{at}\" aria-hidden=\"true\">")),
+            (Some(at), about) => {
+                let about = escaped(about);
+                self.put(format_args!(
+                    "<g class=\"at\" data-at=\"{at}\" tabindex=\"0\" role=\"img\" aria-label=\"{about}\"><title>{about}</title>"
+                ));
+            }
+        }
+        if is_framed {
+            let class = item.ink.name();
+            self.put(format_args!(
+                "<rect class=\"cell {class}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height}\"/>"
+            ));
+        }
+        let (middle, baseline) = (x + width / 2.0, y + height / 2.0 + 4.5);
+        self.put(format_args!("<text x=\"{middle:.1}\" y=\"{baseline:.1}\" text-anchor=\"middle\">"));
+        for piece in item.pieces() {
+            let (class, text) = (piece.ink.name(), escaped(&piece.text));
+            self.put(format_args!("<tspan class=\"{class}\">{text}</tspan>"));
+        }
+        self.put(format_args!("</text></g>\n"));
+    }
+
     fn bars(&mut self, bars: &Bars) {
         let names = bars.rows.iter().map(|bar| width_of(&bar.name)).fold(0.0, f64::max) + 12.0;
         let texts = bars.rows.iter().map(|bar| width_of(&bar.text)).fold(0.0, f64::max) + 16.0;
         let start = MARGIN + names + texts;
-        let room = (WIDTH - MARGIN - start).max(120.0);
+        let room = (self.width - MARGIN - start).max(120.0);
         // What reaches beyond the whole is drawn up to its end.
         let scale = |at: u64| (at as f64 / bars.total.max(1) as f64).min(1.0) * room;
         for bar in &bars.rows {
@@ -167,6 +232,46 @@ impl Canvas {
                 escaped(&bar.text),
             ));
             self.y += LINE;
+        }
+        self.right = self.right.max(start + room + 2.0);
+        self.y += 8.0;
+    }
+
+    fn levels(&mut self, levels: &Levels) {
+        let names = levels.rows.iter().map(|(name, _)| width_of(name)).fold(0.0, f64::max);
+        let start = MARGIN + if names > 0.0 { names + 12.0 } else { 0.0 };
+        let cells = levels.rows.iter().map(|(_, cells)| cells.len()).max().unwrap_or_default().max(1);
+        let unit = ((self.width - MARGIN - start) / cells as f64).min(CELL);
+        let height = if levels.shape == Shape::Shades { unit.max(LINE) } else { 2.0 * CELL };
+        for (name, cells) in &levels.rows {
+            let (top, baseline) = (self.y, self.y + height / 2.0 + 4.5);
+            self.put(format_args!(
+                "<text class=\"label\" x=\"{MARGIN}\" y=\"{baseline:.1}\">{}</text>\n",
+                escaped(name)
+            ));
+            for (i, cell) in cells.iter().enumerate() {
+                let x = start + i as f64 * unit;
+                let (ink, level, opacity) = match (cell, levels.shape) {
+                    (Level::Of(level), Shape::Heights) => (Ink::Shown, f64::from(*level), 1.0),
+                    (Level::Of(level), Shape::Shades) => (Ink::Shown, 1.0, f64::from(*level)),
+                    (Level::Fault(_), _) => (Ink::Fault, 1.0, 1.0),
+                };
+                // The least is seen as well.
+                let (tall, opacity) = ((height * level).max(1.0), 0.04 + 0.96 * opacity);
+                let (y, class) = (top + height - tall, ink.name());
+                self.put(format_args!(
+                    "<rect class=\"bar {class}\" x=\"{x:.2}\" y=\"{y:.1}\" width=\"{unit:.2}\" height=\"{tall:.1}\" \
+                     fill-opacity=\"{opacity:.3}\"/>\n"
+                ));
+                if let Level::Fault(sign) = cell {
+                    let middle = x + unit / 2.0;
+                    self.put(format_args!(
+                        "<text class=\"sign-on-bar\" x=\"{middle:.1}\" y=\"{baseline:.1}\" text-anchor=\"middle\">{sign}</text>\n"
+                    ));
+                }
+            }
+            self.right = self.right.max(start + cells.len() as f64 * unit + 2.0);
+            self.y += height + if levels.shape == Shape::Shades { 0.0 } else { 8.0 };
         }
         self.y += 8.0;
     }

@@ -1,17 +1,18 @@
 //! A tensor as a window on its storage: the numbers that make it up, and the storage drawn cell by cell.
 
-use std::collections::BTreeSet;
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap};
 use std::ops::Range;
 
 use super::aliases::{Holder, WORTH_A_WORD};
 use super::element::brief;
-use super::residents::residents;
+use super::residents::{index_of, place_at, residents};
 use super::scene::{Bar, Bars, Block, Ink, Lane, Scene, Span, Strip, byte_count, counted, grouped, list, span};
 use super::steps;
 use crate::format::float_repr;
 use crate::tensor::form::{Form, Quantizer};
 use crate::tensor::memory::get;
-use crate::tensor::{DType, Layout, Memory, MemoryFormat, Tensor, View};
+use crate::tensor::{DType, Dims, Layout, Memory, MemoryFormat, Tensor, View};
 
 /// Tensors of more elements are not counted place by place.
 const COUNTED: i64 = 1 << 16;
@@ -28,7 +29,7 @@ pub struct Terms {
 /// The scene of a tensor; `holders` are the variables there are.
 pub fn scene(tensor: &Tensor, holders: &[Holder], terms: Terms) -> Scene {
     let view = tensor.view();
-    let mut scene = Scene::new(title(&view));
+    let mut scene = Scene::new(title(&view, view.dtype));
     if let Some(parts) = parts(&view) {
         let layout = view.tensor_layout().name();
         scene.facts(vec![
@@ -37,7 +38,7 @@ pub fn scene(tensor: &Tensor, holders: &[Holder], terms: Terms) -> Scene {
             fact("layout", format!("torch.{layout}: no storage of its own, what it holds are the tensors below")),
         ]);
         for (name, part) in parts {
-            scene.heading(format!("{name}: {}", title(part)));
+            scene.heading(format!("{name}: {}", title(part, part.dtype)));
             draw_storage(&mut scene, part, terms);
         }
         return scene;
@@ -48,6 +49,7 @@ pub fn scene(tensor: &Tensor, holders: &[Holder], terms: Terms) -> Scene {
         scene.heading("How it came about");
         scene.blocks.push(Block::Table(chain));
     }
+    draw_grid(&mut scene, &view);
     scene.heading("Its storage");
     draw_storage(&mut scene, &view, terms);
     scene
@@ -65,9 +67,9 @@ pub fn parts(view: &View) -> Option<Vec<(&'static str, &View)>> {
     }
 }
 
-fn title(view: &View) -> String {
+pub(super) fn title(view: &View, dtype: DType) -> String {
     let numel = view.numel().unsigned_abs();
-    format!("{} tensor of size {}: {}", view.dtype.name(), list(view.sizes()), counted(numel, "element"))
+    format!("{} tensor of size {}: {}", dtype.name(), list(view.sizes()), counted(numel, "element"))
 }
 
 fn fact(name: &str, text: impl Into<String>) -> (String, Span) {
@@ -241,32 +243,144 @@ fn use_of_storage(view: &View) -> (Ink, String) {
     (Ink::Plain, text)
 }
 
-/// The parts of the storage that are drawn: the whole where it is short, else its ends and those of the view.
-fn windows(total: i64, extent: Range<i64>, cells: i64) -> Vec<Range<i64>> {
-    if total <= cells {
+/// The parts of the storage that are drawn: the whole where it is short, else its ends and cells of the view, the gaps
+/// between them left out.
+fn windows(total: i64, layout: &Layout, cells: usize) -> Vec<Range<i64>> {
+    let room = i64::try_from(cells).unwrap_or(i64::MAX);
+    if total <= room {
         return std::iter::once(0..total).filter(|range| !range.is_empty()).collect();
     }
-    // Half of the cells for where the view begins, a quarter for where it ends, a few for the ends of the storage.
-    let (most, some, few) = ((cells / 2).max(2), (cells / 4).max(1), (cells / 16).max(1));
-    let (first, last) = (extent.start.clamp(0, total), extent.end.clamp(0, total));
+    let few = (room / 16).max(1);
     let mut wanted = vec![0..few, total - few..total];
-    if first < last {
-        wanted.push(first.saturating_sub(2)..first.saturating_add(most).min(last.saturating_add(2)));
-        wanted.push(last.saturating_sub(some).max(first)..last.saturating_add(2));
+    let extent = extent(layout);
+    if extent.is_empty() {
+        wanted.push(0..(room / 2).max(2));
     } else {
-        wanted.push(0..most);
+        // Half of the cells for where the view begins, a quarter for where it ends. A gap takes the room of a cell.
+        let begin = |cells: usize| {
+            let (mut left, mut last) = (cells, layout.offset - 1);
+            let places = first_places(layout, cells).into_iter().take_while(move |place| {
+                let taken = if place - last > 1 { 2 } else { 1 };
+                last = *place;
+                left = left.saturating_sub(taken);
+                left > 0 || taken == 1
+            });
+            places.collect::<Vec<_>>()
+        };
+        // A view looks the same from its end.
+        let mirrored = |place: i64| layout.offset + extent.end - 1 - place;
+        let first = begin((cells / 2).max(2));
+        let last = begin((cells / 4).max(1)).into_iter().map(mirrored);
+        wanted.extend(first.into_iter().chain(last).map(|place| place..place + 1));
+        wanted.extend([extent.start - 2..extent.start, extent.end..extent.end + 2]);
     }
     wanted.sort_by_key(|range| range.start);
     let mut windows: Vec<Range<i64>> = Vec::new();
     for range in wanted {
-        let range = range.start.max(0)..range.end.min(total);
+        let range = range.start.clamp(0, total)..range.end.clamp(0, total);
         match windows.last_mut() {
             // A gap of a cell or two costs more to tell than to draw.
             Some(last) if range.start <= last.end + 2 => last.end = last.end.max(range.end),
+            _ if range.is_empty() => {}
             _ => windows.push(range),
         }
     }
     windows
+}
+
+/// The first places of the storage that the view shows, at most so many of them, in order.
+fn first_places(layout: &Layout, most: usize) -> Vec<i64> {
+    let moving: Vec<usize> =
+        (0..layout.ndim()).filter(|&d| layout.strides.get(d) != Some(&0) && layout.sizes.get(d) != Some(&1)).collect();
+    let mut places = Vec::new();
+    let mut next = BinaryHeap::from([Reverse((layout.offset, Dims::from_elem(0, layout.ndim())))]);
+    // From each place one step along every dimension: whatever is nearest comes next. An index is reached once, by steps
+    // along later and later dimensions; where many lead to one place, some are given up.
+    for _ in 0..most.saturating_mul(16) {
+        let Some(Reverse((place, index))) = next.pop() else { break };
+        if places.last() != Some(&place) {
+            if places.len() == most {
+                break;
+            }
+            places.push(place);
+        }
+        let latest = moving.iter().rposition(|&d| index.get(d).is_some_and(|at| *at > 0)).unwrap_or_default();
+        for &d in moving.iter().skip(latest) {
+            let mut index = index.clone();
+            let (Some(at), Some(size), Some(stride)) = (index.get_mut(d), layout.sizes.get(d), layout.strides.get(d))
+            else {
+                continue;
+            };
+            *at += 1;
+            if *at < *size {
+                next.push(Reverse((place.saturating_add(*stride), index)));
+            }
+        }
+    }
+    places
+}
+
+/// The rows and columns of a grid of elements at most, and how many of them stand before the gap if there are more.
+const GRID: usize = 12;
+const GRID_FIRST: usize = 8;
+
+/// The numbers of the rows or columns that are drawn, with nothing where some are left out.
+fn drawn(count: i64) -> Vec<Option<i64>> {
+    if count <= GRID as i64 {
+        return (0..count).map(Some).collect();
+    }
+    let (first, last) = (GRID_FIRST as i64, (GRID - GRID_FIRST - 1) as i64);
+    (0..first).map(Some).chain([None]).chain((count - last..count).map(Some)).collect()
+}
+
+/// The elements by their indices, each with its cell: the last dimension across, all others downwards.
+fn draw_grid(scene: &mut Scene, view: &View) {
+    let layout = &view.layout;
+    let Some((&across, leading)) = layout.sizes.split_last().filter(|(_, leading)| !leading.is_empty()) else { return };
+    if layout.numel() == 0 || view.check_bounds().is_err() {
+        return;
+    }
+    let memory = view.storage.data().ok();
+    let columns = drawn(across);
+    let mut ruler = Lane::ruler("index");
+    for column in &columns {
+        ruler.push(1, Ink::Label, column.map_or("…".to_owned(), |column| column.to_string()));
+    }
+    let mut lanes = vec![ruler];
+    for row in drawn(leading.iter().product()) {
+        let mut index = row.map(|row| index_of(row, leading)).unwrap_or_default();
+        let mut lane = Lane::framed(row.map_or("…".to_owned(), |_| index_text(&index)));
+        index.push(0);
+        for column in &columns {
+            let (Some(column), Some(_)) = (column, row) else {
+                lane.push(1, Ink::Unused, "…");
+                continue;
+            };
+            if let Some(last) = index.last_mut() {
+                *last = *column;
+            }
+            let place = place_at(layout, &index);
+            let is_shared = residents(layout, place).is_some_and(|found| found.count > 1);
+            let value = memory.as_ref().map(|memory| brief(view.read(memory, place)));
+            let text = value.as_ref().map_or(format!("@{place}"), |value| format!("{value} @{place}"));
+            let is = value.map_or("stands".to_owned(), |value| format!("is {value}, and stands"));
+            let about = format!("Element {} {is} in {}.", list(&index), place_in_words(view, place));
+            lane.push_at(place, if is_shared { Ink::Shared } else { Ink::Shown }, text, about);
+        }
+        lanes.push(lane);
+    }
+    scene.heading("Its elements, each with its cell");
+    scene.blocks.push(Block::Strip(Strip { lanes }));
+}
+
+/// `cell 3, bytes 12 to 15`.
+fn place_in_words(view: &View, place: i64) -> String {
+    let size = view.dtype.itemsize();
+    let first = scaled(place, size);
+    match size {
+        1 => format!("cell {place}, byte {first}"),
+        _ => format!("cell {place}, bytes {first} to {}", first + size as i128 - 1),
+    }
 }
 
 fn draw_storage(scene: &mut Scene, view: &View, terms: Terms) {
@@ -277,8 +391,9 @@ fn draw_storage(scene: &mut Scene, view: &View, terms: Terms) {
         return;
     }
     let range = extent(&view.layout);
-    let windows = windows(total, range.clone(), i64::try_from(terms.cells.max(1)).unwrap_or(i64::MAX));
-    if windows.len() > 1 || windows.first().is_some_and(|window| window.end - window.start < total) {
+    let windows = windows(total, &view.layout, terms.cells.max(1));
+    let left_out = total - windows.iter().map(|window| window.end - window.start).sum::<i64>();
+    if left_out > 0 {
         let bar = Bar {
             name: "view".to_owned(),
             text: format!("{}..{}", range.start, range.end),
@@ -289,26 +404,16 @@ fn draw_storage(scene: &mut Scene, view: &View, terms: Terms) {
         scene.blocks.push(Block::Bars(Bars { total: total.unsigned_abs(), rows: vec![bar] }));
     }
     let mut signs = Signs::default();
-    let mut drawn = 0;
-    for window in windows {
-        left_out(scene, drawn..window.start);
-        drawn = window.end;
-        scene.blocks.push(Block::Strip(strip(view, window, terms.bytes, &mut signs)));
+    scene.blocks.push(Block::Strip(strip(view, &windows, total, terms.bytes, &mut signs)));
+    if left_out > 0 {
+        let (left_out, total) = (grouped(left_out.unsigned_abs()), counted(total.unsigned_abs(), "cell"));
+        scene.note(Ink::Unused, format!("… stands for cells that are not drawn, {left_out} of {total}"));
     }
-    left_out(scene, drawn..total);
     if signs.unused {
         scene.note(Ink::Unused, "· no element of this tensor lives here");
     }
     if signs.shared {
         scene.note(Ink::Shared, "×n is one element under n indices, the first of which is shown");
-    }
-}
-
-fn left_out(scene: &mut Scene, range: Range<i64>) {
-    if !range.is_empty() {
-        let cells = (range.end - range.start).unsigned_abs();
-        let (cells, few) = (grouped(cells), if cells == 1 { "cell" } else { "cells" });
-        scene.note(Ink::Unused, format!("… {cells} {few}, {} to {}, are not drawn …", range.start, range.end - 1));
     }
 }
 
@@ -319,38 +424,53 @@ struct Signs {
     shared: bool,
 }
 
-fn strip(view: &View, window: Range<i64>, with_bytes: bool, signs: &mut Signs) -> Strip {
+fn strip(view: &View, windows: &[Range<i64>], total: i64, with_bytes: bool, signs: &mut Signs) -> Strip {
     let memory = view.storage.data().ok();
     let mut ruler = Lane::ruler("cell");
     let mut indices = Lane::framed("index");
     let mut values = Lane::framed("value");
     let mut bytes = Lane::framed("bytes");
-    for place in window {
-        let here = residents(&view.layout, place);
-        let (ink, text) = match &here {
-            None => (Ink::Unused, "·".to_owned()),
-            Some(found) if found.count > 1 => {
-                let more = if found.is_cut { "+" } else { "" };
-                (Ink::Shared, format!("{} ×{}{more}", index_text(&found.first), found.count))
-            }
-            Some(found) => (Ink::Shown, index_text(&found.first)),
-        };
-        signs.unused |= ink == Ink::Unused;
-        signs.shared |= ink == Ink::Shared;
-        ruler.push(1, Ink::Label, place.to_string());
-        indices.push(1, ink, text);
-        if let Some(memory) = &memory {
-            values.push(1, ink, brief(view.read(memory, place)));
-            if with_bytes {
-                bytes.push(1, ink, hexadecimal(memory, place, view.dtype));
+    let mut drawn = 0;
+    let gap = |lanes: [&mut Lane; 4]| lanes.into_iter().for_each(|lane| lane.push(1, Ink::Unused, "…"));
+    for window in windows {
+        if window.start > drawn {
+            gap([&mut ruler, &mut indices, &mut values, &mut bytes]);
+        }
+        drawn = window.end;
+        for place in window.clone() {
+            let here = residents(&view.layout, place);
+            let (ink, text, who) = match &here {
+                None => (Ink::Unused, "·".to_owned(), "no element".to_owned()),
+                Some(found) if found.count > 1 => {
+                    let more = if found.is_cut { "+" } else { "" };
+                    let text = format!("{} ×{}{more}", index_text(&found.first), found.count);
+                    (Ink::Shared, text, format!("{}{more} elements, the first {}", found.count, list(&found.first)))
+                }
+                Some(found) => (Ink::Shown, index_text(&found.first), format!("element {}", list(&found.first))),
+            };
+            signs.unused |= ink == Ink::Unused;
+            signs.shared |= ink == Ink::Shared;
+            ruler.push_at(place, Ink::Label, place.to_string(), String::new());
+            let value = memory.as_ref().map(|memory| brief(view.read(memory, place)));
+            let holds = value.as_ref().map_or(String::new(), |value| format!(" holds {value}:"));
+            let about = format!("{}{holds} {who}.", place_in_words(view, place));
+            indices.push_at(place, ink, text, about);
+            if let (Some(memory), Some(value)) = (&memory, value) {
+                values.push_at(place, ink, value, String::new());
+                bytes.push_at(place, ink, hexadecimal(memory, place, view.dtype), String::new());
             }
         }
     }
-    let lanes = [ruler, indices, values, bytes];
-    Strip { lanes: lanes.into_iter().filter(|lane| !lane.items.is_empty()).collect() }
+    if drawn < total {
+        gap([&mut ruler, &mut indices, &mut values, &mut bytes]);
+    }
+    let mut lanes = vec![ruler, indices];
+    lanes.extend(memory.as_ref().map(|_| values));
+    lanes.extend(memory.filter(|_| with_bytes).map(|_| bytes));
+    Strip { lanes }
 }
 
-fn index_text(index: &[i64]) -> String {
+pub(super) fn index_text(index: &[i64]) -> String {
     if index.is_empty() {
         // A tensor without dimensions has one element, at no index.
         return "( )".to_owned();
@@ -373,12 +493,41 @@ mod tests {
 
     #[test]
     fn a_long_storage_is_drawn_at_its_ends_and_where_the_view_is() {
-        assert_eq!(windows(64, 3..9, 64), vec![0..64]);
-        assert_eq!(windows(0, 0..0, 64), vec![]);
-        assert_eq!(windows(1000, 500..600, 64), vec![0..4, 498..532, 584..602, 996..1000]);
-        assert_eq!(windows(1000, 0..1000, 64), vec![0..32, 984..1000]);
-        assert_eq!(windows(1000, 7..7, 16), vec![0..8, 999..1000]);
-        assert_eq!(windows(1000, 500..503, 64), vec![0..4, 498..505, 996..1000]);
+        let layout = |start: i64, sizes: &[i64], strides: &[i64]| Layout {
+            sizes: sizes.into(),
+            strides: strides.into(),
+            offset: start,
+        };
+        let line = |range: Range<i64>| layout(range.start, &[range.end - range.start], &[1]);
+        assert_eq!(windows(64, &line(3..9), 64), vec![0..64]);
+        assert_eq!(windows(0, &line(0..0), 64), vec![]);
+        assert_eq!(windows(1000, &line(500..600), 64), vec![0..4, 498..532, 584..602, 996..1000]);
+        assert_eq!(windows(1000, &line(0..1000), 64), vec![0..32, 984..1000]);
+        assert_eq!(windows(1000, &line(7..7), 16), vec![0..8, 999..1000]);
+        assert_eq!(windows(1000, &line(500..503), 64), vec![0..4, 498..505, 996..1000]);
+        // Every element of its own, and nothing of the gaps between them.
+        let spread = windows(1000, &layout(100, &[3], &[300]), 64);
+        assert_eq!(spread, vec![0..4, 98..101, 400..401, 700..703, 996..1000]);
+        let diagonal = windows(10_000, &layout(0, &[100], &[101]), 16);
+        assert_eq!(diagonal, vec![0..1, 101..102, 202..203, 303..304, 9898..9899, 9999..10_000]);
+    }
+
+    #[test]
+    fn the_first_places_come_in_order() {
+        for (sizes, strides) in [
+            (vec![3i64, 4], vec![1i64, 3]),
+            (vec![5, 5], vec![1, 1]),
+            (vec![4, 2, 3], vec![7, 100, 2]),
+            (vec![2, 1, 3], vec![0, 9, 4]),
+            (vec![], vec![]),
+        ] {
+            let layout = Layout { sizes: sizes.into(), strides: strides.into(), offset: 5 };
+            let all: BTreeSet<i64> = layout.offsets().collect();
+            for most in [1, 4, 40] {
+                let wanted: Vec<i64> = all.iter().copied().take(most).collect();
+                assert_eq!(first_places(&layout, most), wanted, "{layout:?}");
+            }
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! A scene as lines of text of a given width, each piece with its ink. Writes nothing.
 
-use super::scene::{Bars, Block, Ink, Item, Line, Scene, Span, Strip, Table, span};
+use super::scene::{Bars, Block, Ink, Item, Level, Levels, Line, Scene, Shape, Span, Strip, Table, span};
 
 /// Widths below this are drawn as this: nothing fits there.
 const NARROWEST: usize = 20;
@@ -29,6 +29,7 @@ pub fn draw(scene: &Scene, width: usize) -> Vec<Line> {
             Block::Table(table) => draw_table(&mut lines, table, width),
             Block::Strip(strip) => draw_strip(&mut lines, strip, width),
             Block::Bars(bars) => draw_bars(&mut lines, bars, width),
+            Block::Levels(levels) => draw_levels(&mut lines, levels, width),
         }
     }
     for line in &mut lines {
@@ -151,7 +152,7 @@ fn draw_row(lines: &mut Vec<Line>, strip: &Strip, names: usize, unit: usize) {
     for lane in strip.lanes.iter().filter(|lane| !lane.is_framed) {
         let mut line = vec![margin(&lane.name), span(Ink::Plain, " ")];
         for item in &lane.items {
-            line.push(span(item.ink, centred(&item.text, item.units * unit)));
+            push_centred(&mut line, item, item.units * unit);
         }
         lines.push(line);
     }
@@ -191,7 +192,7 @@ fn draw_row(lines: &mut Vec<Line>, strip: &Strip, names: usize, unit: usize) {
         let mut line = vec![margin(&lane.name)];
         for item in &lane.items {
             line.push(span(Ink::Frame, "│"));
-            line.push(span(item.ink, centred(&item.text, item.units * unit - 1)));
+            push_centred(&mut line, item, item.units * unit - 1);
         }
         line.push(span(Ink::Frame, "│"));
         lines.push(line);
@@ -201,8 +202,12 @@ fn draw_row(lines: &mut Vec<Line>, strip: &Strip, names: usize, unit: usize) {
     }
 }
 
-fn centred(text: &str, width: usize) -> String {
-    format!("{text:^width$}")
+/// Adds the text of an item in the middle of as many columns.
+fn push_centred(line: &mut Line, item: &Item, width: usize) {
+    let room = width.saturating_sub(columns(&item.text));
+    line.push(span(Ink::Plain, " ".repeat(room / 2)));
+    line.extend(item.pieces());
+    line.push(span(Ink::Plain, " ".repeat(room - room / 2)));
 }
 
 /// Stretches to scale: `█` where the bar is, `·` where it is not.
@@ -234,6 +239,39 @@ fn draw_bars(lines: &mut Vec<Line>, bars: &Bars, width: usize) {
             line.extend(drawn);
             lines.push(line);
         }
+    }
+}
+
+/// Signs that rise, or darken, with the level.
+fn signs(shape: Shape) -> &'static [char] {
+    match shape {
+        Shape::Heights => &['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'],
+        Shape::Shades => &['·', '░', '▒', '▓', '█'],
+    }
+}
+
+/// Each row as a line of signs: shades two columns wide where there is room, as high as a line is.
+fn draw_levels(lines: &mut Vec<Line>, levels: &Levels, width: usize) {
+    let names = levels.rows.iter().map(|(name, _)| columns(name)).max().unwrap_or_default();
+    let indent = if names > 0 { names + 2 } else { 0 };
+    let room = width.saturating_sub(indent).max(1);
+    let cells = levels.rows.iter().map(|(_, cells)| cells.len()).max().unwrap_or_default();
+    let unit = if levels.shape == Shape::Shades && 2 * cells <= room { 2 } else { 1 };
+    let signs = signs(levels.shape);
+    for (name, cells) in levels.narrowed(room / unit).rows {
+        let mut line = vec![span(Ink::Label, format!("{name:<indent$}"))];
+        for cell in cells {
+            let (ink, sign) = match cell {
+                Level::Of(level) => (Ink::Shown, signs.get((level * signs.len() as f32) as usize).or(signs.last())),
+                Level::Fault(ref sign) => (Ink::Fault, Some(sign)),
+            };
+            let text = sign.map(|sign| sign.to_string().repeat(unit)).unwrap_or_default();
+            match line.last_mut().filter(|last| last.ink == ink) {
+                Some(last) => last.text.push_str(&text),
+                None => line.push(span(ink, text)),
+            }
+        }
+        lines.push(line);
     }
 }
 

@@ -1,6 +1,7 @@
 //! Why a tensor can or cannot be viewed in another shape or as another dtype: PyTorch's conditions one by one, with the
 //! numbers, and what works instead.
 
+use super::residents::{index_of, place_at};
 use super::scene::{Block, Ink, Lane, Scene, Strip, Table, byte_count, counted, list, span};
 use crate::tensor::layout::infer_size;
 use crate::tensor::{DType, Dims, Layout, View, ViewFault};
@@ -108,28 +109,8 @@ fn merging(scene: &mut Scene, layout: &Layout) {
     }
 }
 
-/// The element a row-major number stands for: its index in `sizes`.
-fn index_of(number: i64, sizes: &[i64]) -> Vec<i64> {
-    let mut rest = number;
-    let mut index: Vec<i64> = sizes
-        .iter()
-        .rev()
-        .map(|&size| {
-            let here = rest % size.max(1);
-            rest /= size.max(1);
-            here
-        })
-        .collect();
-    index.reverse();
-    index
-}
-
 fn place_of(number: i64, layout: &Layout) -> i64 {
-    let index = index_of(number, &layout.sizes);
-    index
-        .iter()
-        .zip(&layout.strides)
-        .fold(layout.offset, |at, (i, stride)| at.saturating_add(i.saturating_mul(*stride)))
+    place_at(layout, &index_of(number, &layout.sizes))
 }
 
 fn broken(scene: &mut Scene, layout: &Layout, sizes: &[i64], fault: ViewFault) {

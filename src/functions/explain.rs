@@ -1,5 +1,5 @@
-//! Functions that make memory visible: `explain`, `why_view`, `bits`, `aliases`, `watch`, and pictures of them. None of
-//! these is PyTorch's; the room `explain` draws them.
+//! Functions that make memory visible (`explain`, `why_view`, `bits`, `aliases`, `watch`), figures of numbers (`hist`,
+//! `spark`, `heat`), and files with pictures of both. None of these is PyTorch's; the room `explain` draws them.
 
 use std::path::Path;
 use std::rc::Rc;
@@ -8,7 +8,8 @@ use crate::bail;
 use crate::call::{Call, Row, function};
 use crate::explain::tensor::{Terms, scene};
 use crate::explain::watch::Watched;
-use crate::explain::{Picture, Scene, aliases, bits, bytes, html, svg, why};
+use crate::explain::{Picture, Scene, aliases, bits, bytes, figure, html, svg, why};
+use crate::ops::quantize::dequantize;
 use crate::tensor::rehearsal::to_write;
 use crate::tensor::{DType, Error, ErrorKind, Result, Scalar, Storage, View};
 use crate::value::Value;
@@ -18,6 +19,8 @@ pub const READ_VARIABLES: &[&str] = &["explain", "aliases", "svg", "html"];
 
 /// The maximum number of cells; nobody looks at more.
 const MOST_CELLS: i64 = 4096;
+/// The maximum number of bins.
+const MOST_BINS: usize = 1000;
 
 pub const ROWS: &[Row] = &[
     function(
@@ -70,6 +73,31 @@ pub const ROWS: &[Row] = &[
     .python("watch"),
     function("py.unwatch(any x=None) -> None", unwatch, "Stops watching a tensor or a storage, or all of them.")
         .python("unwatch"),
+    function(
+        "py.hist(Tensor x, *, int? bins=None, int? width=None) -> Object",
+        |c| {
+            let bins = c.opt_int(1)?.map(|bins| match usize::try_from(bins) {
+                Ok(bins @ 1..=MOST_BINS) => Ok(bins),
+                _ => Err(Error::new(ErrorKind::ValueError, format!("bins must be from 1 to {MOST_BINS}, not {bins}"))),
+            });
+            let bins = bins.transpose()?;
+            figure(c, |view, dtype| figure::hist(view, dtype, bins))
+        },
+        "Draws how the elements are distributed: bins, quantiles, where NaN and infinities are.",
+    )
+    .python("hist"),
+    function(
+        "py.spark(Tensor x, *, int? width=None) -> Object",
+        |c| figure(c, figure::spark),
+        "Draws how the elements run, each row as a line of heights.",
+    )
+    .python("spark"),
+    function(
+        "py.heat(Tensor x, *, int? width=None) -> Object",
+        |c| figure(c, figure::heat),
+        "Draws a matrix as shades, from its least element to its greatest.",
+    )
+    .python("heat"),
     function(
         "py.svg(any x, str file) -> None",
         |c| write(c, svg::draw),
@@ -125,6 +153,13 @@ fn explain(call: &mut Call) -> Result<Value> {
     let terms = Terms { bytes: call.bool(1)?, cells: cells(call)? };
     let drawn = scene(call.tensor(0)?, &call.state.holders.borrow(), terms);
     picture(call, drawn)
+}
+
+/// The figure of the numbers of the first argument; quantized ones are those that they stand for.
+fn figure(call: &Call, draw: impl Fn(&View, DType) -> Result<Scene>) -> Result<Value> {
+    let view = strided(call)?;
+    let numbers = if view.dtype.is_quantized() { dequantize(&view)? } else { view.clone() };
+    picture(call, draw(&numbers, view.dtype)?)
 }
 
 /// A shape, written out or as a list, or a dtype.

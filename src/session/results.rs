@@ -15,6 +15,11 @@ pub(super) fn shown_name(variable: &str) -> &str {
     if NAMES.contains(&variable) { variable.trim_start_matches("underscore") } else { variable }
 }
 
+/// Whether a variable, by either of its names, is there only because a result is kept in it.
+pub(super) fn is_result(name: &str) -> bool {
+    NAMES.iter().any(|hidden| *hidden == name || shown_name(hidden) == name)
+}
+
 /// The variable behind a name.
 pub(super) fn hidden_name(name: &str) -> &str {
     NAMES.into_iter().find(|hidden| shown_name(hidden) == name).unwrap_or(name)

@@ -1,11 +1,11 @@
 //! The variables of a session as a table: what each one is, and which of them share bytes. Formats no elements.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use rhai::Dynamic;
 
 use super::Session;
-use super::results::{hidden_name, shown_name};
+use super::results::{hidden_name, is_result, shown_name};
 use crate::explain::Holder;
 use crate::explain::tensor::parts;
 use crate::script::value::{kept, shared, to_value};
@@ -56,7 +56,10 @@ impl Session {
             if let Some(storage) = storage {
                 let number = numbers.len() + 1;
                 numbers.entry(storage.identity()).or_insert(number);
-                holders.entry(storage.identity()).or_default().push(name);
+                // Nobody means to share with a result that is merely kept.
+                if !is_result(name) {
+                    holders.entry(storage.identity()).or_default().push(name);
+                }
             }
         }
         let variable = |((name, value), storage): (&(&str, &Dynamic), &Option<Storage>)| Variable {
@@ -83,17 +86,24 @@ impl Session {
 }
 
 impl Session {
-    /// The variables that have memory, those in lists and dictionaries as well.
+    /// The variables that have memory, those in lists and dictionaries as well; not the results that are kept.
     pub(super) fn holders(&self) -> Vec<Holder> {
-        let mut entries: Vec<_> = self.scope.iter_raw().map(|(name, _, value)| (shown_name(name), value)).collect();
+        let mut entries: Vec<_> = self.scope.iter_raw().map(|(name, _, value)| (name, value)).collect();
         // The scope lists its newest entry first.
         entries.reverse();
         entries.sort_by_key(|(name, _)| name.starts_with('_'));
-        let mut holders = Vec::new();
+        let (mut holders, mut results) = (Vec::new(), Vec::new());
         for (name, value) in entries {
-            add_holders(&mut holders, name, value, 0);
+            add_holders(if is_result(name) { &mut results } else { &mut holders }, name, value, 0);
         }
-        let ours = [self.past.handles(), self.python_handles()];
+        let mut seen: HashSet<usize> = holders.iter().map(|holder| holder.identity).collect();
+        let mut kept: HashMap<usize, usize> = HashMap::new();
+        for result in results {
+            if seen.insert(result.identity) {
+                *kept.entry(result.storage.identity()).or_default() += 1;
+            }
+        }
+        let ours = [self.past.handles(), self.python_handles(), kept];
         for holder in &mut holders {
             let handles = ours.iter().filter_map(|handles| handles.get(&holder.storage.identity()));
             holder.remembered = handles.sum();
