@@ -53,6 +53,7 @@ mod matmul;
 pub mod members;
 mod methods;
 pub mod named_tuples;
+mod normalization;
 mod norms;
 pub mod numbers;
 mod numpy;
@@ -71,6 +72,7 @@ mod samples;
 mod scatter;
 pub mod sequences;
 mod sets;
+mod short_time;
 mod similarity;
 pub mod slices;
 pub mod sorting;
@@ -151,6 +153,7 @@ const TABLES: &[&[Row]] = &[
     tolerances::ROWS,
     reflections::ROWS,
     matmul::ROWS,
+    normalization::ROWS,
     norms::ROWS,
     numbers::ROWS,
     numpy::ROWS,
@@ -188,6 +191,7 @@ const TABLES: &[&[Row]] = &[
     random::ROWS,
     rearrange::ROWS,
     scatter::ROWS,
+    short_time::ROWS,
     similarity::ROWS,
     splits::ROWS,
     reduce::ROWS,

@@ -18,6 +18,7 @@ pub mod join;
 mod lines;
 pub mod mask;
 pub mod matmul;
+pub mod normalization;
 pub mod number;
 pub mod pixels;
 pub mod pointwise;

@@ -315,6 +315,10 @@ const STEPS: &[&str] = &[
     "nn.functional.pad",
     "outer",
     "tensordot",
+    "stft",
+    "stft.center",
+    "_VF.stft",
+    "istft",
 ];
 
 /// Modules of PyTorch whose functions record for themselves.

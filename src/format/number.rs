@@ -1,6 +1,7 @@
 //! Single numbers as Python writes them: `repr` (shortest text that reads back), `%.4f` and `%.4e`.
 //! Knows no tensor and no options.
 
+use crate::tensor::interrupt;
 use num_complex::Complex;
 use std::fmt::Write;
 
@@ -89,7 +90,7 @@ pub fn write_fixed(out: &mut String, value: f64, precision: usize) {
 /// Appends a character `count` times.
 pub fn push_times(out: &mut String, c: char, mut count: usize) {
     let piece = c.to_string().repeat(count.min(1 << 16));
-    while count > 0 {
+    while count > 0 && !interrupt::requested() {
         let now = count.min(1 << 16);
         out.push_str(piece.get(..now * c.len_utf8()).unwrap_or_default());
         count -= now;

@@ -604,8 +604,12 @@ pub fn operated(state: &State, symbol: &str, a: &Value, b: &Value) -> Option<Res
 /// # Errors
 /// MemoryError.
 pub fn repeated(buffer: &Buffer, count: usize) -> Result<Value> {
-    limits::room(buffer.nbytes().saturating_mul(count))?;
-    of_kind(buffer.kind(), &raw(buffer)?.repeat(count))
+    let once = raw(buffer)?;
+    let mut all = limits::list(once.len().saturating_mul(count))?;
+    for piece in interrupt::pieces(0..count, once.len()) {
+        all.extend(once.repeat(piece?.len()));
+    }
+    of_kind(buffer.kind(), &all)
 }
 
 /// `wanted in bytes`

@@ -417,12 +417,14 @@ fn renorm(call: &Call) -> Result<View> {
     }
     let dim = wrap_dim(dim, view.ndim())?;
     let others: Dims = (0..view.ndim()).filter(|&d| d != dim).map(|d| d as i64).collect();
-    let norms = crate::ops::reduce::norm(&view, p, Some(&others), true, None)?;
+    // Norms of 16-bit floats are not rounded before the scales are.
+    let reduced = view.dtype.is_reduced_floating_point();
+    let norms = crate::ops::reduce::norm(&view, p, Some(&others), true, reduced.then_some(DType::Float))?;
     let scales = norms.scalars()?.into_iter().map(|norm| {
         let (norm, largest) = (norm.to_f64(), largest.to_f64());
         // The small addition is PyTorch's guard against a division by zero.
         Scalar::Float(if norm > largest { largest / (norm + 1e-7) } else { 1.0 })
     });
-    let scales = View::from_scalars(norms.sizes(), norms.dtype, scales)?;
+    let scales = View::from_scalars(norms.sizes(), if reduced { view.dtype } else { norms.dtype }, scales)?;
     binary(BinaryOp::Mul, Operand::Tensor(&view), Operand::Tensor(&scales), Output::New, view.dtype)
 }

@@ -103,6 +103,7 @@ fn done(does: Does, receiver: &Value, given: &Given) -> Result<Value> {
     match does {
         _ if !knows(receiver, symbol, &other, does) => Ok(Value::Object(Rc::new(NotImplemented))),
         Does::InPlace(_) => operators::in_place(given.state, operator, receiver, &other),
+        Does::Reflected("/") if of_tensor => operators::quotient(given.state, &other, receiver),
         Does::Reflected(_) if symbol != "*" || of_tensor => operators::binary(given.state, operator, &other, receiver),
         // What is repeated may be asked for on either side.
         _ if symbol == "*" && number(receiver).is_none() && !of_tensor => {

@@ -280,6 +280,9 @@ fn multinomial(call: &mut Call) -> Result<Value> {
     };
     let Ok(number) = usize::try_from(number) else { bail!(RuntimeError, "cannot sample n_sample <= 0 samples") };
     let categories = weights.sizes().last().copied().unwrap_or(0) as usize;
+    if categories > 1 << 24 {
+        bail!(RuntimeError, "number of categories cannot exceed 2^24");
+    }
     let values: Vec<f64> = weights.scalars()?.into_iter().map(Scalar::to_f64).collect();
     let replacement = call.bool(2)?;
     let mut sizes = weights.sizes().to_vec();

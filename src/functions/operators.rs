@@ -89,6 +89,11 @@ pub fn called(call: &Call, symbol: &str) -> Result<Value> {
     }
 }
 
+/// What PyTorch computes where the divisor is asked to divide.
+pub fn quotient(state: &State, a: &Value, divisor: &Value) -> Result<Value> {
+    apply(state, "mul", &method(state, "reciprocal", divisor)?, a)
+}
+
 /// `a op b`.
 ///
 /// # Errors
@@ -106,7 +111,7 @@ pub fn binary(state: &State, operator: &Operator, a: &Value, b: &Value) -> Resul
             // A comparison mirrors; the others take both operands in order.
             (Some(mirrored), "<" | "<=" | ">" | ">=") => apply(state, mirrored, b, a),
             (Some("rsub"), _) => apply(state, "rsub", b, a),
-            (Some("rdiv"), _) => apply(state, "mul", &method(state, "reciprocal", b)?, a),
+            (Some("rdiv"), _) => quotient(state, a, b),
             (Some(function), _) => apply_function(state, function, a, b),
             (None, _) => apply(state, operator.method, b, a),
         },

@@ -4,6 +4,7 @@
 use super::dimnames;
 use super::pointwise::Argument;
 use super::sparse_kernels;
+use crate::bail;
 use crate::call::facets::{
     Dispatch::{Integers, Own, Requantized},
     NameInference::{Each, Infers, Itself, Keeps},
@@ -602,6 +603,9 @@ fn each_at_least(call: &mut Call, name: &str) -> Result<Value> {
 
 fn nonzero(call: &mut Call) -> Result<Value> {
     if call.bool(1)? {
+        if call.position("out").is_some_and(|index| !call.is_none(index)) {
+            bail!(RuntimeError, "nonzero does not support the out kwarg when as_tuple is True");
+        }
         Ok(Value::tuple(mask::nonzero_columns(&call.view(0)?)?.into_iter().map(Value::from)))
     } else {
         mask::nonzero(&call.view(0)?).map(Value::from)

@@ -117,16 +117,12 @@ pub const ROWS: &[Row] = &[
         "Computes the Nuttall window.",
     ),
     function(
-        "signal.windows.general_cosine(int M, *, Sequence a, bool sym=True, {factory}) -> Tensor",
+        "signal.windows.general_cosine(int M, *, any a, bool sym=True, {factory}) -> Tensor",
         |c| {
-            let weights: Vec<f64> = c
-                .value(1)
-                .sequence()
-                .unwrap_or_default()
-                .iter()
-                .filter_map(Value::as_scalar)
-                .map(Scalar::to_f64)
-                .collect();
+            let Some(weights) = c.value(1).sequence() else {
+                bail!(TypeError, "Coefficients must be a list/tuple");
+            };
+            let weights: Vec<f64> = weights.iter().filter_map(Value::as_scalar).map(Scalar::to_f64).collect();
             if weights.is_empty() {
                 bail!(ValueError, "Coefficients cannot be empty");
             }

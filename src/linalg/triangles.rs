@@ -7,7 +7,7 @@ use crate::bail;
 use crate::ops::copy::copy_into;
 use crate::ops::pointwise::conj;
 use crate::ops::view;
-use crate::tensor::{DType, Device, Dims, Result, View};
+use crate::tensor::{DType, Device, Dims, Result, Scalar, View};
 use num_complex::Complex;
 
 /// The solution of a triangular `A X = B` or `X A = B`, in the dtype of `A`.
@@ -130,5 +130,11 @@ pub fn cholesky_inverse(factor: &View, upper: bool) -> Result<View> {
     let identity = View::zeros(&sizes, factor.dtype, factor.device())?;
     let ones = crate::ops::create::eye(shape.rows as i64, shape.rows as i64, factor.dtype, factor.device())?;
     copy_into(&identity, &ones)?;
-    solve_with_factor(factor, &identity, &shape.batch, upper, "cholesky_inverse_out_cpu")
+    let inverse = solve_with_factor(factor, &identity, &shape.batch, upper, "cholesky_inverse_out_cpu")?;
+    if inverse.dtype.is_complex() && !inverse.device().is_meta() {
+        // A matrix that is its own adjoint is real along the diagonal.
+        let diagonal = view::diagonal(&inverse, 0, -2, -1)?;
+        crate::ops::copy::fill(&diagonal.complex_part(true), Scalar::Int(0))?;
+    }
+    Ok(inverse)
 }

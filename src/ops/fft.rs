@@ -285,8 +285,9 @@ pub fn several(view: &View, s: Option<&[i64]>, dim: Option<&[i64]>, transform: &
     };
     result =
         if kind == Kind::HalfToReal { last_step(&other_steps(result)?)? } else { other_steps(last_step(&result)?)? };
-    // Laid out with the transformed dimensions innermost.
-    let signal: Vec<usize> = points.iter().map(|&(d, _)| d).collect();
+    // Laid out with the dimensions innermost that were transformed in the last step.
+    let last_step = if kind == Kind::RealToHalf && !transform.forward && !others.is_empty() { others } else { &points };
+    let signal: Vec<usize> = last_step.iter().map(|&(d, _)| d).collect();
     let order: Vec<i64> =
         (0..result.ndim()).filter(|d| !signal.contains(d)).chain(signal.iter().copied()).map(|d| d as i64).collect();
     let mut back = vec![0; order.len()];

@@ -432,8 +432,8 @@ pub fn isin(elements: &View, tests: &View, invert: bool) -> Result<View> {
         true => Some((value.to_f64() + 0.0).to_bits()).filter(|_| !value.to_f64().is_nan()),
         false => Some(value.to_i64() as u64),
     };
-    let known: std::collections::HashSet<u64> = tests.scalars()?.into_iter().filter_map(key).collect();
-    let found = elements.scalars()?.into_iter().map(|value| {
+    let known: std::collections::HashSet<u64> = interrupt::watched(tests.scalars()?).filter_map(key).collect();
+    let found = interrupt::watched(elements.scalars()?).map(|value| {
         let found = key(value).is_some_and(|key| known.contains(&key));
         Scalar::Bool(found != invert)
     });

@@ -56,6 +56,7 @@ pub(super) fn each_line<const N: usize>(view: &View, dim: usize, outs: [&View; N
             dispatch!(out.dtype, T => {
                 let cells = memory.typed::<T>();
                 for (i, &value) in (0..).zip(values) {
+                    interrupt::check_at(i as usize)?;
                     set(cells.get((start + i * stride) as usize).ok_or_else(lost)?, T::store(value));
                 }
             });

@@ -120,7 +120,9 @@ fn matrix_product(a: &View, b: &View, added: Option<&View>, factors: Factors, su
     check_kernel("addmm_impl_cpu_", MATRICES, out.dtype)?;
     factors.check(out.dtype)?;
     let added = added.map(batch_of_one);
-    let scaling = Scaling { alpha: factors.alpha, added: added.as_ref().map(|v| (v, factors.beta)), sums };
+    // Without products the factor is a tensor of its own.
+    let beta = if m == 0 { View::scalar(factors.beta, out.dtype)?.item()? } else { factors.beta };
+    let scaling = Scaling { alpha: factors.alpha, added: added.as_ref().map(|v| (v, beta)), sums };
     multiply(&batch_of_one(&out), &batch_of_one(a), &batch_of_one(b), scaling)?;
     Ok(out)
 }
@@ -344,6 +346,17 @@ pub fn addr(input: &View, v: &View, w: &View, factors: Factors) -> Result<View> 
     }
     let on = |op, a: Operand, b: Operand| binary(op, a, b, Output::New, DType::Float);
     let column = view::unsqueeze(v, 1)?;
+    if dtype.is_floating_point() && [input.dtype, v.dtype, w.dtype] == [dtype; 3] {
+        // The first vector is multiplied beforehand, and every step is rounded.
+        let [alpha, beta] = [factors.alpha, factors.beta].map(|factor| View::scalar(factor, dtype));
+        let scaled = on(BinaryOp::Mul, Operand::Tensor(&column), Operand::Tensor(&alpha?))?;
+        let product = on(BinaryOp::Mul, Operand::Tensor(&scaled), Operand::Tensor(w))?;
+        if !factors.beta.truth() {
+            return Ok(product);
+        }
+        let added = on(BinaryOp::Mul, Operand::Tensor(&input), Operand::Tensor(&beta?))?;
+        return on(BinaryOp::Add, Operand::Tensor(&added), Operand::Tensor(&product));
+    }
     let product = on(BinaryOp::Mul, Operand::Tensor(&column), Operand::Tensor(w))?;
     if dtype == DType::Bool {
         let kept = |view: &View, factor: Scalar| {

@@ -254,7 +254,7 @@ pub fn quantile(view: &View, q: &View, how: &Quantile) -> Result<View> {
     if !view.device().is_meta() {
         each_line(&lines, d, [&out], &mut |line, [out]| {
             let mut values: Vec<f64> = line.iter().map(|value| value.to_f64()).collect();
-            values.sort_by(f64::total_cmp);
+            introsort::stable_sort(&mut values, &f64::total_cmp)?;
             let numbers: Vec<f64> = values.iter().copied().filter(|v| !v.is_nan()).collect();
             let nan = numbers.is_empty() || !how.ignore_nan && numbers.len() < values.len();
             out.extend(shares.iter().map(|&q| {

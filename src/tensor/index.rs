@@ -448,6 +448,7 @@ pub fn nonzero(view: &View) -> Result<View> {
     dispatch!(view.dtype, T => {
         let cells = memory.typed::<T>();
         for (row_major, at) in view.layout.offsets().enumerate() {
+            interrupt::check_at(row_major)?;
             if cells.get(at as usize).is_some_and(|cell| get(cell).load().truth()) {
                 limits::push(&mut found, row_major as i64)?;
             }
@@ -462,6 +463,7 @@ pub fn nonzero(view: &View) -> Result<View> {
     for d in (0..view.ndim()).rev() {
         let size = view.sizes()[d];
         for (row, &row_major) in found.iter().enumerate() {
+            interrupt::check_at(row)?;
             if let Some(cell) = cells.get(d * found.len() + row) {
                 set(cell, row_major / period % size);
             }

@@ -223,7 +223,7 @@ impl View {
         // PyTorch would have copied the elements as they are.
         let mut scalars =
             limits::vector(numel).map_err(|_| limits::refusal(numel.saturating_mul(self.dtype.itemsize())))?;
-        scalars.extend(self.layout.offsets().map(|o| self.read(&memory, o)));
+        scalars.extend(interrupt::watched(self.layout.offsets()).map(|o| self.read(&memory, o)));
         interrupt::check()?;
         Ok(scalars)
     }

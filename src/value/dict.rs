@@ -67,7 +67,7 @@ impl Dict {
 
     /// The entries as they are now.
     pub fn to_vec(&self) -> Vec<(Value, Value)> {
-        self.borrow().iter().map(|(key, value)| (key.clone(), value.clone())).collect()
+        interrupt::watched(self.borrow().iter()).map(|(key, value)| (key.clone(), value.clone())).collect()
     }
 
     /// The value of a key.

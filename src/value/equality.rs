@@ -3,7 +3,7 @@
 use super::numbers::same;
 pub use super::numbers::{Number, number};
 use super::sets;
-use crate::tensor::{Error, ErrorKind, Result};
+use crate::tensor::{Error, ErrorKind, Result, interrupt};
 use crate::value::{Object, Value};
 use std::cell::Cell;
 use std::rc::Rc;
@@ -107,7 +107,8 @@ fn same_contents(a: &Value, b: &Value) -> Result<bool> {
         if x.len() != y.len() {
             return Ok(false);
         }
-        for (x, y) in x.iter().zip(y) {
+        for (i, (x, y)) in x.iter().zip(y).enumerate() {
+            interrupt::check_at(i)?;
             if !matches(x, y)? {
                 return Ok(false);
             }

@@ -2,6 +2,7 @@
 
 use super::Value;
 use super::discard::discard;
+use crate::tensor::interrupt::watched;
 use crate::tensor::{Error, Result};
 use std::cell::{Ref, RefCell};
 use std::ops::Deref;
@@ -28,7 +29,10 @@ impl List {
 
     /// The items as they are now.
     pub fn to_vec(&self) -> Vec<Value> {
-        self.borrow().clone()
+        let items = self.borrow();
+        let mut copy = Vec::with_capacity(items.len());
+        copy.extend(watched(items.iter()).cloned());
+        copy
     }
 
     /// Returns the number of items.

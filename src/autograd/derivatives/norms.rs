@@ -21,7 +21,68 @@ pub const ROWS: &[Derivative] = &[
         |c| -between(c).sum(&[-3], false),
     ),
     row("renorm", "RenormBackward0").grad(0, &[0], renormed),
+    row("native_layer_norm", "NativeLayerNormBackward0")
+        .grad(0, &[0, 2, RESULT], |c| {
+            let within = (c.sizes(0).len() - c.dims(1).len()) as i64..c.sizes(0).len() as i64;
+            normal_input(c, 2, c.result_at(1), c.result_at(2), &within.collect::<Dims>())
+        })
+        .grad(2, &[0, RESULT], |c| (c.g() * (c.arg(0) - c.result_at(1)) * c.result_at(2)).sum(&outer(c), false))
+        .grad(3, &[], |c| c.g().sum(&outer(c), false)),
+    row("native_batch_norm", "NativeBatchNormBackward0")
+        .grad(0, &[0, 1, 3, 4, RESULT], |c| {
+            let [mean, scale] = statistics(c);
+            match c.flag(5) {
+                true => normal_input(c, 1, mean, scale, &but_channels(c)),
+                false => weighted(c, 1) * scale,
+            }
+        })
+        .grad(1, &[0, 3, 4, RESULT], |c| {
+            let [mean, scale] = statistics(c);
+            (c.g() * (c.arg(0) - mean) * scale).sum(&but_channels(c), false)
+        })
+        .grad(2, &[], |c| c.g().sum(&but_channels(c), false)),
 ];
+
+/// The dimensions before those that `native_layer_norm` goes over.
+fn outer(c: &Context) -> Dims {
+    (0..(c.sizes(0).len() - c.dims(1).len()) as i64).collect()
+}
+
+fn but_channels(c: &Context) -> Dims {
+    (0..c.sizes(0).len() as i64).filter(|&d| d != 1).collect()
+}
+
+/// What `native_batch_norm` went by, as it lies beside the input: means, and what was multiplied by.
+fn statistics<'a>(c: &Context<'a>) -> [Expr<'a>; 2] {
+    let found = match c.flag(5) {
+        true => [c.result_at(1), c.result_at(2)],
+        false => [c.arg(3), (c.arg(4) + c.number(7).to_f64()).pow(Value::Float(-0.5))],
+    };
+    found.map(|channels| beside(c, channels))
+}
+
+/// Numbers of channels, as they lie beside the input.
+fn beside<'a>(c: &Context<'a>, channels: Expr<'a>) -> Expr<'a> {
+    let sizes: Dims = c.sizes(0).iter().enumerate().map(|(d, _)| if d == 1 { -1 } else { 1 }).collect();
+    channels.reshape(&sizes)
+}
+
+/// The gradient, times the argument that is the weight, if there is one.
+fn weighted<'a>(c: &Context<'a>, weight: usize) -> Expr<'a> {
+    match c.shape(weight) {
+        Err(_) => c.g(),
+        Ok(_) if weight == 1 => c.g() * beside(c, c.arg(weight)),
+        Ok(_) => c.g() * c.arg(weight),
+    }
+}
+
+/// The gradient of numbers that were moved and scaled by their own mean and deviation over dimensions.
+fn normal_input<'a>(c: &Context<'a>, weight: usize, mean: Expr<'a>, scale: Expr<'a>, dims: &[i64]) -> Expr<'a> {
+    let over = |x: Expr<'a>| x.call("mean.dim", &[Value::size(dims), Value::Bool(true)]);
+    let (grad, normal) = (weighted(c, weight), (c.arg(0) - mean) * scale.clone());
+    let along = over(grad.clone() * normal.clone());
+    (grad.clone() - over(grad) - normal * along) * scale
+}
 
 /// The gradient of every difference of two rows.
 fn between<'a>(c: &Context<'a>) -> Expr<'a> {

@@ -13,7 +13,7 @@ use crate::tensor::iterate::walk;
 use crate::tensor::layout::{Dims, show, wrap_dim};
 use crate::tensor::memory::{get, set};
 use crate::tensor::view::check_bounds;
-use crate::tensor::{DType, Element, Error, ErrorKind, Layout, Result, Scalar, View, dispatch, limits};
+use crate::tensor::{DType, Element, Error, ErrorKind, Layout, Result, Scalar, View, dispatch, interrupt, limits};
 use std::cmp::Ordering;
 
 /// The values `scatter_` writes.
@@ -413,6 +413,7 @@ fn add_slices(view: &View, d: usize, index: &View, source: &View, alpha: Scalar)
             let (to, from) = (to.typed::<T>(), from.typed::<T>());
             let alpha = T::store(alpha).load();
             for (row, &i) in chosen.iter().enumerate() {
+                interrupt::check_at(row)?;
                 walk([&target.select(d, i), &slices.select(d, row as i64)], |run| {
                     for step in 0..run.length as i64 {
                         let [write, read] = at(&run, step);

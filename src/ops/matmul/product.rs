@@ -21,9 +21,12 @@ pub trait Ring: Number {
     /// Whether sums along the rows of both matrices are made in lanes, as they are in single precision.
     const BY_LANES: bool = false;
 
+    /// Whether the library begins small sums at what they are added to, as it does in single precision.
+    const FROM_RESULT: bool = false;
+
     /// `into += alpha · a @ b`; `into` is row-major.
     fn accumulate(into: &mut [Self], sizes: [usize; 3], alpha: Self, a: Matrix<Self>, b: Matrix<Self>) -> Result<()> {
-        in_order(into, sizes, alpha, a, b)
+        in_order(into, sizes, alpha, a, b, Begins::AtZero)
     }
 }
 
@@ -47,6 +50,7 @@ macro_rules! vector_ring {
     ($($t:ty)*) => {$(
         impl Ring for $t {
             const BY_LANES: bool = size_of::<$t>() == 4;
+            const FROM_RESULT: bool = size_of::<$t>() == 4;
             #[inline(always)]
             fn plus_product(total: $t, a: $t, b: $t) -> $t {
                 total + a * b
@@ -67,6 +71,8 @@ macro_rules! vector_ring {
         }
 
         impl Ring for Complex<$t> {
+            const FROM_RESULT: bool = size_of::<$t>() == 4;
+
             #[inline(always)]
             fn plus_product(total: Self, a: Self, b: Self) -> Self {
                 total + a * b
@@ -122,20 +128,40 @@ impl Ring for bool {
     }
 }
 
+/// Where the sum of an element's products begins.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Begins {
+    /// At zero; it is multiplied and added to what there is when it is complete.
+    AtZero,
+    /// At what there is, with the first matrix multiplied beforehand.
+    AtResult,
+}
+
 /// Row by row, each element's products added in their order.
-fn in_order<C: Ring>(into: &mut [C], [n, m, p]: [usize; 3], alpha: C, a: Matrix<C>, b: Matrix<C>) -> Result<()> {
+fn in_order<C: Ring>(
+    into: &mut [C],
+    [n, m, p]: [usize; 3],
+    alpha: C,
+    a: Matrix<C>,
+    b: Matrix<C>,
+    begins: Begins,
+) -> Result<()> {
     if p == 0 {
         return Ok(());
     }
     let mut row = buffer::<C>(p)?;
     for (i, into) in into.chunks_exact_mut(p).enumerate().take(n) {
         interrupt::check()?;
-        row.fill(C::default());
+        match begins {
+            Begins::AtZero => row.fill(C::default()),
+            Begins::AtResult => row.copy_from_slice(into),
+        }
         for piece in interrupt::pieces(0..m, p) {
             let piece = piece?;
             vectorised(|| {
                 for k in piece {
                     let factor = a.values.get(i * a.strides[0] + k * a.strides[1]).copied().unwrap_or_default();
+                    let factor = if begins == Begins::AtResult { C::times(alpha, factor) } else { factor };
                     let line = b.values.get(k * b.strides[0]..).unwrap_or_default();
                     match b.strides[1] {
                         0 | 1 => add_line(&mut row, factor, line.iter()),
@@ -144,8 +170,11 @@ fn in_order<C: Ring>(into: &mut [C], [n, m, p]: [usize; 3], alpha: C, a: Matrix<
                 }
             });
         }
-        for (into, &total) in into.iter_mut().zip(&row) {
-            *into = C::plus_product(*into, alpha, total);
+        match begins {
+            Begins::AtResult => into.copy_from_slice(&row),
+            Begins::AtZero => {
+                into.iter_mut().zip(&row).for_each(|(into, &total)| *into = C::plus_product(*into, alpha, total));
+            }
         }
     }
     Ok(())
@@ -324,6 +353,7 @@ fn multiply_as<S: Stored<Compute: Ring>>(out: &View, a: &View, b: &View, scaling
     let most = if sizes[2] == 1 { SMALL_COLUMN } else { SMALL };
     let is_small = scaling.sums == Sums::Library && matrix > 1 && matrix.saturating_mul(sizes[1]) <= most;
     let alpha = S::Compute::from_scalar(scaling.alpha);
+    let stored_as_computed = size_of::<S>() == size_of::<S::Compute>();
     let mut result = match scaling.added {
         Some((added, beta)) if beta.truth() => scaled::<S>(added, beta)?,
         _ => buffer(out.numel().max(0) as usize)?,
@@ -336,7 +366,11 @@ fn multiply_as<S: Stored<Compute: Ring>>(out: &View, a: &View, b: &View, scaling
             } else if is_small && is_by_lanes(sizes, &a, &b) {
                 by_lanes(into, sizes, alpha, a, b)?;
             } else if is_small || in_order_only {
-                in_order(into, sizes, alpha, a, b)?;
+                let narrow = sizes.iter().all(|&size| size > 1) && sizes.iter().any(|&size| size < 8);
+                // As the library does where rows meet columns of which there are few.
+                let at_result =
+                    is_small && stored_as_computed && S::Compute::FROM_RESULT && narrow && b.strides[1] == 1;
+                in_order(into, sizes, alpha, a, b, if at_result { Begins::AtResult } else { Begins::AtZero })?;
             } else {
                 S::Compute::accumulate(into, sizes, alpha, a, b)?;
             }

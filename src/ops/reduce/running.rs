@@ -4,7 +4,7 @@ use super::Extremum;
 use crate::ops::lines::{each_line, like_lines};
 use crate::ops::pointwise::{check_kernel, classes};
 use crate::tensor::layout::wrap_dim;
-use crate::tensor::{DType, Result, Scalar, View};
+use crate::tensor::{DType, Result, Scalar, View, interrupt};
 use num_complex::Complex;
 
 /// `cummax` or `cummin`: the largest or smallest element so far and where it last was. NaN stays.
@@ -34,6 +34,7 @@ pub fn running_extremum(which: Extremum, view: &View, dim: i64) -> Result<(View,
         let Some(&first) = line.first() else { return Ok(()) };
         let mut best = (first, 0);
         for (i, &value) in (0..).zip(line) {
+            interrupt::check_at(i as usize)?;
             if is_nan(value) || !is_nan(best.0) && beats(value, best.0) {
                 best = (value, i);
             }
@@ -61,7 +62,8 @@ pub fn log_cumulative_sum_exp(view: &View, dim: i64) -> Result<View> {
     }
     each_line(view, d, [&out], &mut |line, [out]| {
         let mut total = Complex::new(f64::NEG_INFINITY, 0.0);
-        for &value in line {
+        for (i, &value) in line.iter().enumerate() {
+            interrupt::check_at(i)?;
             total = joined(value.to_complex(), total);
             out.push(if view.dtype.is_complex() { Scalar::Complex(total) } else { Scalar::Float(total.re) });
         }
