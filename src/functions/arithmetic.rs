@@ -15,7 +15,7 @@ use crate::ops::pointwise::{self as ops, Output, RealFunction, TernaryOp, UnaryO
 use crate::ops::reduce::sum;
 use crate::ops::view::unsqueeze;
 use crate::ops::{copy, create, special};
-use crate::tensor::{DType, Result, Scalar, View};
+use crate::tensor::{DType, Layout, Result, Scalar, View};
 use crate::value::Value;
 
 pub const ROWS: &[Row] = &[
@@ -536,7 +536,8 @@ fn complex(call: &mut Call, name: &str) -> Result<Value> {
         (a, b)
     };
     let sizes = crate::tensor::layout::broadcast_sizes(re.sizes(), im.sizes())?;
-    let out = create::zeros(&sizes, re.dtype.to_complex()?, re.device())?;
+    let strides = Layout::elementwise_strides(&sizes, &[&re.layout, &im.layout]);
+    let out = View::zeros_strided(&sizes, strides, re.dtype.to_complex()?, re.device())?;
     copy::copy_into(&out.complex_part(false), &re)?;
     copy::copy_into(&out.complex_part(true), &im)?;
     Ok(out.into())

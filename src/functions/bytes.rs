@@ -292,7 +292,10 @@ pub fn made(bytes: &[u8]) -> Result<Value> {
 }
 
 /// Of the class of another one: a `bytearray`, or else `bytes`.
-fn of_kind(kind: BufferKind, bytes: &[u8]) -> Result<Value> {
+///
+/// # Errors
+/// MemoryError.
+pub fn of_kind(kind: BufferKind, bytes: &[u8]) -> Result<Value> {
     if kind == BufferKind::ByteArray { Buffer::bytearray(bytes).map(Value::Buffer) } else { made(bytes) }
 }
 

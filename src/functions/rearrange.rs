@@ -602,7 +602,8 @@ fn each_at_least(call: &mut Call, name: &str) -> Result<Value> {
 }
 
 fn nonzero(call: &mut Call) -> Result<Value> {
-    if call.bool(1)? {
+    let by_column = call.bool(1)?;
+    if by_column {
         if call.position("out").is_some_and(|index| !call.is_none(index)) {
             bail!(RuntimeError, "nonzero does not support the out kwarg when as_tuple is True");
         }

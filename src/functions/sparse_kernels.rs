@@ -433,7 +433,7 @@ pub fn strides(call: &mut Call) -> Result<Value> {
         bail!(RuntimeError, "Sparse CSR tensors do not have {what}");
     }
     match name {
-        "stride" if call.signature.key == "stride" => Ok(Value::ints(view.strides())),
+        "stride" if call.signature.key == "stride" || call.is_none(1) => Ok(Value::ints(view.strides())),
         "stride" => Ok(Value::Int(view.strides().get(wrap_dim(call.int(1)?, view.ndim())?).copied().unwrap_or(0))),
         _ => Ok(Value::Bool(false)),
     }

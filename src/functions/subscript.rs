@@ -257,7 +257,12 @@ fn buffer_item(buffer: &Buffer, index: &Value) -> Result<Value> {
                 let whole = buffer.memoryview(start as usize, stop.max(start) as usize);
                 return whole.map(Value::Buffer).ok_or_else(|| Error::index("index out of bounds on dimension 1"));
             }
-            let items: Vec<Scalar> = positions(start, stop, step).filter_map(|i| buffer.item(i)).collect();
+            if let (BufferKind::Bytes | BufferKind::ByteArray, 1) = (buffer.kind(), step)
+                && let Some(part) = buffer.memoryview(start as usize, stop.max(start) as usize)
+            {
+                return bytes::of_kind(buffer.kind(), &bytes::raw(&part)?);
+            }
+            let items: Vec<Scalar> = watched(positions(start, stop, step)).filter_map(|i| buffer.item(i)).collect();
             let bytes = || items.iter().map(|v| v.to_i64() as u8).collect::<Vec<u8>>();
             Ok(Value::Buffer(match buffer.kind() {
                 BufferKind::Array(code) => Buffer::array(code, &items)?,

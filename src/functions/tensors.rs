@@ -57,9 +57,12 @@ pub const ROWS: &[Row] = &[
     .sparse(Own(sparse_kernels::strides))
     .quantized(AsIs),
     method(
-        "stride.dim(Tensor self, int dim) -> int",
+        "stride.dim(Tensor self, int? dim) -> int",
         |c| {
             let v = c.tensor(0)?.borrow();
+            if c.is_none(1) {
+                return Ok(Value::ints(v.strides()));
+            }
             Ok(Value::Int(v.strides()[checked_dim(&v, c.int(1)?)?]))
         },
         "Returns the stride of one dimension, in elements.",
@@ -226,7 +229,13 @@ pub const ROWS: &[Row] = &[
     .quantized(Numbers),
     method(
         "tolist(Tensor self) -> any",
-        |c| nested_list(&c.tensor(0)?.borrow()),
+        |c| {
+            let view = c.tensor(0)?.borrow();
+            if view.form.is_none() && view.numel() > 0 && view.storage.nbytes() == 0 {
+                bail!(RuntimeError, "tolist() shouldn't be called on a tensor with unallocated storage");
+            }
+            nested_list(&view)
+        },
         "Returns the values as nested lists of numbers.",
     )
     .names(Nameless)

@@ -255,7 +255,7 @@ fn has_end(text: &str, given: &Given, name: &str, has: fn(&str, &str) -> bool) -
 }
 
 fn folded(text: &str, push: fn(&mut String, char)) -> String {
-    text.chars().fold(String::with_capacity(text.len()), |mut out, c| {
+    watched(text.chars()).fold(String::with_capacity(text.len()), |mut out, c| {
         push(&mut out, c);
         out
     })
@@ -300,7 +300,7 @@ fn title(text: &str) -> String {
     let is_plain = small.chars().count() == text.chars().count();
     let (mut out, mut inside) = (String::with_capacity(text.len()), false);
     let mut small = small.chars();
-    for c in text.chars() {
+    for c in watched(text.chars()) {
         let lowered = small.next().filter(|_| is_plain);
         match (inside, lowered) {
             (true, Some(lowered)) => out.push(lowered),

@@ -28,7 +28,8 @@ pub const ROWS: &[Row] = &[
             Ok(Value::Tensor(tensor.detach_as(view)))
         },
         "Reads the same bytes as another dtype.",
-    ),
+    )
+    .sparse(Own(sparse_kernels::no_storage)),
     method(
         "view(Tensor(a) self, int[] size) -> Tensor(a)",
         view,
@@ -202,7 +203,7 @@ pub const ROWS: &[Row] = &[
     both(
         "ravel(Tensor(a) self) -> Tensor(a)",
         |c| {
-            let v = ops::reshape(&c.view(0)?, &[-1])?;
+            let v = ops::ravel(&c.view(0)?)?;
             view_or_copy(c, v)
         },
         "Merges all dimensions into one.",

@@ -375,5 +375,7 @@ pub fn fake(view: &View, scales: &[f64], points: &[f64], axis: Option<usize>, li
         let integer = steps.clamp(low as f64, high as f64);
         Scalar::Float(f64::from((integer - points[channel]) as f32 * scale))
     });
-    View::from_scalars(view.sizes(), view.dtype, values)
+    let out = View::zeros_strided(view.sizes(), view.layout.like_strides(), view.dtype, view.device())?;
+    copy::copy_into(&out, &View::from_scalars(view.sizes(), view.dtype, values)?)?;
+    Ok(out)
 }

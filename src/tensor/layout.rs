@@ -115,6 +115,10 @@ pub fn infer_size(shape: &[i64], numel: i64) -> Result<Dims> {
         }
         sizes[i] = numel / known;
     }
+    // A size of zero does not make up for what is too much before it.
+    if sizes.iter().try_fold(1u64, |product, &size| product.checked_mul(size as u64)).is_none() {
+        bail!(RuntimeError, "numel: integer multiplication overflow");
+    }
     Ok(sizes)
 }
 

@@ -5,6 +5,7 @@
 use super::device::Device;
 use super::error::{Error, Result};
 use super::float8::Float8;
+use super::interrupt;
 use super::limits;
 use super::thresholds::LARGE_PAGE;
 use half::{bf16, f16};
@@ -147,6 +148,9 @@ impl Drop for Heap {
     }
 }
 
+/// Bytes that are copied between two looks at Ctrl-C.
+const COPIED: usize = 1 << 22;
+
 impl Memory {
     /// `nbytes` zeroed bytes.
     ///
@@ -160,8 +164,11 @@ impl Memory {
     pub fn from_bytes(bytes: &[u8]) -> Result<Memory> {
         let memory = Memory::heap(bytes.len())?;
         if let Some(start) = memory.start() {
-            // SAFETY: the new memory has exactly `bytes.len()` bytes and is nobody else's.
-            unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), start.as_ptr(), bytes.len()) }
+            for (part, at) in bytes.chunks(COPIED).zip((0..).step_by(COPIED)) {
+                interrupt::check()?;
+                // SAFETY: the new memory has exactly `bytes.len()` bytes and is nobody else's.
+                unsafe { ptr::copy_nonoverlapping(part.as_ptr(), start.as_ptr().add(at), part.len()) }
+            }
         }
         Ok(memory)
     }
@@ -243,9 +250,17 @@ impl Memory {
     pub fn copy_from(&self, source: &Memory) {
         if let (Some(to), Some(from)) = (self.start(), source.start()) {
             let length = self.nbytes().min(source.nbytes());
-            // SAFETY: both are valid for `length` bytes, `ptr::copy` allows them to overlap, and no reference to the
-            // bytes exists outside cells.
-            unsafe { ptr::copy(from.as_ptr(), to.as_ptr(), length) }
+            // What overlaps is copied at once.
+            let overlaps = to.addr().get().abs_diff(from.addr().get()) < length;
+            let piece = if overlaps { length } else { COPIED };
+            for at in (0..length).step_by(piece.max(1)) {
+                if interrupt::requested() {
+                    return;
+                }
+                // SAFETY: both are valid for `length` bytes, `ptr::copy` allows them to overlap, and no reference to the
+                // bytes exists outside cells.
+                unsafe { ptr::copy(from.as_ptr().add(at), to.as_ptr().add(at), piece.min(length - at)) }
+            }
         }
     }
 
@@ -285,7 +300,10 @@ impl Memory {
         let mut copy = Vec::new();
         copy.try_reserve_exact(length)
             .map_err(|_| Error::runtime(format!("no memory for a copy of {length} bytes")))?;
-        copy.extend(self.bytes().iter().map(get));
+        for part in self.bytes().chunks(COPIED) {
+            interrupt::check()?;
+            copy.extend(part.iter().map(get));
+        }
         Ok(copy)
     }
 }

@@ -99,7 +99,9 @@ impl Storage {
     /// # Errors
     /// RuntimeError in PyTorch's words.
     pub fn from_file(name: &str, shared: bool, nbytes: i64) -> Result<Storage> {
-        let storage = Storage::new(files::map(name, shared, nbytes)?);
+        // Of nothing, no file is opened.
+        let memory = if nbytes == 0 { Memory::heap(0)? } else { files::map(name, shared, nbytes)? };
+        let storage = Storage::new(memory);
         storage.0.resizable.set(false);
         Ok(storage)
     }
