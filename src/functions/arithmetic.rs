@@ -14,7 +14,7 @@ use crate::ops::number::Real;
 use crate::ops::pointwise::{self as ops, Output, RealFunction, TernaryOp, UnaryOp};
 use crate::ops::reduce::sum;
 use crate::ops::view::unsqueeze;
-use crate::ops::{copy, create, special};
+use crate::ops::{copy, special};
 use crate::tensor::{DType, Layout, Result, Scalar, View};
 use crate::value::Value;
 
