@@ -10,7 +10,7 @@ use crate::call::facets::{
     Out, Takes,
 };
 use crate::call::{Call, Row, both, function, method};
-use crate::ops::number::Real;
+use crate::ops::number::{Real, Stored, rounded};
 use crate::ops::pointwise::{self as ops, Output, RealFunction, TernaryOp, UnaryOp};
 use crate::ops::reduce::sum;
 use crate::ops::view::unsqueeze;
@@ -311,9 +311,13 @@ struct Logit {
 }
 
 impl RealFunction for Logit {
-    const ROUNDS: bool = true;
+    #[inline(always)]
     fn at<T: Real>(&self, value: T) -> T {
-        special::logit(value, self.eps.map(T::from_f64))
+        special::logit(value, self.eps.map(T::from_f64), |v| v)
+    }
+    #[inline(always)]
+    fn at_narrow<S: Stored<Compute = f32> + Real>(&self, value: f32) -> f32 {
+        special::logit(value, self.eps.map(|eps| rounded::<S>(eps as f32)), rounded::<S>)
     }
 }
 
@@ -387,7 +391,7 @@ fn polygamma(call: &mut Call, this: usize, order: usize, in_place: bool) -> Resu
 struct Trigamma;
 
 impl RealFunction for Trigamma {
-    const ROUNDS: bool = false;
+    #[inline(always)]
     fn at<T: Real>(&self, value: T) -> T {
         special::trigamma(value)
     }
@@ -397,9 +401,11 @@ impl RealFunction for Trigamma {
 struct Polygamma(i64);
 
 impl RealFunction for Polygamma {
-    const ROUNDS: bool = true;
     fn at<T: Real>(&self, value: T) -> T {
         special::polygamma(self.0, value)
+    }
+    fn at_narrow<S: Stored<Compute = f32> + Real>(&self, value: f32) -> f32 {
+        self.at(S::narrow(value)).widen()
     }
 }
 

@@ -302,7 +302,6 @@ struct Elu {
 }
 
 impl RealFunction for Elu {
-    const ROUNDS: bool = false;
     fn at<T: Real>(&self, value: T) -> T {
         if value < T::zero() {
             ((value * T::from_f64(self.input)).exp() - T::one()) * T::from_f64(self.below)
@@ -316,7 +315,6 @@ impl RealFunction for Elu {
 struct LogSigmoid;
 
 impl RealFunction for LogSigmoid {
-    const ROUNDS: bool = false;
     fn at<T: Real>(&self, value: T) -> T {
         value.min(T::zero()) - (-value.abs()).exp().ln_1p()
     }

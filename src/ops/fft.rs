@@ -1,21 +1,19 @@
 //! Discrete Fourier transforms along dimensions. A complex transform and two for real signals, whose spectra are
-//! symmetric, make up all functions of <https://pytorch.org/docs/2.7/fft.html>. `rustfft` computes the sums.
+//! symmetric, make up all functions of <https://pytorch.org/docs/2.7/fft.html>.
 
-use super::check::size_at;
+use super::check::{resolved, size_at};
 use super::copy::{cast, contiguous};
 use super::rearrange::roll;
 use super::view::{movedim, permute};
 use crate::bail;
 use crate::tensor::layout::wrap_dim;
-use crate::tensor::{DType, Dims, Result, Scalar, View, interrupt, limits};
-use num_complex::Complex;
-use rustfft::{FftDirection, FftPlanner};
+use crate::tensor::{DType, Dims, Result, Scalar, View};
 
+mod lanes;
+mod lines;
 mod short;
 
-use short::{Line, Part, Short};
-
-type C = Complex<f64>;
+use lines::Lines;
 
 /// The scaling of a transform and its inverse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,52 +77,6 @@ fn promoted(view: &View, default: DType) -> Result<View> {
     if dtype == view.dtype { Ok(view.clone()) } else { cast(view, dtype) }
 }
 
-/// One line after another, each of `length` numbers: those there are, then zeros.
-fn lines(view: &View, d: usize, length: usize) -> Result<Vec<C>> {
-    let moved = movedim(view, &[d as i64], &[-1])?;
-    let present = moved.sizes().last().copied().unwrap_or(0) as usize;
-    let values = moved.scalars()?;
-    let count = values.len().checked_div(present).unwrap_or(0);
-    let mut out = limits::vector(count.saturating_mul(length))?;
-    for line in values.chunks_exact(present.max(1)) {
-        out.extend(interrupt::watched(0..length).map(|i| line.get(i).map_or(C::default(), |value| value.to_complex())));
-    }
-    Ok(out)
-}
-
-/// Transforms every `n` numbers in place, in single or double precision. Ctrl-C is heeded between them.
-fn compute(values: &mut [C], n: usize, line: Line, forward: bool, single: bool) -> Result<()> {
-    // Of no lines there is nothing to compute.
-    if values.is_empty() {
-        return Ok(());
-    }
-    fn run<T: Part>(buffer: &mut [Complex<T>], n: usize, line: Line, forward: bool) -> Result<()> {
-        if let Some(transform) = Short::of(n, line, forward) {
-            for (i, line) in buffer.chunks_exact_mut(n).enumerate() {
-                interrupt::check_at(i)?;
-                transform.process(line);
-            }
-            return Ok(());
-        }
-        let direction = if forward { FftDirection::Forward } else { FftDirection::Inverse };
-        let transform = FftPlanner::new().plan_fft(n, direction);
-        for lines in buffer.chunks_mut((interrupt::STRIDE / n).max(1) * n) {
-            interrupt::check()?;
-            transform.process(lines);
-        }
-        Ok(())
-    }
-    if !single {
-        return run(values, n, line, forward);
-    }
-    let mut narrow: Vec<Complex<f32>> = values.iter().map(|v| Complex::new(v.re as f32, v.im as f32)).collect();
-    run(&mut narrow, n, line, forward)?;
-    for (value, narrow) in values.iter_mut().zip(narrow) {
-        *value = C::new(f64::from(narrow.re), f64::from(narrow.im));
-    }
-    Ok(())
-}
-
 /// One dimension of a transform, of `n` points.
 fn along(view: &View, d: usize, n: i64, kind: Kind, transform: &Transform) -> Result<View> {
     let &Transform { forward, norm, .. } = transform;
@@ -138,75 +90,18 @@ fn along(view: &View, d: usize, n: i64, kind: Kind, transform: &Transform) -> Re
     let dtype = if kind == Kind::HalfToReal { view.dtype.to_complex()? } else { view.dtype };
     let room = View::zeros(&padded, dtype, view.device())?;
     let view = if size == 0 { &room } else { view };
-    let single = matches!(view.dtype, DType::Float | DType::ComplexFloat);
+    let kept = if kind == Kind::RealToHalf { n / 2 + 1 } else { n };
+    let dtype = if kind == Kind::HalfToReal { view.dtype.to_real() } else { view.dtype.to_complex()? };
+    let signal = resolved(&contiguous(&movedim(view, &[d as i64], &[-1])?)?)?;
+    let mut sizes = Dims::from_slice(signal.sizes());
+    let present = sizes.last_mut().map_or(1, |size| std::mem::replace(size, kept)) as usize;
+    let out = View::unwritten(&sizes, dtype, view.device())?;
     let n = n as usize;
-    let half = n / 2 + 1;
-    let real_input = !view.dtype.is_complex();
-    let factor = norm.factor(forward, n);
-    let (values, length) = match kind {
-        Kind::HalfToReal => {
-            let spectra = lines(view, d, half)?;
-            let mut full = limits::vector((spectra.len() / half).saturating_mul(n))?;
-            for line in spectra.chunks_exact(half) {
-                let at = |k: usize| line.get(k).copied().unwrap_or_default();
-                full.extend((0..n).map(|k| match k {
-                    // What belongs to itself is real.
-                    k if k == 0 || 2 * k == n => C::new(at(k).re, 0.0),
-                    k if k < half => {
-                        if forward {
-                            at(k).conj()
-                        } else {
-                            at(k)
-                        }
-                    }
-                    k => {
-                        if forward {
-                            at(n - k)
-                        } else {
-                            at(n - k).conj()
-                        }
-                    }
-                }));
-            }
-            compute(&mut full, n, Line::ToReal, false, single)?;
-            (full, n)
-        }
-        _ if real_input => {
-            // A real signal's spectrum is symmetric; the inverse transform is its conjugate.
-            let mut full = lines(view, d, n)?;
-            compute(&mut full, n, Line::FromReal, true, single)?;
-            let kept = if kind == Kind::RealToHalf { half } else { n };
-            let mut out = limits::vector(full.len() / n * kept)?;
-            for line in full.chunks_exact(n) {
-                let at = |k: usize| match line.get(k).copied().unwrap_or_default() {
-                    value if k == 0 || 2 * k == n => C::new(value.re, 0.0),
-                    value => value,
-                };
-                let spectrum = (0..kept).map(|k| if k < half { at(k) } else { at(n - k).conj() });
-                out.extend(spectrum.map(|value| if forward { value } else { value.conj() }));
-            }
-            (out, kept)
-        }
-        _ => {
-            let mut full = lines(view, d, n)?;
-            compute(&mut full, n, Line::Complex, forward, single)?;
-            (full, n)
-        }
-    };
-    let dtype = match kind {
-        Kind::HalfToReal => view.dtype.to_real(),
-        _ => view.dtype.to_complex()?,
-    };
-    let narrow = |value: f64| if single { f64::from(value as f32 * factor as f32) } else { value * factor };
-    let mut sizes = view.sizes().to_vec();
-    sizes.remove(d);
-    sizes.push(length as i64);
-    let scalars = values.into_iter().map(|value| match dtype.is_complex() {
-        true if factor == 1.0 => Scalar::Complex(value),
-        true => Scalar::Complex(C::new(narrow(value.re), narrow(value.im))),
-        false => Scalar::Float(if factor == 1.0 { value.re } else { narrow(value.re) }),
-    });
-    let out = View::from_scalars(&sizes, dtype, scalars)?;
+    let lines = Lines { n, present, kept: kept as usize, kind, forward, factor: norm.factor(forward, n) };
+    match dtype.to_real() {
+        DType::Float => lines.compute::<f32>(&signal, &out)?,
+        _ => lines.compute::<f64>(&signal, &out)?,
+    }
     movedim(&out, &[-1], &[d as i64])
 }
 
@@ -332,44 +227,4 @@ pub fn shift(view: &View, dims: Option<&[i64]>, back: bool) -> Result<View> {
     });
     let shifts: Vec<i64> = shifts.collect::<Result<_>>()?;
     roll(view, &shifts, &dims)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The sums themselves.
-    fn slowly(values: &[C], forward: bool) -> Vec<C> {
-        let n = values.len();
-        let turn = if forward { -std::f64::consts::TAU } else { std::f64::consts::TAU };
-        let root = |k: usize| C::cis(turn * (k % n) as f64 / n as f64);
-        (0..n).map(|k| values.iter().enumerate().map(|(j, value)| value * root(j * k)).sum()).collect()
-    }
-
-    #[test]
-    fn every_length_gives_the_sums_of_its_points() {
-        // Past the longest length whose order is known, with and without an order.
-        for n in 1..=150usize {
-            let number = |i: usize| ((i * i * 7919 + 31 * i) % 1009) as f64 / 504.0 - 1.0;
-            // Two lines, so that the second begins where the first ends.
-            let signal: Vec<C> = (0..2 * n).map(|i| C::new(number(i), number(i + 3 * n))).collect();
-            let real: Vec<C> = signal.iter().map(|value| C::new(value.re, 0.0)).collect();
-            let spectra = real.chunks_exact(n).flat_map(|line| slowly(line, true)).collect();
-            for (line, values) in [(Line::Complex, signal), (Line::FromReal, real), (Line::ToReal, spectra)] {
-                for (forward, single) in [(true, true), (true, false), (false, true), (false, false)] {
-                    // A spectrum of a real signal is only transformed back, and a real signal forwards.
-                    if matches!((line, forward), (Line::ToReal, true) | (Line::FromReal, false)) {
-                        continue;
-                    }
-                    let mut found = values.clone();
-                    compute(&mut found, n, line, forward, single).unwrap();
-                    let wanted: Vec<C> = values.chunks_exact(n).flat_map(|line| slowly(line, forward)).collect();
-                    let largest = wanted.iter().map(|value| value.norm()).fold(1.0, f64::max);
-                    let bound = largest * if single { 2e-6 } else { 1e-13 };
-                    let apart = found.iter().zip(&wanted).map(|(a, b)| (a - b).norm()).fold(0.0, f64::max);
-                    assert!(apart <= bound, "{n} points, {line:?}, {forward}, {single}: {apart:e} of {largest}");
-                }
-            }
-        }
-    }
 }

@@ -63,6 +63,12 @@ pub trait Integer: Number + PrimInt + WrappingAdd + WrappingSub + WrappingMul {
     fn power(self, exponent: u64) -> Self;
 }
 
+/// A number that is computed in single precision, rounded to the 16-bit float `S`.
+#[inline(always)]
+pub fn rounded<S: Stored<Compute = f32>>(value: f32) -> f32 {
+    S::narrow(value).widen()
+}
+
 /// Returns whether this is `f32`, not `f64`.
 #[inline(always)]
 pub fn is_single<T: Real>() -> bool {

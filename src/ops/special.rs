@@ -38,12 +38,13 @@ fn polynomial<T: Real>(x: T, coefficients: &[f64]) -> T {
     coefficients.iter().fold(T::zero(), |sum, &coefficient| sum.fused(x, T::from_f64(coefficient)))
 }
 
-/// `-x ln x`, whose limit at 0 is 0.
-pub fn entr<T: Real>(x: T) -> T {
+/// `-x ln x`, whose limit at 0 is 0. `round` is applied to every intermediate result, here and below.
+#[inline(always)]
+pub fn entr<T: Real>(x: T, round: impl Fn(T) -> T) -> T {
     if x.is_nan() {
         x
     } else if x > T::zero() {
-        -x * x.ln()
+        -x * round(x.ln())
     } else if x == T::zero() {
         T::zero()
     } else {
@@ -58,23 +59,25 @@ pub fn sinc<T: Real>(x: T) -> T {
 }
 
 /// The logarithm of the odds. With `eps`, `x` is brought into `[eps, 1 - eps]` first.
-pub fn logit<T: Real>(x: T, eps: Option<T>) -> T {
+#[inline(always)]
+pub fn logit<T: Real>(x: T, eps: Option<T>, round: impl Fn(T) -> T) -> T {
     let x = match eps {
         Some(eps) if x < eps => eps,
-        Some(eps) if x > T::one() - eps => T::one() - eps,
+        Some(eps) if x > round(T::one() - eps) => round(T::one() - eps),
         _ => x,
     };
-    (x / (T::one() - x)).ln()
+    round(x / round(T::one() - x)).ln()
 }
 
 /// `x ln(1 + y)`, 0 where `x` is.
-pub fn x_log1p_y<T: Real>(x: T, y: T) -> T {
+#[inline(always)]
+pub fn x_log1p_y<T: Real>(x: T, y: T, round: impl Fn(T) -> T) -> T {
     if y.is_nan() {
         y
     } else if x == T::zero() {
         T::zero()
     } else {
-        x * y.ln_1p()
+        x * round(y.ln_1p())
     }
 }
 

@@ -18,6 +18,7 @@ use super::thresholds::{BLOCK, LONG_BLOCK, PART, THREAD};
 use std::cell::Cell;
 use std::mem::MaybeUninit;
 use std::ops::Range;
+use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
@@ -172,6 +173,29 @@ pub(crate) fn writing<T: Plain, R>(
     // SAFETY: as in `reading`; nobody reads or writes them meanwhile but `body`.
     (fits && start.is_aligned())
         .then(|| body(unsafe { std::slice::from_raw_parts_mut(start.as_ptr().add(range.start), range.len()) }))
+}
+
+/// As [`reading`] one memory and [`writing`] another. `None` where they share a byte, too.
+pub(crate) fn between<T: Plain, R>(
+    from: &Memory,
+    to: &Memory,
+    range: Range<usize>,
+    body: impl FnOnce(&[T], &mut [T]) -> R + Send,
+) -> Option<R> {
+    let (first, start) = (from.start()?.cast::<T>(), to.start()?.cast::<T>());
+    let fits = range.start <= range.end && range.end <= to.nbytes() / size_of::<T>();
+    let end = |start: NonNull<T>, memory: &Memory| start.addr().get() + memory.nbytes();
+    let apart = end(first, from) <= start.addr().get() || end(start, to) <= first.addr().get();
+    (fits && apart && first.is_aligned() && start.is_aligned()).then(|| {
+        // SAFETY: as in `reading` and `writing`; what is written is not what is read.
+        let (elements, out) = unsafe {
+            (
+                std::slice::from_raw_parts(first.as_ptr(), from.nbytes() / size_of::<T>()),
+                std::slice::from_raw_parts_mut(start.as_ptr().add(range.start), range.len()),
+            )
+        };
+        body(elements, out)
+    })
 }
 
 /// Runs `body` compiled for the widest vectors that the processor has. The results are the same either way; a loop is

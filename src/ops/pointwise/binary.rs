@@ -7,7 +7,7 @@ use super::{Output, Plan, Shape, check_kernel, check_sizes, converted, deliver, 
 use crate::bail;
 use crate::ops::block;
 use crate::ops::copy::check_fits;
-use crate::ops::number::{Integer, Number, Real, Stored, is_single};
+use crate::ops::number::{Integer, Number, Real, Stored, is_single, rounded};
 use crate::ops::promote::{Operand, result_type};
 use crate::ops::series;
 use crate::ops::special::{self, Chebyshev};
@@ -15,6 +15,7 @@ use crate::tensor::parallel::{self, vectorised, vectorised_kernel};
 use crate::tensor::{Category, DType, Result, Scalar, View, dispatch};
 use half::{bf16, f16};
 use num_complex::Complex;
+use std::marker::PhantomData;
 
 /// The way an operation makes its result, given the operands' common dtype.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +44,48 @@ fn zip<C: Copy>(a: &[C], b: &[C], out: &mut [C], function: impl Fn(C, C) -> C) {
     });
 }
 
-/// Raises to powers: not a closure, as in `unary.rs`.
+/// A function that is inlined where vectors are, as in `unary.rs`.
+trait Function<T> {
+    fn at(a: T, b: T) -> T;
+}
+
+/// Applies an `F`.
+struct Through<'a, T, F> {
+    a: &'a [T],
+    b: &'a [T],
+    out: &'a mut [T],
+    function: PhantomData<F>,
+}
+
+impl<T: Copy, F: Function<T>> parallel::Kernel for Through<'_, T, F> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self, _fuses: bool) {
+        for ((out, &a), &b) in self.out.iter_mut().zip(self.a).zip(self.b) {
+            *out = F::at(a, b);
+        }
+    }
+}
+
+fn zip_function<T: Copy, F: Function<T>>(a: &[T], b: &[T], out: &mut [T]) {
+    vectorised_kernel(Through { a, b, out, function: PhantomData::<F> });
+}
+
+/// The kernel of a function of real numbers.
+macro_rules! by_function {
+    ($function:path) => {{
+        struct Row;
+        impl<T: Real> Function<T> for Row {
+            #[inline(always)]
+            fn at(a: T, b: T) -> T {
+                $function(a, b)
+            }
+        }
+        Some(zip_function::<T, Row>)
+    }};
+}
+
+/// Raises to powers.
 struct Power<'a, T> {
     bases: &'a [T],
     exponents: &'a [T],
@@ -76,6 +118,7 @@ fn power<T: Real>(bases: &[T], exponents: &[T], out: &mut [T]) {
 macro_rules! pick {
     (bool; bool $kernel:tt $($rest:tt)*) => { Some(|a, b, out| zip(a, b, out, $kernel)) };
     (int; int $kernel:tt $($rest:tt)*) => { Some(|a, b, out| zip(a, b, out, $kernel)) };
+    (float; float ($function:path) $($rest:tt)*) => { by_function!($function) };
     (float; float $kernel:tt $($rest:tt)*) => { Some(|a, b, out| zip(a, b, out, $kernel)) };
     (complex; complex $kernel:tt $($rest:tt)*) => { Some(|a, b, out| zip(a, b, out, $kernel)) };
     (float; float_blocks $kernel:tt $($rest:tt)*) => { Some($kernel) };
@@ -198,14 +241,14 @@ binary_ops! {
     Lcm            "lcm_cpu"          Common  [INT] { int(lcm) }
     Logaddexp      "logaddexp_cpu"    Common  [FLOAT COMPLEX] { float(log_add_exp) complex(complex::log_add_exp) }
     Logaddexp2     "logaddexp2_cpu"   Common  [FLOAT] { float(log_add_exp2) }
-    Xlogy          "xlogy_cpu"        Float   [FLOAT] { float(x_log_y) }
+    Xlogy          "xlogy_cpu"        Float   [FLOAT] { float(|x, y| x_log_y(x, y, |v| v)) }
     Heaviside      "heaviside_cpu"    Common  [BOOL NUMBERS] {
         bool(|a, b| a | b)
         int(|a, b| if a == T::zero() { b } else if a > T::zero() { T::one() } else { T::zero() })
         float(|a, b| if a == T::zero() { b } else if a > T::zero() { T::one() } else { T::zero() })
     }
     Nextafter      "nextafter_cpu"    Common  [FLOAT] { float(|a, b| special::next_after(a, b, T::neighbour)) }
-    Xlog1py        "xlog1py_cpu"      Float   [FLOAT] { float(special::x_log1p_y) }
+    Xlog1py        "xlog1py_cpu"      Float   [FLOAT] { float(|x, y| special::x_log1p_y(x, y, |v| v)) }
     Zeta           "zeta_cpu"         Float   [WIDE_FLOAT] { float(special::zeta) }
     Igamma         "igamma_cpu"       Common  [FLOAT] { float(special::lower_gamma) }
     Igammac        "igammac_cpu"      Common  [FLOAT] { float(special::upper_gamma) }
@@ -329,13 +372,15 @@ kernels!(integers u8 i8 i16 i32 i64 u16 u32 u64);
 kernels!(floats f32 f64);
 
 /// Kernels of the 16-bit floats whose intermediate results are rounded to 16 bits too.
-fn rounding_kernel<S: Stored<Compute = f32> + Real>(op: BinaryOp) -> Option<fn(f32, f32) -> f32> {
+fn rounding_kernel<S: Stored<Compute = f32> + Real>(op: BinaryOp) -> Option<Kernel<f32>> {
     match op {
-        BinaryOp::FloorDivide => Some(|a, b| floor_quotient_rounded(a, b, |v| S::narrow(v).widen())),
-        BinaryOp::TruncDivide => Some(|a, b| S::narrow(a / b).widen().trunc()),
-        BinaryOp::Xlogy => Some(|x, y| x_log_y(S::narrow(x), S::narrow(y)).widen()),
-        BinaryOp::Xlog1py => Some(|x, y| special::x_log1p_y(S::narrow(x), S::narrow(y)).widen()),
-        BinaryOp::Nextafter => Some(|a, b| special::next_after(S::narrow(a), S::narrow(b), S::neighbour).widen()),
+        BinaryOp::FloorDivide => Some(|a, b, out| zip(a, b, out, |a, b| floor_quotient_rounded(a, b, rounded::<S>))),
+        BinaryOp::TruncDivide => Some(|a, b, out| zip(a, b, out, |a, b| rounded::<S>(a / b).trunc())),
+        BinaryOp::Xlogy => Some(|x, y, out| zip(x, y, out, |x, y| x_log_y(x, y, rounded::<S>))),
+        BinaryOp::Xlog1py => Some(|x, y, out| zip(x, y, out, |x, y| special::x_log1p_y(x, y, rounded::<S>))),
+        BinaryOp::Nextafter => Some(|a, b, out| {
+            zip(a, b, out, |a, b| special::next_after(S::narrow(a), S::narrow(b), S::neighbour).widen());
+        }),
         _ => None,
     }
 }
@@ -501,12 +546,12 @@ fn run_rounding<S: Stored<Compute = f32>>(
     operands: [Operand; 2],
     views: &[Option<View>; 2],
     out: &View,
-    kernel: fn(f32, f32) -> f32,
+    kernel: Kernel<f32>,
 ) -> Result<()> {
     let a = source::<S>(operands[0], &views[0], out.sizes(), false)?;
     let b = source::<S>(operands[1], &views[1], out.sizes(), false)?;
     block::binary::<S, S>(out, a, b, 64, &|a, b, out, _| {
-        zip(a, b, out, kernel);
+        kernel(a, b, out);
         Ok(())
     })
 }

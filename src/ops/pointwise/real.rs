@@ -114,6 +114,7 @@ pub fn log_add_exp<T: Real>(a: T, b: T) -> T {
     largest + (-(a - b).abs()).exp().ln_1p()
 }
 
+#[inline(always)]
 pub fn log_add_exp2<T: Real>(a: T, b: T) -> T {
     if a.is_infinite() && a == b {
         return a;
@@ -122,13 +123,15 @@ pub fn log_add_exp2<T: Real>(a: T, b: T) -> T {
     (-(a - b).abs()).exp2().ln_1p().fused(T::from_f64(std::f64::consts::LOG2_E), largest)
 }
 
-pub fn x_log_y<T: Real>(x: T, y: T) -> T {
+/// `x ln y`, 0 where `x` is. `round` is applied to the logarithm.
+#[inline(always)]
+pub fn x_log_y<T: Real>(x: T, y: T, round: impl Fn(T) -> T) -> T {
     if y.is_nan() {
         y
     } else if x == T::zero() {
         x.abs()
     } else {
-        x * y.ln()
+        x * round(y.ln())
     }
 }
 

@@ -8,7 +8,7 @@ use super::{Output, Plan, Shape, check_kernel, check_sizes, converted, deliver, 
 use crate::bail;
 use crate::ops::block;
 use crate::ops::create::{full_like, zeros_like};
-use crate::ops::number::{Integer, Number, Real, Stored, is_single};
+use crate::ops::number::{Integer, Number, Real, Stored, is_single, rounded};
 use crate::ops::series;
 use crate::ops::special;
 use crate::tensor::memory::BoolByte;
@@ -36,34 +36,59 @@ fn map<A: Copy, R>(values: &[A], out: &mut [R], function: impl Fn(A) -> R) {
     });
 }
 
-/// A function that `f32` has a series for (see there), and `f64` only the system's.
-trait Series {
+/// A function that is inlined where vectors are, and there alone is a fused product one instruction. With much in it, the
+/// compiler would not inline a closure, or a function that is handed on.
+trait Function<T> {
+    fn at(value: T) -> T;
+}
+
+/// A function that is a series for `f32` (see there), and for `f64` only the system's.
+trait Series<T>: Function<T> {
     /// The series holds for numbers of at most this size, others go through the function.
     const LIMIT: f64;
-    fn series(x: f64) -> f64;
     fn function(x: f64) -> f64;
 }
 
-/// Applies an `F`. Not a closure: with a series in it, the compiler would not inline that where vectors are.
+/// Applies an `F`.
 struct Through<'a, T, F> {
     values: &'a [T],
     out: &'a mut [T],
     function: PhantomData<F>,
 }
 
-impl<T: Real, F: Series> parallel::Kernel for Through<'_, T, F> {
+impl<T: Copy, F: Function<T>> parallel::Kernel for Through<'_, T, F> {
     type Output = ();
     #[inline(always)]
     fn run(self, _fuses: bool) {
         for (out, &value) in self.out.iter_mut().zip(self.values) {
-            let value = value.as_f64();
-            *out = T::from_f64(if is_single::<T>() { F::series(value) } else { F::function(value) });
+            *out = F::at(value);
         }
     }
 }
 
-fn map_series<T: Real, F: Series>(values: &[T], out: &mut [T]) {
-    vectorised_kernel(Through { values, out: &mut *out, function: PhantomData::<F> });
+fn map_function<T: Copy, F: Function<T>>(values: &[T], out: &mut [T]) {
+    vectorised_kernel(Through { values, out, function: PhantomData::<F> });
+}
+
+/// The kernel of a function of real numbers, or of one type.
+macro_rules! by_function {
+    ($function:path) => {
+        by_function!($function, T, T: Real)
+    };
+    ($function:path, $t:ident $(, $($of:tt)*)?) => {{
+        struct Row;
+        impl<$($($of)*)?> Function<$t> for Row {
+            #[inline(always)]
+            fn at(value: $t) -> $t {
+                $function(value)
+            }
+        }
+        map_function::<$t, Row>
+    }};
+}
+
+fn map_series<T: Real, F: Series<T>>(values: &[T], out: &mut [T]) {
+    map_function::<T, F>(values, out);
     let is_far = |value: T| value.as_f64().abs() > F::LIMIT;
     if is_single::<T>() && F::LIMIT.is_finite() && vectorised(|| values.iter().fold(false, |any, &v| any | is_far(v))) {
         let outliers = out.iter_mut().zip(values).filter(|&(_, &value)| is_far(value));
@@ -78,15 +103,17 @@ macro_rules! by_series {
     };
     ($limit:expr, $series:path, $function:path) => {{
         struct Row;
-        impl Series for Row {
+        impl<T: Real> Series<T> for Row {
             const LIMIT: f64 = $limit;
-            #[inline(always)]
-            fn series(x: f64) -> f64 {
-                $series(x)
-            }
-            #[inline(always)]
             fn function(x: f64) -> f64 {
                 $function(x)
+            }
+        }
+        impl<T: Real> Function<T> for Row {
+            #[inline(always)]
+            fn at(value: T) -> T {
+                let value = value.as_f64();
+                T::from_f64(if is_single::<T>() { $series(value) } else { $function(value) })
             }
         }
         Some(map_series::<T, Row>)
@@ -103,6 +130,7 @@ pub type Test<C> = fn(&[C], &mut [bool]);
 macro_rules! pick {
     (bool; bool $kernel:tt $($rest:tt)*) => { Some(|a, out| map(a, out, $kernel)) };
     (int; int $kernel:tt $($rest:tt)*) => { Some(|a, out| map(a, out, $kernel)) };
+    (float; float ($function:path) $($rest:tt)*) => { Some(by_function!($function)) };
     (float; float $kernel:tt $($rest:tt)*) => { Some(|a, out| map(a, out, $kernel)) };
     (complex; complex $kernel:tt $($rest:tt)*) => { Some(|a, out| map(a, out, $kernel)) };
     (float_tail; float_tail $kernel:tt $($rest:tt)*) => { Some(|a, out| map(a, out, $kernel)) };
@@ -303,7 +331,7 @@ numbers {
     I0e            "i0e_cpu"          Float  [FLOAT] { float(special::i0e) }
     I1             "i1_cpu"           Float  [FLOAT] { float(special::i1) }
     I1e            "i1e_cpu"          Float  [FLOAT] { float(special::i1e) }
-    Entr           "entr_cpu"         Float  [FLOAT] { float(special::entr) }
+    Entr           "entr_cpu"         Float  [FLOAT] { float(|a| special::entr(a, |v| v)) }
     Sinc           "sinc_cpu"         Float  [FLOAT COMPLEX] {
         float(special::sinc) complex(|a| complex::through(a, complex::sinc))
     }
@@ -506,17 +534,17 @@ pub fn unary(op: UnaryOp, a: &View, output: Output, default: DType) -> Result<Vi
     deliver(&computed, target)
 }
 
-/// A function, and whether it serves only the elements behind those that PyTorch reaches through vectors.
-type Rounding = (fn(f32) -> f32, bool);
+/// A kernel, and whether it serves only the elements behind those that PyTorch reaches through vectors.
+type Rounding = (Kernel<f32>, bool);
 
 /// A kernel of the 16-bit floats whose intermediate results are rounded to 16 bits too, and whether it only serves the elements
 /// that PyTorch does not reach through vectors.
 fn rounding_kernel<S: Stored<Compute = f32> + Real>(op: UnaryOp) -> Option<Rounding> {
     match op {
-        UnaryOp::Erf => Some((series::erf_single, false)),
-        UnaryOp::Entr => Some((|a| special::entr(S::narrow(a)).widen(), false)),
-        UnaryOp::I0e => Some((|a| special::i0e(S::narrow(a)).widen(), true)),
-        UnaryOp::Rsqrt => Some((|a| 1.0 / S::narrow(a.sqrt()).widen(), true)),
+        UnaryOp::Erf => Some((by_function!(series::erf_single, f32), false)),
+        UnaryOp::Entr => Some((|a, out| map(a, out, |a| special::entr(a, rounded::<S>)), false)),
+        UnaryOp::I0e => Some((|a, out| map(a, out, |a| special::i0e(S::narrow(a)).widen()), true)),
+        UnaryOp::Rsqrt => Some((|a, out| map(a, out, |a: f32| 1.0 / rounded::<S>(a.sqrt())), true)),
         _ => None,
     }
 }
@@ -527,7 +555,7 @@ fn run_rounding<S: Stored<Compute = f32> + Real>(op: UnaryOp, out: &View, a: &Vi
         return Ok(false);
     };
     block::unary::<S, S>(out, a, layout, op.step(), &|a, out, tail| {
-        if tail || !in_tails { map(a, out, rounding) } else { kernel(a, out) }
+        if tail || !in_tails { rounding(a, out) } else { kernel(a, out) }
     })?;
     Ok(true)
 }
@@ -544,14 +572,15 @@ pub fn conj_physical(view: &View) -> Result<View> {
 
 /// A function of real numbers with parameters of its own.
 pub trait RealFunction: Sync {
-    /// Whether every step is rounded in 16-bit floats, too.
-    const ROUNDS: bool;
     fn at<T: Real>(&self, value: T) -> T;
+    /// The function of a 16-bit float `S` in single precision: with the steps of single precision, or every step rounded.
+    fn at_narrow<S: Stored<Compute = f32> + Real>(&self, value: f32) -> f32 {
+        self.at(value)
+    }
 }
 
 /// A closure is computed in double precision, and its result rounded.
 impl<F: Fn(f64) -> f64 + Sync> RealFunction for F {
-    const ROUNDS: bool = false;
     fn at<T: Real>(&self, value: T) -> T {
         value.through(self)
     }
@@ -582,12 +611,8 @@ pub fn map_real<F: RealFunction>(
     let computed = landing(&target, common)?;
     let layout = a.layout.broadcast_to(computed.sizes());
     match common {
-        DType::Half if F::ROUNDS => mapped::<f16>(&computed, &a, &layout, &|v| function.at(f16::narrow(v)).widen())?,
-        DType::BFloat16 if F::ROUNDS => {
-            mapped::<bf16>(&computed, &a, &layout, &|v| function.at(bf16::narrow(v)).widen())?
-        }
-        DType::Half => mapped::<f16>(&computed, &a, &layout, &|v| function.at(v))?,
-        DType::BFloat16 => mapped::<bf16>(&computed, &a, &layout, &|v| function.at(v))?,
+        DType::Half => mapped::<f16>(&computed, &a, &layout, &|v| function.at_narrow::<f16>(v))?,
+        DType::BFloat16 => mapped::<bf16>(&computed, &a, &layout, &|v| function.at_narrow::<bf16>(v))?,
         DType::Float => mapped::<f32>(&computed, &a, &layout, &|v| function.at(v))?,
         DType::Double => mapped::<f64>(&computed, &a, &layout, &|v| function.at(v))?,
         _ => check_kernel(stub, 0, common)?,

@@ -29,6 +29,7 @@ fn chebyshev<T: Real>(x: T, coefficients: &[f64]) -> T {
 const NEAR: f64 = 8.0;
 
 /// `exp(-|x|) I0(x)`.
+#[inline(always)]
 pub fn i0e<T: Real>(x: T) -> T {
     let x = x.abs();
     if x <= number(NEAR) {
@@ -38,6 +39,7 @@ pub fn i0e<T: Real>(x: T) -> T {
     }
 }
 
+#[inline(always)]
 pub fn i0<T: Real>(x: T) -> T {
     let x = x.abs();
     if x <= number(NEAR) {
@@ -60,83 +62,117 @@ fn of_i1<T: Real>(x: T, [near, far]: [&[f64]; 2], up_to: impl Fn(T, T) -> T, bey
 }
 
 /// The series of I1, which single precision has shorter ones of.
+#[inline(always)]
 fn i1_series<T: Real>() -> [&'static [f64]; 2] {
     if is_single::<T>() { [&I1_NEAR_SINGLE, &I1_FAR_SINGLE] } else { [&I1_NEAR, &I1_FAR] }
 }
 
+#[inline(always)]
 pub fn i1<T: Real>(x: T) -> T {
     of_i1(x, i1_series::<T>(), |x, series| x.exp() * x * series, |x, series| x.exp() * series / x.sqrt())
 }
 
 /// `exp(-|x|) I1(x)`.
+#[inline(always)]
 pub fn i1e<T: Real>(x: T) -> T {
     of_i1(x, i1_series::<T>(), |x, series| series * x, |x, series| series / x.sqrt())
 }
 
 /// I1 by the long series in any type: `torch.special.modified_bessel_i1` is not `torch.special.i1`.
+#[inline(always)]
 pub fn modified_i1<T: Real>(x: T) -> T {
     of_i1(x, [&I1_NEAR, &I1_FAR], |x, series| series * x * x.exp(), |x, series| x.exp() * series / x.sqrt())
 }
 
 /// Where the functions of the second kind have no finite value.
+#[inline(always)]
 fn second_kind<T: Real>(x: T, at_zero: T) -> Option<T> {
     if x == T::zero() { Some(at_zero) } else { (x < T::zero()).then(T::nan) }
 }
 
-/// K up to 2 by its own series and the logarithm times I, beyond by the asymptotic one.
-fn k<T: Real>(x: T, scaled: bool, near: impl Fn(T) -> T, far: &[f64]) -> T {
-    if let Some(value) = second_kind(x, T::infinity()) {
-        return value;
-    }
-    if x <= number(2.0) {
-        return near(x);
-    }
+/// K beyond 2, by the asymptotic series.
+#[inline(always)]
+fn k_far<T: Real>(x: T, scaled: bool, far: &[f64]) -> T {
     let series = chebyshev(number::<T>(8.0) / x - number(2.0), far);
     if scaled { series / x.sqrt() } else { (-x).exp() * series / x.sqrt() }
 }
 
+/// Returns whether K is that of its own series and of the logarithm times I.
+#[inline(always)]
+fn k_is_near<T: Real>(x: T) -> bool {
+    x <= number(2.0)
+}
+
+#[inline(always)]
 fn shifted_square<T: Real>(x: T) -> T {
     x.fused(x, number(-2.0))
 }
 
+#[inline(always)]
 pub fn modified_k0<T: Real>(x: T) -> T {
-    let near = |x: T| {
-        let series = chebyshev(shifted_square(x), &K0_NEAR);
-        if !is_single::<T>() {
-            return (-(number::<T>(0.5) * x).ln()).fused(i0(x), series);
-        }
-        // Only this logarithm is computed in double precision.
-        let log = (0.5 * x.as_f64()).ln();
-        number((-log).mul_add(i0(x).as_f64(), series.as_f64()))
-    };
-    k(x, false, near, &K0_FAR)
+    if let Some(value) = second_kind(x, T::infinity()) {
+        return value;
+    }
+    if !k_is_near(x) {
+        return k_far(x, false, &K0_FAR);
+    }
+    let series = chebyshev(shifted_square(x), &K0_NEAR);
+    if !is_single::<T>() {
+        return (-(number::<T>(0.5) * x).ln()).fused(i0(x), series);
+    }
+    // Only this logarithm is computed in double precision.
+    let log = (0.5 * x.as_f64()).ln();
+    number((-log).mul_add(i0(x).as_f64(), series.as_f64()))
 }
 
 /// `exp(x) K0(x)`.
+#[inline(always)]
 pub fn scaled_k0<T: Real>(x: T) -> T {
-    let near = |x: T| (-(number::<T>(0.5) * x).ln()).fused(i0(x), chebyshev(shifted_square(x), &K0_NEAR)) * x.exp();
-    k(x, true, near, &K0_FAR)
+    if let Some(value) = second_kind(x, T::infinity()) {
+        return value;
+    }
+    if !k_is_near(x) {
+        return k_far(x, true, &K0_FAR);
+    }
+    (-(number::<T>(0.5) * x).ln()).fused(i0(x), chebyshev(shifted_square(x), &K0_NEAR)) * x.exp()
 }
 
-fn k1_near<T: Real>(x: T) -> T {
-    (number::<T>(0.5) * x).ln().fused(modified_i1(x), chebyshev(shifted_square(x), &K1_NEAR) / x)
+/// K1, or `exp(x) K1(x)`.
+#[inline(always)]
+fn k1<T: Real>(x: T, scaled: bool) -> T {
+    if let Some(value) = second_kind(x, T::infinity()) {
+        return value;
+    }
+    if !k_is_near(x) {
+        return k_far(x, scaled, &K1_FAR);
+    }
+    let near = (number::<T>(0.5) * x).ln().fused(modified_i1(x), chebyshev(shifted_square(x), &K1_NEAR) / x);
+    if scaled { near * x.exp() } else { near }
 }
 
+#[inline(always)]
 pub fn modified_k1<T: Real>(x: T) -> T {
-    k(x, false, k1_near, &K1_FAR)
+    k1(x, false)
 }
 
 /// `exp(x) K1(x)`.
+#[inline(always)]
 pub fn scaled_k1<T: Real>(x: T) -> T {
-    k(x, true, |x| k1_near(x) * x.exp(), &K1_FAR)
+    k1(x, true)
+}
+
+#[inline(always)]
+fn ratio<T: Real>(x: T, above: &[f64], below: &[f64]) -> T {
+    polynomial(x, above) / polynomial(x, below)
 }
 
 /// The parts of J and Y that oscillate in phase and out of phase, from 5 on, in 1 / x².
+#[inline(always)]
 fn oscillating<T: Real>(x: T, square: T, [cosine, cosine_below, sine, sine_below]: [&[f64]; 4]) -> [T; 2] {
-    let ratio = |above: &[f64], below: &[f64]| polynomial(square, above) / polynomial(square, below);
-    [ratio(cosine, cosine_below), number::<T>(5.0) / x * ratio(sine, sine_below)]
+    [ratio(square, cosine, cosine_below), number::<T>(5.0) / x * ratio(square, sine, sine_below)]
 }
 
+#[inline(always)]
 fn oscillating_0<T: Real>(x: T) -> [T; 2] {
     oscillating(
         x,
@@ -145,15 +181,18 @@ fn oscillating_0<T: Real>(x: T) -> [T; 2] {
     )
 }
 
+#[inline(always)]
 fn oscillating_1<T: Real>(x: T) -> [T; 2] {
-    let ratio = number::<T>(5.0) / x;
-    oscillating(x, ratio * ratio, [&ORDER_1_COSINE, &ORDER_1_COSINE_BELOW, &ORDER_1_SINE, &ORDER_1_SINE_BELOW])
+    let scaled = number::<T>(5.0) / x;
+    oscillating(x, scaled * scaled, [&ORDER_1_COSINE, &ORDER_1_COSINE_BELOW, &ORDER_1_SINE, &ORDER_1_SINE_BELOW])
 }
 
+#[inline(always)]
 fn amplitude<T: Real>(x: T, oscillation: T) -> T {
     oscillation * number(SQRT_2_OVER_PI) / x.sqrt()
 }
 
+#[inline(always)]
 pub fn j0<T: Real>(x: T) -> T {
     let x = x.abs();
     if x <= number(5.0) {
@@ -168,39 +207,42 @@ pub fn j0<T: Real>(x: T) -> T {
     amplitude(x, even.fused(angle.cos(), -(odd * angle.sin())))
 }
 
+#[inline(always)]
 pub fn j1<T: Real>(x: T) -> T {
-    if x < T::zero() {
-        return -j1(-x);
-    }
-    if x <= number(5.0) {
-        let square = x * x;
-        let ratio = polynomial(square, &J1_NEAR) / polynomial(square, &J1_NEAR_BELOW);
-        return ratio * x * (square - number(14.681970642123893)) * (square - number(49.2184563216946));
-    }
-    let ([even, odd], angle) = (oscillating_1(x), x - number(3.0 * FRAC_PI_4));
-    amplitude(x, even.fused(angle.cos(), -(odd * angle.sin())))
+    let size = if x < T::zero() { -x } else { x };
+    let value = if size <= number(5.0) {
+        let square = size * size;
+        let zeros = (square - number(14.681970642123893), square - number(49.2184563216946));
+        ratio(square, &J1_NEAR, &J1_NEAR_BELOW) * size * zeros.0 * zeros.1
+    } else {
+        let ([even, odd], angle) = (oscillating_1(size), size - number(3.0 * FRAC_PI_4));
+        amplitude(size, even.fused(angle.cos(), -(odd * angle.sin())))
+    };
+    if x < T::zero() { -value } else { value }
 }
 
+#[inline(always)]
 pub fn y0<T: Real>(x: T) -> T {
     if x <= number(5.0) {
         if let Some(value) = second_kind(x, T::neg_infinity()) {
             return value;
         }
         let square = x * x;
-        let ratio = polynomial(square, &Y0_NEAR) / polynomial(square, &Y0_NEAR_BELOW);
+        let ratio = ratio(square, &Y0_NEAR, &Y0_NEAR_BELOW);
         return (number::<T>(FRAC_2_PI) * x.ln()).fused(j0(x), ratio);
     }
     let ([even, odd], angle) = (oscillating_0(x), x - number(FRAC_PI_4));
     amplitude(x, even.fused(angle.sin(), odd * angle.cos()))
 }
 
+#[inline(always)]
 pub fn y1<T: Real>(x: T) -> T {
     if x <= number(5.0) {
         if let Some(value) = second_kind(x, T::neg_infinity()) {
             return value;
         }
         let square = x * x;
-        let ratio = polynomial(square, &Y1_NEAR) / polynomial(square, &Y1_NEAR_BELOW);
+        let ratio = ratio(square, &Y1_NEAR, &Y1_NEAR_BELOW);
         let rest = j1(x).fused(x.ln(), -(T::one() / x));
         return number::<T>(FRAC_2_PI).fused(rest, x * ratio);
     }
@@ -209,6 +251,7 @@ pub fn y1<T: Real>(x: T) -> T {
 }
 
 /// `sin x / x`, around 0 by its series.
+#[inline(always)]
 pub fn spherical_j0<T: Real>(x: T) -> T {
     if x.is_infinite() {
         return T::zero();
@@ -223,6 +266,7 @@ pub fn spherical_j0<T: Real>(x: T) -> T {
 }
 
 /// Airy's function of the first kind.
+#[inline(always)]
 pub fn airy_ai<T: Real>(x: T) -> T {
     const BOUND: f64 = 2.09;
     if x.is_infinite() {

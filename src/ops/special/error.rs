@@ -20,6 +20,7 @@ pub fn erfc(x: f64) -> f64 {
 }
 
 /// `exp(x²) erfc(x)`.
+#[inline(always)]
 pub fn erfcx<T: Real>(x: T) -> T {
     let number = |value: f64| T::from_f64(value);
     let exponential = |x: T| number(2.0) * (x * x).exp();
@@ -41,6 +42,7 @@ pub fn erfcx<T: Real>(x: T) -> T {
 }
 
 /// By the piece that a hundredfold of `4 / (4 + x)` lies in; in double precision for any type.
+#[inline(always)]
 fn scaled_complement<T: Real>(hundredfold: T) -> T {
     // Only of 0 is there no piece.
     let Some(piece) = PIECES.get(hundredfold.as_f64() as usize) else { return T::one() };
@@ -81,6 +83,7 @@ fn complement<T: Real>(x: T) -> T {
 }
 
 /// The number below which a normal variable lies with probability `p`.
+#[inline(always)]
 pub fn ndtri<T: Real>(p: T) -> T {
     const EXP_MINUS_2: f64 = 0.1353352832366127;
     let number = |value: f64| T::from_f64(value);
@@ -109,6 +112,7 @@ pub fn ndtri<T: Real>(p: T) -> T {
 }
 
 /// The logarithm of the probability that a normal variable lies below `x`.
+#[inline(always)]
 pub fn log_ndtr<T: Real>(x: T) -> T {
     let (two, t) = (T::from_f64(2.0), x * T::from_f64(FRAC_1_SQRT_2));
     if x < -T::one() { (-t).fused(t, (erfcx(-t) / two).ln()) } else { (-complement(t) / two).ln_1p() }

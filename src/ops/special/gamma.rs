@@ -14,6 +14,7 @@ pub fn lgamma<T: Real>(x: T) -> T {
 }
 
 /// The logarithmic derivative of the gamma function.
+#[inline(always)]
 pub fn digamma<T: Real>(x: T) -> T {
     /// ψ(10).
     const AT_10: f64 = 2.251752589066721;
@@ -24,28 +25,30 @@ pub fn digamma<T: Real>(x: T) -> T {
     if x == T::zero() {
         return T::infinity().copysign(-x);
     }
-    if x < T::zero() {
-        if x == x.trunc() {
-            return T::nan();
-        }
-        // A&S 6.3.7; the fraction alone decides the tangent.
-        return digamma(T::one() - x) - number(PI / (PI * x.as_f64().fract()).tan());
+    let negative = x < T::zero();
+    if negative && x == x.trunc() {
+        return T::nan();
     }
-    let (mut x, mut sum) = (x, T::zero());
-    while x < number(10.0) {
-        sum = sum - T::one() / x;
-        x = x + T::one();
+    // A&S 6.3.7.
+    let (mut at, mut sum) = (if negative { T::one() - x } else { x }, T::zero());
+    while at < number(10.0) {
+        sum = sum - T::one() / at;
+        at = at + T::one();
     }
-    if x == number(10.0) {
-        return sum + number(AT_10);
-    }
-    // A&S 6.3.18.
-    let square = T::one() / (x * x);
-    let series = if x < number(1e17) { square * polynomial(square, &SERIES) } else { T::zero() };
-    sum + x.ln() - number(0.5) / x - series
+    let value = if at == number(10.0) {
+        sum + number(AT_10)
+    } else {
+        // A&S 6.3.18.
+        let square = T::one() / (at * at);
+        let series = if at < number(1e17) { square * polynomial(square, &SERIES) } else { T::zero() };
+        sum + at.ln() - number(0.5) / at - series
+    };
+    // The fraction alone decides the tangent.
+    if negative { value - number(PI / (PI * x.as_f64().fract()).tan()) } else { value }
 }
 
 /// The derivative of [`digamma`].
+#[inline(always)]
 pub fn trigamma<T: Real>(x: T) -> T {
     let number = |value: f64| T::from_f64(value);
     let (mut x, mut sum, reflected) = (x, T::zero(), x < number(0.5));

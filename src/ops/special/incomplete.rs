@@ -19,39 +19,56 @@ fn lgamma<T: Real>(x: T) -> T {
 }
 
 /// Half of the distance from 1 to the next number.
+#[inline(always)]
 fn rounding<T: Real>() -> T {
     number(if is_single::<T>() { f64::from(f32::EPSILON) / 2.0 } else { f64::EPSILON / 2.0 })
 }
 
 /// The regularised lower incomplete gamma function `P(a, x)`.
+#[inline(always)]
 pub fn lower_gamma<T: Real>(a: T, x: T) -> T {
-    if let Some(lower) = edge(a, x) {
-        return lower;
-    }
-    if near(a, x) {
-        return uniform(a, x, true);
-    }
-    if x > T::one() && x > a { T::one() - upper_gamma(a, x) } else { series(a, x) }
+    regularised(a, x, true)
 }
 
 /// The regularised upper incomplete gamma function `Q(a, x)`.
+#[inline(always)]
 pub fn upper_gamma<T: Real>(a: T, x: T) -> T {
-    if let Some(lower) = edge(a, x) {
-        return T::one() - lower;
+    regularised(a, x, false)
+}
+
+#[inline(always)]
+fn regularised<T: Real>(a: T, x: T, lower: bool) -> T {
+    let complement = |value: T| T::one() - value;
+    if let Some(value) = edge(a, x) {
+        return if lower { value } else { complement(value) };
     }
     if near(a, x) {
-        return uniform(a, x, false);
+        return uniform(a, x, lower);
     }
-    // Below the series of P loses nothing, or the other one does.
-    let lower = match x {
-        _ if x > number(1.1) => return if x < a { T::one() - series(a, x) } else { fraction(a, x) },
-        _ if x <= number(0.5) => number::<T>(-0.4) / x.ln() < a,
-        _ => x * number(1.1) < a,
+    let small = lower && !(x > T::one() && x > a);
+    // For Q, below the series of P loses nothing, or the other one does.
+    let by_lower = small
+        || match x {
+            _ if x > number(1.1) => x < a,
+            _ if x <= number(0.5) => number::<T>(-0.4) / x.ln() < a,
+            _ => x * number(1.1) < a,
+        };
+    let upper = match x {
+        _ if by_lower => {
+            let value = series(a, x);
+            if small {
+                return value;
+            }
+            complement(value)
+        }
+        _ if x > number(1.1) => fraction(a, x),
+        _ => upper_series(a, x),
     };
-    if lower { T::one() - series(a, x) } else { upper_series(a, x) }
+    if lower { complement(upper) } else { upper }
 }
 
 /// `P(a, x)` where there is nothing to compute.
+#[inline(always)]
 fn edge<T: Real>(a: T, x: T) -> Option<T> {
     let (zero, one) = (T::zero(), T::one());
     if a < zero || x < zero {
@@ -70,6 +87,7 @@ fn edge<T: Real>(a: T, x: T) -> Option<T> {
 }
 
 /// Returns whether `a` is large and `x` so near to it that the uniform expansion converges.
+#[inline(always)]
 fn near<T: Real>(a: T, x: T) -> bool {
     let relative = (x - a).abs() / a;
     let large: T = number(200.0);
@@ -77,6 +95,7 @@ fn near<T: Real>(a: T, x: T) -> bool {
 }
 
 /// `x^a e^-x / Γ(a)`.
+#[inline(always)]
 fn density<T: Real>(a: T, x: T) -> T {
     /// Lanczos' parameter.
     const G: f64 = 6.02468004077673;
@@ -97,20 +116,23 @@ fn density<T: Real>(a: T, x: T) -> T {
 }
 
 /// A ratio of polynomials of one degree, in the powers of `1 / x` where `x` is large.
+#[inline(always)]
 fn lanczos_sum<T: Real>(x: T) -> T {
-    let polynomial = |coefficients: &[f64; 13]| {
-        let step = |sum: T, (y, &coefficient): (T, &f64)| sum.fused(y, number(coefficient));
-        if x.abs() > T::one() {
-            let y = T::one() / x;
-            coefficients.iter().rev().fold(T::zero(), |sum, c| step(sum, (y, c)))
-        } else {
-            coefficients.iter().fold(T::zero(), |sum, c| step(sum, (x, c)))
-        }
-    };
-    polynomial(&LANCZOS) / polynomial(&LANCZOS_BELOW)
+    polynomial_or_reversed(x, &LANCZOS) / polynomial_or_reversed(x, &LANCZOS_BELOW)
+}
+
+#[inline(always)]
+fn polynomial_or_reversed<T: Real>(x: T, coefficients: &[f64; 13]) -> T {
+    if x.abs() > T::one() {
+        let y = T::one() / x;
+        coefficients.iter().rev().fold(T::zero(), |sum, c| sum.fused(y, number(*c)))
+    } else {
+        coefficients.iter().fold(T::zero(), |sum, c| sum.fused(x, number(*c)))
+    }
 }
 
 /// DLMF 8.11.4, for P.
+#[inline(always)]
 fn series<T: Real>(a: T, x: T) -> T {
     let density = density(a, x);
     if density == T::zero() {
@@ -129,6 +151,7 @@ fn series<T: Real>(a: T, x: T) -> T {
 }
 
 /// DLMF 8.7.3, for Q.
+#[inline(always)]
 fn upper_series<T: Real>(a: T, x: T) -> T {
     let (mut factor, mut sum) = (T::one(), T::zero());
     for n in 1..TERMS {
@@ -146,6 +169,7 @@ fn upper_series<T: Real>(a: T, x: T) -> T {
 }
 
 /// DLMF 8.12.3 and 8.12.4.
+#[inline(always)]
 fn uniform<T: Real>(a: T, x: T, lower: bool) -> T {
     let (ratio, excess) = (x / a, (x - a) / a);
     let size = || (number::<T>(-2.0) * (excess.ln_1p() - excess)).sqrt();
@@ -191,6 +215,7 @@ fn uniform<T: Real>(a: T, x: T, lower: bool) -> T {
 }
 
 /// DLMF 8.9.2, for Q.
+#[inline(always)]
 fn fraction<T: Real>(a: T, x: T) -> T {
     let density = density(a, x);
     if density == T::zero() {
