@@ -22,7 +22,7 @@ pub use crate::value::Keywords;
 pub use crate::value::as_tensor;
 pub use call::{Call, one, view_on, wants_grad};
 pub use module_names::{BELOW, LIBRARY, MODULES, submodule};
-pub use registry::{Family, Function, Overloads, Receiver, Registry};
+pub use registry::{Family, Function, Overloads, Receiver, Registry, bare_name};
 pub use row::{Role, Row, Run, attribute, both, class_method, function, internal, method, setter};
 pub use signature::{Kind, Param, Signature};
 pub use state::State;

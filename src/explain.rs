@@ -25,4 +25,4 @@ pub mod why;
 pub use aliases::Holder;
 pub use page::escaped;
 pub use picture::Picture;
-pub use scene::{Ink, Line, Scene, Span};
+pub use scene::{Ink, Line, Scene, Span, byte_count, span};

@@ -239,7 +239,7 @@ impl Session {
     /// Functions whose name or description holds all of these words, the best first.
     pub fn search(&self, words: &str) -> Vec<Candidate> {
         let found = help::search(words).into_iter();
-        found.map(|member| Candidate { text: member.name.to_owned(), doc: member.doc.to_owned() }).collect()
+        found.map(|member| Candidate::member(&member)).collect()
     }
 
     /// Reads an input in Rhai. Where it `declares`, an assignment makes the variable it names.

@@ -187,9 +187,9 @@ fn split(path: &str) -> (&str, &str) {
     path.rsplit_once("::").or_else(|| path.rsplit_once('.')).unwrap_or(("", path))
 }
 
-/// The bare name behind an overload's key.
-fn bare_name(key: &str) -> &str {
-    split(name_in(key)).1
+/// The bare name behind an overload's key, or its schema.
+pub fn bare_name(key: &str) -> &str {
+    split(name_in(key.split('(').next().unwrap_or_default())).1
 }
 
 impl Registry {
@@ -197,8 +197,7 @@ impl Registry {
     pub fn new(rows: impl Iterator<Item = &'static Row>, call: CallValue, methods: Methods) -> Registry {
         let mut names: HashMap<&'static str, Entry> = HashMap::new();
         for row in rows {
-            let key = row.signature.split('(').next().unwrap_or_default();
-            names.entry(bare_name(key)).or_default().rows.push(row);
+            names.entry(bare_name(row.signature)).or_default().rows.push(row);
         }
         Registry { names, call, methods }
     }

@@ -231,8 +231,10 @@ impl Scene {
     }
 
     pub fn facts(&mut self, facts: Vec<(String, Span)>) {
-        if !facts.is_empty() {
-            self.blocks.push(Block::Facts(facts));
+        match self.blocks.last_mut() {
+            Some(Block::Facts(before)) => before.extend(facts),
+            _ if facts.is_empty() => {}
+            _ => self.blocks.push(Block::Facts(facts)),
         }
     }
 }

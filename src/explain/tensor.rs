@@ -26,24 +26,35 @@ pub struct Terms {
     pub cells: usize,
 }
 
+/// What a tensor is, without a drawing; `holders` are the variables there are.
+pub fn about(view: &View, holders: &[Holder]) -> Scene {
+    let mut scene = Scene::new(title(view, view.dtype));
+    scene.facts(match parts(view) {
+        None => facts(view, holders),
+        Some(parts) => {
+            let names: Vec<_> = parts.iter().map(|(name, _)| format!("{name}()")).collect();
+            let (layout, names) = (view.tensor_layout().name(), names.join(", "));
+            vec![
+                fact("dtype", view.dtype.name()),
+                fact("size", list(view.sizes())),
+                fact("layout", format!("torch.{layout}: no storage of its own; what it holds are {names}")),
+            ]
+        }
+    });
+    scene
+}
+
 /// The scene of a tensor; `holders` are the variables there are.
 pub fn scene(tensor: &Tensor, holders: &[Holder], terms: Terms) -> Scene {
     let view = tensor.view();
-    let mut scene = Scene::new(title(&view, view.dtype));
+    let mut scene = about(&view, holders);
     if let Some(parts) = parts(&view) {
-        let layout = view.tensor_layout().name();
-        scene.facts(vec![
-            fact("dtype", view.dtype.name()),
-            fact("size", list(view.sizes())),
-            fact("layout", format!("torch.{layout}: no storage of its own, what it holds are the tensors below")),
-        ]);
         for (name, part) in parts {
             scene.heading(format!("{name}: {}", title(part, part.dtype)));
             draw_storage(&mut scene, part, terms);
         }
         return scene;
     }
-    scene.facts(facts(&view, holders));
     let chain = steps::table(tensor);
     if let Some(chain) = chain {
         scene.heading("How it came about");

@@ -2,8 +2,10 @@
 //! and `help` all read it here, so that none of them can disagree with what a call does.
 
 use super::registry;
-use crate::call::{Family, Kind, MODULES, Overloads, Param, Receiver, Role, Signature};
-use crate::functions::container_methods;
+use crate::call::{Family, Kind, MODULES, Overloads, Param, Receiver, Role, Signature, bare_name};
+use crate::functions::{self, container_methods};
+use std::collections::HashMap;
+use std::sync::LazyLock;
 
 /// A name that something answers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -81,19 +83,43 @@ fn usage(name: &str, signature: &Signature, is_method: bool) -> String {
     format!("{name}({})", parts.join(", "))
 }
 
-/// The names of the keywords that some overload takes, each with the kind of its values.
-pub fn keywords(overloads: &Overloads) -> Vec<(&'static str, &'static str)> {
-    let mut found: Vec<(&'static str, &'static str)> = Vec::new();
+/// The subject of the functions of a name; empty where the table has none for it.
+pub fn subject(name: &str) -> &'static str {
+    static SUBJECTS: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
+        // A name that a module has too, or Python, is torch's.
+        let (torch, modules): (Vec<_>, Vec<_>) = functions::by_subject()
+            .filter(|(subject, _)| !subject.is_empty())
+            .partition(|(_, row)| row.signature.starts_with(bare_name(row.signature)));
+        let mut subjects = HashMap::new();
+        for (subject, row) in torch.into_iter().chain(modules) {
+            let aliases = row.aliases.iter().map(|alias| bare_name(alias));
+            for name in std::iter::once(bare_name(row.signature)).chain(aliases) {
+                subjects.entry(name).or_insert(subject);
+            }
+        }
+        subjects
+    });
+    SUBJECTS.get(name).copied().unwrap_or_default()
+}
+
+/// The keywords that some overload takes, each with the kind of its values.
+pub fn keywords(overloads: &Overloads) -> Vec<(&'static str, Kind)> {
+    let mut found: Vec<(&'static str, Kind)> = Vec::new();
     for function in &overloads.functions {
         for param in function.signature.visible(overloads.method) {
             if !matches!(param.kind, Kind::Rest | Kind::Keywords)
                 && !found.iter().any(|(name, _)| *name == param.shown_name())
             {
-                found.push((param.shown_name(), param.kind.type_name()));
+                found.push((param.shown_name(), param.kind));
             }
         }
     }
     found
+}
+
+/// The kind of a keyword's values.
+pub fn keyword_kind(overloads: &Overloads, name: &str) -> Option<Kind> {
+    keywords(overloads).into_iter().find(|(known, _)| *known == name).map(|(_, kind)| kind)
 }
 
 /// What `names` (`["torch", "zeros"]`, `["t", "view"]` with what stands before the last name resolved to `receiver`)
@@ -247,7 +273,7 @@ pub fn search(words: &str) -> Vec<Member> {
     let modules = MODULES.iter().map(|module| Receiver::Module(module));
     let mut found: Vec<Member> = classes.into_iter().chain(modules).flat_map(members).collect();
     found.retain(|member| {
-        let text = format!("{} {}", member.name, member.doc).to_lowercase();
+        let text = format!("{} {} {}", member.name, member.doc, subject(member.name)).to_lowercase();
         !member.name.starts_with("__") && words.iter().all(|word| text.contains(word.as_str()))
     });
     found.sort_unstable_by_key(|member| {
@@ -279,6 +305,18 @@ mod tests {
                 assert!(describe(member.name).is_some(), "{}", member.name);
             }
         }
+    }
+
+    /// Completion tells many methods by their subjects.
+    #[test]
+    fn every_method_has_a_subject() {
+        let methods = members(Receiver::Class(Kind::Tensor)).into_iter().filter(|member| !member.name.starts_with('_'));
+        let without: Vec<_> = methods.map(|member| member.name).filter(|name| subject(name).is_empty()).collect();
+        assert!(without.is_empty(), "{without:?}");
+        assert_eq!(
+            [subject("pow"), subject("arccos"), subject("untyped_storage")],
+            ["arithmetic", "mathematics", "storage"]
+        );
     }
 
     #[test]

@@ -24,6 +24,36 @@ pub struct Candidate {
     pub text: String,
     /// One line on what it is.
     pub doc: String,
+    /// The subject of a function, as the table groups them; empty for whatever has none.
+    pub subject: &'static str,
+}
+
+impl Candidate {
+    fn new(text: impl Into<String>, doc: impl Into<String>) -> Candidate {
+        Candidate { text: text.into(), doc: doc.into(), subject: "" }
+    }
+
+    pub(super) fn member(member: &help::Member) -> Candidate {
+        Candidate { subject: help::subject(member.name), ..Candidate::new(member.name, member.doc) }
+    }
+
+    /// Whether it goes on from a word; behind its last dot is enough.
+    fn continues(&self, word: &str) -> bool {
+        self.text.starts_with(word) || self.text.rsplit('.').next().is_some_and(|last| last.starts_with(word))
+    }
+}
+
+/// What has a word somewhere: in the names, or else in what is said about them.
+fn searched(candidates: &[Candidate], word: &str) -> Vec<Candidate> {
+    let word = word.to_lowercase();
+    let found = |has: &dyn Fn(&Candidate) -> bool| candidates.iter().filter(|c| has(c)).cloned().collect::<Vec<_>>();
+    let named = found(&|candidate| candidate.subject == word || candidate.text.to_lowercase().contains(&word));
+    // A few letters stand in every other sentence.
+    if named.is_empty() && word.len() > 3 {
+        found(&|candidate| candidate.doc.to_lowercase().contains(&word))
+    } else {
+        named
+    }
 }
 
 /// The ways to go on at a place of an input.
@@ -54,10 +84,17 @@ impl Session {
         let mut candidates = match &cursor.place {
             Place::Comment => Vec::new(),
             Place::Text => return Completion { start: cursor.start, candidates: Vec::new(), in_string: true },
-            Place::Member(path) => self.members_of(path, cursor.word),
+            Place::Member(path) => self.members_of(language, &cursor, path),
             Place::Name => self.names(language, &cursor),
         };
-        candidates.retain(|candidate| candidate.text.starts_with(cursor.word));
+        let fits = |candidate: &Candidate| {
+            candidate.continues(cursor.word) || !cursor.word.is_empty() && candidate.subject == cursor.word
+        };
+        let found = candidates.iter().any(fits);
+        match &cursor.place {
+            Place::Member(_) if !found && cursor.word.len() > 1 => candidates = searched(&candidates, cursor.word),
+            _ => candidates.retain(fits),
+        }
         Completion { start: cursor.start, candidates, in_string: false }
     }
 
@@ -98,7 +135,32 @@ impl Session {
         Some(receiver)
     }
 
-    fn members_of(&self, path: &[&str], word: &str) -> Vec<Candidate> {
+    /// The values of the keyword whose value is being typed, where they can be counted up.
+    fn values(&self, language: Language, cursor: &Cursor) -> Vec<Candidate> {
+        let Some(call) = &cursor.call else { return Vec::new() };
+        let kind = call.value_of.and_then(|name| help::keyword_kind(self.called(call)?, name));
+        let truths = match language {
+            Language::Python => ["True", "False"],
+            Language::Rhai => ["true", "false"],
+        };
+        // Rhai knows torch's names by themselves.
+        let torch = if language == Language::Python { "torch." } else { "" };
+        let named = |kind: &str| {
+            let names = torch_names().filter(|(_, doc)| *doc == kind);
+            names.map(|(name, doc)| Candidate::new(format!("{torch}{name}"), doc)).collect()
+        };
+        match kind {
+            Some(Kind::DType) => named(DTYPE),
+            Some(Kind::Layout) => named(LAYOUT),
+            Some(Kind::MemoryFormat) => named(MEMORY_FORMAT),
+            Some(Kind::Bool) => truths.map(|truth| Candidate::new(truth, "bool")).into(),
+            Some(Kind::Device) => ["cpu", "meta"].map(|name| Candidate::new(format!("\"{name}\""), "device")).into(),
+            _ => Vec::new(),
+        }
+    }
+
+    fn members_of(&self, language: Language, cursor: &Cursor, path: &[&str]) -> Vec<Candidate> {
+        let word = cursor.word;
         let receiver = match path {
             // Something that only evaluating could tell: most often it is a tensor.
             [] => Some(Receiver::Class(Kind::Tensor)),
@@ -108,58 +170,56 @@ impl Session {
         let mut found: Vec<_> = help::members(receiver)
             .into_iter()
             .filter(|member| word.starts_with('_') || !member.name.starts_with('_'))
-            .map(|member| Candidate { text: member.name.to_owned(), doc: member.doc.to_owned() })
+            .map(|member| Candidate::member(&member))
             .collect();
         if receiver == Receiver::Module("") {
-            found.extend(torch_names().map(|(name, doc)| Candidate { text: name.to_owned(), doc: doc.to_owned() }));
+            let values = self.values(language, cursor);
+            if values.iter().any(|value| value.continues(word)) {
+                let name = |value: Candidate| value.text.trim_start_matches("torch.").to_owned();
+                return values.into_iter().map(|value| Candidate::new(name(value.clone()), value.doc)).collect();
+            }
+            found.extend(torch_names().map(|(name, doc)| Candidate { subject: "values", ..Candidate::new(name, doc) }));
             let modules = MODULES.iter().filter(|module| !matches!(**module, "py" | "array" | "copy" | "math"));
-            found.extend(modules.map(|module| Candidate { text: (*module).to_owned(), doc: "module".to_owned() }));
+            found.extend(modules.map(|name| Candidate { subject: "modules", ..Candidate::new(*name, "module") }));
         }
         found
     }
 
     fn names(&self, language: Language, cursor: &Cursor) -> Vec<Candidate> {
-        let mut found = Vec::new();
-        if let Some(call) = cursor.call.as_ref().filter(|call| call.takes_keyword)
+        let mut found = self.values(language, cursor);
+        if found.iter().any(|value| value.continues(cursor.word)) {
+            return found;
+        }
+        if let Some(call) = &cursor.call
+            && let Some(sign) = call.keyword
             && let Some(overloads) = self.called(call)
         {
-            let sign = if language == Language::Python { "=" } else { ": " };
-            found.extend(
-                help::keywords(overloads)
-                    .into_iter()
-                    .map(|(name, kind)| Candidate { text: format!("{name}{sign}"), doc: kind.to_owned() }),
-            );
+            let keyword = |(name, kind): (&str, Kind)| Candidate::new(format!("{name}{sign}"), kind.type_name());
+            found.extend(help::keywords(overloads).into_iter().map(keyword));
         }
         // Nothing typed yet: the keywords of the call, or else everything the session holds; not the whole of torch.
-        let variables =
-            self.scope.iter_raw().map(|(name, _, value)| Candidate { text: name.to_owned(), doc: summary(value) });
+        let variables = self.scope.iter_raw().map(|(name, _, value)| Candidate::new(name, summary(value)));
         found.extend(variables);
-        found.extend(
-            self.runtime
-                .defined
-                .borrow()
-                .keys()
-                .map(|name| Candidate { text: name.clone(), doc: "function".to_owned() }),
-        );
+        found.extend(self.runtime.defined.borrow().keys().map(|name| Candidate::new(name.as_str(), "function")));
         if cursor.word.is_empty() {
             return found;
         }
-        found.extend(keywords(language).iter().map(|word| Candidate { text: (*word).to_owned(), doc: String::new() }));
+        found.extend(keywords(language).iter().map(|word| Candidate::new(*word, "")));
         // Rhai knows torch's names by themselves, too; Python does not.
         let (constants, modules): (&[&str], &[&str]) = match language {
             Language::Rhai => (&["torch", "None", "True", "False", "true", "false", "inf", "nan"], &["py", ""]),
             Language::Python => (&["torch", "None", "True", "False"], &["py"]),
         };
-        found.extend(constants.iter().map(|name| Candidate { text: (*name).to_owned(), doc: String::new() }));
+        found.extend(constants.iter().map(|name| Candidate::new(*name, "")));
         if language == Language::Rhai {
-            found.extend(torch_names().map(|(name, doc)| Candidate { text: name.to_owned(), doc: doc.to_owned() }));
+            found.extend(torch_names().map(|(name, doc)| Candidate::new(name, doc)));
         }
         found.retain(|candidate| candidate.text.starts_with(cursor.word));
         for receiver in modules.iter().copied().map(Receiver::Module) {
             for member in help::members(receiver) {
                 let is_meant = member.name.starts_with(cursor.word);
                 if is_meant && !found.iter().any(|candidate| candidate.text == member.name) {
-                    found.push(Candidate { text: member.name.to_owned(), doc: member.doc.to_owned() });
+                    found.push(Candidate::member(&member));
                 }
             }
         }
@@ -167,11 +227,16 @@ impl Session {
     }
 }
 
-/// Values that stand in `torch.` and by their bare names.
+/// What the values are that have names in torch.
+const DTYPE: &str = "dtype";
+const LAYOUT: &str = "layout";
+const MEMORY_FORMAT: &str = "memory format";
+
+/// Values that stand in `torch.` and by their bare names, each with what it is.
 fn torch_names() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let dtypes = DType::ALL.iter().map(|dtype| (dtype.name(), "dtype"));
-    let layouts = TensorLayout::ALL.into_iter().map(|layout| (layout.name(), "layout"));
-    let formats = MemoryFormat::ALL.into_iter().map(|format| (format.name(), "memory format"));
+    let dtypes = DType::ALL.iter().map(|dtype| (dtype.name(), DTYPE));
+    let layouts = TensorLayout::ALL.into_iter().map(|layout| (layout.name(), LAYOUT));
+    let formats = MemoryFormat::ALL.into_iter().map(|format| (format.name(), MEMORY_FORMAT));
     let schemes = SCHEMES.into_iter().map(|name| (name, "quantization scheme"));
     dtypes.chain(layouts).chain(formats).chain(schemes)
 }
@@ -195,7 +260,7 @@ fn class_receiver(name: &str) -> Option<Receiver> {
 }
 
 /// The class of a variable; a long list is not walked for it.
-fn class_of_dynamic(value: &Dynamic) -> Option<Kind> {
+pub(super) fn class_of_dynamic(value: &Dynamic) -> Option<Kind> {
     if value.is_array() || is_container(value) {
         return Some(Kind::Sequence);
     }

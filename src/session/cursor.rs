@@ -35,8 +35,10 @@ pub struct Call<'a> {
     pub callee: Vec<&'a str>,
     /// The number of commas before the cursor.
     pub argument: usize,
-    /// A keyword's name may stand at the cursor.
-    pub takes_keyword: bool,
+    /// The sign that ends a keyword's name, if one may stand at the cursor.
+    pub keyword: Option<&'static str>,
+    /// The keyword whose value stands at the cursor.
+    pub value_of: Option<&'a str>,
 }
 
 /// An open bracket.
@@ -61,7 +63,12 @@ impl<'a> Cursor<'a> {
                     Some(length) => length,
                     None => {
                         let start = here + opening(language, tail);
-                        return Cursor { start, word: &text[start..], place: Place::Text, call: call(&frames, None) };
+                        return Cursor {
+                            start,
+                            word: &text[start..],
+                            place: Place::Text,
+                            call: call(&frames, language, text, None),
+                        };
                     }
                 }
             } else if let Some(length) = comment(language, tail) {
@@ -102,24 +109,29 @@ impl<'a> Cursor<'a> {
         } else {
             Place::Name
         };
-        let call = call(&frames, (place == Place::Name).then_some((language, text, start)));
+        let is_path = |c: char| is_part_of_name(c) || c == '.';
+        let begin =
+            text.rfind(|c: char| !is_path(c)).map_or(0, |at| at + text[at..].chars().next().map_or(1, char::len_utf8));
+        let call = call(&frames, language, text, Some(begin).filter(|_| place != Place::Comment));
         Cursor { start, word, place, call }
     }
 }
 
-/// The innermost call among the open brackets. `word` tells where a name begins, if one may stand at the cursor.
-fn call<'a>(frames: &[Frame<'a>], word: Option<(Language, &str, usize)>) -> Option<Call<'a>> {
+/// The innermost call among the open brackets. At `begin` the name or path begins that stands at the cursor, if one may.
+fn call<'a>(frames: &[Frame<'a>], language: Language, text: &'a str, begin: Option<usize>) -> Option<Call<'a>> {
     let depth = frames.iter().rposition(|frame| !frame.callee.is_empty())?;
-    let (frame, inner) = (frames.get(depth)?, frames.get(depth + 1));
-    let begins =
-        |frame: &Frame, start: usize, text: &str| text.get(frame.part..start).is_some_and(|s| s.trim().is_empty());
-    let takes_keyword = word.is_some_and(|(language, text, start)| match (language, inner) {
-        (Language::Python, None) => begins(frame, start, text),
-        // Keywords travel in an object map: `f(x, #{dtype: int32})`.
-        (Language::Rhai, Some(map)) => map.bracket == '{' && frames.len() == depth + 2 && begins(map, start, text),
-        _ => false,
-    });
-    Some(Call { callee: frame.callee.clone(), argument: frame.commas, takes_keyword })
+    let frame = frames.get(depth)?;
+    // Keywords stand in the call itself, or, in Rhai, in an object map: `f(x, #{dtype: int32})`.
+    let (place, sign) = match frames.get(depth + 1..) {
+        Some([]) => (Some(frame), '='),
+        Some([map]) if map.bracket == '{' && language == Language::Rhai => (Some(map), ':'),
+        _ => (None, '='),
+    };
+    let before = place.zip(begin).and_then(|(place, begin)| text.get(place.part..begin)).map(str::trim);
+    let keyword = before.filter(|before| before.is_empty()).map(|_| if sign == ':' { ": " } else { "=" });
+    let name = before.and_then(|before| before.strip_suffix(sign)).map(str::trim_end);
+    let value_of = name.filter(|name| !name.is_empty() && name.chars().all(is_part_of_name));
+    Some(Call { callee: frame.callee.clone(), argument: frame.commas, keyword, value_of })
 }
 
 /// The names and dots that end at byte `end`: `a.b` gives both. None if something else stands before them.
@@ -226,24 +238,28 @@ mod tests {
 
     #[test]
     fn calls() {
-        type Wanted = Option<(&'static [&'static str], usize, bool)>;
+        type Wanted = Option<(&'static [&'static str], usize, Option<&'static str>, Option<&'static str>)>;
         let rows: &[(Language, &str, Wanted)] = &[
             (Rhai, "x|", None),
-            (Rhai, "f(|", Some((&["f"], 0, false))),
-            (Python, "f(|", Some((&["f"], 0, true))),
-            (Python, "torch.zeros(2, dt|", Some((&["torch", "zeros"], 1, true))),
-            (Python, "f(1, x + y|", Some((&["f"], 1, false))),
-            (Python, "f((1, 2), [3, d|", Some((&["f"], 1, false))),
+            (Rhai, "f(|", Some((&["f"], 0, Some("="), None))),
+            (Python, "f(|", Some((&["f"], 0, Some("="), None))),
+            (Python, "torch.zeros(2, dt|", Some((&["torch", "zeros"], 1, Some("="), None))),
+            (Python, "f(1, x + y|", Some((&["f"], 1, None, None))),
+            (Python, "f((1, 2), [3, d|", Some((&["f"], 1, None, None))),
             (Python, "f(a)(|", None),
-            (Rhai, "f(2, #{dt|", Some((&["f"], 1, true))),
-            (Rhai, "f(2, #{dtype: i|", Some((&["f"], 1, false))),
-            (Rhai, "f(2, #{dtype: int32, re|", Some((&["f"], 1, true))),
+            (Rhai, "f(2, #{dt|", Some((&["f"], 1, Some(": "), None))),
+            (Rhai, "f(2, #{dtype: i|", Some((&["f"], 1, None, Some("dtype")))),
+            (Rhai, "f(2, #{dtype: int32, re|", Some((&["f"], 1, Some(": "), None))),
             (Rhai, "f(1) + 2|", None),
-            (Rhai, "f(g(1), \"a|", Some((&["f"], 1, false))),
+            (Rhai, "f(g(1), \"a|", Some((&["f"], 1, None, None))),
+            (Rhai, "f(2, dtype=|", Some((&["f"], 1, None, Some("dtype")))),
+            (Python, "f(2, dtype = torch.fl|", Some((&["f"], 1, None, Some("dtype")))),
+            (Python, "f(a == b|", Some((&["f"], 0, None, None))),
+            (Python, "f(dtype=g(x|", Some((&["g"], 0, Some("="), None))),
         ];
         for (language, text, wanted) in rows {
             let found = at(*language, text).call;
-            let found = found.as_ref().map(|call| (call.callee.as_slice(), call.argument, call.takes_keyword));
+            let found = found.as_ref().map(|call| (call.callee.as_slice(), call.argument, call.keyword, call.value_of));
             assert_eq!(found, *wanted, "{text}");
         }
     }

@@ -1,16 +1,19 @@
 //! The variables of a session as a table: what each one is, and which of them share bytes. Formats no elements.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use rhai::Dynamic;
 
 use super::Session;
+use super::complete::class_of_dynamic;
 use super::results::{hidden_name, is_result, shown_name};
-use crate::explain::Holder;
-use crate::explain::tensor::parts;
+use crate::call::Receiver;
+use crate::explain::tensor::{about, parts};
+use crate::explain::{Holder, Ink, Picture, Scene, byte_count, span};
+use crate::library::help;
 use crate::script::value::{kept, shared, to_value};
 use crate::tensor::{Dims, Storage, Tensor};
-use crate::value::Value;
+use crate::value::{Object, Value};
 
 /// A variable, as `:vars` shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -111,33 +114,39 @@ impl Session {
         holders
     }
 
-    /// What help says about the value of a variable; nothing where there is none of this name.
+    /// What help says about the value of a variable: what it is, where it lies, who shares it and what it can do. Nothing
+    /// where there is no variable of this name.
     pub(super) fn about(&self, name: &str) -> Option<String> {
         let value = self.scope.get(hidden_name(name))?;
-        let Some(tensor) = value.read_lock::<Tensor>().map(|tensor| tensor.clone()) else {
-            return Some(format!("{name} is a variable: {}\n", summary(value)));
-        };
-        let view = tensor.view();
-        let (dtype, device) = (view.dtype.name(), view.device());
-        let (sizes, count) = (view.sizes(), view.numel());
-        let mut text =
-            format!("{name} is a Tensor\n    shape {sizes:?}, dtype {dtype}, device {device}, {count} elements\n");
-        if let Some(memory) = self.variables().into_iter().find(|variable| variable.name == name)?.memory {
-            let MemoryUse { stride, offset, nbytes, shared_with, .. } = memory;
-            let (stride, offset) = (stride.unwrap_or_default(), offset.unwrap_or_default());
-            text.push_str(&format!(
-                "    strides {:?}, offset {offset}, in a storage of {nbytes} bytes",
-                stride.as_slice()
-            ));
-            if !shared_with.is_empty() {
-                text.push_str(&format!(" shared with {}", shared_with.join(", ")));
+        let plain = |text: String| span(Ink::Plain, text);
+        let mut facts = Vec::new();
+        let mut scene = if let Some(tensor) = value.read_lock::<Tensor>() {
+            let view = tensor.view();
+            if view.device().is_meta() {
+                facts.push(("device".to_owned(), plain("meta: no elements, only their shape".to_owned())));
             }
-            text.push('\n');
+            if tensor.requires_grad() {
+                let made = tensor.autograd(|meta| meta.grad_fn.as_ref().map(|(node, _)| node.name()));
+                let from =
+                    made.map_or(format!("a leaf: backward() fills {name}.grad"), |made| format!("recorded by {made}"));
+                facts.push(("gradient".to_owned(), plain(from)));
+            }
+            about(&view, &self.holders())
+        } else {
+            if let Some(memory) = self.variables().into_iter().find(|variable| variable.name == name)?.memory {
+                facts.push(("storage".to_owned(), plain(byte_count(memory.nbytes as u64))));
+                if !memory.shared_with.is_empty() {
+                    facts.push(("shared with".to_owned(), plain(memory.shared_with.join(", "))));
+                }
+            }
+            Scene::new(summary(value))
+        };
+        scene.title = format!("{name}: {}", scene.title);
+        if let Some(kind) = class_of_dynamic(value) {
+            facts.push(("can do".to_owned(), plain(abilities(Receiver::Class(kind)))));
         }
-        if tensor.requires_grad() {
-            text.push_str("    takes part in gradients\n");
-        }
-        Some(text)
+        scene.facts(facts);
+        Some(Picture { scene, width: self.runtime.width.get() }.repr() + "\n")
     }
 
     /// The class of a variable as help names it.
@@ -149,6 +158,24 @@ impl Session {
             _ => None,
         }
     }
+}
+
+/// More names than this are told by their subjects.
+const NAMES: usize = 40;
+
+/// What the values of a class can do: their names, or where there are many, how many there are of each subject.
+fn abilities(receiver: Receiver) -> String {
+    let mut members = help::members(receiver);
+    members.retain(|member| !member.name.starts_with('_'));
+    let mut told: Vec<String> = members.iter().map(|member| member.name.to_owned()).collect();
+    if told.len() > NAMES {
+        let mut subjects: BTreeMap<&str, usize> = BTreeMap::new();
+        for subject in members.iter().map(|member| help::subject(member.name)).filter(|subject| !subject.is_empty()) {
+            *subjects.entry(subject).or_default() += 1;
+        }
+        told = subjects.into_iter().map(|(subject, count)| format!("{subject} ({count})")).collect();
+    }
+    told.join(", ")
 }
 
 /// The number of items of lists that are searched for tensors, …

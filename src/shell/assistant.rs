@@ -3,6 +3,8 @@
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -20,11 +22,12 @@ use rustyline::{
 };
 
 use super::commands;
+use super::help::uses;
 use super::highlight::highlight;
 use super::paste::{is_open_block, looks_printed, read_session, with_python_prompts};
 use super::script::is_unfinished;
 use super::table::cut;
-use crate::session::{Completeness, Language, Session};
+use crate::session::{Candidate as Way, Completeness, Language, Session};
 
 /// Entries longer than this (they were pasted) are neither coloured nor hinted at: each key press would read them whole.
 const LONG: usize = 20_000;
@@ -212,19 +215,53 @@ impl Completer for Assistant {
             let (length, found) = paths(word);
             return Ok((skipped + at - length, self.choices(found)));
         }
-        let found = completion.candidates.into_iter().map(|candidate| (candidate.text, candidate.doc)).collect();
-        Ok((skipped + completion.start, self.choices(found)))
+        let word = input.get(completion.start..at).unwrap_or_default();
+        let found = folded(word, completion.candidates);
+        Ok((skipped + completion.start, self.listed(found)))
     }
 }
 
+/// More ways to go on than this are not all listed one by one …
+const MANY: usize = 40;
+/// … but these many functions, and the others by their subjects.
+const LIKELY: usize = 8;
+
+/// A way to go on: what it is called in the list, what it puts into the line, and what there is to say.
+type Entry = (String, String, String);
+
+/// The ways to go on from a word, of functions the likely first. Where there are many, functions are told by their
+/// subjects; a subject that is typed stands for them.
+fn folded(word: &str, found: Vec<Way>) -> Vec<Entry> {
+    let all = found.len();
+    let (mut functions, mut ways): (Vec<Way>, Vec<Way>) = found.into_iter().partition(|way| !way.subject.is_empty());
+    let is_one_subject = functions.windows(2).all(|pair| matches!(pair, [a, b] if a.subject == b.subject));
+    functions.sort_by_cached_key(|way| Reverse(uses(&way.text)));
+    let listed = if all > MANY && !is_one_subject { LIKELY.min(functions.len()) } else { functions.len() };
+    let others = functions.split_off(listed);
+    ways.extend(functions);
+    let mut subjects: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for way in &others {
+        subjects.entry(way.subject).or_default().push(&way.text);
+    }
+    // What stands for a subject leaves the word as it is.
+    let told = subjects.iter().map(|(subject, names)| {
+        ((*subject).to_owned(), word.to_owned(), format!("{}: {}", names.len(), names.join(" ")))
+    });
+    ways.into_iter().map(|way| (way.text.clone(), way.text, way.doc)).chain(told).collect()
+}
+
 impl Assistant {
-    /// The ways to go on in one column, each with what it is, as wide as the terminal.
     fn choices(&self, found: Vec<(String, String)>) -> Vec<Choice> {
-        let widest = found.iter().map(|(text, _)| text.chars().count()).max().unwrap_or_default().min(30);
+        self.listed(found.into_iter().map(|(text, doc)| (text.clone(), text, doc)).collect())
+    }
+
+    /// The ways to go on in one column, each with what it is, as wide as the terminal.
+    fn listed(&self, found: Vec<Entry>) -> Vec<Choice> {
+        let widest = found.iter().map(|(name, ..)| name.chars().count()).max().unwrap_or_default().min(30);
         let columns = self.shared.columns.get().saturating_sub(2).max(10);
         let shown =
-            |text: &str, doc: &str| if doc.is_empty() { text.to_owned() } else { format!("{text:widest$}  {doc}") };
-        found.into_iter().map(|(text, doc)| Choice { shown: cut(&shown(&text, &doc), columns), text }).collect()
+            |name: &str, doc: &str| if doc.is_empty() { name.to_owned() } else { format!("{name:widest$}  {doc}") };
+        found.into_iter().map(|(name, text, doc)| Choice { shown: cut(&shown(&name, &doc), columns), text }).collect()
     }
 }
 
@@ -386,6 +423,16 @@ mod tests {
             (Language::Python, ">>> x = tor", 8, "torch"),
             (Language::Python, "torch.zeros(3, dt", 15, "dtype="),
             (Language::Rhai, "torch.zeros(3, #{dt", 17, "dtype: "),
+            (Language::Rhai, "torch.zeros(3, dt", 15, "dtype="),
+            (Language::Rhai, "torch.zeros(3, dtype=int", 21, "int32"),
+            (Language::Rhai, "torch.zeros(3, #{dtype: torch.int", 30, "int32"),
+            (Language::Python, "torch.zeros(3, dtype=", 21, "torch.int32"),
+            (Language::Python, "torch.zeros(3, dtype=int", 21, "torch.int32"),
+            (Language::Python, "torch.zeros(3, pin_memory=", 26, "False"),
+            (Language::Python, "torch.zeros(3).bernou", 15, "bernoulli"),
+            // What begins with nothing known is searched for.
+            (Language::Python, "torch.zeros(3).s_contig", 15, "is_contiguous"),
+            (Language::Python, "torch.zeros(3).views", 15, "transpose"),
             (Language::Rhai, "torch.floa", 6, "float32"),
             (Language::Rhai, ":he", 0, ":help"),
             (Language::Rhai, "open(\"Cargo.to", 6, "Cargo.toml"),
@@ -396,6 +443,21 @@ mod tests {
             assert_eq!(at, start, "{line}");
             assert!(found.iter().any(|choice| choice.text == wanted), "{line}");
         }
+    }
+
+    #[test]
+    fn many_ways_are_told_by_their_subjects() {
+        let history = rustyline::history::MemHistory::new();
+        let complete =
+            |line: &str| assistant(Language::Python).complete(line, line.len(), &Context::new(&history)).unwrap().1;
+        let all = complete("torch.zeros(3).");
+        assert!(all.len() < 40, "{}", all.len());
+        assert!(all.iter().take(LIKELY).any(|choice| choice.text == "view"), "{:?}", all.first().map(|c| &c.shown));
+        let views = all.iter().find(|choice| choice.shown.starts_with("views ")).unwrap();
+        assert_eq!(views.text, "");
+        // A value of the keyword is all that can stand there.
+        let dtypes = complete("torch.zeros(3, dtype=torch.");
+        assert!(dtypes.iter().all(|choice| choice.shown.ends_with("dtype")) && dtypes.len() > 10);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Help at the prompt: what the function table says about a name, with an example from the recorded sessions, which the
 //! tests run.
 
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use crate::session::{Language, Session};
@@ -19,6 +20,19 @@ const SESSIONS: &[&str] = &[
     include_str!("../../tests/transcripts/printing.md"),
     include_str!("../../tests/transcripts/buffers.md"),
 ];
+
+/// How often the recorded sessions use a name behind a dot: what is used there is likely to be meant.
+pub fn uses(name: &str) -> usize {
+    static USES: LazyLock<HashMap<&str, usize>> = LazyLock::new(|| {
+        let mut uses = HashMap::new();
+        for behind in SESSIONS.iter().flat_map(|text| text.split('.').skip(1)) {
+            let name = behind.split(|c: char| !(c.is_alphanumeric() || c == '_')).next().unwrap_or_default();
+            *uses.entry(name).or_default() += 1;
+        }
+        uses
+    });
+    USES.get(name).copied().unwrap_or_default()
+}
 
 /// Longer examples explain less.
 const LONGEST: usize = 12;

@@ -286,13 +286,37 @@ fn tab_completes_names_members_and_keywords() {
         shell.check("let tensor_of_mine = torch.ones(2, 3);", "");
         shell.check("tensor_of\t.untyped_sto\t().nb\t()", "24\n");
         shell.check("torch.zeros(1, #{dty\tint3\t})", "tensor([0], dtype=torch.int32)\n");
+        shell.check("torch.zeros(1, dty\tint3\t)", "tensor([0], dtype=torch.int32)\n");
         shell.check(">>> torch.zeros(1, dty\ttorch.int3\t)", "tensor([0], dtype=torch.int32)\n");
+        // A value of the keyword, by its own name.
+        shell.check(">>> torch.zeros(1, dtype=int3\t)", "tensor([0], dtype=torch.int32)\n");
         // Two ways to go on are listed, with what they are.
         shell.send("tensor_of_mine.trans\t\t");
         shell.sees("transpose_");
         shell.send(CTRL_C);
         shell.ready();
+        // What no name begins with is searched for.
+        shell.check("tensor_of_mine.s_contig\t()", "True\n");
     });
+}
+
+#[test]
+fn many_names_are_told_by_subject() {
+    let mut shell = Shell::open(&Start { size: (80, 40), ..Start::default() });
+    shell.check("let t = torch.ones(2, 3);", "");
+    shell.send("t.\t\t");
+    // The likely first, then the subjects; nothing is asked.
+    let likely = shell.sees("arithmetic  ");
+    assert!(likely.contains("view ") && !likely.contains("possibilities"), "{likely}");
+    shell.sees("views  ");
+    shell.send(CTRL_C);
+    shell.ready();
+    // A subject stands for its names.
+    shell.send("t.reductions\t\t");
+    shell.sees("amax");
+    shell.send(CTRL_C);
+    shell.ready();
+    shell.leave();
 }
 
 #[test]
@@ -300,7 +324,8 @@ fn a_question_can_be_left() {
     for keys in ["emacs", "vi"] {
         let settings = format!("hints = false\nkeys = \"{keys}\"\n");
         let mut shell = Shell::open(&Start { settings: &settings, ..Start::default() });
-        shell.send("torch.\t\t");
+        (0..150).for_each(|n| std::fs::write(shell.folder.join(format!("file{n}")), "").unwrap());
+        shell.send("\"fil\t\t\t");
         shell.sees("possibilities? (y or n)");
         // The second says no, the third ends the entry.
         shell.send(&format!("{CTRL_C}{CTRL_C}{CTRL_C}"));
@@ -358,6 +383,7 @@ fn help_is_one_key_away() {
             assert!(text.contains("Tensor.untyped_storage()") && text.contains("Example"), "{text}");
         }
         assert!(shell.run("?xyzzy").contains("nothing is called xyzzy"));
+        assert!(shell.run("?reductions").contains("amax"));
         assert!(shell.run("?swaps dimensions").contains("transpose"));
         assert!(shell.run(":help").contains(":timeit CODE"));
         shell.send(&format!("untyped_storage{F1}"));
@@ -365,6 +391,48 @@ fn help_is_one_key_away() {
         shell.sees("rhai> untyped_storage");
         shell.send(CTRL_C);
         shell.ready();
+    });
+}
+
+#[test]
+fn help_tells_what_a_value_is() {
+    at_prompts(|shell| {
+        shell.check("let t = torch.ones(2, 3, requires_grad=true); let v = t.t(); let l = [1, 2];", "");
+        shell.check("let s = v.untyped_storage();", "");
+        for asking in ["v?", "?v", ":help v", "help(v)"] {
+            let text = shell.run(asking);
+            let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            for wanted in [
+                "v: float32 tensor of size [3, 2]: 6 elements",
+                "stride [1, 3]: dimension 0 moves by 4 bytes",
+                "contiguous no: stride(1) is 3",
+                "storage 24 bytes",
+                "variables t, v, s on this storage",
+                "gradient recorded by TBackward0",
+                "views (",
+            ] {
+                assert!(words.contains(wanted), "{wanted}\n{text}");
+            }
+        }
+        let text = shell.run("t?");
+        assert!(text.contains("a leaf"), "{text}");
+        let text = shell.run("l?");
+        assert!(text.contains("l: list of 2") && text.contains("append"), "{text}");
+        let text = shell.run("s?");
+        assert!(text.contains("24 bytes") && text.contains("shared with  t, v"), "{text}");
+    });
+}
+
+#[test]
+fn results_are_no_aliases() {
+    at_prompts(|shell| {
+        shell.check("let t = torch.arange(3);", "");
+        shell.check("t[0..2]", "tensor([0, 1])\n");
+        let text = shell.run(":aliases");
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains("1 variable on 1 storage") && words.contains("held by 1 handle"), "{text}");
+        assert!(!text.contains("without a name") && !text.contains('_'), "{text}");
+        assert!(!shell.run(":vars").contains("shared with  _"));
     });
 }
 
@@ -387,6 +455,20 @@ hint: did you mean 'shape'?
 ";
         shell.check(">>> t.shpae", wanted);
     });
+}
+
+#[test]
+fn figures_are_as_wide_as_the_terminal() {
+    for size in BOTH {
+        let mut shell = Shell::open(&Start { size, ..Start::default() });
+        let text = shell.run("hist(torch.arange(1000) / 10)");
+        assert!(text.contains("[90.0, 100.0]") && text.contains('█'), "{text}");
+        let text = shell.run(">>> spark(torch.arange(1000))");
+        let last = text.trim_end().lines().last().unwrap_or_default();
+        assert_eq!(last.chars().count(), usize::from(size.0), "{text}");
+        assert!(shell.run("heat(torch.eye(4))").contains("██······"), "{text}");
+        shell.leave();
+    }
 }
 
 #[test]
