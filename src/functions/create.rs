@@ -385,6 +385,7 @@ fn empty_permuted(call: &mut Call) -> Result<Value> {
         );
     }
     let mut dims: Vec<usize> = Vec::with_capacity(order.len());
+    let mut taken = vec![false; sizes.len()];
     for (i, &dim) in order.iter().enumerate() {
         let Some(d) = usize::try_from(dim).ok().filter(|&d| d < sizes.len()) else {
             bail!(
@@ -394,7 +395,7 @@ fn empty_permuted(call: &mut Call) -> Result<Value> {
                 sizes.len() as i64 - 1
             );
         };
-        if dims.contains(&d) {
+        if std::mem::replace(&mut taken[d], true) {
             bail!(RuntimeError, "Duplicate dim not allowed");
         }
         dims.push(d);

@@ -414,8 +414,14 @@ fn pad(call: &mut Call) -> Result<Value> {
     for (i, pair) in pads.chunks_exact(2).enumerate() {
         let dim = ndim - 1 - i;
         let size = result.borrow().sizes()[dim];
-        let places: Vec<i64> = (-pair[0]..size + pair[1]).map(|place| border.place(place, size)).collect();
-        let places = View::from_scalars(&[places.len() as i64], DType::Long, places.into_iter().map(Scalar::Int))?;
+        let count = pair.iter().fold(size, |count, &width| count.saturating_add(width)).max(0);
+        let places = match result.borrow().device() {
+            device if device.is_meta() => View::zeros(&[count], DType::Long, device)?,
+            _ => {
+                let places = (0..count).map(|i| border.place(i.saturating_sub(pair[0]), size));
+                View::from_scalars(&[count], DType::Long, places.map(Scalar::Int))?
+            }
+        };
         let arguments = [Value::Int(dim as i64), places.into()];
         result = Steps::of(call).on(&result, "index_select", &arguments)?;
     }

@@ -302,8 +302,9 @@ pub fn unpacked(state: &State, value: &Value, count: usize) -> Result<Vec<Value>
 /// As [`unpacked`].
 pub fn unpacked_around(state: &State, value: &Value, before: usize, after: usize) -> Result<Vec<Value>> {
     let mut items = to_unpack(state, value)?.collect()?;
-    let Some(middle) = items.len().checked_sub(before + after) else {
-        bail!(ValueError, "not enough values to unpack (expected at least {}, got {})", before + after, items.len())
+    let least = before.saturating_add(after);
+    let Some(middle) = items.len().checked_sub(least) else {
+        bail!(ValueError, "not enough values to unpack (expected at least {least}, got {})", items.len())
     };
     let end = items.split_off(before + middle);
     let starred = items.split_off(before);

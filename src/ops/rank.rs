@@ -100,7 +100,7 @@ pub fn kthvalue(view: &View, k: i64, dim: i64, keepdim: bool) -> Result<(View, V
     if size != 0 && !(1..=size).contains(&k) {
         bail!(RuntimeError, "kthvalue(): selected number k out of range for dimension {d}");
     }
-    let k = (k - 1) as usize;
+    let k = k.saturating_sub(1) as usize;
     picked("kthvalue", "kthvalue_cpu", classes::NUMBERS, view, dim, keepdim, &|line| {
         let mut items = ranked(view.dtype, line)?;
         quick_select(&mut items, k)?;

@@ -279,9 +279,11 @@ pub fn unique_slices(view: &View, dim: i64, sorting: bool) -> Result<Unique> {
     let mut items: Vec<(Vec<u64>, i64)> = limits::vector(count as usize)?;
     for row in 0..count {
         interrupt::check_at(row as usize)?;
-        let ranks = rows.layout.select(0, row);
-        let ranks = ranks.offsets().map(|at| rank_of(rows.dtype, rows.read(&memory, at)));
-        items.push((ranks.collect(), row));
+        let row_layout = rows.layout.select(0, row);
+        let mut ranks = limits::list(row_layout.numel() as usize)?;
+        let places = interrupt::watched(row_layout.offsets());
+        ranks.extend(places.map(|at| rank_of(rows.dtype, rows.read(&memory, at))));
+        items.push((ranks, row));
     }
     if sorting {
         items.sort_by(|a, b| a.0.cmp(&b.0));
