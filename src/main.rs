@@ -174,7 +174,7 @@ struct Inspect {
     #[arg(long)]
     json: bool,
 
-    /// The files
+    /// The files; `-` is standard input
     #[arg(value_name = "FILE", required = true)]
     files: Vec<OsString>,
 }

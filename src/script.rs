@@ -10,6 +10,7 @@ pub mod cell;
 pub mod engine;
 pub mod fault;
 mod forms;
+pub mod holders;
 mod json;
 pub mod modules;
 pub mod names;

@@ -8,7 +8,6 @@ pub use crate::call::suggest::nearest;
 use crate::explain::aliases;
 pub use crate::explain::terminal::wrapped;
 pub use crate::explain::{Ink, Picture};
-use crate::functions::READ_VARIABLES;
 use crate::library::{help, registry};
 pub use crate::python::rhai_form::{Known, rhai_form};
 use crate::python::syntax;
@@ -257,12 +256,6 @@ impl Session {
         }
     }
 
-    /// Gathers the variables for functions that look at all of them, if the source names one.
-    fn gather_holders(&self, source: &str) {
-        let holders = if READ_VARIABLES.iter().any(|name| source.contains(name)) { self.holders() } else { Vec::new() };
-        self.runtime.holders.replace(holders);
-    }
-
     /// The columns that pictures may take.
     pub fn set_width(&mut self, columns: usize) {
         self.runtime.width.set(columns.max(1));
@@ -303,7 +296,6 @@ impl Session {
             self.runtime.interrupt.clear();
         }
         self.runtime.extras.prune();
-        self.runtime.holders.replace(Vec::new());
         self.runtime.tell_changes(|| self.holders());
         let exit = self.runtime.exit.take();
         let note = self.note.take();
@@ -334,7 +326,7 @@ impl Session {
                 return Err(self.refused(&error, &cell));
             }
         };
-        self.gather_holders(source);
+        self.runtime.remembered.replace(self.handles_of_ours(true));
         if echo {
             let division = || advice::division(source, &|name| self.scope.contains(name));
             self.note = self.hiding(&ast).or_else(division);

@@ -58,6 +58,22 @@ fn code_that_fails_shows_where() {
 }
 
 #[test]
+fn a_name_off_by_a_letter_is_found() {
+    for (code, meant) in [
+        ("prnt(3)", "print"),
+        ("torch.zeros(2, dtype=f32)", "float32"),
+        ("torch.flaot32", "float32"),
+        ("torch.zeros(2).veiw(2)", "view"),
+        ("[1].apend(2)", "append"),
+        ("'a'.uper()", "upper"),
+        ("{}.iterms()", "items"),
+    ] {
+        let (_, _, errors) = run_here(&["--python", "-e", "import torch", "-e", code], b"");
+        assert!(errors.ends_with(&format!("hint: did you mean '{meant}'?\n")), "{code}: {errors}");
+    }
+}
+
+#[test]
 fn inspect_tells_what_is_in_a_file() {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/files/rows.npy");
     let (status, text, errors) = run_here(&["inspect", file], b"");
@@ -66,7 +82,18 @@ fn inspect_tells_what_is_in_a_file() {
     let (status, text, _) = run_here(&["inspect", "--json", file], b"");
     assert!(status == 0 && text.starts_with("{\n") && text.contains("\"file_offset\": 128"), "{text}");
     let (status, _, errors) = run_here(&["inspect", "no.pt"], b"");
-    assert_eq!((status, errors.as_str()), (1, "FileNotFoundError: [Errno 2] No such file or directory: 'no.pt'\n"));
+    let missing = "no.pt: FileNotFoundError: [Errno 2] No such file or directory: 'no.pt'\n";
+    assert_eq!((status, errors.as_str()), (1, missing));
+    // Standard input is a file like any other, and a fault says which file it is of.
+    let bytes = fs::read(file).unwrap();
+    let (status, text, errors) = run_here(&["inspect", "-"], &bytes);
+    assert!(status == 0 && text.starts_with("standard input: "), "{text}{errors}");
+    let (status, _, errors) = run_here(&["inspect", file, "-"], b"\x80\x02nothing");
+    assert!(status == 1 && errors.starts_with("-: ") && !errors.contains('\x1b'), "{errors}");
+    let mixed = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/files/mixed.pt");
+    let (status, text, errors) = run_here(&["inspect", mixed], b"");
+    assert_eq!((status, errors.as_str()), (0, ""));
+    assert!(text.contains("\nnot executed: ") && !text.contains('\x1b'), "{text}");
 }
 
 #[test]
@@ -498,6 +525,24 @@ fn update_rewrites_outputs_and_nothing_else() {
             .replace("1., ...", "1., 1., 1.");
         assert_eq!(fs::read_to_string(&path).unwrap(), wanted.replace('\n', line_end));
     }
+}
+
+/// A page as it is copied from a browser: differences are reported, and nothing that pages do.
+#[test]
+fn pages_of_documentation_are_tests() {
+    let page = "Sharing#\n\nA view shows what its base holds.\n\n>>> t = torch.zeros(2, 2)\n>>> b = t.view(4)\n\
+                >>> t.data_ptr() == b.data_ptr()\nTrue\n# A write is seen by both.\n>>> b[0] = 3.5\n>>> t[0][0]\n\
+                tensor(3.5)\nWhat is written to one is seen in the other.\n\nSizes#\n\n>>> torch.ones(4, 1) + torch.ones(3)\n\n\
+                gives a larger one.\n\n>>> x = torch.ones(3)\n>>> y = torch.ones(2)\n# they do not fit\n>>> x + y\n\
+                RuntimeError: The size of tensor a (3) must match the size of tensor b (2) at non-singleton dimension 0\n\n\
+                In [3]: x.sum()\nOut[3]:\ntensor(3.)\n";
+    let (status, text, _) = run_on("page.txt", page, &["--color", "never", "test", "page.txt"]);
+    assert_eq!(status, 1, "{text}");
+    let reported: Vec<_> = text.lines().filter(|line| line.trim_start().starts_with(['+', '-'])).collect();
+    assert_eq!(reported.first().map(|line| line.trim()), Some("- tensor(3.5)"), "{text}");
+    assert_eq!(reported.last().map(|line| line.trim()), Some("+ tensor(3.5000)"), "{text}");
+    let (status, text, _) = run_on("page.txt", &page.replace("(3.5)", "(3.5000)"), &["test", "page.txt"]);
+    assert_eq!(status, 0, "{text}");
 }
 
 #[test]

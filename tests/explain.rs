@@ -129,6 +129,29 @@ fn pictures_are_written() {
     assert_eq!(outcome.error.map(|error| error.kind).as_deref(), Some("FileNotFoundError"));
 }
 
+/// In a script, which is one input, functions see the variables that there are where they are called.
+#[test]
+fn scripts_see_their_variables() {
+    let rhai = "let t = torch.zeros(4);\nlet v = t[0..2];\nprint(aliases());\nlet w = t[1];\n\
+                fn inner(x) { let y = x.t(); let z = y[0]; print(str(aliases()).split(\"\\n\")[0]) }\ninner(v);\nprint(t.explain());\n\
+                { let hidden = t[3]; print(aliases()); }";
+    let python = "import torch\nt = torch.zeros(4)\nv = t[0:2]\nprint(aliases())\nw = t[1]\n\
+                  def inner(x):\n    print(str(aliases()).split('\\n')[0])\ninner(v)\nprint(explain(t))\n\
+                  del w\nhidden = t[3]\nprint(aliases())\n";
+    for (language, source) in [(Language::Rhai, rhai), (Language::Python, python)] {
+        let mut session = Session::new(SessionOptions::default());
+        let outcome = session.run_script(language, source, None);
+        assert_eq!(outcome.error, None);
+        let text = outcome.text;
+        // A function in Rhai sees its own, one in Python what the script has made.
+        for wanted in ["2 variables on 1 storage\n", "held by 2 handles\n", "variables   t, v, w on this storage\n"] {
+            assert!(text.contains(wanted), "{language:?}: {wanted}\n{text}");
+        }
+        assert!(text.contains("\n3 variables on 1 storage\n"), "{language:?}\n{text}");
+        assert!(text.lines().any(|line| line.starts_with("hidden  float32 []")), "{language:?}\n{text}");
+    }
+}
+
 /// Handles are counted without those that the counting itself needs.
 #[test]
 fn handles_are_counted() {

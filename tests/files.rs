@@ -137,6 +137,42 @@ fn a_file_of_100_gigabytes_is_inspected_and_loaded_at_once() {
     assert!(elapsed < Duration::from_millis(500), "{elapsed:?}");
 }
 
+/// Loading refuses these files for one name; a report tells everything else, and executes as little.
+#[test]
+fn a_report_tells_what_is_not_loaded() {
+    for (name, kind) in [("mixed.pt", "PyTorch checkpoint"), ("mixed_legacy.pt", "checkpoint")] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files").join(name);
+        assert!(files::load_any(&open(&path), false).is_err(), "{name}");
+        let report = files::inspect(&open(&path)).unwrap();
+        let text = report.text();
+        assert!(text.contains(kind), "{text}");
+        for line in [
+            "settings.first                        float32  (3,)    (1,)    0       12     ",
+            "counts.a[0]                           float32  (1, 3)  (3, 1)  3       12     ",
+            "6 tensors on 4 storages of 44 bytes; 16 other values",
+            "value epoch: int 3",
+            "value name: str 'run\\u{1b}[31m of today'",
+            "value made: datetime.datetime",
+            "value module.in_features: int 2",
+            "value kind: type datetime.date",
+            "value dtype: torch.dtype torch.float16",
+            "not executed: argparse.Namespace, collections.defaultdict, datetime.date, datetime.datetime, list, \
+             torch.nn.modules.linear.Linear",
+        ] {
+            assert!(text.lines().any(|found| found.starts_with(line)), "{name}: {line}\n{text}");
+        }
+        let json = report.json();
+        for part in ["\"class\": \"datetime.datetime\"", "\"value\": \"0.001\"", "\"not_executed\": ["] {
+            assert!(json.contains(part), "{name}: {part}\n{json}");
+        }
+    }
+    let path = |name: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files").join(name);
+    let text = files::inspect(&open(&path("code.pt"))).unwrap().text();
+    assert!(text.ends_with("\nnot executed: posix.system"), "{text}");
+    let text = files::inspect(&open(&path("dtypes.safetensors"))).unwrap().text();
+    assert!(text.contains("\nmetadata made: by safetensors"), "{text}");
+}
+
 #[test]
 fn a_report_tells_who_shares_and_what_is_wasted() {
     let target = tempfile::tempdir().unwrap();

@@ -9,7 +9,9 @@ tests/files.rs tells in the same words: dtype, size, stride, offset and storage 
 storage.
 """
 
+import argparse
 import collections
+import datetime
 import io
 import pathlib
 import pickle
@@ -187,6 +189,23 @@ class Unknown:
     pass
 
 
+def mixed():
+    """What people put into one file: tensors, numbers, and objects that are not loaded."""
+    weight = torch.arange(6.0).reshape(2, 3)
+    return {
+        "model": collections.OrderedDict(weight=weight, bias=torch.zeros(2)),
+        "module": torch.nn.Linear(2, 1),
+        "epoch": 3,
+        "rate": 0.001,
+        "name": "run\x1b[31m of today",
+        "made": datetime.datetime(2024, 2, 29, 12, 30),
+        "settings": argparse.Namespace(first=weight[0], seed=1),
+        "counts": collections.defaultdict(list, a=[weight[1:]]),
+        "kind": datetime.date,
+        "dtype": torch.float16,
+    }
+
+
 def saved(value, **options):
     buffer = io.BytesIO()
     torch.save(value, buffer, **options)
@@ -241,6 +260,8 @@ def files():
     for make in (views, containers):
         data = saved(make(), _use_new_zipfile_serialization=False)
         yield f"{make.__name__}_legacy.pt", data, torch.load(io.BytesIO(data))
+    yield "mixed.pt", saved(mixed()), None
+    yield "mixed_legacy.pt", saved(mixed(), _use_new_zipfile_serialization=False), None
     yield "code.pt", saved(Code()), None
     yield "unknown.pt", saved({"a": torch.ones(1), "b": Unknown()}), None
     endless = [torch.ones(1)]

@@ -151,6 +151,8 @@ pub struct Methods {
     pub call: CallMethod,
     /// The method as a value.
     pub find: fn(&Value, &str) -> Option<Value>,
+    /// The names of a class's methods.
+    pub names: fn(&str) -> Vec<&'static str>,
 }
 
 type CallMethod = fn(&State, &Value, &str, &[Value], &Keywords) -> Option<Result<Value>>;

@@ -35,6 +35,9 @@ pub type Live = Box<dyn FnMut(Said, &str)>;
 /// Makes an object of a class that only the script knows how to make: an exception. `None` for any other class.
 pub type Maker = dyn Fn(&'static str, &[Value], &Keywords) -> Option<Result<Value>>;
 
+/// Looks for the variables that have memory.
+pub type Look = dyn Fn() -> Rc<Vec<Holder>>;
+
 /// The mutable state behind the functions of one session.
 pub struct State {
     own: Weak<State>,
@@ -84,8 +87,8 @@ pub struct State {
     live: RefCell<Option<Live>>,
     /// Attributes that scripts put on tensors and storages.
     pub extras: Extras,
-    /// Every variable that has memory, as it was before the input, if that names a function that wants to know.
-    pub holders: RefCell<Vec<Holder>>,
+    /// Tells the variables that have memory. Whoever runs code knows its own.
+    pub variables_seen: RefCell<Option<Rc<Look>>>,
     /// Storages whose changes are reported.
     pub watched: RefCell<Vec<Watched>>,
     /// The columns that pictures may take.
@@ -128,7 +131,7 @@ impl State {
             extras: Extras::default(),
             maker: RefCell::default(),
             running: Cell::new(""),
-            holders: RefCell::default(),
+            variables_seen: RefCell::default(),
             watched: RefCell::default(),
             width: Cell::new(80),
         })
@@ -167,8 +170,14 @@ impl State {
             for piece in line.iter().filter(|piece| !piece.text.is_empty()) {
                 self.say(Said::Drawn(piece.ink), &piece.text);
             }
-            self.print("\n");
+            self.say(Said::Drawn(Ink::Plain), "\n");
         }
+    }
+
+    /// The variables that have memory, as the code that runs now sees them.
+    pub fn holders(&self) -> Rc<Vec<Holder>> {
+        let look = self.variables_seen.borrow().clone();
+        look.map(|look| look()).unwrap_or_default()
     }
 
     /// Shows what has become of the watched storages since this was last asked.

@@ -2,7 +2,7 @@
 
 use super::module_names::is_absent;
 use super::{Kind, LIBRARY, Receiver, Registry, State};
-use crate::tensor::Error;
+use crate::tensor::{DType, Error};
 use crate::value::Value;
 
 /// AttributeError in Python's words, with the nearest name as a hint; NotImplementedError for what CPython has there.
@@ -27,7 +27,8 @@ pub fn no_attribute(state: &State, value: &Value, name: &str) -> Error {
         }
         other => format!("'{}' object has no attribute '{name}'", other.type_name()),
     });
-    with_suggestion(error, suggestion(state.registry, receiver_of(value), name))
+    let near = || nearest(name, (state.registry.methods.names)(value.type_name()));
+    with_suggestion(error, suggestion(state.registry, receiver_of(value), name).or_else(near))
 }
 
 /// The refusal of something that CPython has.
@@ -94,7 +95,24 @@ fn receiver_of(value: &Value) -> Option<Receiver> {
 
 /// The known name most like the one that was not found, for "did you mean".
 pub fn suggestion(registry: &Registry, receiver: Option<Receiver>, name: &str) -> Option<&'static str> {
-    nearest(name, registry.names(receiver?))
+    match receiver? {
+        module @ Receiver::Module("") => {
+            let dtypes = DType::ALL.iter().map(|dtype| dtype.name());
+            nearest(name, registry.names(module).into_iter().chain(dtypes)).or_else(|| dtype_in_short(name))
+        }
+        other => nearest(name, registry.names(other)),
+    }
+}
+
+/// The dtype that other languages write in short: `f32`, `i64`, `bf16`.
+fn dtype_in_short(name: &str) -> Option<&'static str> {
+    let parts = |name: &'_ str| {
+        let end = name.find(|c: char| c.is_ascii_digit())?;
+        name.split_at_checked(end).map(|(letters, digits)| (letters.to_owned(), digits.to_owned()))
+    };
+    let (letters, digits) = parts(name).filter(|(letters, _)| matches!(letters.len(), 1 | 2))?;
+    let mut names = DType::ALL.iter().map(|dtype| dtype.name());
+    names.find(|known| parts(known).is_some_and(|(whole, bits)| bits == digits && whole.starts_with(&letters)))
 }
 
 /// The name among these that is most like a misspelt one: one slip in a short name, two in a longer one.
@@ -116,6 +134,15 @@ pub fn nearest<N: AsRef<str> + Ord>(name: &str, names: impl IntoIterator<Item = 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn dtypes_may_be_written_in_short() {
+        let known = [("f32", "float32"), ("i8", "int8"), ("u16", "uint16"), ("bf16", "bfloat16")];
+        let known = known.map(|(typed, meant)| (typed, Some(meant)));
+        for (typed, meant) in known.into_iter().chain(["x8", "f", "f128", "int3"].map(|typed| (typed, None))) {
+            assert_eq!(dtype_in_short(typed), meant, "{typed}");
+        }
+    }
 
     #[test]
     fn of_names_as_near_the_one_that_begins_alike() {

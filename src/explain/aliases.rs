@@ -20,8 +20,12 @@ const PAIRED: usize = 12;
 pub struct Holder {
     pub name: String,
     pub storage: Storage,
-    /// For a tensor: what it shows.
+    /// Python's class; empty for a tensor.
+    pub class: String,
+    /// For a tensor or an array: what it shows.
     pub view: Option<View>,
+    /// For a buffer, which has memory and no storage: the byte of it at which this storage begins.
+    pub within: Option<usize>,
     /// The same for two names of one thing.
     pub identity: usize,
     /// Handles of the storage that only remember what it was.
@@ -29,6 +33,12 @@ pub struct Holder {
 }
 
 impl Holder {
+    /// A tensor, an array or a storage.
+    pub fn new(name: String, class: &str, storage: Storage, view: Option<&View>, identity: usize) -> Holder {
+        let class = class.to_owned();
+        Holder { name, storage, class, view: view.cloned(), within: None, identity, remembered: 0 }
+    }
+
     /// The bytes of the storage between the first and the last that is shown.
     fn range(&self) -> Range<usize> {
         let Some(view) = &self.view else { return 0..self.storage.nbytes() };
@@ -59,10 +69,10 @@ impl Holder {
     }
 
     fn description(&self) -> String {
-        match &self.view {
-            Some(view) => format!("{} {}", view.dtype.name(), list(view.sizes())),
-            None => "storage".to_owned(),
-        }
+        let of_view = self.view.as_ref().map(|view| format!("{} {}", view.dtype.name(), list(view.sizes())));
+        let from = self.within.filter(|from| *from > 0).map(|from| format!("from its byte {from} on"));
+        let class = Some(self.class.clone()).filter(|class| !class.is_empty());
+        [class, of_view, from].into_iter().flatten().collect::<Vec<_>>().join(" ")
     }
 }
 
@@ -74,7 +84,8 @@ pub fn scene(holders: &[Holder]) -> Scene {
             storages.push(&holder.storage);
         }
     }
-    let what = counted(holders.len() as u64, "variable");
+    let names: HashSet<&str> = holders.iter().map(|holder| holder.name.as_str()).collect();
+    let what = counted(names.len() as u64, "variable");
     let mut scene = Scene::new(format!("{what} on {}", counted(storages.len() as u64, "storage")));
     let mut has_unnamed = false;
     for (i, storage) in storages.into_iter().enumerate() {
@@ -118,9 +129,11 @@ fn group(scene: &mut Scene, number: usize, storage: &Storage, here: &[&Holder]) 
 }
 
 /// Counts the handles of a storage, tensors and storages alike, and those that no variable holds.
-fn handles(storage: &Storage, here: &[&Holder]) -> (usize, usize) {
+fn handles(storage: &Storage, everyone: &[&Holder]) -> (usize, usize) {
+    let here: Vec<_> = everyone.iter().filter(|holder| holder.within.is_none()).collect();
     // What a holder itself holds is not counted, nor what a session could go back to.
-    let ours: usize = here.iter().map(|holder| 1 + usize::from(holder.view.is_some())).sum();
+    let buffers = everyone.len() - here.len();
+    let ours = here.iter().map(|holder| 1 + usize::from(holder.view.is_some())).sum::<usize>() + buffers;
     let remembered = here.first().map_or(0, |holder| holder.remembered);
     let all = storage.holders().saturating_sub(ours + remembered);
     let named = here.iter().map(|holder| holder.identity).collect::<HashSet<_>>().len();

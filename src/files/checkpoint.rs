@@ -4,7 +4,7 @@
 use super::archive::{Archive, Writer};
 use super::atomic::{COMMON, rewrite};
 use super::legacy::{self, Legacy};
-use super::pickle::{self, Pickled, Saved, build, explained};
+use super::pickle::{self, Mode, Pickled, Saved, build, explained};
 use super::progress;
 use super::source::Source;
 use crate::bail;
@@ -62,8 +62,20 @@ impl Checkpoint {
     /// # Errors
     /// UnpicklingError for what `weights_only` refuses; RuntimeError and others for what is damaged.
     pub fn open(source: &Source) -> Result<Checkpoint> {
+        Checkpoint::read(source, Mode::Load).map_err(explained)
+    }
+
+    /// The same for a report, which can tell of values that are not loaded.
+    ///
+    /// # Errors
+    /// RuntimeError and others for what is damaged.
+    pub fn describe(source: &Source) -> Result<Checkpoint> {
+        Checkpoint::read(source, Mode::Report)
+    }
+
+    fn read(source: &Source, mode: Mode) -> Result<Checkpoint> {
         if !source.is_archive() {
-            return legacy::open(source).map_err(explained);
+            return legacy::open(source, mode);
         }
         let mut archive = Archive::open(source)?;
         let first = archive.names().first().ok_or_else(|| Error::runtime("the archive is empty"))?;
@@ -74,7 +86,7 @@ impl Checkpoint {
             );
         };
         let folder = folder.to_owned();
-        if archive.has(&format!("{folder}/constants.pkl")) {
+        if mode == Mode::Load && archive.has(&format!("{folder}/constants.pkl")) {
             bail!(
                 RuntimeError,
                 "Cannot use ``weights_only=True`` with TorchScript archives passed to ``torch.load``. In PyTorch 2.6, we \
@@ -90,7 +102,7 @@ impl Checkpoint {
             order => bail!(ValueError, "Unknown endianness type: {}", String::from_utf8_lossy(&order)),
         };
         let bytes = archive.read(&format!("{folder}/data.pkl"), LARGEST_PICKLE)?;
-        let pickled = pickle::read(&bytes, &mut 0).map_err(explained)?;
+        let pickled = pickle::read(&bytes, &mut 0, mode)?;
         Ok(Checkpoint { pickled, data: Data::Zip { archive, folder, is_big_endian } })
     }
 }

@@ -4,13 +4,13 @@
 use super::archive::Archive;
 use super::checkpoint::Checkpoint;
 use super::format::Format;
-use super::pickle::{Id, Node, Pickled, Scale, Shown};
+use super::pickle::{Class, Id, Node, Pickled, Scale, Shown};
 use super::source::Source;
 use super::{npy, npz, safetensors};
 use crate::bail;
 use crate::tensor::{DType, Dims, Layout, Result};
 use serde_json::{Value as Json, json};
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;
 
 /// The maximum depth of nested containers.
@@ -18,6 +18,11 @@ const DEEPEST: usize = 200;
 
 /// Characters of all names together. A file can make them much longer than itself.
 const MOST_OF_NAMES: usize = 64 << 20;
+
+/// The values that a text lists, …
+const LISTED: usize = 50;
+/// … and the characters of each.
+const WIDEST: usize = 100;
 
 /// The contents of a file.
 #[derive(Debug)]
@@ -27,8 +32,22 @@ pub struct Report {
     nbytes: usize,
     entries: Vec<Entry>,
     storages: Vec<Held>,
-    /// Values that are no tensors.
-    others: usize,
+    /// What else it holds.
+    values: Vec<Plain>,
+    /// Texts beside the tensors.
+    metadata: BTreeMap<String, String>,
+    /// Names of classes and functions that loading it in Python would call, and that are not called here.
+    unknown: Vec<String>,
+}
+
+/// A value that is no tensor.
+#[derive(Debug)]
+struct Plain {
+    name: String,
+    /// Python's class.
+    class: String,
+    /// As Python shows it; none where it cannot be known.
+    text: Option<String>,
 }
 
 /// A tensor or storage of the file.
@@ -71,11 +90,14 @@ pub fn inspect(source: &Source) -> Result<Report> {
         nbytes: source.len(),
         entries: Vec::new(),
         storages: Vec::new(),
-        others: 0,
+        values: Vec::new(),
+        metadata: BTreeMap::new(),
+        unknown: Vec::new(),
     };
     match format {
-        Format::Checkpoint | Format::Legacy => report.read_checkpoint(&Checkpoint::open(source)?)?,
+        Format::Checkpoint | Format::Legacy => report.read_checkpoint(&Checkpoint::describe(source)?)?,
         Format::Safetensors => {
+            report.metadata = safetensors::metadata(source)?;
             for described in safetensors::header(source)? {
                 report.add(described.name, described.dtype, described.layout, described.nbytes, Some(described.place));
             }
@@ -124,6 +146,8 @@ impl Report {
                 location: saved.location.to_string(),
             });
         }
+        self.unknown = checkpoint.pickled.unknown.iter().map(|name| name.to_string()).collect();
+        self.unknown.sort_unstable();
         let mut walk = Walk { pickled: &checkpoint.pickled, seen: HashSet::new(), room: MOST_OF_NAMES };
         walk.visit(self, checkpoint.pickled.root, String::new(), 0)
     }
@@ -194,8 +218,24 @@ impl Report {
         if wasted > 0 {
             let _ = write!(out, ", {} of them shown by none", bytes(wasted));
         }
-        if self.others > 0 {
-            let _ = write!(out, "; {}", count(self.others, "other value"));
+        if !self.values.is_empty() {
+            let _ = write!(out, "; {}", count(self.values.len(), "other value"));
+        }
+        for (name, text) in &self.metadata {
+            let _ = write!(out, "\nmetadata {}: {}", shown(name), shortened(text));
+        }
+        for value in self.values.iter().take(LISTED) {
+            let quote = if value.class == "str" { "'" } else { "" };
+            let text = value.text.as_deref().map(|text| format!(" {quote}{}{quote}", shortened(text)));
+            let text = text.unwrap_or_default();
+            let _ = write!(out, "\nvalue {}: {}{text}", shown(&value.name), shown(&value.class));
+        }
+        if self.values.len() > LISTED {
+            let _ = write!(out, "\nand {} values more, which --json lists", self.values.len() - LISTED);
+        }
+        if !self.unknown.is_empty() {
+            let names: Vec<_> = self.unknown.iter().map(|name| shown(name)).collect();
+            let _ = write!(out, "\nnot executed: {}", names.join(", "));
         }
         out
     }
@@ -248,13 +288,16 @@ impl Report {
                 "unused_bytes": waste,
             })
         };
+        let value = |value: &Plain| json!({ "name": value.name, "class": value.class, "value": value.text });
         let report = json!({
             "file": self.file,
             "format": self.format.name(),
             "bytes": self.nbytes,
             "tensors": self.entries.iter().map(entry).collect::<Vec<Json>>(),
             "storages": self.storages.iter().zip(self.usage()).map(storage).collect::<Vec<Json>>(),
-            "other_values": self.others,
+            "values": self.values.iter().map(value).collect::<Vec<Json>>(),
+            "metadata": self.metadata,
+            "not_executed": self.unknown,
         });
         format!("{report:#}")
     }
@@ -312,10 +355,52 @@ impl Walk<'_> {
                     self.visit(report, item, format!("{name}[{index}]"), depth + 1)?;
                 }
             }
-            Node::Dict(..) | Node::List(_) | Node::Tuple(_) | Node::Foreign(..) => {}
-            _ => report.others += 1,
+            Node::Unknown(class, parts, entries) if self.seen.insert(id) => {
+                let class = pickled.unknown.get(*class).map(|class| class.to_string()).unwrap_or_default();
+                report.values.push(Plain { name: name.clone(), class, text: None });
+                for (index, &part) in parts.iter().enumerate() {
+                    match pickled.node(part) {
+                        // Attributes, or the items of a sequence.
+                        Node::Dict(..) => self.visit(report, part, name.clone(), depth + 1)?,
+                        Node::Tuple(items) if items.is_empty() => {}
+                        _ => self.visit(report, part, format!("{name}({index})"), depth + 1)?,
+                    }
+                }
+                for &(key, value) in entries {
+                    self.visit(report, value, self.below(&name, key), depth + 1)?;
+                }
+            }
+            Node::Dict(..) | Node::List(_) | Node::Tuple(_) | Node::Foreign(..) | Node::Unknown(..) => {}
+            plain => {
+                let (class, text) = self.plain(plain);
+                report.values.push(Plain { name, class, text });
+            }
         }
         Ok(())
+    }
+
+    /// A value's class, and the value as Python shows it.
+    fn plain(&self, node: &Node) -> (String, Option<String>) {
+        let (class, text) = match node {
+            Node::None => ("NoneType", Some("None".to_owned())),
+            Node::Bool(truth) => ("bool", Some(if *truth { "True" } else { "False" }.to_owned())),
+            Node::Int(number) => ("int", Some(number.to_string())),
+            Node::Long(number) => ("int", Some(number.to_string())),
+            Node::Float(number) => ("float", Some(format!("{number:?}"))),
+            Node::Complex(number) => ("complex", Some(format!("({:?}, {:?})", number.re, number.im))),
+            Node::Str(text) => ("str", Some(text.to_string())),
+            Node::Bytes(bytes) | Node::ByteArray(bytes) => {
+                let class = if matches!(node, Node::Bytes(_)) { "bytes" } else { "bytearray" };
+                (class, Some(count(bytes.len(), "byte")))
+            }
+            Node::Size(sizes) => ("torch.Size", Some(format!("{:?}", sizes.as_slice()))),
+            Node::Device(device) => ("torch.device", Some(device.to_string())),
+            Node::Layout(layout) => ("torch.layout", Some(format!("torch.{}", layout.name()))),
+            Node::Class(Class::DType(dtype)) => ("torch.dtype", Some(format!("torch.{}", dtype.name()))),
+            Node::Class(Class::Unknown(name)) => ("type", self.pickled.unknown.get(*name).map(|name| name.to_string())),
+            _ => ("type", None),
+        };
+        (class.to_owned(), text)
     }
 
     /// The name of what stands under a key.
@@ -364,6 +449,15 @@ fn shown(name: &str) -> String {
         return "(all)".to_owned();
     }
     name.chars().flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] }).collect()
+}
+
+/// A text that takes no more than a line.
+fn shortened(text: &str) -> String {
+    let text = shown(text);
+    match text.char_indices().nth(WIDEST) {
+        Some((end, _)) => format!("{} …", text.get(..end).unwrap_or_default()),
+        None => text,
+    }
 }
 
 fn count(number: usize, what: &str) -> String {

@@ -2,7 +2,7 @@
 //! them the bytes of every storage.
 
 use super::checkpoint::{Checkpoint, Data};
-use super::pickle::{self, Id, Node, Pickled, Saved};
+use super::pickle::{self, Id, Mode, Node, Pickled, Saved};
 use super::source::Source;
 use crate::bail;
 use crate::tensor::{Error, ErrorKind, Result, Storage};
@@ -21,7 +21,8 @@ pub struct Legacy {
 /// Returns whether a file begins as these do: with a pickle of the magic number.
 pub fn is_one(source: &Source) -> bool {
     source.bytes(0, 32.min(source.len())).is_some_and(|head| {
-        pickle::read(&head, &mut 0).is_ok_and(|first| matches!(first.node(first.root), Node::Int(MAGIC_NUMBER)))
+        pickle::read(&head, &mut 0, Mode::Load)
+            .is_ok_and(|first| matches!(first.node(first.root), Node::Int(MAGIC_NUMBER)))
     })
 }
 
@@ -29,32 +30,32 @@ pub fn is_one(source: &Source) -> bool {
 ///
 /// # Errors
 /// UnpicklingError for what `weights_only` refuses; EOFError, RuntimeError and others for what is damaged.
-pub fn open(source: &Source) -> Result<Checkpoint> {
+pub fn open(source: &Source, mode: Mode) -> Result<Checkpoint> {
     let mut at = 0;
-    if number(source, &mut at)? != Some(MAGIC_NUMBER) {
+    if number(source, &mut at, mode)? != Some(MAGIC_NUMBER) {
         bail!(RuntimeError, "Invalid magic number; corrupt file?");
     }
-    match number(source, &mut at)? {
+    match number(source, &mut at, mode)? {
         Some(PROTOCOL_VERSION) => {}
         Some(other) => bail!(RuntimeError, "Invalid protocol version: {other}"),
         None => bail!(RuntimeError, "Invalid protocol version"),
     }
     // What machine wrote the file does not matter: the bytes are always little-endian.
-    next(source, &mut at)?;
-    let pickled = next(source, &mut at)?;
-    let keys = next(source, &mut at)?;
+    next(source, &mut at, mode)?;
+    let pickled = next(source, &mut at, mode)?;
+    let keys = next(source, &mut at, mode)?;
     let places = places(source, &pickled, &keys, at)?;
     Ok(Checkpoint { pickled, data: Data::Legacy(Legacy { source: source.clone(), places }) })
 }
 
 /// The pickle at a place, which moves behind it. More and more of the file is read, for what stands behind may be large.
-fn next(source: &Source, at: &mut usize) -> Result<Pickled> {
+fn next(source: &Source, at: &mut usize, mode: Mode) -> Result<Pickled> {
     let rest = source.len().saturating_sub(*at);
     let mut length = rest.min(1 << 16);
     loop {
         let bytes = source.bytes(*at, length).ok_or_else(|| Error::new(ErrorKind::EOFError, ""))?;
         let mut end = 0;
-        match pickle::read(&bytes, &mut end) {
+        match pickle::read(&bytes, &mut end, mode) {
             Err(error) if error.kind == ErrorKind::EOFError && length < rest && length < LARGEST => {
                 length = rest.min(length.saturating_mul(8));
             }
@@ -68,8 +69,8 @@ fn next(source: &Source, at: &mut usize) -> Result<Pickled> {
 }
 
 /// The next pickle, if it is a number.
-fn number(source: &Source, at: &mut usize) -> Result<Option<i128>> {
-    let pickled = next(source, at)?;
+fn number(source: &Source, at: &mut usize, mode: Mode) -> Result<Option<i128>> {
+    let pickled = next(source, at, mode)?;
     Ok(match pickled.node(pickled.root) {
         Node::Int(number) => Some(*number),
         _ => None,

@@ -7,7 +7,8 @@ mod read;
 mod write;
 
 pub use build::build;
-pub use read::{Id, Node, Pickled, Saved, Scale, Shown, read};
+pub use names::Class;
+pub use read::{Id, Mode, Node, Pickled, Saved, Scale, Shown, read};
 pub use write::write;
 
 use crate::tensor::{Error, ErrorKind};

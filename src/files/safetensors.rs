@@ -11,7 +11,7 @@ use crate::tensor::{DType, Dims, Error, ErrorKind, Layout, Result, Tensor, View}
 use crate::value::{Dict, Value};
 use safetensors::Dtype;
 use safetensors::tensor::{Metadata, TensorInfo};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::Write;
 
 /// The crate's own limit on the header, in bytes.
@@ -42,13 +42,7 @@ pub fn is_one(source: &Source) -> bool {
 /// # Errors
 /// SafetensorError when it is not what the format allows.
 pub fn header(source: &Source) -> Result<Vec<Described>> {
-    let length = source.bytes(0, 8).and_then(|bytes| <[u8; 8]>::try_from(bytes).ok()).map(u64::from_le_bytes);
-    let length = length.ok_or_else(|| invalid("header too small"))?;
-    let length = usize::try_from(length).ok().filter(|&length| length <= LARGEST_HEADER);
-    let length = length.ok_or_else(|| invalid("header too large"))?;
-    let bytes = source.bytes(8, length).ok_or_else(|| invalid("invalid header length"))?;
-    let metadata: Metadata = serde_json::from_slice(&bytes).map_err(invalid)?;
-    let begin = 8 + length;
+    let (metadata, begin) = parsed(source)?;
     if metadata.data_len().checked_add(begin) != Some(source.len()) {
         return Err(invalid("incomplete metadata, file not fully covered"));
     }
@@ -62,6 +56,25 @@ pub fn header(source: &Source) -> Result<Vec<Described>> {
         Ok(Described { name, dtype, layout, place: begin + start, nbytes: end - start })
     };
     metadata.offset_keys().into_iter().map(described).collect()
+}
+
+/// The texts that stand beside the tensors, in order.
+///
+/// # Errors
+/// As [`header`].
+pub fn metadata(source: &Source) -> Result<BTreeMap<String, String>> {
+    let (metadata, _) = parsed(source)?;
+    Ok(metadata.metadata().clone().unwrap_or_default().into_iter().collect())
+}
+
+/// The header, and the place behind it.
+fn parsed(source: &Source) -> Result<(Metadata, usize)> {
+    let length = source.bytes(0, 8).and_then(|bytes| <[u8; 8]>::try_from(bytes).ok()).map(u64::from_le_bytes);
+    let length = length.ok_or_else(|| invalid("header too small"))?;
+    let length = usize::try_from(length).ok().filter(|&length| length <= LARGEST_HEADER);
+    let length = length.ok_or_else(|| invalid("header too large"))?;
+    let bytes = source.bytes(8, length).ok_or_else(|| invalid("invalid header length"))?;
+    Ok((serde_json::from_slice(&bytes).map_err(invalid)?, 8 + length))
 }
 
 /// All tensors of a file by their names, which lie on the file.

@@ -48,6 +48,16 @@ impl Source {
         Ok(Source { memory: Rc::new(rest), name: None })
     }
 
+    /// Bytes that come one after another, under a name for messages.
+    ///
+    /// # Errors
+    /// OSError where they cannot be read, RuntimeError where they do not fit into memory.
+    pub fn of_reader(mut reader: impl Read, name: &str) -> Result<Source> {
+        let mut bytes = Vec::new();
+        reader.read_to_end(&mut bytes).map_err(|error| refused(&error, name))?;
+        Ok(Source { memory: Rc::new(Memory::from_bytes(&bytes)?), name: Some(name.to_owned()) })
+    }
+
     /// The path, for a file.
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()

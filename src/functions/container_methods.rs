@@ -14,7 +14,7 @@ use crate::value::{Keywords, Method, Value};
 use std::rc::Rc;
 
 /// These methods for those who may not know them.
-pub const METHODS: Methods = Methods { call, find: method };
+pub const METHODS: Methods = Methods { call, find: method, names };
 
 /// The class that a value has its methods of; none for what is not in these tables.
 fn class_of(value: &Value) -> Option<&'static str> {
@@ -222,6 +222,10 @@ pub fn methods(class: &str) -> Vec<Known> {
     let mut methods = Vec::new();
     each_method(class, &mut |method| methods.push(method));
     methods
+}
+
+fn names(class: &str) -> Vec<&'static str> {
+    methods(class).into_iter().map(|method| method.name).collect()
 }
 
 fn each_method(class: &str, visit: &mut dyn FnMut(Known)) {

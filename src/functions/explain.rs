@@ -14,7 +14,7 @@ use crate::tensor::rehearsal::to_write;
 use crate::tensor::{DType, Error, ErrorKind, Result, Scalar, Storage, View};
 use crate::value::Value;
 
-/// The functions that look at every variable: the session gathers those before a text that names one of them.
+/// The functions that look at every variable.
 pub const READ_VARIABLES: &[&str] = &["explain", "aliases", "svg", "html"];
 
 /// The maximum number of cells; nobody looks at more.
@@ -61,7 +61,7 @@ pub const ROWS: &[Row] = &[
     .python("bits"),
     function(
         "py.aliases(*, int? width=None) -> Object",
-        |c| picture(c, aliases::scene(&c.state.holders.borrow())),
+        |c| picture(c, aliases::scene(&c.state.holders())),
         "Groups the variables by the storage they lie on: ranges, overlaps, what they keep alive.",
     )
     .python("aliases"),
@@ -151,7 +151,7 @@ fn refuse_sparse(view: &View, function: &str) -> Result<()> {
 
 fn explain(call: &mut Call) -> Result<Value> {
     let terms = Terms { bytes: call.bool(1)?, cells: cells(call)? };
-    let drawn = scene(call.tensor(0)?, &call.state.holders.borrow(), terms);
+    let drawn = scene(call.tensor(0)?, &call.state.holders(), terms);
     picture(call, drawn)
 }
 
@@ -285,7 +285,7 @@ fn write(call: &mut Call, draw: fn(&Scene) -> String) -> Result<Value> {
         },
         Value::Tensor(tensor) => {
             let terms = Terms { bytes: false, cells: 64 };
-            draw(&scene(&tensor, &call.state.holders.borrow(), terms))
+            draw(&scene(&tensor, &call.state.holders(), terms))
         }
         other => {
             bail!(TypeError, "{}() takes a picture or a tensor, not {}", call.signature.called(), other.type_name())

@@ -87,6 +87,18 @@ impl Variables {
         self.slots.iter().filter_map(|variable| variable.value.as_ref())
     }
 
+    /// Every variable that has a value.
+    pub fn bound(&self) -> Vec<(Rc<str>, Value)> {
+        let bound = self.slots.iter().filter_map(|variable| Some((variable.name.clone(), variable.value.clone()?)));
+        bound.collect()
+    }
+
+    /// Returns whether a variable was deleted since changes were last asked for.
+    pub fn is_deleted(&self, name: &str) -> bool {
+        let variable = self.slot_of(name).and_then(|slot| self.slots.get(slot as usize));
+        variable.is_some_and(|variable| variable.has_changed && variable.value.is_none())
+    }
+
     /// The names that have a value.
     pub fn names(&self) -> Vec<Rc<str>> {
         let bound = self.slots.iter().filter(|variable| variable.value.is_some());

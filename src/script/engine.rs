@@ -7,6 +7,7 @@ use super::bounds;
 use super::callback;
 use super::caught;
 use super::fault;
+use super::holders;
 use super::json;
 use super::modules;
 use super::printing::{self, shown};
@@ -73,6 +74,7 @@ pub fn build(state: &Rc<Runtime>) -> Engine {
     json::register(&mut module, state);
     scoped::register(&mut module, state);
     caught::register(&mut engine, &mut module, state);
+    holders::register(&mut engine, state);
     engine.register_global_module(module.into());
     printing::register(&mut engine, state);
     // Python's matrix product; the precedence is that of `*`.

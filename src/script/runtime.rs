@@ -3,6 +3,7 @@
 
 use super::callback::Home;
 use super::cell::{self, Defined};
+use super::holders::Handles;
 use super::modules::Modules;
 use super::own;
 use super::subscripts;
@@ -54,6 +55,8 @@ pub struct Runtime {
     pub is_rhai: Cell<bool>,
     /// How many calls back into the script are going on, one within the other.
     pub callbacks: Cell<usize>,
+    /// Handles of storages that only the session has: what could be undone, and copies of variables.
+    pub remembered: RefCell<Handles>,
     /// The scripts that scripts import.
     pub modules: Modules,
 }
@@ -85,6 +88,7 @@ impl Runtime {
             changed: Cell::default(),
             is_rhai: Cell::new(false),
             callbacks: Cell::new(0),
+            remembered: RefCell::default(),
             modules: Modules::default(),
         }
     }

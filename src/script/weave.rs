@@ -2,11 +2,15 @@
 //! errors whole (see `caught.rs`), and a closure in a variable is called as a function is: `f(2)` reads `f.call(2)`.
 
 use super::written::{Edit, Offsets};
+use crate::functions::READ_VARIABLES;
 use rhai::{Engine, Position, Token};
 use std::collections::HashSet;
 
 /// A word that the language reserves, so that no text has it as a name.
 pub const ENCLOSED: &str = "protected";
+
+/// Another reserved word: what stands behind it looks at variables (see `holders.rs`).
+pub const LOOKING: &str = "public";
 
 /// What makes a call of a function's name one of a variable.
 pub const CALLED: &str = ".call";
@@ -35,6 +39,7 @@ pub fn edits(
     }
     let mut found = enclosed(tokens);
     found.extend(calls(tokens, is_closure, is_function));
+    found.extend(looks(tokens));
     found.sort_by_key(|insertion| (insertion.line, insertion.column));
     let mut offsets = Offsets::new(source);
     let edit = |insertion: Insertion| {
@@ -136,6 +141,58 @@ fn calls(
     called.collect()
 }
 
+/// In front of calls that look at variables: `aliases()`, `x.t().explain()`.
+fn looks(tokens: &[(Token, Position)]) -> Vec<Insertion> {
+    let called = tokens.iter().enumerate().filter_map(|(index, (token, _))| {
+        let Token::Identifier(name) = token else { return None };
+        let is_called = is(tokens, index + 1, &Token::LeftParen) || is(tokens, index + 1, &Token::Unit);
+        if !is_called || !READ_VARIABLES.contains(&name.as_str()) {
+            return None;
+        }
+        let first = chain_start(tokens, index)?;
+        let (line, column) = tokens.get(first).and_then(|(_, position)| place(*position))?;
+        Some(Insertion { line, column, text: "public " })
+    });
+    called.collect()
+}
+
+/// Where the chain of names, calls and subscripts begins that leads to a name; nothing behind `fn` and within a module.
+fn chain_start(tokens: &[(Token, Position)], name: usize) -> Option<usize> {
+    let mut at = name;
+    loop {
+        let before = at.checked_sub(1);
+        match before.and_then(|before| tokens.get(before)).map(|(token, _)| token) {
+            Some(Token::Period | Token::Elvis) => at = at.checked_sub(2)?,
+            Some(Token::Fn | Token::DoubleColon) => return None,
+            _ => return Some(at),
+        }
+        // What a dot follows ends in a name, a value, a bracket, or several of these.
+        loop {
+            at = match tokens.get(at).map(|(token, _)| token)? {
+                Token::RightParen => opening(tokens, at, &Token::LeftParen, &Token::RightParen)?,
+                Token::RightBracket => opening(tokens, at, &Token::LeftBracket, &Token::RightBracket)?,
+                Token::Unit => at,
+                _ => break,
+            };
+            let before = at.checked_sub(1).and_then(|before| tokens.get(before)).map(|(token, _)| token);
+            match before {
+                Some(Token::Identifier(_) | Token::RightParen | Token::RightBracket | Token::Unit) => at -= 1,
+                _ => break,
+            }
+        }
+    }
+}
+
+/// The place of the bracket that the one at `close` closes.
+fn opening(tokens: &[(Token, Position)], close: usize, opens: &Token, closes: &Token) -> Option<usize> {
+    let mut depth = 0usize;
+    (0..=close).rev().find(|index| {
+        depth += usize::from(is(tokens, *index, closes));
+        depth -= usize::from(is(tokens, *index, opens)).min(depth);
+        depth == 0
+    })
+}
+
 /// The variables and the parameters that a text names, and its functions.
 fn declared(tokens: &[(Token, Position)]) -> (HashSet<&str>, HashSet<&str>) {
     let (mut variables, mut functions) = (HashSet::new(), HashSet::new());
@@ -217,6 +274,9 @@ mod tests {
     fn the_engine_reads_more_than_was_typed() {
         let rows = [
             ("try { f() } catch (e) {}", "try { protected { f() }} catch (e) {}"),
+            ("print(aliases())", "print(public aliases())"),
+            ("-x[0].f(1)(2).explain() + 1", "-public x[0].f.call(1).call(2).explain() + 1"),
+            ("fn explain(t) { t }", "fn explain(t) { t }"),
             ("try {\n1\n} catch {}", "try { protected {\n1\n}} catch {}"),
             ("try { try {1} catch {} } catch {}", "try { protected { try { protected {1}} catch {} }} catch {}"),
             ("try { 1", "try { 1"),

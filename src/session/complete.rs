@@ -4,7 +4,7 @@
 use rhai::Dynamic;
 
 use super::cursor::{Call, Cursor, Place};
-use super::variables::{is_container, summary};
+use super::variables::summary;
 use super::{Language, Session};
 use crate::call::module_names::KEYWORDS;
 use crate::call::signature::Kind;
@@ -13,6 +13,7 @@ use crate::functions::SCHEMES;
 use crate::functions::member;
 use crate::library::help;
 use crate::script::engine::constant;
+use crate::script::holders::is_container;
 use crate::script::value::to_value;
 use crate::tensor::DType;
 use crate::value::{MemoryFormat, TensorLayout, Value};

@@ -9,7 +9,7 @@ use super::failure::{Failure, failure_of, line_and_column, listed};
 use super::results::{hidden_name, shown_name};
 use super::{Session, stopped};
 use crate::call::state::{Said, State};
-use crate::explain::Picture;
+use crate::explain::{Holder, Picture};
 use crate::python::builtins;
 use crate::python::class::Instance;
 use crate::python::code::Code;
@@ -17,12 +17,14 @@ use crate::python::compile::compile;
 use crate::python::exceptions;
 use crate::python::machine::{Machine, Step};
 use crate::python::syntax::{self, Stage, SyntaxFault};
+use crate::script::holders::{count, holders};
 use crate::script::runtime::Runtime;
 use crate::script::value::{kept, to_value};
 use crate::script::{callback, engine};
 use crate::tensor::{Error, ErrorKind};
 use crate::value::Value;
 use rhai::{Dynamic, FnPtr, Scope};
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -57,6 +59,11 @@ impl Python {
                 None => None,
             }
         })));
+        let (seen, known, runs) = (scope.clone(), Rc::downgrade(&machine), Rc::downgrade(runtime));
+        state.variables_seen.replace(Some(Rc::new(move || {
+            let found = || Some(seen_by(&*known.upgrade()?, &*seen.try_borrow().ok()?, &*runs.upgrade()?));
+            Rc::new(found().unwrap_or_default())
+        })));
         let shown: Rc<RefCell<Vec<Value>>> = Rc::default();
         let (kept, screen) = (shown.clone(), Rc::downgrade(state));
         machine.show.replace(Some(Rc::new(move |value: &Value| {
@@ -75,6 +82,30 @@ impl Python {
     pub(super) fn is_stale(&mut self) {
         self.is_current = false;
     }
+}
+
+/// The variables with memory that Python sees: those of the scope, and what it has made of them so far.
+fn seen_by(machine: &Machine, scope: &Scope, runtime: &Runtime) -> Vec<Holder> {
+    let mut remembered = runtime.remembered.borrow().clone();
+    let Ok(variables) = machine.variables.try_borrow() else { return Vec::new() };
+    let mut entries: Vec<(String, Cow<Dynamic>)> = Vec::new();
+    let (mut own, mut copies) = (variables.bound(), Vec::new());
+    let mut in_scope: Vec<_> = scope.iter_raw().map(|(name, _, value)| (shown_name(name), value)).collect();
+    // The scope lists its newest entry first.
+    in_scope.reverse();
+    for (name, value) in in_scope {
+        match own.iter().position(|(known, _)| **known == *name) {
+            Some(place) => {
+                copies.push(value);
+                entries.push((name.to_owned(), Cow::Owned(kept(own.remove(place).1))));
+            }
+            None if variables.is_deleted(name) => copies.push(value),
+            None => entries.push((name.to_owned(), Cow::Borrowed(value))),
+        }
+    }
+    entries.extend(own.into_iter().map(|(name, value)| (name.to_string(), Cow::Owned(kept(value)))));
+    count(&mut remembered, copies.into_iter());
+    holders(entries.iter().map(|(name, value)| (name.as_str(), value.as_ref())), remembered)
 }
 
 /// Shows a value as a prompt does: nothing for `None`.
@@ -115,7 +146,7 @@ impl Session {
         let source: Rc<str> = source.into();
         let code = self.compiled(&source, shows).map_err(|fault| self.misread(&source, fault))?;
         self.update_variables();
-        self.gather_holders(&source);
+        self.runtime.remembered.replace(self.handles_of_ours(false));
         let done = self.run_python(code);
         done.map_err(|error| self.failed_in_python(&source, error))
     }

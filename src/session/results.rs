@@ -3,7 +3,7 @@
 use rhai::Dynamic;
 
 use super::Session;
-use super::variables::storage_of;
+use crate::script::holders::storage_of;
 
 /// The variables behind the names, the newest first; Rhai has no variable that is called `_`.
 const NAMES: [&str; 3] = ["underscore_", "underscore__", "underscore___"];
@@ -13,11 +13,6 @@ const LARGEST: usize = 64 << 20;
 /// The name a result goes by, for the variable it is kept in.
 pub(super) fn shown_name(variable: &str) -> &str {
     if NAMES.contains(&variable) { variable.trim_start_matches("underscore") } else { variable }
-}
-
-/// Whether a variable, by either of its names, is there only because a result is kept in it.
-pub(super) fn is_result(name: &str) -> bool {
-    NAMES.iter().any(|hidden| *hidden == name || shown_name(hidden) == name)
 }
 
 /// The variable behind a name.

@@ -10,11 +10,13 @@ use std::rc::Rc;
 use rhai::{Dynamic, Scope};
 
 use super::Session;
-use super::variables::storage_of;
+use super::results::shown_name;
 use crate::format::PrintOptions;
+use crate::script::holders::storage_of;
 use crate::script::value::to_value;
 use crate::tensor::memory::{get, set};
 use crate::tensor::{AutogradMeta, DType, Memory, Names, Result, Storage, Tensor, View};
+use crate::value::equality::{equal, is};
 use crate::value::{Dict, List, Value};
 
 /// The number of inputs that can be undone.
@@ -130,9 +132,19 @@ impl Place {
     }
 }
 
-/// The effect of an undo.
+/// The effect of an undo. Names of variables, in their order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Undone {
+    /// Those that hold what they held before, or show the bytes they showed.
+    pub restored: Vec<String>,
+    /// Those that there were not yet.
+    pub gone: Vec<String>,
+    /// Those that had been deleted.
+    pub back: Vec<String>,
+    /// Settings that are as before.
+    pub settings: Vec<&'static str>,
+    /// What is told of watched storages, if nobody listens.
+    pub text: String,
     /// Variables that were too large to be remembered, and are as they were left.
     pub left_out: Vec<String>,
 }
@@ -154,7 +166,13 @@ impl Session {
     /// RuntimeError if a storage has been made so that it cannot get its size back.
     pub fn undo(&mut self) -> Option<Result<Undone>> {
         let snapshot = self.past.steps.pop_back()?;
-        Some(snapshot.restore(self))
+        let mut undone = snapshot.restore(self);
+        // It is this that has changed them, and not the next input.
+        self.runtime.tell_changes(|| self.holders());
+        if let Ok(undone) = &mut undone {
+            undone.text = self.runtime.take_printed();
+        }
+        Some(undone)
     }
 
     /// Forgets the newest state, when the input it was taken for changed nothing.
@@ -282,7 +300,69 @@ impl Snapshot {
         snapshot
     }
 
+    /// What is other than it was.
+    fn changes(&self, session: &Session) -> Undone {
+        let is_as_copied = |place: &Place, bytes: &[u8]| {
+            let memory = place.memory();
+            memory.nbytes() == bytes.len() && holds(&memory, bytes)
+        };
+        let places = self.bytes.iter().filter(|(place, bytes)| !is_as_copied(place, bytes));
+        let written: HashSet<usize> = places.map(|(place, _)| place.identity()).collect();
+        let tensors = self.tensors.iter().filter(|(tensor, view, autograd, names)| {
+            let now = tensor.view();
+            now.layout != view.layout
+                || now.dtype != view.dtype
+                || now.storage != view.storage
+                || tensor.names() != *names
+                || tensor.has_autograd() != autograd.is_some()
+        });
+        let shaped: HashSet<usize> = tensors.map(|(tensor, ..)| tensor.identity()).collect();
+        let lists = self.lists.iter().filter(|(list, items)| !is_each(&list.to_vec(), items, is_alike));
+        let lists: Vec<&List> = lists.map(|(list, _)| list).collect();
+        let dicts = self.dicts.iter().filter(|(dict, entries)| {
+            !is_each(&dict.to_vec(), entries, |(k, v), (key, value)| is_alike(k, key) && is_alike(v, value))
+        });
+        let dicts: Vec<&Dict> = dicts.map(|(dict, _)| dict).collect();
+        let mut undone = Undone::default();
+        for (name, then) in &self.variables {
+            let shown = shown_name(name).to_owned();
+            let Some(now) = session.scope.get(name) else {
+                undone.back.push(shown);
+                continue;
+            };
+            let mut reached = Reached::default();
+            reached.add(then, 0);
+            let has_changed = !is_same(now, then)
+                || reached.places.iter().any(|place| written.contains(&place.identity()))
+                || reached.tensors.iter().any(|tensor| shaped.contains(&tensor.identity()))
+                || reached.lists.iter().any(|(list, _)| lists.iter().any(|changed| changed.is(list)))
+                || reached.dicts.iter().any(|(dict, _)| dicts.iter().any(|changed| changed.is(dict)));
+            if has_changed {
+                undone.restored.push(shown);
+            }
+        }
+        let known = |name: &str| self.variables.iter().any(|(known, _)| known == name);
+        let mut names: Vec<_> = session.scope.iter_raw().map(|(name, ..)| name).collect();
+        names.reverse();
+        names.retain(|name| !known(name) && !self.left_out.iter().any(|left| left == name));
+        undone.gone = names.into_iter().map(|name| shown_name(name).to_owned()).collect();
+        // Earlier results move on with every input.
+        for names in [&mut undone.restored, &mut undone.gone, &mut undone.back] {
+            names.retain(|name| !name.starts_with('_'));
+        }
+        let state = &session.runtime;
+        let settings = [
+            (state.default_dtype.get() != self.default_dtype, "default dtype"),
+            (*state.print_options.borrow() != self.print_options, "print options"),
+            (state.grad_enabled.get() != self.grad_enabled, "grad mode"),
+            (state.generator.borrow().state_bytes() != self.generator, "random generator"),
+        ];
+        undone.settings = settings.into_iter().filter(|(has_changed, _)| *has_changed).map(|(_, name)| name).collect();
+        undone
+    }
+
     fn restore(self, session: &mut Session) -> Result<Undone> {
+        let mut undone = self.changes(session);
         for (place, bytes) in &self.bytes {
             place.restore(bytes)?;
         }
@@ -296,7 +376,6 @@ impl Snapshot {
         self.lists.into_iter().try_for_each(|(list, items)| list.replace(items))?;
         self.dicts.into_iter().try_for_each(|(dict, entries)| dict.replace(entries))?;
         let mut scope = Scope::new();
-        let mut undone = Undone::default();
         for name in self.left_out {
             if let Some(value) = session.scope.get(&name) {
                 scope.push_dynamic(name.clone(), value.clone());
@@ -315,6 +394,38 @@ impl Snapshot {
         // The bytes come from a generator of the same kind.
         let _ = state.generator.borrow_mut().set_state_bytes(&self.generator);
         Ok(undone)
+    }
+}
+
+/// Returns whether two lists agree item for item.
+fn is_each<T>(now: &[T], then: &[T], is_alike: impl Fn(&T, &T) -> bool) -> bool {
+    now.len() == then.len() && now.iter().zip(then).all(|(now, then)| is_alike(now, then))
+}
+
+/// Returns whether a variable holds what it held: the same object, or an equal value.
+fn is_same(now: &Dynamic, then: &Dynamic) -> bool {
+    if let (Some(now), Some(then)) = (now.read_lock::<rhai::Array>(), then.read_lock::<rhai::Array>()) {
+        return is_each(&now, &then, is_same);
+    }
+    if let (Some(now), Some(then)) = (now.read_lock::<rhai::Map>(), then.read_lock::<rhai::Map>()) {
+        return now.len() == then.len()
+            && now.iter().all(|(key, now)| then.get(key).is_some_and(|then| is_same(now, then)));
+    }
+    match (to_value(now), to_value(then)) {
+        (Ok(now), Ok(then)) => is_alike(&now, &then),
+        _ => now.type_id() == then.type_id(),
+    }
+}
+
+fn is_alike(now: &Value, then: &Value) -> bool {
+    match (now, then) {
+        (Value::Tensor(now), Value::Tensor(then)) => now.identity() == then.identity(),
+        (Value::Storage(now), Value::Storage(then)) => now == then,
+        (Value::Buffer(now), Value::Buffer(then)) => now.identity() == then.identity(),
+        (Value::List(now), Value::List(then)) => now.is(then),
+        (Value::Dict(now), Value::Dict(then)) => now.is(then),
+        (Value::Tuple(now), Value::Tuple(then)) => is_each(now, then, is_alike),
+        (now, then) => now.type_name() == then.type_name() && (is(now, then) || equal(now, then)),
     }
 }
 
@@ -349,6 +460,7 @@ pub(super) fn holds(memory: &Memory, bytes: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::Undone;
     use crate::session::{Language, Session, SessionOptions};
 
     fn eval(session: &mut Session, input: &str) -> String {
@@ -375,14 +487,29 @@ mod tests {
         eval(&mut session, "x.append(5); v.fill_(9); t.resize_(2, 4); b[1] = 7; x = 3; y = 4; torch.manual_seed(1)");
         session.remember();
         eval(&mut session, "del t");
-        assert!(session.undo().is_some_and(|undone| undone.is_ok()));
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let undone = session.undo().unwrap().unwrap();
+        assert_eq!(undone, Undone { back: names(&["t"]), ..Undone::default() });
         assert_eq!(eval(&mut session, "t.shape, x, y"), "(torch.Size([2, 4]), 3, 4)\n");
-        assert!(session.undo().is_some_and(|undone| undone.is_ok()));
+        let undone = session.undo().unwrap().unwrap();
+        let (restored, gone) = (names(&["t", "v", "b", "x"]), names(&["y"]));
+        assert_eq!(undone, Undone { restored, gone, settings: vec!["random generator"], ..Undone::default() });
         assert_eq!(eval(&mut session, "t"), "tensor([0., 1., 2., 3., 4.])\n");
         assert_eq!(eval(&mut session, "v, b, x[0] is t"), "(tensor([1., 2.]), bytearray(b'\\x00\\x00\\x00'), True)\n");
         assert_eq!(eval(&mut session, "len(x)"), "2\n");
         assert!(session.eval(Language::Python, "y").error.is_some());
         assert!(session.undo().is_none());
+    }
+
+    #[test]
+    fn watched_storages_tell_what_undo_has_changed() {
+        let mut session = Session::new(SessionOptions::default());
+        eval(&mut session, "import torch\nt = torch.arange(3)\nwatch(t)");
+        session.remember();
+        assert!(eval(&mut session, "t[1] = 7").contains("watch: 1 int64 element changed"));
+        let undone = session.undo().unwrap().unwrap();
+        assert!(undone.text.contains("before │ 7") && undone.text.contains("after  │ 1"), "{}", undone.text);
+        assert_eq!(eval(&mut session, "t"), "tensor([0, 1, 2])\n");
     }
 
     #[test]

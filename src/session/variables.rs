@@ -1,17 +1,18 @@
 //! The variables of a session as a table: what each one is, and which of them share bytes. Formats no elements.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 use rhai::Dynamic;
 
 use super::Session;
 use super::complete::class_of_dynamic;
-use super::results::{hidden_name, is_result, shown_name};
+use super::results::{hidden_name, shown_name};
 use crate::call::Receiver;
-use crate::explain::tensor::{about, parts};
+use crate::explain::tensor::about;
 use crate::explain::{Holder, Ink, Picture, Scene, byte_count, span};
 use crate::library::help;
-use crate::script::value::{kept, shared, to_value};
+use crate::script::holders::{Handles, holders, is_container, is_result, place_in, storage_of};
+use crate::script::value::{shared, to_value};
 use crate::tensor::{Dims, Storage, Tensor};
 use crate::value::{Object, Value};
 
@@ -52,7 +53,13 @@ impl Session {
         entries.retain(|(name, value)| *name != "ARGS" || !is_empty_list(value));
         let mut entries: Vec<_> = entries.into_iter().map(|(name, value)| (shown_name(name), value)).collect();
         entries.sort_by_key(|(name, _)| name.starts_with('_'));
-        let storages: Vec<_> = entries.iter().map(|(_, value)| storage_of(value)).collect();
+        let own: Vec<_> = entries.iter().map(|(_, value)| storage_of(value)).collect();
+        // The bytes of a buffer have a storage if a tensor lies on them.
+        let beneath = |(value, storage): (&Dynamic, &Option<Storage>)| match storage {
+            Some(storage) => Some(storage.clone()),
+            None => beneath(value, &own),
+        };
+        let storages: Vec<_> = entries.iter().map(|(_, value)| *value).zip(&own).map(beneath).collect();
         let mut numbers: HashMap<usize, usize> = HashMap::new();
         let mut holders: HashMap<usize, Vec<&str>> = HashMap::new();
         for ((name, _), storage) in entries.iter().zip(&storages) {
@@ -94,24 +101,17 @@ impl Session {
         let mut entries: Vec<_> = self.scope.iter_raw().map(|(name, _, value)| (name, value)).collect();
         // The scope lists its newest entry first.
         entries.reverse();
-        entries.sort_by_key(|(name, _)| name.starts_with('_'));
-        let (mut holders, mut results) = (Vec::new(), Vec::new());
-        for (name, value) in entries {
-            add_holders(if is_result(name) { &mut results } else { &mut holders }, name, value, 0);
+        holders(entries.into_iter(), self.handles_of_ours(true))
+    }
+
+    /// Handles of storages that only the session has: what could be undone and, where Rhai runs, Python's copies of the
+    /// variables.
+    pub(super) fn handles_of_ours(&self, is_rhai: bool) -> Handles {
+        let mut handles = self.past.handles();
+        if is_rhai {
+            self.python_handles().into_iter().for_each(|(id, count)| *handles.entry(id).or_default() += count);
         }
-        let mut seen: HashSet<usize> = holders.iter().map(|holder| holder.identity).collect();
-        let mut kept: HashMap<usize, usize> = HashMap::new();
-        for result in results {
-            if seen.insert(result.identity) {
-                *kept.entry(result.storage.identity()).or_default() += 1;
-            }
-        }
-        let ours = [self.past.handles(), self.python_handles(), kept];
-        for holder in &mut holders {
-            let handles = ours.iter().filter_map(|handles| handles.get(&holder.storage.identity()));
-            holder.remembered = handles.sum();
-        }
-        holders
+        handles
     }
 
     /// What help says about the value of a variable: what it is, where it lies, who shares it and what it can do. Nothing
@@ -178,63 +178,12 @@ fn abilities(receiver: Receiver) -> String {
     told.join(", ")
 }
 
-/// The number of items of lists that are searched for tensors, …
-const ITEMS: usize = 1000;
-/// … and the depth to which they are.
-const DEPTH: usize = 3;
-
-/// Adds what a variable, or an item of one, holds of memory.
-fn add_holders(holders: &mut Vec<Holder>, name: &str, value: &Dynamic, depth: usize) {
-    if holders.len() >= ITEMS || depth > DEPTH {
-        return;
-    }
-    if let Some(tensor) = value.read_lock::<Tensor>() {
-        let view = tensor.view();
-        if let Some(parts) = parts(&view) {
-            for (part, view) in parts {
-                let (storage, identity) = (view.storage.clone(), view.storage.identity());
-                let name = format!("{name}.{part}()");
-                holders.push(Holder { name, storage, view: Some(view.clone()), identity, remembered: 0 });
-            }
-            return;
-        }
-        let (storage, identity) = (view.storage.clone(), tensor.identity());
-        holders.push(Holder { name: name.to_owned(), storage, view: Some(view), identity, remembered: 0 });
-        return;
-    }
-    let mut item = |key: String, item: &Dynamic| add_holders(holders, &format!("{name}[{key}]"), item, depth + 1);
-    if let Some(array) = value.read_lock::<rhai::Array>() {
-        array.iter().take(ITEMS).enumerate().for_each(|(i, value)| item(i.to_string(), value));
-    } else if let Some(Value::List(list)) = shared(value) {
-        let items: Vec<Value> = list.borrow().iter().take(ITEMS).cloned().collect();
-        items.into_iter().enumerate().for_each(|(i, value)| item(i.to_string(), &kept(value)));
-    } else if let Some(map) = value.read_lock::<rhai::Map>() {
-        map.iter().take(ITEMS).for_each(|(key, value)| item(format!("'{key}'"), value));
-    } else if let Some(storage) = storage_of(value) {
-        // Two handles of one storage are two, and this one is the variable's.
-        let identity = std::ptr::from_ref(value) as usize;
-        holders.push(Holder { name: name.to_owned(), storage, view: None, identity, remembered: 0 });
-    }
-}
-
-/// The storage a variable lies on.
-pub(super) fn storage_of(value: &Dynamic) -> Option<Storage> {
-    if let Some(tensor) = value.read_lock::<Tensor>() {
-        return Some(tensor.borrow().storage.clone());
-    }
-    if is_container(value) {
+/// The first of these storages that lies on the bytes of a buffer.
+fn beneath(value: &Dynamic, storages: &[Option<Storage>]) -> Option<Storage> {
+    let Ok(Value::Buffer(buffer)) = (if is_container(value) { return None } else { to_value(value) }) else {
         return None;
-    }
-    match to_value(value).ok()? {
-        Value::Storage(storage) => Some(storage),
-        Value::TypedStorage(typed) => Some(typed.storage),
-        _ => None,
-    }
-}
-
-/// A list or a dictionary of either language, which it would take time to walk.
-pub(super) fn is_container(value: &Dynamic) -> bool {
-    value.is_array() || value.is_map() || shared(value).is_some()
+    };
+    storages.iter().flatten().find(|storage| place_in(&buffer, storage).is_some()).cloned()
 }
 
 fn is_empty_list(value: &Dynamic) -> bool {

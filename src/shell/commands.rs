@@ -8,13 +8,13 @@ use owo_colors::{OwoColorize, Style};
 use super::assistant::paths;
 use super::fault::describe;
 use super::help::help;
-use super::log::compare;
+use super::log::{Entry, compare};
 use super::pager::page;
 use super::prompt::Prompt;
 use super::saving::saved;
-use super::screen::{Stream, complain, show, show_said};
+use super::screen::{Stream, complain, drawn, show};
 use super::table;
-use crate::session::{Failure, Language, Said, nearest};
+use crate::session::{Failure, Language, Undone, nearest, wrapped};
 use crate::transcript::read_text;
 
 /// The time for which `:timeit` repeats.
@@ -127,24 +127,38 @@ pub fn run(prompt: &mut Prompt, entry: &str) -> Flow {
 }
 
 fn show_help(prompt: &mut Prompt, topic: &str) -> Flow {
-    let text = if topic.is_empty() { overview() } else { help(&prompt.session(), topic) };
+    let text = if topic.is_empty() { overview(prompt.columns()) } else { help(&prompt.session(), topic) };
     page(&text, prompt.rows());
     Flow::On
 }
 
-fn overview() -> String {
-    let mut text =
-        String::from("Type Rhai, or Python behind `>>> `; paste a session as it stands, outputs and all.\n\n");
-    for command in COMMANDS {
-        let head = format!(":{} {}", command.name, command.arguments);
-        text.push_str(&format!("  {head:<26} {}\n", command.doc));
+/// The keys that the overview tells of.
+const KEYS: &[(&str, &str)] = &[
+    ("?NAME, NAME?, help(NAME)", "what a function does; F1 on the name at the cursor"),
+    ("Tab", "names, methods, keywords, files"),
+    ("Ctrl-R", "search what was typed before; the right arrow takes the dimmed hint"),
+    ("Ctrl-X Ctrl-E", "edit the entry in $EDITOR"),
+    ("Ctrl-C, Ctrl-D", "stop what runs; leave"),
+    ("_, __, ___", "the last three results; a closing ; shows none"),
+];
+
+/// What there is besides the language; words stay whole on a terminal of so many columns.
+fn overview(columns: usize) -> String {
+    let first = "Type Rhai, or Python behind `>>> `; paste a session as it stands, outputs and all.";
+    let mut text = wrapped(first, columns).join("\n") + "\n\n";
+    let commands = COMMANDS.iter().map(|command| (format!(":{} {}", command.name, command.arguments), command.doc));
+    let keys = KEYS.iter().map(|(key, doc)| ((*key).to_owned(), *doc));
+    for (head, doc) in commands.chain([(String::new(), "")]).chain(keys) {
+        // On a narrow terminal the text stands below its head.
+        let (indent, is_beside) = if columns < 60 { (6, false) } else { (29, head.chars().count() <= 26) };
+        let lines = wrapped(doc, columns.saturating_sub(indent).max(20));
+        let mut lines = lines.iter();
+        let beside = if is_beside { lines.next().map(String::as_str).unwrap_or_default() } else { "" };
+        text.push_str(format!("  {head:<26} {beside}").trim_end());
+        text.push('\n');
+        lines.for_each(|line| text.push_str(&format!("{:indent$}{line}\n", "")));
     }
-    text + "\n  ?NAME, NAME?, help(NAME)   what a function does; F1 on the name at the cursor
-  Tab                        names, methods, keywords, files
-  Ctrl-R                     search what was typed before; the right arrow takes the dimmed hint
-  Ctrl-X Ctrl-E              edit the entry in $EDITOR
-  Ctrl-C, Ctrl-D             stop what runs; leave
-  _, __, ___                 the last three results; a closing ; shows none\n"
+    text
 }
 
 fn vars(prompt: &mut Prompt, _: &str) -> Flow {
@@ -158,12 +172,13 @@ fn vars(prompt: &mut Prompt, _: &str) -> Flow {
 
 fn aliases(prompt: &mut Prompt, _: &str) -> Flow {
     let picture = prompt.session().aliases();
+    let mut text = String::new();
     for line in picture.lines() {
-        for piece in line.iter().filter(|piece| !piece.text.is_empty()) {
-            show_said(prompt.screen(), Said::Drawn(piece.ink), &piece.text);
-        }
-        show("\n");
+        let pieces = line.iter().filter(|piece| !piece.text.is_empty());
+        pieces.for_each(|piece| text.push_str(&drawn(prompt.screen(), piece.ink, &piece.text)));
+        text.push('\n');
     }
+    page(&text, prompt.rows());
     Flow::On
 }
 
@@ -187,7 +202,7 @@ fn bits(prompt: &mut Prompt, arguments: &str) -> Flow {
 fn called(prompt: &mut Prompt, function: &str, arguments: &str) -> Flow {
     let (language, arguments) = prompt.language_of(arguments);
     let code = format!("{function}({arguments})");
-    let outcome = prompt.eval(language, &code);
+    let outcome = prompt.eval_paged(language, &code);
     prompt.settle(&outcome, &code).map_or(Flow::On, Flow::Leave)
 }
 
@@ -273,18 +288,40 @@ fn translate(prompt: &mut Prompt, code: &str) -> Flow {
 
 fn undo(prompt: &mut Prompt, _: &str) -> Flow {
     let undone = prompt.session_mut().undo();
-    if undone.is_some() {
-        prompt.forget_undone();
-    }
+    let inputs = if undone.is_some() { prompt.forget_undone() } else { Vec::new() };
     match undone {
         None => complain("there is nothing to undo\n"),
         Some(Err(error)) => complain(&format!("{}: {}\n", error.kind.name(), error.message)),
-        Some(Ok(undone)) if undone.left_out.is_empty() => {}
         Some(Ok(undone)) => {
-            prompt.remark(&format!("too large to be remembered, so left as they are: {}", undone.left_out.join(", ")));
+            show(&undone.text);
+            prompt.remark(&taken_back(&inputs, &undone));
+            if !undone.left_out.is_empty() {
+                let left = undone.left_out.join(", ");
+                prompt.remark(&format!("too large to be remembered, so left as they are: {left}"));
+            }
         }
     }
     Flow::On
+}
+
+/// What an undo took back, in a line: `t.fill_(5) taken back: t is as before; other is gone`.
+fn taken_back(inputs: &[Entry], undone: &Undone) -> String {
+    let what = match inputs {
+        [] => "the last input".to_owned(),
+        [input] => match input.source.trim_end().split_once('\n') {
+            Some((first, _)) => format!("{first} …"),
+            None => input.source.trim_end().to_owned(),
+        },
+        [first, ..] => format!("{} inputs from {} on", inputs.len(), first.source.lines().next().unwrap_or_default()),
+    };
+    let is = |names: &[String]| if names.len() == 1 { "is" } else { "are" };
+    let settings: Vec<String> = undone.settings.iter().map(|name| format!("the {name}")).collect();
+    let restored = [undone.restored.clone(), settings].concat();
+    let parts = [(&restored, "as before"), (&undone.back, "back"), (&undone.gone, "gone")];
+    let told = parts.into_iter().filter(|(names, _)| !names.is_empty());
+    let told: Vec<_> = told.map(|(names, how)| format!("{} {} {how}", names.join(", "), is(names))).collect();
+    let told = if told.is_empty() { "nothing that is kept had changed".to_owned() } else { told.join("; ") };
+    format!("taken back: {what} ({told})")
 }
 
 fn reset(prompt: &mut Prompt, _: &str) -> Flow {

@@ -1,7 +1,7 @@
 //! The log of inputs and outputs in order: `:save` writes it and `:check` compares it.
 
 use crate::session::{Language, Lines, Outcome, Session};
-use crate::transcript::{Document, Form, matches, printed};
+use crate::transcript::{Document, Form, Options, matches, printed};
 use std::collections::{BTreeSet, HashSet};
 
 /// Output of one input beyond this many bytes is not kept.
@@ -68,11 +68,10 @@ impl Log {
         self.moments.push(self.entries.len());
     }
 
-    /// Forgets the inputs since the last moment that was taken down.
-    pub fn go_back(&mut self) {
-        if let Some(length) = self.moments.pop() {
-            self.entries.truncate(length);
-        }
+    /// Forgets the inputs since the last moment that was taken down, and gives them.
+    pub fn go_back(&mut self) -> Vec<Entry> {
+        let length = self.moments.pop().filter(|length| *length <= self.entries.len());
+        length.map(|length| self.entries.split_off(length)).unwrap_or_default()
     }
 
     /// Returns the number of inputs so far.
@@ -212,7 +211,9 @@ pub fn compare(pasted: &str, entries: &[Entry]) -> (Vec<String>, usize) {
         if example.options.skip {
             continue;
         }
-        if matches(&example.expected, &entry.output, &example.options) {
+        // What is pasted is a page, or a part of one.
+        let options = Options { page: true, ..example.options.clone() };
+        if matches(&example.expected, &entry.output, &options) {
             same += 1;
             continue;
         }

@@ -26,12 +26,12 @@ use super::config::Config;
 use super::fault::{describe, noted};
 use super::help::help;
 use super::history::{Kept, Store};
-use super::log::Log;
+use super::log::{Entry, Log};
 use super::pager::page;
 use super::past::Past;
 use super::paste::{Statement, read_session, with_python_prompts};
 use super::progress;
-use super::screen::{Screen, Stream, coloured, complain, show, show_said};
+use super::screen::{Screen, Stream, coloured, complain, drawn, show, show_said};
 use super::script::is_unfinished;
 use crate::session::{Language, Outcome, Said, Session, SessionOptions, set_budget};
 use crate::transcript::{Document, Form};
@@ -62,6 +62,25 @@ pub fn prompt(screen: Screen, opening: Opening) -> i32 {
     }
 }
 
+/// What goes through the pager.
+#[derive(Default)]
+struct Paging {
+    /// A value or a picture of more lines than this; none while a page is run.
+    above: Cell<Option<usize>>,
+    /// The picture that is being drawn.
+    drawn: RefCell<String>,
+}
+
+impl Paging {
+    /// Shows what has been drawn.
+    fn flush(&self) {
+        let drawn = self.drawn.take();
+        if !drawn.is_empty() {
+            page(&drawn, self.above.get());
+        }
+    }
+}
+
 /// The prompt of one terminal.
 pub struct Prompt {
     screen: Screen,
@@ -70,8 +89,7 @@ pub struct Prompt {
     store: Store,
     config: Config,
     log: Rc<RefCell<Log>>,
-    /// A value of more lines than this goes through the pager; none is shown that way while a page is run.
-    page_above: Rc<Cell<Option<usize>>>,
+    paging: Rc<Paging>,
     args: Vec<String>,
     /// The last pasted session, and which input of the log was its first.
     paste: Option<(String, usize)>,
@@ -88,8 +106,8 @@ impl Prompt {
         let limit = config.history;
         let reading = thread::Builder::new().name("history".to_owned()).spawn(move || Store::open(limit));
         let log = Rc::default();
-        let page_above = Rc::default();
-        let session = new_session(screen, &opening.args, &log, &page_above);
+        let paging = Rc::default();
+        let session = new_session(screen, &opening.args, &log, &paging);
         flag::register(SIGINT, session.interrupt_flag()).map_err(ReadlineError::Io)?;
         let shared = Rc::new(Shared {
             session: Rc::new(RefCell::new(session)),
@@ -119,7 +137,7 @@ impl Prompt {
             store: Store::nowhere(),
             config,
             log,
-            page_above,
+            paging,
             args: opening.args,
             paste: None,
             initial: None,
@@ -279,10 +297,7 @@ impl Prompt {
             self.remember(entry);
             let language = self.shared.language.get();
             self.show_translation(language, entry);
-            let rows = self.rows();
-            self.page_above.set(rows);
-            let outcome = self.eval(language, entry);
-            self.page_above.set(None);
+            let outcome = self.eval_paged(language, entry);
             return self.settle(&outcome, entry).map_or(Flow::On, Flow::Leave);
         };
         if pasted.statements.len() > 1 {
@@ -380,6 +395,15 @@ impl Prompt {
         outcome
     }
 
+    /// The same, and what it shows goes through the pager if it is long.
+    pub fn eval_paged(&mut self, language: Language, source: &str) -> Outcome {
+        let rows = self.rows();
+        self.paging.above.set(rows);
+        let outcome = self.eval(language, source);
+        self.paging.above.set(None);
+        outcome
+    }
+
     /// Runs a script and takes down its text.
     pub fn run_script(&mut self, language: Language, text: &str, file: &Path) -> Outcome {
         self.log.borrow_mut().begin();
@@ -392,7 +416,9 @@ impl Prompt {
     pub fn watched<R>(&self, work: impl FnOnce(&mut Session) -> R) -> R {
         let mut session = self.shared.session.borrow_mut();
         let _running = progress::begin();
-        work(&mut session)
+        let done = work(&mut session);
+        self.paging.flush();
+        done
     }
 
     /// Shows what an input left to show; gives an exit status when it was the last.
@@ -419,7 +445,7 @@ impl Prompt {
 
     /// Forgets everything but the history and the settings.
     pub fn reset(&mut self) {
-        let fresh = new_session(self.screen, &self.args, &self.log, &self.page_above);
+        let fresh = new_session(self.screen, &self.args, &self.log, &self.paging);
         // The old flag stays registered too, which does no harm.
         if let Err(error) = flag::register(SIGINT, fresh.interrupt_flag()) {
             complain(&format!("Ctrl-C will not stop what runs: {error}\n"));
@@ -458,9 +484,9 @@ impl Prompt {
         self.log.borrow()
     }
 
-    /// Forgets the inputs that have been undone.
-    pub fn forget_undone(&self) {
-        self.log.borrow_mut().go_back();
+    /// Forgets the inputs that have been undone, and gives them.
+    pub fn forget_undone(&self) -> Vec<Entry> {
+        self.log.borrow_mut().go_back()
     }
 
     /// The value of `ARGS` in scripts.
@@ -499,17 +525,17 @@ fn is_farewell(entry: &str) -> bool {
     matches!(entry.trim().trim_end_matches(';'), "exit" | "exit()" | "quit" | "quit()")
 }
 
-fn new_session(
-    screen: Screen,
-    args: &[String],
-    log: &Rc<RefCell<Log>>,
-    page_above: &Rc<Cell<Option<usize>>>,
-) -> Session {
-    let (log, page_above) = (Rc::clone(log), Rc::clone(page_above));
+fn new_session(screen: Screen, args: &[String], log: &Rc<RefCell<Log>>, paging: &Rc<Paging>) -> Session {
+    let (log, paging) = (Rc::clone(log), Rc::clone(paging));
     let live = move |said: Said, text: &str| {
         log.borrow_mut().print(text);
+        if let Said::Drawn(ink) = said {
+            paging.drawn.borrow_mut().push_str(&drawn(screen, ink, text));
+            return;
+        }
+        paging.flush();
         match said {
-            Said::Value => page(&coloured(screen, text), page_above.get()),
+            Said::Value => page(&coloured(screen, text), paging.above.get()),
             _ => show_said(screen, said, text),
         }
     };

@@ -171,8 +171,13 @@ pub fn show_said(screen: Screen, said: Said, text: &str) {
     match said {
         Said::Printed => show(text),
         Said::Value => show_value(screen, text),
-        Said::Drawn(ink) => show(&text.style(screen.style(Stream::Output, style_of(ink))).to_string()),
+        Said::Drawn(ink) => show(&drawn(screen, ink, text)),
     }
+}
+
+/// A piece of a picture in its colour.
+pub fn drawn(screen: Screen, ink: Ink, text: &str) -> String {
+    text.style(screen.style(Stream::Output, style_of(ink))).to_string()
 }
 
 /// The colour of a picture's ink; what it means can be read without.

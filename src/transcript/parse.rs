@@ -90,6 +90,9 @@ pub struct Options {
     pub normalize_whitespace: bool,
     /// Numbers with a point need to agree only to the digits that are recorded.
     pub number: bool,
+    /// It stands on a page, which may leave outputs out, name an error by its last line, and go on with prose right
+    /// behind a result.
+    pub page: bool,
     /// The example is neither run nor counted.
     pub skip: bool,
     /// An option that does not exist here; the example fails by it instead of passing unheeded.
@@ -169,6 +172,7 @@ pub(super) struct Reader {
     examples: Vec<Example>,
     /// Whether the last example still takes lines; a closed fence ends it.
     open: bool,
+    is_page: bool,
 }
 
 impl Reader {
@@ -177,6 +181,7 @@ impl Reader {
         if first.is_none_or(|line| prompt_of(line).is_some()) {
             return lines(text).for_each(|line| self.session_line(&line, ""));
         }
+        self.is_page = true;
         let (mut indent, mut is_below_blank) = ("", false);
         for line in lines(text) {
             let body = line.text.trim_start();
@@ -239,7 +244,8 @@ impl Reader {
         let mut examples = std::mem::take(&mut self.examples);
         for example in &mut examples {
             example.expected.truncate(example.expected.trim_end_matches('\n').len());
-            example.options = Options::take_from(&mut example.source, example.language);
+            let options = Options::take_from(&mut example.source, example.language);
+            example.options = Options { page: self.is_page, ..options };
         }
         self.close_block();
         if !examples.is_empty() {

@@ -24,7 +24,10 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("functions", &["dispatch", "call", "explain", "files", "format", "autograd", "value", "linalg", "ops", "tensor"]),
     ("library", &["functions", "dispatch", "call", "format", "autograd", "value", "ops", "tensor"]),
     ("python", &["library", "functions", "dispatch", "call", "format", "autograd", "value", "ops", "tensor"]),
-    ("script", &["library", "functions", "dispatch", "call", "format", "autograd", "value", "ops", "tensor"]),
+    (
+        "script",
+        &["library", "functions", "dispatch", "call", "explain", "format", "autograd", "value", "ops", "tensor"],
+    ),
     (
         "session",
         &["script", "python", "library", "functions", "dispatch", "call", "explain", "format", "value", "tensor"],

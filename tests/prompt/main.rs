@@ -560,9 +560,15 @@ fn memory_is_drawn_as_wide_as_the_terminal() {
 fn undo_brings_bytes_and_names_back() {
     at_prompts(|shell| {
         shell.check("let t = torch.ones(2);", "");
-        shell.check("t.fill_(5); let other = 1;", "");
-        shell.check(":undo", "");
+        shell.check("watch(t)", "");
+        assert!(shell.run("t.fill_(5); let other = 1;").contains("watch: 2 float32 elements changed"));
+        let said = shell.run(":undo");
+        assert!(said.contains("taken back: t.fill_(5); let other = 1; (t is as before; other is gone)"), "{said}");
+        // What it has changed is told with it, not after the next input.
+        assert!(said.contains("watch: 2 float32 elements changed"), "{said}");
         shell.check("t", "tensor([1., 1.])\n");
+        let said = shell.run(":undo").replace("\n", " ");
+        assert!(said.contains("taken back: t (nothing that is kept had changed)"), "{said}");
         assert!(shell.run("other").starts_with("NameError"));
     });
 }
@@ -597,6 +603,10 @@ fn long_values_go_through_the_pager() {
         // What fits is shown at once.
         shell.check("torch.zeros(3)", "tensor([0., 0., 0.])\n");
         shell.check("print(torch.zeros(2))", "tensor([0., 0.])\n");
+        // A picture is paged as a whole.
+        shell.check("let t = torch.zeros(200);", "");
+        let text = shell.run(":explain t");
+        assert!(text.lines().filter(|line| !line.is_empty()).all(|line| line.starts_with("paged:")), "{text}");
         shell.leave();
     }
 }

@@ -104,6 +104,7 @@ impl<F: FnMut(&Saved) -> Result<Storage>> Builder<'_, F> {
             }
             Node::Tensor(shown) => Value::Tensor(self.tensor(shown)?),
             Node::Sparse(sparse) => Value::from(self.sparse(sparse)?),
+            Node::Unknown(..) => bail!(RuntimeError, "the file holds an object of a class that is not allowed"),
             Node::Foreign(what, _) => bail!(RuntimeError, "the file holds {what}, which does not exist here"),
         })
     }
@@ -284,7 +285,7 @@ fn word(key: &Value) -> Result<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{read, write};
+    use super::super::{Mode, read, write};
     use super::*;
 
     #[test]
@@ -298,7 +299,7 @@ mod tests {
             Value::Dict(dict),
             Value::List(whole.clone()),
         ])?;
-        let pickled = read(&write(&Value::List(whole.clone()))?.bytes, &mut 0)?;
+        let pickled = read(&write(&Value::List(whole.clone()))?.bytes, &mut 0, Mode::Load)?;
         let Value::List(built) = build(&pickled, |_| Err(Error::runtime("no storage")))? else {
             return Err(Error::runtime("no list"));
         };

@@ -29,6 +29,8 @@ pub enum Class {
     Parameter,
     /// One of PyTorch's functions that put a tensor together.
     Rebuild(Rebuild),
+    /// A name that is not allowed, by its place in [`Pickled::unknown`](super::read::Pickled): only reports have it.
+    Unknown(usize),
 }
 
 /// `torch._utils._rebuild_…`.
@@ -45,6 +47,13 @@ pub enum Rebuild {
     FromType,
     /// Of tensors that exist on no machine like this.
     Foreign(&'static str),
+}
+
+/// A name as messages show it.
+pub fn path(module: &str, name: &str) -> String {
+    let (module, name) = modern(module, name);
+    let path = format!("{module}.{name}");
+    path.strip_prefix("builtins.").map(str::to_owned).unwrap_or(path)
 }
 
 /// Python 2's name of a module or function, as Python 3 calls it.

@@ -48,6 +48,17 @@ pub enum Node {
     Sparse(Rc<Sparse>),
     /// Something that a pickle may hold but does not exist here, and the nodes it is made of.
     Foreign(&'static str, Vec<Id>),
+    /// What a name that is not allowed would make, by the place of the name: only reports have it.
+    Unknown(usize, Vec<Id>, Vec<(Id, Id)>),
+}
+
+/// What becomes of names that `weights_only` does not allow. Nothing is looked up or called in either case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// They are refused.
+    Load,
+    /// They are noted, and so is what they are called with.
+    Report,
 }
 
 /// A pickle's record of a storage.
@@ -108,6 +119,8 @@ pub struct Pickled {
     nodes: Vec<Node>,
     pub root: Id,
     pub storages: Vec<Saved>,
+    /// The names that are not allowed; none where the pickle was to be loaded.
+    pub unknown: Vec<Rc<str>>,
 }
 
 impl Pickled {
@@ -120,7 +133,7 @@ impl Pickled {
 ///
 /// # Errors
 /// UnpicklingError for what `weights_only` refuses; EOFError, RuntimeError and others for what is damaged.
-pub fn read(bytes: &[u8], position: &mut usize) -> Result<Pickled> {
+pub fn read(bytes: &[u8], position: &mut usize, mode: Mode) -> Result<Pickled> {
     let mut machine = Machine {
         bytes,
         at: *position,
@@ -130,11 +143,13 @@ pub fn read(bytes: &[u8], position: &mut usize) -> Result<Pickled> {
         memo: HashMap::new(),
         storages: Vec::new(),
         keys: HashMap::new(),
+        unknown: Vec::new(),
+        mode,
         budget: bytes.len().saturating_mul(4).saturating_add(1 << 16),
     };
     let root = machine.run()?;
     *position = machine.at;
-    Ok(Pickled { nodes: machine.nodes, root, storages: machine.storages })
+    Ok(Pickled { nodes: machine.nodes, root, storages: machine.storages, unknown: machine.unknown })
 }
 
 struct Machine<'b> {
@@ -147,6 +162,8 @@ struct Machine<'b> {
     memo: HashMap<u32, Id>,
     storages: Vec<Saved>,
     keys: HashMap<Rc<str>, usize>,
+    unknown: Vec<Rc<str>>,
+    mode: Mode,
     /// The number of bytes that may still be copied from one object to another: few bytes must not copy a long text
     /// often.
     budget: usize,
@@ -161,7 +178,10 @@ impl<'b> Machine<'b> {
                 b'\x80' => drop(self.array::<1>()?),
                 b'c' => {
                     let (module, name) = (self.line()?, self.line()?);
-                    let class = names::find(module, name)?;
+                    let class = match names::find(module, name) {
+                        Err(_) if self.mode == Mode::Report => self.unknown(names::path(module, name)),
+                        found => found?,
+                    };
                     self.push(Node::Class(class))?;
                 }
                 b'\x81' => self.new_object()?,
@@ -180,6 +200,18 @@ impl<'b> Machine<'b> {
                     let (value, key) = (self.pop()?, self.pop()?);
                     self.dict()?.push((key, value));
                 }
+                // Instructions of other protocols, which PyTorch does not read either.
+                b'B' if self.mode == Mode::Report => {
+                    let length = u32::from_le_bytes(self.array()?);
+                    let bytes = Rc::from(self.take(length as usize)?);
+                    self.push(Node::Bytes(bytes))?;
+                }
+                b'C' if self.mode == Mode::Report => {
+                    let [length] = self.array()?;
+                    let bytes = Rc::from(self.take(length.into())?);
+                    self.push(Node::Bytes(bytes))?;
+                }
+                b'0' if self.mode == Mode::Report => drop(self.pop()?),
                 b'u' => {
                     let items = self.pop_mark()?;
                     if !items.len().is_multiple_of(2) {
@@ -355,16 +387,25 @@ impl<'b> Machine<'b> {
 
     fn list(&mut self) -> Result<&mut Vec<Id>> {
         match self.top_node()? {
-            Node::List(items) => Ok(items),
+            Node::List(items) | Node::Unknown(_, items, _) => Ok(items),
             other => Err(refused(format!("Can only append to lists, but got {}", other.class()))),
         }
     }
 
     fn dict(&mut self) -> Result<&mut Vec<(Id, Id)>> {
         match self.top_node()? {
-            Node::Dict(entries, _) => Ok(entries),
+            Node::Dict(entries, _) | Node::Unknown(_, _, entries) => Ok(entries),
             other => Err(Error::type_error(format!("'{}' object does not support item assignment", other.class()))),
         }
+    }
+
+    /// The class for a name that is not allowed; the same for the same name.
+    fn unknown(&mut self, path: String) -> Class {
+        let known = self.unknown.iter().position(|known| **known == *path);
+        Class::Unknown(known.unwrap_or_else(|| {
+            self.unknown.push(path.into());
+            self.unknown.len() - 1
+        }))
     }
 
     /// Notes that this many things are copied.
@@ -414,6 +455,7 @@ impl Node {
             Node::Storage(_) => "<class 'torch.storage.TypedStorage'>",
             Node::Tensor(_) | Node::Sparse(_) => "<class 'torch.Tensor'>",
             Node::Foreign(what, _) => what,
+            Node::Unknown(..) => "<class 'object'>",
         }
     }
 }

@@ -1,10 +1,10 @@
 //! What the machine does when a pickle calls something: the names that are allowed make containers, small values, storages
 //! and tensors, all of them as descriptions.
 
-use super::{Id, Machine, Node, Saved, Scale, Shown, Sparse};
+use super::{Id, Machine, Mode, Node, Saved, Scale, Shown, Sparse};
 use crate::files::pickle::names::{self, Class, Rebuild};
 use crate::files::pickle::refused;
-use crate::tensor::{DType, Device, Dims, Error, Layout, Result};
+use crate::tensor::{DType, Device, Dims, Error, ErrorKind, Layout, Result};
 use crate::value::TensorLayout;
 use num_complex::Complex;
 use std::rc::Rc;
@@ -15,6 +15,7 @@ impl Machine<'_> {
         match self.node(class) {
             Node::Class(Class::Parameter) => self.call(Class::Parameter, args),
             Node::Class(Class::OrderedDict) => self.push(Node::Dict(Vec::new(), true)),
+            Node::Class(Class::Unknown(name)) => self.call(Class::Unknown(*name), args),
             other => Err(refused(format!(
                 "Can only create new object for nn.Parameter or classes allowlisted via `add_safe_globals` but got {}",
                 other.class()
@@ -26,13 +27,20 @@ impl Machine<'_> {
         let (args, function) = (self.pop()?, self.pop()?);
         match *self.node(function) {
             Node::Class(class) => self.call(class, args),
+            // What such a name gives may be called in turn.
+            Node::Unknown(name, ..) => self.call(Class::Unknown(name), args),
             ref other => Err(refused(format!("Trying to call reduce for unrecognized function {}", other.class()))),
         }
     }
 
     pub(super) fn build(&mut self) -> Result<()> {
-        self.pop()?;
+        let (state, mode) = (self.pop()?, self.mode);
         match self.top_node()? {
+            Node::Unknown(_, parts, _) => {
+                parts.push(state);
+                Ok(())
+            }
+            _ if mode == Mode::Report => Ok(()),
             // Attributes of the dictionary itself, such as the `_metadata` of a module's state.
             Node::Dict(_, true) => Ok(()),
             other => Err(refused(format!(
@@ -55,12 +63,23 @@ impl Machine<'_> {
             return Err(refused("the arguments of a call are no tuple"));
         };
         self.spend(args.len())?;
+        let made = match self.make(class, &args) {
+            Err(error) if self.mode == Mode::Report && error.kind == ErrorKind::UnpicklingError => {
+                Node::Foreign("what cannot be put together here", args)
+            }
+            made => made?,
+        };
+        self.push(made)
+    }
+
+    fn make(&mut self, class: Class, args: &[Id]) -> Result<Node> {
         let wrong = || refused(format!("{class:?} does not take these arguments"));
-        let made = match (class, args.as_slice()) {
+        Ok(match (class, args) {
+            (Class::Unknown(name), args) => Node::Unknown(name, args.to_vec(), Vec::new()),
             (Class::OrderedDict, []) => Node::Dict(Vec::new(), true),
             (Class::OrderedDict, &[pairs]) => Node::Dict(self.pairs(pairs)?, true),
-            (Class::Set, _) => Node::Foreign("a set", args),
-            (Class::Counter, _) => Node::Foreign("a Counter", args),
+            (Class::Set, _) => Node::Foreign("a set", args.to_vec()),
+            (Class::Counter, _) => Node::Foreign("a Counter", args.to_vec()),
             (Class::Complex, &[re, im]) => Node::Complex(Complex::new(self.float(re)?, self.float(im)?)),
             (Class::Encode, &[text, _]) => Node::Bytes(self.latin1(text)?),
             (Class::ByteArray, []) => Node::ByteArray(Rc::from([])),
@@ -81,8 +100,7 @@ impl Machine<'_> {
             }
             (Class::Rebuild(how), args) => self.rebuild(how, args)?,
             _ => return Err(wrong()),
-        };
-        self.push(made)
+        })
     }
 
     fn pairs(&mut self, id: Id) -> Result<Vec<(Id, Id)>> {
@@ -304,6 +322,13 @@ impl Machine<'_> {
         let Node::Tuple(parts) = self.node(id) else {
             return Err(refused(format!("persistent_load id must be tuple or int, but got {}", self.node(id).class())));
         };
+        if let (Mode::Report, &[kind, class, ..]) = (self.mode, parts.as_slice())
+            && self.str(kind).is_ok_and(|kind| kind == "module")
+        {
+            // In old files a class stands beside its source.
+            self.stack.push(class);
+            return Ok(());
+        }
         let &[kind, class, key, location, numel, ref part @ ..] = parts.as_slice() else {
             return Err(refused("a storage has too few parts"));
         };
