@@ -275,7 +275,7 @@ mod tests {
         let rows = [
             ("try { f() } catch (e) {}", "try { protected { f() }} catch (e) {}"),
             ("print(aliases())", "print(public aliases())"),
-            ("-x[0].f(1)(2).explain() + 1", "-public x[0].f.call(1).call(2).explain() + 1"),
+            ("-x[0].f(1)(2).explain() + 1", "-public x[0].f(1).call(2).explain() + 1"),
             ("fn explain(t) { t }", "fn explain(t) { t }"),
             ("try {\n1\n} catch {}", "try { protected {\n1\n}} catch {}"),
             ("try { try {1} catch {} } catch {}", "try { protected { try { protected {1}} catch {} }} catch {}"),

@@ -14,7 +14,7 @@ use super::prompt::Prompt;
 use super::saving::saved;
 use super::screen::{Stream, complain, drawn, show};
 use super::table;
-use crate::session::{Failure, Language, Undone, nearest, wrapped};
+use crate::session::{Failure, Language, Session, Undone, nearest, wrapped};
 use crate::transcript::read_text;
 
 /// The time for which `:timeit` repeats.
@@ -287,7 +287,7 @@ fn translate(prompt: &mut Prompt, code: &str) -> Flow {
 }
 
 fn undo(prompt: &mut Prompt, _: &str) -> Flow {
-    let undone = prompt.session_mut().undo();
+    let undone = prompt.watched(Session::undo);
     let inputs = if undone.is_some() { prompt.forget_undone() } else { Vec::new() };
     match undone {
         None => complain("there is nothing to undo\n"),

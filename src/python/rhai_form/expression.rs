@@ -295,6 +295,13 @@ impl Printer<'_> {
         }
         let prefix = match (name, args) {
             ("dict", []) => return self.keyword_map(e),
+            // Rhai's lines have names for them.
+            ("float", [Expr::StringLiteral(e)])
+                if let text @ ("nan" | "inf") = e.value.to_str()
+                    && !self.is_known(text) =>
+            {
+                return Ok(text.into());
+            }
             ("set" | "frozenset" | "iter" | "next", _) => return no_form("sets and iterators have"),
             // Of a tensor or a storage, Rhai's `bytes` draws a picture.
             ("bytes", [of]) if self.kind(of) == Kind::Unknown => "py.",
