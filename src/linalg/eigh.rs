@@ -75,9 +75,12 @@ impl<T: Field> Tridiagonal<T> {
             if tau.is_zero() {
                 continue;
             }
-            let mut w: Vec<T> = (first..n)
-                .map(|i| v.iter().enumerate().fold(T::zero(), |sum, (j, &value)| sum + a[(i, first + j)] * value) * tau)
-                .collect();
+            // The sums of all rows at once, column by column.
+            let mut w = vec![T::zero(); v.len()];
+            for (j, &value) in v.iter().enumerate() {
+                w.iter_mut().zip(&a.column_mut(first + j)[first..]).for_each(|(sum, &x)| *sum = *sum + x * value);
+            }
+            w.iter_mut().for_each(|sum| *sum = *sum * tau);
             let product = w.iter().zip(&v).fold(T::zero(), |sum, (w, &v)| sum + w.conj() * v);
             let half = T::Real::one() / (T::Real::one() + T::Real::one());
             let alpha = -(tau * product).scale(half);
@@ -85,9 +88,8 @@ impl<T: Field> Tridiagonal<T> {
                 *w = *w + alpha * v;
             }
             for (j, (&vj, &wj)) in v.iter().zip(&w).enumerate() {
-                for (i, (&vi, &wi)) in v.iter().zip(&w).enumerate() {
-                    let change = vi * wj.conj() + wi * vj.conj();
-                    a[(first + i, first + j)] = a[(first + i, first + j)] - change;
+                for ((x, &vi), &wi) in a.column_mut(first + j)[first..].iter_mut().zip(&v).zip(&w) {
+                    *x = *x - (vi * wj.conj() + wi * vj.conj());
                 }
             }
             reflections.push((first, v, tau));

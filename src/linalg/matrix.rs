@@ -101,6 +101,11 @@ impl<T: Field> Matrix<T> {
         &mut self.values[j * self.rows..(j + 1) * self.rows]
     }
 
+    /// The elements of a column and of all behind it.
+    pub fn columns_from(&mut self, j: usize) -> &mut [T] {
+        self.values.get_mut(j * self.rows..).unwrap_or_default()
+    }
+
     /// Two columns, of which the second comes later.
     pub fn two_columns(&mut self, a: usize, b: usize) -> [&mut [T]; 2] {
         let (before, after) = self.values.split_at_mut(b * self.rows);

@@ -83,21 +83,42 @@ fn length<R: Float>(parts: impl Iterator<Item = R>) -> R {
     largest * sum.sqrt()
 }
 
+/// Columns whose products are added up side by side: a sum waits for none but its own last step.
+const TOGETHER: usize = 4;
+
 /// `(1 - tau v vᴴ) C` for rows from `row` and columns from `column` of C on; `v[0]` counts as one.
 pub fn reflect_left<T: Field>(c: &mut Matrix<T>, row: usize, column: usize, v: &[T], tau: T) {
-    if tau.is_zero() {
+    let (rows, end) = (c.rows, row + v.len());
+    if tau.is_zero() || v.is_empty() || end > rows {
         return;
     }
-    for j in column..c.columns {
+    for columns in c.columns_from(column).chunks_mut(TOGETHER * rows) {
         if interrupt::requested() {
             return;
         }
-        let Some([first, rest @ ..]) = c.column_mut(j).get_mut(row..row + v.len()) else { return };
-        let product = rest.iter().zip(&v[1..]).fold(*first, |sum, (&x, &value)| sum + value.conj() * x);
-        let product = tau * product;
-        *first = *first - product;
-        for (x, &value) in rest.iter_mut().zip(&v[1..]) {
-            *x = *x - value * product;
+        let part = |k: usize| &columns[k * rows + row..k * rows + end];
+        let mut products = [T::zero(); TOGETHER];
+        if columns.len() == TOGETHER * rows {
+            let parts: [&[T]; TOGETHER] = std::array::from_fn(part);
+            products = parts.map(|part| part[0]);
+            for (i, value) in v.iter().enumerate().skip(1) {
+                for (product, part) in products.iter_mut().zip(parts) {
+                    *product = *product + value.conj() * part[i];
+                }
+            }
+        } else {
+            for (k, product) in products.iter_mut().enumerate().take(columns.len() / rows) {
+                let terms = part(k).iter().zip(v).skip(1);
+                *product = terms.fold(part(k)[0], |sum, (&x, &value)| sum + value.conj() * x);
+            }
+        }
+        for (column, product) in columns.chunks_exact_mut(rows).zip(products) {
+            let product = tau * product;
+            let [first, rest @ ..] = &mut column[row..end] else { return };
+            *first = *first - product;
+            for (x, &value) in rest.iter_mut().zip(&v[1..]) {
+                *x = *x - value * product;
+            }
         }
     }
 }
@@ -211,5 +232,27 @@ mod tests {
         let least = f32::from_bits(1);
         let found = reflection(Complex::new(3.0 * least, 0.0), [Complex::new(0.0, 4.0 * least)].into_iter());
         assert_eq!((found.beta, found.tau), (-5.0 * least, Complex::new(1.6, 0.0)));
+    }
+
+    #[test]
+    fn columns_together_are_reflected_as_each_alone() {
+        let number = |i: usize| ((i * i * 7919 + 31 * i) % 1009) as f32 / 504.0 - 1.0;
+        let v: Vec<f32> = (0..6).map(number).collect();
+        for columns in 0..=3 * TOGETHER + 1 {
+            let mut together = Matrix::<f32>::zeros(7, columns).unwrap();
+            for (i, j) in together.places() {
+                together[(i, j)] = number(7 * j + i + 50);
+            }
+            let whole = together.clone();
+            let from = columns.min(2);
+            reflect_left(&mut together, 1, from, &v, 0.75);
+            for j in 0..columns {
+                let mut alone = Matrix::<f32>::zeros(7, 1).unwrap();
+                alone.column_mut(0).copy_from_slice(whole.clone().column_mut(j));
+                reflect_left(&mut alone, 1, if j < from { 1 } else { 0 }, &v, 0.75);
+                let bits = |column: &[f32]| column.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+                assert_eq!(bits(alone.column_mut(0)), bits(together.column_mut(j)), "column {j} of {columns}");
+            }
+        }
     }
 }

@@ -131,7 +131,11 @@ impl Frame {
     }
 
     /// Takes the values of keyword arguments from the stack.
+    #[inline]
     fn keywords(&mut self, names: &[Value]) -> Keywords {
+        if names.is_empty() {
+            return Keywords::new();
+        }
         let values = self.take(names.len() as u32);
         let names = names.iter().filter_map(|name| if let Value::Str(name) = name { Some(name.to_rc()) } else { None });
         names.zip(values).collect()
