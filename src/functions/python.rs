@@ -10,7 +10,7 @@ use crate::bail;
 use crate::call::{Call, Receiver, Row, State, function, stack};
 use crate::dispatch::names;
 use crate::tensor::names::not_saved;
-use crate::tensor::{Error, ErrorKind, Result, Tensor, TypedStorage, View};
+use crate::tensor::{Error, ErrorKind, Result, Tensor, TypedStorage, View, interrupt};
 use crate::value::equality;
 use crate::value::equality::truth;
 use crate::value::hashed::hash;
@@ -346,6 +346,7 @@ fn copied(value: &Value, how: &Copying, made: &mut HashMap<usize, Value>) -> Res
         return Ok(copy.clone());
     }
     stack::check()?;
+    interrupt::check()?;
     let note = |copy: Value, made: &mut HashMap<usize, Value>| {
         made.extend(known.map(|address| (address, copy.clone())));
         copy
