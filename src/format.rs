@@ -30,7 +30,7 @@ pub struct PrintOptions {
     /// Tensors of more elements than this are summarised; [`PrintOptions::UNLIMITED`] stands for `inf`.
     pub threshold: i64,
     /// Elements shown at each end of a summarised dimension.
-    pub edgeitems: usize,
+    pub edgeitems: i64,
     /// Characters per line.
     pub linewidth: i64,
     /// Forces (or forbids) scientific notation; `None` lets the values decide.

@@ -25,14 +25,15 @@ fn recorded_sessions_print_what_pytorch_prints() {
 }
 
 /// What is about Python: its forms, classes and collections (and how large they may be), numpy's arrays, functions that are called as soon as they are
-/// made, `with`; and which of several overloads and outputs a call means, where gradients go and what copies share, which does
-/// not depend on the language.
+/// made, `with`; and which of several overloads and outputs a call means, where gradients go, what copies share and what happens
+/// in corners, which does not depend on the language.
 const PYTHON: &[&str] = &[
     "python.md",
     "overloads.md",
     "outputs-taken.md",
     "gradients.md",
     "copies.md",
+    "corners.md",
     "classes.md",
     "autograd-function.md",
     "linear-algebra-signs.md",

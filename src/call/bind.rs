@@ -312,7 +312,10 @@ fn no_arguments(
     bound: &mut Bound,
 ) -> Result<()> {
     let given = arguments.positional.len();
-    let class = if let Some(Value::DType(_)) = method { "dtype" } else { "TensorBase" };
+    let class = match method {
+        None | Some(Value::Tensor(_)) => "TensorBase",
+        Some(other) => other.type_name().rsplit('.').next().unwrap_or_default(),
+    };
     if !arguments.keywords.is_empty() {
         return Err(Error::type_error(format!("{class}.{name}() takes no keyword arguments")));
     }
@@ -343,7 +346,7 @@ fn as_python(path: &str, signature: &Signature, method: Option<&Value>, argument
         return collect_rest(path, method, before, keywords.get(1..).unwrap_or_default(), arguments);
     }
     // Python counts `self`, and the class of a class method.
-    let own = usize::from(method.is_some() || path == "TypedStorage.from_file");
+    let own = usize::from(method.is_some() || matches!(path, "TypedStorage.from_file" | "Parameter.__new__"));
     let given = arguments.positional.len() + own;
     let positional: Vec<&Param> = params.iter().filter(|p| !p.keyword_only).collect();
     let max = positional.len() + own;

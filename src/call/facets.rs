@@ -115,6 +115,8 @@ pub struct Out {
     pub dtype_first: bool,
     /// Whether resizing an output that has elements is worth a warning.
     pub warns: bool,
+    /// Whether an output of as many elements keeps its sizes and is filled row by row.
+    pub counts: bool,
 }
 
 /// A condition on the dtype of an output.
@@ -201,6 +203,7 @@ impl Out {
         lies: Lies::AsNew,
         dtype_first: false,
         warns: true,
+        counts: false,
     };
 
     /// Element by element, into anything that the result can be cast to.
@@ -221,6 +224,9 @@ impl Out {
         warns: false,
         ..Out::PLAIN
     };
+
+    /// A series of numbers, made for as many elements as the output has.
+    pub const SERIES: Out = Out { counts: true, ..Out::MADE };
 
     /// Computed along dimensions in the dtype of the output.
     pub const REDUCED: Out = Out::PLAIN.unguarded().giving_dtype();

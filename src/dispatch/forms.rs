@@ -3,6 +3,7 @@
 //! dispatch by backend.
 
 use super::{names, tree};
+use crate::bail;
 use crate::call::facets::Dispatch;
 use crate::call::signature::Kind;
 use crate::call::{Call, Function, LIBRARY, Row, Run, as_tensor};
@@ -101,6 +102,9 @@ pub fn on_elements(run: Run, call: &mut Call, coalesced: bool) -> Result<Value> 
     let Some(place) = call.args.iter().position(sparse) else { return run(call) };
     let target = call.tensor(place)?.clone();
     let whole = target.view();
+    if coalesced && call.signature.in_place && whole.coo().is_some_and(|parts| !parts.coalesced) {
+        bail!(RuntimeError, "{} requires coalesced input", call.signature.name);
+    }
     let whole = if coalesced && whole.coo().is_some() { ops::coalesce(&whole)? } else { whole };
     let given = Tensor::new(ops::elements(&whole).clone());
     call.args[place] = Value::Tensor(given.clone());
@@ -119,7 +123,7 @@ pub fn on_elements(run: Run, call: &mut Call, coalesced: bool) -> Result<Value> 
 }
 
 /// Runs a function for dense tensors on the elements of a sparse receiver, for a result that is dense.
-fn total(run: Run, call: &mut Call) -> Result<Value> {
+pub fn total(run: Run, call: &mut Call) -> Result<Value> {
     let target = call.tensor(0)?.clone();
     let view = target.view();
     let view = if view.coo().is_some() { ops::coalesce(&view)? } else { view };

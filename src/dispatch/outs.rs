@@ -66,6 +66,9 @@ pub fn finish(function: &Function, call: &mut Call, result: Value) -> Result<Val
                 let facet = &function.row.out;
                 let writing = Writing { state: call.state, facet, inputs: inputs(call), field: "", part: 0 };
                 let (out, mut result) = (out.clone(), tensor.view());
+                if facet.counts && out.borrow().numel() == result.numel() {
+                    result = crate::ops::view::reshape(&result, out.borrow().sizes())?;
+                }
                 writing.prepare(&out, &result)?;
                 let storage = out.borrow().storage.clone();
                 if facet.clears && writing.inputs.iter().any(|input| input.borrow().storage == storage) {

@@ -129,7 +129,7 @@ pub(super) fn write_body(out: &mut String, options: &PrintOptions, view: &View, 
         bail!(RecursionError, "maximum recursion depth exceeded while printing a tensor of {} dimensions", view.ndim());
     }
     let numel = checked_numel(view.sizes())?;
-    let shown = Shown { edges: (numel > options.threshold).then_some(options.edgeitems) };
+    let shown = Shown { edges: (numel > options.threshold).then_some(usize::try_from(options.edgeitems).unwrap_or(0)) };
     check_bounds(view, shown)?;
     // An expanded tensor has any number of elements: ask for the least they take before looking at each.
     let room = |pitch: usize| if shown.edges.is_none() { pitch.saturating_mul(numel as usize) } else { 0 };

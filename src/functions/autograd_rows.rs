@@ -70,7 +70,7 @@ pub const ROWS: &[Row] = &[
         "Creates a tensor for a module to learn.",
     )
     .names(Keeps)
-    .python("Parameter"),
+    .python("Parameter.__new__"),
     method("retain_grad(Tensor self) -> None", retain_grad, "Keeps the gradient of a tensor that is not a leaf.")
         .names(Nameless)
         .any_layout(),

@@ -1,11 +1,14 @@
 //! Buffer objects and `torch.frombuffer`. Follows <https://pytorch.org/docs/2.7/generated/torch.frombuffer.html>.
 
+use super::bytes::{change, raw};
+use super::methods::Given;
+use super::slices::{as_index, positions, slice_bounds};
 use super::storages::index_argument;
 use crate::bail;
 use crate::call::{Call, Row, function, method};
-use crate::tensor::{Buffer, DType, Error, Layout, Result, Scalar, Storage, TypeCode, View};
+use crate::tensor::{Buffer, BufferKind, DType, Error, Layout, Result, Scalar, Storage, TypeCode, View};
 use crate::tensor::{limits, memory};
-use crate::value::Value;
+use crate::value::{Slice, Value, equality};
 
 pub const ROWS: &[Row] = &[
     function(
@@ -65,6 +68,80 @@ pub fn number(value: &Value) -> Result<Scalar> {
     value
         .as_scalar()
         .ok_or_else(|| Error::type_error(format!("'{}' object cannot be interpreted as an integer", value.type_name())))
+}
+
+/// An element of a kind of buffers.
+///
+/// # Errors
+/// TypeError for what is none.
+pub fn element(kind: BufferKind, value: &Value) -> Result<Scalar> {
+    let whole = matches!(value, Value::Int(_) | Value::Bool(_) | Value::BigInt(_));
+    match kind {
+        BufferKind::Array(TypeCode::F32 | TypeCode::F64) => match value.as_scalar() {
+            Some(scalar) if !matches!(scalar, Scalar::Complex(_)) => Ok(scalar),
+            _ => bail!(TypeError, "must be real number, not {}", value.type_name()),
+        },
+        BufferKind::MemoryView { .. } if !whole => bail!(TypeError, "memoryview: invalid type for format 'B'"),
+        _ if whole => number(value),
+        _ => bail!(TypeError, "'{}' object cannot be interpreted as an integer", value.type_name()),
+    }
+}
+
+/// `array[start:stop] = array` and `memoryview[start:stop] = bytes`.
+pub fn set_slice(buffer: &Buffer, slice: &Slice, value: &Value) -> Result<()> {
+    let is_array = matches!(buffer.kind(), BufferKind::Array(_));
+    let other = match value {
+        Value::Buffer(other) if !is_array || matches!(other.kind(), BufferKind::Array(_)) => other,
+        other if is_array => {
+            bail!(TypeError, "can only assign array (not \"{}\") to array slice", other.type_name())
+        }
+        other => bail!(TypeError, "a bytes-like object is required, not '{}'", other.type_name()),
+    };
+    if is_array && other.kind() != buffer.kind() {
+        bail!(TypeError, "bad argument type for built-in operation");
+    }
+    let (start, stop, step) = slice_bounds(slice, buffer.len())?;
+    let places: Vec<usize> = positions(start, stop, step).collect();
+    let fits = other.len() == places.len();
+    if is_array && step == 1 && !fits {
+        let width = buffer.nbytes().checked_div(buffer.len()).unwrap_or(1);
+        let new = raw(other)?;
+        return change(buffer, |held| {
+            let (start, stop) = (start.max(0) as usize, stop.max(start).max(0) as usize);
+            held.splice(start * width..stop * width, new);
+            Ok(())
+        })
+        .map(drop);
+    }
+    if !fits && is_array {
+        let (given, wanted) = (other.len(), places.len());
+        bail!(ValueError, "attempt to assign array of size {given} to extended slice of size {wanted}");
+    }
+    if !fits {
+        bail!(ValueError, "memoryview assignment: lvalue and rvalue have different structures");
+    }
+    let items = other.items();
+    places.into_iter().zip(items).try_for_each(|(place, item)| buffer.set_item(place, item))
+}
+
+/// `array.index(value, start, stop)`
+///
+/// # Errors
+/// ValueError where no element is equal to the value.
+pub fn place_of(array: &Buffer, given: &Given) -> Result<Value> {
+    let bound = |at: usize, default: i64| -> Result<i64> {
+        let bound = given.args.get(at).map(as_index).transpose()?.flatten().unwrap_or(default);
+        Ok(if bound < 0 { bound.saturating_add(array.len() as i64) } else { bound })
+    };
+    let (start, stop) = (bound(1, 0)?, bound(2, i64::MAX)?);
+    let wanted = given.at(0);
+    let found = (0..)
+        .zip(array.items())
+        .find(|&(at, item)| (start..stop).contains(&at) && equality::equal(&Value::from(item), &wanted));
+    match found {
+        Some((at, _)) => Ok(Value::Int(at)),
+        None => bail!(ValueError, "array.index(x): x not in array"),
+    }
 }
 
 /// The elements that a value has.

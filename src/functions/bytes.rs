@@ -227,6 +227,12 @@ const ARRAY: &[Method] = &[
         "Appends one element.",
     ),
     takes(
+        "index",
+        (1, 3),
+        super::buffers::place_of,
+        "Returns the place of the first element that is equal to a value.",
+    ),
+    takes(
         "extend",
         (1, 1),
         |array, given| {
@@ -300,7 +306,7 @@ pub fn of_kind(kind: BufferKind, bytes: &[u8]) -> Result<Value> {
 }
 
 /// Changes a `bytearray`.
-fn change(buffer: &Buffer, changed: impl FnOnce(&mut Vec<u8>) -> Result<()>) -> Result<Value> {
+pub(super) fn change(buffer: &Buffer, changed: impl FnOnce(&mut Vec<u8>) -> Result<()>) -> Result<Value> {
     let mut held = raw(buffer)?;
     changed(&mut held)?;
     buffer.replace(&held)?;

@@ -249,12 +249,15 @@ fn meshgrid_row(call: &mut Call) -> Result<Value> {
 /// Each vector expanded along the dimensions of all others. By columns, the first two dimensions change places.
 fn meshgrid(steps: Steps, mut tensors: Vec<Tensor>, by_columns: bool) -> Result<Vec<Tensor>> {
     let Some(first) = tensors.first() else { bail!(RuntimeError, "meshgrid expects a non-empty TensorList") };
-    let dtype = first.borrow().dtype;
+    let (dtype, device) = (first.borrow().dtype, first.borrow().device());
+    if tensors.iter().any(|tensor| tensor.borrow().dtype != dtype) {
+        bail!(RuntimeError, "meshgrid expects all tensors to have the same dtype");
+    }
+    if tensors.iter().any(|tensor| tensor.borrow().device() != device) {
+        bail!(RuntimeError, "meshgrid expects all tensors to have the same device");
+    }
     for tensor in &tensors {
         let view = tensor.borrow();
-        if view.dtype != dtype {
-            bail!(RuntimeError, "meshgrid expects all tensors to have the same dtype");
-        }
         if view.ndim() > 1 {
             let rows: Vec<String> = view.sizes().iter().map(|size| format!(" {size}")).collect();
             bail!(

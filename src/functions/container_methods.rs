@@ -68,14 +68,25 @@ pub fn call(state: &State, receiver: &Value, name: &str, args: &[Value], keyword
             run(&[dicts::VIEW], receiver.class_name(), view, name, &given)
         }
         Value::Type(class) => return of_class(class, name, &given),
-        Value::Tensor(_) if name.starts_with("__") => {
-            let (_, does) = special_methods::operator("Tensor", name)?;
+        value if name.starts_with("__") => {
+            let (_, does) = of_plain(value, name)?;
             return Some(done(does, receiver, &given));
         }
         _ => return None,
     };
     let class = class_of(receiver)?;
     found.or_else(|| class_method(class, name, &given)).or_else(|| special(class, receiver, name, &given))
+}
+
+/// The special methods of values that have no table.
+fn of_plain(value: &Value, name: &str) -> Option<(&'static str, Does)> {
+    match value {
+        Value::Tensor(_) => special_methods::find("Tensor", name),
+        Value::DType(_) | Value::Device(_) | Value::Layout(_) | Value::None => {
+            special_methods::function(value.type_name(), name)
+        }
+        _ => None,
+    }
 }
 
 /// `receiver.__name__(*args)`: a special method of the receiver's class.
@@ -256,11 +267,13 @@ fn each_method(class: &str, visit: &mut dyn FnMut(Known)) {
 pub fn method(receiver: &Value, name: &str) -> Option<Value> {
     let class = match receiver {
         Value::Type(class) => class,
-        Value::Tensor(_) => {
-            let (name, _) = special_methods::operator("Tensor", name).filter(|_| name.starts_with("__"))?;
-            return Some(Value::Method(Rc::new(Method { of: receiver.clone(), name })));
-        }
-        value => class_of(value)?,
+        value => match class_of(value) {
+            Some(class) => class,
+            None => {
+                let (name, _) = of_plain(value, name).filter(|_| name.starts_with("__"))?;
+                return Some(Value::Method(Rc::new(Method { of: receiver.clone(), name })));
+            }
+        },
     };
     let name = name_in(class, name)?;
     Some(Value::Method(Rc::new(Method { of: receiver.clone(), name })))

@@ -33,7 +33,7 @@ pub const ROWS: &[Row] = &[
         "Creates a 0-d tensor of the default dtype.",
     ),
     function(
-        "as_tensor(any data, ScalarType? dtype=None, Device? device=None) -> Tensor",
+        "as_tensor(any data, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
         as_tensor,
         "Converts data to a tensor, sharing memory where possible.",
     )
@@ -150,7 +150,7 @@ pub const ROWS: &[Row] = &[
         |c| arange(c, Scalar::Int(0), c.scalar(0)?, Scalar::Int(1)),
         "Counts from 0 up to end, which is excluded.",
     )
-    .out(Out::MADE),
+    .out(Out::SERIES),
     function(
         "arange.start(Scalar start, Scalar end, *, {factory}) -> Tensor",
         |c| arange(c, c.scalar(0)?, c.scalar(1)?, Scalar::Int(1)),
@@ -161,7 +161,7 @@ pub const ROWS: &[Row] = &[
         |c| arange(c, c.scalar(0)?, c.scalar(1)?, c.scalar(2)?),
         "Counts from start up to end by step, with end excluded.",
     )
-    .out(Out::MADE),
+    .out(Out::SERIES),
     function(
         "range(Scalar start, Scalar end, Scalar step=1, *, Tensor? out=None, {factory}) -> Tensor",
         |c| {
@@ -183,7 +183,7 @@ pub const ROWS: &[Row] = &[
         },
         "Counts from start to end, both included.",
     )
-    .out(Out::MADE),
+    .out(Out::SERIES),
     function(
         "linspace.tensors(Tensor start, Tensor end, int steps, *, Tensor? out=None, {factory}) -> Tensor",
         |c| {
@@ -198,7 +198,7 @@ pub const ROWS: &[Row] = &[
         "linspace.Tensor_Scalar(Tensor start, Scalar end, int steps, *, Tensor? out=None, {factory}) -> Tensor",
         "linspace(Scalar start, Scalar end, int steps, *, Tensor? out=None, {factory}) -> Tensor",
     ])
-    .out(Out::MADE)
+    .out(Out::SERIES)
     .operation("linspace.Tensor_Tensor"),
     function(
         "logspace.tensors(Tensor start, Tensor end, int steps, float base=10.0, *, Tensor? out=None, {factory}) -> Tensor",
@@ -216,7 +216,7 @@ pub const ROWS: &[Row] = &[
          Tensor",
         "logspace(Scalar start, Scalar end, int steps, float base=10.0, *, Tensor? out=None, {factory}) -> Tensor",
     ])
-    .out(Out::MADE)
+    .out(Out::SERIES)
     .operation("logspace.Tensor_Tensor"),
     method(
         "new_zeros(Tensor self, int[] size, *, {factory}) -> Tensor",
@@ -423,15 +423,16 @@ fn new_filled(call: &mut Call, sizes: usize, value: Scalar) -> Result<Value> {
     create::full(&call.ints(sizes)?, value, Some(dtype), dtype, device).map(Value::from)
 }
 
-fn like(call: &mut Call, value: Scalar) -> Result<Value> {
+/// Zeros like the first tensor, where the call does not ask for another dtype, device or memory format.
+pub(super) fn room_like(call: &Call) -> Result<View> {
     let this = call.view(0)?;
-    let device = match call.position("device") {
-        Some(i) => call.opt_device(i)?,
-        None => None,
-    };
     let strides = memory_format(call).unwrap_or(MemoryFormat::Preserve).strides_like(&this.layout)?;
-    let (dtype, device) = (call.dtype_keyword().unwrap_or(this.dtype), device.unwrap_or(this.device()));
-    let out = View::zeros_strided(this.sizes(), strides, dtype, device)?;
+    let dtype = call.dtype_keyword().unwrap_or(this.dtype);
+    View::zeros_strided(this.sizes(), strides, dtype, device_like(call, &this)?)
+}
+
+fn like(call: &mut Call, value: Scalar) -> Result<Value> {
+    let out = room_like(call)?;
     if value != Scalar::Int(0) {
         copy::fill(&out, value)?;
     }

@@ -391,7 +391,7 @@ fn continuous(
 fn whole_numbers(call: &mut Call, from: i64, to: Option<i64>) -> Result<Value> {
     let view = call.view(0)?;
     let dtype = view.dtype;
-    if dtype.is_complex() || dtype.is_bare_unsigned() || dtype.is_float8() {
+    if dtype.is_complex() || dtype.is_float8() {
         bail!(RuntimeError, "\"random_from_to_kernel_cpu\" not implemented for '{}'", dtype.scalar_type());
     }
     let exact = |digits: u32| 1i128 << digits;

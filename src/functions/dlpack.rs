@@ -38,7 +38,14 @@ fn handed_on(tensor: &Tensor) -> Result<View> {
     if tensor.borrow().conj {
         bail!(RuntimeError, "Can't export tensors with the conjugate bit set");
     }
-    Ok(tensor.view())
+    // A dimension of fewer than two elements has no distance between them to tell, so its stride is sent as 1.
+    let mut view = tensor.view();
+    for (stride, &size) in view.layout.strides.iter_mut().zip(&view.layout.sizes) {
+        if size < 2 {
+            *stride = 1;
+        }
+    }
+    Ok(view)
 }
 
 fn to_dlpack(call: &mut Call) -> Result<Value> {

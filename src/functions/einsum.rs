@@ -508,9 +508,15 @@ fn tensordot_row(call: &mut Call) -> Result<Value> {
         Value::Tensor(count) => last(count.borrow().item()?.to_i64())?,
         lists => match lists.sequence().as_deref() {
             Some([x, y]) => (ints(x)?, ints(y)?),
-            _ => bail!(
+            Some(several) if several.len() < 2 => {
+                bail!(ValueError, "not enough values to unpack (expected 2, got {})", several.len())
+            }
+            Some(_) => bail!(ValueError, "too many values to unpack (expected 2)"),
+            None => bail!(
                 RuntimeError,
-                "tensordot expects dims to be int or tuple[list[int], list[int]] or list[list[int]]"
+                "tensordot expects dims to be int or tuple[list[int], list[int]] or list[list[int]] containing two lists, but \
+                 got dims={}",
+                call.state.str(&lists)?
             ),
         },
     };
@@ -580,7 +586,8 @@ pub fn tensordot(steps: Steps, a: &Tensor, b: &Tensor, dims_a: &[i64], dims_b: &
 /// The tensors among positional arguments, which may also be one list of them.
 pub fn spread_tensors(call: &Call, index: usize) -> Result<Vec<Tensor>> {
     let mut items = call.value(index).sequence().unwrap_or_default();
-    if let [only] = items.as_slice()
+    if call.signature.name == "meshgrid"
+        && let [only] = items.as_slice()
         && let Some(inner) = only.items().map(|items| items.to_vec())
     {
         items = inner;

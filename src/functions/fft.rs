@@ -36,11 +36,11 @@ macro_rules! transforms {
                 .operation($one_calls)
                 .out(spectrum!($kind $one))
                 $($($facets)*)?,
-            function(concat!("fft.", $two, "(Tensor self, int[1]? s=None, int[1] dim=[-2,-1], str? norm=None, *, Tensor? out=None) -> Tensor"), |c| several(c, $two, Kind::$kind, $forward), $doc)
+            function(concat!("fft.", $two, "(Tensor self, int[1]? s=None, int[1] dim=[-2,-1], str? norm=None, *, Tensor? out=None) -> Tensor"), |c| several(c, $computed, Kind::$kind, $forward), $doc)
                 .out(spectrum!($kind $computed))
                 .operation($several_call)
                 $($($several_facets)*)?,
-            function(concat!("fft.", $several, "(Tensor self, int[1]? s=None, int[1]? dim=None, str? norm=None, *, Tensor? out=None) -> Tensor"), |c| several(c, $several, Kind::$kind, $forward), $doc)
+            function(concat!("fft.", $several, "(Tensor self, int[1]? s=None, int[1]? dim=None, str? norm=None, *, Tensor? out=None) -> Tensor"), |c| several(c, $computed, Kind::$kind, $forward), $doc)
                 .out(spectrum!($kind $computed))
                 .operation($several_call)
                 $($($several_facets)*)?,)*
@@ -49,13 +49,13 @@ macro_rules! transforms {
                 |c| frequencies(c, false),
                 "Returns the frequencies of a transform.",
             )
-            .out(Out::MADE),
+            .out(Out::SERIES),
             function(
                 "fft.rfftfreq(int n, float d=1.0, *, Tensor? out=None, {factory}) -> Tensor",
                 |c| frequencies(c, true),
                 "Returns the frequencies of half a spectrum.",
             )
-            .out(Out::MADE),
+            .out(Out::SERIES),
             function(
                 "fft.fftshift(Tensor self, int[1]? dim=None) -> Tensor",
                 |c| shift(c, false),

@@ -8,9 +8,12 @@ use super::steps::Steps;
 use crate::bail;
 use crate::call::facets::{Dispatch::Coalesced, NameInference::Keeps, Out, Takes};
 use crate::call::{Call, Row, both, function};
+use crate::ops::compare::{CompareOp, compare};
+use crate::ops::compose::Math;
 use crate::ops::number::Real;
 use crate::ops::pixels::Border;
 use crate::ops::pointwise::{self as ops, FLOATS, Output, RealFunction, UnaryOp};
+use crate::ops::promote::Operand;
 use crate::ops::softmax::Softmax;
 use crate::ops::special::erf;
 use crate::ops::{copy, create, gather, mask, pixels, view as views};
@@ -65,7 +68,7 @@ pub const ROWS: &[Row] = &[
     .out(Out::UNCAST),
     function(
         "nn.functional.silu(Tensor input, bool inplace=False) -> Tensor",
-        |c| map(c, "silu_cpu", |x| x / (1.0 + (-x).exp())),
+        silu,
         "Multiplies each element by its logistic function.",
     )
     .python("silu"),
@@ -121,17 +124,14 @@ pub const ROWS: &[Row] = &[
         "nn.functional.leaky_relu(Tensor input, Scalar negative_slope=0.01, bool inplace=False) -> Tensor",
         |c| {
             let slope = number(c, 1)?;
-            map(c, "leaky_relu_cpu", move |x| if x > 0.0 { x } else { x * slope })
+            apply(c, "leaky_relu_cpu", &LeakyRelu(slope))
         },
         "Scales negative elements down.",
     )
     .python("leaky_relu"),
     function(
         "nn.functional.threshold(Tensor input, Scalar threshold, Scalar value, bool inplace=False) -> Tensor",
-        |c| {
-            let (limit, value) = (number(c, 1)?, number(c, 2)?);
-            map(c, "threshold_cpu", move |x| if x <= limit { value } else { x })
-        },
+        threshold,
         "Replaces elements that are at most a threshold with a value.",
     )
     .python("threshold")
@@ -162,22 +162,17 @@ pub const ROWS: &[Row] = &[
             if by < 0.0 {
                 bail!(RuntimeError, "lambda must be greater or equal to 0, but found to be {by}.");
             }
-            map(c, "softshrink_cpu", move |x| {
-                if x > by {
-                    x - by
-                } else if x < -by {
-                    x + by
-                } else {
-                    x * 0.0
-                }
-            })
+            apply(c, "softshrink_cpu", &Softshrink(by))
         },
         "Moves elements towards zero.",
     )
     .out(Out::UNCAST),
     function(
         "nn.functional.logsigmoid(Tensor self, *, Tensor? out=None) -> Tensor",
-        |c| apply(c, "log_sigmoid_cpu", &LogSigmoid),
+        |c| {
+            let view = copy::contiguous(&c.view(0)?)?;
+            ops::map_real("log_sigmoid_cpu", FLOATS, &view, Output::New, None, &LogSigmoid).map(Value::from)
+        },
         "Computes the logarithm of the logistic function.",
     )
     .out(Out::PLAIN.takes(&[(Takes::Same, "expected scalar type {result} but found {out}")]))
@@ -320,6 +315,95 @@ impl RealFunction for LogSigmoid {
     }
 }
 
+/// Compared in the type itself, so that an element equals the bound that was written like it.
+struct Hardshrink(f64);
+
+impl RealFunction for Hardshrink {
+    const ROUNDS: bool = false;
+    fn at<T: Real>(&self, value: T) -> T {
+        let limit = T::from_f64(self.0);
+        if value >= -limit && value <= limit { T::zero() } else { value }
+    }
+}
+
+struct Softshrink(f64);
+
+impl RealFunction for Softshrink {
+    const ROUNDS: bool = false;
+    fn at<T: Real>(&self, value: T) -> T {
+        let by = T::from_f64(self.0);
+        if value > by {
+            value - by
+        } else if value < -by {
+            value + by
+        } else {
+            value * T::zero()
+        }
+    }
+}
+
+struct LeakyRelu(f64);
+
+impl RealFunction for LeakyRelu {
+    const ROUNDS: bool = false;
+    fn at<T: Real>(&self, value: T) -> T {
+        if value > T::zero() { value } else { value * T::from_f64(self.0) }
+    }
+}
+
+struct Threshold {
+    limit: f64,
+    value: f64,
+}
+
+impl RealFunction for Threshold {
+    const ROUNDS: bool = false;
+    fn at<T: Real>(&self, value: T) -> T {
+        if value <= T::from_f64(self.limit) { T::from_f64(self.value) } else { value }
+    }
+}
+
+fn threshold(call: &mut Call) -> Result<Value> {
+    let (view, limit, value) = (call.view(0)?, call.scalar(1)?, call.scalar(2)?);
+    let computed = if matches!(view.dtype, DType::Half | DType::BFloat16) { DType::Float } else { view.dtype };
+    if !view.dtype.is_integral(false) || view.dtype.is_bare_unsigned() {
+        if !view.dtype.is_complex() {
+            copy::check_fits(limit, computed).and_then(|()| copy::check_fits(value, computed))?;
+        }
+        return apply(call, "threshold_cpu", &Threshold { limit: limit.to_f64(), value: value.to_f64() });
+    }
+    let number = |number: Scalar| {
+        copy::check_fits(number, computed)?;
+        View::scalar(number, computed)
+    };
+    let (limit, value) = (number(limit)?, number(value)?);
+    let low = compare(CompareOp::Le, (&view).into(), (&limit).into(), Output::New, default(call))?;
+    let chosen = mask::where_(&low, &value, &view, computed)?;
+    delivered(call, chosen)
+}
+
+/// A new result, or what it leaves in the tensor that was given.
+fn delivered(call: &Call, found: View) -> Result<Value> {
+    result(call, in_place(call), |output| match output {
+        Output::InPlace(target) => copy::copy_into(target, &found).map(|()| found),
+        _ => Ok(found),
+    })
+}
+
+fn silu(call: &mut Call) -> Result<Value> {
+    let view = call.view(0)?;
+    if !matches!(view.dtype, DType::ComplexFloat | DType::ComplexDouble) {
+        return map(call, "silu_cpu", |x| x / (1.0 + (-x).exp()));
+    }
+    if call.tensor(0)?.requires_grad() && call.state.grad_enabled.get() {
+        bail!(RuntimeError, "silu does not support automatic differentiation for outputs with complex dtype.");
+    }
+    let math = Math(default(call));
+    let shrinking = math.unary(UnaryOp::Exp, &math.unary(UnaryOp::Neg, &view)?)?;
+    let found = math.div(&view, &math.add(&shrinking, Operand::Number(Scalar::Int(1)))?)?;
+    delivered(call, found)
+}
+
 fn bounded(call: &mut Call, low: f64, high: f64) -> Result<Value> {
     let view = call.view(0)?;
     let whole = |bound: f64| match view.dtype.is_integral(true) {
@@ -342,8 +426,13 @@ fn gelu(call: &mut Call) -> Result<Value> {
 }
 
 fn hardshrink(call: &mut Call) -> Result<Value> {
-    let limit = number(call, 1)?;
-    map(call, "hardshrink_cpu", move |x| if (-limit..=limit).contains(&x) { 0.0 } else { x })
+    let (limit, dtype) = (call.scalar(1)?, call.view(0)?.dtype);
+    if !dtype.is_floating_point() {
+        return apply(call, "hardshrink_cpu", &Hardshrink(0.0));
+    }
+    // The bound is rounded as the elements are.
+    copy::check_fits(limit, dtype)?;
+    apply(call, "hardshrink_cpu", &Hardshrink(View::scalar(limit, dtype)?.item()?.to_f64()))
 }
 
 /// Without a dimension PyTorch chooses one, and warns.
@@ -429,10 +518,27 @@ fn pad(call: &mut Call) -> Result<Value> {
 }
 
 fn avg_pool1d(call: &mut Call) -> Result<Value> {
-    let first = |i: usize| call.ints(i).map(|sizes| sizes.first().copied());
-    let kernel = first(1)?.unwrap_or(1);
-    let (stride, padding) = (first(2)?.unwrap_or(kernel), first(3)?.unwrap_or(0));
-    pixels::avg_pool1d(&call.view(0)?, kernel, stride, padding, call.bool(5)?).map(Value::from)
+    let view = call.view(0)?;
+    pixels::check_pooled(&view)?;
+    let [kernel, stride, padding] = [("kernel_size", 1), ("stride", 2), ("padding", 3)].map(|(name, i)| {
+        let given = call.ints(i)?;
+        match given.as_slice() {
+            [] if name == "stride" => Ok(None),
+            [one] => Ok(Some(*one)),
+            several => {
+                bail!(RuntimeError, "avg_pool1d() argument '{name}' should contain one int (got {})", several.len())
+            }
+        }
+    });
+    let kernel = kernel?.unwrap_or(1);
+    let windows = pixels::Windows {
+        kernel,
+        stride: stride?.unwrap_or(kernel),
+        padding: padding?.unwrap_or(0),
+        ceil: call.bool(4)?,
+        count_padding: call.bool(5)?,
+    };
+    pixels::avg_pool1d(&view, &windows).map(Value::from)
 }
 
 fn nonzero_static(call: &mut Call) -> Result<Value> {

@@ -545,7 +545,10 @@ fn tensorinv(call: &mut Call) -> Result<Value> {
     if ind <= 0 {
         bail!(RuntimeError, "Expected a strictly positive integer for 'ind', but got {ind}");
     }
-    let split = (ind as usize).min(view.ndim());
+    if ind as usize > view.ndim() {
+        bail!(RuntimeError, "ArrayRef: invalid slice, N = {ind}; size = {}", view.ndim());
+    }
+    let split = ind as usize;
     let (first, second) = view.sizes().split_at(split);
     let (rows, columns): (i64, i64) = (first.iter().product(), second.iter().product());
     if rows != columns {

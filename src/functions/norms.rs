@@ -62,8 +62,7 @@ fn norm(call: &mut Call) -> Result<Value> {
     let textual = matches!(ord, Value::Str(_));
     let of_matrix = match &dims {
         Some(dims) => dims.len() == 2,
-        None if textual => true,
-        None if view.ndim() <= 2 => view.ndim() == 2,
+        None if matches!(view.ndim(), 1 | 2) => textual || view.ndim() == 2,
         None => bail!(
             RuntimeError,
             "linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {}D.",

@@ -108,7 +108,11 @@ fn scalar(value: &Value, class: &str) -> Result<Scalar> {
             if t.borrow().numel() != 1 {
                 bail!(ValueError, "only one element tensors can be converted to Python scalars");
             }
-            t.borrow().item()
+            // A complex number that lies on the real line is as good as a real one.
+            Ok(match t.borrow().item()? {
+                Scalar::Complex(number) if class != "complex" && number.im == 0.0 => Scalar::Float(number.re),
+                number => number,
+            })
         }
         Value::BigInt(i) if u64::try_from(&**i).is_err() => integers::to_float(i).map(Scalar::Float),
         other => other.as_scalar().ok_or_else(|| no_number(class, other)),
@@ -119,6 +123,14 @@ fn scalar(value: &Value, class: &str) -> Result<Scalar> {
 fn no_number(class: &str, value: &Value) -> Error {
     let buffer = if class == "int" { "a string, a bytes-like object" } else { "a string" };
     Error::type_error(format!("{class}() argument must be {buffer} or a real number, not '{}'", value.type_name()))
+}
+
+/// The refusal to make a real number of a complex one; of a tensor's, in the words of C++.
+fn complex_refused(class: &str, cpp: &str, value: &Value) -> Error {
+    match value {
+        Value::Tensor(_) => Error::runtime(format!("value cannot be converted to type {cpp} without overflow")),
+        _ => no_number(class, value),
+    }
 }
 
 /// A number of things, as an argument.
@@ -347,7 +359,7 @@ fn int(call: &mut Call) -> Result<Value> {
         Value::Object(object) if let Some(int) = int_of(&object) => int,
         other => match scalar(&other, "int")? {
             Scalar::Float(f) => truncated(f),
-            Scalar::Complex(_) => Err(no_number("int", &other)),
+            Scalar::Complex(_) => Err(complex_refused("int", "int64_t", &other)),
             Scalar::UInt(u) => Ok(Value::from(i128::from(u))),
             s => Ok(Value::Int(s.to_i64())),
         },
@@ -393,7 +405,7 @@ fn float(call: &mut Call) -> Result<Value> {
         Value::BigInt(i) => integers::to_float(&i).map(Value::Float),
         Value::Object(object) if let Some(float) = float_of(&object) => float.map(Value::Float),
         other => match scalar(&other, "float")? {
-            Scalar::Complex(_) => Err(no_number("float", &other)),
+            Scalar::Complex(_) => Err(complex_refused("float", "double", &other)),
             s => Ok(Value::Float(s.to_f64())),
         },
     }

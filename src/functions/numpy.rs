@@ -286,7 +286,7 @@ const MOST_DIMS: usize = 64;
 fn numpy(call: &mut Call) -> Result<Value> {
     let (tensor, force) = (call.tensor(0)?, call.bool(1)?);
     let view = tensor.view();
-    if tensor.requires_grad() && !force {
+    if tensor.requires_grad() && call.state.grad_enabled.get() && !force {
         bail!(RuntimeError, "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.");
     }
     if view.device().is_meta() {

@@ -214,7 +214,7 @@ fn finfo(call: &mut Call) -> Result<Value> {
 }
 
 /// C's `%g` with a number of significant digits.
-fn general(value: f64, digits: i32) -> String {
+pub(super) fn general(value: f64, digits: i32) -> String {
     let scientific = format!("{value:.*e}", (digits - 1) as usize);
     let Some((mantissa, exponent)) = scientific.split_once('e') else { return scientific };
     let exponent: i32 = exponent.parse().unwrap_or(0);
@@ -280,7 +280,7 @@ fn set_printoptions(call: &mut Call) -> Result<Value> {
     };
     options.precision = count(0)?.unwrap_or(options.precision);
     options.threshold = count(1)?.unwrap_or(options.threshold);
-    options.edgeitems = count(2)?.map_or(options.edgeitems, |n| usize::try_from(n).unwrap_or(0));
+    options.edgeitems = count(2)?.unwrap_or(options.edgeitems);
     options.linewidth = count(3)?.unwrap_or(options.linewidth);
     // PyTorch forgets the mode whenever options are set without it.
     options.sci_mode = match call.value(5) {

@@ -4,7 +4,7 @@ use super::quantized;
 use super::sparse_kernels;
 use crate::bail;
 use crate::call::facets::{
-    Dispatch::{Coalesced, Numbers, Own, Requantized},
+    Dispatch::{Coalesced, Given, Numbers, Own, Requantized},
     NameInference::{Keeps, Unifies},
     Out, Repeats, Takes,
 };
@@ -389,7 +389,7 @@ with_in_place! { COMPARISONS, COMPARISONS_IN_PLACE, comparison, CompareOp, "Tens
 }
 
 with_in_place! { UNARY, UNARY_IN_PLACE, unary, UnaryOp, "Tensor", "", "", ELEMENTWISE:
-    "neg" Neg "Negates every element." or "negative" [.names(Keeps).sparse(Coalesced).out(Out::UNCAST)];
+    "neg" Neg "Negates every element." or "negative" [.names(Keeps).sparse(Given).out(Out::UNCAST)];
     "abs" Abs "Computes the absolute value." or "absolute" [.names(Keeps).sparse(Coalesced).out(Out::ELEMENTWISE.takes(ABS))] new [.complex_refused_as("view_as_real")];
     "sign" Sign "Computes the sign." [.names(Keeps).sparse(Coalesced).out(Out::UNCAST)];
     "sgn" Sgn "Computes the sign; of a complex number, its direction." [.sparse(Coalesced).out(Out::UNCAST)];

@@ -1,12 +1,15 @@
 //! Random tensors, bit for bit as PyTorch draws them. Follows
 //! <https://pytorch.org/docs/2.7/torch.html#random-sampling>.
 
+use super::create::room_like;
 use super::dimnames;
+use super::objects::general;
 use crate::bail;
 use crate::call::facets::{NameInference::Keeps, Out};
 use crate::call::{Call, Row, attribute, function, method};
 use crate::ops::copy;
 use crate::ops::random::{Generator, Real, RealKind, normal_into, random_from_to, randperm, uniform_into};
+use crate::tensor::element::largest_finite;
 use crate::tensor::memory::Plain;
 use crate::tensor::parallel;
 use crate::tensor::{DType, Device, Dims, Error, Result, Scalar, View, interrupt};
@@ -103,8 +106,8 @@ pub const ROWS: &[Row] = &[
     function(
         "randint_like(Tensor input, int high, *, MemoryFormat? memory_format=None, {factory}) -> Tensor",
         |c| {
-            let v = c.view(0)?;
-            sampled_integers(c, 0, c.int(1)?, v.sizes(), c.dtype_keyword().unwrap_or(v.dtype))
+            let out = room_like(c)?;
+            sampled_integers(c, 0, c.int(1)?, out)
         },
         "Draws integers from 0 up to high, of the same size.",
     ),
@@ -112,8 +115,8 @@ pub const ROWS: &[Row] = &[
         "randint_like.low(Tensor input, int low, int high, *, MemoryFormat? memory_format=None, {factory}) \
  -> Tensor",
         |c| {
-            let v = c.view(0)?;
-            sampled_integers(c, c.int(1)?, c.int(2)?, v.sizes(), c.dtype_keyword().unwrap_or(v.dtype))
+            let out = room_like(c)?;
+            sampled_integers(c, c.int(1)?, c.int(2)?, out)
         },
         "Draws integers from low up to high, of the same size.",
     )
@@ -183,14 +186,7 @@ pub const ROWS: &[Row] = &[
         "uniform_(Tensor(a!) self, float from=0, float to=1, *, Generator? generator=None) -> Tensor(a!)",
         |c| {
             let (a, b) = (c.scalar(1)?.to_f64(), c.scalar(2)?.to_f64());
-            if a > b {
-                bail!(
-                    RuntimeError,
-                    "uniform_ expects to return a [from, to) range, but found from={} > to={}",
-                    plain(a),
-                    plain(b)
-                );
-            }
+            check_range(c.tensor(0)?.borrow().dtype, a, b)?;
             fill(c, Sample::Between(a, b))
         },
         "Fills the tensor with uniform numbers.",
@@ -212,9 +208,35 @@ pub const ROWS: &[Row] = &[
     .complex_refused_as("view_as_real"),
 ];
 
-/// C++ prints whole numbers without a fraction.
+/// Refuses a range of uniform numbers whose ends or width the dtype cannot hold.
+fn check_range(dtype: DType, from: f64, to: f64) -> Result<()> {
+    if real_kind(dtype).is_none() {
+        return Ok(());
+    }
+    let largest = largest_finite(dtype.to_real());
+    for (name, end) in [("from", from), ("to", to)] {
+        if !(-largest..=largest).contains(&end) {
+            bail!(RuntimeError, "{name} is out of bounds for {}", dtype.to_real().cpp_name());
+        }
+    }
+    let (low, high) = (plain(from), plain(to));
+    if from > to {
+        bail!(RuntimeError, "uniform_ expects to return a [from, to) range, but found from={low} > to={high}");
+    }
+    if to - from > largest {
+        bail!(
+            RuntimeError,
+            "uniform_ expects to-from <= std::numeric_limits<{}>::max(), but found to={high} and from={low} which result \
+             in to-from to exceed the limit",
+            dtype.scalar_type()
+        );
+    }
+    Ok(())
+}
+
+/// C++ prints six digits, and whole numbers without a fraction.
 fn plain(value: f64) -> String {
-    format!("{value}")
+    general(value, 6)
 }
 
 #[derive(Clone, Copy)]
@@ -281,8 +303,7 @@ fn create(call: &mut Call, sample: Sample) -> Result<Value> {
 }
 
 fn like(call: &mut Call, sample: Sample) -> Result<Value> {
-    let this = call.view(0)?;
-    let out = crate::ops::create::zeros_like(&this, call.dtype_keyword(), None)?;
+    let out = room_like(call)?;
     draw(call, &out, sample)?;
     Ok(out.into())
 }
@@ -361,10 +382,13 @@ fn write_as<T: Real + Plain>(generator: &mut Generator, out: &View, sample: Samp
 }
 
 fn randint(call: &Call, low: i64, high: i64, sizes: &Dims) -> Result<Value> {
-    sampled_integers(call, low, high, sizes, call.dtype_keyword().unwrap_or(DType::Long))
+    let dtype = call.dtype_keyword().unwrap_or(DType::Long);
+    sampled_integers(call, low, high, View::zeros(sizes, dtype, call.device_keyword()?)?)
 }
 
-fn sampled_integers(call: &Call, low: i64, high: i64, sizes: &[i64], dtype: DType) -> Result<Value> {
+/// Fills a tensor that is new with integers.
+fn sampled_integers(call: &Call, low: i64, high: i64, out: View) -> Result<Value> {
+    let dtype = out.dtype;
     if low >= high {
         bail!(RuntimeError, "random_ expects 'from' to be less than 'to', but got from={low} >= to={high}");
     }
@@ -382,15 +406,14 @@ fn sampled_integers(call: &Call, low: i64, high: i64, sizes: &[i64], dtype: DTyp
             }
         }
     }
-    let device = call.device_keyword()?;
-    let out = View::zeros(sizes, dtype, device)?;
-    if device == Device::META {
+    if out.device() == Device::META {
         return Ok(out.into());
     }
     let n = usize::try_from(out.numel()).map_err(|_| Error::runtime("numel: integer multiplication overflow"))?;
     let generator = chosen(call)?;
     let values = random_from_to(&mut generator.borrow_mut(), n, low, high.wrapping_sub(low) as u64);
-    View::from_scalars(sizes, dtype, values.into_iter().map(Scalar::Int)).map(Value::from)
+    write(&out, values.into_iter().map(Scalar::Int).collect())?;
+    Ok(out.into())
 }
 
 fn permutation(call: &mut Call) -> Result<Value> {

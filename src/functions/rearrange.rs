@@ -16,7 +16,7 @@ use crate::dispatch::{call_below, name_inference};
 use crate::ops::gather::{self, Scattered};
 use crate::ops::rearrange::{self as ops, Triangle};
 use crate::ops::{join, mask, promote, sort};
-use crate::tensor::{Result, View};
+use crate::tensor::{Dims, Result, View};
 use crate::value::Value;
 
 /// What functions that join tensors take as their output.
@@ -26,8 +26,11 @@ const JOINED: Out = Out::PLAIN
 
 pub const ROWS: &[Row] = &[
     both(
-        "roll(Tensor self, int[1] shifts, int[1] dims=[]) -> Tensor",
-        |c| ops::roll(&c.view(0)?, &c.ints(1)?, &c.ints(2)?).map(Value::from),
+        "roll(Tensor self, int[1] shifts, int[1]? dims=[]) -> Tensor",
+        |c| {
+            let dims = if c.is_none(2) { Dims::new() } else { c.ints(2)? };
+            ops::roll(&c.view(0)?, &c.ints(1)?, &dims).map(Value::from)
+        },
         "Shifts the elements, wrapping around the ends.",
     )
     .quantized(Integers),
@@ -508,14 +511,14 @@ pub const ROWS: &[Row] = &[
     )
     .quantized(Integers),
     both(
-        "unique(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False, int? \
+        "unique(Tensor self, any sorted=True, any return_inverse=False, any return_counts=False, int? \
  dim=None) -> any",
         |c| unique(c, true, 2, 4),
         "Returns the distinct elements.",
     )
     .operation("_unique2"),
     both(
-        "unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int? dim=None) \
+        "unique_consecutive(Tensor self, any return_inverse=False, any return_counts=False, int? dim=None) \
  -> any",
         |c| unique(c, false, 1, 3),
         "Joins runs of equal elements.",
@@ -639,6 +642,18 @@ fn sorted(call: &Call, dim: usize, descending: usize, stable: bool) -> Result<Va
 
 fn unique(call: &Call, all: bool, inverse: usize, dim: usize) -> Result<Value> {
     let view = call.view(0)?;
+    // Whoever refuses a flag has no place for it, and a name of its own.
+    let operation = match (all, call.is_none(dim)) {
+        (false, _) => "unique_consecutive",
+        (true, true) => "_unique2",
+        (true, false) => "unique_dim",
+    };
+    for (i, param) in (0..).zip(call.signature.params.iter()).take(inverse + 2).skip(1) {
+        if !matches!(call.value(i), Value::Bool(_)) {
+            let (name, given) = (param.name, call.value(i).type_name().to_owned());
+            bail!(TypeError, "{operation}(): argument '{name}' must be bool, not {given}");
+        }
+    }
     let found = match call.opt_int(dim)? {
         Some(dim) => sort::unique_slices(&view, dim, all)?,
         None if all => sort::unique(&view)?,

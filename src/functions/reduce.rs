@@ -331,24 +331,12 @@ pub const ROWS: &[Row] = &[
     both(
         "norm(Tensor self, any p=\"fro\", int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, \
  Tensor? out=None) -> Tensor",
-        |c| {
-            let d = if c.is_none(2) { None } else { Some(c.ints(2)?) };
-            let p = match c.value(1) {
-                Value::None => 2.0,
-                Value::Str(kind) if &*kind == "fro" => 2.0,
-                kind @ Value::Str(_) => {
-                    let dims = d.unwrap_or_else(|| Dims::from_slice(&[-2, -1]));
-                    return matrix_norm(&c.view(0)?, &kind, &dims, c.bool(3)?, c.opt_dtype(4)).map(Value::from);
-                }
-                _ => c.scalar(1)?.to_f64(),
-            };
-            ops::norm(&c.view(0)?, p, d.as_deref(), c.bool(3)?, c.opt_dtype(4)).map(Value::from)
-        },
+        norm,
         "Computes the norm of all elements, or along dimensions.",
     )
     .out(Out::PLAIN.unguarded())
     .operation("linalg_vector_norm")
-    .sparse(Total),
+    .sparse(Own(sparse_kernels::norm)),
     both(
         "cumsum(Tensor self, int dim, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
         |c| ops::cumulative(Running::Sum, &c.view(0)?, c.int(1)?, c.opt_dtype(2)).map(Value::from),
@@ -388,6 +376,20 @@ pub const ROWS: &[Row] = &[
     .out(Out::PLAIN.unguarded())
     .sparse(Total),
 ];
+
+pub(super) fn norm(c: &mut Call) -> Result<Value> {
+    let d = if c.is_none(2) { None } else { Some(c.ints(2)?) };
+    let p = match c.value(1) {
+        Value::None => 2.0,
+        Value::Str(kind) if &*kind == "fro" => 2.0,
+        kind @ Value::Str(_) => {
+            let dims = d.unwrap_or_else(|| Dims::from_slice(&[-2, -1]));
+            return matrix_norm(&c.view(0)?, &kind, &dims, c.bool(3)?, c.opt_dtype(4)).map(Value::from);
+        }
+        _ => c.scalar(1)?.to_f64(),
+    };
+    ops::norm(&c.view(0)?, p, d.as_deref(), c.bool(3)?, c.opt_dtype(4)).map(Value::from)
+}
 
 /// The dimensions to reduce; none given means all.
 fn dims(call: &Call, index: usize) -> Result<Dims> {

@@ -4,11 +4,11 @@
 use crate::autograd::Functions;
 use crate::bail;
 use crate::call::Call;
-use crate::dispatch::forms::on_elements;
+use crate::dispatch::forms::{on_elements, total};
 use crate::ops::sparse::{self as ops, compressed, product, rearrange};
 use crate::ops::{copy, pointwise, promote, view as views};
 use crate::tensor::layout::wrap_dim;
-use crate::tensor::{DType, Result, Scalar, TensorLayout, View, can_cast, interrupt};
+use crate::tensor::{DType, Error, Result, Scalar, TensorLayout, View, can_cast, interrupt};
 use crate::value::Value;
 
 pub fn contiguous(_: &mut Call) -> Result<Value> {
@@ -29,7 +29,30 @@ pub fn data_ptr(_: &mut Call) -> Result<Value> {
 }
 
 pub fn is_nonzero(call: &mut Call) -> Result<Value> {
-    Ok(Value::Bool(ops::item(&call.view(0)?)?.truth()))
+    let some = match call.tensor(0)?.borrow().numel() {
+        0 => "no values",
+        1 => return Ok(Value::Bool(ops::item(&call.view(0)?)?.truth())),
+        _ => "more than one value",
+    };
+    bail!(RuntimeError, "Boolean value of Tensor with {some} is ambiguous")
+}
+
+pub fn norm(call: &mut Call) -> Result<Value> {
+    if call.tensor(0)?.borrow().coo().is_some() {
+        let dims = if call.is_none(2) { 0 } else { call.ints(2)?.len() };
+        if dims > 0 && dims < call.tensor(0)?.borrow().ndim() {
+            bail!(
+                RuntimeError,
+                "norm_sparse currently only supports full reductions, so 'dim' must either be empty or contain all \
+                 dimensions of the input"
+            );
+        }
+        if call.bool(3)? {
+            bail!(RuntimeError, "norm_sparse currently does not support keepdim=True");
+        }
+        call.args[2] = Value::None;
+    }
+    total(super::reduce::norm, call)
 }
 
 pub fn item(call: &mut Call) -> Result<Value> {
@@ -56,6 +79,34 @@ pub fn transpose(call: &mut Call) -> Result<Value> {
 
 pub fn t(call: &mut Call) -> Result<Value> {
     transposed(call, 0, 1)
+}
+
+/// `transpose_`, and what is like it.
+pub fn transpose_in_place(call: &mut Call) -> Result<Value> {
+    let (dim0, dim1) = (call.int(1)?, call.int(2)?);
+    transposed_in_place(call, dim0, dim1)
+}
+
+pub fn t_in_place(call: &mut Call) -> Result<Value> {
+    transposed_in_place(call, 0, if call.tensor(0)?.borrow().ndim() < 2 { 0 } else { 1 })
+}
+
+fn transposed_in_place(call: &mut Call, dim0: i64, dim1: i64) -> Result<Value> {
+    let layout = call.tensor(0)?.borrow().tensor_layout();
+    if layout.is_compressed() {
+        bail!(
+            RuntimeError,
+            "torch.transpose_: in-place transposition is not supported for {} layout",
+            layout.cpp_name()
+        );
+    }
+    if let Value::Tensor(turned) = transposed(call, dim0, dim1)? {
+        let view = turned.view();
+        let parts = ops::expect_coo(&view, "transpose_")?;
+        let coalesced = parts.values.sizes().first() == Some(&0);
+        call.tensor(0)?.set_view(ops::coo(view.sizes(), parts.indices.clone(), parts.values.clone(), coalesced)?);
+    }
+    Ok(call.itself())
 }
 
 pub fn expand(_: &mut Call) -> Result<Value> {
@@ -128,19 +179,34 @@ pub fn multiply_reduced(call: &mut Call) -> Result<Value> {
     product::reduced(&a, &b, call.str(2)?).map(Value::from)
 }
 
+/// Refuses what is not sparse where only that makes sense.
+fn only_sparse(view: &View) -> Result<()> {
+    if !view.is_sparse() {
+        bail!(RuntimeError, "tensor.sspaddmm(...) can only be called on sparse tensors");
+    }
+    Ok(())
+}
+
 pub fn product_as_sparse(call: &mut Call) -> Result<Value> {
+    only_sparse(&call.view(0)?)?;
     let product = product::sparse_dense(&call.view(0)?, &call.view(1)?)?;
     product::rows_of(&call.view(0)?, &product).map(Value::from)
 }
 
 pub fn hybrid_product(call: &mut Call) -> Result<Value> {
     let (a, b) = (call.view(0)?, call.view(1)?);
+    if !a.is_sparse() && !b.is_sparse() {
+        return Err(Error::no_backend("hspmm", a.backend()));
+    }
     let product = product::sparse_dense(&a, &b)?;
     product::hybrid_rows_of(&a, &product).map(Value::from)
 }
 
 pub fn sparse_sum_and_product(call: &mut Call) -> Result<Value> {
     let (input, a, b) = (call.view(0)?, call.view(1)?, call.view(2)?);
+    if !a.is_sparse() && !b.is_sparse() {
+        only_sparse(&input)?;
+    }
     let product = product::rows_of(&a, &product::sparse_dense(&a, &b)?)?;
     let factor = |view: &View, factor: Scalar| -> Result<View> {
         let parts = ops::expect_coo(view, "sspaddmm")?;
@@ -344,10 +410,11 @@ fn transposed(call: &mut Call, dim0: i64, dim1: i64) -> Result<Value> {
         return compressed::transpose(&view, d0, d1).map(Value::from);
     }
     let (sparse, dense) = (ops::sparse_dim(&view), ops::dense_dim(&view));
-    if call.signature.name == "t" && (sparse > 2 || dense > 0) {
+    let name = call.signature.name;
+    if matches!(name, "t" | "t_") && (sparse > 2 || dense > 0) {
         bail!(
             RuntimeError,
-            "t() expects a tensor with <= 2 sparse and 0 dense dimensions, but got {sparse} sparse and {dense} dense \
+            "{name}() expects a tensor with <= 2 sparse and 0 dense dimensions, but got {sparse} sparse and {dense} dense \
              dimensions"
         );
     }
@@ -393,7 +460,11 @@ pub fn zero(call: &mut Call) -> Result<Value> {
 pub fn empty_like(call: &mut Call) -> Result<Value> {
     let view = call.view(0)?;
     let dtype = call.dtype_keyword().unwrap_or(view.dtype);
-    match call.position("layout").map(|i| call.value(i)) {
+    let layout = call.position("layout").map(|i| call.value(i));
+    if view.coo().is_some() && call.position("memory_format").is_some_and(|i| !call.is_none(i)) {
+        bail!(RuntimeError, "memory format option is only supported by strided tensors");
+    }
+    match layout {
         Some(Value::Layout(TensorLayout::Strided)) => {
             View::zeros(view.sizes(), dtype, call.device_keyword()?).map(Value::from)
         }

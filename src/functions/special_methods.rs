@@ -67,7 +67,23 @@ const FUNCTIONS: &[(&str, &[&str], &str, usize)] = &[
     ("__format__", &[], "py.format", 1),
     (
         "__hash__",
-        &["int", "float", "complex", "str", "bytes", "tuple", "range", "frozenset", "memoryview"],
+        &[
+            "int",
+            "float",
+            "complex",
+            "str",
+            "bytes",
+            "tuple",
+            "range",
+            "frozenset",
+            "memoryview",
+            "NoneType",
+            "Tensor",
+            "torch.Size",
+            "torch.device",
+            "torch.dtype",
+            "torch.layout",
+        ],
         "py.hash",
         0,
     ),
@@ -103,9 +119,9 @@ const FUNCTIONS: &[(&str, &[&str], &str, usize)] = &[
     ("__neg__", &["int", "float", "complex"], "py.__neg__", 0),
     ("__pos__", &["int", "float", "complex"], "py.__pos__", 0),
     ("__invert__", &["int"], "py.__invert__", 0),
-    ("__int__", &["int", "float"], "py.int", 0),
+    ("__int__", &["int", "float", "Tensor"], "py.int", 0),
     ("__index__", &["int"], "py.int", 0),
-    ("__float__", &["int", "float"], "py.float", 0),
+    ("__float__", &["int", "float", "Tensor"], "py.float", 0),
     ("__complex__", &["complex"], "py.complex", 0),
     ("__trunc__", &["int", "float"], "math.trunc", 0),
     ("__floor__", &["int", "float"], "math.floor", 0),
@@ -117,12 +133,15 @@ pub fn find(class: &str, name: &str) -> Option<(&'static str, Does)> {
     if !name.starts_with("__") {
         return None;
     }
-    if let Some((name, _, path, takes)) =
-        FUNCTIONS.iter().find(|(known, classes, ..)| *known == name && (classes.is_empty() || classes.contains(&class)))
-    {
-        return Some((name, Does::Function(path, *takes)));
-    }
-    operator(class, name)
+    function(class, name).or_else(|| operator(class, name))
+}
+
+/// The special method of a class that is a function of the table.
+pub fn function(class: &str, name: &str) -> Option<(&'static str, Does)> {
+    let found = FUNCTIONS
+        .iter()
+        .find(|(known, classes, ..)| *known == name && (classes.is_empty() || classes.contains(&class)));
+    found.map(|(name, _, path, takes)| (*name, Does::Function(path, *takes)))
 }
 
 /// The method of an operator under a name.

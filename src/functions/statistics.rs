@@ -580,6 +580,12 @@ fn gradient(call: &Call, spacing: &Value, place: usize) -> Result<Value> {
             None => spacing.clone(),
         };
         let places = match &one {
+            Value::Tensor(places) if listed.is_some() && places.borrow().ndim() != 1 => bail!(
+                RuntimeError,
+                "torch.gradient expected each element of spacing to have one dimension, but got an element with {} \
+                 dimensions!",
+                places.borrow().ndim()
+            ),
             Value::Tensor(places) => Some(places.view()),
             _ => None,
         };

@@ -5,7 +5,7 @@
 use super::typed_storages::typed;
 use crate::bail;
 use crate::call::{Call, Row, method};
-use crate::tensor::{Device, Error, Result, Storage};
+use crate::tensor::{Device, Error, Result, Storage, TypedStorage};
 use crate::value::Value;
 
 macro_rules! rows {
@@ -60,7 +60,11 @@ fn storage_for(call: &Call, device: &str) -> Result<Storage> {
 
 fn cpu(call: &mut Call) -> Result<Value> {
     moved_to(&storage_of(call)?, Device::CPU)?;
-    Ok(call.itself())
+    Ok(match call.itself() {
+        // What has a dtype is wrapped anew.
+        Value::TypedStorage(typed) => Value::TypedStorage(TypedStorage::new(typed.storage.clone(), typed.dtype)),
+        itself => itself,
+    })
 }
 
 /// The number of a device, as `torch.device("cuda", number)` takes it.

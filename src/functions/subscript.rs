@@ -306,24 +306,17 @@ fn set_buffer_item(state: &State, buffer: &Buffer, index: &Value, value: &Value)
     if buffer.kind() == BufferKind::Bytes {
         bail!(TypeError, "'bytes' object does not support item assignment");
     }
-    let Some(scalar) = value.as_scalar() else {
-        let wanted = match buffer.kind() {
-            BufferKind::Array(_) => "array item must be a number",
-            _ => "an integer is required",
-        };
-        bail!(TypeError, "{wanted}, not {}", value.type_name());
-    };
+    if let Value::Slice(slice) = index {
+        return super::buffers::set_slice(buffer, slice, value);
+    }
     let n = buffer.len() as i64;
-    match index {
-        Value::Slice(slice) => {
-            let (start, stop, step) = slice_bounds(slice, buffer.len())?;
-            positions(start, stop, step).try_for_each(|i| buffer.set_item(i, scalar))
+    match as_index(index)? {
+        // A position before the start is out of range like one beyond the end.
+        Some(i) => {
+            let scalar = super::buffers::element(buffer.kind(), value)?;
+            buffer.set_item(usize::try_from(if i < 0 { i + n } else { i }).unwrap_or(usize::MAX), scalar)
         }
-        _ => match as_index(index)? {
-            // A position before the start is out of range like one beyond the end.
-            Some(i) => buffer.set_item(usize::try_from(if i < 0 { i + n } else { i }).unwrap_or(usize::MAX), scalar),
-            None => bail!(TypeError, "{} indices must be integers", buffer_kind(buffer)),
-        },
+        None => bail!(TypeError, "{} indices must be integers", buffer_kind(buffer)),
     }
 }
 

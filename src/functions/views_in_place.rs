@@ -1,8 +1,9 @@
 //! View operations that change the tensor itself: everyone who holds it sees the new shape.
 //! Follows <https://pytorch.org/docs/2.7/tensors.html>.
 
-use super::dimnames;
+use super::{dimnames, sparse_kernels};
 use crate::bail;
+use crate::call::facets::Dispatch::Own;
 use crate::call::{Call, Row, method};
 use crate::ops::view as ops;
 use crate::tensor::{Layout, Result, View};
@@ -14,13 +15,15 @@ pub const ROWS: &[Row] = &[
         transpose_,
         "Swaps two dimensions in place.",
     )
-    .aliases(&["swapdims_"]),
+    .aliases(&["swapdims_"])
+    .sparse(Own(sparse_kernels::transpose_in_place)),
     method(
         "swapaxes_(Tensor(a!) self, int axis0, int axis1) -> Tensor(a!)",
         transpose_,
         "Swaps two dimensions in place, by NumPy's name.",
     )
-    .operation("transpose_"),
+    .operation("transpose_")
+    .sparse(Own(sparse_kernels::transpose_in_place)),
     method(
         "t_(Tensor(a!) self) -> Tensor(a!)",
         |c| {
@@ -31,7 +34,8 @@ pub const ROWS: &[Row] = &[
             show(c, ops::t(&view)?)
         },
         "Transposes a matrix in place.",
-    ),
+    )
+    .sparse(Own(sparse_kernels::t_in_place)),
     method(
         "unsqueeze_(Tensor(a!) self, int dim) -> Tensor(a!)",
         |c| change(c, |layout| layout.unsqueeze(c.int(1)?)),

@@ -67,7 +67,7 @@ fn mapped(
     (in_dims, out_dims): (&Value, &Value),
     randomness: Randomness,
 ) -> Result<Value> {
-    let dims = each_dim(in_dims, args.len())?;
+    let dims = each_dim(function, in_dims, args.len())?;
     let mut sizes = Vec::new();
     for (dim, value) in dims.iter().zip(&args) {
         measure(dim, value, &mut sizes).map_err(|error| named(state, error, function, in_dims))?;
@@ -83,7 +83,7 @@ fn mapped(
         // Keywords are not mapped.
         results.push(call_value(state, function, args.collect::<Result<_>>()?, keywords.clone())?);
     }
-    stacked(state, &results, out_dims)
+    stacked(state, function, &results, out_dims)
 }
 
 /// An error about the arguments, with the function's name in front.
@@ -94,11 +94,12 @@ fn named(state: &State, error: Error, function: &Value, in_dims: &Value) -> Erro
 }
 
 /// The dimensions for each argument.
-fn each_dim(in_dims: &Value, count: usize) -> Result<Vec<Value>> {
+fn each_dim(function: &Value, in_dims: &Value, count: usize) -> Result<Vec<Value>> {
     if count == 0 {
+        let name = name_of(function).unwrap_or_else(|| "function".into());
         bail!(
             ValueError,
-            "vmap(<function>)(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap over a \
+            "vmap({name})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap over a \
              function with no inputs. The latter is unsupported."
         );
     }
@@ -195,7 +196,7 @@ fn taken(state: &State, dim: &Value, value: &Value, item: i64) -> Result<Value> 
 }
 
 /// The results of all items as one.
-fn stacked(state: &State, results: &[Value], out_dims: &Value) -> Result<Value> {
+fn stacked(state: &State, function: &Value, results: &[Value], out_dims: &Value) -> Result<Value> {
     stack::check()?;
     match results.first() {
         Some(Value::Tensor(_)) => {
@@ -209,7 +210,7 @@ fn stacked(state: &State, results: &[Value], out_dims: &Value) -> Result<Value> 
             let columns = (0..row.items().map_or(0, |row| row.len())).map(|i| {
                 let column: Vec<Value> =
                     results.iter().filter_map(|result| result.sequence().and_then(|row| row.get(i).cloned())).collect();
-                stacked(state, &column, &within(out_dims, &Value::Int(i as i64)))
+                stacked(state, function, &column, &within(out_dims, &Value::Int(i as i64)))
             });
             Ok(Value::tuple(columns.collect::<Result<Vec<Value>>>()?))
         }
@@ -219,16 +220,20 @@ fn stacked(state: &State, results: &[Value], out_dims: &Value) -> Result<Value> 
                     Value::Dict(dict) => dict.get(key).ok().flatten(),
                     _ => None,
                 };
-                stacked(state, &results.iter().filter_map(entry).collect::<Vec<_>>(), &within(out_dims, key))
+                stacked(state, function, &results.iter().filter_map(entry).collect::<Vec<_>>(), &within(out_dims, key))
             };
             let columns = dict.to_vec().into_iter().map(|(key, _)| column(&key).map(|column| (key, column)));
             Dict::new(columns.collect::<Result<Vec<_>>>()?).map(Value::Dict)
         }
-        Some(other) => bail!(
-            ValueError,
-            "vmap(<function>, ...): `<function>` must only return Tensors, got type {}.",
-            other.type_name()
-        ),
+        Some(other) => {
+            let name = name_of(function).unwrap_or_else(|| "function".into());
+            bail!(
+                ValueError,
+                "vmap({name}, ...): `{name}` must only return Tensors, got type <class '{}'>. Did you mean to set out_dims= to None \
+                 for output?",
+                other.class_name()
+            )
+        }
         None => bail!(RuntimeError, "vmap: an empty batch has no results to stack"),
     }
 }

@@ -29,6 +29,10 @@ pub fn diff(view: &View, n: i64, dim: i64, around: [Option<&View>; 2], default: 
     if n < 0 {
         bail!(RuntimeError, "order must be non-negative but got {n}");
     }
+    // Without a difference to take, nothing asks where.
+    if n == 0 && around.iter().all(Option::is_none) {
+        return super::copy::clone(view);
+    }
     let d = wrap_dim(dim, view.ndim())?;
     for other in around.into_iter().flatten() {
         if other.ndim() != view.ndim() {
@@ -45,6 +49,9 @@ pub fn diff(view: &View, n: i64, dim: i64, around: [Option<&View>; 2], default: 
             );
         }
     }
+    if n == 0 {
+        return super::copy::clone(view);
+    }
     let dim = d as i64;
     let mut result = match around {
         [None, None] => view.clone(),
@@ -53,9 +60,6 @@ pub fn diff(view: &View, n: i64, dim: i64, around: [Option<&View>; 2], default: 
             cat(&parts, dim)?
         }
     };
-    if n == 0 {
-        return super::copy::clone(&result);
-    }
     let math = Math(default);
     let (_, size) = size_at(&result.layout, dim)?;
     let times = n.min(size.max(1));
@@ -103,13 +107,15 @@ fn distances(places: &View, samples: &View, dim: i64, name: &str, math: Math) ->
 /// IndexError for a wrong dimension, RuntimeError for places that do not go with the samples.
 pub fn trapezoid(y: &View, spacing: Spacing, dim: i64, default: DType) -> Result<View> {
     let math = Math(default);
+    if let (0, Spacing::At(_)) = (y.ndim(), &spacing) {
+        bail!(IndexError, "Dimension specified as 0 but tensor has no dimensions");
+    }
     let (d, size) = size_at(&y.layout, dim)?;
     let dim = d as i64;
     if size == 0 {
         let mut sizes = y.sizes().to_vec();
         sizes.remove(d);
-        let dtype = if y.dtype.is_integral(true) { default } else { y.dtype };
-        return View::zeros(&sizes, dtype, y.device());
+        return View::zeros(&sizes, y.dtype, y.device());
     }
     match spacing {
         Spacing::Even(step) => {
@@ -132,6 +138,14 @@ pub fn trapezoid(y: &View, spacing: Spacing, dim: i64, default: DType) -> Result
 /// As [`trapezoid`].
 pub fn cumulative_trapezoid(y: &View, spacing: Spacing, dim: i64, default: DType) -> Result<View> {
     let math = Math(default);
+    if y.ndim() == 0 {
+        if let Spacing::At(places) = spacing
+            && places.ndim() > 0
+        {
+            bail!(IndexError, "Dimension specified as 0 but tensor has no dimensions");
+        }
+        bail!(IndexError, "slice() cannot be applied to a 0-dim tensor.");
+    }
     let (d, _) = size_at(&y.layout, dim)?;
     let dim = d as i64;
     let (above, below) = neighbours(y, dim)?;

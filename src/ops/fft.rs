@@ -8,6 +8,7 @@ use super::view::{movedim, permute};
 use crate::bail;
 use crate::tensor::layout::wrap_dim;
 use crate::tensor::{DType, Dims, Result, Scalar, View};
+use std::cmp::Reverse;
 
 mod lanes;
 mod lines;
@@ -105,6 +106,55 @@ fn along(view: &View, d: usize, n: i64, kind: Kind, transform: &Transform) -> Re
     movedim(&out, &[-1], &[d as i64])
 }
 
+/// The order in which the dimensions of a spectrum lie in memory, the innermost last: those of the signal behind the
+/// others, which lie as those of the signal that was transformed.
+fn order(strides: &[i64], signal: &[usize]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..strides.len()).filter(|d| !signal.contains(d)).collect();
+    order.sort_by_key(|&d| Reverse(strides[d]));
+    order.extend(signal);
+    order
+}
+
+/// The dimensions of a signal from the outermost in memory to the innermost.
+fn outermost_first(strides: &[i64], signal: &[usize]) -> Vec<usize> {
+    let mut signal = signal.to_vec();
+    signal.sort_by_key(|&d| Reverse(strides[d]));
+    signal
+}
+
+/// The strides of sizes whose dimensions lie in an order.
+fn strides_in(sizes: &[i64], order: &[usize]) -> Vec<i64> {
+    let mut strides = vec![1; sizes.len()];
+    let mut step = 1i64;
+    for &d in order.iter().rev() {
+        strides[d] = step;
+        step = step.saturating_mul(sizes[d]);
+    }
+    strides
+}
+
+/// A spectrum with its dimensions in an order in memory.
+fn laid(view: &View, order: &[usize]) -> Result<View> {
+    let turned: Vec<i64> = order.iter().map(|&d| d as i64).collect();
+    let mut back = vec![0; order.len()];
+    for (place, &d) in order.iter().enumerate() {
+        back[d] = place as i64;
+    }
+    permute(&contiguous(&permute(view, &turned)?)?, &back)
+}
+
+/// The strides of a signal of other lengths along some dimensions: what is cut stays where it is, what is padded is a copy.
+fn strides_resized(view: &View, lengths: &[(usize, i64)]) -> Vec<i64> {
+    if lengths.iter().all(|&(d, n)| n <= view.sizes()[d]) {
+        return view.layout.strides.to_vec();
+    }
+    let mut sizes = view.sizes().to_vec();
+    for &(d, n) in lengths {
+        sizes[d] = n;
+    }
+    strides_in(&sizes, &(0..sizes.len()).collect::<Vec<_>>())
+}
+
 /// `fft`, `ifft`, `rfft`, `irfft`, `hfft` and `ihfft`, along one dimension of `n` points.
 ///
 /// # Errors
@@ -117,12 +167,19 @@ pub fn one(view: &View, n: Option<i64>, dim: i64, transform: &Transform) -> Resu
     let view = promoted(view, default)?;
     let (d, size) = size_at(&view.layout, dim)?;
     let n = n.unwrap_or(if kind == Kind::HalfToReal { 2 * (size - 1) } else { size });
-    along(&view, d, n, kind, transform)
+    let given = if kind == Kind::HalfToReal { n / 2 + 1 } else { n };
+    let spectrum = along(&view, d, n, kind, transform)?;
+    laid(&spectrum, &order(&strides_resized(&view, &[(d, given)]), &[d]))
 }
 
 /// The dimensions of a transform over several, and how many points each has.
 fn points(view: &View, s: Option<&[i64]>, dim: Option<&[i64]>) -> Result<Vec<(usize, Option<i64>)>> {
     let ndim = view.ndim();
+    if ndim == 0
+        && let Some(d) = dim.and_then(<[i64]>::first)
+    {
+        bail!(IndexError, "Dimension specified as {d} but tensor has no dimensions");
+    }
     let dims = match (dim, s) {
         (Some(dim), _) => dim.iter().map(|&d| wrap_dim(d, ndim)).collect::<Result<Vec<usize>>>()?,
         (None, Some(s)) if s.len() > ndim => {
@@ -131,11 +188,6 @@ fn points(view: &View, s: Option<&[i64]>, dim: Option<&[i64]>) -> Result<Vec<(us
         (None, Some(s)) => (ndim - s.len()..ndim).collect(),
         (None, None) => (0..ndim).collect(),
     };
-    if ndim == 0
-        && let Some(d) = dim.and_then(<[i64]>::first)
-    {
-        bail!(IndexError, "Dimension specified as {d} but tensor has no dimensions");
-    }
     if dims.iter().enumerate().any(|(i, d)| dims[..i].contains(d)) {
         bail!(RuntimeError, "FFT dims must be unique");
     }
@@ -151,8 +203,15 @@ fn points(view: &View, s: Option<&[i64]>, dim: Option<&[i64]>) -> Result<Vec<(us
 /// # Errors
 /// As [`one`], and RuntimeError for dimensions and lengths that do not go together.
 pub fn several(view: &View, s: Option<&[i64]>, dim: Option<&[i64]>, transform: &Transform) -> Result<View> {
-    let &Transform { name, kind, default, .. } = transform;
+    let &Transform { name, kind, forward, default, .. } = transform;
     if kind == Kind::RealToHalf && view.dtype.is_complex() {
+        if !forward {
+            bail!(
+                RuntimeError,
+                "Expected self.is_floating_point() to be true, but got false.  (Could this error message be improved?  \
+                 If so, please report an enhancement request to PyTorch.)"
+            );
+        }
         bail!(RuntimeError, "{name} expects a real-valued input tensor, but got {}", view.dtype.scalar_type());
     }
     let mut result = promoted(view, default)?;
@@ -171,6 +230,9 @@ pub fn several(view: &View, s: Option<&[i64]>, dim: Option<&[i64]>, transform: &
         Kind::HalfToReal => 2 * (result.sizes()[last] - 1),
         _ => result.sizes()[last],
     });
+    let mut lengths: Vec<(usize, i64)> = others.iter().map(|&point| (point.0, length(&result, point))).collect();
+    lengths.push((last, if kind == Kind::HalfToReal { last_n / 2 + 1 } else { last_n }));
+    let strides = strides_resized(&result, &lengths);
     let last_step = |view: &View| along(view, last, last_n, kind, transform);
     let other_steps = |mut view: View| -> Result<View> {
         for &point in others {
@@ -180,16 +242,31 @@ pub fn several(view: &View, s: Option<&[i64]>, dim: Option<&[i64]>, transform: &
     };
     result =
         if kind == Kind::HalfToReal { last_step(&other_steps(result)?)? } else { other_steps(last_step(&result)?)? };
-    // Laid out with the dimensions innermost that were transformed in the last step.
-    let last_step = if kind == Kind::RealToHalf && !transform.forward && !others.is_empty() { others } else { &points };
-    let signal: Vec<usize> = last_step.iter().map(|&(d, _)| d).collect();
-    let order: Vec<i64> =
-        (0..result.ndim()).filter(|d| !signal.contains(d)).chain(signal.iter().copied()).map(|d| d as i64).collect();
-    let mut back = vec![0; order.len()];
-    for (place, &d) in order.iter().enumerate() {
-        back[d as usize] = place as i64;
-    }
-    permute(&contiguous(&permute(&result, &order)?)?, &back)
+    // Real spectra and half ones of inverse transforms take two steps, each of which puts its dimensions innermost.
+    let others: Vec<usize> = others.iter().map(|&(d, _)| d).collect();
+    let mut sizes = result.sizes().to_vec();
+    let order = match kind {
+        Kind::Complex => {
+            let all: Vec<usize> = others.iter().copied().chain([last]).collect();
+            order(&strides, &outermost_first(&strides, &all))
+        }
+        Kind::RealToHalf if forward || others.is_empty() => {
+            let mut signal = outermost_first(&strides, &others);
+            signal.push(last);
+            order(&strides, &signal)
+        }
+        Kind::RealToHalf => {
+            let strides = strides_in(&sizes, &order(&strides, &[last]));
+            order(&strides, &outermost_first(&strides, &others))
+        }
+        Kind::HalfToReal => {
+            sizes[last] = last_n / 2 + 1;
+            let first = order(&strides, &outermost_first(&strides, &others));
+            let strides = if others.is_empty() { strides } else { strides_in(&sizes, &first) };
+            order(&strides, &[last])
+        }
+    };
+    laid(&result, &order)
 }
 
 /// The frequencies of a transform of `n` points `d` apart: all of them, or the half a real signal has.

@@ -1,5 +1,6 @@
 //! Counts and searches: `histc`, `histogram`, `bincount`, `searchsorted`, `bucketize`, `isin`.
 
+use super::copy::check_fits;
 use super::create::linspace;
 use super::pointwise::{check_kernel, classes};
 use crate::bail;
@@ -60,10 +61,15 @@ fn even_bin(value: f64, (low, high): (f64, f64), bins: usize, single: bool) -> O
 /// RuntimeError for bins and ranges that make no sense, and dtypes without this kernel.
 pub fn histc(view: &View, bins: i64, low: f64, high: f64) -> Result<View> {
     check_bins(bins)?;
-    check_kernel("histogram_cpu", classes::FLOAT, view.dtype)?;
+    // PyTorch looks for the range, then makes the edges, then counts.
+    if low == high && view.numel() > 0 {
+        check_kernel("aminmax_cpu", classes::BOOL | classes::NUMBERS, view.dtype)?;
+    }
     let values = doubles(view)?;
     let range = bin_range(&values, low, high, "histc")?;
-    // PyTorch makes the edges first.
+    check_kernel("linspace_cpu", classes::NUMBERS | classes::COMPLEX, view.dtype)?;
+    check_fits(Scalar::Float(range.0), view.dtype).and_then(|()| check_fits(Scalar::Float(range.1), view.dtype))?;
+    check_kernel("histogram_cpu", classes::FLOAT, view.dtype)?;
     View::zeros(&[bins.saturating_add(1)], view.dtype, view.device())?;
     let out = View::zeros(&[bins], view.dtype, view.device())?;
     let mut counts = limits::filled(0.0, out.numel() as usize)?;

@@ -365,11 +365,12 @@ pub fn addr(input: &View, v: &View, w: &View, factors: Factors) -> Result<View> 
         let (input, product) = (kept(&input, factors.beta)?, kept(&product, factors.alpha)?);
         return on(BinaryOp::BitwiseOr, Operand::Tensor(&input), Operand::Tensor(&product));
     }
-    let product = on(BinaryOp::Mul, Operand::Tensor(&product), Operand::Number(factors.alpha))?;
-    let product = if product.dtype == dtype { product } else { cast(&product, dtype)? };
+    // Numbers would widen what is narrower than they are, such as truths, but only the tensors decide.
+    let promoted = |view: &View| if view.dtype == dtype { Ok(view.clone()) } else { cast(view, dtype) };
+    let product = on(BinaryOp::Mul, Operand::Tensor(&promoted(&product)?), Operand::Number(factors.alpha))?;
     if !factors.beta.truth() {
         return Ok(product);
     }
-    let scaled = on(BinaryOp::Mul, Operand::Tensor(&input), Operand::Number(factors.beta))?;
+    let scaled = on(BinaryOp::Mul, Operand::Tensor(&promoted(&input)?), Operand::Number(factors.beta))?;
     on(BinaryOp::Add, Operand::Tensor(&scaled), Operand::Tensor(&product))
 }

@@ -1,14 +1,15 @@
 //! Moves elements between channels and pixels, and adds borders: `pixel_shuffle`, `channel_shuffle`, `pad`,
 //! `avg_pool1d`. Follows <https://pytorch.org/docs/2.7/nn.functional.html>.
 
-use super::compose::{Math, number};
-use super::copy::{contiguous, copy_into};
+use super::compose::Math;
+use super::copy::{cast, contiguous, copy_into};
 use super::create::full;
+use super::pointwise::{BinaryOp, FLOATS, check_kernel};
 use super::reduce::sum;
 use super::view::{narrow, permute, reshape, unfold};
 use crate::bail;
 use crate::tensor::layout::show;
-use crate::tensor::{DType, Result, Scalar, View};
+use crate::tensor::{DType, Result, Scalar, View, interrupt, limits};
 
 /// The leading dimensions, and the last three: channels, height and width.
 fn image<'v>(view: &'v View, name: &str) -> Result<(&'v [i64], [i64; 3])> {
@@ -145,37 +146,112 @@ pub fn pad(view: &View, pad: &[i64], value: Scalar) -> Result<View> {
     Ok(out)
 }
 
-/// The mean of every window of `kernel` elements along the last dimension.
-///
-/// # Errors
-/// RuntimeError for windows that do not fit.
-pub fn avg_pool1d(view: &View, kernel: i64, stride: i64, padding: i64, count_padding: bool) -> Result<View> {
+/// How `avg_pool1d` puts its windows on a line.
+pub struct Windows {
+    pub kernel: i64,
+    pub stride: i64,
+    pub padding: i64,
+    /// Whether a last window may reach beyond the padding.
+    pub ceil: bool,
+    /// Whether means are those of the padding, too.
+    pub count_padding: bool,
+}
+
+impl Windows {
+    /// How many windows there are on a line of `length` elements.
+    fn count(&self, length: i64) -> Result<i64> {
+        let &Windows { kernel, stride, padding, ceil, .. } = self;
+        if stride == 0 {
+            bail!(RuntimeError, "stride should not be zero");
+        }
+        if padding < 0 {
+            bail!(RuntimeError, "pad must be non-negative, but got pad: {padding}");
+        }
+        if padding > kernel / 2 {
+            bail!(
+                RuntimeError,
+                "pad should be at most half of effective kernel size, but got pad={padding}, kernel_size={kernel} and \
+                 dilation=1"
+            );
+        }
+        let room = i128::from(length) + 2 * i128::from(padding) - i128::from(kernel);
+        let room = if ceil { room + i128::from(stride) - 1 } else { room };
+        let step = i128::from(stride);
+        let mut count = room.div_euclid(step) + 1;
+        // The last window starts within the line or the padding before it.
+        if ceil && (count - 1) * step >= i128::from(length) + i128::from(padding) {
+            count -= 1;
+        }
+        i64::try_from(count).map_err(|_| crate::tensor::Error::runtime("integer out of range"))
+    }
+}
+
+/// Refuses tensors that have no line to pool.
+pub fn check_pooled(view: &View) -> Result<()> {
     if !matches!(view.ndim(), 2 | 3) {
         bail!(
             RuntimeError,
-            "Expected 2D or 3D (batch mode) tensor, but got input of size: {}",
-            crate::tensor::layout::show(view.sizes())
+            "Expected 2 to 3 dimensions, but got {}-dimensional tensor for argument #1 'self' (while checking arguments \
+             for avg_pool1d)",
+            view.ndim()
         );
     }
-    if kernel <= 0 || stride <= 0 {
-        bail!(RuntimeError, "kernel_size should be greater than zero, but got {kernel}");
+    Ok(())
+}
+
+/// The mean of every window of elements along the last dimension. PyTorch pools in two dimensions, of which one has a
+/// single element, and speaks of both.
+///
+/// # Errors
+/// RuntimeError for windows that do not fit.
+pub fn avg_pool1d(view: &View, windows: &Windows) -> Result<View> {
+    check_pooled(view)?;
+    let &[.., channels, length] = view.sizes() else { return Ok(view.clone()) };
+    let count = windows.count(length)?;
+    let &Windows { kernel, stride, padding, count_padding, .. } = windows;
+    if kernel <= 0 {
+        bail!(RuntimeError, "kernel size should be greater than zero, but got kH: 1 kW: {kernel}");
     }
-    if padding < 0 || padding > kernel / 2 {
+    if stride <= 0 {
+        bail!(RuntimeError, "stride should be greater than zero, but got dH: 1 dW: {stride}");
+    }
+    if view.sizes()[view.ndim() - 2..].contains(&0) || view.ndim() == 2 && channels == 0 {
+        let mut sizes = view.sizes().to_vec();
+        sizes.insert(sizes.len() - 1, 1);
         bail!(
             RuntimeError,
-            "pad should be at most half of effective kernel size, but got pad={padding}, kernel_size={kernel} and dilation=1"
+            "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but got:{}",
+            show(&sizes)
         );
     }
-    let math = Math(DType::Float);
-    let zero = Scalar::Int(0);
-    let around = [padding, padding];
-    let windows = |view: &View| sum(&unfold(&pad(view, &around, zero)?, -1, kernel, stride)?, Some(&[-1]), false, None);
-    let totals = windows(view)?;
-    if count_padding {
-        return math.div(&totals, number(kernel as f64));
+    if count < 1 {
+        bail!(
+            RuntimeError,
+            "Given input size: ({channels}x1x{length}). Calculated output size: ({channels}x1x{count}). Output size is \
+             too small"
+        );
     }
-    let counts = windows(&super::create::full_like(view, Scalar::Int(1), None, None)?)?;
-    math.div(&totals, &counts)
+    if view.dtype != DType::Long {
+        check_kernel("avg_pool2d", FLOATS, view.dtype)?;
+    }
+    let computed = if view.dtype.is_floating_point() && view.dtype.itemsize() < 4 { DType::Float } else { view.dtype };
+    let padded_end = length.saturating_add(padding);
+    let mut counts = limits::vector(count as usize)?;
+    for window in 0..count {
+        interrupt::check_at(window as usize)?;
+        let start = window * stride - padding;
+        let end = start.saturating_add(kernel).min(padded_end);
+        let elements = if count_padding { end - start } else { end.min(length) - start.max(0) };
+        counts.push(Scalar::Int(elements.max(1)));
+    }
+    let counts = View::from_scalars(&[count], computed, counts)?;
+    let behind = ((count - 1) * stride - padding).saturating_add(kernel).saturating_sub(padded_end).max(0);
+    let around = [padding, padding.saturating_add(behind)];
+    let line = if view.dtype == computed { view.clone() } else { cast(view, computed)? };
+    let totals = sum(&unfold(&pad(&line, &around, Scalar::Int(0))?, -1, kernel, stride)?, Some(&[-1]), false, None)?;
+    let op = if computed == DType::Long { BinaryOp::TruncDivide } else { BinaryOp::TrueDivide };
+    let means = Math(DType::Float).binary(op, &totals, &counts)?;
+    contiguous(&if view.dtype == computed { means } else { cast(&means, view.dtype)? })
 }
 
 /// What stands beyond the border of a padded tensor.

@@ -8,7 +8,7 @@ use super::pointwise::{check_kernel, classes};
 use super::sort::{Ranked, rank_of};
 use crate::bail;
 use crate::tensor::layout::wrap_dim;
-use crate::tensor::{DType, Result, Scalar, View, interrupt, limits};
+use crate::tensor::{DType, Layout, Result, Scalar, View, interrupt, limits};
 
 fn less(a: &Ranked, b: &Ranked) -> bool {
     a.0 < b.0
@@ -277,6 +277,8 @@ pub fn quantile(view: &View, q: &View, how: &Quantile) -> Result<View> {
     }
     // The shares lie innermost, though they are counted first.
     let innermost = super::copy::contiguous(&super::view::movedim(&moved, &[0], &[-1])?)?;
+    let offset = innermost.layout.offset;
+    let innermost = innermost.with_layout(Layout { offset, ..Layout::contiguous(innermost.sizes()) });
     if q.ndim() == 0 {
         return Ok(innermost.with_layout(innermost.layout.select(innermost.ndim() - 1, 0)));
     }

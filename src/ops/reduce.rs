@@ -99,7 +99,7 @@ impl Reduction {
 
     /// Refuses reductions of nothing, for operations whose value then would be undefined. `dims` are named as the caller
     /// named them.
-    pub fn check_nonempty(&self, view: &View, name: &str, dims: Option<&[i64]>) -> Result<()> {
+    pub fn check_nonempty(view: &View, name: &str, dims: Option<&[i64]>) -> Result<()> {
         if view.numel() != 0 {
             return Ok(());
         }

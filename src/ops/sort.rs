@@ -276,30 +276,39 @@ pub fn unique_slices(view: &View, dim: i64, sorting: bool) -> Result<Unique> {
     }
     let rows = resolved(&movedim(view, &[d as i64], &[0])?)?;
     let memory = rows.memory()?;
-    let mut items: Vec<(Vec<u64>, i64)> = limits::vector(count as usize)?;
+    let mut slices: Vec<Vec<u64>> = limits::vector(count as usize)?;
     for row in 0..count {
         interrupt::check_at(row as usize)?;
         let row_layout = rows.layout.select(0, row);
         let mut ranks = limits::list(row_layout.numel() as usize)?;
         let places = interrupt::watched(row_layout.offsets());
         ranks.extend(places.map(|at| rank_of(rows.dtype, rows.read(&memory, at))));
-        items.push((ranks, row));
+        slices.push(ranks);
     }
+    let is_nan = |rank: u64| view.dtype.is_floating_point() && rank == u64::MAX;
+    let mut items: Vec<usize> = limits::vector(slices.len())?;
+    items.extend(0..slices.len());
     if sorting {
-        items.sort_by(|a, b| a.0.cmp(&b.0));
+        // A NaN is neither below nor above anything, so it shows how the library sorts.
+        introsort::sort(&mut items, &|&a: &usize, &b: &usize| {
+            let mut pairs = slices[a].iter().zip(&slices[b]);
+            pairs.find(|&(&x, &y)| x != y && !is_nan(x) && !is_nan(y)).is_some_and(|(x, y)| x < y)
+        })?;
     }
     let (mut firsts, mut counts) = (Vec::new(), Vec::new());
     let mut inverse = limits::filled(Scalar::Int(0), count as usize)?;
-    for (n, (ranks, row)) in items.iter().enumerate() {
-        let continues = n.checked_sub(1).and_then(|p| items.get(p)).is_some_and(|(previous, _)| previous == ranks);
+    for (n, &row) in items.iter().enumerate() {
+        let ranks = &slices[row];
+        let same = |previous: usize| slices[previous] == *ranks && !ranks.iter().any(|&rank| is_nan(rank));
+        let continues = n.checked_sub(1).and_then(|p| items.get(p)).is_some_and(|&previous| same(previous));
         match counts.last_mut() {
             Some(Scalar::Int(count)) if continues => *count += 1,
             _ => {
-                firsts.push(*row);
+                firsts.push(row as i64);
                 counts.push(Scalar::Int(1));
             }
         }
-        if let Some(place) = inverse.get_mut(*row as usize) {
+        if let Some(place) = inverse.get_mut(row) {
             *place = Scalar::Int(counts.len() as i64 - 1);
         }
     }

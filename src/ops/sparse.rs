@@ -175,7 +175,7 @@ pub fn empty_coo(sizes: &[i64], dense_dims: usize, dtype: DType) -> Result<View>
     let split = sizes.len().saturating_sub(dense_dims);
     let values: Dims = [0].into_iter().chain(sizes[split..].iter().copied()).collect();
     let indices = View::zeros(&[split as i64, 0], DType::Long, Device::CPU)?;
-    coo(sizes, indices, View::zeros(&values, dtype, Device::CPU)?, sizes.len() == dense_dims)
+    coo(sizes, indices, View::zeros(&values, dtype, Device::CPU)?, true)
 }
 
 /// `coalesce()`: every index once, in row-major order, its values added up.

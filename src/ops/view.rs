@@ -401,7 +401,7 @@ pub fn flatten(view: &View, start: i64, end: i64) -> Result<View> {
     reshape(view, &shape)
 }
 
-/// `ravel`: one dimension, a view where the elements lie in order.
+/// `ravel`: one dimension, a view where the elements lie in order without gaps.
 pub fn ravel(view: &View) -> Result<View> {
     reshape(&if view.layout.is_contiguous() { view.clone() } else { row_major_copy(view)? }, &[-1])
 }

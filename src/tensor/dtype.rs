@@ -137,9 +137,9 @@ dtypes! {
     Short:           i16,           "int16",           ["short"],    Integral, Ordinary,     "Short",         "short int";
     Int:             i32,           "int32",           ["int"],      Integral, Ordinary,     "Int",           "int";
     Long:            i64,           "int64",           ["long"],     Integral, Ordinary,     "Long",          "long int";
-    UInt16:          u16,           "uint16",          [],           Integral, BareUnsigned, "",              "unsigned short";
+    UInt16:          u16,           "uint16",          [],           Integral, BareUnsigned, "",              "short unsigned int";
     UInt32:          u32,           "uint32",          [],           Integral, BareUnsigned, "",              "unsigned int";
-    UInt64:          u64,           "uint64",          [],           Integral, BareUnsigned, "",              "unsigned long";
+    UInt64:          u64,           "uint64",          [],           Integral, BareUnsigned, "",              "long unsigned int";
     Half:            f16,           "float16",         ["half"],     Floating, Ordinary,     "Half",          "c10::Half";
     BFloat16:        bf16,          "bfloat16",        [],           Floating, Ordinary,     "BFloat16",      "c10::BFloat16";
     Float:           f32,           "float32",         ["float"],    Floating, Ordinary,     "Float",         "float";

@@ -210,6 +210,7 @@ pub fn hash(value: &Value) -> Result<i64> {
         Value::Type(name) | Value::Module(name) => of(name),
         Value::Function(name) => of(&**name),
         Value::DType(dtype) => of(dtype),
+        Value::Device(device) => of(device),
         Value::List(_) | Value::Dict(_) | Value::Set(_) | Value::Slice(_) | Value::Buffer(_) => {
             bail!(TypeError, "unhashable type: '{}'", value.type_name())
         }

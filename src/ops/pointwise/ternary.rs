@@ -204,12 +204,12 @@ pub fn lerp_number(start: &View, end: &View, weight: Scalar, output: Output, def
     if !compute {
         return Ok(target);
     }
-    check_fits(weight, common)?;
+    // The weight is not rounded to 16 bits where the operands are.
+    check_fits(weight, if matches!(common, DType::Half | DType::BFloat16) { DType::Float } else { common })?;
     let computed = landing(&target, common)?;
     let views = [start, end].map(|view| Some(view.clone()));
     dispatch!(common, S => {
         type C = <S as Stored>::Compute;
-        // The weight is not rounded to 16 bits where the operands are.
         let weights = [C::from_scalar(weight); BLOCK];
         let kernel = C::ternary(TernaryOp::Lerp);
         let a = source::<S>(operands[0], &views[0], computed.sizes(), false)?;

@@ -63,8 +63,8 @@ macro_rules! ordered {
 /// IndexError and RuntimeError for wrong dimensions and for reductions of nothing, RuntimeError for dtypes without an
 /// order.
 pub fn extremum(which: Extremum, view: &View, dims: &[i64], keepdim: bool) -> Result<View> {
+    Reduction::check_nonempty(view, &format!("a{}", which.name()), Some(dims))?;
     let reduction = Reduction::new(view, Some(dims), keepdim)?;
-    reduction.check_nonempty(view, &format!("a{}", which.name()), Some(dims))?;
     reduce_with(which, view, &reduction, &format!("{}_values_cpu", which.name()))
 }
 
@@ -74,7 +74,7 @@ pub fn extremum(which: Extremum, view: &View, dims: &[i64], keepdim: bool) -> Re
 /// RuntimeError for an empty tensor and for dtypes without an order.
 pub fn extremum_all(which: Extremum, view: &View) -> Result<View> {
     let reduction = Reduction::new(view, None, false)?;
-    reduction.check_nonempty(view, which.name(), None)?;
+    Reduction::check_nonempty(view, which.name(), None)?;
     reduce_with(which, view, &reduction, &format!("{}_all", which.name()))
 }
 
@@ -117,7 +117,7 @@ pub fn extremum_dim(which: Extremum, view: &View, dim: i64, keepdim: bool) -> Re
     let name = which.name();
     let d = wrap_dim(dim, view.ndim())?;
     let reduction = Reduction::new(view, Some(&[dim]), keepdim)?;
-    reduction.check_nonempty(view, name, Some(&[d as i64]))?;
+    Reduction::check_nonempty(view, name, Some(&[d as i64]))?;
     if view.dtype.is_complex() {
         bail!(RuntimeError, "{name}(): does not support complex input");
     }
@@ -147,7 +147,7 @@ pub fn arg_extremum(which: Extremum, view: &View, dim: Option<i64>, keepdim: boo
     let dims = dims.as_ref().map(<[i64; 1]>::as_slice);
     let reduction = Reduction::new(view, dims, keepdim)?;
     if dims.is_some() {
-        reduction.check_nonempty(view, &name, dims)?;
+        Reduction::check_nonempty(view, &name, dims)?;
     }
     let indices = reduction.result(view, DType::Long)?;
     // Along a dimension of size 1 there is nothing to compare.

@@ -1,6 +1,7 @@
 //! Running extrema and sums of exponentials along a dimension.
 
 use super::Extremum;
+use crate::bail;
 use crate::ops::lines::{each_line, like_lines};
 use crate::ops::pointwise::{check_kernel, classes};
 use crate::tensor::layout::wrap_dim;
@@ -12,11 +13,19 @@ use num_complex::Complex;
 /// # Errors
 /// IndexError for a wrong dimension, RuntimeError for dtypes without an order.
 pub fn running_extremum(which: Extremum, view: &View, dim: i64) -> Result<(View, View)> {
+    if view.numel() == 0 {
+        // Nobody asks for the dimension.
+        let room = |dtype| View::zeros(view.sizes(), dtype, view.device());
+        return Ok((room(view.dtype)?, room(DType::Long)?));
+    }
+    if view.ndim() == 0 && !matches!(dim, 0 | -1) {
+        bail!(IndexError, "cum{}(): Expected reduction dim -1 or 0 for scalar but got {dim}", which.name());
+    }
     let d = wrap_dim(dim, view.ndim())?;
     let size = view.sizes().get(d).copied().unwrap_or(1);
     let values = like_lines(view, d, size, view.dtype)?;
     let places = like_lines(view, d, size, DType::Long)?;
-    if view.device().is_meta() || view.numel() == 0 {
+    if view.device().is_meta() {
         return Ok((values, places));
     }
     if view.ndim() > 0 {

@@ -19,7 +19,7 @@ pub fn nansum(view: &View, dims: Option<&[i64]>, keepdim: bool, dtype: Option<DT
     if view.dtype.is_integral(true) {
         return sum(view, dims, keepdim, dtype);
     }
-    check_kernel("nansum_cpu", classes::FLOAT, view.dtype)?;
+    check_kernel("nansum_cpu", classes::FLOAT, dtype.unwrap_or(view.dtype))?;
     let clean = |view: &View| {
         map_real("nansum_cpu", classes::FLOAT, view, Output::New, None, &|v: f64| if v.is_nan() { 0.0 } else { v })
     };
