@@ -319,7 +319,6 @@ impl RealFunction for LogSigmoid {
 struct Hardshrink(f64);
 
 impl RealFunction for Hardshrink {
-    const ROUNDS: bool = false;
     fn at<T: Real>(&self, value: T) -> T {
         let limit = T::from_f64(self.0);
         if value >= -limit && value <= limit { T::zero() } else { value }
@@ -329,7 +328,6 @@ impl RealFunction for Hardshrink {
 struct Softshrink(f64);
 
 impl RealFunction for Softshrink {
-    const ROUNDS: bool = false;
     fn at<T: Real>(&self, value: T) -> T {
         let by = T::from_f64(self.0);
         if value > by {
@@ -345,7 +343,6 @@ impl RealFunction for Softshrink {
 struct LeakyRelu(f64);
 
 impl RealFunction for LeakyRelu {
-    const ROUNDS: bool = false;
     fn at<T: Real>(&self, value: T) -> T {
         if value > T::zero() { value } else { value * T::from_f64(self.0) }
     }
@@ -357,7 +354,6 @@ struct Threshold {
 }
 
 impl RealFunction for Threshold {
-    const ROUNDS: bool = false;
     fn at<T: Real>(&self, value: T) -> T {
         if value <= T::from_f64(self.limit) { T::from_f64(self.value) } else { value }
     }
