@@ -93,9 +93,10 @@ pub fn set(state: &Runtime, target: &Value, index: &Dynamic, value: &Dynamic, is
     }
 }
 
-/// The engine's arrays become a new list each time.
+/// The engine's arrays and ranges become a new list and a new slice each time.
 fn is_same_place(a: &Value, b: &Value) -> bool {
     match (a, b) {
+        (Value::Slice(a), Value::Slice(b)) => is(&a.start, &b.start) && is(&a.stop, &b.stop) && is(&a.step, &b.step),
         (Value::List(a), Value::List(b)) => {
             let (a, b) = (a.borrow(), b.borrow());
             a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| is_same_place(a, b))
