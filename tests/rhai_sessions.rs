@@ -1,6 +1,6 @@
 //! The recorded sessions in Python, rewritten in Rhai by a machine, once as people write it and once in the forms of Rhai's
-//! own grammar: they print what PyTorch 2.7.0 printed. A session with a line that has no Rhai form is left out, and counted
-//! by the reason. `scripts/house/rhai` does the same to any other sessions.
+//! own grammar: they print what PyTorch 2.7.0 printed, and write to each tensor as often as in Python. A session with a line
+//! that has no Rhai form is left out, and counted by the reason. `scripts/house/rhai` does the same to any other sessions.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -44,12 +44,25 @@ fn is_right(example: &Example, got: &str) -> bool {
     matches(&example.expected, got, &example.options)
 }
 
-fn is_right_in_python(case: &Case) -> bool {
+/// The session run in Python, and whether it prints what it should.
+fn in_python(case: &Case) -> (Session, bool) {
     let mut session = Session::new(SessionOptions::default());
-    run(case).all(|example| {
+    let is_right = run(case).all(|example| {
         let got = answer(&mut session, Language::Python, &example.source, example);
         is_right(example, &got)
-    })
+    });
+    (session, is_right)
+}
+
+/// The tensors of a session, and how often each was written to.
+fn writes(session: &mut Session) -> BTreeMap<String, String> {
+    let tensors = session.variables().into_iter().filter(|variable| variable.class == "Tensor");
+    let names: Vec<String> = tensors.map(|variable| variable.name).collect();
+    let count = |name: String| {
+        let version = session.eval(Language::Python, &format!("{name}._version"));
+        (name, version.text)
+    };
+    names.into_iter().map(count).collect()
 }
 
 /// Where a session, rewritten, prints something else than it should; or why it cannot be rewritten.
@@ -62,7 +75,7 @@ fn differences(case: &Case, forms: Forms) -> Result<Vec<String>, String> {
         if is_right(example, &got) {
             continue;
         }
-        if !is_right_in_python(case) {
+        if !in_python(case).1 {
             return Err("in Python, too, something else is printed than was recorded".into());
         }
         if let Some(reason) = different_by_nature(example, &got) {
@@ -70,6 +83,14 @@ fn differences(case: &Case, forms: Forms) -> Result<Vec<String>, String> {
         }
         differences
             .push(format!("{}\n  in Rhai: {rhai}\n  wanted:  {}\n  got:     {got}", example.source, example.expected));
+    }
+    // What is only read in one language must not be written to in the other.
+    let (wanted, got) = (writes(&mut in_python(case).0), writes(&mut session));
+    // The Rhai form may need names of its own, spell them otherwise, and forget those of a loop.
+    for (name, wanted) in &wanted {
+        if let Some(got) = got.get(name).filter(|got| *got != wanted) {
+            differences.push(format!("{name}._version is {got} in Rhai, and {wanted} in Python"));
+        }
     }
     Ok(differences)
 }
