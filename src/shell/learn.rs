@@ -321,7 +321,8 @@ impl Learner {
                             }
                             Some(Verdict::Wrong) => self.remark("Not yet. :hint may help."),
                             Some(Verdict::Forbidden(why)) => {
-                                self.remark(&format!("Not like this: {why} :again begins anew, :hint may help."));
+                                let refusal = format!("Not like this: {why} :again begins anew, :hint may help.");
+                                wrapped(&refusal, self.columns()).iter().for_each(|line| self.remark(line));
                             }
                             Some(Verdict::Unsaid(name)) => self.remark(&format!("(To answer with it, type {name}.)")),
                             Some(Verdict::Step) | None => {}
