@@ -28,7 +28,7 @@ pub mod random;
 pub mod rank;
 pub mod rearrange;
 pub mod reduce;
-mod series;
+pub mod series;
 pub mod slice_scatter;
 pub mod softmax;
 pub mod sort;

@@ -14,7 +14,7 @@ use crate::ops::number::{Real, Stored, rounded};
 use crate::ops::pointwise::{self as ops, Output, RealFunction, TernaryOp, UnaryOp};
 use crate::ops::reduce::sum;
 use crate::ops::view::unsqueeze;
-use crate::ops::{copy, special};
+use crate::ops::{copy, series, special};
 use crate::tensor::{DType, Layout, Result, Scalar, View};
 use crate::value::Value;
 
@@ -313,11 +313,12 @@ struct Logit {
 impl RealFunction for Logit {
     #[inline(always)]
     fn at<T: Real>(&self, value: T) -> T {
-        special::logit(value, self.eps.map(T::from_f64), |v| v)
+        special::odds(value, self.eps.map(T::from_f64), |v| v).ln()
     }
     #[inline(always)]
     fn at_narrow<S: Stored<Compute = f32> + Real>(&self, value: f32) -> f32 {
-        special::logit(value, self.eps.map(|eps| rounded::<S>(eps as f32)), rounded::<S>)
+        let odds = special::odds(value, self.eps.map(|eps| rounded::<S>(eps as f32)), rounded::<S>);
+        series::ln(f64::from(odds)) as f32
     }
 }
 

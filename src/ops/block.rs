@@ -6,6 +6,7 @@ use super::number::{Number, Stored};
 use crate::bail;
 use crate::tensor::memory::{ElementCell, Memory, Plain, get};
 use crate::tensor::parallel::{self, Block, Elements, Steps, vectorised};
+use crate::tensor::thresholds::SHORT;
 use crate::tensor::{Layout, Result, View};
 
 pub use crate::tensor::thresholds::BLOCK;
@@ -61,16 +62,22 @@ pub fn load<S: Stored>(cells: &[ElementCell<S>], offset: i64, stride: i64, into:
 
 /// Hands the values of some elements to `with`: the elements themselves where they are what is computed with.
 fn widened<S: Stored>(elements: &[S], lazy: LazyBits, with: impl FnOnce(&[S::Compute]) -> Result<()>) -> Result<()> {
-    if let Some(values) = S::as_computed(elements)
-        && !lazy.any()
-    {
-        return with(values);
+    fn buffered<S: Stored, const ROOM: usize>(
+        elements: &[S],
+        lazy: LazyBits,
+        with: impl FnOnce(&[S::Compute]) -> Result<()>,
+    ) -> Result<()> {
+        let mut buffer = [S::Compute::default(); ROOM];
+        let values = &mut buffer[..elements.len().min(ROOM)];
+        S::widen_all(elements, values);
+        lazy.apply(values);
+        with(values)
     }
-    let mut buffer = [S::Compute::default(); BLOCK];
-    let values = &mut buffer[..elements.len().min(BLOCK)];
-    S::widen_all(elements, values);
-    lazy.apply(values);
-    with(values)
+    match S::as_computed(elements) {
+        Some(values) if !lazy.any() => with(values),
+        _ if elements.len() <= SHORT => buffered::<S, SHORT>(elements, lazy, with),
+        _ => buffered::<S, BLOCK>(elements, lazy, with),
+    }
 }
 
 /// Lets `compute` leave results, and stores them.
@@ -79,23 +86,24 @@ fn narrowed<R: Stored>(
     lazy: LazyBits,
     compute: impl FnOnce(&mut [R::Compute]) -> Result<()>,
 ) -> Result<()> {
-    let mut buffer;
-    let results = match R::as_computed_mut(out) {
-        Some(results) => {
-            compute(results)?;
-            lazy.apply(results);
-            return Ok(());
-        }
-        None => {
-            buffer = [R::Compute::default(); BLOCK];
-            let length = out.len().min(BLOCK);
-            &mut buffer[..length]
-        }
-    };
-    compute(results)?;
-    lazy.apply(results);
-    R::narrow_all(results, out);
-    Ok(())
+    fn buffered<R: Stored, const ROOM: usize>(
+        out: &mut [R],
+        lazy: LazyBits,
+        compute: impl FnOnce(&mut [R::Compute]) -> Result<()>,
+    ) -> Result<()> {
+        let mut buffer = [R::Compute::default(); ROOM];
+        let results = &mut buffer[..out.len().min(ROOM)];
+        compute(results)?;
+        lazy.apply(results);
+        R::narrow_all(results, out);
+        Ok(())
+    }
+    if let Some(results) = R::as_computed_mut(out) {
+        compute(results)?;
+        lazy.apply(results);
+        return Ok(());
+    }
+    if out.len() <= SHORT { buffered::<R, SHORT>(out, lazy, compute) } else { buffered::<R, BLOCK>(out, lazy, compute) }
 }
 
 pub(super) fn elements<'a>(view: &View, memory: &'a Memory, layout: &'a Layout) -> Elements<'a> {

@@ -58,15 +58,15 @@ pub fn sinc<T: Real>(x: T) -> T {
     if x == T::zero() { T::one() } else { angle.sin() / angle }
 }
 
-/// The logarithm of the odds. With `eps`, `x` is brought into `[eps, 1 - eps]` first.
+/// The odds, whose logarithm is logit. With `eps`, `x` is brought into `[eps, 1 - eps]` first.
 #[inline(always)]
-pub fn logit<T: Real>(x: T, eps: Option<T>, round: impl Fn(T) -> T) -> T {
+pub fn odds<T: Real>(x: T, eps: Option<T>, round: impl Fn(T) -> T) -> T {
     let x = match eps {
         Some(eps) if x < eps => eps,
         Some(eps) if x > round(T::one() - eps) => round(T::one() - eps),
         _ => x,
     };
-    round(x / round(T::one() - x)).ln()
+    round(x / round(T::one() - x))
 }
 
 /// `x ln(1 + y)`, 0 where `x` is.

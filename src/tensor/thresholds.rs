@@ -21,6 +21,8 @@ thresholds! {
     /// Elements in a block at most: three blocks of 8-byte elements fit a level-1 cache. A multiple of every step by which
     /// PyTorch's loops take elements.
     BLOCK = 1 << 10, debug / 8;
+    /// Elements for which a short buffer is cleared: clearing a block's takes longer than the work on a short run.
+    SHORT = 64, debug / 4;
     /// Elements in a block at most where a kernel needs no buffers.
     LONG_BLOCK = 1 << 16, debug / 64;
     /// Elements that are worth a thread of their own: starting one takes about as long as adding as many numbers.

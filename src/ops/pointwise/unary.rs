@@ -611,8 +611,8 @@ pub fn map_real<F: RealFunction>(
     let computed = landing(&target, common)?;
     let layout = a.layout.broadcast_to(computed.sizes());
     match common {
-        DType::Half => mapped::<f16>(&computed, &a, &layout, &|v| function.at_narrow::<f16>(v))?,
-        DType::BFloat16 => mapped::<bf16>(&computed, &a, &layout, &|v| function.at_narrow::<bf16>(v))?,
+        DType::Half => mapped_narrow::<f16, F>(&computed, &a, &layout, function)?,
+        DType::BFloat16 => mapped_narrow::<bf16, F>(&computed, &a, &layout, function)?,
         DType::Float => mapped::<f32>(&computed, &a, &layout, &|v| function.at(v))?,
         DType::Double => mapped::<f64>(&computed, &a, &layout, &|v| function.at(v))?,
         _ => check_kernel(stub, 0, common)?,
@@ -627,6 +627,35 @@ fn mapped<S: Stored<Compute: Real>>(
     function: &(impl Fn(S::Compute) -> S::Compute + Sync),
 ) -> Result<()> {
     block::unary::<S, S>(out, a, layout, 64, &|a, out, _| map(a, out, function))
+}
+
+/// Applies a [`RealFunction`] to 16-bit floats.
+struct Narrow<'a, S, F> {
+    values: &'a [f32],
+    out: &'a mut [f32],
+    function: &'a F,
+    stored: PhantomData<S>,
+}
+
+impl<S: Stored<Compute = f32> + Real, F: RealFunction> parallel::Kernel for Narrow<'_, S, F> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self, _fuses: bool) {
+        for (out, &value) in self.out.iter_mut().zip(self.values) {
+            *out = self.function.at_narrow::<S>(value);
+        }
+    }
+}
+
+fn mapped_narrow<S: Stored<Compute = f32> + Real, F: RealFunction>(
+    out: &View,
+    a: &View,
+    layout: &Layout,
+    function: &F,
+) -> Result<()> {
+    block::unary::<S, S>(out, a, layout, 64, &|values, out, _| {
+        vectorised_kernel(Narrow { values, out, function, stored: PhantomData::<S> });
+    })
 }
 
 /// NaN and the infinities replaced: by 0 and the dtype's limits where no numbers are given.

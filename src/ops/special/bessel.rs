@@ -25,40 +25,35 @@ fn chebyshev<T: Real>(x: T, coefficients: &[f64]) -> T {
     number::<T>(0.5) * (sum - last)
 }
 
-/// Up to here the series around 0 are taken.
-const NEAR: f64 = 8.0;
+/// Returns whether I is that of the series around 0.
+#[inline(always)]
+fn i_is_near<T: Real>(size: T) -> bool {
+    size <= number(8.0)
+}
+
+/// `exp(-|x|) I(x)` by the series around 0; of the order 1 without a factor `x`.
+#[inline(always)]
+fn i_near<T: Real>(size: T, near: &[f64]) -> T {
+    chebyshev(size / number(2.0) - number(2.0), near)
+}
+
+/// `exp(-|x|) I(x) sqrt(x)`, by the asymptotic series.
+#[inline(always)]
+fn i_far<T: Real>(size: T, far: &[f64]) -> T {
+    chebyshev(number::<T>(32.0) / size - number(2.0), far)
+}
 
 /// `exp(-|x|) I0(x)`.
 #[inline(always)]
 pub fn i0e<T: Real>(x: T) -> T {
     let x = x.abs();
-    if x <= number(NEAR) {
-        chebyshev(x / number(2.0) - number(2.0), &I0_NEAR)
-    } else {
-        chebyshev(number::<T>(32.0) / x - number(2.0), &I0_FAR) / x.sqrt()
-    }
+    if i_is_near(x) { i_near(x, &I0_NEAR) } else { i_far(x, &I0_FAR) / x.sqrt() }
 }
 
 #[inline(always)]
 pub fn i0<T: Real>(x: T) -> T {
     let x = x.abs();
-    if x <= number(NEAR) {
-        x.exp() * chebyshev(x / number(2.0) - number(2.0), &I0_NEAR)
-    } else {
-        x.exp() * chebyshev(number::<T>(32.0) / x - number(2.0), &I0_FAR) / x.sqrt()
-    }
-}
-
-/// An odd function of `x` from the series of I1: what it is of the size and the series up to 8, and from there on.
-#[inline(always)]
-fn of_i1<T: Real>(x: T, [near, far]: [&[f64]; 2], up_to: impl Fn(T, T) -> T, beyond: impl Fn(T, T) -> T) -> T {
-    let size = x.abs();
-    let value = if size <= number(NEAR) {
-        up_to(size, chebyshev(size / number(2.0) - number(2.0), near))
-    } else {
-        beyond(size, chebyshev(number::<T>(32.0) / size - number(2.0), far))
-    };
-    if x < T::zero() { -value } else { value }
+    if i_is_near(x) { x.exp() * i_near(x, &I0_NEAR) } else { x.exp() * i_far(x, &I0_FAR) / x.sqrt() }
 }
 
 /// The series of I1, which single precision has shorter ones of.
@@ -67,21 +62,42 @@ fn i1_series<T: Real>() -> [&'static [f64]; 2] {
     if is_single::<T>() { [&I1_NEAR_SINGLE, &I1_FAR_SINGLE] } else { [&I1_NEAR, &I1_FAR] }
 }
 
+/// What an odd function of `x` is, given what it is of the size.
+#[inline(always)]
+fn odd<T: Real>(x: T, of_size: T) -> T {
+    if x < T::zero() { -of_size } else { of_size }
+}
+
 #[inline(always)]
 pub fn i1<T: Real>(x: T) -> T {
-    of_i1(x, i1_series::<T>(), |x, series| x.exp() * x * series, |x, series| x.exp() * series / x.sqrt())
+    let (size, [near, far]) = (x.abs(), i1_series::<T>());
+    odd(
+        x,
+        if i_is_near(size) {
+            size.exp() * size * i_near(size, near)
+        } else {
+            size.exp() * i_far(size, far) / size.sqrt()
+        },
+    )
 }
 
 /// `exp(-|x|) I1(x)`.
 #[inline(always)]
 pub fn i1e<T: Real>(x: T) -> T {
-    of_i1(x, i1_series::<T>(), |x, series| series * x, |x, series| series / x.sqrt())
+    let (size, [near, far]) = (x.abs(), i1_series::<T>());
+    odd(x, if i_is_near(size) { i_near(size, near) * size } else { i_far(size, far) / size.sqrt() })
 }
 
 /// I1 by the long series in any type: `torch.special.modified_bessel_i1` is not `torch.special.i1`.
 #[inline(always)]
 pub fn modified_i1<T: Real>(x: T) -> T {
-    of_i1(x, [&I1_NEAR, &I1_FAR], |x, series| series * x * x.exp(), |x, series| x.exp() * series / x.sqrt())
+    let size = x.abs();
+    let value = if i_is_near(size) {
+        i_near(size, &I1_NEAR) * size * size.exp()
+    } else {
+        size.exp() * i_far(size, &I1_FAR) / size.sqrt()
+    };
+    odd(x, value)
 }
 
 /// Where the functions of the second kind have no finite value.
@@ -218,7 +234,7 @@ pub fn j1<T: Real>(x: T) -> T {
         let ([even, odd], angle) = (oscillating_1(size), size - number(3.0 * FRAC_PI_4));
         amplitude(size, even.fused(angle.cos(), -(odd * angle.sin())))
     };
-    if x < T::zero() { -value } else { value }
+    odd(x, value)
 }
 
 #[inline(always)]
