@@ -214,8 +214,12 @@ fn attempt(
     }
     // No overload has numbers only.
     let mut places = signature.params.iter().zip(bound.iter()).filter(|(param, _)| param.either.is_some());
-    let has_new_only =
-        || places.clone().any(|(param, value)| param.either == Some(Either::New) && !matches!(value, Value::Tensor(_)));
+    // Where `self` may be a number without an overload of its own, numbers pass for tensors.
+    let passes = signature.params.first().is_some_and(|this| this.kind == Kind::Operand && this.either.is_none());
+    let has_new_only = || {
+        let mut places = places.clone().filter(|_| !passes);
+        places.any(|(param, value)| param.either == Some(Either::New) && !matches!(value, Value::Tensor(_)))
+    };
     if arguments.keywords.iter().any(|(keyword, _)| &**keyword == "out") && has_new_only() {
         return Ok(Err(Mismatch::Keywords));
     }

@@ -7,6 +7,7 @@ use super::state::State;
 use crate::autograd::refused_by;
 use crate::bail;
 use crate::tensor::{DType, Device, Dims, Error, Result, Scalar, Storage, Tensor, View};
+use crate::value::equality::truth;
 use crate::value::{MemoryFormat, Value, any_tensor, as_tensor};
 
 /// One call with its arguments bound: what a row's function reads.
@@ -22,8 +23,10 @@ fn row_error(call: &Call, index: usize) -> Error {
     let (name, wanted) = param.map_or(("", "object"), |param| (param.shown_name(), param.kind.type_name()));
     let (called, given) = (call.signature.called(), call.value(index));
     let place = index + 1;
+    // The function in place is another one, which ends so.
+    let end = if call.is_switched() { "_" } else { "" };
     Error::type_error(format!(
-        "{called}(): argument '{name}' (position {place}) must be {wanted}, not {}",
+        "{called}{end}(): argument '{name}' (position {place}) must be {wanted}, not {}",
         given.type_name()
     ))
 }
@@ -41,10 +44,18 @@ impl Call<'_> {
         self.args.get(index).cloned().unwrap_or(Value::None)
     }
 
+    /// Returns whether the call asks to work in place, by anything that counts as true.
+    pub fn is_switched(&self) -> bool {
+        self.signature.switch.is_some_and(|i| truth(&self.value(i)) == Ok(true))
+    }
+
     /// The tensor the call writes to in place.
     pub fn target(&self) -> Option<Tensor> {
-        let writes = self.signature.in_place || self.signature.switch.is_some_and(|i| self.bool(i) == Ok(true));
-        if writes { self.args.first().and_then(as_tensor).cloned() } else { None }
+        if self.signature.in_place || self.is_switched() {
+            self.args.first().and_then(as_tensor).cloned()
+        } else {
+            None
+        }
     }
 
     /// Results cannot be recorded when they are written into a tensor that has a history of its own.

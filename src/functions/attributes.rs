@@ -146,7 +146,7 @@ pub const ROWS: &[Row] = &[
                 bail!(
                     RuntimeError,
                     "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor \
-                     type. "
+                     type."
                 );
             }
             tensor.set_view(data);

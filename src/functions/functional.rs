@@ -265,13 +265,9 @@ fn number(call: &Call, index: usize) -> Result<f64> {
     call.scalar(index).map(Scalar::to_f64)
 }
 
-fn in_place(call: &Call) -> bool {
-    call.position("inplace").is_some_and(|i| call.bool(i) == Ok(true))
-}
-
 fn unary(call: &mut Call, op: UnaryOp) -> Result<Value> {
     let view = call.view(0)?;
-    result(call, in_place(call), |output| ops::unary(op, &view, output, default(call)))
+    result(call, call.is_switched(), |output| ops::unary(op, &view, output, default(call)))
 }
 
 fn tanhshrink(call: &mut Call) -> Result<Value> {
@@ -286,7 +282,7 @@ fn map(call: &mut Call, stub: &str, function: impl Fn(f64) -> f64 + Sync) -> Res
 
 fn apply(call: &mut Call, stub: &str, function: &impl RealFunction) -> Result<Value> {
     let view = call.view(0)?;
-    result(call, in_place(call), |output| ops::map_real(stub, FLOATS, &view, output, None, function))
+    result(call, call.is_switched(), |output| ops::map_real(stub, FLOATS, &view, output, None, function))
 }
 
 /// Multiples of positive numbers, and of the exponential less one of others, which loses digits near zero as PyTorch's does.
@@ -380,7 +376,7 @@ fn threshold(call: &mut Call) -> Result<Value> {
 
 /// A new result, or what it leaves in the tensor that was given.
 fn delivered(call: &Call, found: View) -> Result<Value> {
-    result(call, in_place(call), |output| match output {
+    result(call, call.is_switched(), |output| match output {
         Output::InPlace(target) => copy::copy_into(target, &found).map(|()| found),
         _ => Ok(found),
     })
@@ -407,7 +403,7 @@ fn bounded(call: &mut Call, low: f64, high: f64) -> Result<Value> {
         false => Scalar::Float(bound),
     };
     let bounds = [Some(whole(low)), Some(whole(high))];
-    result(call, in_place(call), |output| ops::clamp(&view, bounds, output, default(call)))
+    result(call, call.is_switched(), |output| ops::clamp(&view, bounds, output, default(call)))
 }
 
 fn gelu(call: &mut Call) -> Result<Value> {

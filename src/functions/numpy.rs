@@ -311,5 +311,6 @@ fn numpy(call: &mut Call) -> Result<Value> {
     }
     let view =
         if view.conj || view.neg { copy::clone(&copy::resolve_neg(&copy::resolve_conj(&view)?)?)? } else { view };
+    view.storage.keep_size();
     Ok(NdArray::value(view))
 }

@@ -466,6 +466,9 @@ pub fn module_value(module: &'static str, name: &str) -> Option<Value> {
             .into_iter()
             .find(|c| *c == class)?,
         ),
+        ("linalg", error) => {
+            Value::Type(super::exceptions::class(error).filter(|class| class.ends_with("._LinAlgError"))?)
+        }
         ("array", "array") => Value::Type("array.array"),
         ("numpy", name) => super::numpy::constant(name)?,
         _ => return None,

@@ -64,7 +64,7 @@ pub const ROWS: &[Row] = &[
     )
     .orders(&["self alpha other"])
     .aliases(&[
-        "subtract.Tensor(Operand self, Tensor other, *, Scalar alpha=1, Tensor? out=None) -> Tensor",
+        "subtract.Tensor(Operand self, Operand other, *, Scalar alpha=1, Tensor? out=None) -> Tensor",
         "subtract.Scalar(Operand self, Scalar other, Scalar alpha=1) -> Tensor",
     ])
     .out(Out::ELEMENTWISE)

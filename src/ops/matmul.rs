@@ -74,6 +74,12 @@ fn mm_with(a: &View, b: &View, sums: Sums) -> Result<View> {
 
 /// `beta · input + alpha · a @ b` of two matrices; `input` broadcasts.
 pub fn addmm(input: &View, a: &View, b: &View, factors: Factors) -> Result<View> {
+    for (name, first) in [("self", input), ("mat1", a)] {
+        if first.dtype != b.dtype {
+            let (own, other) = (first.dtype.scalar_type(), b.dtype.scalar_type());
+            bail!(RuntimeError, "{name} and mat2 must have the same dtype, but got {own} and {other}");
+        }
+    }
     if a.ndim() != 2 {
         bail!(RuntimeError, "mat1 must be a matrix, got {}-D tensor", a.ndim());
     }
@@ -84,14 +90,6 @@ pub fn addmm(input: &View, a: &View, b: &View, factors: Factors) -> Result<View>
     let sizes = [a.sizes()[0], b.sizes()[1]];
     let meta = input.device().is_meta();
     let input = if meta { meta_broadcast(input, &sizes)? } else { broadcast(input, &sizes)? };
-    if input.dtype != b.dtype {
-        let (own, other) = (input.dtype.scalar_type(), b.dtype.scalar_type());
-        bail!(RuntimeError, "self and mat2 must have the same dtype, but got {own} and {other}");
-    }
-    if a.dtype != b.dtype {
-        let (a, b) = (a.dtype.scalar_type(), b.dtype.scalar_type());
-        bail!(RuntimeError, "mat1 and mat2 must have the same dtype, but got {a} and {b}");
-    }
     matrix_product(a, b, Some(&input), factors, Sums::Library)
 }
 
@@ -160,10 +158,8 @@ pub fn bmm(a: &View, b: &View) -> Result<View> {
 
 /// `beta · input + alpha · a @ b` of two batches of matrices; `input` broadcasts.
 pub fn baddbmm(input: &View, a: &View, b: &View, factors: Factors) -> Result<View> {
-    let (&[batch, n, ..], [.., p]) = (a.sizes(), b.sizes()) else {
-        bail!(RuntimeError, "batch1 must be a 3D tensor");
-    };
-    let input = broadcast(input, &[batch, n, *p])?;
+    let size = |batch: &View, dim| size_at(&batch.layout, dim).map(|(_, size)| size);
+    let input = broadcast(input, &[size(a, 0)?, size(a, 1)?, size(b, 2)?])?;
     check_batches(a, b)?;
     if input.dtype != a.dtype {
         let [own, a, b] = [input.dtype, a.dtype, b.dtype].map(DType::cpp_name);

@@ -107,6 +107,8 @@ struct FunctionNode {
     ctx: Rc<Instance>,
     /// Whether each argument was a tensor.
     is_tensor: Vec<bool>,
+    /// Whether each result is one.
+    gives_tensor: Vec<bool>,
 }
 
 impl Custom for FunctionNode {
@@ -117,13 +119,14 @@ impl Custom for FunctionNode {
     fn backward(&self, node: &Rc<Node>, gradients: &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>> {
         let materialize = self.ctx.context.as_ref().is_some_and(|context| context.materialize.get());
         let mut args = vec![Value::Object(self.ctx.clone())];
-        for (gradient, shape) in gradients.iter().zip(&node.outputs) {
-            args.push(match gradient {
-                Some(gradient) => Value::Tensor(gradient.clone()),
-                None if materialize => {
+        let mut arrived = gradients.iter().zip(&node.outputs);
+        for is_tensor in &self.gives_tensor {
+            args.push(match is_tensor.then(|| arrived.next()).flatten() {
+                Some((Some(gradient), _)) => Value::Tensor(gradient.clone()),
+                Some((None, shape)) if materialize => {
                     Value::Tensor(Tensor::new(create::zeros(&shape.layout.sizes, shape.dtype, shape.device)?))
                 }
-                None => Value::None,
+                _ => Value::None,
             });
         }
         let class = Base::User(self.class.clone());
@@ -209,7 +212,8 @@ pub fn apply(this: &Value, args: Vec<Value>, keywords: Keywords) -> Result<Value
     let output = run_forward(&class, &ctx, args);
     state.grad_enabled.set(recording);
     let output = output?;
-    let node = FunctionNode { class, ctx, is_tensor };
+    let gives_tensor = parts_of(&output).iter().map(|part| matches!(part, Value::Tensor(_))).collect();
+    let node = FunctionNode { class, ctx, is_tensor, gives_tensor };
     finish(name, node, &inputs, &output, is_recorded)
 }
 

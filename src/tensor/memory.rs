@@ -201,7 +201,8 @@ impl Memory {
 
     /// The address of the first byte; 0 where there is none.
     pub fn address(&self) -> usize {
-        if self.nbytes() == 0 { 0 } else { self.start().map_or(0, |p| p.as_ptr() as usize) }
+        let is_slice = matches!(self, Memory::Borrowed { owner, .. } if owner.nbytes() > 0);
+        if self.nbytes() == 0 && !is_slice { 0 } else { self.start().map_or(0, |p| p.as_ptr() as usize) }
     }
 
     /// Checks that the bytes are still there: a mapped file may have been cut off by another process.

@@ -3,6 +3,7 @@
 //! <https://pytorch.org/docs/2.7/name_inference.html>.
 
 use super::error::{Error, Result};
+use super::layout::MOST_NAMED;
 use crate::bail;
 use std::rc::Rc;
 
@@ -46,6 +47,13 @@ pub fn check_identifier(name: &str) -> Result<()> {
 /// # Errors
 /// RuntimeError where their number is another, or one stands there twice.
 pub fn check_valid(ndim: usize, names: &[Name]) -> Result<()> {
+    if ndim > MOST_NAMED {
+        bail!(
+            RuntimeError,
+            "Named tensors only support up to {MOST_NAMED} dims: Attempted to create a tensor with dim {ndim} with names {}",
+            show_names(names)
+        );
+    }
     if names.len() != ndim {
         bail!(
             RuntimeError,

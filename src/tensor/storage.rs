@@ -102,8 +102,13 @@ impl Storage {
         // Of nothing, no file is opened.
         let memory = if nbytes == 0 { Memory::heap(0)? } else { files::map(name, shared, nbytes)? };
         let storage = Storage::new(memory);
-        storage.0.resizable.set(false);
+        storage.keep_size();
         Ok(storage)
+    }
+
+    /// Lets nobody resize the storage any more.
+    pub fn keep_size(&self) {
+        self.0.resizable.set(false);
     }
 
     /// The memory as it is now; the handle keeps it alive across a later resize.
