@@ -57,6 +57,8 @@ pub struct Derivative {
     pub name: &'static str,
     /// In the order of the arguments.
     pub gradients: [Option<Gradient>; 4],
+    /// Whether the operation changes in place what a tensor shows, and no element: the base of a view stays as it is.
+    pub shows: bool,
 }
 
 /// The gradient of one argument.
@@ -69,7 +71,7 @@ pub struct Gradient {
 }
 
 pub const fn row(key: &'static str, name: &'static str) -> Derivative {
-    Derivative { key, name, gradients: [None; 4] }
+    Derivative { key, name, gradients: [None; 4], shows: false }
 }
 
 impl Derivative {

@@ -218,7 +218,9 @@ impl Recording {
                 continue;
             }
             match tensor.base() {
-                Some(base) if target.is_some() => inplace::rebase(tensor, base, node.clone())?,
+                Some(base) if target.is_some() && !row.is_some_and(|row| row.shows) => {
+                    inplace::rebase(tensor, base, node.clone())?;
+                }
                 _ => set_history(tensor, &node, i),
             }
         }

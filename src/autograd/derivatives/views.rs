@@ -48,13 +48,13 @@ pub const ROWS: &[Derivative] = &[
     row("view_as_real_copy", "ViewAsRealBackward0_copy").grad(0, &[], complex_again),
     row("view_as_complex_copy", "ViewAsComplexBackward0_copy").grad(0, &[], real_again),
     // A tensor's own shape, changed.
-    row("unsqueeze_", "UnsqueezeBackward1").grad(0, &[], reshaped),
-    row("squeeze_", "SqueezeBackward3").grad(0, &[], reshaped),
-    row("squeeze_.dim", "SqueezeBackward4").grad(0, &[], reshaped),
-    row("squeeze_.dims", "SqueezeBackward5").grad(0, &[], reshaped),
-    row("transpose_", "TransposeBackward1").grad(0, &[], |c| c.g().call("transpose.int", &[c.value(1), c.value(2)])),
-    row("t_", "TBackward1").grad(0, &[], |c| c.g().call("t", &[])),
-    row("as_strided_", "AsStridedBackward1").grad(0, &[], strided),
+    shown("unsqueeze_", "UnsqueezeBackward1").grad(0, &[], reshaped),
+    shown("squeeze_", "SqueezeBackward3").grad(0, &[], reshaped),
+    shown("squeeze_.dim", "SqueezeBackward4").grad(0, &[], reshaped),
+    shown("squeeze_.dims", "SqueezeBackward5").grad(0, &[], reshaped),
+    shown("transpose_", "TransposeBackward1").grad(0, &[], |c| c.g().call("transpose.int", &[c.value(1), c.value(2)])),
+    shown("t_", "TBackward1").grad(0, &[], |c| c.g().call("t", &[])),
+    shown("as_strided_", "AsStridedBackward1").grad(0, &[], strided),
     row("conj", "ConjBackward0").grad(0, &[], |c| c.g().conj()),
     row("view_as_real", "ViewAsRealBackward0").grad(0, &[], complex_again),
     row("view_as_complex", "ViewAsComplexBackward0").grad(0, &[], real_again),
@@ -67,6 +67,11 @@ pub const ROWS: &[Derivative] = &[
     row("fill_.Tensor", "FillBackward3").grad(0, &[], super::zero).grad(1, &[], |c| c.g().call("sum", &[])),
     row("zero", "ZeroBackward0").grad(0, &[], super::zero),
 ];
+
+/// The row of an operation that changes what a tensor shows.
+const fn shown(key: &'static str, name: &'static str) -> Derivative {
+    Derivative { shows: true, ..row(key, name) }
+}
 
 /// The gradient among zeros, in the place of the part that a view with this many arguments shows.
 pub fn in_place_of<'a>(c: &Context<'a>, key: &str, arguments: usize) -> Expr<'a> {
