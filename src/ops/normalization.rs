@@ -391,3 +391,76 @@ fn store<C: Number>(to: Option<&View>, numbers: impl ExactSizeIterator<Item = C>
     let numbers = View::from_scalars(&[length], to.dtype, numbers.map(Number::to_scalar))?;
     copy_into(&narrow(to, 0, 0, length)?, &numbers)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tensor::Scalar;
+
+    /// Numbers around 1, in no order.
+    fn input(sizes: &[i64], dtype: DType) -> View {
+        let count = sizes.iter().product::<i64>() as u64;
+        let number = |i: u64| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as f64 / (1 << 23) as f64;
+        View::from_scalars(sizes, dtype, (0..count).map(|i| Scalar::Float(number(i)))).unwrap()
+    }
+
+    fn numbers(view: &View) -> Vec<f64> {
+        view.scalars().unwrap().into_iter().map(Scalar::to_f64).collect()
+    }
+
+    /// Compares with the mean and the deviation of each group of elements, added up one after the other.
+    fn check(input: &View, groups: &[Vec<usize>], results: &Normalized) {
+        let (elements, close) = (numbers(input), if input.dtype == DType::Double { 1e-11 } else { 2e-5 });
+        let [normal, means, scales] = results.each_ref().map(numbers);
+        for (group, (mean, scale)) in groups.iter().zip(means.iter().zip(&scales)) {
+            let count = group.len() as f64;
+            let wanted = group.iter().map(|&i| elements[i]).sum::<f64>() / count;
+            let squares = group.iter().map(|&i| (elements[i] - wanted).powi(2)).sum::<f64>();
+            let multiplied = (squares / count + 1e-2).sqrt().recip();
+            let place = format!("{:?} of {:?}", input.sizes(), input.dtype);
+            assert!((mean - wanted).abs() <= close, "mean {mean}, not {wanted}, {place}");
+            assert!((scale - multiplied).abs() <= close * multiplied, "{scale}, not {multiplied}, {place}");
+            for &i in group {
+                let wanted = (elements[i] - wanted) * multiplied;
+                assert!((normal[i] - wanted).abs() <= close * 4.0, "{}, not {wanted}, {place}", normal[i]);
+            }
+        }
+    }
+
+    #[test]
+    fn layers_of_any_length_are_those_of_plain_sums() {
+        let around = |n: usize| [n - 1, n, n + 1];
+        let vectors = [LANES, 2 * LANES, CHUNK * LANES, 2 * CHUNK * LANES, 3 * CHUNK * LANES, 8 * CHUNK * LANES, TASK];
+        for dtype in [DType::Float, DType::Double] {
+            for length in vectors.into_iter().flat_map(around).chain([1, 100_000]) {
+                for rows in [1, 3] {
+                    let x = input(&[rows as i64, length as i64], dtype);
+                    let groups: Vec<_> = (0..rows).map(|row| (row * length..(row + 1) * length).collect()).collect();
+                    check(&x, &groups, &layer(&x, &[length as i64], None, None, 1e-2).unwrap());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn channels_of_any_size_are_those_of_plain_sums() {
+        let by = Channels {
+            weight: None,
+            bias: None,
+            running_mean: None,
+            running_variance: None,
+            training: true,
+            momentum: 0.1,
+            eps: 1e-2,
+        };
+        for dtype in [DType::Float, DType::Double] {
+            for (images, channels, pixels) in [(1, 1, 1), (2, 3, 15), (2, 3, 17), (5, 2, TASK + 1), (TASK + 1, 2, 1)] {
+                let x = input(&[images as i64, channels as i64, pixels as i64], dtype);
+                let of = |channel: usize| move |i: &usize| *i / pixels % channels == channel;
+                let all = 0..images * channels * pixels;
+                let groups: Vec<_> = (0..channels).map(|channel| all.clone().filter(of(channel)).collect()).collect();
+                check(&x, &groups, &batch(&x, &by).unwrap());
+            }
+        }
+    }
+}

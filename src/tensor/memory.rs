@@ -7,6 +7,7 @@ use super::error::{Error, Result};
 use super::float8::Float8;
 use super::interrupt;
 use super::limits;
+use super::thresholds::COPIED;
 use super::thresholds::LARGE_PAGE;
 use half::{bf16, f16};
 use memmap2::{MmapOptions, MmapRaw};
@@ -147,9 +148,6 @@ impl Drop for Heap {
         }
     }
 }
-
-/// Bytes that are copied between two looks at Ctrl-C.
-const COPIED: usize = 1 << 22;
 
 impl Memory {
     /// `nbytes` zeroed bytes.

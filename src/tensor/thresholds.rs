@@ -49,6 +49,8 @@ thresholds! {
     SPARE = 1 << 17, debug / 64;
     /// Bytes of a page that large memories ask for.
     LARGE_PAGE = 2 << 20, debug / 1;
+    /// Bytes that are copied between two looks for Ctrl-C: a millisecond's worth.
+    COPIED = 1 << 22, debug / 16384;
     /// Products that one call of the library for matrices, which cannot be stopped, may add up: some ten milliseconds'
     /// worth.
     PRODUCTS = 1 << 28, debug / 256;
