@@ -4,14 +4,20 @@
 use crate::bail;
 use crate::call::state::State;
 use crate::call::{Call, Row, function};
-use crate::functions::array_view;
 use crate::functions::calling::call_plain;
+use crate::functions::operators::{self, call_on};
+use crate::functions::sorting::sorted_items;
+use crate::functions::steps::Steps;
+use crate::functions::{array_view, iterate, scheme};
 use crate::ops::compare::{Tolerance, isclose};
-use crate::ops::promote::{Operand, result_type};
-use crate::ops::{copy, reduce};
-use crate::tensor::{DType, Error, ErrorKind, Result, Scalar, View};
+use crate::ops::promote::result_type;
+use crate::ops::quantize::dequantize;
+use crate::ops::{copy, reduce, sparse};
+use crate::tensor::{
+    Compressed, Coo, DType, Error, ErrorKind, Form, Quantizer, Result, Scalar, Tensor, TensorLayout, View, interrupt,
+};
 use crate::value::Value;
-use crate::value::equality::equal;
+use crate::value::equality::{equals, truth};
 
 pub const ROWS: &[Row] = &[function(
     "testing.assert_close(any actual, any expected, *, any allow_subclasses=True, any rtol=None, any \
@@ -20,310 +26,532 @@ pub const ROWS: &[Row] = &[function(
     assert_close,
     "Raises an AssertionError unless two values are close to each other.",
 )
+.any_layout()
 .python("assert_close")];
+
+/// The maximum depth of containers that are compared, as where `==` compares them.
+const MAX_DEPTH: usize = 200;
+
+/// What a message calls two tensors.
+const TENSORS: &str = "Tensor-likes";
+
+const EXACT: Tolerance = Tolerance { rtol: 0.0, atol: 0.0, equal_nan: false };
 
 /// The options of a comparison.
 struct Options {
     subclasses: bool,
-    tolerances: Option<(f64, f64)>,
+    rtol: Option<f64>,
+    atol: Option<f64>,
     equal_nan: bool,
     device: bool,
     dtype: bool,
+    layout: bool,
     stride: bool,
 }
 
-/// Values and where they stand within what was given.
-struct Pair<'s> {
-    state: &'s State,
-    options: &'s Options,
+/// Two values that are compared with each other, and where they stand within what was given: `[0]['a']`.
+struct Pair {
     path: String,
+    values: Values,
+}
+
+enum Values {
+    Nones(Value, Value),
+    Booleans(bool, bool),
+    Numbers(Value, Value, Tolerance),
+    Tensors(View, View, Tolerance),
+}
+
+impl Values {
+    /// PyTorch's name for such a pair.
+    fn name(&self) -> &'static str {
+        match self {
+            Values::Nones(..) => "NonePair",
+            Values::Booleans(..) => "BooleanPair",
+            Values::Numbers(..) => "NumberPair",
+            Values::Tensors(..) => "TensorLikePair",
+        }
+    }
 }
 
 fn assert_close(call: &mut Call) -> Result<Value> {
-    let flag = |index: usize| crate::value::equality::truth(&call.value(index));
+    let flag = |index: usize| truth(&call.value(index));
     let number = |index: usize| call.value(index).as_scalar().map(Scalar::to_f64);
-    let tolerances = match (number(3), number(4)) {
-        (Some(rtol), Some(atol)) => Some((rtol, atol)),
-        (None, None) => None,
-        (rtol, _) => {
-            let missing = if rtol.is_none() { "rtol" } else { "atol" };
-            bail!(ValueError, "Both 'rtol' and 'atol' must be either specified or omitted, but got no {missing}.")
-        }
-    };
     let options = Options {
         subclasses: flag(2)?,
-        tolerances,
+        rtol: number(3),
+        atol: number(4),
         equal_nan: flag(5)?,
         device: flag(6)?,
         dtype: flag(7)?,
+        layout: flag(8)?,
         stride: flag(9)?,
     };
-    let pair = Pair { state: call.state, options: &options, path: String::new() };
-    match pair.compare(&call.value(0), &call.value(1)) {
-        Err(error) if error.kind == ErrorKind::AssertionError => match call.value(10) {
-            Value::None => Err(error),
-            Value::Str(message) => Err(Error::new(ErrorKind::AssertionError, message.as_ref())),
-            // A function of the message that would be shown.
-            function => {
-                let message = call_plain(call.state, &function, vec![Value::str(&error.message)])?;
-                Err(Error::new(ErrorKind::AssertionError, call.state.str(&message)?))
-            }
-        },
-        other => other.map(|()| Value::None),
+    // As in PyTorch, everything is paired before anything is compared.
+    let mut originate = Originate { state: call.state, options: &options, path: Vec::new(), pairs: Vec::new() };
+    originate.pair(&call.value(0), &call.value(1))?;
+    let compare = Compare { state: call.state, options: &options };
+    let mut first = None;
+    for (i, Pair { path, values }) in originate.pairs.iter().enumerate() {
+        interrupt::check_at(i)?;
+        let mismatch = compare.values(values).map_err(|error| compare.unexpected(error, values.name(), path))?;
+        first = first.or_else(|| mismatch.map(|message| placed(message, path)));
     }
+    let Some(message) = first else { return Ok(Value::None) };
+    let message = match call.value(10) {
+        Value::None => message,
+        Value::Str(message) => message.to_string(),
+        // A function of the message that would be shown.
+        function => call.state.str(&call_plain(call.state, &function, vec![Value::str(&message)])?)?,
+    };
+    Err(Error::new(ErrorKind::AssertionError, message))
 }
 
-impl Pair<'_> {
-    fn fail(&self, message: impl Into<String>) -> Error {
-        self.error(ErrorKind::AssertionError, message)
-    }
+/// A message, and where what it is about stands.
+fn placed(message: impl Into<String>, path: &str) -> String {
+    let message = message.into();
+    if path.is_empty() { message } else { format!("{message}\n\nThe failure occurred for item {path}") }
+}
 
+fn text(state: &State, value: &Value) -> String {
+    state.str(value).unwrap_or_default()
+}
+
+fn class(state: &State, value: &Value) -> String {
+    text(state, &Value::Type(value.class_name()))
+}
+
+/// Pairs what is to be compared, container by container.
+struct Originate<'s> {
+    state: &'s State,
+    options: &'s Options,
+    /// Where the values stand: keys of the containers around them, from the outermost on.
+    path: Vec<String>,
+    pairs: Vec<Pair>,
+}
+
+impl Originate<'_> {
     fn error(&self, kind: ErrorKind, message: impl Into<String>) -> Error {
-        let mut message = message.into();
-        if !self.path.is_empty() {
-            message.push_str(&format!("\n\nThe failure occurred for item {}", self.path));
+        Error::new(kind, placed(message, &self.path.concat()))
+    }
+
+    /// # Errors
+    /// TypeError for values that cannot be compared, AssertionError for containers of different lengths or keys.
+    fn pair(&mut self, actual: &Value, expected: &Value) -> Result<()> {
+        if let (Some(a), Some(b)) = (actual.entries(), expected.entries()) {
+            return self.mappings(&a, &b);
         }
-        Error::new(kind, message)
-    }
-
-    fn text(&self, value: &Value) -> String {
-        self.state.str(value).unwrap_or_default()
-    }
-
-    fn inner(&self, key: &Value) -> Self {
-        let key = self.state.repr(key).unwrap_or_default();
-        Pair { path: format!("{}[{key}]", self.path), ..*self }
-    }
-
-    fn compare(&self, actual: &Value, expected: &Value) -> Result<()> {
-        match (actual.entries(), expected.entries()) {
-            (Some(a), Some(b)) => self.mappings(&a, &b),
-            _ => match (actual.sequence(), expected.sequence()) {
-                (Some(a), Some(b)) => self.sequences(&a, &b),
-                _ => self.single(actual, expected),
-            },
+        if let (Some(a), Some(b)) = (sequence(self.state, actual)?, sequence(self.state, expected)?) {
+            return self.sequences(&a, &b);
         }
+        let values = self.single(actual, expected)?;
+        self.pairs.push(Pair { path: self.path.concat(), values });
+        Ok(())
     }
 
-    fn sequences(&self, actual: &[Value], expected: &[Value]) -> Result<()> {
+    fn inner(&mut self, key: &Value, actual: &Value, expected: &Value) -> Result<()> {
+        if self.path.len() >= MAX_DEPTH {
+            bail!(RecursionError, "maximum recursion depth exceeded in comparison");
+        }
+        self.path.push(format!("[{}]", self.state.repr(key)?));
+        self.pair(actual, expected)?;
+        self.path.pop();
+        Ok(())
+    }
+
+    fn sequences(&mut self, actual: &[Value], expected: &[Value]) -> Result<()> {
         let (a, b) = (actual.len(), expected.len());
         if a != b {
-            return Err(self.fail(format!("The length of the sequences mismatch: {a} != {b}")));
+            return Err(
+                self.error(ErrorKind::AssertionError, format!("The length of the sequences mismatch: {a} != {b}"))
+            );
         }
-        let mut pairs = (0..).zip(actual.iter().zip(expected));
-        pairs.try_for_each(|(i, (a, b))| self.inner(&Value::Int(i)).compare(a, b))
+        for (i, (a, b)) in actual.iter().zip(expected).enumerate() {
+            interrupt::check_at(i)?;
+            self.inner(&Value::Int(i as i64), a, b)?;
+        }
+        Ok(())
     }
 
-    fn mappings(&self, actual: &[(Value, Value)], expected: &[(Value, Value)]) -> Result<()> {
-        let lacks = |of: &[(Value, Value)], from: &[(Value, Value)]| -> Vec<Value> {
-            let missing = of.iter().filter(|(key, _)| !from.iter().any(|(other, _)| equal(key, other)));
-            missing.map(|(key, _)| key.clone()).collect()
+    fn mappings(&mut self, actual: &[(Value, Value)], expected: &[(Value, Value)]) -> Result<()> {
+        let find = |key: &Value, within: &[(Value, Value)]| -> Result<Option<Value>> {
+            for (other, value) in within {
+                if equals(key, other)? {
+                    return Ok(Some(value.clone()));
+                }
+            }
+            Ok(None)
         };
-        let (missing, additional) = (lacks(expected, actual), lacks(actual, expected));
+        // Keys that have no order stay as they are.
+        let in_order = |keys: Vec<Value>| sorted_items(self.state, keys.clone(), &Value::None, false).unwrap_or(keys);
+        let lacks = |of: &[(Value, Value)], within: &[(Value, Value)]| -> Result<Vec<Value>> {
+            let mut missing = Vec::new();
+            for (i, (key, _)) in of.iter().enumerate() {
+                interrupt::check_at(i)?;
+                if find(key, within)?.is_none() {
+                    missing.push(key.clone());
+                }
+            }
+            Ok(in_order(missing))
+        };
+        let (missing, additional) = (lacks(expected, actual)?, lacks(actual, expected)?);
         if !missing.is_empty() || !additional.is_empty() {
-            return Err(self.fail(format!(
+            let message = format!(
                 "The keys of the mappings do not match:\nMissing keys in the actual mapping: {}\nAdditional keys in \
- the actual mapping: {}",
-                self.text(&Value::list(missing)),
-                self.text(&Value::list(additional))
-            )));
+                 the actual mapping: {}",
+                text(self.state, &Value::list(missing)),
+                text(self.state, &Value::list(additional))
+            );
+            return Err(self.error(ErrorKind::AssertionError, message));
         }
-        for (key, value) in actual {
-            if let Some((_, other)) = expected.iter().find(|(other, _)| equal(key, other)) {
-                self.inner(key).compare(value, other)?;
+        for key in in_order(actual.iter().map(|(key, _)| key.clone()).collect()) {
+            if let (Some(a), Some(b)) = (find(&key, actual)?, find(&key, expected)?) {
+                self.inner(&key, &a, &b)?;
             }
         }
         Ok(())
     }
 
-    fn single(&self, actual: &Value, expected: &Value) -> Result<()> {
-        match (actual, expected) {
-            (Value::None, Value::None) => Ok(()),
-            (Value::None, _) | (_, Value::None) => {
-                let (a, b) = (self.text(actual), self.text(expected));
-                Err(self.fail(format!("None mismatch: {a} is not {b}")))
+    fn single(&self, actual: &Value, expected: &Value) -> Result<Values> {
+        let numbers = is_number(actual) && is_number(expected);
+        Ok(match (actual, expected) {
+            (Value::None, _) | (_, Value::None) => Values::Nones(actual.clone(), expected.clone()),
+            (Value::Bool(a), Value::Bool(b)) => Values::Booleans(*a, *b),
+            // PyTorch looks up the tolerance of `bool`, which its table does not have.
+            (Value::Bool(_), _) | (_, Value::Bool(_)) if numbers => {
+                let shown = |value: &Value| format!("{}(): {}", value.type_name(), text(self.state, value));
+                bail!(
+                    RuntimeError,
+                    "Originating a NumberPair() at item {} with\n\n{}\n\nand\n\n{}\n\nresulted in an unexpected exception.",
+                    self.path.concat(),
+                    shown(actual),
+                    shown(expected)
+                );
             }
-            (Value::Bool(a), Value::Bool(b)) => match a == b {
-                true => Ok(()),
-                false => {
-                    let (a, b) = (self.text(actual), self.text(expected));
-                    Err(self.fail(format!("Booleans mismatch: {a} is not {b}")))
-                }
-            },
+            _ if numbers => {
+                let tolerance = self.tolerance([actual, expected].map(|value| match value.as_scalar() {
+                    Some(Scalar::Float(_)) => DType::Double,
+                    Some(Scalar::Complex(_)) => DType::ComplexDouble,
+                    _ => DType::Long,
+                }))?;
+                Values::Numbers(actual.clone(), expected.clone(), tolerance)
+            }
             (Value::Tensor(a), Value::Tensor(b))
                 if self.options.subclasses || actual.class_name() == expected.class_name() =>
             {
-                self.tensors(&a.view(), &b.view())
+                let tolerance = self.tolerance([a.view().dtype, b.view().dtype])?;
+                Values::Tensors(a.view(), b.view(), tolerance)
             }
-            _ if let (Some(a), Some(b)) = (array_view(actual), array_view(expected)) => self.tensors(&a, &b),
-            _ => match (actual.as_scalar(), expected.as_scalar()) {
-                (Some(a), Some(b)) => self.numbers((actual, a), (expected, b)),
-                _ => {
-                    let class = |value: &Value| self.text(&Value::Type(value.class_name()));
-                    Err(self.error(
-                        ErrorKind::TypeError,
-                        format!(
-                            "No comparison pair was able to handle inputs of type {} and {}.",
-                            class(actual),
-                            class(expected)
-                        ),
-                    ))
-                }
-            },
-        }
+            _ if let (Some(a), Some(b)) = (array_view(actual), array_view(expected)) => {
+                let tolerance = self.tolerance([a.dtype, b.dtype])?;
+                Values::Tensors(a, b, tolerance)
+            }
+            _ => {
+                let (a, b) = (class(self.state, actual), class(self.state, expected));
+                let message = format!("No comparison pair was able to handle inputs of type {a} and {b}.");
+                return Err(self.error(ErrorKind::TypeError, message));
+            }
+        })
     }
 
-    fn numbers(&self, (actual, a): (&Value, Scalar), (expected, b): (&Value, Scalar)) -> Result<()> {
-        if self.options.dtype && actual.class_name() != expected.class_name() {
-            let class = |value: &Value| self.text(&Value::Type(value.class_name()));
-            return Err(self.fail(format!("The (d)types do not match: {} != {}.", class(actual), class(expected))));
-        }
-        let dtype = |scalar: Scalar| match scalar {
-            Scalar::Float(_) => DType::Double,
-            Scalar::Complex(_) => DType::ComplexDouble,
-            _ => DType::Long,
-        };
-        let (rtol, atol) = self.tolerances(&[dtype(a), dtype(b)]);
-        let (x, y) = (a.to_complex(), b.to_complex());
-        let nan = |z: num_complex::Complex<f64>| z.re.is_nan() || z.im.is_nan();
-        if x == y || self.options.equal_nan && nan(x) && nan(y) {
-            return Ok(());
-        }
-        let distance = (x - y).norm();
-        if distance.is_finite() && distance <= atol + rtol * y.norm() {
-            return Ok(());
-        }
-        Err(self.fail(self.scalar_mismatch(actual, expected, (a, b), (rtol, atol))))
-    }
-
-    /// The usual tolerances of the dtypes: the looser one.
-    fn tolerances(&self, dtypes: &[DType]) -> (f64, f64) {
-        let usual = |dtype: &DType| match dtype {
+    /// The tolerance that was given, or the looser one of those usual for the dtypes.
+    fn tolerance(&self, dtypes: [DType; 2]) -> Result<Tolerance> {
+        let usual = |dtype: DType| match dtype {
             DType::Half | DType::ComplexHalf => (1e-3, 1e-5),
             DType::BFloat16 => (1.6e-2, 1e-5),
+            // Those of what they stand for, which is `float32`.
+            _ if dtype.is_quantized() => (1.3e-6, 1e-5),
             DType::Float | DType::ComplexFloat => (1.3e-6, 1e-5),
             DType::Double | DType::ComplexDouble => (1e-7, 1e-7),
             _ => (0.0, 0.0),
         };
-        let loosest = || dtypes.iter().map(usual).fold((0.0, 0.0), |a: (f64, f64), b| (a.0.max(b.0), a.1.max(b.1)));
-        self.options.tolerances.unwrap_or_else(loosest)
-    }
-
-    fn scalar_mismatch(
-        &self,
-        actual: &Value,
-        expected: &Value,
-        (a, b): (Scalar, Scalar),
-        tolerances: (f64, f64),
-    ) -> String {
-        let distance = match (a, b) {
-            (Scalar::Float(_) | Scalar::Complex(_), _) | (_, Scalar::Float(_) | Scalar::Complex(_)) => {
-                Value::Float((a.to_complex() - b.to_complex()).norm())
+        let (rtol, atol) = match (self.options.rtol, self.options.atol) {
+            (Some(rtol), Some(atol)) => (rtol, atol),
+            (None, None) => {
+                let [a, b] = dtypes.map(usual);
+                (f64::max(a.0, b.0), f64::max(a.1, b.1))
             }
-            _ => Value::from(i128::from((i128::from(a.to_i64()) - i128::from(b.to_i64())).abs() as i64)),
+            (rtol, _) => {
+                let missing = if rtol.is_none() { "rtol" } else { "atol" };
+                let message =
+                    format!("Both 'rtol' and 'atol' must be either specified or omitted, but got no {missing}.");
+                return Err(self.error(ErrorKind::ValueError, message));
+            }
         };
-        let size = distance.as_scalar().map_or(0.0, Scalar::to_f64);
-        let of = b.to_complex().norm();
-        let relative = if of == 0.0 { f64::INFINITY } else { size / of };
-        let said = format!("Expected {} but got {}.", self.text(expected), self.text(actual));
-        let name = if tolerances == (0.0, 0.0) { "equal" } else { "close" };
-        let mut text = format!("Scalars are not {name}!\n\n{said}\n");
-        for (kind, value, limit) in
-            [("Absolute", distance, tolerances.1), ("Relative", Value::Float(relative), tolerances.0)]
-        {
-            text.push_str(&format!("{kind} difference: {}{}\n", self.text(&value), self.allowed(limit, tolerances)));
-        }
-        text.trim_end().to_owned()
+        Ok(Tolerance { rtol, atol, equal_nan: self.options.equal_nan })
+    }
+}
+
+/// The items of what Python calls a sequence, but for texts; `None` for anything else.
+fn sequence(state: &State, value: &Value) -> Result<Option<Vec<Value>>> {
+    match value {
+        Value::Set(_) => Ok(None),
+        Value::Buffer(_) => iterate::items(state, value).map(Some),
+        _ => Ok(value.sequence()),
+    }
+}
+
+fn is_number(value: &Value) -> bool {
+    matches!(value, Value::Bool(_) | Value::Int(_) | Value::BigInt(_) | Value::Float(_) | Value::Complex(_))
+}
+
+/// Compares what was paired. What does not match is no error here but a message: PyTorch goes on to the next pair, too.
+struct Compare<'s> {
+    state: &'s State,
+    options: &'s Options,
+}
+
+impl Compare<'_> {
+    fn text(&self, value: &Value) -> String {
+        text(self.state, value)
     }
 
-    fn allowed(&self, limit: f64, tolerances: (f64, f64)) -> String {
-        match tolerances {
+    /// An error that says nothing of whether the values match.
+    fn unexpected(&self, error: Error, pair: &str, path: &str) -> Error {
+        match error.kind {
+            ErrorKind::KeyboardInterrupt | ErrorKind::MemoryError => error,
+            _ => {
+                let message = error.message;
+                Error::runtime(format!("Comparing\n\n{pair}({path})\n\nresulted in an unexpected exception: {message}"))
+            }
+        }
+    }
+
+    fn values(&self, values: &Values) -> Result<Option<String>> {
+        match values {
+            Values::Nones(Value::None, Value::None) => Ok(None),
+            Values::Nones(a, b) => Ok(Some(format!("None mismatch: {} is not {}", self.text(a), self.text(b)))),
+            Values::Booleans(a, b) => {
+                let [a_text, b_text] = [*a, *b].map(|value| self.text(&Value::Bool(value)));
+                Ok((a != b).then(|| format!("Booleans mismatch: {a_text} is not {b_text}")))
+            }
+            Values::Numbers(a, b, tolerance) => self.numbers(a, b, *tolerance),
+            Values::Tensors(a, b, tolerance) => self.tensors(a, b, *tolerance),
+        }
+    }
+
+    fn numbers(&self, actual: &Value, expected: &Value, tolerance: Tolerance) -> Result<Option<String>> {
+        if self.options.dtype && actual.class_name() != expected.class_name() {
+            let (a, b) = (class(self.state, actual), class(self.state, expected));
+            return Ok(Some(format!("The (d)types do not match: {a} != {b}.")));
+        }
+        if equals(actual, expected)? || tolerance.equal_nan && is_nan(actual) && is_nan(expected) {
+            return Ok(None);
+        }
+        let distance = self.distance(actual, expected)?;
+        let room = self.operate("*", &Value::Float(tolerance.rtol), &self.magnitude(expected)?)?;
+        let room = self.operate("+", &Value::Float(tolerance.atol), &room)?;
+        let is_finite = !matches!(distance, Value::Float(distance) if !distance.is_finite());
+        if is_finite && truth(&self.operate("<=", &distance, &room)?)? {
+            return Ok(None);
+        }
+        self.scalar_mismatch(actual, expected, tolerance).map(Some)
+    }
+
+    fn operate(&self, symbol: &str, a: &Value, b: &Value) -> Result<Value> {
+        match operators::find(symbol) {
+            Some(operator) => operators::binary(self.state, operator, a, b),
+            None => bail!(TypeError, "there is no operator {symbol}"),
+        }
+    }
+
+    fn magnitude(&self, number: &Value) -> Result<Value> {
+        Steps(self.state).torch("py.abs", std::slice::from_ref(number))
+    }
+
+    fn distance(&self, a: &Value, b: &Value) -> Result<Value> {
+        self.magnitude(&self.operate("-", a, b)?)
+    }
+
+    fn scalar_mismatch(&self, actual: &Value, expected: &Value, tolerance: Tolerance) -> Result<String> {
+        let distance = self.distance(actual, expected)?;
+        let of = self.magnitude(expected)?;
+        let relative = if truth(&of)? { self.operate("/", &distance, &of)? } else { Value::Float(f64::INFINITY) };
+        Ok(format!(
+            "Scalars are not {}!\n\nExpected {} but got {}.\nAbsolute difference: {}{}\nRelative difference: {}{}",
+            adjective(tolerance),
+            self.text(expected),
+            self.text(actual),
+            self.text(&distance),
+            self.allowed(tolerance.atol, tolerance),
+            self.text(&relative),
+            self.allowed(tolerance.rtol, tolerance)
+        ))
+    }
+
+    fn allowed(&self, limit: f64, tolerance: Tolerance) -> String {
+        match (tolerance.rtol, tolerance.atol) {
             (0.0, 0.0) => String::new(),
             _ => format!(" (up to {} allowed)", self.text(&Value::Float(limit))),
         }
     }
 
-    fn tensors(&self, a: &View, b: &View) -> Result<()> {
-        let differ = |name: &str, a: Value, b: Value| {
-            let (a, b) = (self.text(&a), self.text(&b));
-            Err(self.fail(format!("The values for attribute '{name}' do not match: {a} != {b}.")))
-        };
-        if a.sizes() != b.sizes() {
-            return differ("shape", Value::size(a.sizes()), Value::size(b.sizes()));
-        }
-        if self.options.stride && a.layout.strides != b.layout.strides {
-            return differ("stride()", Value::ints(&a.layout.strides), Value::ints(&b.layout.strides));
-        }
-        if self.options.device && a.device() != b.device() {
-            return differ("device", Value::Device(a.device()), Value::Device(b.device()));
-        }
-        if self.options.dtype && a.dtype != b.dtype {
-            return differ("dtype", Value::DType(a.dtype), Value::DType(b.dtype));
+    fn tensors(&self, a: &View, b: &View, tolerance: Tolerance) -> Result<Option<String>> {
+        if let Some((name, x, y)) = self.attribute(a, b)? {
+            let (x, y) = (self.text(&x), self.text(&y));
+            return Ok(Some(format!("The values for attribute '{name}' do not match: {x} != {y}.")));
         }
         if a.device().is_meta() || b.device().is_meta() {
-            return Ok(());
+            return Ok(None);
         }
-        let tolerances = self.tolerances(&[a.dtype, b.dtype]);
-        let default = self.state.default_dtype.get();
-        let common = if a.dtype == b.dtype { a.dtype } else { result_type(&[Operand::from(a), b.into()], default)? };
-        let (a, b) = (copy::cast(a, common)?, copy::cast(b, common)?);
-        let tolerance = Tolerance { rtol: tolerances.0, atol: tolerances.1, equal_nan: self.options.equal_nan };
-        let matches = isclose(&a, &b, tolerance, default)?;
-        if reduce::all(&matches, None, false)?.item()?.truth() {
-            return Ok(());
-        }
-        Err(self.fail(match a.ndim() {
-            0 => {
-                let (x, y) = (a.item()?, b.item()?);
-                self.scalar_mismatch(&x.into(), &y.into(), (x, y), tolerances)
+        match (a.form.as_deref(), b.form.as_deref()) {
+            (Some(Form::Coo(x)), Some(Form::Coo(y))) => self.coo(x, y, tolerance),
+            (Some(Form::Compressed(x)), Some(Form::Compressed(y))) if x.layout == y.layout => {
+                self.compressed(x, y, tolerance)
             }
-            _ => self.tensor_mismatch(&a, &b, &matches, tolerances)?,
+            (Some(Form::Quantized(_)), Some(Form::Quantized(_))) => {
+                self.elements(&dequantize(a)?, &dequantize(b)?, "Quantized tensor-likes", tolerance)
+            }
+            _ => {
+                let dense = |view: &View| if view.is_sparse() { sparse::to_dense(view) } else { Ok(view.clone()) };
+                self.elements(&dense(a)?, &dense(b)?, TENSORS, tolerance)
+            }
+        }
+    }
+
+    /// The first attribute in which two tensors differ, and what each has.
+    fn attribute(&self, a: &View, b: &View) -> Result<Option<(&'static str, Value, Value)>> {
+        let Options { device, dtype, layout, stride, .. } = *self.options;
+        let quantized = [a, b].map(|view| view.dtype.is_quantized());
+        let schemes = [a, b].map(|view| view.quantizer().map(Quantizer::scheme));
+        let layouts = [a, b].map(View::tensor_layout);
+        let strided = layouts == [TensorLayout::Strided; 2];
+        Ok(Some(if a.sizes() != b.sizes() {
+            ("shape", Value::size(a.sizes()), Value::size(b.sizes()))
+        } else if quantized[0] != quantized[1] {
+            ("is_quantized", Value::Bool(quantized[0]), Value::Bool(quantized[1]))
+        } else if let [Some(x), Some(y)] = schemes
+            && x != y
+        {
+            ("qscheme()", scheme(x).unwrap_or(Value::None), scheme(y).unwrap_or(Value::None))
+        } else if layout && layouts[0] != layouts[1] {
+            ("layout", Value::Layout(layouts[0]), Value::Layout(layouts[1]))
+        } else if stride && strided && a.layout.strides != b.layout.strides {
+            ("stride()", Value::ints(&a.layout.strides), Value::ints(&b.layout.strides))
+        } else if device && a.device() != b.device() {
+            ("device", Value::Device(a.device()), Value::Device(b.device()))
+        } else if dtype && a.dtype != b.dtype {
+            ("dtype", Value::DType(a.dtype), Value::DType(b.dtype))
+        } else {
+            return Ok(None);
         }))
     }
 
-    fn tensor_mismatch(&self, a: &View, b: &View, matches: &View, tolerances: (f64, f64)) -> Result<String> {
-        let matches: Vec<bool> = matches.scalars()?.into_iter().map(Scalar::truth).collect();
-        let (total, failed) = (matches.len(), matches.iter().filter(|matched| !**matched).count());
-        let integral = a.dtype.is_integral(true);
-        // Computed in the tensors' own precision, as there.
-        let precision = if integral { DType::Double } else { a.dtype.to_real() };
-        let round = |value: f64| Ok::<_, Error>(View::scalar(Scalar::Float(value), precision)?.item()?.to_f64());
-        let (mut greatest, mut relative) = ((0.0, 0), (0.0, 0));
-        let pairs = a.scalars()?.into_iter().zip(b.scalars()?).zip(&matches);
-        for (i, ((x, y), matched)) in pairs.enumerate() {
-            if *matched {
-                continue;
-            }
-            let distance = round((x.to_complex() - y.to_complex()).norm())?;
-            let share = distance / y.to_complex().norm();
-            let share = if integral { f64::from(share as f32) } else { round(share)? };
-            // Not a number is more than everything.
-            let more = |new: f64, old: f64| new > old || new.is_nan() && !old.is_nan();
-            if more(distance, greatest.0) {
-                greatest = (distance, i);
-            }
-            if more(share, relative.0) {
-                relative = (share, i);
+    /// Compares lists of elements: their coordinates have to be equal, their values close.
+    fn coo(&self, a: &Coo, b: &Coo, tolerance: Tolerance) -> Result<Option<String>> {
+        let [dims, counts] = [0, 1].map(|dim| [a, b].map(|coo| coo.indices.sizes().get(dim).copied()));
+        if let Some(message) = differ("sparse dimensions in sparse COO tensors", dims)
+            .or_else(|| differ("specified values in sparse COO tensors", counts))
+        {
+            return Ok(Some(message));
+        }
+        Ok(match self.elements(&a.indices, &b.indices, "Sparse COO indices", EXACT)? {
+            Some(message) => Some(message),
+            None => self.elements(&a.values, &b.values, "Sparse COO values", tolerance)?,
+        })
+    }
+
+    /// Compares compressed rows or columns of one layout: the indices have to be equal, the values close.
+    fn compressed(&self, a: &Compressed, b: &Compressed, tolerance: Tolerance) -> Result<Option<String>> {
+        let name = a.layout.name().trim_start_matches("sparse_").to_uppercase();
+        let counts = [a, b].map(|parts| parts.plain.sizes().last().copied());
+        if let Some(message) = differ(&format!("specified values in sparse {name} tensors"), counts) {
+            return Ok(Some(message));
+        }
+        let (compressed, plain) = a.layout.index_names();
+        for (x, y, part, tolerance) in [
+            (&a.compressed, &b.compressed, compressed, EXACT),
+            (&a.plain, &b.plain, plain, EXACT),
+            (&a.values, &b.values, "values", tolerance),
+        ] {
+            if let Some(message) = self.elements(x, y, &format!("Sparse {name} {part}"), tolerance)? {
+                return Ok(Some(message));
             }
         }
-        let name = if tolerances == (0.0, 0.0) { "equal" } else { "close" };
+        Ok(None)
+    }
+
+    /// Compares dense tensors, which a message calls by `name`.
+    fn elements(&self, a: &View, b: &View, name: &str, tolerance: Tolerance) -> Result<Option<String>> {
+        let default = self.state.default_dtype.get();
+        let common = match a.dtype == b.dtype {
+            true => a.dtype,
+            false => {
+                let [a, b] = [a, b].map(signed);
+                result_type(&[(&a?).into(), (&b?).into()], default)?
+            }
+        };
+        let (a, b) = (copy::cast(a, common)?, copy::cast(b, common)?);
+        let matches = isclose(&a, &b, tolerance, default)?;
+        if reduce::all(&matches, None, false)?.item()?.truth() {
+            return Ok(None);
+        }
+        Ok(Some(if a.ndim() == 0 && name == TENSORS {
+            self.scalar_mismatch(&a.item()?.into(), &b.item()?.into(), tolerance)?
+        } else {
+            self.tensor_mismatch(a, b, matches, name, tolerance)?
+        }))
+    }
+
+    /// Says how many elements do not match, and which differ most, step by step as PyTorch finds them.
+    fn tensor_mismatch(&self, a: View, b: View, matches: View, name: &str, tolerance: Tolerance) -> Result<String> {
+        let steps = Steps(self.state);
+        let sizes = a.sizes().to_vec();
+        let flat = |view: View| steps.on(&Tensor::new(view), "flatten", &[]);
+        let whole = a.dtype.is_integral(true);
+        let [a, b] = [a, b].map(|view| match whole {
+            true => flat(copy::cast(&view, DType::Long)?),
+            false => flat(view),
+        });
+        let (a, b, matches) = (a?, b?, flat(matches)?);
+        let total = matches.view().numel();
+        let failed = total as i64 - steps.sum(&matches, &[], false)?.view().item()?.to_i64();
         let percent = 100.0 * failed as f64 / total as f64;
-        let mut text =
-            format!("Tensor-likes are not {name}!\n\nMismatched elements: {failed} / {total} ({percent:.1}%)\n");
-        for (kind, (value, index), limit) in
-            [("absolute", greatest, tolerances.1), ("relative", relative, tolerances.0)]
+        let mut message = format!(
+            "{name} are not {}!\n\nMismatched elements: {failed} / {total} ({percent:.1}%)",
+            adjective(tolerance)
+        );
+        let clear = |x: &Tensor| steps.on(x, "masked_fill", &[Value::Tensor(matches.clone()), Value::Int(0)]);
+        let absolute = clear(&steps.on(&steps.pair("sub", &a, &b)?, "abs", &[])?)?;
+        let relative = clear(&steps.pair("div", &absolute, &steps.on(&b, "abs", &[])?)?)?;
+        for (kind, differences, limit) in
+            [("absolute", absolute, tolerance.atol), ("relative", relative, tolerance.rtol)]
         {
-            let whole = integral && kind == "absolute";
-            let value = if whole { Value::Int(value as i64) } else { Value::Float(value) };
-            text.push_str(&format!(
-                "Greatest {kind} difference: {} at index {}{}\n",
-                self.text(&value),
-                self.text(&Value::ints(&place(index as i64, a.sizes()))),
-                self.allowed(limit, tolerances)
+            let greatest = call_on(self.state, "max", &Value::Tensor(differences), &[Value::Int(0)])?;
+            let greatest = greatest.sequence().unwrap_or_default();
+            let [Value::Tensor(value), Value::Tensor(at)] = greatest.as_slice() else {
+                bail!(TypeError, "max() gave no values and indices");
+            };
+            let index = place(at.view().item()?.to_i64(), &sizes);
+            message.push_str(&format!(
+                "\nGreatest {kind} difference: {} at index {}{}",
+                self.text(&value.view().item()?.into()),
+                self.text(&Value::ints(&index)),
+                self.allowed(limit, tolerance)
             ));
         }
-        Ok(text.trim_end().to_owned())
+        Ok(message)
     }
+}
+
+fn adjective(tolerance: Tolerance) -> &'static str {
+    if (tolerance.rtol, tolerance.atol) == (0.0, 0.0) { "equal" } else { "close" }
+}
+
+fn is_nan(number: &Value) -> bool {
+    let parts = number.as_scalar().map(Scalar::to_complex);
+    parts.is_some_and(|number| number.re.is_nan() || number.im.is_nan())
+}
+
+/// Says that two numbers of something are not the same.
+fn differ(what: &str, [a, b]: [Option<i64>; 2]) -> Option<String> {
+    let [x, y] = [a, b].map(Option::unwrap_or_default);
+    (a != b).then(|| format!("The number of {what} does not match: {x} != {y}"))
+}
+
+/// PyTorch promotes no `uint16`, `uint32` and `uint64`; here they count as `int64`.
+fn signed(view: &View) -> Result<View> {
+    if view.dtype.is_bare_unsigned() { copy::cast(view, DType::Long) } else { Ok(view.clone()) }
 }
 
 /// The index of the element with this number, row by row.
