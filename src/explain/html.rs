@@ -7,7 +7,7 @@ use super::svg;
 
 const PAGE: &str = "\
 body { background: var(--page); color: var(--plain); font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto 4rem; \
-max-width: 1500px; padding: 0 1rem; }
+max-width: 1500px; padding: 0 1rem; overflow-wrap: break-word; }
 main { display: flex; flex-wrap: wrap; align-items: flex-start; gap: 0 3rem; }
 section { min-width: 0; max-width: 100%; } section.whole { flex-basis: 100%; }
 h1 { font-size: 1.3rem; } h2 { font-size: 1.05rem; margin: 1.4rem 0 .4rem; }
@@ -19,6 +19,7 @@ td:last-child { white-space: normal; min-width: 14rem; }
 p { margin: .4rem 0; } dd span, td span, p span { color: var(--ink); }
 .scroll { overflow-x: auto; margin: .6rem 0; } .scroll:focus-visible { outline: 2px solid var(--label); }
 svg { display: block; }
+html { scroll-padding: 1rem 0 5rem; }
 #told { position: fixed; inset: auto 0 0 0; background: var(--unused-fill); padding: .4rem 1rem; }
 #told:empty { display: none; }
 ";

@@ -3,7 +3,7 @@
 /// Inks as classes, for a light and a dark page; the reader's system chooses.
 pub const STYLE: &str = "\
 :root { color-scheme: light dark; --page: #ffffff; --plain: #1f2328; --label: #59636e; --frame: #c4ccd4; \
---shown: #0a3069; --shown-fill: #ddf4ff; --shared: #6b4300; --shared-fill: #ffe9ad; --unused: #6e7781; \
+--shown: #0a3069; --shown-fill: #ddf4ff; --shared: #6b4300; --shared-fill: #ffe9ad; --unused: #656d76; \
 --unused-fill: #f3f5f7; --fault: #b3121d; --fault-fill: #ffe2df; --good: #116329; --good-fill: #d8f8e0; }
 @media (prefers-color-scheme: dark) { :root { --page: #0d1117; --plain: #e6edf3; --label: #9aa4ae; --frame: #434c56; \
 --shown: #b6dcff; --shown-fill: #12304f; --shared: #f7d272; --shared-fill: #463509; --unused: #8b949e; \
@@ -43,9 +43,10 @@ const focused = () => stops.includes(document.activeElement) ? document.activeEl
 all.forEach(e => {
   e.addEventListener('mouseenter', () => light(e));
   e.addEventListener('mouseleave', () => light(focused()));
-  e.addEventListener('focus', () => light(e));
-  e.addEventListener('blur', () => light(null));
 });
+// Some browsers let the keyboard stop at every part of a picture that listens for the focus itself.
+document.addEventListener('focusin', () => light(focused()));
+document.addEventListener('focusout', () => light(null));
 const box = e => e.getBoundingClientRect();
 document.addEventListener('keydown', event => {
   const here = focused();
@@ -58,7 +59,8 @@ document.addEventListener('keydown', event => {
   if (!to) return;
   here.setAttribute('tabindex', '-1');
   to.setAttribute('tabindex', '0');
-  to.focus();
+  to.focus({preventScroll: true});
+  to.scrollIntoView({block: 'nearest', inline: 'nearest'});
 });
 ";
 
