@@ -4,7 +4,7 @@
 use super::matmul::{adjoint, transposed};
 use super::{Context, Derivative, Expr, RESULT, refused, row, zero};
 use crate::bail;
-use crate::tensor::{DType, Result};
+use crate::tensor::{DType, Error, Result};
 use crate::value::Value;
 
 pub const ROWS: &[Derivative] = &[
@@ -92,7 +92,7 @@ pub const ROWS: &[Derivative] = &[
         let (values, vectors) = (c.result(), c.result_at(1));
         let mut inner = None;
         if c.has_gradient(1) {
-            let turned = times(adjoint(vectors.clone()), c.gradient(1));
+            let turned = along(c, adjoint(vectors.clone()), EIGH);
             inner = Some((turned.clone() - adjoint(turned)) * 0.5 / gaps(&values));
         }
         let Some(inner) = with_values(c, inner) else { return zero(c) };
@@ -165,7 +165,7 @@ fn determinant<'a>(c: &Context<'a>) -> Expr<'a> {
         let factored = turned.call("linalg.lu_factor_ex", &[]).value?.sequence().unwrap_or_default();
         let [factors, pivots, ..] = factored.as_slice() else { bail!(RuntimeError, "no factors") };
         let factors = c.expr(Ok(factors.clone()));
-        let none = factors.call("diagonal", &[Value::Int(0), Value::Int(-2), Value::Int(-1)]);
+        let none = diagonal(&factors);
         let none = none.compare("eq", Value::Int(0)).call("to.dtype", &[Value::DType(dtype)]);
         let moved = factors + (none * epsilon).call("diag_embed", &[]);
         let right = identity_like(&turned) * scale;
@@ -315,7 +315,7 @@ fn old_triangular<'a>(c: &Context<'a>) -> Expr<'a> {
 
 /// `X + Xᴴ - diag(X)`, with a real diagonal.
 fn folded(x: Expr<'_>) -> Expr<'_> {
-    let diagonal = x.call("diagonal", &[Value::Int(0), Value::Int(-2), Value::Int(-1)]);
+    let diagonal = diagonal(&x);
     let real = if x.is_complex() { diagonal.call("real", &[]) } else { diagonal };
     x.clone() + adjoint(x) - real.call("diag_embed", &[])
 }
@@ -368,16 +368,48 @@ fn gaps<'a>(values: &Expr<'a>) -> Expr<'a> {
     across + values.call("ones_like", &[]).call("diag_embed", &[])
 }
 
-/// Adds what comes to a matrix by its eigenvectors to what comes by its eigenvalues, on the diagonal.
+fn diagonal<'a>(matrices: &Expr<'a>) -> Expr<'a> {
+    matrices.call("diagonal", &[Value::Int(0), Value::Int(-2), Value::Int(-1)])
+}
+
+/// What comes to a matrix by its eigenvectors, with what comes by its eigenvalues on the diagonal.
 fn with_values<'a>(c: &Context<'a>, by_vectors: Option<Expr<'a>>) -> Option<Expr<'a>> {
     if !c.has_gradient(0) {
         return by_vectors;
     }
-    let diagonal = c.gradient(0).call("diag_embed", &[]);
+    let by_values = c.gradient(0).call("diag_embed", &[]);
     Some(match by_vectors {
-        Some(inner) => inner + diagonal,
-        None => diagonal,
+        Some(inner) => inner.clone() - diagonal(&inner).call("diag_embed", &[]) + by_values,
+        None => by_values,
     })
+}
+
+const EIG: &str = "linalg_eig_backward: The eigenvectors in the complex case are specified up to multiplication by e^{i \
+                   phi}. The specified loss function depends on this quantity, so it is ill-defined.";
+const EIGH: &str = "linalg_eigh_backward: The eigenvectors in the complex case are specified up to multiplication by e^{i \
+                    phi}. The specified loss function depends on this quantity, so it is ill-defined.";
+const SVD: &str = "svd_backward: The singular vectors in the complex case are specified up to multiplication by e^{i \
+                   phi}. The specified loss function depends on this phase term, making it ill-defined.";
+
+/// The error for a loss that depends on the phases of vectors, which are nobody's choice: whose gradient turns them, and
+/// not as much as the other vectors are turned the other way. PyTorch's bound is a hundredth.
+fn phase_refusal<'a>(turned: Expr<'a>, other: Option<Expr<'a>>, message: &str) -> Option<Error> {
+    let other = other.unwrap_or_else(|| turned.call("zeros_like", &[]));
+    match turned.with("allclose", &other, &[Value::Float(1e-2), Value::Float(1e-2)]).value {
+        Ok(Value::Bool(true)) => None,
+        Ok(_) => Some(Error::runtime(message)),
+        Err(error) => Some(error),
+    }
+}
+
+/// The product of eigenvectors and their gradients.
+fn along<'a>(c: &Context<'a>, turned: Expr<'a>, message: &str) -> Expr<'a> {
+    let product = times(turned, c.gradient(1));
+    let refused = match product.is_complex() {
+        true => phase_refusal(diagonal(&product).call("imag", &[]), None, message),
+        false => None,
+    };
+    refused.map_or(product, |error| c.expr(Err(error)))
 }
 
 /// For a general matrix. That eigenvectors have length one takes away what would change it.
@@ -386,12 +418,9 @@ fn eig<'a>(c: &Context<'a>) -> Expr<'a> {
     let turned = adjoint(vectors.clone());
     let mut inner = None;
     if c.has_gradient(1) {
-        let along = times(turned.clone(), c.gradient(1));
-        let diagonal = [Value::Int(0), Value::Int(-2), Value::Int(-1)];
-        let own = along.call("diagonal", &diagonal).call("real", &[]).call("unsqueeze", &[Value::Int(-2)]);
-        let across = (along - times(turned.clone(), vectors * own)) / gaps(&values.clone().conj());
-        // The places on the diagonal belong to the eigenvalues.
-        inner = Some(across.clone() - across.call("diagonal", &diagonal).call("diag_embed", &[]));
+        let along = along(c, turned.clone(), EIG);
+        let own = diagonal(&along).call("real", &[]).call("unsqueeze", &[Value::Int(-2)]);
+        inner = Some((along - times(turned.clone(), vectors * own)) / gaps(&values.clone().conj()));
     }
     let Some(inner) = with_values(c, inner) else { return zero(c) };
     turned.with("linalg.solve", &times(inner, turned.clone()), &[])
@@ -417,6 +446,16 @@ fn svd<'a>(c: &Context<'a>) -> Expr<'a> {
         let (row, column) = (s.call("unsqueeze", &[Value::Int(-2)]), s.call("unsqueeze", &[Value::Int(-1)]));
         let of_u = has_u.then(|| skew(times(adjoint(u.clone()), cut(c.gradient(0), -1))));
         let of_v = has_v.then(|| skew(times(vh.clone(), adjoint(cut(c.gradient(2), -2)))));
+        let turned =
+            |x: &Option<Expr<'a>>| x.as_ref().filter(|x| x.is_complex()).map(|x| diagonal(x).call("imag", &[]));
+        let refused = match (turned(&of_u), turned(&of_v)) {
+            (Some(of_u), of_v) => phase_refusal(of_u, of_v.map(|of_v| -of_v), SVD),
+            (None, Some(of_v)) => phase_refusal(of_v, None, SVD),
+            (None, None) => None,
+        };
+        if let Some(error) = refused {
+            return Err(error);
+        }
         let parts = [of_u.clone().map(|x| x * row.clone()), of_v.map(|x| column.clone() * x)];
         let Some(inner) = parts.into_iter().flatten().reduce(|a, b| a + b) else { return Ok(zero(c)) };
         let mut inner = inner / gaps;
@@ -424,8 +463,7 @@ fn svd<'a>(c: &Context<'a>) -> Expr<'a> {
             inner = inner + c.gradient(1).call("diag_embed", &[]);
         }
         if let Some(of_u) = of_u.filter(|x| x.is_complex() && has_v) {
-            let diagonal = of_u.call("diagonal", &[Value::Int(0), Value::Int(-2), Value::Int(-1)]);
-            inner = inner + (diagonal / (s.clone() * 2.0)).call("diag_embed", &[]);
+            inner = inner + (diagonal(&of_u) / (s.clone() * 2.0)).call("diag_embed", &[]);
         }
         let mut left = times(u.clone(), inner);
         if has_u && rows > order {
