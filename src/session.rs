@@ -41,6 +41,7 @@ mod cursor;
 mod failure;
 mod foreign;
 mod members;
+mod misspelt;
 mod python;
 mod results;
 mod scripted;

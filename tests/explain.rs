@@ -169,3 +169,63 @@ fn handles_are_counted() {
         assert!(drawn.lines().any(|line| line.ends_with(wanted)), "{source}: {wanted}\n{drawn}");
     }
 }
+
+/// What figures draw and tell of the numbers of a tensor, as PyTorch, numpy and exact fractions have it: explain/figures.txt,
+/// which explain/figures.py writes.
+#[test]
+fn figures_are_those_of_the_numbers() {
+    let mut session = Session::new(SessionOptions::default());
+    let (mut rows, mut wrong) = (0, Vec::new());
+    text_of(&mut session, Language::Python, "import torch");
+    for line in include_str!("explain/figures.txt").lines() {
+        let mut parts = line.split("; ");
+        let mut part = || parts.next().unwrap_or_else(|| panic!("{line}"));
+        let (tensor, kinds, facts, bins, heights, shades) = (part(), part(), part(), part(), part(), part());
+        let numbers = |text: &str| text.split(' ').filter_map(|number| number.parse().ok()).collect::<Vec<f64>>();
+        text_of(&mut session, Language::Python, &format!("x = {tensor}"));
+        let drawn = text_of(&mut session, Language::Python, "hist(x, bins=8, width=400)");
+        let fact = |name: &str| drawn.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        let first = |name| fact(name).map_or(0.0, leading);
+        let found_kinds: Vec<f64> = ["finite", "nan", "inf", "-inf"].map(first).to_vec();
+        // `0 … 100, from 0 to 99, mean 49.5` and `5% 4.95, 25% …`.
+        let told = ["finite", "quantiles"].map(|name| fact(name).unwrap_or_default()).join(", ");
+        let told: Vec<f64> = told.split(", ").flat_map(|text| text.split(' ')).filter_map(|n| n.parse().ok()).collect();
+        let told = told.get(told.len().saturating_sub(8)..).unwrap_or_default();
+        let wanted = numbers(facts);
+        let range = wanted.get(1).zip(wanted.first()).map_or(0.0, |(most, least)| most / 2.0 - least / 2.0);
+        let close = |(told, wanted): (&f64, &f64)| (told - wanted).abs() / 2.0 <= range * 1e-4 + wanted.abs() * 1e-12;
+        let agrees = told.len() == wanted.len() && told.iter().zip(&wanted).all(close);
+        let found_bins: Vec<f64> = drawn
+            .lines()
+            .filter(|line| {
+                line.starts_with('[') || line.contains('█') && !line.contains("nan") && !line.contains("inf")
+            })
+            .filter_map(|line| line.split_once("  ").map(|(_, text)| leading(text.trim_start())))
+            .collect();
+        if found_kinds != numbers(kinds) || !agrees || found_bins != numbers(bins) {
+            wrong.push(format!("{line}\n{told:?}\n{found_bins:?}\n{drawn}"));
+        }
+        for (figure, wanted) in [("spark", heights), ("heat", shades)] {
+            let drawn = text_of(&mut session, Language::Python, &format!("{figure}(x, width=400)"));
+            let rows: Vec<&str> = drawn.lines().filter_map(|line| line.split(' ').next_back()).collect();
+            let wide = figure == "heat";
+            let wanted: Vec<String> = wanted
+                .split('|')
+                .map(|row| row.chars().flat_map(|sign| std::iter::repeat_n(sign, 1 + usize::from(wide))).collect())
+                .collect();
+            let found = rows.windows(wanted.len()).any(|rows| rows == wanted);
+            if !found {
+                wrong.push(format!("{tensor}\n{}\n{drawn}", wanted.join("\n")));
+            }
+        }
+        rows += 1;
+    }
+    assert!(rows > 30);
+    assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n\n"));
+}
+
+/// The number at the beginning of a text, its digits in groups.
+fn leading(text: &str) -> f64 {
+    let digits = text.chars().take_while(|c| c.is_ascii_digit() || *c == ' ').filter(|c| *c != ' ');
+    digits.collect::<String>().parse().unwrap_or(0.0)
+}

@@ -115,20 +115,31 @@ fn dtype_in_short(name: &str) -> Option<&'static str> {
     names.find(|known| parts(known).is_some_and(|(whole, bits)| bits == digits && whole.starts_with(&letters)))
 }
 
-/// The name among these that is most like a misspelt one: one slip in a short name, two in a longer one.
+/// The name among these that is most like a misspelt one.
 pub fn nearest<N: AsRef<str> + Ord>(name: &str, names: impl IntoIterator<Item = N>) -> Option<N> {
+    near(name, names).into_iter().next()
+}
+
+/// The names that are like a misspelt one, the likeliest first: one slip in a short name, two in a longer one.
+pub fn near<N: AsRef<str> + Ord>(name: &str, names: impl IntoIterator<Item = N>) -> Vec<N> {
     let allowed = match name.chars().count() {
         3..=5 => 1,
         // Nobody misspells a name of hundreds of letters, and comparing takes as long as both names together.
         6..=100 => 2,
-        _ => return None,
+        _ => return Vec::new(),
     };
     // Of names as near, one that begins alike: slips come later in a word.
     let scored = names.into_iter().map(|known| {
         let begins_otherwise = known.as_ref().chars().next() != name.chars().next();
         (strsim::damerau_levenshtein(known.as_ref(), name), begins_otherwise, known)
     });
-    scored.min().filter(|(distance, ..)| (1..=allowed).contains(distance)).map(|(.., known)| known)
+    let mut scored: Vec<_> = scored.filter(|(distance, ..)| *distance <= allowed).collect();
+    scored.sort();
+    // What is there as it was written has not been misspelt.
+    if scored.first().is_some_and(|(distance, ..)| *distance == 0) {
+        return Vec::new();
+    }
+    scored.into_iter().map(|(.., known)| known).collect()
 }
 
 #[cfg(test)]

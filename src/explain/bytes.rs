@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::element::exact;
 use super::residents::residents;
 use super::scene::{Block, Ink, Lane, Scene, Strip, byte_count, span};
-use super::tensor::extent;
+use super::tensor::{ends, extent, joined, left_out_note};
 use crate::tensor::memory::get;
 use crate::tensor::{DType, Layout, Memory, Result, Storage, View};
 
@@ -55,29 +55,38 @@ impl Window<'_> {
             return scene;
         }
         scene.facts(vec![("order".to_owned(), span(Ink::Plain, self.order(memory)))]);
-        // Whole units, so that every lane begins anew at the same byte.
-        let room = cells.max(2).saturating_mul(unit);
-        let parts = if length <= room {
-            vec![self.range.clone()]
-        } else {
-            let (head, tail) = (room / 4 / unit * 3 * unit, (room / 4 / unit).max(1) * unit);
-            let last = (length - tail).next_multiple_of(unit).min(length);
-            vec![self.range.start..self.range.start + head.max(unit), self.range.start + last..self.range.end]
-        };
-        let mut drawn = self.range.start;
-        for part in parts {
-            if part.start > drawn {
-                let left_out = byte_count((part.start - drawn) as u64);
-                scene.note(Ink::Unused, format!("… {left_out}, {drawn} to {}, not drawn …", part.start - 1));
-            }
-            drawn = part.end;
-            scene.blocks.push(Block::Strip(self.strip(memory, part)));
+        let parts = self.parts(unit, cells.max(2));
+        scene.blocks.push(Block::Strip(self.strip(memory, &parts)));
+        let left_out = length - parts.iter().map(Range::len).sum::<usize>();
+        if left_out > 0 {
+            scene.note(Ink::Unused, left_out_note(left_out as u64, length as u64, "byte"));
         }
         if self.has_gaps() {
             scene
                 .note(Ink::Unused, "( ) around a value: its bytes lie between those of the tensor and are not its own");
         }
         scene
+    }
+
+    /// What is drawn, in whole units, so that every lane begins anew at the same byte: all of it if that is at most so many
+    /// units, else what the view shows, or the bytes themselves, at both ends.
+    fn parts(&self, unit: usize, cells: usize) -> Vec<Range<usize>> {
+        let length = self.range.len();
+        if length <= cells.saturating_mul(unit) {
+            return vec![self.range.clone()];
+        }
+        let units = i64::try_from(length.div_ceil(unit)).unwrap_or(i64::MAX);
+        let wanted = match self.shown {
+            None => ends(&Layout::contiguous(&[units]), cells).map(|at| at..at + 1).collect(),
+            Some((view, itemsize)) => {
+                let of_unit = |place: i64| (place - view.layout.offset) * itemsize as i64;
+                let unit = unit as i64;
+                let range = |place| of_unit(place) / unit..(of_unit(place + 1) + unit - 1) / unit;
+                ends(&view.layout, cells).map(range).collect()
+            }
+        };
+        let byte = |at: i64| (self.range.start + at as usize * unit).min(self.range.end);
+        joined(wanted, units).into_iter().map(|part| byte(part.start)..byte(part.end)).collect()
     }
 
     /// Describes which byte counts most.
@@ -100,9 +109,24 @@ impl Window<'_> {
         })
     }
 
-    fn strip(&self, memory: &Memory, part: Range<usize>) -> Strip {
-        let mut lanes = vec![self.ruler(&part), self.hexadecimal(memory, &part)];
-        lanes.extend(self.dtypes.iter().map(|dtype| self.decoded(memory, &part, *dtype)));
+    /// The parts side by side, with a sign for what lies between two.
+    fn strip(&self, memory: &Memory, parts: &[Range<usize>]) -> Strip {
+        let mut lanes = vec![Lane::ruler("byte"), Lane::framed("hex")];
+        lanes.extend(self.dtypes.iter().map(|dtype| Lane::framed(dtype.name())));
+        for (number, part) in parts.iter().enumerate() {
+            if number > 0 {
+                lanes.iter_mut().for_each(|lane| lane.push(1, Ink::Unused, "…"));
+            }
+            let [ruler, hex, decoded @ ..] = lanes.as_mut_slice() else { break };
+            for byte in part.clone() {
+                let text: String = bytes_at(memory, byte..byte + 1).iter().map(|byte| format!("{byte:02x}")).collect();
+                ruler.push(1, Ink::Label, byte.to_string());
+                hex.push(1, self.ink(byte), text);
+            }
+            for (lane, dtype) in decoded.iter_mut().zip(&self.dtypes) {
+                self.decode(memory, part, *dtype, lane);
+            }
+        }
         Strip { lanes }
     }
 
@@ -118,24 +142,8 @@ impl Window<'_> {
         if self.is_shown(byte) { Ink::Shown } else { Ink::Unused }
     }
 
-    fn ruler(&self, part: &Range<usize>) -> Lane {
-        let mut lane = Lane::ruler("byte");
-        part.clone().for_each(|byte| lane.push(1, Ink::Label, byte.to_string()));
-        lane
-    }
-
-    fn hexadecimal(&self, memory: &Memory, part: &Range<usize>) -> Lane {
-        let mut lane = Lane::framed("hex");
-        for byte in part.clone() {
-            let text: String = bytes_at(memory, byte..byte + 1).iter().map(|byte| format!("{byte:02x}")).collect();
-            lane.push(1, self.ink(byte), text);
-        }
-        lane
-    }
-
-    fn decoded(&self, memory: &Memory, part: &Range<usize>, dtype: DType) -> Lane {
+    fn decode(&self, memory: &Memory, part: &Range<usize>, dtype: DType, lane: &mut Lane) {
         let size = dtype.itemsize();
-        let mut lane = Lane::framed(dtype.name());
         for start in part.clone().step_by(size) {
             let end = (start + size).min(part.end);
             let text = if end - start < size { String::new() } else { decode(memory, start, dtype) };
@@ -143,7 +151,6 @@ impl Window<'_> {
             let text = if ink == Ink::Unused && !text.is_empty() { format!("({text})") } else { text };
             lane.push(end - start, ink, text);
         }
-        lane
     }
 }
 
@@ -194,7 +201,19 @@ mod tests {
     #[test]
     fn long_ones_are_cut() {
         let storage = Storage::from_bytes(&[7; 1000]).unwrap();
-        let drawn = plain(&draw(&of_storage(&storage, &[DType::Long], 4).unwrap(), 120));
-        assert!(drawn.contains("968 bytes, 24 to 991, not drawn"), "{drawn}");
+        let drawn = plain(&draw(&of_storage(&storage, &[DType::Long], 4).unwrap(), 300));
+        assert!(drawn.contains("… stands for bytes that are not drawn, 976 of 1000 bytes"), "{drawn}");
+        assert!(drawn.contains("  15    …    992 "), "{drawn}");
+    }
+
+    #[test]
+    fn what_lies_between_is_left_out_where_it_is_much() {
+        let mut view = View::from_scalars(&[1000], DType::Short, (0..1000).map(Scalar::Int)).unwrap();
+        view.layout = Layout { sizes: [9].as_slice().into(), strides: [100].as_slice().into(), offset: 50 };
+        let drawn = plain(&draw(&of_view(&view, &[DType::Int], 32).unwrap(), 400));
+        for element in 0..9 {
+            assert!(drawn.contains(&format!(" {} ", 50 + 100 * element)), "{drawn}");
+        }
+        assert!(drawn.contains("1568 of 1602 bytes") && drawn.contains("(51)") && !drawn.contains("(52)"), "{drawn}");
     }
 }

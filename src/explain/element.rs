@@ -37,9 +37,10 @@ fn whole(value: Scalar) -> String {
     }
 }
 
-/// The nearest decimal number with this many digits.
+/// The nearest decimal number with this many digits; the largest numbers, which have none, as they are.
 pub(super) fn rounded(value: f64, digits: usize) -> f64 {
-    format!("{value:.*e}", digits.saturating_sub(1)).parse().unwrap_or(value)
+    let nearest = format!("{value:.*e}", digits.saturating_sub(1)).parse();
+    nearest.ok().filter(|nearest: &f64| nearest.is_finite()).unwrap_or(value)
 }
 
 /// The shortest decimal number that `dtype` reads as this value.

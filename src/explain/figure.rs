@@ -268,7 +268,7 @@ impl Edges {
                 let at = |at: usize| edges.get(at).copied().unwrap_or_default();
                 // As many digits as tell a bound from the next.
                 let widest = at(0).abs().max(at(self.count()).abs());
-                let digits = (widest / (at(1) - at(0))).log10().ceil().clamp(0.0, 14.0) as usize + 2;
+                let digits = (widest / (at(1) - at(0))).log10().ceil().clamp(0.0, 15.0) as usize + 2;
                 // What is nearly 0, next to the width of a bin, is 0.
                 let nearly = (at(1) - at(0)) * 1e-9;
                 let text = |edge: f64| float_repr(if edge.abs() < nearly { 0.0 } else { rounded(edge, digits) });

@@ -267,27 +267,36 @@ fn windows(total: i64, layout: &Layout, cells: usize) -> Vec<Range<i64>> {
     if extent.is_empty() {
         wanted.push(0..(room / 2).max(2));
     } else {
-        // Half of the cells for where the view begins, a quarter for where it ends. A gap takes the room of a cell.
-        let begin = |cells: usize| {
-            let (mut left, mut last) = (cells, layout.offset - 1);
-            let places = first_places(layout, cells).into_iter().take_while(move |place| {
-                let taken = if place - last > 1 { 2 } else { 1 };
-                last = *place;
-                left = left.saturating_sub(taken);
-                left > 0 || taken == 1
-            });
-            places.collect::<Vec<_>>()
-        };
-        // A view looks the same from its end.
-        let mirrored = |place: i64| layout.offset + extent.end - 1 - place;
-        let first = begin((cells / 2).max(2));
-        let last = begin((cells / 4).max(1)).into_iter().map(mirrored);
-        wanted.extend(first.into_iter().chain(last).map(|place| place..place + 1));
+        wanted.extend(ends(layout, cells).map(|place| place..place + 1));
         wanted.extend([extent.start - 2..extent.start, extent.end..extent.end + 2]);
     }
-    wanted.sort_by_key(|range| range.start);
+    joined(wanted, total)
+}
+
+/// Places that a view shows, for a picture of so many cells: half of them for where it begins, a quarter for where it ends. A
+/// gap takes the room of a cell.
+pub(super) fn ends(layout: &Layout, cells: usize) -> impl Iterator<Item = i64> {
+    let begin = |cells: usize| {
+        let (mut left, mut last) = (cells, layout.offset - 1);
+        let places = first_places(layout, cells).into_iter().take_while(move |place| {
+            let taken = if place - last > 1 { 2 } else { 1 };
+            last = *place;
+            left = left.saturating_sub(taken);
+            left > 0 || taken == 1
+        });
+        places.collect::<Vec<_>>()
+    };
+    // A view looks the same from its end.
+    let whole = layout.offset + extent(layout).end - 1;
+    let last = begin((cells / 4).max(1)).into_iter().map(move |place| whole - place);
+    begin((cells / 2).max(2)).into_iter().chain(last)
+}
+
+/// Ranges of so many cells in order, those that touch or nearly touch put together.
+pub(super) fn joined(mut ranges: Vec<Range<i64>>, total: i64) -> Vec<Range<i64>> {
+    ranges.sort_by_key(|range| range.start);
     let mut windows: Vec<Range<i64>> = Vec::new();
-    for range in wanted {
+    for range in ranges {
         let range = range.start.clamp(0, total)..range.end.clamp(0, total);
         match windows.last_mut() {
             // A gap of a cell or two costs more to tell than to draw.
@@ -297,6 +306,11 @@ fn windows(total: i64, layout: &Layout, cells: usize) -> Vec<Range<i64>> {
         }
     }
     windows
+}
+
+/// The note below a picture with gaps.
+pub(super) fn left_out_note(left_out: u64, total: u64, what: &str) -> String {
+    format!("… stands for {what}s that are not drawn, {} of {}", grouped(left_out), counted(total, what))
 }
 
 /// The first places of the storage that the view shows, at most so many of them, in order.
@@ -417,8 +431,7 @@ fn draw_storage(scene: &mut Scene, view: &View, terms: Terms) {
     let mut signs = Signs::default();
     scene.blocks.push(Block::Strip(strip(view, &windows, total, terms.bytes, &mut signs)));
     if left_out > 0 {
-        let (left_out, total) = (grouped(left_out.unsigned_abs()), counted(total.unsigned_abs(), "cell"));
-        scene.note(Ink::Unused, format!("… stands for cells that are not drawn, {left_out} of {total}"));
+        scene.note(Ink::Unused, left_out_note(left_out.unsigned_abs(), total.unsigned_abs(), "cell"));
     }
     if signs.unused {
         scene.note(Ink::Unused, "· no element of this tensor lives here");

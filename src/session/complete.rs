@@ -78,6 +78,14 @@ pub fn keywords(language: Language) -> &'static [&'static str] {
     }
 }
 
+/// The names of values that are there from the start.
+pub(super) fn constants(language: Language) -> &'static [&'static str] {
+    match language {
+        Language::Python => &["torch", "None", "True", "False"],
+        Language::Rhai => &["torch", "None", "True", "False", "true", "false", "inf", "nan"],
+    }
+}
+
 impl Session {
     /// Returns what could stand at byte `at` of `text`.
     pub fn complete(&self, language: Language, text: &str, at: usize) -> Completion {
@@ -207,11 +215,11 @@ impl Session {
         }
         found.extend(keywords(language).iter().map(|word| Candidate::new(*word, "")));
         // Rhai knows torch's names by themselves, too; Python does not.
-        let (constants, modules): (&[&str], &[&str]) = match language {
-            Language::Rhai => (&["torch", "None", "True", "False", "true", "false", "inf", "nan"], &["py", ""]),
-            Language::Python => (&["torch", "None", "True", "False"], &["py"]),
+        let modules: &[&str] = match language {
+            Language::Rhai => &["py", ""],
+            Language::Python => &["py"],
         };
-        found.extend(constants.iter().map(|name| Candidate::new(*name, "")));
+        found.extend(constants(language).iter().map(|name| Candidate::new(*name, "")));
         if language == Language::Rhai {
             found.extend(torch_names().map(|(name, doc)| Candidate::new(name, doc)));
         }

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 
 use rhai::{AST, ASTNode, Dynamic, EvalAltResult, Expr, ParseError, Stmt};
 
-use super::{Session, advice, foreign, python};
+use super::misspelt::nearest_module;
+use super::{Language, Session, advice, foreign, python};
 use crate::call::signature::Kind;
 use crate::call::suggest;
 use crate::call::{LIBRARY, Receiver};
@@ -35,6 +36,11 @@ pub struct Failure {
     pub trace: Vec<String>,
     /// Whether Ctrl-C stopped it.
     pub interrupted: bool,
+}
+
+/// The hint at a name or a word that was probably meant.
+pub(super) fn did_you_mean(word: impl std::fmt::Display) -> String {
+    format!("did you mean '{word}'?")
 }
 
 /// The number of calls of a deep recursion that are listed, at either end.
@@ -97,7 +103,10 @@ impl Session {
         if failure.hint.is_none() || is_guess {
             let rest = fault::around(&cell.typed, failure.position).map_or("", |(_, rest)| rest);
             let advice = hidden.or_else(|| self.on_modules(&failure, rest));
-            failure.hint = advice.or_else(|| advice::in_terms_of_rhai(&failure, &cell.typed)).or(failure.hint);
+            let place = failure.position.filter(|_| failure.kind == "SyntaxError");
+            let keyword = || self.nearest_keyword(Language::Rhai, &cell.typed, place?).map(did_you_mean);
+            let advice = advice.or_else(keyword).or_else(|| advice::in_terms_of_rhai(&failure, &cell.typed));
+            failure.hint = advice.or(failure.hint);
         }
         Box::new(failure)
     }
@@ -105,13 +114,14 @@ impl Session {
     /// Says more about a name that nothing goes by.
     pub(super) fn advise(&self, mut failure: Failure, cell: Option<&Cell>) -> Failure {
         if failure.hint.is_none() && failure.kind == "ModuleNotFoundError" {
-            failure.hint = self.on_modules(&failure, "");
+            let near = || failure.message.split('\'').nth(1).and_then(nearest_module).map(did_you_mean);
+            failure.hint = self.on_modules(&failure, "").or_else(near);
         }
         if failure.kind == "KeyError"
             && let Some(cell) = cell
             && let Some(near) = self.near_key(&failure, &cell.typed)
         {
-            failure.hint = Some(format!("did you mean '{near}'?"));
+            failure.hint = Some(did_you_mean(near));
         }
         if failure.kind != "NameError" || failure.hint.is_some() {
             return failure;
@@ -137,7 +147,8 @@ impl Session {
         } else {
             let is_rhai = cell.is_some() || self.runtime.is_rhai.get();
             let foreign = if is_rhai { foreign::on_name(known) } else { None };
-            foreign.or_else(|| self.nearest(known).map(|known| format!("did you mean '{known}'?")))
+            let language = if is_rhai { Language::Rhai } else { Language::Python };
+            foreign.or_else(|| self.nearest(language, known).map(did_you_mean))
         };
         failure
     }
@@ -149,17 +160,6 @@ impl Session {
         let map = self.scope.get(name)?.read_lock::<rhai::Map>()?;
         let key = failure.message.trim_matches('\'');
         suggest::nearest(key, map.keys().map(|key| key.as_str())).map(str::to_owned)
-    }
-
-    /// The name of a function or a variable that is nearest to a misspelt one.
-    pub fn nearest(&self, name: &str) -> Option<String> {
-        let variables = self.scope.iter_raw().map(|(known, ..)| known);
-        let functions = self.runtime.defined.borrow();
-        let own = variables.chain(functions.keys().map(String::as_str));
-        let near = suggest::nearest(name, own).map(str::to_owned);
-        let language = || suggest::nearest(name, own::functions()).map(str::to_owned);
-        let torch = || suggest::suggestion(self.runtime.registry, Some(Receiver::Module("")), name).map(str::to_owned);
-        near.or_else(language).or_else(torch)
     }
 
     /// The note on a method call that finds a function of the script instead of the method of tensors.

@@ -94,6 +94,11 @@ const PLACES: &[(&str, &str, &str, &str)] = &[
     ("Function definitions", "", "", "within another function, make a closure: `let f = |x| …;`"),
 ];
 
+/// Whether another language has this word, and there is something to say about it.
+pub(super) fn is_word(word: &str) -> bool {
+    WORDS.iter().any(|(words, _)| words.contains(&word))
+}
+
 /// The advice on a text that is not read, by the message and what stands before the place and there.
 pub(super) fn on_syntax(message: &str, before: &str, rest: &str) -> Option<String> {
     let known = |rows: &[Row], word: &str| {
@@ -112,8 +117,15 @@ pub(super) fn on_syntax(message: &str, before: &str, rest: &str) -> Option<Strin
     };
     let sign = SIGNS.iter().find(|(signs, _)| signs.iter().any(|sign| rest.starts_with(sign)));
     let in_place = || PLACES.iter().find(first).map(|(.., advice)| (*advice).to_owned());
+    // Short words are near too many.
+    let misspelt = || {
+        let word = statement.split_whitespace().next().filter(|word| word.chars().count() > 5)?;
+        let names = WORDS.iter().flat_map(|(words, _)| *words).copied();
+        known(WORDS, nearest(word, names)?).filter(|_| message.starts_with("Expecting ';'"))
+    };
     known(WORDS, here)
         .or_else(|| words.find_map(|word| known(WORDS, word)))
+        .or_else(misspelt)
         .or_else(in_place)
         .or_else(|| sign.map(|(_, advice)| (*advice).to_owned()))
         .or_else(|| on_words(message, before, statement, rest))

@@ -5,9 +5,9 @@
 //! line of Rhai makes, Python sees as a value of its own: an array or an object map becomes a list or a dictionary when
 //! Python first names its variable, and from then on both languages hold that one.
 
-use super::failure::{Failure, failure_of, line_and_column, listed};
+use super::failure::{Failure, did_you_mean, failure_of, line_and_column, listed};
 use super::results::{hidden_name, shown_name};
-use super::{Session, stopped};
+use super::{Language, Session, stopped};
 use crate::call::state::{Said, State};
 use crate::explain::{Holder, Picture};
 use crate::python::builtins;
@@ -155,10 +155,14 @@ impl Session {
         if self.runtime.interrupt.is_set() {
             return stopped();
         }
+        let place = line_and_column(source, fault.offset);
+        let is_unread = fault.message.starts_with("invalid syntax");
+        let keyword = is_unread.then(|| self.nearest_keyword(Language::Python, source, place)).flatten();
         Box::new(Failure {
             kind: fault.kind.to_string(),
             message: fault.message,
-            position: Some(line_and_column(source, fault.offset)),
+            position: Some(place),
+            hint: keyword.map(did_you_mean),
             unread: match (fault.kind, fault.stage) {
                 ("NotImplementedError", _) => None,
                 (_, Stage::Grammar) => Some("<unknown>"),

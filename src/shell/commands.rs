@@ -115,10 +115,10 @@ pub fn run(prompt: &mut Prompt, entry: &str) -> Flow {
         Some(command) => (command.run)(prompt, rest.trim()),
         None => {
             let names: Vec<_> = meant.iter().map(|command| format!(":{}", command.name)).collect();
-            let near = if names.is_empty() {
-                ":help lists the commands".to_owned()
-            } else {
-                format!("is it {}?", names.join(" or "))
+            let near = match nearest(name, COMMANDS.iter().map(|command| command.name)) {
+                _ if !names.is_empty() => format!("is it {}?", names.join(" or ")),
+                Some(near) => format!("did you mean :{near}?"),
+                None => ":help lists the commands".to_owned(),
             };
             complain(&format!("there is no command :{name}; {near}\n"));
             Flow::On

@@ -47,7 +47,7 @@ pub fn help(session: &Session, topic: &str) -> String {
     }
     let found = session.search(topic);
     if found.is_empty() {
-        return match session.nearest(topic) {
+        return match session.nearest(Language::Rhai, topic) {
             Some(near) => format!("nothing is called {topic}; did you mean {near}?\n"),
             None => format!("nothing is called {topic}, and no description mentions it\n"),
         };

@@ -17,10 +17,11 @@ use signal_hook::flag;
 
 use super::fault::describe;
 use super::history;
-use super::screen::{Screen, Stream, complain, show, show_said};
+use super::pager::Paging;
+use super::screen::{Screen, Stream, complain, show};
 use crate::files::{PRIVATE, replace};
 use crate::lessons::{Attempt, Exercise, Lesson, Part, Shown, Told, Verdict, find, language_of, lessons, told};
-use crate::session::{Completeness, Language, Session, SessionOptions, wrapped};
+use crate::session::{Completeness, Language, Outcome, Session, SessionOptions, nearest, wrapped};
 
 /// The request to `tensorsh learn`.
 #[derive(Clone, Debug)]
@@ -141,7 +142,15 @@ struct Learner {
     language: Language,
     /// None where lines come from a file.
     editor: Option<Editor<(), MemHistory>>,
+    /// The lines shown since the learner last pressed Enter.
+    unread: usize,
+    paging: Rc<Paging>,
 }
+
+/// What can be typed at an exercise instead of an answer.
+const COMMANDS: [&str; 5] = [":hint", ":solution", ":again", ":skip", ":quit"];
+
+const GO_ON: &str = "-- Enter goes on --";
 
 impl Learner {
     fn open(screen: Screen, language: Language) -> rustyline::Result<Learner> {
@@ -150,16 +159,38 @@ impl Learner {
         } else {
             None
         };
-        Ok(Learner { screen, language, editor })
+        Ok(Learner { screen, language, editor, unread: 0, paging: Rc::default() })
+    }
+
+    /// The columns and rows of the terminal, if there is one.
+    fn dimensions(&mut self) -> Option<(usize, usize)> {
+        let (columns, rows) = self.editor.as_mut().and_then(Editor::dimensions)?;
+        Some((columns.into(), rows.into()))
     }
 
     fn columns(&mut self) -> usize {
-        let dimensions = self.editor.as_mut().and_then(Editor::dimensions);
-        dimensions.map_or(80, |(columns, _)| usize::from(columns)).clamp(20, 100)
+        self.dimensions().map_or(80, |(columns, _)| columns).clamp(20, 100)
+    }
+
+    /// Waits before so many lines if they would push others off the screen that nobody has had the time to read.
+    fn room(&mut self, lines: usize) -> rustyline::Result<()> {
+        let Some((_, rows)) = self.dimensions() else { return Ok(()) };
+        if self.unread > 0 && self.unread + lines >= rows {
+            self.read(GO_ON)?;
+        }
+        self.unread += lines;
+        Ok(())
+    }
+
+    /// The lines that a text takes on the terminal.
+    fn height(&mut self, text: &str) -> usize {
+        let columns = self.dimensions().map_or(80, |(columns, _)| columns).max(1);
+        text.lines().map(|line| line.chars().count().div_ceil(columns).max(1)).sum()
     }
 
     /// The next line; an error at the end of the input.
     fn read(&mut self, sign: &str) -> rustyline::Result<String> {
+        self.unread = 0;
         if let Some(editor) = &mut self.editor {
             let line = editor.readline(sign)?;
             // Without a history there is still a prompt.
@@ -182,15 +213,30 @@ impl Learner {
         show(&format!("{}\n", text.style(dim)));
     }
 
-    fn heading(&self, text: &str) {
+    /// Shows a heading, which does not stand alone at the foot of a screen.
+    fn heading(&mut self, text: &str) -> rustyline::Result<()> {
+        self.room(6)?;
         let bold = self.screen.style(Stream::Output, Style::new().bold());
         show(&format!("\n{}\n\n", text.style(bold)));
+        Ok(())
     }
 
-    fn prose(&mut self, text: &str) {
+    fn prose(&mut self, text: &str) -> rustyline::Result<()> {
         let columns = self.columns();
-        wrapped(text, columns).iter().for_each(|line| show(&format!("{line}\n")));
+        let lines = wrapped(text, columns);
+        // A paragraph stays together if a screen can hold it.
+        let is_one = self.dimensions().is_none_or(|(_, rows)| lines.len() + 1 < rows);
+        if is_one {
+            self.room(lines.len() + 1)?;
+        }
+        for line in lines {
+            if !is_one {
+                self.room(1)?;
+            }
+            show(&format!("{line}\n"));
+        }
         show("\n");
+        Ok(())
     }
 
     /// A lesson, and those behind it for as long as the learner goes on.
@@ -210,14 +256,14 @@ impl Learner {
     }
 
     fn lesson(&mut self, number: usize, lesson: &Lesson, progress: &mut Progress) -> rustyline::Result<Left> {
-        self.heading(&format!("{number}. {}", lesson.title));
+        self.heading(&format!("{number}. {}", lesson.title))?;
         let mut session = self.session();
         for (i, part) in lesson.parts.iter().enumerate() {
-            self.part(part, &mut session);
+            self.part(part, &mut session)?;
             // Nobody reads on at a file's pace.
             let has_more = lesson.parts.len() > i + 1;
             if self.editor.is_some() && has_more && matches!(part, Part::Session(_)) {
-                self.read("-- Enter goes on --")?;
+                self.read(GO_ON)?;
             }
         }
         for exercise in &lesson.exercises {
@@ -245,27 +291,45 @@ impl Learner {
     /// Output goes to the terminal at once, and what it was is noted.
     fn options(&self) -> (SessionOptions, Rc<Cell<Shown>>) {
         let (screen, shown) = (self.screen, Rc::new(Cell::new(Shown::Nothing)));
-        let noted = Rc::clone(&shown);
+        let (noted, paging) = (Rc::clone(&shown), Rc::clone(&self.paging));
         let live = move |said, text: &str| {
             noted.set(noted.get().and(said));
-            show_said(screen, said, text);
+            paging.say(screen, said, text);
         };
         (SessionOptions { live: Some(Box::new(live)), ..SessionOptions::default() }, shown)
     }
 
-    fn part(&mut self, part: &Part, session: &mut Session) {
+    fn part(&mut self, part: &Part, session: &mut Session) -> rustyline::Result<()> {
         match part {
-            Part::Prose(text) => self.prose(text),
+            Part::Prose(text) => self.prose(text)?,
             Part::Session(inputs) => {
                 let examples = inputs.examples(self.language).iter();
                 for example in examples.filter(|example| !example.options.skip) {
                     if let Some(told) = told(session, self.language, example.language, &example.source) {
+                        let (asked, shown) = (self.height(&told.source), self.height(&example.expected));
+                        // What fills a screen is read in the pager.
+                        let is_paged = self.dimensions().is_some_and(|(_, rows)| shown >= rows);
+                        self.room(if is_paged { asked } else { asked + shown })?;
                         self.run(&told, session);
+                        if is_paged {
+                            self.unread = 0;
+                        }
                     }
                 }
                 show("\n");
+                self.unread += 1;
             }
         }
+        Ok(())
+    }
+
+    /// Runs an input; what it shows goes through the pager if it is long.
+    fn eval(&mut self, session: &mut Session, language: Language, source: &str) -> Outcome {
+        let rows = self.dimensions().map(|(_, rows)| rows);
+        self.paging.above(rows);
+        let outcome = session.eval(language, source);
+        self.paging.flush();
+        outcome
     }
 
     /// Shows an input behind its signs.
@@ -276,42 +340,54 @@ impl Learner {
     }
 
     /// Runs an input of a page and shows both.
-    fn run(&self, told: &Told, session: &mut Session) {
+    fn run(&mut self, told: &Told, session: &mut Session) {
         self.input(told);
-        let outcome = session.eval(told.language, &told.source);
+        let outcome = self.eval(session, told.language, &told.source);
         if let Some(error) = &outcome.error {
             complain(&describe(self.screen, error, &told.source, None));
         }
     }
 
     fn exercise(&mut self, exercise: &Exercise) -> rustyline::Result<Left> {
-        self.heading(&format!("Exercise: {}", exercise.title));
+        self.heading(&format!("Exercise: {}", exercise.title))?;
         'anew: loop {
             let (options, shown) = self.options();
             let mut attempt = exercise.begin(self.language, options);
             attempt.session.set_width(self.columns());
             // Without a handler Ctrl-C ends the program at once, which is good enough.
             let _ = flag::register(SIGINT, attempt.session.interrupt_flag());
-            exercise.task.iter().for_each(|part| self.part(part, &mut attempt.session));
+            for part in &exercise.task {
+                self.part(part, &mut attempt.session)?;
+            }
             attempt.given.iter().for_each(|told| self.input(told));
-            self.remark("(:hint, :solution, :again, :skip, :quit)");
+            self.remark(&format!("({})", COMMANDS.join(", ")));
             let mut hints = exercise.hints.iter();
             loop {
                 let line = self.read(self.language.signs().0)?;
                 match line.trim() {
                     "" => {}
                     ":hint" => match hints.next() {
-                        Some(parts) => parts.iter().for_each(|part| self.part(part, &mut attempt.session)),
+                        Some(parts) => {
+                            for part in parts {
+                                self.part(part, &mut attempt.session)?;
+                            }
+                        }
                         None => self.remark("There are no more hints; :solution shows one way."),
                     },
                     ":solution" => {
                         // In a session of its own: what was tried stays as it is.
                         let mut aside = self.session();
-                        exercise.solution.iter().for_each(|part| self.part(part, &mut aside));
+                        for part in &exercise.solution {
+                            self.part(part, &mut aside)?;
+                        }
                     }
                     ":again" => continue 'anew,
                     ":skip" => return Ok(Left::Skipped),
                     line if is_leave(line) => return Ok(Left::Quit),
+                    line if line.starts_with(':') => {
+                        let near = nearest(line, COMMANDS).map(|near| format!("; did you mean {near}?"));
+                        self.remark(&format!("A lesson has no command {line}{}", near.unwrap_or_default()));
+                    }
                     _ => {
                         let source = self.rest(&attempt.session, line)?;
                         match self.attempt(&mut attempt, &source, &shown) {
@@ -344,12 +420,13 @@ impl Learner {
     }
 
     /// Runs what was typed, and judges it; nothing after an error.
-    fn attempt<'e>(&self, attempt: &mut Attempt<'e>, source: &str, shown: &Cell<Shown>) -> Option<Verdict<'e>> {
+    fn attempt<'e>(&mut self, attempt: &mut Attempt<'e>, source: &str, shown: &Cell<Shown>) -> Option<Verdict<'e>> {
         let session = &mut attempt.session;
         // A Ctrl-C that came too late for the line before must not stop this one.
         session.interrupt_flag().store(false, Ordering::Relaxed);
         shown.set(Shown::Nothing);
-        let outcome = session.eval(language_of(session, self.language, source), source);
+        let language = language_of(session, self.language, source);
+        let outcome = self.eval(session, language, source);
         if let Some(error) = &outcome.error {
             complain(&describe(self.screen, error, source, None));
             return None;

@@ -1,10 +1,49 @@
 //! Shows long text a screen at a time, in the user's own pager.
 
+use std::cell::{Cell, RefCell};
 use std::io::{IsTerminal, Write, stdout};
 use std::process::{Command, Stdio};
 
 use super::progress;
-use super::screen::show;
+use super::screen::{Screen, coloured, drawn, show, show_said};
+use crate::session::Said;
+
+/// What a session says, values and pictures by the pager if they are long.
+#[derive(Default)]
+pub struct Paging {
+    /// What has more lines than this; none while a page is run.
+    above: Cell<Option<usize>>,
+    /// The picture that is being drawn.
+    drawn: RefCell<String>,
+}
+
+impl Paging {
+    /// Sets the number of lines from which on the pager takes over.
+    pub fn above(&self, rows: Option<usize>) {
+        self.above.set(rows);
+    }
+
+    /// Shows a piece of output; a picture when it is complete.
+    pub fn say(&self, screen: Screen, said: Said, text: &str) {
+        if let Said::Drawn(ink) = said {
+            self.drawn.borrow_mut().push_str(&drawn(screen, ink, text));
+            return;
+        }
+        self.flush();
+        match said {
+            Said::Value => page(&coloured(screen, text), self.above.get()),
+            _ => show_said(screen, said, text),
+        }
+    }
+
+    /// Shows what has been drawn.
+    pub fn flush(&self) {
+        let drawn = self.drawn.take();
+        if !drawn.is_empty() {
+            page(&drawn, self.above.get());
+        }
+    }
+}
 
 /// Shows `text`, through the pager if it is longer than the terminal is high.
 pub fn page(text: &str, rows: Option<usize>) {

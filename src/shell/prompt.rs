@@ -27,11 +27,11 @@ use super::fault::{describe, noted};
 use super::help::help;
 use super::history::{Kept, Store};
 use super::log::{Entry, Log};
-use super::pager::page;
+use super::pager::{Paging, page};
 use super::past::Past;
 use super::paste::{Statement, read_session, with_python_prompts};
 use super::progress;
-use super::screen::{Screen, Stream, coloured, complain, drawn, show, show_said};
+use super::screen::{Screen, Stream, complain, show};
 use super::script::is_unfinished;
 use crate::session::{Language, Outcome, Said, Session, SessionOptions, set_budget};
 use crate::transcript::{Document, Form};
@@ -58,25 +58,6 @@ pub fn prompt(screen: Screen, opening: Opening) -> i32 {
         Err(error) => {
             complain(&format!("tensorsh: the terminal cannot be used: {error}\n"));
             1
-        }
-    }
-}
-
-/// What goes through the pager.
-#[derive(Default)]
-struct Paging {
-    /// A value or a picture of more lines than this; none while a page is run.
-    above: Cell<Option<usize>>,
-    /// The picture that is being drawn.
-    drawn: RefCell<String>,
-}
-
-impl Paging {
-    /// Shows what has been drawn.
-    fn flush(&self) {
-        let drawn = self.drawn.take();
-        if !drawn.is_empty() {
-            page(&drawn, self.above.get());
         }
     }
 }
@@ -398,9 +379,9 @@ impl Prompt {
     /// The same, and what it shows goes through the pager if it is long.
     pub fn eval_paged(&mut self, language: Language, source: &str) -> Outcome {
         let rows = self.rows();
-        self.paging.above.set(rows);
+        self.paging.above(rows);
         let outcome = self.eval(language, source);
-        self.paging.above.set(None);
+        self.paging.above(None);
         outcome
     }
 
@@ -529,15 +510,7 @@ fn new_session(screen: Screen, args: &[String], log: &Rc<RefCell<Log>>, paging: 
     let (log, paging) = (Rc::clone(log), Rc::clone(paging));
     let live = move |said: Said, text: &str| {
         log.borrow_mut().print(text);
-        if let Said::Drawn(ink) = said {
-            paging.drawn.borrow_mut().push_str(&drawn(screen, ink, text));
-            return;
-        }
-        paging.flush();
-        match said {
-            Said::Value => page(&coloured(screen, text), paging.above.get()),
-            _ => show_said(screen, said, text),
-        }
+        paging.say(screen, said, text);
     };
     Session::new(SessionOptions { args: args.to_vec(), live: Some(Box::new(live)), keeps_results: true })
 }

@@ -85,6 +85,29 @@ tensor([1., 1., 1., 1.])
     });
 }
 
+/// A lesson stops before anything leaves a small screen unread, and knows what its commands are called.
+#[test]
+fn a_lesson_waits_for_its_reader() {
+    let start = Start { size: (60, 12), arguments: &["learn", "storage"], ..Start::default() };
+    let mut shell = Shell::open(&start);
+    let mut screens = 1;
+    loop {
+        let shown = shell.run("");
+        let lines = shown.lines().count();
+        assert!(lines <= 12, "{lines} lines at once:\n{shown}");
+        if shown.contains(":hint, :solution") {
+            break;
+        }
+        screens += 1;
+    }
+    assert!(screens > 3, "{screens}");
+    shell.check(":hnit", "A lesson has no command :hnit; did you mean :hint?\n");
+    shell.check(":explain t", "A lesson has no command :explain t\n");
+    assert!(shell.run("15").contains("Not yet."));
+    assert!(shell.run("3 * 5 * 8").contains("Right."));
+    shell.leave();
+}
+
 #[test]
 fn a_page_that_arrives_line_by_line_runs() {
     at_prompts(|shell| {
