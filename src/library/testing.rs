@@ -505,7 +505,7 @@ impl Compare<'_> {
         });
         let (a, b, matches) = (a?, b?, flat(matches)?);
         let total = matches.view().numel();
-        let failed = total as i64 - steps.sum(&matches, &[], false)?.view().item()?.to_i64();
+        let failed = total - steps.sum(&matches, &[], false)?.view().item()?.to_i64();
         let percent = 100.0 * failed as f64 / total as f64;
         let mut message = format!(
             "{name} are not {}!\n\nMismatched elements: {failed} / {total} ({percent:.1}%)",
