@@ -275,6 +275,7 @@ impl Session {
     /// Runs an evaluation so that nothing it does can end the process.
     fn guarded(&mut self, evaluate: impl FnOnce(&mut Session) -> Result<(), Box<Failure>>) -> Outcome {
         interrupt::watch(&self.runtime.interrupt);
+        crate::value::tidy();
         self.home.settle();
         self.runtime.running.set("");
         let result = catch_unwind(AssertUnwindSafe(|| evaluate(self)));

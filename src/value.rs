@@ -12,7 +12,7 @@ pub mod sets;
 pub mod text;
 
 pub use dict::Dict;
-pub use discard::discard;
+pub use discard::{discard, tidy};
 pub use list::{Items, List, Tuple};
 pub use sets::Set;
 pub use text::Text;
@@ -276,8 +276,8 @@ impl Range {
 }
 
 impl Value {
-    pub fn str(text: impl AsRef<str>) -> Value {
-        Value::Str(text.as_ref().into())
+    pub fn str(text: impl Into<Text>) -> Value {
+        Value::Str(text.into())
     }
 
     pub fn tuple(items: impl IntoIterator<Item = Value>) -> Value {
@@ -483,11 +483,18 @@ pub fn nested_list(view: &View) -> Result<Value> {
         let Some((&size, rest)) = sizes.split_first() else {
             return values.next().map(Value::from).ok_or_else(|| Error::runtime("tolist(): too few elements"));
         };
-        let item = |index| {
-            interrupt::check_at(index as usize)?;
-            nest(rest, values)
-        };
-        (0..size).map(item).collect::<Result<List>>().map(Value::List)
+        let mut items = limits::list(size as usize)?;
+        if rest.is_empty() {
+            for piece in interrupt::pieces(0..size as usize, 1) {
+                items.extend(values.take(piece?.len()).map(Value::from));
+            }
+        } else {
+            for index in 0..size as usize {
+                interrupt::check_at(index)?;
+                items.push(nest(rest, values)?);
+            }
+        }
+        Ok(Value::list(items))
     }
     // Lists of nothing are items as well.
     let mut items = 0usize;

@@ -1,5 +1,5 @@
-//! Every function and method of the table, Python's names and Rhai's own functions, called with huge, extreme, empty and
-//! wrong arguments: whatever they say, they say it without a panic or an abort, within a gigabyte, and within a tenth of a
+//! Every function and method of the tables, Python's names and Rhai's own functions, called with huge, extreme, empty and
+//! wrong arguments, and with many elements, so that they take long: whatever they say, they say it without a panic or an abort, within a gigabyte, and within a tenth of a
 //! second of Ctrl-C.
 //!
 //! The calls are made in processes of their own, so that one that ends a process is told by name and the rest goes on.
@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 use tensorsh::call::signature::{Kind, Signature};
+use tensorsh::functions::container_methods;
 use tensorsh::library::registry;
 use tensorsh::script::own;
 use tensorsh::session::{Language, Session, SessionOptions};
@@ -47,6 +48,11 @@ const SETUP: &[&str] = &[
     "meta = torch.empty(10**12, device='meta'); q = torch.rand(3, 3); cube = torch.rand(2, 3, 3)",
     "sp = torch.eye(3).to_sparse(); g = torch.ones(3, requires_grad=True); neg = torch.ones(3).neg()",
     "st = x.untyped_storage(); ts = x.storage(); buf = bytearray(16); arr = array.array('i', [1, 2, 3])",
+    "much = torch.rand(10**6); many = torch.arange(10**6) % 1000; table = torch.rand(1000, 1000)",
+    "rows = (torch.rand(10**5, 3) * 10).long(); mask = much > 0.5; waves = torch.complex(table, table)",
+    "words = ['ab'] * 10**6; numbers = list(range(10**5)); pairs = list(zip(numbers, numbers)); novel = 'Ab cd\\n' * 10**6",
+    "keys = dict.fromkeys(numbers); members = set(numbers); raw = bytes(10**6); room = bytearray(raw); deep = [[1]] * 10**6",
+    "whole = 1 << 10**7; odd = 3**10**5; digits = 'f' * 10**7",
     "gen = torch.Generator(); lst = [1, 2, 3]; big = list(range(10**5)); text = 'ab' * 50000; it = iter(lst)",
 ];
 
@@ -120,6 +126,48 @@ const OBJECT_LIKE: &[&str] = &[
     "gen",
     "st",
 ];
+
+/// Many elements, of every kind: what is called with them takes long.
+const LARGE_TENSOR: &[&str] = &["much", "many", "table", "rows", "mask", "waves", "much.double()", "table.half()"];
+const LARGE_INT: &[&str] = &["0", "1", "-1", "2", "3", "100", "1000", "10**5", "10**6"];
+const LARGE_INTS: &[&str] = &["0", "1", "-1", "(0, 1)", "(1000, 1000)", "(10**6,)", "(100, 100, 100)", "(1,) * 20"];
+const LARGE_OBJECT: &[&str] = &[
+    "words",
+    "numbers",
+    "pairs",
+    "novel",
+    "keys",
+    "members",
+    "raw",
+    "room",
+    "deep",
+    "whole",
+    "odd",
+    "digits",
+    "much",
+    "range(10**6)",
+];
+
+/// Receivers of the methods of Python's own classes.
+const HOLDERS: &[(&str, &[&str])] = &[
+    ("str", &["novel", "digits", "'é' * 10**6", "text"]),
+    ("int", &["whole", "odd", "(2**63)"]),
+    ("float", &["(1e308)", "(5e-324)"]),
+    ("bytes", &["raw", "b'abc'"]),
+    ("bytearray", &["room"]),
+    ("array.array", &["array.array('d', range(10**6))"]),
+    ("memoryview", &["memoryview(raw)"]),
+    ("tuple", &["tuple(pairs)", "tuple(numbers)"]),
+    ("range", &["range(10**12)"]),
+    ("list", &["words[:]", "numbers[:]", "pairs[:]", "deep[:]"]),
+    ("dict", &["dict(keys)"]),
+    ("collections.OrderedDict", &["collections.OrderedDict(keys)"]),
+    ("set", &["set(members)"]),
+    ("frozenset", &["frozenset(members)"]),
+];
+
+/// What stands between two large values.
+const OPERATORS: &[&str] = &["+", "*", "==", "<", "//", "%", "|", "in", "-", "&", ">>"];
 
 /// What Rhai's own functions are called on.
 const RHAI_VALUES: &[&str] = &[
@@ -210,9 +258,30 @@ fn argument(kind: Kind, random: &mut Random) -> String {
     }
 }
 
+/// An argument that makes a call take long; of some kinds there is none.
+fn large_argument(kind: Kind, random: &mut Random) -> String {
+    let pool = match kind {
+        Kind::Tensor => LARGE_TENSOR,
+        Kind::Tensors => return format!("[{0}, {0}]", random.choose(LARGE_TENSOR)),
+        Kind::Operand => [LARGE_TENSOR, LARGE_INT][random.below(2)],
+        Kind::Int | Kind::Number => LARGE_INT,
+        Kind::Ints(_) | Kind::Size => LARGE_INTS,
+        Kind::Str if random.below(2) == 0 => &["novel", "digits"],
+        Kind::Buffer => &["raw", "room"],
+        Kind::Sequence => &["words", "numbers", "pairs", "deep"],
+        Kind::Type | Kind::Object | Kind::Any | Kind::Rest => [LARGE_OBJECT, LARGE_TENSOR, LARGE_INT][random.below(3)],
+        kind => return argument(kind, random),
+    };
+    random.choose(pool)
+}
+
 /// The names by which a signature's function is called: on a module, on an object.
-fn callees(signature: &Signature, random: &mut Random) -> Vec<(String, bool)> {
+fn callees(signature: &Signature, large: bool, random: &mut Random) -> Vec<(String, bool)> {
     let receiver = |kind: Kind, random: &mut Random| match kind {
+        Kind::Tensor if large => random.choose(LARGE_TENSOR),
+        Kind::Str if large => "novel".to_owned(),
+        Kind::Int if large => "whole".to_owned(),
+        Kind::Sequence if large => random.choose(&["words", "pairs"]),
         Kind::Tensor => random.choose(TENSOR),
         Kind::UntypedStorage | Kind::Storage => "st".to_owned(),
         Kind::TypedStorage => "ts".to_owned(),
@@ -259,13 +328,15 @@ fn calls(seed: u64, rounds: usize) -> Vec<(Language, String)> {
             continue;
         }
         let mut random = Random(seed.wrapping_mul(7919).wrapping_add(k as u64));
-        for _ in 0..rounds {
-            for (callee, method) in callees(signature, &mut random) {
+        // Of large arguments there are fewer kinds, and each takes longer.
+        for large in (0..rounds).map(|_| false).chain((0..rounds.div_ceil(3)).map(|_| true)) {
+            for (callee, method) in callees(signature, large, &mut random) {
                 let mut arguments = Vec::new();
                 for param in signature.params.iter().skip(usize::from(method)) {
                     let left_out = param.default.is_some() && random.below(2) == 0 || random.below(40) == 0;
                     let named = param.keyword_only || param.default.is_some();
-                    let text = argument(param.kind, &mut random);
+                    let make = if large { large_argument } else { argument };
+                    let text = make(param.kind, &mut random);
                     match (left_out || text.is_empty(), named) {
                         (true, _) => {}
                         (false, true) => arguments.push(format!("{}={text}", param.name)),
@@ -276,6 +347,31 @@ fn calls(seed: u64, rounds: usize) -> Vec<(Language, String)> {
                 arguments.sort_by_key(|argument| argument.contains('=') && !argument.contains('\''));
                 calls.push((Language::Python, format!("{callee}({})", arguments.join(", "))));
             }
+        }
+    }
+    let mut random = Random(seed.wrapping_mul(31));
+    for (class, holders) in HOLDERS {
+        for method in container_methods::methods(class) {
+            for _ in 0..rounds {
+                let (least, most) = (method.takes.0, method.takes.1.min(3));
+                let count = least + random.below(most.saturating_sub(least) + 1);
+                let pools = [LARGE_OBJECT, LARGE_INT, &["'a'", "' '", "'cd'", "b'a'", "None", "1", "(1, 1)"]];
+                let value = |_| {
+                    let pool = pools[random.below(3)];
+                    random.choose(pool)
+                };
+                let arguments: Vec<String> = (0..count).map(value).collect();
+                let holder = random.choose(holders);
+                calls.push((Language::Python, format!("{holder}.{}({})", method.name, arguments.join(", "))));
+            }
+        }
+        for _ in 0..4 * rounds {
+            let (a, b) = (random.choose(holders), random.choose(LARGE_OBJECT));
+            let operator = random.choose(OPERATORS);
+            calls.push((Language::Python, format!("_ = {a} {operator} {b}")));
+            let function =
+                random.choose(&["str", "repr", "list", "hash", "sorted", "set", "bin", "int", "tuple", "len"]);
+            calls.push((Language::Python, format!("_ = {function}({a})")));
         }
     }
     let mut random = Random(seed);

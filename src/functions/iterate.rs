@@ -7,7 +7,7 @@ use crate::bail;
 use crate::call::{Call, State};
 use crate::ops::split;
 use crate::tensor::{Buffer, Error, ErrorKind, Result, Scalar, Tensor, interrupt, limits};
-use crate::value::{Dict, List, Object, Range, Set, Tuple, Value};
+use crate::value::{Dict, List, Object, Range, Set, Text, Tuple, Value};
 use std::rc::Rc;
 
 /// What iterating over a dictionary gives.
@@ -38,7 +38,7 @@ pub enum Iter {
     Bytes(std::vec::IntoIter<u8>),
     Scalars(std::vec::IntoIter<Scalar>),
     Text {
-        text: Rc<str>,
+        text: Text,
         at: usize,
     },
     Dict {
@@ -83,7 +83,7 @@ pub fn iterate(state: &State, value: &Value) -> Result<Iter> {
         Value::List(list) => Iter::List { list: list.clone(), next: 0 },
         Value::Tuple(items) => Iter::Tuple { items: items.clone(), next: 0 },
         Value::Size(_) | Value::NamedTuple(_) => Iter::Made(value.sequence().unwrap_or_default().into_iter()),
-        Value::Str(text) => Iter::Text { text: text.to_rc(), at: 0 },
+        Value::Str(text) => Iter::Text { text: text.clone(), at: 0 },
         Value::Dict(dict) => Iter::over_dict(dict, Part::Keys),
         Value::Set(set) => Iter::Set { set: set.clone(), items: set.to_vec().into_iter(), length: set.len() },
         Value::Buffer(buffer) => Iter::Buffer { buffer: buffer.clone(), next: 0 },
@@ -161,7 +161,7 @@ impl Iter {
             Iter::Buffer { buffer, next } => counted(next, |at| buffer.item(at).map(Value::from)),
             Iter::Text { text, at } => text.get(*at..).and_then(|rest| rest.chars().next()).map(|c| {
                 *at += c.len_utf8();
-                Value::str(c.encode_utf8(&mut [0; 4]))
+                Value::str(&*c.encode_utf8(&mut [0; 4]))
             }),
             Iter::Dict { dict, part, at, length } => {
                 if dict.len() != *length {

@@ -105,7 +105,7 @@ fn text_item(text: &str, index: &Value) -> Result<Value> {
             Some(i) => {
                 let place = if i < 0 { i.saturating_add(length as i64) } else { i };
                 let found = usize::try_from(place).ok().and_then(|place| text.chars().nth(place));
-                let found = found.map(|c| Value::str(c.encode_utf8(&mut [0; 4])));
+                let found = found.map(|c| Value::str(&*c.encode_utf8(&mut [0; 4])));
                 found.ok_or_else(|| Error::index("string index out of range"))
             }
             None => bail!(TypeError, "string indices must be integers, not '{}'", index.type_name()),

@@ -83,6 +83,11 @@ fn either_device(view: &View, index: &View) -> Device {
     if index.device().is_meta() { Device::META } else { view.device() }
 }
 
+/// The elements of a slice across a dimension.
+fn weight(layout: &Layout, d: usize) -> usize {
+    layout.sizes.iter().enumerate().filter(|(k, _)| *k != d).fold(1, |all, (_, &size)| all * size as usize)
+}
+
 /// The numbers of an index tensor in row-major order, each checked.
 fn indices(index: &View, mut check: impl FnMut(i64) -> Result<i64>) -> Result<Vec<i64>> {
     let index = resolved(index)?;

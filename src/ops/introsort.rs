@@ -8,6 +8,9 @@ use std::cmp::Ordering;
 /// Below this many elements quicksort stops and insertion sort finishes.
 const SMALL: usize = 16;
 
+/// An element is compared so often that it counts as several steps of a kernel.
+const LOOKS: usize = 16;
+
 /// Returns how often quicksort may halve the range before a heap takes over.
 fn depth_limit(length: usize) -> u32 {
     2 * length.checked_ilog2().unwrap_or(0)
@@ -19,7 +22,7 @@ pub(super) fn sort<T: Copy>(items: &mut [T], less: &impl Fn(&T, &T) -> bool) -> 
     let (head, tail) = (items.len().min(SMALL), items.len());
     insertion_sort(&mut items[..head], less);
     for i in head..tail {
-        interrupt::check_at(i)?;
+        interrupt::check_at(LOOKS * i)?;
         insert_unguarded(items, i, less);
     }
     Ok(())
@@ -42,7 +45,7 @@ pub(super) fn stable_sort<T: Copy>(items: &mut [T], order: &impl Fn(&T, &T) -> O
         for pair in items.chunks(width.saturating_mul(2)) {
             let (mut left, mut right) = pair.split_at(width.min(pair.len()));
             while let ([first, rest_left @ ..], [second, rest_right @ ..]) = (left, right) {
-                interrupt::check_at(merged.len())?;
+                interrupt::check_at(LOOKS * merged.len())?;
                 if order(second, first) == Ordering::Less {
                     merged.push(*second);
                     right = rest_right;
@@ -141,7 +144,7 @@ fn partition<T: Copy>(items: &mut [T], less: &impl Fn(&T, &T) -> bool) -> Result
         }
         items.swap(low, high);
         low += 1;
-        interrupt::check_at(low)?;
+        interrupt::check_at(LOOKS * low)?;
     }
 }
 
@@ -172,11 +175,11 @@ fn heap_select<T: Copy>(items: &mut [T], count: usize, less: &impl Fn(&T, &T) ->
         return Ok(());
     }
     for parent in (0..heap.len() / 2).rev() {
-        interrupt::check_at(parent)?;
+        interrupt::check_at(LOOKS * parent)?;
         sift(heap, parent, heap[parent], less);
     }
     for (i, item) in rest.iter_mut().enumerate() {
-        interrupt::check_at(i)?;
+        interrupt::check_at(LOOKS * i)?;
         if less(item, &heap[0]) {
             let smaller = std::mem::replace(item, heap[0]);
             sift(heap, 0, smaller, less);
@@ -187,7 +190,7 @@ fn heap_select<T: Copy>(items: &mut [T], count: usize, less: &impl Fn(&T, &T) ->
 
 fn sort_heap<T: Copy>(heap: &mut [T], less: &impl Fn(&T, &T) -> bool) -> Result<()> {
     for last in (1..heap.len()).rev() {
-        interrupt::check_at(last)?;
+        interrupt::check_at(LOOKS * last)?;
         let item = heap[last];
         heap[last] = heap[0];
         sift(&mut heap[..last], 0, item, less);

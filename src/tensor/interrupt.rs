@@ -86,6 +86,23 @@ pub fn watched<I: IntoIterator>(items: I) -> impl Iterator<Item = I::Item> {
     items.into_iter().enumerate().take_while(go_on).map(|(_, item)| item)
 }
 
+/// The items of an iterator, each of which handles `weight` elements, with a [`check`] every [`STRIDE`] elements or so.
+///
+/// # Errors
+/// KeyboardInterrupt in place of an item.
+#[inline]
+pub fn weighed<I: IntoIterator>(items: I, weight: usize) -> impl Iterator<Item = Result<I::Item>> {
+    let mut handled = 0usize;
+    items.into_iter().map(move |item| {
+        handled = handled.saturating_add(weight.max(1));
+        if handled > STRIDE {
+            handled = weight;
+            check()?;
+        }
+        Ok(item)
+    })
+}
+
 /// Cuts the steps of a loop, each of which handles `weight` elements, into pieces of about [`STRIDE`] elements. Between two
 /// pieces comes a [`check`], so that short loops do without.
 ///
@@ -144,7 +161,9 @@ mod tests {
         assert_eq!(ends(0..STRIDE, 1), Ok(vec![(0, STRIDE)]));
         assert!(ends(0..STRIDE + 1, 1).is_err());
         assert_eq!(watched(0..2 * STRIDE).count(), STRIDE);
+        assert_eq!(weighed(0..3, STRIDE).filter(Result::is_err).count(), 2);
         flag.clear();
         assert_eq!(watched(0..2 * STRIDE).count(), 2 * STRIDE);
+        assert_eq!(weighed(0..3, STRIDE).filter(Result::is_ok).count(), 3);
     }
 }

@@ -119,11 +119,15 @@ pub struct Tile<const N: usize> {
 
 const TILE: i64 = thresholds::TILE as i64;
 const SQUARE: i64 = thresholds::SQUARE as i64;
+const LINE: i64 = thresholds::BLOCK as i64;
+
+/// A run of fewer elements takes longer to begin than to go through.
+const SHORT: usize = 16;
 
 impl<const N: usize> Tiles<N> {
     /// Tiles of `N` operands of the same sizes. `in_order`: the tiles, one after another, visit the elements in the order
-    /// of [`walk`].
-    pub fn new(operands: [&Layout; N], in_order: bool) -> Tiles<N> {
+    /// of [`walk`]. Otherwise runs of fewer than `short` elements are walked across, where that makes longer ones.
+    pub fn new(operands: [&Layout; N], in_order: bool, short: usize) -> Tiles<N> {
         let sizes = operands.first().map(|layout| layout.sizes.as_slice()).unwrap_or_default();
         let offset = operands.map(|layout| layout.offset);
         if sizes.contains(&0) || N == 0 {
@@ -139,6 +143,10 @@ impl<const N: usize> Tiles<N> {
                 [SQUARE, SQUARE]
             }
             _ if in_order => [i64::MAX, TILE],
+            _ if dims[0].0 < short.min(SHORT) as i64 && dims[1].0 >= SQUARE => {
+                dims.swap(0, 1);
+                [LINE, TILE]
+            }
             _ => [TILE, TILE],
         };
         let outer = SmallVec::from_slice(&dims[2..]);
@@ -254,7 +262,7 @@ mod tests {
         let cube = Layout::contiguous(&[3, 70, 130]);
         let Ok(turned) = Layout::contiguous(&[130, 70, 3]).transpose(0, 2) else { panic!("transpose") };
         for (a, b, in_order) in [(&cube, &turned, true), (&cube, &turned, false), (&turned, &turned, false)] {
-            let tiles = Tiles::new([a, b], in_order);
+            let tiles = Tiles::new([a, b], in_order, 16);
             let mut seen = Vec::new();
             for Tile { run, span, runs, step } in (0..tiles.count()).map(|i| tiles.tile(i)) {
                 for row in 0..runs as i64 {

@@ -608,7 +608,8 @@ impl Iterator for Offsets<'_> {
     fn next(&mut self) -> Option<i64> {
         let current = self.next?;
         self.unwatched += 1;
-        if self.unwatched == interrupt::STRIDE {
+        // What is visited one by one may lie a page apart.
+        if self.unwatched == interrupt::STRIDE / 16 {
             self.unwatched = 0;
             if interrupt::requested() {
                 self.next = None;

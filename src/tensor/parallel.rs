@@ -450,7 +450,7 @@ pub(crate) fn blocks<const N: usize>(
         *reach = Reach { start, itemsize: operand.itemsize, direct: apart, whole: None };
     }
     let single = overlap || !distinct;
-    let tiles = Tiles::new(layouts, single);
+    let tiles = Tiles::new(layouts, single, steps.step);
     let work = Loop { reaches, steps, overlap: overlap.then_some(steps.step.max(1)), tiles, body };
     let (count, volume) = (work.tiles.count(), work.tiles.volume());
     // Small tiles are taken several at a time.

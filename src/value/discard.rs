@@ -1,37 +1,110 @@
 //! Drops what holds values without recursion: a list within a list within a list … may be as deep as memory allows, and
 //! dropping it level by level would exhaust the stack. It knows no container.
+//!
+//! Dropping very many values takes long, too: at Ctrl-C the rest waits until something else is dropped, or [`tidy`] is
+//! called.
 
 use super::Value;
+use crate::tensor::interrupt;
 use std::cell::RefCell;
 
+/// Values that are dropped between two looks for Ctrl-C.
+const MANY: usize = interrupt::STRIDE / 16;
+
+/// What is still to be dropped.
+#[derive(Default)]
+struct Waiting {
+    values: Vec<Value>,
+    /// Values of which there are many: they wait where they are.
+    long: Vec<Box<dyn Iterator<Item = Value>>>,
+    /// Whether somebody drops.
+    busy: bool,
+}
+
+impl Waiting {
+    fn next(&mut self) -> Option<Value> {
+        loop {
+            if let Some(value) = self.values.pop() {
+                return Some(value);
+            }
+            match self.long.last_mut()?.next() {
+                Some(value) => return Some(value),
+                None => drop(self.long.pop()),
+            }
+        }
+    }
+}
+
 thread_local! {
-    /// What is still to be dropped, while somebody drops.
-    static WAITING: RefCell<Option<Vec<Value>>> = const { RefCell::new(None) };
+    static WAITING: RefCell<Waiting> = RefCell::default();
 }
 
 /// Drops values. What they hold in turn waits until they are gone, so that the stack does not grow.
-pub fn discard(items: impl IntoIterator<Item = Value>) {
-    let mut nested = items.into_iter().filter(holds_values).peekable();
-    if nested.peek().is_none() {
+pub fn discard<I: IntoIterator<Item = Value, IntoIter: 'static>>(items: I) {
+    let items = items.into_iter();
+    if items.size_hint().0 > MANY {
+        add(|waiting| waiting.long.push(Box::new(items)));
         return;
     }
+    let mut nested = items.filter(holds_values).peekable();
+    if nested.peek().is_some() {
+        add(|waiting| waiting.values.extend(nested));
+    }
+}
+
+/// Drops what an interrupt has left.
+pub fn tidy() {
+    add(|_| {});
+}
+
+fn add(more: impl FnOnce(&mut Waiting)) {
     // At the end of a thread there is no list any more; then nothing is left that could be deep.
     let begun = WAITING.try_with(|waiting| {
         let mut waiting = waiting.borrow_mut();
-        let is_first = waiting.is_none();
-        waiting.get_or_insert_default().extend(nested);
-        is_first
+        more(&mut waiting);
+        !std::mem::replace(&mut waiting.busy, true)
     });
     if !matches!(begun, Ok(true)) {
         return;
     }
-    while let Ok(Some(next)) = WAITING.try_with(|waiting| waiting.borrow_mut().as_mut().and_then(Vec::pop)) {
+    let mut dropped = 0usize;
+    while let Ok(Some(next)) = WAITING.try_with(|waiting| waiting.borrow_mut().next()) {
         drop(next);
+        dropped += 1;
+        if dropped.is_multiple_of(MANY) && interrupt::requested() {
+            break;
+        }
     }
-    let _ = WAITING.try_with(|waiting| waiting.borrow_mut().take());
+    let _ = WAITING.try_with(|waiting| {
+        let mut waiting = waiting.borrow_mut();
+        waiting.busy = false;
+        if waiting.values.is_empty() {
+            waiting.values = Vec::new();
+        }
+    });
 }
 
 /// Returns whether dropping the value may drop others.
 fn holds_values(value: &Value) -> bool {
     matches!(value, Value::List(_) | Value::Tuple(_) | Value::Dict(_) | Value::Object(_) | Value::NamedTuple(_))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::Text;
+
+    #[test]
+    fn what_an_interrupt_leaves_is_dropped_later() {
+        let flag = interrupt::Interrupt::default();
+        interrupt::watch(&flag);
+        let text = Value::str("a text that all share");
+        let Value::Str(Text::Whole(shared)) = &text else { panic!("a text") };
+        flag.set();
+        drop(Value::list((0..3 * MANY).map(|_| Value::tuple([text.clone()]))));
+        assert!(std::rc::Rc::strong_count(shared) > MANY);
+        flag.clear();
+        tidy();
+        assert_eq!(std::rc::Rc::strong_count(shared), 1);
+    }
 }

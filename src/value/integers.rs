@@ -1,6 +1,7 @@
 //! Whole numbers of any length, computed exactly as Python does. Whatever may take long is made of short steps that hear
 //! Ctrl-C, and a result asks for room before it is made. Knows no [`Value`](super::Value), only numbers and text.
 
+use crate::tensor::interrupt::watched;
 use crate::tensor::{Error, ErrorKind, Result, interrupt, limits};
 use num_bigint::{BigInt, BigUint, Sign};
 use num_traits::{Euclid, FromPrimitive, One, Signed, ToPrimitive, Zero};
@@ -474,7 +475,29 @@ pub fn binary_digits(x: &BigInt, base: u32) -> Result<String> {
     let digits = x.bits() / u64::from(base.max(2).ilog2());
     // The digits are there twice: as numbers, and as text.
     room(digits.saturating_mul(2 * 8))?;
-    Ok(x.magnitude().to_str_radix(base.clamp(2, 36)))
+    let base = base.clamp(2, 36);
+    let words = x.magnitude().to_u32_digits();
+    if words.len() <= PART_WORDS {
+        return Ok(x.magnitude().to_str_radix(base));
+    }
+    let mut text = String::new();
+    for part in words.chunks(PART_WORDS).rev() {
+        interrupt::check()?;
+        let digits = BigUint::from_slice(part).to_str_radix(base);
+        let width = if text.is_empty() { 0 } else { digits_of_part(base) };
+        text.extend(std::iter::repeat_n('0', width.saturating_sub(digits.len())));
+        text.push_str(&digits);
+    }
+    Ok(text)
+}
+
+/// Words of 32 bits of which a text in a base that is a power of two is made, or which it is read into, at a time. Digits
+/// of all these bases end where they do.
+const PART_WORDS: usize = 15 << 9;
+
+/// The digits of [`PART_WORDS`] words.
+fn digits_of_part(base: u32) -> usize {
+    PART_WORDS * 32 / base.max(2).ilog2() as usize
 }
 
 /// Reads an integer as Python's `int` does, blanks around it already gone; base 0 stands for what the prefix says. None
@@ -514,6 +537,20 @@ pub fn parse(text: &str, base: u32) -> Result<Option<BigInt>> {
     }
     // The digits as numbers, without underscores.
     room(count as u64 * 8)?;
-    let digits: Vec<u8> = digits.chars().filter_map(|c| c.to_digit(base)).map(|digit| digit as u8).collect();
-    Ok(BigUint::from_radix_be(&digits, base).map(|magnitude| signed(magnitude, negative)))
+    let mut numbers: Vec<u8> = limits::list(count)?;
+    numbers
+        .extend(watched(digits.bytes()).filter_map(|digit| char::from(digit).to_digit(base)).map(|digit| digit as u8));
+    interrupt::check()?;
+    let part = if base.is_power_of_two() { digits_of_part(base) } else { usize::MAX };
+    let mut words = Vec::new();
+    for part in numbers.rchunks(part) {
+        interrupt::check()?;
+        let Some(number) = BigUint::from_radix_be(part, base) else { return Ok(None) };
+        words.extend(number.to_u32_digits());
+        if part.len() < numbers.len() {
+            // But for the last, a part fills its words.
+            words.resize(words.len().next_multiple_of(PART_WORDS), 0);
+        }
+    }
+    Ok(Some(signed(BigUint::new(words), negative)))
 }

@@ -1,11 +1,14 @@
 //! Python's texts. One that grows piece by piece, as `text += piece` does, keeps room for more.
 
-use std::borrow::Borrow;
+use std::borrow::{Borrow, Cow};
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 use std::rc::Rc;
+
+/// Bytes of a text whose copy would be felt.
+const LONG: usize = 1 << 16;
 
 /// A text that nobody changes; cloning it gives the same one.
 #[derive(Clone)]
@@ -72,15 +75,25 @@ impl From<Rc<str>> for Text {
     }
 }
 
-impl From<&str> for Text {
-    fn from(text: &str) -> Text {
-        Text::Whole(text.into())
+impl<T: AsRef<str> + ?Sized> From<&T> for Text {
+    fn from(text: &T) -> Text {
+        Text::Whole(text.as_ref().into())
     }
 }
 
 impl From<String> for Text {
     fn from(text: String) -> Text {
-        Text::Whole(text.into())
+        // A long one is not copied once more.
+        if text.len() >= LONG { Text::Grown(Rc::new(text)) } else { Text::Whole(text.into()) }
+    }
+}
+
+impl From<Cow<'_, str>> for Text {
+    fn from(text: Cow<'_, str>) -> Text {
+        match text {
+            Cow::Borrowed(text) => text.into(),
+            Cow::Owned(text) => text.into(),
+        }
     }
 }
 

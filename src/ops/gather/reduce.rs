@@ -2,10 +2,10 @@
 //! <https://pytorch.org/docs/2.7/generated/torch.Tensor.scatter_reduce_.html> and its neighbour. A mean is a sum that
 //! is finally divided by the number of values that met.
 
-use super::indices;
 use super::scatter::{
     Reduce, Scattered, check_scatter, check_slices, index_add_, index_fill_, scatter, scatter_add_, within_slices,
 };
+use super::{indices, weight};
 use crate::bail;
 use crate::ops::check::{Lacks, at_least_1d, lost, not_implemented, resolved, supported, through_bits};
 use crate::ops::compare::{CompareOp, compare};
@@ -15,7 +15,7 @@ use crate::ops::pointwise::{BinaryOp, Output, binary};
 use crate::ops::promote::Operand;
 use crate::tensor::element::integer_limits;
 use crate::tensor::memory::{get, set};
-use crate::tensor::{DType, Element, Result, Scalar, View, dispatch};
+use crate::tensor::{DType, Element, Result, Scalar, View, dispatch, interrupt};
 
 /// The way to combine values that meet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -177,7 +177,8 @@ fn join_slices(view: &View, d: usize, index: &View, source: &View, meeting: Meet
         let (to, from) = (view.memory()?, source.memory()?);
         dispatch!(view.dtype, T => {
             let to = to.typed::<T>();
-            for (row, &i) in chosen.iter().enumerate() {
+            for found in interrupt::weighed(chosen.iter().enumerate(), weight(&slices, d)) {
+                let (row, &i) = found?;
                 let (target, slice) = (target.select(d, i), slices.select(d, row as i64));
                 for (write, read) in target.offsets().zip(slice.offsets()) {
                     let to = to.get(write as usize).ok_or_else(lost)?;

@@ -2,7 +2,7 @@
 //! Follows <https://pytorch.org/docs/2.7/generated/torch.Tensor.scatter_.html> and its neighbours. Where an index names
 //! one place several times, the last value stays.
 
-use super::{indices, out_of_bounds, position};
+use super::{indices, out_of_bounds, position, weight};
 use crate::bail;
 use crate::ops::check::{
     Lacks, at, at_least_1d, by_width, fits, lost, move_slice, no_overlap, product, resolved, size_at, size_or_one, sum,
@@ -412,8 +412,8 @@ fn add_slices(view: &View, d: usize, index: &View, source: &View, alpha: Scalar)
         dispatch!(view.dtype, T => {
             let (to, from) = (to.typed::<T>(), from.typed::<T>());
             let alpha = T::store(alpha).load();
-            for (row, &i) in chosen.iter().enumerate() {
-                interrupt::check_at(row)?;
+            for found in interrupt::weighed(chosen.iter().enumerate(), weight(&slices, d)) {
+                let (row, &i) = found?;
                 walk([&target.select(d, i), &slices.select(d, row as i64)], |run| {
                     for step in 0..run.length as i64 {
                         let [write, read] = at(&run, step);
@@ -505,7 +505,8 @@ pub fn index_copy_(view: &View, dim: i64, index: &View, source: &View) -> Result
             }
             bail!(IndexError, "index_copy_(): index {i} is out of bounds for dimension {d} with size {size}")
         })?;
-        for (row, &i) in chosen.iter().enumerate() {
+        for found in interrupt::weighed(chosen.iter().enumerate(), weight(&slices, d)) {
+            let (row, &i) = found?;
             move_slice(view, &target.select(d, i), &source, &slices.select(d, row as i64))?;
         }
         Ok(())
@@ -546,8 +547,8 @@ pub fn index_fill_(view: &View, dim: i64, index: &View, value: Scalar) -> Result
         let to = view.memory()?;
         dispatch!(view.dtype, T => {
             let (to, value) = (to.typed::<T>(), T::store(value));
-            for &i in &chosen {
-                for write in target.select(d, i).offsets() {
+            for i in interrupt::weighed(&chosen, weight(&target, d)) {
+                for write in target.select(d, *i?).offsets() {
                     set(to.get(write as usize).ok_or_else(lost)?, value);
                 }
             }

@@ -250,8 +250,8 @@ binary_ops! {
     Nextafter      "nextafter_cpu"    Common  [FLOAT] { float(|a, b| special::next_after(a, b, T::neighbour)) }
     Xlog1py        "xlog1py_cpu"      Float   [FLOAT] { float(|x, y| special::x_log1p_y(x, y, |v| v)) }
     Zeta           "zeta_cpu"         Float   [WIDE_FLOAT] { float(special::zeta) }
-    Igamma         "igamma_cpu"       Common  [FLOAT] { float(special::lower_gamma) }
-    Igammac        "igammac_cpu"      Common  [FLOAT] { float(special::upper_gamma) }
+    Igamma         "igamma_cpu"       Common  [FLOAT] { float_blocks(special::lower_gamma) }
+    Igammac        "igammac_cpu"      Common  [FLOAT] { float_blocks(special::upper_gamma) }
     ChebyshevT     "chebyshev_polynomial_t_cpu" Float [WIDE_FLOAT] {
         float(|a, b| Chebyshev::T.at(a, b))
     }

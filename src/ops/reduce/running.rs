@@ -2,10 +2,13 @@
 
 use super::Extremum;
 use crate::bail;
+use crate::ops::check::{lost, resolved};
 use crate::ops::lines::{each_line, like_lines};
 use crate::ops::pointwise::{check_kernel, classes};
+use crate::ops::sort::line_starts;
 use crate::tensor::layout::wrap_dim;
-use crate::tensor::{DType, Result, Scalar, View, interrupt};
+use crate::tensor::memory::{get, set};
+use crate::tensor::{DType, Element as _, Result, Scalar, View, dispatch, interrupt};
 use num_complex::Complex;
 
 /// `cummax` or `cummin`: the largest or smallest element so far and where it last was. NaN stays.
@@ -31,27 +34,34 @@ pub fn running_extremum(which: Extremum, view: &View, dim: i64) -> Result<(View,
     if view.ndim() > 0 {
         check_kernel(&format!("cum{}_cpu", which.name()), classes::BOOL | classes::NUMBERS, view.dtype)?;
     }
-    let is_nan = |value: Scalar| matches!(value, Scalar::Float(f) if f.is_nan());
-    let beats = |new: Scalar, old: Scalar| {
-        let (new, old) = if which == Extremum::Max { (new, old) } else { (old, new) };
-        match (new, old) {
-            (Scalar::Float(new), Scalar::Float(old)) => new >= old,
-            (new, old) => new.to_i64() >= old.to_i64(),
-        }
+    let beats = |new: Scalar, old: Scalar| match (new, old) {
+        (Scalar::Float(new), Scalar::Float(old)) if which == Extremum::Max => new.is_nan() || new >= old,
+        (Scalar::Float(new), Scalar::Float(old)) => new.is_nan() || new <= old,
+        (new, old) if which == Extremum::Max => new.to_i64() >= old.to_i64(),
+        (new, old) => new.to_i64() <= old.to_i64(),
     };
-    each_line(view, d, [&values, &places], &mut |line, [values, places]| {
-        let Some(&first) = line.first() else { return Ok(()) };
-        let mut best = (first, 0);
-        for (i, &value) in (0..).zip(line) {
-            interrupt::check_at(i as usize)?;
-            if is_nan(value) || !is_nan(best.0) && beats(value, best.0) {
-                best = (value, i);
+    let view = resolved(view)?;
+    let (from, to, at) = (view.memory()?, values.memory()?, places.memory()?);
+    let [lines, value_lines, place_lines] = [&view, &values, &places].map(|view| line_starts(&view.layout, d));
+    let starts = lines.0.offsets().zip(value_lines.0.offsets()).zip(place_lines.0.offsets());
+    dispatch!(view.dtype, T => {
+        let (from, to, at) = (from.typed::<T>(), to.typed::<T>(), at.typed::<i64>());
+        for ((start, value_start), place_start) in starts {
+            // The best so far: as it lies in memory, as a number, and its place.
+            let mut kept = get(from.get(start as usize).ok_or_else(lost)?);
+            let (mut best, mut place) = (kept.load(), 0);
+            for i in 0..size {
+                interrupt::check_at(i as usize)?;
+                let element = get(from.get((start + i * lines.2) as usize).ok_or_else(lost)?);
+                let value = element.load();
+                if beats(value, best) {
+                    (kept, best, place) = (element, value, i);
+                }
+                set(to.get((value_start + i * value_lines.2) as usize).ok_or_else(lost)?, kept);
+                set(at.get((place_start + i * place_lines.2) as usize).ok_or_else(lost)?, place);
             }
-            values.push(best.0);
-            places.push(Scalar::Int(best.1));
         }
-        Ok(())
-    })?;
+    });
     Ok((values, places))
 }
 

@@ -4,6 +4,7 @@
 use super::erfc;
 use super::incomplete_coefficients::{LANCZOS, LANCZOS_BELOW, UNIFORM};
 use crate::ops::number::{Real, is_single};
+use crate::tensor::parallel::{Kernel, vectorised_kernel};
 use std::f64::consts::{E, PI};
 
 /// Terms of a series or a fraction at most.
@@ -25,46 +26,127 @@ fn rounding<T: Real>() -> T {
 }
 
 /// The regularised lower incomplete gamma function `P(a, x)`.
-#[inline(always)]
-pub fn lower_gamma<T: Real>(a: T, x: T) -> T {
-    regularised(a, x, true)
+pub fn lower_gamma<T: Real>(a: &[T], x: &[T], out: &mut [T]) {
+    vectorised_kernel(Regularised { a, x, out, lower: true });
 }
 
 /// The regularised upper incomplete gamma function `Q(a, x)`.
-#[inline(always)]
-pub fn upper_gamma<T: Real>(a: T, x: T) -> T {
-    regularised(a, x, false)
+pub fn upper_gamma<T: Real>(a: &[T], x: &[T], out: &mut [T]) {
+    vectorised_kernel(Regularised { a, x, out, lower: false });
+}
+
+/// Numbers that take the steps of a loop together: so many that the compiler makes vectors of them. A step for all of them
+/// takes as long as one for some [`FEW`] alone.
+const LANES: usize = 32;
+const FEW: usize = 8;
+
+/// Elements that are sorted by their way at a time.
+const SORTED: usize = 1024;
+
+/// A way to compute many elements in a loop.
+#[derive(Clone, Copy, PartialEq)]
+enum Way {
+    Series,
+    UpperSeries,
+    Fraction,
+}
+
+/// `P` or `Q` of many elements. Those of one way go together.
+struct Regularised<'a, T> {
+    a: &'a [T],
+    x: &'a [T],
+    out: &'a mut [T],
+    lower: bool,
+}
+
+impl<T: Real> Kernel for Regularised<'_, T> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self, _fuses: bool) {
+        let lower = self.lower;
+        for ((a, x), out) in self.a.chunks(SORTED).zip(self.x.chunks(SORTED)).zip(self.out.chunks_mut(SORTED)) {
+            let mut ways = [[0u16; SORTED]; 3];
+            let mut counts = [0; 3];
+            for (k, ((&a, &x), out)) in a.iter().zip(x).zip(out.iter_mut()).enumerate() {
+                if let Some(value) = edge(a, x) {
+                    *out = if lower { value } else { T::one() - value };
+                } else if near(a, x) {
+                    *out = uniform(a, x, lower);
+                } else {
+                    let way = way(a, x, lower) as usize;
+                    ways[way][counts[way]] = k as u16;
+                    counts[way] += 1;
+                }
+            }
+            for ((way, places), count) in
+                [Way::Series, Way::UpperSeries, Way::Fraction].into_iter().zip(&ways).zip(counts)
+            {
+                let mut rest = &places[..count];
+                while !rest.is_empty() {
+                    let together = if rest.len() < FEW { 1 } else { LANES.min(rest.len()) };
+                    let (now, later) = rest.split_at(together);
+                    rest = later;
+                    if together == 1 {
+                        way.take::<T, 1>(a, x, out, lower, now);
+                    } else {
+                        way.take::<T, LANES>(a, x, out, lower, now);
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Way {
+    /// The results at as many places as there are lanes; where there are fewer, the last takes several.
+    #[inline(always)]
+    fn take<T: Real, const N: usize>(self, a: &[T], x: &[T], out: &mut [T], lower: bool, places: &[u16]) {
+        let place = |lane: usize| usize::from(places[lane.min(places.len() - 1)]);
+        let (a, x) = (lanes::<T, N>(|l| a[place(l)]), lanes::<T, N>(|l| x[place(l)]));
+        let values = match self {
+            Way::Series => series(a, x),
+            Way::UpperSeries => upper_series(a, x),
+            Way::Fraction => fraction(a, x),
+        };
+        let is_asked = (self == Way::Series) == lower;
+        for (&place, value) in places.iter().zip(values) {
+            out[usize::from(place)] = if is_asked { value } else { T::one() - value };
+        }
+    }
 }
 
 #[inline(always)]
-fn regularised<T: Real>(a: T, x: T, lower: bool) -> T {
-    let complement = |value: T| T::one() - value;
-    if let Some(value) = edge(a, x) {
-        return if lower { value } else { complement(value) };
+fn lanes<T: Real, const N: usize>(lane: impl Fn(usize) -> T) -> [T; N] {
+    let mut made = [T::zero(); N];
+    for (l, made) in made.iter_mut().enumerate() {
+        *made = lane(l);
     }
-    if near(a, x) {
-        return uniform(a, x, lower);
+    made
+}
+
+/// Returns whether no lane is 1 any more.
+#[inline(always)]
+fn none<T: Real, const N: usize>(live: &[T; N]) -> bool {
+    live.iter().fold(T::zero(), |sum, &live| sum + live) == T::zero()
+}
+
+/// The way for what is neither at an edge nor near.
+#[inline(always)]
+fn way<T: Real>(a: T, x: T, lower: bool) -> Way {
+    if lower && !(x > T::one() && x > a) {
+        return Way::Series;
     }
-    let small = lower && !(x > T::one() && x > a);
     // For Q, below the series of P loses nothing, or the other one does.
-    let by_lower = small
-        || match x {
-            _ if x > number(1.1) => x < a,
-            _ if x <= number(0.5) => number::<T>(-0.4) / x.ln() < a,
-            _ => x * number(1.1) < a,
-        };
-    let upper = match x {
-        _ if by_lower => {
-            let value = series(a, x);
-            if small {
-                return value;
-            }
-            complement(value)
-        }
-        _ if x > number(1.1) => fraction(a, x),
-        _ => upper_series(a, x),
+    let by_lower = match x {
+        _ if x > number(1.1) => x < a,
+        _ if x <= number(0.5) => number::<T>(-0.4) / x.ln() < a,
+        _ => x * number(1.1) < a,
     };
-    if lower { complement(upper) } else { upper }
+    match x {
+        _ if by_lower => Way::Series,
+        _ if x > number(1.1) => Way::Fraction,
+        _ => Way::UpperSeries,
+    }
 }
 
 /// `P(a, x)` where there is nothing to compute.
@@ -96,7 +178,14 @@ fn near<T: Real>(a: T, x: T) -> bool {
 
 /// `x^a e^-x / Γ(a)`.
 #[inline(always)]
-fn density<T: Real>(a: T, x: T) -> T {
+fn density<T: Real, const N: usize>(a: [T; N], x: [T; N]) -> [T; N] {
+    let ratios = lanczos_sums(a);
+    lanes::<T, N>(|l| density_at(a[l], x[l], ratios[l]))
+}
+
+/// One lane of [`density`], given Lanczos' sum.
+#[inline(always)]
+fn density_at<T: Real>(a: T, x: T, lanczos_sum: T) -> T {
     /// Lanczos' parameter.
     const G: f64 = 6.02468004077673;
     let (half, lanczos): (T, T) = (number(0.5), number(G));
@@ -106,7 +195,7 @@ fn density<T: Real>(a: T, x: T) -> T {
         return if log < number(least) { T::zero() } else { log.exp() };
     }
     let shifted = number::<T>((a + lanczos).as_f64() - 0.5);
-    let result = (shifted / number(E)).sqrt() / lanczos_sum(a);
+    let result = (shifted / number(E)).sqrt() / lanczos_sum;
     if a < number(200.0) && x < number(200.0) {
         return result * ((a - x).exp() * (x / shifted).powf(a));
     }
@@ -115,57 +204,60 @@ fn density<T: Real>(a: T, x: T) -> T {
     result * a.fused(ratio.ln_1p() - ratio, tail).exp()
 }
 
-/// A ratio of polynomials of one degree, in the powers of `1 / x` where `x` is large.
+/// Ratios of polynomials of one degree, in the powers of `1 / x` where `x` is large.
 #[inline(always)]
-fn lanczos_sum<T: Real>(x: T) -> T {
-    polynomial_or_reversed(x, &LANCZOS) / polynomial_or_reversed(x, &LANCZOS_BELOW)
-}
-
-#[inline(always)]
-fn polynomial_or_reversed<T: Real>(x: T, coefficients: &[f64; 13]) -> T {
-    if x.abs() > T::one() {
-        let y = T::one() / x;
-        coefficients.iter().rev().fold(T::zero(), |sum, c| sum.fused(y, number(*c)))
-    } else {
-        coefficients.iter().fold(T::zero(), |sum, c| sum.fused(x, number(*c)))
-    }
+fn lanczos_sums<T: Real, const N: usize>(x: [T; N]) -> [T; N] {
+    let power = lanes::<T, N>(|l| if x[l].abs() > T::one() { T::one() / x[l] } else { x[l] });
+    let polynomial = |coefficients: &[f64; 13]| {
+        let pairs = coefficients.iter().zip(coefficients.iter().rev());
+        pairs.fold([T::zero(); N], |sum, (&first, &last)| {
+            lanes::<T, N>(|l| sum[l].fused(power[l], number(if x[l].abs() > T::one() { last } else { first })))
+        })
+    };
+    let (above, below) = (polynomial(&LANCZOS), polynomial(&LANCZOS_BELOW));
+    lanes::<T, N>(|l| above[l] / below[l])
 }
 
 /// DLMF 8.11.4, for P.
 #[inline(always)]
-fn series<T: Real>(a: T, x: T) -> T {
+fn series<T: Real, const N: usize>(a: [T; N], x: [T; N]) -> [T; N] {
     let density = density(a, x);
-    if density == T::zero() {
-        return density;
-    }
-    let (mut at, mut term, mut sum) = (a, T::one(), T::one());
+    let (mut at, mut term, mut sum) = (a, [T::one(); N], [T::one(); N]);
+    let mut live = lanes::<T, N>(|l| if density[l] == T::zero() { T::zero() } else { T::one() });
     for _ in 0..TERMS {
-        at = at + T::one();
-        term = term * (x / at);
-        sum = sum + term;
-        if term <= rounding::<T>() * sum {
+        at = lanes::<T, N>(|l| at[l] + T::one());
+        term = lanes::<T, N>(|l| term[l] * (x[l] / at[l]));
+        let next = lanes::<T, N>(|l| sum[l] + term[l]);
+        sum = lanes::<T, N>(|l| if live[l] == T::zero() { sum[l] } else { next[l] });
+        live = lanes::<T, N>(|l| if term[l] <= rounding::<T>() * next[l] { T::zero() } else { live[l] });
+        if none(&live) {
             break;
         }
     }
-    sum * density / a
+    lanes::<T, N>(|l| if density[l] == T::zero() { density[l] } else { sum[l] * density[l] / a[l] })
 }
 
 /// DLMF 8.7.3, for Q.
 #[inline(always)]
-fn upper_series<T: Real>(a: T, x: T) -> T {
-    let (mut factor, mut sum) = (T::one(), T::zero());
+fn upper_series<T: Real, const N: usize>(a: [T; N], x: [T; N]) -> [T; N] {
+    let (mut factor, mut sum) = ([T::one(); N], [T::zero(); N]);
+    let mut live = [T::one(); N];
     for n in 1..TERMS {
-        let n = number(f64::from(n));
-        factor = factor * (-x / n);
-        let term = factor / (a + n);
-        sum = sum + term;
-        if term.abs() <= rounding::<T>() * sum.abs() {
+        let n: T = number(f64::from(n));
+        factor = lanes::<T, N>(|l| factor[l] * (-x[l] / n));
+        let term = lanes::<T, N>(|l| factor[l] / (a[l] + n));
+        let next = lanes::<T, N>(|l| sum[l] + term[l]);
+        sum = lanes::<T, N>(|l| if live[l] == T::zero() { sum[l] } else { next[l] });
+        live = lanes::<T, N>(|l| if term[l].abs() <= rounding::<T>() * next[l].abs() { T::zero() } else { live[l] });
+        if none(&live) {
             break;
         }
     }
-    let log = x.ln();
-    let term = -a.fused(log, -lgamma(T::one() + a)).exp_m1();
-    (-a.fused(log, -lgamma(a)).exp()).fused(sum, term)
+    lanes::<T, N>(|l| {
+        let (a, log) = (a[l], x[l].ln());
+        let term = -a.fused(log, -lgamma(T::one() + a)).exp_m1();
+        (-a.fused(log, -lgamma(a)).exp()).fused(sum[l], term)
+    })
 }
 
 /// DLMF 8.12.3 and 8.12.4.
@@ -216,40 +308,38 @@ fn uniform<T: Real>(a: T, x: T, lower: bool) -> T {
 
 /// DLMF 8.9.2, for Q.
 #[inline(always)]
-fn fraction<T: Real>(a: T, x: T) -> T {
+fn fraction<T: Real, const N: usize>(a: [T; N], x: [T; N]) -> [T; N] {
     let density = density(a, x);
-    if density == T::zero() {
-        return density;
-    }
-    let large = if is_single::<T>() { 16_777_216.0 } else { 4_503_599_627_370_496.0 };
-    let one = T::one();
-    let mut y = one - a;
-    let mut z = x + y + one;
-    let mut c = T::zero();
-    let (mut p, mut p_before, mut q, mut q_before) = (x + one, one, z * x, x);
-    let mut value = p / q;
+    let large: T = number(if is_single::<T>() { 16_777_216.0 } else { 4_503_599_627_370_496.0 });
+    let (zero, one) = (T::zero(), T::one());
+    let mut y = lanes::<T, N>(|l| one - a[l]);
+    let mut z = lanes::<T, N>(|l| x[l] + y[l] + one);
+    let mut c = zero;
+    let (mut p, mut p_before) = (lanes::<T, N>(|l| x[l] + one), [one; N]);
+    let (mut q, mut q_before) = (lanes::<T, N>(|l| z[l] * x[l]), x);
+    let mut value = lanes::<T, N>(|l| p[l] / q[l]);
+    let mut live = lanes::<T, N>(|l| if density[l] == zero { zero } else { one });
     for _ in 0..TERMS {
         c = c + one;
-        y = y + one;
-        z = z + number(2.0);
-        let numerator = y * c;
-        let next_p = p.fused(z, -(p_before * numerator));
-        let next_q = q.fused(z, -(q_before * numerator));
-        let mut change = one;
-        if next_q != T::zero() {
-            let next = next_p / next_q;
-            change = ((value - next) / next).abs();
-            value = next;
-        }
-        (p_before, p, q_before, q) = (p, next_p, q, next_q);
-        if next_p.abs() > number(large) {
-            for part in [&mut p, &mut p_before, &mut q, &mut q_before] {
-                *part = *part * number(1.0 / large);
-            }
-        }
-        if change <= rounding::<T>() {
+        y = lanes::<T, N>(|l| y[l] + one);
+        z = lanes::<T, N>(|l| z[l] + number(2.0));
+        let numerator = lanes::<T, N>(|l| y[l] * c);
+        let next_p = lanes::<T, N>(|l| p[l].fused(z[l], -(p_before[l] * numerator[l])));
+        let next_q = lanes::<T, N>(|l| q[l].fused(z[l], -(q_before[l] * numerator[l])));
+        let next = lanes::<T, N>(|l| next_p[l] / next_q[l]);
+        let change = lanes::<T, N>(|l| ((value[l] - next[l]) / next[l]).abs());
+        let change = lanes::<T, N>(|l| if next_q[l] == zero { one } else { change[l] });
+        let next = lanes::<T, N>(|l| if next_q[l] == zero { value[l] } else { next[l] });
+        value = lanes::<T, N>(|l| if live[l] == zero { value[l] } else { next[l] });
+        let scale = lanes::<T, N>(|l| if next_p[l].abs() > large { one / large } else { one });
+        p_before = lanes::<T, N>(|l| p[l] * scale[l]);
+        q_before = lanes::<T, N>(|l| q[l] * scale[l]);
+        p = lanes::<T, N>(|l| next_p[l] * scale[l]);
+        q = lanes::<T, N>(|l| next_q[l] * scale[l]);
+        live = lanes::<T, N>(|l| if change[l] <= rounding::<T>() { zero } else { live[l] });
+        if none(&live) {
             break;
         }
     }
-    value * density
+    lanes::<T, N>(|l| if density[l] == zero { density[l] } else { value[l] * density[l] })
 }

@@ -1,23 +1,26 @@
 //! Orthogonal polynomials by their recurrences, step by step in the type of the argument and with fused multiplications,
 //! as PyTorch computes them. A&S chapter 22. The degree is a real number whose fraction is dropped; polynomials of negative degree are 0.
 
-use super::stopped;
+use super::{FEW, stopped};
 use crate::ops::number::{Real, is_single};
 use crate::tensor::interrupt::{STRIDE, pieces};
 
 /// The degree as an integer. One that is none wraps to the least, as processors have it.
+#[inline(always)]
 fn degree<T: Real>(n: T) -> i64 {
     const BEYOND: f64 = 9_223_372_036_854_775_808.0;
     let n = n.as_f64();
     if (-BEYOND..BEYOND).contains(&n) { n as i64 } else { i64::MIN }
 }
 
+#[inline(always)]
 fn real<T: Real>(n: i64) -> T {
     // In one step: what goes through `f64` is rounded twice.
     T::from(n).unwrap_or_else(T::nan)
 }
 
 /// `p(k + 1) = next(k, p(k), p(k - 1))`, from degrees 0 and 1. NaN stays NaN, so nothing is counted up further then.
+#[inline(always)]
 fn recur<T: Real>(n: i64, first: T, second: T, next: impl Fn(i64, T, T) -> T) -> T {
     let count = match usize::try_from(n) {
         Err(_) => return T::zero(),
@@ -28,6 +31,12 @@ fn recur<T: Real>(n: i64, first: T, second: T, next: impl Fn(i64, T, T) -> T) ->
         return T::nan();
     }
     let (mut before, mut current) = (first, second);
+    if count <= FEW {
+        for k in 1..count {
+            (before, current) = (current, next(k as i64, current, before));
+        }
+        return current;
+    }
     for piece in pieces(1..count, STRIDE / 4096) {
         let Ok(piece) = piece else { return T::nan() };
         for k in piece {
@@ -51,18 +60,21 @@ pub enum Chebyshev {
 
 impl Chebyshev {
     /// The polynomial of degree `n`.
+    #[inline(always)]
     pub fn at<T: Real>(self, x: T, n: T) -> T {
         let most = if let Chebyshev::T = self { 6 } else { 8 };
         self.beyond(most, x, degree(n))
     }
 
     /// The polynomial of [0, 1].
+    #[inline(always)]
     pub fn shifted<T: Real>(self, x: T, n: T) -> T {
         let most = if let Chebyshev::W = self { 4 } else { 6 };
         self.beyond(most, x + x - T::one(), degree(n))
     }
 
     /// Degrees above `most` are computed by angles inside of [-1, 1].
+    #[inline(always)]
     fn beyond<T: Real>(self, most: i64, x: T, n: i64) -> T {
         if n < 0 {
             return T::zero();
@@ -113,6 +125,7 @@ fn too_high<T: Real>(n: i64) -> bool {
     n > if is_single::<T>() { 128 } else { 512 }
 }
 
+#[inline(always)]
 pub fn hermite_h<T: Real>(x: T, n: T) -> T {
     let (n, twice) = (degree(n), x + x);
     if too_high::<T>(n) {
@@ -121,6 +134,7 @@ pub fn hermite_h<T: Real>(x: T, n: T) -> T {
     recur(n, T::one(), twice, |k, current, before| twice.fused(current, -(real::<T>(2 * k) * before)))
 }
 
+#[inline(always)]
 pub fn hermite_he<T: Real>(x: T, n: T) -> T {
     let n = degree(n);
     if too_high::<T>(n) {
@@ -129,6 +143,7 @@ pub fn hermite_he<T: Real>(x: T, n: T) -> T {
     recur(n, T::one(), x, |k, current, before| x.fused(current, -(real::<T>(k) * before)))
 }
 
+#[inline(always)]
 pub fn laguerre<T: Real>(x: T, n: T) -> T {
     let (n, second) = (degree(n), T::one() - x);
     if x == T::zero() && n >= 0 {
@@ -139,6 +154,7 @@ pub fn laguerre<T: Real>(x: T, n: T) -> T {
     })
 }
 
+#[inline(always)]
 pub fn legendre<T: Real>(x: T, n: T) -> T {
     let n = degree(n);
     if x.abs() == T::one() && n >= 0 {
