@@ -50,9 +50,9 @@ const SETUP: &[&str] = &[
     "st = x.untyped_storage(); ts = x.storage(); buf = bytearray(16); arr = array.array('i', [1, 2, 3])",
     "much = torch.rand(10**6); many = torch.arange(10**6) % 1000; table = torch.rand(1000, 1000)",
     "rows = (torch.rand(10**5, 3) * 10).long(); mask = much > 0.5; waves = torch.complex(table, table)",
-    "words = ['ab'] * 10**6; numbers = list(range(10**5)); pairs = list(zip(numbers, numbers)); novel = 'Ab cd\\n' * 10**6",
-    "keys = dict.fromkeys(numbers); members = set(numbers); raw = bytes(10**6); room = bytearray(raw); deep = [[1]] * 10**6",
-    "whole = 1 << 10**7; odd = 3**10**5; digits = 'f' * 10**7",
+    "words = ['ab'] * 10**5; numbers = list(range(10**5)); pairs = list(zip(numbers, numbers)); novel = 'Ab cd\\n' * 10**6",
+    "keys = dict.fromkeys(numbers); members = set(numbers); raw = bytes(10**6); room = bytearray(raw); deep = [[1]] * 10**5",
+    "whole = 1 << 10**6; odd = 3**10**5; digits = 'f' * 10**6",
     "gen = torch.Generator(); lst = [1, 2, 3]; big = list(range(10**5)); text = 'ab' * 50000; it = iter(lst)",
 ];
 
@@ -470,6 +470,7 @@ fn child(seed: u64, rounds: usize, from: usize, step: usize) {
         }
         if number % 64 < step {
             // What calls have left behind is not the next one's.
+            drop(std::mem::replace(&mut current, Session::new(SessionOptions::default())));
             current = session();
             *flag.lock().unwrap() = current.interrupt_flag();
         }

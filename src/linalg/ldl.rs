@@ -3,6 +3,7 @@
 
 use super::field::Field;
 use super::matrix::Matrix;
+use crate::tensor::interrupt;
 use num_traits::{Float, Zero};
 
 /// L and D in one matrix, and the exchanges: `p + 1` where row `p` was exchanged with the row of a block of one,
@@ -34,7 +35,8 @@ pub fn ldl<T: Field>(mut a: Matrix<T>, hermitian: bool) -> Ldl<T> {
         }
     }
     let mut k = 0;
-    while k < n {
+    // After Ctrl-C nobody sees what is left.
+    while k < n && !interrupt::requested() {
         let own = real(a[(k, k)]).size();
         let (other, beside) = largest::<T>(k + 1..n, |i| a[(i, k)].size());
         let (mut partner, mut step) = (k, 1);
