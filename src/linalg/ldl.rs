@@ -148,7 +148,7 @@ impl<T: Field> Ldl<T> {
         let turn = |x: T| if hermitian { x.conj() } else { x };
         let mut starts = Vec::new();
         let mut k = 0;
-        while k < n {
+        while k < n && !interrupt::requested() {
             starts.push(k);
             let double = self.is_double(k);
             let end = if double { k + 2 } else { k + 1 };
@@ -173,7 +173,7 @@ impl<T: Field> Ldl<T> {
             }
             k = end;
         }
-        for &k in starts.iter().rev() {
+        for &k in starts.iter().rev().take_while(|_| !interrupt::requested()) {
             let end = if self.is_double(k) { k + 2 } else { k + 1 };
             for column in 0..b.columns {
                 for j in k..end {
