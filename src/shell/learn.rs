@@ -363,7 +363,14 @@ impl Learner {
             self.remark(&format!("({})", COMMANDS.join(", ")));
             let mut hints = exercise.hints.iter();
             loop {
-                let line = self.read(self.language.signs().0)?;
+                // Ctrl-C takes back what was typed, as at the prompt of the shell.
+                let line = match self.read(self.language.signs().0) {
+                    Err(ReadlineError::Interrupted) => {
+                        self.remark("(:quit or Ctrl-D leaves the lesson)");
+                        continue;
+                    }
+                    line => line?,
+                };
                 match line.trim() {
                     "" => {}
                     ":hint" => match hints.next() {
@@ -389,7 +396,10 @@ impl Learner {
                         self.remark(&format!("A lesson has no command {line}{}", near.unwrap_or_default()));
                     }
                     _ => {
-                        let source = self.rest(&attempt.session, line)?;
+                        let source = match self.rest(&attempt.session, line) {
+                            Err(ReadlineError::Interrupted) => continue,
+                            source => source?,
+                        };
                         match self.attempt(&mut attempt, &source, &shown) {
                             Some(Verdict::Right) => {
                                 self.remark("Right.");

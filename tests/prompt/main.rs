@@ -103,6 +103,15 @@ fn a_lesson_waits_for_its_reader() {
     assert!(screens > 3, "{screens}");
     shell.check(":hnit", "A lesson has no command :hnit; did you mean :hint?\n");
     shell.check(":explain t", "A lesson has no command :explain t\n");
+    // Ctrl-C takes back what was typed, however many lines it has.
+    for typed in ["3 * 5 * ", "for i in range(3):\r"] {
+        shell.send(typed);
+        if typed.ends_with('\r') {
+            shell.ready();
+        }
+        shell.send(CTRL_C);
+        shell.ready();
+    }
     assert!(shell.run("15").contains("Not yet."));
     assert!(shell.run("3 * 5 * 8").contains("Right."));
     shell.leave();
