@@ -510,7 +510,9 @@ pub fn parse(text: &str, base: u32) -> Result<Option<BigInt>> {
         Some(rest) => (true, rest),
         None => (false, text.strip_prefix('+').unwrap_or(text)),
     };
+    // Each look at all digits of a long text takes a while.
     let lower = magnitude.to_ascii_lowercase();
+    interrupt::check()?;
     let prefixed = [("0b", 2), ("0o", 8), ("0x", 16)]
         .into_iter()
         .find_map(|(prefix, own)| Some((lower.strip_prefix(prefix)?, own)).filter(|_| base == 0 || base == own));
@@ -525,6 +527,7 @@ pub fn parse(text: &str, base: u32) -> Result<Option<BigInt>> {
     // Underscores stand between digits only.
     let end = digits.find(|c: char| c != '_' && !c.is_digit(base)).unwrap_or(digits.len());
     let (digits, after) = digits.split_at(end);
+    interrupt::check()?;
     if digits.is_empty() || digits.starts_with('_') || digits.ends_with('_') || digits.contains("__") {
         return Ok(None);
     }
@@ -535,6 +538,7 @@ pub fn parse(text: &str, base: u32) -> Result<Option<BigInt>> {
     if !after.is_empty() {
         return Ok(None);
     }
+    interrupt::check()?;
     // The digits as numbers, without underscores.
     room(count as u64 * 8)?;
     let mut numbers: Vec<u8> = limits::list(count)?;
