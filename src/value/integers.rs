@@ -547,14 +547,29 @@ pub fn parse(text: &str, base: u32) -> Result<Option<BigInt>> {
     interrupt::check()?;
     let part = if base.is_power_of_two() { digits_of_part(base) } else { usize::MAX };
     let mut words = Vec::new();
-    for part in numbers.rchunks(part) {
+    for (k, part) in numbers.rchunks(part).enumerate() {
         interrupt::check()?;
         let Some(number) = BigUint::from_radix_be(part, base) else { return Ok(None) };
+        // A part of zeros has no words of its own.
+        words.resize(k * PART_WORDS, 0);
         words.extend(number.to_u32_digits());
-        if part.len() < numbers.len() {
-            // But for the last, a part fills its words.
-            words.resize(words.len().next_multiple_of(PART_WORDS), 0);
-        }
     }
     Ok(Some(signed(BigUint::new(words), negative)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_in_parts_are_the_digits() {
+        let power = |bits: u32| BigInt::one() << bits;
+        for number in [power(600_000), power(600_000) - 1, power(500_000) + power(250_000)] {
+            for base in [2, 4, 8, 16, 32] {
+                let text = number.to_str_radix(base);
+                assert_eq!(binary_digits(&number, base), Ok(text.clone()));
+                assert_eq!(parse(&text, base), Ok(Some(number.clone())));
+            }
+        }
+    }
 }
