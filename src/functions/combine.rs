@@ -177,13 +177,16 @@ fn cross(call: &mut Call) -> Result<Value> {
 
 fn cdist(call: &mut Call) -> Result<Value> {
     let mode = call.value(3);
-    let known = ["use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist"];
-    match &mode {
-        Value::Str(mode) if known.contains(&&**mode) => {}
-        Value::Str(mode) => bail!(ValueError, "{mode} is not a valid value for compute_mode"),
+    let by_product = match &mode {
+        Value::Str(mode) => match &**mode {
+            "use_mm_for_euclid_dist_if_necessary" => ops::ByProduct::IfLarge,
+            "use_mm_for_euclid_dist" => ops::ByProduct::Always,
+            "donot_use_mm_for_euclid_dist" => ops::ByProduct::Never,
+            _ => bail!(ValueError, "{mode} is not a valid value for compute_mode"),
+        },
         other => bail!(ValueError, "{} is not a valid value for compute_mode", other.type_name()),
-    }
-    ops::cdist(&call.view(0)?, &call.view(1)?, call.scalar(2)?.to_f64()).map(Value::from)
+    };
+    ops::cdist(&call.view(0)?, &call.view(1)?, call.scalar(2)?.to_f64(), by_product).map(Value::from)
 }
 
 fn vecdot(call: &mut Call) -> Result<Value> {

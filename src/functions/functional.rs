@@ -74,7 +74,7 @@ pub const ROWS: &[Row] = &[
     .python("silu"),
     function(
         "nn.functional.mish(Tensor input, bool inplace=False) -> Tensor",
-        |c| map(c, "mish_cpu", |x| x * x.exp().ln_1p().tanh()),
+        |c| apply(c, "mish_cpu", &Mish),
         "Multiplies each element by the hyperbolic tangent of its softplus.",
     )
     .python("mish"),
@@ -90,7 +90,7 @@ pub const ROWS: &[Row] = &[
         "nn.functional.softplus(Tensor self, float beta=1.0, float threshold=20.0, *, Tensor? out=None) -> Tensor",
         |c| {
             let (beta, threshold) = (number(c, 1)?, number(c, 2)?);
-            map(c, "softplus_cpu", move |x| if x * beta > threshold { x } else { (x * beta).exp().ln_1p() / beta })
+            apply(c, "softplus_cpu", &Softplus { beta, threshold })
         },
         "Computes a smooth form of the larger of x and 0.",
     )
@@ -138,13 +138,13 @@ pub const ROWS: &[Row] = &[
     .names(Keeps),
     function(
         "nn.functional.hardsigmoid(Tensor input, bool inplace=False) -> Tensor",
-        |c| map(c, "hardsigmoid_cpu", |x| (x + 3.0).clamp(0.0, 6.0) / 6.0),
+        |c| apply(c, "hardsigmoid_cpu", &Hardsigmoid),
         "Computes a logistic function of straight lines.",
     )
     .python("hardsigmoid"),
     function(
         "nn.functional.hardswish(Tensor input, bool inplace=False) -> Tensor",
-        |c| map(c, "hardswish_cpu", |x| x * (x + 3.0).clamp(0.0, 6.0) / 6.0),
+        |c| apply(c, "hardswish_cpu", &Hardswish),
         "Multiplies each element by its hard sigmoid.",
     )
     .python("hardswish"),
@@ -276,13 +276,81 @@ fn tanhshrink(call: &mut Call) -> Result<Value> {
     ops::sub((&view).into(), (&tanh).into(), Scalar::Int(1), Output::New, default).map(Value::from)
 }
 
-fn map(call: &mut Call, stub: &str, function: impl Fn(f64) -> f64 + Sync) -> Result<Value> {
-    apply(call, stub, &function)
-}
-
+/// Applies a function whose steps are computed in the elements' own type (16-bit floats: in single precision).
 fn apply(call: &mut Call, stub: &str, function: &impl RealFunction) -> Result<Value> {
     let view = call.view(0)?;
     result(call, call.is_switched(), |output| ops::map_real(stub, FLOATS, &view, output, None, function))
+}
+
+struct Silu;
+
+impl RealFunction for Silu {
+    fn at<T: Real>(&self, value: T) -> T {
+        value / (T::one() + (-value).exp())
+    }
+}
+
+struct Mish;
+
+impl RealFunction for Mish {
+    fn at<T: Real>(&self, value: T) -> T {
+        value * value.exp().ln_1p().tanh()
+    }
+}
+
+struct Softplus {
+    beta: f64,
+    threshold: f64,
+}
+
+impl RealFunction for Softplus {
+    fn at<T: Real>(&self, value: T) -> T {
+        let beta = T::from_f64(self.beta);
+        let scaled = value * beta;
+        if scaled > T::from_f64(self.threshold) { value } else { scaled.exp().ln_1p() / beta }
+    }
+}
+
+/// `x + 3`, between 0 and 6.
+fn hard_step<T: Real>(value: T) -> T {
+    let raised = value + T::from_f64(3.0);
+    if raised.is_nan() { raised } else { raised.max(T::zero()).min(T::from_f64(6.0)) }
+}
+
+struct Hardsigmoid;
+
+impl RealFunction for Hardsigmoid {
+    fn at<T: Real>(&self, value: T) -> T {
+        hard_step(value) / T::from_f64(6.0)
+    }
+}
+
+struct Hardswish;
+
+impl RealFunction for Hardswish {
+    fn at<T: Real>(&self, value: T) -> T {
+        value * hard_step(value) / T::from_f64(6.0)
+    }
+}
+
+struct Gelu;
+
+impl RealFunction for Gelu {
+    fn at<T: Real>(&self, value: T) -> T {
+        let turned = (value * T::from_f64(std::f64::consts::FRAC_1_SQRT_2)).through(erf);
+        value * T::from_f64(0.5) * (T::one() + turned)
+    }
+}
+
+/// [`Gelu`] with a hyperbolic tangent in the place of the error function.
+struct TanhGelu;
+
+impl RealFunction for TanhGelu {
+    fn at<T: Real>(&self, value: T) -> T {
+        let scale = T::from_f64(std::f64::consts::SQRT_2 * std::f64::consts::FRAC_2_SQRT_PI * 0.5);
+        let inner = scale * (value * value * value).fused(T::from_f64(0.044715), value);
+        T::from_f64(0.5) * value * (T::one() + inner.tanh())
+    }
 }
 
 /// Multiples of positive numbers, and of the exponential less one of others, which loses digits near zero as PyTorch's does.
@@ -385,7 +453,7 @@ fn delivered(call: &Call, found: View) -> Result<Value> {
 fn silu(call: &mut Call) -> Result<Value> {
     let view = call.view(0)?;
     if !matches!(view.dtype, DType::ComplexFloat | DType::ComplexDouble) {
-        return map(call, "silu_cpu", |x| x / (1.0 + (-x).exp()));
+        return apply(call, "silu_cpu", &Silu);
     }
     if call.tensor(0)?.requires_grad() && call.state.grad_enabled.get() {
         bail!(RuntimeError, "silu does not support automatic differentiation for outputs with complex dtype.");
@@ -408,11 +476,8 @@ fn bounded(call: &mut Call, low: f64, high: f64) -> Result<Value> {
 
 fn gelu(call: &mut Call) -> Result<Value> {
     match call.str(1)? {
-        "none" => map(call, "GeluKernelImpl", |x| 0.5 * x * (1.0 + erf(x * std::f64::consts::FRAC_1_SQRT_2))),
-        "tanh" => map(call, "GeluKernelImpl", |x| {
-            let inner = (2.0 / std::f64::consts::PI).sqrt() * (x + 0.044715 * x * x * x);
-            0.5 * x * (1.0 + inner.tanh())
-        }),
+        "none" => apply(call, "GeluKernelImpl", &Gelu),
+        "tanh" => apply(call, "GeluKernelImpl", &TanhGelu),
         _ => bail!(RuntimeError, "approximate argument must be either none or tanh."),
     }
 }

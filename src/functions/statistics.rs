@@ -17,7 +17,7 @@ use crate::ops::softmax::{self as soft, Softmax};
 use crate::ops::statistics::{self, Weights};
 use crate::ops::{copy, sort};
 use crate::tensor::layout::wrap_dim;
-use crate::tensor::{Error, Result, Scalar, View};
+use crate::tensor::{DType, Error, Result, Scalar, View};
 use crate::value::Value;
 
 const MEDIAN: &[(Takes, &str)] = &[
@@ -100,14 +100,14 @@ pub const ROWS: &[Row] = &[
         |c| pair("torch.return_types.kthvalue", rank::kthvalue(&c.view(0)?, c.int(1)?, c.int(2)?, c.bool(3)?)?),
         "Returns the k-th smallest elements along a dimension, and their positions.",
     )
-    .out(Out::PLAIN.takes(KTHVALUE))
+    .out(Out::PLAIN.takes(KTHVALUE).sharing(Shares::Never))
     .names(Removes),
     both(
         "kthvalue.dimname(Tensor self, int k, Dimname dim, bool keepdim=False, *, Tensor[]? out=None) -> any",
         dimnames::by_position,
         "Returns the k-th smallest elements along a named dimension, and their positions.",
     )
-    .out(Out::PLAIN.takes(KTHVALUE)),
+    .out(Out::PLAIN.takes(KTHVALUE).sharing(Shares::Never)),
     both(
         "quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation=\"linear\", \
  Tensor? out=None) -> Tensor",
@@ -161,7 +161,7 @@ pub const ROWS: &[Row] = &[
         },
         "Sums, ignoring NaN.",
     )
-    .out(Out::REDUCED.takes(&[(Takes::Of(FLOATS), "\"nansum_cpu\" not implemented for '{out}'")])),
+    .out(Out::REDUCED.takes(&[(Takes::OfUnlessIntegral(FLOATS), "\"nansum_cpu\" not implemented for '{out}'")])),
     both(
         "nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, Tensor? \
  out=None) -> Tensor",
@@ -538,6 +538,9 @@ fn running(call: &mut Call, which: reduce::Running) -> Result<Value> {
 /// `place`, and the order at the edges behind them.
 fn gradient(call: &Call, spacing: &Value, place: usize) -> Result<Value> {
     let view = call.view(0)?;
+    if view.dtype == DType::Byte {
+        bail!(RuntimeError, "torch.gradient does not support uint8 input.");
+    }
     let edge_order = call.int(place + 1)?;
     let dims: Vec<i64> = match call.value(place) {
         Value::None => (0..view.ndim() as i64).collect(),

@@ -1,7 +1,7 @@
 //! Counts and searches: `histc`, `histogram`, `bincount`, `searchsorted`, `bucketize`, `isin`.
 
 use super::copy::check_fits;
-use super::create::linspace;
+use super::create::{linspace, rounded};
 use super::pointwise::{check_kernel, classes};
 use crate::bail;
 use crate::tensor::layout::show;
@@ -42,17 +42,14 @@ fn doubles(view: &View) -> Result<Vec<f64>> {
     Ok(view.scalars()?.into_iter().map(Scalar::to_f64).collect())
 }
 
-/// The bin of equal width that a value falls in, computed in the values' own type.
-fn even_bin(value: f64, (low, high): (f64, f64), bins: usize, single: bool) -> Option<usize> {
+/// The bin of equal width that a value falls in; every step is rounded to the values' own type.
+fn even_bin(value: f64, (low, high): (f64, f64), bins: usize, dtype: DType) -> Option<usize> {
     if !(low..=high).contains(&value) {
         return None;
     }
-    let place = if single {
-        f64::from((value as f32 - low as f32) / (high as f32 - low as f32) * bins as f32)
-    } else {
-        (value - low) / (high - low) * bins as f64
-    };
-    Some((place as usize).min(bins.saturating_sub(1)))
+    let round = |value: f64| rounded(Scalar::Float(value), dtype);
+    let scaled = round(round(value - low) * round(bins as f64));
+    Some((round(scaled / round(high - low)) as usize).min(bins.saturating_sub(1)))
 }
 
 /// Counts the elements in each of `bins` bins of equal width.
@@ -73,9 +70,10 @@ pub fn histc(view: &View, bins: i64, low: f64, high: f64) -> Result<View> {
     View::zeros(&[bins.saturating_add(1)], view.dtype, view.device())?;
     let out = View::zeros(&[bins], view.dtype, view.device())?;
     let mut counts = limits::filled(0.0, out.numel() as usize)?;
+    let range = (rounded(Scalar::Float(range.0), view.dtype), rounded(Scalar::Float(range.1), view.dtype));
     for (i, value) in values.into_iter().enumerate() {
         interrupt::check_at(i)?;
-        if let Some(bin) = even_bin(value, range, counts.len(), view.dtype != DType::Double) {
+        if let Some(bin) = even_bin(value, range, counts.len(), view.dtype) {
             counts[bin] += 1.0;
         }
     }

@@ -3,10 +3,13 @@
 //! are in `product`.
 
 mod cross;
+mod halves;
 mod product;
+mod tiles;
 mod triangles;
+mod vector;
 
-pub use cross::{cdist, cross, trace};
+pub use cross::{ByProduct, cdist, cross, trace};
 pub use triangles::{block_diag, triangle_indices};
 
 use super::check::{same_device, size_at};
@@ -256,6 +259,12 @@ pub fn mv(a: &View, v: &View) -> Result<View> {
     addmv(&none, a, v, Factors { beta: Scalar::Int(0), alpha: Scalar::Int(1) })
 }
 
+/// Returns whether PyTorch goes through a matrix column by column.
+fn lies_by_columns(a: &View) -> bool {
+    let (&[rows, columns], &[down, across]) = (a.sizes(), a.strides()) else { return false };
+    down == 1 && (columns == 1 || across >= rows.max(1))
+}
+
 /// `beta · input + alpha · a @ v`; `input` is a vector, or one number for all.
 pub fn addmv(input: &View, a: &View, v: &View, factors: Factors) -> Result<View> {
     if a.ndim() != 2 || v.ndim() != 1 || input.ndim() > 1 {
@@ -278,8 +287,14 @@ pub fn addmv(input: &View, a: &View, v: &View, factors: Factors) -> Result<View>
     factors.check(out.dtype)?;
     let flat = input.with_layout(input.layout.broadcast_to(&[n]));
     let flat = if flat.dtype == out.dtype { flat } else { super::copy::cast(&flat, out.dtype)? };
+    if halves::has_own_loop(a, v, factors) {
+        halves::addmv(&out, &flat, a, v, factors)?;
+        return Ok(out);
+    }
     let added = batch_of_one(&view::unsqueeze(&flat, 1)?);
-    let scaling = Scaling { alpha: factors.alpha, added: Some((&added, factors.beta)), sums: Sums::Library };
+    // A single row that counts as so many columns is multiplied as a matrix is.
+    let sums = if n == 1 && lies_by_columns(a) { Sums::Library } else { Sums::Vector };
+    let scaling = Scaling { alpha: factors.alpha, added: Some((&added, factors.beta)), sums };
     let column = batch_of_one(&view::unsqueeze(&out, 1)?);
     multiply(&column, &batch_of_one(a), &batch_of_one(&view::unsqueeze(v, 1)?), scaling)?;
     Ok(out)
@@ -309,9 +324,14 @@ pub fn dot(a: &View, b: &View) -> Result<View> {
     }
     same_device(a, b)?;
     check_kernel("dot", PLAIN, a.dtype)?;
+    if matches!(out.dtype, DType::Half | DType::BFloat16) {
+        halves::dot(&out, a, b)?;
+        return Ok(out);
+    }
     let one = out.with_layout(Layout::contiguous(&[1, 1, 1]));
     let row = batch_of_one(&view::unsqueeze(a, 0)?);
-    multiply(&one, &row, &batch_of_one(&view::unsqueeze(b, 1)?), Scaling::NONE)?;
+    let scaling = Scaling { sums: Sums::Dot, ..Scaling::NONE };
+    multiply(&one, &row, &batch_of_one(&view::unsqueeze(b, 1)?), scaling)?;
     Ok(out)
 }
 

@@ -1,11 +1,14 @@
 //! Relatives of matrix products that sum few terms: cross products, traces, distances between rows.
 
-use super::expected_dtype;
+use super::{bmm, expected_dtype, mm};
 use crate::bail;
 use crate::ops::check::{same_device, size_at};
-use crate::ops::copy::{cast, copy_into};
-use crate::ops::pointwise::{BinaryOp, Output, binary, check_kernel, classes};
+use crate::ops::compose::Math;
+use crate::ops::copy::{cast, copy_into, fill};
+use crate::ops::join::cat;
+use crate::ops::pointwise::{BinaryOp, Output, UnaryOp, binary, check_kernel, clamp, classes};
 use crate::ops::promote::Operand;
+use crate::ops::reduce::sum;
 use crate::ops::view;
 use crate::tensor::layout::{Dims, broadcast_sizes};
 use crate::tensor::{DType, Result, Scalar, View, interrupt, limits};
@@ -70,12 +73,23 @@ pub fn trace(matrix: &View) -> Result<View> {
     View::scalar(sum, dtype)
 }
 
+/// Whether Euclidean distances come from a product of matrices, which is faster but loses digits of short ones.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum ByProduct {
+    Always,
+    /// For more than [`MANY`] rows.
+    IfLarge,
+    Never,
+}
+
+const MANY: i64 = 25;
+
 /// The distance of order `p` between each row of one batch and each row of another, as
 /// [`torch.cdist`](https://pytorch.org/docs/2.7/generated/torch.cdist.html).
 ///
 /// # Errors
 /// RuntimeError for fewer than two dimensions, sizes that do not fit, negative orders and dtypes without this kernel.
-pub fn cdist(a: &View, b: &View, p: f64) -> Result<View> {
+pub fn cdist(a: &View, b: &View, p: f64, by_product: ByProduct) -> Result<View> {
     for (name, v) in [("X1", a), ("X2", b)] {
         if v.ndim() < 2 {
             bail!(RuntimeError, "cdist only supports at least 2D tensors, {name} got: {}D", v.ndim());
@@ -111,6 +125,10 @@ pub fn cdist(a: &View, b: &View, p: f64) -> Result<View> {
     if a.dtype != b.dtype {
         return expected_dtype(a.dtype, b.dtype);
     }
+    let is_large = rows > MANY || others > MANY;
+    if p == 2.0 && (by_product == ByProduct::Always || by_product == ByProduct::IfLarge && is_large) {
+        return euclidean(&left, &right, out.sizes());
+    }
     let lacking = a.dtype.is_reduced_floating_point();
     check_kernel("cdist", if lacking { 0 } else { classes::FLOAT }, a.dtype)?;
     let numbers = |v: &View| -> Result<Vec<f64>> { Ok(v.scalars()?.into_iter().map(Scalar::to_f64).collect()) };
@@ -135,6 +153,34 @@ pub fn cdist(a: &View, b: &View, p: f64) -> Result<View> {
     }
     copy_into(&out, &cast(&View::from_scalars(&Dims::from_slice(out.sizes()), DType::Double, distances)?, out.dtype)?)?;
     Ok(out)
+}
+
+/// Distances between the rows of two batches as PyTorch finds them: the squares of the lengths, less twice the products.
+fn euclidean(a: &View, b: &View, sizes: &[i64]) -> Result<View> {
+    let math = Math(a.dtype);
+    let square = |v: &View| -> Result<(View, View)> {
+        let squares = math.binary(BinaryOp::Pow, v, Operand::Number(Scalar::Int(2)))?;
+        let lengths = sum(&squares, Some(&[-1]), true, None)?;
+        let ones = View::zeros(lengths.sizes(), v.dtype, v.device())?;
+        fill(&ones, Scalar::Int(1))?;
+        Ok((lengths, ones))
+    };
+    let ((a_lengths, a_ones), (b_lengths, b_ones)) = (square(a)?, square(b)?);
+    let left = cat(&[math.mul(a, Operand::Number(Scalar::Int(-2)))?, a_lengths, a_ones], -1)?;
+    let right = cat(&[b.clone(), b_ones, b_lengths], -1)?;
+    let right = view::transpose(&right, -2, -1)?;
+    let product = match a.ndim() {
+        2 => mm(&left, &right)?,
+        _ => {
+            let batch = |v: &View| match v.sizes() {
+                [.., rows, columns] => view::reshape(v, &[-1, *rows, *columns]),
+                _ => Ok(v.clone()),
+            };
+            view::reshape(&bmm(&batch(&left)?, &batch(&right)?)?, sizes)?
+        }
+    };
+    let least = [Some(Scalar::Int(0)), None];
+    math.unary(UnaryOp::Sqrt, &clamp(&product, least, Output::New, a.dtype)?)
 }
 
 fn distance(x: &[f64], y: &[f64], p: f64) -> f64 {

@@ -1,13 +1,15 @@
 //! The loop beneath every matrix product: batches of matrices in the type they are computed in. Floats and complex
 //! numbers use the processor's vectors; integers and very small batches use plain loops. Knows sizes, no refusals.
 
+use super::tiles::{Tiling, in_order};
+use super::vector;
 use crate::bail;
 use crate::ops::block::load;
 use crate::ops::check::resolved;
 use crate::ops::copy::{contiguous, copy_into};
 use crate::ops::number::{Number, Stored};
 use crate::tensor::memory::set;
-use crate::tensor::parallel::{self, Matrix, add_product, vectorised};
+use crate::tensor::parallel::{self, Matrix, add_product};
 use crate::tensor::{Dims, Error, Layout, Result, Scalar, View, dispatch, interrupt};
 use num_complex::Complex;
 
@@ -18,15 +20,17 @@ pub trait Ring: Number {
 
     fn times(a: Self, b: Self) -> Self;
 
-    /// Whether sums along the rows of both matrices are made in lanes, as they are in single precision.
-    const BY_LANES: bool = false;
+    fn plus(a: Self, b: Self) -> Self;
+
+    /// The lanes that the library makes sums in; 0 where it makes none.
+    const LANES: usize = 0;
 
     /// Whether the library begins small sums at what they are added to, as it does in single precision.
     const FROM_RESULT: bool = false;
 
     /// `into += alpha · a @ b`; `into` is row-major.
     fn accumulate(into: &mut [Self], sizes: [usize; 3], alpha: Self, a: Matrix<Self>, b: Matrix<Self>) -> Result<()> {
-        in_order(into, sizes, alpha, a, b, Begins::AtZero)
+        in_order(into, sizes, alpha, a, b, Tiling::one(sizes, alpha, b))
     }
 }
 
@@ -41,6 +45,10 @@ macro_rules! wrapping_ring {
             fn times(a: $t, b: $t) -> $t {
                 a.wrapping_mul(b)
             }
+            #[inline(always)]
+            fn plus(a: $t, b: $t) -> $t {
+                a.wrapping_add(b)
+            }
         }
     )*};
 }
@@ -49,7 +57,7 @@ wrapping_ring!(u8 i8 i16 i32 i64 u16 u32 u64);
 macro_rules! vector_ring {
     ($($t:ty)*) => {$(
         impl Ring for $t {
-            const BY_LANES: bool = size_of::<$t>() == 4;
+            const LANES: usize = 16 / size_of::<$t>();
             const FROM_RESULT: bool = size_of::<$t>() == 4;
             #[inline(always)]
             fn plus_product(total: $t, a: $t, b: $t) -> $t {
@@ -58,6 +66,10 @@ macro_rules! vector_ring {
             #[inline(always)]
             fn times(a: Self, b: Self) -> Self {
                 a * b
+            }
+            #[inline(always)]
+            fn plus(a: Self, b: Self) -> Self {
+                a + b
             }
             fn accumulate(
                 into: &mut [$t],
@@ -80,6 +92,10 @@ macro_rules! vector_ring {
             #[inline(always)]
             fn times(a: Self, b: Self) -> Self {
                 a * b
+            }
+            #[inline(always)]
+            fn plus(a: Self, b: Self) -> Self {
+                a + b
             }
 
             // Four real products: where a number meets its conjugate, the imaginary parts then cancel exactly.
@@ -126,72 +142,16 @@ impl Ring for bool {
     fn times(a: bool, b: bool) -> bool {
         a & b
     }
-}
-
-/// Where the sum of an element's products begins.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Begins {
-    /// At zero; it is multiplied and added to what there is when it is complete.
-    AtZero,
-    /// At what there is, with the first matrix multiplied beforehand.
-    AtResult,
-}
-
-/// Row by row, each element's products added in their order.
-fn in_order<C: Ring>(
-    into: &mut [C],
-    [n, m, p]: [usize; 3],
-    alpha: C,
-    a: Matrix<C>,
-    b: Matrix<C>,
-    begins: Begins,
-) -> Result<()> {
-    if p == 0 {
-        return Ok(());
-    }
-    let mut row = buffer::<C>(p)?;
-    for (i, into) in into.chunks_exact_mut(p).enumerate().take(n) {
-        interrupt::check()?;
-        match begins {
-            Begins::AtZero => row.fill(C::default()),
-            Begins::AtResult => row.copy_from_slice(into),
-        }
-        for piece in interrupt::pieces(0..m, p) {
-            let piece = piece?;
-            vectorised(|| {
-                for k in piece {
-                    let factor = a.values.get(i * a.strides[0] + k * a.strides[1]).copied().unwrap_or_default();
-                    let factor = if begins == Begins::AtResult { C::times(alpha, factor) } else { factor };
-                    let line = b.values.get(k * b.strides[0]..).unwrap_or_default();
-                    match b.strides[1] {
-                        0 | 1 => add_line(&mut row, factor, line.iter()),
-                        step => add_line(&mut row, factor, line.iter().step_by(step)),
-                    }
-                }
-            });
-        }
-        match begins {
-            Begins::AtResult => into.copy_from_slice(&row),
-            Begins::AtZero => {
-                into.iter_mut().zip(&row).for_each(|(into, &total)| *into = C::plus_product(*into, alpha, total));
-            }
-        }
-    }
-    Ok(())
-}
-
-/// `row += factor · line`
-#[inline(always)]
-fn add_line<'v, C: Ring>(row: &mut [C], factor: C, line: impl Iterator<Item = &'v C>) {
-    for (total, &value) in row.iter_mut().zip(line) {
-        *total = C::plus_product(*total, factor, value);
+    #[inline(always)]
+    fn plus(a: bool, b: bool) -> bool {
+        a | b
     }
 }
 
 /// Products up to which a matrix product is made in order: what the library behind PyTorch gives for small matrices on any
 /// processor, to the last bit. Larger ones are worth the processor's vectors, whose fused steps round otherwise.
 const SMALL: usize = 1 << 20;
-/// The same for a single column, where each step of a sum waits for the one before it.
+/// The same for a single column of what has no lanes: each step of a sum waits for the one before it.
 const SMALL_COLUMN: usize = 1 << 12;
 
 /// A column times a row: without a sum, so that negative zeros stay what they are.
@@ -211,7 +171,7 @@ fn outer<C: Ring>(into: &mut [C], p: usize, alpha: C, a: Matrix<C>, b: Matrix<C>
 /// Returns whether rows of `a` meet rows of the transposed `b`, of which there are few.
 fn is_by_lanes<C: Ring>([n, m, p]: [usize; 3], a: &Matrix<C>, b: &Matrix<C>) -> bool {
     let by_rows = a.strides[1] == 1 && b.strides[0] == 1 && b.strides[1] > 1;
-    C::BY_LANES && by_rows && n > 1 && p > 1 && n.min(m).min(p) < 8
+    C::LANES == 4 && by_rows && n > 1 && p > 1 && n.min(m).min(p) < 8
 }
 
 /// Rows by rows: each element a sum in four lanes, or in eight behind the last four columns, which are added by halves; what
@@ -243,8 +203,27 @@ fn by_lanes<C: Ring>(into: &mut [C], [n, m, p]: [usize; 3], alpha: C, a: Matrix<
     Ok(())
 }
 
+/// The matrix and the vector of a product with a single row, turned around, or with a single column; `None` where the
+/// library has no sums of its own for them.
+fn matrix_and_vector<'m, C: Ring>(
+    [n, m, p]: [usize; 3],
+    a: Matrix<'m, C>,
+    b: Matrix<'m, C>,
+    sums: Sums,
+) -> Option<(Matrix<'m, C>, &'m [C])> {
+    if C::LANES == 0 || !matches!(sums, Sums::Library | Sums::Vector) {
+        None
+    } else if n == 1 && sums == Sums::Library && a.strides[1] <= 1 {
+        Some((Matrix { values: b.values, strides: [b.strides[1], b.strides[0]] }, a.values.get(..m)?))
+    } else if p == 1 && b.strides[0] <= 1 {
+        Some((a, b.values.get(..m)?))
+    } else {
+        None
+    }
+}
+
 /// Room for `n` values.
-fn buffer<C: Number>(n: usize) -> Result<Vec<C>> {
+pub fn buffer<C: Number>(n: usize) -> Result<Vec<C>> {
     let mut values = Vec::new();
     values.try_reserve_exact(n).map_err(|_| Error::runtime("not enough memory for a matrix product"))?;
     values.resize(n, C::default());
@@ -252,7 +231,7 @@ fn buffer<C: Number>(n: usize) -> Result<Vec<C>> {
 }
 
 /// All elements of a row-major view, in the type they are computed in.
-fn values<S: Stored>(view: &View) -> Result<Vec<S::Compute>> {
+pub fn values<S: Stored>(view: &View) -> Result<Vec<S::Compute>> {
     let mut values = buffer::<S::Compute>(view.numel().max(0) as usize)?;
     let memory = view.memory()?;
     for (part, start) in values.chunks_mut(interrupt::STRIDE).zip((view.layout.offset..).step_by(interrupt::STRIDE)) {
@@ -325,6 +304,10 @@ pub enum Sums {
     InOrder,
     /// As the library for matrices does: small ones in their order or, along rows, in lanes.
     Library,
+    /// As the library for a matrix and a vector does.
+    Vector,
+    /// As the library for two vectors does.
+    Dot,
     /// Each in one step with its product, as the library for convolutions does.
     Fused,
 }
@@ -349,30 +332,18 @@ fn multiply_as<S: Stored<Compute: Ring>>(out: &View, a: &View, b: &View, scaling
     let sizes = [n, m, p].map(|size| size.max(0) as usize);
     let matrix = sizes[0] * sizes[2];
     let ((a, of_a), (b, of_b)) = (Batch::of(a)?, Batch::of(b)?);
-    let (adds, in_order_only) = (scaling.added.is_some(), scaling.sums == Sums::InOrder);
-    let most = if sizes[2] == 1 { SMALL_COLUMN } else { SMALL };
-    let is_small = scaling.sums == Sums::Library && matrix > 1 && matrix.saturating_mul(sizes[1]) <= most;
-    let alpha = S::Compute::from_scalar(scaling.alpha);
-    let stored_as_computed = size_of::<S>() == size_of::<S::Compute>();
     let mut result = match scaling.added {
         Some((added, beta)) if beta.truth() => scaled::<S>(added, beta)?,
         _ => buffer(out.numel().max(0) as usize)?,
     };
+    let (alpha, sums) = (S::Compute::from_scalar(scaling.alpha), scaling.sums);
+    let is_outer = sizes[1] == 1 && scaling.added.is_none() && sums != Sums::InOrder;
     with_values::<S>(&a, &b, &mut |a, b| {
         for (i, into) in result.chunks_exact_mut(matrix.max(1)).enumerate().take(batch.max(0) as usize) {
             let (a, b) = (of_a.matrix(a, i), of_b.matrix(b, i));
-            if sizes[1] == 1 && !adds && !in_order_only {
-                outer(into, sizes[2], alpha, a, b)?;
-            } else if is_small && is_by_lanes(sizes, &a, &b) {
-                by_lanes(into, sizes, alpha, a, b)?;
-            } else if is_small || in_order_only {
-                let narrow = sizes.iter().all(|&size| size > 1) && sizes.iter().any(|&size| size < 8);
-                // As the library does where rows meet columns of which there are few.
-                let at_result =
-                    is_small && stored_as_computed && S::Compute::FROM_RESULT && narrow && b.strides[1] == 1;
-                in_order(into, sizes, alpha, a, b, if at_result { Begins::AtResult } else { Begins::AtZero })?;
-            } else {
-                S::Compute::accumulate(into, sizes, alpha, a, b)?;
+            match is_outer {
+                true => outer(into, sizes[2], alpha, a, b)?,
+                false => multiply_one::<S>(into, sizes, alpha, a, b, sums)?,
             }
         }
         Ok(())
@@ -382,6 +353,56 @@ fn multiply_as<S: Stored<Compute: Ring>>(out: &View, a: &View, b: &View, scaling
     let cells = memory.typed::<S>().get(start..).unwrap_or_default();
     cells.iter().zip(result).for_each(|(cell, value)| set(cell, S::narrow(value)));
     Ok(())
+}
+
+/// `into += alpha · a @ b`, by the loop whose sums are the library's.
+fn multiply_one<S: Stored<Compute: Ring>>(
+    into: &mut [S::Compute],
+    sizes: [usize; 3],
+    alpha: S::Compute,
+    a: Matrix<S::Compute>,
+    b: Matrix<S::Compute>,
+    sums: Sums,
+) -> Result<()> {
+    let [n, m, p] = sizes;
+    let lanes = if size_of::<S>() == size_of::<S::Compute>() { S::Compute::LANES } else { 0 };
+    match (sums, lanes) {
+        (Sums::InOrder, _) => return in_order(into, sizes, alpha, a, b, Tiling::one(sizes, alpha, b)),
+        (Sums::Fused, _) | (Sums::Dot, 0) => return S::Compute::accumulate(into, sizes, alpha, a, b),
+        (Sums::Dot, 4) => return vector::dot::<_, 4>(a.values, b.values).map(|total| into.fill(total)),
+        (Sums::Dot, _) => return vector::dot::<_, 2>(a.values, b.values).map(|total| into.fill(total)),
+        (Sums::Library | Sums::Vector, _) => {}
+    }
+    if let Some((matrix, vector)) = matrix_and_vector(sizes, a, b, sums) {
+        match lanes {
+            4 => return vector::add_product::<_, 4>(into, alpha, matrix, vector),
+            2 => return vector::add_product::<_, 2>(into, alpha, matrix, vector),
+            _ => {}
+        }
+    }
+    let most = if p == 1 { SMALL_COLUMN } else { SMALL };
+    if n * p == 1 || n.saturating_mul(p).saturating_mul(m) > most {
+        return S::Compute::accumulate(into, sizes, alpha, a, b);
+    }
+    if is_by_lanes(sizes, &a, &b) {
+        return by_lanes(into, sizes, alpha, a, b);
+    }
+    let is_straight = b.strides[1] == 1;
+    if is_straight && lanes > 0 {
+        let mut scaled = Vec::new();
+        let one = S::Compute::from_scalar(Scalar::Int(1));
+        if alpha != one {
+            scaled = buffer(b.values.len())?;
+            scaled.iter_mut().zip(b.values).for_each(|(to, &value)| *to = S::Compute::times(alpha, value));
+        }
+        let b_of_tiles = if scaled.is_empty() { b } else { Matrix { values: &scaled, ..b } };
+        return in_order(into, sizes, alpha, a, b, Tiling::of_library(sizes, b_of_tiles));
+    }
+    // Where rows meet columns of which there are few.
+    let is_narrow = n > 1 && m > 1 && p > 1 && n.min(m).min(p) < 8;
+    let at_result = is_straight && S::Compute::FROM_RESULT && is_narrow && size_of::<S>() == size_of::<S::Compute>();
+    let tiling = Tiling::one(sizes, alpha, b);
+    in_order(into, sizes, alpha, a, b, if at_result { tiling.without_tiles() } else { tiling })
 }
 
 /// All elements of a view times a factor.
