@@ -7,7 +7,7 @@ use crate::bail;
 use crate::tensor::memory::{ElementCell, Memory, Plain, get};
 use crate::tensor::parallel::{self, Block, Elements, Steps, vectorised};
 use crate::tensor::thresholds::SHORT;
-use crate::tensor::{Layout, Result, View};
+use crate::tensor::{Layout, Result, View, interrupt, limits};
 
 pub use crate::tensor::thresholds::BLOCK;
 
@@ -58,6 +58,17 @@ pub fn load<S: Stored>(cells: &[ElementCell<S>], offset: i64, stride: i64, into:
         // Tensors have no negative strides.
         Err(_) => {}
     }
+}
+
+/// All elements of a row-major view, in the type they are computed in.
+pub fn values<S: Stored>(view: &View) -> Result<Vec<S::Compute>> {
+    let mut values = limits::filled(S::Compute::default(), view.numel().max(0) as usize)?;
+    let memory = view.memory()?;
+    for (part, start) in values.chunks_mut(interrupt::STRIDE).zip((view.layout.offset..).step_by(interrupt::STRIDE)) {
+        interrupt::check()?;
+        load(memory.typed::<S>(), start, 1, part);
+    }
+    Ok(values)
 }
 
 /// Hands the values of some elements to `with`: the elements themselves where they are what is computed with.

@@ -1,11 +1,14 @@
 //! Counts and searches: `histc`, `histogram`, `bincount`, `searchsorted`, `bucketize`, `isin`.
 
-use super::copy::check_fits;
-use super::create::{linspace, rounded};
+use super::block::values;
+use super::copy::{cast, check_fits, contiguous};
+use super::create::linspace;
+use super::number::rounded;
 use super::pointwise::{check_kernel, classes};
 use crate::bail;
 use crate::tensor::layout::show;
 use crate::tensor::{DType, Result, Scalar, View, interrupt, limits};
+use half::{bf16, f16};
 
 /// The range of bins: as given, or that of the elements where it is empty; never of length 0.
 fn bin_range(values: &[f64], low: f64, high: f64, name: &str) -> Result<(f64, f64)> {
@@ -39,17 +42,29 @@ fn check_bins(bins: i64) -> Result<()> {
 }
 
 fn doubles(view: &View) -> Result<Vec<f64>> {
-    Ok(view.scalars()?.into_iter().map(Scalar::to_f64).collect())
+    values::<f64>(&contiguous(&cast(view, DType::Double)?)?)
 }
 
-/// The bin of equal width that a value falls in; every step is rounded to the values' own type.
-fn even_bin(value: f64, (low, high): (f64, f64), bins: usize, dtype: DType) -> Option<usize> {
-    if !(low..=high).contains(&value) {
-        return None;
+/// Counts values in bins of equal width; every step is rounded to the values' own type.
+fn count_evenly(
+    values: Vec<f64>,
+    (low, high): (f64, f64),
+    counts: &mut [f64],
+    round: impl Fn(f64) -> f64,
+) -> Result<()> {
+    let (low, high) = (round(low), round(high));
+    let (bins, width) = (round(counts.len() as f64), round(high - low));
+    let last = counts.len().saturating_sub(1);
+    for (i, value) in values.into_iter().enumerate() {
+        interrupt::check_at(i)?;
+        if (low..=high).contains(&value) {
+            let place = round(round(round(value - low) * bins) / width) as usize;
+            if let Some(count) = counts.get_mut(place.min(last)) {
+                *count += 1.0;
+            }
+        }
     }
-    let round = |value: f64| rounded(Scalar::Float(value), dtype);
-    let scaled = round(round(value - low) * round(bins as f64));
-    Some((round(scaled / round(high - low)) as usize).min(bins.saturating_sub(1)))
+    Ok(())
 }
 
 /// Counts the elements in each of `bins` bins of equal width.
@@ -70,12 +85,11 @@ pub fn histc(view: &View, bins: i64, low: f64, high: f64) -> Result<View> {
     View::zeros(&[bins.saturating_add(1)], view.dtype, view.device())?;
     let out = View::zeros(&[bins], view.dtype, view.device())?;
     let mut counts = limits::filled(0.0, out.numel() as usize)?;
-    let range = (rounded(Scalar::Float(range.0), view.dtype), rounded(Scalar::Float(range.1), view.dtype));
-    for (i, value) in values.into_iter().enumerate() {
-        interrupt::check_at(i)?;
-        if let Some(bin) = even_bin(value, range, counts.len(), view.dtype) {
-            counts[bin] += 1.0;
-        }
+    match view.dtype {
+        DType::Double => count_evenly(values, range, &mut counts, |value| value)?,
+        DType::Float => count_evenly(values, range, &mut counts, |value| f64::from(value as f32))?,
+        DType::Half => count_evenly(values, range, &mut counts, |value| f64::from(rounded::<f16>(value as f32)))?,
+        _ => count_evenly(values, range, &mut counts, |value| f64::from(rounded::<bf16>(value as f32)))?,
     }
     View::from_scalars(&[bins], view.dtype, counts.into_iter().map(Scalar::Float))
 }

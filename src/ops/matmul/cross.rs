@@ -2,9 +2,10 @@
 
 use super::{bmm, expected_dtype, mm};
 use crate::bail;
+use crate::ops::block::values;
 use crate::ops::check::{same_device, size_at};
 use crate::ops::compose::Math;
-use crate::ops::copy::{cast, copy_into, fill};
+use crate::ops::copy::{cast, contiguous, copy_into, fill};
 use crate::ops::join::cat;
 use crate::ops::pointwise::{BinaryOp, Output, UnaryOp, binary, check_kernel, clamp, classes};
 use crate::ops::promote::Operand;
@@ -131,7 +132,7 @@ pub fn cdist(a: &View, b: &View, p: f64, by_product: ByProduct) -> Result<View> 
     }
     let lacking = a.dtype.is_reduced_floating_point();
     check_kernel("cdist", if lacking { 0 } else { classes::FLOAT }, a.dtype)?;
-    let numbers = |v: &View| -> Result<Vec<f64>> { Ok(v.scalars()?.into_iter().map(Scalar::to_f64).collect()) };
+    let numbers = |v: &View| values::<f64>(&contiguous(&cast(v, DType::Double)?)?);
     let (left, right) = (numbers(&left)?, numbers(&right)?);
     let columns = columns as usize;
     let (rows, others) = (rows as usize * columns, others as usize * columns);

@@ -1,12 +1,14 @@
 //! Products of 16-bit vectors. PyTorch hands few of them to its library for matrices; its own loops add in single
 //! precision, but round to 16 bits on the way: the products of rows, the factors, and what is added.
 
-use super::product::{buffer, values};
+use super::product::buffer;
 use super::{Factors, lies_by_columns};
+use crate::ops::block::values;
 use crate::ops::check::resolved;
 use crate::ops::copy::contiguous;
 use crate::ops::number::{Stored, rounded};
 use crate::tensor::memory::set;
+use crate::tensor::parallel::vectorised;
 use crate::tensor::{DType, Result, Scalar, View, interrupt};
 use half::{bf16, f16};
 
@@ -61,7 +63,6 @@ fn addmv_as<S: Stored<Compute = f32>>(out: &View, added: &View, a: &View, v: &Vi
     let mut result = buffer::<f32>(out.numel().max(0) as usize)?;
     let rows = matrix.chunks(columns.max(1)).map(Some).chain(std::iter::repeat(None));
     for (i, (to, row)) in result.iter_mut().zip(rows).enumerate() {
-        interrupt::check_at(i)?;
         let row = row.unwrap_or_default();
         let product = if by_columns {
             rounded::<S>(sum(row, &vector, |x, y| alpha * y * x)?)
@@ -83,12 +84,23 @@ fn rounded_dot<S: Stored<Compute = f32>>(a: &[f32], b: &[f32]) -> Result<f32> {
     sum(a, b, |x, y| rounded::<S>(x * y))
 }
 
+/// The terms that are computed at a time, before they are added.
+const TERMS: usize = 64;
+
 /// The sum in single precision, in order.
 fn sum(a: &[f32], b: &[f32], term: impl Fn(f32, f32) -> f32) -> Result<f32> {
     let mut total = 0.0;
     for (a, b) in a.chunks(interrupt::STRIDE).zip(b.chunks(interrupt::STRIDE)) {
         interrupt::check()?;
-        total = a.iter().zip(b).fold(total, |total, (&x, &y)| total + term(x, y));
+        total = vectorised(|| {
+            let mut total = total;
+            let mut terms = [0.0; TERMS];
+            for (a, b) in a.chunks(TERMS).zip(b.chunks(TERMS)) {
+                terms.iter_mut().zip(a.iter().zip(b)).for_each(|(to, (&x, &y))| *to = term(x, y));
+                total = terms.iter().take(a.len()).fold(total, |total, term| total + term);
+            }
+            total
+        });
     }
     Ok(total)
 }

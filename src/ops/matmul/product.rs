@@ -4,7 +4,7 @@
 use super::tiles::{Tiling, in_order};
 use super::vector;
 use crate::bail;
-use crate::ops::block::load;
+use crate::ops::block::values;
 use crate::ops::check::resolved;
 use crate::ops::copy::{contiguous, copy_into};
 use crate::ops::number::{Number, Stored};
@@ -227,17 +227,6 @@ pub fn buffer<C: Number>(n: usize) -> Result<Vec<C>> {
     let mut values = Vec::new();
     values.try_reserve_exact(n).map_err(|_| Error::runtime("not enough memory for a matrix product"))?;
     values.resize(n, C::default());
-    Ok(values)
-}
-
-/// All elements of a row-major view, in the type they are computed in.
-pub fn values<S: Stored>(view: &View) -> Result<Vec<S::Compute>> {
-    let mut values = buffer::<S::Compute>(view.numel().max(0) as usize)?;
-    let memory = view.memory()?;
-    for (part, start) in values.chunks_mut(interrupt::STRIDE).zip((view.layout.offset..).step_by(interrupt::STRIDE)) {
-        interrupt::check()?;
-        load(memory.typed::<S>(), start, 1, part);
-    }
     Ok(values)
 }
 

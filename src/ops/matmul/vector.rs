@@ -2,171 +2,218 @@
 //! processor: to the last bit, at any size. It knows numbers in a row, no tensors.
 
 use super::product::Ring;
-use crate::tensor::parallel::{Matrix, parts, vectorised};
+use crate::tensor::parallel::{Matrix, tasks, vectorised};
 use crate::tensor::{Result, interrupt};
+use std::sync::{Mutex, PoisonError};
 
-/// The rows that are added up together.
+/// The rows that have the same sums, which are made side by side.
 const ROWS: usize = 4;
 /// The columns that the rows left over take at a time.
 const COLUMNS: usize = 8;
-/// The chains of lanes that the products of two vectors are added to.
+/// The chains of lanes that sums are made in, at most.
 const CHAINS: usize = 4;
-/// The rows of which every column is added before the next rows' begin.
+/// The rows that a core takes at a time.
 const STRIP: usize = 1 << 10;
+/// The rows up to which a column is too short for vectors.
+const SHORT: usize = 8;
 
 /// `into += alpha · a @ v`, where sums are made in `L` lanes. `v` holds an element for each column of `a`.
 ///
 /// # Errors
 /// KeyboardInterrupt.
 pub fn add_product<C: Ring, const L: usize>(into: &mut [C], alpha: C, a: Matrix<C>, v: &[C]) -> Result<()> {
+    // A product costs far less than what threads are counted in.
+    let work = into.len().saturating_mul(v.len()) / 64;
     match a.strides {
-        [1, column] => by_columns(into, alpha, a.values, column, v),
-        [row, _] => by_rows::<C, L>(into, alpha, a.values, row, v),
+        [1, step] if into.len() < SHORT => short_columns(into, alpha, a.values, step, v),
+        [1, step] => strips(into, work, &|first, into| by_columns(into, alpha, a.values.get(first..), step, v)),
+        [step, _] => {
+            let whole = into.len() / ROWS * ROWS;
+            let (fours, left) = into.split_at_mut(whole);
+            strips(fours, work, &|first, into| {
+                by_rows::<C, L>(into, alpha, a.values.get(first * step..).unwrap_or_default(), step, v)
+            })?;
+            rows_left::<C, L>(left, alpha, a.values.get(whole * step..).unwrap_or_default(), step, v)
+        }
     }
 }
 
-/// Column by column, each multiplied by its factor. The columns begin `step` elements from each other.
-fn by_columns<C: Ring>(into: &mut [C], alpha: C, values: &[C], step: usize, v: &[C]) -> Result<()> {
-    parts(into, STRIP, &|start, into| {
-        for (first, into) in (start..).step_by(STRIP).zip(into.chunks_mut(STRIP)) {
-            for (j, &factor) in v.iter().enumerate() {
-                interrupt::check_at(j)?;
-                let factor = C::times(alpha, factor);
-                let column = values.get(j * step + first..).unwrap_or_default();
-                vectorised(|| {
-                    into.iter_mut().zip(column).for_each(|(to, &x)| *to = C::plus_product(*to, factor, x));
-                });
-            }
-        }
-        Ok(())
+/// Calls `body` for strips of rows, each with its first row, on as many cores as the work is worth.
+fn strips<C: Ring>(into: &mut [C], work: usize, body: &(dyn Fn(usize, &mut [C]) -> Result<()> + Sync)) -> Result<()> {
+    if into.len() <= STRIP {
+        return body(0, into);
+    }
+    let strips: Vec<Mutex<&mut [C]>> = into.chunks_mut(STRIP).map(Mutex::new).collect();
+    tasks(strips.len(), work, &|k| match strips.get(k) {
+        Some(strip) => body(k * STRIP, &mut strip.lock().unwrap_or_else(PoisonError::into_inner)),
+        None => Ok(()),
     })
 }
 
-/// Row by row, four at a time. The rows begin `step` elements from each other.
-fn by_rows<C: Ring, const L: usize>(into: &mut [C], alpha: C, values: &[C], step: usize, v: &[C]) -> Result<()> {
-    let row = |i: usize| values.get(i * step..i * step + v.len()).unwrap_or_default();
-    let whole = into.len() / ROWS * ROWS;
-    let (fours, left) = into.split_at_mut(whole);
-    let unit = (STRIP / v.len().max(1)).max(1) * ROWS;
-    parts(fours, unit, &|start, fours| {
-        for (i, four) in (start..).step_by(ROWS).zip(fours.chunks_exact_mut(ROWS)) {
-            interrupt::check()?;
-            let sums = vectorised(|| four_sums::<C, L>([row(i), row(i + 1), row(i + 2), row(i + 3)], v));
-            four.iter_mut().zip(sums).for_each(|(to, sum)| *to = C::plus_product(*to, alpha, sum));
-        }
-        Ok(())
-    })?;
-    // A pair has its own sums, and so has a row on its own: of as many chains of lanes as it has registers for.
-    let alone = if L == 4 { 2 } else { 4 };
-    let chains: &[usize] = match left.len() {
-        1 => &[alone],
-        2 => &[2, 1],
-        _ => &[2, 1, alone],
-    };
-    for (k, (to, &chains)) in left.iter_mut().zip(chains).enumerate() {
-        interrupt::check()?;
-        *to = C::plus_product(*to, alpha, one_sum::<C, L>(row(whole + k), v, chains));
+/// Column by column, each multiplied by its factor. The columns begin `step` elements from each other.
+fn by_columns<C: Ring>(into: &mut [C], alpha: C, values: Option<&[C]>, step: usize, v: &[C]) -> Result<()> {
+    for (j, &factor) in v.iter().enumerate() {
+        interrupt::check_at(j)?;
+        let factor = C::times(alpha, factor);
+        let column = values.and_then(|values| values.get(j * step..)).unwrap_or_default();
+        vectorised(|| into.iter_mut().zip(column).for_each(|(to, &x)| *to = C::plus_product(*to, factor, x)));
     }
     Ok(())
 }
 
-/// The sums of four rows' products with `v`: in lanes, of which the first begins with the first product.
-#[inline(always)]
-fn four_sums<C: Ring, const L: usize>(rows: [&[C]; ROWS], v: &[C]) -> [C; ROWS] {
-    let Some((&first, rest)) = v.split_first() else { return [C::default(); ROWS] };
-    let mut lanes = [[C::default(); L]; ROWS];
-    let mut behind = rows;
-    for ((lanes, row), behind) in lanes.iter_mut().zip(rows).zip(&mut behind) {
-        let Some((&x, after)) = row.split_first() else { continue };
-        lanes[0] = C::times(x, first);
-        *behind = after;
-    }
-    let whole = rest.len() / L * L;
-    let [a, b, c, d] = behind;
-    let pieces = a.chunks_exact(L).zip(b.chunks_exact(L)).zip(c.chunks_exact(L)).zip(d.chunks_exact(L));
-    for (y, (((a, b), c), d)) in rest.chunks_exact(L).zip(pieces) {
-        for (lanes, x) in lanes.iter_mut().zip([a, b, c, d]) {
-            for lane in 0..L {
-                lanes[lane] = C::plus_product(lanes[lane], x[lane], y[lane]);
-            }
+/// [`by_columns`], an element of the result at a time.
+fn short_columns<C: Ring>(into: &mut [C], alpha: C, values: &[C], step: usize, v: &[C]) -> Result<()> {
+    for (i, to) in into.iter_mut().enumerate() {
+        for (j, v) in (0..).step_by(interrupt::STRIDE).zip(v.chunks(interrupt::STRIDE)) {
+            interrupt::check()?;
+            let row = values.get(j * step + i..).unwrap_or_default().iter().step_by(step.max(1));
+            *to = row.zip(v).fold(*to, |sum, (&x, &y)| C::plus_product(sum, C::times(alpha, y), x));
         }
     }
-    let mut sums = [C::default(); ROWS];
-    for ((sum, lanes), row) in sums.iter_mut().zip(lanes).zip(behind) {
-        *sum = with_rest(together(lanes), row.get(whole..).unwrap_or_default(), &rest[whole..]);
-    }
-    sums
+    Ok(())
 }
 
-/// The sum of a row's products with `v`, in as many chains of lanes; in order where there are few.
+/// Row by row, eight or four at a time. The rows begin `step` elements from each other.
+fn by_rows<C: Ring, const L: usize>(into: &mut [C], alpha: C, values: &[C], step: usize, v: &[C]) -> Result<()> {
+    let row = |i: usize| values.get(i * step..i * step + v.len()).unwrap_or_default();
+    let piece = (interrupt::STRIDE / v.len().max(1)).max(1) * 2 * ROWS;
+    for (first, into) in (0..).step_by(piece).zip(into.chunks_mut(piece)) {
+        interrupt::check()?;
+        vectorised(|| {
+            for (i, into) in (first..).step_by(2 * ROWS).zip(into.chunks_mut(2 * ROWS)) {
+                let rows: [&[C]; 2 * ROWS] = std::array::from_fn(|k| row(i + k));
+                let sums = match rows {
+                    [a, b, c, d, ..] if into.len() == ROWS => {
+                        let [a, b, c, d] = sums_in_step::<C, L, ROWS>([a, b, c, d], v);
+                        [a, b, c, d, a, b, c, d]
+                    }
+                    rows => sums_in_step::<C, L, { 2 * ROWS }>(rows, v),
+                };
+                into.iter_mut().zip(sums).for_each(|(to, sum)| *to = C::plus_product(*to, alpha, sum));
+            }
+        });
+    }
+    Ok(())
+}
+
+/// The sums of rows' products with `v`: in lanes, of which the first begins with the first product.
 #[inline(always)]
-fn one_sum<C: Ring, const L: usize>(row: &[C], v: &[C], chains: usize) -> C {
-    let (Some((&x, row)), Some((&y, v))) = (row.split_first(), v.split_first()) else { return C::default() };
-    let mut sums = [[C::default(); L]; 4];
+fn sums_in_step<C: Ring, const L: usize, const R: usize>(rows: [&[C]; R], v: &[C]) -> [C; R] {
+    let Some((&first, v)) = v.split_first() else { return [C::default(); R] };
+    let mut lanes = [[C::default(); L]; R];
+    let rows = std::array::from_fn(|r| {
+        let (&x, behind) = rows[r].split_first().unwrap_or((&first, &[]));
+        lanes[r][0] = C::times(x, first);
+        behind
+    });
+    let (steps, v_left) = v.as_chunks::<L>();
+    let pieces: [&[[C; L]]; R] = rows.map(|row: &[C]| row.as_chunks::<L>().0);
+    // So that the loop looks at no lengths.
+    if pieces.iter().any(|row| row.len() != steps.len()) {
+        return [C::default(); R];
+    }
+    for k in 0..steps.len() {
+        for r in 0..R {
+            add_lanes(&mut lanes[r], &pieces[r][k], &steps[k]);
+        }
+    }
+    let sums = all_together(&lanes);
+    std::array::from_fn(|r| with_rest(sums[r], rows[r].get(steps.len() * L..), v_left))
+}
+
+/// The sums of rows in lanes. Where it is inlined, the compiler turns rows and lanes around for it in every step.
+#[inline(never)]
+fn all_together<C: Ring, const L: usize, const R: usize>(lanes: &[[C; L]; R]) -> [C; R] {
+    lanes.map(together)
+}
+
+/// The rows that are left over: a pair has its own sums, and so has a row on its own: of as many chains of lanes as the
+/// library has registers for.
+fn rows_left<C: Ring, const L: usize>(into: &mut [C], alpha: C, values: &[C], step: usize, v: &[C]) -> Result<()> {
+    let row = |i: usize| values.get(i * step..i * step + v.len()).unwrap_or_default();
+    let alone = |row: &[C]| match L {
+        4 => one_sum::<C, L, 2>(row, v),
+        _ => one_sum::<C, L, 4>(row, v),
+    };
+    let sums = match into.len() {
+        0 => return Ok(()),
+        1 => [alone(row(0))?, C::default(), C::default()],
+        2 => [one_sum::<C, L, 2>(row(0), v)?, one_sum::<C, L, 1>(row(1), v)?, C::default()],
+        _ => [one_sum::<C, L, 2>(row(0), v)?, one_sum::<C, L, 1>(row(1), v)?, alone(row(2))?],
+    };
+    into.iter_mut().zip(sums).for_each(|(to, sum)| *to = C::plus_product(*to, alpha, sum));
+    Ok(())
+}
+
+/// The sum of a row's products with `v`, in `K` chains of lanes; in order where there are few.
+fn one_sum<C: Ring, const L: usize, const K: usize>(row: &[C], v: &[C]) -> Result<C> {
+    let (Some((&x, row)), Some((&y, v))) = (row.split_first(), v.split_first()) else { return Ok(C::default()) };
+    let mut sums = [[C::default(); L]; K];
     sums[0][0] = C::times(x, y);
     let whole = v.len() / COLUMNS * COLUMNS;
-    for (x, y) in row.chunks_exact(COLUMNS).zip(v.chunks_exact(COLUMNS)) {
-        for (k, (x, y)) in x.chunks_exact(L).zip(y.chunks_exact(L)).enumerate() {
-            let lanes = &mut sums[k % chains];
-            for lane in 0..L {
-                lanes[lane] = C::plus_product(lanes[lane], x[lane], y[lane]);
-            }
-        }
-    }
-    let [a, b, c, d] = sums;
-    let lanes = match chains {
-        4 => both(both(a, b), both(c, d)),
-        2 => both(a, b),
-        _ => a,
+    add_pieces(&mut sums, row.get(..whole).unwrap_or_default(), &v[..whole])?;
+    let lanes = match K {
+        4 => both(both(sums[0], sums[1 % K]), both(sums[2 % K], sums[3 % K])),
+        2 => both(sums[0], sums[1 % K]),
+        _ => sums[0],
     };
-    with_rest(together(lanes), row.get(whole..).unwrap_or_default(), &v[whole..])
+    Ok(with_rest(together(lanes), row.get(whole..), &v[whole..]))
 }
 
-/// The sum of two vectors' products: four chains of lanes, to which what is left is added by shorter and shorter steps.
+/// The sum of two vectors' products: in four chains of lanes, to which what is left is added by shorter and shorter steps.
 ///
 /// # Errors
 /// KeyboardInterrupt.
 pub fn dot<C: Ring, const L: usize>(a: &[C], b: &[C]) -> Result<C> {
     let mut chains = [[C::default(); L]; CHAINS];
-    let step = CHAINS * L;
-    let whole = a.len() / step * step;
-    let piece = interrupt::STRIDE / step * step;
-    let (a, a_rest) = a.split_at(whole);
-    let (b, b_rest) = b.split_at(whole.min(b.len()));
-    for (a, b) in a.chunks(piece).zip(b.chunks(piece)) {
-        interrupt::check()?;
-        vectorised(|| a.chunks_exact(step).zip(b.chunks_exact(step)).for_each(|(a, b)| add_step(&mut chains, a, b)));
-    }
+    let whole = a.len() / (CHAINS * L) * CHAINS * L;
+    let (a, a_left) = a.split_at(whole);
+    let (b, b_left) = b.split_at(whole.min(b.len()));
+    add_pieces(&mut chains, a, b)?;
     // In single precision two chains go on for once.
-    let pair = if L == 4 && a_rest.len() >= 2 * L { 2 * L } else { 0 };
-    let (a, a_rest) = a_rest.split_at(pair);
-    let (b, b_rest) = b_rest.split_at(pair.min(b_rest.len()));
-    add_step(&mut chains, a, b);
-    for (a, b) in a_rest.chunks(L).zip(b_rest.chunks(L)) {
-        match a.len() == L {
-            true => add_step(&mut chains, a, b),
-            // Each to the first lane.
-            false => a.iter().zip(b).for_each(|(&x, &y)| chains[0][0] = C::plus_product(chains[0][0], x, y)),
-        }
+    let pair = if L == 4 && a_left.len() >= 2 * L { 2 * L } else { 0 };
+    let (a, a_left) = a_left.split_at(pair);
+    let (b, b_left) = b_left.split_at(pair.min(b_left.len()));
+    for (chain, (x, y)) in chains.iter_mut().zip(a.as_chunks().0.iter().zip(b.as_chunks().0)) {
+        add_lanes(chain, x, y);
     }
+    let ((a, a_left), (b, b_left)) = (a_left.as_chunks::<L>(), b_left.as_chunks::<L>());
+    a.iter().zip(b).for_each(|(x, y)| add_lanes(&mut chains[0], x, y));
+    // The last ones to the first lane.
+    chains[0][0] = with_rest(chains[0][0], Some(a_left), b_left);
     let [first, others @ ..] = chains;
     Ok(together(others.into_iter().fold(first, both)))
 }
 
-/// Adds the products of so many steps to as many chains.
+/// Adds products of `K` lanes after another to as many chains.
+fn add_pieces<C: Ring, const L: usize, const K: usize>(chains: &mut [[C; L]; K], a: &[C], b: &[C]) -> Result<()> {
+    let piece = interrupt::STRIDE / (K * L) * K * L;
+    for (a, b) in a.chunks(piece).zip(b.chunks(piece)) {
+        interrupt::check()?;
+        *chains = vectorised(|| {
+            let mut sums = *chains;
+            let (a, b) = (a.as_chunks::<L>().0.as_chunks::<K>().0, b.as_chunks::<L>().0.as_chunks::<K>().0);
+            for (a, b) in a.iter().zip(b) {
+                for k in 0..K {
+                    add_lanes(&mut sums[k], &a[k], &b[k]);
+                }
+            }
+            sums
+        });
+    }
+    Ok(())
+}
+
 #[inline(always)]
-fn add_step<C: Ring, const L: usize>(chains: &mut [[C; L]; CHAINS], a: &[C], b: &[C]) {
-    for (lanes, (x, y)) in chains.iter_mut().zip(a.chunks_exact(L).zip(b.chunks_exact(L))) {
-        for lane in 0..L {
-            lanes[lane] = C::plus_product(lanes[lane], x[lane], y[lane]);
-        }
+fn add_lanes<C: Ring, const L: usize>(lanes: &mut [C; L], x: &[C; L], y: &[C; L]) {
+    for lane in 0..L {
+        lanes[lane] = C::plus_product(lanes[lane], x[lane], y[lane]);
     }
 }
 
 #[inline(always)]
-fn both<C: Ring, const L: usize>(mut a: [C; L], b: [C; L]) -> [C; L] {
-    a.iter_mut().zip(b).for_each(|(a, b)| *a = C::plus(*a, b));
-    a
+fn both<C: Ring, const L: usize>(a: [C; L], b: [C; L]) -> [C; L] {
+    std::array::from_fn(|lane| C::plus(a[lane], b[lane]))
 }
 
 /// The sum of all lanes, by halves.
@@ -179,12 +226,12 @@ fn together<C: Ring, const L: usize>(mut lanes: [C; L]) -> C {
             lanes[lane] = C::plus(lanes[lane], lanes[lane + width]);
         }
     }
-    lanes.first().copied().unwrap_or_default()
+    lanes[0]
 }
 
 #[inline(always)]
-fn with_rest<C: Ring>(sum: C, row: &[C], v: &[C]) -> C {
-    row.iter().zip(v).fold(sum, |sum, (&x, &y)| C::plus_product(sum, x, y))
+fn with_rest<C: Ring>(sum: C, row: Option<&[C]>, v: &[C]) -> C {
+    row.unwrap_or_default().iter().zip(v).fold(sum, |sum, (&x, &y)| C::plus_product(sum, x, y))
 }
 
 #[cfg(test)]
