@@ -1,7 +1,8 @@
-//! Elementary functions of complex numbers, computed in `double` whatever the operand. Branch cuts and signed zeros
-//! follow C99's annex G, after W. Kahan, "Branch Cuts for Complex Elementary Functions" (1987).
+//! Elementary functions of complex numbers. Most take their steps in the type of the numbers, as the C library does that
+//! PyTorch calls; inverse ones are computed in `double`. Branch cuts and signed zeros follow C99's annex G, after W. Kahan,
+//! "Branch Cuts for Complex Elementary Functions" (1987).
 
-use crate::ops::number::Real;
+use crate::ops::number::{Real, is_single};
 use num_complex::Complex;
 
 type C = Complex<f64>;
@@ -66,8 +67,24 @@ pub fn scaled_sum_tail<T: Real>(a: Complex<T>, b: Complex<T>, alpha: Complex<T>)
 }
 
 pub fn power<T: Real>(base: Complex<T>, exponent: Complex<T>) -> Complex<T> {
-    let exponent = Complex::new(exponent.re.as_f64(), exponent.im.as_f64());
-    through(base, |z| exp(exponent * log(z)))
+    exp(product(exponent, log(base)))
+}
+
+/// A product that is infinite if a factor is, even where its parts cancel.
+fn product<T: Real>(a: Complex<T>, b: Complex<T>) -> Complex<T> {
+    let plain = a * b;
+    let is_infinite = |z: Complex<T>| z.re.is_infinite() || z.im.is_infinite();
+    let grows = || [a.re * b.re, a.im * b.im, a.re * b.im, a.im * b.re].iter().any(|part| part.is_infinite());
+    if !plain.re.is_nan() || !plain.im.is_nan() || !is_infinite(a) && !is_infinite(b) && !grows() {
+        return plain;
+    }
+    let unit = |part: T, whole: Complex<T>| match is_infinite(whole) {
+        true => (if part.is_infinite() { T::one() } else { T::zero() }).copysign(part),
+        false if part.is_nan() => T::zero().copysign(part),
+        false => part,
+    };
+    let [a, b] = [a, b].map(|z| Complex::new(unit(z.re, z), unit(z.im, z)));
+    (a * b) * T::infinity()
 }
 
 /// `log(exp(a) + exp(b))`, taken from the end with the larger real part.
@@ -79,83 +96,149 @@ pub fn log_add_exp<T: Real>(a: Complex<T>, b: Complex<T>) -> Complex<T> {
     if small.re == large.re && small.re.is_infinite() {
         return if small.re < T::zero() { small } else { Complex::new(small.re, T::zero()) };
     }
-    through(small - large, |z| log1p(exp(z))) + large
+    log1p(exp(small - large)) + large
 }
 
-pub fn exp(z: C) -> C {
-    if z.im == 0.0 {
-        return C::new(z.re.exp(), z.im);
-    }
-    if z.re == f64::NEG_INFINITY && !z.im.is_finite() {
-        return C::new(0.0, 0.0);
-    }
-    if z.re == f64::INFINITY && !z.im.is_finite() {
-        return C::new(f64::INFINITY, f64::NAN);
-    }
-    let (sin, cos) = z.im.sin_cos();
-    let size = z.re.exp();
-    C::new(size * cos, size * sin)
+/// The largest whole number whose exponential is finite.
+fn limit<T: Real>() -> T {
+    T::from_f64(if is_single::<T>() { 88.0 } else { 709.0 })
 }
 
-pub fn log(z: C) -> C {
-    let (x, y) = if z.re.abs() > z.im.abs() { (z.re.abs(), z.im.abs()) } else { (z.im.abs(), z.re.abs()) };
-    let size = if (0.5..2.0).contains(&x) {
-        // Near 1 the logarithm of the magnitude loses digits unless 1 is taken off first.
-        0.5 * ((x - 1.0) * (x + 1.0) + y * y).ln_1p()
-    } else {
-        x.hypot(y).ln()
-    };
-    C::new(size, z.im.atan2(z.re))
+/// The sine and the cosine of an angle, times an exponential that may be too large for the type by itself.
+fn turned<T: Real>(angle: T, exponent: T) -> (T, T) {
+    let (mut sin, mut cos) = angle.sin_cos();
+    let mut exponent = exponent;
+    for _ in 0..2 {
+        if exponent > limit() {
+            exponent = exponent - limit();
+            (sin, cos) = (sin * limit::<T>().exp(), cos * limit::<T>().exp());
+        }
+    }
+    let size = if exponent > limit() { T::max_value() } else { exponent.exp() };
+    (sin * size, cos * size)
 }
 
-pub fn log1p(z: C) -> C {
-    let size = if z.re.abs() < 0.5 && z.im.abs() < 0.5 {
-        0.5 * (z.re * (2.0 + z.re) + z.im * z.im).ln_1p()
-    } else {
-        return log(C::new(1.0 + z.re, z.im));
-    };
-    C::new(size, z.im.atan2(1.0 + z.re))
-}
-
-pub fn expm1(z: C) -> C {
-    if z.im == 0.0 {
-        return C::new(z.re.exp_m1(), z.im);
+pub fn exp<T: Real>(z: Complex<T>) -> Complex<T> {
+    if z.im == T::zero() {
+        return Complex::new(z.re.exp(), z.im);
     }
-    let half = (0.5 * z.im).sin();
-    C::new(z.re.exp_m1() * z.im.cos() - 2.0 * half * half, z.re.exp() * z.im.sin())
-}
-
-pub fn sqrt(z: C) -> C {
-    if z.re == 0.0 && z.im == 0.0 {
-        return C::new(0.0, z.im);
+    if z.re == T::neg_infinity() && !z.im.is_finite() {
+        return Complex::new(T::zero(), T::zero());
     }
-    if z.im.is_infinite() {
-        return C::new(f64::INFINITY, z.im);
-    }
-    if z.re.is_infinite() {
-        return if z.re > 0.0 {
-            C::new(z.re, if z.im.is_nan() { z.im } else { 0f64.copysign(z.im) })
-        } else {
-            C::new(if z.im.is_nan() { z.im } else { 0.0 }, f64::INFINITY.copysign(z.im))
+    if z.re == T::infinity() {
+        let (sin, cos) = z.im.sin_cos();
+        return match z.im.is_finite() {
+            true => Complex::new(T::infinity() * cos, T::infinity() * sin),
+            false => Complex::new(T::infinity(), T::nan()),
         };
     }
-    let root = ((z.re.abs() + z.re.hypot(z.im)) * 0.5).sqrt();
-    if z.re >= 0.0 { C::new(root, z.im / (2.0 * root)) } else { C::new(z.im.abs() / (2.0 * root), root.copysign(z.im)) }
+    let (sin, cos) = turned(z.im, z.re);
+    Complex::new(cos, sin)
 }
 
-pub fn sin(z: C) -> C {
+pub fn log<T: Real>(z: Complex<T>) -> Complex<T> {
+    let (re, im) = (z.re.abs(), z.im.abs());
+    let (x, y) = if re < im { (im, re) } else { (re, im) };
+    let (one, half) = (T::one(), T::from_f64(0.5));
+    // Near 1 the logarithm of the magnitude loses digits unless 1 is taken off first.
+    let near =
+        || ((x - one) * (x + one), T::from_f64(((x.as_f64() - 1.0) * (x.as_f64() + 1.0)) + y.as_f64() * y.as_f64()));
+    let size = if x == one {
+        (y * y).ln_1p() * half
+    } else if x > one && x < T::from_f64(2.0) && y < one {
+        let (squares, _) = near();
+        (if y >= T::epsilon() { squares + y * y } else { squares }).ln_1p() * half
+    } else if x < one && x >= half && y < T::epsilon() * half {
+        near().0.ln_1p() * half
+    } else if x < one && x >= half && x * x + y * y >= half {
+        near().1.ln_1p() * half
+    } else {
+        // Half as large, or 2^60 times, where the magnitude is beyond the type.
+        let scale = match x {
+            _ if x.is_finite() && x > T::max_value() * half => -1,
+            _ if x > T::zero() && x < T::min_positive_value() => 60,
+            _ => 0,
+        };
+        let factor = T::from_f64(2f64.powi(scale));
+        (x * factor).hypot(y * factor).ln() - T::from_f64(f64::from(scale) * std::f64::consts::LN_2)
+    };
+    Complex::new(size, z.im.atan2(z.re))
+}
+
+pub fn log1p<T: Real>(z: Complex<T>) -> Complex<T> {
+    let raised = Complex::new(z.re + T::one(), z.im);
+    let back = Complex::new(raised.re - T::one(), raised.im);
+    if raised == Complex::new(T::one(), T::zero()) {
+        z
+    } else if back == z {
+        log(raised)
+    } else {
+        // What the sum lost is a factor.
+        multiply_tail(log(raised), divide(z, back))
+    }
+}
+
+pub fn expm1<T: Real>(z: Complex<T>) -> Complex<T> {
+    let two = T::from_f64(2.0);
+    let half = (z.im / two).sin();
+    Complex::new(z.re.exp_m1().fused(z.im.cos(), -(two * half * half)), z.re.exp() * z.im.sin())
+}
+
+pub fn sqrt<T: Real>(z: Complex<T>) -> Complex<T> {
+    let zero = T::zero();
+    let half = T::from_f64(0.5);
+    if z.im.is_infinite() {
+        return Complex::new(T::infinity(), z.im);
+    }
+    if z.re.is_infinite() {
+        return if z.re > zero {
+            Complex::new(z.re, if z.im.is_nan() { z.im } else { zero.copysign(z.im) })
+        } else {
+            Complex::new(if z.im.is_nan() { z.im } else { zero }, T::infinity().copysign(z.im))
+        };
+    }
+    if z.im == zero && !z.re.is_nan() {
+        let root = z.re.abs().sqrt();
+        return if z.re < zero { Complex::new(zero, root.copysign(z.im)) } else { Complex::new(root, z.im) };
+    }
+    let largest = z.re.abs().max(z.im.abs());
+    let tiny = T::from_f64(2.0) * T::min_positive_value();
+    if largest > T::max_value() / T::from_f64(4.0) || largest > zero && largest < tiny {
+        // A quarter or four times as large, so that nothing is lost on the way.
+        let (scale, back) = if largest > T::one() { (0.25, 2.0) } else { (2f64.powi(60), 2f64.powi(-30)) };
+        let root = sqrt(Complex::new(z.re * T::from_f64(scale), z.im * T::from_f64(scale)));
+        return Complex::new(root.re * T::from_f64(back), root.im * T::from_f64(back));
+    }
+    if z.re == zero {
+        let root = (half * z.im.abs()).sqrt();
+        return Complex::new(root, root.copysign(z.im));
+    }
+    let size = z.re.hypot(z.im);
+    if z.re > zero {
+        let root = (half * (size + z.re)).sqrt();
+        Complex::new(root, (half * (z.im / root)).copysign(z.im))
+    } else {
+        let root = (half * (size - z.re)).sqrt();
+        Complex::new((half * (z.im / root)).abs(), root.copysign(z.im))
+    }
+}
+
+pub fn sin<T: Real>(z: Complex<T>) -> Complex<T> {
     rotated(z, sinh)
 }
 
-pub fn cos(z: C) -> C {
-    cosh(C::new(-z.im, z.re))
+pub fn cos<T: Real>(z: Complex<T>) -> Complex<T> {
+    cosh(Complex::new(-z.im, z.re))
 }
 
-pub fn tan(z: C) -> C {
+pub fn tan<T: Real>(z: Complex<T>) -> Complex<T> {
     rotated(z, tanh)
 }
 
 pub fn asin(z: C) -> C {
+    if z.re == 0.0 && z.im.is_nan() {
+        return z;
+    }
     if z.re.is_infinite() || z.im.is_infinite() {
         return C::new(z.re.atan2(z.im.abs()), f64::INFINITY.copysign(z.im));
     }
@@ -164,6 +247,9 @@ pub fn asin(z: C) -> C {
 }
 
 pub fn acos(z: C) -> C {
+    if z.re == 0.0 && z.im.is_nan() {
+        return C::new(std::f64::consts::FRAC_PI_2, z.im);
+    }
     if z.re.is_infinite() || z.im.is_infinite() {
         return C::new(z.im.abs().atan2(z.re), -f64::INFINITY.copysign(z.im));
     }
@@ -171,53 +257,119 @@ pub fn acos(z: C) -> C {
     C::new(2.0 * minus.re.atan2(plus.re), (plus.conj() * minus).im.asinh())
 }
 
-pub fn atan(z: C) -> C {
-    rotated(z, atanh)
+pub fn atan<T: Real>(z: Complex<T>) -> Complex<T> {
+    let (im, re) = arc(z.im, z.re);
+    Complex::new(re, im)
+}
+
+/// The part of an inverse hyperbolic tangent along an axis, and the angle across it, of a number that lies `x` along and
+/// `y` across.
+fn arc<T: Real>(x: T, y: T) -> (T, T) {
+    let number = T::from_f64;
+    let (one, half, quarter) = (T::one(), number(0.5), number(0.25));
+    let right = number(std::f64::consts::FRAC_PI_2).copysign(y);
+    if y.is_infinite() || x.is_infinite() && !y.is_nan() {
+        return (T::zero().copysign(x), right);
+    }
+    if x.is_nan() || y.is_nan() {
+        let along = if x.is_infinite() || x == T::zero() { T::zero().copysign(x) } else { T::nan() };
+        return (along, T::nan());
+    }
+    let huge = number(16.0) / T::epsilon();
+    if x.abs() >= huge || y.abs() >= huge {
+        let along = if y.abs() <= one {
+            one / x
+        } else if x.abs() <= one {
+            x / y / y
+        } else {
+            let size = (x * half).hypot(y * half);
+            x / size / size * quarter
+        };
+        return (along, right);
+    }
+    let least = T::epsilon() * T::epsilon();
+    let along = if x.abs() == one && y.abs() < least {
+        half.copysign(x) * (number(std::f64::consts::LN_2) - y.abs().ln())
+    } else {
+        let square = if y.abs() >= least { y * y } else { T::zero() };
+        let (far, near) = (square + (one + x) * (one + x), square + (one - x) * (one - x));
+        let ratio = far / near;
+        if ratio < half { quarter * ratio.ln() } else { quarter * (number(4.0) * x / near).ln_1p() }
+    };
+    let (large, small) = if x.abs() < y.abs() { (y.abs(), x.abs()) } else { (x.abs(), y.abs()) };
+    let beside = (one - large) * (one + large);
+    let across = if small < T::epsilon() * half {
+        beside
+    } else if large < one && (large >= number(0.75) || small >= half) {
+        number((1.0 - large.as_f64()) * (1.0 + large.as_f64()) - small.as_f64() * small.as_f64())
+    } else {
+        beside - small * small
+    };
+    (along, half * (number(2.0) * y).atan2(across))
 }
 
 /// `-i f(i z)`: the circular function from the hyperbolic one.
-fn rotated(z: C, function: impl Fn(C) -> C) -> C {
-    let w = function(C::new(-z.im, z.re));
-    C::new(w.im, -w.re)
+fn rotated<T: Real>(z: Complex<T>, function: impl Fn(Complex<T>) -> Complex<T>) -> Complex<T> {
+    let w = function(Complex::new(-z.im, z.re));
+    Complex::new(w.im, -w.re)
 }
 
-pub fn sinh(z: C) -> C {
-    if z.im == 0.0 {
-        return C::new(z.re.sinh(), z.im);
+pub fn sinh<T: Real>(z: Complex<T>) -> Complex<T> {
+    if z.im == T::zero() {
+        return Complex::new(z.re.sinh(), z.im);
     }
-    if !z.im.is_finite() && (z.re == 0.0 || z.re.is_infinite()) {
-        return C::new(z.re, f64::NAN);
+    if !z.im.is_finite() && (z.re == T::zero() || z.re.is_infinite()) {
+        return Complex::new(z.re, T::nan());
+    }
+    if z.re.is_finite() && z.re.abs() > limit() {
+        let (sin, cos) = turned(z.im, z.re.abs() - T::from_f64(std::f64::consts::LN_2));
+        return Complex::new(if z.re < T::zero() { -cos } else { cos }, sin);
     }
     let (sin, cos) = z.im.sin_cos();
-    C::new(z.re.sinh() * cos, z.re.cosh() * sin)
+    Complex::new(z.re.sinh() * cos, z.re.cosh() * sin)
 }
 
-pub fn cosh(z: C) -> C {
-    if z.im == 0.0 {
-        return C::new(z.re.cosh(), z.re * z.im);
+pub fn cosh<T: Real>(z: Complex<T>) -> Complex<T> {
+    if z.im == T::zero() {
+        return Complex::new(z.re.cosh(), z.im * T::one().copysign(z.re));
     }
-    if !z.im.is_finite() && z.re == 0.0 {
-        return C::new(f64::NAN, 0.0);
+    if !z.im.is_finite() && z.re == T::zero() {
+        return Complex::new(T::nan(), T::zero());
     }
     if !z.im.is_finite() && z.re.is_infinite() {
-        return C::new(f64::INFINITY, f64::NAN);
+        return Complex::new(T::infinity(), T::nan());
+    }
+    if z.re.is_finite() && z.re.abs() > limit() {
+        let (sin, cos) = turned(z.im, z.re.abs() - T::from_f64(std::f64::consts::LN_2));
+        return Complex::new(cos, if z.re < T::zero() { -sin } else { sin });
     }
     let (sin, cos) = z.im.sin_cos();
-    C::new(z.re.cosh() * cos, if z.re == 0.0 { z.re * sin } else { z.re.sinh() * sin })
+    Complex::new(z.re.cosh() * cos, if z.re == T::zero() { z.re * sin } else { z.re.sinh() * sin })
 }
 
-pub fn tanh(z: C) -> C {
-    if z.re.abs() > 22.0 {
-        // 1 in double; what is left of the imaginary part is tiny.
-        let (sin, cos) = if z.im.is_finite() { z.im.sin_cos() } else { (0.0, 1.0) };
-        return C::new(1f64.copysign(z.re), 4.0 * sin * cos * (-2.0 * z.re.abs()).exp());
+pub fn tanh<T: Real>(z: Complex<T>) -> Complex<T> {
+    if z.re.is_infinite() {
+        let (sin, cos) = if z.im.is_finite() && z.im.abs() > T::one() { z.im.sin_cos() } else { (z.im, T::one()) };
+        return Complex::new(T::one().copysign(z.re), T::zero().copysign(sin * cos));
     }
-    let tan = z.im.tan();
-    let beta = 1.0 + tan * tan;
-    let sinh = z.re.sinh();
-    let cosh = (1.0 + sinh * sinh).sqrt();
-    let denominator = 1.0 + beta * sinh * sinh;
-    C::new(beta * cosh * sinh / denominator, tan / denominator)
+    if z.im == T::zero() && z.re.is_nan() {
+        return z;
+    }
+    if z.re.is_nan() || !z.im.is_finite() {
+        return Complex::new(if z.re == T::zero() { z.re } else { T::nan() }, T::nan());
+    }
+    let half = T::from_f64((limit::<T>().as_f64() / 2.0).floor());
+    if z.re.abs() > half {
+        // 1 in this type; what is left of the imaginary part is tiny.
+        let (sin, cos) = z.im.sin_cos();
+        let tiny = T::from_f64(-2.0) * z.re.abs();
+        return Complex::new(T::one().copysign(z.re), T::from_f64(4.0) * sin * cos * tiny.exp());
+    }
+    let (sin, cos) = z.im.sin_cos();
+    let is_tiny = z.re.abs() <= T::epsilon();
+    let (sinh, cosh) = if is_tiny { (z.re, T::one()) } else { (z.re.sinh(), z.re.cosh()) };
+    let size = if sinh.abs() > cos.abs() * T::epsilon() { sinh * sinh + cos * cos } else { cos * cos };
+    Complex::new(sinh * cosh / size, sin * cos / size)
 }
 
 pub fn asinh(z: C) -> C {
@@ -225,6 +377,9 @@ pub fn asinh(z: C) -> C {
 }
 
 pub fn acosh(z: C) -> C {
+    if z.re == 0.0 && z.im.is_nan() {
+        return C::new(z.im, std::f64::consts::FRAC_PI_2);
+    }
     if z.re.is_infinite() || z.im.is_infinite() {
         return C::new(f64::INFINITY, z.im.atan2(z.re));
     }
@@ -232,17 +387,13 @@ pub fn acosh(z: C) -> C {
     C::new((minus.conj() * plus).re.asinh(), 2.0 * minus.im.atan2(plus.re))
 }
 
-pub fn atanh(z: C) -> C {
-    let (x, y) = (z.re, z.im);
-    if x.is_infinite() || y.is_infinite() {
-        return C::new(0f64.copysign(x), std::f64::consts::FRAC_PI_2.copysign(y));
-    }
-    let below = (1.0 - x) * (1.0 - x) + y * y;
-    C::new(0.25 * (4.0 * x / below).ln_1p(), 0.5 * (2.0 * y).atan2((1.0 - x) * (1.0 + x) - y * y))
+pub fn atanh<T: Real>(z: Complex<T>) -> Complex<T> {
+    let (re, im) = arc(z.re, z.im);
+    Complex::new(re, im)
 }
 
 /// `sin(πz) / (πz)`.
-pub fn sinc(z: C) -> C {
-    let angle = z * std::f64::consts::PI;
-    if z == C::new(0.0, 0.0) { C::new(1.0, 0.0) } else { sin(angle) / angle }
+pub fn sinc<T: Real>(z: Complex<T>) -> Complex<T> {
+    let angle = z * T::from_f64(std::f64::consts::PI);
+    if z == Complex::new(T::zero(), T::zero()) { Complex::new(T::one(), T::zero()) } else { divide(sin(angle), angle) }
 }
