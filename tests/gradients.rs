@@ -85,8 +85,10 @@ fn cases() -> impl Iterator<Item = (&'static str, &'static str)> {
     CASES.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once(' '))
 }
 
-/// Rows whose results are drawn at random, are refused or change a dtype: finite differences say nothing about them.
+/// Rows whose results are drawn at random, are refused or change a dtype: finite differences say nothing about them. Nor
+/// about eigenvectors, where a sum of any weights depends on their phases (see linear-algebra-signs.md).
 const UNCHECKED: &[&str] = &[
+    "linalg.eig",
     "_to_copy",
     "fill.Scalar",
     "fill.Tensor",

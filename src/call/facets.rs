@@ -132,8 +132,8 @@ pub enum Takes {
     Truth,
     /// One of these.
     Of(Classes),
-    /// One of these, unless the first tensor holds integers.
-    OfUnlessIntegral(Classes),
+    /// One of the first, unless the first tensor's is one of the others.
+    OfUnless(Classes, Classes),
     /// The result's, looked at for the part at this place among several.
     SameAt(usize),
 }

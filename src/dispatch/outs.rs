@@ -201,7 +201,7 @@ impl Writing<'_> {
             Takes::SameAt(part) => self.part == *part && dtype != result.dtype,
             Takes::Truth => !matches!(dtype, DType::Bool | DType::Byte),
             Takes::Of(all) => classes::of(dtype) & all == 0,
-            Takes::OfUnlessIntegral(all) => classes::of(dtype) & all == 0 && !input.is_integral(true),
+            Takes::OfUnless(all, others) => classes::of(dtype) & all == 0 && classes::of(input) & others == 0,
         });
         let Some((_, words)) = refused else { return Ok(()) };
         let text = words

@@ -7,7 +7,7 @@ use super::storages::index_argument;
 use crate::bail;
 use crate::call::{Call, Row, function, method};
 use crate::tensor::{Buffer, BufferKind, DType, Error, Layout, Result, Scalar, Storage, TypeCode, View};
-use crate::tensor::{limits, memory};
+use crate::tensor::{interrupt, limits, memory};
 use crate::value::{Slice, Value, equality};
 
 pub const ROWS: &[Row] = &[
@@ -135,13 +135,13 @@ pub fn place_of(array: &Buffer, given: &Given) -> Result<Value> {
     };
     let (start, stop) = (bound(1, 0)?, bound(2, i64::MAX)?);
     let wanted = given.at(0);
-    let found = (0..)
-        .zip(array.items())
-        .find(|&(at, item)| (start..stop).contains(&at) && equality::equal(&Value::from(item), &wanted));
-    match found {
-        Some((at, _)) => Ok(Value::Int(at)),
-        None => bail!(ValueError, "array.index(x): x not in array"),
+    for (at, item) in (0..).zip(array.items()) {
+        interrupt::check_at(at as usize)?;
+        if (start..stop).contains(&at) && equality::equal(&Value::from(item), &wanted) {
+            return Ok(Value::Int(at));
+        }
     }
+    bail!(ValueError, "array.index(x): x not in array")
 }
 
 /// The elements that a value has.

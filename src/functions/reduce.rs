@@ -16,7 +16,7 @@ use crate::value::Value;
 
 /// The outputs of a variance: what it can be cast to, and computed in.
 const SPREAD: &[(Takes, &str)] =
-    &[Out::CAST_DTYPE, (Takes::Of(classes::FLOAT | classes::COMPLEX), "\"std_cpu\" not implemented for '{out}'")];
+    &[Out::CAST_DTYPE, (Takes::OfUnless(classes::FLOAT, classes::COMPLEX), "\"std_cpu\" not implemented for '{out}'")];
 
 /// The outputs of a truth.
 macro_rules! truth {

@@ -10,7 +10,7 @@ use crate::call::facets::{
 };
 use crate::call::{Call, Row, both, function, method};
 use crate::ops::calculus::{self, Spacing};
-use crate::ops::pointwise::FLOATS;
+use crate::ops::pointwise::{FLOATS, classes};
 use crate::ops::rank::{self, Interpolation, Quantile};
 use crate::ops::reduce::{self, Extremum, Spread};
 use crate::ops::softmax::{self as soft, Softmax};
@@ -161,7 +161,10 @@ pub const ROWS: &[Row] = &[
         },
         "Sums, ignoring NaN.",
     )
-    .out(Out::REDUCED.takes(&[(Takes::OfUnlessIntegral(FLOATS), "\"nansum_cpu\" not implemented for '{out}'")])),
+    .out(Out::REDUCED.takes(&[(
+        Takes::OfUnless(FLOATS, classes::BOOL | classes::INT),
+        "\"nansum_cpu\" not implemented for '{out}'",
+    )])),
     both(
         "nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, Tensor? \
  out=None) -> Tensor",
