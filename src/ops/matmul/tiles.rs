@@ -100,3 +100,66 @@ fn add_line<C: Ring>(totals: &mut [C], factor: C, b: Matrix<C>, k: usize, column
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An element as the rule says: in a tile, sums of so many products that begin at zero, with the second factor
+    /// multiplied beforehand; elsewhere one sum that begins at what is there, with the first.
+    fn element(added: f64, row: &[f64], column: &[f64], alpha: f64, tile: Option<usize>, round: fn(f64) -> f64) -> f64 {
+        let add = |sum: f64, x: f64, y: f64| round(sum + round(x * y));
+        let products = row.iter().zip(column);
+        let Some(depth) = tile else { return products.fold(added, |sum, (&x, &y)| add(sum, round(alpha * x), y)) };
+        let pieces = row.chunks(depth).zip(column.chunks(depth));
+        pieces.fold(added, |sum, (row, column)| {
+            let piece = row.iter().zip(column).fold(0.0, |sum, (&x, &y)| add(sum, x, round(alpha * y)));
+            round(sum + piece)
+        })
+    }
+
+    fn check<C: Ring>(make: fn(f64) -> C, to_f64: fn(C) -> f64, round: fn(f64) -> f64) {
+        let is_single = C::LANES == 4;
+        let alpha = round(0.6);
+        let number = |k: usize| round(((k * 37 + 11) % 1009) as f64 / 7.0 - 70.0);
+        for n in [1, 3, 4, 5, 8, 9] {
+            for p in [1, 2, 3, 7, 8, 9, 17] {
+                for m in [1, 2, 7, 8, 9, 111, 112, 113, 128, 129, 130, 200, 255, 256, 257, 300] {
+                    let (a, b): (Vec<f64>, Vec<f64>) =
+                        ((0..n * m).map(number).collect(), (0..m * p).map(|k| number(k * k + 3)).collect());
+                    let added: Vec<f64> = (0..n * p).map(|k| number(5 * k)).collect();
+                    let [made_a, made_b, mut into] =
+                        [&a, &b, &added].map(|v| v.iter().map(|&x| make(x)).collect::<Vec<_>>());
+                    let scaled: Vec<C> = b.iter().map(|&x| make(round(alpha * x))).collect();
+                    let [matrix_a, matrix_b, matrix_scaled] = [(&made_a, m), (&made_b, p), (&scaled, p)]
+                        .map(|(values, row)| Matrix { values: values.as_slice(), strides: [row, 1] });
+                    let tiling = Tiling::of_library([n, m, p], matrix_scaled);
+                    assert!(in_order(&mut into, [n, m, p], make(alpha), matrix_a, matrix_b, tiling).is_ok());
+                    for (i, line) in into.chunks(p).enumerate() {
+                        for (j, &got) in line.iter().enumerate() {
+                            let whole = match is_single {
+                                true => n >= 8 && m >= 8 && p >= 8 && i < n / 4 * 4 && j < p / 8 * 8,
+                                false => m > 1 && i < n / 4 * 4 && j < p / 2 * 2,
+                            };
+                            let depth = match (is_single, m) {
+                                (true, _) => 112,
+                                (false, 129..256) => m / 2 / 4 * 4,
+                                (false, _) => 128,
+                            };
+                            let column: Vec<f64> = b.iter().skip(j).step_by(p).copied().collect();
+                            let row = &a[i * m..(i + 1) * m];
+                            let want = element(added[i * p + j], row, &column, alpha, whole.then_some(depth), round);
+                            assert_eq!(to_f64(got).to_bits(), want.to_bits(), "{n} x {m} x {p}, {i}, {j}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn elements_are_those_of_the_rule() {
+        check::<f32>(|x| x as f32, f64::from, |x| f64::from(x as f32));
+        check::<f64>(|x| x, |x| x, |x| x);
+    }
+}
