@@ -362,6 +362,8 @@ fn multigamma(call: &mut Call, in_place: bool) -> Result<Value> {
 fn round(call: &mut Call, in_place: bool) -> Result<Value> {
     let (view, decimals) = (call.view(0)?, call.int(1)?);
     if decimals == 0 {
+        // What has no decimals is refused all the same.
+        ops::check_kernel("round_vml_cpu", ops::classes::FLOAT | ops::classes::COMPLEX, view.dtype)?;
         return result(call, in_place, |output| ops::unary(ops::UnaryOp::Round, &view, output, default(call)));
     }
     let scale = 10f64.powi(decimals.unsigned_abs().min(400) as i32);

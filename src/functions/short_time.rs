@@ -216,6 +216,10 @@ fn forward(call: &mut Call) -> Result<Value> {
     if complex && onesided {
         bail!(RuntimeError, "Cannot have onesided output if window or input is complex");
     }
+    let dtype = parts.borrow().dtype;
+    if dtype.is_reduced_floating_point() {
+        bail!(RuntimeError, "MKL FFT doesn't support tensors of type: {}", dtype.scalar_type());
+    }
     let name = if onesided { "fft.rfft" } else { "fft.fft" };
     let spectra = one(steps.torch(name, &[parts.into(), Value::None, Value::Int(-1), asked.norm()])?)?;
     let mut spectra = steps.on(&spectra, "transpose_", &[Value::Int(1), Value::Int(2)])?;

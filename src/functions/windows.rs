@@ -191,7 +191,7 @@ pub const ROWS: &[Row] = &[
 /// Length, periodicity and dtype of a window, checked.
 fn asked(call: &Call, name: &str) -> Result<(i64, bool, DType)> {
     let dtype = call.dtype_keyword().unwrap_or(default(call));
-    if !dtype.is_floating_point() {
+    if !dtype.is_floating_point() && !dtype.is_complex() {
         bail!(
             RuntimeError,
             "{name} expects floating point dtypes, got: TensorOptions(dtype={}, device=cpu, layout=Strided (default), \

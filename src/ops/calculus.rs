@@ -117,6 +117,7 @@ pub fn trapezoid(y: &View, spacing: Spacing, dim: i64, default: DType) -> Result
         sizes.remove(d);
         return View::zeros(&sizes, y.dtype, y.device());
     }
+    check_numbers("trapezoid", y, &spacing)?;
     match spacing {
         Spacing::Even(step) => {
             let ends = math.add(&select(y, dim, 0)?, &select(y, dim, -1)?)?;
@@ -129,6 +130,19 @@ pub fn trapezoid(y: &View, spacing: Spacing, dim: i64, default: DType) -> Result
             let areas = math.mul(&steps, &math.add(&above, &below)?)?;
             math.div(&sum(&areas, Some(&[dim]), false, None)?, number(2.0))
         }
+    }
+}
+
+/// Refuses truths, which have no area.
+fn check_numbers(name: &str, y: &View, spacing: &Spacing) -> Result<()> {
+    match spacing {
+        Spacing::At(x) if x.dtype == DType::Bool || y.dtype == DType::Bool => {
+            bail!(RuntimeError, "{name}: received a bool input for `x` or `y`, but bool is not supported")
+        }
+        Spacing::Even(_) if y.dtype == DType::Bool => {
+            bail!(RuntimeError, "{name}: received a bool input for `y`, but bool is not supported")
+        }
+        _ => Ok(()),
     }
 }
 
@@ -148,6 +162,7 @@ pub fn cumulative_trapezoid(y: &View, spacing: Spacing, dim: i64, default: DType
     }
     let (d, _) = size_at(&y.layout, dim)?;
     let dim = d as i64;
+    check_numbers("cumulative_trapezoid", y, &spacing)?;
     let (above, below) = neighbours(y, dim)?;
     let both = math.add(&above, &below)?;
     match spacing {

@@ -456,7 +456,7 @@ fn logarithmic(out: &View, start: Scalar, end: Scalar, steps: i64, base: f64) ->
 }
 
 /// Rounds a number to a dtype.
-fn rounded(value: Scalar, dtype: DType) -> f64 {
+pub fn rounded(value: Scalar, dtype: DType) -> f64 {
     dispatch!(dtype, T => <T as Element>::store(value).load()).to_f64()
 }
 

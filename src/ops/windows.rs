@@ -2,8 +2,9 @@
 //! step by step in its own dtype, as in PyTorch, so that rounding errors agree.
 
 use super::compose::{Math, number};
-use super::create::{linspace, ones};
-use super::pointwise::{BinaryOp, UnaryOp};
+use super::create::{linspace, ones, rounded};
+use super::pointwise::{BinaryOp, UnaryOp, check_kernel, classes};
+use super::promote::Operand;
 use super::special;
 use super::view::narrow;
 use crate::tensor::{DType, Device, Result, Scalar, View};
@@ -15,8 +16,8 @@ use std::f64::consts::PI;
 /// RuntimeError for a lack of memory.
 pub fn raised_cosine(length: i64, periodic: bool, alpha: f64, beta: f64, dtype: DType) -> Result<View> {
     sampled(length, periodic, dtype, |math, index, last| {
-        let cosine = math.unary(UnaryOp::Cos, &math.mul(index, number(2.0 * PI / last))?)?;
-        math.add(&math.mul(&cosine, number(-beta))?, number(alpha))
+        let cosine = math.unary(UnaryOp::Cos, &math.mul(index, constant(math, 2.0 * PI / last))?)?;
+        math.add(&math.mul(&cosine, constant(math, -beta))?, constant(math, alpha))
     })
 }
 
@@ -26,10 +27,11 @@ pub fn raised_cosine(length: i64, periodic: bool, alpha: f64, beta: f64, dtype: 
 /// As [`raised_cosine`].
 pub fn blackman(length: i64, periodic: bool, dtype: DType) -> Result<View> {
     sampled(length, periodic, dtype, |math, index, last| {
-        let angle = math.mul(index, number(PI / last))?;
-        let cosine =
-            |by: f64, weight: f64| math.mul(&math.unary(UnaryOp::Cos, &math.mul(&angle, number(by))?)?, number(weight));
-        math.add(&math.sub(&cosine(4.0, 0.08)?, &cosine(2.0, 0.5)?)?, number(0.42))
+        let angle = math.mul(index, constant(math, PI / last))?;
+        let cosine = |by: f64, weight: f64| {
+            math.mul(&math.unary(UnaryOp::Cos, &math.mul(&angle, constant(math, by))?)?, constant(math, weight))
+        };
+        math.add(&math.sub(&cosine(4.0, 0.08)?, &cosine(2.0, 0.5)?)?, constant(math, 0.42))
     })
 }
 
@@ -39,8 +41,8 @@ pub fn blackman(length: i64, periodic: bool, dtype: DType) -> Result<View> {
 /// As [`raised_cosine`].
 pub fn bartlett(length: i64, periodic: bool, dtype: DType) -> Result<View> {
     sampled(length, periodic, dtype, |math, index, last| {
-        let rising = math.mul(index, number(2.0 / last))?;
-        let falling = math.add(&math.mul(&rising, number(-1.0))?, number(2.0))?;
+        let rising = math.mul(index, constant(math, 2.0 / last))?;
+        let falling = math.add(&math.mul(&rising, constant(math, -1.0))?, constant(math, 2.0))?;
         math.binary(BinaryOp::Minimum, &rising, &falling)
     })
 }
@@ -65,12 +67,17 @@ pub fn kaiser(length: i64, periodic: bool, beta: f64, dtype: DType) -> Result<Vi
     }
 }
 
-/// Windows of less than two values.
+/// A number as a window's dtype holds it, which is the default of its arithmetic.
+fn constant<'a>(math: Math, value: f64) -> Operand<'a> {
+    number(rounded(Scalar::Float(value), math.0))
+}
+
+/// Windows of less than two values; longer ones are not complex.
 fn short(length: i64, dtype: DType) -> Result<Option<View>> {
     match length {
         0 => View::zeros(&[0], dtype, Device::CPU).map(Some),
         1 => ones(&[1], dtype, Device::CPU).map(Some),
-        _ => Ok(None),
+        _ => check_kernel("arange_cpu", classes::NUMBERS, dtype).map(|()| None),
     }
 }
 
