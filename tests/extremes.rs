@@ -21,10 +21,12 @@ use tensorsh::tensor::limits;
 use tensorsh::transcript::spawn_with_big_stack;
 use tensorsh::value::LIBRARY;
 
-/// How long a call may run before Ctrl-C is pressed, and how much longer it may then go on: on the processor, for a machine
-/// may have other things to do, and by the clock, for it may sleep. A call is deaf that goes on for longer every time.
+/// How long a call may run before Ctrl-C is pressed, and how many milliseconds longer it may then go on: on the processor,
+/// for a machine may have other things to do, and by the clock, for it may sleep. A call is deaf that goes on for longer every
+/// time.
 const PATIENCE: Duration = Duration::from_millis(40);
-const GRACE: u64 = 100;
+/// A tenth of a second of a release; without optimisation everything takes several times as long.
+const GRACE: u64 = if cfg!(debug_assertions) { 300 } else { 100 };
 const ASLEEP: Duration = Duration::from_secs(20);
 const ATTEMPTS: usize = 3;
 /// What a process gives back that was to end for that.
