@@ -395,7 +395,9 @@ pub fn searchsorted(boundaries: &View, values: &View, number: bool, search: &Sea
     if values.device().is_meta() {
         return View::zeros(values.sizes(), dtype, values.device());
     }
-    check_kernel("searchsorted_out_cpu", classes::NUMBERS, boundaries.dtype)?;
+    if values.numel() > 0 {
+        check_kernel("searchsorted_out_cpu", classes::NUMBERS, boundaries.dtype)?;
+    }
     let length = boundaries.sizes().last().copied().unwrap_or(0) as usize;
     let all = boundaries.scalars()?;
     let order = search.sorter.map(View::scalars).transpose()?;
