@@ -16,8 +16,8 @@ use crate::ops::{copy, reduce, sparse};
 use crate::tensor::{
     Compressed, Coo, DType, Error, ErrorKind, Form, Quantizer, Result, Scalar, Tensor, TensorLayout, View, interrupt,
 };
-use crate::value::Value;
 use crate::value::equality::{equals, truth};
+use crate::value::{Dict, Value};
 
 pub const ROWS: &[Row] = &[function(
     "testing.assert_close(any actual, any expected, *, any allow_subclasses=True, any rtol=None, any \
@@ -138,8 +138,8 @@ impl Originate<'_> {
     /// # Errors
     /// TypeError for values that cannot be compared, AssertionError for containers of different lengths or keys.
     fn pair(&mut self, actual: &Value, expected: &Value) -> Result<()> {
-        if let (Some(a), Some(b)) = (actual.entries(), expected.entries()) {
-            return self.mappings(&a, &b);
+        if let (Value::Dict(a), Value::Dict(b)) = (actual, expected) {
+            return self.mappings(a, b);
         }
         if let (Some(a), Some(b)) = (sequence(self.state, actual)?, sequence(self.state, expected)?) {
             return self.sequences(&a, &b);
@@ -173,23 +173,15 @@ impl Originate<'_> {
         Ok(())
     }
 
-    fn mappings(&mut self, actual: &[(Value, Value)], expected: &[(Value, Value)]) -> Result<()> {
-        let find = |key: &Value, within: &[(Value, Value)]| -> Result<Option<Value>> {
-            for (other, value) in within {
-                if equals(key, other)? {
-                    return Ok(Some(value.clone()));
-                }
-            }
-            Ok(None)
-        };
+    fn mappings(&mut self, actual: &Dict, expected: &Dict) -> Result<()> {
         // Keys that have no order stay as they are.
         let in_order = |keys: Vec<Value>| sorted_items(self.state, keys.clone(), &Value::None, false).unwrap_or(keys);
-        let lacks = |of: &[(Value, Value)], within: &[(Value, Value)]| -> Result<Vec<Value>> {
+        let lacks = |of: &Dict, within: &Dict| -> Result<Vec<Value>> {
             let mut missing = Vec::new();
-            for (i, (key, _)) in of.iter().enumerate() {
+            for (i, (key, _)) in of.to_vec().into_iter().enumerate() {
                 interrupt::check_at(i)?;
-                if find(key, within)?.is_none() {
-                    missing.push(key.clone());
+                if within.get(&key)?.is_none() {
+                    missing.push(key);
                 }
             }
             Ok(in_order(missing))
@@ -204,8 +196,8 @@ impl Originate<'_> {
             );
             return Err(self.error(ErrorKind::AssertionError, message));
         }
-        for key in in_order(actual.iter().map(|(key, _)| key.clone()).collect()) {
-            if let (Some(a), Some(b)) = (find(&key, actual)?, find(&key, expected)?) {
+        for key in in_order(actual.to_vec().into_iter().map(|(key, _)| key).collect()) {
+            if let (Some(a), Some(b)) = (actual.get(&key)?, expected.get(&key)?) {
                 self.inner(&key, &a, &b)?;
             }
         }

@@ -120,9 +120,7 @@ pub struct Tile<const N: usize> {
 const TILE: i64 = thresholds::TILE as i64;
 const SQUARE: i64 = thresholds::SQUARE as i64;
 const LINE: i64 = thresholds::BLOCK as i64;
-
-/// A run of fewer elements takes longer to begin than to go through.
-const SHORT: usize = 16;
+const SHORT_RUN: i64 = thresholds::SHORT_RUN as i64;
 
 impl<const N: usize> Tiles<N> {
     /// Tiles of `N` operands of the same sizes. `in_order`: the tiles, one after another, visit the elements in the order
@@ -143,7 +141,7 @@ impl<const N: usize> Tiles<N> {
                 [SQUARE, SQUARE]
             }
             _ if in_order => [i64::MAX, TILE],
-            _ if dims[0].0 < short.min(SHORT) as i64 && dims[1].0 >= SQUARE => {
+            _ if dims[0].0 < SHORT_RUN.min(short as i64) && dims[1].0 >= SQUARE => {
                 dims.swap(0, 1);
                 [LINE, TILE]
             }
@@ -262,7 +260,7 @@ mod tests {
         let cube = Layout::contiguous(&[3, 70, 130]);
         let Ok(turned) = Layout::contiguous(&[130, 70, 3]).transpose(0, 2) else { panic!("transpose") };
         for (a, b, in_order) in [(&cube, &turned, true), (&cube, &turned, false), (&turned, &turned, false)] {
-            let tiles = Tiles::new([a, b], in_order, 16);
+            let tiles = Tiles::new([a, b], in_order, thresholds::SHORT_RUN);
             let mut seen = Vec::new();
             for Tile { run, span, runs, step } in (0..tiles.count()).map(|i| tiles.tile(i)) {
                 for row in 0..runs as i64 {

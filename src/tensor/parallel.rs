@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
 
-pub use product::{Matrix, Multiplied, add_product};
+pub use product::{Matrix, Multiplied, PER_ELEMENT, add_product};
 
 thread_local! {
     /// The number of threads the loops of this thread may use; 0 for as many as there are cores.
@@ -123,11 +123,23 @@ pub fn parts<T: Send>(
     unit: usize,
     body: &(dyn Fn(usize, &mut [T]) -> Result<()> + Sync),
 ) -> Result<()> {
-    let length = slice.len();
-    let unit = unit.max(1);
+    let (length, unit) = (slice.len(), unit.max(1));
     let size = (PART / size_of::<T>().max(1) / unit).max(1).saturating_mul(unit);
+    parts_of(slice, size, length, body)
+}
+
+/// As [`parts`], for parts of so many elements and for `work` that is not their number.
+///
+/// # Errors
+/// As [`tasks`].
+pub fn parts_of<T: Send>(
+    slice: &mut [T],
+    size: usize,
+    work: usize,
+    body: &(dyn Fn(usize, &mut [T]) -> Result<()> + Sync),
+) -> Result<()> {
     let parts: Vec<Mutex<&mut [T]>> = slice.chunks_mut(size).map(Mutex::new).collect();
-    tasks(parts.len(), length, &|k| match parts.get(k) {
+    tasks(parts.len(), work, &|k| match parts.get(k) {
         Some(part) => body(k * size, &mut part.lock().unwrap_or_else(PoisonError::into_inner)),
         None => Ok(()),
     })

@@ -29,6 +29,14 @@ thresholds! {
     THREAD = 1 << 17, debug / 128;
     /// Bytes that are handed to a core at a time where a loop only writes: in smaller pieces memory is written more slowly.
     PART = 1 << 20, debug / 128;
+    /// Rows of a matrix that a core multiplies by a vector at a time. A multiple of eight, which go side by side.
+    STRIP = 1 << 10, debug / 64;
+    /// Rows for which the columns of a matrix are long enough for vectors.
+    SHORT_COLUMN = 16, debug / 1;
+    /// Elements that an incomplete gamma function sorts by their way at a time.
+    SORTED = 1 << 10, debug / 16;
+    /// Elements that a run has at least where going through it takes longer than to begin it.
+    SHORT_RUN = 16, debug / 1;
     /// Elements that a core reduces at a time.
     PIECE = 1 << 16, debug / 64;
     /// Elements that are reduced before their results are stored.

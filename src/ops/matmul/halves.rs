@@ -1,13 +1,12 @@
 //! Products of 16-bit vectors. PyTorch hands few of them to its library for matrices; its own loops add in single
 //! precision, but round to 16 bits on the way: the products of rows, the factors, and what is added.
 
-use super::product::buffer;
+use super::product::{buffer, write};
 use super::{Factors, lies_by_columns};
 use crate::ops::block::values;
 use crate::ops::check::resolved;
 use crate::ops::copy::contiguous;
 use crate::ops::number::{Stored, rounded};
-use crate::tensor::memory::set;
 use crate::tensor::parallel::vectorised;
 use crate::tensor::{DType, Result, Scalar, View, interrupt};
 use half::{bf16, f16};
@@ -27,7 +26,7 @@ fn dot_as<S: Stored<Compute = f32>>(out: &View, a: &View, b: &View) -> Result<()
     write::<S>(out, &[rounded_dot::<S>(&elements::<S>(a)?, &elements::<S>(b)?)?])
 }
 
-/// The number of elements from which PyTorch's library takes `bfloat16` matrices.
+/// The number of elements beyond which PyTorch's library takes `bfloat16` matrices.
 const LIBRARY: i64 = 4096;
 
 /// Returns whether PyTorch multiplies a matrix and a vector with these loops.
@@ -109,10 +108,17 @@ fn elements<S: Stored<Compute = f32>>(view: &View) -> Result<Vec<f32>> {
     values::<S>(&contiguous(&resolved(view)?)?)
 }
 
-fn write<S: Stored<Compute = f32>>(out: &View, result: &[f32]) -> Result<()> {
-    let memory = out.memory()?;
-    let start = usize::try_from(out.layout.offset).unwrap_or(usize::MAX);
-    let cells = memory.typed::<S>().get(start..).unwrap_or_default();
-    cells.iter().zip(result).for_each(|(cell, &value)| set(cell, S::narrow(value)));
-    Ok(())
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_are_made_one_term_after_the_other() {
+        let number = |k: usize| ((k * 37 + 11) % 1009) as f32 / 7.0 - 70.0;
+        for m in [0, 1, 2, TERMS - 1, TERMS, TERMS + 1, interrupt::STRIDE - 1, interrupt::STRIDE + TERMS + 1, 100_000] {
+            let (a, b): (Vec<f32>, Vec<f32>) = ((0..m).map(number).collect(), (0..m).map(|k| number(k * k)).collect());
+            let want = a.iter().zip(&b).fold(0.0, |sum, (x, y)| sum + f16::from_f32(x * y).to_f32());
+            assert_eq!(rounded_dot::<f16>(&a, &b).map(f32::to_bits), Ok(want.to_bits()), "{m} terms");
+        }
+    }
 }

@@ -1,5 +1,6 @@
-//! The loop beneath every matrix product: batches of matrices in the type they are computed in. Floats and complex
-//! numbers use the processor's vectors; integers and very small batches use plain loops. Knows sizes, no refusals.
+//! The loops beneath every matrix product: batches of matrices in the type they are computed in. Large products of floats
+//! and complex numbers use the processor's vectors; small ones and products with a vector are added up in the order of the
+//! library behind PyTorch (`tiles`, `vector`), and integers in order. Knows sizes, no refusals.
 
 use super::tiles::{Tiling, in_order};
 use super::vector;
@@ -25,7 +26,7 @@ pub trait Ring: Number {
     /// The lanes that the library makes sums in; 0 where it makes none.
     const LANES: usize = 0;
 
-    /// Whether the library begins small sums at what they are added to, as it does in single precision.
+    /// Whether the library, where it makes no lanes, begins small sums at what they are added to.
     const FROM_RESULT: bool = false;
 
     /// `into += alpha · a @ b`; `into` is row-major.
@@ -58,7 +59,6 @@ macro_rules! vector_ring {
     ($($t:ty)*) => {$(
         impl Ring for $t {
             const LANES: usize = 16 / size_of::<$t>();
-            const FROM_RESULT: bool = size_of::<$t>() == 4;
             #[inline(always)]
             fn plus_product(total: $t, a: $t, b: $t) -> $t {
                 total + a * b
@@ -177,43 +177,34 @@ fn is_by_lanes<C: Ring>([n, m, p]: [usize; 3], a: &Matrix<C>, b: &Matrix<C>) -> 
 /// Rows by rows: each element a sum in four lanes, or in eight behind the last four columns, which are added by halves; what
 /// is left of the rows is added to that one by one.
 fn by_lanes<C: Ring>(into: &mut [C], [n, m, p]: [usize; 3], alpha: C, a: Matrix<C>, b: Matrix<C>) -> Result<()> {
-    let one = C::from_scalar(Scalar::Int(1));
     for (i, into) in into.chunks_exact_mut(p.max(1)).enumerate().take(n) {
         interrupt::check()?;
-        let row = a.values.get(i * a.strides[0]..).unwrap_or_default();
+        let row = a.values.get(i * a.strides[0]..i * a.strides[0] + m).unwrap_or_default();
         for (j, into) in into.iter_mut().enumerate() {
-            let column = b.values.get(j * b.strides[1]..).unwrap_or_default();
-            let mut width = if j < p / 4 * 4 { 4 } else { 8 };
+            let column = b.values.get(j * b.strides[1]..j * b.strides[1] + m).unwrap_or_default();
+            let width = if j < p / 4 * 4 { 4 } else { 8 };
             let whole = m / width * width;
             let mut lanes = [C::default(); 8];
             for (k, (&x, &y)) in row.iter().zip(column).enumerate().take(whole) {
                 lanes[k % width] = C::plus_product(lanes[k % width], x, y);
             }
-            while width > 1 {
-                width /= 2;
-                for lane in 0..width {
-                    lanes[lane] = C::plus_product(lanes[lane], one, lanes[lane + width]);
-                }
-            }
-            let rest = row.iter().zip(column).take(m).skip(whole);
-            let total = rest.fold(lanes[0], |total, (&x, &y)| C::plus_product(total, x, y));
+            let [a, b, c, d, ..] = lanes;
+            let total = if width == 4 { vector::together([a, b, c, d]) } else { vector::together(lanes) };
+            let total = vector::with_rest(total, row.get(whole..), column.get(whole..).unwrap_or_default());
             *into = C::plus_product(*into, alpha, total);
         }
     }
     Ok(())
 }
 
-/// The matrix and the vector of a product with a single row, turned around, or with a single column; `None` where the
-/// library has no sums of its own for them.
+/// The matrix and the vector of a product with a single row, turned around, or with a single column.
 fn matrix_and_vector<'m, C: Ring>(
     [n, m, p]: [usize; 3],
     a: Matrix<'m, C>,
     b: Matrix<'m, C>,
     sums: Sums,
 ) -> Option<(Matrix<'m, C>, &'m [C])> {
-    if C::LANES == 0 || !matches!(sums, Sums::Library | Sums::Vector) {
-        None
-    } else if n == 1 && sums == Sums::Library && a.strides[1] <= 1 {
+    if n == 1 && sums == Sums::Library && a.strides[1] <= 1 {
         Some((Matrix { values: b.values, strides: [b.strides[1], b.strides[0]] }, a.values.get(..m)?))
     } else if p == 1 && b.strides[0] <= 1 {
         Some((a, b.values.get(..m)?))
@@ -337,10 +328,15 @@ fn multiply_as<S: Stored<Compute: Ring>>(out: &View, a: &View, b: &View, scaling
         }
         Ok(())
     })?;
+    write::<S>(out, &result)
+}
+
+/// Stores values in a row-major view.
+pub fn write<S: Stored>(out: &View, values: &[S::Compute]) -> Result<()> {
     let memory = out.memory()?;
     let start = usize::try_from(out.layout.offset).unwrap_or(usize::MAX);
     let cells = memory.typed::<S>().get(start..).unwrap_or_default();
-    cells.iter().zip(result).for_each(|(cell, value)| set(cell, S::narrow(value)));
+    cells.iter().zip(values).for_each(|(cell, &value)| set(cell, S::narrow(value)));
     Ok(())
 }
 
@@ -362,12 +358,13 @@ fn multiply_one<S: Stored<Compute: Ring>>(
         (Sums::Dot, _) => return vector::dot::<_, 2>(a.values, b.values).map(|total| into.fill(total)),
         (Sums::Library | Sums::Vector, _) => {}
     }
-    if let Some((matrix, vector)) = matrix_and_vector(sizes, a, b, sums) {
-        match lanes {
-            4 => return vector::add_product::<_, 4>(into, alpha, matrix, vector),
-            2 => return vector::add_product::<_, 2>(into, alpha, matrix, vector),
-            _ => {}
-        }
+    if lanes > 0
+        && let Some((matrix, vector)) = matrix_and_vector(sizes, a, b, sums)
+    {
+        return match lanes {
+            4 => vector::add_product::<_, 4>(into, alpha, matrix, vector),
+            _ => vector::add_product::<_, 2>(into, alpha, matrix, vector),
+        };
     }
     let most = if p == 1 { SMALL_COLUMN } else { SMALL };
     if n * p == 1 || n.saturating_mul(p).saturating_mul(m) > most {

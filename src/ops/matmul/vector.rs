@@ -2,9 +2,9 @@
 //! processor: to the last bit, at any size. It knows numbers in a row, no tensors.
 
 use super::product::Ring;
-use crate::tensor::parallel::{Matrix, tasks, vectorised};
+use crate::tensor::parallel::{Matrix, PER_ELEMENT, parts_of, vectorised};
+use crate::tensor::thresholds::{SHORT_COLUMN, STRIP};
 use crate::tensor::{Result, interrupt};
-use std::sync::{Mutex, PoisonError};
 
 /// The rows that have the same sums, which are made side by side.
 const ROWS: usize = 4;
@@ -12,42 +12,27 @@ const ROWS: usize = 4;
 const COLUMNS: usize = 8;
 /// The chains of lanes that sums are made in, at most.
 const CHAINS: usize = 4;
-/// The rows that a core takes at a time.
-const STRIP: usize = 1 << 10;
-/// The rows up to which a column is too short for vectors.
-const SHORT: usize = 8;
 
 /// `into += alpha · a @ v`, where sums are made in `L` lanes. `v` holds an element for each column of `a`.
 ///
 /// # Errors
 /// KeyboardInterrupt.
 pub fn add_product<C: Ring, const L: usize>(into: &mut [C], alpha: C, a: Matrix<C>, v: &[C]) -> Result<()> {
-    // A product costs far less than what threads are counted in.
-    let work = into.len().saturating_mul(v.len()) / 64;
+    let work = into.len().saturating_mul(v.len()) / PER_ELEMENT;
     match a.strides {
-        [1, step] if into.len() < SHORT => short_columns(into, alpha, a.values, step, v),
-        [1, step] => strips(into, work, &|first, into| by_columns(into, alpha, a.values.get(first..), step, v)),
+        [1, step] if into.len() < SHORT_COLUMN => short_columns(into, alpha, a.values, step, v),
+        [1, step] => {
+            parts_of(into, STRIP, work, &|first, into| by_columns(into, alpha, a.values.get(first..), step, v))
+        }
         [step, _] => {
             let whole = into.len() / ROWS * ROWS;
             let (fours, left) = into.split_at_mut(whole);
-            strips(fours, work, &|first, into| {
+            parts_of(fours, STRIP, work, &|first, into| {
                 by_rows::<C, L>(into, alpha, a.values.get(first * step..).unwrap_or_default(), step, v)
             })?;
             rows_left::<C, L>(left, alpha, a.values.get(whole * step..).unwrap_or_default(), step, v)
         }
     }
-}
-
-/// Calls `body` for strips of rows, each with its first row, on as many cores as the work is worth.
-fn strips<C: Ring>(into: &mut [C], work: usize, body: &(dyn Fn(usize, &mut [C]) -> Result<()> + Sync)) -> Result<()> {
-    if into.len() <= STRIP {
-        return body(0, into);
-    }
-    let strips: Vec<Mutex<&mut [C]>> = into.chunks_mut(STRIP).map(Mutex::new).collect();
-    tasks(strips.len(), work, &|k| match strips.get(k) {
-        Some(strip) => body(k * STRIP, &mut strip.lock().unwrap_or_else(PoisonError::into_inner)),
-        None => Ok(()),
-    })
 }
 
 /// Column by column, each multiplied by its factor. The columns begin `step` elements from each other.
@@ -218,7 +203,7 @@ fn both<C: Ring, const L: usize>(a: [C; L], b: [C; L]) -> [C; L] {
 
 /// The sum of all lanes, by halves.
 #[inline(always)]
-fn together<C: Ring, const L: usize>(mut lanes: [C; L]) -> C {
+pub fn together<C: Ring, const L: usize>(mut lanes: [C; L]) -> C {
     let mut width = L;
     while width > 1 {
         width /= 2;
@@ -229,8 +214,9 @@ fn together<C: Ring, const L: usize>(mut lanes: [C; L]) -> C {
     lanes[0]
 }
 
+/// A sum, and the products of what is left, one by one.
 #[inline(always)]
-fn with_rest<C: Ring>(sum: C, row: Option<&[C]>, v: &[C]) -> C {
+pub fn with_rest<C: Ring>(sum: C, row: Option<&[C]>, v: &[C]) -> C {
     row.unwrap_or_default().iter().zip(v).fold(sum, |sum, (&x, &y)| C::plus_product(sum, x, y))
 }
 
@@ -266,35 +252,39 @@ mod tests {
 
     fn check<C: Ring, const L: usize>(make: fn(f64) -> C, to_f64: fn(C) -> f64, round: fn(f64) -> f64) {
         let number = |k: usize| make(((k * 37 + 11) % 1009) as f64 / 7.0 - 70.0);
-        for n in 0..10 {
-            for m in (0..40).chain([64, 100, 1023, 1024, 1025, 3000]) {
-                let values: Vec<C> = (0..n * m).map(number).collect();
-                let v: Vec<C> = (0..m).map(|k| number(k * k + 5)).collect();
-                let mut into = vec![make(0.0); n];
-                let by_rows = Matrix { values: &values, strides: [m, 2] };
-                assert!(add_product::<C, L>(&mut into, make(1.0), by_rows, &v).is_ok());
-                for (i, sum) in into.iter().enumerate() {
-                    let row = &values[i * m..(i + 1) * m];
-                    let products: Vec<f64> = row.iter().zip(&v).map(|(&x, &y)| to_f64(C::times(x, y))).collect();
-                    let alone = if L == 4 { 2 } else { 4 };
-                    let (block, chains) = match (i - i / 4 * 4, n - i / 4 * 4) {
-                        (_, 4..) => (L, 1),
-                        (0, 1) | (2, 3) => (COLUMNS, alone),
-                        (0, _) => (COLUMNS, 2),
-                        _ => (COLUMNS, 1),
-                    };
-                    let want = slowly(&products, L, block, chains, round);
-                    assert_eq!(to_f64(*sum).to_bits(), want.to_bits(), "row {i} of {n}, {m} columns");
-                }
-                let turned: Vec<C> = (0..n * m).map(|k| values[k % n.max(1) * m + k / n.max(1)]).collect();
-                let mut into = vec![make(0.0); n];
-                let columns = Matrix { values: &turned, strides: [1, n] };
-                assert!(add_product::<C, L>(&mut into, make(1.0), columns, &v).is_ok());
-                for (i, sum) in into.iter().enumerate() {
-                    let row = &values[i * m..(i + 1) * m];
-                    let want = row.iter().zip(&v).fold(0.0, |sum, (&x, &y)| round(sum + to_f64(C::times(x, y))));
-                    assert_eq!(to_f64(*sum).to_bits(), want.to_bits(), "column {i} of {n}, {m} terms");
-                }
+        let few = (0..10).flat_map(|n| (0..40).chain([64, 100, 1023, 1024, 1025, 3000]).map(move |m| (n, m)));
+        let around = |size: usize| [size - 1, size, size + 1];
+        // So many rows that several cores share them, and as many elements on either side.
+        let many =
+            around(SHORT_COLUMN).into_iter().chain(around(STRIP)).chain(around(2 * STRIP)).chain([100 * STRIP + 5]);
+        let many = many.flat_map(|n| [(n, 1), (n, 3), (n, 100)]);
+        for (n, m) in few.chain(many).chain([(3, 100_000), (100_000, 3)]) {
+            let values: Vec<C> = (0..n * m).map(number).collect();
+            let v: Vec<C> = (0..m).map(|k| number(k * k + 5)).collect();
+            let mut into = vec![make(0.0); n];
+            let by_rows = Matrix { values: &values, strides: [m, 2] };
+            assert!(add_product::<C, L>(&mut into, make(1.0), by_rows, &v).is_ok());
+            for (i, sum) in into.iter().enumerate() {
+                let row = &values[i * m..(i + 1) * m];
+                let products: Vec<f64> = row.iter().zip(&v).map(|(&x, &y)| to_f64(C::times(x, y))).collect();
+                let alone = if L == 4 { 2 } else { 4 };
+                let (block, chains) = match (i - i / 4 * 4, n - i / 4 * 4) {
+                    (_, 4..) => (L, 1),
+                    (0, 1) | (2, 3) => (COLUMNS, alone),
+                    (0, _) => (COLUMNS, 2),
+                    _ => (COLUMNS, 1),
+                };
+                let want = slowly(&products, L, block, chains, round);
+                assert_eq!(to_f64(*sum).to_bits(), want.to_bits(), "row {i} of {n}, {m} columns");
+            }
+            let turned: Vec<C> = (0..n * m).map(|k| values[k % n.max(1) * m + k / n.max(1)]).collect();
+            let mut into = vec![make(0.0); n];
+            let columns = Matrix { values: &turned, strides: [1, n] };
+            assert!(add_product::<C, L>(&mut into, make(1.0), columns, &v).is_ok());
+            for (i, sum) in into.iter().enumerate() {
+                let row = &values[i * m..(i + 1) * m];
+                let want = row.iter().zip(&v).fold(0.0, |sum, (&x, &y)| round(sum + to_f64(C::times(x, y))));
+                assert_eq!(to_f64(*sum).to_bits(), want.to_bits(), "column {i} of {n}, {m} terms");
             }
         }
     }

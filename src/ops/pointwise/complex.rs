@@ -141,17 +141,16 @@ pub fn log<T: Real>(z: Complex<T>) -> Complex<T> {
     let (x, y) = if re < im { (im, re) } else { (re, im) };
     let (one, half) = (T::one(), T::from_f64(0.5));
     // Near 1 the logarithm of the magnitude loses digits unless 1 is taken off first.
-    let near =
-        || ((x - one) * (x + one), T::from_f64(((x.as_f64() - 1.0) * (x.as_f64() + 1.0)) + y.as_f64() * y.as_f64()));
+    let beside = (x - one) * (x + one);
     let size = if x == one {
         (y * y).ln_1p() * half
     } else if x > one && x < T::from_f64(2.0) && y < one {
-        let (squares, _) = near();
-        (if y >= T::epsilon() { squares + y * y } else { squares }).ln_1p() * half
+        (if y >= T::epsilon() { beside + y * y } else { beside }).ln_1p() * half
     } else if x < one && x >= half && y < T::epsilon() * half {
-        near().0.ln_1p() * half
+        beside.ln_1p() * half
     } else if x < one && x >= half && x * x + y * y >= half {
-        near().1.ln_1p() * half
+        let (x, y) = (x.as_f64(), y.as_f64());
+        T::from_f64((x - 1.0) * (x + 1.0) + y * y).ln_1p() * half
     } else {
         // Half as large, or 2^60 times, where the magnitude is beyond the type.
         let scale = match x {

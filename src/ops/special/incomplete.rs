@@ -5,6 +5,7 @@ use super::erfc;
 use super::incomplete_coefficients::{LANCZOS, LANCZOS_BELOW, UNIFORM};
 use crate::ops::number::{Real, is_single};
 use crate::tensor::parallel::{Kernel, vectorised_kernel};
+use crate::tensor::thresholds::SORTED;
 use std::f64::consts::{E, PI};
 
 /// Terms of a series or a fraction at most.
@@ -39,9 +40,6 @@ pub fn upper_gamma<T: Real>(a: &[T], x: &[T], out: &mut [T]) {
 /// takes as long as one for some [`FEW`] alone.
 const LANES: usize = 32;
 const FEW: usize = 8;
-
-/// Elements that are sorted by their way at a time.
-const SORTED: usize = 1024;
 
 /// A way to compute many elements in a loop.
 #[derive(Clone, Copy, PartialEq)]
