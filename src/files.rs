@@ -5,9 +5,11 @@
 mod archive;
 mod atomic;
 mod checkpoint;
+mod contents;
 mod format;
 mod inspect;
 mod legacy;
+mod listing;
 mod npy;
 mod npz;
 mod pickle;
@@ -17,7 +19,7 @@ mod source;
 
 pub use atomic::{COMMON, PRIVATE, Temporary, replace, temporary};
 pub use checkpoint::{Location, Options, load, save, write};
-pub use format::{load_any, save_as};
-pub use inspect::{Report, inspect};
+pub use contents::Contents;
+pub use format::{contents, load_any, save_as};
 pub use safetensors::{load as load_safetensors, save as save_safetensors};
 pub use source::{Source, read_whole, write_whole};

@@ -129,7 +129,7 @@ fn a_file_of_100_gigabytes_is_inspected_and_loaded_at_once() {
     fs::write(&path, &header).unwrap();
     fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(LENGTH + header.len() as u64).unwrap();
     let began = Instant::now();
-    let report = files::inspect(&open(&path)).unwrap();
+    let report = files::contents(&open(&path)).unwrap();
     let value = files::load_any(&open(&path), true).unwrap();
     let elapsed = began.elapsed();
     assert!(report.text().contains("1 tensor on 1 storage of 107374182400 bytes (107.4 GB)"), "{}", report.text());
@@ -143,7 +143,7 @@ fn a_report_tells_what_is_not_loaded() {
     for (name, kind) in [("mixed.pt", "PyTorch checkpoint"), ("mixed_legacy.pt", "checkpoint")] {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files").join(name);
         assert!(files::load_any(&open(&path), false).is_err(), "{name}");
-        let report = files::inspect(&open(&path)).unwrap();
+        let report = files::contents(&open(&path)).unwrap();
         let text = report.text();
         assert!(text.contains(kind), "{text}");
         for line in [
@@ -167,9 +167,9 @@ fn a_report_tells_what_is_not_loaded() {
         }
     }
     let path = |name: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files").join(name);
-    let text = files::inspect(&open(&path("code.pt"))).unwrap().text();
+    let text = files::contents(&open(&path("code.pt"))).unwrap().text();
     assert!(text.ends_with("\nnot executed: posix.system"), "{text}");
-    let text = files::inspect(&open(&path("dtypes.safetensors"))).unwrap().text();
+    let text = files::contents(&open(&path("dtypes.safetensors"))).unwrap().text();
     assert!(text.contains("\nmetadata made: by safetensors"), "{text}");
 }
 
@@ -185,7 +185,7 @@ fn a_report_tells_who_shares_and_what_is_wasted() {
     };
     let value = Value::Dict(Dict::of_names([("a", part(0, 5)), ("b", part(3, 7))]));
     files::save(&value, path.to_str().unwrap(), false).unwrap();
-    let report = files::inspect(&open(&path)).unwrap();
+    let report = files::contents(&open(&path)).unwrap();
     let text = report.text();
     for line in [
         "a     float32  (5,)  (1,)    0       20     0",

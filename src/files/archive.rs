@@ -151,9 +151,10 @@ impl Archive {
         Ok(storage)
     }
 
-    /// Returns the position of an entry's bytes in the file, if they are stored as they are.
-    pub fn place(&self, name: &str) -> Option<usize> {
-        self.entries.get(name).filter(|entry| entry.is_stored).map(|entry| entry.start)
+    /// Returns the file and the position of an entry's bytes in it, if they are stored as they are, and so many.
+    pub fn stored(&self, name: &str, nbytes: usize) -> Option<(Source, usize)> {
+        let entry = self.entries.get(name).filter(|entry| entry.is_stored && entry.size == nbytes as u64)?;
+        Some((self.source.clone(), entry.start))
     }
 }
 

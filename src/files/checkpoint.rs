@@ -109,7 +109,10 @@ impl Checkpoint {
 
 impl Data {
     /// The bytes of a storage.
-    fn fetch(&mut self, saved: &Saved, mapped: bool) -> Result<Storage> {
+    ///
+    /// # Errors
+    /// RuntimeError when they are missing, of another number, or not what their checksum says.
+    pub fn fetch(&mut self, saved: &Saved, mapped: bool) -> Result<Storage> {
         match self {
             Data::Legacy(legacy) => legacy.fetch(saved),
             Data::Zip { archive, folder, is_big_endian } => {
@@ -124,11 +127,12 @@ impl Data {
         }
     }
 
-    /// Returns the position of a storage's bytes in the file, if they are stored as they are.
-    pub fn place(&self, saved: &Saved) -> Option<usize> {
+    /// Returns the file and the position of a storage's bytes in it, if they are stored as they are.
+    pub fn stored(&self, saved: &Saved) -> Option<(Source, usize)> {
         match self {
-            Data::Legacy(legacy) => legacy.place(saved),
-            Data::Zip { archive, folder, .. } => archive.place(&format!("{folder}/data/{}", saved.key)),
+            Data::Legacy(legacy) => legacy.stored(saved),
+            Data::Zip { is_big_endian: true, .. } => None,
+            Data::Zip { archive, folder, .. } => archive.stored(&format!("{folder}/data/{}", saved.key), saved.nbytes),
         }
     }
 }

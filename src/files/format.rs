@@ -1,9 +1,10 @@
 //! Which format a file is of: by its first bytes when it is read, by its name when it is written.
 
 use super::archive::Archive;
-use super::checkpoint::{self, Options};
+use super::checkpoint::{self, Checkpoint, Options};
+use super::contents::Contents;
 use super::source::Source;
-use super::{legacy, npy, npz, safetensors};
+use super::{legacy, listing, npy, npz, safetensors};
 use crate::bail;
 use crate::tensor::Result;
 use crate::value::Value;
@@ -11,7 +12,7 @@ use std::path::Path;
 
 /// A format of files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+enum Format {
     Checkpoint,
     Legacy,
     Safetensors,
@@ -24,7 +25,7 @@ impl Format {
     ///
     /// # Errors
     /// ValueError when it is of none; RuntimeError for a damaged archive.
-    pub fn of(source: &Source) -> Result<Format> {
+    fn of(source: &Source) -> Result<Format> {
         Ok(if source.is_archive() {
             let archive = Archive::open(source)?;
             if npz::is_one(&archive) { Format::Npz } else { Format::Checkpoint }
@@ -39,15 +40,24 @@ impl Format {
             bail!(ValueError, "{name} is no checkpoint, safetensors, npy or npz")
         })
     }
+}
 
-    pub fn name(self) -> &'static str {
-        match self {
-            Format::Checkpoint => "PyTorch checkpoint",
-            Format::Legacy => "PyTorch checkpoint, from before 1.6",
-            Format::Safetensors => "safetensors",
-            Format::Npy => "npy",
-            Format::Npz => "npz",
-        }
+/// What a file holds, of whatever format, without its data.
+///
+/// # Errors
+/// ValueError when it is of none; what its reader says.
+pub fn contents(source: &Source) -> Result<Contents> {
+    let of_checkpoint = |name| {
+        let mut contents = Contents::new(source, name);
+        listing::list(Checkpoint::describe(source)?, &mut contents)?;
+        Ok(contents)
+    };
+    match Format::of(source)? {
+        Format::Checkpoint => of_checkpoint("PyTorch checkpoint"),
+        Format::Legacy => of_checkpoint("PyTorch checkpoint, from before 1.6"),
+        Format::Safetensors => safetensors::contents(source),
+        Format::Npy => npy::contents(source),
+        Format::Npz => npz::contents(source),
     }
 }
 

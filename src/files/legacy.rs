@@ -120,12 +120,12 @@ impl Legacy {
     /// RuntimeError when the file does not have them.
     pub fn fetch(&self, saved: &Saved) -> Result<Storage> {
         let missing = || Error::runtime(format!("the file has no bytes for its storage {}", saved.key));
-        let place = self.place(saved).ok_or_else(missing)?;
-        self.source.storage(place, saved.nbytes).ok_or_else(missing)?.duplicate()
+        let (source, place) = self.stored(saved).ok_or_else(missing)?;
+        source.storage(place, saved.nbytes).ok_or_else(missing)?.duplicate()
     }
 
-    /// Returns the position of a storage's bytes in the file.
-    pub fn place(&self, saved: &Saved) -> Option<usize> {
-        self.places.get(&saved.key).copied()
+    /// Returns the file and the position of a storage's bytes in it.
+    pub fn stored(&self, saved: &Saved) -> Option<(Source, usize)> {
+        self.places.get(&saved.key).map(|&place| (self.source.clone(), place))
     }
 }

@@ -3,6 +3,7 @@
 
 use super::archive::put;
 use super::checkpoint::replacing;
+use super::contents::{Bytes, Contents};
 use super::progress;
 use super::source::Source;
 use crate::bail;
@@ -190,6 +191,19 @@ pub fn header_of(source: &Source) -> Result<Header> {
         bail!(ValueError, "the file is too short for its array of {} bytes", header.nbytes);
     }
     Ok(header)
+}
+
+/// What a file of one array holds; it has no name.
+///
+/// # Errors
+/// As [`header_of`].
+pub fn contents(source: &Source) -> Result<Contents> {
+    let mut contents = Contents::new(source, "npy");
+    let Header { dtype, layout, is_swapped, start, nbytes } = header_of(source)?;
+    let stored = Bytes::Stored(source.clone(), start);
+    let bytes = if is_swapped { stored.swapped(nbytes, dtype.to_real().itemsize()) } else { stored };
+    contents.add(String::new(), dtype, layout, nbytes, bytes);
+    Ok(contents)
 }
 
 /// The array of a file, as a tensor on the file itself.

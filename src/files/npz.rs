@@ -2,13 +2,16 @@
 
 use super::archive::{Archive, Writer};
 use super::checkpoint::replacing;
+use super::contents::{Bytes, Contents};
 use super::npy::{self, Header, MOST_OF_A_HEADER};
 use super::progress;
 use super::source::Source;
 use crate::bail;
 use crate::tensor::{Error, Result};
 use crate::value::{Dict, Value};
+use std::cell::RefCell;
 use std::io::{BufWriter, Write};
+use std::rc::Rc;
 
 /// Returns whether an archive is one of npy files.
 pub fn is_one(archive: &Archive) -> bool {
@@ -38,11 +41,37 @@ pub fn load(source: &Source, mapped: bool) -> Result<Value> {
     let mut entries = Vec::new();
     for (entry, header) in headers(&mut archive)? {
         let storage = archive.storage(&entry, header.start, header.nbytes, mapped)?;
-        let is_own = !mapped || archive.place(&entry).is_none();
+        let is_own = !mapped || archive.stored(&entry, header.start.saturating_add(header.nbytes)).is_none();
         let name = entry.strip_suffix(".npy").unwrap_or(&entry);
         entries.push((Value::str(name), Value::Tensor(header.tensor(storage, is_own)?)));
     }
     Dict::new(entries).map(Value::Dict)
+}
+
+/// What an archive of arrays holds.
+///
+/// # Errors
+/// As [`headers`].
+pub fn contents(source: &Source) -> Result<Contents> {
+    let mut contents = Contents::new(source, "npz");
+    let mut archive = Archive::open(source)?;
+    let headers = headers(&mut archive)?;
+    let archive = Rc::new(RefCell::new(archive));
+    for (entry, header) in headers {
+        let Header { dtype, start, nbytes, is_swapped, .. } = header;
+        let stored = archive.borrow().stored(&entry, start.saturating_add(nbytes));
+        let name = entry.strip_suffix(".npy").unwrap_or(&entry).to_owned();
+        let bytes = match stored {
+            Some((source, place)) => Bytes::Stored(source, place.saturating_add(start)),
+            None => {
+                let archive = archive.clone();
+                Bytes::Made(Rc::new(move || archive.borrow_mut().storage(&entry, start, nbytes, false)))
+            }
+        };
+        let bytes = if is_swapped { bytes.swapped(nbytes, dtype.to_real().itemsize()) } else { bytes };
+        contents.add(name, dtype, header.layout, nbytes, bytes);
+    }
+    Ok(contents)
 }
 
 /// Writes tensors under their names.

@@ -3,6 +3,7 @@
 
 use super::archive::put;
 use super::checkpoint::replacing;
+use super::contents::{Bytes, Contents};
 use super::progress;
 use super::source::Source;
 use crate::bail;
@@ -75,6 +76,19 @@ fn parsed(source: &Source) -> Result<(Metadata, usize)> {
     let length = length.ok_or_else(|| invalid("header too large"))?;
     let bytes = source.bytes(8, length).ok_or_else(|| invalid("invalid header length"))?;
     Ok((serde_json::from_slice(&bytes).map_err(invalid)?, 8 + length))
+}
+
+/// What a file holds.
+///
+/// # Errors
+/// As [`header`].
+pub fn contents(source: &Source) -> Result<Contents> {
+    let mut contents = Contents::new(source, "safetensors");
+    contents.metadata = metadata(source)?;
+    for Described { name, dtype, layout, place, nbytes } in header(source)? {
+        contents.add(name, dtype, layout, nbytes, Bytes::Stored(source.clone(), place));
+    }
+    Ok(contents)
 }
 
 /// All tensors of a file by their names, which lie on the file.

@@ -62,8 +62,8 @@ pub const ROWS: &[Row] = &[
     function(
         "py.inspect(str path) -> any",
         |c| {
-            let report = files::inspect(&Source::open(c.str(0)?)?)?;
-            Ok(Value::Object(Rc::new(Inspected(report))))
+            let contents = files::contents(&Source::open(c.str(0)?)?)?;
+            Ok(Value::Object(Rc::new(Inspected(contents))))
         },
         "Lists the tensors of a file without reading data: layouts, shared storages, unused bytes.",
     )
@@ -155,7 +155,7 @@ impl Object for Temporary {
 }
 
 /// A report on a file: it shows itself as a table.
-struct Inspected(files::Report);
+struct Inspected(files::Contents);
 
 impl Object for Inspected {
     fn type_name(&self) -> &str {

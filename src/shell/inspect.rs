@@ -11,7 +11,7 @@ pub fn inspect(files: &[String], as_json: bool) -> i32 {
             "-" => Source::of_reader(std::io::stdin().lock(), "standard input"),
             name => Source::open(name),
         };
-        match source.and_then(|source| files::inspect(&source)) {
+        match source.and_then(|source| files::contents(&source)) {
             Ok(report) if as_json => show(&format!("{}\n", report.json())),
             Ok(report) => show(&format!("{}{}\n", if index > 0 { "\n" } else { "" }, report.text())),
             Err(error) => {

@@ -122,7 +122,7 @@ fn fuzz(reader: &Reader, time: Duration, random: &mut Random) -> (u64, u64) {
                 let _ = formatter.repr(&value);
             }
         }
-        if let Ok(report) = files::inspect(&file) {
+        if let Ok(report) = files::contents(&file) {
             let _ = (report.text(), report.json());
         }
         assert!(run.elapsed() < Duration::from_secs(20), "{}: {:?} from {start:#x}", reader.name, run.elapsed());

@@ -66,7 +66,7 @@ fn a_file_cut_anywhere_is_refused() {
             let cut = source(&bytes[..length]);
             assert!(files::load_any(&cut, false).is_err(), "{name} of {length} bytes");
             assert!(files::load_any(&cut, true).is_err(), "{name} of {length} bytes, mapped");
-            assert!(files::inspect(&cut).is_err(), "{name} of {length} bytes, inspected");
+            assert!(files::contents(&cut).is_err(), "{name} of {length} bytes, inspected");
         }
     }
 }
@@ -86,7 +86,7 @@ fn a_flipped_bit_is_noticed_where_there_is_a_checksum() {
                 assert_eq!(describe(value), told, "{name}, byte {place}");
             }
             // Mapped and inspected, it is read without its checksum.
-            let _ = (files::load_any(&source(&flipped), true), files::inspect(&source(&flipped)));
+            let _ = (files::load_any(&source(&flipped), true), files::contents(&source(&flipped)));
         }
     }
 }
@@ -195,7 +195,7 @@ fn tensors_beyond_their_storage_are_refused() {
             let (kind, message) = refusal(&checkpoint(&pickle(&whole), &four));
             assert_eq!(kind, ErrorKind::RuntimeError, "{message}");
             assert!(
-                files::inspect(&source(&checkpoint(&pickle(&whole), &four)))
+                files::contents(&source(&checkpoint(&pickle(&whole), &four)))
                     .is_ok_and(|report| !report.text().is_empty())
                     || message.contains("absurd"),
                 "{message}"

@@ -1,0 +1,250 @@
+//! What a file or a folder of tensors holds: every tensor with its layout, the storages they lie on, what stands beside
+//! them, and where the bytes are. Every format is read into this; a report, a comparison and a conversion are made from it.
+//! Knows no format.
+
+use super::source::Source;
+use crate::tensor::{DType, Dims, Error, Layout, Result, Storage};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::rc::Rc;
+
+/// The contents of a file or a folder.
+#[derive(Debug, Default)]
+pub struct Contents {
+    /// The path, as it was given.
+    pub name: String,
+    pub format: &'static str,
+    /// Bytes of all files together.
+    pub nbytes: u64,
+    pub entries: Vec<Entry>,
+    pub storages: Vec<Held>,
+    /// What else it holds.
+    pub values: Vec<Plain>,
+    /// Texts beside the tensors.
+    pub metadata: BTreeMap<String, String>,
+    /// Names of classes and functions that loading it in Python would call, and that are not called here.
+    pub unknown: Vec<String>,
+}
+
+/// A value that is no tensor.
+#[derive(Debug)]
+pub struct Plain {
+    pub name: String,
+    /// Python's class.
+    pub class: String,
+    /// As Python shows it; none where it cannot be known.
+    pub text: Option<String>,
+}
+
+/// A tensor or a storage.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    pub name: String,
+    pub kind: &'static str,
+    pub elements: Elements,
+    pub layout: Layout,
+    /// Bytes of its elements.
+    pub nbytes: u64,
+    /// `None` on the `meta` device, and for a tensor in pieces.
+    pub storage: Option<usize>,
+    /// What a tensor that was written by several is made of; no piece of an ordinary one.
+    pub pieces: Vec<Piece>,
+    pub requires_grad: bool,
+    pub conj: bool,
+    pub neg: bool,
+    /// What the integers of a quantized tensor stand for.
+    pub scale: Option<String>,
+}
+
+/// A box of a larger tensor.
+#[derive(Clone, Debug)]
+pub struct Piece {
+    /// Its first index in every dimension.
+    pub offsets: Dims,
+    pub layout: Layout,
+    pub storage: usize,
+}
+
+/// What a tensor is made of.
+#[derive(Clone, Copy, Debug)]
+pub enum Elements {
+    Plain(DType),
+    /// Numbers of few bits, in blocks that share a scale.
+    Blocks(&'static Blocks),
+}
+
+/// A type of blocks.
+#[derive(Debug)]
+pub struct Blocks {
+    pub name: &'static str,
+    /// Numbers in a block, …
+    pub count: usize,
+    /// … and its bytes.
+    pub nbytes: usize,
+    /// Takes whole blocks apart.
+    pub take_apart: fn(&[u8], &mut [f32]),
+}
+
+impl Elements {
+    pub fn name(self) -> &'static str {
+        match self {
+            Elements::Plain(dtype) => dtype.name(),
+            Elements::Blocks(blocks) => blocks.name,
+        }
+    }
+
+    /// How many elements lie in how many bytes that are of no use without each other.
+    pub fn unit(self) -> (usize, usize) {
+        match self {
+            Elements::Plain(dtype) => (1, dtype.itemsize()),
+            Elements::Blocks(blocks) => (blocks.count, blocks.nbytes),
+        }
+    }
+}
+
+/// A storage.
+#[derive(Debug)]
+pub struct Held {
+    pub key: String,
+    pub nbytes: u64,
+    pub bytes: Bytes,
+    /// The device it was on.
+    pub location: String,
+}
+
+/// Where the bytes of a storage are.
+#[derive(Clone)]
+pub enum Bytes {
+    /// In a file as they are, from this position on.
+    Stored(Source, usize),
+    /// Elsewhere, or otherwise: compressed, in the other byte order, in memory.
+    Made(Rc<dyn Fn() -> Result<Storage>>),
+}
+
+impl fmt::Debug for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Bytes::Stored(source, start) => write!(f, "Stored({:?}, {start})", source.name()),
+            Bytes::Made(_) => f.write_str("Made"),
+        }
+    }
+}
+
+impl Bytes {
+    /// So many of these bytes, from one on.
+    pub fn from(&self, skip: usize, nbytes: usize) -> Bytes {
+        match self {
+            Bytes::Stored(source, start) => Bytes::Stored(source.clone(), start.saturating_add(skip)),
+            Bytes::Made(make) => {
+                let make = make.clone();
+                Bytes::Made(Rc::new(move || make()?.slice(skip, skip.saturating_add(nbytes))))
+            }
+        }
+    }
+
+    /// So many of these bytes, those of every group in the other order.
+    pub fn swapped(self, nbytes: usize, group: usize) -> Bytes {
+        Bytes::Made(Rc::new(move || {
+            let storage = self.open(nbytes)?.duplicate()?;
+            storage.byteswap(group)?;
+            Ok(storage)
+        }))
+    }
+
+    /// The first `nbytes` of these bytes, on the file where they can be.
+    ///
+    /// # Errors
+    /// RuntimeError when the file does not have them; what making them gives.
+    pub fn open(&self, nbytes: usize) -> Result<Storage> {
+        match self {
+            Bytes::Made(make) => make(),
+            Bytes::Stored(source, start) => source
+                .storage(*start, nbytes)
+                .ok_or_else(|| Error::runtime(format!("the file ends before the {nbytes} bytes of a storage"))),
+        }
+    }
+}
+
+impl Held {
+    /// The position of its bytes in the file, where they stand in it as they are.
+    pub fn place(&self) -> Option<usize> {
+        match self.bytes {
+            Bytes::Stored(_, start) => Some(start),
+            Bytes::Made(_) => None,
+        }
+    }
+
+    /// The storage, on the file itself where it can be.
+    ///
+    /// # Errors
+    /// RuntimeError when the file does not have the bytes; what making them gives.
+    pub fn open(&self) -> Result<Storage> {
+        self.bytes.open(usize::try_from(self.nbytes).unwrap_or(usize::MAX))
+    }
+}
+
+impl Entry {
+    /// A tensor that has a storage to itself.
+    pub fn new(name: String, dtype: DType, layout: Layout, nbytes: u64, storage: usize) -> Entry {
+        Entry {
+            name,
+            kind: "tensor",
+            elements: Elements::Plain(dtype),
+            layout,
+            nbytes,
+            storage: Some(storage),
+            pieces: Vec::new(),
+            requires_grad: false,
+            conj: false,
+            neg: false,
+            scale: None,
+        }
+    }
+}
+
+impl Contents {
+    pub fn new(source: &Source, format: &'static str) -> Contents {
+        let name = source.name().unwrap_or_default().to_owned();
+        Contents { name, format, nbytes: source.len() as u64, ..Contents::default() }
+    }
+
+    /// Adds a tensor that has its storage to itself.
+    pub fn add(&mut self, name: String, dtype: DType, layout: Layout, nbytes: usize, bytes: Bytes) {
+        let held = Held { key: name.clone(), nbytes: nbytes as u64, bytes, location: "cpu".to_owned() };
+        self.entries.push(Entry::new(name, dtype, layout, held.nbytes, self.storages.len()));
+        self.storages.push(held);
+    }
+
+    /// The first byte an entry shows and the one behind the last, where it lies within its storage.
+    pub fn extent(&self, entry: &Entry) -> Option<(u64, u64)> {
+        let held = self.storages.get(entry.storage?)?;
+        match entry.elements {
+            Elements::Plain(dtype) => extent(&entry.layout, dtype, held.nbytes),
+            Elements::Blocks(_) => (entry.nbytes <= held.nbytes).then_some((0, entry.nbytes)),
+        }
+    }
+}
+
+/// The first byte of a layout and the one behind its last, where it lies within so many bytes.
+fn extent(layout: &Layout, dtype: DType, held: u64) -> Option<(u64, u64)> {
+    let itemsize = dtype.itemsize() as u64;
+    let first = u64::try_from(layout.offset).ok().and_then(|offset| offset.checked_mul(itemsize))?;
+    let is_plain = layout.sizes.len() == layout.strides.len()
+        && layout.sizes.iter().chain(&layout.strides).all(|&number| number >= 0);
+    let end = if is_plain { layout.storage_elements().ok()? } else { return None };
+    let end = u64::try_from(end).ok()?.checked_mul(itemsize).filter(|&end| end <= held)?;
+    Some((first.min(end), end))
+}
+
+/// A name from a file, such that it cannot speak to the terminal; the value at the top has none.
+pub fn shown(name: &str) -> String {
+    if name.is_empty() {
+        return "(all)".to_owned();
+    }
+    name.chars().flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] }).collect()
+}
+
+/// A number of things.
+pub fn count(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
