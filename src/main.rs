@@ -90,6 +90,13 @@ enum Command {
     /// Checkpoints of PyTorch, safetensors, npy and npz: the name, dtype, size, stride and offset of every tensor, which
     /// of them share a storage, and the bytes that are kept and shown by none. Nothing in a file is executed.
     Inspect(Inspect),
+    /// Say what changed from one file or folder of tensors to another, of whatever formats
+    ///
+    /// Tensors that were added, removed, renamed (the same bytes under another name), of another shape or dtype; how many
+    /// elements of the others differ, by how much at most and on average, and as a share of the larger number; which share a
+    /// storage in one and not in the other; values and metadata. Exit status: 0 if nothing differs, 1 if something does, 2 if
+    /// they cannot be compared.
+    Diff(Diff),
     /// Print what a shell needs to complete this command line
     Completions {
         /// The shell
@@ -179,6 +186,26 @@ struct Inspect {
     files: Vec<OsString>,
 }
 
+#[derive(Args, Clone, Debug)]
+struct Diff {
+    /// Say it as JSON
+    #[arg(long)]
+    json: bool,
+
+    /// Elements count as equal that differ by no more than NUMBER, or no more than that share of the first
+    #[arg(long, value_name = "NUMBER", default_value_t = 0.0, value_parser = tolerance)]
+    tolerance: f64,
+
+    /// The files; one of them may be `-`, standard input
+    #[arg(value_name = "FILE", required = true, num_args = 2)]
+    files: Vec<OsString>,
+}
+
+fn tolerance(text: &str) -> Result<f64, String> {
+    let number = text.parse().map_err(|_| "not a number".to_owned())?;
+    if number >= 0.0 { Ok(number) } else { Err("a tolerance is not negative".to_owned()) }
+}
+
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Color {
     Auto,
@@ -215,6 +242,10 @@ fn run(cli: Cli) -> i32 {
             shell::learn(screen, &Learning { language, lesson: lesson.clone(), list: *list, reset: *reset })
         }
         Some(Command::Inspect(inspect)) => shell::inspect(&as_text(&inspect.files), inspect.json),
+        Some(Command::Diff(Diff { json, tolerance, files })) => match as_text(files).as_slice() {
+            [a, b] => shell::diff([a, b], *tolerance, *json),
+            _ => 2,
+        },
         Some(Command::Completions { shell }) => {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Cli::command(), "tensorsh", &mut script);

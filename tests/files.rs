@@ -3,6 +3,8 @@
 
 #[path = "files/describe.rs"]
 mod describe;
+#[path = "files/diff.rs"]
+mod diff;
 #[path = "files/fuzz.rs"]
 mod fuzz;
 #[path = "files/hostile.rs"]

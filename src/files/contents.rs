@@ -66,7 +66,7 @@ pub struct Piece {
 }
 
 /// What a tensor is made of.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Elements {
     Plain(DType),
     /// Numbers of few bits, in blocks that share a scale.
@@ -83,6 +83,12 @@ pub struct Blocks {
     pub nbytes: usize,
     /// Takes whole blocks apart.
     pub take_apart: fn(&[u8], &mut [f32]),
+}
+
+impl PartialEq for Blocks {
+    fn eq(&self, other: &Blocks) -> bool {
+        self.name == other.name
+    }
 }
 
 impl Elements {
@@ -247,4 +253,14 @@ pub fn shown(name: &str) -> String {
 /// A number of things.
 pub fn count(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
+/// What the integers of a quantized tensor stand for, where it is the same for all.
+pub fn scale_of_all(scale: f64, zero_point: i64) -> String {
+    format!("scale {scale:?}, zero point {zero_point}")
+}
+
+/// … and where there is a tensor of scales, which is listed beside it.
+pub fn scales_of_each(axis: i64) -> String {
+    format!("a scale for each index of dimension {axis}")
 }

@@ -99,10 +99,6 @@ impl Contents {
     }
 
     fn row(&self, entry: &Entry) -> [String; 8] {
-        let tuple = |dims: &[i64]| {
-            let items = dims.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
-            if dims.len() == 1 { format!("({items},)") } else { format!("({items})") }
-        };
         let storage = entry.storage.and_then(|storage| self.storages.get(storage));
         [
             shown(&entry.name),
@@ -161,8 +157,14 @@ impl Contents {
     }
 }
 
+/// Sizes as Python shows a tuple.
+pub fn tuple(dims: &[i64]) -> String {
+    let items = dims.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
+    if dims.len() == 1 { format!("({items},)") } else { format!("({items})") }
+}
+
 /// A text that takes no more than a line.
-fn shortened(text: &str) -> String {
+pub fn shortened(text: &str) -> String {
     let text = shown(text);
     match text.char_indices().nth(WIDEST) {
         Some((end, _)) => format!("{} …", text.get(..end).unwrap_or_default()),

@@ -1,7 +1,7 @@
 //! The tensors of a checkpoint, each under the name of its place within the dictionaries and lists around it.
 
 use super::checkpoint::{Checkpoint, Data};
-use super::contents::{Bytes, Contents, Elements, Entry, Held, Plain, count};
+use super::contents::{Bytes, Contents, Elements, Entry, Held, Plain, count, scale_of_all, scales_of_each};
 use super::pickle::{Class, Id, Node, Pickled, Saved, Scale, Shown};
 use crate::bail;
 use crate::tensor::{DType, Layout, Result};
@@ -181,8 +181,8 @@ impl Walk<'_> {
             conj: shown.conj,
             neg: shown.neg,
             scale: shown.scale.as_ref().map(|scale| match scale {
-                Scale::PerTensor { scale, zero_point } => format!("scale {scale:?}, zero point {zero_point}"),
-                Scale::PerChannel { axis, .. } => format!("a scale for each index of dimension {axis}"),
+                Scale::PerTensor { scale, zero_point } => scale_of_all(*scale, *zero_point),
+                Scale::PerChannel { axis, .. } => scales_of_each(*axis),
             }),
         }
     }

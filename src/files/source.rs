@@ -95,6 +95,11 @@ impl Source {
         Memory::borrow(&self.memory, start, nbytes).map(Storage::new)
     }
 
+    /// The file itself, and the position in it of the first byte.
+    pub fn file(&self) -> Option<(&File, usize)> {
+        self.memory.file()
+    }
+
     /// The bytes one after another.
     pub fn reader(&self) -> Reader {
         Reader { memory: self.memory.clone(), position: 0 }

@@ -7,7 +7,7 @@ use crate::bail;
 use crate::call::state::State;
 use crate::call::{Call, Row, function};
 use crate::files::{self, Location, Options, Source};
-use crate::tensor::{Device, Error, ErrorKind, Result};
+use crate::tensor::{Device, Element, Error, ErrorKind, Result};
 use crate::value::{Dict, Object, Value};
 use std::cell::{Cell, RefCell};
 use std::io::Cursor;
@@ -68,6 +68,23 @@ pub const ROWS: &[Row] = &[
         "Lists the tensors of a file without reading data: layouts, shared storages, unused bytes.",
     )
     .python("inspect"),
+    function(
+        "py.diff(any a, any b, *, float tolerance=0) -> any",
+        |c| {
+            let [a, b] = [0, 1].map(|side| match c.value(side) {
+                Value::Str(path) => files::contents(&Source::open(&path)?),
+                value => files::contents_of(&value),
+            });
+            let tolerance = f64::store(c.scalar(2)?);
+            if tolerance.is_nan() || tolerance < 0.0 {
+                bail!(ValueError, "a tolerance is not negative");
+            }
+            Ok(Value::Object(Rc::new(Compared(files::diff(&a?, &b?, tolerance)?))))
+        },
+        "Says what changed between two files of tensors, or two tensors or containers of them: names, shapes, elements, \
+         sharing.",
+    )
+    .python("diff"),
     function(
         "safetensors.torch.load_file(str filename, any device=None) -> any",
         |c| {
@@ -166,6 +183,25 @@ impl Object for Inspected {
     }
     fn attribute(&self, name: &str) -> Option<Value> {
         (name == "json").then(|| Value::str(self.0.json()))
+    }
+}
+
+/// What changed: it shows itself line by line.
+struct Compared(files::Differences);
+
+impl Object for Compared {
+    fn type_name(&self) -> &str {
+        "Differences"
+    }
+    fn repr(&self) -> String {
+        self.0.text()
+    }
+    fn attribute(&self, name: &str) -> Option<Value> {
+        match name {
+            "json" => Some(Value::str(self.0.json())),
+            "is_equal" => Some(Value::Bool(self.0.is_equal())),
+            _ => None,
+        }
     }
 }
 

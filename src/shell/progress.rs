@@ -54,7 +54,7 @@ pub fn watch() {
                     let elapsed = since.elapsed();
                     if elapsed >= PATIENCE {
                         work.is_shown = true;
-                        let share = percent().map(|percent| format!(", {percent} % written")).unwrap_or_default();
+                        let share = percent().map(|percent| format!(", {percent} % done")).unwrap_or_default();
                         write(&format!("\r\x1b[2K\x1b[2m… {} s{share}, Ctrl-C stops\x1b[0m", elapsed.as_secs()));
                     }
                     let pause = if elapsed < PATIENCE { PATIENCE - elapsed } else { PERIOD };

@@ -197,6 +197,17 @@ impl Memory {
         }
     }
 
+    /// The file beneath these bytes, and the position of the first: what stands there as long as nobody writes to them here.
+    pub fn file(&self) -> Option<(&File, usize)> {
+        match self {
+            Memory::Mapped(mapped) => mapped.file.as_ref().map(|file| (file, 0)),
+            Memory::Borrowed { owner, offset, .. } => {
+                owner.file().and_then(|(file, start)| Some((file, start.checked_add(*offset)?)))
+            }
+            Memory::Heap(_) | Memory::Meta { .. } => None,
+        }
+    }
+
     /// The address of the first byte; 0 where there is none.
     pub fn address(&self) -> usize {
         let is_slice = matches!(self, Memory::Borrowed { owner, .. } if owner.nbytes() > 0);

@@ -37,6 +37,10 @@ thresholds! {
     SORTED = 1 << 10, debug / 16;
     /// Elements that a run has at least where going through it takes longer than to begin it.
     SHORT_RUN = 16, debug / 1;
+    /// Elements of two files that are compared at a time, …
+    COMPARED = 1 << 16, debug / 64;
+    /// … and those that a core is given.
+    COMPARED_AT_ONCE = 1 << 20, debug / 64;
     /// Elements that a core reduces at a time.
     PIECE = 1 << 16, debug / 64;
     /// Elements that are reduced before their results are stored.

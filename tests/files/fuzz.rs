@@ -124,6 +124,9 @@ fn fuzz(reader: &Reader, time: Duration, random: &mut Random) -> (u64, u64) {
         }
         if let Ok(report) = files::contents(&file) {
             let _ = (report.text(), report.json());
+            if let Ok(differences) = files::diff(&report, &report, 0.0) {
+                assert!(differences.is_equal(), "{}: {} from {start:#x}", reader.name, differences.text());
+            }
         }
         assert!(run.elapsed() < Duration::from_secs(20), "{}: {:?} from {start:#x}", reader.name, run.elapsed());
         runs += 1;

@@ -1,0 +1,263 @@
+//! What changed between two files or folders of tensors, of whatever formats: tensors that came, went, took another name,
+//! shape or dtype; how far the numbers of the others moved; who shares a storage in one and not in the other; values and
+//! texts beside them. Follows no page: PyTorch has nothing like it.
+
+mod measure;
+mod regions;
+mod report;
+
+pub use measure::Tally;
+
+use super::contents::{Contents, Entry};
+use super::progress;
+use crate::tensor::{Dims, Result, interrupt};
+use regions::Compared;
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// What changed from one to the other.
+#[derive(Debug)]
+pub struct Differences {
+    names: [String; 2],
+    formats: [&'static str; 2],
+    tolerance: f64,
+    /// In the order of the first, tensors that came behind it.
+    changes: Vec<Change>,
+    /// Tensors of both in which nothing differs.
+    equal: usize,
+    /// Tensors that share a storage here, and in the other not all of them: the side, and their names there.
+    shared: Vec<(usize, Vec<String>)>,
+    /// Values and texts that differ, as they are on either side.
+    values: Vec<Text>,
+    metadata: Vec<Text>,
+}
+
+/// A text under a name: in the first, and in the second.
+#[derive(Debug)]
+struct Text {
+    name: String,
+    sides: [Option<String>; 2],
+}
+
+/// What became of a tensor.
+#[derive(Debug)]
+struct Change {
+    name: String,
+    what: What,
+}
+
+#[derive(Debug)]
+enum What {
+    Added(Described),
+    Removed(Described),
+    /// The same bytes under another name.
+    Renamed(String),
+    /// Another shape: its elements are not compared.
+    Reshaped([Described; 2]),
+    /// The same shape in another dtype, other scales of a quantized tensor, or other elements; `None` where one side has
+    /// no data.
+    Altered {
+        sides: [Described; 2],
+        tally: Option<Tally>,
+        at: Dims,
+    },
+}
+
+/// A tensor in a few words.
+#[derive(Clone, Debug, PartialEq)]
+struct Described {
+    dtype: &'static str,
+    sizes: Dims,
+    scale: Option<String>,
+    has_data: bool,
+}
+
+impl Described {
+    fn of(entry: &Entry) -> Described {
+        Described {
+            dtype: entry.elements.name(),
+            sizes: entry.layout.sizes.clone(),
+            scale: entry.scale.clone(),
+            has_data: entry.storage.is_some() || !entry.pieces.is_empty(),
+        }
+    }
+}
+
+/// Compares what two files hold. Elements count as equal whose difference is at most `tolerance`, or that share of the
+/// first of the two.
+///
+/// # Errors
+/// RuntimeError for tensors beyond their storages and for files that change meanwhile; KeyboardInterrupt.
+pub fn diff(a: &Contents, b: &Contents, tolerance: f64) -> Result<Differences> {
+    let bytes = |contents: &Contents| contents.entries.iter().map(|entry| entry.nbytes).fold(0, u64::saturating_add);
+    let _task = progress::begin(bytes(a).max(bytes(b)));
+    let mut pairs = Pairs::of(a, b);
+    let renamed = renamed(&mut pairs)?;
+    let mut found = Differences {
+        names: [a.name.clone(), b.name.clone()],
+        formats: [a.format, b.format],
+        tolerance,
+        changes: Vec::new(),
+        equal: 0,
+        shared: Vec::new(),
+        values: texts(&values(a), &values(b)),
+        metadata: texts(&a.metadata, &b.metadata),
+    };
+    for &(x, y) in &pairs.both {
+        match altered(pairs.a, x, pairs.b, y, tolerance)? {
+            Some(what) => found.changes.push(Change { name: x.name.clone(), what }),
+            None => found.equal += 1,
+        }
+    }
+    let told = |entry: &Entry, what: fn(Described) -> What| Change {
+        name: entry.name.clone(),
+        what: what(Described::of(entry)),
+    };
+    found.changes.extend(
+        renamed.iter().map(|(from, to)| Change { name: from.name.clone(), what: What::Renamed(to.name.clone()) }),
+    );
+    found.changes.extend(pairs.only_a.iter().map(|entry| told(entry, What::Removed)));
+    found.changes.extend(pairs.only_b.iter().map(|entry| told(entry, What::Added)));
+    pairs.both.extend(renamed);
+    for side in 0..2 {
+        let kept: Vec<_> = pairs.both.iter().map(|&(x, y)| if side == 0 { (x, y) } else { (y, x) }).collect();
+        found.shared.extend(parted(&kept).into_iter().map(|names| (side, names)));
+    }
+    Ok(found)
+}
+
+/// The tensors of two files by their names.
+struct Pairs<'c> {
+    a: &'c Contents,
+    b: &'c Contents,
+    both: Vec<(&'c Entry, &'c Entry)>,
+    only_a: Vec<&'c Entry>,
+    only_b: Vec<&'c Entry>,
+}
+
+impl<'c> Pairs<'c> {
+    fn of(a: &'c Contents, b: &'c Contents) -> Pairs<'c> {
+        // A name may stand twice: each is paired with the next of the same name.
+        let mut by_name: HashMap<&str, Vec<usize>> = HashMap::new();
+        for (place, entry) in b.entries.iter().enumerate().rev() {
+            by_name.entry(&entry.name).or_default().push(place);
+        }
+        let mut pairs = Pairs { a, b, both: Vec::new(), only_a: Vec::new(), only_b: Vec::new() };
+        for entry in &a.entries {
+            let other = by_name.get_mut(entry.name.as_str()).and_then(Vec::pop).and_then(|place| b.entries.get(place));
+            match other {
+                Some(other) => pairs.both.push((entry, other)),
+                None => pairs.only_a.push(entry),
+            }
+        }
+        let mut left: Vec<usize> = by_name.into_values().flatten().collect();
+        left.sort_unstable();
+        pairs.only_b.extend(left.into_iter().filter_map(|place| b.entries.get(place)));
+        pairs
+    }
+}
+
+/// What differs between two tensors of one name.
+fn altered(a: &Contents, x: &Entry, b: &Contents, y: &Entry, tolerance: f64) -> Result<Option<What>> {
+    let sides = [Described::of(x), Described::of(y)];
+    if x.layout.sizes != y.layout.sizes {
+        return Ok(Some(What::Reshaped(sides)));
+    }
+    let tally = match sides.iter().all(|side| side.has_data) {
+        true => {
+            Some(regions::compare(Compared { contents: a, entry: x }, Compared { contents: b, entry: y }, tolerance)?)
+        }
+        false => None,
+    };
+    let at = index_of(tally.map_or(0, |tally| tally.at), &x.layout.sizes);
+    let is_equal = sides[0] == sides[1] && tally.is_none_or(|tally| tally.is_equal());
+    Ok((!is_equal).then_some(What::Altered { sides, tally, at }))
+}
+
+/// The index of an element by its number in a row.
+fn index_of(mut number: u64, sizes: &[i64]) -> Dims {
+    let mut index: Dims = sizes.into();
+    for place in index.iter_mut().rev() {
+        let size = u64::try_from(*place).unwrap_or(1).max(1);
+        *place = (number % size) as i64;
+        number /= size;
+    }
+    index
+}
+
+/// Takes out of the tensors that only one side has those of the same bytes.
+fn renamed<'c>(pairs: &mut Pairs<'c>) -> Result<Vec<(&'c Entry, &'c Entry)>> {
+    let is_sought = |entry: &&Entry| entry.nbytes > 0;
+    if !pairs.only_a.iter().any(is_sought) || !pairs.only_b.iter().any(is_sought) {
+        return Ok(Vec::new());
+    }
+    type Looks = (&'static str, Dims, Vec<u8>);
+    let looks = |contents: &Contents, entry: &Entry| -> Result<Option<Looks>> {
+        interrupt::check()?;
+        let head = regions::head(Compared { contents, entry })?;
+        Ok(head.map(|head| (entry.elements.name(), entry.layout.sizes.clone(), head)))
+    };
+    let mut came: HashMap<Looks, Vec<&Entry>> = HashMap::new();
+    for &entry in pairs.only_b.iter().rev() {
+        if let Some(looks) = looks(pairs.b, entry)? {
+            came.entry(looks).or_default().push(entry);
+        }
+    }
+    let mut renamed: Vec<(&Entry, &Entry)> = Vec::new();
+    for &entry in &pairs.only_a {
+        let Some(candidates) = looks(pairs.a, entry)?.and_then(|looks| came.get_mut(&looks)) else { continue };
+        for place in (0..candidates.len()).rev() {
+            let Some(&other) = candidates.get(place) else { continue };
+            let (x, y) = (Compared { contents: pairs.a, entry }, Compared { contents: pairs.b, entry: other });
+            if entry.scale == other.scale && regions::are_same(x, y)? {
+                candidates.remove(place);
+                renamed.push((entry, other));
+                break;
+            }
+        }
+    }
+    let taken: HashSet<*const Entry> = renamed.iter().flat_map(|&(old, new)| [std::ptr::from_ref(old), new]).collect();
+    pairs.only_a.retain(|&entry| !taken.contains(&std::ptr::from_ref(entry)));
+    pairs.only_b.retain(|&entry| !taken.contains(&std::ptr::from_ref(entry)));
+    Ok(renamed)
+}
+
+/// Of tensors with their counterparts those that share a storage while not all of their counterparts do.
+fn parted(pairs: &[(&Entry, &Entry)]) -> Vec<Vec<String>> {
+    let mut together: BTreeMap<usize, Vec<&(&Entry, &Entry)>> = BTreeMap::new();
+    for pair in pairs {
+        if let Some(storage) = pair.0.storage {
+            together.entry(storage).or_default().push(pair);
+        }
+    }
+    let are_parted = |pairs: &&Vec<&(&Entry, &Entry)>| {
+        let mut others = pairs.iter().map(|(_, other)| other.storage);
+        let first = others.next().flatten();
+        others.any(|storage| storage.is_none() || storage != first)
+    };
+    let names = |pairs: &Vec<&(&Entry, &Entry)>| pairs.iter().map(|(entry, _)| entry.name.clone()).collect();
+    together.values().filter(are_parted).map(names).collect()
+}
+
+/// The values that are no tensors, as texts.
+fn values(contents: &Contents) -> BTreeMap<String, String> {
+    let text = |value: &super::contents::Plain| match &value.text {
+        Some(text) if value.class == "str" => format!("'{text}'"),
+        Some(text) => text.clone(),
+        None => format!("a {}", value.class),
+    };
+    contents.values.iter().map(|value| (value.name.clone(), text(value))).collect()
+}
+
+/// The names under which two sets of texts differ.
+fn texts(a: &BTreeMap<String, String>, b: &BTreeMap<String, String>) -> Vec<Text> {
+    let new = b.keys().filter(|name| !a.contains_key(*name));
+    let text = |name: &String| Text { name: name.clone(), sides: [a.get(name).cloned(), b.get(name).cloned()] };
+    a.keys().chain(new).map(text).filter(|text| text.sides[0] != text.sides[1]).collect()
+}
+
+impl Differences {
+    /// Returns whether nothing differs.
+    pub fn is_equal(&self) -> bool {
+        self.changes.is_empty() && self.shared.is_empty() && self.values.is_empty() && self.metadata.is_empty()
+    }
+}

@@ -1,0 +1,251 @@
+//! How far the elements of one tensor are from those of another. Bytes that are the same are not looked at any further, so
+//! that equal files are compared as fast as they are read. Knows no names.
+
+use crate::files::contents::Elements;
+use crate::tensor::dtype::dispatch;
+use crate::tensor::memory::get;
+use crate::tensor::parallel::{self, reading_both};
+use crate::tensor::{DType, Element, Error, Memory, Result, Scalar};
+use num_complex::Complex;
+use std::ops::Range;
+
+/// What a comparison of elements found, in the order of their rows.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Tally {
+    /// Elements that were compared.
+    pub elements: u64,
+    /// Those that differ by more than the tolerance.
+    pub differing: u64,
+    /// The largest difference of finite numbers, …
+    pub greatest: f64,
+    /// … and the index of the first that has it, as if all lay in one row.
+    pub at: u64,
+    /// The largest difference as a share of the larger of the two numbers.
+    pub relative: f64,
+    /// All differences of finite numbers together.
+    pub sum: f64,
+    /// NaN where there was none.
+    pub new_nan: u64,
+    /// Infinities where there was a finite number.
+    pub new_inf: u64,
+    /// Elements of the same value in other bytes: zeros of another sign, other NaN.
+    pub respelt: u64,
+}
+
+impl Tally {
+    /// Adds what was found in elements that begin at `start` of the whole.
+    pub fn add(&mut self, part: &Tally, start: u64) {
+        if part.greatest > self.greatest {
+            (self.greatest, self.at) = (part.greatest, start.saturating_add(part.at));
+        }
+        self.elements += part.elements;
+        self.differing += part.differing;
+        self.relative = self.relative.max(part.relative);
+        self.sum += part.sum;
+        self.new_nan += part.new_nan;
+        self.new_inf += part.new_inf;
+        self.respelt += part.respelt;
+    }
+
+    /// The mean difference of all elements.
+    pub fn mean(&self) -> f64 {
+        self.sum / self.elements.max(1) as f64
+    }
+
+    /// Returns whether no element differs by more than the tolerance.
+    pub fn is_equal(&self) -> bool {
+        self.differing == 0
+    }
+}
+
+/// Elements in a row, one after another from the first byte on.
+#[derive(Clone, Copy)]
+pub struct Row<'m> {
+    pub memory: &'m Memory,
+    pub elements: Elements,
+}
+
+/// Numbers of one kind, to which the elements of both sides are widened.
+trait Measured: Copy + PartialEq {
+    fn of(value: Scalar) -> Self;
+    fn apart(self, other: Self) -> f64;
+    fn size(self) -> f64;
+    fn is_nan(self) -> bool;
+    fn is_finite(self) -> bool;
+}
+
+impl Measured for i128 {
+    fn of(value: Scalar) -> i128 {
+        match value {
+            Scalar::Bool(truth) => i128::from(truth),
+            Scalar::Int(number) => i128::from(number),
+            Scalar::UInt(number) => i128::from(number),
+            Scalar::Float(_) | Scalar::Complex(_) => 0,
+        }
+    }
+    fn apart(self, other: i128) -> f64 {
+        (self - other).unsigned_abs() as f64
+    }
+    fn size(self) -> f64 {
+        self.unsigned_abs() as f64
+    }
+    fn is_nan(self) -> bool {
+        false
+    }
+    fn is_finite(self) -> bool {
+        true
+    }
+}
+
+impl Measured for f64 {
+    #[inline(always)]
+    fn of(value: Scalar) -> f64 {
+        f64::store(value)
+    }
+    #[inline(always)]
+    fn apart(self, other: f64) -> f64 {
+        (self - other).abs()
+    }
+    #[inline(always)]
+    fn size(self) -> f64 {
+        self.abs()
+    }
+    #[inline(always)]
+    fn is_nan(self) -> bool {
+        f64::is_nan(self)
+    }
+    #[inline(always)]
+    fn is_finite(self) -> bool {
+        f64::is_finite(self)
+    }
+}
+
+impl Measured for Complex<f64> {
+    fn of(value: Scalar) -> Complex<f64> {
+        Complex::store(value)
+    }
+    fn apart(self, other: Complex<f64>) -> f64 {
+        (self - other).norm()
+    }
+    fn size(self) -> f64 {
+        self.norm()
+    }
+    fn is_nan(self) -> bool {
+        Complex::is_nan(self)
+    }
+    fn is_finite(self) -> bool {
+        Complex::is_finite(self)
+    }
+}
+
+/// Compares the first `count` elements of two rows. Those count as equal whose difference is at most `tolerance`, or that
+/// share of the first.
+///
+/// # Errors
+/// RuntimeError for a row that is shorter; MemoryError.
+pub fn compare(a: Row, b: Row, count: usize, tolerance: f64) -> Result<Tally> {
+    if a.elements == b.elements {
+        let nbytes = nbytes(a.elements, count)?;
+        let equal = |x: &[u8], y: &[u8]| x.get(..nbytes).is_some_and(|x| y.get(..nbytes) == Some(x));
+        if reading_both(a.memory, b.memory, equal) == Some(true) {
+            return Ok(Tally { elements: count as u64, ..Tally::default() });
+        }
+    }
+    let kinds = [a.elements, b.elements].map(|elements| match elements {
+        Elements::Plain(dtype) => dtype,
+        Elements::Blocks(_) => DType::Float,
+    });
+    if kinds.iter().any(|dtype| dtype.is_complex()) {
+        tally::<Complex<f64>>(a, b, count, tolerance)
+    } else if kinds.iter().any(|dtype| dtype.is_floating_point()) {
+        tally::<f64>(a, b, count, tolerance)
+    } else {
+        tally::<i128>(a, b, count, tolerance)
+    }
+}
+
+/// The bytes of so many elements.
+pub fn nbytes(elements: Elements, count: usize) -> Result<usize> {
+    let (numbers, nbytes) = elements.unit();
+    let units = count.checked_div(numbers).filter(|units| units * numbers == count);
+    let nbytes = units.and_then(|units| units.checked_mul(nbytes));
+    nbytes.ok_or_else(|| Error::runtime(format!("{count} elements are no whole number of {} blocks", elements.name())))
+}
+
+/// Numbers that are widened at a time: a multiple of every block's.
+const WIDENED: usize = 4096;
+
+fn tally<N: Measured>(a: Row, b: Row, count: usize, tolerance: f64) -> Result<Tally> {
+    let (mut x, mut y) = (Vec::with_capacity(WIDENED), Vec::with_capacity(WIDENED));
+    let mut total = Tally::default();
+    for start in (0..count).step_by(WIDENED) {
+        let end = count.min(start + WIDENED);
+        widen::<N>(a, start, end, &mut x)?;
+        widen::<N>(b, start, end, &mut y)?;
+        let (mut part, unequal) = parallel::vectorised(|| measured(&x, &y, tolerance));
+        if let (Elements::Plain(dtype), true) = (a.elements, a.elements == b.elements) {
+            part.respelt = spelt_otherwise(a.memory, b.memory, dtype.itemsize(), start..end).saturating_sub(unequal);
+        }
+        total.add(&part, start as u64);
+    }
+    Ok(total)
+}
+
+/// Elements of which a byte is another one.
+fn spelt_otherwise(a: &Memory, b: &Memory, itemsize: usize, range: Range<usize>) -> u64 {
+    let others = reading_both(a, b, |x: &[u8], y: &[u8]| {
+        let range = range.start * itemsize..range.end * itemsize;
+        let (x, y) = (x.get(range.clone()).unwrap_or_default(), y.get(range).unwrap_or_default());
+        x.chunks_exact(itemsize).zip(y.chunks_exact(itemsize)).filter(|(x, y)| x != y).count()
+    });
+    others.unwrap_or(0) as u64
+}
+
+/// Also counts the elements that are unequal, be it within the tolerance.
+#[inline(always)]
+fn measured<N: Measured>(x: &[N], y: &[N], tolerance: f64) -> (Tally, u64) {
+    let mut unequal = 0;
+    let mut tally = Tally { elements: x.len() as u64, ..Tally::default() };
+    for (i, (&x, &y)) in x.iter().zip(y).enumerate() {
+        if x == y || (x.is_nan() && y.is_nan()) {
+            continue;
+        }
+        unequal += 1;
+        let apart = x.apart(y);
+        if apart.is_finite() {
+            tally.sum += apart;
+            if apart > tally.greatest {
+                (tally.greatest, tally.at) = (apart, i as u64);
+            }
+            tally.relative = tally.relative.max(apart / x.size().max(y.size()));
+            tally.differing += u64::from(apart > tolerance + tolerance * x.size());
+        } else {
+            tally.differing += 1;
+            tally.new_nan += u64::from(y.is_nan() && !x.is_nan());
+            tally.new_inf += u64::from(!y.is_nan() && !y.is_finite() && (x.is_finite() || x.is_nan()));
+        }
+    }
+    (tally, unequal)
+}
+
+/// Elements `start..end` of a row as numbers.
+fn widen<N: Measured>(row: Row, start: usize, end: usize, into: &mut Vec<N>) -> Result<()> {
+    into.clear();
+    match row.elements {
+        Elements::Plain(dtype) => dispatch!(dtype, T => {
+            let cells = row.memory.typed::<T>().get(start..end).unwrap_or_default();
+            into.extend(cells.iter().map(|cell| N::of(get(cell).load())));
+        }),
+        Elements::Blocks(blocks) => {
+            let range = nbytes(row.elements, start)?..nbytes(row.elements, end)?;
+            let mut numbers = vec![0f32; end - start];
+            let taken = parallel::reading(row.memory, |bytes: &[u8]| {
+                bytes.get(range).map(|bytes| (blocks.take_apart)(bytes, &mut numbers)).is_some()
+            });
+            if taken == Some(true) {
+                into.extend(numbers.iter().map(|&number| N::of(number.load())));
+            }
+        }
+    }
+    if into.len() == end - start { Ok(()) } else { Err(Error::runtime("a tensor is shorter than it says")) }
+}
