@@ -14,6 +14,7 @@ mod listing;
 mod living;
 mod npy;
 mod npz;
+mod parts;
 mod pickle;
 pub mod progress;
 mod safetensors;

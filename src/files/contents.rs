@@ -3,7 +3,9 @@
 //! Knows no format.
 
 use super::source::Source;
-use crate::tensor::{DType, Dims, Error, Layout, Result, Storage};
+use crate::bail;
+use crate::tensor::parallel::writing;
+use crate::tensor::{DType, Device, Dims, Error, Layout, Result, Storage};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::rc::Rc;
@@ -105,6 +107,32 @@ impl Elements {
             Elements::Plain(dtype) => (1, dtype.itemsize()),
             Elements::Blocks(blocks) => (blocks.count, blocks.nbytes),
         }
+    }
+}
+
+impl Elements {
+    /// The bytes of so many elements.
+    ///
+    /// # Errors
+    /// RuntimeError where they are no whole blocks.
+    pub fn nbytes(self, count: usize) -> Result<usize> {
+        let (numbers, nbytes) = self.unit();
+        let units = count.checked_div(numbers).filter(|units| units * numbers == count);
+        let nbytes = units.and_then(|units| units.checked_mul(nbytes));
+        nbytes.ok_or_else(|| Error::runtime(format!("{count} elements are no whole number of {} blocks", self.name())))
+    }
+
+    /// Takes all blocks of a storage apart, into numbers of single precision.
+    ///
+    /// # Errors
+    /// MemoryError; RuntimeError for elements that are no blocks.
+    pub fn apart(self, packed: &Storage) -> Result<Storage> {
+        let Elements::Blocks(blocks) = self else { bail!(RuntimeError, "{} has no blocks", self.name()) };
+        let packed = packed.to_vec()?;
+        let numbers = packed.len() / blocks.nbytes * blocks.count;
+        let storage = Storage::zeroed(numbers.saturating_mul(size_of::<f32>()), Device::CPU)?;
+        writing(&*storage.data()?, 0..numbers, |numbers: &mut [f32]| (blocks.take_apart)(&packed, numbers));
+        Ok(storage)
     }
 }
 

@@ -145,7 +145,7 @@ impl Measured for Complex<f64> {
 /// RuntimeError for a row that is shorter; MemoryError.
 pub fn compare(a: Row, b: Row, count: usize, tolerance: f64) -> Result<Tally> {
     if a.elements == b.elements {
-        let nbytes = nbytes(a.elements, count)?;
+        let nbytes = a.elements.nbytes(count)?;
         let equal = |x: &[u8], y: &[u8]| x.get(..nbytes).is_some_and(|x| y.get(..nbytes) == Some(x));
         if reading_both(a.memory, b.memory, equal) == Some(true) {
             return Ok(Tally { elements: count as u64, ..Tally::default() });
@@ -162,14 +162,6 @@ pub fn compare(a: Row, b: Row, count: usize, tolerance: f64) -> Result<Tally> {
     } else {
         tally::<i128>(a, b, count, tolerance)
     }
-}
-
-/// The bytes of so many elements.
-pub fn nbytes(elements: Elements, count: usize) -> Result<usize> {
-    let (numbers, nbytes) = elements.unit();
-    let units = count.checked_div(numbers).filter(|units| units * numbers == count);
-    let nbytes = units.and_then(|units| units.checked_mul(nbytes));
-    nbytes.ok_or_else(|| Error::runtime(format!("{count} elements are no whole number of {} blocks", elements.name())))
 }
 
 /// Numbers that are widened at a time: a multiple of every block's.
@@ -237,7 +229,7 @@ fn widen<N: Measured>(row: Row, start: usize, end: usize, into: &mut Vec<N>) -> 
             into.extend(cells.iter().map(|cell| N::of(get(cell).load())));
         }),
         Elements::Blocks(blocks) => {
-            let range = nbytes(row.elements, start)?..nbytes(row.elements, end)?;
+            let range = row.elements.nbytes(start)?..row.elements.nbytes(end)?;
             let mut numbers = vec![0f32; end - start];
             let taken = parallel::reading(row.memory, |bytes: &[u8]| {
                 bytes.get(range).map(|bytes| (blocks.take_apart)(bytes, &mut numbers)).is_some()

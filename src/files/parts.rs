@@ -1,0 +1,242 @@
+//! Boxes of tensors that lie on a storage of a file, and their elements in order: read piece by piece where they lie in a
+//! row, copied block by block from any other layout, so that it does not matter how large they are.
+
+use super::contents::{Bytes, Contents, Elements, Entry, shown};
+use crate::bail;
+use crate::tensor::parallel::writing;
+use crate::tensor::{DType, Device, Dims, Error, Layout, Memory, Result, Storage, View, interrupt};
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::rc::Rc;
+
+/// A box of a tensor.
+#[derive(Clone)]
+pub struct Part {
+    bytes: Bytes,
+    /// The bytes of its storage.
+    held: usize,
+    pub elements: Elements,
+    pub layout: Layout,
+    conj: bool,
+    neg: bool,
+    /// Its first index in every dimension of the tensor.
+    pub offsets: Dims,
+}
+
+impl Part {
+    /// The boxes that a tensor is made of: one, unless several wrote it; none for a tensor without data.
+    ///
+    /// # Errors
+    /// RuntimeError for a tensor beyond its storage.
+    pub fn all(contents: &Contents, entry: &Entry) -> Result<Vec<Part>> {
+        let part = |storage: usize, layout: &Layout, offsets: Dims| {
+            let held = contents.storages.get(storage);
+            let held = held.ok_or_else(|| Error::runtime("a tensor lies on no storage of its file"))?;
+            let Entry { elements, conj, neg, .. } = *entry;
+            let (bytes, held) = (held.bytes.clone(), usize::try_from(held.nbytes).unwrap_or(usize::MAX));
+            Ok(Part { bytes, held, elements, layout: layout.clone(), conj, neg, offsets })
+        };
+        if let Some(storage) = entry.storage {
+            if contents.extent(entry).is_none() {
+                bail!(RuntimeError, "{} lies beyond the end of its storage", shown(&entry.name));
+            }
+            let offsets = entry.layout.sizes.iter().map(|_| 0).collect();
+            return part(storage, &entry.layout, offsets).map(|part| vec![part]);
+        }
+        entry.pieces.iter().map(|piece| part(piece.storage, &piece.layout, piece.offsets.clone())).collect()
+    }
+
+    /// All whole elements of a storage, in a row.
+    pub fn of_storage(storage: &Storage, dtype: DType) -> Part {
+        let (own, held) = (storage.clone(), storage.nbytes());
+        Part {
+            bytes: Bytes::Made(Rc::new(move || Ok(own.clone()))),
+            held,
+            elements: Elements::Plain(dtype),
+            layout: Layout::contiguous(&[(held / dtype.itemsize()) as i64]),
+            conj: false,
+            neg: false,
+            offsets: [0].into_iter().collect(),
+        }
+    }
+
+    /// The box within this one that begins at an index of the tensor and has these sizes.
+    ///
+    /// # Errors
+    /// RuntimeError for a box beyond this one.
+    pub fn within(&self, offsets: &Dims, sizes: &Dims) -> Result<Part> {
+        let mut layout = self.layout.clone();
+        for ((&from, &own), &stride) in offsets.iter().zip(&self.offsets).zip(&self.layout.strides) {
+            let step = (from - own).checked_mul(stride).and_then(|step| layout.offset.checked_add(step));
+            layout.offset = step.ok_or_else(|| Error::runtime("a piece lies beyond all storages"))?;
+        }
+        layout.sizes = sizes.clone();
+        Ok(Part { layout, offsets: offsets.clone(), ..self.clone() })
+    }
+
+    /// The position of its first byte within the storage, where all elements lie in a row of whole units.
+    pub fn start(&self) -> Option<usize> {
+        let first = usize::try_from(self.layout.offset).ok()?;
+        let count = usize::try_from(self.layout.numel()).ok()?;
+        let is_row = self.layout.is_contiguous() && !self.conj && !self.neg && self.elements.nbytes(count).is_ok();
+        self.elements.nbytes(first).ok().filter(|_| is_row)
+    }
+
+    /// The box as a tensor, on the file where it can be. Blocks are taken apart, all of them.
+    ///
+    /// # Errors
+    /// RuntimeError for a box beyond its storage, and where the bytes cannot be had.
+    pub fn view(&self) -> Result<View> {
+        let storage = self.bytes.open(self.held)?;
+        let (storage, dtype) = match self.elements {
+            Elements::Plain(dtype) => (storage, dtype),
+            Elements::Blocks(_) => (self.elements.apart(&storage)?, DType::Float),
+        };
+        let view = View { storage, layout: self.layout.clone(), dtype, conj: self.conj, neg: self.neg, form: None };
+        view.check_bounds()?;
+        Ok(view)
+    }
+
+    /// Where its bytes are read from, from position `start` of the storage on.
+    ///
+    /// # Errors
+    /// RuntimeError where the bytes cannot be had.
+    pub fn open(&self, start: usize) -> Result<Opened<'_>> {
+        if let Bytes::Stored(source, place) = &self.bytes
+            && let Some((file, first)) = source.file()
+        {
+            return Ok(Opened::File(file, (first as u64).saturating_add(*place as u64).saturating_add(start as u64)));
+        }
+        let memory = self.bytes.open(self.held)?.data()?;
+        if start > memory.nbytes() {
+            bail!(RuntimeError, "a tensor lies beyond the end of its storage");
+        }
+        Ok(Opened::Memory(memory, start))
+    }
+
+    /// Hands over the elements in their order, at most `most` of them at a time, until `body` gives false.
+    ///
+    /// # Errors
+    /// As [`Part::view`]; what `body` gives; KeyboardInterrupt.
+    pub fn pieces(&self, most: usize, body: &mut dyn FnMut(View) -> Result<bool>) -> Result<()> {
+        let Some(start) = self.start() else {
+            let view = self.view()?;
+            return blocks(view.sizes(), most, &mut |part| body(block(&view, part)));
+        };
+        let opened = self.open(start)?;
+        let count = usize::try_from(self.layout.numel()).unwrap_or(0);
+        for first in (0..count).step_by(most.max(1)) {
+            interrupt::check()?;
+            let part = most.min(count - first);
+            let (from, nbytes) = (self.elements.nbytes(first)?, self.elements.nbytes(part)?);
+            let storage = opened.storage(from, nbytes)?;
+            let (storage, dtype) = match self.elements {
+                Elements::Plain(dtype) => (storage, dtype),
+                Elements::Blocks(_) => (self.elements.apart(&storage)?, DType::Float),
+            };
+            let layout = Layout::contiguous(&[part as i64]);
+            if !body(View { storage, layout, dtype, conj: false, neg: false, form: None })? {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Where bytes are read from.
+pub enum Opened<'f> {
+    File(&'f File, u64),
+    Memory(Rc<Memory>, usize),
+}
+
+impl Opened<'_> {
+    /// So many bytes from a position on, as a storage.
+    fn storage(&self, from: usize, nbytes: usize) -> Result<Storage> {
+        match self {
+            Opened::Memory(memory, start) => {
+                let memory = Memory::borrow(memory, start.saturating_add(from), nbytes);
+                memory.map(Storage::new).ok_or_else(|| Error::runtime("a tensor lies beyond the end of its storage"))
+            }
+            Opened::File(file, first) => {
+                let storage = Storage::zeroed(nbytes, Device::CPU)?;
+                let window = Window::File(file, *first);
+                writing(&*storage.data()?, 0..nbytes, |bytes: &mut [u8]| window.read(from, bytes)).unwrap_or(Ok(()))?;
+                Ok(storage)
+            }
+        }
+    }
+}
+
+/// Where bytes are read from by several threads.
+#[derive(Clone, Copy)]
+pub enum Window<'w> {
+    /// A file from this position on. Reading takes neither the mapping's pages, which would count as memory of the program,
+    /// nor more time than touching them.
+    File(&'w File, u64),
+    Slice(&'w [u8]),
+}
+
+impl<'w> Window<'w> {
+    pub fn slice(bytes: &'w [u8], start: usize) -> Window<'w> {
+        Window::Slice(bytes.get(start..).unwrap_or_default())
+    }
+
+    /// Reads as many bytes as there is room for.
+    ///
+    /// # Errors
+    /// RuntimeError where they are not there.
+    pub fn read(self, start: usize, into: &mut [u8]) -> Result<()> {
+        let missing = |why: &dyn std::fmt::Display| Error::runtime(format!("a tensor's bytes cannot be read: {why}"));
+        match self {
+            Window::File(file, first) => {
+                file.read_exact_at(into, first.saturating_add(start as u64)).map_err(|error| missing(&error))
+            }
+            Window::Slice(bytes) => {
+                let end = start.saturating_add(into.len());
+                into.copy_from_slice(bytes.get(start..end).ok_or_else(|| missing(&"the storage is too short"))?);
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Some indices of the first dimensions, each with its number, and all of the others.
+pub type Block<'b> = &'b [(i64, i64)];
+
+/// Goes through boxes of at most `most` elements, in the order of the elements, until `body` gives false.
+///
+/// # Errors
+/// What `body` gives; KeyboardInterrupt.
+pub fn blocks(sizes: &[i64], most: usize, body: &mut dyn FnMut(Block) -> Result<bool>) -> Result<()> {
+    fn walk(
+        sizes: &[i64],
+        most: i64,
+        fixed: &mut Vec<(i64, i64)>,
+        body: &mut dyn FnMut(Block) -> Result<bool>,
+    ) -> Result<bool> {
+        interrupt::check()?;
+        let Some((&size, rest)) = sizes.get(fixed.len()..).and_then(<[i64]>::split_first) else { return body(fixed) };
+        let of_each = rest.iter().fold(1i64, |all, &size| all.saturating_mul(size)).max(1);
+        let at_once = (most / of_each).clamp(1, size.max(1));
+        for start in (0..size).step_by(at_once as usize) {
+            fixed.push((start, at_once.min(size - start)));
+            let goes_on = if of_each > most { walk(sizes, most, fixed, body) } else { body(fixed) };
+            fixed.pop();
+            if !goes_on? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+    walk(sizes, i64::try_from(most).unwrap_or(i64::MAX), &mut Vec::new(), body).map(drop)
+}
+
+/// A block of a tensor.
+pub fn block(view: &View, block: Block) -> View {
+    let mut layout = view.layout.clone();
+    for (dim, &(start, size)) in block.iter().enumerate() {
+        layout.offset += start * layout.strides[dim];
+        layout.sizes[dim] = size;
+    }
+    view.with_layout(layout)
+}
