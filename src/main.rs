@@ -97,6 +97,12 @@ enum Command {
     /// storage in one and not in the other; values and metadata. Exit status: 0 if nothing differs, 1 if something does, 2 if
     /// they cannot be compared.
     Diff(Diff),
+    /// Write what a file of tensors holds into another file, in the format that its name ends in
+    ///
+    /// TO ends in .pt, .pth, .bin, .ckpt, .safetensors, .npy or .npz. Checkpoints keep values, containers, and which tensors
+    /// share a storage; what another format cannot hold is refused by name. Tensors are streamed, so that their size does not
+    /// matter, and TO is there whole or as it was before.
+    Convert(Convert),
     /// Print what a shell needs to complete this command line
     Completions {
         /// The shell
@@ -201,6 +207,21 @@ struct Diff {
     files: Vec<OsString>,
 }
 
+#[derive(Args, Clone, Debug)]
+struct Convert {
+    /// Make all floats (and all blocks of a GGUF file) of this dtype: bfloat16, float16, float8_e4m3fn, …
+    #[arg(long, value_name = "DTYPE")]
+    dtype: Option<String>,
+
+    /// The file, in any format that `inspect` reads; `-` is standard input
+    #[arg(value_name = "FROM")]
+    from: OsString,
+
+    /// The file to write
+    #[arg(value_name = "TO")]
+    to: OsString,
+}
+
 fn tolerance(text: &str) -> Result<f64, String> {
     let number = text.parse().map_err(|_| "not a number".to_owned())?;
     if number >= 0.0 { Ok(number) } else { Err("a tolerance is not negative".to_owned()) }
@@ -246,6 +267,9 @@ fn run(cli: Cli) -> i32 {
             [a, b] => shell::diff([a, b], *tolerance, *json),
             _ => 2,
         },
+        Some(Command::Convert(Convert { dtype, from, to })) => {
+            shell::convert(&from.to_string_lossy(), &to.to_string_lossy(), dtype.as_deref())
+        }
         Some(Command::Completions { shell }) => {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Cli::command(), "tensorsh", &mut script);

@@ -25,7 +25,7 @@ mod table;
 mod test;
 
 pub use crate::session::Language;
-pub use inspect::{diff, inspect};
+pub use inspect::{convert, diff, inspect};
 pub use learn::{Learning, learn};
 pub use prompt::{Opening, prompt};
 pub use screen::{ColorChoice, Screen, Stream, complain, show};

@@ -192,14 +192,14 @@ impl<W: Write + Seek> Writer<W> {
         self.0.write_all(bytes).map_err(|error| unwritten(name, &error))
     }
 
-    /// Adds an entry that `head` and then all bytes of a storage make up.
+    /// Adds an entry of a head and more bytes behind it.
     ///
     /// # Errors
-    /// RuntimeError when it cannot be written; KeyboardInterrupt.
-    pub fn add_storage(&mut self, name: &str, head: &[u8], storage: &Storage) -> Result<()> {
-        self.start(name, head.len().saturating_add(storage.nbytes()))?;
+    /// RuntimeError when it cannot be written; what the bytes give.
+    pub fn add_body(&mut self, name: &str, head: &[u8], body: &dyn Body) -> Result<()> {
+        self.start(name, head.len().saturating_add(body.nbytes()))?;
         self.0.write_all(head).map_err(|error| unwritten(name, &error))?;
-        put(storage, &mut self.0, |error| unwritten(name, error))
+        put(body, &mut self.0, |error| unwritten(name, error))
     }
 
     /// Writes the directory.
@@ -216,19 +216,43 @@ fn unwritten(name: &str, error: &dyn std::fmt::Display) -> Error {
     Error::runtime(format!("PytorchStreamWriter failed writing file {short}: file write failed: {error}"))
 }
 
-/// Writes all bytes of a storage, in pieces between which Ctrl-C is heeded and the progress shown.
+/// Bytes on their way into a file.
+pub trait Body {
+    fn nbytes(&self) -> usize;
+
+    /// Hands them over in pieces, in their order. Ctrl-C is heeded in between.
+    ///
+    /// # Errors
+    /// What `sink` gives; KeyboardInterrupt; RuntimeError when the bytes cannot be had.
+    fn pieces(&self, sink: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()>;
+}
+
+impl Body for Storage {
+    fn nbytes(&self) -> usize {
+        Storage::nbytes(self)
+    }
+
+    fn pieces(&self, sink: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        const PIECE: usize = 1 << 20;
+        let source = Source::of_memory(&self.data()?, 0)?;
+        let (mut from, mut piece) = (source.reader(), vec![0; PIECE.min(source.len())]);
+        loop {
+            interrupt::check()?;
+            let count = from.read(&mut piece).map_err(|error| Error::runtime(error.to_string()))?;
+            let Some(bytes) = piece.get(..count).filter(|bytes| !bytes.is_empty()) else { return Ok(()) };
+            sink(bytes)?;
+        }
+    }
+}
+
+/// Writes bytes, and shows the progress.
 ///
 /// # Errors
-/// What `refused` makes of the error; KeyboardInterrupt; RuntimeError when the file beneath the storage was cut off.
-pub fn put(storage: &Storage, to: &mut dyn Write, refused: impl Fn(&std::io::Error) -> Error) -> Result<()> {
-    const PIECE: usize = 1 << 20;
-    let source = Source::of_memory(&storage.data()?, 0)?;
-    let (mut from, mut piece) = (source.reader(), vec![0; PIECE.min(source.len())]);
-    loop {
-        interrupt::check()?;
-        let count = from.read(&mut piece).map_err(|error| refused(&error))?;
-        let Some(bytes) = piece.get(..count).filter(|bytes| !bytes.is_empty()) else { return Ok(()) };
+/// What `refused` makes of the error; what the bytes give.
+pub fn put(body: &dyn Body, to: &mut dyn Write, refused: impl Fn(&std::io::Error) -> Error) -> Result<()> {
+    body.pieces(&mut |bytes| {
         to.write_all(bytes).map_err(|error| refused(&error))?;
-        super::progress::advance(count as u64);
-    }
+        super::progress::advance(bytes.len() as u64);
+        Ok(())
+    })
 }

@@ -1,7 +1,7 @@
 //! PyTorch's checkpoints: a pickle beside the bytes of storages, in a zip archive.
 //! Follows <https://pytorch.org/docs/2.7/notes/serialization.html>; the messages are PyTorch's.
 
-use super::archive::{Archive, Writer};
+use super::archive::{Archive, Body, Writer};
 use super::atomic::{COMMON, rewrite};
 use super::legacy::{self, Legacy};
 use super::pickle::{self, Mode, Pickled, Saved, build, explained};
@@ -12,6 +12,7 @@ use crate::tensor::{Device, Error, ErrorKind, Result, Storage};
 use crate::value::Value;
 use std::io::{BufWriter, Seek, Write};
 use std::path::Path;
+use std::rc::Rc;
 
 /// A pickle is read whole, so it must not be larger than this.
 const LARGEST_PICKLE: u64 = 1 << 29;
@@ -196,12 +197,20 @@ impl Location {
 /// # Errors
 /// TypeError for what cannot be pickled; RuntimeError when the file cannot be written; KeyboardInterrupt.
 pub fn save(value: &Value, path: &str, skip_data: bool) -> Result<()> {
-    let stem = Path::new(path).file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    let stem = stem.rsplit_once('.').map_or(stem, |(stem, _)| stem);
-    if stem.is_empty() {
-        bail!(RuntimeError, "[enforce fail at inline_container.cc:707] . invalid file name: {path}");
-    }
+    let stem = folder_of(path)?;
     replacing(path, |file| write(value, stem, skip_data, BufWriter::with_capacity(1 << 16, file)))
+}
+
+/// The folder within the archive: the file's name without its ending.
+///
+/// # Errors
+/// RuntimeError for a file without a name.
+pub fn folder_of(path: &str) -> Result<&str> {
+    let stem = Path::new(path).file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    match stem.rsplit_once('.').map_or(stem, |(stem, _)| stem) {
+        "" => bail!(RuntimeError, "[enforce fail at inline_container.cc:707] . invalid file name: {path}"),
+        stem => Ok(stem),
+    }
 }
 
 /// Writes a file, with PyTorch's words for one that cannot be opened.
@@ -227,6 +236,23 @@ pub fn replacing(path: &str, write: impl FnOnce(&mut std::fs::File) -> Result<()
 /// # Errors
 /// As [`save`].
 pub fn write<W: Write + Seek>(value: &Value, name: &str, skip_data: bool, to: W) -> Result<()> {
+    write_bodies(value, name, to, &|storage| {
+        let is_zero = skip_data || storage.tensor_device().is_meta();
+        let body = if is_zero { Storage::zeroed(storage.nbytes(), Device::CPU)? } else { storage.clone() };
+        Ok(Rc::new(body))
+    })
+}
+
+/// The same with the bytes of every storage from `body`.
+///
+/// # Errors
+/// As [`save`]; what `body` gives.
+pub fn write_bodies<W: Write + Seek>(
+    value: &Value,
+    name: &str,
+    to: W,
+    body: &dyn Fn(&Storage) -> Result<Rc<dyn Body>>,
+) -> Result<()> {
     let pickle = pickle::write(value)?;
     let _task = progress::begin(pickle.storages.iter().map(|storage| storage.nbytes() as u64).sum());
     let mut archive = Writer::new(to);
@@ -236,14 +262,7 @@ pub fn write<W: Write + Seek>(value: &Value, name: &str, skip_data: bool, to: W)
     let order: &[u8] = if cfg!(target_endian = "little") { b"little" } else { b"big" };
     archive.add(&format!("{name}/byteorder"), order)?;
     for (key, storage) in pickle.storages.iter().enumerate() {
-        let zeros;
-        let storage = if skip_data || storage.tensor_device().is_meta() {
-            zeros = Storage::zeroed(storage.nbytes(), Device::CPU)?;
-            &zeros
-        } else {
-            storage
-        };
-        archive.add_storage(&format!("{name}/data/{key}"), &[], storage)?;
+        archive.add_body(&format!("{name}/data/{key}"), &[], &*body(storage)?)?;
     }
     archive.add(&format!("{name}/version"), b"3\n")?;
     archive.finish()?.flush().map_err(|error| Error::runtime(format!("file write failed: {error}")))

@@ -76,16 +76,49 @@ pub fn load_any(source: &Source, mapped: bool) -> Result<Value> {
     }
 }
 
+/// A format that is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    Checkpoint,
+    Safetensors,
+    Npy,
+    Npz,
+}
+
+impl Target {
+    pub fn name(self) -> &'static str {
+        match self {
+            Target::Checkpoint => "a checkpoint",
+            Target::Safetensors => "safetensors",
+            Target::Npy => "npy",
+            Target::Npz => "npz",
+        }
+    }
+}
+
+/// The format that a name ends in.
+///
+/// # Errors
+/// ValueError for a name that ends in none.
+pub fn target(path: &str) -> Result<Target> {
+    Ok(match Path::new(path).extension().and_then(|extension| extension.to_str()) {
+        Some("pt" | "pth" | "bin" | "ckpt") => Target::Checkpoint,
+        Some("safetensors") => Target::Safetensors,
+        Some("npy") => Target::Npy,
+        Some("npz") => Target::Npz,
+        _ => bail!(ValueError, "{path}: a name ends in .pt, .pth, .bin, .ckpt, .safetensors, .npy or .npz"),
+    })
+}
+
 /// Writes a value in the format that the name ends in.
 ///
 /// # Errors
-/// ValueError for a name that ends in none; what its writer says.
+/// As [`target`]; what its writer says.
 pub fn save_as(value: &Value, path: &str) -> Result<()> {
-    match Path::new(path).extension().and_then(|extension| extension.to_str()) {
-        Some("pt" | "pth" | "bin" | "ckpt") => checkpoint::save(value, path, false),
-        Some("safetensors") => safetensors::save(value, &Value::None, path),
-        Some("npy") => npy::save(value, path),
-        Some("npz") => npz::save(value, path),
-        _ => bail!(ValueError, "{path}: a name ends in .pt, .pth, .bin, .ckpt, .safetensors, .npy or .npz"),
+    match target(path)? {
+        Target::Checkpoint => checkpoint::save(value, path, false),
+        Target::Safetensors => safetensors::save(value, &Value::None, path),
+        Target::Npy => npy::save(value, path),
+        Target::Npz => npz::save(value, path),
     }
 }

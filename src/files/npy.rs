@@ -1,7 +1,7 @@
 //! npy: a header that is a literal of Python, and one array behind it.
 //! Follows <https://numpy.org/doc/2.2/reference/generated/numpy.lib.format.html>.
 
-use super::archive::put;
+use super::archive::{Body, put};
 use super::checkpoint::replacing;
 use super::contents::{Bytes, Contents};
 use super::progress;
@@ -224,15 +224,13 @@ pub fn load(source: &Source, mapped: bool) -> Result<Value> {
 /// TypeError for a dtype that numpy does not have; RuntimeError and others for a tensor without data.
 pub fn parts(tensor: &Tensor) -> Result<(Vec<u8>, Storage)> {
     let view = tensor.view();
-    let Some((name, _)) = DTYPES.iter().find(|(_, dtype)| *dtype == view.dtype) else {
-        bail!(TypeError, "Got unsupported ScalarType {}", view.dtype.scalar_type())
-    };
     if view.form.is_some() {
         bail!(TypeError, "numpy has neither sparse nor quantized arrays");
     }
     view.memory()?;
     // Columns stay columns.
     let fortran_order = !view.layout.is_contiguous() && view.layout.strides == reversed(view.sizes());
+    let head = head(view.dtype, view.sizes(), fortran_order)?;
     let rows = if fortran_order {
         let (sizes, strides) = (view.sizes().iter().rev().copied(), view.strides().iter().rev().copied());
         view.with_layout(Layout { sizes: sizes.collect(), strides: strides.collect(), offset: view.layout.offset })
@@ -241,13 +239,24 @@ pub fn parts(tensor: &Tensor) -> Result<(Vec<u8>, Storage)> {
     };
     let rows = copy::resolve_neg(&copy::resolve_conj(&rows)?)?;
     let storage = copy::row_major(&rows)?.storage;
-    let order = if view.dtype.itemsize() == 1 { '|' } else { '<' };
-    let sizes = view.sizes().iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
-    let comma = if view.ndim() == 1 { "," } else { "" };
+    Ok((head, storage))
+}
+
+/// The header of an array, as numpy writes it.
+///
+/// # Errors
+/// TypeError for a dtype that numpy does not have; ValueError for too many dimensions.
+pub fn head(dtype: DType, sizes: &[i64], fortran_order: bool) -> Result<Vec<u8>> {
+    let Some((name, _)) = DTYPES.iter().find(|(_, known)| *known == dtype) else {
+        bail!(TypeError, "Got unsupported ScalarType {}", dtype.scalar_type())
+    };
+    let order = if dtype.itemsize() == 1 { '|' } else { '<' };
+    let shape = sizes.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
+    let comma = if sizes.len() == 1 { "," } else { "" };
     let fortran = if fortran_order { "True" } else { "False" };
-    let mut text = format!("{{'descr': '{order}{name}', 'fortran_order': {fortran}, 'shape': ({sizes}{comma}), }}");
+    let mut text = format!("{{'descr': '{order}{name}', 'fortran_order': {fortran}, 'shape': ({shape}{comma}), }}");
     // Room for the array to grow in place, which numpy leaves.
-    let growing = if fortran_order { view.sizes().last() } else { view.sizes().first() };
+    let growing = if fortran_order { sizes.last() } else { sizes.first() };
     text.extend(
         growing
             .into_iter()
@@ -261,7 +270,7 @@ pub fn parts(tensor: &Tensor) -> Result<(Vec<u8>, Storage)> {
     let length = u16::try_from(text.len()).map_err(|_| Error::value("the tensor has too many dimensions"))?;
     head.extend(length.to_le_bytes());
     head.extend(text.bytes());
-    Ok((head, storage))
+    Ok(head)
 }
 
 /// Writes a tensor.
@@ -274,10 +283,18 @@ pub fn save(value: &Value, path: &str) -> Result<()> {
         bail!(TypeError, "an .npy file holds one tensor, not a {}", value.type_name())
     };
     let (head, storage) = parts(tensor)?;
-    let _task = progress::begin(storage.nbytes() as u64);
+    write(&head, &storage, path)
+}
+
+/// Writes an array.
+///
+/// # Errors
+/// RuntimeError when the file cannot be written; what the bytes give.
+pub fn write(head: &[u8], body: &dyn Body, path: &str) -> Result<()> {
+    let _task = progress::begin(body.nbytes() as u64);
     let refused = |error: &std::io::Error| Error::runtime(format!("{path} cannot be written: {error}"));
     replacing(path, |file| {
-        file.write_all(&head).map_err(|error| refused(&error))?;
-        put(&storage, file, refused)
+        file.write_all(head).map_err(|error| refused(&error))?;
+        put(body, file, refused)
     })
 }

@@ -1,6 +1,6 @@
 //! npz: a zip archive of npy files. Those that are not compressed are tensors on the file itself.
 
-use super::archive::{Archive, Writer};
+use super::archive::{Archive, Body, Writer};
 use super::checkpoint::replacing;
 use super::contents::{Bytes, Contents};
 use super::npy::{self, Header, MOST_OF_A_HEADER};
@@ -82,18 +82,34 @@ pub fn save(value: &Value, path: &str) -> Result<()> {
     let Some(entries) = value.entries() else {
         bail!(TypeError, "an .npz file holds a dictionary of tensors, not a {}", value.type_name())
     };
-    let mut parts = Vec::new();
+    let mut arrays: Vec<Array> = Vec::new();
     for (name, tensor) in entries.iter() {
         let (Value::Str(name), Value::Tensor(tensor)) = (name, tensor) else {
             bail!(TypeError, "an .npz file holds tensors under texts")
         };
-        parts.push((format!("{name}.npy"), npy::parts(tensor)?));
+        let (head, storage) = npy::parts(tensor)?;
+        arrays.push(Array { name: name.to_string(), head, body: Box::new(storage) });
     }
-    let _task = progress::begin(parts.iter().map(|(_, (_, storage))| storage.nbytes() as u64).sum());
+    write(&arrays, path)
+}
+
+/// An array on its way into a file.
+pub struct Array {
+    pub name: String,
+    pub head: Vec<u8>,
+    pub body: Box<dyn Body>,
+}
+
+/// Writes arrays.
+///
+/// # Errors
+/// RuntimeError when the file cannot be written; what the bytes give.
+pub fn write(arrays: &[Array], path: &str) -> Result<()> {
+    let _task = progress::begin(arrays.iter().map(|array| array.body.nbytes() as u64).sum());
     replacing(path, |file| {
         let mut archive = Writer::new(BufWriter::with_capacity(1 << 16, file));
-        for (name, (head, storage)) in &parts {
-            archive.add_storage(name, head, storage)?;
+        for Array { name, head, body } in arrays {
+            archive.add_body(&format!("{name}.npy"), head, &**body)?;
         }
         archive.finish()?.flush().map_err(|error| Error::runtime(format!("{path} cannot be written: {error}")))
     })

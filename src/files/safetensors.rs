@@ -1,7 +1,7 @@
 //! safetensors: a JSON header of names, dtypes, shapes and places, and the bytes behind it. The crate knows the header;
 //! tensors lie on the file itself. Follows <https://huggingface.co/docs/safetensors>.
 
-use super::archive::put;
+use super::archive::{Body, put};
 use super::checkpoint::replacing;
 use super::contents::{Bytes, Contents};
 use super::progress;
@@ -145,20 +145,41 @@ pub fn save(tensors: &Value, metadata: &Value, path: &str) -> Result<()> {
                  before saving."
             );
         }
-        let Some(dtype) = dtype_for(view.dtype) else {
-            bail!(ValueError, "safetensors has no dtype {}", view.dtype.name())
-        };
-        written.push((name, dtype, packed(&view)?));
+        let sizes = view.sizes().into();
+        let packed = packed(&view)?;
+        written.push(Outgoing { name, dtype: view.dtype, sizes, body: Box::new(packed.storage) });
     }
+    write(written, texts(metadata)?, path)
+}
+
+/// A tensor on its way into a file.
+pub struct Outgoing {
+    pub name: String,
+    pub dtype: DType,
+    pub sizes: Dims,
+    /// Its elements, row by row.
+    pub body: Box<dyn Body>,
+}
+
+/// Writes tensors and texts.
+///
+/// # Errors
+/// ValueError for a dtype that the format does not have; RuntimeError when the file cannot be written; what the bytes give.
+pub fn write(tensors: Vec<Outgoing>, texts: Option<HashMap<String, String>>, path: &str) -> Result<()> {
+    let known = |tensor: Outgoing| match dtype_for(tensor.dtype) {
+        Some(dtype) => Ok((dtype, tensor)),
+        None => bail!(ValueError, "safetensors has no dtype {}", tensor.dtype.name()),
+    };
+    let mut written = tensors.into_iter().map(known).collect::<Result<Vec<_>>>()?;
     // As the crate orders them: the widest first, so that every tensor is aligned.
-    written.sort_by(|(name, dtype, _), (other, other_dtype, _)| other_dtype.cmp(dtype).then(name.cmp(other)));
+    written.sort_by(|(dtype, a), (other, b)| other.cmp(dtype).then(a.name.cmp(&b.name)));
     let (mut infos, mut end) = (Vec::new(), 0usize);
-    for (name, dtype, view) in &written {
-        let (start, shape) = (end, view.sizes().iter().map(|&size| size as usize).collect());
-        end = end.checked_add(view.storage.nbytes()).ok_or_else(|| Error::runtime("the file would be too large"))?;
-        infos.push((name.clone(), TensorInfo { dtype: *dtype, shape, data_offsets: (start, end) }));
+    for (dtype, tensor) in &written {
+        let (start, shape) = (end, tensor.sizes.iter().map(|&size| size as usize).collect());
+        end = end.checked_add(tensor.body.nbytes()).ok_or_else(|| Error::runtime("the file would be too large"))?;
+        infos.push((tensor.name.clone(), TensorInfo { dtype: *dtype, shape, data_offsets: (start, end) }));
     }
-    let header = Metadata::new(texts(metadata)?, infos).map_err(|error| Error::runtime(error.to_string()))?;
+    let header = Metadata::new(texts, infos).map_err(|error| Error::runtime(error.to_string()))?;
     let mut header = serde_json::to_vec(&header).map_err(|error| Error::runtime(error.to_string()))?;
     header.resize(header.len().next_multiple_of(8), b' ');
     let _task = progress::begin(end as u64);
@@ -166,7 +187,7 @@ pub fn save(tensors: &Value, metadata: &Value, path: &str) -> Result<()> {
     replacing(path, |file| {
         file.write_all(&(header.len() as u64).to_le_bytes()).map_err(|error| refused(&error))?;
         file.write_all(&header).map_err(|error| refused(&error))?;
-        written.iter().try_for_each(|(_, _, view)| put(&view.storage, file, refused))
+        written.iter().try_for_each(|(_, tensor)| put(&*tensor.body, file, refused))
     })
 }
 

@@ -1,8 +1,13 @@
-//! `tensorsh inspect FILE`, `tensorsh diff FILE FILE`: what files of tensors hold, and what changed from one to another.
+//! `tensorsh inspect FILE`, `tensorsh diff FILE FILE`, `tensorsh convert FILE FILE`: what files of tensors hold, what changed
+//! from one to another, and one in the format of another.
 
+use super::script::INTERRUPTED;
 use super::{complain, progress, show};
 use crate::files::{self, Contents, Source};
-use crate::tensor::{Error, Result};
+use crate::tensor::interrupt::{self, Interrupt};
+use crate::tensor::{DType, Error, ErrorKind, Result};
+use signal_hook::consts::SIGINT;
+use signal_hook::flag;
 
 /// Shows a report on each file, as a table or as JSON; gives the exit status. `-` is standard input.
 pub fn inspect(files: &[String], as_json: bool) -> i32 {
@@ -42,10 +47,45 @@ pub fn diff(files: [&str; 2], tolerance: f64, as_json: bool) -> i32 {
     }
 }
 
+/// Writes what a file holds into another, with its floats in the dtype of this name if one is given; gives the exit status.
+/// Ctrl-C leaves the other file as it was.
+pub fn convert(from: &str, to: &str, dtype: Option<&str>) -> i32 {
+    let dtype = match dtype.map(|name| DType::from_name(name.trim_start_matches("torch.")).ok_or(name)) {
+        None => None,
+        Some(Ok(dtype)) => Some(dtype),
+        Some(Err(name)) => {
+            let names = DType::ALL.iter().filter(|dtype| dtype.is_floating_point()).map(|dtype| dtype.name());
+            complain(&format!("{name} is no dtype; floats are {}\n", names.collect::<Vec<_>>().join(", ")));
+            return 2;
+        }
+    };
+    let stop = Interrupt::default();
+    interrupt::watch(&stop);
+    // Without a handler Ctrl-C ends the program at once, and leaves what it has written so far beside the file.
+    let _ = flag::register_conditional_shutdown(SIGINT, INTERRUPTED, stop.shared());
+    let _ = flag::register(SIGINT, stop.shared());
+    progress::watch();
+    let work = progress::begin();
+    let done = source(from).and_then(|source| files::convert(&source, to, dtype));
+    drop(work);
+    match done {
+        Ok(()) => 0,
+        Err(error) if error.kind == ErrorKind::KeyboardInterrupt => INTERRUPTED,
+        Err(error) => {
+            complain_of(from, &error);
+            1
+        }
+    }
+}
+
 fn contents(name: &str) -> Result<Contents> {
+    files::contents(&source(name)?)
+}
+
+fn source(name: &str) -> Result<Source> {
     match name {
-        "-" => files::contents(&Source::of_reader(std::io::stdin().lock(), "standard input")?),
-        name => files::contents(&Source::open(name)?),
+        "-" => Source::of_reader(std::io::stdin().lock(), "standard input"),
+        name => Source::open(name),
     }
 }
 

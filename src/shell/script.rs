@@ -15,7 +15,7 @@ use crate::session::{Completeness, Failure, Language, Outcome, Session, SessionO
 use crate::transcript::{decode, prompt_of, read_text};
 
 /// The exit status of a script that Ctrl-C ended, as shells expect it.
-const INTERRUPTED: i32 = 130;
+pub(super) const INTERRUPTED: i32 = 130;
 
 /// Runs a script file, which is Python if its name ends in `.py`. Its `#!` line, if it has one, is passed over.
 pub fn run_file(screen: Screen, path: &Path, args: Vec<String>) -> i32 {

@@ -72,6 +72,12 @@ impl Storage {
         Ok(Storage::new(memory))
     }
 
+    /// `nbytes` bytes of the CPU that are nowhere yet: for what only needs to know which tensors share them. Reading them is an
+    /// error.
+    pub fn absent(nbytes: usize) -> Storage {
+        Storage::new(Memory::Meta { nbytes, device: Device::CPU })
+    }
+
     /// `nbytes` bytes on the device that the caller writes before anyone reads them.
     ///
     /// # Errors

@@ -1,0 +1,360 @@
+//! A file of tensors in another format, or with floats of another dtype. Tensors go from file to file in pieces, so that it
+//! does not matter how large they are. What a format cannot hold is refused by name, before anything is written.
+
+use super::archive::Body;
+use super::checkpoint::{folder_of, replacing, write_bodies};
+use super::contents::{Contents, Elements, Entry, count, shown};
+use super::format::{Target, contents, load_any, target};
+use super::living::contents_of;
+use super::npz::Array;
+use super::parts::Part;
+use super::safetensors::Outgoing;
+use super::source::Source;
+use super::{npy, npz, safetensors};
+use crate::bail;
+use crate::ops::copy;
+use crate::tensor::thresholds::CONVERTED;
+use crate::tensor::{DType, Error, Form, Layout, MemoryFormat, Result, Storage, Tensor, View};
+use crate::value::{Dict, List, Value};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+use std::io::BufWriter;
+use std::rc::Rc;
+
+/// Writes what one file holds into another, in the format that its name ends in. Floats become `dtype`, where one is given;
+/// blocks of a GGUF file become `dtype` or `float32`.
+///
+/// # Errors
+/// ValueError for a name that ends in no format, and for tensors and values that the format cannot hold; TypeError for a
+/// `dtype` that is no float's; what reading and writing give; KeyboardInterrupt.
+pub fn convert(from: &Source, to: &str, dtype: Option<DType>) -> Result<()> {
+    if let Some(dtype) = dtype.filter(|dtype| !dtype.is_floating_point()) {
+        bail!(TypeError, "floats become floats, not {}", dtype.name());
+    }
+    let target = target(to)?;
+    let told = contents(from)?;
+    if target == Target::Checkpoint {
+        return to_checkpoint(from, &told, to, dtype);
+    }
+    refuse_shared(&told, target)?;
+    let tensors = told.entries.iter().map(|entry| Recast::of(&told, entry, dtype)).collect::<Result<Vec<_>>>()?;
+    let named = told.entries.iter().zip(tensors);
+    match target {
+        Target::Safetensors => {
+            let outgoing = |(entry, body): (&Entry, Recast)| Outgoing {
+                name: entry.name.clone(),
+                dtype: body.dtype,
+                sizes: entry.layout.sizes.clone(),
+                body: Box::new(body),
+            };
+            safetensors::write(named.map(outgoing).collect(), texts(&told)?, to)
+        }
+        Target::Npy | Target::Npz => {
+            refuse_values(&told, target)?;
+            let array = |(entry, body): (&Entry, Recast)| {
+                let head = npy::head(body.dtype, &entry.layout.sizes, false)
+                    .map_err(|error| Error::new(error.kind, format!("{}: {}", shown(&entry.name), error.message)))?;
+                Ok(Array { name: entry.name.clone(), head, body: Box::new(body) })
+            };
+            let arrays = named.map(array).collect::<Result<Vec<Array>>>()?;
+            match (target, arrays.as_slice()) {
+                (Target::Npz, arrays) => npz::write(arrays, to),
+                (_, [array]) => npy::write(&array.head, &*array.body, to),
+                (_, arrays) => bail!(ValueError, "{to} can hold one tensor, not {}", arrays.len()),
+            }
+        }
+        Target::Checkpoint => Ok(()),
+    }
+}
+
+/// Checkpoints keep everything: containers, values, and who shares what. Only the bytes are other ones.
+fn to_checkpoint(from: &Source, told: &Contents, to: &str, dtype: Option<DType>) -> Result<()> {
+    let has_blocks = told.entries.iter().any(|entry| matches!(entry.elements, Elements::Blocks(_)));
+    let promised = RefCell::new(Promised {
+        dtype,
+        bodies: HashMap::new(),
+        storages: HashMap::new(),
+        made: HashMap::new(),
+        containers: HashMap::new(),
+    });
+    let value = if has_blocks {
+        promised.borrow_mut().tensors(told)?
+    } else {
+        let value = load_any(from, true)?;
+        match dtype {
+            Some(dtype) => {
+                refuse_mixed(&contents_of(&value)?, dtype)?;
+                promised.borrow_mut().recast(&value, 0)?
+            }
+            None => value,
+        }
+    };
+    let body = |storage: &Storage| -> Result<Rc<dyn Body>> {
+        let promised = promised.borrow();
+        let body = promised.bodies.get(&storage.identity());
+        Ok(body.map_or_else(|| Rc::new(storage.clone()) as Rc<dyn Body>, |body| body.clone() as Rc<dyn Body>))
+    };
+    let folder = folder_of(to)?;
+    replacing(to, |file| write_bodies(&value, folder, BufWriter::with_capacity(1 << 16, file), &body))
+}
+
+/// Elements in their order, in another dtype.
+struct Recast {
+    parts: Vec<Part>,
+    dtype: DType,
+    nbytes: usize,
+}
+
+impl Recast {
+    /// A tensor of a file, row by row.
+    fn of(told: &Contents, entry: &Entry, dtype: Option<DType>) -> Result<Recast> {
+        let name = shown(&entry.name);
+        if let Some(scale) = &entry.scale {
+            bail!(ValueError, "{name} is quantized ({scale}), which only a checkpoint can hold");
+        }
+        let parts = Part::all(told, entry)?;
+        match parts.as_slice() {
+            [] if entry.layout.numel() != 0 || entry.storage.is_none() => {
+                bail!(ValueError, "{name} has no data: it was on the meta device")
+            }
+            [] | [_] => {}
+            several => bail!(ValueError, "{name} lies in {} pieces: load it, and save that", several.len()),
+        }
+        let dtype = becomes(entry.elements, dtype);
+        let count = usize::try_from(entry.layout.numel()).unwrap_or(usize::MAX);
+        let nbytes = count.checked_mul(dtype.itemsize());
+        Ok(Recast { parts, dtype, nbytes: nbytes.ok_or_else(|| Error::runtime(format!("{name} is too large")))? })
+    }
+
+    /// All elements of a storage.
+    fn of_storage(storage: &Storage, from: DType, dtype: DType) -> Recast {
+        let nbytes = storage.nbytes() / from.itemsize() * dtype.itemsize();
+        Recast { parts: vec![Part::of_storage(storage, from)], dtype, nbytes }
+    }
+}
+
+/// The dtype that elements become: floats and blocks of floats another one, all others their own.
+fn becomes(elements: Elements, dtype: Option<DType>) -> DType {
+    match elements {
+        Elements::Plain(own) if own.is_floating_point() => dtype.unwrap_or(own),
+        Elements::Plain(own) => own,
+        Elements::Blocks(_) => dtype.unwrap_or(DType::Float),
+    }
+}
+
+impl Body for Recast {
+    fn nbytes(&self) -> usize {
+        self.nbytes
+    }
+
+    fn pieces(&self, sink: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        for part in &self.parts {
+            part.pieces(CONVERTED, &mut |piece| {
+                let piece = copy::cast_as(&piece, self.dtype, MemoryFormat::Contiguous)?;
+                sink(&piece.storage.to_vec()?)?;
+                Ok(true)
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// Tensors on storages whose bytes come while they are written.
+struct Promised {
+    dtype: Option<DType>,
+    /// What is written for a storage, by its identity.
+    bodies: HashMap<usize, Rc<Recast>>,
+    /// The storage that stands for another, by the identity of that.
+    storages: HashMap<usize, Storage>,
+    /// The tensor that stands for another, likewise.
+    made: HashMap<usize, Tensor>,
+    /// Lists and dictionaries, likewise.
+    containers: HashMap<usize, Value>,
+}
+
+impl Promised {
+    /// All tensors of a file by their names.
+    fn tensors(&mut self, told: &Contents) -> Result<Value> {
+        let mut entries = Vec::new();
+        for entry in &told.entries {
+            let body = Recast::of(told, entry, self.dtype)?;
+            let (dtype, layout) = (body.dtype, Layout::contiguous(&entry.layout.sizes));
+            let storage = self.promise(body);
+            let view = View { storage, layout, dtype, conj: false, neg: false, form: None };
+            entries.push((Value::str(&entry.name), Value::from(view)));
+        }
+        Dict::new(entries).map(Value::Dict)
+    }
+
+    fn promise(&mut self, body: Recast) -> Storage {
+        let storage = Storage::absent(body.nbytes);
+        self.bodies.insert(storage.identity(), Rc::new(body));
+        storage
+    }
+
+    /// The same value, its floats in another dtype. What shared a storage shares the one that stands for it.
+    fn recast(&mut self, value: &Value, depth: usize) -> Result<Value> {
+        const DEEPEST: usize = 200;
+        if depth > DEEPEST {
+            bail!(RecursionError, "maximum recursion depth exceeded: the file nests its containers too deeply");
+        }
+        // A container may stand in several places, or hold itself: it is known before it is filled.
+        Ok(match value {
+            Value::Tensor(tensor) => Value::Tensor(self.tensor(tensor)?),
+            Value::Tuple(items) => Value::Tuple(self.all(items, depth)?.into_iter().collect()),
+            Value::List(list) => match self.containers.get(&list.identity()) {
+                Some(made) => made.clone(),
+                None => {
+                    let made = List::default();
+                    self.containers.insert(list.identity(), Value::List(made.clone()));
+                    made.replace(self.all(&list.to_vec(), depth)?)?;
+                    Value::List(made)
+                }
+            },
+            Value::Dict(dict) => match self.containers.get(&dict.identity()) {
+                Some(made) => made.clone(),
+                None => {
+                    let made = Dict::default().to_kind(dict.is_ordered());
+                    self.containers.insert(dict.identity(), Value::Dict(made.clone()));
+                    for (key, value) in dict.to_vec() {
+                        made.insert(key, self.recast(&value, depth + 1)?)?;
+                    }
+                    Value::Dict(made)
+                }
+            },
+            other => other.clone(),
+        })
+    }
+
+    fn all(&mut self, items: &[Value], depth: usize) -> Result<Vec<Value>> {
+        items.iter().map(|item| self.recast(item, depth + 1)).collect()
+    }
+
+    fn tensor(&mut self, tensor: &Tensor) -> Result<Tensor> {
+        if let Some(made) = self.made.get(&tensor.identity()) {
+            return Ok(made.clone());
+        }
+        let view = self.view(&tensor.view())?;
+        let requires_grad = tensor.requires_grad();
+        let made = Tensor::new(view);
+        let made = if tensor.is_parameter() {
+            made.to_parameter(requires_grad)
+        } else {
+            made.autograd_mut(|meta| meta.requires_grad = requires_grad);
+            made
+        };
+        self.made.insert(tensor.identity(), made.clone());
+        Ok(made)
+    }
+
+    fn view(&mut self, view: &View) -> Result<View> {
+        let Some(dtype) = self.dtype.filter(|_| view.dtype.is_floating_point()) else { return Ok(view.clone()) };
+        match view.form.as_deref() {
+            None => Ok(View { storage: self.storage(view, dtype), dtype, ..view.clone() }),
+            Some(Form::Coo(coo)) => {
+                let mut coo = coo.clone();
+                coo.values = self.view(&coo.values)?;
+                Ok(View { form: Some(Rc::new(Form::Coo(coo))), dtype, ..view.clone() })
+            }
+            Some(Form::Compressed(of)) => {
+                let mut of = of.clone();
+                of.values = self.view(&of.values)?;
+                Ok(View { form: Some(Rc::new(Form::Compressed(of))), dtype, ..view.clone() })
+            }
+            Some(Form::Quantized(_)) => Ok(view.clone()),
+        }
+    }
+
+    fn storage(&mut self, view: &View, dtype: DType) -> Storage {
+        if view.device().is_meta() {
+            return view.storage.clone();
+        }
+        if let Some(storage) = self.storages.get(&view.storage.identity()) {
+            return storage.clone();
+        }
+        let storage = self.promise(Recast::of_storage(&view.storage, view.dtype, dtype));
+        self.storages.insert(view.storage.identity(), storage.clone());
+        storage
+    }
+}
+
+/// The tensors on each storage.
+fn by_storage(told: &Contents) -> BTreeMap<usize, Vec<&Entry>> {
+    let mut together: BTreeMap<usize, Vec<&Entry>> = BTreeMap::new();
+    for entry in &told.entries {
+        if let Some(storage) = entry.storage {
+            together.entry(storage).or_default().push(entry);
+        }
+    }
+    together
+}
+
+fn names(entries: &[&Entry]) -> String {
+    entries.iter().map(|entry| shown(&entry.name)).collect::<Vec<_>>().join(", ")
+}
+
+/// Refuses tensors that share a storage, for formats that would write it twice.
+fn refuse_shared(told: &Contents, target: Target) -> Result<()> {
+    match by_storage(told).values().find(|entries| entries.len() > 1) {
+        Some(entries) => bail!(
+            ValueError,
+            "{} share a storage, and {} cannot tell: clone them first, or write a checkpoint (.pt), which keeps the sharing",
+            names(entries),
+            target.name()
+        ),
+        None => Ok(()),
+    }
+}
+
+/// Refuses a storage that is read as floats and as something else: it cannot become other floats.
+fn refuse_mixed(told: &Contents, dtype: DType) -> Result<()> {
+    for entries in by_storage(told).values() {
+        let Some(first) = entries.first() else { continue };
+        let is_cast = |entry: &&Entry| becomes(entry.elements, Some(dtype)).name() != entry.elements.name();
+        if entries.iter().any(is_cast) && entries.iter().any(|entry| entry.elements != first.elements) {
+            bail!(
+                ValueError,
+                "{} read the same storage as different dtypes, so it cannot become {}",
+                names(entries),
+                dtype.name()
+            );
+        }
+    }
+    Ok(())
+}
+
+fn refuse_values(told: &Contents, target: Target) -> Result<()> {
+    match told.values.first() {
+        Some(value) => bail!(
+            ValueError,
+            "{} ({}): {} holds nothing but tensors{}",
+            shown(&value.name),
+            shown(&value.class),
+            target.name(),
+            match told.values.len() {
+                1 => String::new(),
+                more => format!(", and {} more are none", count(more - 1, "value")),
+            }
+        ),
+        None => Ok(()),
+    }
+}
+
+/// Values that are no tensors as texts, beside those that are texts already.
+fn texts(told: &Contents) -> Result<Option<HashMap<String, String>>> {
+    let mut texts: HashMap<String, String> =
+        told.metadata.iter().map(|(name, text)| (name.clone(), text.clone())).collect();
+    for value in &told.values {
+        let is_plain = matches!(value.class.as_str(), "NoneType" | "bool" | "int" | "float" | "str");
+        let Some(text) = value.text.clone().filter(|_| is_plain) else {
+            bail!(
+                ValueError,
+                "{} ({}): safetensors holds nothing but tensors, numbers and texts",
+                shown(&value.name),
+                shown(&value.class)
+            )
+        };
+        texts.insert(value.name.clone(), text);
+    }
+    Ok((!texts.is_empty()).then_some(texts))
+}
