@@ -97,6 +97,44 @@ fn inspect_tells_what_is_in_a_file() {
 }
 
 #[test]
+fn diff_ends_with_what_it_found() {
+    let file = |name: &str| format!("{}/tests/files/{name}", env!("CARGO_MANIFEST_DIR"));
+    let (rows, columns, scalar) = (file("rows.npy"), file("columns.npy"), file("scalar.npy"));
+    let (status, text, errors) = run_here(&["diff", &rows, &columns], b"");
+    assert_eq!((status, errors.as_str()), (0, ""));
+    assert!(text.ends_with("\n1 tensor equal\n"), "{text}");
+    let (status, text, _) = run_here(&["diff", "--json", &rows, &scalar], b"");
+    assert!(status == 1 && text.contains("\"is_equal\": false"), "{text}");
+    let (status, text, errors) = run_here(&["diff", &rows, "no.npy"], b"");
+    let missing = "no.npy: FileNotFoundError: [Errno 2] No such file or directory: 'no.npy'\n";
+    assert_eq!((status, text.as_str(), errors.as_str()), (2, "", missing));
+    let bytes = fs::read(&rows).unwrap();
+    assert_eq!(run_here(&["diff", "-", &columns], &bytes).0, 0);
+    for wrong in [&["diff", &rows][..], &["diff", "--tolerance", "-1", &rows, &rows], &["diff", &rows, &rows, &rows]] {
+        assert_eq!(run_here(wrong, b"").0, 2);
+    }
+    assert_eq!(run_here(&["diff", "-", "-"], &bytes).0, 2, "standard input can be read once");
+}
+
+#[test]
+fn convert_writes_the_other_file_or_none() {
+    let file = |name: &str| format!("{}/tests/files/{name}", env!("CARGO_MANIFEST_DIR"));
+    let folder = tempfile::tempdir().unwrap();
+    let (rows, views) = (file("rows.npy"), file("views.pt"));
+    assert_eq!(run(folder.path(), &["convert", &rows, "x.safetensors"], b""), out(""));
+    assert_eq!(run(folder.path(), &["diff", &rows, "x.safetensors"], b"").0, 0);
+    assert_eq!(run(folder.path(), &["convert", "--dtype", "bfloat16", "x.safetensors", "x.pt"], b""), out(""));
+    fs::write(folder.path().join("old.npz"), b"old").unwrap();
+    let (status, _, errors) = run(folder.path(), &["convert", &views, "old.npz"], b"");
+    assert!(status == 1 && errors.starts_with(&views), "{errors}");
+    assert_eq!(fs::read(folder.path().join("old.npz")).unwrap(), b"old");
+    assert_eq!(run(folder.path(), &["convert", "--dtype", "int", &rows, "y.pt"], b"").0, 1);
+    let (status, _, errors) = run(folder.path(), &["convert", "--dtype", "bf16", &rows, "y.pt"], b"");
+    assert!(status == 2 && errors.contains("bfloat16"), "{errors}");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
+}
+
+#[test]
 fn standard_input_is_a_script_or_a_session() {
     assert_eq!(run_here(&[], b"let a = 1;\nprint(a + 1);\na"), out("2\n"));
     assert_eq!(run_here(&["-", "x"], b"print(ARGS[0])"), out("x\n"));

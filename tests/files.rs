@@ -1,6 +1,8 @@
 //! Files of tensors. Those in tests/files/ were made by PyTorch, numpy and safetensors with scripts/house/files.py, which
 //! wrote beside each what it holds; `describe` says it in the same words.
 
+#[path = "files/convert.rs"]
+mod convert;
 #[path = "files/describe.rs"]
 mod describe;
 #[path = "files/diff.rs"]

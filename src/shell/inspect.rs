@@ -28,6 +28,10 @@ pub fn inspect(files: &[String], as_json: bool) -> i32 {
 /// Shows what differs between two files or folders; gives the exit status: 0 where nothing does, 1 where something does, 2
 /// where they cannot be compared.
 pub fn diff(files: [&str; 2], tolerance: f64, as_json: bool) -> i32 {
+    if files == ["-", "-"] {
+        complain("standard input can be read once, not twice\n");
+        return 2;
+    }
     progress::watch();
     let work = progress::begin();
     let open = |name: &str| contents(name).map_err(|error| complain_of(name, &error));

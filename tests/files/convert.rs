@@ -1,0 +1,133 @@
+//! Files in other formats and dtypes, against the simplest way: everything loaded, cast as a whole, and compared. Sizes lie
+//! around the number of elements that go over at a time.
+
+use super::describe::describe;
+use super::{folder, open};
+use std::path::Path;
+use tensorsh::files;
+use tensorsh::ops::copy;
+use tensorsh::tensor::thresholds::CONVERTED;
+use tensorsh::tensor::{DType, ErrorKind, Layout, MemoryFormat, Storage, View};
+use tensorsh::value::{Dict, Value};
+
+fn convert(from: &Path, to: &Path, dtype: Option<DType>) {
+    files::convert(&open(from), to.to_str().unwrap(), dtype)
+        .unwrap_or_else(|error| panic!("{} to {}: {error}", from.display(), to.display()));
+}
+
+fn load(path: &Path) -> Value {
+    files::load_any(&open(path), true).unwrap()
+}
+
+/// Every tensor of a dictionary in another dtype, cast as a whole.
+fn cast(value: &Value, dtype: DType) -> Vec<(Value, View)> {
+    let tensor = |(name, value): &(Value, Value)| match value {
+        Value::Tensor(tensor) => {
+            let view = tensor.view();
+            let dtype = if view.dtype.is_floating_point() { dtype } else { view.dtype };
+            (name.clone(), copy::cast_as(&view, dtype, MemoryFormat::Contiguous).unwrap())
+        }
+        other => panic!("{other:?}"),
+    };
+    value.entries().unwrap().iter().map(tensor).collect()
+}
+
+#[test]
+fn a_checkpoint_stays_what_it_is() {
+    let target = tempfile::tempdir().unwrap();
+    for entry in std::fs::read_dir(folder()).unwrap() {
+        let path = entry.unwrap().path();
+        let told = path.with_file_name(format!("{}.txt", path.file_name().unwrap().to_string_lossy()));
+        if path.extension().is_some_and(|extension| extension == "pt") && told.exists() {
+            let copy = target.path().join(path.file_name().unwrap());
+            convert(&path, &copy, None);
+            assert_eq!(describe(&load(&copy)), std::fs::read_to_string(told).unwrap(), "{}", path.display());
+        }
+    }
+}
+
+#[test]
+fn floats_become_what_a_cast_makes_of_them() {
+    let target = tempfile::tempdir().unwrap();
+    let path = |name: &str| target.path().join(name);
+    for count in [0, 1, CONVERTED - 1, CONVERTED, CONVERTED + 1, 2 * CONVERTED + 7, 100_003] {
+        let bytes: Vec<u8> = (0..count).flat_map(|k| ((k * 37 % 1009) as f32 / 7.0 - 70.0).to_le_bytes()).collect();
+        let storage = Storage::from_bytes(&bytes).unwrap();
+        let view = |layout: Layout, dtype: DType| View {
+            storage: storage.clone(),
+            layout,
+            dtype,
+            conj: false,
+            neg: false,
+            form: None,
+        };
+        let rows = Layout::contiguous(&[(count / 2) as i64, 2]);
+        let turned = rows.transpose(0, 1).unwrap();
+        let named = |name: &str, view: View| {
+            files::save_as(
+                &Value::Dict(Dict::new(vec![(Value::str("x"), Value::from(view))]).unwrap()),
+                path(name).to_str().unwrap(),
+            )
+            .unwrap();
+        };
+        named("rows.pt", view(rows, DType::Float));
+        named("turned.pt", view(turned, DType::Float));
+        for dtype in [DType::Float, DType::Double, DType::BFloat16, DType::Half, DType::Float8_e5m2] {
+            for (from, to) in [
+                ("rows.pt", "y.pt"),
+                ("rows.pt", "y.safetensors"),
+                ("turned.pt", "y.safetensors"),
+                ("turned.pt", "z.pt"),
+            ] {
+                convert(&path(from), &path(to), Some(dtype));
+                for ((name, want), (_, is)) in cast(&load(&path(from)), dtype).iter().zip(cast(&load(&path(to)), dtype))
+                {
+                    assert_eq!((want.sizes(), want.dtype), (is.sizes(), is.dtype));
+                    let bytes = |view: &View| view.storage.to_vec().unwrap();
+                    assert_eq!(bytes(want), bytes(&is), "{count} elements of {name:?} in {from}, as {dtype:?} in {to}");
+                }
+            }
+        }
+        convert(&path("turned.pt"), &path("y.npz"), Some(DType::Half));
+        let [(_, want), (_, is)] = [
+            cast(&load(&path("turned.pt")), DType::Half).remove(0),
+            cast(&load(&path("y.npz")), DType::Half).remove(0),
+        ];
+        assert_eq!(want.storage.to_vec().unwrap(), is.storage.to_vec().unwrap());
+    }
+}
+
+#[test]
+fn what_a_format_cannot_hold_is_refused_by_name() {
+    let target = tempfile::tempdir().unwrap();
+    let path = |name: &str| target.path().join(name);
+    let refused = |from: &Path, to: &str, dtype: Option<DType>| {
+        let error = files::convert(&open(from), path(to).to_str().unwrap(), dtype).unwrap_err();
+        assert!(!path(to).exists());
+        (error.kind, error.message)
+    };
+    let (kind, message) = refused(&folder().join("views.pt"), "x.safetensors", None);
+    assert!(
+        kind == ErrorKind::ValueError && message.contains("share a storage, and safetensors cannot tell"),
+        "{message}"
+    );
+    let (kind, message) = refused(&folder().join("arrays.npz"), "x.npy", None);
+    assert!(kind == ErrorKind::ValueError && message.contains("can hold one tensor"), "{message}");
+    let (kind, message) = refused(&folder().join("rows.npy"), "x.pt", Some(DType::Int));
+    assert_eq!((kind, message.as_str()), (ErrorKind::TypeError, "floats become floats, not int32"));
+    let (kind, message) = refused(&folder().join("dtypes.safetensors"), "x.npz", Some(DType::BFloat16));
+    assert!(kind == ErrorKind::TypeError && message.contains(": Got unsupported ScalarType"), "{message}");
+    let storage = Storage::from_bytes(&[0; 16]).unwrap();
+    let view = |dtype: DType| View {
+        storage: storage.clone(),
+        layout: Layout::contiguous(&[1]),
+        dtype,
+        conj: false,
+        neg: false,
+        form: None,
+    };
+    let meta = View { storage: Storage::zeroed(8, tensorsh::tensor::Device::META).unwrap(), ..view(DType::Float) };
+    files::save(&Value::from(meta), path("meta.pt").to_str().unwrap(), false).unwrap();
+    let (_, message) = refused(&path("meta.pt"), "x.npy", None);
+    assert_eq!(message, "(all) has no data: it was on the meta device");
+}
