@@ -7,6 +7,7 @@ use crate::bail;
 use crate::tensor::{Device, Error, Result, Storage, interrupt};
 use std::collections::HashMap;
 use std::io::{Read, Seek, Write};
+use std::mem::ManuallyDrop;
 use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
@@ -167,12 +168,13 @@ fn failed(name: &str, why: &dyn std::fmt::Display) -> Error {
     Error::runtime(format!("PytorchStreamReader failed reading file {short}: {why}"))
 }
 
-/// An archive that is being written.
-pub struct Writer<W: Write + Seek>(ZipWriter<W>);
+/// An archive that is being written. One that is given up is left as it is: the crate would write a directory behind what
+/// could not be written, and print a line when that fails as well.
+pub struct Writer<W: Write + Seek>(ManuallyDrop<ZipWriter<W>>);
 
 impl<W: Write + Seek> Writer<W> {
     pub fn new(inner: W) -> Writer<W> {
-        Writer(ZipWriter::new(inner))
+        Writer(ManuallyDrop::new(ZipWriter::new(inner)))
     }
 
     fn start(&mut self, name: &str, size: usize) -> Result<()> {
@@ -199,7 +201,7 @@ impl<W: Write + Seek> Writer<W> {
     pub fn add_body(&mut self, name: &str, head: &[u8], body: &dyn Body) -> Result<()> {
         self.start(name, head.len().saturating_add(body.nbytes()))?;
         self.0.write_all(head).map_err(|error| unwritten(name, &error))?;
-        put(body, &mut self.0, |error| unwritten(name, error))
+        put(body, &mut *self.0, |error| unwritten(name, error))
     }
 
     /// Writes the directory.
@@ -207,7 +209,7 @@ impl<W: Write + Seek> Writer<W> {
     /// # Errors
     /// RuntimeError when it cannot be written.
     pub fn finish(self) -> Result<W> {
-        self.0.finish().map_err(|error| unwritten("the directory", &error))
+        ManuallyDrop::into_inner(self.0).finish().map_err(|error| unwritten("the directory", &error))
     }
 }
 
