@@ -1,6 +1,6 @@
-//! Files of tensors: PyTorch's checkpoints, safetensors, npy and npz. They are read from mapped memory and written beside
-//! what they replace. Reading executes nothing, and takes no more memory than the file or the machine allows. Knows
-//! neither the script language nor the terminal.
+//! Files of tensors: PyTorch's checkpoints, safetensors, npy and npz, and folders of them. They are read from mapped memory
+//! and written beside what they replace. Reading executes nothing, and takes no more memory than the file or the machine
+//! allows. Knows neither the script language nor the terminal.
 
 mod archive;
 mod atomic;
@@ -8,17 +8,21 @@ mod checkpoint;
 mod contents;
 mod convert;
 mod diff;
+mod distributed;
 mod format;
 mod inspect;
 mod legacy;
 mod listing;
+mod literal;
 mod living;
 mod npy;
 mod npz;
 mod parts;
 mod pickle;
 pub mod progress;
+mod records;
 mod safetensors;
+mod shards;
 mod source;
 
 pub use atomic::{COMMON, PRIVATE, Temporary, replace, temporary};
@@ -26,7 +30,7 @@ pub use checkpoint::{Location, Options, load, save, write};
 pub use contents::Contents;
 pub use convert::convert;
 pub use diff::{Differences, diff};
-pub use format::{contents, load_any, save_as};
+pub use format::{contents, contents_at, load_any, load_path, save_as};
 pub use living::contents_of;
 pub use safetensors::{load as load_safetensors, save as save_safetensors};
 pub use source::{Source, read_whole, write_whole};

@@ -65,7 +65,10 @@ def describe(value):
         elif isinstance(v, torch.storage.TypedStorage):
             name = str(v.dtype).removeprefix("torch.")
             lines.append(f"{path}: storage of {name} storage {storage(v._untyped_storage)}")
-        elif isinstance(v, numpy.ndarray):
+        elif isinstance(v, numpy.ndarray) and v.dtype.names:
+            records(path, v, v.dtype, 0, v.shape, v.strides, v.tobytes(order="A"))
+        elif isinstance(v, (numpy.ndarray, numpy.generic)):
+            v = numpy.asarray(v)
             v = v.astype(v.dtype.newbyteorder("="))
             name = {"complex64": "complex64", "complex128": "complex128"}.get(v.dtype.name, v.dtype.name)
             # Of an empty array numpy tells no strides.
@@ -91,6 +94,25 @@ def describe(value):
             lines.append(f"{path}: {type(v).__name__} {v.hex()}")
         else:
             lines.append(f"{path}: {v}")
+
+    def records(path, v, dtype, offset, shape, strides, data):
+        """Every field of numpy's records: on their bytes if its strides are whole elements, copied otherwise."""
+        if dtype.names:
+            lines.append(f"{path}: dict of {len(dtype.names)}")
+            for name in dtype.names:
+                field, place = dtype.fields[name][:2]
+                inner = numpy.empty(field.shape, field.base).strides
+                below = (*shape, *field.shape), (*strides, *inner)
+                records(f"{path}.{name}", v[name], field.base, offset + place, *below, data)
+            return
+        if not dtype.isnative or any(step % dtype.itemsize for step in strides):
+            return visit(path, numpy.ascontiguousarray(v))
+        skipped = offset if offset % dtype.itemsize else 0
+        key = (id(data), skipped)
+        number = storages.setdefault(key, (len(storages), data[skipped:]))[0]
+        steps = [step // dtype.itemsize for step in strides]
+        lines.append(f"{path}: tensor {dtype.name} {list(shape)} {steps} "
+                     f"{(offset - skipped) // dtype.itemsize} storage {number}")
 
     visit("value", value)
     for number, of in storages.values():
@@ -206,6 +228,51 @@ def mixed():
     }
 
 
+def arrays():
+    """Arrays of numpy's beside tensors, which PyTorch refuses to load with `weights_only`."""
+    grid = numpy.arange(6, dtype=numpy.float32).reshape(2, 3)
+    return {
+        "rows": grid,
+        "columns": numpy.asfortranarray(grid),
+        "swapped": grid.astype(">f4"),
+        "view": numpy.arange(10)[1::3],
+        "empty": numpy.zeros((0, 3), dtype=numpy.int16),
+        "flags": numpy.array([True, False]),
+        "complex": numpy.array([1 + 2j, 3 - 1j]),
+        "half": numpy.array(0.5, dtype=numpy.float16),
+        "best": numpy.float64(0.75),
+        "count": numpy.int64(-3),
+        "tensor": torch.ones(2),
+        "nothing": b"",
+    }
+
+
+def objects():
+    """Arrays that are no tensors, with tensors in them."""
+    return {
+        "things": numpy.array([torch.ones(2), "a"], dtype=object),
+        "words": numpy.array(["a", "bc"]),
+        "days": numpy.array(["2024-02-29"], dtype="datetime64[D]"),
+        "plain": numpy.arange(3),
+    }
+
+
+def record_arrays():
+    """Arrays of records."""
+    packed = numpy.zeros(3, dtype=[("a", "<f4"), ("b", "<i8", (2, 3)), ("c", "?"), ("d", ">i2"), ("e", "<i4")])
+    packed["a"], packed["c"], packed["d"], packed["e"] = [1, 2, 3], [1, 0, 1], [4, 5, 6], [7, 8, 9]
+    packed["b"] = numpy.arange(18).reshape(3, 2, 3)
+    inner = numpy.dtype([("x", "<f8"), ("y", "<c8", 2)])
+    fields = [("one", inner), ("n\x1b[31m'o", "u1"), ("several", inner, 2), ("gap", "i4")]
+    aligned = numpy.zeros((2, 3), dtype=numpy.dtype(fields, align=True), order="F")
+    aligned["one"]["x"] = numpy.arange(6).reshape(2, 3)
+    aligned["several"]["y"] = (numpy.arange(24) * (1 + 2j)).reshape(2, 3, 2, 2)
+    aligned["gap"], aligned["n\x1b[31m'o"] = 7, 9
+    odd = numpy.array([(1, 2, 3), (4, 5, 6)], dtype=[("first", "u1"), ("second", "<i4"), ("third", "u1", 3)])
+    titled = numpy.array([(1, 2.0)], dtype=[(("a title", "name"), "<i8"), ("é", "<f8")])
+    return {"packed": packed, "aligned": aligned, "odd": odd, "titled": titled, "none": packed[:0]}
+
+
 def saved(value, **options):
     buffer = io.BytesIO()
     torch.save(value, buffer, **options)
@@ -244,6 +311,12 @@ def array_files():
     }
     for name, array in arrays.items():
         yield f"{name}.npy", npy(array), array
+    for name, array in record_arrays().items():
+        yield f"records_{name}.npy", npy(array), array
+    for name, write in [("records.npz", numpy.savez), ("records_packed.npz", numpy.savez_compressed)]:
+        buffer = io.BytesIO()
+        write(buffer, **record_arrays())
+        yield name, buffer.getvalue(), record_arrays()
     for name, write in [("arrays.npz", numpy.savez), ("packed.npz", numpy.savez_compressed)]:
         buffer = io.BytesIO()
         write(buffer, **arrays)
@@ -260,6 +333,10 @@ def files():
     for make in (views, containers):
         data = saved(make(), _use_new_zipfile_serialization=False)
         yield f"{make.__name__}_legacy.pt", data, torch.load(io.BytesIO(data))
+    yield "numpy.pt", saved(arrays()), torch.load(io.BytesIO(saved(arrays())), weights_only=False)
+    data = saved(arrays(), pickle_protocol=5)
+    yield "numpy_newest.pt", data, torch.load(io.BytesIO(data), weights_only=False)
+    yield "objects.pt", saved(objects()), None
     yield "mixed.pt", saved(mixed()), None
     yield "mixed_legacy.pt", saved(mixed(), _use_new_zipfile_serialization=False), None
     yield "code.pt", saved(Code()), None
@@ -277,12 +354,15 @@ def files():
 def make():
     FOLDER.mkdir(exist_ok=True)
     for old in FOLDER.iterdir():
-        if old.suffix != ".rs":
+        if old.is_file() and old.suffix != ".rs":
             old.unlink()
     for name, data, value in files():
         (FOLDER / name).write_bytes(data)
         if value is not None:
             (FOLDER / f"{name}.txt").write_text(describe(value))
+    import folders
+
+    folders.make()
 
 
 def check(program):

@@ -19,18 +19,20 @@ const LARGEST_PICKLE: u64 = 1 << 29;
 
 /// Options for loading a checkpoint.
 #[derive(Default)]
-pub struct Options {
+pub struct Options<'a> {
     /// The devices storages go to.
-    pub location: Location,
+    pub location: Location<'a>,
     /// Whether storages lie on the file itself.
     pub mapped: bool,
     /// Whether storages are left zero.
     pub skip_data: bool,
+    /// Whether plain arrays of numpy are read as tensors, which `torch.load` refuses.
+    pub with_arrays: bool,
 }
 
 /// `map_location`.
 #[derive(Default)]
-pub enum Location {
+pub enum Location<'a> {
     /// The devices they were saved from.
     #[default]
     Own,
@@ -38,7 +40,12 @@ pub enum Location {
     To(String),
     /// From one place to another.
     Table(Vec<(String, String)>),
+    /// Where the caller says, storage by storage.
+    Asked(Box<Place<'a>>),
 }
+
+/// Takes a storage and the place it was saved from, and gives the storage to use instead; none leaves it where it was.
+pub type Place<'a> = dyn Fn(&Storage, &str) -> Result<Option<Storage>> + 'a;
 
 /// A checkpoint whose pickle is read and whose data is not.
 pub struct Checkpoint {
@@ -62,8 +69,9 @@ impl Checkpoint {
     ///
     /// # Errors
     /// UnpicklingError for what `weights_only` refuses; RuntimeError and others for what is damaged.
-    pub fn open(source: &Source) -> Result<Checkpoint> {
-        Checkpoint::read(source, Mode::Load).map_err(explained)
+    pub fn open(source: &Source, with_arrays: bool) -> Result<Checkpoint> {
+        let mode = if with_arrays { Mode::Arrays } else { Mode::Load };
+        Checkpoint::read(source, mode).map_err(explained)
     }
 
     /// The same for a report, which can tell of values that are not loaded.
@@ -87,7 +95,7 @@ impl Checkpoint {
             );
         };
         let folder = folder.to_owned();
-        if mode == Mode::Load && archive.has(&format!("{folder}/constants.pkl")) {
+        if mode != Mode::Report && archive.has(&format!("{folder}/constants.pkl")) {
             bail!(
                 RuntimeError,
                 "Cannot use ``weights_only=True`` with TorchScript archives passed to ``torch.load``. In PyTorch 2.6, we \
@@ -151,44 +159,76 @@ pub fn load(source: &Source, options: &Options) -> Result<Value> {
              torch.save your checkpoint with this option in order to use mmap."
         );
     }
-    let Checkpoint { pickled, mut data } = Checkpoint::open(source)?;
-    build(&pickled, |saved| {
-        if options.skip_data {
-            return Storage::zeroed(saved.nbytes, Device::CPU);
-        }
-        if options.location.of(saved)?.is_meta() {
-            return Storage::zeroed(saved.nbytes, Device::META);
-        }
-        let storage = data.fetch(saved, options.mapped)?;
-        // What came from a file does not change its size.
-        storage.slice(0, storage.nbytes())
-    })
+    let Checkpoint { pickled, mut data } = Checkpoint::open(source, options.with_arrays)?;
+    build(&pickled, |saved| options.storage(saved, &mut data))
 }
 
-impl Location {
-    /// Returns the device a storage goes to.
-    fn of(&self, saved: &Saved) -> Result<Device> {
-        let tag = match self {
+impl Options<'_> {
+    /// A storage with its bytes, at its place.
+    fn storage(&self, saved: &Saved, data: &mut Data) -> Result<Storage> {
+        let tag = match &self.location {
             Location::Own => &*saved.location,
             Location::To(tag) => tag,
             Location::Table(table) => {
                 table.iter().find(|(from, _)| *from == *saved.location).map_or(&*saved.location, |(_, to)| to)
             }
+            Location::Asked(place) => return self.asked(place, saved, data),
         };
-        match tag.split(':').next() {
-            Some("cpu") => Ok(Device::CPU),
-            Some("meta") => Ok(Device::META),
-            Some("cuda") => bail!(
-                RuntimeError,
-                "Attempting to deserialize object on a CUDA device but torch.cuda.is_available() is False. If you are \
-                 running on a CPU-only machine, please use torch.load with map_location=torch.device('cpu') to map your \
-                 storages to the CPU."
-            ),
-            _ => bail!(
-                RuntimeError,
-                "don't know how to restore data location of torch.storage.UntypedStorage (tagged with {tag})"
-            ),
+        if device(tag)?.is_meta() {
+            return Storage::zeroed(saved.nbytes, Device::META);
         }
+        self.fetch(saved, data)
+    }
+
+    fn fetch(&self, saved: &Saved, data: &mut Data) -> Result<Storage> {
+        if self.skip_data {
+            return Storage::zeroed(saved.nbytes, Device::CPU);
+        }
+        let storage = data.fetch(saved, self.mapped)?;
+        // What came from a file does not change its size.
+        storage.slice(0, storage.nbytes())
+    }
+
+    /// The storage that the caller gives for one of the file.
+    fn asked(&self, place: &Place, saved: &Saved, data: &mut Data) -> Result<Storage> {
+        // Of an old file the bytes come last, and go into whatever was given.
+        let is_filled_later = matches!(data, Data::Legacy(_)) && !self.skip_data;
+        let storage = match is_filled_later {
+            true => Storage::zeroed(saved.nbytes, Device::CPU)?,
+            false => self.fetch(saved, data)?,
+        };
+        let given = match place(&storage, &saved.location)? {
+            Some(given) => given,
+            None if device(&saved.location)?.is_meta() => Storage::zeroed(saved.nbytes, Device::META)?,
+            None => storage,
+        };
+        if is_filled_later && !given.tensor_device().is_meta() {
+            if given.nbytes() != saved.nbytes {
+                // PyTorch's own slip: the numbers stand behind their places.
+                let (wanted, found) = (saved.nbytes, given.nbytes());
+                bail!(RuntimeError, "storage has wrong byte size: expected %ld got %ld{wanted}{found}");
+            }
+            given.copy_from(&data.fetch(saved, false)?)?;
+        }
+        Ok(given)
+    }
+}
+
+/// The device that a place in a file, or one that was asked for, stands for.
+fn device(tag: &str) -> Result<Device> {
+    match tag.split(':').next() {
+        Some("cpu") => Ok(Device::CPU),
+        Some("meta") => Ok(Device::META),
+        Some("cuda") => bail!(
+            RuntimeError,
+            "Attempting to deserialize object on a CUDA device but torch.cuda.is_available() is False. If you are running \
+             on a CPU-only machine, please use torch.load with map_location=torch.device('cpu') to map your storages to \
+             the CPU."
+        ),
+        _ => bail!(
+            RuntimeError,
+            "don't know how to restore data location of torch.storage.UntypedStorage (tagged with {tag})"
+        ),
     }
 }
 

@@ -208,6 +208,14 @@ impl Held {
         }
     }
 
+    /// The path of the file that its bytes stand in as they are.
+    pub fn file(&self) -> Option<&str> {
+        match &self.bytes {
+            Bytes::Stored(source, _) => source.name(),
+            Bytes::Made(_) => None,
+        }
+    }
+
     /// The storage, on the file itself where it can be.
     ///
     /// # Errors
@@ -256,6 +264,16 @@ impl Contents {
             Elements::Plain(dtype) => extent(&entry.layout, dtype, held.nbytes),
             Elements::Blocks(_) => (entry.nbytes <= held.nbytes).then_some((0, entry.nbytes)),
         }
+    }
+
+    /// The storage of each piece of an entry, and the bytes that the piece shows of it where it lies within.
+    pub fn extents_of_pieces(&self, entry: &Entry) -> Vec<(usize, Option<(u64, u64)>)> {
+        let Elements::Plain(dtype) = entry.elements else { return Vec::new() };
+        let shown = |piece: &Piece| {
+            let held = self.storages.get(piece.storage)?;
+            Some((piece.storage, extent(&piece.layout, dtype, held.nbytes)))
+        };
+        entry.pieces.iter().filter_map(shown).collect()
     }
 }
 

@@ -1,10 +1,11 @@
-//! Which format a file is of: by its first bytes when it is read, by its name when it is written.
+//! Which format a file is of: by its first bytes when it is read, by its name when it is written. A folder is of the format
+//! of the file in it that tells about the others.
 
 use super::archive::Archive;
 use super::checkpoint::{self, Checkpoint, Options};
 use super::contents::Contents;
 use super::source::Source;
-use super::{legacy, listing, npy, npz, safetensors};
+use super::{distributed, legacy, listing, npy, npz, safetensors, shards};
 use crate::bail;
 use crate::tensor::Result;
 use crate::value::Value;
@@ -67,9 +68,9 @@ pub fn contents(source: &Source) -> Result<Contents> {
 /// ValueError when it is of none; what its reader says.
 pub fn load_any(source: &Source, mapped: bool) -> Result<Value> {
     match Format::of(source)? {
-        Format::Checkpoint => checkpoint::load(source, &Options { mapped, ..Options::default() }),
+        Format::Checkpoint => checkpoint::load(source, &Options { mapped, with_arrays: true, ..Options::default() }),
         // Elements stand there wherever they happen to: they are always copied.
-        Format::Legacy => checkpoint::load(source, &Options::default()),
+        Format::Legacy => checkpoint::load(source, &Options { with_arrays: true, ..Options::default() }),
         Format::Safetensors => safetensors::load(source, mapped),
         Format::Npy => npy::load(source, mapped),
         Format::Npz => npz::load(source, mapped),
@@ -108,6 +109,52 @@ pub fn target(path: &str) -> Result<Target> {
         Some("npz") => Target::Npz,
         _ => bail!(ValueError, "{path}: a name ends in .pt, .pth, .bin, .ckpt, .safetensors, .npy or .npz"),
     })
+}
+
+/// What a path can lead to.
+enum Found {
+    File(Source),
+    /// The index of a model in several files.
+    Shards(String),
+    /// The folder of a checkpoint that several processes wrote.
+    Distributed(String),
+}
+
+fn find(path: &str) -> Result<Found> {
+    if Path::new(path).is_dir() {
+        if Path::new(path).join(distributed::METADATA).exists() {
+            return Ok(Found::Distributed(path.to_owned()));
+        }
+        return match shards::index_in(path)? {
+            Some(index) => Ok(Found::Shards(index)),
+            None => bail!(ValueError, "the folder {path} has no .metadata and no index of safetensors"),
+        };
+    }
+    Ok(if path.ends_with(shards::ENDING) { Found::Shards(path.to_owned()) } else { Found::File(Source::open(path)?) })
+}
+
+/// Loads what is at a path: a file of any format, or a folder of files that belong together.
+///
+/// # Errors
+/// FileNotFoundError and others for what is not there; ValueError when it is of no format; what its reader says.
+pub fn load_path(path: &str, mapped: bool) -> Result<Value> {
+    match find(path)? {
+        Found::File(source) => load_any(&source, mapped),
+        Found::Shards(index) => shards::load(&index, mapped),
+        Found::Distributed(folder) => distributed::load(&folder, mapped),
+    }
+}
+
+/// What is at a path, without its data.
+///
+/// # Errors
+/// As [`load_path`].
+pub fn contents_at(path: &str) -> Result<Contents> {
+    match find(path)? {
+        Found::File(source) => contents(&source),
+        Found::Shards(index) => shards::contents(&index),
+        Found::Distributed(folder) => distributed::contents(&folder),
+    }
 }
 
 /// Writes a value in the format that the name ends in.

@@ -1,6 +1,6 @@
 //! The contents of a file as a report: a table, which storages are shared, how many bytes are kept that no tensor shows.
 
-use super::contents::{Contents, Entry, Held, Plain, count, shown};
+use super::contents::{Contents, Entry, Held, Piece, Plain, count, shown};
 use serde_json::{Value as Json, json};
 use std::fmt::Write;
 
@@ -17,6 +17,12 @@ impl Contents {
         type Uses<'n> = (Vec<&'n str>, Vec<(u64, u64)>);
         let mut usage: Vec<Uses> = vec![Default::default(); self.storages.len()];
         for entry in &self.entries {
+            for (storage, extent) in self.extents_of_pieces(entry) {
+                if let Some((users, extents)) = usage.get_mut(storage) {
+                    users.push(&entry.name);
+                    extents.extend(extent);
+                }
+            }
             if let Some((users, extents)) = entry.storage.and_then(|storage| usage.get_mut(storage)) {
                 users.push(&entry.name);
                 extents.extend(self.extent(entry));
@@ -47,6 +53,13 @@ impl Contents {
             let line = cells.fold(String::new(), |line, (cell, width)| format!("{line}{cell:width$}  "));
             out += line.trim_end();
             out += "\n";
+        }
+        for entry in &self.entries {
+            for piece in &entry.pieces {
+                let Some(held) = self.storages.get(piece.storage) else { continue };
+                let (sizes, offsets) = (tuple(&piece.layout.sizes), tuple(&piece.offsets));
+                let _ = writeln!(out, "{} at {offsets}: {sizes} on {}", shown(&entry.name), shown(&held.key));
+            }
         }
         let mut wasted = 0;
         for (held, (users, waste)) in self.storages.iter().zip(self.usage()) {
@@ -109,6 +122,7 @@ impl Contents {
             entry.layout.offset.to_string(),
             entry.nbytes.to_string(),
             match (storage, self.extent(entry)) {
+                (None, _) if !entry.pieces.is_empty() => count(entry.pieces.len(), "piece"),
                 (None, _) => "meta".to_owned(),
                 (Some(held), None) => format!("{} (beyond its end)", shown(&held.key)),
                 (Some(held), Some(_)) => shown(&held.key),
@@ -132,10 +146,27 @@ impl Contents {
                 "requires_grad": entry.requires_grad,
             })
         };
+        let entry = |of: &Entry| {
+            let piece = |piece: &Piece| {
+                json!({
+                    "first_index": piece.offsets.as_slice(),
+                    "size": piece.layout.sizes.as_slice(),
+                    "stride": piece.layout.strides.as_slice(),
+                    "storage_offset": piece.layout.offset,
+                    "storage": piece.storage,
+                })
+            };
+            let mut json = entry(of);
+            if !of.pieces.is_empty() {
+                json["pieces"] = of.pieces.iter().map(piece).collect();
+            }
+            json
+        };
         let storage = |(held, (users, waste)): (&Held, (Vec<&str>, u64))| {
             json!({
                 "key": held.key,
                 "bytes": held.nbytes,
+                "file": held.file(),
                 "file_offset": held.place(),
                 "location": held.location,
                 "tensors": users,

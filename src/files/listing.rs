@@ -2,7 +2,7 @@
 
 use super::checkpoint::{Checkpoint, Data};
 use super::contents::{Bytes, Contents, Elements, Entry, Held, Plain, count, scale_of_all, scales_of_each};
-use super::pickle::{Class, Id, Node, Pickled, Saved, Scale, Shown};
+use super::pickle::{Array, Class, Id, Node, Pickled, Saved, Scale, Shown};
 use crate::bail;
 use crate::tensor::{DType, Layout, Result};
 use std::cell::RefCell;
@@ -76,6 +76,7 @@ impl Walk<'_> {
                 }
                 contents.entries.push(Self::entry(name, shown));
             }
+            Node::Array(Some(array)) => Self::array(contents, name, array.clone()),
             Node::Sparse(sparse) => {
                 let (compressed, plain) = sparse.layout.index_names();
                 let names: &[&str] =
@@ -144,6 +145,7 @@ impl Walk<'_> {
             Node::Device(device) => ("torch.device", Some(device.to_string())),
             Node::Layout(layout) => ("torch.layout", Some(format!("torch.{}", layout.name()))),
             Node::Class(Class::DType(dtype)) => ("torch.dtype", Some(format!("torch.{}", dtype.name()))),
+            Node::Number(name) => ("numpy.dtype", Some(name.to_string())),
             Node::Class(Class::Unknown(name)) => ("type", self.pickled.unknown.get(*name).map(|name| name.to_string())),
             _ => ("type", None),
         };
@@ -158,6 +160,15 @@ impl Walk<'_> {
             Node::Int(key) => format!("{name}[{key}]"),
             Node::Long(key) => format!("{name}[{key}]"),
             _ => format!("{name}[…]"),
+        }
+    }
+
+    /// An array, whose bytes stand in the pickle itself.
+    fn array(contents: &mut Contents, name: String, array: Rc<Array>) {
+        let (dtype, layout, nbytes) = (array.number.dtype, array.layout.clone(), array.nbytes());
+        contents.add(name, dtype, layout, nbytes, Bytes::Made(Rc::new(move || array.storage())));
+        if let Some(entry) = contents.entries.last_mut() {
+            entry.kind = "array";
         }
     }
 

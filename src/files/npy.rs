@@ -4,12 +4,14 @@
 use super::archive::{Body, put};
 use super::checkpoint::replacing;
 use super::contents::{Bytes, Contents};
+use super::literal::Literal;
 use super::progress;
+use super::records::{DTYPES, Element};
 use super::source::Source;
 use crate::bail;
 use crate::ops::copy;
 use crate::tensor::layout::{checked_numel, contiguous_strides};
-use crate::tensor::{DType, Dims, Error, Layout, Result, Storage, Tensor, View};
+use crate::tensor::{DType, Dims, Error, Layout, Result, Storage, Tensor};
 use crate::value::Value;
 use std::io::Write;
 
@@ -20,10 +22,9 @@ const LONGEST_HEADER: usize = 1 << 20;
 
 /// The header of an array.
 pub struct Header {
-    pub dtype: DType,
+    pub element: Element,
+    /// Strides are counted in elements.
     pub layout: Layout,
-    /// Whether the bytes of each element are in the other order.
-    pub is_swapped: bool,
     /// The position of the elements.
     pub start: usize,
     pub nbytes: usize,
@@ -39,7 +40,7 @@ pub const MOST_OF_A_HEADER: usize = LONGEST_HEADER + 16;
 /// Reads the header from the first bytes of a file.
 ///
 /// # Errors
-/// ValueError when it is none, or is of an array that is no tensor: of objects, texts, records.
+/// ValueError when it is none, or is of an array that is no tensor: of objects, texts, times.
 pub fn header(bytes: &[u8]) -> Result<Header> {
     let Some([major, _minor]) = bytes.strip_prefix(MAGIC).and_then(|rest| rest.first_chunk::<2>()) else {
         return Err(invalid("the magic string is not correct"));
@@ -52,131 +53,57 @@ pub fn header(bytes: &[u8]) -> Result<Header> {
     };
     let length = length.filter(|&length| length <= LONGEST_HEADER).ok_or_else(|| invalid("its length is absurd"))?;
     let text = rest.get(prefix..prefix + length).ok_or_else(|| invalid("it is cut off"))?;
-    let text = str::from_utf8(text).map_err(|_| invalid("it is not text"))?;
-    let literal = Literal::parse(text).ok_or_else(|| invalid(format_args!("{:?}", text.trim_end())))?;
-    let (dtype, is_swapped) = dtype_of(&literal.descr)?;
-    if literal.shape.iter().any(|&size| size < 0) {
+    let text = match major {
+        3 => str::from_utf8(text).map_err(|_| invalid("it is not text"))?.to_owned(),
+        // Latin-1, whose bytes are the first characters of Unicode.
+        _ => text.iter().copied().map(char::from).collect(),
+    };
+    let unreadable = || invalid(format_args!("{:?}", text.trim_end()));
+    let (descr, fortran_order, sizes) = Literal::parse(&text).and_then(entries).ok_or_else(unreadable)?;
+    let element = Element::of(&descr).map_err(|error| match error.message.starts_with("Object arrays") {
+        true => error,
+        false => invalid(error.message),
+    })?;
+    if sizes.iter().any(|&size| size < 0) {
         return Err(invalid("a size is negative"));
     }
-    let count = checked_numel(&literal.shape)?;
-    let nbytes = usize::try_from(count).ok().and_then(|count| count.checked_mul(dtype.itemsize()));
+    let count = checked_numel(&sizes)?;
+    let nbytes = usize::try_from(count).ok().and_then(|count| count.checked_mul(element.nbytes()));
     let nbytes = nbytes.ok_or_else(|| invalid("its shape is absurd"))?;
-    let strides = if literal.fortran_order { reversed(&literal.shape) } else { contiguous_strides(&literal.shape) };
-    let layout = Layout { sizes: literal.shape, strides, offset: 0 };
-    Ok(Header { dtype, layout, is_swapped, start: MAGIC.len() + 2 + prefix + length, nbytes })
+    let strides = if fortran_order { reversed(&sizes) } else { contiguous_strides(&sizes) };
+    let layout = Layout { sizes, strides, offset: 0 };
+    Ok(Header { element, layout, start: MAGIC.len() + 2 + prefix + length, nbytes })
+}
+
+/// The three entries of the header's dictionary, in any order: `descr`, `fortran_order` and `shape`.
+fn entries(header: Literal) -> Option<(Literal, bool, Dims)> {
+    let Literal::Dict(entries) = header else { return None };
+    let (mut descr, mut fortran_order, mut shape) = (None, None, None);
+    for (key, value) in entries {
+        match (key.text()?, value) {
+            ("descr", value) => descr = Some(value),
+            ("fortran_order", Literal::Bool(truth)) => fortran_order = Some(truth),
+            ("shape", value) => shape = Some(value.ints()?),
+            _ => return None,
+        }
+    }
+    Some((descr?, fortran_order?, shape?))
 }
 
 /// Strides that put the first dimension innermost.
-fn reversed(sizes: &[i64]) -> Dims {
+pub fn reversed(sizes: &[i64]) -> Dims {
     let turned: Dims = sizes.iter().rev().copied().collect();
     contiguous_strides(&turned).into_iter().rev().collect()
 }
 
-/// The three entries of the header's dictionary.
-struct Literal {
-    descr: String,
-    fortran_order: bool,
-    shape: Dims,
-}
-
-impl Literal {
-    /// Reads `{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }`, in any order; nothing else is a header.
-    fn parse(text: &str) -> Option<Literal> {
-        let (mut descr, mut fortran_order, mut shape) = (None, None, None);
-        let mut rest = text.trim().strip_prefix('{')?.strip_suffix('}')?.trim();
-        while !rest.is_empty() {
-            let (key, behind) = quoted(rest)?;
-            let behind = behind.trim_start().strip_prefix(':')?.trim_start();
-            let behind = match key {
-                "descr" => {
-                    let (text, behind) = quoted(behind)?;
-                    descr = Some(text.to_owned());
-                    behind
-                }
-                "fortran_order" => {
-                    let (word, value) =
-                        [("True", true), ("False", false)].into_iter().find(|(word, _)| behind.starts_with(word))?;
-                    fortran_order = Some(value);
-                    behind.get(word.len()..)?
-                }
-                "shape" => {
-                    let (inner, behind) = behind.strip_prefix('(')?.split_once(')')?;
-                    let sizes = inner.trim().trim_end_matches(',');
-                    let parse = |size: &str| size.trim().trim_end_matches('L').parse().ok();
-                    shape = Some(if sizes.trim().is_empty() {
-                        Dims::new()
-                    } else {
-                        sizes.split(',').map(parse).collect::<Option<Dims>>()?
-                    });
-                    behind
-                }
-                _ => return None,
-            };
-            let behind = behind.trim_start();
-            rest = match behind.strip_prefix(',') {
-                Some(behind) => behind.trim_start(),
-                None if behind.is_empty() => behind,
-                None => return None,
-            };
-        }
-        Some(Literal { descr: descr?, fortran_order: fortran_order?, shape: shape? })
-    }
-}
-
-/// A quoted text without escapes, and what stands behind it.
-fn quoted(text: &str) -> Option<(&str, &str)> {
-    let quote = text.chars().next().filter(|quote| matches!(quote, '\'' | '"'))?;
-    text.get(1..)?.split_once(quote)
-}
-
-/// The names of dtypes without their byte order.
-const DTYPES: &[(&str, DType)] = &[
-    ("b1", DType::Bool),
-    ("u1", DType::Byte),
-    ("i1", DType::Char),
-    ("i2", DType::Short),
-    ("i4", DType::Int),
-    ("i8", DType::Long),
-    ("u2", DType::UInt16),
-    ("u4", DType::UInt32),
-    ("u8", DType::UInt64),
-    ("f2", DType::Half),
-    ("f4", DType::Float),
-    ("f8", DType::Double),
-    ("c8", DType::ComplexFloat),
-    ("c16", DType::ComplexDouble),
-];
-
-fn dtype_of(descr: &str) -> Result<(DType, bool)> {
-    let (order, name) = descr.split_at_checked(1).unwrap_or_default();
-    let is_swapped = match order {
-        "<" => cfg!(target_endian = "big"),
-        ">" => cfg!(target_endian = "little"),
-        "|" | "=" => false,
-        _ => return Err(invalid(format_args!("the dtype {descr:?} is no tensor's"))),
-    };
-    if name == "O" {
-        bail!(ValueError, "Object arrays cannot be loaded when allow_pickle=False");
-    }
-    match DTYPES.iter().find(|(known, _)| *known == name) {
-        Some((_, dtype)) => Ok((*dtype, is_swapped && dtype.to_real().itemsize() > 1)),
-        None => Err(invalid(format_args!("the dtype {descr:?} is no tensor's"))),
-    }
-}
-
 impl Header {
-    /// The tensor over these bytes, which are the elements.
+    /// The value over these bytes, which are the elements: a tensor, or a dictionary of the fields of records. A storage
+    /// that `is_own` may be changed.
     ///
     /// # Errors
     /// RuntimeError when they are too few.
-    pub fn tensor(self, storage: Storage, is_own: bool) -> Result<Tensor> {
-        let storage = if self.is_swapped && !is_own { storage.duplicate()? } else { storage };
-        if self.is_swapped {
-            storage.byteswap(self.dtype.to_real().itemsize())?;
-        }
-        let view = View { storage, layout: self.layout, dtype: self.dtype, conj: false, neg: false, form: None };
-        view.check_bounds()?;
-        Ok(Tensor::new(view))
+    pub fn value(&self, storage: &Storage, is_own: bool) -> Result<Value> {
+        self.element.value(&self.layout, storage, is_own)
     }
 }
 
@@ -193,20 +120,18 @@ pub fn header_of(source: &Source) -> Result<Header> {
     Ok(header)
 }
 
-/// What a file of one array holds; it has no name.
+/// What a file of one array holds; it has no name, and the fields of its records have theirs.
 ///
 /// # Errors
 /// As [`header_of`].
 pub fn contents(source: &Source) -> Result<Contents> {
     let mut contents = Contents::new(source, "npy");
-    let Header { dtype, layout, is_swapped, start, nbytes } = header_of(source)?;
-    let stored = Bytes::Stored(source.clone(), start);
-    let bytes = if is_swapped { stored.swapped(nbytes, dtype.to_real().itemsize()) } else { stored };
-    contents.add(String::new(), dtype, layout, nbytes, bytes);
+    let Header { element, layout, start, nbytes } = header_of(source)?;
+    element.list(&mut contents, String::new(), layout, nbytes, Bytes::Stored(source.clone(), start))?;
     Ok(contents)
 }
 
-/// The array of a file, as a tensor on the file itself.
+/// The array of a file, as a tensor on the file itself; one of records as a dictionary of its fields.
 ///
 /// # Errors
 /// ValueError when the file is not what the format allows.
@@ -215,7 +140,7 @@ pub fn load(source: &Source, mapped: bool) -> Result<Value> {
     let storage = source.storage(header.start, header.nbytes);
     let storage = storage.ok_or_else(|| Error::value("the file is too short for its array"))?;
     let storage = if mapped { storage } else { storage.duplicate()? };
-    header.tensor(storage, !mapped).map(Value::Tensor)
+    header.value(&storage, !mapped)
 }
 
 /// The header and the elements behind it, as numpy writes them.

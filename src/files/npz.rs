@@ -43,7 +43,7 @@ pub fn load(source: &Source, mapped: bool) -> Result<Value> {
         let storage = archive.storage(&entry, header.start, header.nbytes, mapped)?;
         let is_own = !mapped || archive.stored(&entry, header.start.saturating_add(header.nbytes)).is_none();
         let name = entry.strip_suffix(".npy").unwrap_or(&entry);
-        entries.push((Value::str(name), Value::Tensor(header.tensor(storage, is_own)?)));
+        entries.push((Value::str(name), header.value(&storage, is_own)?));
     }
     Dict::new(entries).map(Value::Dict)
 }
@@ -58,7 +58,7 @@ pub fn contents(source: &Source) -> Result<Contents> {
     let headers = headers(&mut archive)?;
     let archive = Rc::new(RefCell::new(archive));
     for (entry, header) in headers {
-        let Header { dtype, start, nbytes, is_swapped, .. } = header;
+        let Header { element, layout, start, nbytes } = header;
         let stored = archive.borrow().stored(&entry, start.saturating_add(nbytes));
         let name = entry.strip_suffix(".npy").unwrap_or(&entry).to_owned();
         let bytes = match stored {
@@ -68,8 +68,7 @@ pub fn contents(source: &Source) -> Result<Contents> {
                 Bytes::Made(Rc::new(move || archive.borrow_mut().storage(&entry, start, nbytes, false)))
             }
         };
-        let bytes = if is_swapped { bytes.swapped(nbytes, dtype.to_real().itemsize()) } else { bytes };
-        contents.add(name, dtype, header.layout, nbytes, bytes);
+        element.list(&mut contents, name, layout, nbytes, bytes)?;
     }
     Ok(contents)
 }

@@ -8,7 +8,7 @@ mod write;
 
 pub use build::build;
 pub use names::Class;
-pub use read::{Id, Mode, Node, Pickled, Saved, Scale, Shown, read};
+pub use read::{Array, Id, Mode, Node, Pickled, Saved, Scale, Shown, read};
 pub use write::write;
 
 use crate::tensor::{Error, ErrorKind};

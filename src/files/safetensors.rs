@@ -27,6 +27,20 @@ pub struct Described {
     pub nbytes: usize,
 }
 
+impl Described {
+    /// The tensor, on its file if it is to be mapped.
+    ///
+    /// # Errors
+    /// SafetensorError when the file is too short.
+    pub fn tensor(self, source: &Source, mapped: bool) -> Result<Value> {
+        let storage = source.storage(self.place, self.nbytes).ok_or_else(|| invalid("a tensor is cut off"))?;
+        let storage = if mapped { storage } else { storage.duplicate()? };
+        let view = View { storage, layout: self.layout, dtype: self.dtype, conj: false, neg: false, form: None };
+        view.check_bounds()?;
+        Ok(Value::from(view))
+    }
+}
+
 fn invalid(why: impl std::fmt::Display) -> Error {
     Error::new(ErrorKind::SafetensorError, format!("Error while deserializing header: {why}"))
 }
@@ -97,13 +111,8 @@ pub fn contents(source: &Source) -> Result<Contents> {
 /// SafetensorError when the file is not what the format allows.
 pub fn load(source: &Source, mapped: bool) -> Result<Value> {
     let tensor = |described: Described| {
-        let storage =
-            source.storage(described.place, described.nbytes).ok_or_else(|| invalid("a tensor is cut off"))?;
-        let storage = if mapped { storage } else { storage.duplicate()? };
-        let view =
-            View { storage, layout: described.layout, dtype: described.dtype, conj: false, neg: false, form: None };
-        view.check_bounds()?;
-        Ok((Value::Str(described.name.into()), Value::from(view)))
+        let name = Value::str(&*described.name);
+        described.tensor(source, mapped).map(|tensor| (name, tensor))
     };
     Dict::new(header(source)?.into_iter().map(tensor).collect::<Result<Vec<_>>>()?).map(Value::Dict)
 }

@@ -48,6 +48,12 @@ impl Source {
         Ok(Source { memory: Rc::new(rest), name: None })
     }
 
+    /// A part of the file as a file of its own, or `None` where the file does not have these bytes.
+    pub fn part(&self, start: usize, length: usize) -> Option<Source> {
+        let part = Memory::borrow(&self.memory, start, length)?;
+        Some(Source { memory: Rc::new(part), name: self.name.clone() })
+    }
+
     /// Bytes that come one after another, under a name for messages.
     ///
     /// # Errors

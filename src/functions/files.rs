@@ -3,11 +3,12 @@
 
 use super::byte_streams::ByteStream;
 use super::operators;
+use super::typed_storages::not_wrapped;
 use crate::bail;
 use crate::call::state::State;
 use crate::call::{Call, Row, function};
 use crate::files::{self, Location, Options, Source};
-use crate::tensor::{Device, Element, Error, ErrorKind, Result};
+use crate::tensor::{Device, Element, Error, ErrorKind, Result, Storage};
 use crate::value::{Dict, Object, Value};
 use std::cell::{Cell, RefCell};
 use std::io::Cursor;
@@ -55,24 +56,24 @@ pub const ROWS: &[Row] = &[
     .python("save"),
     function(
         "py.load(str path, *, bool mmap=True) -> any",
-        |c| files::load_any(&Source::open(c.str(0)?)?, c.bool(1)?),
-        "Reads a checkpoint, safetensors, npy or npz file; its tensors lie on the file where they can.",
+        |c| files::load_path(c.str(0)?, c.bool(1)?),
+        "Reads a checkpoint, safetensors, npy or npz file, or a folder of such; tensors lie on the file where they can.",
     )
     .python("load"),
     function(
         "py.inspect(str path) -> any",
         |c| {
-            let contents = files::contents(&Source::open(c.str(0)?)?)?;
+            let contents = files::contents_at(c.str(0)?)?;
             Ok(Value::Object(Rc::new(Inspected(contents))))
         },
-        "Lists the tensors of a file without reading data: layouts, shared storages, unused bytes.",
+        "Lists the tensors of a file or folder without reading data: layouts, shared storages, unused bytes.",
     )
     .python("inspect"),
     function(
         "py.diff(any a, any b, *, float tolerance=0) -> any",
         |c| {
             let [a, b] = [0, 1].map(|side| match c.value(side) {
-                Value::Str(path) => files::contents(&Source::open(&path)?),
+                Value::Str(path) => files::contents_at(&path),
                 value => files::contents_of(&value),
             });
             let tolerance = f64::store(c.scalar(2)?);
@@ -241,12 +242,8 @@ fn load(call: &mut Call) -> Result<Value> {
     if !call.is_none(2) {
         bail!(RuntimeError, "Can not safely load weights when explicit pickle_module is specified");
     }
-    let mut options = Options {
-        location: Location::Own,
-        mapped: matches!(call.value(4), Value::Bool(true)),
-        skip_data: call.state.skip_data.get(),
-    };
-    options.location = match call.value(1) {
+    let state = call.state;
+    let location = match call.value(1) {
         Value::None => Location::Own,
         Value::Str(name) => Location::To(name.to_string()),
         Value::Device(device) => Location::To(device.to_string()),
@@ -259,10 +256,13 @@ fn load(call: &mut Call) -> Result<Value> {
             let pair = |(from, to): &(Value, Value)| Ok((place(from)?, place(to)?));
             Location::Table(dict.to_vec().iter().map(pair).collect::<Result<_>>()?)
         }
-        other => {
-            bail!(TypeError, "map_location is a device, its name or a dictionary here, not a {}", other.type_name())
-        }
+        function => Location::Asked(Box::new(move |storage, tag| {
+            let given = state.call_given(&function, vec![Value::Storage(storage.clone()), Value::str(tag)])?;
+            placed(given)
+        })),
     };
+    let mapped = matches!(call.value(4), Value::Bool(true));
+    let options = Options { location, mapped, skip_data: state.skip_data.get(), with_arrays: false };
     match call.value(0) {
         Value::Str(path) => files::load(&Source::open(&path)?, &options),
         other => match &other {
@@ -280,6 +280,15 @@ fn load(call: &mut Call) -> Result<Value> {
             },
             _ => Err(not_seekable(&other)),
         },
+    }
+}
+
+/// What a function given as `map_location` has answered.
+fn placed(given: Value) -> Result<Option<Storage>> {
+    match given {
+        Value::None => Ok(None),
+        Value::Storage(storage) => Ok(Some(storage)),
+        other => Err(not_wrapped(&other)),
     }
 }
 

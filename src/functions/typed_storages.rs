@@ -264,16 +264,29 @@ fn length(call: &mut Call) -> Result<Value> {
     Ok(Value::Int(typed(call)?.len() as i64))
 }
 
-/// `torch.TypedStorage(…)`.
-fn construct(call: &mut Call) -> Result<Value> {
-    warn_typed(call.state);
-    let forms = [
+/// What `torch.TypedStorage` says to wrong arguments.
+fn misused(why: &str) -> String {
+    const FORMS: [&str; 4] = [
         "(*, torch.device device, torch.dtype dtype)",
         "(int size, *, torch.device device, torch.dtype dtype)",
         "(Sequence data, *, torch.device device, torch.dtype dtype)",
         "(*, UntypedStorage wrap_storage, torch.dtype dtype)",
     ];
-    let wrong = |why: &str| wrong("TypedStorage.__init__", &forms, why);
+    wrong("TypedStorage.__init__", &FORMS, why)
+}
+
+/// The refusal of a value in the place of an untyped storage.
+pub fn not_wrapped(value: &Value) -> Error {
+    Error::type_error(misused(&format!(
+        "Argument 'wrap_storage' must be UntypedStorage, but got {}",
+        class_repr(value)
+    )))
+}
+
+/// `torch.TypedStorage(…)`.
+fn construct(call: &mut Call) -> Result<Value> {
+    warn_typed(call.state);
+    let wrong = misused;
     let args = call.value(0).sequence().unwrap_or_default();
     let (device, dtype, wrapped) = (call.value(1), call.value(2), call.value(3));
     if !matches!(wrapped, Value::None) {
@@ -291,10 +304,7 @@ fn construct(call: &mut Call) -> Result<Value> {
         if !matches!(device, Value::None) {
             bail!(RuntimeError, "{}", wrong("Argument 'device' should not be specified when 'wrap_storage' is given"));
         }
-        let Value::Storage(storage) = wrapped else {
-            let why = format!("Argument 'wrap_storage' must be UntypedStorage, but got {}", class_repr(&wrapped));
-            bail!(TypeError, "{}", wrong(&why))
-        };
+        let Value::Storage(storage) = wrapped else { return Err(not_wrapped(&wrapped)) };
         return Ok(Value::TypedStorage(TypedStorage::new(storage, dtype)));
     }
     let device = match device {

@@ -83,7 +83,10 @@ pub fn convert(from: &str, to: &str, dtype: Option<&str>) -> i32 {
 }
 
 fn contents(name: &str) -> Result<Contents> {
-    files::contents(&source(name)?)
+    match name {
+        "-" => files::contents(&source(name)?),
+        name => files::contents_at(name),
+    }
 }
 
 fn source(name: &str) -> Result<Source> {

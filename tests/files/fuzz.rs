@@ -1,11 +1,14 @@
 //! Files changed at random: whatever becomes of them, they are read or refused, at once. A moment for each reader here;
 //! scripts/house/fuzz takes longer (FUZZ_SECONDS for each reader, FUZZ_READER for one of them) and counts.
 
+use super::folders::copied;
 use super::hostile::checkpoint;
 use super::{folder, source};
+use std::cell::RefCell;
 use std::fs;
 use std::io::Read;
 use std::time::{Duration, Instant, SystemTime};
+use tempfile::TempDir;
 use tensorsh::files::{self, Options, Source};
 use tensorsh::format::{Formatter, PrintOptions};
 use tensorsh::tensor::{DType, Result};
@@ -27,6 +30,25 @@ const READERS: &[Reader] = &[
     Reader { name: "legacy", seeds: || seeds(".pt", true), wrap: <[u8]>::to_vec, read: load },
     Reader { name: "safetensors", seeds: || seeds(".safetensors", false), wrap: <[u8]>::to_vec, read: files::load_any },
     Reader { name: "npy", seeds: || seeds(".npy", false), wrap: <[u8]>::to_vec, read: files::load_any },
+    Reader { name: "arrays", seeds: pickles, wrap: |bytes| checkpoint(bytes, &[0; 96]), read: files::load_any },
+    Reader {
+        name: "index",
+        seeds: || seeds_in("sharded", "model.safetensors.index.json"),
+        wrap: <[u8]>::to_vec,
+        read: |source, mapped| changed("sharded", "model.safetensors.index.json", source, mapped),
+    },
+    Reader {
+        name: "distributed",
+        seeds: || seeds_in("two_writers", ".metadata"),
+        wrap: <[u8]>::to_vec,
+        read: |source, mapped| changed("two_writers", ".metadata", source, mapped),
+    },
+    Reader {
+        name: "pieces",
+        seeds: || seeds_in("two_writers", "__0_0.distcp"),
+        wrap: <[u8]>::to_vec,
+        read: |source, mapped| changed("two_writers", "__0_0.distcp", source, mapped),
+    },
     Reader { name: "npz", seeds: || seeds(".npz", false), wrap: <[u8]>::to_vec, read: files::load_any },
 ];
 
@@ -41,6 +63,31 @@ fn seeds(ending: &str, are_legacy: bool) -> Vec<Vec<u8>> {
     let wanted = |name: &str| name.ends_with(ending) && name.contains("legacy") == are_legacy;
     names.retain(|path| wanted(&path.to_string_lossy()));
     names.iter().map(|path| fs::read(path).unwrap()).collect()
+}
+
+fn seeds_in(name: &str, file: &str) -> Vec<Vec<u8>> {
+    vec![fs::read(folder().join(name).join(file)).unwrap()]
+}
+
+thread_local! {
+    /// A copy of a folder, by the name of the folder.
+    static COPY: RefCell<Option<(&'static str, TempDir)>> = const { RefCell::new(None) };
+}
+
+/// Reads a folder, one file of which is changed.
+fn changed(name: &'static str, file: &str, source: &Source, mapped: bool) -> Result<Value> {
+    COPY.with_borrow_mut(|copy| {
+        if copy.as_ref().is_none_or(|(of, _)| *of != name) {
+            *copy = Some((name, copied(name)));
+        }
+        let (_, copy) = copy.as_ref().unwrap();
+        fs::write(copy.path().join(file), source.bytes(0, source.len()).unwrap()).unwrap();
+        let path = copy.path().to_str().unwrap();
+        if let Ok(report) = files::contents_at(path) {
+            let _ = (report.text(), report.json());
+        }
+        files::load_path(path, mapped)
+    })
 }
 
 fn pickles() -> Vec<Vec<u8>> {

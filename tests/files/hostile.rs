@@ -173,6 +173,48 @@ fn broken_pickles_are_refused() {
     refused(&checkpoint(b"", b""), ErrorKind::EOFError, "");
 }
 
+/// The instructions that make an array of numpy's, but for its state.
+const ARRAY: &[u8] = b"cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nNN\x87R";
+
+/// A state for it: sizes, the letters of a number, its order, and bytes.
+fn state(sizes: &[u8], number: &[u8], order: u8, bytes: &[u8]) -> Vec<u8> {
+    let text = |bytes: &[u8]| [b"X", &(bytes.len() as u32).to_le_bytes()[..], bytes].concat();
+    let dtype = [b"cnumpy\ndtype\n", &text(number)[..], b"\x89\x88\x87R(K\x03", &text(&[order]), b"NNNtb"].concat();
+    let bytes = [b"c_codecs\nencode\n", &text(bytes)[..], b"N\x86R"].concat();
+    [b"(K\x01", sizes, &dtype, b"\x89", &bytes, b"tb"].concat()
+}
+
+#[test]
+fn arrays_in_pickles_that_lie_are_refused() {
+    let array = |state: &[u8]| checkpoint(&pickle(&[ARRAY, state].concat()), b"");
+    let four = b"K\x04\x85";
+    assert!(load_bytes(&array(&state(four, b"f4", b'<', &[0; 16]))).is_ok());
+    for (state, kind, part) in [
+        (state(four, b"f4", b'<', &[0; 12]), ErrorKind::UnpicklingError, "has 12 bytes"),
+        (state(four, b"f3", b'<', &[0; 12]), ErrorKind::UnpicklingError, "is no tensor's"),
+        (state(four, b"f4", b'?', &[0; 16]), ErrorKind::UnpicklingError, "is no tensor's"),
+        (state(b"J\xff\xff\xff\xff\x85", b"f4", b'<', &[]), ErrorKind::RuntimeError, "negative dimension"),
+        (state(b"\x8a\x08\0\0\0\0\0\0\0\x40\x85", b"f8", b'<', &[]), ErrorKind::UnpicklingError, "has 0 bytes"),
+        (state(b"N", b"f4", b'<', &[0; 16]), ErrorKind::UnpicklingError, "sizes are a tuple"),
+        (b"Nb".to_vec(), ErrorKind::UnpicklingError, "has other parts"),
+        (Vec::new(), ErrorKind::RuntimeError, "an array without its state"),
+    ] {
+        let bytes = array(&state);
+        refused(&bytes, kind, part);
+        let _ = files::contents(&source(&bytes)).map(|contents| contents.text());
+    }
+    refused(
+        &checkpoint(&pickle(b"cnumpy\ndtype\nX\x02\0\0\0f4\x89\x88\x87R"), b""),
+        ErrorKind::RuntimeError,
+        "no value",
+    );
+    // A thousand arrays of the same megabyte.
+    let state = state(b"J\0\0\x10\0\x85", b"u1", b'|', &vec![b'a'; 1 << 20]);
+    let state = [&state[..state.len() - 1], b"q\x010"].concat();
+    let again = [b"(", &state[..], &[ARRAY, b"h\x01b"].concat().repeat(1000), b"t"].concat();
+    refused(&checkpoint(&pickle(&again), b""), ErrorKind::RuntimeError, "copies itself");
+}
+
 #[test]
 fn tensors_beyond_their_storage_are_refused() {
     let four = [0; 16];
@@ -273,7 +315,25 @@ fn arrays_that_are_no_tensors_are_refused() {
         ("<f4", "|O", "Object arrays cannot be loaded when allow_pickle=False"),
         ("<f4", "<U4", "is no tensor's"),
         ("<f4", "", "is no tensor's"),
-        ("'<f4'", "[('a', '<f4')]", "Cannot parse header"),
+        ("'<f4'", "[('a', '<f4'), ('b', '<U4')]", "the field b: the dtype \"<U4\" is no tensor's"),
+        ("'<f4'", "[('a\\x1b[2J', '<U4')]", "the field a\\u{1b}[2J: the dtype"),
+        ("'<f4'", "[('a', [('b', '<M8[s]')])]", "the field a: the field b: the dtype \"<M8[s]\" is no tensor's"),
+        ("'<f4'", "[('a', '|O')]", "Object arrays cannot be loaded when allow_pickle=False"),
+        ("'<f4'", "[('a', '<f4'), ('a', '<f4')]", "two fields a"),
+        ("'<f4'", "[('', '<f4')]", "without a name"),
+        ("'<f4'", "[]", "the records have no bytes"),
+        ("'<f4'", "[('', '|V0')]", "the records have no bytes"),
+        ("'<f4'", "[('', '|V18446744073709551615')]", "absurd"),
+        ("'<f4'", "[('', '|V9223372036854775807')]", "absurd"),
+        ("'<f4'", "[('a', '<f4', (-1,))]", "negative dimension"),
+        ("'<f4'", "[('a', '<f4', (4611686018427387904,))]", "absurd"),
+        ("'<f4'", "[('a', '<f4', (4294967296, 4294967296, 4294967296))]", "overflowed"),
+        ("'<f4'", "[('a', '<f4', (1000,))]", "too short"),
+        ("'<f4'", "[('a', '<f4', '2')]", "its shape is no tuple"),
+        ("'<f4'", "[('a', '<f4', (2,), 3)]", "a field of a record has a name and a dtype"),
+        ("'<f4'", "[('a',)]", "a field of a record has a name and a dtype"),
+        ("'<f4'", "[(1, '<f4')]", "the name of a field is no text"),
+        ("'<f4'", "('<f4', (2,))", "a dtype is a text or a list of fields"),
         ("(2, 3)", "(2, 300)", "too short"),
         ("(2, 3)", "(-2, 3)", "negative"),
         ("(2, 3)", "(4294967296, 4294967296, 4294967296)", ""),
@@ -286,6 +346,10 @@ fn arrays_that_are_no_tensors_are_refused() {
         let (_, message) = refusal(&npy(&good.replace(from, to)));
         assert!(message.contains(part), "{message}");
     }
+    let dimensions = format!("[('a', '<f4', ({}))]", "1, ".repeat(64));
+    refused(&npy(&good.replace("'<f4'", &dimensions)), ErrorKind::ValueError, "more than 64 dimensions");
+    let deep = format!("{}'<f4'{}", "[('a', ".repeat(1000), ")]".repeat(1000));
+    refused(&npy(&good.replace("'<f4'", &deep)), ErrorKind::ValueError, "Cannot parse header");
     refused(b"\x93NUMPY\x03\0\xff\xff\xff\xff", ErrorKind::ValueError, "its length is absurd");
     refused(b"\x93NUMPY\x09\0", ErrorKind::ValueError, "version 9");
     let entries: [(&str, &[u8]); 1] = [("x.npy", &npy(&good.replace("(2, 3)", "(1000000000000,)")))];

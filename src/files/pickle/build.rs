@@ -103,6 +103,12 @@ impl<F: FnMut(&Saved) -> Result<Storage>> Builder<'_, F> {
                 Value::TypedStorage(TypedStorage::new(self.storage(*index)?, dtype))
             }
             Node::Tensor(shown) => Value::Tensor(self.tensor(shown)?),
+            Node::Array(Some(array)) => {
+                interrupt::check()?;
+                Value::from(array.view()?)
+            }
+            Node::Array(None) => bail!(RuntimeError, "the file holds an array without its state"),
+            Node::Number(_) => bail!(RuntimeError, "the file holds numpy's dtype itself, which is no value here"),
             Node::Sparse(sparse) => Value::from(self.sparse(sparse)?),
             Node::Unknown(..) => bail!(RuntimeError, "the file holds an object of a class that is not allowed"),
             Node::Foreign(what, _) => bail!(RuntimeError, "the file holds {what}, which does not exist here"),

@@ -29,6 +29,10 @@ pub enum Class {
     Parameter,
     /// One of PyTorch's functions that put a tensor together.
     Rebuild(Rebuild),
+    /// `bytes`, by which protocol 2 spells those of no length; `weights_only` does not allow it.
+    Bytes,
+    /// One of numpy's names, which `weights_only` does not allow.
+    NumPy(NumPy),
     /// A name that is not allowed, by its place in [`Pickled::unknown`](super::read::Pickled): only reports have it.
     Unknown(usize),
 }
@@ -47,6 +51,19 @@ pub enum Rebuild {
     FromType,
     /// Of tensors that exist on no machine like this.
     Foreign(&'static str),
+}
+
+/// The names that pickles of plain arrays are made of.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum NumPy {
+    NdArray,
+    DType,
+    /// Makes an array that is given its state afterwards.
+    Reconstruct,
+    /// A number of numpy's.
+    Scalar,
+    /// Makes an array of bytes, since protocol 5.
+    FromBuffer,
 }
 
 /// A name as messages show it.
@@ -114,6 +131,23 @@ pub fn find(module: &str, name: &str) -> Result<Class> {
                  context manager to allowlist this global if you trust this class/function."
             )
         }
+    }))
+}
+
+/// As [`find`], with the names of plain arrays of numpy.
+///
+/// # Errors
+/// UnpicklingError for every other name.
+pub fn find_more(module: &str, name: &str) -> Result<Class> {
+    Ok(Class::NumPy(match (module, name) {
+        ("numpy", "ndarray") => NumPy::NdArray,
+        ("numpy", "dtype") => NumPy::DType,
+        // The module has a line before its name since numpy 2.
+        ("numpy.core.multiarray" | "numpy._core.multiarray", "_reconstruct") => NumPy::Reconstruct,
+        ("numpy.core.multiarray" | "numpy._core.multiarray", "scalar") => NumPy::Scalar,
+        ("numpy.core.numeric" | "numpy._core.numeric", "_frombuffer") => NumPy::FromBuffer,
+        ("builtins" | "__builtin__", "bytes") => return Ok(Class::Bytes),
+        _ => return find(module, name),
     }))
 }
 

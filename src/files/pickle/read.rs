@@ -2,7 +2,11 @@
 //! that contain themselves, need no care, and giving them up takes no recursion. Its memory is bounded by the length of
 //! the pickle and by [`MOST_NODES`], its time by the length alone.
 
+mod arrays;
 mod calls;
+mod newer;
+
+pub use arrays::Array;
 
 use super::names::{self, Class};
 use super::refused;
@@ -45,6 +49,10 @@ pub enum Node {
     /// A storage, by its place in [`Pickled::storages`].
     Storage(usize),
     Tensor(Rc<Shown>),
+    /// The dtype of numpy's numbers, with its byte order.
+    Number(Rc<str>),
+    /// One of numpy's arrays; none before its state is known.
+    Array(Option<Rc<Array>>),
     Sparse(Rc<Sparse>),
     /// Something that a pickle may hold but does not exist here, and the nodes it is made of.
     Foreign(&'static str, Vec<Id>),
@@ -57,6 +65,8 @@ pub enum Node {
 pub enum Mode {
     /// They are refused.
     Load,
+    /// They are refused, too, but those of plain arrays of numpy.
+    Arrays,
     /// They are noted, and so is what they are called with.
     Report,
 }
@@ -178,11 +188,7 @@ impl<'b> Machine<'b> {
                 b'\x80' => drop(self.array::<1>()?),
                 b'c' => {
                     let (module, name) = (self.line()?, self.line()?);
-                    let class = match names::find(module, name) {
-                        Err(_) if self.mode == Mode::Report => self.unknown(names::path(module, name)),
-                        found => found?,
-                    };
-                    self.push(Node::Class(class))?;
+                    self.name(module, name)?;
                 }
                 b'\x81' => self.new_object()?,
                 b'R' => self.reduce()?,
@@ -200,18 +206,6 @@ impl<'b> Machine<'b> {
                     let (value, key) = (self.pop()?, self.pop()?);
                     self.dict()?.push((key, value));
                 }
-                // Instructions of other protocols, which PyTorch does not read either.
-                b'B' if self.mode == Mode::Report => {
-                    let length = u32::from_le_bytes(self.array()?);
-                    let bytes = Rc::from(self.take(length as usize)?);
-                    self.push(Node::Bytes(bytes))?;
-                }
-                b'C' if self.mode == Mode::Report => {
-                    let [length] = self.array()?;
-                    let bytes = Rc::from(self.take(length.into())?);
-                    self.push(Node::Bytes(bytes))?;
-                }
-                b'0' if self.mode == Mode::Report => drop(self.pop()?),
                 b'u' => {
                     let items = self.pop_mark()?;
                     if !items.len().is_multiple_of(2) {
@@ -280,9 +274,23 @@ impl<'b> Machine<'b> {
                     let top = self.top()?;
                     self.memo.insert(index, top);
                 }
+                other if self.mode != Mode::Load => self.newer(other)?,
                 other => return Err(refused(format!("Unsupported operand {other}"))),
             }
         }
+    }
+
+    /// Puts what a name stands for on the stack.
+    fn name(&mut self, module: &str, name: &str) -> Result<()> {
+        let found = match self.mode {
+            Mode::Load => names::find(module, name),
+            Mode::Arrays | Mode::Report => names::find_more(module, name),
+        };
+        let class = match found {
+            Err(_) if self.mode == Mode::Report => self.unknown(names::path(module, name)),
+            found => found?,
+        };
+        self.push(Node::Class(class))
     }
 
     fn take(&mut self, length: usize) -> Result<&'b [u8]> {
@@ -313,7 +321,11 @@ impl<'b> Machine<'b> {
     /// A whole number of any length.
     fn long(&mut self) -> Result<()> {
         let [length] = self.array()?;
-        let bytes = self.take(length.into())?;
+        self.long_of(length.into())
+    }
+
+    fn long_of(&mut self, length: usize) -> Result<()> {
+        let bytes = self.take(length)?;
         if bytes.len() > 16 {
             let long = BigInt::from_signed_bytes_le(bytes);
             return self.push(Node::Long(Rc::new(long)));
@@ -453,6 +465,8 @@ impl Node {
             Node::Layout(_) => "<class 'torch.layout'>",
             Node::Size(_) => "<class 'torch.Size'>",
             Node::Storage(_) => "<class 'torch.storage.TypedStorage'>",
+            Node::Number(_) => "<class 'numpy.dtype'>",
+            Node::Array(_) => "<class 'numpy.ndarray'>",
             Node::Tensor(_) | Node::Sparse(_) => "<class 'torch.Tensor'>",
             Node::Foreign(what, _) => what,
             Node::Unknown(..) => "<class 'object'>",

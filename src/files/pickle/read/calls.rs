@@ -36,6 +36,7 @@ impl Machine<'_> {
     pub(super) fn build(&mut self) -> Result<()> {
         let (state, mode) = (self.pop()?, self.mode);
         match self.top_node()? {
+            Node::Number(_) | Node::Array(_) => self.build_numpy(state),
             Node::Unknown(_, parts, _) => {
                 parts.push(state);
                 Ok(())
@@ -50,7 +51,7 @@ impl Machine<'_> {
         }
     }
 
-    fn items(&self, id: Id) -> Option<&[Id]> {
+    pub(super) fn items(&self, id: Id) -> Option<&[Id]> {
         match self.node(id) {
             Node::Tuple(items) | Node::List(items) => Some(items),
             _ => None,
@@ -87,6 +88,8 @@ impl Machine<'_> {
                 Node::Bytes(bytes) => Node::ByteArray(bytes.clone()),
                 _ => return Err(wrong()),
             },
+            (Class::Bytes, []) => Node::Bytes(Rc::from([])),
+            (Class::NumPy(name), args) => self.numpy(name, args)?,
             (Class::Size, &[sizes]) => Node::Size(self.dims(sizes)?),
             (Class::Device, &[name]) => Node::Device(Device::parse(self.str(name)?)?),
             (Class::Device, &[name, index]) => {
@@ -128,7 +131,7 @@ impl Machine<'_> {
         text.chars().map(byte).collect()
     }
 
-    fn str(&self, id: Id) -> Result<&str> {
+    pub(super) fn str(&self, id: Id) -> Result<&str> {
         match self.node(id) {
             Node::Str(text) => Ok(text),
             other => Err(refused(format!("a text is needed, not {}", other.class()))),
@@ -151,14 +154,14 @@ impl Machine<'_> {
         }
     }
 
-    fn bool(&self, id: Id) -> Result<bool> {
+    pub(super) fn bool(&self, id: Id) -> Result<bool> {
         match self.node(id) {
             Node::Bool(b) => Ok(*b),
             other => Err(refused(format!("True or False is needed, not {}", other.class()))),
         }
     }
 
-    fn dims(&mut self, id: Id) -> Result<Dims> {
+    pub(super) fn dims(&mut self, id: Id) -> Result<Dims> {
         if let Node::Size(dims) = self.node(id) {
             let dims = dims.clone();
             self.spend(dims.len())?;

@@ -1,0 +1,333 @@
+//! Checkpoints of `torch.distributed.checkpoint`: a folder of files that several processes wrote, and `.metadata`, which says
+//! what is where. Each piece of a tensor and each other value is an archive of `torch.save` somewhere in a file.
+//! Follows <https://pytorch.org/docs/2.7/distributed.checkpoint.html>. Executes nothing.
+
+mod cover;
+mod metadata;
+
+use super::checkpoint::{self, Checkpoint, Options};
+use super::contents::{Bytes, Contents, Elements, Entry, Piece as Part, Plain, shown};
+use super::listing;
+use super::source::Source;
+use crate::bail;
+use crate::ops::copy;
+use crate::tensor::layout::{checked_numel, contiguous_strides};
+use crate::tensor::{DType, Device, Error, ErrorKind, Layout, Result, View, interrupt};
+use crate::value::{Dict, List, Value};
+use metadata::{Item, Metadata, Piece, Place, Step, What, wrong};
+use std::collections::{BTreeSet, HashMap};
+use std::path::Path;
+use std::rc::Rc;
+
+/// The name of the metadata in its folder.
+pub const METADATA: &str = ".metadata";
+
+/// The metadata is read whole, so it must not be larger than this.
+const LARGEST_METADATA: usize = 1 << 29;
+
+/// Places of lists that no value is for. PyTorch leaves some for empty dictionaries.
+const MOST_GAPS: usize = 1 << 16;
+
+/// A folder whose metadata is read.
+struct Folder {
+    name: String,
+    metadata: Metadata,
+    /// The files, and the metadata's own bytes.
+    files: HashMap<Rc<str>, Source>,
+    nbytes: u64,
+}
+
+impl Folder {
+    fn open(name: &str) -> Result<Folder> {
+        let path = |file: &str| Path::new(name).join(file).to_string_lossy().into_owned();
+        let source = Source::open(&path(METADATA))?;
+        if source.len() > LARGEST_METADATA {
+            return Err(wrong("it is too large"));
+        }
+        let bytes = source.bytes(0, source.len()).unwrap_or_default();
+        let metadata = metadata::read(&bytes)?;
+        let (mut files, mut nbytes) = (HashMap::new(), source.len() as u64);
+        for (item, place) in metadata.items.iter().flat_map(places) {
+            if !files.contains_key(&place.file) {
+                let file = Source::open(&path(&place.file)).map_err(|error| match error.kind {
+                    ErrorKind::FileNotFoundError => {
+                        let (file, item) = (shown(&place.file), shown(&item.name));
+                        Error::new(error.kind, format!("the file {file} is missing, which has {item}"))
+                    }
+                    _ => error,
+                })?;
+                nbytes = nbytes.saturating_add(file.len() as u64);
+                files.insert(place.file.clone(), file);
+            }
+            if files.get(&place.file).is_none_or(|file| place.start + place.length > file.len()) {
+                let (file, item) = (shown(&place.file), shown(&item.name));
+                return Err(wrong(format_args!("{item} lies beyond the end of {file}")));
+            }
+        }
+        Ok(Folder { name: name.to_owned(), metadata, files, nbytes })
+    }
+
+    /// The archive at a place, as a file of its own.
+    fn archive(&self, place: &Place) -> Result<Source> {
+        let source = self.files.get(&place.file).and_then(|file| file.part(place.start, place.length));
+        let source = source.ok_or_else(|| wrong(format_args!("{} is too short", shown(&place.file))))?;
+        if !source.is_archive() {
+            bail!(ValueError, "its bytes in {} are no archive of torch.save", shown(&place.file));
+        }
+        Ok(source)
+    }
+
+    /// The value of an archive.
+    fn value(&self, place: &Place, mapped: bool) -> Result<Value> {
+        checkpoint::load(&self.archive(place)?, &Options { mapped, with_arrays: true, ..Options::default() })
+    }
+
+    /// The tensor of an archive, which is what the metadata says of it.
+    fn piece(&self, piece: &Piece, dtype: DType, mapped: bool) -> Result<View> {
+        let Value::Tensor(tensor) = self.value(&piece.place, mapped)? else {
+            bail!(ValueError, "its piece at {:?} is no tensor", piece.offsets.as_slice())
+        };
+        let view = tensor.view();
+        if view.form.is_some() || view.device().is_meta() {
+            bail!(ValueError, "its piece at {:?} is no ordinary tensor with data", piece.offsets.as_slice());
+        }
+        agree(piece, dtype, (view.dtype, view.sizes()))?;
+        copy::resolve_neg(&copy::resolve_conj(&view)?)
+    }
+
+    /// A tensor: on its file where it is of one piece, put together where it is of several.
+    fn tensor(&self, dtype: DType, sizes: &[i64], pieces: &[Piece], mapped: bool) -> Result<Value> {
+        if let [piece] = pieces {
+            // Rows lie in rows, as PyTorch loads them.
+            return copy::contiguous(&self.piece(piece, dtype, mapped)?).map(Value::from);
+        }
+        let whole = View::unwritten(sizes, dtype, Device::CPU)?;
+        for piece in pieces {
+            interrupt::check()?;
+            let steps = piece.offsets.iter().zip(whole.strides());
+            let layout = Layout {
+                sizes: piece.sizes.clone(),
+                strides: whole.layout.strides.clone(),
+                offset: steps.fold(0, |offset, (at, stride)| offset + at * stride),
+            };
+            copy::copy_into(&whole.with_layout(layout), &self.piece(piece, dtype, mapped)?)?;
+        }
+        Ok(Value::from(whole))
+    }
+
+    fn item(&self, item: &Item, mapped: bool) -> Result<Value> {
+        interrupt::check()?;
+        match &item.what {
+            What::Tensor { dtype, sizes, pieces } => self.tensor(*dtype, sizes, pieces, mapped),
+            What::Other(place) => self.value(place, mapped),
+        }
+        .map_err(|error| of_item(item, error))
+    }
+
+    /// What one archive holds, added to the contents.
+    fn list(&self, place: &Place, name: &str, contents: &mut Contents) -> Result<Vec<Entry>> {
+        let source = self.archive(place)?;
+        let mut inner = Contents::new(&source, "");
+        listing::list(Checkpoint::describe(&source)?, &mut inner)?;
+        let below = |inner: String| match inner.chars().next() {
+            None => name.to_owned(),
+            Some('[' | '(') => format!("{name}{inner}"),
+            Some(_) => format!("{name}.{inner}"),
+        };
+        let first = contents.storages.len();
+        for (index, mut held) in inner.storages.into_iter().enumerate() {
+            // The position counts from the beginning of the file.
+            if let (Bytes::Stored(_, start), Some(file)) = (&held.bytes, self.files.get(&place.file)) {
+                held.bytes = Bytes::Stored(file.clone(), place.start.saturating_add(*start));
+            }
+            held.key = match index {
+                0 => format!("{}@{}", place.file, place.start),
+                _ => format!("{}@{}/{}", place.file, place.start, held.key),
+            };
+            contents.storages.push(held);
+        }
+        let value = |value: Plain| Plain { name: below(value.name), ..value };
+        contents.values.extend(inner.values.into_iter().map(value));
+        let unknown: BTreeSet<String> = contents.unknown.drain(..).chain(inner.unknown).collect();
+        contents.unknown = unknown.into_iter().collect();
+        let entry = |entry: Entry| Entry {
+            name: below(entry.name),
+            storage: entry.storage.map(|storage| storage + first),
+            ..entry
+        };
+        Ok(inner.entries.into_iter().map(entry).collect())
+    }
+
+    fn list_tensor(&self, name: &str, what: (DType, &[i64]), pieces: &[Piece], contents: &mut Contents) -> Result<()> {
+        let (dtype, sizes) = what;
+        let mut parts = Vec::new();
+        for piece in pieces {
+            let entry = <[Entry; 1]>::try_from(self.list(&piece.place, name, contents)?).ok();
+            let Some(([entry], storage)) = entry.and_then(|entry| {
+                let storage = entry.first()?.storage?;
+                Some((entry, storage))
+            }) else {
+                bail!(ValueError, "its piece at {:?} is no tensor with data", piece.offsets.as_slice())
+            };
+            match entry.elements {
+                Elements::Plain(found) => agree(piece, dtype, (found, &entry.layout.sizes))?,
+                Elements::Blocks(_) => bail!(ValueError, "its piece is made of blocks"),
+            }
+            if pieces.len() == 1 {
+                contents.entries.push(entry);
+                return Ok(());
+            }
+            parts.push(Part { offsets: piece.offsets.clone(), layout: entry.layout, storage });
+        }
+        let nbytes = checked_numel(sizes)?.saturating_mul(dtype.itemsize() as i64);
+        let layout = Layout { sizes: sizes.into(), strides: contiguous_strides(sizes), offset: 0 };
+        let entry = Entry::new(name.to_owned(), dtype, layout, nbytes as u64, 0);
+        contents.entries.push(Entry { storage: None, pieces: parts, ..entry });
+        Ok(())
+    }
+}
+
+/// The places of an item.
+fn places(item: &Item) -> Vec<(&Item, &Place)> {
+    match &item.what {
+        What::Tensor { pieces, .. } => pieces.iter().map(|piece| (item, &piece.place)).collect(),
+        What::Other(place) => vec![(item, place)],
+    }
+}
+
+/// Compares what an archive holds with what the metadata says of it.
+fn agree(piece: &Piece, dtype: DType, found: (DType, &[i64])) -> Result<()> {
+    let (found, sizes) = found;
+    if found != dtype || *sizes != *piece.sizes {
+        let (at, wanted) = (piece.offsets.as_slice(), piece.sizes.as_slice());
+        bail!(
+            ValueError,
+            "its piece at {at:?} is {} of {sizes:?}, where .metadata says {} of {wanted:?}",
+            found.name(),
+            dtype.name()
+        );
+    }
+    Ok(())
+}
+
+fn of_item(item: &Item, error: Error) -> Error {
+    match error.kind {
+        ErrorKind::KeyboardInterrupt => error,
+        kind => Error::new(kind, format!("{}: {}", shown(&item.name), error.message)),
+    }
+}
+
+/// All values of a folder, as they were nested when they were saved.
+///
+/// # Errors
+/// ValueError for metadata that contradicts itself or the files; FileNotFoundError for a file that is missing; what
+/// `torch.load` says of a value.
+pub fn load(folder: &str, mapped: bool) -> Result<Value> {
+    let folder = Folder::open(folder)?;
+    let mut root = Tree::Dict(Vec::new(), HashMap::new());
+    let mut gaps = MOST_GAPS;
+    for item in &folder.metadata.items {
+        let value = folder.item(item, mapped)?;
+        root.put(&item.path, value, &mut gaps).map_err(|error| of_item(item, error))?;
+    }
+    root.value()
+}
+
+/// What a folder holds.
+///
+/// # Errors
+/// As [`load`].
+pub fn contents(folder: &str) -> Result<Contents> {
+    let folder = Folder::open(folder)?;
+    let (name, nbytes) = (folder.name.clone(), folder.nbytes);
+    let mut contents = Contents { name, format: "checkpoint of torch.distributed", nbytes, ..Contents::default() };
+    for item in &folder.metadata.items {
+        interrupt::check()?;
+        match &item.what {
+            What::Tensor { dtype, sizes, pieces } => {
+                folder.list_tensor(&item.name, (*dtype, sizes), pieces, &mut contents)
+            }
+            What::Other(place) => {
+                let listed = folder.list(place, &item.name, &mut contents);
+                listed.map(|entries| contents.entries.extend(entries))
+            }
+        }
+        .map_err(|error| of_item(item, error))?;
+    }
+    Ok(contents)
+}
+
+/// Values on their way into containers.
+enum Tree {
+    /// What stands at a place of a list that nothing was saved for.
+    Gap,
+    Leaf(Value),
+    /// Keys in their order, and the place of each.
+    Dict(Vec<(Rc<str>, Tree)>, HashMap<Rc<str>, usize>),
+    List(Vec<Tree>),
+}
+
+impl Tree {
+    /// Puts a value where a path leads, and makes the containers on its way. At most so many places of lists are left
+    /// free.
+    fn put(&mut self, path: &[Step], value: Value, gaps: &mut usize) -> Result<()> {
+        let mut at = self;
+        for step in path {
+            if let Tree::Gap = at {
+                *at = match step {
+                    Step::Key(_) => Tree::Dict(Vec::new(), HashMap::new()),
+                    Step::Index(_) => Tree::List(Vec::new()),
+                };
+            }
+            at = at.below(step, gaps)?;
+        }
+        match at {
+            Tree::Gap => *at = Tree::Leaf(value),
+            _ => return Err(wrong("two values lie at one place")),
+        }
+        Ok(())
+    }
+
+    fn below(&mut self, step: &Step, gaps: &mut usize) -> Result<&mut Tree> {
+        let found = match (self, step) {
+            (Tree::Dict(entries, places), Step::Key(key)) => {
+                let place = *places.entry(key.clone()).or_insert(entries.len());
+                if place == entries.len() {
+                    entries.push((key.clone(), Tree::Gap));
+                }
+                entries.get_mut(place).map(|(_, tree)| tree)
+            }
+            (Tree::List(items), Step::Index(index)) => {
+                let missing = index.saturating_sub(items.len());
+                let rest = gaps.checked_sub(missing);
+                *gaps = rest.ok_or_else(|| wrong("its list has too many places without a value"))?;
+                while items.len() <= *index {
+                    items.push(Tree::Gap);
+                }
+                items.get_mut(*index)
+            }
+            _ => None,
+        };
+        found.ok_or_else(|| wrong("it lies in what is no container for it"))
+    }
+
+    /// The value that this stands for.
+    fn value(self) -> Result<Value> {
+        Ok(match self {
+            Tree::Gap => Value::None,
+            Tree::Leaf(value) => value,
+            Tree::Dict(entries, _) => {
+                let dict = Dict::default();
+                for (key, tree) in entries {
+                    dict.insert(Value::str(&*key), tree.value()?)?;
+                }
+                Value::Dict(dict)
+            }
+            Tree::List(items) => {
+                let list = List::default();
+                list.replace(items.into_iter().map(Tree::value).collect::<Result<_>>()?)?;
+                Value::List(list)
+            }
+        })
+    }
+}

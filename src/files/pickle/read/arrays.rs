@@ -1,0 +1,129 @@
+//! NumPy's arrays in a pickle: who is told to read more than `weights_only` allows finds them as tensors. A pickle makes an
+//! empty array and an unspecific dtype, and then gives each its state; numbers of plain arrays are understood, nothing
+//! else is.
+
+use super::{Id, Machine, Mode, Node};
+use crate::files::npy::reversed;
+use crate::files::pickle::names::{Class, NumPy};
+use crate::files::pickle::refused;
+use crate::files::records::Number;
+use crate::tensor::layout::{checked_numel, contiguous_strides};
+use crate::tensor::{Dims, Layout, Result, Storage, View};
+use std::rc::Rc;
+
+/// A pickle's record of an array.
+#[derive(Clone, Debug)]
+pub struct Array {
+    pub number: Number,
+    /// Strides are counted in elements.
+    pub layout: Layout,
+    bytes: Rc<[u8]>,
+}
+
+impl Array {
+    pub fn nbytes(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// A copy of its elements.
+    ///
+    /// # Errors
+    /// RuntimeError when memory is short.
+    pub fn storage(&self) -> Result<Storage> {
+        let storage = Storage::from_bytes(&self.bytes)?;
+        if self.number.is_swapped {
+            storage.byteswap(self.number.group())?;
+        }
+        Ok(storage)
+    }
+
+    /// The array as a tensor.
+    ///
+    /// # Errors
+    /// RuntimeError when memory is short.
+    pub fn view(&self) -> Result<View> {
+        let (storage, layout) = (self.storage()?, self.layout.clone());
+        let view = View { storage, layout, dtype: self.number.dtype, conj: false, neg: false, form: None };
+        view.check_bounds()?;
+        Ok(view)
+    }
+}
+
+impl Machine<'_> {
+    /// What one of numpy's names makes of these arguments.
+    pub(super) fn numpy(&mut self, name: NumPy, args: &[Id]) -> Result<Node> {
+        let wrong = || refused(format!("numpy's {name:?} does not take these arguments"));
+        Ok(match (name, args) {
+            (NumPy::Reconstruct, &[class, _, _]) if self.is_array_class(class) => Node::Array(None),
+            (NumPy::DType, &[name, ..]) => Node::Number(format!("={}", self.str(name)?).into()),
+            (NumPy::Scalar, &[dtype, bytes]) => self.array_on(Dims::new(), dtype, bytes, false)?,
+            (NumPy::FromBuffer, &[bytes, dtype, sizes, order]) => {
+                let (is_fortran, sizes) = (self.str(order)? == "F", self.dims(sizes)?);
+                self.array_on(sizes, dtype, bytes, is_fortran)?
+            }
+            _ => return Err(wrong()),
+        })
+    }
+
+    /// Gives an array or a dtype the state that makes it what it is.
+    pub(super) fn build_numpy(&mut self, state: Id) -> Result<()> {
+        let node = self.top_node()?.clone();
+        let made = match &node {
+            Node::Number(name) => self.number(name, state),
+            _ => self.array_of(state),
+        };
+        let made = match made {
+            // Of arrays of objects a report tells the objects.
+            Err(_) if self.mode == Mode::Report => match self.unknown("numpy.ndarray".to_owned()) {
+                Class::Unknown(name) => Node::Unknown(name, vec![state], Vec::new()),
+                _ => Node::None,
+            },
+            made => made?,
+        };
+        *self.top_node()? = made;
+        Ok(())
+    }
+
+    fn is_array_class(&self, id: Id) -> bool {
+        matches!(self.node(id), Node::Class(Class::NumPy(NumPy::NdArray)))
+    }
+
+    /// A number with its byte order, by the state of its dtype: version, order, and what only others than numbers have.
+    fn number(&self, name: &str, state: Id) -> Result<Node> {
+        let Some(&[_, order, subarray, names, fields, ..]) = self.items(state) else {
+            return Err(refused("the state of numpy's dtype has too few parts"));
+        };
+        if [subarray, names, fields].iter().any(|&part| !matches!(self.node(part), Node::None)) {
+            return Err(refused("an array of records is not read from a pickle"));
+        }
+        let (order, name) = (self.str(order)?, name.get(1..).unwrap_or_default());
+        Ok(Node::Number(format!("{order}{name}").into()))
+    }
+
+    /// An array by its state: version, sizes, dtype, whether columns come first, and the bytes.
+    fn array_of(&mut self, state: Id) -> Result<Node> {
+        let Some(&[_, sizes, dtype, is_fortran, bytes]) = self.items(state) else {
+            return Err(refused("the state of numpy's array has other parts"));
+        };
+        let (sizes, is_fortran) = (self.dims(sizes)?, self.bool(is_fortran)?);
+        self.array_on(sizes, dtype, bytes, is_fortran)
+    }
+
+    fn array_on(&mut self, sizes: Dims, dtype: Id, bytes: Id, is_fortran: bool) -> Result<Node> {
+        let Node::Number(descr) = self.node(dtype) else { return Err(refused("an array's dtype is none")) };
+        let number = Number::of(descr).map_err(|error| refused(error.message))?;
+        let bytes = match self.node(bytes) {
+            Node::Bytes(bytes) | Node::ByteArray(bytes) => bytes.clone(),
+            _ => return Err(refused("the elements of an array are no bytes")),
+        };
+        let count = usize::try_from(checked_numel(&sizes)?).ok();
+        // Several arrays may name the same bytes, and each gets its own.
+        self.spend(bytes.len())?;
+        if count.and_then(|count| count.checked_mul(number.dtype.itemsize())) != Some(bytes.len()) {
+            return Err(refused(format!("an array of sizes {:?} has {} bytes", sizes.as_slice(), bytes.len())));
+        }
+        let strides = if is_fortran { reversed(&sizes) } else { contiguous_strides(&sizes) };
+        let layout = Layout { sizes, strides, offset: 0 };
+        Ok(Node::Array(Some(Rc::new(Array { number, layout, bytes }))))
+    }
+}

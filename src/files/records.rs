@@ -1,0 +1,348 @@
+//! What the elements of numpy's arrays are: numbers, or records of named fields, which may be records again. A field of all
+//! records is a tensor with strides on the array's bytes wherever its strides are whole elements. Knows neither headers nor
+//! pickles.
+
+use super::contents::{Bytes, Contents, Entry, Held, shown};
+use super::literal::Literal;
+use crate::bail;
+use crate::ops::copy;
+use crate::tensor::layout::{checked_numel, contiguous_strides};
+use crate::tensor::{DType, Dims, Error, Layout, Result, Storage, Tensor, View, interrupt};
+use crate::value::{Dict, Value};
+use std::collections::HashSet;
+use std::rc::Rc;
+
+/// The maximum number of dimensions, as numpy has it.
+const MOST_DIMENSIONS: usize = 64;
+
+/// An element of an array.
+#[derive(Clone, Debug)]
+pub enum Element {
+    Number(Number),
+    Record(Record),
+}
+
+/// A number, and whether its bytes are in the other order.
+#[derive(Clone, Copy, Debug)]
+pub struct Number {
+    pub dtype: DType,
+    pub is_swapped: bool,
+}
+
+/// Named fields one after another.
+#[derive(Clone, Debug)]
+pub struct Record {
+    fields: Vec<Field>,
+    nbytes: usize,
+}
+
+#[derive(Clone, Debug)]
+struct Field {
+    name: Rc<str>,
+    /// Its first byte in the record.
+    offset: usize,
+    /// Of an array within the record.
+    sizes: Dims,
+    element: Element,
+}
+
+/// Where the elements of an array or of a field lie, in bytes.
+#[derive(Clone, Debug)]
+struct Place {
+    sizes: Dims,
+    strides: Dims,
+    offset: usize,
+}
+
+/// The names of dtypes without their byte order.
+pub const DTYPES: &[(&str, DType)] = &[
+    ("b1", DType::Bool),
+    ("u1", DType::Byte),
+    ("i1", DType::Char),
+    ("i2", DType::Short),
+    ("i4", DType::Int),
+    ("i8", DType::Long),
+    ("u2", DType::UInt16),
+    ("u4", DType::UInt32),
+    ("u8", DType::UInt64),
+    ("f2", DType::Half),
+    ("f4", DType::Float),
+    ("f8", DType::Double),
+    ("c8", DType::ComplexFloat),
+    ("c16", DType::ComplexDouble),
+];
+
+fn absurd() -> Error {
+    Error::value("the shape of an array is absurd")
+}
+
+impl Number {
+    /// The number that numpy calls so: `<f4`.
+    ///
+    /// # Errors
+    /// ValueError for what is no tensor's: objects, texts, times.
+    pub fn of(descr: &str) -> Result<Number> {
+        let (order, name) = descr.split_at_checked(1).unwrap_or_default();
+        if name.starts_with('O') {
+            bail!(ValueError, "Object arrays cannot be loaded when allow_pickle=False");
+        }
+        let is_other = match order {
+            "<" => Some(cfg!(target_endian = "big")),
+            ">" => Some(cfg!(target_endian = "little")),
+            "|" | "=" => Some(false),
+            _ => None,
+        };
+        let found = DTYPES.iter().find(|(known, _)| *known == name);
+        let Some(((_, dtype), is_other)) = found.zip(is_other) else {
+            bail!(ValueError, "the dtype {descr:?} is no tensor's")
+        };
+        Ok(Number { dtype: *dtype, is_swapped: is_other && dtype.to_real().itemsize() > 1 })
+    }
+
+    /// The bytes of a part that has an order.
+    pub fn group(self) -> usize {
+        self.dtype.to_real().itemsize()
+    }
+
+    /// A tensor over these elements, on the storage itself where that can be. One that `is_own` may be changed.
+    fn tensor(self, storage: &Storage, place: &Place, is_own: bool) -> Result<Tensor> {
+        let view = |storage, layout| {
+            let view = View { storage, layout, dtype: self.dtype, conj: false, neg: false, form: None };
+            view.check_bounds().map(|()| view)
+        };
+        if let Some((skip, layout)) = place.layout(self).filter(|_| !self.is_swapped) {
+            let storage = if skip == 0 { storage.clone() } else { storage.slice(skip, storage.nbytes())? };
+            return view(storage, layout).map(Tensor::new);
+        }
+        // Numbers one after another need not be gathered.
+        let is_whole = place.nbytes(self.dtype.itemsize()) == Some(storage.nbytes());
+        let (storage, layout) = match place.layout(self).filter(|_| is_whole) {
+            Some((0, layout)) => (if is_own { storage.clone() } else { storage.duplicate()? }, layout),
+            _ => (place.gathered(storage, self)?, Layout::contiguous(&place.sizes)),
+        };
+        if self.is_swapped {
+            storage.byteswap(self.group())?;
+        }
+        view(storage, layout).map(Tensor::new)
+    }
+}
+
+impl Element {
+    /// An element as a header describes it: the name of a number, or a list of fields.
+    ///
+    /// # Errors
+    /// ValueError for what is no tensor's, with the field's name.
+    pub fn of(descr: &Literal) -> Result<Element> {
+        match descr {
+            Literal::Text(name) => Number::of(name).map(Element::Number),
+            Literal::List(fields) => Record::of(fields).map(Element::Record),
+            _ => bail!(ValueError, "a dtype is a text or a list of fields"),
+        }
+    }
+
+    pub fn nbytes(&self) -> usize {
+        match self {
+            Element::Number(number) => number.dtype.itemsize(),
+            Element::Record(record) => record.nbytes,
+        }
+    }
+
+    /// The value over these elements: a tensor, or a dictionary of the fields' values. A storage that `is_own` may be
+    /// changed.
+    ///
+    /// # Errors
+    /// ValueError where it has too many dimensions; RuntimeError when the elements are too few.
+    pub fn value(&self, layout: &Layout, storage: &Storage, is_own: bool) -> Result<Value> {
+        self.value_at(&Place::of(self, layout)?, storage, is_own)
+    }
+
+    fn value_at(&self, place: &Place, storage: &Storage, is_own: bool) -> Result<Value> {
+        interrupt::check()?;
+        let record = match self {
+            Element::Number(number) => return number.tensor(storage, place, is_own).map(Value::Tensor),
+            Element::Record(record) => record,
+        };
+        let dict = Dict::default();
+        for field in &record.fields {
+            // What is changed in place is never what another field shows.
+            dict.insert(Value::str(&*field.name), field.element.value_at(&place.of_field(field)?, storage, false)?)?;
+        }
+        Ok(Value::Dict(dict))
+    }
+
+    /// Adds what an array holds, under its name: itself, or each field of its records.
+    ///
+    /// # Errors
+    /// ValueError where it has too many dimensions.
+    pub fn list(
+        &self,
+        contents: &mut Contents,
+        name: String,
+        layout: Layout,
+        nbytes: usize,
+        bytes: Bytes,
+    ) -> Result<()> {
+        let record = match self {
+            Element::Number(Number { dtype, is_swapped }) => {
+                let group = dtype.to_real().itemsize();
+                let bytes = if *is_swapped { bytes.swapped(nbytes, group) } else { bytes };
+                contents.add(name, *dtype, layout, nbytes, bytes);
+                return Ok(());
+            }
+            Element::Record(record) => record,
+        };
+        let whole = Whole { storage: contents.storages.len(), nbytes, bytes: bytes.clone() };
+        let key = if name.is_empty() { "records".to_owned() } else { name.clone() };
+        contents.storages.push(Held { key, nbytes: nbytes as u64, bytes, location: "cpu".to_owned() });
+        record.list(contents, &name, &Place::of(self, &layout)?, &whole)
+    }
+}
+
+/// All records of an array.
+struct Whole {
+    /// Their storage in the contents.
+    storage: usize,
+    nbytes: usize,
+    bytes: Bytes,
+}
+
+impl Record {
+    fn of(descr: &[Literal]) -> Result<Record> {
+        let (mut fields, mut offset, mut names) = (Vec::new(), 0usize, HashSet::new());
+        for field in descr {
+            let Some([name, descr, shape @ ..]) = field.tuple().filter(|field| field.len() <= 3) else {
+                bail!(ValueError, "a field of a record has a name and a dtype")
+            };
+            // A title may stand before the name.
+            let name = match name.tuple() {
+                Some([_, name]) => name.text(),
+                _ => name.text(),
+            };
+            let name = name.ok_or_else(|| Error::value("the name of a field is no text"))?;
+            // numpy fills gaps with nameless bytes.
+            let padding = descr.text().filter(|_| name.is_empty()).and_then(|descr| descr.strip_prefix("|V"));
+            let next = match padding.and_then(|length| length.parse().ok()) {
+                Some(length) => offset.checked_add(length),
+                None => {
+                    let said = |error: Error| Error::value(format!("the field {}: {}", shown(name), error.message));
+                    let sizes = match shape {
+                        [] => Some(Dims::new()),
+                        [Literal::Int(size), ..] => Some(Dims::from_elem(*size, 1)),
+                        [shape, ..] => shape.ints(),
+                    };
+                    let sizes = sizes.ok_or_else(|| said(Error::value("its shape is no tuple of whole numbers")))?;
+                    let element = Element::of(descr).map_err(said)?;
+                    if name.is_empty() || !names.insert(name) {
+                        bail!(ValueError, "a record has two fields {}, or one without a name", shown(name));
+                    }
+                    let count = usize::try_from(checked_numel(&sizes).map_err(said)?).ok();
+                    let nbytes = count.and_then(|count| count.checked_mul(element.nbytes()));
+                    fields.push(Field { name: name.into(), offset, sizes, element });
+                    nbytes.and_then(|nbytes| offset.checked_add(nbytes))
+                }
+            };
+            offset = next.filter(|&next| i64::try_from(next).is_ok()).ok_or_else(absurd)?;
+        }
+        if offset == 0 {
+            bail!(ValueError, "the records have no bytes");
+        }
+        Ok(Record { fields, nbytes: offset })
+    }
+
+    fn list(&self, contents: &mut Contents, prefix: &str, place: &Place, whole: &Whole) -> Result<()> {
+        for field in &self.fields {
+            let name = if prefix.is_empty() { field.name.to_string() } else { format!("{prefix}.{}", field.name) };
+            let place = place.of_field(field)?;
+            match &field.element {
+                Element::Record(record) => record.list(contents, &name, &place, whole)?,
+                Element::Number(number) => number.list(contents, name, place, whole),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Number {
+    fn list(self, contents: &mut Contents, name: String, place: Place, whole: &Whole) {
+        let nbytes = place.nbytes(self.dtype.itemsize()).unwrap_or(usize::MAX);
+        match place.layout(self).filter(|_| !self.is_swapped) {
+            Some((0, layout)) => {
+                let entry = Entry::new(name, self.dtype, layout, nbytes as u64, whole.storage);
+                contents.entries.push(entry);
+            }
+            Some((skip, layout)) => {
+                let elements = layout.storage_elements().ok().and_then(|count| usize::try_from(count).ok());
+                let rest = whole.nbytes.saturating_sub(skip);
+                let reached = elements.and_then(|count| count.checked_mul(self.dtype.itemsize())).unwrap_or(rest);
+                contents.add(name, self.dtype, layout, reached, whole.bytes.from(skip, reached));
+                if let Some(entry) = contents.entries.last_mut() {
+                    entry.nbytes = nbytes as u64;
+                }
+            }
+            None => {
+                let (layout, bytes, all) = (Layout::contiguous(&place.sizes), whole.bytes.clone(), whole.nbytes);
+                let gather = move || {
+                    let storage = place.gathered(&bytes.open(all)?, self)?;
+                    if self.is_swapped {
+                        storage.byteswap(self.group())?;
+                    }
+                    Ok(storage)
+                };
+                contents.add(name, self.dtype, layout, nbytes, Bytes::Made(Rc::new(gather)));
+            }
+        }
+    }
+}
+
+impl Place {
+    fn of(element: &Element, layout: &Layout) -> Result<Place> {
+        let nbytes = element.nbytes() as i64;
+        let strides = layout.strides.iter().map(|stride| stride.checked_mul(nbytes));
+        let strides = strides.collect::<Option<Dims>>().ok_or_else(absurd)?;
+        Ok(Place { sizes: layout.sizes.clone(), strides, offset: 0 })
+    }
+
+    /// The place of one field of every record here.
+    fn of_field(&self, field: &Field) -> Result<Place> {
+        let nbytes = field.element.nbytes() as i64;
+        let mut place = self.clone();
+        place.offset = place.offset.checked_add(field.offset).ok_or_else(absurd)?;
+        place.sizes.extend_from_slice(&field.sizes);
+        for stride in contiguous_strides(&field.sizes) {
+            place.strides.push(stride.checked_mul(nbytes).ok_or_else(absurd)?);
+        }
+        if place.sizes.len() > MOST_DIMENSIONS {
+            bail!(ValueError, "the field {} has more than {MOST_DIMENSIONS} dimensions", shown(&field.name));
+        }
+        Ok(place)
+    }
+
+    /// The bytes of all elements, each of so many.
+    fn nbytes(&self, itemsize: usize) -> Option<usize> {
+        let count = usize::try_from(checked_numel(&self.sizes).ok()?).ok()?;
+        count.checked_mul(itemsize)
+    }
+
+    /// The same in elements, and the bytes to be skipped before; none where a stride is no whole number of them.
+    fn layout(&self, number: Number) -> Option<(usize, Layout)> {
+        let itemsize = number.dtype.itemsize();
+        let step = itemsize as i64;
+        let strides = self.strides.iter().map(|stride| (stride % step == 0).then_some(stride / step));
+        let (strides, sizes) = (strides.collect::<Option<Dims>>()?, self.sizes.clone());
+        // Of no elements there is nothing to skip.
+        let is_aligned = self.offset.is_multiple_of(itemsize) || sizes.contains(&0);
+        let (skip, offset) = if is_aligned { (0, (self.offset / itemsize) as i64) } else { (self.offset, 0) };
+        Some((skip, Layout { sizes, strides, offset }))
+    }
+
+    /// A copy of the elements, one after another.
+    fn gathered(&self, storage: &Storage, number: Number) -> Result<Storage> {
+        let (mut sizes, mut strides) = (self.sizes.clone(), self.strides.clone());
+        sizes.push(number.dtype.itemsize() as i64);
+        strides.push(1);
+        let layout = Layout { sizes, strides, offset: i64::try_from(self.offset).map_err(|_| absurd())? };
+        let bytes = View { storage: storage.clone(), layout, dtype: DType::Byte, conj: false, neg: false, form: None };
+        bytes.check_bounds()?;
+        Ok(copy::row_major(&bytes)?.storage)
+    }
+}

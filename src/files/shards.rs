@@ -1,0 +1,184 @@
+//! Models in several safetensors files: an index, `model.safetensors.index.json`, says of every tensor which file it is in.
+//! The index and the files must agree in everything.
+
+use super::contents::{Bytes, Contents, shown};
+use super::safetensors::{self, Described};
+use super::source::Source;
+use crate::bail;
+use crate::tensor::{Error, ErrorKind, Result, interrupt};
+use crate::value::{Dict, Value};
+use serde_json::{Map, Value as Json};
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Component, Path};
+
+/// What the names of indices end in.
+pub const ENDING: &str = ".safetensors.index.json";
+
+/// An index is read whole, so it must not be larger than this.
+const LARGEST_INDEX: usize = 1 << 28;
+
+/// A model whose headers are read.
+struct Model {
+    /// Each tensor with the file it is in, in the order of the index.
+    tensors: Vec<(String, Source, Described)>,
+    /// Texts of the index and of the files.
+    metadata: BTreeMap<String, String>,
+    nbytes: u64,
+}
+
+fn wrong(why: impl std::fmt::Display) -> Error {
+    Error::value(format!("the model's index is wrong: {why}"))
+}
+
+/// The index: which file each tensor is in, and what else it says.
+fn index(source: &Source) -> Result<(Map<String, Json>, BTreeMap<String, String>)> {
+    if source.len() > LARGEST_INDEX {
+        return Err(wrong("it is too large"));
+    }
+    let bytes = source.bytes(0, source.len()).unwrap_or_default();
+    let index: Json = serde_json::from_slice(&bytes).map_err(wrong)?;
+    let Json::Object(mut index) = index else { return Err(wrong("it is no dictionary")) };
+    let Some(Json::Object(places)) = index.remove("weight_map") else {
+        return Err(wrong("it has no dictionary \"weight_map\""));
+    };
+    let mut metadata = BTreeMap::new();
+    if let Some(Json::Object(said)) = index.remove("metadata") {
+        for (key, value) in said {
+            metadata.insert(key, value.as_str().map_or_else(|| value.to_string(), str::to_owned));
+        }
+    }
+    Ok((places, metadata))
+}
+
+/// Refuses the name of a file that is not in the folder itself.
+fn check_name(name: &str) -> Result<()> {
+    let mut parts = Path::new(name).components();
+    let is_plain = matches!((parts.next(), parts.next()), (Some(Component::Normal(part)), None) if part == name);
+    if !is_plain || name.contains(['/', '\\', '\0']) {
+        return Err(wrong(format_args!("the file {} lies outside of the folder", shown(name))));
+    }
+    if !name.ends_with(".safetensors") {
+        return Err(wrong(format_args!("the file {} is no safetensors", shown(name))));
+    }
+    Ok(())
+}
+
+impl Model {
+    fn open(path: &str) -> Result<Model> {
+        let source = Source::open(path)?;
+        let (places, mut metadata) = index(&source)?;
+        let folder = Path::new(path).parent().unwrap_or(Path::new(""));
+        let mut nbytes = source.len() as u64;
+        let mut files: BTreeMap<&str, (Source, HashMap<String, Described>)> = BTreeMap::new();
+        for (name, file) in &places {
+            let Json::String(file) = file else {
+                return Err(wrong(format_args!("the file of {} is no text", shown(name))));
+            };
+            if files.contains_key(&**file) {
+                continue;
+            }
+            interrupt::check()?;
+            check_name(file)?;
+            let place = folder.join(file).to_string_lossy().into_owned();
+            let source = Source::open(&place).map_err(|error| match error.kind {
+                ErrorKind::FileNotFoundError => {
+                    Error::new(error.kind, format!("the file {} is missing, which has {}", shown(file), shown(name)))
+                }
+                _ => error,
+            })?;
+            let said = |error: Error| Error::new(error.kind, format!("{}: {}", shown(file), error.message));
+            let header = safetensors::header(&source).map_err(said)?;
+            for (key, text) in safetensors::metadata(&source).map_err(said)? {
+                metadata.entry(key).or_insert(text);
+            }
+            nbytes = nbytes.saturating_add(source.len() as u64);
+            let header = header.into_iter().map(|described| (described.name.clone(), described)).collect();
+            files.insert(file, (source, header));
+        }
+        let tensors = joined(&places, files)?;
+        Ok(Model { tensors, metadata, nbytes })
+    }
+}
+
+/// The tensors of all files, each of which is in its own and in no other.
+fn joined(
+    places: &Map<String, Json>,
+    mut files: BTreeMap<&str, (Source, HashMap<String, Described>)>,
+) -> Result<Vec<(String, Source, Described)>> {
+    let mut owners: HashMap<&str, &str> = HashMap::new();
+    for (file, (_, header)) in &files {
+        let mut names: Vec<&String> = header.keys().collect();
+        names.sort_unstable();
+        for name in names {
+            if let Some(other) = owners.insert(name, file) {
+                let (name, other, file) = (shown(name), shown(other), shown(file));
+                return Err(wrong(format_args!("{name} is in two files: {other} and {file}")));
+            }
+            if !places.contains_key(name) {
+                return Err(wrong(format_args!("{} is in {} and not in the index", shown(name), shown(file))));
+            }
+        }
+    }
+    let mut tensors = Vec::new();
+    for (name, file) in places {
+        let file = file.as_str().unwrap_or_default();
+        let found = files.get_mut(file).and_then(|(source, header)| Some((source.clone(), header.remove(name)?)));
+        let Some((source, described)) = found else {
+            return Err(wrong(format_args!("{} is not in {}", shown(name), shown(file))));
+        };
+        tensors.push((file.to_owned(), source, described));
+    }
+    Ok(tensors)
+}
+
+/// All tensors of a model by their names, on their files.
+///
+/// # Errors
+/// ValueError where index and files disagree; FileNotFoundError for a file that is missing; SafetensorError for one that is
+/// not what the format allows.
+pub fn load(path: &str, mapped: bool) -> Result<Value> {
+    let tensor = |(_, source, described): (String, Source, Described)| {
+        let name = Value::str(&*described.name);
+        described.tensor(&source, mapped).map(|tensor| (name, tensor))
+    };
+    let tensors = Model::open(path)?.tensors.into_iter().map(tensor).collect::<Result<Vec<_>>>()?;
+    Dict::new(tensors).map(Value::Dict)
+}
+
+/// What a model holds; a storage is called by its file.
+///
+/// # Errors
+/// As [`load`].
+pub fn contents(path: &str) -> Result<Contents> {
+    let Model { tensors, metadata, nbytes } = Model::open(path)?;
+    let format = "safetensors in several files";
+    let mut contents = Contents { name: path.to_owned(), format, nbytes, metadata, ..Contents::default() };
+    for (file, source, Described { name, dtype, layout, place, nbytes }) in tensors {
+        contents.add(name, dtype, layout, nbytes, Bytes::Stored(source, place));
+        if let Some(held) = contents.storages.last_mut() {
+            held.key = file;
+        }
+    }
+    Ok(contents)
+}
+
+/// The one index in a folder; none where there is none.
+///
+/// # Errors
+/// ValueError where there are several; OSError where the folder cannot be read.
+pub fn index_in(folder: &str) -> Result<Option<String>> {
+    let refused = |error: std::io::Error| Error::new(ErrorKind::OSError, format!("{folder} cannot be read: {error}"));
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(refused)? {
+        let name = entry.map_err(refused)?.file_name().to_string_lossy().into_owned();
+        if name.ends_with(ENDING) {
+            found.push(name);
+        }
+    }
+    found.sort_unstable();
+    if found.len() > 1 {
+        let names = found.iter().map(|name| shown(name)).collect::<Vec<_>>().join(", ");
+        bail!(ValueError, "{folder} has several models: {names}");
+    }
+    Ok(found.pop().map(|name| Path::new(folder).join(name).to_string_lossy().into_owned()))
+}
