@@ -6,6 +6,7 @@
 
 pub mod aliases;
 pub mod bits;
+pub mod blocks;
 pub mod bytes;
 mod element;
 pub mod figure;

@@ -1,6 +1,6 @@
-//! Files of tensors: PyTorch's checkpoints, safetensors, npy and npz, and folders of them. They are read from mapped memory
-//! and written beside what they replace. Reading executes nothing, and takes no more memory than the file or the machine
-//! allows. Knows neither the script language nor the terminal.
+//! Files of tensors: PyTorch's checkpoints, safetensors, npy, npz and GGUF, and folders of them. They are read from mapped
+//! memory and written beside what they replace. Reading executes nothing, and takes no more memory than the file or the
+//! machine allows. Knows neither the script language nor the terminal.
 
 mod archive;
 mod atomic;
@@ -10,6 +10,7 @@ mod convert;
 mod diff;
 mod distributed;
 mod format;
+pub mod gguf;
 mod inspect;
 mod legacy;
 mod listing;
@@ -30,7 +31,10 @@ pub use checkpoint::{Location, Options, load, save, write};
 pub use contents::Contents;
 pub use convert::convert;
 pub use diff::{Differences, diff};
-pub use format::{contents, contents_at, load_any, load_path, save_as};
+pub use format::{Input, contents, load_any, save_as};
 pub use living::contents_of;
 pub use safetensors::{load as load_safetensors, save as save_safetensors};
 pub use source::{Source, read_whole, write_whole};
+
+/// What everything here gives.
+pub use crate::tensor::Result;

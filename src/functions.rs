@@ -8,6 +8,7 @@ mod arithmetic;
 mod attributes;
 pub mod autograd_rows;
 mod backward;
+mod block_tensors;
 pub mod bounds;
 mod buffers;
 mod byte_streams;
@@ -122,6 +123,7 @@ const TABLES: &[(&str, &[Row])] = &[
     ("attributes", attributes::ROWS),
     ("gradients", autograd_rows::ROWS),
     ("gradients", backward::ROWS),
+    ("files", block_tensors::ROWS),
     ("buffers", buffers::ROWS),
     ("buffers", byte_streams::ROWS),
     ("conversion", casts::ROWS),

@@ -87,9 +87,9 @@ enum Command {
     Learn(Learn),
     /// Say what files of tensors hold, without reading their data
     ///
-    /// Checkpoints of PyTorch, safetensors, npy and npz, folders of torch.distributed and of models in several files: the
-    /// name, dtype, size, stride and offset of every tensor, which of them share a storage, and the bytes that are kept and
-    /// shown by none. Nothing in a file is executed.
+    /// Checkpoints of PyTorch, safetensors, npy, npz and GGUF, folders of torch.distributed and of models in several files:
+    /// the name, dtype, size, stride and offset of every tensor, which of them share a storage, and the bytes that are kept
+    /// and shown by none. Nothing in a file is executed.
     Inspect(Inspect),
     /// Say what changed from one file or folder of tensors to another, of whatever formats
     ///

@@ -1,7 +1,7 @@
 //! The recorded sessions in tests/transcripts and in the project's pages, run as `tensorsh test` runs them. What they
 //! expect was printed by PyTorch 2.7.0, never by tensorsh; a difference is to be mended in src/, not there. The
 //! exceptions are docs/pytorch-differences.md, which says where tensorsh departs from PyTorch on purpose, and the drawings of
-//! docs/explain.md and docs/learn, in which only the numbers are PyTorch's.
+//! docs/explain.md, docs/files.md and docs/learn, in which only the numbers are PyTorch's.
 
 use std::fs;
 use std::path::{Path, PathBuf};

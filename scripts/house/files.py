@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Files of PyTorch, numpy and safetensors: makes those the tests read, and checks that they read ours.
+"""Files of PyTorch, numpy, safetensors and gguf: makes those the tests read, and checks that they read ours.
 
     PYTHON scripts/house/files.py make            writes tests/files/ anew: each file, and beside it what it holds, as text
-    PYTHON scripts/house/files.py check PROGRAM   lets PROGRAM (tensorsh) load and save every file, and loads that there
+    PYTHON scripts/house/files.py check PROGRAM   lets PROGRAM (tensorsh) load and save every file, and loads that there;
+                                                  lets it take blocks of random bytes apart, and does that there
 
-PYTHON is an interpreter with PyTorch 2.7, numpy and safetensors. What a file holds is told by `describe`, which
+PYTHON is an interpreter with PyTorch 2.7, numpy, safetensors and gguf. What a file holds is told by `describe`, which
 tests/files.rs tells in the same words: dtype, size, stride, offset and storage of every tensor, and the bytes of every
 storage.
 """
@@ -13,6 +14,7 @@ import argparse
 import collections
 import datetime
 import io
+import os
 import pathlib
 import pickle
 import struct
@@ -21,6 +23,7 @@ import sys
 import tempfile
 import zipfile
 
+import gguf
 import numpy
 import safetensors.torch
 import torch
@@ -67,6 +70,11 @@ def describe(value):
             lines.append(f"{path}: storage of {name} storage {storage(v._untyped_storage)}")
         elif isinstance(v, numpy.ndarray) and v.dtype.names:
             records(path, v, v.dtype, 0, v.shape, v.strides, v.tobytes(order="A"))
+        elif isinstance(v, gguf.ReaderTensor):
+            lines.append(f"{path}: blocks of {v.tensor_type.name} {v.shape.tolist()[::-1]} {v.n_elements} {v.n_bytes}")
+            visit(f"{path}.data", v.data)
+            with numpy.errstate(all="ignore"):
+                visit(f"{path}.dequantized", gguf.quants.dequantize(v.data, v.tensor_type))
         elif isinstance(v, (numpy.ndarray, numpy.generic)):
             v = numpy.asarray(v)
             v = v.astype(v.dtype.newbyteorder("="))
@@ -323,6 +331,73 @@ def array_files():
         yield name, buffer.getvalue(), arrays
 
 
+BLOCKS = [gguf.GGMLQuantizationType[name] for name in "Q4_0 Q4_1 Q5_0 Q5_1 Q8_0 Q2_K Q3_K Q4_K Q5_K Q6_K".split()]
+
+
+def random_blocks(kind, rows, per_row, seed):
+    """Blocks of random bytes; some of them with scales that are infinite, tiny or no numbers."""
+    nbytes = gguf.GGML_QUANT_SIZES[kind][1]
+    blocks = numpy.random.default_rng([seed, kind]).integers(0, 256, (rows * per_row, nbytes), dtype=numpy.uint8)
+    special = [0x7C00, 0xFC00, 0x7E12, 0xFC01, 0x0001, 0x8000]
+    for number, block in enumerate(blocks[1::2]):
+        # A scale stands at one end of a block, or next to one that does.
+        start = [0, 2, nbytes - 2, nbytes - 4][(number + kind) % 4]
+        block[start:start + 2] = numpy.array(special[(number // 4 + kind) % 6], "<u2")[None].view(numpy.uint8)
+    return blocks.reshape(rows, per_row * nbytes)
+
+
+def gguf_file(fill):
+    """The bytes of a file, and what is in it."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "a.gguf"
+        writer = gguf.GGUFWriter(path, "none")
+        fill(writer)
+        writer.write_header_to_file()
+        writer.write_kv_data_to_file()
+        writer.write_tensors_to_file()
+        writer.close()
+        return path.read_bytes(), gguf_tensors(path)
+
+
+def gguf_tensors(path):
+    """Tensors by their names: plain ones as they are, blocks as gguf has them."""
+    def value(t):
+        if t.tensor_type == gguf.GGMLQuantizationType.BF16:
+            return torch.from_numpy(t.data.copy()).view(torch.bfloat16)
+        return t if t.tensor_type in BLOCKS else t.data.copy()
+    return {t.name: value(t) for t in gguf.GGUFReader(path).tensors}
+
+
+def gguf_blocks(writer):
+    for kind in BLOCKS:
+        per_row = 64 // gguf.GGML_QUANT_SIZES[kind][0] or 1
+        writer.add_tensor(f"blk.{kind.name}", random_blocks(kind, 2, per_row, 1), raw_dtype=kind)
+    writer.add_tensor("cube", numpy.arange(12 * 18, dtype=numpy.uint8).reshape(2, 3, 36), raw_dtype=BLOCKS[0])
+    # Exactly as long as the alignment: nothing that may be missing follows.
+    writer.add_tensor("last", numpy.arange(8, dtype=numpy.float32))
+
+
+def gguf_plain(writer):
+    writer.add_custom_alignment(64)
+    types = gguf.GGUFValueType
+    for name, value in [("uint8", 200), ("int8", -100), ("uint16", 60000), ("int16", -30000), ("uint32", 2**32 - 1),
+                        ("int32", -(2**31)), ("uint64", 2**64 - 1), ("int64", -(2**63)), ("float32", 1e-5),
+                        ("float64", 0.1), ("bool", True), ("string", "a\x1b[31m 'quoted' \u00e9\n")]:
+        writer.add_key_value(f"one.{name}", value, types[name.upper()])
+    for name, value in [("uint8", [1, 2]), ("int16", [-1, 2]), ("float32", [0.5, 1.5]), ("float64", [0.1]),
+                        ("bool", [True, False]), ("uint64", list(range(20))), ("string", ["a", "", "b\x1b"])]:
+        writer.add_key_value(f"many.{name}", value, types.ARRAY, types[name.upper()])
+    writer.add_key_value("many.words", [f"word {number}" for number in range(20)], types.ARRAY)
+    writer.add_key_value("nested", [[1, 2], [3], [4, 5, 6]], types.ARRAY)
+    plain = [numpy.float32, numpy.float16, numpy.float64, numpy.int8, numpy.int16, numpy.int32, numpy.int64]
+    for dtype in plain:
+        writer.add_tensor(numpy.dtype(dtype).name, numpy.arange(6, dtype=dtype).reshape(2, 3) - 2)
+    halves = torch.tensor([[1.0, -2.5, 3e38], [0.1, 0.0, float("nan")]], dtype=torch.bfloat16).view(torch.uint8).numpy()
+    writer.add_tensor("bfloat16", halves, raw_dtype=gguf.GGMLQuantizationType.BF16)
+    writer.add_tensor("empty", numpy.zeros((0, 3), dtype=numpy.float32))
+    writer.add_tensor("last", numpy.arange(16, dtype=numpy.float32).reshape(1, 2, 4, 2))
+
+
 def files():
     """(name, bytes, what it holds, None where it is refused)."""
     for make in (dtypes, views, forms, containers, parameters, storages):
@@ -349,6 +424,8 @@ def files():
         safetensors.torch.save_file(plain, file.name, metadata={"made": "by safetensors"})
         yield "dtypes.safetensors", pathlib.Path(file.name).read_bytes(), safetensors.torch.load_file(file.name)
     yield from array_files()
+    for make in (gguf_blocks, gguf_plain):
+        yield f"{make.__name__.removeprefix('gguf_')}.gguf", *gguf_file(make)
 
 
 def make():
@@ -365,6 +442,32 @@ def make():
     folders.make()
 
 
+def check_blocks(program):
+    """How many blocks of random bytes PROGRAM takes apart, and how many of them not as gguf does, to the last bit."""
+    rows, per_row, seed = 64, 16, int.from_bytes(os.urandom(4))
+    blocks = {kind: random_blocks(kind, rows, per_row, seed) for kind in BLOCKS}
+
+    def fill(writer):
+        for kind, data in blocks.items():
+            writer.add_tensor(kind.name, data, raw_dtype=kind)
+
+    wrong = 0
+    with tempfile.TemporaryDirectory() as folder:
+        source, target = pathlib.Path(folder) / "a.gguf", pathlib.Path(folder) / "a.npy"
+        source.write_bytes(gguf_file(fill)[0])
+        for kind, data in blocks.items():
+            code = f'save(load("{source}")["{kind.name}"].dequantize(), "{target}")'
+            subprocess.run([program, "-e", code], check=True, stdout=subprocess.DEVNULL)
+            with numpy.errstate(all="ignore"):
+                ours, theirs = numpy.load(target), gguf.quants.dequantize(data, kind)
+            differs = (ours.view("u4") != theirs.view("u4")).reshape(rows * per_row, -1).any(axis=1).sum()
+            wrong += int(differs)
+            if differs or ours.shape != theirs.shape:
+                print(f"{kind.name}: {differs} blocks differ (seed {seed})")
+    print(f"{len(BLOCKS) * rows * per_row} blocks of random bytes taken apart by {program}: {wrong} not as by gguf")
+    return wrong
+
+
 def check(program):
     """Whether what PROGRAM writes is, when PyTorch, numpy and safetensors load it, what it read."""
 
@@ -375,7 +478,7 @@ def check(program):
     loaders = {".pt": torch.load, ".safetensors": safetensors.torch.load_file, ".npy": numpy_load, ".npz": numpy_load}
     wrong = checked = 0
     with tempfile.TemporaryDirectory() as folder:
-        for told in sorted(FOLDER.glob("*.txt")):
+        for told in sorted(told for told in FOLDER.glob("*.txt") if not told.stem.endswith(".gguf")):
             source, target = told.with_suffix(""), pathlib.Path(folder) / told.stem
             code = f'save(load("{source}"), "{target}")'
             subprocess.run([program, "-e", code], check=True, stdout=subprocess.DEVNULL)
@@ -395,6 +498,6 @@ if __name__ == "__main__":
         case ["make"]:
             make()
         case ["check", program]:
-            sys.exit(check(program) > 0)
+            sys.exit(check(program) + check_blocks(program) > 0)
         case _:
             sys.exit(__doc__)

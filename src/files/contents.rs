@@ -5,7 +5,7 @@
 use super::source::Source;
 use crate::bail;
 use crate::tensor::parallel::writing;
-use crate::tensor::{DType, Device, Dims, Error, Layout, Result, Storage};
+use crate::tensor::{DType, Device, Dims, Error, ErrorKind, Layout, Result, Storage};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::rc::Rc;
@@ -83,8 +83,22 @@ pub struct Blocks {
     pub count: usize,
     /// … and its bytes.
     pub nbytes: usize,
-    /// Takes whole blocks apart.
-    pub take_apart: fn(&[u8], &mut [f32]),
+    /// Takes whole blocks apart; `None` for a type of which only the size is known.
+    pub take_apart: Option<TakesApart>,
+}
+
+/// Turns whole blocks into as many numbers.
+pub type TakesApart = fn(&[u8], &mut [f32]);
+
+impl Blocks {
+    /// The function that takes blocks apart.
+    ///
+    /// # Errors
+    /// NotImplementedError for a type of which only the size is known.
+    pub fn taking_apart(&self) -> Result<TakesApart> {
+        let missing = || format!("blocks of type {} are not taken apart here", self.name);
+        self.take_apart.ok_or_else(|| Error::new(ErrorKind::NotImplementedError, missing()))
+    }
 }
 
 impl PartialEq for Blocks {
@@ -131,7 +145,8 @@ impl Elements {
         let packed = packed.to_vec()?;
         let numbers = packed.len() / blocks.nbytes * blocks.count;
         let storage = Storage::zeroed(numbers.saturating_mul(size_of::<f32>()), Device::CPU)?;
-        writing(&*storage.data()?, 0..numbers, |numbers: &mut [f32]| (blocks.take_apart)(&packed, numbers));
+        let take_apart = blocks.taking_apart()?;
+        writing(&*storage.data()?, 0..numbers, |numbers: &mut [f32]| take_apart(&packed, numbers));
         Ok(storage)
     }
 }
@@ -252,8 +267,14 @@ impl Contents {
 
     /// Adds a tensor that has its storage to itself.
     pub fn add(&mut self, name: String, dtype: DType, layout: Layout, nbytes: usize, bytes: Bytes) {
+        self.add_of(name, Elements::Plain(dtype), layout, nbytes, bytes);
+    }
+
+    /// As [`Contents::add`], of elements of any kind.
+    pub fn add_of(&mut self, name: String, elements: Elements, layout: Layout, nbytes: usize, bytes: Bytes) {
         let held = Held { key: name.clone(), nbytes: nbytes as u64, bytes, location: "cpu".to_owned() };
-        self.entries.push(Entry::new(name, dtype, layout, held.nbytes, self.storages.len()));
+        let entry = Entry::new(name, DType::Byte, layout, held.nbytes, self.storages.len());
+        self.entries.push(Entry { elements, ..entry });
         self.storages.push(held);
     }
 

@@ -4,71 +4,87 @@
 use super::archive::Body;
 use super::checkpoint::{folder_of, replacing, write_bodies};
 use super::contents::{Contents, Elements, Entry, count, shown};
-use super::format::{Target, contents, load_any, target};
+use super::format::{Input, Target, target};
 use super::living::contents_of;
 use super::npz::Array;
 use super::parts::Part;
 use super::safetensors::Outgoing;
-use super::source::Source;
-use super::{npy, npz, safetensors};
+use super::{gguf, npy, npz, safetensors};
 use crate::bail;
 use crate::ops::copy;
+use crate::tensor::interrupt::{self, Interrupt};
 use crate::tensor::thresholds::CONVERTED;
-use crate::tensor::{DType, Error, Form, Layout, MemoryFormat, Result, Storage, Tensor, View};
+use crate::tensor::{DType, Device, Dims, Error, Form, Layout, MemoryFormat, Result, Storage, Tensor, View};
 use crate::value::{Dict, List, Value};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::io::BufWriter;
 use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
-/// Writes what one file holds into another, in the format that its name ends in. Floats become `dtype`, where one is given;
-/// blocks of a GGUF file become `dtype` or `float32`.
+/// Writes what one file or folder holds into another file, in the format that its name ends in. Floats become of the dtype of
+/// this name, where one is given; blocks of a GGUF file become that or `float32`. It ends when `stop` is set. Gives a
+/// note on what stayed behind.
 ///
 /// # Errors
 /// ValueError for a name that ends in no format, and for tensors and values that the format cannot hold; TypeError for a
 /// `dtype` that is no float's; what reading and writing give; KeyboardInterrupt.
-pub fn convert(from: &Source, to: &str, dtype: Option<DType>) -> Result<()> {
-    if let Some(dtype) = dtype.filter(|dtype| !dtype.is_floating_point()) {
-        bail!(TypeError, "floats become floats, not {}", dtype.name());
-    }
+pub fn convert(from: &Input, to: &str, dtype: Option<&str>, stop: &Arc<AtomicBool>) -> Result<Option<String>> {
+    interrupt::watch(&Interrupt::of(stop.clone()));
+    let dtype = dtype.map(float_named).transpose()?;
     let target = target(to)?;
-    let told = contents(from)?;
-    if target == Target::Checkpoint {
-        return to_checkpoint(from, &told, to, dtype);
-    }
-    refuse_shared(&told, target)?;
-    let tensors = told.entries.iter().map(|entry| Recast::of(&told, entry, dtype)).collect::<Result<Vec<_>>>()?;
-    let named = told.entries.iter().zip(tensors);
+    let told = from.contents()?;
     match target {
-        Target::Safetensors => {
-            let outgoing = |(entry, body): (&Entry, Recast)| Outgoing {
-                name: entry.name.clone(),
-                dtype: body.dtype,
-                sizes: entry.layout.sizes.clone(),
-                body: Box::new(body),
-            };
-            safetensors::write(named.map(outgoing).collect(), texts(&told)?, to)
+        Target::Checkpoint => to_checkpoint(from, &told, to, dtype)?,
+        _ => to_tensors(&told, target, to, dtype)?,
+    }
+    let are_kept = target == Target::Safetensors && !told.format.starts_with(gguf::FORMAT);
+    Ok((!told.metadata.is_empty() && !are_kept)
+        .then(|| format!("{} beside the tensors stayed behind", count(told.metadata.len(), "text"))))
+}
+
+/// Formats of tensors that have names and nothing in common.
+fn to_tensors(told: &Contents, target: Target, to: &str, dtype: Option<DType>) -> Result<()> {
+    refuse_shared(told, target)?;
+    let tensors = told.entries.iter().map(|entry| Recast::of(told, entry, dtype)).collect::<Result<Vec<_>>>()?;
+    let named = told.entries.iter().zip(tensors);
+    if target == Target::Safetensors {
+        let outgoing = |(entry, body): (&Entry, Recast)| Outgoing {
+            name: entry.name.clone(),
+            dtype: body.dtype,
+            sizes: entry.layout.sizes.clone(),
+            body: Box::new(body),
+        };
+        return safetensors::write(named.map(outgoing).collect(), texts(told)?, to);
+    }
+    refuse_values(told, target)?;
+    let array = |(entry, body): (&Entry, Recast)| {
+        let head = npy::head(body.dtype, &entry.layout.sizes, false)
+            .map_err(|error| Error::new(error.kind, format!("{}: {}", shown(&entry.name), error.message)))?;
+        Ok(Array { name: entry.name.clone(), head, body: Box::new(body) })
+    };
+    let arrays = named.map(array).collect::<Result<Vec<Array>>>()?;
+    match (target, arrays.as_slice()) {
+        (Target::Npy, [array]) => npy::write(&array.head, &*array.body, to),
+        (Target::Npy, arrays) => bail!(ValueError, "{to} can hold one tensor, not {}", arrays.len()),
+        (_, arrays) => npz::write(arrays, to),
+    }
+}
+
+/// The dtype of floats that is called so, with `torch.` before it or without.
+fn float_named(name: &str) -> Result<DType> {
+    match DType::from_name(name.strip_prefix("torch.").unwrap_or(name)) {
+        Some(dtype) if dtype.is_floating_point() => Ok(dtype),
+        _ => {
+            let floats = DType::ALL.iter().filter(|dtype| dtype.is_floating_point()).map(|dtype| dtype.name());
+            bail!(TypeError, "{name} is no dtype of floats: they are {}", floats.collect::<Vec<_>>().join(", "))
         }
-        Target::Npy | Target::Npz => {
-            refuse_values(&told, target)?;
-            let array = |(entry, body): (&Entry, Recast)| {
-                let head = npy::head(body.dtype, &entry.layout.sizes, false)
-                    .map_err(|error| Error::new(error.kind, format!("{}: {}", shown(&entry.name), error.message)))?;
-                Ok(Array { name: entry.name.clone(), head, body: Box::new(body) })
-            };
-            let arrays = named.map(array).collect::<Result<Vec<Array>>>()?;
-            match (target, arrays.as_slice()) {
-                (Target::Npz, arrays) => npz::write(arrays, to),
-                (_, [array]) => npy::write(&array.head, &*array.body, to),
-                (_, arrays) => bail!(ValueError, "{to} can hold one tensor, not {}", arrays.len()),
-            }
-        }
-        Target::Checkpoint => Ok(()),
     }
 }
 
 /// Checkpoints keep everything: containers, values, and who shares what. Only the bytes are other ones.
-fn to_checkpoint(from: &Source, told: &Contents, to: &str, dtype: Option<DType>) -> Result<()> {
+fn to_checkpoint(from: &Input, told: &Contents, to: &str, dtype: Option<DType>) -> Result<()> {
     let has_blocks = told.entries.iter().any(|entry| matches!(entry.elements, Elements::Blocks(_)));
     let promised = RefCell::new(Promised {
         dtype,
@@ -80,7 +96,7 @@ fn to_checkpoint(from: &Source, told: &Contents, to: &str, dtype: Option<DType>)
     let value = if has_blocks {
         promised.borrow_mut().tensors(told)?
     } else {
-        let value = load_any(from, true)?;
+        let value = from.load(true)?;
         match dtype {
             Some(dtype) => {
                 refuse_mixed(&contents_of(&value)?, dtype)?;
@@ -100,7 +116,9 @@ fn to_checkpoint(from: &Source, told: &Contents, to: &str, dtype: Option<DType>)
 
 /// Elements in their order, in another dtype.
 struct Recast {
+    /// One part, unless several processes wrote the tensor.
     parts: Vec<Part>,
+    sizes: Dims,
     dtype: DType,
     nbytes: usize,
 }
@@ -117,19 +135,25 @@ impl Recast {
             [] if entry.layout.numel() != 0 || entry.storage.is_none() => {
                 bail!(ValueError, "{name} has no data: it was on the meta device")
             }
-            [] | [_] => {}
-            several => bail!(ValueError, "{name} lies in {} pieces: load it, and save that", several.len()),
+            _ => {}
         }
         let dtype = becomes(entry.elements, dtype);
         let count = usize::try_from(entry.layout.numel()).unwrap_or(usize::MAX);
         let nbytes = count.checked_mul(dtype.itemsize());
-        Ok(Recast { parts, dtype, nbytes: nbytes.ok_or_else(|| Error::runtime(format!("{name} is too large")))? })
+        let sizes = entry.layout.sizes.clone();
+        Ok(Recast {
+            parts,
+            sizes,
+            dtype,
+            nbytes: nbytes.ok_or_else(|| Error::runtime(format!("{name} is too large")))?,
+        })
     }
 
     /// All elements of a storage.
     fn of_storage(storage: &Storage, from: DType, dtype: DType) -> Recast {
         let nbytes = storage.nbytes() / from.itemsize() * dtype.itemsize();
-        Recast { parts: vec![Part::of_storage(storage, from)], dtype, nbytes }
+        let part = Part::of_storage(storage, from);
+        Recast { sizes: part.layout.sizes.clone(), parts: vec![part], dtype, nbytes }
     }
 }
 
@@ -148,15 +172,34 @@ impl Body for Recast {
     }
 
     fn pieces(&self, sink: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        for part in &self.parts {
-            part.pieces(CONVERTED, &mut |piece| {
-                let piece = copy::cast_as(&piece, self.dtype, MemoryFormat::Contiguous)?;
-                sink(&piece.storage.to_vec()?)?;
-                Ok(true)
-            })?;
+        let mut cast = |piece: View| {
+            let piece = copy::cast_as(&piece, self.dtype, MemoryFormat::Contiguous)?;
+            sink(&piece.storage.to_vec()?)?;
+            Ok(true)
+        };
+        match self.parts.as_slice() {
+            [] => Ok(()),
+            [part] => part.pieces(CONVERTED, &mut cast),
+            parts => cast(put_together(parts, &self.sizes)?).map(drop),
         }
-        Ok(())
     }
+}
+
+/// A tensor of several parts as one.
+fn put_together(parts: &[Part], sizes: &Dims) -> Result<View> {
+    let views = parts.iter().map(Part::view).collect::<Result<Vec<_>>>()?;
+    let dtype = views.first().map_or(DType::Float, |view| view.dtype);
+    let whole = View::unwritten(sizes, dtype, Device::CPU)?;
+    for (part, view) in parts.iter().zip(&views) {
+        let steps = part.offsets.iter().zip(whole.strides());
+        let layout = Layout {
+            sizes: part.layout.sizes.clone(),
+            strides: whole.layout.strides.clone(),
+            offset: steps.fold(0, |offset, (at, stride)| offset + at * stride),
+        };
+        copy::copy_into(&whole.with_layout(layout), view)?;
+    }
+    Ok(whole)
 }
 
 /// Tensors on storages whose bytes come while they are written.
@@ -342,8 +385,9 @@ fn refuse_values(told: &Contents, target: Target) -> Result<()> {
 
 /// Values that are no tensors as texts, beside those that are texts already.
 fn texts(told: &Contents) -> Result<Option<HashMap<String, String>>> {
-    let mut texts: HashMap<String, String> =
-        told.metadata.iter().map(|(name, text)| (name.clone(), text.clone())).collect();
+    // The settings of a GGUF file are no texts, and told in part where they are long.
+    let metadata = told.metadata.iter().filter(|_| !told.format.starts_with(gguf::FORMAT));
+    let mut texts: HashMap<String, String> = metadata.map(|(name, text)| (name.clone(), text.clone())).collect();
     for value in &told.values {
         let is_plain = matches!(value.class.as_str(), "NoneType" | "bool" | "int" | "float" | "str");
         let Some(text) = value.text.clone().filter(|_| is_plain) else {

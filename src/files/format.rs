@@ -5,7 +5,7 @@ use super::archive::Archive;
 use super::checkpoint::{self, Checkpoint, Options};
 use super::contents::Contents;
 use super::source::Source;
-use super::{distributed, legacy, listing, npy, npz, safetensors, shards};
+use super::{distributed, gguf, legacy, listing, npy, npz, safetensors, shards};
 use crate::bail;
 use crate::tensor::Result;
 use crate::value::Value;
@@ -19,6 +19,7 @@ enum Format {
     Safetensors,
     Npy,
     Npz,
+    Gguf,
 }
 
 impl Format {
@@ -32,13 +33,15 @@ impl Format {
             if npz::is_one(&archive) { Format::Npz } else { Format::Checkpoint }
         } else if source.starts_with(npy::MAGIC) {
             Format::Npy
+        } else if source.starts_with(gguf::MAGIC) {
+            Format::Gguf
         } else if safetensors::is_one(source) {
             Format::Safetensors
         } else if legacy::is_one(source) {
             Format::Legacy
         } else {
             let name = source.name().unwrap_or("the file");
-            bail!(ValueError, "{name} is no checkpoint, safetensors, npy or npz")
+            bail!(ValueError, "{name} is no checkpoint, safetensors, npy, npz or GGUF")
         })
     }
 }
@@ -59,6 +62,7 @@ pub fn contents(source: &Source) -> Result<Contents> {
         Format::Safetensors => safetensors::contents(source),
         Format::Npy => npy::contents(source),
         Format::Npz => npz::contents(source),
+        Format::Gguf => gguf::contents(source),
     }
 }
 
@@ -74,6 +78,7 @@ pub fn load_any(source: &Source, mapped: bool) -> Result<Value> {
         Format::Safetensors => safetensors::load(source, mapped),
         Format::Npy => npy::load(source, mapped),
         Format::Npz => npz::load(source, mapped),
+        Format::Gguf => gguf::load(source, mapped),
     }
 }
 
@@ -100,19 +105,21 @@ impl Target {
 /// The format that a name ends in.
 ///
 /// # Errors
-/// ValueError for a name that ends in none.
+/// ValueError for a name that ends in none; NotImplementedError for one of a format that is only read.
 pub fn target(path: &str) -> Result<Target> {
     Ok(match Path::new(path).extension().and_then(|extension| extension.to_str()) {
         Some("pt" | "pth" | "bin" | "ckpt") => Target::Checkpoint,
         Some("safetensors") => Target::Safetensors,
         Some("npy") => Target::Npy,
         Some("npz") => Target::Npz,
+        Some("gguf") => bail!(NotImplementedError, "{path}: GGUF is read here, not written"),
         _ => bail!(ValueError, "{path}: a name ends in .pt, .pth, .bin, .ckpt, .safetensors, .npy or .npz"),
     })
 }
 
-/// What a path can lead to.
-enum Found {
+/// What a path leads to.
+pub enum Input {
+    /// A file of any format.
     File(Source),
     /// The index of a model in several files.
     Shards(String),
@@ -120,40 +127,50 @@ enum Found {
     Distributed(String),
 }
 
-fn find(path: &str) -> Result<Found> {
-    if Path::new(path).is_dir() {
-        if Path::new(path).join(distributed::METADATA).exists() {
-            return Ok(Found::Distributed(path.to_owned()));
+impl Input {
+    /// Looks what is at a path.
+    ///
+    /// # Errors
+    /// As [`Source::open`]; ValueError for a folder that says nothing of tensors.
+    pub fn at(path: &str) -> Result<Input> {
+        if Path::new(path).is_dir() {
+            if Path::new(path).join(distributed::METADATA).exists() {
+                return Ok(Input::Distributed(path.to_owned()));
+            }
+            return match shards::index_in(path)? {
+                Some(index) => Ok(Input::Shards(index)),
+                None => bail!(ValueError, "the folder {path} has no .metadata and no index of safetensors"),
+            };
         }
-        return match shards::index_in(path)? {
-            Some(index) => Ok(Found::Shards(index)),
-            None => bail!(ValueError, "the folder {path} has no .metadata and no index of safetensors"),
-        };
+        Ok(if path.ends_with(shards::ENDING) {
+            Input::Shards(path.to_owned())
+        } else {
+            Input::File(Source::open(path)?)
+        })
     }
-    Ok(if path.ends_with(shards::ENDING) { Found::Shards(path.to_owned()) } else { Found::File(Source::open(path)?) })
-}
 
-/// Loads what is at a path: a file of any format, or a folder of files that belong together.
-///
-/// # Errors
-/// FileNotFoundError and others for what is not there; ValueError when it is of no format; what its reader says.
-pub fn load_path(path: &str, mapped: bool) -> Result<Value> {
-    match find(path)? {
-        Found::File(source) => load_any(&source, mapped),
-        Found::Shards(index) => shards::load(&index, mapped),
-        Found::Distributed(folder) => distributed::load(&folder, mapped),
+    /// Loads the value.
+    ///
+    /// # Errors
+    /// ValueError when it is of no format; what its reader says.
+    pub fn load(&self, mapped: bool) -> Result<Value> {
+        match self {
+            Input::File(source) => load_any(source, mapped),
+            Input::Shards(index) => shards::load(index, mapped),
+            Input::Distributed(folder) => distributed::load(folder, mapped),
+        }
     }
-}
 
-/// What is at a path, without its data.
-///
-/// # Errors
-/// As [`load_path`].
-pub fn contents_at(path: &str) -> Result<Contents> {
-    match find(path)? {
-        Found::File(source) => contents(&source),
-        Found::Shards(index) => shards::contents(&index),
-        Found::Distributed(folder) => distributed::contents(&folder),
+    /// What it holds, without its data.
+    ///
+    /// # Errors
+    /// As [`Input::load`].
+    pub fn contents(&self) -> Result<Contents> {
+        match self {
+            Input::File(source) => contents(source),
+            Input::Shards(index) => shards::contents(index),
+            Input::Distributed(folder) => distributed::contents(folder),
+        }
     }
 }
 

@@ -1,8 +1,9 @@
 //! The tensors of a value of the session, named and listed as those of a file are, so that the two can be compared.
 
 use super::contents::{Bytes, Contents, Elements, Entry, Held, Plain, scale_of_all, scales_of_each};
+use super::gguf::BlockTensor;
 use crate::bail;
-use crate::tensor::{Form, Quantizer, Result, Storage, Tensor, View, interrupt};
+use crate::tensor::{DType, Form, Layout, Quantizer, Result, Storage, Tensor, View, interrupt};
 use crate::value::Value;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -34,6 +35,13 @@ impl Walk {
         }
         if let Value::Tensor(tensor) = value {
             return self.tensor(tensor, name);
+        }
+        if let Some(tensor) = BlockTensor::of(value) {
+            let storage = self.storage(&tensor.data().storage);
+            let layout = Layout::contiguous(tensor.sizes());
+            let entry = Entry::new(name, DType::Byte, layout, tensor.nbytes() as u64, storage);
+            self.contents.entries.push(Entry { elements: Elements::Blocks(&tensor.kind().blocks), ..entry });
+            return Ok(());
         }
         if let Some(entries) = value.entries() {
             return entries.iter().try_for_each(|(key, value)| self.visit(value, below(&name, key), depth + 1));

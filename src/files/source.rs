@@ -106,6 +106,17 @@ impl Source {
         self.memory.file()
     }
 
+    /// Lends the whole file as a slice to a reader that goes through all of its header.
+    ///
+    /// # Errors
+    /// RuntimeError for a file that was cut off meanwhile.
+    pub fn reading<R>(&self, body: impl FnOnce(&[u8]) -> R + Send) -> Result<R> {
+        self.memory.check()?;
+        let result = parallel::reading(&self.memory, body).ok_or_else(|| Error::runtime("the file cannot be read"))?;
+        self.memory.check()?;
+        Ok(result)
+    }
+
     /// The bytes one after another.
     pub fn reader(&self) -> Reader {
         Reader { memory: self.memory.clone(), position: 0 }

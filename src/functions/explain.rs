@@ -4,11 +4,13 @@
 use std::path::Path;
 use std::rc::Rc;
 
+use super::block_tensors::first_block;
 use crate::bail;
 use crate::call::{Call, Row, function};
 use crate::explain::tensor::{Terms, scene};
 use crate::explain::watch::Watched;
 use crate::explain::{Picture, Scene, aliases, bits, bytes, figure, html, svg, why};
+use crate::files::gguf::BlockTensor;
 use crate::ops::quantize::dequantize;
 use crate::tensor::rehearsal::to_write;
 use crate::tensor::{DType, Error, ErrorKind, Result, Scalar, Storage, View};
@@ -51,12 +53,12 @@ pub const ROWS: &[Row] = &[
     function(
         "py.show_bytes(any x, any[] dtypes, *, int cells=32, int? width=None) -> Object",
         show_bytes,
-        "Shows the bytes of a tensor or a storage, with what they mean in its dtype and in others.",
+        "Shows the bytes of a tensor, a storage or a quantized block, with what they mean in its dtype and in others.",
     ),
     function(
         "py.bits(any x, *, ScalarType? dtype=None, int? width=None) -> Object",
         show_bits,
-        "Shows the bits of one number: sign, exponent and mantissa of a float.",
+        "Shows the bits of one number, or of a quantized block: sign, exponent and mantissa of a float.",
     )
     .python("bits"),
     function(
@@ -206,14 +208,26 @@ pub fn bytes_of(call: &Call, value: &Value, others: &[DType]) -> Result<Value> {
         Value::Storage(storage) => bytes::of_storage(storage, others, cells)?,
         Value::TypedStorage(typed) if others.is_empty() => bytes::of_storage(&typed.storage, &[typed.dtype], cells)?,
         Value::TypedStorage(typed) => bytes::of_storage(&typed.storage, others, cells)?,
+        other if let Some(blocks) = BlockTensor::of(other) => {
+            if !others.is_empty() {
+                bail!(TypeError, "the bytes of a block are read as its type says; data has them as a tensor");
+            }
+            first_block(blocks)?.bytes(cells)
+        }
         other => bail!(TypeError, "show_bytes() takes a tensor or a storage, not {}", other.type_name()),
     };
     picture(call, scene)
 }
 
 fn show_bits(call: &mut Call) -> Result<Value> {
-    let wanted = call.opt_dtype(1);
-    let view = match call.value(0) {
+    let (given, wanted) = (call.value(0), call.opt_dtype(1));
+    if let Some(blocks) = BlockTensor::of(&given) {
+        if wanted.is_some() {
+            bail!(TypeError, "the bits of a block are read as its type says");
+        }
+        return picture(call, first_block(blocks)?.bits());
+    }
+    let view = match given {
         Value::Tensor(_) => strided(call)?,
         other => {
             let Some(scalar) = other.as_scalar() else {

@@ -7,7 +7,7 @@ use super::typed_storages::not_wrapped;
 use crate::bail;
 use crate::call::state::State;
 use crate::call::{Call, Row, function};
-use crate::files::{self, Location, Options, Source};
+use crate::files::{self, Input, Location, Options, Source};
 use crate::tensor::{Device, Element, Error, ErrorKind, Result, Storage};
 use crate::value::{Dict, Object, Value};
 use std::cell::{Cell, RefCell};
@@ -56,14 +56,14 @@ pub const ROWS: &[Row] = &[
     .python("save"),
     function(
         "py.load(str path, *, bool mmap=True) -> any",
-        |c| files::load_path(c.str(0)?, c.bool(1)?),
-        "Reads a checkpoint, safetensors, npy or npz file, or a folder of such; tensors lie on the file where they can.",
+        |c| Input::at(c.str(0)?)?.load(c.bool(1)?),
+        "Reads a checkpoint, safetensors, npy, npz or GGUF file, or a folder of such; tensors lie on the file where they can.",
     )
     .python("load"),
     function(
         "py.inspect(str path) -> any",
         |c| {
-            let contents = files::contents_at(c.str(0)?)?;
+            let contents = Input::at(c.str(0)?)?.contents()?;
             Ok(Value::Object(Rc::new(Inspected(contents))))
         },
         "Lists the tensors of a file or folder without reading data: layouts, shared storages, unused bytes.",
@@ -73,7 +73,7 @@ pub const ROWS: &[Row] = &[
         "py.diff(any a, any b, *, float tolerance=0) -> any",
         |c| {
             let [a, b] = [0, 1].map(|side| match c.value(side) {
-                Value::Str(path) => files::contents_at(&path),
+                Value::Str(path) => Input::at(&path)?.contents(),
                 value => files::contents_of(&value),
             });
             let tolerance = f64::store(c.scalar(2)?);

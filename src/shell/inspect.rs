@@ -3,17 +3,18 @@
 
 use super::script::INTERRUPTED;
 use super::{complain, progress, show};
-use crate::files::{self, Contents, Source};
-use crate::tensor::interrupt::{self, Interrupt};
-use crate::tensor::{DType, Error, ErrorKind, Result};
+use crate::files::{self, Input, Source};
 use signal_hook::consts::SIGINT;
 use signal_hook::flag;
+use std::fmt::Display;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Shows a report on each file, as a table or as JSON; gives the exit status. `-` is standard input.
 pub fn inspect(files: &[String], as_json: bool) -> i32 {
     let mut status = 0;
     for (index, name) in files.iter().enumerate() {
-        match contents(name) {
+        match input(name).and_then(|input| input.contents()) {
             Ok(report) if as_json => show(&format!("{}\n", report.json())),
             Ok(report) => show(&format!("{}{}\n", if index > 0 { "\n" } else { "" }, report.text())),
             Err(error) => {
@@ -34,7 +35,7 @@ pub fn diff(files: [&str; 2], tolerance: f64, as_json: bool) -> i32 {
     }
     progress::watch();
     let work = progress::begin();
-    let open = |name: &str| contents(name).map_err(|error| complain_of(name, &error));
+    let open = |name: &str| input(name).and_then(|input| input.contents()).map_err(|error| complain_of(name, &error));
     let [Ok(a), Ok(b)] = files.map(open) else { return 2 };
     let found = files::diff(&a, &b, tolerance);
     drop(work);
@@ -54,27 +55,20 @@ pub fn diff(files: [&str; 2], tolerance: f64, as_json: bool) -> i32 {
 /// Writes what a file holds into another, with its floats in the dtype of this name if one is given; gives the exit status.
 /// Ctrl-C leaves the other file as it was.
 pub fn convert(from: &str, to: &str, dtype: Option<&str>) -> i32 {
-    let dtype = match dtype.map(|name| DType::from_name(name.trim_start_matches("torch.")).ok_or(name)) {
-        None => None,
-        Some(Ok(dtype)) => Some(dtype),
-        Some(Err(name)) => {
-            let names = DType::ALL.iter().filter(|dtype| dtype.is_floating_point()).map(|dtype| dtype.name());
-            complain(&format!("{name} is no dtype; floats are {}\n", names.collect::<Vec<_>>().join(", ")));
-            return 2;
-        }
-    };
-    let stop = Interrupt::default();
-    interrupt::watch(&stop);
+    let stop = Arc::new(AtomicBool::new(false));
     // Without a handler Ctrl-C ends the program at once, and leaves what it has written so far beside the file.
-    let _ = flag::register_conditional_shutdown(SIGINT, INTERRUPTED, stop.shared());
-    let _ = flag::register(SIGINT, stop.shared());
+    let _ = flag::register_conditional_shutdown(SIGINT, INTERRUPTED, stop.clone());
+    let _ = flag::register(SIGINT, stop.clone());
     progress::watch();
     let work = progress::begin();
-    let done = source(from).and_then(|source| files::convert(&source, to, dtype));
+    let done = input(from).and_then(|input| files::convert(&input, to, dtype, &stop));
     drop(work);
     match done {
-        Ok(()) => 0,
-        Err(error) if error.kind == ErrorKind::KeyboardInterrupt => INTERRUPTED,
+        Ok(note) => {
+            note.into_iter().for_each(|note| complain(&format!("{from}: {note}\n")));
+            0
+        }
+        Err(_) if stop.load(Ordering::Relaxed) => INTERRUPTED,
         Err(error) => {
             complain_of(from, &error);
             1
@@ -82,20 +76,13 @@ pub fn convert(from: &str, to: &str, dtype: Option<&str>) -> i32 {
     }
 }
 
-fn contents(name: &str) -> Result<Contents> {
+fn input(name: &str) -> files::Result<Input> {
     match name {
-        "-" => files::contents(&source(name)?),
-        name => files::contents_at(name),
+        "-" => Source::of_reader(std::io::stdin().lock(), "standard input").map(Input::File),
+        name => Input::at(name),
     }
 }
 
-fn source(name: &str) -> Result<Source> {
-    match name {
-        "-" => Source::of_reader(std::io::stdin().lock(), "standard input"),
-        name => Source::open(name),
-    }
-}
-
-fn complain_of(name: &str, error: &Error) {
+fn complain_of(name: &str, error: &dyn Display) {
     complain(&format!("{name}: {error}\n"));
 }

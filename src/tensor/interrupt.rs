@@ -36,6 +36,11 @@ impl Interrupt {
         self.0.load(Ordering::Relaxed)
     }
 
+    /// The request that a signal handler makes by this flag.
+    pub fn of(flag: Arc<AtomicBool>) -> Interrupt {
+        Interrupt(flag)
+    }
+
     /// The flag itself, for a signal handler.
     pub fn shared(&self) -> Arc<AtomicBool> {
         self.0.clone()

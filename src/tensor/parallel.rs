@@ -18,7 +18,6 @@ use super::thresholds::{BLOCK, LONG_BLOCK, PART, THREAD};
 use std::cell::Cell;
 use std::mem::MaybeUninit;
 use std::ops::Range;
-use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
@@ -188,21 +187,21 @@ pub(crate) fn writing<T: Plain, R>(
 }
 
 /// As [`reading`] one memory and [`writing`] another. `None` where they share a byte, too.
-pub(crate) fn between<T: Plain, R>(
+pub(crate) fn between<S: Plain, T: Plain, R>(
     from: &Memory,
     to: &Memory,
     range: Range<usize>,
-    body: impl FnOnce(&[T], &mut [T]) -> R + Send,
+    body: impl FnOnce(&[S], &mut [T]) -> R + Send,
 ) -> Option<R> {
-    let (first, start) = (from.start()?.cast::<T>(), to.start()?.cast::<T>());
+    let (first, start) = (from.start()?.cast::<S>(), to.start()?.cast::<T>());
     let fits = range.start <= range.end && range.end <= to.nbytes() / size_of::<T>();
-    let end = |start: NonNull<T>, memory: &Memory| start.addr().get() + memory.nbytes();
-    let apart = end(first, from) <= start.addr().get() || end(start, to) <= first.addr().get();
+    let ends = (first.addr().get() + from.nbytes(), start.addr().get() + to.nbytes());
+    let apart = ends.0 <= start.addr().get() || ends.1 <= first.addr().get();
     (fits && apart && first.is_aligned() && start.is_aligned()).then(|| {
         // SAFETY: as in `reading` and `writing`; what is written is not what is read.
         let (elements, out) = unsafe {
             (
-                std::slice::from_raw_parts(first.as_ptr(), from.nbytes() / size_of::<T>()),
+                std::slice::from_raw_parts(first.as_ptr(), from.nbytes() / size_of::<S>()),
                 std::slice::from_raw_parts_mut(start.as_ptr().add(range.start), range.len()),
             )
         };

@@ -4,15 +4,20 @@
 use super::describe::describe;
 use super::{folder, open};
 use std::path::Path;
-use tensorsh::files;
+use std::sync::Arc;
+use tensorsh::files::{self, Input};
 use tensorsh::ops::copy;
 use tensorsh::tensor::thresholds::CONVERTED;
-use tensorsh::tensor::{DType, ErrorKind, Layout, MemoryFormat, Storage, View};
+use tensorsh::tensor::{DType, ErrorKind, Layout, MemoryFormat, Result, Storage, View};
 use tensorsh::value::{Dict, Value};
 
+fn try_to(from: &Path, to: &Path, dtype: Option<DType>) -> Result<Option<String>> {
+    let from = Input::at(from.to_str().unwrap()).unwrap();
+    files::convert(&from, to.to_str().unwrap(), dtype.map(DType::name), &Arc::default())
+}
+
 fn convert(from: &Path, to: &Path, dtype: Option<DType>) {
-    files::convert(&open(from), to.to_str().unwrap(), dtype)
-        .unwrap_or_else(|error| panic!("{} to {}: {error}", from.display(), to.display()));
+    try_to(from, to, dtype).unwrap_or_else(|error| panic!("{} to {}: {error}", from.display(), to.display()));
 }
 
 fn load(path: &Path) -> Value {
@@ -102,7 +107,7 @@ fn what_a_format_cannot_hold_is_refused_by_name() {
     let target = tempfile::tempdir().unwrap();
     let path = |name: &str| target.path().join(name);
     let refused = |from: &Path, to: &str, dtype: Option<DType>| {
-        let error = files::convert(&open(from), path(to).to_str().unwrap(), dtype).unwrap_err();
+        let error = try_to(from, &path(to), dtype).unwrap_err();
         assert!(!path(to).exists());
         (error.kind, error.message)
     };
@@ -114,7 +119,14 @@ fn what_a_format_cannot_hold_is_refused_by_name() {
     let (kind, message) = refused(&folder().join("arrays.npz"), "x.npy", None);
     assert!(kind == ErrorKind::ValueError && message.contains("can hold one tensor"), "{message}");
     let (kind, message) = refused(&folder().join("rows.npy"), "x.pt", Some(DType::Int));
-    assert_eq!((kind, message.as_str()), (ErrorKind::TypeError, "floats become floats, not int32"));
+    assert_eq!(
+        (kind, message.as_str()),
+        (
+            ErrorKind::TypeError,
+            "int32 is no dtype of floats: they are float16, bfloat16, float32, float64, float8_e4m3fn, float8_e5m2, \
+         float8_e4m3fnuz, float8_e5m2fnuz"
+        )
+    );
     let (kind, message) = refused(&folder().join("dtypes.safetensors"), "x.npz", Some(DType::BFloat16));
     assert!(kind == ErrorKind::TypeError && message.contains(": Got unsupported ScalarType"), "{message}");
     let storage = Storage::from_bytes(&[0; 16]).unwrap();

@@ -1,9 +1,10 @@
 //! A value as text: what `describe` in scripts/house/files.py says of the same value there.
 
 use std::fmt::Write;
+use tensorsh::files::gguf::BlockTensor;
 use tensorsh::tensor::memory::get;
 use tensorsh::tensor::{Buffer, BufferKind, Form, Quantizer, Storage, Tensor, View};
-use tensorsh::value::Value;
+use tensorsh::value::{Object, Value};
 
 /// The lines that tell a value: its tensors, their layouts and storages, and the bytes of those.
 pub fn describe(value: &Value) -> String {
@@ -85,6 +86,17 @@ impl Teller {
         self.say(path, &format!("{kind} {} {sizes:?} {strides:?} {offset} {place}{marks}", view.dtype.name()));
     }
 
+    /// Quantized blocks by their bytes, and by the numbers that they stand for.
+    fn blocks(&mut self, path: &str, blocks: &BlockTensor) {
+        let [count, nbytes] = ["n_elements", "n_bytes"].map(|name| match blocks.attribute(name) {
+            Some(Value::Int(number)) => number,
+            other => panic!("{name} is {other:?}"),
+        });
+        self.say(path, &format!("blocks of {} {:?} {count} {nbytes}", blocks.kind().blocks.name, blocks.sizes()));
+        self.visit(&format!("{path}.data"), &Value::from(blocks.data()));
+        self.visit(&format!("{path}.dequantized"), &Value::from(blocks.dequantize().unwrap()));
+    }
+
     fn items(&mut self, path: &str, kind: &str, items: &[Value]) {
         self.say(path, &format!("{kind} of {}", items.len()));
         items.iter().enumerate().for_each(|(index, item)| self.visit(&format!("{path}[{index}]"), item));
@@ -123,6 +135,7 @@ impl Teller {
                 let kind = if buffer.kind() == BufferKind::Bytes { "bytes" } else { "bytearray" };
                 self.say(path, &format!("{kind} {}", hex(&bytes_of(buffer))));
             }
+            value if let Some(blocks) = BlockTensor::of(value) => self.blocks(path, blocks),
             Value::None => self.say(path, "None"),
             Value::Bool(true) => self.say(path, "True"),
             Value::Bool(false) => self.say(path, "False"),

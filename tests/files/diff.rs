@@ -1,7 +1,7 @@
 //! Comparisons of files against the simplest way: every element taken out, subtracted in double precision, one after
 //! another. Sizes lie around every size at which the comparison goes another way; layouts and owners of the bytes vary.
 
-use super::{folder, open, source};
+use super::{contents_at, folder, open, source};
 use serde_json::Value as Json;
 use std::path::Path;
 use tensorsh::files::{self, Contents};
@@ -169,7 +169,7 @@ fn integers_are_compared_to_the_last_bit() {
 #[test]
 fn every_file_is_equal_to_itself_and_differs_from_others() {
     let mut names: Vec<_> = std::fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path()).collect();
-    let contents = |path: &Path| files::contents_at(path.to_str().unwrap());
+    let contents = |path: &Path| contents_at(path.to_str().unwrap());
     names.retain(|path| contents(path).is_ok() && path.extension().is_none_or(|it| it != "txt"));
     names.sort();
     assert!(names.len() >= 18);

@@ -2,7 +2,7 @@
 //! scripts/house/folders.py made those of tests/files.
 
 use super::describe::describe;
-use super::{entry, folder};
+use super::{contents_at, entry, folder, load_path};
 use std::fs;
 use std::io::Cursor;
 use std::path::Path;
@@ -28,7 +28,7 @@ pub fn copied(name: &str) -> TempDir {
 #[track_caller]
 fn refusal(folder: &Path) -> Error {
     let (path, began) = (folder.to_str().unwrap(), Instant::now());
-    let load = |mapped| match files::load_path(path, mapped) {
+    let load = |mapped| match load_path(path, mapped) {
         Err(error) => error,
         Ok(value) => panic!("loaded as\n{}", describe(&value)),
     };
@@ -43,7 +43,7 @@ fn refusal(folder: &Path) -> Error {
 fn refused(folder: &Path, kind: ErrorKind, part: &str) {
     let error = refusal(folder);
     assert!(error.kind == kind && error.message.contains(part), "{:?}: {}", error.kind, error.message);
-    let report = files::contents_at(folder.to_str().unwrap());
+    let report = contents_at(folder.to_str().unwrap());
     assert!(report.is_err_and(|error| error.message.contains(part)), "{part}");
 }
 
@@ -52,20 +52,20 @@ fn folders_of_others_hold_what_they_say() {
     for name in FOLDERS {
         let told = fs::read_to_string(folder().join(format!("{name}.txt"))).unwrap();
         for mapped in [false, true] {
-            let value = files::load_path(folder().join(name).to_str().unwrap(), mapped);
+            let value = load_path(folder().join(name).to_str().unwrap(), mapped);
             let value = value.unwrap_or_else(|error| panic!("{name}: {error}"));
             assert_eq!(describe(&value), told, "{name}, mapped: {mapped}");
         }
     }
     let index = folder().join("sharded/model.safetensors.index.json");
-    let value = files::load_path(index.to_str().unwrap(), true).unwrap();
+    let value = load_path(index.to_str().unwrap(), true).unwrap();
     assert_eq!(describe(&value), fs::read_to_string(folder().join("sharded.txt")).unwrap());
 }
 
 #[test]
 fn tensors_of_one_piece_lie_on_their_files() {
     let copy = copied("two_writers");
-    let loaded = files::load_path(copy.path().to_str().unwrap(), true).unwrap();
+    let loaded = load_path(copy.path().to_str().unwrap(), true).unwrap();
     let model = loaded.entries().unwrap();
     let Some((_, model)) = model.iter().find(|(key, _)| matches!(key, Value::Str(key) if **key == *"model")) else {
         panic!("no model")
@@ -83,7 +83,7 @@ fn tensors_of_one_piece_lie_on_their_files() {
 
 #[test]
 fn a_report_tells_pieces_and_files() {
-    let report = |name: &str| files::contents_at(folder().join(name).to_str().unwrap()).unwrap();
+    let report = |name: &str| contents_at(folder().join(name).to_str().unwrap()).unwrap();
     let text = report("four_writers").text();
     for line in [
         "model.rows                float32   (5, 3)  (3, 1)  0       60     4 pieces",
@@ -127,7 +127,7 @@ fn a_report_tells_pieces_and_files() {
 #[test]
 fn pieces_are_compared_however_they_are_cut() {
     let [four, two] = ["four_writers", "two_writers"];
-    let [four, two] = [four, two].map(|name| files::contents_at(folder().join(name).to_str().unwrap()).unwrap());
+    let [four, two] = [four, two].map(|name| contents_at(folder().join(name).to_str().unwrap()).unwrap());
     let differences = files::diff(&four, &two, 0.0).unwrap().json();
     let report: serde_json::Value = serde_json::from_str(&differences).unwrap();
     assert_eq!(report["equal_tensors"], 8, "{differences}");
@@ -151,11 +151,11 @@ fn folders_cut_anywhere_are_refused() {
         for length in (0..end).step_by(step) {
             fs::write(copy.path().join(file), &bytes[..length]).unwrap();
             let path = copy.path().to_str().unwrap();
-            assert!(files::load_path(path, length % 2 == 0).is_err(), "{name}/{file} of {length} bytes");
-            assert!(files::contents_at(path).is_err(), "{name}/{file} of {length} bytes, inspected");
+            assert!(load_path(path, length % 2 == 0).is_err(), "{name}/{file} of {length} bytes");
+            assert!(contents_at(path).is_err(), "{name}/{file} of {length} bytes, inspected");
         }
         fs::remove_file(copy.path().join(file)).unwrap();
-        let error = files::load_path(copy.path().to_str().unwrap(), true).unwrap_err();
+        let error = load_path(copy.path().to_str().unwrap(), true).unwrap_err();
         let is_index = file == ".metadata" || file.ends_with("json");
         let wanted = if is_index { ErrorKind::ValueError } else { ErrorKind::FileNotFoundError };
         assert_eq!(error.kind, wanted, "{error}");
@@ -281,7 +281,7 @@ fn metadata_that_lies_is_refused() {
     fs::write(target.path().join("a.distcp"), [&one[..], &one].concat()).unwrap();
     let path = [pickle::text("w")];
     let write = |metadata: Vec<u8>| fs::write(target.path().join(".metadata"), metadata).unwrap();
-    let load = || files::load_path(target.path().to_str().unwrap(), true);
+    let load = || load_path(target.path().to_str().unwrap(), true);
     let (first, second): (Told, Told) =
         ((&[0, 0], &[2, 3], "a.distcp", 0, length), (&[2, 0], &[2, 3], "a.distcp", length, length));
     write(metadata(&[4, 3], &[first, second], &path));

@@ -3,17 +3,18 @@
 
 use super::folders::copied;
 use super::hostile::checkpoint;
-use super::{folder, source};
+use super::{contents_at, folder, load_path, source};
 use std::cell::RefCell;
 use std::fs;
 use std::io::Read;
 use std::time::{Duration, Instant, SystemTime};
 use tempfile::TempDir;
+use tensorsh::files::gguf::BlockTensor;
 use tensorsh::files::{self, Options, Source};
 use tensorsh::format::{Formatter, PrintOptions};
 use tensorsh::tensor::{DType, Result};
 use tensorsh::transcript::spawn_with_big_stack;
-use tensorsh::value::Value;
+use tensorsh::value::{Object, Value};
 
 /// A reader: what its files end in, how a changed file becomes one again, and how it is read.
 struct Reader {
@@ -49,12 +50,27 @@ const READERS: &[Reader] = &[
         wrap: <[u8]>::to_vec,
         read: |source, mapped| changed("two_writers", "__0_0.distcp", source, mapped),
     },
+    Reader { name: "gguf", seeds: || seeds(".gguf", false), wrap: <[u8]>::to_vec, read: blocks },
     Reader { name: "npz", seeds: || seeds(".npz", false), wrap: <[u8]>::to_vec, read: files::load_any },
 ];
 
 /// `torch.load`; bytes cannot be mapped by it, as they have no name.
 fn load(source: &Source, _mapped: bool) -> Result<Value> {
     files::load(source, &Options::default())
+}
+
+/// Blocks are also taken apart.
+fn blocks(source: &Source, mapped: bool) -> Result<Value> {
+    let value = files::load_any(source, mapped)?;
+    for (_, tensor) in value.entries().expect("a dictionary").iter() {
+        if let Some(tensor) = BlockTensor::of(tensor) {
+            assert_eq!(tensor.dequantize()?.sizes(), tensor.sizes());
+            if tensor.block_count() > 0 {
+                assert!(!tensor.block(-1)?.repr().is_empty());
+            }
+        }
+    }
+    Ok(value)
 }
 
 fn seeds(ending: &str, are_legacy: bool) -> Vec<Vec<u8>> {
@@ -83,10 +99,10 @@ fn changed(name: &'static str, file: &str, source: &Source, mapped: bool) -> Res
         let (_, copy) = copy.as_ref().unwrap();
         fs::write(copy.path().join(file), source.bytes(0, source.len()).unwrap()).unwrap();
         let path = copy.path().to_str().unwrap();
-        if let Ok(report) = files::contents_at(path) {
+        if let Ok(report) = contents_at(path) {
             let _ = (report.text(), report.json());
         }
-        files::load_path(path, mapped)
+        load_path(path, mapped)
     })
 }
 

@@ -53,7 +53,7 @@ fn refusal(bytes: &[u8]) -> (ErrorKind, String) {
 }
 
 #[track_caller]
-fn refused(bytes: &[u8], kind: ErrorKind, part: &str) {
+pub fn refused(bytes: &[u8], kind: ErrorKind, part: &str) {
     let (found, message) = refusal(bytes);
     assert!(found == kind && message.contains(part), "{found:?}: {message}");
 }

@@ -231,8 +231,9 @@ fn widen<N: Measured>(row: Row, start: usize, end: usize, into: &mut Vec<N>) -> 
         Elements::Blocks(blocks) => {
             let range = row.elements.nbytes(start)?..row.elements.nbytes(end)?;
             let mut numbers = vec![0f32; end - start];
+            let take_apart = blocks.taking_apart()?;
             let taken = parallel::reading(row.memory, |bytes: &[u8]| {
-                bytes.get(range).map(|bytes| (blocks.take_apart)(bytes, &mut numbers)).is_some()
+                bytes.get(range).map(|bytes| take_apart(bytes, &mut numbers)).is_some()
             });
             if taken == Some(true) {
                 into.extend(numbers.iter().map(|&number| N::of(number.load())));

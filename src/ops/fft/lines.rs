@@ -47,7 +47,7 @@ impl Lines {
         };
         let first = signal.layout.offset as usize * reads;
         let length = out.numel() as usize * writes;
-        parallel::between::<T, _>(&*signal.memory()?, &*out.memory()?, 0..length, |from, to| {
+        parallel::between::<T, T, _>(&*signal.memory()?, &*out.memory()?, 0..length, |from, to| {
             self.run(Source { from: from.get(first..).unwrap_or_default(), complex: reads == 2 }, to, writes)
         })
         .unwrap_or_else(|| Err(lost()))

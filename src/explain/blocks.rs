@@ -1,0 +1,311 @@
+//! One block of quantized numbers: its bytes with their parts, and how the first elements come out of its bits. Knows no
+//! type of blocks: whoever asks says what the bytes are.
+
+use super::bytes::decode_bytes;
+use super::element::exact;
+use super::scene::{Block as Piece, Ink, Lane, Scene, Span, Strip, Table, counted, span};
+use crate::tensor::{DType, Scalar};
+
+/// A block, taken apart.
+pub struct Block {
+    /// Whose block, and of which type.
+    pub title: String,
+    pub bytes: Vec<u8>,
+    /// The number of its elements.
+    pub count: usize,
+    pub parts: Vec<Part>,
+    /// The first of its elements, which share a scale and a minimum.
+    pub elements: Vec<Element>,
+    pub scale: Factor,
+    pub minimum: Option<Minimum>,
+}
+
+/// Neighbouring bytes.
+pub struct Part {
+    pub name: &'static str,
+    pub nbytes: usize,
+    pub role: Role,
+    pub holds: Holds,
+    pub about: &'static str,
+}
+
+/// What bytes are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    Scale,
+    Minimum,
+    /// Factors of the two.
+    Factors,
+    Numbers,
+}
+
+/// How bytes are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holds {
+    Float16,
+    /// Numbers of so many bits, the first in the lowest bits.
+    Bits(u32),
+    Int8,
+    /// Numbers whose bits do not lie together.
+    Packed,
+}
+
+/// An element, and what it is made of.
+pub struct Element {
+    /// Its bits, the lower ones first.
+    pub places: Vec<Place>,
+    /// The number that they are, and what is taken off it.
+    pub stored: i32,
+    pub offset: i32,
+    pub value: f32,
+}
+
+/// Bits of a byte, from the lowest on.
+#[derive(Clone, Copy)]
+pub struct Place {
+    pub byte: usize,
+    pub shift: u32,
+    pub width: u32,
+}
+
+/// A float16, and the number that it is multiplied by, if there is one.
+#[derive(Clone, Copy)]
+pub struct Factor {
+    pub whole: f32,
+    pub times: Option<i32>,
+}
+
+#[derive(Clone, Copy)]
+pub enum Minimum {
+    Added(Factor),
+    TakenOff(Factor),
+}
+
+impl Role {
+    fn ink(self) -> Ink {
+        match self {
+            Role::Scale | Role::Factors => Ink::Exponent,
+            Role::Minimum => Ink::Sign,
+            Role::Numbers => Ink::Mantissa,
+        }
+    }
+}
+
+impl Block {
+    /// The bytes of the block, part by part; of a long part the first `cells`.
+    pub fn bytes(&self, cells: usize) -> Scene {
+        let mut scene = Scene::new(format!("{}: byte by byte", self.title));
+        let bits = (8 * self.bytes.len()) as f64 / self.count.max(1) as f64;
+        let (elements, bytes) = (counted(self.count as u64, "element"), counted(self.bytes.len() as u64, "byte"));
+        scene.facts(vec![("holds".to_owned(), span(Ink::Plain, format!("{elements} in {bytes}, {bits} bits each")))]);
+        let (mut start, mut is_cut) = (0, false);
+        for part in &self.parts {
+            let end = start + part.nbytes;
+            let range =
+                if part.nbytes == 1 { format!("byte {start}") } else { format!("bytes {start} to {}", end - 1) };
+            scene.heading(format!("{}, {range}: {}", part.name, part.about));
+            let shown = part.nbytes.min(cells.max(2));
+            let strip = part.strip(start, self.bytes.get(start..start + shown).unwrap_or_default());
+            scene.blocks.push(Piece::Strip(strip));
+            is_cut |= shown < part.nbytes;
+            start = end;
+        }
+        if self.parts.iter().any(|part| matches!(part.holds, Holds::Bits(2..))) {
+            scene.note(Ink::Label, "Of several numbers in a byte, the one in the lowest bits comes first.");
+        }
+        if is_cut {
+            scene.note(Ink::Unused, "… stands for bytes that are not drawn; cells= draws more of them");
+        }
+        scene
+    }
+
+    /// How the first elements come out of the bits.
+    pub fn bits(&self) -> Scene {
+        let count = |number: usize| counted(number as u64, "element");
+        let mut scene = Scene::new(format!("{}: {}", self.title, count(self.count)));
+        let (mut facts, mut start) = (Vec::new(), 0);
+        for part in &self.parts {
+            if let Holds::Float16 = part.holds {
+                let value = float16(self.bytes.get(start..start + part.nbytes).unwrap_or_default());
+                facts.push((part.name.to_owned(), span(part.role.ink(), format!("{value}, {}", part.about))));
+            }
+            start += part.nbytes;
+        }
+        let mut product = |name: &str, ink, factor: Factor, of: &str| {
+            if let Some(times) = factor.times {
+                let text = format!("{of} * {times} = {}", float32(factor.whole * times as f32));
+                facts.push((name.to_owned(), span(ink, text)));
+            }
+        };
+        product("scale", Role::Scale.ink(), self.scale, "d");
+        let rule = match self.minimum {
+            None => "",
+            Some(Minimum::Added(_)) => " + m",
+            Some(Minimum::TakenOff(minimum)) => {
+                product("minimum", Role::Minimum.ink(), minimum, "dmin");
+                " - minimum"
+            }
+        };
+        let scale = if self.scale.times.is_some() { "scale" } else { "d" };
+        facts.push(("value".to_owned(), span(Ink::Plain, format!("{scale} * number{rule}, in float32"))));
+        scene.facts(facts);
+        scene.heading(format!("The first {}", count(self.elements.len())));
+        scene.blocks.push(Piece::Strip(self.bits_of_the_first()));
+        let head = vec!["element", "its bits", "number", "value"];
+        let rows = self.elements.iter().enumerate().map(|(at, element)| element.row(at)).collect();
+        scene.blocks.push(Piece::Table(Table { head, rows }));
+        scene
+    }
+
+    /// The bytes that the first elements lie in, each bit with the letter of its element.
+    fn bits_of_the_first(&self) -> Strip {
+        let mut places: Vec<usize> = self.elements.iter().flat_map(|element| &element.places).map(|p| p.byte).collect();
+        places.sort_unstable();
+        places.dedup();
+        let mut lanes = [Lane::ruler("byte"), Lane::framed("hex"), Lane::framed("bits"), Lane::framed("element")];
+        let mut before = None;
+        for byte in places {
+            if before.is_some_and(|before| before + 1 != byte) {
+                lanes.iter_mut().for_each(|lane| lane.push(1, Ink::Unused, "…"));
+            }
+            before = Some(byte);
+            let value = self.bytes.get(byte).copied().unwrap_or_default();
+            let owners: Vec<Option<usize>> = (0..8).rev().map(|bit| self.owner(byte, bit)).collect();
+            let ink = |owner: Option<usize>| if owner.is_some() { Ink::Mantissa } else { Ink::Unused };
+            // A gap between the halves of a byte.
+            let drawn = |text: &dyn Fn(usize, Option<usize>) -> char| {
+                let mut all: Vec<_> = owners.iter().enumerate().map(|(at, o)| (text(at, *o), ink(*o))).collect();
+                all.insert(4, (' ', Ink::Plain));
+                all
+            };
+            let [address, hex, bits, letters] = &mut lanes;
+            address.push(1, Ink::Label, format!("+{byte}"));
+            hex.push(1, Ink::Shown, format!("{value:02x}"));
+            bits.push_tinted(drawn(&|at, _| if value >> (7 - at) & 1 == 1 { '1' } else { '0' }));
+            letters.push_tinted(drawn(&|_, owner| owner.map_or('·', letter)));
+        }
+        Strip { lanes: lanes.to_vec() }
+    }
+
+    /// The first element that a bit belongs to.
+    fn owner(&self, byte: usize, bit: u32) -> Option<usize> {
+        let has = |place: &Place| place.byte == byte && (place.shift..place.shift + place.width).contains(&bit);
+        self.elements.iter().position(|element| element.places.iter().any(has))
+    }
+}
+
+/// The sign of an element.
+fn letter(element: usize) -> char {
+    u8::try_from(element).ok().filter(|&at| at < 26).map_or('?', |at| char::from(b'a' + at))
+}
+
+impl Part {
+    /// The first bytes of the part, and what they hold.
+    fn strip(&self, start: usize, bytes: &[u8]) -> Strip {
+        let ink = self.role.ink();
+        let name = match self.holds {
+            Holds::Float16 => "float16".to_owned(),
+            Holds::Bits(width @ 2..) => format!("{width} bits"),
+            Holds::Int8 => "int8".to_owned(),
+            Holds::Bits(_) | Holds::Packed => "bits".to_owned(),
+        };
+        let (mut address, mut hex, mut held) = (Lane::ruler("byte"), Lane::framed("hex"), Lane::framed(name));
+        for (at, byte) in bytes.iter().enumerate() {
+            address.push(1, Ink::Label, (start + at).to_string());
+            hex.push(1, ink, format!("{byte:02x}"));
+            match self.holds {
+                Holds::Float16 if at == 0 => held.push(bytes.len(), ink, float16(bytes)),
+                Holds::Float16 => {}
+                Holds::Bits(1) | Holds::Packed => held.push(1, ink, format!("{:04b} {:04b}", byte >> 4, byte & 15)),
+                Holds::Bits(width) => {
+                    let numbers = (0..8 / width).map(|nth| (byte >> (nth * width) & ((1 << width) - 1)).to_string());
+                    held.push(1, ink, numbers.collect::<Vec<_>>().join(" "));
+                }
+                Holds::Int8 => held.push(1, ink, byte.cast_signed().to_string()),
+            }
+        }
+        let mut lanes = vec![address, hex, held];
+        if bytes.len() < self.nbytes {
+            lanes.iter_mut().for_each(|lane| lane.push(1, Ink::Unused, "…"));
+        }
+        Strip { lanes }
+    }
+}
+
+impl Element {
+    fn row(&self, at: usize) -> Vec<Span> {
+        let place = |place: &Place| {
+            let bits = match (place.shift, place.width) {
+                (0, 8) => String::new(),
+                (bit, 1) => format!(" bit {bit}"),
+                (first, width) => format!(" bits {first}-{}", first + width - 1),
+            };
+            format!("+{}{bits}", place.byte)
+        };
+        let places = self.places.iter().map(place).collect::<Vec<_>>().join(", ");
+        let number = match self.offset {
+            0 => self.stored.to_string(),
+            offset => format!("{} - {offset} = {}", self.stored, self.stored - offset),
+        };
+        vec![
+            span(Ink::Label, format!("{} {at}", letter(at))),
+            span(Ink::Plain, places),
+            span(Role::Numbers.ink(), number),
+            span(Ink::Plain, float32(self.value)),
+        ]
+    }
+}
+
+fn float32(value: f32) -> String {
+    exact(Scalar::Float(f64::from(value)), DType::Float)
+}
+
+fn float16(bytes: &[u8]) -> String {
+    decode_bytes(bytes, DType::Half).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::terminal::{draw, plain};
+    use super::*;
+
+    /// A block of four numbers of four bits.
+    fn block() -> Block {
+        let element = |byte, shift, stored| Element {
+            places: vec![Place { byte, shift, width: 4 }],
+            stored,
+            offset: 8,
+            value: 0.5 * (stored - 8) as f32,
+        };
+        let part = |name, role, holds| Part { name, nbytes: 2, role, holds, about: "what it is" };
+        Block {
+            title: "T of 'w'".to_owned(),
+            bytes: vec![0x00, 0x38, 0x9b, 0x37],
+            count: 4,
+            parts: vec![part("d", Role::Scale, Holds::Float16), part("qs", Role::Numbers, Holds::Bits(4))],
+            elements: vec![element(2, 0, 11), element(3, 0, 7)],
+            scale: Factor { whole: 0.5, times: None },
+            minimum: None,
+        }
+    }
+
+    #[test]
+    fn parts_are_named_and_read() {
+        let drawn = plain(&draw(&block().bytes(32), 80));
+        for wanted in
+            ["4 elements in 4 bytes, 8 bits each", "d, bytes 0 to 1: what it is", "│   0.5   │", "│ 11 9 │ 7 3  │"]
+        {
+            assert!(drawn.contains(wanted), "{wanted}\n{drawn}");
+        }
+        assert!(!drawn.contains('…'), "{drawn}");
+    }
+
+    #[test]
+    fn elements_are_made_of_their_bits() {
+        let drawn = plain(&draw(&block().bits(), 80));
+        for wanted in ["│ 1001 1011 │ 0011 0111 │", "│ ···· aaaa │ ···· bbbb │", "11 - 8 = 3", "b 1", "-0.5"]
+        {
+            assert!(drawn.contains(wanted), "{wanted}\n{drawn}");
+        }
+    }
+}

@@ -1,0 +1,336 @@
+//! GGUF, the format of llama.cpp: texts and numbers about a model, the names, types and places of its tensors, and their
+//! bytes behind them, each at a multiple of the alignment. Tensors lie on the file itself; those in quantized blocks are
+//! [`BlockTensor`]s. Follows <https://github.com/ggml-org/ggml/blob/master/docs/gguf.md>, versions 2 and 3.
+
+mod block_tensor;
+mod blocks;
+mod metadata;
+
+pub use block_tensor::BlockTensor;
+pub use blocks::{BlockType, Element, Factor, Holds, Minimum, Part, Place, Role};
+
+use super::contents::{Blocks, Bytes, Contents, Elements, Plain};
+use super::source::Source;
+use crate::tensor::layout::checked_numel;
+use crate::tensor::{DType, Dims, Error, ErrorKind, Layout, Result, View, interrupt};
+use crate::value::{Dict, Value};
+use metadata::Setting;
+use std::collections::HashSet;
+
+pub const MAGIC: &[u8] = b"GGUF";
+
+/// The name of the format, before its version.
+pub const FORMAT: &str = "GGUF";
+
+/// The maximum number of dimensions in ggml.
+const MOST_DIMENSIONS: u32 = 4;
+
+/// The place of data, unless the file says otherwise: a multiple of this.
+const ALIGNMENT: u32 = 32;
+
+/// Items that are read between two looks for Ctrl-C.
+const PATIENCE: u64 = 1 << 12;
+
+/// What the elements of a tensor are.
+#[derive(Clone, Copy, Debug)]
+pub enum Type {
+    Plain(DType),
+    Blocks(&'static BlockType),
+    /// A number that is no type's yet. Nobody knows how many bytes such a tensor has.
+    Unknown(u32),
+}
+
+/// A tensor as the header describes it.
+#[derive(Debug)]
+pub struct Described {
+    pub name: String,
+    pub kind: Type,
+    /// In PyTorch's order: the last dimension is the innermost, which the file names first.
+    pub sizes: Dims,
+    /// The position of its data.
+    pub place: usize,
+    /// Bytes of its data; `None` for an unknown type.
+    pub nbytes: Option<usize>,
+}
+
+/// What stands before the data.
+#[derive(Debug)]
+pub struct Header {
+    pub version: u32,
+    /// The settings in the order of the file, as texts.
+    pub metadata: Vec<(String, String)>,
+    pub tensors: Vec<Described>,
+}
+
+fn invalid(why: impl std::fmt::Display) -> Error {
+    Error::value(format!("Cannot read GGUF: {why}"))
+}
+
+/// A name as messages show it.
+fn shown(name: &str) -> String {
+    format!("'{}'", name.escape_debug())
+}
+
+/// Where in the file its header is read.
+struct Cursor<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Cursor<'a> {
+    fn take(&mut self, nbytes: u64) -> Result<&'a [u8]> {
+        let end = usize::try_from(nbytes).ok().and_then(|nbytes| self.at.checked_add(nbytes));
+        let found = end.and_then(|end| Some((end, self.bytes.get(self.at..end)?)));
+        let (end, found) =
+            found.ok_or_else(|| invalid(format_args!("the file ends within its header, after byte {}", self.at)))?;
+        self.at = end;
+        Ok(found)
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
+        self.take(N as u64)?.first_chunk().copied().ok_or_else(|| invalid("a number is cut off"))
+    }
+
+    fn u32(&mut self) -> Result<u32> {
+        self.array().map(u32::from_le_bytes)
+    }
+
+    fn u64(&mut self) -> Result<u64> {
+        self.array().map(u64::from_le_bytes)
+    }
+
+    /// A number of things that take at least so many bytes each.
+    fn count(&mut self, least: u64, what: &str) -> Result<u64> {
+        let count = self.u64()?;
+        self.check_count(count, least, what)
+    }
+
+    fn check_count(&self, count: u64, least: u64, what: &str) -> Result<u64> {
+        let rest = (self.bytes.len() - self.at) as u64;
+        match count.checked_mul(least).is_some_and(|needed| needed <= rest) {
+            true => Ok(count),
+            false => Err(invalid(format_args!("{count} {what} do not fit into the {rest} bytes that are left"))),
+        }
+    }
+
+    fn text(&mut self) -> Result<&'a [u8]> {
+        let length = self.u64()?;
+        self.take(length)
+    }
+
+    fn name(&mut self) -> Result<&'a str> {
+        let at = self.at;
+        str::from_utf8(self.text()?).map_err(|_| invalid(format_args!("the name at byte {at} is not UTF-8")))
+    }
+}
+
+/// Looks for Ctrl-C now and then.
+fn heed(item: u64) -> Result<()> {
+    if item.is_multiple_of(PATIENCE) { interrupt::check() } else { Ok(()) }
+}
+
+/// Reads the header, and checks that the data it tells of is there.
+///
+/// # Errors
+/// ValueError when it is not what the format allows; KeyboardInterrupt.
+pub fn header(source: &Source) -> Result<Header> {
+    source.reading(parse)?
+}
+
+/// The version, and how many tensors and settings there are.
+fn begin(cursor: &mut Cursor) -> Result<(u32, u64, u64)> {
+    if cursor.take(MAGIC.len() as u64)? != MAGIC {
+        return Err(invalid("it does not begin as such files do"));
+    }
+    let version = cursor.u32()?;
+    match version {
+        2 | 3 => {}
+        1 => return Err(invalid("it is of version 1; versions 2 and 3 are read here")),
+        other if other & 0xffff == 0 && matches!(other.swap_bytes(), 1..=0xffff) => {
+            return Err(invalid("its numbers are big-endian; only little-endian files are read here"));
+        }
+        other => return Err(invalid(format_args!("it is of version {other}; versions 2 and 3 are read here"))),
+    }
+    // A name, dimensions, a type and a place; a key, a type and a value.
+    let tensors = cursor.u64()?;
+    let settings = cursor.count(13, "settings")?;
+    Ok((version, cursor.check_count(tensors, 24, "tensors")?, settings))
+}
+
+fn parse(bytes: &[u8]) -> Result<Header> {
+    let mut cursor = Cursor { bytes, at: 0 };
+    let (version, tensor_count, setting_count) = begin(&mut cursor)?;
+    let (mut metadata, mut keys, mut alignment) = (Vec::new(), HashSet::new(), ALIGNMENT);
+    for number in 0..setting_count {
+        heed(number)?;
+        let key = cursor.name()?;
+        if !keys.insert(key) {
+            return Err(invalid(format_args!("the setting {} is there twice", shown(key))));
+        }
+        let setting = Setting::read(&mut cursor)?;
+        if key == "general.alignment" {
+            alignment = setting.alignment()?;
+        }
+        metadata.push((key.to_owned(), setting.text));
+    }
+    let (mut tensors, mut names) = (Vec::new(), HashSet::new());
+    for number in 0..tensor_count {
+        heed(number)?;
+        let name = cursor.name()?;
+        if !names.insert(name) {
+            return Err(invalid(format_args!("the tensor {} is there twice", shown(name))));
+        }
+        tensors.push(described(&mut cursor, name, alignment)?);
+    }
+    let start = cursor.at.checked_next_multiple_of(alignment as usize).ok_or_else(|| invalid("an absurd alignment"))?;
+    for tensor in &mut tensors {
+        tensor.place = start.checked_add(tensor.place).ok_or_else(|| outside(tensor, bytes.len()))?;
+        if tensor.place.checked_add(tensor.nbytes.unwrap_or(0)).is_none_or(|end| end > bytes.len()) {
+            return Err(outside(tensor, bytes.len()));
+        }
+    }
+    check_apart(&tensors)?;
+    Ok(Header { version, metadata, tensors })
+}
+
+fn outside(tensor: &Described, length: usize) -> Error {
+    invalid(format_args!("the data of {} does not lie within the {length} bytes of the file", shown(&tensor.name)))
+}
+
+/// The tensor of a name that was read, its place counted from where the data begins.
+fn described(cursor: &mut Cursor, name: &str, alignment: u32) -> Result<Described> {
+    let wrong = |why: &dyn std::fmt::Display| invalid(format_args!("the tensor {} {why}", shown(name)));
+    let dimensions = cursor.u32()?;
+    if dimensions > MOST_DIMENSIONS {
+        return Err(wrong(&format_args!("has {dimensions} dimensions; at most {MOST_DIMENSIONS} are possible")));
+    }
+    let size = |_| i64::try_from(cursor.u64()?).map_err(|_| wrong(&"has an absurd size"));
+    let mut sizes = (0..dimensions).map(size).collect::<Result<Dims>>()?;
+    sizes.reverse();
+    let numel = checked_numel(&sizes).ok().and_then(|numel| usize::try_from(numel).ok());
+    let numel = numel.ok_or_else(|| wrong(&"has absurd sizes"))?;
+    let kind = type_of(cursor.u32()?);
+    let inner = sizes.last().copied().unwrap_or(1);
+    let nbytes = match kind {
+        Type::Plain(dtype) => numel.checked_mul(dtype.itemsize()).map(Some),
+        Type::Blocks(kind) if inner % kind.blocks.count as i64 != 0 => {
+            let Blocks { name, count, .. } = kind.blocks;
+            return Err(wrong(&format_args!(
+                "has rows of {inner} elements, which is no multiple of the {count} of a {name} block"
+            )));
+        }
+        // Of a tensor without elements, too, a row of bytes must have a size.
+        Type::Blocks(kind) if (inner / kind.blocks.count as i64).checked_mul(kind.blocks.nbytes as i64).is_none() => {
+            None
+        }
+        Type::Blocks(kind) => (numel / kind.blocks.count).checked_mul(kind.blocks.nbytes).map(Some),
+        Type::Unknown(_) => Some(None),
+    };
+    let nbytes = nbytes.ok_or_else(|| wrong(&"has absurd sizes"))?;
+    let place = cursor.u64()?;
+    if !place.is_multiple_of(u64::from(alignment)) {
+        return Err(wrong(&format_args!(
+            "begins at byte {place} of the data, which is no multiple of the alignment of {alignment}"
+        )));
+    }
+    let place = usize::try_from(place).map_err(|_| wrong(&"begins at an absurd place"))?;
+    Ok(Described { name: name.to_owned(), kind, sizes, place, nbytes })
+}
+
+/// Checks that no two tensors share a byte.
+fn check_apart(tensors: &[Described]) -> Result<()> {
+    let mut sorted: Vec<&Described> =
+        tensors.iter().filter(|tensor| tensor.nbytes.is_some_and(|nbytes| nbytes > 0)).collect();
+    sorted.sort_by_key(|tensor| tensor.place);
+    for pair in sorted.windows(2) {
+        if let [first, second] = pair
+            && second.place - first.place < first.nbytes.unwrap_or(0)
+        {
+            let names = (shown(&first.name), shown(&second.name));
+            return Err(invalid(format_args!("the data of {} and {} overlap", names.0, names.1)));
+        }
+    }
+    Ok(())
+}
+
+/// The types of elements that stand alone.
+const PLAIN: &[(u32, DType)] = &[
+    (0, DType::Float),
+    (1, DType::Half),
+    (24, DType::Char),
+    (25, DType::Short),
+    (26, DType::Int),
+    (27, DType::Long),
+    (28, DType::Double),
+    (30, DType::BFloat16),
+];
+
+fn type_of(code: u32) -> Type {
+    match (PLAIN.iter().find(|(known, _)| *known == code), BlockType::of(code)) {
+        (Some((_, dtype)), _) => Type::Plain(*dtype),
+        (None, Some(blocks)) => Type::Blocks(blocks),
+        (None, None) => Type::Unknown(code),
+    }
+}
+
+/// What a file holds. A tensor of an unknown type has an unknown size: it is told among the other values.
+///
+/// # Errors
+/// As [`header`].
+pub fn contents(source: &Source) -> Result<Contents> {
+    let header = header(source)?;
+    let mut contents = Contents::new(source, if header.version == 2 { "GGUF, version 2" } else { "GGUF, version 3" });
+    for tensor in header.tensors {
+        let layout = Layout::contiguous(&tensor.sizes);
+        let bytes = Bytes::Stored(source.clone(), tensor.place);
+        match (tensor.kind, tensor.nbytes) {
+            (Type::Plain(dtype), Some(nbytes)) => contents.add(tensor.name, dtype, layout, nbytes, bytes),
+            (Type::Blocks(kind), Some(nbytes)) => {
+                contents.add_of(tensor.name, Elements::Blocks(&kind.blocks), layout, nbytes, bytes)
+            }
+            (Type::Unknown(code), _) => {
+                let class = format!("tensor of type number {code}");
+                contents.values.push(Plain { name: tensor.name, class, text: Some(format!("{:?}", tensor.sizes)) });
+            }
+            (_, None) => return Err(outside(&tensor, source.len())),
+        }
+    }
+    contents.metadata = header.metadata.into_iter().collect();
+    Ok(contents)
+}
+
+/// All tensors of a file by their names: plain ones as tensors that lie on the file, the others as [`BlockTensor`]s that do.
+///
+/// # Errors
+/// ValueError when the file is not what the format allows; NotImplementedError for a tensor of a type that cannot be taken
+/// apart here.
+pub fn load(source: &Source, mapped: bool) -> Result<Value> {
+    let value = |tensor: Described| {
+        let storage = |nbytes: Option<usize>| {
+            let storage = nbytes.and_then(|nbytes| source.storage(tensor.place, nbytes));
+            let storage = storage.ok_or_else(|| outside(&tensor, source.len()))?;
+            if mapped { Ok(storage) } else { storage.duplicate() }
+        };
+        let value = match tensor.kind {
+            Type::Plain(dtype) => {
+                let (storage, layout) = (storage(tensor.nbytes)?, Layout::contiguous(&tensor.sizes));
+                let view = View { storage, layout, dtype, conj: false, neg: false, form: None };
+                view.check_bounds()?;
+                Value::from(view)
+            }
+            Type::Blocks(kind) if kind.is_known() => {
+                BlockTensor::new(&tensor.name, kind, &tensor.sizes, storage(tensor.nbytes)?).value()
+            }
+            Type::Blocks(kind) => return Err(foreign(&tensor.name, kind.blocks.name)),
+            Type::Unknown(code) => return Err(foreign(&tensor.name, &format!("number {code}"))),
+        };
+        Ok((Value::str(tensor.name.as_str()), value))
+    };
+    Dict::new(header(source)?.tensors.into_iter().map(value).collect::<Result<Vec<_>>>()?).map(Value::Dict)
+}
+
+fn foreign(name: &str, kind: &str) -> Error {
+    let name = shown(name);
+    let text = format!("the tensor {name} is of type {kind}, which is not taken apart here; inspect() lists the file");
+    Error::new(ErrorKind::NotImplementedError, text)
+}

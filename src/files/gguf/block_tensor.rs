@@ -1,0 +1,137 @@
+//! [`BlockTensor`]: a tensor of quantized blocks, as a value. Its bytes stay where they are; numbers come of them when they are
+//! asked for. Its attributes are those of `gguf.ReaderTensor`. Knows no scripts.
+
+use super::super::contents::{Blocks, count as counted};
+use super::blocks::BlockType;
+use super::shown;
+use crate::tensor::{DType, Device, Dims, Error, Layout, Result, Storage, View, parallel};
+use crate::value::{Object, Value};
+use std::rc::Rc;
+
+/// Quantized blocks, row by row.
+pub struct BlockTensor {
+    name: Rc<str>,
+    kind: &'static BlockType,
+    sizes: Dims,
+    /// Exactly the blocks.
+    storage: Storage,
+    /// The place of the first block in the tensor of the file, for a tensor that is one of its blocks.
+    nth: Option<usize>,
+}
+
+impl BlockTensor {
+    /// Blocks whose number follows from the sizes; rows are whole blocks.
+    pub fn new(name: &str, kind: &'static BlockType, sizes: &[i64], storage: Storage) -> BlockTensor {
+        BlockTensor { name: name.into(), kind, sizes: sizes.into(), storage, nth: None }
+    }
+
+    pub fn value(self) -> Value {
+        Value::Object(Rc::new(self))
+    }
+
+    /// The block tensor that a value is.
+    pub fn of(value: &Value) -> Option<&BlockTensor> {
+        match value {
+            Value::Object(object) => object.as_any().downcast_ref(),
+            _ => None,
+        }
+    }
+
+    pub fn kind(&self) -> &'static BlockType {
+        self.kind
+    }
+
+    pub fn sizes(&self) -> &[i64] {
+        &self.sizes
+    }
+
+    fn numel(&self) -> usize {
+        // The sizes were checked to have a product.
+        self.sizes.iter().product::<i64>().try_into().unwrap_or(0)
+    }
+
+    pub fn block_count(&self) -> usize {
+        self.numel() / self.kind.blocks.count
+    }
+
+    pub fn nbytes(&self) -> usize {
+        self.block_count() * self.kind.blocks.nbytes
+    }
+
+    /// The tensor's name, and which of its blocks this is.
+    pub fn title(&self) -> String {
+        match self.nth {
+            Some(nth) => format!("{}, block {nth}", shown(&self.name)),
+            None => shown(&self.name),
+        }
+    }
+
+    /// The bytes, in as many rows as the tensor has.
+    pub fn data(&self) -> View {
+        let mut sizes = self.sizes.clone();
+        if let Some(inner) = sizes.last_mut() {
+            *inner = *inner / self.kind.blocks.count as i64 * self.kind.blocks.nbytes as i64;
+        }
+        let layout = Layout::contiguous(&sizes);
+        View { storage: self.storage.clone(), layout, dtype: DType::Byte, conj: false, neg: false, form: None }
+    }
+
+    /// The numbers that the blocks stand for, as float32.
+    ///
+    /// # Errors
+    /// RuntimeError where the memory is lost or there is not enough; KeyboardInterrupt.
+    pub fn dequantize(&self) -> Result<View> {
+        let out = View::unwritten(&self.sizes, DType::Float, Device::CPU)?;
+        if self.numel() == 0 {
+            return Ok(out);
+        }
+        let (from, kind, nbytes) = (self.data().memory()?, self.kind, self.nbytes());
+        let done = parallel::between(&from, &*out.memory()?, 0..self.numel(), |bytes: &[u8], out: &mut [f32]| {
+            kind.take_apart(bytes.get(..nbytes).unwrap_or_default(), out)
+        });
+        done.ok_or_else(|| Error::runtime("the blocks cannot be read"))??;
+        // What a file has lost reads as zeros.
+        from.check()?;
+        Ok(out)
+    }
+
+    /// One block as a tensor of its own, on the same bytes; a negative place counts from the end.
+    ///
+    /// # Errors
+    /// IndexError where there is none.
+    pub fn block(&self, index: i64) -> Result<BlockTensor> {
+        let count = self.block_count();
+        let place = if index < 0 { index.checked_add(count as i64) } else { Some(index) };
+        let place = place.and_then(|place| usize::try_from(place).ok()).filter(|place| *place < count);
+        let place = place.ok_or_else(|| Error::index(format!("there is no block {index} among {count}")))?;
+        let start = place * self.kind.blocks.nbytes;
+        let storage = self.storage.slice(start, start + self.kind.blocks.nbytes)?;
+        let sizes = [self.kind.blocks.count as i64].as_slice().into();
+        let nth = Some(self.nth.unwrap_or(0) + place);
+        Ok(BlockTensor { name: self.name.clone(), kind: self.kind, sizes, storage, nth })
+    }
+}
+
+impl Object for BlockTensor {
+    fn class_name(&self) -> &'static str {
+        "BlockTensor"
+    }
+
+    fn repr(&self) -> String {
+        let Blocks { name, count, nbytes, .. } = self.kind.blocks;
+        let (title, sizes, blocks) = (self.title(), &self.sizes, counted(self.block_count(), "block"));
+        format!("<BlockTensor {title}: {name}, {sizes:?}, {blocks} of {count} elements in {nbytes} bytes>")
+    }
+
+    fn attribute(&self, name: &str) -> Option<Value> {
+        Some(match name {
+            "name" => Value::str(&*self.name),
+            "tensor_type" => Value::str(self.kind.blocks.name),
+            "shape" => Value::size(&self.sizes),
+            "n_elements" => Value::Int(self.numel() as i64),
+            "n_bytes" => Value::Int(self.nbytes() as i64),
+            "data" => Value::from(self.data()),
+            _ => return None,
+        })
+    }
+}

@@ -1,0 +1,620 @@
+//! The quantized types of GGUF: small numbers in blocks, each block with a scale of its own. One row per type says how a block
+//! is laid out and how it becomes float32, and says so twice: all elements at once, and one of them with the bits that it
+//! comes from. Follows <https://github.com/ggml-org/llama.cpp/blob/master/ggml/src/ggml-common.h>; the arithmetic goes in
+//! the order of `gguf.quants`, so that every bit is the same. Knows neither files nor tensors.
+
+use super::super::contents::{Blocks, TakesApart};
+use crate::tensor::Result;
+use crate::tensor::parallel::{Kernel, parts_of, vectorised_kernel};
+use crate::tensor::thresholds::PART;
+use half::f16;
+
+/// A type of blocks.
+#[derive(Debug)]
+pub struct BlockType {
+    pub blocks: Blocks,
+    /// Its number in files.
+    pub code: u32,
+    /// What its bytes mean, of a type whose blocks are taken apart.
+    meaning: Option<Meaning>,
+}
+
+/// What the bytes of a block mean.
+#[derive(Debug)]
+struct Meaning {
+    /// One element of a block.
+    one: fn(&[u8], usize) -> Element,
+    /// The parts of a block, in the order of its bytes.
+    parts: &'static [Part],
+}
+
+/// Neighbouring bytes of a block.
+#[derive(Debug)]
+pub struct Part {
+    /// Its name in llama.cpp.
+    pub name: &'static str,
+    pub nbytes: usize,
+    pub role: Role,
+    pub holds: Holds,
+    pub about: &'static str,
+}
+
+/// What the bytes of a part are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// What the numbers are multiplied by.
+    Scale,
+    /// What is added to them or taken off.
+    Minimum,
+    /// Factors of the two for some of the elements.
+    Factors,
+    /// The numbers.
+    Numbers,
+}
+
+/// How the bytes of a part are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holds {
+    Float16,
+    /// Numbers of so many bits, the first in the lowest bits.
+    Bits(u32),
+    Int8,
+    /// Numbers whose bits do not lie together.
+    Packed,
+}
+
+/// Bits of a byte of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    pub byte: usize,
+    /// The lowest bit.
+    pub shift: u32,
+    pub width: u32,
+}
+
+/// One element and where it comes from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Element {
+    pub low: Place,
+    /// The bits above those.
+    pub high: Option<Place>,
+    /// The number that the bits are.
+    pub stored: i32,
+    /// What is taken off it.
+    pub offset: i32,
+    pub scale: Factor,
+    pub minimum: Option<Minimum>,
+}
+
+/// A float16, and a small number that it is multiplied by.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Factor {
+    pub whole: f32,
+    pub times: Option<i32>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Minimum {
+    Added(Factor),
+    TakenOff(Factor),
+}
+
+impl Factor {
+    pub fn value(self) -> f32 {
+        self.times.map_or(self.whole, |times| self.whole * times as f32)
+    }
+}
+
+impl Element {
+    pub fn value(&self) -> f32 {
+        let product = self.scale.value() * (self.stored - self.offset) as f32;
+        match self.minimum {
+            None => product,
+            Some(Minimum::Added(minimum)) => sum(product, minimum.value()),
+            Some(Minimum::TakenOff(minimum)) => product - minimum.value(),
+        }
+    }
+}
+
+impl BlockType {
+    /// The type of a code.
+    pub fn of(code: u32) -> Option<&'static BlockType> {
+        TYPES.iter().find(|row| row.code == code)
+    }
+
+    /// Returns whether its blocks are taken apart here.
+    pub fn is_known(&self) -> bool {
+        self.meaning.is_some()
+    }
+
+    /// Takes whole blocks apart into their elements, on all cores where they are many. What is taken apart in pieces is the
+    /// same.
+    ///
+    /// # Errors
+    /// NotImplementedError for a type of which only the size is known; KeyboardInterrupt.
+    pub fn take_apart(&self, bytes: &[u8], out: &mut [f32]) -> Result<()> {
+        let Blocks { count, nbytes, .. } = self.blocks;
+        let all = self.blocks.taking_apart()?;
+        let size = (PART / size_of::<f32>() / count).max(1) * count;
+        let work = out.len();
+        parts_of(out, size, work, &|start, part| {
+            let (first, blocks) = (start / count, part.len() / count);
+            all(bytes.get(first * nbytes..(first + blocks) * nbytes).unwrap_or_default(), part);
+            Ok(())
+        })
+    }
+
+    /// The parts of a block, in the order of its bytes.
+    pub fn parts(&self) -> &'static [Part] {
+        self.meaning.as_ref().map_or(&[], |meaning| meaning.parts)
+    }
+
+    /// One element of a block.
+    pub fn element(&self, block: &[u8], index: usize) -> Option<Element> {
+        self.meaning.as_ref().map(|meaning| (meaning.one)(block, index))
+    }
+}
+
+/// The types. Those without a meaning are known by their sizes, so that files with them can be checked.
+pub static TYPES: &[BlockType] = &[
+    row("Q4_0", 2, 32, 18, |b, out| each(b, out, q4_0), q4_0_element, &[D, QS16]),
+    row("Q4_1", 3, 32, 20, |b, out| each(b, out, q4_1), q4_1_element, &[D, M, QS16]),
+    row("Q5_0", 6, 32, 22, |b, out| each(b, out, q5_0), q5_0_element, &[D, QH4, QS16]),
+    row("Q5_1", 7, 32, 24, |b, out| each(b, out, q5_1), q5_1_element, &[D, M, QH4, QS16]),
+    row("Q8_0", 8, 32, 34, |b, out| each(b, out, q8_0), q8_0_element, &[D, BYTES]),
+    row("Q2_K", 10, 256, 84, |b, out| each(b, out, q2_k), q2_k_element, Q2_K),
+    row("Q3_K", 11, 256, 110, |b, out| each(b, out, q3_k), q3_k_element, Q3_K),
+    row("Q4_K", 12, 256, 144, |b, out| each(b, out, q4_k), q4_k_element, Q4_K),
+    row("Q5_K", 13, 256, 176, |b, out| each(b, out, q5_k), q5_k_element, Q5_K),
+    row("Q6_K", 14, 256, 210, |b, out| each(b, out, q6_k), q6_k_element, Q6_K),
+    sized("Q8_1", 9, 32, 40),
+    sized("Q8_K", 15, 256, 292),
+    sized("IQ2_XXS", 16, 256, 66),
+    sized("IQ2_XS", 17, 256, 74),
+    sized("IQ3_XXS", 18, 256, 98),
+    sized("IQ1_S", 19, 256, 50),
+    sized("IQ4_NL", 20, 32, 18),
+    sized("IQ3_S", 21, 256, 110),
+    sized("IQ2_S", 22, 256, 82),
+    sized("IQ4_XS", 23, 256, 136),
+    sized("IQ1_M", 29, 256, 56),
+    sized("TQ1_0", 34, 256, 54),
+    sized("TQ2_0", 35, 256, 66),
+    sized("MXFP4", 39, 32, 17),
+    sized("NVFP4", 40, 64, 36),
+    sized("Q1_0", 41, 128, 18),
+];
+
+const Q2_K: &[Part] = &[
+    part("scales", 16, Role::Factors, Holds::Bits(4), "for 16 elements each, a factor of d and one of dmin"),
+    part("qs", 64, Role::Numbers, Holds::Bits(2), "the elements, of 2 bits"),
+    D,
+    DMIN,
+];
+
+const Q3_K: &[Part] = &[
+    part("hmask", 32, Role::Numbers, Holds::Bits(1), "the highest bit of every element"),
+    part("qs", 64, Role::Numbers, Holds::Bits(2), "the lower 2 bits of every element"),
+    part("scales", 12, Role::Factors, Holds::Packed, "for 16 elements each, a factor of d, of 6 bits, less 32"),
+    D,
+];
+
+const Q4_K: &[Part] = &[D, DMIN, FACTORS, part("qs", 128, Role::Numbers, Holds::Bits(4), "the elements, of 4 bits")];
+
+const Q5_K: &[Part] = &[
+    D,
+    DMIN,
+    FACTORS,
+    part("qh", 32, Role::Numbers, Holds::Bits(1), "the highest bit of every element"),
+    part("qs", 128, Role::Numbers, Holds::Bits(4), "the lower 4 bits of every element"),
+];
+
+const Q6_K: &[Part] = &[
+    part("ql", 128, Role::Numbers, Holds::Bits(4), "the lower 4 bits of every element"),
+    part("qh", 64, Role::Numbers, Holds::Bits(2), "the higher 2 bits of every element"),
+    part("scales", 16, Role::Factors, Holds::Int8, "for 16 elements each, a factor of d"),
+    D,
+];
+
+const fn row(
+    name: &'static str,
+    code: u32,
+    count: usize,
+    nbytes: usize,
+    all: TakesApart,
+    one: fn(&[u8], usize) -> Element,
+    parts: &'static [Part],
+) -> BlockType {
+    let blocks = Blocks { name, count, nbytes, take_apart: Some(all) };
+    BlockType { blocks, code, meaning: Some(Meaning { one, parts }) }
+}
+
+const fn sized(name: &'static str, code: u32, count: usize, nbytes: usize) -> BlockType {
+    BlockType { blocks: Blocks { name, count, nbytes, take_apart: None }, code, meaning: None }
+}
+
+const fn part(name: &'static str, nbytes: usize, role: Role, holds: Holds, about: &'static str) -> Part {
+    Part { name, nbytes, role, holds, about }
+}
+
+const D: Part = part("d", 2, Role::Scale, Holds::Float16, "the scale, a float16");
+const M: Part = part("m", 2, Role::Minimum, Holds::Float16, "the minimum, a float16, which is added");
+const DMIN: Part = part("dmin", 2, Role::Minimum, Holds::Float16, "the scale of the minimums, a float16");
+const FACTORS: Part =
+    part("scales", 12, Role::Factors, Holds::Packed, "for 32 elements each, a factor of d and one of dmin, of 6 bits");
+const QH4: Part = part("qh", 4, Role::Numbers, Holds::Bits(1), "the highest bit of every element");
+const QS16: Part =
+    part("qs", 16, Role::Numbers, Holds::Bits(4), "4 bits of every element: of the first 16 the low ones of each byte");
+const BYTES: Part = part("qs", 32, Role::Numbers, Holds::Int8, "the elements");
+
+/// Blocks of `N` bytes, each of which becomes `E` elements.
+struct Apart<'a, const N: usize, const E: usize, F> {
+    blocks: &'a [[u8; N]],
+    out: &'a mut [[f32; E]],
+    one: F,
+}
+
+impl<const N: usize, const E: usize, F: Fn(&[u8; N], &mut [f32; E])> Kernel for Apart<'_, N, E, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, _fuses: bool) {
+        for (block, out) in self.blocks.iter().zip(self.out) {
+            (self.one)(block, out);
+        }
+    }
+}
+
+fn each<const N: usize, const E: usize>(blocks: &[u8], out: &mut [f32], one: impl Fn(&[u8; N], &mut [f32; E])) {
+    vectorised_kernel(Apart { blocks: blocks.as_chunks().0, out: out.as_chunks_mut().0, one });
+}
+
+/// Two numbers added. Of two that are none the first is the sum, as on the processors that `gguf.quants` runs on; a
+/// compiler may swap them.
+#[inline(always)]
+fn sum(a: f32, b: f32) -> f32 {
+    if a.is_nan() { a } else { a + b }
+}
+
+/// The float16 at a byte.
+#[inline(always)]
+fn half_at(block: &[u8], at: usize) -> f32 {
+    block.get(at..).and_then(|rest| rest.first_chunk()).map_or(0.0, |bytes| f16::from_le_bytes(*bytes).to_f32())
+}
+
+#[inline(always)]
+fn byte(block: &[u8], at: usize) -> u8 {
+    block.get(at).copied().unwrap_or_default()
+}
+
+/// The bits at a place of a block.
+fn bits(block: &[u8], place: Place) -> i32 {
+    i32::from(byte(block, place.byte)) >> place.shift & ((1 << place.width) - 1)
+}
+
+const fn place(byte: usize, shift: usize, width: u32) -> Place {
+    Place { byte, shift: shift as u32, width }
+}
+
+/// An element of these bits.
+fn element(block: &[u8], low: Place, high: Option<Place>, offset: i32, scale: Factor) -> Element {
+    let above = high.map_or(0, |high| bits(block, high) << low.width);
+    Element { low, high, stored: bits(block, low) | above, offset, scale, minimum: None }
+}
+
+fn alone(whole: f32) -> Factor {
+    Factor { whole, times: None }
+}
+
+fn times(whole: f32, times: i32) -> Factor {
+    Factor { whole, times: Some(times) }
+}
+
+// Blocks of 32: the low halves of 16 bytes are the first 16 elements, the high halves the others.
+
+/// The place of the four low bits of an element, from a byte on.
+fn nibble(from: usize, index: usize) -> Place {
+    place(from + index % 16, index / 16 * 4, 4)
+}
+
+#[inline(always)]
+fn q4_0(block: &[u8; 18], out: &mut [f32; 32]) {
+    let d = half_at(block, 0);
+    for (j, q) in block[2..].iter().enumerate() {
+        out[j] = d * (i32::from(q & 15) - 8) as f32;
+        out[j + 16] = d * (i32::from(q >> 4) - 8) as f32;
+    }
+}
+
+fn q4_0_element(block: &[u8], i: usize) -> Element {
+    element(block, nibble(2, i), None, 8, alone(half_at(block, 0)))
+}
+
+#[inline(always)]
+fn q4_1(block: &[u8; 20], out: &mut [f32; 32]) {
+    let (d, m) = (half_at(block, 0), half_at(block, 2));
+    for (j, q) in block[4..].iter().enumerate() {
+        out[j] = sum(d * f32::from(q & 15), m);
+        out[j + 16] = sum(d * f32::from(q >> 4), m);
+    }
+}
+
+fn q4_1_element(block: &[u8], i: usize) -> Element {
+    let minimum = Some(Minimum::Added(alone(half_at(block, 2))));
+    Element { minimum, ..element(block, nibble(4, i), None, 0, alone(half_at(block, 0))) }
+}
+
+/// The fifth bit of an element of 32, where it belongs.
+#[inline(always)]
+fn fifth(block: &[u8], from: usize, index: usize) -> u8 {
+    byte(block, from + index / 8) >> (index % 8) << 4 & 16
+}
+
+#[inline(always)]
+fn q5_0(block: &[u8; 22], out: &mut [f32; 32]) {
+    let d = half_at(block, 0);
+    for (j, q) in block[6..].iter().enumerate() {
+        out[j] = d * (i32::from(q & 15 | fifth(block, 2, j)) - 16) as f32;
+        out[j + 16] = d * (i32::from(q >> 4 | fifth(block, 2, j + 16)) - 16) as f32;
+    }
+}
+
+fn q5_0_element(block: &[u8], i: usize) -> Element {
+    element(block, nibble(6, i), Some(place(2 + i / 8, i % 8, 1)), 16, alone(half_at(block, 0)))
+}
+
+#[inline(always)]
+fn q5_1(block: &[u8; 24], out: &mut [f32; 32]) {
+    let (d, m) = (half_at(block, 0), half_at(block, 2));
+    for (j, q) in block[8..].iter().enumerate() {
+        out[j] = sum(d * f32::from(q & 15 | fifth(block, 4, j)), m);
+        out[j + 16] = sum(d * f32::from(q >> 4 | fifth(block, 4, j + 16)), m);
+    }
+}
+
+fn q5_1_element(block: &[u8], i: usize) -> Element {
+    let minimum = Some(Minimum::Added(alone(half_at(block, 2))));
+    let high = Some(place(4 + i / 8, i % 8, 1));
+    Element { minimum, ..element(block, nibble(8, i), high, 0, alone(half_at(block, 0))) }
+}
+
+#[inline(always)]
+fn q8_0(block: &[u8; 34], out: &mut [f32; 32]) {
+    let d = half_at(block, 0);
+    for (q, out) in block[2..].iter().zip(out) {
+        *out = f32::from(q.cast_signed()) * d;
+    }
+}
+
+fn q8_0_element(block: &[u8], i: usize) -> Element {
+    let stored = i32::from(byte(block, 2 + i).cast_signed());
+    Element { stored, ..element(block, place(2 + i, 0, 8), None, 0, alone(half_at(block, 0))) }
+}
+
+// Blocks of 256, of 16 or 32 elements with factors of their own. A byte holds elements that are 32 apart.
+
+/// The place of the two bits of an element, from a byte on.
+fn pair(from: usize, index: usize) -> Place {
+    place(from + index / 128 * 32 + index % 32, index % 128 / 32 * 2, 2)
+}
+
+#[inline(always)]
+fn q2_k(block: &[u8; 84], out: &mut [f32; 256]) {
+    let (d, dmin) = (half_at(block, 80), half_at(block, 82));
+    for (group, out) in out.as_chunks_mut::<16>().0.iter_mut().enumerate() {
+        let factors = block[group];
+        let (scale, minimum) = (d * f32::from(factors & 15), dmin * f32::from(factors >> 4));
+        let (from, shift) = (16 + group / 8 * 32 + group % 2 * 16, group % 8 / 2 * 2);
+        for (q, out) in block[from..from + 16].iter().zip(out) {
+            *out = scale * f32::from(q >> shift & 3) - minimum;
+        }
+    }
+}
+
+fn q2_k_element(block: &[u8], i: usize) -> Element {
+    let factors = i32::from(byte(block, i / 16));
+    let minimum = Some(Minimum::TakenOff(times(half_at(block, 82), factors >> 4)));
+    Element { minimum, ..element(block, pair(16, i), None, 0, times(half_at(block, 80), factors & 15)) }
+}
+
+/// The factor of a group of 16 elements.
+#[inline(always)]
+fn q3_k_factor(block: &[u8], group: usize) -> i32 {
+    let (low, high) = (byte(block, 96 + group % 8), byte(block, 104 + group % 4));
+    i32::from(low >> (group / 8 * 4) & 15 | (high >> (group / 4 * 2) & 3) << 4) - 32
+}
+
+#[inline(always)]
+fn q3_k(block: &[u8; 110], out: &mut [f32; 256]) {
+    let d = half_at(block, 108);
+    for (group, out) in out.as_chunks_mut::<16>().0.iter_mut().enumerate() {
+        let scale = d * q3_k_factor(block, group) as f32;
+        let (mask, from) = (group % 2 * 16, 32 + group / 8 * 32 + group % 2 * 16);
+        let (shift, bit) = (group % 8 / 2 * 2, group / 2);
+        let bytes = block[from..from + 16].iter().zip(&block[mask..mask + 16]);
+        for ((q, high), out) in bytes.zip(out) {
+            *out = scale * (i32::from(q >> shift & 3 | (high >> bit & 1) << 2) - 4) as f32;
+        }
+    }
+}
+
+fn q3_k_element(block: &[u8], i: usize) -> Element {
+    let high = Some(place(i % 32, i / 32, 1));
+    element(block, pair(32, i), high, 4, times(half_at(block, 108), q3_k_factor(block, i / 16)))
+}
+
+/// The factors of a group of 32 elements, of the scale and of the minimum: of the first four groups the lower 6 bits of a byte,
+/// of the others 4 bits of one and the highest 2 of another.
+#[inline(always)]
+fn k_factors(block: &[u8], group: usize) -> (u8, u8) {
+    let at = |at: usize| byte(block, 4 + at);
+    if group < 4 {
+        (at(group) & 63, at(group + 4) & 63)
+    } else {
+        (at(group + 4) & 15 | at(group - 4) >> 2 & 48, at(group + 4) >> 4 | at(group) >> 2 & 48)
+    }
+}
+
+/// The place of the four low bits of an element, from a byte on.
+fn k_nibble(from: usize, index: usize) -> Place {
+    place(from + index / 64 * 32 + index % 32, index % 64 / 32 * 4, 4)
+}
+
+fn k_element(block: &[u8], low: Place, high: Option<Place>, group: usize) -> Element {
+    let (scale, minimum) = k_factors(block, group);
+    let minimum = Some(Minimum::TakenOff(times(half_at(block, 2), i32::from(minimum))));
+    Element { minimum, ..element(block, low, high, 0, times(half_at(block, 0), i32::from(scale))) }
+}
+
+#[inline(always)]
+fn q4_k(block: &[u8; 144], out: &mut [f32; 256]) {
+    let (d, dmin) = (half_at(block, 0), half_at(block, 2));
+    for (group, out) in out.as_chunks_mut::<32>().0.iter_mut().enumerate() {
+        let (scale, minimum) = k_factors(block, group);
+        let (scale, minimum) = (d * f32::from(scale), dmin * f32::from(minimum));
+        let (from, shift) = (16 + group / 2 * 32, group % 2 * 4);
+        for (q, out) in block[from..from + 32].iter().zip(out) {
+            *out = scale * f32::from(q >> shift & 15) - minimum;
+        }
+    }
+}
+
+fn q4_k_element(block: &[u8], i: usize) -> Element {
+    k_element(block, k_nibble(16, i), None, i / 32)
+}
+
+#[inline(always)]
+fn q5_k(block: &[u8; 176], out: &mut [f32; 256]) {
+    let (d, dmin) = (half_at(block, 0), half_at(block, 2));
+    for (group, out) in out.as_chunks_mut::<32>().0.iter_mut().enumerate() {
+        let (scale, minimum) = k_factors(block, group);
+        let (scale, minimum) = (d * f32::from(scale), dmin * f32::from(minimum));
+        let (from, shift) = (48 + group / 2 * 32, group % 2 * 4);
+        for ((q, high), out) in block[from..from + 32].iter().zip(&block[16..48]).zip(out) {
+            *out = scale * f32::from(q >> shift & 15 | (high >> group & 1) << 4) - minimum;
+        }
+    }
+}
+
+fn q5_k_element(block: &[u8], i: usize) -> Element {
+    k_element(block, k_nibble(48, i), Some(place(16 + i % 32, i / 32, 1)), i / 32)
+}
+
+#[inline(always)]
+fn q6_k(block: &[u8; 210], out: &mut [f32; 256]) {
+    let d = half_at(block, 208);
+    for (group, out) in out.as_chunks_mut::<16>().0.iter_mut().enumerate() {
+        let scale = d * f32::from(block[192 + group].cast_signed());
+        let (half, within) = (group / 8, group % 8);
+        let low = half * 64 + within % 4 * 16;
+        let high = 128 + half * 32 + within % 2 * 16;
+        let (low_shift, high_shift) = (within / 4 * 4, within / 2 * 2);
+        let bytes = block[low..low + 16].iter().zip(&block[high..high + 16]);
+        for ((q, high), out) in bytes.zip(out) {
+            *out = scale * (i32::from(q >> low_shift & 15 | (high >> high_shift & 3) << 4) - 32) as f32;
+        }
+    }
+}
+
+fn q6_k_element(block: &[u8], i: usize) -> Element {
+    let low = place(i / 128 * 64 + i % 64, i % 128 / 64 * 4, 4);
+    let scale = times(half_at(block, 208), i32::from(byte(block, 192 + i / 16).cast_signed()));
+    element(block, low, Some(pair(128, i)), 32, scale)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn known() -> impl Iterator<Item = &'static BlockType> {
+        TYPES.iter().filter(|kind| kind.is_known())
+    }
+
+    #[test]
+    fn the_parts_are_the_block() {
+        for kind in known() {
+            assert_eq!(
+                kind.parts().iter().map(|part| part.nbytes).sum::<usize>(),
+                kind.blocks.nbytes,
+                "{}",
+                kind.blocks.name
+            );
+        }
+        let codes: std::collections::HashSet<u32> = TYPES.iter().map(|kind| kind.code).collect();
+        assert_eq!(codes.len(), TYPES.len());
+    }
+
+    /// All blocks at once, on one core and on several, are what their elements are one by one: whatever the bytes.
+    #[test]
+    fn blocks_are_their_elements() {
+        let mut state = 0x9e37_79b9_7f4a_7c15u64;
+        let mut random = move || {
+            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+            (state >> 56) as u8
+        };
+        for kind in known() {
+            for count in [1, 2, 3, 8 * PART / kind.blocks.count] {
+                let mut blocks: Vec<u8> = (0..count * kind.blocks.nbytes).map(|_| random()).collect();
+                // Scales that are no numbers, or infinite, stand at both ends of a block or before the last float16.
+                for (n, block) in blocks.chunks_exact_mut(kind.blocks.nbytes).enumerate() {
+                    let special = [0x7c00u16, 0xfc00, 0x7e12, 0xfc01, 0x0001, 0x8000][n / 4 % 6].to_le_bytes();
+                    let at = [0, 2, kind.blocks.nbytes - 2, kind.blocks.nbytes - 4][n % 4];
+                    block[at..at + 2].copy_from_slice(&special);
+                }
+                let mut out = vec![0.0; count * kind.blocks.count];
+                kind.take_apart(&blocks, &mut out).unwrap();
+                for (n, value) in out.iter().enumerate() {
+                    let block = &blocks[n / kind.blocks.count * kind.blocks.nbytes..][..kind.blocks.nbytes];
+                    let slow = kind.element(block, n % kind.blocks.count).unwrap();
+                    assert_eq!(
+                        value.to_bits(),
+                        slow.value().to_bits(),
+                        "{} {n} of {count}: {slow:?}",
+                        kind.blocks.name
+                    );
+                }
+            }
+        }
+    }
+
+    /// Every bit that an element is made of belongs to it alone, and all bits of the numbers belong to some element.
+    #[test]
+    fn elements_share_no_bit() {
+        for kind in known() {
+            let block = vec![0; kind.blocks.nbytes];
+            let mut owned = vec![0u8; kind.blocks.nbytes];
+            for i in 0..kind.blocks.count {
+                let element = kind.element(&block, i).unwrap();
+                for place in [Some(element.low), element.high].into_iter().flatten() {
+                    let mask = (((1u32 << place.width) - 1) << place.shift) as u8;
+                    assert_eq!(owned[place.byte] & mask, 0, "{} {i}", kind.blocks.name);
+                    owned[place.byte] |= mask;
+                }
+            }
+            let mut at = 0;
+            for part in kind.parts() {
+                let expected = if part.role == Role::Numbers { 255 } else { 0 };
+                assert!(
+                    owned[at..at + part.nbytes].iter().all(|&bits| bits == expected),
+                    "{} {}",
+                    kind.blocks.name,
+                    part.name
+                );
+                at += part.nbytes;
+            }
+        }
+    }
+
+    /// What pictures rely on: the first elements have one scale and one minimum.
+    #[test]
+    fn scales_are_shared() {
+        for kind in known() {
+            let block: Vec<u8> = (0..kind.blocks.nbytes).map(|at| (at * 37 % 120) as u8).collect();
+            let shared = |index| kind.element(&block, index).map(|element| (element.scale, element.minimum));
+            for index in 0..kind.blocks.count {
+                let group = index / 16 * 16;
+                assert_eq!(shared(index), shared(group), "{} {index}", kind.blocks.name);
+            }
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! The settings of a GGUF file, as texts. A vocabulary has hundreds of thousands of words: of a long array the first items are
+//! told. Knows no tensors.
+
+use super::{Cursor, heed, invalid};
+use crate::tensor::{Error, Result};
+use std::fmt::Write;
+
+/// The items of an array that are told, …
+const TOLD: u64 = 8;
+/// … the bytes of a text that are told, …
+const LONGEST: usize = 64 << 10;
+/// … and of a text within an array.
+const LONGEST_ITEM: usize = 100;
+
+/// The maximum depth of arrays within arrays.
+const DEEPEST: usize = 16;
+
+/// A value of the metadata.
+pub struct Setting {
+    pub text: String,
+    /// The number, where it is an unsigned one of 32 bits.
+    number: Option<u32>,
+}
+
+/// A type of values.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    U8,
+    I8,
+    U16,
+    I16,
+    U32,
+    I32,
+    F32,
+    Bool,
+    Text,
+    Array,
+    U64,
+    I64,
+    F64,
+}
+
+impl Kind {
+    /// The type of a code; the codes count from 0.
+    fn read(cursor: &mut Cursor) -> Result<Kind> {
+        use Kind::*;
+        let code = cursor.u32()?;
+        let known = [U8, I8, U16, I16, U32, I32, F32, Bool, Text, Array, U64, I64, F64];
+        let kind = usize::try_from(code).ok().and_then(|code| known.get(code));
+        kind.copied().ok_or_else(|| invalid(format_args!("a setting is of type {code}, which does not exist")))
+    }
+
+    /// The bytes of a value, at least.
+    fn least(self) -> u64 {
+        match self {
+            Kind::U8 | Kind::I8 | Kind::Bool => 1,
+            Kind::U16 | Kind::I16 => 2,
+            Kind::U32 | Kind::I32 | Kind::F32 => 4,
+            Kind::U64 | Kind::I64 | Kind::F64 | Kind::Text => 8,
+            Kind::Array => 12,
+        }
+    }
+
+    /// Returns whether every value has as many bytes.
+    fn is_fixed(self) -> bool {
+        !matches!(self, Kind::Text | Kind::Array)
+    }
+}
+
+impl Setting {
+    pub fn read(cursor: &mut Cursor) -> Result<Setting> {
+        let kind = Kind::read(cursor)?;
+        let mut text = String::new();
+        match kind {
+            Kind::Text => text = told(cursor.text()?, LONGEST),
+            kind => value(cursor, kind, 0, &mut text)?,
+        }
+        let number = if kind == Kind::U32 { text.parse().ok() } else { None };
+        Ok(Setting { text, number })
+    }
+
+    /// The value as an alignment.
+    ///
+    /// # Errors
+    /// ValueError for any but a power of two.
+    pub fn alignment(&self) -> Result<u32> {
+        let number = self.number.filter(|number| number.is_power_of_two());
+        number.ok_or_else(|| invalid("its alignment is no power of two in 32 bits"))
+    }
+}
+
+/// Text, as much of it as is told.
+fn told(bytes: &[u8], most: usize) -> String {
+    let part = bytes.get(..most).unwrap_or(bytes);
+    let mut text = String::from_utf8_lossy(part).into_owned();
+    if part.len() < bytes.len() {
+        // The cut may have gone through a character.
+        text.truncate(text.trim_end_matches(char::REPLACEMENT_CHARACTER).len());
+        text += &format!("… ({} bytes)", bytes.len());
+    }
+    text
+}
+
+/// Appends the next value.
+fn value(cursor: &mut Cursor, kind: Kind, depth: usize, out: &mut String) -> Result<()> {
+    let written = match kind {
+        Kind::U8 => write!(out, "{}", u8::from_le_bytes(cursor.array()?)),
+        Kind::I8 => write!(out, "{}", i8::from_le_bytes(cursor.array()?)),
+        Kind::U16 => write!(out, "{}", u16::from_le_bytes(cursor.array()?)),
+        Kind::I16 => write!(out, "{}", i16::from_le_bytes(cursor.array()?)),
+        Kind::U32 => write!(out, "{}", cursor.u32()?),
+        Kind::I32 => write!(out, "{}", i32::from_le_bytes(cursor.array()?)),
+        Kind::F32 => write!(out, "{:?}", f32::from_le_bytes(cursor.array()?)),
+        Kind::U64 => write!(out, "{}", cursor.u64()?),
+        Kind::I64 => write!(out, "{}", i64::from_le_bytes(cursor.array()?)),
+        Kind::F64 => write!(out, "{:?}", f64::from_le_bytes(cursor.array()?)),
+        Kind::Bool => match cursor.array()? {
+            [0] => write!(out, "False"),
+            [1] => write!(out, "True"),
+            [other] => return Err(invalid(format_args!("{other} is no truth value"))),
+        },
+        Kind::Text => write!(out, "'{}'", told(cursor.text()?, LONGEST_ITEM).escape_debug()),
+        Kind::Array => return array(cursor, depth, out),
+    };
+    written.map_err(|_| Error::runtime("a text cannot be written"))
+}
+
+/// Appends an array: its first items, and how many there are if that is not all.
+fn array(cursor: &mut Cursor, depth: usize, out: &mut String) -> Result<()> {
+    if depth >= DEEPEST {
+        return Err(invalid(format_args!("arrays lie more than {DEEPEST} deep in each other")));
+    }
+    let kind = Kind::read(cursor)?;
+    let count = cursor.count(kind.least(), "items of an array")?;
+    out.push('[');
+    for item in 0..count.min(TOLD) {
+        if item > 0 {
+            out.push_str(", ");
+        }
+        value(cursor, kind, depth + 1, out)?;
+    }
+    let rest = count.saturating_sub(TOLD);
+    if rest > 0 {
+        out.push_str(&format!(", … ({count} in all)"));
+    }
+    out.push(']');
+    if kind.is_fixed() {
+        cursor.take(rest * kind.least())?;
+        return Ok(());
+    }
+    let mut unseen = String::new();
+    for item in 0..rest {
+        heed(item)?;
+        match kind {
+            Kind::Text => drop(cursor.text()?),
+            kind => value(cursor, kind, depth + 1, &mut unseen)?,
+        }
+        unseen.clear();
+    }
+    Ok(())
+}

@@ -1,0 +1,81 @@
+//! Tensors of quantized blocks, as GGUF files have them: the numbers that they stand for, one block of them, and what a
+//! picture needs to know of it.
+
+use crate::call::{Row, method};
+use crate::explain::blocks::{Block, Element, Factor, Holds, Minimum, Part, Place, Role};
+use crate::files::gguf::{self, BlockTensor};
+use crate::tensor::{Error, Result};
+use crate::value::Value;
+
+/// The elements of a block that are told of. They share a scale: no type has one for fewer.
+const FIRST: usize = 8;
+
+pub const ROWS: &[Row] = &[
+    method(
+        "dequantize.blocks(Object self) -> Tensor",
+        |c| this(&c.value(0), "dequantize")?.dequantize().map(Value::from),
+        "Returns the float32 numbers that the quantized blocks of a GGUF file stand for.",
+    ),
+    method(
+        "block(Object self, int index) -> any",
+        |c| this(&c.value(0), "block")?.block(c.int(1)?).map(BlockTensor::value),
+        "Returns one block of a tensor of quantized blocks; show_bytes and bits draw it.",
+    ),
+];
+
+fn this<'v>(value: &'v Value, name: &str) -> Result<&'v BlockTensor> {
+    let text = || format!("'{}' object has no attribute '{name}'", value.type_name());
+    BlockTensor::of(value).ok_or_else(|| Error::attribute(text()))
+}
+
+/// The first block of a tensor, taken apart for a picture.
+///
+/// # Errors
+/// IndexError for a tensor without blocks; RuntimeError where its bytes are lost.
+pub fn first_block(tensor: &BlockTensor) -> Result<Block> {
+    let block = tensor.block(0)?;
+    let (kind, bytes) = (block.kind(), block.data().storage.to_vec()?);
+    let part = |part: &gguf::Part| Part {
+        name: part.name,
+        nbytes: part.nbytes,
+        role: match part.role {
+            gguf::Role::Scale => Role::Scale,
+            gguf::Role::Minimum => Role::Minimum,
+            gguf::Role::Factors => Role::Factors,
+            gguf::Role::Numbers => Role::Numbers,
+        },
+        holds: match part.holds {
+            gguf::Holds::Float16 => Holds::Float16,
+            gguf::Holds::Bits(width) => Holds::Bits(width),
+            gguf::Holds::Int8 => Holds::Int8,
+            gguf::Holds::Packed => Holds::Packed,
+        },
+        about: part.about,
+    };
+    let factor = |factor: gguf::Factor| Factor { whole: factor.whole, times: factor.times };
+    let missing = || Error::runtime(format!("blocks of type {} are not taken apart here", kind.blocks.name));
+    let first = kind.element(&bytes, 0).ok_or_else(missing)?;
+    let count = kind.blocks.count;
+    Ok(Block {
+        title: format!("{}, {}", block.title(), kind.blocks.name),
+        elements: (0..count.min(FIRST)).filter_map(|index| kind.element(&bytes, index)).map(element).collect(),
+        bytes,
+        count,
+        parts: kind.parts().iter().map(part).collect(),
+        scale: factor(first.scale),
+        minimum: first.minimum.map(|minimum| match minimum {
+            gguf::Minimum::Added(least) => Minimum::Added(factor(least)),
+            gguf::Minimum::TakenOff(least) => Minimum::TakenOff(factor(least)),
+        }),
+    })
+}
+
+fn element(element: gguf::Element) -> Element {
+    let place = |place: gguf::Place| Place { byte: place.byte, shift: place.shift, width: place.width };
+    Element {
+        places: [Some(element.low), element.high].into_iter().flatten().map(place).collect(),
+        stored: element.stored,
+        offset: element.offset,
+        value: element.value(),
+    }
+}
