@@ -243,18 +243,26 @@ pub fn contents(folder: &str) -> Result<Contents> {
     let mut contents = Contents { name, format: "checkpoint of torch.distributed", nbytes, ..Contents::default() };
     for item in &folder.metadata.items {
         interrupt::check()?;
+        let name = name_of(&item.path);
         match &item.what {
-            What::Tensor { dtype, sizes, pieces } => {
-                folder.list_tensor(&item.name, (*dtype, sizes), pieces, &mut contents)
-            }
+            What::Tensor { dtype, sizes, pieces } => folder.list_tensor(&name, (*dtype, sizes), pieces, &mut contents),
             What::Other(place) => {
-                let listed = folder.list(place, &item.name, &mut contents);
+                let listed = folder.list(place, &name, &mut contents);
                 listed.map(|entries| contents.entries.extend(entries))
             }
         }
         .map_err(|error| of_item(item, error))?;
     }
     Ok(contents)
+}
+
+/// The name of what stands where a path leads, as in the reports on other files.
+fn name_of(path: &[Step]) -> String {
+    path.iter().fold(String::new(), |name, step| match step {
+        Step::Key(key) if name.is_empty() => key.to_string(),
+        Step::Key(key) => format!("{name}.{key}"),
+        Step::Index(index) => format!("{name}[{index}]"),
+    })
 }
 
 /// Values on their way into containers.

@@ -143,3 +143,29 @@ fn what_a_format_cannot_hold_is_refused_by_name() {
     let (_, message) = refused(&path("meta.pt"), "x.npy", None);
     assert_eq!(message, "(all) has no data: it was on the meta device");
 }
+
+#[test]
+fn folders_and_blocks_become_files() {
+    let target = tempfile::tempdir().unwrap();
+    let path = |name: &str| target.path().join(name);
+    let equal = |a: &Path, b: &Path| {
+        let [a, b] = [a, b].map(|path| Input::at(path.to_str().unwrap()).unwrap().contents().unwrap());
+        files::diff(&a, &b, 0.0).unwrap()
+    };
+    // Pieces of several writers, put together.
+    for name in ["two_writers", "four_writers"] {
+        convert(&folder().join(name), &path("whole.pt"), None);
+        let differences = equal(&folder().join(name), &path("whole.pt"));
+        assert!(differences.is_equal(), "{name}: {}", differences.text());
+    }
+    convert(&folder().join("sharded"), &path("one.safetensors"), None);
+    let differences = equal(&folder().join("sharded"), &path("one.safetensors"));
+    assert!(!differences.text().contains("changed "), "{}", differences.text());
+    // Blocks become numbers; what each becomes is compared with the package gguf elsewhere.
+    for to in ["blocks.safetensors", "blocks.pt", "blocks.npz"] {
+        let note = try_to(&folder().join("blocks.gguf"), &path(to), None).unwrap();
+        assert!(note.is_some_and(|note| note.ends_with("beside the tensors stayed behind")));
+        let text = equal(&folder().join("blocks.gguf"), &path(to)).text();
+        assert!(text.contains(" → float32") && !text.contains(" differ"), "{to}: {text}");
+    }
+}

@@ -86,7 +86,7 @@ fn a_report_tells_pieces_and_files() {
     let report = |name: &str| contents_at(folder().join(name).to_str().unwrap()).unwrap();
     let text = report("four_writers").text();
     for line in [
-        "model.rows                float32   (5, 3)  (3, 1)  0       60     4 pieces",
+        "model.rows                 float32   (5, 3)  (3, 1)  0       60     4 pieces",
         "model.tiles at (2, 0): (2, 2) on __2_0.distcp@",
         "value name: str 'run\\u{1b}[31m of today'",
         "value epoch: int 3",
