@@ -204,7 +204,7 @@ struct Diff {
     tolerance: f64,
 
     /// The files; one of them may be `-`, standard input
-    #[arg(value_name = "FILE", required = true, num_args = 2)]
+    #[arg(value_names = ["FILE", "FILE"], required = true)]
     files: Vec<OsString>,
 }
 

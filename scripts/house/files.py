@@ -480,6 +480,11 @@ def check(program):
     with tempfile.TemporaryDirectory() as folder:
         for told in sorted(told for told in FOLDER.glob("*.txt") if not told.stem.endswith(".gguf")):
             source, target = told.with_suffix(""), pathlib.Path(folder) / told.stem
+            # Folders are read, and written as one checkpoint; records, whose fields share bytes, cannot be written.
+            if source.name.startswith("records"):
+                continue
+            if source.is_dir():
+                target = target.with_suffix(".pt")
             code = f'save(load("{source}"), "{target}")'
             subprocess.run([program, "-e", code], check=True, stdout=subprocess.DEVNULL)
             ways = [{}, {"mmap": True}] if target.suffix == ".pt" else [{}]

@@ -42,6 +42,17 @@ impl Overloads {
         self.method && !matches!(self.parser, Parser::Python(_))
     }
 
+    /// Returns whether a map behind so many arguments can only be the next of them, not keywords: every overload still
+    /// needs a value of any class there, and none has parameters by the names of all keys.
+    pub fn takes_map<'k>(&self, given: usize, keys: impl Iterator<Item = &'k str> + Clone) -> bool {
+        let needs = |signature: &Signature| {
+            let next = signature.params.get(given).filter(|_| given < signature.positional);
+            next.is_some_and(|param| param.default.is_none() && matches!(param.kind, Kind::Any))
+                && !keys.clone().all(|key| signature.params.iter().any(|param| param.name == key))
+        };
+        !self.functions.is_empty() && self.functions.iter().all(|function| needs(&function.signature))
+    }
+
     /// Binds the arguments to the first signature that fits; says which.
     ///
     /// # Errors

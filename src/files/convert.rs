@@ -97,12 +97,10 @@ fn to_checkpoint(from: &Input, told: &Contents, to: &str, dtype: Option<DType>) 
         promised.borrow_mut().tensors(told)?
     } else {
         let value = from.load(true)?;
-        match dtype {
-            Some(dtype) => {
-                refuse_mixed(&contents_of(&value)?, dtype)?;
-                promised.borrow_mut().recast(&value, 0)?
-            }
-            None => value,
+        match (dtype, mixed(&contents_of(&value)?)) {
+            (Some(_), Some(names)) => return Err(of_mixed(&names)),
+            (Some(_), None) => promised.borrow_mut().recast(&value, 0)?,
+            (None, _) => value,
         }
     };
     let body = |storage: &Storage| -> Result<Rc<dyn Body>> {
@@ -111,7 +109,16 @@ fn to_checkpoint(from: &Input, told: &Contents, to: &str, dtype: Option<DType>) 
         Ok(body.map_or_else(|| Rc::new(storage.clone()) as Rc<dyn Body>, |body| body.clone() as Rc<dyn Body>))
     };
     let folder = folder_of(to)?;
-    replacing(to, |file| write_bodies(&value, folder, BufWriter::with_capacity(1 << 16, file), &body))
+    let written = replacing(to, |file| write_bodies(&value, folder, BufWriter::with_capacity(1 << 16, file), &body));
+    // PyTorch's words do not say which.
+    written.map_err(|error| match mixed(told) {
+        Some(names) if error.message.contains("view the same data as different types") => of_mixed(&names),
+        _ => error,
+    })
+}
+
+fn of_mixed(names: &str) -> Error {
+    Error::value(format!("{names} read the same storage as different dtypes: clone them first"))
 }
 
 /// Elements in their order, in another dtype.
@@ -349,21 +356,14 @@ fn refuse_shared(told: &Contents, target: Target) -> Result<()> {
     }
 }
 
-/// Refuses a storage that is read as floats and as something else: it cannot become other floats.
-fn refuse_mixed(told: &Contents, dtype: DType) -> Result<()> {
-    for entries in by_storage(told).values() {
-        let Some(first) = entries.first() else { continue };
-        let is_cast = |entry: &&Entry| becomes(entry.elements, Some(dtype)).name() != entry.elements.name();
-        if entries.iter().any(is_cast) && entries.iter().any(|entry| entry.elements != first.elements) {
-            bail!(
-                ValueError,
-                "{} read the same storage as different dtypes, so it cannot become {}",
-                names(entries),
-                dtype.name()
-            );
-        }
-    }
-    Ok(())
+/// The tensors that read one storage as different dtypes, if there are any. Checkpoints cannot tell of most, and their floats
+/// cannot become others.
+fn mixed(told: &Contents) -> Option<String> {
+    let are_mixed = |entries: &&Vec<&Entry>| {
+        let first = entries.first().map(|entry| entry.elements);
+        entries.iter().any(|entry| Some(entry.elements) != first)
+    };
+    by_storage(told).values().find(are_mixed).map(|entries| names(entries))
 }
 
 fn refuse_values(told: &Contents, target: Target) -> Result<()> {

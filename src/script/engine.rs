@@ -436,7 +436,14 @@ fn call(state: &Runtime, overloads: &Overloads, receiver: Option<&Value>, args: 
         Parser::Builtin => to_value,
         _ => to_listed,
     };
-    let (positional, keywords) = arguments_as(args, made)?;
+    let (mut positional, mut keywords) = arguments_as(args, made)?;
+    let given = positional.len() + usize::from(receiver.is_some());
+    if let Some(last) = args.last().filter(|_| !keywords.is_empty())
+        && overloads.takes_map(given, keywords.iter().map(|(key, _)| &**key))
+    {
+        positional.push(made(last)?);
+        keywords = Keywords::new();
+    }
     dispatch::call(state, overloads, receiver, &Arguments { positional: positional.into(), keywords })
 }
 

@@ -129,6 +129,11 @@ fn what_a_format_cannot_hold_is_refused_by_name() {
     );
     let (kind, message) = refused(&folder().join("dtypes.safetensors"), "x.npz", Some(DType::BFloat16));
     assert!(kind == ErrorKind::TypeError && message.contains(": Got unsupported ScalarType"), "{message}");
+    let (kind, message) = refused(&folder().join("records_aligned.npy"), "x.pt", None);
+    assert!(
+        kind == ErrorKind::ValueError && message.contains(" read the same storage as different dtypes"),
+        "{message}"
+    );
     let storage = Storage::from_bytes(&[0; 16]).unwrap();
     let view = |dtype: DType| View {
         storage: storage.clone(),
