@@ -105,8 +105,10 @@ fn to_checkpoint(from: &Input, told: &Contents, to: &str, dtype: Option<DType>) 
     };
     let body = |storage: &Storage| -> Result<Rc<dyn Body>> {
         let promised = promised.borrow();
-        let body = promised.bodies.get(&storage.identity());
-        Ok(body.map_or_else(|| Rc::new(storage.clone()) as Rc<dyn Body>, |body| body.clone() as Rc<dyn Body>))
+        match promised.bodies.get(&storage.identity()) {
+            Some(body) => Ok(body.clone()),
+            None => Ok(Rc::new(Recast::of_storage(storage, DType::Byte, DType::Byte)?)),
+        }
     };
     let folder = folder_of(to)?;
     let written = replacing(to, |file| write_bodies(&value, folder, BufWriter::with_capacity(1 << 16, file), &body));
@@ -157,10 +159,10 @@ impl Recast {
     }
 
     /// All elements of a storage.
-    fn of_storage(storage: &Storage, from: DType, dtype: DType) -> Recast {
+    fn of_storage(storage: &Storage, from: DType, dtype: DType) -> Result<Recast> {
         let nbytes = storage.nbytes() / from.itemsize() * dtype.itemsize();
-        let part = Part::of_storage(storage, from);
-        Recast { sizes: part.layout.sizes.clone(), parts: vec![part], dtype, nbytes }
+        let part = Part::of_storage(storage, from)?;
+        Ok(Recast { sizes: part.layout.sizes.clone(), parts: vec![part], dtype, nbytes })
     }
 }
 
@@ -180,7 +182,8 @@ impl Body for Recast {
 
     fn pieces(&self, sink: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let mut cast = |piece: View| {
-            let piece = copy::cast_as(&piece, self.dtype, MemoryFormat::Contiguous)?;
+            let is_ready = piece.dtype == self.dtype && is_all_there_is(&piece);
+            let piece = if is_ready { piece } else { copy::cast_as(&piece, self.dtype, MemoryFormat::Contiguous)? };
             sink(&piece.storage.to_vec()?)?;
             Ok(true)
         };
@@ -190,6 +193,13 @@ impl Body for Recast {
             parts => cast(put_together(parts, &self.sizes)?).map(drop),
         }
     }
+}
+
+/// Returns whether a storage has the elements of a tensor in their order, and nothing else.
+fn is_all_there_is(view: &View) -> bool {
+    let nbytes = usize::try_from(view.numel()).ok().and_then(|count| count.checked_mul(view.dtype.itemsize()));
+    let is_row = view.layout.is_contiguous() && view.layout.offset == 0 && !view.conj && !view.neg;
+    is_row && nbytes == Some(view.storage.nbytes())
 }
 
 /// A tensor of several parts as one.
@@ -300,7 +310,7 @@ impl Promised {
     fn view(&mut self, view: &View) -> Result<View> {
         let Some(dtype) = self.dtype.filter(|_| view.dtype.is_floating_point()) else { return Ok(view.clone()) };
         match view.form.as_deref() {
-            None => Ok(View { storage: self.storage(view, dtype), dtype, ..view.clone() }),
+            None => Ok(View { storage: self.storage(view, dtype)?, dtype, ..view.clone() }),
             Some(Form::Coo(coo)) => {
                 let mut coo = coo.clone();
                 coo.values = self.view(&coo.values)?;
@@ -315,16 +325,16 @@ impl Promised {
         }
     }
 
-    fn storage(&mut self, view: &View, dtype: DType) -> Storage {
+    fn storage(&mut self, view: &View, dtype: DType) -> Result<Storage> {
         if view.device().is_meta() {
-            return view.storage.clone();
+            return Ok(view.storage.clone());
         }
         if let Some(storage) = self.storages.get(&view.storage.identity()) {
-            return storage.clone();
+            return Ok(storage.clone());
         }
-        let storage = self.promise(Recast::of_storage(&view.storage, view.dtype, dtype));
+        let storage = self.promise(Recast::of_storage(&view.storage, view.dtype, dtype)?);
         self.storages.insert(view.storage.identity(), storage.clone());
-        storage
+        Ok(storage)
     }
 }
 

@@ -2,6 +2,7 @@
 //! row, copied block by block from any other layout, so that it does not matter how large they are.
 
 use super::contents::{Bytes, Contents, Elements, Entry, shown};
+use super::source::Source;
 use crate::bail;
 use crate::tensor::parallel::writing;
 use crate::tensor::{DType, Device, Dims, Error, Layout, Memory, Result, Storage, View, interrupt};
@@ -46,18 +47,21 @@ impl Part {
         entry.pieces.iter().map(|piece| part(piece.storage, &piece.layout, piece.offsets.clone())).collect()
     }
 
-    /// All whole elements of a storage, in a row.
-    pub fn of_storage(storage: &Storage, dtype: DType) -> Part {
-        let (own, held) = (storage.clone(), storage.nbytes());
-        Part {
-            bytes: Bytes::Made(Rc::new(move || Ok(own.clone()))),
+    /// All whole elements of a storage, in a row. Nobody must have written to it since its file was opened.
+    ///
+    /// # Errors
+    /// RuntimeError for a storage without data.
+    pub fn of_storage(storage: &Storage, dtype: DType) -> Result<Part> {
+        let held = storage.nbytes();
+        Ok(Part {
+            bytes: Bytes::Stored(Source::of_memory(&storage.data()?, 0)?, 0),
             held,
             elements: Elements::Plain(dtype),
             layout: Layout::contiguous(&[(held / dtype.itemsize()) as i64]),
             conj: false,
             neg: false,
             offsets: [0].into_iter().collect(),
-        }
+        })
     }
 
     /// The box within this one that begins at an index of the tensor and has these sizes.
@@ -158,7 +162,7 @@ impl Opened<'_> {
                 memory.map(Storage::new).ok_or_else(|| Error::runtime("a tensor lies beyond the end of its storage"))
             }
             Opened::File(file, first) => {
-                let storage = Storage::zeroed(nbytes, Device::CPU)?;
+                let storage = Storage::unwritten(nbytes, Device::CPU)?;
                 let window = Window::File(file, *first);
                 writing(&*storage.data()?, 0..nbytes, |bytes: &mut [u8]| window.read(from, bytes)).unwrap_or(Ok(()))?;
                 Ok(storage)
