@@ -14,7 +14,9 @@ use crate::bail;
 use crate::ops::copy;
 use crate::tensor::interrupt::{self, Interrupt};
 use crate::tensor::thresholds::CONVERTED;
-use crate::tensor::{DType, Device, Dims, Error, Form, Layout, MemoryFormat, Result, Storage, Tensor, View};
+use crate::tensor::{
+    DType, Device, Dims, Error, Form, Layout, MemoryFormat, Result, Storage, Tensor, TypedStorage, View,
+};
 use crate::value::{Dict, List, Value};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
@@ -261,6 +263,10 @@ impl Promised {
         // A container may stand in several places, or hold itself: it is known before it is filled.
         Ok(match value {
             Value::Tensor(tensor) => Value::Tensor(self.tensor(tensor)?),
+            Value::TypedStorage(typed) => match self.dtype.filter(|_| typed.dtype.is_floating_point()) {
+                Some(dtype) => Value::TypedStorage(TypedStorage::new(self.storage(&typed.view(), dtype)?, dtype)),
+                None => value.clone(),
+            },
             Value::Tuple(items) => Value::Tuple(self.all(items, depth)?.into_iter().collect()),
             Value::List(list) => match self.containers.get(&list.identity()) {
                 Some(made) => made.clone(),

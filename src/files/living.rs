@@ -43,6 +43,18 @@ impl Walk {
             self.contents.entries.push(Entry { elements: Elements::Blocks(&tensor.kind().blocks), ..entry });
             return Ok(());
         }
+        let storage = match value {
+            Value::TypedStorage(typed) => Some((&typed.storage, typed.dtype)),
+            Value::Storage(storage) => Some((storage, DType::Byte)),
+            _ => None,
+        };
+        if let Some((storage, dtype)) = storage {
+            let layout = Layout::contiguous(&[(storage.nbytes() / dtype.itemsize()) as i64]);
+            let view = View { storage: storage.clone(), layout, dtype, conj: false, neg: false, form: None };
+            let entry = Entry { kind: "storage", ..self.entry(name, &view) };
+            self.contents.entries.push(entry);
+            return Ok(());
+        }
         if let Some(entries) = value.entries() {
             return entries.iter().try_for_each(|(key, value)| self.visit(value, below(&name, key), depth + 1));
         }

@@ -174,3 +174,38 @@ fn folders_and_blocks_become_files() {
         assert!(text.contains(" → float32") && !text.contains(" differ"), "{to}: {text}");
     }
 }
+
+/// Sparse and quantized tensors, parameters, containers and sharing are as before, and only floats are of another dtype.
+#[test]
+fn a_checkpoint_of_other_floats_is_otherwise_what_it_was() {
+    let target = tempfile::tempdir().unwrap();
+    let mut converted = 0;
+    for entry in std::fs::read_dir(folder()).unwrap() {
+        let path = entry.unwrap().path();
+        let told = path.with_file_name(format!("{}.txt", path.file_name().unwrap().to_string_lossy()));
+        if path.extension().is_none_or(|extension| extension != "pt") || !told.exists() {
+            continue;
+        }
+        let copy = target.path().join("copy.pt");
+        if let Err(error) = try_to(&path, &copy, Some(DType::Half)) {
+            assert!(error.message.contains("as different dtypes"), "{}: {error}", path.display());
+            continue;
+        }
+        converted += 1;
+        let lines = |text: &str| -> Vec<String> {
+            let lines = text.lines().filter(|line| !line.starts_with("storage "));
+            lines.map(|line| floats_named(line, "float16")).collect()
+        };
+        let (before, after) = (std::fs::read_to_string(&told).unwrap(), describe(&load(&copy)));
+        assert_eq!(lines(&after), lines(&before), "{}", path.display());
+        assert!(!after.contains("float32 ") && !after.contains("bfloat16 "), "{after}");
+    }
+    assert!(converted >= 6, "{converted}");
+}
+
+/// A line of a description, with every dtype of floats called by one name.
+fn floats_named(line: &str, name: &str) -> String {
+    let floats = DType::ALL.iter().filter(|dtype| dtype.is_floating_point()).map(|dtype| dtype.name());
+    let is_float = |word: &&str| floats.clone().any(|float| float == *word);
+    line.split(' ').map(|word| if is_float(&word) { name } else { word }).collect::<Vec<_>>().join(" ")
+}

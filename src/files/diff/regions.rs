@@ -177,7 +177,7 @@ fn in_rows(windows: [Window; 2], elements: [Elements; 2], count: usize, terms: &
     let task = COMPARED_AT_ONCE.max(COMPARED);
     let tallies = parallel::collect(count.div_ceil(task), count, &|k| {
         let mut total = Tally::default();
-        let room = |elements: Elements| Memory::heap(elements.nbytes(COMPARED)?);
+        let room = |elements: Elements| Memory::heap(elements.nbytes(COMPARED.min(count))?);
         let buffers = [room(elements[0])?, room(elements[1])?];
         for start in (k * task..count.min((k + 1) * task)).step_by(COMPARED) {
             if terms.is_decided() {

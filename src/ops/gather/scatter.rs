@@ -79,6 +79,9 @@ pub fn scatter_add_(view: &View, dim: i64, index: &View, source: &View) -> Resul
     scatter(view, d, index, Scattered::Source(source), Reduce::Add, ADDING)
 }
 
+/// The elements that take as long as one of those that lie apart: each may be the first of its page.
+const APART: usize = 64;
+
 /// The kernel that adds, as errors name it.
 const ADDING: &str = "scatter_gather_tensor_cpu";
 
@@ -204,7 +207,8 @@ impl Scatter<'_> {
         if self.reduce == Reduce::Replace {
             return by_width!(view.dtype, T => {
                 let (to, from) = (to.typed::<T>(), from.typed::<T>());
-                for (&write, read) in targets.iter().zip(self.lines.offsets()) {
+                for pair in interrupt::weighed(targets.iter().zip(self.lines.offsets()), APART) {
+                    let (&write, read) = pair?;
                     set(to.get(write).ok_or_else(lost)?, get(from.get(read as usize).ok_or_else(lost)?));
                 }
                 Ok(())
@@ -212,7 +216,8 @@ impl Scatter<'_> {
         }
         dispatch!(view.dtype, T => {
             let to = to.typed::<T>();
-            for (&write, read) in targets.iter().zip(self.lines.offsets()) {
+            for pair in interrupt::weighed(targets.iter().zip(self.lines.offsets()), APART) {
+                let (&write, read) = pair?;
                 let to = to.get(write).ok_or_else(lost)?;
                 set(to, T::store(self.reduce.join(get(to).load(), self.source.read(&from, read))));
             }
