@@ -5,6 +5,7 @@ use super::contents::{Bytes, Contents, Elements, Entry, shown};
 use super::source::Source;
 use crate::bail;
 use crate::tensor::parallel::writing;
+use crate::tensor::thresholds::RUN;
 use crate::tensor::{DType, Device, Dims, Error, Layout, Memory, Result, Storage, View, interrupt};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -43,6 +44,9 @@ impl Part {
             }
             let offsets = entry.layout.sizes.iter().map(|_| 0).collect();
             return part(storage, &entry.layout, offsets).map(|part| vec![part]);
+        }
+        if contents.extents_of_pieces(entry).iter().any(|(_, extent)| extent.is_none()) {
+            bail!(RuntimeError, "a piece of {} lies beyond the end of its storage", shown(&entry.name));
         }
         entry.pieces.iter().map(|piece| part(piece.storage, &piece.layout, piece.offsets.clone())).collect()
     }
@@ -118,14 +122,29 @@ impl Part {
         Ok(Opened::Memory(memory, start))
     }
 
+    /// Whoever takes boxes out of this one.
+    ///
+    /// # Errors
+    /// As [`Part::view`].
+    pub fn reader(&self) -> Result<Reader<'_>> {
+        if let Elements::Plain(dtype) = self.elements
+            && let Some((run, dims)) = run_of(&self.layout)
+            && run.saturating_mul(dtype.itemsize()) >= RUN
+            && let opened @ Opened::File(..) = self.open(0)?
+        {
+            return Ok(Reader { part: self, from: From::Runs { opened, dtype, dims } });
+        }
+        Ok(Reader { part: self, from: From::Mapping(self.view()?) })
+    }
+
     /// Hands over the elements in their order, at most `most` of them at a time, until `body` gives false.
     ///
     /// # Errors
     /// As [`Part::view`]; what `body` gives; KeyboardInterrupt.
     pub fn pieces(&self, most: usize, body: &mut dyn FnMut(View) -> Result<bool>) -> Result<()> {
         let Some(start) = self.start() else {
-            let view = self.view()?;
-            return blocks(view.sizes(), most, &mut |part| body(block(&view, part)));
+            let reader = self.reader()?;
+            return blocks(&self.layout.sizes, most, &mut |part| body(reader.block(part)?));
         };
         let opened = self.open(start)?;
         let count = usize::try_from(self.layout.numel()).unwrap_or(0);
@@ -145,6 +164,71 @@ impl Part {
         }
         Ok(())
     }
+}
+
+/// Takes boxes out of a part.
+pub struct Reader<'p> {
+    part: &'p Part,
+    from: From<'p>,
+}
+
+/// Where a reader takes them from.
+enum From<'p> {
+    /// The file: the dimensions from this one on lie in a row that is worth a call.
+    Runs { opened: Opened<'p>, dtype: DType, dims: usize },
+    /// The mapping, or memory.
+    Mapping(View),
+}
+
+impl Reader<'_> {
+    /// A box as a tensor.
+    ///
+    /// # Errors
+    /// RuntimeError where the bytes cannot be had; KeyboardInterrupt.
+    pub fn block(&self, part: Block) -> Result<View> {
+        let (opened, dtype, dims) = match &self.from {
+            From::Mapping(view) => return Ok(view.with_layout(within(&view.layout, part))),
+            From::Runs { opened, dtype, dims } => (opened, *dtype, *dims),
+        };
+        let wanted = within(&self.part.layout, part);
+        let count = usize::try_from(wanted.numel()).unwrap_or(usize::MAX);
+        // Of a dimension that lies in the run a part may be wanted: it is a run then, and those before it are none.
+        let dims = dims.max(part.iter().rposition(|&(_, size)| size != 1).unwrap_or(0));
+        let run: i64 = wanted.sizes.iter().skip(dims).product();
+        let (run, itemsize) = (usize::try_from(run).unwrap_or(usize::MAX), dtype.itemsize());
+        let nbytes = count.checked_mul(itemsize).ok_or_else(|| Error::runtime("a tensor is too large"))?;
+        let storage = Storage::unwritten(nbytes, Device::CPU)?;
+        let starts = Layout {
+            sizes: wanted.sizes.iter().take(dims).copied().collect(),
+            strides: wanted.strides.iter().take(dims).copied().collect(),
+            offset: wanted.offset,
+        };
+        let starts: Vec<usize> = starts.offsets().map(|start| start as usize).collect();
+        let window = match opened {
+            Opened::File(file, first) => Window::File(file, *first),
+            Opened::Memory(..) => bail!(RuntimeError, "runs are read from files"),
+        };
+        let read = writing(&*storage.data()?, 0..nbytes, |bytes: &mut [u8]| {
+            let mut runs = bytes.chunks_exact_mut(run.saturating_mul(itemsize).max(1)).zip(&starts);
+            runs.try_for_each(|(bytes, start)| window.read(start.saturating_mul(itemsize), bytes))
+        });
+        read.unwrap_or(Ok(()))?;
+        let (conj, neg) = (self.part.conj, self.part.neg);
+        Ok(View { storage, layout: Layout::contiguous(&wanted.sizes), dtype, conj, neg, form: None })
+    }
+}
+
+/// How many elements lie in a row wherever one looks, and the first of the dimensions that they make up; `None` where the
+/// last dimension does not lie in a row.
+fn run_of(layout: &Layout) -> Option<(usize, usize)> {
+    let (mut run, mut first) = (1i64, layout.sizes.len());
+    for (dim, (&size, &stride)) in layout.sizes.iter().zip(&layout.strides).enumerate().rev() {
+        if stride != run && size != 1 {
+            break;
+        }
+        (run, first) = (run.checked_mul(size)?, dim);
+    }
+    (first < layout.sizes.len()).then(|| (usize::try_from(run).unwrap_or(0), first))
 }
 
 /// Where bytes are read from.
@@ -235,12 +319,12 @@ pub fn blocks(sizes: &[i64], most: usize, body: &mut dyn FnMut(Block) -> Result<
     walk(sizes, i64::try_from(most).unwrap_or(i64::MAX), &mut Vec::new(), body).map(drop)
 }
 
-/// A block of a tensor.
-pub fn block(view: &View, block: Block) -> View {
-    let mut layout = view.layout.clone();
+/// The layout of a block.
+fn within(layout: &Layout, block: Block) -> Layout {
+    let mut layout = layout.clone();
     for (dim, &(start, size)) in block.iter().enumerate() {
         layout.offset += start * layout.strides[dim];
         layout.sizes[dim] = size;
     }
-    view.with_layout(layout)
+    layout
 }

@@ -41,6 +41,8 @@ thresholds! {
     COMPARED = 1 << 16, debug / 64;
     /// … and those that a core is given.
     COMPARED_AT_ONCE = 1 << 20, debug / 64;
+    /// Bytes in a row that are worth a call to read them from a file.
+    RUN = 1 << 9, debug / 32;
     /// Elements that are converted at a time from one file into another.
     CONVERTED = 1 << 18, debug / 64;
     /// Elements that a core reduces at a time.

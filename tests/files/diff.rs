@@ -5,7 +5,7 @@ use super::{contents_at, folder, open, source};
 use serde_json::Value as Json;
 use std::path::Path;
 use tensorsh::files::{self, Contents};
-use tensorsh::tensor::thresholds::{COMPARED, COMPARED_AT_ONCE};
+use tensorsh::tensor::thresholds::{COMPARED, COMPARED_AT_ONCE, RUN};
 use tensorsh::tensor::{DType, Element, Layout, Scalar, Storage, View};
 use tensorsh::value::{Dict, Value};
 
@@ -127,6 +127,50 @@ fn differences_are_those_of_the_simplest_way() {
                     let mean = elements["mean_difference"].as_f64().unwrap();
                     assert!((mean - sum / count as f64).abs() <= 1e-12 * mean, "{what}");
                 }
+            }
+        }
+    }
+}
+
+/// Columns of wider rows, which are read run by run where a run is worth it, against the same numbers in a row.
+#[test]
+fn runs_of_a_file_are_those_of_a_copy() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let save = |name: &str, layout: Layout, bytes: &[u8]| {
+        files::save_as(&named(tensor(DType::Short, layout, bytes)), path(name).to_str().unwrap()).unwrap();
+    };
+    let number = |k: usize| ((k * 7919 + 13) % 30011) as i16;
+    for run in [1, RUN / 2 - 1, RUN / 2, RUN / 2 + 1, 3000] {
+        for (rows, planes) in [(1, 1), (3, 2), (2, 3), (COMPARED / run + 2, 1)] {
+            let width = run + 5;
+            let wide: Vec<u8> = (0..planes * rows * width).flat_map(|k| number(k).to_le_bytes()).collect();
+            let (sizes, strides) = ([planes, rows, run], [rows * width, width, 1]);
+            let narrow = Layout {
+                sizes: sizes.iter().map(|&size| size as i64).collect(),
+                strides: strides.iter().map(|&stride| stride as i64).collect(),
+                offset: 3,
+            };
+            save("wide.pt", narrow.clone(), &wide);
+            let mut row: Vec<u8> = narrow.offsets().flat_map(|k| number(k as usize).to_le_bytes()).collect();
+            save("row.pt", Layout::contiguous(&narrow.sizes), &row);
+            let contents = |name: &str| files::contents(&open(&path(name))).unwrap();
+            let what = format!("{planes} times {rows} runs of {run}");
+            assert_eq!(compare(&contents("wide.pt"), &contents("row.pt"), 0.0)["is_equal"], true, "{what}");
+            let place = row.len() / 2 / 3 * 2;
+            row[place] ^= 1;
+            save("row.pt", Layout::contiguous(&narrow.sizes), &row);
+            for [a, b] in [["wide.pt", "row.pt"], ["row.pt", "wide.pt"]] {
+                let told = compare(&contents(a), &contents(b), 0.0);
+                let elements = &told["changes"][0]["elements"];
+                assert_eq!(
+                    (&elements["differing"], &elements["greatest_difference"]),
+                    (&1.into(), &1.0.into()),
+                    "{what}"
+                );
+                let at: Vec<usize> =
+                    elements["at"].as_array().unwrap().iter().map(|i| i.as_u64().unwrap() as usize).collect();
+                assert_eq!((at[0] * rows + at[1]) * run + at[2], place / 2, "{what}");
             }
         }
     }

@@ -4,7 +4,7 @@
 
 use super::measure::{self, Row, Tally};
 use crate::files::contents::{Contents, Elements, Entry};
-use crate::files::parts::{Opened, Part, Window, block, blocks};
+use crate::files::parts::{Opened, Part, Window, blocks};
 use crate::files::progress;
 use crate::ops::copy;
 use crate::tensor::parallel::{self, reading, reading_both, writing};
@@ -206,11 +206,11 @@ fn in_rows(windows: [Window; 2], elements: [Elements; 2], count: usize, terms: &
 
 /// Compares elements in any layout, by copies of a block at a time.
 fn by_blocks(x: &Part, y: &Part, terms: &Terms) -> Result<Tally> {
-    let (a, b) = (x.view()?, y.view()?);
+    let (a, b) = (x.reader()?, y.reader()?);
     let mut total = Tally::default();
     let mut start = 0;
-    blocks(a.sizes(), COMPARED, &mut |part| {
-        let (a, b) = (copy::row_major(&block(&a, part))?, copy::row_major(&block(&b, part))?);
+    blocks(&x.layout.sizes, COMPARED, &mut |part| {
+        let (a, b) = (copy::row_major(&a.block(part)?)?, copy::row_major(&b.block(part)?)?);
         let count = a.numel() as usize;
         let (memory, other) = (a.storage.data()?, b.storage.data()?);
         let a = Row { memory: &memory, elements: Elements::Plain(a.dtype) };
