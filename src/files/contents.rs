@@ -122,9 +122,7 @@ impl Elements {
             Elements::Blocks(blocks) => (blocks.count, blocks.nbytes),
         }
     }
-}
 
-impl Elements {
     /// The bytes of so many elements.
     ///
     /// # Errors

@@ -99,10 +99,12 @@ fn to_checkpoint(from: &Input, told: &Contents, to: &str, dtype: Option<DType>) 
         promised.borrow_mut().tensors(told)?
     } else {
         let value = from.load(true)?;
-        match (dtype, mixed(&contents_of(&value)?)) {
-            (Some(_), Some(names)) => return Err(of_mixed(&names)),
-            (Some(_), None) => promised.borrow_mut().recast(&value, 0)?,
-            (None, _) => value,
+        if dtype.is_none() {
+            value
+        } else if let Some(names) = mixed(&contents_of(&value)?) {
+            return Err(of_mixed(&names));
+        } else {
+            promised.borrow_mut().recast(&value, 0)?
         }
     };
     let body = |storage: &Storage| -> Result<Rc<dyn Body>> {
@@ -142,11 +144,8 @@ impl Recast {
             bail!(ValueError, "{name} is quantized ({scale}), which only a checkpoint can hold");
         }
         let parts = Part::all(told, entry)?;
-        match parts.as_slice() {
-            [] if entry.layout.numel() != 0 || entry.storage.is_none() => {
-                bail!(ValueError, "{name} has no data: it was on the meta device")
-            }
-            _ => {}
+        if parts.is_empty() && entry.layout.numel() != 0 {
+            bail!(ValueError, "{name} has no data: it was on the meta device");
         }
         let dtype = becomes(entry.elements, dtype);
         let count = usize::try_from(entry.layout.numel()).unwrap_or(usize::MAX);

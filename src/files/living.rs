@@ -5,7 +5,7 @@ use super::gguf::BlockTensor;
 use crate::bail;
 use crate::tensor::{DType, Form, Layout, Quantizer, Result, Storage, Tensor, View, interrupt};
 use crate::value::Value;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 /// The maximum depth of nested containers.
@@ -16,7 +16,11 @@ const DEEPEST: usize = 200;
 /// # Errors
 /// RecursionError for containers too deep; KeyboardInterrupt.
 pub fn contents_of(value: &Value) -> Result<Contents> {
-    let mut walk = Walk { contents: Contents { format: "value", ..Contents::default() }, storages: HashMap::new() };
+    let mut walk = Walk {
+        contents: Contents { format: "value", ..Contents::default() },
+        storages: HashMap::new(),
+        seen: HashSet::new(),
+    };
     walk.visit(value, String::new(), 0)?;
     Ok(walk.contents)
 }
@@ -25,6 +29,8 @@ struct Walk {
     contents: Contents,
     /// The places of storages by their identity.
     storages: HashMap<usize, usize>,
+    /// Lists and dictionaries that were visited: one in several places is told once.
+    seen: HashSet<usize>,
 }
 
 impl Walk {
@@ -53,6 +59,14 @@ impl Walk {
             let view = View { storage: storage.clone(), layout, dtype, conj: false, neg: false, form: None };
             let entry = Entry { kind: "storage", ..self.entry(name, &view) };
             self.contents.entries.push(entry);
+            return Ok(());
+        }
+        let container = match value {
+            Value::List(list) => Some(list.identity()),
+            Value::Dict(dict) => Some(dict.identity()),
+            _ => None,
+        };
+        if container.is_some_and(|container| !self.seen.insert(container)) {
             return Ok(());
         }
         if let Some(entries) = value.entries() {

@@ -9,7 +9,7 @@ use tensorsh::files::{self, Input};
 use tensorsh::ops::copy;
 use tensorsh::tensor::thresholds::CONVERTED;
 use tensorsh::tensor::{DType, ErrorKind, Layout, MemoryFormat, Result, Storage, View};
-use tensorsh::value::{Dict, Value};
+use tensorsh::value::{Dict, List, Value};
 
 fn try_to(from: &Path, to: &Path, dtype: Option<DType>) -> Result<Option<String>> {
     let from = Input::at(from.to_str().unwrap()).unwrap();
@@ -172,6 +172,32 @@ fn folders_and_blocks_become_files() {
         assert!(note.is_some_and(|note| note.ends_with("beside the tensors stayed behind")));
         let text = equal(&folder().join("blocks.gguf"), &path(to)).text();
         assert!(text.contains(" → float32") && !text.contains(" differ"), "{to}: {text}");
+    }
+}
+
+#[test]
+fn a_list_that_holds_itself_is_converted() {
+    let target = tempfile::tempdir().unwrap();
+    let path = |name: &str| target.path().join(name);
+    let list = List::default();
+    let tensor = View {
+        storage: Storage::from_bytes(&[0, 0, 128, 63]).unwrap(),
+        layout: Layout::contiguous(&[1]),
+        dtype: DType::Float,
+        conj: false,
+        neg: false,
+        form: None,
+    };
+    list.replace(vec![Value::from(tensor), Value::List(list.clone()), Value::List(list.clone())]).unwrap();
+    files::save_as(&Value::List(list), path("x.pt").to_str().unwrap()).unwrap();
+    for dtype in [None, Some(DType::Half)] {
+        convert(&path("x.pt"), &path("y.pt"), dtype);
+        let Value::List(list) = load(&path("y.pt")) else { panic!("a list") };
+        let items = list.to_vec();
+        let is_itself = |item: &Value| matches!(item, Value::List(inner) if inner.identity() == list.identity());
+        assert!(items.len() == 3 && items[1..].iter().all(is_itself));
+        let Value::Tensor(tensor) = &items[0] else { panic!("a tensor") };
+        assert_eq!(tensor.view().dtype, dtype.unwrap_or(DType::Float));
     }
 }
 
