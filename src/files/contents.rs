@@ -142,7 +142,7 @@ impl Elements {
         let Elements::Blocks(blocks) = self else { bail!(RuntimeError, "{} has no blocks", self.name()) };
         let packed = packed.to_vec()?;
         let numbers = packed.len() / blocks.nbytes * blocks.count;
-        let storage = Storage::zeroed(numbers.saturating_mul(size_of::<f32>()), Device::CPU)?;
+        let storage = Storage::unwritten(numbers.saturating_mul(size_of::<f32>()), Device::CPU)?;
         let take_apart = blocks.taking_apart()?;
         writing(&*storage.data()?, 0..numbers, |numbers: &mut [f32]| take_apart(&packed, numbers));
         Ok(storage)
