@@ -8,7 +8,7 @@ mod report;
 
 pub use measure::Tally;
 
-use super::contents::{Contents, Entry};
+use super::contents::{Blocks, Contents, Elements, Entry};
 use super::progress;
 use crate::tensor::{Dims, Result, interrupt};
 use regions::Compared;
@@ -54,7 +54,7 @@ enum What {
     /// Another shape: its elements are not compared.
     Reshaped([Described; 2]),
     /// The same shape in another dtype, other scales of a quantized tensor, or other elements; `None` where one side has
-    /// no data.
+    /// no data, or blocks that are not taken apart.
     Altered {
         sides: [Described; 2],
         tally: Option<Tally>,
@@ -162,15 +162,25 @@ fn altered(a: &Contents, x: &Entry, b: &Contents, y: &Entry, tolerance: f64) -> 
     if x.layout.sizes != y.layout.sizes {
         return Ok(Some(What::Reshaped(sides)));
     }
-    let tally = match sides.iter().all(|side| side.has_data) {
-        true => {
-            Some(regions::compare(Compared { contents: a, entry: x }, Compared { contents: b, entry: y }, tolerance)?)
-        }
+    let has_data = sides.iter().all(|side| side.has_data);
+    let pair = (Compared { contents: a, entry: x }, Compared { contents: b, entry: y });
+    let tally = match has_data {
         false => None,
+        // Of blocks that are not taken apart it is known whether the bytes are the same, and no more.
+        true if is_opaque(x) || is_opaque(y) => {
+            let are_same = x.elements == y.elements && regions::are_same(pair.0, pair.1)?;
+            are_same.then(Tally::default)
+        }
+        true => Some(regions::compare(pair.0, pair.1, tolerance)?),
     };
     let at = index_of(tally.map_or(0, |tally| tally.at), &x.layout.sizes);
-    let is_equal = sides[0] == sides[1] && tally.is_none_or(|tally| tally.is_equal());
+    let is_equal = sides[0] == sides[1] && tally.map_or(!has_data, |tally| tally.is_equal());
     Ok((!is_equal).then_some(What::Altered { sides, tally, at }))
+}
+
+/// Returns whether a tensor is made of blocks that are not taken apart here.
+fn is_opaque(entry: &Entry) -> bool {
+    matches!(entry.elements, Elements::Blocks(Blocks { take_apart: None, .. }))
 }
 
 /// The index of an element by its number in a row.

@@ -302,8 +302,8 @@ pub fn contents(source: &Source) -> Result<Contents> {
 /// All tensors of a file by their names: plain ones as tensors that lie on the file, the others as [`BlockTensor`]s that do.
 ///
 /// # Errors
-/// ValueError when the file is not what the format allows; NotImplementedError for a tensor of a type that cannot be taken
-/// apart here.
+/// ValueError when the file is not what the format allows; NotImplementedError for a tensor of a type that has no name here,
+/// whose size nobody knows.
 pub fn load(source: &Source, mapped: bool) -> Result<Value> {
     let value = |tensor: Described| {
         let storage = |nbytes: Option<usize>| {
@@ -318,19 +318,16 @@ pub fn load(source: &Source, mapped: bool) -> Result<Value> {
                 view.check_bounds()?;
                 Value::from(view)
             }
-            Type::Blocks(kind) if kind.is_known() => {
-                BlockTensor::new(&tensor.name, kind, &tensor.sizes, storage(tensor.nbytes)?).value()
-            }
-            Type::Blocks(kind) => return Err(foreign(&tensor.name, kind.blocks.name)),
-            Type::Unknown(code) => return Err(foreign(&tensor.name, &format!("number {code}"))),
+            Type::Blocks(kind) => BlockTensor::new(&tensor.name, kind, &tensor.sizes, storage(tensor.nbytes)?).value(),
+            Type::Unknown(code) => return Err(foreign(&tensor.name, code)),
         };
         Ok((Value::str(tensor.name.as_str()), value))
     };
     Dict::new(header(source)?.tensors.into_iter().map(value).collect::<Result<Vec<_>>>()?).map(Value::Dict)
 }
 
-fn foreign(name: &str, kind: &str) -> Error {
+fn foreign(name: &str, code: u32) -> Error {
     let name = shown(name);
-    let text = format!("the tensor {name} is of type {kind}, which is not taken apart here; inspect() lists the file");
+    let text = format!("the tensor {name} is of type number {code}, which nobody knows here; inspect() lists the file");
     Error::new(ErrorKind::NotImplementedError, text)
 }

@@ -1,7 +1,7 @@
 //! How far the elements of one tensor are from those of another. Bytes that are the same are not looked at any further, so
 //! that equal files are compared as fast as they are read. Knows no names.
 
-use crate::files::contents::Elements;
+use crate::files::contents::{Blocks, Elements};
 use crate::tensor::dtype::dispatch;
 use crate::tensor::memory::get;
 use crate::tensor::parallel::{self, reading_both};
@@ -139,7 +139,7 @@ impl Measured for Complex<f64> {
 }
 
 /// Compares the first `count` elements of two rows. Those count as equal whose difference is at most `tolerance`, or that
-/// share of the first.
+/// share of the first. Blocks that are not taken apart differ as a whole.
 ///
 /// # Errors
 /// RuntimeError for a row that is shorter; MemoryError.
@@ -150,6 +150,9 @@ pub fn compare(a: Row, b: Row, count: usize, tolerance: f64) -> Result<Tally> {
         if reading_both(a.memory, b.memory, equal) == Some(true) {
             return Ok(Tally { elements: count as u64, ..Tally::default() });
         }
+    }
+    if let (Elements::Blocks(Blocks { take_apart: None, .. }), true) = (a.elements, a.elements == b.elements) {
+        return Ok(Tally { elements: count as u64, differing: count as u64, ..Tally::default() });
     }
     let kinds = [a.elements, b.elements].map(|elements| match elements {
         Elements::Plain(dtype) => dtype,

@@ -103,6 +103,7 @@ fn row(change: &Change, tolerance: f64) -> [String; 3] {
             }
             match (tally, before.has_data, now.has_data) {
                 (Some(tally), ..) => parts.push(moved(tally, at, tolerance)),
+                (None, true, true) => parts.push("other bytes, in blocks that are not taken apart here".to_owned()),
                 (None, true, _) => parts.push("no data in the second".to_owned()),
                 (None, _, true) => parts.push("no data in the first".to_owned()),
                 (None, ..) => {}

@@ -122,11 +122,6 @@ impl BlockType {
         TYPES.iter().find(|row| row.code == code)
     }
 
-    /// Returns whether its blocks are taken apart here.
-    pub fn is_known(&self) -> bool {
-        self.meaning.is_some()
-    }
-
     /// Takes whole blocks apart into their elements, on all cores where they are many. What is taken apart in pieces is the
     /// same.
     ///
@@ -527,7 +522,7 @@ mod tests {
     use super::*;
 
     fn known() -> impl Iterator<Item = &'static BlockType> {
-        TYPES.iter().filter(|kind| kind.is_known())
+        TYPES.iter().filter(|kind| kind.meaning.is_some())
     }
 
     #[test]
